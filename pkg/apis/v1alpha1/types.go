@@ -1,0 +1,335 @@
+// Package v1alpha1 holds the words of the definition language: what a user may
+// write in an Operator file, with the JSON Schema that editors read.
+//
+// The rule of this room: these types say what may be written and nothing else.
+// Defaults, checks and positions are pkg/definition's, decisions pkg/plan's.
+// The comment of a field is its description in the JSON Schema.
+package v1alpha1
+
+const (
+	// Group is the API group of a definition.
+	Group = "argoperator.dev"
+	// APIVersion is what `apiVersion` of a definition says.
+	APIVersion = Group + "/v1alpha1"
+	// Kind is what `kind` of a definition says.
+	Kind = "Operator"
+)
+
+// Operator is a definition: everything argoperator needs to emit an operator.
+type Operator struct {
+	// APIVersion is argoperator.dev/v1alpha1.
+	APIVersion string `json:"apiVersion"`
+	// Kind is Operator.
+	Kind string `json:"kind"`
+	// Metadata names the operator.
+	Metadata Metadata `json:"metadata"`
+	// Spec says what the operator watches and what it does.
+	Spec Spec `json:"spec"`
+}
+
+// Metadata names the operator.
+type Metadata struct {
+	// Name of the operator: a DNS label (lower-case letters, digits, '-'). Every emitted object is named after it.
+	Name string `json:"name"`
+	// Labels are added to every emitted object.
+	Labels map[string]string `json:"labels,omitempty"`
+	// Annotations are added to every emitted object.
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// Spec says what the operator watches and what it does.
+type Spec struct {
+	// API is the kind that the operator's users write. Exactly one form: group, kind and versions; or crd; or existing.
+	API API `json:"api"`
+	// Children are the kinds of objects that the operator keeps for each custom resource.
+	Children []Child `json:"children,omitempty"`
+	// Logic computes the children and the status, in any language, from a stock image.
+	Logic *Logic `json:"logic,omitempty"`
+	// Status computes fields of the custom resource's status. A value may hold ${ } expressions over the custom
+	// resource (.) and its live children ($children.NAME). What logic returns is laid over it.
+	Status map[string]any `json:"status,omitempty"`
+	// Finalizer holds a custom resource back from deletion until its clean-up is done.
+	Finalizer *Finalizer `json:"finalizer,omitempty"`
+	// Reconcile says how a reconcile is carried.
+	Reconcile Reconcile `json:"reconcile,omitempty"`
+	// Install says where the operator is installed and what it may see.
+	Install Install `json:"install,omitempty"`
+	// Targets are the Argo versions that the output is made for.
+	Targets Targets `json:"targets,omitempty"`
+}
+
+// API is the kind that the operator's users write.
+type API struct {
+	// Group of the API, such as cache.example.com.
+	Group string `json:"group,omitempty"`
+	// Kind in CamelCase, such as Memcached.
+	Kind string `json:"kind,omitempty"`
+	// Plural is the resource name in the URL. Default: derived from kind, as kubectl users expect it.
+	Plural string `json:"plural,omitempty"`
+	// Singular is an alias for kubectl. Default: kind in lower case.
+	Singular string `json:"singular,omitempty"`
+	// ListKind is the kind of a list. Default: kind followed by List.
+	ListKind string `json:"listKind,omitempty"`
+	// ShortNames are short aliases for kubectl.
+	ShortNames []string `json:"shortNames,omitempty"`
+	// Categories are groups such as "all" in `kubectl get all`.
+	Categories []string `json:"categories,omitempty"`
+	// Scope is Namespaced or Cluster. Default: Namespaced.
+	Scope string `json:"scope,omitempty" jsonschema:"enum=Namespaced,enum=Cluster"`
+	// Versions of the API, at least one.
+	Versions []Version `json:"versions,omitempty"`
+	// Types are named schemas in the short form that fields of a short schema may use.
+	Types map[string]any `json:"types,omitempty"`
+	// CRD takes an existing CustomResourceDefinition as it is.
+	CRD *CRDFile `json:"crd,omitempty"`
+	// Existing reacts to a kind that is already in the cluster; no CustomResourceDefinition is emitted.
+	Existing *Existing `json:"existing,omitempty"`
+}
+
+// CRDFile points to a CustomResourceDefinition.
+type CRDFile struct {
+	// File is the path of the CustomResourceDefinition, relative to the definition.
+	File string `json:"file"`
+	// Version that the operator works with. Default: the storage version if it is served.
+	Version string `json:"version,omitempty"`
+}
+
+// Existing names a kind that is already in the cluster.
+type Existing struct {
+	// Group of the kind; empty for the core group.
+	Group string `json:"group,omitempty"`
+	// Version of the kind, such as v1.
+	Version string `json:"version"`
+	// Kind in CamelCase, such as ConfigMap.
+	Kind string `json:"kind"`
+	// Plural is the resource name in the URL. Default: known for built-in kinds, derived for others.
+	Plural string `json:"plural,omitempty"`
+	// Scope is Namespaced or Cluster. Default: known for built-in kinds, Namespaced for others.
+	Scope string `json:"scope,omitempty" jsonschema:"enum=Namespaced,enum=Cluster"`
+	// Status says whether the kind has a status subresource that the operator may write. Default: false.
+	Status bool `json:"status,omitempty"`
+}
+
+// Version is one version of the API.
+type Version struct {
+	// Name of the version, such as v1alpha1.
+	Name string `json:"name"`
+	// Served says whether the API server offers the version. Default: true.
+	Served *bool `json:"served,omitempty"`
+	// Storage marks the one version that is stored. Default: true when there is one version.
+	Storage *bool `json:"storage,omitempty"`
+	// Deprecated makes the API server warn whoever uses the version.
+	Deprecated bool `json:"deprecated,omitempty"`
+	// DeprecationWarning is the text of that warning. Default: the API server's own text.
+	DeprecationWarning string `json:"deprecationWarning,omitempty"`
+	// Schema in the short form. Exactly one of schema and openAPIV3Schema.
+	Schema *Schema `json:"schema,omitempty"`
+	// OpenAPIV3Schema is the full schema, as in a CustomResourceDefinition.
+	OpenAPIV3Schema map[string]any `json:"openAPIV3Schema,omitempty"`
+	// Columns are what `kubectl get` prints beside the name. Default: Ready and Age.
+	Columns []Column `json:"columns,omitempty"`
+	// Scale turns on `kubectl scale` and HorizontalPodAutoscalers.
+	Scale *Scale `json:"scale,omitempty"`
+	// Validations are CEL rules over the whole object (self).
+	Validations []Validation `json:"validations,omitempty"`
+	// SelectableFields may be used in field selectors (Kubernetes 1.30 and later).
+	SelectableFields []string `json:"selectableFields,omitempty"`
+}
+
+// Schema is the short form: a field's name and its type, with markers behind a '|'.
+type Schema struct {
+	// Spec holds the fields that the operator's users write.
+	Spec map[string]any `json:"spec,omitempty"`
+	// Status holds the fields that the operator reports. conditions and observedGeneration are always there.
+	Status map[string]any `json:"status,omitempty"`
+}
+
+// Column is one column of `kubectl get`.
+type Column struct {
+	// Name is the heading.
+	Name string `json:"name"`
+	// Path is a simple JSON path, such as .spec.size.
+	Path string `json:"path"`
+	// Type is string, integer, number, boolean or date. Default: taken from the schema.
+	Type string `json:"type,omitempty" jsonschema:"enum=string,enum=integer,enum=number,enum=boolean,enum=date"`
+	// Format refines the type, such as int32 or date-time.
+	Format string `json:"format,omitempty"`
+	// Description is shown by clients.
+	Description string `json:"description,omitempty"`
+	// Priority 0 is always shown, higher ones with -o wide. Default: 0.
+	Priority int32 `json:"priority,omitempty"`
+}
+
+// Scale is the scale subresource.
+type Scale struct {
+	// SpecReplicasPath is the JSON path of the wanted replicas, such as .spec.size.
+	SpecReplicasPath string `json:"specReplicasPath"`
+	// StatusReplicasPath is the JSON path of the observed replicas, such as .status.readyReplicas.
+	StatusReplicasPath string `json:"statusReplicasPath"`
+	// LabelSelectorPath is the JSON path of a string with the Pods' label selector.
+	LabelSelectorPath string `json:"labelSelectorPath,omitempty"`
+}
+
+// Validation is one CEL rule (x-kubernetes-validations).
+type Validation struct {
+	// Rule is the CEL expression; self is the object.
+	Rule string `json:"rule"`
+	// Message is what a refused user reads.
+	Message string `json:"message,omitempty"`
+	// MessageExpression is a CEL expression that computes the message.
+	MessageExpression string `json:"messageExpression,omitempty"`
+	// Reason is the machine-readable cause.
+	Reason string `json:"reason,omitempty" jsonschema:"enum=FieldValueInvalid,enum=FieldValueForbidden,enum=FieldValueRequired,enum=FieldValueDuplicate"`
+	// FieldPath is the field that the message is about, such as .spec.size.
+	FieldPath string `json:"fieldPath,omitempty"`
+}
+
+// Child is a kind of object that the operator keeps for each custom resource.
+type Child struct {
+	// Name of the child in expressions ($children.NAME) and messages.
+	Name string `json:"name"`
+	// APIVersion of the child, such as apps/v1.
+	APIVersion string `json:"apiVersion"`
+	// Kind of the child, such as Deployment.
+	Kind string `json:"kind"`
+	// Plural is the resource name in the URL. Default: known for built-in kinds; required for others.
+	Plural string `json:"plural,omitempty"`
+	// Scope is Namespaced or Cluster. Default: known for built-in kinds; required for others.
+	Scope string `json:"scope,omitempty" jsonschema:"enum=Namespaced,enum=Cluster"`
+	// OnDelete says what becomes of the child when the custom resource goes: Delete or Orphan. Default: Delete.
+	OnDelete string `json:"onDelete,omitempty" jsonschema:"enum=Delete,enum=Orphan"`
+}
+
+// Logic computes the children and the status from a request file to a response file.
+type Logic struct {
+	// Image that runs the command: a stock image of the language. It must hold a POSIX sh.
+	Image string `json:"image"`
+	// Command with its arguments, run in the directory of the files.
+	Command []string `json:"command"`
+	// Files travel in a ConfigMap; paths are relative to the definition. Their common directory is cut off.
+	Files []string `json:"files"`
+	// Env is given to the command.
+	Env []EnvVar `json:"env,omitempty"`
+	// Parameters are files whose text the steps engine hands to the command as --NAME=TEXT.
+	Parameters []Parameter `json:"parameters,omitempty"`
+	// Resources are the requests and limits of the container. Default: 10m CPU and 64Mi memory requested, 256Mi memory at most.
+	Resources *Resources `json:"resources,omitempty"`
+}
+
+// EnvVar is an environment variable: a value, or a key of a Secret.
+type EnvVar struct {
+	// Name of the variable.
+	Name string `json:"name"`
+	// Value of the variable.
+	Value string `json:"value,omitempty"`
+	// Secret is the name of a Secret in the operator's namespace.
+	Secret string `json:"secret,omitempty"`
+	// Key in the Secret.
+	Key string `json:"key,omitempty"`
+}
+
+// Parameter is a file handed to the command of the steps engine.
+type Parameter struct {
+	// Name of the flag, without the dashes.
+	Name string `json:"name"`
+	// File is its path, relative to the definition.
+	File string `json:"file"`
+}
+
+// Resources are the requests and limits of a container.
+type Resources struct {
+	// Requests by resource name, such as cpu: 10m.
+	Requests map[string]string `json:"requests,omitempty"`
+	// Limits by resource name, such as memory: 256Mi.
+	Limits map[string]string `json:"limits,omitempty"`
+}
+
+// Finalizer holds a custom resource back from deletion until its clean-up is done.
+type Finalizer struct {
+	// Name of the finalizer. Default: GROUP/OPERATOR-cleanup with the API's group.
+	Name string `json:"name,omitempty"`
+}
+
+// Reconcile says how a reconcile is carried.
+type Reconcile struct {
+	// Engine is auto, workflow or steps. Default: auto, which takes workflow.
+	Engine string `json:"engine,omitempty" jsonschema:"enum=auto,enum=workflow,enum=steps"`
+	// Resync is how often everything is looked at again: whole minutes that divide an hour or whole hours that divide a day. Default: 30m.
+	Resync string `json:"resync,omitempty"`
+	// ResyncPolicy is Changed (reconcile what is not as it was left) or Always (reconcile everything). Default: Changed.
+	ResyncPolicy string `json:"resyncPolicy,omitempty" jsonschema:"enum=Changed,enum=Always"`
+	// Timeout ends one reconcile, with all its retries. Default: 5m.
+	Timeout string `json:"timeout,omitempty"`
+	// Retries of a failed reconcile, with growing pauses. Default: 5.
+	Retries *int32 `json:"retries,omitempty"`
+	// ForceConflicts takes over fields of a child that another field manager has set. Default: true.
+	ForceConflicts *bool `json:"forceConflicts,omitempty"`
+}
+
+// Install says where the operator is installed and what it may see.
+type Install struct {
+	// Namespace of the operator's own objects. Default: argo-events.
+	Namespace string `json:"namespace,omitempty"`
+	// EventBus that carries the events.
+	EventBus EventBus `json:"eventBus,omitempty"`
+	// WatchNamespaces are the only namespaces that the operator sees. Default: empty, the whole cluster.
+	WatchNamespaces []string `json:"watchNamespaces,omitempty"`
+	// Replicas of the EventSource and the Sensor: 1, or 2 with a leader elected through a Lease. Default: 1.
+	Replicas *int32 `json:"replicas,omitempty"`
+	// Names overrides the names of emitted objects.
+	Names Names `json:"names,omitempty"`
+	// RuntimeImage runs the operator's own steps: Python 3.9 or later. Default: the logic's image if its command is Python, else python:3.13-slim.
+	RuntimeImage string `json:"runtimeImage,omitempty"`
+	// ArgoServerURL is the address of the Argo user interface, for links in the status, such as https://argo.example.com.
+	ArgoServerURL string `json:"argoServerURL,omitempty"`
+	// UserRoles emits ClusterRoles that add the kind to the cluster's view and edit roles. Default: true for a cluster-wide operator of its own API.
+	UserRoles *bool `json:"userRoles,omitempty"`
+}
+
+// EventBus carries the events from the EventSource to the Sensor.
+type EventBus struct {
+	// Mode is existing (an EventBus is already in the namespace) or managed (emit one). Default: existing.
+	Mode string `json:"mode,omitempty" jsonschema:"enum=existing,enum=managed"`
+	// Name of the EventBus. Default: default.
+	Name string `json:"name,omitempty"`
+	// Replicas of a managed EventBus: 1, or 3 and more. Default: 3.
+	Replicas *int32 `json:"replicas,omitempty"`
+	// Version of NATS JetStream of a managed EventBus, as the Argo Events controller knows it. Default: latest.
+	Version string `json:"version,omitempty"`
+	// StorageClass of a managed EventBus. Default: the cluster's.
+	StorageClass string `json:"storageClass,omitempty"`
+	// Storage of each replica of a managed EventBus. Default: 1Gi.
+	Storage string `json:"storage,omitempty"`
+}
+
+// Names overrides the names of emitted objects. Each default is derived from the operator's name.
+type Names struct {
+	// EventSource. Default: NAME.
+	EventSource string `json:"eventSource,omitempty"`
+	// Sensor. Default: NAME.
+	Sensor string `json:"sensor,omitempty"`
+	// WorkflowTemplate. Default: NAME-reconcile.
+	WorkflowTemplate string `json:"workflowTemplate,omitempty"`
+	// CronWorkflow. Default: NAME-resync.
+	CronWorkflow string `json:"cronWorkflow,omitempty"`
+	// ConfigMap with the logic. Default: NAME-logic.
+	ConfigMap string `json:"configMap,omitempty"`
+	// RuntimeConfigMap with the operator's own steps. Default: NAME-runtime.
+	RuntimeConfigMap string `json:"runtimeConfigMap,omitempty"`
+	// SourceServiceAccount of the EventSource. Default: NAME-source.
+	SourceServiceAccount string `json:"sourceServiceAccount,omitempty"`
+	// SensorServiceAccount of the Sensor. Default: NAME-sensor.
+	SensorServiceAccount string `json:"sensorServiceAccount,omitempty"`
+	// WorkflowServiceAccount of a reconcile. Default: NAME-workflow.
+	WorkflowServiceAccount string `json:"workflowServiceAccount,omitempty"`
+	// ResyncServiceAccount of the resync. Default: NAME-resync.
+	ResyncServiceAccount string `json:"resyncServiceAccount,omitempty"`
+}
+
+// Targets are the Argo versions that the output is made for.
+type Targets struct {
+	// ArgoEvents is 1.9. Default: 1.9.
+	ArgoEvents string `json:"argoEvents,omitempty" jsonschema:"enum=1.9"`
+	// ArgoWorkflows is 3.5, 3.6, 3.7 or 4.0. Default: 3.7.
+	ArgoWorkflows string `json:"argoWorkflows,omitempty" jsonschema:"enum=3.5,enum=3.6,enum=3.7,enum=4.0"`
+}

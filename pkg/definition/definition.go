@@ -1,0 +1,55 @@
+// Package definition turns bytes into definitions: it parses with positions,
+// fills in defaults, expands the short schema form, reads the files that a
+// definition refers to, and says everything that is wrong, all at once.
+//
+// The rule of this room: only what can be known from the user's files alone.
+// What Argo can carry is pkg/plan's to decide, what the API server would refuse
+// pkg/check's to find.
+package definition
+
+import (
+	"io/fs"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// Input is one file that may hold definitions.
+type Input struct {
+	Name string // as the user named it; "-" for standard input
+	Data []byte
+	// Dir holds the files that a definition refers to. Paths are slash-separated
+	// and relative to the definition. Nil: it can refer to none.
+	Dir fs.FS
+	// Lenient passes over documents of other kinds, as for a file found in a directory.
+	Lenient bool
+}
+
+// Definition is one definition, complete: every default is filled in, every
+// file is read. Treat it as read-only.
+type Definition struct {
+	Operator v1alpha1.Operator
+	// Schemas are the full schemas by version name; nil for the crd and existing forms.
+	Schemas map[string]*apiextensionsv1.JSONSchemaProps
+	// CRD is the CustomResourceDefinition of the crd form, as given.
+	CRD *apiextensionsv1.CustomResourceDefinition
+	// Files of the logic, in the order given, their common directory cut off.
+	Files []File
+	// Parameters of the logic: Path is the parameter's name.
+	Parameters []File
+
+	positions positions
+}
+
+// File is a file that a definition refers to.
+type File struct {
+	Path    string
+	Content string
+}
+
+// Position returns where the value at a path stands, such as "spec", "api",
+// "versions", "0", "name"; for a path that is not written, where its nearest
+// written ancestor stands.
+func (d *Definition) Position(path ...string) diag.Position { return d.positions.at(path) }
