@@ -1,0 +1,90 @@
+package check
+
+import (
+	"maps"
+	"slices"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/argoperator/argoperator/pkg/output"
+)
+
+// Argo's own validation of an EventSource cannot be imported beside that of
+// Workflows: both register the same protobuf name, and the program panics at
+// start. So this restates it for the one type of source that an operator needs,
+// and adds what it lacks: the values of eventTypes and of operators.
+func eventSources(o objects) []Problem {
+	return each(o, func(r *report, s *eventsv1.EventSource) {
+		spec := field.NewPath("spec")
+		if len(s.Spec.Resource) == 0 {
+			r.add(spec.Child("resource"), CodeEventSource, "", "watches nothing")
+		}
+		for _, kind := range otherSources(r, s) {
+			r.add(spec.Child(kind), CodeEventSource, "watch resources, or resync from a CronWorkflow",
+				"an operator's events come from resources only: nothing here can vouch for a source of another type")
+		}
+		for _, name := range slices.Sorted(maps.Keys(s.Spec.Resource)) {
+			resourceEntry(r, spec.Child("resource").Key(name), s.Spec.Resource[name])
+		}
+	})
+}
+
+// otherSources are the fields of the spec that hold sources of another type. As
+// the type has one field for each, they are read from the encoded form.
+func otherSources(r *report, s *eventsv1.EventSource) []string {
+	fields, err := output.Fields(s)
+	if err != nil {
+		r.add(nil, CodeEventSource, "", "%v", err)
+		return nil
+	}
+	known := []string{"eventBusName", "replicas", "resource", "template"}
+	spec, _ := fields["spec"].(map[string]any)
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(spec)), func(key string) bool { return slices.Contains(known, key) })
+}
+
+func resourceEntry(r *report, at *field.Path, e eventsv1.ResourceEventSource) {
+	if e.Version == "" {
+		r.add(at.Child("version"), CodeEventSource, "", "version must be specified")
+	}
+	if e.Resource == "" {
+		r.add(at.Child("resource"), CodeEventSource, "", "resource must be specified")
+	}
+	if len(e.EventTypes) == 0 {
+		r.add(at.Child("eventTypes"), CodeEventType, "", "event types must be specified")
+	}
+	for i, t := range e.EventTypes {
+		if t != eventsv1.ADD && t != eventsv1.UPDATE && t != eventsv1.DELETE {
+			r.add(at.Child("eventTypes").Index(i), CodeEventType, "ADD, UPDATE or DELETE",
+				"%q is no event type: Argo takes it, and the pod then fails", t)
+		}
+		if slices.Contains(e.EventTypes[:i], t) {
+			r.add(at.Child("eventTypes").Index(i), CodeEventType, "", "%q stands here twice", t)
+		}
+	}
+	if e.Filter != nil {
+		resourceFilter(r, at.Child("filter"), *e.Filter)
+	}
+}
+
+func resourceFilter(r *report, at *field.Path, f eventsv1.ResourceFilter) {
+	for i, s := range f.Labels {
+		operator := selection.Operator(s.Operation)
+		if operator == "" {
+			operator = selection.Equals
+		}
+		if _, err := labels.NewRequirement(s.Key, operator, []string{s.Value}); err != nil {
+			r.add(at.Child("labels").Index(i), CodeEventSource, "", "%v", err)
+		}
+	}
+	for i, s := range f.Fields {
+		if s.Key == "" {
+			r.add(at.Child("fields").Index(i).Child("key"), CodeEventSource, "", "key can't be empty for selector")
+		}
+		if !slices.Contains([]string{"", "=", "==", "!="}, s.Operation) {
+			r.add(at.Child("fields").Index(i).Child("operation"), CodeEventSource, "=, == or !=", "unknown operation %q", s.Operation)
+		}
+	}
+}

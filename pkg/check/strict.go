@@ -1,0 +1,151 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	strictjson "sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
+
+	"github.com/argoperator/argoperator/pkg/manifest"
+	"github.com/argoperator/argoperator/pkg/output"
+)
+
+// newObject returns an empty object of a kind's real Go type; nil for a kind
+// that an operator has no use for.
+func newObject(kind schema.GroupVersionKind) manifest.Object {
+	switch kind.GroupVersion().String() + " " + kind.Kind {
+	case "apiextensions.k8s.io/v1 CustomResourceDefinition":
+		return &apiextensionsv1.CustomResourceDefinition{}
+	case "argoproj.io/v1alpha1 EventBus":
+		return &eventsv1.EventBus{}
+	case "argoproj.io/v1alpha1 EventSource":
+		return &eventsv1.EventSource{}
+	case "argoproj.io/v1alpha1 Sensor":
+		return &eventsv1.Sensor{}
+	case "argoproj.io/v1alpha1 Workflow":
+		return &wfv1.Workflow{}
+	case "argoproj.io/v1alpha1 WorkflowTemplate":
+		return &wfv1.WorkflowTemplate{}
+	case "argoproj.io/v1alpha1 CronWorkflow":
+		return &wfv1.CronWorkflow{}
+	case "v1 ConfigMap":
+		return &corev1.ConfigMap{}
+	case "v1 Namespace":
+		return &corev1.Namespace{}
+	case "v1 Secret":
+		return &corev1.Secret{}
+	case "v1 ServiceAccount":
+		return &corev1.ServiceAccount{}
+	case "rbac.authorization.k8s.io/v1 ClusterRole":
+		return &rbacv1.ClusterRole{}
+	case "rbac.authorization.k8s.io/v1 ClusterRoleBinding":
+		return &rbacv1.ClusterRoleBinding{}
+	case "rbac.authorization.k8s.io/v1 Role":
+		return &rbacv1.Role{}
+	case "rbac.authorization.k8s.io/v1 RoleBinding":
+		return &rbacv1.RoleBinding{}
+	case "networking.k8s.io/v1 NetworkPolicy":
+		return &networkingv1.NetworkPolicy{}
+	case "policy/v1 PodDisruptionBudget":
+		return &policyv1.PodDisruptionBudget{}
+	}
+	return nil
+}
+
+// decode reads every object back from its bytes, strictly: unknown and
+// duplicate fields are problems. What comes back is what a cluster would see.
+func decode(emitted []manifest.Object) (objects, []Problem, error) {
+	var out objects
+	var problems []Problem
+	for _, object := range emitted {
+		data, err := output.Marshal(object)
+		if err != nil {
+			return nil, nil, fmt.Errorf("checking %s: %w", reference(object), err)
+		}
+		decoded, r := decodeObject(object, data)
+		problems = append(problems, r.problems...)
+		if decoded != nil {
+			out = append(out, decoded)
+		}
+	}
+	return out, problems, nil
+}
+
+func decodeObject(object manifest.Object, data []byte) (manifest.Object, *report) {
+	r := about(object)
+	kind := object.GetObjectKind().GroupVersionKind()
+	decoded := newObject(kind)
+	if decoded == nil {
+		r.add(nil, CodeUnknownKind, "", "%s in %q is no kind that an operator consists of", kind.Kind, kind.GroupVersion())
+		return nil, r
+	}
+	if err := strictly(data, decoded, r, nil); err != nil {
+		r.add(nil, CodeStrict, "", "%v", err)
+		return nil, r
+	}
+	if sensor, ok := decoded.(*eventsv1.Sensor); ok {
+		strictResources(r, sensor)
+	}
+	return decoded, r
+}
+
+// strictly decodes YAML, case sensitive, and reports what the type does not know.
+func strictly(data []byte, into any, r *report, base *field.Path) error {
+	text, err := yaml.YAMLToJSONStrict(data)
+	if err != nil {
+		return err
+	}
+	unknown, err := strictjson.UnmarshalStrict(text, into)
+	for _, u := range unknown {
+		path := base
+		var at strictjson.FieldError
+		if errors.As(u, &at) {
+			path = child(base, at.FieldPath())
+		}
+		r.add(path, CodeStrict, "the API server drops or refuses it", "%v", u)
+	}
+	return err
+}
+
+// child appends a path that is text already.
+func child(base *field.Path, path string) *field.Path {
+	if base == nil {
+		return field.NewPath(path)
+	}
+	return base.Child(path)
+}
+
+// strictResources decodes the objects that a Sensor's triggers carry: the
+// Sensor's own type keeps them as raw bytes.
+func strictResources(r *report, sensor *eventsv1.Sensor) {
+	for _, t := range triggers(sensor) {
+		if t.resource() == nil {
+			continue
+		}
+		var meta struct {
+			APIVersion string `json:"apiVersion"`
+			Kind       string `json:"kind"`
+		}
+		if err := yaml.Unmarshal(t.resource(), &meta); err != nil || meta.Kind == "" || meta.APIVersion == "" {
+			r.add(t.resourcePath(), CodeStrict, "", "the object has no apiVersion and kind")
+			continue
+		}
+		object := newObject(schema.FromAPIVersionAndKind(meta.APIVersion, meta.Kind))
+		if object == nil {
+			continue
+		}
+		if err := strictly(t.resource(), object, r, t.resourcePath()); err != nil {
+			r.add(t.resourcePath(), CodeStrict, "", "%v", err)
+		}
+	}
+}
