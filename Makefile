@@ -1,0 +1,65 @@
+# Everything that is done with this repository. `make help` lists it.
+
+PYTHON ?= python3
+BINARY := bin/argoperator
+EXAMPLES := $(notdir $(patsubst %/operator.yaml,%,$(wildcard examples/*/operator.yaml)))
+# What `make e2e` hands to go test, for instance E2E='-run TestMemcached'.
+E2E ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help build test test-python vet lint format tidy verify-tidy generate verify-generate examples verify e2e e2e-smoke clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## build bin/argoperator
+	go build -trimpath -o $(BINARY) ./cmd/argoperator
+
+test: ## run the unit tests of Go
+	go test ./...
+
+test-python: ## run the unit tests of the pod-side script
+	$(PYTHON) -m py_compile templates/runtime/*.py $(wildcard examples/*/logic/*.py)
+	$(PYTHON) -m unittest discover --start-directory templates/runtime --pattern '*test*.py'
+
+vet: ## let the compiler's own checks look at everything, the cluster suite too
+	go vet ./...
+	go vet -tags e2e ./e2e
+
+lint: ## check format and habits (gofumpt, staticcheck, revive), as pinned in go.mod
+	@unformatted=$$(go tool gofumpt -l .); test -z "$$unformatted" || { echo "not formatted, run 'make format':"; echo "$$unformatted"; exit 1; }
+	go tool staticcheck -tags e2e ./...
+	go tool revive -config revive.toml -set_exit_status ./...
+
+format: ## rewrite the Go files in the format that lint asks for
+	go tool gofumpt -w .
+
+tidy: ## rewrite go.mod and go.sum as the imports need them
+	go mod tidy
+
+verify-tidy: ## fail if `make tidy` would change anything
+	go mod tidy -diff
+
+generate: build ## rewrite all that is made from other files: the goldens of examples and tests
+	@mkdir -p testdata/golden
+	@for name in $(EXAMPLES); do $(BINARY) generate -f examples/$$name > testdata/golden/$$name.yaml || exit 1; echo "testdata/golden/$$name.yaml"; done
+	UPDATE=1 go test ./...
+
+verify-generate: build ## fail if an example no longer generates what testdata/golden holds
+	@for name in $(EXAMPLES); do $(BINARY) generate -f examples/$$name | diff -u testdata/golden/$$name.yaml - || { echo "testdata/golden/$$name.yaml differs: look at the change, then 'make generate'"; exit 1; }; done
+	@echo "examples generate what testdata/golden holds: $(EXAMPLES)"
+
+examples: verify-generate ## generate every example; fail if the output changed
+
+verify: verify-tidy vet lint test-python verify-generate test ## all of the above, as continuous integration runs it
+	@echo "verify: everything holds"
+
+e2e: build ## run the cluster suite against $KUBECONFIG: all of it
+	go test -tags e2e -count 1 -timeout 60m -v $(E2E) ./e2e
+
+e2e-smoke: build ## the same in a few minutes: each example installed, one custom resource created, changed, deleted
+	go test -tags e2e -count 1 -timeout 20m -v -short $(E2E) ./e2e
+
+clean: ## remove what building leaves behind
+	rm -rf bin
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
