@@ -6,12 +6,60 @@
 package manifest
 
 import (
+	"maps"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/argoperator/argoperator/pkg/plan"
 )
 
 // Object is an emitted object.
 type Object interface {
 	metav1.Object
 	runtime.Object
+}
+
+// builders in apply order: what others refer to first, the Sensor last. To emit
+// another kind, write its builder and add a line.
+var builders = []func(*plan.Plan) []Object{
+	customResourceDefinitions,
+	serviceAccounts,
+	clusterRoles,
+	userRoles,
+	clusterRoleBindings,
+	roles,
+	roleBindings,
+	eventBuses,
+	configMaps,
+	workflowTemplates,
+	cronWorkflows,
+	eventSources,
+	sensors,
+}
+
+// Build returns the objects of an operator in apply order. A builder returns no
+// object where the plan needs none.
+func Build(p *plan.Plan) []Object {
+	var objects []Object
+	for _, build := range builders {
+		objects = append(objects, build(p)...)
+	}
+	return objects
+}
+
+// clusterMeta is the metadata of an object without a namespace.
+func clusterMeta(p *plan.Plan, name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Name:        name,
+		Labels:      maps.Clone(p.Operator.Labels),
+		Annotations: maps.Clone(p.Operator.Annotations),
+	}
+}
+
+// meta is the metadata of an object in the operator's own namespace.
+func meta(p *plan.Plan, name string) metav1.ObjectMeta {
+	m := clusterMeta(p, name)
+	m.Namespace = p.Install.Namespace
+	return m
 }

@@ -1,0 +1,23 @@
+// Command argoperator turns a short definition into everything that a
+// Kubernetes operator needs, carried by stock Argo Events and Argo Workflows.
+//
+// The rule of this room: flags, streams and exit codes live here and nowhere
+// else; one file a subcommand.
+package main
+
+import (
+	"io"
+	"os"
+)
+
+func main() {
+	os.Exit(run(os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr}))
+}
+
+// streams are where a command reads and writes. Results go to out, and only
+// once they are complete; talk goes to err.
+type streams struct {
+	in  io.Reader
+	out io.Writer
+	err io.Writer
+}

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain makes the command itself available to the scripts.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"argoperator": main})
+}
+
+// TestScripts runs testdata/script: one behaviour of the command line a file.
+// UPDATE=1 rewrites the expected output inside them.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "../../testdata/script",
+		UpdateScripts:       os.Getenv("UPDATE") != "",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			root, err := os.Getwd()
+			env.Setenv("ROOT", root+"/../..")
+			return err
+		},
+	})
+}

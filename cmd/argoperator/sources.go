@@ -1,0 +1,123 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// sourceFlags say which files to read.
+type sourceFlags struct {
+	names     []string
+	recursive bool
+}
+
+func (f *sourceFlags) register(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVarP(&f.names, "filename", "f", []string{"."},
+		"file or directory that holds definitions, or - for standard input; repeatable")
+	cmd.Flags().BoolVarP(&f.recursive, "recursive", "R", false, "read directories below the named ones too")
+}
+
+// read returns the named files. A file that was named must hold a definition; a
+// file found in a directory may hold something else. What cannot be found is a
+// finding; what cannot be read is an error.
+func (f *sourceFlags) read(stdin io.Reader) ([]argoperator.Source, diag.List, error) {
+	var sources []argoperator.Source
+	var findings diag.List
+	for _, name := range f.names {
+		found, err := f.readOne(name, stdin)
+		if errors.Is(err, fs.ErrNotExist) {
+			findings.Add(diag.Position{File: name}, diag.FileNotFound, "no such file or directory", "check the name given with -f")
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		sources = append(sources, found...)
+	}
+	return sources, findings, nil
+}
+
+func (f *sourceFlags) readOne(name string, stdin io.Reader) ([]argoperator.Source, error) {
+	if name == "-" {
+		data, err := io.ReadAll(stdin)
+		if err != nil {
+			return nil, fmt.Errorf("reading standard input: %w", err)
+		}
+		return source(name, ".", data, false)
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return readFile(name, false)
+	}
+	var sources []argoperator.Source
+	err = filepath.WalkDir(name, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && path != name && !f.recursive:
+			return fs.SkipDir
+		case entry.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)):
+			return nil
+		}
+		found, err := readFile(path, true)
+		sources = append(sources, found...)
+		return err
+	})
+	return sources, err
+}
+
+func readFile(name string, lenient bool) ([]argoperator.Source, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("reading a definition: %w", err)
+	}
+	return source(name, filepath.Dir(name), data, lenient)
+}
+
+// source opens the definition's directory, out of which no path can lead.
+func source(name, dir string, data []byte, lenient bool) ([]argoperator.Source, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("opening the definition's directory: %w", err)
+	}
+	return []argoperator.Source{{Name: filepath.ToSlash(name), Data: data, Dir: root.FS(), Lenient: lenient}}, nil
+}
+
+// excerpts gives the printers the text that findings point into.
+func excerpts(sources []argoperator.Source) diag.Source {
+	return func(file string) []byte {
+		for _, s := range sources {
+			if s.Name == file {
+				return s.Data
+			}
+		}
+		data, err := os.ReadFile(filepath.FromSlash(file)) // a file that a definition refers to
+		if err != nil {
+			return nil
+		}
+		return data
+	}
+}
+
+// colour tells whether to colour what goes to a stream.
+func colour(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

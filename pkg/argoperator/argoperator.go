@@ -1,0 +1,118 @@
+// Package argoperator turns definitions into operators: the whole flow on one
+// page. Bytes become definitions, definitions plans, plans objects, and nothing
+// leaves that the checks have not passed.
+//
+// The rule of this room: it joins the others and decides nothing itself.
+package argoperator
+
+import (
+	"fmt"
+
+	"github.com/argoperator/argoperator/pkg/check"
+	"github.com/argoperator/argoperator/pkg/definition"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/manifest"
+	"github.com/argoperator/argoperator/pkg/plan"
+)
+
+// Source is one file that may hold definitions.
+type Source = definition.Input
+
+// Options of Generate. The zero value takes everything from the definitions.
+type Options struct {
+	// Namespace to install into, instead of install.namespace. It must be a DNS label.
+	Namespace string
+}
+
+// Operator is one generated operator.
+type Operator struct {
+	Name    string
+	Objects []manifest.Object // in apply order
+}
+
+// Result is what became of the sources.
+type Result struct {
+	// Operators in the order of the sources; empty if any finding is an error.
+	Operators []Operator
+	// Findings about the sources, sorted by place.
+	Findings diag.List
+}
+
+// Objects of all operators, in apply order.
+func (r Result) Objects() []manifest.Object {
+	var all []manifest.Object
+	for _, o := range r.Operators {
+		all = append(all, o.Objects...)
+	}
+	return all
+}
+
+// Generate turns definitions into operators and checks them. What is wrong with
+// the sources is in the findings, all of it at once; an error is a failure of
+// argoperator itself.
+func Generate(sources []Source, options Options) (Result, error) {
+	var findings diag.List
+	var operators []Operator
+	taken := map[string]diag.Position{}
+	found := false
+	for _, source := range sources {
+		definitions, wrong := definition.Parse(source)
+		findings = append(findings, wrong...)
+		found = found || len(definitions) > 0 || len(wrong) > 0
+		for _, d := range definitions {
+			findings = append(findings, claim(d, options, taken)...)
+			operator, wrong, err := generate(d, options)
+			if err != nil {
+				return Result{}, err
+			}
+			findings = append(findings, wrong...)
+			operators = append(operators, operator)
+		}
+	}
+	if !found {
+		findings.Add(diag.Position{}, diag.NoDefinition, "no definition found",
+			"name a file or a directory that holds one with -f: apiVersion: argoperator.dev/v1alpha1, kind: Operator")
+	}
+	result := Result{Operators: operators, Findings: findings.Sorted()}
+	if findings.HasErrors() {
+		result.Operators = nil
+	}
+	return result, nil
+}
+
+// claim keeps two definitions from installing over each other.
+func claim(d *definition.Definition, options Options, taken map[string]diag.Position) diag.List {
+	var findings diag.List
+	key := namespace(d, options) + "/" + d.Operator.Metadata.Name
+	at := d.Position("metadata", "name")
+	if first, ok := taken[key]; ok {
+		findings.Add(at, diag.DuplicateValue,
+			fmt.Sprintf("an operator named %q is already defined at %s:%d:%d", d.Operator.Metadata.Name, first.File, first.Line, first.Column),
+			"give each operator a name of its own, or another install.namespace")
+	}
+	taken[key] = at
+	return findings
+}
+
+func namespace(d *definition.Definition, options Options) string {
+	if options.Namespace != "" {
+		return options.Namespace
+	}
+	return d.Operator.Spec.Install.Namespace
+}
+
+func generate(d *definition.Definition, options Options) (Operator, diag.List, error) {
+	local := *d
+	local.Operator.Spec.Install.Namespace = namespace(d, options)
+	p, findings := plan.New(&local)
+	if findings.HasErrors() {
+		return Operator{}, findings, nil
+	}
+	objects := manifest.Build(p)
+	problems, err := check.Objects(objects)
+	if err != nil {
+		return Operator{}, nil, fmt.Errorf("checking operator %s: %w", p.Operator.Name, err)
+	}
+	findings = append(findings, findingsOf(d, problems)...)
+	return Operator{Name: p.Operator.Name, Objects: objects}, findings, nil
+}

@@ -1,0 +1,108 @@
+package argoperator
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/check"
+	"github.com/argoperator/argoperator/pkg/definition"
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// findingsOf says of each problem with an emitted object where in the
+// definition it comes from, as nearly as that is known.
+func findingsOf(d *definition.Definition, problems []check.Problem) diag.List {
+	var findings diag.List
+	for _, p := range problems {
+		at := p.Object
+		if p.Path != "" {
+			at += " " + p.Path
+		}
+		findings.Add(d.Position(origin(d, p)...), p.Code, at+": "+p.Message, p.Hint)
+	}
+	return findings
+}
+
+// origin is the path in the definition that an object's field was made from.
+func origin(d *definition.Definition, p check.Problem) []string {
+	kind, _, _ := strings.Cut(p.Object, "/")
+	switch {
+	case kind == "CustomResourceDefinition" && d.Operator.Spec.API.CRD != nil:
+		return []string{"spec", "api", "crd", "file"}
+	case kind == "CustomResourceDefinition":
+		return append([]string{"spec", "api"}, crdOrigin(d, segments(p.Path))...)
+	case kind == "ConfigMap":
+		return []string{"spec", "logic", "files"}
+	case kind == "EventBus":
+		return []string{"spec", "install", "eventBus"}
+	default:
+		return []string{"metadata", "name"}
+	}
+}
+
+var segment = regexp.MustCompile(`[^.\[\]]+|\[[^\]]*\]`)
+
+// segments splits a path as the API server writes it: a[0].b[c.d].
+func segments(path string) []string {
+	parts := segment.FindAllString(path, -1)
+	for i, part := range parts {
+		parts[i] = strings.Trim(part, "[]")
+	}
+	return parts
+}
+
+// crdOrigin maps a field of the CustomResourceDefinition to the path below api.
+// The API server speaks of spec.validation and the like when all versions agree.
+func crdOrigin(d *definition.Definition, path []string) []string {
+	if len(path) < 2 || path[0] != "spec" {
+		return nil
+	}
+	version, rest := "0", path[1:]
+	if rest[0] == "versions" && len(rest) > 2 {
+		version, rest = rest[1], rest[2:]
+	}
+	below := map[string]string{
+		"additionalPrinterColumns": "columns", "selectableFields": "selectableFields", "scale": "scale",
+		"deprecationWarning": "deprecationWarning", "served": "served", "storage": "storage", "name": "name",
+	}
+	base := []string{"versions", version}
+	for i, part := range rest {
+		if part == "openAPIV3Schema" {
+			return append(base, schemaOrigin(d, version, rest[i+1:])...)
+		}
+		if key, ok := below[part]; ok {
+			return append(append(base, key), rest[i+1:]...)
+		}
+	}
+	if rest[0] == "names" && len(rest) > 1 {
+		return []string{rest[1]}
+	}
+	if rest[0] == "versions" || rest[0] == "validation" {
+		return base
+	}
+	return []string{rest[0]}
+}
+
+// schemaOrigin maps a place in a schema to the form that the version uses.
+func schemaOrigin(d *definition.Definition, version string, path []string) []string {
+	i, err := strconv.Atoi(version)
+	if err != nil || i >= len(d.Operator.Spec.API.Versions) {
+		return nil
+	}
+	v := d.Operator.Spec.API.Versions[i]
+	if len(path) > 0 && path[0] == "x-kubernetes-validations" && len(v.Validations) > 0 {
+		return append([]string{"validations"}, path[1:]...)
+	}
+	if v.Schema == nil {
+		return append([]string{"openAPIV3Schema"}, path...)
+	}
+	short := []string{"schema"}
+	for j := 0; j+1 < len(path); j++ {
+		if path[j] == "properties" {
+			short = append(short, path[j+1])
+			j++
+		}
+	}
+	return short
+}

@@ -1,0 +1,48 @@
+package manifest
+
+import (
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/argoperator/argoperator/pkg/plan"
+	"github.com/argoperator/argoperator/templates"
+)
+
+// configMaps carry the programs: the user's and the operator's own.
+func configMaps(p *plan.Plan) []Object {
+	logic := map[string]string{}
+	for _, f := range append(append([]plan.File{}, p.Logic.Files...), p.Logic.Parameters...) {
+		logic[f.Key] = f.Content
+	}
+	return []Object{
+		configMap(p, p.Names.ConfigMap, logic),
+		configMap(p, p.Names.RuntimeConfigMap, map[string]string{
+			runtimeScript: templates.Runtime,
+			runtimeConfig: config(p.Runtime),
+		}),
+	}
+}
+
+const (
+	runtimeScript = "reconcile.py"
+	runtimeConfig = "config.json"
+)
+
+func configMap(p *plan.Plan, name string, data map[string]string) Object {
+	return &corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: meta(p, name),
+		Data:       data,
+	}
+}
+
+func config(r plan.Runtime) string {
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		panic(fmt.Sprintf("manifest: plain data does not encode: %v", err)) // unreachable
+	}
+	return string(data) + "\n"
+}

@@ -1,0 +1,44 @@
+package manifest
+
+import (
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/argoperator/argoperator/pkg/plan"
+)
+
+// maxPayload leaves room for an UPDATE, which carries the object twice.
+const maxPayload = "4MB"
+
+func eventBuses(p *plan.Plan) []Object {
+	bus := p.Install.EventBus
+	if !bus.Managed {
+		return nil
+	}
+	size := resource.MustParse(bus.Storage)
+	mode := corev1.ReadWriteOnce
+	payload := maxPayload
+	jetstream := &eventsv1.JetStreamBus{
+		Version:  bus.Version,
+		Replicas: &bus.Replicas,
+		Persistence: &eventsv1.PersistenceStrategy{
+			AccessMode: &mode, VolumeSize: &size,
+		},
+		MaxPayload: &payload,
+	}
+	if bus.StorageClass != "" {
+		jetstream.Persistence.StorageClassName = &bus.StorageClass
+	}
+	if bus.Replicas < 3 {
+		// a stream wants three replicas unless told otherwise, and never starts on one server
+		config := "replicas: 1\n"
+		jetstream.StreamConfig = &config
+	}
+	return []Object{&eventsv1.EventBus{
+		TypeMeta:   metav1.TypeMeta{APIVersion: eventsv1.SchemeGroupVersion.String(), Kind: "EventBus"},
+		ObjectMeta: meta(p, bus.Name),
+		Spec:       eventsv1.EventBusSpec{JetStream: jetstream},
+	}}
+}

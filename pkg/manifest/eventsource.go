@@ -1,0 +1,64 @@
+package manifest
+
+import (
+	"maps"
+	"slices"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/argoperator/argoperator/pkg/plan"
+)
+
+// leaderElection makes replicas elect a leader through a Lease, which also
+// keeps the old and the new pod of a rollout from working side by side.
+const leaderElection = "events.argoproj.io/leader-election"
+
+func eventSources(p *plan.Plan) []Object {
+	entries := map[string]eventsv1.ResourceEventSource{}
+	for _, e := range p.Events {
+		entries[e.Name] = eventSourceEntry(e)
+	}
+	m := meta(p, p.Names.EventSource)
+	elect(&m, p)
+	return []Object{&eventsv1.EventSource{
+		TypeMeta:   metav1.TypeMeta{APIVersion: eventsv1.SchemeGroupVersion.String(), Kind: "EventSource"},
+		ObjectMeta: m,
+		Spec: eventsv1.EventSourceSpec{
+			EventBusName: p.Install.EventBus.Name,
+			Replicas:     &p.Install.Replicas,
+			Template:     eventsPod(p, plan.Source),
+			Resource:     entries,
+		},
+	}}
+}
+
+func eventSourceEntry(e plan.Event) eventsv1.ResourceEventSource {
+	entry := eventsv1.ResourceEventSource{
+		Namespace: e.Namespace,
+		GroupVersionResource: metav1.GroupVersionResource{
+			Group: e.Kind.Group, Version: e.Kind.Version, Resource: e.Kind.Plural,
+		},
+	}
+	for _, t := range e.Types {
+		entry.EventTypes = append(entry.EventTypes, eventsv1.ResourceEventType(t))
+	}
+	if len(e.Selector) > 0 {
+		entry.Filter = &eventsv1.ResourceFilter{}
+		for _, key := range slices.Sorted(maps.Keys(e.Selector)) {
+			entry.Filter.Labels = append(entry.Filter.Labels,
+				eventsv1.Selector{Key: key, Operation: "==", Value: e.Selector[key]})
+		}
+	}
+	return entry
+}
+
+func elect(m *metav1.ObjectMeta, p *plan.Plan) {
+	if !p.Install.LeaderElection {
+		return
+	}
+	if m.Annotations == nil {
+		m.Annotations = map[string]string{}
+	}
+	m.Annotations[leaderElection] = "k8s"
+}

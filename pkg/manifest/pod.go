@@ -1,0 +1,115 @@
+package manifest
+
+import (
+	"encoding/json"
+	"fmt"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/plan"
+)
+
+// user is the unprivileged user of every container, the one Argo's own images
+// are made for.
+const user int64 = 8737
+
+// podSecurity and containerSecurity are what the restricted Pod Security
+// Standard asks for.
+func podSecurity() *corev1.PodSecurityContext {
+	nonRoot, id := true, user
+	return &corev1.PodSecurityContext{
+		RunAsNonRoot:   &nonRoot,
+		RunAsUser:      &id,
+		RunAsGroup:     &id,
+		FSGroup:        &id,
+		SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+	}
+}
+
+func containerSecurity() *corev1.SecurityContext {
+	no, yes := false, true
+	return &corev1.SecurityContext{
+		AllowPrivilegeEscalation: &no,
+		ReadOnlyRootFilesystem:   &yes,
+		Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+	}
+}
+
+// executorPatch gives the containers that Argo adds to a pod the same security
+// context. A resource template has no wait container, and Argo locks it down by
+// itself.
+func executorPatch() string {
+	type container struct {
+		Name            string                  `json:"name"`
+		SecurityContext *corev1.SecurityContext `json:"securityContext"`
+	}
+	writable := containerSecurity()
+	writable.ReadOnlyRootFilesystem = nil
+	data, err := json.Marshal(map[string][]container{
+		"initContainers": {{Name: "init", SecurityContext: writable}},
+		"containers":     {{Name: "wait", SecurityContext: writable}},
+	})
+	if err != nil {
+		panic(fmt.Sprintf("manifest: plain data does not encode: %v", err)) // unreachable
+	}
+	return string(data)
+}
+
+// smallResources are enough for the operator's own steps.
+func smallResources() corev1.ResourceRequirements {
+	return corev1.ResourceRequirements{
+		Requests: corev1.ResourceList{
+			corev1.ResourceCPU:    resource.MustParse("10m"),
+			corev1.ResourceMemory: resource.MustParse("32Mi"),
+		},
+		Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("128Mi")},
+	}
+}
+
+// eventsPod is the pod of the EventSource or the Sensor. The CPU limit is there
+// because a Sensor that has lost its bus spins.
+func eventsPod(p *plan.Plan, a plan.Account) *eventsv1.Template {
+	return &eventsv1.Template{
+		Metadata:           &eventsv1.Metadata{Labels: p.Operator.Labels},
+		ServiceAccountName: p.ServiceAccount(a),
+		SecurityContext:    podSecurity(),
+		Container: &eventsv1.Container{
+			SecurityContext: containerSecurity(),
+			Resources: corev1.ResourceRequirements{
+				Requests: corev1.ResourceList{
+					corev1.ResourceCPU:    resource.MustParse("10m"),
+					corev1.ResourceMemory: resource.MustParse("64Mi"),
+				},
+				Limits: corev1.ResourceList{
+					corev1.ResourceCPU:    resource.MustParse("500m"),
+					corev1.ResourceMemory: resource.MustParse("256Mi"),
+				},
+			},
+		},
+	}
+}
+
+// typeMeta of Argo Workflows' kinds.
+func workflowType(kind string) metav1.TypeMeta {
+	return metav1.TypeMeta{APIVersion: "argoproj.io/v1alpha1", Kind: kind}
+}
+
+// resources are those of the definition, which has checked the quantities.
+func resources(r v1alpha1.Resources) corev1.ResourceRequirements {
+	return corev1.ResourceRequirements{Requests: quantities(r.Requests), Limits: quantities(r.Limits)}
+}
+
+func quantities(list map[string]string) corev1.ResourceList {
+	if len(list) == 0 {
+		return nil
+	}
+	out := corev1.ResourceList{}
+	for name, quantity := range list {
+		out[corev1.ResourceName(name)] = resource.MustParse(quantity)
+	}
+	return out
+}

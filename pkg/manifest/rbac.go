@@ -1,0 +1,179 @@
+package manifest
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/argoperator/argoperator/pkg/plan"
+)
+
+func serviceAccounts(p *plan.Plan) []Object {
+	var out []Object
+	for _, a := range plan.Accounts() {
+		out = append(out, &corev1.ServiceAccount{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ServiceAccount"},
+			ObjectMeta: meta(p, p.ServiceAccount(a)),
+		})
+	}
+	return out
+}
+
+// Where custom resources live, an account's role is a ClusterRole, or, with
+// watchNamespaces, a Role in each of them. What the account does in the
+// operator's own namespace is always a Role there.
+
+func clusterRoles(p *plan.Plan) []Object {
+	if len(p.Install.WatchNamespaces) > 0 {
+		return nil
+	}
+	var out []Object
+	for _, a := range plan.Accounts() {
+		if rules := rules(p, a, true); len(rules) > 0 {
+			out = append(out, &rbacv1.ClusterRole{
+				TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRole"},
+				ObjectMeta: clusterMeta(p, clusterName(p, a)),
+				Rules:      rules,
+			})
+		}
+	}
+	return out
+}
+
+func clusterRoleBindings(p *plan.Plan) []Object {
+	if len(p.Install.WatchNamespaces) > 0 {
+		return nil
+	}
+	var out []Object
+	for _, a := range plan.Accounts() {
+		if len(rules(p, a, true)) > 0 {
+			out = append(out, &rbacv1.ClusterRoleBinding{
+				TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRoleBinding"},
+				ObjectMeta: clusterMeta(p, clusterName(p, a)),
+				RoleRef:    roleRef("ClusterRole", clusterName(p, a)),
+				Subjects:   subjects(p, a),
+			})
+		}
+	}
+	return out
+}
+
+// clusterName keeps operators of one name in several namespaces apart.
+func clusterName(p *plan.Plan, a plan.Account) string {
+	return p.Install.Namespace + ":" + roleName(p, a)
+}
+
+func roleName(p *plan.Plan, a plan.Account) string {
+	return p.Operator.Name + "-" + string(a)
+}
+
+func roles(p *plan.Plan) []Object {
+	var out []Object
+	eachRole(p, func(a plan.Account, m metav1.ObjectMeta, rules []rbacv1.PolicyRule) {
+		out = append(out, &rbacv1.Role{
+			TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "Role"},
+			ObjectMeta: m,
+			Rules:      rules,
+		})
+	})
+	return out
+}
+
+func roleBindings(p *plan.Plan) []Object {
+	var out []Object
+	eachRole(p, func(a plan.Account, m metav1.ObjectMeta, _ []rbacv1.PolicyRule) {
+		out = append(out, &rbacv1.RoleBinding{
+			TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "RoleBinding"},
+			ObjectMeta: m,
+			RoleRef:    roleRef("Role", m.Name),
+			Subjects:   subjects(p, a),
+		})
+	})
+	return out
+}
+
+// eachRole visits the namespaced roles: of the operator's own namespace, then
+// of each watched one.
+func eachRole(p *plan.Plan, visit func(plan.Account, metav1.ObjectMeta, []rbacv1.PolicyRule)) {
+	for _, a := range plan.Accounts() {
+		if own := rules(p, a, false); len(own) > 0 {
+			visit(a, meta(p, roleName(p, a)), own)
+		}
+		watched := rules(p, a, true)
+		for _, namespace := range p.Install.WatchNamespaces {
+			if len(watched) == 0 {
+				break
+			}
+			m := meta(p, clusterName(p, a)+":watched")
+			m.Namespace = namespace
+			visit(a, m, watched)
+		}
+	}
+}
+
+// rules joins an account's grants: the verbs of one resource in one rule.
+func rules(p *plan.Plan, a plan.Account, watched bool) []rbacv1.PolicyRule {
+	var out []rbacv1.PolicyRule
+	for _, g := range p.Grants {
+		if g.Account != a || g.Watched != watched {
+			continue
+		}
+		i := slices.IndexFunc(out, func(r rbacv1.PolicyRule) bool {
+			return r.APIGroups[0] == g.Group && r.Resources[0] == g.Resource
+		})
+		if i < 0 {
+			out = append(out, rbacv1.PolicyRule{APIGroups: []string{g.Group}, Resources: []string{g.Resource}})
+			i = len(out) - 1
+		}
+		for _, verb := range g.Verbs {
+			if !slices.Contains(out[i].Verbs, verb) {
+				out[i].Verbs = append(out[i].Verbs, verb)
+			}
+		}
+	}
+	return out
+}
+
+func roleRef(kind, name string) rbacv1.RoleRef {
+	return rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: kind, Name: name}
+}
+
+func subjects(p *plan.Plan, a plan.Account) []rbacv1.Subject {
+	return []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: p.ServiceAccount(a), Namespace: p.Install.Namespace}}
+}
+
+// userRoles add the kind to the cluster's view, edit and admin roles, for the
+// people who use the operator. They grant the operator nothing.
+func userRoles(p *plan.Plan) []Object {
+	if !p.Install.UserRoles {
+		return nil
+	}
+	k := p.API.Kind
+	read := []string{"get", "list", "watch"}
+	write := []string{"create", "update", "patch", "delete", "deletecollection"}
+	view := rbacv1.PolicyRule{APIGroups: []string{k.Group}, Resources: []string{k.Plural, k.Plural + "/status"}, Verbs: read}
+	edit := []rbacv1.PolicyRule{{APIGroups: []string{k.Group}, Resources: []string{k.Plural}, Verbs: write}}
+	if slices.ContainsFunc(p.API.Versions, func(v plan.Version) bool { return v.Scale != nil }) {
+		edit = append(edit, rbacv1.PolicyRule{
+			APIGroups: []string{k.Group}, Resources: []string{k.Plural + "/scale"}, Verbs: []string{"get", "update", "patch"},
+		})
+	}
+	return []Object{
+		userRole(p, "view", []rbacv1.PolicyRule{view}, "view", "edit", "admin"),
+		userRole(p, "edit", edit, "edit", "admin"),
+	}
+}
+
+func userRole(p *plan.Plan, name string, rules []rbacv1.PolicyRule, into ...string) Object {
+	m := clusterMeta(p, p.API.Kind.Plural+"."+p.API.Kind.Group+":"+name)
+	for _, role := range into {
+		m.Labels["rbac.authorization.k8s.io/aggregate-to-"+role] = "true"
+	}
+	return &rbacv1.ClusterRole{
+		TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRole"},
+		ObjectMeta: m,
+		Rules:      rules,
+	}
+}

@@ -1,0 +1,149 @@
+package manifest
+
+import (
+	"fmt"
+
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/argoperator/argoperator/pkg/plan"
+)
+
+// The steps engine: every step a pod, every value in between an output
+// parameter that people can read in Argo's user interface. Values that hold
+// text of the custom resource are JSON without braces in strings, so that
+// Argo's templates never see one.
+
+const outputManifest = "output-manifest.json"
+
+func stepsTemplates(p *plan.Plan) []wfv1.Template {
+	return []wfv1.Template{
+		stepsMain(p), stepsRead(p), stepsLogic(p), stepsDeploy(p), stepsStatus(p),
+	}
+}
+
+func stepsMain(p *plan.Plan) wfv1.Template {
+	wanted := "{{steps.read.outputs.parameters.go}} == true"
+	var logicArguments []wfv1.Parameter
+	for _, name := range stepsInputs(p) {
+		logicArguments = append(logicArguments, argument(name, "{{steps.read.outputs.parameters."+name+"}}"))
+	}
+	return wfv1.Template{
+		Name: "main",
+		Steps: []wfv1.ParallelSteps{
+			step("read", "read", ""),
+			step("operator-logic", "operator-logic", wanted, logicArguments...),
+			step("deploy", "deploy", wanted, argument("manifest", "{{steps.operator-logic.outputs.parameters.manifest}}")),
+			step("status", "status", wanted),
+		},
+	}
+}
+
+// stepsInputs are the parameters that the user's program gets: the custom
+// resource, then what the definition adds.
+func stepsInputs(p *plan.Plan) []string {
+	names := []string{manifestName(p)}
+	for _, f := range p.Logic.Parameters {
+		names = append(names, f.Key)
+	}
+	return names
+}
+
+// manifestName is the parameter that holds the custom resource.
+func manifestName(p *plan.Plan) string { return p.API.Singular + "-manifest" }
+
+func step(name, template, when string, arguments ...wfv1.Parameter) wfv1.ParallelSteps {
+	return wfv1.ParallelSteps{Steps: []wfv1.WorkflowStep{{
+		Name: name, Template: template, When: when, Arguments: wfv1.Arguments{Parameters: arguments},
+	}}}
+}
+
+func argument(name, value string) wfv1.Parameter {
+	return wfv1.Parameter{Name: name, Value: wfv1.AnyStringPtr(value)}
+}
+
+func output(name, path string) wfv1.Parameter {
+	return wfv1.Parameter{Name: name, ValueFrom: &wfv1.ValueFrom{Path: path}}
+}
+
+func inputs(names ...string) wfv1.Inputs {
+	var in wfv1.Inputs
+	for _, name := range names {
+		in.Parameters = append(in.Parameters, wfv1.Parameter{Name: name})
+	}
+	return in
+}
+
+func stepsRead(p *plan.Plan) wfv1.Template {
+	t := podTemplate(p, "read")
+	t.Container = runtimeContainer(p, "", "steps-read")
+	if len(p.Logic.Parameters) > 0 {
+		t.Container.VolumeMounts = append(t.Container.VolumeMounts, readOnly("parameters", parametersDir))
+	}
+	t.Outputs.Parameters = []wfv1.Parameter{output("go", workspaceDir+"/go"), output(manifestName(p), workspaceDir+"/manifest")}
+	for _, f := range p.Logic.Parameters {
+		t.Outputs.Parameters = append(t.Outputs.Parameters, output(f.Key, workspaceDir+"/"+f.Key))
+	}
+	return t
+}
+
+// stepsLogic runs the user's program as it is: the custom resource and the
+// parameters as flags, the result in /output-manifest.json. The root directory
+// is read-only, so an init container makes that one file and it is mounted.
+// What the program wrote may hold braces again; so the second container, which
+// names the child after its custom resource and makes it owned by it, runs in
+// the same pod, and only its output leaves.
+func stepsLogic(p *plan.Plan) wfv1.Template {
+	t := podTemplate(p, "operator-logic")
+	t.Inputs = inputs(stepsInputs(p)...)
+	logic := logicContainer(p, "logic")
+	logic.Command = p.Logic.Command
+	for _, name := range stepsInputs(p) {
+		logic.Args = append(logic.Args, fmt.Sprintf("--%s={{inputs.parameters.%s}}", name, name))
+	}
+	logic.VolumeMounts = append(logic.VolumeMounts, corev1.VolumeMount{
+		Name: "workspace", MountPath: "/" + outputManifest, SubPath: outputManifest,
+	})
+	own := runtimeContainer(p, wfv1.MainContainerName, "steps-own")
+	own.Env = append(own.Env,
+		corev1.EnvVar{Name: "ARGOPERATOR_MANIFEST", Value: "{{inputs.parameters." + manifestName(p) + "}}"},
+		corev1.EnvVar{Name: "ARGOPERATOR_RESULT", Value: workspaceDir + "/" + outputManifest})
+	t.ContainerSet = &wfv1.ContainerSetTemplate{Containers: []wfv1.ContainerNode{
+		{Container: logic},
+		{Container: *own, Dependencies: []string{"logic"}},
+	}}
+	t.InitContainers = []wfv1.UserContainer{{Container: resultFile(p)}}
+	t.Outputs.Parameters = []wfv1.Parameter{output("manifest", workspaceDir+"/manifest")}
+	return t
+}
+
+func resultFile(p *plan.Plan) corev1.Container {
+	return corev1.Container{
+		Name:            "result-file",
+		Image:           p.Logic.Image,
+		Command:         []string{"sh", "-c", ": > " + workspaceDir + "/" + outputManifest},
+		Resources:       smallResources(),
+		SecurityContext: containerSecurity(),
+		VolumeMounts:    []corev1.VolumeMount{mount("workspace", workspaceDir), readOnly("no-credentials", credentialsDir)},
+	}
+}
+
+func stepsDeploy(p *plan.Plan) wfv1.Template {
+	t := podTemplate(p, "deploy")
+	t.PodSpecPatch = "" // Argo locks down the only container there is
+	t.Inputs = inputs("manifest")
+	flags := []string{"--server-side", "--field-manager=" + p.Operator.Name}
+	if p.Runtime.ForceConflicts {
+		flags = append(flags, "--force-conflicts")
+	}
+	t.Resource = &wfv1.ResourceTemplate{
+		Action: "apply", Manifest: "{{inputs.parameters.manifest}}", Flags: flags,
+	}
+	return t
+}
+
+func stepsStatus(p *plan.Plan) wfv1.Template {
+	t := podTemplate(p, "status")
+	t.Container = runtimeContainer(p, "", "steps-status")
+	return t
+}

@@ -1,0 +1,249 @@
+package manifest
+
+import (
+	"github.com/argoproj/argo-workflows/v3/pkg/apis/workflow"
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/argoperator/argoperator/pkg/plan"
+)
+
+// Finished Workflows are kept for people to look at: seconds.
+const (
+	keepSucceeded int32 = 300
+	keepFailed    int32 = 24 * 60 * 60
+)
+
+// workflowTemplates hold everything that runs in pods: what a Workflow of the
+// Sensor brings along is the key of one custom resource.
+func workflowTemplates(p *plan.Plan) []Object {
+	return []Object{reconcileTemplate(p), resyncTemplate(p)}
+}
+
+func reconcileTemplate(p *plan.Plan) Object {
+	var templates []wfv1.Template
+	if p.Reconcile.Engine == plan.Steps {
+		templates = stepsTemplates(p)
+	} else {
+		templates = []wfv1.Template{containerSetTemplate(p)}
+	}
+	spec := workflowTemplateSpec(p, plan.Reconciler)
+	spec.Entrypoint = templates[0].Name
+	spec.OnExit = "exit"
+	spec.ActiveDeadlineSeconds = &p.Reconcile.TimeoutSeconds
+	spec.Synchronization = mutex(p, p.Operator.Name+".{{workflow.parameters.key}}")
+	spec.Arguments = wfv1.Arguments{Parameters: []wfv1.Parameter{{
+		Name:        "key",
+		Description: wfv1.AnyStringPtr("namespace and name of the custom resource, joined by a dot"),
+	}}}
+	spec.Templates = append(templates, exitTemplate(), reportTemplate(p))
+	return &wfv1.WorkflowTemplate{
+		TypeMeta:   workflowType(workflow.WorkflowTemplateKind),
+		ObjectMeta: meta(p, p.Names.WorkflowTemplate),
+		Spec:       spec,
+	}
+}
+
+func resyncTemplate(p *plan.Plan) Object {
+	spec := workflowTemplateSpec(p, plan.Resyncer)
+	spec.Entrypoint = "resync"
+	spec.ActiveDeadlineSeconds = &p.Reconcile.TimeoutSeconds
+	resync := podTemplate(p, "resync")
+	resync.Container = runtimeContainer(p, "", "resync")
+	spec.Templates = []wfv1.Template{resync}
+	return &wfv1.WorkflowTemplate{
+		TypeMeta:   workflowType(workflow.WorkflowTemplateKind),
+		ObjectMeta: meta(p, p.Names.CronWorkflow),
+		Spec:       spec,
+	}
+}
+
+// workflowTemplateSpec is what all Workflows of the operator have in common.
+func workflowTemplateSpec(p *plan.Plan, a plan.Account) wfv1.WorkflowSpec {
+	succeeded, failed := keepSucceeded, keepFailed
+	return wfv1.WorkflowSpec{
+		ServiceAccountName: p.ServiceAccount(a),
+		SecurityContext:    podSecurity(),
+		PodGC:              &wfv1.PodGC{Strategy: wfv1.PodGCOnPodSuccess},
+		TTLStrategy:        &wfv1.TTLStrategy{SecondsAfterSuccess: &succeeded, SecondsAfterFailure: &failed},
+		PodMetadata:        &wfv1.Metadata{Labels: p.Operator.Labels},
+		Volumes:            volumes(p),
+	}
+}
+
+// mutex lets one Workflow of a name run at a time; the others wait for it.
+func mutex(p *plan.Plan, name string) *wfv1.Synchronization {
+	lock := &wfv1.Mutex{Name: name}
+	if p.Reconcile.Mutexes {
+		return &wfv1.Synchronization{Mutexes: []*wfv1.Mutex{lock}}
+	}
+	return &wfv1.Synchronization{Mutex: lock}
+}
+
+// Volumes and where they are mounted.
+const (
+	runtimeDir     = "/operator/runtime"
+	logicDir       = "/operator/logic"
+	parametersDir  = "/operator/parameters"
+	workspaceDir   = "/workspace"
+	temporaryDir   = "/tmp"
+	credentialsDir = "/var/run/secrets/kubernetes.io/serviceaccount"
+)
+
+func volumes(p *plan.Plan) []corev1.Volume {
+	list := []corev1.Volume{
+		configMapVolume("runtime", p.Names.RuntimeConfigMap, []plan.File{
+			{Key: runtimeScript, Path: runtimeScript}, {Key: runtimeConfig, Path: runtimeConfig},
+		}),
+		configMapVolume("logic", p.Names.ConfigMap, p.Logic.Files),
+		emptyDir("workspace"),
+		emptyDir("tmp"),
+		emptyDir("no-credentials"),
+	}
+	if len(p.Logic.Parameters) > 0 {
+		list = append(list, configMapVolume("parameters", p.Names.ConfigMap, p.Logic.Parameters))
+	}
+	return list
+}
+
+func configMapVolume(name, configMap string, files []plan.File) corev1.Volume {
+	source := &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: configMap}}
+	for _, f := range files {
+		source.Items = append(source.Items, corev1.KeyToPath{Key: f.Key, Path: f.Path})
+	}
+	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{ConfigMap: source}}
+}
+
+func emptyDir(name string) corev1.Volume {
+	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}
+}
+
+func mount(volume, path string) corev1.VolumeMount {
+	return corev1.VolumeMount{Name: volume, MountPath: path}
+}
+
+func readOnly(volume, path string) corev1.VolumeMount {
+	return corev1.VolumeMount{Name: volume, MountPath: path, ReadOnly: true}
+}
+
+// podTemplate is a template that runs a pod of ours.
+func podTemplate(p *plan.Plan, name string) wfv1.Template {
+	return wfv1.Template{
+		Name:         name,
+		PodSpecPatch: executorPatch(),
+		RetryStrategy: &wfv1.RetryStrategy{
+			Limit:       limit(p.Reconcile.Retries),
+			RetryPolicy: wfv1.RetryPolicyAlways,
+			Backoff:     &wfv1.Backoff{Duration: "2", Factor: limit(2), MaxDuration: "5m"},
+		},
+	}
+}
+
+func limit(n int32) *intstr.IntOrString {
+	v := intstr.FromInt32(n)
+	return &v
+}
+
+// runtimeContainer runs one command of the operator's own steps.
+func runtimeContainer(p *plan.Plan, name, command string) *corev1.Container {
+	return &corev1.Container{
+		Name:            name,
+		Image:           p.Install.RuntimeImage,
+		Command:         []string{"python3", "-B", runtimeDir + "/" + runtimeScript},
+		Args:            []string{command},
+		Env:             runtimeEnv(command != "resync"),
+		Resources:       smallResources(),
+		SecurityContext: containerSecurity(),
+		VolumeMounts: []corev1.VolumeMount{
+			readOnly("runtime", runtimeDir), mount("workspace", workspaceDir), mount("tmp", temporaryDir),
+		},
+	}
+}
+
+// runtimeEnv passes what is safe to pass through Argo's templates: a key is
+// made of names, which hold no braces.
+func runtimeEnv(keyed bool) []corev1.EnvVar {
+	env := []corev1.EnvVar{
+		{Name: "ARGOPERATOR_CONFIG", Value: runtimeDir + "/" + runtimeConfig},
+		{Name: "ARGOPERATOR_WORKSPACE", Value: workspaceDir},
+		{Name: "ARGOPERATOR_WORKFLOW", Value: "{{workflow.name}}"},
+	}
+	if keyed {
+		env = append(env, exchangeEnv()...)
+		env = append(env, corev1.EnvVar{Name: "ARGOPERATOR_KEY", Value: "{{workflow.parameters.key}}"})
+	}
+	return env
+}
+
+// exchangeEnv names the files between the operator's own steps and the logic.
+func exchangeEnv() []corev1.EnvVar {
+	return []corev1.EnvVar{
+		{Name: "ARGOPERATOR_REQUEST", Value: workspaceDir + "/request.json"},
+		{Name: "ARGOPERATOR_RESPONSE", Value: workspaceDir + "/response.json"},
+	}
+}
+
+// containerSetTemplate is the one pod of the workflow engine; its containers
+// run one after the other and show as steps.
+func containerSetTemplate(p *plan.Plan) wfv1.Template {
+	t := podTemplate(p, "reconcile")
+	logic := logicContainer(p, "logic")
+	// without a request there is nothing to do: the custom resource is gone
+	logic.Command = append([]string{"sh", "-c", `test -f "$ARGOPERATOR_REQUEST" || exit 0; exec "$@"`, "logic"}, p.Logic.Command...)
+	t.ContainerSet = &wfv1.ContainerSetTemplate{Containers: []wfv1.ContainerNode{
+		{Container: *runtimeContainer(p, "read", "read")},
+		{Container: logic, Dependencies: []string{"read"}},
+		{Container: *runtimeContainer(p, "apply", "apply"), Dependencies: []string{"logic"}},
+	}}
+	return t
+}
+
+// logicContainer runs the user's program, without the service account's token.
+func logicContainer(p *plan.Plan, name string) corev1.Container {
+	return corev1.Container{
+		Name:            name,
+		Image:           p.Logic.Image,
+		WorkingDir:      logicDir,
+		Env:             append(exchangeEnv(), userEnv(p)...),
+		Resources:       resources(p.Logic.Resources),
+		SecurityContext: containerSecurity(),
+		VolumeMounts: []corev1.VolumeMount{
+			readOnly("logic", logicDir), mount("workspace", workspaceDir), mount("tmp", temporaryDir),
+			readOnly("no-credentials", credentialsDir),
+		},
+	}
+}
+
+func userEnv(p *plan.Plan) []corev1.EnvVar {
+	var env []corev1.EnvVar
+	for _, e := range p.Logic.Env {
+		v := corev1.EnvVar{Name: e.Name, Value: e.Value}
+		if e.Secret != "" {
+			v.ValueFrom = &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
+				LocalObjectReference: corev1.LocalObjectReference{Name: e.Secret}, Key: e.Key,
+			}}
+		}
+		env = append(env, v)
+	}
+	return env
+}
+
+// exitTemplate reports a failed Workflow on the status of its custom resource;
+// after a success it starts no pod.
+func exitTemplate() wfv1.Template {
+	return wfv1.Template{
+		Name: "exit",
+		Steps: []wfv1.ParallelSteps{{Steps: []wfv1.WorkflowStep{{
+			Name: "report", Template: "report", When: "{{workflow.status}} != Succeeded",
+		}}}},
+	}
+}
+
+func reportTemplate(p *plan.Plan) wfv1.Template {
+	t := podTemplate(p, "report")
+	t.Container = runtimeContainer(p, "", "report")
+	t.Container.Env = append(t.Container.Env,
+		corev1.EnvVar{Name: "ARGOPERATOR_WORKFLOW_STATUS", Value: "{{workflow.status}}"})
+	return t
+}

@@ -1,0 +1,91 @@
+package output
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/manifest"
+)
+
+// File is a file of the output. A stream has one, without a name.
+type File struct {
+	Name string
+	Data []byte
+}
+
+// Format turns the objects of one or more operators into files.
+type Format struct {
+	Name string
+	// Directory formats write files; the others write one stream.
+	Directory bool
+	Files     func([]manifest.Object) ([]File, error)
+}
+
+// Formats in the order in which they are documented. To add one, write its
+// function and add a line.
+func Formats() []Format {
+	return []Format{
+		{Name: "yaml", Files: yamlStream},
+		{Name: "json", Files: jsonList},
+		{Name: "dir", Directory: true, Files: oneFileEach},
+	}
+}
+
+// yamlStream is one document an object, as kubectl reads it.
+func yamlStream(objects []manifest.Object) ([]File, error) {
+	var out bytes.Buffer
+	for i, o := range objects {
+		data, err := Marshal(o)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			out.WriteString("---\n")
+		}
+		out.Write(data)
+	}
+	return []File{{Data: out.Bytes()}}, nil
+}
+
+// jsonList is one object of kind List.
+func jsonList(objects []manifest.Object) ([]File, error) {
+	items := make([]map[string]any, len(objects))
+	for i, o := range objects {
+		fields, err := Fields(o)
+		if err != nil {
+			return nil, err
+		}
+		items[i] = fields
+	}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(map[string]any{"apiVersion": "v1", "kind": "List", "items": items}); err != nil {
+		return nil, fmt.Errorf("encoding the list: %w", err)
+	}
+	return []File{{Data: out.Bytes()}}, nil
+}
+
+// oneFileEach names the files so that their order is the apply order.
+func oneFileEach(objects []manifest.Object) ([]File, error) {
+	width := max(2, len(fmt.Sprint(len(objects))))
+	files := make([]File, len(objects))
+	for i, o := range objects {
+		data, err := Marshal(o)
+		if err != nil {
+			return nil, err
+		}
+		kind := strings.ToLower(o.GetObjectKind().GroupVersionKind().Kind)
+		files[i] = File{Name: fmt.Sprintf("%0*d-%s-%s.yaml", width, i+1, kind, fileName(o)), Data: data}
+	}
+	return files, nil
+}
+
+// fileName is an object's name as every file system takes it.
+func fileName(o manifest.Object) string {
+	return filepath.Base(strings.ReplaceAll(o.GetName(), ":", "-"))
+}

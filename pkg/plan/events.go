@@ -1,0 +1,192 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// OwnerUID is the label by which the children of a custom resource are found.
+const OwnerUID = "argoperator.dev/owner-uid"
+
+// ManagedBy is the label by which the children of an operator are found.
+const ManagedBy = "app.kubernetes.io/managed-by"
+
+// events lists what starts a reconcile: the custom resources themselves, and
+// the children, so that drift is repaired and readiness reaches the status.
+// paths are the fields of each child that the status reads.
+func events(p *Plan, paths map[string][][]string) []Event {
+	parent := Event{
+		Name: dnsLabel(p.API.Singular), Kind: p.API.Kind,
+		Types: []string{"ADD", "UPDATE"},
+		JQ:    parentJQ(p),
+	}
+	list := inNamespaces(parent, p.Install.WatchNamespaces)
+	for _, kind := range childKinds(p) {
+		child := Event{
+			Name: "child-" + dnsLabel(kind.Plural), Kind: kind,
+			Types:    []string{"UPDATE", "DELETE"},
+			Selector: map[string]string{ManagedBy: p.Runtime.Operator},
+			JQ:       childJQ(p, kind, pathsOf(p, kind, paths)),
+		}
+		if slices.ContainsFunc(list, func(e Event) bool { return strings.HasPrefix(e.Name, child.Name) }) {
+			child.Name += "-" + dnsLabel(strings.Split(kind.Group, ".")[0])
+		}
+		list = append(list, inNamespaces(child, p.Install.WatchNamespaces)...)
+	}
+	return list
+}
+
+// inNamespaces makes one event a namespace: an entry of an EventSource watches
+// one namespace or all.
+func inNamespaces(e Event, namespaces []string) []Event {
+	if len(namespaces) == 0 {
+		return []Event{e}
+	}
+	var list []Event
+	for i, namespace := range namespaces {
+		in := e
+		in.Namespace = namespace
+		in.Name = e.Name + "-" + namespace
+		if len(in.Name) > 63 {
+			in.Name = fmt.Sprintf("%s-%d", e.Name, i)
+		}
+		list = append(list, in)
+	}
+	return list
+}
+
+// childKinds are the kinds of the children, each once.
+func childKinds(p *Plan) []Kind {
+	var kinds []Kind
+	for _, c := range p.Children {
+		if !slices.Contains(kinds, c.Kind) {
+			kinds = append(kinds, c.Kind)
+		}
+	}
+	return kinds
+}
+
+func pathsOf(p *Plan, kind Kind, paths map[string][][]string) [][]string {
+	var all [][]string
+	for _, c := range p.Children {
+		if c.Kind == kind {
+			all = append(all, paths[c.Name]...)
+		}
+	}
+	return all
+}
+
+// dnsLabel makes a name fit for an event: lower case, no dots, at most 40
+// characters, so that a suffix still fits.
+func dnsLabel(name string) string {
+	label := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(name))
+	return strings.Trim(label[:min(len(label), 40)], "-")
+}
+
+// parentJQ lets an event of a custom resource pass when something changed that
+// its user controls. Status writes change none of it, so they never loop. An
+// ADD has no old object and always passes: it is also the replay after a
+// restart.
+func parentJQ(p *Plan) string {
+	alive := "$new.metadata.deletionTimestamp == null"
+	if f := p.Reconcile.Finalizer; f != "" {
+		alive = fmt.Sprintf("(%s or ($new.metadata.finalizers // [] | index(%s)) != null)", alive, quote(f))
+	}
+	if slices.ContainsFunc(p.Children, func(c Child) bool { return c.Kind.Kind == p.API.Kind.Kind && c.Kind.Group == p.API.Kind.Group }) {
+		alive += fmt.Sprintf(" and $new.metadata.labels[%s] != %s", quote(ManagedBy), quote(p.Runtime.Operator))
+	}
+	return fmt.Sprintf(`def wanted:
+  {
+    spec: (if .metadata.generation == null then del(.metadata, .status) else .metadata.generation end),
+    deleted: .metadata.deletionTimestamp,
+    labels: .metadata.labels,
+    annotations: ((.metadata.annotations // {}) | del(.["kubectl.kubernetes.io/last-applied-configuration"]))
+  };
+(.body.Obj // .body) as $new | .oldBody as $old
+| {
+    go: (%s and ($old == null or ($new | wanted) != ($old | wanted))),
+    key: ((%s) + "." + $new.metadata.name),
+    name: (%s)
+  }`, alive, `$new.metadata.namespace // ""`, workflowNameJQ(p.Runtime.Operator, "$new.metadata.name"))
+}
+
+// childJQ lets an event of a child pass when someone else changed or deleted
+// it, when it became ready or stopped being so, or when a field changed that
+// the status shows. The operator's own write shows as a newer time of its field
+// manager and does not pass.
+func childJQ(p *Plan, kind Kind, paths [][]string) string {
+	shown := []string{ready(kind)}
+	for _, path := range paths {
+		field := jqPath(path)
+		if !slices.Contains(shown, field) {
+			shown = append(shown, field)
+		}
+	}
+	return fmt.Sprintf(`def wanted: if .metadata.generation == null then del(.metadata, .status) else .metadata.generation end;
+def applied: [.metadata.managedFields[]? | select(.manager == %s and .operation == "Apply" and .subresource == null) | .time];
+def shown: [%s];
+(.body.Obj // .body) as $new | .oldBody as $old
+| ($new.metadata.annotations["argoperator.dev/owner"] // "") as $key
+| {
+    go: ($key != "" and (
+      .type == "DELETE"
+      or ($old != null and (
+        if ($new | wanted) != ($old | wanted) then ($new | applied) == ($old | applied)
+        else ($new | shown) != ($old | shown) end))
+    )),
+    key: $key,
+    name: (%s)
+  }`, quote(p.Runtime.Operator), strings.Join(shown, ", "), workflowNameJQ(p.Runtime.Operator, `($key | .[index(".") + 1:])`))
+}
+
+// jqPath is the jq of a path that yields null wherever it does not exist.
+func jqPath(path []string) string {
+	if len(path) == 0 {
+		return "del(.metadata)"
+	}
+	var b strings.Builder
+	b.WriteString("(")
+	for _, key := range path {
+		fmt.Fprintf(&b, ".[%s]?", quote(key))
+	}
+	b.WriteString(" // null)")
+	return b.String()
+}
+
+// ready is the jq of whether an object of a kind is as its spec wants it: a
+// boolean for the workloads, whatever its status says of itself for others.
+func ready(kind Kind) string {
+	const current = "(.status.observedGeneration // 0) >= (.metadata.generation // 0)"
+	if kind.Group == "apps" {
+		switch kind.Kind {
+		case "Deployment":
+			return "(" + current + " and (.status.updatedReplicas // 0) == .spec.replicas and (.status.availableReplicas // 0) == .spec.replicas and (.status.replicas // 0) == .spec.replicas)"
+		case "StatefulSet":
+			return "(" + current + " and (.status.updatedReplicas // 0) == .spec.replicas and (.status.readyReplicas // 0) == .spec.replicas)"
+		case "ReplicaSet":
+			return "(" + current + " and (.status.availableReplicas // 0) == .spec.replicas)"
+		case "DaemonSet":
+			return "(" + current + " and .status.updatedNumberScheduled == .status.desiredNumberScheduled and .status.numberAvailable == .status.desiredNumberScheduled)"
+		}
+	}
+	return ".status.phase?, .status.succeeded?, .status.failed?, .status.loadBalancer?, [.status.conditions[]? | {type, status}]"
+}
+
+// workflowNameJQ is the jq of the generateName of a Workflow: the operator and
+// the custom resource, so that people find it. A Workflow's name is a label
+// value: 63 characters with the five that the API server adds.
+func workflowNameJQ(operator, name string) string {
+	return fmt.Sprintf(`(%s + (%s | gsub("[.]"; "-")))[0:57] + "-"`, quote(operator+"-"), name)
+}
+
+func quote(s string) string {
+	data, _ := json.Marshal(s) // a string always encodes
+	return string(data)
+}

@@ -1,0 +1,290 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/definition"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/expression"
+)
+
+// New plans a definition. The findings say what no engine of this version can
+// carry; with an error among them the plan is nil.
+func New(d *definition.Definition) (*Plan, diag.List) {
+	var findings diag.List
+	o := d.Operator
+	p := &Plan{
+		Names:     o.Spec.Install.Names,
+		API:       api(d),
+		Children:  children(o.Spec.Children),
+		Reconcile: reconcile(o.Spec),
+		Install:   install(o.Spec.Install),
+	}
+	p.Logic = logic(d, p.Reconcile.Engine)
+	status, problems := expression.CompileStatus(o.Spec.Status, childNames(p.Children))
+	for _, problem := range problems {
+		path := append([]string{"spec", "status"}, problem.Path...)
+		findings.Add(d.Position(path...), diag.BadExpression, problem.Message, problem.Hint)
+	}
+	if findings.HasErrors() {
+		return nil, findings
+	}
+	p.Runtime = runtime(p, o, status)
+	p.Operator = operator(p, o)
+	p.Runtime.Digest = p.Operator.Digest
+	p.Events = events(p, expression.Paths(status))
+	p.Grants = grants(p)
+	return p, findings
+}
+
+func operator(p *Plan, o v1alpha1.Operator) Operator {
+	labels := map[string]string{
+		"app.kubernetes.io/name":       o.Metadata.Name,
+		"app.kubernetes.io/component":  "operator",
+		"app.kubernetes.io/managed-by": "argoperator",
+	}
+	maps.Copy(labels, o.Metadata.Labels)
+	return Operator{
+		Name:        o.Metadata.Name,
+		Digest:      digest(p),
+		Labels:      labels,
+		Annotations: maps.Clone(o.Metadata.Annotations),
+	}
+}
+
+// digest covers whatever decides how a reconcile comes out.
+func digest(p *Plan) string {
+	data, err := json.Marshal([]any{p.Runtime, p.Logic, p.Reconcile.Engine})
+	if err != nil {
+		panic(fmt.Sprintf("plan: plain data does not encode: %v", err)) // unreachable
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:8])
+}
+
+func api(d *definition.Definition) API {
+	a := d.Operator.Spec.API
+	out := API{
+		Singular: a.Singular, ListKind: a.ListKind,
+		ShortNames: a.ShortNames, Categories: a.Categories,
+		Kind: Kind{
+			Group: a.Group, Kind: a.Kind, Plural: a.Plural,
+			Namespaced: a.Scope != "Cluster", Status: true,
+		},
+	}
+	switch {
+	case a.Existing != nil:
+		out.Kind = Kind{
+			Group: a.Existing.Group, Version: a.Existing.Version, Kind: a.Existing.Kind, Plural: a.Existing.Plural,
+			Namespaced: a.Existing.Scope != "Cluster", Status: a.Existing.Status,
+		}
+		out.Singular = strings.ToLower(a.Existing.Kind)
+	case d.CRD != nil:
+		out.Kind, out.Singular, out.CRD = givenCRD(d)
+	default:
+		out.Versions = versions(d)
+		out.Kind.Version = storage(a.Versions)
+	}
+	return out
+}
+
+func givenCRD(d *definition.Definition) (Kind, string, json.RawMessage) {
+	crd := d.CRD
+	kind := Kind{
+		Group: crd.Spec.Group, Version: d.Operator.Spec.API.CRD.Version, Kind: crd.Spec.Names.Kind,
+		Plural: crd.Spec.Names.Plural, Namespaced: crd.Spec.Scope != "Cluster",
+	}
+	for _, v := range crd.Spec.Versions {
+		if v.Name == kind.Version {
+			kind.Status = v.Subresources != nil && v.Subresources.Status != nil
+		}
+	}
+	return kind, strings.ToLower(crd.Spec.Names.Kind), encode(crd)
+}
+
+func encode(v any) json.RawMessage {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("plan: a decoded value does not encode: %v", err)) // unreachable
+	}
+	return data
+}
+
+func versions(d *definition.Definition) []Version {
+	var out []Version
+	for _, v := range d.Operator.Spec.API.Versions {
+		schema := d.Schemas[v.Name].DeepCopy()
+		for _, rule := range v.Validations {
+			schema.XValidations = append(schema.XValidations, definition.ValidationRule(rule))
+		}
+		out = append(out, Version{
+			Name: v.Name, Served: *v.Served, Storage: *v.Storage,
+			Deprecated: v.Deprecated, DeprecationWarning: v.DeprecationWarning,
+			Schema: encode(schema), Columns: v.Columns, Scale: v.Scale, SelectableFields: v.SelectableFields,
+		})
+	}
+	return out
+}
+
+// storage is the version the operator reads and writes: the stored one if it is
+// served, else the first served one.
+func storage(versions []v1alpha1.Version) string {
+	served := ""
+	for _, v := range versions {
+		if *v.Served && (*v.Storage || served == "") {
+			served = v.Name
+		}
+	}
+	return served
+}
+
+func children(declared []v1alpha1.Child) []Child {
+	var out []Child
+	for _, c := range declared {
+		group, version := splitAPIVersion(c.APIVersion)
+		out = append(out, Child{
+			Name:   c.Name,
+			Orphan: c.OnDelete == "Orphan",
+			Kind: Kind{
+				Group: group, Version: version, Kind: c.Kind, Plural: c.Plural,
+				Namespaced: c.Scope != "Cluster", Status: true,
+			},
+		})
+	}
+	return out
+}
+
+func splitAPIVersion(apiVersion string) (group, version string) {
+	if group, version, ok := strings.Cut(apiVersion, "/"); ok {
+		return group, version
+	}
+	return "", apiVersion
+}
+
+func childNames(children []Child) []string {
+	names := make([]string, len(children))
+	for i, c := range children {
+		names[i] = c.Name
+	}
+	return names
+}
+
+func reconcile(s v1alpha1.Spec) Reconcile {
+	engine := Engine(s.Reconcile.Engine)
+	if engine == "auto" {
+		engine = Workflow
+	}
+	out := Reconcile{
+		Engine:         engine,
+		TimeoutSeconds: int64(duration(s.Reconcile.Timeout) / time.Second),
+		Retries:        *s.Reconcile.Retries,
+		Schedule:       schedule(duration(s.Reconcile.Resync)),
+		Mutexes:        s.Targets.ArgoWorkflows != "3.5",
+		Schedules:      s.Targets.ArgoWorkflows != "3.5",
+	}
+	if s.Finalizer != nil {
+		out.Finalizer = s.Finalizer.Name
+	}
+	return out
+}
+
+// duration reads a duration that the definition room has accepted.
+func duration(text string) time.Duration {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		panic(fmt.Sprintf("plan: %q passed as a duration: %v", text, err)) // unreachable
+	}
+	return d
+}
+
+// schedule turns an interval that divides an hour or a day into cron's fields.
+func schedule(every time.Duration) string {
+	switch minutes := int(every / time.Minute); {
+	case minutes == 1:
+		return "* * * * *"
+	case minutes < 60:
+		return fmt.Sprintf("*/%d * * * *", minutes)
+	case minutes == 60:
+		return "0 * * * *"
+	case minutes < 24*60:
+		return fmt.Sprintf("0 */%d * * *", minutes/60)
+	default:
+		return "0 0 * * *"
+	}
+}
+
+func install(in v1alpha1.Install) Install {
+	return Install{
+		Namespace:       in.Namespace,
+		WatchNamespaces: slices.Clone(in.WatchNamespaces),
+		Replicas:        *in.Replicas,
+		LeaderElection:  *in.Replicas > 1,
+		RuntimeImage:    in.RuntimeImage,
+		UserRoles:       *in.UserRoles,
+		EventBus: EventBus{
+			Name: in.EventBus.Name, Managed: in.EventBus.Mode == "managed",
+			Replicas: *in.EventBus.Replicas, Version: in.EventBus.Version,
+			StorageClass: in.EventBus.StorageClass, Storage: in.EventBus.Storage,
+		},
+	}
+}
+
+func logic(d *definition.Definition, engine Engine) Logic {
+	l := d.Operator.Spec.Logic
+	out := Logic{
+		Image: l.Image, Command: slices.Clone(l.Command), Env: slices.Clone(l.Env), Resources: *l.Resources,
+	}
+	for _, f := range d.Files {
+		key := strings.ReplaceAll(f.Path, "/", "__")
+		out.Files = append(out.Files, File{Key: key, Path: f.Path, Content: f.Content})
+	}
+	if engine == Steps {
+		for _, f := range d.Parameters {
+			out.Parameters = append(out.Parameters, File{Key: f.Path, Path: f.Path, Content: f.Content})
+		}
+	}
+	return out
+}
+
+func runtime(p *Plan, o v1alpha1.Operator, status expression.Node) Runtime {
+	r := Runtime{
+		Operator: o.Metadata.Name, Engine: p.Reconcile.Engine, Namespace: p.Install.Namespace,
+		Parent:           runtimeKind(p.API.Kind),
+		Children:         []RuntimeKind{},
+		WatchNamespaces:  append([]string{}, p.Install.WatchNamespaces...),
+		Finalizer:        p.Reconcile.Finalizer,
+		ForceConflicts:   *o.Spec.Reconcile.ForceConflicts,
+		ResyncPolicy:     o.Spec.Reconcile.ResyncPolicy,
+		WorkflowTemplate: p.Names.WorkflowTemplate,
+		ArgoServerURL:    strings.TrimSuffix(o.Spec.Install.ArgoServerURL, "/"),
+		Parameters:       []string{},
+		Status:           json.RawMessage("null"),
+	}
+	for _, c := range p.Children {
+		kind := runtimeKind(c.Kind)
+		kind.Name, kind.OnDelete = c.Name, "Delete"
+		if c.Orphan {
+			kind.OnDelete = "Orphan"
+		}
+		r.Children = append(r.Children, kind)
+	}
+	for _, f := range p.Logic.Parameters {
+		r.Parameters = append(r.Parameters, f.Key)
+	}
+	if status != nil {
+		r.Status = encode(status)
+	}
+	return r
+}
+
+func runtimeKind(k Kind) RuntimeKind {
+	return RuntimeKind{APIVersion: k.APIVersion(), Kind: k.Kind, Plural: k.Plural, Namespaced: k.Namespaced, Status: k.Status}
+}
