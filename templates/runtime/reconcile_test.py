@@ -1,0 +1,1067 @@
+"""Tests of reconcile.py against a fake API server in this process.
+
+Run: python3 -m unittest discover -s templates/runtime -p '*_test.py'
+"""
+import contextlib
+import copy
+import http.server
+import io
+import itertools
+import json
+import os
+import re
+import sys
+import tempfile
+import threading
+import unittest
+import urllib.parse
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import reconcile  # noqa: E402  (the path comes first)
+
+CR = "/apis/cache.example.com/v1alpha1/namespaces/team/memcacheds/one"
+DEPLOYMENTS = "/apis/apps/v1/namespaces/team/deployments"
+WORKFLOWS = "/apis/argoproj.io/v1alpha1/namespaces/argo-events/workflows"
+ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+FINALIZER = "cache.example.com/memcached-cleanup"
+DEPLOYMENT = {"name": "deployment", "apiVersion": "apps/v1", "kind": "Deployment", "plural": "deployments",
+              "namespaced": True, "onDelete": "Delete"}
+CONFIGMAP = {"name": "settings", "apiVersion": "v1", "kind": "ConfigMap", "plural": "configmaps",
+             "namespaced": True, "onDelete": "Delete"}
+ROLE = {"name": "role", "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "plural": "clusterroles",
+        "namespaced": False, "onDelete": "Delete"}
+READY_REPLICAS = {"expr": ["alt", ["get", ["get", ["child", "deployment"], "status"], "readyReplicas"], ["lit", 0]]}
+
+
+class FakeCluster:
+    """As much of an API server as reconcile.py speaks to. `faults` are asked first: (method, path) -> answer or None;
+    an answer is (status, body[, headers]), or "lost" to drop the connection."""
+
+    def __init__(self):
+        cluster = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version, wbufsize = "HTTP/1.1", -1
+
+            def log_message(self, *_):
+                pass
+
+            def answer(self):
+                body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                address = urllib.parse.urlsplit(self.path)
+                query = dict(urllib.parse.parse_qsl(address.query))
+                reply = cluster.answer(self.command, urllib.parse.unquote(address.path), query,
+                                       json.loads(body) if body else None, dict(self.headers))
+                if reply == "lost":
+                    self.close_connection = True
+                    return
+                text = reply[1].encode() if isinstance(reply[1], str) else json.dumps(reply[1]).encode()
+                self.send_response(reply[0])
+                for name, value in (reply[2] if len(reply) > 2 else {}).items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(text)))
+                self.end_headers()
+                self.wfile.write(text)
+
+            do_GET = do_PATCH = do_POST = do_DELETE = answer
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
+        self.url = "http://127.0.0.1:%d" % self.server.server_port
+        self.reset()
+
+    def reset(self):
+        self.objects, self.log, self.faults, self.applied = {}, [], [], {}
+        self.versions, self.page = itertools.count(1), 0
+
+    def put(self, path, obj):
+        obj = copy.deepcopy(obj)
+        metadata = obj["metadata"]
+        metadata.setdefault("name", path.rpartition("/")[2])
+        if "/namespaces/" in path:
+            metadata.setdefault("namespace", path.split("/namespaces/")[1].split("/")[0])
+        metadata.setdefault("uid", "uid-%d" % next(self.versions))
+        metadata.setdefault("generation", 1)
+        metadata["resourceVersion"] = str(next(self.versions))
+        self.objects[path] = obj
+        return obj
+
+    def writes(self):
+        return [(method, path) for method, path, _, _, _ in self.log if method != "GET"]
+
+    def answer(self, method, path, query, body, headers):
+        self.log.append((method, path, query, body, headers))
+        for fault in self.faults:
+            reply = fault(method, path)
+            if reply:
+                return reply
+        if method == "GET" and path in self.objects:
+            return 200, self.objects[path]
+        if method == "GET" and re.search(r"/[a-z]+s$", path):
+            return self.list(path, query)
+        if method == "POST":
+            name = body["metadata"]["generateName"] + "x%d" % next(self.versions)
+            return 201, self.put("%s/%s" % (path, name), dict(body, metadata=dict(body["metadata"], name=name)))
+        if method == "PATCH" and headers["Content-Type"] == "application/apply-patch+yaml":
+            return self.apply(path, query, body)
+        if path not in self.objects:
+            return 404, {"reason": "NotFound", "message": "%s not found" % path}
+        if method == "DELETE":
+            return self.delete(path, body)
+        return self.merge(path, body)
+
+    def list(self, path, query):
+        kind = path.rpartition("/")[2]
+        prefix = path[:-len(kind)]
+        label, _, value = query.get("labelSelector", "").partition("=")
+        found = []
+        for name, obj in sorted(self.objects.items()):
+            if name.rsplit("/", 2)[1] == kind and name.startswith(prefix) and (
+                    not label or (obj["metadata"].get("labels") or {}).get(label) == value):
+                found.append({key: item for key, item in obj.items() if key not in ("kind", "apiVersion")})
+        start, size = int(query.get("continue", 0)), self.page or 1000
+        more = str(start + size) if start + size < len(found) else ""
+        return 200, {"kind": "List", "metadata": {"continue": more}, "items": found[start:start + size]}
+
+    def apply(self, path, query, body):
+        path, status = (path[:-7], True) if path.endswith("/status") else (path, False)
+        obj, uid = self.objects.get(path), body["metadata"].get("uid")
+        if uid and (not obj or obj["metadata"]["uid"] != uid):
+            return 409, {"reason": "Conflict", "message": "uid mismatch"}
+        if not obj:
+            obj = self.put(path, {"apiVersion": body["apiVersion"], "kind": body["kind"], "metadata": {}})
+        manager = query["fieldManager"]
+        before = json.dumps(obj, sort_keys=True)
+        wanted = {"status": body["status"]} if status else {k: v for k, v in body.items() if k != "status"}
+        self.merge_owned(obj, wanted, self.applied.get((path, manager), {}))
+        self.applied[path, manager] = wanted
+        if json.dumps(obj, sort_keys=True) != before:
+            obj["metadata"]["resourceVersion"] = str(next(self.versions))
+        fields = [one for one in obj["metadata"].get("managedFields", []) if one["manager"] != manager]
+        fields.append({"manager": manager, "operation": "Apply", "time": "2026-01-01T00:00:00Z", "fieldsV1": owned(wanted),
+                       **({"subresource": "status"} if status else {})})
+        obj["metadata"]["managedFields"] = fields
+        return 200, obj
+
+    def merge_owned(self, have, want, before):
+        """Server-side apply: what the manager wanted before and does not want now goes; conditions are a map."""
+        for key in before:
+            if key not in want:
+                have.pop(key, None)
+        for key, value in want.items():
+            if key == "conditions":
+                gone = {one["type"] for one in before.get(key, [])} | {one["type"] for one in value}
+                have[key] = [one for one in have.get(key, []) if one["type"] not in gone] + value
+            elif isinstance(value, dict):
+                self.merge_owned(have.setdefault(key, {}), value, before.get(key) or {})
+            else:
+                have[key] = value
+
+    def merge(self, path, body):
+        obj = self.objects[path]
+        if body["metadata"].get("resourceVersion", obj["metadata"]["resourceVersion"]) != obj["metadata"]["resourceVersion"]:
+            return 409, {"reason": "Conflict", "message": "the object has been modified"}
+        obj["metadata"].update(body["metadata"], resourceVersion=str(next(self.versions)))
+        if obj["metadata"].get("deletionTimestamp") and not obj["metadata"].get("finalizers"):
+            del self.objects[path]
+        return 200, obj
+
+    def delete(self, path, body):
+        if body["preconditions"]["uid"] != self.objects[path]["metadata"]["uid"]:
+            return 409, {"reason": "Conflict", "message": "uid mismatch"}
+        if self.objects[path]["metadata"].get("finalizers"):
+            self.objects[path]["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+        else:
+            del self.objects[path]
+        return 200, {"kind": "Status"}
+
+
+def owned(value):
+    """fieldsV1 of an applied object."""
+    if isinstance(value, dict):
+        return {"f:" + key: {"k:" + json.dumps({"type": one["type"]}): {".": {}} for one in item}
+                if key == "conditions" else owned(item) for key, item in value.items()}
+    return {}
+
+
+def once(method, pattern, *reply):
+    """A fault that happens one time."""
+    left = [reply[0] if reply == ("lost",) else reply]
+    return lambda m, path: left.pop() if left and m == method and re.search(pattern, path) else None
+
+
+def always(method, pattern, *reply):
+    return lambda m, path: reply if m == method and re.search(pattern, path) else None
+
+
+class Case(unittest.TestCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = FakeCluster()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.cluster.server.shutdown()
+        cls.cluster.server.server_close()
+
+    def setUp(self):
+        self.cluster.reset()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder, self.slept, self.time = folder.name, [], "2026-02-02T00:00:00Z"
+        self.env = {
+            "ARGOPERATOR_API": self.cluster.url, "ARGOPERATOR_CREDENTIALS": self.folder,
+            "ARGOPERATOR_CONFIG": self.path("config.json"), "ARGOPERATOR_WORKSPACE": self.folder,
+            "ARGOPERATOR_PARAMETERS": self.path("parameters"), "ARGOPERATOR_KEY": "team.one",
+            "ARGOPERATOR_WORKFLOW": "memcached-one-abc", "ARGOPERATOR_REQUEST": self.path("request.json"),
+            "ARGOPERATOR_RESPONSE": self.path("response.json")}
+        self.config = {
+            "operator": "memcached", "engine": "workflow", "namespace": "argo-events", "digest": "d1",
+            "parent": {"apiVersion": "cache.example.com/v1alpha1", "kind": "Memcached", "plural": "memcacheds",
+                       "namespaced": True, "status": True},
+            "children": [DEPLOYMENT, CONFIGMAP], "watchNamespaces": [], "finalizer": "", "forceConflicts": True,
+            "status": {"object": {"readyReplicas": READY_REPLICAS}}, "resyncPolicy": "Changed",
+            "workflowTemplate": "memcached-reconcile", "argoServerURL": "", "parameters": []}
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, value):
+        os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(value if isinstance(value, str) else json.dumps(value))
+
+    def load(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            return json.load(file)
+
+    def run_command(self, command):
+        self.write("config.json", self.config)
+        elapsed = [0.0]
+
+        def sleep(seconds):
+            self.slept.append(seconds)
+            elapsed[0] += seconds
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            code = reconcile.main([command], self.env, sleep, lambda: elapsed[0], lambda: self.time)
+        self.out = out.getvalue()
+        return code
+
+    def cr(self, **metadata):
+        return self.cluster.put(CR, {
+            "apiVersion": "cache.example.com/v1alpha1", "kind": "Memcached",
+            "metadata": dict({"name": "one", "uid": "cr-uid", "generation": 3}, **metadata), "spec": {"size": 2}})
+
+    def live(self, path=CR):
+        return self.cluster.objects[path]
+
+    def condition(self, name, path=CR):
+        return {one["type"]: one for one in self.live(path)["status"]["conditions"]}.get(name)
+
+    def reconcile(self, children=(), **response):
+        """read, a logic that answers this, apply. The exit code of apply."""
+        self.assertEqual(self.run_command("read"), 0, self.out)
+        self.write("response.json", dict({"children": list(children)}, **response))
+        return self.run_command("apply")
+
+
+def deployment(name="one", **metadata):
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": dict({"name": name}, **metadata),
+            "spec": {"replicas": 2}}
+
+
+def settings(name="one"):
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"a": "b"}}
+
+
+def labels(uid="cr-uid", key="team.one"):
+    return {"labels": {reconcile.MANAGED_BY: "memcached", reconcile.OWNER_UID: uid},
+            "annotations": {reconcile.OWNER: key, reconcile.DEFINITION: "d1", reconcile.SIBLINGS: "1"}}
+
+
+class ReadTest(Case):
+    def test_request(self):
+        cr = self.cr()
+        self.cluster.put(DEPLOYMENTS + "/one", deployment(**labels()))
+        self.cluster.put(DEPLOYMENTS + "/other", deployment("other", **labels("someone-else")))
+        self.write("response.json", {"stale": True})
+        self.assertEqual(self.run_command("read"), 0)
+        request = self.load("request.json")
+        self.assertEqual(request["parent"], cr)
+        self.assertEqual(list(request["children"]), ["Deployment.apps/v1", "ConfigMap.v1"])
+        self.assertEqual(list(request["children"]["Deployment.apps/v1"]), ["one"])
+        self.assertEqual(request["children"]["Deployment.apps/v1"]["one"]["kind"], "Deployment")
+        self.assertEqual((request["children"]["ConfigMap.v1"], request["related"], request["finalizing"]), ({}, {}, False))
+        self.assertEqual(self.load("state.json"), {"gone": False, "uid": "cr-uid", "generation": 3, "finalizing": False})
+        self.assertFalse(os.path.exists(self.path("response.json")), "a stale response")
+
+    def test_gone(self):
+        for reason, metadata in (("not found", None), ("deleted, others' finalizers", {
+                "deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["other"]})):
+            with self.subTest(reason):
+                self.cluster.reset()
+                self.config["finalizer"] = FINALIZER
+                self.write("request.json", {"stale": True})
+                if metadata:
+                    self.cr(**metadata)
+                self.assertEqual(self.run_command("read"), 0)
+                self.assertEqual(self.load("state.json"), {"gone": True})
+                self.assertFalse(os.path.exists(self.path("request.json")))
+                self.assertEqual(self.run_command("apply"), 0)
+                self.assertEqual(self.cluster.writes(), [])
+
+    def test_finalizer_is_added_after_a_conflict(self):
+        self.config["finalizer"] = FINALIZER
+        self.cr(finalizers=["other"])
+        self.cluster.faults = [once("PATCH", "memcacheds/one$", 409, {"reason": "Conflict"})]
+        self.assertEqual(self.run_command("read"), 0)
+        self.assertEqual(self.live()["metadata"]["finalizers"], ["other", FINALIZER])
+        self.assertEqual(len(self.cluster.writes()), 2)
+        self.assertIn(FINALIZER, self.load("request.json")["parent"]["metadata"]["finalizers"])
+        self.assertEqual(self.run_command("read"), 0)
+        self.assertEqual(len(self.cluster.writes()), 2, "there already")
+
+    def test_gone_while_the_finalizer_is_added(self):
+        self.config["finalizer"] = FINALIZER
+        self.cr()
+
+        def vanish(method, path):
+            if method == "PATCH":
+                self.cluster.objects.clear()
+        self.cluster.faults = [vanish]
+        self.assertEqual(self.run_command("read"), 0)
+        self.assertEqual(self.load("state.json"), {"gone": True})
+
+    def test_pages_and_expired_page(self):
+        self.cr()
+        for index in range(5):
+            self.cluster.put("%s/d%d" % (DEPLOYMENTS, index), deployment("d%d" % index, **labels()))
+        self.cluster.page = 2
+        self.assertEqual(self.run_command("read"), 0)
+        self.assertEqual(len(self.load("request.json")["children"]["Deployment.apps/v1"]), 5)
+        expired = [None, None, (410, {"reason": "Expired"})]
+        self.cluster.faults = [lambda method, path: expired.pop(0) if expired else None]
+        self.assertEqual(self.run_command("read"), 0)
+        self.assertEqual(len(self.load("request.json")["children"]["Deployment.apps/v1"]), 5)
+
+    def test_same_kind_is_listed_once(self):
+        self.config["children"] = [DEPLOYMENT, dict(DEPLOYMENT, name="second")]
+        self.cr()
+        self.run_command("read")
+        self.assertEqual([path for _, path, _, _, _ in self.cluster.log].count(DEPLOYMENTS), 1)
+
+    def test_where_children_are_listed(self):
+        everywhere, here, there = "/apis/apps/v1/deployments", DEPLOYMENTS, DEPLOYMENTS.replace("team", "b")
+        for finalizer, watched, namespaced, want in (
+                ("", [], True, [here]), ("", ["team", "b"], True, [here]), (FINALIZER, [], True, [everywhere]),
+                (FINALIZER, ["team", "b"], True, [there, here]), ("", [], False, [everywhere]), ("", ["b"], False, [there])):
+            with self.subTest(finalizer=finalizer, watched=watched, namespaced=namespaced):
+                self.cluster.reset()
+                self.config.update(finalizer=finalizer, watchNamespaces=watched, children=[DEPLOYMENT])
+                self.config["parent"]["namespaced"] = namespaced
+                self.env["ARGOPERATOR_KEY"] = "team.one" if namespaced else ".one"
+                path = CR if namespaced else CR.replace("/namespaces/team", "")
+                self.cluster.put(path, {"apiVersion": "v", "kind": "Memcached", "metadata": {"uid": "u"}})
+                self.assertEqual(self.run_command("read"), 0)
+                self.assertEqual([p for _, p, _, _, _ in self.cluster.log if p.endswith("deployments")], want)
+
+
+class ApplyTest(Case):
+    def test_applies_children_and_status(self):
+        self.cr()
+        self.assertEqual(self.reconcile([deployment(), settings()], status={"phase": "new"}), 0)
+        got = self.live(DEPLOYMENTS + "/one")
+        self.assertEqual(got["metadata"]["labels"], {reconcile.MANAGED_BY: "memcached", reconcile.OWNER_UID: "cr-uid"})
+        self.assertEqual(got["metadata"]["annotations"], {
+            reconcile.OWNER: "team.one", reconcile.DEFINITION: "d1", reconcile.SIBLINGS: "2"})
+        self.assertEqual(got["metadata"]["ownerReferences"], [{
+            "apiVersion": "cache.example.com/v1alpha1", "kind": "Memcached", "name": "one", "uid": "cr-uid",
+            "controller": True}])
+        patch = next(entry for entry in self.cluster.log if entry[0] == "PATCH")
+        self.assertEqual(patch[2], {"fieldManager": "memcached", "force": "true"})
+        self.assertEqual(patch[4]["Content-Type"], "application/apply-patch+yaml")
+        status = self.live()["status"]
+        self.assertEqual((status["readyReplicas"], status["phase"], status["observedGeneration"]), (0, "new", 3))
+        self.assertEqual(self.condition("Ready"), {
+            "type": "Ready", "status": "False", "reason": "Progressing", "observedGeneration": 3,
+            "lastTransitionTime": self.time, "message": "not ready: Deployment team/one: updatedReplicas is 0 of 2"})
+        body = next(entry[3] for entry in self.cluster.log if entry[1].endswith("/status"))
+        self.assertEqual(body["metadata"], {"name": "one", "namespace": "team", "uid": "cr-uid"})
+
+    def test_second_run_writes_no_status(self):
+        self.cr()
+        child = deployment()
+        self.reconcile([child], status={"gone": None, "nested": {"a": 1}, "conditions": [{"type": "Warm", "status": "True"}]})
+        self.live(DEPLOYMENTS + "/one")["status"] = {
+            "replicas": 2, "updatedReplicas": 2, "availableReplicas": 2, "readyReplicas": 2}
+        for run in range(3):
+            self.time = "2026-03-0%dT00:00:00Z" % (run + 1)
+            self.env["ARGOPERATOR_WORKFLOW"] = "memcached-one-%d" % run
+            before = len(self.cluster.writes())
+            self.assertEqual(self.reconcile([child], status={
+                "nested": {"a": 1}, "conditions": [{"type": "Warm", "status": "True", "lastTransitionTime": self.time}]}), 0)
+            self.assertEqual(len(self.cluster.writes()) - before, 2 if run == 0 else 1, self.cluster.writes()[before:])
+        ready = self.condition("Ready")
+        self.assertEqual((ready["status"], ready["reason"], ready["lastTransitionTime"]),
+                         ("True", "Reconciled", "2026-03-01T00:00:00Z"))
+        self.assertEqual(self.condition("Warm"), {
+            "type": "Warm", "status": "True", "reason": "Warm", "message": "", "observedGeneration": 3,
+            "lastTransitionTime": "2026-02-02T00:00:00Z"})
+        self.assertEqual(self.live()["status"]["readyReplicas"], 2)
+
+    def test_status_of_others_stays_and_ours_goes(self):
+        self.cr()
+        self.live()["status"] = {"theirs": 1, "conditions": [{"type": "Theirs", "status": "True"}]}
+        self.reconcile([settings()], status={"ours": 1})
+        self.assertEqual(self.live()["status"]["ours"], 1)
+        self.reconcile([settings()])
+        self.assertNotIn("ours", self.live()["status"])
+        self.assertEqual(self.live()["status"]["theirs"], 1)
+        self.assertTrue(self.condition("Theirs"))
+        before = len(self.cluster.writes())
+        self.reconcile([settings()])
+        self.assertEqual(len(self.cluster.writes()) - before, 1, "the child only")
+
+    def test_ready_of_the_logic_is_kept(self):
+        self.cr()
+        self.reconcile([settings()], status={"conditions": [{"type": "Ready", "status": "False", "message": "busy"}]})
+        self.assertEqual(self.condition("Ready")["message"], "busy")
+
+    def test_parent_without_status(self):
+        self.config["parent"]["status"] = False
+        self.cr()
+        self.assertEqual(self.reconcile([settings()], status={"a": 1}), 0)
+        self.assertEqual(len(self.cluster.writes()), 1)
+
+    def test_invalid_responses(self):
+        rows = (
+            ("missing", None, "wrote no response"), ("empty", "", "not JSON"), ("broken", "{", "not JSON"),
+            ("NaN", '{"status": {"a": NaN}}', "NaN is not JSON"), ("list", "[]", "not a JSON object"),
+            ("children", {"children": {}}, "children is not a list"), ("status", {"status": []}, "status is not an object"),
+            ("finalized", {"finalized": "yes"}, "finalized is not a boolean"),
+            ("conditions", {"status": {"conditions": {"a": 1}}}, "conditions is not a list"),
+            ("condition", {"status": {"conditions": [{"type": "A", "status": True}]}}, "conditions[0] needs"),
+            ("two problems", {"children": ["x", {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}]},
+             "children[0]: is not an object with apiVersion, kind and metadata; children[1]: Pod of v1 is not declared"),
+            ("generateName", {"children": [deployment(name="", generateName="x-")]}, "generateName"),
+            ("name", {"children": [deployment(name=5)]}, "no metadata.name"),
+            ("twice", {"children": [deployment(), deployment(namespace="team")]}, "Deployment team/one is there twice"),
+            ("a status", {"children": [dict(deployment(), status={"replicas": 1})]}, "has a status"),
+            ("labels", {"children": [deployment(labels=["a"])]}, "metadata.labels is not an object"),
+            ("elsewhere", {"children": [deployment(namespace="b")]}, "needs a finalizer"),
+            ("no kind", {"children": [{"metadata": {"name": "a"}}]}, "not declared"))
+        for reason, response, want in rows:
+            with self.subTest(reason):
+                self.cluster.reset()
+                self.cr()
+                self.cluster.put(DEPLOYMENTS + "/old", deployment("old", **labels()))
+                self.run_command("read")
+                if response is not None:
+                    self.write("response.json", response)
+                self.assertEqual(self.run_command("apply"), 2)
+                self.assertIn(want, self.condition("Ready")["message"])
+                self.assertIn("workflow argo-events/memcached-one-abc", self.condition("Ready")["message"])
+                self.assertEqual(self.condition("Stalled")["status"], "True")
+                self.assertEqual(self.cluster.writes(), [("PATCH", CR + "/status")], "nothing is deleted on an error")
+
+    def test_failure_is_cleared(self):
+        self.config["argoServerURL"] = "https://argo.example.com/"
+        self.cr()
+        self.assertEqual(self.reconcile([settings()], status={"phase": "fine"}), 0)
+        self.assertEqual(self.reconcile(["x"]), 2)
+        self.assertIn("https://argo.example.com/workflows/argo-events/memcached-one-abc", self.condition("Ready")["message"])
+        self.assertEqual(self.live()["status"]["phase"], "fine", "a failure leaves the rest")
+        self.assertEqual(self.reconcile([settings()]), 0)
+        self.assertIsNone(self.condition("Stalled"))
+        self.assertEqual(self.condition("Ready")["status"], "True")
+
+    def test_foreign_child(self):
+        rows = (
+            ("no labels", {}, 2, "exists and belongs to someone else"),
+            ("another's", labels("u2", "team.two"), 2, "exists and belongs to team.two"),
+            ("owned", {"ownerReferences": [{"kind": "Web", "name": "w", "uid": "u"}]}, 2, "exists and belongs to Web w"),
+            ("earlier CR", dict(labels("old"), deletionTimestamp="2026-01-01T00:00:00Z"), 1, "still there from an earlier"))
+        for reason, metadata, code, want in rows:
+            with self.subTest(reason):
+                self.cluster.reset()
+                self.cr()
+                self.cluster.put(DEPLOYMENTS + "/one", deployment(**metadata))
+                self.assertEqual(self.reconcile([deployment(), settings()], status={"phase": "partly"}), code)
+                self.assertIn(want, self.condition("Ready")["message"])
+                self.assertNotIn(("PATCH", DEPLOYMENTS + "/one"), self.cluster.writes())
+                self.assertIn(("PATCH", "/api/v1/namespaces/team/configmaps/one"), self.cluster.writes())
+                self.assertEqual(self.live()["status"]["phase"], "partly")
+
+    def test_orphan_of_an_earlier_cr_is_taken_over(self):
+        self.config["children"] = [dict(DEPLOYMENT, onDelete="Orphan")]
+        self.cr()
+        self.cluster.put(DEPLOYMENTS + "/one", deployment(**labels("old")))
+        self.assertEqual(self.reconcile([deployment()]), 0)
+        self.assertEqual(self.live(DEPLOYMENTS + "/one")["metadata"]["labels"][reconcile.OWNER_UID], "cr-uid")
+        self.assertNotIn("ownerReferences", self.live(DEPLOYMENTS + "/one")["metadata"])
+
+    def test_apply_conflict(self):
+        self.config["forceConflicts"] = False
+        self.cr()
+        self.cluster.faults = [always("PATCH", "deployments/one", 409, {"reason": "Conflict", "details": {"causes": [
+            {"reason": "FieldManagerConflict", "field": ".spec.replicas", "message": 'conflict with "kubectl"'}]}})]
+        self.assertEqual(self.reconcile([deployment()]), 2)
+        self.assertIn('others manage .spec.replicas (conflict with "kubectl")', self.condition("Ready")["message"])
+        self.assertEqual(next(entry[2]["force"] for entry in self.cluster.log if entry[0] == "PATCH"), "false")
+
+    def test_codes_of_api_errors(self):
+        rows = ((422, "Invalid", 2, 0), (400, "BadRequest", 2, 0), (403, "Forbidden", 1, 0), (409, "Conflict", 1, 0),
+                (500, "failed to create typed patch object: .spec.x: field not declared in schema", 2, 0))
+        for status, message, code, sleeps in rows:
+            with self.subTest(status):
+                self.cluster.reset()
+                self.cr()
+                self.cluster.faults = [always("PATCH", "deployments/one", status, {"message": message})]
+                self.assertEqual(self.reconcile([deployment()]), code)
+                self.assertIn("Deployment team/one: " + message, self.condition("Ready")["message"])
+                self.assertEqual(len(self.slept), sleeps)
+
+    def test_secrets_are_not_quoted(self):
+        self.config["children"] = [dict(CONFIGMAP, kind="Secret", plural="secrets")]
+        self.cr()
+        self.cluster.faults = [always("PATCH", "secrets/one", 400, {"reason": "BadRequest", "message": "bad: aHVudGVyMg=="})]
+        self.assertEqual(self.reconcile([{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "one"}}]), 2)
+        self.assertNotIn("aHVudGVyMg", self.out + json.dumps(self.live()))
+
+    def test_server_made_metadata_is_dropped(self):
+        self.cr()
+        self.reconcile([deployment()])
+        seen = dict(copy.deepcopy(self.live(DEPLOYMENTS + "/one")), status={})
+        self.assertEqual(self.reconcile([seen]), 0)
+        body = [entry[3] for entry in self.cluster.log if entry[0] == "PATCH" and entry[1] == DEPLOYMENTS + "/one"][-1]
+        self.assertEqual(sorted(body["metadata"]), ["annotations", "labels", "name", "namespace", "ownerReferences"])
+        self.assertEqual(len(body["metadata"]["ownerReferences"]), 1)
+
+    def test_prune(self):
+        self.config["children"] = [DEPLOYMENT, dict(CONFIGMAP, onDelete="Orphan")]
+        self.cr()
+        self.cluster.put(DEPLOYMENTS + "/old", deployment("old", **labels()))
+        self.cluster.put(DEPLOYMENTS + "/theirs", deployment("theirs", **labels("u2")))
+        self.cluster.put(DEPLOYMENTS + "/copied", deployment("copied", ownerReferences=[
+            {"kind": "X", "name": "x", "uid": "ux", "controller": True}], **labels()))
+        self.cluster.put("/api/v1/namespaces/team/configmaps/kept", {"metadata": labels()})
+        self.assertEqual(self.reconcile([deployment()]), 0)
+        deleted = [entry for entry in self.cluster.log if entry[0] == "DELETE"]
+        self.assertEqual([entry[1] for entry in deleted], [DEPLOYMENTS + "/old"])
+        self.assertEqual(deleted[0][3]["propagationPolicy"], "Background")
+        self.assertIn("uid", deleted[0][3]["preconditions"])
+
+    def test_prune_errors(self):
+        for status, code in ((404, 0), (409, 0), (403, 1)):
+            with self.subTest(status):
+                self.cluster.reset()
+                self.cr()
+                self.cluster.put(DEPLOYMENTS + "/old", deployment("old", **labels()))
+                self.cluster.faults = [always("DELETE", "old", status, {"message": "no"})]
+                self.assertEqual(self.reconcile([]), code)
+
+    def test_deleted_between_read_and_apply(self):
+        def delete():
+            self.cluster.objects.clear()
+
+        def recreate():
+            self.cr(uid="another")
+
+        def terminate():
+            self.live()["metadata"].update(deletionTimestamp="2026-01-01T00:00:00Z", finalizers=[FINALIZER])
+        for change in (delete, recreate, terminate):
+            with self.subTest(change.__name__):
+                self.cluster.reset()
+                self.config["finalizer"] = FINALIZER
+                self.cr(finalizers=[FINALIZER])
+                self.run_command("read")
+                change()
+                self.write("response.json", {"children": [deployment()]})
+                self.assertEqual(self.run_command("apply"), 0)
+                self.assertEqual(self.cluster.writes(), [])
+
+    def test_deleted_during_apply(self):
+        for status in (404, 409):
+            self.cluster.reset()
+            self.cr()
+            self.cluster.faults = [always("PATCH", "/status$", status, {"message": "gone"})]
+            self.assertEqual(self.reconcile([deployment()]), 0)
+            self.assertIn("no status to write", self.out)
+
+    def test_cluster_scoped_parent(self):
+        self.config["parent"]["namespaced"] = False
+        self.config["children"] = [DEPLOYMENT, ROLE]
+        self.env["ARGOPERATOR_KEY"] = ".one"
+        path = CR.replace("/namespaces/team", "")
+        self.cluster.put(path, {"apiVersion": "v", "kind": "Memcached", "metadata": {"name": "one", "uid": "cr-uid"}})
+        role = {"apiVersion": ROLE["apiVersion"], "kind": "ClusterRole", "metadata": {"name": "r", "namespace": "ignored"}}
+        self.assertEqual(self.reconcile([deployment(namespace="b"), role]), 0, self.out)
+        self.assertEqual(self.live(ROLES + "/r")["metadata"]["annotations"][reconcile.OWNER], ".one")
+        self.assertTrue(self.live(ROLES + "/r")["metadata"]["ownerReferences"])
+        self.assertTrue(self.live(DEPLOYMENTS.replace("team", "b") + "/one")["metadata"]["ownerReferences"])
+        self.assertEqual(self.condition("Ready", path)["reason"], "Progressing")
+        self.run_command("read")
+        children = self.load("request.json")["children"]
+        self.assertEqual([list(children[kind]) for kind in children], [["b/one"], ["r"]])
+        self.assertEqual(self.reconcile([deployment()]), 2)
+        self.assertIn("needs a metadata.namespace", self.condition("Ready", path)["message"])
+
+    def test_watch_namespaces(self):
+        self.config.update(watchNamespaces=["team", "b"], finalizer=FINALIZER)
+        self.cr()
+        self.assertEqual(self.reconcile([deployment(namespace="c")]), 2)
+        self.assertIn("not one of watchNamespaces", self.condition("Ready")["message"])
+        self.assertEqual(self.reconcile([deployment(namespace="b")]), 0)
+        self.assertNotIn("ownerReferences", self.live(DEPLOYMENTS.replace("team", "b") + "/one")["metadata"])
+
+
+class FinalizeTest(Case):
+    def setUp(self):
+        super().setUp()
+        self.config.update(finalizer=FINALIZER, children=[DEPLOYMENT, ROLE, dict(CONFIGMAP, onDelete="Orphan")])
+        self.cr(finalizers=["other", FINALIZER], deletionTimestamp="2026-01-01T00:00:00Z")
+
+    def test_finalized(self):
+        for reason, response in (("said so", {"finalized": True}), ("nothing left", {})):
+            with self.subTest(reason):
+                self.cluster.reset()
+                self.setUp()
+                self.cluster.put(ROLES + "/r", {"metadata": labels()})
+                self.cluster.put("/api/v1/namespaces/team/configmaps/kept", {"metadata": labels()})
+                self.cluster.faults = [once("PATCH", "memcacheds/one$", 409, {"reason": "Conflict"})]
+                self.assertEqual(self.reconcile([], **response), 0)
+                self.assertEqual(self.live()["metadata"]["finalizers"], ["other"])
+                self.assertNotIn(ROLES + "/r", self.cluster.objects)
+                self.assertIn("/api/v1/namespaces/team/configmaps/kept", self.cluster.objects)
+
+    def test_request_says_finalizing(self):
+        self.run_command("read")
+        self.assertTrue(self.load("request.json")["finalizing"])
+
+    def test_not_finalized(self):
+        rows = (("not yet", [], {"finalized": False}, "waiting for the logic's clean-up"),
+                ("still wants a child", [deployment()], {}, "waiting for Deployment team/one"))
+        for reason, children, response, want in rows:
+            with self.subTest(reason):
+                self.cluster.reset()
+                self.setUp()
+                self.assertEqual(self.reconcile(children, **response), 0)
+                self.assertIn(FINALIZER, self.live()["metadata"]["finalizers"])
+                self.assertEqual((self.condition("Ready")["reason"], self.condition("Ready")["message"]), ("Finalizing", want))
+
+    def test_waits_for_children_without_owner(self):
+        self.cluster.put(ROLES + "/r", {"metadata": dict(labels(), finalizers=["slow"])})
+        self.assertEqual(self.reconcile([], finalized=True), 0)
+        self.assertIn(FINALIZER, self.live()["metadata"]["finalizers"])
+        self.assertIn("ClusterRole r", self.condition("Ready")["message"])
+        del self.cluster.objects[ROLES + "/r"]
+        self.assertEqual(self.reconcile([], finalized=True), 0)
+        self.assertNotIn(FINALIZER, self.live()["metadata"]["finalizers"])
+
+    def test_failure_keeps_the_finalizer(self):
+        self.cluster.put(ROLES + "/r", {"metadata": labels()})
+        self.cluster.faults = [always("DELETE", "clusterroles", 403, {"message": "forbidden"})]
+        self.assertEqual(self.reconcile([], finalized=True), 1)
+        self.assertIn(FINALIZER, self.live()["metadata"]["finalizers"])
+        self.assertEqual(self.condition("Ready")["reason"], "ReconcileFailed")
+
+    def test_gone_meanwhile(self):
+        self.cluster.faults = [once("PATCH", "memcacheds/one$", 404, {"reason": "NotFound"})]
+        self.run_command("read")
+        self.write("response.json", {"finalized": True})
+        gone = iter([None, (404, {})])
+        self.cluster.faults.append(lambda method, path: next(gone, None) if method == "GET" and path == CR else None)
+        self.assertEqual(self.run_command("apply"), 0)
+
+
+class ClientTest(Case):
+    def test_transient_failures(self):
+        rows = (
+            ("429 with Retry-After", once("PATCH", "deployments/one", 429, {"reason": "TooManyRequests"}, {"Retry-After": "7"}), [7]),
+            ("429 without", once("PATCH", "deployments/one", 429, {}), [0.5]),
+            ("500 then ok", once("PATCH", "deployments/one", 500, "oops"), [0.5]),
+            ("lost connection", once("PATCH", "deployments/one", "lost"), [0.5]),
+            ("lost on GET", once("GET", "memcacheds/one$", "lost"), [0.5]),
+            ("401 once", once("GET", "memcacheds/one$", 401, {"message": "Unauthorized"}), []))
+        for reason, fault, slept in rows:
+            with self.subTest(reason):
+                self.cluster.reset()
+                self.slept = []
+                self.cr()
+                self.cluster.faults = [fault]
+                self.assertEqual(self.reconcile([deployment()]), 0, self.out)
+                self.assertEqual(self.slept, slept)
+                self.assertIn(DEPLOYMENTS + "/one", self.cluster.objects)
+
+    def test_gives_up(self):
+        self.cluster.faults = [always("GET", "memcacheds/one$", 503, {"message": "etcd is down"})]
+        self.assertEqual(self.run_command("read"), 1)
+        self.assertIn("failed: etcd is down", self.out)
+        self.assertTrue(20 <= sum(self.slept) <= reconcile.RETRY_BUDGET, self.slept)
+
+    def test_long_retry_after_is_not_waited_for(self):
+        self.cluster.faults = [always("GET", "memcacheds/one$", 429, {}, {"Retry-After": "600"})]
+        self.assertEqual(self.run_command("read"), 1)
+        self.assertEqual(self.slept, [])
+
+    def test_second_401_fails(self):
+        self.cluster.faults = [always("GET", "memcacheds/one$", 401, {"message": "Unauthorized"})]
+        self.assertEqual(self.run_command("read"), 1)
+        self.assertEqual(len(self.cluster.log), 2)
+
+    def test_token_is_read_again_and_never_logged(self):
+        self.write("token", "first-token\n")
+
+        def rotate(method, path):
+            if len(self.cluster.log) == 1:
+                self.write("token", "second-token")
+                return 401, {"message": "Unauthorized"}
+        self.cluster.faults = [rotate]
+        self.assertEqual(self.run_command("read"), 0)
+        self.assertEqual([entry[4]["Authorization"] for entry in self.cluster.log], ["Bearer first-token", "Bearer second-token"])
+        self.assertNotIn("-token", self.out)
+
+    def test_nobody_listens(self):
+        self.env["ARGOPERATOR_API"] = "http://127.0.0.1:9"
+        self.assertEqual(self.run_command("read"), 1)
+        self.assertIn("no answer from the API server", self.out)
+
+    def test_usage(self):
+        self.assertEqual(self.run_command("no-such"), 2)
+        self.assertIn("usage:", self.out)
+
+
+class ReportTest(Case):
+    def test_report(self):
+        self.env["ARGOPERATOR_WORKFLOW_STATUS"] = "Error"
+        self.cr()
+        self.live()["status"] = {"phase": "fine", "conditions": [{"type": "Warm", "status": "True", "reason": "W",
+                                                                  "message": "m", "lastTransitionTime": "t"}]}
+        self.assertEqual(self.run_command("report"), 0)
+        self.assertEqual(self.condition("Ready")["message"],
+                         "reconcile failed (Error); see workflow argo-events/memcached-one-abc")
+        self.assertEqual((self.condition("Stalled")["status"], self.condition("Ready")["observedGeneration"]), ("True", 3))
+        self.assertEqual((self.live()["status"]["phase"], self.condition("Warm")["lastTransitionTime"]), ("fine", "t"))
+        self.assertEqual(self.live()["status"]["observedGeneration"], 3)
+
+    def test_told_already(self):
+        self.cr()
+        self.reconcile(["x"])
+        before = self.condition("Ready")
+        self.assertEqual(self.run_command("report"), 0)
+        self.assertEqual(self.condition("Ready"), before)
+        self.env["ARGOPERATOR_WORKFLOW"] = "memcached-one-ab"  # a prefix of the other's name
+        self.assertEqual(self.run_command("report"), 0)
+        self.assertIn("reconcile failed (Failed)", self.condition("Ready")["message"])
+
+    def test_gone(self):
+        self.assertEqual(self.run_command("report"), 0)
+
+
+class ResyncTest(Case):
+    def due(self, cr=None, children=None, config=None):
+        """The reason for a CR that is fine but for these changes."""
+        obj = {"metadata": {"name": "one", "namespace": "team", "uid": "cr-uid", "generation": 3}, "status": {
+            "observedGeneration": 3, "conditions": [{"type": "Ready", "status": "True"}]}}
+        child = deployment(uid="d", managedFields=[
+            {"manager": "memcached", "time": "2026-01-01T00:00:02Z"}, {"manager": "old", "time": "2026-01-01T00:00:01Z"},
+            {"manager": "kcm", "subresource": "status", "time": "2026-01-01T00:00:09Z"}], **labels())
+        self.write("config.json", dict(self.config, **(config or {})))
+        run = reconcile.Run(self.env, None, None)
+        return reconcile.due(run, reconcile.merged(obj, cr or {}), [child] if children is None else children(child))
+
+    def test_due(self):
+        gone, other = {"deletionTimestamp": "t"}, {"manager": "kubectl", "time": "2026-01-01T00:00:03Z"}
+        mine, no_status = {"finalizers": [FINALIZER]}, {"parent": {"status": False, "namespaced": True}}
+
+        def changed(**metadata):
+            return lambda child: [reconcile.merged(child, {"metadata": metadata})]
+        rows = (
+            ("all fine", {}, None, {}, ""),
+            ("policy Always", {}, None, {"resyncPolicy": "Always"}, "resync always"),
+            ("deleted, our finalizer", {"metadata": dict(gone, **mine)}, None, {"finalizer": FINALIZER}, "clean-up"),
+            ("deleted, not ours", {"metadata": gone}, None, {"finalizer": FINALIZER, "resyncPolicy": "Always"}, ""),
+            ("finalizer missing", {}, None, {"finalizer": FINALIZER}, "no finalizer"),
+            ("finalizer there", {"metadata": mine}, None, {"finalizer": FINALIZER}, ""),
+            ("new generation", {"metadata": {"generation": 4}}, None, {}, "latest change"),
+            ("not ready", {"status": {"conditions": [{"type": "Ready", "status": "False"}]}}, None, {}, "not ready"),
+            ("no condition", {"status": {"conditions": []}}, None, {}, "not ready"),
+            ("no status to judge", {"status": {"conditions": []}, "metadata": {"generation": 9}}, None, no_status, ""),
+            ("no children", {}, lambda child: [], no_status, "no children"),
+            ("one child too few", {}, changed(annotations={reconcile.SIBLINGS: "2"}), {}, "1 children instead of 2"),
+            ("one child too many", {}, lambda child: [child, child], {}, "2 children instead of 1"),
+            ("old definition", {}, changed(annotations={reconcile.DEFINITION: "d0"}), {}, "another definition"),
+            ("edited", {}, lambda child: [dict(child, metadata=dict(
+                child["metadata"], managedFields=child["metadata"]["managedFields"] + [other]))], {}, "changed by others"),
+            ("ours nowhere", {}, changed(managedFields=[other]), {}, "changed by others"))
+        for reason, cr, children, config, want in rows:
+            with self.subTest(reason):
+                got = self.due(cr, children, config)
+                self.assertTrue(want in got if want else got == "", got)
+
+    def test_submits(self):
+        self.cr()
+        self.cluster.put(CR[:-3] + "two.dotted." + "x" * 60, {"metadata": {"generation": 1}})
+        self.cluster.put(CR[:-3] + "three", {"metadata": {"generation": 1, "uid": "u3"}, "status": {
+            "observedGeneration": 1, "conditions": [{"type": "Ready", "status": "True"}]}})
+        self.cluster.put(DEPLOYMENTS + "/three", deployment("three", **labels("u3")))
+        self.cluster.page = 1
+        self.cluster.faults = [once("POST", "workflows", 403, {"message": "quota"})]
+        del self.env["ARGOPERATOR_KEY"]
+        self.assertEqual(self.run_command("resync"), 1)
+        self.assertIn("team.one: its latest change is not reconciled, but no Workflow could be created: quota", self.out)
+        self.assertIn("3 custom resources, 1 submitted, 1 failed", self.out)
+        workflow, = [obj for path, obj in self.cluster.objects.items() if path.startswith(WORKFLOWS)]
+        self.assertEqual(workflow["spec"], {
+            "workflowTemplateRef": {"name": "memcached-reconcile"},
+            "arguments": {"parameters": [{"name": "key", "value": "team.two.dotted." + "x" * 60}]}})
+        prefix = workflow["metadata"]["generateName"]
+        self.assertRegex(prefix, r"^memcached-two-dotted-x+-$")
+        self.assertLessEqual(len(prefix), 57)
+        self.assertEqual(workflow["metadata"]["labels"], {reconcile.MANAGED_BY: "memcached"})
+
+    def test_watched_namespaces(self):
+        self.config["watchNamespaces"] = ["a", "b"]
+        self.assertEqual(self.run_command("resync"), 0)
+        self.assertEqual([path.split("/namespaces/")[1] for _, path, _, _, _ in self.cluster.log], [
+            "a/deployments", "b/deployments", "a/configmaps", "b/configmaps", "a/memcacheds", "b/memcacheds"])
+
+    def test_post_is_not_repeated(self):
+        self.cr()
+        self.cluster.faults = [once("POST", "workflows", "lost")]
+        self.assertEqual(self.run_command("resync"), 1)
+        self.assertEqual(len(self.cluster.writes()), 1)
+
+    def test_a_reconciled_cr_is_not_due(self):
+        self.cr()
+        self.reconcile([settings()])
+        self.assertEqual(self.run_command("resync"), 0)
+        self.assertIn("1 custom resources, 0 submitted", self.out)
+
+
+class StepsTest(Case):
+    def setUp(self):
+        super().setUp()
+        self.config.update(engine="steps", children=[DEPLOYMENT], parameters=["deployment-manifest"])
+        self.write("parameters/deployment-manifest", '{"a": "{{workflow.name}}"}')
+
+    def text(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            return file.read()
+
+    def test_read(self):
+        self.cr(annotations={"note": "{{workflow.name}}"}, managedFields=[{"manager": "x"}])
+        self.assertEqual(self.run_command("steps-read"), 0)
+        self.assertEqual(self.text("go"), "true")
+        self.assertNotIn("{{", self.text("manifest") + self.text("deployment-manifest"))
+        self.assertEqual(self.load("manifest")["metadata"]["annotations"]["note"], "{{workflow.name}}")
+        self.assertNotIn("managedFields", self.load("manifest")["metadata"])
+        self.assertEqual(self.load("deployment-manifest"), {"a": "{{workflow.name}}"})
+
+    def test_read_gone(self):
+        self.assertEqual(self.run_command("steps-read"), 0)
+        self.assertEqual((self.text("go"), self.text("manifest")), ("false", "{}"))
+
+    def test_read_deleting(self):
+        self.cr(deletionTimestamp="t")
+        self.run_command("steps-read")
+        self.assertEqual(self.text("go"), "false")
+
+    def test_parameters(self):
+        for text, want in (("kind: Deployment\n", 0), ("a: {{x}}", 2), ("a: \x07", 2), ("a: \U000e0001", 2), ("ü {a: b}", 0)):
+            with self.subTest(text):
+                self.write("parameters/deployment-manifest", text)
+                self.assertEqual(self.run_command("steps-read"), want)
+                if not want:
+                    self.assertEqual(self.text("deployment-manifest"), text)
+
+    def own(self, result):
+        self.env["ARGOPERATOR_MANIFEST"] = reconcile.safe_json(self.cr())
+        self.env["ARGOPERATOR_RESULT"] = result if isinstance(result, str) else json.dumps(result)
+        return self.run_command("steps-own")
+
+    def test_names(self):
+        for name, want in (("one", "one"), ("one-web", "one-web"), ("memcached-web", "one-web"), ("memcached", "one-memcached"),
+                           ("web", "one-web"), ("onesie", "one-onesie"), ("memcached-one", "one-one")):
+            with self.subTest(name):
+                self.assertEqual(self.own(deployment(name, namespace="elsewhere")), 0, self.out)
+                metadata = self.load("manifest")["metadata"]
+                self.assertEqual((metadata["name"], metadata["namespace"]), (want, "team"))
+                self.assertEqual(metadata["annotations"][reconcile.SIBLINGS], "1")
+                self.assertEqual(metadata["ownerReferences"][0]["uid"], "cr-uid")
+
+    def test_pods_are_told_apart(self):
+        child = deployment()
+        child["spec"] = {"selector": {"matchLabels": {"app": "{{x}}"}}, "template": {"metadata": {"labels": {"app": "{{x}}"}}}}
+        self.assertEqual(self.own(child), 0)
+        spec, want = self.load("manifest")["spec"], {"app": "{{x}}", reconcile.OWNER_UID: "cr-uid"}
+        self.assertEqual((spec["selector"]["matchLabels"], spec["template"]["metadata"]["labels"]), (want, want))
+        self.assertNotIn("{{", self.text("manifest"))
+
+    def test_refuses(self):
+        foreign = deployment()
+        for reason, result, want in (("no JSON", "{", "not JSON"), ("a list", "[]", "not an object"), ("a Pod", {
+                "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}, "not declared"), (
+                "foreign", foreign, "belongs to someone else")):
+            with self.subTest(reason):
+                self.cluster.put(DEPLOYMENTS + "/one", foreign)
+                self.assertEqual(self.own(result), 2)
+                self.assertIn(want, self.condition("Ready")["message"])
+
+    def test_status(self):
+        self.cr()
+        self.cluster.put(DEPLOYMENTS + "/one", dict(deployment(**labels()), status={
+            "replicas": 2, "updatedReplicas": 2, "availableReplicas": 2, "readyReplicas": 2}))
+        self.assertEqual(self.run_command("steps-status"), 0)
+        self.assertEqual(self.live()["status"]["readyReplicas"], 2)
+        self.assertEqual(self.condition("Ready")["status"], "True")
+        self.assertEqual(self.run_command("steps-status"), 0)
+        self.assertEqual(len(self.cluster.writes()), 1)
+        self.env["ARGOPERATOR_MANIFEST"] = json.dumps({"metadata": {"uid": "cr-uid", "generation": 2}})
+        self.assertEqual(self.run_command("steps-status"), 0)
+        self.assertEqual(self.live()["status"]["observedGeneration"], 2, "what was read, not what is there")
+
+
+class SafeJSONTest(unittest.TestCase):
+    def test_round_trip(self):
+        pieces = ["{{workflow.name}}", "{{=1+1}}", "{", "}", "\\", '"', "\n", "\x00", "\x07", "\x7f", "ü", "\U0001f600",
+                  "\U000e0001", "\ud800", "\\u007b", "\\{", "a"]
+        values = [one + two + three for one in pieces for two in pieces for three in pieces]
+        values += [{text: [{text: {}}]} for text in values[:400]] + [{}, [[{}]], [{"a": {}}, {}], None, 1.5, 2 ** 70, "{{{{"]
+        for value in values:
+            text = reconcile.safe_json(value)
+            self.assertEqual(json.loads(text), value)
+            self.assertNotIn("{{", text)
+            self.assertTrue(all(" " <= letter <= "~" for letter in text), text)
+
+
+class ExpressionTest(unittest.TestCase):
+    def value(self, expression):
+        live = {"metadata": {"name": "d"}, "status": {"n": 2, "list": ["a", "b"]}}
+        return reconcile.evaluated(expression, {"spec": {"size": 3}}, lambda name: live if name == "deployment" else None)
+
+    def test_values(self):
+        child = ["get", ["child", "deployment"], "status"]
+
+        def lit(value):
+            return ["lit", value]
+        rows = (
+            (["get", ["get", ["cr"], "spec"], "size"], 3), (["get", ["get", ["cr"], "none"], "size"], None),
+            (["get", ["child", "other"], "status"], None), (["index", ["get", child, "list"], -1], "b"),
+            (["index", ["get", child, "list"], 5], None), (["index", lit(None), 0], None),
+            (["alt", lit(None), lit(1)], 1), (["alt", lit(False), lit(1)], 1), (["alt", lit(0), lit(1)], 0),
+            (["alt", ["get", lit(5), "x"], lit(1)], 1), (["eq", lit(1), lit(1.0)], True), (["eq", lit(1), lit(True)], False),
+            (["ne", lit([1]), lit([1])], False), (["lt", lit(None), lit(0)], True), (["ge", lit("b"), lit("a")], True),
+            (["le", lit([1, 2]), lit([1])], False), (["lt", lit({"a": 1}), lit({"a": 2})], True), (["gt", lit({}), lit([])], True),
+            (["add", lit(1), lit(2)], 3), (["add", lit(None), lit(2)], 2), (["add", lit("a"), lit("b")], "ab"),
+            (["add", lit([1]), lit([2])], [1, 2]), (["add", lit({"a": 1}), lit({"b": 2})], {"a": 1, "b": 2}),
+            (["sub", lit(1), lit(2.5)], -1.5), (["mul", lit(2), lit(1.5)], 3), (["and", lit(0), lit("")], True),
+            (["and", lit(False), ["get", lit(1), "x"]], False), (["or", lit(None), lit(False)], False), (["not", lit(None)], True),
+            (["length", lit("äb")], 2), (["length", lit(None)], 0), (["length", lit(-3)], 3),
+            (["if", lit(None), lit(1), lit(2)], 2))
+        for expression, want in rows:
+            with self.subTest(expression):
+                got = self.value(expression)
+                self.assertEqual((got, type(got)), (want, type(want)))
+
+    def test_type_errors(self):
+        for expression in (["get", ["lit", 1], "a"], ["index", ["lit", {}], 0], ["add", ["lit", 1], ["lit", "a"]],
+                           ["length", ["lit", True]], ["mul", ["lit", "a"], ["lit", 2]], ["sub", ["lit", True], ["lit", 1]]):
+            with self.subTest(expression), self.assertRaises(reconcile.ExpressionError):
+                self.value(expression)
+
+
+class StatusTest(Case):
+    def test_nodes(self):
+        self.config["status"] = {"object": {
+            "text": {"concat": [["lit", "size="], ["get", ["get", ["cr"], "spec"], "size"], ["lit", " "], ["lit", {"b": 1, "a": "ü"}]]},
+            "list": {"array": [{"value": 1}, {"object": {"x": {"value": True}}}]},
+            "wrong": {"expr": ["get", ["lit", 1], "a"]}, "none": {"expr": ["lit", None]}}}
+        self.cr()
+        self.assertEqual(self.reconcile([settings()], status={"list": [2]}), 0)
+        status = self.live()["status"]
+        self.assertEqual((status["text"], status["list"]), ('size=2 {"a":"ü","b":1}', [2]))
+        self.assertNotIn("wrong", status)
+        self.assertNotIn("none", status)
+        self.assertIn("status.wrong is left out", self.out)
+
+    def test_children_of_one_kind(self):
+        self.config["children"] = [dict(DEPLOYMENT, name="web"), dict(DEPLOYMENT, name="db"), dict(DEPLOYMENT, name="my-db")]
+        self.config["status"] = {"object": {
+            name: {"expr": ["get", ["get", ["child", name], "metadata"], "name"]} for name in ("web", "db", "my-db")}}
+        self.cr()
+        self.reconcile([deployment("one-my-db"), deployment("one-db"), deployment("db"), deployment("one")])
+        status = self.live()["status"]
+        self.assertEqual([status[name] for name in ("web", "db", "my-db")], ["one", "db", "one-my-db"])
+
+    def test_settled(self):
+        ready, other = {"type": "Ready", "status": "True"}, {"type": "Other", "status": "True"}
+        ours = {"f:conditions": {'k:{"type":"Ready"}': {}}}
+        rows = (
+            ("equal", {"a": {"b": 1}}, {"a": {"b": 1}, "c": 2}, {}, True), ("differs", {"a": 1}, {"a": 2}, {}, False),
+            ("missing", {"a": 1}, {}, {}, False), ("ours to go", {}, {"a": 1}, {"f:a": {}}, False),
+            ("ours to go, deep", {"a": {}}, {"a": {"b": 1}}, {"f:a": {"f:b": {}}}, False),
+            ("bool is no number", {"a": 1}, {"a": True}, {}, False), ("list", {"a": [1]}, {"a": [1, 2]}, {"f:a": {}}, False),
+            ("other's condition", {"conditions": [ready]}, {"conditions": [other, ready]}, ours, True),
+            ("atomic conditions", {"conditions": [ready]}, {"conditions": [other, ready]}, {"f:conditions": {}}, False),
+            ("condition to go", {"conditions": []}, {"conditions": [ready]}, ours, False),
+            ("new condition", {"conditions": [ready, other]}, {"conditions": [ready]}, ours, False),
+            ("changed condition", {"conditions": [dict(ready, status="False")]}, {"conditions": [ready]}, ours, False))
+        for reason, want, have, owned_fields, result in rows:
+            with self.subTest(reason):
+                self.assertEqual(reconcile.settled(want, have, owned_fields), result)
+
+
+class ReadinessTest(unittest.TestCase):
+    def test_table(self):
+        def yes(name, **more):
+            return {"conditions": [dict({"type": name, "status": "True"}, **more)]}
+        full = {"replicas": 1, "updatedReplicas": 1, "availableReplicas": 1, "readyReplicas": 1}
+        balancer = {"type": "LoadBalancer"}
+        rows = (
+            ("apps/v1", "Deployment", {}, {}, "updatedReplicas is 0 of 1"), ("apps/v1", "Deployment", {}, full, ""),
+            ("apps/v1", "Deployment", {"replicas": 0}, {}, ""),
+            ("apps/v1", "Deployment", {}, dict(full, replicas=2), "1 old replicas"),
+            ("apps/v1", "Deployment", {}, dict(full, observedGeneration=4), "not yet observed"),
+            ("apps/v1", "Deployment", {}, yes("Progressing", reason="ProgressDeadlineExceeded"), "deadline"),
+            ("apps/v1", "StatefulSet", {}, full, ""), ("apps/v1", "StatefulSet", {}, {}, "replicas is 0"),
+            ("apps/v1", "StatefulSet", {}, dict(full, currentRevision="a", updateRevision="b"), "rolled out"),
+            ("apps/v1", "StatefulSet", {"updateStrategy": {"type": "OnDelete"}}, {}, ""),
+            ("apps/v1", "StatefulSet", {"updateStrategy": {"rollingUpdate": {"partition": 1}}}, dict(full, updatedReplicas=0), ""),
+            ("apps/v1", "DaemonSet", {}, {}, "not yet observed"), ("apps/v1", "DaemonSet", {}, {"observedGeneration": 5}, ""),
+            ("apps/v1", "DaemonSet", {}, {"observedGeneration": 5, "desiredNumberScheduled": 2}, "0 of 2"),
+            ("apps/v1", "ReplicaSet", {}, full, ""), ("apps/v1", "ReplicaSet", {"replicas": 2}, full, "1 of 2"),
+            ("batch/v1", "Job", {}, {}, "not started"), ("batch/v1", "Job", {}, {"startTime": "t"}, ""),
+            ("batch/v1", "Job", {}, dict(yes("Failed"), startTime="t"), "failed"), ("batch/v1", "Job", {}, yes("Complete"), ""),
+            ("v1", "Pod", {}, {}, "Pending"), ("v1", "Pod", {}, {"phase": "Running"}, "Running"),
+            ("v1", "Pod", {}, dict(yes("Ready"), phase="Running"), ""), ("v1", "Pod", {}, {"phase": "Succeeded"}, ""),
+            ("v1", "PersistentVolumeClaim", {}, {}, "not bound"), ("v1", "PersistentVolumeClaim", {}, {"phase": "Bound"}, ""),
+            ("v1", "Service", {}, {}, ""), ("v1", "Service", balancer, {"loadBalancer": {}}, "no load balancer"),
+            ("v1", "Service", balancer, {"loadBalancer": {"ingress": [{"ip": "1.2.3.4"}]}}, ""),
+            ("serving.knative.dev/v1", "Service", balancer, {}, ""),
+            ("policy/v1", "PodDisruptionBudget", {}, {"observedGeneration": 5}, ""),
+            ("policy/v1", "PodDisruptionBudget", {}, {"observedGeneration": 4}, "not yet observed"),
+            ("autoscaling/v2", "HorizontalPodAutoscaler", {}, {"conditions": [{"type": "ScalingActive", "status": "False"}]}, ""),
+            ("apiextensions.k8s.io/v1", "CustomResourceDefinition", {}, {}, "not established"),
+            ("apiextensions.k8s.io/v1", "CustomResourceDefinition", {}, yes("Established"), ""),
+            ("v1", "ConfigMap", {}, {}, ""), ("x.io/v1", "Thing", {}, {}, ""), ("x.io/v1", "Thing", {}, yes("Ready"), ""),
+            ("x.io/v1", "Thing", {}, {"conditions": [{"type": "Ready", "status": "Unknown", "message": "wait"}]}, "wait"),
+            ("x.io/v1", "Thing", {}, yes("Stalled"), "stalled"), ("x.io/v1", "Thing", {}, yes("Reconciling"), "reconciling"))
+        for version, kind, spec, status, want in rows:
+            with self.subTest(kind=kind, status=status):
+                got = reconcile.unready({"apiVersion": version, "kind": kind, "metadata": {"generation": 5}, "spec": spec,
+                                         "status": status})
+                self.assertTrue(want in got if want else got == "", got)
+
+    def test_being_deleted(self):
+        self.assertIn("deleted", reconcile.unready({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"deletionTimestamp": "t"}}))
+
+
+if __name__ == "__main__":
+    unittest.main()
