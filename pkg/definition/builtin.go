@@ -1,0 +1,34 @@
+package definition
+
+// builtin is a kind that every cluster has.
+type builtin struct {
+	group, version, kind string
+	plural               string
+	namespaced           bool
+	hasStatus            bool // a status subresource
+}
+
+// scope is Namespaced or Cluster; of the zero value Namespaced.
+func (b builtin) scope() string {
+	if b.namespaced || b.kind == "" {
+		return "Namespaced"
+	}
+	return "Cluster"
+}
+
+func builtinKind(group, version, kind string) (builtin, bool) {
+	for _, b := range builtinKinds() {
+		if b.group == group && b.version == version && b.kind == kind {
+			return b, true
+		}
+	}
+	return builtin{}, false
+}
+
+// apiVersion is what an object of the kind has as its apiVersion.
+func (b builtin) apiVersion() string {
+	if b.group == "" {
+		return b.version
+	}
+	return b.group + "/" + b.version
+}

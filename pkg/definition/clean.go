@@ -1,0 +1,101 @@
+package definition
+
+import (
+	"fmt"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// maxAliased is how many values the aliases of one document may stand for,
+// against documents that unfold to gigabytes.
+const maxAliased = 100_000
+
+// cleaner makes a tree plain: aliases give way to what they stand for, and what
+// is ambiguous is reported and taken out.
+type cleaner struct {
+	doc     *document
+	sizes   map[*yaml.Node]int // of finished nodes; 0 while open
+	aliased int
+}
+
+func clean(doc *document) {
+	c := cleaner{doc: doc, sizes: map[*yaml.Node]int{}}
+	c.node(doc.root)
+}
+
+// node cleans a tree and returns how many nodes it unfolds to.
+func (c *cleaner) node(n *yaml.Node) int {
+	c.sizes[n] = 0
+	c.tag(n)
+	if n.Kind == yaml.MappingNode {
+		n.Content = c.pairs(n.Content)
+	}
+	size := 1
+	for i, child := range n.Content {
+		if child.Kind == yaml.AliasNode {
+			n.Content[i] = c.alias(child)
+			size += c.sizes[n.Content[i]]
+			continue
+		}
+		size += c.node(child)
+	}
+	c.sizes[n] = size
+	return size
+}
+
+func (c *cleaner) alias(n *yaml.Node) *yaml.Node {
+	size := c.sizes[n.Alias]
+	c.aliased += size
+	switch {
+	case size == 0:
+		c.doc.found.Add(c.doc.of(n), diag.YAMLAlias, fmt.Sprintf("the alias *%s stands inside its own anchor", n.Value), "")
+	case c.aliased > maxAliased && c.aliased-size <= maxAliased:
+		c.doc.found.Add(c.doc.of(n), diag.YAMLAlias,
+			fmt.Sprintf("the aliases of this document unfold to more than %d values", maxAliased), "")
+	case c.aliased <= maxAliased:
+		return n.Alias
+	}
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null", Line: n.Line, Column: n.Column}
+}
+
+// pairs drops what is not a plain key written once.
+func (c *cleaner) pairs(content []*yaml.Node) []*yaml.Node {
+	seen := map[string]*yaml.Node{}
+	var out []*yaml.Node
+	for pair := range slices.Chunk(content, 2) {
+		key := pair[0]
+		if key.Kind == yaml.AliasNode {
+			key = key.Alias
+		}
+		first := seen[key.Value]
+		switch {
+		case key.Kind != yaml.ScalarNode:
+			c.doc.found.Add(c.doc.of(pair[0]), diag.WrongType, "a key must be text", "")
+		case key.ShortTag() == "!!merge":
+			c.doc.found.Add(c.doc.of(key), diag.YAMLMergeKey, "the merge key << is not read",
+				"repeat the keys, or alias a whole value with key: *anchor")
+		case isNull(key) && key.Style == 0:
+			c.doc.found.Add(c.doc.of(key), diag.WrongType, "a key must be text, this one is null", "quote it")
+		case first != nil:
+			c.doc.found.Add(c.doc.of(key), diag.DuplicateKey,
+				fmt.Sprintf("key %q is written twice in this mapping", key.Value),
+				fmt.Sprintf("the first is in line %d; keep one", first.Line))
+		default:
+			seen[key.Value] = key
+			out = append(out, key, pair[1])
+		}
+	}
+	return out
+}
+
+var plainTags = []string{"", "!!str", "!!int", "!!float", "!!bool", "!!null", "!!timestamp", "!!map", "!!seq", "!!merge"}
+
+func (c *cleaner) tag(n *yaml.Node) {
+	if !slices.Contains(plainTags, n.ShortTag()) {
+		c.doc.found.Add(c.doc.of(n), diag.YAMLTag, fmt.Sprintf("the YAML tag %s is not read", n.ShortTag()), "remove the tag")
+		n.Tag = ""
+	}
+}

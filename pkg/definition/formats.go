@@ -1,0 +1,12 @@
+package definition
+
+// knownFormats are the formats that the API server checks (strings) or
+// documents (numbers); apiextensions-apiserver, pkg/apiserver/validation/formats.go.
+func knownFormats() []string {
+	return []string{
+		"bsonobjectid", "uri", "email", "hostname", "ipv4", "ipv6", "cidr", "mac",
+		"uuid", "uuid3", "uuid4", "uuid5", "isbn", "isbn10", "isbn13", "creditcard", "ssn",
+		"hexcolor", "rgbcolor", "byte", "password", "date", "duration", "datetime", "date-time",
+		"k8s-short-name", "k8s-long-name", "int32", "int64", "float", "double",
+	}
+}

@@ -1,0 +1,115 @@
+package definition
+
+import (
+	"fmt"
+	"strings"
+)
+
+// marker is one NAME=VALUE behind the '|' of a short schema. Offsets are bytes in the scalar.
+type marker struct {
+	name   string
+	value  string
+	quoted bool
+	at     int // of the name
+	value0 int // of the value
+}
+
+// lexMarkers reads the markers in text, which begins at an offset of its scalar.
+// On an error it returns the markers before it.
+func lexMarkers(text string, offset int) (out []marker, at int, err error) {
+	i := 0
+	for {
+		i += len(text[i:]) - len(strings.TrimLeft(text[i:], " \t\n"))
+		if i == len(text) {
+			return out, 0, nil
+		}
+		m := marker{at: offset + i}
+		end := i + strings.IndexFunc(text[i:]+" ", func(r rune) bool { return !isNameRune(r) })
+		m.name = text[i:end]
+		if m.name == "" {
+			return out, m.at, fmt.Errorf("want a marker such as minimum=0, not %q", firstWord(text[i:]))
+		}
+		if !strings.HasPrefix(text[end:], "=") {
+			return out, m.at, fmt.Errorf("marker %s has no value, want %s=…", m.name, m.name)
+		}
+		m.value0 = offset + end + 1
+		took, err := m.lexValue(text[end+1:])
+		if err != nil {
+			return out, m.value0, fmt.Errorf("marker %s: %w", m.name, err)
+		}
+		out = append(out, m)
+		i = end + 1 + took
+	}
+}
+
+func isNameRune(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_'
+}
+
+func firstWord(s string) string {
+	if words := strings.Fields(s); len(words) > 0 {
+		return words[0]
+	}
+	return s
+}
+
+// lexValue reads a value: quoted, a JSON list or object, or up to the next blank.
+func (m *marker) lexValue(text string) (took int, err error) {
+	switch {
+	case strings.HasPrefix(text, `"`):
+		m.quoted = true
+		m.value, took, err = unquote(text)
+	case strings.HasPrefix(text, "[") || strings.HasPrefix(text, "{"):
+		took, err = balanced(text)
+		m.value = text[:took]
+	default:
+		took = strings.IndexAny(text+" ", " \t\n")
+		m.value = text[:took]
+	}
+	switch {
+	case err != nil:
+		return 0, err
+	case took == 0:
+		return 0, fmt.Errorf("the value is missing")
+	case took < len(text) && !strings.ContainsAny(text[took:took+1], " \t\n"):
+		return 0, fmt.Errorf("a blank must follow the value, not %q", firstWord(text[took:]))
+	}
+	return took, nil
+}
+
+// unquote reads a text in double quotes. \" is a quote and \\ a backslash; every
+// other backslash stands for itself, so that patterns need no second one.
+func unquote(text string) (value string, took int, err error) {
+	var b strings.Builder
+	for i := 1; i < len(text); i++ {
+		switch {
+		case text[i] == '"':
+			return b.String(), i + 1, nil
+		case text[i] == '\\' && i+1 < len(text) && strings.IndexByte(`"\`, text[i+1]) >= 0:
+			i++
+		}
+		b.WriteByte(text[i])
+	}
+	return "", 0, fmt.Errorf("the quote is not closed (in an unquoted YAML value, \" #\" begins a comment)")
+}
+
+// balanced returns the length of a JSON list or object.
+func balanced(text string) (int, error) {
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '{':
+			depth++
+		case c == ']' || c == '}':
+			if depth--; depth == 0 {
+				return i + 1, nil
+			}
+		}
+	}
+	return 0, fmt.Errorf("%q is not closed", text[:1])
+}

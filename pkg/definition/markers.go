@@ -1,0 +1,185 @@
+package definition
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// markerRule says which kinds of schema a marker fits, none for all, and lays it over one.
+type markerRule struct {
+	fits  []string
+	apply func(s *props, m marker) error
+}
+
+func markerRules() map[string]markerRule {
+	numbers, texts := []string{"integer", "number"}, []string{"string"}
+	lists, maps := []string{"array"}, []string{"map", "object"}
+	return map[string]markerRule{
+		"required":         {nil, func(*props, marker) error { return nil }},
+		"default":          {nil, applyDefault},
+		"description":      {nil, func(s *props, m marker) error { s.Description = m.value; return nil }},
+		"enum":             {[]string{"string", "integer", "number"}, applyEnum},
+		"minimum":          {numbers, float(func(s *props) **float64 { return &s.Minimum })},
+		"maximum":          {numbers, float(func(s *props) **float64 { return &s.Maximum })},
+		"exclusiveMinimum": {numbers, flag(func(s *props) *bool { return &s.ExclusiveMinimum })},
+		"exclusiveMaximum": {numbers, flag(func(s *props) *bool { return &s.ExclusiveMaximum })},
+		"multipleOf":       {numbers, float(func(s *props) **float64 { return &s.MultipleOf })},
+		"minLength":        {texts, count(func(s *props) **int64 { return &s.MinLength })},
+		"maxLength":        {texts, count(func(s *props) **int64 { return &s.MaxLength })},
+		"pattern":          {texts, applyPattern},
+		"format":           {[]string{"string", "integer", "number"}, func(s *props, m marker) error { s.Format = m.value; return nil }},
+		"minItems":         {lists, count(func(s *props) **int64 { return &s.MinItems })},
+		"maxItems":         {lists, count(func(s *props) **int64 { return &s.MaxItems })},
+		"minProperties":    {maps, count(func(s *props) **int64 { return &s.MinProperties })},
+		"maxProperties":    {maps, count(func(s *props) **int64 { return &s.MaxProperties })},
+		"nullable":         {nil, flag(func(s *props) *bool { return &s.Nullable })},
+		"immutable":        {nil, applyImmutable},
+		"validation":       {nil, applyValidation},
+	}
+}
+
+// mark lays markers over a schema and reports those that do not fit.
+func (s *short) mark(n *yaml.Node, schema *props, text string, offset int) (*props, bool) {
+	markers, at, err := lexMarkers(text, offset)
+	if err != nil {
+		s.add(n, at, diag.BadMarker, err.Error(), "")
+	}
+	required, rules := false, markerRules()
+	seen := map[string]marker{}
+	for _, m := range markers {
+		rule, ok := rules[m.name]
+		if !ok {
+			s.add(n, m.at, diag.UnknownMarker, fmt.Sprintf("unknown marker %q", m.name), markerHint(m.name, sortedKeys(rules)))
+			continue
+		}
+		if _, again := seen[m.name]; again && m.name != "validation" {
+			s.add(n, m.at, diag.BadMarker, fmt.Sprintf("marker %s is written twice", m.name), "")
+			continue
+		}
+		seen[m.name] = m
+		if kind := kindOf(schema); rule.fits != nil && !slices.Contains(rule.fits, kind) {
+			s.add(n, m.at, diag.BadMarker, fmt.Sprintf("marker %s does not fit type %s", m.name, kind), "it fits "+either(rule.fits))
+			continue
+		}
+		if err := rule.apply(schema, m); err != nil {
+			s.add(n, m.value0, diag.BadMarker, fmt.Sprintf("marker %s: %v", m.name, err), "")
+		}
+		if m.name == "required" {
+			b, err := strconv.ParseBool(m.value)
+			if required = b; err != nil {
+				s.add(n, m.value0, diag.BadMarker, fmt.Sprintf("marker required: %q is not true or false", m.value), "")
+			}
+		}
+	}
+	s.agree(n, schema, seen)
+	return schema, required
+}
+
+func markerHint(name string, known []string) string {
+	if name == "uniqueItems" {
+		return "a CustomResourceDefinition refuses uniqueItems; openAPIV3Schema has x-kubernetes-list-type: set"
+	}
+	return didYouMean(name, known, "markers")
+}
+
+func float(of func(*props) **float64) func(*props, marker) error {
+	return func(s *props, m marker) error {
+		f, err := strconv.ParseFloat(m.value, 64)
+		if err != nil || f != f || f-f != 0 {
+			return fmt.Errorf("%q is not a number", m.value)
+		}
+		*of(s) = &f
+		return nil
+	}
+}
+
+func count(of func(*props) **int64) func(*props, marker) error {
+	return func(s *props, m marker) error {
+		i, err := strconv.ParseInt(m.value, 10, 64)
+		if err != nil || i < 0 {
+			return fmt.Errorf("%q is not a whole number from 0", m.value)
+		}
+		*of(s) = &i
+		return nil
+	}
+}
+
+func flag(of func(*props) *bool) func(*props, marker) error {
+	return func(s *props, m marker) error {
+		if m.value != "true" && m.value != "false" {
+			return fmt.Errorf("%q is not true or false", m.value)
+		}
+		*of(s) = m.value == "true"
+		return nil
+	}
+}
+
+func applyPattern(s *props, m marker) error {
+	s.Pattern = m.value
+	_, err := regexp.Compile(m.value)
+	return err
+}
+
+func applyImmutable(s *props, m marker) error {
+	on := false
+	err := flag(func(*props) *bool { return &on })(s, m)
+	if on {
+		s.XValidations = append(s.XValidations, apiextensionsv1.ValidationRule{Rule: "self == oldSelf", Message: "the field is immutable"})
+	}
+	return err
+}
+
+func applyValidation(s *props, m marker) error {
+	if strings.TrimSpace(m.value) == "" {
+		return fmt.Errorf("the rule is empty")
+	}
+	s.XValidations = append(s.XValidations, apiextensionsv1.ValidationRule{Rule: m.value})
+	return nil
+}
+
+func applyEnum(s *props, m marker) error {
+	for word := range strings.SplitSeq(m.value, ",") {
+		v, err := literal(s, strings.TrimSpace(word))
+		if err != nil {
+			return err
+		}
+		raw := rawJSON(v)
+		if slices.ContainsFunc(s.Enum, func(e apiextensionsv1.JSON) bool { return string(e.Raw) == string(raw.Raw) }) {
+			return fmt.Errorf("%q is listed twice", strings.TrimSpace(word))
+		}
+		s.Enum = append(s.Enum, raw)
+	}
+	return nil
+}
+
+func applyDefault(s *props, m marker) error {
+	v, err := literal(s, m.value)
+	if err == nil {
+		s.Default = ptr(rawJSON(v))
+	}
+	return err
+}
+
+// literal reads a value as the type of a schema has it.
+func literal(s *props, text string) (any, error) {
+	kind := kindOf(s)
+	var v any
+	switch err := json.Unmarshal([]byte(text), &v); {
+	case kind == "string":
+		return text, nil
+	case err != nil && (kind == "int-or-string" || kind == "any"):
+		return text, nil
+	case err != nil:
+		return nil, fmt.Errorf("%q is not %s", text, article(kind))
+	}
+	return json.RawMessage(text), nil
+}

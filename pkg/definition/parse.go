@@ -1,0 +1,85 @@
+package definition
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// Parse reads the definitions of one file and says everything that is wrong
+// with them. A definition with an error is not returned.
+func Parse(in Input) ([]*Definition, diag.List) {
+	docs, list := load(in.Name, in.Data, func(text []byte) bool {
+		return !in.Lenient || bytes.Contains(text, []byte(v1alpha1.Group+"/"))
+	})
+	if len(docs) == 0 && len(list) == 0 && !in.Lenient {
+		list.Add(startOf(in), diag.NoDefinition, "the file holds no definition", "argoperator init NAME writes one to begin with")
+	}
+	var defs []*Definition
+	seen := map[string]diag.Position{}
+	for _, doc := range docs {
+		if in.Lenient && !strings.HasPrefix(doc.text("apiVersion"), v1alpha1.Group+"/") {
+			continue
+		}
+		def, found := one(in, doc)
+		name := doc.text("metadata", "name")
+		if first, again := seen[name]; again && name != "" {
+			found.Add(doc.at([]string{"metadata", "name"}), diag.DuplicateValue,
+				fmt.Sprintf("the file holds two definitions named %s", name), fmt.Sprintf("the first is in line %d", first.Line))
+		} else {
+			seen[name] = doc.at([]string{"metadata", "name"})
+		}
+		list = append(list, found...)
+		if !found.HasErrors() {
+			defs = append(defs, def)
+		}
+	}
+	return defs, list.Sorted()
+}
+
+// startOf is the first line of a file, or the file as a whole if it has none.
+func startOf(in Input) diag.Position {
+	if len(in.Data) == 0 {
+		return diag.Position{File: in.Name}
+	}
+	return diag.Position{File: in.Name, Line: 1, Column: 1}
+}
+
+// text returns a scalar of a document as it is written.
+func (p positions) text(path ...string) string {
+	if _, n, exact := p.find(path); exact && n.Kind == yaml.ScalarNode {
+		return n.Value
+	}
+	return ""
+}
+
+// one decodes, completes and checks one document.
+func one(in Input, doc document) (*Definition, diag.List) {
+	def := &Definition{positions: doc.positions}
+	c := &checker{positions: doc.positions, in: in, def: def, op: &def.Operator, found: doc.found}
+	c.dec = newDecoder(in.Name, &c.found)
+	if !c.isOperator() {
+		return def, c.found
+	}
+	c.dec.value(doc.root, reflect.ValueOf(c.op).Elem(), nil)
+	c.defaults()
+	for _, check := range checks() {
+		check(c)
+	}
+	return def, c.found
+}
+
+// checks are all the rules about one definition. Their order is that of the
+// language; a later one may use what an earlier one has filled in.
+func checks() []func(*checker) {
+	return []func(*checker){
+		(*checker).schemas,
+		(*checker).readFiles,
+	}
+}

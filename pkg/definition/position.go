@@ -1,0 +1,162 @@
+package definition
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// steps lead to a value of a document: keys, and indexes in decimal.
+type steps []string
+
+// pathOf returns a path from the root.
+func pathOf(more ...any) steps { return steps(nil).to(more...) }
+
+// to returns the path extended by keys (strings) and indexes (ints).
+func (p steps) to(more ...any) steps {
+	out := slices.Clip(slices.Clone(p))
+	for _, s := range more {
+		out = append(out, fmt.Sprint(s))
+	}
+	return out
+}
+
+// id is the path as a map key.
+func (p steps) id() string { return strings.Join(p, "\x00") }
+
+// String is the path as a message shows it, such as spec.api.versions[0].name.
+func (p steps) String() string {
+	var b strings.Builder
+	for i, step := range p {
+		switch {
+		case isIndex(step):
+			b.WriteString("[" + step + "]")
+		case i > 0:
+			b.WriteString("." + step)
+		default:
+			b.WriteString(step)
+		}
+	}
+	return b.String()
+}
+
+func isIndex(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+// positions knows where the values of one document stand.
+type positions struct {
+	file  string
+	root  *yaml.Node
+	lines []string
+}
+
+// at returns where the value at a path stands; for a path that is not written,
+// where the key of its nearest written ancestor does.
+func (p positions) at(path []string) diag.Position {
+	key, value, exact := p.find(path)
+	if !exact && key != nil {
+		return p.of(key)
+	}
+	return p.of(value)
+}
+
+// atKey returns where the key of a path stands, and of an entry of a list the entry.
+func (p positions) atKey(path []string) diag.Position {
+	key, value, _ := p.find(path)
+	if key != nil {
+		return p.of(key)
+	}
+	return p.of(value)
+}
+
+// written tells whether a path stands in the document.
+func (p positions) written(path []string) bool {
+	_, _, exact := p.find(path)
+	return exact
+}
+
+// of returns where a node stands.
+func (p positions) of(n *yaml.Node) diag.Position {
+	if n == nil {
+		return diag.Position{File: p.file}
+	}
+	return diag.Position{File: p.file, Line: n.Line, Column: n.Column}
+}
+
+// find follows a path as far as it is written. The key is nil at the root and for list entries.
+func (p positions) find(path []string) (key, value *yaml.Node, exact bool) {
+	value = p.root
+	for _, step := range path {
+		k, v := lookupNode(value, step)
+		if v == nil {
+			return key, value, false
+		}
+		key, value = k, v
+	}
+	return key, value, value != nil
+}
+
+func lookupNode(n *yaml.Node, step string) (key, value *yaml.Node) {
+	if n == nil {
+		return nil, nil
+	}
+	switch n.Kind {
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if n.Content[i].Value == step {
+				return n.Content[i], n.Content[i+1]
+			}
+		}
+	case yaml.SequenceNode:
+		for i, v := range n.Content {
+			if fmt.Sprint(i) == step {
+				return nil, v
+			}
+		}
+	}
+	return nil, nil
+}
+
+// inside returns where a byte of a scalar's value stands in the source. Where a
+// scalar is spread over several lines, that is where the scalar begins.
+func (p positions) inside(n *yaml.Node, offset int) diag.Position {
+	pos := p.of(n)
+	if n == nil || n.Kind != yaml.ScalarNode || n.Line < 1 || n.Line > len(p.lines) {
+		return pos
+	}
+	line := p.lines[n.Line-1]
+	start := byteOffset(line, n.Column)
+	var at int
+	switch n.Style &^ yaml.TaggedStyle {
+	case yaml.DoubleQuotedStyle:
+		at = quotedOffset(line[start:], '"', offset)
+	case yaml.SingleQuotedStyle:
+		at = quotedOffset(line[start:], '\'', offset)
+	case 0:
+		if at = strings.Index(line[start:], n.Value); at >= 0 {
+			at += min(offset, len(n.Value))
+		}
+	default:
+		return pos
+	}
+	if at >= 0 {
+		pos.Column += utf8.RuneCountInString(line[start : start+at])
+	}
+	return pos
+}
+
+// byteOffset returns where a column, counted in characters from 1, begins.
+func byteOffset(line string, column int) int {
+	for i := range line {
+		if column--; column < 1 {
+			return i
+		}
+	}
+	return len(line)
+}

@@ -1,0 +1,105 @@
+package diag
+
+// The codes of findings. A code is part of the interface: it is never renamed
+// and never reused. Add one here, and its line in Codes, before using it.
+const (
+	// Files and their text.
+	YAMLSyntax   = "yaml-syntax"
+	YAMLAlias    = "yaml-alias"
+	YAMLMergeKey = "yaml-merge-key"
+	YAMLTag      = "yaml-tag"
+	NotText      = "not-text"
+	TooLarge     = "too-large"
+	NoDefinition = "no-definition"
+
+	// Keys and values.
+	WrongAPIVersion = "wrong-api-version"
+	WrongKind       = "wrong-kind"
+	UnknownKey      = "unknown-key"
+	DuplicateKey    = "duplicate-key"
+	MissingKey      = "missing-key"
+	ConflictingKeys = "conflicting-keys"
+	WrongType       = "wrong-type"
+	NullValue       = "null-value"
+	BadValue        = "bad-value"
+	DuplicateValue  = "duplicate-value"
+	Reserved        = "reserved"
+	Unsupported     = "unsupported"
+
+	// Names.
+	BadName        = "bad-name"
+	NameTooLong    = "name-too-long"
+	ProtectedGroup = "protected-group"
+	UnknownKind    = "unknown-kind"
+
+	// Schemas.
+	BadSchema     = "bad-schema"
+	UnknownType   = "unknown-type"
+	UnknownMarker = "unknown-marker"
+	BadMarker     = "bad-marker"
+	BadDefault    = "bad-default"
+	UnknownField  = "unknown-field"
+	BadPath       = "bad-path"
+
+	// Files that a definition refers to.
+	FileNotFound = "file-not-found"
+	PathOutside  = "path-outside"
+	NotAFile     = "not-a-file"
+
+	// Expressions.
+	BadExpression = "bad-expression"
+
+	// Warnings.
+	FloatingImage = "floating-image"
+	CommandFile   = "command-file"
+	UnknownFormat = "unknown-format"
+)
+
+// Code is a finding's code with what it means.
+type Code struct {
+	Code string
+	Doc  string // one line, for the documentation
+}
+
+// Codes lists every code in the order of the documentation. The caller owns the slice.
+func Codes() []Code {
+	return []Code{
+		{YAMLSyntax, "The file is not legal YAML or JSON."},
+		{YAMLAlias, "A YAML alias refers to itself, or the aliases of a file unfold to too much."},
+		{YAMLMergeKey, "The merge key << is not part of YAML 1.2: repeat the keys, or alias a whole value."},
+		{YAMLTag, "A YAML tag such as !!binary or !custom is not read."},
+		{NotText, "The file holds bytes that are not UTF-8 text."},
+		{TooLarge, "A file, or files together, exceed what can be carried."},
+		{NoDefinition, "The input holds no definition."},
+		{WrongAPIVersion, "apiVersion is not one that this argoperator reads."},
+		{WrongKind, "kind is not Operator, or a file does not hold the kind that is wanted."},
+		{UnknownKey, "A key that the language does not know."},
+		{DuplicateKey, "A key is written twice in one mapping."},
+		{MissingKey, "A key that must be written is not."},
+		{ConflictingKeys, "Keys that exclude each other are both written, or a key is written without the one it belongs to."},
+		{WrongType, "A value has another type than the key wants."},
+		{NullValue, "A key is written without a value."},
+		{BadValue, "A value has the right type and is not legal."},
+		{DuplicateValue, "Two entries of a list say the same."},
+		{Reserved, "A name that argoperator or Kubernetes keeps for itself."},
+		{Unsupported, "The engine cannot carry what the definition asks for."},
+		{BadName, "A name is not legal where it is used."},
+		{NameTooLong, "A name, or one derived from it, exceeds the limit of its kind of object."},
+		{ProtectedGroup, "The API group belongs to the Kubernetes project."},
+		{UnknownKind, "A kind that is not built into Kubernetes and whose plural or scope is not written."},
+		{BadSchema, "The schema says something that a CustomResourceDefinition cannot."},
+		{UnknownType, "A type of the short schema form that is neither built in nor named in types."},
+		{UnknownMarker, "A marker of the short schema form that does not exist."},
+		{BadMarker, "A marker of the short schema form that is mistyped or does not fit the type."},
+		{BadDefault, "A default that the field's own schema refuses."},
+		{UnknownField, "A path leads to a field that the schema does not have."},
+		{BadPath, "A JSON path that cannot be used in this place."},
+		{FileNotFound, "A file that the definition refers to does not exist."},
+		{PathOutside, "A path leads out of the definition's directory."},
+		{NotAFile, "A path leads to something that is not a regular file."},
+		{BadExpression, "An expression between ${ and } that does not parse, or that its place cannot evaluate."},
+		{FloatingImage, "The image has no fixed version."},
+		{CommandFile, "The command names a file that does not travel with the logic."},
+		{UnknownFormat, "The API server does not check this string format."},
+	}
+}

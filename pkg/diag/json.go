@@ -1,0 +1,35 @@
+package diag
+
+import (
+	"encoding/json"
+	"io"
+)
+
+// envelope is the machine-readable report. Its shape is part of the interface.
+type envelope struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Items      []item `json:"items"`
+}
+
+type item struct {
+	File     string   `json:"file"`
+	Line     int      `json:"line"`
+	Column   int      `json:"column"`
+	Severity Severity `json:"severity"`
+	Code     string   `json:"code"`
+	Message  string   `json:"message"`
+	Hint     string   `json:"hint"`
+}
+
+// JSON prints the findings as one FindingList, with items empty when there are none.
+func JSON(w io.Writer, list List) error {
+	report := envelope{APIVersion: "argoperator.dev/v1alpha1", Kind: "FindingList", Items: []item{}}
+	for _, f := range list {
+		report.Items = append(report.Items, item{f.File, f.Line, f.Column, f.Severity, f.Code, f.Message, f.Hint})
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(report)
+}

@@ -1,0 +1,119 @@
+package diag
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Source returns the bytes of a file as the findings name it, nil if unknown.
+type Source func(file string) []byte
+
+// Printer prints findings for people. The zero value prints without colour.
+type Printer struct {
+	// Colour marks severities, codes and carets with ANSI escapes.
+	Colour bool
+	// Source of the excerpts; nil prints none.
+	Source Source
+}
+
+// Text prints each finding with its source line, a caret and its hint, without colour.
+func Text(w io.Writer, list List, source func(file string) []byte) error {
+	return Printer{Source: source}.Print(w, list)
+}
+
+// Print prints the findings in the order given.
+func (p Printer) Print(w io.Writer, list List) error {
+	out := bufio.NewWriter(w)
+	lines := map[string][][]byte{}
+	for _, f := range list {
+		p.finding(out, f, lines)
+	}
+	return out.Flush()
+}
+
+func (p Printer) finding(w io.Writer, f Finding, files map[string][][]byte) {
+	place := f.File
+	if f.Line > 0 {
+		place += fmt.Sprintf(":%d", f.Line)
+		if f.Column > 0 {
+			place += fmt.Sprintf(":%d", f.Column)
+		}
+	}
+	if place != "" {
+		place = p.paint(bold, printable(place)+":") + " "
+	}
+	severity := p.paint(colourOf(f.Severity), string(f.Severity)+":")
+	fmt.Fprintf(w, "%s%s %s %s\n", place, severity, printable(f.Message), p.paint(dim, "["+f.Code+"]"))
+	p.excerpt(w, f, files)
+	if f.Hint != "" {
+		fmt.Fprintf(w, "  %s %s\n", p.paint(bold, "hint:"), strings.ReplaceAll(printable(f.Hint), "\n", "\n        "))
+	}
+}
+
+func (p Printer) excerpt(w io.Writer, f Finding, files map[string][][]byte) {
+	if p.Source == nil || f.Line < 1 {
+		return
+	}
+	lines, ok := files[f.File]
+	if !ok {
+		lines = bytes.Split(p.Source(f.File), []byte("\n"))
+		files[f.File] = lines
+	}
+	if f.Line > len(lines) || len(bytes.TrimSpace(lines[f.Line-1])) == 0 {
+		return
+	}
+	text, indent := excerpt(string(lines[f.Line-1]), f.Column)
+	number := fmt.Sprintf("%4d | ", f.Line)
+	fmt.Fprintf(w, "%s%s\n", p.paint(dim, number), text)
+	if f.Column > 0 {
+		fmt.Fprintf(w, "%s%s%s\n", p.paint(dim, "     | "), indent, p.paint(colourOf(f.Severity), "^"))
+	}
+}
+
+// Width of an excerpt in characters; longer lines are cut around the column.
+const (
+	maxWidth = 160
+	context  = 60
+)
+
+// excerpt returns a line made fit for a terminal, and the blanks that put a
+// caret under a column of it. Tabs stay tabs in both, so that they line up.
+func excerpt(line string, column int) (text, indent string) {
+	line = strings.TrimRight(strings.TrimPrefix(line, "\ufeff"), "\r")
+	runes := []rune(strings.ToValidUTF8(line, string(utf8.RuneError)))
+	at := min(max(column-1, 0), len(runes))
+	head, tail := "", ""
+	if len(runes) > maxWidth {
+		if start := max(0, at-context); start > 0 {
+			runes, at, head = runes[start:], at-start, "…"
+		}
+		if len(runes) > maxWidth {
+			runes, tail = runes[:maxWidth], "…"
+		}
+	}
+	var blank strings.Builder
+	blank.WriteString(strings.Repeat(" ", utf8.RuneCountInString(head)))
+	for _, r := range runes[:at] {
+		if r == '\t' {
+			blank.WriteByte('\t')
+		} else {
+			blank.WriteString(strings.Repeat(" ", width(r)))
+		}
+	}
+	return head + printable(string(runes)) + tail, blank.String()
+}
+
+// printable replaces characters that would move the cursor or hide text.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\t' || r == '\n' || unicode.IsPrint(r) || unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Zs, r) {
+			return r
+		}
+		return utf8.RuneError
+	}, s)
+}
