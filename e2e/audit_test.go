@@ -1,0 +1,174 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// audit reads the API server's audit log from where it stood at the beginning
+// of a scenario: what an operator's service accounts really did.
+type audit struct {
+	path  string // empty: the cluster gives none away
+	start int64
+}
+
+func openAudit(t *testing.T) *audit {
+	t.Helper()
+	path := os.Getenv("LAB_AUDIT_LOG")
+	if path == "" {
+		return &audit{}
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatalf("audit log: %v", err)
+	}
+	return &audit{path: path, start: info.Size()}
+}
+
+type auditEvent struct {
+	Verb       string `json:"verb"`
+	RequestURI string `json:"requestURI"`
+	User       struct {
+		Username string `json:"username"`
+	} `json:"user"`
+	Object *struct {
+		Group       string `json:"apiGroup"`
+		Resource    string `json:"resource"`
+		Subresource string `json:"subresource"`
+	} `json:"objectRef"`
+	Annotations map[string]string `json:"annotations"`
+}
+
+// right is a verb on a resource, such as "patch apps/deployments".
+func (e auditEvent) right() string {
+	resource := e.Object.Resource
+	if e.Object.Subresource != "" {
+		resource += "/" + e.Object.Subresource
+	}
+	return right(e.Verb, e.Object.Group, resource)
+}
+
+func right(verb, group, resource string) string {
+	if group != "" {
+		resource = group + "/" + resource
+	}
+	return verb + " " + resource
+}
+
+// judge fails the test for every request that was denied, and prints what was
+// granted beside what was used.
+func (a *audit) judge(t *testing.T, o *operator) {
+	if a.path == "" {
+		t.Log("no audit log ($LAB_AUDIT_LOG): permissions are not judged")
+		return
+	}
+	granted := o.granted(t)
+	used := map[string]map[string]int{}
+	for _, event := range a.read(t) {
+		account, ours := strings.CutPrefix(event.User.Username, "system:serviceaccount:"+operators+":")
+		if _, known := granted[account]; !ours || !known || event.Object == nil {
+			continue
+		}
+		if event.Annotations["authorization.k8s.io/decision"] == "forbid" {
+			t.Errorf("denied: %s may not %s (%s)", account, event.right(), event.RequestURI)
+		}
+		if used[account] == nil {
+			used[account] = map[string]int{}
+		}
+		used[account][event.right()]++
+	}
+	for _, account := range slices.Sorted(maps.Keys(granted)) {
+		for _, r := range slices.Sorted(maps.Keys(granted[account])) {
+			fmt.Printf("e2e: %s: %-24s %-52s used %d times\n", o.name, account, r, used[account][r])
+		}
+	}
+}
+
+func (a *audit) read(t *testing.T) []auditEvent {
+	t.Helper()
+	file, err := os.Open(a.path)
+	if err != nil {
+		t.Fatalf("audit log: %v", err)
+	}
+	defer file.Close()
+	if _, err := file.Seek(a.start, io.SeekStart); err != nil {
+		t.Fatalf("audit log: %v", err)
+	}
+	var events []auditEvent
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 4<<20)
+	for lines.Scan() {
+		var e auditEvent
+		if json.Unmarshal(lines.Bytes(), &e) == nil { // the last line may be half written
+			events = append(events, e)
+		}
+	}
+	return events
+}
+
+// granted are the rights of each service account of the operator, as its own
+// roles and bindings give them.
+func (o *operator) granted(t *testing.T) map[string]map[string]bool {
+	t.Helper()
+	rules := map[string][]rbacv1.PolicyRule{}
+	for _, object := range o.objects {
+		if kind := object.GetKind(); kind == "Role" || kind == "ClusterRole" {
+			var role rbacv1.ClusterRole
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &role); err != nil {
+				t.Fatal(err)
+			}
+			rules[kind+"/"+object.GetNamespace()+"/"+object.GetName()] = role.Rules
+		}
+	}
+	granted := map[string]map[string]bool{}
+	for _, object := range o.objects {
+		if object.GetKind() == "ServiceAccount" {
+			granted[object.GetName()] = map[string]bool{}
+		}
+	}
+	for _, object := range o.objects {
+		if kind := object.GetKind(); kind != "RoleBinding" && kind != "ClusterRoleBinding" {
+			continue
+		}
+		var binding rbacv1.RoleBinding
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &binding); err != nil {
+			t.Fatal(err)
+		}
+		namespace := object.GetNamespace()
+		if binding.RoleRef.Kind == "ClusterRole" {
+			namespace = ""
+		}
+		for _, subject := range binding.Subjects {
+			for _, rule := range rules[binding.RoleRef.Kind+"/"+namespace+"/"+binding.RoleRef.Name] {
+				for _, r := range rightsOf(rule) {
+					granted[subject.Name][r] = true
+				}
+			}
+		}
+	}
+	return granted
+}
+
+func rightsOf(rule rbacv1.PolicyRule) []string {
+	var rights []string
+	for _, group := range rule.APIGroups {
+		for _, resource := range rule.Resources {
+			for _, verb := range rule.Verbs {
+				rights = append(rights, right(verb, group, resource))
+			}
+		}
+	}
+	return rights
+}

@@ -1,0 +1,184 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+)
+
+// slow is how long a single step of a scenario may take on a busy machine.
+const slow = 2 * time.Minute
+
+func TestMemcached(t *testing.T) {
+	c := connect(t)
+	o := c.install(t, "memcached", "../examples/memcached")
+	lifecycle(t, o, "workflow", "../examples/memcached", nsA, nsB)
+}
+
+func TestMemcachedTutorial(t *testing.T) {
+	c := connect(t)
+	o := c.install(t, "memcached-tutorial", "../examples/memcached-tutorial")
+	lifecycle(t, o, "steps", "../examples/memcached-tutorial", nsOpen, nsOpenB)
+}
+
+// lifecycle leads Memcacheds through all that may happen to them.
+func lifecycle(t *testing.T, o *operator, engine, example, here, there string) {
+	t.Helper()
+	one := sample(t, filepath.Join(example, "samples", "memcached.yaml"))
+
+	start := o.counts.tally()
+	began := time.Now()
+	one, err := o.cluster.objects.Resource(memcacheds).Namespace(here).Create(t.Context(), one, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.awaitDeployment(t, one)
+	created := time.Since(began)
+	o.awaitServers(t, one, 3)
+	o.awaitIdle(t)
+	creation := o.counts.since(start)
+
+	before := o.counts.tally()
+	began = time.Now()
+	o.resize(t, one, 2)
+	o.cluster.await(t, "the Deployment to be scaled", slow, deployments, here, func(s seen) bool {
+		owned := s.ownedBy(one)
+		return len(owned) == 1 && number(owned[0], "spec", "replicas") == 2
+	})
+	scaled := time.Since(began)
+	o.awaitServers(t, one, 2)
+	o.awaitIdle(t)
+	scaling := o.counts.since(before)
+
+	if !testing.Short() {
+		o.neighbours(t, one, here, there)
+		o.drift(t, one)
+	}
+
+	before = o.counts.tally()
+	began = time.Now()
+	o.remove(t, one)
+	removed := time.Since(began)
+	o.awaitIdle(t)
+	deletion := o.counts.since(before)
+
+	all := o.counts.since(start)
+	fmt.Printf("e2e: memcached %s: CR→Deployment %s, pods per event %s (scaled after %s, gone after %s; events accepted: %d by the creation, %d by the scaling, %d by the deletion)\n",
+		engine, seconds(created), all.perEvent(), seconds(scaled), seconds(removed), creation.events, scaling.events, deletion.events)
+}
+
+// neighbours makes a second Memcached in the same namespace and one of the same
+// name in another: none may touch another's Deployment.
+func (o *operator) neighbours(t *testing.T, one *unstructured.Unstructured, here, there string) {
+	t.Helper()
+	two := o.create(t, one.GetAPIVersion(), memcacheds.Resource, here, "two", map[string]any{"size": int64(1)})
+	twin := o.create(t, one.GetAPIVersion(), memcacheds.Resource, there, one.GetName(), map[string]any{"size": int64(1)})
+	o.awaitServers(t, two, 1)
+	o.awaitServers(t, twin, 1)
+	for _, cr := range []*unstructured.Unstructured{one, two, twin} {
+		d := o.awaitDeployment(t, cr)
+		t.Logf("%s/%s owns Deployment %s/%s", cr.GetNamespace(), cr.GetName(), d.GetNamespace(), d.GetName())
+	}
+	o.awaitServers(t, one, 2)
+	o.remove(t, two)
+	o.remove(t, twin)
+	o.awaitServers(t, one, 2)
+}
+
+// drift takes the Deployment away behind the operator's back.
+func (o *operator) drift(t *testing.T, cr *unstructured.Unstructured) {
+	t.Helper()
+	d := o.awaitDeployment(t, cr)
+	began := time.Now()
+	if err := o.cluster.objects.Resource(deployments).Namespace(d.GetNamespace()).Delete(t.Context(), d.GetName(), metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	o.cluster.await(t, "a new Deployment in place of the deleted one", slow, deployments, d.GetNamespace(), func(s seen) bool {
+		owned := s.ownedBy(cr)
+		return len(owned) == 1 && owned[0].GetUID() != d.GetUID()
+	})
+	t.Logf("deleted Deployment is back after %s", seconds(time.Since(began)))
+	o.awaitServers(t, cr, 2)
+}
+
+// awaitDeployment waits for the one Deployment of a custom resource.
+func (o *operator) awaitDeployment(t *testing.T, cr *unstructured.Unstructured) *unstructured.Unstructured {
+	t.Helper()
+	s := o.cluster.await(t, "one Deployment of "+cr.GetNamespace()+"/"+cr.GetName(), slow, deployments, cr.GetNamespace(), func(s seen) bool {
+		return len(s.ownedBy(cr)) == 1
+	})
+	return s.ownedBy(cr)[0]
+}
+
+// awaitServers waits until the Deployment has so many ready replicas and the
+// custom resource says so.
+func (o *operator) awaitServers(t *testing.T, cr *unstructured.Unstructured, n int64) {
+	t.Helper()
+	namespace := cr.GetNamespace()
+	o.cluster.await(t, fmt.Sprintf("%d ready replicas of %s/%s", n, namespace, cr.GetName()), slow, deployments, namespace, func(s seen) bool {
+		owned := s.ownedBy(cr)
+		return len(owned) == 1 && number(owned[0], "status", "readyReplicas") == n && number(owned[0], "status", "replicas") == n
+	})
+	o.cluster.await(t, fmt.Sprintf("status of %s/%s: Ready, readyReplicas %d", namespace, cr.GetName(), n), slow, memcacheds, namespace, func(s seen) bool {
+		cr := s.by(cr.GetUID())
+		return cr != nil && current(cr, "True") && number(cr, "status", "readyReplicas") == n
+	})
+}
+
+// resize changes the size by the scale subresource where there is one, as
+// `kubectl scale` and autoscalers do.
+func (o *operator) resize(t *testing.T, cr *unstructured.Unstructured, n int) {
+	t.Helper()
+	client := o.cluster.objects.Resource(memcacheds).Namespace(cr.GetNamespace())
+	patch, subresources := fmt.Sprintf(`{"spec":{"size":%d}}`, n), []string{}
+	if o.scales() {
+		patch, subresources = fmt.Sprintf(`{"spec":{"replicas":%d}}`, n), []string{"scale"}
+	}
+	if _, err := client.Patch(t.Context(), cr.GetName(), types.MergePatchType, []byte(patch), metav1.PatchOptions{}, subresources...); err != nil {
+		t.Fatalf("resizing: %v", err)
+	}
+}
+
+func (o *operator) scales() bool {
+	versions, _, _ := unstructured.NestedSlice(o.only("CustomResourceDefinition").Object, "spec", "versions")
+	for _, v := range versions {
+		if _, found, _ := unstructured.NestedMap(v.(map[string]any), "subresources", "scale"); found {
+			return true
+		}
+	}
+	return false
+}
+
+// remove deletes a custom resource and waits until its Deployment has gone.
+func (o *operator) remove(t *testing.T, cr *unstructured.Unstructured) {
+	t.Helper()
+	if err := o.cluster.objects.Resource(memcacheds).Namespace(cr.GetNamespace()).Delete(t.Context(), cr.GetName(), metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	o.cluster.await(t, "the Deployment of "+cr.GetNamespace()+"/"+cr.GetName()+" to go", slow, deployments, cr.GetNamespace(), func(s seen) bool {
+		return len(s.ownedBy(cr)) == 0
+	})
+}
+
+// sample reads an object from a file.
+func sample(t *testing.T, path string) *unstructured.Unstructured {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var o unstructured.Unstructured
+	if err := yaml.Unmarshal(data, &o.Object); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return &o
+}

@@ -1,0 +1,118 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// TestWatchNamespaces installs an operator that may see one namespace only.
+func TestWatchNamespaces(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not part of the short run")
+	}
+	c := connect(t)
+	definition := variant(t, "../examples/memcached", "  install: {watchNamespaces: ["+nsA+"]}\n")
+	o := c.install(t, "memcached in one namespace", definition)
+	for _, object := range o.objects {
+		if kind := object.GetKind(); kind == "ClusterRole" || kind == "ClusterRoleBinding" {
+			t.Errorf("%s %s gives rights in the whole cluster", kind, object.GetName())
+		}
+	}
+	outside := o.create(t, "cache.example.com/v1alpha1", memcacheds.Resource, nsB, "outside", map[string]any{"size": int64(1)})
+	inside := o.create(t, "cache.example.com/v1alpha1", memcacheds.Resource, nsA, "inside", map[string]any{"size": int64(1)})
+	o.awaitServers(t, inside, 1)
+	o.awaitIdle(t)
+	c.await(t, "the Memcached outside to be left alone", time.Minute, memcacheds, nsB, func(s seen) bool {
+		cr := s.by(outside.GetUID())
+		return cr != nil && cr.Object["status"] == nil
+	})
+	c.await(t, "no Deployment outside", time.Minute, deployments, nsB, func(s seen) bool { return len(s.ownedBy(outside)) == 0 })
+}
+
+// variant copies an example into a new directory and adds lines to its definition.
+func variant(t *testing.T, example, more string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(example)); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "operator.yaml")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, append(data, more...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestFullCRDs lets the API server judge all output against the full schemas of
+// Argo Workflows. Clusters mostly have the minimal ones, which take anything;
+// they are put back at the end.
+func TestFullCRDs(t *testing.T) {
+	c := connect(t)
+	module := strings.TrimSpace(string(run(t, nil, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/argoproj/argo-workflows/v3")))
+	base := filepath.Join(module, "manifests", "base", "crds")
+	replace := func(kind string) error {
+		_, err := try(nil, "kubectl", "apply", "--server-side", "--force-conflicts", "-k", filepath.Join(base, kind))
+		return err
+	}
+	t.Cleanup(func() {
+		if err := replace("minimal"); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := replace("full"); err != nil {
+		t.Fatal(err)
+	}
+	c.awaitSchema(t, "workflowtemplates.argoproj.io")
+	for name, definition := range map[string]string{
+		"memcached":          "../examples/memcached",
+		"memcached-tutorial": "../examples/memcached-tutorial",
+		"mouse":              "testdata/mouse",
+		"watchNamespaces":    variant(t, "../examples/memcached", "  install: {watchNamespaces: ["+nsA+", "+nsB+"]}\n"),
+		"managed bus":        variant(t, "../examples/memcached", "  install: {replicas: 2, eventBus: {mode: managed, name: own}}\n"),
+		"finalizer":          variant(t, "../examples/memcached", "  finalizer: {}\n"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := run(t, generate(t, definition), "kubectl", "apply", "--dry-run=server", "--validate=strict", "-f", "-")
+			t.Logf("%d objects accepted", strings.Count(string(out), "\n"))
+		})
+	}
+}
+
+// awaitSchema waits until the API server refuses what only the full schema
+// knows to be wrong: it takes a moment to serve a new one.
+func (c *cluster) awaitSchema(t *testing.T, crd string) {
+	t.Helper()
+	wrong := []byte(`{"apiVersion":"argoproj.io/v1alpha1","kind":"WorkflowTemplate","metadata":{"name":"wrong"},"spec":{"entrypoint":1}}`)
+	c.await(t, "the full schema of "+crd, time.Minute, crds, "", func(s seen) bool {
+		for _, o := range s {
+			if o.GetName() == crd {
+				return established(o)
+			}
+		}
+		return false
+	})
+	deadline := time.Now().Add(time.Minute)
+	for time.Now().Before(deadline) {
+		if _, err := try(wrong, "kubectl", "create", "-n", operators, "--dry-run=server", "--validate=strict", "-f", "-"); err != nil {
+			return
+		}
+		pause(t.Context())
+	}
+	t.Fatalf("the full schema of %s never came into force", crd)
+}
+
+func established(crd *unstructured.Unstructured) bool {
+	status, _, _ := condition(crd, "Established")
+	return status == "True"
+}

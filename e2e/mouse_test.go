@@ -1,0 +1,73 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// TestMouse runs an operator of another make: an irregular plural, cluster
+// scope, two versions, logic in POSIX sh, a child in a fixed namespace. A mouse
+// that is angry makes its logic fail.
+func TestMouse(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not part of the short run")
+	}
+	const home = "e2e-mice"
+	mice := schema.GroupVersionResource{Group: "zoo.example.com", Version: "v1", Resource: "mice"}
+	c := connect(t)
+	c.namespace(t, home, "restricted")
+	o := c.install(t, "mouse", "testdata/mouse")
+
+	began := time.Now()
+	mouse := o.create(t, "zoo.example.com/v1beta1", "mice", "", "jerry", map[string]any{"cheese": "gouda"})
+	nest := c.await(t, "the nest", slow, configMaps, home, func(s seen) bool { return len(s.ownedBy(mouse)) == 1 }).ownedBy(mouse)[0]
+	fmt.Printf("e2e: mouse workflow: CR→ConfigMap %s\n", seconds(time.Since(began)))
+	if got := nested(nest, "data", "cheese"); got != "gouda" {
+		t.Errorf("the nest holds %q", got)
+	}
+	c.await(t, "a ready mouse", slow, mice, "", func(s seen) bool {
+		m := s.by(mouse.GetUID())
+		return m != nil && current(m, "True") && nested(m, "status", "cheese") == "gouda"
+	})
+
+	// Logic that fails shows on the status, with the Workflow that failed.
+	anger(t, c, mice, mouse.GetName(), "angry", "brie")
+	failed := c.await(t, "a mouse that is not ready", 4*time.Minute, mice, "", func(s seen) bool {
+		m := s.by(mouse.GetUID())
+		return m != nil && current(m, "False")
+	}).by(mouse.GetUID())
+	_, reason, message := condition(failed, "Ready")
+	fmt.Printf("e2e: mouse workflow: failing logic: Ready=False, %s: %s\n", reason, message)
+	if !strings.Contains(fmt.Sprint(failed.Object["status"]), "mouse-jerry-") {
+		t.Errorf("the status does not name its Workflow: %v", failed.Object["status"])
+	}
+
+	anger(t, c, mice, mouse.GetName(), "calm", "brie")
+	c.await(t, "a mouse that is ready again", slow, mice, "", func(s seen) bool {
+		m := s.by(mouse.GetUID())
+		return m != nil && current(m, "True") && nested(m, "status", "cheese") == "brie"
+	})
+
+	if err := c.objects.Resource(mice).Delete(t.Context(), mouse.GetName(), metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	c.await(t, "the nest to go", slow, configMaps, home, func(s seen) bool { return len(s.ownedBy(mouse)) == 0 })
+	o.awaitIdle(t)
+	fmt.Printf("e2e: mouse workflow: pods per event %s\n", o.counts.tally().perEvent())
+}
+
+func anger(t *testing.T, c *cluster, mice schema.GroupVersionResource, name, mood, cheese string) {
+	t.Helper()
+	patch := fmt.Sprintf(`{"spec":{"mood":%q,"cheese":%q}}`, mood, cheese)
+	if _, err := c.objects.Resource(mice).Patch(t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}

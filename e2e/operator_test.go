@@ -1,0 +1,201 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+)
+
+// operator is a generated operator on the cluster.
+type operator struct {
+	cluster  *cluster
+	name     string // of the scenario, for people
+	manifest []byte
+	objects  []*unstructured.Unstructured
+	counts   *counter
+	audit    *audit
+}
+
+// generate prints the operator of a definition.
+func generate(t *testing.T, definition string) []byte {
+	t.Helper()
+	return run(t, nil, binary(t), "generate", "-f", definition)
+}
+
+// install puts the operator of a definition on the cluster and waits until it
+// listens. When the test ends it is taken away, and what its service accounts
+// did is judged.
+func (c *cluster) install(t *testing.T, name, definition string) *operator {
+	t.Helper()
+	o := &operator{cluster: c, name: name, manifest: generate(t, definition)}
+	o.objects = decode(t, o.manifest)
+	o.audit = openAudit(t)
+	o.counts = count(c)
+	t.Cleanup(func() {
+		if t.Failed() {
+			o.dump(t)
+		}
+		o.uninstall(t)
+		o.counts.stop()
+		o.audit.judge(t, o)
+	})
+	run(t, o.manifest, "kubectl", "apply", "-f", "-")
+	o.awaitListening(t)
+	return o
+}
+
+func decode(t *testing.T, manifest []byte) []*unstructured.Unstructured {
+	t.Helper()
+	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(manifest), 4096)
+	var objects []*unstructured.Unstructured
+	for {
+		var o unstructured.Unstructured
+		err := decoder.Decode(&o)
+		if errors.Is(err, io.EOF) {
+			return objects
+		}
+		if err != nil {
+			t.Fatalf("reading what was generated: %v", err)
+		}
+		if len(o.Object) > 0 {
+			objects = append(objects, &o)
+		}
+	}
+}
+
+// only is the one object of a kind.
+func (o *operator) only(kind string) *unstructured.Unstructured {
+	for _, object := range o.objects {
+		if object.GetKind() == kind {
+			return object
+		}
+	}
+	return &unstructured.Unstructured{}
+}
+
+// awaitListening waits until the EventSource watches and the Sensor subscribes:
+// their Deployments are available, and their logs say so. (Their pods take no
+// readiness probes.)
+func (o *operator) awaitListening(t *testing.T) {
+	t.Helper()
+	for _, part := range []struct{ label, name, says string }{
+		{"eventsource-name", o.only("EventSource").GetName(), "running informer"},
+		{"sensor-name", o.only("Sensor").GetName(), "started subscribing to events"},
+	} {
+		o.cluster.await(t, part.name+" to be available", 2*time.Minute, deployments, operators, func(s seen) bool {
+			list := s.withLabel(part.label, part.name)
+			if len(list) != 1 {
+				return false
+			}
+			available, _, _ := condition(list[0], "Available")
+			return available == "True" && number(list[0], "status", "observedGeneration") == list[0].GetGeneration()
+		})
+		o.awaitLog(t, part.label+"="+part.name, part.says)
+	}
+}
+
+// awaitLog follows the logs of a pod until a line holds the text.
+func (o *operator) awaitLog(t *testing.T, selector, text string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for ctx.Err() == nil {
+		list, err := o.cluster.kube.CoreV1().Pods(operators).List(ctx, metav1.ListOptions{LabelSelector: selector})
+		if err != nil || len(list.Items) == 0 {
+			pause(ctx)
+			continue
+		}
+		stream, err := o.cluster.kube.CoreV1().Pods(operators).GetLogs(list.Items[len(list.Items)-1].Name, &corev1.PodLogOptions{Follow: true}).Stream(ctx)
+		if err != nil {
+			pause(ctx)
+			continue
+		}
+		lines := bufio.NewScanner(stream)
+		for lines.Scan() {
+			if strings.Contains(lines.Text(), text) {
+				stream.Close()
+				return
+			}
+		}
+		stream.Close()
+	}
+	t.Fatalf("the pods of %s never said %q", selector, text)
+}
+
+// uninstall takes the custom resources away while the operator still works,
+// then the operator.
+func (o *operator) uninstall(t *testing.T) {
+	crd := o.only("CustomResourceDefinition")
+	if crd.Object != nil {
+		plural, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "plural")
+		group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
+		if _, err := try(nil, "kubectl", "delete", plural+"."+group, "--all", "--all-namespaces", "--timeout=60s"); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := try(o.manifest, "kubectl", "delete", "--ignore-not-found", "--timeout=90s", "-f", "-"); err != nil {
+		t.Error(err)
+	}
+	for _, args := range [][]string{
+		{"delete", "workflows", "--all", "-n", operators, "--timeout=60s"},
+		{"wait", "--for=delete", "pods", "-l", "owner-name", "-n", operators, "--timeout=60s"},
+	} {
+		if _, err := try(nil, "kubectl", args...); err != nil && !strings.Contains(err.Error(), "no matching resources") {
+			t.Error(err)
+		}
+	}
+}
+
+// dump prints what people ask for first when an operator does not work.
+func (o *operator) dump(t *testing.T) {
+	for _, args := range [][]string{
+		{"get", "eventsources,sensors,workflows,pods", "-n", operators, "-o", "wide"},
+		{"get", "deployments,replicasets,pods", "-A", "-l", "app.kubernetes.io/managed-by", "-o", "wide"},
+		{"get", "events", "-A", "--field-selector", "type=Warning", "--sort-by", ".lastTimestamp"},
+		{"logs", "-n", operators, "-l", "eventsource-name", "--tail=60", "--prefix"},
+		{"logs", "-n", operators, "-l", "sensor-name", "--tail=60", "--prefix"},
+		{"logs", "-n", operators, "-l", "workflows.argoproj.io/workflow", "--all-containers", "--tail=40", "--prefix"},
+		{"get", "workflows", "-n", operators, "-o", `jsonpath={range .items[*]}{.metadata.name}{": "}{.status.phase}{" "}{.status.message}{range .status.nodes.*}{"\n    "}{.displayName}{": "}{.phase}{" "}{.message}{end}{"\n"}{end}`},
+	} {
+		out, err := try(nil, "kubectl", args...)
+		if err != nil {
+			out = []byte(err.Error())
+		}
+		t.Logf("kubectl %s\n%s", strings.Join(args, " "), out)
+	}
+}
+
+// create makes a custom resource.
+func (o *operator) create(t *testing.T, apiVersion, plural, namespace, name string, spec map[string]any) *unstructured.Unstructured {
+	t.Helper()
+	object := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": apiVersion, "kind": nested(o.only("CustomResourceDefinition"), "spec", "names", "kind"),
+		"metadata": map[string]any{"name": name}, "spec": spec,
+	}}
+	made, err := o.cluster.objects.Resource(object.GroupVersionKind().GroupVersion().WithResource(plural)).
+		Namespace(namespace).Create(t.Context(), object, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatalf("creating %s/%s: %v", namespace, name, err)
+	}
+	return made
+}
+
+func nested(o *unstructured.Unstructured, path ...string) string {
+	text, _, _ := unstructured.NestedString(o.Object, path...)
+	return text
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }

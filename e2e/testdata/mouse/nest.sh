@@ -1,0 +1,21 @@
+# The nest of a mouse: a ConfigMap in the namespace e2e-mice, named after the mouse.
+set -eu
+
+# field NAME: the first value of this name in the request; there is no jq in the image.
+field() {
+  tr '{},' '\n\n\n' <"$ARGOPERATOR_REQUEST" | sed -n "s/^ *\"$1\": *\"\([^\"]*\)\".*/\1/p" | head -n 1
+}
+
+name=${ARGOPERATOR_KEY#*.}
+if [ "$(field mood)" = angry ]; then
+  echo "mouse $name is angry and builds no nest" >&2
+  exit 1
+fi
+
+cat >"$ARGOPERATOR_RESPONSE" <<EOF
+{"children": [{
+  "apiVersion": "v1", "kind": "ConfigMap",
+  "metadata": {"name": "$name", "namespace": "e2e-mice"},
+  "data": {"cheese": "$(field cheese)"}
+}]}
+EOF
