@@ -71,8 +71,8 @@ class Client:
 
     def __init__(self, env, sleep=time.sleep, clock=time.monotonic):
         self.credentials = env.get("ARGOPERATOR_CREDENTIALS", "/var/run/secrets/kubernetes.io/serviceaccount")
-        default = "https://%s:%s" % (env.get("KUBERNETES_SERVICE_HOST", "kubernetes.default.svc"),
-                                     env.get("KUBERNETES_SERVICE_PORT", "443"))
+        host = env.get("KUBERNETES_SERVICE_HOST", "kubernetes.default.svc")
+        default = "https://%s:%s" % ("[%s]" % host if ":" in host else host, env.get("KUBERNETES_SERVICE_PORT", "443"))
         self.base = urllib.parse.urlsplit(env.get("ARGOPERATOR_API") or default)
         self.sleep, self.clock, self.connection = sleep, clock, None
 
@@ -159,6 +159,8 @@ class Client:
         try:
             answer = json.loads(text)
         except ValueError:
+            answer = None
+        if not isinstance(answer, dict):  # a proxy's page
             answer = {"message": text.decode("utf-8", "replace")[:500]}
         retry_after = reply.getheader("Retry-After") or ""
         return reply.status, int(retry_after) if retry_after.isdigit() else 0, answer
@@ -167,17 +169,18 @@ class Client:
         if self.base.scheme == "http":
             return http.client.HTTPConnection(self.base.hostname, self.base.port, timeout=REQUEST_TIMEOUT)
         trust = ssl.create_default_context(cafile=os.path.join(self.credentials, "ca.crt"))
+        trust.verify_flags &= ~ssl.VERIFY_X509_STRICT  # new in Python 3.13; many clusters' own CAs do not meet it
         return http.client.HTTPSConnection(self.base.hostname, self.base.port, timeout=REQUEST_TIMEOUT, context=trust)
 
 
 def path_of(kind, namespace, name="", subresource=""):
     """The path of an object or, without a name, of a collection; no namespace means all of them."""
     version = kind["apiVersion"]
-    parts = ["apis" if "/" in version else "api", version]
+    parts = ["apis" if "/" in version else "api"] + version.split("/")
     if kind["namespaced"] and namespace:
         parts += ["namespaces", namespace]
     parts += [kind["plural"], name, subresource]
-    return "/" + "/".join(urllib.parse.quote(part) for part in parts if part)
+    return "/" + "/".join(urllib.parse.quote(part, safe="") for part in parts if part)
 
 
 # ---------------------------------------------------------------------------------------------------------------
@@ -406,7 +409,7 @@ def read_response(run):
         response[field] = empty if response.get(field) is None else response[field]
     problems = ["%s is not %s" % (field, word) for field, kind, word in (
         ("children", list, "a list"), ("status", dict, "an object"), ("finalized", bool, "a boolean"))
-        if not isinstance(response.get(field, False), kind)]
+        if response.get(field) is not None and not isinstance(response[field], kind)]
     if not problems:
         problems = condition_problems(response["status"].get("conditions"))
     if problems:
@@ -452,6 +455,12 @@ def child_problems(run, child):
     for field in ("labels", "annotations"):
         if not isinstance(metadata.get(field) or {}, dict):
             yield "metadata.%s is not an object" % field
+    owners = metadata.get("ownerReferences") or []
+    if not isinstance(owners, list) or not all(isinstance(owner, dict) for owner in owners):
+        yield "metadata.ownerReferences is not a list of objects"
+    if not isinstance(metadata.get("namespace") or "", str):
+        yield "metadata.namespace is not a string"
+        return
     if child.get("status"):
         yield "has a status, which is not the operator's to write"
     entry = run.declared(child)
@@ -605,15 +614,17 @@ def report_ready(run, cr, generation, status, live):
 
 
 def record_failure(run, cr, generation, text, status):
-    """Writes a failure to the status; None keeps the rest of it as it is. Never fails: it has a failure to tell."""
+    """Writes a failure to the status; None keeps the rest of it as it is, and so does a status that the API server
+    does not take. Never fails: it has a failure to tell."""
     message = "%s; see workflow %s" % (text[:MESSAGE_LIMIT // 2], run.workflow())
-    status = cr.get("status") or {} if status is None else status
+    conditions = [condition("Ready", "False", "ReconcileFailed", message),
+                  condition("Stalled", "True", "ReconcileFailed", message)]
     try:
-        write_status(run, cr, generation, status, [
-            condition("Ready", "False", "ReconcileFailed", message),
-            condition("Stalled", "True", "ReconcileFailed", message)])
+        write_status(run, cr, generation, cr.get("status") or {} if status is None else status, conditions)
     except Failed as failure:
         log("the status could not be written: %s" % failure)
+        if status is not None:
+            record_failure(run, cr, generation, text, None)
 
 
 def write_status(run, cr, generation, status, conditions):

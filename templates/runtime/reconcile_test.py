@@ -454,6 +454,8 @@ class ApplyTest(Case):
             ("twice", {"children": [deployment(), deployment(namespace="team")]}, "Deployment team/one is there twice"),
             ("a status", {"children": [dict(deployment(), status={"replicas": 1})]}, "has a status"),
             ("labels", {"children": [deployment(labels=["a"])]}, "metadata.labels is not an object"),
+            ("owners", {"children": [deployment(ownerReferences=["x"])]}, "ownerReferences is not a list of objects"),
+            ("namespace", {"children": [deployment(namespace=5)]}, "namespace is not a string"),
             ("elsewhere", {"children": [deployment(namespace="b")]}, "needs a finalizer"),
             ("no kind", {"children": [{"metadata": {"name": "a"}}]}, "not declared"))
         for reason, response, want in rows:
@@ -505,6 +507,27 @@ class ApplyTest(Case):
         self.assertEqual(self.reconcile([deployment()]), 0)
         self.assertEqual(self.live(DEPLOYMENTS + "/one")["metadata"]["labels"][reconcile.OWNER_UID], "cr-uid")
         self.assertNotIn("ownerReferences", self.live(DEPLOYMENTS + "/one")["metadata"])
+
+    def test_names_stay_in_their_place(self):
+        self.cr()
+        self.reconcile([deployment("../../../secrets/x")])
+        self.assertEqual(reconcile.path_of(DEPLOYMENT, "team", "../x"), DEPLOYMENTS + "/..%2Fx")
+
+    def test_null_counts_as_missing(self):
+        self.cr()
+        self.assertEqual(self.reconcile([], status=None, finalized=None, resyncAfterSeconds=5), 0)
+        self.assertIn("resyncAfterSeconds is left", self.out)
+
+    def test_status_that_the_schema_refuses(self):
+        for children, want in (([settings()], "no such field"), ([settings(), deployment()], "belongs to")):
+            with self.subTest(want):
+                self.cluster.reset()
+                self.cr()
+                self.cluster.put(DEPLOYMENTS + "/one", deployment())
+                self.cluster.faults = [once("PATCH", "/status$", 422, {"message": "no such field"})]
+                self.assertEqual(self.reconcile(children, status={"fase": 1}), 2)
+                self.assertIn(want, self.condition("Ready")["message"])
+                self.assertNotIn("fase", self.live()["status"])
 
     def test_apply_conflict(self):
         self.config["forceConflicts"] = False
@@ -726,6 +749,16 @@ class ClientTest(Case):
         self.assertEqual(self.run_command("read"), 0)
         self.assertEqual([entry[4]["Authorization"] for entry in self.cluster.log], ["Bearer first-token", "Bearer second-token"])
         self.assertNotIn("-token", self.out)
+
+    def test_address(self):
+        for env, want in (({}, "https://kubernetes.default.svc:443"), ({"KUBERNETES_SERVICE_HOST": "10.0.0.1",
+                "KUBERNETES_SERVICE_PORT": "6443"}, "https://10.0.0.1:6443"), ({"KUBERNETES_SERVICE_HOST": "fd00::1"}, "https://[fd00::1]:443")):
+            self.assertEqual(reconcile.Client(env).base.geturl(), want)
+
+    def test_a_proxys_page(self):
+        self.cluster.faults = [always("GET", "memcacheds/one$", 403, '"no"')]
+        self.assertEqual(self.run_command("read"), 1)
+        self.assertIn('failed: "no"', self.out)
 
     def test_nobody_listens(self):
         self.env["ARGOPERATOR_API"] = "http://127.0.0.1:9"
