@@ -1,0 +1,194 @@
+package argoperator_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/argoperator/argoperator"
+
+// room is what a package may lean on.
+type room struct {
+	path   string
+	below  []string // the rooms it may import
+	others []string // the modules it may import, by prefix; nil is the standard library only
+}
+
+// rooms from the ground up: each may import only from those above it in this
+// list. A new package gets a line here.
+var rooms = []room{
+	{path: "templates"},
+	{path: "pkg/diag"},
+	{path: "pkg/apis/v1alpha1", others: []string{"k8s.io/apimachinery/pkg/apis/meta", "github.com/invopop/jsonschema"}},
+	{path: "pkg/expression", others: []string{"github.com/itchyny/gojq"}},
+	{
+		path:   "pkg/definition",
+		below:  []string{"pkg/diag", "pkg/apis/v1alpha1"},
+		others: []string{"go.yaml.in/yaml/v3", "sigs.k8s.io/", "k8s.io/", "github.com/gobuffalo/flect", "github.com/google/cel-go"},
+	},
+	{path: "pkg/plan", below: []string{"pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/expression"}},
+	{
+		path:   "pkg/manifest",
+		below:  []string{"pkg/apis/v1alpha1", "pkg/plan", "templates"},
+		others: []string{"k8s.io/", "github.com/argoproj/argo-events/pkg/apis/", "github.com/argoproj/argo-workflows/v3/pkg/apis/"},
+	},
+	{path: "pkg/output", below: []string{"pkg/manifest"}, others: []string{"sigs.k8s.io/yaml"}},
+	{
+		path:   "pkg/check",
+		below:  []string{"pkg/manifest", "pkg/output"},
+		others: []string{"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/itchyny/gojq", "github.com/google/cel-go"},
+	},
+	{path: "pkg/argoperator", below: []string{"pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/plan", "pkg/manifest", "pkg/output", "pkg/check"}},
+	{
+		path:   "cmd/argoperator",
+		below:  []string{"pkg/argoperator", "pkg/diag", "pkg/output", "pkg/apis/v1alpha1"},
+		others: []string{"github.com/spf13/cobra", "k8s.io/apimachinery/pkg/util/validation"},
+	},
+	{path: "e2e", others: []string{"k8s.io/", "sigs.k8s.io/"}},
+}
+
+// engines are the parts of Argo that do things, beside the types that say
+// things. They are heavy and keep state: only these rooms may reach them.
+var (
+	engines = []string{
+		"github.com/argoproj/argo-events/pkg/reconciler", "github.com/argoproj/argo-events/pkg/sensors",
+		"github.com/argoproj/argo-events/pkg/eventsources", "github.com/argoproj/argo-events/pkg/eventbus",
+		"github.com/argoproj/argo-workflows/v3/workflow",
+	}
+	reachEngines = []string{"pkg/check", "pkg/argoperator", "cmd/argoperator"}
+)
+
+// pkg is what `go list` says of a package.
+type pkg struct {
+	ImportPath string
+	Dir        string
+	Standard   bool
+	Imports    []string
+	Deps       []string
+	GoFiles    []string
+}
+
+func TestWalls(t *testing.T) {
+	listed := list(t)
+	for _, p := range listed {
+		path, ours := strings.CutPrefix(p.ImportPath, module+"/")
+		if !ours {
+			continue
+		}
+		r, known := find(path)
+		if !known {
+			t.Errorf("%s is in no list of rooms: say in %s what it may import", path, "pkg/argoperator/walls_test.go")
+			continue
+		}
+		for _, imported := range p.Imports {
+			if why := r.refuses(imported, listed); why != "" {
+				t.Errorf("%s imports %s: %s", path, imported, why)
+			}
+		}
+		for _, dependency := range p.Deps {
+			if hasPrefix(dependency, engines) && !slices.Contains(reachEngines, path) {
+				t.Errorf("%s reaches Argo's engine code: %s", path, dependency)
+			}
+		}
+	}
+}
+
+// TestRoomsAreOrdered keeps the list itself honest: imports run downwards only.
+func TestRoomsAreOrdered(t *testing.T) {
+	var above []string
+	for _, r := range rooms {
+		for _, below := range r.below {
+			if !slices.Contains(above, below) {
+				t.Errorf("%s leans on %s, which does not stand before it", r.path, below)
+			}
+		}
+		above = append(above, r.path)
+	}
+}
+
+// TestOnlyCmdTouchesTheProcess: streams, arguments and exit codes are cmd's.
+func TestOnlyCmdTouchesTheProcess(t *testing.T) {
+	for _, p := range list(t) {
+		path, ours := strings.CutPrefix(p.ImportPath, module+"/")
+		if !ours || strings.HasPrefix(path, "cmd/") {
+			continue
+		}
+		for _, file := range p.GoFiles {
+			set := token.NewFileSet()
+			tree, err := parser.ParseFile(set, filepath.Join(p.Dir, file), nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(tree, func(n ast.Node) bool {
+				selector, ok := n.(*ast.SelectorExpr)
+				if !ok {
+					return true
+				}
+				from, _ := selector.X.(*ast.Ident)
+				if from != nil && from.Name == "os" && slices.Contains([]string{"Stdin", "Stdout", "Stderr", "Args", "Exit", "Getenv", "LookupEnv"}, selector.Sel.Name) {
+					t.Errorf("%s: os.%s belongs to cmd", set.Position(n.Pos()), selector.Sel.Name)
+				}
+				return true
+			})
+		}
+	}
+}
+
+// refuses says why a room may not import a package; empty if it may.
+func (r room) refuses(imported string, listed map[string]pkg) string {
+	if path, ours := strings.CutPrefix(imported, module+"/"); ours {
+		if slices.Contains(r.below, path) {
+			return ""
+		}
+		return "not a room that it may lean on"
+	}
+	if listed[imported].Standard || hasPrefix(imported, r.others) {
+		return ""
+	}
+	return "not a module that this room may import"
+}
+
+func find(path string) (room, bool) {
+	i := slices.IndexFunc(rooms, func(r room) bool { return r.path == path })
+	if i < 0 {
+		return room{}, false
+	}
+	return rooms[i], true
+}
+
+func hasPrefix(path string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(path, prefix) })
+}
+
+// list asks the go command for every package of the module and what it leans on.
+func list(t *testing.T) map[string]pkg {
+	t.Helper()
+	var problems bytes.Buffer
+	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,Standard,Imports,Deps,GoFiles", "./...")
+	cmd.Dir = filepath.Join("..", "..")
+	cmd.Stderr = &problems
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, problems.String())
+	}
+	packages := map[string]pkg{}
+	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+			return packages
+		} else if err != nil {
+			t.Fatalf("reading go list: %v", err)
+		}
+		packages[p.ImportPath] = p
+	}
+}
