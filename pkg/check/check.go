@@ -35,6 +35,21 @@ var checks = []func(objects) []Problem{
 	sensors,
 	workflows,
 	customResources,
+	accounts,
+	bindings,
+	launches,
+	arguments,
+	dependencies,
+	parameters,
+	programs,
+	events,
+	delivery,
+	lifecycle,
+	braces,
+	separation,
+	permissions,
+	sizes,
+	podSecurity,
 }
 
 // Objects checks emitted objects as a whole. It judges deep copies. An error is

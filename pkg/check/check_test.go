@@ -1,0 +1,28 @@
+package check
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestObjectsFindsNothingWrongWithAGoodOperator(t *testing.T) {
+	problems, err := Objects(newFixture().objects())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]Problem(nil), problems); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+}
+
+func TestObjectsLeavesItsInputAlone(t *testing.T) {
+	emitted := newFixture().objects()
+	before := objects(emitted).copy()
+	if _, err := Objects(emitted); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, objects(emitted)); diff != "" {
+		t.Errorf("Argo's validators wrote into the objects (-before +after):\n%s", diff)
+	}
+}

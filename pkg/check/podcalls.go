@@ -1,0 +1,195 @@
+package check
+
+import (
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+)
+
+// executorCalls: every pod of a Workflow tells the controller how it went.
+func executorCalls(o objects) []call {
+	var out []call
+	for _, p := range podsOf(o) {
+		at := call{account: account{p.namespace, p.executor()}, group: argoGroup, resource: "workflowtaskresults",
+			namespace: p.namespace, why: "Argo's executor reports the outcome", in: p.in, path: p.path}
+		out = append(out, at.each("create", "patch")...)
+	}
+	return out
+}
+
+// scriptCalls: what each command of the pod-side script (templates/runtime/
+// reconcile.py) asks of the API server, read from that program. A function
+// narrows a verb to when it is needed; a new command is a new line.
+var scriptTable = []struct {
+	command string
+	on      target
+	verbs   string
+	when    func(runtimeConfig, runtimeKind) bool
+}{
+	{"read", parent, "get", always},
+	{"read", parent, "patch", finalizing},
+	{"read", children, "list", always},
+	{"apply", parent, "get", always},
+	{"apply", parent, "patch", finalizing},
+	{"apply", parentStatus, "patch", reporting},
+	{"apply", children, "get list create patch", always},
+	{"apply", children, "delete", pruning},
+	{"report", parent, "get", always},
+	{"report", parentStatus, "patch", reporting},
+	{"resync", parent, "list", always},
+	{"resync", children, "list", always},
+	{"resync", workflowsOf, "create", always},
+	{"steps-read", parent, "get", always},
+	{"steps-own", children, "get", always},
+	{"steps-own", parentStatus, "patch", reporting},
+	{"steps-status", parent, "get", always},
+	{"steps-status", children, "list", always},
+	{"steps-status", parentStatus, "patch", reporting},
+}
+
+// target is what a command acts on.
+type target int
+
+const (
+	parent target = iota
+	parentStatus
+	children
+	workflowsOf
+)
+
+func always(runtimeConfig, runtimeKind) bool         { return true }
+func finalizing(c runtimeConfig, _ runtimeKind) bool { return c.Finalizer != "" }
+func reporting(c runtimeConfig, _ runtimeKind) bool  { return c.Parent.Status }
+func pruning(_ runtimeConfig, k runtimeKind) bool    { return k.OnDelete != "Orphan" }
+
+// kinds are the resources of a target: for children, one for each kind.
+func (t target) kinds(c runtimeConfig) []runtimeKind {
+	switch t {
+	case parent:
+		return []runtimeKind{c.Parent}
+	case parentStatus:
+		status := c.Parent
+		status.Plural += "/status"
+		return []runtimeKind{status}
+	case children:
+		return c.Children
+	}
+	return []runtimeKind{{APIVersion: argoGroup + "/v1alpha1", Plural: "workflows", Namespaced: true}}
+}
+
+// namespaces are where a command looks for a kind: "" is everywhere.
+func (t target) namespaces(c runtimeConfig, k runtimeKind) []string {
+	switch {
+	case t == workflowsOf:
+		return []string{c.Namespace}
+	case k.Namespaced && len(c.WatchNamespaces) > 0:
+		return c.WatchNamespaces
+	}
+	return []string{""}
+}
+
+func scriptCalls(o objects) []call {
+	var out []call
+	for _, p := range podsOf(o) {
+		for _, s := range p.scripts(o) {
+			out = append(out, s.calls(p)...)
+		}
+	}
+	return out
+}
+
+func (s script) calls(p pod) []call {
+	var out []call
+	for _, row := range scriptTable {
+		if row.command != s.command {
+			continue
+		}
+		for _, k := range row.on.kinds(s.config) {
+			if !row.when(s.config, k) {
+				continue
+			}
+			for _, namespace := range row.on.namespaces(s.config, k) {
+				at := call{account: account{p.namespace, p.account()}, group: k.group(), resource: k.Plural,
+					namespace: namespace, why: "the command " + s.command, in: p.in, path: p.path}
+				out = append(out, at.each(strings.Fields(row.verbs)...)...)
+			}
+		}
+	}
+	return out
+}
+
+// known says whether the script has the command.
+func (s script) known() bool {
+	for _, row := range scriptTable {
+		if row.command == s.command {
+			return true
+		}
+	}
+	return false
+}
+
+// actionVerbs are what a resource template's kubectl does.
+var actionVerbs = map[string][]string{
+	"get": {"get"}, "create": {"create"}, "apply": {"get", "create", "patch"},
+	"patch": {"get", "patch"}, "replace": {"get", "update"}, "delete": {"delete"},
+}
+
+// resourceCalls: a resource template acts on the kind that its manifest states
+// or, where the manifest is only known when it runs, on every kind of child.
+func resourceCalls(o objects) []call {
+	var out []call
+	for _, l := range launchesOf(o) {
+		pods := l.pods(o)
+		for _, p := range pods {
+			if p.template.Resource == nil {
+				continue
+			}
+			for _, at := range resourceTargets(o, p, pods) {
+				at.account = account{p.namespace, p.executor()}
+				at.why, at.in, at.path = "the resource template "+p.template.Name, p.in, p.path
+				out = append(out, at.each(actionVerbs[p.template.Resource.Action]...)...)
+			}
+		}
+	}
+	return out
+}
+
+func resourceTargets(o objects, p pod, beside []pod) []call {
+	var object metav1.PartialObjectMetadata
+	if err := yaml.Unmarshal([]byte(p.template.Resource.Manifest), &object); err == nil && object.Kind != "" {
+		kind := schema.FromAPIVersionAndKind(object.APIVersion, object.Kind)
+		namespace := object.Namespace
+		if namespace == "" || strings.Contains(namespace, "{{") {
+			namespace = p.namespace
+		}
+		return []call{{group: kind.Group, resource: pluralOf(o, kind), namespace: namespace, name: object.Name}}
+	}
+	var out []call
+	for _, b := range beside {
+		for _, s := range b.scripts(o) {
+			for _, k := range s.config.Children {
+				for _, namespace := range children.namespaces(s.config, k) {
+					out = append(out, call{group: k.group(), resource: k.Plural, namespace: namespace})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// pluralOf is the resource of a kind: from its CustomResourceDefinition where
+// that is emitted, else by spelling.
+func pluralOf(o objects, kind schema.GroupVersionKind) string {
+	crds := all[*apiextensionsv1.CustomResourceDefinition](o)
+	i := slices.IndexFunc(crds, func(crd *apiextensionsv1.CustomResourceDefinition) bool {
+		return crd.Spec.Group == kind.Group && crd.Spec.Names.Kind == kind.Kind
+	})
+	if i >= 0 {
+		return crds[i].Spec.Names.Plural
+	}
+	return guessedPlural(kind.Kind)
+}

@@ -1,0 +1,172 @@
+package check
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	"github.com/argoproj/argo-workflows/v3/workflow/common"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+
+	"github.com/argoperator/argoperator/pkg/manifest"
+)
+
+// pod is a template of a Workflow that becomes a pod.
+type pod struct {
+	in        manifest.Object // who has the template
+	path      *field.Path     // the template in it
+	namespace string
+	spec      wfv1.WorkflowSpec // what runs
+	template  wfv1.Template
+}
+
+// account is the service account of the pod.
+func (p pod) account() string {
+	return cmp.Or(p.template.ServiceAccountName, p.spec.ServiceAccountName, "default")
+}
+
+// executor is the service account by which Argo's own containers act.
+func (p pod) executor() string {
+	for _, e := range []*wfv1.ExecutorConfig{p.template.Executor, p.spec.Executor} {
+		if e != nil && e.ServiceAccountName != "" {
+			return e.ServiceAccountName
+		}
+	}
+	return p.account()
+}
+
+// volumes are those the containers can mount.
+func (p pod) volumes() []corev1.Volume {
+	return slices.Concat(p.template.Volumes, p.spec.Volumes)
+}
+
+// mains are the containers that the template itself states.
+func (p pod) mains() []corev1.Container {
+	var out []corev1.Container
+	switch t := p.template; {
+	case t.Container != nil:
+		out = append(out, named(*t.Container, common.MainContainerName))
+	case t.ContainerSet != nil:
+		for _, c := range t.ContainerSet.Containers {
+			out = append(out, c.Container)
+		}
+	case t.Script != nil:
+		out = append(out, named(t.Script.Container, common.MainContainerName))
+	}
+	return out
+}
+
+// others are the containers beside the main ones.
+func (p pod) others() (init, sidecars []corev1.Container) {
+	for _, c := range p.template.InitContainers {
+		init = append(init, c.Container)
+	}
+	for _, c := range p.template.Sidecars {
+		sidecars = append(sidecars, c.Container)
+	}
+	return init, sidecars
+}
+
+// containers are all containers that the template states.
+func (p pod) containers() []corev1.Container {
+	init, sidecars := p.others()
+	return slices.Concat(p.mains(), init, sidecars)
+}
+
+func named(c corev1.Container, name string) corev1.Container {
+	c.Name = name
+	return c
+}
+
+// podSpec is the pod as Argo's controller makes it, in what decides whether it
+// may run: an init container always, a wait container unless the executor is
+// the main one, both without a security context unless the template is a
+// resource; then the patches, the Workflow's before the template's.
+func (p pod) podSpec() (*corev1.PodSpec, error) {
+	init, sidecars := p.others()
+	spec := corev1.PodSpec{
+		RestartPolicy:      corev1.RestartPolicyNever,
+		ServiceAccountName: p.account(),
+		SecurityContext:    p.spec.SecurityContext,
+		Volumes:            p.volumes(),
+		InitContainers:     append([]corev1.Container{p.argoexec(common.InitContainerName)}, init...),
+	}
+	if p.template.SecurityContext != nil {
+		spec.SecurityContext = p.template.SecurityContext
+	}
+	if p.spec.HostNetwork != nil {
+		spec.HostNetwork = *p.spec.HostNetwork
+	}
+	if p.template.Resource == nil && p.template.Data == nil {
+		spec.Containers = append(spec.Containers, p.argoexec(common.WaitContainerName))
+		spec.Containers = append(spec.Containers, p.mains()...)
+	} else {
+		spec.Containers = append(spec.Containers, p.argoexec(common.MainContainerName))
+	}
+	spec.Containers = append(spec.Containers, sidecars...)
+	return patched(spec, p.spec.PodSpecPatch, p.template.PodSpecPatch)
+}
+
+// argoexec is a container that Argo adds, as an unconfigured controller does.
+func (p pod) argoexec(name string) corev1.Container {
+	c := corev1.Container{Name: name, Image: "argoexec"}
+	if p.template.Resource != nil {
+		c.SecurityContext = common.MinimalCtrSC()
+	}
+	return c
+}
+
+func patched(spec corev1.PodSpec, patches ...string) (*corev1.PodSpec, error) {
+	data, err := json.Marshal(spec)
+	if err != nil {
+		return nil, fmt.Errorf("encoding a pod: %w", err)
+	}
+	for _, patch := range patches {
+		if patch == "" {
+			continue
+		}
+		text, err := yaml.YAMLToJSONStrict([]byte(patch))
+		if err != nil {
+			return nil, fmt.Errorf("reading podSpecPatch: %w", err)
+		}
+		if data, err = strategicpatch.StrategicMergePatch(data, text, corev1.PodSpec{}); err != nil {
+			return nil, fmt.Errorf("applying podSpecPatch: %w", err)
+		}
+	}
+	out := &corev1.PodSpec{}
+	if err := json.Unmarshal(data, out); err != nil {
+		return nil, fmt.Errorf("applying podSpecPatch: %w", err)
+	}
+	return out, nil
+}
+
+// eventsPod is the pod of an EventSource or a Sensor as Argo's controller makes it.
+func eventsPod(t *eventsv1.Template) *corev1.PodSpec {
+	spec := &corev1.PodSpec{
+		Volumes:    []corev1.Volume{{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}},
+		Containers: []corev1.Container{{Name: "main", Image: "argo-events"}},
+	}
+	if t == nil {
+		return spec
+	}
+	t.Container.ApplyToContainer(&spec.Containers[0])
+	spec.ServiceAccountName = t.ServiceAccountName
+	spec.SecurityContext = t.SecurityContext
+	spec.Volumes = append(spec.Volumes, t.Volumes...)
+	return spec
+}
+
+// podsOf are the pods of every Workflow, each template once for each launch.
+func podsOf(o objects) []pod {
+	var out []pod
+	for _, l := range launchesOf(o) {
+		out = append(out, l.pods(o)...)
+	}
+	return out
+}

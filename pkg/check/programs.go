@@ -1,0 +1,97 @@
+package check
+
+import (
+	"reflect"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	"github.com/itchyny/gojq"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// programs: the jq of every transform compiles as the Sensor compiles it, and
+// there is no text template or Lua, which could evaluate what is in an event.
+func programs(o objects) []Problem {
+	return each(o, func(r *report, s *eventsv1.Sensor) {
+		for i, d := range s.Spec.Dependencies {
+			at := field.NewPath("spec", "dependencies").Index(i)
+			if t := d.Transform; t != nil {
+				transform(r, at.Child("transform"), t)
+			}
+			filterPrograms(r, at.Child("filters"), d.Filters)
+		}
+		for _, t := range triggers(s) {
+			for _, p := range t.parameters() {
+				if p.Src != nil && (p.Src.DataTemplate != "" || p.Src.ContextTemplate != "") {
+					r.add(p.path.Child("src"), CodeGoTemplate, "compute it in jq and use dataKey",
+						"a text template makes every value a string, and can read the pod's environment")
+				}
+			}
+		}
+	})
+}
+
+func transform(r *report, at *field.Path, t *eventsv1.EventDependencyTransformer) {
+	if t.Script != "" {
+		r.add(at.Child("script"), CodeJQ, "use jq", "a Lua transform loses nulls and empty lists, and Lua can run programs")
+	}
+	if t.JQ == "" {
+		return
+	}
+	query, err := gojq.Parse(t.JQ)
+	if err != nil {
+		r.add(at.Child("jq"), CodeJQ, "", "does not parse: %v", err)
+		return
+	}
+	if _, err := gojq.Compile(query); err != nil {
+		r.add(at.Child("jq"), CodeJQ, "", "does not compile: %v", err)
+	}
+	for _, name := range []string{"$ENV", "env", "input", "inputs", "input_line_number"} {
+		if calls(reflect.ValueOf(query), name) {
+			r.add(at.Child("jq"), CodeJQ, "compute from the event alone", "uses %s, which the Sensor does not have", name)
+		}
+	}
+}
+
+// calls tells whether a function or variable is used anywhere in parsed jq.
+func calls(node reflect.Value, name string) bool {
+	switch node.Kind() {
+	case reflect.Pointer:
+		return !node.IsNil() && calls(node.Elem(), name)
+	case reflect.Slice:
+		for i := range node.Len() {
+			if calls(node.Index(i), name) {
+				return true
+			}
+		}
+	case reflect.Struct:
+		if f, ok := node.Interface().(gojq.Func); ok && f.Name == name {
+			return true
+		}
+		for i := range node.NumField() {
+			if node.Type().Field(i).IsExported() && calls(node.Field(i), name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func filterPrograms(r *report, at *field.Path, f *eventsv1.EventDependencyFilter) {
+	if f == nil {
+		return
+	}
+	if f.Script != "" {
+		r.add(at.Child("script"), CodeJQ, "compute a boolean in jq", "a Lua filter can run programs")
+	}
+	if len(f.Exprs) > 0 {
+		r.add(at.Child("exprs"), CodeJQ, "compute a boolean in jq", "an expression on a field that is not there drops the event")
+	}
+	for i, d := range f.Data {
+		if d.Template != "" {
+			r.add(at.Child("data").Index(i).Child("template"), CodeGoTemplate, "compute it in jq", "a text template can read the pod's environment")
+		}
+		if d.Type == eventsv1.JSONTypeString {
+			r.add(at.Child("data").Index(i), CodeJQ, "compute a boolean in jq", "the value of a string filter is an unanchored regular expression")
+		}
+	}
+}

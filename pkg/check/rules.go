@@ -1,0 +1,133 @@
+package check
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// The rules that make an operator reliable: docs say why, and each is a lesson
+// somebody has paid for.
+
+// maxHTTPTimeout in seconds: an http trigger leaks its connection until then.
+const maxHTTPTimeout = 10
+
+// events: an EventSource reports every change of a custom resource.
+func events(o objects) []Problem {
+	parents := parentsOf(o)
+	return each(o, func(r *report, s *eventsv1.EventSource) {
+		for _, name := range slices.Sorted(maps.Keys(s.Spec.Resource)) {
+			e := s.Spec.Resource[name]
+			at := field.NewPath("spec", "resource").Key(name).Child("filter")
+			if e.Filter == nil {
+				continue
+			}
+			if e.Filter.AfterStart {
+				r.add(at.Child("afterStart"), CodeAfterStart, "leave it out",
+					"drops what exists at the start, what is applied server-side, and every deletion of it")
+			}
+			if parents[e.Resource+"."+e.Group] {
+				r.add(at, CodeParentFilter, "filter in jq", "a filter on the custom resources themselves drops the deletions that a lost watch reports late")
+			}
+		}
+		replicas(r, s.Spec.Replicas, s.Annotations)
+	})
+}
+
+// parentsOf are the kinds that are reconciled, as plural.group: those whose
+// CustomResourceDefinitions are emitted, and those the pod-side script names.
+func parentsOf(o objects) map[string]bool {
+	out := map[string]bool{}
+	for _, crd := range all[*apiextensionsv1.CustomResourceDefinition](o) {
+		out[crd.Spec.Names.Plural+"."+crd.Spec.Group] = true
+	}
+	for _, p := range podsOf(o) {
+		for _, s := range p.scripts(o) {
+			out[s.config.Parent.Plural+"."+s.config.Parent.group()] = true
+		}
+	}
+	return out
+}
+
+// replicas need a leader that only one of them can be.
+func replicas(r *report, n *int32, annotations map[string]string) {
+	if n != nil && *n > 1 && annotations[leaderElection] != "k8s" {
+		r.add(field.NewPath("metadata", "annotations"), CodeDelivery, "set "+leaderElection+": k8s",
+			"%d replicas elect their leader over the bus, where two can lead at once", *n)
+	}
+}
+
+// delivery: an event is retried, then handed to a dead-letter trigger; it is
+// never just dropped.
+func delivery(o objects) []Problem {
+	return each(o, func(r *report, s *eventsv1.Sensor) {
+		replicas(r, s.Spec.Replicas, s.Annotations)
+		for _, t := range triggers(s) {
+			if !t.AtLeastOnce {
+				r.add(t.path.Child("atLeastOnce"), CodeDelivery, "set it to true", "a failure loses the event, and retryStrategy has no effect")
+			}
+			if !t.deadLetter {
+				retried(r, t)
+			}
+			amounts(r, t)
+			triggerRules(r, t)
+		}
+	})
+}
+
+func retried(r *report, t trigger) {
+	if t.RetryStrategy == nil || t.RetryStrategy.Steps < 2 {
+		r.add(t.path.Child("retryStrategy"), CodeRetry, "set steps to 2 or more", "one failed call loses the event")
+	}
+	if t.DlqTrigger == nil {
+		r.add(t.path.Child("dlqTrigger"), CodeDeadLetter, "add one, if only a log trigger", "when the retries are used up the event is acknowledged and gone")
+	}
+}
+
+// amounts: Argo takes a quoted number and then drops every event.
+func amounts(r *report, t trigger) {
+	if t.RetryStrategy == nil {
+		return
+	}
+	for name, amount := range map[string]*eventsv1.Amount{"factor": t.RetryStrategy.Factor, "jitter": t.RetryStrategy.Jitter} {
+		if amount == nil {
+			continue
+		}
+		if _, err := strconv.ParseFloat(string(amount.Value), 64); err != nil {
+			r.add(t.path.Child("retryStrategy", name), CodeRetry, "write it without quotes", "%s is not a number: every event would be dropped", amount.Value)
+		}
+	}
+}
+
+func triggerRules(r *report, t trigger) {
+	at := t.path.Child("template")
+	if h := t.Template.HTTP; h != nil && (h.Timeout <= 0 || h.Timeout > maxHTTPTimeout) {
+		r.add(at.Child("http", "timeout"), CodeTimeout, "set it to 10 or less", "each call keeps its connection until the timeout (default 60 s)")
+	}
+	if t.Template.ArgoWorkflow != nil {
+		r.add(at.Child("argoWorkflow"), CodeTrigger, "create the Workflow by a k8s trigger",
+			"runs a command line inside the Sensor, and needs more permissions than create")
+	}
+	if wf := t.workflow(); wf != nil {
+		submitsReference(r, t, wf)
+	}
+	if k := t.Template.K8s; k != nil && k.Operation == eventsv1.Create && t.resource() != nil && !strings.Contains(string(t.resource()), `"generateName"`) {
+		r.add(t.resourcePath().Child("metadata"), CodeTrigger, "use generateName", "the second event would find the object there and fail")
+	}
+}
+
+// submitsReference: under templateReferencing Strict, a Workflow is a reference
+// and arguments, nothing else.
+func submitsReference(r *report, t trigger, wf *wfv1.Workflow) {
+	bare := wfv1.WorkflowSpec{WorkflowTemplateRef: wf.Spec.WorkflowTemplateRef, Arguments: wf.Spec.Arguments}
+	if wf.Spec.WorkflowTemplateRef == nil || !equal(bare, wf.Spec) {
+		r.add(t.resourcePath().Child("spec"), CodeTrigger, "move the rest to the WorkflowTemplate",
+			"a created Workflow holds workflowTemplateRef and arguments only, or a strict controller refuses it")
+	}
+}
