@@ -227,7 +227,10 @@ class Run:
 
     def kinds(self):
         """The declared kinds, each once: two children of the same kind are one list request."""
-        return list({(entry["apiVersion"], entry["kind"]): entry for entry in reversed(self.config["children"])}.values())[::-1]
+        kinds = {}
+        for entry in self.config["children"]:
+            kinds.setdefault((entry["apiVersion"], entry["kind"]), entry)
+        return list(kinds.values())
 
     def declared(self, child):
         """The entry of the configuration that a child belongs to, or None. Where several entries have its kind,
@@ -318,7 +321,8 @@ def read(run):
         {"gone": False, "uid": cr["metadata"]["uid"], "generation": cr["metadata"].get("generation", 0),
          "finalizing": finalizing}))
     log("read %s, generation %s, %d children%s" % (
-        run.key, cr["metadata"].get("generation"), sum(map(len, children.values())), ", finalizing" if finalizing else ""))
+        run.key, cr["metadata"].get("generation"), sum(map(len, children.values())),
+        ", finalizing" if finalizing else ""))
     return 0
 
 
@@ -893,7 +897,8 @@ def unready_replica_set(spec, status, conditions):
 def unready_job(spec, status, conditions):
     if holds_true(conditions, "Failed"):
         return "has failed"
-    return "" if status.get("startTime") or holds_true(conditions, "Complete") or spec.get("suspend") else "has not started"
+    started = status.get("startTime") or holds_true(conditions, "Complete") or spec.get("suspend")
+    return "" if started else "has not started"
 
 
 def unready_pod(spec, status, conditions):
@@ -1020,7 +1025,8 @@ def submit(run, cr, reason):
     prefix = ("%s-%s" % (run.operator, name)).replace(".", "-")[:56].rstrip("-") + "-"
     workflow = {
         "apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow",
-        "metadata": {"generateName": prefix, "namespace": run.config["namespace"], "labels": {MANAGED_BY: run.operator}},
+        "metadata": {"generateName": prefix, "namespace": run.config["namespace"],
+                     "labels": {MANAGED_BY: run.operator}},
         "spec": {"workflowTemplateRef": {"name": run.config["workflowTemplate"]},
                  "arguments": {"parameters": [{"name": "key", "value": key}]}}}
     kind = {"apiVersion": "argoproj.io/v1alpha1", "plural": "workflows", "namespaced": True}
@@ -1040,7 +1046,7 @@ def submit(run, cr, reason):
 def safe_json(value):
     """JSON that Argo can substitute: no "{{" that it would take for a template, nothing outside of printable ASCII."""
     def escaped(match):
-        return match.group().replace("{", "\\u007b").replace("}", "\\u007d").replace("\x7f", "\\u007f")
+        return match.group().replace("{", "\\u007b").replace("}", "\\u007d")
     return re.sub(r'"(?:[^"\\]|\\.)*"', escaped, json.dumps(value))
 
 
