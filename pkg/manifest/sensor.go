@@ -90,9 +90,9 @@ func backoff(steps int32, first string) *eventsv1.Backoff {
 	return &eventsv1.Backoff{Steps: steps, Duration: &duration, Factor: &factor, Jitter: &jitter}
 }
 
-// workflow is a Workflow as the Sensor creates it. Its own type has fields that
+// triggered is a Workflow as the Sensor creates it. Its own type has fields that
 // always show; these are all it has.
-type workflow struct {
+type triggered struct {
 	metav1.TypeMeta `json:",inline"`
 	Metadata        workflowMeta `json:"metadata"`
 	Spec            workflowSpec `json:"spec"`
@@ -122,8 +122,8 @@ type templateRef struct {
 	Name string `json:"name"`
 }
 
-func triggeredWorkflow(p *plan.Plan) workflow {
-	return workflow{
+func triggeredWorkflow(p *plan.Plan) triggered {
+	return triggered{
 		TypeMeta: workflowType("Workflow"),
 		Metadata: workflowMeta{
 			GenerateName: p.Operator.Name + "-",

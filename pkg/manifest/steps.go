@@ -14,7 +14,10 @@ import (
 // text of the custom resource are JSON without braces in strings, so that
 // Argo's templates never see one.
 
-const outputManifest = "output-manifest.json"
+const (
+	outputManifest = "output-manifest.json"
+	mainContainer  = "main" // the one whose outputs Argo reads
+)
 
 func stepsTemplates(p *plan.Plan) []wfv1.Template {
 	return []wfv1.Template{
@@ -78,6 +81,7 @@ func stepsRead(p *plan.Plan) wfv1.Template {
 	t := podTemplate(p, "read")
 	t.Container = runtimeContainer(p, "", "steps-read")
 	if len(p.Logic.Parameters) > 0 {
+		t.Volumes = append(t.Volumes, configMapVolume("parameters", p.Names.ConfigMap, p.Logic.Parameters))
 		t.Container.VolumeMounts = append(t.Container.VolumeMounts, readOnly("parameters", parametersDir))
 	}
 	t.Outputs.Parameters = []wfv1.Parameter{output("go", workspaceDir+"/go"), output(manifestName(p), workspaceDir+"/manifest")}
@@ -95,6 +99,7 @@ func stepsRead(p *plan.Plan) wfv1.Template {
 // the same pod, and only its output leaves.
 func stepsLogic(p *plan.Plan) wfv1.Template {
 	t := podTemplate(p, "operator-logic")
+	t.Volumes = append(t.Volumes, logicVolumes(p)...)
 	t.Inputs = inputs(stepsInputs(p)...)
 	logic := logicContainer(p, "logic")
 	logic.Command = p.Logic.Command
@@ -104,7 +109,7 @@ func stepsLogic(p *plan.Plan) wfv1.Template {
 	logic.VolumeMounts = append(logic.VolumeMounts, corev1.VolumeMount{
 		Name: "workspace", MountPath: "/" + outputManifest, SubPath: outputManifest,
 	})
-	own := runtimeContainer(p, wfv1.MainContainerName, "steps-own")
+	own := runtimeContainer(p, mainContainer, "steps-own")
 	own.Env = append(own.Env,
 		corev1.EnvVar{Name: "ARGOPERATOR_MANIFEST", Value: "{{inputs.parameters." + manifestName(p) + "}}"},
 		corev1.EnvVar{Name: "ARGOPERATOR_RESULT", Value: workspaceDir + "/" + outputManifest})
@@ -130,7 +135,7 @@ func resultFile(p *plan.Plan) corev1.Container {
 
 func stepsDeploy(p *plan.Plan) wfv1.Template {
 	t := podTemplate(p, "deploy")
-	t.PodSpecPatch = "" // Argo locks down the only container there is
+	t.PodSpecPatch, t.Volumes = "", nil // Argo locks down the only container there is
 	t.Inputs = inputs("manifest")
 	flags := []string{"--server-side", "--field-manager=" + p.Operator.Name}
 	if p.Runtime.ForceConflicts {

@@ -68,7 +68,6 @@ func workflowTemplateSpec(p *plan.Plan, a plan.Account) wfv1.WorkflowSpec {
 		PodGC:              &wfv1.PodGC{Strategy: wfv1.PodGCOnPodSuccess},
 		TTLStrategy:        &wfv1.TTLStrategy{SecondsAfterSuccess: &succeeded, SecondsAfterFailure: &failed},
 		PodMetadata:        &wfv1.Metadata{Labels: p.Operator.Labels},
-		Volumes:            volumes(p),
 	}
 }
 
@@ -91,20 +90,25 @@ const (
 	credentialsDir = "/var/run/secrets/kubernetes.io/serviceaccount"
 )
 
-func volumes(p *plan.Plan) []corev1.Volume {
-	list := []corev1.Volume{
+// runtimeVolumes are those of the operator's own steps. Volumes belong to a
+// template: of the Workflow's, Argo adds to a pod only those that it finds
+// mounted, and it does not look into the containers of a set.
+func runtimeVolumes(p *plan.Plan) []corev1.Volume {
+	return []corev1.Volume{
 		configMapVolume("runtime", p.Names.RuntimeConfigMap, []plan.File{
 			{Key: runtimeScript, Path: runtimeScript}, {Key: runtimeConfig, Path: runtimeConfig},
 		}),
-		configMapVolume("logic", p.Names.ConfigMap, p.Logic.Files),
 		emptyDir("workspace"),
 		emptyDir("tmp"),
+	}
+}
+
+// logicVolumes are those that the user's program needs beside.
+func logicVolumes(p *plan.Plan) []corev1.Volume {
+	return []corev1.Volume{
+		configMapVolume("logic", p.Names.ConfigMap, p.Logic.Files),
 		emptyDir("no-credentials"),
 	}
-	if len(p.Logic.Parameters) > 0 {
-		list = append(list, configMapVolume("parameters", p.Names.ConfigMap, p.Logic.Parameters))
-	}
-	return list
 }
 
 func configMapVolume(name, configMap string, files []plan.File) corev1.Volume {
@@ -131,6 +135,7 @@ func readOnly(volume, path string) corev1.VolumeMount {
 func podTemplate(p *plan.Plan, name string) wfv1.Template {
 	return wfv1.Template{
 		Name:         name,
+		Volumes:      runtimeVolumes(p),
 		PodSpecPatch: executorPatch(),
 		RetryStrategy: &wfv1.RetryStrategy{
 			Limit:       limit(p.Reconcile.Retries),
@@ -188,6 +193,7 @@ func exchangeEnv() []corev1.EnvVar {
 // run one after the other and show as steps.
 func containerSetTemplate(p *plan.Plan) wfv1.Template {
 	t := podTemplate(p, "reconcile")
+	t.Volumes = append(t.Volumes, logicVolumes(p)...)
 	logic := logicContainer(p, "logic")
 	// without a request there is nothing to do: the custom resource is gone
 	logic.Command = append([]string{"sh", "-c", `test -f "$ARGOPERATOR_REQUEST" || exit 0; exec "$@"`, "logic"}, p.Logic.Command...)

@@ -229,11 +229,17 @@ func install(in v1alpha1.Install) Install {
 		LeaderElection:  *in.Replicas > 1,
 		RuntimeImage:    in.RuntimeImage,
 		UserRoles:       *in.UserRoles,
-		EventBus: EventBus{
-			Name: in.EventBus.Name, Managed: in.EventBus.Mode == "managed",
-			Replicas: *in.EventBus.Replicas, Version: in.EventBus.Version,
-			StorageClass: in.EventBus.StorageClass, Storage: in.EventBus.Storage,
-		},
+		EventBus:        eventBus(in.EventBus),
+	}
+}
+
+func eventBus(in v1alpha1.EventBus) EventBus {
+	if in.Mode != "managed" {
+		return EventBus{Name: in.Name}
+	}
+	return EventBus{
+		Name: in.Name, Managed: true, Replicas: *in.Replicas, Version: in.Version,
+		StorageClass: in.StorageClass, Storage: in.Storage,
 	}
 }
 

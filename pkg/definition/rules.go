@@ -1,0 +1,19 @@
+package definition
+
+import (
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+)
+
+// ValidationRule is a rule of the definition as a schema holds it.
+func ValidationRule(v v1alpha1.Validation) apiextensionsv1.ValidationRule {
+	rule := apiextensionsv1.ValidationRule{
+		Rule: v.Rule, Message: v.Message, MessageExpression: v.MessageExpression, FieldPath: v.FieldPath,
+	}
+	if v.Reason != "" {
+		reason := apiextensionsv1.FieldValueErrorReason(v.Reason)
+		rule.Reason = &reason
+	}
+	return rule
+}
