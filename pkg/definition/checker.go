@@ -18,6 +18,8 @@ type checker struct {
 	def   *Definition
 	op    *v1alpha1.Operator
 	found diag.List
+
+	doubtful map[string]bool // versions whose schemas have findings
 }
 
 // isOperator tells whether a document is worth decoding as a definition.

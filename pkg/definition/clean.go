@@ -73,7 +73,7 @@ func (c *cleaner) pairs(content []*yaml.Node) []*yaml.Node {
 		first := seen[key.Value]
 		switch {
 		case key.Kind != yaml.ScalarNode:
-			c.doc.found.Add(c.doc.of(pair[0]), diag.WrongType, "a key must be text", "")
+			c.doc.found.Add(c.doc.of(pair[0]), diag.WrongType, fmt.Sprintf("a key must be text, this one is %s", describe(key)), keyHint(key))
 		case key.ShortTag() == "!!merge":
 			c.doc.found.Add(c.doc.of(key), diag.YAMLMergeKey, "the merge key << is not read",
 				"repeat the keys, or alias a whole value with key: *anchor")
@@ -89,6 +89,14 @@ func (c *cleaner) pairs(content []*yaml.Node) []*yaml.Node {
 		}
 	}
 	return out
+}
+
+// keyHint explains {{ }}, which YAML reads as a mapping in a mapping.
+func keyHint(key *yaml.Node) string {
+	if key.Kind == yaml.MappingNode && key.Style&yaml.FlowStyle != 0 {
+		return "{{ }} of a template is not filled in here: render it first, or quote it"
+	}
+	return ""
 }
 
 var plainTags = []string{"", "!!str", "!!int", "!!float", "!!bool", "!!null", "!!timestamp", "!!map", "!!seq", "!!merge"}

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -27,10 +28,10 @@ func (s *short) agree(n *yaml.Node, schema *props, written map[string]marker) {
 	contradicts("minLength", "maxLength", above(schema.MinLength, schema.MaxLength))
 	contradicts("minItems", "maxItems", above(schema.MinItems, schema.MaxItems))
 	contradicts("minProperties", "maxProperties", above(schema.MinProperties, schema.MaxProperties))
-	for exclusive, limit := range map[string]string{"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"} {
-		m, ok := written[exclusive]
-		if _, with := written[limit]; ok && !with {
-			s.add(n, m.at, diag.BadMarker, fmt.Sprintf("%s=true needs %s", exclusive, limit), "")
+	for _, limit := range []string{"Minimum", "Maximum"} {
+		m, ok := written["exclusive"+limit]
+		if _, with := written[strings.ToLower(limit)]; ok && !with {
+			s.add(n, m.at, diag.BadMarker, fmt.Sprintf("exclusive%s=true needs %s", limit, strings.ToLower(limit)), "")
 		}
 	}
 	if m, ok := written["format"]; ok && !slices.Contains(knownFormats(), m.value) {

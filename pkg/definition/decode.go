@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -55,7 +56,7 @@ func (d *decoder) refuse(n *yaml.Node, p steps, code, message, hint string) {
 func (d *decoder) value(n *yaml.Node, v reflect.Value, p steps) {
 	if isNull(n) && v.Kind() != reflect.Interface {
 		if !d.kubernetes {
-			d.refuse(n, p, diag.NullValue, fmt.Sprintf("%s has no value, want %s", subject(p), wanted(v.Type())), nullHint(v))
+			d.refuse(n, p, diag.NullValue, fmt.Sprintf("%s has no value, want %s", subject(p), wanted(v.Type())), nullHint(v.Type()))
 		}
 		return
 	}
@@ -89,13 +90,13 @@ func (d *decoder) object(n *yaml.Node, v reflect.Value, p steps) {
 		return
 	}
 	fields := d.fieldsOf(v.Type())
-	written := map[string]bool{}
+	written, meant := map[string]bool{}, map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, child := n.Content[i], n.Content[i+1]
 		d.keys[child] = key
 		f, ok := fields[key.Value]
 		if !ok {
-			d.unknownKey(key, fields, v.Type(), p)
+			meant[d.unknownKey(key, fields, p)] = true
 			continue
 		}
 		written[key.Value] = true
@@ -106,10 +107,13 @@ func (d *decoder) object(n *yaml.Node, v reflect.Value, p steps) {
 		d.enum(child, v.FieldByIndex(f.index), f, p.to(key.Value))
 	}
 	for _, name := range sortedKeys(fields) {
-		if fields[name].required && !written[name] {
-			d.list.Add(d.atKey(n), diag.MissingKey, fmt.Sprintf("missing key %q%s", name, inside(p)), "")
-			d.bad[p.to(name).id()] = true
+		if written[name] || !meant[name] && !fields[name].required {
+			continue
 		}
+		if !meant[name] {
+			d.list.Add(d.atKey(n), diag.MissingKey, fmt.Sprintf("missing key %q%s", name, inside(p)), "")
+		}
+		d.bad[p.to(name).id()] = true
 	}
 }
 
@@ -160,7 +164,7 @@ func (d *decoder) want(n *yaml.Node, kind yaml.Kind, t reflect.Type, p steps) bo
 	}
 	hint := ""
 	if kind == yaml.SequenceNode && n.Kind == yaml.ScalarNode {
-		hint = fmt.Sprintf("write a list: [%s]", n.Value)
+		hint = fmt.Sprintf("write a list: [%s]", strings.Join(strings.Fields(n.Value), ", "))
 	}
 	d.refuse(n, p, diag.WrongType, fmt.Sprintf("%s is %s, want %s", subject(p), describe(n), wanted(t)), hint)
 	return false

@@ -39,12 +39,14 @@ func defaultAPI(api *v1alpha1.API) {
 		fill(&e.Scope, known.scope())
 		return
 	}
-	if api.CRD != nil || api.Kind == "" {
+	if api.CRD != nil {
 		return
 	}
-	fill(&api.Plural, plural(api.Kind))
-	fill(&api.Singular, strings.ToLower(api.Kind))
-	fill(&api.ListKind, api.Kind+"List")
+	if api.Kind != "" {
+		fill(&api.Plural, plural(api.Kind))
+		fill(&api.Singular, strings.ToLower(api.Kind))
+		fill(&api.ListKind, api.Kind+"List")
+	}
 	fill(&api.Scope, "Namespaced")
 	for i := range api.Versions {
 		v := &api.Versions[i]

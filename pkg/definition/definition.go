@@ -53,3 +53,13 @@ type File struct {
 // "versions", "0", "name"; for a path that is not written, where its nearest
 // written ancestor stands.
 func (d *Definition) Position(path ...string) diag.Position { return d.positions.at(path) }
+
+// PositionIn returns where a byte of the string at a path stands, for a finding
+// about a part of it.
+func (d *Definition) PositionIn(offset int, path ...string) diag.Position {
+	_, n, exact := d.positions.find(path)
+	if !exact {
+		return d.positions.at(path)
+	}
+	return d.positions.inside(n, offset)
+}

@@ -1,7 +1,6 @@
 package definition
 
 import (
-	"fmt"
 	"reflect"
 	"strconv"
 
@@ -71,18 +70,12 @@ func inside(p steps) string {
 	return " in " + p.String()
 }
 
-func nullHint(v reflect.Value) string {
-	switch v.Kind() {
-	case reflect.String:
-		return `remove the key, or write "" for the empty string`
-	case reflect.Slice:
+func nullHint(t reflect.Type) string {
+	switch wanted(t) {
+	case "a list":
 		return "remove the key, or write []"
-	case reflect.Map, reflect.Struct:
+	case "a mapping":
 		return "remove the key, or write {}"
-	case reflect.Pointer:
-		if v.Type().Elem().Kind() == reflect.Struct {
-			return "remove the key, or write {}"
-		}
 	}
-	return fmt.Sprintf("remove the key, or write %s", wanted(v.Type()))
+	return "remove the key, or write a value"
 }

@@ -86,16 +86,18 @@ func either(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-func (d *decoder) unknownKey(key *yaml.Node, fields map[string]field, t reflect.Type, p steps) {
+// unknownKey reports a key and returns the one that is probably meant, "" if there is none.
+func (d *decoder) unknownKey(key *yaml.Node, fields map[string]field, p steps) string {
 	candidates := sortedKeys(fields)
-	hint := ""
-	if nearest(key.Value, candidates) == "" && !d.kubernetes {
+	hint, meant := "", nearest(key.Value, candidates)
+	if meant == "" && !d.kubernetes {
 		hint = belongsTo(key.Value)
 	}
 	if hint == "" {
 		hint = didYouMean(key.Value, candidates, "keys here")
 	}
 	d.list.Add(d.pos(key), diag.UnknownKey, fmt.Sprintf("unknown key %q%s", key.Value, inside(p)), hint)
+	return meant
 }
 
 // belongsTo says where in a definition a key may be written instead.

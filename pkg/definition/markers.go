@@ -47,13 +47,18 @@ func markerRules() map[string]markerRule {
 	}
 }
 
-// mark lays markers over a schema and reports those that do not fit.
+// mark lays markers over a schema and reports those that do not fit. Of an
+// unknown type, nil, they all may.
 func (s *short) mark(n *yaml.Node, schema *props, text string, offset int) (*props, bool) {
 	markers, at, err := lexMarkers(text, offset)
 	if err != nil {
 		s.add(n, at, diag.BadMarker, err.Error(), "")
 	}
 	required, rules := false, markerRules()
+	unknown := schema == nil
+	if unknown {
+		schema = anything()
+	}
 	seen := map[string]marker{}
 	for _, m := range markers {
 		rule, ok := rules[m.name]
@@ -66,7 +71,7 @@ func (s *short) mark(n *yaml.Node, schema *props, text string, offset int) (*pro
 			continue
 		}
 		seen[m.name] = m
-		if kind := kindOf(schema); rule.fits != nil && !slices.Contains(rule.fits, kind) {
+		if kind := kindOf(schema); rule.fits != nil && !unknown && !slices.Contains(rule.fits, kind) {
 			s.add(n, m.at, diag.BadMarker, fmt.Sprintf("marker %s does not fit type %s", m.name, kind), "it fits "+either(rule.fits))
 			continue
 		}
@@ -80,7 +85,9 @@ func (s *short) mark(n *yaml.Node, schema *props, text string, offset int) (*pro
 			}
 		}
 	}
-	s.agree(n, schema, seen)
+	if !unknown {
+		s.agree(n, schema, seen)
+	}
 	return schema, required
 }
 

@@ -1,10 +1,6 @@
 package definition
 
-import (
-	"strings"
-
-	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
-)
+import "github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 
 // derivedName is the name of an emitted object that may be overridden.
 type derivedName struct {
@@ -17,6 +13,9 @@ type derivedName struct {
 
 // of returns the default for an operator's name.
 func (d derivedName) of(operator string) string { return operator + d.suffix }
+
+// room is how many characters the operator's name may have.
+func (d derivedName) room() int { return d.limit - len(d.suffix) }
 
 // Limits of names. Argo Events makes Deployments, Pods and label values of the
 // names of EventSources and Sensors with some 20 characters of its own; a
@@ -53,5 +52,5 @@ func (c *checker) group() string {
 	case c.def.CRD != nil:
 		return c.def.CRD.Spec.Group
 	}
-	return strings.TrimSpace(api.Group)
+	return api.Group
 }

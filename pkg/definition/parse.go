@@ -68,6 +68,7 @@ func one(in Input, doc document) (*Definition, diag.List) {
 		return def, c.found
 	}
 	c.dec.value(doc.root, reflect.ValueOf(c.op).Elem(), nil)
+	c.readCRD()
 	c.defaults()
 	for _, check := range checks() {
 		check(c)
@@ -79,7 +80,25 @@ func one(in Input, doc document) (*Definition, diag.List) {
 // language; a later one may use what an earlier one has filled in.
 func checks() []func(*checker) {
 	return []func(*checker){
+		(*checker).metadata,
+		(*checker).form,
+		(*checker).ownAPI,
+		(*checker).existing,
+		(*checker).versions,
 		(*checker).schemas,
+		(*checker).columns,
+		(*checker).subresources,
+		(*checker).children,
 		(*checker).readFiles,
+		(*checker).logic,
+		(*checker).environment,
+		(*checker).parameters,
+		(*checker).resources,
+		(*checker).status,
+		(*checker).engine,
+		(*checker).finalizer,
+		(*checker).reconcile,
+		(*checker).install,
+		(*checker).eventBus,
 	}
 }

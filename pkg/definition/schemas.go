@@ -15,10 +15,12 @@ func (c *checker) schemas() {
 		return
 	}
 	form := newShort(c)
+	c.doubtful = map[string]bool{}
 	c.def.Schemas = map[string]*apiextensionsv1.JSONSchemaProps{}
 	for i := range api.Versions {
 		v, p := &api.Versions[i], versionPath(i)
 		var schema *props
+		before := len(c.found)
 		switch inShort, inFull := c.written(p.to("schema")), c.written(p.to("openAPIV3Schema")); {
 		case inShort && inFull:
 			c.addKey(p.to("openAPIV3Schema"), diag.ConflictingKeys, "schema and openAPIV3Schema exclude each other", "keep one")
@@ -32,6 +34,7 @@ func (c *checker) schemas() {
 		if schema != nil {
 			addStatus(schema)
 			c.def.Schemas[v.Name] = schema
+			c.doubtful[v.Name] = len(c.found) > before
 		}
 	}
 }
@@ -42,7 +45,11 @@ func versionPath(i int) steps { return pathOf("spec", "api", "versions", i) }
 func (c *checker) shortSchema(form *short, p steps) *props {
 	out := &props{Type: "object", Properties: map[string]props{}}
 	for _, part := range []string{"spec", "status"} {
-		if !c.written(p.to(part)) || c.dealtWith(p.to(part)) {
+		if !c.written(p.to(part)) {
+			continue
+		}
+		if c.dealtWith(p.to(part)) {
+			out.Properties[part] = *anything()
 			continue
 		}
 		schema := form.object(c.node(p.to(part)...))

@@ -90,9 +90,13 @@ func (s *short) field(n *yaml.Node) (schema *props, required bool) {
 		return anything(), false
 	}
 	text, rest, marked := strings.Cut(n.Value, "|")
+	before := len(s.c.found)
 	schema = s.typeOf(n, strings.TrimSpace(text), len(text)-len(strings.TrimLeft(text, " \t\n")))
 	if !marked {
 		return schema, false
+	}
+	if len(s.c.found) > before {
+		schema = nil
 	}
 	return s.mark(n, schema, rest, len(text)+1)
 }

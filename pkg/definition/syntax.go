@@ -37,7 +37,8 @@ func syntaxFinding(file string, c chunk, err error) diag.Finding {
 
 func syntaxHint(message, line string) string {
 	switch {
-	case strings.Contains(message, "cannot start any token") && strings.Contains(line, "\t"):
+	case strings.Contains(message, "tab character"),
+		strings.Contains(message, "cannot start any token") && strings.Contains(line, "\t"):
 		return "YAML does not indent with tabs: use spaces"
 	case strings.Contains(message, "cannot start any token"):
 		return `quote a value that begins with a special character: "…"`
@@ -48,6 +49,8 @@ func syntaxHint(message, line string) string {
 		return "check the indentation"
 	case strings.Contains(message, "could not find expected ':'"):
 		return "a key is followed by a colon and a blank"
+	case strings.Contains(message, "did not find expected ','"):
+		return "a list or a mapping is not closed, or a comma is missing"
 	case strings.Contains(message, "unexpected end of stream"):
 		return "a quote is not closed"
 	}

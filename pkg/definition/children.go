@@ -1,0 +1,59 @@
+package definition
+
+import (
+	"fmt"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// children checks the kinds of the children.
+func (c *checker) children() {
+	p := pathOf("spec", "children")
+	var names, kinds []string
+	for i, child := range c.op.Spec.Children {
+		c.child(child, p.to(i))
+		names = append(names, child.Name)
+		kind := ""
+		if child.APIVersion != "" && child.Kind != "" {
+			kind = child.APIVersion + " " + child.Kind
+		}
+		kinds = append(kinds, kind)
+	}
+	c.unique(names, func(i int) steps { return p.to(i, "name") })
+	c.unique(kinds, func(i int) steps { return p.to(i, "kind") })
+}
+
+func (c *checker) child(child v1alpha1.Child, p steps) {
+	if c.has(child.Name, p.to("name")) && !identifier.MatchString(child.Name) {
+		c.add(p.to("name"), diag.BadName, fmt.Sprintf("%q cannot stand in an expression as $children.%s", child.Name, child.Name),
+			"letters, digits and '_', not beginning with a digit")
+	}
+	group, version := splitAPIVersion(child.APIVersion)
+	if c.has(child.APIVersion, p.to("apiVersion")) {
+		c.apiVersion(group, version, p.to("apiVersion"))
+	}
+	if !c.has(child.Kind, p.to("kind")) || !c.camelCase(child.Kind, p.to("kind")) || child.APIVersion == "" {
+		return
+	}
+	if c.written(p.to("plural")) {
+		c.label(child.Plural, p.to("plural"))
+	}
+	_, known := c.knownKind(kindRef{group, version, child.Kind, child.Plural, child.Scope}, p)
+	if known || isBuiltinGroup(group) {
+		return
+	}
+	hint := fmt.Sprintf("%s %s is not built into Kubernetes; kubectl api-resources shows its plural and scope", child.APIVersion, child.Kind)
+	c.missing(p, "plural", hint)
+	c.missing(p, "scope", hint)
+}
+
+// apiVersion checks both halves of GROUP/VERSION.
+func (c *checker) apiVersion(group, version string, p steps) {
+	if group != "" && !c.subdomain(group, p) {
+		return
+	}
+	if !versionName.MatchString(version) {
+		c.add(p, diag.BadName, fmt.Sprintf("%q is not a version", version), "apiVersion is GROUP/VERSION, and v1 for the core group")
+	}
+}

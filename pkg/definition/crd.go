@@ -1,0 +1,130 @@
+package definition
+
+import (
+	"fmt"
+	"path"
+	"reflect"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+const crdKind = "CustomResourceDefinition"
+
+// readCRD reads the file of the crd form and picks the version to work with.
+func (c *checker) readCRD() {
+	form := c.op.Spec.API.CRD
+	if form == nil {
+		return
+	}
+	p := pathOf("spec", "api", "crd")
+	data, ok := c.readFile(p.to("file"), form.File)
+	if !ok {
+		return
+	}
+	name := form.File
+	if c.in.Name != "-" {
+		name = path.Join(path.Dir(c.in.Name), form.File)
+	}
+	docs, found := load(name, data, func([]byte) bool { return true })
+	c.found = append(c.found, found...)
+	var crds []document
+	for _, doc := range docs {
+		if doc.text("kind") == crdKind {
+			crds = append(crds, doc)
+		}
+	}
+	switch {
+	case len(crds) == 1:
+		before := len(c.found)
+		if c.def.CRD = c.decodeCRD(crds[0]); len(c.found) == before {
+			c.pickVersion(p)
+		}
+	case len(crds) > 1:
+		c.add(p.to("file"), diag.WrongKind, fmt.Sprintf("%s holds %d CustomResourceDefinitions, want one", form.File, len(crds)), "")
+	case len(found) == 0:
+		c.add(p.to("file"), diag.WrongKind, fmt.Sprintf("%s holds no CustomResourceDefinition", form.File), "")
+	}
+}
+
+// decodeCRD reads a CustomResourceDefinition strictly; nil if it is of no use.
+func (c *checker) decodeCRD(doc document) *apiextensionsv1.CustomResourceDefinition {
+	c.found = append(c.found, doc.found...)
+	want := apiextensionsv1.SchemeGroupVersion.String()
+	if got := doc.text("apiVersion"); got != want {
+		c.found.Add(doc.at([]string{"apiVersion"}), diag.WrongAPIVersion, fmt.Sprintf("apiVersion is %q, want %s", got, want), "")
+		return nil
+	}
+	d := newDecoder(doc.file, &c.found)
+	d.kubernetes = true
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	d.value(doc.root, reflect.ValueOf(crd).Elem(), nil)
+	return crd
+}
+
+// pickVersion fills in crd.version and reports one that is not served.
+func (c *checker) pickVersion(p steps) {
+	form, versions := c.op.Spec.API.CRD, c.def.CRD.Spec.Versions
+	var served []string
+	for _, v := range versions {
+		if v.Served {
+			served = append(served, v.Name)
+		}
+	}
+	if form.Version != "" {
+		if !slices.Contains(served, form.Version) {
+			c.add(p.to("version"), diag.BadValue, fmt.Sprintf("the CustomResourceDefinition serves no version %s", form.Version),
+				didYouMean(form.Version, served, "served versions"))
+		}
+		return
+	}
+	for _, v := range versions {
+		if v.Storage && v.Served {
+			form.Version = v.Name
+			return
+		}
+	}
+	if len(versions) > 0 {
+		c.missing(p, "version", "the storage version is not served; served versions: "+either(served))
+	}
+}
+
+// crdVersion is the version of the crd form that the operator works with; nil if there is none.
+func (c *checker) crdVersion() *apiextensionsv1.CustomResourceDefinitionVersion {
+	if c.def.CRD == nil || c.op.Spec.API.CRD == nil {
+		return nil
+	}
+	for i := range c.def.CRD.Spec.Versions {
+		if v := &c.def.CRD.Spec.Versions[i]; v.Name == c.op.Spec.API.CRD.Version {
+			return v
+		}
+	}
+	return nil
+}
+
+// existing checks the existing form against the kinds that every cluster has.
+func (c *checker) existing() {
+	e, p := c.op.Spec.API.Existing, pathOf("spec", "api", "existing")
+	if e == nil || c.dealtWith(p) {
+		return
+	}
+	if e.Group != "" {
+		c.subdomain(e.Group, p.to("group"))
+	}
+	if c.has(e.Version, p.to("version")) && !versionName.MatchString(e.Version) {
+		c.add(p.to("version"), diag.BadName, fmt.Sprintf("%q is not a version", e.Version), versionHint)
+	}
+	if !c.has(e.Kind, p.to("kind")) || !c.camelCase(e.Kind, p.to("kind")) {
+		return
+	}
+	known, ok := c.knownKind(kindRef{e.Group, e.Version, e.Kind, e.Plural, e.Scope}, p)
+	if ok && e.Status && !known.hasStatus {
+		c.add(p.to("status"), diag.BadValue, fmt.Sprintf("%s has no status subresource", e.Kind), "")
+	}
+	if c.written(pathOf("spec", "status")) && !e.Status && len(c.op.Spec.Status) > 0 {
+		c.addKey(pathOf("spec", "status"), diag.ConflictingKeys, "status is written, and the existing kind's status is not the operator's",
+			"write status: true in spec.api.existing if it is")
+	}
+}

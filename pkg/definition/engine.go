@@ -1,0 +1,90 @@
+package definition
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// engine checks what the steps engine cannot carry.
+func (c *checker) engine() {
+	if c.op.Spec.Reconcile.Engine != "steps" {
+		return
+	}
+	if n, p := len(c.op.Spec.Children), pathOf("spec", "children"); n != 1 {
+		c.addKey(p, diag.Unsupported, fmt.Sprintf("the steps engine keeps exactly one child, the definition has %d", n),
+			"the workflow engine keeps any number: reconcile: {engine: workflow}")
+	}
+	if p := pathOf("spec", "finalizer"); c.op.Spec.Finalizer != nil {
+		c.addKey(p, diag.Unsupported, "the steps engine has no finalizer", "remove it, or write reconcile: {engine: workflow}")
+	}
+}
+
+// finalizer checks its name.
+func (c *checker) finalizer() {
+	f, p := c.op.Spec.Finalizer, pathOf("spec", "finalizer", "name")
+	if f == nil || !c.written(p) || !c.has(f.Name, p) {
+		return
+	}
+	group, name, qualified := strings.Cut(f.Name, "/")
+	if !qualified || group == "" || name == "" || len(validation.IsQualifiedName(f.Name)) > 0 {
+		c.add(p, diag.BadName, fmt.Sprintf("%q is not the name of a finalizer", f.Name), "DNS.NAME/NAME, such as cache.example.com/memcached-cleanup")
+	}
+}
+
+// reconcile checks the times and the retries.
+func (c *checker) reconcile() {
+	r, p := c.op.Spec.Reconcile, pathOf("spec", "reconcile")
+	if d, ok := c.duration(r.Resync, p.to("resync")); ok {
+		c.resync(r.Resync, d, p.to("resync"))
+	}
+	if d, ok := c.duration(r.Timeout, p.to("timeout")); ok && d < 10*time.Second {
+		c.add(p.to("timeout"), diag.BadValue, fmt.Sprintf("timeout is %s, want 10s or more", r.Timeout), "a pod needs some seconds to start")
+	}
+	if n := r.Retries; n != nil && (*n < 0 || *n > 20) {
+		c.add(p.to("retries"), diag.BadValue, fmt.Sprintf("retries is %d, want 0 to 20", *n), "")
+	}
+}
+
+func (c *checker) duration(text string, p steps) (time.Duration, bool) {
+	if c.written(p) && !c.has(text, p) {
+		return 0, false
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		hint := "such as 90s, 30m or 1h"
+		if strings.HasSuffix(text, "d") {
+			hint = "there is no unit d: write 24h for a day"
+		}
+		c.add(p, diag.BadValue, fmt.Sprintf("%s: %q is not a duration", p, text), hint)
+	}
+	return d, err == nil
+}
+
+// resync reports an interval that a cron schedule cannot keep evenly.
+func (c *checker) resync(text string, d time.Duration, p steps) {
+	legal := []int{1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60, 120, 180, 240, 360, 480, 720, 1440}
+	best := time.Duration(legal[0]) * time.Minute
+	for _, minutes := range legal {
+		interval := time.Duration(minutes) * time.Minute
+		if (interval - d).Abs() < (best - d).Abs() {
+			best = interval
+		}
+	}
+	if best != d {
+		c.add(p, diag.BadValue, fmt.Sprintf("a resync every %s cannot be scheduled evenly", text),
+			"whole minutes that divide an hour, or whole hours that divide a day; the nearest is "+shortDuration(best))
+	}
+}
+
+// shortDuration is a duration as people write it: 30m, not 30m0s.
+func shortDuration(d time.Duration) string {
+	if d%time.Hour == 0 {
+		return fmt.Sprintf("%dh", d/time.Hour)
+	}
+	return fmt.Sprintf("%dm", d/time.Minute)
+}

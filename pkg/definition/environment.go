@@ -1,0 +1,115 @@
+package definition
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// environment checks the variables of the logic.
+func (c *checker) environment() {
+	if c.op.Spec.Logic == nil {
+		return
+	}
+	p := pathOf("spec", "logic", "env")
+	var names []string
+	for i, v := range c.op.Spec.Logic.Env {
+		c.variable(v, p.to(i))
+		names = append(names, v.Name)
+	}
+	c.unique(names, func(i int) steps { return p.to(i, "name") })
+}
+
+func (c *checker) variable(v v1alpha1.EnvVar, p steps) {
+	switch {
+	case !c.has(v.Name, p.to("name")):
+	case !identifier.MatchString(v.Name):
+		c.add(p.to("name"), diag.BadName, fmt.Sprintf("%q is not the name of a variable", v.Name), "letters, digits and '_', not beginning with a digit")
+	case strings.HasPrefix(v.Name, "ARGOPERATOR_"):
+		c.add(p.to("name"), diag.Reserved, fmt.Sprintf("argoperator sets %s itself", v.Name), "choose a name that does not begin with ARGOPERATOR_")
+	}
+	value, secret, key := c.written(p.to("value")), c.written(p.to("secret")), c.written(p.to("key"))
+	switch {
+	case value && (secret || key):
+		c.addKey(p.to("value"), diag.ConflictingKeys, "value excludes secret and key", "keep one")
+	case !value && !secret && !key:
+		c.missing(p, "value", "or secret and key")
+	case secret && !key:
+		c.missing(p, "key", "the key in the Secret")
+	case key && !secret:
+		c.missing(p, "secret", "the name of the Secret")
+	}
+	if secret && c.has(v.Secret, p.to("secret")) {
+		c.subdomain(v.Secret, p.to("secret"))
+	}
+	if key && c.has(v.Key, p.to("key")) && len(validation.IsConfigMapKey(v.Key)) > 0 {
+		c.add(p.to("key"), diag.BadName, fmt.Sprintf("%q cannot be a key of a Secret", v.Key), "letters, digits, '-', '_' and '.'")
+	}
+}
+
+var flagName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+
+// parameters checks the files that the steps engine hands to the command.
+func (c *checker) parameters() {
+	logic, p := c.op.Spec.Logic, pathOf("spec", "logic", "parameters")
+	if logic == nil || !c.written(p) {
+		return
+	}
+	if c.op.Spec.Reconcile.Engine != "steps" {
+		c.addKey(p, diag.ConflictingKeys, "parameters are for the steps engine", "write reconcile: {engine: steps}, or read the files in the logic")
+	}
+	var names []string
+	for i, param := range logic.Parameters {
+		names = append(names, param.Name)
+		if at := p.to(i, "name"); c.has(param.Name, at) && !flagName.MatchString(param.Name) {
+			c.add(at, diag.BadName, fmt.Sprintf("%q is not the name of a flag", param.Name), "a letter, then letters, digits, '-' and '_'; without the dashes in front")
+		}
+	}
+	c.unique(names, func(i int) steps { return p.to(i, "name") })
+}
+
+// resources checks the quantities of the logic's container.
+func (c *checker) resources() {
+	if c.op.Spec.Logic == nil || c.op.Spec.Logic.Resources == nil {
+		return
+	}
+	r, p := c.op.Spec.Logic.Resources, pathOf("spec", "logic", "resources")
+	limits := c.quantities(r.Limits, p.to("limits"))
+	requests := c.quantities(r.Requests, p.to("requests"))
+	for _, name := range sortedKeys(requests) {
+		request := requests[name]
+		if limit, ok := limits[name]; ok && request.Cmp(limit) > 0 {
+			c.add(p.to("requests", name), diag.BadValue, fmt.Sprintf("%s: the request %s exceeds the limit %s", name, r.Requests[name], r.Limits[name]), "")
+		}
+	}
+}
+
+func (c *checker) quantities(values map[string]string, p steps) map[string]resource.Quantity {
+	out := map[string]resource.Quantity{}
+	plain := []string{"cpu", "memory", "ephemeral-storage"}
+	for _, name := range sortedKeys(values) {
+		if !strings.Contains(name, "/") && !strings.HasPrefix(name, "hugepages-") && !slices.Contains(plain, name) {
+			c.addKey(p.to(name), diag.BadName, fmt.Sprintf("unknown resource %q", name), didYouMean(name, plain, "resources"))
+		}
+		if q, ok := c.quantity(values[name], p.to(name)); ok {
+			out[name] = q
+		}
+	}
+	return out
+}
+
+func (c *checker) quantity(text string, p steps) (resource.Quantity, bool) {
+	q, err := resource.ParseQuantity(text)
+	if err != nil || q.Sign() < 0 {
+		c.add(p, diag.BadValue, fmt.Sprintf("%s: %q is not a quantity", p, text), "such as 100m, 0.5, 64Mi or 1Gi")
+		return q, false
+	}
+	return q, true
+}

@@ -1,0 +1,54 @@
+package definition
+
+import (
+	"fmt"
+	"net/url"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// install checks where the operator goes and what it may see.
+func (c *checker) install() {
+	in, p := c.op.Spec.Install, pathOf("spec", "install")
+	c.label(in.Namespace, p.to("namespace"))
+	c.labels(in.WatchNamespaces, p.to("watchNamespaces"))
+	if len(in.WatchNamespaces) > 0 && c.scope() == "Cluster" {
+		c.addKey(p.to("watchNamespaces"), diag.ConflictingKeys, "watchNamespaces is written and the API is cluster-scoped",
+			"a cluster-scoped object is in no namespace: remove it, or write scope: Namespaced")
+	}
+	if n := in.Replicas; n != nil && *n != 1 && *n != 2 {
+		c.add(p.to("replicas"), diag.BadValue, fmt.Sprintf("replicas is %d, want 1 or 2", *n), "one of them is active at a time; more than 2 gain nothing")
+	}
+	if at := p.to("runtimeImage"); c.written(at) {
+		c.image(in.RuntimeImage, at)
+	}
+	if at := p.to("argoServerURL"); c.written(at) && c.has(in.ArgoServerURL, at) {
+		u, err := url.Parse(in.ArgoServerURL)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			c.add(at, diag.BadValue, fmt.Sprintf("%q is not an http(s) URL", in.ArgoServerURL), "such as https://argo.example.com")
+		}
+	}
+}
+
+// eventBus checks the bus, and that a bus that is not ours is left as it is.
+func (c *checker) eventBus() {
+	bus, p := c.op.Spec.Install.EventBus, pathOf("spec", "install", "eventBus")
+	c.label(bus.Name, p.to("name"))
+	if bus.Mode == "existing" {
+		for _, key := range []string{"replicas", "version", "storageClass", "storage"} {
+			if c.written(p.to(key)) {
+				c.addKey(p.to(key), diag.ConflictingKeys, fmt.Sprintf("%s is for a managed EventBus", key), "write mode: managed, or remove it")
+			}
+		}
+		return
+	}
+	if n := bus.Replicas; n != nil && *n != 1 && *n < 3 {
+		c.add(p.to("replicas"), diag.BadValue, fmt.Sprintf("replicas of the EventBus is %d, want 1, or 3 and more", *n), "two servers cannot outvote each other")
+	}
+	if bus.StorageClass != "" {
+		c.subdomain(bus.StorageClass, p.to("storageClass"))
+	}
+	if bus.Storage != "" {
+		c.quantity(bus.Storage, p.to("storage"))
+	}
+}

@@ -1,0 +1,57 @@
+package definition
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// kindRef is a kind as a definition names it.
+type kindRef struct {
+	group, version, kind, plural, scope string
+}
+
+// knownKind compares a kind with the built-in ones. Of a group that is not
+// built in nothing is known.
+func (c *checker) knownKind(ref kindRef, p steps) (builtin, bool) {
+	known, ok := builtinKind(ref.group, ref.version, ref.kind)
+	if !ok {
+		if isBuiltinGroup(ref.group) && !(c.written(p.to("plural")) && c.written(p.to("scope"))) {
+			c.add(p.to("kind"), diag.UnknownKind, fmt.Sprintf("%s has no kind %s", apiVersionOf(ref.group, ref.version), ref.kind), kindHint(ref))
+		}
+		return builtin{}, false
+	}
+	if ref.plural != known.plural {
+		c.add(p.to("plural"), diag.BadValue, fmt.Sprintf("the plural of %s is %s, not %q", ref.kind, known.plural, ref.plural), "remove the key")
+	}
+	if ref.scope != known.scope() {
+		c.add(p.to("scope"), diag.BadValue, fmt.Sprintf("the scope of %s is %s, not %s", ref.kind, known.scope(), ref.scope), "remove the key")
+	}
+	return known, true
+}
+
+func isBuiltinGroup(group string) bool {
+	return slices.ContainsFunc(builtinKinds(), func(b builtin) bool { return b.group == group })
+}
+
+// kindHint says where a kind is, or which kind is meant.
+func kindHint(ref kindRef) string {
+	var names []string
+	for _, b := range builtinKinds() {
+		if b.kind == ref.kind {
+			return fmt.Sprintf("%s is in %s", b.kind, b.apiVersion())
+		}
+		if b.group == ref.group && b.version == ref.version {
+			names = append(names, b.kind)
+		}
+	}
+	if hint := spelling(ref.kind, names); hint != "" {
+		return hint
+	}
+	return "write plural and scope if your cluster has it"
+}
+
+func apiVersionOf(group, version string) string {
+	return builtin{group: group, version: version}.apiVersion()
+}

@@ -1,0 +1,83 @@
+package definition
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// metadata checks the operator's name, labels and annotations, and the names derived from the name.
+func (c *checker) metadata() {
+	m, p := c.op.Metadata, pathOf("metadata")
+	names := derivedNames(&c.op.Spec.Install)
+	if len(m.Name) > maxLabel || c.label(m.Name, p.to("name")) {
+		c.derivedLengths(names)
+	}
+	c.overrides(names)
+	for _, key := range sortedKeys(m.Labels) {
+		at := p.to("labels", key)
+		c.metaKey(key, at)
+		if problems := validation.IsValidLabelValue(m.Labels[key]); len(problems) > 0 {
+			c.add(at, diag.BadValue, fmt.Sprintf("%q is not legal as a label's value", m.Labels[key]),
+				"letters, digits, '-', '_' and '.', at most 63, with a letter or digit at both ends")
+		}
+	}
+	for _, key := range sortedKeys(m.Annotations) {
+		c.metaKey(key, p.to("annotations", key))
+	}
+}
+
+// metaKey checks the key of a label or annotation.
+func (c *checker) metaKey(key string, p steps) {
+	reserved := []string{"app.kubernetes.io/name", "app.kubernetes.io/managed-by", "app.kubernetes.io/part-of", "app.kubernetes.io/component"}
+	switch {
+	case slices.Contains(reserved, key), strings.HasPrefix(key, v1alpha1.Group+"/"):
+		c.addKey(p, diag.Reserved, fmt.Sprintf("argoperator sets %s itself", key), "remove it")
+	case len(validation.IsQualifiedName(strings.ToLower(key))) > 0:
+		c.addKey(p, diag.BadName, fmt.Sprintf("%q is not legal as a key here", key), "NAME or DNS.NAME/NAME, the name with letters, digits, '-', '_' and '.', at most 63")
+	}
+}
+
+// derivedLengths reports an operator name that is too long for the objects named
+// after it. One finding says how long it may be for all of them.
+func (c *checker) derivedLengths(names []derivedName) {
+	name := c.op.Metadata.Name
+	var tightest *derivedName
+	for i := range names {
+		d := &names[i]
+		if *d.value == d.of(name) && len(*d.value) > d.limit && (tightest == nil || d.room() < tightest.room()) {
+			tightest = d
+		}
+	}
+	if tightest == nil {
+		return
+	}
+	c.add(pathOf("metadata", "name"), diag.NameTooLong,
+		fmt.Sprintf("the %s would be named %s: %d characters, more than %d", tightest.kind, tightest.of(name), len(tightest.of(name)), tightest.limit),
+		fmt.Sprintf("metadata.name may have %d characters, it has %d; or set install.names.%s", tightest.room(), len(name), tightest.key))
+}
+
+// overrides checks the names that are written, and that no two objects of a kind share one.
+func (c *checker) overrides(names []derivedName) {
+	owner := map[string]derivedName{}
+	for _, d := range names {
+		p := pathOf("spec", "install", "names", d.key)
+		if c.written(p) && c.label(*d.value, p) && len(*d.value) > d.limit {
+			c.add(p, diag.NameTooLong, fmt.Sprintf("the %s's name has %d characters, more than %d", d.kind, len(*d.value), d.limit), "")
+		}
+		id := d.kind + "/" + *d.value
+		first, again := owner[id]
+		if owner[id] = d; !again {
+			continue
+		}
+		if !c.written(p) {
+			p = pathOf("spec", "install", "names", first.key)
+		}
+		c.add(p, diag.DuplicateValue, fmt.Sprintf("%s and %s are both the %s %s", first.key, d.key, d.kind, *d.value), "each has its own")
+	}
+}

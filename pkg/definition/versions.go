@@ -1,0 +1,97 @@
+package definition
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// versions checks what the versions say of each other, and their CEL rules.
+func (c *checker) versions() {
+	versions, p := c.op.Spec.API.Versions, pathOf("spec", "api", "versions")
+	if c.dealtWith(p) || !c.written(p) {
+		return
+	}
+	if len(versions) == 0 {
+		c.add(p, diag.BadValue, "versions is empty", "write one version, such as - name: v1alpha1")
+		return
+	}
+	var names []string
+	stored, served := 0, 0
+	for i, v := range versions {
+		names = append(names, v.Name)
+		c.version(v, p.to(i))
+		if v.Served != nil && *v.Served {
+			served++
+		}
+		if v.Storage == nil || !*v.Storage {
+			continue
+		}
+		if stored++; stored > 1 {
+			c.add(p.to(i, "storage"), diag.ConflictingKeys, "two versions are marked as storage", "exactly one is stored")
+		}
+	}
+	c.unique(names, func(i int) steps { return p.to(i, "name") })
+	if stored == 0 {
+		c.addKey(p, diag.BadValue, "no version is marked as storage", "write storage: true at the version to be stored")
+	}
+	if served == 0 {
+		c.addKey(p, diag.BadValue, "no version is served", "remove served: false")
+	}
+}
+
+func (c *checker) version(v v1alpha1.Version, p steps) {
+	if c.has(v.Name, p.to("name")) && !versionName.MatchString(v.Name) {
+		c.add(p.to("name"), diag.BadName, fmt.Sprintf("%q is not a version", v.Name), versionHint)
+	}
+	if v.DeprecationWarning != "" && !v.Deprecated {
+		c.addKey(p.to("deprecationWarning"), diag.ConflictingKeys, "deprecationWarning is written and the version is not deprecated", "write deprecated: true beside it")
+	}
+	if len(v.DeprecationWarning) > 256 {
+		c.add(p.to("deprecationWarning"), diag.BadValue, fmt.Sprintf("the warning has %d bytes, more than 256", len(v.DeprecationWarning)), "")
+	}
+	for i, rule := range v.Validations {
+		at := p.to("validations", i)
+		if strings.TrimSpace(rule.Rule) == "" {
+			c.add(at.to("rule"), diag.BadValue, "the CEL rule is empty", "")
+		}
+		if strings.ContainsAny(rule.Message, "\r\n") {
+			c.add(at.to("message"), diag.BadValue, "a message has one line only", "")
+		}
+	}
+}
+
+// storedVersion is the index of the version that the operator works with, -1 if there is none.
+func (c *checker) storedVersion() int {
+	for i, v := range c.op.Spec.API.Versions {
+		if v.Storage != nil && *v.Storage {
+			return i
+		}
+	}
+	return -1
+}
+
+// workingSchema is the schema of the version that the operator works with; nil if it is not known.
+func (c *checker) workingSchema() *props {
+	if v := c.crdVersion(); v != nil && v.Schema != nil {
+		return v.Schema.OpenAPIV3Schema
+	}
+	if i := c.storedVersion(); i >= 0 {
+		return c.def.Schemas[c.op.Spec.API.Versions[i].Name]
+	}
+	return nil
+}
+
+// scope is the scope of the kind that the operator works on, "" if it is not known.
+func (c *checker) scope() string {
+	api := &c.op.Spec.API
+	switch {
+	case api.Existing != nil:
+		return api.Existing.Scope
+	case c.def.CRD != nil:
+		return string(c.def.CRD.Spec.Scope)
+	}
+	return api.Scope
+}
