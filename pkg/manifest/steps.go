@@ -37,7 +37,7 @@ func stepsMain(p *plan.Plan) wfv1.Template {
 			step("read", "read", ""),
 			step("operator-logic", "operator-logic", wanted, logicArguments...),
 			step("deploy", "deploy", wanted, argument("manifest", "{{steps.operator-logic.outputs.parameters.manifest}}")),
-			step("status", "status", wanted),
+			step("status", "status", wanted, argument(manifestName(p), "{{steps.read.outputs.parameters."+manifestName(p)+"}}")),
 		},
 	}
 }
@@ -110,8 +110,7 @@ func stepsLogic(p *plan.Plan) wfv1.Template {
 		Name: "workspace", MountPath: "/" + outputManifest, SubPath: outputManifest,
 	})
 	own := runtimeContainer(p, mainContainer, "steps-own")
-	own.Env = append(own.Env,
-		corev1.EnvVar{Name: "ARGOPERATOR_MANIFEST", Value: "{{inputs.parameters." + manifestName(p) + "}}"},
+	own.Env = append(own.Env, manifestEnv(p),
 		corev1.EnvVar{Name: "ARGOPERATOR_RESULT", Value: workspaceDir + "/" + outputManifest})
 	t.ContainerSet = &wfv1.ContainerSetTemplate{Containers: []wfv1.ContainerNode{
 		{Container: logic},
@@ -149,6 +148,13 @@ func stepsDeploy(p *plan.Plan) wfv1.Template {
 
 func stepsStatus(p *plan.Plan) wfv1.Template {
 	t := podTemplate(p, "status")
+	t.Inputs = inputs(manifestName(p))
 	t.Container = runtimeContainer(p, "", "steps-status")
+	t.Container.Env = append(t.Container.Env, manifestEnv(p))
 	return t
+}
+
+// manifestEnv hands on the custom resource as it was read.
+func manifestEnv(p *plan.Plan) corev1.EnvVar {
+	return corev1.EnvVar{Name: "ARGOPERATOR_MANIFEST", Value: "{{inputs.parameters." + manifestName(p) + "}}"}
 }

@@ -60,16 +60,15 @@ func reconcilerGrants(p *Plan) []Grant {
 }
 
 // childGrant is what a reconcile does with the children of one kind. The steps
-// engine neither lists nor prunes: it keeps exactly one child.
+// engine does not prune: it keeps exactly one child.
 func childGrant(p *Plan, k Kind) Grant {
 	g := Grant{
-		Account: Reconciler, Group: k.Group, Resource: k.Plural, Verbs: []string{"get", "create", "patch"}, Watched: true,
+		Account: Reconciler, Group: k.Group, Resource: k.Plural, Verbs: []string{"get", "list", "create", "patch"}, Watched: true,
 		Why: "children are looked at before they are written, and written by server-side apply",
 	}
 	if p.Reconcile.Engine == Steps {
 		return g
 	}
-	g.Verbs = []string{"get", "list", "create", "patch"}
 	for _, c := range p.Children {
 		if c.Kind == k && !c.Orphan {
 			g.Verbs = append(g.Verbs, "delete")

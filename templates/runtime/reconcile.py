@@ -1088,8 +1088,9 @@ def steps_own(run):
 
 def own(run, cr):
     try:
-        child = json.loads(run.env["ARGOPERATOR_RESULT"])
-    except ValueError as error:
+        with open(run.env["ARGOPERATOR_RESULT"], encoding="utf-8") as result:
+            child = json.load(result)
+    except (OSError, ValueError) as error:
         raise Refused("the script's result is not JSON: %s" % error) from None
     if isinstance(child, dict) and isinstance(child.get("metadata"), dict) and child["metadata"].get("name"):
         child["metadata"] = dict(child["metadata"], name=child_name(run, str(child["metadata"]["name"])),

@@ -925,7 +925,8 @@ class StepsTest(Case):
 
     def own(self, result):
         self.env["ARGOPERATOR_MANIFEST"] = reconcile.safe_json(self.cr())
-        self.env["ARGOPERATOR_RESULT"] = result if isinstance(result, str) else json.dumps(result)
+        self.env["ARGOPERATOR_RESULT"] = self.path("output-manifest.json")
+        self.write("output-manifest.json", result)
         return self.run_command("steps-own")
 
     def test_names(self):

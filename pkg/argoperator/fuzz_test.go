@@ -1,0 +1,57 @@
+package argoperator_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/check"
+	"github.com/argoperator/argoperator/pkg/output"
+)
+
+// theirs are the checks whose verdict is about what the user wrote: a schema or
+// a rule that the API server refuses, too much text, the braces of Argo's
+// templates. Every other finding of a check is a defect of argoperator.
+var theirs = map[string]bool{
+	check.CodeCRD: true, check.CodeSize: true, check.CodeInjection: true,
+}
+
+// FuzzGenerate: what parses builds, and what builds passes the checks.
+func FuzzGenerate(f *testing.F) {
+	for _, pattern := range []string{"/examples/*/operator.yaml", "/testdata/operators/*/operator.yaml"} {
+		files, _ := filepath.Glob(root + pattern)
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(string(data))
+		}
+	}
+	files := fstest.MapFS{}
+	for _, name := range []string{"main.py", "logic/main.py", "main.js", "main.rb", "logic/main.sh", "logic/lib/quota.sh", "deployment-manifest.json", "logic/deployment-manifest.json"} {
+		files[name] = &fstest.MapFile{Data: []byte("{}\n")}
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		result, err := argoperator.Generate([]argoperator.Source{{Name: "fuzz.yaml", Data: []byte(text), Dir: files}}, argoperator.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, finding := range result.Findings {
+			if strings.HasPrefix(finding.Code, "check-") && !theirs[finding.Code] {
+				t.Errorf("built and then refused: %+v\n%s", finding, text)
+			}
+		}
+		if result.Findings.HasErrors() != (len(result.Operators) == 0) {
+			t.Errorf("%d operators beside findings %v", len(result.Operators), result.Findings)
+		}
+		for _, format := range output.Formats() {
+			if _, err := format.Files(result.Objects()); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
