@@ -7,7 +7,6 @@ import (
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
@@ -117,7 +116,7 @@ func sensorCalls(o objects) []call {
 func triggerCall(s *eventsv1.Sensor, t trigger) call {
 	var object metav1.PartialObjectMetadata
 	_ = yaml.Unmarshal(t.resource(), &object) // strict decoding has reported what is no object
-	kind := schema.FromAPIVersionAndKind(object.APIVersion, object.Kind)
+	kind := object.GroupVersionKind()
 	namespace, name := cmp.Or(object.Namespace, s.Namespace), object.Name
 	for _, p := range t.Template.K8s.Parameters {
 		switch p.Dest {
@@ -132,23 +131,23 @@ func triggerCall(s *eventsv1.Sensor, t trigger) call {
 }
 
 // guessedPlural restates how Argo Events makes a resource of a kind: by English
-// spelling, never by discovery.
+// spelling, never by discovery, and upper case first (DNS becomes dnss).
 func guessedPlural(kind string) string {
-	name := strings.ToLower(kind)
-	end := func(suffixes ...string) bool {
-		return slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(name, s) })
+	ends := func(suffixes ...string) bool {
+		return slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(kind, s) })
 	}
+	plural := kind + "s"
 	switch {
-	case name == "eventbus":
-		return name
-	case end("s", "x", "z", "ch", "sh"):
-		return name + "es"
-	case end("y") && !end("ay", "ey", "iy", "oy", "uy"):
-		return strings.TrimSuffix(name, "y") + "ies"
-	case end("fe"):
-		return strings.TrimSuffix(name, "fe") + "ves"
-	case end("f"):
-		return strings.TrimSuffix(name, "f") + "ves"
+	case kind == "EventBus" || len(kind) < 2:
+		plural = kind
+	case ends("s", "x", "z", "ch", "sh"):
+		plural = kind + "es"
+	case ends("y") && strings.ContainsAny(kind[len(kind)-2:len(kind)-1], "bcdfghjklmnpqrstvwxyz"):
+		plural = strings.TrimSuffix(kind, "y") + "ies"
+	case ends("fe"):
+		plural = strings.TrimSuffix(kind, "fe") + "ves"
+	case ends("f"):
+		plural = strings.TrimSuffix(kind, "f") + "ves"
 	}
-	return name + "s"
+	return strings.ToLower(plural)
 }

@@ -195,10 +195,13 @@ func goodSpec(account, entrypoint string) wfv1.WorkflowSpec {
 		TTLStrategy: &wfv1.TTLStrategy{SecondsAfterSuccess: ptr.To[int32](60), SecondsAfterFailure: ptr.To[int32](600)},
 		PodSpecPatch: `{"initContainers":[{"name":"init","securityContext":{"allowPrivilegeEscalation":false,"capabilities":{"drop":["ALL"]}}}],
 "containers":[{"name":"wait","securityContext":{"allowPrivilegeEscalation":false,"capabilities":{"drop":["ALL"]}}}]}`,
-		Volumes: []corev1.Volume{{Name: "runtime", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
-			LocalObjectReference: corev1.LocalObjectReference{Name: "memcached-runtime"},
-			Items:                []corev1.KeyToPath{{Key: "reconcile.py", Path: "reconcile.py"}, {Key: "config.json", Path: "config.json"}}}}}},
 	}
+}
+
+func goodVolumes() []corev1.Volume {
+	return []corev1.Volume{{Name: "runtime", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+		LocalObjectReference: corev1.LocalObjectReference{Name: "memcached-runtime"},
+		Items:                []corev1.KeyToPath{{Key: "reconcile.py", Path: "reconcile.py"}, {Key: "config.json", Path: "config.json"}}}}}}
 }
 
 func goodContainer(command string) corev1.Container {
@@ -218,11 +221,11 @@ func goodTemplate() *wfv1.WorkflowTemplate {
 	spec.Synchronization = &wfv1.Synchronization{Mutexes: []*wfv1.Mutex{{Name: "memcached.{{workflow.parameters.key}}"}}}
 	spec.Arguments = wfv1.Arguments{Parameters: []wfv1.Parameter{{Name: "key"}}}
 	spec.Templates = []wfv1.Template{
-		{Name: "reconcile", ContainerSet: &wfv1.ContainerSetTemplate{Containers: []wfv1.ContainerNode{
+		{Name: "reconcile", Volumes: goodVolumes(), ContainerSet: &wfv1.ContainerSetTemplate{Containers: []wfv1.ContainerNode{
 			{Container: read}, {Container: apply, Dependencies: []string{"read"}}}}},
 		{Name: "exit", Steps: []wfv1.ParallelSteps{{Steps: []wfv1.WorkflowStep{
 			{Name: "report", Template: "report", When: "{{workflow.status}} != Succeeded"}}}}},
-		{Name: "report", Container: &report},
+		{Name: "report", Volumes: goodVolumes(), Container: &report},
 	}
 	return &wfv1.WorkflowTemplate{TypeMeta: argo("WorkflowTemplate"), ObjectMeta: meta("memcached-reconcile"), Spec: spec}
 }
@@ -230,7 +233,7 @@ func goodTemplate() *wfv1.WorkflowTemplate {
 func goodResync() *wfv1.WorkflowTemplate {
 	container := goodContainer("resync")
 	spec := goodSpec("memcached-resync", "resync")
-	spec.Templates = []wfv1.Template{{Name: "resync", Container: &container}}
+	spec.Templates = []wfv1.Template{{Name: "resync", Volumes: goodVolumes(), Container: &container}}
 	return &wfv1.WorkflowTemplate{TypeMeta: argo("WorkflowTemplate"), ObjectMeta: meta("memcached-resync"), Spec: spec}
 }
 

@@ -211,12 +211,15 @@ func referenceMutations() []mutation {
 			CodeRoleUnbound, "Role/memcached-sensor", ""},
 		{"cluster role without a binding", "only user roles need none", func(f *fixture) { f.clusterRoles["view"].Labels = nil },
 			CodeRoleUnbound, "ClusterRole/memcacheds:view", ""},
-		{"ConfigMap is not emitted", "the pod never starts", func(f *fixture) { f.resync.Spec.Volumes[0].ConfigMap.Name = "runtime" },
+		{"ConfigMap is not emitted", "the pod never starts", func(f *fixture) { f.resync.Spec.Templates[0].Volumes[0].ConfigMap.Name = "runtime" },
 			CodeConfigMap, "WorkflowTemplate/memcached-resync", "spec.templates[0]"},
 		{"key is not in the ConfigMap", "the pod never starts", func(f *fixture) { delete(f.runtime.Data, "reconcile.py") },
 			CodeConfigMap, "WorkflowTemplate/memcached-reconcile", "spec.templates[0]"},
 		{"volume is not stated", "Argo fails the step", func(f *fixture) { f.template.Spec.Templates[2].Container.VolumeMounts[0].Name = "run" },
 			CodeVolume, "WorkflowTemplate/memcached-reconcile", "spec.templates[2]"},
+		{"volume of the Workflow in a set of containers", "Argo does not look into them", func(f *fixture) {
+			f.template.Spec.Volumes, f.template.Spec.Templates[0].Volumes = goodVolumes(), nil
+		}, CodeVolume, "WorkflowTemplate/memcached-reconcile", "spec.templates[0]"},
 		{"WorkflowTemplate of the Sensor is not emitted", "every event would fail", func(f *fixture) {
 			f.workflow["spec"].(map[string]any)["workflowTemplateRef"] = map[string]any{"name": "other"}
 		}, CodeTemplateRef, "Sensor/memcached", "spec.triggers[0].template.k8s.source.resource.spec.workflowTemplateRef"},

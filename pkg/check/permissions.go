@@ -7,7 +7,10 @@ import (
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
 
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
@@ -47,7 +50,9 @@ func unvouched(o objects) []Problem {
 	out := each(o, func(r *report, s *eventsv1.Sensor) {
 		for _, t := range triggers(s) {
 			switch k := t.Template.K8s; {
-			case t.Template.Log != nil || t.resource() != nil:
+			case t.resource() != nil:
+				spelling(r, o, s, t)
+			case t.Template.Log != nil:
 			case k != nil:
 				r.add(t.path.Child("template", "k8s", "source"), CodeCall, "state the object under resource", "its API calls cannot be told from here")
 			default:
@@ -68,6 +73,19 @@ func unvouched(o objects) []Problem {
 		out = append(out, r.problems...)
 	}
 	return out
+}
+
+// spelling: a trigger on a kind whose resource Argo Events spells otherwise than
+// its CustomResourceDefinition calls a URL that is not there.
+func spelling(r *report, o objects, s *eventsv1.Sensor, t trigger) {
+	var object metav1.PartialObjectMetadata
+	_ = yaml.Unmarshal(t.resource(), &object) // strict decoding has reported what is no object
+	for _, crd := range all[*apiextensionsv1.CustomResourceDefinition](o) {
+		called := triggerCall(s, t).resource
+		if crd.Spec.Group == object.GroupVersionKind().Group && crd.Spec.Names.Kind == object.Kind && crd.Spec.Names.Plural != called {
+			r.add(t.resourcePath(), CodeCall, "give the kind this plural", "Argo Events calls the resource %s, its definition %s", called, crd.Spec.Names.Plural)
+		}
+	}
 }
 
 // grant is one rule of a role for one service account in one scope.

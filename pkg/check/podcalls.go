@@ -1,10 +1,10 @@
 package check
 
 import (
-	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
@@ -161,7 +161,7 @@ func resourceCalls(o objects) []call {
 func resourceTargets(o objects, p pod, beside []pod) []call {
 	var object metav1.PartialObjectMetadata
 	if err := yaml.Unmarshal([]byte(p.template.Resource.Manifest), &object); err == nil && object.Kind != "" {
-		kind := schema.FromAPIVersionAndKind(object.APIVersion, object.Kind)
+		kind := object.GroupVersionKind()
 		namespace := object.Namespace
 		if namespace == "" || strings.Contains(namespace, "{{") {
 			namespace = p.namespace
@@ -181,15 +181,14 @@ func resourceTargets(o objects, p pod, beside []pod) []call {
 	return out
 }
 
-// pluralOf is the resource of a kind: from its CustomResourceDefinition where
-// that is emitted, else by spelling.
+// pluralOf is the resource of a kind, as kubectl finds it: from its
+// CustomResourceDefinition where that is emitted, else by the usual spelling.
 func pluralOf(o objects, kind schema.GroupVersionKind) string {
-	crds := all[*apiextensionsv1.CustomResourceDefinition](o)
-	i := slices.IndexFunc(crds, func(crd *apiextensionsv1.CustomResourceDefinition) bool {
-		return crd.Spec.Group == kind.Group && crd.Spec.Names.Kind == kind.Kind
-	})
-	if i >= 0 {
-		return crds[i].Spec.Names.Plural
+	for _, crd := range all[*apiextensionsv1.CustomResourceDefinition](o) {
+		if crd.Spec.Group == kind.Group && crd.Spec.Names.Kind == kind.Kind {
+			return crd.Spec.Names.Plural
+		}
 	}
-	return guessedPlural(kind.Kind)
+	plural, _ := apimeta.UnsafeGuessKindToResource(kind)
+	return plural.Resource
 }

@@ -41,9 +41,23 @@ func (p pod) executor() string {
 	return p.account()
 }
 
-// volumes are those the containers can mount.
+// volumes are those of the pod: the template's own, and of the Workflow's those
+// that Argo finds mounted. It does not look into the containers of a set.
 func (p pod) volumes() []corev1.Volume {
-	return slices.Concat(p.template.Volumes, p.spec.Volumes)
+	out := slices.Clone(p.template.Volumes)
+	mounts := p.template.GetVolumeMounts()
+	init, sidecars := p.others()
+	for _, c := range slices.Concat(init, sidecars) {
+		mounts = append(slices.Clone(mounts), c.VolumeMounts...)
+	}
+	for _, v := range p.spec.Volumes {
+		mounted := slices.ContainsFunc(mounts, func(m corev1.VolumeMount) bool { return m.Name == v.Name })
+		own := slices.ContainsFunc(out, func(o corev1.Volume) bool { return o.Name == v.Name })
+		if mounted && !own {
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
 // mains are the containers that the template itself states.
@@ -54,6 +68,7 @@ func (p pod) mains() []corev1.Container {
 		out = append(out, named(*t.Container, common.MainContainerName))
 	case t.ContainerSet != nil:
 		for _, c := range t.ContainerSet.Containers {
+			c.VolumeMounts = slices.Concat(c.VolumeMounts, t.ContainerSet.VolumeMounts)
 			out = append(out, c.Container)
 		}
 	case t.Script != nil:

@@ -50,7 +50,7 @@ func mounts(o objects) []Problem {
 			for _, m := range c.VolumeMounts {
 				i := slices.IndexFunc(volumes, func(v corev1.Volume) bool { return v.Name == m.Name })
 				if i < 0 {
-					r.add(p.path, CodeVolume, "", "container %s mounts volume %q, which nobody states", c.Name, m.Name)
+					r.add(p.path, CodeVolume, "state it in the template's own volumes", "container %s mounts volume %q, which Argo does not give to the pod", c.Name, m.Name)
 				} else if source := volumes[i].ConfigMap; source != nil {
 					configMapVolume(r, o, p, source)
 				}

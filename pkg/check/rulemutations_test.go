@@ -245,6 +245,10 @@ func excessMutations() []mutation {
 			t := f.sensor.Spec.Triggers[0].Template
 			t.K8s, t.HTTP = nil, &eventsv1.HTTPTrigger{URL: "https://kubernetes.default.svc", Method: "PATCH", Timeout: 2}
 		}, CodeCall, sensorName, firstTrigger + ".template"},
+		{"plural that Argo Events does not guess", "the trigger calls a URL that is not there", func(f *fixture) {
+			f.crd.Spec.Names.Plural, f.crd.Name = "memcached", "memcached.cache.example.com"
+			f.workflow = map[string]any{"apiVersion": "cache.example.com/v1alpha1", "kind": "Memcached", "metadata": map[string]any{"generateName": "a-"}}
+		}, CodeCall, sensorName, firstTrigger + ".template.k8s.source.resource"},
 		{"object of a trigger from elsewhere", "nothing here can tell what it is", func(f *fixture) {
 			f.workflow = nil
 			k8sOf(f).Source.Inline = ptr.To("kind: Workflow")
