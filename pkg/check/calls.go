@@ -49,8 +49,10 @@ func sourceCalls(o objects) []call {
 	for _, s := range all[*eventsv1.EventSource](o) {
 		by := account{s.Namespace, eventsAccount(s.Spec.Template)}
 		for name, e := range s.Spec.Resource {
-			at := call{account: by, group: e.Group, resource: e.Resource, namespace: e.Namespace,
-				why: "the EventSource watches it", in: s, path: field.NewPath("spec", "resource").Key(name)}
+			at := call{
+				account: by, group: e.Group, resource: e.Resource, namespace: e.Namespace,
+				why: "the EventSource watches it", in: s, path: field.NewPath("spec", "resource").Key(name),
+			}
 			out = append(out, at.each("list", "watch")...)
 		}
 		out = append(out, leaseCalls(s, by, s.Annotations)...)
@@ -69,8 +71,10 @@ func leaseCalls(in manifest.Object, by account, annotations map[string]string) [
 	if annotations[leaderElection] != "k8s" {
 		return nil
 	}
-	at := call{account: by, group: "coordination.k8s.io", resource: "leases", namespace: in.GetNamespace(),
-		why: "replicas elect a leader", in: in, path: field.NewPath("metadata", "annotations").Key(leaderElection)}
+	at := call{
+		account: by, group: "coordination.k8s.io", resource: "leases", namespace: in.GetNamespace(),
+		why: "replicas elect a leader", in: in, path: field.NewPath("metadata", "annotations").Key(leaderElection),
+	}
 	return at.each("get", "create", "update")
 }
 
@@ -126,8 +130,10 @@ func triggerCall(s *eventsv1.Sensor, t trigger) call {
 			name = ""
 		}
 	}
-	return call{group: kind.Group, resource: guessedPlural(kind.Kind), namespace: namespace, name: name,
-		why: "the Sensor's trigger " + t.Template.Name, in: s, path: t.resourcePath()}
+	return call{
+		group: kind.Group, resource: guessedPlural(kind.Kind), namespace: namespace, name: name,
+		why: "the Sensor's trigger " + t.Template.Name, in: s, path: t.resourcePath(),
+	}
 }
 
 // guessedPlural restates how Argo Events makes a resource of a kind: by English

@@ -119,8 +119,10 @@ func bound(o objects, ref rbacv1.RoleRef, subjects []rbacv1.Subject, namespace s
 	for _, s := range subjects {
 		for i, rule := range rules {
 			if s.Kind == rbacv1.ServiceAccountKind {
-				out = append(out, grant{account: account{s.Namespace, s.Name}, namespace: namespace, rule: rule,
-					in: role, path: field.NewPath("rules").Index(i)})
+				out = append(out, grant{
+					account: account{s.Namespace, s.Name}, namespace: namespace, rule: rule,
+					in: role, path: field.NewPath("rules").Index(i),
+				})
 			}
 		}
 	}
@@ -161,7 +163,8 @@ func (g grant) unused(calls []call) []Problem {
 		for _, resource := range g.rule.Resources {
 			for _, verb := range g.rule.Verbs {
 				one := grant{account: g.account, namespace: g.namespace, rule: rbacv1.PolicyRule{
-					APIGroups: []string{group}, Resources: []string{resource}, Verbs: []string{verb}, ResourceNames: g.rule.ResourceNames}}
+					APIGroups: []string{group}, Resources: []string{resource}, Verbs: []string{verb}, ResourceNames: g.rule.ResourceNames,
+				}}
 				if !slices.ContainsFunc(calls, func(c call) bool { return one.namespace == c.namespace && one.allows(c) }) {
 					r.add(g.path, CodeExcess, "remove it", "service account %s never needs to %s %s %s",
 						g.account, verb, qualified(group, resource), call{namespace: g.namespace}.where())

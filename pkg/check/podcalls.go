@@ -14,8 +14,10 @@ import (
 func executorCalls(o objects) []call {
 	var out []call
 	for _, p := range podsOf(o) {
-		at := call{account: account{p.namespace, p.executor()}, group: argoGroup, resource: "workflowtaskresults",
-			namespace: p.namespace, why: "Argo's executor reports the outcome", in: p.in, path: p.path}
+		at := call{
+			account: account{p.namespace, p.executor()}, group: argoGroup, resource: "workflowtaskresults",
+			namespace: p.namespace, why: "Argo's executor reports the outcome", in: p.in, path: p.path,
+		}
 		out = append(out, at.each("create", "patch")...)
 	}
 	return out
@@ -113,8 +115,10 @@ func (s script) calls(p pod) []call {
 				continue
 			}
 			for _, namespace := range row.on.namespaces(s.config, k) {
-				at := call{account: account{p.namespace, p.account()}, group: k.group(), resource: k.Plural,
-					namespace: namespace, why: "the command " + s.command, in: p.in, path: p.path}
+				at := call{
+					account: account{p.namespace, p.account()}, group: k.group(), resource: k.Plural,
+					namespace: namespace, why: "the command " + s.command, in: p.in, path: p.path,
+				}
 				out = append(out, at.each(strings.Fields(row.verbs)...)...)
 			}
 		}

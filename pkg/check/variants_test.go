@@ -67,8 +67,10 @@ func watching(f *fixture) {
 		m.Namespace = "team-a"
 		f.more = append(f.more,
 			&rbacv1.Role{TypeMeta: rbac("Role"), ObjectMeta: m, Rules: role.Rules},
-			&rbacv1.RoleBinding{TypeMeta: rbac("RoleBinding"), ObjectMeta: m, Subjects: f.bindings[name].Subjects,
-				RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name}})
+			&rbacv1.RoleBinding{
+				TypeMeta: rbac("RoleBinding"), ObjectMeta: m, Subjects: f.bindings[name].Subjects,
+				RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+			})
 		f.clusterRoles[name], f.bindings[name] = nil, nil
 	}
 }

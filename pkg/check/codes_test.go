@@ -1,0 +1,36 @@
+package check
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// A code without a mutation may stand for a check that cannot fail.
+func TestEveryCodeHasAMutation(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "codes.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mutated := map[string]bool{}
+	for _, m := range mutations() {
+		mutated[m.code] = true
+	}
+	codes := map[string]bool{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if literal, ok := n.(*ast.BasicLit); ok {
+			code, _ := strconv.Unquote(literal.Value)
+			if codes[code] || !strings.HasPrefix(code, "check-") {
+				t.Errorf("%s: codes are unique and begin with check-", code)
+			}
+			codes[code] = true
+			if !mutated[code] {
+				t.Errorf("no mutation for %s", code)
+			}
+		}
+		return true
+	})
+}
