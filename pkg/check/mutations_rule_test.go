@@ -25,6 +25,12 @@ func ruleMutations() []mutation {
 			e.Filter = &eventsv1.ResourceFilter{Prefix: "a"}
 			f.source.Spec.Resource["memcached"] = e
 		}, CodeParentFilter, sourceName, "spec.resource[memcached].filter"},
+		{"cluster-scoped kind watched in a namespace", "the list call finds nothing there", func(f *fixture) {
+			f.config["children"].([]any)[0].(map[string]any)["namespaced"] = false
+			e := f.source.Spec.Resource["deployment"]
+			e.Namespace = "team-a"
+			f.source.Spec.Resource["deployment"] = e
+		}, CodeNamespace, sourceName, "spec.resource[deployment].namespace"},
 		{"no atLeastOnce", "a failure loses the event", func(f *fixture) {
 			f.sensor.Spec.Triggers[0].AtLeastOnce, f.sensor.Spec.Triggers[0].DlqTrigger = false, nil
 		}, CodeDelivery, sensorName, firstTrigger + ".atLeastOnce"},

@@ -20,11 +20,15 @@ const maxHTTPTimeout = 10
 
 // events: an EventSource reports every change of a custom resource.
 func events(o objects) []Problem {
-	parents := parentsOf(o)
+	parents, clusterScoped := parentsOf(o), clusterScopedOf(o)
 	return each(o, func(r *report, s *eventsv1.EventSource) {
 		for _, name := range slices.Sorted(maps.Keys(s.Spec.Resource)) {
 			e := s.Spec.Resource[name]
 			at := field.NewPath("spec", "resource").Key(name).Child("filter")
+			if e.Namespace != "" && clusterScoped[e.Resource+"."+e.Group] {
+				r.add(field.NewPath("spec", "resource").Key(name).Child("namespace"), CodeNamespace, "leave it empty",
+					"%s is cluster-scoped: there is nothing to watch in a namespace", e.Resource)
+			}
 			if e.Filter == nil {
 				continue
 			}
@@ -50,6 +54,22 @@ func parentsOf(o objects) map[string]bool {
 	for _, p := range podsOf(o) {
 		for _, s := range p.scripts(o) {
 			out[s.config.Parent.Plural+"."+s.config.Parent.group()] = true
+		}
+	}
+	return out
+}
+
+// clusterScopedOf are the kinds that are known to have no namespace, as plural.group.
+func clusterScopedOf(o objects) map[string]bool {
+	out := map[string]bool{}
+	for _, crd := range all[*apiextensionsv1.CustomResourceDefinition](o) {
+		out[crd.Spec.Names.Plural+"."+crd.Spec.Group] = crd.Spec.Scope == apiextensionsv1.ClusterScoped
+	}
+	for _, p := range podsOf(o) {
+		for _, s := range p.scripts(o) {
+			for _, k := range append(slices.Clone(s.config.Children), s.config.Parent) {
+				out[k.Plural+"."+k.group()] = !k.Namespaced
+			}
 		}
 	}
 	return out
