@@ -15,7 +15,7 @@ func basicTypes() map[string]*props {
 		"boolean":       {Type: "boolean"},
 		"object":        {Type: "object", XPreserveUnknownFields: ptr(true)},
 		"any":           anything(),
-		"quantity":      intOrString(),
+		"quantity":      quantity(),
 		"int-or-string": intOrString(),
 	}
 }
@@ -37,6 +37,13 @@ func anything() *props { return &props{XPreserveUnknownFields: ptr(true)} }
 
 func intOrString() *props {
 	return &props{XIntOrString: true, AnyOf: []props{{Type: "integer"}, {Type: "string"}}}
+}
+
+// quantity is an amount such as 100m or 64Mi; the pattern is that of controller-tools.
+func quantity() *props {
+	out := intOrString()
+	out.Pattern = `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$`
+	return out
 }
 
 func ptr[T any](v T) *T { return &v }

@@ -12,7 +12,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/argoperator/argoperator/pkg/diag"
 )
@@ -85,7 +84,7 @@ func conform(s *props, v any) string {
 			return fmt.Sprintf("%s is not a boolean", show(v))
 		}
 	case "int-or-string":
-		return conformIntOrString(v)
+		return conformIntOrString(s, v)
 	case "array":
 		return conformList(s, v)
 	case "map", "object":
@@ -124,10 +123,10 @@ func conformNumber(s *props, v any) string {
 	return ""
 }
 
-func conformIntOrString(v any) string {
+func conformIntOrString(s *props, v any) string {
 	switch v := v.(type) {
 	case string:
-		return ""
+		return conformString(s, v)
 	case float64:
 		if v == math.Trunc(v) {
 			return ""
@@ -193,9 +192,4 @@ func article(kind string) string {
 		return "an " + kind
 	}
 	return "a " + kind
-}
-
-func isQuantity(text string) bool {
-	_, err := resource.ParseQuantity(text)
-	return err == nil
 }

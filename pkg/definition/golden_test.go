@@ -56,7 +56,7 @@ func golden(t *testing.T, file, got string) {
 	}
 }
 
-func files(t *testing.T, patterns ...string) []string {
+func files(t testing.TB, patterns ...string) []string {
 	t.Helper()
 	var out []string
 	for _, pattern := range patterns {

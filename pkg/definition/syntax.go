@@ -26,6 +26,9 @@ func syntaxFinding(file string, c chunk, err error) diag.Finding {
 	if i := strings.IndexByte(line, '\t'); i >= 0 && strings.Contains(message, "cannot start any token") {
 		column = 1 + utf8.RuneCountInString(line[:i])
 	}
+	if i := strings.LastIndex(line, ": "); i >= 0 && strings.Contains(message, "mapping values are not allowed") {
+		column = 1 + utf8.RuneCountInString(line[:i])
+	}
 	return diag.Finding{
 		Position: diag.Position{File: file, Line: c.line + n, Column: column},
 		Severity: diag.Error,

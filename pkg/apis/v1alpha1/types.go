@@ -18,9 +18,9 @@ const (
 // Operator is a definition: everything argoperator needs to emit an operator.
 type Operator struct {
 	// APIVersion is argoperator.dev/v1alpha1.
-	APIVersion string `json:"apiVersion"`
+	APIVersion string `json:"apiVersion" jsonschema:"enum=argoperator.dev/v1alpha1"`
 	// Kind is Operator.
-	Kind string `json:"kind"`
+	Kind string `json:"kind" jsonschema:"enum=Operator"`
 	// Metadata names the operator.
 	Metadata Metadata `json:"metadata"`
 	// Spec says what the operator watches and what it does.

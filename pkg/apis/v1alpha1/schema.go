@@ -1,0 +1,14 @@
+package v1alpha1
+
+import (
+	"bytes"
+	_ "embed"
+)
+
+//go:generate go run ./internal/schemagen
+
+//go:embed schema.json
+var schemaJSON []byte
+
+// JSONSchema returns the JSON Schema of a definition, for editors. The caller owns it.
+func JSONSchema() []byte { return bytes.Clone(schemaJSON) }

@@ -1,0 +1,57 @@
+package definition
+
+import (
+	"encoding/json"
+	"os"
+	"testing"
+	"testing/fstest"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// FuzzParse holds Parse to what it promises for any bytes: it ends, every error
+// has a place, and what it returns is a legal definition.
+func FuzzParse(f *testing.F) {
+	for _, pattern := range []string{"ok/everything.yaml", "ok/tabs.json", "ok/aliases.yaml", "err/many*.yaml", "err/short-*.yaml", "err/yaml-*.yaml"} {
+		for _, file := range files(f, pattern) {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(data)
+		}
+	}
+	dir := fstest.MapFS{"logic/main.py": {Data: []byte("1")}, "logic/main.js": {Data: []byte("1")}, "logic/lib/names.js": {}}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		defs, list := Parse(Input{Name: "x", Data: data, Dir: dir})
+		for _, found := range list {
+			if found.Severity == diag.Error && found.Line < 1 && len(data) > 0 {
+				t.Errorf("no position: %+v", found)
+			}
+		}
+		if len(defs) == 0 && !list.HasErrors() {
+			t.Error("neither a definition nor an error")
+		}
+		for _, def := range defs {
+			fillEmptyVariables(def)
+			raw, err := json.Marshal(def.Operator)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, list := Parse(Input{Name: "again", Data: raw, Dir: dir})
+			if len(again) != 1 {
+				t.Errorf("a returned definition is not legal: %v\n%s", list, raw)
+			}
+		}
+	})
+}
+
+// fillEmptyVariables gives variables that are written as "" a value: encoded
+// again they would have none.
+func fillEmptyVariables(def *Definition) {
+	for i, v := range def.Operator.Spec.Logic.Env {
+		if v.Secret == "" && v.Value == "" {
+			def.Operator.Spec.Logic.Env[i].Value = "x"
+		}
+	}
+}

@@ -1,0 +1,26 @@
+package definition
+
+import "testing"
+
+func TestPlural(t *testing.T) {
+	for kind, want := range map[string]string{
+		"Memcached": "memcacheds", "Redis": "redis", "Policy": "policies", "Proxy": "proxies",
+		"Gateway": "gateways", "Box": "boxes", "Mouse": "mice", "Person": "people",
+		"Status": "statuses", "Data": "data", "Schema": "schemas", "Index": "indices",
+		"Database": "databases", "NetworkPolicy": "networkpolicies", "KeyValueStore": "keyvaluestores",
+		"Class": "classes", "Cache": "caches", "Analysis": "analyses", "DNS": "dnses", "Child": "children",
+	} {
+		if got := plural(kind); got != want {
+			t.Errorf("plural(%s) = %s, want %s", kind, got, want)
+		}
+	}
+}
+
+// controller-tools' plurals agree with the kinds of Kubernetes itself, but for the one below.
+func TestPluralOfBuiltinKinds(t *testing.T) {
+	for _, b := range builtinKinds() {
+		if got := plural(b.kind); got != b.plural && b.kind != "Endpoints" {
+			t.Errorf("plural(%s) = %s, want %s", b.kind, got, b.plural)
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package definition
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// operator is a definition with the lines under its one short schema.
+func operator(schema string) string {
+	return fmt.Sprintf(`apiVersion: argoperator.dev/v1alpha1
+kind: Operator
+metadata: {name: test}
+spec:
+  api:
+    group: example.com
+    kind: Test
+    versions:
+    - name: v1
+      schema:
+%s
+  logic: {image: "a:1", command: [a], files: []}
+`, indent(schema, "        "))
+}
+
+func indent(text, by string) string {
+	return by + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n"+by)
+}
+
+func TestShortSchema(t *testing.T) {
+	for _, tt := range []struct{ field, want, reason string }{
+		{"string", `{"type":"string"}`, "a type alone"},
+		{"  integer  ", `{"type":"integer"}`, "blanks around"},
+		{"integer|minimum=1", `{"type":"integer","minimum":1}`, "no blanks around the bar"},
+		{"integer | minimum=1   maximum=2", `{"type":"integer","minimum":1,"maximum":2}`, "several markers"},
+		{"number | minimum=0.5", `{"type":"number","minimum":0.5}`, "a fraction"},
+		{"[]string", `{"type":"array","items":{"type":"string"}}`, "a list"},
+		{"[][]integer", `{"type":"array","items":{"type":"array","items":{"type":"integer"}}}`, "a list of lists"},
+		{"map[string][]any", `{"type":"object","additionalProperties":{"type":"array","items":{"x-kubernetes-preserve-unknown-fields":true}}}`, "a map of lists"},
+		{"object", `{"type":"object","x-kubernetes-preserve-unknown-fields":true}`, "any object"},
+		{"int-or-string", `{"x-kubernetes-int-or-string":true,"anyOf":[{"type":"integer"},{"type":"string"}]}`, "a port"},
+		{"int-or-string | default=25%", `{"x-kubernetes-int-or-string":true,"anyOf":[{"type":"integer"},{"type":"string"}],"default":"25%"}`, "a bare word is a string"},
+		{"string | default=3", `{"type":"string","default":"3"}`, "the type decides"},
+		{`string | default=""`, `{"type":"string","default":""}`, "an empty default"},
+		{`string | description="a \"b\" \\ c | d"`, `{"type":"string","description":"a \"b\" \\ c | d"}`, "escapes, and a bar in quotes"},
+		{`string | pattern="^\d+\.x$"`, `{"type":"string","pattern":"^\\d+\\.x$"}`, "a backslash of a pattern stands for itself"},
+		{"string | enum=a,b", `{"type":"string","enum":["a","b"]}`, "bare words"},
+		{`string | enum="a b, c"`, `{"type":"string","enum":["a b","c"]}`, "quoted words"},
+		{"integer | enum=1,2 default=2", `{"type":"integer","enum":[1,2],"default":2}`, "numbers"},
+		{`[]string | default=["a", "b"]`, `{"type":"array","items":{"type":"string"},"default":["a","b"]}`, "a list with blanks"},
+		{"any | default=x", `{"x-kubernetes-preserve-unknown-fields":true,"default":"x"}`, "anything"},
+		{"string | nullable=true", `{"type":"string","nullable":true}`, "null allowed"},
+		{"string | immutable=false", `{"type":"string"}`, "not immutable"},
+	} {
+		quoted, err := json.Marshal(tt.field)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defs, list := Parse(Input{Name: "x", Data: []byte(operator("spec: {f: " + string(quoted) + "}"))})
+		if len(list) > 0 || len(defs) != 1 {
+			t.Errorf("%s (%s): %v", tt.field, tt.reason, list)
+			continue
+		}
+		got := defs[0].Schemas["v1"].Properties["spec"].Properties["f"]
+		var want props
+		if err := json.Unmarshal([]byte(tt.want), &want); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(marshal(t, want), marshal(t, got)); diff != "" {
+			t.Errorf("%s (%s) (-want +got):\n%s", tt.field, tt.reason, diff)
+		}
+	}
+}
+
+func marshal(t *testing.T, v any) string {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+func TestFindingsPointIntoScalars(t *testing.T) {
+	for _, tt := range []struct {
+		schema string
+		want   string // line:column from the schema's own first line
+		reason string
+	}{
+		{`spec: {f: integer | bad=1}`, "1:21", "plain"},
+		{`spec: {f: "integer | bad=1"}`, "1:22", "double-quoted"},
+		{`spec: {f: 'it'}`, "1:12", "single-quoted, the type"},
+		{`spec: {f: 'string | description="it''s" bad=1'}`, "1:41", "a doubled quote is one character"},
+		{`spec: {f: "string | description=\"äö\u00e4\" bad=1"}`, "1:46", "escapes, and letters of two bytes"},
+		{"spec:\n  f: &a integer | bad=1", "2:19", "behind an anchor"},
+		{"spec:\n  f: |\n    integer | bad=1", "2:6", "a block: its beginning"},
+		{"spec:\n  f: integer |\n     bad=1", "2:6", "two lines: the beginning"},
+	} {
+		_, list := Parse(Input{Name: "x", Data: []byte(operator(tt.schema))})
+		if len(list) != 1 {
+			t.Errorf("%s: %v", tt.reason, list)
+			continue
+		}
+		if got := fmt.Sprintf("%d:%d", list[0].Line-10, list[0].Column-8); got != tt.want {
+			t.Errorf("%s: at %s, want %s: %s", tt.reason, got, tt.want, list[0].Message)
+		}
+	}
+}
+
+func TestPositionsOfADefinition(t *testing.T) {
+	defs, list := Parse(Input{Name: "x.yaml", Data: []byte(operator("spec: {f: string}"))})
+	if len(defs) != 1 {
+		t.Fatal(list)
+	}
+	for _, tt := range []struct {
+		path         []string
+		line, column int
+	}{
+		{[]string{"metadata", "name"}, 3, 18},
+		{[]string{"spec", "api", "versions", "0", "name"}, 9, 13},
+		{[]string{"spec", "logic", "command", "0"}, 12, 35},
+		{[]string{"spec", "logic", "env", "3", "name"}, 12, 3},
+		{[]string{"spec", "install", "namespace"}, 4, 1},
+	} {
+		want := diag.Position{File: "x.yaml", Line: tt.line, Column: tt.column}
+		if got := defs[0].Position(tt.path...); got != want {
+			t.Errorf("%v at %v, want %v", tt.path, got, want)
+		}
+	}
+	if got := defs[0].PositionIn(2, "metadata", "name").Column; got != 20 {
+		t.Errorf("third letter of the name in column %d, want 20", got)
+	}
+}
+
+// No file may be left over beside its test.
+func TestGoldenFilesHaveInputs(t *testing.T) {
+	for _, out := range files(t, "ok/*.out", "err/*.out") {
+		base := strings.TrimSuffix(out, ".out")
+		if _, err := os.Stat(base + ".yaml"); err != nil {
+			if _, err := os.Stat(base + ".json"); err != nil {
+				t.Errorf("%s has no input", out)
+			}
+		}
+	}
+}
