@@ -54,10 +54,11 @@ Argo Workflows. There is no controller to write and no image to build.
   argoperator generate -f examples/memcached | kubectl apply -f -
 
 Exit codes: 0 ok, 1 findings, 2 wrong usage, 3 failure of argoperator itself.`,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          noArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SuggestionsMinimumDistance: 2,
+		SilenceErrors:              true,
+		SilenceUsage:               true,
+		Args:                       noArgs,
+		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetIn(s.in)
 	root.SetOut(s.out)

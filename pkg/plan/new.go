@@ -34,6 +34,7 @@ func New(d *definition.Definition) (*Plan, diag.List) {
 		path := append([]string{"spec", "status"}, problem.Path...)
 		findings.Add(d.Position(path...), diag.BadExpression, problem.Message, problem.Hint)
 	}
+	findings = append(findings, unsupported(p, d)...)
 	if findings.HasErrors() {
 		return nil, findings
 	}
