@@ -2,10 +2,12 @@ package check
 
 import (
 	"context"
+	"reflect"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // customResources runs what the API server runs when a CustomResourceDefinition
@@ -22,7 +24,7 @@ func customResources(o objects) []Problem {
 		prepareForCreate(crd)
 		for _, err := range validation.ValidateCustomResourceDefinition(context.Background(), crd) {
 			r.problems = append(r.problems, Problem{
-				Object: reference(v1), Path: err.Field, Code: CodeCRD, Message: err.ErrorBody(),
+				Object: reference(v1), Path: err.Field, Code: CodeCRD, Message: verdict(err),
 			})
 		}
 	})
@@ -37,4 +39,13 @@ func prepareForCreate(crd *apiextensions.CustomResourceDefinition) {
 			return
 		}
 	}
+}
+
+// verdict is what the API server says, without the Go literal that it prints
+// for a value of more than one field.
+func verdict(err *field.Error) string {
+	if err.BadValue != nil && reflect.Indirect(reflect.ValueOf(err.BadValue)).Kind() == reflect.Struct {
+		return err.Type.String() + ": " + err.Detail
+	}
+	return err.ErrorBody()
 }

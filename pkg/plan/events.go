@@ -120,9 +120,10 @@ func parentJQ(p *Plan) string {
 // childJQ lets an event of a child pass when someone else changed or deleted
 // it, when it became ready or stopped being so, or when a field changed that
 // the status shows. The operator's own write shows as a newer time of its field
-// manager and does not pass.
+// manager and does not pass. While a child is rolling out, what it counts up to
+// is left to the event that ends the roll-out: each event that passes is a pod.
 func childJQ(p *Plan, kind Kind, paths [][]string) string {
-	shown := []string{ready(kind)}
+	shown := []string{ready(kind), "rolling"}
 	for _, path := range paths {
 		field := jqPath(path)
 		if !slices.Contains(shown, field) {
@@ -131,6 +132,7 @@ func childJQ(p *Plan, kind Kind, paths [][]string) string {
 	}
 	return fmt.Sprintf(`def wanted: if .metadata.generation == null then del(.metadata, .status) else .metadata.generation end;
 def applied: [.metadata.managedFields[]? | select(.manager == %s and .operation == "Apply" and .subresource == null) | .time];
+def rolling: %s;
 def shown: [%s];
 (.body.Obj // .body) as $new | .oldBody as $old
 | ($new.metadata.annotations["argoperator.dev/owner"] // "") as $key
@@ -139,11 +141,11 @@ def shown: [%s];
       .type == "DELETE"
       or ($old != null and (
         if ($new | wanted) != ($old | wanted) then ($new | applied) == ($old | applied)
-        else ($new | shown) != ($old | shown) end))
+        else ($new | shown) != ($old | shown) and ($new | rolling | not) end))
     )),
     key: $key,
     name: (%s)
-  }`, quote(p.Runtime.Operator), strings.Join(shown, ", "), workflowNameJQ(p.Runtime.Operator, `($key | .[index(".") + 1:])`))
+  }`, quote(p.Runtime.Operator), rolling(kind), strings.Join(shown, ", "), workflowNameJQ(p.Runtime.Operator, `($key | .[index(".") + 1:])`))
 }
 
 // jqPath is the jq of a path that yields null wherever it does not exist.
@@ -184,6 +186,15 @@ func ready(kind Kind) string {
 // value: 63 characters with the five that the API server adds.
 func workflowNameJQ(operator, name string) string {
 	return fmt.Sprintf(`(%s + (%s | gsub("[.]"; "-")))[0:57] + "-"`, quote(operator+"-"), name)
+}
+
+// rolling is the jq of whether an object is in the middle of a roll-out that
+// its controller watches over and will declare finished or failed.
+func rolling(kind Kind) string {
+	if kind.Group == "apps" && kind.Kind == "Deployment" {
+		return `any(.status.conditions[]?; .type == "Progressing" and .status == "True" and .reason != "NewReplicaSetAvailable")`
+	}
+	return "false"
 }
 
 func quote(s string) string {

@@ -138,6 +138,12 @@ func child(generation int, appliedAt string, ready int, more object) object {
 	}
 }
 
+func rollout(reason, status string, ready int) object {
+	c := child(1, "t1", ready, nil)
+	c["status"].(object)["conditions"] = []any{object{"type": "Progressing", "status": status, "reason": reason}}
+	return c
+}
+
 func TestChildEvents(t *testing.T) {
 	tests := []struct {
 		name, reason string
@@ -152,6 +158,10 @@ func TestChildEvents(t *testing.T) {
 		{"ready", "the status must follow", nil, object{"type": "UPDATE", "body": child(1, "t1", 3, nil), "oldBody": child(1, "t1", 2, nil)}, true},
 		{"on its way", "neither ready before nor now", nil, object{"type": "UPDATE", "body": child(1, "t1", 2, nil), "oldBody": child(1, "t1", 1, nil)}, false},
 		{"shown field", "the status shows it", [][]string{{"status", "readyReplicas"}}, object{"type": "UPDATE", "body": child(1, "t1", 2, nil), "oldBody": child(1, "t1", 1, nil)}, true},
+		{"roll-out", "the event that ends it tells the rest", [][]string{{"status", "readyReplicas"}}, object{"type": "UPDATE", "body": rollout("ReplicaSetUpdated", "True", 2), "oldBody": rollout("ReplicaSetUpdated", "True", 1)}, false},
+		{"roll-out ends", "ready at last", nil, object{"type": "UPDATE", "body": rollout("NewReplicaSetAvailable", "True", 3), "oldBody": rollout("ReplicaSetUpdated", "True", 2)}, true},
+		{"roll-out fails", "stuck is news too", nil, object{"type": "UPDATE", "body": rollout("ProgressDeadlineExceeded", "False", 1), "oldBody": rollout("ReplicaSetUpdated", "True", 1)}, true},
+		{"after a roll-out", "a Pod was lost", [][]string{{"status", "readyReplicas"}}, object{"type": "UPDATE", "body": rollout("NewReplicaSetAvailable", "True", 1), "oldBody": rollout("NewReplicaSetAvailable", "True", 2)}, true},
 		{"not ours", "no owner annotation", nil, object{"type": "DELETE", "body": child(1, "t1", 3, object{"annotations": object{}}), "oldBody": nil}, false},
 		{"added", "the custom resource's own event is enough", nil, object{"type": "ADD", "body": child(1, "t1", 3, nil), "oldBody": nil}, false},
 	}
