@@ -71,25 +71,31 @@ func (c *checker) schemaAt(v *v1alpha1.Version, text string, p steps) (*props, b
 	return r.schema, r.fail == "" && !c.doubtful[v.Name]
 }
 
+// maxSelectable is how many selectable fields the API server allows.
+const maxSelectable = 8
+
 // subresources checks the scale subresource and the selectable fields.
 func (c *checker) subresources() {
 	for i := range c.op.Spec.API.Versions {
 		v, p := &c.op.Spec.API.Versions[i], versionPath(i)
 		if s := v.Scale; s != nil {
-			c.scalePath(v, s.SpecReplicasPath, ".spec.", "integer", p.to("scale", "specReplicasPath"))
-			c.scalePath(v, s.StatusReplicasPath, ".status.", "integer", p.to("scale", "statusReplicasPath"))
+			c.scalePath(v, s.SpecReplicasPath, []string{"spec"}, "integer", p.to("scale", "specReplicasPath"))
+			c.scalePath(v, s.StatusReplicasPath, []string{"status"}, "integer", p.to("scale", "statusReplicasPath"))
 			if s.LabelSelectorPath != "" || c.written(p.to("scale", "labelSelectorPath")) {
-				c.scalePath(v, s.LabelSelectorPath, "", "string", p.to("scale", "labelSelectorPath"))
+				c.scalePath(v, s.LabelSelectorPath, []string{"spec", "status"}, "string", p.to("scale", "labelSelectorPath"))
 			}
 		}
 		for j, field := range v.SelectableFields {
 			c.selectable(v, field, p.to("selectableFields", j))
 		}
+		if n := len(v.SelectableFields); n > maxSelectable {
+			c.addKey(p.to("selectableFields"), diag.BadValue, fmt.Sprintf("%d selectable fields are more than %d", n, maxSelectable), "")
+		}
 		c.unique(v.SelectableFields, func(j int) steps { return p.to("selectableFields", j) })
 	}
 }
 
-func (c *checker) scalePath(v *v1alpha1.Version, text, under, kind string, p steps) {
+func (c *checker) scalePath(v *v1alpha1.Version, text string, under []string, kind string, p steps) {
 	if !c.has(text, p) {
 		return
 	}
@@ -98,8 +104,8 @@ func (c *checker) scalePath(v *v1alpha1.Version, text, under, kind string, p ste
 		c.add(p, diag.BadPath, fmt.Sprintf("%s: a scale path cannot lead into a list", text), "")
 		return
 	}
-	if err == nil && under != "" && (len(path) < 2 || "."+path[0].field+"." != under) {
-		c.add(p, diag.BadPath, fmt.Sprintf("%s does not lead into %s", text, under[1:len(under)-1]), "write a path such as "+under+"replicas")
+	if err == nil && (len(path) < 2 || !slices.Contains(under, path[0].field)) {
+		c.add(p, diag.BadPath, fmt.Sprintf("%s does not lead into %s", text, either(under)), "")
 		return
 	}
 	if schema, ok := c.schemaAt(v, text, p); ok && schema != nil && schema.Type != kind {

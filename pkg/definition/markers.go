@@ -24,7 +24,7 @@ func markerRules() map[string]markerRule {
 	numbers, texts := []string{"integer", "number"}, []string{"string"}
 	lists, maps := []string{"array"}, []string{"map", "object"}
 	return map[string]markerRule{
-		"required":         {nil, func(*props, marker) error { return nil }},
+		"required":         {nil, flag(func(*props) *bool { return new(bool) })},
 		"default":          {nil, applyDefault},
 		"description":      {nil, func(s *props, m marker) error { s.Description = m.value; return nil }},
 		"enum":             {[]string{"string", "integer", "number"}, applyEnum},
@@ -54,41 +54,44 @@ func (s *short) mark(n *yaml.Node, schema *props, text string, offset int) (*pro
 	if err != nil {
 		s.add(n, at, diag.BadMarker, err.Error(), "")
 	}
-	required, rules := false, markerRules()
-	unknown := schema == nil
+	unknown, required, seen := schema == nil, false, map[string]marker{}
 	if unknown {
 		schema = anything()
 	}
-	seen := map[string]marker{}
 	for _, m := range markers {
-		rule, ok := rules[m.name]
-		if !ok {
-			s.add(n, m.at, diag.UnknownMarker, fmt.Sprintf("unknown marker %q", m.name), markerHint(m.name, sortedKeys(rules)))
-			continue
-		}
+		rule, ok := s.rule(n, m, schema, unknown)
 		if _, again := seen[m.name]; again && m.name != "validation" {
 			s.add(n, m.at, diag.BadMarker, fmt.Sprintf("marker %s is written twice", m.name), "")
 			continue
 		}
 		seen[m.name] = m
-		if kind := kindOf(schema); rule.fits != nil && !unknown && !slices.Contains(rule.fits, kind) {
-			s.add(n, m.at, diag.BadMarker, fmt.Sprintf("marker %s does not fit type %s", m.name, kind), "it fits "+either(rule.fits))
+		if !ok {
 			continue
 		}
 		if err := rule.apply(schema, m); err != nil {
 			s.add(n, m.value0, diag.BadMarker, fmt.Sprintf("marker %s: %v", m.name, err), "")
 		}
-		if m.name == "required" {
-			b, err := strconv.ParseBool(m.value)
-			if required = b; err != nil {
-				s.add(n, m.value0, diag.BadMarker, fmt.Sprintf("marker required: %q is not true or false", m.value), "")
-			}
-		}
+		required = required || m.name == "required" && m.value == "true"
 	}
 	if !unknown {
 		s.agree(n, schema, seen)
 	}
 	return schema, required
+}
+
+// rule returns the rule of a marker, and reports one that does not exist or does not fit.
+func (s *short) rule(n *yaml.Node, m marker, schema *props, unknown bool) (markerRule, bool) {
+	rules, kind := markerRules(), kindOf(schema)
+	rule, ok := rules[m.name]
+	if !ok {
+		s.add(n, m.at, diag.UnknownMarker, fmt.Sprintf("unknown marker %q", m.name), markerHint(m.name, sortedKeys(rules)))
+		return rule, false
+	}
+	if rule.fits != nil && !unknown && !slices.Contains(rule.fits, kind) {
+		s.add(n, m.at, diag.BadMarker, fmt.Sprintf("marker %s does not fit type %s", m.name, kind), "it fits "+either(rule.fits))
+		return rule, false
+	}
+	return rule, true
 }
 
 func markerHint(name string, known []string) string {
