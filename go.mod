@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/argoproj/argo-events v1.9.11
 	github.com/argoproj/argo-workflows/v3 v3.7.18
+	github.com/gobuffalo/flect v1.0.3
 	github.com/google/go-cmp v0.7.0
 	github.com/invopop/jsonschema v0.13.0
 	github.com/itchyny/gojq v0.12.19
