@@ -7,8 +7,14 @@ func TestLevenshtein(t *testing.T) {
 		a, b string
 		want int
 	}{
-		{"", "", 0}, {"a", "", 1}, {"", "abc", 3}, {"kitten", "sitting", 3}, {"same", "same", 0},
-		{"minimun", "minimum", 1}, {"mian", "main", 1}, {"größe", "grösse", 2},
+		{"", "", 0},
+		{"a", "", 1},
+		{"", "abc", 3},
+		{"kitten", "sitting", 3},
+		{"same", "same", 0},
+		{"minimun", "minimum", 1},
+		{"mian", "main", 1},
+		{"größe", "grösse", 2},
 	} {
 		if got := levenshtein(tt.a, tt.b); got != tt.want {
 			t.Errorf("levenshtein(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)

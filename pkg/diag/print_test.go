@@ -21,19 +21,31 @@ func TestText(t *testing.T) {
 		in     Finding
 		want   string
 	}{
-		{"a caret under the column", finding("a.yaml", 1, 8, "is wrong", "write 2"),
-			"a.yaml:1:8: error: is wrong [wrong-type]\n   1 | first: 1\n     |        ^\n  hint: write 2\n"},
-		{"tabs stay tabs", finding("a.yaml", 2, 9, "m", ""),
-			"a.yaml:2:9: error: m [wrong-type]\n   2 | \ttabs: \tx\n     | \t      \t^\n"},
-		{"wide characters take two columns", finding("a.yaml", 3, 10, "m", ""),
-			"a.yaml:3:10: error: m [wrong-type]\n   3 | wide: 漢字 x\n     |            ^\n"},
-		{"combining marks take none", finding("a.yaml", 4, 14, "m", ""),
-			"a.yaml:4:14: error: m [wrong-type]\n   4 | combined: e\u0301 x\n     |             ^\n"},
-		{"escapes do not reach the terminal", finding("a.yaml", 5, 12, "m\x1b", ""),
-			"a.yaml:5:12: error: m\ufffd [wrong-type]\n   5 | esc: \ufffd[31m x\n     |            ^\n"},
+		{
+			"a caret under the column", finding("a.yaml", 1, 8, "is wrong", "write 2"),
+			"a.yaml:1:8: error: is wrong [wrong-type]\n   1 | first: 1\n     |        ^\n  hint: write 2\n",
+		},
+		{
+			"tabs stay tabs", finding("a.yaml", 2, 9, "m", ""),
+			"a.yaml:2:9: error: m [wrong-type]\n   2 | \ttabs: \tx\n     | \t      \t^\n",
+		},
+		{
+			"wide characters take two columns", finding("a.yaml", 3, 10, "m", ""),
+			"a.yaml:3:10: error: m [wrong-type]\n   3 | wide: 漢字 x\n     |            ^\n",
+		},
+		{
+			"combining marks take none", finding("a.yaml", 4, 14, "m", ""),
+			"a.yaml:4:14: error: m [wrong-type]\n   4 | combined: e\u0301 x\n     |             ^\n",
+		},
+		{
+			"escapes do not reach the terminal", finding("a.yaml", 5, 12, "m\x1b", ""),
+			"a.yaml:5:12: error: m\ufffd [wrong-type]\n   5 | esc: \ufffd[31m x\n     |            ^\n",
+		},
 		{"an empty line has no excerpt", finding("a.yaml", 6, 1, "m", ""), "a.yaml:6:1: error: m [wrong-type]\n"},
-		{"a long line is cut", finding("a.yaml", 7, 250, "m", ""),
-			"a.yaml:7:250: error: m [wrong-type]\n   7 | …" + strings.Repeat("a", 111) + "\n     | " + strings.Repeat(" ", 61) + "^\n"},
+		{
+			"a long line is cut", finding("a.yaml", 7, 250, "m", ""),
+			"a.yaml:7:250: error: m [wrong-type]\n   7 | …" + strings.Repeat("a", 111) + "\n     | " + strings.Repeat(" ", 61) + "^\n",
+		},
 		{"a column behind the end", finding("a.yaml", 8, 99, "m", ""), "a.yaml:8:99: error: m [wrong-type]\n   8 | last\n     |     ^\n"},
 		{"a line behind the end", finding("a.yaml", 99, 1, "m", ""), "a.yaml:99:1: error: m [wrong-type]\n"},
 		{"a byte order mark is not shown", finding("b.yaml", 1, 1, "m", ""), "b.yaml:1:1: error: m [wrong-type]\n   1 | first: 1\n     | ^\n"},
