@@ -71,7 +71,7 @@ func roleName(p *plan.Plan, a plan.Account) string {
 
 func roles(p *plan.Plan) []Object {
 	var out []Object
-	eachRole(p, func(a plan.Account, m metav1.ObjectMeta, rules []rbacv1.PolicyRule) {
+	eachRole(p, func(_ plan.Account, m metav1.ObjectMeta, rules []rbacv1.PolicyRule) {
 		out = append(out, &rbacv1.Role{
 			TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "Role"},
 			ObjectMeta: m,
