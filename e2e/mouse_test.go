@@ -15,7 +15,7 @@ import (
 
 // TestMouse runs an operator of another make: an irregular plural, cluster
 // scope, two versions, logic in POSIX sh, a child in a fixed namespace. A mouse
-// that is angry makes its logic fail.
+// that is angry makes its logic fail, one that is homeless wants no child.
 func TestMouse(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not part of the short run")
@@ -39,7 +39,7 @@ func TestMouse(t *testing.T) {
 	})
 
 	// Logic that fails shows on the status, with the Workflow that failed.
-	anger(t, c, mice, mouse.GetName(), "angry", "brie")
+	temper(t, c, mice, mouse.GetName(), "angry", "brie")
 	failed := c.await(t, "a mouse that is not ready", 4*time.Minute, mice, "", func(s seen) bool {
 		m := s.by(mouse.GetUID())
 		return m != nil && current(m, "False")
@@ -50,11 +50,17 @@ func TestMouse(t *testing.T) {
 		t.Errorf("the status does not name its Workflow: %v", failed.Object["status"])
 	}
 
-	anger(t, c, mice, mouse.GetName(), "calm", "brie")
+	temper(t, c, mice, mouse.GetName(), "calm", "brie")
 	c.await(t, "a mouse that is ready again", slow, mice, "", func(s seen) bool {
 		m := s.by(mouse.GetUID())
 		return m != nil && current(m, "True") && nested(m, "status", "cheese") == "brie"
 	})
+
+	// A child that is no longer wanted goes, and comes back when it is.
+	temper(t, c, mice, mouse.GetName(), "homeless", "brie")
+	c.await(t, "the nest to be pruned", slow, configMaps, home, func(s seen) bool { return len(s.ownedBy(mouse)) == 0 })
+	temper(t, c, mice, mouse.GetName(), "calm", "brie")
+	c.await(t, "the nest to be back", slow, configMaps, home, func(s seen) bool { return len(s.ownedBy(mouse)) == 1 })
 
 	if err := c.objects.Resource(mice).Delete(t.Context(), mouse.GetName(), metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
@@ -64,7 +70,7 @@ func TestMouse(t *testing.T) {
 	fmt.Printf("e2e: mouse workflow: pods per event %s\n", o.counts.tally().perEvent())
 }
 
-func anger(t *testing.T, c *cluster, mice schema.GroupVersionResource, name, mood, cheese string) {
+func temper(t *testing.T, c *cluster, mice schema.GroupVersionResource, name, mood, cheese string) {
 	t.Helper()
 	patch := fmt.Sprintf(`{"spec":{"mood":%q,"cheese":%q}}`, mood, cheese)
 	if _, err := c.objects.Resource(mice).Patch(t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {

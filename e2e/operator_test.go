@@ -164,7 +164,7 @@ func (o *operator) dump(t *testing.T) {
 	for _, args := range [][]string{
 		{"get", "eventsources,sensors,workflows,pods", "-n", operators, "-o", "wide"},
 		{"get", "deployments,replicasets,pods", "-A", "-l", "app.kubernetes.io/managed-by", "-o", "wide"},
-		{"get", "events", "-A", "--field-selector", "type=Warning", "--sort-by", ".lastTimestamp"},
+		{"get", "events", "-A", "--field-selector", "type=Warning,reason!=MissingClusterDNS", "--sort-by", ".lastTimestamp"},
 		{"logs", "-n", operators, "-l", "eventsource-name", "--tail=60", "--prefix"},
 		{"logs", "-n", operators, "-l", "sensor-name", "--tail=60", "--prefix"},
 		{"logs", "-n", operators, "-l", "workflows.argoproj.io/workflow", "--all-containers", "--tail=40", "--prefix"},
@@ -198,4 +198,14 @@ func nested(o *unstructured.Unstructured, path ...string) string {
 	return text
 }
 
-func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
+func nestedMap(o *unstructured.Unstructured, path ...string) map[string]any {
+	fields, _, _ := unstructured.NestedMap(o.Object, path...)
+	return fields
+}
+
+func seconds(d time.Duration) string {
+	if d < time.Second {
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	return fmt.Sprintf("%.1f s", d.Seconds())
+}

@@ -12,6 +12,11 @@ if [ "$(field mood)" = angry ]; then
   exit 1
 fi
 
+if [ "$(field mood)" = homeless ]; then
+  echo '{"children": []}' >"$ARGOPERATOR_RESPONSE"
+  exit 0
+fi
+
 cat >"$ARGOPERATOR_RESPONSE" <<EOF
 {"children": [{
   "apiVersion": "v1", "kind": "ConfigMap",
