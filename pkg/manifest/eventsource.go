@@ -21,13 +21,16 @@ func eventSources(p *plan.Plan) []Object {
 	}
 	m := meta(p, p.Names.EventSource)
 	elect(&m, p)
+	pod := eventsPod(p, plan.Source)
+	// another definition restarts the pod, and so every custom resource is announced again
+	pod.Metadata.Annotations = map[string]string{"argoperator.dev/definition": p.Operator.Digest}
 	return []Object{&eventsv1.EventSource{
 		TypeMeta:   metav1.TypeMeta{APIVersion: eventsv1.SchemeGroupVersion.String(), Kind: "EventSource"},
 		ObjectMeta: m,
 		Spec: eventsv1.EventSourceSpec{
 			EventBusName: p.Install.EventBus.Name,
 			Replicas:     &p.Install.Replicas,
-			Template:     eventsPod(p, plan.Source),
+			Template:     pod,
 			Resource:     entries,
 		},
 	}}

@@ -183,13 +183,15 @@ func reconcile(s v1alpha1.Spec) Reconcile {
 	if engine == "auto" {
 		engine = Workflow
 	}
+	lists := s.Targets.ArgoWorkflows != "3.5"
 	out := Reconcile{
 		Engine:         engine,
 		TimeoutSeconds: int64(duration(s.Reconcile.Timeout) / time.Second),
 		Retries:        *s.Reconcile.Retries,
 		Schedule:       schedule(duration(s.Reconcile.Resync)),
-		Mutexes:        s.Targets.ArgoWorkflows != "3.5",
-		Schedules:      s.Targets.ArgoWorkflows != "3.5",
+		Mutexes:        lists,
+		Schedules:      lists,
+		Settle:         lists,
 	}
 	if s.Finalizer != nil {
 		out.Finalizer = s.Finalizer.Name

@@ -118,6 +118,7 @@ type Reconcile struct {
 	Finalizer      string // empty: none
 	Mutexes        bool   // the target knows the list form of a mutex
 	Schedules      bool   // the target knows the list form of a schedule
+	Settle         bool   // the target can end a schedule, so the first minutes get one of their own
 }
 
 // Install is where the operator lives and what it sees.
