@@ -176,14 +176,15 @@ func runtimeEnv(keyed bool) []corev1.EnvVar {
 	}
 	if keyed {
 		env = append(env, exchangeEnv()...)
-		env = append(env, corev1.EnvVar{Name: "ARGOPERATOR_KEY", Value: "{{workflow.parameters.key}}"})
 	}
 	return env
 }
 
-// exchangeEnv names the files between the operator's own steps and the logic.
+// exchangeEnv is what the operator's own steps and the logic both know: the
+// custom resource, and the files between them.
 func exchangeEnv() []corev1.EnvVar {
 	return []corev1.EnvVar{
+		{Name: "ARGOPERATOR_KEY", Value: "{{workflow.parameters.key}}"},
 		{Name: "ARGOPERATOR_REQUEST", Value: workspaceDir + "/request.json"},
 		{Name: "ARGOPERATOR_RESPONSE", Value: workspaceDir + "/response.json"},
 	}

@@ -632,9 +632,27 @@ def record_failure(run, cr, generation, text, status):
 
 
 def write_status(run, cr, generation, status, conditions):
-    """Applies the status where it differs from what is there. `conditions` stand for those of the same type."""
+    """Writes the status where it differs from what is there. `conditions` stand for those of the same type.
+
+    By merge patch: server-side apply fails for an object written through another version of its API as soon as that
+    version lacks one of its fields."""
     if not run.parent["status"]:
         return
+    for _ in range(5):
+        if cr is None:
+            log("%s was deleted meanwhile: no status to write" % run.key)
+            return
+        try:
+            return patch_status(run, cr, generation, status, conditions)
+        except ApiError as error:
+            if error.status not in (404, 409):
+                raise
+        now = run.get_parent()
+        cr = now if now and now["metadata"]["uid"] == cr["metadata"]["uid"] else None
+    raise Failed("%s changes too fast to write its status" % run.key)
+
+
+def patch_status(run, cr, generation, status, conditions):
     current = cr.get("status") or {}
     mine = {given["type"] for given in conditions}
     conditions = [given for given in status.get("conditions") or [] if given["type"] not in mine] + conditions
@@ -647,17 +665,24 @@ def write_status(run, cr, generation, status, conditions):
             owned = (entry.get("fieldsV1") or {}).get("f:status") or {}
     if settled(want, current, owned):
         return
-    metadata = {"name": run.name, "uid": cr["metadata"]["uid"]}
-    if run.parent["namespaced"]:
-        metadata["namespace"] = run.namespace
-    body = {"apiVersion": run.parent["apiVersion"], "kind": run.parent["kind"], "metadata": metadata, "status": want}
-    try:
-        run.client.apply(run.parent_path("status"), body, manager, True)
-        log("status: " + "; ".join("%(type)s=%(status)s %(reason)s" % given for given in want["conditions"]))
-    except ApiError as error:
-        if error.status not in (404, 409):
-            raise
-        log("%s was deleted meanwhile: no status to write" % run.key)
+    body = {"metadata": {"resourceVersion": cr["metadata"]["resourceVersion"]}, "status": change(want, current, owned)}
+    run.client.request("PATCH", run.parent_path("status"), body, {"fieldManager": manager}, "application/merge-patch+json")
+    log("status: " + "; ".join("%(type)s=%(status)s %(reason)s" % given for given in want["conditions"]))
+
+
+def change(want, have, owned):
+    """The merge patch that makes `want` of `have`: what we own and no longer want goes, what others own stays."""
+    patch = {key: None for key in have if key not in want and "f:" + key in owned}
+    for key, value in want.items():
+        own = owned.get("f:" + key) or {}
+        if isinstance(value, dict) and isinstance(have.get(key), dict):
+            patch[key] = change(value, have[key], own)
+        elif key == "conditions":
+            types = {one["type"] for one in value} | {json.loads(k[2:]).get("type") for k in own if k.startswith("k:")}
+            patch[key] = [one for one in have.get(key) or [] if one.get("type") not in types] + value
+        else:
+            patch[key] = value
+    return patch
 
 
 def filled(given, current, generation, now):

@@ -107,6 +107,8 @@ class FakeCluster:
             return 201, self.put("%s/%s" % (path, name), dict(body, metadata=dict(body["metadata"], name=name)))
         if method == "PATCH" and headers["Content-Type"] == "application/apply-patch+yaml":
             return self.apply(path, query, body)
+        if path.endswith("/status") and path[:-7] in self.objects:
+            return self.merge_status(path[:-7], query, body)
         if path not in self.objects:
             return 404, {"reason": "NotFound", "message": "%s not found" % path}
         if method == "DELETE":
@@ -169,6 +171,24 @@ class FakeCluster:
             del self.objects[path]
         return 200, obj
 
+    def merge_status(self, path, query, body):
+        obj, manager = self.objects[path], query["fieldManager"]
+        if body["metadata"]["resourceVersion"] != obj["metadata"]["resourceVersion"]:
+            return 409, {"reason": "Conflict", "message": "the object has been modified"}
+        before, mine = obj.get("status") or {}, self.applied.get((path, manager), {})
+        obj["status"] = merge_patch(before, body["status"])
+        if obj["status"] != before:
+            obj["metadata"]["resourceVersion"] = str(next(self.versions))
+        types = {one["type"] for one in mine.get("conditions", [])}  # of a list that is a map, a manager owns what it changed
+        conditions = [one for one in obj["status"].get("conditions", [])
+                      if one["type"] in types or one not in before.get("conditions", [])]
+        mine = self.applied[path, manager] = dict(merge_patch(mine, body["status"]), conditions=conditions)
+        fields = [one for one in obj["metadata"].get("managedFields", []) if one["manager"] != manager]
+        obj["metadata"]["managedFields"] = fields + [
+            {"manager": manager, "operation": "Update", "time": "2026-01-01T00:00:00Z", "subresource": "status",
+             "fieldsV1": owned({"status": mine})}]
+        return 200, obj
+
     def delete(self, path, body):
         if body["preconditions"]["uid"] != self.objects[path]["metadata"]["uid"]:
             return 409, {"reason": "Conflict", "message": "uid mismatch"}
@@ -177,6 +197,19 @@ class FakeCluster:
         else:
             del self.objects[path]
         return 200, {"kind": "Status"}
+
+
+def merge_patch(have, patch):
+    """RFC 7386."""
+    if not isinstance(patch, dict):
+        return patch
+    result = dict(have) if isinstance(have, dict) else {}
+    for key, value in patch.items():
+        if value is None:
+            result.pop(key, None)
+        else:
+            result[key] = merge_patch(result.get(key), value)
+    return result
 
 
 def owned(value):
@@ -393,7 +426,7 @@ class ApplyTest(Case):
             "type": "Ready", "status": "False", "reason": "Progressing", "observedGeneration": 3,
             "lastTransitionTime": self.time, "message": "not ready: Deployment team/one: updatedReplicas is 0 of 2"})
         body = next(entry[3] for entry in self.cluster.log if entry[1].endswith("/status"))
-        self.assertEqual(body["metadata"], {"name": "one", "namespace": "team", "uid": "cr-uid"})
+        self.assertEqual(list(body["metadata"]), ["resourceVersion"])
 
     def test_second_run_writes_no_status(self):
         self.cr()
@@ -615,9 +648,25 @@ class ApplyTest(Case):
         for status in (404, 409):
             self.cluster.reset()
             self.cr()
-            self.cluster.faults = [always("PATCH", "/status$", status, {"message": "gone"})]
+
+            def gone(method, path):
+                if method == "PATCH" and path.endswith("/status"):
+                    del self.cluster.objects[path[:-7]]
+                    return status, {"message": "gone"}
+                return None
+            self.cluster.faults = [gone]
             self.assertEqual(self.reconcile([deployment()]), 0)
             self.assertIn("no status to write", self.out)
+
+    def test_changed_during_apply(self):
+        self.cr()
+        self.cluster.faults = [once("PATCH", "/status$", 409, {"message": "the object has been modified"})]
+        self.assertEqual(self.reconcile([deployment()]), 0)
+        self.assertEqual(self.condition("Ready")["status"], "False")
+        self.cluster.faults = [always("PATCH", "/status$", 409, {"message": "the object has been modified"})]
+        self.write("response.json", {"children": [], "status": {"phase": "other"}})
+        self.assertEqual(self.run_command("apply"), 1)
+        self.assertIn("changes too fast", self.out)
 
     def test_cluster_scoped_parent(self):
         self.config["parent"]["namespaced"] = False
