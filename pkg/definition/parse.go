@@ -19,7 +19,7 @@ func Parse(in Input) ([]*Definition, diag.List) {
 		return !in.Lenient || bytes.Contains(text, []byte(v1alpha1.Group+"/"))
 	})
 	if len(docs) == 0 && len(list) == 0 && !in.Lenient {
-		list.Add(startOf(in), diag.NoDefinition, "the file holds no definition", "argoperator init NAME writes one to begin with")
+		list.Add(startOf(in), diag.NoDefinition, "the file holds no definition", "a definition begins with apiVersion: argoperator.dev/v1alpha1 and kind: Operator")
 	}
 	var defs []*Definition
 	seen := map[string]diag.Position{}
