@@ -33,6 +33,7 @@ func TestWatchNamespaces(t *testing.T) {
 		cr := s.by(outside.GetUID())
 		return cr != nil && cr.Object["status"] == nil
 	})
+	o.remove(t, inside)
 	c.await(t, "no Deployment outside", time.Minute, deployments, nsB, func(s seen) bool { return len(s.ownedBy(outside)) == 0 })
 }
 

@@ -6,7 +6,7 @@ field() {
   tr '{},' '\n\n\n' <"$ARGOPERATOR_REQUEST" | sed -n "s/^ *\"$1\": *\"\([^\"]*\)\".*/\1/p" | head -n 1
 }
 
-name=${ARGOPERATOR_KEY#*.}
+name=$(field name)
 if [ "$(field mood)" = angry ]; then
   echo "mouse $name is angry and builds no nest" >&2
   exit 1
