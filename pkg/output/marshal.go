@@ -50,6 +50,11 @@ var noise = map[string]bool{
 	"host": true, "namespace": true, "schedule": true,
 }
 
+// opaque are maps whose keys are the user's, not a type's: nothing in them is noise.
+var opaque = map[string]bool{
+	"data": true, "labels": true, "annotations": true, "matchLabels": true, "openAPIV3Schema": true,
+}
+
 // keep are places whose empty value carries meaning although its key is noise.
 func keep(parent, key string) bool { return parent == "subresources" && key == "status" }
 
@@ -59,7 +64,9 @@ func pruneUnder(parent string, value any) {
 	switch v := value.(type) {
 	case map[string]any:
 		for key, inner := range v {
-			pruneUnder(key, inner)
+			if !opaque[key] {
+				pruneUnder(key, inner)
+			}
 			if inner == nil || noise[key] && empty(inner) && !keep(parent, key) {
 				delete(v, key)
 			}
