@@ -66,6 +66,16 @@ class ApiError(Failed):
 # The API server
 
 
+# What YAML does not take as it is, or takes for the end of a line.
+NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+
+
+def yaml_json(value):
+    """JSON that is YAML too: the API server reads an applied object as YAML, which knows no pairs of surrogates."""
+    text = json.dumps(value, ensure_ascii=False)
+    return NOT_IN_YAML.sub(lambda match: "\\u%04x" % ord(match.group()), text).encode("utf-8", "replace")
+
+
 class Client:
     """A Kubernetes client of one connection. It waits out what passes by itself: 429, 5xx, lost connections."""
 
@@ -150,7 +160,7 @@ class Client:
                 headers["Authorization"] = "Bearer " + file.read().strip()
         if body is not None:
             headers["Content-Type"] = content_type
-            body = json.dumps(body).encode()
+            body = yaml_json(body)
         if self.connection is None:
             self.connection = self._connect()
         self.connection.request(method, path + ("?" + urllib.parse.urlencode(query) if query else ""), body, headers)

@@ -406,6 +406,16 @@ class ReadTest(Case):
                 self.assertEqual([p for _, p, _, _, _ in self.cluster.log if p.endswith("deployments")], want)
 
 
+class EncodingTest(unittest.TestCase):
+    def test_json_that_is_yaml(self):
+        text = "".join(map(chr, range(0x250))) + "\u2028\u2029\ufeff\ufffe\uffff\U0001f600\U000e0001{{x}}\\u0041"
+        body = reconcile.yaml_json({"a": text})
+        self.assertEqual(json.loads(body), {"a": text})
+        self.assertNotRegex(body.decode(), "[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+        self.assertNotRegex(body.decode(), r"(?i)(?<!\\)\\ud[89a-f]")
+        self.assertEqual(reconcile.yaml_json("\ud800"), b'"?"')
+
+
 class ApplyTest(Case):
     def test_applies_children_and_status(self):
         self.cr()
