@@ -14,8 +14,8 @@ import (
 )
 
 // TestMouse runs an operator of another make: an irregular plural, cluster
-// scope, two versions, logic in POSIX sh, a child in a fixed namespace. A mouse
-// that is angry makes its logic fail, one that is homeless wants no child.
+// scope, two versions, logic in POSIX sh, a child in a fixed namespace, a
+// finalizer. A mouse that is angry makes its logic fail, one that is homeless wants no child.
 func TestMouse(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not part of the short run")
@@ -66,6 +66,7 @@ func TestMouse(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.await(t, "the nest to go", slow, configMaps, home, func(s seen) bool { return len(s.ownedBy(mouse)) == 0 })
+	c.await(t, "the finalizer to be taken off", slow, mice, "", func(s seen) bool { return s.by(mouse.GetUID()) == nil })
 	o.awaitIdle(t)
 	fmt.Printf("e2e: mouse workflow: pods per event %s\n", o.counts.tally().perEvent())
 }

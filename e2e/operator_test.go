@@ -146,6 +146,7 @@ func (o *operator) uninstall(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	o.audit.close()
 	if _, err := try(o.manifest, "kubectl", "delete", "--ignore-not-found", "--timeout=90s", "-f", "-"); err != nil {
 		t.Error(err)
 	}

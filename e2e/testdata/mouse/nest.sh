@@ -12,7 +12,7 @@ if [ "$(field mood)" = angry ]; then
   exit 1
 fi
 
-if [ "$(field mood)" = homeless ]; then
+if [ "$(field mood)" = homeless ] || grep -q '"finalizing": true' "$ARGOPERATOR_REQUEST"; then
   echo '{"children": []}' >"$ARGOPERATOR_RESPONSE"
   exit 0
 fi
