@@ -1032,8 +1032,11 @@ def due(run, cr, children):
     if run.parent["status"]:
         if status.get("observedGeneration") != metadata.get("generation"):
             return "its latest change is not reconciled"
-        conditions = {given.get("type"): given for given in status.get("conditions") or []}
-        if not holds_true(conditions, "Ready"):
+        ready = next((given for given in status.get("conditions") or [] if given.get("type") == "Ready"), {})
+        waiting, shown = any(unready(child) for child in children), (ready.get("status"), ready.get("reason"))
+        if waiting and shown == ("True", "Reconciled"):
+            return "is shown as ready, and a child is not"
+        if ready.get("status") != "True" and not (waiting and shown == ("False", "Progressing")):
             return "is not ready"
     if not children:
         return "has no children"

@@ -875,6 +875,16 @@ class ResyncTest(Case):
         gone, other = {"deletionTimestamp": "t"}, {"manager": "kubectl", "time": "2026-01-01T00:00:03Z"}
         mine, no_status = {"finalizers": [FINALIZER]}, {"parent": {"status": False, "namespaced": True}}
 
+        def ready(status, reason):
+            return {"type": "Ready", "status": status, "reason": reason}
+
+        def arrived(child):
+            full = dict.fromkeys(("replicas", "updatedReplicas", "readyReplicas", "availableReplicas"), 2)
+            return [dict(child, status=dict(full, observedGeneration=3))]
+
+        def waiting(child):
+            return [dict(child, status={"observedGeneration": 0})]
+
         def changed(**metadata):
             return lambda child: [reconcile.merged(child, {"metadata": metadata})]
         rows = (
@@ -886,6 +896,11 @@ class ResyncTest(Case):
             ("finalizer there", {"metadata": mine}, None, {"finalizer": FINALIZER}, ""),
             ("new generation", {"metadata": {"generation": 4}}, None, {}, "latest change"),
             ("not ready", {"status": {"conditions": [{"type": "Ready", "status": "False"}]}}, None, {}, "not ready"),
+            ("on its way", {"status": {"conditions": [ready("False", "Progressing")]}}, waiting, {}, ""),
+            ("arrived unseen", {"status": {"conditions": [ready("False", "Progressing")]}}, arrived, {}, "not ready"),
+            ("lost unseen", {"status": {"conditions": [ready("True", "Reconciled")]}}, waiting, {}, "a child is not"),
+            ("ready by its logic", {"status": {"conditions": [ready("True", "Good")]}}, waiting, {}, ""),
+            ("failed", {"status": {"conditions": [ready("False", "ReconcileFailed")]}}, waiting, {}, "not ready"),
             ("no condition", {"status": {"conditions": []}}, None, {}, "not ready"),
             ("no status to judge", {"status": {"conditions": []}, "metadata": {"generation": 9}}, None, no_status, ""),
             ("no children", {}, lambda child: [], no_status, "no children"),
