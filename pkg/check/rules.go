@@ -36,12 +36,23 @@ func events(o objects) []Problem {
 				r.add(at.Child("afterStart"), CodeAfterStart, "leave it out",
 					"drops what exists at the start, what is applied server-side, and every deletion of it")
 			}
-			if parents[e.Resource+"."+e.Group] {
+			if parents[e.Resource+"."+e.Group] && !watchedWhole(s.Spec.Resource, e) {
 				r.add(at, CodeParentFilter, "filter in jq", "a filter on the custom resources themselves drops the deletions that a lost watch reports late")
 			}
 		}
 		replicas(r, s.Spec.Replicas, s.Annotations)
 	})
+}
+
+// watchedWhole tells whether another entry watches the same kind in the same
+// namespace without a filter: then a filtered one is about children of that kind.
+func watchedWhole(entries map[string]eventsv1.ResourceEventSource, filtered eventsv1.ResourceEventSource) bool {
+	for _, e := range entries {
+		if e.Filter == nil && e.GroupVersionResource == filtered.GroupVersionResource && e.Namespace == filtered.Namespace {
+			return true
+		}
+	}
+	return false
 }
 
 // parentsOf are the kinds that are reconciled, as plural.group: those whose

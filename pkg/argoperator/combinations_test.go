@@ -1,0 +1,92 @@
+package argoperator_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// choice is one thing that a definition may say in several ways.
+type choice struct {
+	name     string
+	variants []string // lines of a definition; empty says nothing
+}
+
+var choices = []choice{
+	{"engine", []string{"  reconcile: {engine: workflow}", "  reconcile: {engine: steps}"}},
+	{"api", []string{
+		"  api: {group: example.com, kind: Thing, versions: [{name: v1, schema: {spec: {a: integer}, status: {n: integer}}}]}",
+		"  api: {group: example.com, kind: Thing, scope: Cluster, versions: [{name: v1, schema: {spec: {a: integer}, status: {n: integer}}}]}",
+		"  api: {existing: {group: apps, version: v1, kind: StatefulSet}}",
+		"  api: {existing: {version: v1, kind: Namespace, status: true}}",
+	}},
+	{"children", []string{
+		"  children: [{name: web, apiVersion: apps/v1, kind: Deployment}]",
+		"  children: [{name: web, apiVersion: v1, kind: ConfigMap, onDelete: Orphan}]",
+		"  children: [{name: role, apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole}]",
+		"  children: [{name: web, apiVersion: apps/v1, kind: StatefulSet}, {name: svc, apiVersion: v1, kind: Service}]",
+	}},
+	{"finalizer", []string{"", "  finalizer: {}"}},
+	{"install", []string{
+		"",
+		"  install: {watchNamespaces: [blue, green]}",
+		"  install: {replicas: 2, eventBus: {mode: managed}}",
+		"  install: {names: {sensor: watcher, workflowTemplate: work, configMap: code}, userRoles: false, argoServerURL: https://argo.example.com}",
+	}},
+}
+
+// refusals are the findings that a combination may end in: two things that
+// exclude each other. Anything else, a failed check above all, is a defect.
+var refusals = []string{diag.Unsupported, diag.ConflictingKeys, diag.UnknownField, diag.BadValue}
+
+// TestCombinations: every combination of choices is either refused by a rule
+// of the language, or builds and passes all checks.
+func TestCombinations(t *testing.T) {
+	files := fstest.MapFS{"main.py": &fstest.MapFile{Data: []byte("print()\n")}}
+	built, refused := 0, 0
+	for _, lines := range product(choices) {
+		text := "apiVersion: argoperator.dev/v1alpha1\nkind: Operator\nmetadata: {name: thing}\nspec:\n" +
+			strings.Join(lines, "\n") +
+			"\n  logic: {image: 'python:3.13-slim', command: [python3, main.py], files: [main.py]}\n"
+		result, err := argoperator.Generate([]argoperator.Source{{Name: "operator.yaml", Data: []byte(text), Dir: files}}, argoperator.Options{})
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		if len(result.Operators) == 1 {
+			built++
+			continue
+		}
+		refused++
+		for _, f := range result.Findings {
+			if !strings.Contains(fmt.Sprint(refusals), f.Code) {
+				t.Errorf("%s: %s\n%s", f.Code, f.Message, text)
+			}
+		}
+	}
+	t.Logf("%d built, %d refused", built, refused)
+	if built < 100 {
+		t.Errorf("only %d combinations were built: the test has lost its point", built)
+	}
+}
+
+// product returns one line of each choice, in every combination.
+func product(choices []choice) [][]string {
+	if len(choices) == 0 {
+		return [][]string{nil}
+	}
+	var all [][]string
+	for _, rest := range product(choices[1:]) {
+		for _, variant := range choices[0].variants {
+			lines := rest
+			if variant != "" {
+				lines = append([]string{variant}, rest...)
+			}
+			all = append(all, lines)
+		}
+	}
+	return all
+}
