@@ -19,7 +19,7 @@ func (f *fixture) permit() {
 	f.account("workflow", []rbacv1.PolicyRule{
 		rule(api, memcacheds, "get"), rule(api, memcacheds+"/status", "patch"),
 		rule("apps", "deployments", "get", "list", "create", "patch", "delete"),
-	}, []rbacv1.PolicyRule{results})
+	}, []rbacv1.PolicyRule{results, rule("argoproj.io", "workflows", "get")})
 	f.account("resync", []rbacv1.PolicyRule{rule(api, memcacheds, "list"), rule("apps", "deployments", "list")},
 		[]rbacv1.PolicyRule{rule("argoproj.io", "workflows", "create"), results})
 	f.clusterRoles["view"] = &rbacv1.ClusterRole{

@@ -42,6 +42,7 @@ var scriptTable = []struct {
 	{"apply", children, "delete", pruning},
 	{"report", parent, "get", always},
 	{"report", parentStatus, "patch", reporting},
+	{"report", workflowsOf, "get", reporting},
 	{"resync", parent, "list", always},
 	{"resync", children, "list", always},
 	{"resync", workflowsOf, "create", always},

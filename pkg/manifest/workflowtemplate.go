@@ -160,6 +160,8 @@ func runtimeContainer(p *plan.Plan, name, command string) *corev1.Container {
 		Env:             runtimeEnv(command != "resync"),
 		Resources:       smallResources(),
 		SecurityContext: containerSecurity(),
+		// so that Argo knows the last lines of what failed
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 		VolumeMounts: []corev1.VolumeMount{
 			readOnly("runtime", runtimeDir), mount("workspace", workspaceDir), mount("tmp", temporaryDir),
 		},
@@ -215,6 +217,8 @@ func logicContainer(p *plan.Plan, name string) corev1.Container {
 		Env:             append(exchangeEnv(), userEnv(p)...),
 		Resources:       resources(p.Logic.Resources),
 		SecurityContext: containerSecurity(),
+
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 		VolumeMounts: []corev1.VolumeMount{
 			readOnly("logic", logicDir), mount("workspace", workspaceDir), mount("tmp", temporaryDir),
 			readOnly("no-credentials", credentialsDir),

@@ -12,6 +12,12 @@ func grants(p *Plan) []Grant {
 		Grant{Account: Sensor, Group: argo, Resource: "workflows", Verbs: []string{"create"}, Why: "one Workflow a reconcile"})
 	list = append(list, reconcilerGrants(p)...)
 	list = append(list, resyncGrants(p, kinds)...)
+	if p.API.Kind.Status {
+		list = append(list, Grant{
+			Account: Reconciler, Group: argo, Resource: "workflows", Verbs: []string{"get"},
+			Why: "a failed reconcile says on the status what failed",
+		})
+	}
 	list = append(list, taskResults(Reconciler), taskResults(Resyncer))
 	if p.Install.LeaderElection {
 		list = append(list, leases(Source), leases(Sensor))

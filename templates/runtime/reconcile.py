@@ -24,6 +24,8 @@ OWNER = "argoperator.dev/owner"
 DEFINITION = "argoperator.dev/definition"
 SIBLINGS = "argoperator.dev/siblings"
 
+WORKFLOWS = {"apiVersion": "argoproj.io/v1alpha1", "plural": "workflows", "namespaced": True}
+
 PAGE = 500           # objects per list request
 REQUEST_TIMEOUT = 10  # seconds that one request may take
 RETRY_BUDGET = 30    # seconds after which a request is not tried again
@@ -990,9 +992,33 @@ def report(run):
         if given.get("type") == "Ready" and given.get("status") == "False" and told:
             log("the failure is on the status already")
             return 0
-    text = "reconcile failed (%s)" % run.env.get("ARGOPERATOR_WORKFLOW_STATUS", "Failed")
+    text = "reconcile failed: %s" % (cause(run) or run.env.get("ARGOPERATOR_WORKFLOW_STATUS", "Failed"))
     record_failure(run, cr, cr["metadata"].get("generation", 0), text, None)
     return 0
+
+
+def cause(run):
+    """What the step that failed last had to say, "" where that cannot be known. It is read from the Workflow: passed
+    through Argo's templates, a program's output could be taken for one."""
+    try:
+        workflow = run.client.get(path_of(WORKFLOWS, run.config["namespace"], run.env["ARGOPERATOR_WORKFLOW"])) or {}
+    except Failed as failure:
+        log("the Workflow could not be read: %s" % failure)
+        return ""
+    status = workflow.get("status") or {}
+    failed = [node for node in (status.get("nodes") or {}).values() if node.get("phase") in ("Failed", "Error")
+              and node.get("type") in ("Container", "Pod") and node.get("message")]
+    # a container that only waited for another, and the pod of several, say less than the one that failed
+    failed.sort(key=lambda node: ('dependency "' not in node["message"], node.get("finishedAt") or ""))
+    return last_words(failed[-1]["message"] if failed else status.get("message") or "")
+
+
+def last_words(message):
+    """The exit code and the last line that the program itself wrote: the executor's own lines say nothing."""
+    code, mark, output = message.partition("): ")
+    lines = [line.strip() for line in output.splitlines()
+             if line.strip() and "argo=true" not in line and not line.startswith("Error: exit status")]
+    return (code + mark[:1] + (": " + lines[-1] if lines else ""))[:300]
 
 
 # ---------------------------------------------------------------------------------------------------------------
@@ -1067,9 +1093,8 @@ def submit(run, cr, reason):
                      "labels": {MANAGED_BY: run.operator}},
         "spec": {"workflowTemplateRef": {"name": run.config["workflowTemplate"]},
                  "arguments": {"parameters": [{"name": "key", "value": key}]}}}
-    kind = {"apiVersion": "argoproj.io/v1alpha1", "plural": "workflows", "namespaced": True}
     try:
-        run.client.request("POST", path_of(kind, run.config["namespace"]), workflow)
+        run.client.request("POST", path_of(WORKFLOWS, run.config["namespace"]), workflow)
         log("%s: %s" % (key, reason))
         return True
     except ApiError as error:

@@ -839,7 +839,7 @@ class ReportTest(Case):
                                                                   "message": "m", "lastTransitionTime": "t"}]}
         self.assertEqual(self.run_command("report"), 0)
         self.assertEqual(self.condition("Ready")["message"],
-                         "reconcile failed (Error); see workflow argo-events/memcached-one-abc")
+                         "reconcile failed: Error; see workflow argo-events/memcached-one-abc")
         self.assertEqual((self.condition("Stalled")["status"], self.condition("Ready")["observedGeneration"]), ("True", 3))
         self.assertEqual((self.live()["status"]["phase"], self.condition("Warm")["lastTransitionTime"]), ("fine", "t"))
         self.assertEqual(self.live()["status"]["observedGeneration"], 3)
@@ -853,7 +853,31 @@ class ReportTest(Case):
         self.assertEqual(self.condition("Ready"), before)
         self.env["ARGOPERATOR_WORKFLOW"] = "memcached-one-ab"  # a prefix of the other's name
         self.assertEqual(self.run_command("report"), 0)
-        self.assertIn("reconcile failed (Failed)", self.condition("Ready")["message"])
+        self.assertIn("reconcile failed: Failed", self.condition("Ready")["message"])
+
+    def test_cause(self):
+        def node(finished, message, kind="Container", phase="Failed"):
+            return {"type": kind, "phase": phase, "message": message, "finishedAt": finished}
+        crash = 'logic: Error (exit code 1): Traceback:\n  x\nKeyError: {{=1}}\ntime="t" level=info argo=true\nError: exit status 1\n'
+        waited = 'apply: Error (exit code 64): dependency "logic" exited with non-zero code: 1'
+        rows = (
+            ({"nodes": {"a": node("1", "logic: Error (exit code 9): old"), "b": node("2", crash),
+                        "c": node("3", waited, phase="Error"), "d": node("4", waited, "Pod")}},
+             "logic: Error (exit code 1): KeyError: {{=1}}"),
+            ({"nodes": {"a": node("1", "OOMKilled (exit code 137)", "Pod")}}, "OOMKilled (exit code 137)"),
+            ({"nodes": {"a": node("1", "main: Error (exit code 2): ")}}, "main: Error (exit code 2)"),
+            ({"message": "Max duration limit exceeded", "nodes": {"a": node("1", "", "Retry")}}, "Max duration limit exceeded"),
+            ({"nodes": {"a": node("1", "x" * 500)}}, "x" * 300),
+            ({}, "Failed"), (None, "Failed"))
+        for status, want in rows:
+            with self.subTest(want):
+                self.cluster.reset()
+                self.cr()
+                if status is not None:
+                    self.cluster.put(WORKFLOWS + "/memcached-one-abc", {"metadata": {}, "status": status})
+                self.assertEqual(self.run_command("report"), 0)
+                self.assertEqual(self.condition("Ready")["message"],
+                                 "reconcile failed: %s; see workflow argo-events/memcached-one-abc" % want)
 
     def test_gone(self):
         self.assertEqual(self.run_command("report"), 0)
