@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -9,7 +10,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 )
 
-// unsupported finds what no engine of this version can carry.
+// unsupported finds what no engine of this version can carry, or not easily.
 func unsupported(p *Plan, d *definition.Definition) diag.List {
 	var findings diag.List
 	for i, c := range p.Children {
@@ -26,7 +27,30 @@ func unsupported(p *Plan, d *definition.Definition) diag.List {
 				"add `finalizer: {}` so that the operator deletes it, or onDelete: Orphan")
 		}
 	}
-	return append(findings, braces(p, d)...)
+	return slices.Concat(findings, braces(p, d), large(p, d))
+}
+
+// maxApplied is how large an object may be for a plain `kubectl apply`, which
+// keeps a copy of it in an annotation: 256 KiB less some room for the rest.
+const maxApplied = 240 * 1024
+
+// large warns of objects that only a server-side apply takes.
+func large(p *Plan, d *definition.Definition) diag.List {
+	var findings diag.List
+	warn := func(what string, size int, path ...string) {
+		if size > maxApplied {
+			findings.Warn(d.Position(path...), diag.TooLarge,
+				fmt.Sprintf("%s takes %d KiB, more than a plain kubectl apply can carry", what, size/1024),
+				"apply the output with kubectl apply --server-side")
+		}
+	}
+	files := 0
+	for _, f := range append(slices.Clone(p.Logic.Files), p.Logic.Parameters...) {
+		files += len(quote(f.Content))
+	}
+	warn("the logic", files, "spec", "logic", "files")
+	warn("the CustomResourceDefinition", len(p.API.CRD), "spec", "api", "crd", "file")
+	return findings
 }
 
 // braces refuses text of the definition that Argo would take for a template of
