@@ -40,11 +40,12 @@ tidy: ## rewrite go.mod and go.sum as the imports need them
 verify-tidy: ## fail if `make tidy` would change anything
 	go mod tidy -diff
 
-generate: ## rewrite the goldens of tests and examples; their diff is the review
+generate: ## rewrite what is made from other files, the JSON Schema and the goldens; their diff is the review
+	go generate ./...
 	UPDATE=1 go test ./...
 
 verify-generate: ## fail if `make generate` would change anything
-	go test ./pkg/argoperator ./pkg/definition
+	go test ./pkg/apis/... ./pkg/argoperator ./pkg/definition ./cmd/argoperator
 
 examples: build ## generate every example with the binary: no finding, and the same bytes twice
 	@for name in $(EXAMPLES); do \
