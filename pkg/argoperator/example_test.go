@@ -1,0 +1,86 @@
+package argoperator_test
+
+import (
+	"fmt"
+	"testing/fstest"
+
+	"github.com/argoperator/argoperator/pkg/argoperator"
+)
+
+const definitionOfNests = `
+apiVersion: argoperator.dev/v1alpha1
+kind: Operator
+metadata: {name: nest}
+spec:
+  api:
+    group: zoo.example.com
+    kind: Nest
+    versions: [{name: v1, schema: {spec: {eggs: integer}}}]
+  children: [{name: config, apiVersion: v1, kind: ConfigMap}]
+  logic: {image: "python:3.13-slim", command: [python3, main.py], files: [main.py]}
+`
+
+// Generate takes files as bytes and returns typed objects, in apply order.
+func ExampleGenerate() {
+	result, err := argoperator.Generate([]argoperator.Source{{
+		Name: "operator.yaml",
+		Data: []byte(definitionOfNests),
+		Dir:  fstest.MapFS{"main.py": {Data: []byte("print()\n")}},
+	}}, argoperator.Options{Namespace: "zoo"})
+	if err != nil {
+		fmt.Println("argoperator failed:", err)
+		return
+	}
+	for _, f := range result.Findings {
+		fmt.Printf("%s:%d:%d: %s\n", f.File, f.Line, f.Column, f.Message)
+	}
+	for _, o := range result.Objects() {
+		fmt.Println(o.GetObjectKind().GroupVersionKind().Kind, o.GetName())
+	}
+	// Output:
+	// CustomResourceDefinition nests.zoo.example.com
+	// ServiceAccount nest-source
+	// ServiceAccount nest-sensor
+	// ServiceAccount nest-workflow
+	// ServiceAccount nest-resync
+	// ClusterRole zoo:nest-source
+	// ClusterRole zoo:nest-workflow
+	// ClusterRole zoo:nest-resync
+	// ClusterRole nests.zoo.example.com:view
+	// ClusterRole nests.zoo.example.com:edit
+	// ClusterRoleBinding zoo:nest-source
+	// ClusterRoleBinding zoo:nest-workflow
+	// ClusterRoleBinding zoo:nest-resync
+	// Role nest-sensor
+	// Role nest-workflow
+	// Role nest-resync
+	// RoleBinding nest-sensor
+	// RoleBinding nest-workflow
+	// RoleBinding nest-resync
+	// ConfigMap nest-logic
+	// ConfigMap nest-runtime
+	// WorkflowTemplate nest-reconcile
+	// WorkflowTemplate nest-resync
+	// CronWorkflow nest-resync
+	// CronWorkflow nest-settle
+	// EventSource nest
+	// Sensor nest
+}
+
+// What is wrong with a definition is data, with its place and what to do.
+func ExampleGenerate_findings() {
+	result, err := argoperator.Generate([]argoperator.Source{{
+		Name: "operator.yaml", Data: []byte("apiVersion: argoperator.dev/v1alpha1\nkind: Operator\nmetadata: {name: Nest}\nspec: {ap: {}}\n"),
+	}}, argoperator.Options{})
+	if err != nil {
+		fmt.Println("argoperator failed:", err)
+		return
+	}
+	for _, f := range result.Findings {
+		fmt.Printf("%s:%d:%d: %s [%s]\n", f.File, f.Line, f.Column, f.Message, f.Code)
+	}
+	// Output:
+	// operator.yaml:3:18: metadata.name: "Nest" is not a DNS label [bad-name]
+	// operator.yaml:4:1: missing key "logic" in spec [missing-key]
+	// operator.yaml:4:8: unknown key "ap" in spec [unknown-key]
+}
