@@ -29,7 +29,7 @@ func (c *checker) child(child v1alpha1.Child, p steps) {
 		c.add(p.to("name"), diag.BadName, fmt.Sprintf("%q cannot stand in an expression as $children.%s", child.Name, child.Name),
 			"letters, digits and '_', not beginning with a digit")
 	}
-	group, version := splitAPIVersion(child.APIVersion)
+	group, version := SplitAPIVersion(child.APIVersion)
 	if c.has(child.APIVersion, p.to("apiVersion")) {
 		c.apiVersion(group, version, p.to("apiVersion"))
 	}

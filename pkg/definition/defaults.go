@@ -66,7 +66,7 @@ func defaultColumns() []v1alpha1.Column {
 }
 
 func defaultChild(child *v1alpha1.Child) {
-	group, version := splitAPIVersion(child.APIVersion)
+	group, version := SplitAPIVersion(child.APIVersion)
 	if known, ok := builtinKind(group, version, child.Kind); ok {
 		fill(&child.Plural, known.plural)
 		fill(&child.Scope, known.scope())
@@ -118,7 +118,8 @@ func fillPointer[T any](p **T, value T) {
 	}
 }
 
-func splitAPIVersion(s string) (group, version string) {
+// SplitAPIVersion cuts group/version; the core group is empty.
+func SplitAPIVersion(s string) (group, version string) {
 	if group, version, ok := strings.Cut(s, "/"); ok {
 		return group, version
 	}

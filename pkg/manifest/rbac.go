@@ -26,38 +26,40 @@ func serviceAccounts(p *plan.Plan) []Object {
 // operator's own namespace is always a Role there.
 
 func clusterRoles(p *plan.Plan) []Object {
-	if len(p.Install.WatchNamespaces) > 0 {
-		return nil
-	}
 	var out []Object
-	for _, a := range plan.Accounts() {
-		if rules := rules(p, a, true); len(rules) > 0 {
-			out = append(out, &rbacv1.ClusterRole{
-				TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRole"},
-				ObjectMeta: clusterMeta(p, clusterName(p, a)),
-				Rules:      rules,
-			})
-		}
-	}
+	eachClusterRole(p, func(_ plan.Account, m metav1.ObjectMeta, rules []rbacv1.PolicyRule) {
+		out = append(out, &rbacv1.ClusterRole{
+			TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRole"},
+			ObjectMeta: m,
+			Rules:      rules,
+		})
+	})
 	return out
 }
 
 func clusterRoleBindings(p *plan.Plan) []Object {
-	if len(p.Install.WatchNamespaces) > 0 {
-		return nil
-	}
 	var out []Object
+	eachClusterRole(p, func(a plan.Account, m metav1.ObjectMeta, _ []rbacv1.PolicyRule) {
+		out = append(out, &rbacv1.ClusterRoleBinding{
+			TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRoleBinding"},
+			ObjectMeta: m,
+			RoleRef:    roleRef("ClusterRole", m.Name),
+			Subjects:   subjects(p, a),
+		})
+	})
+	return out
+}
+
+// eachClusterRole visits the cluster-wide roles; with watchNamespaces there is none.
+func eachClusterRole(p *plan.Plan, visit func(plan.Account, metav1.ObjectMeta, []rbacv1.PolicyRule)) {
+	if len(p.Install.WatchNamespaces) > 0 {
+		return
+	}
 	for _, a := range plan.Accounts() {
-		if len(rules(p, a, true)) > 0 {
-			out = append(out, &rbacv1.ClusterRoleBinding{
-				TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRoleBinding"},
-				ObjectMeta: clusterMeta(p, clusterName(p, a)),
-				RoleRef:    roleRef("ClusterRole", clusterName(p, a)),
-				Subjects:   subjects(p, a),
-			})
+		if rules := rules(p, a, true); len(rules) > 0 {
+			visit(a, clusterMeta(p, clusterName(p, a)), rules)
 		}
 	}
-	return out
 }
 
 // clusterName keeps operators of one name in several namespaces apart.

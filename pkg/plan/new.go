@@ -63,11 +63,7 @@ func operator(p *Plan, o v1alpha1.Operator) Operator {
 
 // digest covers whatever decides how a reconcile comes out.
 func digest(p *Plan) string {
-	data, err := json.Marshal([]any{p.Runtime, p.Logic, p.Reconcile.Engine})
-	if err != nil {
-		panic(fmt.Sprintf("plan: plain data does not encode: %v", err)) // unreachable
-	}
-	sum := sha256.Sum256(data)
+	sum := sha256.Sum256(encode([]any{p.Runtime, p.Logic, p.Reconcile.Engine}))
 	return hex.EncodeToString(sum[:8])
 }
 
@@ -114,7 +110,7 @@ func givenCRD(d *definition.Definition) (Kind, string, json.RawMessage) {
 func encode(v any) json.RawMessage {
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic(fmt.Sprintf("plan: a decoded value does not encode: %v", err)) // unreachable
+		panic(fmt.Sprintf("plan: plain data does not encode: %v", err)) // unreachable
 	}
 	return data
 }
@@ -150,7 +146,7 @@ func storage(versions []v1alpha1.Version) string {
 func children(declared []v1alpha1.Child) []Child {
 	var out []Child
 	for _, c := range declared {
-		group, version := splitAPIVersion(c.APIVersion)
+		group, version := definition.SplitAPIVersion(c.APIVersion)
 		out = append(out, Child{
 			Name:   c.Name,
 			Orphan: c.OnDelete == "Orphan",
@@ -161,13 +157,6 @@ func children(declared []v1alpha1.Child) []Child {
 		})
 	}
 	return out
-}
-
-func splitAPIVersion(apiVersion string) (group, version string) {
-	if group, version, ok := strings.Cut(apiVersion, "/"); ok {
-		return group, version
-	}
-	return "", apiVersion
 }
 
 func childNames(children []Child) []string {
