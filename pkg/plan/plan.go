@@ -210,6 +210,7 @@ type Runtime struct {
 	WorkflowTemplate string          `json:"workflowTemplate"`
 	ArgoServerURL    string          `json:"argoServerURL"`
 	Parameters       []string        `json:"parameters"`
+	Templates        bool            `json:"templates,omitempty"` // children come from the Sensor
 }
 
 // RuntimeKind is a kind as the operator's own steps know it.
@@ -221,4 +222,8 @@ type RuntimeKind struct {
 	Namespaced bool   `json:"namespaced"`
 	Status     bool   `json:"status"`
 	OnDelete   string `json:"onDelete,omitempty"`
+
+	Template  bool            `json:"template,omitempty"`  // it has a template; others are declared for the logic
+	Each      bool            `json:"each,omitempty"`      // there may be any number of it
+	ReadyWhen json.RawMessage `json:"readyWhen,omitempty"` // an expression tree as in status, over the live child
 }
