@@ -15,7 +15,7 @@ func (c *checker) children() {
 		c.child(child, p.to(i))
 		names = append(names, child.Name)
 		kind := ""
-		if child.APIVersion != "" && child.Kind != "" {
+		if child.APIVersion != "" && child.Kind != "" && !c.hasTemplate(p.to(i)) {
 			kind = child.APIVersion + " " + child.Kind
 		}
 		kinds = append(kinds, kind)
@@ -29,18 +29,31 @@ func (c *checker) child(child v1alpha1.Child, p steps) {
 		c.add(p.to("name"), diag.BadName, fmt.Sprintf("%q cannot stand in an expression as $children.%s", child.Name, child.Name),
 			"letters, digits and '_', not beginning with a digit")
 	}
-	group, version := SplitAPIVersion(child.APIVersion)
-	if c.has(child.APIVersion, p.to("apiVersion")) {
-		c.apiVersion(group, version, p.to("apiVersion"))
+	if !c.hasTemplate(p) {
+		c.missing(p, "apiVersion", "")
+		c.missing(p, "kind", "")
 	}
-	if !c.has(child.Kind, p.to("kind")) || !c.camelCase(child.Kind, p.to("kind")) || child.APIVersion == "" {
+	c.childKind(child, p)
+}
+
+// childKind checks the kind of a child, which its template names if it has one.
+func (c *checker) childKind(child v1alpha1.Child, p steps) {
+	at := p
+	if c.hasTemplate(p) {
+		at = p.to("template")
+	}
+	group, version := SplitAPIVersion(child.APIVersion)
+	if c.has(child.APIVersion, at.to("apiVersion")) {
+		c.apiVersion(group, version, at.to("apiVersion"))
+	}
+	if !c.has(child.Kind, at.to("kind")) || !c.camelCase(child.Kind, at.to("kind")) || child.APIVersion == "" {
 		return
 	}
 	if c.written(p.to("plural")) {
 		c.label(child.Plural, p.to("plural"))
 	}
-	_, known := c.knownKind(kindRef{group, version, child.Kind, child.Plural, child.Scope}, p)
-	if known || isBuiltinGroup(group) {
+	_, known := c.knownKind(kindRef{group, version, child.Kind, child.Plural, child.Scope}, p, at.to("kind"))
+	if known || isBuiltinGroup(group) || c.written(p.to("crd")) {
 		return
 	}
 	hint := fmt.Sprintf("%s %s is not built into Kubernetes; kubectl api-resources shows its plural and scope", child.APIVersion, child.Kind)

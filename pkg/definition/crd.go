@@ -2,7 +2,6 @@ package definition
 
 import (
 	"fmt"
-	"path"
 	"reflect"
 	"slices"
 
@@ -20,15 +19,19 @@ func (c *checker) readCRD() {
 		return
 	}
 	p := pathOf("spec", "api", "crd")
-	data, ok := c.readFile(p.to("file"), form.File)
+	before := len(c.found)
+	if c.def.CRD = c.crdFile(p.to("file"), form.File); c.def.CRD != nil && len(c.found) == before {
+		c.pickVersion(p)
+	}
+}
+
+// crdFile reads the one CustomResourceDefinition of a file that is named at a path; nil if it is of no use.
+func (c *checker) crdFile(p steps, file string) *apiextensionsv1.CustomResourceDefinition {
+	data, ok := c.readFile(p, file)
 	if !ok {
-		return
+		return nil
 	}
-	name := form.File
-	if c.in.Name != "-" {
-		name = path.Join(path.Dir(c.in.Name), form.File)
-	}
-	docs, found := load(name, data, func([]byte) bool { return true })
+	docs, found := load(c.beside(file), data, func([]byte) bool { return true })
 	c.found = append(c.found, found...)
 	var crds []document
 	for _, doc := range docs {
@@ -38,15 +41,13 @@ func (c *checker) readCRD() {
 	}
 	switch {
 	case len(crds) == 1:
-		before := len(c.found)
-		if c.def.CRD = c.decodeCRD(crds[0]); len(c.found) == before {
-			c.pickVersion(p)
-		}
+		return c.decodeCRD(crds[0])
 	case len(crds) > 1:
-		c.add(p.to("file"), diag.WrongKind, fmt.Sprintf("%s holds %d CustomResourceDefinitions, want one", form.File, len(crds)), "")
+		c.add(p, diag.WrongKind, fmt.Sprintf("%s holds %d CustomResourceDefinitions, want one", file, len(crds)), "")
 	case len(found) == 0:
-		c.add(p.to("file"), diag.WrongKind, fmt.Sprintf("%s holds no CustomResourceDefinition", form.File), "")
+		c.add(p, diag.WrongKind, fmt.Sprintf("%s holds no CustomResourceDefinition", file), "")
 	}
+	return nil
 }
 
 // decodeCRD reads a CustomResourceDefinition strictly; nil if it is of no use.
@@ -91,14 +92,11 @@ func (c *checker) pickVersion(p steps) {
 	}
 }
 
-// crdVersion is the version of the crd form that the operator works with; nil if there is none.
-func (c *checker) crdVersion() *apiextensionsv1.CustomResourceDefinitionVersion {
-	if c.def.CRD == nil || c.op.Spec.API.CRD == nil {
-		return nil
-	}
-	for i := range c.def.CRD.Spec.Versions {
-		if v := &c.def.CRD.Spec.Versions[i]; v.Name == c.op.Spec.API.CRD.Version {
-			return v
+// crdSchema is the schema of a version of a CustomResourceDefinition; nil if there is none.
+func crdSchema(crd *apiextensionsv1.CustomResourceDefinition, version string) *props {
+	for i := range crd.Spec.Versions {
+		if v := &crd.Spec.Versions[i]; v.Name == version && v.Schema != nil {
+			return v.Schema.OpenAPIV3Schema
 		}
 	}
 	return nil
@@ -119,7 +117,7 @@ func (c *checker) existing() {
 	if !c.has(e.Kind, p.to("kind")) || !c.camelCase(e.Kind, p.to("kind")) {
 		return
 	}
-	known, ok := c.knownKind(kindRef{e.Group, e.Version, e.Kind, e.Plural, e.Scope}, p)
+	known, ok := c.knownKind(kindRef{e.Group, e.Version, e.Kind, e.Plural, e.Scope}, p, p.to("kind"))
 	if ok && e.Status && !known.hasStatus {
 		c.add(p.to("status"), diag.BadValue, fmt.Sprintf("%s has no status subresource", e.Kind), "")
 	}

@@ -14,7 +14,7 @@ func (c *checker) defaults() {
 	spec := &c.op.Spec
 	defaultAPI(&spec.API)
 	for i := range spec.Children {
-		defaultChild(&spec.Children[i])
+		c.defaultChild(&spec.Children[i])
 	}
 	if spec.Logic != nil && spec.Logic.Resources == nil {
 		spec.Logic.Resources = &v1alpha1.Resources{
@@ -65,8 +65,12 @@ func defaultColumns() []v1alpha1.Column {
 	}
 }
 
-func defaultChild(child *v1alpha1.Child) {
+func (c *checker) defaultChild(child *v1alpha1.Child) {
 	group, version := SplitAPIVersion(child.APIVersion)
+	if crd := c.def.ChildCRDs[child.Name]; crd != nil && child.CRD != nil {
+		fill(&child.Plural, crd.Spec.Names.Plural)
+		fill(&child.Scope, string(crd.Spec.Scope))
+	}
 	if known, ok := builtinKind(group, version, child.Kind); ok {
 		fill(&child.Plural, known.plural)
 		fill(&child.Scope, known.scope())
@@ -76,6 +80,8 @@ func defaultChild(child *v1alpha1.Child) {
 
 func defaultReconcile(r *v1alpha1.Reconcile) {
 	fill(&r.Engine, "auto")
+	fill(&r.Trigger, "http")
+	fillPointer(&r.Shards, 1)
 	fill(&r.Resync, "30m")
 	fill(&r.ResyncPolicy, "Changed")
 	fill(&r.Timeout, "5m")

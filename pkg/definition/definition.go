@@ -29,12 +29,18 @@ type Input struct {
 
 // Definition is one definition, complete: every default is filled in, every
 // file is read. Treat it as read-only.
+//
+// A child's Template is what was written, inline or in its file: map[string]any,
+// []any, string, bool, nil, and numbers as int64 where they are whole, else as
+// float64. The child's APIVersion and Kind are those of the template.
 type Definition struct {
 	Operator v1alpha1.Operator
 	// Schemas are the full schemas by version name; nil for the crd and existing forms.
 	Schemas map[string]*apiextensionsv1.JSONSchemaProps
 	// CRD is the CustomResourceDefinition of the crd form, as given.
 	CRD *apiextensionsv1.CustomResourceDefinition
+	// ChildCRDs are the CustomResourceDefinitions given for kinds of children, by the child's name.
+	ChildCRDs map[string]*apiextensionsv1.CustomResourceDefinition
 	// Files of the logic, in the order given, their common directory cut off.
 	Files []File
 	// Parameters of the logic: Path is the parameter's name.
@@ -49,9 +55,45 @@ type File struct {
 	Content string
 }
 
+// WorkingVersion is the version of the API that the operator reads and writes:
+// of its own API the stored one if it is served, else the first served one; of a
+// given or existing one the version that the definition names.
+func (d *Definition) WorkingVersion() string {
+	api := &d.Operator.Spec.API
+	switch {
+	case api.Existing != nil:
+		return api.Existing.Version
+	case api.CRD != nil:
+		return api.CRD.Version
+	}
+	return workingVersion(api.Versions)
+}
+
+// Schema is the schema of a version of the API; nil for an existing kind and for
+// a version that there is not.
+func (d *Definition) Schema(version string) *apiextensionsv1.JSONSchemaProps {
+	if d.CRD != nil {
+		return crdSchema(d.CRD, version)
+	}
+	return d.Schemas[version]
+}
+
+// ChildSchema is the schema that a child's given CustomResourceDefinition has for
+// the child's version; nil if none is given.
+func (d *Definition) ChildSchema(child string) *apiextensionsv1.JSONSchemaProps {
+	for _, c := range d.Operator.Spec.Children {
+		if crd := d.ChildCRDs[c.Name]; crd != nil && c.Name == child {
+			_, version := SplitAPIVersion(c.APIVersion)
+			return crdSchema(crd, version)
+		}
+	}
+	return nil
+}
+
 // Position returns where the value at a path stands, such as "spec", "api",
 // "versions", "0", "name"; for a path that is not written, where its nearest
-// written ancestor stands.
+// written ancestor stands. What is below the template of a child stands in the
+// child's file, if it has one.
 func (d *Definition) Position(path ...string) diag.Position { return d.positions.at(path) }
 
 // PositionIn returns where a byte of the string at a path stands, for a finding

@@ -58,6 +58,15 @@ func (c *checker) readText(p steps, name string) (string, bool) {
 	return string(data), ok
 }
 
+// beside is how a file that the definition names is named in findings: as the
+// user would open it.
+func (c *checker) beside(file string) string {
+	if c.in.Name == "-" {
+		return path.Clean(file)
+	}
+	return path.Join(path.Dir(c.in.Name), file)
+}
+
 // readFile reads a file that is named at a path of the definition.
 func (c *checker) readFile(p steps, name string) ([]byte, bool) {
 	clean := path.Clean(name)

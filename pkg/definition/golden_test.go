@@ -93,6 +93,9 @@ func dump(t *testing.T, defs []*Definition) string {
 		if def.CRD != nil {
 			seen["crd"] = def.CRD.Name
 		}
+		for child, crd := range def.ChildCRDs {
+			seen["crd of "+child] = crd.Name
+		}
 		if err := enc.Encode(seen); err != nil {
 			t.Fatal(err)
 		}

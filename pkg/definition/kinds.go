@@ -12,13 +12,13 @@ type kindRef struct {
 	group, version, kind, plural, scope string
 }
 
-// knownKind compares a kind with the built-in ones. Of a group that is not
-// built in nothing is known.
-func (c *checker) knownKind(ref kindRef, p steps) (builtin, bool) {
+// knownKind compares a kind with the built-in ones; plural and scope stand below
+// p, the kind at its own path. Of a group that is not built in nothing is known.
+func (c *checker) knownKind(ref kindRef, p, kind steps) (builtin, bool) {
 	known, ok := builtinKind(ref.group, ref.version, ref.kind)
 	if !ok {
 		if isBuiltinGroup(ref.group) && !(c.written(p.to("plural")) && c.written(p.to("scope"))) {
-			c.add(p.to("kind"), diag.UnknownKind, fmt.Sprintf("%s has no kind %s", apiVersionOf(ref.group, ref.version), ref.kind), kindHint(ref))
+			c.add(kind, diag.UnknownKind, fmt.Sprintf("%s has no kind %s", apiVersionOf(ref.group, ref.version), ref.kind), kindHint(ref))
 		}
 		return builtin{}, false
 	}

@@ -14,7 +14,10 @@ import (
 func (c *checker) logic() {
 	p := pathOf("spec", "logic")
 	if c.op.Spec.Logic == nil {
-		c.missing(p[:1], "logic", "logic: {image: python:3.13-slim, command: [python3, main.py], files: [logic/main.py]}")
+		if !c.anyTemplate() {
+			c.missing(p[:1], "logic", "logic: {image: python:3.13-slim, command: [python3, main.py], files: [logic/main.py]}, "+
+				"or a child with a template: children: [{name: NAME, template: {…}}]")
+		}
 		return
 	}
 	logic := c.op.Spec.Logic

@@ -14,7 +14,7 @@ import (
 // metadata checks the operator's name, labels and annotations, and the names derived from the name.
 func (c *checker) metadata() {
 	m, p := c.op.Metadata, pathOf("metadata")
-	names := derivedNames(&c.op.Spec.Install)
+	names := c.usedNames()
 	if len(m.Name) > maxLabel || c.label(m.Name, p.to("name")) {
 		c.derivedLengths(names)
 	}

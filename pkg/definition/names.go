@@ -40,7 +40,29 @@ func derivedNames(in *v1alpha1.Install) []derivedName {
 		{"sensorServiceAccount", &n.SensorServiceAccount, "ServiceAccount", "-sensor", maxLabel},
 		{"workflowServiceAccount", &n.WorkflowServiceAccount, "ServiceAccount", "-workflow", maxLabel},
 		{"resyncServiceAccount", &n.ResyncServiceAccount, "ServiceAccount", "-resync", maxLabel},
+		{"tokenSecret", &n.TokenSecret, "Secret", "-sensor-token", maxLabel},
+		{"statusSensor", &n.StatusSensor, "Sensor", "-status", maxEventName},
 	}
+}
+
+// usedNames lists the names that this definition may need: those of the direct
+// engine only where it may carry the definition, or where they are written.
+func (c *checker) usedNames() []derivedName {
+	var out []derivedName
+	direct := c.mayBeDirect()
+	for _, d := range derivedNames(&c.op.Spec.Install) {
+		onlyDirect := d.key == "tokenSecret" || d.key == "statusSensor"
+		if direct || !onlyDirect || c.written(pathOf("spec", "install", "names", d.key)) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// mayBeDirect tells whether the direct engine is asked for, or may be taken.
+func (c *checker) mayBeDirect() bool {
+	engine := c.op.Spec.Reconcile.Engine
+	return engine == "direct" || engine == "auto" && c.op.Spec.Logic == nil
 }
 
 // group returns the API group that the operator works on; "" is the core group.

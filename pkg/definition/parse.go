@@ -61,6 +61,7 @@ func (p positions) text(path ...string) string {
 
 // one decodes, completes and checks one document.
 func one(in Input, doc document) (*Definition, diag.List) {
+	doc.grafted = map[*yaml.Node]positions{}
 	def := &Definition{positions: doc.positions}
 	c := &checker{positions: doc.positions, in: in, def: def, op: &def.Operator, found: doc.found}
 	c.dec = newDecoder(in.Name, &c.found)
@@ -69,6 +70,7 @@ func one(in Input, doc document) (*Definition, diag.List) {
 	}
 	c.dec.value(doc.root, reflect.ValueOf(c.op).Elem(), nil)
 	c.readCRD()
+	c.readTemplates()
 	c.defaults()
 	for _, check := range checks() {
 		check(c)

@@ -54,6 +54,37 @@ type positions struct {
 	file  string
 	root  *yaml.Node
 	lines []string
+	// grafted are the nodes that come from other files, with the positions there.
+	grafted map[*yaml.Node]positions
+}
+
+// graft puts the root of another document into a mapping of this one, as the
+// value of a key that is not written there.
+func (p positions) graft(mapping *yaml.Node, key string, other positions) {
+	root := other.root
+	head := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key, Line: root.Line, Column: root.Column}
+	mapping.Content = append(mapping.Content, head, root)
+	p.grafted[head] = other
+	p.mark(root, other)
+}
+
+// mark remembers where a tree comes from. A node that aliases share is visited once.
+func (p positions) mark(n *yaml.Node, other positions) {
+	if _, done := p.grafted[n]; done {
+		return
+	}
+	p.grafted[n] = other
+	for _, child := range n.Content {
+		p.mark(child, other)
+	}
+}
+
+// home is where a node comes from: this document, or the file it was read from.
+func (p positions) home(n *yaml.Node) positions {
+	if other, ok := p.grafted[n]; ok {
+		return other
+	}
+	return p
 }
 
 // at returns where the value at a path stands; for a path that is not written,
@@ -86,7 +117,7 @@ func (p positions) of(n *yaml.Node) diag.Position {
 	if n == nil {
 		return diag.Position{File: p.file}
 	}
-	return diag.Position{File: p.file, Line: n.Line, Column: n.Column}
+	return diag.Position{File: p.home(n).file, Line: n.Line, Column: n.Column}
 }
 
 // find follows a path as far as it is written. The key is nil at the root and for list entries.

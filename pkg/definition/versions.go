@@ -63,26 +63,20 @@ func (c *checker) version(v v1alpha1.Version, p steps) {
 	}
 }
 
-// storedVersion is the index of the version that the operator works with, -1 if there is none.
-func (c *checker) storedVersion() int {
-	for i, v := range c.op.Spec.API.Versions {
-		if v.Storage != nil && *v.Storage {
-			return i
+// workingVersion is the name of the stored version if it is served, else of the
+// first served one; "" if none is.
+func workingVersion(versions []v1alpha1.Version) string {
+	name := ""
+	for _, v := range versions {
+		if v.Served != nil && *v.Served && (v.Storage != nil && *v.Storage || name == "") {
+			name = v.Name
 		}
 	}
-	return -1
+	return name
 }
 
 // workingSchema is the schema of the version that the operator works with; nil if it is not known.
-func (c *checker) workingSchema() *props {
-	if v := c.crdVersion(); v != nil && v.Schema != nil {
-		return v.Schema.OpenAPIV3Schema
-	}
-	if i := c.storedVersion(); i >= 0 {
-		return c.def.Schemas[c.op.Spec.API.Versions[i].Name]
-	}
-	return nil
-}
+func (c *checker) workingSchema() *props { return c.def.Schema(c.def.WorkingVersion()) }
 
 // scope is the scope of the kind that the operator works on, "" if it is not known.
 func (c *checker) scope() string {

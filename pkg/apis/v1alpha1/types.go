@@ -41,9 +41,10 @@ type Metadata struct {
 type Spec struct {
 	// API is the kind that the operator's users write. Exactly one form: group, kind and versions; or crd; or existing.
 	API API `json:"api"`
-	// Children are the kinds of objects that the operator keeps for each custom resource.
+	// Children are the objects that the operator keeps for each custom resource: from templates, or as logic makes them.
 	Children []Child `json:"children,omitempty"`
-	// Logic computes the children and the status, in any language, from a stock image.
+	// Logic computes the children and the status, in any language, from a stock image. A definition needs logic, or a
+	// child with a template.
 	Logic *Logic `json:"logic,omitempty"`
 	// Status computes fields of the custom resource's status. A value may hold ${ } expressions over the custom
 	// resource (.) and its live children ($children.NAME). What logic returns is laid over it.
@@ -184,20 +185,40 @@ type Validation struct {
 	FieldPath string `json:"fieldPath,omitempty"`
 }
 
-// Child is a kind of object that the operator keeps for each custom resource.
+// Child is an object, or a kind of object, that the operator keeps for each custom resource.
 type Child struct {
 	// Name of the child in expressions ($children.NAME) and messages.
 	Name string `json:"name"`
-	// APIVersion of the child, such as apps/v1.
-	APIVersion string `json:"apiVersion"`
-	// Kind of the child, such as Deployment.
-	Kind string `json:"kind"`
-	// Plural is the resource name in the URL. Default: known for built-in kinds; required for others.
+	// Template of the child: an object whose values may hold ${ } expressions over the custom resource (.) and its live
+	// children ($children.NAME). A value that is one expression takes its result with its type; a key whose value comes
+	// out null is left out. Without template and file, logic makes the child.
+	Template map[string]any `json:"template,omitempty"`
+	// File with the template, YAML or JSON, relative to the definition; instead of template.
+	File string `json:"file,omitempty"`
+	// When is a jq expression over the custom resource: the child exists while it is true. Default: always.
+	When string `json:"when,omitempty"`
+	// ForEach is a jq expression over the custom resource that yields a list: one child for each entry ($item, $index).
+	ForEach string `json:"forEach,omitempty"`
+	// ReadyWhen is a jq expression over the live child (.): it is ready while that is true.
+	ReadyWhen string `json:"readyWhen,omitempty"`
+	// APIVersion of the child, such as apps/v1. A template has it itself.
+	APIVersion string `json:"apiVersion,omitempty"`
+	// Kind of the child, such as Deployment. A template has it itself.
+	Kind string `json:"kind,omitempty"`
+	// CRD is the CustomResourceDefinition of a kind that is not built into Kubernetes. It says plural, scope and schema.
+	CRD *ChildCRD `json:"crd,omitempty"`
+	// Plural is the resource name in the URL. Default: known for built-in kinds and with crd; required for others.
 	Plural string `json:"plural,omitempty"`
-	// Scope is Namespaced or Cluster. Default: known for built-in kinds; required for others.
+	// Scope is Namespaced or Cluster. Default: known for built-in kinds and with crd; required for others.
 	Scope string `json:"scope,omitempty" jsonschema:"enum=Namespaced,enum=Cluster"`
 	// OnDelete says what becomes of the child when the custom resource goes: Delete or Orphan. Default: Delete.
 	OnDelete string `json:"onDelete,omitempty" jsonschema:"enum=Delete,enum=Orphan"`
+}
+
+// ChildCRD points to the CustomResourceDefinition of a child's kind.
+type ChildCRD struct {
+	// File is the path of the CustomResourceDefinition, relative to the definition.
+	File string `json:"file"`
 }
 
 // Logic computes the children and the status from a request file to a response file.
@@ -252,8 +273,13 @@ type Finalizer struct {
 
 // Reconcile says how a reconcile is carried.
 type Reconcile struct {
-	// Engine is auto, workflow or steps. Default: auto, which takes workflow.
-	Engine string `json:"engine,omitempty" jsonschema:"enum=auto,enum=workflow,enum=steps"`
+	// Engine is auto, direct, workflow or steps. Default: auto, which takes the cheapest engine that can carry the definition.
+	Engine string `json:"engine,omitempty" jsonschema:"enum=auto,enum=direct,enum=workflow,enum=steps"`
+	// Trigger is how the direct engine writes: http writes by server-side apply with a token Secret; k8s needs no Secret,
+	// is throttled to 2.5 writes a second and cannot write status. Default: http.
+	Trigger string `json:"trigger,omitempty" jsonschema:"enum=http,enum=k8s"`
+	// Shards are Sensors that share the custom resources of the direct engine between them: 1 to 16. Default: 1.
+	Shards *int32 `json:"shards,omitempty" jsonschema:"minimum=1,maximum=16"`
 	// Resync is how often everything is looked at again: whole minutes that divide an hour or whole hours that divide a day. Default: 30m.
 	Resync string `json:"resync,omitempty"`
 	// ResyncPolicy is Changed (reconcile what is not as it was left) or Always (reconcile everything). Default: Changed.
@@ -324,6 +350,10 @@ type Names struct {
 	WorkflowServiceAccount string `json:"workflowServiceAccount,omitempty"`
 	// ResyncServiceAccount of the resync. Default: NAME-resync.
 	ResyncServiceAccount string `json:"resyncServiceAccount,omitempty"`
+	// TokenSecret of the direct engine. Default: NAME-sensor-token.
+	TokenSecret string `json:"tokenSecret,omitempty"`
+	// StatusSensor of the direct engine. Default: NAME-status.
+	StatusSensor string `json:"statusSensor,omitempty"`
 }
 
 // Targets are the Argo versions that the output is made for.

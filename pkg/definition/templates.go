@@ -1,0 +1,102 @@
+package definition
+
+import (
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// readTemplates completes the children by the files that they name: templates
+// and CustomResourceDefinitions.
+func (c *checker) readTemplates() {
+	c.def.ChildCRDs = map[string]*apiextensionsv1.CustomResourceDefinition{}
+	for i := range c.op.Spec.Children {
+		child, p := &c.op.Spec.Children[i], pathOf("spec", "children", i)
+		c.readTemplate(child, p)
+		if child.CRD == nil {
+			continue
+		}
+		if crd := c.crdFile(p.to("crd", "file"), child.CRD.File); crd != nil {
+			c.def.ChildCRDs[child.Name] = crd
+		}
+	}
+}
+
+// readTemplate reads the child's file, if it has one, and takes apiVersion and
+// kind from the template.
+func (c *checker) readTemplate(child *v1alpha1.Child, p steps) {
+	inline, file := c.inline(p), c.written(p.to("file"))
+	switch {
+	case inline && file:
+		c.addKey(p.to("file"), diag.ConflictingKeys, "template and file exclude each other", "keep one")
+	case file && !c.dealtWith(p.to("file")):
+		c.templateFile(child, p)
+	}
+	if !inline && !file {
+		return
+	}
+	for _, key := range []string{"apiVersion", "kind"} {
+		if c.written(p.to(key)) {
+			c.addKey(p.to(key), diag.ConflictingKeys, fmt.Sprintf("the template says %s already", key), "remove the key here")
+		}
+	}
+	child.APIVersion, _ = child.Template["apiVersion"].(string)
+	child.Kind, _ = child.Template["kind"].(string)
+}
+
+// templateFile reads the one document of a child's file as its template.
+func (c *checker) templateFile(child *v1alpha1.Child, p steps) {
+	data, ok := c.readFile(p.to("file"), child.File)
+	if !ok {
+		return
+	}
+	docs, found := load(c.beside(child.File), data, func([]byte) bool { return true })
+	c.found = append(c.found, found...)
+	switch {
+	case len(docs) == 0 && len(found) == 0:
+		c.add(p.to("file"), diag.WrongKind, fmt.Sprintf("%s holds no template", child.File), "")
+	case len(docs) > 1:
+		c.add(p.to("file"), diag.WrongKind, fmt.Sprintf("%s holds %d documents, want one", child.File, len(docs)), "write a child for each of them")
+	case len(docs) == 1:
+		c.graftTemplate(child, p, docs[0])
+	}
+}
+
+func (c *checker) graftTemplate(child *v1alpha1.Child, p steps, doc document) {
+	c.found = append(c.found, doc.found...)
+	if doc.root.Kind != yaml.MappingNode {
+		c.found.Add(doc.of(doc.root), diag.WrongType, fmt.Sprintf("the document is %s, want a mapping", describe(doc.root)), "")
+		return
+	}
+	c.graft(c.node(p...), "template", doc.positions)
+	dec := *c.dec // with what it has refused so far
+	dec.file = doc.file
+	child.Template, _ = dec.any(doc.root, p.to("template")).(map[string]any)
+}
+
+// inline tells whether the template stands in the definition. Children that are
+// aliases of each other share what was read for the first.
+func (c *checker) inline(p steps) bool {
+	key, _, exact := c.find(p.to("template"))
+	_, grafted := c.grafted[key]
+	return exact && !grafted
+}
+
+// hasTemplate tells whether a child is made from a template, be it a broken one.
+func (c *checker) hasTemplate(p steps) bool {
+	return c.written(p.to("template")) || c.written(p.to("file"))
+}
+
+// anyTemplate tells whether some child is made from a template.
+func (c *checker) anyTemplate() bool {
+	for i := range c.op.Spec.Children {
+		if c.hasTemplate(pathOf("spec", "children", i)) {
+			return true
+		}
+	}
+	return false
+}
