@@ -1,0 +1,184 @@
+package schema
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	k8sschema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// Builtin is the type of a kind that is built into Kubernetes, from its Go type.
+func Builtin(apiVersion, kind string) (Type, bool) {
+	gv, err := k8sschema.ParseGroupVersion(apiVersion)
+	if err != nil {
+		return Any(), false
+	}
+	t, ok := scheme.Scheme.AllKnownTypes()[gv.WithKind(kind)]
+	if !ok || !hasMetadata(t) {
+		return Any(), false
+	}
+	return goType(t), true
+}
+
+// hasMetadata tells objects from the options and reviews that the scheme knows too.
+func hasMetadata(t reflect.Type) bool {
+	f, ok := t.FieldByName("ObjectMeta")
+	return ok && f.Type == typeFor[metav1.ObjectMeta]()
+}
+
+func typeFor[T any]() reflect.Type { return reflect.TypeFor[T]() }
+
+// fromGo reads a Go type by its json tags, as it is asked.
+type fromGo struct {
+	t reflect.Type
+}
+
+// goType is the type of a Go type, which may be a pointer. A Go type that
+// writes its own JSON is known only if it is listed here.
+func goType(t reflect.Type) Type {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t {
+	case typeFor[intstr.IntOrString]():
+		return Of(IntOrString)
+	case typeFor[resource.Quantity]():
+		return Of(Quantity)
+	case typeFor[metav1.Time](), typeFor[metav1.MicroTime](), typeFor[metav1.Duration]():
+		return Of(String)
+	}
+	if t.Implements(typeFor[json.Marshaler]()) || reflect.PointerTo(t).Implements(typeFor[json.Marshaler]()) {
+		return Any()
+	}
+	if t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8 {
+		return Of(String) // base64
+	}
+	return fromGo{t}
+}
+
+func (g fromGo) Kind() Kind {
+	switch g.t.Kind() {
+	case reflect.Struct, reflect.Map:
+		return Object
+	case reflect.Slice, reflect.Array:
+		return Array
+	case reflect.String:
+		return String
+	case reflect.Bool:
+		return Boolean
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return Integer
+	case reflect.Float32, reflect.Float64:
+		return Number
+	}
+	return Unknown
+}
+
+// Nullable is always false: null removes a field from a typed object.
+func (g fromGo) Nullable() bool { return false }
+
+func (g fromGo) Open() bool { return g.t.Kind() == reflect.Map || g.Kind() == Unknown }
+
+func (g fromGo) Item() Type {
+	if g.Kind() != Array {
+		return Any()
+	}
+	return goType(g.t.Elem())
+}
+
+func (g fromGo) Field(name string) (Type, bool) {
+	if g.t.Kind() == reflect.Map {
+		return goType(g.t.Elem()), true
+	}
+	f, ok := g.find(name)
+	if !ok {
+		return Any(), g.Open()
+	}
+	return goType(f.t), true
+}
+
+func (g fromGo) Fields() []string {
+	var names []string
+	for _, f := range tagged(g.t) {
+		names = append(names, f.name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// written are fields that the API server fills in where they are not given.
+func written(t reflect.Type) []string {
+	switch t {
+	case typeFor[metav1.TypeMeta]():
+		return []string{"apiVersion", "kind"}
+	case typeFor[metav1.ObjectMeta]():
+		return []string{"name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp"}
+	case typeFor[appsv1.DeploymentSpec](), typeFor[appsv1.StatefulSetSpec](), typeFor[appsv1.ReplicaSetSpec]():
+		return []string{"replicas"}
+	case typeFor[batchv1.JobSpec]():
+		return []string{"backoffLimit"}
+	case typeFor[corev1.ServiceSpec]():
+		return []string{"type", "sessionAffinity"}
+	case typeFor[corev1.PodSpec]():
+		return []string{"restartPolicy", "dnsPolicy", "serviceAccountName"}
+	}
+	return nil
+}
+
+func (g fromGo) Required(name string) bool {
+	f, ok := g.find(name)
+	return ok && (!f.omitted || f.t.Kind() == reflect.Struct || slices.Contains(written(f.in), name))
+}
+
+// Needed: what has no omitempty must be written, if it is not a struct, whose fields speak for themselves.
+func (g fromGo) Needed(name string) bool {
+	f, ok := g.find(name)
+	return ok && !f.omitted && f.t.Kind() != reflect.Struct
+}
+
+func (g fromGo) find(name string) (tag, bool) {
+	fields := tagged(g.t)
+	i := slices.IndexFunc(fields, func(f tag) bool { return f.name == name })
+	if i < 0 {
+		return tag{}, false
+	}
+	return fields[i], true
+}
+
+// tag is a field of a Go struct as JSON has it.
+type tag struct {
+	name    string
+	omitted bool // when empty
+	t       reflect.Type
+	in      reflect.Type // the struct
+}
+
+// tagged lists the JSON fields of a struct, those of inlined structs among them.
+func tagged(t reflect.Type) []tag {
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	var found []tag
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case name == "-" || (!f.IsExported() && !f.Anonymous):
+		case name == "" && f.Anonymous:
+			found = append(found, tagged(f.Type)...)
+		case name != "":
+			found = append(found, tag{name, strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero"), f.Type, t})
+		}
+	}
+	return found
+}

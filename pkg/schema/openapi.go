@@ -1,0 +1,134 @@
+package schema
+
+import (
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// OpenAPI is the type that a structural schema describes; nil describes anything.
+func OpenAPI(s *apiextensionsv1.JSONSchemaProps) Type {
+	if s == nil {
+		return Any()
+	}
+	return openAPI{s}
+}
+
+// Resource is OpenAPI for a whole object: every object has apiVersion, kind and
+// metadata, whether its schema lists them or not.
+func Resource(s *apiextensionsv1.JSONSchemaProps) Type {
+	if s == nil {
+		s = &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: new(true)}
+	}
+	return object{openAPI{s}}
+}
+
+// openAPI reads a schema as it is asked.
+type openAPI struct {
+	s *apiextensionsv1.JSONSchemaProps
+}
+
+func (o openAPI) Nullable() bool { return o.s.Nullable }
+
+func (o openAPI) Kind() Kind {
+	switch {
+	case o.s.XIntOrString:
+		return IntOrString
+	case o.s.XEmbeddedResource:
+		return Object
+	case o.s.Type == "" && len(o.s.Properties) > 0 && !o.preserves():
+		return Object
+	}
+	switch k := Kind(o.s.Type); k {
+	case Object, Array, String, Integer, Number, Boolean:
+		return k
+	}
+	return Unknown // also "null", and what only allOf and its like say
+}
+
+func (o openAPI) preserves() bool {
+	return o.s.XPreserveUnknownFields != nil && *o.s.XPreserveUnknownFields
+}
+
+func (o openAPI) Open() bool {
+	if o.Kind() != Object {
+		return o.Kind() == Unknown
+	}
+	more := o.s.AdditionalProperties
+	// An object without any properties is pruned to {} by the API server; schemas
+	// that say only "object" mean anything all the same.
+	return o.preserves() || o.s.XEmbeddedResource || (more != nil && (more.Allows || more.Schema != nil)) || len(o.s.Properties) == 0
+}
+
+func (o openAPI) Field(name string) (Type, bool) {
+	if p, ok := o.s.Properties[name]; ok {
+		return OpenAPI(&p), true
+	}
+	if more := o.s.AdditionalProperties; more != nil && more.Schema != nil {
+		return OpenAPI(more.Schema), true
+	}
+	return Any(), o.Open()
+}
+
+func (o openAPI) Fields() []string { return listed(o.s.Properties) }
+
+func (o openAPI) Required(name string) bool {
+	p, ok := o.s.Properties[name]
+	return slices.Contains(o.s.Required, name) || (ok && p.Default != nil && string(p.Default.Raw) != "null")
+}
+
+func (o openAPI) Needed(name string) bool {
+	p := o.s.Properties[name]
+	return slices.Contains(o.s.Required, name) && p.Default == nil
+}
+
+func (o openAPI) Item() Type {
+	if o.s.Items == nil || o.s.Items.Schema == nil {
+		return Any()
+	}
+	return OpenAPI(o.s.Items.Schema)
+}
+
+func listed[T any](m map[string]T) []string {
+	return shape{fields: asFields(m)}.Fields()
+}
+
+func asFields[T any](m map[string]T) map[string]field {
+	fields := map[string]field{}
+	for name := range m {
+		fields[name] = field{}
+	}
+	return fields
+}
+
+// object adds to the schema of a custom resource what every object has.
+type object struct {
+	openAPI
+}
+
+func (o object) Kind() Kind { return Object }
+
+func (o object) Field(name string) (Type, bool) {
+	switch name {
+	case "apiVersion", "kind":
+		return Of(String), true
+	case "metadata":
+		return objectMeta(), true
+	}
+	return o.openAPI.Field(name)
+}
+
+func (o object) Fields() []string {
+	fields := asFields(o.s.Properties)
+	for _, name := range [...]string{"apiVersion", "kind", "metadata"} {
+		fields[name] = field{}
+	}
+	return listed(fields)
+}
+
+func (o object) Required(name string) bool {
+	return name == "apiVersion" || name == "kind" || name == "metadata" || o.openAPI.Required(name)
+}
+
+func objectMeta() Type { return goType(typeFor[metav1.ObjectMeta]()) }
