@@ -15,96 +15,94 @@ import (
 
 // Problem is one thing that is wrong with an expression.
 type Problem struct {
-	Path    []string // of the value, from the root given to CompileStatus
+	Path    []string // of the value, from the root given to CompileStatus or Template
+	Offset  int      // bytes into the scalar at Path; 0 with a Length of 0 is the whole of it
+	Length  int
+	Code    string // one of the Code constants; CompileStatus leaves it empty
+	Warning bool
 	Message string
 	Hint    string
 }
+
+// The codes of problems.
+const (
+	BadExpression = "bad-expression" // it does not parse, or cannot be used where it stands
+	UnknownField  = "unknown-field"  // a field that the object does not have
+	WrongType     = "wrong-type"     // a value that can never fit
+	MayBeNull     = "may-be-null"    // a warning: a field that may be missing, used where null fails or does damage
+)
 
 // part is a piece of a scalar: literal text, or an expression.
 type part struct {
 	text string
 	expr bool
+	at   int // bytes from the start of the scalar
 }
+
+// unclosed is an expression that does not end.
+type unclosed struct {
+	at      int // of its ${
+	message string
+}
+
+func (u *unclosed) Error() string { return u.message }
 
 // split cuts text at its `${ }` expressions; `$${` stands for a literal `${`.
 func split(text string) ([]part, error) {
 	var parts []part
 	var literal strings.Builder
-	for text != "" {
-		switch {
-		case strings.HasPrefix(text, "$${"):
-			literal.WriteString("${")
-			text = text[3:]
-		case strings.HasPrefix(text, "${"):
-			expr, rest, err := until(text[2:])
-			if err != nil {
-				return nil, err
-			}
-			if literal.Len() > 0 {
-				parts = append(parts, part{text: literal.String()})
-				literal.Reset()
-			}
-			parts = append(parts, part{text: strings.TrimSpace(expr), expr: true})
-			text = rest
-		default:
-			literal.WriteByte(text[0])
-			text = text[1:]
+	start := 0
+	flush := func() {
+		if literal.Len() > 0 {
+			parts = append(parts, part{text: literal.String(), at: start})
+			literal.Reset()
 		}
 	}
-	if literal.Len() > 0 || len(parts) == 0 {
-		parts = append(parts, part{text: literal.String()})
+	for i := 0; i < len(text); {
+		if literal.Len() == 0 {
+			start = i
+		}
+		switch {
+		case strings.HasPrefix(text[i:], "$${"):
+			literal.WriteString("${")
+			i += 3
+		case strings.HasPrefix(text[i:], "${"):
+			end, err := until(text[i+2:])
+			if err != nil {
+				return nil, &unclosed{i, err.Error()}
+			}
+			flush()
+			parts = append(parts, trimmed(text[i+2:i+2+end], i+2))
+			i += end + 3
+		default:
+			literal.WriteByte(text[i])
+			i++
+		}
+	}
+	flush()
+	if len(parts) == 0 {
+		parts = append(parts, part{})
 	}
 	return parts, nil
 }
 
-// until returns what stands before the brace that closes an expression: braces
-// nest, and those in jq strings do not count, except within `\( )`.
-func until(text string) (expr, rest string, err error) {
-	depth, i := 0, 0
-	for i < len(text) {
-		switch text[i] {
-		case '"':
-			end := stringEnd(text, i+1)
-			if end < 0 {
-				return "", "", fmt.Errorf("a string in ${%s is not closed", text)
-			}
-			i = end
-		case '{':
-			depth++
-		case '}':
-			if depth == 0 {
-				return text[:i], text[i+1:], nil
-			}
-			depth--
-		}
-		i++
-	}
-	return "", "", fmt.Errorf("${%s is not closed by }", text)
+// trimmed is an expression without the space around it.
+func trimmed(source string, at int) part {
+	left := strings.TrimLeft(source, " \t\r\n")
+	return part{text: strings.Trim(source, " \t\r\n"), expr: true, at: at + len(source) - len(left)}
 }
 
-// stringEnd returns the index of the quote that closes a jq string, or -1.
-func stringEnd(text string, i int) int {
-	parens := 0
-	for ; i < len(text); i++ {
-		switch {
-		case text[i] == '\\' && i+1 < len(text):
-			if text[i+1] == '(' {
-				parens++
-			}
-			i++
-		case parens > 0 && text[i] == '"':
-			if i = stringEnd(text, i+1); i < 0 {
-				return -1
-			}
-		case parens > 0 && text[i] == '(':
-			parens++
-		case parens > 0 && text[i] == ')':
-			parens--
-		case text[i] == '"':
-			return i
-		}
+// until returns where the brace stands that closes an expression: braces nest,
+// and those in jq strings and comments do not count, except within `\( )`.
+func until(text string) (int, error) {
+	_, end, whole := lex(text)
+	switch {
+	case !whole:
+		return 0, fmt.Errorf("a string in ${%s is not closed", text)
+	case end == len(text):
+		return 0, fmt.Errorf("${%s is not closed by }", text)
 	}
-	return -1
+	return end, nil
 }
 
 // parse reads one jq expression.

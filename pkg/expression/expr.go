@@ -1,0 +1,88 @@
+package expression
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/itchyny/gojq"
+)
+
+// expr is one parsed and analysed expression.
+type expr struct {
+	part
+	path   []string
+	query  *gojq.Query
+	source string // compact
+	result
+}
+
+// expr parses and analyses what stands between ${ and }; nil if it is no jq.
+func (c *templates) expr(path []string, p part) *expr {
+	if p.text == "" {
+		c.problem(Problem{
+			Path: path, Offset: p.at, Code: BadExpression, Message: "the expression is empty",
+			Hint: "write ${ .spec.field }, or $${ for the characters ${",
+		})
+		return nil
+	}
+	query, err := gojq.Parse(p.text)
+	if err != nil {
+		c.syntax(path, p, err)
+		return nil
+	}
+	e := &expr{part: p, path: path, query: query, source: shortest(p.text, query)}
+	c.analyse(e)
+	return e
+}
+
+// syntax reports what gojq says of text that is not jq, at the token it names.
+func (c *templates) syntax(path []string, p part, err error) {
+	problem := Problem{
+		Path: path, Offset: p.at, Length: len(p.text), Code: BadExpression,
+		Message: fmt.Sprintf("%q is not jq: %v", p.text, err), Hint: "expressions are jq; try it with the jq command",
+	}
+	var at *gojq.ParseError
+	if errors.As(err, &at) {
+		problem.Offset = p.at + max(0, at.Offset-len(at.Token))
+		problem.Length = min(len(at.Token), len(p.text)-problem.Offset+p.at)
+		if at.Token == "" {
+			problem.Offset, problem.Length = p.at+len(p.text), 0
+		}
+	}
+	c.problem(problem)
+}
+
+// shortest is the expression without the space and the comments that jq does not need.
+func shortest(source string, query *gojq.Query) string {
+	tokens, _, _ := lex(source)
+	short := compact(tokens)
+	if again, err := gojq.Parse(short); err == nil && again.String() == query.String() {
+		return short
+	}
+	return source + "\n" // it may end in a comment
+}
+
+// one is the expression as a term of jq that yields exactly one value: none is null.
+func (e *expr) one() string {
+	switch {
+	case e.min == 0 || e.max > 1:
+		return "[" + e.source + "][0]"
+	case e.isTerm():
+		return e.source
+	}
+	return "(" + e.source + ")"
+}
+
+// isTerm says that the expression needs no parentheses wherever a term may stand.
+func (e *expr) isTerm() bool {
+	q := e.query
+	if q.Term == nil || len(q.FuncDefs) > 0 {
+		return false
+	}
+	switch q.Term.Type {
+	case gojq.TermTypeIndex, gojq.TermTypeIdentity, gojq.TermTypeFunc, gojq.TermTypeObject, gojq.TermTypeArray,
+		gojq.TermTypeNull, gojq.TermTypeTrue, gojq.TermTypeFalse, gojq.TermTypeQuery, gojq.TermTypeIf, gojq.TermTypeString:
+		return e.source[len(e.source)-1] != '\n'
+	}
+	return false
+}

@@ -1,0 +1,103 @@
+package expression
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/itchyny/gojq"
+)
+
+// Program is a compiled expression or template: jq that yields exactly one
+// value for one input.
+type Program struct {
+	source string
+	code   *gojq.Code
+	reads  reads
+}
+
+// variables are in the order in which Run hands them over.
+func variables() []string { return []string{"$children", "$item", "$index"} }
+
+// Source is the program as jq that can stand wherever jq takes a term. It reads
+// "." and, if they are used, the variables $children, $item and $index.
+func (p *Program) Source() string { return p.source }
+
+// Reads lists the paths below "." that the program reads, and maybe some more.
+// A path means everything below it; the empty path is all of the input.
+func (p *Program) Reads() [][]string { return p.reads.paths(inputRoot) }
+
+// ReadsChildren is Reads for $children.NAME.
+func (p *Program) ReadsChildren() map[string][][]string { return p.reads.children() }
+
+// UsesItem says that the program reads $item or $index.
+func (p *Program) UsesItem() bool { return p.reads.has(itemRoot) }
+
+// Const is the value of a program that depends on nothing; false for any other.
+func (p *Program) Const() (any, bool) {
+	if len(p.reads) > 0 {
+		return nil, false
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	v, err := p.run(ctx, nil, Vars{})
+	return v, err == nil
+}
+
+// Run evaluates the program as a Sensor would: every number of the input is a
+// float64. It does not change its input.
+func (p *Program) Run(input any, vars Vars) (any, error) {
+	return p.run(context.Background(), input, vars)
+}
+
+func (p *Program) run(ctx context.Context, input any, vars Vars) (any, error) {
+	values := make([]any, 4)
+	for i, v := range [...]any{input, vars.Children, vars.Item, vars.Index} {
+		var err error
+		if values[i], err = plain(v); err != nil {
+			return nil, fmt.Errorf("reading the input of an expression: %w", err)
+		}
+	}
+	v, ok := p.code.RunWithContext(ctx, values[0], values[1:]...).Next()
+	if !ok {
+		return nil, errors.New("the expression yields no value")
+	}
+	if err, failed := v.(error); failed {
+		return nil, err
+	}
+	return v, nil
+}
+
+// plain is a value as encoding/json would read it back.
+func plain(v any) (any, error) {
+	switch v := v.(type) {
+	case nil, bool, string, float64:
+		return v, nil
+	case int:
+		return float64(v), nil
+	case int64:
+		return float64(v), nil
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	var back any
+	err = json.Unmarshal(data, &back)
+	return back, err
+}
+
+// compile makes a program of jq that is ours.
+func compile(source string, r reads) (*Program, error) {
+	query, err := gojq.Parse(source)
+	if err != nil {
+		return nil, err
+	}
+	code, err := gojq.Compile(query, gojq.WithVariables(variables()))
+	if err != nil {
+		return nil, err
+	}
+	return &Program{source: source, code: code, reads: r}, nil
+}

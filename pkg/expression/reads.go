@@ -1,0 +1,64 @@
+package expression
+
+import "slices"
+
+// root is what a path starts at.
+type root string
+
+const (
+	inputRoot    root = "."
+	childrenRoot root = "$children"
+	itemRoot     root = "$item" // and $index
+)
+
+// read is a path that an expression reads, with everything below it.
+type read struct {
+	root root
+	path []string
+}
+
+// reads are in no order and may say the same twice.
+type reads []read
+
+func (r reads) has(root root) bool {
+	return slices.ContainsFunc(r, func(one read) bool { return one.root == root })
+}
+
+// paths lists the paths below a root, sorted, without those that another covers.
+func (r reads) paths(root root) [][]string {
+	var all [][]string
+	for _, one := range r {
+		if one.root == root {
+			all = append(all, one.path)
+		}
+	}
+	slices.SortFunc(all, slices.Compare)
+	var kept [][]string
+	for _, path := range all {
+		if len(kept) == 0 || !covers(kept[len(kept)-1], path) {
+			kept = append(kept, append([]string{}, path...))
+		}
+	}
+	return kept
+}
+
+// covers says that a path leads to another or to something above it.
+func covers(above, path []string) bool {
+	return len(above) <= len(path) && slices.Equal(above, path[:len(above)])
+}
+
+// children sorts the paths below $children by the child. An empty path of
+// $children itself must have been written out for each of them.
+func (r reads) children() map[string][][]string {
+	found := map[string]reads{}
+	for _, one := range r {
+		if one.root == childrenRoot && len(one.path) > 0 {
+			found[one.path[0]] = append(found[one.path[0]], read{childrenRoot, one.path[1:]})
+		}
+	}
+	paths := make(map[string][][]string, len(found))
+	for name, below := range found {
+		paths[name] = below.paths(childrenRoot)
+	}
+	return paths
+}

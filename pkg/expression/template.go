@@ -1,0 +1,201 @@
+package expression
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/schema"
+)
+
+// Template compiles a value whose scalars may hold `${ }`: maps, lists, strings,
+// numbers, booleans and null. want is the schema that the result has to fit; nil
+// is anything. A key whose value comes out null is left out; a null in a list
+// stays.
+func Template(value any, scope Scope, want schema.Type) (*Program, []Problem) {
+	if want == nil {
+		want = schema.Any()
+	}
+	c := &templates{scope: scope}
+	return c.program(c.value(nil, value, want))
+}
+
+// templates compiles the value of one template.
+type templates struct {
+	scope    Scope
+	problems []Problem
+	reads    reads
+}
+
+// node is a compiled value.
+type node struct {
+	source  string
+	literal bool // source is JSON
+	null    bool // it may come out null; with literal, it is null
+}
+
+func (c *templates) problem(p Problem) {
+	p.Path = slices.Clone(p.Path)
+	c.problems = append(c.problems, p)
+}
+
+// program ends the compilation: nil if a problem is an error.
+func (c *templates) program(n node) (*Program, []Problem) {
+	if slices.ContainsFunc(c.problems, func(p Problem) bool { return !p.Warning }) {
+		return nil, c.problems
+	}
+	p, err := compile(n.source, c.reads)
+	if err != nil {
+		c.problem(Problem{Code: BadExpression, Message: err.Error()})
+		return nil, c.problems
+	}
+	return p, c.problems
+}
+
+func (c *templates) value(path []string, value any, want schema.Type) node {
+	switch v := value.(type) {
+	case map[string]any:
+		c.wantKind(path, object, want)
+		return c.object(path, v, want)
+	case []any:
+		c.wantKind(path, array, want)
+		return c.list(path, v, want)
+	case string:
+		return c.scalar(path, v, want)
+	}
+	c.wantLiteral(path, value, want)
+	return c.literal(path, value)
+}
+
+func (c *templates) literal(path []string, value any) node {
+	text, err := jsonText(value)
+	if err != nil {
+		c.problem(Problem{Path: path, Code: BadExpression, Message: fmt.Sprintf("the value has no form in JSON: %v", err)})
+	}
+	return node{source: text, literal: true, null: value == nil}
+}
+
+// jsonText is JSON on one line, which is jq too.
+func jsonText(value any) (string, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(value)
+	return strings.TrimSuffix(b.String(), "\n"), err
+}
+
+func (c *templates) object(path []string, fields map[string]any, want schema.Type) node {
+	var b strings.Builder
+	n := node{literal: true}
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		at := append(slices.Clip(path), key)
+		if strings.Contains(key, "${") {
+			c.problem(Problem{
+				Path: at, Code: BadExpression, Message: fmt.Sprintf("the key %s has an expression in it, and keys are literal", key),
+				Hint: "build the whole mapping with jq: ${ {(.spec.key): .spec.value} }",
+			})
+			continue
+		}
+		field := c.value(at, fields[key], c.wantField(path, key, want))
+		if field.literal && field.null {
+			continue
+		}
+		n.literal = n.literal && field.literal
+		n.null = n.null || field.null
+		if b.Len() > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(quoteKey(key) + ":" + field.source)
+	}
+	n.source = "{" + b.String() + "}"
+	if n.null {
+		n.source, n.null = "("+n.source+"|del(.[]|nulls))", false
+	}
+	return n
+}
+
+// quoteKey writes a key of an object, bare where jq allows it.
+func quoteKey(key string) string {
+	if key != "" && isLetter(key[0]) && nameLen(key) == len(key) {
+		return key
+	}
+	return quote(key)
+}
+
+func quote(s string) string {
+	text, err := jsonText(s)
+	if err != nil { // unreachable: every string has a form in JSON
+		panic(err)
+	}
+	return text
+}
+
+func (c *templates) list(path []string, items []any, want schema.Type) node {
+	n := node{literal: true}
+	sources := make([]string, len(items))
+	for i, item := range items {
+		inner := c.value(append(slices.Clip(path), strconv.Itoa(i)), item, want.Item())
+		n.literal = n.literal && inner.literal
+		sources[i] = inner.source
+	}
+	n.source = "[" + strings.Join(sources, ",") + "]"
+	return n
+}
+
+func (c *templates) scalar(path []string, text string, want schema.Type) node {
+	parts, err := split(text)
+	if err != nil {
+		at := &unclosed{}
+		errors.As(err, &at)
+		c.problem(Problem{
+			Path: path, Offset: at.at, Length: 2, Code: BadExpression, Message: err.Error(),
+			Hint: "write ${ expression }, or $${ for the characters ${",
+		})
+		return node{source: "null"}
+	}
+	if len(parts) == 1 {
+		if !parts[0].expr {
+			c.wantLiteral(path, parts[0].text, want)
+			return c.literal(path, parts[0].text)
+		}
+		e := c.expr(path, parts[0])
+		if e == nil {
+			return node{source: "null"}
+		}
+		c.wantValue(e, want)
+		return node{source: e.one(), null: e.mayBeNull()}
+	}
+	c.wantKind(path, str, want)
+	return c.interpolate(path, parts)
+}
+
+// interpolate makes a text of literal pieces and expressions. A null in it is
+// an error when it happens: a name that ends in "-null" helps nobody.
+func (c *templates) interpolate(path []string, parts []part) node {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, p := range parts {
+		if !p.expr {
+			text := quote(p.text)
+			b.WriteString(text[1 : len(text)-1])
+			continue
+		}
+		e := c.expr(path, p)
+		if e == nil {
+			continue
+		}
+		c.wantText(e)
+		source := e.one()
+		if e.mayBeNull() {
+			source += "|if.==null then error(" + quote(p.text+" is null inside a text") + ")end"
+		}
+		b.WriteString(`\(` + source + `)`)
+	}
+	b.WriteByte('"')
+	return node{source: b.String()}
+}
