@@ -64,6 +64,12 @@ func (c *checker) add(p steps, code, message, hint string) {
 	}
 }
 
+// reject reports the value at a path and marks it as dealt with.
+func (c *checker) reject(p steps, code, message, hint string) {
+	c.add(p, code, message, hint)
+	c.dec.bad[p.id()] = true
+}
+
 // addKey reports the key at a path.
 func (c *checker) addKey(p steps, code, message, hint string) {
 	if !c.dealtWith(p) {

@@ -24,24 +24,23 @@ func (c *checker) children() {
 	c.unique(kinds, func(i int) steps { return p.to(i, "kind") })
 }
 
+const templateHint = "a child has apiVersion and kind if logic makes it, else template or file"
+
 func (c *checker) child(child v1alpha1.Child, p steps) {
 	if c.has(child.Name, p.to("name")) && !identifier.MatchString(child.Name) {
 		c.add(p.to("name"), diag.BadName, fmt.Sprintf("%q cannot stand in an expression as $children.%s", child.Name, child.Name),
 			"letters, digits and '_', not beginning with a digit")
 	}
 	if !c.hasTemplate(p) {
-		c.missing(p, "apiVersion", "")
-		c.missing(p, "kind", "")
+		c.missing(p, "apiVersion", templateHint)
+		c.missing(p, "kind", templateHint)
 	}
 	c.childKind(child, p)
 }
 
 // childKind checks the kind of a child, which its template names if it has one.
 func (c *checker) childKind(child v1alpha1.Child, p steps) {
-	at := p
-	if c.hasTemplate(p) {
-		at = p.to("template")
-	}
+	at := c.head(p)
 	group, version := SplitAPIVersion(child.APIVersion)
 	if c.has(child.APIVersion, at.to("apiVersion")) {
 		c.apiVersion(group, version, at.to("apiVersion"))
@@ -56,7 +55,8 @@ func (c *checker) childKind(child v1alpha1.Child, p steps) {
 	if known || isBuiltinGroup(group) || c.written(p.to("crd")) {
 		return
 	}
-	hint := fmt.Sprintf("%s %s is not built into Kubernetes; kubectl api-resources shows its plural and scope", child.APIVersion, child.Kind)
+	hint := fmt.Sprintf("%s %s is not built into Kubernetes; kubectl api-resources shows its plural and scope, "+
+		"or give its CustomResourceDefinition: crd: {file: …}", child.APIVersion, child.Kind)
 	c.missing(p, "plural", hint)
 	c.missing(p, "scope", hint)
 }

@@ -68,12 +68,7 @@ func (c *checker) decodeCRD(doc document) *apiextensionsv1.CustomResourceDefinit
 // pickVersion fills in crd.version and reports one that is not served.
 func (c *checker) pickVersion(p steps) {
 	form, versions := c.op.Spec.API.CRD, c.def.CRD.Spec.Versions
-	var served []string
-	for _, v := range versions {
-		if v.Served {
-			served = append(served, v.Name)
-		}
-	}
+	served := servedVersions(c.def.CRD)
 	if form.Version != "" {
 		if !slices.Contains(served, form.Version) {
 			c.add(p.to("version"), diag.BadValue, fmt.Sprintf("the CustomResourceDefinition serves no version %s", form.Version),
@@ -90,6 +85,16 @@ func (c *checker) pickVersion(p steps) {
 	if len(versions) > 0 {
 		c.missing(p, "version", "the storage version is not served; served versions: "+either(served))
 	}
+}
+
+func servedVersions(crd *apiextensionsv1.CustomResourceDefinition) []string {
+	var served []string
+	for _, v := range crd.Spec.Versions {
+		if v.Served {
+			served = append(served, v.Name)
+		}
+	}
+	return served
 }
 
 // crdSchema is the schema of a version of a CustomResourceDefinition; nil if there is none.

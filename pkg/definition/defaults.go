@@ -14,7 +14,7 @@ func (c *checker) defaults() {
 	spec := &c.op.Spec
 	defaultAPI(&spec.API)
 	for i := range spec.Children {
-		c.defaultChild(&spec.Children[i])
+		defaultChild(&spec.Children[i])
 	}
 	if spec.Logic != nil && spec.Logic.Resources == nil {
 		spec.Logic.Resources = &v1alpha1.Resources{
@@ -65,12 +65,8 @@ func defaultColumns() []v1alpha1.Column {
 	}
 }
 
-func (c *checker) defaultChild(child *v1alpha1.Child) {
+func defaultChild(child *v1alpha1.Child) {
 	group, version := SplitAPIVersion(child.APIVersion)
-	if crd := c.def.ChildCRDs[child.Name]; crd != nil && child.CRD != nil {
-		fill(&child.Plural, crd.Spec.Names.Plural)
-		fill(&child.Scope, string(crd.Spec.Scope))
-	}
 	if known, ok := builtinKind(group, version, child.Kind); ok {
 		fill(&child.Plural, known.plural)
 		fill(&child.Scope, known.scope())

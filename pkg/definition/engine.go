@@ -10,14 +10,38 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 )
 
-// engine checks what the steps engine cannot carry.
+// engine checks what the steps engine cannot carry, and keys of another engine.
 func (c *checker) engine() {
-	if c.op.Spec.Reconcile.Engine != "steps" {
-		return
+	r, p := c.op.Spec.Reconcile, pathOf("spec", "reconcile")
+	if r.Engine == "workflow" || r.Engine == "steps" {
+		for key, other := range map[string]bool{"trigger": r.Trigger != "http", "shards": *r.Shards != 1} {
+			if other {
+				c.addKey(p.to(key), diag.ConflictingKeys, fmt.Sprintf("%s is for the direct engine", key), "remove the key, or write engine: direct")
+			}
+		}
 	}
+	if r.Engine == "steps" {
+		c.stepsEngine()
+	}
+}
+
+func (c *checker) stepsEngine() {
 	if n, p := len(c.op.Spec.Children), pathOf("spec", "children"); n != 1 {
 		c.addKey(p, diag.Unsupported, fmt.Sprintf("the steps engine keeps exactly one child, the definition has %d", n),
 			"the workflow engine keeps any number: reconcile: {engine: workflow}")
+	}
+	for i := range c.op.Spec.Children {
+		key := "template"
+		p := pathOf("spec", "children", i)
+		if !c.inline(p) {
+			key = "file"
+		}
+		if c.written(p.to(key)) {
+			c.addKey(p.to(key), diag.Unsupported, "the steps engine has no templates: its child comes from the logic", "remove the key, or write engine: auto")
+		}
+	}
+	if p := pathOf("spec", "reconcile", "engine"); c.op.Spec.Logic == nil && c.anyTemplate() && !c.written(pathOf("spec", "logic")) {
+		c.add(p, diag.Unsupported, "the steps engine runs logic, and the definition has none", "write logic, or engine: auto")
 	}
 	if p := pathOf("spec", "finalizer"); c.op.Spec.Finalizer != nil {
 		c.addKey(p, diag.Unsupported, "the steps engine has no finalizer", "remove it, or write reconcile: {engine: workflow}")
@@ -36,7 +60,7 @@ func (c *checker) finalizer() {
 	}
 }
 
-// reconcile checks the times and the retries.
+// reconcile checks the times and the numbers.
 func (c *checker) reconcile() {
 	r, p := c.op.Spec.Reconcile, pathOf("spec", "reconcile")
 	if d, ok := c.duration(r.Resync, p.to("resync")); ok {
@@ -48,7 +72,13 @@ func (c *checker) reconcile() {
 	if n := r.Retries; n != nil && (*n < 0 || *n > 20) {
 		c.add(p.to("retries"), diag.BadValue, fmt.Sprintf("retries is %d, want 0 to 20", *n), "")
 	}
+	if n := r.Shards; n != nil && (*n < 1 || *n > maxShards) {
+		c.add(p.to("shards"), diag.BadValue, fmt.Sprintf("shards is %d, want 1 to %d", *n, maxShards), "")
+	}
 }
+
+// maxShards is how many Sensors may share the custom resources between them.
+const maxShards = 16
 
 func (c *checker) duration(text string, p steps) (time.Duration, bool) {
 	if c.written(p) && !c.has(text, p) {

@@ -12,7 +12,7 @@ import (
 // FuzzParse holds Parse to what it promises for any bytes: it ends, every error
 // has a place, and what it returns is a legal definition.
 func FuzzParse(f *testing.F) {
-	for _, pattern := range []string{"ok/everything.yaml", "ok/tabs.json", "ok/aliases.yaml", "err/many*.yaml", "err/short-*.yaml", "err/yaml-*.yaml"} {
+	for _, pattern := range []string{"ok/everything.yaml", "ok/tabs.json", "ok/aliases.yaml", "ok/templates.yaml", "err/template-*.yaml", "err/many*.yaml", "err/short-*.yaml", "err/yaml-*.yaml"} {
 		for _, file := range files(f, pattern) {
 			data, err := os.ReadFile(file)
 			if err != nil {
@@ -21,7 +21,14 @@ func FuzzParse(f *testing.F) {
 			f.Add(data)
 		}
 	}
-	dir := fstest.MapFS{"logic/main.py": {Data: []byte("1")}, "logic/main.js": {Data: []byte("1")}, "logic/lib/names.js": {}}
+	gadgets, err := os.ReadFile(testdata + "/err/crd/gadgets.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	dir := fstest.MapFS{
+		"logic/main.py": {Data: []byte("1")}, "logic/main.js": {Data: []byte("1")}, "logic/lib/names.js": {},
+		"children/good.yaml": {Data: []byte(childFile)}, "crd/gadgets.yaml": {Data: gadgets},
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		defs, list := Parse(Input{Name: "x", Data: data, Dir: dir})
 		for _, found := range list {

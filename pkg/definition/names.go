@@ -46,13 +46,13 @@ func derivedNames(in *v1alpha1.Install) []derivedName {
 }
 
 // usedNames lists the names that this definition may need: those of the direct
-// engine only where it may carry the definition, or where they are written.
+// engine, which are longer than others, only where it may carry the definition.
 func (c *checker) usedNames() []derivedName {
 	var out []derivedName
 	direct := c.mayBeDirect()
 	for _, d := range derivedNames(&c.op.Spec.Install) {
 		onlyDirect := d.key == "tokenSecret" || d.key == "statusSensor"
-		if direct || !onlyDirect || c.written(pathOf("spec", "install", "names", d.key)) {
+		if direct || !onlyDirect {
 			out = append(out, d)
 		}
 	}
@@ -75,4 +75,16 @@ func (c *checker) group() string {
 		return c.def.CRD.Spec.Group
 	}
 	return api.Group
+}
+
+// kind returns the kind that the operator works on; "" if it is not known.
+func (c *checker) kind() string {
+	api := &c.op.Spec.API
+	switch {
+	case api.Existing != nil:
+		return api.Existing.Kind
+	case c.def.CRD != nil:
+		return c.def.CRD.Spec.Names.Kind
+	}
+	return api.Kind
 }

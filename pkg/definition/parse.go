@@ -91,6 +91,7 @@ func checks() []func(*checker) {
 		(*checker).columns,
 		(*checker).subresources,
 		(*checker).children,
+		(*checker).templates,
 		(*checker).readFiles,
 		(*checker).logic,
 		(*checker).environment,

@@ -154,31 +154,18 @@ func lookupNode(n *yaml.Node, step string) (key, value *yaml.Node) {
 	return nil, nil
 }
 
-// inside returns where a byte of a scalar's value stands in the source. Where a
-// scalar is spread over several lines, that is where the scalar begins.
+// inside returns where a byte of a scalar's value stands in the source.
 func (p positions) inside(n *yaml.Node, offset int) diag.Position {
 	pos := p.of(n)
-	if n == nil || n.Kind != yaml.ScalarNode || n.Line < 1 || n.Line > len(p.lines) {
+	home := p.home(n)
+	if n == nil || n.Kind != yaml.ScalarNode || n.Line < 1 || n.Line > len(home.lines) {
 		return pos
 	}
-	line := p.lines[n.Line-1]
-	start := byteOffset(line, n.Column)
-	var at int
-	switch n.Style &^ yaml.TaggedStyle {
-	case yaml.DoubleQuotedStyle:
-		at = quotedOffset(line[start:], '"', offset)
-	case yaml.SingleQuotedStyle:
-		at = quotedOffset(line[start:], '\'', offset)
-	case 0:
-		if at = strings.Index(line[start:], n.Value); at >= 0 {
-			at += min(offset, len(n.Value))
-		}
-	default:
+	r := &reader{lines: home.lines, line: n.Line - 1, at: byteOffset(home.lines[n.Line-1], n.Column)}
+	if !r.find(n, offset) {
 		return pos
 	}
-	if at >= 0 {
-		pos.Column += utf8.RuneCountInString(line[start : start+at])
-	}
+	pos.Line, pos.Column = r.line+1, utf8.RuneCountInString(r.lines[r.line][:r.at])+1
 	return pos
 }
 

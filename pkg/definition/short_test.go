@@ -99,8 +99,8 @@ func TestFindingsPointIntoScalars(t *testing.T) {
 		{`spec: {f: 'string | description="it''s" bad=1'}`, "1:41", "a doubled quote is one character"},
 		{`spec: {f: "string | description=\"äö\u00e4\" bad=1"}`, "1:46", "escapes, and letters of two bytes"},
 		{"spec:\n  f: &a integer | bad=1", "2:19", "behind an anchor"},
-		{"spec:\n  f: |\n    integer | bad=1", "2:6", "a block: its beginning"},
-		{"spec:\n  f: integer |\n     bad=1", "2:6", "two lines: the beginning"},
+		{"spec:\n  f: |\n    integer | bad=1", "3:15", "a block"},
+		{"spec:\n  f: integer |\n     bad=1", "3:6", "two lines"},
 	} {
 		_, list := Parse(Input{Name: "x", Data: []byte(operator(tt.schema))})
 		if len(list) != 1 {

@@ -9,7 +9,11 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 )
 
-var yamlPrefix = regexp.MustCompile(`^yaml: (line \d+: )?`)
+var (
+	yamlPrefix = regexp.MustCompile(`^yaml: (line \d+: )?`)
+	// bare is the beginning of a value that holds an expression and no quotes.
+	bare = regexp.MustCompile(`[:,\[]\s*([^"'\s,\[\]{}]*)\$\{`)
+)
 
 // syntaxFinding says where the YAML breaks. The library names the line where
 // the enclosing block begins, so the line is found by reading ever shorter
@@ -25,6 +29,9 @@ func syntaxFinding(file string, c chunk, err error) diag.Finding {
 	column := 1 + utf8.RuneCountInString(line) - utf8.RuneCountInString(strings.TrimLeft(line, " "))
 	if i := strings.IndexByte(line, '\t'); i >= 0 && strings.Contains(message, "cannot start any token") {
 		column = 1 + utf8.RuneCountInString(line[:i])
+	}
+	if m := bare.FindStringSubmatchIndex(line); m != nil && strings.Contains(message, "did not find expected ','") {
+		column = 1 + utf8.RuneCountInString(line[:m[2]])
 	}
 	if i := strings.LastIndex(line, ": "); i >= 0 && strings.Contains(message, "mapping values are not allowed") {
 		column = 1 + utf8.RuneCountInString(line[:i])
@@ -52,6 +59,8 @@ func syntaxHint(message, line string) string {
 		return "check the indentation"
 	case strings.Contains(message, "could not find expected ':'"):
 		return "a key is followed by a colon and a blank"
+	case strings.Contains(message, "did not find expected ','") && bare.MatchString(line):
+		return `quote an expression between { } or [ ]: "${ … }"`
 	case strings.Contains(message, "did not find expected ','"):
 		return "a list or a mapping is not closed, or a comma is missing"
 	case strings.Contains(message, "unexpected end of stream"):

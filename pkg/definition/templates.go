@@ -1,7 +1,9 @@
 package definition
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -22,6 +24,7 @@ func (c *checker) readTemplates() {
 		}
 		if crd := c.crdFile(p.to("crd", "file"), child.CRD.File); crd != nil {
 			c.def.ChildCRDs[child.Name] = crd
+			c.childCRD(child, crd, p)
 		}
 	}
 }
@@ -44,8 +47,7 @@ func (c *checker) readTemplate(child *v1alpha1.Child, p steps) {
 			c.addKey(p.to(key), diag.ConflictingKeys, fmt.Sprintf("the template says %s already", key), "remove the key here")
 		}
 	}
-	child.APIVersion, _ = child.Template["apiVersion"].(string)
-	child.Kind, _ = child.Template["kind"].(string)
+	c.templateHead(child, p.to("template"))
 }
 
 // templateFile reads the one document of a child's file as its template.
@@ -76,6 +78,42 @@ func (c *checker) graftTemplate(child *v1alpha1.Child, p steps, doc document) {
 	dec := *c.dec // with what it has refused so far
 	dec.file = doc.file
 	child.Template, _ = dec.any(doc.root, p.to("template")).(map[string]any)
+}
+
+// childCRD compares a child with the CustomResourceDefinition given for it, which
+// says plural and scope.
+func (c *checker) childCRD(child *v1alpha1.Child, crd *apiextensionsv1.CustomResourceDefinition, p steps) {
+	head := c.head(p)
+	group, version := SplitAPIVersion(child.APIVersion)
+	names := crd.Spec.Names
+	if _, known := builtinKind(group, version, child.Kind); known {
+		c.addKey(p.to("crd"), diag.ConflictingKeys, fmt.Sprintf("%s %s is built into Kubernetes", child.APIVersion, child.Kind), "remove crd")
+		return
+	}
+	if child.Kind != "" && child.APIVersion != "" && (group != crd.Spec.Group || child.Kind != names.Kind) {
+		c.add(p.to("crd", "file"), diag.BadValue,
+			fmt.Sprintf("%s is for %s of %s, the child is %s of %s", child.CRD.File, names.Kind, crd.Spec.Group, child.Kind, cmp.Or(group, "the core group")), "")
+		return
+	}
+	if served := servedVersions(crd); version != "" && !slices.Contains(served, version) {
+		c.add(head.to("apiVersion"), diag.BadValue, fmt.Sprintf("the CustomResourceDefinition serves no version %s", version),
+			didYouMean(version, served, "served versions"))
+	}
+	for key, value := range map[string]*string{"plural": &child.Plural, "scope": &child.Scope} {
+		want := map[string]string{"plural": names.Plural, "scope": string(crd.Spec.Scope)}[key]
+		if c.written(p.to(key)) && *value != "" && *value != want {
+			c.add(p.to(key), diag.BadValue, fmt.Sprintf("the %s of %s is %s, not %q", key, names.Kind, want, *value), "remove the key")
+		}
+		fill(value, want)
+	}
+}
+
+// head is where the apiVersion and kind of a child stand.
+func (c *checker) head(p steps) steps {
+	if c.hasTemplate(p) {
+		return p.to("template")
+	}
+	return p
 }
 
 // inline tells whether the template stands in the definition. Children that are
