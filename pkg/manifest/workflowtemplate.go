@@ -22,27 +22,50 @@ func workflowTemplates(p *plan.Plan) []Object {
 }
 
 func reconcileTemplate(p *plan.Plan) Object {
-	var templates []wfv1.Template
-	if p.Reconcile.Engine == plan.Steps {
-		templates = stepsTemplates(p)
-	} else {
-		templates = []wfv1.Template{containerSetTemplate(p)}
-	}
+	templates := reconcileTemplates(p)
 	spec := workflowTemplateSpec(p, plan.Reconciler)
 	spec.Entrypoint = templates[0].Name
 	spec.OnExit = "exit"
 	spec.ActiveDeadlineSeconds = &p.Reconcile.TimeoutSeconds
 	spec.Synchronization = mutex(p, p.Operator.Name+".{{workflow.parameters.key}}")
-	spec.Arguments = wfv1.Arguments{Parameters: []wfv1.Parameter{{
-		Name:        "key",
-		Description: wfv1.AnyStringPtr("namespace and name of the custom resource, joined by a dot"),
-	}}}
+	spec.Arguments = wfv1.Arguments{Parameters: arguments(p)}
 	spec.Templates = append(templates, exitTemplate(), reportTemplate(p))
 	return &wfv1.WorkflowTemplate{
 		TypeMeta:   workflowType(workflow.WorkflowTemplateKind),
 		ObjectMeta: meta(p, p.Names.WorkflowTemplate),
 		Spec:       spec,
 	}
+}
+
+// reconcileTemplates carry one reconcile; the first is where it begins.
+func reconcileTemplates(p *plan.Plan) []wfv1.Template {
+	switch {
+	case p.Reconcile.Engine == plan.Steps:
+		return stepsTemplates(p)
+	case hasLogic(p):
+		return []wfv1.Template{containerSetTemplate(p)}
+	default:
+		return []wfv1.Template{containerTemplate(p)}
+	}
+}
+
+func hasLogic(p *plan.Plan) bool { return p.Logic.Image != "" }
+
+// arguments are what the Sensor hands on, in the order in which its trigger
+// fills them.
+func arguments(p *plan.Plan) []wfv1.Parameter {
+	list := []wfv1.Parameter{{
+		Name:        "key",
+		Description: wfv1.AnyStringPtr("namespace and name of the custom resource, joined by a dot"),
+	}}
+	if p.Runtime.Templates {
+		list = append(list, wfv1.Parameter{
+			Name:        "desired",
+			Value:       wfv1.AnyStringPtr(""),
+			Description: wfv1.AnyStringPtr("the children that the templates make, as JSON in base64; empty: compute them again"),
+		})
+	}
+	return list
 }
 
 func resyncTemplate(p *plan.Plan) Object {
@@ -157,7 +180,7 @@ func runtimeContainer(p *plan.Plan, name, command string) *corev1.Container {
 		Image:           p.Install.RuntimeImage,
 		Command:         []string{"python3", "-B", runtimeDir + "/" + runtimeScript},
 		Args:            []string{command},
-		Env:             runtimeEnv(command != "resync"),
+		Env:             runtimeEnv(p, command),
 		Resources:       smallResources(),
 		SecurityContext: containerSecurity(),
 		// so that Argo knows the last lines of what failed
@@ -169,27 +192,47 @@ func runtimeContainer(p *plan.Plan, name, command string) *corev1.Container {
 }
 
 // runtimeEnv passes what is safe to pass through Argo's templates: a key is
-// made of names, which hold no braces.
-func runtimeEnv(keyed bool) []corev1.EnvVar {
+// made of names and what the templates made is base64, which hold no braces.
+func runtimeEnv(p *plan.Plan, command string) []corev1.EnvVar {
 	env := []corev1.EnvVar{
 		{Name: "ARGOPERATOR_CONFIG", Value: runtimeDir + "/" + runtimeConfig},
 		{Name: "ARGOPERATOR_WORKSPACE", Value: workspaceDir},
 		{Name: "ARGOPERATOR_WORKFLOW", Value: "{{workflow.name}}"},
 	}
-	if keyed {
+	switch {
+	case command == "resync":
+		return env
+	case hasLogic(p):
 		env = append(env, exchangeEnv()...)
+	default: // the script takes the absence of the files for that of the logic
+		env = append(env, keyEnv())
+	}
+	if p.Runtime.Templates && (command == "read" || command == "apply") {
+		env = append(env, corev1.EnvVar{Name: "ARGOPERATOR_DESIRED", Value: "{{workflow.parameters.desired}}"})
 	}
 	return env
+}
+
+func keyEnv() corev1.EnvVar {
+	return corev1.EnvVar{Name: "ARGOPERATOR_KEY", Value: "{{workflow.parameters.key}}"}
 }
 
 // exchangeEnv is what the operator's own steps and the logic both know: the
 // custom resource, and the files between them.
 func exchangeEnv() []corev1.EnvVar {
 	return []corev1.EnvVar{
-		{Name: "ARGOPERATOR_KEY", Value: "{{workflow.parameters.key}}"},
+		keyEnv(),
 		{Name: "ARGOPERATOR_REQUEST", Value: workspaceDir + "/request.json"},
 		{Name: "ARGOPERATOR_RESPONSE", Value: workspaceDir + "/response.json"},
 	}
+}
+
+// containerTemplate is the one pod of a definition without logic: one container,
+// since nothing is to be read on behalf of anybody else.
+func containerTemplate(p *plan.Plan) wfv1.Template {
+	t := podTemplate(p, "reconcile")
+	t.Container = runtimeContainer(p, "", "apply")
+	return t
 }
 
 // containerSetTemplate is the one pod of the workflow engine; its containers

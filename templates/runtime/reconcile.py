@@ -7,6 +7,7 @@ config.json, which argoperator generates beside this file. Standard library only
 The rule: every run starts from a fresh read of the cluster and ends in a state that a second run would not change.
 Exit codes: 0 done, 1 failed and worth a retry, 2 refused (the same input would be refused again).
 """
+import base64
 import copy
 import datetime
 import http.client
@@ -23,6 +24,9 @@ OWNER_UID = "argoperator.dev/owner-uid"
 OWNER = "argoperator.dev/owner"
 DEFINITION = "argoperator.dev/definition"
 SIBLINGS = "argoperator.dev/siblings"
+CHILD = "argoperator.dev/child"          # label: the template that a child comes from
+RECONCILE = "argoperator.dev/reconcile"  # annotation of a custom resource: asks for a fresh computation
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 WORKFLOWS = {"apiVersion": "argoproj.io/v1alpha1", "plural": "workflows", "namespaced": True}
 
@@ -209,6 +213,9 @@ class Run:
         self.parent = self.config["parent"]
         self.operator = self.config["operator"]
         self.finalizer = self.config.get("finalizer") or ""
+        self.logic = "ARGOPERATOR_RESPONSE" in env  # else the children come from templates alone
+        self.templates = bool(self.config.get("templates"))
+        self.desired = sent(env.get("ARGOPERATOR_DESIRED", ""))
         self.watched = self.config.get("watchNamespaces") or []
         self.key = env.get("ARGOPERATOR_KEY", "")
         self.namespace, _, self.name = self.key.partition(".")
@@ -245,10 +252,16 @@ class Run:
         return list(kinds.values())
 
     def declared(self, child):
-        """The entry of the configuration that a child belongs to, or None. Where several entries have its kind,
-        the child belongs to the one whose name its own name ends with, else to the first."""
+        """The entry of the configuration that a child belongs to, or None. A child of a template carries its name.
+        Where several entries have the kind of another, it belongs to the one whose name its own name ends with,
+        else to the first; a template's only where there is no other."""
         same = [entry for entry in self.config["children"]
                 if (entry["apiVersion"], entry["kind"]) == (child.get("apiVersion"), child.get("kind"))]
+        labels = child["metadata"].get("labels")
+        label = labels.get(CHILD) if isinstance(labels, dict) else None
+        if label in [entry["name"] for entry in same]:
+            return next(entry for entry in same if entry["name"] == label)
+        same = [entry for entry in same if not entry.get("template")] or same
         name = "-" + str(child["metadata"]["name"])
         named = [entry for entry in same if name.endswith("-" + entry["name"])]
         return max(named, key=lambda entry: len(entry["name"])) if named else same[0] if same else None
@@ -296,12 +309,16 @@ def called(child):
     return "%s %s" % (child["kind"], "/".join(part for part in (metadata.get("namespace"), metadata["name"]) if part))
 
 
-def read_json(path):
-    """The file's JSON; what JSON does not know (NaN) is an error here, since the API server would refuse it."""
+def parse_json(text):
+    """The text's JSON; what JSON does not know (NaN) is an error here, since the API server would refuse it."""
     def reject(word):
         raise ValueError("%s is not JSON" % word)
+    return json.loads(text, parse_constant=reject)
+
+
+def read_json(path):
     with open(path, encoding="utf-8") as file:
-        return json.loads(file.read(), parse_constant=reject)
+        return parse_json(file.read())
 
 
 def write(path, text):
@@ -321,28 +338,40 @@ def read(run):
     cr = take_hold(run)
     if cr is None:
         write(run.file("state.json"), json.dumps({"gone": True}))
-        log("%s is gone: nothing to do" % run.key)
         return 0
-    finalizing = bool(cr["metadata"].get("deletionTimestamp"))
+    state = state_of(cr)
+    refused = or_record(run, cr, state["generation"], lambda: refuse_templates(run, state))
+    if refused:
+        return refused
     children = {"%s.%s" % (kind["kind"], kind["apiVersion"]): {} for kind in run.kinds()}
     for child in run.children(cr):
         children["%s.%s" % (child["kind"], child["apiVersion"])][relative_name(run, child)] = child
     write(run.env["ARGOPERATOR_REQUEST"], json.dumps(
-        {"parent": cr, "children": children, "related": {}, "finalizing": finalizing}))
-    write(run.file("state.json"), json.dumps(
-        {"gone": False, "uid": cr["metadata"]["uid"], "generation": cr["metadata"].get("generation", 0),
-         "finalizing": finalizing}))
+        {"parent": cr, "children": children, "related": {}, "finalizing": state["finalizing"]}))
+    write(run.file("state.json"), json.dumps(state))
     log("read %s, generation %s, %d children%s" % (
         run.key, cr["metadata"].get("generation"), sum(map(len, children.values())),
-        ", finalizing" if finalizing else ""))
+        ", finalizing" if state["finalizing"] else ""))
     return 0
 
 
+def state_of(cr):
+    """What a run must remember of the custom resource that it began with."""
+    metadata = cr["metadata"]
+    return {"gone": False, "uid": metadata["uid"], "generation": metadata.get("generation", 0),
+            "finalizing": bool(metadata.get("deletionTimestamp"))}
+
+
 def take_hold(run):
-    """The custom resource with our finalizer on it, or None where it is gone."""
+    """The custom resource with our finalizer on it, or None where there is nothing to do for this run."""
     for _ in range(5):
         cr = run.get_parent()
-        if cr is None or not run.finalizer or run.holds(cr):
+        if cr is None:
+            log("%s is gone: nothing to do" % run.key)
+            return None
+        if not timely(run, cr):
+            return None
+        if not run.finalizer or run.holds(cr):
             return cr
         try:
             return set_finalizers(run, cr, (cr["metadata"].get("finalizers") or []) + [run.finalizer])
@@ -365,22 +394,129 @@ def relative_name(run, child):
 
 
 # ---------------------------------------------------------------------------------------------------------------
-# apply: the response of the logic
+# Templates: the Sensor evaluates them, and a Workflow brings along what came out
+
+
+def sent(text):
+    """What the Sensor computed; None where the event was not the custom resource's own, so that there was nothing to
+    compute from. What cannot be read is an error of the templates, told as those of jq are."""
+    if not text.strip():
+        return None
+    try:
+        desired = parse_json(base64.b64decode(text.strip(), validate=True).decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        return {"error": "what the Sensor sent cannot be read: %s" % error}
+    return desired if well_formed(desired) else {"error": "what the Sensor sent is not of the expected form"}
+
+
+def well_formed(desired):
+    inputs = desired.get("inputs") if isinstance(desired, dict) else None
+    if not isinstance(inputs, dict) or not isinstance(desired.get("uid"), str):
+        return False
+    if not all(isinstance(inputs.get(field) or {}, dict) for field in ("labels", "annotations")):
+        return False
+    children = [] if desired.get("error") else desired.get("children")
+    return isinstance(children, list) and all(
+        isinstance(one, dict) and isinstance(one.get("child"), str) and "object" in one for one in children)
+
+
+def timely(run, cr):
+    """Whether what the Sensor computed is of the custom resource as it is now. Where nothing was computed it is asked
+    for; where the custom resource has changed since, the event of that change brings along its own."""
+    metadata, desired = cr["metadata"], run.desired
+    if not run.templates or metadata.get("deletionTimestamp"):
+        return True
+    if desired is None:
+        poke(run, cr)
+        log("%s: asked for a fresh computation" % run.key)
+        return False
+    if "uid" not in desired:  # unreadable, which is for refuse_templates to tell
+        return True
+    if desired["uid"] != metadata["uid"]:
+        log("%s was deleted and made again since: nothing to do" % run.key)
+        return False
+    if desired.get("digest", run.config["digest"]) != run.config["digest"]:
+        log("%s was computed by another definition: the resync continues" % run.key)
+        return False
+    if inputs_of(cr, desired["inputs"]) != comparable(desired["inputs"]):
+        log("%s: a newer change is on its way" % run.key)
+        return False
+    return True
+
+
+def inputs_of(cr, given):
+    """What the templates read of a custom resource. A kind without a generation is compared by its content, which
+    the Sensor sends then."""
+    metadata = cr["metadata"]
+    inputs = {field: metadata.get(field) for field in ("generation", "labels", "annotations")}
+    if "content" in given:
+        inputs["content"] = {key: value for key, value in cr.items()
+                             if key not in ("apiVersion", "kind", "metadata", "status")}
+    return comparable(inputs)
+
+
+def comparable(inputs):
+    annotations = {key: value for key, value in (inputs.get("annotations") or {}).items() if key != LAST_APPLIED}
+    return dict(inputs, generation=inputs.get("generation"), labels=inputs.get("labels") or {}, annotations=annotations)
+
+
+def poke(run, cr):
+    """Makes the Sensor compute again: to it, the annotation is a change of the custom resource. One second may see
+    two pokes, so the second one is half a second off."""
+    metadata, now = cr["metadata"], run.now()
+    if (metadata.get("annotations") or {}).get(RECONCILE) == now:
+        now = now[:-1] + ".5Z"
+    try:
+        run.client.request("PATCH", path_of(run.parent, metadata.get("namespace"), metadata["name"]),
+                           {"metadata": {"annotations": {RECONCILE: now}}}, {"fieldManager": run.operator},
+                           "application/merge-patch+json")
+    except ApiError as error:
+        if error.status != 404:  # gone: nothing is left to compute
+            raise
+
+
+def refuse_templates(run, state):
+    """Refused where the templates failed; a custom resource that is on its way out needs none."""
+    error = (run.desired or {}).get("error")
+    if run.templates and error and not state["finalizing"]:
+        raise Refused("template: %s" % (error if isinstance(error, str) else json.dumps(error)))
+
+
+def templated(run, state):
+    """The children that the templates want, each with the name of its template."""
+    refuse_templates(run, state)
+    if not run.templates or state["finalizing"]:
+        return []
+    return [(one["child"], one["object"]) for one in run.desired["children"]]
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# apply: the children of the templates and the response of the logic
 
 
 def apply(run):
-    """Carries out the logic's response: children, prune, status, finalizer."""
-    state = read_json(run.file("state.json"))
-    if state["gone"]:
+    """Carries out what is wanted: children, prune, status, finalizer. Without logic there was no `read` before."""
+    if run.logic:
+        state = read_json(run.file("state.json"))
+        cr = None if state["gone"] else still_there(run, state)
+    else:
+        cr = take_hold(run)
+        state = cr and state_of(cr)
+    if cr is None:
         return 0
+    return or_record(run, cr, state["generation"], lambda: carry_out(run, cr, state))
+
+
+def still_there(run, state):
+    """The custom resource as it is now, or None where what was read of it holds no longer."""
     cr = run.get_parent()
     if cr is None or cr["metadata"]["uid"] != state["uid"]:
         log("%s was deleted since it was read: nothing to do" % run.key)
-        return 0
+        return None
     if cr["metadata"].get("deletionTimestamp") and not state["finalizing"]:
         log("%s is being deleted since it was read: the next run cleans up" % run.key)
-        return 0
-    return or_record(run, cr, state["generation"], lambda: carry_out(run, cr, state))
+        return None
+    return cr if timely(run, cr) else None
 
 
 def or_record(run, cr, generation, work):
@@ -394,8 +530,9 @@ def or_record(run, cr, generation, work):
 
 
 def carry_out(run, cr, state):
-    response = read_response(run)
-    wanted = checked(run, cr, response["children"])
+    desired = templated(run, state)
+    response = read_response(run) if run.logic else {"children": [], "status": {}}
+    wanted = checked(run, cr, response["children"], desired)
     live, failures = apply_children(run, cr, wanted)
     failures += prune(run, cr, wanted)
     status = merged(computed_status(run, cr, live), response["status"])
@@ -442,24 +579,43 @@ def condition_problems(conditions):
             or condition.get("status") not in ("True", "False", "Unknown")]
 
 
-def checked(run, cr, children):
-    """The children complete and ready to be applied; all problems at once otherwise."""
-    problems, wanted, seen = [], [], set()
-    for index, child in enumerate(children):
-        found = list(child_problems(run, child))
+def checked(run, cr, children, desired=()):
+    """The children complete and ready to be applied, the templates' before the logic's; all problems at once
+    otherwise."""
+    offers = [(name, "template %s" % name, child) for name, child in desired]
+    offers += [("", "children[%d]" % index, child) for index, child in enumerate(children)]
+    templates, logic, wanted, seen = [], [], [], {}
+    for template, where, child in offers:
+        child = marked(child, template)
+        found = list(child_problems(run, child, template))
         if not found:
-            child = completed(run, cr, child, len(children))
+            child = completed(run, cr, child, len(offers))
             if identity(child) in seen:
-                found = ["%s is there twice" % called(child)]
-            seen.add(identity(child))
+                first = seen[identity(child)]
+                found = [called(child) + (" is there twice" if first == template else
+                                          " comes from template %s too" % first)]
+            seen[identity(child)] = template
             wanted.append(child)
-        problems += ["children[%d]: %s" % (index, problem) for problem in found]
-    if problems:
-        raise Refused("the logic's response is invalid: " + "; ".join(problems))
+        (templates if template else logic).extend("%s: %s" % (where, problem) for problem in found)
+    if logic:
+        templates.append("the logic's response is invalid: " + "; ".join(logic))
+    if templates:
+        raise Refused("; ".join(templates))
     return wanted
 
 
-def child_problems(run, child):
+def marked(child, template):
+    """The child with the label of its template. A child of the logic has none, whatever it was copied from."""
+    metadata = child.get("metadata") if isinstance(child, dict) else None
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("labels") or {}, dict):
+        return child
+    labels = {key: value for key, value in (metadata.get("labels") or {}).items() if key != CHILD}
+    if template:
+        labels[CHILD] = template
+    return dict(child, metadata=dict(metadata, labels=labels))
+
+
+def child_problems(run, child, template=""):
     if not isinstance(child, dict) or not isinstance(child.get("metadata"), dict):
         yield "is not an object with apiVersion, kind and metadata"
         return
@@ -482,6 +638,13 @@ def child_problems(run, child):
     entry = run.declared(child)
     if entry is None:
         yield "%s of %s is not declared in the operator's children" % (child.get("kind"), child.get("apiVersion"))
+        return
+    if template and not (entry.get("template") and entry["name"] == template):
+        yield "%s of %s is not what the operator's children declare" % (child["kind"], child["apiVersion"])
+        return
+    if entry.get("template") and not template:
+        yield "%s %s: this kind comes from template %s; the logic needs a child of the kind without a template" % (
+            child["kind"], metadata["name"], entry["name"])
         return
     yield from place_problems(run, child, entry)
 
@@ -585,7 +748,10 @@ def prune(run, cr, wanted):
 
 
 def finalize(run, cr, generation, response, status):
-    """Lets the custom resource go when the logic is done and nothing is left that Kubernetes would not delete."""
+    """Lets the custom resource go when the logic is done and nothing is left that Kubernetes would not delete. Without
+    logic there is nobody who could say more: what was to be deleted is being deleted."""
+    if not run.logic:
+        return let_go(run, cr)
     left = [child for child in run.children(cr) if run.declared(child).get("onDelete") != "Orphan"]
     blocking = [child for child in left if not run.ownable(child, run.declared(child))]
     finalized = response.get("finalized")
@@ -596,6 +762,11 @@ def finalize(run, cr, generation, response, status):
         log("finalizing: %s; a later event or the resync continues" % waiting)
         write_status(run, cr, generation, status, [condition("Ready", "False", "Finalizing", waiting)])
         return 0
+    return let_go(run, cr)
+
+
+def let_go(run, cr):
+    """Removes the finalizer."""
     for _ in range(5):
         try:
             set_finalizers(run, cr, [name for name in cr["metadata"]["finalizers"] if name != run.finalizer])
@@ -620,7 +791,7 @@ def condition(name, status, reason, message):
 
 def report_ready(run, cr, generation, status, live):
     """Writes the status after a run that went well. The message names nothing that differs from run to run."""
-    waiting = ["%s: %s" % (called(child), unready(child)) for child in live if unready(child)]
+    waiting = ["%s: %s" % (called(child), unmet(run, child)) for child in live if unmet(run, child)]
     if waiting:
         ready = condition("Ready", "False", "Progressing", "not ready: " + "; ".join(waiting))
     else:
@@ -750,9 +921,11 @@ class ExpressionError(Exception):
 
 def computed_status(run, cr, live):
     """The status fields of the definition. A field whose expression fails is left out."""
+    lists = {entry["name"] for entry in run.config["children"] if entry.get("each")}
+
     def child(name):
-        return next((one for one in sorted(live, key=lambda one: identity(one)[2:])
-                     if run.declared(one)["name"] == name), None)
+        ones = [one for one in sorted(live, key=lambda one: identity(one)[2:]) if run.declared(one)["name"] == name]
+        return ones if name in lists else ones[0] if ones else None
     status = {}
     for field, node in ((run.config.get("status") or {}).get("object") or {}).items():
         try:
@@ -872,6 +1045,18 @@ def calculated(form, left, right):
 
 # ---------------------------------------------------------------------------------------------------------------
 # Readiness, in the manner of kstatus
+
+
+def unmet(run, child):
+    """Why a child is not ready, or "": by its readyWhen where the definition has one, else by its kind."""
+    node = (run.declared(child) or {}).get("readyWhen")
+    if node is None or child["metadata"].get("deletionTimestamp"):
+        return unready(child)
+    try:
+        met = built(node, child, lambda name: None) is True
+    except ExpressionError:
+        met = False
+    return "" if met else "readyWhen is not met"
 
 
 def unready(child):
@@ -1026,7 +1211,8 @@ def last_words(message):
 
 
 def resync(run):
-    """Submits a Workflow for each custom resource that does not look reconciled. Repairs whatever events missed."""
+    """Submits a Workflow for each custom resource that does not look reconciled or, where there are templates, has the
+    Sensor do so. Repairs whatever events missed."""
     children = {}
     for kind in run.kinds():
         selector = "%s=%s" % (MANAGED_BY, run.operator)
@@ -1040,7 +1226,7 @@ def resync(run):
             total += 1
             reason = due(run, cr, children.get(cr["metadata"]["uid"], []))
             if reason:
-                done = submit(run, cr, reason)
+                done = (ask if run.templates else submit)(run, cr, reason)
                 submitted, failed = submitted + done, failed + (not done)
     log("%d custom resources, %d submitted, %d failed" % (total, submitted, failed))
     return 1 if failed else 0
@@ -1059,7 +1245,7 @@ def due(run, cr, children):
         if status.get("observedGeneration") != metadata.get("generation"):
             return "its latest change is not reconciled"
         ready = next((given for given in status.get("conditions") or [] if given.get("type") == "Ready"), {})
-        waiting, shown = any(unready(child) for child in children), (ready.get("status"), ready.get("reason"))
+        waiting, shown = any(unmet(run, child) for child in children), (ready.get("status"), ready.get("reason"))
         if waiting and shown == ("True", "Reconciled"):
             return "is shown as ready, and a child is not"
         if ready.get("status") != "True" and not (waiting and shown == ("False", "Progressing")):
@@ -1080,6 +1266,18 @@ def drifted(run, child, siblings):
             ours = entry.get("manager") == run.operator
             writers[ours] = max(writers[ours], entry.get("time") or "")
     return "%s was changed by others" % called(child) if writers[False] > writers[True] else ""
+
+
+def ask(run, cr, reason):
+    """Has the Sensor compute a custom resource; whether that went well."""
+    key = "%s.%s" % (cr["metadata"].get("namespace") or "", cr["metadata"]["name"])
+    try:
+        poke(run, cr)
+        log("%s: %s" % (key, reason))
+        return True
+    except ApiError as error:
+        log("%s: %s, but no fresh computation could be asked for: %s" % (key, reason, error))
+        return False
 
 
 def submit(run, cr, reason):
