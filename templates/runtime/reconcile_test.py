@@ -901,6 +901,7 @@ class TemplatesTest(TemplatesCase):
         rows = (
             ("no base64", "*", "cannot be read"), ("not substituted", "{{workflow.parameters.desired}}", "cannot be read"),
             ("cut off", coded(fine)[:-7], "cannot be read"), ("not ASCII", "ü", "cannot be read"),
+            ("stray characters", coded(fine)[:8] + "*" + coded(fine)[8:], "cannot be read"),
             ("no UTF-8", base64.b64encode(b"\xff\xfe").decode(), "cannot be read"), ("no JSON", coded("{"), "cannot be read"),
             ("NaN", coded('{"a": NaN}'), "NaN is not JSON"), ("too deep", coded("[" * 100000), "cannot be read"),
             ("a list", coded([]), "expected form"), ("null", coded("null"), "expected form"),
