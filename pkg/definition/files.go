@@ -59,13 +59,8 @@ func (c *checker) readText(p steps, name string) (string, bool) {
 }
 
 // beside is how a file that the definition names is named in findings: as the
-// user would open it.
-func (c *checker) beside(file string) string {
-	if c.in.Name == "-" {
-		return path.Clean(file)
-	}
-	return path.Join(path.Dir(c.in.Name), file)
-}
+// user would open it, who has given the definition as x/operator.yaml or as "-".
+func (c *checker) beside(file string) string { return path.Join(path.Dir(c.in.Name), file) }
 
 // readFile reads a file that is named at a path of the definition.
 func (c *checker) readFile(p steps, name string) ([]byte, bool) {
