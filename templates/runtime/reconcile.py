@@ -457,7 +457,7 @@ def inputs_of(cr, given):
 
 def comparable(inputs):
     annotations = {key: value for key, value in (inputs.get("annotations") or {}).items() if key != LAST_APPLIED}
-    return dict(inputs, generation=inputs.get("generation"), labels=inputs.get("labels") or {}, annotations=annotations)
+    return [inputs.get("generation"), inputs.get("labels") or {}, annotations, inputs.get("content")]
 
 
 def poke(run, cr):
