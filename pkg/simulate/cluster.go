@@ -1,0 +1,138 @@
+package simulate
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// object is one object of the cluster. It is never changed once it is stored.
+type object = *unstructured.Unstructured
+
+// key is where an object is kept, whatever the version it is read in.
+type key struct {
+	schema.GroupResource
+	namespace, name string
+}
+
+// Change is what a watch would tell of a write.
+type Change struct {
+	Resource schema.GroupResource
+	Old, New object // nil: it was not there, it is gone
+}
+
+// about is the object that changed, as it is or was last.
+func (c Change) about() object { return cmp.Or(c.New, c.Old) }
+
+// Cluster is an API server in memory, an http.Handler. Versions, identities and
+// times are counted, so that two runs write the same.
+type Cluster struct {
+	mu      sync.Mutex
+	kinds   *kinds
+	objects map[key]object
+	order   []key // in which they were written first
+	changes []Change
+	version int
+	made    int // objects made so far, for uids and generated names
+	now     func() time.Time
+	tracked map[tracked]*tracker
+}
+
+// NewCluster returns an empty cluster that knows the kinds of Kubernetes and
+// those given. The clock is asked once for every write.
+func NewCluster(custom []Kind, now func() time.Time) *Cluster {
+	return &Cluster{
+		kinds:   &kinds{list: append(builtinKinds(), custom...)},
+		objects: map[key]object{},
+		now:     now,
+		tracked: map[tracked]*tracker{},
+	}
+}
+
+// Ticks is a clock that starts at a fixed time and moves on by a second
+// whenever it is asked.
+func Ticks() func() time.Time {
+	t := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	return func() time.Time {
+		t = t.Add(time.Second)
+		return t
+	}
+}
+
+// Kind is the kind of objects with this apiVersion and kind.
+func (c *Cluster) Kind(gvk schema.GroupVersionKind) Kind { return c.kinds.of(gvk, nil) }
+
+// take returns the changes since it was asked last.
+func (c *Cluster) take() []Change {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	changes := c.changes
+	c.changes = nil
+	return changes
+}
+
+// all are the objects, in the order in which they were written first.
+func (c *Cluster) all() []object {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := make([]object, 0, len(c.order))
+	for _, k := range c.order {
+		out = append(out, c.objects[k])
+	}
+	return out
+}
+
+// list are the objects of a resource by namespace and name; an empty namespace
+// is all of them.
+func (c *Cluster) list(r schema.GroupResource, namespace string) []object {
+	found := slices.DeleteFunc(slices.Collect(maps.Keys(c.objects)), func(k key) bool {
+		return k.GroupResource != r || namespace != "" && k.namespace != namespace
+	})
+	slices.SortFunc(found, func(a, b key) int {
+		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
+	})
+	out := make([]object, len(found))
+	for i, k := range found {
+		out[i] = c.objects[k]
+	}
+	return out
+}
+
+// write stores an object under a new version and tells of it. Two clocks would
+// disagree, so the time is the caller's.
+func (c *Cluster) write(k key, o object) object {
+	old := c.objects[k]
+	if old == nil {
+		c.order = append(c.order, k)
+	}
+	c.version++
+	o.SetResourceVersion(fmt.Sprint(c.version))
+	c.objects[k] = o
+	c.changes = append(c.changes, Change{Resource: k.GroupResource, Old: old, New: o})
+	return o
+}
+
+// remove takes an object away; the watch shows it as it was last, under the
+// version of its end.
+func (c *Cluster) remove(k key, last object) {
+	c.version++
+	last = last.DeepCopy()
+	last.SetResourceVersion(fmt.Sprint(c.version))
+	delete(c.objects, k)
+	c.order = slices.DeleteFunc(c.order, func(other key) bool { return other == k })
+	c.changes = append(c.changes, Change{Resource: k.GroupResource, Old: last})
+}
+
+func (c *Cluster) find(k key) (object, error) {
+	if o := c.objects[k]; o != nil {
+		return o, nil
+	}
+	return nil, apierrors.NewNotFound(k.GroupResource, k.name)
+}

@@ -1,0 +1,84 @@
+package simulate
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// path is where the API serves an object; suffix is appended.
+func (s *Simulation) path(o object, suffix string) string {
+	return s.collection(o) + "/" + o.GetName() + suffix
+}
+
+func (s *Simulation) collection(o object) string {
+	k := s.kind(o)
+	out := "/api/" + k.Version
+	if k.Group != "" {
+		out = "/apis/" + k.Group + "/" + k.Version
+	}
+	if k.Namespaced {
+		out += "/namespaces/" + o.GetNamespace()
+	}
+	return out + "/" + k.Plural
+}
+
+func (s *Simulation) kind(o object) Kind {
+	return s.cluster.kinds.of(o.GroupVersionKind(), s.watched)
+}
+
+// placed is a user's object where it would go: without a namespace, kubectl
+// takes default.
+func (s *Simulation) placed(fields map[string]any) object {
+	o := (&unstructured.Unstructured{Object: fields}).DeepCopy()
+	if s.kind(o).Namespaced && o.GetNamespace() == "" {
+		o.SetNamespace("default")
+	}
+	return o
+}
+
+// Apply writes an object as a user does with kubectl apply: what others have
+// written into it stays.
+func (s *Simulation) Apply(fields map[string]any) error {
+	o := s.placed(fields)
+	if _, err := s.send(http.MethodPatch, s.path(o, "?fieldManager=kubectl&force=true"), o); err != nil {
+		return fmt.Errorf("writing %s %s: %w", o.GetKind(), o.GetName(), err)
+	}
+	return nil
+}
+
+// Delete deletes an object as a user does.
+func (s *Simulation) Delete(fields map[string]any) error {
+	o := s.placed(fields)
+	if _, err := s.send(http.MethodDelete, s.path(o, ""), nil); err != nil {
+		return fmt.Errorf("deleting %s %s: %w", o.GetKind(), o.GetName(), err)
+	}
+	return nil
+}
+
+// Get returns an object as it is now, nil where there is none.
+func (s *Simulation) Get(fields map[string]any) (map[string]any, error) {
+	answer, err := s.send(http.MethodGet, s.path(s.placed(fields), ""), nil)
+	if NotFound(err) {
+		return nil, nil
+	}
+	return answer, err
+}
+
+func (s *Simulation) send(method, path string, o object) (map[string]any, error) {
+	var body []byte
+	if o != nil {
+		var err error
+		if body, err = o.MarshalJSON(); err != nil {
+			return nil, fmt.Errorf("encoding an object: %w", err)
+		}
+	}
+	req, err := http.NewRequest(method, path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/apply-patch+yaml")
+	return s.Do(req)
+}

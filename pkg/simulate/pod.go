@@ -1,0 +1,273 @@
+package simulate
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+const credentials = "/var/run/secrets/kubernetes.io/serviceaccount"
+
+// pod runs the containers of a template, with the volumes as directories of
+// this machine and the cluster behind a local address.
+func (r *run) pod(ctx context.Context, t wfv1.Template) (outputs map[string]string, failure string, err error) {
+	dir, err := os.MkdirTemp("", "argoperator-pod-*")
+	if err != nil {
+		return nil, "", fmt.Errorf("making the pod's directory: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	api, err := serve(r.s.cluster)
+	if err != nil {
+		return nil, "", err
+	}
+	defer api.close()
+	p := &pod{run: r, template: t, dir: dir, api: api}
+	if err := p.volumes(); err != nil {
+		return nil, "", err
+	}
+	failure, err = p.containers(ctx)
+	if err != nil || failure != "" {
+		return nil, failure, err
+	}
+	return p.outputs()
+}
+
+// pod is one pod at work.
+type pod struct {
+	*run
+	template wfv1.Template
+	dir      string
+	api      *api
+}
+
+// api is the cluster behind a local address.
+type api struct {
+	recorder
+	address string
+	server  *http.Server
+}
+
+func serve(cluster http.Handler) (*api, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("opening a local address: %w", err)
+	}
+	a := &api{recorder: recorder{cluster: cluster}, address: "http://" + listener.Addr().String()}
+	a.server = &http.Server{Handler: a, ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = a.server.Serve(listener) }() // ends with close
+	return a, nil
+}
+
+func (a *api) close() { _ = a.server.Close() } // nothing is left to be said
+
+// volumes become directories.
+func (p *pod) volumes() error {
+	for _, v := range slices.Concat(p.spec.Volumes, p.template.Volumes) {
+		dir := filepath.Join(p.dir, v.Name)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return fmt.Errorf("making volume %s: %w", v.Name, err)
+		}
+		if v.ConfigMap == nil {
+			continue
+		}
+		files := p.s.configMaps[p.record.Namespace+"/"+v.ConfigMap.Name]
+		if files == nil {
+			return fmt.Errorf("volume %s: no ConfigMap is called %s", v.Name, v.ConfigMap.Name)
+		}
+		items := v.ConfigMap.Items
+		if len(items) == 0 {
+			for name := range files.Data {
+				items = append(items, corev1.KeyToPath{Key: name, Path: name})
+			}
+		}
+		for _, item := range items {
+			path := filepath.Join(dir, filepath.FromSlash(item.Path))
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				return fmt.Errorf("making volume %s: %w", v.Name, err)
+			}
+			if err := os.WriteFile(path, []byte(files.Data[item.Key]), 0o644); err != nil {
+				return fmt.Errorf("making volume %s: %w", v.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// containers run one after the other; those that depend on one that failed do
+// not run.
+func (p *pod) containers(ctx context.Context) (failure string, err error) {
+	for _, c := range p.template.InitContainers {
+		if failure, err := p.container(ctx, c.Container); err != nil || failure != "" {
+			return failure, err
+		}
+	}
+	if c := p.template.Container; c != nil {
+		return p.container(ctx, *c)
+	}
+	failed := map[string]bool{}
+	for _, c := range inOrder(p.template.ContainerSet.Containers) {
+		if i := slices.IndexFunc(c.Dependencies, func(name string) bool { return failed[name] }); i >= 0 {
+			failed[c.Name] = true
+			p.record.Containers = append(p.record.Containers, Container{Template: p.template.Name, Name: c.Name, Skipped: c.Dependencies[i] + " failed"})
+			continue
+		}
+		why, err := p.container(ctx, c.Container)
+		if err != nil {
+			return "", err
+		}
+		if why != "" {
+			failed[c.Name], failure = true, why
+		}
+	}
+	return failure, nil
+}
+
+// inOrder puts containers behind those that they depend on.
+func inOrder(containers []wfv1.ContainerNode) []wfv1.ContainerNode {
+	var out []wfv1.ContainerNode
+	done := map[string]bool{}
+	for len(out) < len(containers) {
+		before := len(out)
+		for _, c := range containers {
+			waits := slices.ContainsFunc(c.Dependencies, func(name string) bool { return !done[name] })
+			if !done[c.Name] && !waits {
+				out, done[c.Name] = append(out, c), true
+			}
+		}
+		if len(out) == before { // a circle, which Argo refuses
+			return out
+		}
+	}
+	return out
+}
+
+// container runs one program to its end.
+func (p *pod) container(ctx context.Context, c corev1.Container) (failure string, err error) {
+	program := Program{Image: c.Image, Dir: c.WorkingDir, Command: slices.Concat(c.Command, c.Args)}
+	trusted := true
+	for _, m := range c.VolumeMounts {
+		mount := Mount{Path: m.MountPath, Source: filepath.Join(p.dir, m.Name, filepath.FromSlash(m.SubPath)), ReadOnly: m.ReadOnly, File: m.SubPath != ""}
+		program.Mounts = append(program.Mounts, mount)
+		trusted = trusted && m.MountPath != credentials
+	}
+	record := Container{Template: p.template.Name, Name: c.Name, Command: program.Command}
+	program.Env, record.Missing = p.environment(c.Env)
+	if trusted { // whoever has the token of the service account finds the API server
+		program.Env = append(program.Env, "ARGOPERATOR_API="+p.api.address)
+	}
+	output, code, err := p.s.runner.Run(ctx, program)
+	if err != nil {
+		return "", fmt.Errorf("container %s: %w", c.Name, err)
+	}
+	record.Output, record.ExitCode, record.Calls = string(output), code, p.api.take()
+	p.s.steady(record.Calls)
+	p.record.Containers = append(p.record.Containers, record)
+	if code == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("%s: Error (exit code %d): %s", c.Name, code, strings.TrimSpace(record.Output)), nil
+}
+
+// environment of a container. What it takes from a Secret or ConfigMap that is
+// not there is left out, and said.
+func (p *pod) environment(vars []corev1.EnvVar) (env, missing []string) {
+	for _, v := range vars {
+		value, from := v.Value, ""
+		if v.ValueFrom != nil {
+			value, from = p.valueFrom(v.ValueFrom)
+		}
+		if from != "" {
+			missing = append(missing, v.Name+" from "+from)
+			continue
+		}
+		env = append(env, v.Name+"="+value)
+	}
+	return env, missing
+}
+
+// valueFrom looks a value up in the cluster; it names the place where there is none.
+func (p *pod) valueFrom(source *corev1.EnvVarSource) (value, missing string) {
+	if ref := source.SecretKeyRef; ref != nil {
+		if o := p.s.find("Secret", p.record.Namespace, ref.Name); o != nil {
+			text, found, _ := unstructured.NestedString(o.Object, "stringData", ref.Key)
+			if found {
+				return text, ""
+			}
+			text, found, _ = unstructured.NestedString(o.Object, "data", ref.Key)
+			if data, err := base64.StdEncoding.DecodeString(text); found && err == nil {
+				return string(data), ""
+			}
+		}
+		return "", "Secret " + ref.Name + ", key " + ref.Key
+	}
+	if ref := source.ConfigMapKeyRef; ref != nil {
+		if o := p.s.find("ConfigMap", p.record.Namespace, ref.Name); o != nil {
+			if text, found, _ := unstructured.NestedString(o.Object, "data", ref.Key); found {
+				return text, ""
+			}
+		}
+		return "", "ConfigMap " + ref.Name + ", key " + ref.Key
+	}
+	return "", "a field of the pod"
+}
+
+func (s *Simulation) find(kind, namespace, name string) object {
+	s.cluster.mu.Lock()
+	defer s.cluster.mu.Unlock()
+	k := s.cluster.kinds.of(schema.GroupVersionKind{Version: "v1", Kind: kind}, nil)
+	return s.cluster.objects[key{GroupResource: k.resource(), namespace: namespace, name: name}]
+}
+
+// outputs reads the output parameters from their files.
+func (p *pod) outputs() (map[string]string, string, error) {
+	out := map[string]string{}
+	for _, o := range p.template.Outputs.Parameters {
+		path, ok := p.hostPath(o.ValueFrom)
+		if !ok {
+			return nil, "", fmt.Errorf("template %s: output %s is not simulated", p.template.Name, o.Name)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Sprintf("output %s is missing", o.Name), nil //nolint:nilerr // the Workflow's failure, not ours
+		}
+		out[o.Name] = strings.TrimSuffix(string(data), "\n")
+	}
+	return out, "", nil
+}
+
+// hostPath is where a file of the main container is on this machine.
+func (p *pod) hostPath(from *wfv1.ValueFrom) (string, bool) {
+	if from == nil || from.Path == "" {
+		return "", false
+	}
+	main := p.template.Container
+	if set := p.template.ContainerSet; set != nil {
+		for i := range set.Containers {
+			if set.Containers[i].Name == "main" {
+				main = &set.Containers[i].Container
+			}
+		}
+	}
+	if main == nil {
+		return "", false
+	}
+	for _, m := range main.VolumeMounts {
+		if rest, ok := strings.CutPrefix(from.Path, m.MountPath+"/"); ok && m.SubPath == "" {
+			return filepath.Join(p.dir, m.Name, filepath.FromSlash(rest)), true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,132 @@
+package simulate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// Runner runs the programs of containers.
+type Runner interface {
+	// Run returns what a program wrote to both of its streams, and its exit
+	// code; an error where it could not be run at all.
+	Run(ctx context.Context, p Program) (output []byte, exitCode int, err error)
+}
+
+// Program is a container as its pod describes it.
+type Program struct {
+	Image   string
+	Command []string // with its arguments
+	Env     []string // NAME=value
+	Dir     string   // working directory, in the container
+	Mounts  []Mount
+}
+
+// Mount is a directory of this machine that a container finds under a path.
+type Mount struct {
+	Path     string // in the container
+	Source   string // on this machine
+	ReadOnly bool
+	File     bool // a single file instead
+}
+
+// Local runs programs on this machine, without their images. The paths of a
+// container in commands and variables become those of this machine.
+type Local struct {
+	// Env is what programs need to know of this machine to run at all: PATH, HOME.
+	Env []string
+}
+
+// Run implements Runner.
+func (l Local) Run(ctx context.Context, p Program) ([]byte, int, error) {
+	for _, m := range p.Mounts {
+		if m.File {
+			return nil, 0, fmt.Errorf("the program writes %s, which on this machine would be that very file; let it run in its image (docker)", m.Path)
+		}
+	}
+	command := make([]string, len(p.Command))
+	for i, word := range p.Command {
+		command[i] = p.here(word)
+	}
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	if errors.Is(cmd.Err, exec.ErrNotFound) {
+		return nil, 0, fmt.Errorf("%s is not on the PATH of this machine: install it, or let the program run in its image %s (docker)", command[0], p.Image)
+	}
+	cmd.Dir = p.here(p.Dir)
+	cmd.Env = append([]string{}, l.Env...)
+	for _, pair := range p.Env {
+		name, value, _ := strings.Cut(pair, "=")
+		cmd.Env = append(cmd.Env, name+"="+p.here(value))
+	}
+	if tmp := p.here("/tmp"); tmp != "/tmp" {
+		cmd.Env = append(cmd.Env, "TMPDIR="+tmp)
+	}
+	return output(cmd)
+}
+
+// here is a path of the container on this machine; other text stays as it is.
+func (p Program) here(text string) string {
+	best := Mount{}
+	for _, m := range p.Mounts {
+		if (text == m.Path || strings.HasPrefix(text, m.Path+"/")) && len(m.Path) > len(best.Path) {
+			best = m
+		}
+	}
+	return best.Source + strings.TrimPrefix(text, best.Path)
+}
+
+// Docker runs programs in their images. They find the cluster through the
+// network of this machine.
+type Docker struct {
+	// Env is what docker itself needs to know of this machine: PATH, HOME.
+	Env []string
+}
+
+// Run implements Runner.
+func (d Docker) Run(ctx context.Context, p Program) ([]byte, int, error) {
+	args := []string{"run", "--rm", "--network=host", "--read-only", fmt.Sprintf("--user=%d:%d", os.Getuid(), os.Getgid())}
+	for _, m := range p.Mounts {
+		mount := m.Source + ":" + m.Path
+		if m.ReadOnly {
+			mount += ":ro"
+		}
+		args = append(args, "--volume="+mount)
+	}
+	for _, pair := range p.Env {
+		args = append(args, "--env="+pair)
+	}
+	if p.Dir != "" {
+		args = append(args, "--workdir="+p.Dir)
+	}
+	args = append(args, "--entrypoint="+p.Command[0], p.Image)
+	cmd := exec.CommandContext(ctx, "docker", append(args, p.Command[1:]...)...)
+	if errors.Is(cmd.Err, exec.ErrNotFound) {
+		return nil, 0, errors.New("docker is not on the PATH of this machine")
+	}
+	cmd.Env = append([]string{}, d.Env...)
+	out, code, err := output(cmd)
+	if err == nil && code == dockerFailed {
+		return nil, 0, fmt.Errorf("docker could not run %s: %s", p.Image, bytes.TrimSpace(out))
+	}
+	return out, code, err
+}
+
+// dockerFailed is the exit code of docker where the container did not even start.
+const dockerFailed = 125
+
+// output runs a command. An exit code is a result, not an error.
+func output(cmd *exec.Cmd) ([]byte, int, error) {
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() >= 0 {
+		return out, exit.ExitCode(), nil
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("running %s: %w", cmd.Path, err)
+	}
+	return out, 0, nil
+}

@@ -1,0 +1,144 @@
+package simulate
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	"github.com/argoproj/argo-events/pkg/sensors/dependencies"
+	cloudevents "github.com/cloudevents/sdk-go/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// subscription is what one trigger of a Sensor listens to.
+type subscription struct {
+	sensor       *eventsv1.Sensor
+	trigger      eventsv1.Trigger
+	dependencies []eventsv1.EventDependency
+}
+
+// subscriptions of a Sensor, one a trigger.
+func subscriptions(sensor *eventsv1.Sensor) ([]subscription, error) {
+	var out []subscription
+	for _, t := range sensor.Spec.Triggers {
+		names, err := joined(sensor, t)
+		if err != nil {
+			return nil, fmt.Errorf("Sensor %s, trigger %s: %w", sensor.Name, t.Template.Name, err) //nolint:revive // a kind
+		}
+		s := subscription{sensor: sensor, trigger: t}
+		for _, d := range sensor.Spec.Dependencies {
+			if slices.Contains(names, d.Name) {
+				s.dependencies = append(s.dependencies, d)
+				names = slices.DeleteFunc(names, func(name string) bool { return name == d.Name })
+			}
+		}
+		if len(names) > 0 {
+			return nil, fmt.Errorf("Sensor %s, trigger %s: no dependency is called %s", sensor.Name, t.Template.Name, names[0]) //nolint:revive // a kind
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// joined are the dependencies of a trigger's conditions. Without conditions
+// Argo waits for all of them together.
+func joined(sensor *eventsv1.Sensor, t eventsv1.Trigger) ([]string, error) {
+	conditions := t.Template.Conditions
+	if conditions == "" && len(sensor.Spec.Dependencies) == 1 {
+		conditions = sensor.Spec.Dependencies[0].Name
+	}
+	if conditions == "" || strings.ContainsAny(conditions, "&()") {
+		return nil, fmt.Errorf("it waits for several events together (conditions %q), which is not simulated", conditions)
+	}
+	var names []string
+	for name := range strings.SplitSeq(conditions, "||") {
+		names = append(names, strings.TrimSpace(name))
+	}
+	return names, nil
+}
+
+// hears tells whether a dependency is about an event.
+func hears(d eventsv1.EventDependency, e Event) bool {
+	return d.EventSourceName == e.Source && d.EventName == e.Name
+}
+
+// cloudEvent is an event as it travels over the bus.
+func cloudEvent(e Event, id int, now time.Time) (*cloudevents.Event, error) {
+	out := cloudevents.NewEvent()
+	out.SetID(fmt.Sprintf("%08d", id))
+	out.SetSource(e.Source)
+	out.SetSubject(e.Name)
+	out.SetType("resource")
+	out.SetTime(now)
+	if err := out.SetData(cloudevents.ApplicationJSON, e.Data); err != nil {
+		return nil, fmt.Errorf("encoding an event: %w", err)
+	}
+	return &out, nil
+}
+
+// pass runs the dependency's transform and filter. It returns the event as
+// triggers see it, or says why none does.
+func pass(d eventsv1.EventDependency, in cloudevents.Event, delivery *Delivery) *eventsv1.Event {
+	out, err := dependencies.ApplyTransform(&in, d.Transform)
+	if err != nil {
+		delivery.Stopped = "the transform failed: " + err.Error()
+		return nil
+	}
+	event := converted(out)
+	if err := json.Unmarshal(event.Data, &delivery.Transformed); err != nil {
+		delivery.Stopped = "the transform made no object: " + err.Error()
+		return nil
+	}
+	if d.Transform == nil {
+		delivery.Transformed = nil
+	}
+	passed, err := dependencies.Filter(event, d.Filters, d.FiltersLogicalOperator)
+	switch {
+	case err != nil:
+		delivery.Stopped = "the filter failed: " + err.Error()
+	case !passed:
+		delivery.Stopped = "the filter holds it back: " + wanted(d.Filters)
+	default:
+		return event
+	}
+	return nil
+}
+
+// wanted says what a filter asks for.
+func wanted(f *eventsv1.EventDependencyFilter) string {
+	var all []string
+	for _, d := range f.Data {
+		comparator := string(d.Comparator)
+		if comparator == "" {
+			comparator = "="
+		}
+		all = append(all, d.Path+" "+comparator+" "+strings.Join(d.Value, "|"))
+	}
+	for _, e := range f.Exprs {
+		all = append(all, e.Expr)
+	}
+	if f.Script != "" {
+		all = append(all, "a script")
+	}
+	return strings.Join(all, ", ")
+}
+
+// converted is the event in the form that filters and parameters read, as the
+// Sensor converts it.
+func converted(e *cloudevents.Event) *eventsv1.Event {
+	return &eventsv1.Event{
+		Context: &eventsv1.EventContext{
+			DataContentType: e.Context.GetDataContentType(),
+			Source:          e.Context.GetSource(),
+			SpecVersion:     e.Context.GetSpecVersion(),
+			Type:            e.Context.GetType(),
+			Time:            metav1.Time{Time: e.Context.GetTime()},
+			ID:              e.Context.GetID(),
+			Subject:         e.Context.GetSubject(),
+		},
+		Data: e.Data(),
+	}
+}

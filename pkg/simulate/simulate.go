@@ -1,0 +1,220 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/argoperator/argoperator/pkg/manifest"
+)
+
+// Inputs of a simulation. Only Objects must be set.
+type Inputs struct {
+	// Objects of one or more operators, as they were emitted.
+	Objects []manifest.Object
+	// Kinds that no definition among the objects describes.
+	Kinds []Kind
+	// Runner of the programs in the Workflows; nil: none runs, and a Workflow
+	// is an error.
+	Runner Runner
+	// Now is the cluster's clock; nil: Ticks.
+	Now func() time.Time
+}
+
+// Simulation is a cluster in memory and an operator that works on it.
+type Simulation struct {
+	cluster       *Cluster
+	now           func() time.Time
+	started       time.Time // by the machine's clock, which programs and jq read
+	watched       []schema.GroupVersionResource
+	watches       []watch
+	subscriptions []subscription
+	configMaps    map[string]*corev1.ConfigMap
+	templates     map[string]*wfv1.WorkflowTemplate
+	runner        Runner
+	trace         Trace
+	events        int
+}
+
+// New prepares a simulation; nothing happens yet.
+func New(in Inputs) (*Simulation, error) {
+	s := &Simulation{
+		now: in.Now, started: time.Now(), runner: in.Runner, watched: watched(in.Objects),
+		configMaps: map[string]*corev1.ConfigMap{}, templates: map[string]*wfv1.WorkflowTemplate{},
+	}
+	if s.now == nil {
+		s.now = Ticks()
+	}
+	s.cluster = NewCluster(append(customKinds(in.Objects), in.Kinds...), s.now)
+	for _, o := range in.Objects {
+		if err := s.install(o); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// install takes note of what the simulation carries out.
+func (s *Simulation) install(o manifest.Object) error {
+	var err error
+	place := o.GetNamespace() + "/" + o.GetName()
+	switch o := o.(type) {
+	case *eventsv1.EventSource:
+		var found []watch
+		found, err = watches(o)
+		s.watches = append(s.watches, found...)
+	case *eventsv1.Sensor:
+		var found []subscription
+		found, err = subscriptions(o)
+		s.subscriptions = append(s.subscriptions, found...)
+	case *corev1.ConfigMap:
+		s.configMaps[place] = o
+	case *wfv1.WorkflowTemplate:
+		s.templates[place] = o
+	}
+	return err
+}
+
+// Cluster is the API server that the operator works on. Others may write to it
+// too: what they change is delivered by the next Run.
+func (s *Simulation) Cluster() *Cluster { return s.cluster }
+
+// Trace is everything that happened so far.
+func (s *Simulation) Trace() Trace { return s.trace }
+
+// Watches tells whether an EventSource looks at objects of a kind.
+func (s *Simulation) Watches(gvk schema.GroupVersionKind) bool {
+	k := s.cluster.kinds.of(gvk, s.watched)
+	return slices.Contains(s.watched, gvk.GroupVersion().WithResource(k.Plural))
+}
+
+// Watched are the resources that the EventSources look at, sorted.
+func (s *Simulation) Watched() []schema.GroupVersionResource { return slices.Clone(s.watched) }
+
+// busy is how many events a run may take: a thousand is far beyond any operator
+// that comes to rest.
+const busy = 1000
+
+// Run delivers what changed, and what comes of it, until nothing changes any
+// more.
+func (s *Simulation) Run(ctx context.Context) error {
+	seen := map[string]int{}
+	for {
+		changes := s.cluster.take()
+		if len(changes) == 0 {
+			if s.cluster.collect() == 0 {
+				return nil
+			}
+			continue
+		}
+		for _, change := range changes {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := s.announce(ctx, change, seen); err != nil {
+				return err
+			}
+			if err := s.carryOut(ctx, change); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// announce publishes a change through every EventSource that sees it.
+func (s *Simulation) announce(ctx context.Context, change Change, seen map[string]int) error {
+	for _, w := range s.watches {
+		event, ok := w.sees(change)
+		if !ok {
+			continue
+		}
+		seen[event.Type+" of "+event.Object.String()]++
+		total := 0
+		for _, n := range seen {
+			total += n
+		}
+		if total > busy {
+			return endless(seen)
+		}
+		if err := s.publish(ctx, event); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endless names the event that came most often.
+func endless(seen map[string]int) error {
+	most := ""
+	for _, name := range slices.Sorted(maps.Keys(seen)) {
+		if seen[name] > seen[most] {
+			most = name
+		}
+	}
+	return fmt.Errorf("the operator does not come to rest: after %d events it still reacts to itself, most often to %s (%d times)",
+		busy, most, seen[most])
+}
+
+// publish delivers an event to every trigger that listens.
+func (s *Simulation) publish(ctx context.Context, event Event) error {
+	s.events++
+	s.trace = append(s.trace, Step{Event: &event})
+	message, err := cloudEvent(event, s.events, s.now())
+	if err != nil {
+		return err
+	}
+	for _, sub := range s.subscriptions {
+		for _, d := range sub.dependencies {
+			if !hears(d, event) {
+				continue
+			}
+			delivery := &Delivery{Sensor: sub.sensor.Name, Dependency: d.Name, Trigger: sub.trigger.Template.Name}
+			s.trace = append(s.trace, Step{Delivery: delivery})
+			if passed := pass(d, message.Clone(), delivery); passed != nil {
+				if err := s.fire(ctx, sub.sensor, &sub.trigger, events{d.Name: passed}, delivery); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Do sends a request to the cluster and returns its answer; an answer other
+// than success is an error that says what the API server said.
+func (s *Simulation) Do(req *http.Request) (map[string]any, error) {
+	talk := &recorder{cluster: s.cluster}
+	if _, err := talk.RoundTrip(req); err != nil {
+		return nil, err
+	}
+	call := talk.take()[0]
+	answer, _ := call.Answer.(map[string]any)
+	if call.Status >= http.StatusMultipleChoices {
+		message, _ := answer["message"].(string)
+		return nil, &Refusal{Status: call.Status, Message: message}
+	}
+	return answer, nil
+}
+
+// Refusal is an answer of the API server other than success.
+type Refusal struct {
+	Status  int
+	Message string
+}
+
+func (r *Refusal) Error() string { return r.Message }
+
+// NotFound tells whether an error means that an object is not there.
+func NotFound(err error) bool {
+	var refused *Refusal
+	return errors.As(err, &refused) && refused.Status == http.StatusNotFound
+}

@@ -1,0 +1,286 @@
+package simulate
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/api/validation/path"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+)
+
+// decode reads the body of a request; YAML for server-side apply.
+func decode(req request) (map[string]any, error) {
+	data := req.body
+	if strings.HasSuffix(req.contentType, "yaml") {
+		converted, err := yaml.YAMLToJSON(data)
+		if err != nil {
+			return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding YAML: %v", err))
+		}
+		data = converted
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding the body: %v", err))
+	}
+	if fields == nil {
+		return nil, apierrors.NewBadRequest("the body is no object")
+	}
+	return fields, nil
+}
+
+// decodeObject reads an object that must be what the path says.
+func decodeObject(req request) (object, error) {
+	fields, err := decode(req)
+	if err != nil {
+		return nil, err
+	}
+	o := &unstructured.Unstructured{Object: fields}
+	wrong := ""
+	switch kind := o.GetKind(); {
+	case o.GetAPIVersion() != req.kind.GroupVersion().String():
+		wrong = fmt.Sprintf("the apiVersion in the data (%s) does not match the expected (%s)", o.GetAPIVersion(), req.kind.GroupVersion())
+	case kind == "" || req.kind.Kind != "" && kind != req.kind.Kind:
+		wrong = fmt.Sprintf("the kind in the data (%s) does not match the expected (%s)", kind, req.kind.Kind)
+	case req.name != "" && o.GetName() != req.name && o.GetName() != "":
+		wrong = fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", o.GetName(), req.name)
+	case o.GetNamespace() != req.namespace && o.GetNamespace() != "":
+		wrong = fmt.Sprintf("the namespace of the object (%s) does not match the namespace on the URL (%s)", o.GetNamespace(), req.namespace)
+	}
+	if wrong != "" {
+		return nil, apierrors.NewBadRequest(wrong)
+	}
+	return o, nil
+}
+
+func (c *Cluster) create(req request) (object, error) {
+	o, err := decodeObject(req)
+	if err != nil {
+		return nil, err
+	}
+	if o.GetName() == "" && o.GetGenerateName() != "" {
+		o.SetName(fmt.Sprintf("%s%05d", o.GetGenerateName(), c.made+1))
+	}
+	req.kind.Kind, req.name = o.GetKind(), o.GetName()
+	if c.objects[req.key()] != nil {
+		return nil, apierrors.NewAlreadyExists(req.kind.resource(), req.name)
+	}
+	empty := emptyObject(req.kind)
+	if req.kind.Status {
+		unstructured.RemoveNestedField(o.Object, "status")
+	}
+	serverMade(empty, o, req)
+	written, err := c.tracker(req).update(empty, o, req.manager())
+	if err != nil {
+		return nil, err
+	}
+	return c.admit(req, nil, written)
+}
+
+func (c *Cluster) replace(req request) (object, error) {
+	old, err := c.find(req.key())
+	if err != nil {
+		return nil, err
+	}
+	o, err := decodeObject(req)
+	if err != nil {
+		return nil, err
+	}
+	return c.update(req, old, o)
+}
+
+func (c *Cluster) patch(req request) (int, any, error) {
+	switch types.PatchType(req.contentType) {
+	case types.ApplyPatchType:
+		return c.apply(req)
+	case types.MergePatchType:
+	default:
+		return 0, nil, apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, req.method, req.kind.resource(), req.name,
+			"this cluster takes merge patches and server-side apply", 0, true)
+	}
+	old, err := c.find(req.key())
+	if err != nil {
+		return 0, nil, err
+	}
+	change, err := decode(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	merged, _ := merge(old.DeepCopy().Object, change).(map[string]any)
+	o, err := c.update(req, old, &unstructured.Unstructured{Object: merged})
+	return reply(http.StatusOK, o, err)
+}
+
+// merge is a merge patch (RFC 7396).
+func merge(value, patch any) any {
+	changes, ok := patch.(map[string]any)
+	if !ok {
+		return patch
+	}
+	out, ok := value.(map[string]any)
+	if !ok {
+		out = map[string]any{}
+	}
+	for name, change := range changes {
+		if change == nil {
+			delete(out, name)
+			continue
+		}
+		out[name] = merge(out[name], change)
+	}
+	return out
+}
+
+// apply is server-side apply.
+func (c *Cluster) apply(req request) (int, any, error) {
+	if req.query.Get("fieldManager") == "" {
+		return 0, nil, apierrors.NewBadRequest("PatchOptions.meta.k8s.io is invalid: fieldManager: Required value: is required for apply patch")
+	}
+	wanted, err := decodeObject(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	req.kind.Kind = wanted.GetKind()
+	old, code := c.objects[req.key()], http.StatusOK
+	if old == nil {
+		if req.subresource != "" {
+			_, err := c.find(req.key())
+			return 0, nil, err
+		}
+		code = http.StatusCreated
+	}
+	if err := preconditions(req, old, wanted); err != nil {
+		return 0, nil, err
+	}
+	before := old
+	if old == nil {
+		before = emptyObject(req.kind)
+		before.SetName(req.name)
+	}
+	if req.kind.Status && req.subresource == "" {
+		unstructured.RemoveNestedField(wanted.Object, "status")
+	}
+	written, err := c.tracker(req).apply(before, wanted, req.manager(), req.query.Get("force") == "true")
+	if err != nil {
+		return 0, nil, err
+	}
+	keepRest(before, written, req)
+	serverMade(before, written, req)
+	o, err := c.admit(req, old, written)
+	return reply(code, o, err)
+}
+
+// update is what replace and merge patch have in common.
+func (c *Cluster) update(req request, old, o object) (object, error) {
+	if err := preconditions(req, old, o); err != nil {
+		return nil, err
+	}
+	keepRest(old, o, req)
+	serverMade(old, o, req)
+	written, err := c.tracker(req).update(old, o, req.manager())
+	if err != nil {
+		return nil, err
+	}
+	return c.admit(req, old, written)
+}
+
+// preconditions are the version and the identity that a writer has seen.
+func preconditions(req request, old, o object) error {
+	uid, version := o.GetUID(), o.GetResourceVersion()
+	switch {
+	case old == nil && (uid != "" || version != ""):
+		return apierrors.NewConflict(req.kind.resource(), req.name, fmt.Errorf("the object has been deleted"))
+	case old != nil && uid != "" && uid != old.GetUID():
+		return apierrors.NewConflict(req.kind.resource(), req.name, fmt.Errorf("Precondition failed: UID in precondition: %s, UID in object meta: %s", uid, old.GetUID())) //nolint:revive // the API server's words
+	case old != nil && version != "" && version != "0" && version != old.GetResourceVersion():
+		return apierrors.NewConflict(req.kind.resource(), req.name, fmt.Errorf("the object has been modified; please apply your changes to the latest version and try again"))
+	}
+	return nil
+}
+
+// keepRest holds a write to its half of the object: the status subresource
+// writes the status and nothing else, everything else leaves the status alone.
+func keepRest(old, o object, req request) {
+	if !req.kind.Status {
+		return
+	}
+	from, to := old, o
+	if req.subresource == "status" {
+		fields := o.GetManagedFields()
+		status, set := o.Object["status"]
+		to.Object = old.DeepCopy().Object
+		to.SetManagedFields(fields)
+		delete(to.Object, "status")
+		if set {
+			to.Object["status"] = status
+		}
+		return
+	}
+	delete(to.Object, "status")
+	if status, set := from.Object["status"]; set {
+		to.Object["status"] = status
+	}
+}
+
+// serverMade puts back what a writer cannot set.
+func serverMade(old, o object, req request) {
+	o.SetName(req.name)
+	o.SetNamespace(req.namespace)
+	for _, name := range []string{"uid", "creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion"} {
+		unstructured.RemoveNestedField(o.Object, "metadata", name)
+		if value, set, _ := unstructured.NestedFieldNoCopy(old.Object, "metadata", name); set {
+			metadata, _ := o.Object["metadata"].(map[string]any)
+			metadata[name] = value
+		}
+	}
+}
+
+func emptyObject(kind Kind) object {
+	o := &unstructured.Unstructured{Object: map[string]any{}}
+	o.SetGroupVersionKind(kind.GroupVersionKind)
+	return o
+}
+
+// admit refuses what cannot be, leaves alone what does not change and stores
+// the rest.
+func (c *Cluster) admit(req request, old, o object) (object, error) {
+	if wrong := validMeta(o, req.kind); len(wrong) > 0 {
+		return nil, apierrors.NewInvalid(req.kind.GroupKind(), req.name, wrong)
+	}
+	if old != nil && sameButTimes(old, o) {
+		return inVersion(old, req.kind), nil
+	}
+	now := c.now()
+	setTimes(old, o, now)
+	if old == nil {
+		c.made++
+		o.SetUID(types.UID(fmt.Sprintf("00000000-0000-0000-0000-%012d", c.made)))
+		o.SetCreationTimestamp(metav1.NewTime(now))
+		if req.kind.Generation {
+			o.SetGeneration(1)
+		}
+	} else if req.kind.Generation && wantsOther(old, o, req.kind) {
+		o.SetGeneration(old.GetGeneration() + 1)
+	}
+	if o.GetDeletionTimestamp() != nil && len(o.GetFinalizers()) == 0 {
+		c.remove(req.key(), o)
+		return o, nil
+	}
+	return c.write(req.key(), o), nil
+}
+
+// validMeta says what the API server would refuse in the metadata of any object.
+func validMeta(o object, kind Kind) field.ErrorList {
+	names := apivalidation.NameIsDNSSubdomain
+	if kind.Group == "rbac.authorization.k8s.io" {
+		names = path.ValidatePathSegmentName
+	}
+	return apivalidation.ValidateObjectMetaAccessor(o, kind.Namespaced, names, field.NewPath("metadata"))
+}
