@@ -13,17 +13,21 @@ import (
 
 // configMaps carry the programs: the user's and the operator's own.
 func configMaps(p *plan.Plan) []Object {
+	if p.Reconcile.Engine == plan.Direct {
+		return nil
+	}
+	runtime := configMap(p, p.Names.RuntimeConfigMap, map[string]string{
+		runtimeScript: templates.Runtime,
+		runtimeConfig: config(p.Runtime),
+	})
+	if !hasLogic(p) {
+		return []Object{runtime}
+	}
 	logic := map[string]string{}
 	for _, f := range append(append([]plan.File{}, p.Logic.Files...), p.Logic.Parameters...) {
 		logic[f.Key] = f.Content
 	}
-	return []Object{
-		configMap(p, p.Names.ConfigMap, logic),
-		configMap(p, p.Names.RuntimeConfigMap, map[string]string{
-			runtimeScript: templates.Runtime,
-			runtimeConfig: config(p.Runtime),
-		}),
-	}
+	return []Object{configMap(p, p.Names.ConfigMap, logic), runtime}
 }
 
 const (

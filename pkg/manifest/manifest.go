@@ -25,6 +25,7 @@ type Object interface {
 var builders = []func(*plan.Plan) []Object{
 	customResourceDefinitions,
 	serviceAccounts,
+	tokenSecrets,
 	clusterRoles,
 	userRoles,
 	clusterRoleBindings,

@@ -12,7 +12,7 @@ import (
 
 func serviceAccounts(p *plan.Plan) []Object {
 	var out []Object
-	for _, a := range plan.Accounts() {
+	for _, a := range p.Accounts() {
 		out = append(out, &corev1.ServiceAccount{
 			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ServiceAccount"},
 			ObjectMeta: meta(p, p.ServiceAccount(a)),
@@ -55,7 +55,7 @@ func eachClusterRole(p *plan.Plan, visit func(plan.Account, metav1.ObjectMeta, [
 	if len(p.Install.WatchNamespaces) > 0 {
 		return
 	}
-	for _, a := range plan.Accounts() {
+	for _, a := range p.Accounts() {
 		if rules := rules(p, a, true); len(rules) > 0 {
 			visit(a, clusterMeta(p, clusterName(p, a)), rules)
 		}
@@ -99,7 +99,7 @@ func roleBindings(p *plan.Plan) []Object {
 // eachRole visits the namespaced roles: of the operator's own namespace, then
 // of each watched one.
 func eachRole(p *plan.Plan, visit func(plan.Account, metav1.ObjectMeta, []rbacv1.PolicyRule)) {
-	for _, a := range plan.Accounts() {
+	for _, a := range p.Accounts() {
 		if own := rules(p, a, false); len(own) > 0 {
 			visit(a, meta(p, roleName(p, a)), own)
 		}
@@ -123,10 +123,10 @@ func rules(p *plan.Plan, a plan.Account, watched bool) []rbacv1.PolicyRule {
 			continue
 		}
 		i := slices.IndexFunc(out, func(r rbacv1.PolicyRule) bool {
-			return r.APIGroups[0] == g.Group && r.Resources[0] == g.Resource
+			return r.APIGroups[0] == g.Group && r.Resources[0] == g.Resource && slices.Equal(r.ResourceNames, g.Names)
 		})
 		if i < 0 {
-			out = append(out, rbacv1.PolicyRule{APIGroups: []string{g.Group}, Resources: []string{g.Resource}})
+			out = append(out, rbacv1.PolicyRule{APIGroups: []string{g.Group}, Resources: []string{g.Resource}, ResourceNames: g.Names})
 			i = len(out) - 1
 		}
 		for _, verb := range g.Verbs {

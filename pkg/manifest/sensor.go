@@ -9,32 +9,35 @@ import (
 	"github.com/argoperator/argoperator/pkg/plan"
 )
 
-// sensors make a Workflow of every event that passes. The Sensor hands on the
-// key of the custom resource and nothing else of it.
+// sensors act on the events that pass.
 func sensors(p *plan.Plan) []Object {
-	m := meta(p, p.Names.Sensor)
-	elect(&m, p)
-	return []Object{&eventsv1.Sensor{
-		TypeMeta:   metav1.TypeMeta{APIVersion: eventsv1.SchemeGroupVersion.String(), Kind: "Sensor"},
-		ObjectMeta: m,
-		Spec: eventsv1.SensorSpec{
-			EventBusName: p.Install.EventBus.Name,
-			Replicas:     &p.Install.Replicas,
-			Template:     eventsPod(p, plan.Sensor),
-			Dependencies: dependencies(p),
-			Triggers:     []eventsv1.Trigger{trigger(p)},
-		},
-	}}
+	var out []Object
+	for _, s := range p.Sensors {
+		m := meta(p, s.Name)
+		elect(&m, p)
+		out = append(out, &eventsv1.Sensor{
+			TypeMeta:   metav1.TypeMeta{APIVersion: eventsv1.SchemeGroupVersion.String(), Kind: "Sensor"},
+			ObjectMeta: m,
+			Spec: eventsv1.SensorSpec{
+				EventBusName: p.Install.EventBus.Name,
+				Replicas:     &p.Install.Replicas,
+				Template:     sensorPod(p),
+				Dependencies: dependencies(p, s),
+				Triggers:     triggers(p, s),
+			},
+		})
+	}
+	return out
 }
 
-func dependencies(p *plan.Plan) []eventsv1.EventDependency {
+func dependencies(p *plan.Plan, s plan.Sensor) []eventsv1.EventDependency {
 	var out []eventsv1.EventDependency
-	for _, e := range p.Events {
+	for _, d := range s.Dependencies {
 		out = append(out, eventsv1.EventDependency{
-			Name:            e.Name,
+			Name:            d.Name,
 			EventSourceName: p.Names.EventSource,
-			EventName:       e.Name,
-			Transform:       &eventsv1.EventDependencyTransformer{JQ: e.JQ},
+			EventName:       d.Event,
+			Transform:       &eventsv1.EventDependencyTransformer{JQ: d.JQ},
 			Filters: &eventsv1.EventDependencyFilter{
 				Data: []eventsv1.DataFilter{{Path: "go", Type: eventsv1.JSONTypeBool, Value: []string{"true"}}},
 			},
@@ -43,20 +46,38 @@ func dependencies(p *plan.Plan) []eventsv1.EventDependency {
 	return out
 }
 
-func trigger(p *plan.Plan) eventsv1.Trigger {
-	names := make([]string, len(p.Events))
+func triggers(p *plan.Plan, s plan.Sensor) []eventsv1.Trigger {
+	var out []eventsv1.Trigger
+	for _, t := range s.Triggers {
+		switch {
+		case t.Call == nil:
+			out = append(out, launch(p, t))
+		case t.Call.K8s:
+			out = append(out, patch(p, t))
+		default:
+			out = append(out, call(p, t))
+		}
+	}
+	return out
+}
+
+// launch makes a Workflow of every event. The Sensor hands on the key of the
+// custom resource and, where there are templates, the children it computed.
+func launch(p *plan.Plan, t plan.Trigger) eventsv1.Trigger {
 	var parameters []eventsv1.TriggerParameter
-	for i, e := range p.Events {
-		names[i] = e.Name
+	for _, dependency := range t.On {
 		parameters = append(parameters,
-			parameter(e.Name, "key", "spec.arguments.parameters.0.value"),
-			parameter(e.Name, "name", "metadata.generateName"))
+			parameter(dependency, "key", "spec.arguments.parameters.0.value"),
+			parameter(dependency, "name", "metadata.generateName"))
+		if p.Runtime.Templates {
+			parameters = append(parameters, parameter(dependency, "desired", "spec.arguments.parameters.1.value"))
+		}
 	}
 	source := eventsv1.NewK8SResource(triggeredWorkflow(p))
 	return eventsv1.Trigger{
 		Template: &eventsv1.TriggerTemplate{
-			Name:       "reconcile",
-			Conditions: strings.Join(names, " || "),
+			Name:       t.Name,
+			Conditions: strings.Join(t.On, " || "),
 			K8s: &eventsv1.StandardK8STrigger{
 				Operation:  eventsv1.Create,
 				Source:     &eventsv1.ArtifactLocation{Resource: &source},
@@ -65,13 +86,15 @@ func trigger(p *plan.Plan) eventsv1.Trigger {
 		},
 		AtLeastOnce:   true,
 		RetryStrategy: backoff(6, "1s"),
-		DlqTrigger: &eventsv1.Trigger{
-			Template: &eventsv1.TriggerTemplate{
-				Name: "dead-letter",
-				Log:  &eventsv1.LogTrigger{},
-			},
-			AtLeastOnce: true,
-		},
+		DlqTrigger:    deadLetter("dead-letter"),
+	}
+}
+
+// deadLetter leaves a line in the Sensor's log.
+func deadLetter(name string) *eventsv1.Trigger {
+	return &eventsv1.Trigger{
+		Template:    &eventsv1.TriggerTemplate{Name: name, Log: &eventsv1.LogTrigger{}},
+		AtLeastOnce: true,
 	}
 }
 
@@ -131,8 +154,16 @@ func triggeredWorkflow(p *plan.Plan) triggered {
 			Labels:       map[string]string{plan.ManagedBy: p.Operator.Name},
 		},
 		Spec: workflowSpec{
-			Arguments:           workflowArguments{Parameters: []workflowParameter{{Name: "key", Value: ""}}},
+			Arguments:           workflowArguments{Parameters: triggeredArguments(p)},
 			WorkflowTemplateRef: templateRef{Name: p.Names.WorkflowTemplate},
 		},
 	}
+}
+
+func triggeredArguments(p *plan.Plan) []workflowParameter {
+	list := []workflowParameter{{Name: "key", Value: ""}}
+	if p.Runtime.Templates {
+		list = append(list, workflowParameter{Name: "desired", Value: ""})
+	}
+	return list
 }

@@ -18,6 +18,9 @@ const (
 // workflowTemplates hold everything that runs in pods: what a Workflow of the
 // Sensor brings along is the key of one custom resource.
 func workflowTemplates(p *plan.Plan) []Object {
+	if p.Reconcile.Engine == plan.Direct {
+		return []Object{replayTemplate(p)}
+	}
 	return []Object{reconcileTemplate(p), resyncTemplate(p)}
 }
 

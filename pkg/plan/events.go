@@ -13,22 +13,23 @@ const OwnerUID = "argoperator.dev/owner-uid"
 // ManagedBy is the label by which the children of an operator are found.
 const ManagedBy = "app.kubernetes.io/managed-by"
 
-// events lists what starts a reconcile: the custom resources themselves, and
-// the children, so that drift is repaired and readiness reaches the status.
-// paths are the fields of each child that the status reads.
-func events(p *Plan, paths map[string][][]string) []Event {
+// events lists what is announced: the custom resources themselves, and the
+// children, so that drift is repaired and readiness reaches the status.
+func events(p *Plan) []Event {
 	parent := Event{
 		Name: dnsLabel(p.API.Singular), Kind: p.API.Kind,
 		Types: []string{"ADD", "UPDATE"},
-		JQ:    parentJQ(p),
 	}
 	list := inNamespaces(parent, p.Install.WatchNamespaces)
+	types := []string{"UPDATE", "DELETE"}
+	if p.Reconcile.Engine == Direct {
+		types = []string{"ADD", "UPDATE", "DELETE"}
+	}
 	for _, kind := range childKinds(p) {
 		child := Event{
 			Name: "child-" + dnsLabel(kind.Plural), Kind: kind,
-			Types:    []string{"UPDATE", "DELETE"},
+			Types:    types,
 			Selector: map[string]string{ManagedBy: p.Runtime.Operator},
-			JQ:       childJQ(p, kind, pathsOf(p, kind, paths)),
 		}
 		if slices.ContainsFunc(list, func(e Event) bool { return strings.HasPrefix(e.Name, child.Name) }) {
 			child.Name += "-" + dnsLabel(strings.Split(kind.Group, ".")[0])
@@ -36,6 +37,25 @@ func events(p *Plan, paths map[string][][]string) []Event {
 		list = append(list, inNamespaces(child, p.Install.WatchNamespaces)...)
 	}
 	return list
+}
+
+// sensors listen to the events.
+func sensors(p *Plan) []Sensor {
+	if p.Reconcile.Engine == Direct {
+		return directSensors(p)
+	}
+	sensor := Sensor{Name: p.Names.Sensor}
+	trigger := Trigger{Name: "reconcile"}
+	for _, e := range p.Events {
+		jq := parentJQ(p)
+		if e.Selector != nil {
+			jq = childJQ(p, e.Kind, pathsOf(p, e.Kind, p.Status.Paths))
+		}
+		sensor.Dependencies = append(sensor.Dependencies, Dependency{Name: e.Name, Event: e.Name, JQ: jq})
+		trigger.On = append(trigger.On, e.Name)
+	}
+	sensor.Triggers = []Trigger{trigger}
+	return []Sensor{sensor}
 }
 
 // inNamespaces makes one event a namespace: an entry of an EventSource watches
@@ -113,8 +133,47 @@ func parentJQ(p *Plan) string {
 | {
     go: (%s and ($old == null or ($new | wanted) != ($old | wanted))),
     key: ((%s) + "." + $new.metadata.name),
-    name: (%s)
-  }`, alive, `$new.metadata.namespace // ""`, workflowNameJQ(p.Runtime.Operator, "$new.metadata.name"))
+    name: (%s)%s
+  }`, alive, `$new.metadata.namespace // ""`, workflowNameJQ(p.Runtime.Operator, "$new.metadata.name"), desired(p))
+}
+
+// desired computes the children of the templates for the pod. They travel in
+// base64: Argo would take braces in them for templates of its own.
+func desired(p *Plan) string {
+	if !p.Runtime.Templates {
+		return ""
+	}
+	var lists []string
+	for _, c := range p.Children {
+		if c.Object != nil {
+			lists = append(lists, desiredChild(c))
+		}
+	}
+	content := ""
+	if p.API.Versions == nil {
+		content = `, content: (if .metadata.generation == null then del(.apiVersion, .kind, .metadata, .status) else null end)`
+	}
+	return fmt.Sprintf(`,
+    desired: ($new | {digest: %s, uid: .metadata.uid, inputs: {generation: .metadata.generation, labels: .metadata.labels, annotations: .metadata.annotations%s}}
+      | . + try {children: ($new | [%s])} catch {error: tostring}
+      | (tojson | @base64) as $packed
+      | if ($packed | length) < %d then $packed else del(.children) + {error: "the children are larger together than a pod takes"} | tojson | @base64 end)`,
+		quote(p.Operator.Digest), content, strings.Join(lists, ",\n        "), maxDesired)
+}
+
+// maxDesired is how long the children may be in base64, in bytes: the pod gets
+// them in an environment variable, of which Linux takes 128 KiB.
+const maxDesired = 120_000
+
+func desiredChild(c Child) string {
+	one := fmt.Sprintf("{child: %s, object: %s}", quote(c.Name), c.Object.Source())
+	if c.Each != nil {
+		one = fmt.Sprintf("(. as $cr | %s | to_entries[] | .key as $index | .value as $item | $cr | %s)", c.Each.Source(), one)
+	}
+	if c.When != nil {
+		one = fmt.Sprintf("(if %s then %s else empty end)", c.When.Source(), one)
+	}
+	return one
 }
 
 // childJQ lets an event of a child pass when someone else changed or deleted
@@ -144,8 +203,16 @@ def shown: [%s];
         else ($new | shown) != ($old | shown) and ($new | rolling | not) end))
     )),
     key: $key,
-    name: (%s)
-  }`, quote(p.Runtime.Operator), rolling(kind), strings.Join(shown, ", "), workflowNameJQ(p.Runtime.Operator, `($key | .[index(".") + 1:])`))
+    name: (%s)%s
+  }`, quote(p.Runtime.Operator), rolling(kind), strings.Join(shown, ", "), workflowNameJQ(p.Runtime.Operator, `($key | .[index(".") + 1:])`), nothingDesired(p))
+}
+
+// nothingDesired fills the argument where the event is not the custom resource's own.
+func nothingDesired(p *Plan) string {
+	if !p.Runtime.Templates {
+		return ""
+	}
+	return `, desired: ""`
 }
 
 // jqPath is the jq of a path that yields null wherever it does not exist.

@@ -3,13 +3,16 @@ package plan
 // grants lists every permission with its reason. A verb that no step uses is a
 // defect, as is a call without its verb: pkg/check holds the two together.
 func grants(p *Plan) []Grant {
+	if p.Reconcile.Engine == Direct {
+		return directGrants(p)
+	}
 	list := []Grant{watch(Source, p.API.Kind, "the EventSource watches "+p.API.Kind.Plural)}
 	kinds := childKinds(p)
 	for _, k := range kinds {
 		list = append(list, watch(Source, k, "the EventSource watches children: drift and readiness"))
 	}
 	list = append(list,
-		Grant{Account: Sensor, Group: argo, Resource: "workflows", Verbs: []string{"create"}, Why: "one Workflow a reconcile"})
+		Grant{Account: Actor, Group: argo, Resource: "workflows", Verbs: []string{"create"}, Why: "one Workflow a reconcile"})
 	list = append(list, reconcilerGrants(p)...)
 	list = append(list, resyncGrants(p, kinds)...)
 	if p.API.Kind.Status {
@@ -20,7 +23,7 @@ func grants(p *Plan) []Grant {
 	}
 	list = append(list, taskResults(Reconciler), taskResults(Resyncer))
 	if p.Install.LeaderElection {
-		list = append(list, leases(Source), leases(Sensor))
+		list = append(list, leases(Source), leases(Actor))
 	}
 	return list
 }
@@ -51,6 +54,12 @@ func reconcilerGrants(p *Plan) []Grant {
 	if p.Reconcile.Finalizer != "" {
 		read.Verbs = append(read.Verbs, "patch")
 		read.Why += "; the finalizer is added and removed"
+	}
+	if p.Runtime.Templates && p.Reconcile.Finalizer == "" {
+		read.Verbs = append(read.Verbs, "patch")
+	}
+	if p.Runtime.Templates {
+		read.Why += "; an annotation asks the Sensor to compute the children again"
 	}
 	list := []Grant{read}
 	if k.Status {
@@ -86,17 +95,84 @@ func childGrant(p *Plan, k Kind) Grant {
 }
 
 func resyncGrants(p *Plan, kinds []Kind) []Grant {
-	list := []Grant{{
+	look := Grant{
 		Account: Resyncer, Group: p.API.Kind.Group, Resource: p.API.Kind.Plural, Verbs: []string{"list"}, Watched: true,
 		Why: "the resync looks at every custom resource",
-	}}
+	}
+	if p.Runtime.Templates {
+		look.Verbs = append(look.Verbs, "patch")
+		look.Why += "; an annotation asks the Sensor to compute the children again"
+	}
+	list := []Grant{look}
 	for _, k := range kinds {
 		list = append(list, Grant{
 			Account: Resyncer, Group: k.Group, Resource: k.Plural, Verbs: []string{"list"}, Watched: true,
 			Why: "the resync looks at every child",
 		})
 	}
+	if p.Runtime.Templates {
+		return list
+	}
 	return append(list, Grant{
 		Account: Resyncer, Group: argo, Resource: "workflows", Verbs: []string{"create"}, Why: "one Workflow for each custom resource that is due",
 	})
+}
+
+// directGrants are those of the direct engine.
+func directGrants(p *Plan) []Grant {
+	k := p.API.Kind
+	list := []Grant{watch(Source, k, "the EventSource watches "+k.Plural)}
+	for _, child := range childKinds(p) {
+		list = append(list, watch(Source, child, "the EventSource watches children: drift and readiness"))
+	}
+	for _, child := range childKinds(p) {
+		list = append(list, writing(p, child))
+	}
+	if p.Reconcile.Memory == InStatus || reports(p) {
+		list = append(list, Grant{
+			Account: Actor, Group: k.Group, Resource: k.Plural + "/status", Verbs: []string{"patch"}, Watched: true,
+			Why: "the outcome, and what was seen of the children, is written on the status",
+		})
+	}
+	if p.Reconcile.Memory == InAnnotations {
+		list = append(list, Grant{
+			Account: Actor, Group: k.Group, Resource: k.Plural, Verbs: verbs(p, "patch"), Watched: true,
+			Why: "what was seen of the children is kept in annotations",
+		})
+	}
+	list = append(list, Grant{
+		Account: Resyncer, Group: argo, Resource: "eventsources", Names: []string{p.Names.EventSource}, Verbs: []string{"get", "patch"},
+		Why: "the resync makes the EventSource announce everything again",
+	}, taskResults(Resyncer))
+	if p.Install.LeaderElection {
+		list = append(list, leases(Source), leases(Actor))
+	}
+	return list
+}
+
+// writing is what the Sensors do with the children of one kind.
+func writing(p *Plan, k Kind) Grant {
+	g := Grant{
+		Account: Actor, Group: k.Group, Resource: k.Plural, Verbs: verbs(p, "create", "patch"), Watched: true,
+		Why: "children are written by server-side apply, which creates what is not there",
+	}
+	if p.Reconcile.Trigger == "k8s" {
+		g.Why = "children are patched, or created where there is none"
+	}
+	for _, c := range p.Children {
+		if c.Kind == k && c.When != nil {
+			g.Verbs = append(g.Verbs, "delete")
+			g.Why += "; those whose `when` is no longer true are deleted"
+			break
+		}
+	}
+	return g
+}
+
+// verbs of a write: the k8s trigger looks at the object first.
+func verbs(p *Plan, list ...string) []string {
+	if p.Reconcile.Trigger == "k8s" {
+		return append([]string{"get"}, list...)
+	}
+	return list
 }

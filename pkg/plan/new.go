@@ -19,29 +19,35 @@ import (
 // New plans a definition. The findings say what no engine of this version can
 // carry; with an error among them the plan is nil.
 func New(d *definition.Definition) (*Plan, diag.List) {
-	var findings diag.List
 	o := d.Operator
 	p := &Plan{
 		Names:     o.Spec.Install.Names,
 		API:       api(d),
-		Children:  children(o.Spec.Children),
 		Reconcile: reconcile(o.Spec),
 		Install:   install(o.Spec.Install),
 	}
-	p.Logic = logic(d, p.Reconcile.Engine)
-	status, problems := expression.CompileStatus(o.Spec.Status, childNames(p.Children))
-	for _, problem := range problems {
-		path := append([]string{"spec", "status"}, problem.Path...)
-		findings.Add(d.Position(path...), diag.BadExpression, problem.Message, problem.Hint)
-	}
-	findings = append(findings, unsupported(p, d)...)
+	c := newCompiler(d, p.API)
+	p.Children, p.Status = c.children(), c.status()
+	findings := c.findings
 	if findings.HasErrors() {
 		return nil, findings
 	}
-	p.Runtime = runtime(p, o, status)
+	engine, why, refused := choose(p, d)
+	p.Reconcile.Engine, p.Reconcile.Why = engine, why
+	p.Logic = logic(d, engine)
+	p.Reconcile.Memory = memoryOf(p, d)
+	findings = slices.Concat(findings, refused, unsupported(p, d))
+	if findings.HasErrors() {
+		return nil, findings
+	}
+	if p.Reconcile.Memory == InStatus {
+		rememberInStatus(p)
+	}
+	p.Runtime = runtime(p, o)
 	p.Operator = operator(p, o)
 	p.Runtime.Digest = p.Operator.Digest
-	p.Events = events(p, expression.Paths(status))
+	p.Events = events(p)
+	p.Sensors = sensors(p)
 	p.Grants = grants(p)
 	return p, findings
 }
@@ -63,7 +69,20 @@ func operator(p *Plan, o v1alpha1.Operator) Operator {
 
 // digest covers whatever decides how a reconcile comes out.
 func digest(p *Plan) string {
-	sum := sha256.Sum256(encode([]any{p.Runtime, p.Logic, p.Reconcile.Engine}))
+	parts := []any{p.Runtime, p.Logic, p.Reconcile.Engine}
+	for _, c := range p.Children {
+		for _, program := range []*expression.Program{c.Object, c.When, c.Each, c.Ready} {
+			if program != nil {
+				parts = append(parts, program.Source())
+			}
+		}
+	}
+	if p.Reconcile.Engine == Direct {
+		for _, f := range p.Status.Fields {
+			parts = append(parts, f.Name, f.Value.Source())
+		}
+	}
+	sum := sha256.Sum256(encode(parts))
 	return hex.EncodeToString(sum[:8])
 }
 
@@ -90,7 +109,23 @@ func api(d *definition.Definition) API {
 		out.Versions = versions(d)
 		out.Kind.Version = storage(a.Versions)
 	}
+	out.Conditions, out.Observed = statusHas(d, "conditions"), statusHas(d, "observedGeneration")
 	return out
+}
+
+// statusHas tells whether the status has a field. Of a kind whose schema is not
+// known it is taken to have it.
+func statusHas(d *definition.Definition, field string) bool {
+	schema := d.Schema(d.WorkingVersion())
+	if schema == nil {
+		return true
+	}
+	status, ok := schema.Properties["status"]
+	if !ok {
+		return schema.XPreserveUnknownFields != nil && *schema.XPreserveUnknownFields
+	}
+	_, has := status.Properties[field]
+	return has || status.XPreserveUnknownFields != nil && *status.XPreserveUnknownFields || status.AdditionalProperties != nil
 }
 
 func givenCRD(d *definition.Definition) (Kind, string, json.RawMessage) {
@@ -143,41 +178,15 @@ func storage(versions []v1alpha1.Version) string {
 	return served
 }
 
-func children(declared []v1alpha1.Child) []Child {
-	var out []Child
-	for _, c := range declared {
-		group, version := definition.SplitAPIVersion(c.APIVersion)
-		out = append(out, Child{
-			Name:   c.Name,
-			Orphan: c.OnDelete == "Orphan",
-			Kind: Kind{
-				Group: group, Version: version, Kind: c.Kind, Plural: c.Plural,
-				Namespaced: c.Scope != "Cluster", Status: true,
-			},
-		})
-	}
-	return out
-}
-
-func childNames(children []Child) []string {
-	names := make([]string, len(children))
-	for i, c := range children {
-		names[i] = c.Name
-	}
-	return names
-}
-
 func reconcile(s v1alpha1.Spec) Reconcile {
-	engine := Engine(s.Reconcile.Engine)
-	if engine == "auto" {
-		engine = Workflow
-	}
 	lists := s.Targets.ArgoWorkflows != "3.5"
 	out := Reconcile{
-		Engine:         engine,
 		TimeoutSeconds: int64(duration(s.Reconcile.Timeout) / time.Second),
 		Retries:        *s.Reconcile.Retries,
 		Schedule:       schedule(duration(s.Reconcile.Resync)),
+		Trigger:        s.Reconcile.Trigger,
+		Shards:         int(*s.Reconcile.Shards),
+		Force:          *s.Reconcile.ForceConflicts,
 		Mutexes:        lists,
 		Schedules:      lists,
 		Settle:         lists,
@@ -237,6 +246,9 @@ func eventBus(in v1alpha1.EventBus) EventBus {
 
 func logic(d *definition.Definition, engine Engine) Logic {
 	l := d.Operator.Spec.Logic
+	if l == nil {
+		return Logic{}
+	}
 	out := Logic{
 		Image: l.Image, Command: slices.Clone(l.Command), Env: slices.Clone(l.Env), Resources: *l.Resources,
 	}
@@ -252,7 +264,7 @@ func logic(d *definition.Definition, engine Engine) Logic {
 	return out
 }
 
-func runtime(p *Plan, o v1alpha1.Operator, status expression.Node) Runtime {
+func runtime(p *Plan, o v1alpha1.Operator) Runtime {
 	r := Runtime{
 		Operator: o.Metadata.Name, Engine: p.Reconcile.Engine, Namespace: p.Install.Namespace,
 		Parent:           runtimeKind(p.API.Kind),
@@ -269,6 +281,8 @@ func runtime(p *Plan, o v1alpha1.Operator, status expression.Node) Runtime {
 	for _, c := range p.Children {
 		kind := runtimeKind(c.Kind)
 		kind.Name, kind.OnDelete = c.Name, "Delete"
+		kind.Template, kind.Each, kind.ReadyWhen = c.Object != nil, c.Each != nil, c.readyInPod
+		r.Templates = r.Templates || kind.Template
 		if c.Orphan {
 			kind.OnDelete = "Orphan"
 		}
@@ -277,8 +291,8 @@ func runtime(p *Plan, o v1alpha1.Operator, status expression.Node) Runtime {
 	for _, f := range p.Logic.Parameters {
 		r.Parameters = append(r.Parameters, f.Key)
 	}
-	if status != nil {
-		r.Status = encode(status)
+	if p.Status.Node != nil {
+		r.Status = p.Status.Node
 	}
 	return r
 }

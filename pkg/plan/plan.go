@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/expression"
 )
 
 // Plan is everything that was decided about one operator.
@@ -19,9 +20,11 @@ type Plan struct {
 	API       API
 	Children  []Child
 	Logic     Logic
+	Status    Status
 	Reconcile Reconcile
 	Install   Install
-	Events    []Event // in the order of the Sensor's dependencies
+	Events    []Event  // in the order in which they are announced
+	Sensors   []Sensor // the main one first
 	Grants    []Grant
 	Runtime   Runtime
 }
@@ -39,6 +42,7 @@ type Engine string
 
 // The engines of this version.
 const (
+	Direct   Engine = "direct"
 	Workflow Engine = "workflow"
 	Steps    Engine = "steps"
 )
@@ -52,6 +56,8 @@ type API struct {
 	Categories []string
 	Versions   []Version       // empty unless a CustomResourceDefinition is built
 	CRD        json.RawMessage // a CustomResourceDefinition taken as it is
+	Conditions bool            // the status has conditions
+	Observed   bool            // the status has observedGeneration
 }
 
 // Kind is a kind with all that is needed to address its objects.
@@ -85,11 +91,39 @@ type Version struct {
 	SelectableFields   []string
 }
 
-// Child is a kind of object that the operator keeps.
+// Child is an object that the operator keeps, or a kind of objects that its
+// logic may make. The programs are nil where the definition has none; Object,
+// with all that follows it, is nil for a child of the logic.
 type Child struct {
 	Name   string
 	Kind   Kind
 	Orphan bool // it outlives its custom resource
+
+	Object    *expression.Program // the object as its template has it
+	Named     *expression.Program // its name
+	Namespace *expression.Program // its namespace; nil where the template says none
+	Beside    bool                // it lives in the namespace of its custom resource
+	When      *expression.Program
+	Each      *expression.Program
+	Ready     *expression.Program // over the live child
+
+	readyInPod json.RawMessage // Ready for the pod; nil where the pod cannot evaluate it
+	notInPod   string          // why not
+}
+
+// Status is what the definition computes for the status.
+type Status struct {
+	Fields   []StatusField
+	Shown    map[string][][]string // the paths below each child that Fields read
+	Node     json.RawMessage       // Fields for the pod; nil where the pod cannot evaluate them
+	Paths    map[string][][]string // the paths below each child that Node reads
+	NotInPod []Reason              // why Node is nil
+}
+
+// StatusField is one field right below status.
+type StatusField struct {
+	Name  string
+	Value *expression.Program
 }
 
 // Logic is the user's program.
@@ -114,12 +148,27 @@ type Reconcile struct {
 	Engine         Engine
 	TimeoutSeconds int64
 	Retries        int32
-	Schedule       string // of the resync, in cron's five fields
-	Finalizer      string // empty: none
-	Mutexes        bool   // the target knows the list form of a mutex
-	Schedules      bool   // the target knows the list form of a schedule
-	Settle         bool   // the target can end a schedule, so the first minutes get one of their own
+	Schedule       string   // of the resync, in cron's five fields
+	Finalizer      string   // empty: none
+	Why            []Reason // what kept the cheapest engine from carrying the definition
+	Trigger        string   // of the direct engine: http or k8s
+	Shards         int      // Sensors between which the direct engine divides the custom resources
+	Memory         Memory   // of the direct engine
+	Force          bool     // take over fields that another field manager has set
+	Mutexes        bool     // the target knows the list form of a mutex
+	Schedules      bool     // the target knows the list form of a schedule
+	Settle         bool     // the target can end a schedule, so the first minutes get one of their own
 }
+
+// Memory is where the direct engine remembers what it has seen of the children:
+// on the custom resource itself, because a Sensor has no memory.
+type Memory string
+
+// The places of the memory.
+const (
+	InStatus      Memory = "status"      // .status.children.NAME
+	InAnnotations Memory = "annotations" // argoperator.dev/child-NAME, in JSON
+)
 
 // Install is where the operator lives and what it sees.
 type Install struct {
@@ -142,15 +191,43 @@ type EventBus struct {
 	Storage      string
 }
 
-// Event is a kind of event that starts a reconcile: an entry of the EventSource
-// and the dependency of the Sensor that reads it.
+// Event is a kind of event that the EventSource announces.
 type Event struct {
-	Name      string // of the entry and of the dependency
+	Name      string // of the entry
 	Kind      Kind
 	Namespace string // empty: all
 	Types     []string
 	Selector  map[string]string // labels of the objects; nil: every object
-	JQ        string            // makes {go, key, name} of an event; go tells whether it starts a reconcile
+}
+
+// Sensor listens to events and acts on them.
+type Sensor struct {
+	Name         string
+	Dependencies []Dependency
+	Triggers     []Trigger
+}
+
+// Dependency is an event with the jq that makes of it what a trigger needs. Its
+// go tells whether the trigger acts; for a Call, call and failed are requests
+// (method, path, type, body); for a Workflow, key, name and desired its arguments.
+type Dependency struct {
+	Name  string
+	Event string
+	JQ    string
+}
+
+// Trigger is what a Sensor does when one of its dependencies lets an event pass.
+type Trigger struct {
+	Name string
+	On   []string // dependencies
+	Call *Call    // a request to the API server; nil: a Workflow
+}
+
+// Call is a request that a dependency computes.
+type Call struct {
+	Allow    []int32 // the answers that are taken for success
+	Fallback []int32 // those of the request under failed, which is made when the first stays without success; nil: there is none
+	K8s      bool    // by a k8s trigger: operation and manifest instead of a request
 }
 
 // Account is a role that a service account plays.
@@ -159,23 +236,25 @@ type Account string
 // The accounts, one a role.
 const (
 	Source     Account = "source"
-	Sensor     Account = "sensor"
+	Actor      Account = "sensor" // the Sensors
 	Reconciler Account = "workflow"
 	Resyncer   Account = "resync"
 )
 
-// Accounts in the order in which they are emitted.
-var accounts = []Account{Source, Sensor, Reconciler, Resyncer}
-
 // Accounts returns the accounts in the order in which they are emitted.
-func Accounts() []Account { return append([]Account(nil), accounts...) }
+func (p *Plan) Accounts() []Account {
+	if p.Reconcile.Engine == Direct {
+		return []Account{Source, Actor, Resyncer}
+	}
+	return []Account{Source, Actor, Reconciler, Resyncer}
+}
 
 // ServiceAccount returns the name of an account's ServiceAccount.
 func (p *Plan) ServiceAccount(a Account) string {
 	switch a {
 	case Source:
 		return p.Names.SourceServiceAccount
-	case Sensor:
+	case Actor:
 		return p.Names.SensorServiceAccount
 	case Resyncer:
 		return p.Names.ResyncServiceAccount
@@ -188,7 +267,8 @@ func (p *Plan) ServiceAccount(a Account) string {
 type Grant struct {
 	Account  Account
 	Group    string
-	Resource string // with the subresource: memcacheds/status
+	Resource string   // with the subresource: memcacheds/status
+	Names    []string // of the objects; empty: all
 	Verbs    []string
 	Watched  bool // where custom resources live; otherwise in the operator's own namespace
 	Why      string

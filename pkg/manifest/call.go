@@ -1,0 +1,143 @@
+package manifest
+
+import (
+	"strings"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/argoperator/argoperator/pkg/plan"
+)
+
+// tokenVariable holds the Sensor's token: a text template can read nothing but
+// the environment.
+const tokenVariable = "API_TOKEN"
+
+// apiServer is where pods find the API server, with an address of IPv6 in
+// brackets. It does not depend on the cluster's DNS.
+const apiServer = `{{ $host := env "KUBERNETES_SERVICE_HOST" }}https://{{ if contains ":" $host }}[{{ $host }}]{{ else }}{{ $host }}{{ end }}:{{ env "KUBERNETES_SERVICE_PORT" }}`
+
+// callTimeout in seconds. Argo Events never closes the body of an answer, so a
+// call keeps its connection until then.
+const callTimeout = 2
+
+// tokenSecrets hold the token by which the Sensors of the direct engine call the
+// API server. The service account has to be there first.
+func tokenSecrets(p *plan.Plan) []Object {
+	if !callsByHTTP(p) {
+		return nil
+	}
+	m := meta(p, p.Names.TokenSecret)
+	if m.Annotations == nil {
+		m.Annotations = map[string]string{}
+	}
+	m.Annotations[corev1.ServiceAccountNameKey] = p.ServiceAccount(plan.Actor)
+	return []Object{&corev1.Secret{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
+		ObjectMeta: m,
+		Type:       corev1.SecretTypeServiceAccountToken,
+	}}
+}
+
+func callsByHTTP(p *plan.Plan) bool {
+	return p.Reconcile.Engine == plan.Direct && p.Reconcile.Trigger != "k8s"
+}
+
+// sensorPod is the pod of a Sensor, with its token where it calls the API server
+// by itself.
+func sensorPod(p *plan.Plan) *eventsv1.Template {
+	pod := eventsPod(p, plan.Actor)
+	if callsByHTTP(p) {
+		pod.Container.Env = []corev1.EnvVar{{
+			Name:      tokenVariable,
+			ValueFrom: &corev1.EnvVarSource{SecretKeyRef: secretKey(p, corev1.ServiceAccountTokenKey)},
+		}}
+	}
+	return pod
+}
+
+func secretKey(p *plan.Plan, key string) *corev1.SecretKeySelector {
+	return &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: p.Names.TokenSecret}, Key: key}
+}
+
+// call makes the request that the dependency has computed. It tries three times
+// in quick succession; what then fails is noted on the custom resource, whose
+// change is the next event, so that no failure holds up the others for long.
+func call(p *plan.Plan, t plan.Trigger) eventsv1.Trigger {
+	out := requested(p, t, t.Name, "call", t.Call.Allow, backoff(3, "100ms"))
+	out.DlqTrigger = deadLetter(t.Name + "-failed")
+	if t.Call.Fallback != nil {
+		fallback := requested(p, t, t.Name+"-failed", "failed", t.Call.Fallback, backoff(7, "1s"))
+		out.DlqTrigger = &fallback
+	}
+	return out
+}
+
+func requested(p *plan.Plan, t plan.Trigger, name, request string, allow []int32, retry *eventsv1.Backoff) eventsv1.Trigger {
+	http := &eventsv1.HTTPTrigger{
+		URL:     "https://kubernetes.default.svc",
+		Method:  "PATCH",
+		Timeout: callTimeout,
+		TLS:     &eventsv1.TLSConfig{CACertSecret: secretKey(p, corev1.ServiceAccountRootCAKey)},
+	}
+	for _, dependency := range t.On {
+		http.Parameters = append(http.Parameters,
+			rendered(dependency, apiServer+"{{ .Input."+request+".path }}", "url"),
+			parameter(dependency, request+".method", "method"))
+		http.DynamicHeaders = append(http.DynamicHeaders,
+			rendered(dependency, `Bearer {{ env "`+tokenVariable+`" }}`, "Authorization"),
+			parameter(dependency, request+".type", "Content-Type"))
+		http.Payload = append(http.Payload, parameter(dependency, request+".body", ""))
+	}
+	return eventsv1.Trigger{
+		Template: &eventsv1.TriggerTemplate{
+			Name:       name,
+			Conditions: strings.Join(t.On, " || "),
+			HTTP:       http,
+		},
+		AtLeastOnce:   true,
+		RetryStrategy: retry,
+		Policy:        &eventsv1.TriggerPolicy{Status: &eventsv1.StatusPolicy{Allow: allow}},
+	}
+}
+
+func rendered(dependency, template, dest string) eventsv1.TriggerParameter {
+	return eventsv1.TriggerParameter{
+		Src:  &eventsv1.TriggerParameterSource{DependencyName: dependency, DataTemplate: template},
+		Dest: dest,
+	}
+}
+
+// patch writes the manifest that the dependency has computed by a k8s trigger.
+func patch(p *plan.Plan, t plan.Trigger) eventsv1.Trigger {
+	out := patched(p, t, t.Name, "call", backoff(3, "100ms"))
+	out.DlqTrigger = deadLetter(t.Name + "-failed")
+	if t.Call.Fallback != nil {
+		fallback := patched(p, t, t.Name+"-failed", "failed", backoff(7, "1s"))
+		out.DlqTrigger = &fallback
+	}
+	return out
+}
+
+func patched(p *plan.Plan, t plan.Trigger, name, request string, retry *eventsv1.Backoff) eventsv1.Trigger {
+	source := eventsv1.NewK8SResource(metav1.PartialObjectMetadata{})
+	out := eventsv1.Trigger{
+		Template: &eventsv1.TriggerTemplate{
+			Name:       name,
+			Conditions: strings.Join(t.On, " || "),
+			K8s: &eventsv1.StandardK8STrigger{
+				Operation: eventsv1.Patch,
+				Source:    &eventsv1.ArtifactLocation{Resource: &source},
+			},
+		},
+		AtLeastOnce:   true,
+		RetryStrategy: retry,
+	}
+	for _, dependency := range t.On {
+		manifest := parameter(dependency, request+".manifest", "k8s.source.resource")
+		manifest.Src.UseRawData = true
+		out.Parameters = append(out.Parameters, manifest, parameter(dependency, request+".operation", "k8s.operation"))
+	}
+	return out
+}

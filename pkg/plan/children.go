@@ -1,0 +1,200 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/definition"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/expression"
+	"github.com/argoperator/argoperator/pkg/schema"
+)
+
+// compiler compiles the expressions of one definition.
+type compiler struct {
+	d        *definition.Definition
+	scope    expression.Scope // of whatever is computed from the custom resource
+	findings diag.List
+}
+
+func newCompiler(d *definition.Definition, api API) *compiler {
+	c := &compiler{d: d}
+	c.scope = expression.Scope{
+		Input:    parentType(d, api.Kind),
+		Name:     api.Kind.Kind + " " + api.Kind.Version,
+		Children: map[string]schema.Type{},
+	}
+	for _, child := range d.Operator.Spec.Children {
+		t := childType(d, child)
+		if child.ForEach != "" {
+			t = schema.ListOf(t)
+		}
+		c.scope.Children[child.Name] = t
+	}
+	return c
+}
+
+func parentType(d *definition.Definition, k Kind) schema.Type {
+	if s := d.Schema(d.WorkingVersion()); s != nil {
+		return schema.Resource(s)
+	}
+	if t, ok := schema.Builtin(k.APIVersion(), k.Kind); ok {
+		return t
+	}
+	return nil
+}
+
+func childType(d *definition.Definition, child v1alpha1.Child) schema.Type {
+	if s := d.ChildSchema(child.Name); s != nil {
+		return schema.Resource(s)
+	}
+	if t, ok := schema.Builtin(child.APIVersion, child.Kind); ok {
+		return t
+	}
+	return schema.Any()
+}
+
+// report turns problems below a path of the definition into findings.
+func (c *compiler) report(problems []expression.Problem, path ...string) {
+	for _, p := range problems {
+		at := append(slices.Clone(path), p.Path...)
+		position := c.d.PositionIn(p.Offset, at...)
+		code := p.Code
+		if code == "" {
+			code = diag.BadExpression
+		}
+		if p.Warning {
+			c.findings.Warn(position, code, p.Message, p.Hint)
+		} else {
+			c.findings.Add(position, code, p.Message, p.Hint)
+		}
+	}
+}
+
+func (c *compiler) children() []Child {
+	var out []Child
+	for i, declared := range c.d.Operator.Spec.Children {
+		out = append(out, c.child(declared, "spec", "children", strconv.Itoa(i)))
+	}
+	return out
+}
+
+func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
+	group, version := definition.SplitAPIVersion(in.APIVersion)
+	out := Child{
+		Name:   in.Name,
+		Orphan: in.OnDelete == "Orphan",
+		Kind: Kind{
+			Group: group, Version: version, Kind: in.Kind, Plural: in.Plural,
+			Namespaced: in.Scope != "Cluster", Status: true,
+		},
+	}
+	if in.Template == nil {
+		return out
+	}
+	at := func(more ...string) []string { return append(slices.Clone(path), more...) }
+	scope := c.scope
+	if in.ForEach != "" {
+		out.Each = c.expression(in.ForEach, scope, "array", at("forEach")...)
+		scope.Each = true
+	}
+	if in.When != "" {
+		out.When = c.expression(in.When, c.scope, "boolean", at("when")...)
+	}
+	live := expression.Scope{Input: childType(c.d, in), Name: "the live " + in.Kind, NoChildren: "readyWhen reads the live child itself: ."}
+	if in.ReadyWhen != "" {
+		out.Ready = c.expression(in.ReadyWhen, live, "boolean", at("readyWhen")...)
+		out.readyInPod, out.notInPod = inPod(in.ReadyWhen)
+	}
+	var problems []expression.Problem
+	out.Object, problems = expression.Template(in.Template, scope, childType(c.d, in))
+	c.report(problems, at("template")...)
+	c.identity(&out, in, scope, at("template", "metadata"))
+	return out
+}
+
+// inPod compiles a condition for the pod, or says why it cannot evaluate it.
+func inPod(source string) (json.RawMessage, string) {
+	if !strings.HasPrefix(strings.TrimSpace(source), "${") {
+		source = "${" + source + "}"
+	}
+	node, problems := expression.CompileStatus(map[string]any{"ready": source}, nil)
+	if len(problems) > 0 {
+		return nil, problems[0].Message
+	}
+	fields, _ := node["object"].(map[string]any)
+	return encode(fields["ready"]), ""
+}
+
+// identity compiles what names the child: its problems are reported with the template.
+func (c *compiler) identity(out *Child, in v1alpha1.Child, scope expression.Scope, at []string) {
+	metadata, _ := in.Template["metadata"].(map[string]any)
+	out.Named, _ = expression.Template(metadata["name"], scope, schema.Of(schema.String))
+	namespace, written := metadata["namespace"]
+	out.Beside = !written
+	if written {
+		out.Namespace, _ = expression.Template(namespace, scope, schema.Of(schema.String))
+		out.Beside = out.Namespace != nil && out.Namespace.Source() == ".metadata.namespace"
+	}
+	if out.Named == nil {
+		return
+	}
+	if !distinct(out.Named.Reads()) {
+		c.findings.Add(c.d.Position(append(at, "name")...), diag.BadValue,
+			fmt.Sprintf("the name does not follow the name of its %s: two of them could fight over one child", c.scope.Name),
+			"put ${ .metadata.name } into it")
+	}
+}
+
+// distinct says that what is read differs between any two custom resources of a namespace.
+func distinct(reads [][]string) bool {
+	return slices.ContainsFunc(reads, func(path []string) bool {
+		return len(path) < 2 || path[0] == "metadata" && (path[1] == "name" || path[1] == "uid")
+	})
+}
+
+func (c *compiler) expression(source string, scope expression.Scope, want string, path ...string) *expression.Program {
+	program, problems := expression.Expression(source, scope, want)
+	c.report(problems, path...)
+	return program
+}
+
+// status compiles the fields of the status, each by itself.
+func (c *compiler) status() Status {
+	declared := c.d.Operator.Spec.Status
+	want := schema.Any()
+	if c.scope.Input != nil {
+		want, _ = c.scope.Input.Field("status")
+	}
+	out := Status{Shown: map[string][][]string{}}
+	for _, key := range slices.Sorted(maps.Keys(declared)) {
+		t, _ := want.Field(key)
+		program, problems := expression.Template(declared[key], c.scope, t)
+		c.report(problems, "spec", "status", key)
+		if program == nil {
+			continue
+		}
+		out.Fields = append(out.Fields, StatusField{Name: key, Value: program})
+		for name, paths := range program.ReadsChildren() {
+			out.Shown[name] = append(out.Shown[name], paths...)
+		}
+	}
+	var names []string
+	for _, child := range c.d.Operator.Spec.Children {
+		names = append(names, child.Name)
+	}
+	node, problems := expression.CompileStatus(declared, names)
+	for _, p := range problems {
+		out.NotInPod = append(out.NotInPod, Reason{append([]string{"spec", "status"}, p.Path...), p.Message})
+	}
+	if len(problems) == 0 && node != nil {
+		out.Node = encode(node)
+		out.Paths = expression.Paths(node)
+	}
+	return out
+}

@@ -1,0 +1,553 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/expression"
+)
+
+// The direct engine reconciles inside the Sensor: jq computes a request of each
+// event, and a trigger makes it. As a Sensor remembers nothing, what it has seen
+// of a child is kept on the custom resource, whose change is the next event. So
+// every failure, every drift and every late delivery ends in an event that
+// carries the present state, and the last word is always that of the latest one.
+
+// Labels and annotations of a child of the direct engine.
+const (
+	childLabel           = "argoperator.dev/child"      // the child's name in the definition
+	generationAnnotation = "argoperator.dev/generation" // of the custom resource that it was made from
+	attemptAnnotation    = "argoperator.dev/attempt"    // after failed attempts, so that success shows as a change
+	ownerAnnotation      = "argoperator.dev/owner"      // NAMESPACE.NAME of the custom resource
+)
+
+// maxAttempts of a write that the API server refuses; then the next event or the resync tries again.
+const maxAttempts = 5
+
+// The answers that a request takes for success.
+var (
+	written  = []int32{200, 201}
+	recorded = []int32{200, 404, 409}           // 404: it is gone; 409: a newer event is on its way
+	settled  = []int32{200, 400, 404, 409, 422} // what another try would not change
+)
+
+// directSensors are the Sensors of the direct engine: some write children,
+// others write the status, so that neither waits for the other.
+func directSensors(p *Plan) []Sensor {
+	var writing, reporting []part
+	for shard := range p.Reconcile.Shards {
+		for _, c := range p.Children {
+			writing = append(writing, writePart(p, c, shard))
+		}
+	}
+	for shard := range p.Reconcile.Shards {
+		for _, c := range p.Children {
+			reporting = append(reporting, seenPart(p, c, shard))
+		}
+		if reports(p) {
+			reporting = append(reporting, statusPart(p, shard))
+		}
+	}
+	return append(pack(p.Names.Sensor, writing), pack(p.Names.StatusSensor, reporting)...)
+}
+
+// reports tells whether there is a status to write.
+func reports(p *Plan) bool {
+	return p.API.Kind.Status && p.Reconcile.Trigger != "k8s" && (p.API.Conditions || p.API.Observed || len(p.Status.Fields) > 0)
+}
+
+// part is a trigger with its dependencies.
+type part struct {
+	shard        int
+	dependencies []Dependency
+	trigger      Trigger
+}
+
+// maxSensor is how much jq a Sensor may hold, in bytes: the whole object has to
+// fit into an environment variable of 128 KiB in base64.
+const maxSensor = 72 * 1024
+
+// overhead is what a trigger takes beside its jq, in bytes.
+const overhead = 3 * 1024
+
+// pack divides parts between as few Sensors as can hold them.
+func pack(name string, parts []part) []Sensor {
+	var out []Sensor
+	size, shard := 0, -1
+	for _, p := range parts {
+		weight := overhead
+		for _, d := range p.dependencies {
+			weight += len(quote(d.JQ)) + overhead/3
+		}
+		if len(out) == 0 || p.shard != shard || size+weight > maxSensor {
+			next := Sensor{Name: name}
+			if len(out) > 0 {
+				next.Name = fmt.Sprintf("%s-%d", name, len(out)+1)
+			}
+			out, size, shard = append(out, next), 0, p.shard
+		}
+		last := &out[len(out)-1]
+		last.Dependencies = append(last.Dependencies, p.dependencies...)
+		last.Triggers = append(last.Triggers, p.trigger)
+		size += weight
+	}
+	return out
+}
+
+// newPart makes a dependency of each of the events, all of the same jq.
+func newPart(p *Plan, name, jq string, shard int, events []Event, call Call) part {
+	call.K8s = p.Reconcile.Trigger == "k8s"
+	out := part{shard: shard, trigger: Trigger{Name: name, Call: &call}}
+	for _, e := range events {
+		dependency := Dependency{Name: name, Event: e.Name, JQ: jq}
+		if e.Namespace != "" {
+			dependency.Name = fmt.Sprintf("%s-%d", name, len(out.dependencies))
+		}
+		out.dependencies = append(out.dependencies, dependency)
+		out.trigger.On = append(out.trigger.On, dependency.Name)
+	}
+	return out
+}
+
+// parentEvents are those of the custom resources, childEvents those of a kind of child.
+func parentEvents(p *Plan) []Event { return eventsOf(p, p.API.Kind, false) }
+
+func childEvents(p *Plan, k Kind) []Event { return eventsOf(p, k, true) }
+
+func eventsOf(p *Plan, k Kind, selected bool) []Event {
+	var out []Event
+	for _, e := range p.Events {
+		if (e.Kind.Group == k.Group && e.Kind.Kind == k.Kind) && (e.Selector != nil) == selected {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// eventObjects binds the new and the old object of an event.
+const eventObjects = `(.body.Obj // .body) as $new | .oldBody as $old`
+
+// writePart writes a child whenever the custom resource asks for another one,
+// or the memory says that the child is not as it was written.
+func writePart(p *Plan, c Child, shard int) part {
+	allow := written
+	if c.When != nil {
+		allow = []int32{200, 201, 202, 404}
+	}
+	return newPart(p, label(c.Name), writeJQ(p, c, shard), shard, parentEvents(p), Call{Allow: allow, Fallback: settled})
+}
+
+func writeJQ(p *Plan, c Child, shard int) string {
+	due := []string{
+		`$old == null`,
+		`$new.metadata.generation != $old.metadata.generation`,
+		`$seen == null and $before != null`,
+		`$seen.drift != null and $seen.drift != $before.drift`,
+		fmt.Sprintf(`$seen.failed != null and $seen.failed != $before.failed and $seen.failed.attempts < %d`, maxAttempts),
+		`$seen.generation != $before.generation and $seen.generation < $new.metadata.generation`,
+		`$want != ($old | wanted)`,
+	}
+	if c.When != nil {
+		due = append(due, `$want.child == null and $seen != null and $before == null`)
+	}
+	return fmt.Sprintf(`def wanted: try {child: %s} catch {error: tostring};
+%s
+| if .type == "DELETE" or $new.metadata.deletionTimestamp != null%s then {go: false} else
+  %s as $seen | %s as $before | ($new | wanted) as $want
+  | if %s then {go: %s}
+    + (if $want.error then {call: %s}%s
+       else {call: %s} end)
+    + {failed: %s}
+  else {go: false} end end`,
+		wantedJQ(p, c), eventObjects, elsewhere(p, "$new.metadata.uid", shard)+ownKind(p),
+		memory(p, c, "$new"), memory(p, c, "$old"), strings.Join(due, "\n    or "), going(c),
+		remember(p, c, fromParent(p), fmt.Sprintf(`{ready: false, message: "template: \($want.error)", failed: {generation: $new.metadata.generation, attempts: %d}}`, maxAttempts)),
+		deletion(p, c), application(p, c),
+		remember(p, c, fromParent(p), `{ready: false, message: "the API server does not take it: the log of the Sensor has its answer", failed: {generation: $new.metadata.generation, attempts: ((if $seen.failed.generation == $new.metadata.generation then $seen.failed.attempts else 0 end) + 1)}}`))
+}
+
+// wantedJQ is the child as its template has it, or null where `when` is not true.
+func wantedJQ(p *Plan, c Child) string {
+	source := c.Object.Source()
+	if c.When != nil {
+		source = fmt.Sprintf("if %s then %s else null end", c.When.Source(), source)
+	}
+	if len(c.Object.ReadsChildren()) > 0 || c.When != nil && len(c.When.ReadsChildren()) > 0 {
+		source = fmt.Sprintf("%s as $children | %s", liveJQ(p, "."), source)
+	}
+	return "(" + source + ")"
+}
+
+// going is whether there is anything to do: without a child there is only what
+// was seen of it to delete.
+func going(c Child) string {
+	if c.When == nil {
+		return "true"
+	}
+	return "($want.error != null or $want.child != null or $seen.uid != null)"
+}
+
+// deletion is the request for a child that is no longer wanted. The uid keeps it
+// from an object of that name that is not ours.
+func deletion(p *Plan, c Child) string {
+	if c.When == nil {
+		return ""
+	}
+	target := address(c.Kind, namespaceOf(c), "($new | "+c.Named.Source()+")")
+	if p.Reconcile.Trigger == "k8s" {
+		return fmt.Sprintf(`
+       elif $want.child == null then {call: {operation: "delete", manifest: {apiVersion: %s, kind: %s, metadata: {name: ($new | %s), namespace: %s}}}}`,
+			quote(c.Kind.APIVersion()), quote(c.Kind.Kind), c.Named.Source(), namespaceOf(c))
+	}
+	return fmt.Sprintf(`
+       elif $want.child == null then {call: {method: "DELETE", path: %s, type: "application/json", body: ({preconditions: {uid: $seen.uid}} | tojson)}}`, target)
+}
+
+// namespaceOf is the jq of a child's namespace; "" for a cluster-scoped one.
+func namespaceOf(c Child) string {
+	switch {
+	case !c.Kind.Namespaced:
+		return ""
+	case c.Namespace != nil && !c.Beside:
+		return "($new | " + c.Namespace.Source() + ")"
+	}
+	return "$new.metadata.namespace"
+}
+
+// application is the request that writes the child.
+func application(p *Plan, c Child) string {
+	if p.Reconcile.Trigger == "k8s" {
+		return fmt.Sprintf(`{operation: "patch", manifest: (def less($a; $b): if ($a | type) == "object" and ($b | type) == "object" then reduce ($a | keys[]) as $k ($b; if has($k) then .[$k] = less($a[$k]; $b[$k]) else .[$k] = null end) else $b end;
+         less(($old | if . == null then {} else wanted.child // {} end); $want.child)%s)}`, dressed(p, c))
+	}
+	// U+2028 and the like are line ends to YAML, as which the API server reads the body
+	return fmt.Sprintf(`{method: "PATCH", path: %s, type: "application/apply-patch+yaml",
+         body: ($want.child%s | tojson | if test("[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]") then gsub("(?<c>[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff])"; "\\u" + ([.c | explode[0] | (. / 4096 | floor) %% 16, (. / 256 | floor) %% 16, (. / 16 | floor) %% 16, . %% 16 | "0123456789abcdef"[.:. + 1]] | add)) else . end)}`,
+		address(c.Kind, namespaceOf(c), "$want.child.metadata.name")+fmt.Sprintf(` + "?fieldManager=%s&force=%t"`, p.Runtime.Operator, p.Reconcile.Force), dressed(p, c))
+}
+
+// dressed gives the child what makes it ours.
+func dressed(p *Plan, c Child) string {
+	var b strings.Builder
+	if c.Kind.Namespaced && c.Namespace == nil {
+		b.WriteString("\n         | .metadata.namespace = $new.metadata.namespace")
+	}
+	fmt.Fprintf(&b, "\n         | .metadata.labels += {%s: %s, %s: $new.metadata.uid, %s: %s}",
+		quote(ManagedBy), quote(p.Runtime.Operator), quote(OwnerUID), quote(childLabel), quote(c.Name))
+	fmt.Fprintf(&b, "\n         | .metadata.annotations += ({%s: \"\\($new.metadata.namespace // \"\").\\($new.metadata.name)\", %s: ($new.metadata.generation | tostring)} + if $seen.failed then {%s: ($seen.failed.attempts | tostring)} else {} end)",
+		quote(ownerAnnotation), quote(generationAnnotation), quote(attemptAnnotation))
+	if !c.Orphan {
+		fmt.Fprintf(&b, "\n         | .metadata.ownerReferences = [{apiVersion: %s, kind: %s, name: $new.metadata.name, uid: $new.metadata.uid, controller: true}]",
+			quote(p.API.Kind.APIVersion()), quote(p.API.Kind.Kind))
+	}
+	return b.String()
+}
+
+// seenPart remembers on the custom resource what it sees of a child.
+func seenPart(p *Plan, c Child, shard int) part {
+	return newPart(p, "seen-"+label(c.Name), seenJQ(p, c, shard), shard, childEvents(p, c.Kind), Call{Allow: recorded})
+}
+
+func seenJQ(p *Plan, c Child, shard int) string {
+	return fmt.Sprintf(`def unready: %s;
+def ours: [.metadata.managedFields[]? | select(.manager == %s and .operation == %s and .subresource == null)] | first;
+def seen: unready as $why
+  | {uid: .metadata.uid, generation: (.metadata.annotations[%s] // "0" | tonumber? // 0), ready: ($why == ""), message: (if $why == "" then null else $why end), failed: null%s};
+def marks: [seen, .metadata.annotations[%s]];
+%s
+| (%s) as $owner
+| if $owner == null or $new.metadata.labels[%s] != %s%s then {go: false} else
+  .type as $type
+  | (if $old != null and ($new | ours.fieldsV1) != ($old | ours.fieldsV1) and ($new | ours.time) == ($old | ours.time)
+       and $new.metadata.annotations[%s] == $old.metadata.annotations[%s] then {drift: $new.metadata.resourceVersion} else {} end) as $drift
+  | if $type == "DELETE" or $old == null or $drift != {} or ($new | marks) != ($old | marks) then {go: true, call: %s}
+  else {go: false} end end`,
+		unreadyJQ(c), quote(p.Runtime.Operator), quote(operation(p)), quote(generationAnnotation), live(p, c),
+		quote(attemptAnnotation), eventObjects, ownerJQ(p, c), quote(childLabel), quote(c.Name),
+		elsewhere(p, "$new.metadata.labels["+quote(OwnerUID)+"]", shard),
+		quote(generationAnnotation), quote(generationAnnotation),
+		remember(p, c, "$owner", `(if $type == "DELETE" then null else ($new | seen) + $drift end)`))
+}
+
+// operation is how the API server calls what the trigger does, in managedFields.
+func operation(p *Plan) string {
+	if p.Reconcile.Trigger == "k8s" {
+		return "Update"
+	}
+	return "Apply"
+}
+
+// ownerJQ is the custom resource that a child belongs to: {name, namespace}, or null.
+func ownerJQ(p *Plan, c Child) string {
+	if c.Orphan {
+		return fmt.Sprintf(`($new.metadata.annotations[%s] // "") | if . == "" then null else {namespace: .[:index(".")], name: .[index(".") + 1:]} end%s`,
+			quote(ownerAnnotation), besideOwner(p, c))
+	}
+	prefix := p.API.Kind.Group + "/"
+	if p.API.Kind.Group == "" {
+		prefix = p.API.Kind.Version
+	}
+	return fmt.Sprintf(`[$new.metadata.ownerReferences[]? | select(.controller and .kind == %s and (.apiVersion | startswith(%s))) | {name, namespace: $new.metadata.namespace}] | first`,
+		quote(p.API.Kind.Kind), quote(prefix))
+}
+
+// besideOwner refuses an owner in another namespace: an annotation can be forged.
+func besideOwner(p *Plan, c Child) string {
+	if !p.API.Kind.Namespaced || !c.Beside {
+		return ""
+	}
+	return ` | select(. != null and .namespace == $new.metadata.namespace) // null`
+}
+
+// statusPart makes the status of what is remembered.
+func statusPart(p *Plan, shard int) part {
+	return newPart(p, "status", statusJQ(p, shard), shard, parentEvents(p), Call{Allow: recorded, Fallback: settled})
+}
+
+// statusJQ waits until every child that is wanted was seen at the present
+// generation, or has failed at it: until then the observed generation says
+// that the status is not yet about it.
+func statusJQ(p *Plan, shard int) string {
+	return fmt.Sprintf(`def patch($a; $b): reduce (($a, $b) | keys[]) as $k ({}; if $a[$k] == $b[$k] then . elif ($a[$k] | type) == "object" and ($b[$k] | type) == "object" then .[$k] = patch($a[$k]; $b[$k]) else .[$k] = $b[$k] end);
+%s
+| if .type == "DELETE" or $new.metadata.deletionTimestamp != null%s then {go: false} else
+  ($new | %s) as $memory | ($new | %s as $children | [%s]) as $names
+  | $new.metadata.generation as $generation
+  | if all($names[]; $memory[.] | .generation == $generation or .failed.generation == $generation) | not then {go: false} else
+    ([$names[] | . as $n | $memory[$n] | select(.ready | not) | "\($n): \(.message // "is not ready")"] | join("; ")) as $wait
+    | (if any($names[]; $memory[.].failed != null) then ["False", "Failed", $wait]
+       elif $wait == "" then ["True", "Reconciled", "all children are ready (\($names | length))"]
+       else ["False", "Progressing", "not ready: \($wait)"] end) as $ready
+    | ([$new.metadata.managedFields[]?.time] | max) as $time
+    | ($new.status.conditions // []) as $conditions
+    | ([$conditions[] | select(.type == "Ready")] | first) as $last
+    | def with($ready): [$conditions[] | select(.type != "Ready")] + [{type: "Ready", status: $ready[0], reason: $ready[1], message: $ready[2], observedGeneration: $generation, lastTransitionTime: (if $last.status == $ready[0] then $last.lastTransitionTime else $time end)}];
+      ($new | %s as $children | %s) as $status
+    | patch($new.status // {} | %s; $status) as $patch
+    | if $patch == {} then {go: false} else {go: true, call: %s, failed: %s} end end end`,
+		eventObjects, elsewhere(p, "$new.metadata.uid", shard)+ownKind(p),
+		memories(p), liveJQ(p, "."), wantedNames(p),
+		liveJQ(p, "."), computed(p), current(p),
+		request(p, fromParent(p), "/status", `{metadata: {resourceVersion: $new.metadata.resourceVersion}, status: $patch}`),
+		request(p, fromParent(p), "/status", refusedStatus(p)))
+}
+
+// wantedNames are the names of the children whose `when` is true.
+func wantedNames(p *Plan) string {
+	var names []string
+	for _, c := range p.Children {
+		name := quote(c.Name)
+		if c.When != nil {
+			name = fmt.Sprintf("(if (try %s catch true) then %s else empty end)", c.When.Source(), name)
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// computed is the status as it should be; what cannot be computed is null.
+func computed(p *Plan) string {
+	var fields []string
+	for _, f := range p.Status.Fields {
+		fields = append(fields, fmt.Sprintf("%s: (try %s catch null)", quote(f.Name), f.Value.Source()))
+	}
+	if p.API.Observed {
+		fields = append(fields, "observedGeneration: $generation")
+	}
+	if p.API.Conditions {
+		fields = append(fields, "conditions: with($ready)")
+	}
+	return "{" + strings.Join(fields, ", ") + "}"
+}
+
+// current is what the status has of the fields that we compute.
+func current(p *Plan) string {
+	var names []string
+	for _, f := range p.Status.Fields {
+		names = append(names, quote(f.Name))
+	}
+	if p.API.Observed {
+		names = append(names, "observedGeneration")
+	}
+	if p.API.Conditions {
+		names = append(names, "conditions")
+	}
+	return "{" + strings.Join(names, ", ") + "}"
+}
+
+// refusedStatus is written where the API server takes none of the computed fields.
+func refusedStatus(p *Plan) string {
+	if !p.API.Conditions {
+		return `{metadata: {resourceVersion: $new.metadata.resourceVersion}}`
+	}
+	return `{metadata: {resourceVersion: $new.metadata.resourceVersion}, status: {conditions: with(["False", "StatusRefused", "the API server does not take the computed status: the log of the Sensor has its answer"])}}`
+}
+
+// address is the jq of an object's path in the API server.
+func address(k Kind, namespace, name string) string {
+	base := "/apis/" + k.APIVersion()
+	if k.Group == "" {
+		base = "/api/" + k.Version
+	}
+	if namespace != "" {
+		base += `/namespaces/\(` + namespace + ` | @uri)`
+	}
+	return `"` + base + "/" + k.Plural + `/\(` + name + ` | @uri)"`
+}
+
+// fromParent is the custom resource of an event as an owner: {name, namespace}.
+func fromParent(*Plan) string { return "$new.metadata" }
+
+// request is a merge patch of the custom resource of an owner.
+func request(p *Plan, owner, subresource, body string) string {
+	namespace := ""
+	if p.API.Kind.Namespaced {
+		namespace = owner + ".namespace"
+	}
+	path := strings.TrimSuffix(address(p.API.Kind, namespace, owner+".name"), `"`)
+	return fmt.Sprintf(`{method: "PATCH", path: %s%s?fieldManager=%s", type: "application/merge-patch+json", body: (%s | tojson)}`, path, subresource, p.Runtime.Operator, body)
+}
+
+// remember is the request that keeps a value about a child on its custom resource.
+func remember(p *Plan, c Child, owner, value string) string {
+	if p.Reconcile.Memory == InStatus {
+		return request(p, owner, "/status", fmt.Sprintf(`{status: {children: {%s: %s}}}`, quote(c.Name), value))
+	}
+	// an annotation is replaced as a whole
+	if strings.HasPrefix(value, "{") {
+		value = "($seen // {}) + " + value
+	}
+	metadata := fmt.Sprintf(`{annotations: {%s: (%s | if . == null then null else tojson end)}}`, quote(annotation(c)), value)
+	if p.Reconcile.Trigger == "k8s" {
+		return fmt.Sprintf(`{operation: "patch", manifest: {apiVersion: %s, kind: %s, metadata: ({name: %s.name, namespace: %s.namespace} + %s)}}`,
+			quote(p.API.Kind.APIVersion()), quote(p.API.Kind.Kind), owner, owner, metadata)
+	}
+	return request(p, owner, "", "{metadata: "+metadata+"}")
+}
+
+func annotation(c Child) string { return "argoperator.dev/child-" + c.Name }
+
+// memory is what an object remembers of a child, or null.
+func memory(p *Plan, c Child, of string) string {
+	if p.Reconcile.Memory == InStatus {
+		return fmt.Sprintf("%s.status.children[%s]", of, quote(c.Name))
+	}
+	return fmt.Sprintf(`(%s.metadata.annotations[%s] // "null" | fromjson? // null)`, of, quote(annotation(c)))
+}
+
+// memories is what the input remembers, by child.
+func memories(p *Plan) string {
+	if p.Reconcile.Memory == InStatus {
+		return "(.status.children // {})"
+	}
+	var fields []string
+	for _, c := range p.Children {
+		fields = append(fields, fmt.Sprintf("%s: %s", quote(c.Name), memory(p, c, "")))
+	}
+	return "{" + strings.Join(fields, ", ") + "}"
+}
+
+// liveJQ is $children: of each child, the fields that expressions read.
+func liveJQ(p *Plan, of string) string {
+	return fmt.Sprintf("(%s | %s | map_values(.live[0]?))", of, memories(p))
+}
+
+// live is what else is remembered of a child: the fields that expressions read.
+// They stand in a list, because a merge patch replaces a list as a whole.
+func live(p *Plan, c Child) string {
+	paths := slices.Concat(p.Status.Shown[c.Name], remembered(p, c))
+	if len(paths) == 0 {
+		return ""
+	}
+	root := branch{}
+	for _, path := range paths {
+		root.add(path)
+	}
+	return ", live: [" + root.jq(".") + "]"
+}
+
+// remembered are the paths of a child that templates and `when` of others read.
+func remembered(p *Plan, c Child) [][]string {
+	var paths [][]string
+	for _, other := range p.Children {
+		for _, program := range []*expression.Program{other.Object, other.When} {
+			if program != nil {
+				paths = append(paths, program.ReadsChildren()[c.Name]...)
+			}
+		}
+	}
+	return paths
+}
+
+// branch is a tree of fields; an empty one is everything below it.
+type branch map[string]branch
+
+func (b branch) add(path []string) {
+	if len(path) == 0 {
+		clear(b)
+		return
+	}
+	next, ok := b[path[0]]
+	if ok && len(next) == 0 {
+		return // all of it is there already
+	}
+	if !ok {
+		next = branch{}
+		b[path[0]] = next
+		if len(path) == 1 {
+			return
+		}
+	}
+	next.add(path[1:])
+}
+
+func (b branch) jq(of string) string {
+	var fields []string
+	for _, key := range slices.Sorted(maps.Keys(b)) {
+		field := fmt.Sprintf("%s[%s]", of, quote(key))
+		if inner := b[key]; len(inner) > 0 {
+			field = inner.jq(field)
+		}
+		fields = append(fields, fmt.Sprintf("%s: %s", quote(key), field))
+	}
+	return "{" + strings.Join(fields, ", ") + "}"
+}
+
+// elsewhere lets another shard have an event: the first digits of the owner's
+// uid decide, so that all events of a custom resource stay in one.
+func elsewhere(p *Plan, uid string, shard int) string {
+	if p.Reconcile.Shards == 1 {
+		return ""
+	}
+	return fmt.Sprintf(`
+     or (%s // "0" | [.[:4] | explode[] | if . > 96 then . - 87 else . - 48 end] | reduce .[] as $digit (0; . * 16 + $digit)) %% %d != %d`, uid, p.Reconcile.Shards, shard)
+}
+
+// ownKind keeps children of the watched kind from being taken for custom resources.
+func ownKind(p *Plan) string {
+	if !slices.ContainsFunc(p.Children, func(c Child) bool { return c.Kind.Kind == p.API.Kind.Kind && c.Kind.Group == p.API.Kind.Group }) {
+		return ""
+	}
+	return fmt.Sprintf("\n     or $new.metadata.labels[%s] == %s", quote(ManagedBy), quote(p.Runtime.Operator))
+}
+
+// label is the name of a child as Argo Events takes it: no '_', no capitals.
+func label(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		switch {
+		case r >= 'A' && r <= 'Z' && i > 0:
+			b.WriteByte('-')
+			b.WriteRune(r - 'A' + 'a')
+		case r >= 'A' && r <= 'Z':
+			b.WriteRune(r - 'A' + 'a')
+		case r == '_':
+			b.WriteByte('-')
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return "child-" + strings.Trim(b.String(), "-")
+}

@@ -1,0 +1,178 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/definition"
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// Reason says what in a definition an engine cannot carry.
+type Reason struct {
+	Path    []string // in the definition
+	Message string
+}
+
+// choose takes the engine that the definition names or, with auto, the cheapest
+// that carries it. A finding says what the named engine cannot carry.
+func choose(p *Plan, d *definition.Definition) (Engine, []Reason, diag.List) {
+	engine := Engine(d.Operator.Spec.Reconcile.Engine)
+	against := map[Engine][]Reason{Direct: againstDirect(p, d), Workflow: againstWorkflow(p)}
+	if engine != auto {
+		return engine, nil, refused(d, against[engine], engine, otherThan(engine, against))
+	}
+	if len(against[Direct]) == 0 {
+		return Direct, nil, nil
+	}
+	return Workflow, against[Direct], refused(d, against[Workflow], Workflow, against[Direct])
+}
+
+// auto leaves the choice to us.
+const auto Engine = "auto"
+
+// otherThan is what keeps the definition from the other engine that has templates.
+func otherThan(e Engine, against map[Engine][]Reason) []Reason {
+	if e == Direct {
+		return against[Workflow]
+	}
+	return against[Direct]
+}
+
+// refused makes findings of what an engine cannot carry. others is what the
+// other engine cannot; empty if it would do.
+func refused(d *definition.Definition, reasons []Reason, e Engine, others []Reason) diag.List {
+	var findings diag.List
+	hint := map[Engine]string{
+		Direct:   "the workflow engine carries it, with one pod an event: reconcile: {engine: workflow}",
+		Workflow: "the direct engine carries it: reconcile: {engine: direct}",
+	}[e]
+	if len(others) > 0 {
+		hint = fmt.Sprintf("the other engine is out of the question: %s (%s)", others[0].Message, strings.Join(others[0].Path, "."))
+	}
+	for _, r := range reasons {
+		findings.Add(d.Position(r.Path...), diag.Unsupported, fmt.Sprintf("the %s engine cannot carry this: %s", e, r.Message), hint)
+	}
+	return findings
+}
+
+// againstDirect lists what jq in the Sensor cannot do.
+func againstDirect(p *Plan, d *definition.Definition) []Reason {
+	var list []Reason
+	add := func(message string, path ...string) {
+		list = append(list, Reason{Path: append([]string{"spec"}, path...), Message: message})
+	}
+	s := d.Operator.Spec
+	if s.Logic != nil {
+		add("logic runs in a pod", "logic")
+	}
+	if s.Finalizer != nil {
+		add("a clean-up needs a pod that does it and removes the finalizer", "finalizer")
+	}
+	for i, c := range p.Children {
+		againstDirectChild(p, c, func(message string, path ...string) {
+			add(message, append([]string{"children", strconv.Itoa(i)}, path...)...)
+		})
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Status.Shown)) {
+		if slices.ContainsFunc(p.Status.Shown[name], func(path []string) bool { return len(path) == 0 }) {
+			add(fmt.Sprintf("$children.%s as a whole would be copied into the status; name its fields", name), "status")
+		}
+	}
+	return append(list, againstTrigger(p)...)
+}
+
+func againstDirectChild(p *Plan, c Child, add func(message string, path ...string)) {
+	if c.Object == nil {
+		return // without a template there is logic, which says enough
+	}
+	if c.Each != nil {
+		add("the number of children differs from custom resource to custom resource", "forEach")
+		return
+	}
+	if field, changes := mayChange(c.Named.Reads()); changes {
+		add(fmt.Sprintf("the child's name follows %s, which can change: the child of the old name has to be found and deleted", field), "template", "metadata", "name")
+	}
+	switch {
+	case c.Kind.Namespaced && p.API.Kind.Namespaced && !c.Beside:
+		add("the child is in another namespace than its custom resource, which therefore cannot own it", "template", "metadata", "namespace")
+	case c.Kind.Namespaced && c.Namespace != nil:
+		if field, changes := mayChange(c.Namespace.Reads()); changes {
+			add(fmt.Sprintf("the child's namespace follows %s, which can change", field), "template", "metadata", "namespace")
+		}
+	case !c.Kind.Namespaced && p.API.Kind.Namespaced && !c.Orphan:
+		add("the child is cluster-scoped, and its custom resource cannot own it", "template", "kind")
+	}
+}
+
+// mayChange names a field among those read that can change while an object lives.
+func mayChange(reads [][]string) (string, bool) {
+	fixed := []string{".apiVersion", ".kind", ".metadata.name", ".metadata.namespace", ".metadata.uid", ".metadata.creationTimestamp"}
+	for _, path := range reads {
+		field := "." + strings.Join(path, ".")
+		if !slices.Contains(fixed, field) {
+			return field, true
+		}
+	}
+	return "", false
+}
+
+// againstTrigger lists what the k8s trigger of Argo Events cannot do.
+func againstTrigger(p *Plan) []Reason {
+	if p.Reconcile.Trigger != "k8s" {
+		return nil
+	}
+	at := []string{"spec", "reconcile", "trigger"}
+	var list []Reason
+	if len(p.Status.Fields) > 0 {
+		list = append(list, Reason{[]string{"spec", "status"}, "the k8s trigger cannot write status"})
+	}
+	for _, k := range append([]Kind{p.API.Kind}, childKinds(p)...) {
+		if guess := guessedPlural(k.Kind); guess != k.Plural {
+			list = append(list, Reason{at, fmt.Sprintf("the k8s trigger calls the resource of %s %s, not %s", k.Kind, guess, k.Plural)})
+		}
+		if !k.Namespaced {
+			list = append(list, Reason{at, fmt.Sprintf("the k8s trigger cannot address the cluster-scoped %s", k.Kind)})
+		}
+	}
+	return list
+}
+
+// guessedPlural is what Argo Events makes of a kind: it never asks the API server.
+func guessedPlural(kind string) string {
+	lower := strings.ToLower(kind)
+	ends := func(suffixes ...string) bool {
+		return slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(lower, s) })
+	}
+	switch {
+	case ends("ch", "sh", "s", "x", "z"):
+		return lower + "es"
+	case ends("y") && !ends("ay", "ey", "iy", "oy", "uy"):
+		return strings.TrimSuffix(lower, "y") + "ies"
+	case ends("fe", "f"):
+		return strings.TrimSuffix(strings.TrimSuffix(lower, "e"), "f") + "ves"
+	}
+	return lower + "s"
+}
+
+// againstWorkflow lists what the pod cannot evaluate: it has no jq, and the
+// Sensor computes the children before any child is looked at.
+func againstWorkflow(p *Plan) []Reason {
+	list := slices.Clone(p.Status.NotInPod)
+	for i, c := range p.Children {
+		at := []string{"spec", "children", strconv.Itoa(i)}
+		if c.notInPod != "" {
+			list = append(list, Reason{append(at, "readyWhen"), c.notInPod})
+		}
+		if c.Object != nil && len(c.Object.ReadsChildren()) > 0 {
+			list = append(list, Reason{append(at, "template"), "templates are computed in the Sensor, which sees no live children there"})
+		}
+		if c.When != nil && len(c.When.ReadsChildren()) > 0 {
+			list = append(list, Reason{append(at, "when"), "when is computed in the Sensor, which sees no live children there"})
+		}
+	}
+	return list
+}
