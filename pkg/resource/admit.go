@@ -1,0 +1,184 @@
+package resource
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	metav "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"k8s.io/apiserver/pkg/cel/common"
+)
+
+// Prune removes in place what the API server does not store: fields that the
+// schema and the metadata do not know, and nulls where none may be. It returns
+// the paths of the unknown fields, sorted.
+func (s *Schema) Prune(object map[string]any) []string {
+	track := schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}
+	meta, found, unknown, metaErr := objectmeta.GetObjectMetaWithOptions(object, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
+	kept := keep(object, "apiVersion", "kind", "metadata")
+	unknown = append(unknown, pruning.PruneWithOptions(object, s.structural, true, track)...)
+	defaulting.PruneNonNullableNullsWithoutDefaults(object, s.structural)
+	_, embedded := objectmeta.CoerceWithOptions(nil, object, s.structural, false, objectmeta.CoerceOptions{ReturnUnknownFieldPaths: true})
+	for key, value := range kept {
+		object[key] = value
+	}
+	if found && metaErr == nil {
+		// Metadata that cannot be read stays as it is: Validate says what is wrong with it.
+		_ = objectmeta.SetObjectMeta(object, meta)
+		if meta.CreationTimestamp.IsZero() {
+			unstructured.RemoveNestedField(object, "metadata", "creationTimestamp")
+		}
+	}
+	unknown = append(unknown, embedded...)
+	slices.Sort(unknown)
+	return slices.Compact(unknown)
+}
+
+func keep(object map[string]any, keys ...string) map[string]any {
+	kept := map[string]any{}
+	for _, key := range keys {
+		if value, ok := object[key]; ok {
+			kept[key] = value
+		}
+	}
+	return kept
+}
+
+// Default fills in, in place, what the schema has defaults for.
+func (s *Schema) Default(object map[string]any) {
+	defaulting.Default(object, s.structural)
+}
+
+// Validate says what the API server would refuse. Without an old object it is
+// a create; with one an update: transition rules hold, and what was already
+// wrong and did not change is forgiven. Default first, as the server does.
+//
+// One word of the server's is left out: its note that rules were not evaluated,
+// because the object is too wrong for that.
+//
+// What the server fills in from the request may be missing: the namespace, and
+// in an update the resource version and everything else that the server made.
+func (s *Schema) Validate(object, old map[string]any) field.ErrorList {
+	u, err := decoded(object)
+	if err != nil {
+		return field.ErrorList{field.InternalError(nil, err)}
+	}
+	if errs := s.ofKind(u); len(errs) > 0 {
+		return errs
+	}
+	if _, _, err := objectmeta.GetObjectMeta(u.Object, false); err != nil {
+		return field.ErrorList{field.Invalid(field.NewPath("metadata"), u.Object["metadata"], err.Error())}
+	}
+	s.place(u)
+	if old == nil {
+		return s.validateNew(u)
+	}
+	before, err := decoded(old)
+	if err != nil {
+		return field.ErrorList{field.InternalError(nil, fmt.Errorf("the old object: %w", err))}
+	}
+	s.place(before)
+	inherit(u, before)
+	return s.validateUpdate(u, before)
+}
+
+// decoded is the object as the API server decodes it from JSON.
+func decoded(object map[string]any) (*unstructured.Unstructured, error) {
+	data, err := json.Marshal(object)
+	if err != nil {
+		return nil, fmt.Errorf("encoding: %w", err)
+	}
+	u := &unstructured.Unstructured{Object: map[string]any{}}
+	return u, json.Unmarshal(data, &u.Object)
+}
+
+// ofKind checks the two words that say what the object is.
+func (s *Schema) ofKind(u *unstructured.Unstructured) field.ErrorList {
+	var errs field.ErrorList
+	for _, want := range []struct{ key, value string }{{"apiVersion", s.kind.apiVersion()}, {"kind", s.kind.Kind}} {
+		if got := u.Object[want.key]; got != want.value {
+			if got == nil {
+				got = ""
+			}
+			errs = append(errs, field.Invalid(field.NewPath(want.key), got, "must be "+want.value))
+		}
+	}
+	return errs
+}
+
+// place does what the server does with the namespace in the path of a request.
+func (s *Schema) place(u *unstructured.Unstructured) {
+	switch {
+	case !s.kind.Namespaced && u.GetNamespace() != "":
+		u.SetNamespace("")
+	case s.kind.Namespaced && u.GetNamespace() == "":
+		u.SetNamespace("default")
+	}
+}
+
+// inherit carries over what the server made and a client need not send.
+func inherit(u, old *unstructured.Unstructured) {
+	if old.GetResourceVersion() == "" {
+		old.SetResourceVersion("1")
+	}
+	u.SetResourceVersion(old.GetResourceVersion())
+	u.SetGeneration(old.GetGeneration())
+	from, _, _ := unstructured.NestedMap(old.Object, "metadata")
+	for _, key := range []string{"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"} {
+		_, has, _ := unstructured.NestedFieldNoCopy(u.Object, "metadata", key)
+		if value, ok := from[key]; ok && !has {
+			_ = unstructured.SetNestedField(u.Object, value, "metadata", key)
+		}
+	}
+}
+
+func (s *Schema) validateNew(u *unstructured.Unstructured) field.ErrorList {
+	errs := metav.ValidateObjectMetaAccessor(u, s.kind.Namespaced, metav.NameIsDNSSubdomain, field.NewPath("metadata"))
+	errs = append(errs, validation.ValidateCustomResource(nil, u.Object, s.validator)...)
+	errs = append(errs, objectmeta.Validate(nil, u.Object, s.structural, false)...)
+	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, s.structural, u.Object)...)
+	if s.rules == nil || blocked(errs) {
+		return errs
+	}
+	found, _ := s.rules.Validate(context.Background(), nil, s.structural, u.Object, nil, celconfig.RuntimeCELCostBudget)
+	return append(errs, found...)
+}
+
+func (s *Schema) validateUpdate(u, old *unstructured.Unstructured) field.ErrorList {
+	related := common.NewCorrelatedObject(u.Object, old.Object, &model.Structural{Structural: s.structural})
+	errs := metav.ValidateObjectMetaAccessorUpdate(u, old, field.NewPath("metadata"))
+	errs = append(errs, validation.ValidateCustomResourceUpdate(nil, u.Object, old.Object, s.validator, validation.WithRatcheting(related))...)
+	errs = append(errs, objectmeta.Validate(nil, u.Object, s.structural, false)...)
+	if len(listtype.ValidateListSetsAndMaps(nil, s.structural, old.Object)) == 0 {
+		errs = append(errs, listtype.ValidateListSetsAndMaps(nil, s.structural, u.Object)...)
+	}
+	if s.rules == nil || blocked(errs) {
+		return errs
+	}
+	found, _ := s.rules.Validate(context.Background(), nil, s.structural, u.Object, old.Object, celconfig.RuntimeCELCostBudget, cel.WithRatcheting(related))
+	return append(errs, found...)
+}
+
+// blocked says that the object is so wrong that rules are not evaluated: they
+// may rely on the schema.
+func blocked(errs field.ErrorList) bool {
+	return slices.ContainsFunc(errs, func(err *field.Error) bool {
+		switch err.Type {
+		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
+			return true
+		}
+		return false
+	})
+}

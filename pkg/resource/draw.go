@@ -1,0 +1,190 @@
+package resource
+
+import (
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// draw makes a value of the node's type. Its fields are legal by themselves;
+// whether they go together, make asks.
+func (m *maker) draw(n *node, parts []*nested, name string) (any, error) {
+	if *m.left--; *m.left < 0 {
+		return nil, errBudget
+	}
+	d := m.demandOf(n, parts)
+	if m.taste == random && n.Nullable && m.r.IntN(10) == 0 && m.fits(&d, nil) {
+		return nil, nil
+	}
+	if value, ok := m.given(n, &d); ok {
+		return value, nil
+	}
+	if d.limited {
+		return m.fromEnum(&d)
+	}
+	switch kind := m.kindOf(n, &d); kind {
+	case "object":
+		return m.object(n, &d)
+	case "array":
+		return m.array(n, &d, name)
+	case "string":
+		return m.text(&d, name)
+	case "integer", "number":
+		return m.number(&d, kind == "integer")
+	case "boolean":
+		return m.boolean(&d)
+	}
+	return m.anything(), nil
+}
+
+// kindOf is the type to make, "" for any.
+func (m *maker) kindOf(n *node, d *demand) string {
+	switch {
+	case d.kind != "":
+		return d.kind
+	case n.XIntOrString:
+		return []string{"integer", "string"}[m.choose(2)]
+	}
+	return n.Type
+}
+
+// given is a value that the schema itself names: its default or its example.
+// Objects are made all the same, to have every field.
+func (m *maker) given(n *node, d *demand) (any, bool) {
+	if m.taste == random && m.r.IntN(3) > 0 {
+		return nil, false
+	}
+	values := []any{n.Default.Object}
+	if m.taste != smallest {
+		values = append(values, n.example)
+	}
+	for _, value := range values {
+		switch value := value.(type) {
+		case nil, map[string]any:
+		case []any:
+			if len(value) >= max(d.few, 1) && len(value) <= d.many {
+				return runtime.DeepCopyJSONValue(value), true
+			}
+		default:
+			if value = plain(value); m.fits(d, value) {
+				return value, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// plain is a number as JSON decoding gives it; other values are left alone.
+func plain(value any) any {
+	if number, ok := value.(float64); ok {
+		return plainNumber(number)
+	}
+	return value
+}
+
+func (m *maker) fromEnum(d *demand) (any, error) {
+	if len(d.enum) == 0 {
+		return nil, errors.New("the enums have no value in common")
+	}
+	first := m.choose(len(d.enum))
+	for i := range d.enum {
+		if value := plain(d.enum[(first+i)%len(d.enum)]); m.fits(d, value) {
+			return runtime.DeepCopyJSONValue(value), nil
+		}
+	}
+	return nil, errors.New("no value of the enum fits the other limits")
+}
+
+func (m *maker) boolean(d *demand) (any, error) {
+	value := m.taste == typical || m.taste == random && m.r.IntN(2) == 0
+	for _, v := range []any{value, !value} {
+		if m.fits(d, v) {
+			return v, nil
+		}
+	}
+	return nil, errors.New("neither true nor false fits")
+}
+
+// anything is for fields without a type.
+func (m *maker) anything() any {
+	if m.taste != random {
+		return map[string]any{}
+	}
+	values := []any{map[string]any{}, "text", int64(1), true, []any{"item"}, map[string]any{"key": "value"}}
+	return values[m.r.IntN(len(values))]
+}
+
+// array makes a list. Where items must differ, more of them are drawn.
+func (m *maker) array(n *node, d *demand, name string) (any, error) {
+	count := d.few
+	switch {
+	case m.taste == typical:
+		count = max(count, min(1, d.many))
+	case m.taste == random && m.depth < deep:
+		count += m.r.IntN(max(1, min(d.many-d.few, 3)+1))
+	}
+	if count > 4096 {
+		return nil, fmt.Errorf("%d items are too many to make", count)
+	}
+	parts := d.underItems()
+	key := func(any) string { return "" }
+	switch {
+	case n.XListType != nil && *n.XListType == "map":
+		parts = append(parts, &nested{ValueValidation: requiring(n.XListMapKeys)})
+		key = func(item any) string { return keyOf(item, n.XListMapKeys) }
+	case n.XListType != nil && *n.XListType == "set":
+		key = jsonText
+	}
+	out, seen := []any{}, map[string]bool{"": false}
+	for len(out) < count {
+		item, err := m.item(n, parts, singular(name), seen, key)
+		if err != nil && len(out) >= d.few {
+			break
+		} else if err != nil {
+			return nil, fmt.Errorf("[%d]%s", len(out), below(err))
+		}
+		out = append(out, item)
+	}
+	return out, nil
+}
+
+// item makes an item that is not there yet, and notes it.
+func (m *maker) item(n *node, parts []*nested, name string, seen map[string]bool, key func(any) string) (any, error) {
+	if n.items == nil {
+		return m.anything(), nil
+	}
+	for try := range 60 {
+		drawer := m
+		if try > 0 {
+			drawer = m.at(n.items, try, 60)
+		}
+		item, err := drawer.make(n.items, parts, name)
+		if err != nil {
+			return nil, err
+		}
+		if k := key(item); !seen[k] {
+			seen[k] = k != ""
+			return item, nil
+		}
+	}
+	return nil, errors.New(": the items would not all be different")
+}
+
+// keyOf is what must be unique in a list of the type map.
+func keyOf(item any, keys []string) string {
+	object, _ := item.(map[string]any)
+	var values []any
+	for _, key := range keys {
+		values = append(values, object[key])
+	}
+	return jsonText(values)
+}
+
+// singular is a name for an item of a list.
+func singular(name string) string {
+	if len(name) > 3 && name[len(name)-1] == 's' && name[len(name)-2] != 's' {
+		return name[:len(name)-1]
+	}
+	return name
+}
