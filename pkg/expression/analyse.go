@@ -1,48 +1,403 @@
 package expression
 
-import "github.com/argoperator/argoperator/pkg/schema"
+import (
+	"fmt"
+	"slices"
 
+	"github.com/itchyny/gojq"
+
+	"github.com/argoperator/argoperator/pkg/schema"
+)
+
+// result is what an expression yields: the values, and how many of them.
 type result struct {
-	min, max int
+	value
+	min, max int // 0, 1 or 2, which is several
 }
 
-func (e *expr) mayBeNull() bool { return true }
+func one(v value) result { return result{v, 1, 1} }
 
+// then is the result of a step that is taken for each value of the one before.
+func (r result) then(next result) result {
+	next.min *= r.min
+	next.max = min(2, next.max*r.max)
+	if next.max == 0 {
+		next.kinds = 0
+	}
+	return next
+}
+
+// either is the one result or the other.
+func either(a, b result) result {
+	return result{join(a.value, b.value), min(a.min, b.min), max(a.max, b.max)}
+}
+
+// analyser walks one expression: it infers types, collects what is read and
+// reports what cannot work. It never claims what it does not know.
+type analyser struct {
+	scope    Scope
+	text     string
+	spans    spans
+	problems []Problem
+	reads    reads
+	guards   []read      // paths that were tested: they are not missing from here on
+	calls    []*function // being entered
+	steps    int
+	lenient  int  // inside ? or try: what fails is caught
+	unsaid   int  // inside what is walked only for what it reads
+	lost     bool // the walk gave up: everything may be read
+}
+
+// enough is where the walk gives up: functions that call each other can double
+// its length with each of them.
+const enough = 20000
+
+// analyse fills in what an expression yields.
 func (c *templates) analyse(e *expr) {
-	e.max = 1
-	c.reads = append(c.reads, read{root: inputRoot})
-	for _, t := range e.tokens() {
-		switch {
-		case t.kind == tokenVar && t.text == "$children":
-			for name := range c.scope.Children {
-				c.reads = append(c.reads, read{childrenRoot, []string{name}})
-			}
-		case t.kind == tokenVar && (t.text == "$item" || t.text == "$index"):
-			c.reads = append(c.reads, read{root: itemRoot})
-		}
+	tokens, _, _ := lex(e.text)
+	a := &analyser{scope: c.scope, text: e.text, spans: place(e.query, tokens)}
+	if len(e.query.Imports) > 0 || e.query.Meta != nil {
+		a.fail(e.query, BadExpression, "expressions have no modules", "")
+	}
+	e.spans = a.spans
+	input := unknown()
+	if c.scope.Input != nil {
+		input = typed(c.scope.Input)
+	}
+	input.from = []read{{root: inputRoot}}
+	e.result = a.query(e.query, input, nil)
+	a.use(e.value)
+	if e.max > 1 {
+		a.fail(e.query, BadExpression, fmt.Sprintf("%s yields several values", a.shown(e.query)), fmt.Sprintf("collect them: [ %s ]", e.text))
+	}
+	if a.lost {
+		e.value, e.min = unknown(), 0
+		a.reads = append(a.reads, read{root: inputRoot})
+	}
+	a.wholeChildren()
+	c.reads = append(c.reads, a.reads...)
+	for _, p := range a.problems {
+		p.Path, p.Offset = e.path, p.Offset+e.at
+		c.problem(p)
 	}
 }
 
-func (e *expr) tokens() []token {
-	tokens, _, _ := lex(e.text)
-	return tokens
+// wholeChildren writes out $children as each of them.
+func (a *analyser) wholeChildren() {
+	whole := func(r read) bool { return r.root == childrenRoot && len(r.path) == 0 }
+	mentioned := slices.ContainsFunc(a.reads, whole)
+	named := slices.ContainsFunc(a.reads, func(r read) bool { return r.root == childrenRoot && len(r.path) > 0 })
+	a.reads = slices.DeleteFunc(a.reads, whole)
+	if !mentioned || (named && !a.lost) {
+		return
+	}
+	for name := range a.scope.Children {
+		a.reads = append(a.reads, read{childrenRoot, []string{name}})
+	}
 }
 
-type kinds int
+// use notes that a value is looked at, and not only passed on.
+func (a *analyser) use(v value) { a.reads = append(a.reads, v.from...) }
 
-const (
-	object kinds = iota
-	array
-	str
-)
+// env is what names mean, the last one first.
+type env struct {
+	above *env
+	name  string
+	value *value    // of a variable
+	call  *function // of a function
+}
 
-func (c *templates) wantKind(_ []string, _ kinds, _ schema.Type)  {}
-func (c *templates) wantLiteral(_ []string, _ any, _ schema.Type) {}
-func (c *templates) wantValue(_ *expr, _ schema.Type)             {}
-func (c *templates) wantText(_ *expr)                             {}
-func (c *templates) wantBoolean(_ *expr)                          {}
-func (c *templates) wantArray(_ *expr)                            {}
-func (c *templates) wantField(_ []string, name string, want schema.Type) schema.Type {
-	t, _ := want.Field(name)
-	return t
+// function is one that the expression defines, or an argument of one.
+type function struct {
+	args []string
+	body *gojq.Query
+	env  *env
+}
+
+func (e *env) variable(name string, v value) *env { return &env{above: e, name: name, value: &v} }
+
+func (e *env) function(name string, f *function) *env { return &env{above: e, name: name, call: f} }
+
+func (a *analyser) query(q *gojq.Query, in value, names *env) result {
+	if a.steps++; a.steps > enough {
+		a.lost = true
+		return result{unknown(), 0, 1}
+	}
+	for _, def := range q.FuncDefs {
+		f := &function{args: def.Args, body: def.Body}
+		names = names.function(def.Name, f)
+		f.env = names // it may call itself
+	}
+	switch {
+	case q.Term != nil:
+		return a.term(q.Term, in, names)
+	case q.Op == gojq.OpPipe && len(q.Patterns) > 0:
+		return a.bind(q, in, names)
+	case q.Op == gojq.OpPipe:
+		left := a.query(q.Left, in, names)
+		return left.then(a.query(q.Right, left.value, names))
+	case q.Op == gojq.OpComma:
+		left, right := a.query(q.Left, in, names), a.query(q.Right, in, names)
+		return result{join(left.value, right.value), min(2, left.min+right.min), min(2, left.max+right.max)}
+	case q.Op == 0:
+		a.fail(q, BadExpression, "there is nothing but definitions", "")
+		return one(unknown())
+	}
+	return a.operator(q, in, names)
+}
+
+// bind is `left as $x | right`.
+func (a *analyser) bind(q *gojq.Query, in value, names *env) result {
+	left := a.query(q.Left, in, names)
+	for _, p := range q.Patterns {
+		names = a.pattern(p, left.value, in, names)
+	}
+	return left.then(a.query(q.Right, in, names))
+}
+
+// pattern gives names to the parts of a value.
+func (a *analyser) pattern(p *gojq.Pattern, v, in value, names *env) *env {
+	if p.Name != "" {
+		return names.variable(p.Name, v)
+	}
+	for _, item := range p.Array {
+		names = a.pattern(item, a.item(v), in, names)
+	}
+	for _, kv := range p.Object {
+		a.use(v)
+		if kv.KeyQuery != nil {
+			a.use(a.query(kv.KeyQuery, in, names).value)
+		}
+		if len(kv.Key) > 0 && kv.Key[0] == '$' {
+			names = names.variable(kv.Key, unknown())
+		}
+		if kv.Val != nil {
+			names = a.pattern(kv.Val, unknown(), in, names)
+		}
+	}
+	return names
+}
+
+// item is what an array or an object has in it, without a word about what it is.
+func (a *analyser) item(v value) value {
+	item := unknown()
+	if v.shape != nil && v.kinds&^null == array {
+		item = typed(v.shape.Item())
+	}
+	item.from = below(v.from, each)
+	return item
+}
+
+func (a *analyser) term(t *gojq.Term, in value, names *env) result {
+	suffixes := t.SuffixList
+	optional := len(suffixes) > 0 && suffixes[0].Optional
+	r := a.leniently(optional, func() result { return a.primary(t, in, names) })
+	for i, s := range suffixes {
+		if s.Optional {
+			continue
+		}
+		optional = i+1 < len(suffixes) && suffixes[i+1].Optional
+		base := r
+		r = a.leniently(optional, func() result {
+			if s.Iter {
+				return base.then(a.iterate(base.value, s))
+			}
+			return base.then(a.index(base.value, s.Index, in, names))
+		})
+	}
+	return r
+}
+
+// leniently walks what ? or try stands around: it may yield nothing.
+func (a *analyser) leniently(optional bool, walk func() result) result {
+	if !optional {
+		return walk()
+	}
+	a.lenient++
+	r := walk()
+	a.lenient--
+	a.use(r.value)
+	r.min = 0
+	return r
+}
+
+func (a *analyser) primary(t *gojq.Term, in value, names *env) result {
+	switch t.Type {
+	case gojq.TermTypeIdentity:
+		return one(in)
+	case gojq.TermTypeRecurse:
+		a.use(in)
+		return result{unknown(), 1, 2}
+	case gojq.TermTypeNull:
+		return one(some(null))
+	case gojq.TermTypeTrue, gojq.TermTypeFalse:
+		return one(some(boolean))
+	case gojq.TermTypeIndex:
+		return a.index(in, t.Index, in, names)
+	case gojq.TermTypeFunc:
+		return a.call(t.Func, in, names)
+	case gojq.TermTypeObject:
+		return a.object(t.Object, in, names)
+	case gojq.TermTypeArray:
+		return a.array(t.Array, in, names)
+	case gojq.TermTypeNumber:
+		return one(some(ofNumber(t.Number)))
+	case gojq.TermTypeUnary:
+		return a.unary(t.Unary, in, names)
+	case gojq.TermTypeFormat:
+		return a.format(t, in, names)
+	case gojq.TermTypeString:
+		return a.str(t.Str, in, names)
+	case gojq.TermTypeQuery:
+		return a.query(t.Query, in, names)
+	}
+	return a.statement(t, in, names)
+}
+
+func (a *analyser) statement(t *gojq.Term, in value, names *env) result {
+	switch t.Type {
+	case gojq.TermTypeIf:
+		return a.conditional(t.If.Cond, t.If.Then, t.If.Elif, t.If.Else, in, names)
+	case gojq.TermTypeTry:
+		body := a.leniently(true, func() result { return a.query(t.Try.Body, in, names) })
+		if t.Try.Catch == nil {
+			return body
+		}
+		return either(body, a.query(t.Try.Catch, unknown(), names))
+	case gojq.TermTypeReduce:
+		r := t.Reduce
+		start, update, _ := a.loop(r.Query, r.Pattern, r.Start, r.Update, in, names)
+		return result{unknown(), min(start.min, update.min), start.max}
+	case gojq.TermTypeForeach:
+		f := t.Foreach
+		start, update, names := a.loop(f.Query, f.Pattern, f.Start, f.Update, in, names)
+		out := result{unknown(), 0, 2}
+		if f.Extract != nil {
+			a.use(a.query(f.Extract, unknown(), names).value)
+		}
+		out.max = min(2, 2*start.max*update.max)
+		return out
+	case gojq.TermTypeLabel:
+		r := a.query(t.Label.Body, in, names)
+		r.min = 0
+		return r
+	}
+	return result{} // break
+}
+
+// loop walks what reduce and foreach have in common. What goes round and round
+// is not followed: it is used, and unknown from there on.
+func (a *analyser) loop(source *gojq.Query, p *gojq.Pattern, first, next *gojq.Query, in value, names *env) (start, update result, inside *env) {
+	items := a.query(source, in, names)
+	a.use(items.value)
+	start = a.query(first, in, names)
+	a.use(start.value)
+	inside = a.pattern(p, items.value, in, names)
+	update = a.query(next, unknown(), inside)
+	a.use(update.value)
+	return start, update, inside
+}
+
+func (a *analyser) conditional(cond, then *gojq.Query, elif []*gojq.IfElif, otherwise *gojq.Query, in value, names *env) result {
+	before := len(a.guards)
+	test := a.tested(cond, in, names)
+	yes := a.query(then, in, names)
+	no := one(in) // jq: an absent else is the input
+	switch {
+	case len(elif) > 0:
+		no = a.conditional(elif[0].Cond, elif[0].Then, elif[1:], otherwise, in, names)
+	case otherwise != nil:
+		no = a.query(otherwise, in, names)
+	}
+	a.guards = a.guards[:before]
+	return test.then(either(yes, no))
+}
+
+// tested walks a condition: what it reads is guarded from here on.
+func (a *analyser) tested(cond *gojq.Query, in value, names *env) result {
+	from := len(a.reads)
+	test := a.query(cond, in, names)
+	a.use(test.value)
+	a.guards = append(a.guards, a.reads[from:]...)
+	return test
+}
+
+func (a *analyser) object(o *gojq.Object, in value, names *env) result {
+	r := one(value{kinds: object, empty: len(o.KeyVals) == 0})
+	fields, closed, sometimes := map[string]schema.Type{}, true, []string(nil)
+	for _, kv := range o.KeyVals {
+		key, known, keys := a.key(kv, in, names)
+		var v result
+		switch {
+		case kv.Val != nil:
+			v = a.query(kv.Val, in, names)
+		case len(kv.Key) > 0 && kv.Key[0] == '$':
+			v = a.variable(kv, kv.Key, names)
+		case known:
+			v = one(a.field(in, key, kv))
+		default:
+			v = one(unknown())
+		}
+		a.use(v.value)
+		r = keys.then(v).then(r)
+		closed = closed && known
+		fields[key] = v.toType()
+		if v.kinds&null != 0 {
+			sometimes = append(sometimes, key)
+		}
+	}
+	r.value = value{kinds: object, empty: len(o.KeyVals) == 0}
+	if closed {
+		r.shape = schema.Record(fields, sometimes...)
+	}
+	return r
+}
+
+// key is the name of an entry of an object, if it is plain.
+func (a *analyser) key(kv *gojq.ObjectKeyVal, in value, names *env) (name string, known bool, r result) {
+	switch {
+	case kv.KeyString != nil:
+		r = a.str(kv.KeyString, in, names)
+		if r.text != nil {
+			return *r.text, true, r
+		}
+		return "", false, r
+	case kv.KeyQuery != nil:
+		r = a.query(kv.KeyQuery, in, names)
+		a.use(r.value)
+		a.wants(kv.KeyQuery, r.value, str, "a key of an object")
+		return "", false, r
+	case kv.Key[0] == '$':
+		return kv.Key[1:], true, one(value{})
+	}
+	return kv.Key, true, one(value{})
+}
+
+func (a *analyser) array(array *gojq.Array, in value, names *env) result {
+	if array.Query == nil {
+		v := listOf(unknown())
+		v.empty = true
+		return one(v)
+	}
+	item := a.query(array.Query, in, names)
+	a.use(item.value)
+	return one(listOf(item.value))
+}
+
+func (a *analyser) str(s *gojq.String, in value, names *env) result {
+	if s.Queries == nil {
+		return one(value{kinds: str, text: &s.Str})
+	}
+	r := one(some(str))
+	for _, q := range s.Queries {
+		if q.Term.Str != nil {
+			continue
+		}
+		part := a.query(q.Term.Query, in, names)
+		a.use(part.value)
+		a.missing(q, part.value, `the text would have "null" in it`)
+		r = part.then(r)
+	}
+	r.value = some(str)
+	return r
 }

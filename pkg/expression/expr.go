@@ -13,6 +13,7 @@ type expr struct {
 	path   []string
 	query  *gojq.Query
 	source string // compact
+	spans  spans
 	result
 }
 

@@ -30,6 +30,7 @@ const (
 	UnknownField  = "unknown-field"  // a field that the object does not have
 	WrongType     = "wrong-type"     // a value that can never fit
 	MayBeNull     = "may-be-null"    // a warning: a field that may be missing, used where null fails or does damage
+	HiddenFalse   = "hidden-false"   // a warning: // replaces a false that was meant
 )
 
 // part is a piece of a scalar: literal text, or an expression.

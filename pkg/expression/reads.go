@@ -29,7 +29,7 @@ func (r reads) paths(root root) [][]string {
 	var all [][]string
 	for _, one := range r {
 		if one.root == root {
-			all = append(all, one.path)
+			all = append(all, one.known())
 		}
 	}
 	slices.SortFunc(all, slices.Compare)
@@ -40,6 +40,14 @@ func (r reads) paths(root root) [][]string {
 		}
 	}
 	return kept
+}
+
+// known is the path up to an item or a computed key.
+func (r read) known() []string {
+	if i := slices.Index(r.path, each); i >= 0 {
+		return r.path[:i]
+	}
+	return r.path
 }
 
 // covers says that a path leads to another or to something above it.

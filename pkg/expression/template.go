@@ -21,15 +21,23 @@ func Template(value any, scope Scope, want schema.Type) (*Program, []Problem) {
 	if want == nil {
 		want = schema.Any()
 	}
-	c := &templates{scope: scope}
+	c := &templates{scope: scope, kind: kindOf(value)}
 	return c.program(c.value(nil, value, want))
 }
 
 // templates compiles the value of one template.
 type templates struct {
 	scope    Scope
+	kind     string // of the object that the template makes, if it says so
 	problems []Problem
 	reads    reads
+}
+
+// kindOf is how messages name the object that a template makes.
+func kindOf(template any) string {
+	fields, _ := template.(map[string]any)
+	kind, _ := fields["kind"].(string)
+	return kind
 }
 
 // node is a compiled value.
@@ -37,6 +45,7 @@ type node struct {
 	source  string
 	literal bool // source is JSON
 	null    bool // it may come out null; with literal, it is null
+	expr    *expr
 }
 
 func (c *templates) problem(p Problem) {
@@ -105,6 +114,9 @@ func (c *templates) object(path []string, fields map[string]any, want schema.Typ
 		if field.literal && field.null {
 			continue
 		}
+		if want.Needed(key) {
+			c.wantNeeded(field, at)
+		}
 		n.literal = n.literal && field.literal
 		n.null = n.null || field.null
 		if b.Len() > 0 {
@@ -168,7 +180,7 @@ func (c *templates) scalar(path []string, text string, want schema.Type) node {
 			return node{source: "null"}
 		}
 		c.wantValue(e, want)
-		return node{source: e.one(), null: e.mayBeNull()}
+		return node{source: e.one(), null: e.mayBeNull(), expr: e}
 	}
 	c.wantKind(path, str, want)
 	return c.interpolate(path, parts)

@@ -79,7 +79,7 @@ func TestTemplateRuns(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p, problems := Template(decode(t, tt.template), anything(), nil)
+			p, problems := Template(decode(t, tt.template), free(), nil)
 			if len(errorsOf(problems)) > 0 {
 				t.Fatal(problems)
 			}
@@ -97,7 +97,7 @@ func TestTemplateRuns(t *testing.T) {
 	}
 }
 
-func anything() Scope {
+func free() Scope {
 	return Scope{Name: "the input", Children: map[string]schema.Type{"web": nil}, Each: true}
 }
 

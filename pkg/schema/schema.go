@@ -51,16 +51,17 @@ type Type interface {
 func Any() Type { return shape{} }
 
 // Of is the type of a scalar of a kind, and of objects and arrays of anything.
-func Of(kind Kind) Type { return shape{kind: kind, open: true} }
+func Of(kind Kind) Type { return shape{kind: kind, open: kind == Object} }
 
 // ListOf is the type of an array.
 func ListOf(item Type) Type { return shape{kind: Array, item: item} }
 
-// Record is the type of an object that has these fields and no other, each of them always.
-func Record(fields map[string]Type) Type {
+// Record is the type of an object that has these fields and no other: each of
+// them always, but for those that are said to be missing at times.
+func Record(fields map[string]Type, sometimes ...string) Type {
 	s := shape{kind: Object, fields: map[string]field{}}
 	for name, t := range fields {
-		s.fields[name] = field{t: t, always: true}
+		s.fields[name] = field{t: t, always: !slices.Contains(sometimes, name)}
 	}
 	return s
 }

@@ -1,0 +1,184 @@
+package expression
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/itchyny/gojq"
+
+	"github.com/argoperator/argoperator/pkg/schema"
+)
+
+// index is v.name, v["name"], v[number] and v[from:to]; the brackets are
+// evaluated against the input of the whole term.
+func (a *analyser) index(v value, i *gojq.Index, in value, names *env) result {
+	switch {
+	case i.Name != "":
+		return one(a.field(v, i.Name, i))
+	case i.IsSlice:
+		return a.slice(v, i, in, names)
+	}
+	var key result
+	if i.Str != nil {
+		key = a.str(i.Str, in, names)
+	} else {
+		key = a.query(i.Start, in, names)
+	}
+	a.use(key.value)
+	if key.text != nil {
+		return key.then(one(a.field(v, *key.text, i)))
+	}
+	if key.kinds&^null == str {
+		a.wants(i, v, object|null, "what is indexed by a name")
+	}
+	if key.kinds&^null&^number == 0 {
+		a.wants(i, v, array|str|null, "what is indexed by a number")
+	}
+	a.use(v) // a computed key may be any
+	item := a.item(v)
+	if v.kinds&^null == array && key.kinds&^number == 0 {
+		item.kinds |= null // out of range
+		return key.then(one(item))
+	}
+	return key.then(one(value{kinds: anything, from: item.from}))
+}
+
+func (a *analyser) slice(v value, i *gojq.Index, in value, names *env) result {
+	r := one(value{kinds: v.kinds & (array | str | null), shape: v.shape, from: below(v.from, each), absent: v.absent})
+	for _, bound := range []*gojq.Query{i.Start, i.End} {
+		if bound != nil {
+			b := a.query(bound, in, names)
+			a.use(b.value)
+			a.wants(bound, b.value, number|null, "a bound of a slice")
+			r = b.then(r)
+		}
+	}
+	a.wants(i, v, array|str|null, "what is sliced")
+	a.use(v)
+	return r
+}
+
+// field is v.name. The node is where the name stands.
+func (a *analyser) field(v value, name string, node any) value {
+	if v.kinds&(object|null) == 0 && v.kinds != 0 {
+		a.misfit(node, fmt.Sprintf("%s is %s and has no field %s", a.owner(node, v), v.kinds, name), "")
+		return unknown()
+	}
+	if child, ok := a.child(v, name, node); ok {
+		return child
+	}
+	found := value{kinds: anything, from: below(v.from, name)}
+	if v.absent != nil && !a.guarded(v.absent.read) {
+		found.absent = v.absent
+	}
+	if v.shape == nil || v.kinds&object == 0 {
+		return found
+	}
+	t, known := v.shape.Field(name)
+	if !known {
+		a.unknownField(v, name, node)
+		return value{kinds: anything, from: found.from}
+	}
+	found.kinds, found.shape = ofType(t), t
+	if !v.shape.Required(name) || v.kinds&null != 0 {
+		found.kinds |= null
+	}
+	listed := slices.Contains(v.shape.Fields(), name) || t.Kind() != schema.Unknown
+	if found.absent == nil && listed && len(v.from) > 0 && !v.shape.Required(name) {
+		found.absent = &absence{found.from[0], node, "it is not required and has no default"}
+	}
+	return found
+}
+
+// owner is how a message names what a field is read from.
+func (a *analyser) owner(node any, v value) string {
+	if len(v.from) == 1 {
+		if len(v.from[0].path) == 0 && v.from[0].root == inputRoot && a.scope.Name != "" {
+			return a.scope.Name
+		}
+		return v.from[0].String()
+	}
+	if s, ok := a.spans[node]; ok {
+		if before := strings.TrimRight(a.text[:s.at], ".[ "); before != "" {
+			return before
+		}
+	}
+	return "the value"
+}
+
+func (a *analyser) unknownField(v value, name string, node any) {
+	path := read{inputRoot, []string{name}}
+	if len(v.from) == 1 {
+		path = below(v.from, name)[0]
+	}
+	of := a.scope.Name
+	if len(v.from) != 1 || v.from[0].root != inputRoot || of == "" {
+		of = a.owner(node, v)
+	}
+	fields := v.shape.Fields()
+	hint := ""
+	if best := nearest(name, fields); best != "" {
+		path.path = slices.Clone(path.path)
+		right := slices.Concat(path.path[:len(path.path)-1], []string{best})
+		hint = "did you mean " + read{path.root, right}.String() + "?"
+	} else if 0 < len(fields) && len(fields) <= 14 {
+		hint = "fields: " + strings.Join(fields, ", ")
+	}
+	a.fail(node, UnknownField, fmt.Sprintf("%s: no such field in %s", path, of), hint)
+}
+
+// child is $children.NAME.
+func (a *analyser) child(v value, name string, node any) (value, bool) {
+	if len(v.from) != 1 || v.from[0].root != childrenRoot || len(v.from[0].path) > 0 {
+		return value{}, false
+	}
+	t, ok := a.scope.Children[name]
+	if !ok {
+		names := slices.Sorted(maps.Keys(a.scope.Children))
+		hint := "there are no children"
+		if best := nearest(name, names); best != "" {
+			hint = "did you mean $children." + best + "?"
+		} else if len(names) > 0 {
+			hint = "children: " + strings.Join(names, ", ")
+		}
+		a.fail(node, UnknownField, fmt.Sprintf("there is no child %q", name), hint)
+		return unknown(), true
+	}
+	if t == nil {
+		t = schema.Any()
+	}
+	c := typed(t)
+	c.kinds |= null
+	c.from = below(v.from, name)
+	c.absent = &absence{c.from[0], node, "the child may not exist yet"}
+	return c, true
+}
+
+// iterate is v[].
+func (a *analyser) iterate(v value, node any) result {
+	if v.kinds&(array|object) == 0 && v.kinds&^null != 0 {
+		a.misfit(node, fmt.Sprintf("[] wants an array or an object, and %s is %s", a.called(node, v), v.kinds&^null), "")
+	} else {
+		a.missing(node, v, "[] fails on null")
+	}
+	a.use(v)
+	item := a.item(v)
+	if v.shape != nil && v.kinds&^null == object {
+		item = a.entry(v)
+	}
+	return result{item, 0, 2}
+}
+
+// entry is the value of any field of an object.
+func (a *analyser) entry(v value) value {
+	entry := unknown()
+	if len(v.shape.Fields()) == 0 && v.shape.Open() {
+		if t, _ := v.shape.Field(each); t.Kind() != schema.Unknown {
+			entry = typed(t)
+		}
+	}
+	entry.from = below(v.from, each)
+	return entry
+}

@@ -1,0 +1,212 @@
+package expression
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/itchyny/gojq"
+
+	"github.com/argoperator/argoperator/pkg/schema"
+)
+
+// ofNumber is what a number in the text is.
+func ofNumber(text string) kinds {
+	if strings.ContainsAny(text, ".eE") {
+		return number
+	}
+	return integer
+}
+
+func (a *analyser) unary(u *gojq.Unary, in value, names *env) result {
+	r := a.term(u.Term, in, names)
+	a.use(r.value)
+	a.wants(u.Term, r.value, number, "the operand of "+u.Op.String())
+	r.value = some(number & (r.kinds | fraction*b2k(r.kinds&integer == 0)))
+	return r
+}
+
+func b2k(b bool) kinds {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (a *analyser) operator(q *gojq.Query, in value, names *env) result {
+	switch q.Op {
+	case gojq.OpAlt:
+		return a.alternative(q, in, names)
+	case gojq.OpAnd, gojq.OpOr:
+		before := len(a.guards)
+		left := a.tested(q.Left, in, names)
+		right := a.query(q.Right, in, names)
+		a.guards = a.guards[:before]
+		a.use(right.value)
+		r := left.then(right)
+		r.value, r.min = some(boolean), min(left.min, right.min)
+		return r
+	case gojq.OpEq, gojq.OpNe, gojq.OpLt, gojq.OpLe, gojq.OpGt, gojq.OpGe:
+		return a.comparison(q, in, names)
+	case gojq.OpAdd, gojq.OpSub, gojq.OpMul, gojq.OpDiv, gojq.OpMod:
+		return a.arithmetic(q, in, names)
+	}
+	return a.update(q, in, names)
+}
+
+// update is an assignment: a copy of the input with another value at a path.
+func (a *analyser) update(q *gojq.Query, in value, names *env) result {
+	a.use(in)
+	a.unsaid++ // the path may be a new one
+	a.use(a.query(q.Left, in, names).value)
+	a.unsaid--
+	right := one(unknown())
+	if q.Op == gojq.OpModify {
+		a.use(a.query(q.Right, unknown(), names).value)
+	} else {
+		right = a.query(q.Right, in, names)
+		a.use(right.value)
+	}
+	return right.then(one(value{kinds: in.kinds&^null&(object|array) | in.kinds&null*(object|array)}))
+}
+
+// alternative is left // right: the values of left that are neither null nor
+// false, or those of right if there is none.
+func (a *analyser) alternative(q *gojq.Query, in value, names *env) result {
+	left := a.query(q.Left, in, names)
+	right := a.query(q.Right, in, names)
+	a.use(left.value)
+	if left.kinds&^null == boolean && isTrue(q.Right) {
+		a.report(q, Problem{
+			Code: HiddenFalse, Warning: true,
+			Message: fmt.Sprintf("%s is true also where %s is false: // replaces false as it replaces null", a.shown(q), a.called(q.Left, left.value)),
+			Hint:    fmt.Sprintf("write (%s) != false, or give the field a default", a.shown(q.Left)),
+		})
+	}
+	r := result{join(left.present(), right.value), right.min, max(left.max, right.max)}
+	if left.min > 0 && left.kinds&(null|boolean) == 0 {
+		r.min = 1
+	}
+	r.absent = right.absent
+	return r
+}
+
+func isTrue(q *gojq.Query) bool {
+	return q.Term != nil && q.Term.Type == gojq.TermTypeTrue && len(q.Term.SuffixList) == 0
+}
+
+// wide makes integers and fractions one kind, for comparisons.
+func wide(k kinds) kinds {
+	if k&number != 0 {
+		k |= number
+	}
+	return k
+}
+
+func (a *analyser) comparison(q *gojq.Query, in value, names *env) result {
+	left, right := a.query(q.Left, in, names), a.query(q.Right, in, names)
+	a.use(left.value)
+	a.use(right.value)
+	l, r := left.kinds&^null, right.kinds&^null
+	if l != 0 && r != 0 && wide(l)&wide(r) == 0 {
+		a.misfit(q, fmt.Sprintf("%s is %s and %s is %s: they can never be compared with %s",
+			a.called(q.Left, left.value), l, a.called(q.Right, right.value), r, q.Op), "")
+	} else if q.Op != gojq.OpEq && q.Op != gojq.OpNe {
+		a.missing(q.Left, left.value, "null is less than everything")
+		a.missing(q.Right, right.value, "null is less than everything")
+	}
+	both := left.then(right)
+	both.value = some(boolean)
+	return both
+}
+
+// pair is what an operator makes of two kinds.
+type pair struct{ left, right, makes kinds }
+
+// arithmetics lists what the operators take, apart from null.
+var arithmetics = map[gojq.Operator][]pair{
+	gojq.OpAdd: {
+		{integer, integer, integer},
+		{number, fraction, number},
+		{fraction, number, number},
+		{str, str, str},
+		{array, array, array},
+		{object, object, object},
+		{null, anything, 0},
+		{anything, null, 0}, // the other one
+	},
+	gojq.OpSub: {{integer, integer, integer}, {number, fraction, number}, {fraction, number, number}, {array, array, array}},
+	gojq.OpMul: {
+		{integer, integer, integer},
+		{number, fraction, number},
+		{fraction, number, number},
+		{str, number, str | null},
+		{number, str, str | null},
+		{object, object, object},
+	},
+	gojq.OpDiv: {{number, number, number}, {str, str, array}},
+	gojq.OpMod: {{number, number, integer}},
+}
+
+func (a *analyser) arithmetic(q *gojq.Query, in value, names *env) result {
+	left, right := a.query(q.Left, in, names), a.query(q.Right, in, names)
+	a.use(left.value)
+	a.use(right.value)
+	var made kinds
+	fits := false
+	for _, p := range arithmetics[q.Op] {
+		if left.kinds&p.left == 0 || right.kinds&p.right == 0 {
+			continue
+		}
+		fits = fits || (p.left|p.right)&null == 0 || left.kinds == null || right.kinds == null
+		made |= p.makes
+		switch {
+		case p.left == null:
+			made |= right.kinds
+		case p.right == null:
+			made |= left.kinds
+		}
+	}
+	if !fits && left.kinds != 0 && right.kinds != 0 {
+		a.misfit(q, fmt.Sprintf("%s is %s and %s is %s: %s cannot take both", a.called(q.Left, left.value), left.kinds&^null|onlyNull(left.kinds),
+			a.called(q.Right, right.value), right.kinds&^null|onlyNull(right.kinds), q.Op), fixAdd(q, left.kinds, right.kinds))
+		made = anything
+	} else {
+		a.missing(q.Left, left.value, nullIn(q.Op))
+		a.missing(q.Right, right.value, nullIn(q.Op))
+	}
+	both := left.then(right)
+	both.value = some(made)
+	if made == array || made == object {
+		both.shape = sum(left.value, right.value)
+	}
+	return both
+}
+
+func onlyNull(k kinds) kinds { return null * b2k(k == null) }
+
+func nullIn(op gojq.Operator) string {
+	if op == gojq.OpAdd {
+		return "null + x is x"
+	}
+	return "null in " + op.String() + " fails"
+}
+
+// fixAdd helps who adds a number to a text.
+func fixAdd(q *gojq.Query, l, r kinds) string {
+	if q.Op == gojq.OpAdd && slices.Contains([]kinds{str | integer, str | number, str | fraction, str | boolean}, (l|r)&^null) {
+		return `put them into one text: "\(.a)\(.b)"`
+	}
+	return ""
+}
+
+// sum is the shape of two arrays or objects together, if it is known.
+func sum(left, right value) schema.Type {
+	switch {
+	case left.empty || left.kinds == null:
+		return right.shape
+	case right.empty || right.kinds == null:
+		return left.shape
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package expression
+
+import (
+	"fmt"
+	"strings"
+)
+
+// report adds a problem at a node, unless there is one already.
+func (a *analyser) report(node any, p Problem) {
+	if a.unsaid > 0 {
+		return
+	}
+	p.Offset, p.Length = 0, len(a.text)
+	if s, ok := a.spans[node]; ok {
+		p.Offset, p.Length = s.at, s.end-s.at
+	}
+	for _, other := range a.problems {
+		if other.Offset == p.Offset && other.Length == p.Length && (other.Message == p.Message || !other.Warning) {
+			return
+		}
+	}
+	a.problems = append(a.problems, p)
+}
+
+func (a *analyser) fail(node any, code, message, hint string) {
+	a.report(node, Problem{Code: code, Message: message, Hint: hint})
+}
+
+// misfit reports a value that can never fit, if nothing catches the failure.
+func (a *analyser) misfit(node any, message, hint string) {
+	if a.lenient == 0 {
+		a.fail(node, WrongType, message, hint)
+	}
+}
+
+// shown is the text of a node, as messages have it.
+func (a *analyser) shown(node any) string {
+	text := a.text
+	if s, ok := a.spans[node]; ok {
+		text = text[s.at:s.end]
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > 60 {
+		text = string(runes[:57]) + "..."
+	}
+	return text
+}
+
+// called is how messages name a value: by its path if it has one.
+func (a *analyser) called(node any, v value) string {
+	if len(v.from) == 1 && len(v.from[0].path) > 0 {
+		return v.from[0].String()
+	}
+	return a.shown(node)
+}
+
+// wants reports a value that can never be of a kind, and one that may be
+// missing where null does not do.
+func (a *analyser) wants(node any, v value, want kinds, what string) {
+	if v.kinds&want == 0 && v.kinds&^null != 0 {
+		a.misfit(node, fmt.Sprintf("%s must be %s, and %s is %s", what, want&^null, a.called(node, v), v.kinds&^null), "")
+		return
+	}
+	if want&null == 0 {
+		a.missing(node, v, fmt.Sprintf("%s must be %s", what, want))
+	}
+}
+
+// missing warns of an optional field where its absence fails or does damage.
+func (a *analyser) missing(node any, v value, damage string) {
+	if v.absent == nil || a.lenient > 0 || a.guarded(v.absent.read) {
+		return
+	}
+	path := v.absent.String()
+	if whole := a.called(node, v); strings.HasPrefix(whole, path) {
+		path = whole
+	}
+	a.report(v.absent.node, Problem{
+		Code: MayBeNull, Warning: true,
+		Message: fmt.Sprintf("%s may be missing (%s), and %s", v.absent.read, v.absent.why, damage),
+		Hint:    fmt.Sprintf("say what it is then: (%s // …)", path),
+	})
+}
+
+// guarded says that a path, or something below it, was tested.
+func (a *analyser) guarded(path read) bool {
+	for _, g := range a.guards {
+		if g.root == path.root && covers(path.path, g.path) {
+			return true
+		}
+	}
+	return false
+}
