@@ -140,32 +140,69 @@ func writePart(p *Plan, c Child, shard int) part {
 }
 
 func writeJQ(p *Plan, c Child, shard int) string {
-	due := []string{
+	return fmt.Sprintf(`def wanted: try {child: %s} catch {error: tostring};
+%s
+| if .type == "DELETE" or $new.metadata.deletionTimestamp != null%s then {go: false} else
+  %s as $seen | %s as $before
+  | if (%s) | not then {go: false} else ($new | wanted) as $want
+  | if %s | not then {go: false} else {go: true}
+    + (if $want.error then {call: %s}%s
+       else {call: %s} end)
+    + {failed: %s} end end end`,
+		wantedJQ(p, c), eventObjects, elsewhere(p, "$new.metadata.uid", shard)+ownKind(p),
+		memory(p, c, "$new"), memory(p, c, "$old"), strings.Join(due(p, c), "\n      or "), going(c),
+		remember(p, c, fromParent(p), fmt.Sprintf(`{ready: false, message: "template: \($want.error)", failed: {generation: $new.metadata.generation, attempts: %d}}`, maxAttempts)),
+		deletion(p, c), application(p, c),
+		remember(p, c, fromParent(p), `{ready: false, message: "the API server does not take it; argoperator render and kubectl apply --server-side --dry-run=server show why", failed: {generation: $new.metadata.generation, attempts: ((if $seen.failed.generation == $new.metadata.generation then $seen.failed.attempts else 0 end) + 1)}}`))
+}
+
+// due lists when a child is written: at the start; when something changed that
+// it is computed from; when the memory says that it is gone, drifted, failed or
+// was overwritten by a late delivery of an older generation.
+func due(p *Plan, c Child) []string {
+	list := []string{
 		`$old == null`,
 		`$new.metadata.generation != $old.metadata.generation`,
 		`$seen == null and $before != null`,
 		`$seen.drift != null and $seen.drift != $before.drift`,
 		fmt.Sprintf(`$seen.failed != null and $seen.failed != $before.failed and $seen.failed.attempts < %d`, maxAttempts),
 		`$seen.generation != $before.generation and $seen.generation < $new.metadata.generation`,
-		`$want != ($old | wanted)`,
+	}
+	if inputs := inputsOf(p, c); len(inputs) > 0 {
+		list = append(list, fmt.Sprintf("($new | [%[1]s]) != ($old | [%[1]s])", strings.Join(inputs, ", ")))
 	}
 	if c.When != nil {
-		due = append(due, `$want.child == null and $seen != null and $before == null`)
+		list = append(list, `$seen != null and $before == null and ($new | wanted).child == null`)
 	}
-	return fmt.Sprintf(`def wanted: try {child: %s} catch {error: tostring};
-%s
-| if .type == "DELETE" or $new.metadata.deletionTimestamp != null%s then {go: false} else
-  %s as $seen | %s as $before | ($new | wanted) as $want
-  | if %s then {go: %s}
-    + (if $want.error then {call: %s}%s
-       else {call: %s} end)
-    + {failed: %s}
-  else {go: false} end end`,
-		wantedJQ(p, c), eventObjects, elsewhere(p, "$new.metadata.uid", shard)+ownKind(p),
-		memory(p, c, "$new"), memory(p, c, "$old"), strings.Join(due, "\n    or "), going(c),
-		remember(p, c, fromParent(p), fmt.Sprintf(`{ready: false, message: "template: \($want.error)", failed: {generation: $new.metadata.generation, attempts: %d}}`, maxAttempts)),
-		deletion(p, c), application(p, c),
-		remember(p, c, fromParent(p), `{ready: false, message: "the API server does not take it: the log of the Sensor has its answer", failed: {generation: $new.metadata.generation, attempts: ((if $seen.failed.generation == $new.metadata.generation then $seen.failed.attempts else 0 end) + 1)}}`))
+	return list
+}
+
+// inputsOf is the jq of what a child is computed from, without what can never
+// change and without what shows in the generation.
+func inputsOf(p *Plan, c Child) []string {
+	root, all := branch{}, false
+	for _, program := range []*expression.Program{c.Object, c.When} {
+		if program == nil {
+			continue
+		}
+		for _, path := range program.Reads() {
+			_, changes := mayChange([][]string{path})
+			if counted := p.API.Generation && len(path) > 0 && path[0] != "metadata" && path[0] != "status"; changes && !counted {
+				all = all || len(path) == 0
+				root.add(path)
+			}
+		}
+		for name := range program.ReadsChildren() {
+			root.add([]string{"status", "children", name, "live"})
+		}
+	}
+	switch {
+	case all:
+		return []string{"del(.metadata.managedFields, .metadata.resourceVersion, .status.conditions, .status.observedGeneration)"}
+	case p.Reconcile.Memory == InAnnotations && root["status"] != nil:
+		return []string{"."}
+	}
+	return root.paths(".")
 }
 
 // wantedJQ is the child as its template has it, or null where `when` is not true.
@@ -225,7 +262,16 @@ func application(p *Plan, c Child) string {
 	// U+2028 and the like are line ends to YAML, as which the API server reads the body
 	return fmt.Sprintf(`{method: "PATCH", path: %s, type: "application/apply-patch+yaml",
          body: ($want.child%s | tojson | if test("[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]") then gsub("(?<c>[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff])"; "\\u" + ([.c | explode[0] | (. / 4096 | floor) %% 16, (. / 256 | floor) %% 16, (. / 16 | floor) %% 16, . %% 16 | "0123456789abcdef"[.:. + 1]] | add)) else . end)}`,
-		address(c.Kind, namespaceOf(c), "$want.child.metadata.name")+fmt.Sprintf(` + "?fieldManager=%s&force=%t"`, p.Runtime.Operator, p.Reconcile.Force), dressed(p, c))
+		address(c.Kind, namespaceOf(c), "$want.child.metadata.name")+fmt.Sprintf(` + "?fieldManager=%s&force=%s"`, p.Runtime.Operator, force(p)), dressed(p, c))
+}
+
+// force takes fields over from others, but not from an object that was never
+// seen as a child: somebody else's object of that name stays as it is.
+func force(p *Plan) string {
+	if p.Reconcile.Force {
+		return `\($seen.uid != null)`
+	}
+	return "false"
 }
 
 // dressed gives the child what makes it ours.
@@ -260,7 +306,7 @@ def marks: [seen, .metadata.annotations[%s]];
 | (%s) as $owner
 | if $owner == null or $new.metadata.labels[%s] != %s%s then {go: false} else
   .type as $type
-  | (if $old != null and ($new | ours.fieldsV1) != ($old | ours.fieldsV1) and ($new | ours.time) == ($old | ours.time)
+  | (if $old != null and ($new | ours.fieldsV1) != ($old | ours.fieldsV1) and ($new | ours.time // ($old | ours.time)) == ($old | ours.time)
        and $new.metadata.annotations[%s] == $old.metadata.annotations[%s] then {drift: $new.metadata.resourceVersion} else {} end) as $drift
   | if $type == "DELETE" or $old == null or $drift != {} or ($new | marks) != ($old | marks) then {go: true, call: %s}
   else {go: false} end end`,
@@ -382,7 +428,7 @@ func refusedStatus(p *Plan) string {
 	if !p.API.Conditions {
 		return `{metadata: {resourceVersion: $new.metadata.resourceVersion}}`
 	}
-	return `{metadata: {resourceVersion: $new.metadata.resourceVersion}, status: {conditions: with(["False", "StatusRefused", "the API server does not take the computed status: the log of the Sensor has its answer"])}}`
+	return `{metadata: {resourceVersion: $new.metadata.resourceVersion}, status: {conditions: with(["False", "StatusRefused", "the API server does not take the computed status"])}}`
 }
 
 // address is the jq of an object's path in the API server.
@@ -501,6 +547,20 @@ func (b branch) add(path []string) {
 		}
 	}
 	next.add(path[1:])
+}
+
+// paths are the leaves as jq that yields nothing where there is no such field.
+func (b branch) paths(of string) []string {
+	var out []string
+	for _, key := range slices.Sorted(maps.Keys(b)) {
+		field := fmt.Sprintf("%s[%s]?", of, quote(key))
+		if inner := b[key]; len(inner) > 0 {
+			out = append(out, inner.paths(field)...)
+		} else {
+			out = append(out, field)
+		}
+	}
+	return out
 }
 
 func (b branch) jq(of string) string {

@@ -109,6 +109,7 @@ func api(d *definition.Definition) API {
 		out.Versions = versions(d)
 		out.Kind.Version = storage(a.Versions)
 	}
+	out.Generation = a.Existing == nil || a.Existing.Status
 	out.Conditions, out.Observed = statusHas(d, "conditions"), statusHas(d, "observedGeneration")
 	return out
 }

@@ -56,6 +56,7 @@ type API struct {
 	Categories []string
 	Versions   []Version       // empty unless a CustomResourceDefinition is built
 	CRD        json.RawMessage // a CustomResourceDefinition taken as it is
+	Generation bool            // its objects count the changes of their spec
 	Conditions bool            // the status has conditions
 	Observed   bool            // the status has observedGeneration
 }
