@@ -45,6 +45,7 @@ type analyser struct {
 	steps    int
 	lenient  int  // inside ? or try: what fails is caught
 	unsaid   int  // inside what is walked only for what it reads
+	mentions bool // $children is written: the program needs the variable
 	lost     bool // the walk gave up: everything may be read
 }
 
@@ -67,8 +68,12 @@ func (c *templates) analyse(e *expr) {
 	input.from = []read{{root: inputRoot}}
 	e.result = a.query(e.query, input, nil)
 	a.use(e.value)
-	if e.max > 1 {
+	failed := slices.ContainsFunc(a.problems, func(p Problem) bool { return !p.Warning })
+	if e.max > 1 && !failed {
 		a.fail(e.query, BadExpression, fmt.Sprintf("%s yields several values", a.shown(e.query)), fmt.Sprintf("collect them: [ %s ]", e.text))
+	}
+	if failed {
+		e.value = unknown() // one thing at a time
 	}
 	if a.lost {
 		e.value, e.min = unknown(), 0
@@ -82,17 +87,16 @@ func (c *templates) analyse(e *expr) {
 	}
 }
 
-// wholeChildren writes out $children as each of them.
+// wholeChildren writes out $children as each of them, also where it is only
+// mentioned: the program needs the variable, whatever is made of it.
 func (a *analyser) wholeChildren() {
-	whole := func(r read) bool { return r.root == childrenRoot && len(r.path) == 0 }
-	mentioned := slices.ContainsFunc(a.reads, whole)
-	named := slices.ContainsFunc(a.reads, func(r read) bool { return r.root == childrenRoot && len(r.path) > 0 })
+	whole := func(r read) bool { return r.root == childrenRoot && (len(r.path) == 0 || r.path[0] == each) }
+	all := slices.ContainsFunc(a.reads, whole) || (a.mentions && (a.lost || !a.reads.has(childrenRoot)))
 	a.reads = slices.DeleteFunc(a.reads, whole)
-	if !mentioned || (named && !a.lost) {
-		return
-	}
 	for name := range a.scope.Children {
-		a.reads = append(a.reads, read{childrenRoot, []string{name}})
+		if all {
+			a.reads = append(a.reads, read{childrenRoot, []string{name}})
+		}
 	}
 }
 
@@ -365,7 +369,7 @@ func (a *analyser) key(kv *gojq.ObjectKeyVal, in value, names *env) (name string
 	case kv.KeyQuery != nil:
 		r = a.query(kv.KeyQuery, in, names)
 		a.use(r.value)
-		a.wants(kv.KeyQuery, r.value, str, "a key of an object")
+		a.wants(kv.KeyQuery, r.value, str, "a key of an object must be")
 		return "", false, r
 	case kv.Key[0] == '$':
 		return kv.Key[1:], true, one(value{})

@@ -15,6 +15,7 @@ type builtin struct {
 	of       schema.Kind // of the items of an array that it makes
 	same     bool        // the array that it makes is like its input
 	item     bool        // it makes an item of its input, or null
+	deaf     bool        // it does not look at its input
 }
 
 // argument is one argument of a function.
@@ -30,6 +31,7 @@ const (
 	asValue    subject = iota // the input, once for each value
 	toInput                   // the input
 	toItem                    // each item of the input
+	toFirst                   // what the first argument yields
 	toAnything                // what comes up
 )
 
@@ -46,18 +48,25 @@ func (b builtin) times(least, most int) builtin {
 func (b builtin) alike() builtin  { b.same = true; return b }
 func (b builtin) ofItem() builtin { b.item = true; return b }
 
+// deaf is a function that makes one value of its arguments alone.
+func deaf(makes kinds, args ...argument) builtin {
+	b := fn(0, makes, args...)
+	b.deaf = true
+	return b
+}
+
 // builtins are the functions of the jq that Sensors run, gojq, apart from those
 // in special, kept and impure.
 var builtins = sync.OnceValue(func() map[string]builtin {
 	var (
-		any_   = argument{}
-		text   = argument{takes: str}
-		num    = argument{takes: number}
-		flags  = argument{takes: str | null}
-		self   = argument{to: toInput}
-		item   = argument{to: toItem}
-		free   = argument{to: toAnything}
-		source = argument{to: toInput}
+		any_  = argument{}
+		text  = argument{takes: str}
+		num   = argument{takes: number}
+		flags = argument{takes: str | null}
+		self  = argument{to: toInput}
+		item  = argument{to: toItem}
+		free  = argument{to: toAnything}
+		each  = argument{to: toFirst}
 	)
 	const listed = array | object
 	table := map[string]builtin{
@@ -81,9 +90,9 @@ var builtins = sync.OnceValue(func() map[string]builtin {
 
 		// Arrays and objects.
 		"length/0": fn(anything&^boolean, number), "keys/0": fn(listed, array).list(""), "to_entries/0": fn(object, array), "from_entries/0": fn(listed, object),
-		"with_entries/1": fn(object, object, free), "map_values/1": fn(listed, listed, item), "add/0": fn(listed, anything), "add/1": fn(0, anything, source),
-		"any/0": fn(listed, boolean), "any/1": fn(listed, boolean, item), "any/2": fn(0, boolean, source, free),
-		"all/0": fn(listed, boolean), "all/1": fn(listed, boolean, item), "all/2": fn(0, boolean, source, free),
+		"with_entries/1": fn(object, object, free), "map_values/1": fn(listed, listed, item), "add/0": fn(listed, anything), "add/1": deaf(anything, self),
+		"any/0": fn(listed, boolean), "any/1": fn(listed, boolean, item), "any/2": deaf(boolean, self, each),
+		"all/0": fn(listed, boolean), "all/1": fn(listed, boolean, item), "all/2": deaf(boolean, self, each),
 		"reverse/0": fn(array, array).alike(), "sort/0": fn(array, array).alike(), "sort_by/1": fn(array, array, item).alike(),
 		"unique/0": fn(array, array).alike(), "unique_by/1": fn(array, array, item).alike(), "group_by/1": fn(array, array, item),
 		"min/0": fn(array, anything).ofItem(), "max/0": fn(array, anything).ofItem(),
@@ -91,12 +100,12 @@ var builtins = sync.OnceValue(func() map[string]builtin {
 		"flatten/0": fn(listed, array), "flatten/1": fn(listed, array, num), "transpose/0": fn(array, array), "bsearch/1": fn(array, integer, any_),
 		"contains/1": fn(anything&^null, boolean, any_), "inside/1": fn(anything&^null, boolean, any_), "in/1": fn(str|number, boolean, any_),
 		"nth/1": fn(array|str|null, anything, num).ofItem(), "combinations/0": fn(array, array).times(0, 2), "combinations/1": fn(0, array, num).times(0, 2),
-		"isempty/1": fn(0, boolean, self), "range/1": fn(0, number, num).times(0, 2), "range/2": fn(0, number, num, num).times(0, 2), "range/3": fn(0, number, num, num, num).times(0, 2),
+		"isempty/1": deaf(boolean, self), "range/1": deaf(number, num).times(0, 2), "range/2": deaf(number, num, num).times(0, 2), "range/3": deaf(number, num, num, num).times(0, 2),
 		"recurse/0": fn(0, anything).times(1, 2), "recurse/1": fn(0, anything, free).times(1, 2), "recurse/2": fn(0, anything, free, free).times(1, 2),
 		"while/2": fn(0, anything, free, free).times(0, 2), "until/2": fn(0, anything, free, free).times(0, 1), "repeat/1": fn(0, anything, free).times(0, 2),
-		"walk/1": fn(0, anything, free).times(0, 1), "type/0": fn(0, str), "IN/1": fn(0, boolean, self), "IN/2": fn(0, boolean, self, self),
-		"INDEX/1": fn(listed, object, item), "INDEX/2": fn(0, object, self, free),
-		"JOIN/2": fn(listed, array, any_, item), "JOIN/3": fn(0, array, any_, self, free).times(0, 2), "JOIN/4": fn(0, anything, any_, self, free, free).times(0, 2),
+		"walk/1": fn(0, anything, free).times(0, 1), "type/0": fn(0, str), "IN/1": fn(0, boolean, self), "IN/2": deaf(boolean, self, self),
+		"INDEX/1": fn(listed, object, item), "INDEX/2": deaf(object, self, each),
+		"JOIN/2": fn(listed, array, any_, item), "JOIN/3": deaf(array, any_, self, each).times(0, 2), "JOIN/4": deaf(anything, any_, self, free, free).times(0, 2),
 
 		// Paths.
 		"getpath/1": fn(0, anything, argument{takes: array}), "setpath/2": fn(0, anything, argument{takes: array}, any_), "delpaths/1": fn(0, anything, argument{takes: array}),
@@ -105,9 +114,9 @@ var builtins = sync.OnceValue(func() map[string]builtin {
 		"tostream/0": fn(0, array).times(1, 2), "fromstream/1": fn(0, anything, self).times(0, 2), "truncate_stream/1": fn(0, anything, free).times(0, 2),
 
 		// Numbers and times.
-		"abs/0": fn(number, number), "infinite/0": fn(0, number), "nan/0": fn(0, number), "isfinite/0": fn(number, boolean),
+		"abs/0": fn(number, number), "infinite/0": deaf(number), "nan/0": deaf(number), "isfinite/0": fn(number, boolean),
 		"isinfinite/0": fn(number, boolean), "isnan/0": fn(number, boolean), "isnormal/0": fn(number, boolean), "frexp/0": fn(number, array), "modf/0": fn(number, array),
-		"fma/3":    fn(0, number, num, num, num),
+		"fma/3":    deaf(number, num, num, num),
 		"gmtime/0": fn(number, array), "mktime/0": fn(array, number), "strftime/1": fn(number|array, str, text), "strptime/1": fn(str, array, text),
 		"todate/0": fn(number, str), "fromdate/0": fn(str, number), "todateiso8601/0": fn(number, str), "fromdateiso8601/0": fn(str, number),
 	}
@@ -123,7 +132,7 @@ var builtins = sync.OnceValue(func() map[string]builtin {
 	for _, name := range [...]string{
 		"atan2", "copysign", "drem", "fdim", "fmax", "fmin", "fmod", "hypot", "jn", "nextafter", "nexttoward", "remainder", "ldexp", "scalb", "scalbln", "yn", "pow",
 	} {
-		table[name+"/2"] = fn(0, number, num, num)
+		table[name+"/2"] = deaf(number, num, num)
 	}
 	return table
 })

@@ -62,9 +62,8 @@ func (a *analyser) variable(node any, name string, names *env) result {
 	}
 	switch {
 	case name == "$children" && a.scope.Children != nil:
-		r := one(value{kinds: object, from: []read{{root: childrenRoot}}})
-		a.use(r.value) // the program needs the variable, whatever is made of it
-		return r
+		a.mentions = true
+		return one(value{kinds: object, from: []read{{root: childrenRoot}}})
 	case name == "$item" && a.scope.Each:
 		r := one(unknown())
 		if a.scope.Item != nil {
@@ -132,6 +131,9 @@ func (a *analyser) unknownFunction(f *gojq.Func) {
 	if best := nearest(f.Name, slices.Compact(all)); best != "" {
 		hint = "did you mean " + best + "?"
 	}
+	if s := a.spans[f]; s.at > 0 && a.text[s.at-1] == '-' {
+		hint = `- subtracts; a field with - in its name is written ."some-name"`
+	}
 	a.fail(f, BadExpression, fmt.Sprintf("there is no function %s in the jq of a Sensor", f.Name), hint)
 }
 
@@ -165,8 +167,9 @@ func (a *analyser) special(f *gojq.Func, in value, names *env) (result, bool) {
 	case "empty/0":
 		return result{}, true
 	case "error/0", "error/1":
-		a.use(in)
-		if len(f.Args) == 1 {
+		if len(f.Args) == 0 {
+			a.use(in)
+		} else {
 			a.use(a.query(f.Args[0], in, names).value)
 		}
 		return result{}, true
@@ -190,7 +193,7 @@ func (a *analyser) special(f *gojq.Func, in value, names *env) (result, bool) {
 	case "limit/2", "skip/2", "nth/2":
 		return a.part(f, in, names), true
 	case "first/0", "last/0":
-		a.wants(f, in, array|null|str, f.Name)
+		a.wants(f, in, array|null|str, f.Name+" takes")
 		a.use(in)
 		item := a.item(in)
 		item.kinds |= null
@@ -227,7 +230,7 @@ func (a *analyser) kept(f *gojq.Func, in value) (result, bool) {
 func (a *analyser) part(f *gojq.Func, in value, names *env) result {
 	n := a.query(f.Args[0], in, names)
 	a.use(n.value)
-	a.wants(f.Args[0], n.value, number, "the number of "+f.Name)
+	a.wants(f.Args[0], n.value, number, "the count of "+f.Name+" must be")
 	r := a.query(f.Args[1], in, names)
 	r.min = 0
 	text := strings.Trim(a.shown(f.Args[0]), "() ")
@@ -275,7 +278,7 @@ func (a *analyser) has(f *gojq.Func, in value, names *env) result {
 	key := a.query(f.Args[0], in, names)
 	a.use(key.value)
 	a.use(in)
-	a.wants(f, in, array|object|null, "has")
+	a.wants(f, in, array|object|null, "has takes")
 	if key.text != nil {
 		a.reads = append(a.reads, below(in.from, *key.text)...)
 	}
@@ -285,30 +288,13 @@ func (a *analyser) has(f *gojq.Func, in value, names *env) result {
 // builtin is a function of jq whose arguments are values, or are evaluated
 // against what the table says.
 func (a *analyser) builtin(f *gojq.Func, b builtin, in value, names *env) result {
-	a.use(in)
+	if !b.deaf {
+		a.use(in)
+	}
 	if b.takes != 0 {
-		a.wants(f, in, b.takes, f.Name)
+		a.wants(f, in, b.takes, f.Name+" takes")
 	}
-	r := one(value{})
-	for i, arg := range f.Args {
-		to, many := in, true
-		switch b.args[i].to {
-		case toItem:
-			to, many = a.item(in), false
-		case toAnything:
-			to, many = unknown(), false
-		case toInput:
-			many = false
-		}
-		v := a.query(arg, to, names)
-		a.use(v.value)
-		if b.args[i].takes != 0 {
-			a.wants(arg, v.value, b.args[i].takes, fmt.Sprintf("argument %d of %s", i+1, f.Name))
-		}
-		if many {
-			r = v.then(r)
-		}
-	}
+	r := a.arguments(f, b, in, names)
 	made := value{kinds: b.makes}
 	switch {
 	case b.same && in.kinds&^null == array:
@@ -323,6 +309,27 @@ func (a *analyser) builtin(f *gojq.Func, b builtin, in value, names *env) result
 	return r.then(result{made, b.min, b.max})
 }
 
+// arguments walks the arguments of a builtin function and counts for how many
+// combinations of values it is called.
+func (a *analyser) arguments(f *gojq.Func, b builtin, in value, names *env) result {
+	r, first := one(value{}), unknown()
+	for i, arg := range f.Args {
+		to := map[subject]value{asValue: in, toInput: in, toItem: a.item(in), toFirst: first, toAnything: unknown()}[b.args[i].to]
+		v := a.query(arg, to, names)
+		a.use(v.value)
+		if b.args[i].takes != 0 {
+			a.wants(arg, v.value, b.args[i].takes, fmt.Sprintf("argument %d of %s must be", i+1, f.Name))
+		}
+		if b.args[i].to == asValue {
+			r = v.then(r)
+		}
+		if i == 0 {
+			first = v.value
+		}
+	}
+	return r
+}
+
 func (a *analyser) format(t *gojq.Term, in value, names *env) result {
 	if !slices.Contains([]string{"@text", "@json", "@html", "@uri", "@urid", "@csv", "@tsv", "@sh", "@base64", "@base64d"}, t.Format) {
 		a.fail(t, BadExpression, fmt.Sprintf("there is no format %s in the jq of a Sensor", t.Format), "")
@@ -334,12 +341,12 @@ func (a *analyser) format(t *gojq.Term, in value, names *env) result {
 	a.use(in)
 	switch t.Format {
 	case "@csv", "@tsv":
-		a.wants(t, in, array, t.Format)
+		a.wants(t, in, array, t.Format+" takes")
 	case "@json":
 	case "@base64", "@base64d", "@uri", "@urid", "@html", "@text":
 		a.missing(t, in, "null becomes the text \"null\"")
 	case "@sh":
-		a.wants(t, in, anything&^object&^null, t.Format)
+		a.wants(t, in, anything&^object&^null, t.Format+" takes")
 	}
 	return one(some(str))
 }

@@ -31,10 +31,10 @@ func (a *analyser) index(v value, i *gojq.Index, in value, names *env) result {
 		return key.then(one(a.field(v, *key.text, i)))
 	}
 	if key.kinds&^null == str {
-		a.wants(i, v, object|null, "what is indexed by a name")
+		a.wants(i, v, object|null, "what is indexed by a name must be")
 	}
 	if key.kinds&^null&^number == 0 {
-		a.wants(i, v, array|str|null, "what is indexed by a number")
+		a.wants(i, v, array|str|null, "what is indexed by a number must be")
 	}
 	a.use(v) // a computed key may be any
 	item := a.item(v)
@@ -51,19 +51,19 @@ func (a *analyser) slice(v value, i *gojq.Index, in value, names *env) result {
 		if bound != nil {
 			b := a.query(bound, in, names)
 			a.use(b.value)
-			a.wants(bound, b.value, number|null, "a bound of a slice")
+			a.wants(bound, b.value, number|null, "a bound of a slice must be")
 			r = b.then(r)
 		}
 	}
-	a.wants(i, v, array|str|null, "what is sliced")
+	a.wants(i, v, array|str|null, "what is sliced must be")
 	a.use(v)
 	return r
 }
 
 // field is v.name. The node is where the name stands.
 func (a *analyser) field(v value, name string, node any) value {
-	if v.kinds&(object|null) == 0 && v.kinds != 0 {
-		a.misfit(node, fmt.Sprintf("%s is %s and has no field %s", a.owner(node, v), v.kinds, name), "")
+	if k := v.kinds &^ null; k != 0 && k&object == 0 {
+		a.misfit(node, fmt.Sprintf("%s is %s and has no field %s", a.owner(node, v), k, name), "")
 		return unknown()
 	}
 	if child, ok := a.child(v, name, node); ok {

@@ -210,7 +210,11 @@ func apart(a, b token) bool {
 		return t.kind == tokenPunct && t.text[0] != '.' && t.text[0] != '?'
 	}
 	if a.kind == tokenPunct && b.kind == tokenPunct {
-		return strings.Contains("()[]{},;", a.text) || strings.Contains("()[]{},;", b.text)
+		if strings.Contains("()[]{},;", a.text) || strings.Contains("()[]{},;", b.text) {
+			return true
+		}
+		two, _, _ := lex(a.text + b.text)
+		return len(two) == 2 && two[0].text == a.text
 	}
 	return plain(a) || plain(b)
 }

@@ -21,16 +21,11 @@ func ofNumber(text string) kinds {
 func (a *analyser) unary(u *gojq.Unary, in value, names *env) result {
 	r := a.term(u.Term, in, names)
 	a.use(r.value)
-	a.wants(u.Term, r.value, number, "the operand of "+u.Op.String())
-	r.value = some(number & (r.kinds | fraction*b2k(r.kinds&integer == 0)))
-	return r
-}
-
-func b2k(b bool) kinds {
-	if b {
-		return 1
+	a.wants(u.Term, r.value, number, u.Op.String()+" takes")
+	if r.value = some(r.kinds & number); r.kinds == 0 {
+		r.value = unknown()
 	}
-	return 0
+	return r
 }
 
 func (a *analyser) operator(q *gojq.Query, in value, names *env) result {
@@ -123,7 +118,8 @@ func (a *analyser) comparison(q *gojq.Query, in value, names *env) result {
 // pair is what an operator makes of two kinds.
 type pair struct{ left, right, makes kinds }
 
-// arithmetics lists what the operators take, apart from null.
+// arithmetics lists what the operators take, apart from the null of +, which is
+// the other value.
 var arithmetics = map[gojq.Operator][]pair{
 	gojq.OpAdd: {
 		{integer, integer, integer},
@@ -152,30 +148,19 @@ func (a *analyser) arithmetic(q *gojq.Query, in value, names *env) result {
 	left, right := a.query(q.Left, in, names), a.query(q.Right, in, names)
 	a.use(left.value)
 	a.use(right.value)
-	var made kinds
-	fits := false
-	for _, p := range arithmetics[q.Op] {
-		if left.kinds&p.left == 0 || right.kinds&p.right == 0 {
-			continue
-		}
-		fits = fits || (p.left|p.right)&null == 0 || left.kinds == null || right.kinds == null
-		made |= p.makes
-		switch {
-		case p.left == null:
-			made |= right.kinds
-		case p.right == null:
-			made |= left.kinds
-		}
-	}
-	if !fits && left.kinds != 0 && right.kinds != 0 {
-		a.misfit(q, fmt.Sprintf("%s is %s and %s is %s: %s cannot take both", a.called(q.Left, left.value), left.kinds&^null|onlyNull(left.kinds),
-			a.called(q.Right, right.value), right.kinds&^null|onlyNull(right.kinds), q.Op), fixAdd(q, left.kinds, right.kinds))
-		made = anything
-	} else {
-		a.missing(q.Left, left.value, nullIn(q.Op))
-		a.missing(q.Right, right.value, nullIn(q.Op))
-	}
+	made, fits := combine(q.Op, left.kinds, right.kinds)
 	both := left.then(right)
+	if !fits {
+		a.misfit(q, fmt.Sprintf("%s is %s and %s is %s: %s cannot take both", a.called(q.Left, left.value), orNull(left.kinds),
+			a.called(q.Right, right.value), orNull(right.kinds), q.Op), fixAdd(q, left.kinds, right.kinds))
+		both.value = unknown()
+		return both
+	}
+	// null + {} and null + [] are as good as the other one
+	if damage := nullIn(q.Op); q.Op != gojq.OpAdd || made&(number|str) != 0 {
+		a.missing(q.Left, left.value, damage)
+		a.missing(q.Right, right.value, damage)
+	}
 	both.value = some(made)
 	if made == array || made == object {
 		both.shape = sum(left.value, right.value)
@@ -183,7 +168,33 @@ func (a *analyser) arithmetic(q *gojq.Query, in value, names *env) result {
 	return both
 }
 
-func onlyNull(k kinds) kinds { return null * b2k(k == null) }
+// combine is what an operator can make of two values; it does not fit if it
+// must fail whenever neither of them happens to be null.
+func combine(op gojq.Operator, left, right kinds) (made kinds, fits bool) {
+	if left == 0 || right == 0 {
+		return 0, true
+	}
+	for _, p := range arithmetics[op] {
+		if left&p.left != 0 && right&p.right != 0 {
+			made |= p.makes
+			fits = true
+		}
+	}
+	if op == gojq.OpAdd {
+		made |= right * (left & null)
+		made |= left * (right & null)
+		fits = fits || left == null || right == null
+	}
+	return made, fits
+}
+
+// orNull leaves out null if there is anything else.
+func orNull(k kinds) kinds {
+	if k == null {
+		return k
+	}
+	return k &^ null
+}
 
 func nullIn(op gojq.Operator) string {
 	if op == gojq.OpAdd {

@@ -55,14 +55,14 @@ func (a *analyser) called(node any, v value) string {
 }
 
 // wants reports a value that can never be of a kind, and one that may be
-// missing where null does not do.
+// missing where null does not do. what begins the message: "the key must be".
 func (a *analyser) wants(node any, v value, want kinds, what string) {
 	if v.kinds&want == 0 && v.kinds&^null != 0 {
-		a.misfit(node, fmt.Sprintf("%s must be %s, and %s is %s", what, want&^null, a.called(node, v), v.kinds&^null), "")
+		a.misfit(node, fmt.Sprintf("%s %s, and %s is %s", what, want&^null, a.called(node, v), v.kinds&^null), "")
 		return
 	}
 	if want&null == 0 {
-		a.missing(node, v, fmt.Sprintf("%s must be %s", what, want))
+		a.missing(node, v, fmt.Sprintf("%s %s", what, want))
 	}
 }
 

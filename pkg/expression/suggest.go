@@ -13,6 +13,25 @@ func nearest(word string, candidates []string) string {
 			best, least = c, d
 		}
 	}
+	if best == "" {
+		best = beginsLike(word, candidates)
+	}
+	return best
+}
+
+// beginsLike returns the one candidate that shares most of its beginning with a word.
+func beginsLike(word string, candidates []string) string {
+	begin := word[:max(min(4, len(word)), len(word)*4/5)]
+	best := ""
+	for _, c := range candidates {
+		if len(begin) < 4 || !strings.HasPrefix(c, begin) {
+			continue
+		}
+		if best != "" {
+			return ""
+		}
+		best = c
+	}
 	return best
 }
 

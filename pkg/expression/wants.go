@@ -23,7 +23,15 @@ func field(path []string) string {
 	if len(path) == 0 {
 		return "the value"
 	}
-	return (read{inputRoot, path}).String()[1:]
+	var b strings.Builder
+	for _, name := range path {
+		if isDigit((name + "x")[0]) {
+			b.WriteString("[" + name + "]")
+			continue
+		}
+		b.WriteString(strings.TrimPrefix(read{inputRoot, []string{name}}.String(), "."[:min(1, max(0, 1-b.Len()))]))
+	}
+	return b.String()
 }
 
 func (c *templates) wantLiteral(path []string, literal any, want schema.Type) {
