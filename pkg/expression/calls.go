@@ -166,12 +166,11 @@ func (a *analyser) special(f *gojq.Func, in value, names *env) (result, bool) {
 	switch fmt.Sprintf("%s/%d", f.Name, len(f.Args)) {
 	case "empty/0":
 		return result{}, true
-	case "error/0", "error/1":
-		if len(f.Args) == 0 {
-			a.use(in)
-		} else {
-			a.use(a.query(f.Args[0], in, names).value)
-		}
+	case "error/0":
+		a.use(in)
+		return result{}, true
+	case "error/1":
+		a.use(a.query(f.Args[0], in, names).value)
 		return result{}, true
 	case "not/0":
 		a.use(in)
@@ -184,9 +183,7 @@ func (a *analyser) special(f *gojq.Func, in value, names *env) (result, bool) {
 	case "map/1":
 		items := a.iterate(in, f)
 		items.max = 1
-		item := a.query(f.Args[0], items.value, names)
-		a.use(item.value)
-		return one(listOf(item.value)), true
+		return one(listOf(a.used(f.Args[0], items.value, names))), true
 	case "first/1", "last/1":
 		r := a.query(f.Args[0], in, names)
 		return result{r.value, r.min, min(1, r.max)}, true
@@ -195,15 +192,20 @@ func (a *analyser) special(f *gojq.Func, in value, names *env) (result, bool) {
 	case "first/0", "last/0":
 		a.wants(f, in, array|null|str, f.Name+" takes")
 		a.use(in)
-		item := a.item(in)
-		item.kinds |= null
-		return one(item), true
+		return one(join(a.item(in), some(null))), true
 	case "getpath/1":
-		return a.getpath(f, in, names)
+		return a.getpath(f, in)
 	case "has/1":
 		return a.has(f, in, names), true
 	}
 	return a.kept(f, in)
+}
+
+// used walks what is looked at in any case.
+func (a *analyser) used(q *gojq.Query, in value, names *env) value {
+	r := a.query(q, in, names)
+	a.use(r.value)
+	return r.value
 }
 
 // kept are the functions that pass on their input if it is of a kind.
@@ -241,7 +243,7 @@ func (a *analyser) part(f *gojq.Func, in value, names *env) result {
 }
 
 // getpath follows a path that is written out.
-func (a *analyser) getpath(f *gojq.Func, in value, names *env) (result, bool) {
+func (a *analyser) getpath(f *gojq.Func, in value) (result, bool) {
 	keys, ok := plainKeys(f.Args[0])
 	if !ok {
 		return result{}, false

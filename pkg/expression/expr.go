@@ -3,6 +3,7 @@ package expression
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/itchyny/gojq"
 )
@@ -27,6 +28,10 @@ func (c *templates) expr(path []string, p part) *expr {
 		return nil
 	}
 	query, err := gojq.Parse(p.text)
+	if at := strings.IndexByte(p.text, 0); at >= 0 { // where gojq would stop reading
+		c.problem(Problem{Path: path, Offset: p.at + at, Length: 1, Code: BadExpression, Message: "the expression has a null byte in it"})
+		return nil
+	}
 	if err != nil {
 		c.syntax(path, p, err)
 		return nil

@@ -1,9 +1,11 @@
 // Package expression reads the expressions between `${` and `}`: it finds them
-// in text, parses them as jq and compiles those of `status` to the small
-// instruction tree that the operator's pod evaluates.
+// in text, parses them as jq, checks them against the shapes of what they read
+// and make, and compiles a template to one jq program. Those of `status` it can
+// also compile to the small instruction tree that the operator's pod evaluates.
 //
-// The rule of this room: jq means what gojq says it means. What the pod cannot
-// evaluate is refused here, with its place, and never approximated.
+// The rule of this room: jq means what gojq says it means, for that is what a
+// Sensor runs. What cannot work is refused here, with its place; what is not
+// known is never claimed.
 package expression
 
 import (
