@@ -27,6 +27,7 @@ SIBLINGS = "argoperator.dev/siblings"
 CHILD = "argoperator.dev/child"          # label: the template that a child comes from
 RECONCILE = "argoperator.dev/reconcile"  # annotation of a custom resource: asks for a fresh computation
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+DRIFT = "drift"                          # sent in place of children: others have changed one, so ask at once
 
 WORKFLOWS = {"apiVersion": "argoproj.io/v1alpha1", "plural": "workflows", "namespaced": True}
 
@@ -216,6 +217,7 @@ class Run:
         self.logic = "ARGOPERATOR_RESPONSE" in env  # else the children come from templates alone
         self.templates = bool(self.config.get("templates"))
         self.desired = sent(env.get("ARGOPERATOR_DESIRED", ""))
+        self.drift = env.get("ARGOPERATOR_DESIRED", "").strip() == DRIFT
         self.watched = self.config.get("watchNamespaces") or []
         self.key = env.get("ARGOPERATOR_KEY", "")
         self.namespace, _, self.name = self.key.partition(".")
@@ -400,7 +402,7 @@ def relative_name(run, child):
 def sent(text):
     """What the Sensor computed; None where the event was not the custom resource's own, so that there was nothing to
     compute from. What cannot be read is an error of the templates, told as those of jq are."""
-    if not text.strip():
+    if text.strip() in ("", DRIFT):
         return None
     try:
         desired = parse_json(base64.b64decode(text.strip(), validate=True).decode("utf-8"))
@@ -421,14 +423,13 @@ def well_formed(desired):
 
 
 def timely(run, cr):
-    """Whether what the Sensor computed is of the custom resource as it is now. Where nothing was computed it is asked
-    for; where the custom resource has changed since, the event of that change brings along its own."""
+    """Whether what the Sensor computed is of the custom resource as it is now. Where nothing was computed, `look`
+    does what can be done; where the custom resource has changed since, the event of that change brings its own."""
     metadata, desired = cr["metadata"], run.desired
     if not run.templates or metadata.get("deletionTimestamp"):
         return True
     if desired is None:
-        poke(run, cr)
-        log("%s: asked for a fresh computation" % run.key)
+        look(run, cr)
         return False
     if "uid" not in desired:  # unreadable, which is for refuse_templates to tell
         return True
@@ -458,6 +459,39 @@ def inputs_of(cr, given):
 def comparable(inputs):
     annotations = {key: value for key, value in (inputs.get("annotations") or {}).items() if key != LAST_APPLIED}
     return [inputs.get("generation"), inputs.get("labels") or {}, annotations, inputs.get("content")]
+
+
+def look(run, cr):
+    """A run that the event of a child began. It shows what became of the children, or asks for a fresh computation
+    where that is not all that there is to do."""
+    if run.logic or run.drift:
+        reason = "the logic has to run" if run.logic else "a child was changed by others"
+    else:
+        live = [child for child in run.children(cr) if not child["metadata"].get("deletionTimestamp")]
+        reason = outdated(run, cr, live) or next(("%s may have been changed by others" % called(child)
+                                                  for child in live if touched(run, child)), "")
+    if not reason:
+        return refresh(run, cr, live)
+    poke(run, cr)
+    log("%s: asked for a fresh computation: %s" % (run.key, reason))
+
+
+def touched(run, child):
+    """Whether others may have written a child after us. More careful than `drifted`, since the event of such a change
+    comes only once: a write of the same second counts (the times have no fractions), and so does one by `scale`."""
+    ours, others = last_writes(run, child, ("", "scale"))
+    return others >= ours
+
+
+def refresh(run, cr, live):
+    """Writes the status that the living children make."""
+    generation = state_of(cr)["generation"]
+    try:
+        report_ready(run, cr, generation, computed_status(run, cr, live), live)
+    except Failed as failure:
+        record_failure(run, cr, generation, str(failure), None)
+        raise
+    log("%s: %d children looked at, nothing to apply" % (run.key, len(live)))
 
 
 def poke(run, cr):
@@ -791,7 +825,8 @@ def condition(name, status, reason, message):
 
 def report_ready(run, cr, generation, status, live):
     """Writes the status after a run that went well. The message names nothing that differs from run to run."""
-    waiting = ["%s: %s" % (called(child), unmet(run, child)) for child in live if unmet(run, child)]
+    waiting = ["%s: %s" % (called(child), unmet(run, child)) for child in sorted(live, key=identity)
+               if unmet(run, child)]
     if waiting:
         ready = condition("Ready", "False", "Progressing", "not ready: " + "; ".join(waiting))
     else:
@@ -1234,38 +1269,66 @@ def resync(run):
 
 def due(run, cr, children):
     """Why a custom resource needs a run, or "". Looks only at what the lists have shown."""
-    metadata, status = cr["metadata"], cr.get("status") or {}
+    metadata = cr["metadata"]
     if metadata.get("deletionTimestamp"):
         return "waits for its clean-up" if run.holds(cr) else ""
     if run.config.get("resyncPolicy") == "Always":
         return "resync always"
+    return outdated(run, cr, children) or untold(run, cr, children)
+
+
+def outdated(run, cr, children):
+    """Why the children of a custom resource need to be applied, or ""."""
+    metadata, status = cr["metadata"], cr.get("status") or {}
     if run.finalizer and not run.holds(cr):
         return "has no finalizer yet"
     if run.parent["status"]:
         if status.get("observedGeneration") != metadata.get("generation"):
             return "its latest change is not reconciled"
-        ready = next((given for given in status.get("conditions") or [] if given.get("type") == "Ready"), {})
-        waiting, shown = any(unmet(run, child) for child in children), (ready.get("status"), ready.get("reason"))
-        if waiting and shown == ("True", "Reconciled"):
-            return "is shown as ready, and a child is not"
-        if ready.get("status") != "True" and not (waiting and shown == ("False", "Progressing")):
+        ready = shown(cr)
+        if ready.get("status") != "True" and ready.get("reason") in (None, "ReconcileFailed"):
             return "is not ready"
     if not children:
         return "has no children"
     return next((reason for reason in (drifted(run, child, len(children)) for child in children) if reason), "")
 
 
+def untold(run, cr, children):
+    """Why the status of a custom resource does not show what its children are, or ""."""
+    if not run.parent["status"]:
+        return ""
+    ready, waiting = shown(cr), any(unmet(run, child) for child in children)
+    state = ready.get("status"), ready.get("reason")
+    if waiting and state == ("True", "Reconciled"):
+        return "is shown as ready, and a child is not"
+    return "is not ready" if state[0] != "True" and not (waiting and state == ("False", "Progressing")) else ""
+
+
+def shown(cr):
+    """The condition Ready of a custom resource."""
+    conditions = (cr.get("status") or {}).get("conditions") or []
+    return next((given for given in conditions if given.get("type") == "Ready"), {})
+
+
 def drifted(run, child, siblings):
-    annotations, writers = child["metadata"].get("annotations") or {}, {True: "", False: ""}
+    annotations = child["metadata"].get("annotations") or {}
     if annotations.get(SIBLINGS) != str(siblings):
         return "has %d children instead of %s" % (siblings, annotations.get(SIBLINGS))
     if annotations.get(DEFINITION) != run.config["digest"]:
         return "%s is of another definition" % called(child)
+    ours, others = last_writes(run, child, ("",))
+    return "%s was changed by others" % called(child) if others > ours else ""
+
+
+def last_writes(run, child, through):
+    """When we and when others wrote a child last, through these subresources ("" is the object itself). RFC 3339 in
+    UTC: the text sorts as the time does."""
+    times = {True: "", False: ""}
     for entry in child["metadata"].get("managedFields") or []:
-        if not entry.get("subresource"):  # RFC 3339 in UTC: the text sorts as the time does
+        if (entry.get("subresource") or "") in through:
             ours = entry.get("manager") == run.operator
-            writers[ours] = max(writers[ours], entry.get("time") or "")
-    return "%s was changed by others" % called(child) if writers[False] > writers[True] else ""
+            times[ours] = max(times[ours], entry.get("time") or "")
+    return times[True], times[False]
 
 
 def ask(run, cr, reason):

@@ -998,6 +998,170 @@ class TemplatesTest(TemplatesCase):
         self.assertEqual(self.cluster.objects, before)
 
 
+class LookTest(TemplatesCase):
+    """Runs that the event of a child began: `desired` is empty."""
+    web, shard = DEPLOYMENTS + "/one", "/api/v1/namespaces/team/configmaps/one-0"
+    children = (("web", deployment()), ("shard", settings("one-0")))
+
+    def setUp(self):
+        super().setUp()
+        replicas = ["get", ["get", ["child", "web"], "status"], "readyReplicas"]
+        self.config.update(children=[dict(WEB, **readiness(["eq", REPLICAS, ["lit", 2]])), SHARD], status={"object": {
+            "ready": {"expr": ["alt", replicas, ["lit", 0]]}, "shards": {"expr": ["length", ["child", "shard"]]}}})
+
+    def reconciled(self, ready=2, **metadata):
+        """The cluster after a run, with as many ready replicas as its status shows."""
+        self.cluster.reset()
+        self.cr(**metadata)
+        for _ in range(2):
+            self.assertEqual(self.apply(*self.children), 0, self.out)
+            self.live(self.web)["status"] = {"readyReplicas": ready}
+        self.cluster.log.clear()
+
+    def look(self, desired=""):
+        self.env["ARGOPERATOR_DESIRED"] = desired
+        return self.run_command("apply")
+
+    def poked(self):
+        return reconcile.RECONCILE in (self.live()["metadata"].get("annotations") or {})
+
+    def test_shows_readiness(self):
+        for before, after, status, reason in ((0, 2, "True", "Reconciled"), (2, 1, "False", "Progressing")):
+            with self.subTest(reason):
+                self.reconciled(before)
+                self.assertNotEqual(self.condition("Ready")["reason"], reason)
+                self.live(self.web)["status"] = {"readyReplicas": after}
+                self.assertEqual(self.look(), 0, self.out)
+                self.assertEqual(self.cluster.writes(), [("PATCH", CR + "/status")], "and no poke")
+                self.assertEqual((self.condition("Ready")["status"], self.condition("Ready")["reason"]), (status, reason))
+                got = self.live()["status"]
+                self.assertEqual((got["ready"], got["shards"], got["observedGeneration"]), (after, 1, 3))
+                self.assertIn("2 children looked at, nothing to apply", self.out)
+                self.assertEqual(self.look(), 0)
+                self.assertEqual(len(self.cluster.writes()), 1, "a second run changes nothing")
+
+    def test_what_apply_has_shown_stays(self):
+        self.config["children"][1] = dict(SHARD, **readiness(["lit", False]))
+        self.children = self.children[::-1]
+        self.reconciled(0)
+        message = self.condition("Ready")["message"]
+        self.assertIn("Deployment team/one: readyWhen is not met; ConfigMap", message)
+        self.assertEqual(self.look(), 0)
+        self.assertEqual((self.condition("Ready")["message"], self.cluster.writes()), (message, []))
+
+    def test_policy_always_is_the_resyncs(self):
+        self.config["resyncPolicy"] = "Always"
+        self.reconciled()
+        self.assertEqual(self.look(), 0)
+        self.assertEqual(self.cluster.writes(), [])
+
+    def test_ready_of_the_definition(self):
+        own = {"object": {"type": {"value": "Ready"}, "status": {"value": "False"}, "reason": {"value": "Resting"}}}
+        self.config["status"]["object"]["conditions"] = {"array": [own]}
+        self.reconciled()
+        self.live(self.web)["status"] = {"readyReplicas": 1}
+        self.assertEqual(self.look(), 0)
+        self.assertFalse(self.poked())
+        self.assertEqual((self.live()["status"]["ready"], self.condition("Ready")["reason"]), (1, "Resting"))
+
+    def test_a_parent_without_status(self):
+        self.config["parent"]["status"] = False
+        self.reconciled()
+        self.assertEqual(self.look(), 0)
+        self.assertEqual(self.cluster.writes(), [])
+        del self.cluster.objects[self.shard]
+        self.assertEqual(self.look(), 0)
+        self.assertTrue(self.poked())
+
+    def test_a_child_on_its_way_out(self):
+        """One that nobody wants does not count, one that is wanted is missing."""
+        self.reconciled()
+        old = dict(self.children[1][1], metadata=dict(labels(), name="old", deletionTimestamp="t"))
+        self.cluster.put(self.shard[:-5] + "old", old)
+        self.assertEqual(self.look(), 0)
+        self.assertEqual((self.poked(), self.live()["status"]["shards"]), (False, 1))
+        self.live(self.shard)["metadata"]["deletionTimestamp"] = "t"
+        self.assertEqual(self.look(), 0)
+        self.assertTrue(self.poked())
+
+    def test_asks(self):
+        def wrote(**entry):
+            return lambda: self.live(self.shard)["metadata"]["managedFields"].append(
+                dict({"manager": "kubectl", "time": "2026-01-01T00:00:05Z"}, **entry))
+
+        def annotated(**annotations):
+            return lambda: self.live(self.web)["metadata"]["annotations"].update(annotations)
+
+        def failed():
+            self.apply(error="web: no")
+            self.assertEqual(self.condition("Ready")["reason"], "ReconcileFailed")
+
+        def unnamed():
+            self.live()["status"]["conditions"] = []
+        objects = self.cluster.objects
+        rows = (
+            ("changed", wrote(), "changed by others"), ("in the same second", wrote(time="2026-01-01T00:00:00Z"), "may have been changed"),
+            ("scaled", wrote(subresource="scale"), "may have been changed"),
+            ("written by nobody", lambda: self.live(self.web)["metadata"].pop("managedFields"), "may have been changed"),
+            ("one missing", lambda: objects.pop(self.shard), "has 1 children instead of 2"),
+            ("all missing", lambda: [objects.pop(self.shard), objects.pop(self.web)], "has no children"),
+            ("one too many", lambda: self.cluster.put(DEPLOYMENTS + "/more", deployment("more", **labels())), "has 3 children"),
+            ("another definition", annotated(**{reconcile.DEFINITION: "d0"}), "another definition"),
+            ("a new generation", lambda: self.live()["metadata"].update(generation=4), "latest change is not reconciled"),
+            ("the templates failed", failed, "is not ready"), ("no condition", unnamed, "is not ready"),
+            ("no finalizer", lambda: self.live()["metadata"].update(finalizers=[]), "has no finalizer yet"))
+        self.config["finalizer"] = FINALIZER
+        for reason, happens, want in rows:
+            with self.subTest(reason):
+                self.reconciled()
+                objects = self.cluster.objects
+                happens()
+                self.cluster.log.clear()
+                self.assertEqual(self.look(), 0, self.out)
+                self.assertRegex(self.out, "team.one: asked for a fresh computation: .*" + want)
+                self.assertEqual(self.cluster.writes(), [("PATCH", CR)], "the status stays as it is")
+                self.assertTrue(self.poked())
+
+    def test_statuses_of_others_are_no_drift(self):
+        self.reconciled()
+        self.live(self.web)["metadata"]["managedFields"].append(
+            {"manager": "kcm", "subresource": "status", "time": "2026-09-09T00:00:00Z"})
+        self.assertEqual(self.look(), 0)
+        self.assertEqual(self.cluster.writes(), [])
+
+    def test_told_of_a_drift(self):
+        self.reconciled()
+        self.assertEqual(self.look("drift"), 0, self.out)
+        self.assertEqual([(method, path) for method, path, _, _, _ in self.cluster.log], [("GET", CR), ("PATCH", CR)])
+        self.assertTrue(self.poked())
+
+    def test_drift_on_the_way_out(self):
+        self.config["finalizer"] = FINALIZER
+        for desired in ("", "drift"):
+            with self.subTest(desired):
+                self.reconciled()
+                self.live()["metadata"]["deletionTimestamp"] = "t"
+                self.assertEqual(self.look(desired), 0, self.out)
+                self.assertNotIn(CR, self.cluster.objects)
+
+    def test_failures(self):
+        forbidden = {"message": "forbidden"}
+        rows = (
+            ("the children", always("GET", "configmaps", 403, forbidden), 1, []),
+            ("a status that the schema refuses", once("PATCH", "one/status", 422, {"message": "invalid"}), 2,
+             [("PATCH", CR + "/status")] * 2))
+        for reason, fault, code, writes in rows:
+            with self.subTest(reason):
+                self.reconciled()
+                self.live(self.web)["status"] = {"readyReplicas": 1}
+                self.cluster.faults = [fault]
+                self.assertEqual(self.look(), code, self.out)
+                self.assertEqual(self.cluster.writes(), writes)
+        self.assertEqual(self.condition("Ready")["reason"], "ReconcileFailed")
+        self.assertEqual(self.look(), 0)
+        self.assertTrue(self.poked(), "a failure is not hidden by what the children are")
+
+
 class TemplatesFinalizerTest(TemplatesCase):
     def setUp(self):
         super().setUp()
@@ -1096,7 +1260,9 @@ class TemplatesAndLogicTest(TemplatesCase):
         self.cr()
         self.desire(("web", deployment()))
         fine = self.env["ARGOPERATOR_DESIRED"]
-        for reason, desired, generation, want in (("poke", "", 3, "asked for"), ("stale", fine, 4, "a newer change")):
+        for reason, desired, generation, want in (
+                ("poke", "", 3, "asked for a fresh computation: the logic has to run"), ("drift", "drift", 3, "asked for"),
+                ("stale", fine, 4, "a newer change")):
             with self.subTest(reason):
                 self.cluster.reset()
                 self.cr(generation=generation)
@@ -1109,6 +1275,13 @@ class TemplatesAndLogicTest(TemplatesCase):
                 before = len(self.cluster.writes())
                 self.assertEqual(self.run_command("apply"), 0)
                 self.assertEqual(len(self.cluster.writes()), before)
+
+    def test_the_logic_runs_even_where_nothing_has_drifted(self):
+        self.cr()
+        self.assertEqual(self.answer(("web", deployment())), 0, self.out)
+        self.env["ARGOPERATOR_DESIRED"] = ""
+        self.assertEqual(self.run_command("read"), 0)
+        self.assertIn(reconcile.RECONCILE, self.live()["metadata"]["annotations"])
 
     def test_changed_between_read_and_apply(self):
         for change in ({"generation": 4}, {"labels": {"a": "b"}}):
