@@ -1,0 +1,173 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	pathvalidation "k8s.io/apimachinery/pkg/api/validation/path"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/argoperator/argoperator/pkg/resource"
+)
+
+// CodeChild is the code of every problem of a child object.
+const CodeChild = "check-child"
+
+// Child says whether an object that an operator would keep is legal by itself.
+// A built-in kind is held to its real type and to what the API server refuses
+// at once; a kind with a CustomResourceDefinition to its schema; of any other
+// kind only the metadata can be judged. What a server fills in may be missing:
+// defaults and the namespace. crd may be nil; one of another kind is ignored.
+func Child(object map[string]any, crd *apiextensionsv1.CustomResourceDefinition) []Problem {
+	u := &unstructured.Unstructured{}
+	r := about(u)
+	data, err := json.Marshal(object)
+	if err == nil {
+		err = json.Unmarshal(data, &u.Object)
+	}
+	if err != nil {
+		r.add(nil, CodeChild, "", "the object is no JSON: %v", err)
+		return r.problems
+	}
+	for _, key := range []string{"apiVersion", "kind"} {
+		if text, ok := u.Object[key].(string); !ok || text == "" {
+			r.add(field.NewPath(key), CodeChild, "", "Required value: every object says what it is")
+		}
+	}
+	if len(r.problems) > 0 {
+		return r.problems
+	}
+	kind := u.GroupVersionKind()
+	switch typed := typeOf(kind); {
+	case typed != nil:
+		builtIn(r, u, typed)
+	case crd != nil && crd.Spec.Group == kind.Group && crd.Spec.Names.Kind == kind.Kind:
+		custom(r, u, crd)
+	default:
+		metadata(r, u)
+	}
+	slices.SortStableFunc(r.problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Message, b.Message))
+	})
+	return r.problems
+}
+
+// typeOf returns an empty object of the kind's Go type; nil for a kind that is
+// not known.
+func typeOf(kind schema.GroupVersionKind) any {
+	if object, err := scheme.Scheme.New(kind); err == nil {
+		return object
+	}
+	if object := newObject(kind); object != nil {
+		return object
+	}
+	return nil
+}
+
+// builtIn reads an object into its type, and then asks what the API server
+// would ask of the values.
+func builtIn(r *report, u *unstructured.Unstructured, typed any) {
+	shape(r, nil, reflect.TypeOf(typed).Elem(), u.Object)
+	if len(r.problems) > 0 {
+		return
+	}
+	data, err := json.Marshal(u.Object)
+	if err == nil {
+		err = json.Unmarshal(data, typed)
+	}
+	if err != nil {
+		r.add(nil, CodeChild, "", "%v", err)
+		return
+	}
+	metadata(r, u)
+	r.refused(walkRules(reflect.ValueOf(typed).Elem(), nil))
+}
+
+// custom holds an object to the schema of its kind.
+func custom(r *report, u *unstructured.Unstructured, crd *apiextensionsv1.CustomResourceDefinition) {
+	kind := u.GroupVersionKind()
+	s, err := resource.FromCRD(crd, kind.Version)
+	if err != nil {
+		r.add(field.NewPath("apiVersion"), CodeChild, "", "%v", err)
+		return
+	}
+	whole := runtime.DeepCopyJSON(u.Object)
+	for _, path := range s.Prune(whole) {
+		r.add(field.NewPath(path), CodeChild, "the API server drops it", "unknown field of %s %s", kind.Kind, kind.Version)
+	}
+	s.Default(whole)
+	r.refused(s.Validate(whole, nil))
+}
+
+// refused notes errors as the API server words them.
+func (r *report) refused(errs field.ErrorList) {
+	for _, err := range errs {
+		at := err.Field
+		if at == "<nil>" {
+			at = ""
+		}
+		r.problems = append(r.problems, Problem{Object: reference(r.object), Path: at, Code: CodeChild, Message: verdict(err)})
+	}
+}
+
+// metadata checks the name, the labels and all else that every kind has.
+func metadata(r *report, u *unstructured.Unstructured) {
+	before := len(r.problems)
+	at := field.NewPath("metadata")
+	shape(r, at, reflect.TypeFor[metav1.ObjectMeta](), u.Object["metadata"])
+	if len(r.problems) > before {
+		return
+	}
+	var meta metav1.ObjectMeta
+	data, err := json.Marshal(u.Object["metadata"])
+	if err == nil {
+		err = json.Unmarshal(data, &meta)
+	}
+	if err != nil {
+		r.add(at, CodeChild, "", "%v", err)
+		return
+	}
+	if meta.Name == "" {
+		r.add(at.Child("name"), CodeChild, "an operator finds its children by their names", "Required value: a child has a name")
+		return
+	}
+	r.refused(apivalidation.ValidateObjectMeta(&meta, meta.Namespace != "", childName(u.GroupVersionKind().GroupKind()), at))
+}
+
+// childName is what a name of a kind must be.
+func childName(kind schema.GroupKind) apivalidation.ValidateNameFunc {
+	switch kind.String() {
+	case "Service":
+		return apivalidation.NameIsDNS1035Label
+	case "Namespace":
+		return apivalidation.NameIsDNSLabel
+	case "CronJob.batch": // its Jobs' names add eleven characters
+		return atMostLong(52)
+	case "Job.batch": // its name becomes a label
+		return atMostLong(63)
+	}
+	if strings.HasSuffix(kind.String(), ".rbac.authorization.k8s.io") {
+		return func(name string, _ bool) []string { return pathvalidation.IsValidPathSegmentName(name) }
+	}
+	return apivalidation.NameIsDNSSubdomain
+}
+
+func atMostLong(limit int) apivalidation.ValidateNameFunc {
+	return func(name string, prefix bool) []string {
+		if len(name) > limit {
+			return []string{fmt.Sprintf("must be no more than %d characters", limit)}
+		}
+		return apivalidation.NameIsDNSSubdomain(name, prefix)
+	}
+}
