@@ -11,6 +11,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/argoperator/argoperator/pkg/resource"
 )
 
 // object is one object of the cluster. It is never changed once it is stored.
@@ -43,6 +45,7 @@ type Cluster struct {
 	made    int // objects made so far, for uids and generated names
 	now     func() time.Time
 	tracked map[tracked]*tracker
+	schemas map[schema.GroupVersionKind]*resource.Schema
 }
 
 // NewCluster returns an empty cluster that knows the kinds of Kubernetes and
@@ -53,6 +56,7 @@ func NewCluster(custom []Kind, now func() time.Time) *Cluster {
 		objects: map[key]object{},
 		now:     now,
 		tracked: map[tracked]*tracker{},
+		schemas: map[schema.GroupVersionKind]*resource.Schema{},
 	}
 }
 
@@ -76,17 +80,6 @@ func (c *Cluster) take() []Change {
 	changes := c.changes
 	c.changes = nil
 	return changes
-}
-
-// all are the objects, in the order in which they were written first.
-func (c *Cluster) all() []object {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	out := make([]object, 0, len(c.order))
-	for _, k := range c.order {
-		out = append(out, c.objects[k])
-	}
-	return out
 }
 
 // list are the objects of a resource by namespace and name; an empty namespace

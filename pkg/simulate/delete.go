@@ -24,12 +24,10 @@ func (c *Cluster) delete(req request) (object, error) {
 	}
 	if p := options.Preconditions; p != nil {
 		if p.UID != nil && *p.UID != old.GetUID() {
-			return nil, apierrors.NewConflict(req.kind.resource(), req.name,
-				fmt.Errorf("Precondition failed: UID in precondition: %s, UID in object meta: %s", *p.UID, old.GetUID())) //nolint:revive // the API server's words
+			return nil, apierrors.NewConflict(req.kind.resource(), req.name, otherUID(*p.UID, old))
 		}
 		if p.ResourceVersion != nil && *p.ResourceVersion != old.GetResourceVersion() {
-			return nil, apierrors.NewConflict(req.kind.resource(), req.name,
-				fmt.Errorf("Precondition failed: ResourceVersion in precondition: %s, ResourceVersion in object meta: %s", *p.ResourceVersion, old.GetResourceVersion())) //nolint:revive // the API server's words
+			return nil, apierrors.NewConflict(req.kind.resource(), req.name, errModified)
 		}
 	}
 	return c.end(req.key(), old, options), nil

@@ -46,11 +46,11 @@ func watches(source *eventsv1.EventSource) ([]watch, error) {
 		w := watch{source: source.Name, name: name, entry: source.Spec.Resource[name], selector: labels.Everything()}
 		if f := w.entry.Filter; f != nil {
 			if f.AfterStart || len(f.Fields) > 0 || !f.CreatedBy.IsZero() {
-				return nil, fmt.Errorf("EventSource %s, %s: filters by time and by field are not simulated", source.Name, name)
+				return nil, fmt.Errorf("entry %s of EventSource %s: filters by time and by field are not simulated", name, source.Name)
 			}
 			var err error
 			if w.selector, err = selector(f.Labels); err != nil {
-				return nil, fmt.Errorf("EventSource %s, %s: %w", source.Name, name, err)
+				return nil, fmt.Errorf("entry %s of EventSource %s: %w", name, source.Name, err)
 			}
 		}
 		out = append(out, w)

@@ -158,10 +158,23 @@ func (k *kinds) of(gvk schema.GroupVersionKind, watched []schema.GroupVersionRes
 
 // watched are the resources that the EventSources look at.
 func watched(objects []manifest.Object) []schema.GroupVersionResource {
+	return looked(objects, func(eventsv1.ResourceEventSource) bool { return true })
+}
+
+// unfiltered are those of which they look at every object.
+func unfiltered(objects []manifest.Object) []schema.GroupVersionResource {
+	return looked(objects, func(e eventsv1.ResourceEventSource) bool { return e.Filter == nil })
+}
+
+func looked(objects []manifest.Object, which func(eventsv1.ResourceEventSource) bool) []schema.GroupVersionResource {
 	var out []schema.GroupVersionResource
 	for _, o := range objects {
-		if source, ok := o.(*eventsv1.EventSource); ok {
-			for _, e := range source.Spec.Resource {
+		source, ok := o.(*eventsv1.EventSource)
+		if !ok {
+			continue
+		}
+		for _, e := range source.Spec.Resource {
+			if which(e) {
 				out = append(out, schema.GroupVersionResource{Group: e.Group, Version: e.Version, Resource: e.Resource})
 			}
 		}

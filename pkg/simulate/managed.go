@@ -72,7 +72,7 @@ func customTypes(kind Kind) (managedfields.TypeConverter, error) {
 	fields.AddExtension("x-kubernetes-group-version-kind", []any{
 		map[string]any{"group": kind.Group, "version": kind.Version, "kind": kind.Kind},
 	})
-	return managedfields.NewTypeConverter(map[string]*spec.Schema{kind.Kind: &fields}, true)
+	return managedfields.NewTypeConverter(map[string]*spec.Schema{kind.Kind: &fields}, false)
 }
 
 // metadata is how lists in it are merged; the rest of it needs no more.

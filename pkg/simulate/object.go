@@ -10,10 +10,6 @@ import (
 
 // path is where the API serves an object; suffix is appended.
 func (s *Simulation) path(o object, suffix string) string {
-	return s.collection(o) + "/" + o.GetName() + suffix
-}
-
-func (s *Simulation) collection(o object) string {
 	k := s.kind(o)
 	out := "/api/" + k.Version
 	if k.Group != "" {
@@ -22,7 +18,7 @@ func (s *Simulation) collection(o object) string {
 	if k.Namespaced {
 		out += "/namespaces/" + o.GetNamespace()
 	}
-	return out + "/" + k.Plural
+	return out + "/" + k.Plural + "/" + o.GetName() + suffix
 }
 
 func (s *Simulation) kind(o object) Kind {
@@ -39,11 +35,14 @@ func (s *Simulation) placed(fields map[string]any) object {
 	return o
 }
 
+// kubectl is the field manager of what users write.
+const kubectl = "kubectl"
+
 // Apply writes an object as a user does with kubectl apply: what others have
 // written into it stays.
 func (s *Simulation) Apply(fields map[string]any) error {
 	o := s.placed(fields)
-	if _, err := s.send(http.MethodPatch, s.path(o, "?fieldManager=kubectl&force=true"), o); err != nil {
+	if _, err := s.send(http.MethodPatch, s.path(o, "?fieldManager="+kubectl+"&force=true"), o); err != nil {
 		return fmt.Errorf("writing %s %s: %w", o.GetKind(), o.GetName(), err)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -156,10 +157,10 @@ func inOrder(containers []wfv1.ContainerNode) []wfv1.ContainerNode {
 
 // container runs one program to its end.
 func (p *pod) container(ctx context.Context, c corev1.Container) (failure string, err error) {
-	program := Program{Image: c.Image, Dir: c.WorkingDir, Command: slices.Concat(c.Command, c.Args)}
+	program := Program{Image: c.Image, Dir: c.WorkingDir, Scratch: p.dir, Command: slices.Concat(c.Command, c.Args)}
 	trusted := true
 	for _, m := range c.VolumeMounts {
-		mount := Mount{Path: m.MountPath, Source: filepath.Join(p.dir, m.Name, filepath.FromSlash(m.SubPath)), ReadOnly: m.ReadOnly, File: m.SubPath != ""}
+		mount := Mount{Path: m.MountPath, Source: filepath.Join(p.dir, m.Name, filepath.FromSlash(m.SubPath)), ReadOnly: m.ReadOnly}
 		program.Mounts = append(program.Mounts, mount)
 		trusted = trusted && m.MountPath != credentials
 	}
@@ -178,7 +179,7 @@ func (p *pod) container(ctx context.Context, c corev1.Container) (failure string
 	if code == 0 {
 		return "", nil
 	}
-	return fmt.Sprintf("%s: Error (exit code %d): %s", c.Name, code, strings.TrimSpace(record.Output)), nil
+	return fmt.Sprintf("%s: Error (exit code %d): %s", cmp.Or(c.Name, "main"), code, strings.TrimSpace(record.Output)), nil
 }
 
 // environment of a container. What it takes from a Secret or ConfigMap that is

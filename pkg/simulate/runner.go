@@ -15,6 +15,8 @@ type Runner interface {
 	// Run returns what a program wrote to both of its streams, and its exit
 	// code; an error where it could not be run at all.
 	Run(ctx context.Context, p Program) (output []byte, exitCode int, err error)
+	// Isolated tells whether programs have a file system of their own.
+	Isolated() bool
 }
 
 // Program is a container as its pod describes it.
@@ -22,7 +24,8 @@ type Program struct {
 	Image   string
 	Command []string // with its arguments
 	Env     []string // NAME=value
-	Dir     string   // working directory, in the container
+	Dir     string   // working directory, in the container; empty: the image's
+	Scratch string   // a directory of this machine that is the pod's alone
 	Mounts  []Mount
 }
 
@@ -31,7 +34,6 @@ type Mount struct {
 	Path     string // in the container
 	Source   string // on this machine
 	ReadOnly bool
-	File     bool // a single file instead
 }
 
 // Local runs programs on this machine, without their images. The paths of a
@@ -41,13 +43,11 @@ type Local struct {
 	Env []string
 }
 
+// Isolated implements Runner.
+func (Local) Isolated() bool { return false }
+
 // Run implements Runner.
 func (l Local) Run(ctx context.Context, p Program) ([]byte, int, error) {
-	for _, m := range p.Mounts {
-		if m.File {
-			return nil, 0, fmt.Errorf("the program writes %s, which on this machine would be that very file; let it run in its image (docker)", m.Path)
-		}
-	}
 	command := make([]string, len(p.Command))
 	for i, word := range p.Command {
 		command[i] = p.here(word)
@@ -56,7 +56,9 @@ func (l Local) Run(ctx context.Context, p Program) ([]byte, int, error) {
 	if errors.Is(cmd.Err, exec.ErrNotFound) {
 		return nil, 0, fmt.Errorf("%s is not on the PATH of this machine: install it, or let the program run in its image %s (docker)", command[0], p.Image)
 	}
-	cmd.Dir = p.here(p.Dir)
+	if cmd.Dir = p.here(p.Dir); p.Dir == "" {
+		cmd.Dir = p.Scratch
+	}
 	cmd.Env = append([]string{}, l.Env...)
 	for _, pair := range p.Env {
 		name, value, _ := strings.Cut(pair, "=")
@@ -85,6 +87,9 @@ type Docker struct {
 	// Env is what docker itself needs to know of this machine: PATH, HOME.
 	Env []string
 }
+
+// Isolated implements Runner.
+func (Docker) Isolated() bool { return true }
 
 // Run implements Runner.
 func (d Docker) Run(ctx context.Context, p Program) ([]byte, int, error) {

@@ -26,7 +26,7 @@ func subscriptions(sensor *eventsv1.Sensor) ([]subscription, error) {
 	for _, t := range sensor.Spec.Triggers {
 		names, err := joined(sensor, t)
 		if err != nil {
-			return nil, fmt.Errorf("Sensor %s, trigger %s: %w", sensor.Name, t.Template.Name, err) //nolint:revive // a kind
+			return nil, fmt.Errorf("trigger %s of Sensor %s: %w", t.Template.Name, sensor.Name, err)
 		}
 		s := subscription{sensor: sensor, trigger: t}
 		for _, d := range sensor.Spec.Dependencies {
@@ -36,7 +36,7 @@ func subscriptions(sensor *eventsv1.Sensor) ([]subscription, error) {
 			}
 		}
 		if len(names) > 0 {
-			return nil, fmt.Errorf("Sensor %s, trigger %s: no dependency is called %s", sensor.Name, t.Template.Name, names[0]) //nolint:revive // a kind
+			return nil, fmt.Errorf("trigger %s of Sensor %s: no dependency is called %s", t.Template.Name, sensor.Name, names[0])
 		}
 		out = append(out, s)
 	}

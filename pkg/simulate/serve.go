@@ -103,11 +103,11 @@ func (c *Cluster) serveList(req request) (int, any, error) {
 
 // statusOf is an error as the API server tells it.
 func statusOf(err error) metav1.Status {
+	status := metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}
 	var known apierrors.APIStatus
-	if !errors.As(err, &known) {
-		known = apierrors.NewInternalError(err)
+	if errors.As(err, &known) {
+		status = known.Status()
 	}
-	status := known.Status()
 	status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
 	return status
 }

@@ -91,15 +91,6 @@ func (s *Simulation) Cluster() *Cluster { return s.cluster }
 // Trace is everything that happened so far.
 func (s *Simulation) Trace() Trace { return s.trace }
 
-// Watches tells whether an EventSource looks at objects of a kind.
-func (s *Simulation) Watches(gvk schema.GroupVersionKind) bool {
-	k := s.cluster.kinds.of(gvk, s.watched)
-	return slices.Contains(s.watched, gvk.GroupVersion().WithResource(k.Plural))
-}
-
-// Watched are the resources that the EventSources look at, sorted.
-func (s *Simulation) Watched() []schema.GroupVersionResource { return slices.Clone(s.watched) }
-
 // busy is how many events a run may take: a thousand is far beyond any operator
 // that comes to rest.
 const busy = 1000
@@ -179,7 +170,11 @@ func (s *Simulation) publish(ctx context.Context, event Event) error {
 			}
 			delivery := &Delivery{Sensor: sub.sensor.Name, Dependency: d.Name, Trigger: sub.trigger.Template.Name}
 			s.trace = append(s.trace, Step{Delivery: delivery})
-			if passed := pass(d, message.Clone(), delivery); passed != nil {
+			passed := pass(d, message.Clone(), delivery)
+			if delivery.Transformed != nil {
+				delivery.Transformed, _ = s.steadied(delivery.Transformed).(map[string]any)
+			}
+			if passed != nil {
 				if err := s.fire(ctx, sub.sensor, &sub.trigger, events{d.Name: passed}, delivery); err != nil {
 					return err
 				}

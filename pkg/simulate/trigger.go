@@ -74,8 +74,14 @@ func (s *Simulation) attempt(ctx context.Context, sensor *eventsv1.Sensor, trigg
 	return out, nil
 }
 
-// execute is what the Sensor does with a trigger.
-func execute(ctx context.Context, t implementation, by events) error {
+// execute is what the Sensor does with a trigger. Where Argo's code panics the
+// Sensor's pod would die.
+func execute(ctx context.Context, t implementation, by events) (err error) {
+	defer func() {
+		if crash := recover(); crash != nil {
+			err = fmt.Errorf("the Sensor would crash: %v", crash)
+		}
+	}()
 	fetched, err := t.FetchResource(ctx)
 	if err != nil {
 		return err

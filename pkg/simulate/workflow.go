@@ -10,6 +10,7 @@ import (
 
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	"github.com/argoproj/argo-workflows/v3/util/template"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -67,12 +68,38 @@ func (s *Simulation) carryOut(ctx context.Context, change Change) error {
 		return nil
 	}
 	if s.runner == nil {
-		return fmt.Errorf("Workflow %s needs a runner for its programs", w.Name) //nolint:revive // a kind
+		return fmt.Errorf("nothing runs the programs of Workflow %s", w.Name)
+	}
+	if path := fileMount(t.Spec); path != "" && !s.runner.Isolated() {
+		return fmt.Errorf("a program of WorkflowTemplate %s writes %s, which on this machine would be that very file: let it run in its image, with docker", t.Name, path)
 	}
 	record := &Workflow{Namespace: w.Namespace, Name: w.Name, Template: t.Name}
 	s.trace = append(s.trace, Step{Workflow: record})
 	r := &run{s: s, spec: t.Spec, record: record, values: arguments(&w, t)}
 	return r.all(ctx)
+}
+
+// fileMount is a single file that a container finds at a fixed place.
+func fileMount(spec wfv1.WorkflowSpec) string {
+	for _, t := range spec.Templates {
+		var containers []corev1.Container
+		if t.Container != nil {
+			containers = append(containers, *t.Container)
+		}
+		if t.ContainerSet != nil {
+			for _, c := range t.ContainerSet.Containers {
+				containers = append(containers, c.Container)
+			}
+		}
+		for _, c := range containers {
+			for _, m := range c.VolumeMounts {
+				if m.SubPath != "" {
+					return m.MountPath
+				}
+			}
+		}
+	}
+	return ""
 }
 
 // arguments are what a Workflow brings along, over the defaults of its template.
@@ -104,7 +131,7 @@ type run struct {
 func (r *run) all(ctx context.Context) error {
 	_, failure, err := r.template(ctx, r.spec.Entrypoint, nil)
 	if err != nil {
-		return fmt.Errorf("Workflow %s: %w", r.record.Name, err) //nolint:revive // a kind
+		return fmt.Errorf("in Workflow %s: %w", r.record.Name, err)
 	}
 	phase := "Succeeded"
 	if failure != "" {

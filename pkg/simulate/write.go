@@ -1,18 +1,16 @@
 package simulate
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	"k8s.io/apimachinery/pkg/api/validation/path"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/json"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 )
 
@@ -77,6 +75,9 @@ func (c *Cluster) create(req request) (object, error) {
 		unstructured.RemoveNestedField(o.Object, "status")
 	}
 	serverMade(empty, o, req)
+	if err := c.complete(req, o); err != nil {
+		return nil, err
+	}
 	written, err := c.tracker(req).update(empty, o, req.manager())
 	if err != nil {
 		return nil, err
@@ -148,6 +149,8 @@ func (c *Cluster) apply(req request) (int, any, error) {
 		return 0, nil, err
 	}
 	req.kind.Kind = wanted.GetKind()
+	wanted.SetName(req.name)
+	wanted.SetNamespace(req.namespace)
 	old, code := c.objects[req.key()], http.StatusOK
 	if old == nil {
 		if req.subresource != "" {
@@ -173,6 +176,9 @@ func (c *Cluster) apply(req request) (int, any, error) {
 	}
 	keepRest(before, written, req)
 	serverMade(before, written, req)
+	if err := c.complete(req, written); err != nil {
+		return 0, nil, err
+	}
 	o, err := c.admit(req, old, written)
 	return reply(code, o, err)
 }
@@ -184,6 +190,9 @@ func (c *Cluster) update(req request, old, o object) (object, error) {
 	}
 	keepRest(old, o, req)
 	serverMade(old, o, req)
+	if err := c.complete(req, o); err != nil {
+		return nil, err
+	}
 	written, err := c.tracker(req).update(old, o, req.manager())
 	if err != nil {
 		return nil, err
@@ -196,13 +205,19 @@ func preconditions(req request, old, o object) error {
 	uid, version := o.GetUID(), o.GetResourceVersion()
 	switch {
 	case old == nil && (uid != "" || version != ""):
-		return apierrors.NewConflict(req.kind.resource(), req.name, fmt.Errorf("the object has been deleted"))
+		return apierrors.NewConflict(req.kind.resource(), req.name, errors.New("the object has been deleted"))
 	case old != nil && uid != "" && uid != old.GetUID():
-		return apierrors.NewConflict(req.kind.resource(), req.name, fmt.Errorf("Precondition failed: UID in precondition: %s, UID in object meta: %s", uid, old.GetUID())) //nolint:revive // the API server's words
+		return apierrors.NewConflict(req.kind.resource(), req.name, otherUID(uid, old))
 	case old != nil && version != "" && version != "0" && version != old.GetResourceVersion():
-		return apierrors.NewConflict(req.kind.resource(), req.name, fmt.Errorf("the object has been modified; please apply your changes to the latest version and try again"))
+		return apierrors.NewConflict(req.kind.resource(), req.name, errModified)
 	}
 	return nil
+}
+
+var errModified = errors.New("the object has been modified; please apply your changes to the latest version and try again")
+
+func otherUID(uid types.UID, o object) error {
+	return fmt.Errorf("the object is another one by now: its uid is %s, not %s", o.GetUID(), uid)
 }
 
 // keepRest holds a write to its half of the object: the status subresource
@@ -251,7 +266,11 @@ func emptyObject(kind Kind) object {
 // admit refuses what cannot be, leaves alone what does not change and stores
 // the rest.
 func (c *Cluster) admit(req request, old, o object) (object, error) {
-	if wrong := validMeta(o, req.kind); len(wrong) > 0 {
+	wrong, err := c.invalid(req, old, o)
+	if err != nil {
+		return nil, err
+	}
+	if len(wrong) > 0 {
 		return nil, apierrors.NewInvalid(req.kind.GroupKind(), req.name, wrong)
 	}
 	if old != nil && sameButTimes(old, o) {
@@ -274,13 +293,4 @@ func (c *Cluster) admit(req request, old, o object) (object, error) {
 		return o, nil
 	}
 	return c.write(req.key(), o), nil
-}
-
-// validMeta says what the API server would refuse in the metadata of any object.
-func validMeta(o object, kind Kind) field.ErrorList {
-	names := apivalidation.NameIsDNSSubdomain
-	if kind.Group == "rbac.authorization.k8s.io" {
-		names = path.ValidatePathSegmentName
-	}
-	return apivalidation.ValidateObjectMetaAccessor(o, kind.Namespaced, names, field.NewPath("metadata"))
 }

@@ -1,0 +1,78 @@
+package simulate
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/json"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+
+	"github.com/argoperator/argoperator/pkg/manifest"
+)
+
+// Decode reads the documents of a file as objects; empty documents are left
+// out.
+func Decode(data []byte) ([]map[string]any, error) {
+	var out []map[string]any
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
+	for i := 1; ; i++ {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("document %d: %w", i, err)
+		}
+		text, err := yaml.YAMLToJSONStrict(document)
+		if err != nil {
+			return nil, fmt.Errorf("document %d: %w", i, err)
+		}
+		var fields map[string]any
+		if err := json.Unmarshal(text, &fields); err != nil {
+			return nil, fmt.Errorf("document %d is no object", i)
+		}
+		if fields != nil {
+			out = append(out, fields)
+		}
+	}
+}
+
+// Resources are what an operator's EventSources look at.
+type Resources struct {
+	list  []schema.GroupVersionResource
+	kinds *kinds
+}
+
+// Watched are the resources that the operators among the objects look at for
+// themselves, not for what they made: those without a filter, if there are any.
+func Watched(objects []manifest.Object) Resources {
+	known := &kinds{list: append(builtinKinds(), customKinds(objects)...)}
+	return Resources{list: unfiltered(objects), kinds: known}
+}
+
+// Holds tells whether an object is one of these, and what it is.
+func (r Resources) Holds(fields map[string]any) (what string, ok bool) {
+	o := &unstructured.Unstructured{Object: fields}
+	gvk := o.GroupVersionKind()
+	if gvk.Kind == "" || gvk.Version == "" {
+		return "nothing with an apiVersion and a kind", false
+	}
+	k := r.kinds.of(gvk, r.list)
+	return gvk.Kind + " of " + gvk.GroupVersion().String(), slices.Contains(r.list, gvk.GroupVersion().WithResource(k.Plural))
+}
+
+func (r Resources) String() string {
+	var all []string
+	for _, one := range r.list {
+		all = append(all, one.Resource+" of "+one.GroupVersion().String())
+	}
+	return strings.Join(all, ", ")
+}

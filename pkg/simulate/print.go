@@ -1,0 +1,184 @@
+package simulate
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// YAML is the objects as one stream, as kubectl reads it.
+func (r Rendering) YAML() ([]byte, error) {
+	var out bytes.Buffer
+	for i, o := range r.Objects {
+		data, err := yaml.Marshal(o)
+		if err != nil {
+			return nil, fmt.Errorf("encoding an object: %w", err)
+		}
+		if i > 0 {
+			out.WriteString("---\n")
+		}
+		out.Write(data)
+	}
+	return out.Bytes(), nil
+}
+
+// JSON is the objects as one object of kind List.
+func (r Rendering) JSON() ([]byte, error) {
+	items := r.Objects
+	if items == nil {
+		items = []map[string]any{}
+	}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(map[string]any{"apiVersion": "v1", "kind": "List", "items": items}); err != nil {
+		return nil, fmt.Errorf("encoding the list: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// Print writes the trace for people.
+func (t Trace) Print(w io.Writer) error {
+	p := &printer{}
+	if len(t) == 0 {
+		p.line(0, "no EventSource saw anything")
+	}
+	for i, step := range t {
+		switch {
+		case step.Event != nil:
+			if i > 0 {
+				p.line(0, "")
+			}
+			p.line(0, "%s %s: EventSource %s publishes %s", step.Event.Type, step.Event.Object, step.Event.Source, step.Event.Name)
+		case step.Delivery != nil:
+			p.delivery(step.Delivery)
+		case step.Workflow != nil:
+			p.workflow(step.Workflow)
+		}
+	}
+	_, err := w.Write(p.out.Bytes())
+	return err
+}
+
+type printer struct{ out bytes.Buffer }
+
+func (p *printer) line(depth int, format string, args ...any) {
+	text := strings.Repeat("  ", depth) + fmt.Sprintf(format, args...)
+	p.out.WriteString(strings.TrimRight(text, " ") + "\n")
+}
+
+// block is a text or a value as YAML, indented.
+func (p *printer) block(depth int, value any) {
+	text, ok := value.(string)
+	if !ok {
+		data, err := yaml.Marshal(value)
+		if err != nil {
+			data = []byte(err.Error())
+		}
+		text = string(data)
+	}
+	for line := range strings.Lines(strings.TrimRight(text, "\n")) {
+		p.line(depth, "%s", strings.TrimRight(line, "\n"))
+	}
+}
+
+func (p *printer) delivery(d *Delivery) {
+	p.line(1, "Sensor %s, dependency %s, trigger %s", d.Sensor, d.Dependency, d.Trigger)
+	if d.Transformed != nil {
+		p.line(2, "transform")
+		p.block(3, outline(d.Transformed))
+	}
+	if d.Stopped != "" {
+		p.line(2, "%s", d.Stopped)
+		return
+	}
+	for i, a := range d.Attempts {
+		if i > 0 && reflect.DeepEqual(a, d.Attempts[i-1]) {
+			p.line(2, "tried again: the same")
+			continue
+		}
+		if a.Trigger != d.Trigger {
+			p.line(2, "trigger %s", a.Trigger)
+		} else if i > 0 {
+			p.line(2, "tried again")
+		}
+		p.attempt(a)
+	}
+}
+
+// outline is an object with its parts named and not shown: what matters of them
+// is in the requests.
+func outline(fields map[string]any) map[string]any {
+	out := map[string]any{}
+	for name, value := range fields {
+		switch v := value.(type) {
+		case map[string]any:
+			value = fmt.Sprintf("an object with %d fields", len(v))
+		case []any:
+			value = fmt.Sprintf("a list of %d", len(v))
+		}
+		out[name] = value
+	}
+	return out
+}
+
+func (p *printer) attempt(a Attempt) {
+	p.calls(2, a.Calls)
+	if a.Note != "" {
+		p.line(2, "%s: %s", a.Trigger, a.Note)
+	}
+	if a.Failure != "" {
+		p.line(2, "failed: %s", a.Failure)
+	}
+}
+
+// calls show what was sent; of answers only what went wrong.
+func (p *printer) calls(depth int, calls []Call) {
+	for _, c := range calls {
+		p.line(depth, "%s %s", c.Method, c.Path)
+		if c.Body != nil {
+			p.line(depth+1, "Content-Type: %s", c.ContentType)
+			p.block(depth+1, c.Body)
+		}
+		answer := fmt.Sprintf("%d %s", c.Status, http.StatusText(c.Status))
+		if fields, ok := c.Answer.(map[string]any); ok && c.Status >= http.StatusMultipleChoices {
+			answer += fmt.Sprintf(": %v", fields["message"])
+		}
+		p.line(depth, "-> %s", answer)
+	}
+}
+
+func (p *printer) workflow(w *Workflow) {
+	p.line(1, "Workflow %s/%s from WorkflowTemplate %s", w.Namespace, w.Name, w.Template)
+	for _, c := range w.Containers {
+		name := c.Template
+		if c.Name != "" && c.Name != c.Template {
+			name += ", container " + c.Name
+		}
+		if c.Skipped != "" {
+			p.line(2, "%s does not run: %s", name, c.Skipped)
+			continue
+		}
+		p.line(2, "%s: %s", name, strings.Join(c.Command, " "))
+		for _, missing := range c.Missing {
+			p.line(3, "left out, since it is not there: %s", missing)
+		}
+		p.calls(3, c.Calls)
+		if c.Output != "" {
+			p.line(3, "output")
+			p.block(4, c.Output)
+		}
+		p.line(3, "exit code %d", c.ExitCode)
+	}
+	if w.Failure != "" {
+		first, _, _ := strings.Cut(w.Failure, "\n") // all of it is the output above
+		p.line(2, "failed: %s", first)
+	}
+}

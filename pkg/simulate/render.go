@@ -1,0 +1,125 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// What may happen to a custom resource.
+const (
+	Added   = "ADD"
+	Updated = "UPDATE"
+	Deleted = "DELETE"
+)
+
+// Happening is what a user does to a custom resource.
+type Happening struct {
+	Event  string         // Added, Updated or Deleted
+	Object map[string]any // the custom resource: as it becomes, as it was before it is deleted
+	Old    map[string]any // as it was, for Updated
+}
+
+// Rendering is what came of it.
+type Rendering struct {
+	// Objects that the operator made or changed and that are left, without what
+	// the API server makes: of each custom resource its children in the order in
+	// which they were written first, then itself.
+	Objects []map[string]any
+	// Trace of the happenings themselves, not of what led up to them.
+	Trace Trace
+}
+
+// Render lets one thing after another happen to an operator.
+func Render(ctx context.Context, in Inputs, happenings []Happening) (Rendering, error) {
+	s, err := New(in)
+	if err != nil {
+		return Rendering{}, err
+	}
+	var out Rendering
+	var owners []key
+	shown := map[key]int{} // by which custom resource an object came to be
+	for i, h := range happenings {
+		trace, err := s.happen(ctx, h)
+		if err != nil {
+			return Rendering{}, err
+		}
+		out.Trace = append(out.Trace, trace...)
+		owner := s.key(s.placed(h.Object))
+		owners = append(owners, owner)
+		for _, k := range s.cluster.order {
+			if _, known := shown[k]; !known && k != owner {
+				shown[k] = i
+			}
+		}
+	}
+	for i, owner := range owners {
+		children := slices.DeleteFunc(slices.Clone(s.cluster.order), func(k key) bool {
+			made, known := shown[k]
+			return !known || made != i || slices.Contains(owners, k)
+		})
+		for _, k := range append(children, owner) {
+			out.Objects = append(out.Objects, s.rendered(k)...)
+		}
+	}
+	return out, nil
+}
+
+// happen returns the trace of the happening alone.
+func (s *Simulation) happen(ctx context.Context, h Happening) (Trace, error) {
+	act, before := s.Apply, h.Object
+	switch h.Event {
+	case Added:
+		before = nil
+	case Updated:
+		before = h.Old
+	case Deleted:
+		act = s.Delete
+	default:
+		return nil, fmt.Errorf("nothing is called %q: it is %s, %s or %s", h.Event, Added, Updated, Deleted)
+	}
+	if before != nil {
+		if err := s.Apply(before); err != nil {
+			return nil, err
+		}
+		if err := s.Run(ctx); err != nil {
+			return nil, err
+		}
+	}
+	start := len(s.trace)
+	if err := act(h.Object); err != nil {
+		return nil, err
+	}
+	if err := s.Run(ctx); err != nil {
+		return nil, err
+	}
+	return slices.Clone(s.trace[start:]), nil
+}
+
+func (s *Simulation) key(o object) key {
+	return key{GroupResource: s.kind(o).resource(), namespace: o.GetNamespace(), name: o.GetName()}
+}
+
+// rendered is an object as it would be applied: none where it is gone, is a
+// Workflow that did the operator's work, or was touched by its user only.
+func (s *Simulation) rendered(k key) []map[string]any {
+	o := s.cluster.objects[k]
+	if o == nil || k.GroupResource == workflows && o.GetLabels()[stamp] != "" {
+		return nil
+	}
+	theirs := slices.ContainsFunc(o.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool { return e.Manager != kubectl })
+	if !theirs {
+		return nil
+	}
+	fields, _ := s.steadied(o.DeepCopy().Object).(map[string]any)
+	for _, name := range []string{
+		"managedFields", "resourceVersion", "uid", "generation", "creationTimestamp", "deletionTimestamp",
+		"deletionGracePeriodSeconds", "selfLink",
+	} {
+		unstructured.RemoveNestedField(fields, "metadata", name)
+	}
+	return []map[string]any{fields}
+}

@@ -1,0 +1,109 @@
+package simulate
+
+import (
+	"bytes"
+	"context"
+	"os/exec"
+	"strings"
+	"testing"
+
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/argoperator/argoperator/pkg/manifest"
+)
+
+func config(name string) map[string]any {
+	return map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap",
+		"metadata": map[string]any{"name": name, "labels": map[string]any{"watched": ""}},
+	}
+}
+
+// TestWorkflow runs the programs of a pod: in order, with their files and
+// variables, until one fails; then the exit handler.
+func TestWorkflow(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("no sh on the PATH")
+	}
+	tests := []struct {
+		name, reason string
+		change       func(*wfv1.WorkflowSpec)
+	}{
+		{"failing", "what depends on the one that failed does not run, the exit handler does", func(*wfv1.WorkflowSpec) {}},
+		{"working", "all run, and the exit handler has nothing to say", func(s *wfv1.WorkflowSpec) {
+			s.Arguments.Parameters[2].Value = wfv1.AnyStringPtr("nobody")
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			objects := operator(t, "pods.yaml")
+			tt.change(&objects[3].(*wfv1.WorkflowTemplate).Spec)
+			r, err := Render(context.Background(), Inputs{Objects: objects, Runner: local()}, []Happening{{Event: Added, Object: config("one")}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			if err := r.Trace.Print(&out); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, "trace/pods-"+tt.name+".txt", out.Bytes())
+			if len(r.Objects) > 0 {
+				t.Errorf("the operator made nothing, and %v is shown", r.Objects)
+			}
+		})
+	}
+}
+
+// TestRunnerFails: what cannot be run is an error that says what to do.
+func TestRunnerFails(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func([]manifest.Object)
+		runner Runner
+		want   string
+	}{
+		{"no program", func(o []manifest.Object) {
+			o[3].(*wfv1.WorkflowTemplate).Spec.Templates[0].ContainerSet.Containers[2].Command = []string{"no-such-program"}
+		}, local(), "no-such-program is not on the PATH of this machine: install it, or let the program run in its image busybox"},
+		{"fixed file", func(o []manifest.Object) {
+			mounts := o[3].(*wfv1.WorkflowTemplate).Spec.Templates[0].ContainerSet.Containers[2].VolumeMounts
+			mounts[0] = corev1.VolumeMount{Name: "workspace", MountPath: "/result.json", SubPath: "result.json"}
+		}, local(), "/result.json"},
+		{"no runner", func([]manifest.Object) {}, nil, "nothing runs the programs"},
+		{"no file", func(o []manifest.Object) { o[2].SetName("other") }, local(), "no ConfigMap is called scripts"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			objects := operator(t, "pods.yaml")
+			tt.change(objects)
+			_, err := Render(context.Background(), Inputs{Objects: objects, Runner: tt.runner}, []Happening{{Event: Added, Object: config("one")}})
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want an error about %q", err, tt.want)
+			}
+		})
+	}
+}
+
+// TestSecret: a variable finds its value in the cluster.
+func TestSecret(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("no sh on the PATH")
+	}
+	s := start(t, "pods.yaml")
+	apply(t, s, map[string]any{
+		"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "greeting", "namespace": "argo-events"},
+		"data": map[string]any{"text": "aGVsbG8="},
+	})
+	apply(t, s, config("one"))
+	for _, step := range s.Trace() {
+		if step.Workflow != nil {
+			first := step.Workflow.Containers[0]
+			if !strings.Contains(first.Output, "first: hello one") || len(first.Missing) > 0 {
+				t.Errorf("got %q, missing %q", first.Output, first.Missing)
+			}
+			return
+		}
+	}
+	t.Error("no Workflow ran")
+}
