@@ -86,15 +86,22 @@ func (o *operator) only(kind string) *unstructured.Unstructured {
 	return &unstructured.Unstructured{}
 }
 
-// awaitListening waits until the EventSource watches and the Sensor subscribes:
+// awaitListening waits until the EventSource watches and every Sensor subscribes:
 // their Deployments are available, and their logs say so. (Their pods take no
 // readiness probes.)
 func (o *operator) awaitListening(t *testing.T) {
 	t.Helper()
-	for _, part := range []struct{ label, name, says string }{
-		{"eventsource-name", o.only("EventSource").GetName(), "running informer"},
-		{"sensor-name", o.only("Sensor").GetName(), "started subscribing to events"},
-	} {
+	type part struct{ label, name, says string }
+	var parts []part
+	for _, object := range o.objects {
+		switch object.GetKind() {
+		case "EventSource":
+			parts = append(parts, part{"eventsource-name", object.GetName(), "running informer"})
+		case "Sensor":
+			parts = append(parts, part{"sensor-name", object.GetName(), "started subscribing to events"})
+		}
+	}
+	for _, part := range parts {
 		o.cluster.await(t, part.name+" to be available", 2*time.Minute, deployments, operators, func(s seen) bool {
 			list := s.withLabel(part.label, part.name)
 			if len(list) != 1 {
@@ -142,7 +149,7 @@ func (o *operator) uninstall(t *testing.T) {
 	if crd.Object != nil {
 		plural, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "plural")
 		group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
-		if _, err := try(nil, "kubectl", "delete", plural+"."+group, "--all", "--all-namespaces", "--timeout=60s"); err != nil {
+		if _, err := try(nil, "kubectl", "delete", plural+"."+group, "--all", "--all-namespaces", "--timeout=300s"); err != nil {
 			t.Error(err)
 		}
 	}

@@ -35,13 +35,18 @@ var rooms = []room{
 	{path: "pkg/apis/v1alpha1", others: []string{"k8s.io/apimachinery/pkg/apis/meta"}},
 	{path: "pkg/apis/v1alpha1/internal/schemagen/schema", below: []string{"pkg/apis/v1alpha1"}, others: []string{"github.com/invopop/jsonschema"}},
 	{path: generator, below: []string{"pkg/apis/v1alpha1/internal/schemagen/schema"}},
-	{path: "pkg/expression", others: []string{"github.com/itchyny/gojq"}},
+	{path: "pkg/schema", others: []string{"k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/client-go/kubernetes/scheme", "k8s.io/apiextensions-apiserver/pkg/apis"}},
+	{path: "pkg/expression", below: []string{"pkg/schema"}, others: []string{"github.com/itchyny/gojq"}},
 	{
 		path:   "pkg/definition",
 		below:  []string{"pkg/diag", "pkg/apis/v1alpha1"},
 		others: []string{"go.yaml.in/yaml/v3", "sigs.k8s.io/", "k8s.io/", "github.com/gobuffalo/flect", "github.com/google/cel-go"},
 	},
-	{path: "pkg/plan", below: []string{"pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/expression"}},
+	{
+		path:   "pkg/plan",
+		below:  []string{"pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/schema", "pkg/expression"},
+		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis"},
+	},
 	{
 		path:   "pkg/manifest",
 		below:  []string{"pkg/apis/v1alpha1", "pkg/plan", "templates"},

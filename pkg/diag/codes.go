@@ -49,6 +49,9 @@ const (
 	// Expressions.
 	BadExpression = "bad-expression"
 
+	MayBeNull   = "may-be-null"
+	HiddenFalse = "hidden-false"
+
 	// Warnings.
 	FloatingImage = "floating-image"
 	CommandFile   = "command-file"
@@ -98,6 +101,8 @@ func Codes() []Code {
 		{PathOutside, "A path leads out of the definition's directory."},
 		{NotAFile, "A path leads to something that is not a regular file."},
 		{BadExpression, "An expression between ${ and } that does not parse, or that its place cannot evaluate."},
+		{MayBeNull, "A field that may be missing is used where null fails or does damage."},
+		{HiddenFalse, "The operator // replaces a false that was meant."},
 		{FloatingImage, "The image has no fixed version."},
 		{CommandFile, "The command names a file that does not travel with the logic."},
 		{UnknownFormat, "The API server does not check this string format."},

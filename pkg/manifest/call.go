@@ -18,9 +18,9 @@ const tokenVariable = "API_TOKEN"
 // brackets. It does not depend on the cluster's DNS.
 const apiServer = `{{ $host := env "KUBERNETES_SERVICE_HOST" }}https://{{ if contains ":" $host }}[{{ $host }}]{{ else }}{{ $host }}{{ end }}:{{ env "KUBERNETES_SERVICE_PORT" }}`
 
-// callTimeout in seconds. Argo Events never closes the body of an answer, so a
-// call keeps its connection until then.
-const callTimeout = 2
+// callTimeout in seconds. Argo Events never closes the body of an answer; what
+// the answer holds is freed then at the latest.
+const callTimeout = 5
 
 // tokenSecrets hold the token by which the Sensors of the direct engine call the
 // API server. The service account has to be there first.
@@ -49,17 +49,21 @@ func callsByHTTP(p *plan.Plan) bool {
 func sensorPod(p *plan.Plan) *eventsv1.Template {
 	pod := eventsPod(p, plan.Actor)
 	if callsByHTTP(p) {
-		pod.Container.Env = []corev1.EnvVar{{
-			Name:      tokenVariable,
-			ValueFrom: &corev1.EnvVarSource{SecretKeyRef: secretKey(p, corev1.ServiceAccountTokenKey)},
-		}}
+		pod.Container.Env = []corev1.EnvVar{
+			{Name: tokenVariable, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
+				LocalObjectReference: corev1.LocalObjectReference{Name: p.Names.TokenSecret}, Key: corev1.ServiceAccountTokenKey,
+			}}},
+			{Name: "SSL_CERT_DIR", Value: serviceAccountDir},
+		}
 	}
 	return pod
 }
 
-func secretKey(p *plan.Plan, key string) *corev1.SecretKeySelector {
-	return &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: p.Names.TokenSecret}, Key: key}
-}
+// serviceAccountDir has the cluster's own certificate authority in every pod. As
+// a directory of trusted certificates it leaves the trigger without a tls of its
+// own: Argo Events then uses Go's default client, which speaks HTTP/2 and keeps
+// one connection. With a tls it opens one for every call, and leaks it.
+const serviceAccountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 // call makes the request that the dependency has computed. It tries three times
 // in quick succession; what then fails is noted on the custom resource, whose
@@ -79,7 +83,6 @@ func requested(p *plan.Plan, t plan.Trigger, name, request string, allow []int32
 		URL:     "https://kubernetes.default.svc",
 		Method:  "PATCH",
 		Timeout: callTimeout,
-		TLS:     &eventsv1.TLSConfig{CACertSecret: secretKey(p, corev1.ServiceAccountRootCAKey)},
 	}
 	for _, dependency := range t.On {
 		http.Parameters = append(http.Parameters,

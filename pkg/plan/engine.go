@@ -9,6 +9,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/definition"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/expression"
 )
 
 // Reason says what in a definition an engine cannot carry.
@@ -167,6 +168,9 @@ func againstWorkflow(p *Plan) []Reason {
 		if c.notInPod != "" {
 			list = append(list, Reason{append(at, "readyWhen"), c.notInPod})
 		}
+		if readsStatus(c.Object) || readsStatus(c.When) || readsStatus(c.Each) {
+			list = append(list, Reason{at, "it is computed from the status, whose changes start no Workflow"})
+		}
 		if c.Object != nil && len(c.Object.ReadsChildren()) > 0 {
 			list = append(list, Reason{append(at, "template"), "templates are computed in the Sensor, which sees no live children there"})
 		}
@@ -175,4 +179,8 @@ func againstWorkflow(p *Plan) []Reason {
 		}
 	}
 	return list
+}
+
+func readsStatus(program *expression.Program) bool {
+	return program != nil && slices.ContainsFunc(program.Reads(), func(path []string) bool { return len(path) > 0 && path[0] == "status" })
 }

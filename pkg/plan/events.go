@@ -192,7 +192,7 @@ func childJQ(p *Plan, kind Kind, paths [][]string) string {
 	return fmt.Sprintf(`def wanted: if .metadata.generation == null then del(.metadata, .status) else .metadata.generation end;
 def applied: [.metadata.managedFields[]? | select(.manager == %s and .operation == "Apply" and .subresource == null) | .time];
 def rolling: %s;
-def shown: [%s];
+def shown: [%s];%s
 (.body.Obj // .body) as $new | .oldBody as $old
 | ($new.metadata.annotations["argoperator.dev/owner"] // "") as $key
 | {
@@ -204,15 +204,27 @@ def shown: [%s];
     )),
     key: $key,
     name: (%s)%s
-  }`, quote(p.Runtime.Operator), rolling(kind), strings.Join(shown, ", "), workflowNameJQ(p.Runtime.Operator, `($key | .[index(".") + 1:])`), nothingDesired(p))
+  }`, quote(p.Runtime.Operator), rolling(kind), strings.Join(shown, ", "), oursJQ(p), workflowNameJQ(p.Runtime.Operator, `($key | .[index(".") + 1:])`), nothingDesired(p))
 }
 
-// nothingDesired fills the argument where the event is not the custom resource's own.
+// nothingDesired fills the argument where the event is not the custom resource's
+// own. Of a field that somebody took from the child only the event can tell:
+// what is left in managedFields does not show it.
 func nothingDesired(p *Plan) string {
 	if !p.Runtime.Templates {
 		return ""
 	}
-	return `, desired: ""`
+	return `,
+    desired: (if .type != "DELETE" and $old != null and ($new | wanted) != ($old | wanted) and ($new | ours) != ($old | ours) then "drift" else "" end)`
+}
+
+// oursJQ is the fields of a child that the operator set last, where that is asked for.
+func oursJQ(p *Plan) string {
+	if !p.Runtime.Templates {
+		return ""
+	}
+	return fmt.Sprintf(`
+def ours: [.metadata.managedFields[]? | select(.manager == %s and .operation == "Apply" and .subresource == null) | .fieldsV1] | first;`, quote(p.Runtime.Operator))
 }
 
 // jqPath is the jq of a path that yields null wherever it does not exist.

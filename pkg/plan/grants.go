@@ -141,7 +141,7 @@ func directGrants(p *Plan) []Grant {
 		})
 	}
 	list = append(list, Grant{
-		Account: Resyncer, Group: argo, Resource: "eventsources", Names: []string{p.Names.EventSource}, Verbs: []string{"get", "patch"},
+		Account: Resyncer, Group: argo, Resource: "eventsources", Names: []string{p.Names.EventSource}, Verbs: []string{"patch"},
 		Why: "the resync makes the EventSource announce everything again",
 	}, taskResults(Resyncer))
 	if p.Install.LeaderElection {

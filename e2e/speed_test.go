@@ -1,0 +1,251 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+var directMemcacheds = schema.GroupVersionResource{Group: "direct.cache.example.com", Version: "v1alpha1", Resource: "memcacheds"}
+
+// TestDirectSpeed measures the direct engine: from the creation of a custom
+// resource to its Deployment, one at a time and many at once. The figures are
+// printed; what is judged are the counts, not the times, which depend on the
+// machine. SPEED_CRS=1000 makes the burst larger.
+func TestDirectSpeed(t *testing.T) {
+	c := connect(t)
+	o := c.install(t, "speed", "../examples/memcached-direct")
+	t.Run("one at a time", func(t *testing.T) { o.latency(t, 50) })
+	for _, n := range bursts() {
+		t.Run(fmt.Sprintf("%d at once", n), func(t *testing.T) { o.burst(t, n) })
+	}
+	if n := o.counts.tally(); n.events > 0 || n.pods > 0 {
+		t.Errorf("%d Workflows with %d pods were made for events", n.events, n.pods)
+	}
+}
+
+// bursts are the numbers of custom resources that are made at once.
+func bursts() []int {
+	n, err := strconv.Atoi(os.Getenv("SPEED_CRS"))
+	if err != nil {
+		return []int{100}
+	}
+	return []int{100, n}
+}
+
+// memcached without servers: what is measured is the operator, not the kubelet.
+func memcached(name string, size int64) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "direct.cache.example.com/v1alpha1", "kind": "Memcached",
+		"metadata": map[string]any{"name": name, "namespace": nsA},
+		"spec":     map[string]any{"size": size},
+	}}
+}
+
+// arrivals tells when each Deployment of a namespace was first seen.
+type arrivals struct {
+	mu    sync.Mutex
+	times map[string]time.Time
+	wake  chan struct{}
+}
+
+func (c *cluster) arrivals(t *testing.T, gvr schema.GroupVersionResource) *arrivals {
+	t.Helper()
+	a := &arrivals{times: map[string]time.Time{}, wake: make(chan struct{}, 1)}
+	list, err := c.objects.Resource(gvr).Namespace(nsA).List(t.Context(), metav1.ListOptions{Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := c.objects.Resource(gvr).Namespace(nsA).Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.GetResourceVersion()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Stop)
+	go a.follow(w)
+	return a
+}
+
+func (a *arrivals) follow(w watch.Interface) {
+	for event := range w.ResultChan() {
+		object, ok := event.Object.(*unstructured.Unstructured)
+		if !ok || event.Type != watch.Added {
+			continue
+		}
+		a.mu.Lock()
+		a.times[object.GetName()] = time.Now()
+		a.mu.Unlock()
+		select {
+		case a.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// of waits for all the names and returns when each was there.
+func (a *arrivals) of(t *testing.T, limit time.Duration, names ...string) map[string]time.Time {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	for {
+		found := map[string]time.Time{}
+		a.mu.Lock()
+		for _, name := range names {
+			if at, ok := a.times[name]; ok {
+				found[name] = at
+			}
+		}
+		a.mu.Unlock()
+		if len(found) == len(names) {
+			return found
+		}
+		select {
+		case <-a.wake:
+		case <-ctx.Done():
+			t.Fatalf("after %s there are %d of %d", limit, len(found), len(names))
+		}
+	}
+}
+
+func (o *operator) latency(t *testing.T, n int) {
+	arrived := o.cluster.arrivals(t, deployments)
+	var took []time.Duration
+	for i := range n {
+		cr := memcached(fmt.Sprintf("single-%d", i), 0)
+		start := time.Now()
+		o.make(t, cr)
+		took = append(took, arrived.of(t, time.Minute, cr.GetName())[cr.GetName()].Sub(start))
+	}
+	slices.Sort(took)
+	t.Logf("custom resource to Deployment: median %s, fastest %s, slowest %s of %d",
+		took[n/2].Round(100*time.Microsecond), took[0].Round(100*time.Microsecond), took[n-1].Round(100*time.Microsecond), n)
+}
+
+func (o *operator) make(t *testing.T, cr *unstructured.Unstructured) {
+	t.Helper()
+	if _, err := o.cluster.objects.Resource(directMemcacheds).Namespace(cr.GetNamespace()).Create(t.Context(), cr, metav1.CreateOptions{}); err != nil {
+		t.Error(err)
+	}
+}
+
+func (o *operator) burst(t *testing.T, n int) {
+	arrived := o.cluster.arrivals(t, deployments)
+	before := o.usage(t)
+	start := time.Now()
+	names := make([]string, n)
+	var makers sync.WaitGroup
+	todo := make(chan string, n)
+	for i := range names {
+		names[i] = fmt.Sprintf("burst-%d-%d", n, i)
+		todo <- names[i]
+	}
+	close(todo)
+	for range 10 {
+		makers.Go(func() {
+			for name := range todo {
+				o.make(t, memcached(name, 0))
+			}
+		})
+	}
+	makers.Wait()
+	made := time.Since(start)
+	last := start
+	for _, at := range arrived.of(t, 10*time.Minute, names...) {
+		if at.After(last) {
+			last = at
+		}
+	}
+	deployed := last.Sub(start)
+	o.cluster.await(t, "every status is ready", 10*time.Minute, directMemcacheds, nsA, func(s seen) bool {
+		ready := 0
+		for _, cr := range s {
+			if current(cr, "True") {
+				ready++
+			}
+		}
+		return ready >= n
+	})
+	t.Logf("%d at once: made in %s, all Deployments after %s, all ready after %s", n,
+		made.Round(time.Millisecond), deployed.Round(time.Millisecond), time.Since(start).Round(time.Millisecond))
+	for name, now := range o.usage(t) {
+		t.Logf("  %-45s CPU %6s, memory %3.0f MiB, %2.0f open files and connections", name,
+			(now.cpu - before[name].cpu).Round(10*time.Millisecond), now.memory/(1<<20), now.descriptor)
+	}
+}
+
+// used is what a pod has used, as its own metrics say.
+type used struct {
+	cpu                time.Duration
+	memory, descriptor float64 // bytes; open files and connections
+}
+
+// usage asks the pods of the operator's EventSource and Sensors.
+func (o *operator) usage(t *testing.T) map[string]used {
+	t.Helper()
+	pods, err := o.cluster.kube.CoreV1().Pods(operators).List(t.Context(), metav1.ListOptions{LabelSelector: "owner-name"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]used{}
+	for _, pod := range pods.Items {
+		data, err := metrics(t.Context(), pod.Status.PodIP)
+		if err != nil {
+			t.Logf("no metrics of %s: %v", pod.Name, err)
+			continue
+		}
+		seconds := metric(data, "process_cpu_seconds_total")
+		all[pod.Labels["owner-name"]+" "+pod.Labels["controller"]] = used{
+			cpu:        time.Duration(seconds * float64(time.Second)),
+			memory:     metric(data, "process_resident_memory_bytes"),
+			descriptor: metric(data, "process_open_fds"),
+		}
+	}
+	return all
+}
+
+// metrics asks a pod on its own address, which the suite can reach where it runs
+// in the cluster's network.
+func metrics(ctx context.Context, address string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+net.JoinHostPort(address, "7777")+"/metrics", nil)
+	if err != nil {
+		return nil, err
+	}
+	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} // it signs its own certificate
+	answer, err := client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	return io.ReadAll(answer.Body)
+}
+
+// metric is the value of a plain metric of Prometheus.
+func metric(data []byte, name string) float64 {
+	for line := range strings.Lines(string(data)) {
+		if value, ok := strings.CutPrefix(line, name+" "); ok {
+			number, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+			if err == nil {
+				return number
+			}
+		}
+	}
+	return -1
+}
