@@ -91,7 +91,9 @@ func builtIn(r *report, u *unstructured.Unstructured, typed any) {
 		return
 	}
 	metadata(r, u)
-	r.refused(walkRules(reflect.ValueOf(typed).Elem(), nil))
+	if scheme.Scheme.Recognizes(u.GroupVersionKind()) { // Argo's kinds keep pods, but nobody refuses them at once
+		r.refused(walkRules(reflect.ValueOf(typed).Elem(), nil))
+	}
 }
 
 // custom holds an object to the schema of its kind.

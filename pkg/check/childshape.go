@@ -105,7 +105,11 @@ func shapeList(r *report, at *field.Path, t reflect.Type, value any) {
 		if !ok {
 			mistyped(r, at, "a base64 string", value)
 		} else if _, err := base64.StdEncoding.DecodeString(text); err != nil {
-			r.add(at, CodeChild, "stringData of a Secret takes plain text", "not base64: %v", err)
+			hint := ""
+			if r.object.GetObjectKind().GroupVersionKind().Kind == "Secret" {
+				hint = "stringData takes plain text"
+			}
+			r.add(at, CodeChild, hint, "not base64: %v", err)
 		}
 		return
 	}

@@ -63,6 +63,9 @@ func (m *maker) given(n *node, d *demand) (any, bool) {
 		switch value := value.(type) {
 		case nil, map[string]any:
 		case []any:
+			if m.taste == typical && n.items != nil && n.items.Type == "object" {
+				continue
+			}
 			if len(value) >= max(d.few, 1) && len(value) <= d.many {
 				return runtime.DeepCopyJSONValue(value), true
 			}

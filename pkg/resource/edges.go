@@ -3,7 +3,6 @@ package resource
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -16,7 +15,7 @@ type Case struct {
 }
 
 // judgements is how often one edge is tried, where not all places can have it.
-const judgements = 200
+const judgements = 60
 
 // edge changes a value at one place; false leaves the place alone.
 type edge struct {
@@ -166,129 +165,4 @@ func (v visitor) walk(n *node, at string, value any) any {
 		}
 	}
 	return value
-}
-
-func lowest(m *maker, n *node, d *demand, value any) (any, bool) {
-	return m.extreme(n, d, value, func(low, _ float64) float64 { return low })
-}
-
-func highest(m *maker, n *node, d *demand, value any) (any, bool) {
-	return m.extreme(n, d, value, func(_, high float64) float64 { return high })
-}
-
-// extreme is the number at an end of what is legal, or of its type.
-func (m *maker) extreme(n *node, d *demand, value any, end func(low, high float64) float64) (any, bool) {
-	switch value.(type) {
-	case int64, float64:
-	default:
-		return nil, false
-	}
-	wide := *d
-	// Beyond this JSON numbers are not exact.
-	limit := float64(1<<53 - 1)
-	if slices.Contains(d.formats, "int32") {
-		limit = math.MaxInt32
-	}
-	wide.min, wide.max = max(wide.min, -limit), min(wide.max, limit)
-	low, high := wide.window(n.Type != "number")
-	for _, v := range append([]float64{end(low, high)}, d.onMultiples(low, high)...) {
-		if number := plainNumber(v); m.fits(d, number) {
-			return number, true
-		}
-	}
-	return nil, false
-}
-
-func shortest(m *maker, _ *node, d *demand, value any) (any, bool) {
-	if _, ok := value.(string); !ok || d.limited {
-		return nil, false
-	}
-	tries := []string{"", sized("a", d.short, d.long)}
-	for _, p := range d.patterns {
-		if compiled := m.pattern(p); compiled != nil {
-			tries = append(tries, compiled.text(m.r, 0))
-		}
-	}
-	return m.firstFit(d, tries)
-}
-
-func longest(m *maker, _ *node, d *demand, value any) (any, bool) {
-	if _, ok := value.(string); !ok || d.limited {
-		return nil, false
-	}
-	// Without a limit: longer than any name or label may be.
-	length := min(d.long, 300)
-	tries := []string{sized("long-text-", length, length)}
-	for _, p := range d.patterns {
-		if compiled := m.pattern(p); compiled != nil {
-			for more := length; more > 0; more -= 1 + more/8 {
-				tries = append(tries, compiled.text(m.r, more))
-			}
-		}
-	}
-	slices.SortStableFunc(tries, func(a, b string) int { return len(b) - len(a) })
-	return m.firstFit(d, tries)
-}
-
-func (m *maker) firstFit(d *demand, tries []string) (any, bool) {
-	for _, text := range tries {
-		if m.fits(d, text) {
-			return text, true
-		}
-	}
-	return nil, false
-}
-
-// odd cuts and repeats an odd text to the length that is legal.
-func odd(text string) func(m *maker, _ *node, d *demand, value any) (any, bool) {
-	return func(m *maker, _ *node, d *demand, value any) (any, bool) {
-		if _, ok := value.(string); !ok || d.limited {
-			return nil, false
-		}
-		return m.firstFit(d, []string{text, sized(text, d.short, d.long)})
-	}
-}
-
-func falses(m *maker, _ *node, d *demand, value any) (any, bool) {
-	_, ok := value.(bool)
-	return false, ok && m.fits(d, false)
-}
-
-func empty(_ *maker, n *node, d *demand, value any) (any, bool) {
-	switch value := value.(type) {
-	case []any:
-		return []any{}, len(value) > 0 && d.few == 0
-	case map[string]any:
-		return map[string]any{}, len(value) > 0 && d.minProperties == 0 && len(n.names) == 0
-	}
-	return nil, false
-}
-
-// long makes lists as long as they may be, within reason.
-func long(m *maker, n *node, d *demand, value any) (any, bool) {
-	list, ok := value.([]any)
-	if !ok || len(list) == 0 || n.items == nil {
-		return nil, false
-	}
-	wide := *d
-	wide.few = min(d.many, 8)
-	maker := newMaker(fixed(), random)
-	maker.optional, maker.depth = m.optional, deep
-	longer, err := maker.array(n, &wide, "item")
-	return longer, err == nil
-}
-
-func nulls(_ *maker, n *node, _ *demand, value any) (any, bool) {
-	return nil, n.Nullable && value != nil
-}
-
-// enumerated takes the i-th value of every enum that has so many.
-func enumerated(i int) func(m *maker, _ *node, d *demand, value any) (any, bool) {
-	return func(m *maker, _ *node, d *demand, _ any) (any, bool) {
-		if i >= len(d.enum) {
-			return nil, false
-		}
-		value := plain(d.enum[i])
-		return value, m.fits(d, value)
-	}
 }

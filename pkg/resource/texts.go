@@ -24,8 +24,11 @@ var oddTexts = []string{
 // text says where nothing else is asked for.
 func (m *maker) text(d *demand, name string) (any, error) {
 	var tries []string
-	if m.taste == random {
+	switch m.taste {
+	case random:
 		tries = m.hintTexts()
+	case typical:
+		tries = []string{name}
 	}
 	for _, format := range d.formats {
 		tries = append(tries, m.shuffled(formatTexts[normal(format)])...)
