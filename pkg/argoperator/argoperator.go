@@ -108,6 +108,7 @@ func generate(d *definition.Definition, options Options) (Operator, diag.List, e
 	if findings.HasErrors() {
 		return Operator{}, findings, nil
 	}
+	findings = append(findings, childFindings(d, p)...)
 	objects := manifest.Build(p)
 	problems, err := check.Objects(objects)
 	if err != nil {

@@ -1,0 +1,185 @@
+package argoperator
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/check"
+	"github.com/argoperator/argoperator/pkg/definition"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/expression"
+	"github.com/argoperator/argoperator/pkg/plan"
+	"github.com/argoperator/argoperator/pkg/resource"
+)
+
+// Samples of custom resources that each template is tried on.
+const (
+	randomSamples = 12
+	maxSamples    = 40
+)
+
+// childFindings renders every template for sample custom resources and judges
+// what comes out. What is wrong with every sample is wrong with the template;
+// what is wrong with some is a value that the schema lets through.
+func childFindings(d *definition.Definition, p *plan.Plan) diag.List {
+	if !slices.ContainsFunc(p.Children, func(c plan.Child) bool { return c.Object != nil }) {
+		return nil
+	}
+	crs := samples(d, p)
+	var findings diag.List
+	for i, c := range p.Children {
+		if c.Object != nil {
+			findings = append(findings, tryTemplate(d, c, crs, "spec", "children", strconv.Itoa(i))...)
+		}
+	}
+	return findings
+}
+
+// samples are custom resources as the API server hands them out.
+func samples(d *definition.Definition, p *plan.Plan) []map[string]any {
+	k := p.API.Kind
+	bare := map[string]any{"apiVersion": k.APIVersion(), "kind": k.Kind}
+	schema, err := resource.New(resource.Kind{
+		Group: k.Group, Version: k.Version, Kind: k.Kind, Namespaced: k.Namespaced, Status: k.Status,
+	}, d.Schema(d.WorkingVersion()))
+	if err != nil { // an existing kind has none; what is wrong with a schema is found elsewhere
+		return []map[string]any{alive(bare, k.Namespaced)}
+	}
+	var list []map[string]any
+	add := func(sample map[string]any, err error) {
+		if err == nil && len(list) < maxSamples { // what has no sample cannot be tried
+			schema.Default(sample)
+			list = append(list, alive(sample, k.Namespaced))
+		}
+	}
+	add(schema.Minimal())
+	add(schema.Full())
+	random := rand.New(rand.NewPCG(1, 2)) // the same samples every time
+	for range randomSamples {
+		add(schema.Random(random))
+	}
+	edges, _ := schema.Edges()
+	for _, edge := range edges {
+		add(edge.Object, nil)
+	}
+	return list
+}
+
+// alive gives an object what the API server adds.
+func alive(object map[string]any, namespaced bool) map[string]any {
+	metadata, _ := object["metadata"].(map[string]any)
+	if metadata == nil {
+		metadata = map[string]any{}
+		object["metadata"] = metadata
+	}
+	metadata["name"] = "sample"
+	metadata["uid"] = "00000000-0000-4000-8000-000000000000"
+	metadata["generation"] = 1
+	metadata["creationTimestamp"] = "2000-01-01T00:00:00Z"
+	if namespaced {
+		metadata["namespace"] = "default"
+	}
+	return object
+}
+
+// trial is what is wrong with the children of some samples.
+type trial struct {
+	problem check.Problem
+	count   int
+	example map[string]any
+}
+
+func tryTemplate(d *definition.Definition, c plan.Child, crs []map[string]any, path ...string) diag.List {
+	var trials []*trial
+	tried := 0
+	for _, cr := range crs {
+		problems, wanted := problemsOf(d, c, cr)
+		if wanted {
+			tried++
+		}
+		for _, problem := range problems {
+			i := slices.IndexFunc(trials, func(t *trial) bool { return t.problem.Path == problem.Path && t.problem.Code == problem.Code })
+			if i < 0 {
+				trials = append(trials, &trial{problem: problem, example: cr})
+				i = len(trials) - 1
+			}
+			trials[i].count++
+		}
+	}
+	var findings diag.List
+	for _, t := range trials {
+		at := d.Position(append(slices.Clone(path), append([]string{"template"}, segments(t.problem.Path)...)...)...)
+		message := strings.TrimPrefix(t.problem.Path+": "+t.problem.Message, ": ")
+		if t.count == tried {
+			findings.Add(at, t.problem.Code, fmt.Sprintf("%s: %s", c.Kind.Kind, message), t.problem.Hint)
+			continue
+		}
+		findings.Warn(at, t.problem.Code, fmt.Sprintf("%s: %s, where the custom resource has %s", c.Kind.Kind, message, specOf(t.example)),
+			"restrict the field in the schema (minLength, pattern, maximum …), or guard against the value in the expression")
+	}
+	return findings
+}
+
+// problemsOf renders the child for one custom resource, if it is wanted at all.
+func problemsOf(d *definition.Definition, c plan.Child, cr map[string]any) (problems []check.Problem, wanted bool) {
+	vars := expression.Vars{Children: map[string]any{}}
+	if readsChildren(c.When) || readsChildren(c.Object) {
+		return nil, false // there is nothing live to read
+	}
+	if c.When != nil {
+		if yes, err := c.When.Run(cr, vars); err != nil {
+			return failed("when: ", err), true
+		} else if yes != true {
+			return nil, false
+		}
+	}
+	items := []any{nil}
+	if c.Each != nil {
+		list, err := c.Each.Run(cr, vars)
+		if err != nil {
+			return failed("forEach: ", err), true
+		}
+		items, _ = list.([]any)
+	}
+	for i, item := range items {
+		vars.Item, vars.Index = item, i
+		object, err := c.Object.Run(cr, vars)
+		if err != nil {
+			problems = append(problems, failed("", err)...)
+		} else if object, ok := object.(map[string]any); ok {
+			problems = append(problems, check.Child(object, d.ChildCRDs[c.Name])...)
+		}
+	}
+	return problems, len(items) > 0
+}
+
+func readsChildren(program *expression.Program) bool {
+	return program != nil && len(program.ReadsChildren()) > 0
+}
+
+func failed(where string, err error) []check.Problem {
+	return []check.Problem{{Code: diag.BadExpression, Message: where + "fails: " + err.Error()}}
+}
+
+// specOf shows what distinguishes a custom resource, in short.
+func specOf(cr map[string]any) string {
+	fields := map[string]any{}
+	for key, value := range cr {
+		if key != "apiVersion" && key != "kind" && key != "metadata" && key != "status" {
+			fields[key] = value
+		}
+	}
+	data, err := json.Marshal(fields)
+	if err != nil {
+		return "a value that JSON cannot hold"
+	}
+	const limit = 160
+	if text := []rune(string(data)); len(text) > limit {
+		return string(text[:limit]) + "…"
+	}
+	return string(data)
+}
