@@ -28,7 +28,7 @@ func newRender(s streams) *cobra.Command {
 	var flags renderFlags
 	events, formats, runners := []string{simulate.Added, simulate.Updated, simulate.Deleted}, []string{"yaml", "json"}, []string{"local", "docker"}
 	cmd := &cobra.Command{
-		Use:   "render RESOURCE.yaml",
+		Use:   "render [RESOURCE.yaml]",
 		Short: "Show what an operator makes of a custom resource, without a cluster",
 		Long: `render lets a custom resource happen to an operator: the event goes through
 Argo's own filters, transforms and triggers onto a cluster in memory, and what
@@ -36,12 +36,18 @@ comes of it goes round again until nothing changes. Programs run on this machine
 or in their images with --runner docker.
 
 stdout is what the cluster would hold: the children in the order in which they
-were written, then the custom resource as the operator left it.`,
+were written, then the custom resource as the operator left it. Without a file
+the custom resource is one with every field that its schema has. What failed on
+the way is told on stderr, and --trace shows it.`,
 		Example: `  argoperator render -f examples/memcached examples/memcached/samples/memcached.yaml
   argoperator render -f operator.yaml --trace sample.yaml
   argoperator render -f operator.yaml --event UPDATE --old before.yaml after.yaml`,
 		Args: oneResource,
 		RunE: func(_ *cobra.Command, args []string) error {
+			name := ""
+			if len(args) > 0 {
+				name = args[0]
+			}
 			for _, err := range []error{
 				oneOf("event", flags.event, events), oneOf("output", flags.format, formats), oneOf("runner", flags.runner, runners),
 			} {
@@ -52,7 +58,10 @@ were written, then the custom resource as the operator left it.`,
 			if (flags.event == simulate.Updated) != (flags.old != "") {
 				return usagef("--event UPDATE and --old go together: an update is a change from one to the other")
 			}
-			return render(s, &from, flags, args[0])
+			if flags.old != "" && name == "" {
+				return usagef("--old needs the file that holds the custom resource as it becomes")
+			}
+			return render(s, &from, flags, name)
 		},
 	}
 	from.register(cmd)
@@ -68,11 +77,8 @@ were written, then the custom resource as the operator left it.`,
 }
 
 func oneResource(_ *cobra.Command, args []string) error {
-	switch len(args) {
-	case 1:
+	if len(args) < 2 {
 		return nil
-	case 0:
-		return usagef("name a file that holds a custom resource, or - for standard input")
 	}
 	return usagef("one file holds the custom resources, got %q; definitions are named with -f", args)
 }
@@ -110,6 +116,9 @@ func render(s streams, from *sourceFlags, flags renderFlags, name string) error 
 	}
 	if err != nil {
 		return err
+	}
+	for _, failure := range rendering.Trace.Failures() {
+		fmt.Fprintf(s.err, "argoperator: failed: %s\n", failure)
 	}
 	return show(s, flags, rendering)
 }
@@ -161,6 +170,13 @@ func readHappenings(stdin io.Reader, flags renderFlags, name string, result argo
 
 func readResources(stdin io.Reader, name string, result argoperator.Result) ([]map[string]any, diag.List, error) {
 	var findings diag.List
+	if name == "" {
+		objects, err := simulate.Samples(result.Objects())
+		if err != nil {
+			return nil, nil, usagef("%w; name a file that holds a custom resource", err)
+		}
+		return objects, nil, nil
+	}
 	data, err := readInput(stdin, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		findings.Add(diag.Position{File: name}, diag.FileNotFound, "no such file or directory", "check the name of the custom resource")

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/json"
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/argoperator/argoperator/pkg/manifest"
+	"github.com/argoperator/argoperator/pkg/resource"
 )
 
 // Decode reads the documents of a file as objects; empty documents are left
@@ -67,6 +69,37 @@ func (r Resources) Holds(fields map[string]any) (what string, ok bool) {
 	}
 	k := r.kinds.of(gvk, r.list)
 	return gvk.Kind + " of " + gvk.GroupVersion().String(), slices.Contains(r.list, gvk.GroupVersion().WithResource(k.Plural))
+}
+
+// Samples are custom resources with every field that their schemas have, one of
+// each kind that the operators define and look at.
+func Samples(objects []manifest.Object) ([]map[string]any, error) {
+	var out []map[string]any
+	seen := unfiltered(objects)
+	for _, o := range objects {
+		crd, ok := o.(*apiextensionsv1.CustomResourceDefinition)
+		if !ok {
+			continue
+		}
+		for _, r := range seen {
+			if r.Group != crd.Spec.Group || r.Resource != crd.Spec.Names.Plural {
+				continue
+			}
+			fields, err := resource.FromCRD(crd, r.Version)
+			if err != nil {
+				return nil, err
+			}
+			sample, err := fields.Full()
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, sample)
+		}
+	}
+	if len(out) == 0 {
+		return nil, errors.New("no schema says what a custom resource looks like")
+	}
+	return out, nil
 }
 
 func (r Resources) String() string {

@@ -84,12 +84,12 @@ func cloudEvent(e Event, id int, now time.Time) (*cloudevents.Event, error) {
 func pass(d eventsv1.EventDependency, in cloudevents.Event, delivery *Delivery) *eventsv1.Event {
 	out, err := dependencies.ApplyTransform(&in, d.Transform)
 	if err != nil {
-		delivery.Stopped = "the transform failed: " + err.Error()
+		delivery.Stopped, delivery.Lost = "the transform failed: "+err.Error(), true
 		return nil
 	}
 	event := converted(out)
 	if err := json.Unmarshal(event.Data, &delivery.Transformed); err != nil {
-		delivery.Stopped = "the transform made no object: " + err.Error()
+		delivery.Stopped, delivery.Lost = "the transform made no object: "+err.Error(), true
 		return nil
 	}
 	if d.Transform == nil {
@@ -98,7 +98,7 @@ func pass(d eventsv1.EventDependency, in cloudevents.Event, delivery *Delivery) 
 	passed, err := dependencies.Filter(event, d.Filters, d.FiltersLogicalOperator)
 	switch {
 	case err != nil:
-		delivery.Stopped = "the filter failed: " + err.Error()
+		delivery.Stopped, delivery.Lost = "the filter failed: "+err.Error(), true
 	case !passed:
 		delivery.Stopped = "the filter holds it back: " + wanted(d.Filters)
 	default:

@@ -1,7 +1,36 @@
 package simulate
 
+import (
+	"fmt"
+	"strings"
+)
+
 // Trace is what happened, in order.
 type Trace []Step
+
+// Failures of what happened, in a line each: what a person should know who reads
+// the outcome only.
+func (t Trace) Failures() []string {
+	var out []string
+	for _, step := range t {
+		if d := step.Delivery; d != nil {
+			if d.Lost {
+				out = append(out, fmt.Sprintf("dependency %s of Sensor %s: %s", d.Dependency, d.Sensor, d.Stopped))
+			}
+			for i, a := range d.Attempts {
+				last := i == len(d.Attempts)-1 || d.Attempts[i+1].Trigger != a.Trigger
+				if a.Failure != "" && last {
+					out = append(out, fmt.Sprintf("trigger %s of Sensor %s: %s", a.Trigger, d.Sensor, a.Failure))
+				}
+			}
+		}
+		if w := step.Workflow; w != nil && w.Failure != "" {
+			first, _, _ := strings.Cut(w.Failure, "\n")
+			out = append(out, fmt.Sprintf("Workflow %s/%s: %s", w.Namespace, w.Name, first))
+		}
+	}
+	return out
+}
 
 // Step is one thing that happened; one of its fields is set.
 type Step struct {
@@ -17,6 +46,9 @@ type Delivery struct {
 	Transformed map[string]any
 	// Stopped says why the event went no further; empty where it did.
 	Stopped string
+	// Lost says that it stopped because something failed, not because the filter
+	// is there to hold it back.
+	Lost bool
 	// Attempts to carry out the trigger: one, those of the retry strategy, and
 	// those of the dead-letter trigger.
 	Attempts []Attempt
