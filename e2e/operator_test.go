@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 )
 
@@ -149,9 +150,7 @@ func (o *operator) uninstall(t *testing.T) {
 	if crd.Object != nil {
 		plural, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "plural")
 		group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
-		if _, err := try(nil, "kubectl", "delete", plural+"."+group, "--all", "--all-namespaces", "--timeout=300s"); err != nil {
-			t.Error(err)
-		}
+		o.removeAll(t, schema.GroupVersionResource{Group: group, Version: version(crd), Resource: plural})
 	}
 	o.audit.close()
 	if _, err := try(o.manifest, "kubectl", "delete", "--ignore-not-found", "--timeout=90s", "-f", "-"); err != nil {
@@ -165,6 +164,41 @@ func (o *operator) uninstall(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// removeAll deletes the custom resources of a kind and waits until they are gone.
+func (o *operator) removeAll(t *testing.T, gvr schema.GroupVersionResource) {
+	list, err := o.cluster.objects.Resource(gvr).List(context.Background(), metav1.ListOptions{})
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	namespaces := map[string]bool{}
+	for _, cr := range list.Items {
+		namespaces[cr.GetNamespace()] = true
+	}
+	for namespace := range namespaces {
+		if err := o.cluster.objects.Resource(gvr).Namespace(namespace).DeleteCollection(context.Background(), metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+			t.Error(err)
+		}
+	}
+	for deadline := time.Now().Add(slow); len(list.Items) > 0; pause(context.Background()) {
+		if list, err = o.cluster.objects.Resource(gvr).List(context.Background(), metav1.ListOptions{}); err != nil || time.Now().After(deadline) {
+			t.Errorf("the custom resources do not go: %v", err)
+			return
+		}
+	}
+}
+
+// version is the version that a CustomResourceDefinition stores.
+func version(crd *unstructured.Unstructured) string {
+	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+	for _, v := range versions {
+		if fields, ok := v.(map[string]any); ok && fields["storage"] == true {
+			return fmt.Sprint(fields["name"])
+		}
+	}
+	return ""
 }
 
 // dump prints what people ask for first when an operator does not work.

@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -23,8 +22,6 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-var directMemcacheds = schema.GroupVersionResource{Group: "direct.cache.example.com", Version: "v1alpha1", Resource: "memcacheds"}
-
 // TestDirectSpeed measures the direct engine: from the creation of a custom
 // resource to its Deployment, one at a time and many at once. The figures are
 // printed; what is judged are the counts, not the times, which depend on the
@@ -32,6 +29,8 @@ var directMemcacheds = schema.GroupVersionResource{Group: "direct.cache.example.
 func TestDirectSpeed(t *testing.T) {
 	c := connect(t)
 	o := c.install(t, "speed", "../examples/memcached-direct")
+	// what is announced again in the first minutes would be measured too
+	run(t, nil, "kubectl", "delete", "cronworkflow", o.only("Sensor").GetName()+"-settle", "-n", operators)
 	t.Run("one at a time", func(t *testing.T) { o.latency(t, 50) })
 	for _, n := range bursts() {
 		t.Run(fmt.Sprintf("%d at once", n), func(t *testing.T) { o.burst(t, n) })
@@ -53,7 +52,7 @@ func bursts() []int {
 // memcached without servers: what is measured is the operator, not the kubelet.
 func memcached(name string, size int64) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "direct.cache.example.com/v1alpha1", "kind": "Memcached",
+		"apiVersion": "cache.example.com/v1alpha1", "kind": "Memcached",
 		"metadata": map[string]any{"name": name, "namespace": nsA},
 		"spec":     map[string]any{"size": size},
 	}}
@@ -139,7 +138,7 @@ func (o *operator) latency(t *testing.T, n int) {
 
 func (o *operator) make(t *testing.T, cr *unstructured.Unstructured) {
 	t.Helper()
-	if _, err := o.cluster.objects.Resource(directMemcacheds).Namespace(cr.GetNamespace()).Create(t.Context(), cr, metav1.CreateOptions{}); err != nil {
+	if _, err := o.cluster.objects.Resource(memcacheds).Namespace(cr.GetNamespace()).Create(t.Context(), cr, metav1.CreateOptions{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -172,7 +171,7 @@ func (o *operator) burst(t *testing.T, n int) {
 		}
 	}
 	deployed := last.Sub(start)
-	o.cluster.await(t, "every status is ready", 10*time.Minute, directMemcacheds, nsA, func(s seen) bool {
+	o.cluster.await(t, "every status is ready", 10*time.Minute, memcacheds, nsA, func(s seen) bool {
 		ready := 0
 		for _, cr := range s {
 			if current(cr, "True") {
@@ -224,12 +223,11 @@ func (o *operator) usage(t *testing.T) map[string]used {
 func metrics(ctx context.Context, address string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+net.JoinHostPort(address, "7777")+"/metrics", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(address, "7777")+"/metrics", nil)
 	if err != nil {
 		return nil, err
 	}
-	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} // it signs its own certificate
-	answer, err := client.Do(request)
+	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return nil, err
 	}

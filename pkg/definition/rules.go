@@ -6,8 +6,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 )
 
-// ValidationRule is a rule of the definition as a schema holds it.
-func ValidationRule(v v1alpha1.Validation) apiextensionsv1.ValidationRule {
+// validationRule is a rule of the definition as a schema holds it.
+func validationRule(v v1alpha1.Validation) apiextensionsv1.ValidationRule {
 	rule := apiextensionsv1.ValidationRule{
 		Rule: v.Rule, Message: v.Message, MessageExpression: v.MessageExpression, FieldPath: v.FieldPath,
 	}

@@ -33,6 +33,9 @@ func (c *checker) schemas() {
 		}
 		if schema != nil {
 			addStatus(schema)
+			for _, rule := range v.Validations {
+				schema.XValidations = append(schema.XValidations, validationRule(rule))
+			}
 			c.def.Schemas[v.Name] = schema
 			c.doubtful[v.Name] = len(c.found) > before
 		}

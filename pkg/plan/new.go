@@ -154,14 +154,10 @@ func encode(v any) json.RawMessage {
 func versions(d *definition.Definition) []Version {
 	var out []Version
 	for _, v := range d.Operator.Spec.API.Versions {
-		schema := d.Schemas[v.Name].DeepCopy()
-		for _, rule := range v.Validations {
-			schema.XValidations = append(schema.XValidations, definition.ValidationRule(rule))
-		}
 		out = append(out, Version{
 			Name: v.Name, Served: *v.Served, Storage: *v.Storage,
 			Deprecated: v.Deprecated, DeprecationWarning: v.DeprecationWarning,
-			Schema: encode(schema), Columns: v.Columns, Scale: v.Scale, SelectableFields: v.SelectableFields,
+			Schema: encode(d.Schemas[v.Name]), Columns: v.Columns, Scale: v.Scale, SelectableFields: v.SelectableFields,
 		})
 	}
 	return out
