@@ -1,0 +1,64 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/explain"
+)
+
+func newExplain(s streams) *cobra.Command {
+	var from sourceFlags
+	var format, namespace string
+	formats := []string{"text", "json"}
+	cmd := &cobra.Command{
+		Use:   "explain",
+		Short: "Say what carries an operator and why, what each event costs, and who may do what",
+		Long: `explain says of each definition which engine carries it and what kept the
+cheaper one away, how many pods and requests to the API server each kind of event
+costs, what every permission is for, what is remembered where, and which limits
+are near. With -o json it says all of it, with what each number is the sum of.`,
+		Example: `  argoperator explain -f examples/memcached
+  argoperator explain -f . -o json`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if err := oneOf("output", format, formats); err != nil {
+				return err
+			}
+			if problems := validation.IsDNS1123Label(namespace); namespace != "" && len(problems) > 0 {
+				return usagef("--namespace %q: %s", namespace, problems[0])
+			}
+			return explainSources(s, &from, format, argoperator.Options{Namespace: namespace})
+		},
+	}
+	from.register(cmd)
+	cmd.Flags().StringVarP(&format, "output", "o", "text", "output format: text|json")
+	cmd.Flags().StringVarP(&namespace, "namespace", "n", "", "namespace to install into, instead of the definition's install.namespace")
+	completeWith(cmd, "output", formats)
+	return cmd
+}
+
+func explainSources(s streams, from *sourceFlags, format string, options argoperator.Options) error {
+	sources, missing, err := from.read(s.in)
+	if err != nil {
+		return err
+	}
+	explanation, err := argoperator.Explain(sources, options)
+	if err != nil {
+		return err
+	}
+	findings := withMissing(explanation.Findings, missing)
+	printer := diag.Printer{Colour: colour(s.err), Source: excerpts(sources)}
+	if err := printer.Print(s.err, findings); err != nil {
+		return err
+	}
+	if findings.HasErrors() {
+		return errFindings
+	}
+	if format == "json" {
+		return explain.JSON(s.out, explanation.Reports)
+	}
+	return explain.Printer{Colour: colour(s.out)}.Print(s.out, explanation.Reports)
+}
