@@ -79,10 +79,5 @@ func crdVersionOf(v v1alpha1.Version, schema *apiextensionsv1.JSONSchemaProps) a
 	for _, f := range v.SelectableFields {
 		out.SelectableFields = append(out.SelectableFields, apiextensionsv1.SelectableField{JSONPath: f})
 	}
-	for _, rule := range v.Validations {
-		out.Schema.OpenAPIV3Schema.XValidations = append(out.Schema.OpenAPIV3Schema.XValidations, apiextensionsv1.ValidationRule{
-			Rule: rule.Rule, Message: rule.Message, FieldPath: rule.FieldPath,
-		})
-	}
 	return out
 }
