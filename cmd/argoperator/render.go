@@ -117,6 +117,9 @@ func render(s streams, from *sourceFlags, flags renderFlags, name string) error 
 	if err != nil {
 		return err
 	}
+	if len(rendering.Trace) == 0 {
+		fmt.Fprintf(s.err, "argoperator: no EventSource saw anything: nothing changed, or not in a namespace that is watched\n")
+	}
 	for _, failure := range rendering.Trace.Failures() {
 		fmt.Fprintf(s.err, "argoperator: failed: %s\n", failure)
 	}

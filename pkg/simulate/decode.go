@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -72,34 +74,53 @@ func (r Resources) Holds(fields map[string]any) (what string, ok bool) {
 }
 
 // Samples are custom resources with every field that their schemas have, one of
-// each kind that the operators define and look at.
+// each kind that the operators define and look at, in a namespace where they do.
 func Samples(objects []manifest.Object) ([]map[string]any, error) {
 	var out []map[string]any
-	seen := unfiltered(objects)
 	for _, o := range objects {
 		crd, ok := o.(*apiextensionsv1.CustomResourceDefinition)
 		if !ok {
 			continue
 		}
-		for _, r := range seen {
-			if r.Group != crd.Spec.Group || r.Resource != crd.Spec.Names.Plural {
-				continue
-			}
-			fields, err := resource.FromCRD(crd, r.Version)
-			if err != nil {
-				return nil, err
-			}
-			sample, err := fields.Full()
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, sample)
+		version, namespace := seen(objects, crd)
+		if version == "" {
+			continue
 		}
+		fields, err := resource.FromCRD(crd, version)
+		if err != nil {
+			return nil, err
+		}
+		sample, err := fields.Full()
+		if err != nil {
+			return nil, err
+		}
+		if namespace != "" {
+			(&unstructured.Unstructured{Object: sample}).SetNamespace(namespace)
+		}
+		out = append(out, sample)
 	}
 	if len(out) == 0 {
 		return nil, errors.New("no schema says what a custom resource looks like")
 	}
 	return out, nil
+}
+
+// seen says in which version, and in which namespace if not in all, the
+// EventSources look at a kind for its own sake.
+func seen(objects []manifest.Object, crd *apiextensionsv1.CustomResourceDefinition) (version, namespace string) {
+	for _, o := range objects {
+		source, ok := o.(*eventsv1.EventSource)
+		if !ok {
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(source.Spec.Resource)) {
+			e := source.Spec.Resource[name]
+			if e.Filter == nil && e.Group == crd.Spec.Group && e.Resource == crd.Spec.Names.Plural {
+				return e.Version, e.Namespace
+			}
+		}
+	}
+	return "", ""
 }
 
 func (r Resources) String() string {

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -93,7 +94,7 @@ func (p *printer) delivery(d *Delivery) {
 	p.line(1, "Sensor %s, dependency %s, trigger %s", d.Sensor, d.Dependency, d.Trigger)
 	if d.Transformed != nil {
 		p.line(2, "transform")
-		p.block(3, outline(d.Transformed))
+		p.block(3, outline(d.Transformed, d.Stopped == ""))
 	}
 	if d.Stopped != "" {
 		p.line(2, "%s", d.Stopped)
@@ -114,8 +115,9 @@ func (p *printer) delivery(d *Delivery) {
 }
 
 // outline is an object with its parts named and not shown: what matters of them
-// is in the requests.
-func outline(fields map[string]any) map[string]any {
+// is in the requests. What a request carries in base64 is shown here, if it goes
+// that far.
+func outline(fields map[string]any, passed bool) map[string]any {
 	out := map[string]any{}
 	for name, value := range fields {
 		switch v := value.(type) {
@@ -123,10 +125,26 @@ func outline(fields map[string]any) map[string]any {
 			value = fmt.Sprintf("an object with %d fields", len(v))
 		case []any:
 			value = fmt.Sprintf("a list of %d", len(v))
+		case string:
+			if inner, ok := unpacked(v); ok && passed {
+				name, value = name+" (base64)", inner
+			} else if ok {
+				value = "an object in base64"
+			}
 		}
 		out[name] = value
 	}
 	return out
+}
+
+// unpacked is an object that travels in base64.
+func unpacked(text string) (map[string]any, bool) {
+	data, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, false
+	}
+	var fields map[string]any
+	return fields, json.Unmarshal(data, &fields) == nil && fields != nil
 }
 
 func (p *printer) attempt(a Attempt) {

@@ -67,8 +67,15 @@ func (l Local) Run(ctx context.Context, p Program) ([]byte, int, error) {
 	if tmp := p.here("/tmp"); tmp != "/tmp" {
 		cmd.Env = append(cmd.Env, "TMPDIR="+tmp)
 	}
-	return output(cmd)
+	out, code, err := output(cmd)
+	if err == nil && code == notFound {
+		err = fmt.Errorf("a program is not on the PATH of this machine (%s): install it, or let it run in its image %s (docker)", bytes.TrimSpace(out), p.Image)
+	}
+	return out, code, err
 }
+
+// notFound is the exit code of a shell that finds no such program.
+const notFound = 127
 
 // here is a path of the container on this machine; other text stays as it is.
 func (p Program) here(text string) string {

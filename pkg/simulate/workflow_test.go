@@ -66,6 +66,9 @@ func TestRunnerFails(t *testing.T) {
 		{"no program", func(o []manifest.Object) {
 			o[3].(*wfv1.WorkflowTemplate).Spec.Templates[0].ContainerSet.Containers[2].Command = []string{"no-such-program"}
 		}, local(), "no-such-program is not on the PATH of this machine: install it, or let the program run in its image busybox"},
+		{"no program in a shell", func(o []manifest.Object) {
+			o[3].(*wfv1.WorkflowTemplate).Spec.Templates[0].ContainerSet.Containers[2].Command = []string{"sh", "-c", "exec no-such-program"}
+		}, local(), "a program is not on the PATH of this machine"},
 		{"fixed file", func(o []manifest.Object) {
 			mounts := o[3].(*wfv1.WorkflowTemplate).Spec.Templates[0].ContainerSet.Containers[2].VolumeMounts
 			mounts[0] = corev1.VolumeMount{Name: "workspace", MountPath: "/result.json", SubPath: "result.json"}

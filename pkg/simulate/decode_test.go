@@ -1,0 +1,110 @@
+package simulate
+
+import (
+	"context"
+	"encoding/base64"
+	"strings"
+	"testing"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestDecode(t *testing.T) {
+	tests := []struct {
+		name, in string
+		want     int
+		wrong    string
+	}{
+		{"one", "a: 1\n", 1, ""},
+		{"empty ones", "---\n\n---\na: 1\n---\n# nothing\n---\nb: 2\n", 2, ""},
+		{"none", "", 0, ""},
+		{"json", `{"a": 9007199254740993}`, 1, ""},
+		{"no object", "a: 1\n---\n- b\n", 0, "document 2 is no object"},
+		{"no yaml", "a: [\n", 0, "document 1: "},
+		{"twice", "a: 1\na: 2\n", 0, `key "a" already set`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := Decode([]byte(tt.in))
+			if tt.wrong != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.wrong) {
+					t.Errorf("got %v, want an error about %q", err, tt.wrong)
+				}
+				return
+			}
+			if err != nil || len(got) != tt.want {
+				t.Errorf("got %d objects, %v, want %d", len(got), err, tt.want)
+			}
+		})
+	}
+}
+
+// TestSamples: the sample is legal, and where the operator sees it.
+func TestSamples(t *testing.T) {
+	objects := operator(t, "direct.yaml")
+	source := objects[1].(*eventsv1.EventSource)
+	entry := source.Spec.Resource["memcached"]
+	entry.Namespace = "team"
+	source.Spec.Resource["memcached"] = entry
+	samples, err := Samples(objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff("team", at(samples[0], "metadata.namespace")); diff != "" || len(samples) != 1 {
+		t.Errorf("%d samples\n%s", len(samples), diff)
+	}
+	r, err := Render(context.Background(), Inputs{Objects: objects}, []Happening{{Event: Added, Object: samples[0]}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Objects) != 1 || len(r.Trace.Failures()) > 0 {
+		t.Errorf("it becomes %d objects, with %v", len(r.Objects), r.Trace.Failures())
+	}
+	if _, err := Samples(objects[1:]); err == nil {
+		t.Error("without a definition a sample was made")
+	}
+}
+
+// TestOutline: the trace names the parts of a transformed event, and unpacks
+// what a reader could not.
+func TestOutline(t *testing.T) {
+	packed := base64.StdEncoding.EncodeToString([]byte(`{"a":1}`))
+	fields := map[string]any{"go": true, "text": "some", "body": map[string]any{"a": 1}, "list": []any{1}, "packed": packed, "dGV4": "dGV4"}
+	rest := map[string]any{"go": true, "text": "some", "body": "an object with 1 fields", "list": "a list of 1", "dGV4": "dGV4"}
+	for _, passed := range []bool{true, false} {
+		want := map[string]any{}
+		for name, value := range rest {
+			want[name] = value
+		}
+		if passed {
+			want["packed (base64)"] = map[string]any{"a": float64(1)}
+		} else {
+			want["packed"] = "an object in base64"
+		}
+		if diff := cmp.Diff(want, outline(fields, passed)); diff != "" {
+			t.Errorf("passed %v:\n%s", passed, diff)
+		}
+	}
+}
+
+// TestFailures: of what was tried several times the last failure is told, once.
+func TestFailures(t *testing.T) {
+	trace := Trace{
+		{Event: &Event{}},
+		{Delivery: &Delivery{Sensor: "s", Dependency: "d", Stopped: "the filter holds it back: go = true"}},
+		{Delivery: &Delivery{Sensor: "s", Dependency: "d", Stopped: "the transform failed: no", Lost: true}},
+		{Delivery: &Delivery{Sensor: "s", Attempts: []Attempt{
+			{Trigger: "a", Failure: "first"}, {Trigger: "a", Failure: "second"}, {Trigger: "b", Failure: "third"},
+		}}},
+		{Delivery: &Delivery{Sensor: "s", Attempts: []Attempt{{Trigger: "a", Failure: "first"}, {Trigger: "a"}}}},
+		{Workflow: &Workflow{Namespace: "n", Name: "w", Failure: "one\ntwo"}},
+	}
+	want := []string{
+		"dependency d of Sensor s: the transform failed: no",
+		"trigger a of Sensor s: second", "trigger b of Sensor s: third", "Workflow n/w: one",
+	}
+	if diff := cmp.Diff(want, trace.Failures()); diff != "" {
+		t.Error(diff)
+	}
+}
