@@ -42,8 +42,13 @@ func tags(object manifest.Object) []Problem {
 		r.add(nil, CodeInjection, "", "%v", err)
 		return r.problems
 	}
+	allowed := map[string]bool{}
+	sensor, isSensor := object.(*eventsv1.Sensor)
+	if isSensor {
+		allowed = safeTemplates(sensor)
+	}
 	walkText(fields["spec"], field.NewPath("spec"), func(at *field.Path, text string) {
-		if _, sensor := object.(*eventsv1.Sensor); sensor && strings.HasSuffix(at.String(), ".transform.jq") {
+		if isSensor && strings.HasSuffix(at.String(), ".transform.jq") || allowed[at.String()] {
 			return // jq has no such braces: what looks like them is data, and stays it
 		}
 		for _, found := range tag.FindAllString(text, -1) {
@@ -53,6 +58,19 @@ func tags(object manifest.Object) []Problem {
 		}
 	})
 	return r.problems
+}
+
+// safeTemplates are the places of the text templates that an http trigger needs.
+func safeTemplates(s *eventsv1.Sensor) map[string]bool {
+	out := map[string]bool{}
+	for _, t := range triggers(s) {
+		for _, p := range t.parameters() {
+			if p.templated() {
+				out[p.path.Child("src", "dataTemplate").String()] = true
+			}
+		}
+	}
+	return out
 }
 
 // walkText visits every string below a value, in order.

@@ -104,10 +104,16 @@ func sensorCalls(o objects) []call {
 	for _, s := range all[*eventsv1.Sensor](o) {
 		by := account{s.Namespace, eventsAccount(s.Spec.Template)}
 		for _, t := range triggers(s) {
-			if t.resource() != nil {
-				at := triggerCall(s, t)
-				at.account = by
-				out = append(out, at.each(operationVerbs[t.Template.K8s.Operation]...)...)
+			var calls []call
+			switch {
+			case t.parts() != nil:
+				calls = callsOfComputed(about(s), o, s, t)
+			case t.resource() != nil:
+				calls = triggerCall(s, t).each(operationVerbs[t.Template.K8s.Operation]...)
+			}
+			for _, c := range calls {
+				c.account = by
+				out = append(out, c)
 			}
 		}
 		out = append(out, leaseCalls(s, by, s.Annotations)...)

@@ -49,6 +49,8 @@ const (
 	CodeResync        = "check-resync"
 	CodeTrigger       = "check-trigger"
 	CodeSharedAccount = "check-shared-account"
+	CodeRequest       = "check-request"
+	CodeToken         = "check-token"
 
 	// What it may do.
 	CodeCall       = "check-call"

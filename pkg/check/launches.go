@@ -52,13 +52,14 @@ func newLaunch(o objects, by manifest.Object, path *field.Path, namespace string
 }
 
 // submitted are the Workflows that the pod-side script creates on a resync. It
-// states the key as an argument, whatever the template is.
+// states the key as an argument, whatever the template is. With templates it
+// leaves that to the Sensor.
 func submitted(o objects, first []launch) []launch {
 	var out []launch
 	for _, l := range first {
 		for _, p := range l.pods(o) {
 			for _, s := range p.scripts(o) {
-				if s.command != "resync" {
+				if s.command != "resync" || s.config.Templates {
 					continue
 				}
 				out = append(out, newLaunch(o, p.in, p.path, s.config.Namespace, wfv1.WorkflowSpec{

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
 
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
@@ -94,9 +96,35 @@ func resyncs(o objects, l launch, s *eventsv1.Sensor, launches []launch) bool {
 			return true
 		}
 	}
-	for _, p := range l.pods(o) {
+	return slices.ContainsFunc(l.pods(o), func(p pod) bool { return replays(p, s) || asks(o, p, s) })
+}
+
+// replays tells whether a pod makes an EventSource of the Sensor announce
+// everything again: another pod does, and it is another one for each Workflow
+// only if it carries the Workflow's name.
+func replays(p pod, s *eventsv1.Sensor) bool {
+	m := p.template.Resource
+	if m == nil || m.Action != "patch" {
+		return false
+	}
+	var source eventsv1.EventSource
+	if err := yaml.Unmarshal([]byte(m.Manifest), &source); err != nil || source.Kind != "EventSource" || source.Namespace != s.Namespace {
+		return false
+	}
+	pod := source.Spec.Template
+	if pod == nil || pod.Metadata == nil || !slices.Contains(slices.Collect(maps.Values(pod.Metadata.Annotations)), "{{workflow.name}}") {
+		return false
+	}
+	return slices.ContainsFunc(s.Spec.Dependencies, func(d eventsv1.EventDependency) bool { return d.EventSourceName == source.Name })
+}
+
+// asks tells whether a pod has the Sensor compute what is due: with templates
+// the script changes the custom resource, which is an event of it.
+func asks(o objects, p pod, s *eventsv1.Sensor) bool {
+	for _, script := range p.scripts(o) {
 		for _, d := range s.Spec.Dependencies {
-			if m := p.template.Resource; m != nil && strings.Contains(m.Manifest, "EventSource") && strings.Contains(m.Manifest, d.EventSourceName) {
+			e, parent := entryOf(o, s, d), script.config.Parent
+			if script.command == "resync" && script.config.Templates && e.Resource == parent.Plural && e.Group == parent.group() {
 				return true
 			}
 		}

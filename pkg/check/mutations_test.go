@@ -18,6 +18,9 @@ type mutation struct {
 
 func TestObjectsFindsEveryMutation(t *testing.T) {
 	for _, m := range mutations() {
+		if m.do == nil {
+			continue
+		}
 		t.Run(m.name, func(t *testing.T) {
 			f := newFixture()
 			m.do(f)
@@ -52,5 +55,10 @@ func mutations() []mutation {
 	all = append(all, ruleMutations()...)
 	all = append(all, lifecycleMutations()...)
 	all = append(all, permissionMutations()...)
-	return append(all, podMutations()...)
+	all = append(all, templateMutations()...)
+	all = append(all, podMutations()...)
+	for _, m := range directMutations() {
+		all = append(all, mutation{code: m.code}) // which have a fixture of their own
+	}
+	return all
 }

@@ -50,6 +50,8 @@ func unvouched(o objects) []Problem {
 	out := each(o, func(r *report, s *eventsv1.Sensor) {
 		for _, t := range triggers(s) {
 			switch k := t.Template.K8s; {
+			case t.parts() != nil:
+				callsOfComputed(r, o, s, t)
 			case t.resource() != nil:
 				spelling(r, o, s, t)
 			case t.Template.Log != nil:
@@ -153,26 +155,55 @@ func has(list []string, want string) bool {
 	return slices.Contains(list, "*") || slices.Contains(list, want)
 }
 
+// named tells whether every call that a grant is for acts on an object whose
+// name is known, where the API server can tell: it cannot for create and lists.
+func (g grant) named(calls []call) bool {
+	if len(g.rule.ResourceNames) > 0 || slices.Contains([]string{"create", "list", "watch", "deletecollection"}, g.rule.Verbs[0]) {
+		return false
+	}
+	return !slices.ContainsFunc(calls, func(c call) bool { return g.namespace == c.namespace && g.allows(c) && c.name == "" })
+}
+
 // unused are the grant's single permissions that no call needs in its scope.
 func (g grant) unused(calls []call) []Problem {
 	r := about(g.in)
 	if len(g.rule.NonResourceURLs) > 0 {
 		r.add(g.path.Child("nonResourceURLs"), CodeExcess, "remove it", "an operator calls no such URL")
 	}
+	for _, one := range g.single() {
+		verb, on := one.rule.Verbs[0], qualified(one.rule.APIGroups[0], one.rule.Resources[0])
+		if len(one.rule.ResourceNames) > 0 {
+			on += " " + one.rule.ResourceNames[0]
+		}
+		switch {
+		case !slices.ContainsFunc(calls, func(c call) bool { return one.namespace == c.namespace && one.allows(c) }):
+			r.add(g.path, CodeExcess, "remove it", "service account %s never needs to %s %s %s", g.account, verb, on, call{namespace: g.namespace}.where())
+		case one.named(calls):
+			r.add(g.path, CodeExcess, "state resourceNames", "service account %s needs to %s %s of known names only", g.account, verb, on)
+		}
+	}
+	return r.problems
+}
+
+// single divides a grant into those of one group, resource, verb and name.
+func (g grant) single() []grant {
+	names := [][]string{nil}
+	if len(g.rule.ResourceNames) > 0 {
+		names = slices.Collect(slices.Chunk(g.rule.ResourceNames, 1))
+	}
+	var out []grant
 	for _, group := range g.rule.APIGroups {
 		for _, resource := range g.rule.Resources {
 			for _, verb := range g.rule.Verbs {
-				one := grant{account: g.account, namespace: g.namespace, rule: rbacv1.PolicyRule{
-					APIGroups: []string{group}, Resources: []string{resource}, Verbs: []string{verb}, ResourceNames: g.rule.ResourceNames,
-				}}
-				if !slices.ContainsFunc(calls, func(c call) bool { return one.namespace == c.namespace && one.allows(c) }) {
-					r.add(g.path, CodeExcess, "remove it", "service account %s never needs to %s %s %s",
-						g.account, verb, qualified(group, resource), call{namespace: g.namespace}.where())
+				for _, name := range names {
+					out = append(out, grant{account: g.account, namespace: g.namespace, rule: rbacv1.PolicyRule{
+						APIGroups: []string{group}, Resources: []string{resource}, Verbs: []string{verb}, ResourceNames: name,
+					}})
 				}
 			}
 		}
 	}
-	return r.problems
+	return out
 }
 
 // wildcards finds rules that grant what does not exist yet.

@@ -30,13 +30,14 @@ var scriptTable = []struct {
 	command string
 	on      target
 	verbs   string
-	when    func(runtimeConfig, runtimeKind) bool
+	when    func(script, runtimeKind) bool
 }{
 	{"read", parent, "get", always},
-	{"read", parent, "patch", finalizing},
+	{"read", parent, "patch", holding},
+	{"read", parentStatus, "patch", refusing},
 	{"read", children, "list", always},
 	{"apply", parent, "get", always},
-	{"apply", parent, "patch", finalizing},
+	{"apply", parent, "patch", holdingAlone},
 	{"apply", parentStatus, "patch", reporting},
 	{"apply", children, "get list create patch", always},
 	{"apply", children, "delete", pruning},
@@ -44,8 +45,9 @@ var scriptTable = []struct {
 	{"report", parentStatus, "patch", reporting},
 	{"report", workflowsOf, "get", reporting},
 	{"resync", parent, "list", always},
+	{"resync", parent, "patch", templating},
 	{"resync", children, "list", always},
-	{"resync", workflowsOf, "create", always},
+	{"resync", workflowsOf, "create", submitting},
 	{"steps-read", parent, "get", always},
 	{"steps-own", children, "get", always},
 	{"steps-own", parentStatus, "patch", reporting},
@@ -64,10 +66,21 @@ const (
 	workflowsOf
 )
 
-func always(runtimeConfig, runtimeKind) bool         { return true }
-func finalizing(c runtimeConfig, _ runtimeKind) bool { return c.Finalizer != "" }
-func reporting(c runtimeConfig, _ runtimeKind) bool  { return c.Parent.Status }
-func pruning(_ runtimeConfig, k runtimeKind) bool    { return k.OnDelete != "Orphan" }
+func always(script, runtimeKind) bool         { return true }
+func finalizing(s script, _ runtimeKind) bool { return s.config.Finalizer != "" }
+func reporting(s script, _ runtimeKind) bool  { return s.config.Parent.Status }
+func pruning(_ script, k runtimeKind) bool    { return k.OnDelete != "Orphan" }
+func templating(s script, _ runtimeKind) bool { return s.config.Templates }
+func submitting(s script, _ runtimeKind) bool { return !s.config.Templates }
+func refusing(s script, k runtimeKind) bool   { return s.config.Templates && reporting(s, k) }
+
+// holding: the finalizer is added, or the Sensor is asked for the children.
+func holding(s script, k runtimeKind) bool { return finalizing(s, k) || templating(s, k) }
+
+// holdingAlone: after the logic nothing is left to ask for.
+func holdingAlone(s script, k runtimeKind) bool {
+	return finalizing(s, k) || templating(s, k) && !s.logic
+}
 
 // kinds are the resources of a target: for children, one for each kind.
 func (t target) kinds(c runtimeConfig) []runtimeKind {
@@ -112,7 +125,7 @@ func (s script) calls(p pod) []call {
 			continue
 		}
 		for _, k := range row.on.kinds(s.config) {
-			if !row.when(s.config, k) {
+			if !row.when(s, k) {
 				continue
 			}
 			for _, namespace := range row.on.namespaces(s.config, k) {
@@ -140,7 +153,7 @@ func (s script) known() bool {
 // actionVerbs are what a resource template's kubectl does.
 var actionVerbs = map[string][]string{
 	"get": {"get"}, "create": {"create"}, "apply": {"get", "create", "patch"},
-	"patch": {"get", "patch"}, "replace": {"get", "update"}, "delete": {"delete"},
+	"patch": {"patch"}, "replace": {"get", "update"}, "delete": {"delete"},
 }
 
 // resourceCalls: a resource template acts on the kind that its manifest states

@@ -9,7 +9,8 @@ import (
 )
 
 // programs: the jq of every transform compiles as the Sensor compiles it, and
-// there is no text template or Lua, which could evaluate what is in an event.
+// there is no Lua, and no text template but the two that an http trigger needs:
+// either could evaluate what is in an event.
 func programs(o objects) []Problem {
 	return each(o, func(r *report, s *eventsv1.Sensor) {
 		for i, d := range s.Spec.Dependencies {
@@ -21,7 +22,7 @@ func programs(o objects) []Problem {
 		}
 		for _, t := range triggers(s) {
 			for _, p := range t.parameters() {
-				if p.Src != nil && (p.Src.DataTemplate != "" || p.Src.ContextTemplate != "") {
+				if p.Src != nil && (p.Src.DataTemplate != "" || p.Src.ContextTemplate != "") && !p.templated() {
 					r.add(p.path.Child("src"), CodeGoTemplate, "compute it in jq and use dataKey",
 						"a text template makes every value a string, and can read the pod's environment")
 				}

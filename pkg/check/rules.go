@@ -56,7 +56,8 @@ func watchedWhole(entries map[string]eventsv1.ResourceEventSource, filtered even
 }
 
 // parentsOf are the kinds that are reconciled, as plural.group: those whose
-// CustomResourceDefinitions are emitted, and those the pod-side script names.
+// CustomResourceDefinitions are emitted, those the pod-side script names, and
+// those on which requests leave their marks.
 func parentsOf(o objects) map[string]bool {
 	out := map[string]bool{}
 	for _, crd := range all[*apiextensionsv1.CustomResourceDefinition](o) {
@@ -65,6 +66,11 @@ func parentsOf(o objects) map[string]bool {
 	for _, p := range podsOf(o) {
 		for _, s := range p.scripts(o) {
 			out[s.config.Parent.Plural+"."+s.config.Parent.group()] = true
+		}
+	}
+	for _, q := range requestsOf(o) {
+		if q.contentType == mergeType {
+			out[q.kind.resource+"."+q.kind.group] = true // on which is remembered what was seen
 		}
 	}
 	return out
@@ -82,6 +88,9 @@ func clusterScopedOf(o objects) map[string]bool {
 				out[k.Plural+"."+k.group()] = !k.Namespaced
 			}
 		}
+	}
+	for _, q := range requestsOf(o) {
+		out[q.kind.resource+"."+q.kind.group] = q.namespace == ""
 	}
 	return out
 }
@@ -113,11 +122,21 @@ func delivery(o objects) []Problem {
 }
 
 func retried(r *report, t trigger) {
+	tried(r, t)
+	at := t.path.Child("dlqTrigger")
+	if t.DlqTrigger == nil {
+		r.add(at, CodeDeadLetter, "add one, if only a log trigger", "when the retries are used up the event is acknowledged and gone")
+		return
+	}
+	fallback := trigger{Trigger: t.DlqTrigger, path: at, deadLetter: true}
+	if key := t.key(); key != "" && t.DlqTrigger.Template != nil && fallback.key() == key {
+		r.add(at, CodeDeadLetter, "make another request, or log", "the fallback makes the request again that has failed")
+	}
+}
+
+func tried(r *report, t trigger) {
 	if t.RetryStrategy == nil || t.RetryStrategy.Steps < 2 {
 		r.add(t.path.Child("retryStrategy"), CodeRetry, "set steps to 2 or more", "one failed call loses the event")
-	}
-	if t.DlqTrigger == nil {
-		r.add(t.path.Child("dlqTrigger"), CodeDeadLetter, "add one, if only a log trigger", "when the retries are used up the event is acknowledged and gone")
 	}
 }
 
@@ -138,8 +157,8 @@ func amounts(r *report, t trigger) {
 
 func triggerRules(r *report, t trigger) {
 	at := t.path.Child("template")
-	if h := t.Template.HTTP; h != nil && (h.Timeout <= 0 || h.Timeout > maxHTTPTimeout) {
-		r.add(at.Child("http", "timeout"), CodeTimeout, "set it to 10 or less", "each call keeps its connection until the timeout (default 60 s)")
+	if t.Template.HTTP != nil {
+		answered(r, t)
 	}
 	if t.Template.ArgoWorkflow != nil {
 		r.add(at.Child("argoWorkflow"), CodeTrigger, "create the Workflow by a k8s trigger",
@@ -150,6 +169,27 @@ func triggerRules(r *report, t trigger) {
 	}
 	if k := t.Template.K8s; k != nil && k.Operation == eventsv1.Create && t.resource() != nil && !strings.Contains(string(t.resource()), `"generateName"`) {
 		r.add(t.resourcePath().Child("metadata"), CodeTrigger, "use generateName", "the second event would find the object there and fail")
+	}
+}
+
+// answered: an http trigger does not wait long, and takes for success only what
+// another try would not change.
+func answered(r *report, t trigger) {
+	if h := t.Template.HTTP; h.Timeout <= 0 || h.Timeout > maxHTTPTimeout {
+		r.add(t.path.Child("template", "http", "timeout"), CodeTimeout, "set it to 10 or less", "each call keeps its connection until the timeout (default 60 s)")
+	}
+	if t.deadLetter {
+		tried(r, t)
+	}
+	at := t.path.Child("policy", "status", "allow")
+	if t.Policy == nil || t.Policy.Status == nil || len(t.Policy.Status.Allow) == 0 {
+		r.add(at, CodeDelivery, "list the codes of success", "without it every answer is a success, and no failed call is tried again")
+		return
+	}
+	for i, code := range t.Policy.Status.Allow {
+		if code >= 500 || code < 200 || slices.Contains([]int32{401, 403, 429}, code) {
+			r.add(at.Index(i), CodeDelivery, "leave it out", "%d is no success, and passes: the call has to be tried again", code)
+		}
 	}
 }
 

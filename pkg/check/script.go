@@ -17,6 +17,7 @@ type runtimeConfig struct {
 	WatchNamespaces  []string
 	Finalizer        string
 	WorkflowTemplate string
+	Templates        bool // the children come from the Sensor
 }
 
 type runtimeKind struct {
@@ -40,6 +41,7 @@ type script struct {
 	command    string
 	config     runtimeConfig
 	configured bool // the container mounts a configuration
+	logic      bool // there is a response to read
 }
 
 // scripts are the calls of the script in the pod's containers.
@@ -56,7 +58,8 @@ func (p pod) scripts(o objects) []script {
 			command = words[i+1]
 		}
 		config, ok := p.config(o, c)
-		out = append(out, script{command: command, config: config, configured: ok})
+		logic := slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == "ARGOPERATOR_RESPONSE" })
+		out = append(out, script{command: command, config: config, configured: ok, logic: logic})
 	}
 	return out
 }

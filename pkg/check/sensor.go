@@ -114,13 +114,13 @@ func covered(r *report, t trigger) {
 	fires, writes := t.fires(), map[string][]string{}
 	for _, p := range t.parameters() {
 		if p.Src != nil {
-			writes[p.Dest] = append(writes[p.Dest], p.Src.DependencyName)
+			writes[p.target()] = append(writes[p.target()], p.Src.DependencyName)
 		}
 	}
 	for _, p := range t.parameters() {
 		for _, name := range fires {
-			if !slices.Contains(writes[p.Dest], name) {
-				r.add(p.path, CodeParameter, "add a parameter for it", "an event of dependency %q leaves %s as it stands", name, p.Dest)
+			if !slices.Contains(writes[p.target()], name) {
+				r.add(p.path, CodeParameter, "add a parameter for it", "an event of dependency %q leaves %s as it stands", name, p.target())
 			}
 		}
 	}

@@ -129,8 +129,8 @@ func child(base *field.Path, path string) *field.Path {
 // Sensor's own type keeps them as raw bytes.
 func strictResources(r *report, sensor *eventsv1.Sensor) {
 	for _, t := range triggers(sensor) {
-		if t.resource() == nil {
-			continue
+		if t.resource() == nil || t.parts() != nil {
+			continue // of a computed object, nothing stands here
 		}
 		var meta struct {
 			APIVersion string `json:"apiVersion"`

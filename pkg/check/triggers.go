@@ -73,28 +73,30 @@ func (t trigger) fires() []string {
 // sourced is a parameter with its place and the JSON that its dest points into.
 type sourced struct {
 	eventsv1.TriggerParameter
+	list string // of the trigger's lists of parameters
 	path *field.Path
 	into any // nil: a document that the parameters build from nothing
 }
 
 // parameters are all parameters of the trigger.
 func (t trigger) parameters() []sourced {
-	out := at(t.path.Child("parameters"), t.Parameters, t.Template)
+	out := at(t.path.Child("parameters"), "parameters", t.Parameters, t.Template)
 	if k := t.Template.K8s; k != nil {
-		out = append(out, at(t.path.Child("template", "k8s", "parameters"), k.Parameters, t.resource())...)
+		out = append(out, at(t.path.Child("template", "k8s", "parameters"), "k8s", k.Parameters, t.resource())...)
 	}
 	if h := t.Template.HTTP; h != nil {
-		out = append(out, at(t.path.Child("template", "http", "parameters"), h.Parameters, h)...)
-		out = append(out, at(t.path.Child("template", "http", "payload"), h.Payload, nil)...)
-		out = append(out, at(t.path.Child("template", "http", "dynamicHeaders"), h.DynamicHeaders, nil)...)
+		path := t.path.Child("template", "http")
+		out = append(out, at(path.Child("parameters"), "http", h.Parameters, h)...)
+		out = append(out, at(path.Child("payload"), "payload", h.Payload, nil)...)
+		out = append(out, at(path.Child("dynamicHeaders"), "dynamicHeaders", h.DynamicHeaders, nil)...)
 	}
 	return out
 }
 
-func at(path *field.Path, list []eventsv1.TriggerParameter, into any) []sourced {
+func at(path *field.Path, name string, list []eventsv1.TriggerParameter, into any) []sourced {
 	var out []sourced
 	for i, p := range list {
-		out = append(out, sourced{TriggerParameter: p, path: path.Index(i), into: into})
+		out = append(out, sourced{TriggerParameter: p, list: name, path: path.Index(i), into: into})
 	}
 	return out
 }

@@ -1,0 +1,224 @@
+package check
+
+import (
+	"reflect"
+	"strings"
+
+	"github.com/itchyny/gojq"
+)
+
+// outcome is an object that a program may yield: each key with the query of its
+// value.
+type outcome map[string]*gojq.Query
+
+// outcomes are the objects that a query may yield, read from the program: the
+// last step of a pipe, every branch of a condition, the parts of a sum. False
+// where that cannot be told, because a value comes from elsewhere.
+func outcomes(q *gojq.Query) ([]outcome, bool) {
+	if q == nil {
+		return nil, false
+	}
+	if q.Term != nil {
+		return termOutcomes(q.Term)
+	}
+	switch q.Op {
+	case gojq.OpPipe:
+		return outcomes(q.Right)
+	case gojq.OpComma, gojq.OpAlt:
+		return either(q.Left, q.Right)
+	case gojq.OpAdd:
+		left, ok1 := outcomes(q.Left)
+		right, ok2 := outcomes(q.Right)
+		return sums(left, right), ok1 && ok2
+	}
+	return nil, false
+}
+
+func termOutcomes(t *gojq.Term) ([]outcome, bool) {
+	if len(t.SuffixList) > 0 {
+		return nil, false
+	}
+	switch t.Type {
+	case gojq.TermTypeQuery:
+		return outcomes(t.Query)
+	case gojq.TermTypeObject:
+		one, ok := keys(t.Object)
+		return []outcome{one}, ok
+	case gojq.TermTypeIf:
+		branches := []*gojq.Query{t.If.Then, t.If.Else}
+		for _, e := range t.If.Elif {
+			branches = append(branches, e.Then)
+		}
+		return either(branches...)
+	case gojq.TermTypeTry:
+		return either(t.Try.Body, t.Try.Catch)
+	}
+	return nil, false
+}
+
+func either(queries ...*gojq.Query) ([]outcome, bool) {
+	var all []outcome
+	for _, q := range queries {
+		found, ok := outcomes(q)
+		if !ok {
+			return nil, false
+		}
+		all = append(all, found...)
+	}
+	return all, true
+}
+
+// sums are all objects that two lists of objects may add up to.
+func sums(left, right []outcome) []outcome {
+	var all []outcome
+	for _, l := range left {
+		for _, r := range right {
+			sum := outcome{}
+			for _, part := range []outcome{l, r} {
+				for key, value := range part {
+					sum[key] = value
+				}
+			}
+			all = append(all, sum)
+		}
+	}
+	return all
+}
+
+// keys are those of an object literal; false if one of them is computed.
+func keys(object *gojq.Object) (outcome, bool) {
+	out := outcome{}
+	for _, kv := range object.KeyVals {
+		name, ok := kv.Key, kv.Key != ""
+		if kv.KeyString != nil {
+			name, ok = kv.KeyString.Str, kv.KeyString.Queries == nil
+		}
+		if !ok {
+			return nil, false
+		}
+		out[strings.TrimPrefix(name, "$")] = kv.Val
+	}
+	return out, true
+}
+
+// plain is a query without the parentheses around it.
+func plain(q *gojq.Query) *gojq.Query {
+	for q != nil && q.Term != nil && q.Term.Type == gojq.TermTypeQuery && len(q.Term.SuffixList) == 0 && len(q.FuncDefs) == 0 {
+		q = q.Term.Query
+	}
+	return q
+}
+
+// literal is the text of a query that is a string literal.
+func literal(q *gojq.Query) (string, bool) {
+	q = plain(q)
+	if q == nil || q.Term == nil || q.Term.Str == nil || q.Term.Str.Queries != nil || q.Term.Format != "" || len(q.Term.SuffixList) > 0 {
+		return "", false
+	}
+	return q.Term.Str.Str, true
+}
+
+// never tells whether a query is the word false.
+func never(q *gojq.Query) bool {
+	q = plain(q)
+	return q != nil && q.Term != nil && q.Term.Type == gojq.TermTypeFalse
+}
+
+// What stands for what is put into a text: made safe by @uri, or a boolean.
+const (
+	escaped = "\x00"
+	boolean = "\x01"
+)
+
+// text is a string with what is put into it, as the marks above; false where
+// the query is no string literal, or what is put in could be anything.
+func text(q *gojq.Query) (string, bool) {
+	q = plain(q)
+	switch {
+	case q == nil:
+		return "", false
+	case q.Term == nil && q.Op == gojq.OpAdd:
+		left, ok1 := text(q.Left)
+		right, ok2 := text(q.Right)
+		return left + right, ok1 && ok2
+	case q.Term == nil || q.Term.Str == nil || q.Term.Format != "" || len(q.Term.SuffixList) > 0:
+		return "", false
+	}
+	if q.Term.Str.Queries == nil {
+		return q.Term.Str.Str, !strings.ContainsAny(q.Term.Str.Str, escaped+boolean)
+	}
+	var b strings.Builder
+	for _, part := range q.Term.Str.Queries {
+		if words, ok := literal(part); ok {
+			b.WriteString(words)
+			continue
+		}
+		mark := markOf(part)
+		if mark == "" {
+			return "", false
+		}
+		b.WriteString(mark)
+	}
+	return b.String(), true
+}
+
+func markOf(q *gojq.Query) string {
+	q = plain(q)
+	for q != nil && q.Term == nil && q.Op == gojq.OpPipe {
+		q = plain(q.Right)
+	}
+	switch {
+	case q == nil:
+	case q.Term != nil && q.Term.Type == gojq.TermTypeFormat && q.Term.Format == "@uri" && q.Term.Str == nil:
+		return escaped
+	case q.Term == nil && (q.Op == gojq.OpEq || q.Op == gojq.OpNe):
+		return boolean
+	}
+	return ""
+}
+
+// objectsIn visits the object literals of a program, from the outside in; visit
+// says whether to look inside of one.
+func objectsIn(node reflect.Value, visit func(*gojq.Object) bool) {
+	switch node.Kind() {
+	case reflect.Pointer:
+		if node.IsNil() {
+			return
+		}
+		if object, ok := node.Interface().(*gojq.Object); ok && !visit(object) {
+			return
+		}
+		objectsIn(node.Elem(), visit)
+	case reflect.Slice:
+		for i := range node.Len() {
+			objectsIn(node.Index(i), visit)
+		}
+	case reflect.Struct:
+		for i := range node.NumField() {
+			if node.Type().Field(i).IsExported() {
+				objectsIn(node.Field(i), visit)
+			}
+		}
+	}
+}
+
+// templatesIn are the kinds of the outermost objects under child in a program.
+func templatesIn(program *gojq.Query) []writing {
+	var all []writing
+	objectsIn(reflect.ValueOf(program), func(holder *gojq.Object) bool {
+		for _, kv := range holder.KeyVals {
+			if kv.Key == "child" {
+				objectsIn(reflect.ValueOf(kv.Val), func(object *gojq.Object) bool {
+					of, _ := keys(object)
+					one, ok := newWriting(of)
+					if ok {
+						all = append(all, one)
+					}
+					return !ok
+				})
+			}
+		}
+		return true
+	})
+	return all
+}

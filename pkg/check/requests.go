@@ -1,0 +1,206 @@
+package check
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/itchyny/gojq"
+)
+
+// Content types of requests, by which the API server knows what is meant.
+const (
+	applyType  = "application/apply-patch+yaml"
+	mergeType  = "application/merge-patch+json"
+	deleteType = "application/json"
+)
+
+// request is a call to the API server that a program computes.
+type request struct {
+	method, contentType string
+	kind                kindPath
+	namespace           string // escaped: that of the event; "" for a cluster-scoped resource
+	name                string
+	query               string
+}
+
+// kindPath is where the API server has the objects of a kind.
+type kindPath struct{ group, version, resource, subresource string }
+
+// verbs are what the API server asks a permission for. A server-side apply
+// creates what is not there, but no subresource of it.
+func (q request) verbs() []string {
+	switch {
+	case q.method == "DELETE":
+		return []string{"delete"}
+	case q.contentType == applyType && q.kind.subresource == "":
+		return []string{"patch", "create"}
+	}
+	return []string{"patch"}
+}
+
+// requestsUnder are the requests that a program may yield under a key. The
+// second result says why they cannot be told; "" if they can.
+func requestsUnder(program *gojq.Query, key string) ([]request, string) {
+	values, problem := valuesUnder(program, key)
+	if problem != "" {
+		return nil, problem
+	}
+	var all []request
+	for _, value := range values {
+		options, ok := outcomes(value)
+		if !ok {
+			return nil, fmt.Sprintf("%s is not made of object literals", key)
+		}
+		for _, option := range options {
+			one, problem := newRequest(option)
+			if problem != "" {
+				return nil, fmt.Sprintf("%s: %s", key, problem)
+			}
+			all = append(all, one)
+		}
+	}
+	return all, ""
+}
+
+// valuesUnder are the queries of a key in whatever a program lets pass.
+func valuesUnder(program *gojq.Query, key string) ([]*gojq.Query, string) {
+	results, ok := outcomes(program)
+	if !ok {
+		return nil, "the program does not end in object literals"
+	}
+	var values []*gojq.Query
+	for _, result := range results {
+		if never(result["go"]) {
+			continue
+		}
+		value, ok := result[key]
+		if !ok {
+			return nil, fmt.Sprintf("an event may pass without %s", key)
+		}
+		values = append(values, value)
+	}
+	return values, ""
+}
+
+func newRequest(of outcome) (request, string) {
+	method, ok1 := literal(of["method"])
+	contentType, ok2 := literal(of["type"])
+	path, ok3 := text(of["path"])
+	switch {
+	case !ok1 || !ok2:
+		return request{}, "method and type are no string literals"
+	case !ok3:
+		return request{}, "path is no string literal in which every value goes through @uri"
+	case method == "DELETE" && contentType == deleteType, method == "PATCH" && contentType == applyType, method == "PATCH" && contentType == mergeType:
+	default:
+		return request{}, fmt.Sprintf("%s of %s is no request of an operator", method, contentType)
+	}
+	out := request{method: method, contentType: contentType}
+	path, out.query, _ = strings.Cut(path, "?")
+	return out, out.address(path)
+}
+
+// segment is a part of a path that is stated.
+var segment = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*$`)
+
+// address fills in what a path addresses, and says what is wrong with it: only
+// namespaces and names may come from an event, each a segment of its own.
+func (q *request) address(path string) string {
+	parts := strings.Split(path, "/")
+	switch {
+	case len(parts) > 3 && parts[0] == "" && parts[1] == "api":
+		q.kind, parts = kindPath{version: parts[2]}, parts[3:]
+	case len(parts) > 4 && parts[0] == "" && parts[1] == "apis":
+		q.kind, parts = kindPath{group: parts[2], version: parts[3]}, parts[4:]
+	default:
+		return "path does not begin with /api/VERSION/ or /apis/GROUP/VERSION/"
+	}
+	if len(parts) > 3 && parts[0] == "namespaces" {
+		q.namespace, parts = parts[1], parts[2:]
+	}
+	if len(parts) < 2 || len(parts) > 3 {
+		return "path is not that of one object"
+	}
+	q.kind.resource, q.name = parts[0], parts[1]
+	fixed := []string{q.kind.version, q.kind.resource}
+	if q.kind.group != "" {
+		fixed = append(fixed, q.kind.group)
+	}
+	if len(parts) == 3 {
+		q.kind.subresource = parts[2]
+		fixed = append(fixed, parts[2])
+	}
+	if slices.ContainsFunc(fixed, func(s string) bool { return !segment.MatchString(s) }) {
+		return "path takes more of an event than a namespace and a name"
+	}
+	for _, s := range []string{q.namespace, q.name} {
+		if s != "" && s != escaped && !segment.MatchString(s) {
+			return "path joins a value with other text"
+		}
+	}
+	return ""
+}
+
+// writing is an object that a program gives to a k8s trigger.
+type writing struct {
+	operation  string
+	apiVersion string
+	kind       string
+	marks      bool // it has metadata only, of an object that is there
+}
+
+// writingsUnder is requestsUnder for k8s triggers.
+func writingsUnder(program *gojq.Query, key string) ([]writing, string) {
+	values, problem := valuesUnder(program, key)
+	if problem != "" {
+		return nil, problem
+	}
+	var all []writing
+	for _, value := range values {
+		options, ok := outcomes(value)
+		if !ok {
+			return nil, fmt.Sprintf("%s is not made of object literals", key)
+		}
+		for _, option := range options {
+			operation, ok := literal(option["operation"])
+			if !ok || operation != "patch" && operation != "delete" {
+				return nil, fmt.Sprintf("%s: operation is neither \"patch\" nor \"delete\"", key)
+			}
+			found := manifests(program, option["manifest"])
+			if len(found) == 0 {
+				return nil, fmt.Sprintf("%s: the kind of the manifest is not stated", key)
+			}
+			for _, m := range found {
+				m.operation = operation
+				all = append(all, m)
+			}
+		}
+	}
+	return all, ""
+}
+
+// manifests are the objects that a manifest may be: itself a literal, or made
+// of what the program has under child.
+func manifests(program, manifest *gojq.Query) []writing {
+	if options, ok := outcomes(manifest); ok {
+		var all []writing
+		for _, option := range options {
+			one, ok := newWriting(option)
+			if !ok {
+				return nil
+			}
+			one.marks = len(option) == 3 && option["metadata"] != nil
+			all = append(all, one)
+		}
+		return all
+	}
+	return templatesIn(program)
+}
+
+func newWriting(of outcome) (writing, bool) {
+	apiVersion, ok1 := literal(of["apiVersion"])
+	kind, ok2 := literal(of["kind"])
+	return writing{apiVersion: apiVersion, kind: kind}, ok1 && ok2
+}

@@ -1,0 +1,114 @@
+package check
+
+import (
+	"slices"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/argoperator/argoperator/pkg/manifest"
+)
+
+// tokenVariable is where the text templates find the token.
+const tokenVariable = "API_TOKEN"
+
+// tokens: the token by which http triggers call is that of the Sensor's own
+// service account, and they trust nobody but the cluster's API server.
+func tokens(o objects) []Problem {
+	used := map[account]bool{}
+	out := each(o, func(r *report, s *eventsv1.Sensor) {
+		for _, t := range triggers(s) {
+			if t.Template.HTTP == nil || t.key() == "" {
+				continue
+			}
+			secret := tokenOf(r, o, s)
+			used[account{s.Namespace, secret}] = true
+			trust(r, o, s, t, secret)
+		}
+	})
+	return append(out, each(o, func(r *report, secret *corev1.Secret) {
+		if secret.Type != corev1.SecretTypeServiceAccountToken {
+			return
+		}
+		issued(r, o, secret)
+		if !used[account{secret.Namespace, secret.Name}] {
+			r.add(nil, CodeToken, "remove it", "no Sensor calls by this token, which is valid for ever")
+		}
+	})...)
+}
+
+// tokenOf is the name of the Secret from which a Sensor has its token.
+func tokenOf(r *report, o objects, s *eventsv1.Sensor) string {
+	at := field.NewPath("spec", "template", "container", "env")
+	found := variables(s, tokenVariable)
+	if len(found) != 1 || found[0].ValueFrom == nil || found[0].ValueFrom.SecretKeyRef == nil || found[0].ValueFrom.SecretKeyRef.Key != corev1.ServiceAccountTokenKey {
+		r.add(at, CodeToken, "take it from the key token of a Secret", "%s is not there, or not the token of a Secret", tokenVariable)
+		return ""
+	}
+	name := found[0].ValueFrom.SecretKeyRef.Name
+	secret, ok := find[*corev1.Secret](o, s.Namespace, name)
+	if own := eventsAccount(s.Spec.Template); !ok || secret.Type != corev1.SecretTypeServiceAccountToken || secret.Annotations[corev1.ServiceAccountNameKey] != own {
+		r.add(at, CodeToken, "emit it, of the type "+string(corev1.SecretTypeServiceAccountToken), "Secret %q is not emitted as the token of service account %s", name, own)
+	}
+	return name
+}
+
+// variables are the environment variables of a name in the pod of a Sensor.
+func variables(s *eventsv1.Sensor, name string) []corev1.EnvVar {
+	var found []corev1.EnvVar
+	if pod := s.Spec.Template; pod != nil && pod.Container != nil {
+		for _, e := range pod.Container.Env {
+			if e.Name == name {
+				found = append(found, e)
+			}
+		}
+	}
+	return found
+}
+
+// trust: the certificate of the API server is checked, by that of the cluster's
+// own authority: as the trigger has it, or as every pod has it.
+func trust(r *report, o objects, s *eventsv1.Sensor, t trigger, secret string) {
+	const why = "whoever answers as the API server would get the token"
+	at, tls := t.path.Child("template", "http", "tls"), t.Template.HTTP.TLS
+	switch {
+	case tls != nil && tls.InsecureSkipVerify:
+		r.add(at.Child("insecureSkipVerify"), CodeToken, "leave it out", why)
+	case tls != nil && (tls.CACertSecret == nil || tls.CACertSecret.Key != corev1.ServiceAccountRootCAKey || tls.CACertSecret.Name != secret):
+		r.add(at.Child("caCertSecret"), CodeToken, "name the key ca.crt of the token's Secret", why)
+	case tls == nil && !trustsCluster(o, s):
+		r.add(field.NewPath("spec", "template", "container", "env"), CodeToken, trustVariable+"="+trustDirectory,
+			"no call succeeds: the pod does not trust the cluster's certificate authority")
+	}
+}
+
+// What Go takes for the directory of certificates, and where every pod has that
+// of the cluster, unless its service account says otherwise.
+const (
+	trustVariable  = "SSL_CERT_DIR"
+	trustDirectory = "/var/run/secrets/kubernetes.io/serviceaccount"
+)
+
+func trustsCluster(o objects, s *eventsv1.Sensor) bool {
+	found := variables(s, trustVariable)
+	sa, ok := find[*corev1.ServiceAccount](o, s.Namespace, eventsAccount(s.Spec.Template))
+	mounted := !ok || sa.AutomountServiceAccountToken == nil || *sa.AutomountServiceAccountToken
+	return len(found) == 1 && found[0].Value == trustDirectory && mounted
+}
+
+// issued: Kubernetes deletes a token's Secret whose service account is not there yet.
+func issued(r *report, o objects, secret *corev1.Secret) {
+	name := secret.Annotations[corev1.ServiceAccountNameKey]
+	owner := slices.IndexFunc(o, func(other manifest.Object) bool {
+		sa, ok := other.(*corev1.ServiceAccount)
+		return ok && sa.Name == name && sa.Namespace == secret.Namespace
+	})
+	if own := slices.Index(o, manifest.Object(secret)); owner < 0 || owner > own {
+		r.add(field.NewPath("metadata", "annotations").Key(corev1.ServiceAccountNameKey), CodeToken, "emit the ServiceAccount first",
+			"Kubernetes deletes the Secret: there is no ServiceAccount %q before it", name)
+	}
+	if len(secret.Data) > 0 || len(secret.StringData) > 0 {
+		r.add(field.NewPath("data"), CodeToken, "leave it to Kubernetes", "a token of a service account is not for us to write")
+	}
+}

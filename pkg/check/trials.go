@@ -1,0 +1,214 @@
+package check
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	"github.com/itchyny/gojq"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// trials: each program is run on sample events, as the Sensor runs it. Where it
+// lets one pass, what its triggers take from it must be whole and harmless.
+func trials(o objects) []Problem {
+	known := knowledgeOf(o)
+	return each(o, func(r *report, s *eventsv1.Sensor) {
+		for i, d := range s.Spec.Dependencies {
+			program, at := programOf(d), field.NewPath("spec", "dependencies").Index(i).Child("transform", "jq")
+			if program == nil {
+				continue
+			}
+			takers := takersOf(o, s, d.Name)
+			for _, t := range takers {
+				fieldManaged(r, at, t.trigger, program)
+			}
+			code, err := gojq.Compile(program)
+			if err != nil {
+				continue // reported elsewhere
+			}
+			for _, sample := range samples(known, o, s, d) {
+				trial(r, at, takers, code, sample)
+			}
+		}
+	})
+}
+
+// taker is a trigger that takes values from what a program yields.
+type taker struct {
+	trigger
+	packed []string // the keys of values that a pod decodes from base64
+}
+
+func takersOf(o objects, s *eventsv1.Sensor, dependency string) []taker {
+	var out []taker
+	for _, t := range triggers(s) {
+		if slices.Contains(t.fires(), dependency) {
+			out = append(out, taker{t, packedBy(o, s, t)})
+		}
+	}
+	return out
+}
+
+// packedBy are the keys that end up in the variable from which the script
+// decodes the children that the Sensor has computed.
+func packedBy(o objects, s *eventsv1.Sensor, t trigger) []string {
+	wf := t.workflow()
+	if wf == nil {
+		return nil
+	}
+	var out []string
+	for _, p := range newLaunch(o, s, t.resourcePath(), namespaceOf(wf, s), wf.Spec).pods(o) {
+		for _, c := range p.containers() {
+			for _, e := range c.Env {
+				if e.Name == "ARGOPERATOR_DESIRED" {
+					out = append(out, keysOfArgument(t, e.Value)...)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// keysOfArgument are the keys by which a trigger fills the argument of a tag.
+func keysOfArgument(t trigger, tag string) []string {
+	var out []string
+	for i, a := range t.workflow().Spec.Arguments.Parameters {
+		for _, p := range t.Template.K8s.Parameters {
+			if tag == "{{workflow.parameters."+a.Name+"}}" && p.Src != nil && p.Dest == "spec.arguments.parameters."+strconv.Itoa(i)+".value" {
+				out = append(out, p.Src.DataKey)
+			}
+		}
+	}
+	return out
+}
+
+// fieldManaged: a server-side apply says who applies, and whether by force.
+func fieldManaged(r *report, at *field.Path, t trigger, program *gojq.Query) {
+	if t.Template.HTTP == nil {
+		return
+	}
+	list, _ := requestsUnder(program, t.key())
+	for _, q := range list {
+		query, err := url.ParseQuery(strings.NewReplacer(escaped, "x", boolean, "true").Replace(q.query))
+		if q.contentType == applyType && (err != nil || query.Get("fieldManager") == "" || query.Get("force") == "") {
+			r.add(at, CodeRequest, "add ?fieldManager=NAME&force=true to its path", "a server-side apply of %s says not who applies, or not whether by force", q.kind.resource)
+		}
+	}
+}
+
+// maxTrial is more than any program needs for one event.
+const maxTrial = 10 * time.Second
+
+func trial(r *report, at *field.Path, takers []taker, code *gojq.Code, s sample) {
+	ctx, cancel := context.WithTimeout(context.Background(), maxTrial)
+	defer cancel()
+	value, ok := code.RunWithContext(ctx, s.event).Next()
+	if err, failed := value.(error); failed || !ok {
+		r.add(at, CodeRequest, "let it yield {go: false} for what it does not know", "fails on %s, which would be lost: %v", s.name, err)
+		return
+	}
+	result, ok := value.(map[string]any)
+	if !ok {
+		r.add(at, CodeRequest, "", "yields no object on %s: every event would be lost", s.name)
+		return
+	}
+	if goes, isBoolean := result["go"].(bool); isBoolean && !goes {
+		return
+	}
+	for _, t := range takers {
+		if err := t.takesFrom(result); err != nil {
+			r.add(at, CodeRequest, "", "on %s trigger %s gets what it cannot use: %v", s.name, t.Template.Name, err)
+		}
+		if t.workflow() != nil {
+			harmless(r, at, t, result, s)
+		}
+	}
+}
+
+// takesFrom says what is wrong with what a trigger takes.
+func (t taker) takesFrom(result map[string]any) error {
+	key := t.key()
+	if t.parts() == nil || key == "" {
+		return nil
+	}
+	of, ok := result[key].(map[string]any)
+	if !ok {
+		return fmt.Errorf("%s is no object", key)
+	}
+	if t.Template.HTTP == nil {
+		return usableManifest(of)
+	}
+	return usableRequest(of)
+}
+
+func usableManifest(of map[string]any) error {
+	object, _ := of["manifest"].(map[string]any)
+	metadata, _ := object["metadata"].(map[string]any)
+	for _, text := range []any{of["operation"], object["apiVersion"], object["kind"], metadata["name"], metadata["namespace"]} {
+		if s, ok := text.(string); !ok || s == "" {
+			return errors.New("it needs operation, apiVersion, kind, name and namespace")
+		}
+	}
+	return nil
+}
+
+var (
+	// safePath is a path in which everything strange is escaped.
+	safePath = regexp.MustCompile(`^/apis?/[\w.~%/-]+(\?[\w.~%&=-]*)?$`)
+	// notInYAML is what the API server's YAML does not take as it is, or takes
+	// for the end of a line.
+	notInYAML = regexp.MustCompile(`[\x{7f}-\x{9f}\x{2028}\x{2029}\x{feff}\x{fffe}\x{ffff}]`)
+)
+
+func usableRequest(of map[string]any) error {
+	path, _ := of["path"].(string)
+	body, _ := of["body"].(string)
+	contentType, _ := of["type"].(string)
+	var object map[string]any
+	switch {
+	case !safePath.MatchString(path):
+		return fmt.Errorf("path %q is no path of the API server", path)
+	case json.Unmarshal([]byte(body), &object) != nil || object == nil:
+		return fmt.Errorf("body %q is no JSON object: make it by tojson", body)
+	case contentType == applyType && notInYAML.MatchString(body):
+		return errors.New("the body has characters that the API server's YAML takes for line ends, or not at all: escape U+007F to U+009F, U+2028, U+2029, U+FEFF, U+FFFE and U+FFFF")
+	case contentType == applyType && (object["apiVersion"] == nil || object["kind"] == nil):
+		return errors.New("an applied object needs apiVersion and kind")
+	}
+	return nil
+}
+
+// harmless: the arguments of a Workflow hold no braces, which Argo would take
+// for templates, and what is decoded from base64 was encoded so.
+func harmless(r *report, at *field.Path, t taker, result map[string]any, s sample) {
+	for _, p := range t.Template.K8s.Parameters {
+		if p.Src == nil || p.Src.DataKey == "" {
+			continue
+		}
+		text, ok := result[p.Src.DataKey].(string)
+		switch {
+		case !ok:
+			continue // a path of gjson, or a value that cannot hold a tag by itself
+		case strings.Contains(text, "{{"):
+			r.add(at, CodeInjection, "encode it by @base64", "on %s %s holds braces, which Argo takes for a template", s.name, p.Src.DataKey)
+		case slices.Contains(t.packed, p.Src.DataKey) && !packed(text):
+			r.add(at, CodeInjection, "encode it by tojson and @base64", "on %s %s is no JSON in base64", s.name, p.Src.DataKey)
+		}
+	}
+}
+
+// packed tells whether a text is JSON in base64, or a word instead of it.
+func packed(text string) bool {
+	data, err := base64.StdEncoding.DecodeString(text)
+	return err == nil && json.Valid(data) || strings.Trim(text, "abcdefghijklmnopqrstuvwxyz") == ""
+}
