@@ -88,9 +88,10 @@ func requested(p *plan.Plan, t plan.Trigger, name, request string, allow []int32
 		http.Parameters = append(http.Parameters,
 			rendered(dependency, apiServer+"{{ .Input."+request+".path }}", "url"),
 			parameter(dependency, request+".method", "method"))
-		http.DynamicHeaders = append(http.DynamicHeaders,
-			rendered(dependency, `Bearer {{ env "`+tokenVariable+`" }}`, "Authorization"),
-			parameter(dependency, request+".type", "Content-Type"))
+		// no dynamicHeaders: Argo Events crashes on one whose dependency has no event
+		http.Parameters = append(http.Parameters,
+			rendered(dependency, `Bearer {{ env "`+tokenVariable+`" }}`, "headers.Authorization"),
+			parameter(dependency, request+".type", "headers.Content-Type"))
 		http.Payload = append(http.Payload, parameter(dependency, request+".body", ""))
 	}
 	return eventsv1.Trigger{
