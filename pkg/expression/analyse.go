@@ -54,23 +54,17 @@ const enough = 20000
 // analyse fills in what an expression yields.
 func (c *templates) analyse(e *expr) {
 	tokens, _, _ := lex(e.text)
-	a := &analyser{scope: c.scope, text: e.text, spans: place(e.query, tokens)}
+	a := &analyser{scope: c.scope, text: e.text, spans: place(e.query, tokens), guards: slices.Clip(c.given)}
 	if len(e.query.Imports) > 0 || e.query.Meta != nil {
 		a.fail(e.query, BadExpression, "expressions have no modules", "")
 	}
 	e.spans = a.spans
-	input := unknown()
-	if c.scope.Input != nil {
-		input = typed(c.scope.Input)
-	}
-	input.from = []read{{root: inputRoot}}
-	e.result = a.query(e.query, input, nil)
+	e.result = a.query(e.query, c.input(), nil)
 	a.use(e.value)
-	failed := slices.ContainsFunc(a.problems, func(p Problem) bool { return !p.Warning })
-	if e.max > 1 && !failed {
+	if e.max > 1 && !failed(a.problems) {
 		a.fail(e.query, BadExpression, fmt.Sprintf("%s yields several values", a.shown(e.query)), fmt.Sprintf("collect them: [ %s ]", e.text))
 	}
-	if failed {
+	if failed(a.problems) {
 		e.value = unknown() // one thing at a time
 	}
 	if a.lost {
@@ -83,6 +77,16 @@ func (c *templates) analyse(e *expr) {
 		p.Path, p.Offset = e.path, p.Offset+e.at
 		c.problem(p)
 	}
+}
+
+// input is what is known of ".".
+func (c *templates) input() value {
+	v := unknown()
+	if c.scope.Input != nil {
+		v = typed(c.scope.Input)
+	}
+	v.from = []read{{root: inputRoot}}
+	return v
 }
 
 // wholeChildren writes out $children as each of them, also where it is only

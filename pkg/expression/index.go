@@ -86,7 +86,7 @@ func (a *analyser) field(v value, name string, node any) value {
 		found.kinds |= null
 	}
 	listed := slices.Contains(v.shape.Fields(), name) || t.Kind() != schema.Unknown
-	if found.absent == nil && listed && len(v.from) > 0 && !v.shape.Required(name) {
+	if found.absent == nil && listed && len(v.from) > 0 && !v.shape.Required(name) && !a.guarded(found.from[0]) {
 		found.absent = &absence{found.from[0], node, "it is not required and has no default"}
 	}
 	return found
@@ -152,7 +152,9 @@ func (a *analyser) child(v value, name string, node any) (value, bool) {
 	c := typed(t)
 	c.kinds |= null
 	c.from = below(v.from, name)
-	c.absent = &absence{c.from[0], node, "the child may not exist yet"}
+	if !a.guarded(c.from[0]) {
+		c.absent = &absence{c.from[0], node, "the child may not exist yet"}
+	}
 	return c, true
 }
 

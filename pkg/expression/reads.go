@@ -55,6 +55,9 @@ func covers(above, path []string) bool {
 	return len(above) <= len(path) && slices.Equal(above, path[:len(above)])
 }
 
+// covers says that a path leads to another or to something above it.
+func (r read) covers(other read) bool { return r.root == other.root && covers(r.path, other.path) }
+
 // children sorts the paths below $children by the child. An empty path of
 // $children itself must have been written out for each of them.
 func (r reads) children() map[string][][]string {

@@ -85,7 +85,7 @@ func (a *analyser) missing(node any, v value, damage string) {
 // guarded says that a path, or something below it, was tested.
 func (a *analyser) guarded(path read) bool {
 	for _, g := range a.guards {
-		if g.root == path.root && covers(path.path, g.path) {
+		if path.covers(g) {
 			return true
 		}
 	}

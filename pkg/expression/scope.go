@@ -10,6 +10,11 @@ type Scope struct {
 	Children   map[string]schema.Type // of $children.NAME; nil: $children may not be used here
 	NoChildren string                 // why not, as a hint
 
+	// Given is jq of a condition that is true whenever the expression is evaluated,
+	// like the `when` of the child that a template makes: what it shows to be there
+	// is not missing. "" is none.
+	Given string
+
 	Each bool        // $item and $index exist
 	Item schema.Type // of $item; nil is unknown
 }
@@ -23,7 +28,7 @@ type Vars struct {
 // Expression compiles a bare jq expression; one `${ }` around all of it is
 // accepted. want is what it has to yield: "boolean", "array" or "" for anything.
 func Expression(source string, scope Scope, want string) (*Program, []Problem) {
-	c := &templates{scope: scope}
+	c := &templates{scope: scope, given: given(scope)}
 	e := c.expr(nil, bare(source))
 	if e == nil {
 		return nil, c.problems

@@ -21,7 +21,7 @@ func Template(value any, scope Scope, want schema.Type) (*Program, []Problem) {
 	if want == nil {
 		want = schema.Any()
 	}
-	c := &templates{scope: scope, kind: kindOf(value)}
+	c := &templates{scope: scope, kind: kindOf(value), given: given(scope)}
 	return c.program(c.value(nil, value, want))
 }
 
@@ -29,6 +29,7 @@ func Template(value any, scope Scope, want schema.Type) (*Program, []Problem) {
 type templates struct {
 	scope    Scope
 	kind     string // of the object that the template makes, if it says so
+	given    []read // paths that are there in any case
 	problems []Problem
 	reads    reads
 }
@@ -53,9 +54,14 @@ func (c *templates) problem(p Problem) {
 	c.problems = append(c.problems, p)
 }
 
+// failed says that a problem is an error.
+func failed(problems []Problem) bool {
+	return slices.ContainsFunc(problems, func(p Problem) bool { return !p.Warning })
+}
+
 // program ends the compilation: nil if a problem is an error.
 func (c *templates) program(n node) (*Program, []Problem) {
-	if slices.ContainsFunc(c.problems, func(p Problem) bool { return !p.Warning }) {
+	if failed(c.problems) {
 		return nil, c.problems
 	}
 	p, err := compile(n.source, c.reads)

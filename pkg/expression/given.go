@@ -1,0 +1,77 @@
+package expression
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/itchyny/gojq"
+)
+
+// given are the paths that are there whenever the condition of the scope is
+// true; none if the condition itself is wrong, which is told where it stands.
+func given(scope Scope) []read {
+	if scope.Given == "" {
+		return nil
+	}
+	condition := &templates{scope: scope}
+	condition.scope.Given = ""
+	e := condition.expr(nil, bare(scope.Given))
+	if e == nil {
+		return nil
+	}
+	condition.wantBoolean(e)
+	if failed(condition.problems) {
+		return nil
+	}
+	return condition.assured(e.query)
+}
+
+// assured are the paths that are there where a condition is true.
+func (c *templates) assured(q *gojq.Query) []read {
+	if t := q.Term; t != nil && t.Type == gojq.TermTypeQuery && len(t.SuffixList) == 0 && len(q.FuncDefs) == 0 {
+		return c.assured(t.Query)
+	}
+	if len(q.FuncDefs) == 0 && q.Op == gojq.OpAnd {
+		return slices.Concat(c.assured(q.Left), c.assured(q.Right))
+	}
+	if len(q.FuncDefs) == 0 && q.Op == gojq.OpOr {
+		return common(c.assured(q.Left), c.assured(q.Right))
+	}
+	if trueOfNothing(q) {
+		return nil
+	}
+	a := &analyser{scope: c.scope}
+	a.use(a.query(q, c.input(), nil).value)
+	return a.reads
+}
+
+// common are the paths that lead to one of both, or to something above it.
+func common(left, right []read) []read {
+	var both []read
+	for _, l := range left {
+		for _, r := range right {
+			n := 0
+			for n < min(len(l.path), len(r.path)) && l.path[n] == r.path[n] {
+				n++
+			}
+			if l.root == r.root && n > 0 {
+				both = append(both, read{l.root, l.path[:n]})
+			}
+		}
+	}
+	return both
+}
+
+// trueOfNothing says that a condition is true also of an empty object, like
+// `.spec.x == null` and `(.spec.x // 1) > 0`: then it shows that nothing is there.
+func trueOfNothing(q *gojq.Query) bool {
+	code, err := gojq.Compile(q, gojq.WithVariables(variables()))
+	if err != nil {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	v, err := (&Program{code: code}).run(ctx, map[string]any{}, Vars{})
+	return ctx.Err() != nil || (err == nil && v != nil && v != false)
+}
