@@ -5,9 +5,6 @@ package e2e
 import (
 	"context"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
 	"os"
 	"slices"
 	"strconv"
@@ -182,68 +179,59 @@ func (o *operator) burst(t *testing.T, n int) {
 	})
 	t.Logf("%d at once: made in %s, all Deployments after %s, all ready after %s", n,
 		made.Round(time.Millisecond), deployed.Round(time.Millisecond), time.Since(start).Round(time.Millisecond))
-	for name, now := range o.usage(t) {
-		t.Logf("  %-45s CPU %6s, memory %3.0f MiB, %2.0f open files and connections", name,
-			(now.cpu - before[name].cpu).Round(10*time.Millisecond), now.memory/(1<<20), now.descriptor)
+	for pod, now := range o.usage(t) {
+		if pod != "" {
+			t.Logf("  %-60s CPU %6s, memory %3.0f MiB", pod, (now.cpu - before[pod].cpu).Round(10*time.Millisecond), now.memory/(1<<20))
+		}
 	}
 }
 
-// used is what a pod has used, as its own metrics say.
+// used is what a pod has used, as the kubelet counts it.
 type used struct {
-	cpu                time.Duration
-	memory, descriptor float64 // bytes; open files and connections
+	cpu    time.Duration
+	memory float64 // bytes
 }
 
-// usage asks the pods of the operator's EventSource and Sensors.
+// usage asks the kubelets for the pods of the operator's EventSource and Sensors.
 func (o *operator) usage(t *testing.T) map[string]used {
 	t.Helper()
-	pods, err := o.cluster.kube.CoreV1().Pods(operators).List(t.Context(), metav1.ListOptions{LabelSelector: "owner-name"})
+	nodes, err := o.cluster.kube.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := map[string]used{}
-	for _, pod := range pods.Items {
-		data, err := metrics(t.Context(), pod.Status.PodIP)
+	for _, node := range nodes.Items {
+		data, err := o.cluster.kube.CoreV1().RESTClient().Get().Resource("nodes").Name(node.Name).SubResource("proxy", "metrics", "resource").DoRaw(t.Context())
 		if err != nil {
-			t.Logf("no metrics of %s: %v", pod.Name, err)
+			t.Logf("no figures of node %s: %v", node.Name, err)
 			continue
 		}
-		seconds := metric(data, "process_cpu_seconds_total")
-		all[pod.Labels["owner-name"]+" "+pod.Labels["controller"]] = used{
-			cpu:        time.Duration(seconds * float64(time.Second)),
-			memory:     metric(data, "process_resident_memory_bytes"),
-			descriptor: metric(data, "process_open_fds"),
+		for line := range strings.Lines(string(data)) {
+			name, pod, value := metric(line)
+			now := all[pod]
+			switch name {
+			case "pod_cpu_usage_seconds_total":
+				now.cpu = time.Duration(value * float64(time.Second))
+			case "pod_memory_working_set_bytes":
+				now.memory = value
+			default:
+				continue
+			}
+			all[pod] = now
 		}
 	}
 	return all
 }
 
-// metrics asks a pod on its own address, which the suite can reach where it runs
-// in the cluster's network.
-func metrics(ctx context.Context, address string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(address, "7777")+"/metrics", nil)
-	if err != nil {
-		return nil, err
+// metric reads a line such as name{namespace="…",pod="…"} value time; the pod is
+// empty where it is none of the operators'.
+func metric(line string) (name, pod string, value float64) {
+	name, rest, _ := strings.Cut(line, "{")
+	labels, numbers, _ := strings.Cut(rest, "}")
+	if fields := strings.Fields(numbers); len(fields) > 0 && strings.Contains(labels, `namespace="`+operators+`"`) {
+		_, rest, _ := strings.Cut(labels, `pod="`)
+		pod, _, _ = strings.Cut(rest, `"`)
+		value, _ = strconv.ParseFloat(fields[0], 64) // what is no number counts nothing
 	}
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer answer.Body.Close()
-	return io.ReadAll(answer.Body)
-}
-
-// metric is the value of a plain metric of Prometheus.
-func metric(data []byte, name string) float64 {
-	for line := range strings.Lines(string(data)) {
-		if value, ok := strings.CutPrefix(line, name+" "); ok {
-			number, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-			if err == nil {
-				return number
-			}
-		}
-	}
-	return -1
+	return name, pod, value
 }

@@ -70,9 +70,14 @@ func smallResources() corev1.ResourceRequirements {
 	}
 }
 
-// eventsPod is the pod of the EventSource or the Sensor. The CPU limit is there
-// because a Sensor that has lost its bus spins.
+// eventsPod is the pod of the EventSource or a Sensor. The CPU limit is there
+// because a Sensor that has lost its bus spins; it leaves room for a burst where
+// the Sensor itself does the work.
 func eventsPod(p *plan.Plan, a plan.Account) *eventsv1.Template {
+	most := resource.MustParse("500m")
+	if p.Reconcile.Engine == plan.Direct {
+		most = resource.MustParse("2")
+	}
 	return &eventsv1.Template{
 		Metadata:           &eventsv1.Metadata{Labels: p.Operator.Labels},
 		ServiceAccountName: p.ServiceAccount(a),
@@ -85,7 +90,7 @@ func eventsPod(p *plan.Plan, a plan.Account) *eventsv1.Template {
 					corev1.ResourceMemory: resource.MustParse("64Mi"),
 				},
 				Limits: corev1.ResourceList{
-					corev1.ResourceCPU:    resource.MustParse("500m"),
+					corev1.ResourceCPU:    most,
 					corev1.ResourceMemory: resource.MustParse("256Mi"),
 				},
 			},
