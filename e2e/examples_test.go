@@ -23,7 +23,13 @@ const slow = 5 * time.Minute
 func TestMemcached(t *testing.T) {
 	c := connect(t)
 	o := c.install(t, "memcached", "../examples/memcached")
-	lifecycle(t, o, "workflow", "../examples/memcached", nsA, nsB)
+	lifecycle(t, o, "direct", "../examples/memcached", nsA, nsB)
+}
+
+func TestMemcachedLogic(t *testing.T) {
+	c := connect(t)
+	o := c.install(t, "memcached-logic", "../examples/memcached-logic")
+	lifecycle(t, o, "workflow", "../examples/memcached-logic", nsA, nsB)
 }
 
 func TestMemcachedTutorial(t *testing.T) {

@@ -18,7 +18,7 @@ func TestWatchNamespaces(t *testing.T) {
 		t.Skip("not part of the short run")
 	}
 	c := connect(t)
-	definition := variant(t, "../examples/memcached", "  install: {watchNamespaces: ["+nsA+"]}\n")
+	definition := variant(t, "../examples/memcached-logic", "  install: {watchNamespaces: ["+nsA+"]}\n")
 	o := c.install(t, "memcached in one namespace", definition)
 	for _, object := range o.objects {
 		if kind := object.GetKind(); kind == "ClusterRole" || kind == "ClusterRoleBinding" {
@@ -77,11 +77,15 @@ func TestFullCRDs(t *testing.T) {
 	c.awaitSchema(t, "workflowtemplates.argoproj.io")
 	for name, definition := range map[string]string{
 		"memcached":          "../examples/memcached",
+		"memcached-logic":    "../examples/memcached-logic",
+		"webapp":             "../examples/webapp",
+		"direct, shards":     variant(t, "../examples/memcached", "  install: {watchNamespaces: ["+nsA+", "+nsB+"]}\n  reconcile: {shards: 3}\n"),
+		"templates in a pod": variant(t, "../examples/memcached", "  reconcile: {engine: workflow}\n"),
 		"memcached-tutorial": "../examples/memcached-tutorial",
 		"mouse":              "testdata/mouse",
-		"watchNamespaces":    variant(t, "../examples/memcached", "  install: {watchNamespaces: ["+nsA+", "+nsB+"]}\n"),
-		"managed bus":        variant(t, "../examples/memcached", "  install: {replicas: 2, eventBus: {mode: managed, name: own}}\n"),
-		"finalizer":          variant(t, "../examples/memcached", "  finalizer: {}\n"),
+		"watchNamespaces":    variant(t, "../examples/memcached-logic", "  install: {watchNamespaces: ["+nsA+", "+nsB+"]}\n"),
+		"managed bus":        variant(t, "../examples/memcached-logic", "  install: {replicas: 2, eventBus: {mode: managed, name: own}}\n"),
+		"finalizer":          variant(t, "../examples/memcached-logic", "  finalizer: {}\n"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := run(t, generate(t, definition), "kubectl", "apply", "--dry-run=server", "--validate=strict", "-f", "-")

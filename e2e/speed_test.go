@@ -25,7 +25,7 @@ import (
 // machine. SPEED_CRS=1000 makes the burst larger.
 func TestDirectSpeed(t *testing.T) {
 	c := connect(t)
-	o := c.install(t, "speed", "../examples/memcached-direct")
+	o := c.install(t, "speed", "../examples/memcached")
 	// what is announced again in the first minutes would be measured too
 	run(t, nil, "kubectl", "delete", "cronworkflow", o.only("Sensor").GetName()+"-settle", "-n", operators)
 	t.Run("one at a time", func(t *testing.T) { o.latency(t, 50) })

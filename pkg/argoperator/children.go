@@ -1,12 +1,15 @@
 package argoperator
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/argoperator/argoperator/pkg/check"
 	"github.com/argoperator/argoperator/pkg/definition"
@@ -124,6 +127,13 @@ func tryTemplate(d *definition.Definition, c plan.Child, crs []map[string]any, p
 	return findings
 }
 
+// patience is how long a program may take for one sample. A Sensor has no such
+// limit: there, a program that does not end holds up every custom resource.
+const patience = 250 * time.Millisecond
+
+// maxItems of a forEach are judged; the others are alike.
+const maxItems = 8
+
 // problemsOf renders the child for one custom resource, if it is wanted at all.
 func problemsOf(d *definition.Definition, c plan.Child, cr map[string]any) (problems []check.Problem, wanted bool) {
 	vars := expression.Vars{Children: map[string]any{}}
@@ -131,7 +141,7 @@ func problemsOf(d *definition.Definition, c plan.Child, cr map[string]any) (prob
 		return nil, false // there is nothing live to read
 	}
 	if c.When != nil {
-		if yes, err := c.When.Run(cr, vars); err != nil {
+		if yes, err := bounded(c.When, cr, vars); err != nil {
 			return failed("when: ", err), true
 		} else if yes != true {
 			return nil, false
@@ -139,15 +149,16 @@ func problemsOf(d *definition.Definition, c plan.Child, cr map[string]any) (prob
 	}
 	items := []any{nil}
 	if c.Each != nil {
-		list, err := c.Each.Run(cr, vars)
+		list, err := bounded(c.Each, cr, vars)
 		if err != nil {
 			return failed("forEach: ", err), true
 		}
 		items, _ = list.([]any)
+		items = items[:min(len(items), maxItems)]
 	}
 	for i, item := range items {
 		vars.Item, vars.Index = item, i
-		object, err := c.Object.Run(cr, vars)
+		object, err := bounded(c.Object, cr, vars)
 		if err != nil {
 			problems = append(problems, failed("", err)...)
 		} else if object, ok := object.(map[string]any); ok {
@@ -157,12 +168,23 @@ func problemsOf(d *definition.Definition, c plan.Child, cr map[string]any) (prob
 	return problems, len(items) > 0
 }
 
+// bounded runs a program that may never end by itself.
+func bounded(program *expression.Program, cr map[string]any, vars expression.Vars) (any, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	value, err := program.RunContext(ctx, cr, vars)
+	if ctx.Err() != nil {
+		return nil, errors.New("does not end in time: give the numbers and lists that it loops over a maximum in the schema")
+	}
+	return value, err
+}
+
 func readsChildren(program *expression.Program) bool {
 	return program != nil && len(program.ReadsChildren()) > 0
 }
 
 func failed(where string, err error) []check.Problem {
-	return []check.Problem{{Code: diag.BadExpression, Message: where + "fails: " + err.Error()}}
+	return []check.Problem{{Code: diag.BadExpression, Message: where + err.Error()}}
 }
 
 // specOf shows what distinguishes a custom resource, in short.

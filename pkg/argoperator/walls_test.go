@@ -54,14 +54,30 @@ var rooms = []room{
 	},
 	{path: "pkg/output", below: []string{"pkg/manifest"}, others: []string{"sigs.k8s.io/yaml"}},
 	{
+		path:   "pkg/explain",
+		below:  []string{"pkg/definition", "pkg/expression", "pkg/plan", "pkg/manifest"},
+		others: []string{"k8s.io/", "github.com/argoproj/argo-events/pkg/apis/"},
+	},
+	{path: "pkg/resource", others: []string{"k8s.io/"}},
+	{
+		path:   "pkg/simulate",
+		below:  []string{"pkg/manifest", "pkg/resource"},
+		others: []string{"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/cloudevents/sdk-go", "go.uber.org/zap"},
+	},
+	{
 		path:   "pkg/check",
-		below:  []string{"pkg/manifest", "pkg/output"},
+		below:  []string{"pkg/manifest", "pkg/output", "pkg/resource"},
 		others: []string{"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/itchyny/gojq", "github.com/google/cel-go"},
 	},
-	{path: "pkg/argoperator", below: []string{"pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/plan", "pkg/manifest", "pkg/output", "pkg/check"}},
+	{
+		path: "pkg/argoperator",
+		below: []string{
+			"pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/expression", "pkg/plan", "pkg/manifest", "pkg/output", "pkg/explain", "pkg/resource", "pkg/check",
+		},
+	},
 	{
 		path:   "cmd/argoperator",
-		below:  []string{"pkg/argoperator", "pkg/diag", "pkg/output", "pkg/apis/v1alpha1"},
+		below:  []string{"pkg/argoperator", "pkg/diag", "pkg/output", "pkg/explain", "pkg/simulate", "pkg/apis/v1alpha1"},
 		others: []string{"github.com/spf13/cobra", "k8s.io/apimachinery/pkg/util/validation"},
 	},
 	{path: "e2e", others: []string{"k8s.io/", "sigs.k8s.io/"}},
@@ -75,7 +91,7 @@ var (
 		"github.com/argoproj/argo-events/pkg/eventsources", "github.com/argoproj/argo-events/pkg/eventbus",
 		"github.com/argoproj/argo-workflows/v3/workflow",
 	}
-	reachEngines = []string{"pkg/check", "pkg/argoperator", "cmd/argoperator"}
+	reachEngines = []string{"pkg/simulate", "pkg/check", "pkg/argoperator", "cmd/argoperator"}
 )
 
 // pkg is what `go list` says of a package.

@@ -33,12 +33,12 @@ const deployments = "/apis/apps/v1/namespaces/default/deployments/"
 
 var subjects = map[string]subject{
 	"memcached": {
-		file: "../../examples/memcached/operator.yaml", namespace: "default",
+		file: "../../examples/memcached-logic/operator.yaml", namespace: "default",
 		spec: things{"size": int64(2)}, changed: things{"size": int64(3)}, child: deployments + "one",
 		reported: `{"status": {"readyReplicas": 1}}`, touched: `{"spec": {"replicas": 7}}`,
 	},
 	"memcached-direct": {
-		file: "../../examples/memcached-direct/operator.yaml", namespace: "default",
+		file: "../../examples/memcached/operator.yaml", namespace: "default",
 		spec: things{"size": int64(2)}, changed: things{"size": int64(3)}, child: deployments + "one",
 		reported: `{"status": {"readyReplicas": 1}}`, touched: `{"spec": {"replicas": 7}}`,
 	},

@@ -52,6 +52,11 @@ func (p *Program) Run(input any, vars Vars) (any, error) {
 	return p.run(context.Background(), input, vars)
 }
 
+// RunContext is Run that ends with the context's error when the context does.
+func (p *Program) RunContext(ctx context.Context, input any, vars Vars) (any, error) {
+	return p.run(ctx, input, vars)
+}
+
 func (p *Program) run(ctx context.Context, input any, vars Vars) (any, error) {
 	values := make([]any, 4)
 	for i, v := range [...]any{input, vars.Children, vars.Item, vars.Index} {

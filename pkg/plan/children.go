@@ -99,6 +99,7 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 	}
 	at := func(more ...string) []string { return append(slices.Clone(path), more...) }
 	scope := c.scope
+	scope.Given = in.When
 	if in.ForEach != "" {
 		out.Each = c.expression(in.ForEach, scope, "array", at("forEach")...)
 		scope.Each = true
