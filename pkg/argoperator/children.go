@@ -89,12 +89,27 @@ func alive(object map[string]any, namespaced bool) map[string]any {
 	return object
 }
 
+// trouble is a problem at a key of the child's definition.
+type trouble struct {
+	check.Problem
+	key string // template, when or forEach
+}
+
 // trial is what is wrong with the children of some samples.
 type trial struct {
-	problem check.Problem
+	problem trouble
 	count   int
 	example map[string]any
 }
+
+// alike says that a problem is the same but for the values in it.
+func (t *trial) alike(p trouble) bool {
+	return t.problem.key == p.key && t.problem.Path == p.Path && t.problem.Code == p.Code && (t.problem.Message == endless) == (p.Message == endless)
+}
+
+// endless is a problem even if only some values lead to it: in the Sensor it
+// would hold up every custom resource.
+const endless = "does not end in time: give the numbers and lists that it loops over a maximum in the schema"
 
 func tryTemplate(d *definition.Definition, c plan.Child, crs []map[string]any, path ...string) diag.List {
 	var trials []*trial
@@ -105,7 +120,7 @@ func tryTemplate(d *definition.Definition, c plan.Child, crs []map[string]any, p
 			tried++
 		}
 		for _, problem := range problems {
-			i := slices.IndexFunc(trials, func(t *trial) bool { return t.problem.Path == problem.Path && t.problem.Code == problem.Code })
+			i := slices.IndexFunc(trials, func(t *trial) bool { return t.alike(problem) })
 			if i < 0 {
 				trials = append(trials, &trial{problem: problem, example: cr})
 				i = len(trials) - 1
@@ -115,9 +130,9 @@ func tryTemplate(d *definition.Definition, c plan.Child, crs []map[string]any, p
 	}
 	var findings diag.List
 	for _, t := range trials {
-		at := d.Position(append(slices.Clone(path), append([]string{"template"}, segments(t.problem.Path)...)...)...)
+		at := d.Position(slices.Concat(path, []string{t.problem.key}, segments(t.problem.Path))...)
 		message := strings.TrimPrefix(t.problem.Path+": "+t.problem.Message, ": ")
-		if t.count == tried {
+		if t.count == tried || t.problem.Message == endless {
 			findings.Add(at, t.problem.Code, fmt.Sprintf("%s: %s", c.Kind.Kind, message), t.problem.Hint)
 			continue
 		}
@@ -135,14 +150,14 @@ const patience = 250 * time.Millisecond
 const maxItems = 8
 
 // problemsOf renders the child for one custom resource, if it is wanted at all.
-func problemsOf(d *definition.Definition, c plan.Child, cr map[string]any) (problems []check.Problem, wanted bool) {
+func problemsOf(d *definition.Definition, c plan.Child, cr map[string]any) (problems []trouble, wanted bool) {
 	vars := expression.Vars{Children: map[string]any{}}
 	if readsChildren(c.When) || readsChildren(c.Object) {
 		return nil, false // there is nothing live to read
 	}
 	if c.When != nil {
 		if yes, err := bounded(c.When, cr, vars); err != nil {
-			return failed("when: ", err), true
+			return failed("when", err), true
 		} else if yes != true {
 			return nil, false
 		}
@@ -151,7 +166,7 @@ func problemsOf(d *definition.Definition, c plan.Child, cr map[string]any) (prob
 	if c.Each != nil {
 		list, err := bounded(c.Each, cr, vars)
 		if err != nil {
-			return failed("forEach: ", err), true
+			return failed("forEach", err), true
 		}
 		items, _ = list.([]any)
 		items = items[:min(len(items), maxItems)]
@@ -160,9 +175,11 @@ func problemsOf(d *definition.Definition, c plan.Child, cr map[string]any) (prob
 		vars.Item, vars.Index = item, i
 		object, err := bounded(c.Object, cr, vars)
 		if err != nil {
-			problems = append(problems, failed("", err)...)
+			problems = append(problems, failed("template", err)...)
 		} else if object, ok := object.(map[string]any); ok {
-			problems = append(problems, check.Child(object, d.ChildCRDs[c.Name])...)
+			for _, p := range check.Child(object, d.ChildCRDs[c.Name]) {
+				problems = append(problems, trouble{p, "template"})
+			}
 		}
 	}
 	return problems, len(items) > 0
@@ -174,7 +191,7 @@ func bounded(program *expression.Program, cr map[string]any, vars expression.Var
 	defer cancel()
 	value, err := program.RunContext(ctx, cr, vars)
 	if ctx.Err() != nil {
-		return nil, errors.New("does not end in time: give the numbers and lists that it loops over a maximum in the schema")
+		return nil, errors.New(endless)
 	}
 	return value, err
 }
@@ -183,8 +200,9 @@ func readsChildren(program *expression.Program) bool {
 	return program != nil && len(program.ReadsChildren()) > 0
 }
 
-func failed(where string, err error) []check.Problem {
-	return []check.Problem{{Code: diag.BadExpression, Message: where + err.Error()}}
+// failed is the problem of an expression at a key of the child.
+func failed(key string, err error) []trouble {
+	return []trouble{{check.Problem{Code: diag.BadExpression, Message: err.Error()}, key}}
 }
 
 // specOf shows what distinguishes a custom resource, in short.

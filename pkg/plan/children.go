@@ -191,7 +191,7 @@ func (c *compiler) status() Status {
 	}
 	node, problems := expression.CompileStatus(declared, names)
 	for _, p := range problems {
-		out.NotInPod = append(out.NotInPod, Reason{append([]string{"spec", "status"}, p.Path...), p.Message})
+		out.NotInPod = append(out.NotInPod, Reason{Path: append([]string{"spec", "status"}, p.Path...), Message: p.Message, Hint: podExpressions})
 	}
 	if len(problems) == 0 && node != nil {
 		out.Node = encode(node)

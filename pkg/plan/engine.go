@@ -16,6 +16,7 @@ import (
 type Reason struct {
 	Path    []string // in the definition
 	Message string
+	Hint    string // what to do about it; empty: take the other engine
 }
 
 // choose takes the engine that the definition names or, with auto, the cheapest
@@ -55,9 +56,13 @@ func refused(d *definition.Definition, reasons []Reason, e Engine, others []Reas
 		hint = fmt.Sprintf("the other engine is out of the question: %s (%s)", others[0].Message, strings.Join(others[0].Path, "."))
 	}
 	for _, r := range reasons {
-		findings.Add(d.Position(r.Path...), diag.Unsupported, fmt.Sprintf("the %s engine cannot carry this: %s", e, r.Message), hint)
+		findings.Add(d.Position(r.Path...), diag.Unsupported, fmt.Sprintf("the %s engine cannot carry this: %s", e, r.Message), join(hint, r.Hint))
 	}
 	return findings
+}
+
+func join(hints ...string) string {
+	return strings.Join(slices.DeleteFunc(hints, func(h string) bool { return h == "" }), "; ")
 }
 
 // againstDirect lists what jq in the Sensor cannot do.
@@ -129,14 +134,14 @@ func againstTrigger(p *Plan) []Reason {
 	at := []string{"spec", "reconcile", "trigger"}
 	var list []Reason
 	if len(p.Status.Fields) > 0 {
-		list = append(list, Reason{[]string{"spec", "status"}, "the k8s trigger cannot write status"})
+		list = append(list, Reason{Path: []string{"spec", "status"}, Message: "the k8s trigger cannot write status"})
 	}
 	for _, k := range append([]Kind{p.API.Kind}, childKinds(p)...) {
 		if guess := guessedPlural(k.Kind); guess != k.Plural {
-			list = append(list, Reason{at, fmt.Sprintf("the k8s trigger calls the resource of %s %s, not %s", k.Kind, guess, k.Plural)})
+			list = append(list, Reason{Path: at, Message: fmt.Sprintf("the k8s trigger calls the resource of %s %s, not %s", k.Kind, guess, k.Plural)})
 		}
 		if !k.Namespaced {
-			list = append(list, Reason{at, fmt.Sprintf("the k8s trigger cannot address the cluster-scoped %s", k.Kind)})
+			list = append(list, Reason{Path: at, Message: fmt.Sprintf("the k8s trigger cannot address the cluster-scoped %s", k.Kind)})
 		}
 	}
 	return list
@@ -159,6 +164,9 @@ func guessedPlural(kind string) string {
 	return lower + "s"
 }
 
+// podExpressions is what the pod evaluates.
+const podExpressions = "in a pod, status and readyWhen know fields (.spec.x, $children.NAME.status.x), //, comparisons, + - *, and, or, not, length and if; logic can return any status"
+
 // againstWorkflow lists what the pod cannot evaluate: it has no jq, and the
 // Sensor computes the children before any child is looked at.
 func againstWorkflow(p *Plan) []Reason {
@@ -166,16 +174,16 @@ func againstWorkflow(p *Plan) []Reason {
 	for i, c := range p.Children {
 		at := []string{"spec", "children", strconv.Itoa(i)}
 		if c.notInPod != "" {
-			list = append(list, Reason{append(at, "readyWhen"), c.notInPod})
+			list = append(list, Reason{Path: append(slices.Clip(at), "readyWhen"), Message: c.notInPod, Hint: podExpressions})
 		}
 		if readsStatus(c.Object) || readsStatus(c.When) || readsStatus(c.Each) {
-			list = append(list, Reason{at, "it is computed from the status, whose changes start no Workflow"})
+			list = append(list, Reason{Path: at, Message: "it is computed from the status, whose changes start no Workflow"})
 		}
 		if c.Object != nil && len(c.Object.ReadsChildren()) > 0 {
-			list = append(list, Reason{append(at, "template"), "templates are computed in the Sensor, which sees no live children there"})
+			list = append(list, Reason{Path: append(slices.Clip(at), "template"), Message: "templates are computed in the Sensor, which sees no live children there"})
 		}
 		if c.When != nil && len(c.When.ReadsChildren()) > 0 {
-			list = append(list, Reason{append(at, "when"), "when is computed in the Sensor, which sees no live children there"})
+			list = append(list, Reason{Path: append(slices.Clip(at), "when"), Message: "when is computed in the Sensor, which sees no live children there"})
 		}
 	}
 	return list
