@@ -70,7 +70,12 @@ func lifecycle(t *testing.T, o *operator, engine, example, here, there string) {
 	if !testing.Short() {
 		o.neighbours(t, one, here, there)
 		o.drift(t, one)
-		o.resync(t, one)
+		if engine == "direct" {
+			o.edited(t, one)
+			o.forgotten(t, one)
+		} else {
+			o.resync(t, one)
+		}
 	}
 
 	before = o.counts.tally()
@@ -136,6 +141,17 @@ func (o *operator) resync(t *testing.T, cr *unstructured.Unstructured) {
 		Patch(t.Context(), d.GetName(), types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	o.startResync(t)
+	o.cluster.await(t, "the resync to repair the Deployment", slow, deployments, d.GetNamespace(), func(s seen) bool {
+		owned := s.ownedBy(cr)
+		return len(owned) == 1 && owned[0].GetAnnotations()[annotation] == was
+	})
+	o.awaitIdle(t)
+}
+
+// startResync starts what the CronWorkflow would start at its time.
+func (o *operator) startResync(t *testing.T) {
+	t.Helper()
 	run := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "metadata": map[string]any{"generateName": "resync-"},
 		"spec": nestedMap(o.only("CronWorkflow"), "spec", "workflowSpec"),
@@ -143,11 +159,6 @@ func (o *operator) resync(t *testing.T, cr *unstructured.Unstructured) {
 	if _, err := o.cluster.objects.Resource(workflows).Namespace(operators).Create(t.Context(), run, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	o.cluster.await(t, "the resync to repair the Deployment", slow, deployments, d.GetNamespace(), func(s seen) bool {
-		owned := s.ownedBy(cr)
-		return len(owned) == 1 && owned[0].GetAnnotations()[annotation] == was
-	})
-	o.awaitIdle(t)
 }
 
 // awaitDeployment waits for the one Deployment of a custom resource.
