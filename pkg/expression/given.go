@@ -55,7 +55,8 @@ func common(left, right []read) []read {
 			for n < min(len(l.path), len(r.path)) && l.path[n] == r.path[n] {
 				n++
 			}
-			if l.root == r.root && n > 0 {
+			same := func(other read) bool { return other.root == l.root && slices.Equal(other.path, l.path[:n]) }
+			if l.root == r.root && n > 0 && !slices.ContainsFunc(both, same) {
 				both = append(both, read{l.root, l.path[:n]})
 			}
 		}

@@ -253,3 +253,33 @@ func fine() []string {
 		`status.ratio: ${ ($children.web.status.readyReplicas // 0) / .spec.size }`,
 	}
 }
+
+// TestFixes: what a hint says to write is right where it is written.
+func TestFixes(t *testing.T) {
+	mistakes, err := os.ReadFile("testdata/mistakes.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried := 0
+	for _, line := range strings.Split(string(mistakes), "\n") {
+		where, text, ok := strings.Cut(line, ": ")
+		if !ok || strings.HasPrefix(line, " ") || strings.HasPrefix(line, "#") {
+			continue
+		}
+		_, problems := in(t, where, text)
+		for _, found := range problems {
+			fix, ok := strings.CutPrefix(found.Hint, "write ${")
+			if !ok || found.Code != WrongType || strings.Contains(fix, "…") {
+				continue
+			}
+			tried++
+			fix, _, _ = strings.Cut("${"+fix, "; it fails")
+			if _, left := in(t, where, fix); len(left) > 0 {
+				t.Errorf("%s\nwritten %s: %v", line, fix, left)
+			}
+		}
+	}
+	if tried < 10 {
+		t.Errorf("only %d fixes tried", tried)
+	}
+}

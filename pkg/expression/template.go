@@ -21,7 +21,7 @@ func Template(value any, scope Scope, want schema.Type) (*Program, []Problem) {
 	if want == nil {
 		want = schema.Any()
 	}
-	c := &templates{scope: scope, kind: kindOf(value), given: given(scope)}
+	c := &templates{scope: scope, kind: kindOf(value), whole: value, given: given(scope)}
 	return c.program(c.value(nil, value, want))
 }
 
@@ -29,6 +29,7 @@ func Template(value any, scope Scope, want schema.Type) (*Program, []Problem) {
 type templates struct {
 	scope    Scope
 	kind     string // of the object that the template makes, if it says so
+	whole    any    // the template
 	given    []read // paths that are there in any case
 	problems []Problem
 	reads    reads
@@ -75,10 +76,10 @@ func (c *templates) program(n node) (*Program, []Problem) {
 func (c *templates) value(path []string, value any, want schema.Type) node {
 	switch v := value.(type) {
 	case map[string]any:
-		c.wantKind(path, object, want)
+		c.wantKind(path, object, want, "")
 		return c.object(path, v, want)
 	case []any:
-		c.wantKind(path, array, want)
+		c.wantKind(path, array, want, "")
 		return c.list(path, v, want)
 	case string:
 		return c.scalar(path, v, want)
@@ -188,7 +189,7 @@ func (c *templates) scalar(path []string, text string, want schema.Type) node {
 		c.wantValue(e, want)
 		return node{source: e.one(), null: e.mayBeNull(), expr: e}
 	}
-	c.wantKind(path, str, want)
+	c.wantKind(path, str, want, "")
 	return c.interpolate(path, parts)
 }
 

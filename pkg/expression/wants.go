@@ -3,6 +3,7 @@ package expression
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/schema"
@@ -12,23 +13,29 @@ import (
 func (e *expr) mayBeNull() bool { return e.min == 0 || e.max > 1 || e.kinds&null != 0 }
 
 // wantKind reports a mapping, a list or a text where the schema has something else.
-func (c *templates) wantKind(path []string, got kinds, want schema.Type) {
+func (c *templates) wantKind(path []string, got kinds, want schema.Type, hint string) {
 	if ofType(want)&got == 0 {
-		c.problem(Problem{Path: path, Code: WrongType, Message: fmt.Sprintf("%s must be %s, and this is %s", field(path), ofType(want), got)})
+		c.problem(Problem{Path: path, Code: WrongType, Message: fmt.Sprintf("%s must be %s, and this is %s", c.field(path), ofType(want), got), Hint: hint})
 	}
 }
 
-// field names the place of a value in a template.
-func field(path []string) string {
+// field names the place of a value in the template, as people write it:
+// spec.containers[0].args[2].
+func (c *templates) field(path []string) string {
 	if len(path) == 0 {
 		return "the value"
 	}
 	var b strings.Builder
+	at := c.whole
 	for _, name := range path {
-		if isDigit((name + "x")[0]) {
+		if items, ok := at.([]any); ok {
+			i, _ := strconv.Atoi(name)
+			at = items[i]
 			b.WriteString("[" + name + "]")
 			continue
 		}
+		fields, _ := at.(map[string]any)
+		at = fields[name]
 		b.WriteString(strings.TrimPrefix(read{inputRoot, []string{name}}.String(), "."[:min(1, max(0, 1-b.Len()))]))
 	}
 	return b.String()
@@ -36,7 +43,7 @@ func field(path []string) string {
 
 func (c *templates) wantLiteral(path []string, literal any, want schema.Type) {
 	if literal != nil {
-		c.wantKind(path, ofLiteral(literal), want)
+		c.wantKind(path, ofLiteral(literal), want, fixLiteral(literal, ofType(want)))
 	}
 }
 
@@ -56,7 +63,7 @@ func (c *templates) wantField(path []string, key string, want schema.Type) schem
 	} else if 0 < len(fields) && len(fields) <= 14 {
 		hint = "fields: " + strings.Join(fields, ", ")
 	}
-	c.problem(Problem{Path: at, Code: UnknownField, Message: fmt.Sprintf("%s: no such field%s", field(at), c.of()), Hint: hint})
+	c.problem(Problem{Path: at, Code: UnknownField, Message: fmt.Sprintf("%s: no such field%s", c.field(at), c.of()), Hint: hint})
 	return schema.Any()
 }
 
@@ -72,30 +79,33 @@ func (c *templates) of() string {
 func (c *templates) wantValue(e *expr, want schema.Type) {
 	got, wanted := e.kinds&^null, ofType(want)
 	if got != 0 && got&wanted == 0 {
-		c.wrong(e, fmt.Sprintf("%s must be %s, and %s is %s", field(e.path), wanted, e.text, got))
+		c.wrong(e, fmt.Sprintf("%s must be %s, and %s is %s", c.field(e.path), wanted, e.text, got), e.fix(got, wanted))
 		return
 	}
 	if e.shape != nil && (got == object || got == array) {
-		c.fit(e, field(e.path), e.shape, want)
+		c.fit(e, c.field(e.path), e.shape, want, e.fixItems(want))
 	}
 }
 
-func (c *templates) wrong(e *expr, message string) {
-	c.problem(Problem{Path: e.path, Offset: e.at, Length: len(e.text), Code: WrongType, Message: message})
+func (c *templates) wrong(e *expr, message, hint string) {
+	c.problem(Problem{Path: e.path, Offset: e.at, Length: len(e.text), Code: WrongType, Message: message, Hint: hint})
 }
 
 // fit compares two schemas, field by field.
-func (c *templates) fit(e *expr, at string, got, want schema.Type) {
+func (c *templates) fit(e *expr, at string, got, want schema.Type, hint string) {
 	g, w := ofType(got)&^null, ofType(want)
 	if g&w == 0 {
-		c.wrong(e, fmt.Sprintf("%s must be %s, and in %s it is %s", at, w, e.text, g))
+		if step := conversion(g, w); hint == "" && step != "" {
+			hint = "write | " + step + " after the value" + cautious(step)
+		}
+		c.wrong(e, fmt.Sprintf("%s must be %s, and in %s it is %s", at, w, e.text, g), hint)
 		return
 	}
 	if strings.Count(at, ".") > 20 {
 		return // schemas of schemas never end
 	}
 	if got.Kind() == schema.Array && want.Kind() == schema.Array {
-		c.fit(e, at+"[]", got.Item(), want.Item())
+		c.fit(e, at+"[]", got.Item(), want.Item(), hint)
 	}
 	if got.Kind() != schema.Object || want.Kind() != schema.Object {
 		return
@@ -110,7 +120,7 @@ func (c *templates) fit(e *expr, at string, got, want schema.Type) {
 			})
 			continue
 		}
-		c.fit(e, at+"."+name, t, w)
+		c.fit(e, at+"."+name, t, w, "")
 	}
 }
 
@@ -130,7 +140,7 @@ func (c *templates) wantText(e *expr) {
 // wantNeeded warns where a field that must be written may be left out.
 func (c *templates) wantNeeded(n node, path []string) {
 	if n.expr != nil && n.expr.absent != nil {
-		c.warn(n.expr, field(path)+" must be written")
+		c.warn(n.expr, c.field(path)+" must be written")
 	}
 }
 
@@ -148,13 +158,13 @@ func (c *templates) warn(e *expr, damage string) {
 
 func (c *templates) wantBoolean(e *expr) {
 	if got := e.kinds &^ null; got != 0 && got&boolean == 0 {
-		c.wrong(e, fmt.Sprintf("a condition must be true or false, and %s is %s", e.text, got))
+		c.wrong(e, fmt.Sprintf("a condition must be true or false, and %s is %s", e.text, got), "")
 	}
 }
 
 func (c *templates) wantArray(e *expr) {
 	if got := e.kinds &^ null; got != 0 && got&array == 0 {
-		c.wrong(e, fmt.Sprintf("an array is wanted, and %s is %s", e.text, got))
+		c.wrong(e, fmt.Sprintf("an array is wanted, and %s is %s", e.text, got), "")
 	} else if e.absent != nil {
 		c.warn(e, "there is nothing to go through")
 	}
