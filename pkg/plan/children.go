@@ -18,12 +18,13 @@ import (
 // compiler compiles the expressions of one definition.
 type compiler struct {
 	d        *definition.Definition
+	api      API
 	scope    expression.Scope // of whatever is computed from the custom resource
 	findings diag.List
 }
 
 func newCompiler(d *definition.Definition, api API) *compiler {
-	c := &compiler{d: d}
+	c := &compiler{d: d, api: api}
 	c.scope = expression.Scope{
 		Input:    parentType(d, api.Kind),
 		Name:     api.Kind.Kind + " " + api.Kind.Version,
@@ -79,9 +80,31 @@ func (c *compiler) report(problems []expression.Problem, path ...string) {
 func (c *compiler) children() []Child {
 	var out []Child
 	for i, declared := range c.d.Operator.Spec.Children {
-		out = append(out, c.child(declared, "spec", "children", strconv.Itoa(i)))
+		child, path := c.child(declared, "spec", "children", strconv.Itoa(i)), []string{"spec", "children", strconv.Itoa(i), "template", "metadata", "name"}
+		if twin := slices.IndexFunc(out, child.sameObject); twin >= 0 {
+			c.findings.Add(c.d.Position(path...), diag.DuplicateValue,
+				fmt.Sprintf("this is the same %s as the child %q makes", child.Kind.Kind, out[twin].Name),
+				"give one of them a name of its own, or make one child of the two")
+		}
+		out = append(out, child)
 	}
 	return out
+}
+
+// sameObject says that two children are one object whenever both are there. Of
+// two with a condition, each may be there without the other.
+func (c Child) sameObject(other Child) bool {
+	if c.Named == nil || other.Named == nil || c.When != nil && other.When != nil || c.Each != nil || other.Each != nil {
+		return false
+	}
+	place := func(c Child) string {
+		if c.Namespace == nil || c.Beside {
+			return ""
+		}
+		return c.Namespace.Source()
+	}
+	return c.Kind.Group == other.Kind.Group && c.Kind.Kind == other.Kind.Kind &&
+		c.Named.Source() == other.Named.Source() && place(c) == place(other)
 }
 
 func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
@@ -149,6 +172,15 @@ func (c *compiler) identity(out *Child, in v1alpha1.Child, scope expression.Scop
 		c.findings.Add(c.d.Position(append(at, "name")...), diag.BadValue,
 			fmt.Sprintf("the name does not follow the name of its %s: two of them could fight over one child", c.scope.Name),
 			"put ${ .metadata.name } into it")
+	} else if c.api.Kind.Namespaced && !(out.Kind.Namespaced && out.Beside) && !everywhere(out.Named, out.Namespace) {
+		c.findings.Warn(c.d.Position(append(at, "name")...), diag.BadValue,
+			fmt.Sprintf("the name does not follow the namespace of its %s: two of one name, in two namespaces, would fight over one child", c.scope.Name),
+			"put ${ .metadata.namespace } into the name too")
+	}
+	if in.ForEach != "" && !out.Named.UsesItem() && (out.Namespace == nil || !out.Namespace.UsesItem()) {
+		c.findings.Add(c.d.Position(append(at, "name")...), diag.BadValue,
+			"the name does not follow the item: all items of forEach would make one object",
+			"put what distinguishes the items into it: ${ $index }, ${ $item } or a field of it")
 	}
 }
 
@@ -156,6 +188,16 @@ func (c *compiler) identity(out *Child, in v1alpha1.Child, scope expression.Scop
 func distinct(reads [][]string) bool {
 	return slices.ContainsFunc(reads, func(path []string) bool {
 		return len(path) < 2 || path[0] == "metadata" && (path[1] == "name" || path[1] == "uid")
+	})
+}
+
+// everywhere says that a name, or the namespace it is in, differs between any
+// two custom resources of the cluster.
+func everywhere(programs ...*expression.Program) bool {
+	return slices.ContainsFunc(programs, func(p *expression.Program) bool {
+		return p != nil && slices.ContainsFunc(p.Reads(), func(path []string) bool {
+			return len(path) < 2 || path[0] == "metadata" && (path[1] == "namespace" || path[1] == "uid")
+		})
 	})
 }
 

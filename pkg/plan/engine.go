@@ -126,6 +126,9 @@ func mayChange(reads [][]string) (string, bool) {
 	return "", false
 }
 
+// httpTrigger is what carries what the k8s trigger cannot.
+const httpTrigger = "the http trigger, which is the default, can: reconcile: {trigger: http}"
+
 // againstTrigger lists what the k8s trigger of Argo Events cannot do.
 func againstTrigger(p *Plan) []Reason {
 	if p.Reconcile.Trigger != "k8s" {
@@ -134,14 +137,14 @@ func againstTrigger(p *Plan) []Reason {
 	at := []string{"spec", "reconcile", "trigger"}
 	var list []Reason
 	if len(p.Status.Fields) > 0 {
-		list = append(list, Reason{Path: []string{"spec", "status"}, Message: "the k8s trigger cannot write status"})
+		list = append(list, Reason{Path: []string{"spec", "status"}, Message: "the k8s trigger cannot write status", Hint: httpTrigger})
 	}
 	for _, k := range append([]Kind{p.API.Kind}, childKinds(p)...) {
 		if guess := guessedPlural(k.Kind); guess != k.Plural {
-			list = append(list, Reason{Path: at, Message: fmt.Sprintf("the k8s trigger calls the resource of %s %s, not %s", k.Kind, guess, k.Plural)})
+			list = append(list, Reason{Path: at, Message: fmt.Sprintf("the k8s trigger calls the resource of %s %s, not %s", k.Kind, guess, k.Plural), Hint: httpTrigger})
 		}
 		if !k.Namespaced {
-			list = append(list, Reason{Path: at, Message: fmt.Sprintf("the k8s trigger cannot address the cluster-scoped %s", k.Kind)})
+			list = append(list, Reason{Path: at, Message: fmt.Sprintf("the k8s trigger cannot address the cluster-scoped %s", k.Kind), Hint: httpTrigger})
 		}
 	}
 	return list

@@ -1,0 +1,62 @@
+package argoperator_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// TestExpressionMistakes holds what is said of typical mistakes in templates
+// and conditions to testdata/expression: NAME.yaml has one mistake, NAME.out is
+// what argoperator lint prints of it. UPDATE=1 rewrites it.
+func TestExpressionMistakes(t *testing.T) {
+	const dir = root + "/testdata/expression"
+	files, err := filepath.Glob(dir + "/*.yaml")
+	if err != nil || len(files) < 100 {
+		t.Fatalf("only %d definitions found (%v)", len(files), err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			findings, said := linted(t, dir, name+".yaml")
+			if len(findings) == 0 {
+				t.Fatal("nothing is said of the mistake")
+			}
+			for _, f := range findings {
+				if f.Line == 0 || f.Column == 0 {
+					t.Errorf("%q points at nothing", f.Message)
+				}
+			}
+			compareGolden(t, filepath.Join(dir, name+".out"), said)
+		})
+	}
+}
+
+// linted is what lint finds in a file and how it prints it.
+func linted(t *testing.T, dir, name string) (diag.List, string) {
+	t.Helper()
+	read := func(file string) []byte {
+		data, err := os.ReadFile(filepath.Join(dir, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	result, err := argoperator.Generate([]argoperator.Source{{
+		Name: name, Data: read(name), Dir: os.DirFS(dir),
+	}}, argoperator.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := diag.Text(&out, result.Findings, read); err != nil {
+		t.Fatal(err)
+	}
+	return result.Findings, out.String()
+}
