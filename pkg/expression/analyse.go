@@ -92,7 +92,7 @@ func (c *templates) input() value {
 // wholeChildren writes out $children as each of them, also where it is only
 // mentioned: the program needs the variable, whatever is made of it.
 func (a *analyser) wholeChildren() {
-	whole := func(r read) bool { return r.root == childrenRoot && (len(r.path) == 0 || r.path[0] == each) }
+	whole := func(r read) bool { return r.root == childrenRoot && (len(r.path) == 0 || isItem(r.path[0])) }
 	all := slices.ContainsFunc(a.reads, whole) || (a.mentions && (a.lost || !a.reads.has(childrenRoot)))
 	a.reads = slices.DeleteFunc(a.reads, whole)
 	for name := range a.scope.Children {
@@ -230,7 +230,7 @@ func (a *analyser) leniently(optional bool, walk func() result) result {
 func (a *analyser) primary(t *gojq.Term, in value, names *env) result {
 	switch t.Type {
 	case gojq.TermTypeIdentity:
-		return one(in)
+		return one(a.sure(in))
 	case gojq.TermTypeRecurse:
 		a.use(in)
 		return result{unknown(), 1, 2}

@@ -78,8 +78,8 @@ var builtins = sync.OnceValue(func() map[string]builtin {
 		"join/1":    fn(listed, str, text),
 		"explode/0": fn(str, array).list(schema.Integer), "implode/0": fn(array, str), "utf8bytelength/0": fn(str, integer),
 		"test/1": fn(str, boolean, text), "test/2": fn(str, boolean, text, flags),
-		"match/1": fn(str, object, text).times(0, 2), "match/2": fn(str, object, text, flags).times(0, 2),
-		"capture/1": fn(str, object, text).times(0, 2), "capture/2": fn(str, object, text, flags).times(0, 2),
+		"match/1": fn(str, object, text).times(0, 1), "match/2": fn(str, object, text, flags).times(0, 2),
+		"capture/1": fn(str, object, text).times(0, 1), "capture/2": fn(str, object, text, flags).times(0, 2),
 		"scan/1": fn(str, str|array, text).times(0, 2), "scan/2": fn(str, str|array, text, flags).times(0, 2),
 		"splits/1": fn(str, str, text).times(1, 2), "splits/2": fn(str, str, text, flags).times(1, 2),
 		"sub/2": fn(str, str, text, free), "sub/3": fn(str, str, text, free, flags),
@@ -89,8 +89,8 @@ var builtins = sync.OnceValue(func() map[string]builtin {
 		"index/1": fn(str|array|null, integer|null, any_), "rindex/1": fn(str|array|null, integer|null, any_), "indices/1": fn(str|array|null, array|null, any_),
 
 		// Arrays and objects.
-		"length/0": fn(anything&^boolean, number), "keys/0": fn(listed, array).list(""), "to_entries/0": fn(object, array), "from_entries/0": fn(listed, object),
-		"with_entries/1": fn(object, object, free), "map_values/1": fn(listed, listed, item), "add/0": fn(listed, anything), "add/1": deaf(anything, self),
+		"length/0": fn(anything&^boolean, number), "keys/0": fn(listed, array).list(""), "to_entries/0": fn(listed, array), "from_entries/0": fn(listed, object),
+		"with_entries/1": fn(listed, object, free), "map_values/1": fn(listed, listed, item), "add/0": fn(listed, anything), "add/1": deaf(anything, self),
 		"any/0": fn(listed, boolean), "any/1": fn(listed, boolean, item), "any/2": deaf(boolean, self, each),
 		"all/0": fn(listed, boolean), "all/1": fn(listed, boolean, item), "all/2": deaf(boolean, self, each),
 		"reverse/0": fn(array, array).alike(), "sort/0": fn(array, array).alike(), "sort_by/1": fn(array, array, item).alike(),

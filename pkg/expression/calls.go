@@ -57,7 +57,7 @@ var impure = map[string]string{
 func (a *analyser) variable(node any, name string, names *env) result {
 	for e := names; e != nil; e = e.above {
 		if e.value != nil && e.name == name {
-			return one(*e.value)
+			return one(a.sure(*e.value))
 		}
 	}
 	switch {

@@ -37,12 +37,15 @@ func (a *analyser) index(v value, i *gojq.Index, in value, names *env) result {
 		a.wants(i, v, array|str|null, "what is indexed by a number must be")
 	}
 	a.use(v) // a computed key may be any
-	item := a.item(v)
+	found := a.item(v)
 	if v.kinds&^null == array && key.kinds&^number == 0 {
-		item.kinds |= null // out of range
-		return key.then(one(item))
+		found.kinds |= null // out of range
+		if t := i.Start.Term; t != nil && t.Type == gojq.TermTypeNumber && len(t.SuffixList) == 0 {
+			found.from = below(v.from, item(t.Number))
+		}
+		return key.then(one(found))
 	}
-	return key.then(one(value{kinds: anything, from: item.from}))
+	return key.then(one(value{kinds: anything, from: found.from}))
 }
 
 func (a *analyser) slice(v value, i *gojq.Index, in value, names *env) result {

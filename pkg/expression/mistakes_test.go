@@ -251,6 +251,17 @@ func fine() []string {
 		`status.ready: ${ $children.other.status.anything.goes }`,
 		`status.names: ${ [$children[] | .metadata.name] }`,
 		`status.ratio: ${ ($children.web.status.readyReplicas // 0) / .spec.size }`,
+		`status.phase: ${ if $children.web.status.readyReplicas > 0 then "Ready" else "Waiting" end }`,
+		`status.phase: ${ $children.web | if . == null then "Pending" elif .status.readyReplicas == .spec.replicas then "Ready" else "Progressing" end }`,
+		`status.phase: ${ if $children.config.data.phase then $children.config.data.phase else "none" end }`,
+		`metadata.name: ${ if .spec.suffix then .spec.suffix else "x" end }-x`,
+		`metadata.name: ${ .spec.suffix | if . then . else "x" end }-x`,
+		`metadata.name: ${ .spec.tls.mode as $m | if $m then $m else "x" end }-x`,
+		`metadata.name: ${ if .spec.replicas == null then .spec.size else .spec.replicas end }-x`,
+		`metadata.name: ${ .metadata.uid[0:8] }-x`,
+		`metadata.name: ${ .spec.image | capture("(?<tag>:.*)").tag // "latest" }`,
+		`metadata.annotations.x: ${ .spec.shards | to_entries | map("\(.key):\(.value.name)") | join(",") }`,
+		`metadata.labels: ${ .spec.hosts // [] | with_entries(.key |= "host-\(.)") }`,
 	}
 }
 

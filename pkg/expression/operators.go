@@ -3,6 +3,7 @@ package expression
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/itchyny/gojq"
@@ -107,12 +108,36 @@ func (a *analyser) comparison(q *gojq.Query, in value, names *env) result {
 		a.misfit(q, fmt.Sprintf("%s is %s and %s is %s: they can never be compared with %s",
 			a.called(q.Left, left.value), l, a.called(q.Right, right.value), r, q.Op), "")
 	} else if q.Op != gojq.OpEq && q.Op != gojq.OpNe {
-		a.missing(q.Left, left.value, "null is less than everything")
-		a.missing(q.Right, right.value, "null is less than everything")
+		if !isZero(left.value, q.Op, right.value, q.Right) {
+			a.missing(q.Left, left.value, "null is less than everything")
+		}
+		if !isZero(right.value, mirrored[q.Op], left.value, q.Left) {
+			a.missing(q.Right, right.value, "null is less than everything")
+		}
 	}
 	both := left.then(right)
 	both.value = some(boolean)
 	return both
+}
+
+// mirrored turns comparisons round.
+var mirrored = map[gojq.Operator]gojq.Operator{gojq.OpLt: gojq.OpGt, gojq.OpLe: gojq.OpGe, gojq.OpGt: gojq.OpLt, gojq.OpGe: gojq.OpLe}
+
+// isZero says that a value which is missing compares as 0 would, and that this
+// is what is meant: a count in a status is not written while it is 0.
+func isZero(v value, op gojq.Operator, other value, node *gojq.Query) bool {
+	if v.absent == nil || len(v.from) != 1 || !slices.Contains(v.from[0].path, "status") {
+		return false
+	}
+	if len(other.from) == 1 && other.from[0].String() == ".metadata.generation" {
+		return op == gojq.OpLt || op == gojq.OpGe // it is 1 or more
+	}
+	t := node.Term
+	if t == nil || t.Type != gojq.TermTypeNumber || len(t.SuffixList) > 0 {
+		return false
+	}
+	n, err := strconv.ParseFloat(t.Number, 64)
+	return err == nil && (n > 0 || n == 0 && (op == gojq.OpLe || op == gojq.OpGt))
 }
 
 // pair is what an operator makes of two kinds.

@@ -44,15 +44,17 @@ func (r reads) paths(root root) [][]string {
 
 // known is the path up to an item or a computed key.
 func (r read) known() []string {
-	if i := slices.Index(r.path, each); i >= 0 {
+	if i := slices.IndexFunc(r.path, isItem); i >= 0 {
 		return r.path[:i]
 	}
 	return r.path
 }
 
 // covers says that a path leads to another or to something above it.
+// One item is as good as another.
 func covers(above, path []string) bool {
-	return len(above) <= len(path) && slices.Equal(above, path[:len(above)])
+	same := func(a, b string) bool { return a == b || isItem(a) && isItem(b) }
+	return len(above) <= len(path) && slices.EqualFunc(above, path[:len(above)], same)
 }
 
 // covers says that a path leads to another or to something above it.

@@ -75,11 +75,22 @@ func (a *analyser) missing(node any, v value, damage string) {
 	if whole := a.called(node, v); strings.HasPrefix(whole, path) {
 		path = whole
 	}
+	if at := strings.LastIndex(path, each); at >= 0 { // inside map and its like the items have no other path
+		path = "." + strings.TrimPrefix(path[at+len(each):], ".")
+	}
 	a.report(v.absent.node, Problem{
 		Code: MayBeNull, Warning: true,
 		Message: fmt.Sprintf("%s may be missing (%s), and %s", v.absent.read, v.absent.why, damage),
 		Hint:    fmt.Sprintf("say what it is then: (%s // …)", path),
 	})
+}
+
+// sure forgets why a value may be missing if that was tested since.
+func (a *analyser) sure(v value) value {
+	if v.absent != nil && a.guarded(v.absent.read) {
+		v.absent = nil
+	}
+	return v
 }
 
 // guarded says that a path, or something below it, was tested.

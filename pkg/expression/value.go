@@ -72,6 +72,13 @@ func (v value) present() value {
 // each stands in a path for any index or key.
 const each = "[]"
 
+// item stands in a path for one index.
+func item(index string) string { return "[" + index + "]" }
+
+// isItem tells each and item from the names of fields; a field that is named
+// like one is taken for one.
+func isItem(name string) bool { return strings.HasPrefix(name, "[") && strings.HasSuffix(name, "]") }
+
 // below extends the places of a value.
 func below(from []read, name string) []read {
 	extended := make([]read, len(from))
@@ -89,8 +96,8 @@ func (r read) String() string {
 	}
 	for _, name := range r.path {
 		switch {
-		case name == each:
-			b.WriteString("[]")
+		case isItem(name):
+			b.WriteString(name)
 		case isLetter((name + "0")[0]) && nameLen(name) == len(name):
 			b.WriteString("." + name)
 		case b.Len() == 0:
