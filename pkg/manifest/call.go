@@ -46,8 +46,8 @@ func callsByHTTP(p *plan.Plan) bool {
 
 // sensorPod is the pod of a Sensor, with its token where it calls the API server
 // by itself.
-func sensorPod(p *plan.Plan) *eventsv1.Template {
-	pod := eventsPod(p, plan.Actor)
+func sensorPod(p *plan.Plan, s plan.Sensor) *eventsv1.Template {
+	pod := eventsPod(p, plan.Actor, shareOf(p, &s))
 	if callsByHTTP(p) {
 		pod.Container.Env = []corev1.EnvVar{
 			{Name: tokenVariable, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{

@@ -21,7 +21,7 @@ func eventSources(p *plan.Plan) []Object {
 	}
 	m := meta(p, p.Names.EventSource)
 	elect(&m, p)
-	pod := eventsPod(p, plan.Source)
+	pod := eventsPod(p, plan.Source, shareOf(p, nil))
 	// another definition restarts the pod, and so every custom resource is announced again
 	pod.Metadata.Annotations = map[string]string{"argoperator.dev/definition": p.Operator.Digest}
 	return []Object{&eventsv1.EventSource{

@@ -70,14 +70,8 @@ func smallResources() corev1.ResourceRequirements {
 	}
 }
 
-// eventsPod is the pod of the EventSource or a Sensor. The CPU limit is there
-// because a Sensor that has lost its bus spins; it leaves room for a burst where
-// the Sensor itself does the work.
-func eventsPod(p *plan.Plan, a plan.Account) *eventsv1.Template {
-	most := resource.MustParse("500m")
-	if p.Reconcile.Engine == plan.Direct {
-		most = resource.MustParse("2")
-	}
+// eventsPod is the pod of the EventSource or a Sensor.
+func eventsPod(p *plan.Plan, a plan.Account, cpu share) *eventsv1.Template {
 	return &eventsv1.Template{
 		Metadata:           &eventsv1.Metadata{Labels: p.Operator.Labels},
 		ServiceAccountName: p.ServiceAccount(a),
@@ -86,16 +80,32 @@ func eventsPod(p *plan.Plan, a plan.Account) *eventsv1.Template {
 			SecurityContext: containerSecurity(),
 			Resources: corev1.ResourceRequirements{
 				Requests: corev1.ResourceList{
-					corev1.ResourceCPU:    resource.MustParse("10m"),
+					corev1.ResourceCPU:    resource.MustParse(cpu.request),
 					corev1.ResourceMemory: resource.MustParse("64Mi"),
 				},
 				Limits: corev1.ResourceList{
-					corev1.ResourceCPU:    most,
+					corev1.ResourceCPU:    resource.MustParse(cpu.limit),
 					corev1.ResourceMemory: resource.MustParse("256Mi"),
 				},
 			},
 		},
 	}
+}
+
+// share is the CPU of a pod. The limit is there because a Sensor that has lost
+// its bus spins.
+type share struct{ request, limit string }
+
+// shareOf a Sensor, or of the EventSource with nil. Where the Sensors do the
+// work themselves, a burst of custom resources needs room.
+func shareOf(p *plan.Plan, s *plan.Sensor) share {
+	switch {
+	case p.Reconcile.Engine != plan.Direct:
+		return share{"10m", "500m"}
+	case s != nil && s.Patient:
+		return share{"10m", "500m"}
+	}
+	return share{"50m", "2"}
 }
 
 // typeMeta of Argo Workflows' kinds.

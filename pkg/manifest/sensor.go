@@ -21,7 +21,7 @@ func sensors(p *plan.Plan) []Object {
 			Spec: eventsv1.SensorSpec{
 				EventBusName: p.Install.EventBus.Name,
 				Replicas:     &p.Install.Replicas,
-				Template:     sensorPod(p),
+				Template:     sensorPod(p, s),
 				Dependencies: dependencies(p, s),
 				Triggers:     triggers(p, s),
 			},

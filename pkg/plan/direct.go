@@ -50,7 +50,11 @@ func directSensors(p *Plan) []Sensor {
 			reporting = append(reporting, statusPart(p, shard))
 		}
 	}
-	return append(pack(p.Names.Sensor, writing), pack(p.Names.StatusSensor, reporting)...)
+	status := pack(p.Names.StatusSensor, reporting)
+	for i := range status {
+		status[i].Patient = true // children first: the status tells of them
+	}
+	return append(pack(p.Names.Sensor, writing), status...)
 }
 
 // reports tells whether there is a status to write.

@@ -204,6 +204,7 @@ type Event struct {
 // Sensor listens to events and acts on them.
 type Sensor struct {
 	Name         string
+	Patient      bool // in a burst it may trail behind the others
 	Dependencies []Dependency
 	Triggers     []Trigger
 }
