@@ -278,3 +278,90 @@ func owns(o *unstructured.Unstructured, manager, field string) bool {
 	}
 	return false
 }
+
+// TestTemplatesInPod carries the same templates by the workflow engine.
+func TestTemplatesInPod(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not part of the short run")
+	}
+	c := connect(t)
+	o := c.install(t, "templates in a pod", variant(t, "../examples/memcached", "  reconcile: {engine: workflow}\n"))
+	lifecycle(t, o, "workflow, templates", "../examples/memcached", nsA, nsB)
+}
+
+var partitioned = schema.GroupVersionResource{Group: "e2e.example.com", Version: "v1", Resource: "partitioneds"}
+
+// TestForEach keeps a child for each entry of a list.
+func TestForEach(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not part of the short run")
+	}
+	c := connect(t)
+	o := c.install(t, "forEach", "testdata/partitions")
+	cr := o.create(t, "e2e.example.com/v1", partitioned.Resource, nsA, "p", map[string]any{"zones": []any{"a", "b", "c"}})
+	o.awaitOwned(t, cr, map[schema.GroupVersionResource]int{configMaps: 4})
+	o.awaitReady(t, partitioned, cr)
+	t.Log("quick changes: the last one wins")
+	for _, zones := range []string{`["a","b"]`, `["a","b","c","d","e"]`, `["z"]`, `["b","y"]`} {
+		o.merge(t, partitioned, cr, `{"spec":{"zones":`+zones+`}}`)
+	}
+	o.awaitNames(t, cr, configMaps, "p", "p-b", "p-y")
+	o.awaitReady(t, partitioned, cr)
+	c.await(t, "the status to count them", slow, partitioned, nsA, func(s seen) bool {
+		return number(s.by(cr.GetUID()), "status", "parts") == 2
+	})
+	t.Log("one taken away by hand comes back")
+	if err := c.objects.Resource(configMaps).Namespace(nsA).Delete(t.Context(), "p-b", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	o.awaitNames(t, cr, configMaps, "p", "p-b", "p-y")
+}
+
+func (o *operator) awaitNames(t *testing.T, cr *unstructured.Unstructured, gvr schema.GroupVersionResource, names ...string) {
+	t.Helper()
+	o.cluster.await(t, fmt.Sprintf("%s of %s: %v", gvr.Resource, cr.GetName(), names), slow, gvr, cr.GetNamespace(), func(s seen) bool {
+		var have []string
+		for _, child := range s.ownedBy(cr) {
+			have = append(have, child.GetName())
+		}
+		slices.Sort(have)
+		return slices.Equal(have, names)
+	})
+}
+
+// TestK8sTrigger writes without a token: by the k8s trigger of Argo Events.
+func TestK8sTrigger(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not part of the short run")
+	}
+	patched := schema.GroupVersionResource{Group: "e2e.example.com", Version: "v1", Resource: "patcheds"}
+	c := connect(t)
+	o := c.install(t, "k8s trigger", "testdata/patched")
+	for _, object := range o.objects {
+		if object.GetKind() == "Secret" {
+			t.Errorf("Secret %s is not needed", object.GetName())
+		}
+	}
+	cr := o.create(t, "e2e.example.com/v1", patched.Resource, nsA, "k", map[string]any{"data": map[string]any{"a": "1", "b": "2"}})
+	config := func(what string, want map[string]string) {
+		t.Helper()
+		c.await(t, what, slow, configMaps, nsA, func(s seen) bool {
+			owned := s.ownedBy(cr)
+			if len(owned) != 1 {
+				return false
+			}
+			data, _, _ := unstructured.NestedStringMap(owned[0].Object, "data")
+			return maps.Equal(data, want)
+		})
+	}
+	config("the ConfigMap", map[string]string{"a": "1", "b": "2"})
+	o.merge(t, patched, cr, `{"spec":{"data":{"a":null,"b":"3"}}}`)
+	config("a key to go", map[string]string{"b": "3"})
+	if err := c.objects.Resource(configMaps).Namespace(nsA).Delete(t.Context(), "k", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	config("it to be back", map[string]string{"b": "3"})
+	s := c.await(t, "the ConfigMap", slow, configMaps, nsA, func(s seen) bool { return len(s.ownedBy(cr)) == 1 })
+	o.merge(t, configMaps, s.ownedBy(cr)[0], `{"data":{"b":"by hand"}}`)
+	config("the edit to be undone", map[string]string{"b": "3"})
+}

@@ -286,7 +286,7 @@ func dressed(p *Plan, c Child) string {
 	}
 	fmt.Fprintf(&b, "\n         | .metadata.labels += {%s: %s, %s: $new.metadata.uid, %s: %s}",
 		quote(ManagedBy), quote(p.Runtime.Operator), quote(OwnerUID), quote(childLabel), quote(c.Name))
-	fmt.Fprintf(&b, "\n         | .metadata.annotations += ({%s: \"\\($new.metadata.namespace // \"\").\\($new.metadata.name)\", %s: ($new.metadata.generation | tostring)} + if $seen.failed then {%s: ($seen.failed.attempts | tostring)} else {} end)",
+	fmt.Fprintf(&b, "\n         | .metadata.annotations += ({%s: \"\\($new.metadata.namespace // \"\").\\($new.metadata.name)\", %s: ($new.metadata.generation // 0 | tostring)} + if $seen.failed then {%s: ($seen.failed.attempts | tostring)} else {} end)",
 		quote(ownerAnnotation), quote(generationAnnotation), quote(attemptAnnotation))
 	if !c.Orphan {
 		fmt.Fprintf(&b, "\n         | .metadata.ownerReferences = [{apiVersion: %s, kind: %s, name: $new.metadata.name, uid: $new.metadata.uid, controller: true}]",
@@ -523,9 +523,7 @@ func remembered(p *Plan, c Child) [][]string {
 	var paths [][]string
 	for _, other := range p.Children {
 		for _, program := range []*expression.Program{other.Object, other.When} {
-			if program != nil {
-				paths = append(paths, program.ReadsChildren()[c.Name]...)
-			}
+			paths = append(paths, readsOf(program)[c.Name]...)
 		}
 	}
 	return paths

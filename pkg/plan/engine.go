@@ -84,8 +84,8 @@ func againstDirect(p *Plan, d *definition.Definition) []Reason {
 		})
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Status.Shown)) {
-		if slices.ContainsFunc(p.Status.Shown[name], func(path []string) bool { return len(path) == 0 }) {
-			add(fmt.Sprintf("$children.%s as a whole would be copied into the status; name its fields", name), "status")
+		if whole(p.Status.Shown[name]) {
+			add(wholeChild(name), "status")
 		}
 	}
 	return append(list, againstTrigger(p)...)
@@ -99,6 +99,16 @@ func againstDirectChild(p *Plan, c Child, add func(message string, path ...strin
 		add("the number of children differs from custom resource to custom resource", "forEach")
 		return
 	}
+	copied := func(program *expression.Program, key string) {
+		reads := readsOf(program)
+		for _, name := range slices.Sorted(maps.Keys(reads)) {
+			if whole(reads[name]) {
+				add(wholeChild(name), key)
+			}
+		}
+	}
+	copied(c.Object, "template")
+	copied(c.When, "when")
 	if field, changes := mayChange(c.Named.Reads()); changes {
 		add(fmt.Sprintf("the child's name follows %s, which can change: the child of the old name has to be found and deleted", field), "template", "metadata", "name")
 	}
@@ -112,6 +122,22 @@ func againstDirectChild(p *Plan, c Child, add func(message string, path ...strin
 	case !c.Kind.Namespaced && p.API.Kind.Namespaced && !c.Orphan:
 		add("the child is cluster-scoped, and its custom resource cannot own it", "template", "kind")
 	}
+}
+
+// whole says that all of a child is read, and not some of its fields.
+func whole(paths [][]string) bool {
+	return slices.ContainsFunc(paths, func(path []string) bool { return len(path) == 0 })
+}
+
+func wholeChild(name string) string {
+	return fmt.Sprintf("$children.%s as a whole would be copied into the status; name its fields", name)
+}
+
+func readsOf(program *expression.Program) map[string][][]string {
+	if program == nil {
+		return nil
+	}
+	return program.ReadsChildren()
 }
 
 // mayChange names a field among those read that can change while an object lives.
