@@ -108,7 +108,10 @@ func generate(d *definition.Definition, options Options) (Operator, diag.List, e
 	if findings.HasErrors() {
 		return Operator{}, findings, nil
 	}
-	findings = append(findings, childFindings(d, p)...)
+	findings = append(findings, childFindings(d, p, findings)...)
+	if findings.HasErrors() {
+		return Operator{}, findings, nil // what does not work by itself is not worth a look as a whole
+	}
 	objects := manifest.Build(p)
 	problems, err := check.Objects(objects)
 	if err != nil {

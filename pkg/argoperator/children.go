@@ -27,8 +27,9 @@ const (
 
 // childFindings renders every template for sample custom resources and judges
 // what comes out. What is wrong with every sample is wrong with the template;
-// what is wrong with some is a value that the schema lets through.
-func childFindings(d *definition.Definition, p *plan.Plan) diag.List {
+// what is wrong with some is a value that the schema lets through. known is what
+// was found before.
+func childFindings(d *definition.Definition, p *plan.Plan, known diag.List) diag.List {
 	if !slices.ContainsFunc(p.Children, func(c plan.Child) bool { return c.Object != nil }) {
 		return nil
 	}
@@ -39,7 +40,12 @@ func childFindings(d *definition.Definition, p *plan.Plan) diag.List {
 			findings = append(findings, tryTemplate(d, c, crs, "spec", "children", strconv.Itoa(i))...)
 		}
 	}
-	return findings
+	return slices.DeleteFunc(findings, func(f diag.Finding) bool { return f.Severity == diag.Warning && said(known, f) })
+}
+
+// said tells whether something is known of a line already, which a sample only confirms.
+func said(known diag.List, f diag.Finding) bool {
+	return slices.ContainsFunc(known, func(k diag.Finding) bool { return k.File == f.File && k.Line == f.Line })
 }
 
 // samples are custom resources as the API server hands them out.

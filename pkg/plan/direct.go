@@ -37,17 +37,21 @@ var (
 // others write the status, so that neither waits for the other.
 func directSensors(p *Plan) []Sensor {
 	var writing, reporting []part
+	lanes := lanesOf(p)
 	for shard := range p.Reconcile.Shards {
-		for _, c := range p.Children {
-			writing = append(writing, writePart(p, c, shard))
+		for lane := range lanes {
+			for _, c := range p.Children {
+				writing = append(writing, writePart(p, c, portion{shard*lanes + lane, p.Reconcile.Shards * lanes, shard, lane}))
+			}
 		}
 	}
 	for shard := range p.Reconcile.Shards {
+		own := portion{shard, p.Reconcile.Shards, shard, 0}
 		for _, c := range p.Children {
-			reporting = append(reporting, seenPart(p, c, shard))
+			reporting = append(reporting, seenPart(p, c, own))
 		}
 		if reports(p) {
-			reporting = append(reporting, statusPart(p, shard))
+			reporting = append(reporting, statusPart(p, own))
 		}
 	}
 	status := pack(p.Names.StatusSensor, reporting)
@@ -55,6 +59,28 @@ func directSensors(p *Plan) []Sensor {
 		status[i].Patient = true // children first: the status tells of them
 	}
 	return append(pack(p.Names.Sensor, writing), status...)
+}
+
+// portion is the custom resources that a trigger is for: those whose uid leaves
+// a remainder when divided. A shard is a Sensor of its own; the lanes of a Sensor
+// are triggers that work side by side, as each waits for the answer of the API
+// server before it takes the next event.
+type portion struct {
+	remainder, divisor int
+	shard, lane        int
+}
+
+// maxLanes is as many as keep the API server busy and do not evaluate every
+// event too often.
+const maxLanes = 3
+
+// lanesOf is how many lanes fit into one Sensor.
+func lanesOf(p *Plan) int {
+	one := 0
+	for _, c := range p.Children {
+		one += writePart(p, c, portion{divisor: 1}).weight()
+	}
+	return max(1, min(maxLanes, maxSensor/max(one, 1)))
 }
 
 // reports tells whether there is a status to write.
@@ -81,10 +107,7 @@ func pack(name string, parts []part) []Sensor {
 	var out []Sensor
 	size, shard := 0, -1
 	for _, p := range parts {
-		weight := overhead
-		for _, d := range p.dependencies {
-			weight += len(quote(d.JQ)) + overhead/3
-		}
+		weight := p.weight()
 		if len(out) == 0 || p.shard != shard || size+weight > maxSensor {
 			next := Sensor{Name: name}
 			if len(out) > 0 {
@@ -100,10 +123,22 @@ func pack(name string, parts []part) []Sensor {
 	return out
 }
 
+// weight is about how many bytes of its Sensor a part takes.
+func (p part) weight() int {
+	weight := overhead
+	for _, d := range p.dependencies {
+		weight += len(quote(d.JQ)) + overhead/3
+	}
+	return weight
+}
+
 // newPart makes a dependency of each of the events, all of the same jq.
-func newPart(p *Plan, name, jq string, shard int, events []Event, call Call) part {
+func newPart(p *Plan, name, jq string, own portion, events []Event, call Call) part {
 	call.K8s = p.Reconcile.Trigger == "k8s"
-	out := part{shard: shard, trigger: Trigger{Name: name, Call: &call}}
+	if own.lane > 0 {
+		name = fmt.Sprintf("%s-lane%d", name, own.lane+1)
+	}
+	out := part{shard: own.shard, trigger: Trigger{Name: name, Call: &call}}
 	for _, e := range events {
 		dependency := Dependency{Name: name, Event: e.Name, JQ: jq}
 		if e.Namespace != "" {
@@ -135,15 +170,15 @@ const eventObjects = `(.body.Obj // .body) as $new | .oldBody as $old`
 
 // writePart writes a child whenever the custom resource asks for another one,
 // or the memory says that the child is not as it was written.
-func writePart(p *Plan, c Child, shard int) part {
+func writePart(p *Plan, c Child, own portion) part {
 	allow := written
 	if c.When != nil {
 		allow = []int32{200, 201, 202, 404}
 	}
-	return newPart(p, label(c.Name), writeJQ(p, c, shard), shard, parentEvents(p), Call{Allow: allow, Fallback: settled})
+	return newPart(p, label(c.Name), writeJQ(p, c, own), own, parentEvents(p), Call{Allow: allow, Fallback: settled})
 }
 
-func writeJQ(p *Plan, c Child, shard int) string {
+func writeJQ(p *Plan, c Child, own portion) string {
 	return fmt.Sprintf(`def wanted: try {child: %s} catch {error: tostring};
 %s
 | if .type == "DELETE" or $new.metadata.deletionTimestamp != null%s then {go: false} else
@@ -153,7 +188,7 @@ func writeJQ(p *Plan, c Child, shard int) string {
     + (if $want.error then {call: %s}%s
        else {call: %s} end)
     + {failed: %s} end end end`,
-		wantedJQ(p, c), eventObjects, elsewhere(p, "$new.metadata.uid", shard)+ownKind(p),
+		wantedJQ(p, c), eventObjects, elsewhere("$new.metadata.uid", own)+ownKind(p),
 		memory(p, c, "$new"), memory(p, c, "$old"), strings.Join(due(p, c), "\n      or "), going(c),
 		remember(p, c, fromParent(p), fmt.Sprintf(`{ready: false, message: "template: \($want.error)", failed: {generation: $new.metadata.generation, attempts: %d}}`, maxAttempts)),
 		deletion(p, c), application(p, c),
@@ -296,11 +331,11 @@ func dressed(p *Plan, c Child) string {
 }
 
 // seenPart remembers on the custom resource what it sees of a child.
-func seenPart(p *Plan, c Child, shard int) part {
-	return newPart(p, "seen-"+label(c.Name), seenJQ(p, c, shard), shard, childEvents(p, c.Kind), Call{Allow: recorded})
+func seenPart(p *Plan, c Child, own portion) part {
+	return newPart(p, "seen-"+label(c.Name), seenJQ(p, c, own), own, childEvents(p, c.Kind), Call{Allow: recorded})
 }
 
-func seenJQ(p *Plan, c Child, shard int) string {
+func seenJQ(p *Plan, c Child, own portion) string {
 	return fmt.Sprintf(`def unready: %s;
 def ours: [.metadata.managedFields[]? | select(.manager == %s and .operation == %s and .subresource == null)] | first;
 def seen: unready as $why
@@ -316,7 +351,7 @@ def marks: [seen, .metadata.annotations[%s]];
   else {go: false} end end`,
 		unreadyJQ(c), quote(p.Runtime.Operator), quote(operation(p)), quote(generationAnnotation), live(p, c),
 		quote(attemptAnnotation), eventObjects, ownerJQ(p, c), quote(childLabel), quote(c.Name),
-		elsewhere(p, "$new.metadata.labels["+quote(OwnerUID)+"]", shard),
+		elsewhere("$new.metadata.labels["+quote(OwnerUID)+"]", own),
 		quote(generationAnnotation), quote(generationAnnotation),
 		remember(p, c, "$owner", `(if $type == "DELETE" then null else ($new | seen) + $drift end)`))
 }
@@ -352,14 +387,14 @@ func besideOwner(p *Plan, c Child) string {
 }
 
 // statusPart makes the status of what is remembered.
-func statusPart(p *Plan, shard int) part {
-	return newPart(p, "status", statusJQ(p, shard), shard, parentEvents(p), Call{Allow: recorded, Fallback: settled})
+func statusPart(p *Plan, own portion) part {
+	return newPart(p, "status", statusJQ(p, own), own, parentEvents(p), Call{Allow: recorded, Fallback: settled})
 }
 
 // statusJQ waits until every child that is wanted was seen at the present
 // generation, or has failed at it: until then the observed generation says
 // that the status is not yet about it.
-func statusJQ(p *Plan, shard int) string {
+func statusJQ(p *Plan, own portion) string {
 	return fmt.Sprintf(`def patch($a; $b): reduce (($a, $b) | keys[]) as $k ({}; if $a[$k] == $b[$k] then . elif ($a[$k] | type) == "object" and ($b[$k] | type) == "object" then .[$k] = patch($a[$k]; $b[$k]) else .[$k] = $b[$k] end);
 %s
 | if .type == "DELETE" or $new.metadata.deletionTimestamp != null%s then {go: false} else
@@ -370,14 +405,14 @@ func statusJQ(p *Plan, shard int) string {
     | (if any($names[]; $memory[.].failed != null) then ["False", "Failed", $wait]
        elif $wait == "" then ["True", "Reconciled", "all children are ready (\($names | length))"]
        else ["False", "Progressing", "not ready: \($wait)"] end) as $ready
-    | ([$new.metadata.managedFields[]?.time] | max) as $time
+    | ([$new.metadata.managedFields[]?.time] | max // $new.metadata.creationTimestamp) as $time
     | ($new.status.conditions // []) as $conditions
     | ([$conditions[] | select(.type == "Ready")] | first) as $last
     | def with($ready): [$conditions[] | select(.type != "Ready")] + [{type: "Ready", status: $ready[0], reason: $ready[1], message: $ready[2], observedGeneration: $generation, lastTransitionTime: (if $last.status == $ready[0] then $last.lastTransitionTime else $time end)}];
       ($new | %s as $children | %s) as $status
     | patch($new.status // {} | %s; $status) as $patch
     | if $patch == {} then {go: false} else {go: true, call: %s, failed: %s} end end end`,
-		eventObjects, elsewhere(p, "$new.metadata.uid", shard)+ownKind(p),
+		eventObjects, elsewhere("$new.metadata.uid", own)+ownKind(p),
 		memories(p), liveJQ(p, "."), wantedNames(p),
 		liveJQ(p, "."), computed(p), current(p),
 		request(p, fromParent(p), "/status", `{metadata: {resourceVersion: $new.metadata.resourceVersion}, status: $patch}`),
@@ -577,14 +612,14 @@ func (b branch) jq(of string) string {
 	return "{" + strings.Join(fields, ", ") + "}"
 }
 
-// elsewhere lets another shard have an event: the first digits of the owner's
+// elsewhere lets another trigger have an event: the first digits of the owner's
 // uid decide, so that all events of a custom resource stay in one.
-func elsewhere(p *Plan, uid string, shard int) string {
-	if p.Reconcile.Shards == 1 {
+func elsewhere(uid string, own portion) string {
+	if own.divisor == 1 {
 		return ""
 	}
 	return fmt.Sprintf(`
-     or (%s // "0" | [.[:4] | explode[] | if . > 96 then . - 87 else . - 48 end] | reduce .[] as $digit (0; . * 16 + $digit)) %% %d != %d`, uid, p.Reconcile.Shards, shard)
+     or (%s // "0" | [.[:4] | explode[] | if . > 96 then . - 87 else . - 48 end] | reduce .[] as $digit (0; . * 16 + $digit)) %% %d != %d`, uid, own.divisor, own.remainder)
 }
 
 // ownKind keeps children of the watched kind from being taken for custom resources.

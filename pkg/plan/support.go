@@ -16,6 +16,10 @@ func unsupported(p *Plan, d *definition.Definition) diag.List {
 	for i, c := range p.Children {
 		at := d.Position("spec", "children", strconv.Itoa(i))
 		switch {
+		case c.Kind.Namespaced && c.Object != nil && !c.Beside && p.API.Kind.Namespaced && p.Reconcile.Finalizer == "" && !c.Orphan:
+			findings.Add(d.Position("spec", "children", strconv.Itoa(i), "template", "metadata", "namespace"), diag.Unsupported,
+				fmt.Sprintf("the %s is in another namespace than its %s, which cannot own it there: nothing would delete it", c.Kind.Kind, p.API.Kind.Kind),
+				"add `finalizer: {}` so that the operator deletes it, or onDelete: Orphan")
 		case c.Kind.Namespaced:
 		case len(p.Install.WatchNamespaces) > 0:
 			findings.Add(at, diag.Unsupported,

@@ -130,9 +130,6 @@ func (o operator) random(t *testing.T, r *rand.Rand) map[string]any {
 		t.Fatal(err)
 	}
 	cr = filled(cr).(map[string]any)
-	if cr["spec"] == nil {
-		cr["spec"] = map[string]any{}
-	}
 	metadata := cr["metadata"].(map[string]any)
 	metadata["name"] = "sample"
 	for _, kind := range []string{"labels", "annotations"} {
