@@ -103,7 +103,7 @@ func shareOf(p *plan.Plan, s *plan.Sensor) share {
 	case p.Reconcile.Engine != plan.Direct:
 		return share{"10m", "500m"}
 	case s != nil && s.Patient:
-		return share{"10m", "200m"}
+		return share{"10m", "1"}
 	}
 	return share{"50m", "2"}
 }
