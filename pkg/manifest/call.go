@@ -68,17 +68,17 @@ const serviceAccountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
 // call makes the request that the dependency has computed. It tries three times
 // in quick succession; what then fails is noted on the custom resource, whose
 // change is the next event, so that no failure holds up the others for long.
-func call(p *plan.Plan, t plan.Trigger) eventsv1.Trigger {
-	out := requested(p, t, t.Name, "call", t.Call.Allow, backoff(3, "100ms"))
+func call(t plan.Trigger) eventsv1.Trigger {
+	out := requested(t, t.Name, "call", t.Call.Allow, backoff(3, "100ms"))
 	out.DlqTrigger = deadLetter(t.Name + "-failed")
 	if t.Call.Fallback != nil {
-		fallback := requested(p, t, t.Name+"-failed", "failed", t.Call.Fallback, backoff(7, "1s"))
+		fallback := requested(t, t.Name+"-failed", "failed", t.Call.Fallback, backoff(7, "1s"))
 		out.DlqTrigger = &fallback
 	}
 	return out
 }
 
-func requested(p *plan.Plan, t plan.Trigger, name, request string, allow []int32, retry *eventsv1.Backoff) eventsv1.Trigger {
+func requested(t plan.Trigger, name, request string, allow []int32, retry *eventsv1.Backoff) eventsv1.Trigger {
 	http := &eventsv1.HTTPTrigger{
 		URL:     "https://kubernetes.default.svc",
 		Method:  "PATCH",
@@ -114,17 +114,17 @@ func rendered(dependency, template, dest string) eventsv1.TriggerParameter {
 }
 
 // patch writes the manifest that the dependency has computed by a k8s trigger.
-func patch(p *plan.Plan, t plan.Trigger) eventsv1.Trigger {
-	out := patched(p, t, t.Name, "call", backoff(3, "100ms"))
+func patch(t plan.Trigger) eventsv1.Trigger {
+	out := patched(t, t.Name, "call", backoff(3, "100ms"))
 	out.DlqTrigger = deadLetter(t.Name + "-failed")
 	if t.Call.Fallback != nil {
-		fallback := patched(p, t, t.Name+"-failed", "failed", backoff(7, "1s"))
+		fallback := patched(t, t.Name+"-failed", "failed", backoff(7, "1s"))
 		out.DlqTrigger = &fallback
 	}
 	return out
 }
 
-func patched(p *plan.Plan, t plan.Trigger, name, request string, retry *eventsv1.Backoff) eventsv1.Trigger {
+func patched(t plan.Trigger, name, request string, retry *eventsv1.Backoff) eventsv1.Trigger {
 	source := eventsv1.NewK8SResource(metav1.PartialObjectMetadata{})
 	out := eventsv1.Trigger{
 		Template: &eventsv1.TriggerTemplate{

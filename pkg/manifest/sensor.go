@@ -53,9 +53,9 @@ func triggers(p *plan.Plan, s plan.Sensor) []eventsv1.Trigger {
 		case t.Call == nil:
 			out = append(out, launch(p, t))
 		case t.Call.K8s:
-			out = append(out, patch(p, t))
+			out = append(out, patch(t))
 		default:
-			out = append(out, call(p, t))
+			out = append(out, call(t))
 		}
 	}
 	return out

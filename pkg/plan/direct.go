@@ -190,9 +190,9 @@ func writeJQ(p *Plan, c Child, own portion) string {
     + {failed: %s} end end end`,
 		wantedJQ(p, c), eventObjects, elsewhere("$new.metadata.uid", own)+ownKind(p),
 		memory(p, c, "$new"), memory(p, c, "$old"), strings.Join(due(p, c), "\n      or "), going(c),
-		remember(p, c, fromParent(p), fmt.Sprintf(`{ready: false, message: "template: \($want.error)", failed: {generation: $new.metadata.generation, attempts: %d}}`, maxAttempts)),
+		remember(p, c, fromParent, fmt.Sprintf(`{ready: false, message: "template: \($want.error)", failed: {generation: $new.metadata.generation, attempts: %d}}`, maxAttempts)),
 		deletion(p, c), application(p, c),
-		remember(p, c, fromParent(p), `{ready: false, message: "the API server does not take it; argoperator render and kubectl apply --server-side --dry-run=server show why", failed: {generation: $new.metadata.generation, attempts: ((if $seen.failed.generation == $new.metadata.generation then $seen.failed.attempts else 0 end) + 1)}}`))
+		remember(p, c, fromParent, `{ready: false, message: "the API server does not take it; argoperator render and kubectl apply --server-side --dry-run=server show why", failed: {generation: $new.metadata.generation, attempts: ((if $seen.failed.generation == $new.metadata.generation then $seen.failed.attempts else 0 end) + 1)}}`))
 }
 
 // due lists when a child is written: at the start; when something changed that
@@ -415,8 +415,8 @@ func statusJQ(p *Plan, own portion) string {
 		eventObjects, elsewhere("$new.metadata.uid", own)+ownKind(p),
 		memories(p), liveJQ(p, "."), wantedNames(p),
 		liveJQ(p, "."), computed(p), current(p),
-		request(p, fromParent(p), "/status", `{metadata: {resourceVersion: $new.metadata.resourceVersion}, status: $patch}`),
-		request(p, fromParent(p), "/status", refusedStatus(p)))
+		request(p, fromParent, "/status", `{metadata: {resourceVersion: $new.metadata.resourceVersion}, status: $patch}`),
+		request(p, fromParent, "/status", refusedStatus(p)))
 }
 
 // wantedNames are the names of the children whose `when` is true.
@@ -483,7 +483,7 @@ func address(k Kind, namespace, name string) string {
 }
 
 // fromParent is the custom resource of an event as an owner: {name, namespace}.
-func fromParent(*Plan) string { return "$new.metadata" }
+const fromParent = "$new.metadata"
 
 // request is a merge patch of the custom resource of an owner.
 func request(p *Plan, owner, subresource, body string) string {
