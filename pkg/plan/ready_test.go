@@ -1,0 +1,100 @@
+package plan
+
+import (
+	"bytes"
+	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/itchyny/gojq"
+)
+
+// states are objects in states that readiness is asked of, one a line.
+const states = `
+{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"generation":2},"spec":{"replicas":2},"status":{"observedGeneration":2,"replicas":2,"updatedReplicas":2,"readyReplicas":2,"availableReplicas":2}}
+{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"generation":2},"spec":{"replicas":2},"status":{"observedGeneration":1,"replicas":2}}
+{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"generation":2},"spec":{"replicas":2},"status":{"observedGeneration":2,"replicas":3,"updatedReplicas":2,"readyReplicas":2,"availableReplicas":2}}
+{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"generation":1},"spec":{},"status":{"observedGeneration":1,"updatedReplicas":1,"availableReplicas":0}}
+{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"generation":1},"spec":{"replicas":0},"status":{}}
+{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"generation":1},"spec":{"replicas":1},"status":{"conditions":[{"type":"Progressing","status":"False","reason":"ProgressDeadlineExceeded"}]}}
+{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"generation":1,"deletionTimestamp":"2026-01-01T00:00:00Z"},"spec":{"replicas":1}}
+{"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"generation":1},"spec":{"replicas":3},"status":{"replicas":3,"readyReplicas":3,"updatedReplicas":2,"currentRevision":"a","updateRevision":"b"}}
+{"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"generation":1},"spec":{"replicas":3,"updateStrategy":{"rollingUpdate":{"partition":1}}},"status":{"replicas":3,"readyReplicas":3,"updatedReplicas":2,"currentRevision":"a","updateRevision":"b"}}
+{"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"generation":1},"spec":{"replicas":3,"updateStrategy":{"type":"OnDelete"}},"status":{}}
+{"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"generation":1},"spec":{"replicas":1},"status":{"replicas":1,"readyReplicas":1,"updatedReplicas":1,"currentRevision":"a","updateRevision":"a"}}
+{"apiVersion":"apps/v1","kind":"DaemonSet","metadata":{"generation":1},"spec":{},"status":{}}
+{"apiVersion":"apps/v1","kind":"DaemonSet","metadata":{"generation":1},"spec":{},"status":{"observedGeneration":1,"desiredNumberScheduled":2,"updatedNumberScheduled":2,"numberAvailable":1,"numberReady":2}}
+{"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"generation":1},"spec":{"replicas":2},"status":{"replicas":2,"readyReplicas":1}}
+{"apiVersion":"batch/v1","kind":"Job","metadata":{"generation":1},"spec":{},"status":{}}
+{"apiVersion":"batch/v1","kind":"Job","metadata":{"generation":1},"spec":{"suspend":true},"status":{}}
+{"apiVersion":"batch/v1","kind":"Job","metadata":{"generation":1},"spec":{},"status":{"startTime":"2026-01-01T00:00:00Z"}}
+{"apiVersion":"batch/v1","kind":"Job","metadata":{"generation":1},"spec":{},"status":{"startTime":"x","conditions":[{"type":"Failed","status":"True"}]}}
+{"apiVersion":"v1","kind":"Pod","metadata":{},"spec":{},"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}}
+{"apiVersion":"v1","kind":"Pod","metadata":{},"spec":{},"status":{"phase":"Running","conditions":[{"type":"Ready","status":"False"}]}}
+{"apiVersion":"v1","kind":"Pod","metadata":{},"spec":{}}
+{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{},"spec":{},"status":{"phase":"Pending"}}
+{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{},"spec":{},"status":{"phase":"Bound"}}
+{"apiVersion":"v1","kind":"Service","metadata":{},"spec":{"type":"LoadBalancer"},"status":{"loadBalancer":{}}}
+{"apiVersion":"v1","kind":"Service","metadata":{},"spec":{"type":"LoadBalancer"},"status":{"loadBalancer":{"ingress":[{"ip":"1.2.3.4"}]}}}
+{"apiVersion":"v1","kind":"Service","metadata":{},"spec":{"type":"ClusterIP"}}
+{"apiVersion":"v1","kind":"ConfigMap","metadata":{},"data":{}}
+{"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"generation":1},"spec":{},"status":{"observedGeneration":1}}
+{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{},"spec":{},"status":{"conditions":[{"type":"Established","status":"False"}]}}
+{"apiVersion":"example.com/v1","kind":"Other","metadata":{"generation":3},"spec":{},"status":{"observedGeneration":2}}
+{"apiVersion":"example.com/v1","kind":"Other","metadata":{},"spec":{},"status":{"conditions":[{"type":"Ready","status":"False","message":"warming up"}]}}
+{"apiVersion":"example.com/v1","kind":"Other","metadata":{},"spec":{},"status":{"conditions":[{"type":"Ready","status":"True"},{"type":"Stalled","status":"True"}]}}
+{"apiVersion":"example.com/v1","kind":"Other","metadata":{},"spec":{},"status":{"conditions":[{"type":"Reconciling","status":"True"}]}}
+`
+
+// TestReadyAsThePodSays holds the rules in jq to those of the pod-side script:
+// the engines must agree on what is ready.
+func TestReadyAsThePodSays(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3 on the PATH")
+	}
+	cmd := exec.Command(python, "-c", "import json, sys, reconcile\nfor line in sys.stdin:\n    print(json.dumps(reconcile.unready(json.loads(line))))")
+	cmd.Dir = filepath.Join("..", "..", "templates", "runtime")
+	cmd.Stdin = strings.NewReader(strings.TrimSpace(states))
+	var out, problems bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &problems
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s", err, problems.String())
+	}
+	verdicts := strings.Split(strings.TrimSpace(out.String()), "\n")
+	for i, line := range strings.Split(strings.TrimSpace(states), "\n") {
+		var object map[string]any
+		var want string
+		if err := json.Unmarshal([]byte(line), &object); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal([]byte(verdicts[i]), &want); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, unreadyInJQ(t, object)); diff != "" {
+			t.Errorf("%s\n%s", line, diff)
+		}
+	}
+}
+
+func unreadyInJQ(t *testing.T, object map[string]any) string {
+	t.Helper()
+	version := object["apiVersion"].(string)
+	group, _, grouped := strings.Cut(version, "/")
+	if !grouped {
+		group = ""
+	}
+	query, err := gojq.Parse(unreadyJQ(Child{Kind: Kind{Group: group, Kind: object["kind"].(string)}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, _ := query.Run(object).Next()
+	text, ok := value.(string)
+	if !ok {
+		t.Fatalf("%v is no text", value)
+	}
+	return text
+}
