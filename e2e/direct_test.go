@@ -337,6 +337,8 @@ func TestK8sTrigger(t *testing.T) {
 	patched := schema.GroupVersionResource{Group: "e2e.example.com", Version: "v1", Resource: "patcheds"}
 	c := connect(t)
 	o := c.install(t, "k8s trigger", "testdata/patched")
+	// a patch of a custom resource that is gone becomes a create, which must not bring it back
+	o.audit.withheld = "create e2e.example.com/patcheds"
 	for _, object := range o.objects {
 		if object.GetKind() == "Secret" {
 			t.Errorf("Secret %s is not needed", object.GetName())
