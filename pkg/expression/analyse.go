@@ -41,7 +41,8 @@ type analyser struct {
 	guards   []read      // paths that were tested: they are not missing from here on
 	calls    []*function // being entered
 	steps    int
-	lenient  int  // inside ? or try: what fails is caught
+	lenient  int // inside ? or try: what fails is caught
+	dashes   []dash
 	unsaid   int  // inside what is walked only for what it reads
 	mentions bool // $children is written: the program needs the variable
 	lost     bool // the walk gave up: everything may be read
@@ -54,9 +55,12 @@ const enough = 20000
 // analyse fills in what an expression yields.
 func (c *templates) analyse(e *expr) {
 	tokens, _, _ := lex(e.text)
-	a := &analyser{scope: c.scope, text: e.text, spans: place(e.query, tokens), guards: slices.Clip(c.given)}
+	a := &analyser{scope: c.scope, text: e.text, spans: place(e.query, tokens), dashes: dashes(tokens), guards: slices.Clip(c.given)}
 	if len(e.query.Imports) > 0 || e.query.Meta != nil {
 		a.fail(e.query, BadExpression, "expressions have no modules", "")
+	}
+	if c.condition {
+		a.assigned(e.query)
 	}
 	e.spans = a.spans
 	e.result = a.query(e.query, c.input(), nil)
@@ -321,6 +325,7 @@ func (a *analyser) conditional(cond, then *gojq.Query, elif []*gojq.IfElif, othe
 
 // tested walks a condition: what it reads is guarded from here on.
 func (a *analyser) tested(cond *gojq.Query, in value, names *env) result {
+	a.assigned(cond)
 	from := len(a.reads)
 	test := a.query(cond, in, names)
 	a.use(test.value)

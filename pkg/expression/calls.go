@@ -112,29 +112,21 @@ func (a *analyser) noVariable(node any, name string, names *env) {
 
 // unknownFunction tells a wrong name from a wrong number of arguments.
 func (a *analyser) unknownFunction(f *gojq.Func) {
-	var arities, all []string
-	for key := range builtins() {
-		name, arity, _ := strings.Cut(key, "/")
-		all = append(all, name)
-		if name == f.Name {
-			arities = append(arities, arity)
+	if right := arities(f.Name); right != "" {
+		message, hint := fmt.Sprintf("there is no %s with %s", f.Name, counted(len(f.Args))), "write "+right
+		if len(f.Args) == 1 && strings.HasPrefix(right+" ", f.Name+" ") {
+			hint = "write (" + a.shown(f.Args[0]) + " | " + f.Name + ")"
 		}
-	}
-	slices.Sort(arities)
-	slices.Sort(all)
-	if len(arities) > 0 {
-		a.fail(f, BadExpression, fmt.Sprintf("%s takes %s arguments, not %d", f.Name, strings.Join(arities, " or "), len(f.Args)),
-			"arguments of jq functions are separated by semicolons")
+		a.fail(f, BadExpression, message, hint)
 		return
 	}
-	hint := ""
-	if best := nearest(f.Name, slices.Compact(all)); best != "" {
-		hint = "did you mean " + best + "?"
+	var all []string
+	for key := range builtins() {
+		name, _, _ := strings.Cut(key, "/")
+		all = append(all, name)
 	}
-	if s := a.spans[f]; s.at > 0 && a.text[s.at-1] == '-' {
-		hint = `- subtracts; a field with - in its name is written ."some-name"`
-	}
-	a.fail(f, BadExpression, fmt.Sprintf("there is no function %s in the jq of a Sensor", f.Name), hint)
+	slices.Sort(all)
+	a.fail(f, BadExpression, fmt.Sprintf("there is no function %s in the jq of a Sensor", f.Name), a.noFunction(f, slices.Compact(all)))
 }
 
 // enter walks the body of a function of the expression, or the argument that a

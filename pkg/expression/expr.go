@@ -45,7 +45,7 @@ func (c *templates) expr(path []string, p part) *expr {
 func (c *templates) syntax(path []string, p part, err error) {
 	problem := Problem{
 		Path: path, Offset: p.at, Length: len(p.text), Code: BadExpression,
-		Message: fmt.Sprintf("%q is not jq: %v", p.text, err), Hint: "expressions are jq; try it with the jq command",
+		Message: fmt.Sprintf("%q is not jq: %v", p.text, err), Hint: syntaxHint(p.text, err),
 	}
 	var at *gojq.ParseError
 	if errors.As(err, &at) {

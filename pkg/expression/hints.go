@@ -84,3 +84,53 @@ func fixLiteral(literal any, want kinds) string {
 	}
 	return fmt.Sprintf("write it in quotes: %q", text)
 }
+
+// operand is the expression as part of another one.
+func (e *expr) operand() string {
+	if plainPath(e.text) || strings.ContainsAny(e.text, "\n#") {
+		return e.text
+	}
+	return "(" + e.text + ")"
+}
+
+// asCondition is how a value is asked for.
+func (e *expr) asCondition() string {
+	got, text := e.kinds&^null, e.operand()
+	switch {
+	case strings.Contains(text, "\n"):
+		return ""
+	case got&^number == 0:
+		return "write " + orElse(text, "0", e.kinds) + " > 0"
+	case got == array || got == object:
+		return fmt.Sprintf("write (%s | length) > 0", text)
+	case e.kinds&null != 0:
+		return fmt.Sprintf(`write %s != null to ask whether it is there, %s == "value" to compare`, text, text)
+	case got == str:
+		return fmt.Sprintf(`write %s != "" to ask whether it is empty, %s == "value" to compare`, text, text)
+	}
+	return ""
+}
+
+// asArray is how an array is made of a value.
+func (e *expr) asArray() string {
+	got, text := e.kinds&^null, e.operand()
+	switch {
+	case strings.Contains(text, "\n"):
+		return ""
+	case got&^number == 0:
+		return "write [range(" + orElse(e.text, "0", e.kinds) + ")]: $item is 0, 1, …"
+	case got == object:
+		return "write " + orElse(text, "{}", e.kinds) + " | to_entries: $item is {key, value}"
+	case got == str:
+		return "write " + orElse(text, `""`, e.kinds) + ` | split(","): $item is a text`
+	}
+	return ""
+}
+
+// orElse is the expression, or a value instead of null.
+func orElse(text, other string, k kinds) string {
+	if k&null == 0 {
+		return text
+	}
+	return "(" + text + " // " + other + ")"
+}

@@ -66,7 +66,11 @@ func (a *analyser) slice(v value, i *gojq.Index, in value, names *env) result {
 // field is v.name. The node is where the name stands.
 func (a *analyser) field(v value, name string, node any) value {
 	if k := v.kinds &^ null; k != 0 && k&object == 0 {
-		a.misfit(node, fmt.Sprintf("%s is %s and has no field %s", a.owner(node, v), k, name), "")
+		owner, hint := a.owner(node, v), ""
+		if owner == "not" {
+			hint = "not stands behind in jq, after a |"
+		}
+		a.misfit(node, fmt.Sprintf("%s is %s and has no field %s", owner, k, name), hint)
 		return unknown()
 	}
 	if child, ok := a.child(v, name, node); ok {
@@ -122,12 +126,21 @@ func (a *analyser) unknownField(v value, name string, node any) {
 	}
 	fields := v.shape.Fields()
 	hint := ""
-	if best := nearest(name, fields); best != "" {
+	atRoot := len(v.from) == 1 && v.from[0].root == inputRoot && len(v.from[0].path) == 0
+	if atRoot {
+		hint = a.rootHint(name, node)
+	}
+	if best := nearest(name, fields); hint != "" {
+		// a step was forgotten
+	} else if best != "" {
 		path.path = slices.Clone(path.path)
 		right := slices.Concat(path.path[:len(path.path)-1], []string{best})
 		hint = "did you mean " + read{path.root, right}.String() + "?"
 	} else if 0 < len(fields) && len(fields) <= 14 {
 		hint = "fields: " + strings.Join(fields, ", ")
+	}
+	if a.readsChild() && len(v.from) == 1 && v.from[0].root == inputRoot && len(v.from[0].path) < 2 && !strings.HasPrefix(hint, "did you mean") {
+		hint = ". is " + a.scope.Name + ", not the custom resource; " + hint
 	}
 	a.fail(node, UnknownField, fmt.Sprintf("%s: no such field in %s", path, of), hint)
 }

@@ -33,6 +33,11 @@ func (k kinds) String() string {
 	case anything:
 		return "anything"
 	}
+	for _, most := range [...]kinds{0, boolean, number, str, array, object} {
+		if k&^null == anything&^null&^most {
+			return "anything but " + max(null, most).String()
+		}
+	}
 	var words []string
 	if k&number == number {
 		words, k = append(words, "a number"), k&^number

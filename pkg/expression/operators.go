@@ -36,6 +36,7 @@ func (a *analyser) operator(q *gojq.Query, in value, names *env) result {
 	case gojq.OpAnd, gojq.OpOr:
 		before := len(a.guards)
 		left := a.tested(q.Left, in, names)
+		a.assigned(q.Right)
 		right := a.query(q.Right, in, names)
 		a.guards = a.guards[:before]
 		a.use(right.value)

@@ -14,6 +14,9 @@ func (a *analyser) report(node any, p Problem) {
 	if s, ok := a.spans[node]; ok {
 		p.Offset, p.Length = s.at, s.end-s.at
 	}
+	if a.dashed(p) {
+		return
+	}
 	for _, other := range a.problems {
 		if other.Offset == p.Offset && other.Length == p.Length && (other.Message == p.Message || !other.Warning) {
 			return

@@ -28,7 +28,7 @@ type Vars struct {
 // Expression compiles a bare jq expression; one `${ }` around all of it is
 // accepted. want is what it has to yield: "boolean", "array" or "" for anything.
 func Expression(source string, scope Scope, want string) (*Program, []Problem) {
-	c := &templates{scope: scope, given: given(scope)}
+	c := &templates{scope: scope, given: given(scope), condition: want == "boolean"}
 	e := c.expr(nil, bare(source))
 	if e == nil {
 		return nil, c.problems

@@ -81,7 +81,7 @@ func (c *compiler) scalar(path []string, text string) Node {
 func (c *compiler) expr(path []string, source string) any {
 	query, err := parse(source)
 	if err != nil {
-		c.problem(path, err.Error(), "expressions are jq; try it with the jq command")
+		c.problem(path, err.Error(), syntaxHint(source, err))
 		return nil
 	}
 	e, err := c.query(query)

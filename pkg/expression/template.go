@@ -27,12 +27,13 @@ func Template(value any, scope Scope, want schema.Type) (*Program, []Problem) {
 
 // templates compiles the value of one template.
 type templates struct {
-	scope    Scope
-	kind     string // of the object that the template makes, if it says so
-	whole    any    // the template
-	given    []read // paths that are there in any case
-	problems []Problem
-	reads    reads
+	scope     Scope
+	kind      string // of the object that the template makes, if it says so
+	whole     any    // the template
+	condition bool   // what is compiled is true or false
+	given     []read // paths that are there in any case
+	problems  []Problem
+	reads     reads
 }
 
 // kindOf is how messages name the object that a template makes.
@@ -177,6 +178,7 @@ func (c *templates) scalar(path []string, text string, want schema.Type) node {
 		})
 		return node{source: "null"}
 	}
+	c.braces(path, text, parts)
 	if len(parts) == 1 {
 		if !parts[0].expr {
 			c.wantLiteral(path, parts[0].text, want)

@@ -158,13 +158,13 @@ func (c *templates) warn(e *expr, damage string) {
 
 func (c *templates) wantBoolean(e *expr) {
 	if got := e.kinds &^ null; got != 0 && got&boolean == 0 {
-		c.wrong(e, fmt.Sprintf("a condition must be true or false, and %s is %s", e.text, got), "")
+		c.wrong(e, fmt.Sprintf("a condition must be true or false, and %s is %s", e.text, got), e.asCondition())
 	}
 }
 
 func (c *templates) wantArray(e *expr) {
 	if got := e.kinds &^ null; got != 0 && got&array == 0 {
-		c.wrong(e, fmt.Sprintf("an array is wanted, and %s is %s", e.text, got), "")
+		c.wrong(e, fmt.Sprintf("an array is wanted, and %s is %s", e.text, got), e.asArray())
 	} else if e.absent != nil {
 		c.warn(e, "there is nothing to go through")
 	}
