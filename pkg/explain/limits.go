@@ -30,10 +30,8 @@ type Limit struct {
 // Limits in bytes.
 const (
 	maxVariable  = 128 << 10 // of one NAME=value of a process, with its final zero: Linux
-	maxJQ        = 72 << 10  // of the jq of a Sensor, where the direct engine begins another
 	maxConfigMap = 1 << 20   // of all data: the API server
 	maxApplied   = 256 << 10 // of an object in the annotation of kubectl apply: the API server
-	maxDesired   = 120_000   // of the children that a Sensor hands to a pod, in base64
 )
 
 // limits are sorted: what is nearest to its end comes first, what is only a
@@ -89,7 +87,7 @@ func jq(p *plan.Plan) []Limit {
 		for _, d := range s.Dependencies {
 			size += len(encoded(d.JQ))
 		}
-		out = append(out, limit("jq", "Sensor "+s.Name, size, maxJQ, "bytes", "then there is one more Sensor"))
+		out = append(out, limit("jq", "Sensor "+s.Name, size, plan.MaxJQ, "bytes", "then there is one more Sensor"))
 	}
 	return out
 }
@@ -109,7 +107,7 @@ func desired(p *plan.Plan) []Limit {
 			each = ", with one item of each forEach"
 		}
 	}
-	l := limit("children handed to a pod", fmt.Sprintf("%d templates", len(p.Children)), size, maxDesired, "bytes", "of one custom resource"+each)
+	l := limit("children handed to a pod", fmt.Sprintf("%d templates", len(p.Children)), size, plan.MaxDesired, "bytes", "of one custom resource"+each)
 	l.About = true
 	return []Limit{l}
 }

@@ -68,21 +68,6 @@ func TestCompileStatusRefuses(t *testing.T) {
 	}
 }
 
-func TestPaths(t *testing.T) {
-	node, problems := CompileStatus(map[string]any{
-		"ready": "${ $children.web.status.readyReplicas // 0 }",
-		"both":  "${ $children.web.metadata.name }/${ $children.db.status.phase }",
-		"size":  "${ .spec.size }",
-	}, []string{"web", "db"})
-	if len(problems) > 0 {
-		t.Fatal(problems)
-	}
-	want := map[string][][]string{"web": {{"metadata", "name"}, {"status", "readyReplicas"}}, "db": {{"status", "phase"}}}
-	if diff := cmp.Diff(want, Paths(node)); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func FuzzCompileStatus(f *testing.F) {
 	f.Add("${ .spec.size // 0 }")
 	f.Add(`$${ "\(1)" } ${ if . then 1 end }`)

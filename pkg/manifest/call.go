@@ -69,15 +69,20 @@ const serviceAccountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
 // in quick succession; what then fails is noted on the custom resource, whose
 // change is the next event, so that no failure holds up the others for long.
 func call(t plan.Trigger) eventsv1.Trigger {
-	out := requested(t, t.Name, "call", t.Call.Allow, backoff(3, "100ms"))
+	made := requested
+	if t.Call.K8s {
+		made = patched
+	}
+	out := made(t, t.Name, "call", t.Call.Allow, backoff(3, "100ms"))
 	out.DlqTrigger = deadLetter(t.Name + "-failed")
 	if t.Call.Fallback != nil {
-		fallback := requested(t, t.Name+"-failed", "failed", t.Call.Fallback, backoff(7, "1s"))
+		fallback := made(t, t.Name+"-failed", "failed", t.Call.Fallback, backoff(7, "1s"))
 		out.DlqTrigger = &fallback
 	}
 	return out
 }
 
+// requested makes the request by an http trigger.
 func requested(t plan.Trigger, name, request string, allow []int32, retry *eventsv1.Backoff) eventsv1.Trigger {
 	http := &eventsv1.HTTPTrigger{
 		URL:     "https://kubernetes.default.svc",
@@ -113,18 +118,8 @@ func rendered(dependency, template, dest string) eventsv1.TriggerParameter {
 	}
 }
 
-// patch writes the manifest that the dependency has computed by a k8s trigger.
-func patch(t plan.Trigger) eventsv1.Trigger {
-	out := patched(t, t.Name, "call", backoff(3, "100ms"))
-	out.DlqTrigger = deadLetter(t.Name + "-failed")
-	if t.Call.Fallback != nil {
-		fallback := patched(t, t.Name+"-failed", "failed", backoff(7, "1s"))
-		out.DlqTrigger = &fallback
-	}
-	return out
-}
-
-func patched(t plan.Trigger, name, request string, retry *eventsv1.Backoff) eventsv1.Trigger {
+// patched writes the manifest by a k8s trigger, which knows no codes to allow.
+func patched(t plan.Trigger, name, request string, _ []int32, retry *eventsv1.Backoff) eventsv1.Trigger {
 	source := eventsv1.NewK8SResource(metav1.PartialObjectMetadata{})
 	out := eventsv1.Trigger{
 		Template: &eventsv1.TriggerTemplate{

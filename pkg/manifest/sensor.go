@@ -49,12 +49,9 @@ func dependencies(p *plan.Plan, s plan.Sensor) []eventsv1.EventDependency {
 func triggers(p *plan.Plan, s plan.Sensor) []eventsv1.Trigger {
 	var out []eventsv1.Trigger
 	for _, t := range s.Triggers {
-		switch {
-		case t.Call == nil:
+		if t.Call == nil {
 			out = append(out, launch(p, t))
-		case t.Call.K8s:
-			out = append(out, patch(t))
-		default:
+		} else {
 			out = append(out, call(t))
 		}
 	}

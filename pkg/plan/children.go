@@ -237,7 +237,6 @@ func (c *compiler) status() Status {
 	}
 	if len(problems) == 0 && node != nil {
 		out.Node = encode(node)
-		out.Paths = expression.Paths(node)
 	}
 	return out
 }

@@ -80,7 +80,7 @@ func lanesOf(p *Plan) int {
 	for _, c := range p.Children {
 		one += writePart(p, c, portion{divisor: 1}).weight()
 	}
-	return max(1, min(maxLanes, maxSensor/max(one, 1)))
+	return max(1, min(maxLanes, MaxJQ/max(one, 1)))
 }
 
 // reports tells whether there is a status to write.
@@ -95,9 +95,9 @@ type part struct {
 	trigger      Trigger
 }
 
-// maxSensor is how much jq a Sensor may hold, in bytes: the whole object has to
+// MaxJQ is how much jq a Sensor may hold, in bytes: the whole object has to
 // fit into an environment variable of 128 KiB in base64.
-const maxSensor = 72 * 1024
+const MaxJQ = 72 * 1024
 
 // overhead is what a trigger takes beside its jq, in bytes.
 const overhead = 3 * 1024
@@ -108,7 +108,7 @@ func pack(name string, parts []part) []Sensor {
 	size, shard := 0, -1
 	for _, p := range parts {
 		weight := p.weight()
-		if len(out) == 0 || p.shard != shard || size+weight > maxSensor {
+		if len(out) == 0 || p.shard != shard || size+weight > MaxJQ {
 			next := Sensor{Name: name}
 			if len(out) > 0 {
 				next.Name = fmt.Sprintf("%s-%d", name, len(out)+1)
@@ -395,6 +395,7 @@ func statusPart(p *Plan, own portion) part {
 // generation, or has failed at it: until then the observed generation says
 // that the status is not yet about it.
 func statusJQ(p *Plan, own portion) string {
+	names, values := statusFields(p)
 	return fmt.Sprintf(`def patch($a; $b): reduce (($a, $b) | keys[]) as $k ({}; if $a[$k] == $b[$k] then . elif ($a[$k] | type) == "object" and ($b[$k] | type) == "object" then .[$k] = patch($a[$k]; $b[$k]) else .[$k] = $b[$k] end);
 %s
 | if .type == "DELETE" or $new.metadata.deletionTimestamp != null%s then {go: false} else
@@ -414,7 +415,7 @@ func statusJQ(p *Plan, own portion) string {
     | if $patch == {} then {go: false} else {go: true, call: %s, failed: %s} end end end`,
 		eventObjects, elsewhere("$new.metadata.uid", own)+ownKind(p),
 		memories(p), liveJQ(p, "."), wantedNames(p),
-		liveJQ(p, "."), computed(p), current(p),
+		liveJQ(p, "."), "{"+strings.Join(values, ", ")+"}", "{"+strings.Join(names, ", ")+"}",
 		request(p, fromParent, "/status", `{metadata: {resourceVersion: $new.metadata.resourceVersion}, status: $patch}`),
 		request(p, fromParent, "/status", refusedStatus(p)))
 }
@@ -432,34 +433,20 @@ func wantedNames(p *Plan) string {
 	return strings.Join(names, ", ")
 }
 
-// computed is the status as it should be; what cannot be computed is null.
-func computed(p *Plan) string {
-	var fields []string
+// statusFields are the names of the fields that we compute, with the jq of each;
+// what cannot be computed is null.
+func statusFields(p *Plan) (names, values []string) {
+	add := func(name, value string) { names, values = append(names, name), append(values, name+": "+value) }
 	for _, f := range p.Status.Fields {
-		fields = append(fields, fmt.Sprintf("%s: (try %s catch null)", quote(f.Name), f.Value.Source()))
+		add(quote(f.Name), fmt.Sprintf("(try %s catch null)", f.Value.Source()))
 	}
 	if p.API.Observed {
-		fields = append(fields, "observedGeneration: $generation")
+		add("observedGeneration", "$generation")
 	}
 	if p.API.Conditions {
-		fields = append(fields, "conditions: with($ready)")
+		add("conditions", "with($ready)")
 	}
-	return "{" + strings.Join(fields, ", ") + "}"
-}
-
-// current is what the status has of the fields that we compute.
-func current(p *Plan) string {
-	var names []string
-	for _, f := range p.Status.Fields {
-		names = append(names, quote(f.Name))
-	}
-	if p.API.Observed {
-		names = append(names, "observedGeneration")
-	}
-	if p.API.Conditions {
-		names = append(names, "conditions")
-	}
-	return "{" + strings.Join(names, ", ") + "}"
+	return names, values
 }
 
 // refusedStatus is written where the API server takes none of the computed fields.
@@ -624,7 +611,7 @@ func elsewhere(uid string, own portion) string {
 
 // ownKind keeps children of the watched kind from being taken for custom resources.
 func ownKind(p *Plan) string {
-	if !slices.ContainsFunc(p.Children, func(c Child) bool { return c.Kind.Kind == p.API.Kind.Kind && c.Kind.Group == p.API.Kind.Group }) {
+	if !keepsOwnKind(p) {
 		return ""
 	}
 	return fmt.Sprintf("\n     or $new.metadata.labels[%s] == %s", quote(ManagedBy), quote(p.Runtime.Operator))

@@ -49,7 +49,7 @@ func sensors(p *Plan) []Sensor {
 	for _, e := range p.Events {
 		jq := parentJQ(p)
 		if e.Selector != nil {
-			jq = childJQ(p, e.Kind, pathsOf(p, e.Kind, p.Status.Paths))
+			jq = childJQ(p, e.Kind, pathsOf(p, e.Kind, p.Status.Shown))
 		}
 		sensor.Dependencies = append(sensor.Dependencies, Dependency{Name: e.Name, Event: e.Name, JQ: jq})
 		trigger.On = append(trigger.On, e.Name)
@@ -119,7 +119,7 @@ func parentJQ(p *Plan) string {
 	if f := p.Reconcile.Finalizer; f != "" {
 		alive = fmt.Sprintf("(%s or ($new.metadata.finalizers // [] | index(%s)) != null)", alive, quote(f))
 	}
-	if slices.ContainsFunc(p.Children, func(c Child) bool { return c.Kind.Kind == p.API.Kind.Kind && c.Kind.Group == p.API.Kind.Group }) {
+	if keepsOwnKind(p) {
 		alive += fmt.Sprintf(" and $new.metadata.labels[%s] != %s", quote(ManagedBy), quote(p.Runtime.Operator))
 	}
 	return fmt.Sprintf(`def wanted:
@@ -135,6 +135,11 @@ func parentJQ(p *Plan) string {
     key: ((%s) + "." + $new.metadata.name),
     name: (%s)%s
   }`, alive, `$new.metadata.namespace // ""`, workflowNameJQ(p.Runtime.Operator, "$new.metadata.name"), desired(p))
+}
+
+// keepsOwnKind says that some children are of the kind that is watched.
+func keepsOwnKind(p *Plan) bool {
+	return slices.ContainsFunc(p.Children, func(c Child) bool { return c.Kind.Kind == p.API.Kind.Kind && c.Kind.Group == p.API.Kind.Group })
 }
 
 // desired computes the children of the templates for the pod. They travel in
@@ -158,12 +163,12 @@ func desired(p *Plan) string {
       | . + try {children: ($new | [%s])} catch {error: tostring}
       | (tojson | @base64) as $packed
       | if ($packed | length) < %d then $packed else del(.children) + {error: "the children are larger together than a pod takes"} | tojson | @base64 end)`,
-		quote(p.Operator.Digest), content, strings.Join(lists, ",\n        "), maxDesired)
+		quote(p.Operator.Digest), content, strings.Join(lists, ",\n        "), MaxDesired)
 }
 
-// maxDesired is how long the children may be in base64, in bytes: the pod gets
+// MaxDesired is how long the children may be in base64, in bytes: the pod gets
 // them in an environment variable, of which Linux takes 128 KiB.
-const maxDesired = 120_000
+const MaxDesired = 120_000
 
 func desiredChild(c Child) string {
 	one := fmt.Sprintf("{child: %s, object: %s}", quote(c.Name), c.Object.Source())

@@ -107,7 +107,7 @@ func api(d *definition.Definition) API {
 		out.Kind, out.Singular, out.CRD = givenCRD(d)
 	default:
 		out.Versions = versions(d)
-		out.Kind.Version = storage(a.Versions)
+		out.Kind.Version = d.WorkingVersion()
 	}
 	out.Generation = a.Existing == nil || a.Existing.Status
 	out.Conditions, out.Observed = statusHas(d, "conditions"), statusHas(d, "observedGeneration")
@@ -132,7 +132,7 @@ func statusHas(d *definition.Definition, field string) bool {
 func givenCRD(d *definition.Definition) (Kind, string, json.RawMessage) {
 	crd := d.CRD
 	kind := Kind{
-		Group: crd.Spec.Group, Version: d.Operator.Spec.API.CRD.Version, Kind: crd.Spec.Names.Kind,
+		Group: crd.Spec.Group, Version: d.WorkingVersion(), Kind: crd.Spec.Names.Kind,
 		Plural: crd.Spec.Names.Plural, Namespaced: crd.Spec.Scope != "Cluster",
 	}
 	for _, v := range crd.Spec.Versions {
@@ -161,18 +161,6 @@ func versions(d *definition.Definition) []Version {
 		})
 	}
 	return out
-}
-
-// storage is the version the operator reads and writes: the stored one if it is
-// served, else the first served one.
-func storage(versions []v1alpha1.Version) string {
-	served := ""
-	for _, v := range versions {
-		if *v.Served && (*v.Storage || served == "") {
-			served = v.Name
-		}
-	}
-	return served
 }
 
 func reconcile(s v1alpha1.Spec) Reconcile {

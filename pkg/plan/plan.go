@@ -117,7 +117,6 @@ type Status struct {
 	Fields   []StatusField
 	Shown    map[string][][]string // the paths below each child that Fields read
 	Node     json.RawMessage       // Fields for the pod; nil where the pod cannot evaluate them
-	Paths    map[string][][]string // the paths below each child that Node reads
 	NotInPod []Reason              // why Node is nil
 }
 
