@@ -62,7 +62,6 @@ func ExampleGenerate() {
 	// WorkflowTemplate nest-reconcile
 	// WorkflowTemplate nest-resync
 	// CronWorkflow nest-resync
-	// CronWorkflow nest-settle
 	// EventSource nest
 	// Sensor nest
 }

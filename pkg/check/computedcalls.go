@@ -86,13 +86,22 @@ func computedCalls(o objects, s *eventsv1.Sensor, t trigger, d eventsv1.EventDep
 func (c call) of(o objects, w writing) []call {
 	gv, _ := schema.ParseGroupVersion(w.apiVersion)
 	c.group, c.resource = gv.Group, guessedPlural(w.kind)
+	if w.name != "" {
+		c.namespace, c.name = w.namespace, w.name
+	}
 	switch {
 	case w.operation == "delete":
 		return c.each("get", "delete")
-	case w.marks && watchedParent(o, c.group, c.resource):
+	case w.marks && watchedParent(o, c.group, c.resource), w.name != "" && w.kind == "EventSource" && emitsSource(o, w):
 		return c.each("get", "patch")
 	}
 	return c.each("get", "patch", "create")
+}
+
+// emitsSource tells whether an EventSource is there already: it is emitted.
+func emitsSource(o objects, w writing) bool {
+	_, ok := find[*eventsv1.EventSource](o, w.namespace, w.name)
+	return ok
 }
 
 // watchedParent tells whether an EventSource watches every object of a kind.
@@ -114,6 +123,16 @@ func entryOf(o objects, s *eventsv1.Sensor, d eventsv1.EventDependency) eventsv1
 		return eventsv1.ResourceEventSource{}
 	}
 	return source.Spec.Resource[d.EventName]
+}
+
+// ticks tells whether a dependency listens to a calendar.
+func ticks(o objects, s *eventsv1.Sensor, d eventsv1.EventDependency) bool {
+	source, ok := find[*eventsv1.EventSource](o, s.Namespace, d.EventSourceName)
+	if !ok {
+		return false
+	}
+	_, found := source.Spec.Calendar[d.EventName]
+	return found
 }
 
 // requestsOf are the requests of all http triggers.

@@ -175,7 +175,14 @@ func (d *direct) serviceAccountLast() {
 	d.objects = append(slices.Delete(d.objects, i, i+1), sa)
 }
 
-func ownRole(d *direct) *rbacv1.Role { return all[*rbacv1.Role](d.objects)[0] }
+func ownRole(d *direct) *rbacv1.Role { return roleNamed(d, "web-resync") }
+
+func sensorRole(d *direct) *rbacv1.Role { return roleNamed(d, "web-sensor") }
+
+func roleNamed(d *direct, name string) *rbacv1.Role {
+	roles := all[*rbacv1.Role](d.objects)
+	return roles[slices.IndexFunc(roles, func(r *rbacv1.Role) bool { return r.Name == name })]
+}
 
 func replaced(text, old, with string) string {
 	if !strings.Contains(text, old) {

@@ -3,6 +3,7 @@ package check
 import (
 	"maps"
 	"slices"
+	"time"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -14,8 +15,9 @@ import (
 
 // Argo's own validation of an EventSource cannot be imported beside that of
 // Workflows: both register the same protobuf name, and the program panics at
-// start. So this restates it for the one type of source that an operator needs,
-// and adds what it lacks: the values of eventTypes and of operators.
+// start. So this restates it for the types of source that an operator needs,
+// and adds what it lacks: the values of eventTypes and of operators, a calendar
+// that tells nothing but that time passes.
 func eventSources(o objects) []Problem {
 	return each(o, func(r *report, s *eventsv1.EventSource) {
 		spec := field.NewPath("spec")
@@ -24,7 +26,10 @@ func eventSources(o objects) []Problem {
 		}
 		for _, kind := range otherSources(r, s) {
 			r.add(spec.Child(kind), CodeEventSource, "watch resources, or resync from a CronWorkflow",
-				"an operator's events come from resources only: nothing here can vouch for a source of another type")
+				"an operator's events come from resources and the clock only: nothing here can vouch for a source of another type")
+		}
+		for _, name := range slices.Sorted(maps.Keys(s.Spec.Calendar)) {
+			calendarEntry(r, s, spec.Child("calendar").Key(name), name)
 		}
 		for _, name := range slices.Sorted(maps.Keys(s.Spec.Resource)) {
 			resourceEntry(r, spec.Child("resource").Key(name), s.Spec.Resource[name])
@@ -40,9 +45,22 @@ func otherSources(r *report, s *eventsv1.EventSource) []string {
 		r.add(nil, CodeEventSource, "", "%v", err)
 		return nil
 	}
-	known := []string{"eventBusName", "replicas", "resource", "template"}
+	known := []string{"calendar", "eventBusName", "replicas", "resource", "template"}
 	spec, _ := fields["spec"].(map[string]any)
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(spec)), func(key string) bool { return slices.Contains(known, key) })
+}
+
+func calendarEntry(r *report, s *eventsv1.EventSource, at *field.Path, name string) {
+	e := s.Spec.Calendar[name]
+	if d, err := time.ParseDuration(e.Interval); err != nil || d < time.Second {
+		r.add(at.Child("interval"), CodeEventSource, "a duration such as 15s", "%q is no interval of a second or more", e.Interval)
+	}
+	if e.Schedule != "" || e.Persistence != nil || e.Filter != nil {
+		r.add(at, CodeEventSource, "state an interval only", "nothing here can vouch for a schedule, persistence or a filter of a calendar")
+	}
+	if _, twice := s.Spec.Resource[name]; twice {
+		r.add(at, CodeEventSource, "rename one", "more than one event is called %q", name)
+	}
 }
 
 func resourceEntry(r *report, at *field.Path, e eventsv1.ResourceEventSource) {

@@ -20,8 +20,10 @@ func (f *fixture) permit() {
 		rule(api, memcacheds, "get"), rule(api, memcacheds+"/status", "patch"),
 		rule("apps", "deployments", "get", "list", "create", "patch", "delete"),
 	}, []rbacv1.PolicyRule{results, rule("argoproj.io", "workflows", "get")})
+	ofSource := rule("argoproj.io", "eventsources", "get", "patch")
+	ofSource.ResourceNames = []string{"memcached"}
 	f.account("resync", []rbacv1.PolicyRule{rule(api, memcacheds, "list"), rule("apps", "deployments", "list")},
-		[]rbacv1.PolicyRule{rule("argoproj.io", "workflows", "create"), results})
+		[]rbacv1.PolicyRule{rule("argoproj.io", "workflows", "create"), results, ofSource})
 	f.clusterRoles["view"] = &rbacv1.ClusterRole{
 		TypeMeta:   rbac("ClusterRole"),
 		ObjectMeta: metav1.ObjectMeta{Name: "memcacheds:view", Labels: map[string]string{"rbac.authorization.k8s.io/aggregate-to-view": "true"}},

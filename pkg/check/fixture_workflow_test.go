@@ -72,6 +72,6 @@ func goodConfig() map[string]any {
 		"children": []any{map[string]any{
 			"name": "deployment", "apiVersion": "apps/v1", "kind": "Deployment", "plural": "deployments", "namespaced": true, "onDelete": "Delete",
 		}},
-		"watchNamespaces": []any{}, "finalizer": "",
+		"watchNamespaces": []any{}, "finalizer": "", "eventSource": "memcached",
 	}
 }

@@ -2,6 +2,7 @@ package check
 
 import (
 	"slices"
+	"strings"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
@@ -19,7 +20,7 @@ const (
 )
 
 func directMutations() []directMutation {
-	return slices.Concat(templateTextMutations(), tokenMutations(), requestMutations(), trialMutations(), callMutations(), answerMutations(), replayMutations())
+	return slices.Concat(templateTextMutations(), tokenMutations(), requestMutations(), trialMutations(), callMutations(), answerMutations(), heartbeatMutations(), replayMutations())
 }
 
 func templateTextMutations() []directMutation {
@@ -212,18 +213,54 @@ func answerMutations() []directMutation {
 	}
 }
 
+func heartbeatMutations() []directMutation {
+	const calendar = "spec.calendar[heartbeat]"
+	tick := func(d *direct, do func(*eventsv1.CalendarEventSource)) {
+		s := all[*eventsv1.EventSource](d.objects)[0]
+		e := s.Spec.Calendar["heartbeat"]
+		do(&e)
+		s.Spec.Calendar["heartbeat"] = e
+	}
+	return []directMutation{
+		{name: "no interval", reason: "it never ticks", do: func(d *direct) {
+			tick(d, func(e *eventsv1.CalendarEventSource) { e.Interval = "often" })
+		}, code: CodeEventSource, object: "EventSource/web", path: calendar},
+		{name: "a schedule", reason: "nothing vouches for it", do: func(d *direct) {
+			tick(d, func(e *eventsv1.CalendarEventSource) { e.Schedule = "* * * * *" })
+		}, code: CodeEventSource, object: "EventSource/web", path: calendar},
+		{name: "no tick", reason: "the Sensor would listen to nothing", do: func(d *direct) {
+			all[*eventsv1.EventSource](d.objects)[0].Spec.Calendar = nil
+		}, code: CodeDependency, object: webSensor},
+		{name: "a note without permission", reason: "nobody would be told that it listens", do: func(d *direct) {
+			sensorRole(d).Rules[0].Verbs = []string{"get"}
+		}, code: CodePermission, object: webSensor},
+		{name: "a note anywhere", reason: "one name is known", do: func(d *direct) {
+			sensorRole(d).Rules[0].ResourceNames = nil
+		}, code: CodeExcess, object: "Role/web-sensor"},
+		{name: "a note that may create", k8s: true, reason: "what is emitted is there", do: func(d *direct) {
+			sensorRole(d).Rules[0].Verbs = append(sensorRole(d).Rules[0].Verbs, "create")
+		}, code: CodeExcess, object: "Role/web-sensor"},
+	}
+}
+
 func replayMutations() []directMutation {
-	manifest := func(d *direct) *string { return &d.resync().Spec.Templates[0].Resource.Manifest }
+	replace := func(d *direct, old, by string) {
+		for _, t := range d.resync().Spec.Templates {
+			if t.Resource != nil {
+				t.Resource.Manifest = strings.ReplaceAll(t.Resource.Manifest, old, by)
+			}
+		}
+	}
 	return []directMutation{
 		{name: "replay of another EventSource", reason: "nothing is announced again", do: func(d *direct) {
-			*manifest(d) = replaced(*manifest(d), `"name": "web"`, `"name": "other"`)
+			replace(d, `"name": "web"`, `"name": "other"`)
 		}, code: CodeResync, object: webSensor},
 		{name: "replay that changes nothing", reason: "the second one is no change", do: func(d *direct) {
-			*manifest(d) = replaced(*manifest(d), "{{workflow.name}}", "again")
+			replace(d, "{{workflow.name}}", "again")
 		}, code: CodeResync, object: webSensor},
 		{name: "replay without permission", reason: "the resync fails", do: func(d *direct) {
 			ownRole(d).Rules[0].ResourceNames = []string{"other"}
-		}, code: CodePermission, object: "WorkflowTemplate/web-resync", path: "spec.templates[0]"},
+		}, code: CodePermission, object: "WorkflowTemplate/web-resync", path: "spec.templates[1]"},
 		{name: "replay of any EventSource", reason: "one name is known", do: func(d *direct) {
 			ownRole(d).Rules[0].ResourceNames = nil
 		}, code: CodeExcess, object: "Role/web-resync", path: "rules[0]"},

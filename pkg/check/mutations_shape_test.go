@@ -97,9 +97,9 @@ func shapeMutations() []mutation {
 		{"unknown operator of a field filter", "nothing passes", func(f *fixture) {
 			f.source.Spec.Resource["deployment"].Filter.Fields = []eventsv1.Selector{{Key: "metadata.name", Operation: "in"}}
 		}, CodeEventSource, "EventSource/memcached", "spec.resource[deployment].filter.fields[0].operation"},
-		{"calendar", "a resync over the bus that it is to heal", func(f *fixture) {
-			f.source.Spec.Calendar = map[string]eventsv1.CalendarEventSource{"resync": {Interval: "1h"}}
-		}, CodeEventSource, "EventSource/memcached", "spec.calendar"},
+		{"webhook", "anybody could send events", func(f *fixture) {
+			f.source.Spec.Webhook = map[string]eventsv1.WebhookEventSource{"hook": {}}
+		}, CodeEventSource, "EventSource/memcached", "spec.webhook"},
 		{"trigger twice", "Argo's own rule", func(f *fixture) {
 			f.sensor.Spec.Triggers = append(f.sensor.Spec.Triggers, f.sensor.Spec.Triggers[0])
 		}, CodeSensor, "Sensor/memcached", "spec"},

@@ -46,7 +46,7 @@ func templateMutations() []mutation {
 		}, CodePermission, resyncName, "spec.templates[0]"),
 		spoiled("create for the resync", "with templates it leaves that to the Sensor", func(f *fixture) {
 			f.roles["resync"].Rules = append(f.roles["resync"].Rules, rule("argoproj.io", "workflows", "create"))
-		}, CodeExcess, "Role/memcached-resync", "rules[1]"),
+		}, CodeExcess, "Role/memcached-resync", "rules[2]"),
 		spoiled("children as they are", "braces in them are templates to Argo", func(f *fixture) {
 			desiring(f, 0, "($new | tojson)")
 		}, CodeInjection, sensorName, "spec.dependencies[0].transform.jq"),

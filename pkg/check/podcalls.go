@@ -48,6 +48,8 @@ var scriptTable = []struct {
 	{"resync", parent, "patch", templating},
 	{"resync", children, "list", always},
 	{"resync", workflowsOf, "create", submitting},
+	{"resync", sourceOf, "get patch", always},
+	{"resync", sensorsOf, "patch", always},
 	{"steps-read", parent, "get", always},
 	{"steps-own", children, "get", always},
 	{"steps-own", parentStatus, "patch", reporting},
@@ -64,6 +66,8 @@ const (
 	parentStatus
 	children
 	workflowsOf
+	sourceOf
+	sensorsOf
 )
 
 func always(script, runtimeKind) bool         { return true }
@@ -93,14 +97,26 @@ func (t target) kinds(c runtimeConfig) []runtimeKind {
 		return []runtimeKind{status}
 	case children:
 		return c.Children
+	case sourceOf:
+		return []runtimeKind{argoKind("eventsources", c.EventSource)}
+	case sensorsOf:
+		var sensors []runtimeKind
+		for _, name := range c.Sensors {
+			sensors = append(sensors, argoKind("sensors", name))
+		}
+		return sensors
 	}
-	return []runtimeKind{{APIVersion: argoGroup + "/v1alpha1", Plural: "workflows", Namespaced: true}}
+	return []runtimeKind{argoKind("workflows", "")}
+}
+
+func argoKind(plural, name string) runtimeKind {
+	return runtimeKind{APIVersion: argoGroup + "/v1alpha1", Plural: plural, Namespaced: true, name: name}
 }
 
 // namespaces are where a command looks for a kind: "" is everywhere.
 func (t target) namespaces(c runtimeConfig, k runtimeKind) []string {
 	switch {
-	case t == workflowsOf:
+	case t == workflowsOf, t == sourceOf, t == sensorsOf:
 		return []string{c.Namespace}
 	case k.Namespaced && len(c.WatchNamespaces) > 0:
 		return c.WatchNamespaces
@@ -131,7 +147,7 @@ func (s script) calls(p pod) []call {
 			for _, namespace := range row.on.namespaces(s.config, k) {
 				at := call{
 					account: account{p.namespace, p.account()}, group: k.group(), resource: k.Plural,
-					namespace: namespace, why: "the command " + s.command, in: p.in, path: p.path,
+					namespace: namespace, name: k.name, why: "the command " + s.command, in: p.in, path: p.path,
 				}
 				out = append(out, at.each(strings.Fields(row.verbs)...)...)
 			}

@@ -149,6 +149,8 @@ type writing struct {
 	apiVersion string
 	kind       string
 	marks      bool // it has metadata only, of an object that is there
+
+	namespace, name string // where both are stated
 }
 
 // writingsUnder is requestsUnder for k8s triggers.
@@ -192,11 +194,26 @@ func manifests(program, manifest *gojq.Query) []writing {
 				return nil
 			}
 			one.marks = len(option) == 3 && option["metadata"] != nil
+			one.namespace, one.name = stated(option["metadata"])
 			all = append(all, one)
 		}
 		return all
 	}
 	return templatesIn(program)
+}
+
+// stated are namespace and name in metadata, where both are string literals.
+func stated(metadata *gojq.Query) (namespace, name string) {
+	options, ok := outcomes(metadata)
+	if !ok || len(options) != 1 {
+		return "", ""
+	}
+	namespace, ok1 := literal(options[0]["namespace"])
+	name, ok2 := literal(options[0]["name"])
+	if !ok1 || !ok2 {
+		return "", ""
+	}
+	return namespace, name
 }
 
 func newWriting(of outcome) (writing, bool) {

@@ -18,11 +18,15 @@ type runtimeConfig struct {
 	Finalizer        string
 	WorkflowTemplate string
 	Templates        bool // the children come from the Sensor
+	EventSource      string
+	Sensors          []string
 }
 
 type runtimeKind struct {
 	APIVersion, Kind, Plural, OnDelete string
 	Namespaced, Status                 bool
+
+	name string // of the one object that is meant; empty: any
 }
 
 func (k runtimeKind) group() string {

@@ -41,7 +41,9 @@ func dependency(r *report, o objects, s *eventsv1.Sensor, at *field.Path, d even
 		r.add(at.Child("eventSourceName"), CodeDependency, "", "no EventSource %q in namespace %q", d.EventSourceName, s.Namespace)
 		return
 	}
-	if _, ok := source.Spec.Resource[d.EventName]; !ok {
+	_, changes := source.Spec.Resource[d.EventName]
+	_, ticks := source.Spec.Calendar[d.EventName]
+	if !changes && !ticks {
 		r.add(at.Child("eventName"), CodeDependency, "", "EventSource %s has no event %q", d.EventSourceName, d.EventName)
 	}
 	if busName(source.Spec.EventBusName) != busName(s.Spec.EventBusName) {

@@ -41,12 +41,24 @@ func directEvents(p *plan.Plan) []Event {
 			atMost("none where it was no field of the operator's"),
 		event(childDeleted, write(1, "forgotten"), write(1, "applied"),
 			write(1, "remembered"), again, write(status, "status")).atMost(""),
-		event(resync, pod(1, "EventSource patched, whose pod is replaced"),
-			calls(2*len(p.Events), "lists and watches of the new pod")).
+		event(resync, pod(1, "heartbeat looked at"), pod(1, "EventSource patched, whose pod is replaced"),
+			calls(2*watched(p), "lists and watches of the new pod")).
 			each("custom resource", write(n, "children applied, unchanged"), write(n, "remembered, unchanged")),
+		heartbeat(p),
 		event(deletedForGood, write(owned(p), "children forgotten, with nothing left to forget them on")),
 	}
 	return list
+}
+
+// watched counts what an EventSource watches.
+func watched(p *plan.Plan) int {
+	n := 0
+	for _, e := range p.Events {
+		if e.Every == "" {
+			n++
+		}
+	}
+	return n
 }
 
 // perCall is how many requests a write is: the k8s trigger looks first.

@@ -44,6 +44,7 @@ const (
 	childTouched   = "child changed by hand"
 	childDeleted   = "child deleted"
 	resync         = "resync"
+	ticked         = "heartbeat, every " + plan.Tick
 	deletedForGood = "custom resource deleted"
 )
 
@@ -54,6 +55,16 @@ func events(p *plan.Plan) []Event {
 	default:
 		return workflowEvents(p)
 	}
+}
+
+// heartbeat is what it costs to know that events arrive; what it writes changes
+// once a minute.
+func heartbeat(p *plan.Plan) Event {
+	per := 2 // the k8s trigger looks first
+	if p.Reconcile.Engine == plan.Direct {
+		per = perCall(p)
+	}
+	return event(ticked, calls(per*len(p.Sensors), "noted by each Sensor"))
 }
 
 // event sums up parts.

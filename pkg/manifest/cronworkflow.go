@@ -10,23 +10,6 @@ import (
 // cronWorkflows look at everything again at an interval. They reach the API
 // server and Argo Workflows only: what the event bus has lost, they find.
 func cronWorkflows(p *plan.Plan) []Object {
-	list := []Object{cronWorkflow(p, p.Names.CronWorkflow, p.Reconcile.Schedule)}
-	if p.Reconcile.Settle {
-		list = append(list, settling(p))
-	}
-	return list
-}
-
-// settling looks three times in the first minutes, then never again. A Sensor
-// hears nothing that was said before it first listened, and a custom resource
-// may be there before the Sensor is.
-func settling(p *plan.Plan) Object {
-	c := cronWorkflow(p, p.Operator.Name+"-settle", "* * * * *")
-	c.Spec.StopStrategy = &wfv1.StopStrategy{Expression: "cronworkflow.succeeded >= 3"}
-	return c
-}
-
-func cronWorkflow(p *plan.Plan, name, schedule string) *wfv1.CronWorkflow {
 	deadline, one := int64(60), int32(1)
 	spec := wfv1.CronWorkflowSpec{
 		ConcurrencyPolicy:          wfv1.ForbidConcurrent,
@@ -38,13 +21,13 @@ func cronWorkflow(p *plan.Plan, name, schedule string) *wfv1.CronWorkflow {
 		},
 	}
 	if p.Reconcile.Schedules {
-		spec.Schedules = []string{schedule}
+		spec.Schedules = []string{p.Reconcile.Schedule}
 	} else {
-		spec.Schedule = schedule
+		spec.Schedule = p.Reconcile.Schedule
 	}
-	return &wfv1.CronWorkflow{
+	return []Object{&wfv1.CronWorkflow{
 		TypeMeta:   workflowType(workflow.CronWorkflowKind),
-		ObjectMeta: meta(p, name),
+		ObjectMeta: meta(p, p.Names.CronWorkflow),
 		Spec:       spec,
-	}
+	}}
 }

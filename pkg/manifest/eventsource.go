@@ -15,23 +15,25 @@ import (
 const leaderElection = "events.argoproj.io/leader-election"
 
 func eventSources(p *plan.Plan) []Object {
-	entries := map[string]eventsv1.ResourceEventSource{}
+	entries, ticks := map[string]eventsv1.ResourceEventSource{}, map[string]eventsv1.CalendarEventSource{}
 	for _, e := range p.Events {
-		entries[e.Name] = eventSourceEntry(e)
+		if e.Every != "" {
+			ticks[e.Name] = eventsv1.CalendarEventSource{Interval: e.Every}
+		} else {
+			entries[e.Name] = eventSourceEntry(e)
+		}
 	}
 	m := meta(p, p.Names.EventSource)
 	elect(&m, p)
-	pod := eventsPod(p, plan.Source, shareOf(p, nil))
-	// another definition restarts the pod, and so every custom resource is announced again
-	pod.Metadata.Annotations = map[string]string{"argoperator.dev/definition": p.Operator.Digest}
 	return []Object{&eventsv1.EventSource{
 		TypeMeta:   metav1.TypeMeta{APIVersion: eventsv1.SchemeGroupVersion.String(), Kind: "EventSource"},
 		ObjectMeta: m,
 		Spec: eventsv1.EventSourceSpec{
 			EventBusName: p.Install.EventBus.Name,
 			Replicas:     &p.Install.Replicas,
-			Template:     pod,
+			Template:     eventsPod(p, plan.Source, shareOf(p, nil)),
 			Resource:     entries,
+			Calendar:     ticks,
 		},
 	}}
 }

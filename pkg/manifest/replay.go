@@ -3,6 +3,7 @@ package manifest
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	"github.com/argoproj/argo-workflows/v3/pkg/apis/workflow"
@@ -14,15 +15,26 @@ import (
 
 // replayTemplate is the resync of the direct engine: another annotation on the
 // EventSource's pod replaces the pod, and the new one announces everything
-// there is. Argo's executor does it, with no image of anybody's.
+// there is. Where the Sensors are deaf their pods are replaced too; what the
+// EventSource announces then is for those that listen already, and each Sensor
+// asks for the rest when it hears again. Argo's executor does it all, with no
+// image of anybody's.
 func replayTemplate(p *plan.Plan) Object {
 	spec := workflowTemplateSpec(p, plan.Resyncer)
 	spec.Entrypoint = "resync"
 	spec.ActiveDeadlineSeconds = &p.Reconcile.TimeoutSeconds
-	spec.Templates = []wfv1.Template{{
-		Name:     "resync",
-		Resource: &wfv1.ResourceTemplate{Action: "patch", MergeStrategy: "merge", Manifest: replay(p)},
-	}}
+	source, heard := named(p, "EventSource", p.Names.EventSource), []string{}
+	var renewals []wfv1.Template
+	for _, s := range p.Sensors {
+		heard = append(heard, plan.Heard(s.Name))
+		renewals = append(renewals, patchTemplate("renew-"+s.Name, another(named(p, "Sensor", s.Name), "argoperator.dev/renewed", nil)))
+	}
+	spec.Templates = append([]wfv1.Template{
+		resyncSteps(p),
+		listenTemplate(p),
+		patchTemplate("replay", another(source, "argoperator.dev/resync", nil)),
+		patchTemplate("forget", another(source, "argoperator.dev/resync", heard)),
+	}, renewals...)
 	return &wfv1.WorkflowTemplate{
 		TypeMeta:   workflowType(workflow.WorkflowTemplateKind),
 		ObjectMeta: meta(p, p.Names.CronWorkflow),
@@ -30,24 +42,85 @@ func replayTemplate(p *plan.Plan) Object {
 	}
 }
 
-// replay is the patch. The Workflow's name differs from run to run.
-func replay(p *plan.Plan) string {
+func resyncSteps(p *plan.Plan) wfv1.Template {
+	const deaf = "{{steps.listen.outputs.parameters.deaf}} == "
+	repair := wfv1.ParallelSteps{}
+	for _, s := range p.Sensors {
+		repair.Steps = append(repair.Steps, wfv1.WorkflowStep{Name: "renew-" + s.Name, Template: "renew-" + s.Name, When: deaf + "true"})
+	}
+	return wfv1.Template{Name: "resync", Steps: []wfv1.ParallelSteps{
+		{Steps: []wfv1.WorkflowStep{{Name: "listen", Template: "listen"}}},
+		repair,
+		{Steps: []wfv1.WorkflowStep{
+			{Name: "replay", Template: "replay", When: deaf + "false"},
+			{Name: "forget", Template: "forget", When: deaf + "true"},
+		}},
+	}}
+}
+
+// listenTemplate looks whether a Sensor has heard nothing for long.
+func listenTemplate(p *plan.Plan) wfv1.Template {
+	var times []string
+	for _, s := range p.Sensors {
+		times = append(times, fmt.Sprintf("[.metadata.annotations[%q], .metadata.creationTimestamp]", plan.Heard(s.Name)))
+	}
+	deaf := fmt.Sprintf(`[%s] | any((max | fromdate? // 0) < now - %d)`, strings.Join(times, ", "), plan.DeafAfter)
+	return wfv1.Template{
+		Name:     "listen",
+		Resource: &wfv1.ResourceTemplate{Action: "get", Manifest: indented(named(p, "EventSource", p.Names.EventSource))},
+		Outputs: wfv1.Outputs{Parameters: []wfv1.Parameter{
+			{Name: "deaf", ValueFrom: &wfv1.ValueFrom{JQFilter: deaf}},
+		}},
+	}
+}
+
+func patchTemplate(name string, patch any) wfv1.Template {
+	return wfv1.Template{
+		Name:     name,
+		Resource: &wfv1.ResourceTemplate{Action: "patch", MergeStrategy: "merge", Manifest: indented(patch)},
+	}
+}
+
+// identified is an object by its name.
+type identified struct {
+	metav1.TypeMeta `json:",inline"`
+	Metadata        map[string]string `json:"metadata"`
+}
+
+func named(p *plan.Plan, kind, name string) identified {
+	return identified{
+		TypeMeta: metav1.TypeMeta{APIVersion: eventsv1.SchemeGroupVersion.String(), Kind: kind},
+		Metadata: map[string]string{"name": name, "namespace": p.Install.Namespace},
+	}
+}
+
+// another is a patch that gives the pod of an EventSource or a Sensor another
+// annotation, by which it is replaced: the Workflow's name differs from run to
+// run. Annotations without a value are taken away.
+func another(of identified, annotation string, without []string) any {
+	workflowName := "{{workflow.name}}"
+	annotations := map[string]*string{annotation: &workflowName}
+	for _, name := range without {
+		annotations[name] = nil
+	}
+	type metadata struct {
+		Annotations map[string]*string `json:"annotations"`
+	}
 	type pod struct {
-		Metadata eventsv1.Metadata `json:"metadata"`
+		Metadata metadata `json:"metadata"`
 	}
 	type spec struct {
 		Template pod `json:"template"`
 	}
-	patch := struct {
-		metav1.TypeMeta `json:",inline"`
-		Metadata        map[string]string `json:"metadata"`
-		Spec            spec              `json:"spec"`
-	}{
-		TypeMeta: metav1.TypeMeta{APIVersion: eventsv1.SchemeGroupVersion.String(), Kind: "EventSource"},
-		Metadata: map[string]string{"name": p.Names.EventSource, "namespace": p.Install.Namespace},
-		Spec:     spec{pod{eventsv1.Metadata{Annotations: map[string]string{"argoperator.dev/resync": "{{workflow.name}}"}}}},
-	}
-	data, err := json.MarshalIndent(patch, "", "  ")
+	return struct {
+		identified `json:",inline"`
+		Spec       spec `json:"spec"`
+	}{of, spec{pod{metadata{annotations}}}}
+}
+
+// indented is the manifest of a resource template.
+func indented(object any) string {
+	data, err := json.MarshalIndent(object, "", "  ")
 	if err != nil {
 		panic(fmt.Sprintf("manifest: plain data does not encode: %v", err)) // unreachable
 	}

@@ -13,8 +13,9 @@ const OwnerUID = "argoperator.dev/owner-uid"
 // ManagedBy is the label by which the children of an operator are found.
 const ManagedBy = "app.kubernetes.io/managed-by"
 
-// events lists what is announced: the custom resources themselves, and the
-// children, so that drift is repaired and readiness reaches the status.
+// events lists what is announced: the custom resources themselves, the
+// children, so that drift is repaired and readiness reaches the status, and the
+// heartbeat.
 func events(p *Plan) []Event {
 	parent := Event{
 		Name: dnsLabel(p.API.Singular), Kind: p.API.Kind,
@@ -36,17 +37,20 @@ func events(p *Plan) []Event {
 		}
 		list = append(list, inNamespaces(child, p.Install.WatchNamespaces)...)
 	}
-	return list
+	return append(list, tick(list))
 }
 
 // sensors listen to the events.
 func sensors(p *Plan) []Sensor {
 	if p.Reconcile.Engine == Direct {
-		return directSensors(p)
+		return withHeartbeat(p, directSensors(p))
 	}
 	sensor := Sensor{Name: p.Names.Sensor}
 	trigger := Trigger{Name: "reconcile"}
 	for _, e := range p.Events {
+		if e.Every != "" {
+			continue
+		}
 		jq := parentJQ(p)
 		if e.Selector != nil {
 			jq = childJQ(p, e.Kind, pathsOf(p, e.Kind, p.Status.Shown))
@@ -55,7 +59,7 @@ func sensors(p *Plan) []Sensor {
 		trigger.On = append(trigger.On, e.Name)
 	}
 	sensor.Triggers = []Trigger{trigger}
-	return []Sensor{sensor}
+	return withHeartbeat(p, []Sensor{sensor})
 }
 
 // inNamespaces makes one event a namespace: an entry of an EventSource watches

@@ -21,6 +21,7 @@ func grants(p *Plan) []Grant {
 			Why: "a failed reconcile says on the status what failed",
 		})
 	}
+	list = append(list, heartbeatGrants(p)...)
 	list = append(list, taskResults(Reconciler), taskResults(Resyncer))
 	if p.Install.LeaderElection {
 		list = append(list, leases(Source), leases(Actor))
@@ -140,10 +141,8 @@ func directGrants(p *Plan) []Grant {
 			Why: "what was seen of the children is kept in annotations",
 		})
 	}
-	list = append(list, Grant{
-		Account: Resyncer, Group: argo, Resource: "eventsources", Names: []string{p.Names.EventSource}, Verbs: []string{"patch"},
-		Why: "the resync makes the EventSource announce everything again",
-	}, taskResults(Resyncer))
+	list = append(list, heartbeatGrants(p)...)
+	list = append(list, taskResults(Resyncer))
 	if p.Install.LeaderElection {
 		list = append(list, leases(Source), leases(Actor))
 	}

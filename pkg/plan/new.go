@@ -82,6 +82,11 @@ func digest(p *Plan) string {
 			parts = append(parts, f.Name, f.Value.Source())
 		}
 	}
+	return hash(parts...)
+}
+
+// hash is a digest of plain data, in 16 characters.
+func hash(parts ...any) string {
 	sum := sha256.Sum256(encode(parts))
 	return hex.EncodeToString(sum[:8])
 }
@@ -174,7 +179,6 @@ func reconcile(s v1alpha1.Spec) Reconcile {
 		Force:          *s.Reconcile.ForceConflicts,
 		Mutexes:        lists,
 		Schedules:      lists,
-		Settle:         lists,
 	}
 	if s.Finalizer != nil {
 		out.Finalizer = s.Finalizer.Name
@@ -262,6 +266,8 @@ func runtime(p *Plan, o v1alpha1.Operator) Runtime {
 		ArgoServerURL:    strings.TrimSuffix(o.Spec.Install.ArgoServerURL, "/"),
 		Parameters:       []string{},
 		Status:           json.RawMessage("null"),
+		EventSource:      p.Names.EventSource,
+		Sensors:          []string{p.Names.Sensor},
 	}
 	for _, c := range p.Children {
 		kind := runtimeKind(c.Kind)

@@ -157,7 +157,6 @@ type Reconcile struct {
 	Force          bool     // take over fields that another field manager has set
 	Mutexes        bool     // the target knows the list form of a mutex
 	Schedules      bool     // the target knows the list form of a schedule
-	Settle         bool     // the target can end a schedule, so the first minutes get one of their own
 }
 
 // Memory is where the direct engine remembers what it has seen of the children:
@@ -191,9 +190,11 @@ type EventBus struct {
 	Storage      string
 }
 
-// Event is a kind of event that the EventSource announces.
+// Event is a kind of event that the EventSource announces: what happens to
+// objects of a kind, or that time passes.
 type Event struct {
 	Name      string // of the entry
+	Every     string // a duration: it comes by itself; empty: when objects change
 	Kind      Kind
 	Namespace string // empty: all
 	Types     []string
@@ -292,6 +293,8 @@ type Runtime struct {
 	ArgoServerURL    string          `json:"argoServerURL"`
 	Parameters       []string        `json:"parameters"`
 	Templates        bool            `json:"templates,omitempty"` // children come from the Sensor
+	EventSource      string          `json:"eventSource"`
+	Sensors          []string        `json:"sensors"`
 }
 
 // RuntimeKind is a kind as the operator's own steps know it.

@@ -29,11 +29,17 @@ RECONCILE = "argoperator.dev/reconcile"  # annotation of a custom resource: asks
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 DRIFT = "drift"                          # sent in place of children: others have changed one, so ask at once
 
+HEARD = "argoperator.dev/heard-"         # annotation of the EventSource: when a Sensor has heard it last
+RENEWED = "argoperator.dev/renewed"      # annotation of a Sensor's pod: by another one it is replaced
+
 WORKFLOWS = {"apiVersion": "argoproj.io/v1alpha1", "plural": "workflows", "namespaced": True}
+SENSORS = dict(WORKFLOWS, plural="sensors")
+SOURCES = dict(WORKFLOWS, plural="eventsources")
 
 PAGE = 500           # objects per list request
 REQUEST_TIMEOUT = 10  # seconds that one request may take
 RETRY_BUDGET = 30    # seconds after which a request is not tried again
+DEAF_AFTER = 180     # seconds after which a Sensor that has heard nothing is deaf
 MESSAGE_LIMIT = 4000  # characters of a condition's message; the API allows 32768
 # Fields of metadata that the API server makes. Logic may answer with an object that it was shown.
 SERVER_MADE = ("managedFields", "resourceVersion", "uid", "generation", "selfLink",
@@ -1248,14 +1254,14 @@ def last_words(message):
 def resync(run):
     """Submits a Workflow for each custom resource that does not look reconciled or, where there are templates, has the
     Sensor do so. Repairs whatever events missed."""
-    children = {}
+    total = submitted = 0
+    failed, children = hear(run), {}
     for kind in run.kinds():
         selector = "%s=%s" % (MANAGED_BY, run.operator)
         for namespace in (run.watched or [""]) if kind["namespaced"] else [""]:
             for child in run.client.list(path_of(kind, namespace), kind, selector):
                 if not borrowed(child) and not child["metadata"].get("deletionTimestamp"):
                     children.setdefault((child["metadata"].get("labels") or {}).get(OWNER_UID), []).append(child)
-    total = submitted = failed = 0
     for namespace in (run.watched or [""]) if run.parent["namespaced"] else [""]:
         for cr in run.client.list(path_of(run.parent, namespace), run.parent):
             total += 1
@@ -1265,6 +1271,46 @@ def resync(run):
                 submitted, failed = submitted + done, failed + (not done)
     log("%d custom resources, %d submitted, %d failed" % (total, submitted, failed))
     return 1 if failed else 0
+
+
+def hear(run):
+    """Replaces the pods of the Sensors where they hear nothing, as after the event bus has lost its store; as soon as
+    they hear again they have the EventSource announce everything. How many of these steps failed."""
+    path = path_of(SOURCES, run.config["namespace"], run.config["eventSource"])
+    try:
+        source = run.client.get(path) or {}
+        deaf = [sensor for sensor in run.config["sensors"] if silent(run, source, sensor)]
+        for sensor in deaf:
+            log("Sensor %s hears nothing: its pods are replaced" % sensor)
+            run.client.request("PATCH", path_of(SENSORS, run.config["namespace"], sensor),
+                               pod_annotations({RENEWED: run.workflow().split()[0]}), content_type="application/merge-patch+json")
+        if deaf:
+            run.client.request("PATCH", path, pod_annotations({HEARD + sensor: None for sensor in deaf}),
+                               content_type="application/merge-patch+json")
+    except ApiError as error:
+        log("the heartbeat could not be looked after: %s" % error)
+        return 1
+    return 0
+
+
+def silent(run, source, sensor):
+    """Whether a Sensor has not noted for long that it hears the EventSource, which may be too young for that."""
+    metadata = source.get("metadata") or {}
+    heard = (metadata.get("annotations") or {}).get(HEARD + sensor) or ""
+    try:
+        return seconds_of(run.now()) - seconds_of(max(heard, metadata.get("creationTimestamp") or "")) > DEAF_AFTER
+    except ValueError:
+        return True
+
+
+def seconds_of(text):
+    """A time of the API server in seconds."""
+    return datetime.datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=datetime.timezone.utc).timestamp()
+
+
+def pod_annotations(annotations):
+    """The patch of an EventSource or a Sensor that gives its pod these annotations."""
+    return {"spec": {"template": {"metadata": {"annotations": annotations}}}}
 
 
 def due(run, cr, children):

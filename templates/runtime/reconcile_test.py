@@ -164,10 +164,12 @@ class FakeCluster:
                 have[key] = value
 
     def merge(self, path, body):
-        obj = self.objects[path]
-        if body["metadata"].get("resourceVersion", obj["metadata"]["resourceVersion"]) != obj["metadata"]["resourceVersion"]:
+        obj, metadata = self.objects[path], body.get("metadata") or {}
+        if metadata.get("resourceVersion", obj["metadata"]["resourceVersion"]) != obj["metadata"]["resourceVersion"]:
             return 409, {"reason": "Conflict", "message": "the object has been modified"}
-        obj["metadata"] = dict(merge_patch(obj["metadata"], body["metadata"]), resourceVersion=str(next(self.versions)))
+        obj["metadata"] = dict(merge_patch(obj["metadata"], metadata), resourceVersion=str(next(self.versions)))
+        if "spec" in body:
+            obj["spec"] = merge_patch(obj.get("spec"), body["spec"])
         if obj["metadata"].get("deletionTimestamp") and not obj["metadata"].get("finalizers"):
             del self.objects[path]
         return 200, obj
@@ -260,7 +262,8 @@ class Case(unittest.TestCase):
                        "namespaced": True, "status": True},
             "children": [DEPLOYMENT, CONFIGMAP], "watchNamespaces": [], "finalizer": "", "forceConflicts": True,
             "status": {"object": {"readyReplicas": READY_REPLICAS}}, "resyncPolicy": "Changed",
-            "workflowTemplate": "memcached-reconcile", "argoServerURL": "", "parameters": []}
+            "workflowTemplate": "memcached-reconcile", "argoServerURL": "", "parameters": [],
+            "eventSource": "memcached", "sensors": []}
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -1584,7 +1587,7 @@ class ResyncTest(Case):
         self.config["watchNamespaces"] = ["a", "b"]
         self.assertEqual(self.run_command("resync"), 0)
         self.assertEqual([path.split("/namespaces/")[1] for _, path, _, _, _ in self.cluster.log], [
-            "a/deployments", "b/deployments", "a/configmaps", "b/configmaps", "a/memcacheds", "b/memcacheds"])
+            "argo-events/eventsources/memcached", "a/deployments", "b/deployments", "a/configmaps", "b/configmaps", "a/memcacheds", "b/memcacheds"])
 
     def test_post_is_not_repeated(self):
         self.cr()
@@ -1598,6 +1601,50 @@ class ResyncTest(Case):
         self.reconcile([settings()])
         self.assertEqual(self.run_command("resync"), 0)
         self.assertIn("1 custom resources, 0 submitted", self.out)
+
+
+class HeartbeatTest(Case):
+    SOURCE = "/apis/argoproj.io/v1alpha1/namespaces/argo-events/eventsources/memcached"
+    SENSOR = SOURCE.replace("eventsources", "sensors")
+
+    def setUp(self):
+        super().setUp()
+        self.config["sensors"], self.made = ["memcached"], "2026-01-01T00:00:00Z"
+        self.cr()
+
+    def resync(self, heard):
+        """A resync where the Sensor has noted that it heard; its own pod's annotations and the EventSource's pod's."""
+        self.cluster.put(self.SENSOR, {"metadata": {}, "spec": {"template": {"metadata": {"annotations": {"a": "b"}}}}})
+        self.cluster.put(self.SOURCE, {
+            "metadata": {"annotations": {reconcile.HEARD + "memcached": heard} if heard else {}, "creationTimestamp": self.made},
+            "spec": {"template": {"metadata": {"annotations": {reconcile.HEARD + "memcached": "d1"}}}}})
+        self.code = self.run_command("resync")
+        return [self.live(path)["spec"]["template"]["metadata"]["annotations"] for path in (self.SENSOR, self.SOURCE)]
+
+    def test_sensors_that_hear_are_left_alone(self):
+        fine = [{"a": "b"}, {reconcile.HEARD + "memcached": "d1"}]
+        for heard in ("2026-02-02T00:00:00Z", "2026-02-01T23:57:00Z", "2026-02-02T00:01:00Z"):
+            self.assertEqual(self.resync(heard), fine, heard)
+        self.made = self.time
+        self.assertEqual(self.resync(""), fine, "it is there since just now")
+        self.assertNotIn("hears nothing", self.out)
+
+    def test_deaf_sensors_are_renewed(self):
+        for heard in ("2026-02-01T23:56:59Z", "", "yesterday"):
+            self.assertEqual(self.resync(heard), [{"a": "b", reconcile.RENEWED: "argo-events/memcached-one-abc"}, {}], heard)
+        self.assertEqual(self.code, 0)
+        self.assertIn("Sensor memcached hears nothing", self.out)
+
+    def test_a_failure_does_not_keep_from_the_custom_resources(self):
+        self.cluster.faults = [always("PATCH", "/sensors/", 403, {"message": "no right"})]
+        self.resync("")
+        self.assertEqual(self.code, 1)
+        self.assertIn("the heartbeat could not be looked after: no right", self.out)
+        self.assertIn("1 custom resources, 1 submitted, 1 failed", self.out)
+
+    def test_an_event_source_that_is_gone(self):
+        self.assertEqual(self.run_command("resync"), 1)
+        self.assertIn("1 custom resources, 1 submitted", self.out)
 
 
 class TemplatesResyncTest(TemplatesCase):
