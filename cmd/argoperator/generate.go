@@ -49,13 +49,8 @@ func generate(s streams, from *sourceFlags, format output.Format, dir string, op
 	if err != nil {
 		return err
 	}
-	findings := withMissing(result.Findings, missing)
-	printer := diag.Printer{Colour: colour(s.err), Source: excerpts(sources)}
-	if err := printer.Print(s.err, findings); err != nil {
+	if err := report(s, sources, withMissing(result.Findings, missing)); err != nil {
 		return err
-	}
-	if findings.HasErrors() {
-		return errFindings
 	}
 	files, err := format.Files(result.Objects())
 	if err != nil {
