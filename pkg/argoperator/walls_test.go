@@ -61,7 +61,7 @@ var rooms = []room{
 	{path: "pkg/resource", others: []string{"k8s.io/"}},
 	{
 		path:   "pkg/simulate",
-		below:  []string{"pkg/manifest", "pkg/resource"},
+		below:  []string{"pkg/manifest", "pkg/output", "pkg/resource"},
 		others: []string{"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/cloudevents/sdk-go", "go.uber.org/zap"},
 	},
 	{
