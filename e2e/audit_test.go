@@ -26,9 +26,9 @@ type audit struct {
 }
 
 // close lets denials pass that come after: an operator that is being taken away
-// loses its rights before its pods.
+// loses its rights before its pods. Once closed it stays so.
 func (a *audit) close() {
-	if info, err := os.Stat(a.path); err == nil {
+	if info, err := os.Stat(a.path); err == nil && a.end == 0 {
 		a.end = info.Size()
 	}
 }

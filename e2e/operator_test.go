@@ -14,6 +14,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -169,6 +170,9 @@ func (o *operator) uninstall(t *testing.T) {
 // removeAll deletes the custom resources of a kind and waits until they are gone.
 func (o *operator) removeAll(t *testing.T, gvr schema.GroupVersionResource) {
 	list, err := o.cluster.objects.Resource(gvr).List(context.Background(), metav1.ListOptions{})
+	if apierrors.IsNotFound(err) {
+		return // the scenario itself took the kind away
+	}
 	if err != nil {
 		t.Error(err)
 		return

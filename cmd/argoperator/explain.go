@@ -5,7 +5,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
-	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/explain"
 )
 
@@ -49,13 +48,8 @@ func explainSources(s streams, from *sourceFlags, format string, options argoper
 	if err != nil {
 		return err
 	}
-	findings := withMissing(explanation.Findings, missing)
-	printer := diag.Printer{Colour: colour(s.err), Source: excerpts(sources)}
-	if err := printer.Print(s.err, findings); err != nil {
+	if err := report(s, sources, withMissing(explanation.Findings, missing)); err != nil {
 		return err
-	}
-	if findings.HasErrors() {
-		return errFindings
 	}
 	if format == "json" {
 		return explain.JSON(s.out, explanation.Reports)

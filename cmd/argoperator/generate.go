@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -11,58 +12,92 @@ import (
 	"github.com/argoperator/argoperator/pkg/output"
 )
 
+// generateFlags are what generate asks beside its sources.
+type generateFlags struct {
+	format    output.Format
+	dir       string
+	uninstall argoperator.Stage // empty: what to apply
+	options   argoperator.Options
+}
+
 func newGenerate(s streams) *cobra.Command {
 	var from sourceFlags
-	var format, dir, namespace string
+	var flags generateFlags
+	var format, stage string
 	cmd := &cobra.Command{
 		Use:   "generate",
 		Short: "Print an operator's manifests, checked, in apply order",
+		Long: `generate prints the manifests of operators, checked, in apply order.
+
+With --uninstall it prints those to delete, in reverse order and in two stages:
+  api       the CustomResourceDefinitions. kubectl waits until every custom
+            resource is gone, while the operator still runs and cleans up.
+  operator  everything else.
+Deleted all at once, custom resources with a finalizer would wait for an operator
+that is gone. What a stage leaves behind is told on stderr; one with nothing to
+delete prints nothing on stdout. Name the definition as it was applied.`,
 		Example: `  argoperator generate -f examples/memcached | kubectl apply -f -
   argoperator generate -f operator.yaml -o dir --output-dir manifests
-  argoperator generate -f - -n platform < operator.yaml`,
+  argoperator generate -f - -n platform < operator.yaml
+  argoperator generate -f . --uninstall=api | kubectl delete --ignore-not-found -f -
+  argoperator generate -f . --uninstall=operator | kubectl delete --ignore-not-found -f -`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			chosen, err := outputFormat(format, dir)
-			if err != nil {
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if flags.format, err = outputFormat(format, flags.dir); err != nil {
 				return err
 			}
+			namespace := flags.options.Namespace
 			if problems := validation.IsDNS1123Label(namespace); namespace != "" && len(problems) > 0 {
 				return usagef("--namespace %q: %s", namespace, problems[0])
 			}
-			return generate(s, &from, chosen, dir, argoperator.Options{Namespace: namespace})
+			if cmd.Flags().Changed("uninstall") { // an empty one is a variable that is not set, and would name all at once
+				if err := oneOf("uninstall", stage, stageNames()); err != nil {
+					return err
+				}
+			}
+			flags.uninstall = argoperator.Stage(stage)
+			return generate(s, &from, flags)
 		},
 	}
 	from.register(cmd)
 	cmd.Flags().StringVarP(&format, "output", "o", "yaml", "output format: "+formatNames())
-	cmd.Flags().StringVar(&dir, "output-dir", "", "directory to write into, for -o dir; made where it is missing")
-	cmd.Flags().StringVarP(&namespace, "namespace", "n", "", "namespace to install into, instead of the definition's install.namespace")
+	cmd.Flags().StringVar(&flags.dir, "output-dir", "", "directory to write into, for -o dir; made where it is missing")
+	cmd.Flags().StringVarP(&flags.options.Namespace, "namespace", "n", "", "namespace to install into, instead of the definition's install.namespace")
+	cmd.Flags().StringVar(&stage, "uninstall", "", "print what to delete instead, one stage after the other: "+strings.Join(stageNames(), "|"))
 	completeWith(cmd, "output", names(output.Formats()))
+	completeWith(cmd, "uninstall", stageNames())
 	return cmd
 }
 
-func generate(s streams, from *sourceFlags, format output.Format, dir string, options argoperator.Options) error {
+func generate(s streams, from *sourceFlags, flags generateFlags) error {
 	sources, missing, err := from.read(s.in)
 	if err != nil {
 		return err
 	}
-	result, err := argoperator.Generate(sources, options)
+	result, err := argoperator.Generate(sources, flags.options)
 	if err != nil {
 		return err
 	}
-	findings := withMissing(result.Findings, missing)
-	printer := diag.Printer{Colour: colour(s.err), Source: excerpts(sources)}
-	if err := printer.Print(s.err, findings); err != nil {
+	if err := report(s, sources, withMissing(result.Findings, missing)); err != nil {
 		return err
 	}
-	if findings.HasErrors() {
-		return errFindings
+	objects := result.Objects()
+	if flags.uninstall != "" {
+		var notes []string
+		objects, notes = result.Uninstall(flags.uninstall)
+		for _, note := range notes {
+			fmt.Fprintf(s.err, "argoperator: %s\n", note)
+		}
+		if len(objects) == 0 {
+			return nil
+		}
 	}
-	files, err := format.Files(result.Objects())
+	files, err := flags.format.Files(objects)
 	if err != nil {
 		return err
 	}
-	if format.Directory {
-		return output.WriteDir(dir, files)
+	if flags.format.Directory {
+		return output.WriteDir(flags.dir, files)
 	}
 	_, err = s.out.Write(files[0].Data)
 	return err
@@ -114,6 +149,14 @@ func formatNames() string {
 		text += name
 	}
 	return text
+}
+
+func stageNames() []string {
+	var list []string
+	for _, s := range argoperator.Stages() {
+		list = append(list, string(s))
+	}
+	return list
 }
 
 // completeWith lets a shell complete a flag from a fixed list.

@@ -104,7 +104,7 @@ func render(s streams, from *sourceFlags, flags renderFlags, name string) error 
 		}
 		findings = append(findings, wrong...)
 	}
-	if done, err := report(s, sources, findings); done {
+	if err := report(s, sources, findings); err != nil {
 		return err
 	}
 	rendering, err := happen(s, flags, result, happenings)
@@ -112,7 +112,7 @@ func render(s streams, from *sourceFlags, flags renderFlags, name string) error 
 	if errors.As(err, &refused) {
 		findings = diag.List{}
 		findings.Add(diag.Position{File: name}, diag.BadValue, err.Error(), "")
-		_, err = report(s, sources, findings)
+		err = report(s, sources, findings)
 	}
 	if err != nil {
 		return err
@@ -124,18 +124,6 @@ func render(s streams, from *sourceFlags, flags renderFlags, name string) error 
 		fmt.Fprintf(s.err, "argoperator: failed: %s\n", failure)
 	}
 	return show(s, flags, rendering)
-}
-
-// report prints findings; it tells whether they end the command.
-func report(s streams, sources []argoperator.Source, findings diag.List) (bool, error) {
-	printer := diag.Printer{Colour: colour(s.err), Source: excerpts(sources)}
-	if err := printer.Print(s.err, findings); err != nil {
-		return true, err
-	}
-	if findings.HasErrors() {
-		return true, errFindings
-	}
-	return false, nil
 }
 
 // readHappenings reads the custom resources. What the operator does not look at

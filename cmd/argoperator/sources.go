@@ -96,6 +96,19 @@ func source(name, dir string, data []byte, lenient bool) ([]argoperator.Source, 
 	return []argoperator.Source{{Name: filepath.ToSlash(name), Data: data, Dir: root.FS(), Lenient: lenient}}, nil
 }
 
+// report prints findings beside the output; it returns errFindings where they
+// end the command.
+func report(s streams, sources []argoperator.Source, findings diag.List) error {
+	printer := diag.Printer{Colour: colour(s.err), Source: excerpts(sources)}
+	if err := printer.Print(s.err, findings); err != nil {
+		return err
+	}
+	if findings.HasErrors() {
+		return errFindings
+	}
+	return nil
+}
+
 // excerpts gives the printers the text that findings point into.
 func excerpts(sources []argoperator.Source) diag.Source {
 	return func(file string) []byte {

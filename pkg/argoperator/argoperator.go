@@ -28,6 +28,9 @@ type Options struct {
 type Operator struct {
 	Name    string
 	Objects []manifest.Object // in apply order
+
+	definition *definition.Definition // installed where Options say
+	plan       *plan.Plan
 }
 
 // Result is what became of the sources.
@@ -118,5 +121,5 @@ func generate(d *definition.Definition, options Options) (Operator, diag.List, e
 		return Operator{}, nil, fmt.Errorf("checking operator %s: %w", p.Operator.Name, err)
 	}
 	findings = append(findings, findingsOf(d, problems)...)
-	return Operator{Name: p.Operator.Name, Objects: objects}, findings, nil
+	return Operator{Name: p.Operator.Name, Objects: objects, definition: &local, plan: p}, findings, nil
 }

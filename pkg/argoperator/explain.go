@@ -1,11 +1,8 @@
 package argoperator
 
 import (
-	"github.com/argoperator/argoperator/pkg/definition"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/explain"
-	"github.com/argoperator/argoperator/pkg/manifest"
-	"github.com/argoperator/argoperator/pkg/plan"
 )
 
 // Explanation is what there is to say about the operators of the sources.
@@ -25,14 +22,8 @@ func Explain(sources []Source, options Options) (Explanation, error) {
 		return Explanation{Findings: result.Findings}, err
 	}
 	out := Explanation{Findings: result.Findings}
-	for _, source := range sources {
-		definitions, _ := definition.Parse(source)
-		for _, d := range definitions {
-			local := *d
-			local.Operator.Spec.Install.Namespace = namespace(d, options)
-			p, _ := plan.New(&local)
-			out.Reports = append(out.Reports, explain.New(p, &local, manifest.Build(p)))
-		}
+	for _, o := range result.Operators {
+		out.Reports = append(out.Reports, explain.New(o.plan, o.definition, o.Objects))
 	}
 	return out, nil
 }

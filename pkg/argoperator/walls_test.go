@@ -36,7 +36,7 @@ var rooms = []room{
 	{path: "pkg/apis/v1alpha1/internal/schemagen/schema", below: []string{"pkg/apis/v1alpha1"}, others: []string{"github.com/invopop/jsonschema"}},
 	{path: generator, below: []string{"pkg/apis/v1alpha1/internal/schemagen/schema"}},
 	{path: "pkg/schema", others: []string{"k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/client-go/kubernetes/scheme", "k8s.io/apiextensions-apiserver/pkg/apis"}},
-	{path: "pkg/expression", below: []string{"pkg/schema"}, others: []string{"github.com/itchyny/gojq"}},
+	{path: "pkg/expression", below: []string{"pkg/diag", "pkg/schema"}, others: []string{"github.com/itchyny/gojq"}},
 	{
 		path:   "pkg/definition",
 		below:  []string{"pkg/diag", "pkg/apis/v1alpha1"},
@@ -61,12 +61,12 @@ var rooms = []room{
 	{path: "pkg/resource", others: []string{"k8s.io/"}},
 	{
 		path:   "pkg/simulate",
-		below:  []string{"pkg/manifest", "pkg/resource"},
+		below:  []string{"pkg/manifest", "pkg/output", "pkg/resource"},
 		others: []string{"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/cloudevents/sdk-go", "go.uber.org/zap"},
 	},
 	{
 		path:   "pkg/check",
-		below:  []string{"pkg/manifest", "pkg/output", "pkg/resource"},
+		below:  []string{"pkg/diag", "pkg/manifest", "pkg/output", "pkg/resource"},
 		others: []string{"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/itchyny/gojq", "github.com/google/cel-go"},
 	},
 	{

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/argoperator/argoperator/pkg/diag"
 )
 
 var decodesItself = reflect.TypeFor[json.Unmarshaler]()
@@ -73,7 +75,7 @@ func shapeStruct(r *report, at *field.Path, t reflect.Type, value any) {
 			continue
 		}
 		hint := ""
-		if near := nearest(key, slices.Sorted(maps.Keys(fields))); near != "" {
+		if near := diag.Nearest(key, slices.Sorted(maps.Keys(fields)), strings.ToLower); near != "" {
 			hint = "did you mean " + near + "?"
 		}
 		r.add(inner, CodeChild, hint, "unknown field %q of %s", key, t.Name())
@@ -157,39 +159,4 @@ func mistyped(r *report, at *field.Path, want string, value any) {
 		data = append(data[:60], "…"...)
 	}
 	r.add(at, CodeChild, "", "must be %s, is %s", want, data)
-}
-
-// nearest is the name that a word is probably a misspelling of; "" if none is.
-func nearest(word string, names []string) string {
-	best, least := "", 1+max(1, len(word)/3)
-	for _, name := range names {
-		if strings.EqualFold(name, word) {
-			return name
-		}
-		if d := editsBetween(strings.ToLower(word), strings.ToLower(name)); d < least && d < len(name) {
-			best, least = name, d
-		}
-	}
-	return best
-}
-
-// editsBetween counts the letters to insert, delete or replace.
-func editsBetween(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }

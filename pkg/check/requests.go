@@ -43,22 +43,31 @@ func (q request) verbs() []string {
 // requestsUnder are the requests that a program may yield under a key. The
 // second result says why they cannot be told; "" if they can.
 func requestsUnder(program *gojq.Query, key string) ([]request, string) {
+	return madeUnder(program, key, func(option outcome) ([]request, string) {
+		one, problem := newRequest(option)
+		return []request{one}, problem
+	})
+}
+
+// madeUnder reads every object literal that a program may yield under a key.
+// The second result says why one cannot be read; "" if all can.
+func madeUnder[T any](program *gojq.Query, key string, read func(outcome) ([]T, string)) ([]T, string) {
 	values, problem := valuesUnder(program, key)
 	if problem != "" {
 		return nil, problem
 	}
-	var all []request
+	var all []T
 	for _, value := range values {
 		options, ok := outcomes(value)
 		if !ok {
 			return nil, fmt.Sprintf("%s is not made of object literals", key)
 		}
 		for _, option := range options {
-			one, problem := newRequest(option)
+			some, problem := read(option)
 			if problem != "" {
 				return nil, fmt.Sprintf("%s: %s", key, problem)
 			}
-			all = append(all, one)
+			all = append(all, some...)
 		}
 	}
 	return all, ""
@@ -155,32 +164,20 @@ type writing struct {
 
 // writingsUnder is requestsUnder for k8s triggers.
 func writingsUnder(program *gojq.Query, key string) ([]writing, string) {
-	values, problem := valuesUnder(program, key)
-	if problem != "" {
-		return nil, problem
-	}
-	var all []writing
-	for _, value := range values {
-		options, ok := outcomes(value)
-		if !ok {
-			return nil, fmt.Sprintf("%s is not made of object literals", key)
+	return madeUnder(program, key, func(option outcome) ([]writing, string) {
+		operation, ok := literal(option["operation"])
+		if !ok || operation != "patch" && operation != "delete" {
+			return nil, "operation is neither \"patch\" nor \"delete\""
 		}
-		for _, option := range options {
-			operation, ok := literal(option["operation"])
-			if !ok || operation != "patch" && operation != "delete" {
-				return nil, fmt.Sprintf("%s: operation is neither \"patch\" nor \"delete\"", key)
-			}
-			found := manifests(program, option["manifest"])
-			if len(found) == 0 {
-				return nil, fmt.Sprintf("%s: the kind of the manifest is not stated", key)
-			}
-			for _, m := range found {
-				m.operation = operation
-				all = append(all, m)
-			}
+		found := manifests(program, option["manifest"])
+		if len(found) == 0 {
+			return nil, "the kind of the manifest is not stated"
 		}
-	}
-	return all, ""
+		for i := range found {
+			found[i].operation = operation
+		}
+		return found, ""
+	})
 }
 
 // manifests are the objects that a manifest may be: itself a literal, or made

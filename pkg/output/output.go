@@ -60,6 +60,18 @@ func jsonList(objects []manifest.Object) ([]File, error) {
 		}
 		items[i] = fields
 	}
+	data, err := List(items)
+	if err != nil {
+		return nil, err
+	}
+	return []File{{Data: data}}, nil
+}
+
+// List is the JSON of one object of kind List, as kubectl reads and prints it.
+func List(items []map[string]any) ([]byte, error) {
+	if items == nil {
+		items = []map[string]any{} // null is no list
+	}
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
@@ -67,7 +79,7 @@ func jsonList(objects []manifest.Object) ([]File, error) {
 	if err := encoder.Encode(map[string]any{"apiVersion": "v1", "kind": "List", "items": items}); err != nil {
 		return nil, fmt.Errorf("encoding the list: %w", err)
 	}
-	return []File{{Data: out.Bytes()}}, nil
+	return out.Bytes(), nil
 }
 
 // oneFileEach names the files so that their order is the apply order.

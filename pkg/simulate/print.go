@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/argoperator/argoperator/pkg/output"
 )
 
 // YAML is the objects as one stream, as kubectl reads it.
@@ -30,20 +32,7 @@ func (r Rendering) YAML() ([]byte, error) {
 }
 
 // JSON is the objects as one object of kind List.
-func (r Rendering) JSON() ([]byte, error) {
-	items := r.Objects
-	if items == nil {
-		items = []map[string]any{}
-	}
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(map[string]any{"apiVersion": "v1", "kind": "List", "items": items}); err != nil {
-		return nil, fmt.Errorf("encoding the list: %w", err)
-	}
-	return out.Bytes(), nil
-}
+func (r Rendering) JSON() ([]byte, error) { return output.List(r.Objects) }
 
 // Print writes the trace for people.
 func (t Trace) Print(w io.Writer) error {

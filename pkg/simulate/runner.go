@@ -67,7 +67,7 @@ func (l Local) Run(ctx context.Context, p Program) ([]byte, int, error) {
 	if tmp := p.here("/tmp"); tmp != "/tmp" {
 		cmd.Env = append(cmd.Env, "TMPDIR="+tmp)
 	}
-	out, code, err := output(cmd)
+	out, code, err := finish(cmd)
 	if err == nil && code == notFound {
 		err = fmt.Errorf("a program is not on the PATH of this machine (%s): install it, or let it run in its image %s (docker)", bytes.TrimSpace(out), p.Image)
 	}
@@ -120,7 +120,7 @@ func (d Docker) Run(ctx context.Context, p Program) ([]byte, int, error) {
 		return nil, 0, errors.New("docker is not on the PATH of this machine")
 	}
 	cmd.Env = append([]string{}, d.Env...)
-	out, code, err := output(cmd)
+	out, code, err := finish(cmd)
 	if err == nil && code == dockerFailed {
 		return nil, 0, fmt.Errorf("docker could not run %s: %s", p.Image, bytes.TrimSpace(out))
 	}
@@ -130,8 +130,8 @@ func (d Docker) Run(ctx context.Context, p Program) ([]byte, int, error) {
 // dockerFailed is the exit code of docker where the container did not even start.
 const dockerFailed = 125
 
-// output runs a command. An exit code is a result, not an error.
-func output(cmd *exec.Cmd) ([]byte, int, error) {
+// finish runs a command to its end. An exit code is a result, not an error.
+func finish(cmd *exec.Cmd) ([]byte, int, error) {
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() >= 0 {

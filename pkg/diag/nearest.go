@@ -1,0 +1,49 @@
+package diag
+
+// Nearest returns the candidate that a word is probably a misspelling of, ""
+// if there is none. Two words that fold makes the same are the same.
+func Nearest(word string, candidates []string, fold func(string) string) string {
+	folded := fold(word)
+	best, least := "", 1+max(1, len(word)/3)
+	for _, c := range candidates {
+		if fold(c) == folded {
+			return c
+		}
+		if d := distance(folded, fold(c)); d < least && d < len(c) {
+			best, least = c, d
+		}
+	}
+	return best
+}
+
+// longest is the longest word, in letters, that somebody may have meant to
+// write: the work grows with the square of it.
+const longest = 100
+
+// distance counts the insertions, deletions, replacements and swaps of
+// neighbours that turn a into b.
+func distance(a, b string) int {
+	s, t := []rune(a), []rune(b)
+	if len(s) > longest || len(t) > longest {
+		return len(s) + len(t)
+	}
+	var before, above, row [longest + 1]int // the rows of the last letters of s
+	for j := range len(t) + 1 {
+		row[j] = j
+	}
+	for i := 1; i <= len(s); i++ {
+		before, above = above, row
+		row[0] = i
+		for j := 1; j <= len(t); j++ {
+			change := 1
+			if s[i-1] == t[j-1] {
+				change = 0
+			}
+			row[j] = min(above[j]+1, row[j-1]+1, above[j-1]+change)
+			if i > 1 && j > 1 && s[i-1] == t[j-2] && s[i-2] == t[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+	}
+	return row[len(t)]
+}
