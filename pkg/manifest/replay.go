@@ -18,6 +18,7 @@ import (
 func replayTemplate(p *plan.Plan) Object {
 	spec := workflowTemplateSpec(p, plan.Resyncer)
 	spec.Entrypoint = "resync"
+	spec.Metrics = metrics(p, p.Install.Monitoring.Resyncs)
 	spec.ActiveDeadlineSeconds = &p.Reconcile.TimeoutSeconds
 	spec.Templates = []wfv1.Template{{
 		Name:     "resync",
