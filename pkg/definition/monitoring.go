@@ -17,6 +17,9 @@ var ownAlertLabels = []string{
 // monitoring checks what Prometheus is told, and that there is something to tell.
 func (c *checker) monitoring() {
 	m, p := c.op.Spec.Install.Monitoring, pathOf("spec", "install", "monitoring")
+	if m == nil {
+		return
+	}
 	c.objectLabels(m.Labels, p.to("labels"))
 	c.alertLabels(m.AlertLabels, p.to("alertLabels"))
 	if at := p.to("interval"); c.written(at) {

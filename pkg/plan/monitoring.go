@@ -76,7 +76,7 @@ const (
 
 func monitoring(p *Plan, s v1alpha1.Spec) Monitoring {
 	in := s.Install.Monitoring
-	if !in.PodMonitor && !in.PrometheusRule {
+	if in == nil || !in.PodMonitor && !in.PrometheusRule {
 		return Monitoring{}
 	}
 	out := Monitoring{PodMonitor: in.PodMonitor, Labels: in.Labels, AlertLabels: in.AlertLabels, Resyncs: resyncMetrics()}

@@ -311,7 +311,7 @@ type Install struct {
 	// UserRoles emits ClusterRoles that add the kind to the cluster's view and edit roles. Default: true for a cluster-wide operator of its own API.
 	UserRoles *bool `json:"userRoles,omitempty"`
 	// Monitoring emits objects of the Prometheus Operator. Default: none.
-	Monitoring Monitoring `json:"monitoring,omitempty"`
+	Monitoring *Monitoring `json:"monitoring,omitempty"`
 }
 
 // Monitoring has Prometheus watch the operator. The Prometheus Operator's
