@@ -36,6 +36,8 @@ func origin(d *definition.Definition, p check.Problem) []string {
 		return []string{"spec", "logic", "files"}
 	case kind == "EventBus":
 		return []string{"spec", "install", "eventBus"}
+	case kind == "PodMonitor" || kind == "PrometheusRule":
+		return []string{"spec", "install", "monitoring"}
 	default:
 		return []string{"metadata", "name"}
 	}

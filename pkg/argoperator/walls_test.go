@@ -20,6 +20,9 @@ const module = "github.com/argoperator/argoperator"
 // generator is a program of go generate, not a part of argoperator.
 const generator = "pkg/apis/v1alpha1/internal/schemagen"
 
+// prometheusTypes are the Go types of the Prometheus Operator's objects.
+const prometheusTypes = "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+
 // room is what a package may lean on.
 type room struct {
 	path   string
@@ -50,7 +53,7 @@ var rooms = []room{
 	{
 		path:   "pkg/manifest",
 		below:  []string{"pkg/apis/v1alpha1", "pkg/plan", "templates"},
-		others: []string{"k8s.io/", "github.com/argoproj/argo-events/pkg/apis/", "github.com/argoproj/argo-workflows/v3/pkg/apis/"},
+		others: []string{"k8s.io/", "github.com/argoproj/argo-events/pkg/apis/", "github.com/argoproj/argo-workflows/v3/pkg/apis/", prometheusTypes},
 	},
 	{path: "pkg/output", below: []string{"pkg/manifest"}, others: []string{"sigs.k8s.io/yaml"}},
 	{
@@ -67,7 +70,7 @@ var rooms = []room{
 	{
 		path:   "pkg/check",
 		below:  []string{"pkg/diag", "pkg/manifest", "pkg/output", "pkg/resource"},
-		others: []string{"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/itchyny/gojq", "github.com/google/cel-go"},
+		others: []string{"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/itchyny/gojq", "github.com/google/cel-go", prometheusTypes},
 	},
 	{
 		path: "pkg/argoperator",

@@ -15,10 +15,10 @@ import (
 )
 
 // tag is what Argo substitutes; safeTag what may be: names that the API server
-// has validated, and values that a step of ours has made safe.
+// has validated, numbers, and values that a step of ours has made safe.
 var (
 	tag     = regexp.MustCompile(`\{\{.*?(\}\}|$)`)
-	safeTag = regexp.MustCompile(`^\{\{\s*(workflow\.(name|status|parameters\.[\w-]+)|steps\.[\w-]+\.outputs\.parameters\.[\w-]+|inputs\.parameters\.[\w-]+)\s*\}\}$`)
+	safeTag = regexp.MustCompile(`^\{\{\s*(workflow\.(name|status|duration|creationTimestamp\.s|parameters\.[\w-]+)|steps\.[\w-]+\.outputs\.parameters\.[\w-]+|inputs\.parameters\.[\w-]+)\s*\}\}$`)
 )
 
 // braces: Argo substitutes text, several times over, in every string of a

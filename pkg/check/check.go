@@ -27,7 +27,7 @@ type Problem struct {
 }
 
 // checks in the order of their concern: what the object is by itself, what it
-// refers to, what it does, what it costs. To add one, write its file and a line.
+// refers to, what it does, what it costs, what is seen of it. To add one, write its file and a line.
 var checks = []func(objects) []Problem{
 	names,
 	eventBuses,
@@ -53,6 +53,9 @@ var checks = []func(objects) []Problem{
 	permissions,
 	sizes,
 	podSecurity,
+	workflowMetrics,
+	podMonitors,
+	alerts,
 }
 
 // Objects checks emitted objects as a whole. It judges deep copies. An error is

@@ -61,4 +61,9 @@ const (
 	// What it costs, and where it may run.
 	CodeSize        = "check-size"
 	CodePodSecurity = "check-pod-security"
+
+	// What others see of it.
+	CodeMetric     = "check-metric"
+	CodePodMonitor = "check-pod-monitor"
+	CodeAlert      = "check-alert"
 )

@@ -57,6 +57,7 @@ func mutations() []mutation {
 	all = append(all, permissionMutations()...)
 	all = append(all, templateMutations()...)
 	all = append(all, podMutations()...)
+	all = append(all, monitoringMutations()...)
 	for _, m := range directMutations() {
 		all = append(all, mutation{code: m.code}) // which have a fixture of their own
 	}

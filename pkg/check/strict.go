@@ -6,6 +6,7 @@ import (
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -38,6 +39,10 @@ func newObject(kind schema.GroupVersionKind) manifest.Object {
 		return &wfv1.WorkflowTemplate{}
 	case "argoproj.io/v1alpha1 CronWorkflow":
 		return &wfv1.CronWorkflow{}
+	case "monitoring.coreos.com/v1 PodMonitor":
+		return &monitoringv1.PodMonitor{}
+	case "monitoring.coreos.com/v1 PrometheusRule":
+		return &monitoringv1.PrometheusRule{}
 	case "v1 ConfigMap":
 		return &corev1.ConfigMap{}
 	case "v1 Namespace":

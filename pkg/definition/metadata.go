@@ -19,16 +19,21 @@ func (c *checker) metadata() {
 		c.derivedLengths(names)
 	}
 	c.overrides(names)
-	for _, key := range sortedKeys(m.Labels) {
-		at := p.to("labels", key)
-		c.metaKey(key, at)
-		if problems := validation.IsValidLabelValue(m.Labels[key]); len(problems) > 0 {
-			c.add(at, diag.BadValue, fmt.Sprintf("%q is not legal as a label's value", m.Labels[key]),
-				"letters, digits, '-', '_' and '.', at most 63, with a letter or digit at both ends")
-		}
-	}
+	c.objectLabels(m.Labels, p.to("labels"))
 	for _, key := range sortedKeys(m.Annotations) {
 		c.metaKey(key, p.to("annotations", key))
+	}
+}
+
+// objectLabels checks labels that emitted objects get.
+func (c *checker) objectLabels(labels map[string]string, p steps) {
+	for _, key := range sortedKeys(labels) {
+		at := p.to(key)
+		c.metaKey(key, at)
+		if problems := validation.IsValidLabelValue(labels[key]); len(problems) > 0 {
+			c.add(at, diag.BadValue, fmt.Sprintf("%q is not legal as a label's value", labels[key]),
+				"letters, digits, '-', '_' and '.', at most 63, with a letter or digit at both ends")
+		}
 	}
 }
 

@@ -103,5 +103,6 @@ func checks() []func(*checker) {
 		(*checker).reconcile,
 		(*checker).install,
 		(*checker).eventBus,
+		(*checker).monitoring,
 	}
 }

@@ -20,7 +20,8 @@ type Object interface {
 	runtime.Object
 }
 
-// builders in apply order: what others refer to first, the Sensor last. To emit
+// builders in apply order: what others refer to first, the Sensor last,
+// and what only looks on behind it. To emit
 // another kind, write its builder and add a line.
 var builders = []func(*plan.Plan) []Object{
 	customResourceDefinitions,
@@ -37,6 +38,8 @@ var builders = []func(*plan.Plan) []Object{
 	cronWorkflows,
 	eventSources,
 	sensors,
+	podMonitors,
+	prometheusRules,
 }
 
 // Build returns the objects of an operator in apply order. A builder returns no

@@ -22,6 +22,7 @@ import (
 func replayTemplate(p *plan.Plan) Object {
 	spec := workflowTemplateSpec(p, plan.Resyncer)
 	spec.Entrypoint = "resync"
+	spec.Metrics = metrics(p, p.Install.Monitoring.Resyncs)
 	spec.ActiveDeadlineSeconds = &p.Reconcile.TimeoutSeconds
 	source, heard := named(p, "EventSource", p.Names.EventSource), []string{}
 	var renewals []wfv1.Template

@@ -32,6 +32,7 @@ func reconcileTemplate(p *plan.Plan) Object {
 	spec.ActiveDeadlineSeconds = &p.Reconcile.TimeoutSeconds
 	spec.Synchronization = mutex(p, p.Operator.Name+".{{workflow.parameters.key}}")
 	spec.Arguments = wfv1.Arguments{Parameters: arguments(p)}
+	spec.Metrics = metrics(p, p.Install.Monitoring.Reconciles)
 	spec.Templates = append(templates, exitTemplate(), reportTemplate(p))
 	return &wfv1.WorkflowTemplate{
 		TypeMeta:   workflowType(workflow.WorkflowTemplateKind),
@@ -74,6 +75,7 @@ func arguments(p *plan.Plan) []wfv1.Parameter {
 func resyncTemplate(p *plan.Plan) Object {
 	spec := workflowTemplateSpec(p, plan.Resyncer)
 	spec.Entrypoint = "resync"
+	spec.Metrics = metrics(p, p.Install.Monitoring.Resyncs)
 	spec.ActiveDeadlineSeconds = &p.Reconcile.TimeoutSeconds
 	resync := podTemplate(p, "resync")
 	resync.Container = runtimeContainer(p, "", "resync")

@@ -47,7 +47,7 @@ func Fields(o manifest.Object) (map[string]any, error) {
 var noise = map[string]bool{
 	"arguments": true, "inputs": true, "outputs": true, "resources": true,
 	"strategy": true, "metadata": true, "status": true, "name": true,
-	"host": true, "namespace": true, "schedule": true,
+	"host": true, "namespace": true, "schedule": true, "bearerTokenSecret": true,
 }
 
 // opaque are maps whose keys are the user's, not a type's: nothing in them is noise.
@@ -67,7 +67,7 @@ func pruneUnder(parent string, value any) {
 			if !opaque[key] {
 				pruneUnder(key, inner)
 			}
-			if inner == nil || noise[key] && empty(inner) && !keep(parent, key) {
+			if inner == nil || (noise[key] || parent == "bearerTokenSecret") && empty(inner) && !keep(parent, key) {
 				delete(v, key)
 			}
 		}

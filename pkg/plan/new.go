@@ -49,6 +49,7 @@ func New(d *definition.Definition) (*Plan, diag.List) {
 	p.Events = events(p)
 	p.Sensors = sensors(p)
 	p.Grants = grants(p)
+	p.Install.Monitoring = monitoring(p, o.Spec)
 	return p, findings
 }
 

@@ -178,6 +178,7 @@ type Install struct {
 	EventBus        EventBus
 	RuntimeImage    string
 	UserRoles       bool
+	Monitoring      Monitoring
 }
 
 // EventBus carries the events.

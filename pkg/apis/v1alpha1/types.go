@@ -310,6 +310,23 @@ type Install struct {
 	ArgoServerURL string `json:"argoServerURL,omitempty"`
 	// UserRoles emits ClusterRoles that add the kind to the cluster's view and edit roles. Default: true for a cluster-wide operator of its own API.
 	UserRoles *bool `json:"userRoles,omitempty"`
+	// Monitoring emits objects of the Prometheus Operator. Default: none.
+	Monitoring *Monitoring `json:"monitoring,omitempty"`
+}
+
+// Monitoring has Prometheus watch the operator. The Prometheus Operator's
+// CustomResourceDefinitions must be in the cluster.
+type Monitoring struct {
+	// PodMonitor emits one: Prometheus reads the metrics of the EventSource and the Sensors. Default: false.
+	PodMonitor bool `json:"podMonitor,omitempty"`
+	// PrometheusRule emits one with the alerts of docs/operations.md. Default: false.
+	PrometheusRule bool `json:"prometheusRule,omitempty"`
+	// Labels of both objects, by which a Prometheus finds them, such as release: prometheus.
+	Labels map[string]string `json:"labels,omitempty"`
+	// Interval between two readings of the metrics, in whole seconds, such as 30s. Default: the Prometheus's own.
+	Interval string `json:"interval,omitempty"`
+	// AlertLabels are added to every alert, for its way to the right people, such as team: platform.
+	AlertLabels map[string]string `json:"alertLabels,omitempty"`
 }
 
 // EventBus carries the events from the EventSource to the Sensor.

@@ -1,0 +1,134 @@
+package argoperator_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	"github.com/argoproj/argo-workflows/v3/util/telemetry"
+	argometrics "github.com/argoproj/argo-workflows/v3/workflow/metrics"
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/argoperator/argoperator/pkg/argoperator"
+)
+
+// monitoredOperators are the definitions that ask for monitoring, as they come out.
+func monitoredOperators(t *testing.T) []argoperator.Result {
+	t.Helper()
+	var out []argoperator.Result
+	for _, name := range []string{"monitored", "monitored-pods"} {
+		dir := filepath.Join(root, "testdata", "operators", name)
+		data, err := os.ReadFile(filepath.Join(dir, "operator.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		result, err := argoperator.Generate([]argoperator.Source{{Name: name, Data: data, Dir: os.DirFS(dir)}}, argoperator.Options{})
+		if err != nil || result.Findings.HasErrors() {
+			t.Fatal(err, result.Findings)
+		}
+		out = append(out, result)
+	}
+	return out
+}
+
+// TestWorkflowMetrics has the workflow controller's own code count what the
+// emitted WorkflowTemplates ask for: the series that the alerts are about are
+// then those that Prometheus reads from it.
+func TestWorkflowMetrics(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	registry := prometheus.NewRegistry()
+	registerer := prometheus.DefaultRegisterer
+	prometheus.DefaultRegisterer = registry // the controller takes no other
+	defer func() { prometheus.DefaultRegisterer = registerer }()
+	controller, err := argometrics.New(ctx, "workflows-controller", "argo_workflows", &telemetry.Config{Enabled: true}, argometrics.Callbacks{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := strings.NewReplacer("{{workflow.status}}", "Failed", "{{workflow.duration}}", "2.500000", "{{workflow.creationTimestamp.s}}", "1700000000")
+	results := monitoredOperators(t)
+	for _, result := range results {
+		for _, o := range result.Objects() {
+			if wt, ok := o.(*wfv1.WorkflowTemplate); ok {
+				for _, m := range wt.Spec.Metrics.Prometheus {
+					m = m.DeepCopy()
+					m.SetValueString(values.Replace(m.GetValueString()))
+					for _, l := range m.Labels {
+						l.Value = values.Replace(l.Value)
+					}
+					if err := controller.UpsertCustomMetric(ctx, m, "uid", nil); err != nil {
+						t.Errorf("%s: %v", m.Name, err)
+					}
+				}
+			}
+		}
+	}
+	counted := gathered(t, registry)
+	used := regexp.MustCompile(`(argo_workflows_\w+)\{operator="([^"]+)", operator_namespace="([^"]+)"`)
+	for _, result := range results {
+		for _, r := range rulesOf(result) {
+			for _, series := range used.FindAllStringSubmatch(r.Expr.String(), -1) {
+				if !slices.Contains(counted[series[1]], series[2]+" "+series[3]) {
+					t.Errorf("%s is about %s, which the workflow controller does not have; it has %v", r.Alert, series[0], counted)
+				}
+			}
+		}
+	}
+}
+
+// gathered is what Prometheus reads: for each metric, operator and namespace of its series.
+func gathered(t *testing.T, registry *prometheus.Registry) map[string][]string {
+	t.Helper()
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string][]string{}
+	for _, family := range families {
+		for _, m := range family.GetMetric() {
+			labels := map[string]string{}
+			for _, l := range m.GetLabel() {
+				labels[l.GetName()] = l.GetValue()
+			}
+			out[family.GetName()] = append(out[family.GetName()], labels["operator"]+" "+labels["operator_namespace"])
+		}
+	}
+	return out
+}
+
+func rulesOf(result argoperator.Result) []monitoringv1.Rule {
+	var out []monitoringv1.Rule
+	for _, o := range result.Objects() {
+		if p, ok := o.(*monitoringv1.PrometheusRule); ok {
+			out = append(out, p.Spec.Groups[0].Rules...)
+		}
+	}
+	return out
+}
+
+// TestAlertsAreDocumented: where an alert sends people, there is something to read.
+func TestAlertsAreDocumented(t *testing.T) {
+	checked := 0
+	for _, result := range monitoredOperators(t) {
+		for _, r := range rulesOf(result) {
+			page, anchor, _ := strings.Cut(r.Annotations["docs"], "#")
+			text, err := os.ReadFile(filepath.Join(root, page))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if anchor != strings.ToLower(r.Alert) || !strings.Contains(string(text), "\n### "+r.Alert+"\n") {
+				t.Errorf("%s sends people to %s, where no heading is called so", r.Alert, r.Annotations["docs"])
+			}
+			checked++
+		}
+	}
+	if checked < 12 {
+		t.Errorf("only %d alerts", checked)
+	}
+}

@@ -1,0 +1,63 @@
+package definition
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// ownAlertLabels are those that an alert has by itself.
+var ownAlertLabels = []string{
+	"alertname", "severity", "operator", "operator_namespace", "namespace", "eventsource_name", "event_name", "sensor_name", "trigger_name",
+}
+
+// monitoring checks what Prometheus is told, and that there is something to tell.
+func (c *checker) monitoring() {
+	m, p := c.op.Spec.Install.Monitoring, pathOf("spec", "install", "monitoring")
+	if m == nil {
+		return
+	}
+	c.objectLabels(m.Labels, p.to("labels"))
+	c.alertLabels(m.AlertLabels, p.to("alertLabels"))
+	if at := p.to("interval"); c.written(at) {
+		c.interval(m.Interval, at)
+	}
+	c.idle(p.to("labels"), m.PodMonitor || m.PrometheusRule, "podMonitor: true or prometheusRule: true")
+	c.idle(p.to("interval"), m.PodMonitor, "podMonitor: true")
+	c.idle(p.to("alertLabels"), m.PrometheusRule, "prometheusRule: true")
+}
+
+// idle reports a key that says something about an object that is not emitted.
+func (c *checker) idle(p steps, emitted bool, want string) {
+	if c.written(p) && !emitted {
+		c.addKey(p, diag.ConflictingKeys, fmt.Sprintf("%s has no effect without %s", p, want), "write "+want+" beside it, or remove it")
+	}
+}
+
+func (c *checker) interval(text string, p steps) {
+	d, ok := c.duration(text, p)
+	if ok && (d < time.Second || d%time.Second != 0) {
+		c.add(p, diag.BadValue, fmt.Sprintf("%s: %q is not a number of whole seconds", p, text), "such as 15s, 30s or 1m")
+	}
+}
+
+// alertLabels checks names as Prometheus takes them, and values that it does not
+// take for templates.
+func (c *checker) alertLabels(labels map[string]string, p steps) {
+	for _, key := range sortedKeys(labels) {
+		at := p.to(key)
+		switch {
+		case slices.Contains(ownAlertLabels, key):
+			c.addKey(at, diag.Reserved, fmt.Sprintf("an alert has the label %s by itself", key), "remove it")
+		case !identifier.MatchString(key) || strings.HasPrefix(key, "__"):
+			c.addKey(at, diag.BadName, fmt.Sprintf("%q is not the name of a label in Prometheus", key), "letters, digits and '_', no digit and no '__' in front")
+		case strings.Contains(labels[key], "{{"):
+			c.add(at, diag.Reserved, fmt.Sprintf("%q holds {{, which Prometheus replaces", labels[key]), "write the text itself")
+		case labels[key] == "":
+			c.add(at, diag.BadValue, fmt.Sprintf("%s is empty", at), "Prometheus drops a label without a value: remove it")
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package manifest
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+	"time"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	"github.com/argoperator/argoperator/pkg/plan"
+)
+
+// podMonitors have Prometheus read the metrics of the EventSource's and the
+// Sensors' pods. They are found by the labels that Argo Events gives to them.
+func podMonitors(p *plan.Plan) []Object {
+	if !p.Install.Monitoring.PodMonitor {
+		return nil
+	}
+	owners := []string{p.Names.EventSource}
+	for _, s := range p.Sensors {
+		if s.Name != p.Names.EventSource {
+			owners = append(owners, s.Name)
+		}
+	}
+	return []Object{&monitoringv1.PodMonitor{
+		TypeMeta:   monitoringType(monitoringv1.PodMonitorsKind),
+		ObjectMeta: monitoringMeta(p),
+		Spec: monitoringv1.PodMonitorSpec{
+			PodMetricsEndpoints: []monitoringv1.PodMetricsEndpoint{{
+				Port: "metrics", Interval: monitoringv1.Duration(p.Install.Monitoring.Interval),
+			}},
+			NamespaceSelector: monitoringv1.NamespaceSelector{MatchNames: []string{p.Install.Namespace}},
+			Selector: metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+				{Key: "controller", Operator: metav1.LabelSelectorOpIn, Values: []string{"eventsource-controller", "sensor-controller"}},
+				{Key: eventsv1.LabelOwnerName, Operator: metav1.LabelSelectorOpIn, Values: owners},
+			}},
+		},
+	}}
+}
+
+// prometheusRules hold the alerts.
+func prometheusRules(p *plan.Plan) []Object {
+	var rules []monitoringv1.Rule
+	for _, a := range p.Install.Monitoring.Alerts {
+		rules = append(rules, rule(p, a))
+	}
+	if len(rules) == 0 {
+		return nil
+	}
+	return []Object{&monitoringv1.PrometheusRule{
+		TypeMeta:   monitoringType(monitoringv1.PrometheusRuleKind),
+		ObjectMeta: monitoringMeta(p),
+		Spec:       monitoringv1.PrometheusRuleSpec{Groups: []monitoringv1.RuleGroup{{Name: p.Operator.Name, Rules: rules}}},
+	}}
+}
+
+func rule(p *plan.Plan, a plan.Alert) monitoringv1.Rule {
+	labels := map[string]string{"severity": string(a.Severity), "operator": p.Operator.Name, "operator_namespace": p.Install.Namespace}
+	maps.Copy(labels, p.Install.Monitoring.AlertLabels)
+	return monitoringv1.Rule{
+		Alert:  a.Name,
+		Expr:   intstr.FromString(a.Expr),
+		For:    ptr.To(monitoringv1.Duration(fmt.Sprintf("%dm", int64(a.For/time.Minute)))),
+		Labels: labels,
+		Annotations: map[string]string{
+			"summary": a.Summary, "description": a.Description,
+			"docs": "docs/operations.md#" + strings.ToLower(a.Name),
+		},
+	}
+}
+
+func monitoringType(kind string) metav1.TypeMeta {
+	return metav1.TypeMeta{APIVersion: monitoringv1.SchemeGroupVersion.String(), Kind: kind}
+}
+
+func monitoringMeta(p *plan.Plan) metav1.ObjectMeta {
+	m := meta(p, p.Operator.Name)
+	maps.Copy(m.Labels, p.Install.Monitoring.Labels)
+	return m
+}
+
+// metrics are kept by the workflow controller. Prometheus would rename a label
+// called namespace: it is the controller's own.
+func metrics(p *plan.Plan, list []plan.Metric) *wfv1.Metrics {
+	if len(list) == 0 {
+		return nil
+	}
+	out := &wfv1.Metrics{}
+	for _, m := range list {
+		metric := &wfv1.Prometheus{
+			Name: m.Name, Help: m.Help, When: m.When,
+			Labels: []*wfv1.MetricLabel{
+				{Key: "operator", Value: p.Operator.Name},
+				{Key: "operator_namespace", Value: p.Install.Namespace},
+			},
+		}
+		if m.Result {
+			metric.Labels = append(metric.Labels, &wfv1.MetricLabel{Key: "result", Value: "{{workflow.status}}"})
+		}
+		switch m.Kind {
+		case plan.Counter:
+			metric.Counter = &wfv1.Counter{Value: m.Value}
+		case plan.Gauge:
+			metric.Gauge = &wfv1.Gauge{Value: m.Value, Realtime: ptr.To(false)}
+		case plan.Histogram:
+			metric.Histogram = &wfv1.Histogram{Value: m.Value, Buckets: buckets(m.Buckets)}
+		}
+		out.Prometheus = append(out.Prometheus, metric)
+	}
+	return out
+}
+
+func buckets(bounds []float64) []wfv1.Amount {
+	var out []wfv1.Amount
+	for _, b := range bounds {
+		out = append(out, wfv1.Amount{Value: json.Number(strconv.FormatFloat(b, 'g', -1, 64))})
+	}
+	return out
+}

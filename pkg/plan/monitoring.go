@@ -1,0 +1,250 @@
+package plan
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+)
+
+// Monitoring is what Prometheus is told about the operator.
+type Monitoring struct {
+	PodMonitor  bool
+	Interval    string            // between two readings; empty: the Prometheus's own
+	Labels      map[string]string // of the objects
+	AlertLabels map[string]string
+	Alerts      []Alert
+	Reconciles  []Metric // that the workflow controller counts of the reconciles
+	Resyncs     []Metric // and of the resyncs
+}
+
+// Severity says how soon somebody has to look.
+type Severity string
+
+// The severities: at once, and within the day.
+const (
+	Critical Severity = "critical"
+	Warning  Severity = "warning"
+)
+
+// Alert is a condition that somebody is told of. Expr is PromQL.
+type Alert struct {
+	Name        string
+	Expr        string
+	For         time.Duration // how long it has to hold
+	Severity    Severity
+	Summary     string
+	Description string // a template of Prometheus
+}
+
+// Metric is one that the workflow controller keeps of finished Workflows, under
+// its own prefix. Its labels are the operator's name and namespace: nothing in
+// it grows with the number of custom resources.
+type Metric struct {
+	Name    string
+	Help    string // the same in every operator: the controller refuses two
+	Kind    MetricKind
+	Value   string
+	When    string    // empty: always
+	Result  bool      // it has a label for the outcome of the Workflow
+	Buckets []float64 // of a histogram
+}
+
+// MetricKind is how a metric adds up.
+type MetricKind string
+
+// The kinds of metrics.
+const (
+	Counter   MetricKind = "counter"
+	Gauge     MetricKind = "gauge"
+	Histogram MetricKind = "histogram"
+)
+
+// MetricPrefix is what the workflow controller puts before the name of a metric.
+const MetricPrefix = "argo_workflows_"
+
+// The metrics of the operator's Workflows.
+const (
+	reconcilesTotal   = "argoperator_reconciles_total"
+	reconcileDuration = "argoperator_reconcile_duration_seconds"
+	resyncsTotal      = "argoperator_resyncs_total"
+	lastResync        = "argoperator_last_resync_timestamp_seconds"
+)
+
+func monitoring(p *Plan, s v1alpha1.Spec) Monitoring {
+	in := s.Install.Monitoring
+	if in == nil || !in.PodMonitor && !in.PrometheusRule {
+		return Monitoring{}
+	}
+	out := Monitoring{PodMonitor: in.PodMonitor, Labels: in.Labels, AlertLabels: in.AlertLabels, Resyncs: resyncMetrics()}
+	if p.Reconcile.Engine != Direct {
+		out.Reconciles = reconcileMetrics()
+	}
+	if in.Interval != "" {
+		out.Interval = seconds(duration(in.Interval))
+	}
+	if in.PrometheusRule {
+		out.Alerts = alerts(p, duration(s.Reconcile.Resync))
+	}
+	return out
+}
+
+func reconcileMetrics() []Metric {
+	return []Metric{
+		{Name: reconcilesTotal, Help: "Finished reconcile Workflows by result.", Kind: Counter, Value: "1", Result: true},
+		{
+			Name: reconcileDuration, Help: "Seconds from the start of a reconcile Workflow to its end.",
+			Kind: Histogram, Value: "{{workflow.duration}}", Buckets: []float64{1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800},
+		},
+	}
+}
+
+func resyncMetrics() []Metric {
+	return []Metric{
+		{Name: resyncsTotal, Help: "Finished resync Workflows by result.", Kind: Counter, Value: "1", Result: true},
+		{
+			Name: lastResync, Help: "When the last resync Workflow that succeeded was created, in seconds since 1970.",
+			Kind: Gauge, Value: "{{workflow.creationTimestamp.s}}", When: "{{workflow.status}} == Succeeded",
+		},
+	}
+}
+
+// alerts are conditions on metrics that exist: those of the EventSource's and
+// the Sensors' pods, and those above.
+func alerts(p *Plan, resync time.Duration) []Alert {
+	list := []Alert{eventSourceDown(p), sensorDown(p), eventsNotSent(p), deadLetter(p)}
+	if len(rewritten(p)) > 0 {
+		list = append(list, writesRefused(p))
+	}
+	if p.Reconcile.Engine != Direct {
+		list = append(list, reconcilesFailing(p))
+	}
+	return append(list, resyncMissing(p, resync))
+}
+
+// eventSourceDown asks for one entry that runs, not for all: Argo Events sets the
+// count back to zero for every entry that it starts.
+func eventSourceDown(p *Plan) Alert {
+	return Alert{
+		Name: "ArgoperatorEventSourceDown", For: 10 * time.Minute, Severity: Critical,
+		Expr:    fmt.Sprintf("absent(argo_events_event_service_running_total%s > 0)", ofSource(p)),
+		Summary: "No EventSource pod of the operator is watching.",
+		Description: "Nothing that happens to the custom resources is noticed. " +
+			"What is missed is made up for when the pod is back: it announces everything there is.",
+	}
+}
+
+func sensorDown(p *Plan) Alert {
+	var absent []string
+	for _, s := range p.Sensors {
+		absent = append(absent, fmt.Sprintf("absent(argo_events_action_triggered_total{namespace=%q, sensor_name=%q})", p.Install.Namespace, s.Name))
+	}
+	return Alert{
+		Name: "ArgoperatorSensorDown", For: 10 * time.Minute, Severity: Critical,
+		Expr:        strings.Join(absent, "\nor\n"),
+		Summary:     "A Sensor of the operator does not run.",
+		Description: "No pod of the Sensor {{ $labels.sensor_name }} listens. Events wait on the bus until it is back, as long as the bus keeps them.",
+	}
+}
+
+func eventsNotSent(p *Plan) Alert {
+	return Alert{
+		Name: "ArgoperatorEventsNotSent", For: time.Minute, Severity: Warning,
+		Expr:        fmt.Sprintf("sum by (namespace, eventsource_name) (increase(argo_events_events_processing_failed_total%s[15m])) > 0", ofSource(p)),
+		Summary:     "Events of the operator did not reach the event bus.",
+		Description: "The EventSource {{ $labels.eventsource_name }} could not hand on {{ $value | printf \"%.0f\" }} events in 15 minutes. They are lost; the next resync makes up for them.",
+	}
+}
+
+// deadLetter is about every trigger with nothing left to try.
+func deadLetter(p *Plan) Alert {
+	return Alert{
+		Name: "ArgoperatorDeadLetter", For: time.Minute, Severity: Warning,
+		Expr:    fmt.Sprintf("sum by (namespace, sensor_name, trigger_name) (%s) > 0", grown("argo_events_action_retries_failed_total"+ofSensors(p, "!~"), "15m")),
+		Summary: "An event of the operator was given up after all its retries.",
+		Description: "The trigger {{ $labels.trigger_name }} of the Sensor {{ $labels.sensor_name }} used up its retries, and nothing else tries it. " +
+			"The Sensor's log has the event. The next resync makes up for it.",
+	}
+}
+
+// writesRefused is about triggers whose failure is noted on the custom resource.
+func writesRefused(p *Plan) Alert {
+	return Alert{
+		Name: "ArgoperatorWritesRefused", For: 5 * time.Minute, Severity: Warning,
+		Expr:    fmt.Sprintf("sum by (namespace, sensor_name, trigger_name) (increase(argo_events_action_retries_failed_total%s[15m])) > 0", ofSensors(p, "=~")),
+		Summary: "The API server does not take what the operator writes.",
+		Description: "Writes of the trigger {{ $labels.trigger_name }} of the Sensor {{ $labels.sensor_name }} are refused. " +
+			"The condition Ready of the custom resources concerned says Failed.",
+	}
+}
+
+func reconcilesFailing(p *Plan) Alert {
+	return Alert{
+		Name: "ArgoperatorReconcilesFailing", For: 5 * time.Minute, Severity: Warning,
+		Expr:        fmt.Sprintf("sum by (operator, operator_namespace) (%s) > 0", grown(MetricPrefix+reconcilesTotal+ofWorkflows(p, `, result!="Succeeded"`), "30m")),
+		Summary:     "Reconcile Workflows of the operator fail.",
+		Description: "{{ $value | printf \"%.0f\" }} reconciles failed in 30 minutes, each with all its retries. The condition Ready of the custom resources concerned names the Workflow.",
+	}
+}
+
+// resyncMissing waits for one resync more where there is no time at all: a
+// workflow controller that starts anew has forgotten it.
+func resyncMissing(p *Plan, every time.Duration) Alert {
+	series := MetricPrefix + lastResync + ofWorkflows(p, "")
+	return Alert{
+		Name: "ArgoperatorResyncMissing", For: every + 10*time.Minute, Severity: Warning,
+		Expr:    fmt.Sprintf("time() - max by (operator, operator_namespace) (%s) > %d\nor\nabsent(%s)", series, int64(every/time.Second), series),
+		Summary: "The operator has not looked at everything again for long.",
+		Description: "The last two resyncs of {{ $labels.operator }} did not succeed or never began, or Prometheus does not read the workflow controller's metrics. " +
+			"Until one does, lost events stay lost.",
+	}
+}
+
+// grown is by how much a counter grew within a window, also one that was not
+// there before: Argo makes most counters when they first count.
+func grown(series, window string) string {
+	return fmt.Sprintf("\n  (%s unless %s offset %s)\n  or\n  increase(%s[%s])\n", series, series, window, series, window)
+}
+
+func ofSource(p *Plan) string {
+	return fmt.Sprintf("{namespace=%q, eventsource_name=%q}", p.Install.Namespace, p.Names.EventSource)
+}
+
+// ofSensors selects the triggers of the Sensors that have a second request to
+// make when the first fails (=~), or all others (!~).
+func ofSensors(p *Plan, matches string) string {
+	var names []string
+	for _, s := range p.Sensors {
+		names = append(names, s.Name)
+	}
+	trigger := ""
+	if list := rewritten(p); len(list) > 0 {
+		trigger = fmt.Sprintf(", trigger_name%s%q", matches, "("+strings.Join(list, "|")+")(-lane[0-9]+)?")
+	}
+	return fmt.Sprintf("{namespace=%q, sensor_name=~%q%s}", p.Install.Namespace, strings.Join(names, "|"), trigger)
+}
+
+var lane = regexp.MustCompile(`-lane[0-9]+$`)
+
+// rewritten lists the triggers with a fallback, the lanes of one as one.
+func rewritten(p *Plan) []string {
+	var names []string
+	for _, s := range p.Sensors {
+		for _, t := range s.Triggers {
+			if name := lane.ReplaceAllString(t.Name, ""); t.Call != nil && t.Call.Fallback != nil && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+func ofWorkflows(p *Plan, more string) string {
+	return fmt.Sprintf("{operator=%q, operator_namespace=%q%s}", p.Operator.Name, p.Install.Namespace, more)
+}
+
+// seconds is a duration as Prometheus takes it.
+func seconds(d time.Duration) string { return fmt.Sprintf("%ds", int64(d/time.Second)) }
