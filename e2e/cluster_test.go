@@ -35,12 +35,14 @@ const (
 )
 
 var (
-	deployments = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
-	configMaps  = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
-	pods        = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
-	workflows   = schema.GroupVersionResource{Group: "argoproj.io", Version: "v1alpha1", Resource: "workflows"}
-	crds        = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
-	memcacheds  = schema.GroupVersionResource{Group: "cache.example.com", Version: "v1alpha1", Resource: "memcacheds"}
+	deployments    = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
+	configMaps     = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+	pods           = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
+	resourceQuotas = schema.GroupVersionResource{Version: "v1", Resource: "resourcequotas"}
+	eventSources   = schema.GroupVersionResource{Group: "argoproj.io", Version: "v1alpha1", Resource: "eventsources"}
+	workflows      = schema.GroupVersionResource{Group: "argoproj.io", Version: "v1alpha1", Resource: "workflows"}
+	crds           = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	memcacheds     = schema.GroupVersionResource{Group: "cache.example.com", Version: "v1alpha1", Resource: "memcacheds"}
 )
 
 // cluster is the cluster of $KUBECONFIG.

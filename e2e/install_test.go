@@ -55,6 +55,37 @@ func variant(t *testing.T, example, more string) string {
 	return dir
 }
 
+// rewritten copies a definition into a new directory with another word in all
+// of its files.
+func rewritten(t *testing.T, from, old, by string) string {
+	t.Helper()
+	dir, found := variant(t, from, ""), 0
+	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		found += strings.Count(string(data), old)
+		return os.WriteFile(path, []byte(strings.ReplaceAll(string(data), old, by)), 0o600)
+	})
+	if err != nil || found == 0 {
+		t.Fatalf("%q is %d times in %s: %v", old, found, from, err)
+	}
+	return dir
+}
+
+// replaceOnce puts a word in the place of another that must be there.
+func replaceOnce(t *testing.T, text, old, by string) string {
+	t.Helper()
+	if !strings.Contains(text, old) {
+		t.Fatalf("%q has no %q", text, old)
+	}
+	return strings.Replace(text, old, by, 1)
+}
+
 // TestFullCRDs lets the API server judge all output against the full schemas of
 // Argo Workflows. Clusters mostly have the minimal ones, which take anything;
 // they are put back at the end.

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -114,6 +115,41 @@ func (o *operator) awaitListening(t *testing.T) {
 		})
 		o.awaitLog(t, part.label+"="+part.name, part.says)
 	}
+	o.awaitHeard(t)
+}
+
+// heard is how a Sensor notes by what it listens.
+var heard = regexp.MustCompile(`"(argoperator\.dev/heard-[a-z0-9-]+)": "([0-9a-f]{16})"`)
+
+// awaitHeard waits until every Sensor has noted that it listens, and the pod of
+// the EventSource is the one that announces everything to it.
+func (o *operator) awaitHeard(t *testing.T) {
+	t.Helper()
+	want := map[string]string{}
+	for _, object := range o.objects {
+		dependencies, _, _ := unstructured.NestedSlice(object.Object, "spec", "dependencies")
+		for _, d := range dependencies {
+			jq, _, _ := unstructured.NestedString(d.(map[string]any), "transform", "jq")
+			if found := heard.FindStringSubmatch(jq); found != nil {
+				want[found[1]] = found[2]
+			}
+		}
+	}
+	source := o.only("EventSource").GetName()
+	o.cluster.await(t, "the Sensors to have everything announced", 3*time.Minute, deployments, operators, func(s seen) bool {
+		list := s.withLabel("eventsource-name", source)
+		if len(list) != 1 || !available(list[0]) {
+			return false
+		}
+		annotations, _, _ := unstructured.NestedStringMap(list[0].Object, "spec", "template", "metadata", "annotations")
+		for key, value := range want {
+			if annotations[key] != value {
+				return false
+			}
+		}
+		return len(want) > 0
+	})
+	o.awaitLog(t, "eventsource-name="+source, "running informer")
 }
 
 // awaitLog follows the logs of a pod until a line holds the text.

@@ -1,0 +1,496 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// subject is an operator that the scenarios are played with: all keep Memcacheds,
+// by different engines.
+type subject struct {
+	name       string // ENGINE/EXAMPLE
+	engine     string
+	definition func(t *testing.T) string
+	namespace  string // of its custom resources
+	burst      int    // custom resources at once
+}
+
+var subjects = []subject{
+	{"direct/memcached", "direct", example("memcached"), nsA, 100},
+	{"workflow/memcached-logic", "workflow", example("memcached-logic"), nsA, 100},
+	{"workflow/templates", "workflow", func(t *testing.T) string {
+		return variant(t, "../examples/memcached", "  reconcile: {engine: workflow}\n")
+	}, nsA, 20},
+	{"steps/memcached-tutorial", "steps", example("memcached-tutorial"), nsOpen, 5},
+}
+
+func example(name string) func(*testing.T) string {
+	return func(*testing.T) string { return "../examples/" + name }
+}
+
+// scenario is something that happens to an operator, and what must come of it.
+type scenario struct {
+	name string
+	play func(*testing.T, *world)
+	for_ []string // engines; nil: all
+}
+
+var scenarios = []scenario{
+	{name: "source-down", play: sourceDown},
+	{name: "sensor-down", play: sensorDown},
+	{name: "bus-down", play: busDown},
+	{name: "bus-store-lost", play: busStoreLost},
+	{name: "api-restart", play: apiRestart},
+	{name: "controller-down", play: controllerDown},
+	{name: "quick-edits", play: quickEdits},
+	{name: "burst", play: burst},
+	{name: "child-edited", play: childEdited},
+	{name: "child-deleted", play: childDeleted},
+	{name: "child-foreign", play: childForeign},
+	{name: "quota", play: quota},
+	{name: "refusals", play: refusals},
+	{name: "namespace-deleted", play: namespaceDeleted},
+	{name: "redefined", play: redefined},
+}
+
+// TestScenarios plays every scenario with every operator that claims it. One
+// alone: -run 'TestScenarios/direct.memcached/quick-edits'.
+func TestScenarios(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not part of the short run")
+	}
+	for _, s := range subjects {
+		t.Run(s.name, func(t *testing.T) {
+			c := connect(t)
+			w := &world{subject: s, operator: c.install(t, s.name, s.definition(t))}
+			for _, one := range scenarios {
+				if one.for_ == nil || slices.Contains(one.for_, s.engine) {
+					t.Run(one.name, func(t *testing.T) { w.play(t, one) })
+				}
+			}
+		})
+	}
+}
+
+// world is a subject on the cluster.
+type world struct {
+	*operator
+	subject  subject
+	measured func(format string, args ...any)
+}
+
+func (w *world) play(t *testing.T, s scenario) {
+	w.measured = record(t, s.name, w.subject.name)
+	t.Cleanup(func() {
+		if t.Failed() {
+			w.dump(t)
+		}
+		w.removeAll(t, memcacheds)
+	})
+	s.play(t, w)
+}
+
+// make creates a Memcached.
+func (w *world) make(t *testing.T, name string, size int64) *unstructured.Unstructured {
+	t.Helper()
+	return w.makeIn(t, w.subject.namespace, name, size)
+}
+
+func (w *world) makeIn(t *testing.T, namespace, name string, size int64) *unstructured.Unstructured {
+	t.Helper()
+	return w.create(t, "cache.example.com/v1alpha1", memcacheds.Resource, namespace, name, map[string]any{"size": size})
+}
+
+// edit changes its size.
+func (w *world) edit(t *testing.T, cr *unstructured.Unstructured, size int64) {
+	t.Helper()
+	w.merge(t, memcacheds, cr, fmt.Sprintf(`{"spec":{"size":%d}}`, size))
+}
+
+// drop deletes it, without waiting.
+func (w *world) drop(t *testing.T, cr *unstructured.Unstructured) {
+	t.Helper()
+	client := w.cluster.objects.Resource(memcacheds).Namespace(cr.GetNamespace())
+	if err := client.Delete(t.Context(), cr.GetName(), metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+		t.Fatal(err)
+	}
+}
+
+// has waits until a Memcached has one Deployment of its size and says so on its
+// status.
+func (w *world) has(t *testing.T, cr *unstructured.Unstructured, size int64) {
+	t.Helper()
+	w.hasChild(t, cr, size)
+	w.cluster.await(t, fmt.Sprintf("the status of %s to be ready with %d", cr.GetName(), size), slow, memcacheds, cr.GetNamespace(), func(s seen) bool {
+		now := s.by(cr.GetUID())
+		return now != nil && number(now, "spec", "size") == size && current(now, "True") && number(now, "status", "readyReplicas") == size
+	})
+}
+
+func (w *world) hasChild(t *testing.T, cr *unstructured.Unstructured, size int64) *unstructured.Unstructured {
+	t.Helper()
+	s := w.cluster.await(t, fmt.Sprintf("one Deployment of %s with %d replicas", cr.GetName(), size), slow, deployments, cr.GetNamespace(), func(s seen) bool {
+		owned := s.ownedBy(cr)
+		return len(owned) == 1 && number(owned[0], "spec", "replicas") == size
+	})
+	return s.ownedBy(cr)[0]
+}
+
+// gone waits until nothing is left of a Memcached.
+func (w *world) gone(t *testing.T, cr *unstructured.Unstructured) {
+	t.Helper()
+	w.cluster.await(t, cr.GetName()+" to go", slow, memcacheds, cr.GetNamespace(), func(s seen) bool { return s.by(cr.GetUID()) == nil })
+	w.cluster.await(t, "the Deployment of "+cr.GetName()+" to go", slow, deployments, cr.GetNamespace(), func(s seen) bool { return len(s.ownedBy(cr)) == 0 })
+}
+
+// life is three Memcacheds to which something happens at a bad time: one is
+// created, one edited, one deleted.
+type life struct{ created, edited, deleted *unstructured.Unstructured }
+
+func (w *world) begin(t *testing.T) *life {
+	t.Helper()
+	l := &life{edited: w.make(t, "edited", 0), deleted: w.make(t, "deleted", 0)}
+	w.has(t, l.edited, 0)
+	w.has(t, l.deleted, 0)
+	return l
+}
+
+func (w *world) happen(t *testing.T, l *life) {
+	t.Helper()
+	l.created = w.make(t, "created", 1)
+	w.edit(t, l.edited, 1)
+	w.drop(t, l.deleted)
+}
+
+func (w *world) end(t *testing.T, l *life) {
+	t.Helper()
+	w.has(t, l.created, 1)
+	w.has(t, l.edited, 1)
+	w.gone(t, l.deleted)
+}
+
+func sourceDown(t *testing.T, w *world) {
+	l := w.begin(t)
+	w.without(t, "eventsource-name", func() { w.happen(t, l) })
+	began := time.Now()
+	w.end(t, l)
+	w.measured("made up for %s after the EventSource is back", seconds(time.Since(began)))
+}
+
+func sensorDown(t *testing.T, w *world) {
+	l := w.begin(t)
+	w.without(t, "sensor-name", func() { w.happen(t, l) })
+	began := time.Now()
+	w.end(t, l)
+	w.measured("made up for %s after the Sensors are back", seconds(time.Since(began)))
+}
+
+// busDown: what is said while the bus is away is lost. The resync finds it.
+func busDown(t *testing.T, w *world) {
+	l := w.begin(t)
+	during(t, theBus, func() { w.happen(t, l) })
+	began := time.Now()
+	w.startResync(t)
+	w.end(t, l)
+	w.measured("made up for %s after the resync began", seconds(time.Since(began)))
+}
+
+// busStoreLost: the Sensors never subscribe again by themselves. The resync
+// hears that they are deaf; it is told so here, as it takes three minutes.
+func busStoreLost(t *testing.T, w *world) {
+	l := w.begin(t)
+	loseBus(t, func() { w.happen(t, l) })
+	w.deafen(t)
+	began := time.Now()
+	w.startResync(t)
+	w.end(t, l)
+	late := w.make(t, "late", 0)
+	w.has(t, late, 0)
+	w.measured("made up for, and events heard again, %s after the resync began", seconds(time.Since(began)))
+}
+
+// deafen sets the time back at which the Sensors heard something last.
+func (o *operator) deafen(t *testing.T) {
+	t.Helper()
+	source := o.only("EventSource")
+	for _, object := range o.objects {
+		if object.GetKind() == "Sensor" {
+			o.merge(t, eventSources, source, fmt.Sprintf(`{"metadata":{"annotations":{"argoperator.dev/heard-%s":"2001-01-01T00:00:00Z"}}}`, object.GetName()))
+		}
+	}
+}
+
+// apiRestart: watches break, requests fail, and events go on coming.
+func apiRestart(t *testing.T, w *world) {
+	l := w.begin(t)
+	w.edit(t, l.edited, 0)
+	control(t, "restart", theAPIServer)
+	w.cluster.await(t, "the API server to answer", slow, memcacheds, w.subject.namespace, func(seen) bool { return true })
+	began := time.Now()
+	w.happen(t, l)
+	w.end(t, l)
+	w.measured("everything done %s after the API server is back", seconds(time.Since(began)))
+}
+
+// controllerDown: without the controller of Workflows the direct engine goes on,
+// the others wait.
+func controllerDown(t *testing.T, w *world) {
+	l := w.begin(t)
+	began := time.Now()
+	during(t, theController, func() {
+		w.happen(t, l)
+		if w.subject.engine == "direct" {
+			w.end(t, l)
+			w.measured("nothing waits: done in %s while it is down", seconds(time.Since(began)))
+		}
+		began = time.Now()
+	})
+	w.end(t, l)
+	if w.subject.engine != "direct" {
+		w.measured("made up for %s after the controller is back", seconds(time.Since(began)))
+	}
+}
+
+// quickEdits: the last one wins, and stays.
+func quickEdits(t *testing.T, w *world) {
+	cr := w.make(t, "quick", 0)
+	began := time.Now()
+	for i := range 19 {
+		w.edit(t, cr, int64(i%2+1))
+	}
+	w.edit(t, cr, 0)
+	edited := time.Since(began)
+	w.has(t, cr, 0)
+	took := time.Since(began)
+	w.awaitIdle(t)
+	w.has(t, cr, 0)
+	w.measured("20 edits in %s, the last one in force after %s and still when all was quiet", seconds(edited), seconds(took))
+}
+
+// burst: many at once, where no pod may start, so that the operator is what is
+// seen and not the machine.
+func burst(t *testing.T, w *world) {
+	const namespace = "e2e-burst"
+	w.cluster.namespace(t, namespace, "")
+	w.limit(t, namespace, "pods", 0)
+	n := w.subject.burst
+	step := func(size int64, do func(i int)) time.Duration {
+		began := time.Now()
+		for i := range n {
+			do(i)
+		}
+		w.cluster.await(t, fmt.Sprintf("%d Deployments of size %d", n, size), 20*time.Minute, deployments, namespace, func(s seen) bool {
+			right := 0
+			for _, d := range s {
+				if metav1.GetControllerOf(d) != nil && number(d, "spec", "replicas") == size {
+					right++
+				}
+			}
+			return right == n && len(s) == n
+		})
+		return time.Since(began)
+	}
+	list := make([]*unstructured.Unstructured, n)
+	created := step(1, func(i int) { list[i] = w.makeIn(t, namespace, fmt.Sprintf("m%d", i), 1) })
+	edited := step(2, func(i int) { w.edit(t, list[i], 2) })
+	w.cluster.await(t, "every status to be current", 20*time.Minute, memcacheds, namespace, func(s seen) bool {
+		return !slices.ContainsFunc(s, func(cr *unstructured.Unstructured) bool {
+			return number(cr, "status", "observedGeneration") != cr.GetGeneration()
+		})
+	})
+	w.measured("%d created: all there after %s; %d edited: after %s", n, seconds(created), n, seconds(edited))
+}
+
+func childEdited(t *testing.T, w *world) {
+	cr := w.make(t, "edited-child", 0)
+	w.has(t, cr, 0)
+	w.awaitIdle(t)
+	d := w.hasChild(t, cr, 0)
+	began := time.Now()
+	w.merge(t, deployments, d, `{"spec":{"replicas":2}}`)
+	w.cluster.await(t, "the Deployment to be as it was", slow, deployments, d.GetNamespace(), func(s seen) bool {
+		now := s.by(d.GetUID())
+		return now != nil && now.GetGeneration() >= d.GetGeneration()+2 && number(now, "spec", "replicas") == 0
+	})
+	w.measured("as it was after %s", seconds(time.Since(began)))
+	w.has(t, cr, 0)
+}
+
+func childDeleted(t *testing.T, w *world) {
+	cr := w.make(t, "deleted-child", 0)
+	w.has(t, cr, 0)
+	w.awaitIdle(t)
+	d := w.hasChild(t, cr, 0)
+	began := time.Now()
+	if err := w.cluster.objects.Resource(deployments).Namespace(d.GetNamespace()).Delete(t.Context(), d.GetName(), metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	w.cluster.await(t, "another Deployment", slow, deployments, d.GetNamespace(), func(s seen) bool {
+		owned := s.ownedBy(cr)
+		return len(owned) == 1 && owned[0].GetUID() != d.GetUID()
+	})
+	w.measured("back after %s", seconds(time.Since(began)))
+	w.has(t, cr, 0)
+}
+
+// childForeign: an object of others in the place of a child stays as it is, and
+// the custom resource says so.
+func childForeign(t *testing.T, w *world) {
+	probe := w.make(t, "probe", 0)
+	child := w.hasChild(t, probe, 0)
+	foreign := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "apps/v1", "kind": "Deployment",
+		"metadata": map[string]any{"name": replaceOnce(t, child.GetName(), "probe", "foreign"), "namespace": w.subject.namespace},
+		"spec": map[string]any{
+			"replicas": int64(0), "selector": map[string]any{"matchLabels": map[string]any{"app": "other"}},
+			"template": map[string]any{
+				"metadata": map[string]any{"labels": map[string]any{"app": "other"}},
+				"spec":     map[string]any{"containers": []any{map[string]any{"name": "other", "image": "docker.io/library/other:1"}}},
+			},
+		},
+	}}
+	client := w.cluster.objects.Resource(deployments).Namespace(w.subject.namespace)
+	foreign, err := client.Create(t.Context(), foreign, metav1.CreateOptions{FieldManager: "somebody"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_, _ = try(nil, "kubectl", "delete", "deployment", "-n", w.subject.namespace, foreign.GetName(), "--ignore-not-found")
+	})
+	cr := w.make(t, "foreign", 1)
+	message := w.refused(t, cr)
+	w.measured("%s", message)
+	now, err := client.Get(t.Context(), foreign.GetName(), metav1.GetOptions{})
+	if err != nil || number(now, "spec", "replicas") != 0 || len(now.GetOwnerReferences()) > 0 || now.GetGeneration() != foreign.GetGeneration() {
+		t.Errorf("the Deployment of others was changed: %v %v", err, now)
+	}
+}
+
+// refused waits until the status says that the custom resource failed, and
+// returns how.
+func (w *world) refused(t *testing.T, cr *unstructured.Unstructured) string {
+	t.Helper()
+	var said string
+	w.cluster.await(t, "the failure on the status of "+cr.GetName(), slow, memcacheds, cr.GetNamespace(), func(s seen) bool {
+		now := s.by(cr.GetUID())
+		if now == nil {
+			return false
+		}
+		status, reason, message := condition(now, "Ready")
+		said = fmt.Sprintf("Ready=%s, %s: %s", status, reason, message)
+		return status == "False" && (reason == "Failed" || reason == "ReconcileFailed")
+	})
+	return said
+}
+
+// quota: what the API server refuses is on the status and holds nobody up; when
+// it may be, the resync makes up for it.
+func quota(t *testing.T, w *world) {
+	const namespace = "e2e-quota"
+	w.cluster.namespace(t, namespace, "")
+	lift := w.limit(t, namespace, "count/deployments.apps", 0)
+	held := w.makeIn(t, namespace, "held", 0)
+	began := time.Now()
+	free := w.make(t, "free", 0)
+	w.has(t, free, 0)
+	beside := time.Since(began)
+	message := w.refused(t, held)
+	lift()
+	w.awaitIdle(t)
+	w.startResync(t)
+	w.has(t, held, 0)
+	w.measured("another one is done in %s meanwhile; %s; made up for by the resync", seconds(beside), message)
+}
+
+// limit sets a quota and returns how to lift it.
+func (w *world) limit(t *testing.T, namespace, what string, n int) func() {
+	t.Helper()
+	quotas := w.cluster.objects.Resource(resourceQuotas).Namespace(namespace)
+	object := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "ResourceQuota", "metadata": map[string]any{"name": "e2e"},
+		"spec": map[string]any{"hard": map[string]any{what: fmt.Sprint(n)}},
+	}}
+	if _, err := quotas.Create(t.Context(), object, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		t.Fatal(err)
+	}
+	w.cluster.await(t, "the quota to be in force", slow, resourceQuotas, namespace, func(s seen) bool {
+		return len(s) == 1 && s[0].Object["status"] != nil && len(nestedMap(s[0], "status", "hard")) > 0
+	})
+	return func() {
+		if err := quotas.Delete(t.Context(), "e2e", metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// namespaceDeleted: a namespace goes with all that is in it, and the operator
+// goes on.
+func namespaceDeleted(t *testing.T, w *world) {
+	const namespace = "e2e-gone"
+	w.cluster.namespace(t, namespace, "")
+	one := w.makeIn(t, namespace, "one", 0)
+	w.has(t, one, 0)
+	w.makeIn(t, namespace, "two", 1) // in the middle of it
+	began := time.Now()
+	run(t, nil, "kubectl", "delete", "namespace", namespace, "--timeout="+slow.String())
+	took := time.Since(began)
+	w.has(t, w.make(t, "elsewhere", 0), 0)
+	w.measured("gone after %s", seconds(took))
+}
+
+// redefined: another definition is applied while custom resources come and
+// change; all follow.
+func redefined(t *testing.T, w *world) {
+	var list []*unstructured.Unstructured
+	for i := range 5 {
+		list = append(list, w.make(t, fmt.Sprintf("r%d", i), 0))
+	}
+	for _, cr := range list {
+		w.has(t, cr, 0)
+	}
+	dir := w.subject.definition(t)
+	began := time.Now()
+	w.apply(t, generate(t, rewritten(t, dir, "-alpine", "-alpine3.99")))
+	created := w.make(t, "created", 0)
+	w.merge(t, memcacheds, list[0], `{"metadata":{"labels":{"in":"flight"}}}`)
+	for _, cr := range append(list, created) {
+		w.cluster.await(t, "the Deployment of "+cr.GetName()+" to be of the new definition", slow, deployments, w.subject.namespace, func(s seen) bool {
+			owned := s.ownedBy(cr)
+			return len(owned) == 1 && hasImage(owned[0], "-alpine3.99")
+		})
+	}
+	took := time.Since(began)
+	w.apply(t, w.manifest)
+	for _, cr := range append(list, created) {
+		w.cluster.await(t, "the Deployment of "+cr.GetName()+" to be of the old definition", slow, deployments, w.subject.namespace, func(s seen) bool {
+			owned := s.ownedBy(cr)
+			return len(owned) == 1 && !hasImage(owned[0], "-alpine3.99")
+		})
+		w.has(t, cr, 0)
+	}
+	w.awaitListening(t)
+	w.measured("6 follow the new definition within %s", seconds(took))
+}
+
+func (o *operator) apply(t *testing.T, manifest []byte) {
+	t.Helper()
+	run(t, manifest, "kubectl", "apply", "-f", "-")
+}
+
+func hasImage(d *unstructured.Unstructured, suffix string) bool {
+	containers, _, _ := unstructured.NestedSlice(d.Object, "spec", "template", "spec", "containers")
+	for _, c := range containers {
+		if image, _ := c.(map[string]any)["image"].(string); len(image) > len(suffix) && image[len(image)-len(suffix):] == suffix {
+			return true
+		}
+	}
+	return false
+}
