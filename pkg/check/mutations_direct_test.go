@@ -19,7 +19,7 @@ const (
 )
 
 func directMutations() []directMutation {
-	return slices.Concat(templateTextMutations(), tokenMutations(), requestMutations(), trialMutations(), callMutations(), answerMutations(), replayMutations())
+	return slices.Concat(templateTextMutations(), tokenMutations(), requestMutations(), trialMutations(), callMutations(), answerMutations(), replayMutations(), eventMutations())
 }
 
 func templateTextMutations() []directMutation {

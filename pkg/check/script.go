@@ -18,6 +18,7 @@ type runtimeConfig struct {
 	Finalizer        string
 	WorkflowTemplate string
 	Templates        bool // the children come from the Sensor
+	Announce         bool // changes of Ready are told by Events
 }
 
 type runtimeKind struct {
