@@ -15,7 +15,8 @@ func TestEvents(t *testing.T) {
 				"managedFields": []any{object{"time": "2026-01-01T00:00:01Z"}, object{"time": "2026-01-01T00:00:02Z"}},
 			},
 			"status": object{"conditions": []any{
-				"what is no condition", object{"type": "Other", "status": "False", "reason": "Failed"},
+				"what is no condition",
+				object{"type": "Other", "status": "False", "reason": "Failed"},
 				object{"type": "Ready", "status": status, "reason": reason, "observedGeneration": generation, "message": message},
 			}},
 		}
