@@ -136,6 +136,7 @@ func TestForeign(t *testing.T) {
 		status, reason, message := condition(now, "Ready")
 		return status == "False" && reason == "Failed" && strings.Contains(message, "service:")
 	})
+	o.told(t, "webapps.web.example.com", cr, "Warning", "ReconcileFailed")
 	now, err := c.objects.Resource(services).Namespace(nsA).Get(t.Context(), "hello", metav1.GetOptions{})
 	if err != nil || now.GetResourceVersion() != foreign.GetResourceVersion() {
 		t.Errorf("somebody else's Service was changed: %v %v", err, now)

@@ -52,6 +52,7 @@ func lifecycle(t *testing.T, o *operator, engine, example, here, there string) {
 	o.awaitDeployment(t, one)
 	created := time.Since(began)
 	o.awaitServers(t, one, 3)
+	o.told(t, "memcacheds.cache.example.com", one, "Normal", "Ready")
 	o.awaitIdle(t)
 	creation := o.counts.since(start)
 

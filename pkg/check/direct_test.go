@@ -82,6 +82,7 @@ func TestObjectsFindsNothingWrongWithDirectOperators(t *testing.T) {
 		{"children of the watched kind", "one kind is watched twice", []string{"  api: {existing: {version: v1, kind: ConfigMap}}\n", children, "\n  - name: copy\n    template: {apiVersion: v1, kind: ConfigMap, metadata: {name: \"${ .metadata.name }-copy\"}}\n"}},
 		{"cluster-scoped kinds", "paths without a namespace", []string{strings.Replace(directAPI, "kind: Web,", "kind: Web, scope: Cluster,", 1), children, "\n  - name: space\n    template: {apiVersion: v1, kind: Namespace, metadata: {name: \"${ .metadata.name }\"}}\n"}},
 		{"templates in Workflows", "the Sensor computes, the pod applies", []string{directAPI, children, deployment, settings, directStatus, "  reconcile: {engine: workflow}\n"}},
+		{"cluster-scoped kinds in Workflows", "their Events live in the namespace default", []string{strings.Replace(directAPI, "kind: Web,", "kind: Web, scope: Cluster,", 1), children, "\n  - name: space\n    template: {apiVersion: v1, kind: Namespace, metadata: {name: \"${ .metadata.name }\"}}\n", "  reconcile: {engine: workflow}\n"}},
 		{"templates in Workflows with a finalizer", "who patches the custom resource", []string{directAPI, children, deployment, "  finalizer: {}\n"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -20,7 +20,7 @@ const (
 )
 
 func directMutations() []directMutation {
-	return slices.Concat(templateTextMutations(), tokenMutations(), requestMutations(), trialMutations(), callMutations(), answerMutations(), heartbeatMutations(), replayMutations())
+	return slices.Concat(templateTextMutations(), tokenMutations(), requestMutations(), trialMutations(), callMutations(), answerMutations(), heartbeatMutations(), replayMutations(), eventMutations())
 }
 
 func templateTextMutations() []directMutation {

@@ -49,6 +49,20 @@ func permissionMutations() []mutation {
 			f.own["source"] = b
 		}, CodePermission, sourceName, "spec.resource[memcached]"},
 		{
+			"create for Events", "nobody would hear of them", func(f *fixture) { f.config["announce"] = true },
+			CodePermission, reconcileName, "spec.templates[0]",
+		},
+		{
+			"create of Events that nobody makes", "nothing tells of Ready", func(f *fixture) { tellingAloud(f); f.config["announce"] = false },
+			CodeExcess, "ClusterRole/memcached-workflow", "rules",
+		},
+		{
+			"Events of cluster-scoped objects in the whole cluster", "they live in one namespace", func(f *fixture) {
+				tellingAloud(f)
+				f.config["parent"].(map[string]any)["namespaced"] = false
+			}, CodeExcess, "ClusterRole/memcached-workflow", "rules",
+		},
+		{
 			"grant for one object by name", "list knows no names", func(f *fixture) { f.clusterRoles["source"].Rules[0].ResourceNames = []string{"a"} },
 			CodePermission, sourceName, "spec.resource[memcached]",
 		},

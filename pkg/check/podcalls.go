@@ -35,14 +35,17 @@ var scriptTable = []struct {
 	{"read", parent, "get", always},
 	{"read", parent, "patch", holding},
 	{"read", parentStatus, "patch", refusing},
+	{"read", tellings, "create", refusingAloud},
 	{"read", children, "list", always},
 	{"apply", parent, "get", always},
 	{"apply", parent, "patch", holdingAlone},
 	{"apply", parentStatus, "patch", reporting},
+	{"apply", tellings, "create", announcing},
 	{"apply", children, "get list create patch", always},
 	{"apply", children, "delete", pruning},
 	{"report", parent, "get", always},
 	{"report", parentStatus, "patch", reporting},
+	{"report", tellings, "create", announcing},
 	{"report", workflowsOf, "get", reporting},
 	{"resync", parent, "list", always},
 	{"resync", parent, "patch", templating},
@@ -53,9 +56,11 @@ var scriptTable = []struct {
 	{"steps-read", parent, "get", always},
 	{"steps-own", children, "get", always},
 	{"steps-own", parentStatus, "patch", reporting},
+	{"steps-own", tellings, "create", announcing},
 	{"steps-status", parent, "get", always},
 	{"steps-status", children, "list", always},
 	{"steps-status", parentStatus, "patch", reporting},
+	{"steps-status", tellings, "create", announcing},
 }
 
 // target is what a command acts on.
@@ -68,6 +73,7 @@ const (
 	workflowsOf
 	sourceOf
 	sensorsOf
+	tellings // Events about the custom resource
 )
 
 func always(script, runtimeKind) bool         { return true }
@@ -77,6 +83,10 @@ func pruning(_ script, k runtimeKind) bool    { return k.OnDelete != "Orphan" }
 func templating(s script, _ runtimeKind) bool { return s.config.Templates }
 func submitting(s script, _ runtimeKind) bool { return !s.config.Templates }
 func refusing(s script, k runtimeKind) bool   { return s.config.Templates && reporting(s, k) }
+func announcing(s script, k runtimeKind) bool { return s.config.Announce && reporting(s, k) }
+
+// refusingAloud: before the logic only templates fail.
+func refusingAloud(s script, k runtimeKind) bool { return refusing(s, k) && announcing(s, k) }
 
 // holding: the finalizer is added, or the Sensor is asked for the children.
 func holding(s script, k runtimeKind) bool { return finalizing(s, k) || templating(s, k) }
@@ -105,6 +115,8 @@ func (t target) kinds(c runtimeConfig) []runtimeKind {
 			sensors = append(sensors, argoKind("sensors", name))
 		}
 		return sensors
+	case tellings:
+		return []runtimeKind{{APIVersion: "v1", Plural: "events", Namespaced: true}}
 	}
 	return []runtimeKind{argoKind("workflows", "")}
 }
@@ -118,6 +130,8 @@ func (t target) namespaces(c runtimeConfig, k runtimeKind) []string {
 	switch {
 	case t == workflowsOf, t == sourceOf, t == sensorsOf:
 		return []string{c.Namespace}
+	case t == tellings && !c.Parent.Namespaced:
+		return []string{"default"} // where Events about cluster-scoped objects live
 	case k.Namespaced && len(c.WatchNamespaces) > 0:
 		return c.WatchNamespaces
 	}

@@ -14,6 +14,7 @@ const (
 	applyType  = "application/apply-patch+yaml"
 	mergeType  = "application/merge-patch+json"
 	deleteType = "application/json"
+	createType = "application/json"
 )
 
 // request is a call to the API server that a program computes.
@@ -34,6 +35,8 @@ func (q request) verbs() []string {
 	switch {
 	case q.method == "DELETE":
 		return []string{"delete"}
+	case q.method == "POST":
+		return []string{"create"}
 	case q.contentType == applyType && q.kind.subresource == "":
 		return []string{"patch", "create"}
 	}
@@ -103,13 +106,21 @@ func newRequest(of outcome) (request, string) {
 	case !ok3:
 		return request{}, "path is no string literal in which every value goes through @uri"
 	case method == "DELETE" && contentType == deleteType, method == "PATCH" && contentType == applyType, method == "PATCH" && contentType == mergeType:
+	case method == "POST" && contentType == createType:
 	default:
 		return request{}, fmt.Sprintf("%s of %s is no request of an operator", method, contentType)
 	}
 	out := request{method: method, contentType: contentType}
 	path, out.query, _ = strings.Cut(path, "?")
-	return out, out.address(path)
+	problem := out.address(path)
+	if problem == "" && method == "POST" && (out.kind != coreEvents || out.name != "") {
+		problem = "POST is for Events: apply anything else, so that a second delivery changes nothing"
+	}
+	return out, problem
 }
+
+// coreEvents is where Events are created.
+var coreEvents = kindPath{version: "v1", resource: "events"}
 
 // segment is a part of a path that is stated.
 var segment = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*$`)
@@ -125,6 +136,9 @@ func (q *request) address(path string) string {
 		q.kind, parts = kindPath{group: parts[2], version: parts[3]}, parts[4:]
 	default:
 		return "path does not begin with /api/VERSION/ or /apis/GROUP/VERSION/"
+	}
+	if q.method == "POST" {
+		parts = append(parts, "") // it has no name yet
 	}
 	if len(parts) > 3 && parts[0] == "namespaces" {
 		q.namespace, parts = parts[1], parts[2:]

@@ -116,7 +116,7 @@ func delivery(o objects) []Problem {
 				retried(r, t)
 			}
 			amounts(r, t)
-			triggerRules(r, t)
+			triggerRules(r, s, t)
 		}
 	})
 }
@@ -155,10 +155,10 @@ func amounts(r *report, t trigger) {
 	}
 }
 
-func triggerRules(r *report, t trigger) {
+func triggerRules(r *report, s *eventsv1.Sensor, t trigger) {
 	at := t.path.Child("template")
 	if t.Template.HTTP != nil {
-		answered(r, t)
+		answered(r, t, tells(s, t))
 	}
 	if t.Template.ArgoWorkflow != nil {
 		r.add(at.Child("argoWorkflow"), CodeTrigger, "create the Workflow by a k8s trigger",
@@ -173,8 +173,9 @@ func triggerRules(r *report, t trigger) {
 }
 
 // answered: an http trigger does not wait long, and takes for success only what
-// another try would not change.
-func answered(r *report, t trigger) {
+// another try would not change. Of an Event nothing depends: one that is refused
+// in a namespace that is going may be given up.
+func answered(r *report, t trigger, tells bool) {
 	if h := t.Template.HTTP; h.Timeout <= 0 || h.Timeout > maxHTTPTimeout {
 		r.add(t.path.Child("template", "http", "timeout"), CodeTimeout, "set it to 10 or less", "each call keeps its connection until the timeout (default 60 s)")
 	}
@@ -186,11 +187,34 @@ func answered(r *report, t trigger) {
 		r.add(at, CodeDelivery, "list the codes of success", "without it every answer is a success, and no failed call is tried again")
 		return
 	}
+	if tells && !slices.Contains(t.Policy.Status.Allow, 409) {
+		r.add(at, CodeDelivery, "add 409", "the Event of a second delivery is there already, and would be tried again")
+	}
 	for i, code := range t.Policy.Status.Allow {
+		if code == 403 && tells {
+			continue
+		}
 		if code >= 500 || code < 200 || slices.Contains([]int32{401, 403, 429}, code) {
 			r.add(at.Index(i), CodeDelivery, "leave it out", "%d is no success, and passes: the call has to be tried again", code)
 		}
 	}
+}
+
+// tells whether a trigger does nothing but create Events.
+func tells(s *eventsv1.Sensor, t trigger) bool {
+	found := false
+	for _, d := range s.Spec.Dependencies {
+		program := programOf(d)
+		if program == nil || !slices.Contains(t.fires(), d.Name) {
+			continue
+		}
+		list, problem := requestsUnder(program, t.key())
+		if problem != "" || slices.ContainsFunc(list, func(q request) bool { return q.method != "POST" }) {
+			return false
+		}
+		found = true
+	}
+	return found
 }
 
 // submitsReference: under templateReferencing Strict, a Workflow is a reference

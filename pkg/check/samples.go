@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	"github.com/itchyny/gojq"
@@ -115,6 +116,13 @@ func samples(k knowledge, o objects, s *eventsv1.Sensor, d eventsv1.EventDepende
 		{"ready": false, "message": oddText, "failed": map[string]any{"generation": 2.0, "attempts": 1.0}},
 	} {
 		list = append(list, sample{"a change of what is remembered", announced("UPDATE", k.remembering(fresh, memory), fresh)})
+	}
+	for _, c := range []map[string]any{
+		{"type": "Ready", "status": "True", "reason": "Reconciled", "message": "all children are ready"},
+		{"type": "Ready", "status": "False", "reason": "Failed", "message": strings.Repeat(oddText+"\U0001d11e", 200)},
+	} {
+		said := with(strange, "status", map[string]any{"conditions": []any{c}})
+		list = append(list, sample{"a change of the condition Ready", announced("UPDATE", said, strange)})
 	}
 	for _, name := range k.children {
 		if e.Filter != nil {

@@ -20,6 +20,7 @@ type runtimeConfig struct {
 	Templates        bool // the children come from the Sensor
 	EventSource      string
 	Sensors          []string
+	Announce         bool // changes of Ready are told by Events
 }
 
 type runtimeKind struct {

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -15,6 +16,7 @@ import (
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	"github.com/itchyny/gojq"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -184,6 +186,35 @@ func usableRequest(of map[string]any) error {
 		return errors.New("the body has characters that the API server's YAML takes for line ends, or not at all: escape U+007F to U+009F, U+2028, U+2029, U+FEFF, U+FFFE and U+FFFF")
 	case contentType == applyType && (object["apiVersion"] == nil || object["kind"] == nil):
 		return errors.New("an applied object needs apiVersion and kind")
+	case of["method"] == "POST":
+		return usableEvent(object)
+	}
+	return nil
+}
+
+// usableEvent holds an Event to what the API server asks of one with eventTime.
+// A name of its own is what keeps a second delivery from being told again.
+func usableEvent(object map[string]any) error {
+	data, err := json.Marshal(object)
+	if err != nil {
+		return err
+	}
+	var e corev1.Event
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	switch err := decoder.Decode(&e); {
+	case err != nil:
+		return err
+	case e.Name == "" || e.GenerateName != "":
+		return errors.New("the Event needs a name of its own")
+	case e.InvolvedObject.Kind == "" || e.InvolvedObject.Name == "" || e.InvolvedObject.UID == "":
+		return errors.New("kubectl describe finds an Event by the kind, name and uid of its involvedObject")
+	case e.InvolvedObject.Namespace != e.Namespace && (e.InvolvedObject.Namespace != "" || e.Namespace != "default"):
+		return errors.New("an Event lives in the namespace of its involvedObject, or in default where that has none")
+	case len(e.Message) > 1024:
+		return fmt.Errorf("the Event's message is %d bytes long, of which 1024 are taken", len(e.Message))
+	case e.ReportingController == "" || e.ReportingInstance == "" || e.Action == "" || e.Reason == "" || e.EventTime.IsZero():
+		return errors.New("the Event needs reportingComponent, reportingInstance, action, reason and eventTime")
 	}
 	return nil
 }

@@ -31,6 +31,7 @@ func TestObjectsFindsNothingWrongWithVariants(t *testing.T) {
 			s := f.template.Spec.Synchronization
 			s.Mutex, s.Mutexes = s.Mutexes[0], nil
 		}},
+		{"Events in a pod", "who may write them", tellingAloud},
 		{"children from templates", "who asks the Sensor, and what it sends", templated},
 		{"an executor of its own", "it reports the outcome instead of the pod's account", executing},
 	} {

@@ -41,6 +41,7 @@ func directEvents(p *plan.Plan) []Event {
 			atMost("none where it was no field of the operator's"),
 		event(childDeleted, write(1, "forgotten"), write(1, "applied"),
 			write(1, "remembered"), again, write(status, "status")).atMost(""),
+		telling(p),
 		event(resync, pod(1, "heartbeat looked at"), pod(1, "EventSource patched, whose pod is replaced"),
 			calls(2*watched(p), "lists and watches of the new pod")).
 			each("custom resource", write(n, "children applied, unchanged"), write(n, "remembered, unchanged")),

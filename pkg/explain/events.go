@@ -4,8 +4,8 @@ import "github.com/argoperator/argoperator/pkg/plan"
 
 // Event is what one kind of event costs, with one object of each child and
 // without failures. It counts the requests of the Sensor's triggers and of the
-// operator's own steps; Argo's bookkeeping of each Workflow and pod, and the
-// writes of other controllers, come on top.
+// operator's own steps; Argo's bookkeeping of each Workflow and pod, the writes
+// of other controllers, and the Event where Ready changes, come on top.
 type Event struct {
 	Event  string `json:"event"`
 	Cost          // of the event and all that the operator does because of it
@@ -43,6 +43,7 @@ const (
 	childReports   = "child changed by its controller"
 	childTouched   = "child changed by hand"
 	childDeleted   = "child deleted"
+	readyChanged   = "Ready at last, or failed"
 	resync         = "resync"
 	ticked         = "heartbeat, every " + plan.Tick
 	deletedForGood = "custom resource deleted"
@@ -65,6 +66,14 @@ func heartbeat(p *plan.Plan) Event {
 		per = perCall(p)
 	}
 	return event(ticked, calls(per*len(p.Sensors), "noted by each Sensor"))
+}
+
+// telling is what comes on top of an event that changes Ready.
+func telling(p *plan.Plan) Event {
+	if !p.Runtime.Announce {
+		return event(readyChanged)
+	}
+	return event(readyChanged, calls(1, "Event written")).noting("on top of what led to it")
 }
 
 // event sums up parts.

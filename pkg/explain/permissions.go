@@ -29,6 +29,9 @@ func permissions(p *plan.Plan) []Permission {
 		if g.Watched {
 			namespaces = append([]string{}, p.Install.WatchNamespaces...)
 		}
+		if g.Namespace != "" {
+			namespaces = []string{g.Namespace}
+		}
 		out = append(out, Permission{
 			Account: string(g.Account), ServiceAccount: p.ServiceAccount(g.Account),
 			Verbs: slices.Clone(g.Verbs), Resource: resource(g.Resource, g.Group), Names: slices.Clone(g.Names),

@@ -25,6 +25,7 @@ func workflowEvents(p *plan.Plan) []Event {
 		event(childReports, told(p, full)).atMost(seen),
 		event(childTouched, drift).atMost(""),
 		event(childDeleted, drift).atMost(""),
+		telling(p),
 		event(resync, pod(1+kindLists(p)+max(1, namespaces(p, p.API.Kind)), "heartbeat looked at, lists of 500 objects each")).each(due, resubmitted(p), full),
 		heartbeat(p),
 		gone(p),

@@ -23,7 +23,8 @@ func serviceAccounts(p *plan.Plan) []Object {
 
 // Where custom resources live, an account's role is a ClusterRole, or, with
 // watchNamespaces, a Role in each of them. What the account does in the
-// operator's own namespace is always a Role there.
+// operator's own namespace is always a Role there, as is what it does in one
+// other namespace alone.
 
 func clusterRoles(p *plan.Plan) []Object {
 	var out []Object
@@ -56,7 +57,7 @@ func eachClusterRole(p *plan.Plan, visit func(plan.Account, metav1.ObjectMeta, [
 		return
 	}
 	for _, a := range p.Accounts() {
-		if rules := rules(p, a, true); len(rules) > 0 {
+		if rules := rules(p, a, whereWatched); len(rules) > 0 {
 			visit(a, clusterMeta(p, clusterName(p, a)), rules)
 		}
 	}
@@ -96,30 +97,49 @@ func roleBindings(p *plan.Plan) []Object {
 	return out
 }
 
-// eachRole visits the namespaced roles: of the operator's own namespace, then
-// of each watched one.
+// eachRole visits the namespaced roles: of the operator's own namespace, of each
+// watched one, then of those that a grant names.
 func eachRole(p *plan.Plan, visit func(plan.Account, metav1.ObjectMeta, []rbacv1.PolicyRule)) {
 	for _, a := range p.Accounts() {
-		if own := rules(p, a, false); len(own) > 0 {
+		if own := rules(p, a, atHome); len(own) > 0 {
 			visit(a, meta(p, roleName(p, a)), own)
 		}
-		watched := rules(p, a, true)
-		for _, namespace := range p.Install.WatchNamespaces {
-			if len(watched) == 0 {
-				break
-			}
-			m := meta(p, clusterName(p, a)+":watched")
+		visitIn := func(namespace, suffix string, rules []rbacv1.PolicyRule) {
+			m := meta(p, clusterName(p, a)+":"+suffix)
 			m.Namespace = namespace
-			visit(a, m, watched)
+			visit(a, m, rules)
+		}
+		if watched := rules(p, a, whereWatched); len(watched) > 0 {
+			for _, namespace := range p.Install.WatchNamespaces {
+				visitIn(namespace, "watched", watched)
+			}
+		}
+		for _, namespace := range named(p, a) {
+			visitIn(namespace, namespace, rules(p, a, func(g plan.Grant) bool { return g.Namespace == namespace }))
 		}
 	}
 }
 
-// rules joins an account's grants: the verbs of one resource in one rule.
-func rules(p *plan.Plan, a plan.Account, watched bool) []rbacv1.PolicyRule {
+func whereWatched(g plan.Grant) bool { return g.Watched }
+
+func atHome(g plan.Grant) bool { return !g.Watched && g.Namespace == "" }
+
+// named are the namespaces that an account's grants name.
+func named(p *plan.Plan, a plan.Account) []string {
+	var out []string
+	for _, g := range p.Grants {
+		if g.Account == a && g.Namespace != "" && !slices.Contains(out, g.Namespace) {
+			out = append(out, g.Namespace)
+		}
+	}
+	return out
+}
+
+// rules joins an account's grants for one place: the verbs of one resource in one rule.
+func rules(p *plan.Plan, a plan.Account, which func(plan.Grant) bool) []rbacv1.PolicyRule {
 	var out []rbacv1.PolicyRule
 	for _, g := range p.Grants {
-		if g.Account != a || g.Watched != watched {
+		if g.Account != a || !which(g) {
 			continue
 		}
 		i := slices.IndexFunc(out, func(r rbacv1.PolicyRule) bool {

@@ -24,11 +24,11 @@ func replayTemplate(p *plan.Plan) Object {
 	spec.Entrypoint = "resync"
 	spec.Metrics = metrics(p, p.Install.Monitoring.Resyncs)
 	spec.ActiveDeadlineSeconds = &p.Reconcile.TimeoutSeconds
-	source, heard := named(p, "EventSource", p.Names.EventSource), []string{}
+	source, heard := called(p, "EventSource", p.Names.EventSource), []string{}
 	var renewals []wfv1.Template
 	for _, s := range p.Sensors {
 		heard = append(heard, plan.Heard(s.Name))
-		renewals = append(renewals, patchTemplate("renew-"+s.Name, another(named(p, "Sensor", s.Name), "argoperator.dev/renewed", nil)))
+		renewals = append(renewals, patchTemplate("renew-"+s.Name, another(called(p, "Sensor", s.Name), "argoperator.dev/renewed", nil)))
 	}
 	spec.Templates = append([]wfv1.Template{
 		resyncSteps(p),
@@ -68,7 +68,7 @@ func listenTemplate(p *plan.Plan) wfv1.Template {
 	deaf := fmt.Sprintf(`[%s] | any((max | fromdate? // 0) < now - %d)`, strings.Join(times, ", "), plan.DeafAfter)
 	return wfv1.Template{
 		Name:     "listen",
-		Resource: &wfv1.ResourceTemplate{Action: "get", Manifest: indented(named(p, "EventSource", p.Names.EventSource))},
+		Resource: &wfv1.ResourceTemplate{Action: "get", Manifest: indented(called(p, "EventSource", p.Names.EventSource))},
 		Outputs: wfv1.Outputs{Parameters: []wfv1.Parameter{
 			{Name: "deaf", ValueFrom: &wfv1.ValueFrom{JQFilter: deaf}},
 		}},
@@ -88,7 +88,7 @@ type identified struct {
 	Metadata        map[string]string `json:"metadata"`
 }
 
-func named(p *plan.Plan, kind, name string) identified {
+func called(p *plan.Plan, kind, name string) identified {
 	return identified{
 		TypeMeta: metav1.TypeMeta{APIVersion: eventsv1.SchemeGroupVersion.String(), Kind: kind},
 		Metadata: map[string]string{"name": name, "namespace": p.Install.Namespace},

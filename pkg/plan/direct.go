@@ -53,6 +53,9 @@ func directSensors(p *Plan) []Sensor {
 		if reports(p) {
 			reporting = append(reporting, statusPart(p, own))
 		}
+		if announces(p) {
+			reporting = append(reporting, eventPart(p, own))
+		}
 	}
 	status := pack(p.Names.StatusSensor, reporting)
 	for i := range status {

@@ -69,6 +69,9 @@ func reconcilerGrants(p *Plan) []Grant {
 			Watched: true, Why: "the outcome is written on the status",
 		})
 	}
+	if announces(p) {
+		list = append(list, announcing(p, Reconciler))
+	}
 	for _, child := range childKinds(p) {
 		list = append(list, childGrant(p, child))
 	}
@@ -134,6 +137,9 @@ func directGrants(p *Plan) []Grant {
 			Account: Actor, Group: k.Group, Resource: k.Plural + "/status", Verbs: []string{"patch"}, Watched: true,
 			Why: "the outcome, and what was seen of the children, is written on the status",
 		})
+	}
+	if announces(p) {
+		list = append(list, announcing(p, Actor))
 	}
 	if p.Reconcile.Memory == InAnnotations {
 		list = append(list, Grant{

@@ -268,13 +268,14 @@ func (p *Plan) ServiceAccount(a Account) string {
 
 // Grant is one permission, with the reason it is there.
 type Grant struct {
-	Account  Account
-	Group    string
-	Resource string   // with the subresource: memcacheds/status
-	Names    []string // of the objects; empty: all
-	Verbs    []string
-	Watched  bool // where custom resources live; otherwise in the operator's own namespace
-	Why      string
+	Account   Account
+	Group     string
+	Resource  string   // with the subresource: memcacheds/status
+	Names     []string // of the objects; empty: all
+	Verbs     []string
+	Watched   bool   // where custom resources live; otherwise in the operator's own namespace
+	Namespace string // in this one and nowhere else; empty: as Watched says
+	Why       string
 }
 
 // Runtime is the configuration of the operator's own steps, as they read it.
@@ -296,6 +297,7 @@ type Runtime struct {
 	Templates        bool            `json:"templates,omitempty"` // children come from the Sensor
 	EventSource      string          `json:"eventSource"`
 	Sensors          []string        `json:"sensors"`
+	Announce         bool            `json:"announce,omitempty"` // changes of Ready are told by Events
 }
 
 // RuntimeKind is a kind as the operator's own steps know it.

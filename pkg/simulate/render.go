@@ -104,10 +104,11 @@ func (s *Simulation) key(o object) key {
 }
 
 // rendered is an object as it would be applied: none where it is gone, is a
-// Workflow that did the operator's work, or was touched by its user only.
+// Workflow that did the operator's work, an Event that tells of it, or was
+// touched by its user only.
 func (s *Simulation) rendered(k key) []map[string]any {
 	o := s.cluster.objects[k]
-	if o == nil || k.GroupResource == workflows && o.GetLabels()[stamp] != "" {
+	if o == nil || k.GroupResource == tellings || k.GroupResource == workflows && o.GetLabels()[stamp] != "" {
 		return nil
 	}
 	theirs := slices.ContainsFunc(o.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool { return e.Manager != kubectl })

@@ -55,6 +55,15 @@ func (c *Cluster) invalid(req request, old, o object) (field.ErrorList, error) {
 		}
 		return fields.Validate(o.Object, before), nil
 	}
+	if req.kind.resource() == tellings {
+		e, err := telling(o)
+		if err != nil {
+			return nil, err
+		}
+		if wrong := wrongTelling(e); len(wrong) > 0 {
+			return wrong, nil
+		}
+	}
 	names := apivalidation.NameIsDNSSubdomain
 	if req.kind.Group == "rbac.authorization.k8s.io" {
 		names = path.ValidatePathSegmentName

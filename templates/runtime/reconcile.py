@@ -35,12 +35,16 @@ RENEWED = "argoperator.dev/renewed"      # annotation of a Sensor's pod: by anot
 WORKFLOWS = {"apiVersion": "argoproj.io/v1alpha1", "plural": "workflows", "namespaced": True}
 SENSORS = dict(WORKFLOWS, plural="sensors")
 SOURCES = dict(WORKFLOWS, plural="eventsources")
+WORKFLOW = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow"}
+EVENTS = {"apiVersion": "v1", "plural": "events", "namespaced": True}
 
 PAGE = 500           # objects per list request
 REQUEST_TIMEOUT = 10  # seconds that one request may take
 RETRY_BUDGET = 30    # seconds after which a request is not tried again
 DEAF_AFTER = 180     # seconds after which a Sensor that has heard nothing is deaf
 MESSAGE_LIMIT = 4000  # characters of a condition's message; the API allows 32768
+EVENT_LIMIT = 1024    # bytes of an Event's message, as the API server takes it
+SEE = "; see workflow "  # between what failed and where
 # Fields of metadata that the API server makes. Logic may answer with an object that it was shown.
 SERVER_MADE = ("managedFields", "resourceVersion", "uid", "generation", "selfLink",
                "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
@@ -844,7 +848,7 @@ def report_ready(run, cr, generation, status, live):
 def record_failure(run, cr, generation, text, status):
     """Writes a failure to the status; None keeps the rest of it as it is, and so does a status that the API server
     does not take. Never fails: it has a failure to tell."""
-    message = "%s; see workflow %s" % (text[:MESSAGE_LIMIT // 2], run.workflow())
+    message = text[:MESSAGE_LIMIT // 2] + SEE + run.workflow()
     conditions = [condition("Ready", "False", "ReconcileFailed", message),
                   condition("Stalled", "True", "ReconcileFailed", message)]
     try:
@@ -890,8 +894,10 @@ def patch_status(run, cr, generation, status, conditions):
     if settled(want, current, owned):
         return
     body = {"metadata": {"resourceVersion": cr["metadata"]["resourceVersion"]}, "status": change(want, current, owned)}
-    run.client.request("PATCH", run.parent_path("status"), body, {"fieldManager": manager}, "application/merge-patch+json")
+    written = run.client.request("PATCH", run.parent_path("status"), body, {"fieldManager": manager},
+                                 "application/merge-patch+json")
     log("status: " + "; ".join("%(type)s=%(status)s %(reason)s" % given for given in want["conditions"]))
+    announce(run, cr, written)
 
 
 def change(want, have, owned):
@@ -950,6 +956,73 @@ def merged(below, above):
         both = isinstance(value, dict) and isinstance(result.get(key), dict)
         result[key] = merged(result[key], value) if both else value
     return result
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# Events: what `kubectl describe` shows below the custom resource
+
+
+def announce(run, before, after):
+    """Tells of a change of Ready that a write of the status has made. Never fails: the status has it anyway."""
+    news = worth_telling(run, before, after) if run.config.get("announce") else None
+    if not news:
+        return
+    event = event_of(run, after, *news)
+    path = path_of(EVENTS, event["metadata"]["namespace"])
+    try:
+        run.client.request("POST", path, event, {"fieldManager": run.operator})
+        log("event: %(type)s %(reason)s" % event)
+    except Failed as failure:
+        if getattr(failure, "status", 0) != 409:  # 409: it was told of this write before
+            log("the Event could not be written: %s" % failure)
+
+
+def worth_telling(run, before, after):
+    """The type and the reason of the Event, or None. A failure is news in another generation and with another reason
+    or text, but a Workflow tells of it once: its retries may find other words for it."""
+    was, ready = shown(before), shown(after)
+    if ready.get("status") == "True":
+        return None if was.get("status") == "True" else ("Normal", "Ready")
+    conditions = {one.get("type"): one for one in after["status"].get("conditions") or []}
+    if ready.get("status") != "False" or ready.get("reason") == "Progressing" or not holds_true(conditions, "Stalled"):
+        return None
+    same = all(was.get(key) == ready.get(key) for key in ("status", "reason", "observedGeneration"))
+    (text, place), (old_text, old_place) = parted(ready), parted(was)
+    if same and (text == old_text or place == old_place):
+        return None
+    return "Warning", ready.get("reason") or "ReconcileFailed"
+
+
+def parted(given):
+    """The message of a condition as what it says and the Workflow that it sends people to."""
+    message = given.get("message") or ""
+    text, mark, place = message.rpartition(SEE)
+    return (text, mark + place) if mark else (message, "")
+
+
+def event_of(run, cr, kind, reason):
+    """The Event. One about a cluster-scoped object lives in namespace default. Its name is made of the version of the
+    custom resource that it is about, so that nothing is told twice."""
+    metadata, now = cr["metadata"], run.now()
+    about = {key: metadata[key] for key in ("name", "namespace", "uid", "resourceVersion") if key in metadata}
+    workflow = run.env.get("ARGOPERATOR_WORKFLOW", "")
+    return {
+        "apiVersion": "v1", "kind": "Event",
+        "metadata": {"namespace": metadata.get("namespace") or "default", "name": "%s.%s.%s" % (
+            metadata["name"][:200].rstrip("-."), metadata["uid"][:8].rstrip("-"), metadata["resourceVersion"])},
+        "involvedObject": dict(about, apiVersion=run.parent["apiVersion"], kind=run.parent["kind"]),
+        "related": dict(WORKFLOW, namespace=run.config["namespace"], name=workflow),
+        "type": kind, "reason": reason[:128], "action": "Reconcile", "message": brief(shown(cr)),
+        "source": {"component": run.operator},
+        "reportingComponent": run.operator, "reportingInstance": (workflow or run.operator)[:128],
+        "firstTimestamp": now, "lastTimestamp": now, "eventTime": now[:-1] + ".000000Z", "count": 1}
+
+
+def brief(given):
+    """As much of the message of a condition as an Event takes; the Workflow that it sends people to stays."""
+    text, place = (part.encode("utf-8", "replace") for part in parted(given))
+    place = place[:EVENT_LIMIT // 2]
+    return text[:EVENT_LIMIT - len(place)].decode("utf-8", "ignore") + place.decode("utf-8", "ignore")
 
 
 # ---------------------------------------------------------------------------------------------------------------

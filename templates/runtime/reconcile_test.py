@@ -24,6 +24,7 @@ import reconcile  # noqa: E402  (the path comes first)
 
 CR = "/apis/cache.example.com/v1alpha1/namespaces/team/memcacheds/one"
 DEPLOYMENTS = "/apis/apps/v1/namespaces/team/deployments"
+EVENTS = "/api/v1/namespaces/team/events"
 WORKFLOWS = "/apis/argoproj.io/v1alpha1/namespaces/argo-events/workflows"
 ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
 FINALIZER = "cache.example.com/memcached-cleanup"
@@ -104,7 +105,9 @@ class FakeCluster:
         if method == "GET" and re.search(r"/[a-z]+s$", path):
             return self.list(path, query)
         if method == "POST":
-            name = body["metadata"]["generateName"] + "x%d" % next(self.versions)
+            name = body["metadata"].get("name") or body["metadata"]["generateName"] + "x%d" % next(self.versions)
+            if "%s/%s" % (path, name) in self.objects:
+                return 409, {"reason": "AlreadyExists", "message": "%s already exists" % name}
             return 201, self.put("%s/%s" % (path, name), dict(body, metadata=dict(body["metadata"], name=name)))
         if method == "PATCH" and headers["Content-Type"] == "application/apply-patch+yaml":
             return self.apply(path, query, body)
@@ -1892,6 +1895,150 @@ class StatusTest(Case):
         for reason, want, have, owned_fields, result in rows:
             with self.subTest(reason):
                 self.assertEqual(reconcile.settled(want, have, owned_fields), result)
+
+
+class EventTest(Case):
+    """Events on the custom resource: one for each change of Ready that people should hear of."""
+
+    def setUp(self):
+        super().setUp()
+        self.config["announce"] = True
+
+    def told(self, path=EVENTS):
+        return [(event["type"], event["reason"], event["message"]) for name, event in self.cluster.objects.items()
+                if name.startswith(path + "/")]
+
+    def test_whole(self):
+        self.cr()
+        self.assertEqual(self.reconcile([settings()]), 0)
+        method, path, query, body, _ = self.cluster.log[-1]
+        version = self.live()["metadata"]["resourceVersion"]
+        self.assertEqual((method, path, query), ("POST", EVENTS, {"fieldManager": "memcached"}))
+        self.assertEqual(body, {
+            "apiVersion": "v1", "kind": "Event",
+            "metadata": {"namespace": "team", "name": "one.cr-uid." + version},
+            "involvedObject": {"apiVersion": "cache.example.com/v1alpha1", "kind": "Memcached", "name": "one",
+                               "namespace": "team", "uid": "cr-uid", "resourceVersion": version},
+            "related": {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "namespace": "argo-events",
+                        "name": "memcached-one-abc"},
+            "type": "Normal", "reason": "Ready", "action": "Reconcile", "message": "all children are ready (1)",
+            "source": {"component": "memcached"}, "reportingComponent": "memcached",
+            "reportingInstance": "memcached-one-abc", "firstTimestamp": "2026-02-02T00:00:00Z",
+            "lastTimestamp": "2026-02-02T00:00:00Z", "eventTime": "2026-02-02T00:00:00.000000Z", "count": 1})
+        self.assertIn("event: Normal Ready", self.out)
+
+    def test_life(self):
+        place = "; see workflow argo-events/memcached-one-"
+        ready = ("Normal", "Ready", "all children are ready (1)")
+        fails = "the logic's response is invalid: children[0]: is not an object with apiVersion, kind and metadata"
+        rows = (  # what the logic answers, in which Workflow, at which generation; what is told then
+            ("a child is not ready", [deployment()], "a", 3, None),
+            ("ready at last", [settings()], "a", 3, ready),
+            ("nothing new", [settings()], "b", 3, None),
+            ("another generation, ready as before", [settings()], "c", 4, None),
+            ("failed", ["x"], "d", 4, ("Warning", "ReconcileFailed", fails + place + "d")),
+            ("failed as before, in another Workflow", ["x"], "e", 4, None),
+            ("the same Workflow finds other words", ["x", "y"], "e", 4, None),
+            ("other words in another Workflow", ["x"], "f", 4, ("Warning", "ReconcileFailed", fails + place + "f")),
+            ("another generation fails too", ["x"], "g", 5, ("Warning", "ReconcileFailed", fails + place + "g")),
+            ("ready again", [settings()], "h", 5, ready),
+            ("not ready any more, without a failure", [deployment()], "i", 5, None))
+        self.cr()
+        heard = 0
+        for reason, children, workflow, generation, want in rows:
+            self.env["ARGOPERATOR_WORKFLOW"] = "memcached-one-" + workflow
+            self.live()["metadata"]["generation"] = generation
+            self.reconcile(children)
+            with self.subTest(reason):
+                self.assertEqual(self.told()[heard:], [want] if want else [], self.condition("Ready"))
+            heard = len(self.told())
+
+    def test_own_condition(self):
+        """Logic that says Ready itself: only what it calls stalled is a failure, and only what it calls it counts."""
+        def own(status, reason, message, stalled):
+            return {"conditions": [{"type": "Ready", "status": status, "reason": reason, "message": message},
+                                   {"type": "Stalled", "status": stalled}]}
+        rows = (
+            ("waits", own("False", "Waits", "for a", "False"), None),
+            ("stalled", own("False", "NoQuota", "has 3", "True"), ("Warning", "NoQuota", "has 3")),
+            ("stalled, counting", own("False", "NoQuota", "has 4", "True"), None),
+            ("nobody knows", own("Unknown", "Lost", "x", "True"), None),
+            ("ready", own("True", "Fine", "at last", "False"), ("Normal", "Ready", "at last")))
+        rows += (("progresses, whatever else", {"conditions": [{"type": "Stalled", "status": "True"}]}, None),)
+        self.cr()
+        heard = 0
+        for reason, status, want in rows:
+            self.reconcile([deployment()] if "progresses" in reason else [], status=status)
+            with self.subTest(reason):
+                self.assertEqual(self.told()[heard:], [want] if want else [])
+            heard = len(self.told())
+
+    def test_report(self):
+        self.cr()
+        self.env["ARGOPERATOR_WORKFLOW_STATUS"] = "Error"
+        self.assertEqual(self.run_command("report"), 0)
+        self.assertEqual(self.told(), [("Warning", "ReconcileFailed",
+                                        "reconcile failed: Error; see workflow argo-events/memcached-one-abc")])
+
+    def test_long(self):
+        """1024 bytes, and no broken character; where to look further stays."""
+        for letter in "x", "ü", "\U0001d11e":
+            with self.subTest(letter):
+                text = reconcile.brief({"message": letter * 1500 + "; see workflow a/b"})
+                self.assertTrue(text.startswith(letter * 200) and text.endswith(letter + "; see workflow a/b"))
+                self.assertIn(len(text.encode()), range(1021, 1025))
+                self.assertEqual(len(reconcile.brief({"message": letter * 1500}).encode()), 1024)
+        self.assertEqual(reconcile.brief({}), "")
+        self.assertLessEqual(len(reconcile.brief({"message": "x; see workflow " + "y" * 2000}).encode()), 1024)
+        name = "a" * 199 + "-" + "b" * 53
+        run = reconcile.Run(self.env_with(), None, lambda: self.time)
+        event = reconcile.event_of(run, {"metadata": {"name": name, "uid": "0123456789", "resourceVersion": "7"}}, "Normal", "r" * 200)
+        self.assertEqual((event["metadata"]["name"], len(event["reason"])), ("a" * 199 + ".01234567.7", 128))
+
+    def env_with(self):
+        self.write("config.json", self.config)
+        return self.env
+
+    def test_cluster_scoped(self):
+        self.config["parent"] = dict(self.config["parent"], namespaced=False)
+        self.config["children"] = [ROLE]
+        self.env["ARGOPERATOR_KEY"] = ".one"
+        self.cluster.put(CR.replace("namespaces/team/", ""), {
+            "apiVersion": "cache.example.com/v1alpha1", "kind": "Memcached", "metadata": {"uid": "cr-uid"}})
+        self.assertEqual(self.reconcile([]), 0)
+        path, event = list(self.cluster.objects.items())[-1]
+        self.assertTrue(path.startswith("/api/v1/namespaces/default/events/one."), path)
+        self.assertNotIn("namespace", event["involvedObject"])
+
+    def test_refused(self):
+        """Whatever becomes of the Event, the status is written and the run is as good as before."""
+        rows = (("forbidden", 403, "the Event could not be written: no"), ("there", 409, None),
+                ("namespace is gone", 404, "the Event could not be written: no"), ("crash", 500, "could not be written"))
+        for reason, status, line in rows:
+            with self.subTest(reason):
+                self.cluster.reset()
+                self.cluster.faults = [always("POST", "/events$", status, {"message": "no"})]
+                self.cr()
+                self.assertEqual(self.reconcile([settings()]), 0)
+                self.assertEqual(self.condition("Ready")["status"], "True")
+                self.assertEqual([path for method, path in self.cluster.writes() if method == "POST"], [EVENTS])
+                self.assertIn(line or "status: Ready=True", self.out)
+                self.assertEqual("could not" in self.out, bool(line))
+
+    def test_not_asked_for(self):
+        self.config["announce"] = False
+        self.cr()
+        self.reconcile([settings()])
+        self.assertEqual(self.told(), [])
+
+    def test_lost_status(self):
+        """A status that somebody was faster with is read anew, and told of once."""
+        self.cr()
+        self.assertEqual(self.run_command("read"), 0)
+        self.cluster.faults = [once("PATCH", "/status$", 409, {"reason": "Conflict"})]
+        self.write("response.json", {"children": [settings()]})
+        self.assertEqual(self.run_command("apply"), 0)
+        self.assertEqual(len(self.told()), 1)
 
 
 class ReadinessTest(unittest.TestCase):
