@@ -57,6 +57,9 @@ type auditEvent struct {
 		Resource    string `json:"resource"`
 		Subresource string `json:"subresource"`
 	} `json:"objectRef"`
+	Response *struct {
+		Code int `json:"code"`
+	} `json:"responseStatus"`
 	Annotations map[string]string `json:"annotations"`
 	late        bool              // logged after close, as the end of a watch is
 }

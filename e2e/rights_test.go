@@ -1,0 +1,215 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// TestLeastPrivilege takes each right of an operator away, one at a time, and
+// plays the whole life of a custom resource: somewhere the right is missed, and
+// what is missed names the right.
+func TestLeastPrivilege(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not part of the short run")
+	}
+	if os.Getenv("LAB_AUDIT_LOG") == "" {
+		t.Skip("no audit log ($LAB_AUDIT_LOG): what was missed cannot be told")
+	}
+	for _, s := range subjects {
+		t.Run(s.name, func(t *testing.T) {
+			c := connect(t)
+			w := &world{subject: s, operator: c.install(t, s.name, s.definition(t))}
+			w.measured = record(t, "least-privilege", s.name)
+			list := w.removable(t)
+			var told []string
+			for i, one := range list {
+				missed := w.lacking(t, one, i)
+				told = append(told, fmt.Sprintf("%s: missed when %s", one, missed))
+			}
+			t.Logf("%s", strings.Join(told, "\n"))
+			w.measured("each of %d rights is missed when it is taken away", len(list))
+		})
+	}
+}
+
+// removable is one right in one role.
+type removable struct {
+	role    schema.GroupVersionResource
+	object  *unstructured.Unstructured
+	rule    int
+	verb    string
+	account string
+	right   string
+}
+
+func (r removable) String() string { return r.account + " may " + r.right }
+
+// removable are the rights of the operator's own accounts.
+func (o *operator) removable(t *testing.T) []removable {
+	t.Helper()
+	bound := map[string]string{}
+	for _, object := range o.objects {
+		if kind := object.GetKind(); kind == "RoleBinding" || kind == "ClusterRoleBinding" {
+			subjects, _, _ := unstructured.NestedSlice(object.Object, "subjects")
+			bound[nested(object, "roleRef", "kind")+"/"+nested(object, "roleRef", "name")] = fmt.Sprint(subjects[0].(map[string]any)["name"])
+		}
+	}
+	var list []removable
+	for _, object := range o.objects {
+		account := bound[object.GetKind()+"/"+object.GetName()]
+		if kind := object.GetKind(); account == "" || kind != "Role" && kind != "ClusterRole" {
+			continue
+		}
+		var role rbacv1.ClusterRole
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &role); err != nil {
+			t.Fatal(err)
+		}
+		for i, rule := range role.Rules {
+			for _, verb := range rule.Verbs {
+				list = append(list, removable{
+					role:   schema.GroupVersionResource{Group: rbacv1.GroupName, Version: "v1", Resource: strings.ToLower(object.GetKind()) + "s"},
+					object: object, rule: i, verb: verb, account: account,
+					right: right(verb, rule.APIGroups[0], rule.Resources[0]),
+				})
+			}
+		}
+	}
+	return list
+}
+
+// lacking takes a right away, lets happen what needs it, and waits until the API
+// server has refused it. Then the right is given back. It returns what happened.
+func (w *world) lacking(t *testing.T, r removable, i int) string {
+	t.Helper()
+	rules, _, _ := unstructured.NestedSlice(r.object.Object, "rules")
+	w.setRules(t, r, reduced(rules, r.rule, r.verb))
+	defer w.setRules(t, r, rules)
+	log, name := openAudit(t), fmt.Sprintf("life%d", i)
+	what, happens := w.needing(t, r, name)
+	happens()
+	if !log.denies(t, r, 3*time.Minute) {
+		t.Errorf("nobody missed that %s when %s", r, what)
+	}
+	w.setRules(t, r, rules)
+	w.removeAll(t, memcacheds)
+	w.awaitIdle(t)
+	return what
+}
+
+// needing is what an operator needs a right for: the name of it, and how to make
+// it happen.
+func (w *world) needing(t *testing.T, r removable, name string) (string, func()) {
+	created := func() { w.make(t, name, 0) }
+	role := r.account[strings.LastIndex(r.account, "-")+1:]
+	verb, resource, _ := strings.Cut(r.right, " ")
+	switch {
+	case role == "source":
+		return "the EventSource starts", func() {
+			run(t, nil, "kubectl", "delete", "pods", "-n", operators, "-l", "eventsource-name", "--wait=false")
+		}
+	case role == "resync" && (resource == "argoproj.io/sensors" || r.right == "patch argoproj.io/eventsources" && w.subject.engine != "direct"):
+		return "the Sensors are deaf", func() { w.awaitAge(t, 3*time.Minute); w.deafen(t); w.startResync(t) }
+	case role == "resync" && (verb == "create" && resource == "argoproj.io/workflows" || verb == "patch" && strings.HasSuffix(resource, "/memcacheds")):
+		return "the resync finds work", func() {
+			cr := w.make(t, name, 0)
+			w.has(t, cr, 0)
+			w.awaitIdle(t)
+			w.merge(t, memcacheds, cr, `{"status":{"observedGeneration":0}}`, "status")
+			w.startResync(t)
+		}
+	case role == "resync":
+		return "the resync runs", func() { created(); w.startResync(t) }
+	case verb == "delete":
+		return "a child is no longer wanted", func() { w.unwanted(t, w.make(t, name, 0)) }
+	case r.right == "get argoproj.io/workflows":
+		return "a Workflow is stopped", func() { created(); w.stopWorkflow(t) }
+	}
+	return "a custom resource is made", created // the heartbeat comes by itself
+}
+
+// unwanted makes an object that looks like a child and is none that the
+// definition asks for.
+func (w *world) unwanted(t *testing.T, cr *unstructured.Unstructured) {
+	t.Helper()
+	child := w.hasChild(t, cr, 0).DeepCopy()
+	child.SetName(child.GetName() + "-more")
+	for _, field := range []string{"uid", "resourceVersion", "managedFields", "generation", "creationTimestamp"} {
+		unstructured.RemoveNestedField(child.Object, "metadata", field)
+	}
+	unstructured.RemoveNestedField(child.Object, "status")
+	if _, err := w.cluster.objects.Resource(deployments).Namespace(child.GetNamespace()).Create(t.Context(), child, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	w.merge(t, memcacheds, cr, `{"metadata":{"labels":{"look":"again"}}}`)
+}
+
+// stopWorkflow stops the next Workflow before it can say by itself how it went.
+func (w *world) stopWorkflow(t *testing.T) {
+	t.Helper()
+	running := func(o *unstructured.Unstructured) bool {
+		return o.GetLabels()["events.argoproj.io/sensor"] != "" && !completed(o)
+	}
+	s := w.cluster.await(t, "a Workflow", slow, workflows, operators, func(s seen) bool { return slices.ContainsFunc(s, running) })
+	one := s[slices.IndexFunc(s, running)]
+	w.merge(t, workflows, one, `{"spec":{"shutdown":"Stop"}}`)
+}
+
+func reduced(rules []any, i int, verb string) []any {
+	out := runtime.DeepCopyJSONValue(rules).([]any)
+	rule := out[i].(map[string]any)
+	verbs, _, _ := unstructured.NestedStringSlice(rule, "verbs")
+	verbs = slices.DeleteFunc(verbs, func(v string) bool { return v == verb })
+	if len(verbs) == 0 {
+		return slices.Delete(out, i, i+1)
+	}
+	_ = unstructured.SetNestedStringSlice(rule, verbs, "verbs")
+	return out
+}
+
+func (w *world) setRules(t *testing.T, r removable, rules []any) {
+	t.Helper()
+	patch, err := json.Marshal(map[string]any{"rules": rules})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.cluster.objects.Resource(r.role).Namespace(r.object.GetNamespace()).
+		Patch(t.Context(), r.object.GetName(), types.MergePatchType, patch, metav1.PatchOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// denies waits until a request that needs the right was refused.
+func (a *audit) denies(t *testing.T, r removable, limit time.Duration) bool {
+	t.Helper()
+	for deadline := time.Now().Add(limit); ; pause(t.Context()) {
+		for _, event := range a.read(t) {
+			ours := event.User.Username == "system:serviceaccount:"+operators+":"+r.account
+			if ours && event.Object != nil && event.Annotations["authorization.k8s.io/decision"] == "forbid" && event.right() == r.right {
+				return true
+			}
+			// a server-side apply that would create is let in as a patch and refused as a create
+			if ours && event.Object != nil && event.Response != nil && event.Response.Code == 403 && strings.HasPrefix(r.right, "create ") &&
+				event.right() == "patch "+strings.TrimPrefix(r.right, "create ") {
+				return true
+			}
+		}
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+}
