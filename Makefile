@@ -7,7 +7,7 @@ EXAMPLES := $(notdir $(patsubst %/operator.yaml,%,$(wildcard examples/*/operator
 E2E ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-python vet lint format tidy verify-tidy generate verify-generate examples verify e2e e2e-smoke clean
+.PHONY: help build test test-python vet lint format tidy verify-tidy generate verify-generate examples verify e2e e2e-smoke e2e-guards guarantees clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,11 +56,20 @@ examples: build ## generate every example with the binary: no finding, and the s
 
 verify: verify-tidy vet lint test-python examples verify-generate test ## all of the above, as continuous integration runs it
 
-e2e: build ## run the cluster suite against $KUBECONFIG: all of it
-	go test -tags e2e -count 1 -timeout 60m -v $(E2E) ./e2e
+# Reports: JUnit for machines that run tests, and the results that docs/guarantees.md is made of.
+SUITE = E2E_RESULTS=$(CURDIR)/bin/e2e-results.json go tool gotestsum --format standard-verbose --junitfile bin/e2e-junit.xml -- -tags e2e -count 1
+
+e2e: build ## run the cluster suite against $KUBECONFIG: all of it; one test with E2E='-run TestScenarios/direct/memcached/.*/burst'
+	$(SUITE) -timeout 90m $(E2E) ./e2e
 
 e2e-smoke: build ## the same in a few minutes: each example installed, one custom resource created, changed, deleted
-	go test -tags e2e -count 1 -timeout 20m -v -short $(E2E) ./e2e
+	$(SUITE) -timeout 20m -short $(E2E) ./e2e
+
+e2e-guards: build ## take away what each guarantee rests on, one at a time: its scenario has to fail
+	E2E_GUARDS=all $(SUITE) -timeout 90m -run TestGuards ./e2e
+
+guarantees: ## make docs/guarantees.md of the results of the last e2e and e2e-guards
+	go run ./e2e/report bin/e2e-results.json
 
 clean: ## remove what building leaves behind
 	rm -rf bin

@@ -15,7 +15,8 @@ import (
 
 // TestMouse runs an operator of another make: an irregular plural, cluster
 // scope, two versions, logic in POSIX sh, a child in a fixed namespace, a
-// finalizer. A mouse that is angry makes its logic fail, one that is homeless wants no child.
+// finalizer. A mouse that is angry makes its logic fail, one that is stubborn its
+// clean-up, one that is homeless wants no child.
 func TestMouse(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not part of the short run")
@@ -62,9 +63,24 @@ func TestMouse(t *testing.T) {
 	temper(t, c, mice, mouse.GetName(), "calm", "brie")
 	c.await(t, "the nest to be back", slow, configMaps, home, func(s seen) bool { return len(s.ownedBy(mouse)) == 1 })
 
+	// A clean-up that fails keeps the custom resource, and says so; one that succeeds lets it go.
+	measured := record(t, "clean-up-fails", "workflow/mouse")
+	temper(t, c, mice, mouse.GetName(), "stubborn", "brie")
+	c.await(t, "a stubborn mouse", slow, mice, "", func(s seen) bool { return current(s.by(mouse.GetUID()), "True") })
 	if err := c.objects.Resource(mice).Delete(t.Context(), mouse.GetName(), metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	c.await(t, "the failed clean-up on the status", slow, mice, "", func(s seen) bool {
+		m := s.by(mouse.GetUID())
+		if m == nil {
+			t.Fatal("the mouse went although its clean-up failed")
+		}
+		_, _, message = condition(m, "Ready")
+		return strings.Contains(message, "does not want to leave")
+	})
+	measured("the custom resource stays, and says: %s", message)
+	c.await(t, "the nest to be there still", time.Minute, configMaps, home, func(s seen) bool { return len(s.ownedBy(mouse)) == 1 })
+	temper(t, c, mice, mouse.GetName(), "calm", "brie")
 	c.await(t, "the nest to go", slow, configMaps, home, func(s seen) bool { return len(s.ownedBy(mouse)) == 0 })
 	c.await(t, "the finalizer to be taken off", slow, mice, "", func(s seen) bool { return s.by(mouse.GetUID()) == nil })
 	o.awaitIdle(t)

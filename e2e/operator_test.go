@@ -43,7 +43,7 @@ func generate(t *testing.T, definition string) []byte {
 // did is judged.
 func (c *cluster) install(t *testing.T, name, definition string) *operator {
 	t.Helper()
-	o := &operator{cluster: c, name: name, manifest: generate(t, definition)}
+	o := &operator{cluster: c, name: name, manifest: sabotage(t, generate(t, definition))}
 	o.objects = decode(t, o.manifest)
 	o.audit = openAudit(t)
 	o.counts = count(c)

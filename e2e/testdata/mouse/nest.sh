@@ -12,6 +12,11 @@ if [ "$(field mood)" = angry ]; then
   exit 1
 fi
 
+if [ "$(field mood)" = stubborn ] && grep -q '"finalizing": true' "$ARGOPERATOR_REQUEST"; then
+  echo "mouse $name does not want to leave" >&2
+  exit 1
+fi
+
 if [ "$(field mood)" = homeless ] || grep -q '"finalizing": true' "$ARGOPERATOR_REQUEST"; then
   echo '{"children": []}' >"$ARGOPERATOR_RESPONSE"
   exit 0

@@ -1,0 +1,74 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"cmp"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// guard is a setting or a piece of code that a guarantee rests on: without it
+// the scenario fails.
+type guard struct {
+	name     string // what is taken away
+	scenario string // of TestScenarios
+	operator string
+	old, by  string // in what is generated
+}
+
+var guards = []guard{
+	{"no afterStart", "source-down", "direct/memcached", "      group: cache.example.com\n", "      group: cache.example.com\n      filter: {afterStart: true}\n"},
+	{"drift in the memory", "child-edited", "direct/memcached", `then {drift: $new.metadata.resourceVersion} else {} end`, `then {} else {} end`},
+	{"force only on known children", "child-foreign", "direct/memcached", `force=\($seen.uid != null)`, `force=true`},
+	{"failures in the memory", "refusals", "direct/memcached", `$seen.failed.attempts < 5`, `$seen.failed.attempts < 0`},
+	{"the heartbeat", "redefined", "direct/memcached", `{go: true, call: {method: "PATCH", path: "/apis/argoproj.io`, `{go: false, call: {method: "PATCH", path: "/apis/argoproj.io`},
+	{"renewal of deaf Sensors", "bus-store-lost", "direct/memcached", "any((max | fromdate? // 0) < now - 180)", "any((max | fromdate? // 0) < 0)"},
+	{"replay by the resync", "bus-down", "direct/memcached", `"argoperator.dev/resync": "{{workflow.name}}"`, `"argoperator.dev/resync": "once"`},
+	{"no afterStart, workflow", "source-down", "workflow/memcached-logic", "      group: cache.example.com\n", "      group: cache.example.com\n      filter: {afterStart: true}\n"},
+	{"drift, workflow", "child-edited", "workflow/memcached-logic", `then ($new | applied) == ($old | applied)`, `then false`},
+	{"the resync looks at every custom resource", "bus-down", "workflow/memcached-logic", "return outdated(run, cr, children) or untold(run, cr, children)", `return ""`},
+	{"whose child it is", "child-foreign", "workflow/memcached-logic", "def check_owner(run, cr, child, live):", "def check_owner(run, cr, child, live):\n        return"},
+}
+
+// sabotage is the guard that is taken away in this process, if any.
+func sabotage(t *testing.T, manifest []byte) []byte {
+	t.Helper()
+	name := os.Getenv("E2E_WITHOUT")
+	for _, g := range guards {
+		if g.name == name {
+			return []byte(strings.ReplaceAll(replaceOnce(t, string(manifest), g.old, g.by), g.old, g.by))
+		}
+	}
+	if name != "" {
+		t.Fatalf("E2E_WITHOUT: there is no guard %q", name)
+	}
+	return manifest
+}
+
+// TestGuards takes each guard away and plays the scenario that rests on it, in a
+// process of its own: it has to fail. Not part of the suite: $E2E_GUARDS asks
+// for it, as it waits for what never comes.
+func TestGuards(t *testing.T) {
+	if os.Getenv("E2E_GUARDS") == "" {
+		t.Skip("E2E_GUARDS is not set")
+	}
+	for _, g := range guards {
+		t.Run(strings.ReplaceAll(g.name, " ", "-"), func(t *testing.T) {
+			measured := record(t, "guard: "+g.scenario, g.operator+": "+g.name)
+			began := time.Now()
+			test := exec.Command(os.Args[0], "-test.v", "-test.count=1", "-test.run", "^TestScenarios$/^"+strings.ReplaceAll(g.operator, "/", "$/^")+"$/./^"+g.scenario+"$") //nolint:gosec // ourselves
+			test.Env = append(os.Environ(), "E2E_WITHOUT="+g.name, "E2E_RESULTS=", "E2E_PATIENCE="+cmp.Or(os.Getenv("E2E_PATIENCE"), "45s"))
+			out, err := test.CombinedOutput()
+			failed := regexp.MustCompile(`FAIL: TestScenarios/` + g.operator + `/\w+/` + g.scenario)
+			if err == nil || !failed.Match(out) {
+				t.Fatalf("the scenario does not fail without it: %v\n%s", err, out)
+			}
+			measured("without %s the scenario fails (%s)", g.name, seconds(time.Since(began)))
+		})
+	}
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestPageIsMadeOfTheResults(t *testing.T) {
+	data, err := os.ReadFile("../../docs/guarantees.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []result
+	if err := json.Unmarshal(data, &list); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../../docs/guarantees.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(page) != render(list) {
+		t.Error("docs/guarantees.md is not made of docs/guarantees.json: go run ./e2e/report")
+	}
+}
+
+func TestAFailureShows(t *testing.T) {
+	const scenario = "| Custom resources created, edited and deleted while the EventSource is down are made up for when it is back "
+	for _, c := range []struct {
+		name string
+		list []result
+		want string
+	}{
+		{"no result", nil, scenario + "| – | – | – | – |"},
+		{"a pass", []result{{Scenario: "source-down", Operator: "direct/memcached", Passed: true}}, scenario + "| pass | – | – | – |"},
+		{"one of two fails", []result{
+			{Scenario: "source-down", Operator: "workflow/a", Passed: true}, {Scenario: "source-down", Operator: "workflow/b"},
+		}, scenario + "| – | **fails** | – | – |"},
+		{"a guard that guards nothing", []result{{Scenario: "guard: source-down", Operator: "direct/memcached: afterStart"}}, "| afterStart | source-down | direct/memcached | **does not fail** |"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if page := render(c.list); !strings.Contains(page, c.want) {
+				t.Errorf("no %q in\n%s", c.want, page)
+			}
+		})
+	}
+}

@@ -1,0 +1,77 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+var leases = schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}
+
+// TestStandby has a second pod of the EventSource and of each Sensor wait, and
+// kills the one that leads.
+func TestStandby(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not part of the short run")
+	}
+	c := connect(t)
+	s := subjects[0]
+	definition := variant(t, s.definition(t), "  install: {replicas: 2}\n")
+	w := &world{subject: s, operator: c.install(t, "two replicas", definition)}
+	w.measured = record(t, "leader-killed", s.name)
+	w.has(t, w.make(t, "before", 0), 0)
+	var took []time.Duration
+	for _, lease := range []string{"eventsource-memcached", "sensor-memcached"} {
+		leader := w.leader(t, lease, "")
+		run(t, nil, "kubectl", "delete", "pod", "-n", operators, leader, "--wait=false", "--grace-period=0", "--force")
+		began := time.Now()
+		w.has(t, w.make(t, lease, 0), 0)
+		took = append(took, time.Since(began))
+		if now := w.leader(t, lease, leader); now == leader {
+			t.Errorf("%s leads still", leader)
+		}
+	}
+	w.measured("a custom resource made right after the leader was killed is ready after %s (EventSource), %s (Sensor)", seconds(took[0]), seconds(took[1]))
+}
+
+// leader waits for a Lease to be held by another than before.
+func (w *world) leader(t *testing.T, lease, before string) string {
+	t.Helper()
+	var holder string
+	w.cluster.await(t, "a leader of "+lease, slow, leases, operators, func(s seen) bool {
+		for _, l := range s {
+			if l.GetName() == lease {
+				holder = nested(l, "spec", "holderIdentity")
+			}
+		}
+		return holder != "" && holder != before
+	})
+	return holder
+}
+
+// TestByItself lets the bus lose its store and waits: nothing but the operator's
+// own schedule repairs it.
+func TestByItself(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not part of the short run")
+	}
+	c := connect(t)
+	s := subjects[0]
+	w := &world{subject: s, operator: c.install(t, "by itself", variant(t, s.definition(t), "  reconcile: {resync: 1m}\n"))}
+	w.measured = record(t, "bus-lost-by-itself", s.name)
+	l := w.begin(t, "bus-store-lost")
+	loseBus(t, func() { w.happen(t, l) })
+	began := time.Now()
+	w.awaitDeployments(t, l, 10*time.Minute)
+	w.end(t, l)
+	w.measured("with a resync each minute made up for after %s, with nobody's help", seconds(time.Since(began)))
+}
+
+// awaitDeployments waits longer than a scenario does.
+func (w *world) awaitDeployments(t *testing.T, l *life, limit time.Duration) {
+	t.Helper()
+	w.cluster.await(t, "the Deployment of what was created", limit, deployments, w.subject.namespace, func(s seen) bool { return len(s.ownedBy(l.created)) == 1 })
+}
