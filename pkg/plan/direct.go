@@ -29,7 +29,8 @@ const maxAttempts = 5
 // The answers that a request takes for success.
 var (
 	written  = []int32{200, 201}
-	recorded = []int32{200, 404, 409}           // 404: it is gone; 409: a newer event is on its way
+	noted    = []int32{200, 404}                // 404: it is gone
+	recorded = []int32{200, 404, 409}           // 409: a newer event is on its way
 	settled  = []int32{200, 400, 404, 409, 422} // what another try would not change
 )
 
@@ -332,7 +333,7 @@ func dressed(p *Plan, c Child) string {
 
 // seenPart remembers on the custom resource what it sees of a child.
 func seenPart(p *Plan, c Child, own portion) part {
-	return newPart(p, "seen-"+label(c.Name), seenJQ(p, c, own), own, childEvents(p, c.Kind), Call{Allow: recorded})
+	return newPart(p, "seen-"+label(c.Name), seenJQ(p, c, own), own, childEvents(p, c.Kind), Call{Allow: noted})
 }
 
 func seenJQ(p *Plan, c Child, own portion) string {
@@ -340,17 +341,17 @@ func seenJQ(p *Plan, c Child, own portion) string {
 def ours: [.metadata.managedFields[]? | select(.manager == %s and .operation == %s and .subresource == null)] | first;
 def seen: unready as $why
   | {uid: .metadata.uid, generation: (.metadata.annotations[%s] // "0" | tonumber? // 0), ready: ($why == ""), message: (if $why == "" then null else $why end), failed: null%s};
-def marks: [seen, .metadata.annotations[%s]];
+def marks: [seen, .metadata.annotations[%s], (.metadata.labels | .[%s], .[%s])];
 %s
 | (%s) as $owner
-| if $owner == null or $new.metadata.labels[%s] != %s%s then {go: false} else
+| if $owner == null or ($new.metadata.labels[%s] // $old.metadata.labels[%s]) != %s%s then {go: false} else
   .type as $type
   | (if $old != null and ($new | ours.fieldsV1) != ($old | ours.fieldsV1) and ($new | ours.time // ($old | ours.time)) == ($old | ours.time)
        and $new.metadata.annotations[%s] == $old.metadata.annotations[%s] then {drift: $new.metadata.resourceVersion} else {} end) as $drift
   | if $type == "DELETE" or $old == null or $drift != {} or ($new | marks) != ($old | marks) then {go: true, call: %s}
   else {go: false} end end`,
 		unreadyJQ(c), quote(p.Runtime.Operator), quote(operation(p)), quote(generationAnnotation), live(p, c),
-		quote(attemptAnnotation), eventObjects, ownerJQ(p, c), quote(childLabel), quote(c.Name),
+		quote(attemptAnnotation), quote(OwnerUID), quote(childLabel), eventObjects, ownerJQ(p, c), quote(childLabel), quote(childLabel), quote(c.Name),
 		elsewhere("$new.metadata.labels["+quote(OwnerUID)+"]", own),
 		quote(generationAnnotation), quote(generationAnnotation),
 		remember(p, c, "$owner", `(if $type == "DELETE" then null else ($new | seen) + $drift end)`))
