@@ -19,7 +19,7 @@ import (
 const (
 	childLabel           = "argoperator.dev/child"      // the child's name in the definition
 	generationAnnotation = "argoperator.dev/generation" // of the custom resource that it was made from
-	attemptAnnotation    = "argoperator.dev/attempt"    // after failed attempts, so that success shows as a change
+	attemptAnnotation    = "argoperator.dev/attempt"    // differs where a write must show as a change: after failures, and to be seen again
 	ownerAnnotation      = "argoperator.dev/owner"      // NAMESPACE.NAME of the custom resource
 )
 
@@ -184,6 +184,7 @@ func writeJQ(p *Plan, c Child, own portion) string {
 %s
 | if .type == "DELETE" or $new.metadata.deletionTimestamp != null%s then {go: false} else
   %s as $seen | %s as $before
+  | (($seen.version | tonumber? // 0) < ($before.version | tonumber? // 0)) as $again
   | if (%s) | not then {go: false} else ($new | wanted) as $want
   | if %s | not then {go: false} else {go: true}
     + (if $want.error then {call: %s}%s
@@ -198,12 +199,14 @@ func writeJQ(p *Plan, c Child, own portion) string {
 
 // due lists when a child is written: at the start; when something changed that
 // it is computed from; when the memory says that it is gone, drifted, failed or
-// was overwritten by a late delivery of an older generation.
+// was overwritten by a late delivery of an older generation; and when the memory
+// itself was, by an older event of the child: then the write makes a new one.
 func due(p *Plan, c Child) []string {
 	list := []string{
 		`$old == null`,
 		`$new.metadata.generation != $old.metadata.generation`,
 		`$seen == null and $before != null`,
+		`$again`,
 		`$seen.drift != null and $seen.drift != $before.drift`,
 		fmt.Sprintf(`$seen.failed != null and $seen.failed != $before.failed and $seen.failed.attempts < %d`, maxAttempts),
 		`$seen.generation != $before.generation and $seen.generation < $new.metadata.generation`,
@@ -322,7 +325,7 @@ func dressed(p *Plan, c Child) string {
 	}
 	fmt.Fprintf(&b, "\n         | .metadata.labels += {%s: %s, %s: $new.metadata.uid, %s: %s}",
 		quote(ManagedBy), quote(p.Runtime.Operator), quote(OwnerUID), quote(childLabel), quote(c.Name))
-	fmt.Fprintf(&b, "\n         | .metadata.annotations += ({%s: \"\\($new.metadata.namespace // \"\").\\($new.metadata.name)\", %s: ($new.metadata.generation // 0 | tostring)} + if $seen.failed then {%s: ($seen.failed.attempts | tostring)} else {} end)",
+	fmt.Fprintf(&b, "\n         | .metadata.annotations += ({%s: \"\\($new.metadata.namespace // \"\").\\($new.metadata.name)\", %s: ($new.metadata.generation // 0 | tostring)} + if $seen.failed then {%[3]s: ($seen.failed.attempts | tostring)} elif $again then {%[3]s: $new.metadata.resourceVersion} else {} end)",
 		quote(ownerAnnotation), quote(generationAnnotation), quote(attemptAnnotation))
 	if !c.Orphan {
 		fmt.Fprintf(&b, "\n         | .metadata.ownerReferences = [{apiVersion: %s, kind: %s, name: $new.metadata.name, uid: $new.metadata.uid, controller: true}]",
@@ -354,7 +357,7 @@ def marks: [seen, .metadata.annotations[%s], (.metadata.labels | .[%s], .[%s])];
 		quote(attemptAnnotation), quote(OwnerUID), quote(childLabel), eventObjects, ownerJQ(p, c), quote(childLabel), quote(childLabel), quote(c.Name),
 		elsewhere("$new.metadata.labels["+quote(OwnerUID)+"]", own),
 		quote(generationAnnotation), quote(generationAnnotation),
-		remember(p, c, "$owner", `(if $type == "DELETE" then null else ($new | seen) + $drift end)`))
+		remember(p, c, "$owner", `(if $type == "DELETE" then null else ($new | seen + {version: .metadata.resourceVersion}) + $drift end)`))
 }
 
 // operation is how the API server calls what the trigger does, in managedFields.
