@@ -31,7 +31,8 @@ var (
 	written  = []int32{200, 201}
 	noted    = []int32{200, 404}                // 404: it is gone
 	recorded = []int32{200, 404, 409}           // 409: a newer event is on its way
-	settled  = []int32{200, 400, 404, 409, 422} // what another try would not change
+	settled  = []int32{200, 400, 404, 422}      // what another try would not change
+	closed   = []int32{200, 400, 404, 409, 422} // the same of what names the version that it is about
 )
 
 // directSensors are the Sensors of the direct engine: some write children,
@@ -180,7 +181,7 @@ func writePart(p *Plan, c Child, own portion) part {
 }
 
 func writeJQ(p *Plan, c Child, own portion) string {
-	return fmt.Sprintf(`def wanted: try {child: %s} catch {error: tostring};
+	return fmt.Sprintf(`def wanted: try (%s{child: %s}) catch {error: tostring};
 %s
 | if .type == "DELETE" or $new.metadata.deletionTimestamp != null%s then {go: false} else
   %s as $seen | %s as $before
@@ -190,7 +191,7 @@ func writeJQ(p *Plan, c Child, own portion) string {
     + (if $want.error then {call: %s}%s
        else {call: %s} end)
     + {failed: %s} end end end`,
-		wantedJQ(p, c), eventObjects, elsewhere("$new.metadata.uid", own)+ownKind(p),
+		exactly(c.Inexact), wantedJQ(p, c), eventObjects, elsewhere("$new.metadata.uid", own)+ownKind(p),
 		memory(p, c, "$new"), memory(p, c, "$old"), strings.Join(due(p, c), "\n      or "), going(c),
 		remember(p, c, fromParent, fmt.Sprintf(`{ready: false, message: "template: \($want.error)", failed: {generation: $new.metadata.generation, attempts: %d}}`, maxAttempts)),
 		deletion(p, c), application(p, c),
@@ -392,7 +393,7 @@ func besideOwner(p *Plan, c Child) string {
 
 // statusPart makes the status of what is remembered.
 func statusPart(p *Plan, own portion) part {
-	return newPart(p, "status", statusJQ(p, own), own, parentEvents(p), Call{Allow: recorded, Fallback: settled})
+	return newPart(p, "status", statusJQ(p, own), own, parentEvents(p), Call{Allow: recorded, Fallback: closed})
 }
 
 // statusJQ waits until every child that is wanted was seen at the present

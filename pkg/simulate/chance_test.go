@@ -146,7 +146,7 @@ func (g *game) play(moves int, log func(string, ...any)) (delivered int, err err
 		return 0, err
 	}
 	w.Log = log
-	w.Bad = simulate.Bad{Twice: 8, Killed: 8, API: 12, Mild: g.mild()}
+	w.Bad = simulate.Bad{Twice: 8, Killed: 8, API: []int{10, 10, 50}[g.rand(-3).IntN(3)], Mild: g.mild()}
 	for i := range moves {
 		if err := w.move(g.rand(i + 1)); err != nil {
 			return w.Delivered, fmt.Errorf("move %d: %w", i, err)
