@@ -223,7 +223,7 @@ func (c *compiler) status() Status {
 		if program == nil {
 			continue
 		}
-		out.Fields = append(out.Fields, StatusField{Name: key, Value: program})
+		out.Fields = append(out.Fields, StatusField{Name: key, Value: program, Inexact: inexact(c.d, c.api.Kind, program)})
 		for name, paths := range program.ReadsChildren() {
 			out.Shown[name] = append(out.Shown[name], paths...)
 		}

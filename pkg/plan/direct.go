@@ -206,7 +206,7 @@ func due(p *Plan, c Child) []string {
 	list := []string{
 		`$old == null`,
 		`$new.metadata.generation != $old.metadata.generation`,
-		`$seen == null and $before != null`,
+		`$seen.uid == null and ($before.uid != null or $seen.version != $before.version)`,
 		`$again`,
 		`$seen.drift != null and $seen.drift != $before.drift`,
 		fmt.Sprintf(`$seen.failed != null and $seen.failed != $before.failed and $seen.failed.attempts < %d`, maxAttempts),
@@ -216,7 +216,7 @@ func due(p *Plan, c Child) []string {
 		list = append(list, fmt.Sprintf("($new | [%[1]s]) != ($old | [%[1]s])", strings.Join(inputs, ", ")))
 	}
 	if c.When != nil {
-		list = append(list, `$seen != null and $before == null and ($new | wanted).child == null`)
+		list = append(list, `$seen.uid != null and $before.uid == null and ($new | wanted).child == null`)
 	}
 	return list
 }
@@ -358,7 +358,16 @@ def marks: [seen, .metadata.annotations[%s], (.metadata.labels | .[%s], .[%s])];
 		quote(attemptAnnotation), quote(OwnerUID), quote(childLabel), eventObjects, ownerJQ(p, c), quote(childLabel), quote(childLabel), quote(c.Name),
 		elsewhere("$new.metadata.labels["+quote(OwnerUID)+"]", own),
 		quote(generationAnnotation), quote(generationAnnotation),
-		remember(p, c, "$owner", `(if $type == "DELETE" then null else ($new | seen + {version: .metadata.resourceVersion}) + $drift end)`))
+		remember(p, c, "$owner", fmt.Sprintf(`(if $type == "DELETE" then %s else $new | seen + $drift end | . + {version: $new.metadata.resourceVersion})`, gone(p))))
+}
+
+// gone is what is left of the memory when a child is gone: with the version of
+// its end, so that an event of before that comes later is known for one.
+func gone(p *Plan) string {
+	if p.Reconcile.Memory == InStatus {
+		return "{uid: null, generation: null, ready: null, message: null, failed: null, drift: null, live: null}"
+	}
+	return "{}" // an annotation is replaced as a whole
 }
 
 // operation is how the API server calls what the trigger does, in managedFields.
@@ -443,7 +452,7 @@ func wantedNames(p *Plan) string {
 func statusFields(p *Plan) (names, values []string) {
 	add := func(name, value string) { names, values = append(names, name), append(values, name+": "+value) }
 	for _, f := range p.Status.Fields {
-		add(quote(f.Name), fmt.Sprintf("(try %s catch null)", f.Value.Source()))
+		add(quote(f.Name), fmt.Sprintf("(try (%s%s) catch null)", exactly(f.Inexact), f.Value.Source()))
 	}
 	if p.API.Observed {
 		add("observedGeneration", "$generation")
@@ -496,7 +505,7 @@ func remember(p *Plan, c Child, owner, value string) string {
 	if strings.HasPrefix(value, "{") {
 		value = "($seen // {}) + " + value
 	}
-	metadata := fmt.Sprintf(`{annotations: {%s: (%s | if . == null then null else tojson end)}}`, quote(annotation(c)), value)
+	metadata := fmt.Sprintf(`{annotations: {%s: (%s | tojson)}}`, quote(annotation(c)), value)
 	if p.Reconcile.Trigger == "k8s" {
 		return fmt.Sprintf(`{operation: "patch", manifest: {apiVersion: %s, kind: %s, metadata: ({name: %s.name, namespace: %s.namespace} + %s)}}`,
 			quote(p.API.Kind.APIVersion()), quote(p.API.Kind.Kind), owner, owner, metadata)

@@ -123,8 +123,9 @@ type Status struct {
 
 // StatusField is one field right below status.
 type StatusField struct {
-	Name  string
-	Value *expression.Program
+	Name    string
+	Value   *expression.Program
+	Inexact [][]string // as of Child
 }
 
 // Logic is the user's program.

@@ -176,7 +176,6 @@ type table struct {
 	game    *game
 	wanted  map[string]map[string]any // the custom resources that there should be
 	foreign map[string]map[string]any // the objects of others in the place of children
-	owner   map[string]any            // whose they are
 }
 
 // enough events for whatever may be going on.
