@@ -547,6 +547,9 @@ func essential(o map[string]any) any {
 	for _, c := range conditions {
 		delete(c.(map[string]any), "lastTransitionTime")
 		delete(c.(map[string]any), "observedGeneration")
+		if message, ok := c.(map[string]any)["message"].(string); ok { // which Workflow it was differs
+			c.(map[string]any)["message"], _, _ = strings.Cut(message, "; see workflow")
+		}
 	}
 	return solid(o)
 }
