@@ -139,6 +139,7 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 	out.Object, problems = expression.Template(in.Template, scope, childType(c.d, in))
 	c.report(problems, at("template")...)
 	c.identity(&out, in, scope, at("template", "metadata"))
+	out.Inexact = inexact(c.d, c.api.Kind, out.Object, out.When, out.Each)
 	return out
 }
 
@@ -222,7 +223,7 @@ func (c *compiler) status() Status {
 		if program == nil {
 			continue
 		}
-		out.Fields = append(out.Fields, StatusField{Name: key, Value: program})
+		out.Fields = append(out.Fields, StatusField{Name: key, Value: program, Inexact: inexact(c.d, c.api.Kind, program)})
 		for name, paths := range program.ReadsChildren() {
 			out.Shown[name] = append(out.Shown[name], paths...)
 		}

@@ -19,7 +19,7 @@ import (
 const (
 	childLabel           = "argoperator.dev/child"      // the child's name in the definition
 	generationAnnotation = "argoperator.dev/generation" // of the custom resource that it was made from
-	attemptAnnotation    = "argoperator.dev/attempt"    // after failed attempts, so that success shows as a change
+	attemptAnnotation    = "argoperator.dev/attempt"    // differs where a write must show as a change: after failures, and to be seen again
 	ownerAnnotation      = "argoperator.dev/owner"      // NAMESPACE.NAME of the custom resource
 )
 
@@ -29,8 +29,10 @@ const maxAttempts = 5
 // The answers that a request takes for success.
 var (
 	written  = []int32{200, 201}
-	recorded = []int32{200, 404, 409}           // 404: it is gone; 409: a newer event is on its way
-	settled  = []int32{200, 400, 404, 409, 422} // what another try would not change
+	noted    = []int32{200, 404}                // 404: it is gone
+	recorded = []int32{200, 404, 409}           // 409: a newer event is on its way
+	settled  = []int32{200, 400, 404, 422}      // what another try would not change
+	closed   = []int32{200, 400, 404, 409, 422} // the same of what names the version that it is about
 )
 
 // directSensors are the Sensors of the direct engine: some write children,
@@ -182,16 +184,17 @@ func writePart(p *Plan, c Child, own portion) part {
 }
 
 func writeJQ(p *Plan, c Child, own portion) string {
-	return fmt.Sprintf(`def wanted: try {child: %s} catch {error: tostring};
+	return fmt.Sprintf(`def wanted: try (%s{child: %s}) catch {error: tostring};
 %s
 | if .type == "DELETE" or $new.metadata.deletionTimestamp != null%s then {go: false} else
   %s as $seen | %s as $before
+  | (($seen.version | tonumber? // 0) < ($before.version | tonumber? // 0)) as $again
   | if (%s) | not then {go: false} else ($new | wanted) as $want
   | if %s | not then {go: false} else {go: true}
     + (if $want.error then {call: %s}%s
        else {call: %s} end)
     + {failed: %s} end end end`,
-		wantedJQ(p, c), eventObjects, elsewhere("$new.metadata.uid", own)+ownKind(p),
+		exactly(c.Inexact), wantedJQ(p, c), eventObjects, elsewhere("$new.metadata.uid", own)+ownKind(p),
 		memory(p, c, "$new"), memory(p, c, "$old"), strings.Join(due(p, c), "\n      or "), going(c),
 		remember(p, c, fromParent, fmt.Sprintf(`{ready: false, message: "template: \($want.error)", failed: {generation: $new.metadata.generation, attempts: %d}}`, maxAttempts)),
 		deletion(p, c), application(p, c),
@@ -200,12 +203,14 @@ func writeJQ(p *Plan, c Child, own portion) string {
 
 // due lists when a child is written: at the start; when something changed that
 // it is computed from; when the memory says that it is gone, drifted, failed or
-// was overwritten by a late delivery of an older generation.
+// was overwritten by a late delivery of an older generation; and when the memory
+// itself was, by an older event of the child: then the write makes a new one.
 func due(p *Plan, c Child) []string {
 	list := []string{
 		`$old == null`,
 		`$new.metadata.generation != $old.metadata.generation`,
-		`$seen == null and $before != null`,
+		`$seen.uid == null and ($before.uid != null or $seen.version != $before.version)`,
+		`$again`,
 		`$seen.drift != null and $seen.drift != $before.drift`,
 		fmt.Sprintf(`$seen.failed != null and $seen.failed != $before.failed and $seen.failed.attempts < %d`, maxAttempts),
 		`$seen.generation != $before.generation and $seen.generation < $new.metadata.generation`,
@@ -214,7 +219,7 @@ func due(p *Plan, c Child) []string {
 		list = append(list, fmt.Sprintf("($new | [%[1]s]) != ($old | [%[1]s])", strings.Join(inputs, ", ")))
 	}
 	if c.When != nil {
-		list = append(list, `$seen != null and $before == null and ($new | wanted).child == null`)
+		list = append(list, `$seen.uid != null and $before.uid == null and ($new | wanted).child == null`)
 	}
 	return list
 }
@@ -324,7 +329,7 @@ func dressed(p *Plan, c Child) string {
 	}
 	fmt.Fprintf(&b, "\n         | .metadata.labels += {%s: %s, %s: $new.metadata.uid, %s: %s}",
 		quote(ManagedBy), quote(p.Runtime.Operator), quote(OwnerUID), quote(childLabel), quote(c.Name))
-	fmt.Fprintf(&b, "\n         | .metadata.annotations += ({%s: \"\\($new.metadata.namespace // \"\").\\($new.metadata.name)\", %s: ($new.metadata.generation // 0 | tostring)} + if $seen.failed then {%s: ($seen.failed.attempts | tostring)} else {} end)",
+	fmt.Fprintf(&b, "\n         | .metadata.annotations += ({%s: \"\\($new.metadata.namespace // \"\").\\($new.metadata.name)\", %s: ($new.metadata.generation // 0 | tostring)} + if $seen.failed then {%[3]s: ($seen.failed.attempts | tostring)} elif $again then {%[3]s: $new.metadata.resourceVersion} else {} end)",
 		quote(ownerAnnotation), quote(generationAnnotation), quote(attemptAnnotation))
 	if !c.Orphan {
 		fmt.Fprintf(&b, "\n         | .metadata.ownerReferences = [{apiVersion: %s, kind: %s, name: $new.metadata.name, uid: $new.metadata.uid, controller: true}]",
@@ -335,7 +340,7 @@ func dressed(p *Plan, c Child) string {
 
 // seenPart remembers on the custom resource what it sees of a child.
 func seenPart(p *Plan, c Child, own portion) part {
-	return newPart(p, "seen-"+label(c.Name), seenJQ(p, c, own), own, childEvents(p, c.Kind), Call{Allow: recorded})
+	return newPart(p, "seen-"+label(c.Name), seenJQ(p, c, own), own, childEvents(p, c.Kind), Call{Allow: noted})
 }
 
 func seenJQ(p *Plan, c Child, own portion) string {
@@ -343,20 +348,29 @@ func seenJQ(p *Plan, c Child, own portion) string {
 def ours: [.metadata.managedFields[]? | select(.manager == %s and .operation == %s and .subresource == null)] | first;
 def seen: unready as $why
   | {uid: .metadata.uid, generation: (.metadata.annotations[%s] // "0" | tonumber? // 0), ready: ($why == ""), message: (if $why == "" then null else $why end), failed: null%s};
-def marks: [seen, .metadata.annotations[%s]];
+def marks: [seen, .metadata.annotations[%s], (.metadata.labels | .[%s], .[%s])];
 %s
 | (%s) as $owner
-| if $owner == null or $new.metadata.labels[%s] != %s%s then {go: false} else
+| if $owner == null or ($new.metadata.labels[%s] // $old.metadata.labels[%s]) != %s%s then {go: false} else
   .type as $type
   | (if $old != null and ($new | ours.fieldsV1) != ($old | ours.fieldsV1) and ($new | ours.time // ($old | ours.time)) == ($old | ours.time)
        and $new.metadata.annotations[%s] == $old.metadata.annotations[%s] then {drift: $new.metadata.resourceVersion} else {} end) as $drift
   | if $type == "DELETE" or $old == null or $drift != {} or ($new | marks) != ($old | marks) then {go: true, call: %s}
   else {go: false} end end`,
 		unreadyJQ(c), quote(p.Runtime.Operator), quote(operation(p)), quote(generationAnnotation), live(p, c),
-		quote(attemptAnnotation), eventObjects, ownerJQ(p, c), quote(childLabel), quote(c.Name),
+		quote(attemptAnnotation), quote(OwnerUID), quote(childLabel), eventObjects, ownerJQ(p, c), quote(childLabel), quote(childLabel), quote(c.Name),
 		elsewhere("$new.metadata.labels["+quote(OwnerUID)+"]", own),
 		quote(generationAnnotation), quote(generationAnnotation),
-		remember(p, c, "$owner", `(if $type == "DELETE" then null else ($new | seen) + $drift end)`))
+		remember(p, c, "$owner", fmt.Sprintf(`(if $type == "DELETE" then %s else $new | seen + $drift end | . + {version: $new.metadata.resourceVersion})`, gone(p))))
+}
+
+// gone is what is left of the memory when a child is gone: with the version of
+// its end, so that an event of before that comes later is known for one.
+func gone(p *Plan) string {
+	if p.Reconcile.Memory == InStatus {
+		return "{uid: null, generation: null, ready: null, message: null, failed: null, drift: null, live: null}"
+	}
+	return "{}" // an annotation is replaced as a whole
 }
 
 // operation is how the API server calls what the trigger does, in managedFields.
@@ -391,7 +405,7 @@ func besideOwner(p *Plan, c Child) string {
 
 // statusPart makes the status of what is remembered.
 func statusPart(p *Plan, own portion) part {
-	return newPart(p, "status", statusJQ(p, own), own, parentEvents(p), Call{Allow: recorded, Fallback: settled})
+	return newPart(p, "status", statusJQ(p, own), own, parentEvents(p), Call{Allow: recorded, Fallback: closed})
 }
 
 // statusJQ waits until every child that is wanted was seen at the present
@@ -441,7 +455,7 @@ func wantedNames(p *Plan) string {
 func statusFields(p *Plan) (names, values []string) {
 	add := func(name, value string) { names, values = append(names, name), append(values, name+": "+value) }
 	for _, f := range p.Status.Fields {
-		add(quote(f.Name), fmt.Sprintf("(try %s catch null)", f.Value.Source()))
+		add(quote(f.Name), fmt.Sprintf("(try (%s%s) catch null)", exactly(f.Inexact), f.Value.Source()))
 	}
 	if p.API.Observed {
 		add("observedGeneration", "$generation")
@@ -494,7 +508,7 @@ func remember(p *Plan, c Child, owner, value string) string {
 	if strings.HasPrefix(value, "{") {
 		value = "($seen // {}) + " + value
 	}
-	metadata := fmt.Sprintf(`{annotations: {%s: (%s | if . == null then null else tojson end)}}`, quote(annotation(c)), value)
+	metadata := fmt.Sprintf(`{annotations: {%s: (%s | tojson)}}`, quote(annotation(c)), value)
 	if p.Reconcile.Trigger == "k8s" {
 		return fmt.Sprintf(`{operation: "patch", manifest: {apiVersion: %s, kind: %s, metadata: ({name: %s.name, namespace: %s.namespace} + %s)}}`,
 			quote(p.API.Kind.APIVersion()), quote(p.API.Kind.Kind), owner, owner, metadata)

@@ -153,9 +153,11 @@ func desired(p *Plan) string {
 		return ""
 	}
 	var lists []string
+	var large [][]string
 	for _, c := range p.Children {
 		if c.Object != nil {
 			lists = append(lists, desiredChild(c))
+			large = append(large, c.Inexact...)
 		}
 	}
 	content := ""
@@ -164,10 +166,10 @@ func desired(p *Plan) string {
 	}
 	return fmt.Sprintf(`,
     desired: ($new | {digest: %s, uid: .metadata.uid, inputs: {generation: .metadata.generation, labels: .metadata.labels, annotations: .metadata.annotations%s}}
-      | . + try {children: ($new | [%s])} catch {error: tostring}
+      | . + try {children: ($new | %s[%s])} catch {error: tostring}
       | (tojson | @base64) as $packed
       | if ($packed | length) < %d then $packed else del(.children) + {error: "the children are larger together than a pod takes"} | tojson | @base64 end)`,
-		quote(p.Operator.Digest), content, strings.Join(lists, ",\n        "), MaxDesired)
+		quote(p.Operator.Digest), content, exactly(large), strings.Join(lists, ",\n        "), MaxDesired)
 }
 
 // MaxDesired is how long the children may be in base64, in bytes: the pod gets

@@ -58,6 +58,7 @@ func childrenSchema() apiextensionsv1.JSONSchemaProps {
 		"message":    text("Why it is not."),
 		"generation": number("The generation of this object that the child was made from."),
 		"uid":        text("The uid of the child."),
+		"version":    text("The resource version of the child that this was seen at."),
 		"drift":      text("The resource version at which somebody else last changed a field of the operator's."),
 		"failed": {Type: "object", Description: "The attempts to write the child that failed.", Properties: map[string]apiextensionsv1.JSONSchemaProps{
 			"generation": number("The generation of this object that they were for."),

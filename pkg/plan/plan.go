@@ -107,6 +107,7 @@ type Child struct {
 	When      *expression.Program
 	Each      *expression.Program
 	Ready     *expression.Program // over the live child
+	Inexact   [][]string          // what it is computed from that a Sensor may not read exactly
 
 	readyInPod json.RawMessage // Ready for the pod; nil where the pod cannot evaluate it
 	notInPod   string          // why not
@@ -122,8 +123,9 @@ type Status struct {
 
 // StatusField is one field right below status.
 type StatusField struct {
-	Name  string
-	Value *expression.Program
+	Name    string
+	Value   *expression.Program
+	Inexact [][]string // as of Child
 }
 
 // Logic is the user's program.

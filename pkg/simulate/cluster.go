@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/argoperator/argoperator/pkg/resource"
 )
@@ -43,6 +44,7 @@ type Cluster struct {
 	changes []Change
 	version int
 	made    int // objects made so far, for uids and generated names
+	uid     func(made int) types.UID
 	now     func() time.Time
 	tracked map[tracked]*tracker
 	schemas map[schema.GroupVersionKind]*resource.Schema
@@ -54,10 +56,15 @@ func NewCluster(custom []Kind, now func() time.Time) *Cluster {
 	return &Cluster{
 		kinds:   &kinds{list: append(builtinKinds(), custom...)},
 		objects: map[key]object{},
+		uid:     counted,
 		now:     now,
 		tracked: map[tracked]*tracker{},
 		schemas: map[schema.GroupVersionKind]*resource.Schema{},
 	}
+}
+
+func counted(made int) types.UID {
+	return types.UID(fmt.Sprintf("00000000-0000-0000-0000-%012d", made))
 }
 
 // Ticks is a clock that starts at a fixed time and moves on by a second

@@ -71,11 +71,22 @@ func operators(t testing.TB) []operator {
 	return all
 }
 
+// open reads a definition of the direct engine.
 func open(file string) (operator, error) {
+	o, err := openWith(file, "")
+	if err == nil && o.plan.Reconcile.Engine != plan.Direct {
+		return operator{}, fmt.Errorf("the engine is %s: %v", o.plan.Reconcile.Engine, o.plan.Reconcile.Why)
+	}
+	return o, err
+}
+
+// openWith reads a definition with so many lines more.
+func openWith(file, more string) (operator, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return operator{}, err
 	}
+	data = append(data, more...)
 	definitions, findings := definition.Parse(definition.Input{Name: file, Data: data, Dir: os.DirFS(filepath.Dir(file))})
 	if len(findings) > 0 || len(definitions) != 1 {
 		return operator{}, fmt.Errorf("%d definitions: %v", len(definitions), findings)
@@ -84,9 +95,6 @@ func open(file string) (operator, error) {
 	p, findings := plan.New(d)
 	if len(findings) > 0 {
 		return operator{}, fmt.Errorf("planning: %v", findings)
-	}
-	if p.Reconcile.Engine != plan.Direct {
-		return operator{}, fmt.Errorf("the engine is %s: %v", p.Reconcile.Engine, p.Reconcile.Why)
 	}
 	k := p.API.Kind
 	schema, err := resource.New(resource.Kind{
@@ -428,4 +436,12 @@ func text(value any) string {
 		panic(err) // unreachable: it came as JSON
 	}
 	return string(data)
+}
+
+func readText(data string) any {
+	var out any
+	if err := json.Unmarshal([]byte(data), &out); err != nil {
+		panic(err) // unreachable: it was made by us
+	}
+	return out
 }

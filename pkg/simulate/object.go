@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"regexp"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -34,6 +36,10 @@ func (s *Simulation) placed(fields map[string]any) object {
 	}
 	return o
 }
+
+// notInYAML is what YAML does not take as it is; the API server reads what is
+// applied as YAML.
+var notInYAML = regexp.MustCompile("[\x7f-\u009f\u2028\u2029\ufeff\ufffe\uffff]")
 
 // kubectl is the field manager of what users write.
 const kubectl = "kubectl"
@@ -73,6 +79,10 @@ func (s *Simulation) send(method, path string, o object) (map[string]any, error)
 		if body, err = o.MarshalJSON(); err != nil {
 			return nil, fmt.Errorf("encoding an object: %w", err)
 		}
+		body = notInYAML.ReplaceAllFunc(body, func(letter []byte) []byte {
+			r, _ := utf8.DecodeRune(letter)
+			return fmt.Appendf(nil, `\u%04x`, r)
+		})
 	}
 	req, err := http.NewRequest(method, path, bytes.NewReader(body))
 	if err != nil {

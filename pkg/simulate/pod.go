@@ -30,7 +30,7 @@ func (r *run) pod(ctx context.Context, t wfv1.Template) (outputs map[string]stri
 		return nil, "", fmt.Errorf("making the pod's directory: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	api, err := serve(r.s.cluster)
+	api, err := serve(r.s.api)
 	if err != nil {
 		return nil, "", err
 	}

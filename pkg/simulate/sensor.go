@@ -87,6 +87,11 @@ func pass(d eventsv1.EventDependency, in cloudevents.Event, delivery *Delivery) 
 		delivery.Stopped, delivery.Lost = "the transform failed: "+err.Error(), true
 		return nil
 	}
+	return filter(d, out, delivery)
+}
+
+// filter is what follows the transform.
+func filter(d eventsv1.EventDependency, out *cloudevents.Event, delivery *Delivery) *eventsv1.Event {
 	event := converted(out)
 	if err := json.Unmarshal(event.Data, &delivery.Transformed); err != nil {
 		delivery.Stopped, delivery.Lost = "the transform made no object: "+err.Error(), true

@@ -33,6 +33,7 @@ type Inputs struct {
 // Simulation is a cluster in memory and an operator that works on it.
 type Simulation struct {
 	cluster       *Cluster
+	api           http.Handler // the cluster, as those who call it over the network find it
 	now           func() time.Time
 	started       time.Time // by the machine's clock, which programs and jq read
 	watched       []schema.GroupVersionResource
@@ -55,6 +56,7 @@ func New(in Inputs) (*Simulation, error) {
 		s.now = Ticks()
 	}
 	s.cluster = NewCluster(append(customKinds(in.Objects), in.Kinds...), s.now)
+	s.api = s.cluster
 	for _, o := range in.Objects {
 		if err := s.install(o); err != nil {
 			return nil, err

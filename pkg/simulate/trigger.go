@@ -54,7 +54,7 @@ func (s *Simulation) attempt(ctx context.Context, sensor *eventsv1.Sensor, trigg
 		out.Failure = fmt.Sprintf("the template's parameters failed: %v", err)
 		return out, nil
 	}
-	talk := &recorder{cluster: s.cluster}
+	talk := &recorder{cluster: s.api}
 	implementation, err := s.implementation(sensor, trigger, talk)
 	if err != nil {
 		return out, err

@@ -280,7 +280,7 @@ func (c *Cluster) admit(req request, old, o object) (object, error) {
 	setTimes(old, o, now)
 	if old == nil {
 		c.made++
-		o.SetUID(types.UID(fmt.Sprintf("00000000-0000-0000-0000-%012d", c.made)))
+		o.SetUID(c.uid(c.made))
 		o.SetCreationTimestamp(metav1.NewTime(now))
 		if req.kind.Generation {
 			o.SetGeneration(1)

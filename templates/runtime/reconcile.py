@@ -762,14 +762,16 @@ def check_owner(run, cr, child, live):
     taken over where it was to stay, else waited for."""
     metadata = (live or {}).get("metadata") or {}
     labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
-    if not live or labels.get(OWNER_UID) == cr["metadata"]["uid"]:
+    owners = metadata.get("ownerReferences") or []
+    owned = cr["metadata"]["uid"] in [owner.get("uid") for owner in owners]  # the label may have been taken away
+    if not live or labels.get(OWNER_UID) == cr["metadata"]["uid"] or owned and labels.get(MANAGED_BY) == run.operator:
         return
     if labels.get(MANAGED_BY) == run.operator and annotations.get(OWNER) == run.key:
         if run.declared(child).get("onDelete") == "Orphan":
             return
         raise Failed("%s is still there from an earlier %s of this name" % (called(child), run.parent["kind"]))
-    owners = ["%s %s" % (owner["kind"], owner["name"]) for owner in metadata.get("ownerReferences") or []]
-    who = annotations.get(OWNER) or ", ".join(owners) or labels.get(MANAGED_BY) or "someone else"
+    names = ", ".join("%s %s" % (owner["kind"], owner["name"]) for owner in owners)
+    who = annotations.get(OWNER) or names or labels.get(MANAGED_BY) or "someone else"
     raise Refused("%s exists and belongs to %s" % (called(child), who))
 
 

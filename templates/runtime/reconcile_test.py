@@ -551,6 +551,13 @@ class ApplyTest(Case):
                 self.assertIn(("PATCH", "/api/v1/namespaces/team/configmaps/one"), self.cluster.writes())
                 self.assertEqual(self.live()["status"]["phase"], "partly")
 
+    def test_child_without_its_label(self):
+        self.cr()
+        self.assertEqual(self.reconcile([deployment()]), 0)
+        del self.live(DEPLOYMENTS + "/one")["metadata"]["labels"][reconcile.OWNER_UID]
+        self.assertEqual(self.reconcile([deployment()]), 0)
+        self.assertEqual(self.live(DEPLOYMENTS + "/one")["metadata"]["labels"][reconcile.OWNER_UID], "cr-uid")
+
     def test_orphan_of_an_earlier_cr_is_taken_over(self):
         self.config["children"] = [dict(DEPLOYMENT, onDelete="Orphan")]
         self.cr()
