@@ -101,8 +101,12 @@ func hostileSpecs(t *testing.T, together bool) map[string]map[string]any {
 		if len(text) < 1000 {
 			all[name] = text
 		}
+		spec := map[string]any{"text": text, "words": map[string]any{"word": text}}
+		if len(text) > 100_000 {
+			delete(spec, "text") // more than once is more than a bus takes at a time
+		}
 		if len(text) >= 1000 || !together {
-			specs[name] = map[string]any{"text": text, "words": map[string]any{"word": text}}
+			specs[name] = spec
 		}
 	}
 	specs["all"] = map[string]any{"text": "all", "words": all}

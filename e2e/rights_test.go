@@ -21,10 +21,10 @@ import (
 
 // TestLeastPrivilege takes each right of an operator away, one at a time, and
 // plays the whole life of a custom resource: somewhere the right is missed, and
-// what is missed names the right.
+// what is missed names the right. Not part of the suite: $E2E_GUARDS asks for it.
 func TestLeastPrivilege(t *testing.T) {
-	if testing.Short() {
-		t.Skip("not part of the short run")
+	if os.Getenv("E2E_GUARDS") == "" {
+		t.Skip("E2E_GUARDS is not set")
 	}
 	if os.Getenv("LAB_AUDIT_LOG") == "" {
 		t.Skip("no audit log ($LAB_AUDIT_LOG): what was missed cannot be told")
@@ -33,7 +33,7 @@ func TestLeastPrivilege(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			c := connect(t)
 			w := &world{subject: s, operator: c.install(t, s.name, s.definition(t))}
-			w.measured = record(t, "least-privilege", s.name)
+			w.measured, w.audit.lenient = record(t, "least-privilege", s.name), true
 			list := w.removable(t)
 			var told []string
 			for i, one := range list {

@@ -203,8 +203,10 @@ func writeJQ(p *Plan, c Child, own portion) string {
 
 // due lists when a child is written: at the start; when something changed that
 // it is computed from; when the memory says that it is gone, drifted, failed or
-// was overwritten by a late delivery of an older generation; and when the memory
-// itself was, by an older event of the child: then the write makes a new one.
+// was overwritten by a late delivery of an older generation; when a failure was
+// forgotten over an event of the child that does not make up for it; and when
+// the memory itself was overwritten, by an older event of the child: then the
+// write makes a new one.
 func due(p *Plan, c Child) []string {
 	list := []string{
 		`$old == null`,
@@ -213,6 +215,7 @@ func due(p *Plan, c Child) []string {
 		`$again`,
 		`$seen.drift != null and $seen.drift != $before.drift`,
 		fmt.Sprintf(`$seen.failed != null and $seen.failed != $before.failed and $seen.failed.attempts < %d`, maxAttempts),
+		`$before.failed != null and $seen.failed == null and ($before.uid == null or $seen.generation < $new.metadata.generation)`,
 		`$seen.generation != $before.generation and $seen.generation < $new.metadata.generation`,
 	}
 	if inputs := inputsOf(p, c); len(inputs) > 0 {
@@ -329,7 +332,7 @@ func dressed(p *Plan, c Child) string {
 	}
 	fmt.Fprintf(&b, "\n         | .metadata.labels += {%s: %s, %s: $new.metadata.uid, %s: %s}",
 		quote(ManagedBy), quote(p.Runtime.Operator), quote(OwnerUID), quote(childLabel), quote(c.Name))
-	fmt.Fprintf(&b, "\n         | .metadata.annotations += ({%s: \"\\($new.metadata.namespace // \"\").\\($new.metadata.name)\", %s: ($new.metadata.generation // 0 | tostring)} + if $seen.failed then {%[3]s: ($seen.failed.attempts | tostring)} elif $again then {%[3]s: $new.metadata.resourceVersion} else {} end)",
+	fmt.Fprintf(&b, "\n         | .metadata.annotations += ({%s: \"\\($new.metadata.namespace // \"\").\\($new.metadata.name)\", %s: ($new.metadata.generation // 0 | tostring)} + if $seen.failed or $again then {%s: $new.metadata.resourceVersion} else {} end)",
 		quote(ownerAnnotation), quote(generationAnnotation), quote(attemptAnnotation))
 	if !c.Orphan {
 		fmt.Fprintf(&b, "\n         | .metadata.ownerReferences = [{apiVersion: %s, kind: %s, name: $new.metadata.name, uid: $new.metadata.uid, controller: true}]",

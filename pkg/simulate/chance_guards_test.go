@@ -22,12 +22,13 @@ func TestChanceFindsMissingGuards(t *testing.T) {
 	for _, tt := range []struct{ name, file, guard, instead string }{
 		{"generation", "memcached", `or $seen.generation != $before.generation and $seen.generation < $new.metadata.generation`, ``},
 		{"older memory", "webapp", `or $again`, ``},
-		{"sign of life", "webapp", `elif $again then`, `elif false then`},
+		{"sign of life", "webapp", `if $seen.failed or $again then {`, `if $seen.failed then {`},
 		{"failed", "memcached", `or $seen.failed != null and $seen.failed != $before.failed and $seen.failed.attempts < 5`, ``},
+		{"failure forgotten", "memcached", `or $before.failed != null and $seen.failed == null and ($before.uid == null or $seen.generation < $new.metadata.generation)`, ``},
 		{"drift", "memcached", `or $seen.drift != null and $seen.drift != $before.drift`, ``},
 		{"change of owner", "webapp", `(.metadata.labels | .["argoperator.dev/owner-uid"], .["argoperator.dev/child"])`, `0`},
 		{"label taken away", "memcached", ` // $old.metadata.labels["argoperator.dev/child"]`, ``},
-		{"attempt", "webapp", `if $seen.failed then {`, `if false then {`},
+		{"attempt", "webapp", `if $seen.failed or $again then {`, `if $again then {`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

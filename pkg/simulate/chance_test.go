@@ -521,7 +521,7 @@ func (w *table) essence() map[string]any {
 	name := strings.NewReplacer(names...)
 	out := map[string]any{}
 	for _, o := range all {
-		if !strings.HasSuffix(placeOf(o), "/stranger") {
+		if o["kind"] != "Event" && !strings.HasSuffix(placeOf(o), "/stranger") { // an Event tells of the way
 			out[placeOf(o)] = plain(essential(o))
 		}
 	}
