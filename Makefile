@@ -57,7 +57,7 @@ examples: build ## generate every example with the binary: no finding, and the s
 verify: verify-tidy vet lint test-python examples verify-generate test ## all of the above, as continuous integration runs it
 
 # Reports: JUnit for machines that run tests, and the results that docs/guarantees.md is made of.
-SUITE = E2E_RESULTS=$(CURDIR)/bin/e2e-results.json go tool gotestsum --format standard-verbose --junitfile bin/e2e-junit.xml -- -tags e2e -count 1
+SUITE = E2E_RESULTS=$(CURDIR)/bin/e2e-results.json go tool gotestsum --format standard-verbose --junitfile bin/e2e-junit.xml -- -tags e2e -count 1 -parallel 16
 
 e2e: build ## run the cluster suite against $KUBECONFIG: all of it; one test with E2E='-run TestScenarios/direct/memcached/.*/burst'
 	$(SUITE) -timeout 90m $(E2E) ./e2e

@@ -16,9 +16,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// counter counts the Workflows and their pods while a scenario runs. It has to
-// watch: both are taken away soon after they are done.
+// counter counts the Workflows of an operator and their pods while a scenario
+// runs. It has to watch: both are taken away soon after they are done.
 type counter struct {
+	templates []string // the WorkflowTemplates of the operator
 	mu        sync.Mutex
 	workflows map[types.UID]*unstructured.Unstructured
 	pods      map[types.UID]string // the name of the Workflow
@@ -26,9 +27,9 @@ type counter struct {
 	running   sync.WaitGroup
 }
 
-func count(c *cluster) *counter {
+func count(c *cluster, templates []string) *counter {
 	ctx, cancel := context.WithCancel(context.Background())
-	n := &counter{workflows: map[types.UID]*unstructured.Unstructured{}, pods: map[types.UID]string{}}
+	n := &counter{templates: templates, workflows: map[types.UID]*unstructured.Unstructured{}, pods: map[types.UID]string{}}
 	n.stop = func() { cancel(); n.running.Wait() }
 	n.running.Go(func() { n.watch(ctx, c, workflows) })
 	n.running.Go(func() { n.watch(ctx, c, pods) })
@@ -41,7 +42,7 @@ func (n *counter) watch(ctx context.Context, c *cluster, gvr schema.GroupVersion
 			n.mu.Lock()
 			defer n.mu.Unlock()
 			for _, o := range s {
-				if gvr == workflows {
+				if gvr == workflows && slices.Contains(n.templates, template(o)) {
 					n.workflows[o.GetUID()] = o
 				} else if name := o.GetLabels()["workflows.argoproj.io/workflow"]; name != "" {
 					n.pods[o.GetUID()] = name
@@ -50,6 +51,22 @@ func (n *counter) watch(ctx context.Context, c *cluster, gvr schema.GroupVersion
 			return false
 		})
 	}
+}
+
+// template is the WorkflowTemplate that a Workflow is made of.
+func template(w *unstructured.Unstructured) string {
+	return nested(w, "spec", "workflowTemplateRef", "name")
+}
+
+// templates are the names of the operator's WorkflowTemplates.
+func (o *operator) templates() []string {
+	var names []string
+	for _, object := range o.objects {
+		if object.GetKind() == "WorkflowTemplate" {
+			names = append(names, object.GetName())
+		}
+	}
+	return names
 }
 
 func completed(w *unstructured.Unstructured) bool {
@@ -91,7 +108,7 @@ func (t tally) perEvent() string {
 	return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(t.pods)/float64(t.events)), ".0")
 }
 
-// awaitIdle waits until every Workflow has come to its end, so that what comes
+// awaitIdle waits until every Workflow of the operator has come to its end, so that what comes
 // after is counted by itself. The short run has no time for it.
 func (o *operator) awaitIdle(t *testing.T) {
 	t.Helper()
@@ -100,7 +117,7 @@ func (o *operator) awaitIdle(t *testing.T) {
 	}
 	o.cluster.await(t, "all Workflows to end", 10*time.Minute, workflows, operators, func(s seen) bool {
 		return !slices.ContainsFunc(s, func(w *unstructured.Unstructured) bool {
-			return !completed(w)
+			return !completed(w) && slices.Contains(o.counts.templates, template(w))
 		})
 	})
 }

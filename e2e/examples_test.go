@@ -28,18 +28,21 @@ func patient(limit time.Duration) time.Duration {
 }
 
 func TestMemcached(t *testing.T) {
+	t.Parallel()
 	c := connect(t)
 	o := c.install(t, "memcached", "../examples/memcached")
 	lifecycle(t, o, "direct", "../examples/memcached", nsA, nsB)
 }
 
 func TestMemcachedLogic(t *testing.T) {
+	t.Parallel()
 	c := connect(t)
 	o := c.install(t, "memcached-logic", "../examples/memcached-logic")
 	lifecycle(t, o, "workflow", "../examples/memcached-logic", nsA, nsB)
 }
 
 func TestMemcachedTutorial(t *testing.T) {
+	t.Parallel()
 	c := connect(t)
 	o := c.install(t, "memcached-tutorial", "../examples/memcached-tutorial")
 	lifecycle(t, o, "steps", "../examples/memcached-tutorial", nsOpen, nsOpenB)
@@ -77,9 +80,7 @@ func lifecycle(t *testing.T, o *operator, engine, example, here, there string) {
 
 	if !testing.Short() {
 		o.neighbours(t, one, here, there)
-		o.drift(t, one)
 		if engine == "direct" {
-			o.edited(t, one)
 			o.forgotten(t, one)
 		} else {
 			o.resync(t, one)
@@ -118,22 +119,6 @@ func (o *operator) neighbours(t *testing.T, one *unstructured.Unstructured, here
 	o.remove(t, two)
 	o.remove(t, twin)
 	o.awaitServers(t, one, 2)
-}
-
-// drift takes the Deployment away behind the operator's back.
-func (o *operator) drift(t *testing.T, cr *unstructured.Unstructured) {
-	t.Helper()
-	d := o.awaitDeployment(t, cr)
-	began := time.Now()
-	if err := o.cluster.objects.Resource(deployments).Namespace(d.GetNamespace()).Delete(t.Context(), d.GetName(), metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	o.cluster.await(t, "a new Deployment in place of the deleted one", slow, deployments, d.GetNamespace(), func(s seen) bool {
-		owned := s.ownedBy(cr)
-		return len(owned) == 1 && owned[0].GetUID() != d.GetUID()
-	})
-	t.Logf("deleted Deployment is back after %s", seconds(time.Since(began)))
-	o.awaitServers(t, cr, 2)
 }
 
 // resync makes a Deployment look like the work of an older definition, which no

@@ -35,6 +35,7 @@ func TestHostile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not part of the short run")
 	}
+	t.Parallel()
 	for _, s := range []struct {
 		name, definition string
 		together         bool // in few custom resources: each is a pod

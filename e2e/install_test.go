@@ -17,6 +17,7 @@ func TestWatchNamespaces(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not part of the short run")
 	}
+	t.Parallel()
 	c := connect(t)
 	definition := variant(t, "../examples/memcached-logic", "  install: {watchNamespaces: ["+nsA+"]}\n")
 	o := c.install(t, "memcached in one namespace", definition)

@@ -21,6 +21,7 @@ func TestMouse(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not part of the short run")
 	}
+	t.Parallel()
 	const home = "e2e-mice"
 	mice := schema.GroupVersionResource{Group: "zoo.example.com", Version: "v1", Resource: "mice"}
 	c := connect(t)

@@ -10,7 +10,9 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -38,6 +40,17 @@ func generate(t *testing.T, definition string) []byte {
 	return run(t, nil, binary(t), "generate", "-f", definition)
 }
 
+// kinds are taken: two operators for the same kind would be in each other's way.
+var kinds sync.Map // the name of the CustomResourceDefinition to a *sync.Mutex
+
+// take waits until no other test has an operator for the same kind.
+func (o *operator) take(t *testing.T) {
+	t.Helper()
+	kind, _ := kinds.LoadOrStore(o.only("CustomResourceDefinition").GetName(), &sync.Mutex{})
+	kind.(*sync.Mutex).Lock()
+	t.Cleanup(kind.(*sync.Mutex).Unlock)
+}
+
 // install puts the operator of a definition on the cluster and waits until it
 // listens. When the test ends it is taken away, and what its service accounts
 // did is judged.
@@ -45,8 +58,9 @@ func (c *cluster) install(t *testing.T, name, definition string) *operator {
 	t.Helper()
 	o := &operator{cluster: c, name: name, manifest: sabotage(t, generate(t, definition))}
 	o.objects = decode(t, o.manifest)
+	o.take(t)
 	o.audit = openAudit(t)
-	o.counts = count(c)
+	o.counts = count(c, o.templates())
 	t.Cleanup(func() {
 		if t.Failed() {
 			o.dump(t)
@@ -193,11 +207,32 @@ func (o *operator) uninstall(t *testing.T) {
 	if _, err := try(o.manifest, "kubectl", "delete", "--ignore-not-found", "--timeout=90s", "-f", "-"); err != nil {
 		t.Error(err)
 	}
-	for _, args := range [][]string{
-		{"delete", "workflows", "--all", "-n", operators, "--timeout=60s"},
-		{"wait", "--for=delete", "pods", "-l", "owner-name", "-n", operators, "--timeout=60s"},
-	} {
-		if _, err := try(nil, "kubectl", args...); err != nil && !strings.Contains(err.Error(), "no matching resources") {
+	o.removeWorkflows(t)
+	for _, object := range o.objects {
+		label, known := map[string]string{"EventSource": "eventsource-name", "Sensor": "sensor-name"}[object.GetKind()]
+		if !known {
+			continue
+		}
+		_, err := try(nil, "kubectl", "wait", "--for=delete", "pods", "-l", label+"="+object.GetName(), "-n", operators, "--timeout=60s")
+		if err != nil && !strings.Contains(err.Error(), "no matching resources") {
+			t.Error(err)
+		}
+	}
+}
+
+// removeWorkflows takes away what is left of the operator's Workflows.
+func (o *operator) removeWorkflows(t *testing.T) {
+	client := o.cluster.objects.Resource(workflows).Namespace(operators)
+	list, err := client.List(context.Background(), metav1.ListOptions{})
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	for i := range list.Items {
+		if !slices.Contains(o.templates(), template(&list.Items[i])) {
+			continue
+		}
+		if err := client.Delete(context.Background(), list.Items[i].GetName(), metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
 			t.Error(err)
 		}
 	}

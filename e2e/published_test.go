@@ -25,7 +25,7 @@ func TestPublished(t *testing.T) {
 	}
 	c := connect(t)
 	run(t, nil, "kubectl", "label", "namespace", operators, "pod-security.kubernetes.io/enforce-") // its pods run as root
-	o := &operator{cluster: c, name: "tutorial", audit: &audit{}}
+	o := &operator{cluster: c, name: "tutorial", audit: &audit{}, counts: &counter{}}
 	var files []string
 	for _, name := range []string{"crd", "rbac", "fix-rbac", "event-source", "sensor", "configmap", "workflow-template"} {
 		file := filepath.Join(dir, name+".yaml")
@@ -36,6 +36,7 @@ func TestPublished(t *testing.T) {
 		}
 		o.objects = append(o.objects, decode(t, data)...)
 	}
+	o.counts.templates = o.templates()
 	t.Cleanup(func() {
 		if _, err := try(nil, "kubectl", slices.Concat([]string{"delete", "-n", operators, "--ignore-not-found", "--timeout=90s"}, files)...); err != nil {
 			t.Error(err)

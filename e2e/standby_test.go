@@ -17,6 +17,7 @@ func TestStandby(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not part of the short run")
 	}
+	t.Parallel()
 	c := connect(t)
 	s := subjects[0]
 	definition := variant(t, s.definition(t), "  install: {replicas: 2}\n")
@@ -61,13 +62,15 @@ func TestByItself(t *testing.T) {
 	c := connect(t)
 	s := subjects[0]
 	w := &world{subject: s, operator: c.install(t, "by itself", variant(t, s.definition(t), "  reconcile: {resync: 1m}\n"))}
-	w.measured = record(t, "bus-lost-by-itself", s.name)
+	measured := []func(string, ...any){record(t, "bus-store-lost", s.name), record(t, "bus-lost-by-itself", s.name)}
 	l := w.begin(t, "bus-store-lost")
 	loseBus(t, func() { w.happen(t, l) })
 	began := time.Now()
 	w.awaitDeployments(t, l, 10*time.Minute)
 	w.end(t, l)
-	w.measured("with a resync each minute made up for after %s, with nobody's help", seconds(time.Since(began)))
+	for _, tell := range measured {
+		tell("with a resync each minute made up for after %s, with nobody's help", seconds(time.Since(began)))
+	}
 }
 
 // awaitDeployments waits longer than a scenario does.

@@ -16,6 +16,7 @@ func TestUninstall(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not part of the short run")
 	}
+	t.Parallel()
 	const home, definition = "e2e-mice", "testdata/mouse"
 	mice := schema.GroupVersionResource{Group: "zoo.example.com", Version: "v1", Resource: "mice"}
 	c := connect(t)
