@@ -45,6 +45,7 @@ type Cluster struct {
 	version int
 	made    int // objects made so far, for uids and generated names
 	uid     func(made int) types.UID
+	given   map[key]identity // of objects that users have from elsewhere
 	now     func() time.Time
 	tracked map[tracked]*tracker
 	schemas map[schema.GroupVersionKind]*resource.Schema
@@ -57,10 +58,17 @@ func NewCluster(custom []Kind, now func() time.Time) *Cluster {
 		kinds:   &kinds{list: append(builtinKinds(), custom...)},
 		objects: map[key]object{},
 		uid:     counted,
+		given:   map[key]identity{},
 		now:     now,
 		tracked: map[tracked]*tracker{},
 		schemas: map[schema.GroupVersionKind]*resource.Schema{},
 	}
+}
+
+// identity is what makes an object the same as in another cluster.
+type identity struct {
+	uid        types.UID
+	generation int64
 }
 
 func counted(made int) types.UID {

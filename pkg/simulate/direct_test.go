@@ -96,6 +96,38 @@ func TestDirect(t *testing.T) {
 	}
 }
 
+// TestFromCluster renders a custom resource as a cluster prints it: it is the
+// same one, and what the API server put into it is in nobody's way.
+func TestFromCluster(t *testing.T) {
+	cr := memcached(map[string]any{"size": int64(3)})
+	cr["metadata"] = map[string]any{
+		"name": "sample", "namespace": "default", "uid": "4cb4b1e0-7817-4c4d-b2ba-aea52cf35151", "generation": int64(7),
+		"resourceVersion": "12", "creationTimestamp": "2026-01-01T00:00:00Z",
+		"managedFields": []any{map[string]any{"manager": "kubectl-client-side-apply", "operation": "Update", "apiVersion": "cache.example.com/v1alpha1"}},
+	}
+	cr["status"] = map[string]any{"readyReplicas": int64(3)}
+	s := start(t, "direct.yaml")
+	for range 2 {
+		apply(t, s, cr)
+		made, err := s.Get(cr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		metadata := made["metadata"].(map[string]any)
+		if metadata["uid"] != "4cb4b1e0-7817-4c4d-b2ba-aea52cf35151" || metadata["generation"] != float64(7) {
+			t.Errorf("it became another one: %v", metadata)
+		}
+		child, err := s.Get(map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": "sample"}})
+		if err != nil || child == nil {
+			t.Fatalf("no child: %v", err)
+		}
+		owners := child["metadata"].(map[string]any)["ownerReferences"].([]any)
+		if uid := owners[0].(map[string]any)["uid"]; uid != metadata["uid"] {
+			t.Errorf("the child is owned by %v", uid)
+		}
+	}
+}
+
 // TestSame: two simulations of the same show the same, whatever the clock says.
 func TestSame(t *testing.T) {
 	var traces, objects [2]string

@@ -45,9 +45,14 @@ var notInYAML = regexp.MustCompile("[\x7f-\u009f\u2028\u2029\ufeff\ufffe\uffff]"
 const kubectl = "kubectl"
 
 // Apply writes an object as a user does with kubectl apply: what others have
-// written into it stays.
+// written into it stays. One that was read from a cluster keeps its uid and its
+// generation; what else the API server puts into an object does not count.
 func (s *Simulation) Apply(fields map[string]any) error {
 	o := s.placed(fields)
+	s.cluster.given[s.key(o)] = identity{uid: o.GetUID(), generation: o.GetGeneration()}
+	for _, name := range []string{"uid", "generation", "resourceVersion", "creationTimestamp", "managedFields", "selfLink"} {
+		unstructured.RemoveNestedField(o.Object, "metadata", name)
+	}
 	if _, err := s.send(http.MethodPatch, s.path(o, "?fieldManager="+kubectl+"&force=true"), o); err != nil {
 		return fmt.Errorf("writing %s %s: %w", o.GetKind(), o.GetName(), err)
 	}

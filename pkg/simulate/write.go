@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -280,10 +281,11 @@ func (c *Cluster) admit(req request, old, o object) (object, error) {
 	setTimes(old, o, now)
 	if old == nil {
 		c.made++
-		o.SetUID(c.uid(c.made))
+		given := c.given[req.key()]
+		o.SetUID(cmp.Or(given.uid, c.uid(c.made)))
 		o.SetCreationTimestamp(metav1.NewTime(now))
 		if req.kind.Generation {
-			o.SetGeneration(1)
+			o.SetGeneration(cmp.Or(given.generation, 1))
 		}
 	} else if req.kind.Generation && wantsOther(old, o, req.kind) {
 		o.SetGeneration(old.GetGeneration() + 1)
