@@ -98,7 +98,7 @@ func kill(t *testing.T, label string) string {
 // put creates a Memcached or changes its size. One that is about to go is waited for.
 func (w *world) put(t *testing.T, name string, size int64) {
 	t.Helper()
-	client := w.cluster.objects.Resource(memcacheds).Namespace(w.subject.namespace)
+	client := w.cluster.objects.Resource(w.subject.kind).Namespace(w.subject.namespace)
 	if now, err := client.Get(t.Context(), name, metav1.GetOptions{}); err == nil {
 		w.edit(t, now, size)
 		return
@@ -146,7 +146,7 @@ func (w *world) byChance(t *testing.T, dir string, seed uint64, events int) {
 		}
 	}()
 	w.cluster.await(t, fmt.Sprintf("Deployments for %v", want), slow, deployments, w.subject.namespace, func(s seen) bool { return len(s) == len(want) })
-	client := w.cluster.objects.Resource(memcacheds).Namespace(w.subject.namespace)
+	client := w.cluster.objects.Resource(w.subject.kind).Namespace(w.subject.namespace)
 	for name, size := range want {
 		cr, err := client.Get(t.Context(), name, metav1.GetOptions{})
 		if err != nil {
@@ -158,7 +158,7 @@ func (w *world) byChance(t *testing.T, dir string, seed uint64, events int) {
 		}
 		w.asRendered(t, dir, cr)
 	}
-	w.removeAll(t, memcacheds)
+	w.removeAll(t, w.subject.kind)
 	w.awaitIdle(t)
 }
 

@@ -161,7 +161,7 @@ func certify(t *testing.T, host string) (tls.Certificate, []byte) {
 // refusals: an API server that says no a few times is asked again; one that goes
 // on saying no does not hold up the others, and the status says what failed.
 func refusals(t *testing.T, w *world) {
-	const namespace = "e2e-refusals"
+	namespace := w.aside("refusals")
 	w.cluster.namespace(t, namespace, "")
 	plans := map[string]*refusal{"probe-webhook": {code: 403, times: 1 << 30}, "never": {code: 500, times: 1 << 30}}
 	for _, code := range []int32{403, 409, 429, 500} {

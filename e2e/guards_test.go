@@ -61,10 +61,10 @@ func TestGuards(t *testing.T) {
 		t.Run(strings.ReplaceAll(g.name, " ", "-"), func(t *testing.T) {
 			measured := record(t, "guard: "+g.scenario, g.operator+": "+g.name)
 			began := time.Now()
-			test := exec.Command(os.Args[0], "-test.v", "-test.count=1", "-test.run", "^TestScenarios$/^"+strings.ReplaceAll(g.operator, "/", "$/^")+"$/./^"+g.scenario+"$") //nolint:gosec // ourselves
+			test := exec.Command(os.Args[0], "-test.v", "-test.count=1", "-test.run", "^Test(Scenarios|Incidents)$/^"+strings.ReplaceAll(g.operator, "/", "$/^")+"$/./^"+g.scenario+"$") //nolint:gosec // ourselves
 			test.Env = append(os.Environ(), "E2E_WITHOUT="+g.name, "E2E_RESULTS=", "E2E_PATIENCE="+cmp.Or(os.Getenv("E2E_PATIENCE"), "45s"))
 			out, err := test.CombinedOutput()
-			failed := regexp.MustCompile(`FAIL: TestScenarios/` + g.operator + `/\w+/` + g.scenario)
+			failed := regexp.MustCompile(`FAIL: Test(Scenarios|Incidents)/` + g.operator + `/\w+/` + g.scenario)
 			if err == nil || !failed.Match(out) {
 				t.Fatalf("the scenario does not fail without it: %v\n%s", err, out)
 			}

@@ -78,7 +78,7 @@ func TestHostile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.merge(t, memcacheds, cr, string(patch))
+		w.merge(t, w.subject.kind, cr, string(patch))
 		w.has(t, cr, 1)
 		w.measured("a custom resource with %d hostile annotations has its child", len(texts))
 	})

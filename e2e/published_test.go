@@ -44,7 +44,7 @@ func TestPublished(t *testing.T) {
 	})
 	run(t, nil, "kubectl", slices.Concat([]string{"apply", "-n", operators}, files)...)
 	o.awaitParts(t)
-	w := &world{subject: subject{name: "tutorial", engine: "tutorial"}, operator: o}
+	w := &world{subject: subject{name: "tutorial", engine: "tutorial", kind: memcacheds}, operator: o}
 	for _, s := range slices.Concat(disturbances, incidents) {
 		if !slices.Contains([]string{"bus-store-lost", "redefined", "burst", "refusals", "namespace-deleted"}, s.name) {
 			t.Run(s.name, func(t *testing.T) { w.play(t, s) })

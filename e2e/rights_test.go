@@ -105,7 +105,7 @@ func (w *world) lacking(t *testing.T, r removable, i int) string {
 		t.Errorf("nobody missed that %s when %s", r, what)
 	}
 	w.setRules(t, r, rules)
-	w.removeAll(t, memcacheds)
+	w.removeAll(t, w.subject.kind)
 	w.awaitIdle(t)
 	return what
 }
@@ -123,12 +123,12 @@ func (w *world) needing(t *testing.T, r removable, name string) (string, func())
 		}
 	case role == "resync" && (resource == "argoproj.io/sensors" || r.right == "patch argoproj.io/eventsources" && w.subject.engine != "direct"):
 		return "the Sensors are deaf", func() { w.awaitAge(t, 3*time.Minute); w.deafen(t); w.startResync(t) }
-	case role == "resync" && (verb == "create" && resource == "argoproj.io/workflows" || verb == "patch" && strings.HasSuffix(resource, "/memcacheds")):
+	case role == "resync" && (verb == "create" && resource == "argoproj.io/workflows" || verb == "patch" && strings.HasSuffix(resource, "/"+w.subject.kind.Resource)):
 		return "the resync finds work", func() {
 			cr := w.make(t, name, 0)
 			w.has(t, cr, 0)
 			w.awaitIdle(t)
-			w.merge(t, memcacheds, cr, `{"status":{"observedGeneration":0}}`, "status")
+			w.merge(t, w.subject.kind, cr, `{"status":{"observedGeneration":0}}`, "status")
 			w.startResync(t)
 		}
 	case role == "resync":
@@ -154,7 +154,7 @@ func (w *world) unwanted(t *testing.T, cr *unstructured.Unstructured) {
 	if _, err := w.cluster.objects.Resource(deployments).Namespace(child.GetNamespace()).Create(t.Context(), child, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	w.merge(t, memcacheds, cr, `{"metadata":{"labels":{"look":"again"}}}`)
+	w.merge(t, w.subject.kind, cr, `{"metadata":{"labels":{"look":"again"}}}`)
 }
 
 // stopWorkflow stops the next Workflow before it can say by itself how it went.

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // subject is an operator that the scenarios are played with: all keep Memcacheds,
@@ -21,18 +23,27 @@ type subject struct {
 	name       string // ENGINE/EXAMPLE
 	engine     string
 	definition func(t *testing.T) string
-	namespace  string // of its custom resources
-	burst      int    // custom resources at once
-	brief      bool   // the disturbances are played with another one of the engine
+	kind       schema.GroupVersionResource // of its custom resources
+	namespace  string                      // of its custom resources
+	burst      int                         // custom resources at once
 }
 
 var subjects = []subject{
-	{"direct/memcached", "direct", example("memcached"), nsA, 100, false},
-	{"workflow/memcached-logic", "workflow", example("memcached-logic"), nsA, 50, false},
-	{"workflow/templates", "workflow", func(t *testing.T) string {
-		return variant(t, "../examples/memcached", "  reconcile: {engine: workflow}\n")
-	}, nsA, 20, true},
-	{"steps/memcached-tutorial", "steps", example("memcached-tutorial"), nsOpen, 5, false},
+	{"direct/memcached", "direct", example("memcached"), memcacheds, nsA, 100},
+	{"workflow/memcached-logic", "workflow", example("memcached-logic"), memcacheds, nsA, 50},
+	{"workflow/templates", "workflow", templatesInPods, memstores, nsB, 20},
+	{"steps/memcached-tutorial", "steps", example("memcached-tutorial"), memcacheds, nsOpen, 5},
+}
+
+// memstores are Memcacheds by another name, so that two operators can be there
+// at a time.
+var memstores = schema.GroupVersionResource{Group: "cache.example.com", Version: "v1alpha1", Resource: "memstores"}
+
+// templatesInPods is the example of the direct engine, carried by Workflows.
+func templatesInPods(t *testing.T) string {
+	t.Helper()
+	dir := variant(t, "../examples/memcached", "  reconcile: {engine: workflow}\n")
+	return rewritten(t, rewritten(t, dir, "kind: Memcached\n", "kind: Memstore\n"), "metadata:\n  name: memcached\n", "metadata:\n  name: memstore\n")
 }
 
 func example(name string) func(*testing.T) string {
@@ -77,26 +88,49 @@ func TestScenarios(t *testing.T) {
 		t.Skip("not part of the short run")
 	}
 	for _, s := range subjects {
+		if s.kind == memstores {
+			continue // what is disturbed is no other than with the other one of the engine
+		}
 		t.Run(s.name, func(t *testing.T) {
 			c := connect(t)
 			w := &world{subject: s, operator: c.install(t, s.name, s.definition(t))}
-			t.Run("incidents", func(t *testing.T) {
-				for _, one := range incidents {
-					t.Run(one.name, func(t *testing.T) {
-						if s.engine != "direct" {
-							t.Parallel()
-						}
-						w.play(t, one)
-					})
-				}
-			})
-			if s.brief {
-				return
+			if s.engine == "direct" {
+				t.Run("incidents", func(t *testing.T) {
+					for _, one := range incidents {
+						t.Run(one.name, func(t *testing.T) { w.play(t, one) })
+					}
+				})
 			}
 			t.Run("disturbances", func(t *testing.T) {
 				w.prepare(t)
 				for _, one := range disturbances {
 					t.Run(one.name, func(t *testing.T) { w.play(t, one) })
+				}
+			})
+		})
+	}
+}
+
+// TestIncidents plays the incidents with the operators whose reconciles are
+// Workflows: side by side, as those take their time.
+func TestIncidents(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not part of the short run")
+	}
+	for _, s := range subjects {
+		if s.engine == "direct" {
+			continue
+		}
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			c := connect(t)
+			w := &world{subject: s, operator: c.install(t, s.name, s.definition(t))}
+			t.Run("incidents", func(t *testing.T) {
+				for _, one := range incidents {
+					t.Run(one.name, func(t *testing.T) {
+						t.Parallel()
+						w.play(t, one)
+					})
 				}
 			})
 		})
@@ -128,13 +162,32 @@ func (w *world) play(t *testing.T, s scenario) {
 // clear takes away what a scenario has made.
 func (w *world) clear(t *testing.T) {
 	t.Helper()
-	client := w.cluster.objects.Resource(memcacheds)
+	client := w.cluster.objects.Resource(w.subject.kind)
 	for _, cr := range w.made {
 		err := client.Namespace(cr.GetNamespace()).Delete(context.Background(), cr.GetName(), metav1.DeleteOptions{})
 		if err != nil && !apierrors.IsNotFound(err) {
 			t.Error(err)
 		}
 	}
+}
+
+// aside is a namespace of a scenario's own.
+func (w *world) aside(scenario string) string {
+	return "e2e-" + scenario + "-" + w.subject.kind.Resource
+}
+
+// quiet waits until every Workflow of a custom resource has come to its end.
+func (w *world) quiet(t *testing.T, cr *unstructured.Unstructured) {
+	t.Helper()
+	if w.published() {
+		w.awaitIdle(t) // their names do not say whose they are
+		return
+	}
+	w.cluster.await(t, "the Workflows of "+cr.GetName()+" to end", 10*time.Minute, workflows, operators, func(s seen) bool {
+		return !slices.ContainsFunc(s, func(one *unstructured.Unstructured) bool {
+			return !completed(one) && slices.Contains(w.counts.templates, template(one)) && strings.Contains(one.GetName(), "-"+cr.GetName()+"-")
+		})
+	})
 }
 
 // make creates a Memcached.
@@ -148,7 +201,7 @@ func (w *world) makeIn(t *testing.T, namespace, name string, size int64) *unstru
 	if w.published() {
 		return w.publish(t, name, size)
 	}
-	cr := w.create(t, "cache.example.com/v1alpha1", memcacheds.Resource, namespace, name, map[string]any{"size": size})
+	cr := w.create(t, "cache.example.com/v1alpha1", w.subject.kind.Resource, namespace, name, map[string]any{"size": size})
 	w.made = append(w.made, cr)
 	return cr
 }
@@ -156,13 +209,13 @@ func (w *world) makeIn(t *testing.T, namespace, name string, size int64) *unstru
 // edit changes its size.
 func (w *world) edit(t *testing.T, cr *unstructured.Unstructured, size int64) {
 	t.Helper()
-	w.merge(t, memcacheds, cr, fmt.Sprintf(`{"spec":{"size":%d}}`, size))
+	w.merge(t, w.subject.kind, cr, fmt.Sprintf(`{"spec":{"size":%d}}`, size))
 }
 
 // drop deletes it, without waiting.
 func (w *world) drop(t *testing.T, cr *unstructured.Unstructured) {
 	t.Helper()
-	client := w.cluster.objects.Resource(memcacheds).Namespace(cr.GetNamespace())
+	client := w.cluster.objects.Resource(w.subject.kind).Namespace(cr.GetNamespace())
 	if err := client.Delete(t.Context(), cr.GetName(), metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
 		t.Fatal(err)
 	}
@@ -176,7 +229,7 @@ func (w *world) has(t *testing.T, cr *unstructured.Unstructured, size int64) {
 	if w.published() {
 		return // it writes no status
 	}
-	w.cluster.await(t, fmt.Sprintf("the status of %s to be ready with %d", cr.GetName(), size), slow, memcacheds, cr.GetNamespace(), func(s seen) bool {
+	w.cluster.await(t, fmt.Sprintf("the status of %s to be ready with %d", cr.GetName(), size), slow, w.subject.kind, cr.GetNamespace(), func(s seen) bool {
 		now := s.by(cr.GetUID())
 		return now != nil && number(now, "spec", "size") == size && current(now, "True") && number(now, "status", "readyReplicas") == size
 	})
@@ -197,7 +250,7 @@ func (w *world) hasChild(t *testing.T, cr *unstructured.Unstructured, size int64
 // gone waits until nothing is left of a Memcached.
 func (w *world) gone(t *testing.T, cr *unstructured.Unstructured) {
 	t.Helper()
-	w.cluster.await(t, cr.GetName()+" to go", slow, memcacheds, cr.GetNamespace(), func(s seen) bool { return s.by(cr.GetUID()) == nil })
+	w.cluster.await(t, cr.GetName()+" to go", slow, w.subject.kind, cr.GetNamespace(), func(s seen) bool { return s.by(cr.GetUID()) == nil })
 	w.cluster.await(t, "the Deployment of "+cr.GetName()+" to go", slow, deployments, cr.GetNamespace(), func(s seen) bool {
 		return len(s.ownedBy(cr)) == 0 && (!w.published() || len(s) == 0)
 	})
@@ -325,7 +378,7 @@ func apiRestart(t *testing.T, w *world) {
 	l := w.begin(t, "api-restart")
 	w.edit(t, l.edited, 0)
 	control(t, "restart", theAPIServer)
-	w.cluster.await(t, "the API server to answer", slow, memcacheds, w.subject.namespace, func(seen) bool { return true })
+	w.cluster.await(t, "the API server to answer", slow, w.subject.kind, w.subject.namespace, func(seen) bool { return true })
 	began := time.Now()
 	w.happen(t, l)
 	w.end(t, l)
@@ -362,7 +415,7 @@ func quickEdits(t *testing.T, w *world) {
 	edited := time.Since(began)
 	w.has(t, cr, 0)
 	took := time.Since(began)
-	w.awaitIdle(t)
+	w.quiet(t, cr)
 	w.has(t, cr, 0)
 	w.measured("20 edits in %s, the last one in force after %s and still when all was quiet", seconds(edited), seconds(took))
 }
@@ -370,7 +423,7 @@ func quickEdits(t *testing.T, w *world) {
 // burst: many at once, where no pod may start, so that the operator is what is
 // seen and not the machine.
 func burst(t *testing.T, w *world) {
-	const namespace = "e2e-burst"
+	namespace := w.aside("burst")
 	w.cluster.namespace(t, namespace, "")
 	w.limit(t, namespace, "pods", 0)
 	n := w.subject.burst
@@ -393,7 +446,7 @@ func burst(t *testing.T, w *world) {
 	list := make([]*unstructured.Unstructured, n)
 	created := step(1, func(i int) { list[i] = w.makeIn(t, namespace, fmt.Sprintf("m%d", i), 1) })
 	edited := step(2, func(i int) { w.edit(t, list[i], 2) })
-	w.cluster.await(t, "every status to be current", 20*time.Minute, memcacheds, namespace, func(s seen) bool {
+	w.cluster.await(t, "every status to be current", 20*time.Minute, w.subject.kind, namespace, func(s seen) bool {
 		return !slices.ContainsFunc(s, func(cr *unstructured.Unstructured) bool {
 			return number(cr, "status", "observedGeneration") != cr.GetGeneration()
 		})
@@ -404,7 +457,7 @@ func burst(t *testing.T, w *world) {
 func childEdited(t *testing.T, w *world) {
 	cr := w.make(t, "edited-child", 0)
 	w.has(t, cr, 0)
-	w.awaitIdle(t)
+	w.quiet(t, cr)
 	d := w.hasChild(t, cr, 0)
 	began := time.Now()
 	w.merge(t, deployments, d, `{"spec":{"replicas":2}}`)
@@ -419,7 +472,7 @@ func childEdited(t *testing.T, w *world) {
 func childDeleted(t *testing.T, w *world) {
 	cr := w.make(t, "deleted-child", 0)
 	w.has(t, cr, 0)
-	w.awaitIdle(t)
+	w.quiet(t, cr)
 	d := w.hasChild(t, cr, 0)
 	began := time.Now()
 	if err := w.cluster.objects.Resource(deployments).Namespace(d.GetNamespace()).Delete(t.Context(), d.GetName(), metav1.DeleteOptions{}); err != nil {
@@ -474,7 +527,7 @@ func childForeign(t *testing.T, w *world) {
 func (w *world) refused(t *testing.T, cr *unstructured.Unstructured) string {
 	t.Helper()
 	var said string
-	w.cluster.await(t, "the failure on the status of "+cr.GetName(), slow, memcacheds, cr.GetNamespace(), func(s seen) bool {
+	w.cluster.await(t, "the failure on the status of "+cr.GetName(), slow, w.subject.kind, cr.GetNamespace(), func(s seen) bool {
 		now := s.by(cr.GetUID())
 		if now == nil {
 			return false
@@ -489,7 +542,7 @@ func (w *world) refused(t *testing.T, cr *unstructured.Unstructured) string {
 // quota: what the API server refuses is on the status and holds nobody up; when
 // it may be, the resync makes up for it.
 func quota(t *testing.T, w *world) {
-	const namespace = "e2e-quota"
+	namespace := w.aside("quota")
 	w.cluster.namespace(t, namespace, "")
 	lift := w.limit(t, namespace, "count/deployments.apps", 0)
 	held := w.makeIn(t, namespace, "held", 0)
@@ -499,7 +552,7 @@ func quota(t *testing.T, w *world) {
 	beside := time.Since(began)
 	message := w.refused(t, held)
 	lift()
-	w.awaitIdle(t)
+	w.quiet(t, held)
 	w.startResync(t)
 	w.has(t, held, 0)
 	w.measured("another one is done in %s meanwhile; %s; made up for by the resync", seconds(beside), message)
@@ -529,7 +582,7 @@ func (w *world) limit(t *testing.T, namespace, what string, n int) func() {
 // namespaceDeleted: a namespace goes with all that is in it, and the operator
 // goes on.
 func namespaceDeleted(t *testing.T, w *world) {
-	const namespace = "e2e-gone"
+	namespace := w.aside("gone")
 	w.cluster.namespace(t, namespace, "")
 	one := w.makeIn(t, namespace, "one", 0)
 	w.has(t, one, 0)
@@ -555,7 +608,7 @@ func redefined(t *testing.T, w *world) {
 	began := time.Now()
 	w.apply(t, generate(t, rewritten(t, dir, "-alpine", "-alpine3.99")))
 	created := w.make(t, "created", 0)
-	w.merge(t, memcacheds, list[0], `{"metadata":{"labels":{"in":"flight"}}}`)
+	w.merge(t, w.subject.kind, list[0], `{"metadata":{"labels":{"in":"flight"}}}`)
 	for _, cr := range append(list, created) {
 		w.cluster.await(t, "the Deployment of "+cr.GetName()+" to be of the new definition", slow, deployments, w.subject.namespace, func(s seen) bool {
 			owned := s.ownedBy(cr)

@@ -218,11 +218,11 @@ func tells(s *eventsv1.Sensor, t trigger) bool {
 }
 
 // submitsReference: under templateReferencing Strict, a Workflow is a reference
-// and arguments, nothing else.
+// and arguments, and some little that may do no harm, as its priority.
 func submitsReference(r *report, t trigger, wf *wfv1.Workflow) {
-	bare := wfv1.WorkflowSpec{WorkflowTemplateRef: wf.Spec.WorkflowTemplateRef, Arguments: wf.Spec.Arguments}
+	bare := wfv1.WorkflowSpec{WorkflowTemplateRef: wf.Spec.WorkflowTemplateRef, Arguments: wf.Spec.Arguments, Priority: wf.Spec.Priority}
 	if wf.Spec.WorkflowTemplateRef == nil || !equal(bare, wf.Spec) {
 		r.add(t.resourcePath().Child("spec"), CodeTrigger, "move the rest to the WorkflowTemplate",
-			"a created Workflow holds workflowTemplateRef and arguments only, or a strict controller refuses it")
+			"a created Workflow holds workflowTemplateRef, arguments and priority only, or a strict controller refuses it")
 	}
 }

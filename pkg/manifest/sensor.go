@@ -67,7 +67,9 @@ func launch(p *plan.Plan, t plan.Trigger) eventsv1.Trigger {
 			parameter(dependency, "key", "spec.arguments.parameters.0.value"),
 			parameter(dependency, "name", "metadata.generateName"))
 		if p.Runtime.Templates {
-			parameters = append(parameters, parameter(dependency, "desired", "spec.arguments.parameters.1.value"))
+			priority := parameter(dependency, "priority", "spec.priority")
+			priority.Src.UseRawData = true // a number
+			parameters = append(parameters, parameter(dependency, "desired", "spec.arguments.parameters.1.value"), priority)
 		}
 	}
 	source := eventsv1.NewK8SResource(triggeredWorkflow(p))
@@ -127,6 +129,7 @@ type workflowMeta struct {
 type workflowSpec struct {
 	Arguments           workflowArguments `json:"arguments"`
 	WorkflowTemplateRef templateRef       `json:"workflowTemplateRef"`
+	Priority            *int32            `json:"priority,omitempty"`
 }
 
 type workflowArguments struct {
@@ -143,6 +146,10 @@ type templateRef struct {
 }
 
 func triggeredWorkflow(p *plan.Plan) triggered {
+	var priority *int32
+	if p.Runtime.Templates {
+		priority = new(int32) // the Sensor sets it
+	}
 	return triggered{
 		TypeMeta: workflowType("Workflow"),
 		Metadata: workflowMeta{
@@ -153,6 +160,7 @@ func triggeredWorkflow(p *plan.Plan) triggered {
 		Spec: workflowSpec{
 			Arguments:           workflowArguments{Parameters: triggeredArguments(p)},
 			WorkflowTemplateRef: templateRef{Name: p.Names.WorkflowTemplate},
+			Priority:            priority,
 		},
 	}
 }

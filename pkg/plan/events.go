@@ -147,7 +147,9 @@ func keepsOwnKind(p *Plan) bool {
 }
 
 // desired computes the children of the templates for the pod. They travel in
-// base64: Argo would take braces in them for templates of its own.
+// base64: Argo would take braces in them for templates of its own. Of the
+// Workflows that wait for the same custom resource the one of the newest
+// generation is the first; the others then find nothing to do.
 func desired(p *Plan) string {
 	if !p.Runtime.Templates {
 		return ""
@@ -165,6 +167,7 @@ func desired(p *Plan) string {
 		content = `, content: (if .metadata.generation == null then del(.apiVersion, .kind, .metadata, .status) else null end)`
 	}
 	return fmt.Sprintf(`,
+    priority: ($new.metadata.generation // 0),
     desired: ($new | {digest: %s, uid: .metadata.uid, inputs: {generation: .metadata.generation, labels: .metadata.labels, annotations: .metadata.annotations%s}}
       | . + try {children: ($new | %s[%s])} catch {error: tostring}
       | (tojson | @base64) as $packed
@@ -226,6 +229,7 @@ func nothingDesired(p *Plan) string {
 		return ""
 	}
 	return `,
+    priority: 0,
     desired: (if .type != "DELETE" and $old != null and ($new | wanted) != ($old | wanted) and ($new | ours) != ($old | ours) then "drift" else "" end)`
 }
 
