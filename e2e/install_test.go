@@ -62,7 +62,7 @@ func rewritten(t *testing.T, from, old, by string) string {
 	t.Helper()
 	dir, found := variant(t, from, ""), 0
 	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+		if err != nil || entry.IsDir() || filepath.Ext(path) == ".pyc" {
 			return err
 		}
 		data, err := os.ReadFile(path)

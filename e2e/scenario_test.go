@@ -32,18 +32,38 @@ var subjects = []subject{
 	{"direct/memcached", "direct", example("memcached"), memcacheds, nsA, 100},
 	{"workflow/memcached-logic", "workflow", example("memcached-logic"), memcacheds, nsA, 50},
 	{"workflow/templates", "workflow", templatesInPods, memstores, nsB, 20},
-	{"steps/memcached-tutorial", "steps", example("memcached-tutorial"), memcacheds, nsOpen, 5},
+	{"steps/memcached-tutorial", "steps", tutorial, memsteps, nsOpen, 5},
 }
 
-// memstores are Memcacheds by another name, so that two operators can be there
-// at a time.
-var memstores = schema.GroupVersionResource{Group: "cache.example.com", Version: "v1alpha1", Resource: "memstores"}
+// Memcacheds by other names, so that several operators can be there at a time.
+var (
+	memstores = schema.GroupVersionResource{Group: "cache.example.com", Version: "v1alpha1", Resource: "memstores"}
+	memsteps  = schema.GroupVersionResource{Group: "cache.example.com", Version: "v1alpha1", Resource: "memsteps"}
+)
 
 // templatesInPods is the example of the direct engine, carried by Workflows.
 func templatesInPods(t *testing.T) string {
 	t.Helper()
 	dir := variant(t, "../examples/memcached", "  reconcile: {engine: workflow}\n")
-	return rewritten(t, rewritten(t, dir, "kind: Memcached\n", "kind: Memstore\n"), "metadata:\n  name: memcached\n", "metadata:\n  name: memstore\n")
+	return renamed(t, dir, "kind: Memcached\n", "kind: Memstore\n", "metadata:\n  name: memcached\n", "metadata:\n  name: memstore\n")
+}
+
+// tutorial is the example of the steps engine.
+func tutorial(t *testing.T) string {
+	t.Helper()
+	return renamed(
+		t, "../examples/memcached-tutorial", "kind: Memcached\n", "kind: Memstep\n", "metadata:\n  name: memcached\n", "metadata:\n  name: memstep\n",
+		": memcached-", ": memstep-", "--memcached-manifest", "--memstep-manifest", "args.memcached_", "args.memstep_",
+	)
+}
+
+// renamed replaces words by others in all files of a definition.
+func renamed(t *testing.T, dir string, pairs ...string) string {
+	t.Helper()
+	for i := 0; i < len(pairs); i += 2 {
+		dir = rewritten(t, dir, pairs[i], pairs[i+1])
+	}
+	return dir
 }
 
 func example(name string) func(*testing.T) string {
