@@ -119,3 +119,17 @@ func available(d *unstructured.Unstructured) bool {
 	return status == "True" && number(d, "status", "observedGeneration") == d.GetGeneration() &&
 		number(d, "status", "updatedReplicas") == number(d, "spec", "replicas") && number(d, "status", "replicas") == number(d, "spec", "replicas")
 }
+
+// awaitReady waits until the API server says that it is ready.
+func (c *cluster) awaitReady(t *testing.T) {
+	t.Helper()
+	for deadline := time.Now().Add(slow); ; pause(t.Context()) {
+		answer, err := c.kube.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(t.Context())
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the API server is not ready: %v %s", err, answer)
+		}
+	}
+}

@@ -26,8 +26,6 @@ import (
 func TestDirectSpeed(t *testing.T) {
 	c := connect(t)
 	o := c.install(t, "speed", "../examples/memcached")
-	// what is announced again in the first minutes would be measured too
-	run(t, nil, "kubectl", "delete", "cronworkflow", o.only("Sensor").GetName()+"-settle", "-n", operators)
 	t.Run("one at a time", func(t *testing.T) { o.latency(t, 50) })
 	for _, n := range bursts() {
 		t.Run(fmt.Sprintf("%d at once", n), func(t *testing.T) { o.burst(t, n) })
