@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -108,14 +107,17 @@ func (o *operator) only(kind string) *unstructured.Unstructured {
 // readiness probes.)
 func (o *operator) awaitListening(t *testing.T) {
 	t.Helper()
-	type part struct{ label, name, says string }
+	type part struct {
+		label, name, says string
+		times             int
+	}
 	var parts []part
 	for _, object := range o.objects {
 		switch object.GetKind() {
 		case "EventSource":
-			parts = append(parts, part{"eventsource-name", object.GetName(), "running informer"})
+			parts = append(parts, part{"eventsource-name", object.GetName(), "running informer", o.watched()})
 		case "Sensor":
-			parts = append(parts, part{"sensor-name", object.GetName(), "started subscribing to events"})
+			parts = append(parts, part{"sensor-name", object.GetName(), "started subscribing to events", 1})
 		}
 	}
 	for _, part := range parts {
@@ -127,7 +129,7 @@ func (o *operator) awaitListening(t *testing.T) {
 			available, _, _ := condition(list[0], "Available")
 			return available == "True" && number(list[0], "status", "observedGeneration") == list[0].GetGeneration()
 		})
-		o.awaitLog(t, part.label+"="+part.name, part.says)
+		o.awaitLog(t, part.label+"="+part.name, part.says, part.times)
 	}
 	o.awaitHeard(t)
 }
@@ -163,35 +165,34 @@ func (o *operator) awaitHeard(t *testing.T) {
 		}
 		return len(want) > 0
 	})
-	o.awaitLog(t, "eventsource-name="+source, "running informer")
+	o.awaitLog(t, "eventsource-name="+source, "running informer", o.watched())
 }
 
-// awaitLog follows the logs of a pod until a line holds the text.
-func (o *operator) awaitLog(t *testing.T, selector, text string) {
+// awaitLog waits until one of the pods has said a text so many times.
+func (o *operator) awaitLog(t *testing.T, selector, text string, times int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for ctx.Err() == nil {
-		list, err := o.cluster.kube.CoreV1().Pods(operators).List(ctx, metav1.ListOptions{LabelSelector: selector})
-		if err != nil || len(list.Items) == 0 {
-			pause(ctx)
-			continue
-		}
-		stream, err := o.cluster.kube.CoreV1().Pods(operators).GetLogs(list.Items[len(list.Items)-1].Name, &corev1.PodLogOptions{Follow: true}).Stream(ctx)
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); pause(t.Context()) {
+		client := o.cluster.kube.CoreV1().Pods(operators)
+		list, err := client.List(t.Context(), metav1.ListOptions{LabelSelector: selector})
 		if err != nil {
-			pause(ctx)
 			continue
 		}
-		lines := bufio.NewScanner(stream)
-		for lines.Scan() {
-			if strings.Contains(lines.Text(), text) {
-				stream.Close()
+		for _, pod := range list.Items {
+			if pod.DeletionTimestamp != nil {
+				continue
+			}
+			log, err := client.GetLogs(pod.Name, &corev1.PodLogOptions{}).DoRaw(t.Context())
+			if err == nil && strings.Count(string(log), text) >= times {
 				return
 			}
 		}
-		stream.Close()
 	}
-	t.Fatalf("the pods of %s never said %q", selector, text)
+	t.Fatalf("the pods of %s never said %q %d times", selector, text, times)
+}
+
+// watched is how many kinds of objects the EventSource watches.
+func (o *operator) watched() int {
+	return len(nestedMap(o.only("EventSource"), "spec", "resource"))
 }
 
 // uninstall takes the custom resources away while the operator still works,
