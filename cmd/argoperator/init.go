@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -79,13 +80,16 @@ func initialize(cmd *cobra.Command, s streams, flags initFlags) error {
 	if err := excluded(cmd, flags); err != nil {
 		return err
 	}
+	if err := wrong(flags.options); err != nil {
+		return err
+	}
 	if !complete(flags) && onTerminal(s) {
 		var err error
 		if flags.options, err = ask(s, flags, cmd.Flags().Changed); err != nil {
 			return err
 		}
 	}
-	if err := wrong(flags); err != nil {
+	if err := missing(flags); err != nil {
 		return err
 	}
 	flags.options.Tool = release(buildFacts())
@@ -130,18 +134,9 @@ func complete(flags initFlags) bool {
 	return o.Name != "" && (flags.crd != "" || o.Group != "" && o.Kind != "")
 }
 
-// wrong says what is missing and what cannot be meant, all of it.
-func wrong(flags initFlags) error {
-	o := flags.options
+// wrong says what cannot be meant, all of it.
+func wrong(o scaffold.Options) error {
 	var said []string
-	missing := func(is bool, what string) {
-		if is {
-			said = append(said, what+" is missing")
-		}
-	}
-	missing(o.Name == "", "NAME")
-	missing(o.Group == "" && flags.crd == "", "--group")
-	missing(o.Kind == "" && flags.crd == "", "--kind")
 	for _, p := range o.Problems() {
 		said = append(said, problem(p))
 	}
@@ -149,6 +144,22 @@ func wrong(flags initFlags) error {
 		return nil
 	}
 	return usagef("%s", strings.Join(said, "\nargoperator: "))
+}
+
+// missing says what has to be said and is not.
+func missing(flags initFlags) error {
+	if complete(flags) {
+		return nil
+	}
+	var names []string
+	for _, value := range []struct{ name, is string }{
+		{"NAME", flags.options.Name}, {"--group", flags.options.Group + flags.crd}, {"--kind", flags.options.Kind + flags.crd},
+	} {
+		if value.is == "" {
+			names = append(names, value.name)
+		}
+	}
+	return usagef("missing: %s; for instance: argoperator init guestbook --group example.com --kind Guestbook", strings.Join(names, ", "))
 }
 
 // problem is one in the words of the command line.
@@ -174,7 +185,7 @@ func newProject(s streams, flags initFlags) (scaffold.Project, error) {
 	if flags.crd == "" {
 		return scaffold.New(flags.options), nil
 	}
-	data, err := readInput(s.in, flags.crd)
+	data, err := readCRD(s.in, flags.crd)
 	var findings diag.List
 	var project scaffold.Project
 	switch {
@@ -193,6 +204,18 @@ func newProject(s streams, flags initFlags) (scaffold.Project, error) {
 		return scaffold.Project{}, errFindings
 	}
 	return project, nil
+}
+
+func readCRD(stdin io.Reader, name string) (data []byte, err error) {
+	if name == "-" {
+		data, err = io.ReadAll(stdin)
+	} else {
+		data, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the CustomResourceDefinition: %w", err)
+	}
+	return data, nil
 }
 
 // refuse prints why a project is of no use.
@@ -238,15 +261,15 @@ func tell(s streams, dir string, result scaffold.Result) {
 		fmt.Fprintf(s.err, "argoperator: %s\n", note)
 	}
 	fmt.Fprintf(s.err, "next, see what the sample becomes, and bring the operator into a cluster that has Argo (README.md says how):\n")
-	for _, line := range nextCommands(dir, result.Sample) {
+	for _, line := range nextCommands(dir, result) {
 		fmt.Fprintf(s.err, "  %s\n", line)
 	}
 }
 
 // nextCommands are three; where the project is here already, the first is not
 // needed.
-func nextCommands(dir, sample string) []string {
-	next := []string{"cd " + quoted(dir), "argoperator render -f . " + sample, "argoperator generate -f . | kubectl apply -f -"}
+func nextCommands(dir string, result scaffold.Result) []string {
+	next := []string{"cd " + quoted(dir), "argoperator render -f . " + result.Sample, "argoperator generate -f . | " + result.Apply + " -f -"}
 	if filepath.Clean(dir) == "." {
 		return next[1:]
 	}

@@ -104,6 +104,9 @@ spec:
 		if f.File != name { // of the text above, which nobody has written
 			findings[i].Position = diag.Position{File: name}
 		}
+		if f.Code == diag.WrongAPIVersion {
+			findings[i].Hint = "a cluster that has it hands it out as it is today: kubectl get crd NAME -o yaml"
+		}
 	}
 	if len(definitions) == 0 {
 		return nil, findings

@@ -78,7 +78,11 @@ func (o Options) Problems() []Problem {
 	_, findings := definition.Parse(definition.Input{Name: "options", Data: []byte(text.String())})
 	for _, f := range findings {
 		at := max(f.Line, 1) - 1
-		out = append(out, Problem{Option: lines[min(at, len(lines)-1)].option, Message: f.Message, Hint: f.Hint})
+		message := f.Message
+		if where, what, found := strings.Cut(message, ": "); found && strings.HasPrefix(where, "spec.") || where == "metadata.name" {
+			message = what // the option says where
+		}
+		out = append(out, Problem{Option: lines[min(at, len(lines)-1)].option, Message: message, Hint: f.Hint})
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/argoperator/argoperator/pkg/definition"
+	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/resource"
 )
 
@@ -20,7 +21,7 @@ type Sample struct {
 
 // learn fills in what can be known when the definition is read. A note tells of
 // what could not be made.
-func (p *page) learn(d *definition.Definition) (notes []string, err error) {
+func (p *page) learn(d *definition.Definition, findings diag.List) (notes []string, err error) {
 	api := d.Operator.Spec.API
 	plural := api.Plural
 	if d.CRD != nil {
@@ -34,6 +35,15 @@ func (p *page) learn(d *definition.Definition) (notes []string, err error) {
 		return nil, err
 	}
 	p.Sample = p.Samples[0]
+	p.Others = len(servedVersions(d)) > 1
+	for _, f := range findings {
+		if f.Code == diag.TooLarge {
+			p.Apply = " --server-side"
+		}
+	}
+	if apiVersion, taken := definition.Builtin(p.API.Kind); taken {
+		notes = append(notes, fmt.Sprintf("%s of %s is in every cluster too: to kubectl, the new one is %s", p.API.Kind, apiVersion, p.Resource))
+	}
 	return notes, nil
 }
 
@@ -69,12 +79,26 @@ func samples(d *definition.Definition, api API) (out []Sample, notes []string, e
 		notes[0] = fmt.Sprintf("%s is to be filled in: %s", out[0].File, strings.TrimPrefix(notes[0], "there is no "+out[0].File+": "))
 	}
 	add(working, "samples/"+name+"-full.yaml", (*resource.Schema).Full)
-	for _, v := range d.CRD.Spec.Versions {
-		if v.Served && v.Name != working {
-			add(v.Name, "samples/"+name+"-"+v.Name+".yaml", (*resource.Schema).Minimal)
+	for _, version := range servedVersions(d) {
+		if version != working {
+			add(version, "samples/"+name+"-"+version+".yaml", (*resource.Schema).Minimal)
 		}
 	}
 	return out, notes, nil
+}
+
+// servedVersions are those of a given CustomResourceDefinition.
+func servedVersions(d *definition.Definition) []string {
+	var out []string
+	if d.CRD == nil {
+		return nil
+	}
+	for _, v := range d.CRD.Spec.Versions {
+		if v.Served {
+			out = append(out, v.Name)
+		}
+	}
+	return out
 }
 
 // sample makes one custom resource. It is without a namespace: kubectl's is

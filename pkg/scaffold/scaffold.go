@@ -103,6 +103,8 @@ type Result struct {
 	Notes []string
 	// Sample is the path of the custom resource to begin with.
 	Sample string
+	// Apply is the command that takes the operator's manifests.
+	Apply string
 }
 
 // page is what the templates know.
@@ -111,7 +113,9 @@ type page struct {
 	Resource string // as kubectl takes it, such as memcacheds.cache.example.com
 	Sample   Sample
 	Samples  []Sample
+	Others   bool   // samples of other versions than the operator's are among them
 	Child    string // the first child's kind, as kubectl takes it
+	Apply    string // what `kubectl apply` needs besides, behind a blank
 }
 
 // Files renders a project.
@@ -126,11 +130,11 @@ func Files(p Project) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	d, findings := parse(append(files, referred...))
-	if findings.HasErrors() {
-		return Result{Findings: findings}, nil
+	d, findings, err := judge(append(slices.Clone(files), referred...))
+	if err != nil || findings.HasErrors() {
+		return Result{Files: append(files, referred...), Findings: findings}, err
 	}
-	notes, err := facts.learn(d)
+	notes, err := facts.learn(d, findings)
 	if err != nil {
 		return Result{}, err
 	}
@@ -141,9 +145,9 @@ func Files(p Project) (Result, error) {
 	for _, s := range facts.Samples {
 		files = append(files, File{s.File, s.data})
 	}
-	result := Result{Files: inOrder(append(files, rest...)), Notes: notes, Sample: facts.Sample.File}
-	result.Findings, err = judge(result.Files)
-	return result, err
+	return Result{
+		Files: inOrder(append(files, rest...)), Findings: findings, Notes: notes, Sample: facts.Sample.File, Apply: "kubectl apply" + facts.Apply,
+	}, nil
 }
 
 // common are the parts of every project.
@@ -161,24 +165,19 @@ func referredTo(parts []Part) []Part {
 	return slices.DeleteFunc(slices.Clone(parts), func(p Part) bool { return strings.HasPrefix(p.Path, "tests/") })
 }
 
-// parse reads the definition among the files.
-func parse(files []File) (*definition.Definition, diag.List) {
-	definitions, findings := definition.Parse(definition.Input{Name: files[0].Path, Data: files[0].Data, Dir: directory(files)})
-	if len(definitions) == 0 {
-		return nil, findings
-	}
-	return definitions[0], findings
-}
-
-// judge is what `argoperator lint` says of a project.
-func judge(files []File) (diag.List, error) {
-	result, err := argoperator.Generate([]argoperator.Source{{
-		Name: files[0].Path, Data: files[0].Data, Dir: directory(files),
-	}}, argoperator.Options{})
+// judge reads the definition among the files, the first of them, and says what
+// `argoperator lint` will. The definition is nil where that is an error.
+func judge(files []File) (*definition.Definition, diag.List, error) {
+	in := definition.Input{Name: files[0].Path, Data: files[0].Data, Dir: directory(files)}
+	result, err := argoperator.Generate([]argoperator.Source{in}, argoperator.Options{})
 	if err != nil {
-		return nil, fmt.Errorf("checking the new project: %w", err)
+		return nil, nil, fmt.Errorf("checking the new project: %w", err)
 	}
-	return result.Findings, nil
+	if result.Findings.HasErrors() {
+		return nil, result.Findings, nil
+	}
+	definitions, _ := definition.Parse(in) // what it finds has been found
+	return definitions[0], result.Findings, nil
 }
 
 // directory holds the files as a directory on disk would.
