@@ -103,6 +103,9 @@ spec:
 	for i, f := range findings {
 		if f.File != name { // of the text above, which nobody has written
 			findings[i].Position = diag.Position{File: name}
+			if f.Code == diag.MissingKey {
+				findings[i].Message, findings[i].Hint = "the CustomResourceDefinition serves no version", ""
+			}
 		}
 		if f.Code == diag.WrongAPIVersion {
 			findings[i].Hint = "a cluster that has it hands it out as it is today: kubectl get crd NAME -o yaml"

@@ -110,7 +110,8 @@ func TestVariants(t *testing.T) {
 			play(t, operator, result.Files)
 			for _, f := range result.Files {
 				sound(t, f)
-				if strings.HasPrefix(f.Path, "samples/") {
+				played := f.Path == result.Sample && v.options.Logic != "" // programs take their time
+				if strings.HasPrefix(f.Path, "samples/") && !played {
 					rendered(t, operator, f)
 				}
 			}
