@@ -58,7 +58,7 @@ func givenCRD(p *plan.Plan) Object {
 // forgetServer takes away what the API server of a cluster and kubectl have
 // written into an object that was copied from there: another would refuse it.
 func forgetServer(m *metav1.ObjectMeta) {
-	m.UID, m.ResourceVersion, m.Generation, m.SelfLink = "", "", 0, ""
+	m.UID, m.ResourceVersion, m.Generation = "", "", 0
 	m.CreationTimestamp, m.DeletionTimestamp, m.DeletionGracePeriodSeconds = metav1.Time{}, nil, nil
 	m.ManagedFields = nil
 	m.Finalizers = slices.DeleteFunc(m.Finalizers, func(f string) bool { return f == apiextensionsv1.CustomResourceCleanupFinalizer })

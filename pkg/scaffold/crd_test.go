@@ -154,3 +154,28 @@ func TestNoSample(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestExisting: what the definition offers instead of the CustomResourceDefinition
+// does, too.
+func TestExisting(t *testing.T) {
+	for _, data := range []string{small("One", ""), strings.Replace(small("Ox", ""), "oxs", "oxen", 2)} {
+		p, findings := FromCRD(Options{Name: "a"}, "f.yaml", []byte(data))
+		if len(findings) > 0 {
+			t.Fatal(findings[0].Message)
+		}
+		result, err := Files(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(result.Files[0].Data)
+		_, rest, _ := strings.Cut(text, "  #   existing: ")
+		existing, _, _ := strings.Cut(rest, "\n")
+		result.Files[0].Data = []byte(strings.Replace(text, "    crd: {file: crd.yaml, version: v1}\n", "    existing: "+existing+"\n", 1))
+		operator := generated(t, result)
+		for _, o := range operator.Objects() {
+			if o.GetObjectKind().GroupVersionKind().Kind == "CustomResourceDefinition" {
+				t.Errorf("a CustomResourceDefinition is made of\n%s", result.Files[0].Data)
+			}
+		}
+	}
+}
