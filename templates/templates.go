@@ -3,10 +3,17 @@
 // The rule of this room: text that people or pods read; no code but the embed.
 package templates
 
-import _ "embed" // files become strings
+import "embed"
 
 // Runtime is the operator's own steps: one program of the Python standard
 // library, run in the pod of a reconcile.
 //
 //go:embed runtime/reconcile.py
 var Runtime string
+
+// Init are the files of a new project, with [[ ]] where a project differs from
+// others. Their names are the project's, less a .tmpl behind what Go would take
+// for its own.
+//
+//go:embed all:init
+var Init embed.FS

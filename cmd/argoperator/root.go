@@ -67,6 +67,7 @@ Exit codes: 0 ok, 1 findings, 2 wrong usage, 3 failure of argoperator itself.`,
 	root.AddCommand(
 		newExplain(s),
 		newGenerate(s),
+		newInit(s),
 		newLint(s),
 		newRender(s),
 		newSchema(s),

@@ -83,9 +83,14 @@ var rooms = []room{
 		},
 	},
 	{
+		path:   "pkg/scaffold",
+		below:  []string{"templates", "pkg/diag", "pkg/definition", "pkg/resource", "pkg/argoperator"},
+		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis", "sigs.k8s.io/yaml", "go.yaml.in/yaml/v3"},
+	},
+	{
 		path:   "cmd/argoperator",
-		below:  []string{"pkg/argoperator", "pkg/diag", "pkg/output", "pkg/explain", "pkg/simulate", "pkg/apis/v1alpha1"},
-		others: []string{"github.com/spf13/cobra", "k8s.io/apimachinery/pkg/util/validation"},
+		below:  []string{"pkg/argoperator", "pkg/diag", "pkg/output", "pkg/explain", "pkg/simulate", "pkg/scaffold", "pkg/apis/v1alpha1"},
+		others: []string{"github.com/spf13/cobra", "golang.org/x/term", "k8s.io/apimachinery/pkg/util/validation"},
 	},
 	{path: reporter},
 	{path: "e2e", others: []string{"k8s.io/", "sigs.k8s.io/"}},
@@ -99,7 +104,7 @@ var (
 		"github.com/argoproj/argo-events/pkg/eventsources", "github.com/argoproj/argo-events/pkg/eventbus",
 		"github.com/argoproj/argo-workflows/v3/workflow",
 	}
-	reachEngines = []string{"pkg/simulate", "pkg/check", "pkg/argoperator", "cmd/argoperator"}
+	reachEngines = []string{"pkg/simulate", "pkg/check", "pkg/argoperator", "pkg/scaffold", "cmd/argoperator"}
 )
 
 // pkg is what `go list` says of a package.

@@ -25,6 +25,17 @@ func builtinKind(group, version, kind string) (builtin, bool) {
 	return builtin{}, false
 }
 
+// Builtin tells whether every cluster has a kind of that name, and in which
+// apiVersion; of several, in the first that people mean.
+func Builtin(kind string) (apiVersion string, ok bool) {
+	for _, b := range builtinKinds() {
+		if b.kind == kind {
+			return b.apiVersion(), true
+		}
+	}
+	return "", false
+}
+
 // apiVersion is what an object of the kind has as its apiVersion.
 func (b builtin) apiVersion() string {
 	if b.group == "" {

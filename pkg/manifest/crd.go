@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -46,11 +47,22 @@ func givenCRD(p *plan.Plan) Object {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	decode(p.API.CRD, crd)
 	crd.TypeMeta = crdType
+	forgetServer(&crd.ObjectMeta)
 	if crd.Labels == nil {
 		crd.Labels = map[string]string{}
 	}
 	maps.Copy(crd.Labels, p.Operator.Labels)
 	return crd
+}
+
+// forgetServer takes away what the API server of a cluster and kubectl have
+// written into an object that was copied from there: another would refuse it.
+func forgetServer(m *metav1.ObjectMeta) {
+	m.UID, m.ResourceVersion, m.Generation = "", "", 0
+	m.CreationTimestamp, m.DeletionTimestamp, m.DeletionGracePeriodSeconds = metav1.Time{}, nil, nil
+	m.ManagedFields = nil
+	m.Finalizers = slices.DeleteFunc(m.Finalizers, func(f string) bool { return f == apiextensionsv1.CustomResourceCleanupFinalizer })
+	delete(m.Annotations, "kubectl.kubernetes.io/last-applied-configuration")
 }
 
 // decode reads what the plan has encoded from the same type.

@@ -1,0 +1,309 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/scaffold"
+)
+
+// initFlags are what init asks.
+type initFlags struct {
+	options scaffold.Options
+	dir     string
+	crd     string // the file with the CustomResourceDefinition; empty: a kind of one's own
+}
+
+func newInit(s streams) *cobra.Command {
+	var flags initFlags
+	cmd := &cobra.Command{
+		Use:   "init NAME",
+		Short: "Make a new project: a definition that works, with samples and tests",
+		Long: `init makes a project for an operator in the directory NAME: a definition that
+works at once, a custom resource to try, a test, a README, a Makefile, and a
+workflow of GitHub Actions that tries it all on a cluster. It never writes over a
+file.
+
+What an operator keeps for each custom resource begins as one object, made from a
+template or, with --logic, by a program. On a terminal, init asks for what the
+flags leave open.`,
+		Example: `  argoperator init guestbook --group example.com --kind Guestbook
+  argoperator init guestbook --group example.com --kind Guestbook --logic python
+  argoperator init certs --from-crd cert-manager.crds.yaml --kind Certificate`,
+		Args: oneName,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				flags.options.Name = args[0]
+			}
+			return initialize(cmd, s, flags)
+		},
+	}
+	o := &flags.options
+	cmd.Flags().StringVar(&flags.dir, "dir", "", "directory of the project (default NAME)")
+	cmd.Flags().StringVar(&o.Group, "group", "", "API group of the kind, such as cache.example.com")
+	cmd.Flags().StringVar(&o.Kind, "kind", "", "the kind, such as Memcached; with --from-crd, which one of several")
+	cmd.Flags().StringVar(&o.Plural, "plural", "", "name of the resource, such as memcacheds (default derived from the kind)")
+	cmd.Flags().StringVar(&o.Version, "version", "v1alpha1", "version of the API")
+	cmd.Flags().StringVar(&o.Scope, "scope", "Namespaced", "scope of the kind: "+strings.Join(scaffold.Scopes(), "|"))
+	cmd.Flags().StringVar(&o.Child, "child", scaffold.Children()[0], "what to keep for each custom resource: "+strings.Join(scaffold.Children(), "|"))
+	cmd.Flags().StringVar(&o.Logic, "logic", "", "let a program make it, in a language: "+strings.Join(scaffold.Languages(), "|"))
+	cmd.Flags().StringVar(&flags.crd, "from-crd", "", "file with the CustomResourceDefinition of a kind that there is already, or -")
+	cmd.Flags().StringVarP(&o.Namespace, "namespace", "n", "argo-events", "namespace to install the operator into")
+	completeWith(cmd, "scope", scaffold.Scopes())
+	completeWith(cmd, "child", scaffold.Children())
+	completeWith(cmd, "logic", scaffold.Languages())
+	return cmd
+}
+
+func oneName(_ *cobra.Command, args []string) error {
+	if len(args) < 2 {
+		return nil
+	}
+	return usagef("one operator has one name, got %q", args)
+}
+
+// initialize makes a project of what the flags say and, on a terminal, of what
+// somebody answers.
+func initialize(cmd *cobra.Command, s streams, flags initFlags) error {
+	if err := excluded(cmd, flags); err != nil {
+		return err
+	}
+	if err := wrong(flags.options); err != nil {
+		return err
+	}
+	if !complete(flags) && onTerminal(s) {
+		var err error
+		if flags.options, err = ask(s, flags, cmd.Flags().Changed); err != nil {
+			return err
+		}
+	}
+	if err := missing(flags); err != nil {
+		return err
+	}
+	flags.options.Tool = release(buildFacts())
+	project, err := newProject(s, flags)
+	if err != nil {
+		return err
+	}
+	result, err := scaffold.Files(project)
+	if err != nil {
+		return err
+	}
+	if result.Findings.HasErrors() {
+		return refuse(s, result)
+	}
+	dir := cmp.Or(flags.dir, flags.options.Name)
+	if err := write(s, dir, result.Files); err != nil {
+		return err
+	}
+	tell(s, dir, result)
+	return nil
+}
+
+// excluded refuses flags that say what a CustomResourceDefinition says.
+func excluded(cmd *cobra.Command, flags initFlags) error {
+	if flags.crd == "" {
+		return nil
+	}
+	for _, flag := range []string{"group", "plural", "version", "scope"} {
+		if cmd.Flags().Changed(flag) {
+			return usagef("--%s does not go with --from-crd: the CustomResourceDefinition says it", flag)
+		}
+	}
+	if cmd.Flags().Changed("child") && flags.options.Child != "configmap" {
+		return usagef("--child %s reads fields that only a kind of init's own has; --from-crd begins with a configmap", flags.options.Child)
+	}
+	return nil
+}
+
+// complete tells whether everything is said that has no default.
+func complete(flags initFlags) bool {
+	o := flags.options
+	return o.Name != "" && (flags.crd != "" || o.Group != "" && o.Kind != "")
+}
+
+// wrong says what cannot be meant, all of it.
+func wrong(o scaffold.Options) error {
+	var said []string
+	for _, p := range o.Problems() {
+		said = append(said, problem(p))
+	}
+	if len(said) == 0 {
+		return nil
+	}
+	return usagef("%s", strings.Join(said, "\nargoperator: "))
+}
+
+// missing says what has to be said and is not.
+func missing(flags initFlags) error {
+	if complete(flags) {
+		return nil
+	}
+	var names []string
+	for _, value := range []struct{ name, is string }{
+		{"NAME", flags.options.Name}, {"--group", flags.options.Group + flags.crd}, {"--kind", flags.options.Kind + flags.crd},
+	} {
+		if value.is == "" {
+			names = append(names, value.name)
+		}
+	}
+	return usagef("missing: %s; for instance: argoperator init guestbook --group example.com --kind Guestbook", strings.Join(names, ", "))
+}
+
+// problem is one in the words of the command line.
+func problem(p scaffold.Problem) string {
+	switch p.Option {
+	case "":
+		return explained(p)
+	case "Name":
+		return "NAME: " + explained(p)
+	}
+	return "--" + strings.ToLower(p.Option) + ": " + explained(p)
+}
+
+func explained(p scaffold.Problem) string {
+	if p.Hint == "" {
+		return p.Message
+	}
+	return p.Message + "; " + p.Hint
+}
+
+// newProject is what the flags ask for.
+func newProject(s streams, flags initFlags) (scaffold.Project, error) {
+	if flags.crd == "" {
+		return scaffold.New(flags.options), nil
+	}
+	data, err := readCRD(s.in, flags.crd)
+	var findings diag.List
+	var project scaffold.Project
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		findings.Add(diag.Position{File: flags.crd}, diag.FileNotFound, "no such file or directory", "check the name given with --from-crd")
+	case err != nil:
+		return scaffold.Project{}, err
+	default:
+		project, findings = scaffold.FromCRD(flags.options, filepath.ToSlash(flags.crd), data)
+	}
+	printer := diag.Printer{Colour: colour(s.err), Source: func(string) []byte { return data }}
+	if err := printer.Print(s.err, findings); err != nil {
+		return scaffold.Project{}, err
+	}
+	if findings.HasErrors() {
+		return scaffold.Project{}, errFindings
+	}
+	return project, nil
+}
+
+func readCRD(stdin io.Reader, name string) (data []byte, err error) {
+	if name == "-" {
+		data, err = io.ReadAll(stdin)
+	} else {
+		data, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the CustomResourceDefinition: %w", err)
+	}
+	return data, nil
+}
+
+// refuse prints why a project is of no use.
+func refuse(s streams, result scaffold.Result) error {
+	printer := diag.Printer{Colour: colour(s.err), Source: func(name string) []byte {
+		i := slices.IndexFunc(result.Files, func(f scaffold.File) bool { return f.Path == name })
+		if i < 0 {
+			return nil
+		}
+		return result.Files[i].Data
+	}}
+	if err := printer.Print(s.err, result.Findings); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.err, "argoperator: nothing was written: the project would not be without errors\n")
+	return errFindings
+}
+
+// write writes the project, unless something is in the way.
+func write(s streams, dir string, files []scaffold.File) error {
+	taken, err := scaffold.InTheWay(dir, files)
+	if err != nil {
+		return err
+	}
+	if len(taken) == 0 {
+		return scaffold.Write(dir, files)
+	}
+	fmt.Fprintf(s.err, "argoperator: nothing was written: there is already\n")
+	for _, name := range taken {
+		fmt.Fprintf(s.err, "  %s\n", name)
+	}
+	fmt.Fprintf(s.err, "choose another directory with --dir, or move these away\n")
+	return errFindings
+}
+
+// tell says what was made and what to do next.
+func tell(s streams, dir string, result scaffold.Result) {
+	fmt.Fprintf(s.err, "argoperator: made in %s:\n", dir)
+	for _, f := range result.Files {
+		fmt.Fprintf(s.err, "  %s\n", f.Path)
+	}
+	for _, note := range result.Notes {
+		fmt.Fprintf(s.err, "argoperator: %s\n", note)
+	}
+	fmt.Fprintf(s.err, "next, see what the sample becomes, and bring the operator into a cluster that has Argo (README.md says how):\n")
+	for _, line := range nextCommands(dir, result) {
+		fmt.Fprintf(s.err, "  %s\n", line)
+	}
+}
+
+// nextCommands are three; where the project is here already, the first is not
+// needed.
+func nextCommands(dir string, result scaffold.Result) []string {
+	next := []string{"cd " + quoted(dir), "argoperator render -f . " + result.Sample, "argoperator generate -f . | " + result.Apply + " -f -"}
+	if filepath.Clean(dir) == "." {
+		return next[1:]
+	}
+	return next
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./+-]+$`)
+
+// quoted is a word as a shell takes it.
+func quoted(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+var released = regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$`)
+
+// release is the version that others can install: this one, unless it was built
+// from files that nobody else has.
+func release(f facts) string {
+	if released.MatchString(f.Version) && !f.Modified {
+		return f.Version
+	}
+	return "latest"
+}
+
+// onTerminal tells whether somebody can be asked.
+func onTerminal(s streams) bool {
+	for _, stream := range []any{s.in, s.err} {
+		file, ok := stream.(*os.File)
+		if !ok || !term.IsTerminal(int(file.Fd())) {
+			return false
+		}
+	}
+	return true
+}

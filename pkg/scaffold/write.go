@@ -1,0 +1,104 @@
+package scaffold
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// InTheWay lists what is where the files would be: the files themselves, and
+// what is no directory where one is needed. A link below dir counts, wherever it
+// leads.
+func InTheWay(dir string, files []File) ([]string, error) {
+	var out []string
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("looking at the project's directory: %w", err)
+	case !info.IsDir():
+		return []string{dir}, nil
+	}
+	for _, f := range files {
+		found, err := inTheWay(dir, f.Path)
+		if err != nil {
+			return nil, fmt.Errorf("looking for %s: %w", f.Path, err)
+		}
+		out = append(out, found...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// inTheWay is the first thing on the way to a file that keeps it from being made.
+func inTheWay(dir, file string) ([]string, error) {
+	place := dir
+	steps := strings.Split(file, "/")
+	for i, step := range steps {
+		place = filepath.Join(place, step)
+		info, err := os.Lstat(place)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, nil
+		case err != nil:
+			return nil, err
+		case i == len(steps)-1 || !info.IsDir():
+			return []string{place}, nil
+		}
+	}
+	return nil, nil
+}
+
+// Write makes the files in a directory, which is made where it is missing. It
+// writes over nothing, and where it cannot write all, it leaves nothing behind.
+func Write(dir string, files []File) (err error) {
+	var made []string // what there was not before, the outermost first
+	defer func() {
+		if err == nil {
+			return
+		}
+		for _, name := range slices.Backward(made) {
+			err = errors.Join(err, os.Remove(name))
+		}
+	}()
+	for _, f := range files {
+		place := filepath.Join(dir, filepath.FromSlash(f.Path))
+		if made, err = mkdirs(filepath.Dir(place), made); err != nil {
+			return fmt.Errorf("making the directory of %s: %w", f.Path, err)
+		}
+		file, err := os.OpenFile(place, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if err != nil {
+			return fmt.Errorf("making %s: %w", f.Path, err)
+		}
+		made = append(made, place)
+		_, err = file.Write(f.Data)
+		if err := errors.Join(err, file.Close()); err != nil {
+			return fmt.Errorf("writing %s: %w", f.Path, err)
+		}
+	}
+	return nil
+}
+
+// mkdirs makes a directory and those above it, and adds what it made to a list.
+func mkdirs(dir string, made []string) ([]string, error) {
+	err := os.Mkdir(dir, 0o755)
+	switch {
+	case err == nil:
+		return append(made, dir), nil
+	case errors.Is(err, fs.ErrExist):
+		return made, nil // whether it is a directory shows when a file is made in it
+	case errors.Is(err, fs.ErrNotExist) && filepath.Dir(dir) != dir:
+		if made, err = mkdirs(filepath.Dir(dir), made); err != nil {
+			return made, err
+		}
+		if err = os.Mkdir(dir, 0o755); err == nil {
+			made = append(made, dir)
+		}
+	}
+	return made, err
+}
