@@ -29,8 +29,8 @@ func TestChance(t *testing.T) {
 		file  string
 		seeds int
 	}{
-		{"examples/memcached/operator.yaml", 1000},
-		{"examples/webapp/operator.yaml", 250},
+		{"examples/memcached/operator.yaml", 400},
+		{"examples/webapp/operator.yaml", 120},
 	} {
 		o, err := open(filepath.Join(root, tt.file))
 		if err != nil {
