@@ -3,7 +3,6 @@ package definition
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -128,66 +127,27 @@ func unfold(o Object) []Object {
 // does: spec.ports[0].name, spec.labels[a.b]. For a value that is not there it
 // is the place of what it should be in.
 func (o Object) Position(path string) diag.Position {
-	return o.positions.at(append(slices.Clip(o.base), stepsIn(o.Fields, path)...))
+	return o.positions.at(append(slices.Clip(o.base), diag.Steps(o.Fields, path)...))
 }
 
 // KeyPosition returns where the key of the value at a path stands.
 func (o Object) KeyPosition(path string) diag.Position {
-	return o.positions.atKey(append(slices.Clip(o.base), stepsIn(o.Fields, path)...))
+	return o.positions.atKey(append(slices.Clip(o.base), diag.Steps(o.Fields, path)...))
 }
 
-// Value returns the value at a path; false if it is not written.
-func (o Object) Value(path string) (any, bool) {
+// Group of the object's kind; empty for the core group.
+func (o Object) Group() string {
+	group, _ := SplitAPIVersion(o.Text("apiVersion"))
+	return group
+}
+
+// Text is the string at a path of keys; empty if there is none.
+func (o Object) Text(path ...string) string {
 	var value any = o.Fields
-	for _, step := range stepsIn(o.Fields, path) {
-		switch inner := value.(type) {
-		case map[string]any:
-			var ok bool
-			if value, ok = inner[step]; !ok {
-				return nil, false
-			}
-		case []any:
-			i, err := strconv.Atoi(step)
-			if err != nil || i >= len(inner) {
-				return nil, false
-			}
-			value = inner[i]
-		default:
-			return nil, false
-		}
+	for _, key := range path {
+		inner, _ := value.(map[string]any)
+		value = inner[key]
 	}
-	return value, true
-}
-
-// stepsIn splits a path. Keys may hold dots, so what is written decides.
-func stepsIn(value any, path string) steps {
-	path = strings.TrimPrefix(path, ".")
-	if path == "" || path == "<nil>" {
-		return nil
-	}
-	if object, ok := value.(map[string]any); ok {
-		key, rest, found := "", "", false
-		for name := range object {
-			for _, form := range []string{name, "[" + name + "]"} {
-				if after, ok := strings.CutPrefix(path, form); ok && (after == "" || strings.ContainsAny(after[:1], ".[")) && (!found || len(after) < len(rest)) {
-					key, rest, found = name, after, true
-				}
-			}
-		}
-		if found {
-			return append(steps{key}, stepsIn(object[key], rest)...)
-		}
-	}
-	word, rest := path, ""
-	if inner, ok := strings.CutPrefix(path, "["); ok {
-		word, rest, _ = strings.Cut(inner, "]")
-	} else if i := strings.IndexAny(path, ".["); i > 0 {
-		word, rest = path[:i], path[i:]
-	}
-	if list, ok := value.([]any); ok {
-		if i, err := strconv.Atoi(word); err == nil && i >= 0 && i < len(list) {
-			return append(steps{word}, stepsIn(list[i], rest)...)
-		}
-	}
-	return append(steps{word}, stepsIn(nil, rest)...)
+	text, _ := value.(string)
+	return text
 }

@@ -3,6 +3,7 @@ package resource
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -34,6 +35,9 @@ func (s *Schema) Admit(object, old map[string]any) Admission {
 	if s.kind.Status {
 		delete(a.Object, "status") // written through its own path only
 	}
+	if u := (&unstructured.Unstructured{Object: a.Object}); old == nil && u.GetName() == "" && u.GetGenerateName() != "" {
+		u.SetName(u.GetGenerateName() + "00000") // as long as what the server adds
+	}
 	if old != nil {
 		old = runtime.DeepCopyJSON(old)
 		s.Prune(old)
@@ -48,13 +52,16 @@ func (s *Schema) Admit(object, old map[string]any) Admission {
 
 // scale holds what the scale subresource reads to what it can read. The API
 // server's own code for it is no library.
-func (s *Schema) scale(u *unstructured.Unstructured) field.ErrorList {
+func (s *Schema) scale(u *unstructured.Unstructured, known field.ErrorList) field.ErrorList {
 	if s.kind.Scale == nil {
 		return nil
 	}
 	errs := replicas(u, s.kind.Scale.SpecReplicasPath)
 	errs = append(errs, replicas(u, s.kind.Scale.StatusReplicasPath)...)
-	return append(errs, selector(u, s.kind.Scale)...)
+	errs = append(errs, selector(u, s.kind.Scale)...)
+	return slices.DeleteFunc(errs, func(err *field.Error) bool {
+		return slices.ContainsFunc(known, func(k *field.Error) bool { return k.Field == err.Field })
+	})
 }
 
 func replicas(u *unstructured.Unstructured, path string) field.ErrorList {

@@ -65,8 +65,9 @@ func (s *Schema) Default(object map[string]any) {
 // a create; with one an update: transition rules hold, and what was already
 // wrong and did not change is forgiven. Default first, as the server does.
 //
-// One word of the server's is left out: its note that rules were not evaluated,
-// because the object is too wrong for that.
+// Two words of the server's are left out: its note that rules were not evaluated,
+// because the object is too wrong for that, and what it says a second time of a
+// value that the scale subresource reads.
 //
 // What the server fills in from the request may be missing: the namespace, and
 // in an update the resource version and everything else that the server made.
@@ -154,7 +155,7 @@ func inherit(u, old *unstructured.Unstructured) {
 func (s *Schema) validateNew(u *unstructured.Unstructured) (errs, broken field.ErrorList) {
 	errs = metav.ValidateObjectMetaAccessor(u, s.kind.Namespaced, metav.NameIsDNSSubdomain, field.NewPath("metadata"))
 	errs = append(errs, validation.ValidateCustomResource(nil, u.Object, s.validator)...)
-	errs = append(errs, s.scale(u)...)
+	errs = append(errs, s.scale(u, errs)...)
 	errs = append(errs, objectmeta.Validate(nil, u.Object, s.structural, false)...)
 	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, s.structural, u.Object)...)
 	if s.rules == nil || blocked(errs) {
@@ -168,7 +169,7 @@ func (s *Schema) validateUpdate(u, old *unstructured.Unstructured) (errs, broken
 	related := common.NewCorrelatedObject(u.Object, old.Object, &model.Structural{Structural: s.structural})
 	errs = metav.ValidateObjectMetaAccessorUpdate(u, old, field.NewPath("metadata"))
 	errs = append(errs, validation.ValidateCustomResourceUpdate(nil, u.Object, old.Object, s.validator, validation.WithRatcheting(related))...)
-	errs = append(errs, s.scale(u)...)
+	errs = append(errs, s.scale(u, errs)...)
 	errs = append(errs, objectmeta.Validate(nil, u.Object, s.structural, false)...)
 	if len(listtype.ValidateListSetsAndMaps(nil, s.structural, old.Object)) == 0 {
 		errs = append(errs, listtype.ValidateListSetsAndMaps(nil, s.structural, u.Object)...)
