@@ -78,7 +78,7 @@ func (a *API) Judge(object, old map[string]any) ([]Problem, error) {
 		a.judgeExisting(r, u)
 		return r.problems, nil
 	}
-	s, err := a.schema(u.GroupVersionKind().Version)
+	s, err := a.Schema(u.GroupVersionKind().Version)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,11 @@ func (a *API) Judge(object, old map[string]any) ([]Problem, error) {
 	return r.problems, nil
 }
 
-func (a *API) schema(version string) (*resource.Schema, error) {
+// Schema of a version; nil for a kind of which only its users know one.
+func (a *API) Schema(version string) (*resource.Schema, error) {
+	if a.crd == nil {
+		return nil, nil
+	}
 	if known := a.schemas[version]; known != nil {
 		return known, nil
 	}
