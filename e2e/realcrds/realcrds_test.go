@@ -3,7 +3,6 @@ package realcrds
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path"
 	"strings"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/resource"
 )
 
 // TestRealCRDs makes an operator for every CustomResourceDefinition of the
@@ -57,7 +55,7 @@ func try(t *testing.T, c CRD) {
 	count := 0
 	for _, v := range crd.Spec.Versions {
 		if v.Served {
-			count += trySamples(t, result, &crd, v.Name)
+			count += trySamples(t, result, v.Name, len(c.Data))
 		}
 	}
 	t.Logf("%d KB, %d samples; generated in %s, all in %s", len(c.Data)>>10, count, generated.Round(time.Millisecond), time.Since(start).Round(time.Millisecond))
@@ -106,37 +104,28 @@ spec:
 	return result
 }
 
-// trySamples has every sort of sample judged as it would come out of a file.
-func trySamples(t *testing.T, result argoperator.Result, crd *apiextensionsv1.CustomResourceDefinition, version string) int {
+// large is the size from which on samples at the borders take minutes.
+const large = 256 << 10
+
+// trySamples makes every sort of sample, which are judged as they will be read.
+func trySamples(t *testing.T, result argoperator.Result, version string, size int) int {
 	t.Helper()
-	s, err := resource.FromCRD(crd, version)
-	if err != nil {
-		t.Error(err)
-		return 0
+	wanted := []argoperator.SampleOptions{
+		{Sort: argoperator.Minimal, Version: version},
+		{Sort: argoperator.Full, Version: version},
+		{Sort: argoperator.Random, Version: version, Seed: 1},
+		{Sort: argoperator.Random, Version: version, Seed: 2},
 	}
-	r := rand.New(rand.NewPCG(1, 2))
+	if size < large {
+		wanted = append(wanted, argoperator.SampleOptions{Sort: argoperator.Edge, Version: version})
+	}
 	made := 0
-	for name, make := range map[string]func() (map[string]any, error){
-		"minimal": s.Minimal, "full": s.Full,
-		"random": func() (map[string]any, error) { return s.Random(r) },
-	} {
-		object, err := make()
+	for _, options := range wanted {
+		texts, err := result.Samples(options)
 		if err != nil {
-			t.Errorf("%s %s: %v", version, name, err)
-			continue
+			t.Errorf("%s %s %d: %v", version, options.Sort, options.Seed, err)
 		}
-		made++
-		data, err := yaml.Marshal(object)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, findings, err := result.Resources([]argoperator.Source{{Name: "sample.yaml", Data: data}}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if findings.HasErrors() {
-			t.Errorf("%s %s is refused: %v", version, name, findings)
-		}
+		made += len(texts)
 	}
 	return made
 }

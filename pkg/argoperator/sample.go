@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/argoperator/argoperator/pkg/check"
+	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/resource"
 	"github.com/argoperator/argoperator/pkg/sample"
 )
@@ -43,30 +45,36 @@ var ErrNoSchema = errors.New("no schema says what a custom resource looks like")
 // Resources does: a sample that would be refused is an error.
 func (r Result) Samples(options SampleOptions) ([][]byte, error) {
 	var out [][]byte
-	for i, api := range r.apis() {
-		operator := r.Operators[i]
-		version := operator.plan.API.Kind.Version
-		if options.Version != "" {
-			version = options.Version
-		}
-		served := api.Versions()
-		if !slices.ContainsFunc(served, func(v string) bool { return v == version || strings.HasSuffix(v, "/"+version) }) {
-			return nil, fmt.Errorf("%w of version %s: %s is served as %s", ErrNoSchema, version, api.Kind(), strings.Join(served, ", "))
-		}
-		s, err := api.Schema(version)
+	apis := r.apis()
+	for i, api := range apis {
+		s, err := schemaOf(api, r.Operators[i], options.Version)
 		if err != nil {
 			return nil, err
 		}
-		if s == nil {
-			return nil, fmt.Errorf("%w: %s is not defined by the operator", ErrNoSchema, api.Kind())
-		}
-		texts, err := texts(s, options, operator.definition.Operator.Spec.Install.WatchNamespaces)
+		made, err := texts(s, options, r.Operators[i].definition.Operator.Spec.Install.WatchNamespaces)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, texts...)
+		out = append(out, made...)
 	}
-	return out, r.accepted(out)
+	return out, accepted(apis, out)
+}
+
+// schemaOf is the schema of the version that was asked for, or of the one that
+// the operator works with.
+func schemaOf(api *check.API, o Operator, version string) (*resource.Schema, error) {
+	if version == "" {
+		version = o.plan.API.Kind.Version
+	}
+	served := api.Versions()
+	if !slices.ContainsFunc(served, func(v string) bool { return v == version || strings.HasSuffix(v, "/"+version) }) {
+		return nil, fmt.Errorf("%w in version %s: %s is served as %s", ErrNoSchema, version, api.Kind(), strings.Join(served, ", "))
+	}
+	s, err := api.Schema(version)
+	if err == nil && s == nil {
+		err = fmt.Errorf("%w: %s is not of the operator's making", ErrNoSchema, api.Kind())
+	}
+	return s, err
 }
 
 // texts are the samples of one kind, in a namespace that the operator watches.
@@ -106,13 +114,13 @@ func casesOf(s *resource.Schema, options SampleOptions) ([]resource.Case, error)
 }
 
 // accepted has samples judged as they will be read.
-func (r Result) accepted(texts [][]byte) error {
-	_, findings, err := r.Resources([]Source{{Name: "sample", Data: Stream(texts)}}, nil)
+func accepted(apis []*check.API, texts [][]byte) error {
+	_, findings, err := resourcesOf(apis, []Source{{Name: "sample", Data: Stream(texts)}}, nil)
 	if err != nil {
 		return err
 	}
 	for _, f := range findings {
-		if f.Severity == "error" {
+		if f.Severity == diag.Error {
 			return fmt.Errorf("a sample would be refused: line %d: %s", f.Line, f.Message)
 		}
 	}
@@ -121,4 +129,3 @@ func (r Result) accepted(texts [][]byte) error {
 
 // Stream puts YAML documents into one text.
 func Stream(documents [][]byte) []byte { return bytes.Join(documents, []byte("---\n")) }
-

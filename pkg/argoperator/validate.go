@@ -28,7 +28,10 @@ func (r Resource) Position(path string) diag.Position { return r.written.Positio
 // is a finding, but in a lenient source. Where there are old ones, those of the
 // same kind and name are changes.
 func (r Result) Resources(sources, old []Source) ([]Resource, diag.List, error) {
-	apis := r.apis()
+	return resourcesOf(r.apis(), sources, old)
+}
+
+func resourcesOf(apis []*check.API, sources, old []Source) ([]Resource, diag.List, error) {
 	resources, findings := read(apis, sources)
 	before, wrong := read(apis, old)
 	findings = append(findings, wrong...)

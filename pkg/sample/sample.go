@@ -66,9 +66,16 @@ func (w *writer) value(value any, place resource.Place, known bool, path string,
 		}
 		return out
 	}
+	return w.scalar(value)
+}
+
+func (w *writer) scalar(value any) *yaml.Node {
 	out := &yaml.Node{}
 	if err := out.Encode(value); err != nil {
 		w.err = err
+	}
+	if text, ok := value.(string); ok && (out.ShortTag() != "!!str" || text == "=") { // << and = mean something by themselves
+		out.Tag, out.Style = "!!str", yaml.DoubleQuotedStyle
 	}
 	return out
 }
@@ -83,9 +90,9 @@ func (w *writer) object(object map[string]any, place resource.Place, known bool,
 		required = place.Required()
 	}
 	for _, name := range ordered(object, required) {
-		key, at := &yaml.Node{}, path+"."+name
-		if err := key.Encode(name); err != nil {
-			w.err = err
+		key, at := w.scalar(name), path+"."+name
+		if strings.ContainsAny(name, "\r\n") {
+			key.Style = yaml.DoubleQuotedStyle
 		}
 		inner, ok := under(place, known && at != ".metadata", name)
 		if ok && !w.seen[at] && at != ".apiVersion" && at != ".kind" {
