@@ -42,8 +42,10 @@ var likelyTexts = []struct{ words, text string }{
 	{"description message comment note", "A sample"},
 	{"title", "Sample"},
 	{"selector", "app=sample"},
-	{"name secret configmap", "sample"},
 }
+
+// named are words of which the others say more: a storageClassName is a class.
+const named = "name secret configmap"
 
 // likelyNumbers are the same for numbers; a number that is not legal gives way
 // to the nearest that is.
@@ -79,6 +81,9 @@ func likely(name string) []string {
 			}
 		}
 	}
+	if slices.ContainsFunc(wordsOf(name), func(word string) bool { return slices.Contains(strings.Fields(named), word) }) {
+		out = append(out, "sample")
+	}
 	return out
 }
 
@@ -93,8 +98,8 @@ func likelyNumber(name string) (float64, bool) {
 	return 0, false
 }
 
-// wordsOf are the words of a name, as one and from the last to the first:
-// storageClassName is storageclassname, storageclass, name, class, storage.
+// wordsOf are the words of a name, as one, the last two, and each from the last
+// to the first: accessKeyName is accesskeyname, keyname, name, key, access.
 func wordsOf(name string) []string {
 	var words []string
 	begin := true
@@ -114,7 +119,7 @@ func wordsOf(name string) []string {
 	}
 	out := []string{strings.Join(words, "")}
 	if len(words) > 1 {
-		out = append(out, strings.Join(words[len(words)-2:], ""), strings.Join(words[:len(words)-1], ""))
+		out = append(out, strings.Join(words[len(words)-2:], ""))
 	}
 	slices.Reverse(words)
 	for _, word := range words {

@@ -7,6 +7,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -81,7 +82,7 @@ func judge(strategy rest.RESTCreateUpdateStrategy, crd *apiextensionsv1.CustomRe
 	}
 	ctx := request.WithNamespace(context.Background(), "")
 	if crd.Spec.Scope == apiextensionsv1.NamespaceScoped {
-		ctx = request.WithNamespace(ctx, object.GetNamespace())
+		ctx = request.WithNamespace(ctx, cmp.Or(object.GetNamespace(), "default"))
 	}
 	var err error
 	if len(a.Old) > 4 {
@@ -90,6 +91,7 @@ func judge(strategy rest.RESTCreateUpdateStrategy, crd *apiextensionsv1.CustomRe
 		}
 		err = rest.BeforeUpdate(strategy, ctx, object, old)
 	} else {
+		rest.FillObjectMetaSystemFields(object)
 		err = rest.BeforeCreate(strategy, ctx, object)
 	}
 	answer := []said{}
