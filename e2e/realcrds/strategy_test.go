@@ -143,6 +143,9 @@ func (s strategy) compare(t *testing.T, c CRD) (asked, refused int) {
 		}
 		q := request{Version: version, Object: object}
 		if i%2 == 1 {
+			for range r.IntN(3) {
+				spoil(r, object, false) // it was wrong before, which is forgiven
+			}
 			q.Old = runtime.DeepCopyJSON(object)
 		}
 		for range r.IntN(3) {

@@ -74,7 +74,7 @@ func (w *writer) scalar(value any) *yaml.Node {
 	if err := out.Encode(value); err != nil {
 		w.err = err
 	}
-	if text, ok := value.(string); ok && (out.ShortTag() != "!!str" || text == "=") { // << and = mean something by themselves
+	if _, ok := value.(string); ok && out.ShortTag() != "!!str" { // << means something by itself
 		out.Tag, out.Style = "!!str", yaml.DoubleQuotedStyle
 	}
 	return out
