@@ -185,8 +185,13 @@ func (a *API) judgeExisting(r *report, u *unstructured.Unstructured) {
 		r.problems[len(r.problems)-1].Warning = true
 	}
 	recode(r.problems[before:])
-	if slices.ContainsFunc(r.problems[before:], func(p Problem) bool { return !p.Warning }) {
-		return
+	for _, p := range r.problems[before:] {
+		if strings.HasPrefix(p.Path, "metadata") {
+			return // what is not even readable is not judged
+		}
+		if !p.Warning {
+			typed = nil
+		}
 	}
 	for _, err := range a.existingErrors(u, typed) {
 		r.problems = append(r.problems, worded(r, err, u.Object, nil))
