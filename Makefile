@@ -7,7 +7,7 @@ EXAMPLES := $(notdir $(patsubst %/operator.yaml,%,$(wildcard examples/*/operator
 E2E ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-python vet lint format tidy verify-tidy generate verify-generate examples verify e2e e2e-smoke e2e-guards chance guarantees clean
+.PHONY: help build test test-python vet lint format tidy verify-tidy generate verify-generate examples verify e2e e2e-smoke e2e-guards chance guarantees realcrds clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ examples: build ## generate every example with the binary: no finding, and the s
 		test -z "$$($(BINARY) lint -f examples/$$name 2>&1)" && test "$$once" = "$$twice" || { echo "examples/$$name does not generate as it should"; exit 1; }; \
 		echo "examples/$$name generates"; \
 	done
+
+realcrds: ## make operators and samples of the CustomResourceDefinitions of well-known projects; downloads them
+	ARGOPERATOR_REAL_CRDS=1 go test -count 1 -timeout 60m -v ./e2e/realcrds
 
 verify: verify-tidy vet lint test-python examples verify-generate test ## all of the above, as continuous integration runs it
 

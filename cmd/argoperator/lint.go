@@ -4,7 +4,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
-	"github.com/argoperator/argoperator/pkg/diag"
 )
 
 func newLint(s streams) *cobra.Command {
@@ -39,17 +38,5 @@ func lint(s streams, from *sourceFlags, format string) error {
 	if err != nil {
 		return err
 	}
-	findings := withMissing(result.Findings, missing)
-	if format == "json" {
-		err = diag.JSON(s.out, findings)
-	} else {
-		err = diag.Printer{Colour: colour(s.out), Source: excerpts(sources)}.Print(s.out, findings)
-	}
-	if err != nil {
-		return err
-	}
-	if findings.HasErrors() {
-		return errFindings
-	}
-	return nil
+	return printReport(s, sources, withMissing(result.Findings, missing), format)
 }

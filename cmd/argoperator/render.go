@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -84,8 +83,8 @@ func oneResource(_ *cobra.Command, args []string) error {
 }
 
 func render(s streams, from *sourceFlags, flags renderFlags, name string) error {
-	if name == "-" && slices.Contains(from.names, "-") {
-		return usagef("standard input cannot be the definition and the custom resource")
+	if err := onceFromStdin(append([]string{name, flags.old}, from.names...)); err != nil {
+		return err
 	}
 	sources, missing, err := from.read(s.in)
 	if err != nil {
@@ -98,11 +97,11 @@ func render(s streams, from *sourceFlags, flags renderFlags, name string) error 
 	findings := withMissing(result.Findings, missing)
 	var happenings []simulate.Happening
 	if !findings.HasErrors() {
-		var wrong diag.List
-		if happenings, wrong, err = readHappenings(s.in, flags, name, result); err != nil {
+		more, wrong, err := readHappenings(s, flags, name, result, &happenings)
+		if err != nil {
 			return err
 		}
-		findings = append(findings, wrong...)
+		sources, findings = append(sources, more...), append(findings, wrong...)
 	}
 	if err := report(s, sources, findings); err != nil {
 		return err
@@ -126,87 +125,57 @@ func render(s streams, from *sourceFlags, flags renderFlags, name string) error 
 	return show(s, flags, rendering)
 }
 
-// readHappenings reads the custom resources. What the operator does not look at
-// is a finding.
-func readHappenings(stdin io.Reader, flags renderFlags, name string, result argoperator.Result) ([]simulate.Happening, diag.List, error) {
-	objects, findings, err := readResources(stdin, name, result)
-	if err != nil {
-		return nil, nil, err
-	}
-	var old []map[string]any
-	if flags.old != "" {
-		var wrong diag.List
-		if old, wrong, err = readResources(stdin, flags.old, result); err != nil {
-			return nil, nil, err
-		}
-		findings = append(findings, wrong...)
-		if len(old) != len(objects) && !findings.HasErrors() {
-			findings.Add(diag.Position{File: flags.old}, diag.BadValue,
-				fmt.Sprintf("it holds %d custom resources and %s holds %d", len(old), name, len(objects)), "name one state before for each state after")
-		}
-	}
-	if findings.HasErrors() {
-		return nil, findings, nil
-	}
-	var out []simulate.Happening
-	for i, o := range objects {
-		h := simulate.Happening{Event: flags.event, Object: o}
-		if old != nil {
-			h.Old = old[i]
-		}
-		out = append(out, h)
-	}
-	return out, findings, nil
-}
-
-func readResources(stdin io.Reader, name string, result argoperator.Result) ([]map[string]any, diag.List, error) {
-	var findings diag.List
+// readHappenings reads the custom resources. What the API server would refuse,
+// and what the operator does not look at, is a finding.
+func readHappenings(s streams, flags renderFlags, name string, result argoperator.Result, out *[]simulate.Happening) ([]argoperator.Source, diag.List, error) {
 	if name == "" {
 		objects, err := simulate.Samples(result.Objects())
 		if err != nil {
 			return nil, nil, usagef("%w; name a file that holds a custom resource", err)
 		}
-		return objects, nil, nil
+		for _, o := range objects {
+			*out = append(*out, simulate.Happening{Event: flags.event, Object: o})
+		}
+		return nil, nil, nil
 	}
-	data, err := readInput(stdin, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		findings.Add(diag.Position{File: name}, diag.FileNotFound, "no such file or directory", "check the name of the custom resource")
-		return nil, findings, nil
+	var old []string
+	if flags.old != "" {
+		old = []string{flags.old}
 	}
+	after, before, findings, err := readChanges(s, []string{name}, old, false)
+	sources := slices.Concat(after, before)
+	if err != nil || findings.HasErrors() {
+		return sources, findings, err
+	}
+	resources, findings, err := result.Resources(after, before)
 	if err != nil {
 		return nil, nil, err
 	}
-	objects, err := simulate.Decode(data)
-	if err != nil {
-		findings.Add(diag.Position{File: name}, diag.YAMLSyntax, err.Error(), "")
-		return nil, findings, nil
-	}
-	watched := simulate.Watched(result.Objects())
-	for i, o := range objects {
-		if what, ok := watched.Holds(o); !ok {
-			findings.Add(diag.Position{File: name}, diag.WrongKind,
-				fmt.Sprintf("document %d is %s, which the operator does not look at", i+1, what), "it looks at "+watched.String())
+	if len(before) > 0 && !findings.HasErrors() {
+		_, wrong, err := result.Resources(before, nil)
+		if err != nil {
+			return nil, nil, err
 		}
+		findings = append(findings, wrong...)
 	}
-	if len(objects) == 0 {
-		findings.Add(diag.Position{File: name}, diag.BadValue, "the file holds no custom resource", "")
-	}
-	return objects, findings, nil
+	*out = append(*out, happenings(flags, result, resources, &findings)...)
+	return sources, findings, nil
 }
 
-func readInput(stdin io.Reader, name string) ([]byte, error) {
-	if name == "-" {
-		data, err := io.ReadAll(stdin)
-		if err != nil {
-			return nil, fmt.Errorf("reading standard input: %w", err)
+// happenings are what becomes of custom resources that the operator looks at.
+func happenings(flags renderFlags, result argoperator.Result, resources []argoperator.Resource, findings *diag.List) []simulate.Happening {
+	watched := simulate.Watched(result.Objects())
+	var out []simulate.Happening
+	for _, r := range resources {
+		if what, ok := watched.Holds(r.Object); !ok && !findings.HasErrors() {
+			findings.Add(r.Position("apiVersion"), diag.WrongKind, fmt.Sprintf("%s is not what the operator looks at", what), "it looks at "+watched.String())
 		}
-		return data, nil
+		if flags.event == simulate.Updated && r.Old == nil && !findings.HasErrors() {
+			findings.Add(r.Position("metadata.name"), diag.BadValue, fmt.Sprintf("%s holds nothing of this kind, namespace and name", flags.old), "name one state before for each state after")
+		}
+		out = append(out, simulate.Happening{Event: flags.event, Object: r.Object, Old: r.Old})
 	}
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return nil, fmt.Errorf("reading a custom resource: %w", err)
-	}
-	return data, nil
+	return out
 }
 
 // happen runs the simulation. Argo's code prints of parameters that fail onto

@@ -70,7 +70,9 @@ Exit codes: 0 ok, 1 findings, 2 wrong usage, 3 failure of argoperator itself.`,
 		newInit(s),
 		newLint(s),
 		newRender(s),
+		newSample(s),
 		newSchema(s),
+		newValidate(s),
 		newVersion(s),
 	)
 	root.InitDefaultCompletionCmd()

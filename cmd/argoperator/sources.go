@@ -19,6 +19,7 @@ import (
 type sourceFlags struct {
 	names     []string
 	recursive bool
+	alone     bool // the files refer to no others
 }
 
 func (f *sourceFlags) register(cmd *cobra.Command) {
@@ -53,14 +54,14 @@ func (f *sourceFlags) readOne(name string, stdin io.Reader) ([]argoperator.Sourc
 		if err != nil {
 			return nil, fmt.Errorf("reading standard input: %w", err)
 		}
-		return source(name, ".", data, false)
+		return f.source(name, ".", data, false)
 	}
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, err
 	}
 	if !info.IsDir() {
-		return readFile(name, false)
+		return f.readFile(name, false)
 	}
 	var sources []argoperator.Source
 	err = filepath.WalkDir(name, func(path string, entry fs.DirEntry, err error) error {
@@ -72,23 +73,26 @@ func (f *sourceFlags) readOne(name string, stdin io.Reader) ([]argoperator.Sourc
 		case entry.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)):
 			return nil
 		}
-		found, err := readFile(path, true)
+		found, err := f.readFile(path, true)
 		sources = append(sources, found...)
 		return err
 	})
 	return sources, err
 }
 
-func readFile(name string, lenient bool) ([]argoperator.Source, error) {
+func (f *sourceFlags) readFile(name string, lenient bool) ([]argoperator.Source, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {
-		return nil, fmt.Errorf("reading a definition: %w", err)
+		return nil, fmt.Errorf("reading a file: %w", err)
 	}
-	return source(name, filepath.Dir(name), data, lenient)
+	return f.source(name, filepath.Dir(name), data, lenient)
 }
 
 // source opens the definition's directory, out of which no path can lead.
-func source(name, dir string, data []byte, lenient bool) ([]argoperator.Source, error) {
+func (f *sourceFlags) source(name, dir string, data []byte, lenient bool) ([]argoperator.Source, error) {
+	if f.alone {
+		return []argoperator.Source{{Name: filepath.ToSlash(name), Data: data, Lenient: lenient}}, nil
+	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("opening the definition's directory: %w", err)

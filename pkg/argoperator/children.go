@@ -133,6 +133,9 @@ func tryTemplate(d *definition.Definition, c plan.Child, crs []map[string]any, p
 			}
 			trials[i].count++
 		}
+		if slices.ContainsFunc(problems, func(p trouble) bool { return p.Message == endless }) {
+			break // it is an error already, and every other sample would take as long
+		}
 	}
 	var findings diag.List
 	for _, t := range trials {
@@ -151,6 +154,10 @@ func tryTemplate(d *definition.Definition, c plan.Child, crs []map[string]any, p
 // patience is how long a program may take for one sample. A Sensor has no such
 // limit: there, a program that does not end holds up every custom resource.
 const patience = 250 * time.Millisecond
+
+// doubt is how much longer a program may take that seemed not to end: the
+// machine may be busy with something else.
+const doubt = 10
 
 // maxItems of a forEach are judged; the others are alike.
 const maxItems = 8
@@ -193,13 +200,16 @@ func problemsOf(d *definition.Definition, c plan.Child, cr map[string]any) (prob
 
 // bounded runs a program that may never end by itself.
 func bounded(program *expression.Program, cr map[string]any, vars expression.Vars) (any, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	value, err := program.RunContext(ctx, cr, vars)
-	if ctx.Err() != nil {
-		return nil, errors.New(endless)
+	for _, limit := range []time.Duration{patience, doubt * patience} {
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		value, err := program.RunContext(ctx, cr, vars)
+		over := ctx.Err() != nil
+		cancel()
+		if !over {
+			return value, err
+		}
 	}
-	return value, err
+	return nil, errors.New(endless)
 }
 
 func readsChildren(program *expression.Program) bool {

@@ -66,6 +66,7 @@ var rooms = []room{
 		others: []string{"k8s.io/", "github.com/argoproj/argo-events/pkg/apis/"},
 	},
 	{path: "pkg/resource", others: []string{"k8s.io/"}},
+	{path: "pkg/sample", below: []string{"pkg/resource"}, others: []string{"go.yaml.in/yaml/v3"}},
 	{
 		path:   "pkg/simulate",
 		below:  []string{"pkg/manifest", "pkg/output", "pkg/resource"},
@@ -79,7 +80,7 @@ var rooms = []room{
 	{
 		path: "pkg/argoperator",
 		below: []string{
-			"pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/expression", "pkg/plan", "pkg/manifest", "pkg/output", "pkg/explain", "pkg/resource", "pkg/check",
+			"pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/expression", "pkg/plan", "pkg/manifest", "pkg/output", "pkg/explain", "pkg/resource", "pkg/sample", "pkg/check",
 		},
 	},
 	{
@@ -93,6 +94,7 @@ var rooms = []room{
 		others: []string{"github.com/spf13/cobra", "golang.org/x/term", "k8s.io/apimachinery/pkg/util/validation"},
 	},
 	{path: reporter},
+	{path: "e2e/realcrds"},
 	{path: "e2e", others: []string{"k8s.io/", "sigs.k8s.io/"}},
 }
 

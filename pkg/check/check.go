@@ -24,6 +24,7 @@ type Problem struct {
 	Code    string // stable, kebab-case: a constant of this package
 	Message string
 	Hint    string // what to do; may be empty
+	Warning bool   // the API server lets it pass
 }
 
 // checks in the order of their concern: what the object is by itself, what it

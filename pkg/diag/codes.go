@@ -46,6 +46,13 @@ const (
 	PathOutside  = "path-outside"
 	NotAFile     = "not-a-file"
 
+	// Custom resources.
+	NoResource        = "no-resource"
+	BrokenRule        = "broken-rule"
+	DeprecatedVersion = "deprecated-version"
+	DroppedField      = "dropped-field"
+	NotJudged         = "not-judged"
+
 	// Expressions.
 	BadExpression = "bad-expression"
 
@@ -74,8 +81,8 @@ func Codes() []Code {
 		{NotText, "The file holds bytes that are not UTF-8 text."},
 		{TooLarge, "A file, or files together, exceed what can be carried."},
 		{NoDefinition, "The input holds no definition."},
-		{WrongAPIVersion, "apiVersion is not one that this argoperator reads."},
-		{WrongKind, "kind is not Operator, or a file does not hold the kind that is wanted."},
+		{WrongAPIVersion, "apiVersion is not one that this argoperator reads, or that the API serves."},
+		{WrongKind, "kind is not Operator, or not the kind that is wanted."},
 		{UnknownKey, "A key that the language does not know."},
 		{DuplicateKey, "A key is written twice in one mapping."},
 		{MissingKey, "A key that must be written is not."},
@@ -100,6 +107,11 @@ func Codes() []Code {
 		{FileNotFound, "A file that the definition refers to does not exist."},
 		{PathOutside, "A path leads out of the definition's directory."},
 		{NotAFile, "A path leads to something that is not a regular file."},
+		{NoResource, "The input holds no custom resource of the operators."},
+		{BrokenRule, "A rule of the schema (CEL) does not hold for the custom resource, or not for its change."},
+		{DeprecatedVersion, "The API server warns whoever uses the version."},
+		{DroppedField, "The API server drops the field without a word."},
+		{NotJudged, "Of the kind no schema is known: only what all objects have in common was judged."},
 		{BadExpression, "An expression between ${ and } that does not parse, or that its place cannot evaluate."},
 		{MayBeNull, "A field that may be missing is used where null fails or does damage."},
 		{HiddenFalse, "The operator // replaces a false that was meant."},

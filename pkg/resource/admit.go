@@ -65,21 +65,29 @@ func (s *Schema) Default(object map[string]any) {
 // a create; with one an update: transition rules hold, and what was already
 // wrong and did not change is forgiven. Default first, as the server does.
 //
-// One word of the server's is left out: its note that rules were not evaluated,
-// because the object is too wrong for that.
+// Two words of the server's are left out: its note that rules were not evaluated,
+// because the object is too wrong for that, and what it says a second time of a
+// value that the scale subresource reads.
 //
 // What the server fills in from the request may be missing: the namespace, and
 // in an update the resource version and everything else that the server made.
 func (s *Schema) Validate(object, old map[string]any) field.ErrorList {
+	errs, broken := s.judgement(object, old)
+	return append(errs, broken...)
+}
+
+// judgement tells what the API server refuses by itself from the rules that do
+// not hold.
+func (s *Schema) judgement(object, old map[string]any) (errs, broken field.ErrorList) {
 	u, err := decoded(object)
 	if err != nil {
-		return field.ErrorList{field.InternalError(nil, err)}
+		return field.ErrorList{field.InternalError(nil, err)}, nil
 	}
 	if errs := s.ofKind(u); len(errs) > 0 {
-		return errs
+		return errs, nil
 	}
 	if _, _, err := objectmeta.GetObjectMeta(u.Object, false); err != nil {
-		return field.ErrorList{field.Invalid(field.NewPath("metadata"), u.Object["metadata"], err.Error())}
+		return field.ErrorList{field.Invalid(field.NewPath("metadata"), u.Object["metadata"], err.Error())}, nil
 	}
 	s.place(u)
 	if old == nil {
@@ -87,7 +95,7 @@ func (s *Schema) Validate(object, old map[string]any) field.ErrorList {
 	}
 	before, err := decoded(old)
 	if err != nil {
-		return field.ErrorList{field.InternalError(nil, fmt.Errorf("the old object: %w", err))}
+		return field.ErrorList{field.InternalError(nil, fmt.Errorf("the old object: %w", err))}, nil
 	}
 	s.place(before)
 	inherit(u, before)
@@ -144,31 +152,33 @@ func inherit(u, old *unstructured.Unstructured) {
 	}
 }
 
-func (s *Schema) validateNew(u *unstructured.Unstructured) field.ErrorList {
-	errs := metav.ValidateObjectMetaAccessor(u, s.kind.Namespaced, metav.NameIsDNSSubdomain, field.NewPath("metadata"))
+func (s *Schema) validateNew(u *unstructured.Unstructured) (errs, broken field.ErrorList) {
+	errs = metav.ValidateObjectMetaAccessor(u, s.kind.Namespaced, metav.NameIsDNSSubdomain, field.NewPath("metadata"))
 	errs = append(errs, validation.ValidateCustomResource(nil, u.Object, s.validator)...)
+	errs = append(errs, s.scale(u, errs)...)
 	errs = append(errs, objectmeta.Validate(nil, u.Object, s.structural, false)...)
 	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, s.structural, u.Object)...)
 	if s.rules == nil || blocked(errs) {
-		return errs
+		return errs, nil
 	}
-	found, _ := s.rules.Validate(context.Background(), nil, s.structural, u.Object, nil, celconfig.RuntimeCELCostBudget)
-	return append(errs, found...)
+	broken, _ = s.rules.Validate(context.Background(), nil, s.structural, u.Object, nil, celconfig.RuntimeCELCostBudget)
+	return errs, broken
 }
 
-func (s *Schema) validateUpdate(u, old *unstructured.Unstructured) field.ErrorList {
+func (s *Schema) validateUpdate(u, old *unstructured.Unstructured) (errs, broken field.ErrorList) {
 	related := common.NewCorrelatedObject(u.Object, old.Object, &model.Structural{Structural: s.structural})
-	errs := metav.ValidateObjectMetaAccessorUpdate(u, old, field.NewPath("metadata"))
+	errs = metav.ValidateObjectMetaAccessorUpdate(u, old, field.NewPath("metadata"))
 	errs = append(errs, validation.ValidateCustomResourceUpdate(nil, u.Object, old.Object, s.validator, validation.WithRatcheting(related))...)
+	errs = append(errs, s.scale(u, errs)...)
 	errs = append(errs, objectmeta.Validate(nil, u.Object, s.structural, false)...)
 	if len(listtype.ValidateListSetsAndMaps(nil, s.structural, old.Object)) == 0 {
 		errs = append(errs, listtype.ValidateListSetsAndMaps(nil, s.structural, u.Object)...)
 	}
 	if s.rules == nil || blocked(errs) {
-		return errs
+		return errs, nil
 	}
-	found, _ := s.rules.Validate(context.Background(), nil, s.structural, u.Object, old.Object, celconfig.RuntimeCELCostBudget, cel.WithRatcheting(related))
-	return append(errs, found...)
+	broken, _ = s.rules.Validate(context.Background(), nil, s.structural, u.Object, old.Object, celconfig.RuntimeCELCostBudget, cel.WithRatcheting(related))
+	return errs, broken
 }
 
 // blocked says that the object is so wrong that rules are not evaluated: they

@@ -43,6 +43,7 @@ func checkSamples(t *testing.T, s *Schema, randoms int) {
 	t.Helper()
 	checkSample(t, s, "minimal", s.Minimal)
 	checkSample(t, s, "full", s.Full)
+	checkSample(t, s, "start", s.Start)
 	r := rand.New(rand.NewPCG(3, 4))
 	for range randoms {
 		checkSample(t, s, "random", func() (map[string]any, error) { return s.Random(r) })

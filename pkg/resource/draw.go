@@ -3,6 +3,8 @@ package resource
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -31,7 +33,7 @@ func (m *maker) draw(n *node, parts []*nested, name string) (any, error) {
 	case "string":
 		return m.text(&d, name)
 	case "integer", "number":
-		return m.number(&d, kind == "integer")
+		return m.number(&d, kind == "integer", name)
 	case "boolean":
 		return m.boolean(&d)
 	}
@@ -43,11 +45,17 @@ func (m *maker) kindOf(n *node, d *demand) string {
 	switch {
 	case d.kind != "":
 		return d.kind
+	case n.XIntOrString && m.taste == typical && slices.ContainsFunc(d.patterns, isQuantity):
+		return "string"
 	case n.XIntOrString:
 		return []string{"integer", "string"}[m.choose(2)]
 	}
 	return n.Type
 }
+
+// isQuantity tells the pattern of a quantity of Kubernetes, which may be a number
+// and is written as a text by most.
+func isQuantity(pattern string) bool { return strings.Contains(pattern, "KMGTPE") }
 
 // given is a value that the schema itself names: its default or its example.
 // Objects are made all the same, to have every field.

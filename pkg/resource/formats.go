@@ -23,7 +23,7 @@ var formatTexts = map[string][]string{
 	"hexcolor":     {"#ffffff", "#000", "#1A2b3C"},
 	"rgbcolor":     {"rgb(255,255,255)", "rgb(0,0,0)"},
 	"byte":         {"c2FtcGxl", "YQ==", "w7xtbMOkdXTwn5iA"},
-	"password":     {"password", "p"},
+	"password":     {"change-me", "p"},
 	"date":         {"2026-01-02", "1970-01-01", "2024-02-29"},
 	"duration":     {"1h", "30s", "1h30m", "100ms"},
 	"datetime":     {"2026-01-02T03:04:05Z", "1970-01-01T00:00:00Z", "2024-02-29T23:59:59.123456Z"},

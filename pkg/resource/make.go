@@ -122,14 +122,14 @@ func (m *maker) settle(n *node, parts []*nested, value any, legal func(any) bool
 	d := m.demandOf(n, parts)
 	for _, name := range n.names {
 		before, has := object[name]
-		if has && m.taste == smallest && !d.required[name] {
+		if has && m.least() && !d.required[name] {
 			delete(object, name)
 			if legal(object) {
 				continue
 			}
 			object[name] = before
 		}
-		if !has && m.taste == smallest {
+		if !has && m.least() {
 			continue
 		}
 		object[name] = m.nicer(n.fields[name], d.under(name), name, before, has, func(v any) bool {
@@ -143,6 +143,9 @@ func (m *maker) settle(n *node, parts []*nested, value any, legal func(any) bool
 	}
 	return object
 }
+
+// least says that what need not be there is not wanted.
+func (m *maker) least() bool { return m.optional == 0 }
 
 // nicer is the best-liked value of a field that leaves the whole legal.
 func (m *maker) nicer(n *node, parts []*nested, name string, before any, has bool, legal func(any) bool) any {

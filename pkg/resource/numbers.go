@@ -6,12 +6,15 @@ import (
 )
 
 // number makes a number, whole or not, that meets the demand.
-func (m *maker) number(d *demand, whole bool) (any, error) {
+func (m *maker) number(d *demand, whole bool, name string) (any, error) {
 	low, high := d.window(whole)
 	near := max(low, min(0, high)) // to zero
 	tries := []float64{near, low, high, math.Round((low + high) / 2), low + (high-low)/2, low + (high-low)/1024}
 	if m.taste == typical {
-		tries[0], tries = max(low, min(1, high)), append(tries, near)
+		tries = append([]float64{max(low, min(1, high))}, tries...)
+		if number, ok := likelyNumber(name); ok {
+			tries = append([]float64{number}, tries...)
+		}
 	}
 	tries = append(tries, d.onMultiples(low, high)...)
 	if m.taste == random {

@@ -67,6 +67,8 @@ func (m *maker) field(n *node, d *demand, name string) (any, error) {
 		return "v1", nil
 	case n.XEmbeddedResource && name == "kind":
 		return "ConfigMap", nil
+	case n.values != nil && name == "key":
+		return m.make(n.values, d.under(name), "value")
 	case n.values != nil:
 		return m.make(n.values, d.under(name), name)
 	case n.free():

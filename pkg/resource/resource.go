@@ -25,6 +25,8 @@ type Kind struct {
 	// Status says that the kind has the status subresource: the API server drops
 	// a status when the object is created, so samples have none.
 	Status bool
+	// Scale says where the scale subresource reads and writes; nil is nowhere.
+	Scale *apiextensionsv1.CustomResourceSubresourceScale
 }
 
 // apiVersion is how objects spell it.
@@ -82,11 +84,14 @@ func FromCRD(crd *apiextensionsv1.CustomResourceDefinition, version string) (*Sc
 		if v.Schema == nil {
 			return nil, fmt.Errorf("version %s of %s has no schema", v.Name, crd.Name)
 		}
-		return New(Kind{
+		kind := Kind{
 			Group: crd.Spec.Group, Version: v.Name, Kind: crd.Spec.Names.Kind,
 			Namespaced: crd.Spec.Scope != apiextensionsv1.ClusterScoped,
-			Status:     v.Subresources != nil && v.Subresources.Status != nil,
-		}, v.Schema.OpenAPIV3Schema)
+		}
+		if v.Subresources != nil {
+			kind.Status, kind.Scale = v.Subresources.Status != nil, v.Subresources.Scale
+		}
+		return New(kind, v.Schema.OpenAPIV3Schema)
 	}
 	if version == "" {
 		return nil, errors.New(crd.Name + " has no version that is stored")

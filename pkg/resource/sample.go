@@ -14,6 +14,14 @@ import (
 // says something, the fewest items.
 func (s *Schema) Minimal() (map[string]any, error) { return s.sample(fixed(), smallest) }
 
+// Start makes an object to start from: the required fields only, with readable
+// values.
+func (s *Schema) Start() (map[string]any, error) {
+	m := newMaker(fixed(), typical)
+	m.optional = 0
+	return s.sampleBy(m)
+}
+
 // Full makes an object with every field that can be there at once, with its
 // default, its example or a readable value, and one item in every list.
 func (s *Schema) Full() (map[string]any, error) { return s.sample(fixed(), typical) }
@@ -27,7 +35,10 @@ func fixed() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 // sample makes an object that is legal as it is and with its defaults. An error
 // says what stood in the way of the last try.
 func (s *Schema) sample(r *rand.Rand, taste taste) (map[string]any, error) {
-	m := newMaker(r, taste)
+	return s.sampleBy(newMaker(r, taste))
+}
+
+func (s *Schema) sampleBy(m *maker) (map[string]any, error) {
 	value, try, err := m.search(s.root, nil, s.judge, func(m *maker) (any, error) {
 		value, err := m.draw(s.root, nil, "")
 		if err == nil {

@@ -113,7 +113,7 @@ func (m *maker) at(n *node, try, limit int) *maker {
 	case m.taste == random:
 		late.optional = m.r.Float64()
 	case far < 0.2: // the same fields, other values
-	case m.taste == smallest:
+	case m.least():
 		late.optional = far
 	default:
 		late.optional = 1.1 - far

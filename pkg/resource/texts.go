@@ -28,7 +28,10 @@ func (m *maker) text(d *demand, name string) (any, error) {
 	case random:
 		tries = m.hintTexts()
 	case typical:
-		tries = []string{name}
+		tries = append(likely(name), name)
+		if len(d.patterns) > 0 {
+			tries = append(tries, plainTexts...)
+		}
 	}
 	for _, format := range d.formats {
 		tries = append(tries, m.shuffled(formatTexts[normal(format)])...)

@@ -21,7 +21,8 @@ type Kind struct {
 	Generation bool // it counts the changes of what is wanted
 	Builtin    bool // it is one of Kubernetes itself
 
-	fields *apiextensionsv1.JSONSchemaProps // of a custom kind; nil where they are not known
+	fields *apiextensionsv1.JSONSchemaProps                // of a custom kind; nil where they are not known
+	scale  *apiextensionsv1.CustomResourceSubresourceScale // nil where there is none
 }
 
 func (k Kind) resource() schema.GroupResource {
@@ -104,6 +105,9 @@ func customKinds(objects []manifest.Object) []Kind {
 				Namespaced:       crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
 				Status:           v.Subresources != nil && v.Subresources.Status != nil,
 				Generation:       true,
+			}
+			if v.Subresources != nil {
+				k.scale = v.Subresources.Scale
 			}
 			if v.Schema != nil {
 				k.fields = v.Schema.OpenAPIV3Schema

@@ -17,7 +17,7 @@ func (c *Cluster) schema(kind Kind) (*resource.Schema, error) {
 		return known, nil
 	}
 	made, err := resource.New(resource.Kind{
-		Group: kind.Group, Version: kind.Version, Kind: kind.Kind, Namespaced: kind.Namespaced, Status: kind.Status,
+		Group: kind.Group, Version: kind.Version, Kind: kind.Kind, Namespaced: kind.Namespaced, Status: kind.Status, Scale: kind.scale,
 	}, kind.fields)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,197 @@
+package argoperator
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/check"
+	"github.com/argoperator/argoperator/pkg/definition"
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// Resource is a custom resource of an operator's, as it stands in a file.
+type Resource struct {
+	Object map[string]any
+	// Old is the custom resource as it was before; nil for one that is new.
+	Old map[string]any
+
+	written definition.Object
+}
+
+// Position returns where the value at a path of the custom resource stands.
+func (r Resource) Position(path string) diag.Position { return r.written.Position(path) }
+
+// Resources reads custom resources of the operators and says what the API
+// server would refuse of them when kubectl sends them. What holds another kind
+// is a finding, but in a lenient source. Where there are old ones, those of the
+// same kind and name are changes.
+func (r Result) Resources(sources, old []Source) ([]Resource, diag.List, error) {
+	return resourcesOf(r.apis(), sources, old)
+}
+
+func resourcesOf(apis []*check.API, sources, old []Source) ([]Resource, diag.List, error) {
+	resources, findings := read(apis, sources)
+	before, wrong := read(apis, old)
+	findings = append(findings, wrong...)
+	if len(resources) == 0 && !findings.HasErrors() {
+		findings.Add(diag.Position{File: nameOf(sources)}, diag.NoResource, "no custom resource found", "the operators look after "+kindsOf(apis))
+	}
+	pairs := pair(resources, before)
+	if len(before) > 0 && len(resources) > 0 && pairs == 0 {
+		findings.Add(before[0].Position("metadata.name"), diag.BadValue,
+			fmt.Sprintf("%s is not among the custom resources that changed", before[0].written.Text("kind")+" "+before[0].written.Text("metadata", "name")), "kind, namespace and name say which is which")
+	}
+	judged, err := judge(apis, resources)
+	findings = append(findings, judged...)
+	return resources, findings.Sorted(), err
+}
+
+// apis are the kinds that the operators look after, each once.
+func (r Result) apis() []*check.API {
+	var out []*check.API
+	for _, o := range r.Operators {
+		k := o.plan.API.Kind
+		out = append(out, check.NewAPI(o.Objects, k.Group, k.Version, k.Kind, k.Namespaced))
+	}
+	return out
+}
+
+// read returns the objects of the operators' kinds.
+func read(apis []*check.API, sources []Source) ([]Resource, diag.List) {
+	var out []Resource
+	var findings diag.List
+	for _, source := range sources {
+		objects, found := definition.Objects(source, func(text []byte) bool { return !source.Lenient || mentions(apis, text) })
+		findings = append(findings, found...)
+		for _, o := range objects {
+			if api, found := apiOf(apis, o, source.Lenient); api != nil {
+				out = append(out, Resource{Object: o.Fields, written: o})
+			} else {
+				findings = append(findings, found...)
+			}
+		}
+		if len(objects) == 0 && len(found) == 0 && !source.Lenient {
+			findings.Add(diag.Position{File: source.Name}, diag.NoResource, "the file holds no custom resource", "")
+		}
+	}
+	return out, findings
+}
+
+// mentions tells whether a text may hold an object of the operators' kinds.
+func mentions(apis []*check.API, text []byte) bool {
+	return slices.ContainsFunc(apis, func(a *check.API) bool {
+		return slices.ContainsFunc(append(a.Versions(), a.Kind()), func(word string) bool {
+			group, _, _ := strings.Cut(word, "/")
+			return bytes.Contains(text, []byte(group))
+		})
+	})
+}
+
+// apiOf is the kind of an object; nil, and why, where no operator looks after it.
+func apiOf(apis []*check.API, o definition.Object, lenient bool) (*check.API, diag.List) {
+	var findings diag.List
+	for _, key := range []string{"apiVersion", "kind"} {
+		if !lenient && o.Text(key) == "" {
+			findings.Add(o.Position(key), diag.MissingKey, fmt.Sprintf("missing %s: every object says what it is", key), "")
+		}
+	}
+	if len(findings) > 0 {
+		return nil, findings
+	}
+	group, kind, misspelt := o.Group(), o.Text("kind"), false
+	for _, a := range apis {
+		if a.Is(group, kind) {
+			return a, nil
+		}
+		near := diag.Nearest(kind, []string{a.Kind()}, strings.ToLower)
+		misspelt = misspelt || near != "" && a.Is(group, near)
+	}
+	if lenient && !misspelt {
+		return nil, nil // a neighbour
+	}
+	return nil, unknownKind(apis, o)
+}
+
+// unknownKind says of which of the two words it comes that no operator looks
+// after an object.
+func unknownKind(apis []*check.API, o definition.Object) diag.List {
+	var findings diag.List
+	var names []string
+	for _, a := range apis {
+		if a.Kind() == o.Text("kind") {
+			findings.Add(o.Position("apiVersion"), diag.WrongAPIVersion,
+				fmt.Sprintf("no operator looks after %s of %s", a.Kind(), o.Text("apiVersion")), "want "+strings.Join(a.Versions(), " or "))
+			return findings
+		}
+		names = append(names, a.Kind())
+	}
+	hint := "they look after " + kindsOf(apis)
+	if near := diag.Nearest(o.Text("kind"), names, strings.ToLower); near != "" {
+		hint = "did you mean " + near + "?"
+	}
+	findings.Add(o.Position("kind"), diag.WrongKind, fmt.Sprintf("no operator looks after %s", o.Text("kind")), hint)
+	return findings
+}
+
+func kindsOf(apis []*check.API) string {
+	var out []string
+	for _, a := range apis {
+		out = append(out, a.Kind()+" of "+strings.Join(a.Versions(), " or "))
+	}
+	return strings.Join(out, ", ")
+}
+
+// pair finds for each custom resource what it was before, and counts those.
+func pair(resources, before []Resource) int {
+	count := 0
+	for i := range resources {
+		for _, old := range before {
+			if identity(old) == identity(resources[i]) {
+				resources[i].Old = old.Object
+				count++
+			}
+		}
+	}
+	return count
+}
+
+// identity of a custom resource in its cluster, whatever the version.
+func identity(r Resource) [4]string {
+	namespace := r.written.Text("metadata", "namespace")
+	if namespace == "" {
+		namespace = "default"
+	}
+	return [4]string{r.written.Group(), r.written.Text("kind"), namespace, r.written.Text("metadata", "name")}
+}
+
+func judge(apis []*check.API, resources []Resource) (diag.List, error) {
+	var findings diag.List
+	for _, r := range resources {
+		i := slices.IndexFunc(apis, func(a *check.API) bool { return a.Is(r.written.Group(), r.written.Text("kind")) })
+		problems, err := apis[i].Judge(r.Object, r.Old)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range problems {
+			at := r.written.Position(p.Path)
+			if p.Code == diag.UnknownField {
+				at = r.written.KeyPosition(p.Path)
+			}
+			if p.Warning {
+				findings.Warn(at, p.Code, p.Message, p.Hint)
+			} else {
+				findings.Add(at, p.Code, p.Message, p.Hint)
+			}
+		}
+	}
+	return findings, nil
+}
+
+func nameOf(sources []Source) string {
+	if len(sources) == 1 {
+		return sources[0].Name
+	}
+	return ""
+}

@@ -1,0 +1,153 @@
+package definition
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/json"
+	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// Object is one object of a file, as kubectl reads it: a document, or an item
+// of one whose kind is a list.
+type Object struct {
+	// Fields as JSON has them; whole numbers are int64.
+	Fields map[string]any
+
+	positions positions
+	base      steps
+}
+
+// Objects reads the objects of a file and what is wrong with the file as such,
+// among it every key that is written twice. It takes what kubectl takes: JSON,
+// and YAML with merge keys and with yes for true. Of text that keep refuses
+// nothing is said.
+func Objects(in Input, keep func(text []byte) bool) ([]Object, diag.List) {
+	docs, list := loadObjects(in, keep)
+	var out []Object
+	for _, doc := range docs {
+		if !keep([]byte(doc.text)) {
+			continue
+		}
+		list = append(list, doc.found...)
+		if fields, ok := doc.fields(in, &list); ok {
+			out = append(out, unfold(Object{Fields: fields, positions: doc.positions})...)
+		}
+	}
+	return out, list
+}
+
+// written is one document with the text that it stands in.
+type written struct {
+	document
+	text string
+	json bool
+}
+
+func loadObjects(in Input, keep func([]byte) bool) ([]written, diag.List) {
+	if roots, ok := parseJSON(string(in.Data)); ok {
+		var out []written
+		for _, root := range roots {
+			doc := written{document{positions: positions{file: in.Name, root: root.node}}, root.text, true}
+			clean(&doc.document)
+			out = append(out, doc)
+		}
+		return out, nil
+	}
+	docs, list := load(in.Name, in.Data, keep)
+	lines := strings.Split(strings.TrimPrefix(string(in.Data), "\ufeff"), "\n")
+	chunks := split(lines)
+	var out []written
+	for _, doc := range docs {
+		i, _ := slices.BinarySearchFunc(chunks, doc.root.Line, func(c chunk, line int) int { return c.line + 1 - line })
+		if i == len(chunks) || chunks[i].line+1 > doc.root.Line {
+			i--
+		}
+		text := chunks[i].text
+		if n := len(out); n > 0 && out[n-1].text == text && out[n-1].root.Line > chunks[i].line {
+			list.Add(doc.of(doc.root), diag.YAMLSyntax, "kubectl does not read what follows the end of a document, ...", "begin it with ---")
+			continue
+		}
+		doc.found = slices.DeleteFunc(doc.found, func(f diag.Finding) bool {
+			return f.Code == diag.YAMLMergeKey || f.Code == diag.YAMLTag
+		})
+		out = append(out, written{doc, text, false})
+	}
+	return out, list
+}
+
+// fields are the values of a document. They are read by the library that
+// kubectl reads with; the tree of nodes knows the places only.
+func (w written) fields(in Input, list *diag.List) (map[string]any, bool) {
+	if w.root.Kind != yaml.MappingNode {
+		if !in.Lenient {
+			list.Add(w.of(w.root), diag.WrongType, fmt.Sprintf("the document is %s, want an object", describe(w.root)), "")
+		}
+		return nil, false
+	}
+	if slices.ContainsFunc(w.found, func(f diag.Finding) bool { return f.Code == diag.YAMLAlias }) {
+		return nil, false // it may unfold to gigabytes
+	}
+	data, err := []byte(w.text), error(nil)
+	if !w.json {
+		data, err = sigsyaml.YAMLToJSON(data)
+	}
+	fields := map[string]any{}
+	if err == nil {
+		err = json.Unmarshal(data, &fields)
+	}
+	if err != nil {
+		list.Add(w.of(w.root), diag.YAMLSyntax, fmt.Sprintf("kubectl cannot read it: %v", err), "")
+		return nil, false
+	}
+	return fields, true
+}
+
+// unfold returns the items of a list as kubectl does, and any other object as it is.
+func unfold(o Object) []Object {
+	kind, _ := o.Fields["kind"].(string)
+	items, ok := o.Fields["items"].([]any)
+	if !ok || !strings.HasSuffix(kind, "List") {
+		return []Object{o}
+	}
+	var out []Object
+	for i, item := range items {
+		if fields, ok := item.(map[string]any); ok {
+			out = append(out, unfold(Object{Fields: fields, positions: o.positions, base: o.base.to("items", i)})...)
+		}
+	}
+	return out
+}
+
+// Position returns where the value at a path stands, written as the API server
+// does: spec.ports[0].name, spec.labels[a.b]. For a value that is not there it
+// is the place of what it should be in.
+func (o Object) Position(path string) diag.Position {
+	return o.positions.at(append(slices.Clip(o.base), diag.Steps(o.Fields, path)...))
+}
+
+// KeyPosition returns where the key of the value at a path stands.
+func (o Object) KeyPosition(path string) diag.Position {
+	return o.positions.atKey(append(slices.Clip(o.base), diag.Steps(o.Fields, path)...))
+}
+
+// Group of the object's kind; empty for the core group.
+func (o Object) Group() string {
+	group, _ := SplitAPIVersion(o.Text("apiVersion"))
+	return group
+}
+
+// Text is the string at a path of keys; empty if there is none.
+func (o Object) Text(path ...string) string {
+	var value any = o.Fields
+	for _, key := range path {
+		inner, _ := value.(map[string]any)
+		value = inner[key]
+	}
+	text, _ := value.(string)
+	return text
+}
