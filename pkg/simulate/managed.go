@@ -31,8 +31,10 @@ type tracker struct {
 func (c *Cluster) tracker(req request) *tracker {
 	which := tracked{req.kind.GroupVersionKind, req.subresource}
 	if c.tracked[which] == nil {
-		manager, err := fieldManager(req.kind, req.subresource)
-		c.tracked[which] = &tracker{manager: manager, err: err}
+		c.tracked[which] = c.prepared.tracker(which, func() *tracker {
+			manager, err := fieldManager(req.kind, req.subresource)
+			return &tracker{manager: manager, err: err}
+		})
 	}
 	return c.tracked[which]
 }
