@@ -70,6 +70,7 @@ Exit codes: 0 ok, 1 findings, 2 wrong usage, 3 failure of argoperator itself.`,
 		newLint(s),
 		newRender(s),
 		newSchema(s),
+		newTest(s),
 		newVersion(s),
 	)
 	root.InitDefaultCompletionCmd()

@@ -166,3 +166,9 @@ func (s *Simulation) PartsOf(r *http.Request) (Parts, bool) {
 type Restless struct{ message string }
 
 func (r *Restless) Error() string { return r.message }
+
+// Merged is an object changed by a merge patch (RFC 7396); both stay as they are.
+func Merged(fields, patch map[string]any) map[string]any {
+	out, _ := merge((&unstructured.Unstructured{Object: fields}).DeepCopy().Object, patch).(map[string]any)
+	return out
+}
