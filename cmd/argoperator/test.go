@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -197,6 +198,9 @@ func printResults(s streams, results []testsuite.Result, flags testFlags, source
 func writeGoldens(s streams, results []testsuite.Result) error {
 	for _, r := range results {
 		for _, g := range r.Goldens {
+			if err := os.MkdirAll(filepath.Dir(g.File), 0o755); err != nil {
+				return fmt.Errorf("making the directory of a golden file: %w", err)
+			}
 			if err := os.WriteFile(g.File, g.Data, 0o644); err != nil {
 				return fmt.Errorf("writing a golden file: %w", err)
 			}

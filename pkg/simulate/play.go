@@ -5,11 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // What others do in the cluster while an operator works on it: those who play
@@ -59,6 +62,9 @@ func (s *Simulation) Resync(ctx context.Context) error {
 			}
 			continue
 		}
+		if err := s.beat(ctx, c.Namespace); err != nil {
+			return err
+		}
 		path := "/apis/argoproj.io/v1alpha1/namespaces/" + c.Namespace + "/workflows"
 		w := &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow",
@@ -67,6 +73,37 @@ func (s *Simulation) Resync(ctx context.Context) error {
 		}}
 		if _, err := s.ask(http.MethodPost, path, "application/json", w.Object); err != nil {
 			return fmt.Errorf("starting CronWorkflow %s: %w", c.Name, err)
+		}
+	}
+	return nil
+}
+
+// beat lets the calendars of the EventSources in a namespace tick: a resync
+// looks at the traces that these leave on the EventSource.
+func (s *Simulation) beat(ctx context.Context, namespace string) error {
+	for _, source := range s.sources {
+		if source.Namespace != namespace || len(source.Spec.Calendar) == 0 {
+			continue
+		}
+		fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(source)
+		if err != nil {
+			return fmt.Errorf("encoding EventSource %s: %w", source.Name, err)
+		}
+		if there, err := s.Get(fields); err != nil {
+			return err
+		} else if there == nil {
+			if err := s.Apply(fields); err != nil {
+				return err
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(source.Spec.Calendar)) {
+			data, err := json.Marshal(map[string]any{"eventTime": s.now()})
+			if err != nil {
+				return fmt.Errorf("encoding a tick: %w", err)
+			}
+			if err := s.publish(ctx, Event{Source: source.Name, Name: name, Type: "tick", Object: Name{Resource: "calendar", Name: name}, Data: data}); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -119,7 +156,8 @@ func (s *Simulation) Intercept(with func(api http.Handler) http.Handler) {
 }
 
 // Objects are all that the cluster holds, in the order in which they were
-// written first, but for the Workflows that did the operators' work.
+// written first, but for the operators' own: their EventSources, and the
+// Workflows that did their work.
 func (s *Simulation) Objects() []map[string]any {
 	s.cluster.mu.Lock()
 	defer s.cluster.mu.Unlock()
@@ -132,8 +170,12 @@ func (s *Simulation) Objects() []map[string]any {
 	return out
 }
 
-// works tells whether an object is a Workflow from one of the operators' own templates.
+// works tells whether an object is a part of the operators, or a Workflow from
+// one of their templates.
 func (s *Simulation) works(k key, o object) bool {
+	if k.Group == workflows.Group && o.GetKind() == "EventSource" {
+		return slices.ContainsFunc(s.sources, func(e *eventsv1.EventSource) bool { return e.Namespace == k.namespace && e.Name == k.name })
+	}
 	if k.GroupResource != workflows {
 		return false
 	}
@@ -169,6 +211,9 @@ func (r *Restless) Error() string { return r.message }
 
 // Merged is an object changed by a merge patch (RFC 7396); both stay as they are.
 func Merged(fields, patch map[string]any) map[string]any {
+	if patch == nil {
+		patch = map[string]any{}
+	}
 	out, _ := merge((&unstructured.Unstructured{Object: fields}).DeepCopy().Object, patch).(map[string]any)
 	return out
 }

@@ -45,6 +45,7 @@ type Simulation struct {
 	configMaps    map[string]*corev1.ConfigMap
 	templates     map[string]*wfv1.WorkflowTemplate
 	crons         []*wfv1.CronWorkflow
+	sources       []*eventsv1.EventSource
 	runner        Runner
 	trace         Trace
 	events        int
@@ -79,6 +80,7 @@ func (s *Simulation) install(o manifest.Object) error {
 		var found []watch
 		found, err = watches(o)
 		s.watches = append(s.watches, found...)
+		s.sources = append(s.sources, o)
 	case *eventsv1.Sensor:
 		var found []subscription
 		found, err = subscriptions(o)

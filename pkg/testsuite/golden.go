@@ -43,7 +43,7 @@ func (s *scene) picture(children []map[string]any, cr map[string]any) ([]byte, e
 		children = append(children, cr)
 	}
 	for i, o := range children {
-		data, err := yaml.Marshal(steady(s.s.Shown(o)))
+		data, err := yaml.Marshal(timeless(withoutNotes(s.s.Shown(o))))
 		if err != nil {
 			return nil, fmt.Errorf("encoding %s: %w", placeOf(o), err)
 		}
@@ -55,8 +55,8 @@ func (s *scene) picture(children []map[string]any, cr map[string]any) ([]byte, e
 	return out.Bytes(), nil
 }
 
-// steady takes away what argoperator notes for itself.
-func steady(o map[string]any) map[string]any {
+// withoutNotes takes away what argoperator notes for itself.
+func withoutNotes(o map[string]any) map[string]any {
 	for _, key := range []string{"labels", "annotations"} {
 		notes, _ := valueOf(o, "metadata", key).(map[string]any)
 		for name := range notes {
@@ -76,13 +76,13 @@ func steady(o map[string]any) map[string]any {
 	}
 	seen, _ := valueOf(o, "status", "children").(map[string]any)
 	for _, one := range seen {
-		if fields, ok := one.(map[string]any); ok && fields["uid"] != nil && fields["version"] != nil {
-			for _, name := range []string{"uid", "version", "live", "generation"} {
+		if fields, ok := one.(map[string]any); ok && (fields["failed"] != nil || fields["uid"] != nil && fields["version"] != nil) {
+			for _, name := range []string{"uid", "version", "live", "generation", "failed"} {
 				delete(fields, name)
 			}
 		}
 	}
-	return timeless(o).(map[string]any)
+	return o
 }
 
 var moment = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$`)

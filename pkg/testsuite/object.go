@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/simulate"
 )
 
 // valueOf is what stands at a path, nil where nothing does.
@@ -114,6 +115,9 @@ func one(r v1alpha1.Reference, among []map[string]any, what string) (found map[s
 	}
 	return nil, fmt.Sprintf("no %s %s", what, called)
 }
+
+// copied is an object without notes; the object keeps them.
+func copied(o map[string]any) map[string]any { return withoutNotes(simulate.Merged(o, nil)) }
 
 // difference says in a few words where two objects differ.
 func difference(a, b map[string]any) string {
