@@ -69,7 +69,7 @@ var rooms = []room{
 	{
 		path:   "pkg/simulate",
 		below:  []string{"pkg/manifest", "pkg/output", "pkg/resource"},
-		others: []string{"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/cloudevents/sdk-go", "go.uber.org/zap"},
+		others: []string{"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/cloudevents/sdk-go", "go.uber.org/zap", "github.com/itchyny/gojq"},
 	},
 	{
 		path:   "pkg/check",
@@ -83,8 +83,13 @@ var rooms = []room{
 		},
 	},
 	{
+		path:   "pkg/testsuite",
+		below:  []string{"pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/expression", "pkg/manifest", "pkg/simulate", "pkg/argoperator"},
+		others: []string{"k8s.io/apimachinery/", "sigs.k8s.io/yaml"},
+	},
+	{
 		path:   "cmd/argoperator",
-		below:  []string{"pkg/argoperator", "pkg/diag", "pkg/output", "pkg/explain", "pkg/simulate", "pkg/apis/v1alpha1"},
+		below:  []string{"pkg/argoperator", "pkg/diag", "pkg/output", "pkg/explain", "pkg/simulate", "pkg/testsuite", "pkg/apis/v1alpha1"},
 		others: []string{"github.com/spf13/cobra", "k8s.io/apimachinery/pkg/util/validation"},
 	},
 	{path: reporter},
@@ -99,7 +104,7 @@ var (
 		"github.com/argoproj/argo-events/pkg/eventsources", "github.com/argoproj/argo-events/pkg/eventbus",
 		"github.com/argoproj/argo-workflows/v3/workflow",
 	}
-	reachEngines = []string{"pkg/simulate", "pkg/check", "pkg/argoperator", "cmd/argoperator"}
+	reachEngines = []string{"pkg/simulate", "pkg/check", "pkg/argoperator", "pkg/testsuite", "cmd/argoperator"}
 )
 
 // pkg is what `go list` says of a package.

@@ -164,7 +164,7 @@ func (c *testChecker) objectFile(name string, p steps) []map[string]any {
 	if c.dealtWith(p) || !c.has(name, p) {
 		return nil
 	}
-	data, ok := c.readFile(p, path.Join(c.base, name))
+	data, ok := c.beside(name, p)
 	if !ok {
 		return nil
 	}
@@ -185,6 +185,15 @@ func (c *testChecker) objectFile(name string, p steps) []map[string]any {
 		c.add(p, diag.WrongKind, name+" holds no object", "")
 	}
 	return out
+}
+
+// beside reads a file that is named relative to the test.
+func (c *testChecker) beside(name string, p steps) ([]byte, bool) {
+	if joined := path.Join(c.base, name); !path.IsAbs(name) && !strings.HasPrefix(joined, "../") {
+		return c.readFile(p, joined)
+	}
+	c.add(p, diag.PathOutside, name+" is outside of the directory of the definition", "paths are relative to the test, and do not leave that directory")
+	return nil, false
 }
 
 // unnamed says what an object lacks to be one.

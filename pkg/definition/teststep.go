@@ -1,11 +1,11 @@
 package definition
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
 	"reflect"
-	"strings"
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
@@ -172,17 +172,16 @@ func (c *testChecker) partial(o map[string]any, p steps) {
 // golden reads what a step compares with. A file that is not there is written later.
 func (c *testChecker) golden(name string, p steps, step int) {
 	if ext := path.Ext(name); ext != ".yaml" && ext != ".yml" {
-		c.add(p, diag.BadValue, fmt.Sprintf("the golden file %s is YAML", name), "let its name end in .yaml")
+		c.add(p, diag.BadValue, fmt.Sprintf("the golden file is YAML, and %s is not called so", name), "let its name end in .yaml")
 		return
 	}
 	inDir := path.Join(c.base, name)
-	if c.in.Dir == nil || strings.Contains(name, `\`) || path.IsAbs(name) || !fs.ValidPath(inDir) {
-		c.readFile(p, inDir)
-		return
-	}
-	if _, err := fs.Stat(c.in.Dir, inDir); err == nil {
-		if data, ok := c.readFile(p, inDir); ok {
-			c.test.Goldens[step] = append([]byte{}, data...)
+	if c.in.Dir != nil && fs.ValidPath(inDir) {
+		if _, err := fs.Stat(c.in.Dir, inDir); errors.Is(err, fs.ErrNotExist) {
+			return
 		}
+	}
+	if data, ok := c.beside(name, p); ok {
+		c.test.Goldens[step] = append([]byte{}, data...)
 	}
 }

@@ -9,17 +9,21 @@ import (
 )
 
 // Prepared is what takes long to make and is the same for every simulation of
-// the same objects: schemas with their rules, and who manages fields. It is
+// the same objects: schemas with their rules, who manages fields, and the jq of
+// transforms. It is
 // safe for concurrent use.
 type Prepared struct {
 	mu       sync.Mutex
 	trackers map[tracked]*tracker
 	schemas  map[schema.GroupVersionKind]*resource.Schema
+	programs map[string]*program
 }
 
 // NewPrepared returns an empty one.
 func NewPrepared() *Prepared {
-	return &Prepared{trackers: map[tracked]*tracker{}, schemas: map[schema.GroupVersionKind]*resource.Schema{}}
+	return &Prepared{
+		trackers: map[tracked]*tracker{}, schemas: map[schema.GroupVersionKind]*resource.Schema{}, programs: map[string]*program{},
+	}
 }
 
 func (p *Prepared) tracker(which tracked, fresh func() *tracker) *tracker {

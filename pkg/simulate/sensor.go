@@ -90,12 +90,12 @@ type transformed struct {
 
 // pass runs the dependency's transform and filter. It returns the event as
 // triggers see it, or says why none does.
-func (t transforms) pass(sensor *eventsv1.Sensor, d eventsv1.EventDependency, in *cloudevents.Event, delivery *Delivery) *eventsv1.Event {
+func (t transforms) pass(p *Prepared, sensor *eventsv1.Sensor, d eventsv1.EventDependency, in *cloudevents.Event, delivery *Delivery) *eventsv1.Event {
 	id := [2]string{sensor.Namespace + "/" + sensor.Name, d.Name}
 	done, known := t[id]
 	if !known {
 		message := in.Clone()
-		done.out, done.err = dependencies.ApplyTransform(&message, d.Transform)
+		done.out, done.err = p.transform(&message, d.Transform)
 		t[id] = done
 	}
 	out, err := done.out, done.err

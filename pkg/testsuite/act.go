@@ -59,7 +59,8 @@ func (s *scene) create() error {
 	return s.s.Apply(s.resource)
 }
 
-// replay delivers all events of the past, each with what comes of it.
+// replay delivers all events of the past, each with what comes of it, then looks
+// at everything again: until then what came late may show.
 func (s *scene) replay() error {
 	var events []simulate.Event
 	for _, step := range s.s.Trace() {
@@ -75,7 +76,7 @@ func (s *scene) replay() error {
 			return err
 		}
 	}
-	return nil
+	return s.s.Resync(s.ctx)
 }
 
 // ready lets the controllers of one or of all children do their work.

@@ -28,22 +28,34 @@ func (s *scene) expectations() {
 func (s *scene) failures() {
 	expected := s.step.Expect.Failures
 	met := make([]bool, len(expected))
-	for _, failure := range s.trace.Failures() {
+	natural := len(s.step.Refuse) > 0 || s.step.Replay != nil // of what is refused, and of what is out of date
+	all := once(s.trace.Failures())
+	for _, failure := range all {
 		fits := false
 		for i, part := range expected {
 			if strings.Contains(failure, part) {
 				met[i], fits = true, true
 			}
 		}
-		if !fits && (len(s.step.Refuse) == 0 || expected != nil) {
+		if !fits && (!natural || expected != nil) {
 			s.findings.Add(s.atKey(s.test.Action(s.index)), diag.StepFailed, "failed on the way: "+failure, "where that is meant, expect.failures says so")
 		}
 	}
 	for i, part := range expected {
 		if !met[i] {
-			s.unmet(s.at("expect", "failures", strconv.Itoa(i)), fmt.Sprintf("nothing failed with %q", part), said("failed", s.trace.Failures()))
+			s.unmet(s.at("expect", "failures", strconv.Itoa(i)), fmt.Sprintf("nothing failed with %q", part), said("failed", all))
 		}
 	}
+}
+
+// once is a list without what it says again.
+func once(all []string) []string {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(all, func(text string) bool {
+		again := seen[text]
+		seen[text] = true
+		return again
+	})
 }
 
 // said lists what there was instead.
@@ -117,7 +129,10 @@ func (s *scene) expectResource(cr map[string]any) {
 	if e.Gone != nil && *e.Gone != (cr == nil) {
 		held := ""
 		if cr != nil {
-			held = fmt.Sprintf("its finalizers are %s", shown(valueOf(cr, "metadata", "finalizers")))
+			held = "no finalizer holds it"
+			if finalizers := valueOf(cr, "metadata", "finalizers"); finalizers != nil {
+				held = "finalizers hold it: " + shown(finalizers)
+			}
 		}
 		s.unmet(s.at("expect", "gone"), "the custom resource "+map[bool]string{true: "is gone", false: "is still there"}[cr == nil], held)
 	}
@@ -126,7 +141,7 @@ func (s *scene) expectResource(cr map[string]any) {
 		want map[string]any
 		got  any
 		name string
-	}{{"resource", e.Resource, cr, ""}, {"status", e.Status, valueOf(cr, "status"), "status: "}} {
+	}{{"resource", e.Resource, cr, ""}, {"status", e.Status, valueOf(cr, "status"), "status."}} {
 		switch {
 		case one.want == nil:
 		case cr == nil:

@@ -81,8 +81,18 @@ func (p *play) play(index int) (Step, error) {
 	if out.Trace == nil {
 		out.Trace = s.trace
 	}
-	out.Findings, out.Duration = s.findings.Sorted(), since()
+	out.Findings, out.Duration = quiet(s.findings.Sorted()), since()
 	return out, nil
+}
+
+// quiet says the same hint once, below the last finding that has it.
+func quiet(findings diag.List) diag.List {
+	for i := range findings {
+		if i+1 < len(findings) && findings[i].Hint == findings[i+1].Hint {
+			findings[i].Hint = ""
+		}
+	}
+	return findings
 }
 
 // happen lets the step happen and the operator come to rest.
@@ -150,6 +160,7 @@ func (s *scene) again() error {
 	if s.findings.HasErrors() || len(s.step.Refuse) > 0 || s.step.NotIdempotent != "" || s.test.Spec.NotIdempotent != "" {
 		return nil
 	}
+	failing := len(s.trace.Failures()) > 0 // then this is another attempt, which the custom resource tells of
 	before := s.snapshot()
 	for range 2 { // what the operator notes for itself may catch up, once
 		if err := s.s.Announce(s.ctx); err != nil {
@@ -160,15 +171,14 @@ func (s *scene) again() error {
 			return err
 		}
 		after := s.snapshot()
-		changes := before.changes(after)
-		if len(changes) == 0 && (before.same(after) || len(s.trace.Failures()) > 0) { // attempts that fail are counted
-			return nil
-		}
+		changes := slices.DeleteFunc(before.changes(after), func(change string) bool {
+			return failing && strings.HasPrefix(change, kindOf(s.resource)+" ")
+		})
 		for _, change := range changes {
 			s.findings.Add(s.at("name"), diag.NotIdempotent, "delivered once more, "+change,
 				"the same custom resource must make the same objects; where that cannot be, notIdempotent says why")
 		}
-		if len(changes) > 0 {
+		if len(changes) > 0 || failing || before.same(after) {
 			return nil
 		}
 		before = after

@@ -69,7 +69,8 @@ type TestStep struct {
 	Remove *Reference `json:"remove,omitempty"`
 	// Resync lets the operator look at everything again, as it does from time to time.
 	Resync *Nothing `json:"resync,omitempty"`
-	// Replay delivers all events of the test so far once more, in order.
+	// Replay delivers all events of the test so far once more, in order, and then lets the operator look at everything
+	// again: until then what came late may show.
 	Replay *Nothing `json:"replay,omitempty"`
 	// Refuse makes the API server refuse what the operator writes during this step.
 	Refuse []Refuse `json:"refuse,omitempty"`
