@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
@@ -132,32 +133,18 @@ func (r *suiteReader) testFile(path string, own *group, lenient bool) error {
 	if lenient && !mayBeTest.Match(data) {
 		return nil
 	}
-	dir := filepath.Dir(path)
 	home := ""
 	if own != nil {
 		home = filepath.Dir(own.name)
-	} else if home, err = definitionAbove(dir); err != nil {
+	} else if home, err = definitionAbove(filepath.Dir(path)); err != nil {
 		return err
 	}
-	source := argoperator.Source{Name: filepath.ToSlash(path), Data: data, Lenient: lenient}
-	base := "."
-	if home != "" {
-		root, err := os.OpenRoot(home)
-		if err != nil {
-			return fmt.Errorf("opening the definition's directory: %w", err)
-		}
-		source.Dir = root.FS()
-		if base, err = filepath.Rel(home, dir); err != nil {
-			return fmt.Errorf("finding a test beside its definition: %w", err)
-		}
-	}
-	tests, wrong := argoperator.ParseTests(source, filepath.ToSlash(base))
-	r.findings = append(r.findings, wrong...)
-	if len(tests) == 0 {
-		return nil
+	tests, err := r.parse(argoperator.Source{Name: filepath.ToSlash(path), Data: data, Lenient: lenient}, home)
+	if err != nil || len(tests) == 0 {
+		return err
 	}
 	if home == "" {
-		r.findings.Add(diag.Position{File: source.Name}, diag.NoDefinition, "no definition is in the directory of the test, or above it",
+		r.findings.Add(diag.Position{File: filepath.ToSlash(path)}, diag.NoDefinition, "no definition is in the directory of the test, or above it",
 			"put tests into the directory tests beside the definition")
 		return nil
 	}
@@ -168,6 +155,24 @@ func (r *suiteReader) testFile(path string, own *group, lenient bool) error {
 	}
 	own.tests = append(own.tests, tests...)
 	return nil
+}
+
+// parse reads the tests of a file that may refer to what is below home.
+func (r *suiteReader) parse(source argoperator.Source, home string) ([]argoperator.Test, error) {
+	base := "."
+	if home != "" {
+		root, err := os.OpenRoot(home)
+		if err != nil {
+			return nil, fmt.Errorf("opening the definition's directory: %w", err)
+		}
+		source.Dir = root.FS()
+		if base, err = within(filepath.Dir(filepath.FromSlash(source.Name)), home); err != nil {
+			return nil, err
+		}
+	}
+	tests, wrong := argoperator.ParseTests(source, base)
+	r.findings = append(r.findings, wrong...)
+	return tests, nil
 }
 
 // group of the definitions of a directory.
@@ -191,36 +196,59 @@ var (
 	mayBeTest  = regexp.MustCompile(`argoperator\.dev/|\bOperatorTest\b`)
 )
 
-// definitionAbove is the nearest directory that holds a definition, from this
-// one up; empty if there is none.
+// definitionAbove is the directory whose definitions a test in this one is for:
+// itself, or the nearest above as long as there is a directory tests on the
+// way. Empty if there is none.
 func definitionAbove(dir string) (string, error) {
+	whole, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("looking for a definition: %w", err)
+	}
 	for {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			return "", fmt.Errorf("looking for a definition: %w", err)
+		if found, err := holdsDefinition(dir); err != nil || found {
+			return dir, err
 		}
-		for _, e := range entries {
-			path := filepath.Join(dir, e.Name())
-			if !e.Type().IsRegular() || !isYAML(path) {
-				continue
-			}
-			data, err := os.ReadFile(path)
-			if err != nil {
-				return "", fmt.Errorf("looking for a definition: %w", err)
-			}
-			if definition.Match(data) {
-				return dir, nil
-			}
-		}
-		whole, err := filepath.Abs(dir)
-		if err != nil {
-			return "", fmt.Errorf("looking for a definition: %w", err)
-		}
-		if whole == filepath.Dir(whole) {
+		if !slices.Contains(strings.Split(filepath.ToSlash(whole), "/"), testsDir) {
 			return "", nil
 		}
-		dir = filepath.Join(dir, "..")
+		dir, whole = filepath.Join(dir, ".."), filepath.Dir(whole)
 	}
+}
+
+func holdsDefinition(dir string) (bool, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return false, fmt.Errorf("looking for a definition: %w", err)
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if !e.Type().IsRegular() || !isYAML(path) {
+			continue
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return false, fmt.Errorf("looking for a definition: %w", err)
+		}
+		if definition.Match(data) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// within is where a directory is in another one, whatever they are named by.
+func within(dir, parent string) (string, error) {
+	whole, err := filepath.Abs(dir)
+	if err == nil {
+		parent, err = filepath.Abs(parent)
+	}
+	if err == nil {
+		whole, err = filepath.Rel(parent, whole)
+	}
+	if err != nil {
+		return "", fmt.Errorf("finding a test beside its definition: %w", err)
+	}
+	return filepath.ToSlash(whole), nil
 }
 
 // suites generates the operators of the groups whose tests were chosen.
