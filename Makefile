@@ -47,12 +47,13 @@ generate: ## rewrite what is made from other files, the JSON Schema and the gold
 verify-generate: ## fail if `make generate` would change anything
 	go test ./pkg/apis/... ./pkg/argoperator ./pkg/definition ./cmd/argoperator
 
-examples: build ## generate every example with the binary: no finding, and the same bytes twice
+examples: build ## generate every example with the binary, no finding and the same bytes twice, and run its tests
 	@for name in $(EXAMPLES); do \
 		once=$$($(BINARY) generate -f examples/$$name | sha256sum) && twice=$$($(BINARY) generate -f examples/$$name | sha256sum) && \
 		test -z "$$($(BINARY) lint -f examples/$$name 2>&1)" && test "$$once" = "$$twice" || { echo "examples/$$name does not generate as it should"; exit 1; }; \
 		echo "examples/$$name generates"; \
 	done
+	$(BINARY) test -f examples -R
 
 verify: verify-tidy vet lint test-python examples verify-generate test ## all of the above, as continuous integration runs it
 
