@@ -25,8 +25,10 @@ func Check(suites []Suite) diag.List {
 					key  string
 					want any
 				}{
-					{"children", anyList(step.Expect.Children)}, {"objects", anyList(step.Expect.Objects)},
-					{"resource", step.Expect.Resource}, {"status", step.Expect.Status},
+					{"children", anyList(step.Expect.Children)},
+					{"objects", anyList(step.Expect.Objects)},
+					{"resource", step.Expect.Resource},
+					{"status", step.Expect.Status},
 				} {
 					findings = append(findings, checkConditions(t, one.want, append(slices.Clone(at), one.key))...)
 				}

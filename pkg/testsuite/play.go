@@ -17,7 +17,7 @@ import (
 
 // play is one test at work.
 type play struct {
-	ctx      context.Context //nolint:containedctx // of the one run that a play is
+	ctx      context.Context // of the one run that a play is
 	test     *definition.Test
 	s        *simulate.Simulation
 	update   bool
