@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -194,14 +195,24 @@ func (s *Simulation) Shown(fields map[string]any) map[string]any {
 // Parts are the names in the path of a request: what an interceptor goes by.
 type Parts struct{ Kind, Namespace, Name, Subresource string }
 
-// PartsOf reads a path of the API. The kind is that of the object in the body
-// where the cluster does not know it.
+// PartsOf reads a path of the API. Where the cluster does not know the kind, it
+// is that of the object in the body, which stays there.
 func (s *Simulation) PartsOf(r *http.Request) (Parts, bool) {
 	req, err := s.cluster.parse(r, nil)
 	if err != nil {
 		return Parts{}, false
 	}
-	return Parts{Kind: req.kind.Kind, Namespace: req.namespace, Name: req.name, Subresource: req.subresource}, true
+	out := Parts{Kind: req.kind.Kind, Namespace: req.namespace, Name: req.name, Subresource: req.subresource}
+	if out.Kind == "" && r.Body != nil {
+		data, err := io.ReadAll(r.Body)
+		if err != nil {
+			return Parts{}, false
+		}
+		r.Body = io.NopCloser(bytes.NewReader(data))
+		fields, _ := readable(data).(map[string]any)
+		out.Kind, _ = fields["kind"].(string)
+	}
+	return out, true
 }
 
 // Restless is an operator that never comes to rest.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -111,6 +112,31 @@ func TestIntercept(t *testing.T) {
 	apply(t, s, memcached(map[string]any{"size": int64(3)}))
 	if len(asked) > 0 {
 		t.Errorf("it is asked still: %v", asked)
+	}
+}
+
+// TestPartsOf: a kind that nobody has told of is that of the body.
+func TestPartsOf(t *testing.T) {
+	s := start(t, "direct.yaml")
+	for path, want := range map[string]Parts{
+		"/apis/example.com/v1/namespaces/a/gadgets/b":           {Kind: "Gadget", Namespace: "a", Name: "b"},
+		"/apis/apps/v1/namespaces/a/deployments/b/status":       {Kind: "Deployment", Namespace: "a", Name: "b", Subresource: "status"},
+		"/apis/rbac.authorization.k8s.io/v1/clusterroles/a":     {Kind: "ClusterRole", Name: "a"},
+		"/api/v1/namespaces/a/configmaps?fieldManager=somebody": {Kind: "ConfigMap", Namespace: "a"},
+	} {
+		req, err := http.NewRequest(http.MethodPatch, path, strings.NewReader(`{"kind": "Gadget"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := s.PartsOf(req); !ok || got != want {
+			t.Errorf("%s: %+v, want %+v", path, got, want)
+		}
+		if body := bodyOf(req); body != `{"kind": "Gadget"}` {
+			t.Errorf("%s: the body is %s", path, body)
+		}
+	}
+	if _, ok := s.PartsOf(&http.Request{URL: &url.URL{Path: "/healthz"}}); ok {
+		t.Error("a path of no object is understood")
 	}
 }
 

@@ -76,6 +76,9 @@ func (s *scene) lastWrite(calls []simulate.Call, r v1alpha1.Reference) string {
 			continue
 		}
 		parts, ok := s.s.PartsOf(req)
+		if body, _ := c.Body.(map[string]any); parts.Kind == "" {
+			parts.Kind = kindOf(body)
+		}
 		if !ok || parts.Kind != r.Kind || r.Name != "" && parts.Name != r.Name {
 			continue
 		}

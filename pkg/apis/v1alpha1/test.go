@@ -150,7 +150,8 @@ type Expect struct {
 	Refused string `json:"refused,omitempty"`
 	// Events are told of the custom resource in this step, as kubectl describe shows them; [] means none.
 	Events []ToldEvent `json:"events,omitempty"`
-	// Failures are parts of the messages of what fails on the way; without it nothing may, unless the step refuses writes.
+	// Failures are parts of the messages of what fails on the way; without it nothing may, unless the step refuses writes
+	// or replays events.
 	Failures []string `json:"failures,omitempty"`
 	// Unchanged means that the operator writes nothing in this step.
 	Unchanged bool `json:"unchanged,omitempty"`
