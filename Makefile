@@ -43,9 +43,10 @@ verify-tidy: ## fail if `make tidy` would change anything
 generate: ## rewrite what is made from other files, the JSON Schema and the goldens; their diff is the review
 	go generate ./...
 	UPDATE=1 go test ./...
+	go run ./cmd/argoperator test -f examples -R --update
 
 verify-generate: ## fail if `make generate` would change anything
-	go test ./pkg/apis/... ./pkg/argoperator ./pkg/definition ./cmd/argoperator
+	go test ./pkg/apis/... ./pkg/argoperator ./pkg/definition ./pkg/testsuite ./cmd/argoperator
 
 examples: build ## generate every example with the binary, no finding and the same bytes twice, and run its tests
 	@for name in $(EXAMPLES); do \
