@@ -43,16 +43,18 @@ verify-tidy: ## fail if `make tidy` would change anything
 generate: ## rewrite what is made from other files, the JSON Schema and the goldens; their diff is the review
 	go generate ./...
 	UPDATE=1 go test ./...
+	go run ./cmd/argoperator test -f examples -R --update
 
 verify-generate: ## fail if `make generate` would change anything
-	go test ./pkg/apis/... ./pkg/argoperator ./pkg/definition ./cmd/argoperator
+	go test ./pkg/apis/... ./pkg/argoperator ./pkg/definition ./pkg/testsuite ./cmd/argoperator
 
-examples: build ## generate every example with the binary: no finding, and the same bytes twice
+examples: build ## generate every example with the binary, no finding and the same bytes twice, and run its tests
 	@for name in $(EXAMPLES); do \
 		once=$$($(BINARY) generate -f examples/$$name | sha256sum) && twice=$$($(BINARY) generate -f examples/$$name | sha256sum) && \
 		test -z "$$($(BINARY) lint -f examples/$$name 2>&1)" && test "$$once" = "$$twice" || { echo "examples/$$name does not generate as it should"; exit 1; }; \
 		echo "examples/$$name generates"; \
 	done
+	$(BINARY) test -f examples -R
 
 realcrds: ## make operators and samples of the CustomResourceDefinitions of well-known projects; downloads them
 	ARGOPERATOR_REAL_CRDS=1 go test -count 1 -timeout 60m -v ./e2e/realcrds

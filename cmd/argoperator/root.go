@@ -72,6 +72,7 @@ Exit codes: 0 ok, 1 findings, 2 wrong usage, 3 failure of argoperator itself.`,
 		newRender(s),
 		newSample(s),
 		newSchema(s),
+		newTest(s),
 		newValidate(s),
 		newVersion(s),
 	)

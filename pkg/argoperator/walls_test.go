@@ -70,7 +70,7 @@ var rooms = []room{
 	{
 		path:   "pkg/simulate",
 		below:  []string{"pkg/manifest", "pkg/output", "pkg/resource"},
-		others: []string{"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/cloudevents/sdk-go", "go.uber.org/zap"},
+		others: []string{"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/cloudevents/sdk-go", "go.uber.org/zap", "github.com/itchyny/gojq"},
 	},
 	{
 		path:   "pkg/check",
@@ -84,13 +84,18 @@ var rooms = []room{
 		},
 	},
 	{
+		path:   "pkg/testsuite",
+		below:  []string{"pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/expression", "pkg/manifest", "pkg/simulate", "pkg/argoperator"},
+		others: []string{"k8s.io/apimachinery/", "sigs.k8s.io/yaml"},
+	},
+	{
 		path:   "pkg/scaffold",
 		below:  []string{"templates", "pkg/diag", "pkg/definition", "pkg/resource", "pkg/argoperator"},
 		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis", "sigs.k8s.io/yaml", "go.yaml.in/yaml/v3"},
 	},
 	{
 		path:   "cmd/argoperator",
-		below:  []string{"pkg/argoperator", "pkg/diag", "pkg/output", "pkg/explain", "pkg/simulate", "pkg/scaffold", "pkg/apis/v1alpha1"},
+		below:  []string{"pkg/argoperator", "pkg/diag", "pkg/output", "pkg/explain", "pkg/simulate", "pkg/testsuite", "pkg/scaffold", "pkg/apis/v1alpha1"},
 		others: []string{"github.com/spf13/cobra", "golang.org/x/term", "k8s.io/apimachinery/pkg/util/validation"},
 	},
 	{path: reporter},
@@ -106,7 +111,7 @@ var (
 		"github.com/argoproj/argo-events/pkg/eventsources", "github.com/argoproj/argo-events/pkg/eventbus",
 		"github.com/argoproj/argo-workflows/v3/workflow",
 	}
-	reachEngines = []string{"pkg/simulate", "pkg/check", "pkg/argoperator", "pkg/scaffold", "cmd/argoperator"}
+	reachEngines = []string{"pkg/simulate", "pkg/check", "pkg/argoperator", "pkg/testsuite", "pkg/scaffold", "cmd/argoperator"}
 )
 
 // pkg is what `go list` says of a package.

@@ -22,8 +22,8 @@ type checker struct {
 	doubtful map[string]bool // versions whose schemas have findings
 }
 
-// isOperator tells whether a document is worth decoding as a definition.
-func (c *checker) isOperator() bool {
+// isOf tells whether a document is worth decoding as one of ours of a kind.
+func (c *checker) isOf(want string) bool {
 	if c.root.Kind != yaml.MappingNode {
 		c.found.Add(c.of(c.root), diag.WrongType, fmt.Sprintf("the document is %s, want a mapping", describe(c.root)), "")
 		return false
@@ -34,11 +34,11 @@ func (c *checker) isOperator() bool {
 		c.dec.refuse(c.node("apiVersion"), steps{"apiVersion"}, diag.WrongAPIVersion,
 			fmt.Sprintf("apiVersion is %q, want %s", version, v1alpha1.APIVersion), "")
 	}
-	if kind != "" && kind != v1alpha1.Kind {
+	if kind != "" && kind != want {
 		c.dec.refuse(c.node("kind"), steps{"kind"}, diag.WrongKind,
-			fmt.Sprintf("kind is %q, want %s", kind, v1alpha1.Kind), spelling(kind, []string{v1alpha1.Kind}))
+			fmt.Sprintf("kind is %q, want %s", kind, want), spelling(kind, []string{want}))
 	}
-	return ours || kind == v1alpha1.Kind
+	return ours || kind == want
 }
 
 // node returns what is written at a path, or its nearest written ancestor.

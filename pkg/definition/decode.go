@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
 )
 
@@ -20,6 +21,7 @@ type decoder struct {
 	bad  map[string]bool // by path.id
 	// kubernetes reads an object of Kubernetes: null means absent, and its own types have their own ways.
 	kubernetes bool
+	kind       reflect.Type // what the document is; hints look in it for where a key belongs
 	fields     map[reflect.Type]map[string]field
 	keys       map[*yaml.Node]*yaml.Node // of a value
 }
@@ -29,6 +31,7 @@ func newDecoder(file string, list *diag.List) *decoder {
 		file:   file,
 		list:   list,
 		bad:    map[string]bool{},
+		kind:   reflect.TypeFor[v1alpha1.Operator](),
 		fields: map[reflect.Type]map[string]field{},
 		keys:   map[*yaml.Node]*yaml.Node{},
 	}

@@ -10,7 +10,6 @@ import (
 	"go.yaml.in/yaml/v3"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
 )
 
@@ -91,7 +90,7 @@ func (d *decoder) unknownKey(key *yaml.Node, fields map[string]field, p steps) s
 	candidates := sortedKeys(fields)
 	hint, meant := "", nearest(key.Value, candidates)
 	if meant == "" && !d.kubernetes {
-		hint = belongsTo(key.Value)
+		hint = belongsTo(d.kind, key.Value)
 	}
 	if hint == "" {
 		hint = didYouMean(key.Value, candidates, "keys here")
@@ -100,8 +99,8 @@ func (d *decoder) unknownKey(key *yaml.Node, fields map[string]field, p steps) s
 	return meant
 }
 
-// belongsTo says where in a definition a key may be written instead.
-func belongsTo(key string) string {
+// belongsTo says where in a document a key may be written instead.
+func belongsTo(kind reflect.Type, key string) string {
 	var places []string
 	var walk func(t reflect.Type, p string)
 	walk = func(t reflect.Type, p string) {
@@ -119,7 +118,7 @@ func belongsTo(key string) string {
 			walk(f.Type, strings.TrimPrefix(p+"."+name, "."))
 		}
 	}
-	walk(reflect.TypeFor[v1alpha1.Operator](), "")
+	walk(kind, "")
 	if len(places) == 0 || len(places) > 2 || places[0] == "" {
 		return ""
 	}

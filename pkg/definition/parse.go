@@ -21,10 +21,15 @@ func Parse(in Input) ([]*Definition, diag.List) {
 	if len(docs) == 0 && len(list) == 0 && !in.Lenient {
 		list.Add(startOf(in), diag.NoDefinition, "the file holds no definition", "a definition begins with apiVersion: argoperator.dev/v1alpha1 and kind: Operator")
 	}
+	tests := 0
 	var defs []*Definition
 	seen := map[string]diag.Position{}
 	for _, doc := range docs {
 		if in.Lenient && !strings.HasPrefix(doc.text("apiVersion"), v1alpha1.Group+"/") {
+			continue
+		}
+		if doc.text("kind") == v1alpha1.TestKind { // what tests an operator may stand beside it
+			tests++
 			continue
 		}
 		def, found := one(in, doc)
@@ -39,6 +44,9 @@ func Parse(in Input) ([]*Definition, diag.List) {
 		if !found.HasErrors() {
 			defs = append(defs, def)
 		}
+	}
+	if tests == len(docs) && tests > 0 && !in.Lenient {
+		list.Add(startOf(in), diag.NoDefinition, "the file holds tests and no definition", "argoperator test runs them")
 	}
 	return defs, list.Sorted()
 }
@@ -65,7 +73,7 @@ func one(in Input, doc document) (*Definition, diag.List) {
 	def := &Definition{positions: doc.positions}
 	c := &checker{positions: doc.positions, in: in, def: def, op: &def.Operator, found: doc.found}
 	c.dec = newDecoder(in.Name, &c.found)
-	if !c.isOperator() {
+	if !c.isOf(v1alpha1.Kind) {
 		return def, c.found
 	}
 	c.dec.value(doc.root, reflect.ValueOf(c.op).Elem(), nil)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -15,7 +17,12 @@ import (
 // jsonSchema is the schema that editors use.
 func jsonSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(v1alpha1.JSONSchema()))
+	return compiledSchema(t, v1alpha1.JSONSchema())
+}
+
+func compiledSchema(t *testing.T, text []byte) *jsonschema.Schema {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,6 +66,33 @@ func TestJSONSchemaRefusesWhatParseRefuses(t *testing.T) {
 		}
 		if schema.Validate(v) == nil {
 			t.Errorf("%s: the schema accepts it", name)
+		}
+	}
+}
+
+// TestTestsFitTheirJSONSchema: what ParseTests takes, and what it does not, as
+// far as a schema can say it.
+func TestTestsFitTheirJSONSchema(t *testing.T) {
+	schema := compiledSchema(t, v1alpha1.OperatorTestSchema())
+	refused := []string{"misspelled-action", "misspelled-expectation", "expectation-in-step", "event-type", "trace", "no-steps", "wrong-kind", "delete-with-what"}
+	for _, dir := range []string{"passing", "failing", "wrong"} {
+		found, err := filepath.Glob("../../testdata/tests/" + dir + "/*.yaml")
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%s: no files (%v)", dir, err)
+		}
+		for _, file := range found {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := strings.TrimSuffix(filepath.Base(file), ".yaml")
+			var v any
+			if dir == "wrong" && !slices.Contains(refused, name) || yaml.Unmarshal(data, &v) != nil {
+				continue
+			}
+			if err := schema.Validate(v); (err == nil) != (dir != "wrong") {
+				t.Errorf("%s/%s: %v", dir, name, err)
+			}
 		}
 	}
 }

@@ -59,6 +59,12 @@ const (
 	MayBeNull   = "may-be-null"
 	HiddenFalse = "hidden-false"
 
+	// Tests.
+	NoTest        = "no-test"
+	StepFailed    = "step-failed"
+	Unmet         = "unmet"
+	NotIdempotent = "not-idempotent"
+
 	// Warnings.
 	FloatingImage = "floating-image"
 	CommandFile   = "command-file"
@@ -115,6 +121,10 @@ func Codes() []Code {
 		{BadExpression, "An expression between ${ and } that does not parse, or that its place cannot evaluate."},
 		{MayBeNull, "A field that may be missing is used where null fails or does damage."},
 		{HiddenFalse, "The operator // replaces a false that was meant."},
+		{NoTest, "The input holds no test, or none that was asked for."},
+		{StepFailed, "A step of a test was refused, could not be done, or something failed on the way."},
+		{Unmet, "What a test expects did not come true."},
+		{NotIdempotent, "A second delivery of the same events wrote something, or the operator never comes to rest."},
 		{FloatingImage, "The image has no fixed version."},
 		{CommandFile, "The command names a file that does not travel with the logic."},
 		{UnknownFormat, "The API server does not check this string format."},

@@ -49,6 +49,8 @@ type Cluster struct {
 	now     func() time.Time
 	tracked map[tracked]*tracker
 	schemas map[schema.GroupVersionKind]*resource.Schema
+
+	prepared *Prepared // nil: nothing is
 }
 
 // NewCluster returns an empty cluster that knows the kinds of Kubernetes and

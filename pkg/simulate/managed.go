@@ -26,13 +26,16 @@ type tracked struct {
 type tracker struct {
 	manager *managedfields.FieldManager
 	err     error
+	judged  bool // by a schema, which says more of what is wrong
 }
 
 func (c *Cluster) tracker(req request) *tracker {
 	which := tracked{req.kind.GroupVersionKind, req.subresource}
 	if c.tracked[which] == nil {
-		manager, err := fieldManager(req.kind, req.subresource)
-		c.tracked[which] = &tracker{manager: manager, err: err}
+		c.tracked[which] = c.prepared.tracker(which, func() *tracker {
+			manager, err := fieldManager(req.kind, req.subresource)
+			return &tracker{manager: manager, err: err, judged: req.kind.fields != nil}
+		})
 	}
 	return c.tracked[which]
 }
@@ -97,7 +100,10 @@ func (t *tracker) update(old, o object, manager string) (object, error) {
 	if t.err != nil {
 		return nil, t.err
 	}
-	written, err := t.manager.Update(old.DeepCopy(), o, manager)
+	written, err := t.manager.Update(old.DeepCopy(), o.DeepCopy(), manager)
+	if err != nil && t.judged { // the API server goes on, and the schema refuses it
+		return o, nil
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -99,12 +99,47 @@ func (p *pod) volumes() error {
 			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 				return fmt.Errorf("making volume %s: %w", v.Name, err)
 			}
-			if err := os.WriteFile(path, []byte(files.Data[item.Key]), 0o644); err != nil {
+			if err := os.WriteFile(path, []byte(p.here(files.Data[item.Key])), 0o644); err != nil {
 				return fmt.Errorf("making volume %s: %w", v.Name, err)
 			}
 		}
 	}
 	return nil
+}
+
+// here is the text of a file for programs that run on this machine, where what
+// they find at fixed places is elsewhere: single files, and ConfigMaps. Other
+// directories have names such as /tmp, which a text may mean otherwise.
+func (p *pod) here(text string) string {
+	if p.s.runner.Isolated() {
+		return text
+	}
+	fixed := map[string]bool{}
+	for _, v := range slices.Concat(p.spec.Volumes, p.template.Volumes) {
+		fixed[v.Name] = v.ConfigMap != nil
+	}
+	var mounts []Mount
+	for _, c := range containersOf(p.template) {
+		for _, m := range c.VolumeMounts {
+			if m.SubPath != "" || fixed[m.Name] {
+				mounts = append(mounts, p.mount(m))
+			}
+		}
+	}
+	return localised(text, mounts)
+}
+
+func containersOf(t wfv1.Template) []corev1.Container {
+	var out []corev1.Container
+	if t.Container != nil {
+		out = append(out, *t.Container)
+	}
+	if t.ContainerSet != nil {
+		for _, c := range t.ContainerSet.Containers {
+			out = append(out, c.Container)
+		}
+	}
+	return out
 }
 
 // containers run one after the other; those that depend on one that failed do
@@ -160,8 +195,7 @@ func (p *pod) container(ctx context.Context, c corev1.Container) (failure string
 	program := Program{Image: c.Image, Dir: c.WorkingDir, Scratch: p.dir, Command: slices.Concat(c.Command, c.Args)}
 	trusted := true
 	for _, m := range c.VolumeMounts {
-		mount := Mount{Path: m.MountPath, Source: filepath.Join(p.dir, m.Name, filepath.FromSlash(m.SubPath)), ReadOnly: m.ReadOnly}
-		program.Mounts = append(program.Mounts, mount)
+		program.Mounts = append(program.Mounts, p.mount(m))
 		trusted = trusted && m.MountPath != credentials
 	}
 	record := Container{Template: p.template.Name, Name: c.Name, Command: program.Command}
@@ -180,6 +214,10 @@ func (p *pod) container(ctx context.Context, c corev1.Container) (failure string
 		return "", nil
 	}
 	return fmt.Sprintf("%s: Error (exit code %d): %s", cmp.Or(c.Name, "main"), code, strings.TrimSpace(record.Output)), nil
+}
+
+func (p *pod) mount(m corev1.VolumeMount) Mount {
+	return Mount{Path: m.MountPath, Source: filepath.Join(p.dir, m.Name, filepath.FromSlash(m.SubPath)), ReadOnly: m.ReadOnly}
 }
 
 // environment of a container. What it takes from a Secret or ConfigMap that is

@@ -115,12 +115,15 @@ func (s *Simulation) rendered(k key) []map[string]any {
 	if !theirs {
 		return nil
 	}
-	fields, _ := s.steadied(o.DeepCopy().Object).(map[string]any)
+	return []map[string]any{s.Shown(o.Object)}
+}
+
+// withoutServerMade takes away what the API server makes.
+func withoutServerMade(fields map[string]any) {
 	for _, name := range []string{
 		"managedFields", "resourceVersion", "uid", "generation", "creationTimestamp", "deletionTimestamp",
 		"deletionGracePeriodSeconds", "selfLink",
 	} {
 		unstructured.RemoveNestedField(fields, "metadata", name)
 	}
-	return []map[string]any{fields}
 }

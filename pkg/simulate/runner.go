@@ -52,6 +52,9 @@ func (l Local) Run(ctx context.Context, p Program) ([]byte, int, error) {
 	for i, word := range p.Command {
 		command[i] = p.here(word)
 	}
+	if len(command) > 2 && command[0] == "sh" && command[1] == "-c" { // a program, and so not a path but full of them
+		command[2] = localised(p.Command[2], p.Mounts)
+	}
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	if errors.Is(cmd.Err, exec.ErrNotFound) {
 		return nil, 0, fmt.Errorf("%s is not on the PATH of this machine: install it, or let the program run in its image %s (docker)", command[0], p.Image)

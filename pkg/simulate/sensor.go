@@ -79,10 +79,30 @@ func cloudEvent(e Event, id int, now time.Time) (*cloudevents.Event, error) {
 	return &out, nil
 }
 
+// transforms are what became of one event, by Sensor and dependency: triggers
+// that share a dependency see the same.
+type transforms map[[2]string]transformed
+
+type transformed struct {
+	out *cloudevents.Event
+	err error
+}
+
 // pass runs the dependency's transform and filter. It returns the event as
 // triggers see it, or says why none does.
-func pass(d eventsv1.EventDependency, in cloudevents.Event, delivery *Delivery) *eventsv1.Event {
-	out, err := dependencies.ApplyTransform(&in, d.Transform)
+func (t transforms) pass(p *Prepared, sensor *eventsv1.Sensor, d eventsv1.EventDependency, in *cloudevents.Event, delivery *Delivery) *eventsv1.Event {
+	id := [2]string{sensor.Namespace + "/" + sensor.Name, d.Name}
+	done, known := t[id]
+	if !known {
+		message := in.Clone()
+		done.out, done.err = p.transform(&message, d.Transform)
+		t[id] = done
+	}
+	out, err := done.out, done.err
+	if err == nil {
+		own := out.Clone()
+		out = &own
+	}
 	if err != nil {
 		delivery.Stopped, delivery.Lost = "the transform failed: "+err.Error(), true
 		return nil

@@ -23,6 +23,9 @@ type Inputs struct {
 	Objects []manifest.Object
 	// Kinds that no definition among the objects describes.
 	Kinds []Kind
+	// Prepared is what other simulations of the same objects have made already;
+	// nil: all is made anew.
+	Prepared *Prepared
 	// Runner of the programs in the Workflows; nil: none runs, and a Workflow
 	// is an error.
 	Runner Runner
@@ -41,6 +44,8 @@ type Simulation struct {
 	subscriptions []subscription
 	configMaps    map[string]*corev1.ConfigMap
 	templates     map[string]*wfv1.WorkflowTemplate
+	crons         []*wfv1.CronWorkflow
+	sources       []*eventsv1.EventSource
 	runner        Runner
 	trace         Trace
 	events        int
@@ -56,6 +61,7 @@ func New(in Inputs) (*Simulation, error) {
 		s.now = Ticks()
 	}
 	s.cluster = NewCluster(append(customKinds(in.Objects), in.Kinds...), s.now)
+	s.cluster.prepared = in.Prepared
 	s.api = s.cluster
 	for _, o := range in.Objects {
 		if err := s.install(o); err != nil {
@@ -74,6 +80,7 @@ func (s *Simulation) install(o manifest.Object) error {
 		var found []watch
 		found, err = watches(o)
 		s.watches = append(s.watches, found...)
+		s.sources = append(s.sources, o)
 	case *eventsv1.Sensor:
 		var found []subscription
 		found, err = subscriptions(o)
@@ -82,6 +89,8 @@ func (s *Simulation) install(o manifest.Object) error {
 		s.configMaps[place] = o
 	case *wfv1.WorkflowTemplate:
 		s.templates[place] = o
+	case *wfv1.CronWorkflow:
+		s.crons = append(s.crons, o)
 	}
 	return err
 }
@@ -153,8 +162,8 @@ func endless(seen map[string]int) error {
 			most = name
 		}
 	}
-	return fmt.Errorf("the operator does not come to rest: after %d events it still reacts to itself, most often to %s (%d times)",
-		busy, most, seen[most])
+	return &Restless{fmt.Sprintf("the operator does not come to rest: after %d events it still reacts to itself, most often to %s (%d times)",
+		busy, most, seen[most])}
 }
 
 // publish delivers an event to every trigger that listens.
@@ -165,6 +174,7 @@ func (s *Simulation) publish(ctx context.Context, event Event) error {
 	if err != nil {
 		return err
 	}
+	made := transforms{}
 	for _, sub := range s.subscriptions {
 		for _, d := range sub.dependencies {
 			if !hears(d, event) {
@@ -172,7 +182,7 @@ func (s *Simulation) publish(ctx context.Context, event Event) error {
 			}
 			delivery := &Delivery{Sensor: sub.sensor.Name, Dependency: d.Name, Trigger: sub.trigger.Template.Name}
 			s.trace = append(s.trace, Step{Delivery: delivery})
-			passed := pass(d, message.Clone(), delivery)
+			passed := made.pass(s.cluster.prepared, sub.sensor, d, message, delivery)
 			if delivery.Transformed != nil {
 				delivery.Transformed, _ = s.steadied(delivery.Transformed).(map[string]any)
 			}

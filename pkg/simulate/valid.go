@@ -16,9 +16,11 @@ func (c *Cluster) schema(kind Kind) (*resource.Schema, error) {
 	if known := c.schemas[kind.GroupVersionKind]; known != nil {
 		return known, nil
 	}
-	made, err := resource.New(resource.Kind{
-		Group: kind.Group, Version: kind.Version, Kind: kind.Kind, Namespaced: kind.Namespaced, Status: kind.Status, Scale: kind.scale,
-	}, kind.fields)
+	made, err := c.prepared.schema(kind.GroupVersionKind, func() (*resource.Schema, error) {
+		return resource.New(resource.Kind{
+			Group: kind.Group, Version: kind.Version, Kind: kind.Kind, Namespaced: kind.Namespaced, Status: kind.Status, Scale: kind.scale,
+		}, kind.fields)
+	})
 	if err != nil {
 		return nil, err
 	}

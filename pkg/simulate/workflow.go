@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	"github.com/argoproj/argo-workflows/v3/util/template"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -70,8 +70,8 @@ func (s *Simulation) carryOut(ctx context.Context, change Change) error {
 	if s.runner == nil {
 		return fmt.Errorf("nothing runs the programs of Workflow %s", w.Name)
 	}
-	if path := fileMount(t.Spec); path != "" && !s.runner.Isolated() {
-		return fmt.Errorf("a program of WorkflowTemplate %s writes %s, which on this machine would be that very file: let it run in its image, with docker", t.Name, path)
+	if path := fileMount(t.Spec); path != "" && !s.runner.Isolated() && !s.spelled(t, path) {
+		return fmt.Errorf("a program of WorkflowTemplate %s writes %s, which on this machine would be that very file, and none of its files spells that path out: let it run in its image, with docker", t.Name, path)
 	}
 	record := &Workflow{Namespace: w.Namespace, Name: w.Name, Template: t.Name}
 	s.trace = append(s.trace, Step{Workflow: record})
@@ -82,16 +82,7 @@ func (s *Simulation) carryOut(ctx context.Context, change Change) error {
 // fileMount is a single file that a container finds at a fixed place.
 func fileMount(spec wfv1.WorkflowSpec) string {
 	for _, t := range spec.Templates {
-		var containers []corev1.Container
-		if t.Container != nil {
-			containers = append(containers, *t.Container)
-		}
-		if t.ContainerSet != nil {
-			for _, c := range t.ContainerSet.Containers {
-				containers = append(containers, c.Container)
-			}
-		}
-		for _, c := range containers {
+		for _, c := range containersOf(t) {
 			for _, m := range c.VolumeMounts {
 				if m.SubPath != "" {
 					return m.MountPath
@@ -100,6 +91,24 @@ func fileMount(spec wfv1.WorkflowSpec) string {
 		}
 	}
 	return ""
+}
+
+// spelled tells whether a file of the pods has a path in it, word for word: then
+// another can take its place.
+func (s *Simulation) spelled(t *wfv1.WorkflowTemplate, path string) bool {
+	for _, template := range t.Spec.Templates {
+		for _, v := range slices.Concat(t.Spec.Volumes, template.Volumes) {
+			if v.ConfigMap == nil || s.configMaps[t.Namespace+"/"+v.ConfigMap.Name] == nil {
+				continue
+			}
+			for _, text := range s.configMaps[t.Namespace+"/"+v.ConfigMap.Name].Data {
+				if localised(text, []Mount{{Path: path}}) != text {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // arguments are what a Workflow brings along, over the defaults of its template.
@@ -265,7 +274,7 @@ func (r *run) resource(t wfv1.Template) (map[string]string, string, error) {
 		return nil, "", err
 	}
 	req.Header.Set("Content-Type", "application/apply-patch+yaml")
-	talk := &recorder{cluster: r.s.cluster}
+	talk := &recorder{cluster: r.s.api}
 	if _, err := talk.RoundTrip(req); err != nil {
 		return nil, "", err
 	}

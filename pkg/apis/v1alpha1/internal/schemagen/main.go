@@ -1,4 +1,4 @@
-// Command schemagen writes the JSON Schema of a definition, schema.json, from
+// Command schemagen writes the JSON Schemas of definitions and tests from
 // the types and their comments. It runs in the directory of the types, by
 // go generate.
 package main
@@ -18,9 +18,14 @@ func main() {
 }
 
 func run() error {
-	data, err := schema.Generate(".")
-	if err != nil {
-		return err
+	for name, generate := range schema.Files() {
+		data, err := generate(".")
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(name, data, 0o644); err != nil {
+			return err
+		}
 	}
-	return os.WriteFile("schema.json", data, 0o644)
+	return nil
 }

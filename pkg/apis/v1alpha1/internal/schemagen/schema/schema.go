@@ -1,4 +1,4 @@
-// Package schema makes the JSON Schema of a definition from its Go types. The
+// Package schema makes the JSON Schemas of what users write from its Go types. The
 // rule of this room: every description is a comment of the types; nothing is
 // said twice.
 package schema
@@ -13,18 +13,30 @@ import (
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 )
 
-// ID is the $id of the schema, under which editors find it.
-const ID = "https://argoperator.dev/schema/v1alpha1/operator.json"
+// base is where the $id of every schema begins, under which editors find it.
+const base = "https://argoperator.dev/schema/v1alpha1/"
 
-// Generate returns the schema with the comments of the Go files in a directory.
-func Generate(dir string) ([]byte, error) {
+// Files are the schemas by the name of their file.
+func Files() map[string]func(dir string) ([]byte, error) {
+	return map[string]func(dir string) ([]byte, error){
+		"schema.json": func(dir string) ([]byte, error) {
+			return generate(dir, &v1alpha1.Operator{}, "operator.json", "argoperator definition")
+		},
+		"test.schema.json": func(dir string) ([]byte, error) {
+			return generate(dir, &v1alpha1.OperatorTest{}, "operatortest.json", "argoperator test")
+		},
+	}
+}
+
+// generate returns a schema with the comments of the Go files in a directory.
+func generate(dir string, of any, id, title string) ([]byte, error) {
 	r := &jsonschema.Reflector{}
 	if err := r.AddGoComments("github.com/argoperator/argoperator/pkg/apis/v1alpha1", dir); err != nil {
 		return nil, fmt.Errorf("reading comments: %w", err)
 	}
-	s := r.Reflect(&v1alpha1.Operator{})
-	s.ID = ID
-	s.Title = "argoperator definition"
+	s := r.Reflect(of)
+	s.ID = jsonschema.ID(base + id)
+	s.Title = title
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/simulate"
+	"github.com/argoperator/argoperator/pkg/testsuite"
+)
+
+// testFlags are what test asks beside its sources.
+type testFlags struct {
+	run, format, runner  string
+	update, watch, trace bool
+	parallel             int
+}
+
+func newTest(s streams) *cobra.Command {
+	var from sourceFlags
+	var flags testFlags
+	formats, runners := []string{"text", "json", "junit"}, []string{"local", "docker"}
+	cmd := &cobra.Command{
+		Use:   "test [NAME]...",
+		Short: "Run the tests of operators, without a cluster",
+		Long: `test plays what happens to a custom resource, step by step: every event goes
+through Argo's own filters, transforms and triggers onto a cluster in memory, and
+what comes of it is compared with what the test expects. After every step all is
+delivered once more, and nothing may come of it. Programs run on this machine, or
+in their images with --runner docker.
+
+A test is a file of kind OperatorTest, in the directory tests beside the
+definition or below it. -f names definitions, tests, or directories that hold
+them; a test belongs to the nearest definition above it.`,
+		Example: `  argoperator test -f examples/memcached
+  argoperator test -f examples -R --run scal
+  argoperator test -f . --update      # write what golden files should hold
+  argoperator test -f . --watch       # again whenever a file changes`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, names []string) error {
+			for _, err := range []error{oneOf("output", flags.format, formats), oneOf("runner", flags.runner, runners)} {
+				if err != nil {
+					return err
+				}
+			}
+			chosen, err := choice(flags.run, names)
+			if err != nil {
+				return err
+			}
+			if slices.Contains(from.names, "-") {
+				return usagef("tests and what they read are files: standard input cannot be one")
+			}
+			if flags.watch {
+				return watch(s, from.names, func(ctx context.Context) error {
+					err := runTests(ctx, s, &from, flags, chosen)
+					if errors.Is(err, errFindings) { // they are printed
+						return nil
+					}
+					return err
+				})
+			}
+			return runTests(context.Background(), s, &from, flags, chosen)
+		},
+	}
+	from.register(cmd)
+	cmd.Flag("filename").Usage = "file or directory that holds definitions or tests; repeatable"
+	cmd.Flags().StringVar(&flags.run, "run", "", "only tests whose names match this regular expression")
+	cmd.Flags().BoolVar(&flags.update, "update", false, "write what came out into the golden files")
+	cmd.Flags().BoolVar(&flags.watch, "watch", false, "run again whenever a file changes, until interrupted")
+	cmd.Flags().BoolVar(&flags.trace, "trace", false, "print every hop of a step that failed")
+	cmd.Flags().StringVarP(&flags.format, "output", "o", "text", "output format: text|json|junit")
+	cmd.Flags().StringVar(&flags.runner, "runner", "local", "where programs run: local|docker")
+	cmd.Flags().IntVar(&flags.parallel, "parallel", runtime.NumCPU(), "how many tests run at a time")
+	completeWith(cmd, "output", formats)
+	completeWith(cmd, "runner", runners)
+	return cmd
+}
+
+// choice tells which tests are asked for; nil is all of them.
+func choice(run string, names []string) (func(name string) bool, error) {
+	if run == "" && len(names) == 0 {
+		return nil, nil
+	}
+	pattern, err := regexp.Compile(run)
+	if err != nil {
+		return nil, usagef("--run %q is no regular expression: %w", run, err)
+	}
+	return func(name string) bool {
+		return (len(names) == 0 || slices.Contains(names, name)) && pattern.MatchString(name)
+	}, nil
+}
+
+// runTests runs them once.
+func runTests(ctx context.Context, s streams, from *sourceFlags, flags testFlags, chosen func(string) bool) error {
+	suites, sources, findings, err := readSuites(from, chosen)
+	if err != nil {
+		return err
+	}
+	if !findings.HasErrors() {
+		findings = append(findings, testsuite.Check(suites)...)
+	}
+	if err := report(s, sources, findings); err != nil {
+		return err
+	}
+	results, err := play(ctx, s, suites, flags, sources)
+	if err != nil {
+		return err
+	}
+	if err := writeGoldens(s, results); err != nil {
+		return err
+	}
+	if err := printResults(s, results, flags, sources); err != nil {
+		return err
+	}
+	for _, r := range results {
+		if r.State() == testsuite.Failed {
+			return errFindings
+		}
+	}
+	return nil
+}
+
+// play runs the tests. Argo's code prints of parameters that fail onto the
+// standard output, which belongs to the result.
+func play(ctx context.Context, s streams, suites []testsuite.Suite, flags testFlags, sources []argoperator.Source) ([]testsuite.Result, error) {
+	out := s.out
+	if s.out == io.Writer(os.Stdout) {
+		original := os.Stdout
+		os.Stdout = os.Stderr
+		defer func() { os.Stdout = original }()
+	}
+	printer := testsuite.Printer{Findings: diag.Printer{Colour: colour(out), Source: excerpts(sources)}, Trace: flags.trace}
+	told := progress(s, flags.format == "text", suites)
+	var printing error
+	results, err := testsuite.Run(ctx, suites, testsuite.Options{
+		Runner: runnerOf(flags.runner), Parallel: flags.parallel, Update: flags.update, Now: time.Now,
+		Told: func(r testsuite.Result) {
+			told(r)
+			if flags.format == "text" && printing == nil {
+				printing = printer.Print(out, r)
+			}
+		},
+	})
+	if err == nil {
+		err = printing
+	}
+	return results, err
+}
+
+func runnerOf(name string) simulate.Runner {
+	if name == "docker" {
+		return simulate.Docker{Env: machineEnv()}
+	}
+	return simulate.Local{Env: machineEnv()}
+}
+
+// progress says on a terminal how far a run is whose results come at its end.
+func progress(s streams, printed bool, suites []testsuite.Suite) func(testsuite.Result) {
+	total, done := 0, 0
+	for _, suite := range suites {
+		total += len(suite.Tests)
+	}
+	return func(r testsuite.Result) {
+		done++
+		if printed || !terminal(s.err) {
+			return
+		}
+		fmt.Fprintf(s.err, "\r\x1b[Kargoperator: %d of %d tests, %s", done, total, r.Test.Metadata.Name)
+		if done == total {
+			fmt.Fprint(s.err, "\r\x1b[K")
+		}
+	}
+}
+
+func printResults(s streams, results []testsuite.Result, flags testFlags, sources []argoperator.Source) error {
+	switch flags.format {
+	case "json":
+		return testsuite.JSON(s.out, results)
+	case "junit":
+		return testsuite.JUnit(s.out, results, diag.Printer{Source: excerpts(sources)})
+	}
+	_, err := fmt.Fprintln(s.out, testsuite.Summary(results))
+	return err
+}
+
+// writeGoldens writes what --update has found to be other, and says so.
+func writeGoldens(s streams, results []testsuite.Result) error {
+	for _, r := range results {
+		for _, g := range r.Goldens {
+			if err := os.MkdirAll(filepath.Dir(g.File), 0o755); err != nil {
+				return fmt.Errorf("making the directory of a golden file: %w", err)
+			}
+			if err := os.WriteFile(g.File, g.Data, 0o644); err != nil {
+				return fmt.Errorf("writing a golden file: %w", err)
+			}
+			fmt.Fprintf(s.err, "argoperator: wrote %s\n", g.File)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+package definition
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"reflect"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// Actions are the keys of a step that make something happen, of which it has one.
+func Actions() []string {
+	return []string{"create", "edit", "delete", "ready", "childStatus", "childEdit", "childDelete", "apply", "remove", "resync", "replay"}
+}
+
+// Action is the one that a step has.
+func (t *Test) Action(step int) string {
+	for _, key := range Actions() {
+		if t.Written(pathOf("spec", "steps", step, key)...) {
+			return key
+		}
+	}
+	return ""
+}
+
+func (c *testChecker) steps() {
+	p := pathOf("spec", "steps")
+	if c.written(p) && len(c.test.Spec.Steps) == 0 && !c.dealtWith(p) {
+		c.add(p, diag.BadValue, "the test has no step", "begin with - name: created and create: {}")
+	}
+	seen := map[string]int{}
+	for i := range c.test.Spec.Steps {
+		s, at := &c.test.Spec.Steps[i], p.to(i)
+		if c.has(s.Name, at.to("name")) {
+			if first, again := seen[s.Name]; again {
+				c.add(at.to("name"), diag.DuplicateValue, fmt.Sprintf("two steps are named %q", s.Name), fmt.Sprintf("the first is steps[%d]", first))
+			}
+			seen[s.Name] = i
+		}
+		c.has(s.NotIdempotent, at.to("notIdempotent"))
+		c.action(at)
+		c.references(s, at)
+		c.refusals(s.Refuse, at.to("refuse"))
+		c.expect(&s.Expect, at.to("expect"), i)
+	}
+}
+
+// action checks that one thing happens in a step.
+func (c *testChecker) action(p steps) {
+	var written []string
+	for _, key := range Actions() {
+		if c.written(p.to(key)) {
+			written = append(written, key)
+		}
+	}
+	switch {
+	case len(written) == 0 && !c.dealtWith(p) && !c.strayKey(p):
+		c.found.Add(c.at(p), diag.MissingKey, "nothing happens in this step", "write one of "+either(Actions()))
+	case len(written) > 1:
+		c.addKey(p.to(written[1]), diag.ConflictingKeys, fmt.Sprintf("%s and %s in one step", written[0], written[1]), "make them two steps")
+	}
+}
+
+// strayKey tells whether a step has a key that it should not have: the action
+// is probably that one.
+func (c *testChecker) strayKey(p steps) bool {
+	n := c.node(p...)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		known := c.dec.fieldsOf(reflect.TypeFor[v1alpha1.TestStep]())
+		if _, ok := known[n.Content[i].Value]; !ok {
+			return true
+		}
+	}
+	return false
+}
+
+// references checks that steps say which object they are about.
+func (c *testChecker) references(s *v1alpha1.TestStep, p steps) {
+	if s.ChildStatus != nil {
+		c.reference(s.ChildStatus.Reference, p.to("childStatus"))
+	}
+	if s.ChildEdit != nil {
+		c.reference(s.ChildEdit.Reference, p.to("childEdit"))
+	}
+	if s.ChildDelete != nil {
+		c.reference(*s.ChildDelete, p.to("childDelete"))
+	}
+	if s.Remove != nil {
+		c.reference(*s.Remove, p.to("remove"))
+	}
+	if s.Ready != nil && *s.Ready != (v1alpha1.Reference{}) {
+		c.reference(*s.Ready, p.to("ready"))
+	}
+}
+
+func (c *testChecker) reference(r v1alpha1.Reference, p steps) {
+	if c.dealtWith(p) {
+		return
+	}
+	c.missing(p, "kind", "")
+	for _, one := range []struct{ value, key string }{{r.APIVersion, "apiVersion"}, {r.Kind, "kind"}, {r.Name, "name"}, {r.Namespace, "namespace"}} {
+		c.has(one.value, p.to(one.key))
+	}
+}
+
+func (c *testChecker) refusals(all []v1alpha1.Refuse, p steps) {
+	for i, r := range all {
+		c.has(r.Kind, p.to(i, "kind"))
+		if at := p.to(i, "code"); c.written(at) && (r.Code < 400 || r.Code > 599) {
+			c.add(at, diag.BadValue, fmt.Sprintf("%s is %d, which refuses nothing", at, r.Code), "403 as of a quota or a webhook, 422 as of a schema, 503 as of an outage")
+		}
+		if at := p.to(i, "times"); r.Times != nil && *r.Times < 1 {
+			c.add(at, diag.BadValue, fmt.Sprintf("%s is %d, want 1 or more", at, *r.Times), "")
+		}
+	}
+}
+
+func (c *testChecker) expect(e *v1alpha1.Expect, p steps, step int) {
+	for i, o := range e.Children {
+		c.partial(o, p.to("children", i))
+	}
+	for i, o := range e.Objects {
+		c.partial(o, p.to("objects", i))
+	}
+	for i, r := range e.Absent {
+		c.reference(r, p.to("absent", i))
+	}
+	for i, t := range e.Events {
+		c.has(t.Reason, p.to("events", i, "reason"))
+	}
+	for i, text := range e.Failures {
+		if text == "" {
+			c.add(p.to("failures", i), diag.BadValue, "an empty text is part of every message", "")
+		}
+	}
+	c.has(e.Refused, p.to("refused"))
+	c.expectTrace(e.Trace, p.to("trace"))
+	if c.has(e.Golden, p.to("golden")) && !c.dealtWith(p.to("golden")) {
+		c.golden(e.Golden, p.to("golden"), step)
+	}
+}
+
+func (c *testChecker) expectTrace(t *v1alpha1.ExpectTrace, p steps) {
+	if t == nil {
+		return
+	}
+	for key, n := range map[string]*int32{"requests": t.Requests, "workflows": t.Workflows} {
+		if n != nil && *n < 0 {
+			c.add(p.to(key), diag.BadValue, fmt.Sprintf("%s is %d, want 0 or more", p.to(key), *n), "")
+		}
+	}
+}
+
+// partial checks that it is said which object is expected.
+func (c *testChecker) partial(o map[string]any, p steps) {
+	if c.dealtWith(p) {
+		return
+	}
+	if kind, _ := o["kind"].(string); kind == "" {
+		c.found.Add(c.at(p), diag.MissingKey, fmt.Sprintf("missing key \"kind\" in %s", p), "say which object is expected: kind, and metadata.name where there are several")
+	}
+	if metadata, written := o["metadata"]; written {
+		if _, ok := metadata.(map[string]any); !ok {
+			c.add(p.to("metadata"), diag.WrongType, fmt.Sprintf("%s is no mapping", p.to("metadata")), "")
+		}
+	}
+}
+
+// golden reads what a step compares with. A file that is not there is written later.
+func (c *testChecker) golden(name string, p steps, step int) {
+	if ext := path.Ext(name); ext != ".yaml" && ext != ".yml" {
+		c.add(p, diag.BadValue, fmt.Sprintf("the golden file is YAML, and %s is not called so", name), "let its name end in .yaml")
+		return
+	}
+	inDir := path.Join(c.base, name)
+	if c.in.Dir != nil && fs.ValidPath(inDir) {
+		if _, err := fs.Stat(c.in.Dir, inDir); errors.Is(err, fs.ErrNotExist) {
+			return
+		}
+	}
+	if data, ok := c.beside(name, p); ok {
+		c.test.Goldens[step] = append([]byte{}, data...)
+	}
+}

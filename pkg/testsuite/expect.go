@@ -1,0 +1,210 @@
+package testsuite
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// expectations compares what came of a step with what was to come of it.
+func (s *scene) expectations() {
+	children := s.children()
+	cr, _ := s.s.Get(s.resource) // it has been read before
+	s.failures()
+	s.expectChildren(children)
+	s.expectObjects()
+	s.expectAbsent()
+	s.expectResource(cr)
+	s.expectEvents()
+	s.expectUnchanged()
+	s.expectTrace()
+	s.expectGolden(children, cr)
+}
+
+// failures are told unless they are expected: each of those, once at least.
+func (s *scene) failures() {
+	expected := s.step.Expect.Failures
+	met := make([]bool, len(expected))
+	natural := len(s.step.Refuse) > 0 || s.step.Replay != nil // of what is refused, and of what is out of date
+	all := once(s.trace.Failures())
+	for _, failure := range all {
+		fits := false
+		for i, part := range expected {
+			if strings.Contains(failure, part) {
+				met[i], fits = true, true
+			}
+		}
+		if !fits && (!natural || expected != nil) {
+			s.findings.Add(s.atKey(s.test.Action(s.index)), diag.StepFailed, "failed on the way: "+failure, "where that is meant, expect.failures says so")
+		}
+	}
+	for i, part := range expected {
+		if !met[i] {
+			s.unmet(s.at("expect", "failures", strconv.Itoa(i)), fmt.Sprintf("nothing failed with %q", part), said("failed", all))
+		}
+	}
+}
+
+// once is a list without what it says again.
+func once(all []string) []string {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(all, func(text string) bool {
+		again := seen[text]
+		seen[text] = true
+		return again
+	})
+}
+
+// said lists what there was instead.
+func said(what string, all []string) string {
+	if len(all) == 0 {
+		return "nothing " + what
+	}
+	return what + ": " + strings.Join(all, "\n")
+}
+
+func (s *scene) expectChildren(children []map[string]any) {
+	named := map[string]bool{}
+	for i, partial := range s.step.Expect.Children {
+		at := []string{"expect", "children", strconv.Itoa(i)}
+		child, why := s.child(referenceOf(partial))
+		if child == nil {
+			s.unmet(s.at(at...), why, s.hop(referenceOf(partial)))
+			continue
+		}
+		named[placeOf(child)] = true
+		s.compare(partial, child, at, placeOf(child)+": ", s.hop(referenceOf(child)))
+	}
+	if !s.step.Expect.Exactly {
+		return
+	}
+	for _, child := range children {
+		if !named[placeOf(child)] {
+			s.unmet(s.at("expect", "exactly"), "there is a child more: "+placeOf(child), s.hop(referenceOf(child)))
+		}
+	}
+}
+
+// compare makes findings of mismatches, each at the value that was expected.
+func (s *scene) compare(want, got any, at []string, prefix, hint string) {
+	for _, m := range match(want, got) {
+		help := hint
+		if m.hint != "" {
+			help = m.hint
+		}
+		s.unmet(s.at(append(slices.Clone(at), m.path...)...), strings.TrimSpace(prefix+m.place+" "+m.message), help)
+	}
+}
+
+func (s *scene) expectObjects() {
+	for i, partial := range s.step.Expect.Objects {
+		at := []string{"expect", "objects", strconv.Itoa(i)}
+		o, why := s.object(referenceOf(partial))
+		if o == nil {
+			s.unmet(s.at(at...), why, s.hop(referenceOf(partial)))
+			continue
+		}
+		s.compare(partial, o, at, placeOf(o)+": ", s.hop(referenceOf(o)))
+	}
+}
+
+func (s *scene) expectAbsent() {
+	for i, r := range s.step.Expect.Absent {
+		for _, o := range s.s.Objects() {
+			if kindOf(o) != r.Kind || r.Name != "" && r.Name != nameOf(o) || r.APIVersion != "" && r.APIVersion != o["apiVersion"] {
+				continue
+			}
+			if ns := namespaceOf(o); ns == "" || ns == r.Namespace || r.Namespace == "" && ns == s.namespace() {
+				s.unmet(s.at("expect", "absent", strconv.Itoa(i)), placeOf(o)+" is there", s.hop(referenceOf(o)))
+			}
+		}
+	}
+}
+
+func (s *scene) expectResource(cr map[string]any) {
+	e := s.step.Expect
+	if e.Gone != nil && *e.Gone != (cr == nil) {
+		held := ""
+		if cr != nil {
+			held = "no finalizer holds it"
+			if finalizers := valueOf(cr, "metadata", "finalizers"); finalizers != nil {
+				held = "finalizers hold it: " + shown(finalizers)
+			}
+		}
+		s.unmet(s.at("expect", "gone"), "the custom resource "+map[bool]string{true: "is gone", false: "is still there"}[cr == nil], held)
+	}
+	for _, one := range []struct {
+		key  string
+		want map[string]any
+		got  any
+		name string
+	}{{"resource", e.Resource, cr, ""}, {"status", e.Status, valueOf(cr, "status"), "status."}} {
+		switch {
+		case one.want == nil:
+		case cr == nil:
+			s.unmet(s.at("expect", one.key), "the custom resource is not there", "")
+		default:
+			s.compare(one.want, one.got, []string{"expect", one.key}, "the custom resource: "+one.name, s.hop(referenceOf(cr)))
+		}
+	}
+}
+
+// expectEvents compares what was told of the custom resource in this step.
+func (s *scene) expectEvents() {
+	wanted := s.step.Expect.Events
+	var all []string
+	for _, e := range s.told {
+		all = append(all, strings.TrimSpace(textOf(e, "type")+" "+textOf(e, "reason")+" "+textOf(e, "message")))
+	}
+	if wanted != nil && len(wanted) == 0 && len(all) > 0 {
+		s.unmet(s.at("expect", "events"), "something was told", said("told", all))
+	}
+	for i, want := range wanted {
+		met := slices.ContainsFunc(s.told, func(e map[string]any) bool {
+			return (want.Type == "" || want.Type == textOf(e, "type")) && want.Reason == textOf(e, "reason") && strings.Contains(textOf(e, "message"), want.Message)
+		})
+		if !met {
+			name := strings.TrimSpace(want.Type + " " + want.Reason + " " + want.Message)
+			s.unmet(s.at("expect", "events", strconv.Itoa(i)), "no Event "+name+" was told in this step", said("told", all))
+		}
+	}
+}
+
+func (s *scene) expectUnchanged() {
+	if !s.step.Expect.Unchanged {
+		return
+	}
+	for _, change := range s.before.changes(s.snapshot()) {
+		s.unmet(s.at("expect", "unchanged"), change, "")
+	}
+}
+
+func (s *scene) expectTrace() {
+	want := s.step.Expect.Trace
+	if want == nil {
+		return
+	}
+	got := tally(s.trace)
+	for _, one := range []struct {
+		key  string
+		want *int32
+		got  int
+	}{{"requests", want.Requests, got.requests}, {"workflows", want.Workflows, got.workflows}} {
+		if one.want != nil && int(*one.want) != one.got {
+			s.unmet(s.at("expect", "trace", one.key), fmt.Sprintf("%d %s, want %d", one.got, one.key, *one.want), "")
+		}
+	}
+	if fired := slices.Sorted(slices.Values(want.Triggers)); want.Triggers != nil && !slices.Equal(fired, got.triggers) {
+		s.unmet(s.at("expect", "trace", "triggers"), fmt.Sprintf("%s fired, want %s", list(got.triggers), list(fired)), "")
+	}
+}
+
+func list(names []string) string {
+	if len(names) == 0 {
+		return "no trigger"
+	}
+	return strings.Join(names, ", ")
+}

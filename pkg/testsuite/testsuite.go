@@ -1,0 +1,216 @@
+// Package testsuite runs tests of operators without a cluster: each is a life of
+// one custom resource, played step by step through the emitted objects on a
+// cluster in memory, with what is to come of every step.
+//
+// The rule of this room: it says what happened beside what was expected, in
+// findings about the test's own file, and knows nothing of how an operator
+// works. What did not come true is a finding; only the machine's failures are
+// errors.
+package testsuite
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/definition"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/manifest"
+	"github.com/argoperator/argoperator/pkg/simulate"
+)
+
+// Suite is tests of operators that live in one cluster.
+type Suite struct {
+	Operators []argoperator.Operator
+	Tests     []*definition.Test
+}
+
+// Options of Run. The zero value runs one test after the other, and no program.
+type Options struct {
+	// Runner of the programs in Workflows; nil: none runs, and a Workflow is an error.
+	Runner simulate.Runner
+	// Parallel is how many tests run at a time. Default: 1.
+	Parallel int
+	// Update takes what comes out for what golden files should hold.
+	Update bool
+	// Now is the clock that durations are taken from; nil: they are 0.
+	Now func() time.Time
+	// Told hears of each test as soon as it and all before it are done; nil: nobody.
+	Told func(Result)
+}
+
+// State is what became of a test or a step.
+type State string
+
+// The states.
+const (
+	Passed  State = "passed"
+	Failed  State = "failed"
+	Skipped State = "skipped" // a step behind one that failed
+)
+
+// Result is what became of a test.
+type Result struct {
+	Test     *definition.Test
+	Steps    []Step
+	Duration time.Duration
+	// Goldens are files that do not hold what came out, with what did; of Update only.
+	Goldens []Golden
+}
+
+// Golden is a file that a step compares with.
+type Golden struct {
+	File string // beside the test
+	Data []byte
+}
+
+// Step is what became of a step.
+type Step struct {
+	Name     string
+	State    State
+	Findings diag.List
+	Trace    simulate.Trace
+	Duration time.Duration
+}
+
+// State of the test as a whole.
+func (r Result) State() State {
+	if slices.ContainsFunc(r.Steps, func(s Step) bool { return s.State == Failed }) {
+		return Failed
+	}
+	return Passed
+}
+
+// Findings of all steps.
+func (r Result) Findings() diag.List {
+	var out diag.List
+	for _, s := range r.Steps {
+		out = append(out, s.Findings...)
+	}
+	return out
+}
+
+// job is a test with what it runs on.
+type job struct {
+	test     *definition.Test
+	objects  []manifest.Object
+	prepared *simulate.Prepared
+}
+
+// jobs of suites. Tests of the same operators share what they have prepared.
+func jobs(suites []Suite) []job {
+	var out []job
+	for _, suite := range suites {
+		prepared := map[string]*simulate.Prepared{}
+		for _, t := range suite.Tests {
+			name := t.Spec.Operator
+			if prepared[name] == nil {
+				prepared[name] = simulate.NewPrepared()
+			}
+			out = append(out, job{test: t, objects: objects(suite, name), prepared: prepared[name]})
+		}
+	}
+	return out
+}
+
+// objects of an operator; without a name those of all.
+func objects(suite Suite, operator string) []manifest.Object {
+	var out []manifest.Object
+	for _, o := range suite.Operators {
+		if operator == "" || o.Name == operator {
+			out = append(out, o.Objects...)
+		}
+	}
+	return out
+}
+
+// Run runs all tests and returns what became of them, in their order. An error
+// is a failure of the machine; the results are those of the tests before.
+func Run(ctx context.Context, suites []Suite, o Options) ([]Result, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	all := jobs(suites)
+	done := make([]chan outcome, len(all))
+	for i := range all {
+		done[i] = make(chan outcome, 1)
+	}
+	free := make(chan struct{}, max(1, o.Parallel))
+	var group sync.WaitGroup
+	defer group.Wait()
+	group.Add(1)
+	go func() {
+		defer group.Done()
+		for i, j := range all {
+			free <- struct{}{}
+			group.Add(1)
+			go func() {
+				defer group.Done()
+				result, err := j.run(ctx, o)
+				done[i] <- outcome{result, err}
+				<-free
+			}()
+		}
+	}()
+	return gather(done, o, cancel)
+}
+
+type outcome struct {
+	result Result
+	err    error
+}
+
+// gather waits for the tests in their order.
+func gather(done []chan outcome, o Options, cancel func()) ([]Result, error) {
+	var out []Result
+	for _, one := range done {
+		got := <-one
+		if got.err != nil {
+			cancel()
+			return out, got.err
+		}
+		out = append(out, got.result)
+		if o.Told != nil {
+			o.Told(got.result)
+		}
+	}
+	return out, nil
+}
+
+func (j job) run(ctx context.Context, o Options) (Result, error) {
+	out := Result{Test: j.test}
+	since := stopwatch(o.Now)
+	p, wrong, err := newPlay(ctx, j, o)
+	if err != nil {
+		return out, fmt.Errorf("test %s: %w", j.test.Metadata.Name, err)
+	}
+	failed := wrong.HasErrors()
+	for i, s := range j.test.Spec.Steps {
+		step := Step{Name: s.Name, State: Skipped, Findings: wrong}
+		if failed {
+			if len(wrong) > 0 { // what went wrong before the first step is told with it
+				step.State, wrong = Failed, nil
+			}
+			out.Steps = append(out.Steps, step)
+			continue
+		}
+		if step, err = p.play(i); err != nil {
+			return out, fmt.Errorf("test %s, step %s: %w", j.test.Metadata.Name, s.Name, err)
+		}
+		failed = step.State == Failed
+		out.Steps = append(out.Steps, step)
+	}
+	out.Goldens, out.Duration = p.goldens, since()
+	return out, nil
+}
+
+// stopwatch returns what measures from now on.
+func stopwatch(now func() time.Time) func() time.Duration {
+	if now == nil {
+		return func() time.Duration { return 0 }
+	}
+	start := now()
+	return func() time.Duration { return now().Sub(start) }
+}
