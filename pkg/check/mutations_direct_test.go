@@ -157,14 +157,14 @@ func callMutations() []directMutation {
 		return directMutation{name: name, reason: reason, do: func(d *direct) { d.replace(old, with) }, code: CodeCall, object: webSensor, path: webJQ}
 	}
 	return []directMutation{
-		wrong("computed method", "nothing here can tell what it does", `call: {method: "PATCH"`, `call: {method: .method`),
-		wrong("method of no operator", "a PUT overwrites what others wrote", `call: {method: "PATCH"`, `call: {method: "PUT"`),
-		wrong("path that is not escaped", "a name is more than a name", `/deployments/\($want.child.metadata.name | @uri)`, `/deployments/\($want.child.metadata.name)`),
+		wrong("computed method", "nothing here can tell what it does", `else {method: "PATCH"`, `else {method: .method`),
+		wrong("method of no operator", "a PUT overwrites what others wrote", `else {method: "PATCH"`, `else {method: "PUT"`),
+		wrong("path that is not escaped", "a name is more than a name", `/deployments/" + ($want.child.metadata.name | @uri)`, `/deployments/" + ($want.child.metadata.name)`),
 		wrong("kind from the event", "the event decides what is written", `/apis/apps/v1/`, `/apis/apps/\(.version | @uri)/`),
-		wrong("name joined with text", "two objects could share one", `/deployments/\(`, `/deployments/x\(`),
+		wrong("name joined with text", "two objects could share one", `/deployments/" + (`, `/deployments/x" + (`),
 		wrong("path of something else", "an operator talks of objects", `"/apis/apps/v1/`, `"/logs/apps/v1/`),
-		wrong("request from elsewhere", "nothing here can tell what it is", `+ {failed: {`, `+ {failed: .body} + {other: {`),
-		wrong("no fallback", "the dead letter has nothing to send", `+ {failed: {`, `+ {other: {`),
+		wrong("request from elsewhere", "nothing here can tell what it is", `failed: {method`, `failed: .body, other: {method`),
+		wrong("no fallback", "the dead letter has nothing to send", `failed: {method`, `other: {method`),
 		{name: "no permission to create", reason: "the first apply fails", do: func(d *direct) {
 			d.role().Rules[0].Verbs = []string{"patch"}
 		}, code: CodePermission, object: webSensor, path: firstTrigger},
@@ -185,7 +185,7 @@ func callMutations() []directMutation {
 			d.role().Rules[0].Verbs = []string{"get", "patch"}
 		}, code: CodePermission, object: webSensor, path: firstTrigger},
 		{name: "k8s operation from the event", reason: "nothing here can tell what it does", k8s: true, do: func(d *direct) {
-			d.replace(`call: {operation: "patch"`, `call: {operation: .operation`)
+			d.replace(`else {operation: "patch"`, `else {operation: .operation`)
 		}, code: CodeCall, object: webSensor, path: webJQ},
 	}
 }

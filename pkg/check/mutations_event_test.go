@@ -43,12 +43,12 @@ func eventMutations() []directMutation {
 		}
 	}
 	return []directMutation{
-		wrong("Event without a name of its own", "every delivery would be told again", CodeRequest, `name: "\($new.metadata.name |`, `generateName: "\($new.metadata.name |`),
+		wrong("Event without a name of its own", "every delivery would be told again", CodeRequest, `name: ($new.metadata |`, `generateName: ($new.metadata |`),
 		wrong("Event of any length", "the API server takes 1024 bytes", CodeRequest, `.[:1024] | until(utf8bytelength <= 1024; .[:-16])`, `.[:1024]`),
 		wrong("Event about nobody", "kubectl describe does not find it", CodeRequest, `uid: $new.metadata.uid, resource`, `resource`),
 		wrong("Event elsewhere", "it would belong to another object", CodeRequest, `metadata: {namespace: $new.metadata.namespace`, `metadata: {namespace: "elsewhere"`),
 		wrong("Event of nobody", "the API server asks who reports", CodeRequest, `reportingInstance: "web-status",`, ``),
-		wrong("Event at a time of seconds", "the API server reads microseconds", CodeRequest, `sub("Z$"; ".000000Z")`, `.`),
+		wrong("Event at a time of seconds", "the API server reads microseconds", CodeRequest, `rtrimstr("Z") + ".000000Z"`, `.`),
 		wrong("field that no Event has", "it would be dropped", CodeRequest, `action: "Reconcile"`, `action: "Reconcile", verb: "x"`),
 		wrong("POST of something else", "the second delivery would fail for ever", CodeCall, `/events?`, `/configmaps?`),
 		wrong("POST to a name", "the API server knows no such request", CodeCall, `/events?`, `/events/one?`),

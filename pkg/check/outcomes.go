@@ -131,9 +131,12 @@ const (
 )
 
 // text is a string with what is put into it, as the marks above; false where
-// the query is no string literal, or what is put in could be anything.
+// the query is no sum of string literals, or what is put in could be anything.
 func text(q *gojq.Query) (string, bool) {
 	q = plain(q)
+	if mark := markOf(q); mark != "" {
+		return mark, true
+	}
 	switch {
 	case q == nil:
 		return "", false
@@ -165,7 +168,11 @@ func text(q *gojq.Query) (string, bool) {
 func markOf(q *gojq.Query) string {
 	q = plain(q)
 	for q != nil && q.Term == nil && q.Op == gojq.OpPipe {
-		q = plain(q.Right)
+		last := plain(q.Right)
+		if last.Term != nil && last.Term.Func != nil && last.Term.Func.Name == "tostring" {
+			last = plain(q.Left)
+		}
+		q = last
 	}
 	switch {
 	case q == nil:

@@ -78,6 +78,8 @@ func eventsPod(p *plan.Plan, a plan.Account, cpu share) *eventsv1.Template {
 		SecurityContext:    podSecurity(),
 		Container: &eventsv1.Container{
 			SecurityContext: containerSecurity(),
+			// garbage is collected before the limit is met
+			Env: []corev1.EnvVar{{Name: "GOMEMLIMIT", Value: "200MiB"}},
 			Resources: corev1.ResourceRequirements{
 				Requests: corev1.ResourceList{
 					corev1.ResourceCPU:    resource.MustParse(cpu.request),

@@ -41,11 +41,9 @@ func eventPart(p *Plan, own portion) part {
 // count, which may count replicas up. The version of the custom resource makes
 // the name: a second delivery of an event asks for an Event that is there.
 func eventJQ(p *Plan, own portion) string {
-	path, place := fmt.Sprintf(`"/api/v1/namespaces/%s/events?fieldManager=%s"`, eventNamespace, p.Runtime.Operator), ""
-	namespace := quote(eventNamespace)
+	namespace, segment, place := quote(eventNamespace), quote(eventNamespace), ""
 	if p.API.Kind.Namespaced {
-		path = fmt.Sprintf(`"/api/v1/namespaces/\($new.metadata.namespace | @uri)/events?fieldManager=%s"`, p.Runtime.Operator)
-		namespace, place = "$new.metadata.namespace", "namespace: $new.metadata.namespace, "
+		namespace, segment, place = "$new.metadata.namespace", "($new.metadata.namespace | @uri)", "namespace: $new.metadata.namespace, "
 	}
 	return fmt.Sprintf(`def ready: [.status.conditions[]? | select(.type? == "Ready")] | first;
 def failure: {Failed: "ReconcileFailed", StatusRefused: "StatusRefused"}[.reason | tostring];
@@ -57,15 +55,15 @@ def failure: {Failed: "ReconcileFailed", StatusRefused: "StatusRefused"}[.reason
      else null end) as $news
   | if $news == null then {go: false} else
     ([$new.metadata.managedFields[]?.time] | max // $new.metadata.creationTimestamp) as $time
-    | {go: true, call: {method: "POST", path: %s, type: "application/json", body: ({
+    | {go: true, call: {method: "POST", path: ("/api/v1/namespaces/" + %s + "/events?fieldManager=%s"), type: "application/json", body: ({
         apiVersion: "v1", kind: "Event",
-        metadata: {namespace: %s, name: "\($new.metadata.name | .[:200] | sub("[.-]+$"; "")).\($new.metadata.uid | .[:8] | sub("-+$"; "")).\($new.metadata.resourceVersion)"},
+        metadata: {namespace: %s, name: ($new.metadata | (.name[:200] | until(endswith(".") or endswith("-") | not; .[:-1])) + "." + (.uid[:8] | rtrimstr("-")) + "." + .resourceVersion)},
         involvedObject: {apiVersion: %s, kind: %s, %sname: $new.metadata.name, uid: $new.metadata.uid, resourceVersion: $new.metadata.resourceVersion},
         type: $news[0], reason: $news[1], action: "Reconcile",
         message: ($now.message // "" | tostring | .[:1024] | until(utf8bytelength <= 1024; .[:-16])),
         source: {component: %s}, reportingComponent: %s, reportingInstance: %s,
-        firstTimestamp: $time, lastTimestamp: $time, eventTime: ($time | sub("Z$"; ".000000Z")), count: 1} | tojson)}} end end`,
-		eventObjects, elsewhere("$new.metadata.uid", own)+ownKind(p), path, namespace,
+        firstTimestamp: $time, lastTimestamp: $time, eventTime: ($time | rtrimstr("Z") + ".000000Z"), count: 1} | tojson)}} end end`,
+		eventObjects, elsewhere("$new.metadata.uid", own)+ownKind(p), segment, p.Runtime.Operator, namespace,
 		quote(p.API.Kind.APIVersion()), quote(p.API.Kind.Kind), place,
 		quote(p.Runtime.Operator), quote(p.Runtime.Operator), quote(p.Names.StatusSensor))
 }

@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // The heartbeat shows that events travel the whole way, from the EventSource
@@ -66,9 +65,8 @@ func heardJQ(p *Plan, sensor, asks string) string {
 		return fmt.Sprintf(`{go: true, call: {operation: "patch", manifest: {apiVersion: %s, kind: "EventSource", metadata: {name: %s, namespace: %s, %s}, %s}}}`,
 			quote(eventSource.APIVersion()), quote(p.Names.EventSource), quote(p.Install.Namespace), heard, pod)
 	}
-	path := strings.NewReplacer(`\(`, "", ` | @uri)`, "").Replace(address(eventSource, p.Install.Namespace, p.Names.EventSource))
-	return fmt.Sprintf(`{go: true, call: {method: "PATCH", path: %s, type: "application/merge-patch+json", body: ({metadata: {%s}, %s} | tojson)}}`,
-		strings.TrimSuffix(path, `"`)+"?fieldManager="+p.Runtime.Operator+`"`, heard, pod)
+	path := fmt.Sprintf("%s/namespaces/%s/%s/%s?fieldManager=%s", root(eventSource), p.Install.Namespace, eventSource.Plural, p.Names.EventSource, p.Runtime.Operator)
+	return fmt.Sprintf(`{go: true, call: {method: "PATCH", path: %s, type: "application/merge-patch+json", body: ({metadata: {%s}, %s} | tojson)}}`, quote(path), heard, pod)
 }
 
 // eventSource is the kind of the EventSource itself.
