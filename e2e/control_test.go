@@ -103,8 +103,8 @@ func (o *operator) scaleParts(t *testing.T, label string, replicas int) {
 func (o *operator) awaitParts(t *testing.T) {
 	t.Helper()
 	for _, object := range o.objects {
-		label, known := map[string]string{"EventSource": "eventsource-name", "Sensor": "sensor-name"}[object.GetKind()]
-		if !known {
+		label := podLabels[object.GetKind()]
+		if label == "" {
 			continue
 		}
 		o.cluster.await(t, label+" "+object.GetName()+" to be available", 2*time.Minute, deployments, operators, func(s seen) bool {

@@ -19,7 +19,7 @@ import (
 // counter counts the Workflows of an operator and their pods while a scenario
 // runs. It has to watch: both are taken away soon after they are done.
 type counter struct {
-	templates []string // the WorkflowTemplates of the operator
+	of        func(workflow *unstructured.Unstructured) bool // whether it is the operator's
 	mu        sync.Mutex
 	workflows map[types.UID]*unstructured.Unstructured
 	pods      map[types.UID]string // the name of the Workflow
@@ -27,9 +27,9 @@ type counter struct {
 	running   sync.WaitGroup
 }
 
-func count(c *cluster, templates []string) *counter {
+func count(c *cluster, of func(*unstructured.Unstructured) bool) *counter {
 	ctx, cancel := context.WithCancel(context.Background())
-	n := &counter{templates: templates, workflows: map[types.UID]*unstructured.Unstructured{}, pods: map[types.UID]string{}}
+	n := &counter{of: of, workflows: map[types.UID]*unstructured.Unstructured{}, pods: map[types.UID]string{}}
 	n.stop = func() { cancel(); n.running.Wait() }
 	n.running.Go(func() { n.watch(ctx, c, workflows) })
 	n.running.Go(func() { n.watch(ctx, c, pods) })
@@ -42,7 +42,7 @@ func (n *counter) watch(ctx context.Context, c *cluster, gvr schema.GroupVersion
 			n.mu.Lock()
 			defer n.mu.Unlock()
 			for _, o := range s {
-				if gvr == workflows && slices.Contains(n.templates, template(o)) {
+				if gvr == workflows && n.of(o) {
 					n.workflows[o.GetUID()] = o
 				} else if name := o.GetLabels()["workflows.argoproj.io/workflow"]; name != "" {
 					n.pods[o.GetUID()] = name
@@ -53,20 +53,12 @@ func (n *counter) watch(ctx context.Context, c *cluster, gvr schema.GroupVersion
 	}
 }
 
-// template is the WorkflowTemplate that a Workflow is made of.
-func template(w *unstructured.Unstructured) string {
-	return nested(w, "spec", "workflowTemplateRef", "name")
-}
-
-// templates are the names of the operator's WorkflowTemplates.
-func (o *operator) templates() []string {
-	var names []string
-	for _, object := range o.objects {
-		if object.GetKind() == "WorkflowTemplate" {
-			names = append(names, object.GetName())
-		}
-	}
-	return names
+// runs tells whether a Workflow is made of a WorkflowTemplate of the operator.
+func (o *operator) runs(workflow *unstructured.Unstructured) bool {
+	template := nested(workflow, "spec", "workflowTemplateRef", "name")
+	return slices.ContainsFunc(o.objects, func(object *unstructured.Unstructured) bool {
+		return object.GetKind() == "WorkflowTemplate" && object.GetName() == template
+	})
 }
 
 func completed(w *unstructured.Unstructured) bool {
@@ -108,16 +100,20 @@ func (t tally) perEvent() string {
 	return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(t.pods)/float64(t.events)), ".0")
 }
 
-// awaitIdle waits until every Workflow of the operator has come to its end, so that what comes
-// after is counted by itself. The short run has no time for it.
+// awaitIdle waits until every Workflow of the operator has come to its end, so
+// that what comes after is counted by itself. The short run has no time for it.
 func (o *operator) awaitIdle(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
 		return
 	}
-	o.cluster.await(t, "all Workflows to end", 10*time.Minute, workflows, operators, func(s seen) bool {
-		return !slices.ContainsFunc(s, func(w *unstructured.Unstructured) bool {
-			return !completed(w) && slices.Contains(o.counts.templates, template(w))
-		})
+	o.awaitEnd(t, "all Workflows to end", func(*unstructured.Unstructured) bool { return true })
+}
+
+// awaitEnd waits until some of the operator's Workflows have come to their end.
+func (o *operator) awaitEnd(t *testing.T, what string, among func(workflow *unstructured.Unstructured) bool) {
+	t.Helper()
+	o.cluster.await(t, what, 10*time.Minute, workflows, operators, func(s seen) bool {
+		return !slices.ContainsFunc(s, func(w *unstructured.Unstructured) bool { return o.runs(w) && !completed(w) && among(w) })
 	})
 }

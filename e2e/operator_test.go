@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -59,7 +58,7 @@ func (c *cluster) install(t *testing.T, name, definition string) *operator {
 	o.objects = decode(t, o.manifest)
 	o.take(t)
 	o.audit = openAudit(t)
-	o.counts = count(c, o.templates())
+	o.counts = count(c, o.runs)
 	t.Cleanup(func() {
 		if t.Failed() {
 			o.dump(t)
@@ -102,34 +101,33 @@ func (o *operator) only(kind string) *unstructured.Unstructured {
 	return &unstructured.Unstructured{}
 }
 
+// podLabels are the labels by which Argo Events finds the pods of what it runs,
+// by kind.
+var podLabels = map[string]string{"EventSource": "eventsource-name", "Sensor": "sensor-name"}
+
 // awaitListening waits until the EventSource watches and every Sensor subscribes:
 // their Deployments are available, and their logs say so. (Their pods take no
 // readiness probes.)
 func (o *operator) awaitListening(t *testing.T) {
 	t.Helper()
-	type part struct {
-		label, name, says string
-		times             int
-	}
-	var parts []part
 	for _, object := range o.objects {
+		label, name, says, times := podLabels[object.GetKind()], object.GetName(), "started subscribing to events", 1
 		switch object.GetKind() {
 		case "EventSource":
-			parts = append(parts, part{"eventsource-name", object.GetName(), "running informer", o.watched()})
+			says, times = "running informer", o.watched()
 		case "Sensor":
-			parts = append(parts, part{"sensor-name", object.GetName(), "started subscribing to events", 1})
+		default:
+			continue
 		}
-	}
-	for _, part := range parts {
-		o.cluster.await(t, part.name+" to be available", 2*time.Minute, deployments, operators, func(s seen) bool {
-			list := s.withLabel(part.label, part.name)
+		o.cluster.await(t, name+" to be available", 2*time.Minute, deployments, operators, func(s seen) bool {
+			list := s.withLabel(label, name)
 			if len(list) != 1 {
 				return false
 			}
 			available, _, _ := condition(list[0], "Available")
 			return available == "True" && number(list[0], "status", "observedGeneration") == list[0].GetGeneration()
 		})
-		o.awaitLog(t, part.label+"="+part.name, part.says, part.times)
+		o.awaitLog(t, label+"="+name, says, times)
 	}
 	o.awaitHeard(t)
 }
@@ -210,8 +208,8 @@ func (o *operator) uninstall(t *testing.T) {
 	}
 	o.removeWorkflows(t)
 	for _, object := range o.objects {
-		label, known := map[string]string{"EventSource": "eventsource-name", "Sensor": "sensor-name"}[object.GetKind()]
-		if !known {
+		label := podLabels[object.GetKind()]
+		if label == "" {
 			continue
 		}
 		_, err := try(nil, "kubectl", "wait", "--for=delete", "pods", "-l", label+"="+object.GetName(), "-n", operators, "--timeout=60s")
@@ -230,7 +228,7 @@ func (o *operator) removeWorkflows(t *testing.T) {
 		return
 	}
 	for i := range list.Items {
-		if !slices.Contains(o.templates(), template(&list.Items[i])) {
+		if !o.runs(&list.Items[i]) {
 			continue
 		}
 		if err := client.Delete(context.Background(), list.Items[i].GetName(), metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
