@@ -196,14 +196,7 @@ func newProject(s streams, flags initFlags) (scaffold.Project, error) {
 	default:
 		project, findings = scaffold.FromCRD(flags.options, filepath.ToSlash(flags.crd), data)
 	}
-	printer := diag.Printer{Colour: colour(s.err), Source: func(string) []byte { return data }}
-	if err := printer.Print(s.err, findings); err != nil {
-		return scaffold.Project{}, err
-	}
-	if findings.HasErrors() {
-		return scaffold.Project{}, errFindings
-	}
-	return project, nil
+	return project, reportFrom(s, func(string) []byte { return data }, findings)
 }
 
 func readCRD(stdin io.Reader, name string) (data []byte, err error) {
@@ -220,18 +213,17 @@ func readCRD(stdin io.Reader, name string) (data []byte, err error) {
 
 // refuse prints why a project is of no use.
 func refuse(s streams, result scaffold.Result) error {
-	printer := diag.Printer{Colour: colour(s.err), Source: func(name string) []byte {
+	err := reportFrom(s, func(name string) []byte {
 		i := slices.IndexFunc(result.Files, func(f scaffold.File) bool { return f.Path == name })
 		if i < 0 {
 			return nil
 		}
 		return result.Files[i].Data
-	}}
-	if err := printer.Print(s.err, result.Findings); err != nil {
-		return err
+	}, result.Findings)
+	if errors.Is(err, errFindings) {
+		fmt.Fprintf(s.err, "argoperator: nothing was written: the project would not be without errors\n")
 	}
-	fmt.Fprintf(s.err, "argoperator: nothing was written: the project would not be without errors\n")
-	return errFindings
+	return err
 }
 
 // write writes the project, unless something is in the way.

@@ -103,7 +103,12 @@ func (f *sourceFlags) source(name, dir string, data []byte, lenient bool) ([]arg
 // report prints findings beside the output; it returns errFindings where they
 // end the command.
 func report(s streams, sources []argoperator.Source, findings diag.List) error {
-	printer := diag.Printer{Colour: colour(s.err), Source: excerpts(sources)}
+	return reportFrom(s, excerpts(sources), findings)
+}
+
+// reportFrom is report with the text that findings point into.
+func reportFrom(s streams, source diag.Source, findings diag.List) error {
+	printer := diag.Printer{Colour: colour(s.err), Source: source}
 	if err := printer.Print(s.err, findings); err != nil {
 		return err
 	}
