@@ -20,10 +20,7 @@ import (
 	cloudevents "github.com/cloudevents/sdk-go/v2"
 	"github.com/itchyny/gojq"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/argoperator/argoperator/pkg/resource"
 )
 
 // Bus is a simulation with a bus between the EventSources and the Sensors: each
@@ -59,18 +56,16 @@ type Bad struct {
 }
 
 // Shared is what takes long to make and does not change: the programs of the
-// Sensors and the schemas. It is for one goroutine.
+// Sensors, which the bus runs without the detours of Argo's code, and what every
+// simulation can share. It is for one goroutine.
 type Shared struct {
 	programs map[string]*gojq.Code
-	tracked  map[tracked]*tracker
-	schemas  map[schema.GroupVersionKind]*resource.Schema
+	prepared *Prepared
 }
 
 // NewShared returns an empty one.
 func NewShared() *Shared {
-	return &Shared{
-		programs: map[string]*gojq.Code{}, tracked: map[tracked]*tracker{}, schemas: map[schema.GroupVersionKind]*resource.Schema{},
-	}
+	return &Shared{programs: map[string]*gojq.Code{}, prepared: NewPrepared()}
 }
 
 // queue is what a trigger has yet to do.
@@ -98,6 +93,7 @@ const retries = 3
 
 // NewBus begins with an empty cluster.
 func NewBus(in Inputs, shared *Shared, r *rand.Rand) (*Bus, error) {
+	in.Prepared = shared.prepared
 	s, err := New(in)
 	if err != nil {
 		return nil, err
@@ -112,7 +108,6 @@ func NewBus(in Inputs, shared *Shared, r *rand.Rand) (*Bus, error) {
 	s.cluster.uid = func(made int) types.UID { // the first digits differ, as those of true ones
 		return types.UID(fmt.Sprintf("%04x0000-0000-0000-0000-%012d", made*7919%65536, made))
 	}
-	s.cluster.tracked, s.cluster.schemas = shared.tracked, shared.schemas
 	s.api = http.HandlerFunc(b.serve)
 	return b, nil
 }

@@ -10,8 +10,7 @@ import (
 
 // Prepared is what takes long to make and is the same for every simulation of
 // the same objects: schemas with their rules, who manages fields, and the jq of
-// transforms. It is
-// safe for concurrent use.
+// transforms. It is safe for concurrent use.
 type Prepared struct {
 	mu       sync.Mutex
 	trackers map[tracked]*tracker
