@@ -3,11 +3,12 @@
 package e2e
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -46,18 +47,25 @@ var granted = map[string]string{
 }
 
 // about is the definition that a page installs itself.
-var about = map[string]string{"README.md": "examples/memcached"}
+func about(page string) string {
+	switch page {
+	case "README.md":
+		return "examples/memcached"
+	case "docs/tutorial.md":
+		return "site"
+	}
+	return cmp.Or(granted[page], path.Dir(page))
+}
 
 func read(t *testing.T, page pages.Page) {
-	definition := about[page.Name] + granted[page.Name]
-	if definition == "" {
-		definition = strings.TrimSuffix(page.Name, "/README.md")
-	}
+	definition := about(page.Name)
 	reader := newReader(t)
-	c := connect(t)
-	o := &operator{cluster: c, name: page.Name, manifest: generate(t, filepath.Join("..", definition))}
-	o.objects = decode(t, o.manifest)
-	o.take(t)
+	o := &operator{cluster: connect(t), name: page.Name}
+	if strings.HasPrefix(definition, "examples/") {
+		o.manifest = generate(t, filepath.Join("..", definition))
+		o.objects = decode(t, o.manifest)
+		o.take(t)
+	}
 	t.Cleanup(func() {
 		if t.Failed() {
 			o.dump(t)
@@ -78,9 +86,7 @@ func read(t *testing.T, page pages.Page) {
 		}
 	}
 	for _, b := range page.Blocks {
-		if b.OnCluster() {
-			reader.follow(t, b)
-		}
+		reader.follow(t, b)
 	}
 }
 
@@ -116,16 +122,21 @@ func (r reader) shell(ctx context.Context, script string) (printed string, err e
 
 func (r reader) follow(t *testing.T, b pages.Block) {
 	t.Helper()
-	if b.Words[0] == "sh" {
+	switch {
+	case b.File() != "":
+		if err := os.WriteFile(filepath.Join(r.dir, b.File()), []byte(b.Text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	case b.Words[0] == "sh" && b.Info() != "sh ci":
 		printed, err := r.shell(t.Context(), b.Text)
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", b.At, err, printed)
 		}
 		t.Logf("%s:\n%s", b.At, printed)
-		return
-	}
-	for _, e := range b.Exchanges() {
-		r.converse(t, b.At, e)
+	case b.Words[0] == "console":
+		for _, e := range b.Exchanges() {
+			r.converse(t, b.At, e)
+		}
 	}
 }
 
@@ -136,22 +147,9 @@ func (r reader) converse(t *testing.T, at string, e pages.Exchange) {
 	var printed string
 	err := wait.PollUntilContextTimeout(t.Context(), time.Second, patient(3*time.Minute), true, func(ctx context.Context) (bool, error) {
 		printed, _ = r.shell(ctx, e.Command) // it may be about a failure
-		return timeless(printed) == timeless(e.Prints), nil
+		return pages.Timeless(printed) == pages.Timeless(e.Prints), nil
 	})
 	if err != nil {
 		t.Fatalf("%s: $ %s\nthe page says\n%s\nand there is\n%s", at, e.Command, e.Prints, printed)
 	}
-}
-
-var (
-	age    = regexp.MustCompile(`\b([0-9]+[smhd])+\b`)
-	spaces = regexp.MustCompile(` +`)
-)
-
-// timeless is a text without what differs from one time to the next: ages, the
-// widths of columns, and that something is there already.
-func timeless(text string) string {
-	text = age.ReplaceAllString(text, "AGE")
-	text = regexp.MustCompile(`(?m) (unchanged|configured)$`).ReplaceAllString(text, " created")
-	return strings.TrimSpace(spaces.ReplaceAllString(text, " "))
 }

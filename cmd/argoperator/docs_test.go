@@ -65,7 +65,7 @@ func try(t *testing.T, b pages.Block, dir string) {
 	case b.Info() == "console":
 		for _, e := range b.Exchanges() {
 			printed, _ := shell(dir, e.Command) // it may be about a failure
-			if diff := gocmp.Diff(e.Prints, strings.TrimSuffix(printed, "\n")); diff != "" {
+			if diff := gocmp.Diff(pages.Timeless(e.Prints), pages.Timeless(printed)); diff != "" {
 				t.Errorf("%s: $ %s\n(-page +printed)\n%s", b.At, e.Command, diff)
 			}
 		}

@@ -114,3 +114,18 @@ func blocks(p Page) ([]Block, error) {
 	}
 	return out, nil
 }
+
+var (
+	duration = regexp.MustCompile(`\b([0-9.]+(ms|µs|[smhd]))+\b`)
+	already  = regexp.MustCompile(`(?m) (unchanged|configured)$`)
+	spaces   = regexp.MustCompile(`  +`)
+)
+
+// Timeless is a text without what differs from one time to the next: how long
+// something took, how old it is, the widths of columns, and that something was
+// there before.
+func Timeless(text string) string {
+	text = duration.ReplaceAllString(text, "AGE")
+	text = already.ReplaceAllString(text, " created")
+	return strings.TrimSpace(spaces.ReplaceAllString(text, "  "))
+}
