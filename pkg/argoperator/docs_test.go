@@ -165,14 +165,20 @@ func TestDocsLinks(t *testing.T) {
 }
 
 // TestDocsWidth keeps lines short enough to be read side by side; tables and
-// what the code says cannot be broken.
+// what the program says cannot be broken.
 func TestDocsWidth(t *testing.T) {
 	for _, p := range docs(t) {
 		if strings.HasPrefix(p.Name, "docs/reference/") {
 			continue
 		}
+		said := ""
+		for _, b := range p.Blocks {
+			if b.Words[0] == "console" {
+				said += b.Text
+			}
+		}
 		for i, line := range strings.Split(p.Text, "\n") {
-			if n := len([]rune(line)); n > 130 && !strings.HasPrefix(line, "|") && !strings.Contains(line, "://") {
+			if n := len([]rune(line)); n > 130 && !strings.HasPrefix(line, "|") && !strings.Contains(said, line+"\n") && !strings.Contains(line, "://") {
 				t.Errorf("%s:%d has %d characters, more than 130", p.Name, i+1, n)
 			}
 		}
