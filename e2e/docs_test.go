@@ -122,12 +122,12 @@ func (r reader) shell(ctx context.Context, script string) (printed string, err e
 
 func (r reader) follow(t *testing.T, b pages.Block) {
 	t.Helper()
+	if err := b.Save(r.dir); err != nil {
+		t.Fatal(err)
+	}
 	switch {
-	case b.File() != "":
-		if err := os.WriteFile(filepath.Join(r.dir, b.File()), []byte(b.Text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	case b.Words[0] == "sh" && b.Info() != "sh ci":
+	case !b.Runs(), b.Info() == "sh ci":
+	case b.Words[0] == "sh":
 		printed, err := r.shell(t.Context(), b.Text)
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", b.At, err, printed)

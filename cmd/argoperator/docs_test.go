@@ -44,11 +44,10 @@ func TestDocsRun(t *testing.T) {
 
 func try(t *testing.T, b pages.Block, dir string) {
 	t.Helper()
+	if err := b.Save(dir); err != nil {
+		t.Fatal(err)
+	}
 	switch {
-	case b.File() != "":
-		if err := os.WriteFile(filepath.Join(dir, b.File()), []byte(b.Text), 0o644); err != nil {
-			t.Fatal(err)
-		}
 	case !b.Runs():
 	case b.OnCluster():
 		if !strings.Contains(b.Text, "kubectl") {

@@ -39,17 +39,29 @@ type Block struct {
 func (b Block) Info() string { return strings.Join(b.Words, " ") }
 
 // Runs tells whether there is something to run.
-func (b Block) Runs() bool { return b.Words[0] == "sh" || b.Words[0] == "console" }
+func (b Block) Runs() bool { return (b.Words[0] == "sh" || b.Words[0] == "console") && b.File() == "" }
 
 // OnCluster tells whether it takes a cluster.
 func (b Block) OnCluster() bool { return b.Runs() && len(b.Words) == 2 && b.Words[1] == "cluster" }
 
 // File is the name of the file that the block is; "" for another block.
 func (b Block) File() string {
-	if !b.Runs() && len(b.Words) == 2 && strings.Contains(b.Words[1], ".") {
+	if len(b.Words) == 2 && strings.Contains(b.Words[1], ".") {
 		return b.Words[1]
 	}
 	return ""
+}
+
+// Save writes the file that the block is, if it is one, into a directory.
+func (b Block) Save(dir string) error {
+	if b.File() == "" {
+		return nil
+	}
+	file := filepath.Join(dir, filepath.FromSlash(b.File()))
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(b.Text), 0o600)
 }
 
 // Exchange is a command with what it prints.
