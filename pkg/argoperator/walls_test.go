@@ -99,6 +99,7 @@ var rooms = []room{
 		others: []string{"github.com/spf13/cobra", "golang.org/x/term", "k8s.io/apimachinery/pkg/util/validation"},
 	},
 	{path: reporter},
+	{path: "e2e/pages"},
 	{path: "e2e/realcrds"},
 	{path: "e2e", others: []string{"k8s.io/", "sigs.k8s.io/"}},
 }
