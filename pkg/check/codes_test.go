@@ -33,4 +33,17 @@ func TestEveryCodeHasAMutation(t *testing.T) {
 		}
 		return true
 	})
+	codes[CodeChild] = true
+	for _, c := range Codes() {
+		if !codes[c.Code] {
+			t.Errorf("%s is said to mean something, twice or without a constant", c.Code)
+		}
+		delete(codes, c.Code)
+		if !strings.HasSuffix(c.Doc, ".") {
+			t.Errorf("%s: no sentence says what it means", c.Code)
+		}
+	}
+	for code := range codes {
+		t.Errorf("nothing says what %s means", code)
+	}
 }
