@@ -25,6 +25,9 @@ func ask(s streams, flags initFlags, given func(flag string) bool) (scaffold.Opt
 	if flags.crd == "" && o.Kind == "" {
 		d.ask("Kind that the operator's users write", "Kind", &o.Kind, kindOf(o.Name), nil)
 	}
+	if len(flags.objects) > 0 {
+		return d.options, d.failed
+	}
 	if flags.crd == "" && !given("child") {
 		d.ask("What it keeps for each of them", "Child", &o.Child, o.Child, scaffold.Children())
 	}

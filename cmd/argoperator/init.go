@@ -23,7 +23,8 @@ import (
 type initFlags struct {
 	options scaffold.Options
 	dir     string
-	crd     string // the file with the CustomResourceDefinition; empty: a kind of one's own
+	crd     string   // the file with the CustomResourceDefinition; empty: a kind of one's own
+	objects []string // files with objects that become the children
 }
 
 func newInit(s streams) *cobra.Command {
@@ -38,10 +39,15 @@ file.
 
 What an operator keeps for each custom resource begins as one object, made from a
 template or, with --logic, by a program. On a terminal, init asks for what the
-flags leave open.`,
+flags leave open.
+
+With --from-manifest, it begins with the objects of a file, a directory or
+standard input instead: each becomes a child, and what its users would set, such
+as image, replicas and host, fields of the kind.`,
 		Example: `  argoperator init guestbook --group example.com --kind Guestbook
   argoperator init guestbook --group example.com --kind Guestbook --logic python
-  argoperator init certs --from-crd cert-manager.crds.yaml --kind Certificate`,
+  argoperator init certs --from-crd cert-manager.crds.yaml --kind Certificate
+  kubectl get deployment,service web -o yaml | argoperator init web --group example.com --kind Web --from-manifest -`,
 		Args: oneName,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -60,6 +66,7 @@ flags leave open.`,
 	cmd.Flags().StringVar(&o.Child, "child", scaffold.Children()[0], "what to keep for each custom resource: "+strings.Join(scaffold.Children(), "|"))
 	cmd.Flags().StringVar(&o.Logic, "logic", "", "let a program make it, in a language: "+strings.Join(scaffold.Languages(), "|"))
 	cmd.Flags().StringVar(&flags.crd, "from-crd", "", "file with the CustomResourceDefinition of a kind that there is already, or -")
+	cmd.Flags().StringArrayVar(&flags.objects, "from-manifest", nil, "file or directory with objects to keep for each custom resource, or -; repeatable")
 	cmd.Flags().StringVarP(&o.Namespace, "namespace", "n", "argo-events", "namespace to install the operator into")
 	completeWith(cmd, "scope", scaffold.Scopes())
 	completeWith(cmd, "child", scaffold.Children())
@@ -114,6 +121,13 @@ func initialize(cmd *cobra.Command, s streams, flags initFlags) error {
 
 // excluded refuses flags that say what a CustomResourceDefinition says.
 func excluded(cmd *cobra.Command, flags initFlags) error {
+	if len(flags.objects) > 0 {
+		for _, flag := range []string{"child", "logic", "from-crd"} {
+			if cmd.Flags().Changed(flag) {
+				return usagef("--%s does not go with --from-manifest: the manifests say what is kept", flag)
+			}
+		}
+	}
 	if flags.crd == "" {
 		return nil
 	}
@@ -182,7 +196,10 @@ func explained(p scaffold.Problem) string {
 
 // newProject is what the flags ask for.
 func newProject(s streams, flags initFlags) (scaffold.Project, error) {
-	if flags.crd == "" {
+	switch {
+	case len(flags.objects) > 0:
+		return fromManifests(s, flags)
+	case flags.crd == "":
 		return scaffold.New(flags.options), nil
 	}
 	data, err := readCRD(s.in, flags.crd)
@@ -197,6 +214,23 @@ func newProject(s streams, flags initFlags) (scaffold.Project, error) {
 		project, findings = scaffold.FromCRD(flags.options, filepath.ToSlash(flags.crd), data)
 	}
 	return project, reportFrom(s, func(string) []byte { return data }, findings)
+}
+
+// fromManifests is the project of objects that there are already.
+func fromManifests(s streams, flags initFlags) (scaffold.Project, error) {
+	files := sourceFlags{names: flags.objects, recursive: true, alone: true}
+	sources, findings, err := files.read(s.in)
+	if err != nil {
+		return scaffold.Project{}, err
+	}
+	for i := range findings {
+		findings[i].Hint = "check the name given with --from-manifest"
+	}
+	if findings.HasErrors() {
+		return scaffold.Project{}, report(s, sources, findings)
+	}
+	project, findings := scaffold.FromManifests(flags.options, sources)
+	return project, report(s, sources, findings)
 }
 
 func readCRD(stdin io.Reader, name string) (data []byte, err error) {

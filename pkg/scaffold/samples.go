@@ -55,7 +55,11 @@ func samples(d *definition.Definition, api API) (out []Sample, notes []string, e
 	name := strings.ToLower(api.Kind)
 	working := d.WorkingVersion()
 	if d.CRD == nil {
-		s, err := sample(d, api, working, (*resource.Schema).Full)
+		make := (*resource.Schema).Full
+		if api.Sample != "" {
+			make = withDefaults
+		}
+		s, err := sample(d, api, working, make)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -116,12 +120,24 @@ func sample(d *definition.Definition, api API, version string, make func(*resour
 	}
 	metadata, _ := object["metadata"].(map[string]any)
 	delete(metadata, "namespace")
+	if api.Sample != "" {
+		metadata["name"] = api.Sample
+	}
 	name, _ := metadata["name"].(string)
 	data, err := yaml.Marshal(object)
 	if err != nil {
 		return Sample{}, fmt.Errorf("writing a sample: %w", err)
 	}
 	return Sample{Name: name, data: data}, nil
+}
+
+// withDefaults makes an object that says what it is if nothing is said.
+func withDefaults(s *resource.Schema) (map[string]any, error) {
+	object, err := s.Minimal()
+	if err == nil {
+		s.Default(object)
+	}
+	return object, err
 }
 
 // bare is a custom resource that is to be filled in.

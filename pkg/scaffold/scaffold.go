@@ -57,7 +57,13 @@ type API struct {
 	Spec, Status []Field // the schema, in the short form
 	Columns      []Column
 	Scale        *Scale
+	Rules        []Rule
+	// Sample is the name of a custom resource that has all defaults, to begin with. Without one, it has all fields.
+	Sample string
 }
+
+// Rule is one of CEL that a custom resource is held to.
+type Rule struct{ Rule, Message string }
 
 // Field is a field with its value: a type of the short form, or an expression.
 // One with fields of its own has no value.
@@ -80,6 +86,12 @@ type Child struct {
 	APIVersion, Kind string
 	When, ReadyWhen  string // empty: not written
 	OnDelete         string
+	// Of a kind that is not built into Kubernetes: the file with its CustomResourceDefinition, or what else is known of it.
+	CRD, Plural, Scope string
+	// Suffix is what its name has behind that of the custom resource.
+	Suffix string
+	// Scaled: its spec.replicas is that of the custom resource.
+	Scaled bool
 }
 
 // Logic is the program that computes the children.
