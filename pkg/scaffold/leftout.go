@@ -91,16 +91,21 @@ func withoutServerMade(fields map[string]any) {
 		}
 	})
 	withoutEmpty(metadata, "annotations")
-	keep := []any{}
+	withoutFinalizers(metadata)
+	ofKind(fields, live)
+}
+
+// withoutFinalizers takes away those that Kubernetes adds.
+func withoutFinalizers(metadata map[string]any) {
+	var keep []any
 	for _, finalizer := range list(metadata, "finalizers") {
 		if text, _ := finalizer.(string); !strings.HasPrefix(text, "kubernetes.io/") && text != "foregroundDeletion" && text != "orphan" {
 			keep = append(keep, finalizer)
 		}
 	}
-	if metadata["finalizers"] = keep; len(keep) == 0 {
-		delete(metadata, "finalizers")
+	if delete(metadata, "finalizers"); len(keep) > 0 {
+		metadata["finalizers"] = keep
 	}
-	ofKind(fields, live)
 }
 
 // ofKind takes away what the API server fills in for some kinds.

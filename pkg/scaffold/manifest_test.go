@@ -262,3 +262,169 @@ func clean(value any, namespace string) {
 		}
 	}
 }
+
+// imported is the project of objects, each in short, and what is said of them.
+func imported(o Options, objects ...string) (Project, []string) {
+	o.Name, o.Group, o.Kind = "app", "example.com", "App"
+	p, findings := FromManifests(o, []definition.Input{{Name: "f.yaml", Data: []byte(strings.Join(objects, "\n---\n"))}})
+	var said []string
+	for _, f := range findings {
+		said = append(said, f.Message)
+	}
+	return p, said
+}
+
+func named(kind, name, more string) string {
+	version := map[string]string{"Deployment": "apps/v1", "Role": "rbac.authorization.k8s.io/v1"}[kind]
+	if version == "" {
+		version = "v1"
+	}
+	return fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata: {name: %q}\n%s", version, kind, name, more)
+}
+
+func TestManifestNames(t *testing.T) {
+	tests := []struct {
+		name, reason, sample string
+		names, want          []string
+	}{
+		{"one", "it is the custom resource", "web", []string{"web"}, []string{ownName}},
+		{"same", "of different kinds they are the same", "web", []string{"web", "web"}, []string{ownName, ownName}},
+		{"begin the same", "what is common is the name", "my-web", []string{"my-web-a", "my-web", "my-web-b-c"}, []string{ownName + "-a", ownName, ownName + "-b-c"}},
+		{"within a word", "words are not cut", "my", []string{"my-web", "my-wed"}, []string{ownName + "-web", ownName + "-wed"}},
+		{"nothing", "each has it in front", "sample", []string{"front", "back"}, []string{ownName + "-front", ownName + "-back"}},
+		{"dots", "they are no ends of words", "a.b", []string{"a.b-c", "a.b"}, []string{ownName + "-c", ownName}},
+		{"no name for an object", "the sample cannot have it", "sample", []string{"a:b"}, []string{ownName}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var objects []string
+			for i, name := range tt.names {
+				objects = append(objects, named([]string{"Role", "ConfigMap", "ServiceAccount"}[i], name, ""))
+			}
+			p, said := imported(Options{}, objects...)
+			var got []string
+			for _, f := range p.Files {
+				_, rest, _ := strings.Cut(string(f.Data), "\n  name: ")
+				name, _, _ := strings.Cut(rest, "\n")
+				got = append(got, name)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s%q", tt.reason, diff, said)
+			}
+			if p.API.Sample != tt.sample {
+				t.Errorf("the sample is called %q", p.API.Sample)
+			}
+		})
+	}
+}
+
+func TestManifestHosts(t *testing.T) {
+	const db = "${ .metadata.name }-db"
+	tests := []struct{ name, reason, key, text, want string }{
+		{"port", "a host has one", "x", "app-db:5432", db + ":5432"},
+		{"URL", "it names a host", "x", "http://app-db/x", "http://" + db + "/x"},
+		{"user", "so does this", "x", "pg://me:pw@app-db", "pg://me:pw@" + db},
+		{"own namespace", "it is the custom resource's", "x", "app-db.live.svc.cluster.local", db + ".${ .metadata.namespace }.svc.cluster.local"},
+		{"short", "the same", "x", "a app-db.live b", "a " + db + ".${ .metadata.namespace } b"},
+		{"several", "all of them", "x", "app-db:1234,app-db:1235", db + ":1234," + db + ":1235"},
+		{"key", "what it is called says so", "DB_HOST", "app-db", db},
+		{"word", "it may mean anything", "x", "app-db", ""},
+		{"among words", "the same", "DB_HOST", "the app-db is here", ""},
+		{"longer word", "another name", "x", "my-app-db:5432 app-db-2:5432 app-db_x:5432", ""},
+		{"another namespace", "another's Service", "x", "app-db.other.svc:5432", ""},
+		{"domain", "the same", "x", "app-db.example.com:5432", ""},
+		{"variable", "a shell fills it in", "x", "$app-db:5432", ""},
+		{"beside an expression", "one is escaped, one is not", "x", "${X}http://app-db:80/{{ .Values.x }}", "$${X}http://" + db + `:80/${ "{{" } .Values.x }}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			service := "apiVersion: v1\nkind: Service\nmetadata: {name: app-db, namespace: live}\nspec: {ports: [{port: 5432}]}"
+			m := newManifest(t, service, named("ConfigMap", "app", fmt.Sprintf("data: {%s: %q}", tt.key, tt.text)))
+			got, _ := mapping(m.kept[1].fields, "data")[tt.key].(expr)
+			if diff := cmp.Diff(tt.want, string(got)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
+			}
+		})
+	}
+}
+
+// newManifest is one whose references are found.
+func newManifest(t *testing.T, objects ...string) *manifest {
+	t.Helper()
+	m := &manifest{}
+	m.read(definition.Input{Name: "f.yaml", Data: []byte(strings.Join(objects, "\n---\n"))})
+	m.name()
+	m.refer()
+	return m
+}
+
+// TestManifestFindings: what is left out, or to be known, is said.
+func TestManifestFindings(t *testing.T) {
+	config := named("ConfigMap", "app", "data: {a: b}")
+	tests := []struct {
+		name, reason string
+		objects      []string
+		want         []string
+		files        int
+	}{
+		{"nothing", "there is nothing to begin with", nil, []string{"there is no object in it that an operator could keep"}, 0},
+		{"no object", "the same", []string{"a: b"}, []string{"there is no object in it that an operator could keep", "a document without apiVersion and kind is left out"}, 0},
+		{"a list of nothing", "the same", []string{"apiVersion: v1\nkind: List\nitems: []"}, []string{"there is no object in it that an operator could keep"}, 0},
+		{"text", "as of a wrong file", []string{"hello"}, []string{"the document is the string \"hello\", want an object"}, 0},
+		{"broken", "with its place", []string{config, "a: ["}, []string{"not legal YAML: did not find expected node content"}, 0},
+		{"twice", "one namespace has one", []string{config, config}, []string{"ConfigMap app is left out: there is one of that name already"}, 1},
+		{"unnamed", "it could not be found again", []string{config, "apiVersion: v1\nkind: Pod\nmetadata: {generateName: x-}"}, []string{"Pod is left out: it has no metadata.name"}, 1},
+		{
+			"kustomization", "it is an input of another tool", []string{config, "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization"},
+			[]string{"Kustomization is left out: it is no object but says how some are made"}, 1,
+		},
+		{
+			"unknown kind", "its plural may be another", []string{"apiVersion: farm.example.org/v1\nkind: Ox\nmetadata: {name: app}"},
+			[]string{"of the kind Ox no CustomResourceDefinition is there: its plural is guessed, oxen"}, 1,
+		},
+		{
+			"known kind", "its CustomResourceDefinition is among the objects", []string{"apiVersion: example.com/v1\nkind: One\nmetadata: {name: app}\nspec: {a: x}", strings.Replace(small("One", ""), "Cluster", "Namespaced", 1)},
+			[]string{"CustomResourceDefinition ones.example.com is left out: it belongs to the cluster, not to one custom resource"}, 2,
+		},
+		{
+			"odd types", "nothing is taken for granted", []string{"apiVersion: apps/v1\nkind: ConfigMap\nmetadata: {name: app, labels: [], annotations: x, finalizers: 3}\nspec: [1, {template: 3}]\ndata: 7"},
+			[]string{"of the kind ConfigMap no CustomResourceDefinition is there: its plural is guessed, configmaps"}, 1,
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p, said := imported(Options{}, tt.objects...)
+			if diff := cmp.Diff(tt.want, said); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
+			}
+			if len(p.Files) != tt.files {
+				t.Errorf("%s: %d files", tt.reason, len(p.Files))
+			}
+			if tt.files > 0 && tt.name != "odd types" {
+				if result, err := Files(p); err != nil || result.Findings.HasErrors() {
+					t.Errorf("%v %+v\n%s", err, result.Findings, p.Files[0].Data)
+				}
+			}
+		})
+	}
+}
+
+// FuzzFromManifests: whatever is read, nothing breaks.
+func FuzzFromManifests(f *testing.F) {
+	files, err := filepath.Glob("testdata/manifests/*")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range append(files, "testdata/byhand/greeter.yaml") {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+		f.Add([]byte(strings.Replace(string(data), "metadata:\n  name: everybody # of us\n", "", 1)))
+	}
+	f.Fuzz(func(_ *testing.T, data []byte) {
+		FromManifests(Options{}, []definition.Input{{Name: "f.yaml", Data: data}})
+		FromTutorial(Options{}, []definition.Input{{Name: "f.yaml", Data: data}})
+	})
+}

@@ -78,6 +78,9 @@ func samples(d *definition.Definition, api API) (out []Sample, notes []string, e
 		}
 	}
 	add(working, "samples/"+name+".yaml", (*resource.Schema).Minimal)
+	if api.SampleFile != nil {
+		out, notes = []Sample{given(api, "samples/"+name+".yaml")}, nil
+	}
 	if len(out) == 0 {
 		out = append(out, bare(api, working, "samples/"+name+".yaml"))
 		notes[0] = fmt.Sprintf("%s is to be filled in: %s", out[0].File, strings.TrimPrefix(notes[0], "there is no "+out[0].File+": "))
@@ -129,6 +132,11 @@ func sample(d *definition.Definition, api API, version string, make func(*resour
 		return Sample{}, fmt.Errorf("writing a sample: %w", err)
 	}
 	return Sample{Name: name, data: data}, nil
+}
+
+// given is a custom resource that is there already.
+func given(api API, file string) Sample {
+	return Sample{File: file, Name: api.Sample, data: api.SampleFile}
 }
 
 // withDefaults makes an object that says what it is if nothing is said.
