@@ -32,7 +32,8 @@ func leftOut(o definition.Object) (why, hint string) {
 		return fmt.Sprintf("%s made it", owner(owners)), ""
 	case slices.Contains([]string{"Event", "Endpoints", "EndpointSlice", "ControllerRevision", "Lease"}, kind):
 		return "Kubernetes makes it", ""
-	case kind == "ConfigMap" && name == "kube-root-ca.crt", kind == "ServiceAccount" && name == "default":
+	case kind == "ConfigMap" && name == "kube-root-ca.crt", kind == "ServiceAccount" && name == "default",
+		kind == "Service" && name == "kubernetes" && mapping(metadata, "labels")["component"] == "apiserver":
 		return "Kubernetes makes one in every namespace", ""
 	case name == "":
 		return "it has no metadata.name", ""

@@ -114,6 +114,10 @@ func (m *manifest) take(o definition.Object) {
 	p.fields, _ = plain(o.Fields).(map[string]any)
 	withoutServerMade(p.fields)
 	m.portsOfNodes(p)
+	if kind == "Job" || kind == "Pod" {
+		m.warn(o.Position("kind"), diag.Changed, fmt.Sprintf("Kubernetes lets nobody change the containers of %s: another value of their fields will be refused", called(kind, name)),
+			"a Deployment or a CronJob can be changed; or write immutable=true to these fields")
+	}
 	m.kept = append(m.kept, p)
 }
 

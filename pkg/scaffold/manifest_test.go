@@ -375,20 +375,36 @@ func TestManifestFindings(t *testing.T) {
 		{"twice", "one namespace has one", []string{config, config}, []string{"ConfigMap app is left out: there is one of that name already"}, 1},
 		{"unnamed", "it could not be found again", []string{config, "apiVersion: v1\nkind: Pod\nmetadata: {generateName: x-}"}, []string{"Pod is left out: it has no metadata.name"}, 1},
 		{
-			"kustomization", "it is an input of another tool", []string{config, "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization"},
-			[]string{"Kustomization is left out: it is no object but says how some are made"}, 1,
+			"kustomization", "it is an input of another tool",
+			[]string{config, "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization"},
+			[]string{"Kustomization is left out: it is no object but says how some are made"},
+			1,
 		},
 		{
-			"unknown kind", "its plural may be another", []string{"apiVersion: farm.example.org/v1\nkind: Ox\nmetadata: {name: app}"},
-			[]string{"of the kind Ox no CustomResourceDefinition is there: its plural is guessed, oxen"}, 1,
+			"Job", "it could be thought of as a Deployment", []string{"apiVersion: batch/v1\nkind: Job\nmetadata: {name: app}\nspec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: \"a:1\"}]}}}"},
+			[]string{"Kubernetes lets nobody change the containers of Job app: another value of their fields will be refused"}, 1,
 		},
 		{
-			"known kind", "its CustomResourceDefinition is among the objects", []string{"apiVersion: example.com/v1\nkind: One\nmetadata: {name: app}\nspec: {a: x}", strings.Replace(small("One", ""), "Cluster", "Namespaced", 1)},
-			[]string{"CustomResourceDefinition ones.example.com is left out: it belongs to the cluster, not to one custom resource"}, 2,
+			"made by Kubernetes", "every namespace has them", []string{config, named("ServiceAccount", "default", ""), "apiVersion: v1\nkind: Service\nmetadata: {name: kubernetes, labels: {component: apiserver}}\n"},
+			[]string{"ServiceAccount default is left out: Kubernetes makes one in every namespace", "Service kubernetes is left out: Kubernetes makes one in every namespace"}, 1,
 		},
 		{
-			"odd types", "nothing is taken for granted", []string{"apiVersion: apps/v1\nkind: ConfigMap\nmetadata: {name: app, labels: [], annotations: x, finalizers: 3}\nspec: [1, {template: 3}]\ndata: 7"},
-			[]string{"of the kind ConfigMap no CustomResourceDefinition is there: its plural is guessed, configmaps"}, 1,
+			"unknown kind", "its plural may be another",
+			[]string{"apiVersion: farm.example.org/v1\nkind: Ox\nmetadata: {name: app}"},
+			[]string{"of the kind Ox no CustomResourceDefinition is there: its plural is guessed, oxen"},
+			1,
+		},
+		{
+			"known kind", "its CustomResourceDefinition is among the objects",
+			[]string{"apiVersion: example.com/v1\nkind: One\nmetadata: {name: app}\nspec: {a: x}", strings.Replace(small("One", ""), "Cluster", "Namespaced", 1)},
+			[]string{"CustomResourceDefinition ones.example.com is left out: it belongs to the cluster, not to one custom resource"},
+			2,
+		},
+		{
+			"odd types", "nothing is taken for granted",
+			[]string{"apiVersion: apps/v1\nkind: ConfigMap\nmetadata: {name: app, labels: [], annotations: x, finalizers: 3}\nspec: [1, {template: 3}]\ndata: 7"},
+			[]string{"of the kind ConfigMap no CustomResourceDefinition is there: its plural is guessed, configmaps"},
+			1,
 		},
 	}
 	for _, tt := range tests {
@@ -426,5 +442,73 @@ func FuzzFromManifests(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, data []byte) {
 		FromManifests(Options{}, []definition.Input{{Name: "f.yaml", Data: data}})
 		FromTutorial(Options{}, []definition.Input{{Name: "f.yaml", Data: data}})
+	})
+}
+
+// TestManifestsApart: the objects of two custom resources share no name, and
+// what selects pods selects those of its own custom resource.
+func TestManifestsApart(t *testing.T) {
+	p, _ := fromManifests(t, Options{}, "testdata/manifests/shop.yaml")
+	result, err := Files(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	operator := generated(t, result)
+	var happenings []simulate.Happening
+	for _, name := range []string{"blue", "green"} {
+		happenings = append(happenings, simulate.Happening{Event: simulate.Added, Object: map[string]any{
+			"apiVersion": "example.com/v1alpha1", "kind": "App", "metadata": map[string]any{"name": name, "namespace": "default"},
+		}})
+	}
+	out, err := simulate.Render(t.Context(), simulate.Inputs{Objects: operator.Objects()}, happenings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := map[string][]map[string]any{}
+	for _, o := range out.Objects {
+		if name, _, found := strings.Cut(o["metadata"].(map[string]any)["name"].(string), "-"); found || o["kind"] != "App" {
+			of[name] = append(of[name], o)
+		}
+	}
+	if len(of["blue"]) != len(p.Children) || len(of["green"]) != len(p.Children) || len(of) != 2 {
+		t.Fatalf("objects of %d custom resources, %d blue and %d green", len(of), len(of["blue"]), len(of["green"]))
+	}
+	checked := 0
+	for _, o := range of["blue"] {
+		selectors := []map[string]any{}
+		if o["kind"] == "Service" {
+			selectors = append(selectors, mapping(o, "spec", "selector"))
+		}
+		forEachMap(o["spec"], func(key string, m map[string]any) {
+			if key == "matchLabels" {
+				selectors = append(selectors, m)
+			}
+		})
+		for _, selector := range selectors {
+			checked++
+			if selects(selector, of["green"]) || !selects(selector, of["blue"]) {
+				t.Errorf("%v %v selects by %v", o["kind"], mapping(o, "metadata")["name"], selector)
+			}
+		}
+	}
+	if checked != 5 { // two Services, two workloads, one spread
+		t.Errorf("%d selectors", checked)
+	}
+}
+
+// selects tells whether a selector fits the pods of some object.
+func selects(selector map[string]any, objects []map[string]any) bool {
+	return slices.ContainsFunc(objects, func(o map[string]any) bool {
+		pods := podTemplate(o)
+		if pods == nil {
+			return false
+		}
+		labels := mapping(pods, "metadata", "labels")
+		for key, value := range selector {
+			if labels[key] != value {
+				return false
+			}
+		}
+		return true
 	})
 }
