@@ -27,7 +27,7 @@ func (l *lifter) other(p *piece) {
 func (l *lifter) groupOf(p *piece) []string {
 	for _, other := range l.kept {
 		if other != p && other.kind == p.kind {
-			return []string{camel(p.suffix+"-"+p.kind, p.kind)}
+			return []string{camel(withKind(p.suffix, p.kind), p.kind)}
 		}
 	}
 	return nil

@@ -165,8 +165,7 @@ func (m *manifest) fill(p *Project) {
 	for _, piece := range m.kept {
 		name, file := strings.ToLower(piece.kind), strings.ToLower(piece.kind)
 		if taken[name] > 1 {
-			file = strings.TrimPrefix(piece.suffix+"-"+name, "-")
-			name = camel(piece.suffix+"-"+piece.kind, piece.kind)
+			name, file = camel(withKind(piece.suffix, piece.kind), piece.kind), strings.ToLower(withKind(piece.suffix, piece.kind))
 		}
 		child := fresh(name, used)
 		file = "children/" + fresh(file, files) + ".yaml"

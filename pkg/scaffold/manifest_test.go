@@ -328,6 +328,7 @@ func TestManifestHosts(t *testing.T) {
 		{"short", "the same", "x", "a app-db.live b", "a " + db + ".${ .metadata.namespace } b"},
 		{"several", "all of them", "x", "app-db:1234,app-db:1235", db + ":1234," + db + ":1235"},
 		{"key", "what it is called says so", "DB_HOST", "app-db", db},
+		{"ConfigMap", "the variable says what it is", "CONFIG_MAP", "app-db", ""},
 		{"word", "it may mean anything", "x", "app-db", ""},
 		{"among words", "the same", "DB_HOST", "the app-db is here", ""},
 		{"longer word", "another name", "x", "my-app-db:5432 app-db-2:5432 app-db_x:5432", ""},
@@ -343,6 +344,29 @@ func TestManifestHosts(t *testing.T) {
 			got, _ := mapping(m.kept[1].fields, "data")[tt.key].(expr)
 			if diff := cmp.Diff(tt.want, string(got)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
+			}
+		})
+	}
+}
+
+// TestManifestSaid: flags and variables say what a name is the name of.
+func TestManifestSaid(t *testing.T) {
+	tests := []struct{ name, by, text, want string }{
+		{"variable", "CONFIG_MAP_NAME", "app-config", ownName + "-config"},
+		{"flag", "--configmap", "app-config", ownName + "-config"},
+		{"assigned", "", "--watch-config-map=app-config", "--watch-config-map=" + ownName + "-config"},
+		{"account", "", "--service-account=app", "--service-account=" + ownName},
+		{"another kind", "--service-account", "app-config", ""},
+		{"not said", "--name", "app-config", ""},
+		{"no flag", "", "configmap=app-config", ""},
+		{"another name", "--configmap", "app-config-2", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			m := newManifest(t, named("ConfigMap", "app-config", ""), named("ServiceAccount", "app", ""))
+			got, _ := m.said(tt.by, tt.text).(expr)
+			if diff := cmp.Diff(tt.want, string(got)); diff != "" {
+				t.Error(diff)
 			}
 		})
 	}

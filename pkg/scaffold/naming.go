@@ -131,13 +131,44 @@ func (m *manifest) hostsOf(p *piece) {
 		for _, key := range []string{"args", "command"} {
 			words, _ := object[key].([]any)
 			for i, word := range words {
-				words[i] = m.hosts(p, "", word)
+				flag := ""
+				if i > 0 && strings.HasPrefix(fmt.Sprint(words[i-1]), "-") {
+					flag = fmt.Sprint(words[i-1])
+				}
+				words[i] = m.hosts(p, "", m.said(flag, word))
 			}
 		}
 		if name, ok := object["name"].(string); ok && object["value"] != nil {
-			object["value"] = m.hosts(p, name, object["value"])
+			object["value"] = m.hosts(p, name, m.said(name, object["value"]))
 		}
 	})
+}
+
+var namesKind = regexp.MustCompile(`(?i)(?:(config[-_]?map)|(service[-_]?account))`)
+
+// said makes the name of a ConfigMap or ServiceAccount that of the child, where a
+// flag or a variable says that it is one.
+func (m *manifest) said(by string, value any) any {
+	text, ok := value.(string)
+	flag, name, assigned := strings.Cut(text, "=")
+	if assigned && strings.HasPrefix(text, "-") {
+		by = flag
+	} else {
+		name = text
+	}
+	parts := namesKind.FindStringSubmatch(by)
+	if !ok || parts == nil {
+		return value
+	}
+	kind := "ConfigMap"
+	if parts[2] != "" {
+		kind = "ServiceAccount"
+	}
+	to := m.find(kind, name)
+	if to == nil {
+		return value
+	}
+	return expr(escaped(strings.TrimSuffix(text, name), true)) + to.named()
 }
 
 var namesHost = regexp.MustCompile(`(?i)(host|addr|address|server|service|endpoint|upstream|url|uri)s?$`)
@@ -350,6 +381,15 @@ func camel(text, otherwise string) string {
 	default:
 		return name
 	}
+}
+
+// withKind is the rest of a name with the kind behind it, unless it says so itself.
+func withKind(suffix, kind string) string {
+	name := strings.TrimPrefix(suffix, "-")
+	if strings.HasSuffix(strings.ToLower(strings.ReplaceAll(name, "-", "")), strings.ToLower(kind)) {
+		return name
+	}
+	return strings.TrimPrefix(name+"-"+kind, "-")
 }
 
 // fresh is a name that is not used yet: the name, or with the next number.
