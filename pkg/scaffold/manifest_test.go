@@ -405,12 +405,16 @@ func TestManifestFindings(t *testing.T) {
 			1,
 		},
 		{
-			"Job", "it could be thought of as a Deployment", []string{"apiVersion: batch/v1\nkind: Job\nmetadata: {name: app}\nspec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: \"a:1\"}]}}}"},
-			[]string{"Kubernetes lets nobody change the containers of Job app: another value of their fields will be refused"}, 1,
+			"Job", "it could be thought of as a Deployment",
+			[]string{"apiVersion: batch/v1\nkind: Job\nmetadata: {name: app}\nspec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: \"a:1\"}]}}}"},
+			[]string{"Kubernetes lets nobody change the containers of Job app: another value of their fields will be refused"},
+			1,
 		},
 		{
-			"made by Kubernetes", "every namespace has them", []string{config, named("ServiceAccount", "default", ""), "apiVersion: v1\nkind: Service\nmetadata: {name: kubernetes, labels: {component: apiserver}}\n"},
-			[]string{"ServiceAccount default is left out: Kubernetes makes one in every namespace", "Service kubernetes is left out: Kubernetes makes one in every namespace"}, 1,
+			"made by Kubernetes", "every namespace has them",
+			[]string{config, named("ServiceAccount", "default", ""), "apiVersion: v1\nkind: Service\nmetadata: {name: kubernetes, labels: {component: apiserver}}\n"},
+			[]string{"ServiceAccount default is left out: Kubernetes makes one in every namespace", "Service kubernetes is left out: Kubernetes makes one in every namespace"},
+			1,
 		},
 		{
 			"unknown kind", "its plural may be another",

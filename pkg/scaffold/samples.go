@@ -55,16 +55,8 @@ func samples(d *definition.Definition, api API) (out []Sample, notes []string, e
 	name := strings.ToLower(api.Kind)
 	working := d.WorkingVersion()
 	if d.CRD == nil {
-		make := (*resource.Schema).Full
-		if api.Sample != "" {
-			make = withDefaults
-		}
-		s, err := sample(d, api, working, make)
-		if err != nil {
-			return nil, nil, err
-		}
-		s.File = "samples/" + name + ".yaml"
-		return []Sample{s}, nil, nil
+		out, err := onlySample(d, api, "samples/"+name+".yaml")
+		return out, nil, err
 	}
 	add := func(version, file string, make func(*resource.Schema) (map[string]any, error)) {
 		s, err := sample(d, api, version, make)
@@ -92,6 +84,17 @@ func samples(d *definition.Definition, api API) (out []Sample, notes []string, e
 		}
 	}
 	return out, notes, nil
+}
+
+// onlySample is that of a kind of one's own.
+func onlySample(d *definition.Definition, api API, file string) ([]Sample, error) {
+	make := (*resource.Schema).Full
+	if api.Sample != "" {
+		make = withDefaults
+	}
+	s, err := sample(d, api, d.WorkingVersion(), make)
+	s.File = file
+	return []Sample{s}, err
 }
 
 // servedVersions are those of a given CustomResourceDefinition.

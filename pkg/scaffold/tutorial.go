@@ -45,7 +45,7 @@ type tutorial struct {
 	found   diag.List
 
 	source, sensor, workflow, template part // workflow is the trigger's
-	logic, config                      part
+	config                             part
 	flag                               string // by which the program is given the custom resource
 }
 
