@@ -3,6 +3,7 @@ package scaffold
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -41,6 +42,9 @@ func (m *manifest) lift(p *Project) {
 	}
 	for _, piece := range m.kept {
 		l.secretNames(piece)
+	}
+	if names := slices.Sorted(maps.Keys(l.secrets)); len(names) > 0 {
+		p.Notes = append(p.Notes, "pods wait for Secrets that the operator does not make; the sample needs in its namespace: "+strings.Join(names, ", "))
 	}
 	l.show(p, workloads)
 }

@@ -53,6 +53,9 @@ func TestManifestGolden(t *testing.T) {
 			for _, f := range findings {
 				got.Comment = fmt.Appendf(got.Comment, "%s:%d:%d: %s; %s\n", f.File, f.Line, f.Column, f.Message, f.Hint)
 			}
+			for _, note := range result.Notes {
+				got.Comment = fmt.Appendln(got.Comment, note)
+			}
 			for _, f := range result.Files {
 				sound(t, f)
 				if regexp.MustCompile(`^(operator|children/|samples/|tests/)`).MatchString(f.Path) {
