@@ -19,13 +19,16 @@ func ask(s streams, flags initFlags, given func(flag string) bool) (scaffold.Opt
 	if o.Name == "" {
 		d.ask("Name of the operator", "Name", &o.Name, "", nil)
 	}
-	if flags.crd == "" && o.Group == "" {
+	if !flags.kindSaid() && o.Group == "" {
 		d.ask("API group, a DNS name of yours", "Group", &o.Group, "example.com", nil)
 	}
-	if flags.crd == "" && o.Kind == "" {
+	if !flags.kindSaid() && o.Kind == "" {
 		d.ask("Kind that the operator's users write", "Kind", &o.Kind, kindOf(o.Name), nil)
 	}
-	if flags.crd == "" && !given("child") {
+	if len(flags.objects)+len(flags.byHand) > 0 {
+		return d.options, d.failed
+	}
+	if !flags.kindSaid() && !given("child") {
 		d.ask("What it keeps for each of them", "Child", &o.Child, o.Child, scaffold.Children())
 	}
 	if !given("logic") {

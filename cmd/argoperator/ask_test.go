@@ -50,6 +50,14 @@ func TestAsk(t *testing.T) {
 			name: "with a CustomResourceDefinition", reason: "it says what the kind is", flags: initFlags{crd: "crd.yaml", options: usual},
 			answers: "a\n\n", want: scaffold.Options{Name: "a", Child: "deployment"},
 		},
+		{
+			name: "with manifests", reason: "they say what is kept", flags: initFlags{objects: []string{"web.yaml"}, options: usual},
+			answers: "a\n\n\n", want: scaffold.Options{Name: "a", Group: "example.com", Kind: "A", Child: "deployment"},
+		},
+		{
+			name: "with an operator", reason: "it says all but the name", flags: initFlags{byHand: []string{"dir"}, options: usual},
+			answers: "a\n", want: scaffold.Options{Name: "a", Child: "deployment"},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/scaffold"
 )
@@ -23,7 +24,9 @@ import (
 type initFlags struct {
 	options scaffold.Options
 	dir     string
-	crd     string // the file with the CustomResourceDefinition; empty: a kind of one's own
+	crd     string   // the file with the CustomResourceDefinition; empty: a kind of one's own
+	objects []string // files with objects that become the children
+	byHand  []string // files of an operator that somebody has written by hand
 }
 
 func newInit(s streams) *cobra.Command {
@@ -38,10 +41,15 @@ file.
 
 What an operator keeps for each custom resource begins as one object, made from a
 template or, with --logic, by a program. On a terminal, init asks for what the
-flags leave open.`,
+flags leave open.
+
+With --from-manifest, it begins with the objects of a file, a directory or
+standard input instead: each becomes a child, and what its users would set, such
+as image, replicas and host, fields of the kind.`,
 		Example: `  argoperator init guestbook --group example.com --kind Guestbook
   argoperator init guestbook --group example.com --kind Guestbook --logic python
-  argoperator init certs --from-crd cert-manager.crds.yaml --kind Certificate`,
+  argoperator init certs --from-crd cert-manager.crds.yaml --kind Certificate
+  kubectl get deployment,service web -o yaml | argoperator init web --group example.com --kind Web --from-manifest -`,
 		Args: oneName,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -60,6 +68,8 @@ flags leave open.`,
 	cmd.Flags().StringVar(&o.Child, "child", scaffold.Children()[0], "what to keep for each custom resource: "+strings.Join(scaffold.Children(), "|"))
 	cmd.Flags().StringVar(&o.Logic, "logic", "", "let a program make it, in a language: "+strings.Join(scaffold.Languages(), "|"))
 	cmd.Flags().StringVar(&flags.crd, "from-crd", "", "file with the CustomResourceDefinition of a kind that there is already, or -")
+	cmd.Flags().StringArrayVar(&flags.objects, "from-manifest", nil, "file or directory with objects to keep for each custom resource, or -; repeatable")
+	cmd.Flags().StringArrayVar(&flags.byHand, "from-tutorial", nil, "file or directory with an operator written by hand with Argo, or -; repeatable")
 	cmd.Flags().StringVarP(&o.Namespace, "namespace", "n", "argo-events", "namespace to install the operator into")
 	completeWith(cmd, "scope", scaffold.Scopes())
 	completeWith(cmd, "child", scaffold.Children())
@@ -114,13 +124,14 @@ func initialize(cmd *cobra.Command, s streams, flags initFlags) error {
 
 // excluded refuses flags that say what a CustomResourceDefinition says.
 func excluded(cmd *cobra.Command, flags initFlags) error {
+	source, says, rest := flags.source()
+	for _, flag := range rest {
+		if cmd.Flags().Changed(flag) {
+			return usagef("--%s does not go with --%s: %s", flag, source, says)
+		}
+	}
 	if flags.crd == "" {
 		return nil
-	}
-	for _, flag := range []string{"group", "plural", "version", "scope"} {
-		if cmd.Flags().Changed(flag) {
-			return usagef("--%s does not go with --from-crd: the CustomResourceDefinition says it", flag)
-		}
 	}
 	if cmd.Flags().Changed("child") && flags.options.Child != "configmap" {
 		return usagef("--child %s reads fields that only a kind of init's own has; --from-crd begins with a configmap", flags.options.Child)
@@ -128,10 +139,27 @@ func excluded(cmd *cobra.Command, flags initFlags) error {
 	return nil
 }
 
+// source is what the project is made of that there is already: the flag, what it
+// says, and the flags that would say the same; empty if there is nothing.
+func (f initFlags) source() (flag, says string, rest []string) {
+	switch {
+	case len(f.objects) > 0:
+		return "from-manifest", "the manifests say what is kept", []string{"child", "logic", "from-crd", "from-tutorial"}
+	case len(f.byHand) > 0:
+		return "from-tutorial", "the operator says it", []string{"child", "logic", "from-crd", "group", "plural", "version", "scope", "kind"}
+	case f.crd != "":
+		return "from-crd", "the CustomResourceDefinition says it", []string{"group", "plural", "version", "scope"}
+	}
+	return "", "", nil
+}
+
+// kindSaid tells whether what there is already says the kind.
+func (f initFlags) kindSaid() bool { return f.crd != "" || len(f.byHand) > 0 }
+
 // complete tells whether everything is said that has no default.
 func complete(flags initFlags) bool {
 	o := flags.options
-	return o.Name != "" && (flags.crd != "" || o.Group != "" && o.Kind != "")
+	return o.Name != "" && (flags.kindSaid() || o.Group != "" && o.Kind != "")
 }
 
 // wrong says what cannot be meant, all of it.
@@ -152,8 +180,12 @@ func missing(flags initFlags) error {
 		return nil
 	}
 	var names []string
+	said := ""
+	if flags.kindSaid() {
+		said = "said"
+	}
 	for _, value := range []struct{ name, is string }{
-		{"NAME", flags.options.Name}, {"--group", flags.options.Group + flags.crd}, {"--kind", flags.options.Kind + flags.crd},
+		{"NAME", flags.options.Name}, {"--group", flags.options.Group + said}, {"--kind", flags.options.Kind + said},
 	} {
 		if value.is == "" {
 			names = append(names, value.name)
@@ -182,7 +214,12 @@ func explained(p scaffold.Problem) string {
 
 // newProject is what the flags ask for.
 func newProject(s streams, flags initFlags) (scaffold.Project, error) {
-	if flags.crd == "" {
+	switch {
+	case len(flags.objects) > 0:
+		return fromFiles(s, flags, flags.objects, scaffold.FromManifests)
+	case len(flags.byHand) > 0:
+		return fromFiles(s, flags, flags.byHand, scaffold.FromTutorial)
+	case flags.crd == "":
 		return scaffold.New(flags.options), nil
 	}
 	data, err := readCRD(s.in, flags.crd)
@@ -197,6 +234,24 @@ func newProject(s streams, flags initFlags) (scaffold.Project, error) {
 		project, findings = scaffold.FromCRD(flags.options, filepath.ToSlash(flags.crd), data)
 	}
 	return project, reportFrom(s, func(string) []byte { return data }, findings)
+}
+
+// fromFiles is the project of objects that there are already.
+func fromFiles(s streams, flags initFlags, names []string, from func(scaffold.Options, []argoperator.Source) (scaffold.Project, diag.List)) (scaffold.Project, error) {
+	files := sourceFlags{names: names, recursive: true, alone: true}
+	sources, findings, err := files.read(s.in)
+	if err != nil {
+		return scaffold.Project{}, err
+	}
+	source, _, _ := flags.source()
+	for i := range findings {
+		findings[i].Hint = "check the name given with --" + source
+	}
+	if findings.HasErrors() {
+		return scaffold.Project{}, report(s, sources, findings)
+	}
+	project, findings := from(flags.options, sources)
+	return project, report(s, sources, findings)
 }
 
 func readCRD(stdin io.Reader, name string) (data []byte, err error) {

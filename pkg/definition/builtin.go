@@ -36,6 +36,14 @@ func Builtin(kind string) (apiVersion string, ok bool) {
 	return "", false
 }
 
+// Namespaced tells whether the objects of a kind stand in a namespace, if it is
+// one that every cluster has.
+func Namespaced(apiVersion, kind string) (namespaced, known bool) {
+	group, version := SplitAPIVersion(apiVersion)
+	b, known := builtinKind(group, version, kind)
+	return b.namespaced, known
+}
+
 // apiVersion is what an object of the kind has as its apiVersion.
 func (b builtin) apiVersion() string {
 	if b.group == "" {

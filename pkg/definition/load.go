@@ -106,7 +106,7 @@ func split(lines []string) []chunk {
 	start, body := 0, false
 	for i, line := range lines {
 		if startOfDocument.MatchString(line) && body {
-			out = append(out, chunk{strings.Join(lines[start:i], "\n"), start})
+			out = append(out, chunk{strings.Join(lines[start:i], "\n") + "\n", start})
 			start, body = i, false
 		}
 		body = body || startOfDocument.MatchString(line) || !directiveOrNone.MatchString(line)

@@ -130,6 +130,16 @@ func (o Object) Position(path string) diag.Position {
 	return o.positions.at(append(slices.Clip(o.base), diag.Steps(o.Fields, path)...))
 }
 
+// Node is the object as it is written: with its comments, and its keys in their
+// order. Aliases have given way to what they stand for, merge keys are missing.
+func (o Object) Node() *yaml.Node {
+	_, node, exact := o.positions.find(o.base)
+	if !exact {
+		return nil
+	}
+	return node
+}
+
 // KeyPosition returns where the key of the value at a path stands.
 func (o Object) KeyPosition(path string) diag.Position {
 	return o.positions.atKey(append(slices.Clip(o.base), diag.Steps(o.Fields, path)...))

@@ -21,6 +21,7 @@ func TestObjectsAsKubectlReadsThem(t *testing.T) {
 		{"JSON one after the other", "{\"a\": 1}\n{\"a\": 2}", []map[string]any{{"a": int64(1)}, {"a": int64(2)}}, nil},
 		{"YAML that begins as JSON does", "{a: 1}", []map[string]any{{"a": int64(1)}}, nil},
 		{"documents, empty ones left out", "---\na: 1\n---\n# nothing\n---\nb: 2\n...\n", []map[string]any{{"a": int64(1)}, {"b": int64(2)}}, nil},
+		{"a text that ends a document ends with its line", "a: |\n  x\n---\nb: |\n  y\n", []map[string]any{{"a": "x\n"}, {"b": "y\n"}}, nil},
 		{"a list", "kind: List\nitems: [{a: 1}, {kind: ShopList, items: [{b: 2}]}]", []map[string]any{{"a": int64(1)}, {"b": int64(2)}}, nil},
 		{"items of its own", "kind: Shop\nitems: [{a: 1}]", []map[string]any{{"kind": "Shop", "items": []any{map[string]any{"a": int64(1)}}}}, nil},
 		{"twice the same key", "a: 1\na: 2\n", []map[string]any{{"a": int64(2)}}, []string{"duplicate-key"}},
@@ -99,4 +100,36 @@ func FuzzObjects(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestNodesOfObjects: what was written stays to be seen, in a list, too.
+func TestNodesOfObjects(t *testing.T) {
+	text := "kind: List\nitems:\n- b: 1 # one\n  a: &x {c: 2}\n- d: *x\n"
+	objects, list := Objects(Input{Name: "a.yaml", Data: []byte(text)}, keepAll)
+	if len(objects) != 2 || len(list) > 0 {
+		t.Fatalf("%d objects, %v", len(objects), list)
+	}
+	first, second := objects[0].Node(), objects[1].Node()
+	if first.Content[0].Value != "b" || first.Content[1].LineComment != "# one" {
+		t.Errorf("order or comment is lost: %+v", first.Content[1])
+	}
+	if inner := second.Content[1]; len(inner.Content) != 2 || inner.Content[0].Value != "c" {
+		t.Errorf("an alias stays: %+v", inner)
+	}
+	if node := (Object{}).Node(); node != nil {
+		t.Errorf("an object of nowhere has the node %+v", node)
+	}
+}
+
+func TestNamespaced(t *testing.T) {
+	for _, test := range []struct {
+		apiVersion, kind  string
+		namespaced, known bool
+	}{
+		{"apps/v1", "Deployment", true, true}, {"v1", "Namespace", false, true}, {"apps/v2", "Deployment", false, false}, {"example.com/v1", "Namespace", false, false},
+	} {
+		if namespaced, known := Namespaced(test.apiVersion, test.kind); namespaced != test.namespaced || known != test.known {
+			t.Errorf("%s %s: %v %v", test.apiVersion, test.kind, namespaced, known)
+		}
+	}
 }

@@ -7,6 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
+// Plural is the resource name of a kind for which nobody has said another.
+func Plural(kind string) string { return plural(kind) }
+
 // plural derives a resource name from a kind as controller-tools does, so that
 // it is what Kubernetes users expect. Where that gives no name at all, as for
 // some acronyms (DNS), it adds "es".

@@ -65,6 +65,10 @@ const (
 	Unmet         = "unmet"
 	NotIdempotent = "not-idempotent"
 
+	// What others have written.
+	LeftOut = "left-out"
+	Changed = "changed"
+
 	// Warnings.
 	FloatingImage = "floating-image"
 	CommandFile   = "command-file"
@@ -125,6 +129,8 @@ func Codes() []Code {
 		{StepFailed, "A step of a test was refused, could not be done, or something failed on the way."},
 		{Unmet, "What a test expects did not come true."},
 		{NotIdempotent, "A second delivery of the same events wrote something, or the operator never comes to rest."},
+		{LeftOut, "What is there already is not taken over into the new project."},
+		{Changed, "What is there already is taken over, and something about it is to be known."},
 		{FloatingImage, "The image has no fixed version."},
 		{CommandFile, "The command names a file that does not travel with the logic."},
 		{UnknownFormat, "The API server does not check this string format."},

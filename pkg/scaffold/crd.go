@@ -21,6 +21,15 @@ const crdFile = "crd.yaml"
 // which o.Kind chooses one where the file holds several. Findings are about that
 // file, by its name, separated by slashes.
 func FromCRD(o Options, name string, data []byte) (Project, diag.List) {
+	p, findings := ofCRD(o, name, data)
+	if !findings.HasErrors() {
+		p.keep(configMap, o.Logic)
+	}
+	return p, findings
+}
+
+// ofCRD is the project of a kind without children.
+func ofCRD(o Options, name string, data []byte) (Project, diag.List) {
 	o = o.withDefaults()
 	name = path.Clean(name)
 	chosen, findings := choose(name, data, o.Kind)
@@ -40,7 +49,6 @@ func FromCRD(o Options, name string, data []byte) (Project, diag.List) {
 		},
 		Files: []File{{crdFile, []byte(strings.TrimLeft(string(chosen), "\n"))}},
 	}
-	p.keep(configMap, o.Logic)
 	return p, findings
 }
 

@@ -55,12 +55,8 @@ func samples(d *definition.Definition, api API) (out []Sample, notes []string, e
 	name := strings.ToLower(api.Kind)
 	working := d.WorkingVersion()
 	if d.CRD == nil {
-		s, err := sample(d, api, working, (*resource.Schema).Full)
-		if err != nil {
-			return nil, nil, err
-		}
-		s.File = "samples/" + name + ".yaml"
-		return []Sample{s}, nil, nil
+		out, err := onlySample(d, api, "samples/"+name+".yaml")
+		return out, nil, err
 	}
 	add := func(version, file string, make func(*resource.Schema) (map[string]any, error)) {
 		s, err := sample(d, api, version, make)
@@ -74,6 +70,9 @@ func samples(d *definition.Definition, api API) (out []Sample, notes []string, e
 		}
 	}
 	add(working, "samples/"+name+".yaml", (*resource.Schema).Minimal)
+	if api.SampleFile != nil {
+		out, notes = []Sample{given(api, "samples/"+name+".yaml")}, nil
+	}
 	if len(out) == 0 {
 		out = append(out, bare(api, working, "samples/"+name+".yaml"))
 		notes[0] = fmt.Sprintf("%s is to be filled in: %s", out[0].File, strings.TrimPrefix(notes[0], "there is no "+out[0].File+": "))
@@ -85,6 +84,17 @@ func samples(d *definition.Definition, api API) (out []Sample, notes []string, e
 		}
 	}
 	return out, notes, nil
+}
+
+// onlySample is that of a kind of one's own.
+func onlySample(d *definition.Definition, api API, file string) ([]Sample, error) {
+	make := (*resource.Schema).Full
+	if api.Sample != "" {
+		make = withDefaults
+	}
+	s, err := sample(d, api, d.WorkingVersion(), make)
+	s.File = file
+	return []Sample{s}, err
 }
 
 // servedVersions are those of a given CustomResourceDefinition.
@@ -116,12 +126,29 @@ func sample(d *definition.Definition, api API, version string, make func(*resour
 	}
 	metadata, _ := object["metadata"].(map[string]any)
 	delete(metadata, "namespace")
+	if api.Sample != "" {
+		metadata["name"] = api.Sample
+	}
 	name, _ := metadata["name"].(string)
 	data, err := yaml.Marshal(object)
 	if err != nil {
 		return Sample{}, fmt.Errorf("writing a sample: %w", err)
 	}
 	return Sample{Name: name, data: data}, nil
+}
+
+// given is a custom resource that is there already.
+func given(api API, file string) Sample {
+	return Sample{File: file, Name: api.Sample, data: api.SampleFile}
+}
+
+// withDefaults makes an object that says what it is if nothing is said.
+func withDefaults(s *resource.Schema) (map[string]any, error) {
+	object, err := s.Minimal()
+	if err == nil {
+		s.Default(object)
+	}
+	return object, err
 }
 
 // bare is a custom resource that is to be filled in.

@@ -42,6 +42,11 @@ type Project struct {
 	Files []File
 	// Parts are written as the templates of templates/init make them.
 	Parts []Part
+	// Engine that carries the operator, and the names that its own objects keep; empty: the default.
+	Engine string
+	Names  []Field
+	// Notes tell what somebody should know about the project.
+	Notes []string
 	// Tool is the version of argoperator that the project installs, such as v1.2.3 or latest.
 	Tool string
 }
@@ -57,7 +62,15 @@ type API struct {
 	Spec, Status []Field // the schema, in the short form
 	Columns      []Column
 	Scale        *Scale
+	Rules        []Rule
+	// Sample is the name of a custom resource that has all defaults, to begin with. Without one, it has all fields.
+	Sample string
+	// SampleFile is a custom resource to begin with that is there already.
+	SampleFile []byte
 }
+
+// Rule is one of CEL that a custom resource is held to.
+type Rule struct{ Rule, Message string }
 
 // Field is a field with its value: a type of the short form, or an expression.
 // One with fields of its own has no value.
@@ -80,6 +93,14 @@ type Child struct {
 	APIVersion, Kind string
 	When, ReadyWhen  string // empty: not written
 	OnDelete         string
+	// Of a kind that is not built into Kubernetes: the file with its CustomResourceDefinition, or what else is known of it.
+	CRD, Plural, Scope string
+	// Suffix is what its name has behind that of the custom resource.
+	Suffix string
+	// Scaled: its spec.replicas is that of the custom resource.
+	Scaled bool
+	// Called is the name that it has for the sample; empty: that of the sample with the suffix.
+	Called string
 }
 
 // Logic is the program that computes the children.
@@ -89,7 +110,12 @@ type Logic struct {
 	Comment []string // lines above the command
 	Files   []string
 	Memory  string // limit; empty: the default
+	// Parameters are files whose text the program is given, by the names of its flags.
+	Parameters []Parameter
 }
+
+// Parameter is a file that is given to a program.
+type Parameter struct{ Name, File string }
 
 // Part is a file of a project, and the template in templates/init that makes it.
 type Part struct{ Path, Template string }
@@ -138,6 +164,7 @@ func Files(p Project) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	notes = append(slices.Clone(p.Notes), notes...)
 	rest, err := renderAll(facts, append(p.Parts, common()...))
 	if err != nil {
 		return Result{}, err

@@ -47,7 +47,7 @@ func renderAll(facts page, parts []Part) ([]File, error) {
 // inOrder puts the files in the order in which one reads a project: the
 // definition, what it refers to, what it is tried with, what is around it.
 func inOrder(files []File) []File {
-	places := []string{"operator.yaml", "crd.yaml", "children/", "logic/", "samples/", "tests/", "README.md", "Makefile", ""}
+	places := []string{"operator.yaml", "crd.yaml", "children/", "crds/", "logic/", "samples/", "tests/", "README.md", "Makefile", ""}
 	place := func(f File) int {
 		return slices.IndexFunc(places, func(prefix string) bool { return strings.HasPrefix(f.Path, prefix) })
 	}
