@@ -78,13 +78,9 @@ func read(t *testing.T, page pages.Page) {
 		}
 	})
 	if granted[page.Name] != "" {
-		if out, err := reader.shell(t.Context(), "kubectl apply -f - <<'EOF'\n"+string(o.manifest)+"\nEOF"); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
+		run(t, o.manifest, "kubectl", "apply", "-f", "-")
 		o.awaitListening(t)
-		if out, err := reader.shell(t.Context(), "argoperator sample -f "+definition+" | kubectl apply -f -"); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
+		run(t, run(t, nil, binary(t), "sample", "-f", filepath.Join("..", definition)), "kubectl", "apply", "-f", "-")
 	}
 	for _, b := range page.Blocks {
 		reader.follow(t, b)

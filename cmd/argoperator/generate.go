@@ -70,15 +70,11 @@ delete prints nothing on stdout. Name the definition as it was applied.`,
 }
 
 func generate(s streams, from *sourceFlags, flags generateFlags) error {
-	sources, missing, err := from.read(s.in)
+	result, sources, err := from.generate(s.in, flags.options)
 	if err != nil {
 		return err
 	}
-	result, err := argoperator.Generate(sources, flags.options)
-	if err != nil {
-		return err
-	}
-	if err := report(s, sources, withMissing(result.Findings, missing)); err != nil {
+	if err := report(s, sources, result.Findings); err != nil {
 		return err
 	}
 	objects := result.Objects()

@@ -30,13 +30,9 @@ func newLint(s streams) *cobra.Command {
 }
 
 func lint(s streams, from *sourceFlags, format string) error {
-	sources, missing, err := from.read(s.in)
+	result, sources, err := from.generate(s.in, argoperator.Options{})
 	if err != nil {
 		return err
 	}
-	result, err := argoperator.Generate(sources, argoperator.Options{})
-	if err != nil {
-		return err
-	}
-	return printReport(s, sources, withMissing(result.Findings, missing), format)
+	return printReport(s, sources, result.Findings, format)
 }

@@ -86,15 +86,11 @@ func render(s streams, from *sourceFlags, flags renderFlags, name string) error 
 	if err := onceFromStdin(append([]string{name, flags.old}, from.names...)); err != nil {
 		return err
 	}
-	sources, missing, err := from.read(s.in)
+	result, sources, err := from.generate(s.in, argoperator.Options{})
 	if err != nil {
 		return err
 	}
-	result, err := argoperator.Generate(sources, argoperator.Options{})
-	if err != nil {
-		return err
-	}
-	findings := withMissing(result.Findings, missing)
+	findings := result.Findings
 	var happenings []simulate.Happening
 	if !findings.HasErrors() {
 		more, wrong, err := readHappenings(s, flags, name, result, &happenings)
@@ -178,20 +174,29 @@ func happenings(flags renderFlags, result argoperator.Result, resources []argope
 	return out
 }
 
-// happen runs the simulation. Argo's code prints of parameters that fail onto
-// the standard output, which belongs to the result.
+// happen runs the simulation.
 func happen(s streams, flags renderFlags, result argoperator.Result, happenings []simulate.Happening) (simulate.Rendering, error) {
-	if s.out == io.Writer(os.Stdout) {
-		original := os.Stdout
-		os.Stdout = os.Stderr
-		defer func() { os.Stdout = original }()
+	defer keepStdout(s)()
+	return simulate.Render(context.Background(), simulate.Inputs{Objects: result.Objects(), Runner: runnerOf(flags.runner)}, happenings)
+}
+
+// keepStdout keeps the standard output for the result: Argo's code prints of
+// parameters that fail. What it returns ends that.
+func keepStdout(s streams) func() {
+	if s.out != io.Writer(os.Stdout) {
+		return func() {}
 	}
-	env := machineEnv()
-	var runner simulate.Runner = simulate.Local{Env: env}
-	if flags.runner == "docker" {
-		runner = simulate.Docker{Env: env}
+	original := os.Stdout
+	os.Stdout = os.Stderr
+	return func() { os.Stdout = original }
+}
+
+// runnerOf is where programs run.
+func runnerOf(name string) simulate.Runner {
+	if name == "docker" {
+		return simulate.Docker{Env: machineEnv()}
 	}
-	return simulate.Render(context.Background(), simulate.Inputs{Objects: result.Objects(), Runner: runner}, happenings)
+	return simulate.Local{Env: machineEnv()}
 }
 
 // machineEnv is what a program needs of this machine to run at all; what else

@@ -63,15 +63,11 @@ nothing in the lists. --seed prints a random one, the same for the same number.`
 }
 
 func sample(s streams, from *sourceFlags, options argoperator.SampleOptions) error {
-	sources, missing, err := from.read(s.in)
+	result, sources, err := from.generate(s.in, argoperator.Options{})
 	if err != nil {
 		return err
 	}
-	result, err := argoperator.Generate(sources, argoperator.Options{})
-	if err != nil {
-		return err
-	}
-	if err := report(s, sources, withMissing(result.Findings, missing)); err != nil {
+	if err := report(s, sources, result.Findings); err != nil {
 		return err
 	}
 	texts, err := result.Samples(options)

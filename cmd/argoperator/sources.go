@@ -100,6 +100,18 @@ func (f *sourceFlags) source(name, dir string, data []byte, lenient bool) ([]arg
 	return []argoperator.Source{{Name: filepath.ToSlash(name), Data: data, Dir: root.FS(), Lenient: lenient}}, nil
 }
 
+// generate reads the definitions and generates their operators. What was named
+// and is not there is among the findings.
+func (f *sourceFlags) generate(stdin io.Reader, options argoperator.Options) (argoperator.Result, []argoperator.Source, error) {
+	sources, missing, err := f.read(stdin)
+	if err != nil {
+		return argoperator.Result{}, nil, err
+	}
+	result, err := argoperator.Generate(sources, options)
+	result.Findings = withMissing(result.Findings, missing)
+	return result, sources, err
+}
+
 // report prints findings beside the output; it returns errFindings where they
 // end the command.
 func report(s streams, sources []argoperator.Source, findings diag.List) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/simulate"
 	"github.com/argoperator/argoperator/pkg/testsuite"
 )
 
@@ -131,15 +129,10 @@ func runTests(ctx context.Context, s streams, from *sourceFlags, flags testFlags
 	return nil
 }
 
-// play runs the tests. Argo's code prints of parameters that fail onto the
-// standard output, which belongs to the result.
+// play runs the tests.
 func play(ctx context.Context, s streams, suites []testsuite.Suite, flags testFlags, sources []argoperator.Source) ([]testsuite.Result, error) {
 	out := s.out
-	if s.out == io.Writer(os.Stdout) {
-		original := os.Stdout
-		os.Stdout = os.Stderr
-		defer func() { os.Stdout = original }()
-	}
+	defer keepStdout(s)()
 	printer := testsuite.Printer{Findings: diag.Printer{Colour: colour(out), Source: excerpts(sources)}, Trace: flags.trace}
 	told := progress(s, flags.format == "text", suites)
 	var printing error
@@ -156,13 +149,6 @@ func play(ctx context.Context, s streams, suites []testsuite.Suite, flags testFl
 		err = printing
 	}
 	return results, err
-}
-
-func runnerOf(name string) simulate.Runner {
-	if name == "docker" {
-		return simulate.Docker{Env: machineEnv()}
-	}
-	return simulate.Local{Env: machineEnv()}
 }
 
 // progress says on a terminal how far a run is whose results come at its end.

@@ -51,16 +51,12 @@ func validate(s streams, from *sourceFlags, names, old []string, format string) 
 	if err := onceFromStdin(slices.Concat(from.names, names, old)); err != nil {
 		return err
 	}
-	definitions, missing, err := from.read(s.in)
-	if err != nil {
-		return err
-	}
-	result, err := argoperator.Generate(definitions, argoperator.Options{})
+	result, definitions, err := from.generate(s.in, argoperator.Options{})
 	if err != nil {
 		return err
 	}
 	sources := definitions
-	findings := withMissing(result.Findings, missing)
+	findings := result.Findings
 	if !findings.HasErrors() {
 		var after, before []argoperator.Source
 		if after, before, findings, err = readChanges(s, names, old, from.recursive); err != nil {

@@ -2,6 +2,7 @@ package argoperator
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -127,10 +128,7 @@ func unknownKind(apis []*check.API, o definition.Object) diag.List {
 		}
 		names = append(names, a.Kind())
 	}
-	hint := "they look after " + kindsOf(apis)
-	if near := diag.Nearest(o.Text("kind"), names, strings.ToLower); near != "" {
-		hint = "did you mean " + near + "?"
-	}
+	hint := cmp.Or(diag.DidYouMean(o.Text("kind"), names, strings.ToLower), "they look after "+kindsOf(apis))
 	findings.Add(o.Position("kind"), diag.WrongKind, fmt.Sprintf("no operator looks after %s", o.Text("kind")), hint)
 	return findings
 }

@@ -74,10 +74,7 @@ func shapeStruct(r *report, at *field.Path, t reflect.Type, value any) {
 			shape(r, inner, known, object[key])
 			continue
 		}
-		hint := ""
-		if near := diag.Nearest(key, slices.Sorted(maps.Keys(fields)), strings.ToLower); near != "" {
-			hint = "did you mean " + near + "?"
-		}
+		hint := diag.DidYouMean(key, slices.Sorted(maps.Keys(fields)), strings.ToLower)
 		r.add(inner, CodeChild, hint, "unknown field %q of %s", key, t.Name())
 	}
 }

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -196,10 +197,7 @@ func notSupported(path string, value any, s *resource.Schema, object map[string]
 			candidates = append(candidates, legal)
 		}
 	}
-	if near := diag.Nearest(text, candidates, strings.ToLower); near != "" {
-		hint = "did you mean " + near + "?"
-	}
-	return message, hint
+	return message, diag.DidYouMean(text, candidates, strings.ToLower)
 }
 
 var notInNames = regexp.MustCompile(`[^a-z0-9.-]+`)
@@ -235,8 +233,8 @@ func unknownHint(s *resource.Schema, object map[string]any, path string) string 
 	all := diag.Steps(object, path)
 	name, parent := all[len(all)-1], all[:len(all)-1]
 	candidates := fieldsAt(s, parent)
-	if near := diag.Nearest(name, candidates, folded); near != "" {
-		return "did you mean " + near + "?"
+	if hint := diag.DidYouMean(name, candidates, diag.FoldKey); hint != "" {
+		return hint
 	}
 	if places := s.Holding(name); len(places) == 1 && places[0] != "" {
 		return fmt.Sprintf("%s belongs in %s", name, places[0])
@@ -273,15 +271,7 @@ func fieldsAt(s *resource.Schema, parent []string) []string {
 
 // nearestOf is a hint with the word that is meant, or with all of them.
 func nearestOf(word string, candidates []string, what string) string {
-	if near := diag.Nearest(word, candidates, strings.ToLower); near != "" {
-		return "did you mean " + near + "?"
-	}
-	return what + ": " + strings.Join(candidates, ", ")
-}
-
-// folded makes api_version, api-version and apiVersion the same.
-func folded(word string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(word))
+	return cmp.Or(diag.DidYouMean(word, candidates, strings.ToLower), what+": "+strings.Join(candidates, ", "))
 }
 
 func valueAt(object map[string]any, path string) (any, bool) {

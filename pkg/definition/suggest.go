@@ -21,9 +21,6 @@ func didYouMean(word string, candidates []string, what string) string {
 }
 
 // nearest returns the candidate that a word is probably a misspelling of, "" if there is none.
-func nearest(word string, candidates []string) string { return diag.Nearest(word, candidates, fold) }
-
-// fold makes api_version, api-version and apiVersion the same.
-func fold(s string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(s))
+func nearest(word string, candidates []string) string {
+	return diag.Nearest(word, candidates, diag.FoldKey)
 }

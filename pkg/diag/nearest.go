@@ -1,5 +1,7 @@
 package diag
 
+import "strings"
+
 // Nearest returns the candidate that a word is probably a misspelling of, ""
 // if there is none. Two words that fold makes the same are the same.
 func Nearest(word string, candidates []string, fold func(string) string) string {
@@ -46,4 +48,17 @@ func distance(a, b string) int {
 		}
 	}
 	return row[len(t)]
+}
+
+// DidYouMean is the hint with the word that is meant; "" if none is near.
+func DidYouMean(word string, candidates []string, fold func(string) string) string {
+	if near := Nearest(word, candidates, fold); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return ""
+}
+
+// FoldKey makes api_version, api-version and apiVersion the same.
+func FoldKey(word string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(word))
 }

@@ -63,18 +63,7 @@ func TestManifestGolden(t *testing.T) {
 				}
 			}
 			golden := filepath.Join("testdata", "manifest-"+strings.TrimSuffix(file, filepath.Ext(file))+".txtar")
-			if os.Getenv("UPDATE") != "" {
-				if err := os.WriteFile(golden, txtar.Format(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), string(txtar.Format(got))); diff != "" {
-				t.Errorf("another project than %s (-want +got):\n%s", golden, diff)
-			}
+			compareGolden(t, golden, got)
 		})
 	}
 }

@@ -76,19 +76,25 @@ func TestGolden(t *testing.T) {
 				got.Files = append(got.Files, txtar.File{Name: f.Path, Data: f.Data})
 			}
 			golden := filepath.Join("testdata", v.name+".txtar")
-			if os.Getenv("UPDATE") != "" {
-				if err := os.WriteFile(golden, txtar.Format(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), string(txtar.Format(got))); diff != "" {
-				t.Errorf("another project than %s (-want +got):\n%s", golden, diff)
-			}
+			compareGolden(t, golden, got)
 		})
+	}
+}
+
+// compareGolden holds a project to what a file has of it. UPDATE=1 rewrites it.
+func compareGolden(t *testing.T, golden string, got *txtar.Archive) {
+	t.Helper()
+	if os.Getenv("UPDATE") != "" {
+		if err := os.WriteFile(golden, txtar.Format(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(txtar.Format(got))); diff != "" {
+		t.Errorf("another project than %s (-want +got):\n%s", golden, diff)
 	}
 }
 

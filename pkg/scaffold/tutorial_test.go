@@ -61,19 +61,7 @@ func TestTutorialGolden(t *testing.T) {
 		sound(t, f)
 		got.Files = append(got.Files, txtar.File{Name: f.Path, Data: f.Data})
 	}
-	const golden = "testdata/byhand.txtar"
-	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile(golden, txtar.Format(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(txtar.Format(got))); diff != "" {
-		t.Errorf("another project than %s (-want +got):\n%s", golden, diff)
-	}
+	compareGolden(t, "testdata/byhand.txtar", got)
 }
 
 // TestTutorialVariants: the same operator, written in other ways.

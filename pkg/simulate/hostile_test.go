@@ -222,7 +222,7 @@ func (w *world) survivesArgo() {
 				if err != nil {
 					w.t.Fatal(err)
 				}
-				filled += w.sameArguments(containersOf(made), global)
+				filled += w.sameArguments(simulate.ContainersOf(*made), global)
 			}
 		}
 	}
@@ -247,19 +247,6 @@ func (w *world) sameArguments(containers []corev1.Container, global common.Param
 		}
 	}
 	return found
-}
-
-func containersOf(t *wfv1.Template) []corev1.Container {
-	var out []corev1.Container
-	if t.Container != nil {
-		out = append(out, *t.Container)
-	}
-	if t.ContainerSet != nil {
-		for _, c := range t.ContainerSet.Containers {
-			out = append(out, c.Container)
-		}
-	}
-	return out
 }
 
 // workflows are those that the Sensors asked for.
