@@ -67,11 +67,12 @@ func loseBus(t *testing.T, happens func()) {
 }
 
 // without takes pods of Argo Events away while something happens: those of the
-// EventSource (eventsource-name) or of the Sensors (sensor-name).
-func (o *operator) without(t *testing.T, label string, happens func()) {
+// EventSources (eventsource-name) or of the Sensors (sensor-name).
+func (f field) without(t *testing.T, label string, happens func()) {
 	t.Helper()
-	o.scaleParts(t, label, 0)
-	o.cluster.await(t, "the pods of "+label+" to go", slow, pods, operators, func(s seen) bool {
+	c := f[0].cluster
+	c.scaleParts(t, label, 0)
+	c.await(t, "the pods of "+label+" to go", slow, pods, operators, func(s seen) bool {
 		for _, pod := range s {
 			if pod.GetLabels()[label] != "" {
 				return false
@@ -80,13 +81,15 @@ func (o *operator) without(t *testing.T, label string, happens func()) {
 		return true
 	})
 	happens()
-	o.scaleParts(t, label, 1)
-	o.awaitParts(t)
+	c.scaleParts(t, label, 1)
+	for _, w := range f {
+		w.awaitParts(t)
+	}
 }
 
-func (o *operator) scaleParts(t *testing.T, label string, replicas int) {
+func (c *cluster) scaleParts(t *testing.T, label string, replicas int) {
 	t.Helper()
-	client := o.cluster.objects.Resource(deployments).Namespace(operators)
+	client := c.objects.Resource(deployments).Namespace(operators)
 	list, err := client.List(t.Context(), metav1.ListOptions{LabelSelector: label})
 	if err != nil || len(list.Items) == 0 {
 		t.Fatalf("no Deployment with the label %s: %v", label, err)

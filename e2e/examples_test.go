@@ -18,7 +18,7 @@ import (
 // slow is how long a single step of a scenario may take on a busy machine. With
 // the steps engine a reconcile takes 40 s, and it may have to wait for others of
 // the same custom resource. $E2E_PATIENCE shortens it where failures are wanted.
-var slow = patient(10 * time.Minute)
+var slow = patient(20 * time.Minute)
 
 func patient(limit time.Duration) time.Duration {
 	if d, err := time.ParseDuration(os.Getenv("E2E_PATIENCE")); err == nil {

@@ -48,6 +48,15 @@ func record(t *testing.T, scenario, operator string) func(format string, args ..
 	return func(format string, args ...any) { one.Measured = fmt.Sprintf(format, args...) }
 }
 
+// fail notes that a scenario failed before it was recorded.
+func fail(scenario, operator string) {
+	results.Lock()
+	defer results.Unlock()
+	if !slices.ContainsFunc(results.list, func(r result) bool { return r.Scenario == scenario && r.Operator == operator }) {
+		results.list = append(results.list, result{Scenario: scenario, Operator: operator})
+	}
+}
+
 func verdict(passed bool) string {
 	if passed {
 		return "pass"

@@ -17,8 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// subject is an operator that the scenarios are played with: all keep Memcacheds,
-// by different engines.
+// subject is an operator that the scenarios are played with: all keep Memcacheds
+// or the same by another name, by different engines.
 type subject struct {
 	name       string // ENGINE/EXAMPLE
 	engine     string
@@ -30,16 +30,23 @@ type subject struct {
 
 var subjects = []subject{
 	{"direct/memcached", "direct", example("memcached"), memcacheds, nsA, 100},
-	{"workflow/memcached-logic", "workflow", example("memcached-logic"), memcacheds, nsA, 50},
+	{"workflow/memcached-logic", "workflow", logicInPods, memlogics, nsA, 50},
 	{"workflow/templates", "workflow", templatesInPods, memstores, nsB, 20},
 	{"steps/memcached-tutorial", "steps", tutorial, memsteps, nsOpen, 5},
 }
 
 // Memcacheds by other names, so that several operators can be there at a time.
 var (
+	memlogics = schema.GroupVersionResource{Group: "cache.example.com", Version: "v1alpha1", Resource: "memlogics"}
 	memstores = schema.GroupVersionResource{Group: "cache.example.com", Version: "v1alpha1", Resource: "memstores"}
 	memsteps  = schema.GroupVersionResource{Group: "cache.example.com", Version: "v1alpha1", Resource: "memsteps"}
 )
+
+// logicInPods is the example of the workflow engine.
+func logicInPods(t *testing.T) string {
+	t.Helper()
+	return renamed(t, "../examples/memcached-logic", "kind: Memcached\n", "kind: Memlogic\n", "name: memcached-logic\n", "name: memlogic\n")
+}
 
 // templatesInPods is the example of the direct engine, carried by Workflows.
 func templatesInPods(t *testing.T) string {
@@ -76,9 +83,16 @@ type scenario struct {
 	play func(*testing.T, *world)
 }
 
-// disturbances stop parts of the operator or of the cluster, one after the other.
-// Each has two custom resources that were there before.
-var disturbances = []scenario{
+// disturbance stops parts of the operators or of the cluster: for all the
+// operators that are there at once, as on a bad day.
+type disturbance struct {
+	name string
+	play func(*testing.T, field)
+}
+
+// disturbances happen one after the other. Each has two custom resources of every
+// operator that were there before.
+var disturbances = []disturbance{
 	{"source-down", sourceDown},
 	{"sensor-down", sensorDown},
 	{"bus-down", busDown},
@@ -101,34 +115,52 @@ var incidents = []scenario{
 	{"namespace-deleted", namespaceDeleted},
 }
 
-// TestScenarios plays every scenario with every operator. One alone:
+// TestScenarios plays every scenario with the operators of the direct engine,
+// then disturbs those of the others, all together. One alone:
 // -run 'TestScenarios/direct/memcached/.*/quick-edits'.
 func TestScenarios(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not part of the short run")
 	}
-	for _, s := range subjects {
-		if s.kind == memstores {
-			continue // what is disturbed is no other than with the other one of the engine
-		}
-		t.Run(s.name, func(t *testing.T) {
+	for _, together := range fields() {
+		t.Run(together.name, func(t *testing.T) {
 			c := connect(t)
-			w := &world{subject: s, operator: c.install(t, s.name, s.definition(t))}
-			if s.engine == "direct" {
+			var f field
+			for _, s := range together.subjects {
+				f = append(f, &world{subject: s, operator: c.install(t, s.name, s.definition(t))})
+			}
+			if s := f[0].subject; s.engine == "direct" {
 				t.Run("incidents", func(t *testing.T) {
 					for _, one := range incidents {
-						t.Run(one.name, func(t *testing.T) { w.play(t, one) })
+						t.Run(one.name, func(t *testing.T) { f[0].play(t, one) })
 					}
 				})
 			}
 			t.Run("disturbances", func(t *testing.T) {
-				w.prepare(t)
+				f.prepare(t)
 				for _, one := range disturbances {
-					t.Run(one.name, func(t *testing.T) { w.play(t, one) })
+					t.Run(one.name, func(t *testing.T) { f.play(t, one) })
 				}
 			})
 		})
 	}
+}
+
+// together are the operators that are disturbed at the same time.
+type together struct {
+	name     string
+	subjects []subject
+}
+
+// fields are the direct engine by itself, as it is much faster than the others,
+// and the others. What is disturbed of workflow/templates is no other than of
+// workflow/memcached-logic. Without a guard each is alone: it is about one.
+func fields() []together {
+	direct, logic, steps := subjects[0], subjects[1], subjects[3]
+	if os.Getenv("E2E_WITHOUT") != "" {
+		return []together{{direct.name, []subject{direct}}, {logic.name, []subject{logic}}, {steps.name, []subject{steps}}}
+	}
+	return []together{{direct.name, []subject{direct}}, {"pods", []subject{logic, steps}}}
 }
 
 // TestIncidents plays the incidents with the operators whose reconciles are
@@ -279,149 +311,6 @@ func (w *world) gone(t *testing.T, cr *unstructured.Unstructured) {
 type life struct {
 	name                     string
 	created, edited, deleted *unstructured.Unstructured
-}
-
-// prepare makes what is there before the disturbances.
-func (w *world) prepare(t *testing.T) {
-	t.Helper()
-	w.lives = map[string]*life{}
-	for _, one := range disturbances {
-		w.lives[one.name] = w.live(t, one.name)
-	}
-	t.Cleanup(func() { w.clear(t) })
-}
-
-func (w *world) live(t *testing.T, name string) *life {
-	t.Helper()
-	return &life{name: name, edited: w.make(t, name+"-edited", 0), deleted: w.make(t, name+"-deleted", 0)}
-}
-
-// begin waits for the two that were there before a disturbance.
-func (w *world) begin(t *testing.T, disturbance string) *life {
-	t.Helper()
-	l := w.lives[disturbance]
-	if l == nil {
-		l = w.live(t, disturbance)
-	}
-	w.has(t, l.edited, 0)
-	w.has(t, l.deleted, 0)
-	return l
-}
-
-func (w *world) happen(t *testing.T, l *life) {
-	t.Helper()
-	l.created = w.make(t, l.name+"-created", 1)
-	w.edit(t, l.edited, 1)
-	w.drop(t, l.deleted)
-}
-
-func (w *world) end(t *testing.T, l *life) {
-	t.Helper()
-	w.has(t, l.created, 1)
-	w.has(t, l.edited, 1)
-	w.gone(t, l.deleted)
-}
-
-func sourceDown(t *testing.T, w *world) {
-	l := w.begin(t, "source-down")
-	w.without(t, "eventsource-name", func() { w.happen(t, l) })
-	began := time.Now()
-	w.end(t, l)
-	w.measured("made up for %s after the EventSource is back", seconds(time.Since(began)))
-}
-
-func sensorDown(t *testing.T, w *world) {
-	l := w.begin(t, "sensor-down")
-	w.without(t, "sensor-name", func() { w.happen(t, l) })
-	began := time.Now()
-	w.end(t, l)
-	w.measured("made up for %s after the Sensors are back", seconds(time.Since(began)))
-}
-
-// busDown: what is said while the bus is away is lost. The resync finds it.
-func busDown(t *testing.T, w *world) {
-	l := w.begin(t, "bus-down")
-	during(t, theBus, func() { w.happen(t, l) })
-	began := time.Now()
-	w.startResync(t)
-	w.end(t, l)
-	w.measured("made up for %s after the resync began", seconds(time.Since(began)))
-}
-
-// busStoreLost: the Sensors never subscribe again by themselves. The resync
-// hears that they are deaf; it is told so here, as it takes three minutes.
-func busStoreLost(t *testing.T, w *world) {
-	if w.subject.engine == "direct" && os.Getenv("E2E_WITHOUT") == "" {
-		t.Skip("TestByItself does it, and waits")
-	}
-	l := w.begin(t, "bus-store-lost")
-	loseBus(t, func() { w.happen(t, l) })
-	w.deafen(t)
-	w.awaitAge(t, 3*time.Minute)
-	began := time.Now()
-	w.startResync(t)
-	w.end(t, l)
-	late := w.make(t, "late", 0)
-	w.has(t, late, 0)
-	w.measured("made up for, and events heard again, %s after the resync began", seconds(time.Since(began)))
-}
-
-// awaitAge waits until the EventSource is so old: a younger one need not have
-// been heard yet.
-func (o *operator) awaitAge(t *testing.T, age time.Duration) {
-	t.Helper()
-	source, err := o.cluster.objects.Resource(eventSources).Namespace(operators).Get(t.Context(), o.only("EventSource").GetName(), metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case <-t.Context().Done():
-	case <-time.After(age - time.Since(source.GetCreationTimestamp().Time)):
-	}
-}
-
-// deafen sets the time back at which the Sensors heard something last.
-func (o *operator) deafen(t *testing.T) {
-	t.Helper()
-	source := o.only("EventSource")
-	for _, object := range o.objects {
-		if object.GetKind() == "Sensor" {
-			o.merge(t, eventSources, source, fmt.Sprintf(`{"metadata":{"annotations":{"argoperator.dev/heard-%s":"2001-01-01T00:00:00Z"}}}`, object.GetName()))
-		}
-	}
-}
-
-// apiRestart: watches break, requests fail, and events go on coming.
-func apiRestart(t *testing.T, w *world) {
-	l := w.begin(t, "api-restart")
-	w.edit(t, l.edited, 0)
-	stopped := time.Now()
-	control(t, "restart", theAPIServer)
-	w.cluster.awaitReady(t)
-	began := time.Now()
-	w.audit.pardoned = append(w.audit.pardoned, span{stopped, began})
-	w.happen(t, l)
-	w.end(t, l)
-	w.measured("everything done %s after the API server is back", seconds(time.Since(began)))
-}
-
-// controllerDown: without the controller of Workflows the direct engine goes on,
-// the others wait.
-func controllerDown(t *testing.T, w *world) {
-	l := w.begin(t, "controller-down")
-	began := time.Now()
-	during(t, theController, func() {
-		w.happen(t, l)
-		if w.subject.engine == "direct" {
-			w.end(t, l)
-			w.measured("nothing waits: done in %s while it is down", seconds(time.Since(began)))
-		}
-		began = time.Now()
-	})
-	w.end(t, l)
-	if w.subject.engine != "direct" {
-		w.measured("made up for %s after the controller is back", seconds(time.Since(began)))
-	}
 }
 
 // quickEdits: the last one wins, and stays.
@@ -616,7 +505,12 @@ func namespaceDeleted(t *testing.T, w *world) {
 
 // redefined: another definition is applied while custom resources come and
 // change; all follow.
-func redefined(t *testing.T, w *world) {
+func redefined(t *testing.T, f field) {
+	f.each(t, "redefined", (*world).redefine)
+}
+
+func (w *world) redefine(t *testing.T) {
+	t.Helper()
 	var list []*unstructured.Unstructured
 	n := 2
 	if w.subject.engine == "direct" {

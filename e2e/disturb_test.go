@@ -1,0 +1,237 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// field is the operators that are disturbed together.
+type field []*world
+
+func (f field) play(t *testing.T, d disturbance) {
+	t.Helper()
+	var own field
+	for _, w := range f {
+		one := *w
+		one.made = nil
+		own = append(own, &one)
+	}
+	t.Cleanup(func() {
+		for _, w := range own {
+			if t.Failed() {
+				fail(d.name, w.subject.name) // unless it came to its own end
+				w.dump(t)
+			}
+			w.clear(t)
+		}
+	})
+	d.play(t, own)
+}
+
+// each plays a part of a disturbance with all operators side by side, and notes
+// what comes of it.
+func (f field) each(t *testing.T, disturbance string, part func(*world, *testing.T)) {
+	t.Helper()
+	t.Run("each", func(t *testing.T) {
+		for _, w := range f {
+			t.Run(w.subject.name, func(t *testing.T) {
+				t.Parallel()
+				own := *w
+				own.made = nil
+				own.measured = record(t, disturbance, w.subject.name)
+				t.Cleanup(func() { own.clear(t) })
+				part(&own, t)
+			})
+		}
+	})
+}
+
+// prepare makes what is there before the disturbances.
+func (f field) prepare(t *testing.T) {
+	t.Helper()
+	for _, w := range f {
+		w.lives = map[string]*life{}
+		for _, one := range disturbances {
+			w.lives[one.name] = w.live(t, one.name)
+		}
+		t.Cleanup(func() { w.clear(t) })
+	}
+}
+
+func (w *world) live(t *testing.T, name string) *life {
+	t.Helper()
+	return &life{name: name, edited: w.make(t, name+"-edited", 0), deleted: w.make(t, name+"-deleted", 0)}
+}
+
+// begin waits for the two that were there before a disturbance.
+func (w *world) begin(t *testing.T, disturbance string) *life {
+	t.Helper()
+	l := w.lives[disturbance]
+	if l == nil {
+		l = w.live(t, disturbance)
+	}
+	w.has(t, l.edited, 0)
+	w.has(t, l.deleted, 0)
+	return l
+}
+
+func (f field) begin(t *testing.T, disturbance string) []*life {
+	t.Helper()
+	var lives []*life
+	for _, w := range f {
+		lives = append(lives, w.begin(t, disturbance))
+	}
+	return lives
+}
+
+func (w *world) happen(t *testing.T, l *life) {
+	t.Helper()
+	l.created = w.make(t, l.name+"-created", 1)
+	w.edit(t, l.edited, 1)
+	w.drop(t, l.deleted)
+}
+
+func (f field) happen(t *testing.T, lives []*life) {
+	t.Helper()
+	for i, w := range f {
+		w.happen(t, lives[i])
+	}
+}
+
+func (w *world) end(t *testing.T, l *life) {
+	t.Helper()
+	w.has(t, l.created, 1)
+	w.has(t, l.edited, 1)
+	w.gone(t, l.deleted)
+}
+
+// end waits until every operator has done what happened, and notes how long that
+// took; %s of the format.
+func (f field) end(t *testing.T, lives []*life, format string) {
+	t.Helper()
+	began := time.Now()
+	f.each(t, lives[0].name, func(w *world, t *testing.T) {
+		w.end(t, lives[f.index(w)])
+		w.measured(format, seconds(time.Since(began)))
+	})
+}
+
+func (f field) index(w *world) int {
+	for i := range f {
+		if f[i].subject.name == w.subject.name {
+			return i
+		}
+	}
+	panic("not in this field: " + w.subject.name)
+}
+
+func (f field) startResync(t *testing.T) {
+	t.Helper()
+	for _, w := range f {
+		w.startResync(t)
+	}
+}
+
+func sourceDown(t *testing.T, f field) {
+	lives := f.begin(t, "source-down")
+	f.without(t, "eventsource-name", func() { f.happen(t, lives) })
+	f.end(t, lives, "made up for %s after the EventSource is back")
+}
+
+func sensorDown(t *testing.T, f field) {
+	lives := f.begin(t, "sensor-down")
+	f.without(t, "sensor-name", func() { f.happen(t, lives) })
+	f.end(t, lives, "made up for %s after the Sensors are back")
+}
+
+// busDown: what is said while the bus is away is lost. The resync finds it.
+func busDown(t *testing.T, f field) {
+	lives := f.begin(t, "bus-down")
+	during(t, theBus, func() { f.happen(t, lives) })
+	f.startResync(t)
+	f.end(t, lives, "made up for %s after the resync began")
+}
+
+// busStoreLost: the Sensors never subscribe again by themselves. The resync
+// hears that they are deaf; it is told so here, as it takes three minutes.
+func busStoreLost(t *testing.T, f field) {
+	if f[0].subject.engine == "direct" && os.Getenv("E2E_WITHOUT") == "" {
+		t.Skip("TestByItself does it, and waits")
+	}
+	lives := f.begin(t, "bus-store-lost")
+	loseBus(t, func() { f.happen(t, lives) })
+	for _, w := range f {
+		w.deafen(t)
+		w.awaitAge(t, 3*time.Minute)
+	}
+	began := time.Now()
+	f.startResync(t)
+	f.each(t, "bus-store-lost", func(w *world, t *testing.T) {
+		w.end(t, lives[f.index(w)])
+		w.has(t, w.make(t, "late", 0), 0)
+		w.measured("made up for, and events heard again, %s after the resync began", seconds(time.Since(began)))
+	})
+}
+
+// awaitAge waits until the EventSource is so old: a younger one need not have
+// been heard yet.
+func (o *operator) awaitAge(t *testing.T, age time.Duration) {
+	t.Helper()
+	source, err := o.cluster.objects.Resource(eventSources).Namespace(operators).Get(t.Context(), o.only("EventSource").GetName(), metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-t.Context().Done():
+	case <-time.After(age - time.Since(source.GetCreationTimestamp().Time)):
+	}
+}
+
+// deafen sets the time back at which the Sensors heard something last.
+func (o *operator) deafen(t *testing.T) {
+	t.Helper()
+	source := o.only("EventSource")
+	for _, object := range o.objects {
+		if object.GetKind() == "Sensor" {
+			o.merge(t, eventSources, source, fmt.Sprintf(`{"metadata":{"annotations":{"argoperator.dev/heard-%s":"2001-01-01T00:00:00Z"}}}`, object.GetName()))
+		}
+	}
+}
+
+// apiRestart: watches break, requests fail, and events go on coming.
+func apiRestart(t *testing.T, f field) {
+	lives := f.begin(t, "api-restart")
+	for i, w := range f {
+		w.edit(t, lives[i].edited, 0)
+	}
+	stopped := time.Now()
+	control(t, "restart", theAPIServer)
+	f[0].cluster.awaitReady(t)
+	began := time.Now()
+	for _, w := range f {
+		w.audit.pardoned = append(w.audit.pardoned, span{stopped, began})
+	}
+	f.happen(t, lives)
+	f.end(t, lives, "everything done %s after the API server is back")
+}
+
+// controllerDown: without the controller of Workflows the direct engine goes on,
+// the others wait.
+func controllerDown(t *testing.T, f field) {
+	lives := f.begin(t, "controller-down")
+	if f[0].subject.engine == "direct" {
+		during(t, theController, func() {
+			f.happen(t, lives)
+			f.end(t, lives, "nothing waits: done in %s while it is down")
+		})
+		return
+	}
+	during(t, theController, func() { f.happen(t, lives) })
+	f.end(t, lives, "made up for %s after the controller is back")
+}
