@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,11 +36,61 @@ func TestDirectSpeed(t *testing.T) {
 	}
 }
 
-// bursts are the numbers of custom resources that are made at once.
+// TestSpeedAgainst measures other operators for Memcacheds, whose Deployments
+// are named as their custom resources, in the same way: machines differ, so that
+// only what was measured on one of them is to be compared. $SPEED_AGAINST are
+// files with what to apply, one operator each; they need no status. SPEED_SINGLES
+// (default 50) custom resources are made one after the other.
+func TestSpeedAgainst(t *testing.T) {
+	files := strings.Fields(os.Getenv("SPEED_AGAINST"))
+	if len(files) == 0 {
+		t.Skip("SPEED_AGAINST is not set")
+	}
+	singles := 50
+	if n, err := strconv.Atoi(os.Getenv("SPEED_SINGLES")); err == nil {
+		singles = n
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			c := connect(t)
+			o := c.installAsIs(t, file)
+			t.Run("one at a time", func(t *testing.T) { o.latency(t, singles) })
+			for _, n := range bursts() {
+				t.Run(fmt.Sprintf("%d at once", n), func(t *testing.T) { o.flood(t, n) })
+			}
+		})
+	}
+}
+
+// installAsIs brings an operator that somebody else wrote.
+func (c *cluster) installAsIs(t *testing.T, file string) *operator {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &operator{cluster: c, name: file, manifest: data, objects: decode(t, data), audit: &audit{}, counts: &counter{}}
+	t.Cleanup(func() {
+		o.removeAll(t, memcacheds)
+		if _, err := try(data, "kubectl", "delete", "-n", operators, "--ignore-not-found", "--timeout=90s", "-f", "-"); err != nil {
+			t.Error(err)
+		}
+	})
+	run(t, nil, "kubectl", "label", "namespace", operators, "pod-security.kubernetes.io/enforce-") // they need not be restricted
+	run(t, data, "kubectl", "apply", "-n", operators, "-f", "-")
+	o.awaitParts(t)
+	return o
+}
+
+// bursts are the numbers of custom resources that are made at once; SPEED_CRS=0
+// leaves them out.
 func bursts() []int {
 	n, err := strconv.Atoi(os.Getenv("SPEED_CRS"))
-	if err != nil {
+	switch {
+	case err != nil:
 		return []int{100}
+	case n == 0:
+		return nil
 	}
 	return []int{100, n}
 }
@@ -139,9 +190,30 @@ func (o *operator) make(t *testing.T, cr *unstructured.Unstructured) {
 }
 
 func (o *operator) burst(t *testing.T, n int) {
-	arrived := o.cluster.arrivals(t, deployments)
 	before := o.usage(t)
-	start := time.Now()
+	start, said := o.flood(t, n)
+	o.cluster.await(t, "every status is ready", 10*time.Minute, memcacheds, nsA, func(s seen) bool {
+		ready := 0
+		for _, cr := range s {
+			if current(cr, "True") {
+				ready++
+			}
+		}
+		return ready >= n
+	})
+	t.Logf("%s, all ready after %s", said, time.Since(start).Round(time.Millisecond))
+	for pod, now := range o.usage(t) {
+		if pod != "" {
+			t.Logf("  %-60s CPU %6s, memory %3.0f MiB", pod, (now.cpu - before[pod].cpu).Round(10*time.Millisecond), now.memory/(1<<20))
+		}
+	}
+}
+
+// flood makes many custom resources at once and waits for their Deployments.
+func (o *operator) flood(t *testing.T, n int) (start time.Time, said string) {
+	t.Helper()
+	arrived := o.cluster.arrivals(t, deployments)
+	start = time.Now()
 	names := make([]string, n)
 	var makers sync.WaitGroup
 	todo := make(chan string, n)
@@ -165,23 +237,9 @@ func (o *operator) burst(t *testing.T, n int) {
 			last = at
 		}
 	}
-	deployed := last.Sub(start)
-	o.cluster.await(t, "every status is ready", 10*time.Minute, memcacheds, nsA, func(s seen) bool {
-		ready := 0
-		for _, cr := range s {
-			if current(cr, "True") {
-				ready++
-			}
-		}
-		return ready >= n
-	})
-	t.Logf("%d at once: made in %s, all Deployments after %s, all ready after %s", n,
-		made.Round(time.Millisecond), deployed.Round(time.Millisecond), time.Since(start).Round(time.Millisecond))
-	for pod, now := range o.usage(t) {
-		if pod != "" {
-			t.Logf("  %-60s CPU %6s, memory %3.0f MiB", pod, (now.cpu - before[pod].cpu).Round(10*time.Millisecond), now.memory/(1<<20))
-		}
-	}
+	said = fmt.Sprintf("%d at once: made in %s, all Deployments after %s", n, made.Round(time.Millisecond), last.Sub(start).Round(time.Millisecond))
+	t.Log(said)
+	return start, said
 }
 
 // used is what a pod has used, as the kubelet counts it.
