@@ -16,7 +16,7 @@ build: ## build bin/argoperator
 	go build -trimpath -o $(BINARY) ./cmd/argoperator
 
 test: ## run the unit tests of Go
-	go test ./...
+	go test -timeout 20m ./...
 
 test-python: ## run the unit tests of the pod-side script
 	$(PYTHON) -m py_compile templates/runtime/*.py $(wildcard examples/*/logic/*.py)
