@@ -30,6 +30,7 @@ func TestReference(t *testing.T) {
 		"definition.md": keysPage(t, "The definition", "A definition is a file of `kind: Operator`.", v1alpha1.JSONSchema()),
 		"tests.md":      keysPage(t, "Tests", "A test is a file of `kind: OperatorTest`; [testing.md](../testing.md) shows how to write one.", v1alpha1.OperatorTestSchema()),
 		"findings.md":   findingsPage(t),
+		"mistakes.md":   mistakesPage(t),
 	}
 	for name, want := range pages {
 		t.Run(name, func(t *testing.T) {

@@ -119,8 +119,20 @@ func (r *report) refused(errs field.ErrorList) {
 		if at == "<nil>" {
 			at = ""
 		}
-		r.problems = append(r.problems, Problem{Object: reference(r.object), Path: at, Code: CodeChild, Message: verdict(err)})
+		r.problems = append(r.problems, Problem{Object: reference(r.object), Path: at, Code: CodeChild, Message: verdict(err), Hint: remedy(err)})
 	}
+}
+
+// remedy is what to do about an error of the API server's, if that is not plain
+// from its words.
+func remedy(err *field.Error) string {
+	switch {
+	case err.Type == field.ErrorTypeRequired:
+		return "add " + err.Field[strings.LastIndex(err.Field, ".")+1:]
+	case strings.Contains(err.Detail, "`selector` does not match template `labels`"):
+		return "give spec.template.metadata.labels all that spec.selector.matchLabels has"
+	}
+	return ""
 }
 
 // metadata checks the name, the labels and all else that every kind has.

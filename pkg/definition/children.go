@@ -55,6 +55,11 @@ func (c *checker) childKind(child v1alpha1.Child, p steps) {
 	if known || isBuiltinGroup(group) || c.written(p.to("crd")) {
 		return
 	}
+	if builtin, moved := Builtin(child.Kind); moved && !c.written(p.to("plural")) && !c.written(p.to("scope")) {
+		c.add(at.to("apiVersion"), diag.UnknownKind, fmt.Sprintf("%s has no kind %s that every cluster has", child.APIVersion, child.Kind),
+			fmt.Sprintf("%s is in %s; another one needs plural and scope, or crd: {file: …}", child.Kind, builtin))
+		return
+	}
 	hint := fmt.Sprintf("%s %s is not built into Kubernetes; kubectl api-resources shows its plural and scope, "+
 		"or give its CustomResourceDefinition: crd: {file: …}", child.APIVersion, child.Kind)
 	c.missing(p, "plural", hint)

@@ -3,6 +3,7 @@ package definition
 import (
 	"fmt"
 	"net/url"
+	"strings"
 
 	"github.com/argoperator/argoperator/pkg/diag"
 )
@@ -10,7 +11,10 @@ import (
 // install checks where the operator goes and what it may see.
 func (c *checker) install() {
 	in, p := c.op.Spec.Install, pathOf("spec", "install")
-	c.label(in.Namespace, p.to("namespace"))
+	if c.label(in.Namespace, p.to("namespace")); strings.HasPrefix(in.Namespace, "kube-") {
+		c.warn(p.to("namespace"), diag.BadName, fmt.Sprintf("the namespace %s is Kubernetes' own", in.Namespace),
+			"choose one where Argo Events and Argo Workflows run for you, such as argo-events")
+	}
 	c.labels(in.WatchNamespaces, p.to("watchNamespaces"))
 	if len(in.WatchNamespaces) > 0 && c.scope() == "Cluster" {
 		c.addKey(p.to("watchNamespaces"), diag.ConflictingKeys, "watchNamespaces is written and the API is cluster-scoped",

@@ -14,7 +14,7 @@ import (
 func (c *checker) logic() {
 	p := pathOf("spec", "logic")
 	if c.op.Spec.Logic == nil {
-		if !c.anyTemplate() {
+		if !c.anyTemplate() && !c.dealtWith(pathOf("spec", "children")) {
 			c.missing(p[:1], "logic", "logic: {image: python:3.13-slim, command: [python3, main.py], files: [logic/main.py]}, "+
 				"or a child with a template: children: [{name: NAME, template: {…}}]")
 		}

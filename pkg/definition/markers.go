@@ -69,7 +69,7 @@ func (s *short) mark(n *yaml.Node, schema *props, text string, offset int) (*pro
 			continue
 		}
 		if err := rule.apply(schema, m); err != nil {
-			s.add(n, m.value0, diag.BadMarker, fmt.Sprintf("marker %s: %v", m.name, err), "")
+			s.add(n, m.value0, diag.BadMarker, fmt.Sprintf("marker %s: %v", m.name, err), valueHint(m.name, kindOf(schema)))
 		}
 		required = required || m.name == "required" && m.value == "true"
 	}
@@ -84,7 +84,7 @@ func (s *short) rule(n *yaml.Node, m marker, schema *props, unknown bool) (marke
 	rules, kind := markerRules(), kindOf(schema)
 	rule, ok := rules[m.name]
 	if !ok {
-		s.add(n, m.at, diag.UnknownMarker, fmt.Sprintf("unknown marker %q", m.name), markerHint(m.name, sortedKeys(rules)))
+		s.add(n, m.at, diag.UnknownMarker, fmt.Sprintf("unknown marker %q", m.name), markerHint(m.name, fitting(rules, kind, unknown)))
 		return rule, false
 	}
 	if rule.fits != nil && !unknown && !slices.Contains(rule.fits, kind) {
@@ -94,11 +94,36 @@ func (s *short) rule(n *yaml.Node, m marker, schema *props, unknown bool) (marke
 	return rule, true
 }
 
+// valueHint shows what the value of a marker that takes values of the type looks
+// like.
+func valueHint(name, kind string) string {
+	if name != "default" && name != "enum" {
+		return ""
+	}
+	values := map[string]string{"integer": "3", "number": "0.5", "boolean": "true", "array": "[]", "map": "{}", "object": "{}"}
+	if values[kind] == "" {
+		return ""
+	}
+	return "such as " + name + "=" + values[kind]
+}
+
+// fitting are the names of the markers that a type can have; all if it is not known.
+func fitting(rules map[string]markerRule, kind string, unknown bool) []string {
+	return slices.DeleteFunc(sortedKeys(rules), func(name string) bool {
+		fits := rules[name].fits
+		return !unknown && fits != nil && !slices.Contains(fits, kind)
+	})
+}
+
 func markerHint(name string, known []string) string {
 	if name == "uniqueItems" {
 		return "a CustomResourceDefinition refuses uniqueItems; openAPIV3Schema has x-kubernetes-list-type: set"
 	}
-	return didYouMean(name, known, "markers")
+	longer := slices.DeleteFunc(slices.Clone(known), func(k string) bool { return !strings.HasPrefix(k, name) })
+	if len(longer) == 1 {
+		return "did you mean " + longer[0] + "?"
+	}
+	return didYouMean(name, known, "markers here")
 }
 
 func float(of func(*props) **float64) func(*props, marker) error {

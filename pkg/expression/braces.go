@@ -8,7 +8,11 @@ import (
 
 // bracesOf finds {{ }} that read what Helm, Argo, kro or Ansible would fill in.
 // Other braces are somebody else's: alert rules and programs have them too.
+// parentheses finds the same of $( ), which Kubernetes fills in with variables
+// of a container.
 var (
+	parentheses = regexp.MustCompile(`\$\( *(\.?(?:spec|metadata|status)(?:\.\w+)+) *\)`)
+
 	bracesOf = regexp.MustCompile(`\{\{-? *(\.(?:Values|Release|Chart|Files|Capabilities|spec|metadata|status)\b[.\w]*|(?:include|tpl) |(?:inputs|workflow|sensor)\.[.\w-]+|[A-Za-z]\w* *\}\})`)
 	dotted   = regexp.MustCompile(`^(?:\.\w+)+$`)
 )
@@ -20,11 +24,18 @@ func (c *templates) braces(path []string, text string, parts []part) {
 		return
 	}
 	for _, p := range parts {
-		found := bracesOf.FindStringSubmatchIndex(p.text)
+		kind, found := "{{ }} is Helm's or Argo's", bracesOf.FindStringSubmatchIndex(p.text)
+		if found == nil {
+			kind, found = "$( ) is no expression", parentheses.FindStringSubmatchIndex(p.text)
+		}
 		if p.expr || found == nil {
 			continue
 		}
+		written := p.text[found[0]:found[1]]
 		inside := strings.Trim(p.text[found[2]:found[3]], " }")
+		if written[0] == '$' && inside[0] != '.' {
+			inside = "." + inside
+		}
 		ours := c.ours(inside)
 		if ours == "" && nameLen(inside) == len(inside) && inside != "include" && inside != "tpl" {
 			continue // a name that means nothing here
@@ -34,11 +45,19 @@ func (c *templates) braces(path []string, text string, parts []part) {
 		}
 		c.problem(Problem{
 			Path: path, Offset: p.at + found[0], Length: found[1] - found[0], Code: BadExpression, Warning: true,
-			Message: "{{ }} is Helm's or Argo's and stays in the text as it is: expressions are written ${ }",
-			Hint:    "write ${ " + ours + ` }; if the braces are meant, ${ "{{ … }}" }`,
+			Message: kind + " and stays in the text as it is: expressions are written ${ }",
+			Hint:    "write ${ " + ours + " }; " + meant(written),
 		})
 		return // one is enough
 	}
+}
+
+// meant is how to say that foreign marks are meant.
+func meant(written string) string {
+	if written[0] == '$' {
+		return `if the text is meant, ${ "$( … )" }`
+	}
+	return `if the braces are meant, ${ "{{ … }}" }`
 }
 
 // apiVersion is that of the object that the template makes.

@@ -185,7 +185,6 @@ func (p *printer) workflow(w *Workflow) {
 		p.line(3, "exit code %d", c.ExitCode)
 	}
 	if w.Failure != "" {
-		first, _, _ := strings.Cut(w.Failure, "\n") // all of it is the output above
-		p.line(2, "failed: %s", first)
+		p.line(2, "failed: %s", w.Cause()) // all of it is the output above
 	}
 }

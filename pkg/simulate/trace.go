@@ -25,11 +25,20 @@ func (t Trace) Failures() []string {
 			}
 		}
 		if w := step.Workflow; w != nil && w.Failure != "" {
-			first, _, _ := strings.Cut(w.Failure, "\n")
-			out = append(out, fmt.Sprintf("Workflow %s/%s: %s", w.Namespace, w.Name, first))
+			out = append(out, fmt.Sprintf("Workflow %s/%s: %s", w.Namespace, w.Name, w.Cause()))
 		}
 	}
 	return out
+}
+
+// Cause is the failure with the last line of what the program said, as the
+// status has it: a traceback ends with what was wrong.
+func (w *Workflow) Cause() string {
+	words, output, said := strings.Cut(w.Failure, "): ")
+	if !said {
+		return w.Failure
+	}
+	return words + "): " + output[strings.LastIndex(output, "\n")+1:]
 }
 
 // Step is one thing that happened; one of its fields is set.
