@@ -40,8 +40,10 @@ func TestProjects(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, crd := range crds {
-				t.Run(crd.Name, func(t *testing.T) { project(ctx, t, program, crd) })
-				made++
+				t.Run(crd.Name, func(t *testing.T) {
+					project(ctx, t, program, crd)
+					made++
+				})
 			}
 		})
 	}

@@ -106,6 +106,7 @@ func checks() []func(*checker) {
 		(*checker).parameters,
 		(*checker).resources,
 		(*checker).status,
+		(*checker).statusFits,
 		(*checker).engine,
 		(*checker).finalizer,
 		(*checker).reconcile,

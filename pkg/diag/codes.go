@@ -73,6 +73,7 @@ const (
 	FloatingImage = "floating-image"
 	CommandFile   = "command-file"
 	UnknownFormat = "unknown-format"
+	NoStatus      = "no-status"
 )
 
 // Code is a finding's code with what it means.
@@ -133,6 +134,7 @@ func Codes() []Code {
 		{Changed, "What is there already is taken over, and something about it is to be known."},
 		{FloatingImage, "The image has no fixed version."},
 		{CommandFile, "The command names a file that does not travel with the logic."},
+		{NoStatus, "The kind does not take the status that the operator would report."},
 		{UnknownFormat, "The API server does not check this string format."},
 	}
 }

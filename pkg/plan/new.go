@@ -115,6 +115,9 @@ func api(d *definition.Definition) API {
 		out.Versions = versions(d)
 		out.Kind.Version = d.WorkingVersion()
 	}
+	if d.StatusProblem() != "" {
+		out.Kind.Status = false // it was said
+	}
 	out.Generation = a.Existing == nil || a.Existing.Status
 	out.Conditions, out.Observed = statusHas(d, "conditions"), statusHas(d, "observedGeneration")
 	return out

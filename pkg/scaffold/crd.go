@@ -41,11 +41,14 @@ func ofCRD(o Options, name string, data []byte) (Project, diag.List) {
 		return Project{}, findings
 	}
 	spec := d.CRD.Spec
+	known := d.Schema(d.WorkingVersion())
+	_, hasSpec := known.Properties["spec"]
 	p := Project{
 		Name: o.Name, Namespace: o.Namespace, Tool: o.Tool,
 		API: API{
 			Group: spec.Group, Kind: spec.Names.Kind, Plural: spec.Names.Plural, Version: d.WorkingVersion(),
 			Cluster: spec.Scope == apiextensionsv1.ClusterScoped, CRD: crdFile,
+			NoSpec: !hasSpec && len(known.Properties) > 0,
 		},
 		Files: []File{{crdFile, []byte(strings.TrimLeft(string(chosen), "\n"))}},
 	}

@@ -2,6 +2,7 @@ package scaffold
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -28,13 +29,16 @@ func (p *page) learn(d *definition.Definition, findings diag.List) (notes []stri
 		plural = d.CRD.Spec.Names.Plural
 	}
 	p.Resource = plural + "." + p.API.Group
-	if children := d.Operator.Spec.Children; len(children) > 0 {
-		p.Child = strings.ToLower(children[0].Kind)
-	}
 	if p.Samples, notes, err = samples(d, p.API); err != nil {
 		return nil, err
 	}
 	p.Sample = p.Samples[0]
+	if children := d.Operator.Spec.Children; len(children) > 0 {
+		p.Child = strings.ToLower(children[0].Kind) + "/" + p.Sample.Name
+		if len(p.Children) > 0 {
+			p.Child = strings.ToLower(children[0].Kind) + "/" + cmp.Or(p.Children[0].Called, p.Sample.Name+p.Children[0].Suffix)
+		}
+	}
 	p.Others = len(servedVersions(d)) > 1
 	for _, f := range findings {
 		if f.Code == diag.TooLarge {

@@ -59,6 +59,7 @@ type API struct {
 	// CRD is the file with the kind's CustomResourceDefinition. Without one, the
 	// definition says what the kind looks like: by what follows here.
 	CRD          string
+	NoSpec       bool    // its fields stand beside metadata, not in spec
 	Spec, Status []Field // the schema, in the short form
 	Columns      []Column
 	Scale        *Scale
@@ -140,7 +141,7 @@ type page struct {
 	Sample   Sample
 	Samples  []Sample
 	Others   bool   // samples of other versions than the operator's are among them
-	Child    string // the first child's kind, as kubectl takes it
+	Child    string // the first child of the sample, as kubectl takes it: KIND/NAME
 	Apply    string // what `kubectl apply` needs besides, behind a blank
 }
 
