@@ -136,7 +136,7 @@ func (m mistake) play(t *testing.T, project fs.FS) string {
 	case !regexp.MustCompile(`hint: |want |did you mean|as in |name files with -f`).MatchString(said):
 		t.Errorf("it is not said what to do:\n%s", said)
 	}
-	fmt.Fprintf(&b, "```console\n$ argoperator %s\n%s```\n", m.command, said)
+	fmt.Fprintf(&b, "```text\n$ argoperator %s\n%s```\n", m.command, said)
 	return b.String()
 }
 

@@ -29,8 +29,8 @@ func TestChance(t *testing.T) {
 		file  string
 		seeds int
 	}{
-		{"examples/memcached/operator.yaml", 400},
-		{"examples/webapp/operator.yaml", 120},
+		{"examples/memcached/operator.yaml", 150},
+		{"examples/webapp/operator.yaml", 50},
 	} {
 		o, err := open(filepath.Join(root, tt.file))
 		if err != nil {
@@ -55,7 +55,7 @@ func TestChanceWorkflow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Run(tt.name, func(t *testing.T) { chances(t, o, 3) })
+		t.Run(tt.name, func(t *testing.T) { chances(t, o, 1) })
 	}
 }
 

@@ -98,11 +98,11 @@ func TestFailures(t *testing.T) {
 			{Trigger: "a", Failure: "first"}, {Trigger: "a", Failure: "second"}, {Trigger: "b", Failure: "third"},
 		}}},
 		{Delivery: &Delivery{Sensor: "s", Attempts: []Attempt{{Trigger: "a", Failure: "first"}, {Trigger: "a"}}}},
-		{Workflow: &Workflow{Namespace: "n", Name: "w", Failure: "one\ntwo"}},
+		{Workflow: &Workflow{Namespace: "n", Name: "w", Failure: "work: Error (exit code 1): one\ntwo"}},
 	}
 	want := []string{
 		"dependency d of Sensor s: the transform failed: no",
-		"trigger a of Sensor s: second", "trigger b of Sensor s: third", "Workflow n/w: one",
+		"trigger a of Sensor s: second", "trigger b of Sensor s: third", "Workflow n/w: work: Error (exit code 1): two",
 	}
 	if diff := cmp.Diff(want, trace.Failures()); diff != "" {
 		t.Error(diff)

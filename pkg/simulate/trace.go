@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -31,14 +32,22 @@ func (t Trace) Failures() []string {
 	return out
 }
 
-// Cause is the failure with the last line of what the program said, as the
-// status has it: a traceback ends with what was wrong.
+// Cause is the failure with one line of what the program said: where it is the
+// one that argoperator brings along, that of the failure; else the last, as the
+// status has it. A traceback ends with what was wrong.
 func (w *Workflow) Cause() string {
 	words, output, said := strings.Cut(w.Failure, "): ")
 	if !said {
-		return w.Failure
+		words, output = "", w.Failure
+	} else {
+		words += "): "
 	}
-	return words + "): " + output[strings.LastIndex(output, "\n")+1:]
+	lines := strings.Split(output, "\n")
+	at := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "failed: ") })
+	if at < 0 {
+		at = len(lines) - 1
+	}
+	return words + lines[at]
 }
 
 // Step is one thing that happened; one of its fields is set.
