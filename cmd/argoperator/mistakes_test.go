@@ -78,6 +78,9 @@ var mistakes = []mistake{
 	{title: "A command is misspelt", command: "generat"},
 }
 
+// took is how long a test took.
+var took = regexp.MustCompile(`(?m)  [0-9.]+m?s$`)
+
 // mistakesPage plays every mistake, and tells what is said.
 func mistakesPage(t *testing.T) string {
 	t.Helper()
@@ -136,7 +139,7 @@ func (m mistake) play(t *testing.T, project fs.FS) string {
 	case !regexp.MustCompile(`hint: |want |did you mean|as in |name files with -f`).MatchString(said):
 		t.Errorf("it is not said what to do:\n%s", said)
 	}
-	fmt.Fprintf(&b, "```text\n$ argoperator %s\n%s```\n", m.command, said)
+	fmt.Fprintf(&b, "```text\n$ argoperator %s\n%s```\n", m.command, took.ReplaceAllString(said, ""))
 	return b.String()
 }
 

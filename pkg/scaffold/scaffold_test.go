@@ -211,7 +211,7 @@ func TestMakefile(t *testing.T) {
 		if err := Write(dir, result.Files); err != nil {
 			t.Fatal(err)
 		}
-		for _, target := range []string{"help", "lint", "test", "generate", "deploy", "sample", "undeploy", "install", "tools"} {
+		for _, target := range []string{"help", "lint", "test", "generate", "check", "deploy", "sample", "undeploy", "install", "tools"} {
 			cmd := exec.Command("make", "--dry-run", "--warn-undefined-variables", target)
 			cmd.Dir = dir
 			if out, err := cmd.CombinedOutput(); err != nil || strings.Contains(string(out), "warning") {
