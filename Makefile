@@ -46,7 +46,7 @@ generate: ## rewrite what is made from other files, the JSON Schema and the gold
 	go run ./cmd/argoperator test -f examples -R --update
 
 verify-generate: ## fail if `make generate` would change anything
-	go test ./pkg/apis/... ./pkg/argoperator ./pkg/definition ./pkg/testsuite ./cmd/argoperator
+	go test -timeout 20m ./pkg/apis/... ./pkg/argoperator ./pkg/definition ./pkg/testsuite ./cmd/argoperator
 
 examples: build ## generate every example with the binary, no finding and the same bytes twice, and run its tests
 	@for name in $(EXAMPLES); do \

@@ -54,6 +54,8 @@ func about(page string) string {
 		return "examples/memcached"
 	case "docs/tutorial.md":
 		return "site"
+	case "docs/how-to/react-to-something-else.md":
+		return "frontend"
 	}
 	return cmp.Or(granted[page], path.Dir(page))
 }
