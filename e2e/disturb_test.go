@@ -70,65 +70,52 @@ func (w *world) live(t *testing.T, name string) *life {
 }
 
 // begin waits for the two that were there before a disturbance.
-func (w *world) begin(t *testing.T, disturbance string) *life {
+func (w *world) begin(t *testing.T, disturbance string) {
 	t.Helper()
-	l := w.lives[disturbance]
-	if l == nil {
-		l = w.live(t, disturbance)
+	if w.life = w.lives[disturbance]; w.life == nil {
+		w.life = w.live(t, disturbance)
 	}
-	w.has(t, l.edited, 0)
-	w.has(t, l.deleted, 0)
-	return l
+	w.has(t, w.life.edited, 0)
+	w.has(t, w.life.deleted, 0)
 }
 
-func (f field) begin(t *testing.T, disturbance string) []*life {
+func (f field) begin(t *testing.T, disturbance string) {
 	t.Helper()
-	var lives []*life
 	for _, w := range f {
-		lives = append(lives, w.begin(t, disturbance))
-	}
-	return lives
-}
-
-func (w *world) happen(t *testing.T, l *life) {
-	t.Helper()
-	l.created = w.make(t, l.name+"-created", 1)
-	w.edit(t, l.edited, 1)
-	w.drop(t, l.deleted)
-}
-
-func (f field) happen(t *testing.T, lives []*life) {
-	t.Helper()
-	for i, w := range f {
-		w.happen(t, lives[i])
+		w.begin(t, disturbance)
 	}
 }
 
-func (w *world) end(t *testing.T, l *life) {
+func (w *world) happen(t *testing.T) {
 	t.Helper()
-	w.has(t, l.created, 1)
-	w.has(t, l.edited, 1)
-	w.gone(t, l.deleted)
+	w.life.created = w.make(t, w.life.name+"-created", 1)
+	w.edit(t, w.life.edited, 1)
+	w.drop(t, w.life.deleted)
+}
+
+func (f field) happen(t *testing.T) {
+	t.Helper()
+	for _, w := range f {
+		w.happen(t)
+	}
+}
+
+func (w *world) end(t *testing.T) {
+	t.Helper()
+	w.has(t, w.life.created, 1)
+	w.has(t, w.life.edited, 1)
+	w.gone(t, w.life.deleted)
 }
 
 // end waits until every operator has done what happened, and notes how long that
 // took; %s of the format.
-func (f field) end(t *testing.T, lives []*life, format string) {
+func (f field) end(t *testing.T, format string) {
 	t.Helper()
 	began := time.Now()
-	f.each(t, lives[0].name, func(w *world, t *testing.T) {
-		w.end(t, lives[f.index(w)])
+	f.each(t, f[0].life.name, func(w *world, t *testing.T) {
+		w.end(t)
 		w.measured(format, seconds(time.Since(began)))
 	})
-}
-
-func (f field) index(w *world) int {
-	for i := range f {
-		if f[i].subject.name == w.subject.name {
-			return i
-		}
-	}
-	panic("not in this field: " + w.subject.name)
 }
 
 func (f field) startResync(t *testing.T) {
@@ -139,23 +126,23 @@ func (f field) startResync(t *testing.T) {
 }
 
 func sourceDown(t *testing.T, f field) {
-	lives := f.begin(t, "source-down")
-	f.without(t, "eventsource-name", func() { f.happen(t, lives) })
-	f.end(t, lives, "made up for %s after the EventSource is back")
+	f.begin(t, "source-down")
+	f.without(t, "eventsource-name", func() { f.happen(t) })
+	f.end(t, "made up for %s after the EventSource is back")
 }
 
 func sensorDown(t *testing.T, f field) {
-	lives := f.begin(t, "sensor-down")
-	f.without(t, "sensor-name", func() { f.happen(t, lives) })
-	f.end(t, lives, "made up for %s after the Sensors are back")
+	f.begin(t, "sensor-down")
+	f.without(t, "sensor-name", func() { f.happen(t) })
+	f.end(t, "made up for %s after the Sensors are back")
 }
 
 // busDown: what is said while the bus is away is lost. The resync finds it.
 func busDown(t *testing.T, f field) {
-	lives := f.begin(t, "bus-down")
-	during(t, theBus, func() { f.happen(t, lives) })
+	f.begin(t, "bus-down")
+	during(t, theBus, func() { f.happen(t) })
 	f.startResync(t)
-	f.end(t, lives, "made up for %s after the resync began")
+	f.end(t, "made up for %s after the resync began")
 }
 
 // busStoreLost: the Sensors never subscribe again by themselves. The resync
@@ -164,8 +151,8 @@ func busStoreLost(t *testing.T, f field) {
 	if f[0].subject.engine == "direct" && os.Getenv("E2E_WITHOUT") == "" {
 		t.Skip("TestByItself does it, and waits")
 	}
-	lives := f.begin(t, "bus-store-lost")
-	loseBus(t, func() { f.happen(t, lives) })
+	f.begin(t, "bus-store-lost")
+	loseBus(t, func() { f.happen(t) })
 	for _, w := range f {
 		w.deafen(t)
 		w.awaitAge(t, 3*time.Minute)
@@ -173,7 +160,7 @@ func busStoreLost(t *testing.T, f field) {
 	began := time.Now()
 	f.startResync(t)
 	f.each(t, "bus-store-lost", func(w *world, t *testing.T) {
-		w.end(t, lives[f.index(w)])
+		w.end(t)
 		w.has(t, w.make(t, "late", 0), 0)
 		w.measured("made up for, and events heard again, %s after the resync began", seconds(time.Since(began)))
 	})
@@ -206,9 +193,9 @@ func (o *operator) deafen(t *testing.T) {
 
 // apiRestart: watches break, requests fail, and events go on coming.
 func apiRestart(t *testing.T, f field) {
-	lives := f.begin(t, "api-restart")
-	for i, w := range f {
-		w.edit(t, lives[i].edited, 0)
+	f.begin(t, "api-restart")
+	for _, w := range f {
+		w.edit(t, w.life.edited, 0)
 	}
 	stopped := time.Now()
 	control(t, "restart", theAPIServer)
@@ -217,21 +204,21 @@ func apiRestart(t *testing.T, f field) {
 	for _, w := range f {
 		w.audit.pardoned = append(w.audit.pardoned, span{stopped, began})
 	}
-	f.happen(t, lives)
-	f.end(t, lives, "everything done %s after the API server is back")
+	f.happen(t)
+	f.end(t, "everything done %s after the API server is back")
 }
 
 // controllerDown: without the controller of Workflows the direct engine goes on,
 // the others wait.
 func controllerDown(t *testing.T, f field) {
-	lives := f.begin(t, "controller-down")
+	f.begin(t, "controller-down")
 	if f[0].subject.engine == "direct" {
 		during(t, theController, func() {
-			f.happen(t, lives)
-			f.end(t, lives, "nothing waits: done in %s while it is down")
+			f.happen(t)
+			f.end(t, "nothing waits: done in %s while it is down")
 		})
 		return
 	}
-	during(t, theController, func() { f.happen(t, lives) })
-	f.end(t, lives, "made up for %s after the controller is back")
+	during(t, theController, func() { f.happen(t) })
+	f.end(t, "made up for %s after the controller is back")
 }

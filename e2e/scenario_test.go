@@ -196,6 +196,7 @@ type world struct {
 	measured func(format string, args ...any)
 	made     []*unstructured.Unstructured // by the scenario
 	lives    map[string]*life             // by disturbance
+	life     *life                        // of the disturbance that is played
 }
 
 func (w *world) play(t *testing.T, s scenario) {

@@ -2,10 +2,8 @@ package realcrds
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,8 +17,7 @@ import (
 // would, by the program: init --from-crd, generate, test. It downloads, so it
 // wants to be asked as TestRealCRDs does.
 func TestProjects(t *testing.T) {
-	wanted := os.Getenv("ARGOPERATOR_REAL_CRDS")
-	if wanted == "" {
+	if os.Getenv("ARGOPERATOR_REAL_CRDS") == "" {
 		t.Skip("ARGOPERATOR_REAL_CRDS is not set")
 	}
 	program := filepath.Join(t.TempDir(), "argoperator")
@@ -28,30 +25,15 @@ func TestProjects(t *testing.T) {
 		t.Fatalf("building: %v\n%s", err, out)
 	}
 	made := 0
-	for _, m := range Modules() {
-		if wanted != "1" && !strings.Contains(m.Path, wanted) {
-			continue
-		}
-		t.Run(path.Base(m.Path), func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Minute)
-			defer cancel()
-			crds, err := Fetch(ctx, m)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, crd := range crds {
-				t.Run(crd.Name, func(t *testing.T) {
-					project(ctx, t, program, crd)
-					made++
-				})
-			}
-		})
-	}
+	eachCRD(t, func(t *testing.T, c CRD) {
+		project(t, program, c)
+		made++
+	})
 	t.Logf("%d projects", made)
 }
 
 // project goes the way from a CustomResourceDefinition to a tested operator.
-func project(ctx context.Context, t *testing.T, program string, c CRD) {
+func project(t *testing.T, program string, c CRD) {
 	t.Helper()
 	var crd apiextensionsv1.CustomResourceDefinition
 	if err := yaml.Unmarshal(c.Data, &crd); err != nil {
@@ -70,7 +52,7 @@ func project(ctx context.Context, t *testing.T, program string, c CRD) {
 	} {
 		began := time.Now()
 		var out, problems bytes.Buffer
-		cmd := exec.CommandContext(ctx, program, args...) //nolint:gosec // ourselves
+		cmd := exec.CommandContext(t.Context(), program, args...) //nolint:gosec // ourselves
 		cmd.Stdout, cmd.Stderr = &out, &problems
 		if err := cmd.Run(); err != nil {
 			t.Fatalf("%s: %v\n%s%.2000s", args[0], err, &problems, &out)

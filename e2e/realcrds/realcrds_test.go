@@ -22,6 +22,12 @@ import (
 // downloads, so it wants to be asked: ARGOPERATOR_REAL_CRDS=1, or a part of the
 // paths of the modules that it shall take.
 func TestRealCRDs(t *testing.T) {
+	eachCRD(t, try)
+}
+
+// eachCRD plays a test with every CustomResourceDefinition that is asked for.
+func eachCRD(t *testing.T, play func(*testing.T, CRD)) {
+	t.Helper()
 	wanted := os.Getenv("ARGOPERATOR_REAL_CRDS")
 	if wanted == "" {
 		t.Skip("ARGOPERATOR_REAL_CRDS is not set")
@@ -38,7 +44,7 @@ func TestRealCRDs(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, crd := range crds {
-				t.Run(crd.Name, func(t *testing.T) { try(t, crd) })
+				t.Run(crd.Name, func(t *testing.T) { play(t, crd) })
 			}
 		})
 	}

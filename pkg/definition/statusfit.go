@@ -12,28 +12,33 @@ import (
 // computes, or conditions of another shape than Kubernetes' own. The operator
 // then writes no status. Of a schema that is not known nothing is said.
 func (d *Definition) StatusProblem() string {
+	problem, _ := d.statusProblem()
+	return problem
+}
+
+// statusProblem has with the problem what to do about a kind of somebody else's.
+func (d *Definition) statusProblem() (problem, hint string) {
 	root := d.Schema(d.WorkingVersion())
 	if root == nil {
-		return ""
+		return "", ""
 	}
 	status, ok := root.Properties["status"]
 	if !ok {
-		return ""
+		return "", ""
 	}
+	const foreign = "the conditions are those of the kind's own controller"
 	if problem := conform(open(status.Properties["conditions"]), []any{exampleCondition()}); problem != "" {
-		return "status.conditions: " + problem
+		return "status.conditions: " + problem, foreign
 	}
 	if problem := conform(open(status.Properties["observedGeneration"]), 1.0); problem != "" {
-		return "status.observedGeneration: " + problem
+		return "status.observedGeneration: " + problem, foreign
 	}
 	missing := slices.DeleteFunc(slices.Sorted(slices.Values(status.Required)), d.computes)
 	if len(missing) > 0 {
-		return requires + strings.Join(missing, ", ")
+		return "status requires " + strings.Join(missing, ", "), "compute them, and it writes all of it: status: {FIELD: ${ … }}"
 	}
-	return ""
+	return "", ""
 }
-
-const requires = "status requires "
 
 // computes tells whether the operator writes a field of the status whenever it
 // writes any.
@@ -72,7 +77,7 @@ func open(s props) *props {
 // statusFits reports a status that the API server would refuse. Of a kind that is
 // there already it may be that of somebody else's controller.
 func (c *checker) statusFits() {
-	problem := c.def.StatusProblem()
+	problem, hint := c.def.statusProblem()
 	if problem == "" {
 		return
 	}
@@ -84,10 +89,6 @@ func (c *checker) statusFits() {
 	case len(c.op.Spec.Status) > 0:
 		c.addKey(at, diag.BadSchema, message, "compute all that is required, or remove the key: then no status is written")
 	default:
-		hint := "the conditions are those of the kind's own controller"
-		if strings.HasPrefix(problem, requires) {
-			hint = "compute them, and it writes all of it: status: {FIELD: ${ … }}"
-		}
 		c.warn(pathOf("spec", "api", "crd"), diag.NoStatus, message+"; so it writes none", hint)
 	}
 }
