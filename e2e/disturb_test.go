@@ -52,37 +52,26 @@ func (f field) each(t *testing.T, disturbance string, part func(*world, *testing
 	})
 }
 
-// prepare makes what is there before the disturbances.
-func (f field) prepare(t *testing.T) {
-	t.Helper()
-	for _, w := range f {
-		w.lives = map[string]*life{}
-		for _, one := range disturbances {
-			w.lives[one.name] = w.live(t, one.name)
-		}
-		t.Cleanup(func() { w.clear(t) })
-	}
-}
-
 func (w *world) live(t *testing.T, name string) *life {
 	t.Helper()
 	return &life{name: name, edited: w.make(t, name+"-edited", 0), deleted: w.make(t, name+"-deleted", 0)}
 }
 
-// begin waits for the two that were there before a disturbance.
+// begin makes the two that are there before a disturbance. They are the only ones:
+// a new EventSource announces all there are, and each is a pod, or four.
 func (w *world) begin(t *testing.T, disturbance string) {
 	t.Helper()
-	if w.life = w.lives[disturbance]; w.life == nil {
-		w.life = w.live(t, disturbance)
-	}
-	w.has(t, w.life.edited, 0)
-	w.has(t, w.life.deleted, 0)
+	field{w}.begin(t, disturbance)
 }
 
 func (f field) begin(t *testing.T, disturbance string) {
 	t.Helper()
 	for _, w := range f {
-		w.begin(t, disturbance)
+		w.life = w.live(t, disturbance)
+	}
+	for _, w := range f {
+		w.has(t, w.life.edited, 0)
+		w.has(t, w.life.deleted, 0)
 	}
 }
 

@@ -30,9 +30,9 @@ type subject struct {
 
 var subjects = []subject{
 	{"direct/memcached", "direct", example("memcached"), memcacheds, nsA, 100},
-	{"workflow/memcached-logic", "workflow", logicInPods, memlogics, nsA, 50},
-	{"workflow/templates", "workflow", templatesInPods, memstores, nsB, 20},
-	{"steps/memcached-tutorial", "steps", tutorial, memsteps, nsOpen, 5},
+	{"workflow/memcached-logic", "workflow", logicInPods, memlogics, nsA, 20},
+	{"workflow/templates", "workflow", templatesInPods, memstores, nsB, 10},
+	{"steps/memcached-tutorial", "steps", tutorial, memsteps, nsOpen, 3},
 }
 
 // Memcacheds by other names, so that several operators can be there at a time.
@@ -137,7 +137,6 @@ func TestScenarios(t *testing.T) {
 				})
 			}
 			t.Run("disturbances", func(t *testing.T) {
-				f.prepare(t)
 				for _, one := range disturbances {
 					t.Run(one.name, func(t *testing.T) { f.play(t, one) })
 				}
@@ -195,7 +194,6 @@ type world struct {
 	subject  subject
 	measured func(format string, args ...any)
 	made     []*unstructured.Unstructured // by the scenario
-	lives    map[string]*life             // by disturbance
 	life     *life                        // of the disturbance that is played
 }
 
