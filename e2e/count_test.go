@@ -113,7 +113,7 @@ func (o *operator) awaitIdle(t *testing.T) {
 // awaitEnd waits until some of the operator's Workflows have come to their end.
 func (o *operator) awaitEnd(t *testing.T, what string, among func(workflow *unstructured.Unstructured) bool) {
 	t.Helper()
-	o.cluster.await(t, what, 10*time.Minute, workflows, operators, func(s seen) bool {
+	o.cluster.await(t, what, slow, workflows, operators, func(s seen) bool {
 		return !slices.ContainsFunc(s, func(w *unstructured.Unstructured) bool { return o.runs(w) && !completed(w) && among(w) })
 	})
 }

@@ -66,6 +66,9 @@ func launch(p *plan.Plan, t plan.Trigger) eventsv1.Trigger {
 		parameters = append(parameters,
 			parameter(dependency, "key", "spec.arguments.parameters.0.value"),
 			parameter(dependency, "name", "metadata.generateName"))
+		if p.Reconcile.Engine == plan.Steps {
+			parameters = append(parameters, parameter(dependency, "generation", "spec.arguments.parameters.1.value"))
+		}
 		if p.Runtime.Templates {
 			priority := parameter(dependency, "priority", "spec.priority")
 			priority.Src.UseRawData = true // a number
@@ -167,6 +170,9 @@ func triggeredWorkflow(p *plan.Plan) triggered {
 
 func triggeredArguments(p *plan.Plan) []workflowParameter {
 	list := []workflowParameter{{Name: "key", Value: ""}}
+	if p.Reconcile.Engine == plan.Steps {
+		list = append(list, workflowParameter{Name: "generation", Value: ""})
+	}
 	if p.Runtime.Templates {
 		list = append(list, workflowParameter{Name: "desired", Value: ""})
 	}

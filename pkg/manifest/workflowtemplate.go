@@ -62,6 +62,13 @@ func arguments(p *plan.Plan) []wfv1.Parameter {
 		Name:        "key",
 		Description: wfv1.AnyStringPtr("namespace and name of the custom resource, joined by a dot"),
 	}}
+	if p.Reconcile.Engine == plan.Steps {
+		list = append(list, wfv1.Parameter{
+			Name:        "generation",
+			Value:       wfv1.AnyStringPtr(""),
+			Description: wfv1.AnyStringPtr("the generation of the custom resource that it is about; empty: whichever there is"),
+		})
+	}
 	if p.Runtime.Templates {
 		list = append(list, wfv1.Parameter{
 			Name:        "desired",
@@ -211,6 +218,9 @@ func runtimeEnv(p *plan.Plan, command string) []corev1.EnvVar {
 		env = append(env, exchangeEnv()...)
 	default: // the script takes the absence of the files for that of the logic
 		env = append(env, keyEnv())
+	}
+	if command == "steps-read" {
+		env = append(env, corev1.EnvVar{Name: "ARGOPERATOR_GENERATION", Value: "{{workflow.parameters.generation}}"})
 	}
 	if p.Runtime.Templates && (command == "read" || command == "apply") {
 		env = append(env, corev1.EnvVar{Name: "ARGOPERATOR_DESIRED", Value: "{{workflow.parameters.desired}}"})

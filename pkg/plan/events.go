@@ -138,7 +138,17 @@ func parentJQ(p *Plan) string {
     go: (%s and ($old == null or ($new | wanted) != ($old | wanted))),
     key: ((%s) + "." + $new.metadata.name),
     name: (%s)%s
-  }`, alive, `$new.metadata.namespace // ""`, workflowNameJQ(p.Runtime.Operator, "$new.metadata.name"), desired(p))
+  }`, alive, `$new.metadata.namespace // ""`, workflowNameJQ(p.Runtime.Operator, "$new.metadata.name"), desired(p)+generationJQ(p, "($new.metadata.generation // 0 | tostring)"))
+}
+
+// generationJQ is the generation that an event is about, where a step asks for
+// it: of those of one custom resource that wait for each other, only the newest
+// has anything to do.
+func generationJQ(p *Plan, value string) string {
+	if p.Reconcile.Engine != Steps {
+		return ""
+	}
+	return ",\n    generation: " + value
 }
 
 // keepsOwnKind says that some children are of the kind that is watched.
@@ -218,7 +228,7 @@ def shown: [%s];%s
     )),
     key: $key,
     name: (%s)%s
-  }`, quote(p.Runtime.Operator), rolling(kind), strings.Join(shown, ", "), oursJQ(p), workflowNameJQ(p.Runtime.Operator, `($key | .[index(".") + 1:])`), nothingDesired(p))
+  }`, quote(p.Runtime.Operator), rolling(kind), strings.Join(shown, ", "), oursJQ(p), workflowNameJQ(p.Runtime.Operator, `($key | .[index(".") + 1:])`), nothingDesired(p)+generationJQ(p, `""`))
 }
 
 // nothingDesired fills the argument where the event is not the custom resource's

@@ -1500,13 +1500,18 @@ def steps_read(run):
     cr = run.get_parent()
     metadata = dict((cr or {}).get("metadata") or {})
     metadata.pop("managedFields", None)
-    write(run.file("go"), "true" if cr and not metadata.get("deletionTimestamp") else "false")
+    about = run.env.get("ARGOPERATOR_GENERATION", "")
+    overtaken = about.isdigit() and 0 < int(about) < metadata.get("generation", 0)
+    write(run.file("go"), "true" if cr and not metadata.get("deletionTimestamp") and not overtaken else "false")
     write(run.file("manifest"), safe_json(dict(cr, metadata=metadata) if cr else {}))
     folder = run.env.get("ARGOPERATOR_PARAMETERS", "/operator/parameters")
     for name in run.config.get("parameters") or []:
         with open(os.path.join(folder, name), encoding="utf-8") as file:
             write(run.file(name), parameter(name, file.read()))
-    log("read %s" % run.key if cr else "%s is gone: nothing to do" % run.key)
+    if overtaken:
+        log("%s: a newer change is on its way" % run.key)
+    else:
+        log("read %s" % run.key if cr else "%s is gone: nothing to do" % run.key)
     return 0
 
 

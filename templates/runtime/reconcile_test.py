@@ -1753,6 +1753,15 @@ class StepsTest(Case):
         self.assertEqual(self.run_command("steps-read"), 0)
         self.assertEqual((self.text("go"), self.text("manifest")), ("false", "{}"))
 
+    def test_overtaken(self):
+        self.cr()
+        for about, go in (("2", "false"), ("3", "true"), ("4", "true"), ("0", "true"), ("", "true")):
+            with self.subTest(about):
+                self.env["ARGOPERATOR_GENERATION"] = about
+                self.assertEqual(self.run_command("steps-read"), 0)
+                with open(self.path("go"), encoding="utf-8") as file:
+                    self.assertEqual(file.read(), go)
+
     def test_read_deleting(self):
         self.cr(deletionTimestamp="t")
         self.run_command("steps-read")
