@@ -11,6 +11,11 @@ import "embed"
 //go:embed runtime/reconcile.py
 var Runtime string
 
+// Expressions evaluates the expressions of a definition in the pod, beside Runtime.
+//
+//go:embed runtime/expressions.py
+var Expressions string
+
 // Init are the files of a new project, with [[ ]] where a project differs from
 // others. Their names are the project's, less a .tmpl behind what Go would take
 // for its own.

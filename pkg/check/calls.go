@@ -110,6 +110,9 @@ func sensorCalls(o objects) []call {
 				calls = callsOfComputed(about(s), o, s, t)
 			case t.resource() != nil:
 				calls = triggerCall(s, t).each(operationVerbs[t.Template.K8s.Operation]...)
+				if t.workflow() != nil && t.Template.K8s.Operation == eventsv1.Patch {
+					calls = append(calls, triggerCall(s, t).each("create")...) // a Workflow is wanted where there is none
+				}
 			}
 			for _, c := range calls {
 				c.account = by

@@ -59,13 +59,22 @@ func submitted(o objects, first []launch) []launch {
 	for _, l := range first {
 		for _, p := range l.pods(o) {
 			for _, s := range p.scripts(o) {
-				if s.command != "resync" || s.config.Templates {
-					continue
+				create := func(template string, arguments ...string) {
+					var parameters []wfv1.Parameter
+					for _, name := range arguments {
+						parameters = append(parameters, wfv1.Parameter{Name: name, Value: wfv1.AnyStringPtr("")})
+					}
+					out = append(out, newLaunch(o, p.in, p.path, s.config.Namespace, wfv1.WorkflowSpec{
+						WorkflowTemplateRef: &wfv1.WorkflowTemplateRef{Name: template},
+						Arguments:           wfv1.Arguments{Parameters: parameters},
+					}))
 				}
-				out = append(out, newLaunch(o, p.in, p.path, s.config.Namespace, wfv1.WorkflowSpec{
-					WorkflowTemplateRef: &wfv1.WorkflowTemplateRef{Name: s.config.WorkflowTemplate},
-					Arguments:           wfv1.Arguments{Parameters: []wfv1.Parameter{{Name: "key", Value: wfv1.AnyStringPtr("")}}},
-				}))
+				if (s.command == "resync" || s.command == "wake") && !s.config.Templates {
+					create(s.config.WorkflowTemplate, "key")
+				}
+				if s.command == "apply" && s.config.Later != "" {
+					create(s.config.Later, "key", "seconds")
+				}
 			}
 		}
 	}

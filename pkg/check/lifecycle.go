@@ -24,7 +24,7 @@ func lifecycle(o objects) []Problem {
 	for _, l := range launches {
 		out = append(out, ends(l)...)
 		if _, ok := l.by.(*eventsv1.Sensor); ok {
-			out = append(out, serial(l)...)
+			out = append(out, serial(l, o)...)
 		}
 	}
 	out = append(out, each(o, func(r *report, c *wfv1.CronWorkflow) {
@@ -61,10 +61,11 @@ func ends(l launch) []Problem {
 }
 
 // serial: the mutex names the custom resource, by an argument of the Workflow.
-func serial(l launch) []Problem {
+func serial(l launch, o objects) []Problem {
 	in, path := l.holder()
 	r := about(in)
 	s := l.spec().Synchronization
+	forAll := looksAtAll(l, o)
 	if s == nil || len(s.Mutexes) == 0 && s.Mutex == nil {
 		r.add(path.Child("synchronization"), CodeMutex, "add a mutex", "two Workflows of one custom resource would work against each other")
 		return r.problems
@@ -73,11 +74,21 @@ func serial(l launch) []Problem {
 		r.add(path.Child("synchronization"), CodeMutex, "state one", "mutex and mutexes together: the Workflow fails")
 	}
 	for i, m := range append(slices.Clone(s.Mutexes), s.Mutex) {
-		if m != nil && !strings.Contains(m.Name, "{{workflow.parameters.") {
+		if m != nil && !forAll && !strings.Contains(m.Name, "{{workflow.parameters.") {
 			r.add(path.Child("synchronization", "mutexes").Index(i), CodeMutex, "put the custom resource's key into its name", "one lock for all custom resources")
 		}
 	}
 	return r.problems
+}
+
+// looksAtAll tells whether a launch is about all custom resources and reconciles
+// none: it looks for those to be reconciled.
+func looksAtAll(l launch, o objects) bool {
+	pods := l.pods(o)
+	return len(pods) > 0 && !slices.ContainsFunc(pods, func(p pod) bool {
+		scripts := p.scripts(o)
+		return len(scripts) == 0 || slices.ContainsFunc(scripts, func(s script) bool { return s.command != "wake" })
+	})
 }
 
 // resyncs tells whether a launch is the resync of a Sensor: a CronWorkflow that

@@ -34,11 +34,19 @@ var scriptTable = []struct {
 }{
 	{"read", parent, "get", always},
 	{"read", parent, "patch", holding},
+	{"read", relatedByName, "get", always},
+	{"read", relatedListed, "list", always},
+	{"read", children, "delete", lettingBe},
 	{"read", parentStatus, "patch", refusing},
 	{"read", tellings, "create", refusingAloud},
 	{"read", children, "list", always},
 	{"apply", parent, "get", always},
 	{"apply", parent, "patch", holdingAlone},
+	{"apply", parent, "patch", noting},
+	{"apply", relatedByName, "get", withoutLogic},
+	{"apply", relatedListed, "list", withoutLogic},
+	{"apply", relatedDoomed, "delete", always},
+	{"apply", workflowsOf, "create list delete", timing},
 	{"apply", parentStatus, "patch", reporting},
 	{"apply", tellings, "create", announcing},
 	{"apply", children, "get list create patch", always},
@@ -50,9 +58,14 @@ var scriptTable = []struct {
 	{"resync", parent, "list", always},
 	{"resync", parent, "patch", templating},
 	{"resync", children, "list", always},
+	{"resync", relatedWatched, "list", always},
 	{"resync", workflowsOf, "create", submitting},
 	{"resync", sourceOf, "get patch", always},
 	{"resync", sensorsOf, "patch", always},
+	{"wake", parent, "list", always},
+	{"wake", parent, "patch", templating},
+	{"wake", relatedWatched, "list", always},
+	{"wake", workflowsOf, "create", submitting},
 	{"steps-read", parent, "get", always},
 	{"steps-own", children, "get", always},
 	{"steps-own", parentStatus, "patch", reporting},
@@ -74,10 +87,23 @@ const (
 	sourceOf
 	sensorsOf
 	tellings // Events about the custom resource
+	relatedByName
+	relatedListed
+	relatedWatched
+	relatedDoomed
 )
 
-func always(script, runtimeKind) bool         { return true }
-func finalizing(s script, _ runtimeKind) bool { return s.config.Finalizer != "" }
+func always(script, runtimeKind) bool           { return true }
+func finalizing(s script, _ runtimeKind) bool   { return s.config.Finalizer != "" }
+func withoutLogic(s script, _ runtimeKind) bool { return !s.logic }
+func timing(s script, _ runtimeKind) bool       { return s.config.Later != "" }
+
+// noting: a digest of the related objects is kept, or the logic labels the object.
+func noting(s script, _ runtimeKind) bool { return len(s.config.Related) > 0 || s.config.Decorate }
+
+// lettingBe: what was made for an object that is no longer selected goes.
+func lettingBe(s script, k runtimeKind) bool { return s.config.Parent.Selected != nil && pruning(s, k) }
+
 func reporting(s script, _ runtimeKind) bool  { return s.config.Parent.Status }
 func pruning(_ script, k runtimeKind) bool    { return k.OnDelete != "Orphan" }
 func templating(s script, _ runtimeKind) bool { return s.config.Templates }
@@ -115,10 +141,32 @@ func (t target) kinds(c runtimeConfig) []runtimeKind {
 			sensors = append(sensors, argoKind("sensors", name))
 		}
 		return sensors
+	case relatedByName, relatedListed, relatedWatched, relatedDoomed:
+		return c.relatedKinds(t)
 	case tellings:
 		return []runtimeKind{{APIVersion: "v1", Plural: "events", Namespaced: true}}
 	}
 	return []runtimeKind{argoKind("workflows", "")}
+}
+
+// relatedKinds are the kinds of related objects that are read one by one, listed,
+// watched or deleted.
+func (c runtimeConfig) relatedKinds(t target) []runtimeKind {
+	var out []runtimeKind
+	for _, r := range c.Related {
+		byName := r.Rule.Object["names"] != nil && (r.Rule.text("namespace") != "*") &&
+			(r.Rule.Object["namespace"] != nil || c.Parent.Namespaced || !r.Namespaced)
+		meant := map[target]bool{relatedByName: byName, relatedListed: !byName, relatedWatched: r.Watch, relatedDoomed: r.Delete}
+		if !meant[t] {
+			continue
+		}
+		kind := r.runtimeKind
+		if in := r.Rule.text("namespace"); in != "*" {
+			kind.in = in
+		}
+		out = append(out, kind)
+	}
+	return out
 }
 
 func argoKind(plural, name string) runtimeKind {
@@ -132,6 +180,8 @@ func (t target) namespaces(c runtimeConfig, k runtimeKind) []string {
 		return []string{c.Namespace}
 	case t == tellings && !c.Parent.Namespaced:
 		return []string{"default"} // where Events about cluster-scoped objects live
+	case k.in != "":
+		return []string{k.in}
 	case k.Namespaced && len(c.WatchNamespaces) > 0:
 		return c.WatchNamespaces
 	}

@@ -21,13 +21,36 @@ type runtimeConfig struct {
 	EventSource      string
 	Sensors          []string
 	Announce         bool // changes of Ready are told by Events
+	Related          []runtimeRelated
+	Decorate         bool   // the logic labels and annotates the object
+	Later            string // the WorkflowTemplate of runs that the logic asks for
+}
+
+// runtimeRelated is a kind of related objects.
+type runtimeRelated struct {
+	runtimeKind
+	Watch, Delete bool
+	Rule          meant
+}
+
+// meant says which objects are related: fields that are computed.
+type meant struct {
+	Object map[string]map[string]any
+}
+
+// text is a field that is not computed, but plain text.
+func (r meant) text(field string) string {
+	text, _ := r.Object[field]["value"].(string)
+	return text
 }
 
 type runtimeKind struct {
 	APIVersion, Kind, Plural, OnDelete string
 	Namespaced, Status                 bool
+	Selected                           map[string]any // of the parent: whether the operator is for an object
 
 	name string // of the one object that is meant; empty: any
+	in   string // the namespace of all that are meant; empty: any
 }
 
 func (k runtimeKind) group() string {

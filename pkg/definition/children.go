@@ -27,10 +27,7 @@ func (c *checker) children() {
 const templateHint = "a child has apiVersion and kind if logic makes it, else template or file"
 
 func (c *checker) child(child v1alpha1.Child, p steps) {
-	if c.has(child.Name, p.to("name")) && !identifier.MatchString(child.Name) {
-		c.add(p.to("name"), diag.BadName, fmt.Sprintf("%q cannot stand in an expression as $children.%s", child.Name, child.Name),
-			"letters, digits and '_', not beginning with a digit")
-	}
+	c.variableName(child.Name, "$children", p.to("name"))
 	if !c.hasTemplate(p) {
 		c.missing(p, "apiVersion", templateHint)
 		c.missing(p, "kind", templateHint)

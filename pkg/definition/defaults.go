@@ -16,6 +16,13 @@ func (c *checker) defaults() {
 	for i := range spec.Children {
 		defaultChild(&spec.Children[i])
 	}
+	for i := range spec.Related {
+		r := &spec.Related[i]
+		kind := asChild(*r)
+		defaultChild(&kind)
+		r.Plural, r.Scope = kind.Plural, kind.Scope
+		fillPointer(&r.Watch, true)
+	}
 	if spec.Logic != nil && spec.Logic.Resources == nil {
 		spec.Logic.Resources = &v1alpha1.Resources{
 			Requests: map[string]string{"cpu": "10m", "memory": "64Mi"},

@@ -41,6 +41,8 @@ type Definition struct {
 	CRD *apiextensionsv1.CustomResourceDefinition
 	// ChildCRDs are the CustomResourceDefinitions given for kinds of children, by the child's name.
 	ChildCRDs map[string]*apiextensionsv1.CustomResourceDefinition
+	// RelatedCRDs are those given for related kinds, by the entry's name.
+	RelatedCRDs map[string]*apiextensionsv1.CustomResourceDefinition
 	// Files of the logic, in the order given, their common directory cut off.
 	Files []File
 	// Parameters of the logic: Path is the parameter's name.
@@ -84,6 +86,17 @@ func (d *Definition) ChildSchema(child string) *apiextensionsv1.JSONSchemaProps 
 	for _, c := range d.Operator.Spec.Children {
 		if crd := d.ChildCRDs[c.Name]; crd != nil && c.Name == child {
 			_, version := SplitAPIVersion(c.APIVersion)
+			return crdSchema(crd, version)
+		}
+	}
+	return nil
+}
+
+// RelatedSchema is ChildSchema for a related kind.
+func (d *Definition) RelatedSchema(name string) *apiextensionsv1.JSONSchemaProps {
+	for _, r := range d.Operator.Spec.Related {
+		if crd := d.RelatedCRDs[r.Name]; crd != nil && r.Name == name {
+			_, version := SplitAPIVersion(r.APIVersion)
 			return crdSchema(crd, version)
 		}
 	}

@@ -43,6 +43,14 @@ func (c *checker) stepsEngine() {
 	if p := pathOf("spec", "reconcile", "engine"); c.op.Spec.Logic == nil && c.anyTemplate() && !c.written(pathOf("spec", "logic")) {
 		c.add(p, diag.Unsupported, "the steps engine runs logic, and the definition has none", "write logic, or engine: auto")
 	}
+	for _, p := range []steps{
+		pathOf("spec", "related"), pathOf("spec", "logic", "resyncAfter"), pathOf("spec", "api", "existing", "labelSelector"),
+		pathOf("spec", "api", "existing", "annotationSelector"), pathOf("spec", "api", "existing", "decorate"),
+	} {
+		if c.written(p) {
+			c.addKey(p, diag.Unsupported, fmt.Sprintf("the steps engine has no %s", p[len(p)-1]), "remove the key, or write reconcile: {engine: workflow}")
+		}
+	}
 	if p := pathOf("spec", "finalizer"); c.op.Spec.Finalizer != nil {
 		c.addKey(p, diag.Unsupported, "the steps engine has no finalizer", "remove it, or write reconcile: {engine: workflow}")
 	}

@@ -79,6 +79,7 @@ func one(in Input, doc document) (*Definition, diag.List) {
 	c.dec.value(doc.root, reflect.ValueOf(c.op).Elem(), nil)
 	c.readCRD()
 	c.readTemplates()
+	c.readRelated()
 	c.defaults()
 	for _, check := range checks() {
 		check(c)
@@ -94,11 +95,14 @@ func checks() []func(*checker) {
 		(*checker).form,
 		(*checker).ownAPI,
 		(*checker).existing,
+		(*checker).selectors,
 		(*checker).versions,
 		(*checker).schemas,
 		(*checker).columns,
 		(*checker).subresources,
 		(*checker).children,
+		(*checker).dependencies,
+		(*checker).related,
 		(*checker).templates,
 		(*checker).readFiles,
 		(*checker).logic,

@@ -13,7 +13,7 @@ import (
 
 // Actions are the keys of a step that make something happen, of which it has one.
 func Actions() []string {
-	return []string{"create", "edit", "delete", "ready", "childStatus", "childEdit", "childDelete", "apply", "remove", "resync", "replay"}
+	return []string{"create", "edit", "delete", "ready", "childStatus", "childEdit", "childDelete", "apply", "remove", "resync", "later", "replay"}
 }
 
 // Action is the one that a step has.

@@ -43,6 +43,7 @@ const (
 	childReports   = "child changed by its controller"
 	childTouched   = "child changed by hand"
 	childDeleted   = "child deleted"
+	relatedChanged = "related object changed"
 	readyChanged   = "Ready at last, or failed"
 	resync         = "resync"
 	ticked         = "heartbeat, every " + plan.Tick

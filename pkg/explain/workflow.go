@@ -2,6 +2,7 @@ package explain
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/argoperator/argoperator/pkg/plan"
 )
@@ -17,19 +18,45 @@ func workflowEvents(p *plan.Plan) []Event {
 		due = "custom resource"
 	}
 	seen := "none where neither its readiness nor a field that the status shows changes"
-	return []Event{
-		event(added, full, finalizer),
+	first := event(added, full, finalizer)
+	if len(p.Children) > 0 && dependent(p) {
+		first = first.atMost("a child that depends on another one is made when that is ready: another pod")
+	}
+	list := []Event{
+		first,
 		event(specChanged, full).atMost("a child no longer wanted costs its deletion, and that a pod"),
 		event(statusChanged),
 		event(labelsChanged, full).atMost(""),
 		event(childReports, told(p, full)).atMost(seen),
 		event(childTouched, drift).atMost(""),
 		event(childDeleted, drift).atMost(""),
+	}
+	if p.Wakes() {
+		list = append(list, event(relatedChanged, calls(1, "Workflow looked for"), pod(1+relatedLists(p)+max(1, namespaces(p, p.API.Kind)),
+			"Workflow created, lists of 500 objects each")).atMost("changes within "+strconv.Itoa(plan.WakeMoment)+" s share it").
+			each("custom resource that refers to it", resubmitted(p), full))
+	}
+	return append(list,
 		telling(p),
-		event(resync, pod(1+kindLists(p)+max(1, namespaces(p, p.API.Kind)), "heartbeat looked at, lists of 500 objects each")).each(due, resubmitted(p), full),
+		event(resync, pod(1+kindLists(p)+relatedLists(p)+max(1, namespaces(p, p.API.Kind)), "heartbeat looked at, lists of 500 objects each")).each(due, resubmitted(p), full),
 		heartbeat(p),
 		gone(p),
+	)
+}
+
+// relatedLists is how many requests it takes to find the related objects of all.
+func relatedLists(p *plan.Plan) int {
+	n := 0
+	for _, r := range p.Related {
+		if r.Watch {
+			n += max(1, namespaces(p, r.Kind))
+		}
 	}
+	return n
+}
+
+func dependent(p *plan.Plan) bool {
+	return slices.ContainsFunc(p.Children, func(c plan.Child) bool { return len(c.DependsOn) > 0 })
 }
 
 // full is one reconcile, from the Sensor's Workflow to the status.
@@ -46,13 +73,22 @@ func full(p *plan.Plan) []Part {
 			status)
 	}
 	parts := append(launched(), calls(1, "read")...)
+	parts = append(parts, calls(len(p.Related), "related objects read")...)
+	if !hasLogic(p) && p.Runtime.LooksAround {
+		parts = append(parts, calls(lists, "children listed")...)
+	}
 	if hasLogic(p) {
 		parts = append(parts, calls(lists, "children listed for the logic")...)
 		parts = append(parts, calls(1, "read again")...)
 	}
 	parts = append(parts, calls(2*n, "children looked at, applied")...)
 	parts = append(parts, calls(lists, "children listed, to prune")...)
-	return append(parts, status...)
+	parts = append(parts, status...)
+	parts = append(parts, calls(count(len(p.Related) > 0), "digest of the related objects kept")...)
+	if p.Logic.Later {
+		parts = append(parts, calls(2, "timer set, others looked for")...)
+	}
+	return parts
 }
 
 func launched() []Part { return pod(1, "Workflow created") }

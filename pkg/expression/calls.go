@@ -64,6 +64,10 @@ func (a *analyser) variable(node any, name string, names *env) result {
 	case name == "$children" && a.scope.Children != nil:
 		a.mentions = true
 		return one(value{kinds: object, from: []read{{root: childrenRoot}}})
+	case name == "$related" && a.scope.Related != nil:
+		r := one(value{kinds: object, from: []read{{root: relatedRoot}}})
+		a.use(r.value)
+		return r
 	case name == "$item" && a.scope.Each:
 		r := one(unknown())
 		if a.scope.Item != nil {
@@ -92,12 +96,17 @@ func (a *analyser) noVariable(node any, name string, names *env) {
 	if a.scope.Children != nil {
 		known = append(known, "$children")
 	}
+	if a.scope.Related != nil {
+		known = append(known, "$related")
+	}
 	if a.scope.Each {
 		known = append(known, "$item", "$index")
 	}
 	switch best := nearest(name, known); {
 	case name == "$children":
 		message, hint = "$children cannot be used here", a.scope.NoChildren
+	case name == "$related":
+		message, hint = "$related cannot be used here", "related objects are listed under spec.related, and read by templates, when, forEach and status"
 	case name == "$item" || name == "$index":
 		message, hint = name+" exists only in the template of a child with forEach", "write forEach: with the array to make children of"
 	case name == "$ENV":

@@ -73,7 +73,7 @@ func (a *analyser) field(v value, name string, node any) value {
 		a.misfit(node, fmt.Sprintf("%s is %s and has no field %s", owner, k, name), hint)
 		return unknown()
 	}
-	if child, ok := a.child(v, name, node); ok {
+	if child, ok := a.named(v, name, node); ok {
 		return child
 	}
 	found := value{kinds: anything, from: below(v.from, name)}
@@ -145,31 +145,41 @@ func (a *analyser) unknownField(v value, name string, node any) {
 	a.fail(node, UnknownField, fmt.Sprintf("%s: no such field in %s", path, of), hint)
 }
 
-// child is $children.NAME.
-func (a *analyser) child(v value, name string, node any) (value, bool) {
-	if len(v.from) != 1 || v.from[0].root != childrenRoot || len(v.from[0].path) > 0 {
+// named is $children.NAME or $related.NAME.
+func (a *analyser) named(v value, name string, node any) (value, bool) {
+	if len(v.from) != 1 || len(v.from[0].path) > 0 {
 		return value{}, false
 	}
-	t, ok := a.scope.Children[name]
+	types, one, many, may := a.scope.Children, "child", "children", "the child may not exist yet"
+	switch v.from[0].root {
+	case childrenRoot:
+	case relatedRoot:
+		types, one, many, may = a.scope.Related, "related object", "related", "the object may not exist"
+	default:
+		return value{}, false
+	}
+	t, ok := types[name]
 	if !ok {
-		names := slices.Sorted(maps.Keys(a.scope.Children))
-		hint := "there are no children"
+		names := slices.Sorted(maps.Keys(types))
+		hint := "there are no " + many
 		if best := nearest(name, names); best != "" {
-			hint = "did you mean $children." + best + "?"
+			hint = "did you mean " + read{v.from[0].root, []string{best}}.String() + "?"
 		} else if len(names) > 0 {
-			hint = "children: " + strings.Join(names, ", ")
+			hint = many + ": " + strings.Join(names, ", ")
 		}
-		a.fail(node, UnknownField, fmt.Sprintf("there is no child %q", name), hint)
+		a.fail(node, UnknownField, fmt.Sprintf("there is no %s %q", one, name), hint)
 		return unknown(), true
 	}
 	if t == nil {
 		t = schema.Any()
 	}
 	c := typed(t)
-	c.kinds |= null
+	if t.Kind() != schema.Array || v.from[0].root == childrenRoot {
+		c.kinds |= null
+	}
 	c.from = below(v.from, name)
-	if !a.guarded(c.from[0]) {
-		c.absent = &absence{c.from[0], node, "the child may not exist yet"}
+	if c.kinds&null != 0 && !a.guarded(c.from[0]) {
+		c.absent = &absence{c.from[0], node, may}
 	}
 	return c, true
 }

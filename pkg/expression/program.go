@@ -19,10 +19,10 @@ type Program struct {
 }
 
 // variables are in the order in which Run hands them over.
-func variables() []string { return []string{"$children", "$item", "$index"} }
+func variables() []string { return []string{"$children", "$item", "$index", "$related"} }
 
 // Source is the program as jq that can stand wherever jq takes a term. It reads
-// "." and, if they are used, the variables $children, $item and $index.
+// "." and, if they are used, the variables $children, $item, $index and $related.
 func (p *Program) Source() string { return p.source }
 
 // Reads lists the paths below "." that the program reads, and maybe some more.
@@ -34,6 +34,9 @@ func (p *Program) ReadsChildren() map[string][][]string { return p.reads.childre
 
 // UsesItem says that the program reads $item or $index.
 func (p *Program) UsesItem() bool { return p.reads.has(itemRoot) }
+
+// UsesRelated says that the program reads $related.
+func (p *Program) UsesRelated() bool { return p.reads.has(relatedRoot) }
 
 // Const is the value of a program that depends on nothing; false for any other.
 func (p *Program) Const() (any, bool) {
@@ -58,8 +61,8 @@ func (p *Program) RunContext(ctx context.Context, input any, vars Vars) (any, er
 }
 
 func (p *Program) run(ctx context.Context, input any, vars Vars) (any, error) {
-	values := make([]any, 4)
-	for i, v := range [...]any{input, vars.Children, vars.Item, vars.Index} {
+	values := make([]any, 5)
+	for i, v := range [...]any{input, vars.Children, vars.Item, vars.Index, vars.Related} {
 		var err error
 		if values[i], err = plain(v); err != nil {
 			return nil, fmt.Errorf("reading the input of an expression: %w", err)

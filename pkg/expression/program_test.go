@@ -161,7 +161,7 @@ func TestBuiltins(t *testing.T) {
 		}
 	}
 	for f := range builtins() {
-		if !has[f] {
+		if !has[f] && f != "fingerprint/0" {
 			t.Errorf("gojq has no %s", f)
 		}
 	}

@@ -9,6 +9,7 @@ const (
 	inputRoot    root = "."
 	childrenRoot root = "$children"
 	itemRoot     root = "$item" // and $index
+	relatedRoot  root = "$related"
 )
 
 // read is a path that an expression reads, with everything below it.

@@ -9,6 +9,7 @@ type Scope struct {
 
 	Children   map[string]schema.Type // of $children.NAME; nil: $children may not be used here
 	NoChildren string                 // why not, as a hint
+	Related    map[string]schema.Type // of $related.NAME; nil: there is nothing related, or it may not be used here
 
 	// Given is jq of a condition that is true whenever the expression is evaluated,
 	// like the `when` of the child that a template makes: what it shows to be there
@@ -23,6 +24,7 @@ type Scope struct {
 type Vars struct {
 	Children    map[string]any
 	Item, Index any
+	Related     map[string]any
 }
 
 // Expression compiles a bare jq expression; one `${ }` around all of it is

@@ -17,8 +17,9 @@ func configMaps(p *plan.Plan) []Object {
 		return nil
 	}
 	runtime := configMap(p, p.Names.RuntimeConfigMap, map[string]string{
-		runtimeScript: templates.Runtime,
-		runtimeConfig: config(p.Runtime),
+		runtimeScript:     templates.Runtime,
+		expressionsScript: templates.Expressions,
+		runtimeConfig:     config(p.Runtime),
 	})
 	if !hasLogic(p) {
 		return []Object{runtime}
@@ -31,8 +32,9 @@ func configMaps(p *plan.Plan) []Object {
 }
 
 const (
-	runtimeScript = "reconcile.py"
-	runtimeConfig = "config.json"
+	runtimeScript     = "reconcile.py"
+	expressionsScript = "expressions.py"
+	runtimeConfig     = "config.json"
 )
 
 func configMap(p *plan.Plan, name string, data map[string]string) Object {

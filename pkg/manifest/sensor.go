@@ -49,10 +49,13 @@ func dependencies(p *plan.Plan, s plan.Sensor) []eventsv1.EventDependency {
 func triggers(p *plan.Plan, s plan.Sensor) []eventsv1.Trigger {
 	var out []eventsv1.Trigger
 	for _, t := range s.Triggers {
-		if t.Call == nil {
-			out = append(out, launch(p, t))
-		} else {
+		switch {
+		case t.Call != nil:
 			out = append(out, call(t))
+		case t.Wake:
+			out = append(out, wake(p, t))
+		default:
+			out = append(out, launch(p, t))
 		}
 	}
 	return out
@@ -92,6 +95,39 @@ func launch(p *plan.Plan, t plan.Trigger) eventsv1.Trigger {
 	}
 }
 
+// wake makes one Workflow of all events of a moment: where it is there already,
+// the patch changes nothing of it that matters.
+func wake(p *plan.Plan, t plan.Trigger) eventsv1.Trigger {
+	var parameters []eventsv1.TriggerParameter
+	for _, dependency := range t.On {
+		parameters = append(parameters,
+			parameter(dependency, "name", "metadata.name"),
+			parameter(dependency, "wait", "spec.arguments.parameters.0.value"))
+	}
+	w := triggeredWorkflow(p)
+	w.Metadata.GenerateName, w.Metadata.Name = "", p.Operator.Name+"-wake"
+	w.Spec = workflowSpec{
+		Arguments:           workflowArguments{Parameters: []workflowParameter{{Name: "wait", Value: ""}}},
+		WorkflowTemplateRef: templateRef{Name: p.WakeTemplate()},
+	}
+	source := eventsv1.NewK8SResource(w)
+	return eventsv1.Trigger{
+		Template: &eventsv1.TriggerTemplate{
+			Name:       t.Name,
+			Conditions: strings.Join(t.On, " || "),
+			K8s: &eventsv1.StandardK8STrigger{
+				Operation:     eventsv1.Patch,
+				PatchStrategy: "application/merge-patch+json",
+				Source:        &eventsv1.ArtifactLocation{Resource: &source},
+				Parameters:    parameters,
+			},
+		},
+		AtLeastOnce:   true,
+		RetryStrategy: backoff(6, "1s"),
+		DlqTrigger:    deadLetter("wake-dead-letter"),
+	}
+}
+
 // deadLetter leaves a line in the Sensor's log.
 func deadLetter(name string) *eventsv1.Trigger {
 	return &eventsv1.Trigger{
@@ -124,7 +160,8 @@ type triggered struct {
 }
 
 type workflowMeta struct {
-	GenerateName string            `json:"generateName"`
+	GenerateName string            `json:"generateName,omitempty"`
+	Name         string            `json:"name,omitempty"`
 	Namespace    string            `json:"namespace"`
 	Labels       map[string]string `json:"labels"`
 }

@@ -21,7 +21,14 @@ func workflowTemplates(p *plan.Plan) []Object {
 	if p.Reconcile.Engine == plan.Direct {
 		return []Object{replayTemplate(p)}
 	}
-	return []Object{reconcileTemplate(p), resyncTemplate(p)}
+	list := []Object{reconcileTemplate(p), resyncTemplate(p)}
+	if p.Wakes() {
+		list = append(list, wakeTemplate(p))
+	}
+	if p.Runtime.Later != "" {
+		list = append(list, laterTemplate(p))
+	}
+	return list
 }
 
 func reconcileTemplate(p *plan.Plan) Object {
@@ -94,6 +101,71 @@ func resyncTemplate(p *plan.Plan) Object {
 	}
 }
 
+// wakeTemplate looks which custom resources refer to what has changed. It waits,
+// without a pod, until the moment is over whose changes it is about.
+func wakeTemplate(p *plan.Plan) Object {
+	spec := workflowTemplateSpec(p, plan.Resyncer)
+	spec.Entrypoint = "wake"
+	spec.ActiveDeadlineSeconds = &p.Reconcile.TimeoutSeconds
+	spec.Synchronization = mutex(p, p.Operator.Name+".wake") // two at a time would find the same
+	spec.Arguments = wfv1.Arguments{Parameters: []wfv1.Parameter{{
+		Name: "wait", Description: wfv1.AnyStringPtr("seconds until the moment is over"),
+	}}}
+	look := podTemplate(p, "look")
+	look.Container = runtimeContainer(p, "", "wake")
+	spec.Templates = []wfv1.Template{inTurn("wake", "wait", "look"), pause("wait", "{{workflow.parameters.wait}}"), look}
+	return &wfv1.WorkflowTemplate{
+		TypeMeta:   workflowType(workflow.WorkflowTemplateKind),
+		ObjectMeta: meta(p, p.WakeTemplate()),
+		Spec:       spec,
+	}
+}
+
+// longest is how long a Workflow that waits for its time may take, in seconds: a
+// day more than the pod-side script has it wait at most.
+const longest int64 = 31 * 24 * 60 * 60
+
+// laterTemplate reconciles after a time that the logic has asked for. The mutex
+// of the custom resource is taken when the time has come: meanwhile others run.
+func laterTemplate(p *plan.Plan) Object {
+	deadline := longest
+	spec := workflowTemplateSpec(p, plan.Reconciler)
+	spec.Entrypoint = "later"
+	spec.OnExit = "exit"
+	spec.ActiveDeadlineSeconds = &deadline
+	spec.Arguments = wfv1.Arguments{Parameters: append(arguments(p), wfv1.Parameter{
+		Name: "seconds", Description: wfv1.AnyStringPtr("how long it waits"),
+	})}
+	locked := inTurn("locked", "reconcile")
+	locked.Synchronization = mutex(p, p.Operator.Name+".{{workflow.parameters.key}}")
+	reconcile := reconcileTemplates(p)[0]
+	limit := intstr.FromInt32(int32(p.Reconcile.TimeoutSeconds))
+	reconcile.ActiveDeadlineSeconds = &limit
+	spec.Templates = []wfv1.Template{
+		inTurn("later", "pause", "locked"), pause("pause", "{{workflow.parameters.seconds}}"), locked, reconcile,
+		exitTemplate(), reportTemplate(p),
+	}
+	return &wfv1.WorkflowTemplate{
+		TypeMeta:   workflowType(workflow.WorkflowTemplateKind),
+		ObjectMeta: meta(p, p.Runtime.Later),
+		Spec:       spec,
+	}
+}
+
+// inTurn runs templates one after the other.
+func inTurn(name string, templates ...string) wfv1.Template {
+	t := wfv1.Template{Name: name}
+	for _, one := range templates {
+		t.Steps = append(t.Steps, wfv1.ParallelSteps{Steps: []wfv1.WorkflowStep{{Name: one, Template: one}}})
+	}
+	return t
+}
+
+// pause waits without a pod; its duration is in seconds.
+func pause(name, duration string) wfv1.Template {
+	return wfv1.Template{Name: name, Suspend: &wfv1.SuspendTemplate{Duration: duration}}
+}
+
 // workflowTemplateSpec is what all Workflows of the operator have in common.
 func workflowTemplateSpec(p *plan.Plan, a plan.Account) wfv1.WorkflowSpec {
 	succeeded, failed := keepSucceeded, keepFailed
@@ -131,7 +203,7 @@ const (
 func runtimeVolumes(p *plan.Plan) []corev1.Volume {
 	return []corev1.Volume{
 		configMapVolume("runtime", p.Names.RuntimeConfigMap, []plan.File{
-			{Key: runtimeScript, Path: runtimeScript}, {Key: runtimeConfig, Path: runtimeConfig},
+			{Key: runtimeScript, Path: runtimeScript}, {Key: expressionsScript, Path: expressionsScript}, {Key: runtimeConfig, Path: runtimeConfig},
 		}),
 		emptyDir("workspace"),
 		emptyDir("tmp"),
@@ -212,7 +284,7 @@ func runtimeEnv(p *plan.Plan, command string) []corev1.EnvVar {
 		{Name: "ARGOPERATOR_WORKFLOW", Value: "{{workflow.name}}"},
 	}
 	switch {
-	case command == "resync":
+	case command == "resync", command == "wake":
 		return env
 	case hasLogic(p):
 		env = append(env, exchangeEnv()...)

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/definition"
@@ -21,6 +20,7 @@ type compiler struct {
 	api      API
 	scope    expression.Scope // of whatever is computed from the custom resource
 	findings diag.List
+	shared   diag.List // names that two custom resources may share: a pod sees whose the object is, a Sensor does not
 }
 
 func newCompiler(d *definition.Definition, api API) *compiler {
@@ -29,6 +29,7 @@ func newCompiler(d *definition.Definition, api API) *compiler {
 		Input:    parentType(d, api.Kind),
 		Name:     api.Kind.Kind + " " + api.Kind.Version,
 		Children: map[string]schema.Type{},
+		Related:  relatedTypes(d),
 	}
 	for _, child := range d.Operator.Spec.Children {
 		t := childType(d, child)
@@ -110,8 +111,9 @@ func (c Child) sameObject(other Child) bool {
 func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 	group, version := definition.SplitAPIVersion(in.APIVersion)
 	out := Child{
-		Name:   in.Name,
-		Orphan: in.OnDelete == "Orphan",
+		Name:      in.Name,
+		Orphan:    in.OnDelete == "Orphan",
+		DependsOn: slices.Clone(in.DependsOn),
 		Kind: Kind{
 			Group: group, Version: version, Kind: in.Kind, Plural: in.Plural,
 			Namespaced: in.Scope != "Cluster", Status: true,
@@ -130,10 +132,17 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 	if in.When != "" {
 		out.When = c.expression(in.When, c.scope, "boolean", at("when")...)
 	}
+	c.toPod(&out, in, path)
+	if c.api.Selected != "" { // of what is not picked there are no children
+		condition := c.api.Selected
+		if in.When != "" && out.When != nil {
+			condition = "(" + condition + ") and " + out.When.Source()
+		}
+		out.When, _ = expression.Expression(condition, c.scope, "boolean")
+	}
 	live := expression.Scope{Input: childType(c.d, in), Name: "the live " + in.Kind, NoChildren: "readyWhen reads the live child itself: ."}
 	if in.ReadyWhen != "" {
 		out.Ready = c.expression(in.ReadyWhen, live, "boolean", at("readyWhen")...)
-		out.readyInPod, out.notInPod = inPod(in.ReadyWhen)
 	}
 	var problems []expression.Problem
 	out.Object, problems = expression.Template(in.Template, scope, childType(c.d, in))
@@ -143,17 +152,32 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 	return out
 }
 
-// inPod compiles a condition for the pod, or says why it cannot evaluate it.
-func inPod(source string) (json.RawMessage, string) {
-	if !strings.HasPrefix(strings.TrimSpace(source), "${") {
-		source = "${" + source + "}"
+// toPod compiles the programs of a child for the pod, and notes what it cannot
+// evaluate.
+func (c *compiler) toPod(out *Child, in v1alpha1.Child, path []string) {
+	compile := func(key, source string) json.RawMessage {
+		if source == "" {
+			return nil
+		}
+		node, problems := expression.BareForPod(source)
+		out.notInPod = append(out.notInPod, unfit(problems, append(slices.Clone(path), key))...)
+		return encode(node)
 	}
-	node, problems := expression.CompileStatus(map[string]any{"ready": source}, nil)
-	if len(problems) > 0 {
-		return nil, problems[0].Message
+	out.inPod.ready = compile("readyWhen", in.ReadyWhen)
+	ready := len(out.notInPod)
+	out.inPod.when, out.inPod.each = compile("when", in.When), compile("forEach", in.ForEach)
+	node, problems := expression.ForPod(in.Template)
+	out.notInPod = append(out.notInPod, unfit(problems, append(slices.Clone(path), "template"))...)
+	out.inPod.object = encode(node)
+	out.unready, out.notInPod = out.notInPod[:ready:ready], out.notInPod[ready:]
+}
+
+func unfit(problems []expression.Problem, path []string) []Reason {
+	var out []Reason
+	for _, p := range problems {
+		out = append(out, Reason{Path: append(slices.Clone(path), p.Path...), Message: p.Message, Hint: p.Hint})
 	}
-	fields, _ := node["object"].(map[string]any)
-	return encode(fields["ready"]), ""
+	return out
 }
 
 // identity compiles what names the child: its problems are reported with the template.
@@ -169,12 +193,15 @@ func (c *compiler) identity(out *Child, in v1alpha1.Child, scope expression.Scop
 	if out.Named == nil {
 		return
 	}
-	if !distinct(out.Named.Reads()) {
+	// A name that the custom resource chooses is its user's to keep apart: a pod
+	// refuses what belongs to another, and the direct engine carries no such name.
+	_, chosen := mayChange(out.Named.Reads())
+	if !distinct(out.Named.Reads()) && !chosen {
 		c.findings.Add(c.d.Position(append(at, "name")...), diag.BadValue,
 			fmt.Sprintf("the name does not follow the name of its %s: two of them could fight over one child", c.scope.Name),
 			"put ${ .metadata.name } into it")
-	} else if c.api.Kind.Namespaced && !(out.Kind.Namespaced && out.Beside) && !everywhere(out.Named, out.Namespace) {
-		c.findings.Warn(c.d.Position(append(at, "name")...), diag.BadValue,
+	} else if !chosen && c.api.Kind.Namespaced && !(out.Kind.Namespaced && out.Beside) && !everywhere(out.Named, out.Namespace) {
+		c.shared.Warn(c.d.Position(append(at, "name")...), diag.BadValue,
 			fmt.Sprintf("the name does not follow the namespace of its %s: two of one name, in two namespaces, would fight over one child", c.scope.Name),
 			"put ${ .metadata.namespace } into the name too")
 	}
@@ -228,15 +255,12 @@ func (c *compiler) status() Status {
 			out.Shown[name] = append(out.Shown[name], paths...)
 		}
 	}
-	var names []string
-	for _, child := range c.d.Operator.Spec.Children {
-		names = append(names, child.Name)
+	if len(declared) == 0 {
+		return out
 	}
-	node, problems := expression.CompileStatus(declared, names)
-	for _, p := range problems {
-		out.NotInPod = append(out.NotInPod, Reason{Path: append([]string{"spec", "status"}, p.Path...), Message: p.Message, Hint: podExpressions})
-	}
-	if len(problems) == 0 && node != nil {
+	node, problems := expression.ForPod(declared)
+	out.NotInPod = unfit(problems, []string{"spec", "status"})
+	if len(problems) == 0 {
 		out.Node = encode(node)
 	}
 	return out

@@ -163,7 +163,7 @@ func childEvents(p *Plan, k Kind) []Event { return eventsOf(p, k, true) }
 func eventsOf(p *Plan, k Kind, selected bool) []Event {
 	var out []Event
 	for _, e := range p.Events {
-		if (e.Kind.Group == k.Group && e.Kind.Kind == k.Kind) && (e.Selector != nil) == selected {
+		if (e.Kind.Group == k.Group && e.Kind.Kind == k.Kind) && (e.Selector != nil) == selected && !e.Related {
 			out = append(out, e)
 		}
 	}
@@ -185,21 +185,73 @@ func writePart(p *Plan, c Child, own portion) part {
 
 func writeJQ(p *Plan, c Child, own portion) string {
 	open, end := going(c)
-	return fmt.Sprintf(`def wanted: try (%s{child: %s}) catch {error: tostring};
+	return fmt.Sprintf(`%sdef wanted: try (%s{child: %s}) catch {error: tostring};
 %s
 | if .type == "DELETE" or $new.metadata.deletionTimestamp != null%s then {go: false} else
   %s as $seen | %s as $before
   | (($seen.version | tonumber? // 0) < ($before.version | tonumber? // 0)) as $again
-  | if (%s) | not then {go: false} else ($new | wanted) as $want
+  | if (%s)%s | not then {go: false} else ($new | wanted) as $want
   | %s{go: true,
    call: (if $want.error then %s%s
      else %s end),
    failed: %s}%s end end`,
-		exactly(c.Inexact), wantedJQ(p, c), eventObjects, elsewhere("$new.metadata.uid", own)+ownKind(p),
-		memory(p, c, "$new"), memory(p, c, "$old"), strings.Join(due(p, c), "\n      or "), open,
+		freeJQ(p, c), exactly(c.Inexact), wantedJQ(p, c), eventObjects, elsewhere("$new.metadata.uid", own)+ownKind(p),
+		memory(p, c, "$new"), memory(p, c, "$old"), strings.Join(due(p, c), "\n      or "), unlessHeld(c), open,
 		remember(p, c, fromParent, fmt.Sprintf(`{ready: false, message: ("template: " + $want.error), failed: {generation: $new.metadata.generation, attempts: %d}}`, maxAttempts)),
 		deletion(p, c), application(p, c),
 		remember(p, c, fromParent, `{ready: false, message: "the API server does not take it; argoperator render and kubectl apply --server-side --dry-run=server show why", failed: {generation: $new.metadata.generation, attempts: ((if $seen.failed.generation == $new.metadata.generation then $seen.failed.attempts else 0 end) + 1)}}`), end)
+}
+
+// freeJQ is the jq of whether a custom resource's children that this one depends
+// on are ready, or are not wanted.
+func freeJQ(p *Plan, c Child) string {
+	if len(c.DependsOn) == 0 {
+		return ""
+	}
+	return "def free: " + freeTerm(p, c) + ";\n"
+}
+
+func freeTerm(p *Plan, c Child) string {
+	var terms []string
+	for _, other := range p.Children {
+		if !slices.Contains(c.DependsOn, other.Name) {
+			continue
+		}
+		term := memory(p, other, "") + ".ready == true"
+		if other.When != nil {
+			when := other.When.Source()
+			if len(other.When.ReadsChildren()) > 0 {
+				when = fmt.Sprintf("%s as $children | %s", liveJQ(p, "."), when)
+			}
+			term += fmt.Sprintf(" or (try (%s) catch true | not)", when)
+		}
+		terms = append(terms, "("+term+")")
+	}
+	return strings.Join(terms, " and ")
+}
+
+// unlessHeld holds back a child that is not there until it is free.
+func unlessHeld(c Child) string {
+	if len(c.DependsOn) == 0 {
+		return ""
+	}
+	return ` and ($seen.uid != null or ($new | free))`
+}
+
+// heldJQ is the jq of the children that are held back, each with what it waits
+// for; empty where none ever is.
+func heldJQ(p *Plan) string {
+	var fields []string
+	for _, c := range p.Children {
+		if len(c.DependsOn) > 0 {
+			fields = append(fields, fmt.Sprintf(`%s: (if %s.uid == null and (%s | not) then %s else null end)`,
+				quote(c.Name), memory(p, c, ""), freeTerm(p, c), quote("waits for "+strings.Join(c.DependsOn, ", "))))
+		}
+	}
+	if fields == nil {
+		return ""
+	}
+	return "{" + strings.Join(fields, ", ") + "}"
 }
 
 // due lists when a child is written: at the start; when something changed that
@@ -218,6 +270,9 @@ func due(p *Plan, c Child) []string {
 		fmt.Sprintf(`$seen.failed != null and $seen.failed != $before.failed and $seen.failed.attempts < %d`, maxAttempts),
 		`$before.failed != null and $seen.failed == null and ($before.uid == null or $seen.generation < $new.metadata.generation)`,
 		`$seen.generation != $before.generation and $seen.generation < $new.metadata.generation`,
+	}
+	if len(c.DependsOn) > 0 {
+		list = append(list, `$seen.uid == null and ($old // {} | free | not)`)
 	}
 	if inputs := inputsOf(p, c); len(inputs) > 0 {
 		list = append(list, fmt.Sprintf("($new | [%[1]s]) != ($old | [%[1]s])", strings.Join(inputs, ", ")))
@@ -421,13 +476,18 @@ func statusPart(p *Plan, own portion) part {
 // that the status is not yet about it.
 func statusJQ(p *Plan, own portion) string {
 	names, values := statusFields(p)
+	held, isHeld, message := "", "$memory[.] | ", `.message // "is not ready"`
+	if h := heldJQ(p); h != "" {
+		held = "\n  | ($new | " + h + ") as $held"
+		isHeld, message = ". as $n | $memory[$n] | $held[$n] != null or ", `$held[$n] // .message // "is not ready"`
+	}
 	return fmt.Sprintf(`def patch($a; $b): reduce (($a, $b) | keys[]) as $k ({}; if $a[$k] == $b[$k] then . elif ($a[$k] | type) == "object" and ($b[$k] | type) == "object" then .[$k] = patch($a[$k]; $b[$k]) else .[$k] = $b[$k] end);
 %s
 | if .type == "DELETE" or $new.metadata.deletionTimestamp != null%s then {go: false} else
-  ($new | %s) as $memory | ($new | %s as $children | [%s]) as $names
+  ($new | %s) as $memory | ($new | %s as $children | [%s]) as $names%s
   | $new.metadata.generation as $generation
-  | if all($names[]; $memory[.] | .generation == $generation or .failed.generation == $generation) | not then {go: false} else
-    ([$names[] | . as $n | $memory[$n] | select(.ready | not) | "\($n): \(.message // "is not ready")"] | join("; ")) as $wait
+  | if all($names[]; %s.generation == $generation or .failed.generation == $generation) | not then {go: false} else
+    ([$names[] | . as $n | $memory[$n] | select(.ready | not) | "\($n): \(%s)"] | join("; ")) as $wait
     | (if any($names[]; $memory[.].failed != null) then ["False", "Failed", $wait]
        elif $wait == "" then ["True", "Reconciled", "all children are ready (\($names | length))"]
        else ["False", "Progressing", "not ready: \($wait)"] end) as $ready
@@ -439,7 +499,7 @@ func statusJQ(p *Plan, own portion) string {
     | patch($new.status // {} | %s; $status) as $patch
     | if $patch == {} then {go: false} else {go: true, call: %s, failed: %s} end end end`,
 		eventObjects, elsewhere("$new.metadata.uid", own)+ownKind(p),
-		memories(p), liveJQ(p, "."), wantedNames(p),
+		memories(p), liveJQ(p, "."), wantedNames(p), held, isHeld, message,
 		liveJQ(p, "."), "{"+strings.Join(values, ", ")+"}", "{"+strings.Join(names, ", ")+"}",
 		request(p, fromParent, "/status", `{metadata: {resourceVersion: $new.metadata.resourceVersion}, status: $patch}`),
 		request(p, fromParent, "/status", refusedStatus(p)))

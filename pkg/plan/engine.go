@@ -75,6 +75,9 @@ func againstDirect(p *Plan, d *definition.Definition) []Reason {
 	if s.Logic != nil {
 		add("logic runs in a pod", "logic")
 	}
+	if len(s.Related) > 0 {
+		add("related objects are read in a pod", "related")
+	}
 	if s.Finalizer != nil {
 		add("a clean-up needs a pod that does it and removes the finalizer", "finalizer")
 	}
@@ -193,26 +196,18 @@ func guessedPlural(kind string) string {
 	return lower + "s"
 }
 
-// podExpressions is what the pod evaluates.
-const podExpressions = "in a pod, status and readyWhen know fields (.spec.x, $children.NAME.status.x), //, comparisons, + - *, and, or, not, length and if; logic can return any status"
-
-// againstWorkflow lists what the pod cannot evaluate: it has no jq, and the
-// Sensor computes the children before any child is looked at.
+// againstWorkflow lists what the pod cannot evaluate, which has no jq of its own.
 func againstWorkflow(p *Plan) []Reason {
 	list := slices.Clone(p.Status.NotInPod)
+	inPod := slices.ContainsFunc(p.Children, looksAround)
 	for i, c := range p.Children {
 		at := []string{"spec", "children", strconv.Itoa(i)}
-		if c.notInPod != "" {
-			list = append(list, Reason{Path: append(slices.Clip(at), "readyWhen"), Message: c.notInPod, Hint: podExpressions})
+		list = append(list, c.unready...)
+		if inPod {
+			list = append(list, c.notInPod...)
 		}
 		if readsStatus(c.Object) || readsStatus(c.When) || readsStatus(c.Each) {
 			list = append(list, Reason{Path: at, Message: "it is computed from the status, whose changes start no Workflow"})
-		}
-		if c.Object != nil && len(c.Object.ReadsChildren()) > 0 {
-			list = append(list, Reason{Path: append(slices.Clip(at), "template"), Message: "templates are computed in the Sensor, which sees no live children there"})
-		}
-		if c.When != nil && len(c.When.ReadsChildren()) > 0 {
-			list = append(list, Reason{Path: append(slices.Clip(at), "when"), Message: "when is computed in the Sensor, which sees no live children there"})
 		}
 	}
 	return list

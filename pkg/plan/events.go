@@ -3,6 +3,7 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -37,6 +38,7 @@ func events(p *Plan) []Event {
 		}
 		list = append(list, inNamespaces(child, p.Install.WatchNamespaces)...)
 	}
+	list = append(list, relatedEvents(p)...)
 	return append(list, tick(list))
 }
 
@@ -48,17 +50,27 @@ func sensors(p *Plan) []Sensor {
 	sensor := Sensor{Name: p.Names.Sensor}
 	trigger := Trigger{Name: "reconcile"}
 	for _, e := range p.Events {
-		if e.Every != "" {
+		if e.Every != "" || e.Related {
 			continue
 		}
 		jq := parentJQ(p)
 		if e.Selector != nil {
-			jq = childJQ(p, e.Kind, pathsOf(p, e.Kind, p.Status.Shown))
+			jq = childJQ(p, e.Kind, pathsOf(p, e.Kind, readOfChildren(p)))
 		}
 		sensor.Dependencies = append(sensor.Dependencies, Dependency{Name: e.Name, Event: e.Name, JQ: jq})
 		trigger.On = append(trigger.On, e.Name)
 	}
 	sensor.Triggers = []Trigger{trigger}
+	if p.Wakes() {
+		wake := Trigger{Name: "wake", Wake: true}
+		for _, e := range p.Events {
+			if e.Related {
+				sensor.Dependencies = append(sensor.Dependencies, Dependency{Name: e.Name, Event: e.Name, JQ: wakeJQ(p)})
+				wake.On = append(wake.On, e.Name)
+			}
+		}
+		sensor.Triggers = append(sensor.Triggers, wake)
+	}
 	return withHeartbeat(p, []Sensor{sensor})
 }
 
@@ -90,6 +102,20 @@ func childKinds(p *Plan) []Kind {
 		}
 	}
 	return kinds
+}
+
+// readOfChildren are the paths below each child that the status shows, and those
+// that other children are computed from in a pod.
+func readOfChildren(p *Plan) map[string][][]string {
+	paths := maps.Clone(p.Status.Shown)
+	if templatesInPod(p) {
+		for _, c := range p.Children {
+			if read := remembered(p, c); len(read) > 0 {
+				paths[c.Name] = append(slices.Clip(paths[c.Name]), read...)
+			}
+		}
+	}
+	return paths
 }
 
 func pathsOf(p *Plan, kind Kind, paths map[string][][]string) [][]string {
@@ -126,19 +152,33 @@ func parentJQ(p *Plan) string {
 	if keepsOwnKind(p) {
 		alive += fmt.Sprintf(" and $new.metadata.labels[%s] != %s", quote(ManagedBy), quote(p.Runtime.Operator))
 	}
+	def, picked := "", ""
+	if p.API.Selected != "" {
+		def = "\ndef selected: " + p.API.Selected + ";"
+		picked = " and any($new, $old // {}; selected)" // what was made for one that was picked has to go
+	}
 	return fmt.Sprintf(`def wanted:
   {
     spec: (if .metadata.generation == null then del(.metadata, .status) else .metadata.generation end),
     deleted: .metadata.deletionTimestamp,
     labels: .metadata.labels,
-    annotations: ((.metadata.annotations // {}) | del(.["kubectl.kubernetes.io/last-applied-configuration"]))
-  };
+    annotations: ((.metadata.annotations // {}) | del(%s))
+  };%s
 (.body.Obj // .body) as $new | .oldBody as $old
 | {
-    go: (%s and ($old == null or ($new | wanted) != ($old | wanted))),
+    go: (%s and ($old == null or ($new | wanted) != ($old | wanted))%s),
     key: ((%s) + "." + $new.metadata.name),
     name: (%s)%s
-  }`, alive, `$new.metadata.namespace // ""`, workflowNameJQ(p.Runtime.Operator, "$new.metadata.name"), desired(p)+generationJQ(p, "($new.metadata.generation // 0 | tostring)"))
+  }`, uncounted(p), def, alive, picked, `$new.metadata.namespace // ""`, workflowNameJQ(p.Runtime.Operator, "$new.metadata.name"), desired(p)+generationJQ(p, "($new.metadata.generation // 0 | tostring)"))
+}
+
+// uncounted are the annotations whose changes are nobody's wish.
+func uncounted(p *Plan) string {
+	list := `.["kubectl.kubernetes.io/last-applied-configuration"]`
+	if len(p.Related) > 0 {
+		list += fmt.Sprintf(", .[%s]", quote(RelatedDigest))
+	}
+	return list
 }
 
 // generationJQ is the generation that an event is about, where a step asks for

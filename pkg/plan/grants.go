@@ -12,7 +12,8 @@ func grants(p *Plan) []Grant {
 		list = append(list, watch(Source, k, "the EventSource watches children: drift and readiness"))
 	}
 	list = append(list,
-		Grant{Account: Actor, Group: argo, Resource: "workflows", Verbs: []string{"create"}, Why: "one Workflow a reconcile"})
+		launching(p))
+	list = append(list, relatedGrants(p)...)
 	list = append(list, reconcilerGrants(p)...)
 	list = append(list, resyncGrants(p, kinds)...)
 	if p.API.Kind.Status {
@@ -27,6 +28,17 @@ func grants(p *Plan) []Grant {
 		list = append(list, leases(Source), leases(Actor))
 	}
 	return list
+}
+
+// launching is what makes Workflows of events. Changes of related objects of one
+// moment share a Workflow: the trigger looks whether it is there.
+func launching(p *Plan) Grant {
+	g := Grant{Account: Actor, Group: argo, Resource: "workflows", Verbs: []string{"create"}, Why: "one Workflow a reconcile"}
+	if p.Wakes() {
+		g.Verbs = append(g.Verbs, "get", "patch")
+		g.Why += "; one for all changes of related objects of a moment"
+	}
+	return g
 }
 
 const argo = "argoproj.io"
@@ -56,11 +68,17 @@ func reconcilerGrants(p *Plan) []Grant {
 		read.Verbs = append(read.Verbs, "patch")
 		read.Why += "; the finalizer is added and removed"
 	}
-	if p.Runtime.Templates && p.Reconcile.Finalizer == "" {
-		read.Verbs = append(read.Verbs, "patch")
-	}
 	if p.Runtime.Templates {
 		read.Why += "; an annotation asks the Sensor to compute the children again"
+	}
+	if len(p.Related) > 0 {
+		read.Why += "; an annotation keeps a digest of the related objects"
+	}
+	if p.API.Decorate {
+		read.Why += "; the logic labels and annotates it"
+	}
+	if p.Reconcile.Finalizer == "" && (p.Runtime.Templates || len(p.Related) > 0 || p.API.Decorate) {
+		read.Verbs = append(read.Verbs, "patch")
 	}
 	list := []Grant{read}
 	if k.Status {
@@ -74,6 +92,12 @@ func reconcilerGrants(p *Plan) []Grant {
 	}
 	for _, child := range childKinds(p) {
 		list = append(list, childGrant(p, child))
+	}
+	if p.Logic.Later {
+		list = append(list, Grant{
+			Account: Reconciler, Group: argo, Resource: "workflows", Verbs: []string{"create", "list", "delete"},
+			Why: "a Workflow waits until the custom resource is to be reconciled again, and goes when that has changed",
+		})
 	}
 	return list
 }

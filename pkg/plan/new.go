@@ -27,7 +27,7 @@ func New(d *definition.Definition) (*Plan, diag.List) {
 		Install:   install(o.Spec.Install),
 	}
 	c := newCompiler(d, p.API)
-	p.Children, p.Status = c.children(), c.status()
+	p.Children, p.Related, p.Status = c.children(), c.related(), c.status()
 	findings := c.findings
 	if findings.HasErrors() {
 		return nil, findings
@@ -37,6 +37,9 @@ func New(d *definition.Definition) (*Plan, diag.List) {
 	p.Logic = logic(d, engine)
 	p.Reconcile.Memory = memoryOf(p, d)
 	findings = slices.Concat(findings, refused, unsupported(p, d))
+	if engine == Direct {
+		findings = append(findings, c.shared...)
+	}
 	if findings.HasErrors() {
 		return nil, findings
 	}
@@ -117,6 +120,9 @@ func api(d *definition.Definition) API {
 	}
 	if d.StatusProblem() != "" {
 		out.Kind.Status = false // it was said
+	}
+	if a.Existing != nil {
+		out.Existing, out.Selected, out.Decorate = true, selected(a.Existing), a.Existing.Decorate
 	}
 	out.Generation = a.Existing == nil || a.Existing.Status
 	out.Conditions, out.Observed = statusHas(d, "conditions"), statusHas(d, "observedGeneration")
@@ -243,7 +249,7 @@ func logic(d *definition.Definition, engine Engine) Logic {
 		return Logic{}
 	}
 	out := Logic{
-		Image: l.Image, Command: slices.Clone(l.Command), Env: slices.Clone(l.Env), Resources: *l.Resources,
+		Image: l.Image, Command: slices.Clone(l.Command), Env: slices.Clone(l.Env), Resources: *l.Resources, Later: l.ResyncAfter,
 	}
 	for _, f := range d.Files {
 		key := strings.ReplaceAll(f.Path, "/", "__")
@@ -276,8 +282,14 @@ func runtime(p *Plan, o v1alpha1.Operator) Runtime {
 	for _, c := range p.Children {
 		kind := runtimeKind(c.Kind)
 		kind.Name, kind.OnDelete = c.Name, "Delete"
-		kind.Template, kind.Each, kind.ReadyWhen = c.Object != nil, c.Each != nil, c.readyInPod
-		r.Templates = r.Templates || kind.Template
+		kind.Template, kind.Each, kind.ReadyWhen = c.Object != nil, c.Each != nil, c.inPod.ready
+		kind.DependsOn = c.DependsOn
+		if templatesInPod(p) {
+			kind.Object, kind.When, kind.ForEach = c.inPod.object, c.inPod.when, c.inPod.each
+		} else {
+			r.Templates = r.Templates || kind.Template
+		}
+		r.LooksAround = r.LooksAround || len(c.DependsOn) > 0 || templatesInPod(p)
 		if c.Orphan {
 			kind.OnDelete = "Orphan"
 		}
@@ -289,7 +301,37 @@ func runtime(p *Plan, o v1alpha1.Operator) Runtime {
 	if p.Status.Node != nil {
 		r.Status = p.Status.Node
 	}
+	if p.Reconcile.Engine == Workflow {
+		r.Related, r.Existing, r.Decorate = runtimeRelated(p), p.API.Existing, p.API.Decorate
+		r.Parent.Selected = selectedInPod(p)
+		if p.Logic.Later {
+			r.Later = o.Metadata.Name + "-later"
+		}
+	}
 	return r
+}
+
+func runtimeRelated(p *Plan) []RuntimeRelated {
+	var out []RuntimeRelated
+	for _, r := range p.Related {
+		kind := runtimeKind(r.Kind)
+		kind.Name = r.Name
+		out = append(out, RuntimeRelated{RuntimeKind: kind, Rule: r.Rule, Several: r.Several, Watch: r.Watch, Delete: r.Delete})
+	}
+	return out
+}
+
+// templatesInPod tells whether the templates are computed in the pod: those that
+// read what the Sensor does not see.
+func templatesInPod(p *Plan) bool {
+	return p.Reconcile.Engine == Workflow && slices.ContainsFunc(p.Children, looksAround)
+}
+
+// looksAround tells whether a child is computed from live objects.
+func looksAround(c Child) bool {
+	return slices.ContainsFunc([]*expression.Program{c.Object, c.When, c.Each}, func(e *expression.Program) bool {
+		return e != nil && (e.UsesRelated() || len(e.ReadsChildren()) > 0)
+	})
 }
 
 func runtimeKind(k Kind) RuntimeKind {

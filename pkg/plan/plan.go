@@ -19,6 +19,7 @@ type Plan struct {
 	Names     v1alpha1.Names
 	API       API
 	Children  []Child
+	Related   []Related
 	Logic     Logic
 	Status    Status
 	Reconcile Reconcile
@@ -59,6 +60,9 @@ type API struct {
 	Generation bool            // its objects count the changes of their spec
 	Conditions bool            // the status has conditions
 	Observed   bool            // the status has observedGeneration
+	Existing   bool            // the kind is that of others
+	Selected   string          // jq of whether the operator is for an object; empty: for every one
+	Decorate   bool            // the logic may set labels and annotations of the object
 }
 
 // Kind is a kind with all that is needed to address its objects.
@@ -108,9 +112,16 @@ type Child struct {
 	Each      *expression.Program
 	Ready     *expression.Program // over the live child
 	Inexact   [][]string          // what it is computed from that a Sensor may not read exactly
+	DependsOn []string            // children that have to be ready before it is made
 
-	readyInPod json.RawMessage // Ready for the pod; nil where the pod cannot evaluate it
-	notInPod   string          // why not
+	inPod    podChild
+	notInPod []Reason // what of its template the pod cannot evaluate
+	unready  []Reason // what of its readiness
+}
+
+// podChild is the programs of a child for the pod; nil where there is none.
+type podChild struct {
+	object, when, each, ready json.RawMessage
 }
 
 // Status is what the definition computes for the status.
@@ -134,6 +145,7 @@ type Logic struct {
 	Command    []string
 	Env        []v1alpha1.EnvVar
 	Resources  v1alpha1.Resources
+	Later      bool // it may ask to be run again after a time
 	Files      []File
 	Parameters []File
 }
@@ -202,6 +214,7 @@ type Event struct {
 	Namespace string // empty: all
 	Types     []string
 	Selector  map[string]string // labels of the objects; nil: every object
+	Related   bool              // the objects are related ones
 }
 
 // Sensor listens to events and acts on them.
@@ -226,6 +239,7 @@ type Trigger struct {
 	Name string
 	On   []string // dependencies
 	Call *Call    // a request to the API server; nil: a Workflow
+	Wake bool     // the Workflow that looks which custom resources refer to what has changed
 }
 
 // Call is a request that a dependency computes.
@@ -282,24 +296,29 @@ type Grant struct {
 
 // Runtime is the configuration of the operator's own steps, as they read it.
 type Runtime struct {
-	Operator         string          `json:"operator"`
-	Engine           Engine          `json:"engine"`
-	Namespace        string          `json:"namespace"`
-	Digest           string          `json:"digest"`
-	Parent           RuntimeKind     `json:"parent"`
-	Children         []RuntimeKind   `json:"children"`
-	WatchNamespaces  []string        `json:"watchNamespaces"`
-	Finalizer        string          `json:"finalizer"`
-	ForceConflicts   bool            `json:"forceConflicts"`
-	Status           json.RawMessage `json:"status"`
-	ResyncPolicy     string          `json:"resyncPolicy"`
-	WorkflowTemplate string          `json:"workflowTemplate"`
-	ArgoServerURL    string          `json:"argoServerURL"`
-	Parameters       []string        `json:"parameters"`
-	Templates        bool            `json:"templates,omitempty"` // children come from the Sensor
-	EventSource      string          `json:"eventSource"`
-	Sensors          []string        `json:"sensors"`
-	Announce         bool            `json:"announce,omitempty"` // changes of Ready are told by Events
+	Operator         string           `json:"operator"`
+	Engine           Engine           `json:"engine"`
+	Namespace        string           `json:"namespace"`
+	Digest           string           `json:"digest"`
+	Parent           RuntimeKind      `json:"parent"`
+	Children         []RuntimeKind    `json:"children"`
+	WatchNamespaces  []string         `json:"watchNamespaces"`
+	Finalizer        string           `json:"finalizer"`
+	ForceConflicts   bool             `json:"forceConflicts"`
+	Status           json.RawMessage  `json:"status"`
+	ResyncPolicy     string           `json:"resyncPolicy"`
+	WorkflowTemplate string           `json:"workflowTemplate"`
+	ArgoServerURL    string           `json:"argoServerURL"`
+	Parameters       []string         `json:"parameters"`
+	Templates        bool             `json:"templates,omitempty"` // children come from the Sensor
+	Related          []RuntimeRelated `json:"related,omitempty"`
+	LooksAround      bool             `json:"looksAround,omitempty"` // children are made with regard to others
+	Existing         bool             `json:"existing,omitempty"`    // the parent is of a kind of others
+	Decorate         bool             `json:"decorate,omitempty"`    // the logic may label and annotate it
+	Later            string           `json:"later,omitempty"`       // the WorkflowTemplate of runs that the logic asks for after a time
+	EventSource      string           `json:"eventSource"`
+	Sensors          []string         `json:"sensors"`
+	Announce         bool             `json:"announce,omitempty"` // changes of Ready are told by Events
 }
 
 // RuntimeKind is a kind as the operator's own steps know it.
@@ -315,4 +334,18 @@ type RuntimeKind struct {
 	Template  bool            `json:"template,omitempty"`  // it has a template; others are declared for the logic
 	Each      bool            `json:"each,omitempty"`      // there may be any number of it
 	ReadyWhen json.RawMessage `json:"readyWhen,omitempty"` // an expression tree as in status, over the live child
+	Object    json.RawMessage `json:"object,omitempty"`    // the template, where the pod evaluates it; so When and ForEach
+	When      json.RawMessage `json:"when,omitempty"`
+	ForEach   json.RawMessage `json:"forEach,omitempty"`
+	DependsOn []string        `json:"dependsOn,omitempty"`
+	Selected  json.RawMessage `json:"selected,omitempty"` // of the parent: whether the operator is for it
+}
+
+// RuntimeRelated is a kind of related objects as the operator's own steps know it.
+type RuntimeRelated struct {
+	RuntimeKind
+	Rule    json.RawMessage `json:"rule"`
+	Several bool            `json:"several"`
+	Watch   bool            `json:"watch"`
+	Delete  bool            `json:"delete,omitempty"`
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
@@ -46,6 +47,7 @@ type Simulation struct {
 	templates     map[string]*wfv1.WorkflowTemplate
 	crons         []*wfv1.CronWorkflow
 	sources       []*eventsv1.EventSource
+	timers        []timer
 	runner        Runner
 	trace         Trace
 	events        int
@@ -182,7 +184,7 @@ func (s *Simulation) publish(ctx context.Context, event Event) error {
 			}
 			delivery := &Delivery{Sensor: sub.sensor.Name, Dependency: d.Name, Trigger: sub.trigger.Template.Name}
 			s.trace = append(s.trace, Step{Delivery: delivery})
-			passed := made.pass(s.cluster.prepared, sub.sensor, d, message, delivery)
+			passed := made.pass(s.cluster.prepared, sub.sensor, s.clocked(d), message, delivery)
 			if delivery.Transformed != nil {
 				delivery.Transformed, _ = s.steadied(delivery.Transformed).(map[string]any)
 			}
@@ -194,6 +196,22 @@ func (s *Simulation) publish(ctx context.Context, event Event) error {
 		}
 	}
 	return nil
+}
+
+// moment is how a program asks for the time that it compares with times of the
+// cluster.
+const moment = "now as $now"
+
+// clocked is a dependency whose program finds the cluster's time where it asks
+// for it: the machine's is another.
+func (s *Simulation) clocked(d eventsv1.EventDependency) eventsv1.EventDependency {
+	if d.Transform == nil || !strings.Contains(d.Transform.JQ, moment) {
+		return d
+	}
+	transform := *d.Transform
+	transform.JQ = fmt.Sprintf("def now: %d;\n%s", s.now().Unix(), transform.JQ)
+	d.Transform = &transform
+	return d
 }
 
 // Do sends a request to the cluster and returns its answer; an answer other

@@ -2,12 +2,15 @@ package simulate
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	"github.com/argoproj/argo-workflows/v3/util/template"
@@ -73,10 +76,72 @@ func (s *Simulation) carryOut(ctx context.Context, change Change) error {
 	if path := fileMount(t.Spec); path != "" && !s.runner.Isolated() && !s.spelled(t, path) {
 		return fmt.Errorf("a program of WorkflowTemplate %s writes %s, which on this machine would be that very file, and none of its files spells that path out: let it run in its image, with docker", t.Name, path)
 	}
-	record := &Workflow{Namespace: w.Namespace, Name: w.Name, Template: t.Name}
-	s.trace = append(s.trace, Step{Workflow: record})
-	r := &run{s: s, spec: t.Spec, record: record, values: arguments(&w, t)}
+	r := &run{s: s, spec: t.Spec, record: &Workflow{Namespace: w.Namespace, Name: w.Name, Template: t.Name}, values: arguments(&w, t)}
+	r.spec.Entrypoint = cmp.Or(w.Spec.Entrypoint, t.Spec.Entrypoint)
+	if wait := r.waits(); wait > soon {
+		s.timers = append(s.timers, timer{due: s.now().Add(wait), run: r})
+		return nil
+	}
+	s.trace = append(s.trace, Step{Workflow: r.record})
 	return r.all(ctx)
+}
+
+// timer is a Workflow that waits for its time.
+type timer struct {
+	due time.Time
+	run *run
+}
+
+// soon is a pause that is over before anything else happens.
+const soon = 10 * time.Second
+
+// waits is how long the Workflow pauses before it does anything.
+func (r *run) waits() time.Duration {
+	for _, t := range r.spec.Templates {
+		if t.Name != r.spec.Entrypoint || len(t.Steps) == 0 || len(t.Steps[0].Steps) == 0 {
+			continue
+		}
+		for _, first := range r.spec.Templates {
+			if first.Name != t.Steps[0].Steps[0].Template || first.Suspend == nil {
+				continue
+			}
+			filled, err := filled(first, r.values)
+			if err != nil {
+				return 0 // its run says so
+			}
+			text := filled.Suspend.Duration
+			if seconds, err := strconv.Atoi(text); err == nil {
+				return time.Duration(seconds) * time.Second
+			}
+			wait, _ := time.ParseDuration(text)
+			return wait
+		}
+	}
+	return 0
+}
+
+// Later lets the time come for which Workflows wait, one after the other; those
+// that are gone meanwhile wait for nothing. What comes of that is for the next
+// Run. It tells how many there were.
+func (s *Simulation) Later(ctx context.Context) (int, error) {
+	waiting := s.timers
+	s.timers = nil
+	slices.SortStableFunc(waiting, func(a, b timer) int { return a.due.Compare(b.due) })
+	ran := 0
+	for _, t := range waiting {
+		path := "/apis/argoproj.io/v1alpha1/namespaces/" + t.run.record.Namespace + "/workflows/" + t.run.record.Name
+		if _, err := s.ask(http.MethodGet, path, "", nil); NotFound(err) {
+			continue
+		} else if err != nil {
+			return ran, err
+		}
+		ran++
+		s.trace = append(s.trace, Step{Workflow: t.run.record})
+		if err := t.run.all(ctx); err != nil {
+			return ran, err
+		}
+	}
+	return ran, nil
 }
 
 // fileMount is a single file that a container finds at a fixed place.
@@ -198,8 +263,10 @@ func (r *run) template(ctx context.Context, name string, inputs map[string]strin
 			return r.pod(ctx, t)
 		case t.Resource != nil:
 			return r.resource(t)
+		case t.Suspend != nil:
+			return nil, "", nil // the time has come
 		}
-		return nil, "", fmt.Errorf("template %s: only containers, container sets, steps and applied resources are simulated", name)
+		return nil, "", fmt.Errorf("template %s: only containers, container sets, steps, pauses and applied resources are simulated", name)
 	}
 	return nil, "", fmt.Errorf("no template is called %s", name)
 }

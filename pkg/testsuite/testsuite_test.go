@@ -88,8 +88,8 @@ func TestExamples(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(results) < 3 {
-				t.Errorf("only %d tests", len(results))
+			if len(results) == 0 {
+				t.Error("no tests")
 			}
 			for _, r := range results {
 				if r.State() != testsuite.Passed {

@@ -10,14 +10,18 @@ Exit codes: 0 done, 1 failed and worth a retry, 2 refused (the same input would 
 import base64
 import copy
 import datetime
+import hashlib
 import http.client
 import json
+import math
 import os
 import re
 import ssl
 import sys
 import time
 import urllib.parse
+
+from expressions import ExpressionError, built, merged, parse_json, seconds_of
 
 MANAGED_BY = "app.kubernetes.io/managed-by"
 OWNER_UID = "argoperator.dev/owner-uid"
@@ -26,6 +30,8 @@ DEFINITION = "argoperator.dev/definition"
 SIBLINGS = "argoperator.dev/siblings"
 CHILD = "argoperator.dev/child"          # label: the template that a child comes from
 RECONCILE = "argoperator.dev/reconcile"  # annotation of a custom resource: asks for a fresh computation
+RELATED = "argoperator.dev/related"      # annotation of a custom resource: what it was reconciled with, as a digest
+LATER = "argoperator.dev/later"          # label of a Workflow that waits for its time: the custom resource's uid
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 DRIFT = "drift"                          # sent in place of children: others have changed one, so ask at once
 
@@ -41,6 +47,7 @@ EVENTS = {"apiVersion": "v1", "plural": "events", "namespaced": True}
 PAGE = 500           # objects per list request
 REQUEST_TIMEOUT = 10  # seconds that one request may take
 RETRY_BUDGET = 30    # seconds after which a request is not tried again
+LONGEST_WAIT = 30 * 24 * 3600  # seconds; who asks for more is asked again
 DEAF_AFTER = 180     # seconds after which a Sensor that has heard nothing is deaf
 MESSAGE_LIMIT = 4000  # characters of a condition's message; the API allows 32768
 EVENT_LIMIT = 1024    # bytes of an Event's message, as the API server takes it
@@ -225,7 +232,8 @@ class Run:
         self.operator = self.config["operator"]
         self.finalizer = self.config.get("finalizer") or ""
         self.logic = "ARGOPERATOR_RESPONSE" in env  # else the children come from templates alone
-        self.templates = bool(self.config.get("templates"))
+        self.templates = bool(self.config.get("templates"))  # the Sensor computes them
+        self.related = self.config.get("related") or []
         self.desired = sent(env.get("ARGOPERATOR_DESIRED", ""))
         self.drift = env.get("ARGOPERATOR_DESIRED", "").strip() == DRIFT
         self.watched = self.config.get("watchNamespaces") or []
@@ -255,6 +263,17 @@ class Run:
     def holds(self, cr):
         """Whether the custom resource carries our finalizer."""
         return bool(self.finalizer) and self.finalizer in (cr["metadata"].get("finalizers") or [])
+
+    def selects(self, cr):
+        """Whether the operator is for this object: of a kind of others, a definition may pick some."""
+        try:
+            return self.parent.get("selected") is None or built(self.parent["selected"], cr, {}) is True
+        except ExpressionError:
+            return False
+
+    def leaves(self, cr):
+        """Whether what the operator has made for the object is to go."""
+        return bool(cr["metadata"].get("deletionTimestamp")) or not self.selects(cr)
 
     def kinds(self):
         """The declared kinds, each once: two children of the same kind are one list request."""
@@ -321,13 +340,6 @@ def called(child):
     return "%s %s" % (child["kind"], "/".join(part for part in (metadata.get("namespace"), metadata["name"]) if part))
 
 
-def parse_json(text):
-    """The text's JSON; what JSON does not know (NaN) is an error here, since the API server would refuse it."""
-    def reject(word):
-        raise ValueError("%s is not JSON" % word)
-    return json.loads(text, parse_constant=reject)
-
-
 def read_json(path):
     with open(path, encoding="utf-8") as file:
         return parse_json(file.read())
@@ -351,27 +363,42 @@ def read(run):
     if cr is None:
         write(run.file("state.json"), json.dumps({"gone": True}))
         return 0
-    state = state_of(cr)
-    refused = or_record(run, cr, state["generation"], lambda: refuse_templates(run, state))
-    if refused:
-        return refused
-    children = {"%s.%s" % (kind["kind"], kind["apiVersion"]): {} for kind in run.kinds()}
-    for child in run.children(cr):
-        children["%s.%s" % (child["kind"], child["apiVersion"])][relative_name(run, child)] = child
-    write(run.env["ARGOPERATOR_REQUEST"], json.dumps(
-        {"parent": cr, "children": children, "related": {}, "finalizing": state["finalizing"]}))
+    state = state_of(run, cr)
+    return or_record(run, cr, state["generation"], lambda: ask_logic(run, cr, state))
+
+
+def ask_logic(run, cr, state):
+    """Writes the request, and beside it what `apply` must know of the moment that it tells of."""
+    refuse_templates(run, state)
+    live = run.children(cr)
+    remember_related(run, cr, state)
+    children = by_kind(run, run.kinds(), live)
+    related = by_kind(run, run.related, [one for ones in state["related"].values() for one in ones])
+    request = {"parent": cr, "children": children, "related": related, "finalizing": state["finalizing"]}
+    if run.config.get("existing"):  # the names that Metacontroller's decorators know
+        request.update(object=cr, attachments=children)
+    write(run.env["ARGOPERATOR_REQUEST"], json.dumps(request))
     write(run.file("state.json"), json.dumps(state))
-    log("read %s, generation %s, %d children%s" % (
-        run.key, cr["metadata"].get("generation"), sum(map(len, children.values())),
+    log("read %s, generation %s, %d children%s%s" % (
+        run.key, cr["metadata"].get("generation"), len(live),
+        ", %d related" % sum(map(len, related.values())) if run.related else "",
         ", finalizing" if state["finalizing"] else ""))
     return 0
 
 
-def state_of(cr):
+def by_kind(run, kinds, objects):
+    """Objects as the request has them: by kind, then by name. Every kind is there."""
+    found = {"%s.%s" % (kind["kind"], kind["apiVersion"]): {} for kind in kinds}
+    for one in objects:
+        found["%s.%s" % (one["kind"], one["apiVersion"])][relative_name(run, one)] = one
+    return found
+
+
+def state_of(run, cr):
     """What a run must remember of the custom resource that it began with."""
     metadata = cr["metadata"]
     return {"gone": False, "uid": metadata["uid"], "generation": metadata.get("generation", 0),
-            "finalizing": bool(metadata.get("deletionTimestamp"))}
+            "finalizing": run.leaves(cr), "related": {}}
 
 
 def take_hold(run):
@@ -381,6 +408,8 @@ def take_hold(run):
         if cr is None:
             log("%s is gone: nothing to do" % run.key)
             return None
+        if not run.selects(cr) and not run.holds(cr):
+            return let_be(run, cr)
         if not timely(run, cr):
             return None
         if not run.finalizer or run.holds(cr):
@@ -393,6 +422,14 @@ def take_hold(run):
     raise Failed("%s changes too fast to add the finalizer" % run.key)
 
 
+def let_be(run, cr):
+    """Removes what the operator has made for an object that it is no longer for. None: there is nothing else to do."""
+    failures = prune(run, cr, [])
+    log("%s is not selected: nothing to do" % run.key)
+    if failures:
+        raise failures[0]
+
+
 def set_finalizers(run, cr, finalizers):
     """Writes the list of finalizers, unless the custom resource has changed since it was read (409)."""
     body = {"metadata": {"finalizers": finalizers, "resourceVersion": cr["metadata"]["resourceVersion"]}}
@@ -403,6 +440,129 @@ def relative_name(run, child):
     """The key of a child in the request, as Metacontroller makes it; a child elsewhere needs its namespace too."""
     namespace, name = child["metadata"].get("namespace"), child["metadata"]["name"]
     return name if not namespace or namespace == run.namespace else "%s/%s" % (namespace, name)
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# Related objects: what a custom resource refers to and others look after
+
+
+def remember_related(run, cr, state):
+    """Reads the related objects of this moment, with the digest by which a later change of them shows."""
+    try:
+        state["related"] = related_to(run, cr, lambda *wanted: fetched(run, *wanted))
+    except Failed as failure:
+        if not state["finalizing"]:
+            raise
+        log("on the way out without what is related: %s" % failure)
+        state["related"] = {entry["name"]: [] for entry in run.related}
+    state["digest"] = digest_of(run, state["related"])
+
+
+def related_to(run, cr, source):
+    """The related objects of a custom resource by the name of their entry. `source` finds those of an entry in a
+    namespace; "" means all namespaces."""
+    found = {}
+    for entry in run.related:
+        rule, own = rule_of(entry, cr), cr["metadata"].get("namespace") or ""
+        namespace = (rule.get("namespace") or own or "*") if entry["namespaced"] else ""
+        if namespace not in ("", "*") and run.watched and namespace not in run.watched:
+            raise Refused("related %s: namespace %s is not one of watchNamespaces" % (entry["name"], namespace))
+        everywhere = (run.watched or [""]) if entry["namespaced"] else [""]
+        places = everywhere if namespace in ("", "*") else [namespace]
+        found[entry["name"]] = sorted((one for place in places for one in source(entry, place, rule)), key=identity)
+    return found
+
+
+def rule_of(entry, cr):
+    """Which objects an entry means for this custom resource: namespace, and names or labelSelector."""
+    try:
+        rule = built(entry["rule"], cr, {})
+    except ExpressionError as error:
+        raise Refused("related %s: %s" % (entry["name"], error)) from None
+    names, selector = rule.get("names"), rule.get("labelSelector")
+    if names is not None and not (isinstance(names, list) and all(isinstance(name, (str, type(None))) for name in names)):
+        raise Refused("related %s: names is not a list of strings" % entry["name"])
+    if not isinstance(rule.get("namespace") or "", str):
+        raise Refused("related %s: namespace is not a string" % entry["name"])
+    if selector is not None:
+        try:
+            selector_text(selector)
+        except (TypeError, ValueError, KeyError, AttributeError):
+            raise Refused("related %s: labelSelector is not one of Kubernetes" % entry["name"]) from None
+    if selector == {} and entry["rule"]["object"]["labelSelector"]["object"]:
+        rule.pop("labelSelector")  # all that is written in it came out null: no object is meant, and not every one
+    return dict(rule, names=[name for name in names or [] if name])
+
+
+def fetched(run, entry, namespace, rule):
+    """The objects of a rule, from the API server."""
+    if rule.get("labelSelector") is not None:
+        return run.client.list(path_of(entry, namespace), entry, selector_text(rule["labelSelector"]))
+    if entry["namespaced"] and not namespace and rule["names"]:
+        return [one for one in run.client.list(path_of(entry, ""), entry) if one["metadata"]["name"] in rule["names"]]
+    found = [run.client.get(path_of(entry, namespace, name)) for name in sorted(set(rule["names"]))]
+    return [one for one in found if one]
+
+
+def picked(objects, namespace, rule):
+    """The objects of a rule, from a list of all."""
+    for one in objects:
+        metadata = one["metadata"]
+        if namespace and metadata.get("namespace") != namespace:
+            continue
+        if rule.get("labelSelector") is not None:
+            if matches(rule["labelSelector"], metadata.get("labels") or {}):
+                yield one
+        elif metadata["name"] in rule["names"]:
+            yield one
+
+
+def requirements(selector):
+    """A label selector of Kubernetes as (key, operator, values)."""
+    for key, value in sorted((selector.get("matchLabels") or {}).items()):
+        if not isinstance(value, str):
+            raise ValueError("a label is a string")
+        yield key, "In", [value]
+    for one in selector.get("matchExpressions") or []:
+        yield one["key"], one["operator"], [str(value) for value in one.get("values") or []]
+
+
+def selector_text(selector):
+    """A label selector as the API server takes it in a query."""
+    forms = {"In": "%s in (%s)", "NotIn": "%s notin (%s)", "Exists": "%s%s", "DoesNotExist": "!%s%s"}
+    return ",".join(forms[operator] % (key, ",".join(values)) for key, operator, values in requirements(selector))
+
+
+def matches(selector, labels):
+    """Whether labels meet a label selector."""
+    for key, operator, values in requirements(selector):
+        met = {"In": labels.get(key) in values, "NotIn": labels.get(key) not in values,
+               "Exists": key in labels, "DoesNotExist": key not in labels}[operator]
+        if not met:
+            return False
+    return True
+
+
+def digest_of(run, related):
+    """A digest of the related objects whose changes count."""
+    seen = []
+    for entry in run.related:
+        for one in related.get(entry["name"]) or [] if entry["watch"] else []:
+            metadata = {key: value for key, value in one["metadata"].items() if key not in ("managedFields", "resourceVersion")}
+            seen.append([entry["name"], dict(one, metadata=metadata)])
+    return hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def note_related(run, cr, state):
+    """Keeps the digest on the custom resource: what differs from it later is reconciled."""
+    if not run.related or state["finalizing"] or (cr["metadata"].get("annotations") or {}).get(RELATED) == state["digest"]:
+        return
+    try:
+        run.client.request("PATCH", run.parent_path(), {"metadata": {"annotations": {RELATED: state["digest"]}}},
+                           {"fieldManager": run.operator}, "application/merge-patch+json")
+    except ApiError as error:
+        if error.status != 404:
+            raise
 
 
 # ---------------------------------------------------------------------------------------------------------------
@@ -467,7 +627,8 @@ def inputs_of(cr, given):
 
 
 def comparable(inputs):
-    annotations = {key: value for key, value in (inputs.get("annotations") or {}).items() if key != LAST_APPLIED}
+    annotations = {key: value for key, value in (inputs.get("annotations") or {}).items()
+                   if key not in (LAST_APPLIED, RELATED)}
     return [inputs.get("generation"), inputs.get("labels") or {}, annotations, inputs.get("content")]
 
 
@@ -495,9 +656,9 @@ def touched(run, child):
 
 def refresh(run, cr, live):
     """Writes the status that the living children make."""
-    generation = state_of(cr)["generation"]
+    generation = state_of(run, cr)["generation"]
     try:
-        report_ready(run, cr, generation, computed_status(run, cr, live), live)
+        report_ready(run, cr, generation, computed_status(run, cr, live, {}), live)
     except Failed as failure:
         record_failure(run, cr, generation, str(failure), None)
         raise
@@ -526,12 +687,28 @@ def refuse_templates(run, state):
         raise Refused("template: %s" % (error if isinstance(error, str) else json.dumps(error)))
 
 
-def templated(run, state):
+def templated(run, cr, state, live):
     """The children that the templates want, each with the name of its template."""
     refuse_templates(run, state)
-    if not run.templates or state["finalizing"]:
+    if state["finalizing"]:
         return []
-    return [(one["child"], one["object"]) for one in run.desired["children"]]
+    if run.templates:
+        return [(one["child"], one["object"]) for one in run.desired["children"]]
+    names = named(run, live, state["related"])
+    return [one for entry in run.config["children"] if entry.get("object") for one in made(entry, cr, names)]
+
+
+def made(entry, cr, names):
+    """What a template makes, computed here: of what the Sensor does not see."""
+    try:
+        if entry.get("when") and built(entry["when"], cr, names) in (None, False):
+            return []
+        if not entry.get("forEach"):
+            return [(entry["name"], built(entry["object"], cr, names))]
+        return [(entry["name"], built(entry["object"], cr, dict(names, **{"$item": item, "$index": index})))
+                for index, item in enumerate(built(entry["forEach"], cr, names) or [])]
+    except ExpressionError as error:
+        raise Refused("template %s: %s" % (entry["name"], error)) from None
 
 
 # ---------------------------------------------------------------------------------------------------------------
@@ -545,7 +722,7 @@ def apply(run):
         cr = None if state["gone"] else still_there(run, state)
     else:
         cr = take_hold(run)
-        state = cr and state_of(cr)
+        state = cr and state_of(run, cr)
     if cr is None:
         return 0
     return or_record(run, cr, state["generation"], lambda: carry_out(run, cr, state))
@@ -557,7 +734,7 @@ def still_there(run, state):
     if cr is None or cr["metadata"]["uid"] != state["uid"]:
         log("%s was deleted since it was read: nothing to do" % run.key)
         return None
-    if cr["metadata"].get("deletionTimestamp") and not state["finalizing"]:
+    if run.leaves(cr) and not state["finalizing"]:
         log("%s is being deleted since it was read: the next run cleans up" % run.key)
         return None
     return cr if timely(run, cr) else None
@@ -574,21 +751,27 @@ def or_record(run, cr, generation, work):
 
 
 def carry_out(run, cr, state):
-    desired = templated(run, state)
+    here = run.children(cr) if run.config.get("looksAround") else []
+    if not run.logic:
+        remember_related(run, cr, state)
+    desired = templated(run, cr, state, here)
     response = read_response(run) if run.logic else {"children": [], "status": {}}
     wanted = checked(run, cr, response["children"], desired)
-    live, failures = apply_children(run, cr, wanted)
+    doomed = to_delete(run, state, response)
+    live, held, failures = apply_children(run, cr, wanted, here)
     failures += prune(run, cr, wanted)
-    status = merged(computed_status(run, cr, live), response["status"])
+    failures += remove(run, doomed)
+    status = merged(computed_status(run, cr, live, state["related"]), response["status"])
     if failures:
         text = "; ".join(str(failure) for failure in failures)
         record_failure(run, cr, state["generation"], text, status)
         return min(failure.code for failure in failures)
     if state["finalizing"]:
         return finalize(run, cr, state["generation"], response, status)
-    report_ready(run, cr, state["generation"], status, live)
-    if response.get("resyncAfterSeconds"):
-        log("resyncAfterSeconds is left to the next resync")
+    decorate(run, cr, response)
+    report_ready(run, cr, state["generation"], status, live, held)
+    note_related(run, cr, state)
+    set_timer(run, cr, response.get("resyncAfterSeconds"))
     return 0
 
 
@@ -602,10 +785,14 @@ def read_response(run):
         raise Refused("the logic's response is not JSON: %s" % error) from None
     if not isinstance(response, dict):
         raise Refused("the logic's response is not a JSON object")
+    if run.config.get("existing") and response.get("children") is None:
+        response["children"] = response.get("attachments")
     for field, empty in (("children", []), ("status", {})):
         response[field] = empty if response.get(field) is None else response[field]
     problems = ["%s is not %s" % (field, word) for field, kind, word in (
-        ("children", list, "a list"), ("status", dict, "an object"), ("finalized", bool, "a boolean"))
+        ("children", list, "a list"), ("status", dict, "an object"), ("finalized", bool, "a boolean"),
+        ("delete", list, "a list"), ("labels", dict, "an object"), ("annotations", dict, "an object"),
+        ("resyncAfterSeconds", (int, float), "a number"))
         if response.get(field) is not None and not isinstance(response[field], kind)]
     if not problems:
         problems = condition_problems(response["status"].get("conditions"))
@@ -727,17 +914,114 @@ def completed(run, cr, child, siblings):
     return child
 
 
-def apply_children(run, cr, wanted):
-    """Applies each child, in the logic's order. One that fails does not hold up the others."""
-    live, failures = [], []
+def apply_children(run, cr, wanted, here):
+    """Applies each child, in the logic's order. One that fails does not hold up the others, but for those that depend
+    on it: these are held back until it is ready, unless they are here already."""
+    live, held, failures = [], [], []
+    position = {entry["name"]: index for index, entry in enumerate(run.config["children"])}
+    if run.config.get("looksAround"):
+        wanted = sorted(wanted, key=lambda child: position[run.declared(child)["name"]])
+    there = {identity(child) for child in here}
     for child in wanted:
+        wait = "" if identity(child) in there else waits_for(run, child, wanted, live)
+        if wait:
+            log("%s waits for %s" % (called(child), wait))
+            held.append("%s: waits for %s" % (called(child), wait))
+            continue
         try:
             live.append(apply_child(run, cr, child))
             log("applied %s" % called(child))
         except Failed as failure:
             log("failed: %s" % failure)
             failures.append(failure)
-    return live, failures
+    return live, held, failures
+
+
+def waits_for(run, child, wanted, live):
+    """The child that has to be ready before this one is made, or ""."""
+    ready = {identity(one) for one in live if not unmet(run, one)}
+    for name in run.declared(child).get("dependsOn") or []:
+        for other in wanted:
+            if run.declared(other)["name"] == name and identity(other) not in ready:
+                return called(other)
+    return ""
+
+
+def to_delete(run, state, response):
+    """The related objects that the logic wants deleted, or Refused."""
+    allowed = {identity(one): (entry, one) for entry in run.related if entry.get("delete")
+               for one in state["related"].get(entry["name"]) or []}
+    found, problems = [], []
+    for index, one in enumerate(response.get("delete") or []):
+        metadata = one.get("metadata") if isinstance(one, dict) else None
+        if not isinstance(metadata, dict) or not metadata.get("name"):
+            problems.append("delete[%d] is not an object with apiVersion, kind and metadata.name" % index)
+            continue
+        key = (one.get("apiVersion"), one.get("kind"), metadata.get("namespace") or run.namespace, metadata["name"])
+        key = key if key in allowed else key[:2] + ("",) + key[3:]
+        if key in allowed:
+            found.append(allowed[key])
+        else:
+            problems.append("delete[%d]: %s is not among the related objects that the definition lets it delete" % (
+                index, called({"kind": one.get("kind"), "metadata": metadata})))
+    if problems:
+        raise Refused("the logic's response is invalid: " + "; ".join(problems))
+    return found
+
+
+def remove(run, doomed):
+    """Deletes related objects. Returns what failed."""
+    return [failure for failure in (delete(run, entry, one) for entry, one in doomed) if failure]
+
+
+def decorate(run, cr, response):
+    """Gives the object of others the labels and annotations that the logic wants on it; null takes one away."""
+    if not run.config.get("decorate"):
+        return
+    patch = {}
+    for field in ("labels", "annotations"):
+        have, want = cr["metadata"].get(field) or {}, response.get(field) or {}
+        change = {key: value for key, value in want.items() if have.get(key) != value}
+        if change:
+            patch[field] = change
+    if patch:
+        run.client.request("PATCH", run.parent_path(), {"metadata": patch}, {"fieldManager": run.operator},
+                           "application/merge-patch+json")
+        log("decorated %s" % run.key)
+
+
+def set_timer(run, cr, seconds):
+    """Has the custom resource reconciled again after so many seconds: a Workflow waits for the time, without a pod.
+    What was asked for before holds no longer."""
+    if not run.config.get("later"):
+        if seconds:
+            log("resyncAfterSeconds is left to the next resync: the definition does not say logic.resyncAfter")
+        return
+    namespace, uid = run.config["namespace"], cr["metadata"]["uid"]
+    name = ""
+    if seconds and seconds > 0:
+        seconds = min(seconds, LONGEST_WAIT)
+        due = int(seconds_of(run.now()) + math.ceil(seconds))
+        name = "%s-later-%s-%d" % (run.operator[:30].rstrip("-"), uid[:8].rstrip("-"), due)
+        create_timer(run, name, uid, max(1, math.ceil(seconds)))
+    for one in run.client.list(path_of(WORKFLOWS, namespace), WORKFLOW, "%s=%s" % (LATER, uid)):
+        if one["metadata"]["name"] not in (name, run.env.get("ARGOPERATOR_WORKFLOW")) and not (one.get("status") or {}).get("finishedAt"):
+            failure = delete(run, WORKFLOWS, one)
+            if failure:
+                raise failure
+
+
+def create_timer(run, name, uid, seconds):
+    workflow = dict(WORKFLOW, metadata={
+        "name": name, "namespace": run.config["namespace"], "labels": {MANAGED_BY: run.operator, LATER: uid}}, spec={
+            "workflowTemplateRef": {"name": run.config["later"]},
+            "arguments": {"parameters": [{"name": "key", "value": run.key}, {"name": "seconds", "value": str(seconds)}]}})
+    try:
+        run.client.request("POST", path_of(WORKFLOWS, run.config["namespace"]), workflow)
+        log("reconciles again in %d s" % seconds)
+    except ApiError as error:
+        if error.status != 409:  # it is there already
+            raise
 
 
 def apply_child(run, cr, child):
@@ -782,15 +1066,23 @@ def prune(run, cr, wanted):
         entry, metadata = run.declared(child), child["metadata"]
         if identity(child) in keep or entry.get("onDelete") == "Orphan" or metadata.get("deletionTimestamp"):
             continue
-        try:
-            run.client.request("DELETE", path_of(entry, metadata.get("namespace"), metadata["name"]), {
-                "apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background",
-                "preconditions": {"uid": metadata["uid"]}})
-            log("deleted %s" % called(child))
-        except ApiError as error:
-            if error.status not in (404, 409):  # gone, or another object of that name by now
-                failures.append(Failed("%s: %s" % (called(child), error)))
+        failure = delete(run, entry, child)
+        failures += [failure] if failure else []
     return failures
+
+
+def delete(run, kind, one):
+    """Deletes an object, and no other one that has its name by now. Returns what failed."""
+    metadata = one["metadata"]
+    try:
+        run.client.request("DELETE", path_of(kind, metadata.get("namespace"), metadata["name"]), {
+            "apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background",
+            "preconditions": {"uid": metadata["uid"]}})
+        log("deleted %s" % called(one))
+    except ApiError as error:
+        if error.status not in (404, 409):  # gone, or another object of that name by now
+            return Failed("%s: %s" % (called(one), error))
+    return None
 
 
 def finalize(run, cr, generation, response, status):
@@ -835,10 +1127,10 @@ def condition(name, status, reason, message):
     return {"type": name, "status": status, "reason": reason, "message": message[:MESSAGE_LIMIT]}
 
 
-def report_ready(run, cr, generation, status, live):
+def report_ready(run, cr, generation, status, live, held=()):
     """Writes the status after a run that went well. The message names nothing that differs from run to run."""
     waiting = ["%s: %s" % (called(child), unmet(run, child)) for child in sorted(live, key=identity)
-               if unmet(run, child)]
+               if unmet(run, child)] + list(held)
     if waiting:
         ready = condition("Ready", "False", "Progressing", "not ready: " + "; ".join(waiting))
     else:
@@ -951,15 +1243,6 @@ def without_nulls(value):
     return [without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
-def merged(below, above):
-    """Two objects as one; where both have a key, objects are merged and anything else is taken from above."""
-    result = dict(below)
-    for key, value in above.items():
-        both = isinstance(value, dict) and isinstance(result.get(key), dict)
-        result[key] = merged(result[key], value) if both else value
-    return result
-
-
 # ---------------------------------------------------------------------------------------------------------------
 # Events: what `kubectl describe` shows below the custom resource
 
@@ -1028,135 +1311,31 @@ def brief(given):
 
 
 # ---------------------------------------------------------------------------------------------------------------
-# Status expressions: jq, parsed by argoperator
+# What the definition computes
 
 
-class ExpressionError(Exception):
-    """A type error of jq."""
+def named(run, live, related):
+    """The variables of expressions: $children and $related by name, one object or, where there may be several, a
+    list."""
+    names = {"$children": {}, "$related": {}}
+    for entry in run.config["children"]:
+        ones = [one for one in sorted(live, key=lambda one: identity(one)[2:]) if run.declared(one)["name"] == entry["name"]]
+        names["$children"][entry["name"]] = ones if entry.get("each") else ones[0] if ones else None
+    for entry in run.related:
+        ones = related.get(entry["name"]) or []
+        names["$related"][entry["name"]] = ones if entry["several"] else ones[0] if ones else None
+    return names
 
 
-def computed_status(run, cr, live):
+def computed_status(run, cr, live, related):
     """The status fields of the definition. A field whose expression fails is left out."""
-    lists = {entry["name"] for entry in run.config["children"] if entry.get("each")}
-
-    def child(name):
-        ones = [one for one in sorted(live, key=lambda one: identity(one)[2:]) if run.declared(one)["name"] == name]
-        return ones if name in lists else ones[0] if ones else None
-    status = {}
+    status, names = {}, named(run, live, related)
     for field, node in ((run.config.get("status") or {}).get("object") or {}).items():
         try:
-            status[field] = built(node, cr, child)
+            status[field] = built(node, cr, names)
         except ExpressionError as error:
             log("status.%s is left out: %s" % (field, error))
     return status
-
-
-def built(node, cr, child):
-    (form, value), = node.items()
-    if form == "object":
-        return {key: built(item, cr, child) for key, item in value.items()}
-    if form == "array":
-        return [built(item, cr, child) for item in value]
-    if form == "concat":
-        parts = [evaluated(part, cr, child) for part in value]
-        return "".join(part if isinstance(part, str) else
-                       json.dumps(part, ensure_ascii=False, separators=(",", ":"), sort_keys=True) for part in parts)
-    return evaluated(value, cr, child) if form == "expr" else value
-
-
-def evaluated(expression, cr, child):
-    """The value of an expression. Forms whose arguments are not all evaluated come first."""
-    form, arguments = expression[0], expression[1:]
-
-    def value(index):
-        return evaluated(arguments[index], cr, child)
-    if form == "cr":
-        return cr
-    if form == "lit":
-        return arguments[0]
-    if form == "child":
-        return child(arguments[0])
-    if form in ("get", "index"):
-        return looked_up(value(0), arguments[1])
-    if form == "alt":
-        try:
-            left = value(0)
-        except ExpressionError:  # as in jq, an error on the left counts as nothing
-            left = None
-        return left if truth(left) else value(1)
-    if form == "if":
-        return value(1) if truth(value(0)) else value(2)
-    if form == "and":
-        return truth(value(0)) and truth(value(1))
-    if form == "or":
-        return truth(value(0)) or truth(value(1))
-    if form == "not":
-        return not truth(value(0))
-    if form == "length":
-        return length(value(0))
-    if form in COMPARE:
-        return COMPARE[form](order(value(0)), order(value(1)))
-    return calculated(form, value(0), value(1))
-
-
-COMPARE = {"eq": lambda a, b: a == b, "ne": lambda a, b: a != b, "lt": lambda a, b: a < b,
-           "le": lambda a, b: a <= b, "gt": lambda a, b: a > b, "ge": lambda a, b: a >= b}
-
-
-def truth(value):
-    return value is not None and value is not False
-
-
-def is_number(value):
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def looked_up(value, key):
-    if value is None:
-        return None
-    if isinstance(value, dict) and isinstance(key, str):
-        return value.get(key)
-    if isinstance(value, list) and is_number(key):
-        return value[int(key)] if -len(value) <= key < len(value) else None
-    raise ExpressionError("cannot look up %s in %s" % (json.dumps(key), type(value).__name__))
-
-
-def length(value):
-    if value is None:
-        return 0
-    if is_number(value):
-        return abs(value)
-    if isinstance(value, bool):
-        raise ExpressionError("a boolean has no length")
-    return len(value)
-
-
-def order(value):
-    """A key that sorts and equals as jq does: null, booleans, numbers, strings, arrays, objects."""
-    if value is None:
-        return (0,)
-    if isinstance(value, bool):
-        return (1, value)
-    if is_number(value):
-        return (2, value)
-    if isinstance(value, str):
-        return (3, value)
-    if isinstance(value, list):
-        return (4, [order(item) for item in value])
-    return (5, sorted(value), [order(value[key]) for key in sorted(value)])
-
-
-def calculated(form, left, right):
-    if form == "add" and (left is None or right is None):
-        return left if right is None else right
-    if is_number(left) and is_number(right):
-        result = left + right if form == "add" else left - right if form == "sub" else left * right
-        return int(result) if float(result).is_integer() and abs(result) < 2 ** 53 else result
-    if form == "add" and isinstance(left, (str, list)) and type(left) is type(right):
-        return left + right
-    if form == "add" and isinstance(left, dict) and isinstance(right, dict):
-        return dict(left, **right)
-    raise ExpressionError("cannot %s %s and %s" % (form, type(left).__name__, type(right).__name__))
 
 
 # ---------------------------------------------------------------------------------------------------------------
@@ -1169,7 +1348,7 @@ def unmet(run, child):
     if node is None or child["metadata"].get("deletionTimestamp"):
         return unready(child)
     try:
-        met = built(node, child, lambda name: None) is True
+        met = built(node, child, {}) is True
     except ExpressionError:
         met = False
     return "" if met else "readyWhen is not met"
@@ -1330,7 +1509,7 @@ def resync(run):
     """Submits a Workflow for each custom resource that does not look reconciled or, where there are templates, has the
     Sensor do so. Repairs whatever events missed."""
     total = submitted = 0
-    failed, children = hear(run), {}
+    failed, children, related = hear(run), {}, all_related(run)
     for kind in run.kinds():
         selector = "%s=%s" % (MANAGED_BY, run.operator)
         for namespace in (run.watched or [""]) if kind["namespaced"] else [""]:
@@ -1340,12 +1519,57 @@ def resync(run):
     for namespace in (run.watched or [""]) if run.parent["namespaced"] else [""]:
         for cr in run.client.list(path_of(run.parent, namespace), run.parent):
             total += 1
-            reason = due(run, cr, children.get(cr["metadata"]["uid"], []))
+            reason = due(run, cr, children.get(cr["metadata"]["uid"], []), related)
             if reason:
                 done = (ask if run.templates else submit)(run, cr, reason)
                 submitted, failed = submitted + done, failed + (not done)
     log("%d custom resources, %d submitted, %d failed" % (total, submitted, failed))
     return 1 if failed else 0
+
+
+def all_related(run):
+    """The related objects of all custom resources, by entry."""
+    return {entry["name"]: [one for namespace in ((run.watched or [""]) if entry["namespaced"] else [""])
+                            for one in run.client.list(path_of(entry, namespace), entry)]
+            for entry in run.related if entry["watch"]}
+
+
+def wake(run):
+    """Submits a Workflow for each custom resource whose related objects are not those that it was reconciled with.
+    It looks at all there are, so one run does for any number of changes before it."""
+    total = submitted = failed = 0
+    related = all_related(run)
+    for namespace in (run.watched or [""]) if run.parent["namespaced"] else [""]:
+        for cr in run.client.list(path_of(run.parent, namespace), run.parent):
+            total += 1
+            reason = waiting(run, cr) if run.leaves(cr) else unsettled(run, cr, related) or failed_before(cr)
+            if reason:
+                done = (ask if run.templates else submit)(run, cr, reason)
+                submitted, failed = submitted + done, failed + (not done)
+    log("%d custom resources, %d submitted, %d failed" % (total, submitted, failed))
+    return 1 if failed else 0
+
+
+def waiting(run, cr):
+    """Why an object that is on its way out needs a run, or ""."""
+    return "waits for its clean-up" if run.holds(cr) else ""
+
+
+def failed_before(cr):
+    """Why a custom resource whose last run has failed needs another one, or "": the change may have mended it."""
+    return "its last reconcile has failed" if shown(cr).get("reason") == "ReconcileFailed" else ""
+
+
+def unsettled(run, cr, related):
+    """Why the related objects of a custom resource ask for a run, or ""."""
+    if not run.related:
+        return ""
+    try:
+        found = related_to(run, cr, lambda entry, namespace, rule: picked(related.get(entry["name"]) or [], namespace, rule))
+    except Refused:  # the run that was told so has said it
+        return ""
+    known = (cr["metadata"].get("annotations") or {}).get(RELATED)
+    return "" if known == digest_of(run, found) else "what it refers to has changed"
 
 
 def hear(run):
@@ -1378,24 +1602,20 @@ def silent(run, source, sensor):
         return True
 
 
-def seconds_of(text):
-    """A time of the API server in seconds."""
-    return datetime.datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=datetime.timezone.utc).timestamp()
-
-
 def pod_annotations(annotations):
     """The patch of an EventSource or a Sensor that gives its pod these annotations."""
     return {"spec": {"template": {"metadata": {"annotations": annotations}}}}
 
 
-def due(run, cr, children):
+def due(run, cr, children, related=None):
     """Why a custom resource needs a run, or "". Looks only at what the lists have shown."""
-    metadata = cr["metadata"]
-    if metadata.get("deletionTimestamp"):
-        return "waits for its clean-up" if run.holds(cr) else ""
+    if cr["metadata"].get("deletionTimestamp"):
+        return waiting(run, cr)
+    if not run.selects(cr):
+        return "is not selected any more" if children or run.holds(cr) else ""
     if run.config.get("resyncPolicy") == "Always":
         return "resync always"
-    return outdated(run, cr, children) or untold(run, cr, children)
+    return outdated(run, cr, children) or unsettled(run, cr, related or {}) or untold(run, cr, children)
 
 
 def outdated(run, cr, children):
@@ -1409,7 +1629,7 @@ def outdated(run, cr, children):
         ready = shown(cr)
         if ready.get("status") != "True" and ready.get("reason") in (None, "ReconcileFailed"):
             return "is not ready"
-    if not children:
+    if not children and run.config["children"]:
         return "has no children"
     return next((reason for reason in (drifted(run, child, len(children)) for child in children) if reason), "")
 
@@ -1578,10 +1798,10 @@ def steps_status(run):
     generation = seen.get("generation", current) if seen.get("uid") == cr["metadata"]["uid"] else current
     live = run.children(cr)
     return or_record(run, cr, generation,
-                     lambda: report_ready(run, cr, generation, computed_status(run, cr, live), live) or 0)
+                     lambda: report_ready(run, cr, generation, computed_status(run, cr, live, {}), live) or 0)
 
 
-COMMANDS = {"read": read, "apply": apply, "report": report, "resync": resync,
+COMMANDS = {"read": read, "apply": apply, "report": report, "resync": resync, "wake": wake,
             "steps-read": steps_read, "steps-own": steps_own, "steps-status": steps_status}
 
 

@@ -43,11 +43,15 @@ type Spec struct {
 	API API `json:"api"`
 	// Children are the objects that the operator keeps for each custom resource: from templates, or as logic makes them.
 	Children []Child `json:"children,omitempty"`
+	// Related are objects of others that a custom resource refers to. They are read for it ($related.NAME, and related in
+	// the logic's request), and a change of one reconciles the custom resources that refer to it.
+	Related []Related `json:"related,omitempty"`
 	// Logic computes the children and the status, in any language, from a stock image. A definition needs logic, or a
 	// child with a template.
 	Logic *Logic `json:"logic,omitempty"`
 	// Status computes fields of the custom resource's status. A value may hold ${ } expressions over the custom
-	// resource (.) and its live children ($children.NAME). What logic returns is laid over it.
+	// resource (.), its live children ($children.NAME) and related objects ($related.NAME). What logic returns is laid
+	// over it.
 	Status map[string]any `json:"status,omitempty"`
 	// Finalizer holds a custom resource back from deletion until its clean-up is done.
 	Finalizer *Finalizer `json:"finalizer,omitempty"`
@@ -109,6 +113,31 @@ type Existing struct {
 	Scope string `json:"scope,omitempty" jsonschema:"enum=Namespaced,enum=Cluster"`
 	// Status says whether the kind has a status subresource that the operator may write. Default: false.
 	Status bool `json:"status,omitempty"`
+	// LabelSelector picks the objects that the operator is for, by their labels. What it has made for one goes when the
+	// object is no longer picked. Default: all objects.
+	LabelSelector *Selector `json:"labelSelector,omitempty"`
+	// AnnotationSelector picks them by their annotations; with labelSelector, by both.
+	AnnotationSelector *Selector `json:"annotationSelector,omitempty"`
+	// Decorate lets the logic's response set labels and annotations of the object itself. Default: false.
+	Decorate bool `json:"decorate,omitempty"`
+}
+
+// Selector is a label selector of Kubernetes; all of its requirements have to be met.
+type Selector struct {
+	// MatchLabels are keys with the value that each must have.
+	MatchLabels map[string]string `json:"matchLabels,omitempty"`
+	// MatchExpressions are further requirements.
+	MatchExpressions []Requirement `json:"matchExpressions,omitempty"`
+}
+
+// Requirement is one requirement of a selector.
+type Requirement struct {
+	// Key that it is about.
+	Key string `json:"key"`
+	// Operator is In, NotIn, Exists or DoesNotExist.
+	Operator string `json:"operator" jsonschema:"enum=In,enum=NotIn,enum=Exists,enum=DoesNotExist"`
+	// Values for In and NotIn.
+	Values []string `json:"values,omitempty"`
 }
 
 // Version is one version of the API.
@@ -189,8 +218,8 @@ type Validation struct {
 type Child struct {
 	// Name of the child in expressions ($children.NAME) and messages.
 	Name string `json:"name"`
-	// Template of the child: an object whose values may hold ${ } expressions over the custom resource (.) and its live
-	// children ($children.NAME). A value that is one expression takes its result with its type; a key whose value comes
+	// Template of the child: an object whose values may hold ${ } expressions over the custom resource (.), its live
+	// children ($children.NAME) and related objects ($related.NAME). A value that is one expression takes its result with its type; a key whose value comes
 	// out null is left out. Without template and file, logic makes the child.
 	Template map[string]any `json:"template,omitempty"`
 	// File with the template, YAML or JSON, relative to the definition; instead of template.
@@ -201,6 +230,9 @@ type Child struct {
 	ForEach string `json:"forEach,omitempty"`
 	// ReadyWhen is a jq expression over the live child (.): it is ready while that is true.
 	ReadyWhen string `json:"readyWhen,omitempty"`
+	// DependsOn are children, declared before this one, that have to be ready before this one is made. Once it is there,
+	// it stays and follows the custom resource, whatever becomes of them.
+	DependsOn []string `json:"dependsOn,omitempty"`
 	// APIVersion of the child, such as apps/v1. A template has it itself.
 	APIVersion string `json:"apiVersion,omitempty"`
 	// Kind of the child, such as Deployment. A template has it itself.
@@ -221,6 +253,37 @@ type ChildCRD struct {
 	File string `json:"file"`
 }
 
+// Related is a kind of objects of others that a custom resource refers to, and which of them it means. One of names and
+// labelSelector says which.
+type Related struct {
+	// Name of the entry in expressions ($related.NAME) and messages.
+	Name string `json:"name"`
+	// APIVersion of the objects, such as v1.
+	APIVersion string `json:"apiVersion"`
+	// Kind of the objects, such as ConfigMap.
+	Kind string `json:"kind"`
+	// CRD is the CustomResourceDefinition of a kind that is not built into Kubernetes. It says plural, scope and schema.
+	CRD *ChildCRD `json:"crd,omitempty"`
+	// Plural is the resource name in the URL. Default: known for built-in kinds and with crd; required for others.
+	Plural string `json:"plural,omitempty"`
+	// Scope is Namespaced or Cluster. Default: known for built-in kinds and with crd; required for others.
+	Scope string `json:"scope,omitempty" jsonschema:"enum=Namespaced,enum=Cluster"`
+	// Names of the objects. They may hold ${ } expressions over the custom resource; null is no object. $related.NAME is
+	// the one object, or null, where there is one name, else a list.
+	Names []string `json:"names,omitempty"`
+	// LabelSelector picks objects by their labels: matchLabels, matchExpressions, which may hold ${ } expressions over
+	// the custom resource; null picks none. $related.NAME is a list.
+	LabelSelector map[string]any `json:"labelSelector,omitempty"`
+	// Namespace of the objects, which may hold ${ } expressions; '*' is every namespace that the operator sees. Default:
+	// that of the custom resource; '*' for a cluster-scoped one.
+	Namespace string `json:"namespace,omitempty"`
+	// Watch says whether a change of one reconciles the custom resources that refer to it; otherwise the objects are only
+	// read. Default: true.
+	Watch *bool `json:"watch,omitempty"`
+	// Delete lets the logic's response delete them (delete). Default: false.
+	Delete bool `json:"delete,omitempty"`
+}
+
 // Logic computes the children and the status from a request file to a response file.
 type Logic struct {
 	// Image that runs the command: a stock image of the language. It must hold a POSIX sh.
@@ -233,6 +296,8 @@ type Logic struct {
 	Env []EnvVar `json:"env,omitempty"`
 	// Parameters are files whose text the steps engine hands to the command as --NAME=TEXT.
 	Parameters []Parameter `json:"parameters,omitempty"`
+	// ResyncAfter lets the response ask for another reconcile after a time (resyncAfterSeconds). Default: false.
+	ResyncAfter bool `json:"resyncAfter,omitempty"`
 	// Resources are the requests and limits of the container. Default: 10m CPU and 64Mi memory requested, 256Mi memory at most.
 	Resources *Resources `json:"resources,omitempty"`
 }

@@ -1,0 +1,161 @@
+package definition
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	apifield "k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// readRelated completes the related kinds by their CustomResourceDefinitions.
+func (c *checker) readRelated() {
+	c.def.RelatedCRDs = map[string]*apiextensionsv1.CustomResourceDefinition{}
+	for i := range c.op.Spec.Related {
+		r, p := &c.op.Spec.Related[i], pathOf("spec", "related", i)
+		if r.CRD == nil {
+			continue
+		}
+		if crd := c.crdFile(p.to("crd", "file"), r.CRD.File); crd != nil {
+			c.def.RelatedCRDs[r.Name] = crd
+			kind := asChild(*r)
+			c.childCRD(&kind, crd, p)
+			r.Plural, r.Scope = kind.Plural, kind.Scope
+		}
+	}
+}
+
+// asChild is the kind of a related object, whose keys are called as those of a child.
+func asChild(r v1alpha1.Related) v1alpha1.Child {
+	return v1alpha1.Child{Name: r.Name, APIVersion: r.APIVersion, Kind: r.Kind, CRD: r.CRD, Plural: r.Plural, Scope: r.Scope}
+}
+
+// related checks what others look after and a custom resource refers to.
+func (c *checker) related() {
+	p := pathOf("spec", "related")
+	var names []string
+	for i, r := range c.op.Spec.Related {
+		at := p.to(i)
+		c.variableName(r.Name, "$related", at.to("name"))
+		names = append(names, r.Name)
+		c.childKind(asChild(r), at)
+		c.which(r, at)
+		if r.Delete && c.op.Spec.Logic == nil {
+			c.addKey(at.to("delete"), diag.ConflictingKeys, "delete is for logic, and the definition has none", "remove the key, or write logic")
+		}
+	}
+	c.unique(names, func(i int) steps { return p.to(i, "name") })
+}
+
+// which checks that an entry says which objects it means.
+func (c *checker) which(r v1alpha1.Related, p steps) {
+	byName, byLabel := c.written(p.to("names")), c.written(p.to("labelSelector"))
+	switch {
+	case byName && byLabel:
+		c.addKey(p.to("labelSelector"), diag.ConflictingKeys, "names and labelSelector exclude each other", "keep one")
+	case !byName && !byLabel:
+		c.missing(p, "names", "names: [\"${ .spec.configMap }\"], or labelSelector: {matchLabels: {…}}")
+	case byName && len(r.Names) == 0:
+		c.add(p.to("names"), diag.BadValue, "names is empty", "write the names of the objects")
+	}
+	for i, name := range r.Names {
+		c.has(name, p.to("names", i))
+	}
+	for key := range r.LabelSelector {
+		if key != "matchLabels" && key != "matchExpressions" {
+			c.addKey(p.to("labelSelector", key), diag.UnknownKey, fmt.Sprintf("unknown key %q%s", key, inside(p.to("labelSelector"))),
+				didYouMean(key, []string{"matchExpressions", "matchLabels"}, "keys"))
+		}
+	}
+	if at := p.to("namespace"); c.written(at) && c.has(r.Namespace, at) && r.Namespace != "*" && !holdsExpression(r.Namespace) {
+		c.label(r.Namespace, at)
+	}
+	if at := p.to("namespace"); c.written(at) && r.Scope == "Cluster" {
+		c.addKey(at, diag.ConflictingKeys, fmt.Sprintf("%s is cluster-scoped and has no namespace", r.Kind), "remove the key")
+	}
+}
+
+// variableName checks a name that stands in expressions behind a variable.
+func (c *checker) variableName(name, variable string, p steps) {
+	if c.has(name, p) && !identifier.MatchString(name) {
+		c.add(p, diag.BadName, fmt.Sprintf("%q cannot stand in an expression as %s.%s", name, variable, name),
+			"letters, digits and '_', not beginning with a digit")
+	}
+}
+
+// dependencies checks that a child depends on children before it, so that none
+// waits for itself.
+func (c *checker) dependencies() {
+	var before []string
+	for i, child := range c.op.Spec.Children {
+		p := pathOf("spec", "children", i, "dependsOn")
+		for j, name := range child.DependsOn {
+			if !slices.Contains(before, name) {
+				hint := didYouMean(name, before, "children before it")
+				if len(before) == 0 {
+					hint = "it is the first one: move it behind those that it depends on"
+				}
+				c.add(p.to(j), diag.BadValue, fmt.Sprintf("no child %q is declared before %s", name, child.Name), hint)
+			}
+		}
+		c.unique(child.DependsOn, func(j int) steps { return p.to(j) })
+		before = append(before, child.Name)
+	}
+}
+
+// selectors checks which objects of an existing kind are picked.
+func (c *checker) selectors() {
+	e, p := c.op.Spec.API.Existing, pathOf("spec", "api", "existing")
+	if e == nil {
+		return
+	}
+	c.selector(e.LabelSelector, p.to("labelSelector"), true)
+	c.selector(e.AnnotationSelector, p.to("annotationSelector"), false)
+	if e.Decorate && c.op.Spec.Logic == nil {
+		c.addKey(p.to("decorate"), diag.ConflictingKeys, "decorate is for logic, and the definition has none", "remove the key, or write logic")
+	}
+}
+
+// selector checks a selector as the API server would. Annotations may have any value.
+func (c *checker) selector(s *v1alpha1.Selector, p steps, labels bool) {
+	if s == nil {
+		return
+	}
+	if len(s.MatchLabels)+len(s.MatchExpressions) == 0 {
+		c.add(p, diag.BadValue, "the selector is empty and picks every object", "write matchLabels or matchExpressions, or remove the key")
+		return
+	}
+	selector := &metav1.LabelSelector{MatchLabels: s.MatchLabels}
+	for _, r := range s.MatchExpressions {
+		selector.MatchExpressions = append(selector.MatchExpressions, metav1.LabelSelectorRequirement{
+			Key: r.Key, Operator: metav1.LabelSelectorOperator(r.Operator), Values: r.Values,
+		})
+	}
+	options := validation.LabelSelectorValidationOptions{AllowInvalidLabelValueInSelector: !labels}
+	for _, err := range validation.ValidateLabelSelector(selector, options, nil) {
+		if !labels && err.Type == apifield.ErrorTypeInvalid && strings.HasPrefix(err.Field, "matchLabels") && err.Detail != "" && isValue(s, err) {
+			continue
+		}
+		if strings.HasSuffix(err.Field, ".operator") { // it was said at its place
+			continue
+		}
+		c.add(p, diag.BadValue, fmt.Sprintf("%s: %s", p, err.Error()), "")
+	}
+}
+
+// isValue tells whether an error is about the value of a label, which that of an
+// annotation need not be.
+func isValue(s *v1alpha1.Selector, err *apifield.Error) bool {
+	for _, value := range s.MatchLabels {
+		if value == err.BadValue {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,502 @@
+package expression
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/itchyny/gojq"
+)
+
+// Node is a value as the pod makes it, ready for JSON: one of {"object": {…}},
+// {"array": […]}, {"value": literal}, {"expr": e} and {"concat": [e…]}, where an
+// expression e is a JSON array that begins with the name of its operation. A
+// field of an object whose value comes out null is left out, as in a Template.
+type Node = map[string]any
+
+// ForPod compiles a value whose scalars may hold `${ }` for the pod, which has
+// Python and no jq. It knows less of jq than Template: a problem says what.
+// Whether names and types are right, Template has said.
+func ForPod(value any) (Node, []Problem) {
+	c := &podCompiler{}
+	return c.value(nil, value), c.problems
+}
+
+// BareForPod is ForPod for a bare jq expression.
+func BareForPod(source string) (Node, []Problem) {
+	c := &podCompiler{}
+	return Node{"expr": c.expr(nil, bare(source).text)}, c.problems
+}
+
+type podCompiler struct {
+	problems []Problem
+	depth    int // of functions written out into each other
+}
+
+func (c *podCompiler) problem(path []string, message, hint string) {
+	c.problems = append(c.problems, Problem{Path: slices.Clone(path), Message: message, Hint: hint})
+}
+
+func (c *podCompiler) value(path []string, value any) Node {
+	switch v := value.(type) {
+	case map[string]any:
+		fields := map[string]any{}
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			fields[key] = c.value(append(path, key), v[key])
+		}
+		return Node{"object": fields}
+	case []any:
+		items := make([]any, len(v))
+		for i, item := range v {
+			items[i] = c.value(append(path, strconv.Itoa(i)), item)
+		}
+		return Node{"array": items}
+	case string:
+		return c.scalar(path, v)
+	default:
+		return Node{"value": v}
+	}
+}
+
+func (c *podCompiler) scalar(path []string, text string) Node {
+	parts, err := split(text)
+	if err != nil {
+		c.problem(path, err.Error(), "write ${ expression }, or $${ for the characters ${")
+		return nil
+	}
+	if len(parts) == 1 && !parts[0].expr {
+		return Node{"value": parts[0].text}
+	}
+	exprs := make([]any, len(parts))
+	for i, p := range parts {
+		exprs[i] = []any{"lit", p.text}
+		if p.expr {
+			exprs[i] = c.expr(path, p.text)
+		}
+	}
+	if len(exprs) == 1 {
+		return Node{"expr": exprs[0]}
+	}
+	return Node{"concat": exprs}
+}
+
+// PodExpressions is what the pod evaluates, for people.
+const PodExpressions = "a pod knows fields, [ ] and .[], //, comparisons, + - * / %, and, or, not, if, as, reduce, and the functions of docs/expressions.md; logic can compute anything"
+
+func (c *podCompiler) expr(path []string, source string) any {
+	query, err := parse(source)
+	if err != nil {
+		c.problem(path, err.Error(), syntaxHint(source, err))
+		return nil
+	}
+	e, err := c.query(query, nil)
+	if err != nil {
+		c.problem(path, err.Error(), PodExpressions)
+		return nil
+	}
+	return e
+}
+
+// names are the functions that an expression has defined so far, and what the
+// arguments of those around it stand for. They are written out where they are
+// called: the pod knows no functions but its own.
+type names struct {
+	above    *names
+	name     string
+	args     []string
+	body     *gojq.Query
+	argument bool   // body is what was handed over,
+	in       *names // as it means there
+}
+
+func (n *names) find(name string, args int) *names {
+	for ; n != nil; n = n.above {
+		if n.name == name && len(n.args) == args {
+			return n
+		}
+	}
+	return nil
+}
+
+// maxInlined is how deep functions may be written out into each other. Only one
+// that calls itself comes so far.
+const maxInlined = 60
+
+// binary are the operators whose two sides are values.
+var binary = map[gojq.Operator]string{
+	gojq.OpEq: "eq", gojq.OpNe: "ne", gojq.OpLt: "lt", gojq.OpLe: "le", gojq.OpGt: "gt", gojq.OpGe: "ge",
+	gojq.OpAdd: "add", gojq.OpSub: "sub", gojq.OpMul: "mul", gojq.OpDiv: "div", gojq.OpMod: "mod",
+	gojq.OpAlt: "alt", gojq.OpAnd: "and", gojq.OpOr: "or", gojq.OpComma: "comma", gojq.OpPipe: "pipe",
+}
+
+func (c *podCompiler) query(q *gojq.Query, known *names) (any, error) {
+	if len(q.Imports) > 0 || q.Meta != nil {
+		return nil, fmt.Errorf("expressions have no modules")
+	}
+	for _, def := range q.FuncDefs {
+		known = &names{above: known, name: def.Name, args: def.Args, body: def.Body, in: known}
+	}
+	switch {
+	case q.Term != nil:
+		return c.term(q.Term, known)
+	case q.Op == gojq.OpPipe && len(q.Patterns) > 0:
+		return c.bind(q, known)
+	}
+	name, ok := binary[q.Op]
+	if !ok {
+		return nil, fmt.Errorf("a pod has no operator %s", q.Op)
+	}
+	return c.form(name, known, q.Left, q.Right)
+}
+
+// form is an operation of expressions; nil is one that is not there.
+func (c *podCompiler) form(name string, known *names, parts ...*gojq.Query) (any, error) {
+	form := []any{name}
+	for _, part := range parts {
+		if part == nil {
+			form = append(form, nil)
+			continue
+		}
+		e, err := c.query(part, known)
+		if err != nil {
+			return nil, err
+		}
+		form = append(form, e)
+	}
+	return form, nil
+}
+
+// bind is `left as $x | right`.
+func (c *podCompiler) bind(q *gojq.Query, known *names) (any, error) {
+	name, err := pattern(q.Patterns)
+	if err != nil {
+		return nil, err
+	}
+	form, err := c.form("bind", known, q.Left, q.Right)
+	if err != nil {
+		return nil, err
+	}
+	return append(form.([]any), name), nil
+}
+
+func pattern(patterns []*gojq.Pattern) (string, error) {
+	if len(patterns) != 1 || patterns[0].Name == "" {
+		return "", fmt.Errorf("a pod takes nothing apart: after `as` stands one $name")
+	}
+	return patterns[0].Name, nil
+}
+
+func (c *podCompiler) term(t *gojq.Term, known *names) (any, error) {
+	base, err := c.primary(t, known)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range t.SuffixList {
+		switch {
+		case s.Optional:
+			base = []any{"try", base, nil}
+		case s.Iter:
+			base = []any{"each", base}
+		default:
+			if base, err = c.index(base, s.Index, known); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return base, nil
+}
+
+var input = []any{"in"}
+
+func (c *podCompiler) primary(t *gojq.Term, known *names) (any, error) {
+	switch t.Type {
+	case gojq.TermTypeIdentity:
+		return input, nil
+	case gojq.TermTypeIndex:
+		return c.index(input, t.Index, known)
+	case gojq.TermTypeNull:
+		return []any{"lit", nil}, nil
+	case gojq.TermTypeTrue, gojq.TermTypeFalse:
+		return []any{"lit", t.Type == gojq.TermTypeTrue}, nil
+	case gojq.TermTypeNumber:
+		return []any{"lit", json.Number(t.Number)}, nil
+	case gojq.TermTypeString:
+		return c.str(t.Str, "", known)
+	case gojq.TermTypeFormat:
+		return c.format(t, known)
+	case gojq.TermTypeQuery:
+		return c.query(t.Query, known)
+	case gojq.TermTypeFunc:
+		return c.call(t.Func, known)
+	case gojq.TermTypeArray:
+		return c.form("collect", known, t.Array.Query)
+	case gojq.TermTypeObject:
+		return c.object(t.Object, known)
+	}
+	return c.statement(t, known)
+}
+
+func (c *podCompiler) statement(t *gojq.Term, known *names) (any, error) {
+	switch t.Type {
+	case gojq.TermTypeIf:
+		return c.conditional(t.If.Cond, t.If.Then, t.If.Elif, t.If.Else, known)
+	case gojq.TermTypeTry:
+		return c.form("try", known, t.Try.Body, t.Try.Catch)
+	case gojq.TermTypeReduce:
+		name, err := pattern([]*gojq.Pattern{t.Reduce.Pattern})
+		if err != nil {
+			return nil, err
+		}
+		form, err := c.form("reduce", known, t.Reduce.Query, t.Reduce.Start, t.Reduce.Update)
+		if err != nil {
+			return nil, err
+		}
+		return append(form.([]any), name), nil
+	case gojq.TermTypeUnary:
+		inner, err := c.term(t.Unary.Term, known)
+		if err != nil || t.Unary.Op != gojq.OpSub {
+			return inner, err
+		}
+		return []any{"sub", []any{"lit", json.Number("0")}, inner}, nil
+	}
+	return nil, fmt.Errorf("a pod does not know %q", t)
+}
+
+func (c *podCompiler) conditional(cond, then *gojq.Query, elif []*gojq.IfElif, otherwise *gojq.Query, known *names) (any, error) {
+	form, err := c.form("if", known, cond, then)
+	if err != nil {
+		return nil, err
+	}
+	var no any = input // jq: an absent else is the input
+	switch {
+	case len(elif) > 0:
+		no, err = c.conditional(elif[0].Cond, elif[0].Then, elif[1:], otherwise, known)
+	case otherwise != nil:
+		no, err = c.query(otherwise, known)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return append(form.([]any), no), nil
+}
+
+func (c *podCompiler) object(o *gojq.Object, known *names) (any, error) {
+	pairs := []any{}
+	for _, kv := range o.KeyVals {
+		key, value, err := c.pair(kv, known)
+		if err != nil {
+			return nil, err
+		}
+		pairs = append(pairs, []any{key, value})
+	}
+	return []any{"make", pairs}, nil
+}
+
+func (c *podCompiler) pair(kv *gojq.ObjectKeyVal, known *names) (key, value any, err error) {
+	bare := kv.Key
+	switch {
+	case kv.KeyQuery != nil:
+		key, err = c.query(kv.KeyQuery, known)
+	case kv.KeyString != nil:
+		key, err = c.str(kv.KeyString, "", known)
+	default:
+		key = []any{"lit", strings.TrimPrefix(bare, "$")}
+	}
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case kv.Val != nil:
+		value, err = c.query(kv.Val, known)
+	case strings.HasPrefix(bare, "$"): // {$x} is {x: $x}
+		value = []any{"var", bare}
+	default: // {a} is {a: .a}
+		value = []any{"at", input, key}
+	}
+	return key, value, err
+}
+
+func (c *podCompiler) str(s *gojq.String, format string, known *names) (any, error) {
+	if len(s.Queries) == 0 {
+		return []any{"lit", s.Str}, nil
+	}
+	form := []any{"text", format}
+	for _, q := range s.Queries {
+		if q.Term != nil && q.Term.Type == gojq.TermTypeString && len(q.Term.Str.Queries) == 0 && len(q.Term.SuffixList) == 0 {
+			form = append(form, []any{"lit", q.Term.Str.Str})
+			continue
+		}
+		e, err := c.query(q, known)
+		if err != nil {
+			return nil, err
+		}
+		form = append(form, []any{"value", e})
+	}
+	return form, nil
+}
+
+// podFormats are those that the pod knows.
+var podFormats = []string{"@text", "@json", "@base64", "@base64d", "@uri"}
+
+func (c *podCompiler) format(t *gojq.Term, known *names) (any, error) {
+	if !slices.Contains(podFormats, t.Format) {
+		return nil, fmt.Errorf("a pod does not know %s", t.Format)
+	}
+	if t.Str != nil {
+		return c.str(t.Str, t.Format, known)
+	}
+	return []any{"call", t.Format}, nil
+}
+
+func (c *podCompiler) index(base any, i *gojq.Index, known *names) (any, error) {
+	switch {
+	case i.Name != "":
+		return []any{"get", base, i.Name}, nil
+	case i.Str != nil && len(i.Str.Queries) == 0:
+		return []any{"get", base, i.Str.Str}, nil
+	case i.Str != nil:
+		key, err := c.str(i.Str, "", known)
+		return []any{"at", base, key}, err
+	case i.IsSlice:
+		form, err := c.form("slice", known, i.Start, i.End)
+		if err != nil {
+			return nil, err
+		}
+		return append(form.([]any), base), nil
+	}
+	if t := i.Start.Term; t != nil && len(t.SuffixList) == 0 && t.Type == gojq.TermTypeString && len(t.Str.Queries) == 0 {
+		return []any{"get", base, t.Str.Str}, nil
+	}
+	key, err := c.query(i.Start, known)
+	return []any{"at", base, key}, err
+}
+
+// call is a variable, a function of the expression, one that is written in
+// jq, or one that the pod has.
+func (c *podCompiler) call(f *gojq.Func, known *names) (any, error) {
+	if strings.HasPrefix(f.Name, "$") {
+		return []any{"var", f.Name}, nil
+	}
+	if def := known.find(f.Name, len(f.Args)); def != nil {
+		return c.inline(def, f.Args, known)
+	}
+	full := fmt.Sprintf("%s/%d", f.Name, len(f.Args))
+	if def := prelude()[full]; def != nil {
+		return c.inline(def, f.Args, known)
+	}
+	if form, ok := closures[full]; ok {
+		return c.form(form, known, f.Args...)
+	}
+	if !slices.Contains(podFunctions, full) {
+		return nil, fmt.Errorf("a pod does not have the function %s", f.Name)
+	}
+	form, err := c.form("call", known, f.Args...)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Insert(form.([]any), 1, any(full)), nil
+}
+
+// inline writes out the body of a function; its arguments are functions, too.
+func (c *podCompiler) inline(def *names, args []*gojq.Query, known *names) (any, error) {
+	if c.depth >= maxInlined {
+		return nil, fmt.Errorf("a pod knows no function that calls itself, as %s does", def.name)
+	}
+	c.depth++
+	defer func() { c.depth-- }()
+	if def.argument {
+		return c.query(def.body, def.in)
+	}
+	inside := def
+	for i, arg := range def.args {
+		inside = &names{above: inside, name: strings.TrimPrefix(arg, "$"), body: args[i], argument: true, in: known}
+	}
+	body, err := c.query(def.body, inside)
+	if err != nil {
+		return nil, err
+	}
+	for i, arg := range slices.Backward(def.args) {
+		if !strings.HasPrefix(arg, "$") {
+			continue
+		}
+		value, err := c.query(args[i], known)
+		if err != nil {
+			return nil, err
+		}
+		body = []any{"bind", value, body, arg}
+	}
+	return body, nil
+}
+
+// prelude are the functions that are written in jq, as its manual has them.
+var prelude = sync.OnceValue(func() map[string]*names {
+	const source = `
+def map(f): [.[] | f];
+def select(f): if f then . else empty end;
+def not: if . then false else true end;
+def values: select(. != null);
+def nulls: select(. == null);
+def strings: select(type == "string");
+def numbers: select(type == "number");
+def booleans: select(type == "boolean");
+def arrays: select(type == "array");
+def objects: select(type == "object");
+def iterables: select(type | . == "array" or . == "object");
+def scalars: select(type | . != "array" and . != "object");
+def add(f): [f] | add;
+def any: any(.);
+def any(f): [.[] | f] | _any;
+def any(g; f): [g | f] | _any;
+def all: all(.);
+def all(f): [.[] | f] | _all;
+def all(g; f): [g | f] | _all;
+def in($xs): . as $x | $xs | has($x);
+def inside($xs): . as $x | $xs | contains($x);
+def IN(s): . as $x | any(s; . == $x);
+def first: .[0];
+def last: .[-1];
+def last(f): [f] | .[-1];
+def nth($n): .[$n];
+def isempty(g): [first(g)] == [];
+def to_entries: [keys[] as $k | {key: $k, value: .[$k]}];
+def from_entries: map({(.key // .Key // .name // .Name): (if has("value") then .value else .Value end)}) | add // {};
+def with_entries(f): to_entries | map(f) | from_entries;
+def range($end): range(0; $end);
+def sort_by(f): map([[f], .]) | _sort | map(.[1]);
+def group_by(f): map([[f], .]) | _group | map(map(.[1]));
+def unique_by(f): map([[f], .]) | _group | map(.[0][1]);
+def min_by(f): map([[f], .]) | _sort | .[0][1];
+def max_by(f): map([[f], .]) | _sort | .[-1][1];
+def tojson: @json;
+def todate: todateiso8601;
+def fromdate: fromdateiso8601;
+0`
+	query, err := gojq.Parse(source)
+	if err != nil {
+		panic(fmt.Sprintf("expression: the prelude is no jq: %v", err)) // unreachable
+	}
+	var list *names
+	table := map[string]*names{}
+	for _, def := range query.FuncDefs {
+		list = &names{above: list, name: def.Name, args: def.Args, body: def.Body}
+		table[fmt.Sprintf("%s/%d", def.Name, len(def.Args))] = list
+	}
+	return table
+})
+
+// closures are the operations that take expressions, by the function that is
+// written for each; podFunctions are the functions that take values.
+var closures = map[string]string{
+	"empty/0": "empty", "first/1": "first", "limit/2": "limit", "map_values/1": "values",
+}
+
+var podFunctions = []string{
+	"abs/0", "add/0", "ascii_downcase/0", "ascii_upcase/0", "ceil/0", "contains/1", "endswith/1", "error/0", "error/1",
+	"explode/0", "fingerprint/0", "flatten/0", "flatten/1", "floor/0", "fromdateiso8601/0", "fromjson/0", "has/1", "implode/0", "index/1",
+	"join/1", "keys/0", "length/0", "ltrimstr/1", "max/0", "min/0", "range/2", "reverse/0", "round/0", "rtrimstr/1",
+	"sort/0", "split/1", "startswith/1", "todateiso8601/0", "tonumber/0", "tostring/0", "trim/0", "type/0", "unique/0",
+	"_any/0", "_all/0", "_sort/0", "_group/0",
+}
