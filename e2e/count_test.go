@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -85,6 +84,22 @@ func (n *counter) tally() tally {
 		}
 	}
 	return tally{events: len(made), pods: pods}
+}
+
+// all is every Workflow of the operator that was seen, and the pods of all.
+func (n *counter) all() (workflows, pods int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	names := map[string]bool{}
+	for _, w := range n.workflows {
+		names[w.GetName()] = true
+	}
+	for _, workflow := range n.pods {
+		if names[workflow] {
+			pods++
+		}
+	}
+	return len(names), pods
 }
 
 // since is what came after an earlier tally.

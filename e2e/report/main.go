@@ -1,4 +1,5 @@
-// Command report makes docs/guarantees.md of the results of the cluster suite:
+// Command report makes docs/guarantees.md of the results of the cluster suite,
+// and docs/operators.md of those of make operators:
 //
 //	go run ./e2e/report bin/e2e-results.json
 //
@@ -101,8 +102,10 @@ func run(args []string, out io.Writer) error {
 	if err := os.WriteFile(page, []byte(render(list)), 0o644); err != nil { //nolint:gosec // documentation
 		return err
 	}
-	_, err = fmt.Fprintf(out, "%s: %d results\n", page, len(list))
-	return err
+	if _, err := fmt.Fprintf(out, "%s: %d results\n", page, len(list)); err != nil {
+		return err
+	}
+	return operatorsPage()
 }
 
 // render is the page.

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// played is an operator that was played on the cluster.
+type played struct {
+	Operator      string `json:"operator"`
+	Original      string `json:"original"`
+	OriginalLines int    `json:"originalLines"`
+	Engine        string `json:"engine"`
+	Definition    int    `json:"definition"`
+	Logic         int    `json:"logic"`
+	Workflows     int    `json:"workflows"`
+	Pods          int    `json:"pods"`
+	Behaviours    []struct {
+		Name     string  `json:"name"`
+		Passed   bool    `json:"passed"`
+		Seconds  float64 `json:"seconds"`
+		Measured string  `json:"measured"`
+	} `json:"behaviours"`
+}
+
+const operatorsIntro = `# Operators that people really write
+
+<!-- Made by go run ./e2e/report from operators.json, the results of make operators. Do not edit. -->
+
+Operators of books, tutorials and other tools, written again as definitions and played on a cluster: ` + "`make operators`" + `. A
+behaviour is something that the original does; it passed if the cluster showed it. Lines are those that are not empty, of the
+definition with its templates and of the logic. Pods per event are those of all Workflows that ran meanwhile.
+
+`
+
+// operatorsPage makes docs/operators.md of the results beside it, if there are any.
+func operatorsPage() error {
+	const kept, page = "docs/operators.json", "docs/operators.md"
+	data, err := os.ReadFile(kept)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var list []played
+	if err := json.Unmarshal(data, &list); err != nil {
+		return fmt.Errorf("%s: %w", kept, err)
+	}
+	return os.WriteFile(page, []byte(renderOperators(list)), 0o644) //nolint:gosec // documentation
+}
+
+func renderOperators(list []played) string {
+	var b strings.Builder
+	b.WriteString(operatorsIntro)
+	b.WriteString("| operator | engine | pods per event | definition | logic | original | its lines | behaviours |\n|---|---|---|---|---|---|---|---|\n")
+	for _, p := range list {
+		passed := 0
+		for _, one := range p.Behaviours {
+			if one.Passed {
+				passed++
+			}
+		}
+		verdict := fmt.Sprintf("%d of %d", passed, len(p.Behaviours))
+		if passed == len(p.Behaviours) {
+			verdict = fmt.Sprintf("all %d", passed)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %d | %s | %s | %s | %s |\n", p.Operator, p.Engine, perEvent(p), p.Definition,
+			orDash(p.Logic), cell(p.Original), orDash(p.OriginalLines), verdict)
+	}
+	b.WriteString("\n## What they do\n\n| operator | behaviour | | seconds | |\n|---|---|---|---|---|\n")
+	for _, p := range list {
+		for _, one := range p.Behaviours {
+			fmt.Fprintf(&b, "| %s | %s | %s | %.1f | %s |\n", p.Operator, cell(one.Name), word(one.Passed), one.Seconds, cell(one.Measured))
+		}
+	}
+	return b.String()
+}
+
+func perEvent(p played) string {
+	if p.Workflows == 0 {
+		return "0"
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(p.Pods)/float64(p.Workflows)), ".0")
+}
+
+func orDash(n int) string {
+	if n == 0 {
+		return "–"
+	}
+	return fmt.Sprint(n)
+}
