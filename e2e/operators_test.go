@@ -198,12 +198,14 @@ type outcome struct {
 func (p *played) describe(t *testing.T, source, dir string) {
 	t.Helper()
 	var explained struct {
-		Engine struct{ Name string }
+		Items []struct {
+			Engine struct{ Name string }
+		}
 	}
-	if err := json.Unmarshal(run(t, nil, binary(t), "explain", "-f", dir, "-o", "json"), &explained); err != nil {
-		t.Fatal(err)
+	if err := json.Unmarshal(run(t, nil, binary(t), "explain", "-f", dir, "-o", "json"), &explained); err != nil || len(explained.Items) != 1 {
+		t.Fatalf("%d explanations: %v", len(explained.Items), err)
 	}
-	p.Engine = explained.Engine.Name
+	p.Engine = explained.Items[0].Engine.Name
 	var definition v1alpha1.Operator
 	data, err := os.ReadFile(filepath.Join(dir, "operator.yaml"))
 	if err == nil {
