@@ -407,6 +407,7 @@ func seenPart(p *Plan, c Child, own portion) part {
 }
 
 func seenJQ(p *Plan, c Child, own portion) string {
+	manager, operation := writer(p)
 	return fmt.Sprintf(`def unready: %s;
 def ours: [.metadata.managedFields[]? | select(.manager == %s and .operation == %s and .subresource == null)] | first;
 def seen: unready as $why
@@ -420,7 +421,7 @@ def marks: [seen, .metadata.annotations[%s], (.metadata.labels | .[%s], .[%s])];
        and $new.metadata.annotations[%s] == $old.metadata.annotations[%s] then {drift: $new.metadata.resourceVersion} else {} end) as $drift
   | if $type == "DELETE" or $old == null or $drift != {} or ($new | marks) != ($old | marks) then {go: true, call: %s}
   else {go: false} end end`,
-		unreadyJQ(c), quote(p.Runtime.Operator), quote(operation(p)), quote(generationAnnotation), live(p, c),
+		unreadyJQ(c), quote(manager), quote(operation), quote(generationAnnotation), live(p, c),
 		quote(attemptAnnotation), quote(OwnerUID), quote(childLabel), eventObjects, ownerJQ(p, c), quote(childLabel), quote(childLabel), quote(c.Name),
 		elsewhere("$new.metadata.labels["+quote(OwnerUID)+"]", own),
 		quote(generationAnnotation), quote(generationAnnotation),
@@ -436,12 +437,13 @@ func gone(p *Plan) string {
 	return "{}" // an annotation is replaced as a whole
 }
 
-// operation is how the API server calls what the trigger does, in managedFields.
-func operation(p *Plan) string {
+// writer is how managedFields names the trigger and what it does. A k8s trigger
+// names no field manager: the API server takes the Sensor's program for it.
+func writer(p *Plan) (manager, operation string) {
 	if p.Reconcile.Trigger == "k8s" {
-		return "Update"
+		return "argo-events", "Update"
 	}
-	return "Apply"
+	return p.Runtime.Operator, "Apply"
 }
 
 // ownerJQ is the custom resource that a child belongs to: {name, namespace}, or null.

@@ -116,7 +116,7 @@ func (s *Simulation) implementation(sensor *eventsv1.Sensor, trigger *eventsv1.T
 		clients.Store(t.Name, &http.Client{Transport: talk})
 		return httptrigger.NewHTTPTrigger(clients, sensor, trigger, silent)
 	case t.K8s != nil:
-		client, err := dynamic.NewForConfig(&rest.Config{Host: "http://cluster", Transport: talk, QPS: -1, UserAgent: "sensor-cmd"})
+		client, err := dynamic.NewForConfig(&rest.Config{Host: "http://cluster", Transport: talk, QPS: -1, UserAgent: "argo-events"})
 		if err != nil {
 			return nil, fmt.Errorf("making a client: %w", err)
 		}
