@@ -18,9 +18,7 @@ func (c *checker) defaults() {
 	}
 	for i := range spec.Related {
 		r := &spec.Related[i]
-		kind := asChild(*r)
-		defaultChild(&kind)
-		r.Plural, r.Scope = kind.Plural, kind.Scope
+		completeKind(r, defaultChild)
 		fillPointer(&r.Watch, true)
 	}
 	if spec.Logic != nil && spec.Logic.Resources == nil {

@@ -84,9 +84,8 @@ func (d *Definition) Schema(version string) *apiextensionsv1.JSONSchemaProps {
 // the child's version; nil if none is given.
 func (d *Definition) ChildSchema(child string) *apiextensionsv1.JSONSchemaProps {
 	for _, c := range d.Operator.Spec.Children {
-		if crd := d.ChildCRDs[c.Name]; crd != nil && c.Name == child {
-			_, version := SplitAPIVersion(c.APIVersion)
-			return crdSchema(crd, version)
+		if c.Name == child {
+			return schemaOf(d.ChildCRDs[child], c.APIVersion)
 		}
 	}
 	return nil
@@ -95,12 +94,21 @@ func (d *Definition) ChildSchema(child string) *apiextensionsv1.JSONSchemaProps 
 // RelatedSchema is ChildSchema for a related kind.
 func (d *Definition) RelatedSchema(name string) *apiextensionsv1.JSONSchemaProps {
 	for _, r := range d.Operator.Spec.Related {
-		if crd := d.RelatedCRDs[r.Name]; crd != nil && r.Name == name {
-			_, version := SplitAPIVersion(r.APIVersion)
-			return crdSchema(crd, version)
+		if r.Name == name {
+			return schemaOf(d.RelatedCRDs[name], r.APIVersion)
 		}
 	}
 	return nil
+}
+
+// schemaOf is the schema that a CustomResourceDefinition has for an apiVersion;
+// nil without one.
+func schemaOf(crd *apiextensionsv1.CustomResourceDefinition, apiVersion string) *apiextensionsv1.JSONSchemaProps {
+	if crd == nil {
+		return nil
+	}
+	_, version := SplitAPIVersion(apiVersion)
+	return crdSchema(crd, version)
 }
 
 // Position returns where the value at a path stands, such as "spec", "api",

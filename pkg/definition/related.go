@@ -8,7 +8,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
-	apifield "k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
@@ -24,9 +23,7 @@ func (c *checker) readRelated() {
 		}
 		if crd := c.crdFile(p.to("crd", "file"), r.CRD.File); crd != nil {
 			c.def.RelatedCRDs[r.Name] = crd
-			kind := asChild(*r)
-			c.childCRD(&kind, crd, p)
-			r.Plural, r.Scope = kind.Plural, kind.Scope
+			completeKind(r, func(kind *v1alpha1.Child) { c.childCRD(kind, crd, p) })
 		}
 	}
 }
@@ -34,6 +31,13 @@ func (c *checker) readRelated() {
 // asChild is the kind of a related object, whose keys are called as those of a child.
 func asChild(r v1alpha1.Related) v1alpha1.Child {
 	return v1alpha1.Child{Name: r.Name, APIVersion: r.APIVersion, Kind: r.Kind, CRD: r.CRD, Plural: r.Plural, Scope: r.Scope}
+}
+
+// completeKind completes the kind of a related object as that of a child.
+func completeKind(r *v1alpha1.Related, complete func(*v1alpha1.Child)) {
+	kind := asChild(*r)
+	complete(&kind)
+	r.Plural, r.Scope = kind.Plural, kind.Scope
 }
 
 // related checks what others look after and a custom resource refers to.
@@ -122,7 +126,8 @@ func (c *checker) selectors() {
 	}
 }
 
-// selector checks a selector as the API server would. Annotations may have any value.
+// selector checks a selector as the API server would. Annotations may have any
+// value, so theirs are left out.
 func (c *checker) selector(s *v1alpha1.Selector, p steps, labels bool) {
 	if s == nil {
 		return
@@ -131,7 +136,13 @@ func (c *checker) selector(s *v1alpha1.Selector, p steps, labels bool) {
 		c.add(p, diag.BadValue, "the selector is empty and picks every object", "write matchLabels or matchExpressions, or remove the key")
 		return
 	}
-	selector := &metav1.LabelSelector{MatchLabels: s.MatchLabels}
+	selector := &metav1.LabelSelector{MatchLabels: map[string]string{}}
+	for key, value := range s.MatchLabels {
+		selector.MatchLabels[key] = value
+		if !labels {
+			selector.MatchLabels[key] = ""
+		}
+	}
 	for _, r := range s.MatchExpressions {
 		selector.MatchExpressions = append(selector.MatchExpressions, metav1.LabelSelectorRequirement{
 			Key: r.Key, Operator: metav1.LabelSelectorOperator(r.Operator), Values: r.Values,
@@ -139,23 +150,9 @@ func (c *checker) selector(s *v1alpha1.Selector, p steps, labels bool) {
 	}
 	options := validation.LabelSelectorValidationOptions{AllowInvalidLabelValueInSelector: !labels}
 	for _, err := range validation.ValidateLabelSelector(selector, options, nil) {
-		if !labels && err.Type == apifield.ErrorTypeInvalid && strings.HasPrefix(err.Field, "matchLabels") && err.Detail != "" && isValue(s, err) {
-			continue
-		}
 		if strings.HasSuffix(err.Field, ".operator") { // it was said at its place
 			continue
 		}
 		c.add(p, diag.BadValue, fmt.Sprintf("%s: %s", p, err.Error()), "")
 	}
-}
-
-// isValue tells whether an error is about the value of a label, which that of an
-// annotation need not be.
-func isValue(s *v1alpha1.Selector, err *apifield.Error) bool {
-	for _, value := range s.MatchLabels {
-		if value == err.BadValue {
-			return true
-		}
-	}
-	return false
 }

@@ -19,7 +19,7 @@ func workflowEvents(p *plan.Plan) []Event {
 	}
 	seen := "none where neither its readiness nor a field that the status shows changes"
 	first := event(added, full, finalizer)
-	if len(p.Children) > 0 && dependent(p) {
+	if dependent(p) {
 		first = first.atMost("a child that depends on another one is made when that is ready: another pod")
 	}
 	list := []Event{

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
-	"github.com/argoproj/argo-workflows/v3/pkg/apis/workflow"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -36,11 +35,7 @@ func replayTemplate(p *plan.Plan) Object {
 		patchTemplate("replay", another(source, "argoperator.dev/resync", nil)),
 		patchTemplate("forget", another(source, "argoperator.dev/resync", heard)),
 	}, renewals...)
-	return &wfv1.WorkflowTemplate{
-		TypeMeta:   workflowType(workflow.WorkflowTemplateKind),
-		ObjectMeta: meta(p, p.Names.CronWorkflow),
-		Spec:       spec,
-	}
+	return workflowTemplate(p, p.Names.CronWorkflow, spec)
 }
 
 func resyncSteps(p *plan.Plan) wfv1.Template {

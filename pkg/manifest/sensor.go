@@ -78,20 +78,18 @@ func launch(p *plan.Plan, t plan.Trigger) eventsv1.Trigger {
 			parameters = append(parameters, parameter(dependency, "desired", "spec.arguments.parameters.1.value"), priority)
 		}
 	}
-	source := eventsv1.NewK8SResource(triggeredWorkflow(p))
+	return makes(t, triggeredWorkflow(p), eventsv1.StandardK8STrigger{Operation: eventsv1.Create, Parameters: parameters}, "dead-letter")
+}
+
+// makes is a trigger that makes a Workflow.
+func makes(t plan.Trigger, w triggered, how eventsv1.StandardK8STrigger, otherwise string) eventsv1.Trigger {
+	source := eventsv1.NewK8SResource(w)
+	how.Source = &eventsv1.ArtifactLocation{Resource: &source}
 	return eventsv1.Trigger{
-		Template: &eventsv1.TriggerTemplate{
-			Name:       t.Name,
-			Conditions: strings.Join(t.On, " || "),
-			K8s: &eventsv1.StandardK8STrigger{
-				Operation:  eventsv1.Create,
-				Source:     &eventsv1.ArtifactLocation{Resource: &source},
-				Parameters: parameters,
-			},
-		},
+		Template:      &eventsv1.TriggerTemplate{Name: t.Name, Conditions: strings.Join(t.On, " || "), K8s: &how},
 		AtLeastOnce:   true,
 		RetryStrategy: backoff(6, "1s"),
-		DlqTrigger:    deadLetter("dead-letter"),
+		DlqTrigger:    deadLetter(otherwise),
 	}
 }
 
@@ -110,22 +108,9 @@ func wake(p *plan.Plan, t plan.Trigger) eventsv1.Trigger {
 		Arguments:           workflowArguments{Parameters: []workflowParameter{{Name: "wait", Value: ""}}},
 		WorkflowTemplateRef: templateRef{Name: p.WakeTemplate()},
 	}
-	source := eventsv1.NewK8SResource(w)
-	return eventsv1.Trigger{
-		Template: &eventsv1.TriggerTemplate{
-			Name:       t.Name,
-			Conditions: strings.Join(t.On, " || "),
-			K8s: &eventsv1.StandardK8STrigger{
-				Operation:     eventsv1.Patch,
-				PatchStrategy: "application/merge-patch+json",
-				Source:        &eventsv1.ArtifactLocation{Resource: &source},
-				Parameters:    parameters,
-			},
-		},
-		AtLeastOnce:   true,
-		RetryStrategy: backoff(6, "1s"),
-		DlqTrigger:    deadLetter("wake-dead-letter"),
-	}
+	return makes(t, w, eventsv1.StandardK8STrigger{
+		Operation: eventsv1.Patch, PatchStrategy: "application/merge-patch+json", Parameters: parameters,
+	}, "wake-dead-letter")
 }
 
 // deadLetter leaves a line in the Sensor's log.

@@ -41,11 +41,7 @@ func reconcileTemplate(p *plan.Plan) Object {
 	spec.Arguments = wfv1.Arguments{Parameters: arguments(p)}
 	spec.Metrics = metrics(p, p.Install.Monitoring.Reconciles)
 	spec.Templates = append(templates, exitTemplate(), reportTemplate(p))
-	return &wfv1.WorkflowTemplate{
-		TypeMeta:   workflowType(workflow.WorkflowTemplateKind),
-		ObjectMeta: meta(p, p.Names.WorkflowTemplate),
-		Spec:       spec,
-	}
+	return workflowTemplate(p, p.Names.WorkflowTemplate, spec)
 }
 
 // reconcileTemplates carry one reconcile; the first is where it begins.
@@ -94,11 +90,7 @@ func resyncTemplate(p *plan.Plan) Object {
 	resync := podTemplate(p, "resync")
 	resync.Container = runtimeContainer(p, "", "resync")
 	spec.Templates = []wfv1.Template{resync}
-	return &wfv1.WorkflowTemplate{
-		TypeMeta:   workflowType(workflow.WorkflowTemplateKind),
-		ObjectMeta: meta(p, p.Names.CronWorkflow),
-		Spec:       spec,
-	}
+	return workflowTemplate(p, p.Names.CronWorkflow, spec)
 }
 
 // wakeTemplate looks which custom resources refer to what has changed. It waits,
@@ -114,11 +106,7 @@ func wakeTemplate(p *plan.Plan) Object {
 	look := podTemplate(p, "look")
 	look.Container = runtimeContainer(p, "", "wake")
 	spec.Templates = []wfv1.Template{inTurn("wake", "wait", "look"), pause("wait", "{{workflow.parameters.wait}}"), look}
-	return &wfv1.WorkflowTemplate{
-		TypeMeta:   workflowType(workflow.WorkflowTemplateKind),
-		ObjectMeta: meta(p, p.WakeTemplate()),
-		Spec:       spec,
-	}
+	return workflowTemplate(p, p.WakeTemplate(), spec)
 }
 
 // longest is how long a Workflow that waits for its time may take, in seconds: a
@@ -145,11 +133,7 @@ func laterTemplate(p *plan.Plan) Object {
 		inTurn("later", "pause", "locked"), pause("pause", "{{workflow.parameters.seconds}}"), locked, reconcile,
 		exitTemplate(), reportTemplate(p),
 	}
-	return &wfv1.WorkflowTemplate{
-		TypeMeta:   workflowType(workflow.WorkflowTemplateKind),
-		ObjectMeta: meta(p, p.Runtime.Later),
-		Spec:       spec,
-	}
+	return workflowTemplate(p, p.Runtime.Later, spec)
 }
 
 // inTurn runs templates one after the other.
@@ -164,6 +148,14 @@ func inTurn(name string, templates ...string) wfv1.Template {
 // pause waits without a pod; its duration is in seconds.
 func pause(name, duration string) wfv1.Template {
 	return wfv1.Template{Name: name, Suspend: &wfv1.SuspendTemplate{Duration: duration}}
+}
+
+func workflowTemplate(p *plan.Plan, name string, spec wfv1.WorkflowSpec) Object {
+	return &wfv1.WorkflowTemplate{
+		TypeMeta:   workflowType(workflow.WorkflowTemplateKind),
+		ObjectMeta: meta(p, name),
+		Spec:       spec,
+	}
 }
 
 // workflowTemplateSpec is what all Workflows of the operator have in common.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/definition"
 	"github.com/argoperator/argoperator/pkg/diag"
@@ -52,10 +54,16 @@ func parentType(d *definition.Definition, k Kind) schema.Type {
 }
 
 func childType(d *definition.Definition, child v1alpha1.Child) schema.Type {
-	if s := d.ChildSchema(child.Name); s != nil {
-		return schema.Resource(s)
+	return kindType(d.ChildSchema(child.Name), child.APIVersion, child.Kind)
+}
+
+// kindType is what is known of a kind, by the schema that was given for it or
+// because it is built in.
+func kindType(given *apiextensionsv1.JSONSchemaProps, apiVersion, kind string) schema.Type {
+	if given != nil {
+		return schema.Resource(given)
 	}
-	if t, ok := schema.Builtin(child.APIVersion, child.Kind); ok {
+	if t, ok := schema.Builtin(apiVersion, kind); ok {
 		return t
 	}
 	return schema.Any()
@@ -155,21 +163,20 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 // toPod compiles the programs of a child for the pod, and notes what it cannot
 // evaluate.
 func (c *compiler) toPod(out *Child, in v1alpha1.Child, path []string) {
-	compile := func(key, source string) json.RawMessage {
+	bare := func(key, source string, unfitted *[]Reason) json.RawMessage {
 		if source == "" {
 			return nil
 		}
 		node, problems := expression.BareForPod(source)
-		out.notInPod = append(out.notInPod, unfit(problems, append(slices.Clone(path), key))...)
+		*unfitted = append(*unfitted, unfit(problems, append(slices.Clone(path), key))...)
 		return encode(node)
 	}
-	out.inPod.ready = compile("readyWhen", in.ReadyWhen)
-	ready := len(out.notInPod)
-	out.inPod.when, out.inPod.each = compile("when", in.When), compile("forEach", in.ForEach)
+	out.inPod.ready = bare("readyWhen", in.ReadyWhen, &out.unready)
+	out.inPod.when = bare("when", in.When, &out.notInPod)
+	out.inPod.each = bare("forEach", in.ForEach, &out.notInPod)
 	node, problems := expression.ForPod(in.Template)
 	out.notInPod = append(out.notInPod, unfit(problems, append(slices.Clone(path), "template"))...)
 	out.inPod.object = encode(node)
-	out.unready, out.notInPod = out.notInPod[:ready:ready], out.notInPod[ready:]
 }
 
 func unfit(problems []expression.Problem, path []string) []Reason {

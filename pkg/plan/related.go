@@ -98,12 +98,7 @@ func relatedTypes(d *definition.Definition) map[string]schema.Type {
 		if types == nil {
 			types = map[string]schema.Type{}
 		}
-		t := schema.Any()
-		if s := d.RelatedSchema(r.Name); s != nil {
-			t = schema.Resource(s)
-		} else if known, ok := schema.Builtin(r.APIVersion, r.Kind); ok {
-			t = known
-		}
+		t := kindType(d.RelatedSchema(r.Name), r.APIVersion, r.Kind)
 		if several(r) {
 			t = schema.ListOf(t)
 		}
