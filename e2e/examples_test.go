@@ -101,6 +101,9 @@ func lifecycle(t *testing.T, o *operator, engine, example, here, there string) {
 		fmt.Printf("e2e: memcached %s: events that started a reconcile: %d by the creation, %d by the scaling, %d by the deletion\n",
 			engine, creation.events, scaling.events, deletion.events)
 	}
+	if !testing.Short() && engine != "steps" { // whose pods render does not know
+		o.compare(t, example, here, memcacheds)
+	}
 }
 
 // neighbours makes a second Memcached in the same namespace and one of the same

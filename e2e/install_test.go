@@ -111,6 +111,8 @@ func TestFullCRDs(t *testing.T) {
 		"memcached":          "../examples/memcached",
 		"memcached-logic":    "../examples/memcached-logic",
 		"webapp":             "../examples/webapp",
+		"configwatcher":      "../examples/configwatcher",
+		"at":                 "../examples/at",
 		"direct, shards":     variant(t, "../examples/memcached", "  install: {watchNamespaces: ["+nsA+", "+nsB+"]}\n  reconcile: {shards: 3}\n"),
 		"templates in a pod": variant(t, "../examples/memcached", "  reconcile: {engine: workflow}\n"),
 		"memcached-tutorial": "../examples/memcached-tutorial",
@@ -120,6 +122,7 @@ func TestFullCRDs(t *testing.T) {
 		"finalizer":          variant(t, "../examples/memcached-logic", "  finalizer: {}\n"),
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			out := run(t, generate(t, definition), "kubectl", "apply", "--dry-run=server", "--validate=strict", "-f", "-")
 			t.Logf("%d objects accepted", strings.Count(string(out), "\n"))
 		})

@@ -52,29 +52,3 @@ func (w *world) leader(t *testing.T, lease, before string) string {
 	})
 	return holder
 }
-
-// TestByItself lets the bus lose its store and waits: nothing but the operator's
-// own schedule repairs it.
-func TestByItself(t *testing.T) {
-	if testing.Short() {
-		t.Skip("not part of the short run")
-	}
-	c := connect(t)
-	s := subjects[0]
-	w := &world{subject: s, operator: c.install(t, "by itself", variant(t, s.definition(t), "  reconcile: {resync: 1m}\n"))}
-	measured := []func(string, ...any){record(t, "bus-store-lost", s.name), record(t, "bus-lost-by-itself", s.name)}
-	w.begin(t, "bus-store-lost")
-	loseBus(t, func() { w.happen(t) })
-	began := time.Now()
-	w.awaitDeployments(t, 10*time.Minute)
-	w.end(t)
-	for _, tell := range measured {
-		tell("with a resync each minute made up for after %s, with nobody's help", seconds(time.Since(began)))
-	}
-}
-
-// awaitDeployments waits longer than a scenario does.
-func (w *world) awaitDeployments(t *testing.T, limit time.Duration) {
-	t.Helper()
-	w.cluster.await(t, "the Deployment of what was created", limit, deployments, w.subject.namespace, func(s seen) bool { return len(s.ownedBy(w.life.created)) == 1 })
-}
