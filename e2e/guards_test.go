@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,7 +32,7 @@ var guards = []guard{
 	{"replay by the resync", "bus-down", "direct/memcached", `"argoperator.dev/resync": "{{workflow.name}}"`, `"argoperator.dev/resync": "once"`},
 	{"no afterStart, workflow", "source-down", "workflow/memcached-logic", "      group: cache.example.com\n", "      group: cache.example.com\n      filter: {afterStart: true}\n"},
 	{"drift, workflow", "child-edited", "workflow/memcached-logic", `then ($new | applied) == ($old | applied)`, `then false`},
-	{"the resync looks at every custom resource", "bus-down", "workflow/memcached-logic", "return outdated(run, cr, children) or untold(run, cr, children)", `return ""`},
+	{"the resync looks at every custom resource", "bus-down", "workflow/memcached-logic", "return outdated(run, cr, children) or unsettled(run, cr, related or {}) or untold(run, cr, children)", `return ""`},
 	{"whose child it is", "child-foreign", "workflow/memcached-logic", "def check_owner(run, cr, child, live):", "def check_owner(run, cr, child, live):\n        return"},
 }
 
@@ -48,6 +49,20 @@ func sabotage(t *testing.T, manifest []byte) []byte {
 		t.Fatalf("E2E_WITHOUT: there is no guard %q", name)
 	}
 	return manifest
+}
+
+// TestGuardsAreThere: what is to be taken away is in what is generated. It takes
+// no cluster.
+func TestGuardsAreThere(t *testing.T) {
+	for _, g := range guards {
+		i := slices.IndexFunc(subjects, func(s subject) bool { return s.name == g.operator })
+		if i < 0 {
+			t.Fatalf("%s: there is no operator %s", g.name, g.operator)
+		}
+		if manifest := generate(t, subjects[i].definition(t)); !strings.Contains(string(manifest), g.old) {
+			t.Errorf("%s: %s has no %q", g.name, g.operator, g.old)
+		}
+	}
 }
 
 // TestGuards takes each guard away and plays the scenario that rests on it, in a

@@ -26,8 +26,8 @@ import (
 // specimen is an operator that people really write, and what the original does:
 // each behaviour is a script for bash, tried on the cluster.
 type specimen struct {
-	Original      string
-	OriginalLines int    // of the original's own code, as it was counted
+	Original      string // whose operator it was; for the report
+	OriginalLines int    // of the original's own code, as it was counted; for the report
 	Namespace     string // of the custom resources; "": one of the test's own
 	ClusterWide   bool   // other tests must not see what it does
 	Definition    string // its directory; "": examples/NAME
@@ -147,7 +147,7 @@ func (s specimen) play(t *testing.T, name, full string, more [][2]string) {
 		dir = rewritten(t, dir, "    namespace: "+namespace+"\n", "    namespace: "+operators+"\n")
 	}
 	o := c.install(t, full, dir)
-	run := played{Operator: full, Original: s.Original, OriginalLines: s.OriginalLines}
+	run := played{Operator: full}
 	run.describe(t, source, dir)
 	t.Cleanup(func() { run.keep(t) })
 	for _, b := range s.Behaviours {
@@ -176,15 +176,13 @@ func measured(said string) string {
 
 // played is an operator's line in docs/operators.md.
 type played struct {
-	Operator      string    `json:"operator"`
-	Original      string    `json:"original"`
-	OriginalLines int       `json:"originalLines,omitempty"`
-	Engine        string    `json:"engine"`
-	Definition    int       `json:"definition"` // lines, with templates
-	Logic         int       `json:"logic"`      // lines
-	Workflows     int       `json:"workflows"`
-	Pods          int       `json:"pods"`
-	Behaviours    []outcome `json:"behaviours"`
+	Operator   string    `json:"operator"`
+	Engine     string    `json:"engine"`
+	Definition int       `json:"definition"` // lines, with templates
+	Logic      int       `json:"logic"`      // lines
+	Workflows  int       `json:"workflows"`
+	Pods       int       `json:"pods"`
+	Behaviours []outcome `json:"behaviours"`
 }
 
 type outcome struct {

@@ -226,11 +226,14 @@ func (w *world) play(t *testing.T, s scenario) {
 	s.play(t, &own)
 }
 
-// clear takes away what a scenario has made.
+// clear takes away what a scenario has made and nobody lives on with.
 func (w *world) clear(t *testing.T) {
 	t.Helper()
 	client := w.cluster.objects.Resource(w.subject.kind)
 	for _, cr := range w.made {
+		if w.life != nil && (cr == w.life.edited || cr == w.life.deleted) {
+			continue
+		}
 		err := client.Namespace(cr.GetNamespace()).Delete(context.Background(), cr.GetName(), metav1.DeleteOptions{})
 		if err != nil && !apierrors.IsNotFound(err) {
 			t.Error(err)
