@@ -51,34 +51,37 @@ func newLaunch(o objects, by manifest.Object, path *field.Path, namespace string
 	return l
 }
 
-// submitted are the Workflows that the pod-side script creates on a resync. It
-// states the key as an argument, whatever the template is. With templates it
-// leaves that to the Sensor.
+// submitted are the Workflows that the pod-side script creates: on a resync or
+// where something related has changed, unless it leaves that to the Sensor, and
+// for a later time. It states the key as an argument, whatever the template is.
 func submitted(o objects, first []launch) []launch {
 	var out []launch
 	for _, l := range first {
 		for _, p := range l.pods(o) {
 			for _, s := range p.scripts(o) {
-				create := func(template string, arguments ...string) {
-					var parameters []wfv1.Parameter
-					for _, name := range arguments {
-						parameters = append(parameters, wfv1.Parameter{Name: name, Value: wfv1.AnyStringPtr("")})
-					}
-					out = append(out, newLaunch(o, p.in, p.path, s.config.Namespace, wfv1.WorkflowSpec{
-						WorkflowTemplateRef: &wfv1.WorkflowTemplateRef{Name: template},
-						Arguments:           wfv1.Arguments{Parameters: parameters},
-					}))
-				}
-				if (s.command == "resync" || s.command == "wake") && !s.config.Templates {
-					create(s.config.WorkflowTemplate, "key")
-				}
-				if s.command == "apply" && s.config.Later != "" {
-					create(s.config.Later, "key", "seconds")
+				switch {
+				case (s.command == "resync" || s.command == "wake") && !s.config.Templates:
+					out = append(out, s.creates(o, p, s.config.WorkflowTemplate, "key"))
+				case s.command == "apply" && s.config.Later != "":
+					out = append(out, s.creates(o, p, s.config.Later, "key", "seconds"))
 				}
 			}
 		}
 	}
 	return out
+}
+
+// creates is a Workflow that a script in a pod creates, with the arguments that
+// it states.
+func (s script) creates(o objects, p pod, template string, arguments ...string) launch {
+	var parameters []wfv1.Parameter
+	for _, name := range arguments {
+		parameters = append(parameters, wfv1.Parameter{Name: name, Value: wfv1.AnyStringPtr("")})
+	}
+	return newLaunch(o, p.in, p.path, s.config.Namespace, wfv1.WorkflowSpec{
+		WorkflowTemplateRef: &wfv1.WorkflowTemplateRef{Name: template},
+		Arguments:           wfv1.Arguments{Parameters: parameters},
+	})
 }
 
 // spec is what runs: the template's spec with the creator's laid over it, as

@@ -97,27 +97,33 @@ const soon = 10 * time.Second
 
 // waits is how long the Workflow pauses before it does anything.
 func (r *run) waits() time.Duration {
-	for _, t := range r.spec.Templates {
-		if t.Name != r.spec.Entrypoint || len(t.Steps) == 0 || len(t.Steps[0].Steps) == 0 {
-			continue
-		}
-		for _, first := range r.spec.Templates {
-			if first.Name != t.Steps[0].Steps[0].Template || first.Suspend == nil {
-				continue
-			}
-			filled, err := filled(first, r.values)
-			if err != nil {
-				return 0 // its run says so
-			}
-			text := filled.Suspend.Duration
-			if seconds, err := strconv.Atoi(text); err == nil {
-				return time.Duration(seconds) * time.Second
-			}
-			wait, _ := time.ParseDuration(text)
-			return wait
-		}
+	entry, _ := r.called(r.spec.Entrypoint)
+	if len(entry.Steps) == 0 || len(entry.Steps[0].Steps) == 0 {
+		return 0
 	}
-	return 0
+	first, _ := r.called(entry.Steps[0].Steps[0].Template)
+	if first.Suspend == nil {
+		return 0
+	}
+	filled, err := filled(first, r.values)
+	if err != nil {
+		return 0 // its run says so
+	}
+	text := filled.Suspend.Duration
+	if seconds, err := strconv.Atoi(text); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	wait, _ := time.ParseDuration(text)
+	return wait
+}
+
+// called finds a template by its name.
+func (r *run) called(name string) (wfv1.Template, bool) {
+	i := slices.IndexFunc(r.spec.Templates, func(t wfv1.Template) bool { return t.Name == name })
+	if i < 0 {
+		return wfv1.Template{}, false
+	}
+	return r.spec.Templates[i], true
 }
 
 // Later lets the time come for which Workflows wait, one after the other; those
@@ -246,29 +252,27 @@ func (r *run) tell(phase, message string) error {
 // template runs one template. It returns its output parameters, and why it
 // failed if it did.
 func (r *run) template(ctx context.Context, name string, inputs map[string]string) (outputs map[string]string, failure string, err error) {
-	for _, t := range r.spec.Templates {
-		if t.Name != name {
-			continue
-		}
-		v := r.values.with("inputs.parameters.", inputs)
-		if len(t.Steps) > 0 {
-			failure, err := r.steps(ctx, t, v)
-			return nil, failure, err
-		}
-		if t, err = filled(t, v); err != nil {
-			return nil, "", err
-		}
-		switch {
-		case t.Container != nil || t.ContainerSet != nil:
-			return r.pod(ctx, t)
-		case t.Resource != nil:
-			return r.resource(t)
-		case t.Suspend != nil:
-			return nil, "", nil // the time has come
-		}
-		return nil, "", fmt.Errorf("template %s: only containers, container sets, steps, pauses and applied resources are simulated", name)
+	t, found := r.called(name)
+	if !found {
+		return nil, "", fmt.Errorf("no template is called %s", name)
 	}
-	return nil, "", fmt.Errorf("no template is called %s", name)
+	v := r.values.with("inputs.parameters.", inputs)
+	if len(t.Steps) > 0 {
+		failure, err := r.steps(ctx, t, v)
+		return nil, failure, err
+	}
+	if t, err = filled(t, v); err != nil {
+		return nil, "", err
+	}
+	switch {
+	case t.Container != nil || t.ContainerSet != nil:
+		return r.pod(ctx, t)
+	case t.Resource != nil:
+		return r.resource(t)
+	case t.Suspend != nil:
+		return nil, "", nil // the time has come
+	}
+	return nil, "", fmt.Errorf("template %s: only containers, container sets, steps, pauses and applied resources are simulated", name)
 }
 
 // steps runs one step after the other; those of a group have no order of their own.

@@ -285,13 +285,16 @@ def type_of(value):
 
 def shown(value):
     """How messages show a value."""
-    text = text_of(value) if not isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = json_of(value)
     return "%s (%s)" % (type_of(value), text if len(text) < 60 else text[:60] + " ...")
 
 
 def text_of(value):
-    return value if isinstance(value, str) else json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"),
-                                                           sort_keys=True)
+    return value if isinstance(value, str) else json_of(value)
+
+
+def json_of(value):
+    return json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"), sort_keys=True)
 
 
 def plain(value):
@@ -504,7 +507,7 @@ def position_of(value, other):
 def fingerprint(value):
     """16 digits that differ where a value does: the same as the Sensor's."""
     first, second = 5381, 52711
-    for letter in CALLS["@json"](value):
+    for letter in json_of(value):
         first, second = (first * 33 + ord(letter)) % 2 ** 32, (second * 65599 + ord(letter)) % 2 ** 32
     return "%08x%08x" % (first, second)
 
@@ -574,7 +577,7 @@ CALLS = {
     "trim/0": lambda v: need(v, str, "trim").strip(), "type/0": type_of,
     "_any/0": lambda v: any(map(truth, v)), "_all/0": lambda v: all(map(truth, v)),
     "_sort/0": lambda v: sorted(v, key=lambda pair: order(pair[0])), "_group/0": grouped,
-    "@text": text_of, "@json": lambda v: json.dumps(plain(v), ensure_ascii=False, separators=(",", ":"), sort_keys=True),
+    "@text": text_of, "@json": json_of,
     "@base64": lambda v: base64.b64encode(text_of(v).encode("utf-8", "replace")).decode(), "@base64d": decoded,
     "@uri": lambda v: urllib.parse.quote(text_of(v).encode("utf-8", "replace"), safe="-_.~"),
 }

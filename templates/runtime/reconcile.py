@@ -557,9 +557,15 @@ def note_related(run, cr, state):
     """Keeps the digest on the custom resource: what differs from it later is reconciled."""
     if not run.related or state["finalizing"] or (cr["metadata"].get("annotations") or {}).get(RELATED) == state["digest"]:
         return
+    annotate(run, cr, RELATED, state["digest"])
+
+
+def annotate(run, cr, key, value):
+    """Writes an annotation of a custom resource, if that is there still."""
     try:
-        run.client.request("PATCH", run.parent_path(), {"metadata": {"annotations": {RELATED: state["digest"]}}},
-                           {"fieldManager": run.operator}, "application/merge-patch+json")
+        run.client.request("PATCH", path_of(run.parent, cr["metadata"].get("namespace"), cr["metadata"]["name"]),
+                           {"metadata": {"annotations": {key: value}}}, {"fieldManager": run.operator},
+                           "application/merge-patch+json")
     except ApiError as error:
         if error.status != 404:
             raise
@@ -668,16 +674,10 @@ def refresh(run, cr, live):
 def poke(run, cr):
     """Makes the Sensor compute again: to it, the annotation is a change of the custom resource. One second may see
     two pokes, so the second one is half a second off."""
-    metadata, now = cr["metadata"], run.now()
-    if (metadata.get("annotations") or {}).get(RECONCILE) == now:
+    now = run.now()
+    if (cr["metadata"].get("annotations") or {}).get(RECONCILE) == now:
         now = now[:-1] + ".5Z"
-    try:
-        run.client.request("PATCH", path_of(run.parent, metadata.get("namespace"), metadata["name"]),
-                           {"metadata": {"annotations": {RECONCILE: now}}}, {"fieldManager": run.operator},
-                           "application/merge-patch+json")
-    except ApiError as error:
-        if error.status != 404:  # gone: nothing is left to compute
-            raise
+    annotate(run, cr, RECONCILE, now)
 
 
 def refuse_templates(run, state):
@@ -1508,46 +1508,47 @@ def last_words(message):
 def resync(run):
     """Submits a Workflow for each custom resource that does not look reconciled or, where there are templates, has the
     Sensor do so. Repairs whatever events missed."""
-    total = submitted = 0
     failed, children, related = hear(run), {}, all_related(run)
     for kind in run.kinds():
-        selector = "%s=%s" % (MANAGED_BY, run.operator)
-        for namespace in (run.watched or [""]) if kind["namespaced"] else [""]:
-            for child in run.client.list(path_of(kind, namespace), kind, selector):
-                if not borrowed(child) and not child["metadata"].get("deletionTimestamp"):
-                    children.setdefault((child["metadata"].get("labels") or {}).get(OWNER_UID), []).append(child)
-    for namespace in (run.watched or [""]) if run.parent["namespaced"] else [""]:
-        for cr in run.client.list(path_of(run.parent, namespace), run.parent):
-            total += 1
-            reason = due(run, cr, children.get(cr["metadata"]["uid"], []), related)
-            if reason:
-                done = (ask if run.templates else submit)(run, cr, reason)
-                submitted, failed = submitted + done, failed + (not done)
+        for child in everywhere(run, kind, "%s=%s" % (MANAGED_BY, run.operator)):
+            if not borrowed(child) and not child["metadata"].get("deletionTimestamp"):
+                children.setdefault((child["metadata"].get("labels") or {}).get(OWNER_UID), []).append(child)
+    return 1 if hand_on(run, lambda cr: due(run, cr, children.get(cr["metadata"]["uid"], []), related), failed) else 0
+
+
+def everywhere(run, kind, selector=""):
+    """The objects of a kind, where the operator looks."""
+    for namespace in (run.watched or [""]) if kind["namespaced"] else [""]:
+        yield from run.client.list(path_of(kind, namespace), kind, selector)
+
+
+def hand_on(run, why, failed=0):
+    """Has each custom resource reconciled that there is a reason for. How much failed, with what had before."""
+    total = submitted = 0
+    for cr in everywhere(run, run.parent):
+        total += 1
+        reason = why(cr)
+        if reason:
+            done = (ask if run.templates else submit)(run, cr, reason)
+            submitted, failed = submitted + done, failed + (not done)
     log("%d custom resources, %d submitted, %d failed" % (total, submitted, failed))
-    return 1 if failed else 0
+    return failed
 
 
 def all_related(run):
     """The related objects of all custom resources, by entry."""
-    return {entry["name"]: [one for namespace in ((run.watched or [""]) if entry["namespaced"] else [""])
-                            for one in run.client.list(path_of(entry, namespace), entry)]
-            for entry in run.related if entry["watch"]}
+    return {entry["name"]: list(everywhere(run, entry)) for entry in run.related if entry["watch"]}
 
 
 def wake(run):
     """Submits a Workflow for each custom resource whose related objects are not those that it was reconciled with.
     It looks at all there are, so one run does for any number of changes before it."""
-    total = submitted = failed = 0
     related = all_related(run)
-    for namespace in (run.watched or [""]) if run.parent["namespaced"] else [""]:
-        for cr in run.client.list(path_of(run.parent, namespace), run.parent):
-            total += 1
-            reason = waiting(run, cr) if run.leaves(cr) else unsettled(run, cr, related) or failed_before(cr)
-            if reason:
-                done = (ask if run.templates else submit)(run, cr, reason)
-                submitted, failed = submitted + done, failed + (not done)
-    log("%d custom resources, %d submitted, %d failed" % (total, submitted, failed))
-    return 1 if failed else 0
+
+    def why(cr):
+        return waiting(run, cr) if run.leaves(cr) else unsettled(run, cr, related) or failed_before(cr)
+
+    return 1 if hand_on(run, why) else 0
 
 
 def waiting(run, cr):
