@@ -29,9 +29,9 @@ var (
 // a child follows, so it is for the resync to bring it back.
 func (o *operator) forgotten(t *testing.T, cr *unstructured.Unstructured) {
 	t.Helper()
-	o.merge(t, memcacheds, cr, `{"status":{"children":null}}`, "status")
+	o.merge(t, o.resource(), cr, `{"status":{"children":null}}`, "status")
 	o.startResync(t)
-	o.cluster.await(t, "the resync to find the child again", slow, memcacheds, cr.GetNamespace(), func(s seen) bool {
+	o.cluster.await(t, "the resync to find the child again", slow, o.resource(), cr.GetNamespace(), func(s seen) bool {
 		now := s.by(cr.GetUID())
 		ready, _, _ := unstructured.NestedBool(now.Object, "status", "children", "deployment", "ready")
 		return ready

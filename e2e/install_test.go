@@ -19,18 +19,18 @@ func TestWatchNamespaces(t *testing.T) {
 	}
 	t.Parallel()
 	c := connect(t)
-	definition := variant(t, "../examples/memcached-logic", "  install: {watchNamespaces: ["+nsA+"]}\n")
+	definition := variant(t, logicFor(t, "Memwatch"), "  install: {watchNamespaces: ["+nsA+"]}\n")
 	o := c.install(t, "memcached in one namespace", definition)
 	for _, object := range o.objects {
 		if kind := object.GetKind(); kind == "ClusterRole" || kind == "ClusterRoleBinding" {
 			t.Errorf("%s %s gives rights in the whole cluster", kind, object.GetName())
 		}
 	}
-	outside := o.create(t, "cache.example.com/v1alpha1", memcacheds.Resource, nsB, "outside", map[string]any{"size": int64(1)})
-	inside := o.create(t, "cache.example.com/v1alpha1", memcacheds.Resource, nsA, "inside", map[string]any{"size": int64(1)})
+	outside := o.create(t, "cache.example.com/v1alpha1", o.resource().Resource, nsB, "outside", map[string]any{"size": int64(1)})
+	inside := o.create(t, "cache.example.com/v1alpha1", o.resource().Resource, nsA, "inside", map[string]any{"size": int64(1)})
 	o.awaitServers(t, inside, 1)
 	o.awaitIdle(t)
-	c.await(t, "the Memcached outside to be left alone", time.Minute, memcacheds, nsB, func(s seen) bool {
+	c.await(t, "the Memcached outside to be left alone", time.Minute, o.resource(), nsB, func(s seen) bool {
 		cr := s.by(outside.GetUID())
 		return cr != nil && cr.Object["status"] == nil
 	})

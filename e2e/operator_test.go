@@ -54,6 +54,14 @@ func (o *operator) take(t *testing.T) {
 // did is judged.
 func (c *cluster) install(t *testing.T, name, definition string) *operator {
 	t.Helper()
+	return c.installBy(t, name, definition, func(manifest []byte) {
+		run(t, manifest, "kubectl", "apply", "-f", "-")
+	})
+}
+
+// installBy is install by other means than the stream.
+func (c *cluster) installBy(t *testing.T, name, definition string, apply func(manifest []byte)) *operator {
+	t.Helper()
 	o := &operator{cluster: c, name: name, manifest: sabotage(t, generate(t, definition))}
 	o.objects = decode(t, o.manifest)
 	o.take(t)
@@ -67,7 +75,7 @@ func (c *cluster) install(t *testing.T, name, definition string) *operator {
 		o.counts.stop()
 		o.audit.judge(t, o)
 	})
-	run(t, o.manifest, "kubectl", "apply", "-f", "-")
+	apply(o.manifest)
 	o.awaitListening(t)
 	return o
 }
@@ -196,11 +204,8 @@ func (o *operator) watched() int {
 // uninstall takes the custom resources away while the operator still works,
 // then the operator.
 func (o *operator) uninstall(t *testing.T) {
-	crd := o.only("CustomResourceDefinition")
-	if crd.Object != nil {
-		plural, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "plural")
-		group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
-		o.removeAll(t, schema.GroupVersionResource{Group: group, Version: version(crd), Resource: plural})
+	if o.only("CustomResourceDefinition").Object != nil {
+		o.removeAll(t, o.resource())
 	}
 	o.audit.close()
 	if _, err := try(o.manifest, "kubectl", "delete", "--ignore-not-found", "--timeout=90s", "-f", "-"); err != nil {
@@ -265,6 +270,13 @@ func (o *operator) removeAll(t *testing.T, gvr schema.GroupVersionResource) {
 }
 
 // version is the version that a CustomResourceDefinition stores.
+// resource is that of the operator's custom resources, where it brings their
+// CustomResourceDefinition.
+func (o *operator) resource() schema.GroupVersionResource {
+	crd := o.only("CustomResourceDefinition")
+	return schema.GroupVersionResource{Group: nested(crd, "spec", "group"), Version: version(crd), Resource: nested(crd, "spec", "names", "plural")}
+}
+
 func version(crd *unstructured.Unstructured) string {
 	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
 	for _, v := range versions {

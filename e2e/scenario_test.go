@@ -44,9 +44,11 @@ var (
 )
 
 // logicInPods is the example of the workflow engine.
-func logicInPods(t *testing.T) string {
+func logicInPods(t *testing.T) string { return logicFor(t, "Memlogic") }
+
+func logicFor(t *testing.T, kind string) string {
 	t.Helper()
-	return renamed(t, "../examples/memcached-logic", "kind: Memcached\n", "kind: Memlogic\n", "name: memcached-logic\n", "name: memlogic\n")
+	return renamed(t, "../examples/memcached-logic", "kind: Memcached\n", "kind: "+kind+"\n", "name: memcached-logic\n", "name: "+strings.ToLower(kind)+"\n")
 }
 
 // templatesInPods is the example of the direct engine, carried by Workflows.
@@ -57,11 +59,14 @@ func templatesInPods(t *testing.T) string {
 }
 
 // tutorial is the example of the steps engine.
-func tutorial(t *testing.T) string {
+func tutorial(t *testing.T) string { return tutorialFor(t, "Memstep") }
+
+func tutorialFor(t *testing.T, kind string) string {
 	t.Helper()
+	name := strings.ToLower(kind)
 	return renamed(
-		t, "../examples/memcached-tutorial", "kind: Memcached\n", "kind: Memstep\n", "metadata:\n  name: memcached\n", "metadata:\n  name: memstep\n",
-		": memcached-", ": memstep-", "--memcached-manifest", "--memstep-manifest", "args.memcached_", "args.memstep_",
+		t, "../examples/memcached-tutorial", "kind: Memcached\n", "kind: "+kind+"\n", "metadata:\n  name: memcached\n", "metadata:\n  name: "+name+"\n",
+		": memcached-", ": "+name+"-", "--memcached-manifest", "--"+name+"-manifest", "args.memcached_", "args."+name+"_",
 	)
 }
 
