@@ -7,7 +7,7 @@ EXAMPLES := $(notdir $(patsubst %/operator.yaml,%,$(wildcard examples/*/operator
 E2E ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-python vet lint format tidy verify-tidy generate verify-generate examples verify e2e e2e-smoke e2e-guards operators chance guarantees realcrds clean
+.PHONY: help build test test-python vet lint format tidy verify-tidy generate verify-generate examples verify e2e e2e-smoke e2e-guards operators peers chance guarantees realcrds clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -82,6 +82,9 @@ operators: build ## play operators that people really write on the cluster, and 
 
 e2e-guards: build ## take away what each guarantee rests on and each right, one at a time: it has to be missed
 	E2E_GUARDS=all $(SUITE) -timeout 120m -run 'TestGuards|TestLeastPrivilege' $(E2E) ./e2e
+
+peers: build ## compare what is written for kustomize and Helm with what those make of it; builds them, as pinned in e2e/peers
+	cd e2e/peers && go vet . && go test -count 1 -timeout 60m .
 
 guarantees: ## make docs/guarantees.md of the results of the last e2e and e2e-guards
 	go run ./e2e/report bin/e2e-results.json

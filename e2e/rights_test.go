@@ -123,7 +123,14 @@ func (w *world) needing(t *testing.T, r removable, name string) (string, func())
 			run(t, nil, "kubectl", "delete", "pods", "-n", operators, "-l", "eventsource-name="+w.only("EventSource").GetName(), "--wait=false")
 		}
 	case role == "resync" && (resource == "argoproj.io/sensors" || r.right == "patch argoproj.io/eventsources" && w.subject.engine != "direct"):
-		return "the Sensors are deaf", func() { w.awaitAge(t, 3*time.Minute); w.deafen(t); w.startResync(t) }
+		return "the Sensors are deaf", func() {
+			w.awaitAge(t, 3*time.Minute)
+			for range 3 { // they are not deaf at all, and may say so before the resync has looked
+				w.deafen(t)
+				w.startResync(t)
+				w.awaitIdle(t)
+			}
+		}
 	case role == "resync" && (verb == "create" && resource == "argoproj.io/workflows" || verb == "patch" && strings.HasSuffix(resource, "/"+w.subject.kind.Resource)):
 		return "the resync finds work", func() {
 			cr := w.make(t, name, 0)
@@ -131,6 +138,14 @@ func (w *world) needing(t *testing.T, r removable, name string) (string, func())
 			w.awaitIdle(t)
 			w.merge(t, w.subject.kind, cr, `{"status":{"observedGeneration":0}}`, "status")
 			w.startResync(t)
+		}
+	case w.subject.templates && r.right == "patch "+w.subject.kind.Group+"/"+w.subject.kind.Resource:
+		return "a child is deleted", func() { // only the Sensor can say what it was
+			cr := w.make(t, name, 0)
+			d := w.hasChild(t, cr, 0)
+			if err := w.cluster.objects.Resource(deployments).Namespace(d.GetNamespace()).Delete(t.Context(), d.GetName(), metav1.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
 		}
 	case role == "resync":
 		return "the resync runs", func() { created(); w.startResync(t) }

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/validation"
+	semver "k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
@@ -17,6 +20,7 @@ type generateFlags struct {
 	format    output.Format
 	dir       string
 	uninstall argoperator.Stage // empty: what to apply
+	version   string            // of a chart
 	options   argoperator.Options
 }
 
@@ -38,6 +42,8 @@ that is gone. What a stage leaves behind is told on stderr; one with nothing to
 delete prints nothing on stdout. Name the definition as it was applied.`,
 		Example: `  argoperator generate -f examples/memcached | kubectl apply -f -
   argoperator generate -f operator.yaml -o dir --output-dir manifests
+  argoperator generate -f operator.yaml -o kustomize --output-dir config
+  argoperator generate -f operator.yaml -o helm --output-dir charts --chart-version 1.2.0
   argoperator generate -f - -n platform < operator.yaml
   argoperator generate -f . --uninstall=api | kubectl delete --ignore-not-found -f -
   argoperator generate -f . --uninstall=operator | kubectl delete --ignore-not-found -f -`,
@@ -56,14 +62,24 @@ delete prints nothing on stdout. Name the definition as it was applied.`,
 				}
 			}
 			flags.uninstall = argoperator.Stage(stage)
+			if flags.format.Adjustable && stage != "" {
+				return usagef("-o %s prints no objects to delete; --uninstall goes with the other formats", format)
+			}
+			if cmd.Flags().Changed("chart-version") && !flags.format.Adjustable {
+				return usagef("--chart-version goes with -o helm, not with -o %s", format)
+			}
+			if _, err := semver.ParseSemantic(flags.version); err != nil {
+				return usagef("--chart-version %q is no semantic version, such as 1.2.0", flags.version)
+			}
 			return generate(s, &from, flags)
 		},
 	}
 	from.register(cmd)
 	cmd.Flags().StringVarP(&format, "output", "o", "yaml", "output format: "+formatNames())
-	cmd.Flags().StringVar(&flags.dir, "output-dir", "", "directory to write into, for -o dir; made where it is missing")
+	cmd.Flags().StringVar(&flags.dir, "output-dir", "", "directory to write into, for the formats that write files; made where it is missing")
 	cmd.Flags().StringVarP(&flags.options.Namespace, "namespace", "n", "", "namespace to install into, instead of the definition's install.namespace")
 	cmd.Flags().StringVar(&stage, "uninstall", "", "print what to delete instead, one stage after the other: "+strings.Join(stageNames(), "|"))
+	cmd.Flags().StringVar(&flags.version, "chart-version", "0.1.0", "version of the charts, for -o helm")
 	completeWith(cmd, "output", names(output.Formats()))
 	completeWith(cmd, "uninstall", stageNames())
 	return cmd
@@ -88,14 +104,38 @@ func generate(s streams, from *sourceFlags, flags generateFlags) error {
 			return nil
 		}
 	}
-	files, err := flags.format.Files(objects)
+	operators := []output.Operator{{Objects: objects}}
+	if flags.format.Adjustable {
+		if operators, err = result.Charts(flags.version); err != nil {
+			return err
+		}
+	}
+	files, err := flags.format.Files(operators)
 	if err != nil {
 		return err
 	}
 	if flags.format.Directory {
-		return output.WriteDir(flags.dir, files)
+		return writeDir(s, flags.dir, files)
 	}
 	_, err = s.out.Write(files[0].Data)
+	return err
+}
+
+// writeDir writes the files, and says what is in the way or stays behind.
+func writeDir(s streams, dir string, files []output.File) error {
+	left, err := output.WriteDir(dir, files)
+	if taken := (*output.TakenError)(nil); errors.As(err, &taken) {
+		fmt.Fprintf(s.err, "argoperator: nothing was written: there is already, and not of argoperator\n")
+		for _, name := range taken.Names {
+			fmt.Fprintf(s.err, "  %s\n", filepath.Join(dir, filepath.FromSlash(name)))
+		}
+		fmt.Fprintf(s.err, "choose another directory with --output-dir, or move these away\n")
+		return errFindings
+	}
+	for _, name := range left {
+		fmt.Fprintf(s.err, "argoperator: %s is no longer part of the operator, but was changed since it was written: it stays\n",
+			filepath.Join(dir, filepath.FromSlash(name)))
+	}
 	return err
 }
 

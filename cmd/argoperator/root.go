@@ -66,6 +66,7 @@ Exit codes: 0 ok, 1 findings, 2 wrong usage, 3 failure of argoperator itself.`,
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(
 		newExplain(s),
+		newFn(s),
 		newGenerate(s),
 		newInit(s),
 		newLint(s),

@@ -48,8 +48,12 @@ func FuzzGenerate(f *testing.F) {
 		if result.Findings.HasErrors() != (len(result.Operators) == 0) {
 			t.Errorf("%d operators beside findings %v", len(result.Operators), result.Findings)
 		}
+		charts, err := result.Charts("0.1.0")
+		if err != nil {
+			t.Error(err)
+		}
 		for _, format := range output.Formats() {
-			if _, err := format.Files(result.Objects()); err != nil {
+			if _, err := format.Files(charts); err != nil {
 				t.Error(err)
 			}
 		}

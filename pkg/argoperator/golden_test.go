@@ -55,7 +55,7 @@ func generated(t *testing.T, file string) string {
 	for _, o := range result.Objects() {
 		shorten(t, o)
 	}
-	files, err := output.Formats()[0].Files(result.Objects())
+	files, err := output.Formats()[0].Files(result.Outputs())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,6 +84,11 @@ var rooms = []room{
 		},
 	},
 	{
+		path:   "pkg/krm",
+		below:  []string{"pkg/diag", "pkg/apis/v1alpha1", "pkg/output", "pkg/argoperator"},
+		others: []string{"go.yaml.in/yaml/v3"},
+	},
+	{
 		path:   "pkg/testsuite",
 		below:  []string{"pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/expression", "pkg/manifest", "pkg/simulate", "pkg/argoperator"},
 		others: []string{"k8s.io/apimachinery/", "sigs.k8s.io/yaml"},
@@ -95,10 +100,10 @@ var rooms = []room{
 	},
 	{
 		path:   "cmd/argoperator",
-		below:  []string{"pkg/argoperator", "pkg/diag", "pkg/output", "pkg/explain", "pkg/simulate", "pkg/testsuite", "pkg/scaffold", "pkg/apis/v1alpha1"},
-		others: []string{"github.com/spf13/cobra", "golang.org/x/term", "k8s.io/apimachinery/pkg/util/validation"},
+		below:  []string{"pkg/argoperator", "pkg/diag", "pkg/output", "pkg/explain", "pkg/krm", "pkg/simulate", "pkg/testsuite", "pkg/scaffold", "pkg/apis/v1alpha1"},
+		others: []string{"github.com/spf13/cobra", "golang.org/x/term", "k8s.io/apimachinery/pkg/util/validation", "k8s.io/apimachinery/pkg/util/version"},
 	},
-	{path: reporter},
+	{path: reporter, others: []string{"sigs.k8s.io/yaml"}},
 	{path: "e2e/pages"},
 	{path: "e2e/realcrds"},
 	{path: "e2e", others: []string{"k8s.io/", "sigs.k8s.io/"}},
@@ -112,7 +117,7 @@ var (
 		"github.com/argoproj/argo-events/pkg/eventsources", "github.com/argoproj/argo-events/pkg/eventbus",
 		"github.com/argoproj/argo-workflows/v3/workflow",
 	}
-	reachEngines = []string{"pkg/simulate", "pkg/check", "pkg/argoperator", "pkg/testsuite", "pkg/scaffold", "cmd/argoperator"}
+	reachEngines = []string{"pkg/simulate", "pkg/check", "pkg/argoperator", "pkg/krm", "pkg/testsuite", "pkg/scaffold", "cmd/argoperator"}
 )
 
 // pkg is what `go list` says of a package.

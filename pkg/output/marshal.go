@@ -20,9 +20,13 @@ func Marshal(o manifest.Object) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return encode(fields)
+}
+
+func encode(fields any) ([]byte, error) {
 	data, err := yaml.Marshal(fields)
 	if err != nil {
-		return nil, fmt.Errorf("encoding %T: %w", o, err)
+		return nil, fmt.Errorf("encoding %T: %w", fields, err)
 	}
 	return data, nil
 }

@@ -10,27 +10,58 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// File is a file of the output. A stream has one, without a name.
+// File is a file of the output, named with slashes. A stream has one, without a name.
 type File struct {
 	Name string
 	Data []byte
 }
 
-// Format turns the objects of one or more operators into files.
+// Operator is what formats make files of.
+type Operator struct {
+	Name    string
+	Objects []manifest.Object // in apply order
+	Chart                     // for the formats that leave values open
+}
+
+// Chart is an operator with values that are left open.
+type Chart struct {
+	Version     string
+	Description string
+	Notes       string            // what is said when it is installed
+	Adjustable  []manifest.Object // the objects with stand-ins for the values
+	Values      []Value
+}
+
+// Format turns one or more operators into files.
 type Format struct {
 	Name string
 	// Directory formats write files; the others write one stream.
 	Directory bool
-	Files     func([]manifest.Object) ([]File, error)
+	// Adjustable formats leave values open and need the operators' charts.
+	Adjustable bool
+	Files      func([]Operator) ([]File, error)
 }
 
 // Formats in the order in which they are documented. To add one, write its
 // function and add a line.
 func Formats() []Format {
 	return []Format{
-		{Name: "yaml", Files: yamlStream},
-		{Name: "json", Files: jsonList},
-		{Name: "dir", Directory: true, Files: oneFileEach},
+		{Name: "yaml", Files: joined(yamlStream)},
+		{Name: "json", Files: joined(jsonList)},
+		{Name: "dir", Directory: true, Files: joined(oneFileEach)},
+		{Name: "kustomize", Directory: true, Files: joined(kustomizeBase)},
+		{Name: "helm", Directory: true, Adjustable: true, Files: chartFiles},
+	}
+}
+
+// joined is a format to which it does not matter whose objects they are.
+func joined(files func([]manifest.Object) ([]File, error)) func([]Operator) ([]File, error) {
+	return func(operators []Operator) ([]File, error) {
+		var objects []manifest.Object
+		for _, o := range operators {
+			objects = append(objects, o.Objects...)
+		}
+		return files(objects)
 	}
 }
 
@@ -91,8 +122,7 @@ func oneFileEach(objects []manifest.Object) ([]File, error) {
 		if err != nil {
 			return nil, err
 		}
-		kind := strings.ToLower(o.GetObjectKind().GroupVersionKind().Kind)
-		files[i] = File{Name: fmt.Sprintf("%0*d-%s-%s.yaml", width, i+1, kind, fileName(o)), Data: data}
+		files[i] = File{Name: fmt.Sprintf("%0*d-%s.yaml", width, i+1, kindAndName(o)), Data: data}
 	}
 	return files, nil
 }

@@ -1,8 +1,12 @@
 package output
 
 import (
+	"errors"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
@@ -121,24 +125,178 @@ metadata:
 	}
 }
 
-func TestWriteDir(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "a", "b")
-	files := []File{{Name: "1.yaml", Data: []byte("one")}, {Name: "2.yaml", Data: []byte("two")}}
-	for range 2 { // the second time over the first
-		if err := WriteDir(dir, files); err != nil {
-			t.Fatal(err)
-		}
+// place is a directory with files in it.
+type place struct {
+	t   *testing.T
+	dir string
+}
+
+func (p place) put(name, data string) {
+	p.t.Helper()
+	file := filepath.Join(p.dir, name)
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		p.t.Fatal(err)
 	}
-	entries, err := os.ReadDir(dir)
+	if err := os.WriteFile(file, []byte(data), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// holds compares the files there are, without the list of those that are ours.
+func (p place) holds(want map[string]string) {
+	p.t.Helper()
+	got := map[string]string{}
+	err := filepath.WalkDir(p.dir, func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		name, _ := filepath.Rel(p.dir, file)
+		data, err := os.ReadFile(file)
+		if name != ownedFile {
+			got[filepath.ToSlash(name)] = string(data)
+		}
+		return err
+	})
 	if err != nil {
+		p.t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		p.t.Errorf("what is there (-want +got):\n%s", diff)
+	}
+}
+
+func filesOf(list map[string]string) []File {
+	var files []File
+	for _, name := range slices.Sorted(maps.Keys(list)) {
+		files = append(files, File{Name: name, Data: []byte(list[name])})
+	}
+	return files
+}
+
+func TestWriteDir(t *testing.T) {
+	type names = map[string]string
+	for _, tt := range []struct {
+		name, reason string
+		first        names
+		then         func(place)
+		second       names
+		want         names
+		left         []string
+	}{
+		{
+			"again", "the second time over the first",
+			names{"1.yaml": "one", "a/2.yaml": "two"},
+			nil,
+			names{"1.yaml": "uno", "a/2.yaml": "two"},
+			names{"1.yaml": "uno", "a/2.yaml": "two"},
+			nil,
+		},
+		{
+			"vanished", "what is no longer made goes, with its directory",
+			names{"1.yaml": "one", "a/b/2.yaml": "two"},
+			nil,
+			names{"1.yaml": "one"},
+			names{"1.yaml": "one"},
+			nil,
+		},
+		{
+			"of the user", "files of the user stay, also beside ours",
+			names{"a/1.yaml": "one", "a/2.yaml": "two"},
+			func(p place) { p.put("a/mine.yaml", "mine"); p.put("notes", "mine") },
+			names{"1.yaml": "one"},
+			names{"1.yaml": "one", "a/mine.yaml": "mine", "notes": "mine"},
+			nil,
+		},
+		{
+			"changed, made again", "what is made is as it is made",
+			names{"1.yaml": "one"},
+			func(p place) { p.put("1.yaml", "changed") },
+			names{"1.yaml": "one"},
+			names{"1.yaml": "one"},
+			nil,
+		},
+		{
+			"changed, vanished", "what somebody has put work into is not thrown away",
+			names{"1.yaml": "one", "2.yaml": "two"},
+			func(p place) { p.put("2.yaml", "changed") },
+			names{"1.yaml": "one"},
+			names{"1.yaml": "one", "2.yaml": "changed"},
+			[]string{"2.yaml"},
+		},
+		{
+			"gone already", "somebody has removed it",
+			names{"1.yaml": "one", "2.yaml": "two"},
+			func(p place) { _ = os.Remove(filepath.Join(p.dir, "2.yaml")) },
+			names{"1.yaml": "one"},
+			names{"1.yaml": "one"},
+			nil,
+		},
+		{
+			"the list is hostile", "nothing outside is touched",
+			names{"in/1.yaml": "one"},
+			func(p place) { p.put(ownedFile, checksum([]byte("mine"))+"  ../outside\nnonsense\n") },
+			names{"in/1.yaml": "one"},
+			names{"in/1.yaml": "one"},
+			nil,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			parent := t.TempDir()
+			place{t, parent}.put("outside", "mine")
+			p := place{t, filepath.Join(parent, "a", "b")}
+			if left, err := WriteDir(p.dir, filesOf(tt.first)); err != nil || len(left) > 0 {
+				t.Fatal(left, err)
+			}
+			if tt.then != nil {
+				tt.then(p)
+			}
+			left, err := WriteDir(p.dir, filesOf(tt.second))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.left, left); diff != "" {
+				t.Errorf("%s: left (-want +got):\n%s", tt.reason, diff)
+			}
+			p.holds(tt.want)
+			if data, _ := os.ReadFile(filepath.Join(parent, "outside")); string(data) != "mine" {
+				t.Errorf("the file outside holds %q", data)
+			}
+		})
+	}
+}
+
+// TestWriteDirTaken: nothing is written over what others wrote, and then nothing
+// at all.
+func TestWriteDirTaken(t *testing.T) {
+	parent := t.TempDir()
+	p := place{t, filepath.Join(parent, "out")}
+	p.put("1.yaml", "mine")
+	p.put("2.yaml/is-a-directory", "mine")
+	p.put("same.yaml", "same")
+	place{t, parent}.put("elsewhere/4.yaml", "mine")
+	if err := os.Symlink(filepath.Join(parent, "elsewhere"), filepath.Join(p.dir, "link")); err != nil {
+		t.Skip(err)
+	}
+	before := map[string]string{"1.yaml": "mine", "2.yaml/is-a-directory": "mine", "same.yaml": "same"}
+	_, err := WriteDir(p.dir, filesOf(map[string]string{"1.yaml": "one", "2.yaml": "two", "3.yaml": "three", "same.yaml": "same"}))
+	var taken *TakenError
+	if !errors.As(err, &taken) {
+		t.Fatalf("got %v", err)
+	}
+	if diff := cmp.Diff([]string{"1.yaml", "2.yaml"}, taken.Names); diff != "" {
+		t.Errorf("taken (-want +got):\n%s", diff)
+	}
+	if err := os.Remove(filepath.Join(p.dir, "link")); err != nil {
 		t.Fatal(err)
 	}
-	if len(entries) != 2 {
-		t.Errorf("%d entries, want the two files and nothing half-written", len(entries))
+	p.holds(before)
+	if err := os.Symlink(filepath.Join(parent, "elsewhere"), filepath.Join(p.dir, "link")); err != nil {
+		t.Fatal(err)
 	}
-	if data, _ := os.ReadFile(filepath.Join(dir, "2.yaml")); string(data) != "two" {
-		t.Errorf("2.yaml holds %q", data)
+	if _, err := WriteDir(p.dir, filesOf(map[string]string{"link/4.yaml": "four", "link/5.yaml": "five"})); err == nil {
+		t.Error("no error for a directory that leads out of it")
 	}
+	place{t, filepath.Join(parent, "elsewhere")}.holds(map[string]string{"4.yaml": "mine"})
 }
 
 func TestWriteDirWhereAFileStands(t *testing.T) {
@@ -146,7 +304,7 @@ func TestWriteDirWhereAFileStands(t *testing.T) {
 	if err := os.WriteFile(path, []byte("mine"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteDir(path, []File{{Name: "1.yaml"}}); err == nil {
+	if _, err := WriteDir(path, []File{{Name: "1.yaml"}}); err == nil {
 		t.Error("no error for a directory that is a file")
 	}
 	if data, _ := os.ReadFile(path); string(data) != "mine" {

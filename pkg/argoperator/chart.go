@@ -1,0 +1,112 @@
+package argoperator
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/definition"
+	"github.com/argoperator/argoperator/pkg/manifest"
+	"github.com/argoperator/argoperator/pkg/output"
+	"github.com/argoperator/argoperator/pkg/plan"
+)
+
+// What the values of a chart may be, as regular expressions.
+const (
+	dnsLabel = "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
+	image    = "^[a-zA-Z0-9][a-zA-Z0-9._/:@-]*$"
+	address  = "^https?://[a-zA-Z0-9._:/-]+$"
+)
+
+// Outputs are the operators for formats that need nothing but their objects.
+func (r Result) Outputs() []output.Operator {
+	var list []output.Operator
+	for _, o := range r.Operators {
+		list = append(list, output.Operator{Name: o.Name, Objects: o.Objects})
+	}
+	return list
+}
+
+// Charts are the operators for formats that leave values open. The version is
+// that of the charts, a semantic version.
+func (r Result) Charts(version string) ([]output.Operator, error) {
+	list := r.Outputs()
+	for i, o := range r.Operators {
+		chart, err := o.chart(version)
+		if err != nil {
+			return nil, fmt.Errorf("the chart of operator %s: %w", o.Name, err)
+		}
+		list[i].Chart = chart
+	}
+	return list, nil
+}
+
+// chart makes the operator once more, with stand-ins for the values.
+func (o Operator) chart(version string) (output.Chart, error) {
+	adjusted, values := standIns(o.definition)
+	p, findings := plan.New(adjusted)
+	if findings.HasErrors() {
+		return output.Chart{}, fmt.Errorf("with stand-ins: %s", findings[0].Message)
+	}
+	return output.Chart{
+		Version:     version,
+		Description: fmt.Sprintf("An operator for %s of %s, carried by Argo Events and Argo Workflows", o.plan.API.Kind.Plural, o.plan.API.Kind.Group),
+		Notes:       o.notes(),
+		Adjustable:  manifest.Build(p),
+		Values:      values,
+	}, nil
+}
+
+// standIns replaces in a definition what a chart leaves open.
+func standIns(d *definition.Definition) (*definition.Definition, []output.Value) {
+	local := *d
+	spec := &local.Operator.Spec
+	var values []output.Value
+	open := func(path, standIn, pattern, description string, places ...*string) {
+		values = append(values, output.Value{Path: path, Default: *places[0], StandIn: standIn, Pattern: pattern, Description: description})
+		for _, place := range places {
+			*place = standIn
+		}
+	}
+	open("namespace", "argoperator-value-namespace", "^$|"+dnsLabel, "Namespace of the operator, with an EventBus in it. Empty: that of the release.", &spec.Install.Namespace)
+	open("eventBus.name", "argoperator-value-bus", dnsLabel, "Name of the EventBus.", &spec.Install.EventBus.Name)
+	runtime := []*string{&spec.Install.RuntimeImage}
+	if spec.Logic != nil {
+		logic := *spec.Logic
+		spec.Logic = &logic
+		images := []*string{&logic.Image}
+		if logic.Image == spec.Install.RuntimeImage {
+			images, runtime = append(images, runtime...), nil
+		}
+		open("image.logic", "argoperator-value/logic", image, "Image that runs the logic.", images...)
+	}
+	if len(runtime) > 0 {
+		open("image.runtime", "argoperator-value/runtime", image, "Image that runs the operator's own steps: Python 3.9 or later.", runtime...)
+	}
+	if spec.Install.ArgoServerURL != "" {
+		spec.Install.ArgoServerURL = strings.TrimSuffix(spec.Install.ArgoServerURL, "/") // as the links have it
+		open("argoServerURL", "https://argoperator-value", address, "Address of the Argo user interface, for links in the status.", &spec.Install.ArgoServerURL)
+	}
+	return &local, values
+}
+
+// notes are what is said when the chart has been installed.
+func (o Operator) notes() string {
+	resource := o.plan.API.Kind.Plural
+	if group := o.plan.API.Kind.Group; group != "" {
+		resource += "." + group
+	}
+	namespace := "{{include `" + o.Name + ".namespace` .}}"
+	text := fmt.Sprintf(`The operator %[1]s is installed; its pods start in namespace %[3]s.
+
+  kubectl -n %[3]s get eventsources,sensors,workflows
+  kubectl get %[2]s -A
+`, o.Name, resource, namespace)
+	if (Result{Operators: []Operator{o}}).brings(o.plan.API.Kind) {
+		text += fmt.Sprintf(`
+Before the release is uninstalled delete the custom resources: the operator has to be there for that.
+
+  kubectl delete %s -A --all
+`, resource)
+	}
+	return text
+}
