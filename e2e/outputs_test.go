@@ -52,7 +52,7 @@ func TestOutputs(t *testing.T) {
 			helm("install", "delivered", filepath.Join(written(t, "helm"), "memcached"), "-n", operators)
 		})
 		works(t, o)
-		helm("upgrade", "delivered", filepath.Join(written(t, "helm"), "memcached"), "-n", operators, "--set", "crd.keep=false")
+		helm("upgrade", "delivered", filepath.Join(written(t, "helm"), "memcached"), "-n", operators, "--set", "crd.keep=false", "--force-conflicts")
 		works(t, o)
 		helm("uninstall", "delivered", "-n", operators, "--wait")
 		if left := run(t, o.manifest, "kubectl", "get", "--ignore-not-found", "-o", "name", "-f", "-"); len(left) > 0 {
