@@ -50,8 +50,8 @@ func TestPublished(t *testing.T) {
 			t.Run(d.name, func(t *testing.T) { field{w}.play(t, d) })
 		}
 	}
-	for _, s := range incidents {
-		if s.about(w.subject) && !slices.Contains(foreign, s.name) {
+	for _, s := range w.subject.incidents() {
+		if !slices.Contains(foreign, s.name) {
 			t.Run(s.name, func(t *testing.T) { w.play(t, s) })
 		}
 	}

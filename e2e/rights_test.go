@@ -141,11 +141,7 @@ func (w *world) needing(t *testing.T, r removable, name string) (string, func())
 		}
 	case w.subject.templates && r.right == "patch "+w.subject.kind.Group+"/"+w.subject.kind.Resource:
 		return "a child is deleted", func() { // only the Sensor can say what it was
-			cr := w.make(t, name, 0)
-			d := w.hasChild(t, cr, 0)
-			if err := w.cluster.objects.Resource(deployments).Namespace(d.GetNamespace()).Delete(t.Context(), d.GetName(), metav1.DeleteOptions{}); err != nil {
-				t.Fatal(err)
-			}
+			w.dropChild(t, w.hasChild(t, w.make(t, name, 0), 0))
 		}
 	case role == "resync":
 		return "the resync runs", func() { created(); w.startResync(t) }

@@ -92,9 +92,11 @@ type scenario struct {
 	carriage bool
 }
 
-// about tells whether there is something to see with a subject.
-func (s scenario) about(w subject) bool {
-	return (s.engine == "" || s.engine == w.engine) && (!s.carriage || !w.templates)
+// incidents are those with something to see in a subject.
+func (s subject) incidents() []scenario {
+	return slices.DeleteFunc(slices.Clone(incidents), func(one scenario) bool {
+		return one.engine != "" && one.engine != s.engine || one.carriage && s.templates
+	})
 }
 
 // disturbance stops parts of the operators or of the cluster: for all the
@@ -146,10 +148,8 @@ func TestScenarios(t *testing.T) {
 			}
 			if s := f[0].subject; s.engine == "direct" {
 				t.Run("incidents", func(t *testing.T) {
-					for _, one := range incidents {
-						if one.about(s) {
-							t.Run(one.name, func(t *testing.T) { f[0].play(t, one) })
-						}
+					for _, one := range s.incidents() {
+						t.Run(one.name, func(t *testing.T) { f[0].play(t, one) })
 					}
 				})
 			}
@@ -195,13 +195,11 @@ func TestIncidents(t *testing.T) {
 			c := connect(t)
 			w := &world{subject: s, operator: c.install(t, s.name, s.definition(t))}
 			t.Run("incidents", func(t *testing.T) {
-				for _, one := range incidents {
-					if one.about(s) {
-						t.Run(one.name, func(t *testing.T) {
-							t.Parallel()
-							w.play(t, one)
-						})
-					}
+				for _, one := range s.incidents() {
+					t.Run(one.name, func(t *testing.T) {
+						t.Parallel()
+						w.play(t, one)
+					})
 				}
 			})
 		})
@@ -407,9 +405,7 @@ func childDeleted(t *testing.T, w *world) {
 	w.quiet(t, cr)
 	d := w.hasChild(t, cr, 0)
 	began := time.Now()
-	if err := w.cluster.objects.Resource(deployments).Namespace(d.GetNamespace()).Delete(t.Context(), d.GetName(), metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	w.dropChild(t, d)
 	w.cluster.await(t, "another Deployment", slow, deployments, d.GetNamespace(), func(s seen) bool {
 		owned := s.ownedBy(cr)
 		if w.published() {
@@ -419,6 +415,14 @@ func childDeleted(t *testing.T, w *world) {
 	})
 	w.measured("back after %s", seconds(time.Since(began)))
 	w.has(t, cr, 0)
+}
+
+// dropChild deletes the child by hand.
+func (w *world) dropChild(t *testing.T, d *unstructured.Unstructured) {
+	t.Helper()
+	if err := w.cluster.objects.Resource(deployments).Namespace(d.GetNamespace()).Delete(t.Context(), d.GetName(), metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // childForeign: an object of others in the place of a child stays as it is, and

@@ -214,8 +214,8 @@ func report(list *yaml.Node, definitions []definition, findings diag.List) error
 }
 
 // replace puts the objects into the items: in the place of the same object of an
-// earlier run, whose file and order stay; what an earlier run has
-// made and this one does not goes.
+// earlier run, whose file and order stay; what an earlier run has made and this
+// one does not goes.
 func replace(list *yaml.Node, result argoperator.Result) error {
 	all := field(list, "items")
 	if all == nil || all.Kind != yaml.SequenceNode {

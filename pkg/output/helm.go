@@ -1,14 +1,14 @@
 package output
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
 // Value is what a chart leaves open.
@@ -20,7 +20,6 @@ type Value struct {
 	// Pattern is what it may be: nothing that would mean something in YAML, JSON
 	// or jq, as it is put into all of them.
 	Pattern string
-	action  string // of the template
 }
 
 // chartFiles is a chart for each operator, in a directory of its name. With the
@@ -47,7 +46,10 @@ type chart struct {
 	Operator
 	values  []Value // those that appear
 	objects []map[string]any
-	api     bool // it brings a CustomResourceDefinition
+	api     bool              // it brings a CustomResourceDefinition
+	actions []string          // of a replacer: stand-ins to actions
+	filled  *strings.Replacer // stand-ins to what the definition says
+	opened  *strings.Replacer // stand-ins to actions
 }
 
 func newChart(o Operator) (*chart, error) {
@@ -55,37 +57,53 @@ func newChart(o Operator) (*chart, error) {
 		return nil, fmt.Errorf("%d adjustable objects for %d", len(o.Adjustable), len(o.Objects))
 	}
 	c := &chart{Operator: o}
-	for _, v := range o.Values {
-		v.action = "{{.Values." + v.Path + "}}"
-		if v.Path == "namespace" {
-			v.action = c.include("namespace")
-		}
-		if slices.ContainsFunc(o.Adjustable, func(o manifest.Object) bool { return holds(o, v.StandIn) }) {
-			c.values = append(c.values, v)
+	adjustable := make([]map[string]any, len(o.Objects))
+	for i, object := range o.Adjustable {
+		var err error
+		if adjustable[i], err = Fields(object); err != nil {
+			return nil, err
 		}
 	}
-	for i := range o.Objects {
-		plain, err := Fields(o.Objects[i])
+	if err := c.open(adjustable); err != nil {
+		return nil, err
+	}
+	for i, object := range o.Objects {
+		plain, err := Fields(object)
 		if err != nil {
 			return nil, err
 		}
-		adjustable, err := Fields(o.Adjustable[i])
+		template, err := c.template(adjustable[i], plain, "")
 		if err != nil {
-			return nil, err
-		}
-		template, err := c.template(adjustable, plain, "")
-		if err != nil {
-			return nil, fmt.Errorf("%s %s: %w", o.Objects[i].GetObjectKind().GroupVersionKind().Kind, o.Objects[i].GetName(), err)
+			return nil, fmt.Errorf("%s %s: %w", object.GetObjectKind().GroupVersionKind().Kind, object.GetName(), err)
 		}
 		c.objects = append(c.objects, template.(map[string]any))
-		c.api = c.api || component(o.Objects[i]) == "crd"
+		c.api = c.api || component(object) == "crd"
 	}
 	return c, nil
 }
 
-func holds(o manifest.Object, text string) bool {
-	data, err := json.Marshal(o)
-	return err == nil && strings.Contains(string(data), text)
+// open keeps the values that appear, and what is to be put in their places.
+func (c *chart) open(adjustable []map[string]any) error {
+	data, err := json.Marshal(adjustable)
+	if err != nil {
+		return fmt.Errorf("encoding the adjustable objects: %w", err)
+	}
+	defaults := []string{}
+	c.actions = []string{"{{", literalBraces}
+	for _, v := range c.Values {
+		if !bytes.Contains(data, []byte(v.StandIn)) {
+			continue
+		}
+		action := "{{.Values." + v.Path + "}}"
+		if v.Path == "namespace" {
+			action = c.include("namespace")
+		}
+		c.values = append(c.values, v)
+		defaults = append(defaults, v.StandIn, v.Default)
+		c.actions = append(c.actions, v.StandIn, action)
+	}
+	c.filled, c.opened = strings.NewReplacer(defaults...), strings.NewReplacer(c.actions...)
+	return nil
 }
 
 // include is the action that puts one of the chart's named templates in. No
@@ -139,16 +157,14 @@ var digest = regexp.MustCompile(`[0-9a-f]{16}`)
 // text is a string of the template. What differs from the plain string beside
 // the values has to be a digest.
 func (c *chart) text(adjustable, plain, at string) (string, error) {
-	defaults, actions := []string{}, []string{"{{", literalBraces}
-	for _, v := range c.values {
-		defaults = append(defaults, v.StandIn, v.Default)
-		actions = append(actions, v.StandIn, v.action)
+	filled := c.filled.Replace(adjustable)
+	if filled == plain {
+		return c.opened.Replace(adjustable), nil
 	}
-	filled := strings.NewReplacer(defaults...).Replace(adjustable)
 	if digest.ReplaceAllString(filled, "") != digest.ReplaceAllString(plain, "") {
 		return "", fmt.Errorf("%s: a value changes more than its own place", at)
 	}
-	known := digest.FindAllString(plain, -1)
+	known, actions := digest.FindAllString(plain, -1), slices.Clone(c.actions)
 	for i, made := range digest.FindAllString(filled, -1) {
 		if i < len(known) && made != known[i] {
 			actions = append(actions, made, known[i]+c.include("changed"))
@@ -201,14 +217,13 @@ func (c *chart) files() ([]File, error) {
 // kept makes a CustomResourceDefinition one that the release may leave out, and
 // that stays when the release goes: with it all custom resources would go.
 func kept(crd []byte) []byte {
-	const open, annotations = "metadata:\n", "  annotations:\n"
-	keep := "  {{- if .Values.crd.keep}}\n    helm.sh/resource-policy: keep\n  {{- end}}\n"
-	text := string(crd)
-	if strings.Contains(text, open+annotations) {
-		text = strings.Replace(text, open+annotations, open+annotations+keep, 1)
-	} else {
-		text = strings.Replace(text, open, open+"  {{- if .Values.crd.keep}}\n  annotations:\n    helm.sh/resource-policy: keep\n  {{- end}}\n", 1)
+	const annotations = "  annotations:\n"
+	text, policy := string(crd), "    helm.sh/resource-policy: keep\n"
+	at := "metadata:\n" + annotations
+	if !strings.Contains(text, at) {
+		at, policy = "metadata:\n", annotations+policy
 	}
+	text = strings.Replace(text, at, at+"  {{- if .Values.crd.keep}}\n"+policy+"  {{- end}}\n", 1)
 	return []byte("{{- if .Values.crd.install}}\n" + text + "{{- end}}\n")
 }
 
@@ -219,47 +234,81 @@ func (c *chart) head() ([]byte, error) {
 	})
 }
 
-// tree is the values by their keys, as values.yaml nests them.
-func (c *chart) tree() map[string]any {
-	tree := map[string]any{}
+// setting is what may stand in values.yaml: a value, or a switch.
+type setting struct {
+	path, description string
+	standard          any
+	schema            map[string]any // beside description and default
+}
+
+func (c *chart) settings() []setting {
+	var list []setting
 	for _, v := range c.values {
-		group, key, nested := strings.Cut(v.Path, ".")
-		if !nested {
-			tree[group] = v.Default
+		list = append(list, setting{v.Path, v.Description, v.Default, map[string]any{"type": "string", "pattern": v.Pattern}})
+	}
+	if c.api {
+		list = append(list,
+			setting{"crd.install", "Install the CustomResourceDefinition with the release.", true, map[string]any{"type": "boolean"}},
+			setting{"crd.keep", "Keep it when the release is uninstalled. Without it all custom resources go as well.", true, map[string]any{"type": "boolean"}})
+	}
+	return list
+}
+
+// nested is something of each setting, as values.yaml nests them.
+func nested(list []setting, of func(setting) any) map[string]any {
+	tree := map[string]any{}
+	for _, s := range list {
+		group, key, deeper := strings.Cut(s.path, ".")
+		if !deeper {
+			tree[group] = of(s)
 			continue
 		}
-		if tree[group] == nil {
-			tree[group] = map[string]any{}
+		inner, _ := tree[group].(map[string]any)
+		if inner == nil {
+			inner = map[string]any{}
+			tree[group] = inner
 		}
-		tree[group].(map[string]any)[key] = v.Default
+		inner[key] = of(s)
 	}
 	return tree
 }
 
-// valuesFile writes each value below what it is for.
+// standard is the values that the chart comes with; the switches are none.
+func (c *chart) standard() map[string]any {
+	tree := map[string]any{}
+	for key, value := range nested(c.settings(), func(s setting) any { return s.standard }) {
+		if key != "crd" {
+			tree[key] = value
+		}
+	}
+	return tree
+}
+
+// valuesFile writes each setting below what it is for.
 func (c *chart) valuesFile() ([]byte, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Values of the operator %s. The namespaces that it watches, and what is\n# reconciled how, is in its definition: generate the chart again.\n", c.Name)
 	last := ""
-	for _, v := range c.values {
-		group, key, nested := strings.Cut(v.Path, ".")
-		quoted, err := json.Marshal(v.Default) // a string of JSON is one of YAML
+	for _, s := range c.settings() {
+		group, key, deeper := strings.Cut(s.path, ".")
+		standard, err := json.Marshal(s.standard) // JSON is YAML
 		if err != nil {
-			return nil, fmt.Errorf("encoding value %s: %w", v.Path, err)
+			return nil, fmt.Errorf("encoding value %s: %w", s.path, err)
 		}
-		if !nested {
-			fmt.Fprintf(&b, "\n# %s\n%s: %s\n", v.Description, group, quoted)
-			continue
+		indent := ""
+		if deeper {
+			indent = "  "
+		} else {
+			key = group
 		}
 		if group != last {
-			fmt.Fprintf(&b, "\n%s:\n", group)
+			b.WriteString("\n")
+			if deeper {
+				b.WriteString(group + ":\n")
+			}
 		}
 		last = group
-		fmt.Fprintf(&b, "  # %s\n  %s: %s\n", v.Description, key, quoted)
-	}
-	if c.api {
-		b.WriteString("\ncrd:\n  # Install the CustomResourceDefinition with the release.\n  install: true\n" +
-			"  # Keep it when the release is uninstalled. Without it all custom resources go as well.\n  keep: true\n")
+		fmt.Fprintf(&b, "%[1]s# %[2]s\n%[1]s%[3]s: %[4]s\n", indent, s.description, key, standard)
 	}
 	return []byte(b.String()), nil
 }
@@ -267,29 +316,20 @@ func (c *chart) valuesFile() ([]byte, error) {
 // schema refuses values that are none, and keys that nothing reads. Charts that
 // depend on this one are given global values, which nothing reads either.
 func (c *chart) schema() ([]byte, error) {
-	object := func(properties map[string]any) map[string]any {
-		return map[string]any{"type": "object", "additionalProperties": false, "properties": properties}
-	}
-	properties := map[string]any{"global": map[string]any{"type": "object"}}
-	for _, v := range c.values {
-		group, key, nested := strings.Cut(v.Path, ".")
-		one := map[string]any{"type": "string", "pattern": v.Pattern, "description": v.Description, "default": v.Default}
-		if !nested {
-			properties[group] = one
-			continue
+	properties := nested(c.settings(), func(s setting) any {
+		one := maps.Clone(s.schema)
+		one["description"], one["default"] = s.description, s.standard
+		return one
+	})
+	groups := map[string]bool{}
+	for _, s := range c.settings() {
+		if group, _, deeper := strings.Cut(s.path, "."); deeper && !groups[group] {
+			groups[group] = true
+			properties[group] = closed(properties[group])
 		}
-		if properties[group] == nil {
-			properties[group] = object(map[string]any{})
-		}
-		properties[group].(map[string]any)["properties"].(map[string]any)[key] = one
 	}
-	if c.api {
-		properties["crd"] = object(map[string]any{
-			"install": map[string]any{"type": "boolean", "default": true, "description": "Install the CustomResourceDefinition with the release."},
-			"keep":    map[string]any{"type": "boolean", "default": true, "description": "Keep it when the release is uninstalled."},
-		})
-	}
-	schema := object(properties)
+	properties["global"] = map[string]any{"type": "object"}
+	schema := closed(properties)
 	schema["$schema"] = "http://json-schema.org/draft-07/schema#"
 	schema["title"] = "Values of " + c.Name
 	data, err := json.MarshalIndent(schema, "", "  ")
@@ -299,11 +339,16 @@ func (c *chart) schema() ([]byte, error) {
 	return append(data, '\n'), nil
 }
 
+// closed is the schema of an object that has these properties and no others.
+func closed(properties any) map[string]any {
+	return map[string]any{"type": "object", "additionalProperties": false, "properties": properties}
+}
+
 // helpers are the chart's named templates. Where a value is not the one that the
 // chart came with, the operator is another one: its digest says so, and custom
 // resources are reconciled again.
 func (c *chart) helpers() ([]byte, error) {
-	standard, err := json.Marshal(c.tree())
+	standard, err := json.Marshal(c.standard())
 	if err != nil {
 		return nil, fmt.Errorf("encoding the values: %w", err)
 	}
