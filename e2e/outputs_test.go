@@ -52,11 +52,23 @@ func TestOutputs(t *testing.T) {
 			helm("install", "delivered", filepath.Join(written(t, "helm"), "memcached"), "-n", operators)
 		})
 		works(t, o)
-		helm("upgrade", "delivered", filepath.Join(written(t, "helm"), "memcached"), "-n", operators, "--set", "crd.keep=false", "--force-conflicts")
+		helm("upgrade", "delivered", filepath.Join(written(t, "helm"), "memcached"), "-n", operators, "--set", "crd.keep=false")
 		works(t, o)
 		helm("uninstall", "delivered", "-n", operators, "--wait")
 		if left := run(t, o.manifest, "kubectl", "get", "--ignore-not-found", "-o", "name", "-f", "-"); len(left) > 0 {
 			t.Errorf("left behind:\n%s", left)
 		}
 	})
+	for name, definition := range map[string]string{
+		"direct":    definition,
+		"patches":   "testdata/patched",
+		"pods":      "../examples/memcached-logic",
+		"templates": "../examples/memcached-tutorial",
+	} {
+		t.Run("server-side/"+name, func(t *testing.T) {
+			apply := func(manifest []byte) { run(t, manifest, "kubectl", "apply", "--server-side", "-f", "-") }
+			o := connect(t).installBy(t, "server-side, "+name, definition, apply)
+			apply(o.manifest) // a conflict, had Argo Events written into what was given
+		})
+	}
 }

@@ -47,11 +47,14 @@ func Fields(o manifest.Object) (map[string]any, error) {
 }
 
 // noise are empty values that the Go types of Argo and Kubernetes write without
-// being asked. Any other empty value is kept: `emptyDir: {}` means something.
+// being asked. Any other empty value is kept: `emptyDir: {}` means something, and
+// so does the empty `host` of an http trigger: Argo Events would write it into the
+// Sensor, own the list of triggers from then on, and whoever applies server-side
+// (Helm, Argo CD) would have a conflict.
 var noise = map[string]bool{
 	"arguments": true, "inputs": true, "outputs": true, "resources": true,
 	"strategy": true, "metadata": true, "status": true, "name": true,
-	"host": true, "namespace": true, "schedule": true, "bearerTokenSecret": true,
+	"namespace": true, "schedule": true, "bearerTokenSecret": true,
 }
 
 // opaque are maps whose keys are the user's, not a type's: nothing in them is noise.
