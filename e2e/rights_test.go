@@ -171,12 +171,14 @@ func (w *world) unwanted(t *testing.T, cr *unstructured.Unstructured) {
 	w.merge(t, w.subject.kind, cr, `{"metadata":{"labels":{"look":"again"}}}`)
 }
 
-// stopWorkflow stops the next Workflow before it can say by itself how it went.
+// stopWorkflow stops the next Workflow of the operator before it can say by
+// itself how it went.
 func (w *world) stopWorkflow(t *testing.T) {
 	t.Helper()
+	sensor := w.only("Sensor").GetName()
 	running := func(o *unstructured.Unstructured) bool {
 		nodes, _, _ := unstructured.NestedMap(o.Object, "status", "nodes")
-		return o.GetLabels()["events.argoproj.io/sensor"] != "" && !completed(o) && len(nodes) > 0
+		return o.GetLabels()["events.argoproj.io/sensor"] == sensor && !completed(o) && len(nodes) > 0
 	}
 	s := w.cluster.await(t, "a Workflow", slow, workflows, operators, func(s seen) bool { return slices.ContainsFunc(s, running) })
 	one := s[slices.IndexFunc(s, running)]
