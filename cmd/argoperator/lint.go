@@ -1,38 +1,228 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/lint"
 )
 
+type lintFlags struct {
+	from   sourceFlags
+	format string
+	config string
+	fix    bool
+}
+
 func newLint(s streams) *cobra.Command {
-	var from sourceFlags
-	var format string
-	formats := []string{"text", "json"}
+	var flags lintFlags
+	formats := []string{"text", "json", "sarif", "github", "junit"}
 	cmd := &cobra.Command{
 		Use:   "lint",
-		Short: "Report everything that is wrong with definitions",
+		Short: "Report everything that is wrong with definitions, or with manifests of others",
+		Long: `Report everything that is wrong with definitions; and with manifests that
+others have written: EventSources, Sensors, EventBuses, Workflows and their
+templates, and the roles and ConfigMaps that belong to them. What a file holds
+says which it is. The rules, and why: docs/reference/rules.md.
+
+A finding is accepted by a comment behind the line or above it, and for a whole
+object above its first line:
+
+  # argoperator:ignore CODE REASON
+
+and for whole directories by the configuration (docs/how-to/lint.md), which is
+read from ` + lint.ConfigFile + ` where there is one.`,
 		Example: `  argoperator lint -f .
-  argoperator lint -f operators -R -o json`,
+  argoperator lint -f manifests -R -o sarif > findings.sarif
+  argoperator lint -f manifests --fix`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if err := oneOf("output", format, formats); err != nil {
+			if err := oneOf("output", flags.format, formats); err != nil {
 				return err
 			}
-			return lint(s, &from, format)
+			return runLint(s, flags)
 		},
 	}
-	from.register(cmd)
-	cmd.Flags().StringVarP(&format, "output", "o", "text", "output format: text|json")
+	flags.from.register(cmd)
+	cmd.Flags().StringVarP(&flags.format, "output", "o", "text", "output format: text|json|sarif|github|junit")
+	cmd.Flags().StringVar(&flags.config, "config", "", "file that says which rules count for what (default "+lint.ConfigFile+", if there is one)")
+	cmd.Flags().BoolVar(&flags.fix, "fix", false, "mend the manifests of others in place, where nothing can be meant but one thing")
 	completeWith(cmd, "output", formats)
 	return cmd
 }
 
-func lint(s streams, from *sourceFlags, format string) error {
-	result, sources, err := from.generate(s.in, argoperator.Options{})
+func runLint(s streams, flags lintFlags) error {
+	config, err := readLintConfig(s, flags.config)
 	if err != nil {
 		return err
 	}
-	return printReport(s, sources, result.Findings, format)
+	sources, findings, err := flags.from.read(s.in)
+	if err != nil {
+		return err
+	}
+	definitions, manifests := divide(sources)
+	if flags.fix {
+		if manifests, err = fixManifests(s, manifests, config); err != nil {
+			return err
+		}
+	}
+	if len(definitions) > 0 {
+		result, err := argoperator.Generate(definitions, argoperator.Options{})
+		if err != nil {
+			return err
+		}
+		findings = append(findings, result.Findings...)
+	}
+	more, err := lint.Manifests(manifests, config)
+	if err != nil {
+		return err
+	}
+	return printFindings(s, append(definitions, manifests...), append(findings, more...).Sorted(), flags.format)
+}
+
+// ours is an object in argoperator's own language.
+var ours = regexp.MustCompile(`(?m)^[\s{]*"?apiVersion"?:\s*"?argoperator\.dev/`)
+
+// divide tells definitions from manifests of others. What lies with a definition
+// is its own; what holds neither is left to the reader of definitions.
+func divide(sources []argoperator.Source) (definitions, manifests []argoperator.Source) {
+	homes := map[string]bool{}
+	for _, source := range sources {
+		if ours.Match(source.Data) {
+			homes[path.Dir(source.Name)] = true
+		}
+	}
+	var neither []argoperator.Source
+	for _, source := range sources {
+		switch {
+		case ours.Match(source.Data) || beside(homes, source.Name):
+			definitions = append(definitions, source)
+		case lint.Holds(source):
+			manifests = append(manifests, source)
+		default:
+			neither = append(neither, source)
+		}
+	}
+	for _, source := range neither {
+		if !source.Lenient || len(manifests) == 0 {
+			definitions = append(definitions, source)
+		} else {
+			manifests = append(manifests, source) // a ConfigMap of theirs, say
+		}
+	}
+	return definitions, manifests
+}
+
+func beside(homes map[string]bool, name string) bool {
+	for dir := path.Dir(name); ; dir = path.Dir(dir) {
+		if homes[dir] {
+			return true
+		}
+		if dir == path.Dir(dir) {
+			return false
+		}
+	}
+}
+
+// readLintConfig reads the named file, or the one that is there by itself.
+func readLintConfig(s streams, name string) (*lint.Config, error) {
+	file := name
+	if file == "" {
+		file = lint.ConfigFile
+	}
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) && name == "" {
+		return nil, nil
+	}
+	var findings diag.List
+	if errors.Is(err, fs.ErrNotExist) {
+		findings.Add(diag.Position{File: name}, diag.FileNotFound, "no such file or directory", "check the name given with --config")
+		return nil, report(s, nil, findings.Sorted())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the configuration: %w", err)
+	}
+	config, findings := lint.ReadConfig(filepath.ToSlash(file), data)
+	if findings.HasErrors() {
+		return nil, report(s, nil, findings.Sorted())
+	}
+	return config, nil
+}
+
+// fixManifests writes what can be mended, and returns what is there then.
+func fixManifests(s streams, manifests []argoperator.Source, config *lint.Config) ([]argoperator.Source, error) {
+	for _, source := range manifests {
+		if source.Name == "-" {
+			return nil, usagef("--fix cannot write to standard input")
+		}
+	}
+	fixed, err := lint.Fixed(manifests, config)
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range fixed {
+		info, err := os.Stat(file.Name)
+		if err != nil {
+			return nil, fmt.Errorf("mending a file: %w", err)
+		}
+		if err := os.WriteFile(file.Name, file.Data, info.Mode().Perm()); err != nil {
+			return nil, fmt.Errorf("mending a file: %w", err)
+		}
+		fmt.Fprintf(s.err, "mended %s\n", file.Name)
+		for i := range manifests {
+			if manifests[i].Name == file.Name {
+				manifests[i].Data = file.Data
+			}
+		}
+	}
+	return manifests, nil
+}
+
+const rulesPage = "https://github.com/argoperator/argoperator/blob/main/docs/reference/rules.md"
+
+// linter is argoperator as reports name it.
+func linter() diag.Tool {
+	tool := diag.Tool{Name: "argoperator", Version: buildFacts().Version, URI: "https://github.com/argoperator/argoperator"}
+	for _, r := range lint.Rules() {
+		tool.Rules = append(tool.Rules, diag.ToolRule{
+			Code: r.Code, Summary: r.Summary, URI: rulesPage + "#" + r.Code,
+			Help: r.Why + "\n\n" + strings.ToUpper(r.Fix[:1]) + r.Fix[1:] + ".",
+		})
+	}
+	for _, c := range diag.Codes() {
+		tool.Rules = append(tool.Rules, diag.ToolRule{Code: c.Code, Summary: c.Doc, URI: strings.Replace(rulesPage, "rules", "findings", 1) + "#" + c.Code, Help: c.Doc})
+	}
+	return tool
+}
+
+// printFindings prints findings as the result of the command.
+func printFindings(s streams, sources []argoperator.Source, findings diag.List, format string) error {
+	var err error
+	switch format {
+	case "sarif":
+		err = diag.SARIF(s.out, findings, linter())
+	case "github":
+		err = diag.GitHub(s.out, findings)
+	case "junit":
+		err = diag.JUnit(s.out, findings, "argoperator lint")
+	default:
+		return printReport(s, sources, findings, format)
+	}
+	if err != nil {
+		return err
+	}
+	if findings.HasErrors() {
+		return errFindings
+	}
+	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/lint"
 )
 
 // sourceFlags say which files to read.
@@ -70,7 +71,7 @@ func (f *sourceFlags) readOne(name string, stdin io.Reader) ([]argoperator.Sourc
 			return err
 		case entry.IsDir() && path != name && !f.recursive:
 			return fs.SkipDir
-		case entry.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)):
+		case entry.IsDir() || entry.Name() == lint.ConfigFile || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)):
 			return nil
 		}
 		found, err := f.readFile(path, true)

@@ -84,6 +84,11 @@ var rooms = []room{
 		},
 	},
 	{
+		path:   "pkg/lint",
+		below:  []string{"pkg/diag", "pkg/definition", "pkg/manifest", "pkg/check"},
+		others: []string{"go.yaml.in/yaml/v3", "k8s.io/apimachinery/pkg/runtime/schema"},
+	},
+	{
 		path:   "pkg/krm",
 		below:  []string{"pkg/diag", "pkg/apis/v1alpha1", "pkg/output", "pkg/argoperator"},
 		others: []string{"go.yaml.in/yaml/v3"},
@@ -100,7 +105,7 @@ var rooms = []room{
 	},
 	{
 		path:   "cmd/argoperator",
-		below:  []string{"pkg/argoperator", "pkg/diag", "pkg/output", "pkg/explain", "pkg/krm", "pkg/simulate", "pkg/testsuite", "pkg/scaffold", "pkg/apis/v1alpha1"},
+		below:  []string{"pkg/argoperator", "pkg/diag", "pkg/output", "pkg/explain", "pkg/lint", "pkg/krm", "pkg/simulate", "pkg/testsuite", "pkg/scaffold", "pkg/apis/v1alpha1"},
 		others: []string{"github.com/spf13/cobra", "golang.org/x/term", "k8s.io/apimachinery/pkg/util/validation", "k8s.io/apimachinery/pkg/util/version"},
 	},
 	{path: reporter, others: []string{"sigs.k8s.io/yaml"}},
@@ -117,7 +122,7 @@ var (
 		"github.com/argoproj/argo-events/pkg/eventsources", "github.com/argoproj/argo-events/pkg/eventbus",
 		"github.com/argoproj/argo-workflows/v3/workflow",
 	}
-	reachEngines = []string{"pkg/simulate", "pkg/check", "pkg/argoperator", "pkg/krm", "pkg/testsuite", "pkg/scaffold", "cmd/argoperator"}
+	reachEngines = []string{"pkg/simulate", "pkg/check", "pkg/argoperator", "pkg/lint", "pkg/krm", "pkg/testsuite", "pkg/scaffold", "cmd/argoperator"}
 )
 
 // pkg is what `go list` says of a package.

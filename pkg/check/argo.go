@@ -15,36 +15,40 @@ import (
 
 // eventBuses asks Argo about every EventBus, and about the one thing it does
 // not: a stream wants three replicas unless told otherwise.
-func eventBuses(o objects) []Problem {
-	return each(o, func(r *report, bus *eventsv1.EventBus) {
-		if err := eventbus.ValidateEventBus(bus); err != nil {
-			r.add(field.NewPath("spec"), CodeEventBus, "", "%v", err)
-		}
-		js := bus.Spec.JetStream
-		if js != nil && js.Replicas != nil && *js.Replicas == 1 && js.StreamConfig == nil {
-			r.add(field.NewPath("spec", "jetstream", "streamConfig"), CodeEventBus, `set it to "replicas: 1"`,
-				"a bus of one server never gets its stream, which wants three replicas by default")
-		}
-	})
+func eventBuses(o objects) []Problem { return each(o, eventBus) }
+
+func eventBus(r *report, bus *eventsv1.EventBus) {
+	if err := eventbus.ValidateEventBus(bus); err != nil {
+		r.add(field.NewPath("spec"), CodeEventBus, "", "%v", err)
+	}
+	js := bus.Spec.JetStream
+	if js != nil && js.Replicas != nil && *js.Replicas == 1 && js.StreamConfig == nil {
+		r.add(field.NewPath("spec", "jetstream", "streamConfig"), CodeEventBus, `set it to "replicas: 1"`,
+			"a bus of one server never gets its stream, which wants three replicas by default")
+	}
 }
 
 // sensors asks Argo about every Sensor. A bus that is not emitted is taken for
 // a JetStream, which is all that atLeastOnce works on.
 func sensors(o objects) []Problem {
 	return each(o, func(r *report, s *eventsv1.Sensor) {
-		bus, ok := find[*eventsv1.EventBus](o, s.Namespace, busName(s.Spec.EventBusName))
-		if !ok {
-			bus = &eventsv1.EventBus{Spec: eventsv1.EventBusSpec{JetStream: &eventsv1.JetStreamBus{}}}
-		}
-		if err := sensor.ValidateSensor(s, bus); err != nil {
-			r.add(field.NewPath("spec"), CodeSensor, "", "%v", err)
-		}
+		onBus(r, o, s)
 		for _, t := range triggers(s) {
 			if wf := t.workflow(); wf != nil {
 				triggeredWorkflow(r, o, s, t, wf)
 			}
 		}
 	})
+}
+
+func onBus(r *report, o objects, s *eventsv1.Sensor) {
+	bus, ok := find[*eventsv1.EventBus](o, s.Namespace, busName(s.Spec.EventBusName))
+	if !ok {
+		bus = &eventsv1.EventBus{Spec: eventsv1.EventBusSpec{JetStream: &eventsv1.JetStreamBus{}}}
+	}
+	if err := sensor.ValidateSensor(s, bus); err != nil {
+		r.add(field.NewPath("spec"), CodeSensor, "", "%v", err)
+	}
 }
 
 func busName(name string) string {

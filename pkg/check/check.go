@@ -1,6 +1,7 @@
 // Package check says whether emitted objects are legal: whether the API server
 // and Argo accept them, whether everything they refer to is there, and whether
-// they keep the rules that make an operator reliable.
+// they keep the rules that make an operator reliable. Of objects that somebody
+// else has written Foreign says the same, as far as one can without the cluster.
 //
 // The rule of this room: it judges what was emitted, decoded again from the
 // bytes that leave the house, and never asks how it was made. With pkg/simulate

@@ -13,21 +13,21 @@ import (
 // customResources runs what the API server runs when a CustomResourceDefinition
 // is created: defaulting, conversion, and validation with structural schemas,
 // defaults, CEL compilation and CEL cost.
-func customResources(o objects) []Problem {
-	return each(o, func(r *report, v1 *apiextensionsv1.CustomResourceDefinition) {
-		apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(v1)
-		crd := &apiextensions.CustomResourceDefinition{}
-		if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(v1, crd, nil); err != nil {
-			r.add(nil, CodeCRD, "", "%v", err)
-			return
-		}
-		prepareForCreate(crd)
-		for _, err := range validation.ValidateCustomResourceDefinition(context.Background(), crd) {
-			r.problems = append(r.problems, Problem{
-				Object: reference(v1), Path: err.Field, Code: CodeCRD, Message: verdict(err),
-			})
-		}
-	})
+func customResources(o objects) []Problem { return each(o, customResource) }
+
+func customResource(r *report, v1 *apiextensionsv1.CustomResourceDefinition) {
+	apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(v1)
+	crd := &apiextensions.CustomResourceDefinition{}
+	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(v1, crd, nil); err != nil {
+		r.add(nil, CodeCRD, "", "%v", err)
+		return
+	}
+	prepareForCreate(crd)
+	for _, err := range validation.ValidateCustomResourceDefinition(context.Background(), crd) {
+		r.problems = append(r.problems, Problem{
+			Object: reference(v1), Path: err.Field, Code: CodeCRD, Message: verdict(err),
+		})
+	}
 }
 
 // prepareForCreate is what the API server's strategy does before it validates.

@@ -130,7 +130,10 @@ func covered(r *report, t trigger) {
 
 // destination walks a dest down a JSON document and says why it cannot be
 // written; "" when it can. Keys of an object may be new, elements of a list not.
-func destination(document any, dest string) string {
+func destination(document any, dest string) string { return destinationWithin(document, dest, 0) }
+
+// destinationWithin lets a list grow by so many elements.
+func destinationWithin(document any, dest string, more int) string {
 	data, ok := document.([]byte)
 	if !ok {
 		var err error
@@ -146,10 +149,12 @@ func destination(document any, dest string) string {
 		index, err := strconv.Atoi(segment)
 		switch v := value.(type) {
 		case []any:
-			if err != nil || index < 0 || index >= len(v) {
+			if err != nil || index < 0 || index >= len(v)+more {
 				return fmt.Sprintf("a list of %d has no element %q", len(v), segment)
 			}
-			value = v[index]
+			if value = nil; index < len(v) {
+				value = v[index]
+			}
 		case map[string]any:
 			value = v[segment]
 		case nil:

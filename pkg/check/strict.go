@@ -37,6 +37,8 @@ func newObject(kind schema.GroupVersionKind) manifest.Object {
 		return &wfv1.Workflow{}
 	case "argoproj.io/v1alpha1 WorkflowTemplate":
 		return &wfv1.WorkflowTemplate{}
+	case "argoproj.io/v1alpha1 ClusterWorkflowTemplate":
+		return &wfv1.ClusterWorkflowTemplate{}
 	case "argoproj.io/v1alpha1 CronWorkflow":
 		return &wfv1.CronWorkflow{}
 	case "monitoring.coreos.com/v1 PodMonitor":

@@ -84,6 +84,10 @@ func (t trigger) parameters() []sourced {
 	if k := t.Template.K8s; k != nil {
 		out = append(out, at(t.path.Child("template", "k8s", "parameters"), "k8s", k.Parameters, t.resource())...)
 	}
+	if w := t.Template.ArgoWorkflow; w != nil {
+		data, _ := t.carries()
+		out = append(out, at(t.path.Child("template", "argoWorkflow", "parameters"), "argoWorkflow", w.Parameters, data)...)
+	}
 	if h := t.Template.HTTP; h != nil {
 		path := t.path.Child("template", "http")
 		out = append(out, at(path.Child("parameters"), "http", h.Parameters, h)...)

@@ -145,6 +145,16 @@ func (o Object) KeyPosition(path string) diag.Position {
 	return o.positions.atKey(append(slices.Clip(o.base), diag.Steps(o.Fields, path)...))
 }
 
+// Entry is the key and the value at a path as they are written; the key is nil
+// for an entry of a list, both are where nothing stands there.
+func (o Object) Entry(path string) (key, value *yaml.Node) {
+	key, value, exact := o.positions.find(append(slices.Clip(o.base), diag.Steps(o.Fields, path)...))
+	if !exact {
+		return nil, nil
+	}
+	return key, value
+}
+
 // Group of the object's kind; empty for the core group.
 func (o Object) Group() string {
 	group, _ := SplitAPIVersion(o.Text("apiVersion"))

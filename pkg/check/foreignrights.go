@@ -1,0 +1,244 @@
+package check
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// rightsRules are about roles and service accounts.
+func rightsRules() []Rule {
+	return []Rule{
+		{
+			Code:    "unknown-verb",
+			Summary: "A role grants a verb that does not exist.",
+			Why:     "Verbs are those of Kubernetes and not of HTTP: post and put grant nothing.",
+			Fix:     "create for post, update for put; or remove it",
+			look:    eachRule(unknownVerbs),
+		},
+		{
+			Code:    "wildcard-right",
+			Warning: true,
+			Summary: "A role grants a wildcard.",
+			Why:     "It grants what nobody has looked at, kinds that do not exist yet included.",
+			Fix:     "name what is needed",
+			look:    eachRule(wildcardRight),
+		},
+		{
+			Code:    "powerful-right",
+			Warning: true,
+			Summary: "A role grants what leads to other rights.",
+			Why:     "Who may exec into pods, impersonate, bind or escalate has the rights of others as well.",
+			Fix:     "remove it",
+			look:    eachRule(powerful),
+		},
+		{
+			Code:    "shared-account",
+			Warning: true,
+			Summary: "One service account serves EventSources, Sensors and Workflows.",
+			Why:     "Each has the rights of all: a program in a Workflow may create Workflows and read what the EventSource watches.",
+			Fix:     "one service account for each of them",
+			look:    sharedAccount,
+		},
+		{
+			Code:    "no-task-results",
+			Warning: true,
+			Summary: "The service account of a Workflow may not report results.",
+			Why:     "The executor writes WorkflowTaskResults; without the right every Workflow fails, since Argo Workflows 3.6 without a way out.",
+			Fix:     "grant create and patch on workflowtaskresults.argoproj.io",
+			look:    eachFlow(noTaskResults),
+		},
+		{
+			Code:    "no-watch-right",
+			Warning: true,
+			Summary: "The service account of an EventSource may not watch what it is to watch.",
+			Why:     "Its pod tries for ever and stays Running: nothing says so but its log.",
+			Fix:     "grant list and watch",
+			look:    on(noWatch),
+		},
+		{
+			Code:    "no-trigger-right",
+			Warning: true,
+			Summary: "The service account of a Sensor may not do what a trigger does.",
+			Why:     "Each event is answered with 403, and lost when the tries are used up.",
+			Fix:     "grant it",
+			look:    eachTrigger(noTriggerRight),
+		},
+	}
+}
+
+// eachRule lets a rule look at every rule of every role.
+func eachRule(look func(*inspection, *field.Path, rbacv1.PolicyRule)) func(*inspection) {
+	return func(i *inspection) {
+		var rules []rbacv1.PolicyRule
+		switch o := i.object.(type) {
+		case *rbacv1.Role:
+			rules = o.Rules
+		case *rbacv1.ClusterRole:
+			rules = o.Rules
+		}
+		for n, rule := range rules {
+			look(i, field.NewPath("rules").Index(n), rule)
+		}
+	}
+}
+
+// kubernetesVerbs are those that some API of Kubernetes knows.
+var kubernetesVerbs = []string{
+	"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "*",
+	"use", "bind", "escalate", "impersonate", "approve", "sign", "attest", "proxy", "head", "options",
+}
+
+func unknownVerbs(i *inspection, path *field.Path, rule rbacv1.PolicyRule) {
+	ours := !slices.ContainsFunc(rule.APIGroups, func(g string) bool {
+		return strings.Contains(g, ".") && !strings.HasSuffix(g, "k8s.io") && g != argoGroup
+	})
+	for n, verb := range rule.Verbs {
+		foreign := !ours && !slices.Contains([]string{"post", "put"}, verb) // an aggregated API may have verbs of its own
+		if len(rule.NonResourceURLs) == 0 && !foreign && !slices.Contains(kubernetesVerbs, verb) {
+			i.wrong(path.Child("verbs").Index(n), "%q is no verb of Kubernetes", verb)
+		}
+	}
+}
+
+func wildcardRight(i *inspection, path *field.Path, rule rbacv1.PolicyRule) {
+	for name, list := range map[string][]string{"apiGroups": rule.APIGroups, "resources": rule.Resources, "verbs": rule.Verbs} {
+		if n := slices.IndexFunc(list, func(s string) bool { return strings.Contains(s, "*") }); n >= 0 {
+			i.wrong(path.Child(name).Index(n), "grants all %s", name)
+		}
+	}
+}
+
+func powerful(i *inspection, path *field.Path, rule rbacv1.PolicyRule) {
+	for n, resource := range rule.Resources {
+		if slices.Contains([]string{"pods/exec", "pods/attach", "pods/ephemeralcontainers", "nodes/proxy", "serviceaccounts/token"}, resource) &&
+			(has(rule.Verbs, "create") || has(rule.Verbs, "get")) {
+			i.wrong(path.Child("resources").Index(n), "%s leads to the rights of other accounts", resource)
+		}
+	}
+	for n, verb := range rule.Verbs {
+		if slices.Contains([]string{"impersonate", "bind", "escalate"}, verb) {
+			i.wrong(path.Child("verbs").Index(n), "%s leads to the rights of others", verb)
+		}
+	}
+}
+
+// servesAs are the accounts of what runs, by what they run: names, as a Sensor
+// often states no namespace.
+func (s *surroundings) servesAs(name string) []role {
+	roles := map[role]bool{}
+	for _, object := range s.all {
+		switch o := object.(type) {
+		case *eventsv1.EventSource:
+			roles[roleSource] = roles[roleSource] || eventsAccount(o.Spec.Template) == name
+		case *eventsv1.Sensor:
+			roles[roleSensor] = roles[roleSensor] || eventsAccount(o.Spec.Template) == name
+		}
+		for _, f := range s.flowsOf(object) {
+			roles[roleWorkflow] = roles[roleWorkflow] || f.spec.ServiceAccountName == name
+		}
+	}
+	maps.DeleteFunc(roles, func(_ role, serves bool) bool { return !serves })
+	return slices.Sorted(maps.Keys(roles))
+}
+
+func sharedAccount(i *inspection) {
+	name, path := "", field.NewPath("spec", "template", "serviceAccountName")
+	switch o := i.object.(type) {
+	case *eventsv1.EventSource:
+		name = eventsAccount(o.Spec.Template)
+	case *eventsv1.Sensor:
+		name = eventsAccount(o.Spec.Template)
+	}
+	if roles := i.among.servesAs(name); name != "" && name != "default" && len(roles) > 1 {
+		i.wrong(path, "service account %s serves as %v at once", name, roles)
+	}
+}
+
+// bound tells whether anything is granted to the account among the objects:
+// where nothing is, its roles are elsewhere.
+func (s *surroundings) bound(a account) bool {
+	return slices.ContainsFunc(s.grants, func(g grant) bool { return sameAccount(g.account, a) })
+}
+
+func sameAccount(a, b account) bool {
+	return a.name == b.name && (a.namespace == b.namespace || a.namespace == "" || b.namespace == "")
+}
+
+// granted tells whether a call is allowed, in whatever namespace where it states none.
+func (s *surroundings) granted(c call) bool {
+	return slices.ContainsFunc(s.grants, func(g grant) bool {
+		if !sameAccount(g.account, c.account) {
+			return false
+		}
+		one := c
+		one.account = g.account
+		if c.namespace == "" {
+			one.namespace = g.namespace
+		}
+		if len(g.rule.ResourceNames) > 0 && one.name == "" {
+			one.name = g.rule.ResourceNames[0]
+		}
+		return g.allows(one)
+	})
+}
+
+// missing are the verbs that an account lacks, where its roles are known.
+func (s *surroundings) missing(c call, verbs ...string) []string {
+	if !s.bound(c.account) || c.account.name == "default" {
+		return nil
+	}
+	return slices.DeleteFunc(verbs, func(verb string) bool {
+		c.verb = verb
+		return s.granted(c)
+	})
+}
+
+func noTaskResults(i *inspection, f flow) {
+	p := pod{spec: f.spec}
+	if !i.targets.Workflows.atLeast(3, 4) || f.spec.ServiceAccountName == "" || f.settled() && !f.driven {
+		return
+	}
+	c := call{account: account{i.object.GetNamespace(), p.executor()}, group: argoGroup, resource: "workflowtaskresults"}
+	if lacks := i.among.missing(c, "create", "patch"); len(lacks) > 0 {
+		i.wrong(f.path.Child("serviceAccountName"), "service account %s may not %s workflowtaskresults", c.account.name, strings.Join(lacks, " and "))
+	}
+}
+
+func noWatch(i *inspection, s *eventsv1.EventSource) {
+	for _, name := range slices.Sorted(maps.Keys(s.Spec.Resource)) {
+		e := s.Spec.Resource[name]
+		c := call{account: account{s.Namespace, eventsAccount(s.Spec.Template)}, group: e.Group, resource: e.Resource, namespace: e.Namespace}
+		if lacks := i.among.missing(c, "list", "watch"); len(lacks) > 0 {
+			i.wrong(field.NewPath("spec", "resource").Key(name), "service account %s may not %s %s",
+				c.account.name, strings.Join(lacks, " and "), qualified(c.group, c.resource))
+		}
+	}
+}
+
+func noTriggerRight(i *inspection, s *eventsv1.Sensor, t trigger) {
+	by := account{s.Namespace, eventsAccount(s.Spec.Template)}
+	var c call
+	var verbs []string
+	switch {
+	case t.Template.ArgoWorkflow != nil && t.Template.ArgoWorkflow.Operation == eventsv1.Submit:
+		c, verbs = call{group: argoGroup, resource: "workflows"}, []string{"create"}
+	case t.Template.K8s != nil && t.resource() != nil && t.parts() == nil:
+		c, verbs = triggerCall(s, t), operationVerbs[t.Template.K8s.Operation]
+		if _, ok := handled(t); !ok {
+			return
+		}
+	default:
+		return
+	}
+	c.account, c.namespace = by, ""
+	if lacks := i.among.missing(c, slices.Clone(verbs)...); len(lacks) > 0 {
+		i.mend(t.path.Child("template"), fmt.Sprintf("grant %s on %s", strings.Join(lacks, " and "), qualified(c.group, c.resource)),
+			"service account %s may not %s %s", by.name, strings.Join(lacks, " and "), qualified(c.group, c.resource))
+	}
+}

@@ -1,0 +1,207 @@
+package check
+
+import (
+	"encoding/json"
+	"slices"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+
+	"github.com/argoperator/argoperator/pkg/manifest"
+)
+
+// surroundings are objects of others together, with what follows from them.
+type surroundings struct {
+	all    objects
+	grants []grant
+	reach  map[string]*reach // of WorkflowTemplates, by name
+}
+
+// reach is how events come to a WorkflowTemplate.
+type reach struct {
+	launched bool // as a Workflow of its own: workflowTemplateRef
+	fed      bool // with data of the event
+}
+
+func newSurroundings(list objects) *surroundings {
+	s := &surroundings{all: list, grants: grantsOf(list), reach: map[string]*reach{}}
+	for _, sensor := range all[*eventsv1.Sensor](list) {
+		for _, f := range carriedFlows(sensor) {
+			s.follow(f.spec, f.fed)
+		}
+	}
+	return s
+}
+
+// follow notes the templates that a Workflow leads to.
+func (s *surroundings) follow(spec wfv1.WorkflowSpec, fed bool) {
+	if ref := spec.WorkflowTemplateRef; ref != nil {
+		s.arrive(ref.Name, fed, true)
+	}
+	for _, name := range calledTemplates(spec) {
+		s.arrive(name, fed, false)
+	}
+}
+
+func (s *surroundings) arrive(name string, fed, launched bool) {
+	r := s.reach[name]
+	known := r != nil && (r.fed || !fed)
+	if r == nil {
+		r = &reach{}
+		s.reach[name] = r
+	}
+	r.launched, r.fed = r.launched || launched, r.fed || fed
+	if known {
+		return
+	}
+	for _, t := range all[*wfv1.WorkflowTemplate](s.all) {
+		if t.Name == name {
+			s.follow(t.Spec, fed)
+		}
+	}
+}
+
+// calledTemplates are the WorkflowTemplates whose templates a Workflow calls.
+func calledTemplates(spec wfv1.WorkflowSpec) []string {
+	data, err := json.Marshal(spec.Templates)
+	var value any
+	if err != nil || json.Unmarshal(data, &value) != nil {
+		return nil
+	}
+	var names []string
+	var walk func(any)
+	walk = func(value any) {
+		switch v := value.(type) {
+		case []any:
+			for _, inner := range v {
+				walk(inner)
+			}
+		case map[string]any:
+			if ref, ok := v["templateRef"].(map[string]any); ok {
+				if name, ok := ref["name"].(string); ok && !slices.Contains(names, name) {
+					names = append(names, name)
+				}
+			}
+			for _, inner := range v {
+				walk(inner)
+			}
+		}
+	}
+	walk(value)
+	return names
+}
+
+// flow is what a Workflow is to run, wherever it stands.
+type flow struct {
+	spec   wfv1.WorkflowSpec
+	path   *field.Path
+	whole  bool // it runs as a Workflow of its own, and is not only called
+	driven bool // events start it
+	fed    bool // with their data
+}
+
+// flowsOf are those in an object.
+func (s *surroundings) flowsOf(object manifest.Object) []flow {
+	spec := field.NewPath("spec")
+	switch o := object.(type) {
+	case *wfv1.Workflow:
+		return []flow{{spec: o.Spec, path: spec, whole: true}}
+	case *wfv1.CronWorkflow:
+		return []flow{{spec: o.Spec.WorkflowSpec, path: spec.Child("workflowSpec"), whole: true}}
+	case *wfv1.WorkflowTemplate:
+		f := flow{spec: o.Spec, path: spec, whole: o.Spec.Entrypoint != ""}
+		if r := s.reach[o.Name]; r != nil {
+			f.driven, f.fed, f.whole = true, r.fed, r.launched
+		}
+		return []flow{f}
+	case *wfv1.ClusterWorkflowTemplate:
+		return []flow{{spec: o.Spec, path: spec, whole: o.Spec.Entrypoint != ""}}
+	case *eventsv1.Sensor:
+		return carriedFlows(o)
+	}
+	return nil
+}
+
+// carriedFlows are the Workflows that a Sensor creates.
+func carriedFlows(s *eventsv1.Sensor) []flow {
+	var out []flow
+	for _, t := range triggers(s) {
+		data, path := t.carries()
+		wf := &wfv1.Workflow{}
+		if data == nil || yaml.Unmarshal(data, wf) != nil || wf.Kind != "Workflow" {
+			continue
+		}
+		out = append(out, flow{spec: wf.Spec, path: path.Child("spec"), whole: true, driven: true, fed: len(t.fills()) > 0})
+	}
+	return out
+}
+
+// carries is the object that a trigger creates or changes, as bytes, and where
+// it stands; nil for none.
+func (t trigger) carries() ([]byte, *field.Path) {
+	if w := t.Template.ArgoWorkflow; w != nil && w.Source != nil && w.Source.Resource != nil {
+		return w.Source.Resource.Value, t.path.Child("template", "argoWorkflow", "source", "resource")
+	}
+	if t.resource() != nil {
+		return t.resource(), t.resourcePath()
+	}
+	return nil, nil
+}
+
+// fills are the parameters that write into the object that a trigger carries.
+func (t trigger) fills() []sourced {
+	return slices.DeleteFunc(t.parameters(), func(p sourced) bool { return p.list != "k8s" && p.list != "argoWorkflow" })
+}
+
+// template is a template of a flow, and where it stands.
+type template struct {
+	wfv1.Template
+	path *field.Path
+}
+
+// templates are those of a flow, with what stands in them.
+func (f flow) templates() []template {
+	var out []template
+	for i, t := range f.spec.Templates {
+		out = append(out, nestedTemplates(t, f.path.Child("templates").Index(i))...)
+	}
+	return out
+}
+
+func nestedTemplates(t wfv1.Template, path *field.Path) []template {
+	out := []template{{t, path}}
+	for i, parallel := range t.Steps {
+		for j, step := range parallel.Steps {
+			if step.Inline != nil {
+				out = append(out, nestedTemplates(*step.Inline, path.Child("steps").Index(i).Index(j).Child("inline"))...)
+			}
+		}
+	}
+	if t.DAG != nil {
+		for i, task := range t.DAG.Tasks {
+			if task.Inline != nil {
+				out = append(out, nestedTemplates(*task.Inline, path.Child("dag", "tasks").Index(i).Child("inline"))...)
+			}
+		}
+	}
+	return out
+}
+
+// alike is the object of a type and a name: in the namespace, where both state one.
+func alike[T manifest.Object](o objects, namespace, name string) (T, bool) {
+	if list := everyAlike[T](o, namespace, name); len(list) > 0 {
+		return list[0], true
+	}
+	var none T
+	return none, false
+}
+
+// everyAlike are all of them: examples of one directory often share a name.
+func everyAlike[T manifest.Object](o objects, namespace, name string) []T {
+	return slices.DeleteFunc(all[T](o), func(object T) bool {
+		elsewhere := namespace != "" && object.GetNamespace() != "" && object.GetNamespace() != namespace
+		return object.GetName() != name || elsewhere
+	})
+}
