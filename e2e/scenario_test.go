@@ -3,7 +3,9 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -15,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
 // subject is an operator that the scenarios are played with: all keep Memcacheds
@@ -430,19 +433,21 @@ func (w *world) dropChild(t *testing.T, d *unstructured.Unstructured) {
 func childForeign(t *testing.T, w *world) {
 	probe := w.make(t, "probe", 0)
 	child := w.hasChild(t, probe, 0)
+	data, err := json.Marshal(child.Object["spec"]) // nothing but its owner will tell it from a child
+	if err != nil {
+		t.Fatal(err)
+	}
+	var spec map[string]any
+	if err := utiljson.Unmarshal(bytes.ReplaceAll(data, []byte("probe"), []byte("foreign")), &spec); err != nil {
+		t.Fatal(err)
+	}
 	foreign := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apps/v1", "kind": "Deployment",
 		"metadata": map[string]any{"name": replaceOnce(t, child.GetName(), "probe", "foreign"), "namespace": w.subject.namespace},
-		"spec": map[string]any{
-			"replicas": int64(0), "selector": map[string]any{"matchLabels": map[string]any{"app": "other"}},
-			"template": map[string]any{
-				"metadata": map[string]any{"labels": map[string]any{"app": "other"}},
-				"spec":     map[string]any{"containers": []any{map[string]any{"name": "other", "image": "docker.io/library/other:1"}}},
-			},
-		},
+		"spec":     spec,
 	}}
 	client := w.cluster.objects.Resource(deployments).Namespace(w.subject.namespace)
-	foreign, err := client.Create(t.Context(), foreign, metav1.CreateOptions{FieldManager: "somebody"})
+	foreign, err = client.Create(t.Context(), foreign, metav1.CreateOptions{FieldManager: "somebody"})
 	if err != nil {
 		t.Fatal(err)
 	}
