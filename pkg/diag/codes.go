@@ -53,6 +53,9 @@ const (
 	DroppedField      = "dropped-field"
 	NotJudged         = "not-judged"
 
+	// What changes.
+	BreakingChange = "breaking-change"
+
 	// Expressions.
 	BadExpression = "bad-expression"
 
@@ -123,6 +126,7 @@ func Codes() []Code {
 		{DeprecatedVersion, "The API server warns whoever uses the version."},
 		{DroppedField, "The API server drops the field without a word."},
 		{NotJudged, "Of the kind no schema is known: only what all objects have in common was judged."},
+		{BreakingChange, "Custom resources or clients that the kind takes today are refused after the change, or may be."},
 		{BadExpression, "An expression between ${ and } that does not parse, or that its place cannot evaluate."},
 		{MayBeNull, "A field that may be missing is used where null fails or does damage."},
 		{HiddenFalse, "The operator // replaces a false that was meant."},

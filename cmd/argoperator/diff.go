@@ -1,0 +1,285 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/diff"
+	"github.com/argoperator/argoperator/pkg/output"
+)
+
+type diffFlags struct {
+	from    sourceFlags
+	against string
+	live    bool
+	format  string
+	options argoperator.Options
+}
+
+func newDiff(s streams) *cobra.Command {
+	var flags diffFlags
+	formats := []string{"text", "summary", "json"}
+	cmd := &cobra.Command{
+		Use:   "diff",
+		Short: "Show what applying the operators would change, and whom it breaks",
+		Long: `Show which objects applying the operators would create, configure and delete,
+and which changes of a kind's schema break custom resources or clients that are
+there: a field that is gone, a narrower type, a new required field, a version
+that is no longer served.
+
+--against names what to compare with: definitions or generated manifests, as file
+or directory; or, where there is no such path, a revision of git, in which the
+definitions are read again. --live compares with the cluster: kubectl diff does.
+
+Exit codes: 0 nothing changes, 1 something does.`,
+		Example: `  argoperator diff -f . --against main
+  argoperator diff -f operators -R --against v1.2.0 -o summary
+  argoperator diff -f operator.yaml --against manifests
+  argoperator diff -f . --live`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := oneOf("output", flags.format, formats); err != nil {
+				return err
+			}
+			if flags.live == (flags.against != "") {
+				return usagef("say what to compare with: --against PATH or REVISION, or --live")
+			}
+			if strings.HasPrefix(flags.against, "-") {
+				return usagef("--against %s: no path and no revision", flags.against)
+			}
+			if flags.live {
+				return diffLive(cmd.Context(), s, flags)
+			}
+			return runDiff(cmd.Context(), s, flags)
+		},
+	}
+	flags.from.register(cmd)
+	cmd.Flags().StringVar(&flags.against, "against", "", "file, directory or git revision to compare with")
+	cmd.Flags().BoolVar(&flags.live, "live", false, "compare with the cluster, by kubectl diff --server-side")
+	cmd.Flags().StringVarP(&flags.format, "output", "o", "text", "output format: text|summary|json")
+	cmd.Flags().StringVarP(&flags.options.Namespace, "namespace", "n", "", "namespace to install into, instead of the definition's install.namespace")
+	completeWith(cmd, "output", formats)
+	return cmd
+}
+
+func runDiff(ctx context.Context, s streams, flags diffFlags) error {
+	result, sources, err := flags.from.generate(s.in, flags.options)
+	if err != nil {
+		return err
+	}
+	if err := report(s, sources, result.Findings); err != nil {
+		return err
+	}
+	old, cleanUp, err := earlierSources(ctx, flags)
+	if err != nil {
+		return err
+	}
+	defer cleanUp()
+	earlier, findings, err := argoperator.Earlier(old, flags.options)
+	if err != nil {
+		return err
+	}
+	if err := report(s, old, findings); err != nil {
+		return err
+	}
+	changes, findings, err := result.Compare(earlier)
+	if err != nil {
+		return err
+	}
+	if err := printChanges(s, changes, findings, flags.format); err != nil {
+		return err
+	}
+	broken := flags.format != "json" && report(s, sources, findings) != nil
+	if len(changes) > 0 || broken || findings.HasErrors() {
+		return errFindings
+	}
+	return nil
+}
+
+func printChanges(s streams, changes []diff.Change, findings diag.List, format string) error {
+	switch format {
+	case "summary":
+		for _, c := range changes {
+			if _, err := fmt.Fprintln(s.out, c); err != nil {
+				return err
+			}
+		}
+		return nil
+	case "json":
+		return diffJSON(s.out, changes, findings)
+	}
+	if len(changes) == 0 {
+		return nil
+	}
+	return diff.Printer{Colour: colour(s.out)}.Print(s.out, changes)
+}
+
+// diffJSON prints one Diff. Its shape is part of the interface.
+func diffJSON(w io.Writer, changes []diff.Change, findings diag.List) error {
+	type change struct {
+		Action string `json:"action"`
+		Kind   string `json:"kind"`
+		Name   string `json:"name"`
+	}
+	type breaking struct {
+		File     string        `json:"file"`
+		Line     int           `json:"line"`
+		Column   int           `json:"column"`
+		Severity diag.Severity `json:"severity"`
+		Message  string        `json:"message"`
+	}
+	out := struct {
+		APIVersion string     `json:"apiVersion"`
+		Kind       string     `json:"kind"`
+		Changes    []change   `json:"changes"`
+		Breaking   []breaking `json:"breaking"`
+	}{"argoperator.dev/v1alpha1", "Diff", []change{}, []breaking{}}
+	for _, c := range changes {
+		out.Changes = append(out.Changes, change{string(c.Action), c.Kind, c.Name})
+	}
+	for _, f := range findings {
+		out.Breaking = append(out.Breaking, breaking{f.File, f.Line, f.Column, f.Severity, f.Message})
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(out)
+}
+
+// earlierSources reads what to compare with: a path, or the same files in a
+// revision of git.
+func earlierSources(ctx context.Context, flags diffFlags) ([]argoperator.Source, func(), error) {
+	none := func() {}
+	if _, err := os.Stat(flags.against); err == nil {
+		old := sourceFlags{names: []string{flags.against}, recursive: true}
+		sources, _, err := old.read(nil)
+		return sources, none, err
+	}
+	dir, err := os.MkdirTemp("", "argoperator-diff-")
+	if err != nil {
+		return nil, nil, fmt.Errorf("making a directory: %w", err)
+	}
+	cleanUp := func() { _ = os.RemoveAll(dir) }
+	old := sourceFlags{recursive: flags.from.recursive}
+	for i, name := range flags.from.names {
+		if name == "-" {
+			cleanUp()
+			return nil, nil, usagef("standard input has no revisions: name a file or a directory with -f")
+		}
+		at, err := checkout(ctx, name, flags.against, filepath.Join(dir, fmt.Sprint(i)))
+		if err != nil {
+			cleanUp()
+			return nil, nil, err
+		}
+		if _, err := os.Stat(at); err == nil { // it may not have been there
+			old.names = append(old.names, at)
+		}
+	}
+	sources, _, err := old.read(nil)
+	if err != nil {
+		cleanUp()
+		return nil, nil, err
+	}
+	for i := range sources {
+		sources[i].Name = flags.against + ":" + strings.TrimPrefix(strings.TrimPrefix(sources[i].Name, filepath.ToSlash(dir)), "/")
+	}
+	return sources, cleanUp, nil
+}
+
+// checkout puts a path as it was in a revision into a directory, with all that
+// lies beside it, and returns where it is there.
+func checkout(ctx context.Context, name, revision, into string) (string, error) {
+	home, base := name, ""
+	if info, err := os.Stat(name); err == nil && !info.IsDir() {
+		home, base = filepath.Dir(name), filepath.Base(name)
+	}
+	git := exec.CommandContext(ctx, "git", "-C", home, "archive", "--format=tar", revision, ".") //nolint:gosec // an option is refused before
+	var archive, said bytes.Buffer
+	git.Stdout, git.Stderr = &archive, &said
+	if err := git.Run(); err != nil {
+		if errors.Is(err, exec.ErrNotFound) {
+			return "", usagef("--against %s: no such path, and there is no git to look for a revision", revision)
+		}
+		return "", usagef("--against %s: neither a path nor a revision of git: %s", revision, strings.TrimSpace(said.String()))
+	}
+	if err := unpack(&archive, into); err != nil {
+		return "", err
+	}
+	return filepath.Join(into, base), nil
+}
+
+// unpack writes an archive's files; none can come to lie outside of the directory.
+func unpack(archive io.Reader, into string) error {
+	if err := os.MkdirAll(into, 0o700); err != nil {
+		return fmt.Errorf("unpacking a revision: %w", err)
+	}
+	root, err := os.OpenRoot(into)
+	if err != nil {
+		return fmt.Errorf("unpacking a revision: %w", err)
+	}
+	defer root.Close()
+	for reader := tar.NewReader(archive); ; {
+		head, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("unpacking a revision: %w", err)
+		}
+		if head.Typeflag != tar.TypeReg {
+			continue
+		}
+		data, err := io.ReadAll(reader)
+		if err == nil {
+			err = errors.Join(root.MkdirAll(filepath.Dir(filepath.FromSlash(head.Name)), 0o700), root.WriteFile(filepath.FromSlash(head.Name), data, 0o600))
+		}
+		if err != nil {
+			return fmt.Errorf("unpacking a revision: %w", err)
+		}
+	}
+}
+
+// diffLive lets kubectl compare with the cluster, as the API server would store it.
+func diffLive(ctx context.Context, s streams, flags diffFlags) error {
+	result, sources, err := flags.from.generate(s.in, flags.options)
+	if err != nil {
+		return err
+	}
+	if err := report(s, sources, result.Findings); err != nil {
+		return err
+	}
+	format, err := outputFormat("yaml", "")
+	if err != nil {
+		return err
+	}
+	stream, err := format.Files([]output.Operator{{Objects: result.Objects()}})
+	if err != nil {
+		return err
+	}
+	kubectl := exec.CommandContext(ctx, "kubectl", "diff", "--server-side", "--force-conflicts", "--field-manager=kubectl", "-f", "-")
+	kubectl.Stdin, kubectl.Stdout, kubectl.Stderr = bytes.NewReader(stream[0].Data), s.out, s.err
+	err = kubectl.Run()
+	var exit *exec.ExitError
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return usagef("--live needs kubectl, which is not there")
+	case errors.As(err, &exit) && exit.ExitCode() == 1:
+		return errFindings // differences, or what kubectl has said
+	case err != nil:
+		return fmt.Errorf("kubectl diff: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package argoperator
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/argoperator/argoperator/pkg/definition"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/diff"
+	"github.com/argoperator/argoperator/pkg/output"
+)
+
+// Earlier are the objects of earlier sources: those of the operators that they
+// define, or, where they define none, the objects that stand in them.
+func Earlier(sources []Source, options Options) ([]map[string]any, diag.List, error) {
+	if slices.ContainsFunc(sources, Defines) {
+		result, err := Generate(sources, options)
+		if err != nil || result.Findings.HasErrors() {
+			return nil, result.Findings, err
+		}
+		objects, err := result.fields()
+		return objects, nil, err
+	}
+	var out []map[string]any
+	var findings diag.List
+	for _, source := range sources {
+		objects, found := definition.Objects(source, func(text []byte) bool { return len(strings.TrimSpace(string(text))) > 0 })
+		findings = append(findings, found...)
+		for _, o := range objects {
+			if o.Text("kind") != "" && o.Text("apiVersion") != "" && !strings.HasSuffix(o.Text("apiVersion"), ".config.k8s.io/v1beta1") {
+				out = append(out, o.Fields)
+			}
+		}
+	}
+	if len(out) == 0 && !findings.HasErrors() {
+		findings.Add(diag.Position{File: nameOf(sources)}, diag.NoDefinition, "nothing to compare with", "name definitions, or manifests that were generated")
+	}
+	return out, findings, nil
+}
+
+// Defines tells whether a source holds a definition, or what is meant to be one.
+func Defines(source Source) bool {
+	definitions, findings := definition.Parse(Source{Name: source.Name, Data: source.Data, Dir: source.Dir, Lenient: true})
+	return len(definitions) > 0 || len(findings) > 0
+}
+
+func (r Result) fields() ([]map[string]any, error) {
+	var out []map[string]any
+	for _, o := range r.Objects() {
+		fields, err := output.Fields(o)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, fields)
+	}
+	return out, nil
+}
+
+// Compare says what applying the operators changes of earlier objects, and whom
+// a change of a kind breaks.
+func (r Result) Compare(earlier []map[string]any) ([]diff.Change, diag.List, error) {
+	now, err := r.fields()
+	if err != nil {
+		return nil, nil, err
+	}
+	changes, err := diff.Objects(earlier, now)
+	if err != nil {
+		return nil, nil, err
+	}
+	var findings diag.List
+	for _, o := range r.Operators {
+		wrong, err := o.breaks(earlier)
+		if err != nil {
+			return nil, nil, err
+		}
+		findings = append(findings, wrong...)
+	}
+	return changes, findings.Sorted(), nil
+}
+
+// memory is where operators remember what they have seen: nobody else's.
+const memory = "^.status.children"
+
+// breaks compares the operator's own kind with an earlier definition of it.
+func (o Operator) breaks(earlier []map[string]any) (diag.List, error) {
+	var findings diag.List
+	for _, object := range o.Objects {
+		now, ok := object.(*apiextensionsv1.CustomResourceDefinition)
+		if !ok {
+			continue
+		}
+		before, err := definitionNamed(now.Name, earlier)
+		if err != nil || before == nil {
+			return nil, err
+		}
+		breaks, err := diff.Breaks(before, now)
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range breaks {
+			if !strings.HasPrefix(b.Path, memory) {
+				findings = append(findings, o.broken(now, b))
+			}
+		}
+	}
+	return findings, nil
+}
+
+func definitionNamed(name string, objects []map[string]any) (*apiextensionsv1.CustomResourceDefinition, error) {
+	for _, o := range objects {
+		data, err := json.Marshal(o)
+		if err != nil {
+			return nil, fmt.Errorf("encoding an earlier object: %w", err)
+		}
+		var crd apiextensionsv1.CustomResourceDefinition
+		if o["kind"] == "CustomResourceDefinition" && json.Unmarshal(data, &crd) == nil && crd.Name == name {
+			return &crd, nil
+		}
+	}
+	return nil, nil
+}
+
+// broken is a finding at the field's place in the definition, or near it.
+func (o Operator) broken(crd *apiextensionsv1.CustomResourceDefinition, b diff.Break) diag.Finding {
+	path := []string{"spec", "api"}
+	version := b.Version[strings.LastIndex(b.Version, " ")+1:]
+	for i, v := range crd.Spec.Versions {
+		if v.Name == version {
+			path = append(path, "versions", strconv.Itoa(i), "schema")
+			path = append(path, strings.FieldsFunc(strings.TrimPrefix(b.Path, "^."), func(r rune) bool { return r == '.' })...)
+		}
+	}
+	f := diag.Finding{Position: o.definition.Position(path...), Severity: diag.Error, Code: diag.BreakingChange, Message: b.Message}
+	if b.Warning || strings.HasPrefix(b.Path, "^.status") { // nobody writes it but the operator
+		f.Severity = diag.Warning
+	}
+	if at := strings.TrimPrefix(b.Path, "^"); at != "" {
+		f.Message = at + ": " + f.Message
+	}
+	if b.Version != "" {
+		f.Message = b.Version + ": " + f.Message
+	}
+	f.Hint = "serve another version with the new schema beside this one"
+	return f
+}

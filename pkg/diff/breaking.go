@@ -1,0 +1,122 @@
+package diff
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/crdify/pkg/config"
+	"sigs.k8s.io/crdify/pkg/runner"
+	"sigs.k8s.io/crdify/pkg/validations"
+)
+
+// Break is a change of a kind that those who use it notice.
+type Break struct {
+	Version string // "" for the kind as a whole; "v1 -> v2" where two served versions differ
+	Path    string // of the field in the version's schema; "" for all of it
+	Message string
+	Warning bool // nobody can tell by the schema whether it breaks anybody
+}
+
+// Breaks says which custom resources, and clients, of the old definition of a
+// kind the new one no longer takes.
+func Breaks(old, now *apiextensionsv1.CustomResourceDefinition) ([]Break, error) {
+	out := identity(old, now)
+	run, err := runner.New(&config.Config{
+		UnhandledEnforcement: config.EnforcementPolicyWarn,
+		Validations: []config.ValidationConfig{{ // who writes the old values may go on
+			Name: "enum", Enforcement: config.EnforcementPolicyError, Configuration: map[string]any{"additionPolicy": "Allow"},
+		}},
+	}, runner.DefaultRegistry())
+	if err != nil {
+		return nil, fmt.Errorf("comparing definitions of kinds: %w", err)
+	}
+	results := run.Run(old.DeepCopy(), now.DeepCopy())
+	out = append(out, breaksOf("", "", results.CRDValidation)...)
+	for _, versions := range []map[string]map[string][]validations.ComparisonResult{results.SameVersionValidation, results.ServedVersionValidation} {
+		for _, version := range slices.Sorted(maps.Keys(versions)) {
+			for _, path := range slices.Sorted(maps.Keys(versions[version])) {
+				out = append(out, breaksOf(version, path, versions[version][path])...)
+			}
+		}
+	}
+	return tidy(out), nil
+}
+
+// gone is how a field that is no longer there is reported.
+const gone = "removed field : "
+
+// tidy puts a field that is gone at its place, and leaves out what follows from
+// that: that it has no type any more.
+func tidy(list []Break) []Break {
+	absent := map[string]bool{}
+	for i, b := range list {
+		if at, found := strings.CutPrefix(b.Message, gone); found {
+			version, path, _ := strings.Cut(at, ".^")
+			list[i] = Break{Version: version, Path: "^" + path, Message: "the field is gone"}
+			absent[version+"^"+path] = true
+		}
+		list[i].Message = strings.ReplaceAll(list[i].Message, " : ", ": ")
+	}
+	return slices.DeleteFunc(list, func(b Break) bool { return absent[b.Version+b.Path] && b.Message != "the field is gone" })
+}
+
+func breaksOf(version, path string, results []validations.ComparisonResult) []Break {
+	var out []Break
+	slices.SortFunc(results, func(a, b validations.ComparisonResult) int { return compare(a.Name, b.Name) })
+	for _, r := range results {
+		if r.Name == "description" {
+			continue // nobody's client reads it
+		}
+		for _, message := range r.Errors {
+			out = append(out, Break{version, path, message, false})
+		}
+		for _, message := range r.Warnings {
+			out = append(out, Break{version, path, message, true})
+		}
+	}
+	return out
+}
+
+// identity is what a kind is called and which versions there are: a
+// CustomResourceDefinition of another name is another one, so that nothing
+// compares them.
+func identity(old, now *apiextensionsv1.CustomResourceDefinition) []Break {
+	var out []Break
+	if old.Spec.Names.Kind != now.Spec.Names.Kind {
+		out = append(out, Break{Message: fmt.Sprintf("the kind is called %s and no longer %s", now.Spec.Names.Kind, old.Spec.Names.Kind)})
+	}
+	for _, v := range old.Spec.Versions {
+		i := slices.IndexFunc(now.Spec.Versions, func(n apiextensionsv1.CustomResourceDefinitionVersion) bool { return n.Name == v.Name })
+		switch {
+		case !v.Served:
+		case i < 0:
+			out = append(out, Break{Version: v.Name, Message: "the version is gone: clients of it get 404"})
+		case !now.Spec.Versions[i].Served:
+			out = append(out, Break{Version: v.Name, Message: "the version is no longer served: clients of it get 404"})
+		default:
+			out = append(out, subresources(v, now.Spec.Versions[i])...)
+		}
+	}
+	return out
+}
+
+func subresources(old, now apiextensionsv1.CustomResourceDefinitionVersion) []Break {
+	var out []Break
+	before, after := old.Subresources, now.Subresources
+	if before == nil {
+		return nil
+	}
+	if after == nil {
+		after = &apiextensionsv1.CustomResourceSubresources{}
+	}
+	if before.Status != nil && after.Status == nil {
+		out = append(out, Break{Version: old.Name, Message: "the status subresource is gone"})
+	}
+	if before.Scale != nil && after.Scale == nil {
+		out = append(out, Break{Version: old.Name, Message: "the scale subresource is gone: kubectl scale and autoscalers fail"})
+	}
+	return out
+}
