@@ -1,0 +1,67 @@
+package main
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/graph"
+)
+
+func newGraph(s streams) *cobra.Command {
+	var from sourceFlags
+	var format string
+	formats := []string{"mermaid", "dot", "svg", "html"}
+	cmd := &cobra.Command{
+		Use:   "graph",
+		Short: "Draw the way of an event through an operator",
+		Long: `graph draws what changes, who hears of it, what it starts and what is written:
+for Markdown (mermaid), for Graphviz (dot), or as a picture that needs no other
+program (svg, of one operator, and html, of any number).`,
+		Example: `  argoperator graph -f examples/memcached -o svg > memcached.svg
+  argoperator graph -f . -R -o html > operators.html`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if err := oneOf("output", format, formats); err != nil {
+				return err
+			}
+			return drawGraphs(s, &from, format)
+		},
+	}
+	from.register(cmd)
+	cmd.Flags().StringVarP(&format, "output", "o", "mermaid", "output format: mermaid|dot|svg|html")
+	completeWith(cmd, "output", formats)
+	return cmd
+}
+
+func drawGraphs(s streams, from *sourceFlags, format string) error {
+	result, sources, err := from.generate(s.in, argoperator.Options{})
+	if err != nil {
+		return err
+	}
+	if err := report(s, sources, result.Findings); err != nil {
+		return err
+	}
+	graphs := result.Graphs()
+	var out bytes.Buffer
+	if format == "html" {
+		err = graph.HTML(&out, graphs)
+	} else {
+		if len(graphs) > 1 && format == "svg" {
+			return usagef("-o svg draws one operator, and there are %d: name one with -f, or use -o html", len(graphs))
+		}
+		draw := map[string]func(graph.Graph, io.Writer) error{"mermaid": graph.Graph.Mermaid, "dot": graph.Graph.Dot, "svg": graph.Graph.SVG}[format]
+		for _, g := range graphs {
+			if err = draw(g, &out); err != nil {
+				break
+			}
+		}
+	}
+	if err != nil {
+		return err
+	}
+	_, err = s.out.Write(out.Bytes())
+	return err
+}

@@ -1,0 +1,12 @@
+package argoperator
+
+import "github.com/argoperator/argoperator/pkg/graph"
+
+// Graphs are the event flows of the operators.
+func (r Result) Graphs() []graph.Graph {
+	var out []graph.Graph
+	for _, o := range r.Operators {
+		out = append(out, graph.New(o.plan))
+	}
+	return out
+}
