@@ -7,7 +7,7 @@ EXAMPLES := $(notdir $(patsubst %/operator.yaml,%,$(wildcard examples/*/operator
 E2E ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-python vet lint format tidy verify-tidy generate verify-generate examples verify e2e e2e-smoke e2e-guards operators peers chance guarantees realcrds clean
+.PHONY: help build test test-python vet lint format tidy verify-tidy generate verify-generate examples verify e2e e2e-smoke e2e-guards operators peers chance guarantees realcrds dist clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -89,6 +89,9 @@ peers: build ## compare what is written for kustomize and Helm with what those m
 guarantees: ## make docs/guarantees.md of the results of the last e2e and e2e-guards
 	go run ./e2e/report bin/e2e-results.json
 
+dist: ## build the archives of a release: VERSION=v1.2.3, some with PLATFORMS='linux/amd64'
+	.ci/dist $${VERSION:?say which} dist $(PLATFORMS)
+
 clean: ## remove what building leaves behind
-	rm -rf bin
+	rm -rf bin dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

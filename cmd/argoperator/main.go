@@ -8,10 +8,20 @@ package main
 import (
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
 )
 
 func main() {
-	os.Exit(run(os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr}))
+	os.Exit(run(os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, name: calledAs(os.Args[0])}))
+}
+
+// calledAs is what people type: kubectl finds plugins by their file's name.
+func calledAs(program string) string {
+	if base := filepath.Base(program); strings.HasPrefix(base, "kubectl-") {
+		return "kubectl argoperator"
+	}
+	return "argoperator"
 }
 
 // streams are where a command reads and writes. Results go to out, and only
@@ -20,4 +30,6 @@ type streams struct {
 	in  io.Reader
 	out io.Writer
 	err io.Writer
+	// name of the program in its help; empty is argoperator.
+	name string
 }

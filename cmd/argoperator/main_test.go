@@ -9,7 +9,7 @@ import (
 
 // TestMain makes the command itself available to the scripts.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"argoperator": main})
+	testscript.Main(m, map[string]func(){"argoperator": main, "kubectl-argoperator": main})
 }
 
 // TestScripts runs testdata/script: one behaviour of the command line a file.

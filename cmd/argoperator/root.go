@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -45,8 +46,9 @@ func run(args []string, s streams) int {
 // newRoot lists the commands. To add one, write its file and a line here.
 func newRoot(s streams) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "argoperator",
-		Short: "Kubernetes operators from one short definition, carried by Argo Events and Argo Workflows",
+		Use:         "argoperator",
+		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: cmp.Or(s.name, "argoperator")},
+		Short:       "Kubernetes operators from one short definition, carried by Argo Events and Argo Workflows",
 		Long: `argoperator turns one short definition into everything a Kubernetes operator
 needs: API, permissions, events and workflows, carried by stock Argo Events and
 Argo Workflows. There is no controller to write and no image to build.
@@ -72,6 +74,7 @@ Exit codes: 0 ok, 1 findings, 2 wrong usage, 3 failure of argoperator itself.`,
 		newGraph(s),
 		newInit(s),
 		newLint(s),
+		newMan(s),
 		newRender(s),
 		newSample(s),
 		newSchema(s),
