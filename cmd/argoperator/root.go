@@ -68,6 +68,7 @@ Exit codes: 0 ok, 1 findings, 2 wrong usage, 3 failure of argoperator itself.`,
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(
 		newDiff(s),
+		newDoctor(s),
 		newExplain(s),
 		newFn(s),
 		newGenerate(s),

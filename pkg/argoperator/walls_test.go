@@ -77,6 +77,7 @@ var rooms = []room{
 		below:  []string{"pkg/diag", "pkg/manifest", "pkg/output", "pkg/resource"},
 		others: []string{"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/itchyny/gojq", "github.com/google/cel-go", prometheusTypes},
 	},
+	{path: "pkg/doctor"},
 	{path: "pkg/graph", below: []string{"pkg/plan"}},
 	{
 		path:   "pkg/diff",
@@ -85,7 +86,7 @@ var rooms = []room{
 	{
 		path: "pkg/argoperator",
 		below: []string{
-			"pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/expression", "pkg/plan", "pkg/manifest", "pkg/output", "pkg/explain", "pkg/resource", "pkg/sample", "pkg/check", "pkg/graph", "pkg/diff",
+			"pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/expression", "pkg/plan", "pkg/manifest", "pkg/output", "pkg/explain", "pkg/resource", "pkg/sample", "pkg/check", "pkg/graph", "pkg/diff", "pkg/doctor",
 		},
 		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis"},
 	},
@@ -111,7 +112,7 @@ var rooms = []room{
 	},
 	{
 		path:   "cmd/argoperator",
-		below:  []string{"pkg/argoperator", "pkg/diag", "pkg/output", "pkg/explain", "pkg/lint", "pkg/graph", "pkg/diff", "pkg/krm", "pkg/simulate", "pkg/testsuite", "pkg/scaffold", "pkg/apis/v1alpha1"},
+		below:  []string{"pkg/argoperator", "pkg/diag", "pkg/output", "pkg/explain", "pkg/lint", "pkg/graph", "pkg/diff", "pkg/doctor", "pkg/krm", "pkg/simulate", "pkg/testsuite", "pkg/scaffold", "pkg/apis/v1alpha1"},
 		others: []string{"github.com/spf13/cobra", "golang.org/x/term", "k8s.io/apimachinery/pkg/util/validation", "k8s.io/apimachinery/pkg/util/version"},
 	},
 	{path: reporter, others: []string{"sigs.k8s.io/yaml"}},

@@ -1,0 +1,26 @@
+package argoperator
+
+import (
+	"github.com/argoperator/argoperator/pkg/doctor"
+	"github.com/argoperator/argoperator/pkg/output"
+)
+
+// Needs are what the operators need of a cluster.
+func (r Result) Needs() ([]doctor.Needs, error) {
+	var out []doctor.Needs
+	for _, o := range r.Operators {
+		fields := []byte{}
+		for _, object := range o.Objects {
+			data, err := output.Marshal(object)
+			if err != nil {
+				return nil, err
+			}
+			fields = append(append(fields, "---\n"...), data...)
+		}
+		install := o.plan.Install
+		out = append(out, doctor.Needs{
+			Operator: o.Name, Namespace: install.Namespace, EventBus: install.EventBus.Name, Brings: install.EventBus.Managed, Manifests: fields,
+		})
+	}
+	return out, nil
+}

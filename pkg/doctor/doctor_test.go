@@ -1,0 +1,128 @@
+package doctor
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+)
+
+// cluster answers kubectl's arguments, the first that is part of them; an answer
+// that begins with ! is an error.
+type cluster [][2]string
+
+func (c cluster) ask(_ context.Context, _ []byte, arguments ...string) ([]byte, string, error) {
+	text := strings.Join(arguments, " ")
+	for _, answer := range c {
+		if !strings.Contains(text, answer[0]) {
+			continue
+		}
+		if said, failed := strings.CutPrefix(answer[1], "!"); failed {
+			return nil, said, errors.New("exit status 1")
+		}
+		return []byte(answer[1]), "", nil
+	}
+	return nil, "", errors.New("nobody knows " + text)
+}
+
+func (c cluster) with(question, answer string) cluster {
+	return append(cluster{{question, answer}}, c...)
+}
+
+func deployment(image, more string) string {
+	return `{"metadata":{"namespace":"argo","name":"controller"},"spec":{"template":{"spec":{"containers":[{"image":"` + image + `"` + more + `}]}}},"status":{"availableReplicas":1}}`
+}
+
+func items(list ...string) string { return `{"items":[` + strings.Join(list, ",") + `]}` }
+
+// good is a cluster that lacks nothing.
+func good() cluster {
+	var kinds []string
+	for name := range ofArgo {
+		kinds = append(kinds, `{"metadata":{"name":"`+name+`"}}`)
+	}
+	return cluster{
+		{"version", `{"serverVersion":{"gitVersion":"v1.34.0"}}`},
+		{"customresourcedefinitions", items(kinds...)},
+		{"deployments", items(deployment("quay.io/argoproj/argo-events:v1.9.11", ""), deployment("quay.io/argoproj/workflow-controller:v3.7.4", ""))},
+		{"configmaps", `{"items":[]}`},
+		{"get namespace", `{"status":{"phase":"Active"}}`},
+		{"get eventbus", `{"spec":{"jetstream":{}},"status":{"conditions":[{"type":"Deployed","status":"True"}]}}`},
+		{"apply", ""},
+	}
+}
+
+func TestExamine(t *testing.T) {
+	for _, tt := range []struct {
+		reason  string
+		cluster cluster
+		brings  bool
+		want    string // what is not ok
+	}{
+		{"all is well", good(), false, ""},
+		{"nobody answers", good().with("version", "!\nThe connection was refused"), false, "API server: it does not answer: The connection was refused"},
+		{
+			"no Argo", good().with("customresourcedefinitions", items()), false,
+			"Argo's kinds: missing: Argo Events (eventbus, eventsources, sensors); Argo Workflows (cronworkflows, workflows, workflowtaskresults, workflowtemplates)",
+		},
+		{"one kind is missing", good().with("customresourcedefinitions", strings.Replace(good()[1][1], "sensors.", "censors.", 1)), false, "Argo's kinds: missing: Argo Events (sensors)"},
+		{"kinds may not be listed", good().with("customresourcedefinitions", "!Error from server (Forbidden): no"), false, "Argo's kinds: cannot be looked at: Error from server (Forbidden): no"},
+		{
+			"another version", good().with("deployments", items(deployment("quay.io/argoproj/argo-events:v1.8.0", ""), deployment("quay.io/argoproj/workflow-controller:v3.7.4", ""))), false,
+			"Argo Events: argo/controller is version 1.8, and argoperator is tried with 1.9",
+		},
+		{"a registry with a port", good().with("deployments", items(deployment("mirror:5000/argo-events:v1.9.10", ""), deployment("mirror:5000/workflow-controller:v3.5.1", ""))), false, ""},
+		{
+			"no version", good().with("deployments", items(deployment("argo-events:latest", ""), deployment("workflow-controller@sha256:00", ""))), false,
+			"Argo Events: argo/controller is there; its image says no version: argo-events:latest, Argo Workflows: argo/controller is there; its image says no version: workflow-controller@sha256:00",
+		},
+		{"a controller that is not available", good().with("deployments", strings.Replace(good()[2][1], `"availableReplicas":1`, `"availableReplicas":0`, 1)), false, "Argo Events: argo/controller is not available"},
+		{
+			"no controller", good().with("deployments", items()), false,
+			"Argo Events: no Deployment of it is seen; it may run otherwise, Argo Workflows: no Deployment of it is seen; it may run otherwise",
+		},
+		{
+			"a controller of another namespace", good().with("deployments", items(good()[2][1][len(`{"items":[`):strings.Index(good()[2][1], ",{")], deployment("workflow-controller:v3.7.4", `,"args":["--namespaced"]`))), false,
+			"Argo Workflows: argo/controller, version 3.7, looks at a namespace of its own only",
+		},
+		{"a controller of this namespace", good().with("deployments", items(good()[2][1][len(`{"items":[`):strings.Index(good()[2][1], ",{")], deployment("workflow-controller:v3.7.4", `,"args":["--namespaced","--managed-namespace","ours"]`))), false, ""},
+		{"an instance", good().with("configmaps", items(`{"data":{"instanceID":"other"}}`)), false, "Workflow controller: it takes Workflows of instance other only"},
+		{"an instance in a block", good().with("configmaps", items(`{"data":{"config":"instanceID: other\n"}}`)), false, "Workflow controller: it takes Workflows of instance other only"},
+		{"no instance", good().with("configmaps", items(`{"data":{"config":"instanceID: \"\"\nworkflowRestrictions: {templateReferencing: Strict}\n"}}`)), false, ""},
+		{"no namespace", good().with("get namespace", "!Error from server (NotFound): no"), false, "Namespace ours: is not there"},
+		{"a namespace that goes", good().with("get namespace", `{"status":{"phase":"Terminating"}}`), false, "Namespace ours: is Terminating"},
+		{"no bus", good().with("get eventbus", "!Error from server (NotFound): no"), false, "EventBus default: is not there: nothing is heard"},
+		{"no bus, and the operator brings one", good().with("get eventbus", "!Error from server (NotFound): no"), true, ""},
+		{"a bus that is not ready", good().with("get eventbus", `{"status":{"conditions":[{"type":"Deployed","status":"False","message":"no storage"}]}}`), false, "EventBus default: Deployed is False: no storage"},
+		{"a bus that nobody has seen", good().with("get eventbus", `{}`), false, "EventBus default: no controller has looked at it"},
+		{"an old bus", good().with("get eventbus", `{"spec":{"nats":{"native":{}}}}`), false, "EventBus default: is of NATS Streaming, on which events are lost"},
+		{"no rights", good().with("apply", "!Warning: x\nError from server (Forbidden): no\nError from server (Forbidden): no\n"), false, "kubectl apply: Error from server (Forbidden): no\nexit status 1"},
+	} {
+		checks := Examine(t.Context(), tt.cluster.ask, Needs{Operator: "page", Namespace: "ours", EventBus: "default", Brings: tt.brings})
+		var got []string
+		for _, c := range checks {
+			if c.State != OK {
+				got = append(got, c.Name+": "+c.Message)
+			}
+			if c.State == Error && c.Fix == "" {
+				t.Errorf("%s: nobody says what to do about %s", tt.reason, c.Name)
+			}
+		}
+		if text := strings.Join(got, ", "); text != tt.want {
+			t.Errorf("%s:\n got %s\nwant %s", tt.reason, text, tt.want)
+		}
+	}
+}
+
+func TestPrint(t *testing.T) {
+	var out bytes.Buffer
+	report := Report{"page", "ours", []Check{{"a", OK, "fine", ""}, {"b", Error, "one\ntwo\n", "do it"}}}
+	if err := report.Print(&out); err != nil || report.Ready() {
+		t.Errorf("ready: %v, %v", report.Ready(), err)
+	}
+	want := "page, in ours\n  ok       a: fine\n  error    b: one\n           two\n           fix: do it\n"
+	if out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+}
