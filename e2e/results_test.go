@@ -44,6 +44,7 @@ func record(t *testing.T, scenario, operator string) func(format string, args ..
 		results.Lock()
 		defer results.Unlock()
 		results.list = append(results.list, one)
+		keep()
 	})
 	return func(format string, args ...any) { one.Measured = fmt.Sprintf(format, args...) }
 }
@@ -64,13 +65,24 @@ func verdict(passed bool) string {
 	return "FAIL"
 }
 
+// keep writes what there is, so that a run that is stopped has not been for
+// nothing. It tells whether it could.
+func keep() bool {
+	path := os.Getenv("E2E_RESULTS")
+	if path == "" || len(results.list) == 0 {
+		return true
+	}
+	if err := writeResults(path); err != nil {
+		fmt.Fprintln(os.Stderr, "e2e: results:", err)
+		return false
+	}
+	return true
+}
+
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if path := os.Getenv("E2E_RESULTS"); path != "" && len(results.list) > 0 {
-		if err := writeResults(path); err != nil {
-			fmt.Fprintln(os.Stderr, "e2e: results:", err)
-			code = max(code, 1)
-		}
+	if !keep() {
+		code = max(code, 1)
 	}
 	os.Exit(code)
 }
