@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -76,18 +75,19 @@ Exit codes: 0 nothing changes, 1 something does.`,
 }
 
 func runDiff(ctx context.Context, s streams, flags diffFlags) error {
-	result, sources, err := flags.from.generate(s.in, flags.options)
+	result, sources, err := flags.from.operators(s, flags.options)
 	if err != nil {
 		return err
 	}
-	if err := report(s, sources, result.Findings); err != nil {
-		return err
+	dir, err := os.MkdirTemp("", "argoperator-diff-")
+	if err != nil {
+		return fmt.Errorf("making a directory: %w", err)
 	}
-	old, cleanUp, err := earlierSources(ctx, flags)
+	defer os.RemoveAll(dir)
+	old, err := earlierSources(ctx, flags, dir)
 	if err != nil {
 		return err
 	}
-	defer cleanUp()
 	earlier, findings, err := argoperator.Earlier(old, flags.options)
 	if err != nil {
 		return err
@@ -102,8 +102,12 @@ func runDiff(ctx context.Context, s streams, flags diffFlags) error {
 	if err := printChanges(s, changes, findings, flags.format); err != nil {
 		return err
 	}
-	broken := flags.format != "json" && report(s, sources, findings) != nil
-	if len(changes) > 0 || broken || findings.HasErrors() {
+	if flags.format != "json" {
+		if err := report(s, sources, findings); err != nil {
+			return err
+		}
+	}
+	if len(changes) > 0 || findings.HasErrors() {
 		return errFindings
 	}
 	return nil
@@ -153,50 +157,35 @@ func diffJSON(w io.Writer, changes []diff.Change, findings diag.List) error {
 	for _, f := range findings {
 		out.Breaking = append(out.Breaking, breaking{f.File, f.Line, f.Column, f.Severity, f.Message})
 	}
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(out)
+	return writeJSON(w, out)
 }
 
 // earlierSources reads what to compare with: a path, or the same files in a
-// revision of git.
-func earlierSources(ctx context.Context, flags diffFlags) ([]argoperator.Source, func(), error) {
-	none := func() {}
+// revision of git, which are put into a directory.
+func earlierSources(ctx context.Context, flags diffFlags, dir string) ([]argoperator.Source, error) {
 	if _, err := os.Stat(flags.against); err == nil {
 		old := sourceFlags{names: []string{flags.against}, recursive: true}
 		sources, _, err := old.read(nil)
-		return sources, none, err
+		return sources, err
 	}
-	dir, err := os.MkdirTemp("", "argoperator-diff-")
-	if err != nil {
-		return nil, nil, fmt.Errorf("making a directory: %w", err)
-	}
-	cleanUp := func() { _ = os.RemoveAll(dir) }
 	old := sourceFlags{recursive: flags.from.recursive}
 	for i, name := range flags.from.names {
 		if name == "-" {
-			cleanUp()
-			return nil, nil, usagef("standard input has no revisions: name a file or a directory with -f")
+			return nil, usagef("standard input has no revisions: name a file or a directory with -f")
 		}
 		at, err := checkout(ctx, name, flags.against, filepath.Join(dir, fmt.Sprint(i)))
 		if err != nil {
-			cleanUp()
-			return nil, nil, err
+			return nil, err
 		}
 		if _, err := os.Stat(at); err == nil { // it may not have been there
 			old.names = append(old.names, at)
 		}
 	}
 	sources, _, err := old.read(nil)
-	if err != nil {
-		cleanUp()
-		return nil, nil, err
-	}
 	for i := range sources {
 		sources[i].Name = flags.against + ":" + strings.TrimPrefix(strings.TrimPrefix(sources[i].Name, filepath.ToSlash(dir)), "/")
 	}
-	return sources, cleanUp, nil
+	return sources, err
 }
 
 // checkout puts a path as it was in a revision into a directory, with all that
@@ -254,23 +243,16 @@ func unpack(archive io.Reader, into string) error {
 
 // diffLive lets kubectl compare with the cluster, as the API server would store it.
 func diffLive(ctx context.Context, s streams, flags diffFlags) error {
-	result, sources, err := flags.from.generate(s.in, flags.options)
+	result, _, err := flags.from.operators(s, flags.options)
 	if err != nil {
 		return err
 	}
-	if err := report(s, sources, result.Findings); err != nil {
-		return err
-	}
-	format, err := outputFormat("yaml", "")
-	if err != nil {
-		return err
-	}
-	stream, err := format.Files([]output.Operator{{Objects: result.Objects()}})
+	stream, err := output.Stream(result.Objects())
 	if err != nil {
 		return err
 	}
 	kubectl := exec.CommandContext(ctx, "kubectl", "diff", "--server-side", "--force-conflicts", "--field-manager=kubectl", "-f", "-")
-	kubectl.Stdin, kubectl.Stdout, kubectl.Stderr = bytes.NewReader(stream[0].Data), s.out, s.err
+	kubectl.Stdin, kubectl.Stdout, kubectl.Stderr = bytes.NewReader(stream), s.out, s.err
 	err = kubectl.Run()
 	var exit *exec.ExitError
 	switch {

@@ -3,9 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"os/exec"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -51,11 +51,8 @@ your rights; for what is wrong it says what to do.`,
 }
 
 func examine(ctx context.Context, s streams, flags doctorFlags) error {
-	result, sources, err := flags.from.generate(s.in, flags.options)
+	result, _, err := flags.from.operators(s, flags.options)
 	if err != nil {
-		return err
-	}
-	if err := report(s, sources, result.Findings); err != nil {
 		return err
 	}
 	if _, err := exec.LookPath("kubectl"); err != nil {
@@ -65,30 +62,27 @@ func examine(ctx context.Context, s streams, flags doctorFlags) error {
 	if err != nil {
 		return err
 	}
-	var out bytes.Buffer
-	reports, ready := []doctor.Report{}, true
+	reports := []doctor.Report{}
 	for _, n := range needs {
-		one := doctor.Report{Operator: n.Operator, Namespace: n.Namespace, Checks: doctor.Examine(ctx, flags.kubectl, n)}
-		reports, ready = append(reports, one), ready && one.Ready()
-		if err := one.Print(&out); err != nil {
-			return err
-		}
+		reports = append(reports, doctor.Report{Operator: n.Operator, Namespace: n.Namespace, Checks: doctor.Examine(ctx, flags.kubectl, n)})
 	}
-	if flags.format == "json" {
-		out.Reset()
-		encoder := json.NewEncoder(&out)
-		encoder.SetEscapeHTML(false)
-		encoder.SetIndent("", "  ")
-		list := map[string]any{"apiVersion": "argoperator.dev/v1alpha1", "kind": "DoctorReportList", "items": reports}
-		if err := encoder.Encode(list); err != nil {
-			return err
-		}
-	}
-	if _, err := s.out.Write(out.Bytes()); err != nil {
+	if err := printDiagnoses(s, reports, flags.format); err != nil {
 		return err
 	}
-	if !ready {
+	if slices.ContainsFunc(reports, func(r doctor.Report) bool { return !r.Ready() }) {
 		return errFindings
+	}
+	return nil
+}
+
+func printDiagnoses(s streams, reports []doctor.Report, format string) error {
+	if format == "json" {
+		return writeJSON(s.out, map[string]any{"apiVersion": "argoperator.dev/v1alpha1", "kind": "DoctorReportList", "items": reports})
+	}
+	for _, r := range reports {
+		if err := r.Print(s.out); err != nil {
+			return err
+		}
 	}
 	return nil
 }

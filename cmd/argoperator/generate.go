@@ -86,11 +86,8 @@ delete prints nothing on stdout. Name the definition as it was applied.`,
 }
 
 func generate(s streams, from *sourceFlags, flags generateFlags) error {
-	result, sources, err := from.generate(s.in, flags.options)
+	result, _, err := from.operators(s, flags.options)
 	if err != nil {
-		return err
-	}
-	if err := report(s, sources, result.Findings); err != nil {
 		return err
 	}
 	objects := result.Objects()

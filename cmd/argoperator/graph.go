@@ -37,11 +37,8 @@ program (svg, of one operator, and html, of any number).`,
 }
 
 func drawGraphs(s streams, from *sourceFlags, format string) error {
-	result, sources, err := from.generate(s.in, argoperator.Options{})
+	result, _, err := from.operators(s, argoperator.Options{})
 	if err != nil {
-		return err
-	}
-	if err := report(s, sources, result.Findings); err != nil {
 		return err
 	}
 	graphs := result.Graphs()

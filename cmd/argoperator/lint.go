@@ -7,7 +7,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -87,25 +86,22 @@ func runLint(s streams, flags lintFlags) error {
 	if err != nil {
 		return err
 	}
-	return printFindings(s, append(definitions, manifests...), append(findings, more...).Sorted(), flags.format)
+	return printReport(s, append(definitions, manifests...), append(findings, more...).Sorted(), flags.format)
 }
-
-// ours is an object in argoperator's own language.
-var ours = regexp.MustCompile(`(?m)^[\s{]*"?apiVersion"?:\s*"?argoperator\.dev/`)
 
 // divide tells definitions from manifests of others. What lies with a definition
 // is its own; what holds neither is left to the reader of definitions.
 func divide(sources []argoperator.Source) (definitions, manifests []argoperator.Source) {
 	homes := map[string]bool{}
 	for _, source := range sources {
-		if ours.Match(source.Data) {
+		if argoperator.Defines(source) {
 			homes[path.Dir(source.Name)] = true
 		}
 	}
 	var neither []argoperator.Source
 	for _, source := range sources {
 		switch {
-		case ours.Match(source.Data) || beside(homes, source.Name):
+		case argoperator.Defines(source) || beside(homes, source.Name):
 			definitions = append(definitions, source)
 		case lint.Holds(source):
 			manifests = append(manifests, source)
@@ -203,26 +199,4 @@ func linter() diag.Tool {
 		tool.Rules = append(tool.Rules, diag.ToolRule{Code: c.Code, Summary: c.Doc, URI: strings.Replace(rulesPage, "rules", "findings", 1) + "#" + c.Code, Help: c.Doc})
 	}
 	return tool
-}
-
-// printFindings prints findings as the result of the command.
-func printFindings(s streams, sources []argoperator.Source, findings diag.List, format string) error {
-	var err error
-	switch format {
-	case "sarif":
-		err = diag.SARIF(s.out, findings, linter())
-	case "github":
-		err = diag.GitHub(s.out, findings)
-	case "junit":
-		err = diag.JUnit(s.out, findings, "argoperator lint")
-	default:
-		return printReport(s, sources, findings, format)
-	}
-	if err != nil {
-		return err
-	}
-	if findings.HasErrors() {
-		return errFindings
-	}
-	return nil
 }

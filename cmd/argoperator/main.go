@@ -6,6 +6,7 @@
 package main
 
 import (
+	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -32,4 +33,12 @@ type streams struct {
 	err io.Writer
 	// name of the program in its help; empty is argoperator.
 	name string
+}
+
+// writeJSON prints what machines read.
+func writeJSON(w io.Writer, value any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
 }

@@ -63,11 +63,8 @@ nothing in the lists. --seed prints a random one, the same for the same number.`
 }
 
 func sample(s streams, from *sourceFlags, options argoperator.SampleOptions) error {
-	result, sources, err := from.generate(s.in, argoperator.Options{})
+	result, _, err := from.operators(s, argoperator.Options{})
 	if err != nil {
-		return err
-	}
-	if err := report(s, sources, result.Findings); err != nil {
 		return err
 	}
 	texts, err := result.Samples(options)

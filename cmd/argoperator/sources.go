@@ -113,6 +113,16 @@ func (f *sourceFlags) generate(stdin io.Reader, options argoperator.Options) (ar
 	return result, sources, err
 }
 
+// operators generates the operators of the definitions, and prints what is found;
+// it returns errFindings where that ends the command.
+func (f *sourceFlags) operators(s streams, options argoperator.Options) (argoperator.Result, []argoperator.Source, error) {
+	result, sources, err := f.generate(s.in, options)
+	if err == nil {
+		err = report(s, sources, result.Findings)
+	}
+	return result, sources, err
+}
+
 // report prints findings beside the output; it returns errFindings where they
 // end the command.
 func report(s streams, sources []argoperator.Source, findings diag.List) error {

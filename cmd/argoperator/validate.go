@@ -111,9 +111,16 @@ func onceFromStdin(names []string) error {
 // printReport prints findings as the result of a command.
 func printReport(s streams, sources []argoperator.Source, findings diag.List, format string) error {
 	var err error
-	if format == "json" {
+	switch format {
+	case "json":
 		err = diag.JSON(s.out, findings)
-	} else {
+	case "sarif":
+		err = diag.SARIF(s.out, findings, linter())
+	case "github":
+		err = diag.GitHub(s.out, findings)
+	case "junit":
+		err = diag.JUnit(s.out, findings, "argoperator lint")
+	default:
 		err = diag.Printer{Colour: colour(s.out), Source: excerpts(sources)}.Print(s.out, findings)
 	}
 	if err != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -38,9 +37,7 @@ func newVersion(s streams) *cobra.Command {
 			}
 			f := buildFacts()
 			if format == "json" {
-				encoder := json.NewEncoder(s.out)
-				encoder.SetIndent("", "  ")
-				return encoder.Encode(f)
+				return writeJSON(s.out, f)
 			}
 			_, err := fmt.Fprintf(s.out, "argoperator %s (Argo Events %s, Argo Workflows %s, %s, %s)\n",
 				f.Version, f.ArgoEvents, f.ArgoWorkflows, f.GoVersion, f.Platform)

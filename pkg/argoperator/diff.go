@@ -3,6 +3,7 @@ package argoperator
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,7 +30,7 @@ func Earlier(sources []Source, options Options) ([]map[string]any, diag.List, er
 	var out []map[string]any
 	var findings diag.List
 	for _, source := range sources {
-		objects, found := definition.Objects(source, func(text []byte) bool { return len(strings.TrimSpace(string(text))) > 0 })
+		objects, found := definition.Objects(source, definition.NotEmpty)
 		findings = append(findings, found...)
 		for _, o := range objects {
 			if o.Text("kind") != "" && o.Text("apiVersion") != "" && !strings.HasSuffix(o.Text("apiVersion"), ".config.k8s.io/v1beta1") {
@@ -43,11 +44,12 @@ func Earlier(sources []Source, options Options) ([]map[string]any, diag.List, er
 	return out, findings, nil
 }
 
-// Defines tells whether a source holds a definition, or what is meant to be one.
-func Defines(source Source) bool {
-	definitions, findings := definition.Parse(Source{Name: source.Name, Data: source.Data, Dir: source.Dir, Lenient: true})
-	return len(definitions) > 0 || len(findings) > 0
-}
+// ours is an object in argoperator's own language.
+var ours = regexp.MustCompile(`(?m)^[\s{]*"?apiVersion"?:\s*"?argoperator\.dev/`)
+
+// Defines tells whether a source holds what is written in argoperator's own
+// language, right or wrong.
+func Defines(source Source) bool { return ours.Match(source.Data) }
 
 func (r Result) fields() ([]map[string]any, error) {
 	var out []map[string]any
@@ -113,12 +115,15 @@ func (o Operator) breaks(earlier []map[string]any) (diag.List, error) {
 
 func definitionNamed(name string, objects []map[string]any) (*apiextensionsv1.CustomResourceDefinition, error) {
 	for _, o := range objects {
+		if o["kind"] != "CustomResourceDefinition" {
+			continue
+		}
 		data, err := json.Marshal(o)
 		if err != nil {
 			return nil, fmt.Errorf("encoding an earlier object: %w", err)
 		}
 		var crd apiextensionsv1.CustomResourceDefinition
-		if o["kind"] == "CustomResourceDefinition" && json.Unmarshal(data, &crd) == nil && crd.Name == name {
+		if json.Unmarshal(data, &crd) == nil && crd.Name == name {
 			return &crd, nil
 		}
 	}

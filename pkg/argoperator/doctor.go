@@ -9,17 +9,13 @@ import (
 func (r Result) Needs() ([]doctor.Needs, error) {
 	var out []doctor.Needs
 	for _, o := range r.Operators {
-		fields := []byte{}
-		for _, object := range o.Objects {
-			data, err := output.Marshal(object)
-			if err != nil {
-				return nil, err
-			}
-			fields = append(append(fields, "---\n"...), data...)
+		stream, err := output.Stream(o.Objects)
+		if err != nil {
+			return nil, err
 		}
 		install := o.plan.Install
 		out = append(out, doctor.Needs{
-			Operator: o.Name, Namespace: install.Namespace, EventBus: install.EventBus.Name, Brings: install.EventBus.Managed, Manifests: fields,
+			Operator: o.Name, Namespace: install.Namespace, EventBus: install.EventBus.Name, Brings: install.EventBus.Managed, Manifests: stream,
 		})
 	}
 	return out, nil

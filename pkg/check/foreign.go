@@ -1,9 +1,9 @@
 package check
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
@@ -71,6 +71,12 @@ func (i *inspection) wrong(path *field.Path, format string, args ...any) {
 func (i *inspection) mend(path *field.Path, hint, format string, args ...any) {
 	i.add(path, i.rule.Code, hint, format, args...)
 	i.problems[len(i.problems)-1].Warning = i.rule.Warning
+}
+
+// adopt takes over a problem that our own checks have found.
+func (i *inspection) adopt(p Problem) {
+	p.Code, p.Warning, p.Hint = i.rule.Code, i.rule.Warning, cmp.Or(p.Hint, i.rule.Fix)
+	i.problems = append(i.problems, p)
 }
 
 // on lets a rule look at the objects of one type.
@@ -152,6 +158,3 @@ func Foreign(list []manifest.Object, targets Targets) [][]Problem {
 	}
 	return out
 }
-
-// String is the version as people write it.
-func (v Version) String() string { return fmt.Sprintf("%d.%d", v.Major, v.Minor) }

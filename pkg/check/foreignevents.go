@@ -1,7 +1,6 @@
 package check
 
 import (
-	"encoding/json"
 	"maps"
 	"regexp"
 	"slices"
@@ -96,13 +95,13 @@ func noMutex(i *inspection, f flow) {
 // events start, and in ConfigMaps that feed such Workflows.
 func fixedChild(i *inspection) {
 	if cm, ok := i.object.(*corev1.ConfigMap); ok {
-		for _, key := range slices.Sorted(maps.Keys(i.among.fedFrom(cm))) {
+		for _, key := range slices.Sorted(maps.Keys(i.among.fed[cm.Name])) {
 			if name := constantName(cm.Data[key]); name != "" {
 				i.wrong(field.NewPath("data").Key(key), "every object makes %s", name)
 			}
 		}
 	}
-	for _, f := range i.among.flowsOf(i.object) {
+	for _, f := range i.among.flows[i.object] {
 		for _, t := range f.templates() {
 			if !f.fed || t.Resource == nil || !slices.Contains([]string{"create", "apply"}, t.Resource.Action) {
 				continue
@@ -162,45 +161,4 @@ func noStatus(i *inspection, crd *apiextensionsv1.CustomResourceDefinition) {
 // configMap by its name.
 func (s *surroundings) configMap(namespace, name string) (*corev1.ConfigMap, bool) {
 	return alike[*corev1.ConfigMap](s.all, namespace, name)
-}
-
-// fedFrom are the keys of a ConfigMap that Workflows started by events take.
-func (s *surroundings) fedFrom(cm *corev1.ConfigMap) map[string]bool {
-	keys := map[string]bool{}
-	for _, object := range s.all {
-		for _, f := range s.flowsOf(object) {
-			if f.fed {
-				refsTo(cm.Name, encodedValue(f.spec), keys)
-			}
-		}
-	}
-	return keys
-}
-
-func encodedValue(spec wfv1.WorkflowSpec) any {
-	data, err := json.Marshal(spec)
-	var value any
-	if err != nil || json.Unmarshal(data, &value) != nil {
-		return nil
-	}
-	return value
-}
-
-// refsTo adds the keys of a ConfigMap that a value refers to.
-func refsTo(name string, value any, keys map[string]bool) {
-	switch v := value.(type) {
-	case []any:
-		for _, inner := range v {
-			refsTo(name, inner, keys)
-		}
-	case map[string]any:
-		if ref, ok := v["configMapKeyRef"].(map[string]any); ok && ref["name"] == name {
-			if key, ok := ref["key"].(string); ok {
-				keys[key] = true
-			}
-		}
-		for _, inner := range v {
-			refsTo(name, inner, keys)
-		}
-	}
 }

@@ -128,25 +128,6 @@ func powerful(i *inspection, path *field.Path, rule rbacv1.PolicyRule) {
 	}
 }
 
-// servesAs are the accounts of what runs, by what they run: names, as a Sensor
-// often states no namespace.
-func (s *surroundings) servesAs(name string) []role {
-	roles := map[role]bool{}
-	for _, object := range s.all {
-		switch o := object.(type) {
-		case *eventsv1.EventSource:
-			roles[roleSource] = roles[roleSource] || eventsAccount(o.Spec.Template) == name
-		case *eventsv1.Sensor:
-			roles[roleSensor] = roles[roleSensor] || eventsAccount(o.Spec.Template) == name
-		}
-		for _, f := range s.flowsOf(object) {
-			roles[roleWorkflow] = roles[roleWorkflow] || f.spec.ServiceAccountName == name
-		}
-	}
-	maps.DeleteFunc(roles, func(_ role, serves bool) bool { return !serves })
-	return slices.Sorted(maps.Keys(roles))
-}
-
 func sharedAccount(i *inspection) {
 	name, path := "", field.NewPath("spec", "template", "serviceAccountName")
 	switch o := i.object.(type) {
@@ -155,7 +136,7 @@ func sharedAccount(i *inspection) {
 	case *eventsv1.Sensor:
 		name = eventsAccount(o.Spec.Template)
 	}
-	if roles := i.among.servesAs(name); name != "" && name != "default" && len(roles) > 1 {
+	if roles := slices.Sorted(maps.Keys(i.among.roles[name])); name != "" && name != "default" && len(roles) > 1 {
 		i.wrong(path, "service account %s serves as %v at once", name, roles)
 	}
 }

@@ -55,7 +55,7 @@ func sensorRules() []Rule {
 			Summary: "A jq program does not parse, does not compile, or asks for what a Sensor does not have.",
 			Why:     "The Sensor acknowledges the event and drops it; only its log says why.",
 			Fix:     "correct the program",
-			look:    on(programProblems(CodeJQ, ".jq")),
+			look:    on(programProblems(".jq")),
 		},
 		{
 			Code:    "lua-script",
@@ -64,7 +64,7 @@ func sensorRules() []Rule {
 			Why: "As a transformation it loses nulls and turns empty lists into objects; and Lua in a Sensor can open files and run " +
 				"programs: whoever may edit the Sensor may run anything in its pod.",
 			Fix:  "use jq",
-			look: on(programProblems(CodeJQ, ".script")),
+			look: on(programProblems(".script")),
 		},
 		{
 			Code:    "regex-filter",
@@ -80,7 +80,7 @@ func sensorRules() []Rule {
 			Summary: "A filter of expressions reads fields that an event may lack.",
 			Why:     "Where one of them is missing the event is dropped, even if the expression says !=: oldBody is null in every ADD.",
 			Fix:     "compute a boolean in jq, and filter on it",
-			look:    on(programProblems(CodeJQ, ".exprs")),
+			look:    on(programProblems(".exprs")),
 		},
 		{
 			Code:    "template-reads-pod",
@@ -174,16 +174,12 @@ func twoBuses(i *inspection, s *eventsv1.Sensor) {
 }
 
 // programProblems are those of the programs at a field of transforms and filters.
-func programProblems(code, suffix string) func(*inspection, *eventsv1.Sensor) {
+func programProblems(suffix string) func(*inspection, *eventsv1.Sensor) {
 	return func(i *inspection, s *eventsv1.Sensor) {
 		for _, p := range programs(objects{s}) {
-			if p.Code != code || !strings.HasSuffix(p.Path, suffix) {
-				continue
+			if p.Code == CodeJQ && strings.HasSuffix(p.Path, suffix) {
+				i.adopt(p)
 			}
-			if p.Code, p.Warning = i.rule.Code, i.rule.Warning; p.Hint == "" {
-				p.Hint = i.rule.Fix
-			}
-			i.problems = append(i.problems, p)
 		}
 	}
 }

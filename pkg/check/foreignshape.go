@@ -196,7 +196,7 @@ func deprecated(i *inspection) {
 	if c, ok := i.object.(*wfv1.CronWorkflow); ok && c.Spec.Schedule != "" {
 		old(field.NewPath("spec", "schedule"), "schedules: [\""+c.Spec.Schedule+"\"]")
 	}
-	for _, f := range i.among.flowsOf(i.object) {
+	for _, f := range i.among.flows[i.object] {
 		locks(f.path, f.spec.Synchronization)
 		for _, t := range f.templates() {
 			locks(t.path, t.Synchronization)

@@ -107,8 +107,7 @@ func eventTypes(i *inspection, s *eventsv1.EventSource) {
 		resourceEntry(r, field.NewPath("spec", "resource").Key(name), s.Spec.Resource[name])
 		for _, p := range r.problems {
 			if p.Code == CodeEventType {
-				p.Code, p.Hint = i.rule.Code, i.rule.Fix
-				i.problems = append(i.problems, p)
+				i.adopt(p)
 			}
 		}
 	}

@@ -155,8 +155,7 @@ func retryAmount(i *inspection, _ *eventsv1.Sensor, t trigger) {
 	r := about(i.object)
 	amounts(r, t)
 	for _, p := range r.problems {
-		p.Code = i.rule.Code
-		i.problems = append(i.problems, p)
+		i.adopt(p)
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/pod-security-admission/api"
-	"k8s.io/pod-security-admission/policy"
 )
 
 // busRules are about EventBuses.
@@ -134,7 +133,7 @@ func workflowRules() []Rule {
 // eachFlow lets a rule look at everything that a Workflow is to run.
 func eachFlow(look func(*inspection, flow)) func(*inspection) {
 	return func(i *inspection) {
-		for _, f := range i.among.flowsOf(i.object) {
+		for _, f := range i.among.flows[i.object] {
 			look(i, f)
 		}
 	}
@@ -212,10 +211,7 @@ func manyDocuments(i *inspection, f flow) {
 }
 
 func privileged(i *inspection, f flow) {
-	evaluator, err := policy.NewEvaluator(policy.DefaultChecks())
-	if err != nil {
-		panic("check: the Pod Security Standard's own checks are refused: " + err.Error()) // unreachable
-	}
+	evaluator := podStandard()
 	level := api.LevelVersion{Level: api.LevelBaseline, Version: api.LatestVersion()}
 	for _, t := range f.templates() {
 		if !t.IsPodType() {

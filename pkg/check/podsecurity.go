@@ -12,10 +12,7 @@ import (
 // podSecurity holds every pod that will run to the restricted Pod Security
 // Standard, with the code that the API server's admission runs.
 func podSecurity(o objects) []Problem {
-	evaluator, err := policy.NewEvaluator(policy.DefaultChecks())
-	if err != nil {
-		panic("check: the Pod Security Standard's own checks are refused: " + err.Error()) // unreachable
-	}
+	evaluator := podStandard()
 	var out []Problem
 	for _, p := range podsOf(o) {
 		r := about(p.in)
@@ -35,6 +32,15 @@ func podSecurity(o objects) []Problem {
 	return append(out, each(o, func(r *report, s *eventsv1.Sensor) {
 		restricted(r, template, evaluator, eventsPod(s.Spec.Template))
 	})...)
+}
+
+// podStandard is the code that the API server's admission runs.
+func podStandard() policy.Evaluator {
+	evaluator, err := policy.NewEvaluator(policy.DefaultChecks())
+	if err != nil {
+		panic("check: the Pod Security Standard's own checks are refused: " + err.Error()) // unreachable
+	}
+	return evaluator
 }
 
 func restricted(r *report, at *field.Path, evaluator policy.Evaluator, spec *corev1.PodSpec) {

@@ -17,6 +17,9 @@ type surroundings struct {
 	all    objects
 	grants []grant
 	reach  map[string]*reach // of WorkflowTemplates, by name
+	flows  map[manifest.Object][]flow
+	roles  map[string]map[role]bool   // of service accounts, by name: a Sensor often states no namespace
+	fed    map[string]map[string]bool // keys of ConfigMaps, by name, that Workflows started by events take
 }
 
 // reach is how events come to a WorkflowTemplate.
@@ -26,12 +29,53 @@ type reach struct {
 }
 
 func newSurroundings(list objects) *surroundings {
-	s := &surroundings{all: list, grants: grantsOf(list), reach: map[string]*reach{}}
+	s := &surroundings{
+		all: list, grants: grantsOf(list), reach: map[string]*reach{}, flows: map[manifest.Object][]flow{},
+		roles: map[string]map[role]bool{}, fed: map[string]map[string]bool{},
+	}
 	for _, sensor := range all[*eventsv1.Sensor](list) {
-		for _, f := range carriedFlows(sensor) {
+		s.flows[sensor] = carriedFlows(sensor)
+		for _, f := range s.flows[sensor] {
 			s.follow(f.spec, f.fed)
 		}
 	}
+	for _, object := range list {
+		if _, carries := object.(*eventsv1.Sensor); !carries {
+			s.flows[object] = s.flowsIn(object)
+		}
+		s.note(object)
+	}
+	return s
+}
+
+// note what an object runs as, and which ConfigMaps it takes.
+func (s *surroundings) note(object manifest.Object) {
+	switch o := object.(type) {
+	case *eventsv1.EventSource:
+		add(s.roles, eventsAccount(o.Spec.Template), roleSource)
+	case *eventsv1.Sensor:
+		add(s.roles, eventsAccount(o.Spec.Template), roleSensor)
+	}
+	for _, f := range s.flows[object] {
+		add(s.roles, f.spec.ServiceAccountName, roleWorkflow)
+		if !f.fed {
+			continue
+		}
+		for _, ref := range under("configMapKeyRef", f.spec) {
+			add(s.fed, word(ref, "name"), word(ref, "key"))
+		}
+	}
+}
+
+func add[K comparable](sets map[string]map[K]bool, name string, one K) {
+	if sets[name] == nil {
+		sets[name] = map[K]bool{}
+	}
+	sets[name][one] = true
+}
+
+func word(object map[string]any, key string) string {
+	s, _ := object[key].(string)
 	return s
 }
 
@@ -40,8 +84,8 @@ func (s *surroundings) follow(spec wfv1.WorkflowSpec, fed bool) {
 	if ref := spec.WorkflowTemplateRef; ref != nil {
 		s.arrive(ref.Name, fed, true)
 	}
-	for _, name := range calledTemplates(spec) {
-		s.arrive(name, fed, false)
+	for _, ref := range under("templateRef", spec.Templates) {
+		s.arrive(word(ref, "name"), fed, false)
 	}
 }
 
@@ -63,14 +107,14 @@ func (s *surroundings) arrive(name string, fed, launched bool) {
 	}
 }
 
-// calledTemplates are the WorkflowTemplates whose templates a Workflow calls.
-func calledTemplates(spec wfv1.WorkflowSpec) []string {
-	data, err := json.Marshal(spec.Templates)
+// under are all objects below a key, wherever it stands in a value.
+func under(key string, in any) []map[string]any {
+	data, err := json.Marshal(in)
 	var value any
 	if err != nil || json.Unmarshal(data, &value) != nil {
 		return nil
 	}
-	var names []string
+	var out []map[string]any
 	var walk func(any)
 	walk = func(value any) {
 		switch v := value.(type) {
@@ -79,10 +123,8 @@ func calledTemplates(spec wfv1.WorkflowSpec) []string {
 				walk(inner)
 			}
 		case map[string]any:
-			if ref, ok := v["templateRef"].(map[string]any); ok {
-				if name, ok := ref["name"].(string); ok && !slices.Contains(names, name) {
-					names = append(names, name)
-				}
+			if object, ok := v[key].(map[string]any); ok {
+				out = append(out, object)
 			}
 			for _, inner := range v {
 				walk(inner)
@@ -90,7 +132,7 @@ func calledTemplates(spec wfv1.WorkflowSpec) []string {
 		}
 	}
 	walk(value)
-	return names
+	return out
 }
 
 // flow is what a Workflow is to run, wherever it stands.
@@ -102,8 +144,8 @@ type flow struct {
 	fed    bool // with their data
 }
 
-// flowsOf are those in an object.
-func (s *surroundings) flowsOf(object manifest.Object) []flow {
+// flowsIn are those in an object that is no Sensor.
+func (s *surroundings) flowsIn(object manifest.Object) []flow {
 	spec := field.NewPath("spec")
 	switch o := object.(type) {
 	case *wfv1.Workflow:
@@ -118,8 +160,6 @@ func (s *surroundings) flowsOf(object manifest.Object) []flow {
 		return []flow{f}
 	case *wfv1.ClusterWorkflowTemplate:
 		return []flow{{spec: o.Spec, path: spec, whole: o.Spec.Entrypoint != ""}}
-	case *eventsv1.Sensor:
-		return carriedFlows(o)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,6 +41,9 @@ func Objects(in Input, keep func(text []byte) bool) ([]Object, diag.List) {
 	}
 	return out, list
 }
+
+// NotEmpty keeps every text but blank ones: for Objects.
+func NotEmpty(text []byte) bool { return len(bytes.TrimSpace(text)) > 0 }
 
 // written is one document with the text that it stands in.
 type written struct {

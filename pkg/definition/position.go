@@ -161,20 +161,10 @@ func (p positions) inside(n *yaml.Node, offset int) diag.Position {
 	if n == nil || n.Kind != yaml.ScalarNode || n.Line < 1 || n.Line > len(home.lines) {
 		return pos
 	}
-	r := &reader{lines: home.lines, line: n.Line - 1, at: byteOffset(home.lines[n.Line-1], n.Column)}
+	r := &reader{lines: home.lines, line: n.Line - 1, at: diag.Offset(home.lines[n.Line-1], n.Column)}
 	if !r.find(n, offset) {
 		return pos
 	}
 	pos.Line, pos.Column = r.line+1, utf8.RuneCountInString(r.lines[r.line][:r.at])+1
 	return pos
-}
-
-// byteOffset returns where a column, counted in characters from 1, begins.
-func byteOffset(line string, column int) int {
-	for i := range line {
-		if column--; column < 1 {
-			return i
-		}
-	}
-	return len(line)
 }

@@ -49,7 +49,7 @@ func marksAt(t *testing.T, reason string, doc document) {
 		}
 		at := doc.inside(n, offset)
 		line := doc.lines[at.Line-1]
-		got, _ := utf8.DecodeRuneInString(line[byteOffset(line, at.Column):])
+		got, _ := utf8.DecodeRuneInString(line[diag.Offset(line, at.Column):])
 		if got != c || seen[at] {
 			t.Errorf("%s: byte %d of %q is %q; at %d:%d stands %q", reason, offset, n.Value, c, at.Line, at.Column, got)
 		}

@@ -63,3 +63,14 @@ func (l List) Sorted() List {
 	})
 	return slices.Compact(out)
 }
+
+// Offset is where a column, counted in characters from 1, begins in a line, in
+// bytes.
+func Offset(line string, column int) int {
+	for i := range line {
+		if column--; column < 1 {
+			return i
+		}
+	}
+	return len(line)
+}

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -65,7 +66,7 @@ func tidy(list []Break) []Break {
 
 func breaksOf(version, path string, results []validations.ComparisonResult) []Break {
 	var out []Break
-	slices.SortFunc(results, func(a, b validations.ComparisonResult) int { return compare(a.Name, b.Name) })
+	slices.SortFunc(results, func(a, b validations.ComparisonResult) int { return cmp.Compare(a.Name, b.Name) })
 	for _, r := range results {
 		if r.Name == "description" {
 			continue // nobody's client reads it

@@ -7,7 +7,7 @@ package diff
 
 import (
 	"bytes"
-	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -85,20 +85,23 @@ func compareOne(old, now map[string]any) (Change, error) {
 	if namespace := metadata(of, "namespace"); namespace != "" {
 		c.Name = namespace + "/" + c.Name
 	}
-	for o, into := range map[*map[string]any]*[]byte{&old: &c.Old, &now: &c.Now} {
-		if *o == nil {
-			continue
-		}
-		data, err := yaml.Marshal(*o)
-		if err != nil {
-			return Change{}, fmt.Errorf("encoding %s %s: %w", c.Kind, c.Name, err)
-		}
-		*into = data
+	var err1, err2 error
+	c.Old, err1 = encode(old)
+	c.Now, err2 = encode(now)
+	if err := errors.Join(err1, err2); err != nil {
+		return Change{}, fmt.Errorf("encoding %s %s: %w", c.Kind, c.Name, err)
 	}
 	if bytes.Equal(c.Old, c.Now) {
 		return Change{}, nil
 	}
 	return c, nil
+}
+
+func encode(o map[string]any) ([]byte, error) {
+	if o == nil {
+		return nil, nil
+	}
+	return yaml.Marshal(o)
 }
 
 func identityOf(o map[string]any) string {
@@ -118,8 +121,6 @@ func metadata(o map[string]any, key string) string {
 	m, _ := o["metadata"].(map[string]any)
 	return text(m, key)
 }
-
-func compare(a, b string) int { return cmp.Compare(a, b) }
 
 // Printer prints changes for people. The zero value prints without colour.
 type Printer struct {

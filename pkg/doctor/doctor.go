@@ -71,6 +71,7 @@ type visit struct {
 	needs Needs
 	names []string // of the kinds that are there
 	alone bool     // the namespace is not there
+	seen  *list    // the Deployments, once they were asked for
 }
 
 // get decodes what kubectl prints as JSON; said is why there is nothing.
@@ -169,11 +170,14 @@ var release = regexp.MustCompile(`:v?(\d+\.\d+)\.\d+[^:]*$`)
 
 // controller looks for a controller by its image and judges its version.
 func (v *visit) controller(name, image string, known []string) (Check, []string) {
-	var found list
-	if said := v.get(&found, "get", "deployments", "--all-namespaces"); said != "" {
-		return Check{name, Warning, "cannot be looked at: " + said, "ask somebody who may list deployments"}, nil
+	if v.seen == nil {
+		var found list
+		if said := v.get(&found, "get", "deployments", "--all-namespaces"); said != "" {
+			return Check{name, Warning, "cannot be looked at: " + said, "ask somebody who may list deployments"}, nil
+		}
+		v.seen = &found
 	}
-	for _, item := range found.Items {
+	for _, item := range v.seen.Items {
 		for _, c := range item.Spec.Template.Spec.Containers {
 			base := c.Image[strings.LastIndex(c.Image, "/")+1:]
 			if !strings.HasPrefix(base, image+":") && !strings.HasPrefix(base, image+"@") || item.Metadata.Labels["owner-name"] != "" {
@@ -197,16 +201,17 @@ func (v *visit) controller(name, image string, known []string) (Check, []string)
 
 func events(v *visit) Check {
 	c, arguments := v.controller("Argo Events", "argo-events", []string{"1.9"})
-	return limited(c, arguments, "--namespaced", "--managed-namespace", v.needs.Namespace)
+	return limited(c, arguments, v.needs.Namespace)
 }
 
 func workflows(v *visit) Check {
 	c, arguments := v.controller("Argo Workflows", "workflow-controller", []string{"3.5", "3.6", "3.7"})
-	return limited(c, arguments, "--namespaced", "--managed-namespace", v.needs.Namespace)
+	return limited(c, arguments, v.needs.Namespace)
 }
 
 // limited is the check of a controller that looks at one namespace only.
-func limited(c Check, arguments []string, flag, which, namespace string) Check {
+func limited(c Check, arguments []string, namespace string) Check {
+	const flag, which = "--namespaced", "--managed-namespace"
 	if c.State == Error || !slices.Contains(arguments, flag) {
 		return c
 	}
@@ -215,6 +220,9 @@ func limited(c Check, arguments []string, flag, which, namespace string) Check {
 	}
 	return Check{c.Name, Error, c.Message + ", looks at a namespace of its own only", "install the operator there with -n, or start the controller without " + flag}
 }
+
+// instance is the setting by which a controller takes labelled Workflows only.
+var instance = regexp.MustCompile(`(?m)^\s*instanceID:\s*["']?([\w.-]+)`)
 
 // configuration is that of the workflow controller, in what concerns the
 // operator's Workflows.
@@ -229,7 +237,7 @@ func configuration(v *visit) Check {
 		for key, value := range item.Data {
 			text += "\n" + key + ": " + value
 		}
-		if id := regexp.MustCompile(`(?m)^\s*instanceID:\s*["']?([\w.-]+)`).FindStringSubmatch(text); id != nil {
+		if id := instance.FindStringSubmatch(text); id != nil {
 			return Check{name, Error, "it takes Workflows of instance " + id[1] + " only", "run one without instanceID for this namespace"}
 		}
 		if strings.Contains(text, "templateReferencing") {

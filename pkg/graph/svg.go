@@ -109,7 +109,7 @@ func (g Graph) SVG(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" role="img" aria-label="%s">`+"\n",
 		p.width, p.height, p.width, p.height, escape(g.Title))
-	b.WriteString(style)
+	b.WriteString(style())
 	fmt.Fprintf(&b, `<rect class="ground" width="%.0f" height="%.0f"/>`+"\n", p.width, p.height)
 	fmt.Fprintf(&b, `<text class="title" x="%d" y="%d">%s</text>`+"\n", margin, margin+8, escape(g.Title))
 	for _, e := range g.Edges {
@@ -186,7 +186,7 @@ func escape(text string) string {
 }
 
 // style gives the boxes of a role the same colours as everywhere.
-var style = func() string {
+func style() string {
 	var b strings.Builder
 	b.WriteString("<style>\n" +
 		"text { font-family: system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif; font-size: 13px; fill: #1a1a1a }\n" +
@@ -200,7 +200,7 @@ var style = func() string {
 		"</style>\n<defs>\n")
 	b.WriteString(arrowHead("edge", "#6b7280") + arrowHead("repair", strokes[Resync]) + "</defs>\n")
 	return b.String()
-}()
+}
 
 func arrowHead(class, colour string) string {
 	return fmt.Sprintf(`<marker id="%s" viewBox="0 0 8 8" refX="1" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0,0 L8,4 L0,8 z" fill="%s"/></marker>`+"\n", class, colour)

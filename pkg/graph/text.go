@@ -11,7 +11,7 @@ func (g Graph) Mermaid(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("flowchart LR\n")
 	for _, n := range g.Nodes {
-		fmt.Fprintf(&b, "  %s[\"%s\"]:::%s\n", n.ID, mermaid("<b>", "</b>", n), n.Role)
+		fmt.Fprintf(&b, "  %s[\"%s\"]:::%s\n", n.ID, mermaid(n), n.Role)
 	}
 	for _, e := range g.Edges {
 		arrow := "-->"
@@ -30,8 +30,8 @@ func (g Graph) Mermaid(w io.Writer) error {
 	return err
 }
 
-func mermaid(open, shut string, n Node) string {
-	lines := []string{open + mermaidText(n.Title) + shut}
+func mermaid(n Node) string {
+	lines := []string{"<b>" + mermaidText(n.Title) + "</b>"}
 	for _, line := range n.Text {
 		lines = append(lines, mermaidText(line))
 	}

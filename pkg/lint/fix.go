@@ -5,31 +5,44 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/argoperator/argoperator/pkg/check"
 	"github.com/argoperator/argoperator/pkg/definition"
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
 // Fixed are the files that change when everything is mended that can be mended
 // without changing what was meant; with comments and layout as they are.
 func Fixed(files []definition.Input, config *Config) ([]definition.Input, error) {
+	all, err := judge(files, config)
+	if err != nil {
+		return nil, err
+	}
 	var out []definition.Input
 	for _, file := range files {
-		edits, err := editsOf(file, config)
-		if err != nil {
-			return nil, err
-		}
-		if len(edits) > 0 {
+		if edits := all.edits(file); len(edits) > 0 {
 			file.Data = apply(file.Data, edits)
 			out = append(out, file)
 		}
 	}
 	return out, nil
+}
+
+// edits mend what counts in a file that can be read as a whole.
+func (j judgement) edits(file definition.Input) []edit {
+	if j.broken[file.Name] {
+		return nil
+	}
+	lines := strings.Split(string(file.Data), "\n")
+	var out []edit
+	for _, p := range j.problems {
+		counts := slices.ContainsFunc(j.findings, func(f diag.Finding) bool { return f.Position == p.Position && f.Code == p.Code })
+		if fix := fixes[p.Code]; fix != nil && counts && p.File == file.Name {
+			out = append(out, fix(lines, placeOf(p.in, p.path))...)
+		}
+	}
+	return out
 }
 
 // edit replaces part of a line, counted from 0 in bytes; a line that becomes
@@ -75,40 +88,13 @@ var fixes = map[string]func(lines []string, at place) []edit{
 	"unknown-verb":     dropLine,
 }
 
-func editsOf(file definition.Input, config *Config) ([]edit, error) {
-	objects, found := definition.Objects(file, notEmpty)
-	if found.HasErrors() {
-		return nil, nil
-	}
-	findings, err := Manifests([]definition.Input{file}, config)
-	if err != nil {
-		return nil, err
-	}
-	lines := strings.Split(string(file.Data), "\n")
-	var out []edit
-	for _, o := range objects {
-		one, _, err := newSubject(file.Name, o)
-		if err != nil || one.object == nil {
-			continue
-		}
-		for _, p := range check.Foreign([]manifest.Object{one.object}, config.targets())[0] {
-			at := o.KeyPosition(p.Path)
-			still := slices.ContainsFunc(findings, func(f diag.Finding) bool { return f.Position == at && f.Code == p.Code })
-			if fix := fixes[p.Code]; fix != nil && still {
-				out = append(out, fix(lines, placeOf(o, p.Path))...)
-			}
-		}
-	}
-	return out, nil
-}
-
 // span is where a scalar of one line stands; false for any other.
 func span(lines []string, n *yaml.Node) (line, from, to int, ok bool) {
 	if n == nil || n.Kind != yaml.ScalarNode || n.Line < 1 || n.Line > len(lines) {
 		return 0, 0, 0, false
 	}
 	text := lines[n.Line-1]
-	from = offset(text, n.Column)
+	from = diag.Offset(text, n.Column)
 	switch n.Style {
 	case yaml.DoubleQuotedStyle, yaml.SingleQuotedStyle:
 		end := strings.IndexByte(text[from+1:], text[from])
@@ -117,16 +103,6 @@ func span(lines []string, n *yaml.Node) (line, from, to int, ok bool) {
 		return n.Line - 1, from, from + len(n.Value), strings.HasPrefix(text[from:], n.Value)
 	}
 	return 0, 0, 0, false
-}
-
-// offset in bytes of a column, which counts characters from 1.
-func offset(line string, column int) int {
-	at := 0
-	for range column - 1 {
-		_, size := utf8.DecodeRuneInString(line[at:])
-		at += size
-	}
-	return at
 }
 
 func replaced(lines []string, n *yaml.Node, text string) []edit {
@@ -185,7 +161,7 @@ func plural(lines []string, at place) []edit {
 	}
 	inner := value.Content[0] // mutex: with one key below becomes mutexes: with one entry
 	line := inner.Line - 1
-	from := offset(lines[line], inner.Column)
+	from := diag.Offset(lines[line], inner.Column)
 	if line != value.Content[1].Line-1 || strings.TrimSpace(lines[line][:from]) != "" {
 		return nil
 	}

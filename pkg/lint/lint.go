@@ -30,9 +30,9 @@ func Holds(in definition.Input) bool {
 		return false
 	}
 	in.Lenient = true
-	objects, found := definition.Objects(in, notEmpty)
+	objects, found := definition.Objects(in, definition.NotEmpty)
 	for _, o := range objects {
-		if o.Group() == argo || strings.HasSuffix(o.Group(), "rbac.authorization.k8s.io") {
+		if o.Group() == argo || o.Group() == "rbac.authorization.k8s.io" {
 			return true
 		}
 	}
@@ -41,8 +41,6 @@ func Holds(in definition.Input) bool {
 
 const argo = "argoproj.io"
 
-func notEmpty(text []byte) bool { return len(strings.TrimSpace(string(text))) > 0 }
-
 // subject is an object that rules are about, and where it stands.
 type subject struct {
 	file    string
@@ -50,21 +48,43 @@ type subject struct {
 	object  manifest.Object
 }
 
+// judged is a problem of an object as a finding.
+type judged struct {
+	diag.Finding
+	in   definition.Object
+	path string
+}
+
 // Manifests judges the objects of files together. What is not among them may be
 // in the cluster: nothing is said about it. The configuration may be nil.
 func Manifests(files []definition.Input, config *Config) (diag.List, error) {
+	all, err := judge(files, config)
+	return all.findings, err
+}
+
+// judgement is all that there is to say of files.
+type judgement struct {
+	findings diag.List       // those that count
+	problems []judged        // all
+	broken   map[string]bool // files that cannot be read as a whole
+}
+
+func judge(files []definition.Input, config *Config) (judgement, error) {
 	var findings diag.List
+	var problems []judged
 	var subjects []subject
+	broken := map[string]bool{}
 	for _, file := range files {
-		objects, found := definition.Objects(file, notEmpty)
+		objects, found := definition.Objects(file, definition.NotEmpty)
 		findings = append(findings, found...)
+		broken[file.Name] = found.HasErrors()
 		for _, o := range objects {
-			one, problems, err := newSubject(file.Name, o)
+			one, wrong, err := newSubject(file.Name, o)
 			if err != nil {
-				return nil, err
+				return judgement{}, err
 			}
-			for _, p := range problems {
-				findings = append(findings, finding(o, p))
+			for _, p := range wrong {
+				problems = append(problems, newJudged(o, p))
 			}
 			if one.object != nil {
 				subjects = append(subjects, one)
@@ -75,12 +95,15 @@ func Manifests(files []definition.Input, config *Config) (diag.List, error) {
 	for i, s := range subjects {
 		list[i] = s.object
 	}
-	for i, problems := range check.Foreign(list, config.targets()) {
-		for _, p := range problems {
-			findings = append(findings, finding(subjects[i].written, p))
+	for i, wrong := range check.Foreign(list, config.targets()) {
+		for _, p := range wrong {
+			problems = append(problems, newJudged(subjects[i].written, p))
 		}
 	}
-	return accepted(files, subjects, config.apply(findings, subjects)).Sorted(), nil
+	for _, p := range problems {
+		findings = append(findings, p.Finding)
+	}
+	return judgement{accepted(files, subjects, config.apply(findings, subjects)).Sorted(), problems, broken}, nil
 }
 
 func newSubject(file string, o definition.Object) (subject, []check.Problem, error) {
@@ -92,11 +115,12 @@ func newSubject(file string, o definition.Object) (subject, []check.Problem, err
 	return subject{file: file, written: o, object: object}, problems, nil
 }
 
-// finding is a problem at the key of the field that it is about.
-func finding(o definition.Object, p check.Problem) diag.Finding {
+// newJudged is a problem at the key of the field that it is about.
+func newJudged(o definition.Object, p check.Problem) judged {
 	severity := diag.Error
 	if p.Warning {
 		severity = diag.Warning
 	}
-	return diag.Finding{Position: o.KeyPosition(p.Path), Severity: severity, Code: p.Code, Message: p.Message, Hint: p.Hint}
+	f := diag.Finding{Position: o.KeyPosition(p.Path), Severity: severity, Code: p.Code, Message: p.Message, Hint: p.Hint}
+	return judged{f, o, p.Path}
 }

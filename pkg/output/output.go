@@ -65,8 +65,13 @@ func joined(files func([]manifest.Object) ([]File, error)) func([]Operator) ([]F
 	}
 }
 
-// yamlStream is one document an object, as kubectl reads it.
 func yamlStream(objects []manifest.Object) ([]File, error) {
+	data, err := Stream(objects)
+	return []File{{Data: data}}, err
+}
+
+// Stream is one document an object, as kubectl reads it.
+func Stream(objects []manifest.Object) ([]byte, error) {
 	var out bytes.Buffer
 	for i, o := range objects {
 		data, err := Marshal(o)
@@ -78,7 +83,7 @@ func yamlStream(objects []manifest.Object) ([]File, error) {
 		}
 		out.Write(data)
 	}
-	return []File{{Data: out.Bytes()}}, nil
+	return out.Bytes(), nil
 }
 
 // jsonList is one object of kind List.

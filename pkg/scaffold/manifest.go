@@ -79,7 +79,7 @@ func (m *manifest) warn(pos diag.Position, code, message, hint string) {
 
 // read takes the objects of a file.
 func (m *manifest) read(in definition.Input) {
-	objects, found := definition.Objects(in, func(text []byte) bool { return len(bytes.TrimSpace(text)) > 0 })
+	objects, found := definition.Objects(in, definition.NotEmpty)
 	for i := range found {
 		if found[i].Code == diag.YAMLSyntax && bytes.Contains(in.Data, []byte("{{")) {
 			found[i].Hint = "if this is a chart's template, render it first: helm template NAME CHART | argoperator init … --from-manifest -"

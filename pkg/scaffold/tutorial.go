@@ -21,7 +21,7 @@ import (
 func FromTutorial(o Options, files []definition.Input) (Project, diag.List) {
 	t := &tutorial{o: o, used: map[string]bool{}}
 	for _, in := range files {
-		objects, found := definition.Objects(in, func(text []byte) bool { return len(strings.TrimSpace(string(text))) > 0 })
+		objects, found := definition.Objects(in, definition.NotEmpty)
 		t.found = append(t.found, found...)
 		for _, object := range objects {
 			t.all = append(t.all, part{object, in})
