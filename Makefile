@@ -7,7 +7,7 @@ EXAMPLES := $(notdir $(patsubst %/operator.yaml,%,$(wildcard examples/*/operator
 E2E ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-python vet lint format tidy verify-tidy generate verify-generate examples verify e2e e2e-smoke e2e-guards operators peers chance guarantees realcrds dist clean
+.PHONY: help build test test-python vet lint format tidy verify-tidy generate verify-generate examples verify e2e e2e-smoke e2e-guards operators peers olm chance guarantees realcrds dist clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -85,6 +85,9 @@ e2e-guards: build ## take away what each guarantee rests on and each right, one 
 
 peers: build ## compare what is written for kustomize and Helm with what those make of it; builds them, as pinned in e2e/peers
 	cd e2e/peers && go vet . && go test -count 1 -timeout 60m .
+
+olm: build ## ask operator-framework's library whether such an operator can be a bundle: it cannot, see docs/how-to/olm.md
+	cd e2e/olm && go vet . && go test -count 1 -timeout 20m .
 
 guarantees: ## make docs/guarantees.md of the results of the last e2e and e2e-guards
 	go run ./e2e/report bin/e2e-results.json

@@ -1,12 +1,13 @@
 // Package schema makes the JSON Schemas of what users write from its Go types. The
-// rule of this room: every description is a comment of the types; nothing is
-// said twice.
+// rule of this room: every description is a comment of the types, every example
+// a value of the repository's own files; nothing is said twice.
 package schema
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/invopop/jsonschema"
 
@@ -20,23 +21,28 @@ const base = "https://argoperator.dev/schema/v1alpha1/"
 func Files() map[string]func(dir string) ([]byte, error) {
 	return map[string]func(dir string) ([]byte, error){
 		"schema.json": func(dir string) ([]byte, error) {
-			return generate(dir, &v1alpha1.Operator{}, "operator.json", "argoperator definition")
+			return generate(dir, &v1alpha1.Operator{}, v1alpha1.Kind, "argoperator definition",
+				"examples/*/operator.yaml", "testdata/operators/*/operator.yaml")
 		},
 		"test.schema.json": func(dir string) ([]byte, error) {
-			return generate(dir, &v1alpha1.OperatorTest{}, "operatortest.json", "argoperator test")
+			return generate(dir, &v1alpha1.OperatorTest{}, v1alpha1.TestKind, "argoperator test", "examples/*/tests/*.yaml")
 		},
 	}
 }
 
-// generate returns a schema with the comments of the Go files in a directory.
-func generate(dir string, of any, id, title string) ([]byte, error) {
+// generate returns the schema of a kind, with the comments of the Go files in a
+// directory, and with values from files.
+func generate(dir string, of any, kind, title string, files ...string) ([]byte, error) {
 	r := &jsonschema.Reflector{}
 	if err := r.AddGoComments("github.com/argoperator/argoperator/pkg/apis/v1alpha1", dir); err != nil {
 		return nil, fmt.Errorf("reading comments: %w", err)
 	}
 	s := r.Reflect(of)
-	s.ID = jsonschema.ID(base + id)
+	s.ID = jsonschema.ID(base + strings.ToLower(kind) + ".json")
 	s.Title = title
+	if err := addExamples(s, dir, kind, files...); err != nil {
+		return nil, err
+	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
