@@ -67,7 +67,7 @@ verify: verify-tidy vet lint test-python examples verify-generate test ## all of
 # Reports: JUnit for machines that run tests, and the results that docs/guarantees.md is made of.
 SUITE = E2E_RESULTS=$(CURDIR)/bin/e2e-results.json go tool gotestsum --format standard-verbose --junitfile bin/e2e-junit.xml -- -tags e2e -count 1 -parallel 16
 
-e2e: build ## run the cluster suite against $KUBECONFIG: all of it; one test with E2E='-run TestScenarios/direct/memcached/.*/burst'
+e2e: build ## run the cluster suite against $KUBECONFIG: all of it; one test with E2E='-run TestScenarios/engines/.*/burst'
 	$(SUITE) -timeout 90m $(E2E) ./e2e
 
 chance: ## let chance play with operators for longer than the tests do: CHANCE_SEEDS=5000 sequences each, in memory

@@ -33,6 +33,7 @@ func TestChance(t *testing.T) {
 	}
 	for _, s := range subjects[:2] {
 		t.Run(s.name, func(t *testing.T) {
+			t.Parallel() // what one does to the bus and to all pods happens to the other as well
 			c := connect(t)
 			dir := s.definition(t)
 			w := &world{subject: s, operator: c.install(t, s.name, dir)}

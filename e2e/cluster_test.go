@@ -30,6 +30,7 @@ const (
 	operators = "argo-events"
 	nsA       = "e2e-a"
 	nsB       = "e2e-b"
+	nsC       = "e2e-c"
 	nsOpen    = "e2e-open" // for the tutorial's Deployment, which is not restricted
 	nsOpenB   = "e2e-open-b"
 )
@@ -72,7 +73,7 @@ func connect(t *testing.T) *cluster {
 		t.Fatal(err)
 	}
 	c := &cluster{objects: objects, kube: kube}
-	for name, level := range map[string]string{operators: "restricted", nsA: "restricted", nsB: "restricted", nsOpen: "", nsOpenB: ""} {
+	for name, level := range map[string]string{operators: "restricted", nsA: "restricted", nsB: "restricted", nsC: "restricted", nsOpen: "", nsOpenB: ""} {
 		c.namespace(t, name, level)
 	}
 	return c

@@ -34,17 +34,24 @@ type subject struct {
 
 var subjects = []subject{
 	{"direct/memcached", "direct", example("memcached"), memcacheds, nsA, 100, false},
-	{"workflow/memcached-logic", "workflow", logicInPods, memlogics, nsA, 20, false},
+	{"workflow/memcached-logic", "workflow", logicInPods, memlogics, nsC, 20, false},
 	{"workflow/templates", "workflow", templatesInPods, memstores, nsB, 10, true},
 	{"steps/memcached-tutorial", "steps", tutorial, memsteps, nsOpen, 3, false},
 }
 
 // Memcacheds by other names, so that several operators can be there at a time.
-var (
-	memlogics = schema.GroupVersionResource{Group: "cache.example.com", Version: "v1alpha1", Resource: "memlogics"}
-	memstores = schema.GroupVersionResource{Group: "cache.example.com", Version: "v1alpha1", Resource: "memstores"}
-	memsteps  = schema.GroupVersionResource{Group: "cache.example.com", Version: "v1alpha1", Resource: "memsteps"}
-)
+var memlogics, memstores, memsteps = ofKind("Memlogic"), ofKind("Memstore"), ofKind("Memstep")
+
+// ofKind are Memcacheds that are called otherwise.
+func ofKind(kind string) schema.GroupVersionResource {
+	return memcacheds.GroupVersion().WithResource(strings.ToLower(kind) + "s")
+}
+
+// memcachedAs is the example of the direct engine for such a kind.
+func memcachedAs(t *testing.T, kind string) string {
+	t.Helper()
+	return renamed(t, "../examples/memcached", "kind: Memcached\n", "kind: "+kind+"\n", "metadata:\n  name: memcached\n", "metadata:\n  name: "+strings.ToLower(kind)+"\n")
+}
 
 // logicInPods is the example of the workflow engine.
 func logicInPods(t *testing.T) string { return logicFor(t, "Memlogic") }
@@ -57,8 +64,7 @@ func logicFor(t *testing.T, kind string) string {
 // templatesInPods is the example of the direct engine, carried by Workflows.
 func templatesInPods(t *testing.T) string {
 	t.Helper()
-	dir := variant(t, "../examples/memcached", "  reconcile: {engine: workflow}\n")
-	return renamed(t, dir, "kind: Memcached\n", "kind: Memstore\n", "metadata:\n  name: memcached\n", "metadata:\n  name: memstore\n")
+	return variant(t, memcachedAs(t, "Memstore"), "  reconcile: {engine: workflow}\n")
 }
 
 // tutorial is the example of the steps engine.
@@ -135,9 +141,9 @@ var incidents = []scenario{
 	{name: "hostile", play: hostileAnnotations, engine: "steps"},
 }
 
-// TestScenarios plays every scenario with the operators of the direct engine,
-// then disturbs those of the others, all together. One alone:
-// -run 'TestScenarios/direct/memcached/.*/quick-edits'.
+// TestScenarios plays every scenario with the operator of the direct engine, and
+// disturbs the operators of all engines together. One alone:
+// -run 'TestScenarios/engines/.*/quick-edits'.
 func TestScenarios(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not part of the short run")
@@ -148,13 +154,13 @@ func TestScenarios(t *testing.T) {
 			var f field
 			for _, s := range together.subjects {
 				f = append(f, &world{subject: s, operator: c.install(t, s.name, s.definition(t))})
-			}
-			if s := f[0].subject; s.engine == "direct" {
-				t.Run("incidents", func(t *testing.T) {
-					for _, one := range s.incidents() {
-						t.Run(one.name, func(t *testing.T) { f[0].play(t, one) })
-					}
-				})
+				if s.engine == "direct" {
+					t.Run("incidents", func(t *testing.T) {
+						for _, one := range s.incidents() {
+							t.Run(one.name, func(t *testing.T) { f[0].play(t, one) })
+						}
+					})
+				}
 			}
 			t.Run("disturbances", func(t *testing.T) {
 				for _, one := range disturbances {
@@ -171,15 +177,16 @@ type together struct {
 	subjects []subject
 }
 
-// fields are the direct engine by itself, as it is much faster than the others,
-// and the others. What is disturbed of workflow/templates is no other than of
-// workflow/memcached-logic. Without a guard each is alone: it is about one.
+// fields are all engines at once; the incidents of the direct one come before the
+// others are there, as it is much faster. What is disturbed of workflow/templates
+// is no other than of workflow/memcached-logic. Without a guard each is alone: it
+// is about one.
 func fields() []together {
 	direct, logic, steps := subjects[0], subjects[1], subjects[3]
 	if os.Getenv("E2E_WITHOUT") != "" {
 		return []together{{direct.name, []subject{direct}}, {logic.name, []subject{logic}}, {steps.name, []subject{steps}}}
 	}
-	return []together{{direct.name, []subject{direct}}, {"pods", []subject{logic, steps}}}
+	return []together{{"engines", []subject{direct, logic, steps}}}
 }
 
 // TestIncidents plays the incidents with the operators whose reconciles are
