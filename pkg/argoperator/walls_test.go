@@ -59,7 +59,7 @@ var rooms = []room{
 		below:  []string{"pkg/apis/v1alpha1", "pkg/plan", "templates"},
 		others: []string{"k8s.io/", "github.com/argoproj/argo-events/pkg/apis/", "github.com/argoproj/argo-workflows/v3/pkg/apis/", prometheusTypes},
 	},
-	{path: "pkg/output", below: []string{"pkg/manifest"}, others: []string{"sigs.k8s.io/yaml"}},
+	{path: "pkg/output", below: []string{"pkg/manifest"}, others: []string{"sigs.k8s.io/yaml", "go.yaml.in/yaml/v2"}},
 	{
 		path:   "pkg/explain",
 		below:  []string{"pkg/definition", "pkg/expression", "pkg/plan", "pkg/manifest"},

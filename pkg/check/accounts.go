@@ -39,7 +39,7 @@ func usesOf(o objects) []use {
 	for _, s := range all[*eventsv1.Sensor](o) {
 		out = append(out, use{account{s.Namespace, eventsAccount(s.Spec.Template)}, roleSensor, s, at})
 	}
-	for _, p := range podsOf(o) {
+	for _, p := range o.pods() {
 		out = append(out, use{account{p.namespace, p.account()}, roleWorkflow, p.in, p.path})
 		if p.executor() != p.account() {
 			out = append(out, use{account{p.namespace, p.executor()}, roleWorkflow, p.in, p.path.Child("executor")})

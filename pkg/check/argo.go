@@ -18,7 +18,7 @@ import (
 func eventBuses(o objects) []Problem { return each(o, eventBus) }
 
 func eventBus(r *report, bus *eventsv1.EventBus) {
-	if err := eventbus.ValidateEventBus(bus); err != nil {
+	if err := eventbus.ValidateEventBus(bus.DeepCopy()); err != nil {
 		r.add(field.NewPath("spec"), CodeEventBus, "", "%v", err)
 	}
 	js := bus.Spec.JetStream
@@ -46,7 +46,7 @@ func onBus(r *report, o objects, s *eventsv1.Sensor) {
 	if !ok {
 		bus = &eventsv1.EventBus{Spec: eventsv1.EventBusSpec{JetStream: &eventsv1.JetStreamBus{}}}
 	}
-	if err := sensor.ValidateSensor(s, bus); err != nil {
+	if err := sensor.ValidateSensor(s.DeepCopy(), bus.DeepCopy()); err != nil {
 		r.add(field.NewPath("spec"), CodeSensor, "", "%v", err)
 	}
 }
@@ -76,12 +76,12 @@ func namespaceOf(wf *wfv1.Workflow, s *eventsv1.Sensor) string {
 // workflows asks Argo about every WorkflowTemplate and CronWorkflow.
 func workflows(o objects) []Problem {
 	out := each(o, func(r *report, t *wfv1.WorkflowTemplate) {
-		if err := validate.ValidateWorkflowTemplate(templates{o, t.Namespace}, noClusterTemplates(), t, nil, validate.ValidateOpts{}); err != nil {
+		if err := validate.ValidateWorkflowTemplate(templates{o, t.Namespace}, noClusterTemplates(), t.DeepCopy(), nil, validate.ValidateOpts{}); err != nil {
 			r.add(field.NewPath("spec"), CodeWorkflowTemplate, "", "%v", err)
 		}
 	})
 	return append(out, each(o, func(r *report, c *wfv1.CronWorkflow) {
-		if err := validate.ValidateCronWorkflow(context.Background(), templates{o, c.Namespace}, noClusterTemplates(), c, nil); err != nil {
+		if err := validate.ValidateCronWorkflow(context.Background(), templates{o, c.Namespace}, noClusterTemplates(), c.DeepCopy(), nil); err != nil {
 			r.add(field.NewPath("spec"), CodeCronWorkflow, "", "%v", err)
 		}
 		if c.Spec.Schedule == "" && len(c.Spec.Schedules) == 0 {

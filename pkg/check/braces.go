@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/argoperator/argoperator/pkg/manifest"
-	"github.com/argoperator/argoperator/pkg/output"
 )
 
 // tag is what Argo substitutes; safeTag what may be: names that the API server
@@ -26,18 +25,18 @@ var (
 // never inside a program.
 func braces(o objects) []Problem {
 	var out []Problem
-	for _, object := range o {
+	for _, object := range o.list {
 		switch object.(type) {
 		case *wfv1.WorkflowTemplate, *wfv1.CronWorkflow, *eventsv1.Sensor:
-			out = append(out, tags(object)...)
+			out = append(out, tags(o, object)...)
 		}
 	}
 	return append(out, interpreted(o)...)
 }
 
-func tags(object manifest.Object) []Problem {
+func tags(o objects, object manifest.Object) []Problem {
 	r := about(object)
-	fields, err := output.Fields(object)
+	fields, err := o.fieldsOf(object)
 	if err != nil {
 		r.add(nil, CodeInjection, "", "%v", err)
 		return r.problems
@@ -92,7 +91,7 @@ func walkText(value any, at *field.Path, visit func(*field.Path, string)) {
 // interpreted finds tags in text that a shell or an interpreter takes for code.
 func interpreted(o objects) []Problem {
 	var out []Problem
-	for _, p := range podsOf(o) {
+	for _, p := range o.pods() {
 		r := about(p.in)
 		if s := p.template.Script; s != nil && strings.Contains(s.Source, "{{") {
 			r.add(p.path.Child("script", "source"), CodeInjection, "pass it in an environment variable", "a tag inside a program: what it becomes is run")

@@ -2,13 +2,13 @@ package check
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strings"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"sigs.k8s.io/yaml"
 
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
@@ -128,7 +128,7 @@ func sensorCalls(o objects) []call {
 // writes the namespace, it may be any.
 func triggerCall(s *eventsv1.Sensor, t trigger) call {
 	var object metav1.PartialObjectMetadata
-	_ = yaml.Unmarshal(t.resource(), &object) // strict decoding has reported what is no object
+	_ = json.Unmarshal(t.resource(), &object) // strict decoding has reported what is no object
 	kind := object.GroupVersionKind()
 	namespace, name := cmp.Or(object.Namespace, s.Namespace), object.Name
 	for _, p := range t.Template.K8s.Parameters {

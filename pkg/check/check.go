@@ -4,7 +4,7 @@
 // else has written Foreign says the same, as far as one can without the cluster.
 //
 // The rule of this room: it judges what was emitted, decoded again from the
-// bytes that leave the house, and never asks how it was made. With pkg/simulate
+// JSON that leaves the house, and never asks how it was made. With pkg/simulate
 // it alone imports Argo's engine code.
 package check
 
@@ -68,7 +68,7 @@ func Objects(emitted []manifest.Object) ([]Problem, error) {
 		return nil, err
 	}
 	for _, check := range checks {
-		problems = append(problems, check(all.copy())...)
+		problems = append(problems, check(all)...)
 	}
 	slices.SortStableFunc(problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Object, b.Object), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))

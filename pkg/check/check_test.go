@@ -18,11 +18,11 @@ func TestObjectsFindsNothingWrongWithAGoodOperator(t *testing.T) {
 
 func TestObjectsLeavesItsInputAlone(t *testing.T) {
 	emitted := newFixture().objects()
-	before := objects(emitted).copy()
+	before := newObjects(emitted).copy().list
 	if _, err := Objects(emitted); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(before, objects(emitted)); diff != "" {
+	if diff := cmp.Diff(before, emitted); diff != "" {
 		t.Errorf("Argo's validators wrote into the objects (-before +after):\n%s", diff)
 	}
 }

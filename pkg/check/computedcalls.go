@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
-	"github.com/itchyny/gojq"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -24,7 +23,7 @@ func callsOfComputed(r *report, o objects, s *eventsv1.Sensor, t trigger) []call
 			continue
 		}
 		at := field.NewPath("spec", "dependencies").Index(i).Child("transform", "jq")
-		program := programOf(d)
+		program := o.programOf(d)
 		if program == nil {
 			r.add(at, CodeCall, "compute "+key+" in jq", "the calls of trigger %s cannot be told without a program", t.Template.Name)
 			continue
@@ -38,31 +37,30 @@ func callsOfComputed(r *report, o objects, s *eventsv1.Sensor, t trigger) []call
 	return out
 }
 
-// programOf is the parsed jq of a dependency; nil for none, and for what does
-// not parse, which is reported elsewhere.
-func programOf(d eventsv1.EventDependency) *gojq.Query {
+// programOf is the jq of a dependency; nil for none, and for what does not
+// parse, which is reported elsewhere.
+func (o objects) programOf(d eventsv1.EventDependency) *program {
 	if d.Transform == nil || d.Transform.JQ == "" {
 		return nil
 	}
-	program, err := gojq.Parse(d.Transform.JQ)
-	if err != nil {
-		return nil
+	if p := o.program(d.Transform.JQ); p.err == nil {
+		return p
 	}
-	return program
+	return nil
 }
 
-func computedCalls(o objects, s *eventsv1.Sensor, t trigger, d eventsv1.EventDependency, program *gojq.Query) ([]call, string) {
+func computedCalls(o objects, s *eventsv1.Sensor, t trigger, d eventsv1.EventDependency, program *program) ([]call, string) {
 	entry := entryOf(o, s, d)
 	base := call{why: "the Sensor's trigger " + t.Template.Name, in: s, path: t.path.Child("template"), namespace: entry.Namespace}
 	var out []call
 	if t.Template.HTTP == nil {
-		list, problem := writingsUnder(program, t.key())
+		list, problem := writingsUnder(program.query, t.key())
 		for _, w := range list {
 			out = append(out, base.of(o, w)...)
 		}
 		return out, problem
 	}
-	list, problem := requestsUnder(program, t.key())
+	list, problem := program.requestsUnder(t.key())
 	for _, q := range list {
 		at := base
 		at.group, at.resource = q.kind.group, q.kind.resource
@@ -135,14 +133,14 @@ func ticks(o objects, s *eventsv1.Sensor, d eventsv1.EventDependency) bool {
 	return found
 }
 
-// requestsOf are the requests of all http triggers.
-func requestsOf(o objects) []request {
+// requestsIn are the requests of all http triggers.
+func requestsIn(o objects) []request {
 	var out []request
 	for _, s := range all[*eventsv1.Sensor](o) {
 		for _, t := range triggers(s) {
 			for _, d := range s.Spec.Dependencies {
-				if program := programOf(d); t.Template.HTTP != nil && program != nil && slices.Contains(t.fires(), d.Name) {
-					found, _ := requestsUnder(program, cmp.Or(t.key(), "call"))
+				if program := o.programOf(d); t.Template.HTTP != nil && program != nil && slices.Contains(t.fires(), d.Name) {
+					found, _ := program.requestsUnder(cmp.Or(t.key(), "call"))
 					out = append(out, found...)
 				}
 			}

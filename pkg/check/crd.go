@@ -15,7 +15,8 @@ import (
 // defaults, CEL compilation and CEL cost.
 func customResources(o objects) []Problem { return each(o, customResource) }
 
-func customResource(r *report, v1 *apiextensionsv1.CustomResourceDefinition) {
+func customResource(r *report, emitted *apiextensionsv1.CustomResourceDefinition) {
+	v1 := emitted.DeepCopy()
 	apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(v1)
 	crd := &apiextensions.CustomResourceDefinition{}
 	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(v1, crd, nil); err != nil {

@@ -128,15 +128,15 @@ func TestObjectsFindsEveryDirectMutation(t *testing.T) {
 	}
 }
 
-func (d *direct) sensor() *eventsv1.Sensor { return all[*eventsv1.Sensor](d.objects)[0] }
+func (d *direct) sensor() *eventsv1.Sensor { return all[*eventsv1.Sensor](newObjects(d.objects))[0] }
 func (d *direct) http() *eventsv1.HTTPTrigger {
 	return d.sensor().Spec.Triggers[0].Template.HTTP
 }
-func (d *direct) secret() *corev1.Secret { return all[*corev1.Secret](d.objects)[0] }
+func (d *direct) secret() *corev1.Secret { return all[*corev1.Secret](newObjects(d.objects))[0] }
 
 // role is the Sensors' own: the only one that writes children.
 func (d *direct) role() *rbacv1.ClusterRole {
-	for _, r := range all[*rbacv1.ClusterRole](d.objects) {
+	for _, r := range all[*rbacv1.ClusterRole](newObjects(d.objects)) {
 		if strings.HasSuffix(r.Name, "-sensor") {
 			return r
 		}
@@ -145,7 +145,7 @@ func (d *direct) role() *rbacv1.ClusterRole {
 }
 
 func (d *direct) resync() *wfv1.WorkflowTemplate {
-	return all[*wfv1.WorkflowTemplate](d.objects)[0]
+	return all[*wfv1.WorkflowTemplate](newObjects(d.objects))[0]
 }
 
 // replace changes the program of the first dependency.
@@ -181,7 +181,7 @@ func ownRole(d *direct) *rbacv1.Role { return roleNamed(d, "web-resync") }
 func sensorRole(d *direct) *rbacv1.Role { return roleNamed(d, "web-sensor") }
 
 func roleNamed(d *direct, name string) *rbacv1.Role {
-	roles := all[*rbacv1.Role](d.objects)
+	roles := all[*rbacv1.Role](newObjects(d.objects))
 	return roles[slices.IndexFunc(roles, func(r *rbacv1.Role) bool { return r.Name == name })]
 }
 

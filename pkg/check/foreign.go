@@ -97,7 +97,11 @@ func Decode(kind schema.GroupVersionKind, data []byte) (manifest.Object, []Probl
 		return nil, nil
 	}
 	r := about(object)
-	if err := strictly(data, object, r, nil); err != nil {
+	text, err := yaml.YAMLToJSONStrict(data)
+	if err == nil {
+		err = strictly(text, object, r, nil)
+	}
+	if err != nil {
 		var at *json.UnmarshalTypeError
 		if errors.As(err, &at) {
 			r.add(field.NewPath(at.Field), CodeStrict, "", "a %s cannot be read as %s", at.Value, at.Type)
@@ -148,8 +152,8 @@ func called(problems []Problem, code string) []Problem {
 // problems of the object at an index are at the same index. It judges deep copies.
 func Foreign(list []manifest.Object, targets Targets) [][]Problem {
 	out := make([][]Problem, len(list))
-	among, rules := newSurroundings(objects(list).copy()), Rules()
-	for i, object := range among.all {
+	among, rules := newSurroundings(newObjects(list).copy()), Rules()
+	for i, object := range among.all.list {
 		for _, rule := range rules {
 			in := &inspection{report: about(object), rule: rule, among: among, targets: targets}
 			rule.look(in)

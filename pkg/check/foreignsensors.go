@@ -7,6 +7,8 @@ import (
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
 // sensorRules are about what a Sensor listens to.
@@ -176,7 +178,7 @@ func twoBuses(i *inspection, s *eventsv1.Sensor) {
 // programProblems are those of the programs at a field of transforms and filters.
 func programProblems(suffix string) func(*inspection, *eventsv1.Sensor) {
 	return func(i *inspection, s *eventsv1.Sensor) {
-		for _, p := range programs(objects{s}) {
+		for _, p := range programs(newObjects([]manifest.Object{s})) {
 			if p.Code == CodeJQ && strings.HasSuffix(p.Path, suffix) {
 				i.adopt(p)
 			}

@@ -168,7 +168,7 @@ func absent(o objects, label, operator, value string) string {
 		return ""
 	}
 	for _, name := range strings.Split(value, "|") {
-		if !slices.ContainsFunc(o, func(object manifest.Object) bool { return reference(object) == kind+"/"+name }) {
+		if !slices.ContainsFunc(o.list, func(object manifest.Object) bool { return reference(object) == kind+"/"+name }) {
 			return fmt.Sprintf("there is no %s %s", kind, name)
 		}
 	}

@@ -77,7 +77,7 @@ func tokenMutations() []directMutation {
 			d.sensor().Spec.Template.Container.Env = env(d)[:1]
 		}, code: CodeToken, object: webSensor, path: webEnv},
 		{name: "no credentials in the pod", reason: "with them the certificate goes", do: func(d *direct) {
-			for _, sa := range all[*corev1.ServiceAccount](d.objects) {
+			for _, sa := range all[*corev1.ServiceAccount](newObjects(d.objects)) {
 				sa.AutomountServiceAccountToken = ptr.To(false)
 			}
 		}, code: CodeToken, object: webSensor, path: webEnv},
@@ -216,7 +216,7 @@ func answerMutations() []directMutation {
 func heartbeatMutations() []directMutation {
 	const calendar = "spec.calendar[heartbeat]"
 	tick := func(d *direct, do func(*eventsv1.CalendarEventSource)) {
-		s := all[*eventsv1.EventSource](d.objects)[0]
+		s := all[*eventsv1.EventSource](newObjects(d.objects))[0]
 		e := s.Spec.Calendar["heartbeat"]
 		do(&e)
 		s.Spec.Calendar["heartbeat"] = e
@@ -229,7 +229,7 @@ func heartbeatMutations() []directMutation {
 			tick(d, func(e *eventsv1.CalendarEventSource) { e.Schedule = "* * * * *" })
 		}, code: CodeEventSource, object: "EventSource/web", path: calendar},
 		{name: "no tick", reason: "the Sensor would listen to nothing", do: func(d *direct) {
-			all[*eventsv1.EventSource](d.objects)[0].Spec.Calendar = nil
+			all[*eventsv1.EventSource](newObjects(d.objects))[0].Spec.Calendar = nil
 		}, code: CodeDependency, object: webSensor},
 		{name: "a note without permission", reason: "nobody would be told that it listens", do: func(d *direct) {
 			sensorRole(d).Rules[0].Verbs = []string{"get"}

@@ -12,7 +12,7 @@ import (
 const webStatus = "Sensor/web-status"
 
 func (d *direct) statusSensor() *eventsv1.Sensor {
-	sensors := all[*eventsv1.Sensor](d.objects)
+	sensors := all[*eventsv1.Sensor](newObjects(d.objects))
 	return sensors[len(sensors)-1]
 }
 

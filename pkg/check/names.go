@@ -22,7 +22,7 @@ import (
 func names(o objects) []Problem {
 	var out []Problem
 	seen := map[string]bool{}
-	for _, object := range o {
+	for _, object := range o.list {
 		r := about(object)
 		if key := reference(object) + "/" + object.GetNamespace(); seen[key] {
 			r.add(nil, CodeDuplicate, "", "emitted twice: the second would overwrite the first")

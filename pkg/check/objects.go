@@ -1,25 +1,62 @@
 package check
 
 import (
+	"sync"
+
 	"github.com/argoperator/argoperator/pkg/manifest"
+	"github.com/argoperator/argoperator/pkg/output"
 )
 
-// objects are the emitted objects in their real Go types.
-type objects []manifest.Object
+// objects are the emitted objects in their real Go types, with what several
+// checks ask about them. No check writes into them: who hands one to code that
+// may, as Argo's validators do, hands out a copy.
+type objects struct {
+	list []manifest.Object
+	*answers
+}
 
-// copy lets a check hand objects to Argo's validators, which write into them.
+// answers are worked out once for all checks.
+type answers struct {
+	programs map[string]*program // by their text
+	fields   map[manifest.Object]map[string]any
+
+	pods          func() []pod
+	requests      func() []request
+	clusterScoped func() map[string]bool
+}
+
+func newObjects(list []manifest.Object) objects {
+	o := objects{list, &answers{programs: map[string]*program{}, fields: map[manifest.Object]map[string]any{}}}
+	o.pods = sync.OnceValue(func() []pod { return podsIn(o) })
+	o.requests = sync.OnceValue(func() []request { return requestsIn(o) })
+	o.clusterScoped = sync.OnceValue(func() map[string]bool { return clusterScopedIn(o) })
+	return o
+}
+
 func (o objects) copy() objects {
-	out := make(objects, len(o))
-	for i, object := range o {
+	out := make([]manifest.Object, len(o.list))
+	for i, object := range o.list {
 		out[i] = object.DeepCopyObject().(manifest.Object)
 	}
-	return out
+	return newObjects(out)
+}
+
+// fieldsOf is an object as it is written.
+func (o objects) fieldsOf(object manifest.Object) (map[string]any, error) {
+	if known, ok := o.fields[object]; ok {
+		return known, nil
+	}
+	fields, err := output.Fields(object)
+	if err == nil {
+		o.fields[object] = fields
+	}
+	return fields, err
 }
 
 // all returns the objects of one type, in their order.
 func all[T manifest.Object](o objects) []T {
 	var out []T
-	for _, object := range o {
+	for _, object := range o.list {
 		if typed, ok := object.(T); ok {
 			out = append(out, typed)
 		}

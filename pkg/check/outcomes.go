@@ -1,7 +1,6 @@
 package check
 
 import (
-	"reflect"
 	"strings"
 
 	"github.com/itchyny/gojq"
@@ -184,38 +183,13 @@ func markOf(q *gojq.Query) string {
 	return ""
 }
 
-// objectsIn visits the object literals of a program, from the outside in; visit
-// says whether to look inside of one.
-func objectsIn(node reflect.Value, visit func(*gojq.Object) bool) {
-	switch node.Kind() {
-	case reflect.Pointer:
-		if node.IsNil() {
-			return
-		}
-		if object, ok := node.Interface().(*gojq.Object); ok && !visit(object) {
-			return
-		}
-		objectsIn(node.Elem(), visit)
-	case reflect.Slice:
-		for i := range node.Len() {
-			objectsIn(node.Index(i), visit)
-		}
-	case reflect.Struct:
-		for i := range node.NumField() {
-			if node.Type().Field(i).IsExported() {
-				objectsIn(node.Field(i), visit)
-			}
-		}
-	}
-}
-
 // templatesIn are the kinds of the outermost objects under child in a program.
 func templatesIn(program *gojq.Query) []writing {
 	var all []writing
-	objectsIn(reflect.ValueOf(program), func(holder *gojq.Object) bool {
+	objectsIn(program, func(holder *gojq.Object) bool {
 		for _, kv := range holder.KeyVals {
 			if kv.Key == "child" {
-				objectsIn(reflect.ValueOf(kv.Val), func(object *gojq.Object) bool {
+				objectsIn(kv.Val, func(object *gojq.Object) bool {
 					of, _ := keys(object)
 					one, ok := newWriting(of)
 					if ok {

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,7 +11,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"sigs.k8s.io/yaml"
 
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
@@ -62,7 +62,7 @@ func unvouched(o objects) []Problem {
 			}
 		}
 	})
-	for _, p := range podsOf(o) {
+	for _, p := range o.pods() {
 		r := about(p.in)
 		for _, s := range p.scripts(o) {
 			switch {
@@ -81,7 +81,7 @@ func unvouched(o objects) []Problem {
 // its CustomResourceDefinition calls a URL that is not there.
 func spelling(r *report, o objects, s *eventsv1.Sensor, t trigger) {
 	var object metav1.PartialObjectMetadata
-	_ = yaml.Unmarshal(t.resource(), &object) // strict decoding has reported what is no object
+	_ = json.Unmarshal(t.resource(), &object) // strict decoding has reported what is no object
 	for _, crd := range all[*apiextensionsv1.CustomResourceDefinition](o) {
 		called := triggerCall(s, t).resource
 		if crd.Spec.Group == object.GroupVersionKind().Group && crd.Spec.Names.Kind == object.Kind && crd.Spec.Names.Plural != called {

@@ -13,7 +13,7 @@ import (
 // executorCalls: every pod of a Workflow tells the controller how it went.
 func executorCalls(o objects) []call {
 	var out []call
-	for _, p := range podsOf(o) {
+	for _, p := range o.pods() {
 		at := call{
 			account: account{p.namespace, p.executor()}, group: argoGroup, resource: "workflowtaskresults",
 			namespace: p.namespace, why: "Argo's executor reports the outcome", in: p.in, path: p.path,
@@ -190,7 +190,7 @@ func (t target) namespaces(c runtimeConfig, k runtimeKind) []string {
 
 func scriptCalls(o objects) []call {
 	var out []call
-	for _, p := range podsOf(o) {
+	for _, p := range o.pods() {
 		for _, s := range p.scripts(o) {
 			out = append(out, s.calls(p)...)
 		}

@@ -177,8 +177,8 @@ func eventsPod(t *eventsv1.Template) *corev1.PodSpec {
 	return spec
 }
 
-// podsOf are the pods of every Workflow, each template once for each launch.
-func podsOf(o objects) []pod {
+// podsIn are the pods of every Workflow, each template once for each launch.
+func podsIn(o objects) []pod {
 	var out []pod
 	for _, l := range launchesOf(o) {
 		out = append(out, l.pods(o)...)

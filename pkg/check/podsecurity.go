@@ -14,7 +14,7 @@ import (
 func podSecurity(o objects) []Problem {
 	evaluator := podStandard()
 	var out []Problem
-	for _, p := range podsOf(o) {
+	for _, p := range o.pods() {
 		r := about(p.in)
 		spec, err := p.podSpec()
 		if err != nil {

@@ -1,10 +1,7 @@
 package check
 
 import (
-	"reflect"
-
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
-	"github.com/itchyny/gojq"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -16,7 +13,7 @@ func programs(o objects) []Problem {
 		for i, d := range s.Spec.Dependencies {
 			at := field.NewPath("spec", "dependencies").Index(i)
 			if t := d.Transform; t != nil {
-				transform(r, at.Child("transform"), t)
+				transform(r, o, at.Child("transform"), t)
 			}
 			filterPrograms(r, at.Child("filters"), d.Filters)
 		}
@@ -31,50 +28,27 @@ func programs(o objects) []Problem {
 	})
 }
 
-func transform(r *report, at *field.Path, t *eventsv1.EventDependencyTransformer) {
+func transform(r *report, o objects, at *field.Path, t *eventsv1.EventDependencyTransformer) {
 	if t.Script != "" {
 		r.add(at.Child("script"), CodeJQ, "use jq", "a Lua transform loses nulls and empty lists, and Lua can run programs")
 	}
 	if t.JQ == "" {
 		return
 	}
-	query, err := gojq.Parse(t.JQ)
-	if err != nil {
-		r.add(at.Child("jq"), CodeJQ, "", "does not parse: %v", err)
+	program := o.program(t.JQ)
+	if program.err != nil {
+		r.add(at.Child("jq"), CodeJQ, "", "does not parse: %v", program.err)
 		return
 	}
-	if _, err := gojq.Compile(query); err != nil {
+	if _, err := program.compiled(); err != nil {
 		r.add(at.Child("jq"), CodeJQ, "", "does not compile: %v", err)
 	}
+	calls := program.calls()
 	for _, name := range []string{"$ENV", "env", "input", "inputs", "input_line_number"} {
-		if calls(reflect.ValueOf(query), name) {
+		if calls[name] {
 			r.add(at.Child("jq"), CodeJQ, "compute from the event alone", "uses %s, which the Sensor does not have", name)
 		}
 	}
-}
-
-// calls tells whether a function or variable is used anywhere in parsed jq.
-func calls(node reflect.Value, name string) bool {
-	switch node.Kind() {
-	case reflect.Pointer:
-		return !node.IsNil() && calls(node.Elem(), name)
-	case reflect.Slice:
-		for i := range node.Len() {
-			if calls(node.Index(i), name) {
-				return true
-			}
-		}
-	case reflect.Struct:
-		if f, ok := node.Interface().(gojq.Func); ok && f.Name == name {
-			return true
-		}
-		for i := range node.NumField() {
-			if node.Type().Field(i).IsExported() && calls(node.Field(i), name) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 func filterPrograms(r *report, at *field.Path, f *eventsv1.EventDependencyFilter) {

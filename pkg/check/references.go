@@ -43,7 +43,7 @@ func launches(o objects) []Problem {
 // mounts: each mounted volume is stated, and each ConfigMap and its keys are emitted.
 func mounts(o objects) []Problem {
 	var out []Problem
-	for _, p := range podsOf(o) {
+	for _, p := range o.pods() {
 		r := about(p.in)
 		volumes := p.volumes()
 		for _, c := range p.containers() {

@@ -45,11 +45,16 @@ func (q request) verbs() []string {
 
 // requestsUnder are the requests that a program may yield under a key. The
 // second result says why they cannot be told; "" if they can.
-func requestsUnder(program *gojq.Query, key string) ([]request, string) {
-	return madeUnder(program, key, func(option outcome) ([]request, string) {
-		one, problem := newRequest(option)
-		return []request{one}, problem
-	})
+func (p *program) requestsUnder(key string) ([]request, string) {
+	known, ok := p.requests[key]
+	if !ok {
+		known.list, known.problem = madeUnder(p.query, key, func(option outcome) ([]request, string) {
+			one, problem := newRequest(option)
+			return []request{one}, problem
+		})
+		p.requests[key] = known
+	}
+	return known.list, known.problem
 }
 
 // madeUnder reads every object literal that a program may yield under a key.

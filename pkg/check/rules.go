@@ -20,7 +20,7 @@ const maxHTTPTimeout = 10
 
 // events: an EventSource reports every change of a custom resource.
 func events(o objects) []Problem {
-	parents, clusterScoped := parentsOf(o), clusterScopedOf(o)
+	parents, clusterScoped := parentsOf(o), o.clusterScoped()
 	return each(o, func(r *report, s *eventsv1.EventSource) {
 		for _, name := range slices.Sorted(maps.Keys(s.Spec.Resource)) {
 			e := s.Spec.Resource[name]
@@ -63,12 +63,12 @@ func parentsOf(o objects) map[string]bool {
 	for _, crd := range all[*apiextensionsv1.CustomResourceDefinition](o) {
 		out[crd.Spec.Names.Plural+"."+crd.Spec.Group] = true
 	}
-	for _, p := range podsOf(o) {
+	for _, p := range o.pods() {
 		for _, s := range p.scripts(o) {
 			out[s.config.Parent.Plural+"."+s.config.Parent.group()] = true
 		}
 	}
-	for _, q := range requestsOf(o) {
+	for _, q := range o.requests() {
 		if q.contentType == mergeType {
 			out[q.kind.resource+"."+q.kind.group] = true // on which is remembered what was seen
 		}
@@ -76,20 +76,20 @@ func parentsOf(o objects) map[string]bool {
 	return out
 }
 
-// clusterScopedOf are the kinds that are known to have no namespace, as plural.group.
-func clusterScopedOf(o objects) map[string]bool {
+// clusterScopedIn are the kinds that are known to have no namespace, as plural.group.
+func clusterScopedIn(o objects) map[string]bool {
 	out := map[string]bool{}
 	for _, crd := range all[*apiextensionsv1.CustomResourceDefinition](o) {
 		out[crd.Spec.Names.Plural+"."+crd.Spec.Group] = crd.Spec.Scope == apiextensionsv1.ClusterScoped
 	}
-	for _, p := range podsOf(o) {
+	for _, p := range o.pods() {
 		for _, s := range p.scripts(o) {
 			for _, k := range append(slices.Clone(s.config.Children), s.config.Parent) {
 				out[k.Plural+"."+k.group()] = !k.Namespaced
 			}
 		}
 	}
-	for _, q := range requestsOf(o) {
+	for _, q := range o.requests() {
 		out[q.kind.resource+"."+q.kind.group] = q.namespace == ""
 	}
 	return out
@@ -116,7 +116,7 @@ func delivery(o objects) []Problem {
 				retried(r, t)
 			}
 			amounts(r, t)
-			triggerRules(r, s, t)
+			triggerRules(r, o, s, t)
 		}
 	})
 }
@@ -155,10 +155,10 @@ func amounts(r *report, t trigger) {
 	}
 }
 
-func triggerRules(r *report, s *eventsv1.Sensor, t trigger) {
+func triggerRules(r *report, o objects, s *eventsv1.Sensor, t trigger) {
 	at := t.path.Child("template")
 	if t.Template.HTTP != nil {
-		answered(r, t, tells(s, t))
+		answered(r, t, tells(o, s, t))
 	}
 	if t.Template.ArgoWorkflow != nil {
 		r.add(at.Child("argoWorkflow"), CodeTrigger, "create the Workflow by a k8s trigger",
@@ -201,14 +201,14 @@ func answered(r *report, t trigger, tells bool) {
 }
 
 // tells whether a trigger does nothing but create Events.
-func tells(s *eventsv1.Sensor, t trigger) bool {
+func tells(o objects, s *eventsv1.Sensor, t trigger) bool {
 	found := false
 	for _, d := range s.Spec.Dependencies {
-		program := programOf(d)
+		program := o.programOf(d)
 		if program == nil || !slices.Contains(t.fires(), d.Name) {
 			continue
 		}
-		list, problem := requestsUnder(program, t.key())
+		list, problem := program.requestsUnder(t.key())
 		if problem != "" || slices.ContainsFunc(list, func(q request) bool { return q.method != "POST" }) {
 			return false
 		}

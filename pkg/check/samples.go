@@ -3,7 +3,6 @@ package check
 import (
 	"fmt"
 	"maps"
-	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -62,13 +61,15 @@ type knowledge struct {
 }
 
 func knowledgeOf(o objects) knowledge {
-	k := knowledge{kinds: map[string]string{}, cluster: clusterScopedOf(o)}
+	k := knowledge{kinds: map[string]string{}, cluster: o.clusterScoped()}
 	for _, crd := range all[*apiextensionsv1.CustomResourceDefinition](o) {
 		k.kinds[crd.Spec.Names.Plural+"."+crd.Spec.Group] = crd.Spec.Names.Kind
 	}
 	for _, s := range all[*eventsv1.Sensor](o) {
 		for _, d := range s.Spec.Dependencies {
-			objectsIn(reflect.ValueOf(programOf(d)), k.learn)
+			if program := o.programOf(d); program != nil {
+				program.objects(k.learn)
+			}
 		}
 	}
 	return k
@@ -119,7 +120,7 @@ func samples(k knowledge, o objects, s *eventsv1.Sensor, d eventsv1.EventDepende
 	}
 	for _, c := range []map[string]any{
 		{"type": "Ready", "status": "True", "reason": "Reconciled", "message": "all children are ready"},
-		{"type": "Ready", "status": "False", "reason": "Failed", "message": strings.Repeat(oddText+"\U0001d11e", 200)},
+		{"type": "Ready", "status": "False", "reason": "Failed", "message": strings.Repeat(oddText+"\U0001d11e", 30)},
 	} {
 		said := with(strange, "status", map[string]any{"conditions": []any{c}})
 		list = append(list, sample{"a change of the condition Ready", announced("UPDATE", said, strange)})

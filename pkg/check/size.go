@@ -41,7 +41,7 @@ func sizes(o objects) []Problem {
 	})...)
 	out = append(out, each(o, func(r *report, t *wfv1.WorkflowTemplate) { parameterSizes(r, t.Spec) })...)
 	out = append(out, each(o, func(r *report, c *wfv1.CronWorkflow) { parameterSizes(r, c.Spec.WorkflowSpec) })...)
-	for _, object := range o {
+	for _, object := range o.list {
 		r, total := about(object), 0
 		for key, value := range object.GetAnnotations() {
 			total += len(key) + len(value)

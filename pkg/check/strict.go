@@ -1,6 +1,7 @@
 package check
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -15,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	strictjson "sigs.k8s.io/json"
-	"sigs.k8s.io/yaml"
 
 	"github.com/argoperator/argoperator/pkg/manifest"
 	"github.com/argoperator/argoperator/pkg/output"
@@ -69,22 +69,30 @@ func newObject(kind schema.GroupVersionKind) manifest.Object {
 	return nil
 }
 
-// decode reads every object back from its bytes, strictly: unknown and
-// duplicate fields are problems. What comes back is what a cluster would see.
+// decode reads every object back from the JSON that leaves the house, strictly:
+// unknown fields are problems. What comes back is what a cluster would see.
 func decode(emitted []manifest.Object) (objects, []Problem, error) {
-	var out objects
+	var list []manifest.Object
 	var problems []Problem
+	written := map[manifest.Object]map[string]any{}
 	for _, object := range emitted {
-		data, err := output.Marshal(object)
+		fields, err := output.Fields(object)
 		if err != nil {
-			return nil, nil, fmt.Errorf("checking %s: %w", reference(object), err)
+			return objects{}, nil, fmt.Errorf("checking %s: %w", reference(object), err)
+		}
+		data, err := json.Marshal(fields)
+		if err != nil {
+			return objects{}, nil, fmt.Errorf("checking %s: %w", reference(object), err)
 		}
 		decoded, r := decodeObject(object, data)
 		problems = append(problems, r.problems...)
 		if decoded != nil {
-			out = append(out, decoded)
+			list = append(list, decoded)
+			written[decoded] = fields
 		}
 	}
+	out := newObjects(list)
+	out.fields = written
 	return out, problems, nil
 }
 
@@ -106,13 +114,9 @@ func decodeObject(object manifest.Object, data []byte) (manifest.Object, *report
 	return decoded, r
 }
 
-// strictly decodes YAML, case sensitive, and reports what the type does not know.
+// strictly decodes JSON, case sensitive, and reports what the type does not know.
 func strictly(data []byte, into any, r *report, base *field.Path) error {
-	text, err := yaml.YAMLToJSONStrict(data)
-	if err != nil {
-		return err
-	}
-	unknown, err := strictjson.UnmarshalStrict(text, into)
+	unknown, err := strictjson.UnmarshalStrict(data, into)
 	for _, u := range unknown {
 		path := base
 		var at strictjson.FieldError
@@ -143,7 +147,7 @@ func strictResources(r *report, sensor *eventsv1.Sensor) {
 			APIVersion string `json:"apiVersion"`
 			Kind       string `json:"kind"`
 		}
-		if err := yaml.Unmarshal(t.resource(), &meta); err != nil || meta.Kind == "" || meta.APIVersion == "" {
+		if err := json.Unmarshal(t.resource(), &meta); err != nil || meta.Kind == "" || meta.APIVersion == "" {
 			r.add(t.resourcePath(), CodeStrict, "", "the object has no apiVersion and kind")
 			continue
 		}

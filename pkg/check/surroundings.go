@@ -28,18 +28,18 @@ type reach struct {
 	fed      bool // with data of the event
 }
 
-func newSurroundings(list objects) *surroundings {
+func newSurroundings(of objects) *surroundings {
 	s := &surroundings{
-		all: list, grants: grantsOf(list), reach: map[string]*reach{}, flows: map[manifest.Object][]flow{},
+		all: of, grants: grantsOf(of), reach: map[string]*reach{}, flows: map[manifest.Object][]flow{},
 		roles: map[string]map[role]bool{}, fed: map[string]map[string]bool{},
 	}
-	for _, sensor := range all[*eventsv1.Sensor](list) {
+	for _, sensor := range all[*eventsv1.Sensor](of) {
 		s.flows[sensor] = carriedFlows(sensor)
 		for _, f := range s.flows[sensor] {
 			s.follow(f.spec, f.fed)
 		}
 	}
-	for _, object := range list {
+	for _, object := range of.list {
 		if _, carries := object.(*eventsv1.Sensor); !carries {
 			s.flows[object] = s.flowsIn(object)
 		}

@@ -100,11 +100,11 @@ func trustsCluster(o objects, s *eventsv1.Sensor) bool {
 // issued: Kubernetes deletes a token's Secret whose service account is not there yet.
 func issued(r *report, o objects, secret *corev1.Secret) {
 	name := secret.Annotations[corev1.ServiceAccountNameKey]
-	owner := slices.IndexFunc(o, func(other manifest.Object) bool {
+	owner := slices.IndexFunc(o.list, func(other manifest.Object) bool {
 		sa, ok := other.(*corev1.ServiceAccount)
 		return ok && sa.Name == name && sa.Namespace == secret.Namespace
 	})
-	if own := slices.Index(o, manifest.Object(secret)); owner < 0 || owner > own {
+	if own := slices.Index(o.list, manifest.Object(secret)); owner < 0 || owner > own {
 		r.add(field.NewPath("metadata", "annotations").Key(corev1.ServiceAccountNameKey), CodeToken, "emit the ServiceAccount first",
 			"Kubernetes deletes the Secret: there is no ServiceAccount %q before it", name)
 	}

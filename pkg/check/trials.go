@@ -26,7 +26,7 @@ func trials(o objects) []Problem {
 	known := knowledgeOf(o)
 	return each(o, func(r *report, s *eventsv1.Sensor) {
 		for i, d := range s.Spec.Dependencies {
-			program, at := programOf(d), field.NewPath("spec", "dependencies").Index(i).Child("transform", "jq")
+			program, at := o.programOf(d), field.NewPath("spec", "dependencies").Index(i).Child("transform", "jq")
 			if program == nil {
 				continue
 			}
@@ -34,7 +34,7 @@ func trials(o objects) []Problem {
 			for _, t := range takers {
 				fieldManaged(r, at, t.trigger, program)
 			}
-			code, err := gojq.Compile(program)
+			code, err := program.compiled()
 			if err != nil {
 				continue // reported elsewhere
 			}
@@ -95,11 +95,11 @@ func keysOfArgument(t trigger, tag string) []string {
 }
 
 // fieldManaged: a server-side apply says who applies, and whether by force.
-func fieldManaged(r *report, at *field.Path, t trigger, program *gojq.Query) {
+func fieldManaged(r *report, at *field.Path, t trigger, program *program) {
 	if t.Template.HTTP == nil {
 		return
 	}
-	list, _ := requestsUnder(program, t.key())
+	list, _ := program.requestsUnder(t.key())
 	for _, q := range list {
 		query, err := url.ParseQuery(strings.NewReplacer(escaped, "x", boolean, "true").Replace(q.query))
 		if q.contentType == applyType && (err != nil || query.Get("fieldManager") == "" || query.Get("force") == "") {

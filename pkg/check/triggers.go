@@ -1,12 +1,12 @@
 package check
 
 import (
+	"encoding/json"
 	"regexp"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"sigs.k8s.io/yaml"
 )
 
 // trigger is a trigger of a Sensor with its place. A dead-letter trigger is one
@@ -56,7 +56,7 @@ func (t trigger) resourcePath() *field.Path {
 // workflow is the Workflow that the trigger creates; nil for none.
 func (t trigger) workflow() *wfv1.Workflow {
 	wf := &wfv1.Workflow{}
-	if t.resource() == nil || yaml.Unmarshal(t.resource(), wf) != nil || wf.Kind != "Workflow" {
+	if t.resource() == nil || json.Unmarshal(t.resource(), wf) != nil || wf.Kind != "Workflow" {
 		return nil
 	}
 	return wf

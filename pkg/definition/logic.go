@@ -33,15 +33,31 @@ func (c *checker) logic() {
 	}
 }
 
-// reference is an image, loosely: HOST:PORT/PATH:TAG@DIGEST.
+// reference is an image, loosely: HOST:PORT/PATH:TAG@DIGEST. Lengths are looked
+// at by isReference: to count makes an expression slow to compile.
 var reference = regexp.MustCompile(`^([a-zA-Z0-9.-]+(:[0-9]+)?/)?[a-z0-9]+([._-]+[a-z0-9]+)*(/[a-z0-9]+([._-]+[a-z0-9]+)*)*` +
-	`(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(@[a-z0-9]+:[a-f0-9]{32,})?$`)
+	`(:(?P<tag>[A-Za-z0-9_][A-Za-z0-9_.-]*))?(@[a-z0-9]+:(?P<digest>[a-f0-9]+))?$`)
+
+// As the registries have it.
+const (
+	maxTag    = 128
+	minDigest = 32
+)
+
+func isReference(image string) bool {
+	parts := reference.FindStringSubmatch(image)
+	if parts == nil {
+		return false
+	}
+	tag, digest := parts[reference.SubexpIndex("tag")], parts[reference.SubexpIndex("digest")]
+	return len(tag) <= maxTag && (digest == "" || len(digest) >= minDigest)
+}
 
 func (c *checker) image(image string, p steps) {
 	if !c.has(image, p) {
 		return
 	}
-	if !reference.MatchString(image) {
+	if !isReference(image) {
 		c.add(p, diag.BadValue, fmt.Sprintf("%q is not an image", image), "such as python:3.13-slim or registry.example.com/team/image:1.2.3")
 		return
 	}

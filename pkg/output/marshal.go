@@ -5,9 +5,13 @@
 package output
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strconv"
 
+	goyaml "go.yaml.in/yaml/v2"
 	"sigs.k8s.io/yaml"
 
 	"github.com/argoperator/argoperator/pkg/manifest"
@@ -20,30 +24,84 @@ func Marshal(o manifest.Object) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return encode(fields)
+	return text(fields)
 }
 
-func encode(fields any) ([]byte, error) {
-	data, err := yaml.Marshal(fields)
+// text is what sigs.k8s.io/yaml makes of fields, which reads their JSON as YAML
+// first to tell whole numbers from others: Fields has done so already.
+func text(fields map[string]any) ([]byte, error) {
+	data, err := goyaml.Marshal(fields)
 	if err != nil {
-		return nil, fmt.Errorf("encoding %T: %w", fields, err)
+		return nil, fmt.Errorf("encoding an object: %w", err)
 	}
 	return data, nil
 }
 
-// Fields returns the object as Marshal writes it, before it becomes text.
+// encode is for what is not made of Fields.
+func encode(value any) ([]byte, error) {
+	data, err := yaml.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("encoding %T: %w", value, err)
+	}
+	return data, nil
+}
+
+// Fields returns the object as Marshal writes it, before it becomes text: maps,
+// lists, strings, booleans, int64, uint64 and float64.
 func Fields(o manifest.Object) (map[string]any, error) {
 	data, err := json.Marshal(o)
 	if err != nil {
 		return nil, fmt.Errorf("encoding %T: %w", o, err)
 	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
 	var fields map[string]any
-	if err := yaml.Unmarshal(data, &fields); err != nil {
+	if err := decoder.Decode(&fields); err != nil {
 		return nil, fmt.Errorf("encoding %T: %w", o, err)
 	}
 	delete(fields, "status")
-	prune(fields)
+	pruneUnder("", fields)
+	if err := numbers(fields); err != nil {
+		return nil, fmt.Errorf("encoding %T: %w", o, err)
+	}
 	return fields, nil
+}
+
+// numbers replaces numbers that are still text.
+func numbers(value any) error {
+	var err error
+	replaced := func(inner any) any {
+		n, ok := inner.(json.Number)
+		if !ok {
+			err = errors.Join(err, numbers(inner))
+			return inner
+		}
+		number, wrong := number(n)
+		err = errors.Join(err, wrong)
+		return number
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			v[key] = replaced(inner)
+		}
+	case []any:
+		for i, inner := range v {
+			v[i] = replaced(inner)
+		}
+	}
+	return err
+}
+
+// number is whole where it is written so.
+func number(n json.Number) (any, error) {
+	if i, err := strconv.ParseInt(string(n), 10, 64); err == nil {
+		return i, nil
+	}
+	if u, err := strconv.ParseUint(string(n), 10, 64); err == nil {
+		return u, nil
+	}
+	return n.Float64()
 }
 
 // noise are empty values that the Go types of Argo and Kubernetes write without
@@ -64,8 +122,6 @@ var opaque = map[string]bool{
 
 // keep are places whose empty value carries meaning although its key is noise.
 func keep(parent, key string) bool { return parent == "subresources" && key == "status" }
-
-func prune(fields map[string]any) { pruneUnder("", fields) }
 
 func pruneUnder(parent string, value any) {
 	switch v := value.(type) {

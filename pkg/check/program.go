@@ -1,0 +1,82 @@
+package check
+
+import (
+	"reflect"
+	"sync"
+
+	"github.com/itchyny/gojq"
+)
+
+// program is the jq of a transform, read once for all checks.
+type program struct {
+	query    *gojq.Query
+	err      error // it does not parse
+	compiled func() (*gojq.Code, error)
+	requests map[string]computed // by the key under which they are
+}
+
+// computed are requests, or why they cannot be told.
+type computed struct {
+	list    []request
+	problem string
+}
+
+// program reads a text.
+func (o objects) program(text string) *program {
+	if known, ok := o.programs[text]; ok {
+		return known
+	}
+	p := &program{requests: map[string]computed{}}
+	p.query, p.err = gojq.Parse(text)
+	p.compiled = sync.OnceValues(func() (*gojq.Code, error) { return gojq.Compile(p.query) })
+	o.programs[text] = p
+	return p
+}
+
+// calls are the functions and variables that are used anywhere in the program.
+func (p *program) calls() map[string]bool {
+	out := map[string]bool{}
+	walkQuery(reflect.ValueOf(p.query), func(node any) bool {
+		if f, ok := node.(*gojq.Func); ok {
+			out[f.Name] = true
+		}
+		return true
+	})
+	return out
+}
+
+// objects visits the object literals of the program.
+func (p *program) objects(visit func(*gojq.Object) bool) { objectsIn(p.query, visit) }
+
+// objectsIn visits the object literals of a query, from the outside in; visit
+// says whether to look inside of one.
+func objectsIn(query *gojq.Query, visit func(*gojq.Object) bool) {
+	walkQuery(reflect.ValueOf(query), func(node any) bool {
+		object, ok := node.(*gojq.Object)
+		return !ok || visit(object)
+	})
+}
+
+// walkQuery visits what a node of parsed jq points to, from the outside in; visit
+// says whether to look inside of it.
+func walkQuery(node reflect.Value, visit func(any) bool) {
+	switch node.Kind() {
+	case reflect.Pointer:
+		if !node.IsNil() && visit(node.Interface()) {
+			walkQuery(node.Elem(), visit)
+		}
+	case reflect.Slice:
+		for i := range node.Len() {
+			walkQuery(node.Index(i), visit)
+		}
+	case reflect.Struct:
+		for i := range node.NumField() {
+			switch field := node.Field(i); field.Kind() {
+			case reflect.Pointer, reflect.Slice, reflect.Struct:
+				if field.CanInterface() {
+					walkQuery(field, visit)
+				}
+			}
+		}
+	}
+}

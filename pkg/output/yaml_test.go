@@ -1,0 +1,81 @@
+package output
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+)
+
+// sameYAML holds our way of writing JSON as YAML to that of sigs.k8s.io/yaml,
+// which kubectl and controller-gen write.
+func sameYAML(t *testing.T, data []byte) {
+	t.Helper()
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	var fields map[string]any
+	if decoder.Decode(&fields) != nil || fields == nil || numbers(fields) != nil {
+		return // no object, or a number that nothing can hold
+	}
+	plain, err := json.Marshal(fields)
+	if err != nil {
+		return // infinite
+	}
+	want, err := yaml.JSONToYAML(plain)
+	if err != nil {
+		return
+	}
+	got, err := text(fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s (-sigs.k8s.io/yaml +ours):\n%s", data, diff)
+	}
+}
+
+func TestYAMLIsThatOfKubernetes(t *testing.T) {
+	files, err := filepath.Glob("../../testdata/golden/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no manifests", err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, document := range bytes.Split(data, []byte("\n---\n")) {
+			text, err := yaml.YAMLToJSON(document)
+			if err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+			sameYAML(t, text)
+		}
+	}
+}
+
+// oddJSON is what text becomes otherwise, or numbers.
+var oddJSON = []string{
+	`{"a": 1, "b": -0, "c": 1.0, "d": 1e3, "e": 9007199254740993, "f": 18446744073709551615, "g": 1e21, "h": 0.1, "i": -1.5e-9}`,
+	`{"a": "1", "b": "0x10", "c": "1e3", "d": "yes", "e": "NO", "f": "~", "g": "null", "h": "2001-01-01", "i": "1:30", "j": ".inf", "k": "="}`,
+	`{"a": "", "b": " lead", "c": "trail ", "d": "two\nlines\n", "e": "\ttab", "f": "# no comment", "g": "key: value", "h": "- item", "i": "{{x}}"}`,
+	`{"a": "\u0085\u2028\u2029\ufeff\uffff", "b": "\u0000\u0007", "c": "\ud83d\ude00", "d": "é", "<&>": "<&>"}`,
+	`{"b": [], "a": {}, "a10": [[1], [[2]]], "a2": [{"x": [{"y": null}]}], "A": true, "1": false, "": "empty"}`,
+}
+
+func TestYAMLOfOddText(t *testing.T) {
+	for _, one := range oddJSON {
+		sameYAML(t, []byte(one))
+	}
+}
+
+func FuzzYAML(f *testing.F) {
+	for _, one := range oddJSON {
+		f.Add([]byte(one))
+	}
+	f.Fuzz(sameYAML)
+}
