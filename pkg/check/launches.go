@@ -3,6 +3,7 @@ package check
 import (
 	"encoding/json"
 	"slices"
+	"sync"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
@@ -20,11 +21,14 @@ type launch struct {
 	given     wfv1.WorkflowSpec      // what the creator states
 	template  *wfv1.WorkflowTemplate // what it refers to; nil for none, or one that is not emitted
 	filled    []string               // destinations that a Sensor's parameters write, below the Workflow
+
+	spec func() wfv1.WorkflowSpec // what runs
+	pods func() []pod             // of every template that can be reached from its entrypoint and its exit handlers
 }
 
-// launchesOf finds every Workflow that will ever run: those of Sensors and
+// launchesIn finds every Workflow that will ever run: those of Sensors and
 // CronWorkflows, and those that the script in their pods creates in turn.
-func launchesOf(o objects) []launch {
+func launchesIn(o objects) []launch {
 	var out []launch
 	for _, s := range all[*eventsv1.Sensor](o) {
 		for _, t := range triggers(s) {
@@ -48,6 +52,8 @@ func newLaunch(o objects, by manifest.Object, path *field.Path, namespace string
 	if ref := spec.WorkflowTemplateRef; ref != nil && !ref.ClusterScope {
 		l.template, _ = find[*wfv1.WorkflowTemplate](o, namespace, ref.Name)
 	}
+	l.spec = sync.OnceValue(l.joined)
+	l.pods = sync.OnceValue(func() []pod { return l.reached(o) })
 	return l
 }
 
@@ -57,7 +63,7 @@ func newLaunch(o objects, by manifest.Object, path *field.Path, namespace string
 func submitted(o objects, first []launch) []launch {
 	var out []launch
 	for _, l := range first {
-		for _, p := range l.pods(o) {
+		for _, p := range l.pods() {
 			for _, s := range p.scripts(o) {
 				switch {
 				case (s.command == "resync" || s.command == "wake") && !s.config.Templates:
@@ -84,9 +90,9 @@ func (s script) creates(o objects, p pod, template string, arguments ...string) 
 	})
 }
 
-// spec is what runs: the template's spec with the creator's laid over it, as
-// Argo joins them.
-func (l launch) spec() wfv1.WorkflowSpec {
+// joined is the template's spec with the creator's laid over it, as Argo joins
+// them.
+func (l launch) joined() wfv1.WorkflowSpec {
 	if l.template == nil {
 		return l.given
 	}
@@ -108,9 +114,7 @@ func (l launch) holder() (manifest.Object, *field.Path) {
 	return l.template, field.NewPath("spec")
 }
 
-// pods are the pods of the Workflow: those of every template that can be
-// reached from its entrypoint and its exit handlers.
-func (l launch) pods(o objects) []pod {
+func (l launch) reached(o objects) []pod {
 	spec := l.spec()
 	in, path := l.holder()
 	walk := &walk{objects: o, launch: l, spec: spec, seen: map[*wfv1.Template]bool{}}

@@ -20,7 +20,7 @@ func equal(a, b any) bool { return reflect.DeepEqual(a, b) }
 // resource run one at a time; a CronWorkflow finds what events have missed.
 func lifecycle(o objects) []Problem {
 	var out []Problem
-	launches := launchesOf(o)
+	launches := o.launches()
 	for _, l := range launches {
 		out = append(out, ends(l)...)
 		if _, ok := l.by.(*eventsv1.Sensor); ok {
@@ -84,7 +84,7 @@ func serial(l launch, o objects) []Problem {
 // looksAtAll tells whether a launch is about all custom resources and reconciles
 // none: it looks for those to be reconciled.
 func looksAtAll(l launch, o objects) bool {
-	pods := l.pods(o)
+	pods := l.pods()
 	return len(pods) > 0 && !slices.ContainsFunc(pods, func(p pod) bool {
 		scripts := p.scripts(o)
 		return len(scripts) == 0 || slices.ContainsFunc(scripts, func(s script) bool { return s.command != "wake" })
@@ -107,7 +107,7 @@ func resyncs(o objects, l launch, s *eventsv1.Sensor, launches []launch) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(l.pods(o), func(p pod) bool { return replays(p, s) || asks(o, p, s) })
+	return slices.ContainsFunc(l.pods(), func(p pod) bool { return replays(p, s) || asks(o, p, s) })
 }
 
 // replays tells whether a pod makes an EventSource of the Sensor announce

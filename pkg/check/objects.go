@@ -20,6 +20,7 @@ type answers struct {
 	programs map[string]*program // by their text
 	fields   map[manifest.Object]map[string]any
 
+	launches      func() []launch
 	pods          func() []pod
 	requests      func() []request
 	clusterScoped func() map[string]bool
@@ -27,6 +28,7 @@ type answers struct {
 
 func newObjects(list []manifest.Object) objects {
 	o := objects{list, &answers{programs: map[string]*program{}, fields: map[manifest.Object]map[string]any{}}}
+	o.launches = sync.OnceValue(func() []launch { return launchesIn(o) })
 	o.pods = sync.OnceValue(func() []pod { return podsIn(o) })
 	o.requests = sync.OnceValue(func() []request { return requestsIn(o) })
 	o.clusterScoped = sync.OnceValue(func() map[string]bool { return clusterScopedIn(o) })

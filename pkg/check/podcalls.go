@@ -240,8 +240,8 @@ var actionVerbs = map[string][]string{
 // or, where the manifest is only known when it runs, on every kind of child.
 func resourceCalls(o objects) []call {
 	var out []call
-	for _, l := range launchesOf(o) {
-		pods := l.pods(o)
+	for _, l := range o.launches() {
+		pods := l.pods()
 		for _, p := range pods {
 			if p.template.Resource == nil {
 				continue

@@ -180,8 +180,8 @@ func eventsPod(t *eventsv1.Template) *corev1.PodSpec {
 // podsIn are the pods of every Workflow, each template once for each launch.
 func podsIn(o objects) []pod {
 	var out []pod
-	for _, l := range launchesOf(o) {
-		out = append(out, l.pods(o)...)
+	for _, l := range o.launches() {
+		out = append(out, l.pods()...)
 	}
 	return out
 }

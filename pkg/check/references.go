@@ -15,7 +15,7 @@ import (
 func launches(o objects) []Problem {
 	var out []Problem
 	used := map[*wfv1.WorkflowTemplate]bool{}
-	for _, l := range launchesOf(o) {
+	for _, l := range o.launches() {
 		r := about(l.by)
 		if ref := l.given.WorkflowTemplateRef; ref != nil && l.template == nil {
 			r.add(l.path.Child("workflowTemplateRef"), CodeTemplateRef, "", "no WorkflowTemplate %q in namespace %q", ref.Name, l.namespace)
@@ -26,7 +26,7 @@ func launches(o objects) []Problem {
 			r.add(l.path, CodeTemplateRef, "set entrypoint in the template", "no entrypoint: nothing would run")
 		}
 		out = append(out, r.problems...)
-		for _, p := range l.pods(o) {
+		for _, p := range l.pods() {
 			if t, ok := p.in.(*wfv1.WorkflowTemplate); ok {
 				used[t] = true
 			}
@@ -80,7 +80,7 @@ func configMapVolume(r *report, o objects, p pod, source *corev1.ConfigMapVolume
 // given. Argo reports neither where a WorkflowTemplate has a value to fall back on.
 func arguments(o objects) []Problem {
 	var out []Problem
-	for _, l := range launchesOf(o) {
+	for _, l := range o.launches() {
 		if l.template == nil {
 			continue
 		}

@@ -69,7 +69,7 @@ func packedBy(o objects, s *eventsv1.Sensor, t trigger) []string {
 		return nil
 	}
 	var out []string
-	for _, p := range newLaunch(o, s, t.resourcePath(), namespaceOf(wf, s), wf.Spec).pods(o) {
+	for _, p := range newLaunch(o, s, t.resourcePath(), namespaceOf(wf, s), wf.Spec).pods() {
 		for _, c := range p.containers() {
 			for _, e := range c.Env {
 				if e.Name == "ARGOPERATOR_DESIRED" {

@@ -1,0 +1,64 @@
+package argoperator_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/manifest"
+	"github.com/argoperator/argoperator/pkg/output"
+)
+
+// BenchmarkGenerate is what one more operator costs in a run, with all checks,
+// up to its YAML. BenchmarkFloor is what cannot be less: its objects, which are
+// there already, as YAML.
+func BenchmarkGenerate(b *testing.B) {
+	for _, name := range benchmarked {
+		b.Run(name, func(b *testing.B) {
+			source := sourceOf(b, name)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := output.Stream(objectsOf(b, source)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkFloor(b *testing.B) {
+	for _, name := range benchmarked {
+		b.Run(name, func(b *testing.B) {
+			objects := objectsOf(b, sourceOf(b, name))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := output.Stream(objects); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// benchmarked is an example of each engine.
+var benchmarked = []string{"memcached", "memcached-logic", "memcached-tutorial"}
+
+func sourceOf(b *testing.B, example string) argoperator.Source {
+	b.Helper()
+	dir := filepath.Join("../../examples", example)
+	data, err := os.ReadFile(filepath.Join(dir, "operator.yaml"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return argoperator.Source{Name: "operator.yaml", Data: data, Dir: os.DirFS(dir)}
+}
+
+func objectsOf(b *testing.B, source argoperator.Source) []manifest.Object {
+	b.Helper()
+	result, err := argoperator.Generate([]argoperator.Source{source}, argoperator.Options{})
+	if err != nil || result.Findings.HasErrors() {
+		b.Fatal(err, result.Findings)
+	}
+	return result.Operators[0].Objects
+}
