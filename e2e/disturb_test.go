@@ -152,16 +152,17 @@ func busDown(t *testing.T, f field) {
 }
 
 // busStoreLost: the Sensors never subscribe again by themselves. The resync
-// hears that they are deaf; it is told so here, as it takes three minutes.
-// Meanwhile another operator of the direct engine is left to itself.
+// hears that they are deaf; it is told so here, as it takes three minutes. An
+// operator of the direct engine is left to itself.
 func busStoreLost(t *testing.T, f field) {
-	all := f
-	if os.Getenv("E2E_WITHOUT") == "" {
-		all = append(field{byItself(t, f[0].cluster)}, f...)
+	f.begin(t, "bus-store-lost")
+	for _, w := range f {
+		if w.alone = w.subject.engine == "direct" && os.Getenv("E2E_WITHOUT") == ""; w.alone {
+			w.resyncs(t, "* * * * *")
+		}
 	}
-	all.begin(t, "bus-store-lost")
-	loseBus(t, func() { all.happen(t) })
-	all.each(t, "bus-store-lost", func(w *world, t *testing.T) {
+	loseBus(t, func() { f.happen(t) })
+	f.each(t, "bus-store-lost", func(w *world, t *testing.T) {
 		if w.alone {
 			w.recover(t)
 			return
@@ -176,14 +177,10 @@ func busStoreLost(t *testing.T, f field) {
 	})
 }
 
-// byItself is an operator of the direct engine with a resync each minute, in a
-// namespace where no child of the others has the name of one of its own.
-func byItself(t *testing.T, c *cluster) *world {
+// resyncs gives the resync another schedule, until the operator is applied again.
+func (o *operator) resyncs(t *testing.T, schedule string) {
 	t.Helper()
-	s := subjects[0]
-	s.name, s.kind, s.namespace = "direct/alone", ofKind("Memalone"), nsB
-	definition := variant(t, memcachedAs(t, "Memalone"), "  reconcile: {resync: 1m}\n")
-	return &world{subject: s, alone: true, operator: c.install(t, "by itself", definition)}
+	o.merge(t, cronWorkflows, o.only("CronWorkflow"), fmt.Sprintf(`{"spec":{"schedules":[%q]}}`, schedule))
 }
 
 // recover waits: nothing but the operator's own schedule repairs it.
