@@ -5,6 +5,7 @@ package e2e
 import (
 	"fmt"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -13,11 +14,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
+var controlling sync.Mutex // of two that restart the same part one would lose sight of it
+
 // control stops and starts parts of the cluster by a program, $E2E_CONTROL,
 // which takes `stop NAME` and `restart NAME`. Scenarios that need it are left
 // out where there is none: a cluster of others has no bad days on order.
 func control(t *testing.T, verb, component string) {
 	t.Helper()
+	controlling.Lock()
+	defer controlling.Unlock()
 	program := os.Getenv("E2E_CONTROL")
 	if program == "" {
 		t.Skip("E2E_CONTROL is not set: there is nothing to stop and start parts of the cluster with")
