@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 
 	goyaml "go.yaml.in/yaml/v2"
@@ -28,7 +29,8 @@ func Marshal(o manifest.Object) ([]byte, error) {
 }
 
 // text is what sigs.k8s.io/yaml makes of fields, which reads their JSON as YAML
-// first to tell whole numbers from others: Fields has done so already.
+// first to tell whole numbers from others, and loses U+0085 by that: Fields has
+// told them already.
 func text(fields map[string]any) ([]byte, error) {
 	data, err := goyaml.Marshal(fields)
 	if err != nil {
@@ -93,7 +95,7 @@ func numbers(value any) error {
 	return err
 }
 
-// number is whole where it is written so.
+// number is whole where its value is: 1e7 in JSON is no float to an API server.
 func number(n json.Number) (any, error) {
 	if i, err := strconv.ParseInt(string(n), 10, 64); err == nil {
 		return i, nil
@@ -101,7 +103,17 @@ func number(n json.Number) (any, error) {
 	if u, err := strconv.ParseUint(string(n), 10, 64); err == nil {
 		return u, nil
 	}
-	return n.Float64()
+	f, err := n.Float64()
+	if err != nil {
+		return nil, err
+	}
+	if i := int64(f); math.Abs(f) < 1<<63 && f == float64(i) {
+		return i, nil
+	}
+	if u := uint64(f); f >= 0 && f < 1<<64 && f == float64(u) {
+		return u, nil
+	}
+	return f, nil
 }
 
 // noise are empty values that the Go types of Argo and Kubernetes write without

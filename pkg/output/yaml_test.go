@@ -25,17 +25,31 @@ func sameYAML(t *testing.T, data []byte) {
 	if err != nil {
 		return // infinite
 	}
-	want, err := yaml.JSONToYAML(plain)
-	if err != nil {
-		return
-	}
 	got, err := text(fields)
 	if err != nil {
 		t.Fatal(err)
 	}
+	meant, _ := readBack(plain)
+	if read, ok := readBack(got); !ok || read != meant {
+		t.Errorf("%s is read back as %s:\n%s", meant, read, got)
+	}
+	want, err := yaml.JSONToYAML(plain)
+	if read, ok := readBack(want); err != nil || !ok || read != meant {
+		return // it takes U+0085 for the end of a line
+	}
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("%s (-sigs.k8s.io/yaml +ours):\n%s", data, diff)
 	}
+}
+
+// readBack is the JSON of YAML, or of JSON, its keys in order.
+func readBack(data []byte) (string, bool) {
+	var value any
+	if json.Unmarshal(data, &value) != nil && yaml.Unmarshal(data, &value) != nil {
+		return "", false
+	}
+	ordered, err := json.Marshal(value)
+	return string(ordered), err == nil
 }
 
 func TestYAMLIsThatOfKubernetes(t *testing.T) {
@@ -60,7 +74,7 @@ func TestYAMLIsThatOfKubernetes(t *testing.T) {
 
 // oddJSON is what text becomes otherwise, or numbers.
 var oddJSON = []string{
-	`{"a": 1, "b": -0, "c": 1.0, "d": 1e3, "e": 9007199254740993, "f": 18446744073709551615, "g": 1e21, "h": 0.1, "i": -1.5e-9}`,
+	`{"a": 1, "b": -0, "c": 1.0, "d": 1e3, "e": 9007199254740993, "f": 18446744073709551615, "g": 1e21, "h": 0.1, "i": -1.5e-9, "j": 1e7, "k": -0.0, "l": 1e19, "m": -9.3e18, "n": 1e20}`,
 	`{"a": "1", "b": "0x10", "c": "1e3", "d": "yes", "e": "NO", "f": "~", "g": "null", "h": "2001-01-01", "i": "1:30", "j": ".inf", "k": "="}`,
 	`{"a": "", "b": " lead", "c": "trail ", "d": "two\nlines\n", "e": "\ttab", "f": "# no comment", "g": "key: value", "h": "- item", "i": "{{x}}"}`,
 	`{"a": "\u0085\u2028\u2029\ufeff\uffff", "b": "\u0000\u0007", "c": "\ud83d\ude00", "d": "é", "<&>": "<&>"}`,
