@@ -9,8 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/argoperator/argoperator/pkg/output"
 )
 
 // Argo's own validation of an EventSource cannot be imported beside that of
@@ -24,7 +22,7 @@ func eventSources(o objects) []Problem {
 		if len(s.Spec.Resource) == 0 {
 			r.add(spec.Child("resource"), CodeEventSource, "", "watches nothing")
 		}
-		for _, kind := range otherSources(r, s) {
+		for _, kind := range otherSources(r, o, s) {
 			r.add(spec.Child(kind), CodeEventSource, "watch resources, or resync from a CronWorkflow",
 				"an operator's events come from resources and the clock only: nothing here can vouch for a source of another type")
 		}
@@ -39,8 +37,8 @@ func eventSources(o objects) []Problem {
 
 // otherSources are the fields of the spec that hold sources of another type. As
 // the type has one field for each, they are read from the encoded form.
-func otherSources(r *report, s *eventsv1.EventSource) []string {
-	fields, err := output.Fields(s)
+func otherSources(r *report, o objects, s *eventsv1.EventSource) []string {
+	fields, err := o.fieldsOf(s)
 	if err != nil {
 		r.add(nil, CodeEventSource, "", "%v", err)
 		return nil

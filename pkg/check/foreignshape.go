@@ -110,7 +110,7 @@ func legalWorkflow(among objects, object manifest.Object) error {
 	}
 	cluster := clusterTemplates{among, &missing}
 	var err error
-	switch o := object.(type) {
+	switch o := object.DeepCopyObject().(type) {
 	case *wfv1.Workflow:
 		err = validate.ValidateWorkflow(getter(get), cluster, o, nil, validate.ValidateOpts{Lint: true})
 	case *wfv1.WorkflowTemplate:

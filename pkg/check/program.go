@@ -45,9 +45,6 @@ func (p *program) calls() map[string]bool {
 	return out
 }
 
-// objects visits the object literals of the program.
-func (p *program) objects(visit func(*gojq.Object) bool) { objectsIn(p.query, visit) }
-
 // objectsIn visits the object literals of a query, from the outside in; visit
 // says whether to look inside of one.
 func objectsIn(query *gojq.Query, visit func(*gojq.Object) bool) {

@@ -68,7 +68,7 @@ func knowledgeOf(o objects) knowledge {
 	for _, s := range all[*eventsv1.Sensor](o) {
 		for _, d := range s.Spec.Dependencies {
 			if program := o.programOf(d); program != nil {
-				program.objects(k.learn)
+				objectsIn(program.query, k.learn)
 			}
 		}
 	}

@@ -55,18 +55,24 @@ func Fields(o manifest.Object) (map[string]any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encoding %T: %w", o, err)
 	}
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.UseNumber()
-	var fields map[string]any
-	if err := decoder.Decode(&fields); err != nil {
+	fields, err := decode(data)
+	if err != nil {
 		return nil, fmt.Errorf("encoding %T: %w", o, err)
 	}
 	delete(fields, "status")
 	pruneUnder("", fields)
-	if err := numbers(fields); err != nil {
-		return nil, fmt.Errorf("encoding %T: %w", o, err)
-	}
 	return fields, nil
+}
+
+// decode reads the JSON of an object, and tells whole numbers from others.
+func decode(data []byte) (map[string]any, error) {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	var fields map[string]any
+	if err := decoder.Decode(&fields); err != nil {
+		return nil, err
+	}
+	return fields, numbers(fields)
 }
 
 // numbers replaces numbers that are still text.

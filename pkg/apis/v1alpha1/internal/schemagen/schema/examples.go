@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/invopop/jsonschema"
@@ -99,10 +101,7 @@ func note(s *jsonschema.Schema, value any) {
 	if err != nil || len(data) > maxLength || len(s.Examples) == maxExamples || len(s.Enum) > 0 || s.Type == "boolean" {
 		return
 	}
-	for _, other := range s.Examples {
-		if have, err := json.Marshal(other); err == nil && bytes.Equal(have, data) {
-			return
-		}
+	if !slices.ContainsFunc(s.Examples, func(other any) bool { return reflect.DeepEqual(other, value) }) {
+		s.Examples = append(s.Examples, value)
 	}
-	s.Examples = append(s.Examples, value)
 }
