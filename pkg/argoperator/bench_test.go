@@ -44,7 +44,7 @@ func BenchmarkFloor(b *testing.B) {
 // benchmarked is an example of each engine.
 var benchmarked = []string{"memcached", "memcached-logic", "memcached-tutorial"}
 
-func sourceOf(b *testing.B, example string) argoperator.Source {
+func sourceOf(b testing.TB, example string) argoperator.Source {
 	b.Helper()
 	dir := filepath.Join("../../examples", example)
 	data, err := os.ReadFile(filepath.Join(dir, "operator.yaml"))
@@ -54,7 +54,7 @@ func sourceOf(b *testing.B, example string) argoperator.Source {
 	return argoperator.Source{Name: "operator.yaml", Data: data, Dir: os.DirFS(dir)}
 }
 
-func objectsOf(b *testing.B, source argoperator.Source) []manifest.Object {
+func objectsOf(b testing.TB, source argoperator.Source) []manifest.Object {
 	b.Helper()
 	result, err := argoperator.Generate([]argoperator.Source{source}, argoperator.Options{})
 	if err != nil || result.Findings.HasErrors() {

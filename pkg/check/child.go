@@ -114,7 +114,7 @@ func custom(r *report, u *unstructured.Unstructured, crd *apiextensionsv1.Custom
 
 // refused notes errors as the API server words them.
 func (r *report) refused(errs field.ErrorList) {
-	for _, err := range errs {
+	for _, err := range resource.InOrder(errs) {
 		at := err.Field
 		if at == "<nil>" {
 			at = ""

@@ -3,7 +3,6 @@ package definition
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -136,23 +135,23 @@ func (c *checker) selector(s *v1alpha1.Selector, p steps, labels bool) {
 		c.add(p, diag.BadValue, "the selector is empty and picks every object", "write matchLabels or matchExpressions, or remove the key")
 		return
 	}
-	selector := &metav1.LabelSelector{MatchLabels: map[string]string{}}
-	for key, value := range s.MatchLabels {
-		selector.MatchLabels[key] = value
-		if !labels {
-			selector.MatchLabels[key] = ""
-		}
-	}
-	for _, r := range s.MatchExpressions {
-		selector.MatchExpressions = append(selector.MatchExpressions, metav1.LabelSelectorRequirement{
-			Key: r.Key, Operator: metav1.LabelSelectorOperator(r.Operator), Values: r.Values,
-		})
-	}
+	wrong := func(at steps, what string) { c.add(at, diag.BadValue, fmt.Sprintf("%s: %s", at, what), "") }
 	options := validation.LabelSelectorValidationOptions{AllowInvalidLabelValueInSelector: !labels}
-	for _, err := range validation.ValidateLabelSelector(selector, options, nil) {
-		if strings.HasSuffix(err.Field, ".operator") { // it was said at its place
-			continue
+	for _, key := range sortedKeys(s.MatchLabels) {
+		pair := map[string]string{key: s.MatchLabels[key]}
+		if !labels {
+			pair[key] = ""
 		}
-		c.add(p, diag.BadValue, fmt.Sprintf("%s: %s", p, err.Error()), "")
+		for _, err := range validation.ValidateLabelSelector(&metav1.LabelSelector{MatchLabels: pair}, options, nil) {
+			wrong(p.to("matchLabels", key), err.ErrorBody())
+		}
+	}
+	for i, r := range s.MatchExpressions {
+		requirement := metav1.LabelSelectorRequirement{Key: r.Key, Operator: metav1.LabelSelectorOperator(r.Operator), Values: r.Values}
+		for _, err := range validation.ValidateLabelSelectorRequirement(requirement, options, nil) {
+			if err.Field != "operator" { // it was said at its place
+				wrong(p.to("matchExpressions", i), err.Error())
+			}
+		}
 	}
 }

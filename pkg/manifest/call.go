@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"slices"
 	"strings"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
@@ -115,7 +116,7 @@ func requested(t plan.Trigger, name, request string, allow []int32, retry *event
 		},
 		AtLeastOnce:   true,
 		RetryStrategy: retry,
-		Policy:        &eventsv1.TriggerPolicy{Status: &eventsv1.StatusPolicy{Allow: allow}},
+		Policy:        &eventsv1.TriggerPolicy{Status: &eventsv1.StatusPolicy{Allow: slices.Clone(allow)}},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
@@ -152,8 +153,15 @@ func inherit(u, old *unstructured.Unstructured) {
 	}
 }
 
+// InOrder sorts errors by field and message: validation goes through labels and
+// annotations in no order.
+func InOrder(errs field.ErrorList) field.ErrorList {
+	slices.SortStableFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Error(), b.Error()) })
+	return errs
+}
+
 func (s *Schema) validateNew(u *unstructured.Unstructured) (errs, broken field.ErrorList) {
-	errs = metav.ValidateObjectMetaAccessor(u, s.kind.Namespaced, metav.NameIsDNSSubdomain, field.NewPath("metadata"))
+	errs = InOrder(metav.ValidateObjectMetaAccessor(u, s.kind.Namespaced, metav.NameIsDNSSubdomain, field.NewPath("metadata")))
 	errs = append(errs, validation.ValidateCustomResource(nil, u.Object, s.validator)...)
 	errs = append(errs, s.scale(u, errs)...)
 	errs = append(errs, objectmeta.Validate(nil, u.Object, s.structural, false)...)
@@ -167,7 +175,7 @@ func (s *Schema) validateNew(u *unstructured.Unstructured) (errs, broken field.E
 
 func (s *Schema) validateUpdate(u, old *unstructured.Unstructured) (errs, broken field.ErrorList) {
 	related := common.NewCorrelatedObject(u.Object, old.Object, &model.Structural{Structural: s.structural})
-	errs = metav.ValidateObjectMetaAccessorUpdate(u, old, field.NewPath("metadata"))
+	errs = InOrder(metav.ValidateObjectMetaAccessorUpdate(u, old, field.NewPath("metadata")))
 	errs = append(errs, validation.ValidateCustomResourceUpdate(nil, u.Object, old.Object, s.validator, validation.WithRatcheting(related))...)
 	errs = append(errs, s.scale(u, errs)...)
 	errs = append(errs, objectmeta.Validate(nil, u.Object, s.structural, false)...)

@@ -70,5 +70,5 @@ func (c *Cluster) invalid(req request, old, o object) (field.ErrorList, error) {
 	if req.kind.Group == "rbac.authorization.k8s.io" {
 		names = path.ValidatePathSegmentName
 	}
-	return apivalidation.ValidateObjectMetaAccessor(o, req.kind.Namespaced, names, field.NewPath("metadata")), nil
+	return resource.InOrder(apivalidation.ValidateObjectMetaAccessor(o, req.kind.Namespaced, names, field.NewPath("metadata"))), nil
 }
