@@ -7,7 +7,7 @@ EXAMPLES := $(notdir $(patsubst %/operator.yaml,%,$(wildcard examples/*/operator
 E2E ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-python vet lint format tidy verify-tidy generate verify-generate examples verify e2e e2e-smoke e2e-guards operators peers olm chance guarantees realcrds dist clean
+.PHONY: help build test test-python vet lint format tidy verify-tidy generate verify-generate examples verify e2e e2e-smoke e2e-guards operators peers olm bench bench-cluster chance guarantees realcrds dist clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -91,6 +91,18 @@ olm: build ## ask operator-framework's library whether such an operator can be a
 
 guarantees: ## make docs/guarantees.md of the results of the last e2e and e2e-guards
 	go run ./e2e/report bin/e2e-results.json
+
+bench: build ## measure the generator beside helm, kustomize and argo lint, in one run; builds them; BENCH='-counts 1,10' for fewer
+	cd e2e/bench && go vet ./... && go build -o ../../bin/ ./floor ./argolint && go build -o ../../bin/bench .
+	cd e2e/peers && go build -o ../../bin/ helm.sh/helm/v4/cmd/helm && go build -o ../../bin/ sigs.k8s.io/kustomize/kustomize/v5
+	bin/bench -results docs/performance-generator.json $(BENCH)
+	go run ./e2e/report
+
+bench-cluster: build ## measure operators on the cluster, the same in Go beside ours; one with CONTENDERS=direct/memcached
+	cd e2e/reference && go vet . && go build -o ../../bin/reference .
+	E2E_BENCH="$${CONTENDERS:-all}" E2E_BENCH_RESULTS=$(CURDIR)/docs/performance-operators.json E2E_REFERENCE=$(CURDIR)/bin/reference \
+		$(SUITE) -timeout 120m -run TestBench $(E2E) ./e2e
+	go run ./e2e/report
 
 dist: ## build the archives of a release: VERSION=v1.2.3, some with PLATFORMS='linux/amd64'
 	.ci/dist $${VERSION:?say which} dist $(PLATFORMS)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"regexp"
 	"strings"
 	"sync"
@@ -30,6 +31,7 @@ type operator struct {
 	objects  []*unstructured.Unstructured
 	counts   *counter
 	audit    *audit
+	process  *os.Process // of one that runs beside the cluster
 }
 
 // generate prints the operator of a definition.

@@ -75,6 +75,7 @@ func byHelm(t *testing.T, definition string, works func(*operator)) {
 	works(o)
 	helm("upgrade", "delivered", chart, "-n", operators, "--set", "crd.keep=false")
 	works(o)
+	o.audit.close() // Helm takes the rights first
 	helm("uninstall", "delivered", "-n", operators, "--wait")
 	if left := run(t, o.manifest, "kubectl", "get", "--ignore-not-found", "-o", "name", "-f", "-"); len(left) > 0 {
 		t.Errorf("left behind:\n%s", left)

@@ -34,7 +34,7 @@ type subject struct {
 
 var subjects = []subject{
 	{"direct/memcached", "direct", example("memcached"), memcacheds, nsA, 100, false},
-	{"workflow/memcached-logic", "workflow", logicInPods, memlogics, nsC, 20, false},
+	{"workflow/memcached-logic", "workflow", logicInPods, memlogics, nsC, 10, false},
 	{"workflow/templates", "workflow", templatesInPods, memstores, nsB, 10, true},
 	{"steps/memcached-tutorial", "steps", tutorial, memsteps, nsOpen, 3, false},
 }
@@ -551,7 +551,7 @@ func redefined(t *testing.T, f field) {
 func (w *world) redefine(t *testing.T) {
 	t.Helper()
 	var list []*unstructured.Unstructured
-	n := 2
+	n := 1
 	if w.subject.engine == "direct" {
 		n = 5 // they take no time
 	}

@@ -111,14 +111,14 @@ type arrivals struct {
 	wake  chan struct{}
 }
 
-func (c *cluster) arrivals(t *testing.T, gvr schema.GroupVersionResource) *arrivals {
+func (c *cluster) arrivals(t *testing.T, gvr schema.GroupVersionResource, namespace string) *arrivals {
 	t.Helper()
 	a := &arrivals{times: map[string]time.Time{}, wake: make(chan struct{}, 1)}
-	list, err := c.objects.Resource(gvr).Namespace(nsA).List(t.Context(), metav1.ListOptions{Limit: 1})
+	list, err := c.objects.Resource(gvr).Namespace(namespace).List(t.Context(), metav1.ListOptions{Limit: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := c.objects.Resource(gvr).Namespace(nsA).Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.GetResourceVersion()})
+	w, err := c.objects.Resource(gvr).Namespace(namespace).Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.GetResourceVersion()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func (a *arrivals) of(t *testing.T, limit time.Duration, names ...string) map[st
 }
 
 func (o *operator) latency(t *testing.T, n int) {
-	arrived := o.cluster.arrivals(t, deployments)
+	arrived := o.cluster.arrivals(t, deployments, nsA)
 	var took []time.Duration
 	for i := range n {
 		cr := memcached(fmt.Sprintf("single-%d", i), 0)
@@ -191,7 +191,8 @@ func (o *operator) make(t *testing.T, cr *unstructured.Unstructured) {
 
 func (o *operator) burst(t *testing.T, n int) {
 	before := o.usage(t)
-	start, said := o.flood(t, n)
+	start := time.Now()
+	o.flood(t, n)
 	o.cluster.await(t, "every status is ready", 10*time.Minute, memcacheds, nsA, func(s seen) bool {
 		ready := 0
 		for _, cr := range s {
@@ -201,7 +202,7 @@ func (o *operator) burst(t *testing.T, n int) {
 		}
 		return ready >= n
 	})
-	t.Logf("%s, all ready after %s", said, time.Since(start).Round(time.Millisecond))
+	t.Logf("%d at once: all ready after %s", n, time.Since(start).Round(time.Millisecond))
 	for pod, now := range o.usage(t) {
 		if pod != "" {
 			t.Logf("  %-60s CPU %6s, memory %3.0f MiB", pod, (now.cpu - before[pod].cpu).Round(10*time.Millisecond), now.memory/(1<<20))
@@ -209,11 +210,12 @@ func (o *operator) burst(t *testing.T, n int) {
 	}
 }
 
-// flood makes many custom resources at once and waits for their Deployments.
-func (o *operator) flood(t *testing.T, n int) (start time.Time, said string) {
+// flood makes many custom resources at once and waits for their Deployments. It
+// returns after what time all of either were there.
+func (o *operator) flood(t *testing.T, n int) (made, children time.Duration) {
 	t.Helper()
-	arrived := o.cluster.arrivals(t, deployments)
-	start = time.Now()
+	arrived := o.cluster.arrivals(t, deployments, nsA)
+	start := time.Now()
 	names := make([]string, n)
 	var makers sync.WaitGroup
 	todo := make(chan string, n)
@@ -230,16 +232,15 @@ func (o *operator) flood(t *testing.T, n int) (start time.Time, said string) {
 		})
 	}
 	makers.Wait()
-	made := time.Since(start)
+	made = time.Since(start)
 	last := start
 	for _, at := range arrived.of(t, 10*time.Minute, names...) {
 		if at.After(last) {
 			last = at
 		}
 	}
-	said = fmt.Sprintf("%d at once: made in %s, all Deployments after %s", n, made.Round(time.Millisecond), last.Sub(start).Round(time.Millisecond))
-	t.Log(said)
-	return start, said
+	t.Logf("%d at once: made in %s, all Deployments after %s", n, made.Round(time.Millisecond), last.Sub(start).Round(time.Millisecond))
+	return made, last.Sub(start)
 }
 
 // used is what a pod has used, as the kubelet counts it.

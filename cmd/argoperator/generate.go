@@ -86,6 +86,9 @@ delete prints nothing on stdout. Name the definition as it was applied.`,
 }
 
 func generate(s streams, from *sourceFlags, flags generateFlags) error {
+	if flags.format.Append != nil && flags.uninstall == "" {
+		return stream(s, from, flags)
+	}
 	result, _, err := from.operators(s, flags.options)
 	if err != nil {
 		return err
@@ -116,6 +119,18 @@ func generate(s streams, from *sourceFlags, flags generateFlags) error {
 	}
 	_, err = s.out.Write(files[0].Data)
 	return err
+}
+
+// stream writes one operator after the other, however many there are, once all
+// are known to be right.
+func stream(s streams, from *sourceFlags, flags generateFlags) (err error) {
+	var out spool
+	defer func() { err = errors.Join(err, out.Close()) }()
+	write := flags.format.Append(&out)
+	if err := from.each(s, flags.options, func(o argoperator.Operator) error { return write(o.Objects) }); err != nil {
+		return err
+	}
+	return out.copyTo(s.out)
 }
 
 // writeDir writes the files, and says what is in the way or stays behind.

@@ -123,6 +123,21 @@ func (f *sourceFlags) operators(s streams, options argoperator.Options) (argoper
 	return result, sources, err
 }
 
+// each hands out the operators of the definitions one by one, and then prints
+// what is found; it returns errFindings where that ends the command: then nothing
+// that was handed out may be used.
+func (f *sourceFlags) each(s streams, options argoperator.Options, use func(argoperator.Operator) error) error {
+	sources, missing, err := f.read(s.in)
+	if err != nil {
+		return err
+	}
+	findings, err := argoperator.Each(sources, options, use)
+	if err != nil {
+		return err
+	}
+	return report(s, sources, withMissing(findings, missing))
+}
+
 // report prints findings beside the output; it returns errFindings where they
 // end the command.
 func report(s streams, sources []argoperator.Source, findings diag.List) error {

@@ -1,5 +1,6 @@
 // Command report makes docs/guarantees.md of the results of the cluster suite,
-// and docs/operators.md of those of make operators:
+// docs/operators.md of those of make operators, and docs/performance.md of those
+// of make bench and make bench-cluster:
 //
 //	go run ./e2e/report bin/e2e-results.json
 //
@@ -105,7 +106,10 @@ func run(args []string, out io.Writer) error {
 	if _, err := fmt.Fprintf(out, "%s: %d results\n", page, len(list)); err != nil {
 		return err
 	}
-	return operatorsPage()
+	if err := operatorsPage(); err != nil {
+		return err
+	}
+	return performancePage()
 }
 
 // render is the page.

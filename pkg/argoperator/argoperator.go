@@ -7,6 +7,7 @@ package argoperator
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/argoperator/argoperator/pkg/check"
 	"github.com/argoperator/argoperator/pkg/definition"
@@ -54,33 +55,70 @@ func (r Result) Objects() []manifest.Object {
 // the sources is in the findings, all of it at once; an error is a failure of
 // argoperator itself.
 func Generate(sources []Source, options Options) (Result, error) {
+	var result Result
+	findings, err := Each(sources, options, func(o Operator) error {
+		result.Operators = append(result.Operators, o)
+		return nil
+	})
+	if err != nil {
+		return Result{}, err
+	}
+	if findings.HasErrors() {
+		result.Operators = nil
+	}
+	result.Findings = findings
+	return result, nil
+}
+
+// Each is Generate for many definitions: it works on several at a time and hands
+// out each operator when its turn has come, in the order of the sources, so that
+// no more of them are in memory than are worked on. Whoever takes them must not
+// use them before Each has returned without an error among the findings: it hands
+// out none after the first error, but does before it. An error of use ends it.
+func Each(sources []Source, options Options, use func(Operator) error) (diag.List, error) {
 	var findings diag.List
-	var operators []Operator
 	taken := map[string]diag.Position{}
 	found := false
-	for _, source := range sources {
-		definitions, wrong := definition.Parse(source)
-		findings = append(findings, wrong...)
-		found = found || len(definitions) > 0 || len(wrong) > 0
-		for _, d := range definitions {
-			findings = append(findings, claim(d, options, taken)...)
-			operator, wrong, err := generate(d, options)
-			if err != nil {
-				return Result{}, err
+	definitions := func(yield func(*definition.Definition) bool) {
+		for read := range inOrder(slices.Values(sources), parse) {
+			findings = append(findings, read.findings...)
+			found = found || len(read.definitions) > 0 || len(read.findings) > 0
+			for _, d := range read.definitions {
+				if !yield(d) {
+					return
+				}
 			}
-			findings = append(findings, wrong...)
-			operators = append(operators, operator)
+		}
+	}
+	for made := range inOrder(definitions, func(d *definition.Definition) generated { return generate(d, options) }) {
+		if made.err != nil {
+			return nil, made.err
+		}
+		findings = append(findings, claim(made.of, options, taken)...)
+		findings = append(findings, made.findings...)
+		if findings.HasErrors() {
+			continue // the rest is looked at for what is wrong with it
+		}
+		if err := use(made.Operator); err != nil {
+			return nil, err
 		}
 	}
 	if !found {
 		findings.Add(diag.Position{}, diag.NoDefinition, "no definition found",
 			"name a file or a directory that holds one with -f: apiVersion: argoperator.dev/v1alpha1, kind: Operator")
 	}
-	result := Result{Operators: operators, Findings: findings.Sorted()}
-	if findings.HasErrors() {
-		result.Operators = nil
-	}
-	return result, nil
+	return findings.Sorted(), nil
+}
+
+// parsed is what became of a source.
+type parsed struct {
+	definitions []*definition.Definition
+	findings    diag.List
+}
+
+func parse(source Source) parsed {
+	definitions, findings := definition.Parse(source)
+	return parsed{definitions, findings}
 }
 
 // claim keeps two definitions from installing over each other.
@@ -104,7 +142,21 @@ func namespace(d *definition.Definition, options Options) string {
 	return d.Operator.Spec.Install.Namespace
 }
 
-func generate(d *definition.Definition, options Options) (Operator, diag.List, error) {
+// generated is what became of a definition.
+type generated struct {
+	Operator
+	of       *definition.Definition
+	findings diag.List
+	err      error
+}
+
+func generate(d *definition.Definition, options Options) generated {
+	out := generated{of: d}
+	out.Operator, out.findings, out.err = generateOne(d, options)
+	return out
+}
+
+func generateOne(d *definition.Definition, options Options) (Operator, diag.List, error) {
 	local := *d
 	local.Operator.Spec.Install.Namespace = namespace(d, options)
 	p, findings := plan.New(&local)

@@ -23,7 +23,7 @@ import (
 // trials: each program is run on sample events, as the Sensor runs it. Where it
 // lets one pass, what its triggers take from it must be whole and harmless.
 func trials(o objects) []Problem {
-	known := knowledgeOf(o)
+	known, tried := knowledgeOf(o), map[string]bool{}
 	return each(o, func(r *report, s *eventsv1.Sensor) {
 		for i, d := range s.Spec.Dependencies {
 			program, at := o.programOf(d), field.NewPath("spec", "dependencies").Index(i).Child("transform", "jq")
@@ -34,6 +34,11 @@ func trials(o objects) []Problem {
 			for _, t := range takers {
 				fieldManaged(r, at, t.trigger, program)
 			}
+			kind := kindOfTrial(s, d, takers)
+			if tried[kind] {
+				continue
+			}
+			tried[kind] = true
 			code, err := program.compiled()
 			if err != nil {
 				continue // reported elsewhere
@@ -49,6 +54,24 @@ func trials(o objects) []Problem {
 type taker struct {
 	trigger
 	packed []string // the keys of values that a pod decodes from base64
+}
+
+// kindOfTrial is the same for programs of which each is for other objects, and
+// which are alike but for that: what one does the others do.
+func kindOfTrial(s *eventsv1.Sensor, d eventsv1.EventDependency, takers []taker) string {
+	var b strings.Builder
+	fmt.Fprintln(&b, s.Namespace, d.EventSourceName, d.EventName, portion.ReplaceAllString(d.Transform.JQ, ""))
+	for _, t := range takers {
+		fmt.Fprintln(&b, t.key(), t.parts() != nil, t.Template.HTTP != nil, t.packed)
+		if t.workflow() != nil {
+			for _, p := range t.Template.K8s.Parameters {
+				if p.Src != nil {
+					fmt.Fprintln(&b, p.Src.DataKey)
+				}
+			}
+		}
+	}
+	return b.String()
 }
 
 func takersOf(o objects, s *eventsv1.Sensor, dependency string) []taker {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -40,13 +41,16 @@ type Format struct {
 	// Adjustable formats leave values open and need the operators' charts.
 	Adjustable bool
 	Files      func([]Operator) ([]File, error)
+	// Append returns what writes one operator after the other to a stream, to the
+	// same effect as Files; nil for formats that need all of them at once.
+	Append func(io.Writer) func([]manifest.Object) error
 }
 
 // Formats in the order in which they are documented. To add one, write its
 // function and add a line.
 func Formats() []Format {
 	return []Format{
-		{Name: "yaml", Files: joined(yamlStream)},
+		{Name: "yaml", Files: joined(yamlStream), Append: appendYAML},
 		{Name: "json", Files: joined(jsonList)},
 		{Name: "dir", Directory: true, Files: joined(oneFileEach)},
 		{Name: "kustomize", Directory: true, Files: joined(kustomizeBase)},
@@ -73,17 +77,28 @@ func yamlStream(objects []manifest.Object) ([]File, error) {
 // Stream is one document an object, as kubectl reads it.
 func Stream(objects []manifest.Object) ([]byte, error) {
 	var out bytes.Buffer
-	for i, o := range objects {
-		data, err := Marshal(o)
-		if err != nil {
-			return nil, err
+	err := appendYAML(&out)(objects)
+	return out.Bytes(), err
+}
+
+func appendYAML(w io.Writer) func([]manifest.Object) error {
+	separator := ""
+	return func(objects []manifest.Object) error {
+		for _, o := range objects {
+			data, err := Marshal(o)
+			if err != nil {
+				return err
+			}
+			if _, err := io.WriteString(w, separator); err != nil {
+				return err
+			}
+			if _, err := w.Write(data); err != nil {
+				return err
+			}
+			separator = "---\n"
 		}
-		if i > 0 {
-			out.WriteString("---\n")
-		}
-		out.Write(data)
+		return nil
 	}
-	return out.Bytes(), nil
 }
 
 // jsonList is one object of kind List.

@@ -373,7 +373,8 @@ func application(p *Plan, c Child) string {
 // asYAML escapes what JSON lets stand in a string and YAML, as which the API
 // server reads the body, does not: U+2028 is a line end to it.
 const asYAML = `if test("[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]") then
-         [explode[] as $c | if ($c >= 127 and $c <= 159) or ([8232, 8233, 65279, 65534, 65535] | index($c)) then 92, 117, ($c / 4096, $c / 256, $c / 16, $c | floor % 16 | if . < 10 then . + 48 else . + 87 end) else $c end] | implode else . end`
+         reduce (range(127; 160), 8232, 8233, 65279, 65534, 65535) as $c (.;
+           split([$c] | implode) | join("\\u" + ([$c / 4096, $c / 256, $c / 16, $c | floor % 16 | "0123456789abcdef"[.:. + 1]] | join("")))) else . end`
 
 // force takes fields over from others, but not from an object that was never
 // seen as a child: somebody else's object of that name stays as it is.

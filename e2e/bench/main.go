@@ -1,0 +1,260 @@
+// Command bench measures argoperator beside what one would use instead, on the
+// same operators, all in one run:
+//
+//	bench -argoperator bin/argoperator -floor bin/floor -argolint bin/argolint -helm bin/helm -kustomize bin/kustomize
+//
+// It prints a table, and writes the figures to the file of -results. What is
+// compared is the processor time, of which the least of several runs counts, and
+// the memory at its height; instructions are counted by valgrind where that is
+// installed, as they are the same on every machine. It is a module of its own, so
+// that argoperator does not depend on what it is compared with.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// figure is what a command needed for so many operators.
+type figure struct {
+	Program      string  `json:"program"`
+	Does         string  `json:"does"`
+	Operators    int     `json:"operators"`
+	Milliseconds float64 `json:"milliseconds"`           // of processor time
+	Memory       float64 `json:"memory"`                 // MiB
+	Instructions float64 `json:"instructions,omitempty"` // millions
+}
+
+// programs are where the programs are.
+type programs struct{ argoperator, floor, argolint, helm, kustomize string }
+
+func main() {
+	var p programs
+	flag.StringVar(&p.argoperator, "argoperator", "bin/argoperator", "program to measure")
+	flag.StringVar(&p.floor, "floor", "bin/floor", "program of e2e/bench/floor")
+	flag.StringVar(&p.argolint, "argolint", "bin/argolint", "program of e2e/bench/argolint")
+	flag.StringVar(&p.helm, "helm", "bin/helm", "helm")
+	flag.StringVar(&p.kustomize, "kustomize", "bin/kustomize", "kustomize")
+	definition := flag.String("f", "examples/memcached/operator.yaml", "definition whose copies are generated")
+	results := flag.String("results", "", "file for the figures, as JSON")
+	counts := flag.String("counts", "1,10,100,1000", "numbers of operators")
+	flag.Parse()
+	if err := run(p, *definition, *results, strings.Split(*counts, ",")); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(p programs, definition, results string, counts []string) error {
+	var all []figure
+	show := func(figures []figure) {
+		for _, f := range figures {
+			line := fmt.Sprintf("%5d  %-24s %10.1f ms %8.0f MiB", f.Operators, f.Program, f.Milliseconds, f.Memory)
+			if f.Instructions > 0 {
+				line += fmt.Sprintf(" %8.0f M instructions", f.Instructions)
+			}
+			fmt.Println(line)
+		}
+		all = append(all, figures...)
+	}
+	starts, err := startUp(p)
+	if err != nil {
+		return err
+	}
+	show(starts)
+	for _, text := range counts {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return err
+		}
+		figures, err := compare(p, definition, n)
+		if err != nil {
+			return err
+		}
+		show(figures)
+	}
+	if results == "" {
+		return nil
+	}
+	data, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(results, append(data, '\n'), 0o644) //nolint:gosec // documentation
+}
+
+// startUp is what the programs need to do nothing.
+func startUp(p programs) ([]figure, error) {
+	return measure(0, []command{
+		{"argoperator version", "start", []string{p.argoperator, "version"}},
+		{"helm version", "start", []string{p.helm, "version"}},
+		{"kustomize version", "start", []string{p.kustomize, "version"}},
+	})
+}
+
+type command struct {
+	name, does string
+	args       []string
+}
+
+// compare makes so many operators in each of the ways in which they can be kept,
+// and measures what makes manifests of them, or looks at the manifests.
+func compare(p programs, definition string, n int) ([]figure, error) {
+	dir, err := os.MkdirTemp("", "bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	at := func(name string) string { return filepath.Join(dir, name) }
+	if err := copies(definition, at("definitions"), n); err != nil {
+		return nil, err
+	}
+	for _, format := range []string{"kustomize", "helm"} {
+		if err := exec.Command(p.argoperator, "generate", "-f", at("definitions"), "-o", format, "--output-dir", at(format)).Run(); err != nil { //nolint:gosec // it is told which
+			return nil, fmt.Errorf("generate -o %s: %w", format, err)
+		}
+	}
+	if err := umbrella(at("helm"), at("umbrella")); err != nil {
+		return nil, err
+	}
+	stream, err := exec.Command(p.argoperator, "generate", "-f", at("definitions")).Output() //nolint:gosec // it is told which
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(at("all.yaml"), stream, 0o600); err != nil {
+		return nil, err
+	}
+	one, err := exec.Command(p.argoperator, "generate", "-f", definition).Output() //nolint:gosec // it is told which
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(at("one.yaml"), one, 0o600); err != nil {
+		return nil, err
+	}
+	list := []command{
+		{"argoperator generate", "manifests, checked", []string{p.argoperator, "generate", "-f", at("definitions")}},
+		{"argoperator lint", "checks", []string{p.argoperator, "lint", "-f", at("definitions")}},
+		{"floor", "manifests", []string{p.floor, at("one.yaml"), strconv.Itoa(n)}},
+		{"argo lint --offline", "checks, of Workflows", []string{p.argolint, at("all.yaml")}},
+		{"helm template", "manifests", []string{p.helm, "template", "bench", at("umbrella")}},
+	}
+	if n <= maxKustomize {
+		list = append(list, command{"kustomize build", "manifests", []string{p.kustomize, "build", at("kustomize")}})
+	}
+	return measure(n, list)
+}
+
+// maxKustomize is as many operators as kustomize builds in minutes.
+const maxKustomize = 100
+
+// copies of a definition, each with a name, a group and a kind of its own.
+func copies(definition, dir string, n int) error {
+	data, err := os.ReadFile(definition) //nolint:gosec // it is told which
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return err
+	}
+	name := regexp.MustCompile(`(?m)^  name: (.*)$`)
+	group := regexp.MustCompile(`(?m)^    group: (.*)$`)
+	for i := range n {
+		text := name.ReplaceAllString(string(data), fmt.Sprintf("  name: $1-%d", i))
+		text = group.ReplaceAllString(text, fmt.Sprintf("    group: g%d.$1", i))
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.yaml", i)), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// umbrella is a chart of charts: Helm takes one at a time.
+func umbrella(charts, dir string) error {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "Chart.yaml"), []byte("apiVersion: v2\nname: umbrella\nversion: 0.1.0\n"), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(charts, filepath.Join(dir, "charts"))
+}
+
+// runs of each command; the least time counts.
+const runs = 5
+
+// measure runs the commands by turns, so that what disturbs the machine disturbs
+// all of them.
+func measure(n int, list []command) ([]figure, error) {
+	out := make([]figure, len(list))
+	times := runs
+	if n > 100 {
+		times = 2
+	}
+	for range times {
+		for i, c := range list {
+			spent, memory, err := once(c.args)
+			if err != nil {
+				return nil, err
+			}
+			if out[i].Program == "" || spent < out[i].Milliseconds {
+				out[i] = figure{Program: c.name, Does: c.does, Operators: n, Milliseconds: spent, Memory: memory}
+			}
+		}
+	}
+	for i, c := range list {
+		if n <= 1 {
+			out[i].Instructions = instructions(c.args)
+		}
+	}
+	return out, nil
+}
+
+func once(args []string) (milliseconds, memory float64, err error) {
+	cmd := exec.Command(args[0], args[1:]...) //nolint:gosec // it is told which
+	cmd.Stderr = os.Stderr
+	if err := cmd.Run(); err != nil {
+		return 0, 0, fmt.Errorf("%s: %w", strings.Join(args, " "), err)
+	}
+	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	if !ok {
+		return 0, 0, fmt.Errorf("%s: this system does not tell what it used", args[0])
+	}
+	spent := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	return float64(spent) / float64(time.Millisecond), float64(usage.Maxrss) / 1024, nil
+}
+
+var counted = regexp.MustCompile(`Collected : (\d+)`)
+
+// instructions are counted in one thread without the garbage collector, which
+// are what differs from run to run; 0 without valgrind.
+func instructions(args []string) float64 {
+	valgrind, err := exec.LookPath("valgrind")
+	if err != nil {
+		return 0
+	}
+	cmd := exec.Command(valgrind, append([]string{"--tool=callgrind", "--callgrind-out-file=/dev/null"}, args...)...) //nolint:gosec // it is told which
+	cmd.Env = append(os.Environ(), "GODEBUG=asyncpreemptoff=1", "GOMAXPROCS=1", "GOGC=off")
+	var said strings.Builder
+	cmd.Stderr = &said
+	if err := cmd.Run(); err != nil {
+		return 0
+	}
+	found := counted.FindStringSubmatch(said.String())
+	if found == nil {
+		return 0
+	}
+	n, err := strconv.ParseFloat(found[1], 64)
+	if err != nil {
+		return 0
+	}
+	return n / 1e6
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+// used is what a program needed for so many operators; e2e/bench writes it.
+type used struct {
+	Program      string  `json:"program"`
+	Does         string  `json:"does"`
+	Operators    int     `json:"operators"`
+	Milliseconds float64 `json:"milliseconds"`
+	Memory       float64 `json:"memory"`
+	Instructions float64 `json:"instructions"`
+}
+
+// raced is what was measured of an operator on the cluster; TestBench writes it.
+type raced struct {
+	Operator string  `json:"operator"`
+	Singles  int     `json:"singles"`
+	Median   float64 `json:"median"`
+	P99      float64 `json:"p99"`
+	Bursts   []struct {
+		Count    int                `json:"count"`
+		Existing int                `json:"existing"`
+		Made     float64            `json:"made"`
+		Children float64            `json:"children"`
+		Ready    float64            `json:"ready"`
+		CPU      float64            `json:"cpu"`
+		Parts    map[string]float64 `json:"parts"`
+		Memory   float64            `json:"memory"`
+		Calls    float64            `json:"calls"`
+		Pods     float64            `json:"pods"`
+		After    float64            `json:"after"`
+	} `json:"bursts"`
+}
+
+const performanceIntro = `# Performance
+
+<!-- Made by go run ./e2e/report from performance-generator.json and performance-operators.json. Do not edit. -->
+
+Everything in a table was measured in one run on one machine with two cores. Machines differ, and one machine from hour to
+hour: compare within a table, and on your own machine by the same commands.
+
+`
+
+const generatorIntro = `## The generator
+
+` + "`make bench`" + ` measures argoperator beside what one would use instead, on the same operators: copies of examples/memcached, as
+definitions, as a kustomize base and as charts of one umbrella chart. argoperator checks all that it prints; Helm and kustomize
+check nothing, ` + "`argo lint`" + ` looks at Workflows only, and the floor marshals the same objects in their real types, unchecked. The
+time is that of the processor (user and system), the least of several runs; instructions are counted by valgrind in one thread
+without the garbage collector, start included.
+
+`
+
+const operatorsRunIntro = `## The operators
+
+` + "`make bench-cluster`" + ` measures operators for the same custom resource one after the other on one cluster. A custom resource asks for
+a Deployment without replicas: what is measured is the operator, not the kubelet. The operator in Go is
+[e2e/reference](../e2e/reference), a process beside the cluster that needs no pod; "as scaffolded" is with the defaults of
+controller-runtime (one worker, 20 requests a second). Times are milliseconds. The latency is from the request that creates the
+custom resource to the watch event of its child.
+
+`
+
+// performancePage makes docs/performance.md of the figures beside it.
+func performancePage() error {
+	var b strings.Builder
+	b.WriteString(performanceIntro)
+	var programs []used
+	if err := readFigures("docs/performance-generator.json", &programs); err != nil {
+		return err
+	}
+	var operators []raced
+	if err := readFigures("docs/performance-operators.json", &operators); err != nil {
+		return err
+	}
+	if len(programs) > 0 {
+		b.WriteString(generatorIntro)
+		generatorTable(&b, programs)
+	}
+	if len(operators) > 0 {
+		b.WriteString(operatorsRunIntro)
+		latencyTable(&b, operators)
+		burstTable(&b, operators)
+	}
+	if len(programs)+len(operators) == 0 {
+		return nil
+	}
+	return os.WriteFile("docs/performance.md", []byte(b.String()), 0o644) //nolint:gosec // documentation
+}
+
+// readFigures reads a file of results; there may be none.
+func readFigures(file string, into any) error {
+	data, err := os.ReadFile(file) //nolint:gosec // it is one of two
+	if os.IsNotExist(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
+}
+
+// generatorTable compares with what argoperator needed for the same operators.
+func generatorTable(b *strings.Builder, list []used) {
+	b.WriteString("| operators | program | does | CPU, ms | to argoperator's | ms each | memory, MiB | instructions, M |\n|---|---|---|---|---|---|---|---|\n")
+	ours := map[int]float64{}
+	for _, u := range list {
+		if _, known := ours[u.Operators]; !known {
+			ours[u.Operators] = u.Milliseconds
+		}
+	}
+	for _, u := range list {
+		ratio, each, instructions := fmt.Sprintf("%.2f", u.Milliseconds/ours[u.Operators]), "", ""
+		if u.Operators > 0 {
+			each = fmt.Sprintf("%.2f", u.Milliseconds/float64(u.Operators))
+		}
+		if u.Instructions > 0 {
+			instructions = fmt.Sprintf("%.0f", u.Instructions)
+		}
+		fmt.Fprintf(b, "| %d | %s | %s | %.0f | %s | %s | %.0f | %s |\n", u.Operators, u.Program, u.Does, u.Milliseconds, ratio, each, u.Memory, instructions)
+	}
+	b.WriteString("\n")
+}
+
+func latencyTable(b *strings.Builder, list []raced) {
+	b.WriteString("### One at a time\n\n| operator | custom resources | median | p99 | to the first |\n|---|---|---|---|---|\n")
+	for _, r := range list {
+		fmt.Fprintf(b, "| %s | %d | %.1f | %.1f | %.2f |\n", r.Operator, r.Singles, r.Median, r.P99, r.Median/list[0].Median)
+	}
+	b.WriteString("\n")
+}
+
+func burstTable(b *strings.Builder, list []raced) {
+	b.WriteString("### Many at once\n\nAll made by ten clients. What is spent is for each custom resource, until all are ready: CPU in milliseconds, of the operator's own\npods or process and of the parts of the cluster; requests to the API server; pods of Workflows. The last column is the median\nlatency of ten more when all these are there.\n\n" +
+		"| operator | existing | new | made after | children after | all ready after | children a second | CPU | of the cluster | memory, MiB | requests | pods | one more |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
+	for _, r := range list {
+		for _, x := range r.Bursts {
+			var parts []string
+			for name, cpu := range x.Parts {
+				parts = append(parts, fmt.Sprintf("%s %.1f", name, cpu))
+			}
+			slices.Sort(parts)
+			fmt.Fprintf(b, "| %s | %d | %d | %.0f | %.0f | %.0f | %.0f | %.1f | %s | %.0f | %.1f | %.2g | %.1f |\n", r.Operator, x.Existing, x.Count,
+				x.Made, x.Children, x.Ready, float64(x.Count)/x.Children*1000, x.CPU, strings.Join(parts, ", "), x.Memory, x.Calls, x.Pods, x.After)
+		}
+	}
+	b.WriteString("\n")
+}
