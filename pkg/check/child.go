@@ -51,7 +51,7 @@ func Child(object map[string]any, crd *apiextensionsv1.CustomResourceDefinition)
 	kind := u.GroupVersionKind()
 	switch typed := typeOf(kind); {
 	case typed != nil:
-		builtIn(r, u, typed)
+		builtIn(r, u, data, typed)
 	case crd != nil && crd.Spec.Group == kind.Group && crd.Spec.Names.Kind == kind.Kind:
 		custom(r, u, crd)
 	default:
@@ -75,18 +75,14 @@ func typeOf(kind schema.GroupVersionKind) any {
 	return nil
 }
 
-// builtIn reads an object into its type, and then asks what the API server
-// would ask of the values.
-func builtIn(r *report, u *unstructured.Unstructured, typed any) {
+// builtIn reads an object, whose JSON is data, into its type, and then asks what
+// the API server would ask of the values.
+func builtIn(r *report, u *unstructured.Unstructured, data []byte, typed any) {
 	shape(r, nil, reflect.TypeOf(typed).Elem(), u.Object)
 	if len(r.problems) > 0 {
 		return
 	}
-	data, err := json.Marshal(u.Object)
-	if err == nil {
-		err = json.Unmarshal(data, typed)
-	}
-	if err != nil {
+	if err := json.Unmarshal(data, typed); err != nil {
 		r.add(nil, CodeChild, "", "%v", err)
 		return
 	}

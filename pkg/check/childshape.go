@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -63,8 +64,7 @@ func shapeStruct(r *report, at *field.Path, t reflect.Type, value any) {
 		mistyped(r, at, "an object", value)
 		return
 	}
-	fields := map[string]reflect.Type{}
-	jsonFields(t, fields)
+	fields := fieldsOfType(t)
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		inner := field.NewPath(key)
 		if at != nil {
@@ -77,6 +77,19 @@ func shapeStruct(r *report, at *field.Path, t reflect.Type, value any) {
 		hint := diag.DidYouMean(key, slices.Sorted(maps.Keys(fields)), strings.ToLower)
 		r.add(inner, CodeChild, hint, "unknown field %q of %s", key, t.Name())
 	}
+}
+
+// knownFields are those of the types that were asked for.
+var knownFields sync.Map // reflect.Type to map[string]reflect.Type
+
+func fieldsOfType(t reflect.Type) map[string]reflect.Type {
+	if known, ok := knownFields.Load(t); ok {
+		return known.(map[string]reflect.Type)
+	}
+	fields := map[string]reflect.Type{}
+	jsonFields(t, fields)
+	knownFields.Store(t, fields)
+	return fields
 }
 
 // jsonFields gathers the fields of a type by their names in JSON.
