@@ -36,13 +36,13 @@ type contender struct {
 func contenders() []contender {
 	list := []contender{
 		{"direct/memcached", installs("memcached"), 50, []int{10, 100, 1000, 5000}, true, false},
-		{"controller-runtime, as scaffolded", reference("-workers=1"), 50, []int{10, 100, 1000}, true, false},
-		{"controller-runtime, without limits", reference("-workers=8", "-qps=-1"), 50, []int{10, 100, 1000, 5000}, true, false},
+		{"controller-runtime (as scaffolded)", reference("-workers=1"), 50, []int{10, 100, 1000}, true, false},
+		{"controller-runtime (without limits)", reference("-workers=8", "-qps=-1"), 50, []int{10, 100, 1000, 5000}, true, false},
 		{"workflow/memcached-logic", installs("memcached-logic"), 20, []int{10, 50}, true, false},
 		{"steps/memcached-tutorial", installs("memcached-tutorial"), 5, []int{5}, true, false},
 	}
 	if dir := os.Getenv("E2E_TUTORIAL"); dir != "" {
-		list = append(list, contender{"the tutorial, as published", publishes(dir), 5, nil, false, true})
+		list = append(list, contender{"the tutorial (as published)", publishes(dir), 5, nil, false, true})
 	}
 	return list
 }

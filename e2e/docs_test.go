@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -40,8 +41,8 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// granted is the definition that is installed, with its sample, before the
-// reader of a page begins. Other pages install what they are about.
+// granted is the definition that is installed, with its sample by the name of
+// example, before the reader of a page begins. Other pages install what they are about.
 var granted = map[string]string{
 	"docs/engines.md":    "examples/memcached",
 	"docs/operations.md": "examples/memcached",
@@ -82,7 +83,10 @@ func read(t *testing.T, page pages.Page) {
 	if granted[page.Name] != "" {
 		run(t, o.manifest, "kubectl", "apply", "-f", "-")
 		o.awaitListening(t)
-		run(t, run(t, nil, binary(t), "sample", "-f", filepath.Join("..", definition)), "kubectl", "apply", "-f", "-")
+		sample := run(t, nil, binary(t), "sample", "-f", filepath.Join("..", definition))
+		// the tutorial's has the same name, and would have the same Deployment
+		sample = bytes.Replace(sample, []byte("\n  name: sample"), []byte("\n  name: example"), 1)
+		run(t, sample, "kubectl", "apply", "-f", "-")
 	}
 	for _, b := range page.Blocks {
 		reader.follow(t, b)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 )
 
@@ -24,6 +25,7 @@ func (s *spool) Write(p []byte) (int, error) {
 			return s.held.Write(p) // nowhere to put it, as in a container without a writable directory
 		}
 		s.file = file
+		_ = os.Remove(file.Name()) // gone with the process, where the system lets it; Close tries again
 		if _, err := s.held.WriteTo(file); err != nil {
 			return 0, err
 		}
@@ -52,5 +54,9 @@ func (s *spool) Close() error {
 	if s.file == nil {
 		return nil
 	}
-	return errors.Join(s.file.Close(), os.Remove(s.file.Name()))
+	err := s.file.Close()
+	if removed := os.Remove(s.file.Name()); !errors.Is(removed, fs.ErrNotExist) {
+		err = errors.Join(err, removed)
+	}
+	return err
 }

@@ -24,15 +24,22 @@ import (
 	"time"
 )
 
-// figure is what a command needed for so many operators.
+// figure is what a command needed for so many of something.
 type figure struct {
 	Program      string  `json:"program"`
 	Does         string  `json:"does"`
-	Operators    int     `json:"operators"`
+	Number       int     `json:"number"`
+	Of           string  `json:"of"`                     // operators or custom resources
 	Milliseconds float64 `json:"milliseconds"`           // of processor time
 	Memory       float64 `json:"memory"`                 // MiB
 	Instructions float64 `json:"instructions,omitempty"` // millions
 }
+
+// What there are so many of.
+const (
+	operators       = "operators"
+	customResources = "custom resources"
+)
 
 // programs are where the programs are.
 type programs struct{ argoperator, floor, argolint, helm, kustomize string }
@@ -47,18 +54,19 @@ func main() {
 	definition := flag.String("f", "examples/memcached/operator.yaml", "definition whose copies are generated")
 	results := flag.String("results", "", "file for the figures, as JSON")
 	counts := flag.String("counts", "1,10,100,1000", "numbers of operators")
+	resources := flag.String("resources", "10,100,1000,10000", "numbers of custom resources")
 	flag.Parse()
-	if err := run(p, *definition, *results, strings.Split(*counts, ",")); err != nil {
+	if err := run(p, *definition, *results, strings.Split(*counts, ","), *resources); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(p programs, definition, results string, counts []string) error {
+func run(p programs, definition, results string, counts []string, resources string) error {
 	var all []figure
 	show := func(figures []figure) {
 		for _, f := range figures {
-			line := fmt.Sprintf("%5d  %-24s %10.1f ms %8.0f MiB", f.Operators, f.Program, f.Milliseconds, f.Memory)
+			line := fmt.Sprintf("%5d  %-24s %10.1f ms %8.0f MiB", f.Number, f.Program, f.Milliseconds, f.Memory)
 			if f.Instructions > 0 {
 				line += fmt.Sprintf(" %8.0f M instructions", f.Instructions)
 			}
@@ -82,6 +90,17 @@ func run(p programs, definition, results string, counts []string) error {
 		}
 		show(figures)
 	}
+	for _, text := range strings.Split(resources, ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return err
+		}
+		figures, err := rendering(p, definition, n)
+		if err != nil {
+			return err
+		}
+		show(figures)
+	}
 	if results == "" {
 		return nil
 	}
@@ -94,7 +113,7 @@ func run(p programs, definition, results string, counts []string) error {
 
 // startUp is what the programs need to do nothing.
 func startUp(p programs) ([]figure, error) {
-	return measure(0, []command{
+	return measure(0, operators, []command{
 		{"argoperator version", "start", []string{p.argoperator, "version"}},
 		{"helm version", "start", []string{p.helm, "version"}},
 		{"kustomize version", "start", []string{p.kustomize, "version"}},
@@ -150,7 +169,35 @@ func compare(p programs, definition string, n int) ([]figure, error) {
 	if n <= maxKustomize {
 		list = append(list, command{"kustomize build", "manifests", []string{p.kustomize, "build", at("kustomize")}})
 	}
-	return measure(n, list)
+	return measure(n, operators, list)
+}
+
+// rendering lets so many custom resources happen to one operator, and says what
+// is wrong with them.
+func rendering(p programs, definition string, n int) ([]figure, error) {
+	sample, err := exec.Command(p.argoperator, "sample", "-f", definition).Output() //nolint:gosec // it is told which
+	if err != nil {
+		return nil, fmt.Errorf("sample: %w", err)
+	}
+	name := regexp.MustCompile(`(?m)^  name: .*$`)
+	var all strings.Builder
+	for i := range n {
+		all.WriteString(name.ReplaceAllString(string(sample), fmt.Sprintf("  name: sample-%d", i)))
+		all.WriteString("\n---\n")
+	}
+	dir, err := os.MkdirTemp("", "bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "all.yaml")
+	if err := os.WriteFile(file, []byte(all.String()), 0o600); err != nil {
+		return nil, err
+	}
+	return measure(n, customResources, []command{
+		{"argoperator render", "children", []string{p.argoperator, "render", "-f", definition, file}},
+		{"argoperator validate", "checks", []string{p.argoperator, "validate", "-f", definition, file}},
+	})
 }
 
 // maxKustomize is as many operators as kustomize builds in minutes.
@@ -193,7 +240,7 @@ const runs = 5
 
 // measure runs the commands by turns, so that what disturbs the machine disturbs
 // all of them.
-func measure(n int, list []command) ([]figure, error) {
+func measure(n int, of string, list []command) ([]figure, error) {
 	out := make([]figure, len(list))
 	times := runs
 	if n > 100 {
@@ -206,7 +253,7 @@ func measure(n int, list []command) ([]figure, error) {
 				return nil, err
 			}
 			if out[i].Program == "" || spent < out[i].Milliseconds {
-				out[i] = figure{Program: c.name, Does: c.does, Operators: n, Milliseconds: spent, Memory: memory}
+				out[i] = figure{Program: c.name, Does: c.does, Number: n, Of: of, Milliseconds: spent, Memory: memory}
 			}
 		}
 	}

@@ -2,17 +2,20 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// used is what a program needed for so many operators; e2e/bench writes it.
+// used is what a program needed for so many of something; e2e/bench writes it.
 type used struct {
 	Program      string  `json:"program"`
 	Does         string  `json:"does"`
-	Operators    int     `json:"operators"`
+	Number       int     `json:"number"`
+	Of           string  `json:"of"`
 	Milliseconds float64 `json:"milliseconds"`
 	Memory       float64 `json:"memory"`
 	Instructions float64 `json:"instructions"`
@@ -68,18 +71,26 @@ custom resource to the watch event of its child.
 
 `
 
-// performancePage makes docs/performance.md of the figures beside it.
+// performancePage makes docs/performance.md of the figures beside it, if there are any.
 func performancePage() error {
+	programs, operators, err := figures("docs")
+	if err != nil || len(programs)+len(operators) == 0 {
+		return err
+	}
+	return os.WriteFile("docs/performance.md", []byte(renderPerformance(programs, operators)), 0o644) //nolint:gosec // documentation
+}
+
+// figures are those that are kept in a directory.
+func figures(dir string) (programs []used, operators []raced, err error) {
+	err = errors.Join(
+		readFigures(filepath.Join(dir, "performance-generator.json"), &programs),
+		readFigures(filepath.Join(dir, "performance-operators.json"), &operators))
+	return programs, operators, err
+}
+
+func renderPerformance(programs []used, operators []raced) string {
 	var b strings.Builder
 	b.WriteString(performanceIntro)
-	var programs []used
-	if err := readFigures("docs/performance-generator.json", &programs); err != nil {
-		return err
-	}
-	var operators []raced
-	if err := readFigures("docs/performance-operators.json", &operators); err != nil {
-		return err
-	}
 	if len(programs) > 0 {
 		b.WriteString(generatorIntro)
 		generatorTable(&b, programs)
@@ -89,10 +100,7 @@ func performancePage() error {
 		latencyTable(&b, operators)
 		burstTable(&b, operators)
 	}
-	if len(programs)+len(operators) == 0 {
-		return nil
-	}
-	return os.WriteFile("docs/performance.md", []byte(b.String()), 0o644) //nolint:gosec // documentation
+	return b.String()
 }
 
 // readFigures reads a file of results; there may be none.
@@ -110,26 +118,34 @@ func readFigures(file string, into any) error {
 	return nil
 }
 
-// generatorTable compares with what argoperator needed for the same operators.
+// generatorTable compares with what argoperator needed for the same number.
 func generatorTable(b *strings.Builder, list []used) {
-	b.WriteString("| operators | program | does | CPU, ms | to argoperator's | ms each | memory, MiB | instructions, M |\n|---|---|---|---|---|---|---|---|\n")
-	ours := map[int]float64{}
-	for _, u := range list {
-		if _, known := ours[u.Operators]; !known {
-			ours[u.Operators] = u.Milliseconds
+	const operators = "operators"
+	for _, of := range []string{operators, "custom resources"} {
+		fmt.Fprintf(b, "| %s | program | does | CPU, ms | to the first | ms each | memory, MiB | instructions, M |\n|---|---|---|---|---|---|---|---|\n", of)
+		first := map[int]float64{}
+		for _, u := range list {
+			if u.Of != of {
+				continue
+			}
+			if _, known := first[u.Number]; !known {
+				first[u.Number] = u.Milliseconds
+			}
+			each, instructions := "", ""
+			if u.Number > 0 {
+				each = fmt.Sprintf("%.2f", u.Milliseconds/float64(u.Number))
+			}
+			if u.Instructions > 0 {
+				instructions = fmt.Sprintf("%.0f", u.Instructions)
+			}
+			fmt.Fprintf(b, "| %d | %s | %s | %.0f | %.2f | %s | %.0f | %s |\n", u.Number, u.Program, u.Does, u.Milliseconds,
+				u.Milliseconds/first[u.Number], each, u.Memory, instructions)
+		}
+		b.WriteString("\n")
+		if of == operators {
+			b.WriteString("What custom resources of one operator take: all that it makes of them, and what is wrong with them.\n\n")
 		}
 	}
-	for _, u := range list {
-		ratio, each, instructions := fmt.Sprintf("%.2f", u.Milliseconds/ours[u.Operators]), "", ""
-		if u.Operators > 0 {
-			each = fmt.Sprintf("%.2f", u.Milliseconds/float64(u.Operators))
-		}
-		if u.Instructions > 0 {
-			instructions = fmt.Sprintf("%.0f", u.Instructions)
-		}
-		fmt.Fprintf(b, "| %d | %s | %s | %.0f | %s | %s | %.0f | %s |\n", u.Operators, u.Program, u.Does, u.Milliseconds, ratio, each, u.Memory, instructions)
-	}
-	b.WriteString("\n")
 }
 
 func latencyTable(b *strings.Builder, list []raced) {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -164,6 +165,28 @@ func TestWalls(t *testing.T) {
 				t.Errorf("%s reaches Argo's engine code: %s", path, dependency)
 			}
 		}
+	}
+}
+
+// linked is how many packages of others are in the command. Each is initialised
+// at every start, so one more has to be worth it: docs/speed.md.
+const linked = 1291
+
+func TestWhatIsLinked(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("other systems need others")
+	}
+	listed, n := list(t), 0
+	for _, dependency := range listed[module+"/cmd/argoperator"].Deps {
+		if !listed[dependency].Standard && !strings.HasPrefix(dependency, module+"/") {
+			n++
+		}
+	}
+	if n > linked {
+		t.Errorf("%d packages of others are linked, were %d: find a lighter way, or say so here", n, linked)
+	}
+	if n < linked-10 {
+		t.Errorf("%d packages of others are linked, were %d: write that down here", n, linked)
 	}
 }
 
