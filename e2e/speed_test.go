@@ -106,6 +106,7 @@ func memcached(name string, size int64) *unstructured.Unstructured {
 
 // arrivals tells when each Deployment of a namespace was first seen.
 type arrivals struct {
+	stop  func()
 	mu    sync.Mutex
 	times map[string]time.Time
 	wake  chan struct{}
@@ -113,7 +114,6 @@ type arrivals struct {
 
 func (c *cluster) arrivals(t *testing.T, gvr schema.GroupVersionResource, namespace string) *arrivals {
 	t.Helper()
-	a := &arrivals{times: map[string]time.Time{}, wake: make(chan struct{}, 1)}
 	list, err := c.objects.Resource(gvr).Namespace(namespace).List(t.Context(), metav1.ListOptions{Limit: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -122,6 +122,7 @@ func (c *cluster) arrivals(t *testing.T, gvr schema.GroupVersionResource, namesp
 	if err != nil {
 		t.Fatal(err)
 	}
+	a := &arrivals{stop: w.Stop, times: map[string]time.Time{}, wake: make(chan struct{}, 1)}
 	t.Cleanup(w.Stop)
 	go a.follow(w)
 	return a
