@@ -145,19 +145,14 @@ func compare(p programs, definition string, n int) ([]figure, error) {
 	if err := umbrella(at("helm"), at("umbrella")); err != nil {
 		return nil, err
 	}
-	stream, err := exec.Command(p.argoperator, "generate", "-f", at("definitions")).Output() //nolint:gosec // it is told which
-	if err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(at("all.yaml"), stream, 0o600); err != nil {
-		return nil, err
-	}
-	one, err := exec.Command(p.argoperator, "generate", "-f", definition).Output() //nolint:gosec // it is told which
-	if err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(at("one.yaml"), one, 0o600); err != nil {
-		return nil, err
+	for file, from := range map[string]string{"all.yaml": at("definitions"), "one.yaml": definition} {
+		stream, err := exec.Command(p.argoperator, "generate", "-f", from).Output() //nolint:gosec // it is told which
+		if err != nil {
+			return nil, fmt.Errorf("generate: %w", err)
+		}
+		if err := os.WriteFile(at(file), stream, 0o600); err != nil {
+			return nil, err
+		}
 	}
 	list := []command{
 		{"argoperator generate", "manifests, checked", []string{p.argoperator, "generate", "-f", at("definitions")}},

@@ -90,7 +90,11 @@ func Each(sources []Source, options Options, use func(Operator) error) (diag.Lis
 			}
 		}
 	}
-	for made := range inOrder(definitions, func(d *definition.Definition) generated { return generate(d, options) }) {
+	work := func(d *definition.Definition) generated {
+		operator, wrong, err := generate(d, options)
+		return generated{operator, d, wrong, err}
+	}
+	for made := range inOrder(definitions, work) {
 		if made.err != nil {
 			return nil, made.err
 		}
@@ -150,13 +154,7 @@ type generated struct {
 	err      error
 }
 
-func generate(d *definition.Definition, options Options) generated {
-	out := generated{of: d}
-	out.Operator, out.findings, out.err = generateOne(d, options)
-	return out
-}
-
-func generateOne(d *definition.Definition, options Options) (Operator, diag.List, error) {
+func generate(d *definition.Definition, options Options) (Operator, diag.List, error) {
 	local := *d
 	local.Operator.Spec.Install.Namespace = namespace(d, options)
 	p, findings := plan.New(&local)
