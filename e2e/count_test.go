@@ -4,52 +4,101 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/tools/cache"
 )
 
-// counter counts the Workflows of an operator and their pods while a scenario
-// runs. It has to watch: both are taken away soon after they are done.
-type counter struct {
-	of        func(workflow *unstructured.Unstructured) bool // whether it is the operator's
+// sightings are the Workflows of the operators and their pods, as they were seen
+// last: both are taken away soon after they are done. One informer of each kind
+// looks on for the whole suite. One for each operator would give the API server
+// more to do than the operators.
+type sightings struct {
+	once      sync.Once
 	mu        sync.Mutex
-	workflows map[types.UID]*unstructured.Unstructured
-	pods      map[types.UID]string // the name of the Workflow
-	stop      context.CancelFunc
-	running   sync.WaitGroup
+	workflows map[types.UID]sighting
+	pods      map[types.UID]sighting
 }
 
-func count(c *cluster, of func(*unstructured.Unstructured) bool) *counter {
-	ctx, cancel := context.WithCancel(context.Background())
-	n := &counter{of: of, workflows: map[types.UID]*unstructured.Unstructured{}, pods: map[types.UID]string{}}
-	n.stop = func() { cancel(); n.running.Wait() }
-	n.running.Go(func() { n.watch(ctx, c, workflows) })
-	n.running.Go(func() { n.watch(ctx, c, pods) })
-	return n
+type sighting struct {
+	first  time.Time
+	object *unstructured.Unstructured // slim
 }
 
-func (n *counter) watch(ctx context.Context, c *cluster, gvr schema.GroupVersionResource) {
-	for ctx.Err() == nil {
-		c.follow(ctx, gvr, operators, map[types.UID]*unstructured.Unstructured{}, func(s seen) bool {
-			n.mu.Lock()
-			defer n.mu.Unlock()
-			for _, o := range s {
-				if gvr == workflows && n.of(o) {
-					n.workflows[o.GetUID()] = o
-				} else if name := o.GetLabels()["workflows.argoproj.io/workflow"]; name != "" {
-					n.pods[o.GetUID()] = name
-				}
+var lookout = &sightings{workflows: map[types.UID]sighting{}, pods: map[types.UID]sighting{}}
+
+// start looks on until the suite ends.
+func (s *sightings) start(t *testing.T, c *cluster) {
+	t.Helper()
+	s.once.Do(func() {
+		for gvr, into := range map[schema.GroupVersionResource]map[types.UID]sighting{workflows: s.workflows, pods: s.pods} {
+			informer := dynamicinformer.NewFilteredDynamicInformer(c.objects, gvr, operators, 0, cache.Indexers{}, nil).Informer()
+			handler, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+				AddFunc:    func(object any) { s.note(into, object) },
+				UpdateFunc: func(_, object any) { s.note(into, object) },
+			})
+			if err := errors.Join(err, informer.SetTransform(slim)); err != nil {
+				t.Fatal(err)
 			}
-			return false
-		})
+			go informer.Run(context.Background().Done())
+			if !cache.WaitForCacheSync(t.Context().Done(), handler.HasSynced) {
+				t.Fatalf("no %s are to be seen", gvr.Resource)
+			}
+		}
+	})
+}
+
+// slim is what counting needs of an object.
+func slim(object any) (any, error) {
+	full, ok := object.(*unstructured.Unstructured)
+	if !ok {
+		return object, nil
 	}
+	out := &unstructured.Unstructured{Object: map[string]any{"apiVersion": full.GetAPIVersion(), "kind": full.GetKind()}}
+	for _, path := range [][]string{{"metadata", "name"}, {"metadata", "namespace"}, {"metadata", "uid"}, {"metadata", "resourceVersion"}, {"metadata", "labels"}, {"spec", "workflowTemplateRef"}} {
+		if value, found, err := unstructured.NestedFieldNoCopy(full.Object, path...); err == nil && found {
+			if err := unstructured.SetNestedField(out.Object, value, path...); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+func (s *sightings) note(into map[types.UID]sighting, object any) {
+	o, ok := object.(*unstructured.Unstructured)
+	if !ok {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	first := time.Now()
+	if known, ok := into[o.GetUID()]; ok {
+		first = known.first
+	}
+	into[o.GetUID()] = sighting{first, o}
+}
+
+// counter counts the Workflows of an operator and their pods since it was made.
+type counter struct {
+	of    func(workflow *unstructured.Unstructured) bool // whether it is the operator's; nil: none is
+	since time.Time
+}
+
+func count(t *testing.T, c *cluster, of func(*unstructured.Unstructured) bool) *counter {
+	t.Helper()
+	lookout.start(t, c)
+	return &counter{of, time.Now()}
 }
 
 // runs tells whether a Workflow is made of a WorkflowTemplate of the operator.
@@ -69,41 +118,39 @@ func completed(w *unstructured.Unstructured) bool {
 type tally struct{ events, pods int }
 
 func (n *counter) tally() tally {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	made := map[string]bool{}
-	for _, w := range n.workflows {
-		if w.GetLabels()["events.argoproj.io/sensor"] != "" && completed(w) {
-			made[w.GetName()] = true
-		}
-	}
-	var pods int
-	for _, workflow := range n.pods {
-		if made[workflow] {
-			pods++
-		}
-	}
-	return tally{events: len(made), pods: pods}
+	events, pods := n.count(func(w *unstructured.Unstructured) bool {
+		return w.GetLabels()["events.argoproj.io/sensor"] != "" && completed(w)
+	})
+	return tally{events, pods}
 }
 
 // all is every Workflow of the operator that was seen, and the pods of all.
 func (n *counter) all() (workflows, pods int) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	names := map[string]bool{}
-	for _, w := range n.workflows {
-		names[w.GetName()] = true
+	return n.count(func(*unstructured.Unstructured) bool { return true })
+}
+
+func (n *counter) count(among func(workflow *unstructured.Unstructured) bool) (workflows, pods int) {
+	if n.of == nil {
+		return 0, 0
 	}
-	for _, workflow := range n.pods {
-		if names[workflow] {
+	lookout.mu.Lock()
+	defer lookout.mu.Unlock()
+	names := map[string]bool{}
+	for _, w := range lookout.workflows {
+		if !w.first.Before(n.since) && n.of(w.object) && among(w.object) {
+			names[w.object.GetName()] = true
+		}
+	}
+	for _, pod := range lookout.pods {
+		if !pod.first.Before(n.since) && names[pod.object.GetLabels()["workflows.argoproj.io/workflow"]] {
 			pods++
 		}
 	}
 	return len(names), pods
 }
 
-// since is what came after an earlier tally.
-func (n *counter) since(before tally) tally {
+// after is what came after an earlier tally.
+func (n *counter) after(before tally) tally {
 	now := n.tally()
 	return tally{events: now.events - before.events, pods: now.pods - before.pods}
 }

@@ -65,7 +65,7 @@ func lifecycle(t *testing.T, o *operator, engine, example, here, there string) {
 	o.awaitServers(t, one, 3)
 	o.told(t, o.only("CustomResourceDefinition").GetName(), one, "Normal", "Ready")
 	o.awaitIdle(t)
-	creation := o.counts.since(start)
+	creation := o.counts.after(start)
 
 	before := o.counts.tally()
 	began = time.Now()
@@ -77,7 +77,7 @@ func lifecycle(t *testing.T, o *operator, engine, example, here, there string) {
 	scaled := time.Since(began)
 	o.awaitServers(t, one, 2)
 	o.awaitIdle(t)
-	scaling := o.counts.since(before)
+	scaling := o.counts.after(before)
 
 	if !testing.Short() {
 		o.neighbours(t, one, here, there)
@@ -93,9 +93,9 @@ func lifecycle(t *testing.T, o *operator, engine, example, here, there string) {
 	o.remove(t, one)
 	removed := time.Since(began)
 	o.awaitIdle(t)
-	deletion := o.counts.since(before)
+	deletion := o.counts.after(before)
 
-	all := o.counts.since(start)
+	all := o.counts.after(start)
 	fmt.Printf("e2e: memcached %s: CR→Deployment %s, pods per event %s; scaled after %s, gone after %s\n",
 		engine, seconds(created), all.perEvent(), seconds(scaled), seconds(removed))
 	if !testing.Short() {

@@ -214,13 +214,12 @@ func (w *world) setRules(t *testing.T, r removable, rules []any) {
 func (a *audit) denies(t *testing.T, r removable, limit time.Duration) bool {
 	t.Helper()
 	for deadline := time.Now().Add(limit); ; pause(t.Context()) {
-		for _, event := range a.read(t) {
-			ours := event.User.Username == "system:serviceaccount:"+operators+":"+r.account
-			if ours && event.Object != nil && event.Annotations["authorization.k8s.io/decision"] == "forbid" && event.right() == r.right {
+		for _, event := range a.read(t, r.account) {
+			if event.Object != nil && event.Annotations["authorization.k8s.io/decision"] == "forbid" && event.right() == r.right {
 				return true
 			}
 			// a server-side apply that would create is let in as a patch and refused as a create
-			if ours && event.Object != nil && event.Response != nil && event.Response.Code == 403 && strings.HasPrefix(r.right, "create ") &&
+			if event.Object != nil && event.Response != nil && event.Response.Code == 403 && strings.HasPrefix(r.right, "create ") &&
 				event.right() == "patch "+strings.TrimPrefix(r.right, "create ") {
 				return true
 			}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,45 +19,15 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// TestDirectSpeed measures the direct engine: from the creation of a custom
-// resource to its Deployment, one at a time and many at once. The figures are
-// printed; what is judged are the counts, not the times, which depend on the
-// machine. SPEED_CRS=1000 makes the burst larger.
+// TestDirectSpeed measures the direct engine alone. The figures are printed; what
+// is judged are the counts, not the times, which depend on the machine.
 func TestDirectSpeed(t *testing.T) {
-	c := connect(t)
-	o := c.install(t, "speed", "../examples/memcached")
-	t.Run("one at a time", func(t *testing.T) { o.latency(t, 50) })
-	for _, n := range bursts() {
-		t.Run(fmt.Sprintf("%d at once", n), func(t *testing.T) { o.burst(t, n) })
-	}
+	one := contenders()[0]
+	one.bursts = []int{100}
+	o := one.install(t, connect(t))
+	one.measure(t, o)
 	if n := o.counts.tally(); n.events > 0 || n.pods > 0 {
 		t.Errorf("%d Workflows with %d pods were made for events", n.events, n.pods)
-	}
-}
-
-// TestSpeedAgainst measures other operators for Memcacheds, whose Deployments
-// are named as their custom resources, in the same way: machines differ, so that
-// only what was measured on one of them is to be compared. $SPEED_AGAINST are
-// files with what to apply, one operator each; they need no status. SPEED_SINGLES
-// (default 50) custom resources are made one after the other.
-func TestSpeedAgainst(t *testing.T) {
-	files := strings.Fields(os.Getenv("SPEED_AGAINST"))
-	if len(files) == 0 {
-		t.Skip("SPEED_AGAINST is not set")
-	}
-	singles := 50
-	if n, err := strconv.Atoi(os.Getenv("SPEED_SINGLES")); err == nil {
-		singles = n
-	}
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			c := connect(t)
-			o := c.installAsIs(t, file)
-			t.Run("one at a time", func(t *testing.T) { o.latency(t, singles) })
-			for _, n := range bursts() {
-				t.Run(fmt.Sprintf("%d at once", n), func(t *testing.T) { o.flood(t, n) })
-			}
-		})
 	}
 }
 
@@ -82,19 +51,6 @@ func (c *cluster) installAsIs(t *testing.T, file string) *operator {
 	return o
 }
 
-// bursts are the numbers of custom resources that are made at once; SPEED_CRS=0
-// leaves them out.
-func bursts() []int {
-	n, err := strconv.Atoi(os.Getenv("SPEED_CRS"))
-	switch {
-	case err != nil:
-		return []int{100}
-	case n == 0:
-		return nil
-	}
-	return []int{100, n}
-}
-
 // memcached without servers: what is measured is the operator, not the kubelet.
 func memcached(name string, size int64) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
@@ -104,7 +60,8 @@ func memcached(name string, size int64) *unstructured.Unstructured {
 	}}
 }
 
-// arrivals tells when each Deployment of a namespace was first seen.
+// arrivals tells when each object of a namespace was first seen, or seen as it
+// shall be.
 type arrivals struct {
 	stop  func()
 	mu    sync.Mutex
@@ -112,7 +69,7 @@ type arrivals struct {
 	wake  chan struct{}
 }
 
-func (c *cluster) arrivals(t *testing.T, gvr schema.GroupVersionResource, namespace string) *arrivals {
+func (c *cluster) arrivals(t *testing.T, gvr schema.GroupVersionResource, namespace string, as func(*unstructured.Unstructured) bool) *arrivals {
 	t.Helper()
 	list, err := c.objects.Resource(gvr).Namespace(namespace).List(t.Context(), metav1.ListOptions{Limit: 1})
 	if err != nil {
@@ -124,18 +81,20 @@ func (c *cluster) arrivals(t *testing.T, gvr schema.GroupVersionResource, namesp
 	}
 	a := &arrivals{stop: w.Stop, times: map[string]time.Time{}, wake: make(chan struct{}, 1)}
 	t.Cleanup(w.Stop)
-	go a.follow(w)
+	go a.follow(w, as)
 	return a
 }
 
-func (a *arrivals) follow(w watch.Interface) {
+func (a *arrivals) follow(w watch.Interface, as func(*unstructured.Unstructured) bool) {
 	for event := range w.ResultChan() {
 		object, ok := event.Object.(*unstructured.Unstructured)
-		if !ok || event.Type != watch.Added {
+		if !ok || event.Type == watch.Deleted || as != nil && !as(object) {
 			continue
 		}
 		a.mu.Lock()
-		a.times[object.GetName()] = time.Now()
+		if _, known := a.times[object.GetName()]; !known {
+			a.times[object.GetName()] = time.Now()
+		}
 		a.mu.Unlock()
 		select {
 		case a.wake <- struct{}{}:
@@ -144,43 +103,31 @@ func (a *arrivals) follow(w watch.Interface) {
 	}
 }
 
-// of waits for all the names and returns when each was there.
-func (a *arrivals) of(t *testing.T, limit time.Duration, names ...string) map[string]time.Time {
+// last waits for all the names and returns when the last of them was there. It
+// looks rarely: what waits must not take the cluster's time.
+func (a *arrivals) last(t *testing.T, limit time.Duration, names []string) time.Time {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	for {
-		found := map[string]time.Time{}
+		var last time.Time
 		a.mu.Lock()
-		for _, name := range names {
-			if at, ok := a.times[name]; ok {
-				found[name] = at
+		missing := slices.ContainsFunc(names, func(name string) bool {
+			at, ok := a.times[name]
+			if at.After(last) {
+				last = at
 			}
-		}
+			return !ok
+		})
 		a.mu.Unlock()
-		if len(found) == len(names) {
-			return found
+		if !missing {
+			return last
 		}
-		select {
-		case <-a.wake:
-		case <-ctx.Done():
-			t.Fatalf("after %s there are %d of %d", limit, len(found), len(names))
+		pause(ctx)
+		if ctx.Err() != nil {
+			t.Fatalf("after %s some of %d are missing", limit, len(names))
 		}
 	}
-}
-
-func (o *operator) latency(t *testing.T, n int) {
-	arrived := o.cluster.arrivals(t, deployments, nsA)
-	var took []time.Duration
-	for i := range n {
-		cr := memcached(fmt.Sprintf("single-%d", i), 0)
-		start := time.Now()
-		o.make(t, cr)
-		took = append(took, arrived.of(t, time.Minute, cr.GetName())[cr.GetName()].Sub(start))
-	}
-	slices.Sort(took)
-	t.Logf("custom resource to Deployment: median %s, fastest %s, slowest %s of %d",
-		took[n/2].Round(100*time.Microsecond), took[0].Round(100*time.Microsecond), took[n-1].Round(100*time.Microsecond), n)
 }
 
 func (o *operator) make(t *testing.T, cr *unstructured.Unstructured) {
@@ -190,32 +137,18 @@ func (o *operator) make(t *testing.T, cr *unstructured.Unstructured) {
 	}
 }
 
-func (o *operator) burst(t *testing.T, n int) {
-	before := o.usage(t)
-	start := time.Now()
-	o.flood(t, n)
-	o.cluster.await(t, "every status is ready", 10*time.Minute, memcacheds, nsA, func(s seen) bool {
-		ready := 0
-		for _, cr := range s {
-			if current(cr, "True") {
-				ready++
-			}
-		}
-		return ready >= n
-	})
-	t.Logf("%d at once: all ready after %s", n, time.Since(start).Round(time.Millisecond))
-	for pod, now := range o.usage(t) {
-		if pod != "" {
-			t.Logf("  %-60s CPU %6s, memory %3.0f MiB", pod, (now.cpu - before[pod].cpu).Round(10*time.Millisecond), now.memory/(1<<20))
-		}
-	}
-}
-
-// flood makes many custom resources at once and waits for their Deployments. It
-// returns after what time all of either were there.
-func (o *operator) flood(t *testing.T, n int) (made, children time.Duration) {
+// flood makes many custom resources at once, and waits for their Deployments and,
+// where the operator reports, until all are ready. It returns after what time all
+// of each were there.
+func (o *operator) flood(t *testing.T, n int, reports bool) (made, children, ready time.Duration) {
 	t.Helper()
-	arrived := o.cluster.arrivals(t, deployments, nsA)
+	arrived := o.cluster.arrivals(t, deployments, nsA, nil)
+	defer arrived.stop()
+	settled := arrived
+	if reports {
+		settled = o.cluster.arrivals(t, memcacheds, nsA, func(cr *unstructured.Unstructured) bool { return current(cr, "True") })
+		defer settled.stop()
+	}
 	start := time.Now()
 	names := make([]string, n)
 	var makers sync.WaitGroup
@@ -234,14 +167,11 @@ func (o *operator) flood(t *testing.T, n int) (made, children time.Duration) {
 	}
 	makers.Wait()
 	made = time.Since(start)
-	last := start
-	for _, at := range arrived.of(t, 10*time.Minute, names...) {
-		if at.After(last) {
-			last = at
-		}
-	}
-	t.Logf("%d at once: made in %s, all Deployments after %s", n, made.Round(time.Millisecond), last.Sub(start).Round(time.Millisecond))
-	return made, last.Sub(start)
+	children = arrived.last(t, 15*time.Minute, names).Sub(start)
+	ready = settled.last(t, 15*time.Minute, names).Sub(start)
+	t.Logf("%d at once: made in %s, all Deployments after %s, all ready after %s",
+		n, made.Round(time.Millisecond), children.Round(time.Millisecond), ready.Round(time.Millisecond))
+	return made, children, ready
 }
 
 // used is what a pod has used, as the kubelet counts it.

@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -137,6 +138,9 @@ func compare(p programs, definition string, n int) ([]figure, error) {
 	if err := copies(definition, at("definitions"), n); err != nil {
 		return nil, err
 	}
+	if err := projects(filepath.Dir(definition), at("projects"), n); err != nil {
+		return nil, err
+	}
 	for _, format := range []string{"kustomize", "helm"} {
 		if err := exec.Command(p.argoperator, "generate", "-f", at("definitions"), "-o", format, "--output-dir", at(format)).Run(); err != nil { //nolint:gosec // it is told which
 			return nil, fmt.Errorf("generate -o %s: %w", format, err)
@@ -157,6 +161,7 @@ func compare(p programs, definition string, n int) ([]figure, error) {
 	list := []command{
 		{"argoperator generate", "manifests, checked", []string{p.argoperator, "generate", "-f", at("definitions")}},
 		{"argoperator lint", "checks", []string{p.argoperator, "lint", "-f", at("definitions")}},
+		{"argoperator test", "tests", []string{p.argoperator, "test", "-R", "-f", at("projects")}},
 		{"floor", "manifests", []string{p.floor, at("one.yaml"), strconv.Itoa(n)}},
 		{"argo lint --offline", "checks, of Workflows", []string{p.argolint, at("all.yaml")}},
 		{"helm template", "manifests", []string{p.helm, "template", "bench", at("umbrella")}},
@@ -213,6 +218,36 @@ func copies(definition, dir string, n int) error {
 		text := name.ReplaceAllString(string(data), fmt.Sprintf("  name: $1-%d", i))
 		text = group.ReplaceAllString(text, fmt.Sprintf("    group: g%d.$1", i))
 		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.yaml", i)), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// projects are copies of a definition with all that is beside it, its tests among
+// them, each for a group of its own.
+func projects(from, dir string, n int) error {
+	for i := range n {
+		err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			inside, err := filepath.Rel(from, path)
+			if err != nil {
+				return err
+			}
+			to := filepath.Join(dir, strconv.Itoa(i), inside)
+			if entry.IsDir() {
+				return os.MkdirAll(to, 0o750)
+			}
+			data, err := os.ReadFile(path) //nolint:gosec // it is told which
+			if err != nil {
+				return err
+			}
+			text := regexp.MustCompile(`[a-z.]+\.example\.com`).ReplaceAllString(string(data), fmt.Sprintf("g%d.$0", i))
+			return os.WriteFile(to, []byte(text), 0o600)
+		})
+		if err != nil {
 			return err
 		}
 	}
