@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/argoperator/argoperator/cmd/argoperator/internal/build"
 	"github.com/argoperator/argoperator/pkg/scaffold"
 )
 
@@ -101,7 +102,7 @@ func TestQuoted(t *testing.T) {
 }
 
 func TestRelease(t *testing.T) {
-	tests := map[facts]string{
+	tests := map[build.Facts]string{
 		{Version: "v1.2.3"}:                                   "v1.2.3",
 		{Version: "v1.2.3-rc.1"}:                              "v1.2.3-rc.1",
 		{Version: "v0.0.0-20250101000000-0123456789ab"}:       "v0.0.0-20250101000000-0123456789ab",

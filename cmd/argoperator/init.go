@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/argoperator/argoperator/cmd/argoperator/internal/build"
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/scaffold"
@@ -102,7 +103,7 @@ func initialize(cmd *cobra.Command, s streams, flags initFlags) error {
 	if err := missing(flags); err != nil {
 		return err
 	}
-	flags.options.Tool = release(buildFacts())
+	flags.options.Tool = release(build.Read())
 	project, err := newProject(s, flags)
 	if err != nil {
 		return err
@@ -337,7 +338,7 @@ var released = regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$`)
 
 // release is the version that others can install: this one, unless it was built
 // from files that nobody else has.
-func release(f facts) string {
+func release(f build.Facts) string {
 	if released.MatchString(f.Version) && !f.Modified {
 		return f.Version
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/argoperator/argoperator/cmd/argoperator/internal/build"
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/lint"
@@ -188,7 +189,7 @@ const rulesPage = "https://github.com/argoperator/argoperator/blob/main/docs/ref
 
 // linter is argoperator as reports name it.
 func linter() diag.Tool {
-	tool := diag.Tool{Name: "argoperator", Version: buildFacts().Version, URI: "https://github.com/argoperator/argoperator"}
+	tool := diag.Tool{Name: "argoperator", Version: build.Read().Version, URI: "https://github.com/argoperator/argoperator"}
 	for _, r := range lint.Rules() {
 		tool.Rules = append(tool.Rules, diag.ToolRule{
 			Code: r.Code, Summary: r.Summary, URI: rulesPage + "#" + r.Code,

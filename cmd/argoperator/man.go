@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+
+	"github.com/argoperator/argoperator/cmd/argoperator/internal/build"
 )
 
 func newMan(s streams) *cobra.Command {
@@ -27,7 +29,7 @@ are built; the pages hold no date, so that the same version writes the same page
 			}
 			root := newRoot(s)
 			root.DisableAutoGenTag = true
-			head := &doc.GenManHeader{Title: "ARGOPERATOR", Section: "1", Source: "argoperator " + buildFacts().Version, Manual: "argoperator", Date: &time.Time{}}
+			head := &doc.GenManHeader{Title: "ARGOPERATOR", Section: "1", Source: "argoperator " + build.Read().Version, Manual: "argoperator", Date: &time.Time{}}
 			if err := doc.GenManTree(root, head, dir); err != nil {
 				return fmt.Errorf("writing manual pages: %w", err)
 			}

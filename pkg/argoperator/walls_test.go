@@ -111,9 +111,10 @@ var rooms = []room{
 		below:  []string{"templates", "pkg/diag", "pkg/definition", "pkg/resource", "pkg/argoperator"},
 		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis", "sigs.k8s.io/yaml", "go.yaml.in/yaml/v3"},
 	},
+	{path: "cmd/argoperator/internal/build"},
 	{
 		path:   "cmd/argoperator",
-		below:  []string{"pkg/argoperator", "pkg/diag", "pkg/output", "pkg/explain", "pkg/lint", "pkg/graph", "pkg/diff", "pkg/doctor", "pkg/krm", "pkg/simulate", "pkg/testsuite", "pkg/scaffold", "pkg/apis/v1alpha1"},
+		below:  []string{"cmd/argoperator/internal/build", "pkg/argoperator", "pkg/diag", "pkg/output", "pkg/explain", "pkg/lint", "pkg/graph", "pkg/diff", "pkg/doctor", "pkg/krm", "pkg/simulate", "pkg/testsuite", "pkg/scaffold", "pkg/apis/v1alpha1"},
 		others: []string{"github.com/spf13/cobra", "golang.org/x/term", "k8s.io/apimachinery/pkg/util/validation", "k8s.io/apimachinery/pkg/util/version"},
 	},
 	{path: reporter, others: []string{"sigs.k8s.io/yaml"}},
