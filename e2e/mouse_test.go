@@ -30,6 +30,11 @@ func TestMouse(t *testing.T) {
 
 	began := time.Now()
 	mouse := o.create(t, "zoo.example.com/v1beta1", "mice", "", "jerry", map[string]any{"cheese": "gouda"})
+	t.Cleanup(func() {
+		if t.Failed() { // an angry one does not leave
+			_, _ = try(nil, "kubectl", "patch", "mice", mouse.GetName(), "--type=merge", "-p", `{"spec":{"mood":"calm"}}`)
+		}
+	})
 	nest := c.await(t, "the nest", slow, configMaps, home, func(s seen) bool { return len(s.ownedBy(mouse)) == 1 }).ownedBy(mouse)[0]
 	fmt.Printf("e2e: mouse workflow: CR→ConfigMap %s\n", seconds(time.Since(began)))
 	if got := nested(nest, "data", "cheese"); got != "gouda" {
@@ -42,7 +47,7 @@ func TestMouse(t *testing.T) {
 
 	// Logic that fails shows on the status, with the Workflow that failed.
 	temper(t, c, mice, mouse.GetName(), "angry", "brie")
-	failed := c.await(t, "a mouse that is not ready", 4*time.Minute, mice, "", func(s seen) bool {
+	failed := c.await(t, "a mouse that is not ready", slow, mice, "", func(s seen) bool {
 		m := s.by(mouse.GetUID())
 		return m != nil && current(m, "False")
 	}).by(mouse.GetUID())

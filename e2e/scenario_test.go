@@ -99,6 +99,7 @@ type scenario struct {
 	engine string // that it is about; "": all
 	// carriage: it is about when Workflows run, not about what their pods compute.
 	carriage bool
+	alone    bool // it is about all custom resources of the operator
 }
 
 // incidents are those with something to see in a subject.
@@ -124,12 +125,13 @@ var disturbances = []disturbance{
 	{"api-restart", apiRestart},
 	{"controller-down", controllerDown},
 	{"bus-store-lost", busStoreLost},
-	{"redefined", redefined},
 }
 
-// incidents concern a few custom resources only. Where Workflows carry the
-// reconciles they happen side by side, because those take their time.
+// incidents concern one operator, most of them a few of its custom resources only.
+// Where Workflows carry the reconciles these happen side by side, because those
+// take their time.
 var incidents = []scenario{
+	{name: "redefined", play: redefined, carriage: true, alone: true},
 	{name: "quick-edits", play: quickEdits, carriage: true},
 	{name: "burst", play: burst, carriage: true},
 	{name: "child-edited", play: childEdited},
@@ -204,14 +206,21 @@ func TestIncidents(t *testing.T) {
 			t.Parallel()
 			c := connect(t)
 			w := &world{subject: s, operator: c.install(t, s.name, s.definition(t))}
-			t.Run("incidents", func(t *testing.T) {
-				for _, one := range s.incidents() {
-					t.Run(one.name, func(t *testing.T) {
-						t.Parallel()
-						w.play(t, one)
-					})
-				}
-			})
+			for _, alone := range []bool{true, false} {
+				t.Run(map[bool]string{true: "alone", false: "incidents"}[alone], func(t *testing.T) {
+					for _, one := range s.incidents() {
+						if one.alone != alone {
+							continue
+						}
+						t.Run(one.name, func(t *testing.T) {
+							if !alone {
+								t.Parallel()
+							}
+							w.play(t, one)
+						})
+					}
+				})
+			}
 		})
 	}
 }
@@ -544,12 +553,7 @@ func namespaceDeleted(t *testing.T, w *world) {
 
 // redefined: another definition is applied while custom resources come and
 // change; all follow.
-func redefined(t *testing.T, f field) {
-	f.each(t, "redefined", (*world).redefine)
-}
-
-func (w *world) redefine(t *testing.T) {
-	t.Helper()
+func redefined(t *testing.T, w *world) {
 	var list []*unstructured.Unstructured
 	n := 1
 	if w.subject.engine == "direct" {
