@@ -127,7 +127,7 @@ func stream(s streams, from *sourceFlags, flags generateFlags) (err error) {
 	var out spool
 	defer func() { err = errors.Join(err, out.Close()) }()
 	write := flags.format.Append(&out)
-	if err := from.each(s, flags.options, func(o argoperator.Operator) error { return write(o.Objects) }); err != nil {
+	if err := from.each(s, flags.options, func(o argoperator.Operator) error { return write(o.Documents()) }); err != nil {
 		return err
 	}
 	return out.copyTo(s.out)

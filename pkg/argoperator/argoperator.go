@@ -13,6 +13,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/definition"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/manifest"
+	"github.com/argoperator/argoperator/pkg/output"
 	"github.com/argoperator/argoperator/pkg/plan"
 )
 
@@ -32,7 +33,12 @@ type Operator struct {
 
 	definition *definition.Definition // installed where Options say
 	plan       *plan.Plan
+	documents  []output.Document
 }
+
+// Documents are the objects as they were checked, for an [output.Format] that
+// appends.
+func (o Operator) Documents() []output.Document { return o.documents }
 
 // Result is what became of the sources.
 type Result struct {
@@ -166,10 +172,14 @@ func generate(d *definition.Definition, options Options) (Operator, diag.List, e
 		return Operator{}, findings, nil // what does not work by itself is not worth a look as a whole
 	}
 	objects := manifest.Build(p)
-	problems, err := check.Objects(objects)
+	documents, err := output.Documents(objects)
+	if err != nil {
+		return Operator{}, nil, fmt.Errorf("encoding operator %s: %w", p.Operator.Name, err)
+	}
+	problems, err := check.Documents(documents)
 	if err != nil {
 		return Operator{}, nil, fmt.Errorf("checking operator %s: %w", p.Operator.Name, err)
 	}
 	findings = append(findings, findingsOf(d, problems)...)
-	return Operator{Name: p.Operator.Name, Objects: objects, definition: &local, plan: p}, findings, nil
+	return Operator{Name: p.Operator.Name, Objects: objects, definition: &local, plan: p, documents: documents}, findings, nil
 }

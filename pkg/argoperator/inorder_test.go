@@ -35,7 +35,7 @@ func TestManyAtATime(t *testing.T) {
 		t.Fatal(err, result.Findings)
 	}
 	for i, source := range sources {
-		alone, err := output.Stream(objectsOf(t, source))
+		alone, err := output.Stream(operatorOf(t, source).Objects)
 		if err != nil {
 			t.Fatal(err)
 		}

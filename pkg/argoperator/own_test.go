@@ -15,7 +15,7 @@ func TestObjectsBelongToTheCaller(t *testing.T) {
 	for _, name := range benchmarked {
 		t.Run(name, func(t *testing.T) {
 			source := sourceOf(t, name)
-			objects := objectsOf(t, source)
+			objects := operatorOf(t, source).Objects
 			want, err := output.Stream(objects)
 			if err != nil {
 				t.Fatal(err)
@@ -23,7 +23,7 @@ func TestObjectsBelongToTheCaller(t *testing.T) {
 			for _, o := range objects {
 				empty(reflect.ValueOf(o))
 			}
-			got, err := output.Stream(objectsOf(t, source))
+			got, err := output.Stream(operatorOf(t, source).Objects)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/argoperator/argoperator/pkg/manifest"
+	"github.com/argoperator/argoperator/pkg/output"
 )
 
 // Problem is one way in which the emitted objects are illegal.
@@ -60,9 +61,19 @@ var checks = []func(objects) []Problem{
 	alerts,
 }
 
-// Objects checks emitted objects as a whole. It judges deep copies. An error is
-// a failure of ours: an object that cannot be encoded.
+// Objects checks emitted objects as a whole. An error is a failure of ours: an
+// object that cannot be encoded.
 func Objects(emitted []manifest.Object) ([]Problem, error) {
+	documents, err := output.Documents(emitted)
+	if err != nil {
+		return nil, err
+	}
+	return Documents(documents)
+}
+
+// Documents is Objects for what is encoded already. It judges what is written,
+// and deep copies of the objects.
+func Documents(emitted []output.Document) ([]Problem, error) {
 	all, problems, err := decode(emitted)
 	if err != nil {
 		return nil, err

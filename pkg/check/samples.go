@@ -1,11 +1,8 @@
 package check
 
 import (
-	"fmt"
 	"maps"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
@@ -34,23 +31,6 @@ const (
 	ownerAnnotation = "argoperator.dev/owner"
 	ownerLabel      = "argoperator.dev/owner-uid"
 )
-
-// portion is how a program tells by the uid which objects are its own: the
-// first four digits leave a remainder.
-var portion = regexp.MustCompile(`% (\d+) != (\d+)`)
-
-// uidOf an object that is a program's own.
-func uidOf(jq, name string) string {
-	found := portion.FindStringSubmatch(jq)
-	if found == nil {
-		return "uid-" + name
-	}
-	remainder, err := strconv.Atoi(found[2])
-	if err != nil { // more digits than any Sensor counts to
-		return "uid-" + name
-	}
-	return fmt.Sprintf("%04x-%s", remainder, name)
-}
 
 // knowledge is what the programs themselves say about objects that they expect.
 type knowledge struct {
@@ -98,12 +78,7 @@ func samples(k knowledge, o objects, s *eventsv1.Sensor, d eventsv1.EventDepende
 	if e.Resource == "" {
 		return nil // reported elsewhere
 	}
-	jq := ""
-	if d.Transform != nil {
-		jq = d.Transform.JQ
-	}
-	fresh, strange := k.object(e, jq, "sample", "text"), k.object(e, jq, oddName, oddText)
-	braces := k.object(e, jq, "sample", oddText)
+	fresh, strange, braces := k.object(e, "sample", "text"), k.object(e, oddName, oddText), k.object(e, "sample", oddText)
 	list := []sample{
 		{"a new object", announced("ADD", fresh, nil)},
 		{"a new object with braces in its texts", announced("ADD", braces, nil)},
@@ -143,8 +118,8 @@ func announced(kind string, body, old map[string]any) map[string]any {
 }
 
 // object is one of a kind; text stands wherever users write.
-func (k knowledge) object(e eventsv1.ResourceEventSource, jq, name, text string) map[string]any {
-	uid := uidOf(jq, name)
+func (k knowledge) object(e eventsv1.ResourceEventSource, name, text string) map[string]any {
+	uid := "uid-" + name
 	labels, annotations := map[string]any{"note": text, ownerLabel: uid}, map[string]any{"note": text, ownerAnnotation: "team-a." + name}
 	metadata := map[string]any{
 		"name": name, "uid": uid, "generation": 2.0, "resourceVersion": "7", "creationTimestamp": "2026-01-01T00:00:00Z",

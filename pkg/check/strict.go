@@ -71,24 +71,20 @@ func newObject(kind schema.GroupVersionKind) manifest.Object {
 
 // decode reads every object back from the JSON that leaves the house, strictly:
 // unknown fields are problems. What comes back is what a cluster would see.
-func decode(emitted []manifest.Object) (objects, []Problem, error) {
+func decode(emitted []output.Document) (objects, []Problem, error) {
 	var list []manifest.Object
 	var problems []Problem
 	written := map[manifest.Object]map[string]any{}
-	for _, object := range emitted {
-		fields, err := output.Fields(object)
+	for _, d := range emitted {
+		data, err := json.Marshal(d.Fields)
 		if err != nil {
-			return objects{}, nil, fmt.Errorf("checking %s: %w", reference(object), err)
+			return objects{}, nil, fmt.Errorf("checking %s: %w", reference(d.Object), err)
 		}
-		data, err := json.Marshal(fields)
-		if err != nil {
-			return objects{}, nil, fmt.Errorf("checking %s: %w", reference(object), err)
-		}
-		decoded, r := decodeObject(object, data)
+		decoded, r := decodeObject(d.Object, data)
 		problems = append(problems, r.problems...)
 		if decoded != nil {
 			list = append(list, decoded)
-			written[decoded] = fields
+			written[decoded] = d.Fields
 		}
 	}
 	out := newObjects(list)

@@ -43,7 +43,27 @@ type Format struct {
 	Files      func([]Operator) ([]File, error)
 	// Append returns what writes one operator after the other to a stream, to the
 	// same effect as Files; nil for formats that need all of them at once.
-	Append func(io.Writer) func([]manifest.Object) error
+	Append func(io.Writer) func([]Document) error
+}
+
+// Document is an object with its Fields. Whoever changes the object makes
+// another one: the fields stay as they were.
+type Document struct {
+	Object manifest.Object
+	Fields map[string]any
+}
+
+// Documents returns objects as they are written.
+func Documents(objects []manifest.Object) ([]Document, error) {
+	out := make([]Document, len(objects))
+	for i, o := range objects {
+		fields, err := Fields(o)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = Document{o, fields}
+	}
+	return out, nil
 }
 
 // Formats in the order in which they are documented. To add one, write its
@@ -76,16 +96,20 @@ func yamlStream(objects []manifest.Object) ([]File, error) {
 
 // Stream is one document an object, as kubectl reads it.
 func Stream(objects []manifest.Object) ([]byte, error) {
+	documents, err := Documents(objects)
+	if err != nil {
+		return nil, err
+	}
 	var out bytes.Buffer
-	err := appendYAML(&out)(objects)
+	err = appendYAML(&out)(documents)
 	return out.Bytes(), err
 }
 
-func appendYAML(w io.Writer) func([]manifest.Object) error {
+func appendYAML(w io.Writer) func([]Document) error {
 	separator := ""
-	return func(objects []manifest.Object) error {
-		for _, o := range objects {
-			data, err := Marshal(o)
+	return func(documents []Document) error {
+		for _, d := range documents {
+			data, err := text(d.Fields)
 			if err != nil {
 				return err
 			}
@@ -103,13 +127,13 @@ func appendYAML(w io.Writer) func([]manifest.Object) error {
 
 // jsonList is one object of kind List.
 func jsonList(objects []manifest.Object) ([]File, error) {
-	items := make([]map[string]any, len(objects))
-	for i, o := range objects {
-		fields, err := Fields(o)
-		if err != nil {
-			return nil, err
-		}
-		items[i] = fields
+	documents, err := Documents(objects)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]map[string]any, len(documents))
+	for i, d := range documents {
+		items[i] = d.Fields
 	}
 	data, err := List(items)
 	if err != nil {
