@@ -2,8 +2,8 @@
 //
 // The rule of this room: the standard library only, and little of it. Go
 // initialises packages one at a time, of those that have what they import the
-// first by its path. So this one comes before nearly all of Argo and Kubernetes,
-// which take their time, and answers what needs none of them: the version.
+// first by its path. So this one comes before most of Argo and Kubernetes, which
+// take their time, and answers what needs none of them: the version.
 package build
 
 import (
