@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/argoperator/argoperator/cmd/argoperator/internal/build"
@@ -8,18 +10,23 @@ import (
 
 func newVersion(s streams) *cobra.Command {
 	var format string
+	formats := []string{"text", "json"}
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version and what it was built with",
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if err := oneOf("output", format, build.Formats); err != nil {
+			if err := oneOf("output", format, formats); err != nil {
 				return err
 			}
-			return build.Print(s.out, format)
+			if format == "json" {
+				return writeJSON(s.out, build.Read())
+			}
+			_, err := fmt.Fprintln(s.out, build.Read())
+			return err
 		},
 	}
 	cmd.Flags().StringVarP(&format, "output", "o", "text", "output format: text|json")
-	completeWith(cmd, "output", build.Formats)
+	completeWith(cmd, "output", formats)
 	return cmd
 }

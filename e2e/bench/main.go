@@ -227,6 +227,7 @@ func copies(definition, dir string, n int) error {
 // projects are copies of a definition with all that is beside it, its tests among
 // them, each for a group of its own.
 func projects(from, dir string, n int) error {
+	group := regexp.MustCompile(`[a-z.]+\.example\.com`)
 	for i := range n {
 		err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
 			if err != nil {
@@ -244,7 +245,7 @@ func projects(from, dir string, n int) error {
 			if err != nil {
 				return err
 			}
-			text := regexp.MustCompile(`[a-z.]+\.example\.com`).ReplaceAllString(string(data), fmt.Sprintf("g%d.$0", i))
+			text := group.ReplaceAllString(string(data), fmt.Sprintf("g%d.$0", i))
 			return os.WriteFile(to, []byte(text), 0o600)
 		})
 		if err != nil {

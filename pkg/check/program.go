@@ -29,9 +29,12 @@ var portion = regexp.MustCompile(`% [1-9][0-9]* != [0-9]+`)
 // program reads a text. Those that differ only in which objects are their own
 // are one, which takes all.
 func (o objects) program(text string) *program {
-	text = portion.ReplaceAllString(text, "% 1 != 0")
 	if known, ok := o.programs[text]; ok {
 		return known
+	}
+	if of := portion.ReplaceAllString(text, "% 1 != 0"); of != text {
+		o.programs[text] = o.program(of)
+		return o.programs[text]
 	}
 	p := &program{requests: map[string]computed{}}
 	p.query, p.err = gojq.Parse(text)

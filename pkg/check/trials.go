@@ -34,7 +34,7 @@ func trials(o objects) []Problem {
 			for _, t := range takers {
 				fieldManaged(r, at, t.trigger, program)
 			}
-			kind := kindOfTrial(s, d, takers)
+			kind := kindOfTrial(s, d, program, takers)
 			if tried[kind] {
 				continue
 			}
@@ -58,9 +58,9 @@ type taker struct {
 
 // kindOfTrial is the same for programs of which each is for other objects, and
 // which are alike but for that: what one does the others do.
-func kindOfTrial(s *eventsv1.Sensor, d eventsv1.EventDependency, takers []taker) string {
+func kindOfTrial(s *eventsv1.Sensor, d eventsv1.EventDependency, p *program, takers []taker) string {
 	var b strings.Builder
-	fmt.Fprintln(&b, s.Namespace, d.EventSourceName, d.EventName, portion.ReplaceAllString(d.Transform.JQ, ""))
+	fmt.Fprintf(&b, "%s %s %s %p\n", s.Namespace, d.EventSourceName, d.EventName, p)
 	for _, t := range takers {
 		fmt.Fprintln(&b, t.key(), t.parts() != nil, t.Template.HTTP != nil, t.packed)
 		if t.workflow() != nil {

@@ -7,9 +7,7 @@
 package build
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -32,27 +30,19 @@ type Facts struct {
 	ArgoWorkflows string `json:"argoWorkflows"`
 }
 
-// Formats in which Print prints.
-var Formats = []string{"text", "json"}
-
 // init answers before main where the command line asks for nothing else. What
 // cannot be written is tried again, and told, by main.
 func init() {
-	if len(os.Args) == 2 && os.Args[1] == "version" && Print(os.Stdout, "text") == nil {
-		os.Exit(0)
+	if len(os.Args) == 2 && os.Args[1] == "version" {
+		if _, err := fmt.Println(Read()); err == nil {
+			os.Exit(0)
+		}
 	}
 }
 
-// Print writes the facts: json for machines, anything else as a line of text.
-func Print(w io.Writer, format string) error {
-	f := Read()
-	if format == "json" {
-		encoder := json.NewEncoder(w)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(f)
-	}
-	_, err := fmt.Fprintf(w, "argoperator %s (Argo Events %s, Argo Workflows %s, %s, %s)\n", f.Version, f.ArgoEvents, f.ArgoWorkflows, f.GoVersion, f.Platform)
-	return err
+// String is a line for people.
+func (f Facts) String() string {
+	return fmt.Sprintf("argoperator %s (Argo Events %s, Argo Workflows %s, %s, %s)", f.Version, f.ArgoEvents, f.ArgoWorkflows, f.GoVersion, f.Platform)
 }
 
 // Read returns the facts of this program.
