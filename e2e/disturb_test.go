@@ -3,12 +3,8 @@
 package e2e
 
 import (
-	"fmt"
-	"os"
 	"testing"
 	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // field is the operators that are disturbed together.
@@ -149,74 +145,6 @@ func busDown(t *testing.T, f field) {
 	during(t, theBus, func() { f.happen(t) })
 	f.startResync(t)
 	f.end(t, "made up for %s after the resync began")
-}
-
-// busStoreLost: the Sensors never subscribe again by themselves. The resync
-// hears that they are deaf; it is told so here, as it takes three minutes. An
-// operator of the direct engine is left to itself.
-func busStoreLost(t *testing.T, f field) {
-	f.begin(t, "bus-store-lost")
-	for _, w := range f {
-		if w.alone = w.subject.engine == "direct" && os.Getenv("E2E_WITHOUT") == ""; w.alone {
-			w.resyncs(t, "* * * * *")
-		}
-	}
-	loseBus(t, func() { f.happen(t) })
-	f.each(t, "bus-store-lost", func(w *world, t *testing.T) {
-		if w.alone {
-			w.recover(t)
-			return
-		}
-		w.deafen(t)
-		w.awaitAge(t, 3*time.Minute)
-		began := time.Now()
-		w.startResync(t)
-		w.end(t)
-		w.has(t, w.make(t, "late", 0), 0)
-		w.measured("made up for, and events heard again, %s after the resync began", seconds(time.Since(began)))
-	})
-}
-
-// resyncs gives the resync another schedule, until the operator is applied again.
-func (o *operator) resyncs(t *testing.T, schedule string) {
-	t.Helper()
-	o.merge(t, cronWorkflows, o.only("CronWorkflow"), fmt.Sprintf(`{"spec":{"schedules":[%q]}}`, schedule))
-}
-
-// recover waits: nothing but the operator's own schedule repairs it.
-func (w *world) recover(t *testing.T) {
-	t.Helper()
-	began := time.Now()
-	tell := record(t, "bus-lost-by-itself", w.subject.name)
-	w.end(t)
-	took := seconds(time.Since(began))
-	w.measured("with a resync each minute made up for after %s, with nobody's help", took)
-	tell("with a resync each minute made up for after %s, with nobody's help", took)
-}
-
-// awaitAge waits until the EventSource is so old: a younger one need not have
-// been heard yet.
-func (o *operator) awaitAge(t *testing.T, age time.Duration) {
-	t.Helper()
-	source, err := o.cluster.objects.Resource(eventSources).Namespace(operators).Get(t.Context(), o.only("EventSource").GetName(), metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case <-t.Context().Done():
-	case <-time.After(age - time.Since(source.GetCreationTimestamp().Time)):
-	}
-}
-
-// deafen sets the time back at which the Sensors heard something last.
-func (o *operator) deafen(t *testing.T) {
-	t.Helper()
-	source := o.only("EventSource")
-	for _, object := range o.objects {
-		if object.GetKind() == "Sensor" {
-			o.merge(t, eventSources, source, fmt.Sprintf(`{"metadata":{"annotations":{"argoperator.dev/heard-%s":"2001-01-01T00:00:00Z"}}}`, object.GetName()))
-		}
-	}
 }
 
 // apiRestart: watches break, requests fail, and events go on coming.

@@ -121,10 +121,10 @@ type disturbance struct {
 var disturbances = []disturbance{
 	{"source-down", sourceDown},
 	{"sensor-down", sensorDown},
-	{"bus-down", busDown},
 	{"api-restart", apiRestart},
 	{"controller-down", controllerDown},
-	{"bus-store-lost", busStoreLost},
+	{"bus-store-lost", busStoreLost}, // when the EventSources are old enough to be heard
+	{"bus-down", busDown},
 }
 
 // incidents concern one operator, most of them a few of its custom resources only.
@@ -227,7 +227,6 @@ type world struct {
 	measured func(format string, args ...any)
 	made     []*unstructured.Unstructured // by the scenario
 	life     *life                        // of the disturbance that is played
-	alone    bool                         // nobody starts its resync
 }
 
 func (w *world) play(t *testing.T, s scenario) {
