@@ -109,7 +109,7 @@ func run(args []string, out io.Writer) error {
 	if err := operatorsPage(); err != nil {
 		return err
 	}
-	return performancePage()
+	return performancePage(out)
 }
 
 // render is the page.

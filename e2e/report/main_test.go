@@ -48,29 +48,43 @@ func TestAFailureShows(t *testing.T) {
 }
 
 func TestThePerformancePageIsMadeOfTheFigures(t *testing.T) {
-	programs, operators, err := figures("../../docs")
+	m, err := figures("../../docs")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(programs)+len(operators) == 0 {
+	if m.empty() {
 		t.Skip("nothing was measured yet")
 	}
 	page, err := os.ReadFile("../../docs/performance.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(page) != renderPerformance(programs, operators) {
+	if string(page) != renderPerformance(m) {
 		t.Error("docs/performance.md is not made of the figures beside it: go run ./e2e/report")
 	}
 }
 
 func TestTheFirstIsCompared(t *testing.T) {
-	page := renderPerformance([]used{
+	page := renderPerformance(measured{[]used{
 		{Program: "a", Number: 10, Of: "operators", Milliseconds: 50}, {Program: "b", Number: 10, Of: "operators", Milliseconds: 125},
-	}, []raced{{Operator: "direct/a", Singles: 2, Median: 10, P99: 20}, {Operator: "other", Singles: 2, Median: 25, P99: 30}})
+	}, []raced{{Operator: "direct/a", Singles: 2, Median: 10, P99: 20}, {Operator: "other", Singles: 2, Median: 25, P99: 30}}})
 	for _, want := range []string{"| 10 | b |  | 125 | 2.50 | 12.50 |", "| other | 2 | 25.0 | 30.0 | 2.50 |"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in\n%s", want, page)
+		}
+	}
+}
+
+func TestAGoalIsReachedMissedOrNotMeasured(t *testing.T) {
+	table := goalsTable(measured{[]used{
+		{Program: generates, Number: 100, Milliseconds: 100, Memory: 60}, {Program: generates, Number: 1000, Milliseconds: 1050, Memory: 65},
+	}, nil})
+	for _, want := range []string{
+		"memory | 64 MiB | 65 | **missed** |", "memory | 1.1 × that of 100 | 1.08 | reached |",
+		"processor time of each | 1.1 × that of 100 | 1.05 | reached |", "`version`: instructions | 20 M | – | not measured |",
+	} {
+		if !strings.Contains(table, want) {
+			t.Errorf("no %q in\n%s", want, table)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,6 +50,10 @@ const performanceIntro = `# Performance
 Everything in a table was measured in one run on one machine with two cores. Machines differ, and one machine from hour to
 hour: compare within a table, and on your own machine by the same commands.
 
+## What it is to reach
+
+Where the time goes that a missed goal would have to save, and what was tried, is in [speed.md](speed.md).
+
 `
 
 const generatorIntro = `## The generator
@@ -72,33 +77,38 @@ custom resource to the watch event of its child.
 `
 
 // performancePage makes docs/performance.md of the figures beside it, if there are any.
-func performancePage() error {
-	programs, operators, err := figures("docs")
-	if err != nil || len(programs)+len(operators) == 0 {
+func performancePage(out io.Writer) error {
+	m, err := figures("docs")
+	if err != nil || m.empty() {
 		return err
 	}
-	return os.WriteFile("docs/performance.md", []byte(renderPerformance(programs, operators)), 0o644) //nolint:gosec // documentation
+	const page = "docs/performance.md"
+	if err := os.WriteFile(page, []byte(renderPerformance(m)), 0o644); err != nil { //nolint:gosec // documentation
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%s\n%s", page, goalsTable(m))
+	return err
 }
 
 // figures are those that are kept in a directory.
-func figures(dir string) (programs []used, operators []raced, err error) {
+func figures(dir string) (m measured, err error) {
 	err = errors.Join(
-		readFigures(filepath.Join(dir, "performance-generator.json"), &programs),
-		readFigures(filepath.Join(dir, "performance-operators.json"), &operators))
-	return programs, operators, err
+		readFigures(filepath.Join(dir, "performance-generator.json"), &m.programs),
+		readFigures(filepath.Join(dir, "performance-operators.json"), &m.operators))
+	return m, err
 }
 
-func renderPerformance(programs []used, operators []raced) string {
+func renderPerformance(m measured) string {
 	var b strings.Builder
-	b.WriteString(performanceIntro)
-	if len(programs) > 0 {
+	b.WriteString(performanceIntro + goalsTable(m) + "\n")
+	if len(m.programs) > 0 {
 		b.WriteString(generatorIntro)
-		generatorTable(&b, programs)
+		generatorTable(&b, m.programs)
 	}
-	if len(operators) > 0 {
+	if len(m.operators) > 0 {
 		b.WriteString(operatorsRunIntro)
-		latencyTable(&b, operators)
-		burstTable(&b, operators)
+		latencyTable(&b, m.operators)
+		burstTable(&b, m.operators)
 	}
 	return b.String()
 }

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// goal is something that argoperator is to be as good as.
+type goal struct {
+	what string // is measured
+	most float64
+	unit string // after the number; "× " and whose where it is a ratio
+	of   func(measured) (float64, bool)
+}
+
+// measured is all that the page is made of.
+type measured struct {
+	programs  []used
+	operators []raced
+}
+
+// Names of what is measured: those of e2e/bench and TestBench.
+const (
+	generates = "argoperator generate"
+	direct    = "direct/memcached"
+	workflow  = "workflow/memcached-logic"
+	inGo      = "controller-runtime (as scaffolded)"
+	tutorial  = "the tutorial (as published)"
+	helm      = "helm template"
+	argoLint  = "argo lint --offline"
+)
+
+// goals in the order of the page.
+var goals = []goal{
+	{"`generate` of 1 operator, all checks: instructions", 0.6, "× helm template", func(m measured) (float64, bool) {
+		return ratio(m.program(generates, 1).Instructions, m.program(helm, 1).Instructions)
+	}},
+	{"`generate` of 1,000 operators, all checks: processor time", 0.55, "× argo lint --offline", func(m measured) (float64, bool) {
+		return ratio(m.program(generates, 1000).Milliseconds, m.program(argoLint, 1000).Milliseconds)
+	}},
+	{"`generate` of 1,000 operators: memory", 64, "MiB", func(m measured) (float64, bool) {
+		return known(m.program(generates, 1000).Memory)
+	}},
+	{"`generate`, from 100 to 1,000 operators: memory", 1.1, "× that of 100", func(m measured) (float64, bool) {
+		return ratio(m.program(generates, 1000).Memory, m.program(generates, 100).Memory)
+	}},
+	{"`version`: instructions", 20, "M", func(m measured) (float64, bool) {
+		return known(m.program("argoperator version", 0).Instructions)
+	}},
+	{"`generate`, from 100 to 1,000 operators: processor time of each", 1.1, "× that of 100", growth(generates, 100, 1000)},
+	{"`lint`, from 100 to 1,000 operators: processor time of each", 1.1, "× that of 100", growth("argoperator lint", 100, 1000)},
+	{"`test`, from 100 to 1,000 operators: processor time of each", 1.1, "× that of 100", growth("argoperator test", 100, 1000)},
+	{"`render`, from 1,000 to 10,000 custom resources: processor time of each", 1.1, "× that of 1,000", growth("argoperator render", 1000, 10000)},
+	{"custom resource to child, `direct`: median", 2, "× the operator in Go", func(m measured) (float64, bool) {
+		return ratio(m.operator(direct).Median, m.operator(inGo).Median)
+	}},
+	{"custom resource to child, `direct`: median", 0.001, "× the tutorial", func(m measured) (float64, bool) {
+		return ratio(m.operator(direct).Median, m.operator(tutorial).Median)
+	}},
+	{"custom resource to child, `workflow`: median", 4000, "ms", func(m measured) (float64, bool) {
+		return known(m.operator(workflow).Median)
+	}},
+	{"1,000 custom resources at once, `direct`: all children", 10000, "ms", func(m measured) (float64, bool) {
+		return known(m.burst(direct, 1000))
+	}},
+	{"… beside the operator in Go, as scaffolded", 1, "× the operator in Go", func(m measured) (float64, bool) {
+		return ratio(m.burst(direct, 1000), m.burst(inGo, 1000))
+	}},
+	{"… from 1,000 to 5,000 at once: time for each", 1.1, "× that of 1,000", func(m measured) (float64, bool) {
+		return ratio(m.burst(direct, 5000)/5, m.burst(direct, 1000))
+	}},
+}
+
+func (m measured) empty() bool { return len(m.programs)+len(m.operators) == 0 }
+
+func (m measured) program(name string, number int) used {
+	for _, u := range m.programs {
+		if u.Program == name && u.Number == number {
+			return u
+		}
+	}
+	return used{}
+}
+
+func (m measured) operator(name string) raced {
+	for _, r := range m.operators {
+		if r.Operator == name {
+			return r
+		}
+	}
+	return raced{}
+}
+
+// burst is the time until all children of so many were there; 0 if that was not
+// measured.
+func (m measured) burst(operator string, count int) float64 {
+	for _, x := range m.operator(operator).Bursts {
+		if x.Count == count {
+			return x.Children
+		}
+	}
+	return 0
+}
+
+func growth(program string, from, to int) func(measured) (float64, bool) {
+	return func(m measured) (float64, bool) {
+		return ratio(m.program(program, to).Milliseconds*float64(from), m.program(program, from).Milliseconds*float64(to))
+	}
+}
+
+func ratio(a, b float64) (float64, bool) {
+	if a == 0 || b == 0 {
+		return 0, false
+	}
+	return a / b, true
+}
+
+func known(a float64) (float64, bool) { return a, a != 0 }
+
+// goalsTable says which goals are reached.
+func goalsTable(m measured) string {
+	var b strings.Builder
+	b.WriteString("| | at most | measured | |\n|---|---|---|---|\n")
+	for _, g := range goals {
+		was, ok := g.of(m)
+		if !ok {
+			fmt.Fprintf(&b, "| %s | %s %s | – | not measured |\n", g.what, digits(g.most), g.unit)
+			continue
+		}
+		verdict := "reached"
+		if was > g.most {
+			verdict = "**missed**"
+		}
+		fmt.Fprintf(&b, "| %s | %s %s | %s | %s |\n", g.what, digits(g.most), g.unit, digits(was), verdict)
+	}
+	return b.String()
+}
+
+// digits are as many of a number as say something.
+func digits(x float64) string {
+	if x >= 100 {
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.3g", x)
+}
