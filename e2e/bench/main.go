@@ -65,7 +65,7 @@ func main() {
 
 func run(p programs, definition, results string, counts []string, resources string) error {
 	var all []figure
-	show := func(figures []figure) {
+	show := func(figures []figure) error {
 		for _, f := range figures {
 			line := fmt.Sprintf("%5d  %-24s %10.1f ms %8.0f MiB", f.Number, f.Program, f.Milliseconds, f.Memory)
 			if f.Instructions > 0 {
@@ -74,12 +74,15 @@ func run(p programs, definition, results string, counts []string, resources stri
 			fmt.Println(line)
 		}
 		all = append(all, figures...)
+		return keep(all, results)
 	}
 	starts, err := startUp(p)
 	if err != nil {
 		return err
 	}
-	show(starts)
+	if err := show(starts); err != nil {
+		return err
+	}
 	for _, text := range counts {
 		n, err := strconv.Atoi(text)
 		if err != nil {
@@ -89,7 +92,9 @@ func run(p programs, definition, results string, counts []string, resources stri
 		if err != nil {
 			return err
 		}
-		show(figures)
+		if err := show(figures); err != nil {
+			return err
+		}
 	}
 	for _, text := range strings.Split(resources, ",") {
 		n, err := strconv.Atoi(text)
@@ -100,16 +105,23 @@ func run(p programs, definition, results string, counts []string, resources stri
 		if err != nil {
 			return err
 		}
-		show(figures)
+		if err := show(figures); err != nil {
+			return err
+		}
 	}
-	if results == "" {
+	return nil
+}
+
+// keep writes the figures as they come: a run takes long.
+func keep(figures []figure, file string) error {
+	if file == "" {
 		return nil
 	}
-	data, err := json.MarshalIndent(all, "", "  ")
+	data, err := json.MarshalIndent(figures, "", "  ")
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(results, append(data, '\n'), 0o644) //nolint:gosec // documentation
+	return os.WriteFile(file, append(data, '\n'), 0o644) //nolint:gosec // documentation
 }
 
 // startUp is what the programs need to do nothing.
@@ -266,18 +278,23 @@ func umbrella(charts, dir string) error {
 	return os.Rename(charts, filepath.Join(dir, "charts"))
 }
 
-// runs of each command; the least time counts.
-const runs = 5
+// runs of each command for so many of something; the least time counts. Of many a
+// run takes minutes, in which what disturbs the machine comes and goes.
+func runs(n int) int {
+	switch {
+	case n < 100:
+		return 5
+	case n < 1000:
+		return 2
+	}
+	return 1
+}
 
 // measure runs the commands by turns, so that what disturbs the machine disturbs
 // all of them.
 func measure(n int, of string, list []command) ([]figure, error) {
 	out := make([]figure, len(list))
-	times := runs
-	if n > 100 {
-		times = 2
-	}
-	for range times {
+	for range runs(n) {
 		for i, c := range list {
 			spent, memory, err := once(c.args)
 			if err != nil {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
 	"github.com/argoperator/argoperator/pkg/check"
 	"github.com/argoperator/argoperator/pkg/definition"
 	"github.com/argoperator/argoperator/pkg/diag"
@@ -119,9 +121,9 @@ const endless = "does not end in time: give the numbers and lists that it loops 
 
 func tryTemplate(d *definition.Definition, c plan.Child, crs []map[string]any, path ...string) diag.List {
 	var trials []*trial
-	tried := 0
+	tried, jury := 0, jury{d.ChildCRDs[c.Name], map[string][]check.Problem{}}
 	for _, cr := range crs {
-		problems, wanted := problemsOf(d, c, cr)
+		problems, wanted := problemsOf(jury, c, cr)
 		if wanted {
 			tried++
 		}
@@ -162,8 +164,26 @@ const doubt = 10
 // maxItems of a forEach are judged; the others are alike.
 const maxItems = 8
 
+// jury says what is wrong with objects. Many samples make the same one.
+type jury struct {
+	crd   *apiextensionsv1.CustomResourceDefinition // nil for a built-in kind
+	known map[string][]check.Problem                // by their JSON
+}
+
+func (j jury) problems(object map[string]any) []check.Problem {
+	data, err := json.Marshal(object)
+	if err != nil {
+		return check.Child(object, j.crd) // which says why
+	}
+	id := string(data)
+	if _, known := j.known[id]; !known {
+		j.known[id] = check.Child(object, j.crd)
+	}
+	return j.known[id]
+}
+
 // problemsOf renders the child for one custom resource, if it is wanted at all.
-func problemsOf(d *definition.Definition, c plan.Child, cr map[string]any) (problems []trouble, wanted bool) {
+func problemsOf(jury jury, c plan.Child, cr map[string]any) (problems []trouble, wanted bool) {
 	vars := expression.Vars{Children: map[string]any{}}
 	if readsChildren(c.When) || readsChildren(c.Object) {
 		return nil, false // there is nothing live to read
@@ -190,7 +210,7 @@ func problemsOf(d *definition.Definition, c plan.Child, cr map[string]any) (prob
 		if err != nil {
 			problems = append(problems, failed("template", err)...)
 		} else if object, ok := object.(map[string]any); ok {
-			for _, p := range check.Child(object, d.ChildCRDs[c.Name]) {
+			for _, p := range jury.problems(object) {
 				problems = append(problems, trouble{p, "template"})
 			}
 		}

@@ -46,7 +46,7 @@ type Check struct {
 }
 
 // checks in the order in which one would look. To add one, write it and a line.
-var checks = []func(*visit) Check{server, kinds, events, workflows, configuration, namespace, bus, apply}
+var checks = []func(*visit) Check{server, kinds, events, workflows, configuration, namespace, bus, twins, apply}
 
 // Examine looks at a cluster. It ends early where the API server does not answer.
 func Examine(ctx context.Context, ask Ask, needs Needs) []Check {
@@ -303,6 +303,33 @@ func bus(v *visit) Check {
 		return Check{name, Error, "no controller has looked at it", "look whether the controller of Argo Events runs"}
 	}
 	return Check{name, OK, "is there and ready", ""}
+}
+
+// twins are Deployments of one EventSource or Sensor. The controller of Argo
+// Events makes two where it looks at a new one twice before it has seen the
+// first; both stay, and what they do is done twice.
+func twins(v *visit) Check {
+	if v.seen == nil {
+		return Check{}
+	}
+	first := map[[2]string]string{} // by the kind's label and the owner
+	for _, item := range v.seen.Items {
+		if item.Metadata.Namespace != v.needs.Namespace {
+			continue
+		}
+		for label, kind := range map[string]string{"eventsource-name": "EventSource", "sensor-name": "Sensor"} {
+			owner := item.Metadata.Labels[label]
+			one, two := first[[2]string{label, owner}], item.Metadata.Name
+			first[[2]string{label, owner}] = two
+			if owner != "" && one != "" {
+				return Check{
+					kind + " " + owner, Warning, "has two Deployments, " + one + " and " + two + ": each event is handled twice",
+					"kubectl delete deployment -n " + v.needs.Namespace + " " + two,
+				}
+			}
+		}
+	}
+	return Check{}
 }
 
 // apply lets the API server judge the manifests as it would, with the user's own

@@ -34,6 +34,11 @@ func deployment(image, more string) string {
 	return `{"metadata":{"namespace":"argo","name":"controller"},"spec":{"template":{"spec":{"containers":[{"image":"` + image + `"` + more + `}]}}},"status":{"availableReplicas":1}}`
 }
 
+// owned is a Deployment that Argo Events has made.
+func owned(namespace, name, label string) string {
+	return `{"metadata":{"namespace":"` + namespace + `","name":"` + name + `","labels":{"owner-name":"page","` + label + `":"page"}}}`
+}
+
 func items(list ...string) string { return `{"items":[` + strings.Join(list, ",") + `]}` }
 
 // good is a cluster that lacks nothing.
@@ -97,6 +102,11 @@ func TestExamine(t *testing.T) {
 		{"a bus that is not ready", good().with("get eventbus", `{"status":{"conditions":[{"type":"Deployed","status":"False","message":"no storage"}]}}`), false, "EventBus default: Deployed is False: no storage"},
 		{"a bus that nobody has seen", good().with("get eventbus", `{}`), false, "EventBus default: no controller has looked at it"},
 		{"an old bus", good().with("get eventbus", `{"spec":{"nats":{"native":{}}}}`), false, "EventBus default: is of NATS Streaming, on which events are lost"},
+		{
+			"two Deployments of an EventSource", good().with("deployments", items(good()[2][1][len(`{"items":[`):len(good()[2][1])-2],
+				owned("ours", "page-a", "sensor-name"), owned("ours", "page-b", "eventsource-name"), owned("theirs", "page-c", "eventsource-name"), owned("ours", "page-d", "eventsource-name"))), false,
+			"EventSource page: has two Deployments, page-b and page-d: each event is handled twice",
+		},
 		{"no rights", good().with("apply", "!Warning: x\nError from server (Forbidden): no\nError from server (Forbidden): no\n"), false, "kubectl apply: Error from server (Forbidden): no\nexit status 1"},
 	} {
 		checks := Examine(t.Context(), tt.cluster.ask, Needs{Operator: "page", Namespace: "ours", EventBus: "default", Brings: tt.brings})

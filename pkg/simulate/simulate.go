@@ -25,7 +25,7 @@ type Inputs struct {
 	// Kinds that no definition among the objects describes.
 	Kinds []Kind
 	// Prepared is what other simulations of the same objects have made already;
-	// nil: all is made anew.
+	// nil: this one makes it for itself.
 	Prepared *Prepared
 	// Runner of the programs in the Workflows; nil: none runs, and a Workflow
 	// is an error.
@@ -63,6 +63,9 @@ func New(in Inputs) (*Simulation, error) {
 		s.now = Ticks()
 	}
 	s.cluster = NewCluster(append(customKinds(in.Objects), in.Kinds...), s.now)
+	if in.Prepared == nil {
+		in.Prepared = NewPrepared()
+	}
 	s.cluster.prepared = in.Prepared
 	s.api = s.cluster
 	for _, o := range in.Objects {
