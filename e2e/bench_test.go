@@ -92,7 +92,9 @@ func TestBench(t *testing.T) {
 			continue
 		}
 		t.Run(one.name, func(t *testing.T) {
-			all = append(all, one.measure(t, one.install(t, connect(t))))
+			c := connect(t)
+			c.await(t, "the children of the one before to be gone", 15*time.Minute, deployments, nsA, func(s seen) bool { return len(s) == 0 })
+			all = append(all, one.measure(t, one.install(t, c)))
 		})
 		if file := os.Getenv("E2E_BENCH_RESULTS"); file != "" { // as they come: a run takes long
 			data, err := json.MarshalIndent(all, "", "  ")
