@@ -319,14 +319,17 @@ func twins(v *visit) Check {
 		}
 		for label, kind := range map[string]string{"eventsource-name": "EventSource", "sensor-name": "Sensor"} {
 			owner := item.Metadata.Labels[label]
-			one, two := first[[2]string{label, owner}], item.Metadata.Name
-			first[[2]string{label, owner}] = two
-			if owner != "" && one != "" {
+			if owner == "" || item.Metadata.Labels["owner-name"] != owner {
+				continue // somebody else's
+			}
+			id, name := [2]string{label, owner}, item.Metadata.Name
+			if one := first[id]; one != "" {
 				return Check{
-					kind + " " + owner, Warning, "has two Deployments, " + one + " and " + two + ": each event is handled twice",
-					"kubectl delete deployment -n " + v.needs.Namespace + " " + two,
+					kind + " " + owner, Warning, "has two Deployments, " + one + " and " + name + ": each event is handled twice",
+					"kubectl delete deployment -n " + v.needs.Namespace + " " + name,
 				}
 			}
+			first[id] = name
 		}
 	}
 	return Check{}

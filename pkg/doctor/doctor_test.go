@@ -107,6 +107,10 @@ func TestExamine(t *testing.T) {
 				owned("ours", "page-a", "sensor-name"), owned("ours", "page-b", "eventsource-name"), owned("theirs", "page-c", "eventsource-name"), owned("ours", "page-d", "eventsource-name"))), false,
 			"EventSource page: has two Deployments, page-b and page-d: each event is handled twice",
 		},
+		{
+			"others' Deployments with such a label", good().with("deployments", items(good()[2][1][len(`{"items":[`):len(good()[2][1])-2],
+				strings.Replace(owned("ours", "a", "sensor-name"), "owner-name", "app", 1), strings.Replace(owned("ours", "b", "sensor-name"), "owner-name", "app", 1))), false, "",
+		},
 		{"no rights", good().with("apply", "!Warning: x\nError from server (Forbidden): no\nError from server (Forbidden): no\n"), false, "kubectl apply: Error from server (Forbidden): no\nexit status 1"},
 	} {
 		checks := Examine(t.Context(), tt.cluster.ask, Needs{Operator: "page", Namespace: "ours", EventBus: "default", Brings: tt.brings})
