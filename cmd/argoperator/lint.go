@@ -77,11 +77,11 @@ func runLint(s streams, flags lintFlags) error {
 		}
 	}
 	if len(definitions) > 0 {
-		result, err := argoperator.Generate(definitions, argoperator.Options{})
+		found, err := argoperator.Each(definitions, argoperator.Options{}, func(argoperator.Operator) error { return nil })
 		if err != nil {
 			return err
 		}
-		findings = append(findings, result.Findings...)
+		findings = append(findings, found...)
 	}
 	more, err := lint.Manifests(manifests, config)
 	if err != nil {

@@ -268,7 +268,11 @@ func (r *suiteReader) suites(chosen func(string) bool) ([]testsuite.Suite, []arg
 		}
 		sources = append(sources, g.sources...)
 		r.findings = append(r.findings, result.Findings...)
-		suites = append(suites, testsuite.Suite{Operators: result.Operators, Tests: g.tests})
+		suite := testsuite.Suite{Tests: g.tests}
+		for _, o := range result.Operators { // without what only printing them needs, as there may be many
+			suite.Operators = append(suite.Operators, argoperator.Operator{Name: o.Name, Objects: o.Objects})
+		}
+		suites = append(suites, suite)
 	}
 	switch {
 	case left > 0 || r.findings.HasErrors():

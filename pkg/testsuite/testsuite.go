@@ -40,6 +40,9 @@ type Options struct {
 	Now func() time.Time
 	// Told hears of each test as soon as it and all before it are done; nil: nobody.
 	Told func(Result)
+	// Trace keeps the trace of every step in what Run returns, about a megabyte for
+	// each test. Told hears it all the same.
+	Trace bool
 }
 
 // State is what became of a test or a step.
@@ -72,7 +75,7 @@ type Step struct {
 	Name     string
 	State    State
 	Findings diag.List
-	Trace    simulate.Trace
+	Trace    simulate.Trace // for Told, and with Options.Trace
 	Duration time.Duration
 }
 
@@ -144,6 +147,7 @@ func Run(ctx context.Context, suites []Suite, o Options) ([]Result, error) {
 	go func() {
 		defer group.Done()
 		for i, j := range all {
+			all[i] = job{} // what tests share goes with the last of them
 			free <- struct{}{}
 			group.Add(1)
 			go func() {
@@ -171,10 +175,15 @@ func gather(done []chan outcome, o Options, cancel func()) ([]Result, error) {
 			cancel()
 			return out, got.err
 		}
-		out = append(out, got.result)
 		if o.Told != nil {
 			o.Told(got.result)
 		}
+		if !o.Trace {
+			for i := range got.result.Steps {
+				got.result.Steps[i].Trace = nil
+			}
+		}
+		out = append(out, got.result)
 	}
 	return out, nil
 }
