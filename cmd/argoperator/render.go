@@ -112,10 +112,10 @@ func render(s streams, from *sourceFlags, flags renderFlags, name string) error 
 	if err != nil {
 		return err
 	}
-	if len(rendering.Trace) == 0 {
+	if rendering.Events == 0 {
 		fmt.Fprintf(s.err, "argoperator: no EventSource saw anything: nothing changed, or not in a namespace that is watched\n")
 	}
-	for _, failure := range rendering.Trace.Failures() {
+	for _, failure := range rendering.Failures {
 		fmt.Fprintf(s.err, "argoperator: failed: %s\n", failure)
 	}
 	return show(s, flags, rendering)
@@ -177,7 +177,7 @@ func happenings(flags renderFlags, result argoperator.Result, resources []argope
 // happen runs the simulation.
 func happen(s streams, flags renderFlags, result argoperator.Result, happenings []simulate.Happening) (simulate.Rendering, error) {
 	defer keepStdout(s)()
-	return simulate.Render(context.Background(), simulate.Inputs{Objects: result.Objects(), Runner: runnerOf(flags.runner)}, happenings)
+	return simulate.Render(context.Background(), simulate.Inputs{Objects: result.Objects(), Runner: runnerOf(flags.runner), Untraced: !flags.trace}, happenings)
 }
 
 // keepStdout keeps the standard output for the result: Argo's code prints of

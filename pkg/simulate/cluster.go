@@ -40,7 +40,10 @@ type Cluster struct {
 	mu      sync.Mutex
 	kinds   *kinds
 	objects map[key]object
-	order   []key // in which they were written first
+	order   []key       // in which they were written first
+	born    map[key]int // when they were, counted
+	births  int
+	owners  *owners
 	changes []Change
 	version int
 	made    int // objects made so far, for uids and generated names
@@ -59,6 +62,8 @@ func NewCluster(custom []Kind, now func() time.Time) *Cluster {
 	return &Cluster{
 		kinds:   &kinds{list: append(builtinKinds(), custom...)},
 		objects: map[key]object{},
+		born:    map[key]int{},
+		owners:  newOwners(),
 		uid:     counted,
 		given:   map[key]identity{},
 		now:     now,
@@ -121,10 +126,13 @@ func (c *Cluster) write(k key, o object) object {
 	old := c.objects[k]
 	if old == nil {
 		c.order = append(c.order, k)
+		c.births++
+		c.born[k] = c.births
 	}
 	c.version++
 	o.SetResourceVersion(fmt.Sprint(c.version))
 	c.objects[k] = o
+	c.owners.note(k, old, o)
 	c.changes = append(c.changes, Change{Resource: k.GroupResource, Old: old, New: o})
 	return o
 }
@@ -135,9 +143,23 @@ func (c *Cluster) remove(k key, last object) {
 	c.version++
 	last = last.DeepCopy()
 	last.SetResourceVersion(fmt.Sprint(c.version))
+	c.owners.note(k, c.objects[k], nil)
+	at, _ := slices.BinarySearchFunc(c.order, c.born[k], func(other key, born int) int { return cmp.Compare(c.born[other], born) })
+	c.order = slices.Delete(c.order, at, at+1)
+	delete(c.born, k)
 	delete(c.objects, k)
-	c.order = slices.DeleteFunc(c.order, func(other key) bool { return other == k })
 	c.changes = append(c.changes, Change{Resource: k.GroupResource, Old: last})
+}
+
+// since are the objects that were written first after so many others had been.
+func (c *Cluster) since(births int) []key {
+	at, _ := slices.BinarySearchFunc(c.order, births+1, func(k key, born int) int { return cmp.Compare(c.born[k], born) })
+	return c.order[at:]
+}
+
+// sorted are keys in the order in which the objects were written first.
+func (c *Cluster) sorted(keys map[key]struct{}) []key {
+	return slices.SortedFunc(maps.Keys(keys), func(a, b key) int { return cmp.Compare(c.born[a], c.born[b]) })
 }
 
 func (c *Cluster) find(k key) (object, error) {

@@ -207,7 +207,8 @@ func at(value any, path string) any {
 	return value
 }
 
-// TestCollect: what has lost all its owners goes, with what it owns.
+// TestCollect: what has lost all its owners goes, with what it owns; so does what
+// names one that was never there.
 func TestCollect(t *testing.T) {
 	owned := func(name string, uids ...string) string {
 		o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name}}}
@@ -231,7 +232,7 @@ func TestCollect(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := NewCluster(nil, Ticks())
-			for _, body := range []string{owned("a"), owned("b", uid+"1"), owned("c"), owned("d", uid+"2"), owned("e", uid+"1", uid+"3")} {
+			for _, body := range []string{owned("a"), owned("b", uid+"1"), owned("c"), owned("d", uid+"2"), owned("e", uid+"1", uid+"3"), owned("f", uid+"9")} {
 				if code, answer := ask(t, c, http.MethodPost, configMaps, "application/json", body); code != 201 {
 					t.Fatal(answer)
 				}

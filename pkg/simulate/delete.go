@@ -56,12 +56,9 @@ func (c *Cluster) end(k key, old object, options metav1.DeleteOptions) object {
 
 // orphan lets the children of an object stay without it.
 func (c *Cluster) orphan(owner types.UID) {
-	for _, k := range slices.Clone(c.order) {
-		all := c.objects[k].GetOwnerReferences()
-		left := slices.DeleteFunc(slices.Clone(all), func(r metav1.OwnerReference) bool { return r.UID == owner })
-		if len(left) < len(all) {
-			c.disown(k, left)
-		}
+	for _, k := range c.sorted(c.owners.of[owner]) {
+		left := slices.DeleteFunc(c.objects[k].GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == owner })
+		c.disown(k, left)
 	}
 }
 
@@ -77,15 +74,14 @@ func (c *Cluster) disown(k key, left []metav1.OwnerReference) {
 func (c *Cluster) collect() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	alive := map[types.UID]bool{}
-	for _, o := range c.objects {
-		alive[o.GetUID()] = true
-	}
 	deleted := 0
-	for _, k := range slices.Clone(c.order) {
+	for _, k := range c.sorted(c.owners.takeLoose()) {
 		o := c.objects[k]
+		if o == nil { // it went by itself
+			continue
+		}
 		all := o.GetOwnerReferences()
-		left := slices.DeleteFunc(slices.Clone(all), func(r metav1.OwnerReference) bool { return !alive[r.UID] })
+		left := slices.DeleteFunc(slices.Clone(all), func(r metav1.OwnerReference) bool { return !c.owners.alive[r.UID] })
 		switch {
 		case len(left) == len(all) || o.GetDeletionTimestamp() != nil:
 		case len(left) > 0:

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 const (
@@ -152,6 +154,43 @@ func TestSame(t *testing.T) {
 	}
 	if strings.Contains(traces[0]+objects[0], "Bearer") {
 		t.Error("the trace shows what callers prove who they are with")
+	}
+}
+
+// TestUntraced: what comes of many happenings is the same without a trace of them.
+func TestUntraced(t *testing.T) {
+	named := func(name, namespace string) map[string]any {
+		return map[string]any{
+			"apiVersion": "cache.example.com/v1alpha1", "kind": "Memcached",
+			"metadata": map[string]any{"name": name, "namespace": namespace}, "spec": map[string]any{"size": int64(2)},
+		}
+	}
+	happenings := []Happening{
+		{Event: Added, Object: named("one", "a")},
+		{Event: Added, Object: named("two", "a")},
+		{Event: Deleted, Object: named("one", "a")},
+		{Event: Added, Object: named("one", "b")},
+		{Event: Added, Object: named("one", "a")}, // once more
+	}
+	in := Inputs{Objects: operator(t, "direct.yaml")}
+	traced, err := Render(context.Background(), in, happenings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Untraced = true
+	brief, err := Render(context.Background(), in, happenings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if brief.Trace != nil || len(traced.Trace) == 0 {
+		t.Errorf("%d steps are traced, %d where they should be", len(brief.Trace), len(traced.Trace))
+	}
+	traced.Trace = nil
+	if diff := cmp.Diff(traced, brief); diff != "" {
+		t.Errorf("without a trace (-with one +without):\n%s", diff)
+	}
+	if traced.Events == 0 || len(traced.Objects) != 3 { // the children; nothing was written to their owners
+		t.Errorf("%d events, %d objects %v", traced.Events, len(traced.Objects), traced.Objects)
 	}
 }
 

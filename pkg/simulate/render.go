@@ -29,8 +29,11 @@ type Rendering struct {
 	// the API server makes: of each custom resource its children in the order in
 	// which they were written first, then itself.
 	Objects []map[string]any
-	// Trace of the happenings themselves, not of what led up to them.
-	Trace Trace
+	// Events that EventSources published of the happenings themselves, not of what
+	// led up to them; Failures and Trace are of what came of these.
+	Events   int
+	Failures []string // a line each
+	Trace    Trace    // nil with Inputs.Untraced
 }
 
 // Render lets one thing after another happen to an operator.
@@ -40,28 +43,39 @@ func Render(ctx context.Context, in Inputs, happenings []Happening) (Rendering, 
 		return Rendering{}, err
 	}
 	var out Rendering
-	var owners []key
-	shown := map[key]int{} // by which custom resource an object came to be
+	var all []key               // the custom resources
+	isOne := map[key]bool{}     // of them
+	children := map[int][]key{} // by the happening in which they came to be
+	shown := map[key]int{}
 	for i, h := range happenings {
+		births := s.cluster.births
 		trace, err := s.happen(ctx, h)
 		if err != nil {
 			return Rendering{}, err
 		}
-		out.Trace = append(out.Trace, trace...)
-		owner := s.key(s.placed(h.Object))
-		owners = append(owners, owner)
-		for _, k := range s.cluster.order {
-			if _, known := shown[k]; !known && k != owner {
+		out.Events += trace.events()
+		out.Failures = append(out.Failures, trace.Failures()...)
+		if in.Untraced {
+			s.trace = nil
+		} else {
+			out.Trace = append(out.Trace, trace...)
+		}
+		one := s.key(s.placed(h.Object))
+		all = append(all, one)
+		isOne[one] = true
+		for _, k := range s.cluster.since(births) {
+			if _, known := shown[k]; !known && k != one {
 				shown[k] = i
 			}
 		}
 	}
-	for i, owner := range owners {
-		children := slices.DeleteFunc(slices.Clone(s.cluster.order), func(k key) bool {
-			made, known := shown[k]
-			return !known || made != i || slices.Contains(owners, k)
-		})
-		for _, k := range append(children, owner) {
+	for _, k := range s.cluster.order {
+		if i, known := shown[k]; known && !isOne[k] {
+			children[i] = append(children[i], k)
+		}
+	}
+	for i, one := range all {
+		for _, k := range append(children[i], one) {
 			out.Objects = append(out.Objects, s.rendered(k)...)
 		}
 	}

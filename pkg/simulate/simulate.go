@@ -32,6 +32,9 @@ type Inputs struct {
 	Runner Runner
 	// Now is the cluster's clock; nil: Ticks.
 	Now func() time.Time
+	// Untraced lets Render keep no trace: of many custom resources it is most of
+	// what is in memory.
+	Untraced bool
 }
 
 // Simulation is a cluster in memory and an operator that works on it.

@@ -9,6 +9,17 @@ import (
 // Trace is what happened, in order.
 type Trace []Step
 
+// events are how many there are in it.
+func (t Trace) events() int {
+	n := 0
+	for _, step := range t {
+		if step.Event != nil {
+			n++
+		}
+	}
+	return n
+}
+
 // Failures of what happened, in a line each: what a person should know who reads
 // the outcome only.
 func (t Trace) Failures() []string {
