@@ -59,11 +59,14 @@ func TestPublished(t *testing.T) {
 
 func (w *world) published() bool { return w.subject.engine == "tutorial" }
 
+// namespaceOf is where a Memcached of the tutorial is, alone.
+func (*world) namespaceOf(name string) string { return "e2e-" + name }
+
 // publish makes a Memcached of the tutorial, in a namespace of its own.
 func (w *world) publish(t *testing.T, name string, size int64) *unstructured.Unstructured {
 	t.Helper()
-	w.cluster.namespace(t, "e2e-"+name, "")
-	made, err := w.cluster.objects.Resource(memcacheds).Namespace("e2e-"+name).Create(t.Context(), &unstructured.Unstructured{Object: map[string]any{
+	w.cluster.namespace(t, w.namespaceOf(name), "")
+	made, err := w.cluster.objects.Resource(memcacheds).Namespace(w.namespaceOf(name)).Create(t.Context(), &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "cache.example.com/v1alpha1", "kind": "Memcached", "metadata": map[string]any{"name": name}, "spec": map[string]any{"size": size},
 	}}, metav1.CreateOptions{})
 	if err != nil {

@@ -451,18 +451,25 @@ func childForeign(t *testing.T, w *world) {
 	if err := utiljson.Unmarshal(bytes.ReplaceAll(data, []byte("probe"), []byte("foreign")), &spec); err != nil {
 		t.Fatal(err)
 	}
+	name, namespace := child.GetName(), w.subject.namespace
+	if w.published() { // every child has this name
+		namespace = w.namespaceOf("foreign")
+		w.cluster.namespace(t, namespace, "")
+	} else {
+		name = replaceOnce(t, name, "probe", "foreign")
+	}
 	foreign := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apps/v1", "kind": "Deployment",
-		"metadata": map[string]any{"name": replaceOnce(t, child.GetName(), "probe", "foreign"), "namespace": w.subject.namespace},
+		"metadata": map[string]any{"name": name, "namespace": namespace},
 		"spec":     spec,
 	}}
-	client := w.cluster.objects.Resource(deployments).Namespace(w.subject.namespace)
+	client := w.cluster.objects.Resource(deployments).Namespace(namespace)
 	foreign, err = client.Create(t.Context(), foreign, metav1.CreateOptions{FieldManager: "somebody"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_, _ = try(nil, "kubectl", "delete", "deployment", "-n", w.subject.namespace, foreign.GetName(), "--ignore-not-found")
+		_, _ = try(nil, "kubectl", "delete", "deployment", "-n", namespace, foreign.GetName(), "--ignore-not-found")
 	})
 	cr := w.make(t, "foreign", 1)
 	message := w.refused(t, cr)
