@@ -251,6 +251,20 @@ func within(dir, parent string) (string, error) {
 	return filepath.ToSlash(whole), nil
 }
 
+// maxHeldSuites is how many suites keep their operators from when they were
+// checked; further ones have them made once more, so that memory does not grow
+// with their number.
+const maxHeldSuites = 16
+
+// operators generates the operators of a group that was found to be right.
+func (g *group) operators() ([]argoperator.Operator, error) {
+	result, err := argoperator.Generate(g.sources, argoperator.Options{})
+	if err == nil && result.Findings.HasErrors() {
+		err = fmt.Errorf("%s was changed while its tests waited", g.name)
+	}
+	return result.Operators, err
+}
+
 // suites generates the operators of the groups whose tests were chosen.
 func (r *suiteReader) suites(chosen func(string) bool) ([]testsuite.Suite, []argoperator.Source, diag.List, error) {
 	var suites []testsuite.Suite
@@ -268,9 +282,12 @@ func (r *suiteReader) suites(chosen func(string) bool) ([]testsuite.Suite, []arg
 		}
 		sources = append(sources, g.sources...)
 		r.findings = append(r.findings, result.Findings...)
-		suite := testsuite.Suite{Tests: g.tests}
-		for _, o := range result.Operators { // without what only printing them needs, as there may be many
-			suite.Operators = append(suite.Operators, argoperator.Operator{Name: o.Name, Objects: o.Objects})
+		suite := testsuite.Suite{Operators: result.Operators, Tests: g.tests}
+		if !result.Findings.HasErrors() {
+			r.findings = append(r.findings, testsuite.Check([]testsuite.Suite{suite})...)
+		}
+		if len(suites) >= maxHeldSuites {
+			suite.Operators, suite.Make = nil, g.operators
 		}
 		suites = append(suites, suite)
 	}

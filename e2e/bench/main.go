@@ -12,6 +12,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -162,11 +163,7 @@ func compare(p programs, definition string, n int) ([]figure, error) {
 		return nil, err
 	}
 	for file, from := range map[string]string{"all.yaml": at("definitions"), "one.yaml": definition} {
-		stream, err := exec.Command(p.argoperator, "generate", "-f", from).Output() //nolint:gosec // it is told which
-		if err != nil {
-			return nil, fmt.Errorf("generate: %w", err)
-		}
-		if err := os.WriteFile(at(file), stream, 0o600); err != nil {
+		if err := into(at(file), p.argoperator, "generate", "-f", from); err != nil {
 			return nil, err
 		}
 	}
@@ -214,6 +211,22 @@ func rendering(p programs, definition string, n int) ([]figure, error) {
 
 // maxKustomize is as many operators as kustomize builds in minutes.
 const maxKustomize = 100
+
+// into runs a command whose output goes to a file. What this process has in memory
+// counts for those that it starts: until they run, they are it.
+func into(file string, args ...string) (err error) {
+	out, err := os.Create(file) //nolint:gosec // it is told which
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	cmd := exec.Command(args[0], args[1:]...) //nolint:gosec // it is told which
+	cmd.Stdout, cmd.Stderr = out, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w", strings.Join(args, " "), err)
+	}
+	return nil
+}
 
 // copies of a definition, each with a name, a group and a kind of its own.
 func copies(definition, dir string, n int) error {

@@ -13,7 +13,7 @@ import (
 )
 
 // Check says what is wrong with tests that can be known before they run: beside
-// the operators that they are for.
+// the operators that they are for, which must be there.
 func Check(suites []Suite) diag.List {
 	var findings diag.List
 	for _, suite := range suites {
@@ -49,7 +49,7 @@ func checkOperator(suite Suite, t *definition.Test) diag.List {
 		findings.Add(t.Position("spec", "operator"), diag.BadValue, fmt.Sprintf("no operator here is called %s", name), "there is "+strings.Join(names, ", "))
 		return findings
 	}
-	watched := simulate.Watched(objects(suite, t.Spec.Operator))
+	watched := simulate.Watched(objects(suite.Operators, t.Spec.Operator))
 	if what, ok := watched.Holds(t.Resource); !ok {
 		findings.Add(t.Position("spec", "resource"), diag.WrongKind,
 			fmt.Sprintf("the custom resource is %s, which the operator does not look at", what), "it looks at "+watched.String())

@@ -30,7 +30,11 @@ type play struct {
 
 // newPlay makes the cluster as it is before the first step.
 func newPlay(ctx context.Context, j job, o Options) (*play, diag.List, error) {
-	s, err := simulate.New(simulate.Inputs{Objects: j.objects, Runner: o.Runner, Prepared: j.prepared})
+	operators, err := j.operators()
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := simulate.New(simulate.Inputs{Objects: objects(operators, j.test.Spec.Operator), Runner: o.Runner, Prepared: j.prepared})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -25,7 +25,10 @@ import (
 // Suite is tests of operators that live in one cluster.
 type Suite struct {
 	Operators []argoperator.Operator
-	Tests     []*definition.Test
+	// Make makes the operators when the first test starts that needs them; nil: they
+	// are in Operators. Of many suites only those at work are in memory then.
+	Make  func() ([]argoperator.Operator, error)
+	Tests []*definition.Test
 }
 
 // Options of Run. The zero value runs one test after the other, and no program.
@@ -98,31 +101,36 @@ func (r Result) Findings() diag.List {
 
 // job is a test with what it runs on.
 type job struct {
-	test     *definition.Test
-	objects  []manifest.Object
-	prepared *simulate.Prepared
+	test      *definition.Test
+	operators func() ([]argoperator.Operator, error)
+	prepared  *simulate.Prepared
 }
 
-// jobs of suites. Tests of the same operators share what they have prepared.
+// jobs of suites. Tests of the same operators share them, and what they have
+// prepared.
 func jobs(suites []Suite) []job {
 	var out []job
 	for _, suite := range suites {
+		operators := func() ([]argoperator.Operator, error) { return suite.Operators, nil }
+		if suite.Make != nil {
+			operators = sync.OnceValues(suite.Make)
+		}
 		prepared := map[string]*simulate.Prepared{}
 		for _, t := range suite.Tests {
 			name := t.Spec.Operator
 			if prepared[name] == nil {
 				prepared[name] = simulate.NewPrepared()
 			}
-			out = append(out, job{test: t, objects: objects(suite, name), prepared: prepared[name]})
+			out = append(out, job{test: t, operators: operators, prepared: prepared[name]})
 		}
 	}
 	return out
 }
 
 // objects of an operator; without a name those of all.
-func objects(suite Suite, operator string) []manifest.Object {
+func objects(operators []argoperator.Operator, operator string) []manifest.Object {
 	var out []manifest.Object
-	for _, o := range suite.Operators {
+	for _, o := range operators {
 		if operator == "" || o.Name == operator {
 			out = append(out, o.Objects...)
 		}
