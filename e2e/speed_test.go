@@ -17,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
 )
 
 // TestDirectSpeed measures the direct engine alone. The figures are printed; what
@@ -75,7 +77,13 @@ func (c *cluster) arrivals(t *testing.T, gvr schema.GroupVersionResource, namesp
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := c.objects.Resource(gvr).Namespace(namespace).Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.GetResourceVersion()})
+	ctx := t.Context()
+	// an API server that is busy ends a watch that is slow
+	w, err := watchtools.NewRetryWatcherWithContext(ctx, list.GetResourceVersion(), &cache.ListWatch{
+		WatchFunc: func(options metav1.ListOptions) (watch.Interface, error) {
+			return c.objects.Resource(gvr).Namespace(namespace).Watch(ctx, options)
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
