@@ -36,14 +36,14 @@ type contender struct {
 func contenders() []contender {
 	list := []contender{
 		{"direct/memcached", installs("memcached"), 50, []int{10, 100, 1000, 5000}, true, false},
-		{"controller-runtime (as scaffolded)", reference("-workers=1"), 50, []int{10, 100, 1000}, true, false},
-		{"controller-runtime (without limits)", reference("-workers=8", "-qps=-1"), 50, []int{10, 100, 1000, 5000}, true, false},
+		{"controller-runtime (as scaffolded)", reference("-workers=1"), 50, []int{10, 100, 1000, 5000}, true, false},
+		{"controller-runtime (8 workers)", reference("-workers=8"), 50, []int{10, 100, 1000}, true, false},
 		{"workflow/memcached-logic", installs("memcached-logic"), 20, []int{10, 50}, true, false},
-		{"steps/memcached-tutorial", installs("memcached-tutorial"), 5, []int{5}, true, false},
 	}
 	if dir := os.Getenv("E2E_TUTORIAL"); dir != "" {
 		list = append(list, contender{"the tutorial (as published)", publishes(dir), 5, nil, false, true})
 	}
+	list = append(list, contender{"steps/memcached-tutorial", installs("memcached-tutorial"), 5, []int{5}, true, false})
 	for _, file := range strings.Fields(os.Getenv("E2E_BENCH_AGAINST")) {
 		list = append(list, contender{filepath.Base(file), func(t *testing.T, c *cluster) *operator { return c.installAsIs(t, file) }, 50, []int{10, 100, 1000}, false, false})
 	}
@@ -93,6 +93,9 @@ func TestBench(t *testing.T) {
 		}
 		t.Run(one.name, func(t *testing.T) {
 			c := connect(t)
+			// Where thousands go with their kind, the garbage collector may find the kind
+			// gone before it has come to all children, and leaves the rest alone.
+			run(t, nil, "kubectl", "delete", "deployments", "-n", nsA, "--all", "--wait=false")
 			c.await(t, "the children of the one before to be gone", 15*time.Minute, deployments, nsA, func(s seen) bool { return len(s) == 0 })
 			all = append(all, one.measure(t, one.install(t, c)))
 		})

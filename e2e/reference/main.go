@@ -32,21 +32,19 @@ var memcached = schema.GroupVersionKind{Group: "cache.example.com", Version: "v1
 
 func main() {
 	workers := flag.Int("workers", 1, "custom resources that are reconciled at a time; 1 is controller-runtime's default")
-	qps := flag.Float64("qps", 0, "requests a second to the API server; 0 is controller-runtime's default of 20, -1 is without limit")
 	flag.Parse()
-	if err := serve(*workers, float32(*qps)); err != nil {
+	if err := serve(*workers); err != nil {
 		fmt.Fprintln(os.Stderr, "reference:", err)
 		os.Exit(1)
 	}
 }
 
-func serve(workers int, qps float32) error {
+func serve(workers int) error {
 	ctrl.SetLogger(zap.New())
-	config, err := ctrl.GetConfig()
+	config, err := ctrl.GetConfig() // without a limit of requests, by default
 	if err != nil {
 		return err
 	}
-	config.QPS = qps
 	manager, err := ctrl.NewManager(config, ctrl.Options{Metrics: server.Options{BindAddress: "0"}, Scheme: scheme.Scheme})
 	if err != nil {
 		return err
