@@ -71,7 +71,7 @@ const operatorsRunIntro = `## The operators
 ` + "`make bench-cluster`" + ` measures operators for the same custom resource one after the other on one cluster. A custom resource asks for
 a Deployment without replicas: what is measured is the operator, not the kubelet. The operator in Go is
 [e2e/reference](../e2e/reference), a process beside the cluster that needs no pod; "as scaffolded" is with the defaults of
-controller-runtime (one worker, 20 requests a second). Times are milliseconds. The latency is from the request that creates the
+controller-runtime (one worker, no limit of requests). Times are milliseconds. The latency is from the request that creates the
 custom resource to the watch event of its child.
 
 `
