@@ -148,7 +148,9 @@ func (one contender) latencies(t *testing.T, o *operator, prefix string, n int) 
 				t.Fatal(err)
 			}
 		}
-		arrived := o.cluster.arrivals(t, deployments, where, nil)
+		arrived := o.cluster.arrivals(t, deployments, where, func(d *unstructured.Unstructured) bool {
+			return one.apart || d.GetName() == cr.GetName() || ownedByName(d, cr.GetName()) // others still change their status
+		})
 		start := time.Now()
 		o.make(t, cr)
 		took = append(took, arrived.first(t, 5*time.Minute).Sub(start))
@@ -329,6 +331,10 @@ func (c *cluster) drop(t *testing.T, name string) {
 	if err := c.kube.CoreV1().Namespaces().Delete(context.Background(), name, metav1.DeleteOptions{}); err != nil {
 		t.Error(err)
 	}
+}
+
+func ownedByName(o *unstructured.Unstructured, name string) bool {
+	return slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.Name == name })
 }
 
 // first waits for the first object.

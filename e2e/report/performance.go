@@ -166,6 +166,14 @@ func latencyTable(b *strings.Builder, list []raced) {
 	b.WriteString("\n")
 }
 
+// tenth is a figure, or a dash for one that was not measured.
+func tenth(x float64) string {
+	if x == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f", x)
+}
+
 func burstTable(b *strings.Builder, list []raced) {
 	b.WriteString("### Many at once\n\nAll made by ten clients. What is spent is for each custom resource, until all are ready: CPU in milliseconds, of the operator's own\npods or process and of the parts of the cluster; requests to the API server; pods of Workflows. The kubelet counts the CPU of pods\nabout every ten seconds: of bursts that are shorter it may not say (–). The last column is the median latency of ten more when\nall these are there.\n\n" +
 		"| operator | existing | new | made after | children after | all ready after | children a second | CPU | of the cluster | memory, MiB | requests | pods | one more |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
@@ -176,12 +184,8 @@ func burstTable(b *strings.Builder, list []raced) {
 				parts = append(parts, fmt.Sprintf("%s %.1f", name, cpu))
 			}
 			slices.Sort(parts)
-			spent := "–"
-			if x.CPU > 0 {
-				spent = fmt.Sprintf("%.1f", x.CPU)
-			}
-			fmt.Fprintf(b, "| %s | %d | %d | %.0f | %.0f | %.0f | %.0f | %s | %s | %.0f | %.1f | %.2g | %.1f |\n", r.Operator, x.Existing, x.Count,
-				x.Made, x.Children, x.Ready, float64(x.Count)/x.Children*1000, spent, strings.Join(parts, ", "), x.Memory, x.Calls, x.Pods, x.After)
+			fmt.Fprintf(b, "| %s | %d | %d | %.0f | %.0f | %.0f | %.0f | %s | %s | %.0f | %.1f | %.2g | %s |\n", r.Operator, x.Existing, x.Count,
+				x.Made, x.Children, x.Ready, float64(x.Count)/x.Children*1000, tenth(x.CPU), strings.Join(parts, ", "), x.Memory, x.Calls, x.Pods, tenth(x.After))
 		}
 	}
 	b.WriteString("\n")
