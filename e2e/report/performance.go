@@ -68,8 +68,8 @@ without the garbage collector, start included.
 
 const operatorsRunIntro = `## The operators
 
-` + "`make bench-cluster`" + ` measures operators for the same custom resource one after the other on one cluster. A custom resource asks for
-a Deployment without replicas: what is measured is the operator, not the kubelet. The operator in Go is
+` + "`make bench-cluster`" + ` measures operators for the same custom resource one after the other on one cluster. A custom resource asks
+for a Deployment without replicas: what is measured is the operator, not the kubelet. The operator in Go is
 [e2e/reference](../e2e/reference), a process beside the cluster that needs no pod; "as scaffolded" is with the defaults of
 controller-runtime (one worker, no limit of requests). Times are milliseconds. The latency is from the request that creates the
 custom resource to the watch event of its child.
@@ -175,7 +175,7 @@ func tenth(x float64) string {
 }
 
 func burstTable(b *strings.Builder, list []raced) {
-	b.WriteString("### Many at once\n\nAll made by ten clients. What is spent is for each custom resource, until all are ready: CPU in milliseconds, of the operator's own\npods or process and of the parts of the cluster; requests to the API server; pods of Workflows. The kubelet counts the CPU of pods\nabout every ten seconds: of bursts that are shorter it may not say (–). The last column is the median latency of ten more when\nall these are there.\n\n" +
+	b.WriteString("### Many at once\n\nAll made by ten clients. What is spent is for each custom resource, until all are ready: CPU in milliseconds, of the operator's own\npods or process and of the parts of the cluster; requests to the API server; pods of Workflows. The kubelet counts the CPU of pods\nabout every ten seconds: of bursts that are shorter it may not say. The last column is the median latency of ten more when all\nthese are there. A dash is what was not measured.\n\n" +
 		"| operator | existing | new | made after | children after | all ready after | children a second | CPU | of the cluster | memory, MiB | requests | pods | one more |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, r := range list {
 		for _, x := range r.Bursts {
