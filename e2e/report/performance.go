@@ -175,7 +175,7 @@ func tenth(x float64) string {
 }
 
 func burstTable(b *strings.Builder, list []raced) {
-	b.WriteString("### Many at once\n\nAll made by ten clients. What is spent is for each custom resource, until all are ready: CPU in milliseconds, of the operator's\nown pods or process and of the parts of the cluster; requests to the API server; pods of Workflows. The kubelet counts the CPU of pods\nabout every ten seconds: of bursts that are shorter it may not say. The last column is the median latency of ten more when all\nthese are there. A dash is what was not measured.\n\n" +
+	b.WriteString("### Many at once\n\nAll made by ten clients. What is spent is for each custom resource, until all are ready: CPU in milliseconds, of the\noperator's own pods or process and of the parts of the cluster; requests to the API server; pods of Workflows. The kubelet\ncounts the CPU of pods about every ten seconds: of bursts that are shorter it may not say. The last column is the median\nlatency of ten more when all these are there. A dash is what was not measured.\n\n" +
 		"| operator | existing | new | made after | children after | all ready after | children a second | CPU | of the cluster | memory, MiB | requests | pods | one more |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, r := range list {
 		for _, x := range r.Bursts {
