@@ -10,7 +10,7 @@ import (
 
 // maxHeld is how much of the output is kept in memory until all of it is known to
 // be right, in bytes; the rest waits in a temporary file.
-const maxHeld = 8 << 20
+const maxHeld = 1 << 20
 
 // spool keeps output back. The zero value is ready; Close removes what it made.
 type spool struct {
