@@ -333,6 +333,7 @@ func (c *cluster) drop(t *testing.T, name string) {
 	}
 }
 
+// ownedByName tells whether an object has an owner of this name.
 func ownedByName(o *unstructured.Unstructured, name string) bool {
 	return slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.Name == name })
 }

@@ -107,7 +107,7 @@ type memory struct{ limit, heap string }
 var (
 	// ofEvents is enough for those under way.
 	ofEvents = memory{"256Mi", "200MiB"}
-	// ofObjects is enough for some 40,000 that are watched: an EventSource holds all
+	// ofObjects is enough for some 35,000 that are watched: an EventSource holds all
 	// of them. Where its heap is too small for them, it does little but collect.
 	ofObjects = memory{"1Gi", "900MiB"}
 )
