@@ -185,6 +185,7 @@ const (
 	logicDir       = "/operator/logic"
 	parametersDir  = "/operator/parameters"
 	workspaceDir   = "/workspace"
+	executorDir    = "/var/run/argo/ctr" // where Argo's executor keeps the exit codes of a pod's containers
 	temporaryDir   = "/tmp"
 	credentialsDir = "/var/run/secrets/kubernetes.io/serviceaccount"
 )
@@ -314,21 +315,37 @@ func containerTemplate(p *plan.Plan) wfv1.Template {
 	return t
 }
 
-// containerSetTemplate is the one pod of the workflow engine; its containers
-// run one after the other and show as steps.
+// containerSetTemplate is the one pod of the workflow engine: the operator's
+// read, the logic, and the operator's apply. They begin together, and each waits
+// for the one before it by files of theirs. As dependencies of each other they
+// would do so by Argo's executor, which looks once a second whether a program
+// has ended, and once a second whether what it waits for has: two seconds and
+// more of which nothing is worked.
 func containerSetTemplate(p *plan.Plan) wfv1.Template {
 	t := podTemplate(p, "reconcile")
 	t.Volumes = append(t.Volumes, logicVolumes(p)...)
 	logic := logicContainer(p, "logic")
-	// without a request there is nothing to do: the custom resource is gone
-	logic.Command = append([]string{"sh", "-c", `test -f "$ARGOPERATOR_REQUEST" || exit 0; exec "$@"`, "logic"}, p.Logic.Command...)
+	logic.Command = append([]string{"sh", "-c", afterRead, "logic"}, p.Logic.Command...)
+	apply := *runtimeContainer(p, "apply", "apply")
+	apply.Env = append(apply.Env, corev1.EnvVar{Name: "ARGOPERATOR_EXECUTOR", Value: executorDir})
 	t.ContainerSet = &wfv1.ContainerSetTemplate{Containers: []wfv1.ContainerNode{
 		{Container: *runtimeContainer(p, "read", "read")},
-		{Container: logic, Dependencies: []string{"read"}},
-		{Container: *runtimeContainer(p, "apply", "apply"), Dependencies: []string{"logic"}},
+		{Container: logic},
+		{Container: apply},
 	}}
 	return t
 }
+
+// afterRead waits until read has ended, runs the logic and leaves its exit code.
+// Without a request there is nothing to do: the custom resource is gone, or
+// read has failed. What a container cannot leave any more, since it was killed,
+// Argo's executor writes into a directory that all containers of a pod have. The
+// executor signals the whole group of processes; the shell outlives a SIGTERM
+// that the logic takes to end well. Some shells' sleep knows whole seconds only.
+const afterRead = `trap 'echo $? > ` + workspaceDir + `/logic.exit' EXIT
+until test -s ` + workspaceDir + `/read.exit || test -s ` + executorDir + `/read/exitcode; do sleep 0.1 2> /dev/null || sleep 1; done
+trap : TERM
+test ! -f "$ARGOPERATOR_REQUEST" || "$@"`
 
 // logicContainer runs the user's program, without the service account's token.
 func logicContainer(p *plan.Plan, name string) corev1.Container {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,7 +21,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-const credentials = "/var/run/secrets/kubernetes.io/serviceaccount"
+const (
+	credentials = "/var/run/secrets/kubernetes.io/serviceaccount"
+	executor    = "/var/run/argo" // what Argo's executor shares with the containers of a pod
+)
 
 // pod runs the containers of a template, with the volumes as directories of
 // this machine and the cluster behind a local address.
@@ -165,7 +169,8 @@ func (p *pod) containers(ctx context.Context) (failure string, err error) {
 			return "", err
 		}
 		if why != "" {
-			failed[c.Name], failure = true, why
+			failed[c.Name] = true
+			failure = cmp.Or(failure, why) // of those that fail because another has, that one says more
 		}
 	}
 	return failure, nil
@@ -193,6 +198,9 @@ func inOrder(containers []wfv1.ContainerNode) []wfv1.ContainerNode {
 // container runs one program to its end.
 func (p *pod) container(ctx context.Context, c corev1.Container) (failure string, err error) {
 	program := Program{Image: c.Image, Dir: c.WorkingDir, Scratch: p.dir, Command: slices.Concat(c.Command, c.Args)}
+	if p.template.ContainerSet != nil {
+		program.Mounts = append(program.Mounts, Mount{Path: executor, Source: filepath.Join(p.dir, "var-run-argo")})
+	}
 	trusted := true
 	for _, m := range c.VolumeMounts {
 		program.Mounts = append(program.Mounts, p.mount(m))
@@ -210,10 +218,29 @@ func (p *pod) container(ctx context.Context, c corev1.Container) (failure string
 	record.Output, record.ExitCode, record.Calls = string(output), code, p.api.take()
 	p.s.steady(record.Calls)
 	p.record.Containers = append(p.record.Containers, record)
+	if err := p.ended(c.Name, code); err != nil {
+		return "", err
+	}
 	if code == 0 {
 		return "", nil
 	}
 	return fmt.Sprintf("%s: Error (exit code %d): %s", cmp.Or(c.Name, "main"), code, strings.TrimSpace(record.Output)), nil
+}
+
+// ended leaves the exit code of a container where Argo's executor does, for
+// those that wait for it.
+func (p *pod) ended(name string, code int) error {
+	if p.template.ContainerSet == nil {
+		return nil
+	}
+	dir := filepath.Join(p.dir, "var-run-argo", "ctr", name)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("container %s: %w", name, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "exitcode"), []byte(strconv.Itoa(code)), 0o644); err != nil {
+		return fmt.Errorf("container %s: %w", name, err)
+	}
+	return nil
 }
 
 func (p *pod) mount(m corev1.VolumeMount) Mount {

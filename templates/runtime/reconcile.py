@@ -224,10 +224,10 @@ def path_of(kind, namespace, name="", subresource=""):
 class Run:
     """What a command works with: the operator's configuration, the API server, the environment, the time."""
 
-    def __init__(self, env, client, now):
+    def __init__(self, env, client, now, sleep=time.sleep):
         with open(env["ARGOPERATOR_CONFIG"], encoding="utf-8") as file:
             self.config = json.load(file)
-        self.env, self.client, self.now = env, client, now
+        self.env, self.client, self.now, self.sleep = env, client, now, sleep
         self.parent = self.config["parent"]
         self.operator = self.config["operator"]
         self.finalizer = self.config.get("finalizer") or ""
@@ -717,6 +717,12 @@ def made(entry, cr, names):
 
 def apply(run):
     """Carries out what is wanted: children, prune, status, finalizer. Without logic there was no `read` before."""
+    if "ARGOPERATOR_EXECUTOR" in run.env:
+        for container in ("read", "logic"):
+            code = ended(run, container)
+            if code:
+                log('dependency "%s" exited with non-zero code: %d' % (container, code))
+                return code
     if run.logic:
         state = read_json(run.file("state.json"))
         cr = None if state["gone"] else still_there(run, state)
@@ -726,6 +732,24 @@ def apply(run):
     if cr is None:
         return 0
     return or_record(run, cr, state["generation"], lambda: carry_out(run, cr, state))
+
+
+def ended(run, container):
+    """The exit code of another container of the pod, as soon as it has ended: it leaves the code in the workspace
+    itself, as Argo's executor looks only once a second. That of one that was killed comes from the executor."""
+    places = (exit_file(run.env, container), os.path.join(run.env["ARGOPERATOR_EXECUTOR"], container, "exitcode"))
+    while True:
+        for place in places:
+            try:
+                with open(place, encoding="utf-8") as file:
+                    return int(file.read())
+            except (FileNotFoundError, ValueError):  # not there, or not written to its end
+                pass
+        run.sleep(0.05)
+
+
+def exit_file(env, container):
+    return os.path.join(env["ARGOPERATOR_WORKSPACE"], container + ".exit")
 
 
 def still_there(run, state):
@@ -1814,14 +1838,17 @@ def main(arguments, env=os.environ, sleep=time.sleep, clock=time.monotonic, now=
     if len(arguments) != 1 or arguments[0] not in COMMANDS:
         log("usage: reconcile.py %s" % "|".join(COMMANDS))
         return 2
-    client = Client(env, sleep, clock)
+    client, code = Client(env, sleep, clock), 1
     try:
-        return COMMANDS[arguments[0]](Run(env, client, now))
+        code = COMMANDS[arguments[0]](Run(env, client, now, sleep))
     except Failed as failure:
         log("failed: %s" % failure)
-        return failure.code
+        code = failure.code
     finally:
         client.close()
+        if arguments[0] == "read":  # the other containers of the pod wait for it
+            write(exit_file(env, "read"), str(code))
+    return code
 
 
 if __name__ == "__main__":

@@ -547,6 +547,68 @@ class PodTemplateTest(Case):
         self.assertIn("template settings: ", self.condition("Ready")["message"])
 
 
+class TogetherTest(Case):
+    """The containers of a pod begin together; each waits for the one before it."""
+
+    def setUp(self):
+        super().setUp()
+        self.env["ARGOPERATOR_EXECUTOR"] = self.path("ctr")
+        self.cr()
+
+    def exit_code(self, container):
+        with open(self.path(container + ".exit"), encoding="utf-8") as file:
+            return file.read()
+
+    def test_read_tells(self):
+        self.assertEqual(self.run_command("read"), 0, self.out)
+        self.assertEqual(self.exit_code("read"), "0")
+
+    def test_read_tells_of_failure(self):
+        for what, fault, code in (("a failure", (403, {"message": "no"}), 1), ("a defect", (200, {"kind": "Memcached"}), 1)):
+            with self.subTest(what):
+                self.cluster.faults = [lambda method, path, fault=fault: fault if path == CR else None]
+                with contextlib.suppress(KeyError):
+                    self.run_command("read")
+                self.assertEqual(self.exit_code("read"), str(code))
+                os.remove(self.path("read.exit"))
+
+    def test_apply_waits(self):
+        self.run_command("read")
+        before, waits = len(self.cluster.log), []
+
+        def sleep(seconds):  # the logic takes its time
+            waits.append(seconds)
+            self.assertEqual(len(self.cluster.log), before, "apply does nothing before the logic has ended")
+            if len(waits) == 2:
+                self.write("logic.exit", "")  # made, and not yet written
+            if len(waits) == 4:
+                self.write("response.json", {"children": [deployment()]})
+                self.write("logic.exit", "0\n")
+            self.assertLess(len(waits), 10, "apply waits on")
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            code = reconcile.main(["apply"], self.env, sleep)
+        self.assertEqual((code, len(waits)), (0, 4), out.getvalue())
+        self.assertIn(DEPLOYMENTS + "/one", self.cluster.objects)
+
+    def test_apply_after_failure(self):
+        for container, place, code in (("read", "read.exit", 2), ("logic", "logic.exit", 3),
+                                       ("logic", "ctr/logic/exitcode", 137)):
+            with self.subTest(place):
+                self.run_command("read")
+                before = len(self.cluster.log)
+                self.write(place, str(code))
+                self.assertEqual(self.run_command("apply"), code, self.out)
+                self.assertIn('dependency "%s" exited with non-zero code: %d' % (container, code), self.out)
+                self.assertEqual(len(self.cluster.log), before)
+                os.remove(self.path(place))
+
+    def test_gone(self):
+        self.cluster.reset()
+        self.assertEqual(self.run_command("read"), 0, self.out)
+        self.write("logic.exit", "0")
+        self.assertEqual(self.run_command("apply"), 0, self.out)
+
+
 class DependsTest(Case):
     def setUp(self):
         super().setUp()

@@ -1,0 +1,136 @@
+package manifest
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestAfterRead runs what waits for read in each shell of this machine, as
+// nobody knows which one an image has.
+func TestAfterRead(t *testing.T) {
+	shells := [][]string{{"sh"}, {"dash"}, {"bash", "--posix"}, {"busybox", "sh"}, {"mksh"}}
+	tests := []struct {
+		name    string
+		request bool
+		read    string // the file by which read has ended
+		logic   []string
+		want    int
+	}{
+		{"logic succeeds", true, "workspace/read.exit", []string{"sh", "-c", "test -s read.exit"}, 0},
+		{"arguments stay as they are", true, "workspace/read.exit", []string{"sh", "-c", `test "$1" = 'a  "$b"'`, "x", `a  "$b"`}, 0},
+		{"logic fails", true, "workspace/read.exit", []string{"sh", "-c", "exit 3"}, 3},
+		{"no such logic", true, "workspace/read.exit", []string{"./no-such-program"}, 127},
+		{"nothing to do", false, "workspace/read.exit", []string{"sh", "-c", "exit 3"}, 0},
+		{"read was killed", false, "ctr/read/exitcode", []string{"sh", "-c", "exit 3"}, 0},
+	}
+	ran := 0
+	for _, shell := range shells {
+		if _, err := exec.LookPath(shell[0]); err != nil {
+			continue
+		}
+		ran++
+		for _, tt := range tests {
+			t.Run(shell[0]+" "+tt.name, func(t *testing.T) {
+				t.Parallel()
+				pod := newPod(t)
+				if tt.request {
+					pod.write("workspace/request.json", "{}")
+				}
+				cmd := pod.start(shell, tt.logic)
+				time.Sleep(20 * time.Millisecond) // most likely it waits by now; nothing depends on it
+				if pod.read("workspace/logic.exit") != "" {
+					t.Error("the logic has ended before read")
+				}
+				pod.write(tt.read, "0")
+				if got := exitCode(t, cmd.Wait()); got != tt.want {
+					t.Errorf("exit code %d, want %d", got, tt.want)
+				}
+				left := strings.TrimSpace(pod.read("workspace/logic.exit"))
+				if want := map[int]string{0: "0", 3: "3", 127: "127"}[tt.want]; left != want {
+					t.Errorf("left %q for apply, want %s", left, want)
+				}
+			})
+		}
+		t.Run(shell[0]+" the logic ends well", func(t *testing.T) {
+			t.Parallel()
+			pod := newPod(t)
+			pod.write("workspace/request.json", "{}")
+			pod.write("workspace/read.exit", "0")
+			cmd := pod.start(shell, []string{"sh", "-c", `trap 'echo done > ended; exit 4' TERM; echo yes > begun; while :; do sleep 0.05; done`})
+			for pod.read("workspace/begun") == "" {
+				time.Sleep(5 * time.Millisecond)
+			}
+			if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM); err != nil { // the group, as Argo's executor does
+				t.Fatal(err)
+			}
+			if got := exitCode(t, cmd.Wait()); got != 4 || pod.read("workspace/ended") == "" {
+				t.Errorf("exit code %d, want that of the logic, 4", got)
+			}
+		})
+	}
+	if ran == 0 {
+		t.Skip("no shell on the PATH")
+	}
+}
+
+// podFiles is what the containers of a pod share.
+type podFiles struct {
+	t   *testing.T
+	dir string
+}
+
+func newPod(t *testing.T) podFiles {
+	p := podFiles{t, t.TempDir()}
+	for _, dir := range []string{"workspace", "ctr/read"} {
+		if err := os.MkdirAll(filepath.Join(p.dir, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p
+}
+
+func (p podFiles) write(name, text string) {
+	if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o644); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p podFiles) read(name string) string {
+	text, err := os.ReadFile(filepath.Join(p.dir, name))
+	if err != nil && !os.IsNotExist(err) {
+		p.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// start begins the container of the logic, in a group of processes of its own.
+func (p podFiles) start(shell, logic []string) *exec.Cmd {
+	script := strings.NewReplacer(workspaceDir, filepath.Join(p.dir, "workspace"), executorDir, filepath.Join(p.dir, "ctr")).Replace(afterRead)
+	cmd := exec.Command(shell[0], append(append(shell[1:len(shell):len(shell)], "-c", script, "logic"), logic...)...)
+	cmd.Dir = filepath.Join(p.dir, "workspace")
+	cmd.Env = append(os.Environ(), "ARGOPERATOR_REQUEST="+filepath.Join(p.dir, "workspace", "request.json"))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }) // it may be gone
+	return cmd
+}
+
+func exitCode(t *testing.T, err error) int {
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		return exit.ExitCode()
+	}
+	t.Fatal(err)
+	return -1
+}
