@@ -92,10 +92,11 @@ olm: build ## ask operator-framework's library whether such an operator can be a
 guarantees: ## make docs/guarantees.md of the results of the last e2e and e2e-guards
 	go run ./e2e/report bin/e2e-results.json
 
-bench: build ## measure the generator beside helm, kustomize and argo lint, in one run; builds them; BENCH='-counts 1,10' for fewer
+bench: ## measure the generator beside helm, kustomize and argo lint, in one run; builds them; BENCH='-counts 1,10' for fewer
 	cd e2e/bench && go vet ./... && go build -o ../../bin/ ./floor ./argolint && go build -o ../../bin/bench .
 	cd e2e/peers && go build -o ../../bin/ helm.sh/helm/v4/cmd/helm && go build -o ../../bin/ sigs.k8s.io/kustomize/kustomize/v5
-	bin/bench -results docs/performance-generator.json $(BENCH)
+	go build -trimpath -ldflags "-X github.com/argoperator/argoperator/cmd/argoperator/internal/release.Version=v0.0.0" -o bin/released ./cmd/argoperator
+	bin/bench -argoperator bin/released -results docs/performance-generator.json $(BENCH)
 	go run ./e2e/report
 
 bench-cluster: build ## measure operators on the cluster, the same in Go beside ours; one with CONTENDERS=direct/memcached

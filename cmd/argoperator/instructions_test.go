@@ -27,7 +27,7 @@ func TestInstructions(t *testing.T) {
 	}
 	dir := t.TempDir()
 	binary := filepath.Join(dir, "argoperator")
-	if out, err := exec.Command("go", "build", "-trimpath", "-o", binary, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-trimpath", "-ldflags", "-X github.com/argoperator/argoperator/cmd/argoperator/internal/release.Version=v1.0.0", "-o", binary, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	root := filepath.Join("..", "..")

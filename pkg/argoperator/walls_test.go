@@ -111,7 +111,8 @@ var rooms = []room{
 		below:  []string{"templates", "pkg/diag", "pkg/definition", "pkg/resource", "pkg/argoperator"},
 		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis", "sigs.k8s.io/yaml", "go.yaml.in/yaml/v3"},
 	},
-	{path: "cmd/argoperator/internal/build"},
+	{path: "cmd/argoperator/internal/release"},
+	{path: "cmd/argoperator/internal/build", below: []string{"cmd/argoperator/internal/release"}},
 	{
 		path:   "cmd/argoperator",
 		below:  []string{"cmd/argoperator/internal/build", "pkg/argoperator", "pkg/diag", "pkg/output", "pkg/explain", "pkg/lint", "pkg/graph", "pkg/diff", "pkg/doctor", "pkg/krm", "pkg/simulate", "pkg/testsuite", "pkg/scaffold", "pkg/apis/v1alpha1"},
