@@ -6,6 +6,7 @@
 package build
 
 import (
+	"os"
 	"runtime/debug"
 
 	"github.com/argoperator/argoperator/cmd/argoperator/internal/release"
@@ -14,7 +15,11 @@ import (
 // Facts are what `version` tells.
 type Facts = release.Facts
 
-func init() { release.Answer(Read) }
+func init() {
+	if release.Answered(Read) {
+		os.Exit(0)
+	}
+}
 
 // Read returns the facts of this program.
 func Read() Facts {

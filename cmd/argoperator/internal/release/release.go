@@ -50,17 +50,18 @@ func (f Facts) String() string {
 }
 
 func init() {
-	if Version != "" {
-		Answer(Known)
+	if Version != "" && Answered(Known) {
+		os.Exit(0)
 	}
 }
 
-// Answer ends the program with the version, where the command line asks for
-// nothing else. What cannot be written is tried again, and told, by main.
-func Answer(facts func() Facts) {
-	if len(os.Args) == 2 && os.Args[1] == "version" {
-		if _, err := fmt.Println(facts()); err == nil {
-			os.Exit(0)
-		}
+// Answered tells the version, where the command line asks for nothing else; then
+// the program has done what it was asked. What cannot be written is tried again,
+// and told, by main.
+func Answered(facts func() Facts) bool {
+	if len(os.Args) != 2 || os.Args[1] != "version" {
+		return false
 	}
+	_, err := fmt.Println(facts())
+	return err == nil
 }
