@@ -113,6 +113,9 @@ func TestBench(t *testing.T) {
 
 func (one contender) measure(t *testing.T, o *operator) figures {
 	t.Helper()
+	if one.apart {
+		one.warm(t, o)
+	}
 	took := one.latencies(t, o, "single", one.singles)
 	out := figures{Operator: one.name, Singles: len(took), Median: millis(took[len(took)/2]), P99: millis(took[len(took)*99/100])}
 	t.Logf("custom resource to child: median %.1f ms, p99 %.1f ms of %d", out.Median, out.P99, out.Singles)
@@ -132,28 +135,52 @@ func (one contender) measure(t *testing.T, o *operator) figures {
 	return out
 }
 
+// warm waits until an operator that loses what happens while it starts hears.
+func (one contender) warm(t *testing.T, o *operator) {
+	t.Helper()
+	for i := range 4 {
+		arrived := one.makeOne(t, o, "warm", i)
+		select {
+		case <-arrived.wake:
+			arrived.stop()
+			return
+		case <-time.After(2 * time.Minute):
+			arrived.stop()
+			t.Logf("no child of the custom resource made after the start, number %d", i+1)
+		}
+	}
+	t.Fatal("the operator hears nothing")
+}
+
+// makeOne makes a custom resource, and looks out for its child.
+func (one contender) makeOne(t *testing.T, o *operator, prefix string, i int) *arrivals {
+	t.Helper()
+	cr, where := memcached(fmt.Sprintf("%s-%d", prefix, i), 0), nsA
+	if one.apart {
+		where = fmt.Sprintf("e2e-bench-%s-%d", prefix, i)
+		cr.SetNamespace(where)
+		o.cluster.namespace(t, where, "")
+		t.Cleanup(func() { o.cluster.drop(t, where) })
+		if err := unstructured.SetNestedField(cr.Object, int64(1), "spec", "size"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	arrived := o.cluster.arrivals(t, deployments, where, func(d *unstructured.Unstructured) bool {
+		return one.apart || d.GetName() == cr.GetName() || ownedByName(d, cr.GetName()) // others still change their status
+	})
+	arrived.start = time.Now()
+	o.make(t, cr)
+	return arrived
+}
+
 // latencies are the sorted times from custom resources to their children, one
 // at a time.
 func (one contender) latencies(t *testing.T, o *operator, prefix string, n int) []time.Duration {
 	t.Helper()
 	var took []time.Duration
 	for i := range n {
-		cr, where := memcached(fmt.Sprintf("%s-%d", prefix, i), 0), nsA
-		if one.apart {
-			where = fmt.Sprintf("e2e-bench-%s-%d", prefix, i)
-			cr.SetNamespace(where)
-			o.cluster.namespace(t, where, "")
-			t.Cleanup(func() { o.cluster.drop(t, where) })
-			if err := unstructured.SetNestedField(cr.Object, int64(1), "spec", "size"); err != nil {
-				t.Fatal(err)
-			}
-		}
-		arrived := o.cluster.arrivals(t, deployments, where, func(d *unstructured.Unstructured) bool {
-			return one.apart || d.GetName() == cr.GetName() || ownedByName(d, cr.GetName()) // others still change their status
-		})
-		start := time.Now()
-		o.make(t, cr)
-		took = append(took, arrived.first(t, 5*time.Minute).Sub(start))
+		arrived := one.makeOne(t, o, prefix, i)
+		took = append(took, arrived.first(t, 5*time.Minute).Sub(arrived.start))
 		arrived.stop() // fifty that look on would be measured too
 	}
 	slices.Sort(took)

@@ -63,9 +63,10 @@ func memcached(name string, size int64) *unstructured.Unstructured {
 }
 
 // arrivals tells when each object of a namespace was first seen, or seen as it
-// shall be.
+// shall be, by its own name and by those of its owners.
 type arrivals struct {
 	stop  func()
+	start time.Time // of what is looked out for
 	mu    sync.Mutex
 	times map[string]time.Time
 	wake  chan struct{}
@@ -100,8 +101,14 @@ func (a *arrivals) follow(w watch.Interface, as func(*unstructured.Unstructured)
 			continue
 		}
 		a.mu.Lock()
-		if _, known := a.times[object.GetName()]; !known {
-			a.times[object.GetName()] = time.Now()
+		names := []string{object.GetName()}
+		for _, owner := range object.GetOwnerReferences() {
+			names = append(names, owner.Name)
+		}
+		for _, name := range names {
+			if _, known := a.times[name]; !known {
+				a.times[name] = time.Now()
+			}
 		}
 		a.mu.Unlock()
 		select {
