@@ -140,14 +140,12 @@ func (one contender) warm(t *testing.T, o *operator) {
 	t.Helper()
 	for i := range 4 {
 		arrived := one.makeOne(t, o, "warm", i)
-		select {
-		case <-arrived.wake:
-			arrived.stop()
+		came := arrived.within(2 * time.Minute)
+		arrived.stop()
+		if came {
 			return
-		case <-time.After(2 * time.Minute):
-			arrived.stop()
-			t.Logf("no child of the custom resource made after the start, number %d", i+1)
 		}
+		t.Logf("no child of the custom resource made after the start, number %d", i+1)
 	}
 	t.Fatal("the operator hears nothing")
 }
@@ -365,12 +363,20 @@ func ownedByName(o *unstructured.Unstructured, name string) bool {
 	return slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.Name == name })
 }
 
+// within waits for an object, and tells whether one came.
+func (a *arrivals) within(limit time.Duration) bool {
+	select {
+	case <-a.wake:
+		return true
+	case <-time.After(limit):
+		return false
+	}
+}
+
 // first waits for the first object.
 func (a *arrivals) first(t *testing.T, limit time.Duration) time.Time {
 	t.Helper()
-	select {
-	case <-a.wake:
-	case <-time.After(limit):
+	if !a.within(limit) {
 		t.Fatalf("after %s there is none", limit)
 	}
 	a.mu.Lock()

@@ -3,10 +3,10 @@
 package manifest
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -50,12 +50,11 @@ func TestAfterRead(t *testing.T) {
 					t.Error("the logic has ended before read")
 				}
 				pod.write(tt.read, "0")
-				if got := exitCode(t, cmd.Wait()); got != tt.want {
+				if got := pod.wait(cmd); got != tt.want {
 					t.Errorf("exit code %d, want %d", got, tt.want)
 				}
-				left := strings.TrimSpace(pod.read("workspace/logic.exit"))
-				if want := map[int]string{0: "0", 3: "3", 127: "127"}[tt.want]; left != want {
-					t.Errorf("left %q for apply, want %s", left, want)
+				if left := strings.TrimSpace(pod.read("workspace/logic.exit")); left != strconv.Itoa(tt.want) {
+					t.Errorf("left %q for apply, want %d", left, tt.want)
 				}
 			})
 		}
@@ -71,7 +70,7 @@ func TestAfterRead(t *testing.T) {
 			if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM); err != nil { // the group, as Argo's executor does
 				t.Fatal(err)
 			}
-			if got := exitCode(t, cmd.Wait()); got != 4 || pod.read("workspace/ended") == "" {
+			if got := pod.wait(cmd); got != 4 || pod.read("workspace/ended") == "" {
 				t.Errorf("exit code %d, want that of the logic, 4", got)
 			}
 		})
@@ -125,14 +124,10 @@ func (p podFiles) start(shell, logic []string) *exec.Cmd {
 	return cmd
 }
 
-func exitCode(t *testing.T, err error) int {
-	var exit *exec.ExitError
-	switch {
-	case err == nil:
-		return 0
-	case errors.As(err, &exit):
-		return exit.ExitCode()
+// wait returns the exit code.
+func (p podFiles) wait(cmd *exec.Cmd) int {
+	if err := cmd.Wait(); cmd.ProcessState == nil {
+		p.t.Fatal(err)
 	}
-	t.Fatal(err)
-	return -1
+	return cmd.ProcessState.ExitCode()
 }

@@ -23,7 +23,8 @@ import (
 
 const (
 	credentials = "/var/run/secrets/kubernetes.io/serviceaccount"
-	executor    = "/var/run/argo" // what Argo's executor shares with the containers of a pod
+	executor    = "/var/run/argo" // what Argo's executor shares with the containers of a pod, by a volume of its own
+	executors   = "var-run-argo"
 )
 
 // pod runs the containers of a template, with the volumes as directories of
@@ -199,7 +200,7 @@ func inOrder(containers []wfv1.ContainerNode) []wfv1.ContainerNode {
 func (p *pod) container(ctx context.Context, c corev1.Container) (failure string, err error) {
 	program := Program{Image: c.Image, Dir: c.WorkingDir, Scratch: p.dir, Command: slices.Concat(c.Command, c.Args)}
 	if p.template.ContainerSet != nil {
-		program.Mounts = append(program.Mounts, Mount{Path: executor, Source: filepath.Join(p.dir, "var-run-argo")})
+		program.Mounts = append(program.Mounts, p.mount(corev1.VolumeMount{Name: executors, MountPath: executor}))
 	}
 	trusted := true
 	for _, m := range c.VolumeMounts {
@@ -233,7 +234,7 @@ func (p *pod) ended(name string, code int) error {
 	if p.template.ContainerSet == nil {
 		return nil
 	}
-	dir := filepath.Join(p.dir, "var-run-argo", "ctr", name)
+	dir := filepath.Join(p.dir, executors, "ctr", name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("container %s: %w", name, err)
 	}

@@ -19,8 +19,8 @@ var Version string
 
 // What a release is built with, as go.mod has it.
 const (
-	ArgoEvents    = "v1.9.11"
-	ArgoWorkflows = "v3.7.18"
+	argoEvents    = "v1.9.11"
+	argoWorkflows = "v3.7.18"
 )
 
 // Facts are what `version` tells.
@@ -40,7 +40,7 @@ type Facts struct {
 func Known() Facts {
 	return Facts{
 		Version: Version, GoVersion: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
-		Language: "argoperator.dev/v1alpha1", ArgoEvents: ArgoEvents, ArgoWorkflows: ArgoWorkflows,
+		Language: "argoperator.dev/v1alpha1", ArgoEvents: argoEvents, ArgoWorkflows: argoWorkflows,
 	}
 }
 

@@ -1,0 +1,42 @@
+package argoperator_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// guard holds figures that are the same on every machine to what a file of
+// testdata has: 3 % more is a regression, 10 % less is to be written down.
+// UPDATE=1 does so; the diff is the review. why says how to find the reason.
+func guard(t *testing.T, name, unit, why string, now map[string]float64) {
+	t.Helper()
+	file := filepath.Join(root, "testdata", name)
+	if os.Getenv("UPDATE") != "" {
+		data, err := json.MarshalIndent(now, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, append(data, '\n'), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]float64{}
+	if err := json.Unmarshal(data, &known); err != nil {
+		t.Fatal(err)
+	}
+	for of, n := range now {
+		switch was := known[of]; {
+		case n > was*1.03:
+			t.Errorf("%s: %g %s, were %g: find out why with %s", of, n, unit, was, why)
+		case n < was*0.9:
+			t.Errorf("%s: %g %s, were %g: write that down with UPDATE=1 go test ./pkg/argoperator -run %s", of, n, unit, was, t.Name())
+		}
+	}
+}
