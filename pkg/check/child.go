@@ -2,6 +2,7 @@ package check
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -14,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/json"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/kubernetes/scheme"
 
@@ -34,7 +35,7 @@ func Child(object map[string]any, crd *apiextensionsv1.CustomResourceDefinition)
 	r := about(u)
 	data, err := json.Marshal(object)
 	if err == nil {
-		err = json.Unmarshal(data, &u.Object)
+		err = utiljson.Unmarshal(data, &u.Object)
 	}
 	if err != nil {
 		r.add(nil, CodeChild, "", "the object is no JSON: %v", err)

@@ -2,8 +2,6 @@ package check
 
 import (
 	"cmp"
-	"encoding/json"
-	"errors"
 	"slices"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
@@ -98,16 +96,11 @@ func Decode(kind schema.GroupVersionKind, data []byte) (manifest.Object, []Probl
 	}
 	r := about(object)
 	text, err := yaml.YAMLToJSONStrict(data)
-	if err == nil {
-		err = strictly(text, object, r, nil)
-	}
 	if err != nil {
-		var at *json.UnmarshalTypeError
-		if errors.As(err, &at) {
-			r.add(field.NewPath(at.Field), CodeStrict, "", "a %s cannot be read as %s", at.Value, at.Type)
-		} else {
-			r.add(nil, CodeStrict, "", "%v", err)
-		}
+		r.add(nil, CodeStrict, "", "%v", err)
+		return nil, called(r.problems, CodeUnreadable)
+	}
+	if !strictly(text, object, r, nil) {
 		return nil, called(r.problems, CodeUnreadable)
 	}
 	if sensor, ok := object.(*eventsv1.Sensor); ok {
@@ -123,9 +116,7 @@ func carriedStrictly(r *report, t trigger) {
 	data, path := t.carries()
 	kind := kindOf(data)
 	if object := newObject(kind); object != nil {
-		if err := strictly(data, object, r, path); err != nil {
-			r.add(path, CodeStrict, "", "%v", err)
-		}
+		strictly(data, object, r, path)
 	}
 }
 

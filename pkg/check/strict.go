@@ -1,9 +1,10 @@
 package check
 
 import (
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"reflect"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
@@ -14,8 +15,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	strictjson "sigs.k8s.io/json"
 
 	"github.com/argoperator/argoperator/pkg/manifest"
 	"github.com/argoperator/argoperator/pkg/output"
@@ -80,7 +81,7 @@ func decode(emitted []output.Document) (objects, []Problem, error) {
 		if err != nil {
 			return objects{}, nil, fmt.Errorf("checking %s: %w", reference(d.Object), err)
 		}
-		decoded, r := decodeObject(d.Object, data)
+		decoded, r := decodeObject(d, data)
 		problems = append(problems, r.problems...)
 		if decoded != nil {
 			list = append(list, decoded)
@@ -92,16 +93,15 @@ func decode(emitted []output.Document) (objects, []Problem, error) {
 	return out, problems, nil
 }
 
-func decodeObject(object manifest.Object, data []byte) (manifest.Object, *report) {
-	r := about(object)
-	kind := object.GetObjectKind().GroupVersionKind()
+func decodeObject(d output.Document, data []byte) (manifest.Object, *report) {
+	r := about(d.Object)
+	kind := d.Object.GetObjectKind().GroupVersionKind()
 	decoded := newObject(kind)
 	if decoded == nil {
 		r.add(nil, CodeUnknownKind, "", "%s in %q is no kind that an operator consists of", kind.Kind, kind.GroupVersion())
 		return nil, r
 	}
-	if err := strictly(data, decoded, r, nil); err != nil {
-		r.add(nil, CodeStrict, "", "%v", err)
+	if !readAs(decoded, d.Fields, data, r, nil) {
 		return nil, r
 	}
 	if sensor, ok := decoded.(*eventsv1.Sensor); ok {
@@ -110,26 +110,33 @@ func decodeObject(object manifest.Object, data []byte) (manifest.Object, *report
 	return decoded, r
 }
 
-// strictly decodes JSON, case sensitive, and reports what the type does not know.
-func strictly(data []byte, into any, r *report, base *field.Path) error {
-	unknown, err := strictjson.UnmarshalStrict(data, into)
-	for _, u := range unknown {
-		path := base
-		var at strictjson.FieldError
-		if errors.As(u, &at) {
-			path = child(base, at.FieldPath())
-		}
-		r.add(path, CodeStrict, "the API server drops or refuses it", "%v", u)
+// strictly decodes JSON as the API server does, case sensitive. It reports what
+// the type does not know, and false where nothing could be decoded.
+func strictly(data []byte, into any, r *report, base *field.Path) bool {
+	var value any
+	if err := utiljson.Unmarshal(data, &value); err != nil {
+		r.add(base, CodeStrict, "", "%v", err)
+		return false
 	}
-	return err
+	return readAs(into, value, data, r, base)
 }
 
-// child appends a path that is text already.
-func child(base *field.Path, path string) *field.Path {
-	if base == nil {
-		return field.NewPath(path)
+// readAs is strictly for JSON that has been read already: value is its meaning.
+// The type is asked field by field, and decoded into by encoding/json, which has
+// learnt it when it encoded the object; any other decoder would learn it once more.
+func readAs(into, value any, data []byte, r *report, base *field.Path) bool {
+	before := len(r.problems)
+	shape(r, base, reflect.TypeOf(into).Elem(), value)
+	found := r.problems[before:]
+	for i := range found {
+		found[i].Code = CodeStrict
+		found[i].Hint = cmp.Or(found[i].Hint, "the API server drops or refuses it")
 	}
-	return base.Child(path)
+	err := json.Unmarshal(data, into)
+	if err != nil && len(found) == 0 {
+		r.add(base, CodeStrict, "", "%v", err)
+	}
+	return err == nil
 }
 
 // strictResources decodes the objects that a Sensor's triggers carry: the
@@ -148,11 +155,8 @@ func strictResources(r *report, sensor *eventsv1.Sensor) {
 			continue
 		}
 		object := newObject(schema.FromAPIVersionAndKind(meta.APIVersion, meta.Kind))
-		if object == nil {
-			continue
-		}
-		if err := strictly(t.resource(), object, r, t.resourcePath()); err != nil {
-			r.add(t.resourcePath(), CodeStrict, "", "%v", err)
+		if object != nil {
+			strictly(t.resource(), object, r, t.resourcePath())
 		}
 	}
 }
