@@ -48,7 +48,7 @@ const performanceIntro = `# Performance
 <!-- Made by go run ./e2e/report from performance-generator.json and performance-operators.json. Do not edit. -->
 
 Everything in a table was measured in one run on one machine with two cores. Machines differ, and one machine from hour to
-hour: compare within a table, and on your own machine by the same commands. What is of another run, [speed.md](speed.md) says.
+hour: compare within a table, and on your own machine by the same commands.
 
 ## What it is to reach
 
