@@ -64,7 +64,7 @@ realcrds: ## make operators and samples of the CustomResourceDefinitions of well
 
 verify: verify-tidy vet lint test-python examples verify-generate test ## all of the above, as continuous integration runs it
 
-# Reports: JUnit for machines that run tests, and the results that docs/guarantees.md is made of.
+# Reports: JUnit for machines that run tests, and the results that docs/guarantees.md is made of (make guarantees).
 SUITE = E2E_RESULTS=$(CURDIR)/bin/e2e-results.json go tool gotestsum --format standard-verbose --junitfile bin/e2e-junit.xml -- -tags e2e -count 1 -parallel 16
 
 e2e: build ## run the cluster suite against $KUBECONFIG: all of it; one test with E2E='-run TestScenarios/engines/.*/burst'
@@ -89,7 +89,7 @@ peers: build ## compare what is written for kustomize and Helm with what those m
 olm: build ## ask operator-framework's library whether such an operator can be a bundle: it cannot, see docs/how-to/olm.md
 	cd e2e/olm && go vet . && go test -count 1 -timeout 20m .
 
-guarantees: ## make docs/guarantees.md of the results of the last e2e and e2e-guards
+guarantees: ## bring docs/guarantees.md up to date by the results of the last e2e or e2e-guards
 	go run ./e2e/report bin/e2e-results.json
 
 bench: ## measure the generator beside helm, kustomize and argo lint, in one run; builds them; BENCH='-counts 1,10' for fewer

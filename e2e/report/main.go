@@ -4,14 +4,16 @@
 //
 //	go run ./e2e/report bin/e2e-results.json
 //
-// It keeps the results beside the page, in docs/guarantees.json, and without an
-// argument makes the page of those again.
+// It keeps the results beside the page, in docs/guarantees.json: those of a run
+// take the place of older ones of the same scenario and operator, as no run plays
+// all of them. Without an argument it makes the page of those that are kept.
 //
 // The rule of this room: what passed is said by the results, never here. A
 // scenario without a result says so.
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -28,6 +30,7 @@ type result struct {
 	Passed   bool    `json:"passed"`
 	Seconds  float64 `json:"seconds"`
 	Measured string  `json:"measured,omitempty"`
+	Problem  string  `json:"problem,omitempty"`
 }
 
 // guarantee is what a scenario shows.
@@ -83,20 +86,21 @@ func main() {
 
 func run(args []string, out io.Writer) error {
 	const kept, page = "docs/guarantees.json", "docs/guarantees.md"
-	from := kept
-	if len(args) > 0 {
-		from = args[0]
-	}
-	data, err := os.ReadFile(filepath.Clean(from))
+	list, err := readResults(kept)
 	if err != nil {
 		return err
 	}
-	var list []result
-	if err := json.Unmarshal(data, &list); err != nil {
-		return fmt.Errorf("%s: %w", from, err)
-	}
-	if from != kept {
-		if err := os.WriteFile(kept, data, 0o644); err != nil { //nolint:gosec // documentation
+	if len(args) > 0 {
+		fresh, err := readResults(args[0])
+		if err != nil {
+			return err
+		}
+		list = merge(list, fresh)
+		data, err := json.MarshalIndent(list, "", "  ")
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(kept, append(data, '\n'), 0o644); err != nil { //nolint:gosec // documentation
 			return err
 		}
 	}
@@ -110,6 +114,30 @@ func run(args []string, out io.Writer) error {
 		return err
 	}
 	return performancePage(out)
+}
+
+func readResults(name string) ([]result, error) {
+	data, err := os.ReadFile(filepath.Clean(name))
+	if err != nil {
+		return nil, err
+	}
+	var list []result
+	if err := json.Unmarshal(data, &list); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return list, nil
+}
+
+// merge is what is known after a run, in the order of scenarios and operators.
+func merge(kept, fresh []result) []result {
+	again := func(old result) bool {
+		return slices.ContainsFunc(fresh, func(r result) bool { return r.Scenario == old.Scenario && r.Operator == old.Operator })
+	}
+	list := append(slices.DeleteFunc(slices.Clone(kept), again), fresh...)
+	slices.SortStableFunc(list, func(a, b result) int {
+		return cmp.Or(cmp.Compare(a.Scenario, b.Scenario), cmp.Compare(a.Operator, b.Operator))
+	})
+	return list
 }
 
 // render is the page.

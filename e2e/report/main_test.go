@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -22,6 +23,24 @@ func TestPageIsMadeOfTheResults(t *testing.T) {
 	}
 	if string(page) != render(list) {
 		t.Error("docs/guarantees.md is not made of docs/guarantees.json: go run ./e2e/report")
+	}
+}
+
+func TestARunTakesThePlaceOfOlderResults(t *testing.T) {
+	kept := []result{
+		{Scenario: "guard: a", Operator: "direct/x: afterStart", Passed: true},
+		{Scenario: "a", Operator: "direct/x", Passed: true},
+		{Scenario: "a", Operator: "tutorial"},
+	}
+	fresh := []result{{Scenario: "b", Operator: "direct/x", Passed: true}, {Scenario: "a", Operator: "direct/x", Seconds: 1}}
+	want := []result{
+		{Scenario: "a", Operator: "direct/x", Seconds: 1},
+		{Scenario: "a", Operator: "tutorial"},
+		{Scenario: "b", Operator: "direct/x", Passed: true},
+		{Scenario: "guard: a", Operator: "direct/x: afterStart", Passed: true},
+	}
+	if got := merge(kept, fresh); !slices.Equal(got, want) {
+		t.Errorf("merge = %+v, want %+v", got, want)
 	}
 }
 
