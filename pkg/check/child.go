@@ -79,7 +79,7 @@ func typeOf(kind schema.GroupVersionKind) any {
 // builtIn reads an object, whose JSON is data, into its type, and then asks what
 // the API server would ask of the values.
 func builtIn(r *report, u *unstructured.Unstructured, data []byte, typed any) {
-	shape(r, nil, reflect.TypeOf(typed).Elem(), u.Object)
+	shape(r, CodeChild, nil, reflect.TypeOf(typed).Elem(), u.Object)
 	if len(r.problems) > 0 {
 		return
 	}
@@ -136,7 +136,7 @@ func remedy(err *field.Error) string {
 func metadata(r *report, u *unstructured.Unstructured) {
 	before := len(r.problems)
 	at := field.NewPath("metadata")
-	shape(r, at, reflect.TypeFor[metav1.ObjectMeta](), u.Object["metadata"])
+	shape(r, CodeChild, at, reflect.TypeFor[metav1.ObjectMeta](), u.Object["metadata"])
 	if len(r.problems) > before {
 		return
 	}

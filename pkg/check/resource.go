@@ -129,11 +129,10 @@ func (a *API) warnings(r *report, u *unstructured.Unstructured, clusterScoped bo
 func judgeCustom(r *report, s *resource.Schema, object, old map[string]any) {
 	a := s.Admit(object, old)
 	unknown := a.Unknown
-	if before := len(r.problems); unreadable(a.Refused) {
+	if unreadable(a.Refused) {
 		// The server says no more than that. The type says where, and the rest of
 		// the object can be judged all the same.
-		shape(r, field.NewPath("metadata"), reflect.TypeFor[metav1.ObjectMeta](), object["metadata"])
-		recode(r.problems[before:])
+		r.shaped(field.NewPath("metadata"), reflect.TypeFor[metav1.ObjectMeta](), object["metadata"])
 		rest := maps.Clone(object)
 		rest["metadata"] = map[string]any{"name": "sample"}
 		a = s.Admit(rest, nil)
@@ -178,13 +177,12 @@ func (a *API) judgeExisting(r *report, u *unstructured.Unstructured) {
 	typed := typeOf(u.GroupVersionKind())
 	before := len(r.problems)
 	if typed != nil {
-		shape(r, nil, reflect.TypeOf(typed).Elem(), u.Object)
+		r.shaped(nil, reflect.TypeOf(typed).Elem(), u.Object)
 	} else {
-		shape(r, field.NewPath("metadata"), reflect.TypeFor[metav1.ObjectMeta](), u.Object["metadata"])
+		r.shaped(field.NewPath("metadata"), reflect.TypeFor[metav1.ObjectMeta](), u.Object["metadata"])
 		r.add(nil, diag.NotJudged, "", "no schema of %s is known: only its metadata was judged", a.kind.Kind)
 		r.problems[len(r.problems)-1].Warning = true
 	}
-	recode(r.problems[before:])
 	for _, p := range r.problems[before:] {
 		if strings.HasPrefix(p.Path, "metadata") {
 			return // what is not even readable is not judged
@@ -220,20 +218,11 @@ func (a *API) existingErrors(u *unstructured.Unstructured, typed any) field.Erro
 	return append(errs, walkRules(reflect.ValueOf(typed).Elem(), nil)...)
 }
 
-// recode gives what shape found the codes of custom resources.
-func recode(problems []Problem) {
-	for i := range problems {
-		p := &problems[i]
-		switch {
-		case p.Code != CodeChild:
-			continue
-		case strings.HasPrefix(p.Message, "unknown field"):
-			p.Code = diag.UnknownField
-		case strings.HasPrefix(p.Message, "must be "):
-			p.Code = diag.WrongType
-		default:
-			p.Code = diag.BadValue
-		}
-		p.Message = prefixed(p.Path, p.Message)
+// shaped is shape with the codes and the words of custom resources.
+func (r *report) shaped(at *field.Path, t reflect.Type, value any) {
+	before := len(r.problems)
+	shape(r, "", at, t, value)
+	for i := before; i < len(r.problems); i++ {
+		r.problems[i].Message = prefixed(r.problems[i].Path, r.problems[i].Message)
 	}
 }

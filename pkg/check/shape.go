@@ -21,11 +21,11 @@ var decodesItself = reflect.TypeFor[json.Unmarshaler]()
 
 // shape holds a JSON value to a Go type and reports every field that the type
 // does not know and every value of a wrong type: decoding would stop at the
-// first of them.
-func shape(r *report, at *field.Path, t reflect.Type, value any) {
+// first of them. Without a code, each has that of what is wrong.
+func shape(r *report, code string, at *field.Path, t reflect.Type, value any) {
 	before := len(r.problems)
 	for _, f := range (shaper{kind: r.object.GetObjectKind().GroupVersionKind().Kind}).value(t, value) {
-		r.add(f.path(at), CodeChild, f.hint, "%s", f.message)
+		r.add(f.path(at), cmp.Or(code, f.code), f.hint, "%s", f.message)
 	}
 	slices.SortStableFunc(r.problems[before:], func(a, b Problem) int { return cmp.Compare(a.Path, b.Path) })
 }
@@ -36,22 +36,42 @@ type shaper struct{ kind string }
 // flaw is what is wrong somewhere in a value. The steps to it are from the
 // inside out: where all is well, nobody needs to know where that is.
 type flaw struct {
-	steps         []step
-	message, hint string
+	steps               []step
+	code, message, hint string
 }
 
-// step leads to a field, to the key of a map or to an index of a list.
-type step func(*field.Path) *field.Path
+func wrong(code, format string, args ...any) []flaw {
+	return []flaw{{code: code, message: fmt.Sprintf(format, args...)}}
+}
 
 func (f flaw) path(at *field.Path) *field.Path {
 	for _, s := range slices.Backward(f.steps) {
-		at = s(at)
+		at = s.from(at)
 	}
 	return at
 }
 
-func wrong(format string, args ...any) []flaw {
-	return []flaw{{message: fmt.Sprintf(format, args...)}}
+// step leads to a field, to the key of a map or to an index of a list.
+type step struct {
+	to    int
+	name  string
+	index int
+}
+
+const (
+	toField = iota
+	toKey
+	toIndex
+)
+
+func (s step) from(at *field.Path) *field.Path {
+	switch s.to {
+	case toKey:
+		return at.Key(s.name)
+	case toIndex:
+		return at.Index(s.index)
+	}
+	return at.Child(s.name)
 }
 
 // further is where flaws are, seen from one step further out.
@@ -61,18 +81,6 @@ func further(flaws []flaw, s step) []flaw {
 	}
 	return flaws
 }
-
-func fieldStep(name string) step {
-	return func(at *field.Path) *field.Path {
-		if at == nil {
-			return field.NewPath(name)
-		}
-		return at.Child(name)
-	}
-}
-
-func keyStep(key string) step  { return func(at *field.Path) *field.Path { return at.Key(key) } }
-func indexStep(index int) step { return func(at *field.Path) *field.Path { return at.Index(index) } }
 
 func (s shaper) value(t reflect.Type, value any) []flaw {
 	if t.Kind() == reflect.Pointer {
@@ -119,15 +127,13 @@ func (s shaper) object(t reflect.Type, value any) []flaw {
 		} else {
 			found = unknown(t, key)
 		}
-		if found != nil {
-			flaws = append(flaws, further(found, fieldStep(key))...)
-		}
+		flaws = append(flaws, further(found, step{to: toField, name: key})...)
 	}
 	return flaws
 }
 
 func unknown(t reflect.Type, key string) []flaw {
-	flaws := wrong("unknown field %q of %s", key, t.Name())
+	flaws := wrong(diag.UnknownField, "unknown field %q of %s", key, t.Name())
 	flaws[0].hint = diag.DidYouMean(key, slices.Sorted(maps.Keys(known(t).fields)), strings.ToLower)
 	return flaws
 }
@@ -139,9 +145,7 @@ func (s shaper) mapping(t reflect.Type, value any) []flaw {
 	}
 	var flaws []flaw
 	for key, entry := range entries {
-		if found := s.value(t.Elem(), entry); found != nil {
-			flaws = append(flaws, further(found, keyStep(key))...)
-		}
+		flaws = append(flaws, further(s.value(t.Elem(), entry), step{to: toKey, name: key})...)
 	}
 	return flaws
 }
@@ -200,9 +204,7 @@ func (s shaper) list(t reflect.Type, value any) []flaw {
 	}
 	var flaws []flaw
 	for i, item := range list {
-		if found := s.value(t.Elem(), item); found != nil {
-			flaws = append(flaws, further(found, indexStep(i))...)
-		}
+		flaws = append(flaws, further(s.value(t.Elem(), item), step{to: toIndex, index: i})...)
 	}
 	return flaws
 }
@@ -216,7 +218,7 @@ func (s shaper) binary(value any) []flaw {
 	if err == nil {
 		return nil
 	}
-	flaws := wrong("not base64: %v", err)
+	flaws := wrong(diag.BadValue, "not base64: %v", err)
 	if s.kind == "Secret" {
 		flaws[0].hint = "stringData takes plain text"
 	}
@@ -243,7 +245,7 @@ func number(t reflect.Type, value any) []flaw {
 		return mistyped("a number", value)
 	}
 	if !fits {
-		return wrong("%d does not fit %s", value, t.Kind())
+		return wrong(diag.BadValue, "%d does not fit %s", value, t.Kind())
 	}
 	return nil
 }
@@ -255,7 +257,7 @@ func itself(t reflect.Type, value any) []flaw {
 		err = json.Unmarshal(data, reflect.New(t).Interface())
 	}
 	if err != nil {
-		return wrong("%s is no %s: %v", data, t.Name(), err)
+		return wrong(diag.BadValue, "%s is no %s: %v", data, t.Name(), err)
 	}
 	return nil
 }
@@ -268,5 +270,5 @@ func mistyped(want string, value any) []flaw {
 	if len(data) > 60 {
 		data = append(data[:60], "…"...)
 	}
-	return wrong("must be %s, is %s", want, data)
+	return wrong(diag.WrongType, "must be %s, is %s", want, data)
 }

@@ -42,7 +42,7 @@ func TestShapePaths(t *testing.T) {
 		"containers":   []any{map[string]any{"name": "a"}, map[string]any{"Name": "b", "ports": []any{map[string]any{"containerPort": "80"}}}},
 	}
 	r := about(&corev1.Pod{})
-	shape(r, field.NewPath("spec"), reflect.TypeFor[corev1.PodSpec](), value)
+	shape(r, CodeChild, field.NewPath("spec"), reflect.TypeFor[corev1.PodSpec](), value)
 	var got []string
 	for _, p := range r.problems {
 		got = append(got, p.Path+": "+p.Message)

@@ -126,13 +126,16 @@ func strictly(data []byte, into any, r *report, base *field.Path) bool {
 // learnt it when it encoded the object; any other decoder would learn it once more.
 func readAs(into, value any, data []byte, r *report, base *field.Path) bool {
 	before := len(r.problems)
-	shape(r, base, reflect.TypeOf(into).Elem(), value)
+	shape(r, CodeStrict, base, reflect.TypeOf(into).Elem(), value)
 	found := r.problems[before:]
 	for i := range found {
-		found[i].Code = CodeStrict
 		found[i].Hint = cmp.Or(found[i].Hint, "the API server drops or refuses it")
 	}
-	err := json.Unmarshal(data, into)
+	unmarshal := json.Unmarshal
+	if len(found) > 0 { // encoding/json would take a key for a field that differs in case only
+		unmarshal = utiljson.Unmarshal
+	}
+	err := unmarshal(data, into)
 	if err != nil && len(found) == 0 {
 		r.add(base, CodeStrict, "", "%v", err)
 	}

@@ -28,6 +28,22 @@ func lintText(t *testing.T, name, text string, config *Config) diag.List {
 	return list
 }
 
+// What a key in the wrong case was to set is not set: the other rules see what
+// the cluster would.
+func TestKeyInTheWrongCase(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(samples, "unknown-manifest-field.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range lintText(t, "sensor.yaml", strings.Replace(string(data), "\n    atLeastOnce: true", "", 1), nil) {
+		got = append(got, fmt.Sprintf("%d %s", f.Line, f.Code))
+	}
+	if want := []string{"4 invalid-manifest", "18 unknown-manifest-field", "19 dead-retry"}; !slices.Equal(got, want) {
+		t.Errorf("found %q, want %q", got, want)
+	}
+}
+
 // TestRules: the sample of each rule is found, and nothing else is found in it.
 func TestRules(t *testing.T) {
 	for _, rule := range Rules() {
