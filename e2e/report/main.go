@@ -15,8 +15,10 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -86,13 +88,12 @@ func main() {
 
 func run(args []string, out io.Writer) error {
 	const kept, page = "docs/guarantees.json", "docs/guarantees.md"
-	list, err := readResults(kept)
-	if err != nil {
+	var list, fresh []result
+	if err := readIfThere(kept, &list); err != nil {
 		return err
 	}
 	if len(args) > 0 {
-		fresh, err := readResults(args[0])
-		if err != nil {
+		if err := read(args[0], &fresh); err != nil {
 			return err
 		}
 		list = merge(list, fresh)
@@ -116,16 +117,23 @@ func run(args []string, out io.Writer) error {
 	return performancePage(out)
 }
 
-func readResults(name string) ([]result, error) {
-	data, err := os.ReadFile(filepath.Clean(name))
+func read(file string, into any) error {
+	data, err := os.ReadFile(filepath.Clean(file))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var list []result
-	if err := json.Unmarshal(data, &list); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	if err := json.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
 	}
-	return list, nil
+	return nil
+}
+
+// readIfThere is read for a file that there need not be.
+func readIfThere(file string, into any) error {
+	if err := read(file, into); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // merge is what is known after a run, in the order of scenarios and operators.

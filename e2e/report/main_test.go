@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
 	"slices"
 	"strings"
@@ -9,12 +8,8 @@ import (
 )
 
 func TestPageIsMadeOfTheResults(t *testing.T) {
-	data, err := os.ReadFile("../../docs/guarantees.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var list []result
-	if err := json.Unmarshal(data, &list); err != nil {
+	if err := read("../../docs/guarantees.json", &list); err != nil {
 		t.Fatal(err)
 	}
 	page, err := os.ReadFile("../../docs/guarantees.md")

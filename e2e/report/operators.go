@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -57,16 +56,9 @@ definition with its templates and of the logic. Pods per event are those of all 
 // operatorsPage makes docs/operators.md of the results beside it, if there are any.
 func operatorsPage() error {
 	const kept, page = "docs/operators.json", "docs/operators.md"
-	data, err := os.ReadFile(kept)
-	if os.IsNotExist(err) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
 	var list []played
-	if err := json.Unmarshal(data, &list); err != nil {
-		return fmt.Errorf("%s: %w", kept, err)
+	if err := readIfThere(kept, &list); err != nil || list == nil {
+		return err
 	}
 	text, err := renderOperators(list)
 	if err != nil {

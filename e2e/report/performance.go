@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -93,8 +92,8 @@ func performancePage(out io.Writer) error {
 // figures are those that are kept in a directory.
 func figures(dir string) (m measured, err error) {
 	err = errors.Join(
-		readFigures(filepath.Join(dir, "performance-generator.json"), &m.programs),
-		readFigures(filepath.Join(dir, "performance-operators.json"), &m.operators))
+		readIfThere(filepath.Join(dir, "performance-generator.json"), &m.programs),
+		readIfThere(filepath.Join(dir, "performance-operators.json"), &m.operators))
 	return m, err
 }
 
@@ -111,21 +110,6 @@ func renderPerformance(m measured) string {
 		burstTable(&b, m.operators)
 	}
 	return b.String()
-}
-
-// readFigures reads a file of results; there may be none.
-func readFigures(file string, into any) error {
-	data, err := os.ReadFile(file) //nolint:gosec // it is one of two
-	if os.IsNotExist(err) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(data, into); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	return nil
 }
 
 // generatorTable compares with what argoperator needed for the same number.
