@@ -10,10 +10,9 @@ func TestAllocations(t *testing.T) {
 	if raced {
 		t.Skip("the race detector allocates too")
 	}
-	now := map[string]float64{}
-	for _, name := range benchmarked {
-		source := sourceOf(t, name)
-		now[name] = math.Round(testing.AllocsPerRun(3, func() { printed(t, source) }))
-	}
-	guard(t, "allocations.json", "allocations", "go test ./pkg/argoperator -run '^$' -bench Generate -memprofile", now)
+	guard(t, "allocations.json", "allocations", "go test ./pkg/argoperator -run '^$' -bench Generate -memprofile", benchmarked,
+		func(t *testing.T, name string) float64 {
+			source := sourceOf(t, name)
+			return math.Round(testing.AllocsPerRun(3, func() { printed(t, source) }))
+		})
 }

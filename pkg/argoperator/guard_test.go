@@ -10,10 +10,23 @@ import (
 // guard holds figures that are the same on every machine to what a file of
 // testdata has: 3 % more is a regression, 10 % less is to be written down.
 // UPDATE=1 does so; the diff is the review. why says how to find the reason.
-func guard(t *testing.T, name, unit, why string, now map[string]float64) {
+// Chance can only add to a figure, so what is too high is counted again, up to
+// five times, and the least is taken.
+func guard(t *testing.T, name, unit, why string, of []string, count func(t *testing.T, of string) float64) {
 	t.Helper()
 	file := filepath.Join(root, "testdata", name)
+	least := func(of string, enough float64) float64 {
+		n := count(t, of)
+		for again := 0; again < 4 && n > enough; again++ {
+			n = min(n, count(t, of))
+		}
+		return n
+	}
 	if os.Getenv("UPDATE") != "" {
+		now := map[string]float64{}
+		for _, of := range of {
+			now[of] = least(of, 0)
+		}
 		data, err := json.MarshalIndent(now, "", "  ")
 		if err != nil {
 			t.Fatal(err)
@@ -31,8 +44,9 @@ func guard(t *testing.T, name, unit, why string, now map[string]float64) {
 	if err := json.Unmarshal(data, &known); err != nil {
 		t.Fatal(err)
 	}
-	for of, n := range now {
-		switch was := known[of]; {
+	for _, of := range of {
+		was := known[of]
+		switch n := least(of, was*1.03); {
 		case n > was*1.03:
 			t.Errorf("%s: %g %s, were %g: find out why with %s", of, n, unit, was, why)
 		case n < was*0.9:
