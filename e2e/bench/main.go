@@ -1,7 +1,7 @@
 // Command bench measures argoperator beside what one would use instead, on the
 // same operators, all in one run:
 //
-//	bench -argoperator bin/argoperator -floor bin/floor -argolint bin/argolint -helm bin/helm -kustomize bin/kustomize
+//	bench -argoperator bin/argoperator -parts bin/parts -floor bin/floor -argolint bin/argolint -helm bin/helm -kustomize bin/kustomize
 //
 // It prints a table, and writes the figures to the file of -results. What is
 // compared is the processor time, of which the least of several runs counts, and
@@ -44,11 +44,12 @@ const (
 )
 
 // programs are where the programs are.
-type programs struct{ argoperator, floor, argolint, helm, kustomize string }
+type programs struct{ argoperator, parts, floor, argolint, helm, kustomize string }
 
 func main() {
 	var p programs
 	flag.StringVar(&p.argoperator, "argoperator", "bin/argoperator", "program to measure")
+	flag.StringVar(&p.parts, "parts", "bin/parts", "program of e2e/parts")
 	flag.StringVar(&p.floor, "floor", "bin/floor", "program of e2e/bench/floor")
 	flag.StringVar(&p.argolint, "argolint", "bin/argolint", "program of e2e/bench/argolint")
 	flag.StringVar(&p.helm, "helm", "bin/helm", "helm")
@@ -68,7 +69,7 @@ func run(p programs, definition, results string, counts []string, resources stri
 	var all []figure
 	show := func(figures []figure) error {
 		for _, f := range figures {
-			line := fmt.Sprintf("%5d  %-24s %10.1f ms %8.0f MiB", f.Number, f.Program, f.Milliseconds, f.Memory)
+			line := fmt.Sprintf("%5d  %-28s %10.1f ms %8.0f MiB", f.Number, f.Program, f.Milliseconds, f.Memory)
 			if f.Instructions > 0 {
 				line += fmt.Sprintf(" %8.0f M instructions", f.Instructions)
 			}
@@ -171,7 +172,9 @@ func compare(p programs, definition string, n int) ([]figure, error) {
 		{"argoperator generate", "manifests, checked", []string{p.argoperator, "generate", "-f", at("definitions")}},
 		{"argoperator lint", "checks", []string{p.argoperator, "lint", "-f", at("definitions")}},
 		{"argoperator test", "tests", []string{p.argoperator, "test", "-R", "-f", at("projects")}},
-		{"floor", "manifests", []string{p.floor, at("one.yaml"), strconv.Itoa(n)}},
+		{"generate without its checks", "manifests", []string{p.parts, "unchecked", at("definitions")}},
+		{"its encoder", "manifests, of objects", []string{p.parts, "encode", definition, strconv.Itoa(n)}},
+		{"floor", "manifests, of objects", []string{p.floor, at("one.yaml"), strconv.Itoa(n)}},
 		{"argo lint --offline", "checks, of Workflows", []string{p.argolint, at("all.yaml")}},
 		{"helm template", "manifests", []string{p.helm, "template", "bench", at("umbrella")}},
 	}

@@ -38,6 +38,12 @@ var goals = []goal{
 	{"`generate` of 1,000 operators, all checks: processor time", 0.55, "× argo lint --offline", func(m measured) (float64, bool) {
 		return ratio(m.program(generates, 1000).Milliseconds, m.program(argoLint, 1000).Milliseconds)
 	}},
+	{"… without its checks: processor time", 0.5, "× helm template", func(m measured) (float64, bool) {
+		return ratio(m.program("generate without its checks", 1000).Milliseconds, m.program(helm, 1000).Milliseconds)
+	}},
+	{"… writing YAML: processor time", 0.5, "× sigs.k8s.io/yaml", func(m measured) (float64, bool) {
+		return ratio(m.program("its encoder", 1000).Milliseconds, m.program("floor", 1000).Milliseconds)
+	}},
 	{"`generate` of 1,000 operators: memory", 64, "MiB", func(m measured) (float64, bool) {
 		return known(m.program(generates, 1000).Memory)
 	}},
