@@ -30,8 +30,13 @@ func Marshal(o manifest.Object) ([]byte, error) {
 
 // text is what sigs.k8s.io/yaml makes of fields, which reads their JSON as YAML
 // first to tell whole numbers from others, and loses U+0085 by that: Fields has
-// told them already.
+// told them already. What block finds odd is written by the library under it.
 func text(fields map[string]any) ([]byte, error) {
+	if b := (block{}); len(fields) > 0 {
+		if b.mapping(fields, 0, false); !b.odd {
+			return b.text, nil
+		}
+	}
 	data, err := goyaml.Marshal(fields)
 	if err != nil {
 		return nil, fmt.Errorf("encoding an object: %w", err)

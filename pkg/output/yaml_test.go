@@ -3,8 +3,11 @@ package output
 import (
 	"bytes"
 	"encoding/json"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -56,23 +59,57 @@ func TestYAMLIsThatOfKubernetes(t *testing.T) {
 		t.Fatal("no manifests", err)
 	}
 	for _, file := range files {
-		data, err := os.ReadFile(file)
+		if sameManifests(t, file) == 0 {
+			t.Errorf("%s: no manifest in it", file)
+		}
+	}
+}
+
+// sameManifests does so for those of a file, and says how many there are.
+func sameManifests(t *testing.T, file string) (count int) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, document := range bytes.Split(data, []byte("\n---\n")) {
+		text, err := yaml.YAMLToJSON(document)
+		if err != nil || string(text) == "null" {
+			continue
+		}
+		sameYAML(t, text)
+		count++
+	}
+	return count
+}
+
+// TestYAMLOfArgo is about all manifests in Argo's modules, as people write them.
+func TestYAMLOfArgo(t *testing.T) {
+	for _, module := range []string{"github.com/argoproj/argo-workflows/v3", "github.com/argoproj/argo-events"} {
+		out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, document := range bytes.Split(data, []byte("\n---\n")) {
-			text, err := yaml.YAMLToJSON(document)
-			if err != nil {
-				t.Fatalf("%s: %v", file, err)
+		count := 0
+		err = filepath.WalkDir(strings.TrimSpace(string(out)), func(path string, _ fs.DirEntry, err error) error {
+			if filepath.Ext(path) == ".yaml" {
+				count += sameManifests(t, path)
 			}
-			sameYAML(t, text)
+			return err
+		})
+		if err != nil || count < 100 {
+			t.Fatalf("%s: %d manifests, %v", module, count, err)
 		}
+		t.Logf("%s: %d manifests", module, count)
 	}
 }
 
 // oddJSON is what text becomes otherwise, or numbers.
 var oddJSON = []string{
 	`{"a": 1, "b": -0, "c": 1.0, "d": 1e3, "e": 9007199254740993, "f": 18446744073709551615, "g": 1e21, "h": 0.1, "i": -1.5e-9, "j": 1e7, "k": -0.0, "l": 1e19, "m": -9.3e18, "n": 1e20}`,
+	`{"a": "0b-1", "b": "-0b+1", "c": "0_", "d": "+.5", "e": ".5_", "f": ".0x1", "g": "1:2:3.", "h": "1_:59", "i": "+-1:2", "j": "1:60", "k": "2001-1-1t1:2:3Z"}`,
+	`{"k10": "---", "k9": "...a", "k09": "- ", "k009": "-", "ä": "?", "z": "? a", "K": "a #b", "#": "a# b", "b:": "it's", ": ": "\"", "y": "\\ \"\n "}`,
+	`{"a": "\n", "b": "\n\n", "c": "a\n\nb\n\n", "d": " a\nb", "e": "a \nb", "f": "a\nb ", "g": "a\n b\n", "h": ["x\ny", ["x\ny\n"], {"i": "x\ny"}]}`,
 	`{"a": "1", "b": "0x10", "c": "1e3", "d": "yes", "e": "NO", "f": "~", "g": "null", "h": "2001-01-01", "i": "1:30", "j": ".inf", "k": "="}`,
 	`{"a": "", "b": " lead", "c": "trail ", "d": "two\nlines\n", "e": "\ttab", "f": "# no comment", "g": "key: value", "h": "- item", "i": "{{x}}"}`,
 	`{"a": "\u0085\u2028\u2029\ufeff\uffff", "b": "\u0000\u0007", "c": "\ud83d\ude00", "d": "é", "<&>": "<&>"}`,
@@ -90,4 +127,30 @@ func FuzzYAML(f *testing.F) {
 		f.Add([]byte(one))
 	}
 	f.Fuzz(sameYAML)
+}
+
+// FuzzYAMLText plays with text where it can stand, also in the middle of long lines.
+func FuzzYAMLText(f *testing.F) {
+	for _, one := range oddJSON {
+		var texts map[string]any
+		if err := json.Unmarshal([]byte(one), &texts); err != nil {
+			f.Fatal(err)
+		}
+		for key, value := range texts {
+			if s, ok := value.(string); ok {
+				f.Add(s, key)
+			}
+		}
+	}
+	long := strings.Repeat("some words ", 8)
+	f.Fuzz(func(t *testing.T, s, key string) {
+		data, err := json.Marshal(map[string]any{
+			"value": s, "list": []any{s, []any{s}, map[string]any{key: s}}, "long": long + s, "quoted": long + "\": " + s + long,
+			"more": map[string]any{key: map[string]any{"a": s + s}, s: 1}, "lines": s + "\n" + s,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameYAML(t, data)
+	})
 }

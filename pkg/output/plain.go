@@ -1,0 +1,106 @@
+package output
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// otherThanText tells whether a plain scalar of that text would be read as a
+// number, a time, a boolean or nothing by one of the readers of YAML 1.1.
+func otherThanText(s string) bool {
+	if s == "" {
+		return true
+	}
+	switch c := s[0]; {
+	case c == '.':
+		return word(s) || decimal(s)
+	case c == '+' || c == '-' || c >= '0' && c <= '9':
+		return word(s) || whole(s) || decimal(s) || isTime(s) || sexagesimal(s)
+	}
+	return word(s)
+}
+
+// word tells whether text is one that means something else.
+func word(s string) bool {
+	switch s {
+	case "~", "null", "Null", "NULL",
+		"y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON",
+		"n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF",
+		".nan", ".NaN", ".NAN", ".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF", "-.inf", "-.Inf", "-.INF":
+		return true
+	}
+	return false
+}
+
+// whole numbers are in any base that Go knows.
+func whole(s string) bool {
+	s = strings.ReplaceAll(s, "_", "")
+	if _, err := strconv.ParseInt(s, 0, 64); err == nil {
+		return true
+	}
+	if _, err := strconv.ParseUint(s, 0, 64); err == nil {
+		return true
+	}
+	if binary, ok := strings.CutPrefix(s, "0b"); ok { // even with a sign in between
+		_, err := strconv.ParseInt(binary, 2, 64)
+		return err == nil
+	}
+	if binary, ok := strings.CutPrefix(s, "-0b"); ok {
+		_, err := strconv.ParseInt("-"+binary, 2, 64)
+		return err == nil
+	}
+	return false
+}
+
+// decimal numbers are written with digits, a point and an exponent only; with a
+// point in front they are what Go knows.
+func decimal(s string) bool {
+	if s[0] != '.' {
+		s = strings.ReplaceAll(s, "_", "")
+		if strings.Trim(s, "0123456789.eE+-") != "" {
+			return false
+		}
+		digits := strings.TrimLeft(s, "+-")
+		if digits == "" || digits[0] == 'e' || digits[0] == 'E' {
+			return false
+		}
+	}
+	_, err := strconv.ParseFloat(s, 64)
+	return err == nil
+}
+
+// sexagesimal numbers are those of YAML 1.1 with colons.
+func sexagesimal(s string) bool {
+	parts := strings.Split(strings.TrimLeft(s[:1], "+-")+s[1:], ":")
+	if len(parts) < 2 {
+		return false
+	}
+	last, _, _ := strings.Cut(parts[len(parts)-1], ".")
+	fraction := parts[len(parts)-1][len(last):]
+	if strings.Trim(strings.TrimPrefix(fraction, "."), "0123456789_") != "" {
+		return false
+	}
+	parts[len(parts)-1] = last
+	if parts[0] == "" || parts[0][0] == '_' || strings.Trim(parts[0], "0123456789_") != "" {
+		return false
+	}
+	for _, part := range parts[1:] {
+		if n, err := strconv.ParseUint(part, 10, 8); err != nil || n > 59 || len(part) > 2 {
+			return false
+		}
+	}
+	return true
+}
+
+func isTime(s string) bool {
+	if len(s) < 5 || s[4] != '-' || strings.Trim(s[:4], "0123456789") != "" {
+		return false
+	}
+	for _, layout := range []string{"2006-1-2T15:4:5.999999999Z07:00", "2006-1-2t15:4:5.999999999Z07:00", "2006-1-2 15:4:5.999999999", "2006-1-2"} {
+		if _, err := time.Parse(layout, s); err == nil {
+			return true
+		}
+	}
+	return false
+}

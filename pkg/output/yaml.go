@@ -1,0 +1,287 @@
+package output
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// block writes fields as sigs.k8s.io/yaml does, several times as fast: the
+// library keeps every event of a document until its end. What is seldom in a
+// manifest is odd and left to the library: control characters, ends of lines that
+// are not \n, keys that are long or have several lines.
+type block struct {
+	text []byte
+	odd  bool
+}
+
+// indentation of what is in a mapping. A list in one has its own column.
+const indentation = 2
+
+// width is that of a line in characters, after which it is folded.
+const width = 80
+
+// mapping writes a mapping that has entries; its first key follows what is there
+// if it is the item of a list.
+func (b *block) mapping(fields map[string]any, column int, item bool) {
+	for i, key := range slices.SortedFunc(maps.Keys(fields), natural) {
+		if i > 0 || !item {
+			b.spaces(column)
+		}
+		if len(key) > 128 || strings.Contains(key, "\n") || b.odd {
+			b.odd = true
+			return
+		}
+		b.str(key, 0)
+		b.text = append(b.text, ':')
+		if !b.container(fields[key], '\n', column+indentation, column) {
+			b.scalar(fields[key], column)
+		}
+	}
+}
+
+// list writes a list that has items; its first dash follows what is there if it
+// is the item of another one.
+func (b *block) list(items []any, column int, item bool) {
+	for i, value := range items {
+		if i > 0 || !item {
+			b.spaces(column)
+		}
+		b.text = append(b.text, '-')
+		if !b.container(value, ' ', column+indentation, column+indentation) {
+			b.scalar(value, column)
+		}
+	}
+}
+
+// container writes a mapping or a list that has something in it at the column of
+// its kind, after a space as an item or on a line of its own; false if it is none.
+func (b *block) container(value any, before byte, mapping, list int) bool {
+	switch value := value.(type) {
+	case map[string]any:
+		if len(value) > 0 {
+			b.text = append(b.text, before)
+			b.mapping(value, mapping, before == ' ')
+			return true
+		}
+	case []any:
+		if len(value) > 0 {
+			b.text = append(b.text, before)
+			b.list(value, list, before == ' ')
+			return true
+		}
+	}
+	return false
+}
+
+// scalar writes what has nothing in it, and ends the line.
+func (b *block) scalar(value any, column int) {
+	b.text = append(b.text, ' ')
+	switch value := value.(type) {
+	case string:
+		b.str(value, column+indentation)
+	case bool:
+		b.text = strconv.AppendBool(b.text, value)
+	case int64:
+		b.text = strconv.AppendInt(b.text, value, 10)
+	case uint64:
+		b.text = strconv.AppendUint(b.text, value, 10)
+	case float64:
+		b.text = strconv.AppendFloat(b.text, value, 'g', -1, 64)
+	case map[string]any:
+		b.text = append(b.text, "{}"...)
+	case []any:
+		b.text = append(b.text, "[]"...)
+	case nil:
+		b.text = append(b.text, "null"...)
+	default:
+		b.odd = true
+	}
+	if b.text[len(b.text)-1] != '\n' { // a literal has ended it
+		b.text = append(b.text, '\n')
+	}
+}
+
+func (b *block) spaces(count int) {
+	for range count {
+		b.text = append(b.text, ' ')
+	}
+}
+
+// str writes a string without the end of its line, unless it is a literal.
+func (b *block) str(s string, column int) {
+	var has marks
+	if b.odd = b.odd || !has.look(s); b.odd {
+		return
+	}
+	switch {
+	case has.lines && !has.trailing && !has.blankEnd:
+		b.literal(s, column)
+	case has.lines || otherThanText(s):
+		b.folded(s, '"', column)
+	case has.indicator || has.trailing || s[0] == ' ':
+		b.folded(s, '\'', column)
+	default:
+		b.folded(s, 0, column)
+	}
+}
+
+// marks are what decides how a string is written.
+type marks struct {
+	lines     bool // it has more than one
+	indicator bool // it has what means something in a plain scalar
+	trailing  bool // it ends with a space
+	blankEnd  bool // one of its lines does
+}
+
+// look finds the marks of a string, and is false for one that is odd.
+func (m *marks) look(s string) bool {
+	if s == "" {
+		return true
+	}
+	m.indicator = strings.IndexByte("#,[]{}&*!|>'\"%@`", s[0]) >= 0 || strings.HasPrefix(s, "---") || strings.HasPrefix(s, "...") ||
+		s[0] == '-' && (len(s) == 1 || s[1] == ' ') || s[0] == '?' && (len(s) == 1 || s[1] == ' ')
+	m.trailing = s[len(s)-1] == ' '
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\n':
+			m.lines = true
+			m.blankEnd = m.blankEnd || i > 0 && s[i-1] == ' '
+		case c == ':':
+			m.indicator = m.indicator || i == len(s)-1 || s[i+1] == ' '
+		case c == '#':
+			m.indicator = m.indicator || i > 0 && s[i-1] == ' '
+		case c >= utf8.RuneSelf:
+			r, size := utf8.DecodeRuneInString(s[i:])
+			if r < 0xA0 || r >= 0xD800 || r == '\u2028' || r == '\u2029' {
+				return false
+			}
+			i += size - 1
+		case c < ' ' || c == 0x7F:
+			return false
+		}
+	}
+	return true
+}
+
+// literal writes lines as they are.
+func (b *block) literal(s string, column int) {
+	b.text = append(b.text, '|')
+	if s[0] == ' ' || s[0] == '\n' {
+		b.text = append(b.text, '0'+indentation)
+	}
+	switch {
+	case !strings.HasSuffix(s, "\n"):
+		b.text = append(b.text, '-')
+	case s == "\n" || strings.HasSuffix(s, "\n\n"):
+		b.text = append(b.text, '+')
+	}
+	b.text = append(b.text, '\n')
+	for line := range strings.Lines(s) {
+		if line != "\n" {
+			b.spaces(column)
+		}
+		b.text = append(b.text, line...)
+	}
+	if !strings.HasSuffix(s, "\n") {
+		b.text = append(b.text, '\n')
+	}
+}
+
+// folded writes a string in quotes, or plain if they are 0. A line that is longer
+// than width goes on at a column, 0 for never, where a space is.
+func (b *block) folded(s string, quote byte, column int) {
+	at := utf8.RuneCount(b.text[bytes.LastIndexByte(b.text, '\n')+1:])
+	if quote != 0 {
+		b.text = append(b.text, quote)
+		at++
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == ' ' && at > width && column > 0 && i > 0 && s[i-1] != ' ' && i < len(s)-1 && (quote == '"' || s[i+1] != ' '):
+			b.text = append(b.text, '\n')
+			b.spaces(column)
+			at = column
+			if s[i+1] == ' ' {
+				b.text = append(b.text, '\\')
+				at++
+			}
+		case quote == '"' && c == '\n':
+			b.text = append(b.text, `\n`...)
+			at += 2
+		case quote == '"' && (c == '"' || c == '\\'):
+			b.text = append(b.text, '\\', c)
+			at += 2
+		case quote == '\'' && c == '\'':
+			b.text = append(b.text, "''"...)
+			at += 2
+		default:
+			b.text = append(b.text, c)
+			if utf8.RuneStart(c) {
+				at++
+			}
+		}
+	}
+	if quote != 0 {
+		b.text = append(b.text, quote)
+	}
+}
+
+// natural is the order of keys: letters after all else, and numbers in them by
+// their value.
+func natural(a, b string) int {
+	if a == b {
+		return 0
+	}
+	if less([]rune(a), []rune(b)) {
+		return -1
+	}
+	return 1
+}
+
+func less(a, b []rune) bool {
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	if i == len(a) || i == len(b) {
+		return len(a) < len(b)
+	}
+	if la, lb := unicode.IsLetter(a[i]), unicode.IsLetter(b[i]); la && lb {
+		return a[i] < b[i]
+	} else if la || lb {
+		return lb
+	}
+	// A zero counts where it is not the first digit.
+	start := int64(0)
+	if a[i] == '0' || b[i] == '0' {
+		for j := i - 1; j >= 0 && unicode.IsDigit(a[j]); j-- {
+			if a[j] != '0' {
+				start = 1
+				break
+			}
+		}
+	}
+	an, ai := count(a, i, start)
+	bn, bi := count(b, i, start)
+	if an != bn {
+		return an < bn
+	}
+	if ai != bi {
+		return ai < bi
+	}
+	return a[i] < b[i]
+}
+
+// count reads the digits from a place on.
+func count(s []rune, at int, n int64) (value int64, end int) {
+	for at < len(s) && unicode.IsDigit(s[at]) {
+		n = n*10 + int64(s[at]-'0')
+		at++
+	}
+	return n, at
+}
