@@ -33,7 +33,7 @@ func eventBus(r *report, bus *eventsv1.EventBus) {
 func sensors(o objects) []Problem {
 	return each(o, func(r *report, s *eventsv1.Sensor) {
 		onBus(r, o, s)
-		for _, t := range triggers(s) {
+		for _, t := range o.triggers(s) {
 			if wf := t.workflow(); wf != nil {
 				triggeredWorkflow(r, o, s, t, wf)
 			}

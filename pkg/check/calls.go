@@ -103,7 +103,7 @@ func sensorCalls(o objects) []call {
 	var out []call
 	for _, s := range all[*eventsv1.Sensor](o) {
 		by := account{s.Namespace, eventsAccount(s.Spec.Template)}
-		for _, t := range triggers(s) {
+		for _, t := range o.triggers(s) {
 			var calls []call
 			switch {
 			case t.parts() != nil:

@@ -96,7 +96,7 @@ func (t trigger) key() string {
 // requests: a computed trigger takes all of a request and nothing else.
 func requests(o objects) []Problem {
 	return each(o, func(r *report, s *eventsv1.Sensor) {
-		for _, t := range triggers(s) {
+		for _, t := range o.triggers(s) {
 			if parts, key := t.parts(), t.key(); key != "" {
 				for _, dependency := range t.fires() {
 					complete := wholeRequest(r, t, dependency, key, parts)

@@ -137,7 +137,7 @@ func ticks(o objects, s *eventsv1.Sensor, d eventsv1.EventDependency) bool {
 func requestsIn(o objects) []request {
 	var out []request
 	for _, s := range all[*eventsv1.Sensor](o) {
-		for _, t := range triggers(s) {
+		for _, t := range o.triggers(s) {
 			for _, d := range s.Spec.Dependencies {
 				if program := o.programOf(d); t.Template.HTTP != nil && program != nil && slices.Contains(t.fires(), d.Name) {
 					found, _ := program.requestsUnder(cmp.Or(t.key(), "call"))

@@ -31,7 +31,7 @@ type launch struct {
 func launchesIn(o objects) []launch {
 	var out []launch
 	for _, s := range all[*eventsv1.Sensor](o) {
-		for _, t := range triggers(s) {
+		for _, t := range o.triggers(s) {
 			if wf := t.workflow(); wf != nil {
 				l := newLaunch(o, s, t.resourcePath().Child("spec"), namespaceOf(wf, s), wf.Spec)
 				for _, p := range t.Template.K8s.Parameters {

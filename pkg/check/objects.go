@@ -3,6 +3,8 @@ package check
 import (
 	"sync"
 
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+
 	"github.com/argoperator/argoperator/pkg/manifest"
 	"github.com/argoperator/argoperator/pkg/output"
 )
@@ -19,6 +21,7 @@ type objects struct {
 type answers struct {
 	programs map[string]*program // by their text
 	fields   map[manifest.Object]map[string]any
+	fired    map[*eventsv1.Sensor][]trigger
 
 	launches      func() []launch
 	pods          func() []pod
@@ -27,7 +30,9 @@ type answers struct {
 }
 
 func newObjects(list []manifest.Object) objects {
-	o := objects{list, &answers{programs: map[string]*program{}, fields: map[manifest.Object]map[string]any{}}}
+	o := objects{list, &answers{
+		programs: map[string]*program{}, fields: map[manifest.Object]map[string]any{}, fired: map[*eventsv1.Sensor][]trigger{},
+	}}
 	o.launches = sync.OnceValue(func() []launch { return launchesIn(o) })
 	o.pods = sync.OnceValue(func() []pod { return podsIn(o) })
 	o.requests = sync.OnceValue(func() []request { return requestsIn(o) })
@@ -53,6 +58,16 @@ func (o objects) fieldsOf(object manifest.Object) (map[string]any, error) {
 		o.fields[object] = fields
 	}
 	return fields, err
+}
+
+// triggers are those of a Sensor.
+func (o objects) triggers(s *eventsv1.Sensor) []trigger {
+	known, ok := o.fired[s]
+	if !ok {
+		known = triggers(s)
+		o.fired[s] = known
+	}
+	return known
 }
 
 // all returns the objects of one type, in their order.

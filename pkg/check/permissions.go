@@ -48,7 +48,7 @@ func qualified(group, resource string) string {
 // unvouched finds what makes calls that nothing here can derive.
 func unvouched(o objects) []Problem {
 	out := each(o, func(r *report, s *eventsv1.Sensor) {
-		for _, t := range triggers(s) {
+		for _, t := range o.triggers(s) {
 			switch k := t.Template.K8s; {
 			case t.parts() != nil:
 				callsOfComputed(r, o, s, t)

@@ -1,6 +1,8 @@
 package check
 
 import (
+	"sync"
+
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,13 +37,13 @@ func podSecurity(o objects) []Problem {
 }
 
 // podStandard is the code that the API server's admission runs.
-func podStandard() policy.Evaluator {
+var podStandard = sync.OnceValue(func() policy.Evaluator {
 	evaluator, err := policy.NewEvaluator(policy.DefaultChecks())
 	if err != nil {
 		panic("check: the Pod Security Standard's own checks are refused: " + err.Error()) // unreachable
 	}
 	return evaluator
-}
+})
 
 func restricted(r *report, at *field.Path, evaluator policy.Evaluator, spec *corev1.PodSpec) {
 	level := api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}

@@ -17,7 +17,7 @@ func programs(o objects) []Problem {
 			}
 			filterPrograms(r, at.Child("filters"), d.Filters)
 		}
-		for _, t := range triggers(s) {
+		for _, t := range o.triggers(s) {
 			for _, p := range t.parameters() {
 				if p.Src != nil && (p.Src.DataTemplate != "" || p.Src.ContextTemplate != "") && !p.templated() {
 					r.add(p.path.Child("src"), CodeGoTemplate, "compute it in jq and use dataKey",

@@ -108,7 +108,7 @@ func replicas(r *report, n *int32, annotations map[string]string) {
 func delivery(o objects) []Problem {
 	return each(o, func(r *report, s *eventsv1.Sensor) {
 		replicas(r, s.Spec.Replicas, s.Annotations)
-		for _, t := range triggers(s) {
+		for _, t := range o.triggers(s) {
 			if !t.AtLeastOnce {
 				r.add(t.path.Child("atLeastOnce"), CodeDelivery, "set it to true", "a failure loses the event, and retryStrategy has no effect")
 			}
@@ -128,7 +128,7 @@ func retried(r *report, t trigger) {
 		r.add(at, CodeDeadLetter, "add one, if only a log trigger", "when the retries are used up the event is acknowledged and gone")
 		return
 	}
-	fallback := trigger{Trigger: t.DlqTrigger, path: at, deadLetter: true}
+	fallback := newTrigger(t.DlqTrigger, at, true)
 	if key := t.key(); key != "" && t.DlqTrigger.Template != nil && fallback.key() == key {
 		r.add(at, CodeDeadLetter, "make another request, or log", "the fallback makes the request again that has failed")
 	}

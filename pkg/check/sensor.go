@@ -21,7 +21,7 @@ func dependencies(o objects) []Problem {
 		}
 		bus(r, o, s.Namespace, s.Spec.EventBusName)
 		fired := map[string]bool{}
-		for _, t := range triggers(s) {
+		for _, t := range o.triggers(s) {
 			conditions(r, t, names)
 			for _, name := range t.fires() {
 				fired[name] = true
@@ -84,7 +84,7 @@ func parameters(o objects) []Problem {
 		for _, d := range s.Spec.Dependencies {
 			names[d.Name] = true
 		}
-		for _, t := range triggers(s) {
+		for _, t := range o.triggers(s) {
 			for _, p := range t.parameters() {
 				parameter(r, t, p, names)
 			}

@@ -192,7 +192,7 @@ func (t trigger) carries() ([]byte, *field.Path) {
 
 // fills are the parameters that write into the object that a trigger carries.
 func (t trigger) fills() []sourced {
-	return slices.DeleteFunc(t.parameters(), func(p sourced) bool { return p.list != "k8s" && p.list != "argoWorkflow" })
+	return slices.DeleteFunc(slices.Clone(t.parameters()), func(p sourced) bool { return p.list != "k8s" && p.list != "argoWorkflow" })
 }
 
 // template is a template of a flow, and where it stands.

@@ -18,7 +18,7 @@ const tokenVariable = "API_TOKEN"
 func tokens(o objects) []Problem {
 	used := map[account]bool{}
 	out := each(o, func(r *report, s *eventsv1.Sensor) {
-		for _, t := range triggers(s) {
+		for _, t := range o.triggers(s) {
 			if t.Template.HTTP == nil || t.key() == "" {
 				continue
 			}

@@ -76,7 +76,7 @@ func kindOfTrial(s *eventsv1.Sensor, d eventsv1.EventDependency, p *program, tak
 
 func takersOf(o objects, s *eventsv1.Sensor, dependency string) []taker {
 	var out []taker
-	for _, t := range triggers(s) {
+	for _, t := range o.triggers(s) {
 		if slices.Contains(t.fires(), dependency) {
 			out = append(out, taker{t, packedBy(o, s, t)})
 		}
@@ -117,6 +117,9 @@ func keysOfArgument(t trigger, tag string) []string {
 	return out
 }
 
+// imaginable puts something that can be there where a program puts what it finds.
+var imaginable = strings.NewReplacer(escaped, "x", boolean, "true")
+
 // fieldManaged: a server-side apply says who applies, and whether by force.
 func fieldManaged(r *report, at *field.Path, t trigger, program *program) {
 	if t.Template.HTTP == nil {
@@ -124,7 +127,7 @@ func fieldManaged(r *report, at *field.Path, t trigger, program *program) {
 	}
 	list, _ := program.requestsUnder(t.key())
 	for _, q := range list {
-		query, err := url.ParseQuery(strings.NewReplacer(escaped, "x", boolean, "true").Replace(q.query))
+		query, err := url.ParseQuery(imaginable.Replace(q.query))
 		if q.contentType == applyType && (err != nil || query.Get("fieldManager") == "" || query.Get("force") == "") {
 			r.add(at, CodeRequest, "add ?fieldManager=NAME&force=true to its path", "a server-side apply of %s says not who applies, or not whether by force", q.kind.resource)
 		}

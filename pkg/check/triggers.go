@@ -3,6 +3,7 @@ package check
 import (
 	"encoding/json"
 	"regexp"
+	"sync"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
@@ -15,16 +16,23 @@ type trigger struct {
 	*eventsv1.Trigger
 	path       *field.Path
 	deadLetter bool
+	parameters func() []sourced // all of the trigger, worked out once; not to be changed
+}
+
+func newTrigger(of *eventsv1.Trigger, path *field.Path, deadLetter bool) trigger {
+	t := trigger{Trigger: of, path: path, deadLetter: deadLetter}
+	t.parameters = sync.OnceValue(func() []sourced { return parametersOf(t) })
+	return t
 }
 
 func triggers(sensor *eventsv1.Sensor) []trigger {
 	var out []trigger
 	for i := range sensor.Spec.Triggers {
 		at := field.NewPath("spec", "triggers").Index(i)
-		out = append(out, trigger{Trigger: &sensor.Spec.Triggers[i], path: at})
+		out = append(out, newTrigger(&sensor.Spec.Triggers[i], at, false))
 		for dlq := sensor.Spec.Triggers[i].DlqTrigger; dlq != nil; dlq = dlq.DlqTrigger {
 			at = at.Child("dlqTrigger")
-			out = append(out, trigger{Trigger: dlq, path: at, deadLetter: true})
+			out = append(out, newTrigger(dlq, at, true))
 		}
 	}
 	return complete(out)
@@ -78,8 +86,8 @@ type sourced struct {
 	into any // nil: a document that the parameters build from nothing
 }
 
-// parameters are all parameters of the trigger.
-func (t trigger) parameters() []sourced {
+// parametersOf are all parameters of a trigger.
+func parametersOf(t trigger) []sourced {
 	out := at(t.path.Child("parameters"), "parameters", t.Parameters, t.Template)
 	if k := t.Template.K8s; k != nil {
 		out = append(out, at(t.path.Child("template", "k8s", "parameters"), "k8s", k.Parameters, t.resource())...)

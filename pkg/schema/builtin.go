@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -163,8 +164,20 @@ type tag struct {
 	in      reflect.Type // the struct
 }
 
+// learnt are the lists of tagged by their types, which are the same for all operators.
+var learnt sync.Map
+
 // tagged lists the JSON fields of a struct, those of inlined structs among them.
 func tagged(t reflect.Type) []tag {
+	if known, ok := learnt.Load(t); ok {
+		return known.([]tag)
+	}
+	list := tags(t)
+	learnt.Store(t, list)
+	return list
+}
+
+func tags(t reflect.Type) []tag {
 	if t.Kind() != reflect.Struct {
 		return nil
 	}
@@ -175,7 +188,7 @@ func tagged(t reflect.Type) []tag {
 		switch {
 		case name == "-" || (!f.IsExported() && !f.Anonymous):
 		case name == "" && f.Anonymous:
-			found = append(found, tagged(f.Type)...)
+			found = append(found, tags(f.Type)...)
 		case name != "":
 			found = append(found, tag{name, strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero"), f.Type, t})
 		}
