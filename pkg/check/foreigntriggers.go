@@ -176,7 +176,7 @@ func nowhere(i *inspection, _ *eventsv1.Sensor, t trigger) {
 		if data, ok := p.into.([]byte); !ok || len(data) == 0 || strings.HasSuffix(p.Dest, ".-1") {
 			continue // appends, or the object comes from elsewhere
 		}
-		if problem := destinationWithin(p.into, p.Dest, 1); problem != "" {
+		if problem := p.misses(1); problem != "" {
 			i.wrong(p.path.Child("dest"), "%s: %s", p.Dest, problem)
 		}
 	}

@@ -104,7 +104,7 @@ func parameter(r *report, t trigger, p sourced, names map[string]bool) {
 		r.add(at, CodeParameter, "", "the trigger does not fire on dependency %q", p.Src.DependencyName)
 	}
 	if p.into != nil {
-		if problem := destination(p.into, p.Dest); problem != "" {
+		if problem := p.misses(0); problem != "" {
 			r.add(p.path.Child("dest"), CodeDestination, "", "%s: %s", p.Dest, problem)
 		}
 	}
@@ -128,24 +128,15 @@ func covered(r *report, t trigger) {
 	}
 }
 
-// destination walks a dest down a JSON document and says why it cannot be
-// written; "" when it can. Keys of an object may be new, elements of a list not.
-func destination(document any, dest string) string { return destinationWithin(document, dest, 0) }
-
-// destinationWithin lets a list grow by so many elements.
-func destinationWithin(document any, dest string, more int) string {
-	data, ok := document.([]byte)
-	if !ok {
-		var err error
-		if data, err = json.Marshal(document); err != nil {
-			return err.Error()
-		}
-	}
-	var value any
-	if err := json.Unmarshal(data, &value); err != nil {
+// misses walks the dest of a parameter down what it writes into, whose lists may
+// grow by so many elements, and says why it cannot be written; "" when it can.
+// Keys of an object may be new, elements of a list not.
+func (p sourced) misses(more int) string {
+	value, err := p.document()
+	if err != nil {
 		return err.Error()
 	}
-	for _, segment := range segments(dest) {
+	for _, segment := range segments(p.Dest) {
 		index, err := strconv.Atoi(segment)
 		switch v := value.(type) {
 		case []any:
@@ -166,4 +157,18 @@ func destinationWithin(document any, dest string, more int) string {
 		}
 	}
 	return ""
+}
+
+// fieldsIn are those of a document, which is JSON or becomes it.
+func fieldsIn(document any) (any, error) {
+	data, ok := document.([]byte)
+	if !ok {
+		var err error
+		if data, err = json.Marshal(document); err != nil {
+			return nil, err
+		}
+	}
+	var fields any
+	err := json.Unmarshal(data, &fields)
+	return fields, err
 }

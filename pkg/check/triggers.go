@@ -84,6 +84,8 @@ type sourced struct {
 	list string // of the trigger's lists of parameters
 	path *field.Path
 	into any // nil: a document that the parameters build from nothing
+
+	document func() (any, error) // into as fields, worked out once
 }
 
 // parametersOf are all parameters of a trigger.
@@ -106,9 +108,10 @@ func parametersOf(t trigger) []sourced {
 }
 
 func at(path *field.Path, name string, list []eventsv1.TriggerParameter, into any) []sourced {
+	document := sync.OnceValues(func() (any, error) { return fieldsIn(into) })
 	var out []sourced
 	for i, p := range list {
-		out = append(out, sourced{TriggerParameter: p, list: name, path: path.Index(i), into: into})
+		out = append(out, sourced{TriggerParameter: p, list: name, path: path.Index(i), into: into, document: document})
 	}
 	return out
 }

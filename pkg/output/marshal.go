@@ -12,7 +12,6 @@ import (
 	"math"
 	"strconv"
 
-	goyaml "go.yaml.in/yaml/v2"
 	"sigs.k8s.io/yaml"
 
 	"github.com/argoperator/argoperator/pkg/manifest"
@@ -25,23 +24,7 @@ func Marshal(o manifest.Object) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return text(fields)
-}
-
-// text is what sigs.k8s.io/yaml makes of fields, which reads their JSON as YAML
-// first to tell whole numbers from others, and loses U+0085 by that: Fields has
-// told them already. What block finds odd is written by the library under it.
-func text(fields map[string]any) ([]byte, error) {
-	if b := (block{}); len(fields) > 0 {
-		if b.mapping(fields, 0, false); !b.odd {
-			return b.text, nil
-		}
-	}
-	data, err := goyaml.Marshal(fields)
-	if err != nil {
-		return nil, fmt.Errorf("encoding an object: %w", err)
-	}
-	return data, nil
+	return new(block).document(fields)
 }
 
 // encode is for what is not made of Fields.

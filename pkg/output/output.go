@@ -107,9 +107,10 @@ func Stream(objects []manifest.Object) ([]byte, error) {
 
 func appendYAML(w io.Writer) func([]Document) error {
 	separator := ""
+	var b block
 	return func(documents []Document) error {
 		for _, d := range documents {
-			data, err := text(d.Fields)
+			data, err := b.document(d.Fields)
 			if err != nil {
 				return err
 			}

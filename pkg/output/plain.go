@@ -16,7 +16,7 @@ func otherThanText(s string) bool {
 	case c == '.':
 		return word(s) || decimal(s)
 	case c == '+' || c == '-' || c >= '0' && c <= '9':
-		return word(s) || whole(s) || decimal(s) || isTime(s) || sexagesimal(s)
+		return word(s) || whole(s) || decimal(s) || isTime(s)
 	}
 	return word(s)
 }
@@ -68,29 +68,6 @@ func decimal(s string) bool {
 	}
 	_, err := strconv.ParseFloat(s, 64)
 	return err == nil
-}
-
-// sexagesimal numbers are those of YAML 1.1 with colons.
-func sexagesimal(s string) bool {
-	parts := strings.Split(strings.TrimLeft(s[:1], "+-")+s[1:], ":")
-	if len(parts) < 2 {
-		return false
-	}
-	last, _, _ := strings.Cut(parts[len(parts)-1], ".")
-	fraction := parts[len(parts)-1][len(last):]
-	if strings.Trim(strings.TrimPrefix(fraction, "."), "0123456789_") != "" {
-		return false
-	}
-	parts[len(parts)-1] = last
-	if parts[0] == "" || parts[0][0] == '_' || strings.Trim(parts[0], "0123456789_") != "" {
-		return false
-	}
-	for _, part := range parts[1:] {
-		if n, err := strconv.ParseUint(part, 10, 8); err != nil || n > 59 || len(part) > 2 {
-			return false
-		}
-	}
-	return true
 }
 
 func isTime(s string) bool {

@@ -2,21 +2,39 @@ package output
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"go.yaml.in/yaml/v2"
 )
 
 // block writes fields as sigs.k8s.io/yaml does, several times as fast: the
 // library keeps every event of a document until its end. What is seldom in a
 // manifest is odd and left to the library: control characters, ends of lines that
-// are not \n, keys that are long or have several lines.
+// are not \n, numbers with colons, keys that are long or have several lines.
 type block struct {
 	text []byte
 	odd  bool
+}
+
+// document is the text of fields, until it is called again. sigs.k8s.io/yaml reads
+// their JSON as YAML first to tell whole numbers from others, and loses U+0085 by
+// that: Fields has told them already.
+func (b *block) document(fields map[string]any) ([]byte, error) {
+	b.text, b.odd = b.text[:0], len(fields) == 0
+	if b.mapping(fields, 0, false); !b.odd {
+		return b.text, nil
+	}
+	data, err := yaml.Marshal(fields)
+	if err != nil {
+		return nil, fmt.Errorf("encoding an object: %w", err)
+	}
+	return data, nil
 }
 
 // indentation of what is in a mapping. A list in one has its own column.
@@ -140,8 +158,11 @@ type marks struct {
 
 // look finds the marks of a string, and is false for one that is odd.
 func (m *marks) look(s string) bool {
-	if s == "" {
+	switch {
+	case s == "":
 		return true
+	case strings.Contains(s, ":") && strings.Trim(s, "0123456789_:.+-") == "":
+		return false // YAML 1.1 has numbers with base 60
 	}
 	m.indicator = strings.IndexByte("#,[]{}&*!|>'\"%@`", s[0]) >= 0 || strings.HasPrefix(s, "---") || strings.HasPrefix(s, "...") ||
 		s[0] == '-' && (len(s) == 1 || s[1] == ' ') || s[0] == '?' && (len(s) == 1 || s[1] == ' ')

@@ -26,7 +26,7 @@ func sameYAML(t *testing.T, data []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := text(fields)
+	got, err := new(block).document(fields)
 	if err != nil {
 		t.Fatal(err)
 	}
