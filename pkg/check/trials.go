@@ -190,13 +190,14 @@ func usableManifest(of map[string]any) error {
 	return nil
 }
 
-var (
-	// safePath is a path in which everything strange is escaped.
-	safePath = regexp.MustCompile(`^/apis?/[\w.~%/-]+(\?[\w.~%&=-]*)?$`)
-	// notInYAML is what the API server's YAML does not take as it is, or takes
-	// for the end of a line.
-	notInYAML = regexp.MustCompile(`[\x{7f}-\x{9f}\x{2028}\x{2029}\x{feff}\x{fffe}\x{ffff}]`)
-)
+// safePath is a path in which everything strange is escaped.
+var safePath = regexp.MustCompile(`^/apis?/[\w.~%/-]+(\?[\w.~%&=-]*)?$`)
+
+// notInYAML is what the API server's YAML does not take as it is, or takes for the
+// end of a line.
+func notInYAML(r rune) bool {
+	return r >= 0x7F && r <= 0x9F || r == 0x2028 || r == 0x2029 || r == 0xFEFF || r == 0xFFFE || r == 0xFFFF
+}
 
 func usableRequest(of map[string]any) error {
 	path, _ := of["path"].(string)
@@ -208,7 +209,7 @@ func usableRequest(of map[string]any) error {
 		return fmt.Errorf("path %q is no path of the API server", path)
 	case json.Unmarshal([]byte(body), &object) != nil || object == nil:
 		return fmt.Errorf("body %q is no JSON object: make it by tojson", body)
-	case contentType == applyType && notInYAML.MatchString(body):
+	case contentType == applyType && strings.ContainsFunc(body, notInYAML):
 		return errors.New("the body has characters that the API server's YAML takes for line ends, or not at all: escape U+007F to U+009F, U+2028, U+2029, U+FEFF, U+FFFE and U+FFFF")
 	case contentType == applyType && (object["apiVersion"] == nil || object["kind"] == nil):
 		return errors.New("an applied object needs apiVersion and kind")
