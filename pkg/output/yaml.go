@@ -46,7 +46,9 @@ const width = 80
 // mapping writes a mapping that has entries; its first key follows what is there
 // if it is the item of a list.
 func (b *block) mapping(fields map[string]any, column int, item bool) {
-	for i, key := range slices.SortedFunc(maps.Keys(fields), natural) {
+	keys := slices.Sorted(maps.Keys(fields))
+	slices.SortStableFunc(keys, natural) // by itself it does not decide between k1, k01 and k0A
+	for i, key := range keys {
 		if i > 0 || !item {
 			b.spaces(column)
 		}
