@@ -96,6 +96,7 @@ bench: ## measure the generator beside helm, kustomize and argo lint, in one run
 	cd e2e/bench && go vet ./... && go build -o ../../bin/ ./floor ./argolint && go build -o ../../bin/bench .
 	cd e2e/peers && go build -o ../../bin/ helm.sh/helm/v4/cmd/helm && go build -o ../../bin/ sigs.k8s.io/kustomize/kustomize/v5
 	go build -trimpath -ldflags "-X github.com/argoperator/argoperator/cmd/argoperator/internal/release.Version=v0.0.0" -o bin/released ./cmd/argoperator
+	go build -trimpath -o bin/ ./e2e/parts
 	bin/bench -argoperator bin/released -results docs/performance-generator.json $(BENCH)
 	go run ./e2e/report
 
