@@ -24,7 +24,7 @@ type block struct {
 
 // document is the text of fields, until it is called again. sigs.k8s.io/yaml reads
 // their JSON as YAML first to tell whole numbers from others, and loses U+0085 by
-// that: Fields has told them already.
+// that: Fields has told them already. It also loses a key <<, which is quoted here.
 func (b *block) document(fields map[string]any) ([]byte, error) {
 	b.text, b.odd = b.text[:0], len(fields) == 0
 	if b.mapping(fields, 0, false); !b.odd {
@@ -56,7 +56,11 @@ func (b *block) mapping(fields map[string]any, column int, item bool) {
 			b.odd = true
 			return
 		}
-		b.str(key, 0)
+		if key == "<<" {
+			b.text = append(b.text, `"<<"`...) // plain it would be the merge key of YAML 1.1
+		} else {
+			b.str(key, 0)
+		}
 		b.text = append(b.text, ':')
 		if !b.container(fields[key], '\n', column+indentation, column) {
 			b.scalar(fields[key], column)
