@@ -44,7 +44,7 @@ func tags(o objects, object manifest.Object) []Problem {
 	allowed := map[string]bool{}
 	sensor, isSensor := object.(*eventsv1.Sensor)
 	if isSensor {
-		allowed = safeTemplates(sensor)
+		allowed = safeTemplates(o, sensor)
 	}
 	walkText(fields["spec"], field.NewPath("spec"), func(at *field.Path, text string) {
 		if !strings.Contains(text, "{{") {
@@ -63,9 +63,9 @@ func tags(o objects, object manifest.Object) []Problem {
 }
 
 // safeTemplates are the places of the text templates that an http trigger needs.
-func safeTemplates(s *eventsv1.Sensor) map[string]bool {
+func safeTemplates(o objects, s *eventsv1.Sensor) map[string]bool {
 	out := map[string]bool{}
-	for _, t := range triggers(s) {
+	for _, t := range o.triggers(s) {
 		for _, p := range t.parameters() {
 			if p.templated() {
 				out[p.path.Child("src", "dataTemplate").String()] = true
