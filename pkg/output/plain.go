@@ -1,8 +1,10 @@
 package output
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -16,7 +18,7 @@ func otherThanText(s string) bool {
 	case c == '.':
 		return word(s) || decimal(s)
 	case c == '+' || c == '-' || c >= '0' && c <= '9':
-		return word(s) || whole(s) || decimal(s) || isTime(s)
+		return word(s) || whole(s) || decimal(s) || isTime(s) || strings.Contains(s, ":") && base60().MatchString(s)
 	}
 	return word(s)
 }
@@ -69,6 +71,11 @@ func decimal(s string) bool {
 	_, err := strconv.ParseFloat(s, 64)
 	return err == nil
 }
+
+// base60 are the numbers of YAML 1.1 with colons.
+var base60 = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?$`)
+})
 
 func isTime(s string) bool {
 	if len(s) < 5 || s[4] != '-' || strings.Trim(s[:4], "0123456789") != "" {

@@ -2,6 +2,7 @@ package output
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,9 +15,9 @@ import (
 )
 
 // block writes fields as sigs.k8s.io/yaml does, several times as fast: the
-// library keeps every event of a document until its end. What is seldom in a
-// manifest is odd and left to the library: control characters, ends of lines that
-// are not \n, numbers with colons, keys that are long or have several lines.
+// library keeps every event of a document until its end. What is hardly ever in a
+// manifest is odd and left to the library: U+2028 and U+2029, which are ends of
+// lines, and keys that are long or have several lines.
 type block struct {
 	text []byte
 	odd  bool
@@ -52,7 +53,7 @@ func (b *block) mapping(fields map[string]any, column int, item bool) {
 		if i > 0 || !item {
 			b.spaces(column)
 		}
-		if len(key) > 128 || strings.Contains(key, "\n") || b.odd {
+		if len(key) > 128 || strings.ContainsAny(key, "\n\r\u0085") || b.odd {
 			b.odd = true
 			return
 		}
@@ -143,10 +144,10 @@ func (b *block) str(s string, column int) {
 		return
 	}
 	switch {
-	case has.lines && !has.trailing && !has.blankEnd:
-		b.literal(s, column)
-	case has.lines || otherThanText(s):
+	case has.special || has.lines && (has.trailing || has.blankEnd) || !has.lines && otherThanText(s):
 		b.folded(s, '"', column)
+	case has.lines:
+		b.literal(s, column)
 	case has.indicator || has.trailing || s[0] == ' ':
 		b.folded(s, '\'', column)
 	default:
@@ -157,6 +158,7 @@ func (b *block) str(s string, column int) {
 // marks are what decides how a string is written.
 type marks struct {
 	lines     bool // it has more than one
+	special   bool // it has characters that are escaped
 	indicator bool // it has what means something in a plain scalar
 	trailing  bool // it ends with a space
 	blankEnd  bool // one of its lines does
@@ -164,35 +166,32 @@ type marks struct {
 
 // look finds the marks of a string, and is false for one that is odd.
 func (m *marks) look(s string) bool {
-	switch {
-	case s == "":
+	if s == "" {
 		return true
-	case strings.Contains(s, ":") && strings.Trim(s, "0123456789_:.+-") == "":
-		return false // YAML 1.1 has numbers with base 60
 	}
 	m.indicator = strings.IndexByte("#,[]{}&*!|>'\"%@`", s[0]) >= 0 || strings.HasPrefix(s, "---") || strings.HasPrefix(s, "...") ||
-		s[0] == '-' && (len(s) == 1 || s[1] == ' ') || s[0] == '?' && (len(s) == 1 || s[1] == ' ')
+		(s[0] == '-' || s[0] == '?') && (len(s) == 1 || s[1] == ' ')
 	m.trailing = s[len(s)-1] == ' '
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '\n':
+	for i, r := range s {
+		switch {
+		case r == '\n':
 			m.lines = true
 			m.blankEnd = m.blankEnd || i > 0 && s[i-1] == ' '
-		case c == ':':
+		case r == ':':
 			m.indicator = m.indicator || i == len(s)-1 || s[i+1] == ' '
-		case c == '#':
+		case r == '#':
 			m.indicator = m.indicator || i > 0 && s[i-1] == ' '
-		case c >= utf8.RuneSelf:
-			r, size := utf8.DecodeRuneInString(s[i:])
-			if r < 0xA0 || r >= 0xD800 || r == '\u2028' || r == '\u2029' {
-				return false
-			}
-			i += size - 1
-		case c < ' ' || c == 0x7F:
+		case r == '\u2028' || r == '\u2029' || r == utf8.RuneError:
 			return false
 		}
+		m.special = m.special || special(r)
 	}
 	return true
+}
+
+// special characters are escaped.
+func special(r rune) bool {
+	return r < ' ' && r != '\n' || r >= 0x7F && r < 0xA0 || r == 0xFEFF || r == 0xFFFE || r >= 0xFFFF
 }
 
 // literal writes lines as they are.
@@ -227,9 +226,12 @@ func (b *block) folded(s string, quote byte, column int) {
 		b.text = append(b.text, quote)
 		at++
 	}
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c == ' ' && at > width && column > 0 && i > 0 && s[i-1] != ' ' && i < len(s)-1 && (quote == '"' || s[i+1] != ' '):
+	all := strings.HasPrefix(s, "\uFEFF") // of a string that begins so the library escapes every character
+	for i, r := range s {
+		switch {
+		case quote == '"' && (r == '"' || r == '\\' || r == '\n' || special(r) || all):
+			at += b.escape(r)
+		case r == ' ' && at > width && column > 0 && i > 0 && s[i-1] != ' ' && i < len(s)-1 && (quote == '"' || s[i+1] != ' '):
 			b.text = append(b.text, '\n')
 			b.spaces(column)
 			at = column
@@ -237,20 +239,12 @@ func (b *block) folded(s string, quote byte, column int) {
 				b.text = append(b.text, '\\')
 				at++
 			}
-		case quote == '"' && c == '\n':
-			b.text = append(b.text, `\n`...)
-			at += 2
-		case quote == '"' && (c == '"' || c == '\\'):
-			b.text = append(b.text, '\\', c)
-			at += 2
-		case quote == '\'' && c == '\'':
+		case quote == '\'' && r == '\'':
 			b.text = append(b.text, "''"...)
 			at += 2
 		default:
-			b.text = append(b.text, c)
-			if utf8.RuneStart(c) {
-				at++
-			}
+			b.text = utf8.AppendRune(b.text, r)
+			at++
 		}
 	}
 	if quote != 0 {
@@ -258,50 +252,49 @@ func (b *block) folded(s string, quote byte, column int) {
 	}
 }
 
-// natural is the order of keys: letters after all else, and numbers in them by
-// their value.
-func natural(a, b string) int {
-	if a == b {
-		return 0
+// escape writes a character by its letter or its number, and says how long that is.
+func (b *block) escape(r rune) int {
+	before := len(b.text)
+	switch i := strings.IndexRune("\x00\a\b\t\n\v\f\r\x1B\"\\\u0085\u00A0", r); {
+	case i >= 0:
+		b.text = append(b.text, '\\', "0abtnvfre\"\\N _"[i])
+	case r <= 0xFF:
+		b.text = fmt.Appendf(b.text, `\x%02X`, r)
+	case r <= 0xFFFF:
+		b.text = fmt.Appendf(b.text, `\u%04X`, r)
+	default:
+		b.text = fmt.Appendf(b.text, `\U%08X`, r)
 	}
-	if less([]rune(a), []rune(b)) {
-		return -1
-	}
-	return 1
+	return len(b.text) - before
 }
 
-func less(a, b []rune) bool {
-	i := 0
+// natural is the order of keys: letters after all else, and numbers in them by
+// their value.
+func natural(x, y string) int {
+	a, b, i := []rune(x), []rune(y), 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
 		i++
 	}
 	if i == len(a) || i == len(b) {
-		return len(a) < len(b)
+		return cmp.Compare(len(a), len(b))
 	}
-	if la, lb := unicode.IsLetter(a[i]), unicode.IsLetter(b[i]); la && lb {
-		return a[i] < b[i]
-	} else if la || lb {
-		return lb
+	switch la, lb := unicode.IsLetter(a[i]), unicode.IsLetter(b[i]); {
+	case la && lb:
+		return cmp.Compare(a[i], b[i])
+	case la:
+		return 1
+	case lb:
+		return -1
 	}
-	// A zero counts where it is not the first digit.
-	start := int64(0)
+	start := int64(0) // a zero counts where it is not the first digit
 	if a[i] == '0' || b[i] == '0' {
-		for j := i - 1; j >= 0 && unicode.IsDigit(a[j]); j-- {
-			if a[j] != '0' {
-				start = 1
-				break
-			}
+		for j := i - 1; j >= 0 && unicode.IsDigit(a[j]) && start == 0; j-- {
+			start = min(1, int64(a[j]-'0'))
 		}
 	}
 	an, ai := count(a, i, start)
 	bn, bi := count(b, i, start)
-	if an != bn {
-		return an < bn
-	}
-	if ai != bi {
-		return ai < bi
-	}
-	return a[i] < b[i]
+	return cmp.Or(cmp.Compare(an, bn), cmp.Compare(ai, bi), cmp.Compare(a[i], b[i]))
 }
 
 // count reads the digits from a place on.
