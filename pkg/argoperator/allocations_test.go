@@ -11,7 +11,7 @@ func TestAllocations(t *testing.T) {
 		t.Skip("the race detector allocates too")
 	}
 	guard(t, "allocations.json", "allocations", "go test ./pkg/argoperator -run '^$' -bench Generate -memprofile", benchmarked,
-		func(t *testing.T, name string) float64 {
+		func(name string) float64 {
 			source := sourceOf(t, name)
 			return math.Round(testing.AllocsPerRun(3, func() { printed(t, source) }))
 		})

@@ -12,19 +12,19 @@ import (
 // UPDATE=1 does so; the diff is the review. why says how to find the reason.
 // Chance can only add to a figure, so what is too high is counted again, up to
 // five times, and the least is taken.
-func guard(t *testing.T, name, unit, why string, of []string, count func(t *testing.T, of string) float64) {
+func guard(t *testing.T, name, unit, why string, names []string, count func(of string) float64) {
 	t.Helper()
 	file := filepath.Join(root, "testdata", name)
 	least := func(of string, enough float64) float64 {
-		n := count(t, of)
+		n := count(of)
 		for again := 0; again < 4 && n > enough; again++ {
-			n = min(n, count(t, of))
+			n = min(n, count(of))
 		}
 		return n
 	}
 	if os.Getenv("UPDATE") != "" {
 		now := map[string]float64{}
-		for _, of := range of {
+		for _, of := range names {
 			now[of] = least(of, 0)
 		}
 		data, err := json.MarshalIndent(now, "", "  ")
@@ -44,7 +44,7 @@ func guard(t *testing.T, name, unit, why string, of []string, count func(t *test
 	if err := json.Unmarshal(data, &known); err != nil {
 		t.Fatal(err)
 	}
-	for _, of := range of {
+	for _, of := range names {
 		was := known[of]
 		switch n := least(of, was*1.03); {
 		case n > was*1.03:

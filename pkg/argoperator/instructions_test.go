@@ -30,7 +30,7 @@ func TestInstructions(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	count := func(t *testing.T, line string) float64 {
+	count := func(line string) float64 {
 		cmd := exec.Command(valgrind, append([]string{"--tool=callgrind", "--callgrind-out-file=/dev/null", binary}, strings.Fields(line)...)...)
 		cmd.Dir = root
 		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "GODEBUG=asyncpreemptoff=1", "GOMAXPROCS=1", "GOGC=off"}

@@ -17,7 +17,7 @@ import (
 // block writes fields as sigs.k8s.io/yaml does, several times as fast: the
 // library keeps every event of a document until its end. What is hardly ever in a
 // manifest is odd and left to the library: U+2028 and U+2029, which are ends of
-// lines, and keys that are long or have several lines.
+// lines, U+FFFD and what is no UTF-8, and keys that are long or have several lines.
 type block struct {
 	text []byte
 	odd  bool
