@@ -16,7 +16,20 @@ type Program struct {
 	source string
 	code   *gojq.Code
 	reads  reads
+	needs  []Need
 }
+
+// Need is an expression of a template that may come out null and reads other
+// children: the template loses the field then.
+type Need struct {
+	Text   string                // as written
+	Source string                // as jq that can stand wherever jq takes a term
+	Reads  map[string][][]string // the paths below each child that it reads
+}
+
+// Needs lists the expressions that may come out null because a field of another
+// child is missing. One that ends in `// null` says that the field is optional.
+func (p *Program) Needs() []Need { return p.needs }
 
 // variables are in the order in which Run hands them over.
 func variables() []string { return []string{"$children", "$item", "$index", "$related"} }

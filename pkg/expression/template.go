@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/itchyny/gojq"
+
 	"github.com/argoperator/argoperator/pkg/schema"
 )
 
@@ -34,6 +36,7 @@ type templates struct {
 	given     []read // paths that are there in any case
 	problems  []Problem
 	reads     reads
+	needs     []Need
 }
 
 // kindOf is how messages name the object that a template makes.
@@ -71,6 +74,7 @@ func (c *templates) program(n node) (*Program, []Problem) {
 		c.problem(Problem{Code: BadExpression, Message: err.Error()})
 		return nil, c.problems
 	}
+	p.needs = c.needs
 	return p, c.problems
 }
 
@@ -184,15 +188,37 @@ func (c *templates) scalar(path []string, text string, want schema.Type) node {
 			c.wantLiteral(path, parts[0].text, want)
 			return c.literal(path, parts[0].text)
 		}
+		before := len(c.reads)
 		e := c.expr(path, parts[0])
 		if e == nil {
 			return node{source: "null"}
 		}
+		c.need(e, c.reads[before:])
 		c.wantValue(e, want)
 		return node{source: e.one(), null: e.mayBeNull(), expr: e}
 	}
 	c.wantKind(path, str, want, "")
 	return c.interpolate(path, parts)
+}
+
+// need notes an expression that may come out null because of another child.
+func (c *templates) need(e *expr, of reads) {
+	if of.has(childrenRoot) && e.mayBeNull() && !optional(e.query) {
+		c.needs = append(c.needs, Need{Text: e.text, Source: e.one(), Reads: of.children()})
+	}
+}
+
+// optional says that an expression ends in `// null` or `// empty`: its author
+// wants the field to be left out.
+func optional(q *gojq.Query) bool {
+	for q.Op == gojq.OpPipe {
+		q = q.Right
+	}
+	if q.Op != gojq.OpAlt {
+		return false
+	}
+	text := q.Right.String()
+	return text == "null" || text == "empty"
 }
 
 // interpolate makes a text of literal pieces and expressions. A null in it is

@@ -127,6 +127,7 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 			Namespaced: in.Scope != "Cluster", Status: true,
 		},
 	}
+	out.Reports = reportsOf(c.d.ChildSchema(in.Name))
 	if in.Template == nil {
 		return out
 	}
@@ -155,6 +156,11 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 	var problems []expression.Problem
 	out.Object, problems = expression.Template(in.Template, scope, childType(c.d, in))
 	c.report(problems, at("template")...)
+	out.needs = needsOf(out.Object)
+	for _, n := range out.needs {
+		node, _ := expression.BareForPod(n.text)
+		out.inPod.needs = append(out.inPod.needs, encode(node))
+	}
 	c.identity(&out, in, scope, at("template", "metadata"))
 	out.Inexact = inexact(c.d, c.api.Kind, out.Object, out.When, out.Each)
 	return out

@@ -192,25 +192,44 @@ func writeJQ(p *Plan, c Child, own portion) string {
   | (($seen.version | tonumber? // 0) < ($before.version | tonumber? // 0)) as $again
   | if (%s)%s | not then {go: false} else ($new | wanted) as $want
   | %s{go: true,
-   call: (if $want.error then %s%s
+   call: (if $want.error != null or %s != null then %s%s
      else %s end),
    failed: %s}%s end end`,
-		freeJQ(p, c), exactly(c.Inexact), wantedJQ(p, c), eventObjects, elsewhere("$new.metadata.uid", own)+ownKind(p),
+		heldDef(p, c), exactly(c.Inexact), wantedJQ(p, c), eventObjects, elsewhere("$new.metadata.uid", own)+ownKind(p),
 		memory(p, c, "$new"), memory(p, c, "$old"), strings.Join(due(p, c), "\n      or "), unlessHeld(c), open,
-		remember(p, c, fromParent, fmt.Sprintf(`{ready: false, message: ("template: " + $want.error), failed: {generation: $new.metadata.generation, attempts: %d}}`, maxAttempts)),
+		failing(p, c, "$new"), rememberError(p, c, `(if $want.error then {generation: $new.metadata.generation, message: ("template: " + $want.error)} else null end)`),
 		deletion(p, c), application(p, c),
 		remember(p, c, fromParent, `{ready: false, message: "the API server does not take it; argoperator render and kubectl apply --server-side --dry-run=server show why", failed: {generation: $new.metadata.generation, attempts: ((if $seen.failed.generation == $new.metadata.generation then $seen.failed.attempts else 0 end) + 1)}}`), end)
 }
 
-// freeJQ is the jq of whether a custom resource's children that this one depends
-// on are ready, or are not wanted.
-func freeJQ(p *Plan, c Child) string {
-	if len(c.DependsOn) == 0 {
+// mayBeHeld tells whether there are times at which a child is not written.
+func mayBeHeld(c Child) bool { return len(c.DependsOn) > 0 || len(c.needs) > 0 }
+
+// heldDef defines what a child is held back for.
+func heldDef(p *Plan, c Child) string {
+	if !mayBeHeld(c) {
 		return ""
 	}
-	return "def free: " + freeTerm(p, c) + ";\n"
+	return "def held: " + heldTerm(p, c) + ";\n"
 }
 
+// heldTerm is the jq of what a child waits for, or null. One that is not there
+// waits for those that it depends on; one that is there is not written while
+// that would take fields from it.
+func heldTerm(p *Plan, c Child) string {
+	term := "null"
+	if lost := lostJQ(p, c); lost != "" {
+		term = fmt.Sprintf(`(if %s.uid != null then %s | if . == null then . else "waits for " + . end else null end)`, memory(p, c, ""), lost)
+	}
+	if len(c.DependsOn) > 0 {
+		term = fmt.Sprintf(`(if %s.uid == null and (%s | not) then %s else %s end)`,
+			memory(p, c, ""), freeTerm(p, c), quote("waits for "+strings.Join(c.DependsOn, ", ")), term)
+	}
+	return term
+}
+
+// freeTerm is the jq of whether the children that a child depends on are ready,
+// or are not wanted.
 func freeTerm(p *Plan, c Child) string {
 	var terms []string
 	for _, other := range p.Children {
@@ -219,23 +238,26 @@ func freeTerm(p *Plan, c Child) string {
 		}
 		term := memory(p, other, "") + ".ready == true"
 		if other.When != nil {
-			when := other.When.Source()
+			when := whenJQ(other)
 			if len(other.When.ReadsChildren()) > 0 {
-				when = fmt.Sprintf("%s as $children | %s", liveJQ(p, "."), when)
+				when = fmt.Sprintf("(%s as $children | %s)", liveJQ(p, "."), when)
 			}
-			term += fmt.Sprintf(" or (try (%s) catch true | not)", when)
+			term += fmt.Sprintf(" or (%s | not)", when)
 		}
 		terms = append(terms, "("+term+")")
 	}
 	return strings.Join(terms, " and ")
 }
 
-// unlessHeld holds back a child that is not there until it is free.
+// whenJQ is the jq of whether a child is wanted: what cannot be evaluated is
+// reported by the child's own trigger.
+func whenJQ(c Child) string { return fmt.Sprintf("(try (%s) catch true)", c.When.Source()) }
+
 func unlessHeld(c Child) string {
-	if len(c.DependsOn) == 0 {
+	if !mayBeHeld(c) {
 		return ""
 	}
-	return ` and ($seen.uid != null or ($new | free))`
+	return ` and ($new | held) == null`
 }
 
 // heldJQ is the jq of the children that are held back, each with what it waits
@@ -243,9 +265,8 @@ func unlessHeld(c Child) string {
 func heldJQ(p *Plan) string {
 	var fields []string
 	for _, c := range p.Children {
-		if len(c.DependsOn) > 0 {
-			fields = append(fields, fmt.Sprintf(`%s: (if %s.uid == null and (%s | not) then %s else null end)`,
-				quote(c.Name), memory(p, c, ""), freeTerm(p, c), quote("waits for "+strings.Join(c.DependsOn, ", "))))
+		if mayBeHeld(c) {
+			fields = append(fields, quote(c.Name)+": "+heldTerm(p, c))
 		}
 	}
 	if fields == nil {
@@ -271,8 +292,9 @@ func due(p *Plan, c Child) []string {
 		`$before.failed != null and $seen.failed == null and ($before.uid == null or $seen.generation < $new.metadata.generation)`,
 		`$seen.generation != $before.generation and $seen.generation < $new.metadata.generation`,
 	}
-	if len(c.DependsOn) > 0 {
-		list = append(list, `$seen.uid == null and ($old // {} | free | not)`)
+	list = append(list, fmt.Sprintf(`%s != null and %s == null`, failing(p, c, "$old"), failing(p, c, "$new")))
+	if mayBeHeld(c) {
+		list = append(list, `($old // {} | held) != null`)
 	}
 	if inputs := inputsOf(p, c); len(inputs) > 0 {
 		list = append(list, fmt.Sprintf("($new | [%[1]s]) != ($old | [%[1]s])", strings.Join(inputs, ", ")))
@@ -314,6 +336,9 @@ func inputsOf(p *Plan, c Child) []string {
 // wantedJQ is the child as its template has it, or null where `when` is not true.
 func wantedJQ(p *Plan, c Child) string {
 	source := c.Object.Source()
+	if known := knownJQ(c); known != "" {
+		source = fmt.Sprintf("(%s | .metadata.annotations[%s] = (%s | tojson))", source, quote(knownAnnotation), known)
+	}
 	if c.When != nil {
 		source = fmt.Sprintf("if %s then %s else null end", c.When.Source(), source)
 	}
@@ -412,7 +437,7 @@ func seenJQ(p *Plan, c Child, own portion) string {
 	return fmt.Sprintf(`def unready: %s;
 def ours: [.metadata.managedFields[]? | select(.manager == %s and .operation == %s and .subresource == null)] | first;
 def seen: unready as $why
-  | {uid: .metadata.uid, generation: (.metadata.annotations[%s] // "0" | tonumber? // 0), ready: ($why == ""), message: (if $why == "" then null else $why end), failed: null%s};
+  | {uid: .metadata.uid, generation: (.metadata.annotations[%s] // "0" | tonumber? // 0), ready: ($why == ""), message: (if $why == "" then null else $why end), failed: null%s%s};
 def marks: [seen, .metadata.annotations[%s], (.metadata.labels | .[%s], .[%s])];
 %s
 | (%s) as $owner
@@ -422,7 +447,7 @@ def marks: [seen, .metadata.annotations[%s], (.metadata.labels | .[%s], .[%s])];
        and $new.metadata.annotations[%s] == $old.metadata.annotations[%s] then {drift: $new.metadata.resourceVersion} else {} end) as $drift
   | if $type == "DELETE" or $old == null or $drift != {} or ($new | marks) != ($old | marks) then {go: true, call: %s}
   else {go: false} end end`,
-		unreadyJQ(c), quote(manager), quote(operation), quote(generationAnnotation), live(p, c),
+		unreadyJQ(c), quote(manager), quote(operation), quote(generationAnnotation), knownMemory(c), live(p, c),
 		quote(attemptAnnotation), quote(OwnerUID), quote(childLabel), eventObjects, ownerJQ(p, c), quote(childLabel), quote(childLabel), quote(c.Name),
 		elsewhere("$new.metadata.labels["+quote(OwnerUID)+"]", own),
 		quote(generationAnnotation), quote(generationAnnotation),
@@ -433,7 +458,7 @@ def marks: [seen, .metadata.annotations[%s], (.metadata.labels | .[%s], .[%s])];
 // its end, so that an event of before that comes later is known for one.
 func gone(p *Plan) string {
 	if p.Reconcile.Memory == InStatus {
-		return "{uid: null, generation: null, ready: null, message: null, failed: null, drift: null, live: null}"
+		return "{uid: null, generation: null, ready: null, message: null, failed: null, drift: null, live: null, known: null}"
 	}
 	return "{}" // an annotation is replaced as a whole
 }
@@ -479,19 +504,19 @@ func statusPart(p *Plan, own portion) part {
 // that the status is not yet about it.
 func statusJQ(p *Plan, own portion) string {
 	names, values := statusFields(p)
-	held, isHeld, message := "", "$memory[.] | ", `.message // "is not ready"`
+	held, isHeld, ready, message := "", "$memory[.] | ", ".ready and .error == null", `.error.message // .message // "is not ready"`
 	if h := heldJQ(p); h != "" {
 		held = "\n  | ($new | " + h + ") as $held"
-		isHeld, message = ". as $n | $memory[$n] | $held[$n] != null or ", `$held[$n] // .message // "is not ready"`
+		isHeld, ready, message = ". as $n | $memory[$n] | $held[$n] != null or ", ".ready and .error == null and $held[$n] == null", `.error.message // $held[$n] // .message // "is not ready"`
 	}
 	return fmt.Sprintf(`def patch($a; $b): reduce (($a, $b) | keys[]) as $k ({}; if $a[$k] == $b[$k] then . elif ($a[$k] | type) == "object" and ($b[$k] | type) == "object" then .[$k] = patch($a[$k]; $b[$k]) else .[$k] = $b[$k] end);
 %s
 | if .type == "DELETE" or $new.metadata.deletionTimestamp != null%s then {go: false} else
   ($new | %s) as $memory | ($new | %s as $children | [%s]) as $names%s
   | $new.metadata.generation as $generation
-  | if all($names[]; %s.generation == $generation or .failed.generation == $generation) | not then {go: false} else
-    ([$names[] | . as $n | $memory[$n] | select(.ready | not) | "\($n): \(%s)"] | join("; ")) as $wait
-    | (if any($names[]; $memory[.].failed != null) then ["False", "Failed", $wait]
+  | if all($names[]; %s.generation == $generation or .failed.generation == $generation or .error != null) | not then {go: false} else
+    ([$names[] | . as $n | $memory[$n] | select(%s | not) | "\($n): \(%s)"] | join("; ")) as $wait
+    | (if any($names[]; $memory[.] | .failed != null or .error != null) then ["False", "Failed", $wait]
        elif $wait == "" then ["True", "Reconciled", "all children are ready (\($names | length))"]
        else ["False", "Progressing", "not ready: \($wait)"] end) as $ready
     | ([$new.metadata.managedFields[]?.time] | max // $new.metadata.creationTimestamp) as $time
@@ -502,7 +527,7 @@ func statusJQ(p *Plan, own portion) string {
     | patch($new.status // {} | %s; $status) as $patch
     | if $patch == {} then {go: false} else {go: true, call: %s, failed: %s} end end end`,
 		eventObjects, elsewhere("$new.metadata.uid", own)+ownKind(p),
-		memories(p), liveJQ(p, "."), wantedNames(p), held, isHeld, message,
+		memories(p), liveJQ(p, "."), wantedNames(p), held, isHeld, ready, message,
 		liveJQ(p, "."), "{"+strings.Join(values, ", ")+"}", "{"+strings.Join(names, ", ")+"}",
 		request(p, fromParent, "/status", `{metadata: {resourceVersion: $new.metadata.resourceVersion}, status: $patch}`),
 		request(p, fromParent, "/status", refusedStatus(p)))
@@ -514,7 +539,7 @@ func wantedNames(p *Plan) string {
 	for _, c := range p.Children {
 		name := quote(c.Name)
 		if c.When != nil {
-			name = fmt.Sprintf("(if (try %s catch true) then %s else empty end)", c.When.Source(), name)
+			name = fmt.Sprintf("(if %s then %s else empty end)", whenJQ(c), name)
 		}
 		names = append(names, name)
 	}
@@ -584,7 +609,31 @@ func remember(p *Plan, c Child, owner, value string) string {
 	if strings.HasPrefix(value, "{") {
 		value = "($seen // {}) + " + value
 	}
-	metadata := fmt.Sprintf(`{annotations: {%s: (%s | tojson)}}`, quote(annotation(c)), value)
+	return annotate(p, owner, annotation(c), "("+value+" | tojson)")
+}
+
+// rememberError is the request that keeps on the custom resource why a template
+// cannot be evaluated; null removes it. It is apart from what is seen of the
+// child, because an event of the child says nothing about the template.
+func rememberError(p *Plan, c Child, value string) string {
+	if p.Reconcile.Memory == InStatus {
+		return request(p, fromParent, "/status", fmt.Sprintf(`{status: {children: {%s: {error: %s}}}}`, quote(c.Name), value))
+	}
+	return annotate(p, fromParent, errorAnnotation(c), fmt.Sprintf("(%s | if . == null then . else tojson end)", value))
+}
+
+// failing is the jq of why the template of a child cannot be evaluated, as an
+// object remembers it, or null.
+func failing(p *Plan, c Child, of string) string {
+	if p.Reconcile.Memory == InStatus {
+		return memory(p, c, of) + ".error"
+	}
+	return fmt.Sprintf(`(%s.metadata.annotations[%s] // "null" | fromjson? // null)`, of, quote(errorAnnotation(c)))
+}
+
+// annotate is the request that sets an annotation of a custom resource.
+func annotate(p *Plan, owner, key, value string) string {
+	metadata := fmt.Sprintf(`{annotations: {%s: %s}}`, quote(key), value)
 	if p.Reconcile.Trigger == "k8s" {
 		return fmt.Sprintf(`{operation: "patch", manifest: {apiVersion: %s, kind: %s, metadata: ({name: %s.name, namespace: %s.namespace} + %s)}}`,
 			quote(p.API.Kind.APIVersion()), quote(p.API.Kind.Kind), owner, owner, metadata)
@@ -593,6 +642,8 @@ func remember(p *Plan, c Child, owner, value string) string {
 }
 
 func annotation(c Child) string { return "argoperator.dev/child-" + c.Name }
+
+func errorAnnotation(c Child) string { return "argoperator.dev/error-" + c.Name }
 
 // memory is what an object remembers of a child, or null.
 func memory(p *Plan, c Child, of string) string {
@@ -609,7 +660,7 @@ func memories(p *Plan) string {
 	}
 	var fields []string
 	for _, c := range p.Children {
-		fields = append(fields, fmt.Sprintf("%s: %s", quote(c.Name), memory(p, c, "")))
+		fields = append(fields, fmt.Sprintf("%s: (%s + {error: %s})", quote(c.Name), memory(p, c, ""), failing(p, c, "")))
 	}
 	return "{" + strings.Join(fields, ", ") + "}"
 }
@@ -633,11 +684,19 @@ func live(p *Plan, c Child) string {
 	return ", live: [" + root.jq(".") + "]"
 }
 
+// knownMemory is what is remembered of the fields that a child was written with.
+func knownMemory(c Child) string {
+	if len(c.needs) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(`, known: (.metadata.annotations[%s] // "[]" | fromjson? // [])`, quote(knownAnnotation))
+}
+
 // remembered are the paths of a child that templates and `when` of others read.
 func remembered(p *Plan, c Child) [][]string {
 	var paths [][]string
 	for _, other := range p.Children {
-		for _, program := range []*expression.Program{other.Object, other.When} {
+		for _, program := range []*expression.Program{other.Object, other.When, other.Each} {
 			paths = append(paths, readsOf(program)[c.Name]...)
 		}
 	}

@@ -246,17 +246,23 @@ func desiredChild(c Child) string {
 // manager and does not pass. While a child is rolling out, what it counts up to
 // is left to the event that ends the roll-out: each event that passes is a pod.
 func childJQ(p *Plan, kind Kind, paths [][]string) string {
-	shown := []string{ready(kind), "rolling"}
+	readiness, met := readinessOf(p, kind)
+	shown := append(readiness, "rolling")
 	for _, path := range paths {
 		field := jqPath(path)
 		if !slices.Contains(shown, field) {
 			shown = append(shown, field)
 		}
 	}
+	def, changed := "", ""
+	if len(met) > 0 {
+		def = "\ndef met: [" + strings.Join(met, ", ") + "];"
+		changed = "\n          or ($new | met) != ($old | met)"
+	}
 	return fmt.Sprintf(`def wanted: if .metadata.generation == null then del(.metadata, .status) else .metadata.generation end;
 def applied: [.metadata.managedFields[]? | select(.manager == %s and .operation == "Apply" and .subresource == null) | .time];
 def rolling: %s;
-def shown: [%s];%s
+def shown: [%s];%s%s
 (.body.Obj // .body) as $new | .oldBody as $old
 | ($new.metadata.annotations["argoperator.dev/owner"] // "") as $key
 | {
@@ -264,11 +270,11 @@ def shown: [%s];%s
       .type == "DELETE"
       or ($old != null and (
         if ($new | wanted) != ($old | wanted) then ($new | applied) == ($old | applied)
-        else ($new | shown) != ($old | shown) and ($new | rolling | not) end))
+        else ($new | shown) != ($old | shown) and ($new | rolling | not)%s end))
     )),
     key: $key,
     name: (%s)%s
-  }`, quote(p.Runtime.Operator), rolling(kind), strings.Join(shown, ", "), oursJQ(p), workflowNameJQ(p.Runtime.Operator, `($key | .[index(".") + 1:])`), nothingDesired(p)+generationJQ(p, `""`))
+  }`, quote(p.Runtime.Operator), rolling(kind), strings.Join(shown, ", "), def, oursJQ(p), changed, workflowNameJQ(p.Runtime.Operator, `($key | .[index(".") + 1:])`), nothingDesired(p)+generationJQ(p, `""`))
 }
 
 // nothingDesired fills the argument where the event is not the custom resource's
@@ -306,23 +312,26 @@ func jqPath(path []string) string {
 	return b.String()
 }
 
-// ready is the jq of whether an object of a kind is as its spec wants it: a
-// boolean for the workloads, whatever its status says of itself for others.
-func ready(kind Kind) string {
-	const current = "(.status.observedGeneration // 0) >= (.metadata.generation // 0)"
-	if kind.Group == "apps" {
-		switch kind.Kind {
-		case "Deployment":
-			return "(" + current + " and (.status.updatedReplicas // 0) == .spec.replicas and (.status.availableReplicas // 0) == .spec.replicas and (.status.replicas // 0) == .spec.replicas)"
-		case "StatefulSet":
-			return "(" + current + " and (.status.updatedReplicas // 0) == .spec.replicas and (.status.readyReplicas // 0) == .spec.replicas)"
-		case "ReplicaSet":
-			return "(" + current + " and (.status.availableReplicas // 0) == .spec.replicas)"
-		case "DaemonSet":
-			return "(" + current + " and .status.updatedNumberScheduled == .status.desiredNumberScheduled and .status.numberAvailable == .status.desiredNumberScheduled)"
+// readinessOf is the jq of what decides whether the children of a kind are ready:
+// what their kind says, and which readyWhen is met. For kinds that are not
+// workloads the status says more than that, which conditions tell people.
+func readinessOf(p *Plan, kind Kind) (byKind, met []string) {
+	for _, c := range p.Children {
+		if c.Kind != kind {
+			continue
+		}
+		if c.Ready != nil {
+			met = append(met, metJQ(c))
+			continue
+		}
+		if rule := fmt.Sprintf(`((%s) == "")`, unreadyJQ(c)); !slices.Contains(byKind, rule) {
+			byKind = append(byKind, rule)
 		}
 	}
-	return ".status.phase?, .status.succeeded?, .status.failed?, .status.loadBalancer?, [.status.conditions[]? | {type, status}]"
+	if kind.Group != "apps" {
+		byKind = append(byKind, ".status.phase?, .status.succeeded?, .status.failed?, .status.loadBalancer?, [.status.conditions[]? | {type, status}]")
+	}
+	return byKind, met
 }
 
 // workflowNameJQ is the jq of the generateName of a Workflow: the operator and

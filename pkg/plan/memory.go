@@ -64,6 +64,14 @@ func childrenSchema() apiextensionsv1.JSONSchemaProps {
 			"generation": number("The generation of this object that they were for."),
 			"attempts":   number("How many there were."),
 		}},
+		"error": {Type: "object", Description: "Why the template of the child cannot be evaluated.", Properties: map[string]apiextensionsv1.JSONSchemaProps{
+			"generation": number("The generation of this object that it was evaluated for."),
+			"message":    text("What the template reported."),
+		}},
+		"known": {
+			Type: "array", Description: "The fields of other children that had a value when the child was written.",
+			Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &apiextensionsv1.JSONSchemaProps{Type: "string"}},
+		},
 		"live": {
 			Type: "array", Description: "The fields of the child that the status is computed from.",
 			Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &open}},

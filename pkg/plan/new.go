@@ -283,9 +283,9 @@ func runtime(p *Plan, o v1alpha1.Operator) Runtime {
 		kind := runtimeKind(c.Kind)
 		kind.Name, kind.OnDelete = c.Name, "Delete"
 		kind.Template, kind.Each, kind.ReadyWhen = c.Object != nil, c.Each != nil, c.inPod.ready
-		kind.DependsOn = c.DependsOn
+		kind.DependsOn, kind.Reports = c.DependsOn, c.Reports
 		if templatesInPod(p) {
-			kind.Object, kind.When, kind.ForEach = c.inPod.object, c.inPod.when, c.inPod.each
+			kind.Object, kind.When, kind.ForEach, kind.Needs = c.inPod.object, c.inPod.when, c.inPod.each, runtimeNeeds(c)
 		} else {
 			r.Templates = r.Templates || kind.Template
 		}

@@ -113,7 +113,9 @@ type Child struct {
 	Ready     *expression.Program // over the live child
 	Inexact   [][]string          // what it is computed from that a Sensor may not read exactly
 	DependsOn []string            // children that have to be ready before it is made
+	Reports   []string            // the fields of its status by which its controller reports, as far as its schema is known
 
+	needs    []need
 	inPod    podChild
 	notInPod []Reason // what of its template the pod cannot evaluate
 	unready  []Reason // what of its readiness
@@ -122,6 +124,7 @@ type Child struct {
 // podChild is the programs of a child for the pod; nil where there is none.
 type podChild struct {
 	object, when, each, ready json.RawMessage
+	needs                     []json.RawMessage // as Child.needs
 }
 
 // Status is what the definition computes for the status.
@@ -338,7 +341,22 @@ type RuntimeKind struct {
 	When      json.RawMessage `json:"when,omitempty"`
 	ForEach   json.RawMessage `json:"forEach,omitempty"`
 	DependsOn []string        `json:"dependsOn,omitempty"`
+	Needs     []RuntimeNeed   `json:"needs,omitempty"`
+	Reports   []string        `json:"reports,omitempty"`
 	Selected  json.RawMessage `json:"selected,omitempty"` // of the parent: whether the operator is for it
+}
+
+// RuntimeNeed is an expression of a template that may come out null because a
+// field of another child has no value.
+type RuntimeNeed struct {
+	Expr  json.RawMessage `json:"expr"`
+	Paths []RuntimePath   `json:"paths"`
+}
+
+// RuntimePath is a field below $children: the name of the child and the keys.
+type RuntimePath struct {
+	Keys []string `json:"keys"`
+	Text string   `json:"text"` // as an expression names it
 }
 
 // RuntimeRelated is a kind of related objects as the operator's own steps know it.

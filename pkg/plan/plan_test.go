@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/itchyny/gojq"
+
+	"github.com/argoperator/argoperator/pkg/expression"
 )
 
 func TestSchedule(t *testing.T) {
@@ -178,10 +180,56 @@ func TestChildEvents(t *testing.T) {
 	}
 }
 
+// TestChildEventsOfReadiness holds the filter to the rules of readiness: whatever
+// makes a child ready, or not ready any more, starts a reconcile.
+func TestChildEventsOfReadiness(t *testing.T) {
+	custom := Kind{Group: "example.com", Version: "v1", Kind: "Custom", Plural: "customs", Namespaced: true}
+	job := Kind{Group: "batch", Version: "v1", Kind: "Job", Plural: "jobs", Namespaced: true}
+	meta, problems := expression.Expression(".status.meta != null", expression.Scope{}, "boolean")
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	with := func(status object) object {
+		c := child(1, "t1", 0, nil)
+		c["status"] = status
+		return c
+	}
+	rolling := func(status object) object {
+		status["conditions"] = []any{object{"type": "Progressing", "status": "True", "reason": "ReplicaSetUpdated"}}
+		return with(status)
+	}
+	tests := []struct {
+		name, reason string
+		child        Child
+		before, now  object
+		want         bool
+	}{
+		{"readyWhen is met", "only readyWhen reads the field", Child{Kind: custom, Ready: meta}, with(object{}), with(object{"meta": "x"}), true},
+		{"readyWhen is not met any more", "the status must follow", Child{Kind: custom, Ready: meta}, with(object{"meta": "x"}), with(object{}), true},
+		{"readyWhen stays met", "another value is as good", Child{Kind: custom, Ready: meta}, with(object{"meta": "x"}), with(object{"meta": "y"}), false},
+		{"readyWhen is met in a roll-out", "it may be met long before the end", Child{Kind: deployment, Ready: meta}, rolling(object{}), rolling(object{"meta": "x"}), true},
+		{"the controller catches up", "only observedGeneration shows it", Child{Kind: custom}, with(object{"observedGeneration": 0}), with(object{"observedGeneration": 1}), true},
+		{"the controller reports", "until then the child is not ready", Child{Kind: custom, Reports: []string{"observedGeneration"}}, with(object{}), with(object{"observedGeneration": 1}), true},
+		{"a Job starts", "only startTime shows it", Child{Kind: job}, with(object{}), with(object{"startTime": "2026-01-01T00:00:00Z"}), true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := testPlan("")
+			p.Children = []Child{tt.child}
+			got := evaluate(t, childJQ(p, tt.child.Kind, nil), object{"type": "UPDATE", "body": tt.now, "oldBody": tt.before})
+			if got["go"] != tt.want {
+				t.Errorf("go = %v, want %v: %s", got["go"], tt.want, tt.reason)
+			}
+		})
+	}
+}
+
 func TestReadyOfEveryKindIsJQ(t *testing.T) {
 	for _, kind := range []string{"Deployment", "StatefulSet", "ReplicaSet", "DaemonSet", "ConfigMap"} {
 		k := Kind{Group: "apps", Kind: kind}
 		event := object{"type": "UPDATE", "body": child(1, "t", 1, nil), "oldBody": object{"metadata": object{}, "spec": object{"replicas": 1}}}
-		evaluate(t, childJQ(testPlan(""), k, [][]string{{}, {"status", `a"b`}}), event)
+		p := testPlan("")
+		p.Children = []Child{{Kind: k}}
+		evaluate(t, childJQ(p, k, [][]string{{}, {"status", `a"b`}}), event)
 	}
 }

@@ -1,21 +1,30 @@
 package plan
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
 
 // unreadyJQ is the jq of why an object is not ready, "" if it is: the rules of
 // kstatus, as the pod-side script has them too.
 func unreadyJQ(c Child) string {
-	rule := unreadyRule(c.Kind)
+	rule := unreadyRule(c)
 	if c.Ready != nil {
-		rule = fmt.Sprintf(`if (try %s catch false) == true then "" else "readyWhen is not met" end`, c.Ready.Source())
+		rule = fmt.Sprintf(`if %s then "" else "readyWhen is not met" end`, metJQ(c))
 	}
 	return fmt.Sprintf(`if .metadata.deletionTimestamp != null then "is being deleted" elif (.status.observedGeneration? // .metadata.generation // 0) < (.metadata.generation // 0) then "its latest change is not yet observed" else %s end`, rule)
 }
 
+// metJQ is the jq of whether readyWhen is true of an object.
+func metJQ(c Child) string { return "((try " + c.Ready.Source() + " catch false) == true)" }
+
 // below yields the first counter of the status that has not reached a number.
 const below = `def below($names; $of): first($names[] as $name | select((.status[$name] // 0) < $of) | "\($name) is \(.status[$name] // 0) of \($of)"); `
 
-func unreadyRule(k Kind) string {
+func unreadyRule(c Child) string {
+	k := c.Kind
 	switch k.Group + "/" + k.Kind {
 	case "apps/Deployment":
 		return `(` + below + `(.spec.replicas // 1) as $n | first((select(any(.status.conditions[]?; .type == "Progressing" and .reason == "ProgressDeadlineExceeded")) | "its progress deadline is exceeded"), below(["updatedReplicas", "availableReplicas", "readyReplicas"]; $n), (select((.status.replicas // 0) > $n) | "\(.status.replicas - $n) old replicas are still there"), ""))`
@@ -38,5 +47,28 @@ func unreadyRule(k Kind) string {
 	case "policy/PodDisruptionBudget", "autoscaling/HorizontalPodAutoscaler":
 		return `""`
 	}
-	return `([.status.conditions[]?] | first((.[] | select(.type == "Ready" and .status != "True") | .message // "is not ready"), (.[] | select((.type == "Stalled" or .type == "Reconciling") and .status == "True") | "is \(.type | ascii_downcase)"), ""))`
+	rule := `([.status.conditions[]?] | first((.[] | select(.type == "Ready" and .status != "True") | .message // "is not ready"), (.[] | select((.type == "Stalled" or .type == "Reconciling") and .status == "True") | "is \(.type | ascii_downcase)"), ""))`
+	if len(c.Reports) == 0 {
+		return rule
+	}
+	var silent []string
+	for _, field := range c.Reports {
+		silent = append(silent, fmt.Sprintf("(.status.%s // [] | . == [] or . == 0)", field))
+	}
+	return fmt.Sprintf(`if %s then "its controller has not reported a status yet" else %s end`, strings.Join(silent, " and "), rule)
+}
+
+// reportsOf names the fields of a kind's status by which its controller reports
+// that it has seen the object, as far as the schema has them.
+func reportsOf(schema *apiextensionsv1.JSONSchemaProps) []string {
+	if schema == nil {
+		return nil
+	}
+	var out []string
+	for _, field := range []string{"conditions", "observedGeneration"} {
+		if _, ok := schema.Properties["status"].Properties[field]; ok {
+			out = append(out, field)
+		}
+	}
+	return out
 }

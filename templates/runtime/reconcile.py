@@ -30,6 +30,7 @@ DEFINITION = "argoperator.dev/definition"
 SIBLINGS = "argoperator.dev/siblings"
 CHILD = "argoperator.dev/child"          # label: the template that a child comes from
 RECONCILE = "argoperator.dev/reconcile"  # annotation of a custom resource: asks for a fresh computation
+KNOWN = "argoperator.dev/known"          # annotation of a child: the fields of other children that had a value, in JSON
 RELATED = "argoperator.dev/related"      # annotation of a custom resource: what it was reconciled with, as a digest
 LATER = "argoperator.dev/later"          # label of a Workflow that waits for its time: the custom resource's uid
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -687,28 +688,129 @@ def refuse_templates(run, state):
         raise Refused("template: %s" % (error if isinstance(error, str) else json.dumps(error)))
 
 
-def templated(run, cr, state, live):
-    """The children that the templates want, each with the name of its template."""
-    refuse_templates(run, state)
+class Desired:
+    """What the templates make, as far as that can be computed now."""
+
+    def __init__(self):
+        self.objects = []   # (name of the template, object)
+        self.held = []      # why a template is not computed yet
+        self.kept = set()   # templates whose living children stay as they are, because computing them failed
+        self.lost = {}      # identity of a child that is not written: the field that has no value any more
+        self.failures = []
+
+
+def templated(run, cr, state, answer, live):
+    """What the templates make, with regard to the living children and to those that the logic wants."""
+    desired = Desired()
     if state["finalizing"]:
-        return []
+        return desired
     if run.templates:
-        return [(one["child"], one["object"]) for one in run.desired["children"]]
+        desired.objects = [(one["child"], one["object"]) for one in run.desired["children"]]
+        return desired
     names = named(run, live, state["related"])
-    return [one for entry in run.config["children"] if entry.get("object") for one in made(entry, cr, names)]
+    made = {entry["name"]: answered(run, entry, answer) for entry in run.config["children"] if not entry.get("object")}
+    for entry in (entry for entry in run.config["children"] if entry.get("object")):  # after those it depends on
+        name = entry["name"]
+        wait = "" if names["$children"][name] else blocked(run, entry, made, live)
+        if wait:
+            desired.held.append("%s: waits for %s" % (name, wait))
+            continue
+        try:
+            made[name] = [(variables, built(entry["object"], cr, variables)) for variables in items(entry, cr, names)]
+        except ExpressionError as error:
+            desired.failures.append(Refused("template %s: %s" % (name, error)))
+            desired.kept.add(name)
+            continue
+        if entry.get("needs"):
+            note_needs(entry, made[name])
+        desired.objects += [(name, child) for _, child in made[name]]
+    find_lost(run, cr, desired, made, live)
+    return desired
 
 
-def made(entry, cr, names):
-    """What a template makes, computed here: of what the Sensor does not see."""
+def answered(run, entry, answer):
+    """The children of an entry without a template, as `made` has them: those that the logic answered with."""
+    return [({}, child) for child in answer if isinstance(child, dict) and isinstance(child.get("metadata"), dict)
+            and child["metadata"].get("name") and run.declared(child) == entry]
+
+
+def items(entry, cr, names):
+    """The variables of each object that a template makes: none where `when` is false."""
+    if entry.get("when") and built(entry["when"], cr, names) in (None, False):
+        return []
+    if not entry.get("forEach"):
+        return [names]
+    found = built(entry["forEach"], cr, names)
+    return [dict(names, **{"$item": item, "$index": index}) for index, item in enumerate(found or [])]
+
+
+def blocked(run, entry, made, live):
+    """The child that has to be ready before this template is computed, or ""."""
+    ready = {identity(child) for child in live if not unmet(run, child)}
+    for other in run.config["children"]:
+        if other["name"] in (entry.get("dependsOn") or []):
+            if other["name"] not in made:
+                return other["name"]
+            for _, child in made[other["name"]]:
+                _, kind, namespace, name = key = key_of(run, other, child)
+                if key not in ready:
+                    return "%s %s" % (kind, "%s/%s" % (namespace, name) if namespace else name)
+    return ""
+
+
+def key_of(run, entry, child):
+    """The identity of a child that has not been checked yet."""
+    metadata = child.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    namespace = (metadata.get("namespace") or run.namespace or "") if entry["namespaced"] else ""
+    return entry["apiVersion"], entry["kind"], str(namespace), str(metadata.get("name"))
+
+
+def note_needs(entry, made):
+    """Writes on each child which fields of other children had a value when it was made."""
+    for variables, child in made:
+        metadata = child.get("metadata")
+        if isinstance(metadata, dict) and isinstance(metadata.get("annotations") or {}, dict):
+            known = sorted({path["text"] for need in entry["needs"] for path in need["paths"]
+                            if value_at(variables["$children"], path["keys"]) is not None})
+            metadata["annotations"] = dict(metadata.get("annotations") or {}, **{KNOWN: json.dumps(known)})
+
+
+def find_lost(run, cr, desired, made, live):
+    """Finds the children that would lose a field because a field of another child, which had a value when they were
+    made, has none now. A child that is not wanted any more has no fields to wait for."""
+    there = {identity(child): child for child in live}
+    for entry in run.config["children"]:
+        for variables, child in made.get(entry["name"], []) if entry.get("needs") else []:
+            key = key_of(run, entry, child)
+            known = known_by(there.get(key))
+            for need in entry["needs"]:
+                lost = [path["text"] for path in need["paths"] if path["text"] in known and made.get(path["keys"][0]) != []
+                        and value_at(variables["$children"], path["keys"]) is None]
+                if lost and evaluates_to_null(need["expr"], cr, variables):
+                    desired.lost[key] = "%s, which had a value before" % lost[0]
+
+
+def known_by(child):
+    annotations = ((child or {}).get("metadata") or {}).get("annotations") or {}
     try:
-        if entry.get("when") and built(entry["when"], cr, names) in (None, False):
-            return []
-        if not entry.get("forEach"):
-            return [(entry["name"], built(entry["object"], cr, names))]
-        return [(entry["name"], built(entry["object"], cr, dict(names, **{"$item": item, "$index": index})))
-                for index, item in enumerate(built(entry["forEach"], cr, names) or [])]
-    except ExpressionError as error:
-        raise Refused("template %s: %s" % (entry["name"], error)) from None
+        return list(parse_json(annotations.get(KNOWN) or "[]"))
+    except (ValueError, TypeError):
+        return []
+
+
+def evaluates_to_null(node, cr, names):
+    try:
+        return built(node, cr, names) is None
+    except ExpressionError:
+        return False
+
+
+def value_at(value, keys):
+    """The value below an object by a path of keys, or None."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
 
 
 # ---------------------------------------------------------------------------------------------------------------
@@ -778,11 +880,10 @@ def carry_out(run, cr, state):
     here = run.children(cr) if run.config.get("looksAround") else []
     if not run.logic:
         remember_related(run, cr, state)
-    desired = templated(run, cr, state, here)
+    refuse_templates(run, state)
     response = read_response(run) if run.logic else {"children": [], "status": {}}
-    wanted = checked(run, cr, response["children"], desired)
     doomed = to_delete(run, state, response)
-    live, held, failures = apply_children(run, cr, wanted, here)
+    wanted, live, held, failures = make_children(run, cr, state, response["children"], here)
     failures += prune(run, cr, wanted)
     failures += remove(run, doomed)
     status = merged(computed_status(run, cr, live, state["related"]), response["status"])
@@ -797,6 +898,51 @@ def carry_out(run, cr, state):
     note_related(run, cr, state)
     set_timer(run, cr, response.get("resyncAfterSeconds"))
     return 0
+
+
+def make_children(run, cr, state, answer, here):
+    """Applies the wanted children: those of the templates and those that the logic answered with. A template may read
+    what this run writes, so the templates are computed again after each round until nothing is left to write. Returns
+    the wanted children, the living ones, the reasons why children are held back, and the failures."""
+    live, applied, failures = {identity(child): child for child in here}, {}, {}
+    for _ in range(len(run.config["children"]) + 1):
+        desired = templated(run, cr, state, answer, list(live.values()))
+        wanted = checked(run, cr, answer, desired.objects)
+        wanted += [child for child in live.values() if run.declared(child)["name"] in desired.kept]
+        held = list(desired.held)
+        written = False
+        for child in in_order(run, wanted):
+            key = identity(child)
+            if child is live.get(key) or applied.get(key) == child:
+                continue
+            wait = desired.lost.get(key) if key in live else None
+            wait = wait or ("" if key in live else waits_for(run, child, wanted, live))
+            if wait:
+                log("%s waits for %s" % (called(child), wait))
+                held.append("%s: waits for %s" % (called(child), wait))
+                continue
+            applied[key], written = child, True
+            failures.pop(key, None)
+            try:
+                live[key] = apply_child(run, cr, child)
+                log("applied %s" % called(child))
+            except Failed as failure:
+                log("failed: %s" % failure)
+                failures[key] = failure
+        if not written or not run.config.get("looksAround"):
+            break
+    keep = {identity(child) for child in wanted}
+    return (wanted, [child for key, child in live.items() if key in keep], held,
+            desired.failures + list(failures.values()))
+
+
+def in_order(run, wanted):
+    """The children in the order in which they are applied: the logic's, or that of the definition where children
+    depend on each other."""
+    if not run.config.get("looksAround"):
+        return wanted
+    position = {entry["name"]: index for index, entry in enumerate(run.config["children"])}
+    return sorted(wanted, key=lambda child: position[run.declared(child)["name"]])
 
 
 def read_response(run):
@@ -938,32 +1084,9 @@ def completed(run, cr, child, siblings):
     return child
 
 
-def apply_children(run, cr, wanted, here):
-    """Applies each child, in the logic's order. One that fails does not hold up the others, but for those that depend
-    on it: these are held back until it is ready, unless they are here already."""
-    live, held, failures = [], [], []
-    position = {entry["name"]: index for index, entry in enumerate(run.config["children"])}
-    if run.config.get("looksAround"):
-        wanted = sorted(wanted, key=lambda child: position[run.declared(child)["name"]])
-    there = {identity(child) for child in here}
-    for child in wanted:
-        wait = "" if identity(child) in there else waits_for(run, child, wanted, live)
-        if wait:
-            log("%s waits for %s" % (called(child), wait))
-            held.append("%s: waits for %s" % (called(child), wait))
-            continue
-        try:
-            live.append(apply_child(run, cr, child))
-            log("applied %s" % called(child))
-        except Failed as failure:
-            log("failed: %s" % failure)
-            failures.append(failure)
-    return live, held, failures
-
-
 def waits_for(run, child, wanted, live):
     """The child that has to be ready before this one is made, or ""."""
-    ready = {identity(one) for one in live if not unmet(run, one)}
+    ready = {key for key, one in live.items() if not unmet(run, one)}
     for name in run.declared(child).get("dependsOn") or []:
         for other in wanted:
             if run.declared(other)["name"] == name and identity(other) not in ready:
@@ -1368,9 +1491,10 @@ def computed_status(run, cr, live, related):
 
 def unmet(run, child):
     """Why a child is not ready, or "": by its readyWhen where the definition has one, else by its kind."""
-    node = (run.declared(child) or {}).get("readyWhen")
+    entry = run.declared(child) or {}
+    node = entry.get("readyWhen")
     if node is None or child["metadata"].get("deletionTimestamp"):
-        return unready(child)
+        return unready(child, entry.get("reports") or ())
     try:
         met = built(node, child, {}) is True
     except ExpressionError:
@@ -1378,8 +1502,8 @@ def unmet(run, child):
     return "" if met else "readyWhen is not met"
 
 
-def unready(child):
-    """Why a child is not ready, or ""."""
+def unready(child, reports=()):
+    """Why a child is not ready, or "". `reports` are the fields by which the controller of its kind reports."""
     spec, status, metadata = child.get("spec") or {}, child.get("status") or {}, child["metadata"]
     if metadata.get("deletionTimestamp"):
         return "is being deleted"
@@ -1388,6 +1512,8 @@ def unready(child):
         return "its latest change is not yet observed"
     conditions = {one.get("type"): one for one in status.get("conditions") or [] if isinstance(one, dict)}
     rule = READINESS.get("%s/%s" % (child["apiVersion"].rpartition("/")[0], child["kind"]), unready_other)
+    if rule is unready_other and reports and not any(status.get(field) for field in reports):
+        return "its controller has not reported a status yet"
     return rule(spec, status, conditions)
 
 

@@ -547,6 +547,81 @@ class PodTemplateTest(Case):
         self.assertIn("template settings: ", self.condition("Ready")["message"])
 
 
+class RoundsTest(Case):
+    """Templates that read other children are computed when these are there."""
+
+    CONFIG = "/api/v1/namespaces/team/configmaps/one"
+    ARN = {"expr": ["get", ["get", ["get", ["var", "$children"], "deployment"], "status"], "arn"]}
+
+    def setUp(self):
+        super().setUp()
+        for variable in ("ARGOPERATOR_REQUEST", "ARGOPERATOR_RESPONSE"):
+            del self.env[variable]
+        self.config.update(looksAround=True, related=[], status=None, children=[
+            dict(DEPLOYMENT, template=True, object=self.template("apps/v1", "Deployment", "spec", {"replicas": field_of("spec", "size")})),
+            dict(CONFIGMAP, template=True, object=self.template("v1", "ConfigMap", "data", {"arn": self.ARN, "uid": self.uid("deployment")}))])
+        self.settings = self.config["children"][1]
+        self.cr()
+
+    def template(self, version, kind, section, fields):
+        return {"object": {"apiVersion": plain_text(version), "kind": plain_text(kind),
+                           "metadata": {"object": {"name": field_of("metadata", "name")}}, section: {"object": fields}}}
+
+    def uid(self, name):
+        return {"expr": ["get", ["get", ["get", ["var", "$children"], name], "metadata"], "uid"]}
+
+    def arn(self, value):
+        self.live(DEPLOYMENTS + "/one")["status"] = {"arn": value}
+
+    def test_a_template_reads_what_the_same_run_makes(self):
+        self.assertEqual(self.run_command("apply"), 0, self.out)
+        self.assertEqual(self.live(self.CONFIG)["data"]["uid"], self.live(DEPLOYMENTS + "/one")["metadata"]["uid"])
+
+    def test_nothing_is_written_twice(self):
+        self.assertEqual(self.run_command("apply"), 0, self.out)
+        before = len(self.cluster.writes())
+        self.assertEqual(self.run_command("apply"), 0, self.out)
+        self.assertEqual([method for method, _ in self.cluster.writes()[before:]], ["PATCH", "PATCH"])
+
+    def test_a_template_is_not_computed_before_its_dependencies_are_ready(self):
+        self.settings.update(dependsOn=["deployment"])
+        self.settings["object"]["object"]["data"] = {"object": {"arn": {"concat": [["lit", "arn "], self.ARN["expr"]]}}}
+        self.config["children"][0]["readyWhen"] = {"expr": ["ne", ["get", ["get", ["in"], "status"], "arn"], ["lit", None]]}
+        self.assertEqual(self.run_command("apply"), 0, self.out)
+        self.assertNotIn(self.CONFIG, self.cluster.objects)
+        self.assertIn("settings: waits for Deployment team/one", self.condition("Ready")["message"])
+        self.arn("a")
+        self.assertEqual(self.run_command("apply"), 0, self.out)
+        self.assertEqual(self.live(self.CONFIG)["data"], {"arn": "arn a"})
+
+    def test_a_template_that_fails_does_not_stop_the_others(self):
+        self.settings["object"]["object"]["data"] = {"object": {"arn": {"concat": [["lit", "arn "], self.ARN["expr"]]}}}
+        self.assertEqual(self.run_command("apply"), 2, self.out)
+        self.assertIn(DEPLOYMENTS + "/one", self.cluster.objects)
+        self.assertIn("template settings: null inside a text", self.condition("Ready")["message"])
+
+    def test_the_children_of_a_template_that_fails_stay(self):
+        self.assertEqual(self.run_command("apply"), 0, self.out)
+        self.settings["object"]["object"]["data"] = {"object": {"arn": {"concat": [["lit", "arn "], self.ARN["expr"]]}}}
+        self.assertEqual(self.run_command("apply"), 2, self.out)
+        self.assertIn(self.CONFIG, self.cluster.objects)
+
+    def test_a_field_that_goes_away_is_not_taken_from_others(self):
+        self.settings["needs"] = [{"expr": self.ARN, "paths": [{"keys": ["deployment", "status", "arn"], "text": "$children.deployment.status.arn"}]}]
+        self.arn_of_settings(None)
+        self.arn("a")
+        self.arn_of_settings("a")
+        self.arn(None)
+        self.arn_of_settings("a")
+        self.assertIn("waits for $children.deployment.status.arn, which had a value before", self.condition("Ready")["message"])
+        self.arn("b")
+        self.arn_of_settings("b")
+
+    def arn_of_settings(self, want):
+        self.assertEqual(self.run_command("apply"), 0, self.out)
+        self.assertEqual(self.live(self.CONFIG)["data"].get("arn"), want)
+
+
 class TogetherTest(Case):
     """The containers of a pod begin together; each waits for the one before it."""
 
