@@ -81,11 +81,16 @@ const maxLanes = 3
 
 // lanesOf is how many lanes fit into one Sensor.
 func lanesOf(p *Plan) int {
-	one := 0
-	for _, c := range p.Children {
-		one += writePart(p, c, portion{divisor: 1}).weight()
+	for lanes := maxLanes; lanes > 1; lanes-- {
+		weight := 0
+		for _, c := range p.Children {
+			weight += lanes * writePart(p, c, portion{divisor: p.Reconcile.Shards * lanes}).weight()
+		}
+		if weight <= MaxJQ {
+			return lanes
+		}
 	}
-	return max(1, min(maxLanes, MaxJQ/max(one, 1)))
+	return 1
 }
 
 // reports tells whether there is a status to write.
