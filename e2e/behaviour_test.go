@@ -1,0 +1,128 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+var (
+	networks = schema.GroupVersionResource{Group: "aws.example.com", Version: "v1", Resource: "networks"}
+	caches   = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "caches"}
+)
+
+// TestNestedOperator has a child with an operator of its own, which the test
+// plays: the other children wait for it, keep what they were made of, and fail
+// where they cannot do without it.
+func TestNestedOperator(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not part of the short run")
+	}
+	t.Parallel()
+	c := connect(t)
+	dir := "../testdata/behaviour/nested-operator"
+	run(t, nil, "kubectl", "apply", "-f", dir+"/network.yaml")
+	t.Cleanup(func() {
+		run(t, nil, "kubectl", "delete", "--ignore-not-found", "-f", dir+"/network.yaml")
+	})
+	for _, engine := range []string{"direct", "workflow"} {
+		t.Run(engine, func(t *testing.T) { c.playNestedOperator(t, dir, engine) })
+	}
+}
+
+func (c *cluster) playNestedOperator(t *testing.T, dir, engine string) {
+	o := c.install(t, "nested/"+engine, forEngine(t, dir, engine, `
+  - name: report
+    dependsOn: [network]
+    template:
+      apiVersion: v1
+      kind: ConfigMap
+      metadata: {name: "${ .metadata.name }-report"}
+      data: {text: "the network is ${ $children.network.status.arn }"}
+`))
+	cr := sample(t, dir+"/sample.yaml")
+	cr.SetNamespace(nsA)
+	cr, err := c.objects.Resource(caches).Namespace(nsA).Create(t.Context(), cr, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	t.Log("the network has not reported a status, so the others wait")
+	o.awaitUnready(t, cr, "its controller has not reported a status yet")
+	o.awaitOwned(t, cr, map[schema.GroupVersionResource]int{networks: 1, configMaps: 0})
+	network := c.await(t, "the network", slow, networks, nsA, func(s seen) bool { return len(s.ownedBy(cr)) == 1 }).ownedBy(cr)[0]
+
+	t.Log("with a status, they are made of it")
+	o.merge(t, networks, network, `{"status":{"arn":"a","observedGeneration":1,"conditions":[{"type":"Ready","status":"True"}]}}`, "status")
+	o.awaitReady(t, caches, cr)
+	o.awaitData(t, cr, "arn", "a")
+	o.awaitData(t, cr, "text", "the network is a")
+
+	t.Log("where it loses the field, one child waits and the template of the other fails; a resync does not hide it")
+	o.merge(t, networks, network, `{"status":{"arn":null}}`, "status")
+	o.awaitUnready(t, cr, "null inside a text")
+	o.startResync(t)
+	o.awaitIdle(t)
+	o.awaitUnready(t, cr, "null inside a text")
+	o.awaitData(t, cr, "arn", "a")
+	o.awaitData(t, cr, "text", "the network is a")
+
+	t.Log("another value reaches both")
+	o.merge(t, networks, network, `{"status":{"arn":"b"}}`, "status")
+	o.awaitReady(t, caches, cr)
+	o.awaitData(t, cr, "arn", "b")
+	o.awaitData(t, cr, "text", "the network is b")
+}
+
+// forEngine is a copy of a definition for one engine, with more children.
+func forEngine(t *testing.T, dir, engine, more string) string {
+	t.Helper()
+	copied := t.TempDir()
+	if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(copied, "operator.yaml")
+	definition, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	definition = append(bytes.ReplaceAll(definition, []byte("ENGINE"), []byte(engine)), strings.TrimLeft(more, "\n")...)
+	if err := os.WriteFile(path, definition, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return copied
+}
+
+// awaitUnready waits until a custom resource says why it is not ready.
+func (o *operator) awaitUnready(t *testing.T, cr *unstructured.Unstructured, why string) {
+	t.Helper()
+	o.cluster.await(t, cr.GetName()+" to say: "+why, slow, o.resource(), cr.GetNamespace(), func(s seen) bool {
+		now := s.by(cr.GetUID())
+		if now == nil {
+			return false
+		}
+		status, _, message := condition(now, "Ready")
+		return status == "False" && strings.Contains(message, why)
+	})
+}
+
+// awaitData waits until one of the ConfigMaps of a custom resource has a value.
+func (o *operator) awaitData(t *testing.T, cr *unstructured.Unstructured, key, value string) {
+	t.Helper()
+	o.cluster.await(t, "a ConfigMap with "+key+": "+value, slow, configMaps, cr.GetNamespace(), func(s seen) bool {
+		for _, one := range s.ownedBy(cr) {
+			if nested(one, "data", key) == value {
+				return true
+			}
+		}
+		return false
+	})
+}
