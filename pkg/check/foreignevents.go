@@ -47,7 +47,7 @@ func eventDrivenRules() []Rule {
 			Code:    "fixed-child-name",
 			Summary: "What a Workflow makes for each object always has the same name.",
 			Why:     "All objects share it: each overwrites what the last one wanted, and deleting one of them removes it for all.",
-			Fix:     "make the name from that of the object",
+			Fix:     "make the name, or the namespace, from the name of the object",
 			look:    fixedChild,
 		},
 		{
@@ -116,14 +116,21 @@ func fixedChild(i *inspection) {
 // placeholder is a tag in a manifest, which is in the way of reading it.
 var placeholder = regexp.MustCompile(`"?\{\{.*?\}\}"?`)
 
-// constantName is kind and name of an object in text, where the name is the same
-// for all; "" for none.
+// constantName is kind and name of an object in text, where name and namespace
+// are the same for all custom resources of a namespace; "" for none.
 func constantName(text string) string {
+	const tag, shared = "tag0", "tag0-namespace" // objects of one namespace share the latter
+	read := placeholder.ReplaceAllStringFunc(text, func(found string) string {
+		if strings.Contains(found, "namespace") {
+			return shared
+		}
+		return tag
+	})
 	var object metav1.PartialObjectMetadata
-	if yaml.Unmarshal([]byte(placeholder.ReplaceAllString(text, "tag0")), &object) != nil || object.Kind == "" || object.APIVersion == "" {
+	if yaml.Unmarshal([]byte(read), &object) != nil || object.Kind == "" || object.APIVersion == "" {
 		return ""
 	}
-	if object.Name == "" || strings.Contains(object.Name, "tag0") {
+	if object.Name == "" || strings.Contains(object.Name, tag) || strings.Contains(strings.ReplaceAll(object.Namespace, shared, ""), tag) {
 		return ""
 	}
 	return object.Kind + " " + object.Name

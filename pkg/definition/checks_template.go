@@ -65,8 +65,8 @@ func (c *checker) plainText(child *v1alpha1.Child, p steps, key string) string {
 	return text
 }
 
-// templateName checks that a template has a name, and that it differs from
-// custom resource to custom resource as far as that shows without reading it.
+// templateName checks that a template has a name, and that the name or the
+// namespace holds an expression: package plan knows which fields it reads.
 func (c *checker) templateName(child v1alpha1.Child, p steps) {
 	const hint = "put ${ .metadata.name } into its name"
 	at, n := p.to("name"), c.node(p...)
@@ -82,10 +82,12 @@ func (c *checker) templateName(child v1alpha1.Child, p steps) {
 		return
 	}
 	metadata, _ := child.Template["metadata"].(map[string]any)
-	switch name, isText := metadata["name"].(string); {
+	name, isText := metadata["name"].(string)
+	namespace, _ := metadata["namespace"].(string)
+	switch {
 	case !isText:
 		c.add(at, diag.WrongType, fmt.Sprintf("%s is %s, want a string", at, describe(c.node(at...))), hint)
-	case !holdsExpression(name):
+	case !holdsExpression(name) && !holdsExpression(namespace):
 		c.add(at, diag.BadValue, fmt.Sprintf("every %s would share this child", cmp.Or(c.kind(), "custom resource")), hint)
 	}
 }

@@ -44,6 +44,25 @@ func TestKeyInTheWrongCase(t *testing.T) {
 	}
 }
 
+// The namespace is a part of an object's identity: the tag of the custom
+// resource's name in it tells children apart; that of its namespace does not.
+func TestFixedChildNameInANamespaceOfItsOwn(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(samples, "fixed-child-name.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for namespace, want := range map[string]bool{
+		"{{workflow.parameters.name}}": false, "team-{{workflow.parameters.text}}": false,
+		"{{workflow.parameters.namespace}}": true, "'{{workflow.namespace}}'": true, "default": true,
+	} {
+		text := strings.Replace(string(data), "          name: state\n", "          name: state\n          namespace: "+namespace+"\n", 1)
+		found := slices.ContainsFunc(lintText(t, "sensor.yaml", text, nil), func(f diag.Finding) bool { return f.Code == "fixed-child-name" })
+		if found != want {
+			t.Errorf("namespace %s: found %v, want %v", namespace, found, want)
+		}
+	}
+}
+
 // TestRules: the sample of each rule is found, and nothing else is found in it.
 func TestRules(t *testing.T) {
 	for _, rule := range Rules() {

@@ -206,10 +206,15 @@ func (c *compiler) identity(out *Child, in v1alpha1.Child, scope expression.Scop
 	if out.Named == nil {
 		return
 	}
-	// A name that the custom resource chooses is its user's to keep apart: a pod
-	// refuses what belongs to another, and the direct engine carries no such name.
-	_, chosen := mayChange(out.Named.Reads())
-	if !distinct(out.Named.Reads()) && !chosen {
+	// A place that the custom resource chooses is its user's to keep apart: a pod
+	// refuses what belongs to another, and the direct engine supports no such name.
+	reads := out.Named.Reads()
+	_, chosen := mayChange(reads)
+	if out.Namespace != nil && !out.Beside {
+		reads = slices.Concat(reads, out.Namespace.Reads())
+	}
+	_, placed := mayChange(reads)
+	if !distinct(reads) && !placed {
 		c.findings.Add(c.d.Position(append(at, "name")...), diag.BadValue,
 			fmt.Sprintf("the name does not follow the name of its %s: two of them could fight over one child", c.scope.Name),
 			"put ${ .metadata.name } into it")

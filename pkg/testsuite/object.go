@@ -109,7 +109,7 @@ func one(r v1alpha1.Reference, among []map[string]any, what string) (found map[s
 	case len(fit) == 1:
 		return fit[0], ""
 	case len(fit) > 1:
-		return nil, fmt.Sprintf("%s may be any of several, say which by metadata.name: %s", called, strings.TrimPrefix(placesOf(fit), "there is "))
+		return nil, fmt.Sprintf("%s may be any of several; add the name, and the namespace if that differs: %s", called, strings.TrimPrefix(placesOf(fit), "there is "))
 	case len(kin) > 0:
 		return nil, fmt.Sprintf("no %s %s; %s", what, called, placesOf(kin))
 	}
