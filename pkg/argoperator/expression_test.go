@@ -60,3 +60,16 @@ func linted(t *testing.T, dir, name string) (diag.List, string) {
 	}
 	return result.Findings, out.String()
 }
+
+// The hint of k8s-trigger-plural is enough to type.
+func TestPluralThatTheK8sTriggerCalls(t *testing.T) {
+	data, err := os.ReadFile(root + "/testdata/expression/k8s-trigger-plural.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := bytes.Replace(data, []byte("kind: DNS\n"), []byte("kind: DNS\n    plural: dnss\n"), 1)
+	result, err := argoperator.Generate([]argoperator.Source{{Name: "operator.yaml", Data: named}}, argoperator.Options{})
+	if err != nil || len(result.Findings) > 0 {
+		t.Error(err, result.Findings)
+	}
+}

@@ -71,12 +71,12 @@ var rooms = []room{
 	{path: "pkg/sample", below: []string{"pkg/resource"}, others: []string{"go.yaml.in/yaml/v3"}},
 	{
 		path:   "pkg/simulate",
-		below:  []string{"pkg/manifest", "pkg/output", "pkg/resource"},
+		below:  []string{"pkg/schema", "pkg/manifest", "pkg/output", "pkg/resource"},
 		others: []string{"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/cloudevents/sdk-go", "go.uber.org/zap", "github.com/itchyny/gojq"},
 	},
 	{
 		path:   "pkg/check",
-		below:  []string{"pkg/diag", "pkg/manifest", "pkg/output", "pkg/resource"},
+		below:  []string{"pkg/diag", "pkg/schema", "pkg/manifest", "pkg/output", "pkg/resource"},
 		others: []string{"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/itchyny/gojq", "github.com/google/cel-go", prometheusTypes},
 	},
 	{path: "pkg/doctor"},

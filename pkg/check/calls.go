@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
-	"strings"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/argoperator/argoperator/pkg/manifest"
+	"github.com/argoperator/argoperator/pkg/schema"
 )
 
 // call is a call to the API server that the emitted objects lead to.
@@ -140,29 +140,7 @@ func triggerCall(s *eventsv1.Sensor, t trigger) call {
 		}
 	}
 	return call{
-		group: kind.Group, resource: guessedPlural(kind.Kind), namespace: namespace, name: name,
+		group: kind.Group, resource: schema.GuessedPlural(kind.Kind), namespace: namespace, name: name,
 		why: "the Sensor's trigger " + t.Template.Name, in: s, path: t.resourcePath(),
 	}
-}
-
-// guessedPlural restates how Argo Events makes a resource of a kind: by English
-// spelling, never by discovery, and upper case first (DNS becomes dnss).
-func guessedPlural(kind string) string {
-	ends := func(suffixes ...string) bool {
-		return slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(kind, s) })
-	}
-	plural := kind + "s"
-	switch {
-	case kind == "EventBus" || len(kind) < 2:
-		plural = kind
-	case ends("s", "x", "z", "ch", "sh"):
-		plural = kind + "es"
-	case ends("y") && strings.ContainsAny(kind[len(kind)-2:len(kind)-1], "bcdfghjklmnpqrstvwxyz"):
-		plural = strings.TrimSuffix(kind, "y") + "ies"
-	case ends("fe"):
-		plural = strings.TrimSuffix(kind, "fe") + "ves"
-	case ends("f"):
-		plural = strings.TrimSuffix(kind, "f") + "ves"
-	}
-	return strings.ToLower(plural)
 }

@@ -7,6 +7,8 @@ import (
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	shapes "github.com/argoperator/argoperator/pkg/schema"
 )
 
 // callsOfComputed derives the calls of a computed trigger from the programs of
@@ -83,7 +85,7 @@ func computedCalls(o objects, s *eventsv1.Sensor, t trigger, d eventsv1.EventDep
 // that is withheld: the patch fails, and what was deleted stays deleted.
 func (c call) of(o objects, w writing) []call {
 	gv, _ := schema.ParseGroupVersion(w.apiVersion)
-	c.group, c.resource = gv.Group, guessedPlural(w.kind)
+	c.group, c.resource = gv.Group, shapes.GuessedPlural(w.kind)
 	if w.name != "" {
 		c.namespace, c.name = w.namespace, w.name
 	}

@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
+
+	"github.com/argoperator/argoperator/pkg/schema"
 )
 
 // triggerRulesOfOthers are about what a Sensor does.
@@ -222,7 +224,7 @@ func misspelt(i *inspection, _ *eventsv1.Sensor, t trigger) {
 		return
 	}
 	crd := i.definitionOf(object.GroupVersionKind().Group, object.Kind)
-	if called := guessedPlural(object.Kind); crd != nil && crd.Spec.Names.Plural != called {
+	if called := schema.GuessedPlural(object.Kind); crd != nil && crd.Spec.Names.Plural != called {
 		i.wrong(t.resourcePath().Child("kind"), "Argo Events calls the resource %s, its definition %s", called, crd.Spec.Names.Plural)
 	}
 }

@@ -3,9 +3,13 @@ package check
 import (
 	"testing"
 
+	sensortriggers "github.com/argoproj/argo-events/pkg/sensors/triggers"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
+
+	"github.com/argoperator/argoperator/pkg/schema"
 )
 
 // Other shapes in which nothing is wrong either.
@@ -118,15 +122,15 @@ func executing(f *fixture) {
 	f.more = append(f.more, f.accounts["executor"], f.roles["executor"], f.own["executor"])
 }
 
+// TestGuessedPlural holds the guess to the code by which a Sensor calls a resource.
 func TestGuessedPlural(t *testing.T) {
-	// measured on a Sensor
-	for kind, want := range map[string]string{
-		"Memcached": "memcacheds", "Redis": "redises", "Endpoints": "endpointses", "Prometheus": "prometheuses", "DNS": "dnss",
-		"Data": "datas", "Schema": "schemas", "Quiz": "quizes", "Status": "statuses", "EventBus": "eventbus",
-		"Policy": "policies", "Gateway": "gateways", "Mesh": "meshes", "Knife": "knives", "Leaf": "leaves",
+	for _, kind := range []string{
+		"Memcached", "Redis", "Endpoints", "Prometheus", "DNS", "CNAME", "HTTPS", "DMZ", "TLSY", "Y", "Data", "Schema", "Quiz", "Status",
+		"EventBus", "Policy", "POLICY", "Gateway", "Mesh", "MESH", "Batch", "Box", "Knife", "KNIFE", "Leaf", "LEAF", "Shelf", "Monarch", "Myth",
 	} {
-		if got := guessedPlural(kind); got != want {
-			t.Errorf("guessedPlural(%q) = %q, want %q", kind, got, want)
+		o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": kind}}
+		if got, want := schema.GuessedPlural(kind), sensortriggers.GetGroupVersionResource(o).Resource; got != want {
+			t.Errorf("GuessedPlural(%q) = %q, a Sensor calls %q", kind, got, want)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/definition"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/expression"
+	"github.com/argoperator/argoperator/pkg/schema"
 )
 
 // Reason says what in a definition an engine cannot carry.
@@ -169,31 +170,18 @@ func againstTrigger(p *Plan) []Reason {
 		list = append(list, Reason{Path: []string{"spec", "status"}, Message: "the k8s trigger cannot write status", Hint: httpTrigger})
 	}
 	for _, k := range append([]Kind{p.API.Kind}, childKinds(p)...) {
-		if guess := guessedPlural(k.Kind); guess != k.Plural {
-			list = append(list, Reason{Path: at, Message: fmt.Sprintf("the k8s trigger calls the resource of %s %s, not %s", k.Kind, guess, k.Plural), Hint: httpTrigger})
+		if guess := schema.GuessedPlural(k.Kind); guess != k.Plural {
+			hint := httpTrigger
+			if k == p.API.Kind && !p.API.Existing && p.API.CRD == nil {
+				hint = join("give the kind that plural, before it is installed: api: {plural: "+guess+"}", hint)
+			}
+			list = append(list, Reason{Path: at, Message: fmt.Sprintf("the k8s trigger calls the resource of %s %s, not %s", k.Kind, guess, k.Plural), Hint: hint})
 		}
 		if !k.Namespaced {
 			list = append(list, Reason{Path: at, Message: fmt.Sprintf("the k8s trigger cannot address the cluster-scoped %s", k.Kind), Hint: httpTrigger})
 		}
 	}
 	return list
-}
-
-// guessedPlural is what Argo Events makes of a kind: it never asks the API server.
-func guessedPlural(kind string) string {
-	lower := strings.ToLower(kind)
-	ends := func(suffixes ...string) bool {
-		return slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(lower, s) })
-	}
-	switch {
-	case ends("ch", "sh", "s", "x", "z"):
-		return lower + "es"
-	case ends("y") && !ends("ay", "ey", "iy", "oy", "uy"):
-		return strings.TrimSuffix(lower, "y") + "ies"
-	case ends("fe", "f"):
-		return strings.TrimSuffix(strings.TrimSuffix(lower, "e"), "f") + "ves"
-	}
-	return lower + "s"
 }
 
 // againstWorkflow lists what the pod cannot evaluate, which has no jq of its own.

@@ -61,20 +61,6 @@ func TestEngine(t *testing.T) {
 	}
 }
 
-func TestGuessedPlural(t *testing.T) {
-	got := map[string]string{}
-	for _, kind := range []string{"Deployment", "Ingress", "NetworkPolicy", "Gateway", "Endpoints", "Batch", "Shelf", "Knife", "Data"} {
-		got[kind] = guessedPlural(kind)
-	}
-	want := map[string]string{
-		"Deployment": "deployments", "Ingress": "ingresses", "NetworkPolicy": "networkpolicies", "Gateway": "gateways",
-		"Endpoints": "endpointses", "Batch": "batches", "Shelf": "shelves", "Knife": "knives", "Data": "datas",
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func TestPack(t *testing.T) {
 	heavy := func(shard, kib int) part {
 		return part{shard: shard, dependencies: []Dependency{{JQ: strings.Repeat("x", kib*1024)}}, trigger: Trigger{Name: "t"}}

@@ -6,10 +6,10 @@ import (
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/argoperator/argoperator/pkg/manifest"
+	shapes "github.com/argoperator/argoperator/pkg/schema"
 )
 
 // Kind is what a cluster knows of a kind of objects.
@@ -145,13 +145,13 @@ func (k *kinds) of(gvk schema.GroupVersionKind, watched []schema.GroupVersionRes
 			return known
 		}
 	}
-	plural, singular := meta.UnsafeGuessKindToResource(gvk)
+	plural, singular := shapes.GuessedPlural(gvk.Kind), strings.ToLower(gvk.Kind)
 	same := slices.DeleteFunc(slices.Clone(watched), func(r schema.GroupVersionResource) bool {
 		return r.GroupVersion() != gvk.GroupVersion()
 	})
-	guess := plural.Resource
+	guess := plural
 	if i := slices.IndexFunc(same, func(r schema.GroupVersionResource) bool {
-		return r == plural || strings.HasPrefix(r.Resource, singular.Resource)
+		return r.Resource == plural || strings.HasPrefix(r.Resource, singular)
 	}); i >= 0 {
 		guess = same[i].Resource
 	}
