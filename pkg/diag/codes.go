@@ -77,6 +77,9 @@ const (
 	CommandFile   = "command-file"
 	UnknownFormat = "unknown-format"
 	NoStatus      = "no-status"
+
+	PrivilegeEscalation = "privilege-escalation"
+	ImmutableField      = "immutable-field"
 )
 
 // Code is a finding's code with what it means.
@@ -140,5 +143,7 @@ func Codes() []Code {
 		{CommandFile, "The command names a file that does not travel with the logic."},
 		{NoStatus, "The kind does not take the status that the operator would report."},
 		{UnknownFormat, "The API server does not check this string format."},
+		{ImmutableField, "A field of a child that nobody can change is computed from one that may change."},
+		{PrivilegeEscalation, "A child grants rights, and the API server refuses it unless the operator's service account holds them or may grant them."},
 	}
 }

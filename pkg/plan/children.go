@@ -162,6 +162,7 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 		out.inPod.needs = append(out.inPod.needs, encode(node))
 	}
 	c.identity(&out, in, scope, at("template", "metadata"))
+	c.immutable(&out, in, scope, at("template"))
 	out.Inexact = inexact(c.d, c.api.Kind, out.Object, out.When, out.Each)
 	return out
 }

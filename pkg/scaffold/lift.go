@@ -258,7 +258,7 @@ func (l *lifter) atMost(less, more expr, rule string) {
 func (l *lifter) storage(spec map[string]any, path []string, of, more string) {
 	s := text("maxLength=20"+more, size)
 	l.set(mapping(spec, "resources", "requests"), "storage", path, s, "Size of the "+of)
-	s = text("maxLength=253"+more, goodName)
+	s = text("maxLength=253 immutable=true", goodName)
 	path = append(slices.Clone(path[:len(path)-1]), "storageClassName")
 	l.set(spec, "storageClassName", path, s, "Storage class of the "+of)
 }

@@ -44,7 +44,8 @@ func (c *Cluster) complete(req request, o object) error {
 }
 
 // invalid says what the API server would refuse: of a custom resource
-// everything, of other kinds what all objects have in common.
+// everything, of other kinds what all objects have in common and changes of
+// immutable fields.
 func (c *Cluster) invalid(req request, old, o object) (field.ErrorList, error) {
 	fields, err := c.schema(req.kind)
 	if err != nil {
@@ -63,6 +64,11 @@ func (c *Cluster) invalid(req request, old, o object) (field.ErrorList, error) {
 			return nil, err
 		}
 		if wrong := wrongTelling(e); len(wrong) > 0 {
+			return wrong, nil
+		}
+	}
+	if old != nil {
+		if wrong := immutable(old, o); len(wrong) > 0 {
 			return wrong, nil
 		}
 	}
