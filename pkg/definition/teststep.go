@@ -7,6 +7,8 @@ import (
 	"path"
 	"reflect"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
 )
@@ -136,10 +138,34 @@ func (c *testChecker) expect(e *v1alpha1.Expect, p steps, step int) {
 			c.add(p.to("failures", i), diag.BadValue, "an empty text is part of every message", "")
 		}
 	}
+	c.vacuous(e, p)
 	c.has(e.Refused, p.to("refused"))
 	c.expectTrace(e.Trace, p.to("trace"))
 	if c.has(e.Golden, p.to("golden")) && !c.dealtWith(p.to("golden")) {
 		c.golden(e.Golden, p.to("golden"), step)
+	}
+}
+
+// vacuous reports expectations that hold whatever happens.
+func (c *testChecker) vacuous(e *v1alpha1.Expect, p steps) {
+	empty := func(at steps) bool {
+		n := c.node(at...)
+		return n != nil && c.written(at) && (n.Kind == yaml.MappingNode || n.Kind == yaml.SequenceNode) && len(n.Content) == 0
+	}
+	warn := func(at steps, hint string) {
+		c.found.Warn(c.of(c.node(at...)), diag.ChecksNothing, fmt.Sprintf("%s is empty: it holds whatever happens", at), hint)
+	}
+	if empty(p) {
+		warn(p, "say what is expected, or leave it out")
+		return
+	}
+	if at := p.to("children"); empty(at) && !e.Exactly {
+		warn(at, "exactly: true beside it says that there is no child")
+	}
+	for _, key := range []string{"objects", "absent", "resource", "status", "trace"} {
+		if at := p.to(key); empty(at) {
+			warn(at, "say what is expected, or leave it out")
+		}
 	}
 }
 

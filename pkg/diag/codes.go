@@ -67,6 +67,7 @@ const (
 	StepFailed    = "step-failed"
 	Unmet         = "unmet"
 	NotIdempotent = "not-idempotent"
+	ChecksNothing = "checks-nothing"
 
 	// What others have written.
 	LeftOut = "left-out"
@@ -137,6 +138,7 @@ func Codes() []Code {
 		{StepFailed, "A step of a test was refused, could not be done, or something failed on the way."},
 		{Unmet, "What a test expects did not come true."},
 		{NotIdempotent, "A second delivery of the same events wrote something, or the operator never comes to rest."},
+		{ChecksNothing, "What a test expects is true of everything."},
 		{LeftOut, "What is there already is not taken over into the new project."},
 		{Changed, "What is there already is taken over, and something about it is to be known."},
 		{FloatingImage, "The image has no fixed version."},

@@ -3,7 +3,6 @@ package scaffold
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,14 +15,14 @@ import (
 type lifter struct {
 	*manifest
 	api     *API
-	secrets map[string]expr
+	secrets map[string]*secret
 }
 
 // lift makes the fields that users set: how many, which image, how much of what,
 // under which host. What nobody would set, or only together with the image,
 // stays in the template.
 func (m *manifest) lift(p *Project) {
-	l := &lifter{manifest: m, api: &p.API, secrets: map[string]expr{}}
+	l := &lifter{manifest: m, api: &p.API, secrets: map[string]*secret{}}
 	var workloads []*piece
 	for _, piece := range m.kept {
 		if podTemplate(piece.fields) != nil {
@@ -43,9 +42,7 @@ func (m *manifest) lift(p *Project) {
 	for _, piece := range m.kept {
 		l.secretNames(piece)
 	}
-	if names := slices.Sorted(maps.Keys(l.secrets)); len(names) > 0 {
-		p.Notes = append(p.Notes, "pods wait for Secrets that the operator does not make; the sample needs in its namespace: "+strings.Join(names, ", "))
-	}
+	l.noteSecrets(p)
 	l.show(p, workloads)
 }
 

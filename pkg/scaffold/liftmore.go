@@ -1,6 +1,7 @@
 package scaffold
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -153,32 +154,63 @@ func (l *lifter) secretNames(p *piece) {
 	forEachMap(p.fields["spec"], func(key string, object map[string]any) {
 		switch key {
 		case "secretKeyRef", "secretRef", "imagePullSecrets":
-			l.secretName(object, "name")
+			l.secretName(p, object, "name")
 		case "secret", "tls":
-			l.secretName(object, "secretName")
+			l.secretName(p, object, "secretName")
 		}
 	})
 	for _, secret := range list(p.fields, "imagePullSecrets") {
 		if secret, ok := secret.(map[string]any); ok {
-			l.secretName(secret, "name")
+			l.secretName(p, secret, "name")
 		}
 	}
 }
 
-func (l *lifter) secretName(object map[string]any, key string) {
+// secret is one that is none of the children.
+type secret struct {
+	name    expr
+	awaited bool     // pods do not start without it
+	readers []string // objects that name it
+}
+
+// noteSecrets tells which Secrets have to be there, and what needs them.
+func (l *lifter) noteSecrets(p *Project) {
+	var awaited, others []string
+	for _, name := range slices.Sorted(maps.Keys(l.secrets)) {
+		if s := l.secrets[name]; s.awaited {
+			awaited = append(awaited, name)
+		} else {
+			others = append(others, fmt.Sprintf("%s (%s)", name, strings.Join(slices.Compact(s.readers), ", ")))
+		}
+	}
+	if len(awaited) > 0 {
+		p.Notes = append(p.Notes, "pods wait for Secrets that the operator does not make; the sample needs in its namespace: "+strings.Join(awaited, ", "))
+	}
+	if len(others) > 0 {
+		p.Notes = append(p.Notes, "the children refer to Secrets that the operator does not make and that no pod waits for: "+strings.Join(others, ", "))
+	}
+}
+
+func (l *lifter) secretName(p *piece, object map[string]any, key string) {
 	name, _ := object[key].(string)
-	if e, again := l.secrets[name]; again {
-		object[key] = e
-		return
+	if l.secrets[name] == nil {
+		if !goodName.MatchString(name) {
+			return
+		}
+		field := camel(strings.TrimPrefix(strings.TrimPrefix(name, l.base), "-"), "secret")
+		if !strings.HasSuffix(strings.ToLower(field), "secret") {
+			field += "Secret"
+		}
+		e := l.set(object, key, []string{field}, text("maxLength=253", goodName), "Name of a Secret that is there already, such as "+name)
+		if e == "" {
+			return
+		}
+		l.secrets[name] = &secret{name: e}
 	}
-	if !goodName.MatchString(name) {
-		return
+	s := l.secrets[name]
+	object[key] = s.name
+	if optional, _ := object["optional"].(bool); !optional && podTemplate(p.fields) != nil {
+		s.awaited = true
 	}
-	field := camel(strings.TrimPrefix(strings.TrimPrefix(name, l.base), "-"), "secret")
-	if !strings.HasSuffix(strings.ToLower(field), "secret") {
-		field += "Secret"
-	}
-	if e := l.set(object, key, []string{field}, text("maxLength=253", goodName), "Name of a Secret that is there already, such as "+name); e != "" {
-		l.secrets[name] = e
-	}
+	s.readers = append(s.readers, called(p.kind, p.name))
 }

@@ -32,6 +32,7 @@ type step struct {
 	Edit           map[string]any
 	ChildStatus    *childStatus
 	Expect         struct {
+		Exactly  bool
 		Children *[]map[string]any
 		Status   map[string]any
 	}
@@ -118,6 +119,9 @@ func (p *player) expect(s step) {
 	}
 	if len(*s.Expect.Children) > 0 {
 		return
+	}
+	if !s.Expect.Exactly {
+		p.Errorf("%s: no children without exactly: that is always true", s.Name)
 	}
 	for _, child := range p.seen {
 		if p.get(child) != nil {
