@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/scaffold"
+	"github.com/argoperator/argoperator/pkg/terminal"
 )
 
 // ask lets somebody say what the flags leave open; given tells which flags are
@@ -60,10 +61,10 @@ func (d *dialogue) ask(question, option string, answer *string, usual string, al
 		prompt += " [" + usual + "]"
 	}
 	for d.failed == nil {
-		fmt.Fprintf(d.out, "%s: ", prompt)
+		terminal.Fprintf(d.out, "%s: ", prompt)
 		line, err := d.in.ReadString('\n')
 		if errors.Is(err, io.EOF) && strings.TrimSpace(line) == "" {
-			fmt.Fprintln(d.out)
+			terminal.Fprintf(d.out, "\n")
 			d.failed = usagef("no answer to %q", question)
 			return
 		}
@@ -75,7 +76,7 @@ func (d *dialogue) ask(question, option string, answer *string, usual string, al
 			*answer = usual
 		}
 		if wrong := d.wrong(option, *answer, allowed); wrong != "" {
-			fmt.Fprintf(d.out, "  %s\n", wrong)
+			terminal.Fprintf(d.out, "  %s\n", wrong)
 			continue
 		}
 		return

@@ -18,6 +18,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/diff"
 	"github.com/argoperator/argoperator/pkg/output"
+	"github.com/argoperator/argoperator/pkg/terminal"
 )
 
 type diffFlags struct {
@@ -69,7 +70,7 @@ Exit codes: 0 nothing changes, 1 something does.`,
 	cmd.Flags().StringVar(&flags.against, "against", "", "file, directory or git revision to compare with")
 	cmd.Flags().BoolVar(&flags.live, "live", false, "compare with the cluster, by kubectl diff --server-side")
 	cmd.Flags().StringVarP(&flags.format, "output", "o", "text", "output format: text|summary|json")
-	cmd.Flags().StringVarP(&flags.options.Namespace, "namespace", "n", "", "namespace to install into, instead of the definition's install.namespace")
+	installInto(cmd, &flags.options.Namespace)
 	completeWith(cmd, "output", formats)
 	return cmd
 }
@@ -84,7 +85,10 @@ func runDiff(ctx context.Context, s streams, flags diffFlags) error {
 		return fmt.Errorf("making a directory: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	old, err := earlierSources(ctx, flags, dir)
+	old, missing, err := earlierSources(ctx, flags, dir)
+	if err == nil {
+		err = report(s, old, missing)
+	}
 	if err != nil {
 		return err
 	}
@@ -117,7 +121,7 @@ func printChanges(s streams, changes []diff.Change, findings diag.List, format s
 	switch format {
 	case "summary":
 		for _, c := range changes {
-			if _, err := fmt.Fprintln(s.out, c); err != nil {
+			if _, err := terminal.Fprintf(s.out, "%s\n", c); err != nil {
 				return err
 			}
 		}
@@ -162,30 +166,29 @@ func diffJSON(w io.Writer, changes []diff.Change, findings diag.List) error {
 
 // earlierSources reads what to compare with: a path, or the same files in a
 // revision of git, which are put into a directory.
-func earlierSources(ctx context.Context, flags diffFlags, dir string) ([]argoperator.Source, error) {
+func earlierSources(ctx context.Context, flags diffFlags, dir string) ([]argoperator.Source, diag.List, error) {
 	if _, err := os.Stat(flags.against); err == nil {
-		old := sourceFlags{names: []string{flags.against}, recursive: true}
-		sources, _, err := old.read(nil)
-		return sources, err
+		old := sourceFlags{names: []string{flags.against}, recursive: true, check: "the name given with --against"}
+		return old.read(nil)
 	}
 	old := sourceFlags{recursive: flags.from.recursive}
 	for i, name := range flags.from.names {
 		if name == "-" {
-			return nil, usagef("standard input has no revisions: name a file or a directory with -f")
+			return nil, nil, usagef("standard input has no revisions: name a file or a directory with -f")
 		}
 		at, err := checkout(ctx, name, flags.against, filepath.Join(dir, fmt.Sprint(i)))
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if _, err := os.Stat(at); err == nil { // it may not have been there
 			old.names = append(old.names, at)
 		}
 	}
-	sources, _, err := old.read(nil)
+	sources, findings, err := old.read(nil)
 	for i := range sources {
 		sources[i].Name = flags.against + ":" + strings.TrimPrefix(strings.TrimPrefix(sources[i].Name, filepath.ToSlash(dir)), "/")
 	}
-	return sources, err
+	return sources, findings, err
 }
 
 // checkout puts a path as it was in a revision into a directory, with all that
@@ -196,18 +199,23 @@ func checkout(ctx context.Context, name, revision, into string) (string, error) 
 		home, base = filepath.Dir(name), filepath.Base(name)
 	}
 	git := exec.CommandContext(ctx, "git", "-C", home, "archive", "--format=tar", revision, ".") //nolint:gosec // an option is refused before
-	var archive, said bytes.Buffer
-	git.Stdout, git.Stderr = &archive, &said
-	if err := git.Run(); err != nil {
-		if errors.Is(err, exec.ErrNotFound) {
-			return "", usagef("--against %s: no such path, and there is no git to look for a revision", revision)
-		}
+	var said bytes.Buffer
+	git.Stderr = &said
+	archive, err := git.StdoutPipe()
+	if err == nil {
+		err = git.Start()
+	}
+	if errors.Is(err, exec.ErrNotFound) {
+		return "", usagef("--against %s: no such path, and there is no git to look for a revision", revision)
+	}
+	if err != nil {
+		return "", fmt.Errorf("running git: %w", err)
+	}
+	unpacked := unpack(archive, into)
+	if err := git.Wait(); err != nil && unpacked == nil {
 		return "", usagef("--against %s: neither a path nor a revision of git: %s", revision, strings.TrimSpace(said.String()))
 	}
-	if err := unpack(&archive, into); err != nil {
-		return "", err
-	}
-	return filepath.Join(into, base), nil
+	return filepath.Join(into, base), unpacked
 }
 
 // unpack writes an archive's files; none can come to lie outside of the directory.
@@ -231,7 +239,7 @@ func unpack(archive io.Reader, into string) error {
 		if head.Typeflag != tar.TypeReg {
 			continue
 		}
-		data, err := io.ReadAll(reader)
+		data, err := readAll(reader)
 		if err == nil {
 			err = errors.Join(root.MkdirAll(filepath.Dir(filepath.FromSlash(head.Name)), 0o700), root.WriteFile(filepath.FromSlash(head.Name), data, 0o600))
 		}

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"os"
 	"os/exec"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/doctor"
 )
 
@@ -43,7 +45,7 @@ your rights; for what is wrong it says what to do.`,
 	}
 	flags.from.register(cmd)
 	cmd.Flags().StringVarP(&flags.format, "output", "o", "text", "output format: text|json")
-	cmd.Flags().StringVarP(&flags.options.Namespace, "namespace", "n", "", "namespace to install into, instead of the definition's install.namespace")
+	installInto(cmd, &flags.options.Namespace)
 	cmd.Flags().StringVar(&flags.context, "context", "", "context of the kubeconfig")
 	cmd.Flags().StringVar(&flags.kubeconfig, "kubeconfig", "", "file to reach the cluster by, instead of kubectl's own choice")
 	completeWith(cmd, "output", formats)
@@ -51,6 +53,9 @@ your rights; for what is wrong it says what to do.`,
 }
 
 func examine(ctx context.Context, s streams, flags doctorFlags) error {
+	if err := flags.checkKubeconfig(s); err != nil {
+		return err
+	}
 	result, _, err := flags.from.operators(s, flags.options)
 	if err != nil {
 		return err
@@ -85,6 +90,26 @@ func printDiagnoses(s streams, reports []doctor.Report, format string) error {
 		}
 	}
 	return nil
+}
+
+// checkKubeconfig reports a file that kubectl cannot read, or could not end to:
+// it reads the file once for each question.
+func (f doctorFlags) checkKubeconfig(s streams) error {
+	if f.kubeconfig == "" {
+		return nil
+	}
+	info, err := os.Stat(f.kubeconfig)
+	if err == nil && !info.Mode().IsRegular() {
+		err = &irregularError{info.Mode()}
+	}
+	if err == nil {
+		return nil
+	}
+	var findings diag.List
+	if err := unreadable(&findings, f.kubeconfig, "the name given with --kubeconfig", err); err != nil {
+		return err
+	}
+	return report(s, nil, findings)
 }
 
 // kubectl asks the cluster.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/explain"
@@ -26,15 +25,12 @@ are near. With -o json it says all of it, with what each number is the sum of.`,
 			if err := oneOf("output", format, formats); err != nil {
 				return err
 			}
-			if problems := validation.IsDNS1123Label(namespace); namespace != "" && len(problems) > 0 {
-				return usagef("--namespace %q: %s", namespace, problems[0])
-			}
 			return explainSources(s, &from, format, argoperator.Options{Namespace: namespace})
 		},
 	}
 	from.register(cmd)
 	cmd.Flags().StringVarP(&format, "output", "o", "text", "output format: text|json")
-	cmd.Flags().StringVarP(&namespace, "namespace", "n", "", "namespace to install into, instead of the definition's install.namespace")
+	installInto(cmd, &namespace)
 	completeWith(cmd, "output", formats)
 	return cmd
 }

@@ -31,10 +31,17 @@ changes, and the exit code is 1.`,
 	}
 }
 
+// maxPackage is how many bytes of a ResourceList are read: it holds a whole
+// package, with the CustomResourceDefinitions of others.
+const maxPackage = 128 << 20
+
 func fn(s streams) error {
-	in, err := io.ReadAll(s.in)
+	in, err := io.ReadAll(io.LimitReader(s.in, maxPackage+1))
 	if err != nil {
 		return fmt.Errorf("reading standard input: %w", err)
+	}
+	if len(in) > maxPackage {
+		return usagef("the ResourceList has more than %d MiB", maxPackage>>20)
 	}
 	root, err := os.OpenRoot(".")
 	if err != nil {

@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/util/validation"
 	semver "k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/output"
+	"github.com/argoperator/argoperator/pkg/terminal"
 )
 
 // generateFlags are what generate asks beside its sources.
@@ -52,10 +52,6 @@ delete prints nothing on stdout. Name the definition as it was applied.`,
 			if flags.format, err = outputFormat(format, flags.dir); err != nil {
 				return err
 			}
-			namespace := flags.options.Namespace
-			if problems := validation.IsDNS1123Label(namespace); namespace != "" && len(problems) > 0 {
-				return usagef("--namespace %q: %s", namespace, problems[0])
-			}
 			if cmd.Flags().Changed("uninstall") { // an empty one is a variable that is not set, and would name all at once
 				if err := oneOf("uninstall", stage, stageNames()); err != nil {
 					return err
@@ -77,7 +73,7 @@ delete prints nothing on stdout. Name the definition as it was applied.`,
 	from.register(cmd)
 	cmd.Flags().StringVarP(&format, "output", "o", "yaml", "output format: "+formatNames())
 	cmd.Flags().StringVar(&flags.dir, "output-dir", "", "directory to write into, for the formats that write files; made where it is missing")
-	cmd.Flags().StringVarP(&flags.options.Namespace, "namespace", "n", "", "namespace to install into, instead of the definition's install.namespace")
+	installInto(cmd, &flags.options.Namespace)
 	cmd.Flags().StringVar(&stage, "uninstall", "", "print what to delete instead, one stage after the other: "+strings.Join(stageNames(), "|"))
 	cmd.Flags().StringVar(&flags.version, "chart-version", "0.1.0", "version of the charts, for -o helm")
 	completeWith(cmd, "output", names(output.Formats()))
@@ -98,7 +94,7 @@ func generate(s streams, from *sourceFlags, flags generateFlags) error {
 		var notes []string
 		objects, notes = result.Uninstall(flags.uninstall)
 		for _, note := range notes {
-			fmt.Fprintf(s.err, "argoperator: %s\n", note)
+			s.say("%s", note)
 		}
 		if len(objects) == 0 {
 			return nil
@@ -137,15 +133,15 @@ func stream(s streams, from *sourceFlags, flags generateFlags) (err error) {
 func writeDir(s streams, dir string, files []output.File) error {
 	left, err := output.WriteDir(dir, files)
 	if taken := (*output.TakenError)(nil); errors.As(err, &taken) {
-		fmt.Fprintf(s.err, "argoperator: nothing was written: there is already, and not of argoperator\n")
+		s.say("nothing was written: there is already, and not of argoperator")
 		for _, name := range taken.Names {
-			fmt.Fprintf(s.err, "  %s\n", filepath.Join(dir, filepath.FromSlash(name)))
+			terminal.Fprintf(s.err, "  %s\n", filepath.Join(dir, filepath.FromSlash(name)))
 		}
-		fmt.Fprintf(s.err, "choose another directory with --output-dir, or move these away\n")
+		terminal.Fprintf(s.err, "choose another directory with --output-dir, or move these away\n")
 		return errFindings
 	}
 	for _, name := range left {
-		fmt.Fprintf(s.err, "argoperator: %s is no longer part of the operator, but was changed since it was written: it stays\n",
+		s.say("%s is no longer part of the operator, but was changed since it was written: it stays",
 			filepath.Join(dir, filepath.FromSlash(name)))
 	}
 	return err

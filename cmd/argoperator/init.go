@@ -3,9 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -19,6 +17,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/scaffold"
+	"github.com/argoperator/argoperator/pkg/terminal"
 )
 
 // initFlags are what init asks.
@@ -165,14 +164,14 @@ func complete(flags initFlags) bool {
 
 // wrong says what cannot be meant, all of it.
 func wrong(o scaffold.Options) error {
-	var said []string
+	var said []error
 	for _, p := range o.Problems() {
-		said = append(said, problem(p))
+		said = append(said, errors.New(problem(p)))
 	}
 	if len(said) == 0 {
 		return nil
 	}
-	return usagef("%s", strings.Join(said, "\nargoperator: "))
+	return usageError{errors.Join(said...)}
 }
 
 // missing says what has to be said and is not.
@@ -226,27 +225,21 @@ func newProject(s streams, flags initFlags) (scaffold.Project, error) {
 	data, err := readCRD(s.in, flags.crd)
 	var findings diag.List
 	var project scaffold.Project
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		findings.Add(diag.Position{File: flags.crd}, diag.FileNotFound, "no such file or directory", "check the name given with --from-crd")
-	case err != nil:
-		return scaffold.Project{}, err
-	default:
+	if err == nil {
 		project, findings = scaffold.FromCRD(flags.options, filepath.ToSlash(flags.crd), data)
+	} else if err := unreadable(&findings, flags.crd, "the name given with --from-crd", err); err != nil {
+		return scaffold.Project{}, err
 	}
 	return project, reportFrom(s, func(string) []byte { return data }, findings)
 }
 
 // fromFiles is the project of objects that there are already.
 func fromFiles(s streams, flags initFlags, names []string, from func(scaffold.Options, []argoperator.Source) (scaffold.Project, diag.List)) (scaffold.Project, error) {
-	files := sourceFlags{names: names, recursive: true, alone: true}
+	source, _, _ := flags.source()
+	files := sourceFlags{names: names, recursive: true, alone: true, check: "the name given with --" + source}
 	sources, findings, err := files.read(s.in)
 	if err != nil {
 		return scaffold.Project{}, err
-	}
-	source, _, _ := flags.source()
-	for i := range findings {
-		findings[i].Hint = "check the name given with --" + source
 	}
 	if findings.HasErrors() {
 		return scaffold.Project{}, report(s, sources, findings)
@@ -255,16 +248,11 @@ func fromFiles(s streams, flags initFlags, names []string, from func(scaffold.Op
 	return project, report(s, sources, findings)
 }
 
-func readCRD(stdin io.Reader, name string) (data []byte, err error) {
+func readCRD(stdin io.Reader, name string) ([]byte, error) {
 	if name == "-" {
-		data, err = io.ReadAll(stdin)
-	} else {
-		data, err = os.ReadFile(name)
+		return readStdin(stdin)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("reading the CustomResourceDefinition: %w", err)
-	}
-	return data, nil
+	return readFile(name)
 }
 
 // refuse prints why a project is of no use.
@@ -277,7 +265,7 @@ func refuse(s streams, result scaffold.Result) error {
 		return result.Files[i].Data
 	}, result.Findings)
 	if errors.Is(err, errFindings) {
-		fmt.Fprintf(s.err, "argoperator: nothing was written: the project would not be without errors\n")
+		s.say("nothing was written: the project would not be without errors")
 	}
 	return err
 }
@@ -291,26 +279,26 @@ func write(s streams, dir string, files []scaffold.File) error {
 	if len(taken) == 0 {
 		return scaffold.Write(dir, files)
 	}
-	fmt.Fprintf(s.err, "argoperator: nothing was written: there is already\n")
+	s.say("nothing was written: there is already")
 	for _, name := range taken {
-		fmt.Fprintf(s.err, "  %s\n", name)
+		terminal.Fprintf(s.err, "  %s\n", name)
 	}
-	fmt.Fprintf(s.err, "choose another directory with --dir, or move these away\n")
+	terminal.Fprintf(s.err, "choose another directory with --dir, or move these away\n")
 	return errFindings
 }
 
 // tell says what was made and what to do next.
 func tell(s streams, dir string, result scaffold.Result) {
-	fmt.Fprintf(s.err, "argoperator: made in %s:\n", dir)
+	s.say("made in %s:", dir)
 	for _, f := range result.Files {
-		fmt.Fprintf(s.err, "  %s\n", f.Path)
+		terminal.Fprintf(s.err, "  %s\n", f.Path)
 	}
 	for _, note := range result.Notes {
-		fmt.Fprintf(s.err, "argoperator: %s\n", note)
+		s.say("%s", note)
 	}
-	fmt.Fprintf(s.err, "next, see what the sample becomes, and bring the operator into a cluster that has Argo (README.md says how):\n")
+	terminal.Fprintf(s.err, "next, see what the sample becomes, and bring the operator into a cluster that has Argo (README.md says how):\n")
 	for _, line := range nextCommands(dir, result) {
-		fmt.Fprintf(s.err, "  %s\n", line)
+		terminal.Fprintf(s.err, "  %s\n", line)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/lint"
+	"github.com/argoperator/argoperator/pkg/terminal"
 )
 
 type lintFlags struct {
@@ -76,18 +77,29 @@ func runLint(s streams, flags lintFlags) error {
 			return err
 		}
 	}
-	if len(definitions) > 0 {
+	if len(definitions) > 0 || len(manifests) == 0 {
 		found, err := argoperator.Each(definitions, argoperator.Options{}, func(argoperator.Operator) error { return nil })
 		if err != nil {
 			return err
 		}
-		findings = append(findings, found...)
+		findings = withMissing(orManifest(found), findings)
 	}
 	more, err := lint.Manifests(manifests, config)
 	if err != nil {
 		return err
 	}
 	return printReport(s, append(definitions, manifests...), append(findings, more...).Sorted(), flags.format)
+}
+
+// orManifest says where no definition was found that there is no manifest either.
+func orManifest(findings diag.List) diag.List {
+	for i, f := range findings {
+		if f.Code == diag.NoDefinition && f.File == "" {
+			findings[i].Message = "no definition and no manifest of Argo found"
+			findings[i].Hint += "; -R reads the directories below too"
+		}
+	}
+	return findings
 }
 
 // divide tells definitions from manifests of others. What lies with a definition
@@ -137,17 +149,16 @@ func readLintConfig(s streams, name string) (*lint.Config, error) {
 	if file == "" {
 		file = lint.ConfigFile
 	}
-	data, err := os.ReadFile(file)
+	data, err := readFile(file)
 	if errors.Is(err, fs.ErrNotExist) && name == "" {
 		return nil, nil
 	}
 	var findings diag.List
-	if errors.Is(err, fs.ErrNotExist) {
-		findings.Add(diag.Position{File: name}, diag.FileNotFound, "no such file or directory", "check the name given with --config")
-		return nil, report(s, nil, findings.Sorted())
-	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the configuration: %w", err)
+		if err := unreadable(&findings, file, "the name given with --config", err); err != nil {
+			return nil, err
+		}
+		return nil, report(s, nil, findings)
 	}
 	config, findings := lint.ReadConfig(filepath.ToSlash(file), data)
 	if findings.HasErrors() {
@@ -175,7 +186,7 @@ func fixManifests(s streams, manifests []argoperator.Source, config *lint.Config
 		if err := os.WriteFile(file.Name, file.Data, info.Mode().Perm()); err != nil {
 			return nil, fmt.Errorf("mending a file: %w", err)
 		}
-		fmt.Fprintf(s.err, "mended %s\n", file.Name)
+		terminal.Fprintf(s.err, "mended %s\n", file.Name)
 		for i := range manifests {
 			if manifests[i].Name == file.Name {
 				manifests[i].Data = file.Data

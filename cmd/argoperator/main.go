@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/argoperator/argoperator/pkg/terminal"
 )
 
 func main() {
@@ -33,6 +35,12 @@ type streams struct {
 	err io.Writer
 	// name of the program in its help; empty is argoperator.
 	name string
+}
+
+// say tells people something beside the result: text of the input in it cannot
+// do anything.
+func (s streams) say(format string, args ...any) {
+	terminal.Fprintf(s.err, "argoperator: "+format+"\n", args...)
 }
 
 // writeJSON prints what machines read.

@@ -36,8 +36,10 @@ or in their images with --runner docker.
 
 stdout is what the cluster would hold: the children in the order in which they
 were written, then the custom resource as the operator left it. Without a file
-the custom resource is one with every field that its schema has. What failed on
-the way is told on stderr, and --trace shows it.`,
+the custom resource is one with every field that its schema has. stderr reports
+what failed, and what a deletion removed; --trace shows how.
+
+Exit codes: 0 nothing failed, 1 logic, a trigger or a Workflow failed.`,
 		Example: `  argoperator render -f examples/memcached examples/memcached/samples/memcached.yaml
   argoperator render -f operator.yaml --trace sample.yaml
   argoperator render -f operator.yaml --event UPDATE --old before.yaml after.yaml`,
@@ -112,13 +114,36 @@ func render(s streams, from *sourceFlags, flags renderFlags, name string) error 
 	if err != nil {
 		return err
 	}
-	if rendering.Events == 0 {
-		fmt.Fprintf(s.err, "argoperator: no EventSource saw anything: nothing changed, or not in a namespace that is watched\n")
+	if err := show(s, flags, rendering); err != nil {
+		return err
 	}
-	for _, failure := range rendering.Failures {
-		fmt.Fprintf(s.err, "argoperator: failed: %s\n", failure)
+	return tellRendering(s, flags.event, rendering)
+}
+
+// tellRendering says what stdout does not show; it returns errFindings where
+// something failed.
+func tellRendering(s streams, event string, r simulate.Rendering) error {
+	for _, failure := range r.Failures {
+		s.say("failed: %s", failure)
 	}
-	return show(s, flags, rendering)
+	switch {
+	case event == simulate.Deleted:
+		s.say("deleted: %s", strings.Join(r.Deleted, ", "))
+		if r.Events == 0 {
+			s.say("no EventSource saw the deletion: the operator has nothing to do for it, or does not watch the namespace")
+		}
+		if len(r.Objects) == 0 {
+			s.say("nothing is left")
+		}
+	case r.Events == 0:
+		s.say("no EventSource saw anything: nothing changed, or not in a namespace that is watched")
+	case len(r.Objects) == 0:
+		s.say("the operator wrote nothing")
+	}
+	if len(r.Failures) > 0 {
+		return errFindings
+	}
+	return nil
 }
 
 // readHappenings reads the custom resources. What the API server would refuse,

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/argoperator/argoperator/pkg/terminal"
 )
 
 // Exit codes.
@@ -35,12 +37,27 @@ func run(args []string, s streams) int {
 	case errors.Is(err, errFindings):
 		return exitFindings
 	case errors.As(err, new(usageError)):
-		fmt.Fprintf(s.err, "argoperator: %v\nRun '%s --help' for usage.\n", err, command.CommandPath())
+		s.complain(err)
+		terminal.Fprintf(s.err, "Run '%s --help' for usage.\n", command.CommandPath())
 		return exitUsage
 	default:
-		fmt.Fprintf(s.err, "argoperator: %v\n", err)
+		s.complain(err)
 		return exitFailure
 	}
+}
+
+// complain prints an error, and joined ones in a line each.
+func (s streams) complain(err error) {
+	if usage := (usageError{}); errors.As(err, &usage) {
+		err = usage.error
+	}
+	if several, joined := err.(interface{ Unwrap() []error }); joined {
+		for _, err := range several.Unwrap() {
+			s.complain(err)
+		}
+		return
+	}
+	s.say("%v", err)
 }
 
 // newRoot lists the commands. To add one, write its file and a line here.
@@ -56,11 +73,10 @@ Argo Workflows. There is no controller to write and no image to build.
   argoperator generate -f examples/memcached | kubectl apply -f -
 
 Exit codes: 0 ok, 1 findings, 2 wrong usage, 3 failure of argoperator itself.`,
-		SuggestionsMinimumDistance: 2,
-		SilenceErrors:              true,
-		SilenceUsage:               true,
-		Args:                       noArgs,
-		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          noArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetIn(s.in)
 	root.SetOut(s.out)
@@ -85,7 +101,36 @@ Exit codes: 0 ok, 1 findings, 2 wrong usage, 3 failure of argoperator itself.`,
 	)
 	root.InitDefaultCompletionCmd()
 	root.InitDefaultHelpCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "completion":
+			strict(cmd)
+		case "help":
+			cmd.Args = topic
+		}
+	}
 	return root
+}
+
+// strict lets a command of the library's that has others below it refuse what is
+// none of them.
+func strict(cmd *cobra.Command) {
+	cmd.Args = noArgs
+	if !cmd.Runnable() {
+		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
+	for _, below := range cmd.Commands() {
+		strict(below)
+	}
+}
+
+// topic refuses help for what is no command.
+func topic(cmd *cobra.Command, args []string) error {
+	found, rest, err := cmd.Root().Find(args)
+	if err != nil || len(rest) == 0 {
+		return err
+	}
+	return noArgs(found, rest)
 }
 
 // noArgs refuses arguments, naming the command that was probably meant.
@@ -93,13 +138,17 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	if !cmd.HasParent() {
+	switch {
+	case cmd.HasAvailableSubCommands():
+		cmd.SuggestionsMinimumDistance = 2
 		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 			return usagef("unknown command %q; did you mean %q?", args[0], near[0])
 		}
 		return usagef("unknown command %q", args[0])
+	case cmd.Flags().Lookup("filename") != nil:
+		return usagef("%s takes no arguments, got %q; name files with -f", cmd.Name(), args[0])
 	}
-	return usagef("%s takes no arguments, got %q; name files with -f", cmd.Name(), args[0])
+	return usagef("%s takes no arguments, got %q", cmd.Name(), args[0])
 }
 
 // oneOf refuses a flag's value that is not in the list.

@@ -1,26 +1,24 @@
 package main
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/lint"
 )
 
 // sourceFlags say which files to read.
 type sourceFlags struct {
 	names     []string
 	recursive bool
-	alone     bool // the files refer to no others
+	alone     bool   // the files refer to no others
+	check     string // what to check where a file is not there; empty is the name given with -f
 }
 
 func (f *sourceFlags) register(cmd *cobra.Command) {
@@ -37,9 +35,8 @@ func (f *sourceFlags) read(stdin io.Reader) ([]argoperator.Source, diag.List, er
 	var findings diag.List
 	for _, name := range f.names {
 		found, err := f.readOne(name, stdin)
-		if errors.Is(err, fs.ErrNotExist) {
-			findings.Add(diag.Position{File: name}, diag.FileNotFound, "no such file or directory", "check the name given with -f")
-			continue
+		if err != nil {
+			err = unreadable(&findings, name, cmp.Or(f.check, "the name given with -f"), err)
 		}
 		if err != nil {
 			return nil, nil, err
@@ -51,9 +48,9 @@ func (f *sourceFlags) read(stdin io.Reader) ([]argoperator.Source, diag.List, er
 
 func (f *sourceFlags) readOne(name string, stdin io.Reader) ([]argoperator.Source, error) {
 	if name == "-" {
-		data, err := io.ReadAll(stdin)
+		data, err := readStdin(stdin)
 		if err != nil {
-			return nil, fmt.Errorf("reading standard input: %w", err)
+			return nil, err
 		}
 		return f.source(name, ".", data, false)
 	}
@@ -64,29 +61,31 @@ func (f *sourceFlags) readOne(name string, stdin io.Reader) ([]argoperator.Sourc
 	if !info.IsDir() {
 		return f.readFile(name, false)
 	}
+	files, err := yamlFiles(name, f.recursive)
+	if err != nil {
+		return nil, err
+	}
 	var sources []argoperator.Source
-	err = filepath.WalkDir(name, func(path string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir() && path != name && !f.recursive:
-			return fs.SkipDir
-		case entry.IsDir() || entry.Name() == lint.ConfigFile || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)):
-			return nil
+	for _, file := range files {
+		found, err := f.readFile(file, true)
+		if err != nil {
+			return nil, err
 		}
-		found, err := f.readFile(path, true)
 		sources = append(sources, found...)
-		return err
-	})
-	return sources, err
+	}
+	return sources, nil
 }
 
 func (f *sourceFlags) readFile(name string, lenient bool) ([]argoperator.Source, error) {
-	data, err := os.ReadFile(name)
+	data, err := readFile(name)
 	if err != nil {
-		return nil, fmt.Errorf("reading a file: %w", err)
+		return nil, err
 	}
-	return f.source(name, filepath.Dir(name), data, lenient)
+	dir := filepath.Dir(name)
+	if handed(name) {
+		dir = "."
+	}
+	return f.source(name, dir, data, lenient)
 }
 
 // source opens the definition's directory, out of which no path can lead.
@@ -164,7 +163,7 @@ func excerpts(sources []argoperator.Source) diag.Source {
 				return s.Data
 			}
 		}
-		data, err := os.ReadFile(filepath.FromSlash(file)) // a file that a definition refers to
+		data, err := readFile(filepath.FromSlash(file)) // a file that a definition refers to
 		if err != nil {
 			return nil
 		}

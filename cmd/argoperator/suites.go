@@ -33,14 +33,13 @@ type suiteReader struct {
 	findings diag.List
 }
 
-// readSuites reads the tests that were chosen; nil chooses all.
-func readSuites(from *sourceFlags, chosen func(string) bool) ([]testsuite.Suite, []argoperator.Source, diag.List, error) {
+// readSuites reads the tests that were chosen.
+func readSuites(from *sourceFlags, chosen choice) ([]testsuite.Suite, []argoperator.Source, diag.List, error) {
 	r := &suiteReader{from: from, seen: map[string]bool{}}
 	for _, name := range from.names {
 		err := r.read(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			r.findings.Add(diag.Position{File: name}, diag.FileNotFound, "no such file or directory", "check the name given with -f")
-			continue
+		if err != nil {
+			err = unreadable(&r.findings, name, "the name given with -f", err)
 		}
 		if err != nil {
 			return nil, nil, nil, err
@@ -57,14 +56,14 @@ func (r *suiteReader) read(name string) error {
 	if info.IsDir() {
 		return r.readDir(name, true)
 	}
-	data, err := os.ReadFile(name)
+	data, err := readFile(name)
 	if err != nil {
-		return fmt.Errorf("reading a test: %w", err)
+		return err
 	}
 	if !definition.Match(data) {
 		return r.testFile(name, nil, false)
 	}
-	sources, err := (&sourceFlags{}).readFile(name, false)
+	sources, err := (&sourceFlags{}).source(name, filepath.Dir(name), data, false)
 	if err != nil {
 		return err
 	}
@@ -78,20 +77,18 @@ func (r *suiteReader) read(name string) error {
 
 // readDir reads the tests in a directory, and those in its directory tests.
 func (r *suiteReader) readDir(dir string, named bool) error {
-	entries, err := os.ReadDir(dir)
+	entries, err := visible(dir)
 	if err != nil {
-		return fmt.Errorf("reading a directory: %w", err)
+		return err
 	}
 	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
 		switch {
-		case e.IsDir() && named && e.Name() == testsDir:
-			err = r.below(path, nil)
-		case e.IsDir() && r.from.recursive:
-			err = r.readDir(path, named)
-		case e.IsDir() || !isYAML(path):
-		default:
-			err = r.testFile(path, nil, true)
+		case e.isDir && named && filepath.Base(e.path) == testsDir:
+			err = r.below(e.path, nil)
+		case e.isDir && r.from.recursive:
+			err = r.readDir(e.path, named)
+		case !e.isDir && isYAML(e.path):
+			err = r.testFile(e.path, nil, true)
 		}
 		if err != nil {
 			return err
@@ -102,21 +99,16 @@ func (r *suiteReader) readDir(dir string, named bool) error {
 
 // below reads all tests in a directory and its directories; none where it is not there.
 func (r *suiteReader) below(dir string, own *group) error {
-	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil
-		case err != nil:
+	files, err := yamlFiles(dir, true)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, file := range files {
+		if err := r.testFile(file, own, true); err != nil {
 			return err
-		case entry.IsDir() || !isYAML(path):
-			return nil
 		}
-		return r.testFile(path, own, true)
-	})
-}
-
-func isYAML(path string) bool {
-	return slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path))
+	}
+	return err
 }
 
 // testFile reads the tests of a file. They belong to a group, or to the nearest
@@ -126,9 +118,9 @@ func (r *suiteReader) testFile(path string, own *group, lenient bool) error {
 		return nil
 	}
 	r.seen[filepath.Clean(path)] = true
-	data, err := os.ReadFile(path)
+	data, err := readFile(path)
 	if err != nil {
-		return fmt.Errorf("reading a test: %w", err)
+		return err
 	}
 	if lenient && !mayBeTest.Match(data) {
 		return nil
@@ -216,18 +208,14 @@ func definitionAbove(dir string) (string, error) {
 }
 
 func holdsDefinition(dir string) (bool, error) {
-	entries, err := os.ReadDir(dir)
+	files, err := yamlFiles(dir, false)
 	if err != nil {
-		return false, fmt.Errorf("looking for a definition: %w", err)
+		return false, err
 	}
-	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
-		if !e.Type().IsRegular() || !isYAML(path) {
-			continue
-		}
-		data, err := os.ReadFile(path)
+	for _, file := range files {
+		data, err := readFile(file)
 		if err != nil {
-			return false, fmt.Errorf("looking for a definition: %w", err)
+			return false, err
 		}
 		if definition.Match(data) {
 			return true, nil
@@ -266,14 +254,16 @@ func (g *group) operators() ([]argoperator.Operator, error) {
 }
 
 // suites generates the operators of the groups whose tests were chosen.
-func (r *suiteReader) suites(chosen func(string) bool) ([]testsuite.Suite, []argoperator.Source, diag.List, error) {
+func (r *suiteReader) suites(chosen choice) ([]testsuite.Suite, []argoperator.Source, diag.List, error) {
 	var suites []testsuite.Suite
 	var sources []argoperator.Source
-	all, left := 0, 0
+	var all []string
 	for _, g := range r.groups {
-		all += len(g.tests)
-		g.tests = slices.DeleteFunc(g.tests, func(t argoperator.Test) bool { return chosen != nil && !chosen(t.Metadata.Name) })
-		if left += len(g.tests); len(g.tests) == 0 {
+		for _, t := range g.tests {
+			all = append(all, t.Metadata.Name)
+		}
+		g.tests = slices.DeleteFunc(g.tests, func(t argoperator.Test) bool { return !chosen.takes(t.Metadata.Name) })
+		if len(g.tests) == 0 {
 			continue
 		}
 		result, err := argoperator.Generate(g.sources, argoperator.Options{})
@@ -292,9 +282,9 @@ func (r *suiteReader) suites(chosen func(string) bool) ([]testsuite.Suite, []arg
 		suites = append(suites, suite)
 	}
 	switch {
-	case left > 0 || r.findings.HasErrors():
-	case all > 0:
-		r.findings.Add(diag.Position{}, diag.NoTest, "no test has that name", fmt.Sprintf("there are %d tests", all))
+	case r.findings.HasErrors():
+	case len(all) > 0:
+		r.findings = append(r.findings, chosen.unmet(all)...)
 	default:
 		r.findings.Add(diag.Position{}, diag.NoTest, "no test found",
 			"a test is a file in the directory tests beside the definition: apiVersion: argoperator.dev/v1alpha1, kind: OperatorTest")

@@ -9,12 +9,14 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/terminal"
 	"github.com/argoperator/argoperator/pkg/testsuite"
 )
 
@@ -52,7 +54,7 @@ them; a test belongs to the nearest definition above it.`,
 					return err
 				}
 			}
-			chosen, err := choice(flags.run, names)
+			chosen, err := chooseTests(flags.run, names)
 			if err != nil {
 				return err
 			}
@@ -85,22 +87,40 @@ them; a test belongs to the nearest definition above it.`,
 	return cmd
 }
 
-// choice tells which tests are asked for; nil is all of them.
-func choice(run string, names []string) (func(name string) bool, error) {
-	if run == "" && len(names) == 0 {
-		return nil, nil
-	}
+// choice is which tests are asked for.
+type choice struct {
+	names []string // empty is all
+	run   *regexp.Regexp
+}
+
+func chooseTests(run string, names []string) (choice, error) {
 	pattern, err := regexp.Compile(run)
 	if err != nil {
-		return nil, usagef("--run %q is no regular expression: %w", run, err)
+		return choice{}, usagef("--run %q is no regular expression: %w", run, err)
 	}
-	return func(name string) bool {
-		return (len(names) == 0 || slices.Contains(names, name)) && pattern.MatchString(name)
-	}, nil
+	return choice{names, pattern}, nil
+}
+
+func (c choice) takes(name string) bool {
+	return (len(c.names) == 0 || slices.Contains(c.names, name)) && c.run.MatchString(name)
+}
+
+// unmet reports what is asked for and is not among the names of all tests.
+func (c choice) unmet(all []string) diag.List {
+	var findings diag.List
+	for _, name := range c.names {
+		if !slices.Contains(all, name) {
+			findings.Add(diag.Position{}, diag.NoTest, fmt.Sprintf("no test is named %q", name), diag.DidYouMean(name, all, diag.FoldKey))
+		}
+	}
+	if !slices.ContainsFunc(all, c.takes) && len(findings) == 0 {
+		findings.Add(diag.Position{}, diag.NoTest, fmt.Sprintf("no test matches --run %q", c.run), "there are "+strings.Join(slices.Compact(slices.Sorted(slices.Values(all))), ", "))
+	}
+	return findings
 }
 
 // runTests runs them once.
-func runTests(ctx context.Context, s streams, from *sourceFlags, flags testFlags, chosen func(string) bool) error {
+func runTests(ctx context.Context, s streams, from *sourceFlags, flags testFlags, chosen choice) error {
 	suites, sources, findings, err := readSuites(from, chosen)
 	if err != nil {
 		return err
@@ -156,12 +176,12 @@ func progress(s streams, printed bool, suites []testsuite.Suite) func(testsuite.
 	}
 	return func(r testsuite.Result) {
 		done++
-		if printed || !terminal(s.err) {
+		if printed || !isTerminal(s.err) {
 			return
 		}
-		fmt.Fprintf(s.err, "\r\x1b[Kargoperator: %d of %d tests, %s", done, total, r.Test.Metadata.Name)
+		terminal.Fprintf(s.err, "\r\x1b[Kargoperator: %d of %d tests, %s", done, total, r.Test.Metadata.Name)
 		if done == total {
-			fmt.Fprint(s.err, "\r\x1b[K")
+			terminal.Fprintf(s.err, "\r\x1b[K")
 		}
 	}
 }
@@ -173,7 +193,7 @@ func printResults(s streams, results []testsuite.Result, flags testFlags, source
 	case "junit":
 		return testsuite.JUnit(s.out, results, diag.Printer{Source: excerpts(sources)})
 	}
-	_, err := fmt.Fprintln(s.out, testsuite.Summary(results))
+	_, err := terminal.Fprintf(s.out, "%s\n", testsuite.Summary(results))
 	return err
 }
 
@@ -187,7 +207,7 @@ func writeGoldens(s streams, results []testsuite.Result) error {
 			if err := os.WriteFile(g.File, g.Data, 0o644); err != nil {
 				return fmt.Errorf("writing a golden file: %w", err)
 			}
-			fmt.Fprintf(s.err, "argoperator: wrote %s\n", g.File)
+			s.say("wrote %s", g.File)
 		}
 	}
 	return nil

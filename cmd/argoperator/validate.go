@@ -87,11 +87,7 @@ func readChanges(s streams, names, old []string, recursive bool) (after, before 
 
 // readResources reads files of custom resources. What cannot be found is a finding.
 func readResources(s streams, names []string, recursive bool) ([]argoperator.Source, diag.List, error) {
-	sources, missing, err := (&sourceFlags{names: names, recursive: recursive, alone: true}).read(s.in)
-	for i := range missing {
-		missing[i].Hint = "check the name of the custom resource"
-	}
-	return sources, missing, err
+	return (&sourceFlags{names: names, recursive: recursive, alone: true, check: "the name of the custom resource"}).read(s.in)
 }
 
 // onceFromStdin refuses a command line that wants two things of standard input.

@@ -1,11 +1,10 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/argoperator/argoperator/cmd/argoperator/internal/build"
+	"github.com/argoperator/argoperator/pkg/terminal"
 )
 
 func newVersion(s streams) *cobra.Command {
@@ -22,7 +21,7 @@ func newVersion(s streams) *cobra.Command {
 			if format == "json" {
 				return writeJSON(s.out, build.Read())
 			}
-			_, err := fmt.Fprintln(s.out, build.Read())
+			_, err := terminal.Fprintf(s.out, "%s\n", build.Read())
 			return err
 		},
 	}

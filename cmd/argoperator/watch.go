@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/argoperator/argoperator/pkg/terminal"
 )
 
 // watchInterval is how often files are looked at: at once for a person, and no
@@ -26,13 +28,13 @@ func watch(s streams, names []string, do func(ctx context.Context) error) error 
 		if err != nil {
 			return err
 		}
-		if terminal(s.out) {
-			fmt.Fprint(s.out, "\x1b[H\x1b[2J\x1b[3J")
+		if isTerminal(s.out) {
+			terminal.Fprintf(s.out, "\x1b[H\x1b[2J\x1b[3J")
 		}
 		if err := do(ctx); err != nil && ctx.Err() == nil {
-			fmt.Fprintf(s.err, "argoperator: %v\n", err)
+			s.say("%v", err)
 		}
-		fmt.Fprintf(s.err, "argoperator: waiting for a change below %s\n", strings.Join(names, ", "))
+		s.say("waiting for a change below %s", strings.Join(names, ", "))
 		if changed, err := awaitChange(ctx, names, seen); err != nil || !changed {
 			return err
 		}
@@ -75,7 +77,7 @@ func fingerprint(names []string) (uint64, error) {
 				return fs.SkipDir
 			}
 			if info, err := entry.Info(); err == nil && !entry.IsDir() {
-				fmt.Fprintln(sum, path, info.Size(), info.ModTime().UnixNano())
+				sum.Write(fmt.Appendln(nil, path, info.Size(), info.ModTime().UnixNano()))
 			}
 			return nil
 		})
@@ -86,7 +88,7 @@ func fingerprint(names []string) (uint64, error) {
 	return sum.Sum64(), nil
 }
 
-func terminal(w any) bool {
+func isTerminal(w any) bool {
 	file, ok := w.(*os.File)
 	if !ok || os.Getenv("TERM") == "dumb" {
 		return false

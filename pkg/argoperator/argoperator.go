@@ -20,6 +20,9 @@ import (
 // Source is one file that may hold definitions.
 type Source = definition.Input
 
+// MaxFile is how many bytes of a Source are read.
+const MaxFile = definition.MaxFile
+
 // Options of Generate. The zero value takes everything from the definitions.
 type Options struct {
 	// Namespace to install into, instead of install.namespace. It must be a DNS label.

@@ -40,7 +40,8 @@ type room struct {
 // list. A new package gets a line here.
 var rooms = []room{
 	{path: "templates"},
-	{path: "pkg/diag"},
+	{path: "pkg/terminal"},
+	{path: "pkg/diag", below: []string{"pkg/terminal"}},
 	{path: "pkg/apis/v1alpha1", others: []string{"k8s.io/apimachinery/pkg/apis/meta"}},
 	{path: "pkg/apis/v1alpha1/internal/schemagen/schema", below: []string{"pkg/apis/v1alpha1"}, others: []string{"github.com/invopop/jsonschema", "k8s.io/apimachinery"}},
 	{path: generator, below: []string{"pkg/apis/v1alpha1/internal/schemagen/schema"}},
@@ -64,14 +65,14 @@ var rooms = []room{
 	{path: "pkg/output", below: []string{"pkg/manifest"}, others: []string{"sigs.k8s.io/yaml", "go.yaml.in/yaml/v2"}},
 	{
 		path:   "pkg/explain",
-		below:  []string{"pkg/definition", "pkg/expression", "pkg/plan", "pkg/manifest"},
+		below:  []string{"pkg/terminal", "pkg/definition", "pkg/expression", "pkg/plan", "pkg/manifest"},
 		others: []string{"k8s.io/", "github.com/argoproj/argo-events/pkg/apis/"},
 	},
 	{path: "pkg/resource", others: []string{"k8s.io/"}},
 	{path: "pkg/sample", below: []string{"pkg/resource"}, others: []string{"go.yaml.in/yaml/v3"}},
 	{
 		path:   "pkg/simulate",
-		below:  []string{"pkg/schema", "pkg/manifest", "pkg/output", "pkg/resource"},
+		below:  []string{"pkg/terminal", "pkg/schema", "pkg/manifest", "pkg/output", "pkg/resource"},
 		others: []string{"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/cloudevents/sdk-go", "go.uber.org/zap", "github.com/itchyny/gojq"},
 	},
 	{
@@ -79,10 +80,11 @@ var rooms = []room{
 		below:  []string{"pkg/diag", "pkg/schema", "pkg/manifest", "pkg/output", "pkg/resource"},
 		others: []string{"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/itchyny/gojq", "github.com/google/cel-go", prometheusTypes},
 	},
-	{path: "pkg/doctor"},
-	{path: "pkg/graph", below: []string{"pkg/plan"}},
+	{path: "pkg/doctor", below: []string{"pkg/terminal"}},
+	{path: "pkg/graph", below: []string{"pkg/terminal", "pkg/plan"}},
 	{
 		path:   "pkg/diff",
+		below:  []string{"pkg/terminal"},
 		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis", "sigs.k8s.io/yaml", "sigs.k8s.io/crdify/pkg/", "github.com/rogpeppe/go-internal/diff"},
 	},
 	{
@@ -104,7 +106,7 @@ var rooms = []room{
 	},
 	{
 		path:   "pkg/testsuite",
-		below:  []string{"pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/expression", "pkg/manifest", "pkg/simulate", "pkg/argoperator"},
+		below:  []string{"pkg/terminal", "pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/expression", "pkg/manifest", "pkg/simulate", "pkg/argoperator"},
 		others: []string{"k8s.io/apimachinery/", "sigs.k8s.io/yaml"},
 	},
 	{
@@ -116,7 +118,7 @@ var rooms = []room{
 	{path: "cmd/argoperator/internal/build", below: []string{"cmd/argoperator/internal/release"}},
 	{
 		path:   "cmd/argoperator",
-		below:  []string{"cmd/argoperator/internal/build", "pkg/argoperator", "pkg/diag", "pkg/output", "pkg/explain", "pkg/lint", "pkg/graph", "pkg/diff", "pkg/doctor", "pkg/krm", "pkg/simulate", "pkg/testsuite", "pkg/scaffold", "pkg/apis/v1alpha1"},
+		below:  []string{"cmd/argoperator/internal/build", "pkg/terminal", "pkg/argoperator", "pkg/diag", "pkg/output", "pkg/explain", "pkg/lint", "pkg/graph", "pkg/diff", "pkg/doctor", "pkg/krm", "pkg/simulate", "pkg/testsuite", "pkg/scaffold", "pkg/apis/v1alpha1"},
 		others: []string{"github.com/spf13/cobra", "golang.org/x/term", "k8s.io/apimachinery/pkg/util/validation", "k8s.io/apimachinery/pkg/util/version"},
 	},
 	{path: parts, below: []string{"pkg/definition", "pkg/plan", "pkg/manifest", "pkg/output"}},

@@ -19,6 +19,7 @@ type checker struct {
 	op    *v1alpha1.Operator
 	found diag.List
 
+	referred int             // bytes read of the files that the definition refers to
 	doubtful map[string]bool // versions whose schemas have findings
 }
 

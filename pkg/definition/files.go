@@ -3,6 +3,7 @@ package definition
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -14,6 +15,9 @@ import (
 // maxFiles is how many bytes the files of a definition may have together: what
 // an object in etcd can hold, less the rest of its ConfigMap.
 const maxFiles = 900 << 10
+
+// maxReferred is how many bytes are read of all files that a definition refers to.
+const maxReferred = 4 * MaxFile
 
 // readFiles reads the files and parameters of the logic.
 func (c *checker) readFiles() {
@@ -84,14 +88,32 @@ func (c *checker) readFile(p steps, name string) ([]byte, bool) {
 		c.add(p, diag.NotAFile, fmt.Sprintf("%s is not a regular file", name), directoryHint(c.in.Dir, clean, info))
 		return nil, false
 	}
-	data, err := fs.ReadFile(c.in.Dir, clean)
+	limit := min(MaxFile, max(0, maxReferred-c.referred))
+	data, err := readUpTo(c.in.Dir, clean, limit)
+	c.referred += len(data)
 	switch {
+	case len(data) > limit && limit < MaxFile:
+		c.add(p, diag.TooLarge, fmt.Sprintf("the files of the definition have more than %d MiB together", maxReferred>>20), "")
+		return nil, false
+	case len(data) > limit:
+		c.add(p, diag.TooLarge, fmt.Sprintf("%s has more than %d MiB", name, MaxFile>>20), "")
+		return nil, false
 	case errors.Is(err, fs.ErrNotExist):
 		c.add(p, diag.FileNotFound, fmt.Sprintf("there is no file %s", name), siblingHint(c.in.Dir, clean))
 	case err != nil:
 		c.add(p, diag.NotAFile, fmt.Sprintf("%s cannot be read: %v", name, err), "")
 	}
 	return data, err == nil
+}
+
+// readUpTo reads one byte more than the limit at most.
+func readUpTo(dir fs.FS, name string, limit int) ([]byte, error) {
+	file, err := dir.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, int64(limit)+1))
 }
 
 func directoryHint(dir fs.FS, name string, info fs.FileInfo) string {

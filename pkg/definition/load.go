@@ -14,9 +14,19 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 )
 
-// maxFile is how many bytes of YAML are read from one file. The largest
-// CustomResourceDefinitions in use have about 3 MB.
-const maxFile = 16 << 20
+// MaxFile is how many bytes are read of one file. The largest
+// CustomResourceDefinitions in use have about 3 MB. Who fills an [Input] need not
+// read more than one byte beyond it.
+const MaxFile = 16 << 20
+
+// TooLarge reports a file of which not everything is read.
+func TooLarge(list *diag.List, at diag.Position, data []byte) bool {
+	if len(data) <= MaxFile {
+		return false
+	}
+	list.Add(at, diag.TooLarge, fmt.Sprintf("the file has more than %d MiB", MaxFile>>20), "split it into several files")
+	return true
+}
 
 // document is one YAML document of a file; its nodes have no aliases, no
 // duplicate keys and no merge keys.
@@ -31,9 +41,10 @@ type document struct {
 func load(file string, data []byte, keep func(text []byte) bool) ([]document, diag.List) {
 	var list diag.List
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	if len(data) > maxFile {
-		list.Add(diag.Position{File: file, Line: 1}, diag.TooLarge,
-			fmt.Sprintf("the file has %d bytes, more than %d", len(data), maxFile), "")
+	if TooLarge(&list, diag.Position{File: file}, data) {
+		if !keep(data) {
+			list = nil
+		}
 		return nil, list
 	}
 	if bad := notText(data); bad >= 0 {

@@ -5,22 +5,25 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/argoperator/argoperator/pkg/terminal"
 )
 
 // GitHub prints the findings as workflow commands: they appear beside the lines
-// of a pull request.
+// of a pull request, and in a log that people read in a terminal.
 func GitHub(w io.Writer, list List) error {
 	text := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	for _, f := range list {
-		at := "file=" + property.Replace(f.File)
+		at := "file=" + property.Replace(terminal.Escape(f.File))
 		if f.Line > 0 {
 			at += fmt.Sprintf(",line=%d", f.Line)
 		}
 		if f.Column > 0 {
 			at += fmt.Sprintf(",col=%d", f.Column)
 		}
-		if _, err := fmt.Fprintf(w, "::%s %s,title=%s::%s\n", f.Severity, at, property.Replace(f.Code), text.Replace(sentence(f))); err != nil {
+		said := text.Replace(string(terminal.Lines(sentence(f), "")))
+		if _, err := terminal.Fprintf(w, "::%s %s,title=%s::%s\n", f.Severity, at, property.Replace(f.Code), said); err != nil {
 			return err
 		}
 	}
@@ -66,7 +69,7 @@ func JUnit(w io.Writer, list List, name string) error {
 		}
 		if f.Severity == Error {
 			suite.Failures++
-			one.Failure = &junitFailure{Message: printable(f.Message), Type: f.Code, Text: text.String()}
+			one.Failure = &junitFailure{Message: terminal.Escape(f.Message), Type: f.Code, Text: text.String()}
 		} else {
 			one.Out = text.String()
 		}

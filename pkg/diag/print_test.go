@@ -39,7 +39,7 @@ func TestText(t *testing.T) {
 		},
 		{
 			"escapes do not reach the terminal", finding("a.yaml", 5, 12, "m\x1b", ""),
-			"a.yaml:5:12: error: m\ufffd [wrong-type]\n   5 | esc: \ufffd[31m x\n     |            ^\n",
+			"a.yaml:5:12: error: m\\x1b [wrong-type]\n   5 | esc: \ufffd[31m x\n     |            ^\n",
 		},
 		{"an empty line has no excerpt", finding("a.yaml", 6, 1, "m", ""), "a.yaml:6:1: error: m [wrong-type]\n"},
 		{

@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/argoperator/argoperator/pkg/terminal"
 )
 
 // Source returns the bytes of a file as the findings name it, nil if unknown.
@@ -45,13 +46,12 @@ func (p Printer) finding(w io.Writer, f Finding, files map[string][][]byte) {
 		}
 	}
 	if place != "" {
-		place = p.paint(bold, printable(place)+":") + " "
+		terminal.Fprintf(w, "%s ", p.paint(bold, place+":"))
 	}
-	severity := p.paint(colourOf(f.Severity), string(f.Severity)+":")
-	fmt.Fprintf(w, "%s%s %s %s\n", place, severity, printable(f.Message), p.paint(dim, "["+f.Code+"]"))
+	terminal.Fprintf(w, "%s %s %s\n", p.paint(colourOf(f.Severity), string(f.Severity)+":"), f.Message, p.paint(dim, "["+f.Code+"]"))
 	p.excerpt(w, f, files)
 	if f.Hint != "" {
-		fmt.Fprintf(w, "  %s %s\n", p.paint(bold, "hint:"), strings.ReplaceAll(printable(f.Hint), "\n", "\n        "))
+		terminal.Fprintf(w, "  %s %s\n", p.paint(bold, "hint:"), terminal.Lines(f.Hint, "        "))
 	}
 }
 
@@ -69,9 +69,9 @@ func (p Printer) excerpt(w io.Writer, f Finding, files map[string][][]byte) {
 	}
 	text, indent := excerpt(string(lines[f.Line-1]), f.Column)
 	number := fmt.Sprintf("%4d | ", f.Line)
-	fmt.Fprintf(w, "%s%s\n", p.paint(dim, number), text)
+	terminal.Fprintf(w, "%s%s\n", p.paint(dim, number), text)
 	if f.Column > 0 {
-		fmt.Fprintf(w, "%s%s%s\n", p.paint(dim, "     | "), indent, p.paint(colourOf(f.Severity), "^"))
+		terminal.Fprintf(w, "%s%s%s\n", p.paint(dim, "     | "), indent, p.paint(colourOf(f.Severity), "^"))
 	}
 }
 
@@ -105,15 +105,5 @@ func excerpt(line string, column int) (text, indent string) {
 			blank.WriteString(strings.Repeat(" ", width(r)))
 		}
 	}
-	return head + printable(string(runes)) + tail, blank.String()
-}
-
-// printable replaces characters that would move the cursor or hide text.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\t' || r == '\n' || unicode.IsPrint(r) || unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Zs, r) {
-			return r
-		}
-		return utf8.RuneError
-	}, s)
+	return head + terminal.Mask(string(runes)) + tail, blank.String()
 }

@@ -15,6 +15,8 @@ import (
 
 	textdiff "github.com/rogpeppe/go-internal/diff"
 	"sigs.k8s.io/yaml"
+
+	"github.com/argoperator/argoperator/pkg/terminal"
 )
 
 // Action is what kubectl apply would say of an object, and prune.
@@ -133,7 +135,6 @@ const (
 	green = "\x1b[32m"
 	cyan  = "\x1b[36m"
 	bold  = "\x1b[1m"
-	reset = "\x1b[0m"
 )
 
 // Print prints each change as a unified diff below what happens, and at the end
@@ -142,14 +143,14 @@ func (p Printer) Print(w io.Writer, changes []Change) error {
 	count := map[Action]int{}
 	for _, c := range changes {
 		count[c.Action]++
-		if _, err := fmt.Fprintf(w, "%s\n", p.paint(bold, c.String())); err != nil {
+		if _, err := terminal.Fprintf(w, "%s\n", p.paint(bold, c.String())); err != nil {
 			return err
 		}
 		if err := p.lines(w, c); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(w, "%d created, %d configured, %d deleted\n", count[Created], count[Configured], count[Deleted])
+	_, err := terminal.Fprintf(w, "%d created, %d configured, %d deleted\n", count[Created], count[Configured], count[Deleted])
 	return err
 }
 
@@ -166,16 +167,13 @@ func (p Printer) lines(w io.Writer, c Change) error {
 		case strings.HasPrefix(line, "-"):
 			colour = red
 		}
-		if _, err := fmt.Fprintf(w, "  %s\n", p.paint(colour, line)); err != nil {
+		if _, err := terminal.Fprintf(w, "  %s\n", p.paint(colour, line)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p Printer) paint(escape, text string) string {
-	if !p.Colour || escape == "" {
-		return text
-	}
-	return escape + text + reset
+func (p Printer) paint(escape, text string) terminal.Styled {
+	return terminal.Style(p.Colour, escape, text)
 }

@@ -1,10 +1,11 @@
 package doctor
 
 import (
-	"fmt"
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/argoperator/argoperator/pkg/terminal"
 )
 
 // Report is what was found for one operator. Its shape in JSON is part of the
@@ -22,16 +23,16 @@ func (r Report) Ready() bool {
 
 // Print prints a report for people.
 func (r Report) Print(w io.Writer) error {
-	if _, err := fmt.Fprintf(w, "%s, in %s\n", r.Operator, r.Namespace); err != nil {
+	if _, err := terminal.Fprintf(w, "%s, in %s\n", r.Operator, r.Namespace); err != nil {
 		return err
 	}
 	for _, c := range r.Checks {
-		text := strings.ReplaceAll(strings.TrimSpace(c.Message), "\n", "\n           ")
-		if _, err := fmt.Fprintf(w, "  %-8s %s: %s\n", c.State, c.Name, text); err != nil {
+		text := terminal.Lines(strings.TrimSpace(c.Message), "           ")
+		if _, err := terminal.Fprintf(w, "  %-8s %s: %s\n", c.State, c.Name, text); err != nil {
 			return err
 		}
 		if c.Fix != "" {
-			if _, err := fmt.Fprintf(w, "           fix: %s\n", c.Fix); err != nil {
+			if _, err := terminal.Fprintf(w, "           fix: %s\n", c.Fix); err != nil {
 				return err
 			}
 		}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/argoperator/argoperator/pkg/terminal"
 )
 
 // Printer prints reports for people. The zero value prints without colour.
@@ -39,7 +41,7 @@ func (p Printer) Print(w io.Writer, reports []Report) error {
 	out := bufio.NewWriter(w)
 	for i, r := range reports {
 		if i > 0 {
-			fmt.Fprintln(out)
+			terminal.Fprintf(out, "\n")
 		}
 		p.report(out, r)
 	}
@@ -51,7 +53,7 @@ func (p Printer) report(w io.Writer, r Report) {
 	if len(r.API.Watched) > 0 {
 		where = strings.Join(r.API.Watched, ", ")
 	}
-	fmt.Fprintf(w, "%s  %s, %s of %s; runs in %s, watches %s\n", p.paint(bold, r.Operator), r.API.Kind, r.API.Version, r.API.Resource, r.Namespace, where)
+	terminal.Fprintf(w, "%s  %s, %s of %s; runs in %s, watches %s\n", p.paint(bold, r.Operator), r.API.Kind, r.API.Version, r.API.Resource, r.Namespace, where)
 	p.engine(w, r.Engine)
 	p.events(w, r.Events)
 	p.permissions(w, r)
@@ -61,24 +63,24 @@ func (p Printer) report(w io.Writer, r Report) {
 	p.objects(w, r)
 }
 
-func (p Printer) heading(w io.Writer, text string) { fmt.Fprintf(w, "\n%s", p.paint(bold, text)) }
+func (p Printer) heading(w io.Writer, text string) { terminal.Fprintf(w, "\n%s", p.paint(bold, text)) }
 
 func (p Printer) engine(w io.Writer, e Engine) {
 	p.heading(w, "ENGINE")
-	fmt.Fprintf(w, "  %s: %s\n", p.paint(bold, e.Name), e.Does)
+	terminal.Fprintf(w, "  %s: %s\n", p.paint(bold, e.Name), e.Does)
 	switch {
 	case e.Named == nil && len(e.Against) == 0:
-		fmt.Fprintf(w, "  chosen as the cheapest: it carries everything in the definition\n")
+		terminal.Fprintf(w, "  chosen as the cheapest: it carries everything in the definition\n")
 	case e.Named == nil:
-		fmt.Fprintf(w, "  chosen, since the %s engine cannot carry:\n", e.Cheapest)
+		terminal.Fprintf(w, "  chosen, since the %s engine cannot carry:\n", e.Cheapest)
 	case e.Auto == e.Name && len(e.Against) == 0:
-		fmt.Fprintf(w, "  named at %s; auto takes it too\n", e.Named)
+		terminal.Fprintf(w, "  named at %s; auto takes it too\n", e.Named)
 	case e.Auto == "":
-		fmt.Fprintf(w, "  named at %s\n", e.Named)
+		terminal.Fprintf(w, "  named at %s\n", e.Named)
 	case len(e.Against) == 0:
-		fmt.Fprintf(w, "  named at %s; auto takes the %s engine, the cheapest\n", e.Named, e.Auto)
+		terminal.Fprintf(w, "  named at %s; auto takes the %s engine, the cheapest\n", e.Named, e.Auto)
 	default:
-		fmt.Fprintf(w, "  named at %s; auto takes the %s engine, since the %s engine cannot carry:\n", e.Named, e.Auto, e.Cheapest)
+		terminal.Fprintf(w, "  named at %s; auto takes the %s engine, since the %s engine cannot carry:\n", e.Named, e.Auto, e.Cheapest)
 	}
 	var rows [][]string
 	for _, r := range e.Against {
@@ -100,7 +102,7 @@ func (p Place) String() string {
 
 func (p Printer) events(w io.Writer, events []Event) {
 	p.heading(w, "EVENTS")
-	fmt.Fprintln(w, "  with one object of each child; calls are requests to the API server")
+	terminal.Fprintf(w, "  with one object of each child; calls are requests to the API server\n")
 	rows := [][]string{{"", "PODS", "CALLS", ""}}
 	for i, e := range events {
 		pods, calls := strconv.Itoa(e.Pods), strconv.Itoa(e.Calls)
@@ -141,7 +143,7 @@ func how(parts []Part, note string, before []Event) string {
 // permissions shows what an account may do for one reason in one row.
 func (p Printer) permissions(w io.Writer, r Report) {
 	p.heading(w, "PERMISSIONS")
-	fmt.Fprintln(w, "  of the service accounts")
+	terminal.Fprintf(w, "  of the service accounts\n")
 	var shown []Permission
 	rows := map[int][]string{}
 	for _, g := range byAccount(r.Permissions) {
@@ -188,10 +190,10 @@ func byAccount(list []Permission) []Permission {
 func (p Printer) memory(w io.Writer, memory []Memory) {
 	p.heading(w, "MEMORY")
 	if len(memory) == 0 {
-		fmt.Fprintln(w, "  none: every reconcile reads the cluster afresh")
+		terminal.Fprintf(w, "  none: every reconcile reads the cluster afresh\n")
 		return
 	}
-	fmt.Fprintln(w, "  of what the Sensors have seen of the children, on the custom resource")
+	terminal.Fprintf(w, "  of what the Sensors have seen of the children, on the custom resource\n")
 	var rows [][]string
 	for _, m := range memory {
 		live := ""
@@ -208,7 +210,7 @@ func (p Printer) secrets(w io.Writer, secrets []Secret) {
 		return
 	}
 	p.heading(w, "SECRETS")
-	fmt.Fprintln(w)
+	terminal.Fprintf(w, "\n")
 	var rows [][]string
 	for _, s := range secrets {
 		made := "made"
@@ -234,7 +236,7 @@ func (p Printer) limits(w io.Writer, limits []Limit) {
 		}
 		rows = append(rows, l.row())
 	}
-	fmt.Fprintf(w, "  %d more are below %d %%\n", far, near)
+	terminal.Fprintf(w, "  %d more are below %d %%\n", far, near)
 	p.table(w, rows, 0, 1)
 }
 
@@ -262,7 +264,7 @@ func amount(n float64, unit string) string {
 // objects are listed by kind, in apply order.
 func (p Printer) objects(w io.Writer, r Report) {
 	p.heading(w, "OBJECTS")
-	fmt.Fprintf(w, "  %d, in apply order\n", len(r.Objects))
+	terminal.Fprintf(w, "  %d, in apply order\n", len(r.Objects))
 	var rows [][]string
 	for _, o := range r.Objects {
 		name := o.Name

@@ -1,26 +1,22 @@
 package explain
 
 import (
-	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/argoperator/argoperator/pkg/terminal"
 )
 
 // ANSI escapes, as the findings have them.
 const (
-	bold  = "\x1b[1m"
-	dim   = "\x1b[2m"
-	reset = "\x1b[0m"
+	bold = "\x1b[1m"
+	dim  = "\x1b[2m"
 )
 
-func (p Printer) paint(escape, text string) string {
-	if !p.Colour || text == "" {
-		return text
-	}
-	return escape + text + reset
+func (p Printer) paint(escape, text string) terminal.Styled {
+	return terminal.Style(p.Colour, escape, text)
 }
 
 // Width of a table, in characters: its last column is wrapped, but never to less
@@ -33,28 +29,40 @@ const (
 // table prints rows with aligned columns; those of the given numbers are
 // aligned to the right.
 func (p Printer) table(w io.Writer, rows [][]string, right ...int) {
+	rows = escaped(rows)
 	widths := columns(rows)
 	for _, row := range rows {
 		indent, line := 2, "  "
 		for i, cell := range row[:len(row)-1] {
 			fill := strings.Repeat(" ", widths[i]-length(cell))
 			if slices.Contains(right, i) {
-				line += fill + printable(cell) + "  "
+				line += fill + cell + "  "
 			} else {
-				line += printable(cell) + fill + "  "
+				line += cell + fill + "  "
 			}
 			indent += widths[i] + 2
 		}
-		for i, text := range wrap(printable(row[len(row)-1]), max(narrowest, tableWidth-indent)) {
+		for i, text := range wrap(row[len(row)-1], max(narrowest, tableWidth-indent)) {
 			if i > 0 {
 				line = strings.Repeat(" ", indent)
 			}
 			if text == "" {
 				line = strings.TrimRight(line, " ")
 			}
-			fmt.Fprintf(w, "%s%s\n", line, p.paint(dim, strings.ReplaceAll(text, unbroken, " ")))
+			terminal.Fprintf(w, "%s%s\n", line, p.paint(dim, strings.ReplaceAll(text, unbroken, " ")))
 		}
 	}
+}
+
+// escaped are cells as they are printed, which is what their widths are of.
+func escaped(rows [][]string) [][]string {
+	out := make([][]string, len(rows))
+	for i, row := range rows {
+		for _, cell := range row {
+			out[i] = append(out[i], terminal.Escape(cell))
+		}
+	}
+	return out
 }
 
 // columns are the widths of all columns.
@@ -91,14 +99,4 @@ func wrap(text string, width int) []string {
 		}
 	}
 	return lines
-}
-
-// printable replaces characters that would move the cursor or hide text.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) || string(r) == unbroken {
-			return r
-		}
-		return utf8.RuneError
-	}, s)
 }

@@ -3,10 +3,11 @@ package graph
 import (
 	"encoding/xml"
 	"fmt"
-	"html"
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/argoperator/argoperator/pkg/terminal"
 )
 
 // Sizes in pixels.
@@ -181,7 +182,7 @@ func along(first, second float64) float64 {
 
 func escape(text string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(text)) // a strings.Builder takes everything
+	_ = xml.EscapeText(&b, []byte(terminal.Escape(text))) // a strings.Builder takes everything
 	return b.String()
 }
 
@@ -212,7 +213,7 @@ func HTML(w io.Writer, graphs []Graph) error {
 	b.WriteString("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>argoperator graph</title>\n" +
 		"<style>body { margin: 2rem; font-family: system-ui, sans-serif } figure { margin: 0 0 3rem; overflow-x: auto }</style>\n</head>\n<body>\n")
 	for _, g := range graphs {
-		fmt.Fprintf(&b, "<figure>\n<figcaption hidden>%s</figcaption>\n", html.EscapeString(g.Title))
+		fmt.Fprintf(&b, "<figure>\n<figcaption hidden>%s</figcaption>\n", escape(g.Title))
 		if err := g.SVG(&b); err != nil {
 			return err
 		}

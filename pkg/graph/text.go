@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/argoperator/argoperator/pkg/terminal"
 )
 
 // Mermaid prints a flowchart that GitHub and GitLab draw in Markdown.
@@ -40,7 +42,7 @@ func mermaid(n Node) string {
 
 // mermaidText keeps text from being taken for Mermaid or HTML.
 func mermaidText(text string) string {
-	return strings.NewReplacer("&", "#amp;", "<", "#lt;", ">", "#gt;", `"`, "#quot;", "#", "#35;", "|", "#124;", "`", "#96;").Replace(text)
+	return strings.NewReplacer("&", "#amp;", "<", "#lt;", ">", "#gt;", `"`, "#quot;", "#", "#35;", "|", "#124;", "`", "#96;").Replace(terminal.Escape(text))
 }
 
 // Dot prints the graph for Graphviz.
@@ -48,7 +50,7 @@ func (g Graph) Dot(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "digraph operator {\n  label=%s\n  rankdir=LR\n  node [shape=box style=\"rounded,filled\" fontname=\"Helvetica\"]\n  edge [fontname=\"Helvetica\" fontsize=10]\n", dot(g.Title))
 	for _, n := range g.Nodes {
-		fmt.Fprintf(&b, "  %s [label=%s fillcolor=%q color=%q]\n", n.ID, dot(strings.Join(append([]string{n.Title}, n.Text...), "\n")), fills[n.Role], strokes[n.Role])
+		fmt.Fprintf(&b, "  %s [label=%s fillcolor=%q color=%q]\n", n.ID, dot(append([]string{n.Title}, n.Text...)...), fills[n.Role], strokes[n.Role])
 	}
 	for _, role := range columns {
 		var same []string
@@ -73,9 +75,12 @@ func (g Graph) Dot(w io.Writer) error {
 	return err
 }
 
-// dot is a string of the DOT language.
-func dot(text string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text) + `"`
+// dot is lines as a string of the DOT language.
+func dot(lines ...string) string {
+	for i := range lines {
+		lines[i] = strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(terminal.Escape(lines[i]))
+	}
+	return `"` + strings.Join(lines, `\n`) + `"`
 }
 
 // The colours of boxes.

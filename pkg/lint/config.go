@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/argoperator/argoperator/pkg/check"
+	"github.com/argoperator/argoperator/pkg/definition"
 	"github.com/argoperator/argoperator/pkg/diag"
 )
 
@@ -45,6 +46,9 @@ func ReadConfig(name string, data []byte) (*Config, diag.List) {
 	var root yaml.Node
 	var c Config
 	var findings diag.List
+	if definition.TooLarge(&findings, diag.Position{File: name}, data) {
+		return nil, findings
+	}
 	at := func(n *yaml.Node) diag.Position { return diag.Position{File: name, Line: n.Line, Column: n.Column} }
 	if err := yaml.Unmarshal(data, &root); err != nil || len(root.Content) == 0 {
 		findings.Add(diag.Position{File: name}, diag.YAMLSyntax, "not legal YAML, or empty", "apiVersion: argoperator.dev/v1alpha1, kind: LintConfig")

@@ -32,6 +32,10 @@ func FromCRD(o Options, name string, data []byte) (Project, diag.List) {
 func ofCRD(o Options, name string, data []byte) (Project, diag.List) {
 	o = o.withDefaults()
 	name = path.Clean(name)
+	var findings diag.List
+	if definition.TooLarge(&findings, diag.Position{File: name}, data) {
+		return Project{}, findings
+	}
 	chosen, findings := choose(name, data, o.Kind)
 	if findings.HasErrors() {
 		return Project{}, findings

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/argoperator/argoperator/pkg/output"
+	"github.com/argoperator/argoperator/pkg/terminal"
 )
 
 // YAML is the objects as one stream, as kubectl reads it.
@@ -60,7 +61,7 @@ func (t Trace) Print(w io.Writer) error {
 type printer struct{ out bytes.Buffer }
 
 func (p *printer) line(depth int, format string, args ...any) {
-	text := strings.Repeat("  ", depth) + fmt.Sprintf(format, args...)
+	text := strings.Repeat("  ", depth) + terminal.Sprintf(format, args...)
 	p.out.WriteString(strings.TrimRight(text, " ") + "\n")
 }
 

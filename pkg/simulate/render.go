@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -29,6 +30,9 @@ type Rendering struct {
 	// the API server makes: of each custom resource its children in the order in
 	// which they were written first, then itself.
 	Objects []map[string]any
+	// Deleted are the objects that were there before a deletion and are gone after
+	// it, as KIND NAMESPACE/NAME, in the order in which they were written first.
+	Deleted []string
 	// Events that EventSources published of the happenings themselves, not of what
 	// led up to them; Failures and Trace are of what came of these.
 	Events   int
@@ -49,18 +53,23 @@ func Render(ctx context.Context, in Inputs, happenings []Happening) (Rendering, 
 	shown := map[key]int{}
 	for i, h := range happenings {
 		births := s.cluster.births
-		trace, err := s.happen(ctx, h)
+		trace, gone, err := s.happen(ctx, h)
 		if err != nil {
 			return Rendering{}, err
 		}
+		out.Deleted = append(out.Deleted, gone...)
 		out.Events += trace.events()
-		out.Failures = append(out.Failures, trace.Failures()...)
+		one := s.key(s.placed(h.Object))
+		failures := trace.Failures()
+		if why := reported(s.cluster.objects[one]); why != "" && len(failures) == 0 {
+			failures = []string{why}
+		}
+		out.Failures = append(out.Failures, failures...)
 		if in.Untraced {
 			s.trace = nil
 		} else {
 			out.Trace = append(out.Trace, trace...)
 		}
-		one := s.key(s.placed(h.Object))
 		all = append(all, one)
 		isOne[one] = true
 		for _, k := range s.cluster.since(births) {
@@ -82,8 +91,30 @@ func Render(ctx context.Context, in Inputs, happenings []Happening) (Rendering, 
 	return out, nil
 }
 
-// happen returns the trace of the happening alone.
-func (s *Simulation) happen(ctx context.Context, h Happening) (Trace, error) {
+// reported is the failure that the operator reports on a custom resource: what
+// fails inside a Sensor's transform shows nowhere else.
+func reported(o object) string {
+	if o == nil {
+		return ""
+	}
+	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+	for _, c := range conditions {
+		c, _ := c.(map[string]any)
+		reason, _ := c["reason"].(string)
+		if c["type"] == "Ready" && c["status"] == "False" && slices.Contains([]string{"Failed", "ReconcileFailed", "StatusRefused"}, reason) {
+			return fmt.Sprintf("%s: %v", called(o), c["message"])
+		}
+	}
+	return ""
+}
+
+// called is an object's kind and place.
+func called(o object) string {
+	return o.GetKind() + " " + strings.TrimPrefix(o.GetNamespace()+"/"+o.GetName(), "/")
+}
+
+// happen returns the trace of the happening alone, and what a deletion removed.
+func (s *Simulation) happen(ctx context.Context, h Happening) (Trace, []string, error) {
 	act, before := s.Apply, h.Object
 	switch h.Event {
 	case Added:
@@ -93,24 +124,37 @@ func (s *Simulation) happen(ctx context.Context, h Happening) (Trace, error) {
 	case Deleted:
 		act = s.Delete
 	default:
-		return nil, fmt.Errorf("nothing is called %q: it is %s, %s or %s", h.Event, Added, Updated, Deleted)
+		return nil, nil, fmt.Errorf("nothing is called %q: it is %s, %s or %s", h.Event, Added, Updated, Deleted)
 	}
 	if before != nil {
 		if err := s.Apply(before); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if err := s.Run(ctx); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	start := len(s.trace)
+	start, there := len(s.trace), s.names()
 	if err := act(h.Object); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := s.Run(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return slices.Clone(s.trace[start:]), nil
+	left := s.names()
+	gone := slices.DeleteFunc(there, func(name string) bool { return h.Event != Deleted || slices.Contains(left, name) })
+	return slices.Clone(s.trace[start:]), gone, nil
+}
+
+// names are those of all objects but the operators' own and Events.
+func (s *Simulation) names() []string {
+	var out []string
+	for _, k := range s.cluster.order {
+		if o := s.cluster.objects[k]; o != nil && k.GroupResource != tellings && !s.works(k, o) {
+			out = append(out, called(o))
+		}
+	}
+	return out
 }
 
 func (s *Simulation) key(o object) key {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/terminal"
 )
 
 // Printer prints results for people.
@@ -21,14 +22,14 @@ type Printer struct {
 // Print prints one result: a line, and below it what did not come true.
 func (p Printer) Print(w io.Writer, r Result) error {
 	word := map[State]string{Passed: "ok  ", Failed: "FAIL"}[r.State()]
-	if _, err := fmt.Fprintf(w, "%s  %s  %s  %s%s\n", word, r.Test.File, r.Test.Metadata.Name, steps(r), took(r.Duration)); err != nil {
+	if _, err := terminal.Fprintf(w, "%s  %s  %s  %s%s\n", word, r.Test.File, r.Test.Metadata.Name, steps(r), took(r.Duration)); err != nil {
 		return err
 	}
 	for i, s := range r.Steps {
 		if len(s.Findings) == 0 {
 			continue
 		}
-		if _, err := fmt.Fprintf(w, "step %d, %s:\n", i+1, s.Name); err != nil {
+		if _, err := terminal.Fprintf(w, "step %d, %s:\n", i+1, s.Name); err != nil {
 			return err
 		}
 		if err := p.Findings.Print(w, s.Findings); err != nil {
