@@ -74,7 +74,7 @@ func tutorialFor(t *testing.T, kind string) string {
 	t.Helper()
 	name := strings.ToLower(kind)
 	return renamed(
-		t, "../examples/memcached-tutorial", "kind: Memcached\n", "kind: "+kind+"\n", "metadata:\n  name: memcached\n", "metadata:\n  name: "+name+"\n",
+		t, "../examples/memcached-tutorial", "kind: Memcached\n", "kind: "+kind+"\n", "metadata:\n  name: memcached-tutorial\n", "metadata:\n  name: "+name+"\n",
 		": memcached-", ": "+name+"-", "--memcached-manifest", "--"+name+"-manifest", "args.memcached_", "args."+name+"_",
 	)
 }

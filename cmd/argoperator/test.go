@@ -44,7 +44,7 @@ A test is a file of kind OperatorTest, in the directory tests beside the
 definition or below it. -f names definitions, tests, or directories that hold
 them; a test belongs to the nearest definition above it.`,
 		Example: `  argoperator test -f examples/memcached
-  argoperator test -f examples -R --run scal
+  argoperator test -f examples -R --run foreign
   argoperator test -f . --update      # write what golden files should hold
   argoperator test -f . --watch       # again whenever a file changes`,
 		Args: cobra.ArbitraryArgs,
