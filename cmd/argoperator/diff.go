@@ -161,7 +161,7 @@ func diffJSON(w io.Writer, changes []diff.Change, findings diag.List) error {
 	for _, f := range findings {
 		out.Breaking = append(out.Breaking, breaking{f.File, f.Line, f.Column, f.Severity, f.Message})
 	}
-	return writeJSON(w, out)
+	return terminal.JSON(w, out)
 }
 
 // earlierSources reads what to compare with: a path, or the same files in a

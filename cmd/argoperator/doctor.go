@@ -13,6 +13,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/doctor"
+	"github.com/argoperator/argoperator/pkg/terminal"
 )
 
 type doctorFlags struct {
@@ -82,7 +83,7 @@ func examine(ctx context.Context, s streams, flags doctorFlags) error {
 
 func printDiagnoses(s streams, reports []doctor.Report, format string) error {
 	if format == "json" {
-		return writeJSON(s.out, map[string]any{"apiVersion": "argoperator.dev/v1alpha1", "kind": "DoctorReportList", "items": reports})
+		return terminal.JSON(s.out, map[string]any{"apiVersion": "argoperator.dev/v1alpha1", "kind": "DoctorReportList", "items": reports})
 	}
 	for _, r := range reports {
 		if err := r.Print(s.out); err != nil {

@@ -6,7 +6,6 @@
 package main
 
 import (
-	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -41,12 +40,4 @@ type streams struct {
 // do anything.
 func (s streams) say(format string, args ...any) {
 	terminal.Fprintf(s.err, "argoperator: "+format+"\n", args...)
-}
-
-// writeJSON prints what machines read.
-func writeJSON(w io.Writer, value any) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(value)
 }

@@ -19,7 +19,7 @@ func newVersion(s streams) *cobra.Command {
 				return err
 			}
 			if format == "json" {
-				return writeJSON(s.out, build.Read())
+				return terminal.JSON(s.out, build.Read())
 			}
 			_, err := terminal.Fprintf(s.out, "%s\n", build.Read())
 			return err

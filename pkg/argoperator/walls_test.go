@@ -62,7 +62,7 @@ var rooms = []room{
 		below:  []string{"pkg/apis/v1alpha1", "pkg/plan", "templates"},
 		others: []string{"k8s.io/", "github.com/argoproj/argo-events/pkg/apis/", "github.com/argoproj/argo-workflows/v3/pkg/apis/", prometheusTypes},
 	},
-	{path: "pkg/output", below: []string{"pkg/manifest"}, others: []string{"sigs.k8s.io/yaml", "go.yaml.in/yaml/v2"}},
+	{path: "pkg/output", below: []string{"pkg/terminal", "pkg/manifest"}, others: []string{"sigs.k8s.io/yaml", "go.yaml.in/yaml/v2"}},
 	{
 		path:   "pkg/explain",
 		below:  []string{"pkg/terminal", "pkg/definition", "pkg/expression", "pkg/plan", "pkg/manifest"},
@@ -84,8 +84,8 @@ var rooms = []room{
 	{path: "pkg/graph", below: []string{"pkg/terminal", "pkg/plan"}},
 	{
 		path:   "pkg/diff",
-		below:  []string{"pkg/terminal"},
-		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis", "sigs.k8s.io/yaml", "sigs.k8s.io/crdify/pkg/", "github.com/rogpeppe/go-internal/diff"},
+		below:  []string{"pkg/terminal", "pkg/output"},
+		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis", "sigs.k8s.io/crdify/pkg/", "github.com/rogpeppe/go-internal/diff"},
 	},
 	{
 		path: "pkg/argoperator",
@@ -106,7 +106,7 @@ var rooms = []room{
 	},
 	{
 		path:   "pkg/testsuite",
-		below:  []string{"pkg/terminal", "pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/expression", "pkg/manifest", "pkg/simulate", "pkg/argoperator"},
+		below:  []string{"pkg/terminal", "pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/expression", "pkg/manifest", "pkg/output", "pkg/simulate", "pkg/argoperator"},
 		others: []string{"k8s.io/apimachinery/", "sigs.k8s.io/yaml"},
 	},
 	{
@@ -230,6 +230,36 @@ func TestOnlyCmdTouchesTheProcess(t *testing.T) {
 				from, _ := selector.X.(*ast.Ident)
 				if from != nil && from.Name == "os" && slices.Contains([]string{"Stdin", "Stdout", "Stderr", "Args", "Exit", "Getenv", "LookupEnv"}, selector.Sel.Name) {
 					t.Errorf("%s: os.%s belongs to cmd", set.Position(n.Pos()), selector.Sel.Name)
+				}
+				return true
+			})
+		}
+	}
+}
+
+// TestPrintersEscape: what is printed for people is printed by pkg/terminal, which
+// lets no text of the input act on the terminal.
+func TestPrintersEscape(t *testing.T) {
+	printers := []string{"cmd/argoperator", "pkg/diag", "pkg/diff", "pkg/doctor", "pkg/explain", "pkg/testsuite"}
+	for _, p := range list(t) {
+		path, _ := strings.CutPrefix(p.ImportPath, module+"/")
+		if !slices.Contains(printers, path) {
+			continue
+		}
+		for _, file := range p.GoFiles {
+			set := token.NewFileSet()
+			tree, err := parser.ParseFile(set, filepath.Join(p.Dir, file), nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(tree, func(n ast.Node) bool {
+				selector, ok := n.(*ast.SelectorExpr)
+				if !ok {
+					return true
+				}
+				from, _ := selector.X.(*ast.Ident)
+				if from != nil && (from.Name == "fmt" && strings.HasPrefix(selector.Sel.Name, "Fprint") || from.Name == "json" && selector.Sel.Name == "NewEncoder") {
+					t.Errorf("%s: %s.%s prints what is not escaped; pkg/terminal has one that does", set.Position(n.Pos()), from.Name, selector.Sel.Name)
 				}
 				return true
 			})

@@ -1,8 +1,9 @@
 package diag
 
 import (
-	"encoding/json"
 	"io"
+
+	"github.com/argoperator/argoperator/pkg/terminal"
 )
 
 // envelope is the machine-readable report. Its shape is part of the interface.
@@ -28,8 +29,5 @@ func JSON(w io.Writer, list List) error {
 	for _, f := range list {
 		report.Items = append(report.Items, item{f.File, f.Line, f.Column, f.Severity, f.Code, f.Message, f.Hint})
 	}
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(report)
+	return terminal.JSON(w, report)
 }

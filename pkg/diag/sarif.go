@@ -1,9 +1,10 @@
 package diag
 
 import (
-	"encoding/json"
 	"io"
 	"slices"
+
+	"github.com/argoperator/argoperator/pkg/terminal"
 )
 
 // Tool is who has found something, for reports that say so.
@@ -104,10 +105,7 @@ func SARIF(w io.Writer, list List, tool Tool) error {
 		}
 		run.Results = append(run.Results, f.sarif(i))
 	}
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
+	return terminal.JSON(w, sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
 }
 
 func (t Tool) rule(code string) sarifRule {

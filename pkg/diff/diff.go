@@ -14,8 +14,7 @@ import (
 	"strings"
 
 	textdiff "github.com/rogpeppe/go-internal/diff"
-	"sigs.k8s.io/yaml"
-
+	"github.com/argoperator/argoperator/pkg/output"
 	"github.com/argoperator/argoperator/pkg/terminal"
 )
 
@@ -103,7 +102,7 @@ func encode(o map[string]any) ([]byte, error) {
 	if o == nil {
 		return nil, nil
 	}
-	return yaml.Marshal(o)
+	return output.YAML(o)
 }
 
 func identityOf(o map[string]any) string {

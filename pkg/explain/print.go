@@ -2,7 +2,6 @@ package explain
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -30,10 +29,7 @@ type list struct {
 
 // JSON prints the reports as one ExplanationList.
 func JSON(w io.Writer, reports []Report) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(list{APIVersion: apiVersion, Kind: kind + "List", Items: append([]Report{}, reports...)})
+	return terminal.JSON(w, list{APIVersion: apiVersion, Kind: kind + "List", Items: append([]Report{}, reports...)})
 }
 
 // Print prints the reports in the order given.

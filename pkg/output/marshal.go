@@ -27,6 +27,11 @@ func Marshal(o manifest.Object) ([]byte, error) {
 	return new(block).document(fields)
 }
 
+// YAML is the text of fields as Marshal writes them. sigs.k8s.io/yaml cannot do it
+// where a text holds U+007F to U+009F: it reads its own JSON as YAML, which has
+// these in escapes only.
+func YAML(fields map[string]any) ([]byte, error) { return new(block).document(fields) }
+
 // encode is for what is not made of Fields.
 func encode(value any) ([]byte, error) {
 	data, err := yaml.Marshal(value)

@@ -2,13 +2,13 @@ package output
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/manifest"
+	"github.com/argoperator/argoperator/pkg/terminal"
 )
 
 // File is a file of the output, named with slashes. A stream has one, without a name.
@@ -149,10 +149,7 @@ func List(items []map[string]any) ([]byte, error) {
 		items = []map[string]any{} // null is no list
 	}
 	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(map[string]any{"apiVersion": "v1", "kind": "List", "items": items}); err != nil {
+	if err := terminal.JSON(&out, map[string]any{"apiVersion": "v1", "kind": "List", "items": items}); err != nil {
 		return nil, fmt.Errorf("encoding the list: %w", err)
 	}
 	return out.Bytes(), nil

@@ -20,7 +20,7 @@ import (
 func (r Rendering) YAML() ([]byte, error) {
 	var out bytes.Buffer
 	for i, o := range r.Objects {
-		data, err := yaml.Marshal(o)
+		data, err := output.YAML(o)
 		if err != nil {
 			return nil, fmt.Errorf("encoding an object: %w", err)
 		}
@@ -69,7 +69,7 @@ func (p *printer) line(depth int, format string, args ...any) {
 func (p *printer) block(depth int, value any) {
 	text, ok := value.(string)
 	if !ok {
-		data, err := yaml.Marshal(value)
+		data, err := encoded(value)
 		if err != nil {
 			data = []byte(err.Error())
 		}
@@ -78,6 +78,13 @@ func (p *printer) block(depth int, value any) {
 	for line := range strings.Lines(strings.TrimRight(text, "\n")) {
 		p.line(depth, "%s", strings.TrimRight(line, "\n"))
 	}
+}
+
+func encoded(value any) ([]byte, error) {
+	if fields, ok := value.(map[string]any); ok {
+		return output.YAML(fields)
+	}
+	return yaml.Marshal(value)
 }
 
 func (p *printer) delivery(d *Delivery) {

@@ -1,7 +1,10 @@
 package terminal
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -47,6 +50,21 @@ func TestStyleWithoutColour(t *testing.T) {
 func TestLines(t *testing.T) {
 	if got := Lines("a\r\nb\x1b\nc", "  "); got != "a\n  b\\x1b\n  c" {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestJSONMeansTheSame(t *testing.T) {
+	value := map[string]any{"k\u009b": "a\u009b31m\u202e\U000e0041\U0001f600\x7f\n<漢>"}
+	var out bytes.Buffer
+	if err := JSON(&out, value); err != nil {
+		t.Fatal(err)
+	}
+	if strings.ContainsFunc(strings.ReplaceAll(out.String(), "\n", ""), unprintable) || !strings.Contains(out.String(), "\U0001f600\\u007f\\n<漢>") {
+		t.Errorf("printed %q", out.String())
+	}
+	var back map[string]any
+	if err := json.Unmarshal(out.Bytes(), &back); err != nil || !reflect.DeepEqual(back, value) {
+		t.Errorf("read back as %q, %v", back, err)
 	}
 }
 

@@ -6,9 +6,8 @@ import (
 	"regexp"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/output"
 )
 
 // expectGolden compares everything with a file, or takes it for what the file
@@ -43,7 +42,8 @@ func (s *scene) picture(children []map[string]any, cr map[string]any) ([]byte, e
 		children = append(children, cr)
 	}
 	for i, o := range children {
-		data, err := yaml.Marshal(timeless(withoutNotes(s.s.Shown(o))))
+		shown, _ := timeless(withoutNotes(s.s.Shown(o))).(map[string]any)
+		data, err := output.YAML(shown)
 		if err != nil {
 			return nil, fmt.Errorf("encoding %s: %w", placeOf(o), err)
 		}

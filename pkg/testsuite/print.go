@@ -1,7 +1,6 @@
 package testsuite
 
 import (
-	"encoding/json"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -139,10 +138,7 @@ func JSON(w io.Writer, results []Result) error {
 		}
 		out.Items = append(out.Items, item)
 	}
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(out)
+	return terminal.JSON(w, out)
 }
 
 // The JUnit form: a test is a suite, a step a case.
