@@ -2,8 +2,10 @@ package expression
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,7 +36,9 @@ func BareForPod(source string) (Node, []Problem) {
 
 type podCompiler struct {
 	problems []Problem
-	depth    int // of functions written out into each other
+	depth    int            // of functions written out into each other
+	size     int            // of the expression: its operations so far
+	bound    map[string]int // how many variables of a name the expression has so far
 }
 
 func (c *podCompiler) problem(path []string, message, hint string) {
@@ -93,17 +97,26 @@ func (c *podCompiler) expr(path []string, source string) any {
 		c.problem(path, err.Error(), syntaxHint(source, err))
 		return nil
 	}
+	c.size, c.bound = 0, map[string]int{}
 	e, err := c.query(query, nil)
+	if err == nil && depth(e) > maxDepth {
+		err = fmt.Errorf("the expression is nested deeper than the %d levels that a pod takes", maxDepth)
+	}
 	if err != nil {
-		c.problem(path, err.Error(), PodExpressions)
+		hint := PodExpressions
+		if refused := (&unspeakable{}); errors.As(err, &refused) {
+			hint = "after catch, write a value that does not depend on the error, such as catch null"
+		}
+		c.problem(path, err.Error(), hint)
 		return nil
 	}
 	return e
 }
 
-// names are the functions that an expression has defined so far, and what the
-// arguments of those around it stand for. They are written out where they are
-// called: the pod knows no functions but its own.
+// names are the functions and variables that an expression has defined so far,
+// and what the arguments of those around it stand for. Functions are written out
+// where they are called: the pod knows no functions but its own. So each variable
+// gets a name of its own, or the body of a function would hide its caller's.
 type names struct {
 	above    *names
 	name     string
@@ -111,6 +124,7 @@ type names struct {
 	body     *gojq.Query
 	argument bool   // body is what was handed over,
 	in       *names // as it means there
+	variable string // of a variable: its name in the pod
 }
 
 func (n *names) find(name string, args int) *names {
@@ -122,9 +136,35 @@ func (n *names) find(name string, args int) *names {
 	return nil
 }
 
-// maxInlined is how deep functions may be written out into each other. Only one
-// that calls itself comes so far.
-const maxInlined = 60
+// inPod is the name that a variable has in the pod.
+func (n *names) inPod(name string) string {
+	if v := n.find(name, 0); v != nil {
+		return v.variable
+	}
+	return name // $children and the like
+}
+
+// declare adds a variable.
+func (c *podCompiler) declare(name string, known *names) *names {
+	c.bound[name]++
+	unique := name
+	if n := c.bound[name]; n > 1 || slices.Contains(variables(), name) {
+		unique += "." + strconv.Itoa(n)
+	}
+	return &names{above: known, name: name, variable: unique}
+}
+
+const (
+	// maxInlined is how deep functions may be written out into each other. Only
+	// one that calls itself comes so far.
+	maxInlined = 60
+	// maxSize is how many operations an expression may have once its functions
+	// are written out: ten that call each other twice make thousands.
+	maxSize = 20_000
+	// maxDepth is how deep operations may be nested: the pod needs a frame of
+	// Python for each, and values that are nested need some, too.
+	maxDepth = 200
+)
 
 // binary are the operators whose two sides are values.
 var binary = map[gojq.Operator]string{
@@ -136,6 +176,9 @@ var binary = map[gojq.Operator]string{
 func (c *podCompiler) query(q *gojq.Query, known *names) (any, error) {
 	if len(q.Imports) > 0 || q.Meta != nil {
 		return nil, fmt.Errorf("expressions have no modules")
+	}
+	if c.size++; c.size > maxSize {
+		return nil, fmt.Errorf("with its functions written out, the expression is larger than a pod takes")
 	}
 	for _, def := range q.FuncDefs {
 		known = &names{above: known, name: def.Name, args: def.Args, body: def.Body, in: known}
@@ -150,11 +193,29 @@ func (c *podCompiler) query(q *gojq.Query, known *names) (any, error) {
 	if !ok {
 		return nil, fmt.Errorf("a pod has no operator %s", q.Op)
 	}
-	return c.form(name, known, q.Left, q.Right)
+	form, err := c.form(name, known, q.Left, q.Right)
+	if name == "comma" && err == nil {
+		form = flatComma(form[1], form[2])
+	}
+	return form, err
+}
+
+// flatComma is a list of values without lists of values in it: a, b, c is not
+// nested.
+func flatComma(left, right any) []any {
+	form := []any{"comma"}
+	for _, side := range []any{left, right} {
+		if inner := side.([]any); inner[0] == "comma" {
+			form = append(form, inner[1:]...)
+		} else {
+			form = append(form, inner)
+		}
+	}
+	return form
 }
 
 // form is an operation of expressions; nil is one that is not there.
-func (c *podCompiler) form(name string, known *names, parts ...*gojq.Query) (any, error) {
+func (c *podCompiler) form(name string, known *names, parts ...*gojq.Query) ([]any, error) {
 	form := []any{name}
 	for _, part := range parts {
 		if part == nil {
@@ -176,11 +237,13 @@ func (c *podCompiler) bind(q *gojq.Query, known *names) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	form, err := c.form("bind", known, q.Left, q.Right)
+	source, err := c.query(q.Left, known)
 	if err != nil {
 		return nil, err
 	}
-	return append(form.([]any), name), nil
+	inside := c.declare(name, known)
+	body, err := c.query(q.Right, inside)
+	return []any{"bind", source, body, inside.variable}, err
 }
 
 func pattern(patterns []*gojq.Pattern) (string, error) {
@@ -191,23 +254,39 @@ func pattern(patterns []*gojq.Pattern) (string, error) {
 }
 
 func (c *podCompiler) term(t *gojq.Term, known *names) (any, error) {
-	base, err := c.primary(t, known)
+	return c.suffixed(t, t.SuffixList, known)
+}
+
+// suffixed is a term with some of its suffixes. As in gojq, `?` is about the one
+// suffix before it, which then reads what stands before that as its input.
+func (c *podCompiler) suffixed(t *gojq.Term, suffixes []*gojq.Suffix, known *names) (any, error) {
+	if len(suffixes) == 0 {
+		return c.primary(t, known)
+	}
+	before, last := suffixes[:len(suffixes)-1], suffixes[len(suffixes)-1]
+	base, err := c.suffixed(t, before, known)
+	if err != nil || !last.Optional {
+		return c.suffix(base, last, known, err)
+	}
+	if len(before) == 0 || before[len(before)-1].Optional {
+		return []any{"try", base, nil}, nil
+	}
+	tried, err := c.suffix(input, before[len(before)-1], known, nil)
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range t.SuffixList {
-		switch {
-		case s.Optional:
-			base = []any{"try", base, nil}
-		case s.Iter:
-			base = []any{"each", base}
-		default:
-			if base, err = c.index(base, s.Index, known); err != nil {
-				return nil, err
-			}
-		}
+	base, err = c.suffixed(t, before[:len(before)-1], known)
+	return []any{"pipe", base, []any{"try", tried, nil}}, err
+}
+
+func (c *podCompiler) suffix(base any, s *gojq.Suffix, known *names, err error) (any, error) {
+	switch {
+	case err != nil:
+		return nil, err
+	case s.Iter:
+		return []any{"each", base}, nil
 	}
-	return base, nil
+	return c.index(base, s.Index, known)
 }
 
 var input = []any{"in"}
@@ -223,7 +302,7 @@ func (c *podCompiler) primary(t *gojq.Term, known *names) (any, error) {
 	case gojq.TermTypeTrue, gojq.TermTypeFalse:
 		return []any{"lit", t.Type == gojq.TermTypeTrue}, nil
 	case gojq.TermTypeNumber:
-		return []any{"lit", json.Number(t.Number)}, nil
+		return literal(t.Number)
 	case gojq.TermTypeString:
 		return c.str(t.Str, "", known)
 	case gojq.TermTypeFormat:
@@ -245,25 +324,99 @@ func (c *podCompiler) statement(t *gojq.Term, known *names) (any, error) {
 	case gojq.TermTypeIf:
 		return c.conditional(t.If.Cond, t.If.Then, t.If.Elif, t.If.Else, known)
 	case gojq.TermTypeTry:
-		return c.form("try", known, t.Try.Body, t.Try.Catch)
+		return c.try(t.Try, known)
 	case gojq.TermTypeReduce:
-		name, err := pattern([]*gojq.Pattern{t.Reduce.Pattern})
-		if err != nil {
-			return nil, err
-		}
-		form, err := c.form("reduce", known, t.Reduce.Query, t.Reduce.Start, t.Reduce.Update)
-		if err != nil {
-			return nil, err
-		}
-		return append(form.([]any), name), nil
+		return c.reduce(t.Reduce, known)
 	case gojq.TermTypeUnary:
-		inner, err := c.term(t.Unary.Term, known)
-		if err != nil || t.Unary.Op != gojq.OpSub {
-			return inner, err
-		}
-		return []any{"sub", []any{"lit", json.Number("0")}, inner}, nil
+		return c.unary(t.Unary, known)
 	}
 	return nil, fmt.Errorf("a pod does not know %q", t)
+}
+
+func (c *podCompiler) try(t *gojq.Try, known *names) (any, error) {
+	form, err := c.form("try", known, t.Body, t.Catch)
+	if err != nil {
+		return nil, err
+	}
+	if name := unspoken(form[1]); name != "" && form[2] != nil && readsInput(form[2]) {
+		return nil, &unspeakable{name}
+	}
+	return form, nil
+}
+
+func (c *podCompiler) reduce(r *gojq.Reduce, known *names) (any, error) {
+	name, err := pattern([]*gojq.Pattern{r.Pattern})
+	if err != nil {
+		return nil, err
+	}
+	form, err := c.form("reduce", known, r.Query, r.Start)
+	if err != nil {
+		return nil, err
+	}
+	inside := c.declare(name, known)
+	update, err := c.query(r.Update, inside)
+	return append(form, update, inside.variable), err
+}
+
+func (c *podCompiler) unary(u *gojq.Unary, known *names) (any, error) {
+	if u.Term.Type == gojq.TermTypeNumber {
+		return constant(&gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeUnary, Unary: u}})
+	}
+	inner, err := c.term(u.Term, known)
+	name := "_plus/0"
+	if u.Op == gojq.OpSub {
+		name = "_negate/0"
+	}
+	return []any{"pipe", inner, []any{"call", name}}, err
+}
+
+// literal is a number of jq, which writes more than JSON does: .5, 5. and 007.
+func literal(text string) ([]any, error) {
+	if len(text) > maxDigits {
+		return nil, fmt.Errorf("a pod takes numbers of at most %d digits", maxDigits)
+	}
+	return []any{"lit", podNumber(text)}, nil
+}
+
+const maxDigits = 1000
+
+// podNumber is a number of jq as JSON that Python reads as gojq reads the number:
+// a whole one of any size without, and a floating point one with a dot or an
+// exponent.
+func podNumber(text string) json.Number {
+	if !strings.ContainsAny(text, ".eE") {
+		if n, ok := new(big.Int).SetString(text, 10); ok {
+			return json.Number(n.String())
+		}
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil { // too large: gojq has it as infinite, and so has Python
+		return "1e999"
+	}
+	digits := strconv.FormatFloat(f, 'g', -1, 64)
+	if !strings.ContainsAny(digits, ".e") {
+		digits += ".0"
+	}
+	return json.Number(digits)
+}
+
+// constant is a query that gojq takes for a constant when it stands between
+// [ ], without a look at what follows in it; nil if it is none.
+func constant(q *gojq.Query) ([]any, error) {
+	switch t := q.Term; {
+	case t == nil:
+	case t.Type == gojq.TermTypeNumber:
+		return literal(t.Number)
+	case t.Type == gojq.TermTypeUnary && t.Unary.Term.Type == gojq.TermTypeNumber:
+		lit, err := literal(t.Unary.Term.Number)
+		if err == nil && t.Unary.Op == gojq.OpSub && lit[1] != json.Number("0") {
+			lit[1] = "-" + lit[1].(json.Number)
+		}
+		return lit, err
+	case t.Type == gojq.TermTypeString && t.Str.Queries == nil:
+		return []any{"lit", t.Str.Str}, nil
+	}
+	return nil, nil
 }
 
 func (c *podCompiler) conditional(cond, then *gojq.Query, elif []*gojq.IfElif, otherwise *gojq.Query, known *names) (any, error) {
@@ -281,7 +434,7 @@ func (c *podCompiler) conditional(cond, then *gojq.Query, elif []*gojq.IfElif, o
 	if err != nil {
 		return nil, err
 	}
-	return append(form.([]any), no), nil
+	return append(form, no), nil
 }
 
 func (c *podCompiler) object(o *gojq.Object, known *names) (any, error) {
@@ -303,6 +456,8 @@ func (c *podCompiler) pair(kv *gojq.ObjectKeyVal, known *names) (key, value any,
 		key, err = c.query(kv.KeyQuery, known)
 	case kv.KeyString != nil:
 		key, err = c.str(kv.KeyString, "", known)
+	case strings.HasPrefix(bare, "$") && kv.Val != nil: // {$x: 1} is {($x): 1}
+		key = []any{"var", known.inPod(bare)}
 	default:
 		key = []any{"lit", strings.TrimPrefix(bare, "$")}
 	}
@@ -312,7 +467,8 @@ func (c *podCompiler) pair(kv *gojq.ObjectKeyVal, known *names) (key, value any,
 	case kv.Val != nil:
 		value, err = c.query(kv.Val, known)
 	case strings.HasPrefix(bare, "$"): // {$x} is {x: $x}
-		value = []any{"var", bare}
+		value = []any{"var", known.inPod(bare)}
+	case kv.KeyString != nil && kv.KeyString.Queries != nil: // the input's, by the key that came out
 	default: // {a} is {a: .a}
 		value = []any{"at", input, key}
 	}
@@ -361,24 +517,42 @@ func (c *podCompiler) index(base any, i *gojq.Index, known *names) (any, error) 
 		key, err := c.str(i.Str, "", known)
 		return []any{"at", base, key}, err
 	case i.IsSlice:
-		form, err := c.form("slice", known, i.Start, i.End)
+		return c.slice(base, i, known)
+	}
+	key, err := constant(i.Start)
+	switch {
+	case err != nil:
+		return nil, err
+	case key == nil:
+		key, err := c.query(i.Start, known)
+		return []any{"at", base, key}, err
+	}
+	if name, ok := key[1].(string); ok {
+		return []any{"get", base, name}, nil
+	}
+	return []any{"at", base, key}, nil
+}
+
+func (c *podCompiler) slice(base any, i *gojq.Index, known *names) (any, error) {
+	form := []any{"slice", nil, nil, base}
+	for at, edge := range []*gojq.Query{i.Start, i.End} {
+		if edge == nil {
+			continue
+		}
+		e, err := c.query(edge, known)
 		if err != nil {
 			return nil, err
 		}
-		return append(form.([]any), base), nil
+		form[at+1] = e
 	}
-	if t := i.Start.Term; t != nil && len(t.SuffixList) == 0 && t.Type == gojq.TermTypeString && len(t.Str.Queries) == 0 {
-		return []any{"get", base, t.Str.Str}, nil
-	}
-	key, err := c.query(i.Start, known)
-	return []any{"at", base, key}, err
+	return form, nil
 }
 
 // call is a variable, a function of the expression, one that is written in
 // jq, or one that the pod has.
 func (c *podCompiler) call(f *gojq.Func, known *names) (any, error) {
 	if strings.HasPrefix(f.Name, "$") {
-		return []any{"var", f.Name}, nil
+		return []any{"var", known.inPod(f.Name)}, nil
 	}
 	if def := known.find(f.Name, len(f.Args)); def != nil {
 		return c.inline(def, f.Args, known)
@@ -397,7 +571,7 @@ func (c *podCompiler) call(f *gojq.Func, known *names) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.Insert(form.([]any), 1, any(full)), nil
+	return slices.Insert(form, 1, any(full)), nil
 }
 
 // inline writes out the body of a function; its arguments are functions, too.
@@ -414,11 +588,8 @@ func (c *podCompiler) inline(def *names, args []*gojq.Query, known *names) (any,
 	for i, arg := range def.args {
 		inside = &names{above: inside, name: strings.TrimPrefix(arg, "$"), body: args[i], argument: true, in: known}
 	}
-	body, err := c.query(def.body, inside)
-	if err != nil {
-		return nil, err
-	}
-	for i, arg := range slices.Backward(def.args) {
+	var binds [][]any
+	for i, arg := range def.args {
 		if !strings.HasPrefix(arg, "$") {
 			continue
 		}
@@ -426,9 +597,15 @@ func (c *podCompiler) inline(def *names, args []*gojq.Query, known *names) (any,
 		if err != nil {
 			return nil, err
 		}
-		body = []any{"bind", value, body, arg}
+		inside = c.declare(arg, inside)
+		binds = append(binds, []any{"bind", value, nil, inside.variable})
 	}
-	return body, nil
+	body, err := c.query(def.body, inside)
+	for _, bind := range slices.Backward(binds) {
+		bind[2] = body
+		body = bind
+	}
+	return body, err
 }
 
 // prelude are the functions that are written in jq, as its manual has them.
@@ -447,29 +624,29 @@ def objects: select(type == "object");
 def iterables: select(type | . == "array" or . == "object");
 def scalars: select(type | . != "array" and . != "object");
 def add(f): [f] | add;
+def isempty(g): [first(g)] == [];
 def any: any(.);
-def any(f): [.[] | f] | _any;
-def any(g; f): [g | f] | _any;
+def any(f): any(.[]; f);
+def any(g; f): isempty(g | select(f)) | not;
 def all: all(.);
-def all(f): [.[] | f] | _all;
-def all(g; f): [g | f] | _all;
-def in($xs): . as $x | $xs | has($x);
-def inside($xs): . as $x | $xs | contains($x);
-def IN(s): . as $x | any(s; . == $x);
+def all(f): all(.[]; f);
+def all(g; f): isempty(g | select(f | not));
+def in(xs): . as $x | xs | has($x);
+def IN(s): any(s == .; .);
 def first: .[0];
 def last: .[-1];
-def last(f): [f] | .[-1];
 def nth($n): .[$n];
-def isempty(g): [first(g)] == [];
 def to_entries: [keys[] as $k | {key: $k, value: .[$k]}];
 def from_entries: map({(.key // .Key // .name // .Name): (if has("value") then .value else .Value end)}) | add // {};
 def with_entries(f): to_entries | map(f) | from_entries;
-def range($end): range(0; $end);
-def sort_by(f): map([[f], .]) | _sort | map(.[1]);
-def group_by(f): map([[f], .]) | _group | map(map(.[1]));
-def unique_by(f): map([[f], .]) | _group | map(.[0][1]);
-def min_by(f): map([[f], .]) | _sort | .[0][1];
-def max_by(f): map([[f], .]) | _sort | .[-1][1];
+def range($end): _range(0; $end; 1);
+def range($start; $end): _range($start; $end; 1);
+def range($start; $end; $step): _range($start; $end; $step);
+def sort_by(f): _sort_by(map([f]));
+def group_by(f): _group_by(map([f]));
+def unique_by(f): _unique_by(map([f]));
+def min_by(f): _min_by(map([f]));
+def max_by(f): _max_by(map([f]));
 def tojson: @json;
 def todate: todateiso8601;
 def fromdate: fromdateiso8601;
@@ -490,13 +667,13 @@ def fromdate: fromdateiso8601;
 // closures are the operations that take expressions, by the function that is
 // written for each; podFunctions are the functions that take values.
 var closures = map[string]string{
-	"empty/0": "empty", "first/1": "first", "limit/2": "limit", "map_values/1": "values",
+	"empty/0": "empty", "first/1": "first", "last/1": "last", "limit/2": "limit", "map_values/1": "values",
 }
 
 var podFunctions = []string{
 	"abs/0", "add/0", "ascii_downcase/0", "ascii_upcase/0", "ceil/0", "contains/1", "endswith/1", "error/0", "error/1",
-	"explode/0", "fingerprint/0", "flatten/0", "flatten/1", "floor/0", "fromdateiso8601/0", "fromjson/0", "has/1", "implode/0", "index/1",
-	"join/1", "keys/0", "length/0", "ltrimstr/1", "max/0", "min/0", "range/2", "reverse/0", "round/0", "rtrimstr/1",
+	"explode/0", "fingerprint/0", "flatten/0", "flatten/1", "floor/0", "fromdateiso8601/0", "fromjson/0", "has/1", "implode/0", "index/1", "inside/1",
+	"join/1", "keys/0", "length/0", "ltrimstr/1", "max/0", "min/0", "reverse/0", "round/0", "rtrimstr/1",
 	"sort/0", "split/1", "startswith/1", "todateiso8601/0", "tonumber/0", "tostring/0", "trim/0", "type/0", "unique/0",
-	"_any/0", "_all/0", "_sort/0", "_group/0",
+	"_range/3", "_sort_by/1", "_group_by/1", "_unique_by/1", "_min_by/1", "_max_by/1",
 }

@@ -2,10 +2,13 @@ package expression
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"fmt"
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -45,6 +48,18 @@ var inPods = []string{
 	"try error catch .", `try error("x") catch .`, `try error({a: 1}) catch .a`, "[.spec.list[] | try (if . == 1 then error(\"no\") else . end) catch 0]", "try (1 | .x)",
 	".spec.size as $x | $x + 1", "[.spec.list[] as $x | $x * $x]", "reduce .spec.list[] as $x (0; . + $x)", "reduce empty as $x (3; 4)", "[reduce (1, 2) as $x (0; ., $x)]",
 	"def f: . + 1; .spec.size | f", "def f(g): [g, g]; f(.spec.name)", "def f($a; $b): $a + $b; f(1; 2)", "def f($a): a; f(1, 2)", "def f: 1; def f: 2; f", "def f(g): def h: g; h; f(.spec.size)",
+	// Numbers, as text and as values: JSON has no .5, 5. and 007.
+	".5, 5., 007, 5.e1, -.5, -007, .spec.list[01]", `"x\(1e18)y"`, "1e-7 | tostring", "[1e17, 1e21, 1e-5, 1e-6, 1e-7, 0.1, 1e300, 1e1000, -1e1000] | tojson", "1e1000 - 1e1000 | tostring", "1e1000", "9007199254740993 | tostring, . + 1",
+	"9223372036854775807 + 1 | tostring", "[9007199254740993] == [9007199254740992.0]", "-0 | tostring", "(.spec.size - 3) * -1 | tostring", "-(.spec.size - 3) | tostring", `"1.0" | fromjson | tostring, (. + 1 | tostring), -.`, `"1e400" | fromjson | tojson`,
+	`.spec.list["1", 0.9, -0.5]?`, ".spec.list[0.5:1.5]", "-1.5 | ceil, round | tostring", "1.5 % 1e300", `"_1", "0x1", "1_0", " 1", ".5", "5.", "+7" | tonumber?`,
+	// Texts that are not what they should be.
+	`"%%%", "a", "aGk", "aGk=", "a=Gk", "aG\nk" | try @base64d catch .`, `"/w==" | @base64d | length, @base64, explode, tojson`, `"4oI=", "rA==" | @base64d`, `("4oI=" | @base64d) + ("rA==" | @base64d)`, `"\u007f\u0000" | tojson`, `"\u001cx\u0085" | trim | explode`,
+	`"2024-02-30T12:00:00Z", "2024-2-3T1:2:3+02:30", "2024-02-29T12:00:60Z" | fromdate`, "1e18, -1e10, 253402300800 | todate", "[2024, 1, 30, 25] | todate", `"[1,2" | fromjson?`, `"NaN" | try fromjson catch 1`,
+	// Order of several values, and which failures count.
+	"[.spec.list[(0, 1):(2, 3)]]", "[(.spec.list, [7, 8])[0, 1]]", `[{"x\(1, 2)"}]`, "any(1, error; .)", "[limit(1; 1, error)]", "try limit(-1; 1) catch .", "[last(empty)]", "[.spec.name.x // 6]", ".spec.name.x // 6", "[.spec.list[] | .x]?", ".spec.name.x.y?",
+	"[.spec.labels.x.y?]", "reduce (1, 2) as $x (0; empty)", "true | contains(false)", "null | has(0)", `{"a": 1} | join("-")`, `[1, null, "a"] | join(null)`, "[[1, [2]]] | flatten(null)", "[1, 2] | flatten(-1)", "min_by(.x)", `"a" | index("")`, ".spec.list | .[[1]]", "to_entries | length",
+	// Variables are of the place where they are written.
+	"5 as $x | def f($x; $y): [$x, $y]; f(1; $x)", "def f(g): 2 as $x | g; 1 as $x | f($x)", "1 as $item | [$item]", "def f($item): [$item, $index]; f($item.key)", "1 as $x | {$x, $x: 2}?", `"k" as $x | {$x: 2}`, "1 as $x | reduce (2, 3) as $x ($x; . + $x) | [., $x]?",
 	// Functions.
 	"[.spec.list[] | select(. > 1)]", ".spec.list | map(. + 1)", ".spec.labels | map_values(tonumber)", ".spec.list | map_values(empty)", "[limit(2; .spec.list[])]", "first(.spec.list[])", ".spec.list | first, last, nth(1)",
 	"[isempty(empty), isempty(1), isempty(1, error)]", ".spec.labels | keys", ".spec.list | keys", `.spec | has("size", "none")`, ".spec.list | has(1, 5)", `"size" | in({"size": 1})`,
@@ -58,6 +73,7 @@ var inPods = []string{
 	"1709208000 | todate", ".spec.date | fromdate", ".spec.date | fromdateiso8601 | todateiso8601", "[.spec.list[] | IN(1, 2)]", "[1, null, \"a\"] | map(values, nulls, strings, numbers)", "[[], {}, 1] | map(arrays, objects, scalars, iterables)",
 	".spec.labels | fingerprint", ".spec | fingerprint", `"" | fingerprint`, "[1.0, 1] | fingerprint", `"😀ü" | fingerprint`,
 	// Errors.
+	"try .spec.size.x catch .", "try error(null) catch .", `try ({} - [1, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaéé"]) catch .`, `try ([] | has("a")) catch .`, "try (1 / 0) catch .", `try ("a" * 1e10) catch .`, `try ("x" | tonumber) catch .`, "try {(1): 2} catch .",
 	".spec.size.x", ".spec.name[0]", ".spec.name[-1]", ".spec.name[9]", ".spec.list.x", "1 / 0", "1 % 0", `"a" - "b"`, "{} + 1", "true | length", `"x" | tonumber`, "[1] | join(1)", "[1, 2] | join(1)", `"x" | fromjson`, `1 | startswith("a")`, "{} | sort", "[{}] | join(\",\")", ".spec.size[]", `error("own")`, "error", "null | keys", "{(1): 2}", `"a" | todate`, `"x" | fromdate`,
 }
 
@@ -70,14 +86,14 @@ type outcome struct {
 const harness = `
 import json, sys
 sys.path.insert(0, "../../templates/runtime")
-from expressions import ExpressionError, outcomes, plain
+from expressions import ExpressionError, evaluated
 given, names = json.loads(sys.argv[1]), json.loads(sys.argv[2])
 answers = []
 for node in json.load(sys.stdin):
     values, failed = [], False
     try:
-        for value in outcomes(node["expr"], given, names):
-            values.append(plain(value))
+        for value in evaluated(node["expr"], given, names):
+            values.append(value)
     except ExpressionError:
         failed = True
     answers.append({"values": values, "failed": failed})
@@ -139,15 +155,23 @@ func python(t *testing.T, nodes []Node) []outcome {
 // sensors is what gojq makes of an expression.
 func sensors(t *testing.T, source string) outcome {
 	t.Helper()
+	out, _ := inSensor(t, source, sampled)
+	return out
+}
+
+// inSensor is what gojq makes of an expression, its first 200 values; true if
+// it does not end.
+func inSensor(t *testing.T, source, on string) (outcome, bool) {
+	t.Helper()
 	var input any
-	if err := json.Unmarshal([]byte(sampled), &input); err != nil {
+	if err := json.Unmarshal([]byte(on), &input); err != nil {
 		t.Fatal(err)
 	}
 	p, err := compile(fingerprint+"("+source+")", nil)
 	if err != nil {
 		t.Fatalf("%s: %v", source, err)
 	}
-	values := []any{input}
+	values := make([]any, 0, 4)
 	for _, name := range variables() {
 		v, err := plain(podVars[name])
 		if err != nil {
@@ -155,23 +179,36 @@ func sensors(t *testing.T, source string) outcome {
 		}
 		values = append(values, v)
 	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
 	out := outcome{Values: []any{}}
-	for iter := p.code.Run(values[0], values[1:]...); ; {
+	for iter := p.code.RunWithContext(ctx, input, values...); len(out.Values) < 200; {
 		v, ok := iter.Next()
 		if !ok {
 			break
 		}
-		if _, failed := v.(error); failed {
+		back, err := handedOn(v)
+		if err != nil {
 			out.Failed = true
 			break
 		}
-		back, err := plain(v)
-		if err != nil {
-			t.Fatal(err)
-		}
 		out.Values = append(out.Values, back)
 	}
-	return out
+	return out, ctx.Err() != nil
+}
+
+// handedOn is a value as it comes out of a Sensor, which writes it as JSON.
+func handedOn(v any) (any, error) {
+	if err, failed := v.(error); failed {
+		return nil, err
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	var back any
+	err = json.Unmarshal(data, &back)
+	return back, err
 }
 
 func TestForPodRefuses(t *testing.T) {
@@ -207,6 +244,11 @@ func TestForPodRefuses(t *testing.T) {
 		"${ $__loc__ }":                       "",
 		"${ ltrimstr(\"a\") | ascii }":        "function ascii",
 		"${ getpath([\"a\",\"b\"]) // \"x\"}": "function getpath",
+		"${ try fromjson catch . }":           "error of fromjson",
+		"${ try ([.[] | fromdate]) catch \"no date: \\(.)\" }":             "error of fromdate",
+		"${ " + doubling(40) + " }":                                        "larger than a pod takes",
+		"${ " + strings.Repeat("[", 300) + strings.Repeat("]", 300) + " }": "nested deeper",
+		"${ " + strings.Repeat("9", 2000) + " }":                           "digits",
 	} {
 		_, problems := ForPod(map[string]any{"f": map[string]any{"g": text}})
 		if want == "" {
@@ -222,7 +264,31 @@ func TestForPodRefuses(t *testing.T) {
 	}
 }
 
+// TestForPodTakes: what is refused is no more than has to be.
+func TestForPodTakes(t *testing.T) {
+	for _, source := range []string{
+		"try (try fromjson catch error(1)) catch .", "[.[] | fromjson?] | try .[0].x catch .", `try fromjson catch {a: "none", b: [1]}`, "try (.x // error) catch .",
+		"[" + strings.Repeat("1, ", 1000) + "1]", strings.Repeat("[", 150) + strings.Repeat("]", 150), strings.Repeat("9", 900),
+	} {
+		if _, problems := BareForPod(source); len(problems) > 0 {
+			t.Errorf("%s: %v", source, problems)
+		}
+	}
+}
+
+// doubling are functions that each call the one before twice.
+func doubling(times int) string {
+	var b strings.Builder
+	b.WriteString("def f0: 1; ")
+	for i := range times {
+		fmt.Fprintf(&b, "def f%d: [f%d, f%d]; ", i+1, i, i)
+	}
+	fmt.Fprintf(&b, "f%d", times)
+	return b.String()
+}
+
 func FuzzForPod(f *testing.F) {
+	f.Add("${ [.5, 5., 007, 1e1000, -.5e3, .a[007]] }")
 	f.Add("${ .spec.size // 0 }")
 	f.Add(`$${ "\(1)" } ${ if . then 1 end }`)
 	f.Add("${ def f(g): g | g; [f(.[])] | map(select(.a > 1)) }")

@@ -2,22 +2,61 @@
 
 The Sensor runs gojq, the image of a pod has only Python. So argoperator hands over the tree of each expression, with
 its functions written out; what this file does not know, argoperator refuses. An expression is a list that begins with
-the name of its operation. As in jq it yields any number of values for one input.
+the name of its operation. As in jq it yields any number of values for one input, and as in gojq an error ends it; the
+results and the texts of the errors are those of gojq.
+
+Numbers: an int or a float of the input is a float64 of gojq, a Whole is one of its exact whole numbers. Whole numbers of
+the input from 2^53 on stay exact, where a Sensor refuses them. Bytes that are no UTF-8, which only @base64d makes, are
+the surrogates of Python's "surrogateescape".
 """
 import base64
-import datetime
+import decimal
 import functools
 import json
 import math
+import re
 import urllib.parse
+
+# What one expression may cost, so that it ends with an error before it takes the pod's time or memory.
+STEPS = 10_000_000  # operations, and items that are made, compared or written
+LETTERS = 1 << 26  # of one text
+BITS = 13_000  # of one whole number: Python writes 4300 digits
+
+EXACT = 2 ** 53  # below it every whole number is a float
+LARGEST = 2 ** 63 - 1
 
 
 class ExpressionError(Exception):
-    """An error of jq; its value is what `catch` sees."""
+    """An error of jq; its value is what `catch` sees. The value may be a function that makes it when somebody looks."""
 
     def __init__(self, value):
-        super().__init__(value if isinstance(value, str) else text_of(value))
-        self.value = value
+        super().__init__(value)
+        self.made = value
+
+    @property
+    def value(self):
+        if callable(self.made):
+            self.made = self.made()
+        return self.made
+
+    def __str__(self):
+        return text_of(self.value)
+
+
+class Exceeded(Exception):
+    """An expression costs too much. No `try` of the expression catches this."""
+
+
+class Whole(int):
+    """A whole number of jq: exact, however large."""
+
+
+class WrittenWhole(Whole):
+    """A whole number that fromjson read. As long as nobody calculates with it, it is written as it was."""
+
+
+class WrittenFloat(float):
+    """Another number that fromjson read."""
 
 
 def built(node, dot, names):
@@ -30,7 +69,7 @@ def built(node, dot, names):
         return [built(item, dot, names) for item in value]
     if form == "concat":
         return "".join(text_of(in_text(only(part, dot, names))) for part in value)
-    return plain(only(value, dot, names)) if form == "expr" else value
+    return only(value, dot, names) if form == "expr" else value
 
 
 def in_text(value):
@@ -41,12 +80,60 @@ def in_text(value):
 
 def only(expression, dot, names):
     """The first value of an expression, null where there is none."""
-    return next(outcomes(expression, dot, names), None)
+    found = list(evaluated(expression, dot, names))
+    return found[0] if found else None
+
+
+class Budget:
+    left = STEPS
+
+
+def spend(steps=1):
+    Budget.left -= steps
+    if Budget.left < 0:
+        raise Exceeded("the expression takes more than %d steps" % STEPS)
+
+
+def evaluated(expression, dot, names):
+    """The values of a whole expression, as JSON has them. Whatever goes wrong is an ExpressionError."""
+    Budget.left = STEPS
+    try:
+        for value in outcomes(expression, dot, names):
+            yield plain(value)
+    except (ExpressionError, GeneratorExit):
+        raise
+    except RecursionError as error:
+        raise ExpressionError("the expression, or a value in it, is nested too deep for a pod") from error
+    except MemoryError as error:
+        raise ExpressionError("the expression takes more memory than the pod has") from error
+    except Exception as error:
+        raise ExpressionError(str(error) or type(error).__name__) from error
 
 
 def outcomes(expression, dot, names):
     """The values of an expression. `names` are its variables."""
+    spend()
     return FORMS[expression[0]](dot, names, *expression[1:])
+
+
+def combined(makers):
+    """Every combination of the values of generators; the last one goes round first. Each generator is made of the
+    values before it."""
+    values, running = [], [makers[0](())]
+    while running:
+        for value in running[-1]:
+            values.append(value)
+            break
+        else:
+            running.pop()
+            if values:
+                values.pop()
+            continue
+        if len(values) < len(makers):
+            running.append(makers[len(values)](values))
+        else:
+            yield tuple(values)
+            values.pop()
 
 
 def jq_in(dot, names):
@@ -54,7 +141,7 @@ def jq_in(dot, names):
 
 
 def jq_lit(dot, names, value):
-    yield value
+    yield Whole(value) if type(value) is int else value
 
 
 def jq_var(dot, names, name):
@@ -72,29 +159,34 @@ def jq_get(dot, names, base, key):
 
 
 def jq_at(dot, names, base, key):
-    for value in outcomes(base, dot, names):
-        for one in outcomes(key, dot, names):
+    for one in outcomes(key, dot, names):
+        for value in outcomes(base, dot, names):
             yield looked_up(value, one)
 
 
 def jq_slice(dot, names, start, end, base):
-    for value in outcomes(base, dot, names):
+    for first in outcomes(start or NULL, dot, names):
         for last in outcomes(end or NULL, dot, names):
-            for first in outcomes(start or NULL, dot, names):
+            for value in outcomes(base, dot, names):
                 yield sliced(value, first, last)
 
 
 def jq_each(dot, names, base):
     for value in outcomes(base, dot, names):
-        yield from items_of(value)
+        for item in items_of(value):
+            spend()
+            yield item
 
 
 def jq_try(dot, names, body, handler):
     try:
         yield from outcomes(body, dot, names)
     except ExpressionError as error:
-        if handler is not None:
-            yield from outcomes(handler, error.value, names)
+        caught = error
+    else:
+        return
+    if handler is not None:
+        yield from outcomes(handler, caught.value, names)
 
 
 def jq_pipe(dot, names, left, right):
@@ -102,9 +194,9 @@ def jq_pipe(dot, names, left, right):
         yield from outcomes(right, value, names)
 
 
-def jq_comma(dot, names, left, right):
-    yield from outcomes(left, dot, names)
-    yield from outcomes(right, dot, names)
+def jq_comma(dot, names, *parts):
+    for part in parts:
+        yield from outcomes(part, dot, names)
 
 
 def jq_collect(dot, names, body):
@@ -112,30 +204,28 @@ def jq_collect(dot, names, body):
 
 
 def jq_make(dot, names, pairs):
+    """An object. A pair without an expression for its value has what the input has by that key."""
     if not pairs:
         yield {}
         return
-    (key, value), rest = pairs[0], pairs[1:]
-    for name in outcomes(key, dot, names):
-        if not isinstance(name, str):
-            raise ExpressionError("%s cannot be a key" % shown(name))
-        for one in outcomes(value, dot, names):
-            for more in jq_make(dot, names, rest):
-                yield {name: one, **more}
+    makers = []
+    for key, value in pairs:
+        makers.append(lambda before, key=key: outcomes(key, dot, names))
+        makers.append(lambda before, value=value: outcomes(value, dot, names) if value else iter([looked_up(dot, before[-1])]))
+    for made in combined(makers):
+        for name in made[-2::-2]:
+            if not isinstance(name, str):
+                raise wrong("expected a string for object key but got: %s", name)
+        yield dict(zip(made[::2], made[1::2]))
 
 
 def jq_text(dot, names, form, *parts):
     """A string with expressions in it. With more than one value, the last part is the first to go round."""
-    if not parts:
-        yield ""
-        return
-    for tail in jq_text(dot, names, form, *parts[1:]):
-        kind, part = parts[0]
-        if kind == "lit":
-            yield part + tail
-        else:
-            for value in outcomes(part, dot, names):
-                yield (CALLS[form](value) if form else text_of(value)) + tail
+    change = CALLS[form] if form else text_of
+    makers = [lambda before, kind=kind, part=part: iter([part]) if kind == "lit" else map(change, outcomes(part, dot, names))
+              for kind, part in reversed(parts)]
+    for made in combined(makers):
+        yield whole_text("".join(reversed(made)))
 
 
 def jq_if(dot, names, test, then, otherwise):
@@ -145,13 +235,10 @@ def jq_if(dot, names, test, then, otherwise):
 
 def jq_alt(dot, names, left, right):
     found = False
-    try:
-        for value in outcomes(left, dot, names):
-            if truth(value):
-                found = True
-                yield value
-    except ExpressionError:  # an error on the left counts as nothing
-        pass
+    for value in outcomes(left, dot, names):
+        if truth(value):
+            found = True
+            yield value
     if not found:
         yield from outcomes(right, dot, names)
 
@@ -178,17 +265,12 @@ def jq_bind(dot, names, source, body, name):
 
 
 def jq_reduce(dot, names, source, start, update, name):
+    """An update that yields nothing leaves the result as it is; of several values the last counts."""
     for result in outcomes(start, dot, names):
         for value in outcomes(source, dot, names):
-            result = last_of(outcomes(update, result, dict(names, **{name: value})))
+            for result in outcomes(update, result, dict(names, **{name: value})):
+                pass
         yield result
-
-
-def last_of(values):
-    last = None
-    for last in values:
-        pass
-    return last
 
 
 def jq_first(dot, names, body):
@@ -197,43 +279,47 @@ def jq_first(dot, names, body):
         return
 
 
+def jq_last(dot, names, body):
+    found = []
+    for value in outcomes(body, dot, names):
+        found = [value]
+    yield from found
+
+
 def jq_limit(dot, names, count, body):
-    for most in outcomes(count, dot, names):
-        if most > 0:
-            for position, value in enumerate(outcomes(body, dot, names), 1):
-                yield value
-                if position >= most:
-                    break
+    for left in outcomes(count, dot, names):
+        sign = compare(left, ZERO)
+        if sign < 0:
+            raise ExpressionError("limit doesn't support negative count")
+        if sign == 0:
+            continue
+        for value in outcomes(body, dot, names):
+            left = subtracted(left, ONE)
+            yield value
+            if compare(left, ZERO) <= 0:
+                break
 
 
 def jq_values(dot, names, body):
     """map_values: of each item the first value; an item without one goes."""
     nothing = object()
-    if isinstance(dot, dict):
-        found = [(key, next(outcomes(body, value, names), nothing)) for key, value in dot.items()]
-        yield {key: value for key, value in found if value is not nothing}
-    else:
-        found = [next(outcomes(body, value, names), nothing) for value in items_of(dot)]
-        yield [value for value in found if value is not nothing]
+    keys = sorted_keys(dot) if isinstance(dot, dict) else range(len(items_of(dot)))
+    found = [(key, next(outcomes(body, dot[key], names), nothing)) for key in keys]
+    kept = [(key, value) for key, value in found if value is not nothing]
+    yield dict(kept) if isinstance(dot, dict) else [value for _, value in kept]
 
 
 def jq_call(dot, names, name, *arguments):
-    for values in combined(dot, names, arguments):
-        result = CALLS[name](dot, *values)
-        if name == "range/2":
-            yield from result
-        else:
-            yield result
-
-
-def combined(dot, names, arguments):
-    """Every combination of the arguments' values; the last one goes round first."""
+    """A function of values; the first argument's go round first."""
+    call = CALLS[name]
     if not arguments:
-        yield ()
+        yield call(dot)
         return
-    for more in combined(dot, names, arguments[1:]):
-        for value in outcomes(arguments[0], dot, names):
-            yield (value,) + more
+    for values in combined([lambda before, one=one: outcomes(one, dot, names) for one in reversed(arguments)]):
+        if name == "_range/3":
+            yield from ranged(*reversed(values))
+        else:
+            yield call(dot, *reversed(values))
 
 
 def operator(calculate):
@@ -253,17 +339,74 @@ def merged(below, above):
     return result
 
 
-def parse_json(text):
+def parse_json(text, **hooks):
     """The text's JSON; what JSON does not know (NaN) is an error here, since the API server would refuse it."""
     def reject(word):
         raise ValueError("%s is not JSON" % word)
-    return json.loads(text, parse_constant=reject)
+    return json.loads(text, parse_constant=reject, **hooks)
 
 
 def seconds_of(text):
     """A time of the API server in seconds."""
-    return datetime.datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=datetime.timezone.utc).timestamp()
+    seconds = seconds_at(text)
+    if seconds is None:
+        raise ValueError("%r is no time" % text)
+    return seconds
 
+
+# Errors. The wording is gojq's: an expression may look at it.
+
+def wrong(message, *values):
+    """An error that shows values with their types."""
+    return ExpressionError(lambda: message % tuple(typed(value) for value in values))
+
+
+def cannot(name, value):
+    """The error of a function that does not take a value."""
+    return wrong(name + " cannot be applied to: %s", value)
+
+
+def cannot_with(name, value, *arguments):
+    return ExpressionError(lambda: "%s(%s) cannot be applied to: %s" % (name, "; ".join(map(preview, arguments)), typed(value)))
+
+
+def unreadable(name, value, why):
+    return ExpressionError(lambda: "%s cannot be applied to %s: %s" % (name, preview(value), why))
+
+
+def typed(value):
+    return "null" if value is None else "%s (%s)" % (type_of(value), preview(value))
+
+
+class Enough(Exception):
+    """There is more JSON than preview shows."""
+
+
+def preview(value):
+    """The first 30 bytes of the JSON of a value."""
+    pieces, size = [], 0
+
+    def write(piece):
+        nonlocal size
+        pieces.append(piece)
+        size += len(piece)
+        if size >= 32:
+            raise Enough
+    try:
+        encode(value, write)
+    except Enough:
+        pass
+    data = "".join(pieces).encode()[:32]
+    if len(data) <= 30:
+        return data.decode()
+    end = {str: ' ..."', list: " ...]", dict: " ...}"}.get(type(value), " ...")
+    text = data.decode(errors="ignore")
+    while len(text.encode()) > 30 - len(end):
+        text = text[:-1]
+    return text + end
+
+
+# Values.
 
 def truth(value):
     return value is not None and value is not False
@@ -283,10 +426,77 @@ def type_of(value):
     return "number" if is_number(value) else "array" if isinstance(value, list) else "object"
 
 
-def shown(value):
-    """How messages show a value."""
-    text = json_of(value)
-    return "%s (%s)" % (type_of(value), text if len(text) < 60 else text[:60] + " ...")
+def is_exact(number):
+    return isinstance(number, Whole) or (type(number) is int and not -EXACT < number < EXACT)
+
+
+def parsed(value):
+    """A number of fromjson as the number that it is."""
+    if isinstance(value, WrittenWhole):
+        return Whole(value)
+    return float(value) if isinstance(value, WrittenFloat) else value
+
+
+def as_float(number):
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
+def float_of(value):
+    """The value as a floating point number, None if it is no number or one of fromjson that is too large."""
+    if not is_number(value):
+        return None
+    number = as_float(value)
+    return None if math.isinf(number) and isinstance(value, (WrittenWhole, WrittenFloat)) else number
+
+
+def int_of(value):
+    """The value as a whole number of 64 bits, None if it is no number."""
+    if not is_number(value):
+        return None
+    if isinstance(value, float) and not math.isfinite(value):
+        return LARGEST if value > 0 else -LARGEST - 1
+    return max(-LARGEST - 1, min(LARGEST, int(value)))
+
+
+def int_above(value):
+    """int_of, rounded up; but a number of fromjson is cut off."""
+    return int_of(math.ceil(value) if type(value) is float and math.isfinite(value) else value)
+
+
+def whole(value):
+    if value.bit_length() > BITS:
+        raise Exceeded("a whole number of the expression has more than %d bits" % BITS)
+    return Whole(value)
+
+
+def number_in(text):
+    """The number that a text of digits is."""
+    if set(text) & set(".eE"):
+        return float(text)
+    if len(text) > BITS // 4:
+        raise Exceeded("a whole number of the expression has %d digits" % len(text))
+    return Whole(text)
+
+
+def number_text(number):
+    if isinstance(number, (WrittenWhole, WrittenFloat)):
+        return number.text
+    return str(int(number)) if isinstance(number, int) else float_text(number)
+
+
+def float_text(number):
+    """As gojq writes it: 1 for 1.0, digits from 1e-6 to 1e21."""
+    if math.isnan(number):
+        return "null"
+    text = repr(min(max(number, -1.7976931348623157e+308), 1.7976931348623157e+308))
+    if "e" not in text:
+        return text[:-2] if text.endswith(".0") else text
+    if 1e-6 <= abs(number) < 1e21:
+        return format(decimal.Decimal(text), "f")
+    return text.replace("e-0", "e-")
 
 
 def text_of(value):
@@ -294,220 +504,544 @@ def text_of(value):
 
 
 def json_of(value):
-    return json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    pieces = []
+    encode(value, pieces.append)
+    return "".join(pieces)
+
+
+ESCAPED = re.compile('[\x7f\ud800-\udfff]')
+
+
+def encode(value, write):
+    """The JSON of a value, as gojq writes it, in pieces."""
+    spend()
+    if isinstance(value, str):
+        spend(len(value) >> 10)
+        text = json.dumps(value, ensure_ascii=False)
+        write(text if text.isascii() and "\x7f" not in text else
+              ESCAPED.sub(lambda found: "\\u007f" if found.group() == "\x7f" else "\\ufffd", text))
+    elif value is None or isinstance(value, bool):
+        write({None: "null", True: "true", False: "false"}[value])
+    elif isinstance(value, (int, float)):
+        write(number_text(value))
+    elif isinstance(value, list):
+        for position, item in enumerate(value):
+            write("," if position else "[")
+            encode(item, write)
+        write("]" if value else "[]")
+    else:
+        for position, key in enumerate(sorted_keys(value)):
+            write("," if position else "{")
+            encode(key, write)
+            write(":")
+            encode(value[key], write)
+        write("}" if value else "{}")
 
 
 def plain(value):
-    """Numbers as jq writes them: 1.0 is 1."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e17:
+    """A value as JSON has it: 1.0 is 1, and there are no numbers but those of JSON."""
+    spend()
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ExpressionError("the result has a number that JSON does not know: %s" % float(value))
+        return int(value) if value.is_integer() and abs(value) < 1e21 else float(value)
+    if isinstance(value, Whole):
         return int(value)
+    if isinstance(value, str):
+        return valid(value)
     if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
+        return {valid(key): plain(item) for key, item in value.items()}
     return [plain(item) for item in value] if isinstance(value, list) else value
 
 
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def is_valid(text):
+    return text.isascii() or not SURROGATE.search(text)
+
+
+def valid(text):
+    """The text with the replacement character for each byte that is no UTF-8."""
+    return text if is_valid(text) else SURROGATE.sub("\ufffd", text)
+
+
+def whole_text(text):
+    """A text that was put together: bytes of several parts may be a character now."""
+    if len(text) > LETTERS:
+        raise Exceeded("a text of the expression has more than %d characters" % LETTERS)
+    spend(len(text) >> 10)
+    return text if is_valid(text) else from_raw(raw(text))
+
+
+def raw(text):
+    return text.encode("utf-8", "surrogateescape")
+
+
+def from_raw(data):
+    return data.decode("utf-8", "surrogateescape")
+
+
+def comparable(*texts):
+    """The texts, or their bytes where one is not UTF-8: gojq searches bytes."""
+    return texts if all(map(is_valid, texts)) else tuple(map(raw, texts))
+
+
+def sorted_keys(value):
+    try:
+        return sorted(value, key=raw) if not all(map(is_valid, value)) else sorted(value)
+    except UnicodeError:
+        return sorted(value)
+
+
+def items_of(value):
+    if isinstance(value, dict):
+        return [value[key] for key in sorted_keys(value)]
+    if isinstance(value, list):
+        return value
+    raise wrong("cannot iterate over: %s", value)
+
+
+def contents(value, error):
+    if isinstance(value, (list, dict)):
+        return items_of(value)
+    raise error
+
+
+def listed(value, error):
+    if isinstance(value, list):
+        return value
+    raise error
+
+
+def texts(name, value, other):
+    if not isinstance(value, str) or not isinstance(other, str):
+        raise cannot_with(name, value, other)
+    return comparable(value, other)
+
+
+def text_in(name, value):
+    if not isinstance(value, str):
+        raise cannot(name, value)
+    return value
+
+
 def looked_up(value, key):
-    if value is None and (isinstance(key, (str, dict)) or is_number(key)):
+    if isinstance(key, str):
+        if value is None or isinstance(value, dict):
+            return None if value is None else value.get(key)
+        raise wrong("expected an object but got: %s", value)
+    if value is None and (isinstance(key, (list, dict)) or is_number(key)):
         return None
-    if isinstance(value, dict) and isinstance(key, str):
-        return value.get(key)
-    if isinstance(value, (list, str)) and is_number(key):
-        position = math.floor(key)
-        return value[position] if -len(value) <= position < len(value) else None
-    raise ExpressionError("%s cannot be looked up in %s" % (shown(key), shown(value)))
+    if is_number(key):
+        if not isinstance(value, (list, str)):
+            raise wrong("expected an array but got: %s", value)
+        position = int_of(key)
+        found = value[position] if -len(value) <= position < len(value) else None
+        return valid(found) if isinstance(value, str) and found else found
+    if isinstance(key, list):
+        return positions(listed(value, wrong("expected an array but got: %s", value)), key)
+    if isinstance(key, dict):
+        if "start" not in key or "end" not in key:
+            raise wrong('expected "start" and "end" for slicing but got: %s', key)
+        return sliced(value, key["start"], key["end"])
+    kind = {"array": "a number for indexing an array", "string": "a number for indexing a string"}.get(type_of(value), "a string for object key")
+    raise wrong("expected " + kind + " but got: %s", key)
 
 
 def sliced(value, first, last):
     if value is None:
         return None
-    if not isinstance(value, (str, list)) or not all(one is None or is_number(one) for one in (first, last)):
-        raise ExpressionError("%s cannot be sliced" % shown(value))
-    return value[None if first is None else math.floor(first):None if last is None else math.ceil(last)]
+    if not isinstance(value, (str, list)):
+        raise wrong("expected an array but got: %s", value)
+    for one in (first, last):
+        if one is not None and not is_number(one):
+            raise wrong("expected a number for indexing " + ("a string" if isinstance(value, str) else "an array") + " but got: %s", one)
+    return value[int_of(first):int_above(last)]
 
 
-def items_of(value):
-    if isinstance(value, dict):
-        return [value[key] for key in sorted(value)]
-    if isinstance(value, list):
-        return value
-    raise ExpressionError("%s has no items" % shown(value))
+def compare(left, right):
+    """-1, 0 or 1: null, false, true, numbers, strings, arrays, objects. NaN comes before everything, itself too."""
+    spend()
+    if isinstance(left, str) and isinstance(right, str):
+        left, right = comparable(left, right)
+        return (left > right) - (left < right)
+    if is_number(left) and is_number(right):
+        return compare_numbers(left, right)
+    if isinstance(left, list) and isinstance(right, list):
+        for one, other in zip(left, right):
+            sign = compare(one, other)
+            if sign:
+                return sign
+        return (len(left) > len(right)) - (len(left) < len(right))
+    if isinstance(left, dict) and isinstance(right, dict):
+        keys = sorted_keys(left)
+        return compare(keys, sorted_keys(right)) or next(filter(None, (compare(left[key], right[key]) for key in keys)), 0)
+    one, other = rank(left), rank(right)
+    return (one > other) - (one < other)
 
 
-def order(value):
-    """A key that sorts and equals as jq does: null, booleans, numbers, strings, arrays, objects."""
-    if value is None:
-        return (0,)
+def compare_numbers(left, right):
+    if not (is_exact(left) and is_exact(right)):
+        left, right = as_float(left), as_float(right)
+        if math.isnan(left):
+            return -1
+        return -1 if left < right else 0 if left == right else 1
+    return (left > right) - (left < right)
+
+
+def rank(value):
     if isinstance(value, bool):
-        return (1, value)
-    if is_number(value):
-        return (2, value)
-    if isinstance(value, str):
-        return (3, value)
-    if isinstance(value, list):
-        return (4, [order(item) for item in value])
-    return (5, sorted(value), [order(value[key]) for key in sorted(value)])
+        return 2 if value else 1
+    return {"null": 0, "number": 3, "string": 4, "array": 5, "object": 6}[type_of(value)]
 
 
-def refuse(word, left, right):
-    raise ExpressionError("cannot %s %s and %s" % (word, shown(left), shown(right)))
+def calculated(left, right, exactly, roughly):
+    if is_exact(left) and is_exact(right):
+        return whole(exactly(int(left), int(right)))
+    return roughly(as_float(left), as_float(right))
 
 
 def added(left, right):
-    if left is None or right is None:
-        return left if right is None else right
+    left, right = parsed(left), parsed(right)
     if is_number(left) and is_number(right):
-        return left + right
-    if isinstance(left, (str, list)) and type(left) is type(right):
+        return calculated(left, right, int.__add__, float.__add__)
+    if isinstance(left, str) and isinstance(right, str):
+        return whole_text(left + right)
+    if isinstance(left, list) and isinstance(right, list):
+        spend(len(left) + len(right))
         return left + right
     if isinstance(left, dict) and isinstance(right, dict):
-        return dict(left, **right)
-    return refuse("add", left, right)
+        spend(len(left) + len(right))
+        return {**left, **right}
+    if left is None or right is None:
+        return left if right is None else right
+    raise wrong("cannot add: %s and %s", left, right)
+
+
+def sum_of(items):
+    """The items added up; null adds nothing."""
+    total, owned = None, False
+    for item in items:
+        if item is None:
+            continue
+        if owned and isinstance(item, list):
+            spend(len(item))
+            total.extend(item)
+            continue
+        total, owned = added(total, item), isinstance(total, list)
+    return total
 
 
 def subtracted(left, right):
+    left, right = parsed(left), parsed(right)
     if is_number(left) and is_number(right):
-        return left - right
+        return calculated(left, right, int.__sub__, float.__sub__)
     if isinstance(left, list) and isinstance(right, list):
-        gone = [order(item) for item in right]
-        return [item for item in left if order(item) not in gone]
-    return refuse("subtract", left, right)
+        return [item for item in left if not any(compare(item, gone) == 0 for gone in right)]
+    raise wrong("cannot subtract: %s and %s", left, right)
 
 
 def multiplied(left, right):
+    left, right = parsed(left), parsed(right)
     if is_number(left) and is_number(right):
-        return left * right
+        return calculated(left, right, int.__mul__, float.__mul__)
     if isinstance(left, dict) and isinstance(right, dict):
         return merged(left, right)
     for text, times in ((left, right), (right, left)):
         if isinstance(text, str) and is_number(times):
-            return text * int(times) if times >= 0 else None
-    return refuse("multiply", left, right)
+            return repeated(text, as_float(times))
+    raise wrong("cannot multiply: %s and %s", left, right)
+
+
+def repeated(text, times):
+    if times < 0 or math.isnan(times):
+        return None
+    count = int(min(times, 2 ** 31 - 1))
+    if len(raw(text)) * count >= 2 ** 31 - 1:
+        raise ExpressionError(lambda: "repeat string result too large: %s * %s" % (preview(text), preview(times)))
+    if len(text) * count > LETTERS:
+        raise Exceeded("a text of the expression has more than %d characters" % LETTERS)
+    return whole_text(text * count)
 
 
 def divided(left, right):
+    left, right = parsed(left), parsed(right)
     if is_number(left) and is_number(right):
         if right == 0:
-            raise ExpressionError("cannot divide %s by zero" % shown(left))
-        return left // right if isinstance(left, int) and isinstance(right, int) and left % right == 0 else left / right
+            raise wrong("cannot divide %s by: %s", *as_calculated(left, right))
+        if is_exact(left) and is_exact(right) and left % right == 0:
+            return Whole(int(left) // int(right))
+        return quotient(as_float(left), as_float(right))
     if isinstance(left, str) and isinstance(right, str):
-        return split_text(left, right)
-    return refuse("divide", left, right)
+        return split_text(left, right) if left else []
+    raise wrong("cannot divide: %s and %s", left, right)
+
+
+def as_calculated(left, right):
+    """Both numbers as messages show them: as floats where one is one."""
+    return (left, right) if is_exact(left) and is_exact(right) else (as_float(left), as_float(right))
+
+
+def quotient(left, right):
+    try:
+        return left / right
+    except OverflowError:
+        return math.copysign(math.inf, left) * math.copysign(1, right)
 
 
 def remainder(left, right):
+    left, right = parsed(left), parsed(right)
     if not is_number(left) or not is_number(right):
-        return refuse("divide", left, right)
-    if int(right) == 0:
-        raise ExpressionError("cannot divide %s by zero" % shown(left))
-    return int(math.fmod(int(left), abs(int(right))))
+        raise wrong("cannot modulo: %s and %s", left, right)
+    if is_exact(left) and is_exact(right):
+        one, other = int(left), int(right)
+    elif math.isnan(left) or math.isnan(right):
+        return math.nan
+    else:
+        one, other = int_of(as_float(left)), int_of(as_float(right))
+    if other == 0:
+        raise wrong("cannot modulo %s by: %s", *as_calculated(left, right))
+    rest = abs(one) % abs(other)
+    return Whole(-rest if one < 0 else rest)
+
+
+def negated(value):
+    if isinstance(value, (WrittenWhole, WrittenFloat)):
+        text = value.text[1:] if value.text.startswith("-") else "-" + value.text
+        return written(text)
+    if not is_number(value):
+        raise wrong("cannot negate: %s", value)
+    return whole(-value) if is_exact(value) else -as_float(value)
+
+
+def asserted(value):
+    if not is_number(value):
+        raise wrong("cannot plus: %s", value)
+    return value
 
 
 def split_text(text, separator):
-    if not isinstance(text, str) or not isinstance(separator, str):
-        return refuse("split", text, separator)
-    return text.split(separator) if separator else list(text)
+    one, other = comparable(text_in("split", text), text_in("split", separator))
+    if not other:
+        return list(text)
+    found = one.split(other)
+    spend(len(found))
+    return found if isinstance(one, str) else list(map(from_raw, found))
 
 
-def joined(items, separator):
+def joined(value, separator):
+    items = contents(value, cannot_with("join", value, separator))
     if not items:
         return ""
+    if isinstance(separator, str) and all(item is None or isinstance(item, (str, int, float)) for item in items):
+        return whole_text(separator.join("" if item is None else text_of(item) for item in items))
     parts = []
     for item in items:
-        if isinstance(item, (list, dict)):
-            return refuse("join", items, separator)
-        parts.append("" if item is None else text_of(item))
-    return need(separator, str, "separate by").join(parts) if len(parts) > 1 else parts[0]
+        parts += [separator if parts else "", item if isinstance(item, (str, list, dict)) or item is None else text_of(item)]
+    return sum_of(parts)
 
 
-def need(value, kinds, word):
-    """The value, which has to be of a kind."""
-    if not isinstance(value, kinds) or isinstance(value, bool):
-        raise ExpressionError("cannot %s %s" % (word, shown(value)))
-    return value
+def magnitude(value):
+    if isinstance(value, (WrittenWhole, WrittenFloat)):
+        return written(value.text[1:]) if value.text.startswith("-") else value
+    return Whole(abs(value)) if is_exact(value) else abs(as_float(value))
 
 
 def length(value):
     if isinstance(value, bool):
-        raise ExpressionError("a boolean has no length")
-    return 0 if value is None else abs(value) if is_number(value) else len(value)
+        raise cannot("length", value)
+    if value is None:
+        return ZERO
+    return magnitude(value) if is_number(value) else Whole(len(value))
+
+
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def number_of(value):
     if is_number(value):
         return value
+    if not NUMBER.fullmatch(text_in("tonumber", value)):
+        raise unreadable("tonumber", value, "invalid number")
+    return number_in(value)
+
+
+def written(text):
+    """A number of JSON that remembers how it was written."""
+    value = number_in(text)
+    number = WrittenFloat(value) if isinstance(value, float) else WrittenWhole(value)
+    number.text = text
+    return number
+
+
+def from_json(value):
     try:
-        number = parse_json(need(value, str, "read a number of"))
-    except ValueError:
-        number = None
-    return number if is_number(number) else need(None, int, "read a number of %s, not" % shown(value))
+        found = parse_json(text_in("fromjson", value), parse_int=written, parse_float=written)
+    except ValueError as error:
+        raise unreadable("fromjson", value, str(error)) from None
+    return found if is_valid(value) and "\\u" not in value else without_surrogates(found)
+
+
+def without_surrogates(value):
+    if isinstance(value, str):
+        return valid(value)
+    if isinstance(value, dict):
+        return {valid(key): without_surrogates(item) for key, item in value.items()}
+    return [without_surrogates(item) for item in value] if isinstance(value, list) else value
 
 
 def keys_of(value):
-    return sorted(value) if isinstance(value, dict) else list(range(len(need(value, list, "list the keys of"))))
+    if isinstance(value, dict):
+        return sorted_keys(value)
+    return list(map(Whole, range(len(listed(value, cannot("keys", value))))))
 
 
 def has_key(value, key):
+    if value is None:
+        return False
     if isinstance(value, dict) and isinstance(key, str):
         return key in value
     if isinstance(value, list) and is_number(key):
-        return 0 <= key < len(value)
-    return refuse("look for", value, key)
+        return 0 <= int_of(key) < len(value)
+    raise cannot_with("has", value, key)
 
 
 def contains(value, other):
-    if isinstance(value, dict) and isinstance(other, dict):
-        return all(key in value and contains(value[key], item) for key, item in other.items())
-    if isinstance(value, list) and isinstance(other, list):
-        return all(any(type_of(one) == type_of(item) and contains(one, item) for one in value) for item in other)
+    found = holds(value, other)
+    if found is None:
+        raise cannot_with("contains", parsed(value), parsed(other))
+    return found
+
+
+def holds(value, other):
+    """contains; None where the two cannot be compared, which inside of lists and objects is a no."""
+    spend()
+    if is_number(value) and is_number(other):
+        return value == other if is_exact(value) and is_exact(other) else as_float(value) == as_float(other)
     if isinstance(value, str) and isinstance(other, str):
-        return other in value
-    if type_of(value) == type_of(other):
-        return order(value) == order(other)
-    return refuse("look for", value, other)
+        one, part = comparable(value, other)
+        return part in one
+    if isinstance(value, list) and isinstance(other, list):
+        return all(any(holds(one, item) for one in value) for item in other)
+    if isinstance(value, dict) and isinstance(other, dict):
+        return all(key in value and bool(holds(value[key], item)) for key, item in other.items())
+    return True if type(value) is type(other) and value == other else None
 
 
-def flattened(items, depth=None):
-    result = []
-    for item in need(items, list, "flatten"):
-        deeper = isinstance(item, list) and depth != 0
-        result += flattened(item, None if depth is None else depth - 1) if deeper else [item]
-    return result
+def flattened(value, *depth):
+    items = contents(value, cannot("flatten", value))
+    levels = -1.0
+    if depth:
+        levels = float_of(depth[0])
+        if levels is None:
+            raise cannot("flatten", depth[0])
+        if levels < 0 or math.isnan(levels):
+            raise ExpressionError(lambda: "flatten depth should not be negative: %s" % preview(levels))
+    return flat(items, levels, [])
 
 
-def unique(items):
-    result = []
-    for item in sorted(need(items, list, "sort"), key=order):
-        if not result or order(result[-1]) != order(item):
+def flat(items, levels, result):
+    for item in items:
+        spend()
+        if isinstance(item, list) and levels != 0:
+            flat(item, levels - 1, result)
+        else:
             result.append(item)
     return result
 
 
+def sorted_pairs(name, value, *by):
+    """Pairs of a key and an item, in the order of the keys. `by` are the keys, or the items are their own."""
+    if by:
+        keys, items = listed(by[0], cannot_with(name, value, *by)), listed(value, cannot_with(name, value, *by))
+    else:
+        keys = items = listed(value, cannot(name, value))
+    if len(keys) != len(items):
+        raise unreadable("%s(%s)" % (name, preview(keys)), value, "length mismatch")
+    pairs = list(zip(keys, items))
+    if not any(map(is_odd, keys)):
+        return sorted(pairs, key=functools.cmp_to_key(lambda one, other: compare(one[0], other[0])))
+    if len(pairs) > 20:
+        raise Exceeded("a pod does not sort so many numbers that are NaN or beyond 2^53")
+    for end in range(1, len(pairs)):
+        at = end
+        while at > 0 and compare(pairs[at][0], pairs[at - 1][0]) < 0:
+            pairs[at - 1], pairs[at] = pairs[at], pairs[at - 1]
+            at -= 1
+    return pairs
+
+
+def is_odd(key):
+    """Numbers that have no order: NaN, and whole numbers that are equal to the same float."""
+    if isinstance(key, list):
+        return any(map(is_odd, key))
+    if isinstance(key, dict):
+        return any(map(is_odd, key.values()))
+    return is_number(key) and (key != key or is_exact(key) and not -EXACT < key < EXACT)
+
+
 def grouped(pairs):
-    groups = []
-    for pair in sorted(pairs, key=lambda pair: order(pair[0])):
-        if not groups or order(groups[-1][0][0]) != order(pair[0]):
+    groups, last = [], None
+    for key, item in pairs:
+        if not groups or compare(last, key) != 0:
             groups.append([])
-        groups[-1].append(pair)
+            last = key
+        groups[-1].append(item)
     return groups
+
+
+def unique(pairs):
+    return [group[0] for group in grouped(pairs)]
+
+
+def chosen(name, keeps):
+    """min and max: the later item is taken if the order of the earlier and the later one is among these."""
+    def choose(value, *by):
+        error = cannot_with(name, value, *by) if by else cannot(name, value)
+        items, keys = listed(value, error), listed(by[0] if by else value, error)
+        if len(keys) != len(items):
+            raise unreadable("%s(%s)" % (name, preview(keys)), value, "length mismatch")
+        best = 0
+        for at in range(1, len(keys)):
+            if compare(keys[best], keys[at]) in keeps:
+                best = at
+        return items[best] if items else None
+    return choose
+
+
+def positions(items, wanted):
+    """Where the list has the other as a part."""
+    places = range(len(items) - len(wanted) + 1) if wanted else ()
+    return [Whole(at) for at in places if compare(items[at:at + len(wanted)], wanted) == 0]
 
 
 def position_of(value, other):
     if value is None:
         return None
     if isinstance(value, str) and isinstance(other, str):
-        return value.find(other) if other and other in value else None
+        at = valid(value).find(valid(other)) if other else -1
+        return Whole(at) if at >= 0 else None
     if not isinstance(value, list):
-        return refuse("look for", value, other)
-    wanted = [order(item) for item in other] if isinstance(other, list) else [order(other)]
-    have = [order(item) for item in value]
-    at = [i for i in range(len(have) - len(wanted) + 1) if wanted and have[i:i + len(wanted)] == wanted]
-    return at[0] if at else None
+        raise cannot_with("index", value, other)
+    found = positions(value, other if isinstance(other, list) else [other])
+    return found[0] if found else None
+
+
+def ranged(start, end, step):
+    for one in (start, end, step):
+        if not is_number(one):
+            raise cannot("range", one)
+    while compare(step, ZERO) * compare(start, end) < 0:
+        yield start
+        start = added(start, step)
 
 
 def fingerprint(value):
     """16 digits that differ where a value does: the same as the Sensor's."""
-    first, second = 5381, 52711
-    for letter in json_of(value):
+    first, second, text = 5381, 52711, json_of(value)
+    spend(len(text))
+    for letter in text:
         first, second = (first * 33 + ord(letter)) % 2 ** 32, (second * 65599 + ord(letter)) % 2 ** 32
     return "%08x%08x" % (first, second)
 
@@ -516,81 +1050,223 @@ def fail_with(value):
     raise ExpressionError(value)
 
 
-def decoded(text):
-    try:
-        return base64.b64decode(need(text_of(text), str, "decode") + "==", validate=False).decode("utf-8", "replace")
-    except ValueError:
-        raise ExpressionError("%s is not base64" % shown(text)) from None
+LETTERS_OF_BASE64 = {letter: place for place, letter in
+                     enumerate(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")}
 
 
-def from_json(text):
-    try:
-        return parse_json(need(text, str, "read JSON of"))
-    except ValueError as error:
-        raise ExpressionError("%s is not JSON: %s" % (shown(text), error)) from None
+def decoded(value):
+    """The text before the first "=", decoded; a last character that is not whole is an error."""
+    data, bits, count, result = raw(text_of(value)).partition(b"=")[0], 0, 0, bytearray()
+
+    def corrupt(at):
+        return unreadable("@base64d", value, "illegal base64 data at input byte %d" % at)
+    for at, letter in enumerate(data):
+        if letter in b"\r\n":
+            continue
+        if letter not in LETTERS_OF_BASE64:
+            raise corrupt(at)
+        bits, count = (bits << 6 | LETTERS_OF_BASE64[letter]) & 0xffffff, count + 1
+        if count % 4 == 0:
+            result += bits.to_bytes(3, "big")
+    rest = count % 4
+    if rest == 1:
+        raise corrupt(len(data) - 1)
+    if rest:
+        result += (bits << 6 * (4 - rest) & 0xffffff).to_bytes(3, "big")[:rest - 1]
+    return from_raw(bytes(result))
 
 
-def date_of(seconds):
-    moment = datetime.datetime.fromtimestamp(need(seconds, (int, float), "make a date of"), datetime.timezone.utc)
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+# Times, with the arithmetic of 64 bits that Go's have.
+
+EPOCH_YEAR = 292277022400  # before year 0: where Go counts days from, on March 1
+EPOCH_DAYS = EPOCH_YEAR // 400 * 146097 + 719468  # from there to 1970
+
+
+def wrapped(number):
+    return (number + 2 ** 63) % 2 ** 64 - 2 ** 63
+
+
+def int64(number):
+    """What Go makes of a float64."""
+    return int(number) if -2.0 ** 63 <= number < 2.0 ** 63 else -2 ** 63
+
+
+def days_until(year, month, day):
+    """The days from 1970 until a date, whose day may be any number."""
+    early = month < 3
+    count = (year - early + EPOCH_YEAR) % 2 ** 64
+    within = 1461 * (count % 100) // 4 + (979 * (month + 12 * early) - 2919 >> 5)
+    return wrapped(146097 * (count // 100) % 2 ** 64 // 4 + within + day - 1 - EPOCH_DAYS)
+
+
+def date_in(days):
+    """Year, month and day of a number of days."""
+    era, day = divmod(days, 146097)
+    year = (day - day // 1460 + day // 36524 - day // 146096) // 365
+    day -= 365 * year + year // 4 - year // 100
+    month = (5 * day + 2) // 153
+    return year + era * 400 - EPOCH_YEAR + (month >= 10), month + (3 if month < 10 else -9), day - (153 * month + 2) // 5 + 1
+
+
+def moment_of(year, month, day, hour, minute, second, part=0):
+    """Seconds since 1970; each number may be too large for its place."""
+    carry, month = divmod(wrapped(month) - 1, 12)
+    year = wrapped(year + carry)
+    carry, _ = divmod(part, 10 ** 9)
+    carry, second = divmod(wrapped(second + carry), 60)
+    carry, minute = divmod(wrapped(minute + carry), 60)
+    carry, hour = divmod(wrapped(hour + carry), 24)
+    return wrapped(days_until(year, month + 1, wrapped(day + carry)) * 86400 + hour * 3600 + minute * 60 + second)
+
+
+def moment_in(value, fail):
+    """The seconds that a number, or the array of jq's broken down time, means."""
+    number = float_of(value)
+    if number is not None:
+        part = int64((number - (math.floor(number) if math.isfinite(number) else number)) * 1e9)
+        return wrapped(int64(number) + part // 10 ** 9)
+    places = [0] * 8
+    for at, item in enumerate(listed(value, fail)[:8]):
+        if not is_number(item) or at == 5 and float_of(item) is None:
+            raise unreadable('strftime("%Y-%m-%dT%H:%M:%SZ")', value, "expected an array of 8 numbers")
+        places[at] = int64(as_float(item)) if at == 5 else int_of(item)
+    second = float_of(value[5]) if len(value) > 5 else 0.0
+    part = int64((second - (math.floor(second) if math.isfinite(second) else second)) * 1e9)
+    year, month, day, hour, minute = places[:5]
+    return moment_of(year, month + 1, day, hour, minute, places[5], part)
+
+
+def date_of(value):
+    moment = moment_in(value, cannot_with("strftime", value, "%Y-%m-%dT%H:%M:%SZ"))
+    days, second = divmod((moment + EPOCH_DAYS * 86400) % 2 ** 64, 86400)
+    year, month, day = date_in(days)
+    return "%04d-%02d-%02dT%02d:%02d:%02dZ" % (year, month, day, second // 3600, second // 60 % 60, second % 60)
+
+
+TIME = re.compile(r"(-?[0-9]{1,4})-([0-9]{1,2})-([0-9]{1,2})T([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})"
+                  r"(?:Z|([+-])([0-9]{2})(?:([0-9]{2})|:([0-9]{2})(?::([0-9]{2}))?)?)")
 
 
 def seconds_at(text):
-    try:
-        return int(seconds_of(need(text, str, "read a date of")))
-    except ValueError:
-        raise ExpressionError("%s is not a date" % shown(text)) from None
+    """The seconds since 1970 of a time with its zone, None if the text is none. February 30 is March 1 or 2."""
+    found = TIME.fullmatch(text)
+    if not found:
+        return None
+    year, month, day, hour, minute, second = map(int, found.groups()[:6])
+    sign, ahead, short, long, rest = found.groups()[6:]
+    zone = [int(part or 0) for part in (ahead, short or long, rest)]
+    if not (1 <= month <= 12 and 1 <= day <= 31 and hour < 24 and minute < 60 and second <= 60 and zone[0] < 24 and zone[1] < 60 and zone[2] < 60):
+        return None
+    offset = (zone[0] * 60 + zone[1]) * 60 + zone[2]
+    return moment_of(year, month, day, hour, minute, second) - (-offset if sign == "-" else offset)
 
 
-def in_case(change):
-    def call(text):
-        return "".join(change(letter) if letter < "\x80" else letter for letter in need(text, str, "change the case of"))
+def from_date(value):
+    if not isinstance(value, str):
+        raise cannot_with("strptime", value, "%Y-%m-%dT%H:%M:%S%z")
+    seconds = seconds_at(value)
+    if seconds is None or seconds == moment_of(1, 1, 1, 0, 0, 0):
+        raise cannot_with("strptime", value, "%Y-%m-%dT%H:%M:%S%z")
+    return float(seconds)
+
+
+def in_case(name, first, last, by):
+    table = {code: code + by for code in range(ord(first), ord(last) + 1)}
+    return lambda value: valid(text_in(name, value)).translate(table)
+
+
+def rounded(name, change):
+    """floor, ceil and round keep the sign, of zero too, and what has no fraction."""
+    def call(value):
+        number = float_of(value)
+        if number is None:
+            raise cannot(name, value)
+        return math.copysign(change(number), number) if math.isfinite(number) else number
     return call
 
 
-def rounded(change):
-    return lambda value: change(need(value, (int, float), "round"))
+def nearest(number):
+    below = math.floor(abs(number))
+    return below + (abs(number) - below >= 0.5)
 
+
+def exploded(value):
+    spend(len(text_in("explode", value)))
+    return [Whole(ord(letter)) for letter in valid(value)]
+
+
+def imploded(value):
+    letters = []
+    spend(len(listed(value, cannot("implode", value))))
+    for item in value:
+        code = int_of(item)
+        if code is None:
+            raise cannot("implode", value)
+        letters.append(chr(code) if 0 <= code < 0xd800 or 0xdfff < code <= 0x10ffff else "\ufffd")
+    return "".join(letters)
+
+
+def trimmed(name, ends):
+    def call(value, other):
+        text, part = texts(name, value, other)
+        if ends:
+            kept = text[:len(text) - len(part)] if text.endswith(part) else text
+        else:
+            kept = text[len(part):] if text.startswith(part) else text
+        return kept if isinstance(kept, str) else from_raw(kept)
+    return call
+
+
+def at_edge(name, method):
+    def call(value, other):
+        text, part = texts(name, value, other)
+        return getattr(text, method)(part)
+    return call
+
+
+def absolute(value):
+    if not is_number(value):
+        raise cannot("abs", value)
+    return magnitude(value)
+
+
+SPACES = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 
 CALLS = {
-    "abs/0": lambda v: abs(need(v, (int, float), "take the absolute value of")),
-    "add/0": lambda v: functools.reduce(added, items_of(v), None),
-    "ascii_downcase/0": in_case(str.lower), "ascii_upcase/0": in_case(str.upper),
-    "ceil/0": rounded(math.ceil), "floor/0": rounded(math.floor), "round/0": rounded(
-        lambda v: int(math.copysign(math.floor(abs(v) + 0.5), v))),
-    "contains/1": contains, "endswith/1": lambda v, end: need(v, str, "look at the end of").endswith(need(end, str, "look for")),
-    "startswith/1": lambda v, start: need(v, str, "look at the start of").startswith(need(start, str, "look for")),
+    "abs/0": absolute, "add/0": lambda v: sum_of(contents(v, cannot("add", v))),
+    "ascii_downcase/0": in_case("ascii_downcase", "A", "Z", 32), "ascii_upcase/0": in_case("ascii_upcase", "a", "z", -32),
+    "ceil/0": rounded("ceil", math.ceil), "floor/0": rounded("floor", math.floor), "round/0": rounded("round", nearest),
+    "contains/1": contains, "inside/1": lambda v, other: contains(other, v),
+    "endswith/1": at_edge("endswith", "endswith"), "startswith/1": at_edge("startswith", "startswith"),
+    "ltrimstr/1": trimmed("ltrimstr", False), "rtrimstr/1": trimmed("rtrimstr", True),
     "error/0": fail_with, "error/1": lambda v, message: fail_with(message),
-    "explode/0": lambda v: [ord(letter) for letter in need(v, str, "take apart")],
-    "implode/0": lambda v: "".join(map(chr, need(v, list, "put together"))),
+    "explode/0": exploded, "implode/0": imploded,
     "fingerprint/0": fingerprint, "flatten/0": flattened, "flatten/1": flattened,
-    "fromdateiso8601/0": seconds_at, "todateiso8601/0": date_of, "fromjson/0": from_json,
+    "fromdateiso8601/0": from_date, "todateiso8601/0": date_of, "fromjson/0": from_json,
     "has/1": has_key, "index/1": position_of, "join/1": joined, "keys/0": keys_of, "length/0": length,
-    "ltrimstr/1": lambda v, s: v[len(s):] if need(v, str, "trim").startswith(need(s, str, "trim off")) else v,
-    "rtrimstr/1": lambda v, s: v[:len(v) - len(s)] if need(v, str, "trim").endswith(need(s, str, "trim off")) else v,
-    "max/0": lambda v: max(reversed(need(v, list, "compare")), key=order, default=None),
-    "min/0": lambda v: min(need(v, list, "compare"), key=order, default=None),
-    "range/2": lambda v, a, b: [a + i for i in range(max(0, math.ceil(b - a)))],
-    "reverse/0": lambda v: need(v, list, "reverse")[::-1],
-    "sort/0": lambda v: sorted(need(v, list, "sort"), key=order), "unique/0": unique,
+    "max/0": chosen("max", (-1, 0)), "_max_by/1": chosen("max_by", (-1, 0)), "min/0": chosen("min", (1,)), "_min_by/1": chosen("min_by", (1,)),
+    "_range/3": ranged, "reverse/0": lambda v: listed(v, cannot("reverse", v))[::-1],
+    "sort/0": lambda v: [item for _, item in sorted_pairs("sort", v)],
+    "_sort_by/1": lambda v, by: [item for _, item in sorted_pairs("sort_by", v, by)],
+    "_group_by/1": lambda v, by: grouped(sorted_pairs("group_by", v, by)),
+    "unique/0": lambda v: unique(sorted_pairs("unique", v)), "_unique_by/1": lambda v, by: unique(sorted_pairs("unique_by", v, by)),
     "split/1": split_text, "tonumber/0": number_of, "tostring/0": text_of,
-    "trim/0": lambda v: need(v, str, "trim").strip(), "type/0": type_of,
-    "_any/0": lambda v: any(map(truth, v)), "_all/0": lambda v: all(map(truth, v)),
-    "_sort/0": lambda v: sorted(v, key=lambda pair: order(pair[0])), "_group/0": grouped,
+    "trim/0": lambda v: text_in("trim", v).strip(SPACES), "type/0": type_of, "_negate/0": negated, "_plus/0": asserted,
     "@text": text_of, "@json": json_of,
-    "@base64": lambda v: base64.b64encode(text_of(v).encode("utf-8", "replace")).decode(), "@base64d": decoded,
-    "@uri": lambda v: urllib.parse.quote(text_of(v).encode("utf-8", "replace"), safe="-_.~"),
+    "@base64": lambda v: base64.b64encode(raw(text_of(v))).decode(), "@base64d": decoded,
+    "@uri": lambda v: urllib.parse.quote(raw(text_of(v)), safe="-_.~"),
 }
 
+ZERO, ONE = Whole(0), Whole(1)
 NULL = ["lit", None]
 FORMS = {
     "in": jq_in, "lit": jq_lit, "var": jq_var, "empty": jq_empty, "get": jq_get, "at": jq_at, "slice": jq_slice,
     "each": jq_each, "try": jq_try, "pipe": jq_pipe, "comma": jq_comma, "collect": jq_collect, "make": jq_make,
     "text": jq_text, "if": jq_if, "alt": jq_alt, "and": jq_and, "or": jq_or, "bind": jq_bind, "reduce": jq_reduce,
-    "first": jq_first, "limit": jq_limit, "values": jq_values, "call": jq_call,
+    "first": jq_first, "last": jq_last, "limit": jq_limit, "values": jq_values, "call": jq_call,
     "add": operator(added), "sub": operator(subtracted), "mul": operator(multiplied), "div": operator(divided),
     "mod": operator(remainder),
-    "eq": operator(lambda a, b: order(a) == order(b)), "ne": operator(lambda a, b: order(a) != order(b)),
-    "lt": operator(lambda a, b: order(a) < order(b)), "le": operator(lambda a, b: order(a) <= order(b)),
-    "gt": operator(lambda a, b: order(a) > order(b)), "ge": operator(lambda a, b: order(a) >= order(b)),
+    "eq": operator(lambda a, b: compare(a, b) == 0), "ne": operator(lambda a, b: compare(a, b) != 0),
+    "lt": operator(lambda a, b: compare(a, b) < 0), "le": operator(lambda a, b: compare(a, b) <= 0),
+    "gt": operator(lambda a, b: compare(a, b) > 0), "ge": operator(lambda a, b: compare(a, b) >= 0),
 }

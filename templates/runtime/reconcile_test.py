@@ -407,7 +407,7 @@ class RelatedTest(Case):
     def test_wrong_rules(self):
         for rule, message in (({"names": {"array": [field_of("spec", "size")]}}, "names is not a list of strings"),
                               ({"labelSelector": {"object": {"matchLabels": field_of("spec")}}}, "labelSelector is not one"),
-                              ({"names": {"array": [field_of("spec", "size", "x")]}}, "cannot be looked up")):
+                              ({"names": {"array": [field_of("spec", "size", "x")]}}, "expected an object but got: number (2)")):
             with self.subTest(message):
                 self.config["related"] = [entry_of("config", "ConfigMap", "configmaps", rule)]
                 self.assertEqual(self.run_command("read"), 2)

@@ -1,0 +1,104 @@
+package expression
+
+import "slices"
+
+// parts are the expressions of which an operation of the pod is made.
+func parts(e []any) []any {
+	switch e[0] {
+	case "lit", "var":
+		return nil
+	case "text":
+		return values(e[2:])
+	case "make":
+		return slices.Concat(values(e[1].([]any)), keys(e[1].([]any)))
+	}
+	var found []any
+	for _, part := range e[1:] {
+		if inner, ok := part.([]any); ok {
+			found = append(found, inner)
+		}
+	}
+	return found
+}
+
+// values are the second of each pair, where that is an expression.
+func values(pairs []any) []any { return ofPairs(pairs, 1) }
+
+func keys(pairs []any) []any { return ofPairs(pairs, 0) }
+
+func ofPairs(pairs []any, at int) []any {
+	var found []any
+	for _, pair := range pairs {
+		if e, ok := pair.([]any)[at].([]any); ok {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+// depth is how deep operations are nested.
+func depth(e any) int {
+	deepest := 0
+	for _, part := range parts(e.([]any)) {
+		deepest = max(deepest, depth(part))
+	}
+	return deepest + 1
+}
+
+// unspeakable is a function whose errors have texts that come from libraries of
+// Go: the pod fails where the Sensor does, in other words.
+type unspeakable struct{ function string }
+
+func (u *unspeakable) Error() string {
+	return "catch reads the text of an error of " + u.function + ", and that text is another in a pod"
+}
+
+// unspoken is the function of an unspeakable error that comes out of an
+// expression; empty if none can.
+func unspoken(e any) string {
+	form := e.([]any)
+	switch form[0] {
+	case "call":
+		switch form[1] {
+		case "fromjson/0":
+			return "fromjson"
+		case "fromdateiso8601/0":
+			return "fromdate"
+		}
+	case "try":
+		if form[2] == nil {
+			return ""
+		}
+		return unspoken(form[2])
+	}
+	for _, part := range parts(form) {
+		if name := unspoken(part); name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+// readsInput tells whether the value of an expression may depend on its input.
+func readsInput(e any) bool {
+	form := e.([]any)
+	switch form[0] {
+	case "in", "values":
+		return true
+	case "call":
+		if len(form) == 2 || form[1] != "error/1" {
+			return true
+		}
+	case "pipe", "try":
+		return readsInput(form[1])
+	case "reduce":
+		return readsInput(form[1]) || readsInput(form[2])
+	case "make":
+		for _, pair := range form[1].([]any) {
+			if pair.([]any)[1] == nil {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(parts(form), readsInput)
+}

@@ -1,0 +1,88 @@
+"""Tests of what the comparison with gojq (TestPodAgrees, TestPodAgreesRandomly) does not show: the bounds."""
+import unittest
+from unittest import mock
+
+import expressions
+from expressions import ExpressionError, built
+
+
+def lit(value):
+    return ["lit", value]
+
+
+def call(name, *arguments):
+    return ["call", name, *arguments]
+
+
+def reduced(times, start, update):
+    return ["reduce", call("_range/3", lit(0), lit(times), lit(1)), start, update, "$x"]
+
+
+def nested(times, update):
+    """An operation applied to its own result."""
+    expression = ["in"]
+    for _ in range(times):
+        expression = update(expression)
+    return expression
+
+
+class BoundsTest(unittest.TestCase):
+    def test_ends_with_an_error(self):
+        """Whatever an expression costs, it ends with an ExpressionError, soon and without taking the memory."""
+        doubled = ["add", ["in"], ["in"]]
+        for title, expression, message in (
+                ("an endless range", ["last", call("_range/3", lit(float("nan")), lit(1), lit(1))], "steps"),
+                ("a long list", ["collect", call("_range/3", lit(0), lit(1e300), lit(1))], "steps"),
+                ("a text", reduced(60, lit("x"), doubled), "characters"),
+                ("a list", reduced(60, lit([1]), doubled), "steps"),
+                ("a whole number", reduced(60, lit(10), ["mul", ["in"], ["in"]]), "bits"),
+                ("digits", ["pipe", lit("1" * 10000), call("tonumber/0")], "digits"),
+                ("a value that holds itself often", ["pipe", reduced(60, lit(1), ["collect", ["comma", ["in"], ["in"]]]), call("@json")], "steps"),
+                ("a deep value", ["pipe", reduced(5000, lit(1), ["collect", ["in"]]), call("@json")], "deep"),
+                ("a deep result", reduced(5000, lit(1), ["collect", ["in"]]), "deep"),
+                ("deep JSON", ["pipe", lit("[" * 100000), call("fromjson/0")], "deep"),
+                ("a deep expression", nested(5000, lambda inner: ["collect", inner]), "deep"),
+                ("a repeated text", ["mul", lit("x" * 1000), lit(1e6)], "characters")):
+            with self.subTest(title), mock.patch.object(expressions, "STEPS", 200_000):
+                with self.assertRaisesRegex(ExpressionError, message):
+                    built({"expr": expression}, {}, {})
+
+    def test_no_try_hides_a_bound(self):
+        endless = ["last", call("_range/3", lit(float("nan")), lit(1), lit(1))]
+        with mock.patch.object(expressions, "STEPS", 10_000), self.assertRaisesRegex(ExpressionError, "steps"):
+            built({"expr": ["try", endless, lit("hidden")]}, {}, {})
+
+    def test_unexpected(self):
+        """What nobody thought of is an error of the expression, too."""
+        with self.assertRaisesRegex(ExpressionError, "_nothing"):
+            built({"expr": call("_nothing/0")}, {}, {})
+        with self.assertRaises(ExpressionError):
+            built({"expr": ["var", "$nothing"]}, {}, {})
+
+    def test_each_expression_has_its_own_steps(self):
+        many = {"array": [{"expr": ["last", call("_range/3", lit(0), lit(3000), lit(1))]}] * 10}
+        with mock.patch.object(expressions, "STEPS", 20_000):
+            self.assertEqual(built(many, {}, {}), [2999] * 10)
+
+
+class ResultTest(unittest.TestCase):
+    def test_an_error_after_the_first_value_counts(self):
+        """The Sensor makes all values before it takes the first."""
+        with self.assertRaisesRegex(ExpressionError, "late"):
+            built({"expr": ["comma", lit(1), call("error/1", lit("late"))]}, {}, {})
+        self.assertEqual(built({"expr": ["comma", lit(1), lit(2)]}, {}, {}), 1)
+        self.assertIsNone(built({"expr": ["empty"]}, {}, {}))
+
+    def test_numbers(self):
+        """Whole numbers are whole in JSON, and those of the input stay exact from 2^53 on."""
+        for value, wanted in ((1.0, "1"), (1e18, "1000000000000000000"), (1.5, "1.5"), (2 ** 63 - 1, "9223372036854775807")):
+            with self.subTest(value):
+                self.assertEqual(expressions.json.dumps(built({"expr": ["in"]}, value, {})), wanted)
+                self.assertEqual(built({"concat": [lit("x"), ["in"]]}, value, {}), "x" + wanted)
+        for value in (float("inf"), float("nan")):
+            with self.assertRaisesRegex(ExpressionError, "JSON does not know"):
+                built({"expr": ["in"]}, value, {})
+
+
+if __name__ == "__main__":
+    unittest.main()
