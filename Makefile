@@ -7,7 +7,7 @@ EXAMPLES := $(notdir $(patsubst %/operator.yaml,%,$(wildcard examples/*/operator
 E2E ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-python vet lint format tidy verify-tidy generate verify-generate examples verify e2e e2e-smoke e2e-guards operators peers olm bench bench-cluster chance guarantees realcrds dist clean
+.PHONY: help build test test-python vet lint format tidy verify-tidy generate verify-generate examples verify e2e e2e-smoke e2e-guards operators peers olm bench bench-cluster chance expressions guarantees realcrds dist clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,6 +72,9 @@ e2e: build ## run the cluster suite against $KUBECONFIG: all of it; one test wit
 
 chance: ## let chance play with operators for longer than the tests do: CHANCE_SEEDS=5000 sequences each, in memory
 	CHANCE_SEEDS=$${CHANCE_SEEDS:-5000} go test -count 1 -timeout 60m -v -run 'TestChance$$' ./pkg/simulate
+
+expressions: ## compare the pod's evaluation of random expressions with gojq's: POD_EXPRESSIONS=100000, others with POD_SEED=2
+	POD_EXPRESSIONS=$${POD_EXPRESSIONS:-100000} go test -count 1 -timeout 60m -v -run 'TestPodAgreesRandomly$$' ./pkg/expression
 
 e2e-smoke: build ## the same in a few minutes: each example installed, one custom resource created, changed, deleted
 	$(SUITE) -timeout 20m -short $(E2E) ./e2e

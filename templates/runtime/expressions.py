@@ -18,7 +18,7 @@ import re
 import urllib.parse
 
 # What one expression may cost, so that it ends with an error before it takes the pod's time or memory.
-STEPS = 10_000_000  # operations, and items that are made, compared or written
+STEPS = 5_000_000  # operations, and items that are made, compared or written
 LETTERS = 1 << 26  # of one text
 BITS = 13_000  # of one whole number: Python writes 4300 digits
 
@@ -211,7 +211,8 @@ def jq_make(dot, names, pairs):
     makers = []
     for key, value in pairs:
         makers.append(lambda before, key=key: outcomes(key, dot, names))
-        makers.append(lambda before, value=value: outcomes(value, dot, names) if value else iter([looked_up(dot, before[-1])]))
+        makers.append(lambda before, value=value:
+                      outcomes(value, dot, names) if value else iter([looked_up(dot, before[-1])]))
     for made in combined(makers):
         for name in made[-2::-2]:
             if not isinstance(name, str):
@@ -222,7 +223,8 @@ def jq_make(dot, names, pairs):
 def jq_text(dot, names, form, *parts):
     """A string with expressions in it. With more than one value, the last part is the first to go round."""
     change = CALLS[form] if form else text_of
-    makers = [lambda before, kind=kind, part=part: iter([part]) if kind == "lit" else map(change, outcomes(part, dot, names))
+    makers = [lambda before, kind=kind, part=part:
+              iter([part]) if kind == "lit" else map(change, outcomes(part, dot, names))
               for kind, part in reversed(parts)]
     for made in combined(makers):
         yield whole_text("".join(reversed(made)))
@@ -645,8 +647,8 @@ def looked_up(value, key):
         if "start" not in key or "end" not in key:
             raise wrong('expected "start" and "end" for slicing but got: %s', key)
         return sliced(value, key["start"], key["end"])
-    kind = {"array": "a number for indexing an array", "string": "a number for indexing a string"}.get(type_of(value), "a string for object key")
-    raise wrong("expected " + kind + " but got: %s", key)
+    wanted = {"array": "a number for indexing an array", "string": "a number for indexing a string"}
+    raise wrong("expected %s but got: %%s" % wanted.get(type_of(value), "a string for object key"), key)
 
 
 def sliced(value, first, last):
@@ -656,7 +658,8 @@ def sliced(value, first, last):
         raise wrong("expected an array but got: %s", value)
     for one in (first, last):
         if one is not None and not is_number(one):
-            raise wrong("expected a number for indexing " + ("a string" if isinstance(value, str) else "an array") + " but got: %s", one)
+            indexed = "a string" if isinstance(value, str) else "an array"
+            raise wrong("expected a number for indexing " + indexed + " but got: %s", one)
     return value[int_of(first):int_above(last)]
 
 
@@ -1155,7 +1158,8 @@ def seconds_at(text):
     year, month, day, hour, minute, second = map(int, found.groups()[:6])
     sign, ahead, short, long, rest = found.groups()[6:]
     zone = [int(part or 0) for part in (ahead, short or long, rest)]
-    if not (1 <= month <= 12 and 1 <= day <= 31 and hour < 24 and minute < 60 and second <= 60 and zone[0] < 24 and zone[1] < 60 and zone[2] < 60):
+    if not (1 <= month <= 12 and 1 <= day <= 31 and hour < 24 and minute < 60 and second <= 60
+            and zone[0] < 24 and zone[1] < 60 and zone[2] < 60):
         return None
     offset = (zone[0] * 60 + zone[1]) * 60 + zone[2]
     return moment_of(year, month, day, hour, minute, second) - (-offset if sign == "-" else offset)
@@ -1230,7 +1234,8 @@ def absolute(value):
     return magnitude(value)
 
 
-SPACES = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+# What Go counts as space: not U+001C to U+001F, as Python does.
+SPACES = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200b)))
 
 CALLS = {
     "abs/0": absolute, "add/0": lambda v: sum_of(contents(v, cannot("add", v))),
@@ -1244,12 +1249,14 @@ CALLS = {
     "fingerprint/0": fingerprint, "flatten/0": flattened, "flatten/1": flattened,
     "fromdateiso8601/0": from_date, "todateiso8601/0": date_of, "fromjson/0": from_json,
     "has/1": has_key, "index/1": position_of, "join/1": joined, "keys/0": keys_of, "length/0": length,
-    "max/0": chosen("max", (-1, 0)), "_max_by/1": chosen("max_by", (-1, 0)), "min/0": chosen("min", (1,)), "_min_by/1": chosen("min_by", (1,)),
+    "max/0": chosen("max", (-1, 0)), "_max_by/1": chosen("max_by", (-1, 0)),
+    "min/0": chosen("min", (1,)), "_min_by/1": chosen("min_by", (1,)),
     "_range/3": ranged, "reverse/0": lambda v: listed(v, cannot("reverse", v))[::-1],
     "sort/0": lambda v: [item for _, item in sorted_pairs("sort", v)],
     "_sort_by/1": lambda v, by: [item for _, item in sorted_pairs("sort_by", v, by)],
     "_group_by/1": lambda v, by: grouped(sorted_pairs("group_by", v, by)),
-    "unique/0": lambda v: unique(sorted_pairs("unique", v)), "_unique_by/1": lambda v, by: unique(sorted_pairs("unique_by", v, by)),
+    "unique/0": lambda v: unique(sorted_pairs("unique", v)),
+    "_unique_by/1": lambda v, by: unique(sorted_pairs("unique_by", v, by)),
     "split/1": split_text, "tonumber/0": number_of, "tostring/0": text_of,
     "trim/0": lambda v: text_in("trim", v).strip(SPACES), "type/0": type_of, "_negate/0": negated, "_plus/0": asserted,
     "@text": text_of, "@json": json_of,

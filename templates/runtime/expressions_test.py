@@ -29,7 +29,7 @@ def nested(times, update):
 class BoundsTest(unittest.TestCase):
     def test_ends_with_an_error(self):
         """Whatever an expression costs, it ends with an ExpressionError, soon and without taking the memory."""
-        doubled = ["add", ["in"], ["in"]]
+        doubled, twice = ["add", ["in"], ["in"]], ["collect", ["comma", ["in"], ["in"]]]
         for title, expression, message in (
                 ("an endless range", ["last", call("_range/3", lit(float("nan")), lit(1), lit(1))], "steps"),
                 ("a long list", ["collect", call("_range/3", lit(0), lit(1e300), lit(1))], "steps"),
@@ -37,7 +37,7 @@ class BoundsTest(unittest.TestCase):
                 ("a list", reduced(60, lit([1]), doubled), "steps"),
                 ("a whole number", reduced(60, lit(10), ["mul", ["in"], ["in"]]), "bits"),
                 ("digits", ["pipe", lit("1" * 10000), call("tonumber/0")], "digits"),
-                ("a value that holds itself often", ["pipe", reduced(60, lit(1), ["collect", ["comma", ["in"], ["in"]]]), call("@json")], "steps"),
+                ("a value that holds itself often", ["pipe", reduced(60, lit(1), twice), call("@json")], "steps"),
                 ("a deep value", ["pipe", reduced(5000, lit(1), ["collect", ["in"]]), call("@json")], "deep"),
                 ("a deep result", reduced(5000, lit(1), ["collect", ["in"]]), "deep"),
                 ("deep JSON", ["pipe", lit("[" * 100000), call("fromjson/0")], "deep"),
