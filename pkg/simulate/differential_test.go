@@ -113,7 +113,7 @@ func openWith(file, more string) (operator, error) {
 	}
 	d := definitions[0]
 	p, findings := plan.New(d)
-	if len(findings) > 0 {
+	if findings.HasErrors() {
 		return operator{}, fmt.Errorf("planning: %v", findings)
 	}
 	k := p.API.Kind
