@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,13 +17,6 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/expression"
 	"github.com/argoperator/argoperator/pkg/plan"
-	"github.com/argoperator/argoperator/pkg/resource"
-)
-
-// Samples of custom resources that each template is tried on.
-const (
-	randomSamples = 12
-	maxSamples    = 40
 )
 
 // childFindings renders every template for sample custom resources and judges
@@ -35,11 +27,12 @@ func childFindings(d *definition.Definition, p *plan.Plan, known diag.List) diag
 	if !slices.ContainsFunc(p.Children, func(c plan.Child) bool { return c.Object != nil }) {
 		return nil
 	}
-	crs := samples(d, p)
+	s := newSamples(d, p)
 	var findings diag.List
 	for i, c := range p.Children {
 		if c.Object != nil {
-			findings = append(findings, tryTemplate(d, c, crs, "spec", "children", strconv.Itoa(i))...)
+			t := &trial{d: d, p: p, child: c, samples: s, jury: jury{d.ChildCRDs[c.Name], map[string][]check.Problem{}}}
+			findings = append(findings, t.findings("spec", "children", strconv.Itoa(i))...)
 		}
 	}
 	return slices.DeleteFunc(findings, func(f diag.Finding) bool { return f.Severity == diag.Warning && said(known, f) })
@@ -50,110 +43,128 @@ func said(known diag.List, f diag.Finding) bool {
 	return slices.ContainsFunc(known, func(k diag.Finding) bool { return k.File == f.File && k.Line == f.Line })
 }
 
-// samples are custom resources as the API server hands them out.
-func samples(d *definition.Definition, p *plan.Plan) []map[string]any {
-	k := p.API.Kind
-	bare := map[string]any{"apiVersion": k.APIVersion(), "kind": k.Kind}
-	schema, err := resource.New(resource.Kind{
-		Group: k.Group, Version: k.Version, Kind: k.Kind, Namespaced: k.Namespaced, Status: k.Status,
-	}, d.Schema(d.WorkingVersion()))
-	if err != nil { // an existing kind has none; what is wrong with a schema is found elsewhere
-		return []map[string]any{alive(bare, k.Namespaced)}
-	}
-	var list []map[string]any
-	add := func(sample map[string]any, err error) {
-		if err == nil && len(list) < maxSamples { // what has no sample cannot be tried
-			schema.Default(sample)
-			list = append(list, alive(sample, k.Namespaced))
-		}
-	}
-	add(schema.Minimal())
-	add(schema.Full())
-	random := rand.New(rand.NewPCG(1, 2)) // the same samples every time
-	for range randomSamples {
-		add(schema.Random(random))
-	}
-	edges, _ := schema.Edges()
-	for _, edge := range edges {
-		add(edge.Object, nil)
-	}
-	return list
-}
-
-// alive gives an object what the API server adds.
-func alive(object map[string]any, namespaced bool) map[string]any {
-	metadata, _ := object["metadata"].(map[string]any)
-	if metadata == nil {
-		metadata = map[string]any{}
-		object["metadata"] = metadata
-	}
-	metadata["name"] = "sample"
-	metadata["uid"] = "00000000-0000-4000-8000-000000000000"
-	metadata["generation"] = 1
-	metadata["creationTimestamp"] = "2000-01-01T00:00:00Z"
-	if namespaced {
-		metadata["namespace"] = "default"
-	}
-	return object
-}
-
 // trouble is a problem at a key of the child's definition.
 type trouble struct {
 	check.Problem
 	key string // template, when or forEach
 }
 
-// trial is what is wrong with the children of some samples.
+// trial is the trial of one child's template.
 type trial struct {
+	d       *definition.Definition
+	p       *plan.Plan
+	child   plan.Child
+	samples *samples
+	jury    jury
+	tried   int
+	groups  []*group
+}
+
+// group is the same problem of several samples.
+type group struct {
 	problem trouble
 	count   int
-	example map[string]any
+	cr      customResource // one that has it
+	among   surroundings
 }
 
 // alike says that a problem is the same but for the values in it.
-func (t *trial) alike(p trouble) bool {
-	return t.problem.key == p.key && t.problem.Path == p.Path && t.problem.Code == p.Code && (t.problem.Message == endless) == (p.Message == endless)
+func (p trouble) alike(other trouble) bool {
+	return p.key == other.key && p.Path == other.Path && p.Code == other.Code && (p.Message == endless) == (other.Message == endless)
 }
 
 // endless is a problem even if only some values lead to it: in the Sensor it
 // would hold up every custom resource.
 const endless = "does not end in time: give the numbers and lists that it loops over a maximum in the schema"
 
-func tryTemplate(d *definition.Definition, c plan.Child, crs []map[string]any, path ...string) diag.List {
-	var trials []*trial
-	tried, jury := 0, jury{d.ChildCRDs[c.Name], map[string][]check.Problem{}}
-	for _, cr := range crs {
-		problems, wanted := problemsOf(jury, c, cr)
-		if wanted {
-			tried++
-		}
-		for _, problem := range problems {
-			i := slices.IndexFunc(trials, func(t *trial) bool { return t.alike(problem) })
-			if i < 0 {
-				trials = append(trials, &trial{problem: problem, example: cr})
-				i = len(trials) - 1
-			}
-			trials[i].count++
-		}
-		if slices.ContainsFunc(problems, func(p trouble) bool { return p.Message == endless }) {
+// findings tries the template on samples.
+func (t *trial) findings(path ...string) diag.List {
+	for _, cr := range t.samples.of(t) {
+		if t.on(cr) {
 			break // it is an error already, and every other sample would take as long
 		}
 	}
 	var findings diag.List
-	for _, t := range trials {
-		at := d.Position(slices.Concat(path, []string{t.problem.key}, segments(t.problem.Path))...)
-		message := strings.TrimPrefix(t.problem.Path+": "+t.problem.Message, ": ")
-		if t.count == tried || t.problem.Message == endless {
-			findings.Add(at, t.problem.Code, fmt.Sprintf("%s: %s", c.Kind.Kind, message), t.problem.Hint)
-			continue
+	for _, g := range t.groups {
+		at := t.d.Position(slices.Concat(path, []string{g.problem.key}, segments(g.problem.Path))...)
+		message := t.child.Kind.Kind + ": " + strings.TrimPrefix(g.problem.Path+": "+g.problem.Message, ": ")
+		switch {
+		case g.problem.Message == endless:
+			findings.Add(at, g.problem.Code, message, g.problem.Hint)
+		case g.count == t.tried && !t.refuted(g):
+			findings.Add(at, g.problem.Code, message, g.problem.Hint)
+		default:
+			least, problem := t.least(g)
+			message = t.child.Kind.Kind + ": " + strings.TrimPrefix(problem.Path+": "+problem.Message, ": ")
+			findings.Warn(at, g.problem.Code, message+", where the custom resource has "+specOf(least)+g.among.note, t.remedy(g, least, problem))
 		}
-		findings.Warn(at, t.problem.Code, fmt.Sprintf("%s: %s, where the custom resource has %s", c.Kind.Kind, message, specOf(t.example)),
-			"restrict the field in the schema (minLength, pattern, maximum …), or guard against the value in the expression")
 	}
 	return findings
 }
 
-// patience is how long a program may take for one sample. A Sensor has no such
+// on tries one customResource; true if there is no use in others.
+func (t *trial) on(cr customResource) bool {
+	for _, among := range t.around(cr) {
+		problems, wanted := t.problemsOf(cr, among)
+		if wanted {
+			t.tried++
+		}
+		var counted []*group
+		for _, problem := range problems {
+			i := slices.IndexFunc(t.groups, func(g *group) bool { return g.problem.alike(problem) })
+			if i < 0 {
+				t.groups = append(t.groups, &group{problem: problem, cr: cr, among: among})
+				i = len(t.groups) - 1
+			}
+			if g := t.groups[i]; !slices.Contains(counted, g) {
+				g.count++
+				counted = append(counted, g)
+			}
+			if problem.Message == endless {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// has returns a problem like that of a group, if a sample has one.
+func (t *trial) has(g *group, cr customResource) (found trouble, wanted, has bool) {
+	problems, wanted := t.problemsOf(cr, g.among)
+	i := slices.IndexFunc(problems, g.problem.alike)
+	if i < 0 {
+		return trouble{}, wanted, false
+	}
+	return problems[i], wanted, true
+}
+
+// refuted tells whether a problem of all samples comes of what their free texts
+// happen to say: with other words in them there is none.
+func (t *trial) refuted(g *group) bool {
+	return slices.ContainsFunc(t.samples.reworded(g.cr, g.problem.Message), func(cr customResource) bool {
+		_, wanted, has := t.has(g, cr)
+		return wanted && !has
+	})
+}
+
+// least is the smallest custom resource that has a problem, and the problem as
+// it is then.
+func (t *trial) least(g *group) (written map[string]any, problem trouble) {
+	problem = g.problem
+	if g.cr.written == nil {
+		return g.cr.served, problem
+	}
+	written = t.samples.schema.Shrink(g.cr.written, func(object map[string]any) bool {
+		found, _, has := t.has(g, t.samples.served(object))
+		if has {
+			problem = found
+		}
+		return has
+	})
+	return written, problem
+}
+
+// patience is how long a program may take for one customResource. A Sensor has no such
 // limit: there, a program that does not end holds up every custom resource.
 const patience = 250 * time.Millisecond
 
@@ -183,13 +194,13 @@ func (j jury) problems(object map[string]any) []check.Problem {
 }
 
 // problemsOf renders the child for one custom resource, if it is wanted at all.
-func problemsOf(jury jury, c plan.Child, cr map[string]any) (problems []trouble, wanted bool) {
-	vars := expression.Vars{Children: map[string]any{}}
-	if readsChildren(c.When) || readsChildren(c.Object) {
-		return nil, false // there is nothing live to read
+func (t *trial) problemsOf(cr customResource, among surroundings) (problems []trouble, wanted bool) {
+	vars, c := among.vars, t.child
+	if among.unknown {
+		return nil, true
 	}
 	if c.When != nil {
-		if yes, err := bounded(c.When, cr, vars); err != nil {
+		if yes, err := bounded(c.When, cr.served, vars); err != nil {
 			return failed("when", err), true
 		} else if yes != true {
 			return nil, false
@@ -197,7 +208,7 @@ func problemsOf(jury jury, c plan.Child, cr map[string]any) (problems []trouble,
 	}
 	items := []any{nil}
 	if c.Each != nil {
-		list, err := bounded(c.Each, cr, vars)
+		list, err := bounded(c.Each, cr.served, vars)
 		if err != nil {
 			return failed("forEach", err), true
 		}
@@ -206,11 +217,11 @@ func problemsOf(jury jury, c plan.Child, cr map[string]any) (problems []trouble,
 	}
 	for i, item := range items {
 		vars.Item, vars.Index = item, i
-		object, err := bounded(c.Object, cr, vars)
+		object, err := bounded(c.Object, cr.served, vars)
 		if err != nil {
 			problems = append(problems, failed("template", err)...)
 		} else if object, ok := object.(map[string]any); ok {
-			for _, p := range jury.problems(object) {
+			for _, p := range t.jury.problems(object) {
 				problems = append(problems, trouble{p, "template"})
 			}
 		}
@@ -232,24 +243,50 @@ func bounded(program *expression.Program, cr map[string]any, vars expression.Var
 	return nil, errors.New(endless)
 }
 
-func readsChildren(program *expression.Program) bool {
-	return program != nil && len(program.ReadsChildren()) > 0
-}
-
 // failed is the problem of an expression at a key of the child.
 func failed(key string, err error) []trouble {
 	return []trouble{{check.Problem{Code: diag.BadExpression, Message: err.Error()}, key}}
 }
 
-// specOf shows what distinguishes a custom resource, in short.
-func specOf(cr map[string]any) string {
+// remedy is what to do about a problem that a custom resource has, by the one
+// value that brings it, if there is one.
+func (t *trial) remedy(g *group, cr map[string]any, p trouble) string {
+	field, how := "the field", "required, default, minLength, pattern, maximum …"
+	if t.samples.schema != nil {
+		causes := t.samples.schema.Causes(cr, func(object map[string]any) bool {
+			_, wanted, has := t.has(g, t.samples.served(object))
+			return has || !wanted
+		})
+		for name, value := range causes {
+			if len(causes) > 1 {
+				break
+			}
+			field, how = name, "minimum, maximum"
+			if _, text := value.(string); text {
+				how = "pattern, enum, minLength, maxLength"
+				if strings.Contains(p.Message, "Quantity") {
+					how = "the type quantity, or a pattern"
+				}
+			}
+		}
+	}
+	return fmt.Sprintf("restrict %s in the schema (%s), or guard against the value in the expression", field, how)
+}
+
+// written are the fields of a custom resource that are its user's.
+func written(cr map[string]any) map[string]any {
 	fields := map[string]any{}
 	for key, value := range cr {
 		if key != "apiVersion" && key != "kind" && key != "metadata" && key != "status" {
 			fields[key] = value
 		}
 	}
-	data, err := json.Marshal(fields)
+	return fields
+}
+
+// specOf shows what distinguishes a custom resource, in short.
+func specOf(cr map[string]any) string {
+	data, err := json.Marshal(written(cr))
 	if err != nil {
 		return "a value that JSON cannot hold"
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/itchyny/gojq"
@@ -50,6 +51,22 @@ func (p *Program) UsesItem() bool { return p.reads.has(itemRoot) }
 
 // UsesRelated says that the program reads $related.
 func (p *Program) UsesRelated() bool { return p.reads.has(relatedRoot) }
+
+// ReadsRelated says that the program reads $related.NAME.
+func (p *Program) ReadsRelated(name string) bool {
+	return slices.ContainsFunc(p.reads, func(one read) bool {
+		return one.root == relatedRoot && (len(one.path) == 0 || one.path[0] == name)
+	})
+}
+
+// Knows tells whether a value has everything that the program reads of a root:
+// ".", $children or $related. Of a list without items all is known.
+func (p *Program) Knows(root string, value map[string]any) bool {
+	return !slices.ContainsFunc(p.reads, func(one read) bool {
+		variable := one.root != inputRoot && len(one.path) == 0 // it is read for what follows
+		return string(one.root) == root && !variable && !found(value, one.path)
+	})
+}
 
 // Const is the value of a program that depends on nothing; false for any other.
 func (p *Program) Const() (any, bool) {

@@ -76,3 +76,19 @@ func (r reads) children() map[string][][]string {
 	}
 	return paths
 }
+
+// found tells whether a path leads to a value. Of an object it is not known which
+// of its fields are read.
+func found(value any, path []string) bool {
+	if len(path) == 0 {
+		_, object := value.(map[string]any)
+		return value != nil && !object
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		return !isItem(path[0]) && found(value[path[0]], path[1:])
+	case []any:
+		return isItem(path[0]) && !slices.ContainsFunc(value, func(item any) bool { return !found(item, path[1:]) })
+	}
+	return false
+}

@@ -38,8 +38,8 @@ func (m *maker) extreme(n *node, d *demand, value any, end func(low, high float6
 	return nil, false
 }
 
-func shortest(m *maker, _ *node, d *demand, value any) (any, bool) {
-	if _, ok := value.(string); !ok || d.limited {
+func shortest(m *maker, n *node, d *demand, value any) (any, bool) {
+	if _, ok := value.(string); !ok || d.limited || m.settled(n) {
 		return nil, false
 	}
 	tries := []string{"", sized("a", d.short, d.long)}
@@ -51,8 +51,8 @@ func shortest(m *maker, _ *node, d *demand, value any) (any, bool) {
 	return m.firstFit(d, tries)
 }
 
-func longest(m *maker, _ *node, d *demand, value any) (any, bool) {
-	if _, ok := value.(string); !ok || d.limited {
+func longest(m *maker, n *node, d *demand, value any) (any, bool) {
+	if _, ok := value.(string); !ok || d.limited || m.settled(n) {
 		return nil, false
 	}
 	// Without a limit: longer than any name or label may be.
@@ -79,9 +79,9 @@ func (m *maker) firstFit(d *demand, tries []string) (any, bool) {
 }
 
 // odd cuts and repeats an odd text to the length that is legal.
-func odd(text string) func(m *maker, _ *node, d *demand, value any) (any, bool) {
-	return func(m *maker, _ *node, d *demand, value any) (any, bool) {
-		if _, ok := value.(string); !ok || d.limited {
+func odd(text string) func(m *maker, n *node, d *demand, value any) (any, bool) {
+	return func(m *maker, n *node, d *demand, value any) (any, bool) {
+		if _, ok := value.(string); !ok || d.limited || m.settled(n) {
 			return nil, false
 		}
 		return m.firstFit(d, []string{text, sized(text, d.short, d.long)})
@@ -112,7 +112,7 @@ func long(m *maker, n *node, d *demand, value any) (any, bool) {
 	wide := *d
 	wide.few = min(d.many, 8)
 	maker := newMaker(fixed(), random)
-	maker.optional, maker.depth = m.optional, deep
+	maker.optional, maker.depth, maker.sensible = m.optional, deep, m.sensible
 	longer, err := maker.array(n, &wide, "item")
 	return longer, err == nil
 }

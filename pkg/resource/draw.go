@@ -60,7 +60,7 @@ func isQuantity(pattern string) bool { return strings.Contains(pattern, "KMGTPE"
 // given is a value that the schema itself names: its default or its example.
 // Objects are made all the same, to have every field.
 func (m *maker) given(n *node, d *demand) (any, bool) {
-	if m.taste == random && m.r.IntN(3) > 0 {
+	if m.taste == random && m.r.IntN(3) > 0 && !m.settled(n) {
 		return nil, false
 	}
 	values := []any{n.Default.Object}
@@ -84,6 +84,13 @@ func (m *maker) given(n *node, d *demand) (any, bool) {
 		}
 	}
 	return nil, false
+}
+
+// settled tells whether a text stays at its default. Whoever wrote the default
+// has shown what the text is; another text is as good or as bad as its author.
+func (m *maker) settled(n *node) bool {
+	_, text := n.Default.Object.(string)
+	return m.sensible && text
 }
 
 // plain is a number as JSON decoding gives it; other values are left alone.

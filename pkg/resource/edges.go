@@ -36,8 +36,16 @@ func (s *Schema) Edges() ([]Case, error) {
 		return nil, err
 	}
 	cases = append(cases, Case{"full", base})
+	return append(cases, s.edgesOf(base, cases...)...), nil
+}
+
+// EdgesOf are the edges of any sample, without itself.
+func (s *Schema) EdgesOf(base map[string]any) []Case { return s.edgesOf(base, Case{Object: base}) }
+
+func (s *Schema) edgesOf(base map[string]any, known ...Case) []Case {
+	var cases []Case
 	seen := map[string]bool{}
-	for _, c := range cases {
+	for _, c := range known {
 		seen[jsonText(c.Object)] = true
 	}
 	for _, e := range s.edges(base) {
@@ -47,7 +55,7 @@ func (s *Schema) Edges() ([]Case, error) {
 			cases = append(cases, Case{e.name, object})
 		}
 	}
-	return cases, nil
+	return cases
 }
 
 func (s *Schema) edges(base map[string]any) []edge {
@@ -83,7 +91,7 @@ func (s *Schema) enumSize(base map[string]any) int {
 // apply changes every place, except those where the whole would not be legal
 // then.
 func (s *Schema) apply(base map[string]any, e edge) map[string]any {
-	m := newMaker(fixed(), random)
+	m := s.maker(fixed(), random)
 	var places []string
 	s.visit(base, func(at string, n *node, d *demand, value any) (any, bool) {
 		changed, ok := e.change(m, n, d, value)
@@ -102,7 +110,7 @@ func (s *Schema) applyAt(base map[string]any, e edge, places []string, left *int
 	if *left--; *left < 0 || len(places) == 0 {
 		return base
 	}
-	m, here := newMaker(fixed(), random), map[string]bool{}
+	m, here := s.maker(fixed(), random), map[string]bool{}
 	for _, place := range places {
 		here[place] = true
 	}

@@ -35,6 +35,7 @@ var errBudget = errors.New("too many values were tried")
 type maker struct {
 	r        *rand.Rand
 	taste    taste
+	sensible bool    // texts with a default are left at it
 	optional float64 // how likely an optional field is there: 0 is never, 1 always
 	hints    []any   // of the rules above that have failed
 	depth    int

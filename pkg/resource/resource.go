@@ -41,6 +41,7 @@ type Schema struct {
 	validator  validation.SchemaValidator
 	rules      *cel.Validator // nil when the schema has no CEL rules
 	root       *node
+	sensible   bool // of samples: see Sensible
 }
 
 // New prepares a schema. An error says why the API server would refuse the

@@ -17,7 +17,7 @@ func (s *Schema) Minimal() (map[string]any, error) { return s.sample(fixed(), sm
 // Start makes an object to start from: the required fields only, with readable
 // values.
 func (s *Schema) Start() (map[string]any, error) {
-	m := newMaker(fixed(), typical)
+	m := s.maker(fixed(), typical)
 	m.optional = 0
 	return s.sampleBy(m)
 }
@@ -29,13 +29,26 @@ func (s *Schema) Full() (map[string]any, error) { return s.sample(fixed(), typic
 // Random makes any legal object. The same source gives the same objects.
 func (s *Schema) Random(r *rand.Rand) (map[string]any, error) { return s.sample(r, random) }
 
+// Sensible is the schema, with samples in which texts that have a default keep it.
+func (s *Schema) Sensible() *Schema {
+	out := *s
+	out.sensible = true
+	return &out
+}
+
+func (s *Schema) maker(r *rand.Rand, taste taste) *maker {
+	m := newMaker(r, taste)
+	m.sensible = s.sensible
+	return m
+}
+
 // fixed is a source that gives the same values always.
 func fixed() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 
 // sample makes an object that is legal as it is and with its defaults. An error
 // says what stood in the way of the last try.
 func (s *Schema) sample(r *rand.Rand, taste taste) (map[string]any, error) {
-	return s.sampleBy(newMaker(r, taste))
+	return s.sampleBy(s.maker(r, taste))
 }
 
 func (s *Schema) sampleBy(m *maker) (map[string]any, error) {

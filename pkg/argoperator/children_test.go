@@ -1,0 +1,243 @@
+package argoperator_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// TestTrials holds what the trial of templates on samples reports: what a user
+// would call a mistake, and nothing else. The samples must reach what stands
+// behind a condition.
+func TestTrials(t *testing.T) {
+	const (
+		quiet   = ""
+		warning = "warning"
+		failure = "error"
+	)
+	// manyDefaults has one flag among many other fields: chance rarely flips it alone.
+	const manyDefaults = "name: string | default=ollama\nstorage: string | default=50Gi\n" +
+		"model: {name: string | default=llama3.2, size: string | default=1b}\n" +
+		"ingress: {enabled: boolean | default=true, port: integer | default=80 minimum=1 maximum=65535}\n" +
+		"gpu: {enabled: boolean | default=false, count: integer | default=1}\n"
+	tests := []struct {
+		name, reason string
+		spec         string // of the schema, one field a line
+		child        string
+		severity     string
+		has          []string
+	}{
+		{
+			"child behind a boolean", "the condition holds for one sample only, which is a step from the defaults",
+			manyDefaults + "memory: string | default=16gigs",
+			"when: .spec.gpu.enabled\ntemplate: " + pod("${ .spec.memory }"),
+			failure,
+			[]string{`"16gigs" is no Quantity`},
+		},
+		{
+			"default of a quantity", "the default shows what the text is",
+			manyDefaults + "memory: string | default=16Gi",
+			"when: .spec.gpu.enabled\ntemplate: " + pod("${ .spec.memory }"),
+			quiet, nil,
+		},
+		{
+			"text used as a quantity", "only a value that nobody would write breaks it",
+			"memory: string | required=true",
+			"template: " + pod("${ .spec.memory }"),
+			warning,
+			[]string{`where the custom resource has {"spec":{"memory":`, "restrict spec.memory in the schema (the type quantity, or a pattern)"},
+		},
+		{
+			"text used as an unlikely quantity", "all samples break it, as the field's name says nothing",
+			"x: string | required=true",
+			"template: " + pod("${ .spec.x }"),
+			warning,
+			[]string{`where the custom resource has {"spec":{"x":`, "restrict spec.x in the schema"},
+		},
+		{
+			"text used as an enum", "the API server's own complaint has the values that work",
+			"x: string | required=true",
+			"template: {apiVersion: apps/v1, kind: Deployment, metadata: {name: \"${ .metadata.name }\"}, spec: {strategy: {type: \"${ .spec.x }\"}, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}}}",
+			warning,
+			[]string{`where the custom resource has {"spec":{"x":`},
+		},
+		{
+			"several conditions", "flags, words and numbers are combined",
+			"a: boolean | default=false\nb: boolean | default=true\nmode: string | default=small\nsize: integer | default=3",
+			"when: .spec.a and (.spec.b | not) and .spec.mode == \"big\" and .spec.size > 40\ntemplate: " + pod("x"),
+			failure,
+			[]string{`"x" is no Quantity`},
+		},
+		{
+			"branch of an enum", "one value of the enum alone leads there",
+			"mode: string | enum=a,b,c default=a",
+			"template: " + pod("${ if .spec.mode == \"c\" then \"x\" else \"1Gi\" end }"),
+			warning,
+			[]string{`{"spec":{"mode":"c"}}`},
+		},
+		{
+			"branch of an optional field", "the field alone leads there",
+			"extra: string",
+			"template: " + pod("${ if .spec.extra then \"x\" else \"1Gi\" end }"),
+			warning,
+			[]string{`{"spec":{"extra":`},
+		},
+		{
+			"branch inside a branch", "the second boolean is flipped beside the first",
+			"a: boolean | default=false\nb: boolean | default=false",
+			"when: .spec.a\ntemplate: " + pod("${ if .spec.b then \"x\" else \"1Gi\" end }"),
+			warning,
+			[]string{`{"spec":{"a":true,"b":true}}`},
+		},
+		{
+			"flag of an item", "the item comes from the full sample",
+			"parts: \"[]part | default=[]\"",
+			"forEach: .spec.parts\ntemplate: " + strings.Replace(pod("${ if $item.on then \"x\" else \"1Gi\" end }"), "${ .metadata.name }", "${ .metadata.name }-${ $index }", 1),
+			warning,
+			[]string{`{"spec":{"parts":[{"on":true}]}}`},
+		},
+		{
+			"number without a minimum", "users write negative numbers",
+			"size: integer | default=2",
+			"template: {apiVersion: apps/v1, kind: Deployment, metadata: {name: \"${ .metadata.name }\"}, spec: {replicas: \"${ .spec.size }\", selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}}}",
+			warning,
+			[]string{`{"spec":{"size":-1}}`, "restrict spec.size in the schema (minimum, maximum)"},
+		},
+		{
+			"division by zero", "zero is no sample's default",
+			"size: integer | default=2 minimum=0",
+			"template: " + pod("${ 8 / .spec.size | floor | tostring }"),
+			warning,
+			[]string{`{"spec":{"size":0}}`},
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			findings := findingsOf(t, trialDefinition(test.spec, "", test.child))
+			checkFindings(t, findings, test.severity, test.has, test.reason)
+		})
+	}
+}
+
+// TestTrialsOfRelated tries templates that read related objects and children.
+func TestTrialsOfRelated(t *testing.T) {
+	const related = "related:\n  - {name: spaces, apiVersion: v1, kind: Namespace, labelSelector: {matchLabels: {a: b}}}\n" +
+		"  - {name: config, apiVersion: v1, kind: ConfigMap, names: [\"${ .metadata.name }\"]}\n"
+	name := func(name, key, value string) string {
+		return "template: {apiVersion: v1, kind: ConfigMap, metadata: {name: \"" + name + "\"}, data: {" + key + ": \"" + value + "\"}}"
+	}
+	tests := []struct {
+		name, reason, child, severity string
+		has                           []string
+	}{
+		{
+			"items of a list", "a list of related objects is a list, also when it has no items",
+			"forEach: \"[$related.spaces[].metadata.name]\"\n" + name("${ .metadata.name }-${ $item }", "a", "b"),
+			"", nil,
+		},
+		{
+			"template of an item", "there may be related objects",
+			"forEach: \"[$related.spaces[].metadata.name]\"\n" + name("${ .metadata.name }_${ $item }", "a", "b"),
+			"error",
+			[]string{"metadata.name: Invalid value"},
+		},
+		{
+			"first of none", "the list may have no items",
+			name("${ .metadata.name }", "a", "${ $related.spaces | map(.metadata.name) | sort | .[0] | ascii_downcase }"),
+			"warning",
+			[]string{"and there is no related spaces"},
+		},
+		{
+			"missing object", "of an object that is there nobody knows the data, and it may be missing",
+			name("${ .metadata.name }", "a", "${ $related.config.data.key // \\\"none\\\" }"),
+			"", nil,
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			findings := findingsOf(t, trialDefinition("size: integer | default=1", related, test.child))
+			checkFindings(t, findings, test.severity, test.has, test.reason)
+		})
+	}
+}
+
+// TestTrialsOfChildren tries a template that reads another child.
+func TestTrialsOfChildren(t *testing.T) {
+	const first = "template: {apiVersion: v1, kind: ConfigMap, metadata: {name: \"${ .metadata.name }\"}, data: {a: b_c}}\n- name: second"
+	tests := []struct {
+		name, reason, value, severity string
+		has                           []string
+	}{
+		{"known field", "the other template says what it is", "${ $children.part.data.a // .metadata.name }", "error", []string{"sample-b_c"}},
+		{"unknown field", "only the cluster knows the status", "${ .metadata.name }-${ $children.part.metadata.resourceVersion // \\\"0\\\" }", "", nil},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			second := "template: {apiVersion: v1, kind: Service, metadata: {name: \"" + test.value + "\"}, spec: {ports: [{port: 80}]}}"
+			if test.severity == "error" {
+				second = strings.Replace(second, "name: \"", "name: \"${ .metadata.name }-", 1)
+			}
+			findings := findingsOf(t, strings.Replace(trialDefinition("size: integer | default=1", "", first+"\n"+second), "    - name: second", "  - name: second", 1))
+			checkFindings(t, findings, test.severity, test.has, test.reason)
+		})
+	}
+}
+
+func pod(memory string) string {
+	return `{apiVersion: v1, kind: Pod, metadata: {name: "${ .metadata.name }"}, spec: {containers: [{name: main, image: busybox:1, resources: {limits: {memory: ` +
+		"'" + memory + "'}}}]}}"
+}
+
+// trialDefinition is a definition of one child with a schema.
+func trialDefinition(spec, related, child string) string {
+	indent := func(text, by string) string { return by + strings.ReplaceAll(text, "\n", "\n"+by) }
+	return `apiVersion: argoperator.dev/v1alpha1
+kind: Operator
+metadata: {name: thing}
+spec:
+  api:
+    group: example.com
+    kind: Thing
+    types: {part: {on: boolean | default=false}}
+    versions:
+    - name: v1
+      schema:
+        spec:
+` + indent(spec, "          ") + "\n  " + related + `
+  children:
+  - name: part
+` + indent(child, "    ") + "\n"
+}
+
+func findingsOf(t *testing.T, definition string) diag.List {
+	t.Helper()
+	result, err := argoperator.Generate([]argoperator.Source{{Name: "operator.yaml", Data: []byte(definition)}}, argoperator.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.Findings
+}
+
+// checkFindings expects one finding of a severity, or none.
+func checkFindings(t *testing.T, findings diag.List, severity string, has []string, reason string) {
+	t.Helper()
+	if severity == "" && len(findings) > 0 || severity != "" && len(findings) != 1 {
+		t.Fatalf("%s: %d findings: %v", reason, len(findings), findings)
+	}
+	if severity == "" {
+		return
+	}
+	if got := string(findings[0].Severity); got != severity {
+		t.Errorf("%s: the finding is a %s, want %s: %v", reason, got, severity, findings[0])
+	}
+	for _, part := range has {
+		if text := findings[0].Message + "\n" + findings[0].Hint; !strings.Contains(text, part) {
+			t.Errorf("%s: %q is not in %s", reason, part, text)
+		}
+	}
+}

@@ -1,0 +1,392 @@
+package resource
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Steps are legal objects that differ from one in one field only: a boolean is
+// flipped, another value of an enum taken, an optional field added as full has it
+// or left out, a number without a minimum made zero or negative. They stay below
+// the paths of about. A condition in an expression holds for one of them, or for
+// one of theirs, unless it asks for something that no schema says; words are
+// values that such conditions compare with.
+func (s *Schema) Steps(from, full map[string]any, about [][]string, words []any) []map[string]any {
+	w := stepper{schema: s, from: from, full: full, about: about, words: words, seen: map[string]bool{jsonText(from): true}}
+	for _, name := range s.root.names {
+		w.walk(s.root, name, nil, full[name], from[name])
+	}
+	return w.found
+}
+
+// maxSteps bounds the steps from one object.
+const maxSteps = 96
+
+type stepper struct {
+	schema     *Schema
+	from, full map[string]any
+	about      [][]string
+	words      []any
+	seen       map[string]bool
+	found      []map[string]any
+}
+
+// walk makes the steps at a field or an item and below it: before is its value
+// in from, and is nil where it has none.
+func (w *stepper) walk(parent *node, step string, above []string, full, before any) {
+	path := append(slices.Clone(above), step)
+	n := parent.inner(step)
+	if n == nil || !w.concerns(path) {
+		return
+	}
+	m := w.schema.maker(fixed(), smallest)
+	d := m.demandOf(n, nil)
+	switch {
+	case before == nil && full != nil:
+		w.add(graft(w.schema.root, w.from, w.full, path))
+	case before != nil:
+		if len(above) > 0 && !parent.requires(step) {
+			w.add(without(runtime.DeepCopyJSON(w.from), path))
+		}
+		for _, value := range w.others(m, n, &d, before) {
+			w.add(replaced(runtime.DeepCopyJSON(w.from), path, value))
+		}
+	}
+	for _, inner := range stepsInto(full, before) {
+		w.walk(n, inner, path, valueAt(full, inner), valueAt(before, inner))
+	}
+}
+
+// concerns tells whether a place is one of those asked for, leads to one or is
+// inside of one. Items are alike.
+func (w *stepper) concerns(path []string) bool {
+	names := slices.DeleteFunc(slices.Clone(path), isIndex)
+	return slices.ContainsFunc(w.about, func(about []string) bool {
+		shared := min(len(about), len(names))
+		return slices.Equal(about[:shared], names[:shared])
+	})
+}
+
+func (w *stepper) add(object map[string]any) {
+	if len(w.found) >= maxSteps || object == nil {
+		return
+	}
+	text := jsonText(object)
+	if w.seen[text] {
+		return
+	}
+	w.seen[text] = true
+	if len(w.schema.judge(object)) == 0 {
+		w.found = append(w.found, object)
+	}
+}
+
+// others are the values that a place may have instead of one.
+func (w *stepper) others(m *maker, n *node, d *demand, value any) []any {
+	var out []any
+	switch value := value.(type) {
+	case bool:
+		out = append(out, !value)
+	case int64, float64:
+		out = append(out, int64(0), int64(-1))
+		out = append(out, w.wordsLike(value)...)
+	case string:
+		if !m.settled(n) {
+			out = w.wordsLike(value)
+		}
+	case []any:
+		if len(value) > 0 && d.few == 0 {
+			return []any{[]any{}}
+		}
+		return nil
+	}
+	if d.limited {
+		out = nil
+		for _, value := range d.enum[:min(len(d.enum), 8)] {
+			out = append(out, plain(value))
+		}
+	}
+	out = slices.DeleteFunc(out, func(other any) bool { return !m.fits(d, other) || other == value })
+	if n.Nullable {
+		out = append(out, nil)
+	}
+	return out
+}
+
+func (w *stepper) wordsLike(value any) []any {
+	var out []any
+	for _, word := range w.words {
+		switch word := word.(type) {
+		case float64:
+			if _, text := value.(string); !text {
+				out = append(out, plainNumber(word))
+			}
+		case string:
+			if _, text := value.(string); text {
+				out = append(out, word)
+			}
+		}
+	}
+	return out
+}
+
+// inner is the node of a field, a key or an item by its index.
+func (n *node) inner(step string) *node {
+	switch {
+	case n.fields[step] != nil:
+		return n.fields[step]
+	case n.items != nil:
+		return n.items
+	}
+	return n.values
+}
+
+// requires tells whether a field must be there; items and the keys of maps may
+// be left out.
+func (n *node) requires(step string) bool {
+	return n.ValueValidation != nil && slices.Contains(n.ValueValidation.Required, step)
+}
+
+// stepsInto are the keys and indexes of two values that stand for the same.
+func stepsInto(a, b any) []string {
+	keys := map[string]bool{}
+	length := 0
+	for _, value := range []any{a, b} {
+		switch value := value.(type) {
+		case map[string]any:
+			for key := range value {
+				keys[key] = true
+			}
+		case []any:
+			length = max(length, len(value))
+		}
+	}
+	out := slices.Sorted(maps.Keys(keys))
+	for i := range length {
+		out = append(out, strconv.Itoa(i))
+	}
+	return out
+}
+
+// valueAt is the value of a key or an index; nil if there is none.
+func valueAt(value any, step string) any {
+	switch value := value.(type) {
+	case map[string]any:
+		return value[step]
+	case []any:
+		if i, err := strconv.Atoi(step); err == nil && i < len(value) {
+			return value[i]
+		}
+	}
+	return nil
+}
+
+func isIndex(step string) bool {
+	_, err := strconv.Atoi(step)
+	return err == nil
+}
+
+// graft copies an object and gives it one more place, as full has it. What must
+// be there for the sake of that place comes along.
+func graft(root *node, from, full map[string]any, path []string) map[string]any {
+	out, _ := grafted(root, from, full, path).(map[string]any)
+	return out
+}
+
+func grafted(n *node, from, full any, path []string) any {
+	if len(path) == 0 {
+		return runtime.DeepCopyJSONValue(full)
+	}
+	step := path[0]
+	switch full := full.(type) {
+	case map[string]any:
+		out, has := runtime.DeepCopyJSONValue(from).(map[string]any)
+		if !has {
+			out = map[string]any{}
+			for name, value := range full {
+				if n.requires(name) {
+					out[name] = runtime.DeepCopyJSONValue(value)
+				}
+			}
+		}
+		out[step] = grafted(n.inner(step), out[step], full[step], path[1:])
+		return out
+	case []any:
+		out, _ := runtime.DeepCopyJSONValue(from).([]any)
+		i, err := strconv.Atoi(step)
+		if err != nil || i > len(out) || i >= len(full) {
+			return from
+		}
+		if i == len(out) {
+			out = append(out, nil)
+		}
+		out[i] = grafted(n.items, out[i], full[i], path[1:])
+		return out
+	}
+	return from
+}
+
+// replaced puts a value in place of the one at a path, which is there.
+func replaced(object map[string]any, path []string, value any) map[string]any {
+	var at any = object
+	for i, step := range path {
+		last := i == len(path)-1
+		switch holder := at.(type) {
+		case map[string]any:
+			if last {
+				holder[step] = value
+			}
+		case []any:
+			if index, _ := strconv.Atoi(step); last {
+				holder[index] = value
+			}
+		}
+		at = valueAt(at, step)
+	}
+	return object
+}
+
+// without leaves out what is at a path, which is there.
+func without(object map[string]any, path []string) map[string]any {
+	last := len(path) - 1
+	var holder any = object
+	for _, step := range path[:last] {
+		holder = valueAt(holder, step)
+	}
+	switch holder := holder.(type) {
+	case map[string]any:
+		delete(holder, path[last])
+	case []any:
+		i, _ := strconv.Atoi(path[last])
+		return replaced(object, path[:last], slices.Delete(slices.Clone(holder), i, i+1))
+	}
+	return object
+}
+
+// Shrink leaves out of an object whatever is not needed for it to be legal and
+// as keep wants it.
+func (s *Schema) Shrink(object map[string]any, keep func(map[string]any) bool) map[string]any {
+	least := object
+	var walk func(value any, path []string)
+	walk = func(value any, path []string) {
+		steps := stepsInto(value, nil)
+		slices.Reverse(steps) // so that the indexes of the items before stay
+		for _, step := range steps {
+			at := append(slices.Clone(path), step)
+			fewer := without(runtime.DeepCopyJSON(least), at)
+			if len(s.judge(fewer)) == 0 && keep(fewer) {
+				least = fewer
+				continue
+			}
+			walk(valueAt(value, step), at)
+		}
+	}
+	for _, name := range s.root.names {
+		if value, has := least[name]; has {
+			if fewer := without(runtime.DeepCopyJSON(least), []string{name}); len(s.judge(fewer)) == 0 && keep(fewer) {
+				least = fewer
+				continue
+			}
+			walk(value, []string{name})
+		}
+	}
+	return least
+}
+
+// quoted finds what a message has in quotes.
+var quoted = regexp.MustCompile(`"([^"\s]{1,64})"`)
+
+// Reworded are legal objects in which the free texts, those that the schema
+// neither lists nor has a default for, say something else: what a person might
+// write, and what a complaint about the object has in quotes.
+func (s *Schema) Reworded(object map[string]any, complaint string) []map[string]any {
+	var texts []string
+	for _, found := range quoted.FindAllStringSubmatch(complaint, -1) {
+		texts = append(texts, found[1])
+	}
+	for _, l := range likelyTexts {
+		texts = append(texts, l.text)
+	}
+	var out []map[string]any
+	seen := map[string]bool{jsonText(object): true}
+	for _, text := range append(texts, plainTexts...) {
+		m := newMaker(fixed(), smallest)
+		changed := s.visit(object, func(_ string, n *node, d *demand, value any) (any, bool) {
+			_, is := value.(string)
+			return text, is && !d.limited && n.Default.Object == nil && m.fits(d, text)
+		})
+		if id := jsonText(changed); !seen[id] {
+			seen[id] = true
+			if len(s.judge(changed)) == 0 {
+				out = append(out, changed)
+			}
+		}
+	}
+	return out
+}
+
+// compared finds the strings and the numbers that a program compares with.
+var compared = regexp.MustCompile(`(?:[=!]=|[<>]=?|\()\s*(?:("(?:[^"\\]|\\.)*")|(-?\d+(?:\.\d+)?))`)
+
+// Words are the values that a program compares with, and the numbers beside
+// them: a condition has a border there.
+func Words(program string) []any {
+	var out []any
+	for _, found := range compared.FindAllStringSubmatch(program, -1) {
+		if text, err := strconv.Unquote(found[1]); err == nil && text != "" {
+			out = append(out, text)
+		} else if number, err := strconv.ParseFloat(found[2], 64); err == nil {
+			out = append(out, number-1, number, number+1)
+		}
+	}
+	slices.SortFunc(out, func(a, b any) int { return slices.Compare([]byte(jsonText(a)), []byte(jsonText(b))) })
+	out = slices.Compact(out)
+	return out[:min(len(out), maxWords)]
+}
+
+// maxWords bounds the values that are tried of each place.
+const maxWords = 24
+
+// Causes are the paths of texts and numbers that an object owes a trait to: with
+// another legal value in one of them it does not have the trait.
+func (s *Schema) Causes(object map[string]any, has func(map[string]any) bool) map[string]any {
+	out := map[string]any{}
+	s.visit(object, func(at string, n *node, d *demand, value any) (any, bool) {
+		m := newMaker(fixed(), smallest)
+		for _, other := range ordinary(d, value) {
+			if other == value || !m.fits(d, other) {
+				continue
+			}
+			changed := s.visit(object, func(here string, _ *node, _ *demand, _ any) (any, bool) { return other, here == at })
+			if len(s.judge(changed)) == 0 && !has(changed) {
+				out[at] = value
+				break
+			}
+		}
+		return nil, false
+	})
+	return out
+}
+
+// ordinary are values that a place may have instead of a text or a number.
+func ordinary(d *demand, value any) []any {
+	var out []any
+	switch value.(type) {
+	case string:
+		if d.limited {
+			return d.enum
+		}
+		for _, text := range plainTexts {
+			out = append(out, text)
+		}
+	case int64, float64:
+		for _, number := range []int64{1, 3, 50, 8080, 0} {
+			out = append(out, number)
+		}
+	}
+	return out
+}
