@@ -39,10 +39,12 @@ func intOrString() *props {
 	return &props{XIntOrString: true, AnyOf: []props{{Type: "integer"}, {Type: "string"}}}
 }
 
-// quantity is an amount such as 100m or 64Mi; the pattern is that of controller-tools.
+// quantity is an amount such as 100m or 64Mi, as ParseQuantity of
+// k8s.io/apimachinery reads it: an exponent is a whole number. It has two digits
+// at most, as more let programs that write the number out run out of memory.
 func quantity() *props {
 	out := intOrString()
-	out.Pattern = `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$`
+	out.Pattern = `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?[0-9]{1,2}))?$`
 	return out
 }
 

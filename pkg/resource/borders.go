@@ -22,6 +22,9 @@ func (m *maker) extreme(n *node, d *demand, value any, end func(low, high float6
 	default:
 		return nil, false
 	}
+	if slices.ContainsFunc(d.patterns, isQuantity) {
+		return nil, false
+	}
 	wide := *d
 	// Beyond this JSON numbers are not exact.
 	limit := float64(1<<53 - 1)
@@ -39,7 +42,7 @@ func (m *maker) extreme(n *node, d *demand, value any, end func(low, high float6
 }
 
 func shortest(m *maker, n *node, d *demand, value any) (any, bool) {
-	if _, ok := value.(string); !ok || d.limited || m.settled(n) {
+	if _, ok := value.(string); !ok || m.chosen(n, d) {
 		return nil, false
 	}
 	tries := []string{"", sized("a", d.short, d.long)}
@@ -52,7 +55,7 @@ func shortest(m *maker, n *node, d *demand, value any) (any, bool) {
 }
 
 func longest(m *maker, n *node, d *demand, value any) (any, bool) {
-	if _, ok := value.(string); !ok || d.limited || m.settled(n) {
+	if _, ok := value.(string); !ok || m.chosen(n, d) {
 		return nil, false
 	}
 	// Without a limit: longer than any name or label may be.
@@ -69,6 +72,11 @@ func longest(m *maker, n *node, d *demand, value any) (any, bool) {
 	return m.firstFit(d, tries)
 }
 
+// chosen tells whether a text is not to be replaced by any other.
+func (m *maker) chosen(n *node, d *demand) bool {
+	return d.limited || m.settled(n) || slices.ContainsFunc(d.patterns, isQuantity)
+}
+
 func (m *maker) firstFit(d *demand, tries []string) (any, bool) {
 	for _, text := range tries {
 		if m.fits(d, text) {
@@ -81,7 +89,7 @@ func (m *maker) firstFit(d *demand, tries []string) (any, bool) {
 // odd cuts and repeats an odd text to the length that is legal.
 func odd(text string) func(m *maker, n *node, d *demand, value any) (any, bool) {
 	return func(m *maker, n *node, d *demand, value any) (any, bool) {
-		if _, ok := value.(string); !ok || d.limited || m.settled(n) {
+		if _, ok := value.(string); !ok || m.chosen(n, d) {
 			return nil, false
 		}
 		return m.firstFit(d, []string{text, sized(text, d.short, d.long)})

@@ -197,6 +197,9 @@ func (m *maker) fitsText(d *demand, v string) bool {
 	}
 	return !slices.ContainsFunc(d.formats, func(format string) bool {
 		name := normal(format)
+		if !strfmt.Default.ContainsName(name) { // checked by newer API servers only
+			return formatTexts[name] != nil && !slices.Contains(formatTexts[name], v)
+		}
 		return formatTexts[name] != nil && !strfmt.Default.Validates(name, v)
 	})
 }

@@ -25,6 +25,9 @@ func (m *maker) draw(n *node, parts []*nested, name string) (any, error) {
 	if d.limited {
 		return m.fromEnum(&d)
 	}
+	if value, ok := m.quantity(n, &d); ok {
+		return value, nil
+	}
 	switch kind := m.kindOf(n, &d); kind {
 	case "object":
 		return m.object(n, &d)
@@ -45,17 +48,34 @@ func (m *maker) kindOf(n *node, d *demand) string {
 	switch {
 	case d.kind != "":
 		return d.kind
-	case n.XIntOrString && m.taste == typical && slices.ContainsFunc(d.patterns, isQuantity):
-		return "string"
 	case n.XIntOrString:
 		return []string{"integer", "string"}[m.choose(2)]
 	}
 	return n.Type
 }
 
-// isQuantity tells the pattern of a quantity of Kubernetes, which may be a number
-// and is written as a text by most.
+// isQuantity tells the pattern of a quantity of Kubernetes.
 func isQuantity(pattern string) bool { return strings.Contains(pattern, "KMGTPE") }
+
+// quantities are what people write as a quantity. What else the pattern matches
+// is no amount of anything, such as 0.3E-17.
+var quantities = []any{"1Gi", "500m", "64Mi", "1", "2k", "0.5", "1.5Gi", "1e3", "100G", "250Ki", int64(1), int64(2), int64(64)}
+
+// quantity is one of them; false where the field holds something else.
+func (m *maker) quantity(n *node, d *demand) (any, bool) {
+	if !slices.ContainsFunc(d.patterns, isQuantity) {
+		return nil, false
+	}
+	first := m.choose(len(quantities))
+	for i := range quantities {
+		value := quantities[(first+i)%len(quantities)]
+		if _, number := value.(int64); number && !n.XIntOrString || !m.fits(d, value) {
+			continue
+		}
+		return value, true
+	}
+	return nil, false
+}
 
 // given is a value that the schema itself names: its default or its example.
 // Objects are made all the same, to have every field.

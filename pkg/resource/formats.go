@@ -26,5 +26,7 @@ var formatTexts = map[string][]string{
 	"password":     {"change-me", "p"},
 	"date":         {"2026-01-02", "1970-01-01", "2024-02-29"},
 	"duration":     {"1h", "30s", "1h30m", "100ms"},
+	"k8sshortname": {"sample", "a", "my-name-0"},
+	"k8slongname":  {"example.com", "a", "my-name.sub.example.org"},
 	"datetime":     {"2026-01-02T03:04:05Z", "1970-01-01T00:00:00Z", "2024-02-29T23:59:59.123456Z"},
 }

@@ -92,7 +92,9 @@ func (w *stepper) others(m *maker, n *node, d *demand, value any) []any {
 	case bool:
 		out = append(out, !value)
 	case int64, float64:
-		out = append(out, int64(0), int64(-1))
+		if !slices.ContainsFunc(d.patterns, isQuantity) {
+			out = append(out, int64(0), int64(-1))
+		}
 		out = append(out, w.wordsLike(value)...)
 	case string:
 		if !m.settled(n) {
