@@ -15,7 +15,7 @@ import (
 
 const (
 	// randomSamples of any legal custom resource are tried on every template.
-	randomSamples = 12
+	randomSamples = 8
 	// maxSamples of those that all templates share, with the edges of values.
 	maxSamples = 40
 	// maxSearch is how many custom resources are asked whether they want a child.

@@ -27,7 +27,7 @@ func unreadyRule(c Child) string {
 	k := c.Kind
 	switch k.Group + "/" + k.Kind {
 	case "apps/Deployment":
-		return `(` + below + `(.spec.replicas // 1) as $n | first((select(any(.status.conditions[]?; .type == "Progressing" and .reason == "ProgressDeadlineExceeded")) | "its progress deadline is exceeded"), below(["updatedReplicas", "availableReplicas", "readyReplicas"]; $n), (select((.status.replicas // 0) > $n) | "\(.status.replicas - $n) old replicas are still there"), ""))`
+		return `(` + below + `(.spec.replicas // 1) as $n | first((select(any(.status.conditions[]?; .type == "Progressing" and .reason == "ProgressDeadlineExceeded")) | "its progress deadline is exceeded"), below(["updatedReplicas", "availableReplicas", "readyReplicas"]; $n), (((.status.replicas // 0) - $n) as $surplus | select($surplus > 0) | "\($surplus) old replicas are still there"), ""))`
 	case "apps/StatefulSet":
 		return `(` + below + `(.spec.replicas // 1) as $n | (.spec.updateStrategy.rollingUpdate.partition // 0) as $partition | if .spec.updateStrategy.type == "OnDelete" then "" else first(below(["replicas", "readyReplicas"]; $n), below(["updatedReplicas"]; [$n - $partition, 0] | max), (select($partition == 0 and .status.currentRevision != .status.updateRevision) | "its revision is being rolled out"), "") end)`
 	case "apps/DaemonSet":

@@ -3,6 +3,7 @@ package plan
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -19,6 +20,7 @@ const states = `
 {"apiVersion":"apps/v1","kind":"Deployment","metadata":{"generation":2},"spec":{"replicas":2},"status":{"observedGeneration":2,"replicas":3,"updatedReplicas":2,"readyReplicas":2,"availableReplicas":2}}
 {"apiVersion":"apps/v1","kind":"Deployment","metadata":{"generation":1},"spec":{},"status":{"observedGeneration":1,"updatedReplicas":1,"availableReplicas":0}}
 {"apiVersion":"apps/v1","kind":"Deployment","metadata":{"generation":1},"spec":{"replicas":0},"status":{}}
+{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"generation":1},"spec":{"replicas":-5},"status":{}}
 {"apiVersion":"apps/v1","kind":"Deployment","metadata":{"generation":1},"spec":{"replicas":1},"status":{"conditions":[{"type":"Progressing","status":"False","reason":"ProgressDeadlineExceeded"}]}}
 {"apiVersion":"apps/v1","kind":"Deployment","metadata":{"generation":1,"deletionTimestamp":"2026-01-01T00:00:00Z"},"spec":{"replicas":1}}
 {"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"generation":1},"spec":{"replicas":3},"status":{"replicas":3,"readyReplicas":3,"updatedReplicas":2,"currentRevision":"a","updateRevision":"b"}}
@@ -56,6 +58,39 @@ const states = `
 
 // reporting are the fields by which the controller of the kind Reporting reports.
 var reporting = []string{"conditions", "observedGeneration"}
+
+// TestReadyOfAnything runs the rules on objects that no controller has looked at
+// yet, with numbers that the API server would refuse: a rule that fails loses
+// the event.
+func TestReadyOfAnything(t *testing.T) {
+	kinds := []string{
+		"apps/v1/Deployment", "apps/v1/StatefulSet", "apps/v1/DaemonSet", "apps/v1/ReplicaSet", "batch/v1/Job", "v1/Pod",
+		"v1/PersistentVolumeClaim", "v1/Service", "v1/ConfigMap", "policy/v1/PodDisruptionBudget", "example.com/v1/Other",
+		"apiextensions.k8s.io/v1/CustomResourceDefinition",
+	}
+	specs := []string{
+		`null`, `{}`, `{"replicas":-5}`, `{"replicas":0}`, `{"replicas":1e15}`, `{"replicas":null}`, `{"replicas":2.5}`,
+		`{"replicas":3,"updateStrategy":{"rollingUpdate":{"partition":-7}}}`, `{"updateStrategy":{"rollingUpdate":{"partition":null}}}`,
+		`{"type":"LoadBalancer"}`,
+	}
+	statuses := []string{
+		`null`, `{}`, `{"replicas":null}`, `{"replicas":-1}`, `{"conditions":null}`, `{"conditions":[]}`, `{"conditions":[{}]}`,
+		`{"observedGeneration":null}`, `{"loadBalancer":null}`, `{"conditions":[{"type":"Stalled","status":"True"}]}`,
+	}
+	for _, kind := range kinds {
+		at := strings.LastIndex(kind, "/")
+		for _, spec := range specs {
+			for _, status := range statuses {
+				object := map[string]any{}
+				text := fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"generation":1},"spec":%s,"status":%s}`, kind[:at], kind[at+1:], spec, status)
+				if err := json.Unmarshal([]byte(text), &object); err != nil {
+					t.Fatal(err)
+				}
+				t.Run(text, func(t *testing.T) { unreadyInJQ(t, object) })
+			}
+		}
+	}
+}
 
 // TestReadyAsThePodSays holds the rules in jq to those of the pod-side script:
 // the engines must agree on what is ready.

@@ -91,7 +91,7 @@ func TestOutline(t *testing.T) {
 // TestFailures: of what was tried several times the last failure is told, once.
 func TestFailures(t *testing.T) {
 	trace := Trace{
-		{Event: &Event{}},
+		{Event: &Event{Type: "ADD", Object: Name{Resource: "pods", Name: "p"}}},
 		{Delivery: &Delivery{Sensor: "s", Dependency: "d", Stopped: "the filter holds it back: go = true"}},
 		{Delivery: &Delivery{Sensor: "s", Dependency: "d", Stopped: "the transform failed: no", Lost: true}},
 		{Delivery: &Delivery{Sensor: "s", Attempts: []Attempt{
@@ -101,7 +101,7 @@ func TestFailures(t *testing.T) {
 		{Workflow: &Workflow{Namespace: "n", Name: "w", Failure: "work: Error (exit code 1): one\ntwo"}},
 	}
 	want := []string{
-		"dependency d of Sensor s: the transform failed: no",
+		"dependency d of Sensor s, on ADD of pods p: the transform failed: no",
 		"trigger a of Sensor s: second", "trigger b of Sensor s: third", "Workflow n/w: work: Error (exit code 1): two",
 	}
 	if diff := cmp.Diff(want, trace.Failures()); diff != "" {

@@ -24,10 +24,14 @@ func (t Trace) events() int {
 // the outcome only.
 func (t Trace) Failures() []string {
 	var out []string
+	on := ""
 	for _, step := range t {
+		if e := step.Event; e != nil {
+			on = fmt.Sprintf(", on %s of %s", e.Type, e.Object)
+		}
 		if d := step.Delivery; d != nil {
 			if d.Lost {
-				out = append(out, fmt.Sprintf("dependency %s of Sensor %s: %s", d.Dependency, d.Sensor, d.Stopped))
+				out = append(out, fmt.Sprintf("dependency %s of Sensor %s%s: %s", d.Dependency, d.Sensor, on, d.Stopped))
 			}
 			for i, a := range d.Attempts {
 				last := i == len(d.Attempts)-1 || d.Attempts[i+1].Trigger != a.Trigger

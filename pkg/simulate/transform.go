@@ -3,7 +3,7 @@ package simulate
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
+	"fmt"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	"github.com/argoproj/argo-events/pkg/sensors/dependencies"
@@ -40,6 +40,8 @@ func (p *Prepared) transform(in *cloudevents.Event, t *eventsv1.EventDependencyT
 	theirs, theirErr := dependencies.ApplyTransform(&before, t)
 	if (err == nil) != (theirErr == nil) || err == nil && !bytes.Equal(ours.Data(), theirs.Data()) {
 		p.distrust(t.JQ)
+	} else if err != nil {
+		return nil, err // Argo's does not say what failed
 	}
 	return theirs, theirErr
 }
@@ -75,14 +77,25 @@ func ran(code *gojq.Code, in *cloudevents.Event) (*cloudevents.Event, error) {
 	if err := json.Unmarshal(in.Data(), &fields); err != nil {
 		return nil, err
 	}
-	made, _ := code.Run(fields).Next()
+	made, some := code.Run(fields).Next()
+	if err, failed := made.(error); failed {
+		return nil, fmt.Errorf("jq: %w", err)
+	}
 	out, ok := made.(map[string]any)
 	if !ok {
-		return nil, errors.New("jq transformation output must be a JSON object")
+		return nil, fmt.Errorf("jq: an object is wanted, not %s", described(made, some))
 	}
 	data, err := json.Marshal(out)
 	if err != nil {
 		return nil, err
 	}
 	return in, in.SetData(cloudevents.ApplicationJSON, data)
+}
+
+// described says what a program made instead of an object.
+func described(made any, some bool) string {
+	if !some {
+		return "nothing"
+	}
+	return gojq.TypeOf(made)
 }

@@ -1,0 +1,34 @@
+package simulate
+
+import (
+	"strings"
+	"testing"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	cloudevents "github.com/cloudevents/sdk-go/v2"
+)
+
+// TestFailedTransform wants the cause of a failure: "must be a JSON object",
+// which Argo says of all of them, helps nobody.
+func TestFailedTransform(t *testing.T) {
+	tests := []struct{ jq, has string }{
+		{`{a: (null - 5)}`, "cannot subtract"},
+		{`error("no such thing")`, "no such thing"},
+		{`empty`, "not nothing"},
+		{`[1]`, "not array"},
+		{`"text"`, "not string"},
+	}
+	for _, test := range tests {
+		prepared := NewPrepared()
+		for try := range 2 { // the first run is compared with Argo's
+			event := cloudevents.NewEvent()
+			if err := event.SetData(cloudevents.ApplicationJSON, map[string]any{"body": 1}); err != nil {
+				t.Fatal(err)
+			}
+			_, err := prepared.transform(&event, &eventsv1.EventDependencyTransformer{JQ: test.jq})
+			if err == nil || !strings.Contains(err.Error(), test.has) {
+				t.Errorf("%s, try %d: %v, want %q", test.jq, try, err, test.has)
+			}
+		}
+	}
+}
