@@ -89,7 +89,9 @@ func either(words []string) string {
 func (d *decoder) unknownKey(key *yaml.Node, fields map[string]field, p steps) string {
 	candidates := sortedKeys(fields)
 	hint, meant := "", nearest(key.Value, candidates)
-	if meant == "" && !d.kubernetes {
+	if len(p) > 0 && p[len(p)-1] == "schema" && (key.Value == "type" || key.Value == "properties" || key.Value == "required") {
+		hint = "put an OpenAPI schema under openAPIV3Schema, in place of schema"
+	} else if meant == "" && !d.kubernetes {
 		hint = belongsTo(d.kind, key.Value)
 	}
 	if hint == "" {

@@ -30,7 +30,11 @@ func lexMarkers(text string, offset int) (out []marker, at int, err error) {
 			return out, m.at, fmt.Errorf("want a marker such as minimum=0, not %q", firstWord(text[i:]))
 		}
 		if !strings.HasPrefix(text[end:], "=") {
-			return out, m.at, fmt.Errorf("marker %s has no value, want %s=…", m.name, m.name)
+			value := "…"
+			if m.name == "required" || m.name == "nullable" || m.name == "immutable" {
+				value = "true"
+			}
+			return out, m.at, fmt.Errorf("marker %s has no value, want %s=%s", m.name, m.name, value)
 		}
 		m.value0 = offset + end + 1
 		took, err := m.lexValue(text[end+1:])

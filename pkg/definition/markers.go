@@ -65,11 +65,11 @@ func (s *short) mark(n *yaml.Node, schema *props, text string, offset int) (*pro
 			continue
 		}
 		seen[m.name] = m
-		if !ok {
+		if !ok || !s.plainValue(n, m, schema) {
 			continue
 		}
 		if err := rule.apply(schema, m); err != nil {
-			s.add(n, m.value0, diag.BadMarker, fmt.Sprintf("marker %s: %v", m.name, err), valueHint(m.name, kindOf(schema)))
+			s.add(n, m.value0, diag.BadMarker, fmt.Sprintf("marker %s: %v", m.name, err), valueHint(m, schema))
 		}
 		required = required || m.name == "required" && m.value == "true"
 	}
@@ -77,6 +77,24 @@ func (s *short) mark(n *yaml.Node, schema *props, text string, offset int) (*pro
 		s.agree(n, schema, seen)
 	}
 	return schema, required
+}
+
+// plainValue reports a value that is probably spelled as another language would.
+func (s *short) plainValue(n *yaml.Node, m marker, schema *props) bool {
+	v := m.value
+	switch {
+	case m.quoted:
+	case len(v) > 1 && v[0] == '\'' && v[len(v)-1] == '\'':
+		s.add(n, m.value0, diag.BadMarker, fmt.Sprintf("marker %s: the single quotes would be part of the value", m.name), fmt.Sprintf("write %s=%s", m.name, strconv.Quote(v[1:len(v)-1])))
+		return false
+	case m.name == "default" && kindOf(schema) == "string" && (v == "null" || v == "nil" || v == "None" || v == "~"):
+		s.add(n, m.value0, diag.BadMarker, fmt.Sprintf("marker default: %s would be a text", v), fmt.Sprintf("leave the default out for none, or write default=%q for the text", v))
+		return false
+	case m.name == "pattern" && len(v) > 1 && v[0] == '/' && v[len(v)-1] == '/' && strings.HasPrefix(v[1:], "^"):
+		s.add(n, m.value0, diag.BadMarker, "marker pattern: the slashes would be part of the pattern", fmt.Sprintf("write pattern=%q", v[1:len(v)-1]))
+		return false
+	}
+	return true
 }
 
 // rule returns the rule of a marker, and reports one that does not exist or does not fit.
@@ -94,17 +112,29 @@ func (s *short) rule(n *yaml.Node, m marker, schema *props, unknown bool) (marke
 	return rule, true
 }
 
-// valueHint shows what the value of a marker that takes values of the type looks
-// like.
-func valueHint(name, kind string) string {
-	if name != "default" && name != "enum" {
+// valueHint shows what the value of a marker looks like.
+func valueHint(m marker, schema *props) string {
+	kind := kindOf(schema)
+	switch m.name {
+	case "required", "nullable", "immutable", "exclusiveMinimum", "exclusiveMaximum":
+		return fmt.Sprintf("write %s=true, or leave the marker out", m.name)
+	case "default":
+		if inner, ok := strings.CutPrefix(m.value, "["); ok && kind == "array" && kindOf(schema.Items.Schema) == "string" {
+			words := enumWords(strings.TrimSuffix(inner, "]"))
+			return "write default=" + string(rawJSON(words).Raw)
+		}
+	case "enum":
+		if strings.Contains(m.value, "|") {
+			return "write enum=" + strings.ReplaceAll(m.value, "|", ",")
+		}
+	default:
 		return ""
 	}
 	values := map[string]string{"integer": "3", "number": "0.5", "boolean": "true", "array": "[]", "map": "{}", "object": "{}"}
 	if values[kind] == "" {
 		return ""
 	}
-	return "such as " + name + "=" + values[kind]
+	return "such as " + m.name + "=" + values[kind]
 }
 
 // fitting are the names of the markers that a type can have; all if it is not known.
@@ -182,18 +212,46 @@ func applyValidation(s *props, m marker) error {
 }
 
 func applyEnum(s *props, m marker) error {
-	for word := range strings.SplitSeq(m.value, ",") {
-		v, err := literal(s, strings.TrimSpace(word))
+	for _, word := range enumWords(m.value) {
+		if !m.quoted && strings.Contains(word, "|") {
+			return fmt.Errorf("%q has a |: commas separate the values", word)
+		}
+		v, err := literal(s, word)
 		if err != nil {
 			return err
 		}
 		raw := rawJSON(v)
 		if slices.ContainsFunc(s.Enum, func(e apiextensionsv1.JSON) bool { return string(e.Raw) == string(raw.Raw) }) {
-			return fmt.Errorf("%q is listed twice", strings.TrimSpace(word))
+			return fmt.Errorf("%q is listed twice", word)
 		}
 		s.Enum = append(s.Enum, raw)
 	}
 	return nil
+}
+
+// enumWords are the values of an enum: between commas, in brackets or not, or a
+// list in JSON.
+func enumWords(text string) []string {
+	var listed []json.RawMessage
+	if json.Unmarshal([]byte(text), &listed) == nil {
+		var out []string
+		for _, raw := range listed {
+			var word string
+			if json.Unmarshal(raw, &word) != nil {
+				word = string(raw)
+			}
+			out = append(out, word)
+		}
+		return out
+	}
+	if inner, ok := strings.CutPrefix(text, "["); ok && strings.HasSuffix(inner, "]") {
+		text = strings.TrimSuffix(inner, "]")
+	}
+	words := strings.Split(text, ",")
+	for i := range words {
+		words[i] = strings.TrimSpace(words[i])
+	}
+	return words
 }
 
 func applyDefault(s *props, m marker) error {

@@ -56,6 +56,11 @@ var (
 
 // object expands a mapping of fields.
 func (s *short) object(n *yaml.Node) *props {
+	if word := openAPIWord(n); word != nil {
+		s.add(word, 0, diag.BadSchema, fmt.Sprintf("this looks like an OpenAPI schema; the short form would make fields called type and %s of it", word.Value),
+			"write the fields alone, as in {size: integer | minimum=1}, or the whole schema under openAPIV3Schema, in place of schema")
+		return anything()
+	}
 	out := &props{Type: "object", Properties: map[string]props{}}
 	for pair := range slices.Chunk(n.Content, 2) {
 		name := pair[0].Value
@@ -72,6 +77,34 @@ func (s *short) object(n *yaml.Node) *props {
 		out.Properties = nil
 	}
 	return out
+}
+
+// openAPIWord is the key by which a mapping shows to be an OpenAPI schema, which
+// says with type what the value is; nil where it can be fields.
+func openAPIWord(n *yaml.Node) *yaml.Node {
+	_, is := lookupNode(n, "type")
+	if is == nil || is.Kind != yaml.ScalarNode {
+		return nil
+	}
+	kinds := map[string]yaml.Kind{"required": yaml.SequenceNode, "enum": yaml.SequenceNode, "allOf": yaml.SequenceNode, "anyOf": yaml.SequenceNode, "oneOf": yaml.SequenceNode}
+	switch is.Value {
+	case "object":
+		kinds["properties"], kinds["additionalProperties"] = yaml.MappingNode, yaml.MappingNode
+	case "array":
+		kinds["items"] = yaml.MappingNode
+	case "string", "integer", "number", "boolean":
+	default:
+		return nil
+	}
+	for pair := range slices.Chunk(n.Content, 2) {
+		key, value := pair[0].Value, pair[1]
+		_, marker := markerRules()[key]
+		noType := value.Kind == yaml.ScalarNode && (value.ShortTag() != "!!str" || basicType(strings.TrimSpace(strings.Split(value.Value, "|")[0])) == nil)
+		if kind, known := kinds[key]; known && value.Kind == kind || marker && noType || strings.HasPrefix(key, "x-kubernetes-") {
+			return pair[0]
+		}
+	}
+	return nil
 }
 
 // field expands what stands behind a field's name.

@@ -52,6 +52,10 @@ func TestShortSchema(t *testing.T) {
 		{`string | pattern="^\d+\.x$"`, `{"type":"string","pattern":"^\\d+\\.x$"}`, "a backslash of a pattern stands for itself"},
 		{"string | enum=a,b", `{"type":"string","enum":["a","b"]}`, "bare words"},
 		{`string | enum="a b, c"`, `{"type":"string","enum":["a b","c"]}`, "quoted words"},
+		{"string | enum=[a,b]", `{"type":"string","enum":["a","b"]}`, "a list in brackets"},
+		{"string | enum=[a, b]", `{"type":"string","enum":["a","b"]}`, "a list in brackets with blanks"},
+		{`string | enum=["a","b c"]`, `{"type":"string","enum":["a","b c"]}`, "a list in JSON"},
+		{"integer | enum=[1,2]", `{"type":"integer","enum":[1,2]}`, "numbers in brackets"},
 		{"integer | enum=1,2 default=2", `{"type":"integer","enum":[1,2],"default":2}`, "numbers"},
 		{`[]string | default=["a", "b"]`, `{"type":"array","items":{"type":"string"},"default":["a","b"]}`, "a list with blanks"},
 		{"any | default=x", `{"x-kubernetes-preserve-unknown-fields":true,"default":"x"}`, "anything"},
@@ -74,6 +78,45 @@ func TestShortSchema(t *testing.T) {
 		}
 		if diff := cmp.Diff(marshal(t, want), marshal(t, got)); diff != "" {
 			t.Errorf("%s (%s) (-want +got):\n%s", tt.field, tt.reason, diff)
+		}
+	}
+}
+
+// TestSlipsOfShortSchemas wants a finding, and one that says what to type, for
+// what other languages would spell so.
+func TestSlipsOfShortSchemas(t *testing.T) {
+	for _, tt := range []struct{ schema, message, hint string }{
+		{`spec: {type: object, properties: {size: {type: integer}}}`, "looks like an OpenAPI schema", "openAPIV3Schema"},
+		{`spec: {type: object, required: [size]}`, "looks like an OpenAPI schema", "openAPIV3Schema"},
+		{`spec: {list: {type: array, items: {type: string}}}`, "looks like an OpenAPI schema", "openAPIV3Schema"},
+		{`spec: {map: {type: object, additionalProperties: {type: string}}}`, "looks like an OpenAPI schema", "openAPIV3Schema"},
+		{`spec: {size: {type: integer, default: 3}}`, "looks like an OpenAPI schema", "size: integer | minimum=1"},
+		{`spec: {size: {type: string, description: "How many"}}`, "looks like an OpenAPI schema", "openAPIV3Schema"},
+		{`{type: object, properties: {spec: {type: object}}}`, "unknown key", "openAPIV3Schema"},
+		{`spec: {f: "string | enum=a|b"}`, "has a |", "enum=a,b"},
+		{`spec: {f: "string | default='x'"}`, "single quotes", `default="x"`},
+		{`spec: {f: "string | default=null"}`, "would be a text", `default="null"`},
+		{`spec: {f: "string | pattern=/^a$/"}`, "slashes", `pattern="^a$"`},
+		{`spec: {f: "[]string | default=[a,b]"}`, "is not an array", `default=["a","b"]`},
+		{`spec: {f: "string | required=yes"}`, "is not true or false", "required=true"},
+		{`spec: {f: "string | required"}`, "has no value", "required=true"},
+		{`spec: {f: "boolean | default=yes"}`, "is not a boolean", "default=true"},
+	} {
+		_, list := Parse(Input{Name: "x", Data: []byte(operator(tt.schema))})
+		if len(list) == 0 {
+			t.Errorf("%s: nothing is found", tt.schema)
+			continue
+		}
+		if f := list[0]; !strings.Contains(f.Message, tt.message) || !strings.Contains(f.Message+f.Hint, tt.hint) {
+			t.Errorf("%s: %s, hint %q; want %q, %q", tt.schema, f.Message, f.Hint, tt.message, tt.hint)
+		}
+	}
+	for _, fields := range []string{
+		"{type: string, port: integer}", "{type: object, size: integer}", "{type: integer}",
+		"{type: string, format: string, items: '[]string'}", "{type: 'string | enum=a,b', required: boolean}",
+	} {
+		if _, list := Parse(Input{Name: "x", Data: []byte(operator("spec: " + fields))}); len(list) > 0 {
+			t.Errorf("%s: are fields, and not %v", fields, list)
 		}
 	}
 }
