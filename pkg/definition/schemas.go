@@ -1,10 +1,13 @@
 package definition
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
 )
 
@@ -40,6 +43,81 @@ func (c *checker) schemas() {
 			c.doubtful[v.Name] = len(c.found) > before
 		}
 	}
+	c.contradictions()
+}
+
+// contradictions reports fields that versions give types which exclude each
+// other. There is no conversion: what is written in one version is served in the
+// others as it is.
+func (c *checker) contradictions() {
+	versions := c.op.Spec.API.Versions
+	used := func(v v1alpha1.Version) bool {
+		return (v.Served == nil || *v.Served || v.Storage != nil && *v.Storage) && c.def.Schemas[v.Name] != nil && !c.doubtful[v.Name]
+	}
+	for i, v := range versions {
+		for _, earlier := range versions[:i] {
+			if !used(v) || !used(earlier) {
+				continue
+			}
+			for _, found := range contradiction(c.def.Schemas[earlier.Name], c.def.Schemas[v.Name], nil) {
+				at := c.schemaField(versionPath(i), found.path)
+				c.add(at, diag.BadSchema, fmt.Sprintf("%s is %s in %s and %s in %s, and objects are not converted between versions: one that has it is wrong in one of them",
+					strings.ReplaceAll(found.path, ".[]", "[]"), article(found.before), earlier.Name, article(found.after), v.Name),
+					"give it one type in all versions that are served, use another name for the new field, or stop serving one version: served: false")
+			}
+		}
+	}
+}
+
+// schemaField is where a version's schema writes a field, or the nearest above it.
+func (c *checker) schemaField(version steps, path string) steps {
+	at := version
+	for _, part := range []string{"schema", "openAPIV3Schema"} {
+		if c.written(version.to(part)) {
+			at = version.to(part)
+		}
+	}
+	for name := range strings.SplitSeq(path, ".") {
+		if !c.written(at.to(name)) {
+			break
+		}
+		at = at.to(name)
+	}
+	return at
+}
+
+// contradicting is a field with two types.
+type contradicting struct{ path, before, after string }
+
+// contradiction finds the fields of which no value fits two schemas.
+func contradiction(a, b *props, path []string) []contradicting {
+	if a == nil || b == nil {
+		return nil
+	}
+	before, after := kindOf(a), kindOf(b)
+	if !compatible(before, after) {
+		return []contradicting{{strings.Join(path, "."), before, after}}
+	}
+	var out []contradicting
+	for _, name := range sortedKeys(a.Properties) {
+		one := a.Properties[name]
+		if other, both := b.Properties[name]; both {
+			out = append(out, contradiction(&one, &other, append(slices.Clone(path), name))...)
+		}
+	}
+	if a.Items != nil && b.Items != nil {
+		out = append(out, contradiction(a.Items.Schema, b.Items.Schema, append(slices.Clone(path), "[]"))...)
+	}
+	if a.AdditionalProperties != nil && b.AdditionalProperties != nil {
+		out = append(out, contradiction(a.AdditionalProperties.Schema, b.AdditionalProperties.Schema, append(slices.Clone(path), "*"))...)
+	}
+	return out
+}
+
+// compatible tells whether a value can be of both kinds.
+func compatible(a, b string) bool {
+	fits := map[string][]string{"any": {a, b}, "int-or-string": {"integer", "number", "string"}, "number": {"integer"}, "map": {"object"}}
+	return a == b || slices.Contains(fits[a], b) || slices.Contains(fits[b], a)
 }
 
 func versionPath(i int) steps { return pathOf("spec", "api", "versions", i) }

@@ -51,18 +51,29 @@ func Decode(data []byte) ([]map[string]any, error) {
 
 // Resources are what an operator's EventSources look at.
 type Resources struct {
-	list  []schema.GroupVersionResource
-	kinds *kinds
+	list   []schema.GroupVersionResource
+	kinds  *kinds
+	served map[schema.GroupVersionKind]bool // by the CustomResourceDefinitions among the objects
 }
 
 // Watched are the resources that the operators among the objects look at for
 // themselves, not for what they made: those without a filter, if there are any.
 func Watched(objects []manifest.Object) Resources {
 	known := &kinds{list: append(builtinKinds(), customKinds(objects)...)}
-	return Resources{list: unfiltered(objects), kinds: known}
+	served := map[schema.GroupVersionKind]bool{}
+	for _, o := range objects {
+		if crd, ok := o.(*apiextensionsv1.CustomResourceDefinition); ok {
+			for _, v := range crd.Spec.Versions {
+				served[schema.GroupVersionKind{Group: crd.Spec.Group, Version: v.Name, Kind: crd.Spec.Names.Kind}] = v.Served
+			}
+		}
+	}
+	return Resources{list: unfiltered(objects), kinds: known, served: served}
 }
 
-// Holds tells whether an object is one of these, and what it is.
+// Holds tells whether an object is one of these, and what it is. The API server
+// takes a custom resource in any version that it serves, and shows it in the one
+// that is watched.
 func (r Resources) Holds(fields map[string]any) (what string, ok bool) {
 	o := &unstructured.Unstructured{Object: fields}
 	gvk := o.GroupVersionKind()
@@ -70,7 +81,9 @@ func (r Resources) Holds(fields map[string]any) (what string, ok bool) {
 		return "nothing with an apiVersion and a kind", false
 	}
 	k := r.kinds.of(gvk, r.list)
-	return gvk.Kind + " of " + gvk.GroupVersion().String(), slices.Contains(r.list, gvk.GroupVersion().WithResource(k.Plural))
+	return gvk.Kind + " of " + gvk.GroupVersion().String(), slices.ContainsFunc(r.list, func(watched schema.GroupVersionResource) bool {
+		return watched.Group == gvk.Group && watched.Resource == k.Plural && (watched.Version == gvk.Version || r.served[gvk])
+	})
 }
 
 // Samples are custom resources with every field that their schemas have, one of

@@ -8,6 +8,9 @@ import (
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
 func TestDecode(t *testing.T) {
@@ -106,5 +109,24 @@ func TestFailures(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, trace.Failures()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestHoldsServedVersions: what the API server takes in one version, it shows in
+// the version that is watched.
+func TestHoldsServedVersions(t *testing.T) {
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	crd.Spec.Group = "example.com"
+	crd.Spec.Names = apiextensionsv1.CustomResourceDefinitionNames{Kind: "Two", Plural: "twos"}
+	crd.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true}, {Name: "v2", Served: true}, {Name: "v3"}}
+	source := &eventsv1.EventSource{}
+	entry := eventsv1.ResourceEventSource{}
+	entry.Group, entry.Version, entry.Resource = "example.com", "v1", "twos"
+	source.Spec.Resource = map[string]eventsv1.ResourceEventSource{"two": entry}
+	watched := Watched([]manifest.Object{crd, source})
+	for version, want := range map[string]bool{"v1": true, "v2": true, "v3": false, "v4": false} {
+		if what, ok := watched.Holds(map[string]any{"apiVersion": "example.com/" + version, "kind": "Two"}); ok != want {
+			t.Errorf("%s: %v, want %v", what, ok, want)
+		}
 	}
 }
