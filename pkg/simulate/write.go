@@ -91,6 +91,7 @@ func (c *Cluster) replace(req request) (object, error) {
 	if err != nil {
 		return nil, err
 	}
+	old = inVersion(old, req.kind)
 	o, err := decodeObject(req)
 	if err != nil {
 		return nil, err
@@ -111,6 +112,7 @@ func (c *Cluster) patch(req request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
+	old = inVersion(old, req.kind)
 	change, err := decode(req)
 	if err != nil {
 		return 0, nil, err
@@ -152,7 +154,7 @@ func (c *Cluster) apply(req request) (int, any, error) {
 	req.kind.Kind = wanted.GetKind()
 	wanted.SetName(req.name)
 	wanted.SetNamespace(req.namespace)
-	old, code := c.objects[req.key()], http.StatusOK
+	old, code := inVersion(c.objects[req.key()], req.kind), http.StatusOK
 	if old == nil {
 		if req.subresource != "" {
 			_, err := c.find(req.key())
