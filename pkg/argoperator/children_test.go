@@ -32,27 +32,27 @@ func TestTrials(t *testing.T) {
 		{
 			"child behind a boolean", "the condition holds for one sample only, which is a step from the defaults",
 			manyDefaults + "memory: string | default=16gigs",
-			"when: .spec.gpu.enabled\ntemplate: " + pod("${ .spec.memory }"),
+			"when: .spec.gpu.enabled\ntemplate: " + workload("${ .spec.memory }"),
 			failure,
 			[]string{`"16gigs" is no Quantity`},
 		},
 		{
 			"default of a quantity", "the default shows what the text is",
 			manyDefaults + "memory: string | default=16Gi",
-			"when: .spec.gpu.enabled\ntemplate: " + pod("${ .spec.memory }"),
+			"when: .spec.gpu.enabled\ntemplate: " + workload("${ .spec.memory }"),
 			quiet, nil,
 		},
 		{
 			"text used as a quantity", "only a value that nobody would write breaks it",
 			"memory: string | required=true",
-			"template: " + pod("${ .spec.memory }"),
+			"template: " + workload("${ .spec.memory }"),
 			warning,
 			[]string{`where the custom resource has {"spec":{"memory":`, "restrict spec.memory in the schema (the type quantity, or a pattern)"},
 		},
 		{
 			"text used as an unlikely quantity", "all samples break it, as the field's name says nothing",
 			"x: string | required=true",
-			"template: " + pod("${ .spec.x }"),
+			"template: " + workload("${ .spec.x }"),
 			warning,
 			[]string{`where the custom resource has {"spec":{"x":`, "restrict spec.x in the schema"},
 		},
@@ -66,35 +66,35 @@ func TestTrials(t *testing.T) {
 		{
 			"several conditions", "flags, words and numbers are combined",
 			"a: boolean | default=false\nb: boolean | default=true\nmode: string | default=small\nsize: integer | default=3",
-			"when: .spec.a and (.spec.b | not) and .spec.mode == \"big\" and .spec.size > 40\ntemplate: " + pod("x"),
+			"when: .spec.a and (.spec.b | not) and .spec.mode == \"big\" and .spec.size > 40\ntemplate: " + workload("x"),
 			failure,
 			[]string{`"x" is no Quantity`},
 		},
 		{
 			"branch of an enum", "one value of the enum alone leads there",
 			"mode: string | enum=a,b,c default=a",
-			"template: " + pod("${ if .spec.mode == \"c\" then \"x\" else \"1Gi\" end }"),
+			"template: " + workload("${ if .spec.mode == \"c\" then \"x\" else \"1Gi\" end }"),
 			warning,
 			[]string{`{"spec":{"mode":"c"}}`},
 		},
 		{
 			"branch of an optional field", "the field alone leads there",
 			"extra: string",
-			"template: " + pod("${ if .spec.extra then \"x\" else \"1Gi\" end }"),
+			"template: " + workload("${ if .spec.extra then \"x\" else \"1Gi\" end }"),
 			warning,
 			[]string{`{"spec":{"extra":`},
 		},
 		{
 			"branch inside a branch", "the second boolean is flipped beside the first",
 			"a: boolean | default=false\nb: boolean | default=false",
-			"when: .spec.a\ntemplate: " + pod("${ if .spec.b then \"x\" else \"1Gi\" end }"),
+			"when: .spec.a\ntemplate: " + workload("${ if .spec.b then \"x\" else \"1Gi\" end }"),
 			warning,
 			[]string{`{"spec":{"a":true,"b":true}}`},
 		},
 		{
 			"flag of an item", "the item comes from the full sample",
 			"parts: \"[]part | default=[]\"",
-			"forEach: .spec.parts\ntemplate: " + strings.Replace(pod("${ if $item.on then \"x\" else \"1Gi\" end }"), "${ .metadata.name }", "${ .metadata.name }-${ $index }", 1),
+			"forEach: .spec.parts\ntemplate: " + strings.Replace(workload("${ if $item.on then \"x\" else \"1Gi\" end }"), "${ .metadata.name }", "${ .metadata.name }-${ $index }", 1),
 			warning,
 			[]string{`{"spec":{"parts":[{"on":true}]}}`},
 		},
@@ -108,7 +108,7 @@ func TestTrials(t *testing.T) {
 		{
 			"division by zero", "zero is no sample's default",
 			"size: integer | default=2 minimum=0",
-			"template: " + pod("${ 8 / .spec.size | floor | tostring }"),
+			"template: " + workload("${ 8 / .spec.size | floor | tostring }"),
 			warning,
 			[]string{`{"spec":{"size":0}}`},
 		},
@@ -188,9 +188,10 @@ func TestTrialsOfChildren(t *testing.T) {
 	}
 }
 
-func pod(memory string) string {
-	return `{apiVersion: v1, kind: Pod, metadata: {name: "${ .metadata.name }"}, spec: {containers: [{name: main, image: busybox:1, resources: {limits: {memory: ` +
-		"'" + memory + "'}}}]}}"
+// workload is a template with a quantity.
+func workload(memory string) string {
+	return `{apiVersion: apps/v1, kind: Deployment, metadata: {name: "${ .metadata.name }"}, spec: {selector: {matchLabels: {a: b}}, ` +
+		`template: {metadata: {labels: {a: b}}, spec: {containers: [{name: main, image: busybox:1, resources: {limits: {memory: ` + "'" + memory + "'}}}]}}}}"
 }
 
 // trialDefinition is a definition of one child with a schema.

@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/runtime"
-
 	"github.com/argoperator/argoperator/pkg/definition"
 	"github.com/argoperator/argoperator/pkg/expression"
 	"github.com/argoperator/argoperator/pkg/plan"
@@ -86,9 +84,7 @@ func (s *samples) served(written map[string]any) customResource {
 	if known, ok := s.known[id]; ok && err == nil {
 		return known
 	}
-	object := runtime.DeepCopyJSON(written)
-	s.schema.Default(object)
-	one := customResource{id, written, alive(object, s.api.Namespaced)}
+	one := customResource{id, written, alive(s.schema.Defaulted(written), s.api.Namespaced)}
 	s.known[id] = one
 	return one
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	metav "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
@@ -60,6 +61,13 @@ func keep(object map[string]any, keys ...string) map[string]any {
 // Default fills in, in place, what the schema has defaults for.
 func (s *Schema) Default(object map[string]any) {
 	defaulting.Default(object, s.structural)
+}
+
+// Defaulted is a copy of an object with what the schema has defaults for.
+func (s *Schema) Defaulted(object map[string]any) map[string]any {
+	out := runtime.DeepCopyJSON(object)
+	s.Default(out)
+	return out
 }
 
 // Validate says what the API server would refuse. Without an old object it is
