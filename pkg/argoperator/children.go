@@ -1,21 +1,19 @@
 package argoperator
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/argoperator/argoperator/pkg/check"
 	"github.com/argoperator/argoperator/pkg/definition"
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/expression"
+	"github.com/argoperator/argoperator/pkg/jq"
 	"github.com/argoperator/argoperator/pkg/plan"
 )
 
@@ -47,6 +45,10 @@ func said(known diag.List, f diag.Finding) bool {
 type trouble struct {
 	check.Problem
 	key string // template, when or forEach
+	// endless is an evaluation that met a bound. It is a problem even if only some
+	// values lead to it: the Sensor has no bounds, so it would hold up every custom
+	// resource.
+	endless bool
 }
 
 // trial is the trial of one child's template.
@@ -70,12 +72,8 @@ type group struct {
 
 // alike says that a problem is the same but for the values in it.
 func (p trouble) alike(other trouble) bool {
-	return p.key == other.key && p.Path == other.Path && p.Code == other.Code && (p.Message == endless) == (other.Message == endless)
+	return p.key == other.key && p.Path == other.Path && p.Code == other.Code && p.endless == other.endless
 }
-
-// endless is a problem even if only some values lead to it: in the Sensor it
-// would hold up every custom resource.
-const endless = "does not end in time: give the numbers and lists that it loops over a maximum in the schema"
 
 // findings tries the template on samples.
 func (t *trial) findings(path ...string) diag.List {
@@ -89,7 +87,7 @@ func (t *trial) findings(path ...string) diag.List {
 		at := t.d.Position(slices.Concat(path, []string{g.problem.key}, segments(g.problem.Path))...)
 		message := t.child.Kind.Kind + ": " + strings.TrimPrefix(g.problem.Path+": "+g.problem.Message, ": ")
 		switch {
-		case g.problem.Message == endless:
+		case g.problem.endless:
 			findings.Add(at, g.problem.Code, message, g.problem.Hint)
 		case g.count == t.tried && !t.refuted(g):
 			findings.Add(at, g.problem.Code, message, g.problem.Hint)
@@ -120,7 +118,7 @@ func (t *trial) on(cr customResource) bool {
 				g.count++
 				counted = append(counted, g)
 			}
-			if problem.Message == endless {
+			if problem.endless {
 				return true
 			}
 		}
@@ -164,14 +162,6 @@ func (t *trial) least(g *group) (written map[string]any, problem trouble) {
 	return written, problem
 }
 
-// patience is how long a program may take for one customResource. A Sensor has no such
-// limit: there, a program that does not end holds up every custom resource.
-const patience = 250 * time.Millisecond
-
-// doubt is how much longer a program may take that seemed not to end: the
-// machine may be busy with something else.
-const doubt = 10
-
 // maxItems of a forEach are judged; the others are alike.
 const maxItems = 8
 
@@ -200,7 +190,7 @@ func (t *trial) problemsOf(cr customResource, among surroundings) (problems []tr
 		return nil, true
 	}
 	if c.When != nil {
-		if yes, err := bounded(c.When, cr.served, vars); err != nil {
+		if yes, err := c.When.Run(cr.served, vars); err != nil {
 			return failed("when", err), true
 		} else if yes != true {
 			return nil, false
@@ -208,7 +198,7 @@ func (t *trial) problemsOf(cr customResource, among surroundings) (problems []tr
 	}
 	items := []any{nil}
 	if c.Each != nil {
-		list, err := bounded(c.Each, cr.served, vars)
+		list, err := c.Each.Run(cr.served, vars)
 		if err != nil {
 			return failed("forEach", err), true
 		}
@@ -217,35 +207,26 @@ func (t *trial) problemsOf(cr customResource, among surroundings) (problems []tr
 	}
 	for i, item := range items {
 		vars.Item, vars.Index = item, i
-		object, err := bounded(c.Object, cr.served, vars)
+		object, err := c.Object.Run(cr.served, vars)
 		if err != nil {
 			problems = append(problems, failed("template", err)...)
 		} else if object, ok := object.(map[string]any); ok {
 			for _, p := range t.jury.problems(object) {
-				problems = append(problems, trouble{p, "template"})
+				problems = append(problems, trouble{Problem: p, key: "template"})
 			}
 		}
 	}
 	return problems, len(items) > 0
 }
 
-// bounded runs a program that may never end by itself.
-func bounded(program *expression.Program, cr map[string]any, vars expression.Vars) (any, error) {
-	for _, limit := range []time.Duration{patience, doubt * patience} {
-		ctx, cancel := context.WithTimeout(context.Background(), limit)
-		value, err := program.RunContext(ctx, cr, vars)
-		over := ctx.Err() != nil
-		cancel()
-		if !over {
-			return value, err
-		}
-	}
-	return nil, errors.New(endless)
-}
-
 // failed is the problem of an expression at a key of the child.
 func failed(key string, err error) []trouble {
-	return []trouble{{check.Problem{Code: diag.BadExpression, Message: err.Error()}, key}}
+	t := trouble{Problem: check.Problem{Code: diag.BadExpression, Message: err.Error()}, key: key}
+	var limit *jq.LimitError
+	if errors.As(err, &limit) {
+		t.Hint, t.endless = limit.Hint, true
+	}
+	return []trouble{t}
 }
 
 // remedy is what to do about a problem that a custom resource has, by the one

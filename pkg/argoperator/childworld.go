@@ -55,14 +55,14 @@ func (t *trial) wants(cr customResource, among surroundings) bool {
 		return false
 	}
 	if t.child.When != nil {
-		if yes, err := bounded(t.child.When, cr.served, among.vars); err != nil || yes != true {
+		if yes, err := t.child.When.Run(cr.served, among.vars); err != nil || yes != true {
 			return err != nil
 		}
 	}
 	if t.child.Each == nil {
 		return true
 	}
-	list, err := bounded(t.child.Each, cr.served, among.vars)
+	list, err := t.child.Each.Run(cr.served, among.vars)
 	items, _ := list.([]any)
 	return err != nil || len(items) > 0
 }
@@ -138,12 +138,12 @@ func (t *trial) rendered(cr customResource) []any {
 	}
 	items := []any{nil}
 	if t.child.Each != nil {
-		list, _ := bounded(t.child.Each, cr.served, expression.Vars{})
+		list, _ := t.child.Each.Run(cr.served, expression.Vars{})
 		items, _ = list.([]any)
 		items = items[:min(len(items), maxItems)]
 	}
 	for i, item := range items {
-		value, err := bounded(t.child.Object, cr.served, expression.Vars{Item: item, Index: i})
+		value, err := t.child.Object.Run(cr.served, expression.Vars{Item: item, Index: i})
 		object, ok := value.(map[string]any)
 		if err != nil || !ok {
 			continue

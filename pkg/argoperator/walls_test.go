@@ -46,7 +46,8 @@ var rooms = []room{
 	{path: "pkg/apis/v1alpha1/internal/schemagen/schema", below: []string{"pkg/apis/v1alpha1"}, others: []string{"github.com/invopop/jsonschema", "k8s.io/apimachinery"}},
 	{path: generator, below: []string{"pkg/apis/v1alpha1/internal/schemagen/schema"}},
 	{path: "pkg/schema", others: []string{"k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/client-go/kubernetes/scheme", "k8s.io/apiextensions-apiserver/pkg/apis"}},
-	{path: "pkg/expression", below: []string{"pkg/diag", "pkg/schema"}, others: []string{"github.com/itchyny/gojq"}},
+	{path: "pkg/jq", others: []string{"github.com/itchyny/gojq"}},
+	{path: "pkg/expression", below: []string{"pkg/diag", "pkg/schema", "pkg/jq"}, others: []string{"github.com/itchyny/gojq"}},
 	{
 		path:   "pkg/definition",
 		below:  []string{"pkg/diag", "pkg/apis/v1alpha1"},
@@ -72,12 +73,12 @@ var rooms = []room{
 	{path: "pkg/sample", below: []string{"pkg/resource"}, others: []string{"go.yaml.in/yaml/v3"}},
 	{
 		path:   "pkg/simulate",
-		below:  []string{"pkg/terminal", "pkg/schema", "pkg/manifest", "pkg/output", "pkg/resource"},
+		below:  []string{"pkg/terminal", "pkg/schema", "pkg/jq", "pkg/manifest", "pkg/output", "pkg/resource"},
 		others: []string{"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/cloudevents/sdk-go", "go.uber.org/zap", "github.com/itchyny/gojq"},
 	},
 	{
 		path:   "pkg/check",
-		below:  []string{"pkg/diag", "pkg/schema", "pkg/manifest", "pkg/output", "pkg/resource"},
+		below:  []string{"pkg/diag", "pkg/schema", "pkg/jq", "pkg/manifest", "pkg/output", "pkg/resource"},
 		others: []string{"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/itchyny/gojq", "github.com/google/cel-go", prometheusTypes},
 	},
 	{path: "pkg/doctor", below: []string{"pkg/terminal"}},
@@ -90,7 +91,7 @@ var rooms = []room{
 	{
 		path: "pkg/argoperator",
 		below: []string{
-			"pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/expression", "pkg/plan", "pkg/manifest", "pkg/output", "pkg/explain", "pkg/resource", "pkg/sample", "pkg/check", "pkg/graph", "pkg/diff", "pkg/doctor",
+			"pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/jq", "pkg/expression", "pkg/plan", "pkg/manifest", "pkg/output", "pkg/explain", "pkg/resource", "pkg/sample", "pkg/check", "pkg/graph", "pkg/diff", "pkg/doctor",
 		},
 		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis"},
 	},
@@ -106,7 +107,7 @@ var rooms = []room{
 	},
 	{
 		path:   "pkg/testsuite",
-		below:  []string{"pkg/terminal", "pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/expression", "pkg/manifest", "pkg/output", "pkg/simulate", "pkg/argoperator"},
+		below:  []string{"pkg/terminal", "pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/jq", "pkg/expression", "pkg/manifest", "pkg/output", "pkg/simulate", "pkg/argoperator"},
 		others: []string{"k8s.io/apimachinery/", "sigs.k8s.io/yaml"},
 	},
 	{

@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	"github.com/argoproj/argo-events/pkg/reconciler/eventbus"
@@ -59,7 +60,7 @@ func busName(name string) string {
 }
 
 func triggeredWorkflow(r *report, o objects, s *eventsv1.Sensor, t trigger, wf *wfv1.Workflow) {
-	if err := validate.ValidateWorkflow(templates{o, namespaceOf(wf, s)}, noClusterTemplates(), wf, nil, validate.ValidateOpts{}); err != nil {
+	if err := validWorkflow(wf, templates{o, namespaceOf(wf, s)}, noClusterTemplates(), validate.ValidateOpts{}); err != nil {
 		r.add(t.resourcePath(), CodeTriggeredWorkflow, "", "%v", err)
 	}
 }
@@ -76,18 +77,40 @@ func namespaceOf(wf *wfv1.Workflow, s *eventsv1.Sensor) string {
 // workflows asks Argo about every WorkflowTemplate and CronWorkflow.
 func workflows(o objects) []Problem {
 	out := each(o, func(r *report, t *wfv1.WorkflowTemplate) {
-		if err := validate.ValidateWorkflowTemplate(templates{o, t.Namespace}, noClusterTemplates(), t.DeepCopy(), nil, validate.ValidateOpts{}); err != nil {
+		if err := validWorkflow(t.DeepCopy(), templates{o, t.Namespace}, noClusterTemplates(), validate.ValidateOpts{}); err != nil {
 			r.add(field.NewPath("spec"), CodeWorkflowTemplate, "", "%v", err)
 		}
 	})
 	return append(out, each(o, func(r *report, c *wfv1.CronWorkflow) {
-		if err := validate.ValidateCronWorkflow(context.Background(), templates{o, c.Namespace}, noClusterTemplates(), c.DeepCopy(), nil); err != nil {
+		if err := validWorkflow(c.DeepCopy(), templates{o, c.Namespace}, noClusterTemplates(), validate.ValidateOpts{}); err != nil {
 			r.add(field.NewPath("spec"), CodeCronWorkflow, "", "%v", err)
 		}
 		if c.Spec.Schedule == "" && len(c.Spec.Schedules) == 0 {
 			r.add(field.NewPath("spec", "schedules"), CodeCronWorkflow, "", "no schedule: it never runs")
 		}
 	})...)
+}
+
+// validating is held while Argo validates a Workflow. It numbers what it puts in
+// the place of parameters with a counter that all validations share.
+var validating sync.Mutex
+
+// validWorkflow asks Argo about a Workflow or what one is made of. It may write to
+// the object.
+func validWorkflow(object any, namespaced templateresolution.WorkflowTemplateNamespacedGetter, cluster templateresolution.ClusterWorkflowTemplateGetter, options validate.ValidateOpts) error {
+	validating.Lock()
+	defer validating.Unlock()
+	switch o := object.(type) {
+	case *wfv1.Workflow:
+		return validate.ValidateWorkflow(namespaced, cluster, o, nil, options)
+	case *wfv1.WorkflowTemplate:
+		return validate.ValidateWorkflowTemplate(namespaced, cluster, o, nil, options)
+	case *wfv1.ClusterWorkflowTemplate:
+		return validate.ValidateClusterWorkflowTemplate(namespaced, cluster, o, nil, options)
+	case *wfv1.CronWorkflow:
+		return validate.ValidateCronWorkflow(context.Background(), namespaced, cluster, o, nil)
+	}
+	return nil
 }
 
 // templates finds the emitted WorkflowTemplates of a namespace, for Argo.

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -109,17 +108,7 @@ func legalWorkflow(among objects, object manifest.Object) error {
 		return found.DeepCopy(), nil
 	}
 	cluster := clusterTemplates{among, &missing}
-	var err error
-	switch o := object.DeepCopyObject().(type) {
-	case *wfv1.Workflow:
-		err = validate.ValidateWorkflow(getter(get), cluster, o, nil, validate.ValidateOpts{Lint: true})
-	case *wfv1.WorkflowTemplate:
-		err = validate.ValidateWorkflowTemplate(getter(get), cluster, o, nil, validate.ValidateOpts{Lint: true})
-	case *wfv1.ClusterWorkflowTemplate:
-		err = validate.ValidateClusterWorkflowTemplate(getter(get), cluster, o, nil, validate.ValidateOpts{Lint: true})
-	case *wfv1.CronWorkflow:
-		err = validate.ValidateCronWorkflow(context.Background(), getter(get), cluster, o, nil)
-	}
+	err := validWorkflow(object.DeepCopyObject(), getter(get), cluster, validate.ValidateOpts{Lint: true})
 	if missing {
 		return nil
 	}

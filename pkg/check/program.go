@@ -6,13 +6,15 @@ import (
 	"sync"
 
 	"github.com/itchyny/gojq"
+
+	"github.com/argoperator/argoperator/pkg/jq"
 )
 
 // program is the jq of a transform, read once for all checks.
 type program struct {
 	query    *gojq.Query
 	err      error // it does not parse
-	compiled func() (*gojq.Code, error)
+	compiled func() (*jq.Program, error)
 	requests map[string]computed // by the key under which they are
 }
 
@@ -38,7 +40,7 @@ func (o objects) program(text string) *program {
 	}
 	p := &program{requests: map[string]computed{}}
 	p.query, p.err = gojq.Parse(text)
-	p.compiled = sync.OnceValues(func() (*gojq.Code, error) { return gojq.Compile(p.query) })
+	p.compiled = sync.OnceValues(func() (*jq.Program, error) { return jq.Compile(p.query) })
 	o.programs[text] = p
 	return p
 }

@@ -12,12 +12,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
-	"github.com/itchyny/gojq"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/argoperator/argoperator/pkg/jq"
 )
 
 // trials: each program is run on sample events, as the Sensor runs it. Where it
@@ -134,14 +134,14 @@ func fieldManaged(r *report, at *field.Path, t trigger, program *program) {
 	}
 }
 
-// maxTrial is more than any program needs for one event.
-const maxTrial = 10 * time.Second
-
-func trial(r *report, at *field.Path, takers []taker, code *gojq.Code, s sample) {
-	ctx, cancel := context.WithTimeout(context.Background(), maxTrial)
-	defer cancel()
-	value, ok := code.RunWithContext(ctx, s.event).Next()
-	if err, failed := value.(error); failed || !ok {
+func trial(r *report, at *field.Path, takers []taker, code *jq.Program, s sample) {
+	value, err := code.Run(context.Background(), s.event)
+	var limit *jq.LimitError
+	if errors.As(err, &limit) {
+		r.add(at, CodeRequest, limit.Hint, "%v on %s, which holds up every event behind it", err, s.name)
+		return
+	}
+	if err != nil {
 		r.add(at, CodeRequest, "let it yield {go: false} for what it does not know", "fails on %s, which would be lost: %v", s.name, err)
 		return
 	}

@@ -1,11 +1,12 @@
 package expression
 
 import (
-	"context"
+	"errors"
 	"slices"
-	"time"
 
 	"github.com/itchyny/gojq"
+
+	"github.com/argoperator/argoperator/pkg/jq"
 )
 
 // given are the paths that are there whenever the condition of the scope is
@@ -67,12 +68,11 @@ func common(left, right []read) []read {
 // trueOfNothing says that a condition is true also of an empty object, like
 // `.spec.x == null` and `(.spec.x // 1) > 0`: then it shows that nothing is there.
 func trueOfNothing(q *gojq.Query) bool {
-	code, err := gojq.Compile(q, gojq.WithVariables(variables()))
+	code, err := jq.Compile(q, variables()...)
 	if err != nil {
 		return true
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
-	defer cancel()
-	v, err := (&Program{code: code}).run(ctx, map[string]any{}, Vars{})
-	return ctx.Err() != nil || (err == nil && v != nil && v != false)
+	v, err := (&Program{code: code}).Run(map[string]any{}, Vars{})
+	var limit *jq.LimitError
+	return errors.As(err, &limit) || (err == nil && v != nil && v != false)
 }

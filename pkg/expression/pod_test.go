@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/itchyny/gojq"
 )
 
 // sampled is what the expressions of these tests are about.
@@ -182,7 +183,15 @@ func inSensor(t *testing.T, source, on string) (outcome, bool) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	out := outcome{Values: []any{}}
-	for iter := p.code.RunWithContext(ctx, input, values...); len(out.Values) < 200; {
+	query, err := gojq.Parse(p.source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := gojq.Compile(query, gojq.WithVariables(variables()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for iter := code.RunWithContext(ctx, input, values...); len(out.Values) < 200; {
 		v, ok := iter.Next()
 		if !ok {
 			break

@@ -3,19 +3,19 @@ package expression
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/itchyny/gojq"
+
+	"github.com/argoperator/argoperator/pkg/jq"
 )
 
 // Program is a compiled expression or template: jq that yields exactly one
 // value for one input.
 type Program struct {
 	source string
-	code   *gojq.Code
+	code   *jq.Program
 	reads  reads
 	needs  []Need
 }
@@ -73,24 +73,14 @@ func (p *Program) Const() (any, bool) {
 	if len(p.reads) > 0 {
 		return nil, false
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	v, err := p.run(ctx, nil, Vars{})
+	v, err := p.Run(nil, Vars{})
 	return v, err == nil
 }
 
-// Run evaluates the program as a Sensor would: every number of the input is a
-// float64. It does not change its input.
+// Run evaluates the program as a Sensor would, but within bounds: every number
+// of the input is a float64. It does not change its input, and nobody may change
+// what it yields.
 func (p *Program) Run(input any, vars Vars) (any, error) {
-	return p.run(context.Background(), input, vars)
-}
-
-// RunContext is Run that ends with the context's error when the context does.
-func (p *Program) RunContext(ctx context.Context, input any, vars Vars) (any, error) {
-	return p.run(ctx, input, vars)
-}
-
-func (p *Program) run(ctx context.Context, input any, vars Vars) (any, error) {
 	values := make([]any, 5)
 	for i, v := range [...]any{input, vars.Children, vars.Item, vars.Index, vars.Related} {
 		var err error
@@ -98,14 +88,7 @@ func (p *Program) run(ctx context.Context, input any, vars Vars) (any, error) {
 			return nil, fmt.Errorf("reading the input of an expression: %w", err)
 		}
 	}
-	v, ok := p.code.RunWithContext(ctx, values[0], values[1:]...).Next()
-	if !ok {
-		return nil, errors.New("the expression yields no value")
-	}
-	if err, failed := v.(error); failed {
-		return nil, err
-	}
-	return v, nil
+	return p.code.Run(context.Background(), values[0], values[1:]...)
 }
 
 // plain is a value as encoding/json would read it back.
@@ -133,7 +116,7 @@ func compile(source string, r reads) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	code, err := gojq.Compile(query, gojq.WithVariables(variables()))
+	code, err := jq.Compile(query, variables()...)
 	if err != nil {
 		return nil, err
 	}

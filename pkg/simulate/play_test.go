@@ -55,8 +55,8 @@ func TestTransform(t *testing.T) {
 			}
 			theirs, ours := event.Clone(), event.Clone()
 			transformer := &eventsv1.EventDependencyTransformer{JQ: jq}
-			want, wantErr := (*Prepared)(nil).transform(&theirs, transformer)
-			got, err := p.transform(&ours, transformer)
+			want, wantErr := (*Prepared)(nil).transform(t.Context(), &theirs, transformer)
+			got, err := p.transform(t.Context(), &ours, transformer)
 			if (err == nil) != (wantErr == nil) {
 				t.Errorf("%s: %v, want %v", jq, err, wantErr)
 			}

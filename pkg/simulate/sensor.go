@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -90,12 +91,12 @@ type transformed struct {
 
 // pass runs the dependency's transform and filter. It returns the event as
 // triggers see it, or says why none does.
-func (t transforms) pass(p *Prepared, sensor *eventsv1.Sensor, d eventsv1.EventDependency, in *cloudevents.Event, delivery *Delivery) *eventsv1.Event {
+func (t transforms) pass(ctx context.Context, p *Prepared, sensor *eventsv1.Sensor, d eventsv1.EventDependency, in *cloudevents.Event, delivery *Delivery) *eventsv1.Event {
 	id := [2]string{sensor.Namespace + "/" + sensor.Name, d.Name}
 	done, known := t[id]
 	if !known {
 		message := in.Clone()
-		done.out, done.err = p.transform(&message, d.Transform)
+		done.out, done.err = p.transform(ctx, &message, d.Transform)
 		t[id] = done
 	}
 	out, err := done.out, done.err

@@ -190,7 +190,7 @@ func (s *Simulation) publish(ctx context.Context, event Event) error {
 			}
 			delivery := &Delivery{Sensor: sub.sensor.Name, Dependency: d.Name, Trigger: sub.trigger.Template.Name}
 			s.trace = append(s.trace, Step{Delivery: delivery})
-			passed := made.pass(s.cluster.prepared, sub.sensor, s.clocked(d), message, delivery)
+			passed := made.pass(ctx, s.cluster.prepared, sub.sensor, s.clocked(d), message, delivery)
 			if delivery.Transformed != nil {
 				delivery.Transformed, _ = s.steadied(delivery.Transformed).(map[string]any)
 			}

@@ -2,39 +2,45 @@ package simulate
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	"github.com/argoproj/argo-events/pkg/sensors/dependencies"
 	cloudevents "github.com/cloudevents/sdk-go/v2"
 	"github.com/itchyny/gojq"
+
+	"github.com/argoperator/argoperator/pkg/jq"
 )
 
 // program is the jq of a transform, compiled once: Argo's code does so for every
 // event, which takes longer than all the rest.
 type program struct {
-	code  *gojq.Code
-	runs  int
-	argos bool // Argo's own code runs it, since they have differed: it asks for the time
+	compiled *jq.Program // nil if it does not compile
+	runs     int
+	argos    bool // Argo's own code runs it, since they have differed: it asks for the time
 }
 
 // comparing is after how many runs what comes out is compared with what comes
 // out of Argo's own code; the first run is.
 const comparing = 100
 
-// transform is what a dependency makes of an event.
-func (p *Prepared) transform(in *cloudevents.Event, t *eventsv1.EventDependencyTransformer) (*cloudevents.Event, error) {
-	if p == nil || t == nil || t.JQ == "" {
+// transform is what a dependency makes of an event. Argo's own code has no
+// bounds: it gets only what has ended within ours.
+func (p *Prepared) transform(ctx context.Context, in *cloudevents.Event, t *eventsv1.EventDependencyTransformer) (*cloudevents.Event, error) {
+	if t == nil || t.JQ == "" {
 		return dependencies.ApplyTransform(in, t)
 	}
-	code, compare := p.program(t.JQ)
-	if code == nil {
-		return dependencies.ApplyTransform(in, t)
+	known, compare := p.program(t.JQ)
+	if known == nil {
+		return dependencies.ApplyTransform(in, t) // which says why it does not compile
 	}
 	before := in.Clone()
-	ours, err := ran(code, in)
-	if !compare {
+	ours, err := ran(ctx, known, in)
+	var limit *jq.LimitError
+	if !compare || errors.As(err, &limit) {
 		return ours, err
 	}
 	theirs, theirErr := dependencies.ApplyTransform(&before, t)
@@ -46,56 +52,63 @@ func (p *Prepared) transform(in *cloudevents.Event, t *eventsv1.EventDependencyT
 	return theirs, theirErr
 }
 
-// program returns compiled jq, nil where Argo's own code is to run it.
-func (p *Prepared) program(jq string) (code *gojq.Code, compare bool) {
+// program returns compiled jq, nil if it does not compile, and whether Argo's own
+// code is to run it too.
+func (p *Prepared) program(source string) (compiled *jq.Program, compare bool) {
+	if p == nil {
+		return compiledOf(source), true
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.programs[jq] == nil {
-		made := &program{}
-		if query, err := gojq.Parse(jq); err == nil {
-			made.code, _ = gojq.Compile(query) // what does not compile is Argo's to say
-		}
-		p.programs[jq] = made
+	if p.programs[source] == nil {
+		p.programs[source] = &program{compiled: compiledOf(source)}
 	}
-	known := p.programs[jq]
+	known := p.programs[source]
 	known.runs++
-	if known.argos {
-		return nil, false
-	}
-	return known.code, known.runs%comparing == 1
+	return known.compiled, known.argos || known.runs%comparing == 1
 }
 
-func (p *Prepared) distrust(jq string) {
+func compiledOf(source string) *jq.Program {
+	query, err := gojq.Parse(source)
+	if err != nil {
+		return nil
+	}
+	compiled, _ := jq.Compile(query) // nil if that fails
+	return compiled
+}
+
+func (p *Prepared) distrust(source string) {
+	if p == nil {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.programs[jq].argos = true
+	p.programs[source].argos = true
 }
 
 // ran is Argo's transform with a program that is compiled already.
-func ran(code *gojq.Code, in *cloudevents.Event) (*cloudevents.Event, error) {
+func ran(ctx context.Context, program *jq.Program, in *cloudevents.Event) (*cloudevents.Event, error) {
 	var fields map[string]any
 	if err := json.Unmarshal(in.Data(), &fields); err != nil {
 		return nil, err
 	}
-	made, some := code.Run(fields).Next()
-	if err, failed := made.(error); failed {
+	made, err := program.Run(ctx, fields)
+	var limit *jq.LimitError
+	switch {
+	case errors.As(err, &limit), ctx.Err() != nil:
+		return nil, err
+	case errors.Is(err, jq.ErrNoValue):
+		return nil, errors.New("jq: an object is wanted, not nothing")
+	case err != nil:
 		return nil, fmt.Errorf("jq: %w", err)
 	}
 	out, ok := made.(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("jq: an object is wanted, not %s", described(made, some))
+		return nil, fmt.Errorf("jq: an object is wanted, not %s", gojq.TypeOf(made))
 	}
 	data, err := json.Marshal(out)
 	if err != nil {
 		return nil, err
 	}
 	return in, in.SetData(cloudevents.ApplicationJSON, data)
-}
-
-// described says what a program made instead of an object.
-func described(made any, some bool) string {
-	if !some {
-		return "nothing"
-	}
-	return gojq.TypeOf(made)
 }

@@ -1,0 +1,84 @@
+package jq
+
+import (
+	"context"
+	"fmt"
+	"runtime/metrics"
+	"time"
+)
+
+// The bounds of one evaluation. A Sensor has none: there, a program that does not
+// end holds up every event, and one that takes all memory ends the pod.
+const (
+	maxSteps = 20_000_000 // about a second
+	maxTime  = 10 * time.Second
+	maxHeap  = 512 << 20 // bytes by which the heap may grow meanwhile
+)
+
+// LimitError says which bound an evaluation met.
+type LimitError struct{ Message, Hint string }
+
+func (e *LimitError) Error() string { return e.Message }
+
+// meter is the context of one evaluation. gojq asks for Done before each of its
+// steps, and so counts them.
+type meter struct {
+	context.Context
+	steps   int
+	err     error
+	started time.Time
+	watched time.Time // when the heap was last read
+	heap    uint64    // what it was at first; 0 until it is read
+}
+
+const (
+	stride   = 32                   // steps between two looks at the clock
+	interval = 2 * time.Millisecond // between two looks at the heap: in most evaluations none
+)
+
+var closed = func() <-chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+func (m *meter) Done() <-chan struct{} {
+	if m.steps++; m.steps%stride != 0 {
+		return nil
+	}
+	if m.err = m.met(); m.err != nil {
+		return closed
+	}
+	return nil
+}
+
+func (m *meter) Err() error { return m.err }
+
+// met is the bound that the evaluation has met, if any.
+func (m *meter) met() error {
+	now := time.Now()
+	if m.steps == stride {
+		m.started, m.watched = now, now
+	}
+	switch {
+	case m.steps >= maxSteps, now.Sub(m.started) > maxTime:
+		return &LimitError{"does not end in time", "give the numbers and lists that it loops over a maximum in the schema, and loops an end"}
+	case now.Sub(m.watched) < interval:
+		return nil
+	}
+	m.watched = now
+	heap := heapSize()
+	if m.heap == 0 {
+		m.heap = heap
+	}
+	if heap > m.heap+maxHeap {
+		return &LimitError{fmt.Sprintf("takes more than %d MiB of memory", maxHeap>>20), smaller}
+	}
+	return m.Context.Err()
+}
+
+func heapSize() uint64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}

@@ -1,0 +1,88 @@
+package jq
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/itchyny/gojq"
+)
+
+// Program is compiled jq. It is safe for concurrent use.
+type Program struct {
+	code *gojq.Code
+	// alone is held during a run of a program that deletes: there, gojq writes
+	// to the constants of the code and to the input. It is nil for all others.
+	alone *sync.Mutex
+}
+
+// ErrNoValue is the error of a program that yields nothing.
+var ErrNoValue = errors.New("the expression yields no value")
+
+// Compile makes a program of jq that may read variables. It leaves the query as
+// it is.
+func Compile(query *gojq.Query, variables ...string) (*Program, error) {
+	b := &bounder{}
+	query = b.bound(query)
+	options := []gojq.CompilerOption{gojq.WithVariables(variables)}
+	if b.changes > 0 {
+		options = append(options, guards()...)
+	}
+	code, err := gojq.Compile(query, options...)
+	if err != nil {
+		return nil, err
+	}
+	p := &Program{code: code}
+	if b.deletes {
+		p.alone = &sync.Mutex{}
+	}
+	return p, nil
+}
+
+// Run yields the first value of the program, with the values of its variables in
+// the order of Compile. An evaluation that meets a bound fails with a LimitError.
+// No other goroutine may use the input meanwhile; the value may share parts with
+// it, and must not be changed.
+func (p *Program) Run(ctx context.Context, input any, values ...any) (value any, err error) {
+	if p.alone != nil {
+		p.alone.Lock()
+		defer p.alone.Unlock()
+		defer func() { value = clone(value) }() // the next run writes to what it shares with the code
+	}
+	defer func() {
+		switch failure := recover().(type) {
+		case nil:
+		case *LimitError:
+			value, err = nil, failure
+		default:
+			panic(failure)
+		}
+	}()
+	value, ok := p.code.RunWithContext(&meter{Context: ctx}, input, values...).Next()
+	if !ok {
+		return nil, ErrNoValue
+	}
+	if err, failed := value.(error); failed {
+		return nil, err
+	}
+	return bounded(value, nil), nil
+}
+
+// clone copies all that can be written to.
+func clone(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(value))
+		for key, v := range value {
+			out[key] = clone(v)
+		}
+		return out
+	case []any:
+		out := make([]any, len(value))
+		for i, v := range value {
+			out[i] = clone(v)
+		}
+		return out
+	}
+	return value
+}
