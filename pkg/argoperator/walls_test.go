@@ -217,24 +217,50 @@ func TestOnlyCmdTouchesTheProcess(t *testing.T) {
 		if !ours || strings.HasPrefix(path, "cmd/") || slices.Contains([]string{generator, reporter, parts}, path) {
 			continue
 		}
-		for _, file := range p.GoFiles {
-			set := token.NewFileSet()
-			tree, err := parser.ParseFile(set, filepath.Join(p.Dir, file), nil, 0)
-			if err != nil {
-				t.Fatal(err)
+		selected(t, p, func(at token.Position, from, name string) {
+			if from == "os" && slices.Contains([]string{"Stdin", "Stdout", "Stderr", "Args", "Exit", "Getenv", "LookupEnv"}, name) {
+				t.Errorf("%s: os.%s belongs to cmd", at, name)
 			}
-			ast.Inspect(tree, func(n ast.Node) bool {
-				selector, ok := n.(*ast.SelectorExpr)
-				if !ok {
-					return true
-				}
-				from, _ := selector.X.(*ast.Ident)
-				if from != nil && from.Name == "os" && slices.Contains([]string{"Stdin", "Stdout", "Stderr", "Args", "Exit", "Getenv", "LookupEnv"}, selector.Sel.Name) {
-					t.Errorf("%s: os.%s belongs to cmd", set.Position(n.Pos()), selector.Sel.Name)
-				}
-				return true
-			})
+		})
+	}
+}
+
+// TestOnlyJQRunsJQ: what other packages ran would have no bounds. They may read
+// and write jq.
+func TestOnlyJQRunsJQ(t *testing.T) {
+	const library = "github.com/itchyny/gojq"
+	for _, p := range list(t) {
+		path, ours := strings.CutPrefix(p.ImportPath, module+"/")
+		if !ours || path == "pkg/jq" || !slices.Contains(p.Imports, library) {
+			continue
 		}
+		selected(t, p, func(at token.Position, from, name string) {
+			if from == "gojq" && slices.Contains([]string{"Compile", "Code", "Iter"}, name) || name == "RunWithContext" {
+				t.Errorf("%s: %s.%s belongs to pkg/jq", at, from, name)
+			}
+		})
+	}
+}
+
+// selected visits the selectors of a package, such as os.Exit.
+func selected(t *testing.T, p pkg, visit func(at token.Position, from, name string)) {
+	t.Helper()
+	for _, file := range p.GoFiles {
+		set := token.NewFileSet()
+		tree, err := parser.ParseFile(set, filepath.Join(p.Dir, file), nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(tree, func(n ast.Node) bool {
+			if selector, ok := n.(*ast.SelectorExpr); ok {
+				from, _ := selector.X.(*ast.Ident)
+				if from == nil {
+					from = &ast.Ident{}
+				}
+				visit(set.Position(n.Pos()), from.Name, selector.Sel.Name)
+			}
+			return true
+		})
 	}
 }
 

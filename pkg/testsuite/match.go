@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/expression"
+	"github.com/argoperator/argoperator/pkg/jq"
 )
 
 // mismatch is one place where what is there is not what was expected.
@@ -207,6 +208,10 @@ func (m *matcher) condition(source string, got any, path []string, place string)
 	}
 	if err != nil {
 		m.add(path, place, "is %s, and %s fails: %v", shown(got), source, err)
+		var limit *jq.LimitError
+		if errors.As(err, &limit) {
+			m.found[len(m.found)-1].hint = limit.Hint
+		}
 		return
 	}
 	m.add(path, place, "is %s, want %s", shown(got), source)
