@@ -7,7 +7,7 @@ EXAMPLES := $(notdir $(patsubst %/operator.yaml,%,$(wildcard examples/*/operator
 E2E ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-python vet lint format tidy verify-tidy generate verify-generate examples verify e2e e2e-smoke e2e-guards operators peers olm bench bench-cluster chance expressions guarantees realcrds dist clean
+.PHONY: help build test test-race race test-python vet lint format tidy verify-tidy generate verify-generate examples verify e2e e2e-smoke e2e-guards operators peers olm bench bench-cluster chance expressions guarantees realcrds dist clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,6 +17,15 @@ build: ## build bin/argoperator
 
 test: ## run the unit tests of Go
 	go test -timeout 20m ./...
+
+# What runs in several goroutines, or is shared by those that do.
+RACED = ./pkg/jq ./pkg/expression ./pkg/check ./pkg/simulate ./pkg/testsuite ./pkg/argoperator ./cmd/argoperator
+
+test-race: ## run the unit tests of what runs jq with the race detector
+	go test -race -timeout 10m -run 'Goroutines|Gojq' ./pkg/jq
+
+race: ## run all unit tests of what runs in parallel with the race detector; compiles Argo again, which takes minutes
+	go test -race -short -timeout 60m $(RACED)
 
 test-python: ## run the unit tests of the pod-side script
 	$(PYTHON) -m py_compile templates/runtime/*.py $(wildcard examples/*/logic/*.py)
@@ -62,7 +71,7 @@ examples: build ## generate every example with the binary, no finding and the sa
 realcrds: ## make operators and samples of the CustomResourceDefinitions of well-known projects; downloads them
 	ARGOPERATOR_REAL_CRDS=1 go test -count 1 -timeout 60m -v ./e2e/realcrds
 
-verify: verify-tidy vet lint test-python examples verify-generate test ## all of the above, as continuous integration runs it
+verify: verify-tidy vet lint test-python examples verify-generate test test-race ## all of the above, as continuous integration runs it
 
 # Reports: JUnit for machines that run tests, and the results that docs/guarantees.md is made of (make guarantees).
 SUITE = E2E_RESULTS=$(CURDIR)/bin/e2e-results.json go tool gotestsum --format standard-verbose --junitfile bin/e2e-junit.xml -- -tags e2e -count 1 -parallel 16
