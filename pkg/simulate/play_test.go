@@ -70,6 +70,28 @@ func TestTransform(t *testing.T) {
 	}
 }
 
+// TestTransformEnds: neither ours nor Argo's own code runs an endless program, and
+// a context that is done is no reason to make nothing of an event.
+func TestTransformEnds(t *testing.T) {
+	event := cloudevents.NewEvent()
+	if err := event.SetData(cloudevents.ApplicationJSON, map[string]any{"n": 2}); err != nil {
+		t.Fatal(err)
+	}
+	p := NewPrepared()
+	for jq, want := range map[string]string{`{n: ("x" * 1e9)}`: "more than 4 MiB of text", `{n: [repeat(.n)]}`: "does not end in time", `{n: (null | .[536870911] = 1)}`: "writes to an index"} {
+		in := event.Clone()
+		if _, err := p.transform(t.Context(), &in, &eventsv1.EventDependencyTransformer{JQ: jq}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want an error with %q", jq, err, want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	in := event.Clone()
+	if out, err := p.transform(ctx, &in, &eventsv1.EventDependencyTransformer{JQ: `{n}`}); out == nil && err == nil {
+		t.Error("no event and no error")
+	}
+}
+
 // TestAnnounce: everything is told anew, and of what is as it was nothing comes.
 func TestAnnounce(t *testing.T) {
 	s := start(t, "direct.yaml")

@@ -39,8 +39,7 @@ func (p *Prepared) transform(ctx context.Context, in *cloudevents.Event, t *even
 	}
 	before := in.Clone()
 	ours, err := ran(ctx, known, in)
-	var limit *jq.LimitError
-	if !compare || errors.As(err, &limit) {
+	if !compare || stopped(ctx, err) {
 		return ours, err
 	}
 	theirs, theirErr := dependencies.ApplyTransform(&before, t)
@@ -50,6 +49,12 @@ func (p *Prepared) transform(ctx context.Context, in *cloudevents.Event, t *even
 		return nil, err // Argo's does not say what failed
 	}
 	return theirs, theirErr
+}
+
+// stopped says that an evaluation was stopped: Argo's own code might not end.
+func stopped(ctx context.Context, err error) bool {
+	var limit *jq.LimitError
+	return ctx.Err() != nil || errors.As(err, &limit)
 }
 
 // program returns compiled jq, nil if it does not compile, and whether Argo's own
@@ -93,9 +98,8 @@ func ran(ctx context.Context, program *jq.Program, in *cloudevents.Event) (*clou
 		return nil, err
 	}
 	made, err := program.Run(ctx, fields)
-	var limit *jq.LimitError
 	switch {
-	case errors.As(err, &limit), ctx.Err() != nil:
+	case err != nil && stopped(ctx, err):
 		return nil, err
 	case errors.Is(err, jq.ErrNoValue):
 		return nil, errors.New("jq: an object is wanted, not nothing")

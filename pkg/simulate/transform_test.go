@@ -25,7 +25,7 @@ func TestFailedTransform(t *testing.T) {
 			if err := event.SetData(cloudevents.ApplicationJSON, map[string]any{"body": 1}); err != nil {
 				t.Fatal(err)
 			}
-			_, err := prepared.transform(&event, &eventsv1.EventDependencyTransformer{JQ: test.jq})
+			_, err := prepared.transform(t.Context(), &event, &eventsv1.EventDependencyTransformer{JQ: test.jq})
 			if err == nil || !strings.Contains(err.Error(), test.has) {
 				t.Errorf("%s, try %d: %v, want %q", test.jq, try, err, test.has)
 			}
