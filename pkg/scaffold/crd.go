@@ -46,6 +46,11 @@ func ofCRD(o Options, name string, data []byte) (Project, diag.List) {
 	}
 	spec := d.CRD.Spec
 	known := d.Schema(d.WorkingVersion())
+	if known == nil {
+		findings.Add(diag.Position{File: name}, diag.MissingKey, fmt.Sprintf("the CustomResourceDefinition has no schema of its version %q", d.WorkingVersion()),
+			"give each entry of spec.versions a schema.openAPIV3Schema")
+		return Project{}, findings
+	}
 	_, hasSpec := known.Properties["spec"]
 	p := Project{
 		Name: o.Name, Namespace: o.Namespace, Tool: o.Tool,

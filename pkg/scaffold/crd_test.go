@@ -66,6 +66,11 @@ func TestFromCRD(t *testing.T) {
 			name: "no version served", reason: "there is nothing to work with", data: strings.Replace(small("One", ""), "served: true", "served: false", 1),
 			finding: "dir/f.yaml:0:0: the CustomResourceDefinition serves no version",
 		},
+		{
+			name: "version without a schema", reason: "there is nothing to work with",
+			data:    strings.Replace(small("One", ""), "schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {a: {type: string}}}}}}", "schema: null", 1),
+			finding: `dir/f.yaml:0:0: the CustomResourceDefinition has no schema of its version "v1"; give each entry of spec.versions a schema.openAPIV3Schema`,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
