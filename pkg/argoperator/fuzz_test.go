@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/argoperator/argoperator/internal/edited"
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/check"
 	"github.com/argoperator/argoperator/pkg/output"
@@ -19,8 +20,10 @@ var theirs = map[string]bool{
 	check.CodeCRD: true, check.CodeSize: true, check.CodeInjection: true, check.CodeChild: true,
 }
 
-// FuzzGenerate: what parses builds, and what builds passes the checks.
+// FuzzGenerate: what parses builds, and what builds passes the checks. It edits
+// the definitions of the examples and of testdata.
 func FuzzGenerate(f *testing.F) {
+	var definitions [][]byte
 	for _, pattern := range []string{"/examples/*/operator.yaml", "/testdata/operators/*/operator.yaml"} {
 		files, _ := filepath.Glob(root + pattern)
 		for _, file := range files {
@@ -28,15 +31,17 @@ func FuzzGenerate(f *testing.F) {
 			if err != nil {
 				f.Fatal(err)
 			}
-			f.Add(string(data))
+			f.Add(uint8(len(definitions)), uint64(0), uint64(0), uint64(0))
+			definitions = append(definitions, data)
 		}
 	}
 	files := fstest.MapFS{}
 	for _, name := range []string{"main.py", "logic/main.py", "main.js", "main.rb", "logic/main.sh", "logic/lib/quota.sh", "deployment-manifest.json", "logic/deployment-manifest.json"} {
 		files[name] = &fstest.MapFile{Data: []byte("{}\n")}
 	}
-	f.Fuzz(func(t *testing.T, text string) {
-		result, err := argoperator.Generate([]argoperator.Source{{Name: "fuzz.yaml", Data: []byte(text), Dir: files}}, argoperator.Options{})
+	f.Fuzz(func(t *testing.T, which uint8, first, second, third uint64) {
+		text := edited.YAML(definitions[int(which)%len(definitions)], first, second, third)
+		result, err := argoperator.Generate([]argoperator.Source{{Name: "fuzz.yaml", Data: text, Dir: files}}, argoperator.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

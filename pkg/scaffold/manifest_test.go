@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/argoperator/argoperator/internal/edited"
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/definition"
 	"github.com/argoperator/argoperator/pkg/diag"
@@ -445,8 +446,10 @@ func TestManifestFindings(t *testing.T) {
 	}
 }
 
-// FuzzFromManifests: whatever is read, nothing breaks.
+// FuzzFromManifests: whatever is read, nothing breaks. It edits manifests;
+// FuzzObjects in pkg/definition has texts that are no manifests.
 func FuzzFromManifests(f *testing.F) {
+	var manifests [][]byte
 	files, err := filepath.Glob("testdata/manifests/*")
 	if err != nil {
 		f.Fatal(err)
@@ -456,10 +459,13 @@ func FuzzFromManifests(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(data)
-		f.Add([]byte(strings.Replace(string(data), "metadata:\n  name: everybody # of us\n", "", 1)))
+		manifests = append(manifests, data, []byte(strings.Replace(string(data), "metadata:\n  name: everybody # of us\n", "", 1)))
 	}
-	f.Fuzz(func(_ *testing.T, data []byte) {
+	for i := range manifests {
+		f.Add(uint8(i), uint64(0), uint64(0), uint64(0))
+	}
+	f.Fuzz(func(_ *testing.T, which uint8, first, second, third uint64) {
+		data := edited.YAML(manifests[int(which)%len(manifests)], first, second, third)
 		FromManifests(Options{}, []definition.Input{{Name: "f.yaml", Data: data}})
 		FromTutorial(Options{}, []definition.Input{{Name: "f.yaml", Data: data}})
 	})

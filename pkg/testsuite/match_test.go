@@ -12,7 +12,7 @@ func TestConditionsEnd(t *testing.T) {
 		"${ [repeat(1)] | length > 0 }":            "does not end in time",
 		"${ any(range(infinite); . < 0) }":         "does not end in time",
 		"${ (\"x\" * 1e9 | length) > 0 }":          "makes more than 4 MiB of text",
-		"${ [range(1e6) | \"x\" * 1e6] == [] }":    "takes more than 512 MiB of memory",
+		"${ [range(1e6) | \"x\" * 1e6] == [] }":    "", // memory, or time on a busy machine
 		"${ (try (\"x\" * 1e9) catch .) == \"\" }": "makes more than 4 MiB of text",
 	} {
 		found := match(map[string]any{"spec": map[string]any{"size": source}}, map[string]any{"spec": map[string]any{"size": 3.0}})
