@@ -185,7 +185,7 @@ func readHappenings(s streams, flags renderFlags, name string, result argoperato
 
 // happenings are what becomes of custom resources that the operator looks at.
 func happenings(flags renderFlags, result argoperator.Result, resources []argoperator.Resource, findings *diag.List) []simulate.Happening {
-	watched := simulate.Watched(result.Objects())
+	watched := simulate.Watched(result.Objects(), result.Kinds())
 	var out []simulate.Happening
 	for _, r := range resources {
 		if what, ok := watched.Holds(r.Object); !ok && !findings.HasErrors() {
@@ -202,7 +202,9 @@ func happenings(flags renderFlags, result argoperator.Result, resources []argope
 // happen runs the simulation.
 func happen(s streams, flags renderFlags, result argoperator.Result, happenings []simulate.Happening) (simulate.Rendering, error) {
 	defer keepStdout(s)()
-	return simulate.Render(context.Background(), simulate.Inputs{Objects: result.Objects(), Runner: runnerOf(flags.runner), Untraced: !flags.trace}, happenings)
+	return simulate.Render(context.Background(), simulate.Inputs{
+		Objects: result.Objects(), Kinds: result.Kinds(), Runner: runnerOf(flags.runner), Untraced: !flags.trace,
+	}, happenings)
 }
 
 // keepStdout keeps the standard output for the result: Argo's code prints of

@@ -108,7 +108,7 @@ func render(t *testing.T, result argoperator.Result, resource string) []map[stri
 		happenings = append(happenings, simulate.Happening{Event: simulate.Added, Object: o})
 	}
 	out, err := simulate.Render(context.Background(), simulate.Inputs{
-		Objects: result.Objects(), Runner: simulate.Local{Env: []string{"PATH=" + os.Getenv("PATH")}},
+		Objects: result.Objects(), Kinds: result.Kinds(), Runner: simulate.Local{Env: []string{"PATH=" + os.Getenv("PATH")}},
 	}, happenings)
 	if err != nil {
 		t.Fatal(err)

@@ -151,7 +151,7 @@ func comesBack(t *testing.T, files ...string) {
 		}
 	}
 	resource := map[string]any{"apiVersion": "example.com/v1alpha1", "kind": "App", "metadata": map[string]any{"name": p.API.Sample, "namespace": namespace}}
-	out, err := simulate.Render(t.Context(), simulate.Inputs{Objects: operator.Objects()}, []simulate.Happening{{Event: simulate.Added, Object: resource}})
+	out, err := simulate.Render(t.Context(), simulate.Inputs{Objects: operator.Objects(), Kinds: operator.Kinds()}, []simulate.Happening{{Event: simulate.Added, Object: resource}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -486,7 +486,7 @@ func TestManifestsApart(t *testing.T) {
 			"apiVersion": "example.com/v1alpha1", "kind": "App", "metadata": map[string]any{"name": name, "namespace": "default"},
 		}})
 	}
-	out, err := simulate.Render(t.Context(), simulate.Inputs{Objects: operator.Objects()}, happenings)
+	out, err := simulate.Render(t.Context(), simulate.Inputs{Objects: operator.Objects(), Kinds: operator.Kinds()}, happenings)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func play(t *testing.T, operator argoperator.Result, files []File) {
 	}{story: &s}); err != nil {
 		t.Fatal(err)
 	}
-	simulation, err := simulate.New(simulate.Inputs{Objects: operator.Objects(), Runner: machine()})
+	simulation, err := simulate.New(simulate.Inputs{Objects: operator.Objects(), Kinds: operator.Kinds(), Runner: machine()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -171,13 +171,13 @@ func sound(t *testing.T, f File) {
 func rendered(t *testing.T, operator argoperator.Result, f File) {
 	t.Helper()
 	object := decoded(t, f.Data)
-	if _, watched := simulate.Watched(operator.Objects()).Holds(object); !watched {
+	if _, watched := simulate.Watched(operator.Objects(), operator.Kinds()).Holds(object); !watched {
 		if !strings.Contains(f.Path, "v1beta1") {
 			t.Errorf("the operator does not look at %s", f.Path)
 		}
 		return
 	}
-	out, err := simulate.Render(t.Context(), simulate.Inputs{Objects: operator.Objects(), Runner: machine()},
+	out, err := simulate.Render(t.Context(), simulate.Inputs{Objects: operator.Objects(), Kinds: operator.Kinds(), Runner: machine()},
 		[]simulate.Happening{{Event: simulate.Added, Object: object}})
 	if err != nil {
 		t.Fatalf("%s: %v", f.Path, err)

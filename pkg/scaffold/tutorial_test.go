@@ -47,7 +47,7 @@ func TestTutorialGolden(t *testing.T) {
 	operator := generated(t, result)
 	play(t, operator, result.Files)
 	dir := directory(result.Files)
-	out, err := simulate.Render(t.Context(), simulate.Inputs{Objects: operator.Objects(), Runner: machine()},
+	out, err := simulate.Render(t.Context(), simulate.Inputs{Objects: operator.Objects(), Kinds: operator.Kinds(), Runner: machine()},
 		[]simulate.Happening{{Event: simulate.Added, Object: decoded(t, dir[result.Sample].Data)}})
 	if err != nil {
 		t.Fatal(err)

@@ -172,7 +172,7 @@ func TestCluster(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := NewCluster(customKinds(operator(t, "direct.yaml")), Ticks())
+			c := NewCluster(customKinds(operator(t, "direct.yaml"), nil), Ticks())
 			for i, e := range tt.exchanges {
 				code, answer := ask(t, c, e.method, e.path, e.contentType, e.body)
 				if code != e.code {

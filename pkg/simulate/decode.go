@@ -58,8 +58,9 @@ type Resources struct {
 
 // Watched are the resources that the operators among the objects look at for
 // themselves, not for what they made: those without a filter, if there are any.
-func Watched(objects []manifest.Object) Resources {
-	known := &kinds{list: append(builtinKinds(), customKinds(objects)...)}
+// The kinds are those of Inputs.
+func Watched(objects []manifest.Object, described []*apiextensionsv1.CustomResourceDefinition) Resources {
+	known := &kinds{list: append(builtinKinds(), customKinds(objects, described)...)}
 	served := map[schema.GroupVersionKind]bool{}
 	for _, o := range objects {
 		if crd, ok := o.(*apiextensionsv1.CustomResourceDefinition); ok {

@@ -47,7 +47,14 @@ core resourcequotas ResourceQuota s
 core secrets Secret
 core serviceaccounts ServiceAccount
 core services Service s
+admissionregistration.k8s.io mutatingadmissionpolicies MutatingAdmissionPolicy cg
+admissionregistration.k8s.io mutatingadmissionpolicybindings MutatingAdmissionPolicyBinding cg
+admissionregistration.k8s.io mutatingwebhookconfigurations MutatingWebhookConfiguration cg
+admissionregistration.k8s.io validatingadmissionpolicies ValidatingAdmissionPolicy csg
+admissionregistration.k8s.io validatingadmissionpolicybindings ValidatingAdmissionPolicyBinding cg
+admissionregistration.k8s.io validatingwebhookconfigurations ValidatingWebhookConfiguration cg
 apiextensions.k8s.io customresourcedefinitions CustomResourceDefinition csg
+apiregistration.k8s.io apiservices APIService cs
 apps controllerrevisions ControllerRevision
 apps daemonsets DaemonSet sg
 apps deployments Deployment sg
@@ -56,18 +63,34 @@ apps statefulsets StatefulSet sg
 autoscaling horizontalpodautoscalers HorizontalPodAutoscaler s
 batch cronjobs CronJob sg
 batch jobs Job sg
+certificates.k8s.io certificatesigningrequests CertificateSigningRequest cs
 coordination.k8s.io leases Lease
 discovery.k8s.io endpointslices EndpointSlice g
+events.k8s.io events Event
+flowcontrol.apiserver.k8s.io flowschemas FlowSchema csg
+flowcontrol.apiserver.k8s.io prioritylevelconfigurations PriorityLevelConfiguration csg
 networking.k8s.io ingressclasses IngressClass cg
 networking.k8s.io ingresses Ingress sg
+networking.k8s.io ipaddresses IPAddress c
 networking.k8s.io networkpolicies NetworkPolicy g
+networking.k8s.io servicecidrs ServiceCIDR cs
+node.k8s.io runtimeclasses RuntimeClass c
 policy poddisruptionbudgets PodDisruptionBudget sg
 rbac.authorization.k8s.io clusterrolebindings ClusterRoleBinding c
 rbac.authorization.k8s.io clusterroles ClusterRole c
 rbac.authorization.k8s.io rolebindings RoleBinding
 rbac.authorization.k8s.io roles Role
+resource.k8s.io deviceclasses DeviceClass cg
+resource.k8s.io resourceclaims ResourceClaim s
+resource.k8s.io resourceclaimtemplates ResourceClaimTemplate
+resource.k8s.io resourceslices ResourceSlice cg
 scheduling.k8s.io priorityclasses PriorityClass cg
+storage.k8s.io csidrivers CSIDriver c
+storage.k8s.io csinodes CSINode c
+storage.k8s.io csistoragecapacities CSIStorageCapacity
 storage.k8s.io storageclasses StorageClass c
+storage.k8s.io volumeattachments VolumeAttachment cs
+storage.k8s.io volumeattributesclasses VolumeAttributesClass c
 `
 
 func builtinKinds() []Kind {
@@ -90,30 +113,49 @@ func builtinKinds() []Kind {
 	return out
 }
 
-// customKinds are those that the operator's objects bring along or speak of.
-func customKinds(objects []manifest.Object) []Kind {
+// customKinds are those that the operators' objects define, and those that their
+// definitions describe. Of a kind that is described twice, the one with a schema
+// comes first.
+func customKinds(objects []manifest.Object, described []*apiextensionsv1.CustomResourceDefinition) []Kind {
 	var out []Kind
 	for _, o := range objects {
-		crd, ok := o.(*apiextensionsv1.CustomResourceDefinition)
-		if !ok {
-			continue
+		if crd, ok := o.(*apiextensionsv1.CustomResourceDefinition); ok {
+			out = append(out, kindsOf(crd)...)
 		}
-		for _, v := range crd.Spec.Versions {
-			k := Kind{
-				GroupVersionKind: schema.GroupVersionKind{Group: crd.Spec.Group, Version: v.Name, Kind: crd.Spec.Names.Kind},
-				Plural:           crd.Spec.Names.Plural,
-				Namespaced:       crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
-				Status:           v.Subresources != nil && v.Subresources.Status != nil,
-				Generation:       true,
-			}
-			if v.Subresources != nil {
-				k.scale = v.Subresources.Scale
-			}
-			if v.Schema != nil {
-				k.fields = v.Schema.OpenAPIV3Schema
-			}
-			out = append(out, k)
+	}
+	for _, crd := range described {
+		out = append(out, kindsOf(crd)...)
+	}
+	slices.SortStableFunc(out, func(a, b Kind) int {
+		switch {
+		case (a.fields == nil) == (b.fields == nil):
+			return 0
+		case a.fields != nil:
+			return -1
 		}
+		return 1
+	})
+	return out
+}
+
+// kindsOf are the versions of a kind.
+func kindsOf(crd *apiextensionsv1.CustomResourceDefinition) []Kind {
+	var out []Kind
+	for _, v := range crd.Spec.Versions {
+		k := Kind{
+			GroupVersionKind: schema.GroupVersionKind{Group: crd.Spec.Group, Version: v.Name, Kind: crd.Spec.Names.Kind},
+			Plural:           crd.Spec.Names.Plural,
+			Namespaced:       crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
+			Status:           v.Subresources != nil && v.Subresources.Status != nil,
+			Generation:       true,
+		}
+		if v.Subresources != nil {
+			k.scale = v.Subresources.Scale
+		}
+		if v.Schema != nil {
+			k.fields = v.Schema.OpenAPIV3Schema
+		}
+		out = append(out, k)
 	}
 	return out
 }
@@ -124,11 +166,9 @@ type kinds struct{ list []Kind }
 // at is the kind behind a path. One that nothing is known of is taken for a
 // custom kind with a status; what it is called is learnt from the first object.
 func (k *kinds) at(gv schema.GroupVersion, plural string) Kind {
-	for _, known := range k.list {
-		if known.Group == gv.Group && known.Plural == plural && (known.Version == "" || known.Version == gv.Version) {
-			known.Version = gv.Version
-			return known
-		}
+	known, ok := k.known(gv, func(known Kind) bool { return known.Plural == plural })
+	if ok {
+		return known
 	}
 	return Kind{
 		GroupVersionKind: gv.WithKind(""), Plural: plural,
@@ -136,14 +176,35 @@ func (k *kinds) at(gv schema.GroupVersion, plural string) Kind {
 	}
 }
 
+// known is the kind of a group that fits. All versions of a kind have its names
+// and its scope; of a version that nobody has described the fields are not known.
+func (k *kinds) known(gv schema.GroupVersion, fits func(Kind) bool) (Kind, bool) {
+	other := -1
+	for i, one := range k.list {
+		if one.Group != gv.Group || !fits(one) {
+			continue
+		}
+		if one.Version == "" || one.Version == gv.Version {
+			one.Version = gv.Version
+			return one, true
+		}
+		if other < 0 {
+			other = i
+		}
+	}
+	if other < 0 {
+		return Kind{}, false
+	}
+	out := k.list[other]
+	out.Version, out.fields, out.scale = gv.Version, nil, nil
+	return out, true
+}
+
 // of is the kind of an object. Of a kind that is not known the plural is
 // guessed, as Argo does.
 func (k *kinds) of(gvk schema.GroupVersionKind, watched []schema.GroupVersionResource) Kind {
-	for _, known := range k.list {
-		if known.Group == gvk.Group && known.Kind == gvk.Kind && (known.Version == "" || known.Version == gvk.Version) {
-			known.Version = gvk.Version
-			return known
-		}
+	if known, ok := k.known(gvk.GroupVersion(), func(known Kind) bool { return known.Kind == gvk.Kind }); ok {
+		return known
 	}
 	plural, singular := shapes.GuessedPlural(gvk.Kind), strings.ToLower(gvk.Kind)
 	same := slices.DeleteFunc(slices.Clone(watched), func(r schema.GroupVersionResource) bool {

@@ -13,6 +13,7 @@ import (
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/argoperator/argoperator/pkg/manifest"
@@ -22,8 +23,10 @@ import (
 type Inputs struct {
 	// Objects of one or more operators, as they were emitted.
 	Objects []manifest.Object
-	// Kinds that no definition among the objects describes.
-	Kinds []Kind
+	// Kinds that none of the objects defines: what the definitions say of those of
+	// children and related objects. One that is neither here nor built into
+	// Kubernetes is taken for a namespaced one, and its plural is guessed.
+	Kinds []*apiextensionsv1.CustomResourceDefinition
 	// Prepared is what other simulations of the same objects have made already;
 	// nil: this one makes it for itself.
 	Prepared *Prepared
@@ -65,7 +68,7 @@ func New(in Inputs) (*Simulation, error) {
 	if s.now == nil {
 		s.now = Ticks()
 	}
-	s.cluster = NewCluster(append(customKinds(in.Objects), in.Kinds...), s.now)
+	s.cluster = NewCluster(customKinds(in.Objects, in.Kinds), s.now)
 	if in.Prepared == nil {
 		in.Prepared = NewPrepared()
 	}

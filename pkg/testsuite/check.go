@@ -49,7 +49,8 @@ func checkOperator(suite Suite, t *definition.Test) diag.List {
 		findings.Add(t.Position("spec", "operator"), diag.BadValue, fmt.Sprintf("no operator here is called %s", name), "there is "+strings.Join(names, ", "))
 		return findings
 	}
-	watched := simulate.Watched(objects(suite.Operators, t.Spec.Operator))
+	tested := chosen(suite.Operators, t.Spec.Operator)
+	watched := simulate.Watched(tested.Objects(), tested.Kinds())
 	if what, ok := watched.Holds(t.Resource); !ok {
 		findings.Add(t.Position("spec", "resource"), diag.WrongKind,
 			fmt.Sprintf("the custom resource is %s, which the operator does not look at", what), "it looks at "+watched.String())

@@ -34,7 +34,8 @@ func newPlay(ctx context.Context, j job, o Options) (*play, diag.List, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := simulate.New(simulate.Inputs{Objects: objects(operators, j.test.Spec.Operator), Runner: o.Runner, Prepared: j.prepared})
+	tested := chosen(operators, j.test.Spec.Operator)
+	s, err := simulate.New(simulate.Inputs{Objects: tested.Objects(), Kinds: tested.Kinds(), Runner: o.Runner, Prepared: j.prepared})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/definition"
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/manifest"
 	"github.com/argoperator/argoperator/pkg/simulate"
 )
 
@@ -127,12 +126,12 @@ func jobs(suites []Suite) []job {
 	return out
 }
 
-// objects of an operator; without a name those of all.
-func objects(operators []argoperator.Operator, operator string) []manifest.Object {
-	var out []manifest.Object
+// chosen is the operator of that name; without a name all of them.
+func chosen(operators []argoperator.Operator, name string) argoperator.Result {
+	var out argoperator.Result
 	for _, o := range operators {
-		if operator == "" || o.Name == operator {
-			out = append(out, o.Objects...)
+		if name == "" || o.Name == name {
+			out.Operators = append(out.Operators, o)
 		}
 	}
 	return out

@@ -1,0 +1,62 @@
+package argoperator
+
+import (
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/argoperator/argoperator/pkg/definition"
+	"github.com/argoperator/argoperator/pkg/plan"
+)
+
+// Kinds are what the definition says of the kinds that its Objects do not define:
+// those of children and related objects, and that of the custom resource where
+// others define it. Each is the CustomResourceDefinition given with crd, or one
+// that holds names and scope alone. Kinds of Kubernetes itself are left out.
+func (o Operator) Kinds() []*apiextensionsv1.CustomResourceDefinition {
+	var out []*apiextensionsv1.CustomResourceDefinition
+	add := func(k plan.Kind, given *apiextensionsv1.CustomResourceDefinition) {
+		if _, known := definition.Namespaced(k.APIVersion(), k.Kind); known {
+			return
+		}
+		if given == nil {
+			given = named(k)
+		}
+		out = append(out, given)
+	}
+	if o.plan.API.Existing {
+		add(o.plan.API.Kind, nil)
+	}
+	for _, c := range o.plan.Children {
+		add(c.Kind, o.definition.ChildCRDs[c.Name])
+	}
+	for _, r := range o.plan.Related {
+		add(r.Kind, o.definition.RelatedCRDs[r.Name])
+	}
+	return out
+}
+
+// Kinds are those of all operators.
+func (r Result) Kinds() []*apiextensionsv1.CustomResourceDefinition {
+	var all []*apiextensionsv1.CustomResourceDefinition
+	for _, o := range r.Operators {
+		all = append(all, o.Kinds()...)
+	}
+	return all
+}
+
+// named is a CustomResourceDefinition that says nothing of fields.
+func named(k plan.Kind) *apiextensionsv1.CustomResourceDefinition {
+	version := apiextensionsv1.CustomResourceDefinitionVersion{Name: k.Version, Served: true, Storage: true}
+	if k.Status {
+		version.Subresources = &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}}
+	}
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	crd.Name = k.Plural + "." + k.Group
+	crd.Spec = apiextensionsv1.CustomResourceDefinitionSpec{
+		Group: k.Group, Scope: apiextensionsv1.ClusterScoped, Versions: []apiextensionsv1.CustomResourceDefinitionVersion{version},
+		Names: apiextensionsv1.CustomResourceDefinitionNames{Kind: k.Kind, Plural: k.Plural},
+	}
+	if k.Namespaced {
+		crd.Spec.Scope = apiextensionsv1.NamespaceScoped
+	}
+	return crd
+}
