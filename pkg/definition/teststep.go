@@ -15,7 +15,7 @@ import (
 
 // Actions are the keys of a step that make something happen, of which it has one.
 func Actions() []string {
-	return []string{"create", "edit", "delete", "ready", "childStatus", "childEdit", "childDelete", "apply", "remove", "resync", "later", "replay"}
+	return []string{"create", "edit", "delete", "ready", "childStatus", "childEdit", "childDelete", "objectStatus", "apply", "remove", "resync", "later", "replay"}
 }
 
 // Action is the one that a step has.
@@ -89,6 +89,9 @@ func (c *testChecker) references(s *v1alpha1.TestStep, p steps) {
 	}
 	if s.ChildDelete != nil {
 		c.reference(*s.ChildDelete, p.to("childDelete"))
+	}
+	if s.ObjectStatus != nil {
+		c.reference(s.ObjectStatus.Reference, p.to("objectStatus"))
 	}
 	if s.Remove != nil {
 		c.reference(*s.Remove, p.to("remove"))

@@ -24,15 +24,16 @@ func (p *problem) Error() string { return p.message }
 // act does what the step says. What comes of it is the operator's.
 func (s *scene) act() error {
 	acts := map[string]func() error{
-		"create":      s.create,
-		"edit":        func() error { return s.s.Patch(s.resource, "", byHand, s.step.Edit) },
-		"delete":      func() error { return s.s.Delete(s.resource) },
-		"ready":       s.ready,
-		"childStatus": s.childStatus,
-		"childEdit":   s.childEdit,
-		"childDelete": s.childDelete,
-		"apply":       s.apply,
-		"remove":      s.remove,
+		"create":       s.create,
+		"edit":         func() error { return s.s.Patch(s.resource, "", byHand, s.step.Edit) },
+		"delete":       func() error { return s.s.Delete(s.resource) },
+		"ready":        s.ready,
+		"childStatus":  s.childStatus,
+		"childEdit":    s.childEdit,
+		"childDelete":  s.childDelete,
+		"objectStatus": s.objectStatus,
+		"apply":        s.apply,
+		"remove":       s.remove,
 	}
 	action := s.test.Action(s.index)
 	switch action { // the operator's own doing
@@ -118,11 +119,34 @@ func (s *scene) childStatus() error {
 	if err != nil {
 		return err
 	}
-	err = s.s.Patch(child, "status", controller, map[string]any{"status": s.step.ChildStatus.Status})
+	return s.writeStatus(child, s.step.ChildStatus.Status)
+}
+
+func (s *scene) objectStatus() error {
+	o, why := s.object(s.step.ObjectStatus.Reference)
+	if o == nil {
+		return &problem{path: []string{"objectStatus"}, message: why}
+	}
+	return s.writeStatus(o, s.step.ObjectStatus.Status)
+}
+
+// writeStatus does what the controller of an object does.
+func (p *play) writeStatus(o map[string]any, status any) error {
+	change := map[string]any{"status": status}
+	err := p.s.Patch(o, "status", controller, change)
 	if simulate.NotFound(err) { // its kind has no status of its own
-		return s.s.Patch(child, "", controller, map[string]any{"status": s.step.ChildStatus.Status})
+		return p.s.Patch(o, "", controller, change)
 	}
 	return err
+}
+
+// put writes an object of others. The API server takes its status from a
+// controller alone.
+func (p *play) put(o map[string]any) error {
+	if err := p.s.Apply(o); err != nil || o["status"] == nil {
+		return err
+	}
+	return p.writeStatus(o, o["status"])
 }
 
 func (s *scene) childEdit() error {
@@ -152,7 +176,7 @@ func (s *scene) named(r v1alpha1.Reference, key string) (map[string]any, error) 
 
 func (s *scene) apply() error {
 	for _, o := range s.test.Applied[s.index] {
-		if err := s.s.Apply(o); err != nil {
+		if err := s.put(o); err != nil {
 			return err
 		}
 	}

@@ -148,3 +148,58 @@ spec:
   - {name: moved, edit: {spec: {office: old}}, expect: {children: [{kind: ConfigMap, data: {city: Bonn}}]}}
 `))
 }
+
+// TestStatusOfObjects tells that objects keep the status that a test gives them,
+// and that a step may write the status of any object.
+func TestStatusOfObjects(t *testing.T) {
+	t.Parallel()
+	definition := `
+apiVersion: argoperator.dev/v1alpha1
+kind: Operator
+metadata: {name: counts}
+spec:
+  api: {group: example.com, kind: Count, versions: [{name: v1, schema: {spec: {pod: string}}}]}
+  reconcile: {engine: workflow}
+  related:
+  - {name: pod, apiVersion: v1, kind: Pod, namespace: kube-system, names: ["${ .spec.pod }"]}
+  - {name: thing, apiVersion: example.org/v1, kind: Thing, plural: things, scope: Cluster, names: ["${ .spec.pod }"]}
+  children:
+  - name: seen
+    template:
+      apiVersion: v1
+      kind: ConfigMap
+      metadata: {name: "${ .metadata.name }"}
+      data: {pod: '${ $related.pod.status.phase // "unknown" }', thing: '${ $related.thing.status.phase // "unknown" }'}
+`
+	allPass(t, played(t, nil, definition, `
+apiVersion: argoperator.dev/v1alpha1
+kind: OperatorTest
+metadata: {name: life}
+spec:
+  resource: {object: {apiVersion: example.com/v1, kind: Count, metadata: {name: one}, spec: {pod: dns}}}
+  objects:
+  - object: {apiVersion: v1, kind: Pod, metadata: {name: dns, namespace: kube-system}, spec: {containers: [{name: a, image: a}]}, status: {phase: Running}}
+  - object: {apiVersion: example.org/v1, kind: Thing, metadata: {name: dns}, status: {phase: New}}
+  - object: {apiVersion: example.com/v1, kind: Count, metadata: {name: two}, spec: {pod: none}}
+  steps:
+  - name: created
+    create: {}
+    expect:
+      objects: [{kind: Pod, metadata: {name: dns, namespace: kube-system}, status: {phase: Running}}]
+      children: [{kind: ConfigMap, data: {pod: Running, thing: New}}]
+  - name: the Pod fails
+    objectStatus: {kind: Pod, name: dns, namespace: kube-system, status: {phase: Failed, message: evicted}}
+    expect:
+      objects: [{kind: Pod, metadata: {name: dns, namespace: kube-system}, status: {phase: Failed, message: evicted}}]
+      children: [{kind: ConfigMap, data: {pod: Failed}}]
+  - name: a cluster-scoped object
+    objectStatus: {kind: Thing, status: {phase: Old}}
+    expect: {children: [{kind: ConfigMap, data: {thing: Old}}]}
+  - name: applied with a status
+    apply: {object: {apiVersion: example.org/v1, kind: Thing, metadata: {name: dns}, status: {phase: Older}}}
+    expect: {children: [{kind: ConfigMap, data: {thing: Older}}]}
+  - name: a ConfigMap has no status
+    objectStatus: {kind: ConfigMap, name: two, status: {phase: odd}}
+    expect: {refused: field not declared in schema, unchanged: true}
+`))
+}

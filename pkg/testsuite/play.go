@@ -42,7 +42,7 @@ func newPlay(ctx context.Context, j job, o Options) (*play, diag.List, error) {
 	p := &play{ctx: ctx, test: j.test, s: s, update: o.Update, now: o.Now, resource: j.test.Resource, heard: map[string]bool{}}
 	var wrong diag.List
 	for _, object := range j.test.Objects {
-		err := s.Apply(object)
+		err := p.put(object)
 		var refused *simulate.Refusal
 		if errors.As(err, &refused) {
 			wrong.Add(p.test.KeyPosition("spec", "objects"), diag.StepFailed, err.Error(), "")

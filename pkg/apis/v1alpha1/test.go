@@ -28,7 +28,7 @@ type TestSpec struct {
 	Operator string `json:"operator,omitempty"`
 	// Resource is the custom resource that the steps are about. It is not there before a step creates it.
 	Resource Given `json:"resource"`
-	// Objects are in the cluster before the first step: what others have made. A file may hold several.
+	// Objects are in the cluster before the first step: what others have made, with their status. A file may hold several.
 	Objects []Given `json:"objects,omitempty"`
 	// NotIdempotent is the reason why none of the steps is delivered a second time. Default: empty, each is.
 	NotIdempotent string `json:"notIdempotent,omitempty"`
@@ -63,7 +63,9 @@ type TestStep struct {
 	ChildEdit *ChildEdit `json:"childEdit,omitempty"`
 	// ChildDelete deletes a child by hand.
 	ChildDelete *Reference `json:"childDelete,omitempty"`
-	// Apply writes another object.
+	// ObjectStatus lets the controller of another object write its status.
+	ObjectStatus *ObjectStatus `json:"objectStatus,omitempty"`
+	// Apply writes another object, with its status.
 	Apply *Given `json:"apply,omitempty"`
 	// Remove deletes another object.
 	Remove *Reference `json:"remove,omitempty"`
@@ -102,6 +104,13 @@ type Reference struct {
 type ChildStatus struct {
 	Reference
 	// Status is a merge patch for the child's status.
+	Status map[string]any `json:"status"`
+}
+
+// ObjectStatus is a status that the controller of an object of others writes.
+type ObjectStatus struct {
+	Reference
+	// Status is a merge patch for the object's status.
 	Status map[string]any `json:"status"`
 }
 
