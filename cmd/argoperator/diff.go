@@ -3,6 +3,7 @@ package main
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,10 +61,12 @@ Exit codes: 0 nothing changes, 1 something does.`,
 			if strings.HasPrefix(flags.against, "-") {
 				return usagef("--against %s: no path and no revision", flags.against)
 			}
-			if flags.live {
-				return diffLive(cmd.Context(), s, flags)
-			}
-			return runDiff(cmd.Context(), s, flags)
+			return interruptible(cmd.Context(), func(ctx context.Context) error {
+				if flags.live {
+					return diffLive(ctx, s, flags)
+				}
+				return runDiff(ctx, s, flags)
+			})
 		},
 	}
 	flags.from.register(cmd)
@@ -93,7 +96,7 @@ func runDiff(ctx context.Context, s streams, flags diffFlags) error {
 		return err
 	}
 	earlier, findings, err := argoperator.Earlier(old, flags.options)
-	if err != nil {
+	if err := cmp.Or(err, ctx.Err()); err != nil {
 		return err
 	}
 	if err := report(s, old, findings); err != nil {
@@ -200,7 +203,7 @@ func checkout(ctx context.Context, name, revision, into string) (string, error) 
 	}
 	git := exec.CommandContext(ctx, "git", "-C", home, "archive", "--format=tar", revision, ".") //nolint:gosec // an option is refused before
 	var said bytes.Buffer
-	git.Stderr = &said
+	git.Stderr, git.WaitDelay = &said, lingering
 	archive, err := git.StdoutPipe()
 	if err == nil {
 		err = git.Start()
@@ -260,7 +263,7 @@ func diffLive(ctx context.Context, s streams, flags diffFlags) error {
 		return err
 	}
 	kubectl := exec.CommandContext(ctx, "kubectl", "diff", "--server-side", "--force-conflicts", "--field-manager=kubectl", "-f", "-")
-	kubectl.Stdin, kubectl.Stdout, kubectl.Stderr = bytes.NewReader(stream), s.out, s.err
+	kubectl.Stdin, kubectl.Stdout, kubectl.Stderr, kubectl.WaitDelay = bytes.NewReader(stream), s.out, s.err, lingering
 	err = kubectl.Run()
 	var exit *exec.ExitError
 	switch {

@@ -41,7 +41,7 @@ your rights; for what is wrong it says what to do.`,
 			if err := oneOf("output", flags.format, formats); err != nil {
 				return err
 			}
-			return examine(cmd.Context(), s, flags)
+			return interruptible(cmd.Context(), func(ctx context.Context) error { return examine(ctx, s, flags) })
 		},
 	}
 	flags.from.register(cmd)
@@ -124,7 +124,7 @@ func (f doctorFlags) kubectl(ctx context.Context, input []byte, arguments ...str
 	}
 	cmd := exec.CommandContext(ctx, "kubectl", append(all, arguments...)...) //nolint:gosec // the arguments are ours
 	var out, said bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(input), &out, &said
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = bytes.NewReader(input), &out, &said, lingering
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -131,7 +132,11 @@ func stream(s streams, from *sourceFlags, flags generateFlags) (err error) {
 
 // writeDir writes the files, and says what is in the way or stays behind.
 func writeDir(s streams, dir string, files []output.File) error {
-	left, err := output.WriteDir(dir, files)
+	var left []string
+	err := interruptible(context.Background(), func(context.Context) (err error) {
+		left, err = output.WriteDir(dir, files) // no half of it, and nothing beside it
+		return err
+	})
 	if taken := (*output.TakenError)(nil); errors.As(err, &taken) {
 		s.say("nothing was written: there is already, and not of argoperator")
 		for _, name := range taken.Names {

@@ -44,7 +44,7 @@ Exit codes: 0 nothing failed, 1 logic, a trigger or a Workflow failed.`,
   argoperator render -f operator.yaml --trace sample.yaml
   argoperator render -f operator.yaml --event UPDATE --old before.yaml after.yaml`,
 		Args: oneResource,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			name := ""
 			if len(args) > 0 {
 				name = args[0]
@@ -62,7 +62,7 @@ Exit codes: 0 nothing failed, 1 logic, a trigger or a Workflow failed.`,
 			if flags.old != "" && name == "" {
 				return usagef("--old needs the file that holds the custom resource as it becomes")
 			}
-			return render(s, &from, flags, name)
+			return interruptible(cmd.Context(), func(ctx context.Context) error { return render(ctx, s, &from, flags, name) })
 		},
 	}
 	from.register(cmd)
@@ -84,7 +84,7 @@ func oneResource(_ *cobra.Command, args []string) error {
 	return usagef("one file holds the custom resources, got %q; definitions are named with -f", args)
 }
 
-func render(s streams, from *sourceFlags, flags renderFlags, name string) error {
+func render(ctx context.Context, s streams, from *sourceFlags, flags renderFlags, name string) error {
 	if err := onceFromStdin(append([]string{name, flags.old}, from.names...)); err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func render(s streams, from *sourceFlags, flags renderFlags, name string) error 
 	if err := report(s, sources, findings); err != nil {
 		return err
 	}
-	rendering, err := happen(s, flags, result, happenings)
+	rendering, err := happen(ctx, s, flags, result, happenings)
 	var refused *simulate.Refusal
 	if errors.As(err, &refused) {
 		findings = diag.List{}
@@ -200,10 +200,13 @@ func happenings(flags renderFlags, result argoperator.Result, resources []argope
 }
 
 // happen runs the simulation.
-func happen(s streams, flags renderFlags, result argoperator.Result, happenings []simulate.Happening) (simulate.Rendering, error) {
+func happen(ctx context.Context, s streams, flags renderFlags, result argoperator.Result, happenings []simulate.Happening) (simulate.Rendering, error) {
 	defer keepStdout(s)()
-	return simulate.Render(context.Background(), simulate.Inputs{
+	line := newProgress(s.err)
+	defer line.close()
+	return simulate.Render(ctx, simulate.Inputs{
 		Objects: result.Objects(), Kinds: result.Kinds(), Runner: runnerOf(flags.runner), Untraced: !flags.trace,
+		Doing: func(what string) { line.does("%s", what) },
 	}, happenings)
 }
 

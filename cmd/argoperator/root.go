@@ -31,11 +31,17 @@ func run(args []string, s streams) int {
 	root := newRoot(s)
 	root.SetArgs(args)
 	command, err := root.ExecuteC()
+	var signalled interrupted
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.Is(err, errFindings):
 		return exitFindings
+	case errors.As(err, &signalled):
+		if !errors.Is(signalled, unread) {
+			s.complain(signalled)
+		}
+		return signalled.end()
 	case errors.As(err, new(usageError)):
 		s.complain(err)
 		terminal.Fprintf(s.err, "Run '%s --help' for usage.\n", command.CommandPath())

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -48,7 +49,7 @@ them; a test belongs to the nearest definition above it.`,
   argoperator test -f . --update      # write what golden files should hold
   argoperator test -f . --watch       # again whenever a file changes`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(_ *cobra.Command, names []string) error {
+		RunE: func(cmd *cobra.Command, names []string) error {
 			for _, err := range []error{oneOf("output", flags.format, formats), oneOf("runner", flags.runner, runners)} {
 				if err != nil {
 					return err
@@ -70,7 +71,7 @@ them; a test belongs to the nearest definition above it.`,
 					return err
 				})
 			}
-			return runTests(context.Background(), s, &from, flags, chosen)
+			return interruptible(cmd.Context(), func(ctx context.Context) error { return runTests(ctx, s, &from, flags, chosen) })
 		},
 	}
 	from.register(cmd)
@@ -151,14 +152,27 @@ func play(ctx context.Context, s streams, suites []testsuite.Suite, flags testFl
 	out := s.out
 	defer keepStdout(s)()
 	printer := testsuite.Printer{Findings: diag.Printer{Colour: colour(out), Source: excerpts(sources)}, Trace: flags.trace}
-	told := progress(s, flags.format == "text", suites)
+	line := newProgress(s.err)
+	defer line.close()
+	total, done := 0, 0
+	for _, suite := range suites {
+		total += len(suite.Tests)
+	}
+	var mu sync.Mutex // of done
 	var printing error
 	results, err := testsuite.Run(ctx, suites, testsuite.Options{
 		Runner: runnerOf(flags.runner), Parallel: flags.parallel, Update: flags.update, Now: time.Now,
+		Doing: func(t argoperator.Test, what string) {
+			mu.Lock()
+			defer mu.Unlock()
+			line.does("%d of %d tests done; %s, %s", done, total, t.Metadata.Name, what)
+		},
 		Told: func(r testsuite.Result) {
-			told(r)
+			mu.Lock()
+			done++
+			mu.Unlock()
 			if flags.format == "text" && printing == nil {
-				printing = printer.Print(out, r)
+				printing = line.aside(func() error { return printer.Print(out, r) })
 			}
 		},
 	})
@@ -166,24 +180,6 @@ func play(ctx context.Context, s streams, suites []testsuite.Suite, flags testFl
 		err = printing
 	}
 	return results, err
-}
-
-// progress says on a terminal how far a run is whose results come at its end.
-func progress(s streams, printed bool, suites []testsuite.Suite) func(testsuite.Result) {
-	total, done := 0, 0
-	for _, suite := range suites {
-		total += len(suite.Tests)
-	}
-	return func(r testsuite.Result) {
-		done++
-		if printed || !isTerminal(s.err) {
-			return
-		}
-		terminal.Fprintf(s.err, "\r\x1b[Kargoperator: %d of %d tests, %s", done, total, r.Test.Metadata.Name)
-		if done == total {
-			terminal.Fprintf(s.err, "\r\x1b[K")
-		}
-	}
 }
 
 func printResults(s streams, results []testsuite.Result, flags testFlags, sources []argoperator.Source) error {

@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"io/fs"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"time"
@@ -21,8 +21,14 @@ const watchInterval = 300 * time.Millisecond
 // watch does something now, and again whenever a file below one of the names
 // changes, until it is interrupted.
 func watch(s streams, names []string, do func(ctx context.Context) error) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+	err := interruptible(context.Background(), func(ctx context.Context) error { return again(ctx, s, names, do) })
+	if errors.As(err, new(interrupted)) { // as people end it
+		return nil
+	}
+	return err
+}
+
+func again(ctx context.Context, s streams, names []string, do func(ctx context.Context) error) error {
 	for {
 		seen, err := fingerprint(names)
 		if err != nil {

@@ -460,7 +460,7 @@ func (b *Bus) work(ctx context.Context) error {
 	b.faults, b.budget, b.inPod = 0, 1000, true
 	defer func() { b.inPod = false }()
 	b.trace = nil
-	if err := b.carryOut(ctx, p.change); err != nil {
+	if err := b.carryOut(ctx, p.change, happened{}); err != nil {
 		return err
 	}
 	for _, step := range b.trace {

@@ -3,6 +3,7 @@ package simulate
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -41,14 +42,39 @@ func (r *run) pod(ctx context.Context, t wfv1.Template) (outputs map[string]stri
 	}
 	defer api.close()
 	p := &pod{run: r, template: t, dir: dir, api: api}
-	if err := p.volumes(); err != nil {
+	if err := errors.Join(p.volumes(), p.clock()); err != nil {
 		return nil, "", err
 	}
+	ctx, stop := podDeadline(ctx, t)
+	defer stop()
 	failure, err = p.containers(ctx)
 	if err != nil || failure != "" {
 		return nil, failure, err
 	}
 	return p.outputs()
+}
+
+// The operator's own program, which talks to the API server, runs with the clock
+// of the simulation.
+const clockDir = "/operator/clock"
+
+//go:embed sitecustomize.py
+var clockModule []byte
+
+// clock leaves it where Python looks for it.
+func (p *pod) clock() error {
+	dir := p.clockMount().Source
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("making the pod's clock: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "sitecustomize.py"), clockModule, 0o644); err != nil {
+		return fmt.Errorf("making the pod's clock: %w", err)
+	}
+	return nil
+}
+
+func (p *pod) clockMount() Mount {
+	return Mount{Path: clockDir, Source: filepath.Join(p.dir, ".clock"), ReadOnly: true}
 }
 
 // pod is one pod at work.
@@ -169,6 +195,9 @@ func (p *pod) containers(ctx context.Context) (failure string, err error) {
 		if err != nil {
 			return "", err
 		}
+		if why == pastDeadline { // the pod is gone
+			return why, nil
+		}
 		if why != "" {
 			failed[c.Name] = true
 			failure = cmp.Or(failure, why) // of those that fail because another has, that one says more
@@ -210,15 +239,24 @@ func (p *pod) container(ctx context.Context, c corev1.Container) (failure string
 	record := Container{Template: p.template.Name, Name: c.Name, Command: program.Command}
 	program.Env, record.Missing = p.environment(c.Env)
 	if trusted { // whoever has the token of the service account finds the API server
-		program.Env = append(program.Env, "ARGOPERATOR_API="+p.api.address)
+		program.Mounts = append(program.Mounts, p.clockMount())
+		program.Env = append(program.Env, "ARGOPERATOR_API="+p.api.address, "PYTHONPATH="+clockDir, fmt.Sprintf("ARGOPERATOR_LATER=%g", p.s.later.Seconds()))
 	}
+	p.s.tell("Workflow %s, container %s", p.record.Name, cmp.Or(c.Name, "main"))
 	output, code, err := p.s.runner.Run(ctx, program)
-	if err != nil {
+	late := overdue(ctx)
+	if err != nil && late == nil {
 		return "", fmt.Errorf("container %s: %w", c.Name, err)
 	}
 	record.Output, record.ExitCode, record.Calls = string(output), code, p.api.take()
 	p.s.steady(record.Calls)
+	if err != nil {
+		record.ExitCode, record.Killed = exitKilled, late.Error()
+	}
 	p.record.Containers = append(p.record.Containers, record)
+	if err != nil {
+		return pastDeadline, nil
+	}
 	if err := p.ended(c.Name, code); err != nil {
 		return "", err
 	}

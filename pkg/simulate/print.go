@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
 	"reflect"
 	"strings"
 
@@ -162,11 +161,7 @@ func (p *printer) calls(depth int, calls []Call) {
 			p.line(depth+1, "Content-Type: %s", c.ContentType)
 			p.block(depth+1, c.Body)
 		}
-		answer := fmt.Sprintf("%d %s", c.Status, http.StatusText(c.Status))
-		if fields, ok := c.Answer.(map[string]any); ok && c.Status >= http.StatusMultipleChoices {
-			answer += fmt.Sprintf(": %v", fields["message"])
-		}
-		p.line(depth, "-> %s", answer)
+		p.line(depth, "-> %s", c.answer())
 	}
 }
 
@@ -189,6 +184,10 @@ func (p *printer) workflow(w *Workflow) {
 		if c.Output != "" {
 			p.line(3, "output")
 			p.block(4, c.Output)
+		}
+		if c.Killed != "" {
+			p.line(3, "%s", c.Killed)
+			continue
 		}
 		p.line(3, "exit code %d", c.ExitCode)
 	}

@@ -3,17 +3,20 @@ package simulate
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"strings"
+	"time"
 )
 
 // Runner runs the programs of containers.
 type Runner interface {
 	// Run returns what a program wrote to both of its streams, and its exit
-	// code; an error where it could not be run at all.
+	// code; an error where it could not be run at all, or not to its end: then
+	// the cause of the context. Nothing that it started may outlive it.
 	Run(ctx context.Context, p Program) (output []byte, exitCode int, err error)
 	// Isolated tells whether programs have a file system of their own.
 	Isolated() bool
@@ -55,7 +58,8 @@ func (l Local) Run(ctx context.Context, p Program) ([]byte, int, error) {
 	if len(command) > 2 && command[0] == "sh" && command[1] == "-c" { // a program, and so not a path but full of them
 		command[2] = localised(p.Command[2], p.Mounts)
 	}
-	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	e := p.execution(ctx)
+	cmd := exec.CommandContext(e.ctx, command[0], command[1:]...)
 	if errors.Is(cmd.Err, exec.ErrNotFound) {
 		return nil, 0, fmt.Errorf("%s is not on the PATH of this machine: install it, or let the program run in its image %s (docker)", command[0], p.Image)
 	}
@@ -70,7 +74,7 @@ func (l Local) Run(ctx context.Context, p Program) ([]byte, int, error) {
 	if tmp := p.here("/tmp"); tmp != "/tmp" {
 		cmd.Env = append(cmd.Env, "TMPDIR="+tmp)
 	}
-	out, code, err := finish(cmd)
+	out, code, err := e.finish(cmd, nil)
 	if err == nil && code == notFound {
 		err = fmt.Errorf("a program is not on the PATH of this machine (%s): install it, or let it run in its image %s (docker)", bytes.TrimSpace(out), p.Image)
 	}
@@ -103,7 +107,8 @@ func (Docker) Isolated() bool { return true }
 
 // Run implements Runner.
 func (d Docker) Run(ctx context.Context, p Program) ([]byte, int, error) {
-	args := []string{"run", "--rm", "--network=host", "--read-only", fmt.Sprintf("--user=%d:%d", os.Getuid(), os.Getgid())}
+	name := "argoperator-" + strings.ToLower(rand.Text())
+	args := []string{"run", "--rm", "--name=" + name, "--network=host", "--read-only", fmt.Sprintf("--user=%d:%d", os.Getuid(), os.Getgid())}
 	for _, m := range p.Mounts {
 		mount := m.Source + ":" + m.Path
 		if m.ReadOnly {
@@ -118,12 +123,13 @@ func (d Docker) Run(ctx context.Context, p Program) ([]byte, int, error) {
 		args = append(args, "--workdir="+p.Dir)
 	}
 	args = append(args, "--entrypoint="+p.Command[0], p.Image)
-	cmd := exec.CommandContext(ctx, "docker", append(args, p.Command[1:]...)...)
+	e := p.execution(ctx)
+	cmd := exec.CommandContext(e.ctx, "docker", append(args, p.Command[1:]...)...)
 	if errors.Is(cmd.Err, exec.ErrNotFound) {
 		return nil, 0, errors.New("docker is not on the PATH of this machine")
 	}
 	cmd.Env = append([]string{}, d.Env...)
-	out, code, err := finish(cmd)
+	out, code, err := e.finish(cmd, func() { d.remove(name) })
 	if err == nil && code == dockerFailed {
 		return nil, 0, fmt.Errorf("docker could not run %s: %s", p.Image, bytes.TrimSpace(out))
 	}
@@ -133,15 +139,14 @@ func (d Docker) Run(ctx context.Context, p Program) ([]byte, int, error) {
 // dockerFailed is the exit code of docker where the container did not even start.
 const dockerFailed = 125
 
-// finish runs a command to its end. An exit code is a result, not an error.
-func finish(cmd *exec.Cmd) ([]byte, int, error) {
-	out, err := cmd.CombinedOutput()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.ExitCode() >= 0 {
-		return out, exit.ExitCode(), nil
-	}
-	if err != nil {
-		return nil, 0, fmt.Errorf("running %s: %w", cmd.Path, err)
-	}
-	return out, 0, nil
+// remove ends a container: it outlives the command that has started it.
+func (d Docker) remove(name string) {
+	ctx, stop := context.WithTimeout(context.Background(), removal)
+	defer stop()
+	cmd := exec.CommandContext(ctx, "docker", "rm", "--force", name)
+	cmd.Env = append([]string{}, d.Env...)
+	_ = cmd.Run() // it may not have come to be
 }
+
+// removal is how long docker may take to end a container.
+const removal = 20 * time.Second

@@ -35,6 +35,8 @@ type Inputs struct {
 	Runner Runner
 	// Now is the cluster's clock; nil: Ticks.
 	Now func() time.Time
+	// Doing hears of each program that starts; nil: nobody does.
+	Doing func(what string)
 	// Untraced lets Render keep no trace: of many custom resources it is most of
 	// what is in memory.
 	Untraced bool
@@ -54,6 +56,8 @@ type Simulation struct {
 	crons         []*wfv1.CronWorkflow
 	sources       []*eventsv1.EventSource
 	timers        []timer
+	later         time.Duration // for which Workflows have waited: programs find the time so much later
+	doing         func(what string)
 	runner        Runner
 	trace         Trace
 	events        int
@@ -62,7 +66,7 @@ type Simulation struct {
 // New prepares a simulation; nothing happens yet.
 func New(in Inputs) (*Simulation, error) {
 	s := &Simulation{
-		now: in.Now, started: time.Now(), runner: in.Runner, watched: watched(in.Objects),
+		now: in.Now, started: time.Now(), runner: in.Runner, doing: in.Doing, watched: watched(in.Objects),
 		configMaps: map[string]*corev1.ConfigMap{}, templates: map[string]*wfv1.WorkflowTemplate{},
 	}
 	if s.now == nil {
@@ -120,7 +124,7 @@ const busy = 1000
 // Run delivers what changed, and what comes of it, until nothing changes any
 // more.
 func (s *Simulation) Run(ctx context.Context) error {
-	seen := map[string]int{}
+	seen := happened{}
 	for {
 		changes := s.cluster.take()
 		if len(changes) == 0 {
@@ -136,7 +140,7 @@ func (s *Simulation) Run(ctx context.Context) error {
 			if err := s.announce(ctx, change, seen); err != nil {
 				return err
 			}
-			if err := s.carryOut(ctx, change); err != nil {
+			if err := s.carryOut(ctx, change, seen); err != nil {
 				return err
 			}
 		}
@@ -144,19 +148,14 @@ func (s *Simulation) Run(ctx context.Context) error {
 }
 
 // announce publishes a change through every EventSource that sees it.
-func (s *Simulation) announce(ctx context.Context, change Change, seen map[string]int) error {
+func (s *Simulation) announce(ctx context.Context, change Change, seen happened) error {
 	for _, w := range s.watches {
 		event, ok := w.sees(change)
 		if !ok {
 			continue
 		}
-		seen[event.Type+" of "+event.Object.String()]++
-		total := 0
-		for _, n := range seen {
-			total += n
-		}
-		if total > busy {
-			return endless(seen)
+		if err := seen.once(event.Type + " of " + event.Object.String()); err != nil {
+			return err
 		}
 		if err := s.publish(ctx, event); err != nil {
 			return err
@@ -165,16 +164,31 @@ func (s *Simulation) announce(ctx context.Context, change Change, seen map[strin
 	return nil
 }
 
-// endless names the event that came most often.
-func endless(seen map[string]int) error {
-	most := ""
-	for _, name := range slices.Sorted(maps.Keys(seen)) {
-		if seen[name] > seen[most] {
+// happened counts events and Workflows by what they are about.
+type happened map[string]int
+
+// once counts one more; an error, which names the most frequent, if there are too
+// many.
+func (h happened) once(what string) error {
+	h[what]++
+	total, most := 0, ""
+	for _, name := range slices.Sorted(maps.Keys(h)) {
+		if total += h[name]; h[name] > h[most] {
 			most = name
 		}
 	}
+	if total <= busy {
+		return nil
+	}
 	return &Restless{fmt.Sprintf("the operator does not come to rest: after %d events it still reacts to itself, most often to %s (%d times)",
-		busy, most, seen[most])}
+		busy, most, h[most])}
+}
+
+// tell says what the simulation is doing.
+func (s *Simulation) tell(format string, args ...any) {
+	if s.doing != nil {
+		s.doing(fmt.Sprintf(format, args...))
+	}
 }
 
 // publish delivers an event to every trigger that listens.

@@ -48,5 +48,5 @@ func (s *Simulation) ownTime(text string) bool {
 		return false
 	}
 	t, err := time.Parse(time.RFC3339Nano, text)
-	return err == nil && !t.Before(s.started.Add(-time.Second)) && !t.After(time.Now().Add(time.Second))
+	return err == nil && !t.Before(s.started.Add(-time.Second)) && !t.After(time.Now().Add(s.later+time.Second))
 }

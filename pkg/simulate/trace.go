@@ -1,7 +1,9 @@
 package simulate
 
 import (
+	"cmp"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 )
@@ -49,7 +51,8 @@ func (t Trace) Failures() []string {
 
 // Cause is the failure with one line of what the program said: where it is the
 // one that argoperator brings along, that of the failure; else the last, as the
-// status has it. A traceback ends with what was wrong.
+// status has it. A traceback ends with what was wrong. It goes on with what the
+// program was waiting for, if it waited.
 func (w *Workflow) Cause() string {
 	words, output, said := strings.Cut(w.Failure, "): ")
 	if !said {
@@ -62,7 +65,51 @@ func (w *Workflow) Cause() string {
 	if at < 0 {
 		at = len(lines) - 1
 	}
-	return words + lines[at]
+	out := words + lines[at]
+	for _, c := range w.Containers {
+		if waited := c.waited(); waited != "" && c.ExitCode != 0 {
+			out += "; " + waited
+		}
+	}
+	return out
+}
+
+// waited says what a program that failed was waiting for: its end, or a request
+// that failed again and again.
+func (c Container) waited() string {
+	var out []string
+	if c.Killed != "" {
+		out = append(out, fmt.Sprintf("container %s (%s) %s", cmp.Or(c.Name, "main"), c.Command[len(c.Command)-1], c.Killed))
+	}
+	most, times := Call{}, 1
+	for i := 0; i < len(c.Calls); {
+		call, n := c.Calls[i], 1
+		for i+n < len(c.Calls) && call.again(c.Calls[i+n]) {
+			n++
+		}
+		if n > times {
+			most, times = c.Calls[i+n-1], n
+		}
+		i += n
+	}
+	if times > 1 {
+		out = append(out, fmt.Sprintf("%s %s was tried %d times, and the answer was %s", most.Method, most.Path, times, most.answer()))
+	}
+	return strings.Join(out, "; ")
+}
+
+// again tells whether a call is another attempt of this one, which failed.
+func (c Call) again(next Call) bool {
+	return c.Status >= http.StatusBadRequest && next.Status >= http.StatusBadRequest && c.Method == next.Method && c.Path == next.Path
+}
+
+// answer is the status of the answer, with the message of one that refuses.
+func (c Call) answer() string {
+	out := fmt.Sprintf("%d %s", c.Status, http.StatusText(c.Status))
+	if fields, ok := c.Answer.(map[string]any); ok && c.Status >= http.StatusMultipleChoices {
+		out += fmt.Sprintf(": %v", fields["message"])
+	}
+	return out
 }
 
 // Step is one thing that happened; one of its fields is set.
@@ -119,5 +166,6 @@ type Container struct {
 	ExitCode       int
 	Calls          []Call
 	Skipped        string   // why it did not run
+	Killed         string   // why it did not run to its end
 	Missing        []string // variables whose Secret or ConfigMap is not there
 }

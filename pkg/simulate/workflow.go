@@ -54,7 +54,7 @@ func filled[T any](part T, v values) (T, error) {
 
 // carryOut runs a Workflow that was created from one of the operator's
 // templates. Other Workflows are children like any other.
-func (s *Simulation) carryOut(ctx context.Context, change Change) error {
+func (s *Simulation) carryOut(ctx context.Context, change Change, seen happened) error {
 	if change.Resource != workflows || change.Old != nil || change.New == nil {
 		return nil
 	}
@@ -78,9 +78,12 @@ func (s *Simulation) carryOut(ctx context.Context, change Change) error {
 	}
 	r := &run{s: s, spec: t.Spec, record: &Workflow{Namespace: w.Namespace, Name: w.Name, Template: t.Name}, values: arguments(&w, t)}
 	r.spec.Entrypoint = cmp.Or(w.Spec.Entrypoint, t.Spec.Entrypoint)
-	if wait := r.waits(); wait > soon {
-		s.timers = append(s.timers, timer{due: s.now().Add(wait), run: r})
+	if wait := r.waits(); wait > soon || wait > 0 && w.Labels[askedFor] != "" {
+		s.timers = append(s.timers, timer{due: s.now().Add(wait), wait: wait, run: r})
 		return nil
+	}
+	if err := seen.once("the Workflow " + t.Name); err != nil {
+		return err
 	}
 	s.trace = append(s.trace, Step{Workflow: r.record})
 	return r.all(ctx)
@@ -88,12 +91,17 @@ func (s *Simulation) carryOut(ctx context.Context, change Change) error {
 
 // timer is a Workflow that waits for its time.
 type timer struct {
-	due time.Time
-	run *run
+	due  time.Time
+	wait time.Duration
+	run  *run
 }
 
-// soon is a pause that is over before anything else happens.
+// soon is a pause that is over before anything else happens. One that logic has
+// asked for is never: each run may ask for another.
 const soon = 10 * time.Second
+
+// askedFor is the label of a Workflow that logic has asked for.
+const askedFor = "argoperator.dev/later"
 
 // waits is how long the Workflow pauses before it does anything.
 func (r *run) waits() time.Duration {
@@ -142,6 +150,7 @@ func (s *Simulation) Later(ctx context.Context) (int, error) {
 			return ran, err
 		}
 		ran++
+		s.later += t.wait
 		s.trace = append(s.trace, Step{Workflow: t.run.record})
 		if err := t.run.all(ctx); err != nil {
 			return ran, err
@@ -209,7 +218,9 @@ type run struct {
 
 // all runs the entrypoint, then the exit handler.
 func (r *run) all(ctx context.Context) error {
-	_, failure, err := r.template(ctx, r.spec.Entrypoint, nil)
+	bounded, stop := workflowDeadline(ctx, r.spec)
+	defer stop()
+	_, failure, err := r.template(bounded, r.spec.Entrypoint, nil)
 	if err != nil {
 		return fmt.Errorf("in Workflow %s: %w", r.record.Name, err)
 	}

@@ -17,6 +17,12 @@ import (
 // inline is an operator whose logic is a shell program, and a test of it.
 func inline(t *testing.T, program, spec string) testsuite.Result {
 	t.Helper()
+	return inlineWith(t, program, "", spec)
+}
+
+// inlineWith is inline with more of the operator's definition.
+func inlineWith(t *testing.T, program, more, spec string) testsuite.Result {
+	t.Helper()
 	definition := `
 apiVersion: argoperator.dev/v1alpha1
 kind: Operator
@@ -24,9 +30,9 @@ metadata: {name: things}
 spec:
   api: {group: example.com, kind: Thing, versions: [{name: v1, schema: {spec: {text: string}}}]}
   children: [{name: config, apiVersion: v1, kind: ConfigMap}]
-  logic: {image: "busybox:1.37", command: [sh, main.sh], files: [main.sh]}
+  logic: {image: "busybox:1.37", command: [sh, main.sh], files: [main.sh], resyncAfter: true}
   finalizer: {}
-`
+` + more
 	dir := fstest.MapFS{"main.sh": &fstest.MapFile{Data: []byte(program)}}
 	result, err := argoperator.Generate([]argoperator.Source{{Name: "operator.yaml", Data: []byte(definition), Dir: dir}}, argoperator.Options{})
 	if err != nil || len(result.Operators) != 1 {

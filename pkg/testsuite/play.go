@@ -26,6 +26,19 @@ type play struct {
 	uid      string         // of the custom resource, after its end too
 	heard    map[string]bool
 	goldens  []Golden
+	doing    func(t *definition.Test, what string)
+	at       string // the step
+}
+
+// tell says what the test is doing.
+func (p *play) tell(what string) {
+	if p.doing == nil {
+		return
+	}
+	if what != "" {
+		what = ": " + what
+	}
+	p.doing(p.test, p.at+what)
 }
 
 // newPlay makes the cluster as it is before the first step.
@@ -34,12 +47,17 @@ func newPlay(ctx context.Context, j job, o Options) (*play, diag.List, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	p := &play{
+		ctx: ctx, test: j.test, update: o.Update, now: o.Now, resource: j.test.Resource, heard: map[string]bool{},
+		doing: o.Doing, at: "before the first step",
+	}
 	tested := chosen(operators, j.test.Spec.Operator)
-	s, err := simulate.New(simulate.Inputs{Objects: tested.Objects(), Kinds: tested.Kinds(), Runner: o.Runner, Prepared: j.prepared})
+	p.s, err = simulate.New(simulate.Inputs{
+		Objects: tested.Objects(), Kinds: tested.Kinds(), Runner: o.Runner, Prepared: j.prepared, Doing: p.tell,
+	})
 	if err != nil {
 		return nil, nil, err
 	}
-	p := &play{ctx: ctx, test: j.test, s: s, update: o.Update, now: o.Now, resource: j.test.Resource, heard: map[string]bool{}}
 	var wrong diag.List
 	for _, object := range j.test.Objects {
 		err := p.put(object)
@@ -52,7 +70,7 @@ func newPlay(ctx context.Context, j job, o Options) (*play, diag.List, error) {
 			return nil, nil, err
 		}
 	}
-	return p, wrong, s.Run(ctx)
+	return p, wrong, p.s.Run(ctx)
 }
 
 // scene is a step, with what was there before.

@@ -42,6 +42,8 @@ type Options struct {
 	Now func() time.Time
 	// Told hears of each test as soon as it and all before it are done; nil: nobody.
 	Told func(Result)
+	// Doing hears of what a test does that is not done yet, from any goroutine; nil: nobody.
+	Doing func(t *definition.Test, what string)
 	// Trace keeps the trace of every step in what Run returns, about a megabyte for
 	// each test. Told hears it all the same.
 	Trace bool
@@ -197,6 +199,9 @@ func gather(done []chan outcome, o Options, cancel func()) ([]Result, error) {
 
 func (j job) run(ctx context.Context, o Options) (Result, error) {
 	out := Result{Test: j.test}
+	if err := ctx.Err(); err != nil {
+		return out, err
+	}
 	since := stopwatch(o.Now)
 	p, wrong, err := newPlay(ctx, j, o)
 	if err != nil {
@@ -212,6 +217,8 @@ func (j job) run(ctx context.Context, o Options) (Result, error) {
 			out.Steps = append(out.Steps, step)
 			continue
 		}
+		p.at = fmt.Sprintf("step %d of %d, %s", i+1, len(j.test.Spec.Steps), s.Name)
+		p.tell("")
 		if step, err = p.play(i); err != nil {
 			return out, fmt.Errorf("test %s, step %s: %w", j.test.Metadata.Name, s.Name, err)
 		}
