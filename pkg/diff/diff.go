@@ -13,9 +13,9 @@ import (
 	"slices"
 	"strings"
 
-	textdiff "github.com/rogpeppe/go-internal/diff"
 	"github.com/argoperator/argoperator/pkg/output"
 	"github.com/argoperator/argoperator/pkg/terminal"
+	textdiff "github.com/rogpeppe/go-internal/diff"
 )
 
 // Action is what kubectl apply would say of an object, and prune.

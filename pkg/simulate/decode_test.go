@@ -123,7 +123,7 @@ func TestHoldsServedVersions(t *testing.T) {
 	entry := eventsv1.ResourceEventSource{}
 	entry.Group, entry.Version, entry.Resource = "example.com", "v1", "twos"
 	source.Spec.Resource = map[string]eventsv1.ResourceEventSource{"two": entry}
-	watched := Watched([]manifest.Object{crd, source})
+	watched := Watched([]manifest.Object{crd, source}, nil)
 	for version, want := range map[string]bool{"v1": true, "v2": true, "v3": false, "v4": false} {
 		if what, ok := watched.Holds(map[string]any{"apiVersion": "example.com/" + version, "kind": "Two"}); ok != want {
 			t.Errorf("%s: %v, want %v", what, ok, want)
