@@ -127,7 +127,7 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 			Namespaced: in.Scope != "Cluster", Status: true,
 		},
 	}
-	out.Reports = reportsOf(c.d.ChildSchema(in.Name))
+	out.Reports = schema.Reports(c.d.ChildSchema(in.Name))
 	if in.Template == nil {
 		return out
 	}

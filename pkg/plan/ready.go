@@ -3,8 +3,6 @@ package plan
 import (
 	"fmt"
 	"strings"
-
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
 // unreadyJQ is the jq of why an object is not ready, "" if it is: the rules of
@@ -56,19 +54,4 @@ func unreadyRule(c Child) string {
 		silent = append(silent, fmt.Sprintf("(.status.%s // [] | . == [] or . == 0)", field))
 	}
 	return fmt.Sprintf(`if %s then "its controller has not reported a status yet" else %s end`, strings.Join(silent, " and "), rule)
-}
-
-// reportsOf names the fields of a kind's status by which its controller reports
-// that it has seen the object, as far as the schema has them.
-func reportsOf(schema *apiextensionsv1.JSONSchemaProps) []string {
-	if schema == nil {
-		return nil
-	}
-	var out []string
-	for _, field := range []string{"conditions", "observedGeneration"} {
-		if _, ok := schema.Properties["status"].Properties[field]; ok {
-			out = append(out, field)
-		}
-	}
-	return out
 }

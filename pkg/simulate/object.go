@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	shapes "github.com/argoperator/argoperator/pkg/schema"
 )
 
 // path is where the API serves an object; suffix is appended.
@@ -95,4 +97,10 @@ func (s *Simulation) send(method, path string, o object) (map[string]any, error)
 	}
 	req.Header.Set("Content-Type", "application/apply-patch+yaml")
 	return s.Do(req)
+}
+
+// Reports names the fields of an object's status by which the controller of its
+// kind reports, as far as a schema says so.
+func (s *Simulation) Reports(fields map[string]any) []string {
+	return shapes.Reports(s.kind(s.placed(fields)).fields)
 }

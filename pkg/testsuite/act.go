@@ -94,7 +94,7 @@ func (s *scene) ready() error {
 		if err != nil {
 			return err
 		}
-		if readyStatus(child) == nil {
+		if s.readyStatus(child) == nil {
 			return &problem{[]string{"ready"}, "what the status of a " + kindOf(child) + " is when it is ready is not known", "say it with childStatus"}
 		}
 		ready = []map[string]any{child}
@@ -103,7 +103,7 @@ func (s *scene) ready() error {
 		return &problem{[]string{"ready"}, "the custom resource has no child", ""}
 	}
 	for _, child := range ready {
-		status := readyStatus(child)
+		status := s.readyStatus(child)
 		if status == nil {
 			continue
 		}
@@ -112,6 +112,30 @@ func (s *scene) ready() error {
 		}
 	}
 	return nil
+}
+
+// readyStatus is the status of a ready object: that of its kind or, where a
+// schema says how the controller of a custom kind reports, what such controllers
+// write; nil where nothing is known.
+func (s *scene) readyStatus(o map[string]any) map[string]any {
+	if status := readyStatus(o); status != nil {
+		return status
+	}
+	var status map[string]any
+	for _, field := range s.s.Reports(o) {
+		if status == nil {
+			status = map[string]any{}
+		}
+		switch field {
+		case "conditions":
+			ready := condition("Ready", "Reconciled")
+			ready["message"] = ""
+			status[field] = []any{ready}
+		default:
+			status[field] = valueOf(o, "metadata", "generation")
+		}
+	}
+	return status
 }
 
 func (s *scene) childStatus() error {

@@ -1,0 +1,18 @@
+package schema
+
+import apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+// Reports names the fields of a kind's status by which its controller reports
+// that it has seen an object, as far as the schema has them.
+func Reports(resource *apiextensionsv1.JSONSchemaProps) []string {
+	if resource == nil {
+		return nil
+	}
+	var out []string
+	for _, field := range []string{"conditions", "observedGeneration"} {
+		if _, ok := resource.Properties["status"].Properties[field]; ok {
+			out = append(out, field)
+		}
+	}
+	return out
+}
