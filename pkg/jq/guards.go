@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"strings"
 	"sync"
 
 	"github.com/itchyny/gojq"
@@ -209,15 +210,32 @@ func bits(value any) int {
 // join joins texts.
 func join(list any, args []any) any {
 	bounded(list, nil)
-	if separator, ok := args[0].(string); ok {
-		switch list := list.(type) {
-		case []any:
-			(&size{text: len(list) * len(separator)}).check(0)
-		case map[string]any:
-			(&size{text: len(list) * len(separator)}).check(0)
-		}
+	separator, _ := args[0].(string)
+	switch list := list.(type) {
+	case []any:
+		(&size{text: len(list) * len(separator)}).check(0)
+	case map[string]any:
+		(&size{text: len(list) * len(separator)}).check(0)
+	}
+	if texts, ok := textsOf(list); ok && args[0] == any(separator) {
+		return strings.Join(texts, separator)
 	}
 	return builtin("join($a)").of(list, args[0], nil)
+}
+
+// textsOf are the items of a list if all are texts, as they nearly always are.
+func textsOf(value any) ([]string, bool) {
+	list, ok := value.([]any)
+	if !ok {
+		return nil, false
+	}
+	texts := make([]string, len(list))
+	for i, item := range list {
+		if texts[i], ok = item.(string); !ok {
+			return nil, false
+		}
+	}
+	return texts, true
 }
 
 // operation is jq without a bound, of $a and $b.

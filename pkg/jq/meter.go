@@ -10,9 +10,9 @@ import (
 // The bounds of one evaluation. A Sensor has none: there, a program that does not
 // end holds up every event, and one that takes all memory ends the pod.
 const (
-	maxSteps = 20_000_000 // about a second
+	maxSteps = 10_000_000 // about half a second
 	maxTime  = 10 * time.Second
-	maxHeap  = 512 << 20 // bytes by which the heap may grow meanwhile
+	maxHeap  = 1 << 30 // bytes by which the heap may grow meanwhile
 )
 
 // LimitError says which bound an evaluation met.
