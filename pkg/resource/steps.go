@@ -357,7 +357,7 @@ const maxWords = 24
 // another legal value in one of them it does not have the trait.
 func (s *Schema) Causes(object map[string]any, has func(map[string]any) bool) map[string]any {
 	out := map[string]any{}
-	s.visit(object, func(at string, n *node, d *demand, value any) (any, bool) {
+	s.visit(object, func(at string, _ *node, d *demand, value any) (any, bool) {
 		m := newMaker(fixed(), smallest)
 		for _, other := range ordinary(d, value) {
 			if other == value || !m.fits(d, other) {
