@@ -16,7 +16,7 @@ const (
 	maxValues = 1 << 20   // values in it, as often as they occur
 	maxDepth  = 10_000    // as for encoding/json
 	maxIndex  = 1 << 20   // up to which a list may be filled by writing to one index
-	maxMatch  = 1 << 20   // bytes of text in which a regular expression looks for one match
+	maxMatch  = 3 << 20   // bytes of text in which a regular expression looks for one match
 	maxSearch = 128 << 10 // ... for all: gojq counts the characters before each
 	maxBits   = 1 << 16   // of an integer
 )

@@ -95,7 +95,7 @@ var endless = []string{
 	`("x" * 4e6) | gsub(""; "y")`,
 	`"x" * 2e5 | gsub("x"; "y")`,
 	`"x" * 2e4 | gsub("x"; "y" * 1e6)`,
-	`"x" * 2e6 | test("x")`,
+	`"x" * 3.5e6 | test("x")`,
 	`reduce range(1e6) as $i (1; [.])`,
 }
 

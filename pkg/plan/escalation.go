@@ -19,7 +19,7 @@ func escalations(p *Plan, d *definition.Definition) diag.List {
 	var findings diag.List
 	for i, c := range p.Children {
 		g, grants := grantingOf(c.Kind, d.Operator.Spec.Children[i])
-		if !grants {
+		if !grants || !c.Kind.Namespaced && len(p.Install.WatchNamespaces) > 0 { // unsupported says enough
 			continue
 		}
 		at := []string{"spec", "children", strconv.Itoa(i)}
