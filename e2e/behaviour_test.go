@@ -17,6 +17,9 @@ import (
 var (
 	networks = schema.GroupVersionResource{Group: "aws.example.com", Version: "v1", Resource: "networks"}
 	caches   = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "caches"}
+	viewers  = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "viewers"}
+
+	roleBindings = schema.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "rolebindings"}
 )
 
 // TestNestedOperator has a child with an operator of its own, which the test
@@ -125,4 +128,49 @@ func (o *operator) awaitData(t *testing.T, cr *unstructured.Unstructured, key, v
 		}
 		return false
 	})
+}
+
+// TestRoleBinding has a child that grants a right which the operator does not
+// have: the API server refuses it until an administrator has typed what lint says.
+func TestRoleBinding(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not part of the short run")
+	}
+	t.Parallel()
+	c := connect(t)
+	dir := "../testdata/behaviour/role-binding"
+	for _, engine := range []string{"direct", "workflow"} {
+		t.Run(engine, func(t *testing.T) { c.playRoleBinding(t, dir, engine) })
+	}
+}
+
+func (c *cluster) playRoleBinding(t *testing.T, dir, engine string) {
+	definition := forEngine(t, dir, engine, "")
+	o := c.install(t, "role-binding/"+engine, definition)
+	cr := sample(t, dir+"/sample.yaml")
+	cr.SetNamespace(nsA)
+	cr, err := c.objects.Resource(viewers).Namespace(nsA).Create(t.Context(), cr, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.await(t, "the refusal", slow, viewers, nsA, func(s seen) bool {
+		now := s.by(cr.GetUID())
+		status, reason, _ := condition(now, "Ready")
+		return status == "False" && reason != "Progressing"
+	})
+	o.awaitOwned(t, cr, map[schema.GroupVersionResource]int{roleBindings: 0})
+
+	_, typed, found := strings.Cut(string(run(t, nil, binary(t), "lint", "-f", definition)), "grant it: ")
+	if !found {
+		t.Fatal("lint says nothing of the right")
+	}
+	typed, _, _ = strings.Cut(typed, "\n")
+	run(t, nil, "sh", "-c", typed)
+	t.Cleanup(func() {
+		name := strings.Fields(typed)[3]
+		run(t, nil, "kubectl", "delete", "clusterrole,clusterrolebinding", name)
+	})
+	o.merge(t, viewers, cr, `{"spec":{"user":"joe"}}`)
+	o.awaitReady(t, viewers, cr)
+	o.awaitOwned(t, cr, map[schema.GroupVersionResource]int{roleBindings: 1})
 }
