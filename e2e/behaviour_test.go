@@ -64,7 +64,7 @@ func (c *cluster) playNestedOperator(t *testing.T, dir, engine string) {
 	network := c.await(t, "the network", slow, networks, nsA, func(s seen) bool { return len(s.ownedBy(cr)) == 1 }).ownedBy(cr)[0]
 
 	t.Log("with a status, they are made of it")
-	o.merge(t, networks, network, `{"status":{"arn":"a","observedGeneration":1,"conditions":[{"type":"Ready","status":"True"}]}}`, "status")
+	o.merge(t, networks, network, `{"status":{"arn":"a","observedGeneration":1,"conditions":[{"type":"Ready","status":"True","reason":"Ready","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`, "status")
 	o.awaitReady(t, caches, cr)
 	o.awaitData(t, cr, "arn", "a")
 	o.awaitData(t, cr, "text", "the network is a")

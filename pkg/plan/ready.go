@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"strings"
 )
 
 // unreadyJQ is the jq of why an object is not ready, "" if it is: the rules of
@@ -45,13 +44,9 @@ func unreadyRule(c Child) string {
 	case "policy/PodDisruptionBudget", "autoscaling/HorizontalPodAutoscaler":
 		return `""`
 	}
-	rule := `([.status.conditions[]?] | first((.[] | select(.type == "Ready" and .status != "True") | .message // "is not ready"), (.[] | select((.type == "Stalled" or .type == "Reconciling") and .status == "True") | "is \(.type | ascii_downcase)"), ""))`
+	rule := `([.status.conditions[]?] | first((.[] | select(.type == "Ready" and .status != "True") | .message // "" | if . == "" then "is not ready" else . end), (.[] | select((.type == "Stalled" or .type == "Reconciling") and .status == "True") | "is \(.type | ascii_downcase)"), ""))`
 	if len(c.Reports) == 0 {
 		return rule
 	}
-	var silent []string
-	for _, field := range c.Reports {
-		silent = append(silent, fmt.Sprintf("(.status.%s // [] | . == [] or . == 0)", field))
-	}
-	return fmt.Sprintf(`if %s then "its controller has not reported a status yet" else %s end`, strings.Join(silent, " and "), rule)
+	return fmt.Sprintf(`if (.status // {}) == {} then "its controller has not reported a status yet" else %s end`, rule)
 }

@@ -49,8 +49,11 @@ const states = `
 {"apiVersion":"example.com/v1","kind":"Other","metadata":{},"spec":{},"status":{"conditions":[{"type":"Ready","status":"False","message":"warming up"}]}}
 {"apiVersion":"example.com/v1","kind":"Other","metadata":{},"spec":{},"status":{"conditions":[{"type":"Ready","status":"True"},{"type":"Stalled","status":"True"}]}}
 {"apiVersion":"example.com/v1","kind":"Other","metadata":{},"spec":{},"status":{"conditions":[{"type":"Reconciling","status":"True"}]}}
+{"apiVersion":"example.com/v1","kind":"Other","metadata":{},"spec":{},"status":{"conditions":[{"type":"Ready","status":"False","message":""}]}}
 {"apiVersion":"example.com/v1","kind":"Reporting","metadata":{"generation":1},"spec":{}}
-{"apiVersion":"example.com/v1","kind":"Reporting","metadata":{"generation":1},"spec":{},"status":{"conditions":[],"observedGeneration":0}}
+{"apiVersion":"example.com/v1","kind":"Reporting","metadata":{"generation":1},"spec":{},"status":{}}
+{"apiVersion":"example.com/v1","kind":"Reporting","metadata":{"generation":1},"spec":{},"status":{"observedGeneration":0}}
+{"apiVersion":"example.com/v1","kind":"Reporting","metadata":{"generation":1},"spec":{},"status":{"arn":"a"}}
 {"apiVersion":"example.com/v1","kind":"Reporting","metadata":{"generation":1},"spec":{},"status":{"observedGeneration":1}}
 {"apiVersion":"example.com/v1","kind":"Reporting","metadata":{"generation":1},"spec":{},"status":{"conditions":[{"type":"Ready","status":"True"}]}}
 {"apiVersion":"example.com/v1","kind":"Reporting","metadata":{"generation":1},"spec":{},"status":{"conditions":[{"type":"Synced","status":"False"}]}}

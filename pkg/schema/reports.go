@@ -16,3 +16,16 @@ func Reports(resource *apiextensionsv1.JSONSchemaProps) []string {
 	}
 	return out
 }
+
+// RequiredOfConditions names the fields that each of the status conditions of a
+// kind must have.
+func RequiredOfConditions(resource *apiextensionsv1.JSONSchemaProps) []string {
+	if resource == nil {
+		return nil
+	}
+	items := resource.Properties["status"].Properties["conditions"].Items
+	if items == nil || items.Schema == nil {
+		return nil
+	}
+	return items.Schema.Required
+}

@@ -3,8 +3,10 @@ package simulate
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
+	"slices"
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -97,6 +99,30 @@ func (s *Simulation) send(method, path string, o object) (map[string]any, error)
 	}
 	req.Header.Set("Content-Type", "application/apply-patch+yaml")
 	return s.Do(req)
+}
+
+// Conditions completes the conditions of a status as the schema of the object's
+// kind requires them, because a controller would: their reason, their message and
+// the time of their last change.
+func (s *Simulation) Conditions(fields, status map[string]any) map[string]any {
+	given, _ := status["conditions"].([]any)
+	required := shapes.RequiredOfConditions(s.kind(s.placed(fields)).fields)
+	if len(given) == 0 || len(required) == 0 {
+		return status
+	}
+	list := make([]any, len(given))
+	for i, one := range given {
+		list[i] = one
+		if one, ok := one.(map[string]any); ok {
+			complete := map[string]any{"reason": one["type"], "message": "", "lastTransitionTime": "2000-01-01T00:00:00Z"}
+			maps.DeleteFunc(complete, func(key string, _ any) bool { return !slices.Contains(required, key) })
+			maps.Copy(complete, one)
+			list[i] = complete
+		}
+	}
+	status = maps.Clone(status)
+	status["conditions"] = list
+	return status
 }
 
 // Reports names the fields of an object's status by which the controller of its

@@ -156,6 +156,9 @@ func (s *scene) objectStatus() error {
 
 // writeStatus does what the controller of an object does.
 func (p *play) writeStatus(o map[string]any, status any) error {
+	if fields, ok := status.(map[string]any); ok {
+		status = p.s.Conditions(o, fields)
+	}
 	change := map[string]any{"status": status}
 	err := p.s.Patch(o, "status", controller, change)
 	if simulate.NotFound(err) { // its kind has no status of its own

@@ -1512,7 +1512,7 @@ def unready(child, reports=()):
         return "its latest change is not yet observed"
     conditions = {one.get("type"): one for one in status.get("conditions") or [] if isinstance(one, dict)}
     rule = READINESS.get("%s/%s" % (child["apiVersion"].rpartition("/")[0], child["kind"]), unready_other)
-    if rule is unready_other and reports and not any(status.get(field) for field in reports):
+    if rule is unready_other and reports and not status:
         return "its controller has not reported a status yet"
     return rule(spec, status, conditions)
 
