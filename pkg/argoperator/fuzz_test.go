@@ -7,9 +7,9 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/argoperator/argoperator/internal/edited"
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/check"
+	"github.com/argoperator/argoperator/pkg/internal/edited"
 	"github.com/argoperator/argoperator/pkg/output"
 )
 

@@ -124,7 +124,7 @@ var rooms = []room{
 	},
 	{path: parts, below: []string{"pkg/definition", "pkg/plan", "pkg/manifest", "pkg/output"}},
 	{path: reporter, others: []string{"sigs.k8s.io/yaml"}},
-	{path: "internal/edited", others: []string{"go.yaml.in/yaml/v3"}},
+	{path: "pkg/internal/edited", others: []string{"go.yaml.in/yaml/v3"}},
 	{path: "e2e/pages"},
 	{path: "e2e/realcrds"},
 	{path: "e2e", others: []string{"k8s.io/", "sigs.k8s.io/"}},

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/argoperator/argoperator/internal/edited"
+	"github.com/argoperator/argoperator/pkg/internal/edited"
 )
 
 const text = "a: 1 # kept\nb: [x, y]\n---\nc: {d: e}\n"
