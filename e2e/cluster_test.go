@@ -257,7 +257,7 @@ func try(input []byte, program string, args ...string) ([]byte, error) {
 	cmd := exec.Command(program, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(input), &out, &problems
 	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("%s %s: %w\n%s", filepath.Base(program), strings.Join(args, " "), err, problems.String())
+		return nil, fmt.Errorf("%s %s: %w\n%s%s", filepath.Base(program), strings.Join(args, " "), err, problems.String(), out.String())
 	}
 	return out.Bytes(), nil
 }
