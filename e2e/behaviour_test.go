@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -51,12 +50,7 @@ func (c *cluster) playNestedOperator(t *testing.T, dir, engine string) {
       metadata: {name: "${ .metadata.name }-report"}
       data: {text: "the network is ${ $children.network.status.arn }"}
 `))
-	cr := sample(t, dir+"/sample.yaml")
-	cr.SetNamespace(nsA)
-	cr, err := c.objects.Resource(caches).Namespace(nsA).Create(t.Context(), cr, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cr := o.create(t, "example.com/v1", "caches", nsA, "one", map[string]any{"size": int64(1)})
 
 	t.Log("the network has not reported a status, so the others wait")
 	o.awaitUnready(t, cr, "its controller has not reported a status yet")
@@ -147,12 +141,7 @@ func TestRoleBinding(t *testing.T) {
 func (c *cluster) playRoleBinding(t *testing.T, dir, engine string) {
 	definition := forEngine(t, dir, engine, "")
 	o := c.install(t, "role-binding/"+engine, definition)
-	cr := sample(t, dir+"/sample.yaml")
-	cr.SetNamespace(nsA)
-	cr, err := c.objects.Resource(viewers).Namespace(nsA).Create(t.Context(), cr, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cr := o.create(t, "example.com/v1", "viewers", nsA, "one", map[string]any{"user": "jane"})
 	c.await(t, "the refusal", slow, viewers, nsA, func(s seen) bool {
 		now := s.by(cr.GetUID())
 		status, reason, _ := condition(now, "Ready")

@@ -185,29 +185,17 @@ func (j jury) problems(object map[string]any) []check.Problem {
 
 // problemsOf renders the child for one custom resource, if it is wanted at all.
 func (t *trial) problemsOf(cr customResource, among surroundings) (problems []trouble, wanted bool) {
-	vars, c := among.vars, t.child
 	if among.unknown {
 		return nil, true
 	}
-	if c.When != nil {
-		if yes, err := c.When.Run(cr.served, vars); err != nil {
-			return failed("when", err), true
-		} else if yes != true {
-			return nil, false
-		}
-	}
-	items := []any{nil}
-	if c.Each != nil {
-		list, err := c.Each.Run(cr.served, vars)
-		if err != nil {
-			return failed("forEach", err), true
-		}
-		items, _ = list.([]any)
-		items = items[:min(len(items), maxItems)]
+	vars := among.vars
+	items, key, err := t.items(cr, vars)
+	if err != nil {
+		return failed(key, err), true
 	}
 	for i, item := range items {
 		vars.Item, vars.Index = item, i
-		object, err := c.Object.Run(cr.served, vars)
+		object, err := t.child.Object.Run(cr.served, vars)
 		if err != nil {
 			problems = append(problems, failed("template", err)...)
 		} else if object, ok := object.(map[string]any); ok {

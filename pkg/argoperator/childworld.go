@@ -54,17 +54,24 @@ func (t *trial) wants(cr customResource, among surroundings) bool {
 	if among.unknown {
 		return false
 	}
+	items, _, err := t.items(cr, among.vars)
+	return err != nil || len(items) > 0
+}
+
+// items are those of forEach, as far as they are judged; one without it, none
+// where the child is not wanted. Of an error, the key of the expression is told.
+func (t *trial) items(cr customResource, vars expression.Vars) (items []any, key string, err error) {
 	if t.child.When != nil {
-		if yes, err := t.child.When.Run(cr.served, among.vars); err != nil || yes != true {
-			return err != nil
+		if yes, err := t.child.When.Run(cr.served, vars); err != nil || yes != true {
+			return nil, "when", err
 		}
 	}
 	if t.child.Each == nil {
-		return true
+		return []any{nil}, "", nil
 	}
-	list, err := t.child.Each.Run(cr.served, among.vars)
-	items, _ := list.([]any)
-	return err != nil || len(items) > 0
+	list, err := t.child.Each.Run(cr.served, vars)
+	items, _ = list.([]any)
+	return items[:min(len(items), maxItems)], "forEach", err
 }
 
 // related are the related objects by entry, where there are some and where there

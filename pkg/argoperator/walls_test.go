@@ -274,24 +274,11 @@ func TestPrintersEscape(t *testing.T) {
 		if !slices.Contains(printers, path) {
 			continue
 		}
-		for _, file := range p.GoFiles {
-			set := token.NewFileSet()
-			tree, err := parser.ParseFile(set, filepath.Join(p.Dir, file), nil, 0)
-			if err != nil {
-				t.Fatal(err)
+		selected(t, p, func(at token.Position, from, name string) {
+			if from == "fmt" && strings.HasPrefix(name, "Fprint") || from == "json" && name == "NewEncoder" && path != "pkg/testsuite" {
+				t.Errorf("%s: %s.%s prints what is not escaped; pkg/terminal has one that does", at, from, name)
 			}
-			ast.Inspect(tree, func(n ast.Node) bool {
-				selector, ok := n.(*ast.SelectorExpr)
-				if !ok {
-					return true
-				}
-				from, _ := selector.X.(*ast.Ident)
-				if from != nil && (from.Name == "fmt" && strings.HasPrefix(selector.Sel.Name, "Fprint") || from.Name == "json" && selector.Sel.Name == "NewEncoder" && path != "pkg/testsuite") {
-					t.Errorf("%s: %s.%s prints what is not escaped; pkg/terminal has one that does", set.Position(n.Pos()), from.Name, selector.Sel.Name)
-				}
-				return true
-			})
-		}
+		})
 	}
 }
 

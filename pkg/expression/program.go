@@ -23,9 +23,16 @@ type Program struct {
 // Need is an expression of a template that may come out null and reads other
 // children: the template loses the field then.
 type Need struct {
-	Text   string                // as written
-	Source string                // as jq that can stand wherever jq takes a term
-	Reads  map[string][][]string // the paths below each child that it reads
+	Text   string // as written
+	Source string // as jq that can stand wherever jq takes a term
+	Fields []ChildField
+}
+
+// ChildField is a field of a child that an expression reads.
+type ChildField struct {
+	Child string
+	Keys  []string // below the child
+	Text  string   // as an expression names it
 }
 
 // Needs lists the expressions that may come out null because a field of another

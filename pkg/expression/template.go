@@ -203,9 +203,17 @@ func (c *templates) scalar(path []string, text string, want schema.Type) node {
 
 // need notes an expression that may come out null because of another child.
 func (c *templates) need(e *expr, of reads) {
-	if of.has(childrenRoot) && e.mayBeNull() && !optional(e.query) {
-		c.needs = append(c.needs, Need{Text: e.text, Source: e.one(), Reads: of.children()})
+	if !of.has(childrenRoot) || !e.mayBeNull() || optional(e.query) {
+		return
 	}
+	n := Need{Text: e.text, Source: e.one()}
+	below := of.children()
+	for _, child := range slices.Sorted(maps.Keys(below)) {
+		for _, keys := range below[child] {
+			n.Fields = append(n.Fields, ChildField{child, keys, read{childrenRoot, append([]string{child}, keys...)}.String()})
+		}
+	}
+	c.needs = append(c.needs, n)
 }
 
 // optional says that an expression ends in `// null` or `// empty`: its author

@@ -127,7 +127,7 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 			Namespaced: in.Scope != "Cluster", Status: true,
 		},
 	}
-	out.Reports = schema.Reports(c.d.ChildSchema(in.Name))
+	out.Reports = len(schema.Reports(c.d.ChildSchema(in.Name))) > 0
 	if in.Template == nil {
 		return out
 	}
@@ -157,10 +157,6 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 	out.Object, problems = expression.Template(in.Template, scope, childType(c.d, in))
 	c.report(problems, at("template")...)
 	out.needs = needsOf(out.Object)
-	for _, n := range out.needs {
-		node, _ := expression.BareForPod(n.text)
-		out.inPod.needs = append(out.inPod.needs, encode(node))
-	}
 	c.identity(&out, in, scope, at("template", "metadata"))
 	c.immutable(&out, in, scope, at("template"))
 	out.Inexact = inexact(c.d, c.api.Kind, out.Object, out.When, out.Each)

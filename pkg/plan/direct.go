@@ -81,16 +81,11 @@ const maxLanes = 3
 
 // lanesOf is how many lanes fit into one Sensor.
 func lanesOf(p *Plan) int {
-	for lanes := maxLanes; lanes > 1; lanes-- {
-		weight := 0
-		for _, c := range p.Children {
-			weight += lanes * writePart(p, c, portion{divisor: p.Reconcile.Shards * lanes}).weight()
-		}
-		if weight <= MaxJQ {
-			return lanes
-		}
+	one := 0
+	for _, c := range p.Children {
+		one += writePart(p, c, portion{divisor: p.Reconcile.Shards * maxLanes}).weight()
 	}
-	return 1
+	return max(1, min(maxLanes, MaxJQ/max(one, 1)))
 }
 
 // reports tells whether there is a status to write.
@@ -197,12 +192,12 @@ func writeJQ(p *Plan, c Child, own portion) string {
   | (($seen.version | tonumber? // 0) < ($before.version | tonumber? // 0)) as $again
   | if (%s)%s | not then {go: false} else ($new | wanted) as $want
   | %s{go: true,
-   call: (if $want.error != null or %s != null then %s%s
+   call: (if $want.error != null or $seen.error != null then %s%s
      else %s end),
    failed: %s}%s end end`,
 		heldDef(p, c), exactly(c.Inexact), wantedJQ(p, c), eventObjects, elsewhere("$new.metadata.uid", own)+ownKind(p),
 		memory(p, c, "$new"), memory(p, c, "$old"), strings.Join(due(p, c), "\n      or "), unlessHeld(c), open,
-		failing(p, c, "$new"), rememberError(p, c, `(if $want.error then {generation: $new.metadata.generation, message: ("template: " + $want.error)} else null end)`),
+		rememberError(p, c, `(if $want.error then {generation: $new.metadata.generation, message: ("template: " + $want.error)} else null end)`),
 		deletion(p, c), application(p, c),
 		remember(p, c, fromParent, `{ready: false, message: "the API server does not take it; argoperator render and kubectl apply --server-side --dry-run=server show why", failed: {generation: $new.metadata.generation, attempts: ((if $seen.failed.generation == $new.metadata.generation then $seen.failed.attempts else 0 end) + 1)}}`), end)
 }
@@ -258,6 +253,7 @@ func freeTerm(p *Plan, c Child) string {
 // reported by the child's own trigger.
 func whenJQ(c Child) string { return fmt.Sprintf("(try (%s) catch true)", c.When.Source()) }
 
+// unlessHeld is the condition under which a child is written.
 func unlessHeld(c Child) string {
 	if !mayBeHeld(c) {
 		return ""
@@ -296,8 +292,8 @@ func due(p *Plan, c Child) []string {
 		fmt.Sprintf(`$seen.failed != null and $seen.failed != $before.failed and $seen.failed.attempts < %d`, maxAttempts),
 		`$before.failed != null and $seen.failed == null and ($before.uid == null or $seen.generation < $new.metadata.generation)`,
 		`$seen.generation != $before.generation and $seen.generation < $new.metadata.generation`,
+		`$before.error != null and $seen.error == null`,
 	}
-	list = append(list, fmt.Sprintf(`%s != null and %s == null`, failing(p, c, "$old"), failing(p, c, "$new")))
 	if mayBeHeld(c) {
 		list = append(list, `($old // {} | held) != null`)
 	}
@@ -612,7 +608,7 @@ func remember(p *Plan, c Child, owner, value string) string {
 	}
 	// an annotation is replaced as a whole
 	if strings.HasPrefix(value, "{") {
-		value = "($seen // {}) + " + value
+		value = "($seen | del(.error)) + " + value
 	}
 	return annotate(p, owner, annotation(c), "("+value+" | tojson)")
 }
@@ -625,15 +621,6 @@ func rememberError(p *Plan, c Child, value string) string {
 		return request(p, fromParent, "/status", fmt.Sprintf(`{status: {children: {%s: {error: %s}}}}`, quote(c.Name), value))
 	}
 	return annotate(p, fromParent, errorAnnotation(c), fmt.Sprintf("(%s | if . == null then . else tojson end)", value))
-}
-
-// failing is the jq of why the template of a child cannot be evaluated, as an
-// object remembers it, or null.
-func failing(p *Plan, c Child, of string) string {
-	if p.Reconcile.Memory == InStatus {
-		return memory(p, c, of) + ".error"
-	}
-	return fmt.Sprintf(`(%s.metadata.annotations[%s] // "null" | fromjson? // null)`, of, quote(errorAnnotation(c)))
 }
 
 // annotate is the request that sets an annotation of a custom resource.
@@ -655,7 +642,10 @@ func memory(p *Plan, c Child, of string) string {
 	if p.Reconcile.Memory == InStatus {
 		return fmt.Sprintf("%s.status.children[%s]", of, quote(c.Name))
 	}
-	return fmt.Sprintf(`(%s.metadata.annotations[%s] // "null" | fromjson? // null)`, of, quote(annotation(c)))
+	noted := func(key string) string {
+		return fmt.Sprintf(`(%s.metadata.annotations[%s] // "null" | fromjson? // null)`, of, quote(key))
+	}
+	return fmt.Sprintf(`(%s + {error: %s})`, noted(annotation(c)), noted(errorAnnotation(c)))
 }
 
 // memories is what the input remembers, by child.
@@ -665,7 +655,7 @@ func memories(p *Plan) string {
 	}
 	var fields []string
 	for _, c := range p.Children {
-		fields = append(fields, fmt.Sprintf("%s: (%s + {error: %s})", quote(c.Name), memory(p, c, ""), failing(p, c, "")))
+		fields = append(fields, fmt.Sprintf("%s: %s", quote(c.Name), memory(p, c, "")))
 	}
 	return "{" + strings.Join(fields, ", ") + "}"
 }

@@ -59,7 +59,7 @@ func (c *compiler) following(f schema.Immutable, template map[string]any, scope 
 		depth++ // some of it may change: say which may not
 	}
 	var out []follower
-	for _, leaf := range leaves(valueAt(template, f.Path), f.Path, f.Free) {
+	for _, leaf := range leaves(schema.ValueAt(template, f.Path...), f.Path, f.Free) {
 		field := strings.Join(leaf.path[:min(depth, len(leaf.path))], ".")
 		for _, read := range c.changeable(leaf.text, scope, named) {
 			i := slices.IndexFunc(out, func(o follower) bool { return o.field == field })
@@ -199,12 +199,4 @@ func leaves(value any, at []string, free [][]string) []leaf {
 		}
 	}
 	return out
-}
-
-func valueAt(value any, path []string) any {
-	for _, step := range path {
-		fields, _ := value.(map[string]any)
-		value = fields[step]
-	}
-	return value
 }

@@ -1,9 +1,8 @@
 package plan
 
 import (
+	"encoding/json"
 	"fmt"
-	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -21,14 +20,8 @@ const knownAnnotation = "argoperator.dev/known"
 // need is an expression of a template that may come out null because a field of
 // another child has no value.
 type need struct {
-	text, source string
-	paths        []neededPath
-}
-
-// neededPath is a field of another child.
-type neededPath struct {
-	child string
-	keys  []string
+	expression.Need
+	inPod json.RawMessage
 }
 
 func needsOf(program *expression.Program) []need {
@@ -37,48 +30,24 @@ func needsOf(program *expression.Program) []need {
 	}
 	var out []need
 	for _, n := range program.Needs() {
-		one := need{text: n.Text, source: n.Source}
-		for _, child := range slices.Sorted(maps.Keys(n.Reads)) {
-			for _, keys := range n.Reads[child] {
-				one.paths = append(one.paths, neededPath{child, keys})
-			}
-		}
-		out = append(out, one)
+		node, _ := expression.BareForPod(n.Text) // its problems are those of the template
+		out = append(out, need{n, encode(node)})
 	}
 	return out
 }
 
-// text is the field as an expression names it.
-func (p neededPath) text() string { return "$children" + dotted(append([]string{p.child}, p.keys...)) }
-
-var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
-func dotted(keys []string) string {
-	var b strings.Builder
-	for _, key := range keys {
-		if identifier.MatchString(key) {
-			b.WriteString("." + key)
-		} else {
-			b.WriteString("[" + quote(key) + "]")
-		}
-	}
-	return b.String()
-}
-
-// jq is the value of the field; null where there is none.
-func (p neededPath) jq() string {
-	return "(" + p.text() + "?)"
-}
+// fieldJQ is the value of a field of another child; null where there is none.
+func fieldJQ(f expression.ChildField) string { return "(" + f.Text + "?)" }
 
 // knownJQ is the jq of the annotation of a child, with $children bound; empty
 // where its template needs nothing of other children.
 func knownJQ(c Child) string {
 	var fields []string
 	for _, n := range c.needs {
-		for _, path := range n.paths {
-			field := fmt.Sprintf("(if %s == null then empty else %s end)", path.jq(), quote(path.text()))
-			if !slices.Contains(fields, field) {
-				fields = append(fields, field)
+		for _, f := range n.Fields {
+			known := fmt.Sprintf("(if %s == null then empty else %s end)", fieldJQ(f), quote(f.Text))
+			if !slices.Contains(fields, known) {
+				fields = append(fields, known)
 			}
 		}
 	}
@@ -94,13 +63,13 @@ func knownJQ(c Child) string {
 func lostJQ(p *Plan, c Child) string {
 	var terms []string
 	for _, n := range c.needs {
-		for _, path := range n.paths {
+		for _, f := range n.Fields {
 			wanted := ""
-			if i := slices.IndexFunc(p.Children, func(other Child) bool { return other.Name == path.child }); i >= 0 && p.Children[i].When != nil {
+			if i := slices.IndexFunc(p.Children, func(other Child) bool { return other.Name == f.Child }); i >= 0 && p.Children[i].When != nil {
 				wanted = " and " + whenJQ(p.Children[i])
 			}
 			terms = append(terms, fmt.Sprintf(`(if ($known | index(%s)) != null and %s == null%s and (try (%s == null) catch false) then %s else empty end)`,
-				quote(path.text()), path.jq(), wanted, n.source, quote(path.text()+", which had a value before")))
+				quote(f.Text), fieldJQ(f), wanted, n.Source, quote(f.Text+", which had a value before")))
 		}
 	}
 	if terms == nil {
@@ -112,10 +81,10 @@ func lostJQ(p *Plan, c Child) string {
 // runtimeNeeds are the needs of a child as the pod knows them.
 func runtimeNeeds(c Child) []RuntimeNeed {
 	var out []RuntimeNeed
-	for i, n := range c.needs {
-		one := RuntimeNeed{Expr: c.inPod.needs[i]}
-		for _, path := range n.paths {
-			one.Paths = append(one.Paths, RuntimePath{Keys: append([]string{path.child}, path.keys...), Text: path.text()})
+	for _, n := range c.needs {
+		one := RuntimeNeed{Expr: n.inPod}
+		for _, f := range n.Fields {
+			one.Paths = append(one.Paths, RuntimePath{Keys: append([]string{f.Child}, f.Keys...), Text: f.Text})
 		}
 		out = append(out, one)
 	}

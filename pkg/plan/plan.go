@@ -113,7 +113,7 @@ type Child struct {
 	Ready     *expression.Program // over the live child
 	Inexact   [][]string          // what it is computed from that a Sensor may not read exactly
 	DependsOn []string            // children that have to be ready before it is made
-	Reports   []string            // the fields of its status by which its controller reports, as far as its schema is known
+	Reports   bool                // its schema says that its controller reports in the status
 
 	needs    []need
 	inPod    podChild
@@ -124,7 +124,6 @@ type Child struct {
 // podChild is the programs of a child for the pod; nil where there is none.
 type podChild struct {
 	object, when, each, ready json.RawMessage
-	needs                     []json.RawMessage // as Child.needs
 }
 
 // Status is what the definition computes for the status.
@@ -342,7 +341,7 @@ type RuntimeKind struct {
 	ForEach   json.RawMessage `json:"forEach,omitempty"`
 	DependsOn []string        `json:"dependsOn,omitempty"`
 	Needs     []RuntimeNeed   `json:"needs,omitempty"`
-	Reports   []string        `json:"reports,omitempty"`
+	Reports   bool            `json:"reports,omitempty"`
 	Selected  json.RawMessage `json:"selected,omitempty"` // of the parent: whether the operator is for it
 }
 

@@ -209,7 +209,7 @@ func TestChildEventsOfReadiness(t *testing.T) {
 		{"readyWhen stays met", "another value is as good", Child{Kind: custom, Ready: meta}, with(object{"meta": "x"}), with(object{"meta": "y"}), false},
 		{"readyWhen is met in a roll-out", "it may be met long before the end", Child{Kind: deployment, Ready: meta}, rolling(object{}), rolling(object{"meta": "x"}), true},
 		{"the controller catches up", "only observedGeneration shows it", Child{Kind: custom}, with(object{"observedGeneration": 0}), with(object{"observedGeneration": 1}), true},
-		{"the controller reports", "until then the child is not ready", Child{Kind: custom, Reports: []string{"observedGeneration"}}, with(object{}), with(object{"observedGeneration": 1}), true},
+		{"the controller reports", "until then the child is not ready", Child{Kind: custom, Reports: true}, with(object{}), with(object{"observedGeneration": 1}), true},
 		{"a Job starts", "only startTime shows it", Child{Kind: job}, with(object{}), with(object{"startTime": "2026-01-01T00:00:00Z"}), true},
 	}
 	for _, tt := range tests {

@@ -1,8 +1,6 @@
 package plan
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // unreadyJQ is the jq of why an object is not ready, "" if it is: the rules of
 // kstatus, as the pod-side script has them too.
@@ -45,7 +43,7 @@ func unreadyRule(c Child) string {
 		return `""`
 	}
 	rule := `([.status.conditions[]?] | first((.[] | select(.type == "Ready" and .status != "True") | .message // "" | if . == "" then "is not ready" else . end), (.[] | select((.type == "Stalled" or .type == "Reconciling") and .status == "True") | "is \(.type | ascii_downcase)"), ""))`
-	if len(c.Reports) == 0 {
+	if !c.Reports {
 		return rule
 	}
 	return fmt.Sprintf(`if (.status // {}) == {} then "its controller has not reported a status yet" else %s end`, rule)

@@ -107,7 +107,7 @@ func coreFields(kind string) []Immutable {
 // jobFields are those of a Job. Of one that is suspended the places where its
 // pods may run can change.
 func jobFields() []Immutable {
-	suspended := func(o map[string]any) bool { return lookup(o, "spec", "suspend") == true }
+	suspended := func(o map[string]any) bool { return ValueAt(o, "spec", "suspend") == true }
 	out := fixed("spec.selector", "spec.completionMode", "spec.podFailurePolicy", "spec.successPolicy", "spec.backoffLimitPerIndex", "spec.managedBy")
 	return append(out,
 		Immutable{
@@ -166,11 +166,12 @@ func paths(dotted ...string) [][]string {
 }
 
 func text(object map[string]any, path ...string) string {
-	s, _ := lookup(object, path...).(string)
+	s, _ := ValueAt(object, path...).(string)
 	return s
 }
 
-func lookup(value any, path ...string) any {
+// ValueAt is the value below a path of keys; nil where there is none.
+func ValueAt(value any, path ...string) any {
 	for _, step := range path {
 		fields, _ := value.(map[string]any)
 		value = fields[step]

@@ -2,6 +2,8 @@ package testsuite
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/simulate"
@@ -107,7 +109,7 @@ func (s *scene) ready() error {
 		if status == nil {
 			continue
 		}
-		if err := s.s.Patch(child, "status", controller, map[string]any{"status": status}); err != nil {
+		if err := s.writeStatus(child, status); err != nil {
 			return err
 		}
 	}
@@ -121,21 +123,13 @@ func (s *scene) readyStatus(o map[string]any) map[string]any {
 	if status := readyStatus(o); status != nil {
 		return status
 	}
-	var status map[string]any
-	for _, field := range s.s.Reports(o) {
-		if status == nil {
-			status = map[string]any{}
-		}
-		switch field {
-		case "conditions":
-			ready := condition("Ready", "Reconciled")
-			ready["message"] = ""
-			status[field] = []any{ready}
-		default:
-			status[field] = valueOf(o, "metadata", "generation")
-		}
+	known := map[string]any{"conditions": []any{condition("Ready", "Reconciled")}, "observedGeneration": valueOf(o, "metadata", "generation")}
+	fields := s.s.Reports(o)
+	if len(fields) == 0 {
+		return nil
 	}
-	return status
+	maps.DeleteFunc(known, func(field string, _ any) bool { return !slices.Contains(fields, field) })
+	return known
 }
 
 func (s *scene) childStatus() error {

@@ -711,26 +711,28 @@ def templated(run, cr, state, answer, live):
     made = {entry["name"]: answered(run, entry, answer) for entry in run.config["children"] if not entry.get("object")}
     for entry in (entry for entry in run.config["children"] if entry.get("object")):  # after those it depends on
         name = entry["name"]
-        wait = "" if names["$children"][name] else blocked(run, entry, made, live)
+        wait = "" if names["$children"][name] else waits_for(
+            run, entry, {other: [key for key, _, _ in ones] for other, ones in made.items()}, live)
         if wait:
             desired.held.append("%s: waits for %s" % (name, wait))
             continue
         try:
-            made[name] = [(variables, built(entry["object"], cr, variables)) for variables in items(entry, cr, names)]
+            made[name] = [(key_of(run, entry, child), variables, child) for variables in items(entry, cr, names)
+                          for child in [built(entry["object"], cr, variables)]]
         except ExpressionError as error:
             desired.failures.append(Refused("template %s: %s" % (name, error)))
             desired.kept.add(name)
             continue
         if entry.get("needs"):
             note_needs(entry, made[name])
-        desired.objects += [(name, child) for _, child in made[name]]
+        desired.objects += [(name, child) for _, _, child in made[name]]
     find_lost(run, cr, desired, made, live)
     return desired
 
 
 def answered(run, entry, answer):
     """The children of an entry without a template, as `made` has them: those that the logic answered with."""
-    return [({}, child) for child in answer if isinstance(child, dict) and isinstance(child.get("metadata"), dict)
+    return [(key_of(run, entry, child), {}, child) for child in answer if isinstance(child, dict) and isinstance(child.get("metadata"), dict)
             and child["metadata"].get("name") and run.declared(child) == entry]
 
 
@@ -744,20 +746,6 @@ def items(entry, cr, names):
     return [dict(names, **{"$item": item, "$index": index}) for index, item in enumerate(found or [])]
 
 
-def blocked(run, entry, made, live):
-    """The child that has to be ready before this template is computed, or ""."""
-    ready = {identity(child) for child in live if not unmet(run, child)}
-    for other in run.config["children"]:
-        if other["name"] in (entry.get("dependsOn") or []):
-            if other["name"] not in made:
-                return other["name"]
-            for _, child in made[other["name"]]:
-                _, kind, namespace, name = key = key_of(run, other, child)
-                if key not in ready:
-                    return "%s %s" % (kind, "%s/%s" % (namespace, name) if namespace else name)
-    return ""
-
-
 def key_of(run, entry, child):
     """The identity of a child that has not been checked yet."""
     metadata = child.get("metadata")
@@ -768,7 +756,7 @@ def key_of(run, entry, child):
 
 def note_needs(entry, made):
     """Writes on each child which fields of other children had a value when it was made."""
-    for variables, child in made:
+    for _, variables, child in made:
         metadata = child.get("metadata")
         if isinstance(metadata, dict) and isinstance(metadata.get("annotations") or {}, dict):
             known = sorted({path["text"] for need in entry["needs"] for path in need["paths"]
@@ -781,8 +769,7 @@ def find_lost(run, cr, desired, made, live):
     made, has none now. A child that is not wanted any more has no fields to wait for."""
     there = {identity(child): child for child in live}
     for entry in run.config["children"]:
-        for variables, child in made.get(entry["name"], []) if entry.get("needs") else []:
-            key = key_of(run, entry, child)
+        for key, variables, _ in made.get(entry["name"], []) if entry.get("needs") else []:
             known = known_by(there.get(key))
             for need in entry["needs"]:
                 lost = [path["text"] for path in need["paths"] if path["text"] in known and made.get(path["keys"][0]) != []
@@ -909,14 +896,15 @@ def make_children(run, cr, state, answer, here):
         desired = templated(run, cr, state, answer, list(live.values()))
         wanted = checked(run, cr, answer, desired.objects)
         wanted += [child for child in live.values() if run.declared(child)["name"] in desired.kept]
-        held = list(desired.held)
-        written = False
+        places = {entry["name"]: [] for entry in run.config["children"]}
+        for child in wanted:
+            places[run.declared(child)["name"]].append(identity(child))
+        held, written = list(desired.held), False
         for child in in_order(run, wanted):
             key = identity(child)
             if child is live.get(key) or applied.get(key) == child:
                 continue
-            wait = desired.lost.get(key) if key in live else None
-            wait = wait or ("" if key in live else waits_for(run, child, wanted, live))
+            wait = desired.lost.get(key) if key in live else waits_for(run, run.declared(child), places, live.values())
             if wait:
                 log("%s waits for %s" % (called(child), wait))
                 held.append("%s: waits for %s" % (called(child), wait))
@@ -1084,13 +1072,16 @@ def completed(run, cr, child, siblings):
     return child
 
 
-def waits_for(run, child, wanted, live):
-    """The child that has to be ready before this one is made, or ""."""
-    ready = {key for key, one in live.items() if not unmet(run, one)}
-    for name in run.declared(child).get("dependsOn") or []:
-        for other in wanted:
-            if run.declared(other)["name"] == name and identity(other) not in ready:
-                return called(other)
+def waits_for(run, entry, wanted, live):
+    """The child that has to be ready before those of an entry are made, or "". `wanted` are the identities of the
+    children by entry; one that is not there has not been computed."""
+    ready = {identity(child) for child in live if not unmet(run, child)}
+    for name in entry.get("dependsOn") or []:
+        if name not in wanted:
+            return name
+        for key in wanted[name]:
+            if key not in ready:
+                return "%s %s" % (key[1], "/".join(part for part in key[2:] if part))
     return ""
 
 
@@ -1494,7 +1485,7 @@ def unmet(run, child):
     entry = run.declared(child) or {}
     node = entry.get("readyWhen")
     if node is None or child["metadata"].get("deletionTimestamp"):
-        return unready(child, entry.get("reports") or ())
+        return unready(child, entry.get("reports"))
     try:
         met = built(node, child, {}) is True
     except ExpressionError:
@@ -1502,8 +1493,8 @@ def unmet(run, child):
     return "" if met else "readyWhen is not met"
 
 
-def unready(child, reports=()):
-    """Why a child is not ready, or "". `reports` are the fields by which the controller of its kind reports."""
+def unready(child, reports=False):
+    """Why a child is not ready, or "". `reports`: its controller is known to report in the status."""
     spec, status, metadata = child.get("spec") or {}, child.get("status") or {}, child["metadata"]
     if metadata.get("deletionTimestamp"):
         return "is being deleted"
