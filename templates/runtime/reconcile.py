@@ -17,7 +17,9 @@ import math
 import os
 import re
 import ssl
+import stat
 import sys
+import threading
 import time
 import urllib.parse
 
@@ -45,7 +47,11 @@ SOURCES = dict(WORKFLOWS, plural="eventsources")
 WORKFLOW = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow"}
 EVENTS = {"apiVersion": "v1", "plural": "events", "namespaced": True}
 
-PAGE = 500           # objects per list request
+PAGE = 500           # objects per list request, at most
+PAGE_BYTES = 4 << 20  # about how large the answer to one may be: the objects' sizes differ
+TRIES = 5            # of a write that others came before
+NO_VERSION = "1"     # a resource version that no object has: applied with it, an object is created or refused
+RESPONSE_LIMIT = 10 << 20  # bytes of the logic's response
 REQUEST_TIMEOUT = 10  # seconds that one request may take
 RETRY_BUDGET = 30    # seconds after which a request is not tried again
 LONGEST_WAIT = 30 * 24 * 3600  # seconds; who asks for more is asked again
@@ -109,7 +115,7 @@ class Client:
         host = env.get("KUBERNETES_SERVICE_HOST", "kubernetes.default.svc")
         default = "https://%s:%s" % ("[%s]" % host if ":" in host else host, env.get("KUBERNETES_SERVICE_PORT", "443"))
         self.base = urllib.parse.urlsplit(env.get("ARGOPERATOR_API") or default)
-        self.sleep, self.clock, self.connection = sleep, clock, None
+        self.sleep, self.clock, self.connection, self.received = sleep, clock, None, 0
 
     def request(self, method, path, body=None, query=None, content_type="application/json"):
         """The decoded answer, or ApiError. A POST is not repeated unless the server did not take it (429)."""
@@ -147,24 +153,26 @@ class Client:
             raise
 
     def list(self, path, kind, selector=""):
-        """All objects, page by page. Items of a list come without apiVersion and kind; they get them here."""
-        items, query = [], {"limit": PAGE}
-        if selector:
-            query["labelSelector"] = selector
+        """All objects, page by page, each once. Items of a list come without apiVersion and kind; they get them here."""
+        limit, start, seen = min(PAGE, 50), {}, set()
         while True:
+            query = dict(start, limit=limit, **({"labelSelector": selector} if selector else {}))
             try:
                 page = self.request("GET", path, query=query)
             except ApiError as error:
-                if error.status != 410 or "continue" not in query:
+                if error.status != 410 or not start:
                     raise
-                items = []  # the pages' snapshot has expired: begin again, in one piece
-                query = {key: value for key, value in query.items() if key == "labelSelector"}
+                start = {}  # the pages' snapshot has expired: begin again
                 continue
-            for item in page.get("items") or []:
-                items.append(dict({"apiVersion": kind["apiVersion"], "kind": kind["kind"]}, **item))
-            query["continue"] = (page.get("metadata") or {}).get("continue")
-            if not query["continue"]:
-                return items
+            for item in page.pop("items", None) or []:
+                uid = item["metadata"].get("uid")
+                if uid is None or uid not in seen:
+                    seen.add(uid)
+                    yield dict({"apiVersion": kind["apiVersion"], "kind": kind["kind"]}, **item)
+            start = {"continue": (page.get("metadata") or {}).get("continue")}
+            if not start["continue"]:
+                return
+            limit = max(1, min(PAGE, limit * PAGE_BYTES // max(self.received, 1)))
 
     def apply(self, path, body, manager, force):
         """Server-side apply."""
@@ -191,6 +199,7 @@ class Client:
         self.connection.request(method, path + ("?" + urllib.parse.urlencode(query) if query else ""), body, headers)
         reply = self.connection.getresponse()
         text = reply.read()
+        self.received = len(text)
         try:
             answer = json.loads(text)
         except ValueError:
@@ -215,7 +224,14 @@ def path_of(kind, namespace, name="", subresource=""):
     if kind["namespaced"] and namespace:
         parts += ["namespaces", namespace]
     parts += [kind["plural"], name, subresource]
-    return "/" + "/".join(urllib.parse.quote(part, safe="") for part in parts if part)
+    return "/" + "/".join(urllib.parse.quote(segment(part), safe="") for part in parts if part)
+
+
+def segment(name):
+    """A name as one segment of a path, or Refused: to the API server an escaped slash is a slash."""
+    if name in (".", "..") or "/" in name or "%" in name:
+        raise Refused("%r cannot be the name of an object or a namespace" % name[:300])
+    return name
 
 
 # ---------------------------------------------------------------------------------------------------------------
@@ -244,6 +260,10 @@ class Run:
     def file(self, name):
         """The path of a file of the workspace, which the containers of the pod share."""
         return os.path.join(self.env["ARGOPERATOR_WORKSPACE"], name)
+
+    def state(self, name):
+        """The path of a file that the logic does not reach."""
+        return os.path.join(self.env.get("ARGOPERATOR_STATE") or self.env["ARGOPERATOR_WORKSPACE"], name)
 
     def workflow(self):
         """How messages name this Workflow: namespace/name, with a link where the operator knows one."""
@@ -298,11 +318,11 @@ class Run:
         named = [entry for entry in same if name.endswith("-" + entry["name"])]
         return max(named, key=lambda entry: len(entry["name"])) if named else same[0] if same else None
 
-    def ownable(self, child, entry):
-        """Whether an ownerReference can lead from the child to the custom resource."""
+    def ownable(self, child, entry, namespace=None):
+        """Whether an ownerReference can lead from the child to the custom resource, in this or that namespace."""
         if not self.parent["namespaced"]:
             return True
-        return entry["namespaced"] and child["metadata"].get("namespace") == self.namespace
+        return entry["namespaced"] and child["metadata"].get("namespace") == (self.namespace if namespace is None else namespace)
 
     def namespaces_of(self, kind):
         """Where children of the custom resource may be; "" means all namespaces."""
@@ -314,20 +334,42 @@ class Run:
 
     def children(self, cr):
         """The living children of the custom resource, sorted."""
-        selector = "%s=%s" % (OWNER_UID, cr["metadata"]["uid"])
+        selector = "%s=%s,%s=%s" % (MANAGED_BY, self.operator, OWNER_UID, cr["metadata"]["uid"])
         found = []
         for kind in self.kinds():
             for namespace in self.namespaces_of(kind):
                 found += self.client.list(path_of(kind, namespace), kind, selector)
-        return sorted((child for child in found if not borrowed(child)), key=identity)
+        return sorted((child for child in found if belongs(self, cr, child)), key=identity)
 
 
-def borrowed(child):
-    """Whether an object only carries our label because its controller copied it there, as a Deployment does
-    with the labels of its Pod template. Such an object is not ours to judge or to delete."""
-    metadata = child["metadata"]
-    controllers = [owner["uid"] for owner in metadata.get("ownerReferences") or [] if owner.get("controller")]
-    return bool(controllers) and (metadata.get("labels") or {}).get(OWNER_UID) not in controllers
+def belongs(run, cr, child):
+    """Whether an object is a child of the custom resource. Others may write labels, so a child that can be owned is
+    known by its owner. Of the others an admission policy lets only the operator write the labels; but a controller
+    copies them where the child's own template has them, as a Deployment does with those of its Pod template."""
+    metadata, uid, entry = child["metadata"], cr["metadata"]["uid"], run.declared(child)
+    if entry is None or not labelled(run, metadata, uid):
+        return False
+    if by_label(run, cr, child, entry):
+        return all(owner.get("uid") == uid for owner in controllers(metadata))
+    return owned_by(metadata, uid)
+
+
+def by_label(run, cr, child, entry):
+    """Whether a child is known by its labels: it is not owned, because it cannot be or is to outlive its owner."""
+    return entry.get("onDelete") == "Orphan" or not run.ownable(child, entry, cr["metadata"].get("namespace") or "")
+
+
+def labelled(run, metadata, uid):
+    labels = metadata.get("labels") or {}
+    return labels.get(MANAGED_BY) == run.operator and labels.get(OWNER_UID) == uid
+
+
+def controllers(metadata):
+    return [owner for owner in metadata.get("ownerReferences") or [] if owner.get("controller")]
+
+
+def owned_by(metadata, uid):
+    return uid in [owner.get("uid") for owner in controllers(metadata)]
 
 
 def identity(child):
@@ -362,7 +404,7 @@ def read(run):
             os.remove(run.env[variable])
     cr = take_hold(run)
     if cr is None:
-        write(run.file("state.json"), json.dumps({"gone": True}))
+        write(run.state("state.json"), json.dumps({"gone": True}))
         return 0
     state = state_of(run, cr)
     return or_record(run, cr, state["generation"], lambda: ask_logic(run, cr, state))
@@ -378,8 +420,8 @@ def ask_logic(run, cr, state):
     request = {"parent": cr, "children": children, "related": related, "finalizing": state["finalizing"]}
     if run.config.get("existing"):  # the names that Metacontroller's decorators know
         request.update(object=cr, attachments=children)
+    write(run.state("state.json"), json.dumps(state))
     write(run.env["ARGOPERATOR_REQUEST"], json.dumps(request))
-    write(run.file("state.json"), json.dumps(state))
     log("read %s, generation %s, %d children%s%s" % (
         run.key, cr["metadata"].get("generation"), len(live),
         ", %d related" % sum(map(len, related.values())) if run.related else "",
@@ -523,9 +565,27 @@ def requirements(selector):
     for key, value in sorted((selector.get("matchLabels") or {}).items()):
         if not isinstance(value, str):
             raise ValueError("a label is a string")
-        yield key, "In", [value]
+        yield label_key(key), "In", [label_value(value)]
     for one in selector.get("matchExpressions") or []:
-        yield one["key"], one["operator"], [str(value) for value in one.get("values") or []]
+        yield label_key(one["key"]), one["operator"], [label_value(str(value)) for value in one.get("values") or []]
+
+
+LABEL = re.compile("([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)")
+LABEL_PREFIX = re.compile("[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/")
+
+
+def label_key(key):
+    """A key of a label, or ValueError: in the text of a selector, other text could be more than a key."""
+    prefix = LABEL_PREFIX.match(key)
+    if not LABEL.fullmatch(key[prefix.end():] if prefix else key):
+        raise ValueError("%r is no label key" % key[:300])
+    return key
+
+
+def label_value(value):
+    if value and not LABEL.fullmatch(value):
+        raise ValueError("%r is no label value" % value[:300])
+    return value
 
 
 def selector_text(selector):
@@ -546,12 +606,23 @@ def matches(selector, labels):
 
 def digest_of(run, related):
     """A digest of the related objects whose changes count."""
-    seen = []
-    for entry in run.related:
-        for one in related.get(entry["name"]) or [] if entry["watch"] else []:
-            metadata = {key: value for key, value in one["metadata"].items() if key not in ("managedFields", "resourceVersion")}
-            seen.append([entry["name"], dict(one, metadata=metadata)])
-    return hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()[:16]
+    seen = [[entry["name"], one.get(DIGEST) or digest(one)] for entry in run.related if entry["watch"]
+            for one in related.get(entry["name"]) or []]
+    return hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:16]
+
+
+DIGEST = "argoperator.dev/digest"  # of an object, in the place of its content; no object has such a field
+
+
+def digest(one):
+    metadata = {key: value for key, value in one["metadata"].items() if key not in ("managedFields", "resourceVersion")}
+    return hashlib.sha256(json.dumps(dict(one, metadata=metadata), sort_keys=True).encode()).hexdigest()
+
+
+def condensed(one):
+    """What is to be known of a related object to find those who refer to it: there may be many, and large ones."""
+    metadata = {key: one["metadata"][key] for key in ("namespace", "name", "labels") if key in one["metadata"]}
+    return {"apiVersion": one["apiVersion"], "kind": one["kind"], "metadata": metadata, DIGEST: digest(one)}
 
 
 def note_related(run, cr, state):
@@ -645,7 +716,7 @@ def look(run, cr):
     if run.logic or run.drift:
         reason = "the logic has to run" if run.logic else "a child was changed by others"
     else:
-        live = [child for child in run.children(cr) if not child["metadata"].get("deletionTimestamp")]
+        live = in_place(run, cr, [child for child in run.children(cr) if not child["metadata"].get("deletionTimestamp")])
         reason = outdated(run, cr, live) or next(("%s may have been changed by others" % called(child)
                                                   for child in live if touched(run, child)), "")
     if not reason:
@@ -707,7 +778,7 @@ def templated(run, cr, state, answer, live):
     if run.templates:
         desired.objects = [(one["child"], one["object"]) for one in run.desired["children"]]
         return desired
-    names = named(run, live, state["related"])
+    names = named(run, in_place(run, cr, live, state["related"]), state["related"])
     made = {entry["name"]: answered(run, entry, answer) for entry in run.config["children"] if not entry.get("object")}
     for entry in (entry for entry in run.config["children"] if entry.get("object")):  # after those it depends on
         name = entry["name"]
@@ -730,6 +801,38 @@ def templated(run, cr, state, answer, live):
     return desired
 
 
+def in_place(run, cr, live, related=None):
+    """Those of the children that are where the templates place them for this custom resource. Of a template there may
+    be others: what is to be pruned, and what somebody else has made. A place may be computed from other children, so
+    those are found again until no more are."""
+    templates = [entry for entry in run.config["children"] if entry.get("place")]
+    others = [child for child in live if not (run.declared(child) or {}).get("place")]
+    found, before = others, None
+    while templates and len(found) != before:
+        before, names = len(found), named(run, found, related or {})
+        places = {key for entry in templates for key in places_of(run, entry, cr, names)}
+        found = others + [child for child in live if (run.declared(child) or {}).get("place")
+                          and (run.declared(child)["name"],) + identity(child) in places]
+    return found
+
+
+def places_of(run, entry, cr, names):
+    """Where the objects of a template are, whether or not they are wanted now. What cannot be computed is nowhere."""
+    try:
+        every = [names]
+        if entry.get("placeEach"):
+            every = [dict(names, **{"$item": item, "$index": index})
+                     for index, item in enumerate(built(entry["placeEach"], cr, names) or [])]
+    except ExpressionError:
+        return
+    for variables in every:
+        try:
+            metadata = built(entry["place"], cr, variables)
+        except ExpressionError:
+            continue
+        yield (entry["name"],) + key_of(run, entry, {"metadata": metadata}, cr)
+
+
 def answered(run, entry, answer):
     """The children of an entry without a template, as `made` has them: those that the logic answered with."""
     return [(key_of(run, entry, child), {}, child) for child in answer if isinstance(child, dict) and isinstance(child.get("metadata"), dict)
@@ -746,11 +849,12 @@ def items(entry, cr, names):
     return [dict(names, **{"$item": item, "$index": index}) for index, item in enumerate(found or [])]
 
 
-def key_of(run, entry, child):
+def key_of(run, entry, child, cr=None):
     """The identity of a child that has not been checked yet."""
     metadata = child.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
-    namespace = (metadata.get("namespace") or run.namespace or "") if entry["namespaced"] else ""
+    beside = (cr["metadata"].get("namespace") if cr else run.namespace) or ""
+    namespace = (metadata.get("namespace") or beside) if entry["namespaced"] else ""
     return entry["apiVersion"], entry["kind"], str(namespace), str(metadata.get("name"))
 
 
@@ -813,7 +917,7 @@ def apply(run):
                 log('dependency "%s" exited with non-zero code: %d' % (container, code))
                 return code
     if run.logic:
-        state = read_json(run.file("state.json"))
+        state = read_json(run.state("state.json"))
         cr = None if state["gone"] else still_there(run, state)
     else:
         cr = take_hold(run)
@@ -824,21 +928,30 @@ def apply(run):
 
 
 def ended(run, container):
-    """The exit code of another container of the pod, as soon as it has ended: it leaves the code in the workspace
-    itself, as Argo's executor looks only once a second. That of one that was killed comes from the executor."""
-    places = (exit_file(run.env, container), os.path.join(run.env["ARGOPERATOR_EXECUTOR"], container, "exitcode"))
+    """The exit code of another container of the pod, as soon as it has ended: it leaves the code in a file itself, as
+    Argo's executor looks only once a second. That of one that was killed comes from the executor."""
+    places = (run.state(container + ".exit") if container == "read" else run.file(container + ".exit"),
+              os.path.join(run.env["ARGOPERATOR_EXECUTOR"], container, "exitcode"))
     while True:
         for place in places:
             try:
-                with open(place, encoding="utf-8") as file:
-                    return int(file.read())
-            except (FileNotFoundError, ValueError):  # not there, or not written to its end
+                return int(plain_file(place, 100))
+            except (OSError, ValueError):  # not there, or not written to its end
                 pass
         run.sleep(0.05)
 
 
-def exit_file(env, container):
-    return os.path.join(env["ARGOPERATOR_WORKSPACE"], container + ".exit")
+def plain_file(path, limit):
+    """The text of a file that the logic may have made: no link to another one, nothing that keeps the reader waiting,
+    nothing larger than expected."""
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise ValueError("it is no regular file")
+        data = file.read(limit + 1)
+    if len(data) > limit:
+        raise ValueError("it is larger than %d MiB" % (limit >> 20) if limit >> 20 else "it is too large")
+    return data.decode("utf-8")
 
 
 def still_there(run, state):
@@ -936,10 +1049,14 @@ def in_order(run, wanted):
 def read_response(run):
     """The response with its children and status filled in, or Refused."""
     try:
-        response = read_json(run.env["ARGOPERATOR_RESPONSE"])
+        text = plain_file(run.env["ARGOPERATOR_RESPONSE"], RESPONSE_LIMIT)
     except FileNotFoundError:
         raise Refused("the logic wrote no response to $ARGOPERATOR_RESPONSE") from None
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError) as error:
+        raise Refused("the logic's response cannot be read: %s" % error) from None
+    try:
+        response = parse_json(text)
+    except (ValueError, RecursionError) as error:
         raise Refused("the logic's response is not JSON: %s" % error) from None
     if not isinstance(response, dict):
         raise Refused("the logic's response is not a JSON object")
@@ -1108,8 +1225,14 @@ def to_delete(run, state, response):
 
 
 def remove(run, doomed):
-    """Deletes related objects. Returns what failed."""
-    return [failure for failure in (delete(run, entry, one) for entry, one in doomed) if failure]
+    """Deletes related objects, if they are not others by now. Returns what failed."""
+    return [failure for failure in (delete(run, entry, one, lambda now, one=one: alike(now, one)) for entry, one in doomed)
+            if failure]
+
+
+def alike(now, one):
+    """Whether an object is still what made it a related one: its name is the same anyway."""
+    return (now["metadata"].get("labels") or {}) == (one["metadata"].get("labels") or {})
 
 
 def decorate(run, cr, response):
@@ -1144,7 +1267,7 @@ def set_timer(run, cr, seconds):
         create_timer(run, name, uid, max(1, math.ceil(seconds)))
     for one in run.client.list(path_of(WORKFLOWS, namespace), WORKFLOW, "%s=%s" % (LATER, uid)):
         if one["metadata"]["name"] not in (name, run.env.get("ARGOPERATOR_WORKFLOW")) and not (one.get("status") or {}).get("finishedAt"):
-            failure = delete(run, WORKFLOWS, one)
+            failure = delete(run, dict(WORKFLOWS, kind="Workflow"), dict(one, kind="Workflow"))
             if failure:
                 raise failure
 
@@ -1166,8 +1289,14 @@ def apply_child(run, cr, child):
     entry = run.declared(child)
     path = path_of(entry, child["metadata"].get("namespace"), child["metadata"]["name"])
     try:
-        check_owner(run, cr, child, run.client.get(path))
-        return run.client.apply(path, child, run.operator, run.config.get("forceConflicts", True))
+        for left in reversed(range(TRIES)):
+            live = run.client.get(path)
+            check_owner(run, cr, child, live)
+            try:
+                return run.client.apply(path, bound(child, live), run.operator, run.config.get("forceConflicts", True))
+            except ApiError as error:
+                if not left or not overtaken(error):
+                    raise
     except ApiError as error:
         held = ["%s (%s)" % (cause.get("field"), cause.get("message")) for cause in error.causes
                 if cause.get("reason") == "FieldManagerConflict"]
@@ -1179,22 +1308,45 @@ def apply_child(run, cr, child):
         raise (Refused if error.code == 2 else Failed)("%s: %s" % (called(child), text)) from None
 
 
+def bound(child, live):
+    """The child for the object that was looked at and no other: of its uid, or one that is not there yet."""
+    metadata = child["metadata"]
+    mark = {"uid": live["metadata"]["uid"]} if live else {"resourceVersion": NO_VERSION}
+    return dict(child, metadata=dict(metadata, **mark))
+
+
+def overtaken(error):
+    """Whether an object was made, deleted or replaced since it was looked at."""
+    other = [cause for cause in error.causes if cause.get("field") == "metadata.uid"]
+    return bool(other) or error.status == 409 and not any(cause.get("reason") == "FieldManagerConflict" for cause in error.causes)
+
+
 def check_owner(run, cr, child, live):
-    """Refuses to touch an object that is not ours. What an earlier custom resource of the same name has left is
-    taken over where it was to stay, else waited for."""
-    metadata = (live or {}).get("metadata") or {}
-    labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
-    owners = metadata.get("ownerReferences") or []
-    owned = cr["metadata"]["uid"] in [owner.get("uid") for owner in owners]  # the label may have been taken away
-    if not live or labels.get(OWNER_UID) == cr["metadata"]["uid"] or owned and labels.get(MANAGED_BY) == run.operator:
+    """Refuses to touch an object that is not ours, unless the definition says to adopt it."""
+    entry, uid, metadata = run.declared(child), cr["metadata"]["uid"], (live or {}).get("metadata") or {}
+    if not live or (labelled(run, metadata, uid) if by_label(run, cr, child, entry) else owned_by(metadata, uid)):
         return
-    if labels.get(MANAGED_BY) == run.operator and annotations.get(OWNER) == run.key:
-        if run.declared(child).get("onDelete") == "Orphan":
-            return
+    labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
+    same = labels.get(MANAGED_BY) == run.operator and annotations.get(OWNER) == run.key
+    if same and entry.get("onDelete") != "Orphan" and not entry.get("adopt"):
         raise Failed("%s is still there from an earlier %s of this name" % (called(child), run.parent["kind"]))
-    names = ", ".join("%s %s" % (owner["kind"], owner["name"]) for owner in owners)
+    names = ", ".join("%s %s" % (owner.get("kind"), owner.get("name")) for owner in metadata.get("ownerReferences") or [])
     who = annotations.get(OWNER) or names or labels.get(MANAGED_BY) or "someone else"
-    raise Refused("%s exists and belongs to %s" % (called(child), who))
+    if not entry.get("adopt"):
+        raise Refused("%s exists and belongs to %s; to take it over, write adopt: true on child %s" % (
+            called(child), who, entry["name"]))
+    if controllers(metadata) or taken(run, cr, metadata):
+        raise Refused("%s exists and belongs to %s, so it is not adopted" % (called(child), who))
+
+
+def taken(run, cr, metadata):
+    """Whether an object is a child of another custom resource of the operator, which is there."""
+    labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
+    namespace, _, name = (annotations.get(OWNER) or "").partition(".")
+    if labels.get(MANAGED_BY) != run.operator or not name:
+        return False
+    other = run.client.get(path_of(run.parent, namespace, name))
+    return bool(other) and other["metadata"]["uid"] != cr["metadata"]["uid"] and other["metadata"]["uid"] == labels.get(OWNER_UID)
 
 
 def prune(run, cr, wanted):
@@ -1204,23 +1356,35 @@ def prune(run, cr, wanted):
         entry, metadata = run.declared(child), child["metadata"]
         if identity(child) in keep or entry.get("onDelete") == "Orphan" or metadata.get("deletionTimestamp"):
             continue
-        failure = delete(run, entry, child)
+        failure = delete(run, entry, child, lambda now: belongs(run, cr, now))
         failures += [failure] if failure else []
     return failures
 
 
-def delete(run, kind, one):
-    """Deletes an object, and no other one that has its name by now. Returns what failed."""
-    metadata = one["metadata"]
+def delete(run, kind, one, still=lambda now: True):
+    """Deletes an object as it was looked at: if it has changed since, it is looked at again, whether it is still to be
+    deleted. Returns what failed."""
+    path = path_of(kind, one["metadata"].get("namespace"), one["metadata"]["name"])
     try:
-        run.client.request("DELETE", path_of(kind, metadata.get("namespace"), metadata["name"]), {
-            "apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background",
-            "preconditions": {"uid": metadata["uid"]}})
-        log("deleted %s" % called(one))
+        for left in reversed(range(TRIES)):
+            metadata = one["metadata"]
+            try:
+                run.client.request("DELETE", path, {
+                    "apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background",
+                    "preconditions": {"uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"]}})
+                log("deleted %s" % called(one))
+                return None
+            except ApiError as error:
+                if error.status == 404:
+                    return None
+                if error.status != 409 or not left:
+                    raise
+            now = run.client.get(path)
+            if not now or now["metadata"]["uid"] != metadata["uid"] or not still(now):
+                return None
+            one = dict({"apiVersion": one["apiVersion"], "kind": one["kind"]}, **now)
     except ApiError as error:
-        if error.status not in (404, 409):  # gone, or another object of that name by now
-            return Failed("%s: %s" % (called(one), error))
-    return None
+        return Failed("%s: %s" % (called(one), error))
 
 
 def finalize(run, cr, generation, response, status):
@@ -1482,6 +1646,8 @@ def computed_status(run, cr, live, related):
 
 def unmet(run, child):
     """Why a child is not ready, or "": by its readyWhen where the definition has one, else by its kind."""
+    if UNMET in child:
+        return child[UNMET]
     entry = run.declared(child) or {}
     node = entry.get("readyWhen")
     if node is None or child["metadata"].get("deletionTimestamp"):
@@ -1652,9 +1818,27 @@ def resync(run):
     failed, children, related = hear(run), {}, all_related(run)
     for kind in run.kinds():
         for child in everywhere(run, kind, "%s=%s" % (MANAGED_BY, run.operator)):
-            if not borrowed(child) and not child["metadata"].get("deletionTimestamp"):
-                children.setdefault((child["metadata"].get("labels") or {}).get(OWNER_UID), []).append(child)
-    return 1 if hand_on(run, lambda cr: due(run, cr, children.get(cr["metadata"]["uid"], []), related), failed) else 0
+            if not child["metadata"].get("deletionTimestamp"):
+                children.setdefault((child["metadata"].get("labels") or {}).get(OWNER_UID), []).append(glimpse(run, child))
+
+    def why(cr):
+        own = [child for child in children.get(cr["metadata"]["uid"], []) if belongs(run, cr, child)]
+        return due(run, cr, own, related)
+
+    return 1 if hand_on(run, why, failed) else 0
+
+
+def glimpse(run, child):
+    """What is to be known of a child of whom there may be many: who it is, and what asks for a run. What a template may
+    read of it to place another is not kept, so that one is looked for in vain and its custom resource has a run."""
+    metadata = {key: child["metadata"][key] for key in (
+        "namespace", "name", "uid", "labels", "annotations", "ownerReferences") if key in child["metadata"]}
+    metadata["managedFields"] = [{key: entry[key] for key in ("manager", "subresource", "time") if key in entry}
+                                 for entry in child["metadata"].get("managedFields") or []]
+    return {"apiVersion": child["apiVersion"], "kind": child["kind"], "metadata": metadata, UNMET: unmet(run, child)}
+
+
+UNMET = "argoperator.dev/unmet"  # why a child is not ready, in the place of its content; no object has such a field
 
 
 def everywhere(run, kind, selector=""):
@@ -1668,7 +1852,11 @@ def hand_on(run, why, failed=0):
     total = submitted = 0
     for cr in everywhere(run, run.parent):
         total += 1
-        reason = why(cr)
+        try:
+            reason = why(cr)
+        except RecursionError:  # the others are looked at all the same
+            log("%s is nested too deep to be looked at" % cr["metadata"]["name"])
+            reason, failed = "", failed + 1
         if reason:
             done = (ask if run.templates else submit)(run, cr, reason)
             submitted, failed = submitted + done, failed + (not done)
@@ -1678,7 +1866,7 @@ def hand_on(run, why, failed=0):
 
 def all_related(run):
     """The related objects of all custom resources, by entry."""
-    return {entry["name"]: list(everywhere(run, entry)) for entry in run.related if entry["watch"]}
+    return {entry["name"]: [condensed(one) for one in everywhere(run, entry)] for entry in run.related if entry["watch"]}
 
 
 def wake(run):
@@ -1964,9 +2152,22 @@ def main(arguments, env=os.environ, sleep=time.sleep, clock=time.monotonic, now=
     finally:
         client.close()
         if arguments[0] == "read":  # the other containers of the pod wait for it
-            write(exit_file(env, "read"), str(code))
+            for place in {env.get("ARGOPERATOR_STATE") or env["ARGOPERATOR_WORKSPACE"], env["ARGOPERATOR_WORKSPACE"]}:
+                write(os.path.join(place, "read.exit"), str(code))
     return code
 
 
+def deep(work):
+    """Does the work where data may be nested as deep as the API server takes it, which is 10,000 levels: some versions
+    of Python go by the stack, others by a limit."""
+    result = []
+    threading.stack_size(256 << 20)  # of which is used what is needed
+    sys.setrecursionlimit(50000)
+    thread = threading.Thread(target=lambda: result.append(work()))
+    thread.start()
+    thread.join()
+    return result[0] if result else 1
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(deep(lambda: main(sys.argv[1:])))

@@ -90,7 +90,7 @@ class FakeCluster:
 
     def reset(self):
         self.objects, self.log, self.faults, self.applied = {}, [], [], {}
-        self.versions, self.page = itertools.count(1), 0
+        self.versions, self.page = itertools.count(2), 0
 
     def put(self, path, obj):
         obj = copy.deepcopy(obj)
@@ -135,12 +135,12 @@ class FakeCluster:
     def list(self, path, query):
         kind = path.rpartition("/")[2]
         prefix = path[:-len(kind)]
-        selector = re.sub(r"^(\S+) in \((\S+)\)$", r"\1=\2", query.get("labelSelector", ""))
-        label, _, value = selector.partition("=")
+        selector = [re.sub(r"^(\S+) in \((\S+)\)$", r"\1=\2", one).partition("=")
+                    for one in query.get("labelSelector", "").split(",") if one]
         found = []
         for name, obj in sorted(self.objects.items()):
-            if name.rsplit("/", 2)[1] == kind and name.startswith(prefix) and (
-                    not label or (obj["metadata"].get("labels") or {}).get(label) == value):
+            if name.rsplit("/", 2)[1] == kind and name.startswith(prefix) and all(
+                    (obj["metadata"].get("labels") or {}).get(label) == value for label, _, value in selector):
                 found.append({key: item for key, item in obj.items() if key not in ("kind", "apiVersion")})
         start, size = int(query.get("continue", 0)), self.page or 1000
         more = str(start + size) if start + size < len(found) else ""
@@ -148,9 +148,15 @@ class FakeCluster:
 
     def apply(self, path, query, body):
         path, status = (path[:-7], True) if path.endswith("/status") else (path, False)
-        obj, uid = self.objects.get(path), body["metadata"].get("uid")
-        if uid and (not obj or obj["metadata"]["uid"] != uid):
+        obj, uid, version = self.objects.get(path), body["metadata"].get("uid"), body["metadata"].get("resourceVersion")
+        if uid and not obj:
             return 409, {"reason": "Conflict", "message": "uid mismatch"}
+        if uid and obj["metadata"]["uid"] != uid:
+            return 422, {"reason": "Invalid", "message": "field is immutable", "details": {"causes": [
+                {"reason": "FieldValueInvalid", "message": "field is immutable", "field": "metadata.uid"}]}}
+        if version and obj and obj["metadata"]["resourceVersion"] != version:
+            return 409, {"reason": "Conflict", "message": "the object has been modified"}
+        body = dict(body, metadata={key: value for key, value in body["metadata"].items() if key not in ("uid", "resourceVersion")})
         if not obj:
             obj = self.put(path, {"apiVersion": body["apiVersion"], "kind": body["kind"], "metadata": {}})
         manager = query["fieldManager"]
@@ -212,6 +218,8 @@ class FakeCluster:
     def delete(self, path, body):
         if body["preconditions"]["uid"] != self.objects[path]["metadata"]["uid"]:
             return 409, {"reason": "Conflict", "message": "uid mismatch"}
+        if body["preconditions"]["resourceVersion"] != self.objects[path]["metadata"]["resourceVersion"]:
+            return 409, {"reason": "Conflict", "message": "the object has been modified"}
         if self.objects[path]["metadata"].get("finalizers"):
             self.objects[path]["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
         else:
@@ -336,7 +344,9 @@ def settings(name="one"):
 
 def labels(uid="cr-uid", key="team.one"):
     return {"labels": {reconcile.MANAGED_BY: "memcached", reconcile.OWNER_UID: uid},
-            "annotations": {reconcile.OWNER: key, reconcile.DEFINITION: "d1", reconcile.SIBLINGS: "1"}}
+            "annotations": {reconcile.OWNER: key, reconcile.DEFINITION: "d1", reconcile.SIBLINGS: "1"},
+            "ownerReferences": [{"apiVersion": "cache.example.com/v1alpha1", "kind": "Memcached", "name": key.partition(".")[2],
+                                 "uid": uid, "controller": True}]}
 
 
 def entry_of(name, kind, plural, rule, **more):
@@ -1050,18 +1060,103 @@ class ApplyTest(Case):
         self.assertEqual(self.reconcile([deployment()]), 0)
         self.assertEqual(self.live(DEPLOYMENTS + "/one")["metadata"]["labels"][reconcile.OWNER_UID], "cr-uid")
 
-    def test_orphan_of_an_earlier_cr_is_taken_over(self):
+    def test_orphan_of_an_earlier_cr_is_adopted(self):
         self.config["children"] = [dict(DEPLOYMENT, onDelete="Orphan")]
         self.cr()
-        self.cluster.put(DEPLOYMENTS + "/one", deployment(**labels("old")))
+        self.cluster.put(DEPLOYMENTS + "/one", deployment(**dict(labels("old"), ownerReferences=[])))
+        self.assertEqual(self.reconcile([deployment()]), 2)
+        self.assertIn("write adopt: true on child", self.condition("Ready")["message"])
+        self.config["children"][0]["adopt"] = True
         self.assertEqual(self.reconcile([deployment()]), 0)
         self.assertEqual(self.live(DEPLOYMENTS + "/one")["metadata"]["labels"][reconcile.OWNER_UID], "cr-uid")
-        self.assertNotIn("ownerReferences", self.live(DEPLOYMENTS + "/one")["metadata"])
+        self.assertEqual(self.live(DEPLOYMENTS + "/one")["metadata"]["ownerReferences"], [])
+
+    def test_adoption(self):
+        self.config["children"] = [dict(DEPLOYMENT, adopt=True)]
+        other = "/apis/cache.example.com/v1alpha1/namespaces/team/memcacheds/two"
+        controlled = {"ownerReferences": [{"kind": "Web", "name": "w", "uid": "u", "controller": True}]}
+        for what, metadata, code in (
+                ("nobody's", {}, 0), ("controlled by another", controlled, 2),
+                ("a living custom resource's", dict(labels("u2", "team.two"), ownerReferences=[]), 2),
+                ("a gone custom resource's", dict(labels("u3", "team.two"), ownerReferences=[]), 0)):
+            with self.subTest(what):
+                self.cluster.reset()
+                self.cr()
+                self.cluster.put(other, dict(self.live(), metadata={"name": "two", "uid": "u2"}))
+                before = copy.deepcopy(self.cluster.put(DEPLOYMENTS + "/one", dict(deployment(**metadata), spec={"replicas": 1})))
+                self.assertEqual(self.reconcile([deployment()]), code, self.out)
+                if code:
+                    self.assertEqual(self.live(DEPLOYMENTS + "/one"), before)
+                    self.assertIn("so it is not adopted", self.condition("Ready")["message"])
+                else:
+                    self.assertEqual(self.live(DEPLOYMENTS + "/one")["spec"], {"replicas": 2})
+
+    def test_logic_reaches_no_state(self):
+        """What the logic writes beside the response decides nothing."""
+        state = tempfile.TemporaryDirectory()
+        self.addCleanup(state.cleanup)
+        self.env["ARGOPERATOR_STATE"], self.config["finalizer"] = state.name, FINALIZER
+        pods = "/api/v1/namespaces/kube-system/pods/dns"
+        self.config["related"] = [entry_of("pods", "Pod", "pods", {"labelSelector": {"object": {"matchLabels": {
+            "object": {"app": plain_text("mine")}}}}}, several=True, watch=False, delete=True)]
+        self.cr(finalizers=[FINALIZER])
+        self.cluster.put(pods, {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "dns", "uid": "v1"}})
+        self.assertEqual(self.run_command("read"), 0, self.out)
+        self.assertEqual(sorted(os.listdir(state.name)), ["read.exit", "state.json"])
+        self.write("state.json", {"gone": False, "uid": "cr-uid", "generation": 3, "finalizing": True, "related": {
+            "pods": [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "dns", "namespace": "kube-system", "uid": "v1"}}]}})
+        self.write("response.json", {"children": [], "finalized": True, "delete": [
+            {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "dns", "namespace": "kube-system"}}]})
+        self.assertEqual(self.run_command("apply"), 2)
+        self.assertIn("is not among the related objects", self.condition("Ready")["message"])
+        self.assertIn(pods, self.cluster.objects)
+        self.assertEqual(self.live()["metadata"]["finalizers"], [FINALIZER])
+
+    def test_response_that_is_no_plain_file(self):
+        path, secret = self.path("response.json"), self.path("secret")
+
+        def linked():
+            self.write("secret", {"children": []})
+            os.symlink(secret, path)
+        for what, make, why in (("a link", linked, "cannot be read"), ("a pipe", lambda: os.mkfifo(path), "no regular file"),
+                                ("a directory", lambda: os.mkdir(path), "cannot be read"),
+                                ("too large", lambda: self.write("response.json", " " * ((10 << 20) + 1)), "larger than 10 MiB")):
+            with self.subTest(what):
+                self.cluster.reset()
+                self.cr()
+                self.assertEqual(self.run_command("read"), 0, self.out)
+                make()
+                self.assertEqual(self.run_command("apply"), 2)
+                self.assertIn(why, self.condition("Ready")["message"])
+                os.rmdir(path) if os.path.isdir(path) else os.remove(path)
+
+    def test_only_what_was_looked_at_is_written(self):
+        """An object that somebody makes between the look and the write, and one that replaces the child then."""
+        for what, uid, code in (("made", None, 2), ("replaced", "uid-old", 2)):
+            with self.subTest(what):
+                self.cluster.reset()
+                self.cr()
+                if uid:
+                    self.cluster.put(DEPLOYMENTS + "/one", deployment(**dict(labels(), uid=uid)))
+
+                def race(method, path):
+                    if method == "PATCH" and path == DEPLOYMENTS + "/one":
+                        self.cluster.faults = []
+                        self.cluster.put(DEPLOYMENTS + "/one", deployment(uid="theirs"))
+                self.cluster.faults = [race]
+                self.assertEqual(self.reconcile([deployment()]), code, self.out)
+                self.assertNotIn("labels", self.live(DEPLOYMENTS + "/one")["metadata"])
+                self.assertIn("exists and belongs to someone else", self.condition("Ready")["message"])
 
     def test_names_stay_in_their_place(self):
         self.cr()
-        self.reconcile([deployment("../../../secrets/x")])
-        self.assertEqual(reconcile.path_of(DEPLOYMENT, "team", "../x"), DEPLOYMENTS + "/..%2Fx")
+        for name in ("../../../secrets/x", "..", "x/status", "x%2Fstatus"):
+            with self.subTest(name):
+                self.assertEqual(self.reconcile([deployment(name)]), 2)
+                self.assertIn("cannot be the name of an object", self.condition("Ready")["message"])
+                with self.assertRaises(reconcile.Refused):
+                    reconcile.path_of(DEPLOYMENT, name, "x")
+        self.assertEqual([entry[1] for entry in self.cluster.log if "deployments/" in entry[1]], [])
 
     def test_null_counts_as_missing(self):
         self.cr()
@@ -1113,7 +1208,8 @@ class ApplyTest(Case):
         seen = dict(copy.deepcopy(self.live(DEPLOYMENTS + "/one")), status={})
         self.assertEqual(self.reconcile([seen]), 0)
         body = [entry[3] for entry in self.cluster.log if entry[0] == "PATCH" and entry[1] == DEPLOYMENTS + "/one"][-1]
-        self.assertEqual(sorted(body["metadata"]), ["annotations", "labels", "name", "namespace", "ownerReferences"])
+        self.assertEqual(sorted(body["metadata"]), ["annotations", "labels", "name", "namespace", "ownerReferences", "uid"])
+        self.assertEqual(body["metadata"]["uid"], seen["metadata"]["uid"])
         self.assertEqual(len(body["metadata"]["ownerReferences"]), 1)
 
     def test_prune(self):
@@ -1122,17 +1218,35 @@ class ApplyTest(Case):
         self.cluster.put(DEPLOYMENTS + "/old", deployment("old", **labels()))
         self.cluster.put(DEPLOYMENTS + "/going", deployment("going", deletionTimestamp="t", **labels()))
         self.cluster.put(DEPLOYMENTS + "/theirs", deployment("theirs", **labels("u2")))
-        self.cluster.put(DEPLOYMENTS + "/copied", deployment("copied", ownerReferences=[
-            {"kind": "X", "name": "x", "uid": "ux", "controller": True}], **labels()))
+        self.cluster.put(DEPLOYMENTS + "/copied", deployment("copied", **dict(labels(), ownerReferences=[
+            {"kind": "X", "name": "x", "uid": "ux", "controller": True}])))
+        self.cluster.put(DEPLOYMENTS + "/labelled", deployment("labelled", labels=labels()["labels"]))
+        self.cluster.put("/apis/apps/v1/namespaces/other/deployments/labelled", deployment("labelled", **labels()))
         self.cluster.put("/api/v1/namespaces/team/configmaps/kept", {"metadata": labels()})
         self.assertEqual(self.reconcile([deployment()]), 0)
         deleted = [entry for entry in self.cluster.log if entry[0] == "DELETE"]
         self.assertEqual([entry[1] for entry in deleted], [DEPLOYMENTS + "/old"])
         self.assertEqual(deleted[0][3]["propagationPolicy"], "Background")
-        self.assertIn("uid", deleted[0][3]["preconditions"])
+        self.assertEqual(sorted(deleted[0][3]["preconditions"]), ["resourceVersion", "uid"])
+
+    def test_prune_looks_again(self):
+        for change, left in (({"annotations": {"seen": "true"}}, False), ({"ownerReferences": []}, True), ({"uid": "other"}, True)):
+            with self.subTest(change):
+                self.cluster.reset()
+                self.cr()
+                self.cluster.put(DEPLOYMENTS + "/old", deployment("old", **labels()))
+
+                def changed(method, path):
+                    if method == "DELETE":
+                        self.cluster.faults = []
+                        now = self.live(DEPLOYMENTS + "/old")
+                        self.cluster.put(DEPLOYMENTS + "/old", dict(now, metadata=dict(now["metadata"], **change)))
+                self.cluster.faults = [changed]
+                self.assertEqual(self.reconcile([]), 0, self.out)
+                self.assertEqual(DEPLOYMENTS + "/old" in self.cluster.objects, left)
 
     def test_prune_errors(self):
-        for status, code in ((404, 0), (409, 0), (403, 1)):
+        for status, code in ((404, 0), (409, 1), (403, 1)):
             with self.subTest(status):
                 self.cluster.reset()
                 self.cr()
