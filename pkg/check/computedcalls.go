@@ -90,8 +90,8 @@ func (c call) of(o objects, w writing) []call {
 		c.namespace, c.name = w.namespace, w.name
 	}
 	switch {
-	case w.operation == "delete":
-		return c.each("get", "delete")
+	case w.operation == "create":
+		return c.each("create")
 	case w.marks && watchedParent(o, c.group, c.resource), w.name != "" && w.kind == "EventSource" && emitsSource(o, w):
 		return c.each("get", "patch")
 	}

@@ -13,6 +13,7 @@ import (
 const (
 	applyType  = "application/apply-patch+yaml"
 	mergeType  = "application/merge-patch+json"
+	patchType  = "application/json-patch+json"
 	deleteType = "application/json"
 	createType = "application/json"
 )
@@ -110,7 +111,8 @@ func newRequest(of outcome) (request, string) {
 		return request{}, "method and type are no string literals"
 	case !ok3:
 		return request{}, "path is no string literal in which every value goes through @uri"
-	case method == "DELETE" && contentType == deleteType, method == "PATCH" && contentType == applyType, method == "PATCH" && contentType == mergeType:
+	case method == "DELETE" && contentType == deleteType:
+	case method == "PATCH" && slices.Contains([]string{applyType, mergeType, patchType}, contentType):
 	case method == "POST" && contentType == createType:
 	default:
 		return request{}, fmt.Sprintf("%s of %s is no request of an operator", method, contentType)
@@ -185,8 +187,8 @@ type writing struct {
 func writingsUnder(program *gojq.Query, key string) ([]writing, string) {
 	return madeUnder(program, key, func(option outcome) ([]writing, string) {
 		operation, ok := literal(option["operation"])
-		if !ok || operation != "patch" && operation != "delete" {
-			return nil, "operation is neither \"patch\" nor \"delete\""
+		if !ok || operation != "patch" && operation != "create" {
+			return nil, "operation is neither \"patch\" nor \"create\""
 		}
 		found := manifests(program, option["manifest"])
 		if len(found) == 0 {

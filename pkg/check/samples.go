@@ -27,7 +27,7 @@ const (
 // The marks by which programs know their objects.
 const (
 	childLabel      = "argoperator.dev/child"
-	childAnnotation = "argoperator.dev/child-"
+	childAnnotation = ".argoperator.dev/child-" // behind the operator's name
 	ownerAnnotation = "argoperator.dev/owner"
 	ownerLabel      = "argoperator.dev/owner-uid"
 )
@@ -85,13 +85,13 @@ func samples(k knowledge, o objects, s *eventsv1.Sensor, d eventsv1.EventDepende
 		{"a new object of a strange name", announced("ADD", strange, nil)},
 		{"a deleted object", announced("DELETE", fresh, nil)},
 		{"a deletion that is reported late", announced("DELETE", map[string]any{"Key": "team-a/sample", "Obj": fresh}, nil)},
-		{"a changed object", announced("UPDATE", k.remembering(fresh, nil), k.older(fresh))},
+		{"a changed object", announced("UPDATE", fresh, k.older(fresh))},
 	}
 	for _, memory := range []map[string]any{
-		{"uid": "uid", "generation": 2.0, "ready": true, "live": []any{map[string]any{}}},
+		{"owner": "uid-sample", "uid": "uid", "generation": 2.0, "ready": true, "live": []any{map[string]any{}}},
 		{"ready": false, "message": oddText, "failed": map[string]any{"generation": 2.0, "attempts": 1.0}},
 	} {
-		list = append(list, sample{"a change of what is remembered", announced("UPDATE", k.remembering(fresh, memory), fresh)})
+		list = append(list, sample{"a change of what is remembered", announced("UPDATE", k.remembering(s.Labels["app.kubernetes.io/name"], fresh, memory), fresh)})
 	}
 	for _, c := range []map[string]any{
 		{"type": "Ready", "status": "True", "reason": "Reconciled", "message": "all children are ready"},
@@ -154,15 +154,12 @@ func (k knowledge) older(object map[string]any) map[string]any {
 }
 
 // remembering is the object with a memory of each child.
-func (k knowledge) remembering(object, memory map[string]any) map[string]any {
-	if memory == nil {
-		return object
-	}
+func (k knowledge) remembering(operator string, object, memory map[string]any) map[string]any {
 	annotations, children := object["metadata"].(map[string]any)["annotations"], map[string]any{}
 	for _, name := range k.children {
 		children[name] = memory
 		text, _ := gojq.Marshal(memory) // plain data
-		annotations = with(annotations, childAnnotation+name, string(text))
+		annotations = with(annotations, operator+childAnnotation+name, string(text))
 	}
 	object = with(object, "metadata", with(object["metadata"], "annotations", annotations))
 	return with(object, "status", map[string]any{"children": children})

@@ -9,6 +9,7 @@ import (
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -28,6 +29,10 @@ func newObject(kind schema.GroupVersionKind) manifest.Object {
 	switch kind.GroupVersion().String() + " " + kind.Kind {
 	case "apiextensions.k8s.io/v1 CustomResourceDefinition":
 		return &apiextensionsv1.CustomResourceDefinition{}
+	case "admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy":
+		return &admissionregistrationv1.ValidatingAdmissionPolicy{}
+	case "admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding":
+		return &admissionregistrationv1.ValidatingAdmissionPolicyBinding{}
 	case "argoproj.io/v1alpha1 EventBus":
 		return &eventsv1.EventBus{}
 	case "argoproj.io/v1alpha1 EventSource":

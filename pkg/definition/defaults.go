@@ -95,6 +95,7 @@ func (c *checker) defaultInstall(in *v1alpha1.Install) {
 	fillPointer(&in.Replicas, 1)
 	fill(&in.RuntimeImage, runtimeImage(c.op.Spec.Logic))
 	fillPointer(&in.UserRoles, c.op.Spec.API.Existing == nil && len(in.WatchNamespaces) == 0)
+	fillPointer(&in.AdmissionPolicies, true)
 	bus := &in.EventBus
 	fill(&bus.Mode, "existing")
 	fill(&bus.Name, "default")

@@ -80,6 +80,7 @@ const (
 	NoStatus      = "no-status"
 
 	PrivilegeEscalation = "privilege-escalation"
+	Unprotected         = "unprotected"
 	ImmutableField      = "immutable-field"
 )
 
@@ -146,6 +147,7 @@ func Codes() []Code {
 		{NoStatus, "The kind does not take the status that the operator would report."},
 		{UnknownFormat, "The API server does not check this string format."},
 		{ImmutableField, "A field of a child that nobody can change is computed from one that may change."},
+		{Unprotected, "Users may write what the operator relies on, because the policies that keep them from it are turned off."},
 		{PrivilegeEscalation, "A child grants rights, and the API server refuses it unless the operator's service account holds them or may grant them."},
 	}
 }

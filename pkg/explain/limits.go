@@ -155,7 +155,8 @@ func nameLimit(kind string) (characters int, note string) {
 		return 40, "Argo makes labels of it"
 	case "CronWorkflow":
 		return 52, "its Workflows add a time"
-	case "CustomResourceDefinition", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding":
+	case "CustomResourceDefinition", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding",
+		"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding":
 		return 253, "a DNS name"
 	}
 	return 63, "a DNS label"

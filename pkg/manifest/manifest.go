@@ -32,6 +32,7 @@ var builders = []func(*plan.Plan) []Object{
 	clusterRoleBindings,
 	roles,
 	roleBindings,
+	admissionPolicies,
 	eventBuses,
 	configMaps,
 	workflowTemplates,

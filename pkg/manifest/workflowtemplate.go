@@ -184,7 +184,8 @@ const (
 	runtimeDir     = "/operator/runtime"
 	logicDir       = "/operator/logic"
 	parametersDir  = "/operator/parameters"
-	workspaceDir   = "/workspace"
+	workspaceDir   = "/workspace"        // what the operator's own steps and the logic exchange
+	stateDir       = "/state"            // what the logic is not to reach
 	executorDir    = "/var/run/argo/ctr" // where Argo's executor keeps the exit codes of a pod's containers
 	temporaryDir   = "/tmp"
 	credentialsDir = "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -207,6 +208,7 @@ func runtimeVolumes(p *plan.Plan) []corev1.Volume {
 func logicVolumes(p *plan.Plan) []corev1.Volume {
 	return []corev1.Volume{
 		configMapVolume("logic", p.Names.ConfigMap, p.Logic.Files),
+		emptyDir("logic-tmp"),
 		emptyDir("no-credentials"),
 	}
 }
@@ -321,19 +323,32 @@ func containerTemplate(p *plan.Plan) wfv1.Template {
 // would do so by Argo's executor, which looks once a second whether a program
 // has ended, and once a second whether what it waits for has: two seconds and
 // more of which nothing is worked.
+//
+// What read tells apply goes by a volume that the logic does not have. Argo's
+// executor has one that all containers write to, with its own program in it: so
+// the logic, which may be made to run what a custom resource says, is started
+// last.
 func containerSetTemplate(p *plan.Plan) wfv1.Template {
 	t := podTemplate(p, "reconcile")
 	t.Volumes = append(t.Volumes, logicVolumes(p)...)
 	logic := logicContainer(p, "logic")
 	logic.Command = append([]string{"sh", "-c", afterRead, "logic"}, p.Logic.Command...)
-	apply := *runtimeContainer(p, "apply", "apply")
+	apply := withState(runtimeContainer(p, "apply", "apply"))
 	apply.Env = append(apply.Env, corev1.EnvVar{Name: "ARGOPERATOR_EXECUTOR", Value: executorDir})
+	t.Volumes = append(t.Volumes, emptyDir("state"))
 	t.ContainerSet = &wfv1.ContainerSetTemplate{Containers: []wfv1.ContainerNode{
-		{Container: *runtimeContainer(p, "read", "read")},
-		{Container: logic},
+		{Container: withState(runtimeContainer(p, "read", "read"))},
 		{Container: apply},
+		{Container: logic},
 	}}
 	return t
+}
+
+// withState gives a container what the logic must not reach.
+func withState(c *corev1.Container) corev1.Container {
+	c.Env = append(c.Env, corev1.EnvVar{Name: "ARGOPERATOR_STATE", Value: stateDir})
+	c.VolumeMounts = append(c.VolumeMounts, mount("state", stateDir))
+	return *c
 }
 
 // afterRead waits until read has ended, runs the logic and leaves its exit code.
@@ -359,7 +374,7 @@ func logicContainer(p *plan.Plan, name string) corev1.Container {
 
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 		VolumeMounts: []corev1.VolumeMount{
-			readOnly("logic", logicDir), mount("workspace", workspaceDir), mount("tmp", temporaryDir),
+			readOnly("logic", logicDir), mount("workspace", workspaceDir), mount("logic-tmp", temporaryDir),
 			readOnly("no-credentials", credentialsDir),
 		},
 	}

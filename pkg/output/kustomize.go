@@ -64,7 +64,8 @@ func component(o manifest.Object) string {
 	switch o.GetObjectKind().GroupVersionKind().Kind {
 	case "CustomResourceDefinition":
 		return "crd"
-	case "ServiceAccount", "Secret", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding":
+	case "ServiceAccount", "Secret", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding",
+		"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding":
 		return "rbac"
 	case "PrometheusRule":
 		return "prometheus"

@@ -121,6 +121,7 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 	out := Child{
 		Name:      in.Name,
 		Orphan:    in.OnDelete == "Orphan",
+		Adopt:     in.Adopt,
 		DependsOn: slices.Clone(in.DependsOn),
 		Kind: Kind{
 			Group: group, Version: version, Kind: in.Kind, Plural: in.Plural,
@@ -180,6 +181,24 @@ func (c *compiler) toPod(out *Child, in v1alpha1.Child, path []string) {
 	node, problems := expression.ForPod(in.Template)
 	out.notInPod = append(out.notInPod, unfit(problems, append(slices.Clone(path), "template"))...)
 	out.inPod.object = encode(node)
+	out.inPod.place = place(in.Template)
+}
+
+// place is the program of where a template's objects are, for the pod; nil where
+// the pod cannot evaluate it.
+func place(template map[string]any) json.RawMessage {
+	metadata, _ := template["metadata"].(map[string]any)
+	where := map[string]any{}
+	for _, key := range []string{"name", "namespace"} {
+		if value, ok := metadata[key]; ok {
+			where[key] = value
+		}
+	}
+	node, problems := expression.ForPod(where)
+	if len(problems) > 0 {
+		return nil
+	}
+	return encode(node)
 }
 
 func unfit(problems []expression.Problem, path []string) []Reason {

@@ -19,6 +19,7 @@ import (
 const (
 	childLabel           = "argoperator.dev/child"      // the child's name in the definition
 	generationAnnotation = "argoperator.dev/generation" // of the custom resource that it was made from
+	appliedAnnotation    = "argoperator.dev/applied"    // by the k8s trigger: what was written last, without which no field goes
 	attemptAnnotation    = "argoperator.dev/attempt"    // differs where a write must show as a change: after failures, and to be seen again
 	ownerAnnotation      = "argoperator.dev/owner"      // NAMESPACE.NAME of the custom resource
 )
@@ -29,7 +30,7 @@ const maxAttempts = 5
 // The answers that a request takes for success.
 var (
 	written  = []int32{200, 201}
-	noted    = []int32{200, 404}                // 404: it is gone
+	noted    = []int32{200, 404}                // 404: the custom resource is gone
 	recorded = []int32{200, 404, 409}           // 409: a newer event is on its way
 	settled  = []int32{200, 400, 404, 422}      // what another try would not change
 	closed   = []int32{200, 400, 404, 409, 422} // the same of what names the version that it is about
@@ -185,21 +186,34 @@ func writePart(p *Plan, c Child, own portion) part {
 
 func writeJQ(p *Plan, c Child, own portion) string {
 	open, end := going(c)
-	return fmt.Sprintf(`%sdef wanted: try (%s{child: %s}) catch {error: tostring};
+	return fmt.Sprintf(`%s%sdef wanted: try (%s{child: %s}) catch {error: tostring};
 %s
 | if .type == "DELETE" or $new.metadata.deletionTimestamp != null%s then {go: false} else
   %s as $seen | %s as $before
   | (($seen.version | tonumber? // 0) < ($before.version | tonumber? // 0)) as $again
-  | if (%s)%s | not then {go: false} else ($new | wanted) as $want
+  | if (%s)%s | not then {go: false} elif %s then {go: false} else ($new | wanted) as $want
+  | (if $seen.failed.generation == $new.metadata.generation then $seen.failed.attempts else 0 end) as $attempts
+  | (if $old == null then 0 else $attempts %% 3 end) as $try
   | %s{go: true,
    call: (if $want.error != null or $seen.error != null then %s%s
      else %s end),
    failed: %s}%s end end`,
-		heldDef(p, c), exactly(c.Inexact), wantedJQ(p, c), eventObjects, elsewhere("$new.metadata.uid", own)+ownKind(p),
-		memory(p, c, "$new"), memory(p, c, "$old"), strings.Join(due(p, c), "\n      or "), unlessHeld(c), open,
+		observedDef(p)+writtenDef, heldDef(p, c), exactly(c.Inexact), wantedJQ(p, c), eventObjects, elsewhere("$new.metadata.uid", own)+ownKind(p),
+		observed(c, "$new"), observed(c, "$old"), strings.Join(due(p, c), "\n      or "), unlessHeld(c), underway(c), open,
 		rememberError(p, c, `(if $want.error then {generation: $new.metadata.generation, message: ("template: " + $want.error)} else null end)`),
 		deletion(p, c), application(p, c),
-		remember(p, c, fromParent, `{ready: false, message: "the API server does not take it; argoperator render and kubectl apply --server-side --dry-run=server show why", failed: {generation: $new.metadata.generation, attempts: ((if $seen.failed.generation == $new.metadata.generation then $seen.failed.attempts else 0 end) + 1)}}`), end)
+		remember(p, c, fromParent, fmt.Sprintf(`{ready: false, message: %s, failed: {generation: $new.metadata.generation, attempts: ($attempts + 1), unseen: ($seen.uid == null)}}`, refusal(p, c))), end)
+}
+
+// refusal is the jq of what the status says of a child that cannot be written.
+func refusal(p *Plan, c Child) string {
+	refused := "the API server does not take it; argoperator render and kubectl apply --server-side --dry-run=server show why"
+	if c.Adopt {
+		return quote(refused)
+	}
+	return fmt.Sprintf(`(if $seen.uid != null then %s else %s end)`, quote(refused), quote(fmt.Sprintf(
+		"the API server does not take it, or a %s of this name exists that does not belong to this %s; argoperator render and kubectl apply --server-side --dry-run=server show why; to take over the existing object, write adopt: true on child %s",
+		c.Kind.Kind, p.API.Kind.Kind, c.Name)))
 }
 
 // mayBeHeld tells whether there are times at which a child is not written.
@@ -219,11 +233,11 @@ func heldDef(p *Plan, c Child) string {
 func heldTerm(p *Plan, c Child) string {
 	term := "null"
 	if lost := lostJQ(p, c); lost != "" {
-		term = fmt.Sprintf(`(if %s.uid != null then %s | if . == null then . else "waits for " + . end else null end)`, memory(p, c, ""), lost)
+		term = fmt.Sprintf(`(if %s.uid != null then %s | if . == null then . else "waits for " + . end else null end)`, observed(c, ""), lost)
 	}
 	if len(c.DependsOn) > 0 {
 		term = fmt.Sprintf(`(if %s.uid == null and (%s | not) then %s else %s end)`,
-			memory(p, c, ""), freeTerm(p, c), quote("waits for "+strings.Join(c.DependsOn, ", ")), term)
+			observed(c, ""), freeTerm(p, c), quote("waits for "+strings.Join(c.DependsOn, ", ")), term)
 	}
 	return term
 }
@@ -236,7 +250,7 @@ func freeTerm(p *Plan, c Child) string {
 		if !slices.Contains(c.DependsOn, other.Name) {
 			continue
 		}
-		term := memory(p, other, "") + ".ready == true"
+		term := observed(other, "") + ".ready == true"
 		if other.When != nil {
 			when := whenJQ(other)
 			if len(other.When.ReadsChildren()) > 0 {
@@ -286,7 +300,7 @@ func due(p *Plan, c Child) []string {
 	list := []string{
 		`$old == null`,
 		`$new.metadata.generation != $old.metadata.generation`,
-		`$seen.uid == null and ($before.uid != null or $seen.version != $before.version)`,
+		`$seen.uid == null and ($before.uid != null or $seen.gone != $before.gone)`,
 		`$again`,
 		`$seen.drift != null and $seen.drift != $before.drift`,
 		fmt.Sprintf(`$seen.failed != null and $seen.failed != $before.failed and $seen.failed.attempts < %d`, maxAttempts),
@@ -298,7 +312,8 @@ func due(p *Plan, c Child) []string {
 		list = append(list, `($old // {} | held) != null`)
 	}
 	if inputs := inputsOf(p, c); len(inputs) > 0 {
-		list = append(list, fmt.Sprintf("($new | [%[1]s]) != ($old | [%[1]s])", strings.Join(inputs, ", ")))
+		list = append(list, fmt.Sprintf("($new | [%[1]s]) != ($old | [%[1]s])", strings.Join(inputs, ", ")),
+			`$seen.uid != null and $before.uid == null`) // they may have changed while it was underway
 	}
 	if c.When != nil {
 		list = append(list, `$seen.uid != null and $before.uid == null and ($new | wanted).child == null`)
@@ -322,7 +337,9 @@ func inputsOf(p *Plan, c Child) []string {
 			}
 		}
 		for name := range program.ReadsChildren() {
-			root.add([]string{"status", "children", name, "live"})
+			for _, field := range []string{"live", "uid", "gone"} { // without the child there is no field of it
+				root.add([]string{"status", "children", name, field})
+			}
 		}
 	}
 	switch {
@@ -365,11 +382,6 @@ func deletion(p *Plan, c Child) string {
 		return ""
 	}
 	target := address(c.Kind, namespaceOf(c), "($new | "+c.Named.Source()+")")
-	if p.Reconcile.Trigger == "k8s" {
-		return fmt.Sprintf(`
-       elif $want.child == null then {operation: "delete", manifest: {apiVersion: %s, kind: %s, metadata: {name: ($new | %s), namespace: %s}}}`,
-			quote(c.Kind.APIVersion()), quote(c.Kind.Kind), c.Named.Source(), namespaceOf(c))
-	}
 	return fmt.Sprintf(`
        elif $want.child == null then {method: "DELETE", path: %s, type: "application/json", body: ({preconditions: {uid: $seen.uid}} | tojson)}`, target)
 }
@@ -385,15 +397,35 @@ func namespaceOf(c Child) string {
 	return "$new.metadata.namespace"
 }
 
-// application is the request that writes the child.
+// application is the request that writes the child. While one fails, the next
+// attempt assumes less: that the child is not there although it was seen, then
+// that it is there although it was not.
 func application(p *Plan, c Child) string {
 	if p.Reconcile.Trigger == "k8s" {
-		return fmt.Sprintf(`{operation: "patch", manifest: (def less($a; $b): if ($a | type) == "object" and ($b | type) == "object" then reduce ($a | keys[]) as $k ($b; if has($k) then .[$k] = less($a[$k]; $b[$k]) else .[$k] = null end) else $b end;
-         less(($old | if . == null then {} else wanted.child // {} end); $want.child) | %s)}`, dressed(p, c))
+		create := fmt.Sprintf(`{operation: %s, manifest: ($want.child | %s)}`, quote(operation(c)), dressed(p, c))
+		return fmt.Sprintf(`($seen.uid != null and $try == 0) as $update
+       | if $update then {operation: "patch", manifest: (def less($a; $b): if ($a | type) == "object" and ($b | type) == "object" then reduce ($a | keys[]) as $k ($b; if has($k) then .[$k] = less($a[$k]; $b[$k]) else .[$k] = null end) else $b end;
+         less($seen.applied // {}; $want.child) | %s)}
+         else %s end`, dressed(p, c), create)
 	}
-	return fmt.Sprintf(`{method: "PATCH", path: (%s + "?fieldManager=%s&force=%s), type: "application/apply-patch+yaml",
+	apply := fmt.Sprintf(`($seen.uid != null and $try == 0) as $update
+       | {method: "PATCH", path: (%s + "?fieldManager=%s&force=%s), type: "application/apply-patch+yaml",
        body: ($want.child | %s | tojson | %s)}`,
-		address(c.Kind, namespaceOf(c), "$want.child.metadata.name"), p.Runtime.Operator, force(p), dressed(p, c), asYAML)
+		address(c.Kind, namespaceOf(c), "$want.child.metadata.name"), p.Runtime.Operator, force(p, c), dressed(p, c), asYAML)
+	if c.Adopt {
+		return apply
+	}
+	return fmt.Sprintf(`if $try == 2 then %s
+     else %s end`, reclaim(p, c), apply)
+}
+
+// operation of a k8s trigger that creates a child: a patch creates what is not
+// there, and changes what is.
+func operation(c Child) string {
+	if c.Adopt {
+		return "patch"
+	}
+	return "create"
 }
 
 // asYAML escapes what JSON lets stand in a string and YAML, as which the API
@@ -402,13 +434,16 @@ const asYAML = `if test("[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]") then
          reduce (range(127; 160), 8232, 8233, 65279, 65534, 65535) as $c (.;
            split([$c] | implode) | join("\\u" + ([$c / 4096, $c / 256, $c / 16, $c | floor % 16 | "0123456789abcdef"[.:. + 1]] | join("")))) else . end`
 
-// force takes fields over from others, but not from an object that was never
-// seen as a child: somebody else's object of that name stays as it is.
-func force(p *Plan) string {
-	if p.Reconcile.Force {
-		return `" + ($seen.uid != null | tostring)`
+// force takes fields over from others: in a child that was seen, and in an
+// object that is to be adopted.
+func force(p *Plan, c Child) string {
+	switch {
+	case !p.Reconcile.Force:
+		return `false"`
+	case c.Adopt:
+		return `true"`
 	}
-	return `false"`
+	return `" + ($update == true | tostring)`
 }
 
 // dressed is the jq of a child with what makes it ours.
@@ -419,13 +454,30 @@ func dressed(p *Plan, c Child) string {
 	}
 	fmt.Fprintf(&b, "\n         labels: (.metadata.labels + {%s: %s, %s: $new.metadata.uid, %s: %s})",
 		quote(ManagedBy), quote(p.Runtime.Operator), quote(OwnerUID), quote(childLabel), quote(c.Name))
-	fmt.Fprintf(&b, ",\n         annotations: (.metadata.annotations + {%s: (($new.metadata.namespace // \"\") + \".\" + $new.metadata.name), %s: ($new.metadata.generation // 0 | tostring)} + if $seen.failed or $again then {%s: $new.metadata.resourceVersion} else {} end)",
-		quote(ownerAnnotation), quote(generationAnnotation), quote(attemptAnnotation))
+	fmt.Fprintf(&b, ",\n         annotations: (.metadata.annotations + {%s: (($new.metadata.namespace // \"\") + \".\" + $new.metadata.name), %s: ($new.metadata.generation // 0 | tostring)} + if $seen.failed or $again then {%s: $new.metadata.resourceVersion} else {} end%s)",
+		quote(ownerAnnotation), quote(generationAnnotation), quote(attemptAnnotation), applied(p))
 	if !c.Orphan {
 		fmt.Fprintf(&b, ",\n         ownerReferences: [{apiVersion: %s, kind: %s, name: $new.metadata.name, uid: $new.metadata.uid, controller: true}]",
 			quote(p.API.Kind.APIVersion()), quote(p.API.Kind.Kind))
 	}
-	return ". + {metadata: (.metadata + {" + b.String() + "})}"
+	return ". + {metadata: (.metadata + " + boundTo(p, c) + " + {" + b.String() + "})}"
+}
+
+// applied is what the k8s trigger writes, in JSON: its patches leave a field that
+// is not in them as it is, so what was there before has to be known.
+func applied(p *Plan) string {
+	if p.Reconcile.Trigger != "k8s" {
+		return ""
+	}
+	return fmt.Sprintf(" + {%s: ($want.child | .metadata |= {labels, annotations} | tojson)}", quote(appliedAnnotation))
+}
+
+// appliedMemory is what is remembered of it.
+func appliedMemory(p *Plan) string {
+	if p.Reconcile.Trigger != "k8s" {
+		return ""
+	}
+	return fmt.Sprintf(`, applied: (.metadata.annotations[%s] // "null" | fromjson? // null)`, quote(appliedAnnotation))
 }
 
 // seenPart remembers on the custom resource what it sees of a child.
@@ -438,30 +490,21 @@ func seenJQ(p *Plan, c Child, own portion) string {
 	return fmt.Sprintf(`def unready: %s;
 def ours: [.metadata.managedFields[]? | select(.manager == %s and .operation == %s and .subresource == null)] | first;
 def seen: unready as $why
-  | {uid: .metadata.uid, generation: (.metadata.annotations[%s] // "0" | tonumber? // 0), ready: ($why == ""), message: (if $why == "" then null else $why end), failed: null%s%s};
-def marks: [seen, .metadata.annotations[%s], (.metadata.labels | .[%s], .[%s])];
+  | {uid: .metadata.uid, generation: (.metadata.annotations[%s] // "0" | tonumber? // 0), ready: ($why == ""), message: (if $why == "" then null else $why end), failed: null%s%s%s};
+def marks: [seen, .metadata.annotations[%s], .metadata.ownerReferences, (.metadata.labels | .[%s], .[%s])];
 %s
 | (%s) as $owner
-| if $owner == null or ($new.metadata.labels[%s] // $old.metadata.labels[%s]) != %s%s then {go: false} else
+| if $owner == null or ($new.metadata.labels[%s] // $old.metadata.labels[%s]) != %s%s%s then {go: false} else
   .type as $type
   | (if $old != null and ($new | ours.fieldsV1) != ($old | ours.fieldsV1) and ($new | ours.time // ($old | ours.time)) == ($old | ours.time)
        and $new.metadata.annotations[%s] == $old.metadata.annotations[%s] then {drift: $new.metadata.resourceVersion} else {} end) as $drift
-  | if $type == "DELETE" or $old == null or $drift != {} or ($new | marks) != ($old | marks) then {go: true, call: %s}
+  | if $type == "DELETE" or $old == null or $drift != {} or ($new | marks) != ($old | marks) then {go: true, call: (if $type == "DELETE" then %s else %s end)}
   else {go: false} end end`,
-		unreadyJQ(c), quote(manager), quote(operation), quote(generationAnnotation), knownMemory(c), live(p, c),
+		unreadyJQ(c), quote(manager), quote(operation), quote(generationAnnotation), appliedMemory(p), knownMemory(c), live(p, c),
 		quote(attemptAnnotation), quote(OwnerUID), quote(childLabel), eventObjects, ownerJQ(p, c), quote(childLabel), quote(childLabel), quote(c.Name),
-		elsewhere("$new.metadata.labels["+quote(OwnerUID)+"]", own),
+		elsewhere("$new.metadata.labels["+quote(OwnerUID)+"]", own), misplaced(p, c),
 		quote(generationAnnotation), quote(generationAnnotation),
-		remember(p, c, "$owner", fmt.Sprintf(`(if $type == "DELETE" then %s else $new | seen + $drift end | . + {version: $new.metadata.resourceVersion})`, gone(p))))
-}
-
-// gone is what is left of the memory when a child is gone: with the version of
-// its end, so that an event of before that comes later is known for one.
-func gone(p *Plan) string {
-	if p.Reconcile.Memory == InStatus {
-		return "{uid: null, generation: null, ready: null, message: null, failed: null, drift: null, live: null, known: null}"
-	}
-	return "{}" // an annotation is replaced as a whole
+		rememberGone(p, c), rememberSeen(p, c))
 }
 
 // writer is how managedFields names the trigger and what it does. A k8s trigger
@@ -471,28 +514,6 @@ func writer(p *Plan) (manager, operation string) {
 		return "argo-events", "Update"
 	}
 	return p.Runtime.Operator, "Apply"
-}
-
-// ownerJQ is the custom resource that a child belongs to: {name, namespace}, or null.
-func ownerJQ(p *Plan, c Child) string {
-	if c.Orphan {
-		return fmt.Sprintf(`($new.metadata.annotations[%s] // "") | if . == "" then null else {namespace: .[:index(".")], name: .[index(".") + 1:]} end%s`,
-			quote(ownerAnnotation), besideOwner(p, c))
-	}
-	prefix := p.API.Kind.Group + "/"
-	if p.API.Kind.Group == "" {
-		prefix = p.API.Kind.Version
-	}
-	return fmt.Sprintf(`[$new.metadata.ownerReferences[]? | select(.controller and .kind == %s and (.apiVersion | startswith(%s))) | {name, namespace: $new.metadata.namespace}] | first`,
-		quote(p.API.Kind.Kind), quote(prefix))
-}
-
-// besideOwner refuses an owner in another namespace: an annotation can be forged.
-func besideOwner(p *Plan, c Child) string {
-	if !p.API.Kind.Namespaced || !c.Beside {
-		return ""
-	}
-	return ` | select(. != null and .namespace == $new.metadata.namespace) // null`
 }
 
 // statusPart makes the status of what is remembered.
@@ -510,14 +531,14 @@ func statusJQ(p *Plan, own portion) string {
 		held = "\n  | ($new | " + h + ") as $held"
 		isHeld, ready, message = ". as $n | $memory[$n] | $held[$n] != null or ", ".ready and .error == null and $held[$n] == null", `.error.message // $held[$n] // .message // "is not ready"`
 	}
-	return fmt.Sprintf(`def patch($a; $b): reduce (($a, $b) | keys[]) as $k ({}; if $a[$k] == $b[$k] then . elif ($a[$k] | type) == "object" and ($b[$k] | type) == "object" then .[$k] = patch($a[$k]; $b[$k]) else .[$k] = $b[$k] end);
+	return fmt.Sprintf(`%sdef patch($a; $b): reduce (($a, $b) | keys[]) as $k ({}; if $a[$k] == $b[$k] then . elif ($a[$k] | type) == "object" and ($b[$k] | type) == "object" then .[$k] = patch($a[$k]; $b[$k]) else .[$k] = $b[$k] end);
 %s
 | if .type == "DELETE" or $new.metadata.deletionTimestamp != null%s then {go: false} else
   ($new | %s) as $memory | ($new | %s as $children | [%s]) as $names%s
   | $new.metadata.generation as $generation
   | if all($names[]; %s.generation == $generation or .failed.generation == $generation or .error != null) | not then {go: false} else
     ([$names[] | . as $n | $memory[$n] | select(%s | not) | "\($n): \(%s)"] | join("; ")) as $wait
-    | (if any($names[]; $memory[.] | .failed != null or .error != null) then ["False", "Failed", $wait]
+    | (if any($names[]; $memory[.] | .failed != null and (.failed.unseen and .uid != null | not) or .error != null) then ["False", "Failed", $wait]
        elif $wait == "" then ["True", "Reconciled", "all children are ready (\($names | length))"]
        else ["False", "Progressing", "not ready: \($wait)"] end) as $ready
     | ([$new.metadata.managedFields[]?.time] | max // $new.metadata.creationTimestamp) as $time
@@ -527,7 +548,7 @@ func statusJQ(p *Plan, own portion) string {
       ($new | %s as $children | %s) as $status
     | patch($new.status // {} | %s; $status) as $patch
     | if $patch == {} then {go: false} else {go: true, call: %s, failed: %s} end end end`,
-		eventObjects, elsewhere("$new.metadata.uid", own)+ownKind(p),
+		observedDef(p), eventObjects, elsewhere("$new.metadata.uid", own)+ownKind(p),
 		memories(p), liveJQ(p, "."), wantedNames(p), held, isHeld, ready, message,
 		liveJQ(p, "."), "{"+strings.Join(values, ", ")+"}", "{"+strings.Join(names, ", ")+"}",
 		request(p, fromParent, "/status", `{metadata: {resourceVersion: $new.metadata.resourceVersion}, status: $patch}`),
@@ -599,65 +620,6 @@ func request(p *Plan, owner, subresource, body string) string {
 		namespace = owner + ".namespace"
 	}
 	return fmt.Sprintf(`{method: "PATCH", path: (%s + "%s?fieldManager=%s"), type: "application/merge-patch+json", body: (%s | tojson)}`, address(p.API.Kind, namespace, owner+".name"), subresource, p.Runtime.Operator, body)
-}
-
-// remember is the request that keeps a value about a child on its custom resource.
-func remember(p *Plan, c Child, owner, value string) string {
-	if p.Reconcile.Memory == InStatus {
-		return request(p, owner, "/status", fmt.Sprintf(`{status: {children: {%s: %s}}}`, quote(c.Name), value))
-	}
-	// an annotation is replaced as a whole
-	if strings.HasPrefix(value, "{") {
-		value = "($seen | del(.error)) + " + value
-	}
-	return annotate(p, owner, annotation(c), "("+value+" | tojson)")
-}
-
-// rememberError is the request that keeps on the custom resource why a template
-// cannot be evaluated; null removes it. It is apart from what is seen of the
-// child, because an event of the child says nothing about the template.
-func rememberError(p *Plan, c Child, value string) string {
-	if p.Reconcile.Memory == InStatus {
-		return request(p, fromParent, "/status", fmt.Sprintf(`{status: {children: {%s: {error: %s}}}}`, quote(c.Name), value))
-	}
-	return annotate(p, fromParent, errorAnnotation(c), fmt.Sprintf("(%s | if . == null then . else tojson end)", value))
-}
-
-// annotate is the request that sets an annotation of a custom resource.
-func annotate(p *Plan, owner, key, value string) string {
-	metadata := fmt.Sprintf(`{annotations: {%s: %s}}`, quote(key), value)
-	if p.Reconcile.Trigger == "k8s" {
-		return fmt.Sprintf(`{operation: "patch", manifest: {apiVersion: %s, kind: %s, metadata: ({name: %s.name, namespace: %s.namespace} + %s)}}`,
-			quote(p.API.Kind.APIVersion()), quote(p.API.Kind.Kind), owner, owner, metadata)
-	}
-	return request(p, owner, "", "{metadata: "+metadata+"}")
-}
-
-func annotation(c Child) string { return "argoperator.dev/child-" + c.Name }
-
-func errorAnnotation(c Child) string { return "argoperator.dev/error-" + c.Name }
-
-// memory is what an object remembers of a child, or null.
-func memory(p *Plan, c Child, of string) string {
-	if p.Reconcile.Memory == InStatus {
-		return fmt.Sprintf("%s.status.children[%s]", of, quote(c.Name))
-	}
-	noted := func(key string) string {
-		return fmt.Sprintf(`(%s.metadata.annotations[%s] // "null" | fromjson? // null)`, of, quote(key))
-	}
-	return fmt.Sprintf(`(%s + {error: %s})`, noted(annotation(c)), noted(errorAnnotation(c)))
-}
-
-// memories is what the input remembers, by child.
-func memories(p *Plan) string {
-	if p.Reconcile.Memory == InStatus {
-		return "(.status.children // {})"
-	}
-	var fields []string
-	for _, c := range p.Children {
-		fields = append(fields, fmt.Sprintf("%s: %s", quote(c.Name), memory(p, c, "")))
-	}
-	return "{" + strings.Join(fields, ", ") + "}"
 }
 
 // liveJQ is $children: of each child, the fields that expressions read.

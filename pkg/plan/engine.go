@@ -113,6 +113,9 @@ func againstDirectChild(p *Plan, c Child, add func(message string, path ...strin
 	}
 	copied(c.Object, "template")
 	copied(c.When, "when")
+	if field, unseen := unseenByChild(c); unseen {
+		add(fmt.Sprintf("the child's place follows %s, which an event of the child does not show", field), "template", "metadata", "name")
+	}
 	if field, changes := mayChange(c.Named.Reads()); changes {
 		add(fmt.Sprintf("the child's name follows %s, which can change: the child of the old name has to be found and deleted", field), "template", "metadata", "name")
 	}
@@ -156,6 +159,18 @@ func mayChange(reads [][]string) (string, bool) {
 	return "", false
 }
 
+// unseenByChild names a field that a child's name or namespace is computed from
+// and that cannot be computed from an owner reference.
+func unseenByChild(c Child) (string, bool) {
+	const created = "metadata.creationTimestamp"
+	for _, program := range []*expression.Program{c.Named, c.Namespace} {
+		if program != nil && slices.ContainsFunc(program.Reads(), func(path []string) bool { return strings.Join(path, ".") == created }) {
+			return "." + created, true
+		}
+	}
+	return "", false
+}
+
 // httpTrigger is what carries what the k8s trigger cannot.
 const httpTrigger = "the http trigger, which is the default, can: reconcile: {trigger: http}"
 
@@ -168,6 +183,14 @@ func againstTrigger(p *Plan) []Reason {
 	var list []Reason
 	if len(p.Status.Fields) > 0 {
 		list = append(list, Reason{Path: []string{"spec", "status"}, Message: "the k8s trigger cannot write status", Hint: httpTrigger})
+	}
+	for i, c := range p.Children {
+		if c.When != nil {
+			list = append(list, Reason{
+				Path:    []string{"spec", "children", strconv.Itoa(i), "when"},
+				Message: "the k8s trigger deletes whatever object has the child's name, without looking at its uid", Hint: httpTrigger,
+			})
+		}
 	}
 	for _, k := range append([]Kind{p.API.Kind}, childKinds(p)...) {
 		if guess := schema.GuessedPlural(k.Kind); guess != k.Plural {

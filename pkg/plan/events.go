@@ -157,6 +157,10 @@ func parentJQ(p *Plan) string {
 		def = "\ndef selected: " + p.API.Selected + ";"
 		picked = " and any($new, $old // {}; selected)" // what was made for one that was picked has to go
 	}
+	namespace, named := `$new.metadata.namespace // ""`, ""
+	if p.API.Existing { // names of some kinds are free text
+		named = fmt.Sprintf(` and (%s + "." + $new.metadata.name | %s)`, "("+namespace+")", safeKeyJQ(p))
+	}
 	return fmt.Sprintf(`def wanted:
   {
     spec: (if .metadata.generation == null then del(.metadata, .status) else .metadata.generation end),
@@ -166,10 +170,10 @@ func parentJQ(p *Plan) string {
   };%s
 (.body.Obj // .body) as $new | .oldBody as $old
 | {
-    go: (%s and ($old == null or ($new | wanted) != ($old | wanted))%s),
+    go: (%s and ($old == null or ($new | wanted) != ($old | wanted))%s%s),
     key: ((%s) + "." + $new.metadata.name),
     name: (%s)%s
-  }`, uncounted(p), def, alive, picked, `$new.metadata.namespace // ""`, workflowNameJQ(p.Runtime.Operator, "$new.metadata.name"), desired(p)+generationJQ(p, "($new.metadata.generation // 0 | tostring)"))
+  }`, uncounted(p), def, alive, picked, named, namespace, workflowNameJQ(p.Runtime.Operator, "$new.metadata.name"), desired(p)+generationJQ(p, "($new.metadata.generation // 0 | tostring)"))
 }
 
 // uncounted are the annotations whose changes are nobody's wish.
@@ -264,17 +268,46 @@ def applied: [.metadata.managedFields[]? | select(.manager == %s and .operation 
 def rolling: %s;
 def shown: [%s];%s%s
 (.body.Obj // .body) as $new | .oldBody as $old
-| ($new.metadata.annotations["argoperator.dev/owner"] // "") as $key
+| (%s) as $key
 | {
-    go: ($key != "" and (
+    go: ($key != null and (
       .type == "DELETE"
       or ($old != null and (
         if ($new | wanted) != ($old | wanted) then ($new | applied) == ($old | applied)
         else ($new | shown) != ($old | shown) and ($new | rolling | not)%s end))
     )),
-    key: $key,
+    key: ($key // ""),
     name: (%s)%s
-  }`, quote(p.Runtime.Operator), rolling(kind), strings.Join(shown, ", "), def, oursJQ(p), changed, workflowNameJQ(p.Runtime.Operator, `($key | .[index(".") + 1:])`), nothingDesired(p)+generationJQ(p, `""`))
+  }`, quote(p.Runtime.Operator), rolling(kind), strings.Join(shown, ", "), def, oursJQ(p), ownerKeyJQ(p, kind), changed, workflowNameJQ(p.Runtime.Operator, `($key // "." | .[index(".") + 1:])`), nothingDesired(p)+generationJQ(p, `""`))
+}
+
+// ownerKeyJQ is the key of the custom resource that an object of a kind belongs
+// to, or null. Whoever may create such objects chooses what is in them, and the
+// key becomes a parameter of a Workflow: what is not made of names is none.
+func ownerKeyJQ(p *Plan, kind Kind) string {
+	namespace := `($new.metadata.namespace // "")`
+	if !p.API.Kind.Namespaced {
+		namespace = `""`
+	}
+	key := fmt.Sprintf(`first($new.metadata.ownerReferences[]? | select(.controller == true and .kind == %s and .uid == $new.metadata.labels[%s] and (.apiVersion | startswith(%s))) | %s + "." + .name)`,
+		quote(p.API.Kind.Kind), quote(OwnerUID), quote(groupPrefix(p.API.Kind)), namespace)
+	if slices.Contains(unownedKinds(p), kind) {
+		key += fmt.Sprintf(`, $new.metadata.annotations[%s]`, quote(ownerAnnotation))
+	}
+	return fmt.Sprintf(`first(%s, null) | select(%s) // null`, key, safeKeyJQ(p))
+}
+
+// safeKeyJQ is the jq of whether a key is made of names: the namespace, a dot and
+// the name, which is a DNS name or, of a kind of others, may hold more letters.
+func safeKeyJQ(p *Plan) string {
+	namespace, name := "[a-z0-9]([-a-z0-9]*[a-z0-9])?", "[a-z0-9]([-a-z0-9.]*[a-z0-9])?"
+	if !p.API.Kind.Namespaced {
+		namespace = ""
+	}
+	if p.API.Existing {
+		name = "[A-Za-z0-9]([-A-Za-z0-9_.:]*[A-Za-z0-9])?"
+	}
+	return fmt.Sprintf(`. != null and test(%s)`, quote("^"+namespace+"[.]"+name+"$"))
 }
 
 // nothingDesired fills the argument where the event is not the custom resource's
@@ -338,7 +371,7 @@ func readinessOf(p *Plan, kind Kind) (byKind, met []string) {
 // the custom resource, so that people find it. A Workflow's name is a label
 // value: 63 characters with the five that the API server adds.
 func workflowNameJQ(operator, name string) string {
-	return fmt.Sprintf(`(%s + (%s | gsub("[.]"; "-")))[0:57] + "-"`, quote(operator+"-"), name)
+	return fmt.Sprintf(`(%s + (%s | ascii_downcase | gsub("[^a-z0-9]"; "-")))[0:57] + "-"`, quote(operator+"-"), name)
 }
 
 // rolling is the jq of whether an object is in the middle of a roll-out that

@@ -57,12 +57,15 @@ func childrenSchema() apiextensionsv1.JSONSchemaProps {
 		"ready":      {Type: "boolean", Description: "Whether the child is as it should be."},
 		"message":    text("Why it is not."),
 		"generation": number("The generation of this object that the child was made from."),
+		"owner":      text("The uid of the object that the child names as its owner. What is observed counts only if it is this object's."),
 		"uid":        text("The uid of the child."),
+		"gone":       text("The uid of the object that was deleted last at the place of the child."),
 		"version":    text("The resource version of the child that this was seen at."),
 		"drift":      text("The resource version at which somebody else last changed a field of the operator's."),
 		"failed": {Type: "object", Description: "The attempts to write the child that failed.", Properties: map[string]apiextensionsv1.JSONSchemaProps{
 			"generation": number("The generation of this object that they were for."),
 			"attempts":   number("How many there were."),
+			"unseen":     {Type: "boolean", Description: "Whether the child had not been seen then."},
 		}},
 		"error": {Type: "object", Description: "Why the template of the child cannot be evaluated.", Properties: map[string]apiextensionsv1.JSONSchemaProps{
 			"generation": number("The generation of this object that it was evaluated for."),

@@ -75,7 +75,7 @@ func lostJQ(p *Plan, c Child) string {
 	if terms == nil {
 		return ""
 	}
-	return fmt.Sprintf(`(%s as $children | (%s.known // []) as $known | first(%s, null))`, liveJQ(p, "."), memory(p, c, ""), strings.Join(terms, ", "))
+	return fmt.Sprintf(`(%s as $children | (%s.known // []) as $known | first(%s, null))`, liveJQ(p, "."), observed(c, ""), strings.Join(terms, ", "))
 }
 
 // runtimeNeeds are the needs of a child as the pod knows them.

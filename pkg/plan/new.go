@@ -52,6 +52,7 @@ func New(d *definition.Definition) (*Plan, diag.List) {
 	p.Events = events(p)
 	p.Sensors = sensors(p)
 	p.Grants = grants(p)
+	p.Policies = policies(p)
 	p.Install.Monitoring = monitoring(p, o.Spec)
 	return p, findings
 }
@@ -229,7 +230,9 @@ func install(in v1alpha1.Install) Install {
 		LeaderElection:  *in.Replicas > 1,
 		RuntimeImage:    in.RuntimeImage,
 		UserRoles:       *in.UserRoles,
-		EventBus:        eventBus(in.EventBus),
+
+		AdmissionPolicies: *in.AdmissionPolicies,
+		EventBus:          eventBus(in.EventBus),
 	}
 }
 
@@ -283,7 +286,8 @@ func runtime(p *Plan, o v1alpha1.Operator) Runtime {
 		kind := runtimeKind(c.Kind)
 		kind.Name, kind.OnDelete = c.Name, "Delete"
 		kind.Template, kind.Each, kind.ReadyWhen = c.Object != nil, c.Each != nil, c.inPod.ready
-		kind.DependsOn, kind.Reports = c.DependsOn, c.Reports
+		kind.DependsOn, kind.Reports, kind.Adopt = c.DependsOn, c.Reports, c.Adopt
+		kind.Place, kind.PlaceEach = c.inPod.place, c.inPod.each
 		if templatesInPod(p) {
 			kind.Object, kind.When, kind.ForEach, kind.Needs = c.inPod.object, c.inPod.when, c.inPod.each, runtimeNeeds(c)
 		} else {

@@ -27,6 +27,7 @@ type Plan struct {
 	Events    []Event  // in the order in which they are announced
 	Sensors   []Sensor // the main one first
 	Grants    []Grant
+	Policies  []Policy
 	Runtime   Runtime
 }
 
@@ -103,6 +104,7 @@ type Child struct {
 	Name   string
 	Kind   Kind
 	Orphan bool // it outlives its custom resource
+	Adopt  bool // it takes over an existing object of its name
 
 	Object    *expression.Program // the object as its template has it
 	Named     *expression.Program // its name
@@ -123,7 +125,7 @@ type Child struct {
 
 // podChild is the programs of a child for the pod; nil where there is none.
 type podChild struct {
-	object, when, each, ready json.RawMessage
+	object, when, each, ready, place json.RawMessage
 }
 
 // Status is what the definition computes for the status.
@@ -182,11 +184,13 @@ type Memory string
 // The places of the memory.
 const (
 	InStatus      Memory = "status"      // .status.children.NAME
-	InAnnotations Memory = "annotations" // argoperator.dev/child-NAME, in JSON
+	InAnnotations Memory = "annotations" // OPERATOR.argoperator.dev/child-NAME, in JSON
 )
 
 // Install is where the operator lives and what it sees.
 type Install struct {
+	AdmissionPolicies bool
+
 	Namespace       string
 	WatchNamespaces []string // empty: the whole cluster
 	Replicas        int32
@@ -342,7 +346,10 @@ type RuntimeKind struct {
 	DependsOn []string        `json:"dependsOn,omitempty"`
 	Needs     []RuntimeNeed   `json:"needs,omitempty"`
 	Reports   bool            `json:"reports,omitempty"`
-	Selected  json.RawMessage `json:"selected,omitempty"` // of the parent: whether the operator is for it
+	Adopt     bool            `json:"adopt,omitempty"`
+	Place     json.RawMessage `json:"place,omitempty"`     // of a template: name and namespace of its objects
+	PlaceEach json.RawMessage `json:"placeEach,omitempty"` // and its forEach
+	Selected  json.RawMessage `json:"selected,omitempty"`  // of the parent: whether the operator is for it
 }
 
 // RuntimeNeed is an expression of a template that may come out null because a

@@ -45,7 +45,7 @@ type Cluster struct {
 	births  int
 	owners  *owners
 	changes []Change
-	version int
+	version int // of the last change; like etcd's, that of the empty cluster is 1
 	made    int // objects made so far, for uids and generated names
 	uid     func(made int) types.UID
 	given   map[key]identity // of objects that users have from elsewhere
@@ -53,6 +53,7 @@ type Cluster struct {
 	tracked map[tracked]*tracker
 	schemas map[schema.GroupVersionKind]*resource.Schema
 
+	policies []policy
 	prepared *Prepared // nil: nothing is
 }
 
@@ -64,6 +65,7 @@ func NewCluster(custom []Kind, now func() time.Time) *Cluster {
 		objects: map[key]object{},
 		born:    map[key]int{},
 		owners:  newOwners(),
+		version: 1,
 		uid:     counted,
 		given:   map[key]identity{},
 		now:     now,

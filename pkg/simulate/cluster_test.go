@@ -42,7 +42,7 @@ func TestCluster(t *testing.T) {
 			name: "create and read", reason: "the server names, counts and dates",
 			exchanges: []exchange{
 				{"POST", configMaps, "application/json", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"c-"},"data":{"a":"1"}}`, 201, map[string]any{
-					"metadata.name": "c-00001", "metadata.uid": uid + "1", "metadata.resourceVersion": "1", "metadata.namespace": "default",
+					"metadata.name": "c-00001", "metadata.uid": uid + "1", "metadata.resourceVersion": "2", "metadata.namespace": "default",
 					"metadata.creationTimestamp": "2000-01-01T00:00:01Z", "metadata.generation": nil, "data.a": "1",
 				}},
 				{"GET", configMaps + "/c-00001", "", "", 200, map[string]any{"data.a": "1"}},
@@ -67,7 +67,7 @@ func TestCluster(t *testing.T) {
 				{"PATCH", mine, applyPatch, deployment(`{"replicas":1,"paused":true}`), 201, map[string]any{"spec.paused": true, "metadata.generation": float64(1)}},
 				{"PATCH", theirs, applyPatch, deployment(`{"minReadySeconds":5}`), 200, map[string]any{"spec.paused": true, "spec.minReadySeconds": float64(5)}},
 				{"PATCH", mine, applyPatch, deployment(`{"replicas":1}`), 200, map[string]any{"spec.paused": nil, "spec.minReadySeconds": float64(5), "metadata.generation": float64(3)}},
-				{"PATCH", mine, applyPatch, deployment(`{"replicas":1}`), 200, map[string]any{"metadata.resourceVersion": "3"}},
+				{"PATCH", mine, applyPatch, deployment(`{"replicas":1}`), 200, map[string]any{"metadata.resourceVersion": "4"}},
 			},
 		},
 		{
@@ -102,9 +102,9 @@ func TestCluster(t *testing.T) {
 			exchanges: []exchange{
 				{"PATCH", configMaps + "/a", mergePatch, `{"data":{"a":"1"}}`, 404, nil},
 				{"POST", configMaps, "application/json", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"a":"1","b":"2"}}`, 201, nil},
-				{"PATCH", configMaps + "/a", mergePatch, `{"data":{"a":null,"c":"3"}}`, 200, map[string]any{"data.a": nil, "data.b": "2", "data.c": "3", "metadata.resourceVersion": "2"}},
-				{"PATCH", configMaps + "/a", mergePatch, `{"data":{"c":"3"}}`, 200, map[string]any{"metadata.resourceVersion": "2"}},
-				{"PATCH", configMaps + "/a", "application/json-patch+json", `[]`, 415, nil},
+				{"PATCH", configMaps + "/a", mergePatch, `{"data":{"a":null,"c":"3"}}`, 200, map[string]any{"data.a": nil, "data.b": "2", "data.c": "3", "metadata.resourceVersion": "3"}},
+				{"PATCH", configMaps + "/a", mergePatch, `{"data":{"c":"3"}}`, 200, map[string]any{"metadata.resourceVersion": "3"}},
+				{"PATCH", configMaps + "/a", "application/strategic-merge-patch+json", `{}`, 415, nil},
 			},
 		},
 		{
@@ -112,8 +112,8 @@ func TestCluster(t *testing.T) {
 			exchanges: []exchange{
 				{"POST", configMaps, "application/json", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}`, 201, nil},
 				{"PATCH", configMaps + "/a", mergePatch, `{"metadata":{"resourceVersion":"7"},"data":{"a":"1"}}`, 409, map[string]any{"reason": "Conflict"}},
-				{"PATCH", configMaps + "/a", mergePatch, `{"metadata":{"resourceVersion":"1"},"data":{"a":"1"}}`, 200, nil},
-				{"PATCH", configMaps + "/a", mergePatch, `{"metadata":{"uid":"other"},"data":{"a":"2"}}`, 409, nil},
+				{"PATCH", configMaps + "/a", mergePatch, `{"metadata":{"resourceVersion":"2"},"data":{"a":"1"}}`, 200, nil},
+				{"PATCH", configMaps + "/a", mergePatch, `{"metadata":{"uid":"other"},"data":{"a":"2"}}`, 422, nil},
 				{"PATCH", configMaps + "/b?fieldManager=m", applyPatch, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"b","uid":"gone"}}`, 409, nil},
 				{"DELETE", configMaps + "/a", "application/json", `{"preconditions":{"uid":"other"}}`, 409, nil},
 				{"DELETE", configMaps + "/a", "application/json", `{"preconditions":{"uid":"` + uid + `1"}}`, 200, nil},

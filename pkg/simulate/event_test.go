@@ -102,7 +102,7 @@ func TestPayload(t *testing.T) {
 		"body": map[string]any{
 			"apiVersion": "cache.example.com/v1alpha1", "kind": "Memcached", "spec": map[string]any{"size": float64(1), "memory": float64(64)},
 			"metadata": map[string]any{
-				"name": "sample", "namespace": "default", "uid": uid + "1", "resourceVersion": "1", "generation": float64(1),
+				"name": "sample", "namespace": "default", "uid": uid + "1", "resourceVersion": "2", "generation": float64(1),
 				"creationTimestamp": "2000-01-01T00:00:01Z",
 			},
 		},

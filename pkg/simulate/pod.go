@@ -36,7 +36,7 @@ func (r *run) pod(ctx context.Context, t wfv1.Template) (outputs map[string]stri
 		return nil, "", fmt.Errorf("making the pod's directory: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	api, err := serve(r.s.api)
+	api, err := serve(r.s.api, r.account())
 	if err != nil {
 		return nil, "", err
 	}
@@ -92,12 +92,12 @@ type api struct {
 	server  *http.Server
 }
 
-func serve(cluster http.Handler) (*api, error) {
+func serve(cluster http.Handler, account string) (*api, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("opening a local address: %w", err)
 	}
-	a := &api{recorder: recorder{cluster: cluster}, address: "http://" + listener.Addr().String()}
+	a := &api{recorder: recorder{cluster: cluster, account: account}, address: "http://" + listener.Addr().String()}
 	a.server = &http.Server{Handler: a, ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = a.server.Serve(listener) }() // ends with close
 	return a, nil
@@ -173,6 +173,14 @@ func containersOf(t wfv1.Template) []corev1.Container {
 	return out
 }
 
+// waitsForOthers is 1 for a container that waits until the others have ended.
+func waitsForOthers(c wfv1.ContainerNode) int {
+	if slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == "ARGOPERATOR_EXECUTOR" }) {
+		return 1
+	}
+	return 0
+}
+
 // containers run one after the other; those that depend on one that failed do
 // not run.
 func (p *pod) containers(ctx context.Context) (failure string, err error) {
@@ -206,8 +214,12 @@ func (p *pod) containers(ctx context.Context) (failure string, err error) {
 	return failure, nil
 }
 
-// inOrder puts containers behind those that they depend on.
+// inOrder puts containers behind those that they depend on, or that they wait for
+// by files of Argo's executor.
 func inOrder(containers []wfv1.ContainerNode) []wfv1.ContainerNode {
+	containers = slices.SortedStableFunc(slices.Values(containers), func(a, b wfv1.ContainerNode) int {
+		return cmp.Compare(waitsForOthers(a), waitsForOthers(b))
+	})
 	var out []wfv1.ContainerNode
 	done := map[string]bool{}
 	for len(out) < len(containers) {

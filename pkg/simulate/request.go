@@ -18,6 +18,7 @@ type request struct {
 	subresource string
 	contentType string
 	agent       string // the caller's program
+	user        string // the caller; empty: a user
 	query       url.Values
 	body        []byte
 }
@@ -51,7 +52,7 @@ func (c *Cluster) parse(r *http.Request, body []byte) (request, error) {
 	default:
 		return request{}, unknownPath(r)
 	}
-	out := request{method: r.Method, query: r.URL.Query(), body: body, agent: r.UserAgent()}
+	out := request{method: r.Method, query: r.URL.Query(), body: body, agent: r.UserAgent(), user: r.Header.Get(remoteUser)}
 	out.contentType, _, _ = strings.Cut(r.Header.Get("Content-Type"), ";")
 	if parts[0] == "namespaces" && len(parts) > 2 && (parts[2] != "status" || len(parts) > 3) {
 		out.namespace, parts = parts[1], parts[2:]

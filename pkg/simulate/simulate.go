@@ -12,6 +12,7 @@ import (
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -54,6 +55,7 @@ type Simulation struct {
 	configMaps    map[string]*corev1.ConfigMap
 	templates     map[string]*wfv1.WorkflowTemplate
 	crons         []*wfv1.CronWorkflow
+	policies      map[string]*admissionregistrationv1.ValidatingAdmissionPolicy
 	sources       []*eventsv1.EventSource
 	timers        []timer
 	later         time.Duration // for which Workflows have waited: programs find the time so much later
@@ -68,6 +70,7 @@ func New(in Inputs) (*Simulation, error) {
 	s := &Simulation{
 		now: in.Now, started: time.Now(), runner: in.Runner, doing: in.Doing, watched: watched(in.Objects),
 		configMaps: map[string]*corev1.ConfigMap{}, templates: map[string]*wfv1.WorkflowTemplate{},
+		policies: map[string]*admissionregistrationv1.ValidatingAdmissionPolicy{},
 	}
 	if s.now == nil {
 		s.now = Ticks()
@@ -106,6 +109,12 @@ func (s *Simulation) install(o manifest.Object) error {
 		s.templates[place] = o
 	case *wfv1.CronWorkflow:
 		s.crons = append(s.crons, o)
+	case *admissionregistrationv1.ValidatingAdmissionPolicy:
+		s.policies[o.Name] = o
+	case *admissionregistrationv1.ValidatingAdmissionPolicyBinding: // behind its policy
+		var bound policy
+		bound, err = newPolicy(s.policies[o.Spec.PolicyName], o)
+		s.cluster.policies = append(s.cluster.policies, bound)
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 	"sigs.k8s.io/yaml"
 )
 
@@ -15,9 +16,13 @@ import (
 // Argo's clients and a handler for programs.
 type recorder struct {
 	cluster http.Handler
+	account string // the service account of the caller: namespace/name; empty: a user
 	mu      sync.Mutex
 	calls   []Call
 }
+
+// remoteUser is the header with the name of the caller, who has been authenticated.
+const remoteUser = "X-Remote-User"
 
 // take returns the calls since it was asked last.
 func (r *recorder) take() []Call {
@@ -49,6 +54,9 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			return
 		}
 		req.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	if namespace, name, found := strings.Cut(r.account, "/"); found {
+		req.Header.Set(remoteUser, serviceaccount.MakeUsername(namespace, name))
 	}
 	answer := &answer{header: w.Header(), code: http.StatusOK}
 	r.cluster.ServeHTTP(answer, req)

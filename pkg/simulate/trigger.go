@@ -54,7 +54,7 @@ func (s *Simulation) attempt(ctx context.Context, sensor *eventsv1.Sensor, trigg
 		out.Failure = fmt.Sprintf("the template's parameters failed: %v", err)
 		return out, nil
 	}
-	talk := &recorder{cluster: s.api}
+	talk := &recorder{cluster: s.api, account: accountOf(sensor)}
 	implementation, err := s.implementation(sensor, trigger, talk)
 	if err != nil {
 		return out, err
@@ -95,6 +95,14 @@ func execute(ctx context.Context, t implementation, by events) (err error) {
 		return err
 	}
 	return t.ApplyPolicy(ctx, answer)
+}
+
+// accountOf is the service account of a Sensor's pod.
+func accountOf(sensor *eventsv1.Sensor) string {
+	if sensor.Spec.Template == nil {
+		return ""
+	}
+	return sensor.Namespace + "/" + sensor.Spec.Template.ServiceAccountName
 }
 
 // implementation is the part of Argo that carries out one type of trigger.

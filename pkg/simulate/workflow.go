@@ -216,6 +216,9 @@ type run struct {
 	values values
 }
 
+// account is the service account of the Workflow's pods.
+func (r *run) account() string { return r.record.Namespace + "/" + r.spec.ServiceAccountName }
+
 // all runs the entrypoint, then the exit handler.
 func (r *run) all(ctx context.Context) error {
 	bounded, stop := workflowDeadline(ctx, r.spec)
@@ -356,7 +359,7 @@ func (r *run) resource(t wfv1.Template) (map[string]string, string, error) {
 		return nil, "", err
 	}
 	req.Header.Set("Content-Type", "application/apply-patch+yaml")
-	talk := &recorder{cluster: r.s.api}
+	talk := &recorder{cluster: r.s.api, account: r.account()}
 	if _, err := talk.RoundTrip(req); err != nil {
 		return nil, "", err
 	}

@@ -7,11 +7,14 @@ import (
 	"net/http"
 	"strings"
 
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 )
 
@@ -103,23 +106,57 @@ func (c *Cluster) patch(req request) (int, any, error) {
 	switch types.PatchType(req.contentType) {
 	case types.ApplyPatchType:
 		return c.apply(req)
-	case types.MergePatchType:
+	case types.MergePatchType, types.JSONPatchType:
 	default:
 		return 0, nil, apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, req.method, req.kind.resource(), req.name,
-			"this cluster takes merge patches and server-side apply", 0, true)
+			"this cluster takes merge patches, JSON patches and server-side apply", 0, true)
 	}
 	old, err := c.find(req.key())
 	if err != nil {
 		return 0, nil, err
 	}
 	old = inVersion(old, req.kind)
-	change, err := decode(req)
+	patched, err := patchedObject(req, old)
 	if err != nil {
 		return 0, nil, err
 	}
-	merged, _ := merge(old.DeepCopy().Object, change).(map[string]any)
-	o, err := c.update(req, old, &unstructured.Unstructured{Object: merged})
+	o, err := c.update(req, old, &unstructured.Unstructured{Object: patched})
 	return reply(http.StatusOK, o, err)
+}
+
+// patchedObject is an object with a merge patch or a JSON patch laid over it.
+func patchedObject(req request, old object) (map[string]any, error) {
+	if types.PatchType(req.contentType) == types.JSONPatchType {
+		return jsonPatched(req, old)
+	}
+	change, err := decode(req)
+	if err != nil {
+		return nil, err
+	}
+	merged, _ := merge(old.DeepCopy().Object, change).(map[string]any)
+	return merged, nil
+}
+
+// jsonPatched applies a JSON patch by the library that the API server uses. A
+// test that fails makes the patch invalid.
+func jsonPatched(req request, old object) (map[string]any, error) {
+	patch, err := jsonpatch.DecodePatch(req.body)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding the patch: %v", err))
+	}
+	document, err := old.MarshalJSON()
+	if err != nil {
+		panic(fmt.Sprintf("simulate: an object does not encode: %v", err)) // unreachable
+	}
+	patched, err := patch.Apply(document)
+	if err != nil {
+		return nil, apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(patched, &fields); err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("the patched object is not an object: %v", err))
+	}
+	return fields, nil
 }
 
 // merge is a merge patch (RFC 7396).
@@ -207,10 +244,10 @@ func (c *Cluster) update(req request, old, o object) (object, error) {
 func preconditions(req request, old, o object) error {
 	uid, version := o.GetUID(), o.GetResourceVersion()
 	switch {
-	case old == nil && (uid != "" || version != ""):
-		return apierrors.NewConflict(req.kind.resource(), req.name, errors.New("the object has been deleted"))
-	case old != nil && uid != "" && uid != old.GetUID():
-		return apierrors.NewConflict(req.kind.resource(), req.name, otherUID(uid, old))
+	case old == nil && uid != "":
+		return apierrors.NewConflict(req.kind.resource(), req.name, fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
+	case old != nil && uid != "" && uid != old.GetUID() && req.subresource == "": // a write of the status does not look at it
+		return apierrors.NewInvalid(req.kind.GroupKind(), req.name, field.ErrorList{field.Invalid(field.NewPath("metadata", "uid"), uid, "field is immutable")})
 	case old != nil && version != "" && version != "0" && version != old.GetResourceVersion():
 		return apierrors.NewConflict(req.kind.resource(), req.name, errModified)
 	}
@@ -275,6 +312,9 @@ func (c *Cluster) admit(req request, old, o object) (object, error) {
 	}
 	if len(wrong) > 0 {
 		return nil, apierrors.NewInvalid(req.kind.GroupKind(), req.name, wrong)
+	}
+	if err := c.denied(req, old, o); err != nil {
+		return nil, err
 	}
 	if old != nil && sameButTimes(old, o) {
 		return inVersion(old, req.kind), nil

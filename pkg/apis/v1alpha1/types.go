@@ -245,6 +245,9 @@ type Child struct {
 	Scope string `json:"scope,omitempty" jsonschema:"enum=Namespaced,enum=Cluster"`
 	// OnDelete says what becomes of the child when the custom resource goes: Delete or Orphan. Default: Delete.
 	OnDelete string `json:"onDelete,omitempty" jsonschema:"enum=Delete,enum=Orphan"`
+	// Adopt lets the operator take over an existing object of the child's name that no other controller owns. Default:
+	// false, and such an object is never changed.
+	Adopt bool `json:"adopt,omitempty"`
 }
 
 // ChildCRD points to the CustomResourceDefinition of a child's kind.
@@ -375,6 +378,10 @@ type Install struct {
 	ArgoServerURL string `json:"argoServerURL,omitempty"`
 	// UserRoles emits ClusterRoles that add the kind to the cluster's view and edit roles. Default: true for a cluster-wide operator of its own API.
 	UserRoles *bool `json:"userRoles,omitempty"`
+	// AdmissionPolicies emits ValidatingAdmissionPolicies (Kubernetes 1.30 and later): they keep users from writing what the
+	// operator relies on, and the operator's own accounts from writing more than annotations of its EventSource and Sensors.
+	// Default: true.
+	AdmissionPolicies *bool `json:"admissionPolicies,omitempty"`
 	// Monitoring emits objects of the Prometheus Operator. Default: none.
 	Monitoring *Monitoring `json:"monitoring,omitempty"`
 }
