@@ -75,12 +75,19 @@ func (c *checker) parameters() {
 	c.unique(names, func(i int) steps { return p.to(i, "name") })
 }
 
-// resources checks the quantities of the logic's container.
+// resources checks the quantities of the logic's container and of the operator's
+// own steps.
 func (c *checker) resources() {
-	if c.op.Spec.Logic == nil || c.op.Spec.Logic.Resources == nil {
+	if logic := c.op.Spec.Logic; logic != nil {
+		c.requestsAndLimits(logic.Resources, pathOf("spec", "logic", "resources"))
+	}
+	c.requestsAndLimits(c.op.Spec.Install.RuntimeResources, pathOf("spec", "install", "runtimeResources"))
+}
+
+func (c *checker) requestsAndLimits(r *v1alpha1.Resources, p steps) {
+	if r == nil {
 		return
 	}
-	r, p := c.op.Spec.Logic.Resources, pathOf("spec", "logic", "resources")
 	limits := c.quantities(r.Limits, p.to("limits"))
 	requests := c.quantities(r.Requests, p.to("requests"))
 	for _, name := range sortedKeys(requests) {

@@ -3,6 +3,7 @@ package definition
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/diag"
@@ -20,6 +21,7 @@ func (c *checker) install() {
 		c.addKey(p.to("watchNamespaces"), diag.ConflictingKeys, "watchNamespaces is written and the API is cluster-scoped",
 			"a cluster-scoped object is in no namespace: remove it, or write scope: Namespaced")
 	}
+	c.allowedNamespaces(in.AllowedNamespaces, p.to("allowedNamespaces"))
 	if n := in.Replicas; n != nil && *n != 1 && *n != 2 {
 		c.add(p.to("replicas"), diag.BadValue, fmt.Sprintf("replicas is %d, want 1 or 2", *n), "one of them is active at a time; more than 2 gain nothing")
 	}
@@ -32,6 +34,18 @@ func (c *checker) install() {
 			c.add(at, diag.BadValue, fmt.Sprintf("%q is not an http(s) URL", in.ArgoServerURL), "such as https://argo.example.com")
 		}
 	}
+}
+
+// namespacePattern is the name of a namespace in which * stands for any letters.
+var namespacePattern = regexp.MustCompile(`^[a-z0-9*]([-a-z0-9*]{0,61}[a-z0-9*])?$`)
+
+func (c *checker) allowedNamespaces(patterns []string, p steps) {
+	for i, pattern := range patterns {
+		if !namespacePattern.MatchString(pattern) {
+			c.add(p.to(i), diag.BadName, fmt.Sprintf("%q is no name of a namespace, not even with * for any letters", pattern), "such as tenant-*")
+		}
+	}
+	c.unique(patterns, func(i int) steps { return p.to(i) })
 }
 
 // eventBus checks the bus, and that a bus that is not ours is left as it is.

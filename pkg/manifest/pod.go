@@ -59,17 +59,6 @@ func executorPatch() string {
 	return string(data)
 }
 
-// smallResources are enough for the operator's own steps.
-func smallResources() corev1.ResourceRequirements {
-	return corev1.ResourceRequirements{
-		Requests: corev1.ResourceList{
-			corev1.ResourceCPU:    resource.MustParse("10m"),
-			corev1.ResourceMemory: resource.MustParse("32Mi"),
-		},
-		Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("128Mi")},
-	}
-}
-
 // eventsPod is the pod of the EventSource or a Sensor.
 func eventsPod(p *plan.Plan, a plan.Account, of share) *eventsv1.Template {
 	return &eventsv1.Template{

@@ -126,7 +126,7 @@ func resultFile(p *plan.Plan) corev1.Container {
 		Name:            "result-file",
 		Image:           p.Logic.Image,
 		Command:         []string{"sh", "-c", ": > " + workspaceDir + "/" + outputManifest},
-		Resources:       smallResources(),
+		Resources:       resources(p.Install.Resources),
 		SecurityContext: containerSecurity(),
 		VolumeMounts:    []corev1.VolumeMount{mount("workspace", workspaceDir), readOnly("no-credentials", credentialsDir)},
 	}

@@ -260,7 +260,7 @@ func runtimeContainer(p *plan.Plan, name, command string) *corev1.Container {
 		Command:         []string{"python3", "-B", runtimeDir + "/" + runtimeScript},
 		Args:            []string{command},
 		Env:             runtimeEnv(p, command),
-		Resources:       smallResources(),
+		Resources:       resources(p.Install.Resources),
 		SecurityContext: containerSecurity(),
 		// so that Argo knows the last lines of what failed
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,

@@ -353,7 +353,7 @@ func inputsOf(p *Plan, c Child) []string {
 
 // wantedJQ is the child as its template has it, or null where `when` is not true.
 func wantedJQ(p *Plan, c Child) string {
-	source := c.Object.Source()
+	source := placed(p, c, c.Object.Source())
 	if known := knownJQ(c); known != "" {
 		source = fmt.Sprintf("(%s | .metadata.annotations[%s] = (%s | tojson))", source, quote(knownAnnotation), known)
 	}

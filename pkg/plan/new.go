@@ -229,9 +229,11 @@ func install(in v1alpha1.Install) Install {
 		Replicas:        *in.Replicas,
 		LeaderElection:  *in.Replicas > 1,
 		RuntimeImage:    in.RuntimeImage,
+		Resources:       *in.RuntimeResources,
 		UserRoles:       *in.UserRoles,
 
 		AdmissionPolicies: *in.AdmissionPolicies,
+		AllowedNamespaces: allowedPattern(in.AllowedNamespaces),
 		EventBus:          eventBus(in.EventBus),
 	}
 }
@@ -272,6 +274,7 @@ func runtime(p *Plan, o v1alpha1.Operator) Runtime {
 		Parent:           runtimeKind(p.API.Kind),
 		Children:         []RuntimeKind{},
 		WatchNamespaces:  append([]string{}, p.Install.WatchNamespaces...),
+		Allowed:          p.Install.AllowedNamespaces,
 		Finalizer:        p.Reconcile.Finalizer,
 		ForceConflicts:   *o.Spec.Reconcile.ForceConflicts,
 		ResyncPolicy:     o.Spec.Reconcile.ResyncPolicy,

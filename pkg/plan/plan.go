@@ -197,8 +197,11 @@ type Install struct {
 	LeaderElection  bool
 	EventBus        EventBus
 	RuntimeImage    string
+	Resources       v1alpha1.Resources // of the operator's own steps
 	UserRoles       bool
 	Monitoring      Monitoring
+
+	AllowedNamespaces string // a regular expression of those that custom resources may choose; empty: any
 }
 
 // EventBus carries the events.
@@ -309,6 +312,7 @@ type Runtime struct {
 	Parent           RuntimeKind      `json:"parent"`
 	Children         []RuntimeKind    `json:"children"`
 	WatchNamespaces  []string         `json:"watchNamespaces"`
+	Allowed          string           `json:"allowedNamespaces,omitempty"` // a regular expression
 	Finalizer        string           `json:"finalizer"`
 	ForceConflicts   bool             `json:"forceConflicts"`
 	Status           json.RawMessage  `json:"status"`

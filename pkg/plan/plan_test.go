@@ -39,7 +39,7 @@ func testPlan(finalizer string) *Plan {
 	return &Plan{
 		Runtime:   Runtime{Operator: "memcached"},
 		Reconcile: Reconcile{Finalizer: finalizer},
-		API:       API{Kind: Kind{Group: "cache.example.com", Kind: "Memcached"}},
+		API:       API{Kind: Kind{Group: "cache.example.com", Version: "v1", Kind: "Memcached", Namespaced: true}},
 		Children:  []Child{{Name: "deployment", Kind: deployment}},
 	}
 }
@@ -128,8 +128,9 @@ func TestWorkflowNameFits(t *testing.T) {
 func child(generation int, appliedAt string, ready int, more object) object {
 	meta := object{
 		"name": "c", "namespace": "shop", "generation": generation,
-		"annotations":   object{"argoperator.dev/owner": "shop.my.cache"},
-		"managedFields": []any{object{"manager": "memcached", "operation": "Apply", "time": appliedAt}, object{"manager": "kubectl", "operation": "Update", "time": "x"}},
+		"labels":          object{ManagedBy: "memcached", OwnerUID: "u1"},
+		"ownerReferences": owners("my.cache", "u1"),
+		"managedFields":   []any{object{"manager": "memcached", "operation": "Apply", "time": appliedAt}, object{"manager": "kubectl", "operation": "Update", "time": "x"}},
 	}
 	for key, value := range more {
 		meta[key] = value
@@ -138,6 +139,10 @@ func child(generation int, appliedAt string, ready int, more object) object {
 		"metadata": meta, "spec": object{"replicas": 3},
 		"status": object{"observedGeneration": generation, "readyReplicas": ready, "replicas": 3, "updatedReplicas": 3, "availableReplicas": ready},
 	}
+}
+
+func owners(name, uid string) []any {
+	return []any{object{"apiVersion": "cache.example.com/v1", "kind": "Memcached", "name": name, "uid": uid, "controller": true}}
 }
 
 func rollout(reason, status string, ready int) object {
@@ -164,7 +169,10 @@ func TestChildEvents(t *testing.T) {
 		{"roll-out ends", "ready at last", nil, object{"type": "UPDATE", "body": rollout("NewReplicaSetAvailable", "True", 3), "oldBody": rollout("ReplicaSetUpdated", "True", 2)}, true},
 		{"roll-out fails", "stuck is news too", nil, object{"type": "UPDATE", "body": rollout("ProgressDeadlineExceeded", "False", 1), "oldBody": rollout("ReplicaSetUpdated", "True", 1)}, true},
 		{"after a roll-out", "a Pod was lost", [][]string{{"status", "readyReplicas"}}, object{"type": "UPDATE", "body": rollout("NewReplicaSetAvailable", "True", 1), "oldBody": rollout("NewReplicaSetAvailable", "True", 2)}, true},
-		{"not ours", "no owner annotation", nil, object{"type": "DELETE", "body": child(1, "t1", 3, object{"annotations": object{}}), "oldBody": nil}, false},
+		{"not ours", "no owner", nil, object{"type": "DELETE", "body": child(1, "t1", 3, object{"ownerReferences": nil}), "oldBody": nil}, false},
+		{"another owner than labelled", "of another uid", nil, object{"type": "DELETE", "body": child(1, "t1", 3, object{"ownerReferences": owners("my.cache", "u2")}), "oldBody": nil}, false},
+		{"an owner for Argo to evaluate", "its name becomes a parameter", nil, object{"type": "DELETE", "body": child(1, "t1", 3, object{"ownerReferences": owners("{{=1+1}}", "u1")}), "oldBody": nil}, false},
+		{"an owner elsewhere", "a slash starts the next part of a path", nil, object{"type": "DELETE", "body": child(1, "t1", 3, object{"ownerReferences": owners("x/../y", "u1")}), "oldBody": nil}, false},
 		{"added", "the custom resource's own event is enough", nil, object{"type": "ADD", "body": child(1, "t1", 3, nil), "oldBody": nil}, false},
 	}
 	for _, tt := range tests {

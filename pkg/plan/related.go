@@ -31,6 +31,8 @@ type Related struct {
 	Rule    json.RawMessage // which objects: namespace, names, labelSelector, for the pod
 	ByName  bool            // they are read one by one
 	In      string          // their namespace, where that is always the same; empty: it is not
+
+	Namespace *expression.Program // what is written of their namespace; nil: nothing
 }
 
 // WakeMoment is how long one moment is, in seconds.
@@ -52,13 +54,14 @@ func (c *compiler) related() []Related {
 		}
 		at := []string{"spec", "related", strconv.Itoa(i)}
 		rule := map[string]any{}
-		part := func(key string, value any, want schema.Type) {
+		part := func(key string, value any, want schema.Type) *expression.Program {
 			rule[key] = value
-			_, problems := expression.Template(value, scope, want)
+			program, problems := expression.Template(value, scope, want)
 			c.report(problems, append(slices.Clone(at), key)...)
+			return program
 		}
 		if r.Namespace != "" {
-			part("namespace", r.Namespace, schema.Of(schema.String))
+			one.Namespace = part("namespace", r.Namespace, schema.Of(schema.String))
 			if one.ByName && r.Namespace == "*" {
 				one.ByName = false // they are found in a list
 			}

@@ -254,6 +254,7 @@ class Run:
         self.desired = sent(env.get("ARGOPERATOR_DESIRED", ""))
         self.drift = env.get("ARGOPERATOR_DESIRED", "").strip() == DRIFT
         self.watched = self.config.get("watchNamespaces") or []
+        self.allowed = self.config.get("allowedNamespaces") or ""
         self.key = env.get("ARGOPERATOR_KEY", "")
         self.namespace, _, self.name = self.key.partition(".")
 
@@ -323,6 +324,10 @@ class Run:
         if not self.parent["namespaced"]:
             return True
         return entry["namespaced"] and child["metadata"].get("namespace") == (self.namespace if namespace is None else namespace)
+
+    def may_choose(self, namespace, own):
+        """Whether a custom resource of namespace `own` may have the operator write to, or read from, a namespace."""
+        return not self.allowed or namespace == own or re.fullmatch(self.allowed, namespace) is not None
 
     def namespaces_of(self, kind):
         """Where children of the custom resource may be; "" means all namespaces."""
@@ -510,9 +515,12 @@ def related_to(run, cr, source):
         namespace = (rule.get("namespace") or own or "*") if entry["namespaced"] else ""
         if namespace not in ("", "*") and run.watched and namespace not in run.watched:
             raise Refused("related %s: namespace %s is not one of watchNamespaces" % (entry["name"], namespace))
+        if namespace not in ("", "*") and not run.may_choose(namespace, own):
+            raise Refused("related %s: namespace %s is not one of install.allowedNamespaces" % (entry["name"], namespace))
         everywhere = (run.watched or [""]) if entry["namespaced"] else [""]
         places = everywhere if namespace in ("", "*") else [namespace]
-        found[entry["name"]] = sorted((one for place in places for one in source(entry, place, rule)), key=identity)
+        found[entry["name"]] = sorted((one for place in places for one in source(entry, place, rule) if not entry["namespaced"]
+                                       or run.may_choose(one["metadata"]["namespace"], own)), key=identity)
     return found
 
 
@@ -1162,6 +1170,8 @@ def place_problems(run, child, entry):
         yield "needs a metadata.namespace, since %s is cluster-scoped" % run.parent["kind"]
     elif entry["namespaced"] and run.watched and namespace not in run.watched:
         yield "namespace %s is not one of watchNamespaces" % namespace
+    elif entry["namespaced"] and not run.may_choose(namespace, run.namespace):
+        yield "namespace %s is not one of install.allowedNamespaces" % namespace
     elif not run.finalizer and run.parent["namespaced"] and not (entry["namespaced"] and namespace == run.namespace):
         yield "%s %s outside of namespace %s needs a finalizer: Kubernetes would not delete it" % (
             child["kind"], child["metadata"]["name"], run.namespace)

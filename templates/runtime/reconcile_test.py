@@ -414,6 +414,19 @@ class RelatedTest(Case):
         self.assertEqual(self.run_command("read"), 2)
         self.assertIn("related config: namespace other is not one of watchNamespaces", self.condition("Ready")["message"])
 
+    def test_allowed_namespaces(self):
+        self.cluster.put("/api/v1/namespaces/other/configmaps/settings", settings("settings"))
+        self.cluster.put("/api/v1/namespaces/tenant-a/configmaps/settings", settings("settings"))
+        self.config.update(allowedNamespaces="^(tenant-[-a-z0-9]*)$")
+        for namespace, found in (("tenant-a", ["tenant-a/settings"]), ("team", ["settings"]), ("*", ["settings", "tenant-a/settings"])):
+            self.config["related"][0]["rule"]["object"]["namespace"] = plain_text(namespace)
+            self.assertEqual(self.run_command("read"), 0, self.out)
+            self.assertEqual(sorted(self.load("request.json")["related"]["ConfigMap.v1"]), found)
+        for namespace in ("other", "a-tenant-b", "tenant-a\n"):
+            self.config["related"][0]["rule"]["object"]["namespace"] = plain_text(namespace)
+            self.assertEqual(self.run_command("read"), 2)
+            self.assertIn("is not one of install.allowedNamespaces", self.condition("Ready")["message"])
+
     def test_wrong_rules(self):
         for rule, message in (({"names": {"array": [field_of("spec", "size")]}}, "names is not a list of strings"),
                               ({"labelSelector": {"object": {"matchLabels": field_of("spec")}}}, "labelSelector is not one"),
@@ -1323,6 +1336,14 @@ class ApplyTest(Case):
         self.assertIn("not one of watchNamespaces", self.condition("Ready")["message"])
         self.assertEqual(self.reconcile([deployment(namespace="b")]), 0)
         self.assertNotIn("ownerReferences", self.live(DEPLOYMENTS.replace("team", "b") + "/one")["metadata"])
+
+    def test_allowed_namespaces(self):
+        self.config.update(allowedNamespaces="^(b|c-[-a-z0-9]*)$", finalizer=FINALIZER)
+        self.cr()
+        self.assertEqual(self.reconcile([deployment(namespace="c")]), 2)
+        self.assertIn("namespace c is not one of install.allowedNamespaces", self.condition("Ready")["message"])
+        for namespace in ("b", "c-1", "team"):
+            self.assertEqual(self.reconcile([deployment(namespace=namespace)]), 0)
 
 
 def readiness(expression):

@@ -368,12 +368,18 @@ type Install struct {
 	EventBus EventBus `json:"eventBus,omitempty"`
 	// WatchNamespaces are the only namespaces that the operator sees. Default: empty, the whole cluster.
 	WatchNamespaces []string `json:"watchNamespaces,omitempty"`
+	// AllowedNamespaces are those that custom resources may choose for children and related objects, beside their own: names in
+	// which * stands for any letters, such as tenant-*. Default: empty, all that the operator sees.
+	AllowedNamespaces []string `json:"allowedNamespaces,omitempty"`
 	// Replicas of the EventSource and the Sensor: 1, or 2 with a leader elected through a Lease. Default: 1.
 	Replicas *int32 `json:"replicas,omitempty"`
 	// Names overrides the names of emitted objects.
 	Names Names `json:"names,omitempty"`
 	// RuntimeImage runs the operator's own steps: Python 3.9 or later. Default: the logic's image if its command is Python, else python:3.13-slim.
 	RuntimeImage string `json:"runtimeImage,omitempty"`
+	// RuntimeResources of the operator's own steps. A resync holds a page of what it looks through, 4 MiB or a single object, and a digest
+	// of each related object. Default: 10m CPU and 32Mi memory requested, 128Mi memory at most.
+	RuntimeResources *Resources `json:"runtimeResources,omitempty"`
 	// ArgoServerURL is the address of the Argo user interface, for links in the status, such as https://argo.example.com.
 	ArgoServerURL string `json:"argoServerURL,omitempty"`
 	// UserRoles emits ClusterRoles that add the kind to the cluster's view and edit roles. Default: true for a cluster-wide operator of its own API.
