@@ -117,6 +117,9 @@ func schemaOf(crd *apiextensionsv1.CustomResourceDefinition, apiVersion string) 
 // child's file, if it has one.
 func (d *Definition) Position(path ...string) diag.Position { return d.positions.at(path) }
 
+// Written tells whether there is a value at a path.
+func (d *Definition) Written(path ...string) bool { return d.positions.written(path) }
+
 // PositionIn returns where a byte of the string at a path stands, for a finding
 // about a part of it.
 func (d *Definition) PositionIn(offset int, path ...string) diag.Position {

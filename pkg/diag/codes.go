@@ -82,6 +82,7 @@ const (
 	PrivilegeEscalation = "privilege-escalation"
 	Unprotected         = "unprotected"
 	Reach               = "reach"
+	SecretExposed       = "secret-exposed"
 	ImmutableField      = "immutable-field"
 )
 
@@ -150,6 +151,7 @@ func Codes() []Code {
 		{ImmutableField, "A field of a child that nobody can change is computed from one that may change."},
 		{Unprotected, "Users may write what the operator relies on, because the policies that keep them from it are turned off."},
 		{Reach, "Whoever creates a custom resource chooses where the operator writes or reads, and nothing limits the choice."},
+		{SecretExposed, "Secrets can be read by those who may not read Secrets."},
 		{PrivilegeEscalation, "A child grants rights, and the API server refuses it unless the operator's service account holds them or may grant them."},
 	}
 }

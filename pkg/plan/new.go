@@ -329,9 +329,9 @@ func runtimeRelated(p *Plan) []RuntimeRelated {
 }
 
 // templatesInPod tells whether the templates are computed in the pod: those that
-// read what the Sensor does not see.
+// read what the Sensor does not see, and Secrets.
 func templatesInPod(p *Plan) bool {
-	return p.Reconcile.Engine == Workflow && slices.ContainsFunc(p.Children, looksAround)
+	return p.Reconcile.Engine == Workflow && (slices.ContainsFunc(p.Children, looksAround) || secretsInPod(p))
 }
 
 // looksAround tells whether a child is computed from live objects.

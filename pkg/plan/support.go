@@ -31,7 +31,7 @@ func unsupported(p *Plan, d *definition.Definition) diag.List {
 				"add `finalizer: {}` so that the operator deletes it, or onDelete: Orphan")
 		}
 	}
-	return slices.Concat(findings, braces(p, d), large(p, d), escalations(p, d), unprotected(p, d), reach(p, d))
+	return slices.Concat(findings, braces(p, d), large(p, d), escalations(p, d), unprotected(p, d), reach(p, d), exposed(p, d))
 }
 
 // maxApplied is how large an object may be for a plain `kubectl apply`, which
