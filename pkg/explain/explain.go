@@ -26,6 +26,7 @@ type Report struct {
 	Engine      Engine       `json:"engine"`
 	Events      []Event      `json:"events"`
 	Permissions []Permission `json:"permissions"`
+	Security    []Trust      `json:"security"`
 	Memory      []Memory     `json:"memory"`
 	Secrets     []Secret     `json:"secrets"`
 	Limits      []Limit      `json:"limits"`
@@ -66,6 +67,7 @@ func New(p *plan.Plan, d *definition.Definition, objects []manifest.Object) Repo
 		Engine:      engine(p, d),
 		Events:      events(p),
 		Permissions: permissions(p),
+		Security:    security(p, d),
 		Memory:      memory(p),
 		Secrets:     secrets(p, objects),
 		Limits:      limits(p, objects),

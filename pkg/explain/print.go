@@ -53,6 +53,7 @@ func (p Printer) report(w io.Writer, r Report) {
 	p.engine(w, r.Engine)
 	p.events(w, r.Events)
 	p.permissions(w, r)
+	p.security(w, r.Security)
 	p.memory(w, r.Memory)
 	p.secrets(w, r.Secrets)
 	p.limits(w, r.Limits)

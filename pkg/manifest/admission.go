@@ -16,7 +16,7 @@ func admissionPolicies(p *plan.Plan) []Object {
 	var out []Object
 	for _, policy := range p.Policies {
 		fail := admissionregistrationv1.Fail
-		m := clusterMeta(p, policyName(p, policy))
+		m := clusterMeta(p, PolicyName(p, policy))
 		out = append(out,
 			&admissionregistrationv1.ValidatingAdmissionPolicy{
 				TypeMeta:   admissionType("ValidatingAdmissionPolicy"),
@@ -41,8 +41,9 @@ func admissionPolicies(p *plan.Plan) []Object {
 	return out
 }
 
-// policyName keeps operators of one name in several namespaces apart.
-func policyName(p *plan.Plan, policy plan.Policy) string {
+// PolicyName is the name of a policy's objects. It keeps operators of one name in
+// several namespaces apart.
+func PolicyName(p *plan.Plan, policy plan.Policy) string {
 	return strings.Join([]string{p.Install.Namespace, p.Operator.Name, policy.Name}, ".")
 }
 

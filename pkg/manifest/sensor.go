@@ -15,6 +15,7 @@ func sensors(p *plan.Plan) []Object {
 	for _, s := range p.Sensors {
 		m := meta(p, s.Name)
 		elect(&m, p)
+		adopts(&m, p)
 		out = append(out, &eventsv1.Sensor{
 			TypeMeta:   metav1.TypeMeta{APIVersion: eventsv1.SchemeGroupVersion.String(), Kind: "Sensor"},
 			ObjectMeta: m,
@@ -28,6 +29,22 @@ func sensors(p *plan.Plan) []Object {
 		})
 	}
 	return out
+}
+
+// adoptsAnnotation of a Sensor names the children that take over existing objects:
+// whoever reviews what changes in a cluster is to see it.
+const adoptsAnnotation = "argoperator.dev/adopts"
+
+func adopts(m *metav1.ObjectMeta, p *plan.Plan) {
+	var names []string
+	for _, c := range p.Children {
+		if c.Adopt {
+			names = append(names, c.Name)
+		}
+	}
+	if len(names) > 0 {
+		metav1.SetMetaDataAnnotation(m, adoptsAnnotation, strings.Join(names, ","))
+	}
 }
 
 func dependencies(p *plan.Plan, s plan.Sensor) []eventsv1.EventDependency {
