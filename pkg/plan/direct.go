@@ -20,7 +20,8 @@ const (
 	childLabel           = "argoperator.dev/child"      // the child's name in the definition
 	generationAnnotation = "argoperator.dev/generation" // of the custom resource that it was made from
 	appliedAnnotation    = "argoperator.dev/applied"    // by the k8s trigger: what was written last, without which no field goes
-	attemptAnnotation    = "argoperator.dev/attempt"    // differs where a write must show as a change: after failures, and to be seen again
+	attemptAnnotation    = "argoperator.dev/attempt"    // differs where a write must show as a change, as after failures
+	foundAnnotation      = "argoperator.dev/found"      // differs where a child that was not seen is to be seen
 	ownerAnnotation      = "argoperator.dev/owner"      // NAMESPACE.NAME of the custom resource
 )
 
@@ -192,8 +193,8 @@ func writeJQ(p *Plan, c Child, own portion) string {
   %s as $seen | %s as $before
   | (($seen.version | tonumber? // 0) < ($before.version | tonumber? // 0)) as $again
   | if (%s)%s | not then {go: false} elif %s then {go: false} else ($new | wanted) as $want
-  | (if $seen.failed.generation == $new.metadata.generation then $seen.failed.attempts else 0 end) as $attempts
-  | (if $old == null then 0 else $attempts %% 3 end) as $try
+  | (if $seen.failed.generation == $new.metadata.generation then $seen.failed.attempts // 0 else 0 end) as $attempts
+  | (if $old == null or $seen.found != $before.found then 0 else $attempts %% 3 end) as $try
   | %s{go: true,
    call: (if $want.error != null or $seen.error != null then %s%s
      else %s end),
@@ -202,7 +203,7 @@ func writeJQ(p *Plan, c Child, own portion) string {
 		observed(c, "$new"), observed(c, "$old"), strings.Join(due(p, c), "\n      or "), unlessHeld(c), underway(c), open,
 		rememberError(p, c, `(if $want.error then {generation: $new.metadata.generation, message: ("template: " + $want.error)} else null end)`),
 		deletion(p, c), application(p, c),
-		remember(p, c, fromParent, fmt.Sprintf(`{ready: false, message: %s, failed: {generation: $new.metadata.generation, attempts: ($attempts + 1), unseen: ($seen.uid == null)}}`, refusal(p, c))), end)
+		rememberFailure(p, c, fmt.Sprintf(`{generation: $new.metadata.generation, attempts: ($attempts + 1), uid: $seen.uid, message: %s}`, refusal(p, c))), end)
 }
 
 // refusal is the jq of what the status says of a child that cannot be written.
@@ -304,6 +305,7 @@ func due(p *Plan, c Child) []string {
 		`$again`,
 		`$seen.drift != null and $seen.drift != $before.drift`,
 		fmt.Sprintf(`$seen.failed != null and $seen.failed != $before.failed and $seen.failed.attempts < %d`, maxAttempts),
+		`$seen.failed != null and $seen.found != $before.found`,
 		`$before.failed != null and $seen.failed == null and ($before.uid == null or $seen.generation < $new.metadata.generation)`,
 		`$seen.generation != $before.generation and $seen.generation < $new.metadata.generation`,
 		`$before.error != null and $seen.error == null`,
@@ -490,18 +492,20 @@ func seenJQ(p *Plan, c Child, own portion) string {
 	return fmt.Sprintf(`def unready: %s;
 def ours: [.metadata.managedFields[]? | select(.manager == %s and .operation == %s and .subresource == null)] | first;
 def seen: unready as $why
-  | {uid: .metadata.uid, generation: (.metadata.annotations[%s] // "0" | tonumber? // 0), ready: ($why == ""), message: (if $why == "" then null else $why end), failed: null%s%s%s};
-def marks: [seen, .metadata.annotations[%s], .metadata.ownerReferences, (.metadata.labels | .[%s], .[%s])];
+  | {uid: .metadata.uid, generation: (.metadata.annotations[%s] // "0" | tonumber? // 0), ready: ($why == ""), message: (if $why == "" then null else $why end), found: .metadata.annotations[%s]%s%s%s};
+def lastWrite: [ours.time, (.metadata.annotations | .[%s], .[%s])];
+def marks: [seen, lastWrite, .metadata.ownerReferences, (.metadata.labels | .[%s], .[%s])];
 %s
 | (%s) as $owner
 | if $owner == null or ($new.metadata.labels[%s] // $old.metadata.labels[%s]) != %s%s%s then {go: false} else
   .type as $type
   | (if $old != null and ($new | ours.fieldsV1) != ($old | ours.fieldsV1) and ($new | ours.time // ($old | ours.time)) == ($old | ours.time)
        and $new.metadata.annotations[%s] == $old.metadata.annotations[%s] then {drift: $new.metadata.resourceVersion} else {} end) as $drift
+  | ($old == null or ($new | lastWrite) != ($old | lastWrite)) as $written
   | if $type == "DELETE" or $old == null or $drift != {} or ($new | marks) != ($old | marks) then {go: true, call: (if $type == "DELETE" then %s else %s end)}
   else {go: false} end end`,
-		unreadyJQ(c), quote(manager), quote(operation), quote(generationAnnotation), appliedMemory(p), knownMemory(c), live(p, c),
-		quote(attemptAnnotation), quote(OwnerUID), quote(childLabel), eventObjects, ownerJQ(p, c), quote(childLabel), quote(childLabel), quote(c.Name),
+		unreadyJQ(c), quote(manager), quote(operation), quote(generationAnnotation), quote(foundAnnotation), appliedMemory(p), knownMemory(c), live(p, c),
+		quote(attemptAnnotation), quote(generationAnnotation), quote(OwnerUID), quote(childLabel), eventObjects, ownerJQ(p, c), quote(childLabel), quote(childLabel), quote(c.Name),
 		elsewhere("$new.metadata.labels["+quote(OwnerUID)+"]", own), misplaced(p, c),
 		quote(generationAnnotation), quote(generationAnnotation),
 		rememberGone(p, c), rememberSeen(p, c))
@@ -526,10 +530,10 @@ func statusPart(p *Plan, own portion) part {
 // that the status is not yet about it.
 func statusJQ(p *Plan, own portion) string {
 	names, values := statusFields(p)
-	held, isHeld, ready, message := "", "$memory[.] | ", ".ready and .error == null", `.error.message // .message // "is not ready"`
+	held, isHeld, ready, message := "", "$memory[.] | ", ".ready and .failed == null and .error == null", `.error.message // .failed.message // .message // "is not ready"`
 	if h := heldJQ(p); h != "" {
 		held = "\n  | ($new | " + h + ") as $held"
-		isHeld, ready, message = ". as $n | $memory[$n] | $held[$n] != null or ", ".ready and .error == null and $held[$n] == null", `.error.message // $held[$n] // .message // "is not ready"`
+		isHeld, ready, message = ". as $n | $memory[$n] | $held[$n] != null or ", ".ready and .failed == null and .error == null and $held[$n] == null", `.error.message // $held[$n] // .failed.message // .message // "is not ready"`
 	}
 	return fmt.Sprintf(`%sdef patch($a; $b): reduce (($a, $b) | keys[]) as $k ({}; if $a[$k] == $b[$k] then . elif ($a[$k] | type) == "object" and ($b[$k] | type) == "object" then .[$k] = patch($a[$k]; $b[$k]) else .[$k] = $b[$k] end);
 %s
@@ -538,7 +542,7 @@ func statusJQ(p *Plan, own portion) string {
   | $new.metadata.generation as $generation
   | if all($names[]; %s.generation == $generation or .failed.generation == $generation or .error != null) | not then {go: false} else
     ([$names[] | . as $n | $memory[$n] | select(%s | not) | "\($n): \(%s)"] | join("; ")) as $wait
-    | (if any($names[]; $memory[.] | .failed != null and (.failed.unseen and .uid != null | not) or .error != null) then ["False", "Failed", $wait]
+    | (if any($names[]; $memory[.] | .failed != null or .error != null) then ["False", "Failed", $wait]
        elif $wait == "" then ["True", "Reconciled", "all children are ready (\($names | length))"]
        else ["False", "Progressing", "not ready: \($wait)"] end) as $ready
     | ([$new.metadata.managedFields[]?.time] | max // $new.metadata.creationTimestamp) as $time

@@ -164,6 +164,9 @@ func mayChange(reads [][]string) (string, bool) {
 func unseenByChild(c Child) (string, bool) {
 	const created = "metadata.creationTimestamp"
 	for _, program := range []*expression.Program{c.Named, c.Namespace} {
+		for name, paths := range readsOf(program) {
+			return strings.Join(append([]string{"$children", name}, paths[0]...), "."), true
+		}
 		if program != nil && slices.ContainsFunc(program.Reads(), func(path []string) bool { return strings.Join(path, ".") == created }) {
 			return "." + created, true
 		}

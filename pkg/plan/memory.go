@@ -65,8 +65,10 @@ func childrenSchema() apiextensionsv1.JSONSchemaProps {
 		"failed": {Type: "object", Description: "The attempts to write the child that failed.", Properties: map[string]apiextensionsv1.JSONSchemaProps{
 			"generation": number("The generation of this object that they were for."),
 			"attempts":   number("How many there were."),
-			"unseen":     {Type: "boolean", Description: "Whether the child had not been seen then."},
+			"uid":        text("The uid that the child had then, if it was seen. They count as long as it has that one."),
+			"message":    text("Why they failed."),
 		}},
+		"found": text("A value that differs after each time that the child was looked for by its owner."),
 		"error": {Type: "object", Description: "Why the template of the child cannot be evaluated.", Properties: map[string]apiextensionsv1.JSONSchemaProps{
 			"generation": number("The generation of this object that it was evaluated for."),
 			"message":    text("What the template reported."),

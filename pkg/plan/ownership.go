@@ -26,24 +26,26 @@ const noVersion = "1"
 
 // observedDef defines observed(NAME): what is observed of a child. Of one that is
 // gone, or belongs to another custom resource, only what the operator itself has
-// noted is left.
+// noted is left. A failure counts for the object that it was about, or for none.
 func observedDef(p *Plan) string {
-	const counts = `if .uid != null and .owner == $owner and .uid != .gone then . else {gone, message, failed, error} end`
+	const counts = `if .uid != null and .owner == $owner and .uid != .gone then . else {gone, failed, error} end | if .failed.uid == .uid then . else del(.failed) end`
 	if p.Reconcile.Memory == InStatus {
 		return `def observed($name): .metadata.uid as $owner | .status.children[$name]? // {} | ` + counts + ";\n"
 	}
 	return fmt.Sprintf(`def observed($name): .metadata as {uid: $owner, annotations: $all}
   | def noted($key): $all[$key + $name]? // "null" | fromjson? // null;
-  (noted(%s) | objects // {}) + {gone: $all[%s + $name], error: noted(%s)} | %s;
-`, quote(annotationPrefix(p)+seenAnnotation), quote(annotationPrefix(p)+goneAnnotation), quote(annotationPrefix(p)+errorAnnotation), counts)
+  (noted(%s) | objects // {}) + {gone: $all[%s + $name], error: noted(%s), failed: noted(%s)} | %s;
+`, quote(annotationPrefix(p)+seenAnnotation), quote(annotationPrefix(p)+goneAnnotation), quote(annotationPrefix(p)+errorAnnotation),
+		quote(annotationPrefix(p)+failedAnnotation), counts)
 }
 
 // Annotations of a custom resource that hold what is observed of a child: after
 // the prefix of the operator, each is followed by the child's name.
 const (
-	seenAnnotation  = "child-"
-	goneAnnotation  = "gone-" // the uid of the object that was deleted last
-	errorAnnotation = "error-"
+	seenAnnotation   = "child-"
+	goneAnnotation   = "gone-" // the uid of the object that was deleted last
+	errorAnnotation  = "error-"
+	failedAnnotation = "failed-"
 )
 
 // observedKey is the key of such an annotation, quoted.
@@ -130,7 +132,7 @@ func reclaim(p *Plan, c Child) string {
 		address(c.Kind, namespaceOf(c), "($new | "+c.Named.Source()+")"), p.Runtime.Operator, quote(test),
 		fmt.Sprintf("{%s: %s, %s: $new.metadata.uid, %s: %s}", quote(pointer(ManagedBy)), quote(p.Runtime.Operator),
 			quote(pointer(OwnerUID)), quote(pointer(childLabel)), quote(c.Name)),
-		quote("/metadata/annotations/"+pointer(attemptAnnotation)))
+		quote("/metadata/annotations/"+pointer(foundAnnotation)))
 }
 
 // pointer escapes a key for a JSON pointer.
@@ -138,21 +140,14 @@ func pointer(key string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
 }
 
-// remember is the request that keeps a value about a child on its custom resource.
-func remember(p *Plan, c Child, owner, value string) string {
-	if p.Reconcile.Memory == InStatus {
-		return request(p, owner, "/status", fmt.Sprintf(`{status: {children: {%s: %s}}}`, quote(c.Name), value))
-	}
-	return annotate(p, owner, fmt.Sprintf("{%s: (($seen | del(.error, .gone)) + %s | tojson)}", observedKey(p, seenAnnotation, c), value))
-}
-
 // rememberSeen keeps what an event shows of a child that is there.
 func rememberSeen(p *Plan, c Child) string {
 	const value = "$new | {owner: $owner.uid} + seen + $drift + {version: .metadata.resourceVersion"
 	if p.Reconcile.Memory == InStatus {
-		return request(p, "$owner", "/status", fmt.Sprintf(`{status: {children: {%s: (%s, gone: null})}}}`, quote(c.Name), value))
+		return request(p, "$owner", "/status", fmt.Sprintf(`{status: {children: {%s: (%s, gone: null} + if $written then {failed: null} else {} end)}}}`, quote(c.Name), value))
 	}
-	return annotate(p, "$owner", fmt.Sprintf("{%s: (%s} | tojson), %s: null}", observedKey(p, seenAnnotation, c), value, observedKey(p, goneAnnotation, c)))
+	return annotate(p, "$owner", fmt.Sprintf("({%s: (%s} | tojson), %s: null} + if $written then {%s: null} else {} end)",
+		observedKey(p, seenAnnotation, c), value, observedKey(p, goneAnnotation, c), observedKey(p, failedAnnotation, c)))
 }
 
 // rememberGone keeps which object was deleted. That is for no certain custom
@@ -169,10 +164,20 @@ func rememberGone(p *Plan, c Child) string {
 // cannot be evaluated; null removes it. It is apart from what is seen of the
 // child, because an event of the child says nothing about the template.
 func rememberError(p *Plan, c Child, value string) string {
+	return note(p, c, "error", errorAnnotation, value)
+}
+
+// rememberFailure is the request that keeps how the write of a child has failed,
+// until an event of the child shows another write.
+func rememberFailure(p *Plan, c Child, value string) string {
+	return note(p, c, "failed", failedAnnotation, value)
+}
+
+func note(p *Plan, c Child, field, annotation, value string) string {
 	if p.Reconcile.Memory == InStatus {
-		return request(p, fromParent, "/status", fmt.Sprintf(`{status: {children: {%s: {error: %s}}}}`, quote(c.Name), value))
+		return request(p, fromParent, "/status", fmt.Sprintf(`{status: {children: {%s: {%s: %s}}}}`, quote(c.Name), field, value))
 	}
-	return annotate(p, fromParent, fmt.Sprintf("{%s: (%s | if . == null then . else tojson end)}", observedKey(p, errorAnnotation, c), value))
+	return annotate(p, fromParent, fmt.Sprintf("{%s: (%s | if . == null then . else tojson end)}", observedKey(p, annotation, c), value))
 }
 
 // annotate is the request that sets annotations of a custom resource.

@@ -537,7 +537,7 @@ func essential(o map[string]any) any {
 		delete(metadata, key)
 	}
 	annotations, _ := metadata["annotations"].(map[string]any)
-	for _, key := range []string{"generation", "attempt", "siblings", "reconcile"} {
+	for _, key := range []string{"generation", "attempt", "found", "siblings", "reconcile"} {
 		delete(annotations, "argoperator.dev/"+key)
 	}
 	status, _ := o["status"].(map[string]any)
