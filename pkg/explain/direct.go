@@ -21,6 +21,7 @@ func directEvents(p *plan.Plan) []Event {
 	first = append(first, write(n, "remembered")...)
 	first = append(first, write(status, "status")...)
 	again := write(dependents(p), "children that read it applied")
+	rewritten := len(slices.DeleteFunc(slices.Clone(p.Children), func(c plan.Child) bool { return !p.Rewritten(c) }))
 	read := func(what string, fields ...string) []Part {
 		m, shown := readers(p, fields...)
 		parts := append(write(m, "children that read "+what+" applied"), write(m, "remembered")...)
@@ -31,7 +32,7 @@ func directEvents(p *plan.Plan) []Event {
 	}
 	seen := "none where nothing changes that the status shows"
 	list := []Event{
-		event(added, first, again),
+		event(added, first, write(rewritten, "children that read what may have changed applied")),
 		specEvent(p, first),
 		event(statusChanged, read("it", "status")).atMost("one write where somebody else wrote into it, to put it right"),
 		event(labelsChanged, read("them", "metadata.labels", "metadata.annotations")).atMost(""),

@@ -353,6 +353,10 @@ func inputsOf(p *Plan, c Child) []string {
 	return root.paths(".")
 }
 
+// Rewritten tells whether a child is written once more when it is first seen: what
+// it is computed from may have changed meanwhile.
+func (p *Plan) Rewritten(c Child) bool { return len(inputsOf(p, c)) > 0 }
+
 // wantedJQ is the child as its template has it, or null where `when` is not true.
 func wantedJQ(p *Plan, c Child) string {
 	source := placed(p, c, c.Object.Source())

@@ -60,7 +60,7 @@ func withoutNotes(o map[string]any) map[string]any {
 	for _, key := range []string{"labels", "annotations"} {
 		notes, _ := valueOf(o, "metadata", key).(map[string]any)
 		for name := range notes {
-			if strings.HasPrefix(name, v1alpha1.Group+"/") {
+			if domain, _, _ := strings.Cut(name, "/"); domain == v1alpha1.Group || strings.HasSuffix(domain, "."+v1alpha1.Group) {
 				delete(notes, name)
 			}
 		}
@@ -77,7 +77,7 @@ func withoutNotes(o map[string]any) map[string]any {
 	seen, _ := valueOf(o, "status", "children").(map[string]any)
 	for _, one := range seen {
 		if fields, ok := one.(map[string]any); ok && (fields["failed"] != nil || fields["uid"] != nil && fields["version"] != nil) {
-			for _, name := range []string{"uid", "version", "live", "generation", "failed"} {
+			for _, name := range []string{"owner", "uid", "gone", "found", "version", "live", "generation", "failed"} {
 				delete(fields, name)
 			}
 		}

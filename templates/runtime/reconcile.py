@@ -985,7 +985,8 @@ def or_record(run, cr, generation, work):
 
 
 def carry_out(run, cr, state):
-    here = run.children(cr) if run.config.get("looksAround") else []
+    alone = state["finalizing"] and not run.logic  # no template is computed any more
+    here = run.children(cr) if run.config.get("looksAround") and not alone else []
     if not run.logic:
         remember_related(run, cr, state)
     refuse_templates(run, state)
