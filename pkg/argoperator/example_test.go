@@ -57,6 +57,8 @@ func ExampleGenerate() {
 	// RoleBinding nest-sensor
 	// RoleBinding nest-workflow
 	// RoleBinding nest-resync
+	// ValidatingAdmissionPolicy zoo.nest.accounts
+	// ValidatingAdmissionPolicyBinding zoo.nest.accounts
 	// ConfigMap nest-logic
 	// ConfigMap nest-runtime
 	// WorkflowTemplate nest-reconcile

@@ -74,7 +74,7 @@ var rooms = []room{
 	{
 		path:   "pkg/simulate",
 		below:  []string{"pkg/terminal", "pkg/schema", "pkg/jq", "pkg/manifest", "pkg/output", "pkg/resource"},
-		others: []string{"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/cloudevents/sdk-go", "go.uber.org/zap", "github.com/itchyny/gojq"},
+		others: []string{"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/cloudevents/sdk-go", "go.uber.org/zap", "github.com/itchyny/gojq", "github.com/google/cel-go", "gopkg.in/evanphx/json-patch.v4"},
 	},
 	{
 		path:   "pkg/check",
