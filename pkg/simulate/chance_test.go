@@ -37,7 +37,7 @@ func TestChance(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Run(o.plan.Operator.Name, func(t *testing.T) {
-			chances(t, o, tt.seeds)
+			chances(t, o, tt.seeds, false)
 		})
 	}
 }
@@ -55,18 +55,18 @@ func TestChanceWorkflow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Run(tt.name, func(t *testing.T) { chances(t, o, 1) })
+		t.Run(tt.name, func(t *testing.T) { chances(t, o, 1, false) })
 	}
 }
 
 // chances goes through the sequences of an operator.
-func chances(t *testing.T, o operator, count int) {
+func chances(t *testing.T, o operator, count int, attacked bool) {
 	t.Helper()
 	shared := simulate.NewShared()
 	delivered, failed := 0, 0
 	all := seeds(t, count)
 	for _, seed := range all {
-		g := game{t: t, o: o, seed: seed, shared: shared, runner: simulate.Local{Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}}}
+		g := game{t: t, o: o, seed: seed, attacked: attacked, shared: shared, runner: simulate.Local{Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}}}
 		n, err := g.play(g.length(), nil)
 		delivered += n
 		if err == nil {
@@ -119,6 +119,8 @@ type game struct {
 	seed   uint64
 	shared *simulate.Shared
 	runner simulate.Runner
+
+	attacked bool
 }
 
 func (g *game) rand(move int) *rand.Rand { return rand.New(rand.NewPCG(g.seed, uint64(move))) }
@@ -169,12 +171,15 @@ func (g *game) play(moves int, log func(string, ...any)) (delivered int, err err
 	if err := fresh.repeat(w); err != nil {
 		return w.Delivered, fmt.Errorf("the fresh one: %w", err)
 	}
+	if err := w.untouched(); err != nil {
+		return w.Delivered, err
+	}
 	return w.Delivered, w.compare(fresh)
 }
 
 func (g *game) begin(r *rand.Rand) (*table, error) {
 	b, err := simulate.NewBus(simulate.Inputs{Objects: g.o.objects, Runner: g.runner}, g.shared, r)
-	return &table{Bus: b, game: g, wanted: map[string]map[string]any{}, foreign: map[string]map[string]any{}}, err
+	return &table{Bus: b, game: g, wanted: map[string]map[string]any{}, foreign: map[string]map[string]any{}, victims: map[string]map[string]any{}}, err
 }
 
 // table is a cluster in the middle of a game.
@@ -183,6 +188,7 @@ type table struct {
 	game    *game
 	wanted  map[string]map[string]any // the custom resources that there should be
 	foreign map[string]map[string]any // the objects of others in the place of children
+	victims map[string]map[string]any // the objects of others that the attacker has labelled, as they were then
 }
 
 // enough events for whatever may be going on.
@@ -205,6 +211,9 @@ func (w *table) move(r *rand.Rand) error {
 	}
 	if !w.game.mild() {
 		choices = append(choices, choice{4, w.occupy}, choice{3, w.vacate}, choice{12, w.breakOrMend})
+	}
+	if w.game.attacked {
+		choices = append(choices, choice{40, w.attack})
 	}
 	total := 0
 	for _, c := range choices {
@@ -271,7 +280,7 @@ func (w *table) delete(r *rand.Rand) error {
 // child is one that there is now, by chance; nil where there is none.
 func (w *table) child(r *rand.Rand) map[string]any {
 	children := slices.DeleteFunc(w.Everything(), func(o map[string]any) bool {
-		return o["kind"] == w.game.o.plan.API.Kind.Kind || labelsOf(o)["argoperator.dev/owner-uid"] == nil
+		return o["kind"] == w.game.o.plan.API.Kind.Kind || labelsOf(o)["argoperator.dev/owner-uid"] == nil || mine(o)
 	})
 	if len(children) == 0 {
 		return nil
@@ -326,7 +335,7 @@ func handEdit(child map[string]any, r *rand.Rand) string {
 func (w *table) controllers(*rand.Rand) error {
 	w.log("controllers work")
 	for _, o := range w.Everything() {
-		if o["kind"] != "Deployment" || labelsOf(o)["argoperator.dev/owner-uid"] == nil {
+		if o["kind"] != "Deployment" || labelsOf(o)["argoperator.dev/owner-uid"] == nil || mine(o) {
 			continue
 		}
 		replicas, ok := o["spec"].(map[string]any)["replicas"]
@@ -521,7 +530,7 @@ func (w *table) essence() map[string]any {
 	name := strings.NewReplacer(names...)
 	out := map[string]any{}
 	for _, o := range all {
-		if o["kind"] != "Event" && !strings.HasSuffix(placeOf(o), "/stranger") { // an Event tells of the way
+		if o["kind"] != "Event" && !strings.HasSuffix(placeOf(o), "/stranger") && !mine(o) { // an Event tells of the way
 			out[placeOf(o)] = plain(essential(o))
 		}
 	}
