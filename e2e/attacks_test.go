@@ -6,8 +6,10 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -228,9 +230,9 @@ func (c *cluster) forgeObserved(t *testing.T, mallory dynamic.Interface) {
 // custom resource has been through, and a resync.
 func (o *operator) later(t *testing.T, namespace string, cr *unstructured.Unstructured) {
 	t.Helper()
-	next := o.create(t, "example.com/v1", o.resource().Resource, namespace, "bystander", map[string]any{"value": "3"})
+	name := "bystander-" + strconv.FormatInt(time.Now().UnixMilli(), 36)
+	next := o.create(t, "example.com/v1", o.resource().Resource, namespace, name, map[string]any{"value": "3"})
 	o.cluster.await(t, "the bystander's ConfigMap", slow, configMaps, "", func(s seen) bool { return len(s.ownedBy(next)) > 0 })
-	o.remove(t, next)
 	o.startResync(t)
 	o.awaitIdle(t)
 	if cr != nil {

@@ -290,6 +290,7 @@ func runtime(p *Plan, o v1alpha1.Operator) Runtime {
 		kind.Name, kind.OnDelete = c.Name, "Delete"
 		kind.Template, kind.Each, kind.ReadyWhen = c.Object != nil, c.Each != nil, c.inPod.ready
 		kind.DependsOn, kind.Reports, kind.Adopt = c.DependsOn, c.Reports, c.Adopt
+		kind.Unowned = unowned(p, c)
 		kind.Place, kind.PlaceEach = c.inPod.place, c.inPod.each
 		if templatesInPod(p) {
 			kind.Object, kind.When, kind.ForEach, kind.Needs = c.inPod.object, c.inPod.when, c.inPod.each, runtimeNeeds(c)

@@ -351,6 +351,7 @@ type RuntimeKind struct {
 	Needs     []RuntimeNeed   `json:"needs,omitempty"`
 	Reports   bool            `json:"reports,omitempty"`
 	Adopt     bool            `json:"adopt,omitempty"`
+	Unowned   bool            `json:"unowned,omitempty"`   // it cannot be owned, or must not
 	Place     json.RawMessage `json:"place,omitempty"`     // of a template: name and namespace of its objects
 	PlaceEach json.RawMessage `json:"placeEach,omitempty"` // and its forEach
 	Selected  json.RawMessage `json:"selected,omitempty"`  // of the parent: whether the operator is for it

@@ -356,11 +356,15 @@ def belongs(run, cr, child):
         return False
     if by_label(run, cr, child, entry):
         return all(owner.get("uid") == uid for owner in controllers(metadata))
-    return owned_by(metadata, uid)
+    return run.ownable(child, entry, cr["metadata"].get("namespace") or "") and owned_by(metadata, uid)
 
 
 def by_label(run, cr, child, entry):
-    """Whether a child is known by its labels: it is not owned, because it cannot be or is to outlive its owner."""
+    """Whether a child is known by its labels: it is not owned, because it cannot be or is to outlive its owner. Only of
+    kinds of which the definition has such a child the labels are protected."""
+    if not any(other.get("unowned") for other in run.config["children"]
+               if (other["apiVersion"], other["kind"]) == (entry["apiVersion"], entry["kind"])):
+        return False
     return entry.get("onDelete") == "Orphan" or not run.ownable(child, entry, cr["metadata"].get("namespace") or "")
 
 

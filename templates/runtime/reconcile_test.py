@@ -35,7 +35,7 @@ DEPLOYMENT = {"name": "deployment", "apiVersion": "apps/v1", "kind": "Deployment
 CONFIGMAP = {"name": "settings", "apiVersion": "v1", "kind": "ConfigMap", "plural": "configmaps",
              "namespaced": True, "onDelete": "Delete"}
 ROLE = {"name": "role", "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "plural": "clusterroles",
-        "namespaced": False, "onDelete": "Delete"}
+        "namespaced": False, "onDelete": "Delete", "unowned": True}
 
 
 def child_of(name):
@@ -1074,7 +1074,7 @@ class ApplyTest(Case):
         self.assertEqual(self.live(DEPLOYMENTS + "/one")["metadata"]["labels"][reconcile.OWNER_UID], "cr-uid")
 
     def test_orphan_of_an_earlier_cr_is_adopted(self):
-        self.config["children"] = [dict(DEPLOYMENT, onDelete="Orphan")]
+        self.config["children"] = [dict(DEPLOYMENT, onDelete="Orphan", unowned=True)]
         self.cr()
         self.cluster.put(DEPLOYMENTS + "/one", deployment(**dict(labels("old"), ownerReferences=[])))
         self.assertEqual(self.reconcile([deployment()]), 2)
@@ -1226,7 +1226,7 @@ class ApplyTest(Case):
         self.assertEqual(len(body["metadata"]["ownerReferences"]), 1)
 
     def test_prune(self):
-        self.config["children"] = [DEPLOYMENT, dict(CONFIGMAP, onDelete="Orphan")]
+        self.config["children"] = [DEPLOYMENT, dict(CONFIGMAP, onDelete="Orphan", unowned=True)]
         self.cr()
         self.cluster.put(DEPLOYMENTS + "/old", deployment("old", **labels()))
         self.cluster.put(DEPLOYMENTS + "/going", deployment("going", deletionTimestamp="t", **labels()))
@@ -1241,6 +1241,21 @@ class ApplyTest(Case):
         self.assertEqual([entry[1] for entry in deleted], [DEPLOYMENTS + "/old"])
         self.assertEqual(deleted[0][3]["propagationPolicy"], "Background")
         self.assertEqual(sorted(deleted[0][3]["preconditions"]), ["resourceVersion", "uid"])
+
+    def test_prune_elsewhere(self):
+        elsewhere = "/apis/apps/v1/namespaces/other/deployments/"
+        for unowned, left in ((False, ["labelled", "owned"]), (True, ["owned"])):
+            with self.subTest(unowned=unowned):
+                self.cluster.reset()
+                self.config.update(finalizer=FINALIZER, children=[dict(DEPLOYMENT, unowned=unowned)])
+                self.cr(finalizers=[FINALIZER])
+                self.cluster.put(elsewhere + "owned", deployment("owned", **dict(labels(), namespace="other", ownerReferences=[
+                    {"kind": "X", "name": "x", "uid": "ux", "controller": True}])))
+                self.cluster.put(elsewhere + "labelled", deployment("labelled", namespace="other", labels=labels()["labels"]))
+                if not unowned:
+                    self.cluster.put(elsewhere + "owned", deployment("owned", **dict(labels(), namespace="other")))
+                self.assertEqual(self.reconcile([deployment()]), 0, self.out)
+                self.assertEqual([name for name in ("labelled", "owned") if elsewhere + name in self.cluster.objects], left)
 
     def test_prune_looks_again(self):
         for change, left in (({"annotations": {"seen": "true"}}, False), ({"ownerReferences": []}, True), ({"uid": "other"}, True)):
@@ -1408,7 +1423,7 @@ class TemplatesTest(TemplatesCase):
                 self.assertEqual(self.shards(), want)
 
     def test_orphans_stay(self):
-        self.config["children"] = [WEB, dict(SHARD, onDelete="Orphan")]
+        self.config["children"] = [WEB, dict(SHARD, onDelete="Orphan", unowned=True)]
         self.cr()
         self.apply(("shard", settings("one-0")))
         self.assertEqual(self.apply(("web", deployment())), 0)
@@ -1580,7 +1595,7 @@ class TemplatesTest(TemplatesCase):
         self.assertIn("template db: Deployment team/one comes from template web too", self.condition("Ready")["message"])
 
     def test_children_of_one_kind_are_told_apart_by_their_label(self):
-        self.config["children"] = [WEB, dict(WEB, name="db", onDelete="Orphan")]
+        self.config["children"] = [WEB, dict(WEB, name="db", onDelete="Orphan", unowned=True)]
         self.config["status"] = {"object": {
             name: {"expr": ["get", ["get", child_of(name), "metadata"], "name"]} for name in ("web", "db")}}
         self.cr()
@@ -1805,7 +1820,7 @@ class LookTest(TemplatesCase):
 class TemplatesFinalizerTest(TemplatesCase):
     def setUp(self):
         super().setUp()
-        self.config.update(finalizer=FINALIZER, children=[WEB, dict(SHARD, onDelete="Orphan"), dict(ROLE, template=True)])
+        self.config.update(finalizer=FINALIZER, children=[dict(WEB, unowned=True), dict(SHARD, onDelete="Orphan", unowned=True), dict(ROLE, template=True)])
 
     def test_added(self):
         self.cr(finalizers=["other"])
@@ -1963,7 +1978,7 @@ class TemplatesAndLogicTest(TemplatesCase):
 class FinalizeTest(Case):
     def setUp(self):
         super().setUp()
-        self.config.update(finalizer=FINALIZER, children=[DEPLOYMENT, ROLE, dict(CONFIGMAP, onDelete="Orphan")])
+        self.config.update(finalizer=FINALIZER, children=[DEPLOYMENT, ROLE, dict(CONFIGMAP, onDelete="Orphan", unowned=True)])
         self.cr(finalizers=["other", FINALIZER], deletionTimestamp="2026-01-01T00:00:00Z")
 
     def test_finalized(self):
