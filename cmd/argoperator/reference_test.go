@@ -33,6 +33,7 @@ func TestReference(t *testing.T) {
 		"findings.md":   findingsPage(t),
 		"mistakes.md":   mistakesPage(t),
 		"rules.md":      rulesPageText(),
+		"limits.md":     limitsPage(),
 	}
 	for name, want := range pages {
 		t.Run(name, func(t *testing.T) {

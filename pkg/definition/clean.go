@@ -13,12 +13,18 @@ import (
 // against documents that unfold to gigabytes.
 const maxAliased = 100_000
 
+// maxNested is how deep values may stand inside each other: what is made of them
+// is nested deeper still, and JSON is read to a depth of 10,000.
+const maxNested = 500
+
 // cleaner makes a tree plain: aliases give way to what they stand for, and what
 // is ambiguous is reported and taken out.
 type cleaner struct {
 	doc     *document
 	sizes   map[*yaml.Node]int // of finished nodes; 0 while open
 	aliased int
+	depth   int
+	nested  bool // too deep, which was said
 }
 
 func clean(doc *document) {
@@ -29,6 +35,14 @@ func clean(doc *document) {
 // node cleans a tree and returns how many nodes it unfolds to.
 func (c *cleaner) node(n *yaml.Node) int {
 	c.sizes[n] = 0
+	if c.depth++; c.depth > maxNested {
+		if !c.nested {
+			c.nested = true
+			c.doc.found.Add(c.doc.of(n), diag.TooLarge, fmt.Sprintf("values are nested more than %d deep", maxNested), "")
+		}
+		n.Content = nil
+	}
+	defer func() { c.depth-- }()
 	c.tag(n)
 	if n.Kind == yaml.MappingNode {
 		n.Content = c.pairs(n.Content)

@@ -212,6 +212,7 @@ func applyValidation(s *props, m marker) error {
 }
 
 func applyEnum(s *props, m marker) error {
+	listed := map[string]bool{}
 	for _, word := range enumWords(m.value) {
 		if !m.quoted && strings.Contains(word, "|") {
 			return fmt.Errorf("%q has a |: commas separate the values", word)
@@ -221,9 +222,10 @@ func applyEnum(s *props, m marker) error {
 			return err
 		}
 		raw := rawJSON(v)
-		if slices.ContainsFunc(s.Enum, func(e apiextensionsv1.JSON) bool { return string(e.Raw) == string(raw.Raw) }) {
+		if listed[string(raw.Raw)] {
 			return fmt.Errorf("%q is listed twice", word)
 		}
+		listed[string(raw.Raw)] = true
 		s.Enum = append(s.Enum, raw)
 	}
 	return nil

@@ -118,7 +118,10 @@ func definitionsOf(list *yaml.Node) ([]definition, error) {
 func newDefinition(o *yaml.Node, place string) (definition, error) {
 	d := definition{file: place, dir: ".", node: o}
 	if file := annotation(o, pathAnnotation); file != "" {
-		d.file, d.dir = file, path.Dir(file)
+		d.file = file
+		if dir := path.Dir(file); fs.ValidPath(dir) { // else it leads out of the package
+			d.dir = dir
+		}
 	}
 	var fields map[string]any
 	if err := o.Decode(&fields); err != nil {
