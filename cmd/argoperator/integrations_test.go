@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -106,6 +108,31 @@ func TestAction(t *testing.T) {
 		}
 		if _, err := os.Stat(filepath.Join(dir, "findings.sarif")); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestActionsArePinned: an action of others is named by its commit, which nobody
+// can move, and a workflow has the rights that it needs.
+func TestActionsArePinned(t *testing.T) {
+	uses := regexp.MustCompile(`(?m)^\s*(?:- )?uses: (\S+)(.*)$`)
+	pinned := regexp.MustCompile(`@[0-9a-f]{40}$`)
+	for _, file := range []string{"templates/init/.github/workflows/ci.yaml", ".github/actions/lint/action.yml", "docs/how-to/editors-and-pipelines.md"} {
+		data, err := os.ReadFile(filepath.Join(repository, filepath.FromSlash(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := uses.FindAllStringSubmatch(string(data), -1)
+		if len(found) == 0 {
+			t.Errorf("%s uses no action", file)
+		}
+		for _, use := range found {
+			if !strings.HasPrefix(use[1], "argoperator/") && (!pinned.MatchString(use[1]) || !strings.HasPrefix(use[2], " # v")) {
+				t.Errorf("%s: %s is not pinned to a commit, with the version behind it", file, use[1])
+			}
+		}
+		if !strings.HasSuffix(file, "action.yml") && !bytes.Contains(data, []byte("permissions: {contents: read")) {
+			t.Errorf("%s: the workflow has whatever rights the repository gives", file)
 		}
 	}
 }
