@@ -33,6 +33,7 @@ var builders = []func(*plan.Plan) []Object{
 	roles,
 	roleBindings,
 	admissionPolicies,
+	networkPolicies,
 	eventBuses,
 	configMaps,
 	workflowTemplates,

@@ -233,6 +233,7 @@ func install(in v1alpha1.Install) Install {
 		UserRoles:       *in.UserRoles,
 
 		AdmissionPolicies: *in.AdmissionPolicies,
+		NetworkPolicies:   in.NetworkPolicies,
 		AllowedNamespaces: allowedPattern(in.AllowedNamespaces),
 		EventBus:          eventBus(in.EventBus),
 	}

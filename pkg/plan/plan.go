@@ -201,6 +201,7 @@ type Install struct {
 	UserRoles       bool
 	Monitoring      Monitoring
 
+	NetworkPolicies   bool
 	AllowedNamespaces string // a regular expression of those that custom resources may choose; empty: any
 }
 

@@ -388,6 +388,9 @@ type Install struct {
 	// operator relies on, and the operator's own accounts from writing more than annotations of its EventSource and Sensors.
 	// Default: true.
 	AdmissionPolicies *bool `json:"admissionPolicies,omitempty"`
+	// NetworkPolicies emits them: for the operator's pods, which nobody needs to reach but for metrics, and for the EventBus, which
+	// the pods of Argo Events in the namespace may reach. They need a network that enforces them. Default: false.
+	NetworkPolicies bool `json:"networkPolicies,omitempty"`
 	// Monitoring emits objects of the Prometheus Operator. Default: none.
 	Monitoring *Monitoring `json:"monitoring,omitempty"`
 }
