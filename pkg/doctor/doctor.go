@@ -277,7 +277,14 @@ func bus(v *visit) Check {
 	}
 	var found struct {
 		Spec struct {
-			NATS map[string]any `json:"nats"`
+			NATS            map[string]any `json:"nats"`
+			JetStreamExotic *struct {
+				AccessSecret map[string]any `json:"accessSecret"`
+			} `json:"jetstreamExotic"`
+			Kafka *struct {
+				SASL map[string]any `json:"sasl"`
+				TLS  map[string]any `json:"tls"`
+			} `json:"kafka"`
 		} `json:"spec"`
 		Status struct {
 			Conditions []struct {
@@ -301,6 +308,13 @@ func bus(v *visit) Check {
 	}
 	if len(found.Status.Conditions) == 0 {
 		return Check{name, Error, "no controller has looked at it", "look whether the controller of Argo Events runs"}
+	}
+	exotic, kafka := found.Spec.JetStreamExotic, found.Spec.Kafka
+	if exotic != nil && exotic.AccessSecret == nil || kafka != nil && kafka.SASL == nil && kafka.TLS == nil {
+		return Check{
+			name, Warning, "is there and ready, and asks nobody who they are: whoever reaches it can make up events, and read all of them",
+			"give it a password (jetstreamExotic.accessSecret; kafka.sasl or kafka.tls), and let only the pods of Argo Events reach it",
+		}
 	}
 	return Check{name, OK, "is there and ready", ""}
 }

@@ -101,6 +101,16 @@ func TestExamine(t *testing.T) {
 		{"no bus, and the operator brings one", good().with("get eventbus", "!Error from server (NotFound): no"), true, ""},
 		{"a bus that is not ready", good().with("get eventbus", `{"status":{"conditions":[{"type":"Deployed","status":"False","message":"no storage"}]}}`), false, "EventBus default: Deployed is False: no storage"},
 		{"a bus that nobody has seen", good().with("get eventbus", `{}`), false, "EventBus default: no controller has looked at it"},
+		{
+			"a bus without a password", good().with("get eventbus", `{"spec":{"jetstreamExotic":{"url":"nats://x"}},"status":{"conditions":[{"type":"Deployed","status":"True"}]}}`), false,
+			"EventBus default: is there and ready, and asks nobody who they are: whoever reaches it can make up events, and read all of them",
+		},
+		{
+			"Kafka without a password", good().with("get eventbus", `{"spec":{"kafka":{"url":"x"}},"status":{"conditions":[{"type":"Deployed","status":"True"}]}}`), false,
+			"EventBus default: is there and ready, and asks nobody who they are: whoever reaches it can make up events, and read all of them",
+		},
+		{"a bus with a password", good().with("get eventbus", `{"spec":{"jetstreamExotic":{"accessSecret":{"name":"x","key":"y"}}},"status":{"conditions":[{"type":"Deployed","status":"True"}]}}`), false, ""},
+		{"Kafka with a password", good().with("get eventbus", `{"spec":{"kafka":{"sasl":{}}},"status":{"conditions":[{"type":"Deployed","status":"True"}]}}`), false, ""},
 		{"an old bus", good().with("get eventbus", `{"spec":{"nats":{"native":{}}}}`), false, "EventBus default: is of NATS Streaming, on which events are lost"},
 		{
 			"two Deployments of an EventSource", good().with("deployments", items(good()[2][1][len(`{"items":[`):len(good()[2][1])-2],
