@@ -202,7 +202,7 @@ func writeJQ(p *Plan, c Child, own portion) string {
 		observedDef(p)+writtenDef, heldDef(p, c), exactly(c.Inexact), wantedJQ(p, c), eventObjects, elsewhere("$new.metadata.uid", own)+ownKind(p),
 		observed(c, "$new"), observed(c, "$old"), strings.Join(due(p, c), "\n      or "), unlessHeld(c), underway(c), open,
 		rememberError(p, c, `(if $want.error then {generation: $new.metadata.generation, message: ("template: " + $want.error)} else null end)`),
-		deletion(p, c), application(p, c),
+		deletion(c), application(p, c),
 		rememberFailure(p, c, fmt.Sprintf(`{generation: $new.metadata.generation, attempts: ($attempts + 1), uid: $seen.uid, message: %s}`, refusal(p, c))), end)
 }
 
@@ -383,7 +383,7 @@ func going(c Child) (open, end string) {
 
 // deletion is the request for a child that is no longer wanted. The uid keeps it
 // from an object of that name that is not ours.
-func deletion(p *Plan, c Child) string {
+func deletion(c Child) string {
 	if c.When == nil {
 		return ""
 	}

@@ -32,7 +32,7 @@ func policies(p *Plan) []Policy {
 		return nil
 	}
 	list := []Policy{{
-		Name: "accounts", Kinds: []Kind{eventSource, sensorKind}, Accounts: notingAccounts(p),
+		Name: "accounts", Kinds: []Kind{eventSource, sensorKind}, Accounts: []Account{Actor, Resyncer},
 		Namespaces: []string{p.Install.Namespace}, Rule: annotationsOnly,
 		Message: "this service account may change annotations only",
 		Why:     "the accounts that replay events and restart pods may not choose what those pods run, nor by which service account",
@@ -54,11 +54,6 @@ func policies(p *Plan) []Policy {
 		})
 	}
 	return list
-}
-
-// notingAccounts are those that may change the EventSource and the Sensors.
-func notingAccounts(p *Plan) []Account {
-	return []Account{Actor, Resyncer}
 }
 
 // sensorKind is the kind of a Sensor itself.
