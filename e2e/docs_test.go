@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/argoperator/argoperator/e2e/pages"
@@ -69,6 +71,12 @@ func read(t *testing.T, page pages.Page) {
 		o.manifest = generate(t, filepath.Join("..", definition))
 		o.objects = decode(t, o.manifest)
 		o.take(t)
+		kind := nested(o.only("CustomResourceDefinition"), "spec", "names", "kind")
+		o.cluster.await(t, "the children of the page before to go", slow, deployments, "default", func(s seen) bool {
+			return !slices.ContainsFunc(s, func(d *unstructured.Unstructured) bool {
+				return slices.ContainsFunc(d.GetOwnerReferences(), func(owner metav1.OwnerReference) bool { return owner.Kind == kind })
+			})
+		})
 	}
 	t.Cleanup(func() {
 		if t.Failed() {

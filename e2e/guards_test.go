@@ -29,7 +29,7 @@ const theHeartbeat = "the heartbeat"
 var guards = []guard{
 	{"no afterStart", "source-down", "direct/memcached", "      group: cache.example.com\n", "      group: cache.example.com\n      filter: {afterStart: true}\n"},
 	{"drift in the memory", "child-edited", "direct/memcached", `then {drift: $new.metadata.resourceVersion} else {} end`, `then {} else {} end`},
-	{"force only on known children", "child-foreign", "direct/memcached", `force=" + ($seen.uid != null | tostring)`, `force=true"`},
+	{"created, and not changed", "child-foreign", "direct/memcached", `else {resourceVersion: "1"} end`, `else {} end`},
 	{"failures in the memory", "refusals", "direct/memcached", `$seen.failed.attempts < 5`, `$seen.failed.attempts < 0`},
 	{theHeartbeat, "redefined", "direct/memcached", `{go: true, call: {method: "PATCH", path: "/apis/argoproj.io`, `{go: false, call: {method: "PATCH", path: "/apis/argoproj.io`},
 	{"renewal of deaf Sensors", "bus-store-lost", "direct/memcached", "any((max | fromdate? // 0) < now - 180)", "any((max | fromdate? // 0) < 0)"},

@@ -474,6 +474,14 @@ func childForeign(t *testing.T, w *world) {
 	cr := w.make(t, "foreign", 1)
 	message := w.refused(t, cr)
 	w.measured("%s", message)
+	if !w.published() { // nor where nothing conflicts
+		w.resize(t, cr, 0)
+		w.cluster.await(t, "the edit to be refused", slow, w.subject.kind, cr.GetNamespace(), func(s seen) bool {
+			now := s.by(cr.GetUID())
+			return now != nil && number(now, "status", "observedGeneration") == 2
+		})
+		w.refused(t, cr)
+	}
 	now, err := client.Get(t.Context(), foreign.GetName(), metav1.GetOptions{})
 	if err != nil || number(now, "spec", "replicas") != 0 || len(now.GetOwnerReferences()) > 0 || now.GetGeneration() != foreign.GetGeneration() {
 		t.Errorf("the Deployment of others was changed: %v %v", err, now)
