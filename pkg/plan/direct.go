@@ -21,7 +21,7 @@ const (
 	generationAnnotation = "argoperator.dev/generation" // of the custom resource that it was made from
 	appliedAnnotation    = "argoperator.dev/applied"    // by the k8s trigger: what was written last, without which no field goes
 	attemptAnnotation    = "argoperator.dev/attempt"    // differs where a write must show as a change, as after failures
-	foundAnnotation      = "argoperator.dev/found"      // differs where a child that was not seen is to be seen
+	foundLabel           = "argoperator.dev/found"      // differs where a child that was not seen is to be seen
 	ownerAnnotation      = "argoperator.dev/owner"      // NAMESPACE.NAME of the custom resource
 )
 
@@ -194,7 +194,7 @@ func writeJQ(p *Plan, c Child, own portion) string {
   | (($seen.version | tonumber? // 0) < ($before.version | tonumber? // 0)) as $again
   | if (%s)%s | not then {go: false} elif %s then {go: false} else ($new | wanted) as $want
   | (if $seen.failed.generation == $new.metadata.generation then $seen.failed.attempts // 0 else 0 end) as $attempts
-  | (if $old == null or $seen.found != $before.found then 0 else $attempts %% 3 end) as $try
+  | (if $old == null or $seen.found != $before.found then 0 else $attempts %% 4 end) as $try
   | %s{go: true,
    call: (if $want.error != null or $seen.error != null then %s%s
      else %s end),
@@ -421,7 +421,7 @@ func application(p *Plan, c Child) string {
 	if c.Adopt {
 		return apply
 	}
-	return fmt.Sprintf(`if $try == 2 then %s
+	return fmt.Sprintf(`if $try >= 2 then %s
      else %s end`, reclaim(p, c), apply)
 }
 
@@ -496,7 +496,7 @@ func seenJQ(p *Plan, c Child, own portion) string {
 	return fmt.Sprintf(`def unready: %s;
 def ours: [.metadata.managedFields[]? | select(.manager == %s and .operation == %s and .subresource == null)] | first;
 def seen: unready as $why
-  | {uid: .metadata.uid, generation: (.metadata.annotations[%s] // "0" | tonumber? // 0), ready: ($why == ""), message: (if $why == "" then null else $why end), found: .metadata.annotations[%s]%s%s%s};
+  | {uid: .metadata.uid, generation: (.metadata.annotations[%s] // "0" | tonumber? // 0), ready: ($why == ""), message: (if $why == "" then null else $why end), found: .metadata.labels[%s]%s%s%s};
 def lastWrite: [ours.time, (.metadata.annotations | .[%s], .[%s])];
 def marks: [seen, lastWrite, .metadata.ownerReferences, (.metadata.labels | .[%s], .[%s])];
 %s
@@ -508,7 +508,7 @@ def marks: [seen, lastWrite, .metadata.ownerReferences, (.metadata.labels | .[%s
   | ($old == null or ($new | lastWrite) != ($old | lastWrite)) as $written
   | if $type == "DELETE" or $old == null or $drift != {} or ($new | marks) != ($old | marks) then {go: true, call: (if $type == "DELETE" then %s else %s end)}
   else {go: false} end end`,
-		unreadyJQ(c), quote(manager), quote(operation), quote(generationAnnotation), quote(foundAnnotation), appliedMemory(p), knownMemory(c), live(p, c),
+		unreadyJQ(c), quote(manager), quote(operation), quote(generationAnnotation), quote(foundLabel), appliedMemory(p), knownMemory(c), live(p, c),
 		quote(attemptAnnotation), quote(generationAnnotation), quote(OwnerUID), quote(childLabel), eventObjects, ownerJQ(p, c), quote(childLabel), quote(childLabel), quote(c.Name),
 		elsewhere("$new.metadata.labels["+quote(OwnerUID)+"]", own), misplaced(p, c),
 		quote(generationAnnotation), quote(generationAnnotation),

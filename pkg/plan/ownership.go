@@ -119,20 +119,20 @@ func boundTo(p *Plan, c Child) string {
 
 // reclaim makes a child of the custom resource that exists and was not seen show
 // itself by an event, whatever became of its labels. The API server tests the
-// owner: every other object is left alone.
+// owner: every other object is left alone. The labels are added to those that are
+// there, or where there are none.
 func reclaim(p *Plan, c Child) string {
 	test := "/metadata/ownerReferences/0/uid"
 	if c.Orphan {
 		test = "/metadata/labels/" + pointer(OwnerUID)
 	}
+	labels := fmt.Sprintf("{%s: %s, %s: $new.metadata.uid, %s: %s, %s: $new.metadata.resourceVersion}", quote(ManagedBy), quote(p.Runtime.Operator),
+		quote(OwnerUID), quote(childLabel), quote(c.Name), quote(foundLabel))
 	return fmt.Sprintf(`{method: "PATCH", path: (%s + "?fieldManager=%s"), type: "application/json-patch+json", body: ([
          {op: "test", path: %s, value: $new.metadata.uid},
-         (%s | to_entries[] | {op: "add", path: ("/metadata/labels/" + .key), value}),
-         {op: "add", path: %s, value: $new.metadata.resourceVersion}] | tojson)}`,
-		address(c.Kind, namespaceOf(c), "($new | "+c.Named.Source()+")"), p.Runtime.Operator, quote(test),
-		fmt.Sprintf("{%s: %s, %s: $new.metadata.uid, %s: %s}", quote(pointer(ManagedBy)), quote(p.Runtime.Operator),
-			quote(pointer(OwnerUID)), quote(pointer(childLabel)), quote(c.Name)),
-		quote("/metadata/annotations/"+pointer(foundAnnotation)))
+         (%s | if $try == 2 then to_entries[] | {op: "add", path: ("/metadata/labels/" + (.key | split("/") | join("~1"))), value}
+           else {op: "test", path: "/metadata/labels", value: null}, {op: "add", path: "/metadata/labels", value: .} end)] | tojson)}`,
+		address(c.Kind, namespaceOf(c), "($new | "+c.Named.Source()+")"), p.Runtime.Operator, quote(test), labels)
 }
 
 // pointer escapes a key for a JSON pointer.

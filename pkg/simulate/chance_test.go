@@ -546,9 +546,10 @@ func essential(o map[string]any) any {
 		delete(metadata, key)
 	}
 	annotations, _ := metadata["annotations"].(map[string]any)
-	for _, key := range []string{"generation", "attempt", "found", "siblings", "reconcile"} {
+	for _, key := range []string{"generation", "attempt", "siblings", "reconcile"} {
 		delete(annotations, "argoperator.dev/"+key)
 	}
+	delete(labelsOf(o), "argoperator.dev/found")
 	status, _ := o["status"].(map[string]any)
 	delete(status, "observedGeneration")
 	delete(status, "children")
