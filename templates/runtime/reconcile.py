@@ -45,10 +45,12 @@ WORKFLOWS = {"apiVersion": "argoproj.io/v1alpha1", "plural": "workflows", "names
 SENSORS = dict(WORKFLOWS, plural="sensors")
 SOURCES = dict(WORKFLOWS, plural="eventsources")
 WORKFLOW = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow"}
+SECRETS = {"apiVersion": "v1", "plural": "secrets", "namespaced": True}
+ACCOUNTS = dict(SECRETS, plural="serviceaccounts")
 EVENTS = {"apiVersion": "v1", "plural": "events", "namespaced": True}
 
 PAGE = 500           # objects per list request, at most
-PAGE_BYTES = 4 << 20  # about how large the answer to one may be: the objects' sizes differ
+PAGE_BYTES = 4 << 20  # that are read of the answer to one; half of it is asked for, as the objects' sizes differ
 TRIES = 5            # of a write that others came before
 NO_VERSION = "1"     # a resource version that no object has: applied with it, an object is created or refused
 RESPONSE_LIMIT = 10 << 20  # bytes of the logic's response
@@ -79,6 +81,10 @@ class Refused(Failed):
     code = 2
 
 
+class TooLarge(Exception):
+    """The answer has more bytes than were to be read."""
+
+
 class ApiError(Failed):
     """An answer of the API server other than success; status 0 means that there was no answer."""
 
@@ -95,6 +101,17 @@ class ApiError(Failed):
 
 # ---------------------------------------------------------------------------------------------------------------
 # The API server
+
+
+def decoded(text):
+    """The JSON of an answer. In Python 3.12 the stack of C bounds the decoder; what is nested deeper, Python decodes."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        decoder = json.JSONDecoder()
+        decoder.parse_object, decoder.parse_array = json.decoder.JSONObject, json.decoder.JSONArray
+        decoder.scan_once = json.scanner.py_make_scanner(decoder)
+        return decoder.decode(text.decode())
 
 
 # What YAML does not take as it is, or takes for the end of a line.
@@ -115,7 +132,7 @@ class Client:
         host = env.get("KUBERNETES_SERVICE_HOST", "kubernetes.default.svc")
         default = "https://%s:%s" % ("[%s]" % host if ":" in host else host, env.get("KUBERNETES_SERVICE_PORT", "443"))
         self.base = urllib.parse.urlsplit(env.get("ARGOPERATOR_API") or default)
-        self.sleep, self.clock, self.connection, self.received = sleep, clock, None, 0
+        self.sleep, self.clock, self.connection, self.received, self.most = sleep, clock, None, 0, 0
 
     def request(self, method, path, body=None, query=None, content_type="application/json"):
         """The decoded answer, or ApiError. A POST is not repeated unless the server did not take it (429)."""
@@ -157,6 +174,7 @@ class Client:
         limit, start, seen = min(PAGE, 50), {}, set()
         while True:
             query = dict(start, limit=limit, **({"labelSelector": selector} if selector else {}))
+            self.most = PAGE_BYTES if limit > 1 else 0
             try:
                 page = self.request("GET", path, query=query)
             except ApiError as error:
@@ -164,6 +182,11 @@ class Client:
                     raise
                 start = {}  # the pages' snapshot has expired: begin again
                 continue
+            except TooLarge:
+                limit = max(1, limit // 8)
+                continue
+            finally:
+                self.most = 0
             for item in page.pop("items", None) or []:
                 uid = item["metadata"].get("uid")
                 if uid is None or uid not in seen:
@@ -172,7 +195,7 @@ class Client:
             start = {"continue": (page.get("metadata") or {}).get("continue")}
             if not start["continue"]:
                 return
-            limit = max(1, min(PAGE, limit * PAGE_BYTES // max(self.received, 1)))
+            limit = max(1, min(PAGE, limit * PAGE_BYTES // 2 // max(self.received, 1)))
 
     def apply(self, path, body, manager, force):
         """Server-side apply."""
@@ -198,10 +221,13 @@ class Client:
             self.connection = self._connect()
         self.connection.request(method, path + ("?" + urllib.parse.urlencode(query) if query else ""), body, headers)
         reply = self.connection.getresponse()
-        text = reply.read()
+        text = reply.read(self.most + 1) if self.most else reply.read()
+        if self.most and len(text) > self.most:
+            self.close()
+            raise TooLarge
         self.received = len(text)
         try:
-            answer = json.loads(text)
+            answer = decoded(text)
         except ValueError:
             answer = None
         if not isinstance(answer, dict):  # a proxy's page
@@ -2146,8 +2172,28 @@ def steps_status(run):
                      lambda: report_ready(run, cr, generation, computed_status(run, cr, live, {}), live) or 0)
 
 
+def rotate(run):
+    """Hands the Sensors a new token, in the Secret that their pods mount. It is bound to that Secret: where it is deleted, no
+    token from it is valid any more."""
+    to, namespace = run.config["token"], run.config["namespace"]
+    answer = run.client.request("POST", path_of(ACCOUNTS, namespace, to["serviceAccount"], "token"), {
+        "apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest",
+        "spec": {"expirationSeconds": to["seconds"],
+                 "boundObjectRef": {"apiVersion": "v1", "kind": "Secret", "name": to["secret"]}}})
+    granted, wanted = seconds_of(answer["status"]["expirationTimestamp"]) - seconds_of(run.now()), to["seconds"]
+    if granted * 3 < wanted * 2:  # the next run comes after a third of what was asked for, and may fail once
+        raise Refused("the API server grants a token for %d seconds only: want install.tokenRotation to be half of that or less"
+                      % granted)
+    header = base64.b64encode(("Bearer " + answer["status"]["token"]).encode()).decode()
+    run.client.request("PATCH", path_of(SECRETS, namespace, to["secret"]), {"data": {to["key"]: header}},
+                       content_type="application/merge-patch+json")
+    log("the Sensors have a token until %s" % answer["status"]["expirationTimestamp"])
+    return 0
+
+
 COMMANDS = {"read": read, "apply": apply, "report": report, "resync": resync, "wake": wake,
-            "steps-read": steps_read, "steps-own": steps_own, "steps-status": steps_status}
+            "steps-read": steps_read, "steps-own": steps_own, "steps-status": steps_status,
+            "rotate": rotate}
 
 
 def utc_now():

@@ -2096,6 +2096,23 @@ class ClientTest(Case):
         self.assertEqual(self.run_command("read"), 1)
         self.assertIn("no answer from the API server", self.out)
 
+    def test_a_list_is_read_in_small_parts(self):
+        sizes = [10] * 60 + [700000] * 12 + [5 << 20] + [10] * 60  # after small objects come large ones
+        objects = [{"metadata": {"name": "s%d" % i, "uid": "s%d" % i}, "data": "x" * size} for i, size in enumerate(sizes)]
+
+        def page(method, path):
+            query = self.cluster.log[-1][2]
+            start, end = int(query.get("continue", 0)), int(query.get("continue", 0)) + int(query["limit"])
+            return 200, {"metadata": {"continue": str(end) if end < len(objects) else ""}, "items": objects[start:end]}
+        self.cluster.faults, client, found = [page], reconcile.Client(self.env), []
+        self.addCleanup(client.close)
+        for item in client.list("/api/v1/secrets", {"apiVersion": "v1", "kind": "Secret"}):
+            found.append(item["metadata"]["name"])
+            if len(item["data"]) < 5 << 20:
+                self.assertLessEqual(client.received, reconcile.PAGE_BYTES)
+        self.assertEqual(found, [one["metadata"]["name"] for one in objects])
+        self.assertLess(len(self.cluster.log), 30)
+
     def test_usage(self):
         self.assertEqual(self.run_command("no-such"), 2)
         self.assertIn("usage:", self.out)
@@ -2230,6 +2247,18 @@ class ResyncTest(Case):
         self.assertLessEqual(len(prefix), 57)
         self.assertEqual(workflow["metadata"]["labels"], {reconcile.MANAGED_BY: "memcached"})
 
+    def test_one_that_is_nested_deep_holds_up_no_other(self):
+        limit, size = sys.getrecursionlimit(), threading.stack_size()
+        self.addCleanup(lambda: (sys.setrecursionlimit(limit), threading.stack_size(size)))
+        for levels in (1500, 9990):  # the API server takes 10,000
+            self.cluster.reset()
+            nested = '{"a":' * levels + "1" + "}" * levels
+            deep = '{"metadata":{"name":"deep","namespace":"team","uid":"u9","generation":1},"spec":%s}' % nested
+            answer = '{"kind":"List","metadata":{},"items":[%s,%s]}' % (deep, json.dumps(self.cr()))
+            self.cluster.faults = [lambda _, path: (200, answer) if path.endswith("/memcacheds") else None]  # noqa: B023
+            self.assertEqual(reconcile.deep(lambda: self.run_command("resync")), 0)
+            self.assertIn("2 custom resources, 2 submitted, 0 failed", self.out)
+
     def test_generate_name_has_no_double_dash(self):
         self.cluster.put(CR[:-3] + "a" * 45 + "-bcd", {"metadata": {"generation": 1}})
         self.assertEqual(self.run_command("resync"), 0)
@@ -2297,6 +2326,38 @@ class HeartbeatTest(Case):
     def test_an_event_source_that_is_gone(self):
         self.assertEqual(self.run_command("resync"), 1)
         self.assertIn("1 custom resources, 1 submitted", self.out)
+
+
+class RotateTest(Case):
+    REQUEST = "/api/v1/namespaces/argo-events/serviceaccounts/memcached-sensor/token"
+    SECRET = "/api/v1/namespaces/argo-events/secrets/memcached-token"
+
+    def setUp(self):
+        super().setUp()
+        self.config["token"] = {"serviceAccount": "memcached-sensor", "secret": "memcached-token", "key": "authorization", "seconds": 86400}
+
+    def rotate(self, expires):
+        self.cluster.faults = [
+            always("POST", "/token$", 201, {"status": {"token": "abc", "expirationTimestamp": expires}}),
+            always("PATCH", "/secrets/", 200, {})]
+        return self.run_command("rotate")
+
+    def test_the_header_goes_into_the_secret(self):
+        self.assertEqual(self.rotate("2026-02-03T00:00:00Z"), 0)
+        (_, path, _, asked, _), (_, written, _, body, headers) = self.cluster.log
+        self.assertEqual((path, written), (self.REQUEST, self.SECRET))
+        self.assertEqual(asked["spec"], {"expirationSeconds": 86400, "boundObjectRef": {
+            "apiVersion": "v1", "kind": "Secret", "name": "memcached-token"}})
+        self.assertEqual(base64.b64decode(body["data"]["authorization"]), b"Bearer abc")
+        self.assertEqual(headers["Content-Type"], "application/merge-patch+json")
+        self.assertNotIn("abc", self.out.replace("memcached", ""))
+
+    def test_a_token_for_too_short_is_refused(self):
+        self.assertEqual(self.rotate("2026-02-02T16:00:00Z"), 0, "two thirds of it are enough")
+        self.cluster.log = []
+        self.assertEqual(self.rotate("2026-02-02T15:59:00Z"), 2)
+        self.assertEqual(self.cluster.writes(), [("POST", self.REQUEST)])
+        self.assertIn("grants a token for 57540 seconds only", self.out)
 
 
 class TemplatesResyncTest(TemplatesCase):
