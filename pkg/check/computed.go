@@ -139,6 +139,9 @@ func wholeRequest(r *report, t trigger, dependency, key string, parts map[string
 }
 
 func authorized(r *report, t trigger, dependency string) {
+	if t.secureHeader() != nil { // which the rules of tokens look at
+		return
+	}
 	for _, p := range t.parameters() {
 		if p.Src != nil && p.Src.DependencyName == dependency && p.target() == authorization {
 			if !p.templated() {
@@ -160,8 +163,8 @@ func plainly(r *report, t trigger) {
 	if !strings.HasPrefix(h.URL, "https://") {
 		r.add(at.Child("url"), CodeRequest, "https://kubernetes.default.svc", "the token would travel in the open")
 	}
-	if len(h.Headers) > 0 || len(h.SecureHeaders) > 0 || h.BasicAuth != nil || h.Host != "" {
-		r.add(at, CodeRequest, "leave them out", "headers, secureHeaders, basicAuth and host are no parts of a request")
+	if len(h.Headers) > 0 || len(h.SecureHeaders) > 1 || h.BasicAuth != nil || h.Host != "" {
+		r.add(at, CodeRequest, "leave them out", "headers, basicAuth, host and more than one of secureHeaders are no parts of a request")
 	}
 	if len(t.fires()) > 1 && len(h.DynamicHeaders) > 0 {
 		r.add(at.Child("dynamicHeaders"), CodeRequest, "use parameters with dest headers.NAME",

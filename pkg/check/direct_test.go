@@ -46,6 +46,8 @@ spec:
 `
 	directStatus = "  status: {ready: \"${ $children.deployment.status.readyReplicas // 0 }\"}\n"
 	directK8s    = "  reconcile: {trigger: k8s}\n"
+
+	directRotation = "  install: {tokenRotation: 8h}\n"
 )
 
 func newDirect(t *testing.T, parts ...string) *direct {
@@ -76,6 +78,7 @@ func TestObjectsFindsNothingWrongWithDirectOperators(t *testing.T) {
 		{"two children", "requests for each", []string{directAPI, children, deployment, settings, directStatus}},
 		{"two namespaces", "several dependencies a trigger", []string{directAPI, children, deployment, "  install: {watchNamespaces: [blue, green], replicas: 2}\n"}},
 		{"three shards", "several Sensors of one account", []string{directAPI, children, deployment, directStatus, "  reconcile: {shards: 3}\n"}},
+		{"a token that is replaced", "its Secret is filled by a CronWorkflow", []string{directAPI, children, deployment, settings, directStatus, directRotation}},
 		{"k8s triggers", "objects instead of requests", []string{directAPI, children, deployment, settings, directK8s}},
 		{"k8s triggers in two namespaces", "several dependencies a trigger", []string{directAPI, children, deployment, directK8s, "  install: {watchNamespaces: [blue, green]}\n"}},
 		{"an existing kind", "what was seen is kept in annotations", []string{"  api: {existing: {version: v1, kind: Secret}}\n", children, deployment[:strings.Index(deployment, "        replicas")] + deployment[strings.Index(deployment, "        selector"):]}},
@@ -101,6 +104,7 @@ func TestObjectsFindsNothingWrongWithDirectOperators(t *testing.T) {
 type directMutation struct {
 	name, reason string
 	k8s          bool // with k8s triggers
+	rotates      bool // with a token that is replaced
 	do           func(*direct)
 	code         string
 	object, path string
@@ -112,6 +116,9 @@ func TestObjectsFindsEveryDirectMutation(t *testing.T) {
 			d := goodDirect(t)
 			if m.k8s {
 				d = newDirect(t, directAPI, "  children:", deployment, directK8s)
+			}
+			if m.rotates {
+				d = newDirect(t, directAPI, "  children:", deployment, directRotation)
 			}
 			m.do(d)
 			problems, err := Objects(d.objects)

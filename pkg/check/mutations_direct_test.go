@@ -5,8 +5,11 @@ import (
 	"strings"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
 // Where the problems of a direct operator show.
@@ -20,7 +23,7 @@ const (
 )
 
 func directMutations() []directMutation {
-	return slices.Concat(templateTextMutations(), tokenMutations(), requestMutations(), trialMutations(), callMutations(), answerMutations(), heartbeatMutations(), replayMutations(), eventMutations())
+	return slices.Concat(templateTextMutations(), tokenMutations(), rotationMutations(), requestMutations(), trialMutations(), callMutations(), answerMutations(), heartbeatMutations(), replayMutations(), eventMutations())
 }
 
 func templateTextMutations() []directMutation {
@@ -95,6 +98,45 @@ func tokenMutations() []directMutation {
 			h.Parameters = slices.DeleteFunc(h.Parameters, func(p eventsv1.TriggerParameter) bool { return p.Dest == "headers.Authorization" })
 		}, code: CodeToken, object: webSensor, path: webHTTP},
 	}
+}
+
+func rotationMutations() []directMutation {
+	const header = webHTTP + ".secureHeaders[0]"
+	list := []directMutation{
+		{name: "another header from a Secret", reason: "it is no part of a request", do: func(d *direct) {
+			d.http().SecureHeaders[0].Name = "Impersonate-User"
+		}, path: header},
+		{name: "rotated token of another Secret", reason: "nothing here fills it", do: func(d *direct) {
+			d.http().SecureHeaders[0].ValueFrom.SecretKeyRef.Name = "other"
+		}, path: header},
+		{name: "rotated token of another key", reason: "nothing here fills it", do: func(d *direct) {
+			d.http().SecureHeaders[0].ValueFrom.SecretKeyRef.Key = "token"
+		}, path: header},
+		{name: "Secret of a rotated token with data", reason: "it would be put back when applied again", do: func(d *direct) {
+			d.secret().StringData = map[string]string{"authorization": "Bearer x"}
+		}, path: header},
+		{name: "nothing replaces the token", reason: "there is none", do: func(d *direct) {
+			d.objects = slices.DeleteFunc(d.objects, func(o manifest.Object) bool {
+				_, cron := o.(*wfv1.CronWorkflow)
+				return cron && o.GetName() == "web-token"
+			})
+		}, path: header},
+		{name: "start before the token", reason: "events fail until there is one", do: func(d *direct) {
+			d.sensor().Spec.Template.Volumes[0].Secret.Items = nil
+		}, path: "spec.template.volumes"},
+		{name: "volume that is not mounted", reason: "the pod does not wait for it", do: func(d *direct) {
+			d.sensor().Spec.Template.Container.VolumeMounts = nil
+		}, path: "spec.template.volumes"},
+	}
+	for i := range list {
+		list[i].rotates, list[i].code, list[i].object = true, CodeToken, webSensor
+	}
+	return append(list, directMutation{
+		name: "condition of others", reason: "it is evaluated in the Workflow controller", rotates: true, do: func(d *direct) {
+			crons := all[*wfv1.CronWorkflow](newObjects(d.objects))
+			crons[len(crons)-1].Spec.When = "{{= len(sprig.repeat(1500000000, 'a')) > 0 }}"
+		}, code: CodeInjection, object: "CronWorkflow/web-token", path: "spec.when",
+	})
 }
 
 func requestMutations() []directMutation {

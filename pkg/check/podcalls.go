@@ -66,6 +66,8 @@ var scriptTable = []struct {
 	{"wake", parent, "patch", templating},
 	{"wake", relatedWatched, "list", always},
 	{"wake", workflowsOf, "create", submitting},
+	{"rotate", tokenOfSensors, "create", always},
+	{"rotate", tokenSecret, "patch", always},
 	{"steps-read", parent, "get", always},
 	{"steps-own", children, "get", always},
 	{"steps-own", parentStatus, "patch", reporting},
@@ -91,6 +93,8 @@ const (
 	relatedListed
 	relatedWatched
 	relatedDoomed
+	tokenOfSensors
+	tokenSecret
 )
 
 func always(script, runtimeKind) bool           { return true }
@@ -141,6 +145,10 @@ func (t target) kinds(c runtimeConfig) []runtimeKind {
 			sensors = append(sensors, argoKind("sensors", name))
 		}
 		return sensors
+	case tokenOfSensors:
+		return []runtimeKind{{APIVersion: "v1", Plural: "serviceaccounts/token", Namespaced: true, name: c.Token.ServiceAccount}}
+	case tokenSecret:
+		return []runtimeKind{{APIVersion: "v1", Plural: "secrets", Namespaced: true, name: c.Token.Secret}}
 	case relatedByName, relatedListed, relatedWatched, relatedDoomed:
 		return c.relatedKinds(t)
 	case tellings:
@@ -176,7 +184,7 @@ func argoKind(plural, name string) runtimeKind {
 // namespaces are where a command looks for a kind: "" is everywhere.
 func (t target) namespaces(c runtimeConfig, k runtimeKind) []string {
 	switch {
-	case t == workflowsOf, t == sourceOf, t == sensorsOf:
+	case t == workflowsOf, t == sourceOf, t == sensorsOf, t == tokenOfSensors, t == tokenSecret:
 		return []string{c.Namespace}
 	case t == tellings && !c.Parent.Namespaced:
 		return []string{"default"} // where Events about cluster-scoped objects live

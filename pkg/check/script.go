@@ -24,7 +24,11 @@ type runtimeConfig struct {
 	Related          []runtimeRelated
 	Decorate         bool   // the logic labels and annotates the object
 	Later            string // the WorkflowTemplate of runs that the logic asks for
+	Token            runtimeToken
 }
+
+// runtimeToken is the token that the script replaces.
+type runtimeToken struct{ ServiceAccount, Secret, Key string }
 
 // runtimeRelated is a kind of related objects.
 type runtimeRelated struct {

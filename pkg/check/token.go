@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -22,7 +23,12 @@ func tokens(o objects) []Problem {
 			if t.Template.HTTP == nil || t.key() == "" {
 				continue
 			}
-			secret := tokenOf(r, o, s)
+			secret := ""
+			if header := t.secureHeader(); header != nil {
+				secret = rotated(r, o, s, t, header)
+			} else {
+				secret = tokenOf(r, o, s)
+			}
 			used[account{s.Namespace, secret}] = true
 			trust(r, o, s, t, secret)
 		}
@@ -52,6 +58,62 @@ func tokenOf(r *report, o objects, s *eventsv1.Sensor) string {
 		r.add(at, CodeToken, "emit it, of the type "+string(corev1.SecretTypeServiceAccountToken), "Secret %q is not emitted as the token of service account %s", name, own)
 	}
 	return name
+}
+
+// secureHeader is the header of a trigger that has the token from a Secret; nil
+// where it has it otherwise.
+func (t trigger) secureHeader() *eventsv1.SecureHeader {
+	if h := t.Template.HTTP; h != nil && len(h.SecureHeaders) == 1 {
+		return h.SecureHeaders[0]
+	}
+	return nil
+}
+
+// rotated is the name of the Secret from which a trigger has its header, with a
+// token that is replaced from time to time: by a script that knows for whom it is
+// and where it goes. The pod waits for the first.
+func rotated(r *report, o objects, s *eventsv1.Sensor, t trigger, header *eventsv1.SecureHeader) string {
+	at := t.path.Child("template", "http", "secureHeaders").Index(0)
+	if header.Name != "Authorization" || header.ValueFrom == nil || header.ValueFrom.SecretKeyRef == nil {
+		r.add(at, CodeToken, "take the header Authorization from a Secret", "the header %q is no part of a request", header.Name)
+		return ""
+	}
+	from, own := header.ValueFrom.SecretKeyRef, eventsAccount(s.Spec.Template)
+	secret, ok := find[*corev1.Secret](o, s.Namespace, from.Name)
+	if !ok || secret.Type != corev1.SecretTypeOpaque || len(secret.Data)+len(secret.StringData) > 0 {
+		r.add(at, CodeToken, "emit it, of the type Opaque and without data", "no Secret %q is emitted for a token to be put into", from.Name)
+	}
+	want := runtimeToken{ServiceAccount: own, Secret: from.Name, Key: from.Key}
+	if !slices.ContainsFunc(o.launches(), func(l launch) bool { return l.rotates(o, want) }) {
+		r.add(at, CodeToken, "emit a CronWorkflow that does", "nothing puts a token of service account %s under the key %s of Secret %q", own, from.Key, from.Name)
+	}
+	if !waitsFor(s.Spec.Template, from) {
+		r.add(field.NewPath("spec", "template", "volumes"), CodeToken, "mount the Secret with items: the pod waits for the key",
+			"the pod starts before there is a token, and events are lost")
+	}
+	return from.Name
+}
+
+// rotates tells whether a CronWorkflow replaces a token.
+func (l launch) rotates(o objects, want runtimeToken) bool {
+	if _, ok := l.by.(*wfv1.CronWorkflow); !ok {
+		return false
+	}
+	return slices.ContainsFunc(l.pods(), func(p pod) bool {
+		return slices.ContainsFunc(p.scripts(o), func(s script) bool { return s.command == "rotate" && s.config.Token == want })
+	})
+}
+
+// waitsFor tells whether a pod mounts a key of a Secret by name.
+func waitsFor(pod *eventsv1.Template, key *corev1.SecretKeySelector) bool {
+	if pod == nil || pod.Container == nil {
+		return false
+	}
+	return slices.ContainsFunc(pod.Volumes, func(v corev1.Volume) bool {
+		mounted := slices.ContainsFunc(pod.Container.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == v.Name })
+		return mounted && v.Secret != nil && v.Secret.SecretName == key.Name && (v.Secret.Optional == nil || !*v.Secret.Optional) &&
+			slices.ContainsFunc(v.Secret.Items, func(i corev1.KeyToPath) bool { return i.Key == key.Key })
+	})
 }
 
 // variables are the environment variables of a name in the pod of a Sensor.

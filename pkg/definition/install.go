@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/argoperator/argoperator/pkg/diag"
 )
@@ -25,6 +26,7 @@ func (c *checker) install() {
 	if n := in.Replicas; n != nil && *n != 1 && *n != 2 {
 		c.add(p.to("replicas"), diag.BadValue, fmt.Sprintf("replicas is %d, want 1 or 2", *n), "one of them is active at a time; more than 2 gain nothing")
 	}
+	c.tokenRotation(in.TokenRotation, p.to("tokenRotation"))
 	if at := p.to("runtimeImage"); c.written(at) {
 		c.image(in.RuntimeImage, at)
 	}
@@ -33,6 +35,28 @@ func (c *checker) install() {
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 			c.add(at, diag.BadValue, fmt.Sprintf("%q is not an http(s) URL", in.ArgoServerURL), "such as https://argo.example.com")
 		}
+	}
+}
+
+// How often a token may be replaced.
+const minRotation, maxRotation = time.Hour, 720 * time.Hour
+
+func (c *checker) tokenRotation(text string, p steps) {
+	if !c.written(p) {
+		return
+	}
+	every, ok := c.duration(text, p)
+	if ok && (every%time.Hour != 0 || every < minRotation || every > maxRotation) {
+		c.add(p, diag.BadValue, fmt.Sprintf("tokenRotation is %s, want whole hours from 1h to 720h", text), "such as 8h")
+	}
+	r := c.op.Spec.Reconcile
+	switch {
+	case r.Engine == "workflow" || r.Engine == "steps":
+		c.addKey(p, diag.ConflictingKeys, "tokenRotation is for the direct engine: the others have no token of their own", "remove the key, or write reconcile: {engine: direct}")
+	case r.Trigger == "k8s":
+		c.addKey(p, diag.ConflictingKeys, "tokenRotation is for the http trigger: the k8s trigger has no token of its own", "remove the key, or write reconcile: {trigger: http}")
+	case c.op.Spec.Targets.ArgoWorkflows == "3.5":
+		c.addKey(p, diag.Unsupported, "tokenRotation needs a CronWorkflow with a condition, which Argo Workflows 3.5 does not know", "remove the key, or write targets: {argoWorkflows: \"3.6\"}")
 	}
 }
 

@@ -28,7 +28,10 @@ const (
 
 // derivedNames lists the names of all emitted objects.
 func derivedNames(in *v1alpha1.Install) []derivedName {
-	n := &in.Names
+	n, token := &in.Names, "-sensor-token"
+	if in.TokenRotation != "" {
+		token = "-rotated-token"
+	}
 	return []derivedName{
 		{"eventSource", &n.EventSource, "EventSource", "", maxEventName},
 		{"sensor", &n.Sensor, "Sensor", "", maxEventName},
@@ -40,7 +43,7 @@ func derivedNames(in *v1alpha1.Install) []derivedName {
 		{"sensorServiceAccount", &n.SensorServiceAccount, "ServiceAccount", "-sensor", maxLabel},
 		{"workflowServiceAccount", &n.WorkflowServiceAccount, "ServiceAccount", "-workflow", maxLabel},
 		{"resyncServiceAccount", &n.ResyncServiceAccount, "ServiceAccount", "-resync", maxLabel},
-		{"tokenSecret", &n.TokenSecret, "Secret", "-sensor-token", maxLabel},
+		{"tokenSecret", &n.TokenSecret, "Secret", token, maxLabel},
 		{"statusSensor", &n.StatusSensor, "Sensor", "-status", maxEventName},
 	}
 }

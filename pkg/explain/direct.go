@@ -49,7 +49,7 @@ func directEvents(p *plan.Plan) []Event {
 		heartbeat(p),
 		event(deletedForGood, write(owned(p), "children forgotten, with nothing left to forget them on")),
 	}
-	return list
+	return append(list, rotation(p)...)
 }
 
 // watched counts what an EventSource watches.

@@ -1,6 +1,10 @@
 package explain
 
-import "github.com/argoperator/argoperator/pkg/plan"
+import (
+	"fmt"
+
+	"github.com/argoperator/argoperator/pkg/plan"
+)
 
 // Event is what one kind of event costs, with one object of each child and
 // without failures. It counts the requests of the Sensor's triggers and of the
@@ -48,6 +52,7 @@ const (
 	resync         = "resync"
 	ticked         = "heartbeat, every " + plan.Tick
 	deletedForGood = "custom resource deleted"
+	rotated        = "token replaced"
 )
 
 func events(p *plan.Plan) []Event {
@@ -67,6 +72,14 @@ func heartbeat(p *plan.Plan) Event {
 		per = perCall(p)
 	}
 	return event(ticked, calls(per*len(p.Sensors), "noted by each Sensor"))
+}
+
+// rotation is what it costs to replace the Sensors' token.
+func rotation(p *plan.Plan) []Event {
+	if !p.Rotates() {
+		return nil
+	}
+	return []Event{event(fmt.Sprintf("%s, every %dh", rotated, p.Install.TokenHours), pod(2, "token requested, Secret patched"))}
 }
 
 // telling is what comes on top of an event that changes Ready.

@@ -97,8 +97,11 @@ func secrets(p *plan.Plan, objects []manifest.Object) []Secret {
 	for _, o := range objects {
 		if s, ok := o.(*corev1.Secret); ok {
 			why := "made with the operator"
-			if s.Type == corev1.SecretTypeServiceAccountToken {
-				why = fmt.Sprintf("the token of %s: an http trigger can take it from nowhere else", s.Annotations[corev1.ServiceAccountNameKey])
+			switch {
+			case s.Type == corev1.SecretTypeServiceAccountToken:
+				why = fmt.Sprintf("the token of %s, which does not expire: an http trigger can take it from nowhere else", s.Annotations[corev1.ServiceAccountNameKey])
+			case p.Rotates():
+				why = fmt.Sprintf("the token of %s, which %s replaces every %dh", p.Names.SensorServiceAccount, p.Rotation(), p.Install.TokenHours)
 			}
 			out = append(out, Secret{Name: s.Name, Made: true, Why: why})
 		}

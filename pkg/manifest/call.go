@@ -24,21 +24,26 @@ const apiServer = `{{ $host := env "KUBERNETES_SERVICE_HOST" }}https://{{ if con
 const callTimeout = 5
 
 // tokenSecrets hold the token by which the Sensors of the direct engine call the
-// API server. The service account has to be there first.
+// API server. Kubernetes fills one that names a service account, which has to be
+// there first, with a token that does not expire; one with tokens that do is
+// filled by a CronWorkflow.
 func tokenSecrets(p *plan.Plan) []Object {
 	if !callsByHTTP(p) {
 		return nil
 	}
-	m := meta(p, p.Names.TokenSecret)
-	if m.Annotations == nil {
-		m.Annotations = map[string]string{}
-	}
-	m.Annotations[corev1.ServiceAccountNameKey] = p.ServiceAccount(plan.Actor)
-	return []Object{&corev1.Secret{
+	secret := &corev1.Secret{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
-		ObjectMeta: m,
-		Type:       corev1.SecretTypeServiceAccountToken,
-	}}
+		ObjectMeta: meta(p, p.Names.TokenSecret),
+		Type:       corev1.SecretTypeOpaque,
+	}
+	if !p.Rotates() {
+		if secret.Annotations == nil {
+			secret.Annotations = map[string]string{}
+		}
+		secret.Annotations[corev1.ServiceAccountNameKey] = p.ServiceAccount(plan.Actor)
+		secret.Type = corev1.SecretTypeServiceAccountToken
+	}
+	return []Object{secret}
 }
 
 func callsByHTTP(p *plan.Plan) bool {
@@ -52,15 +57,33 @@ func sensorPod(p *plan.Plan, s plan.Sensor) *eventsv1.Template {
 	if p.Reconcile.Engine == plan.Direct {
 		pod.Container.Env = append(pod.Container.Env, rareCollection)
 	}
-	if callsByHTTP(p) {
-		pod.Container.Env = append([]corev1.EnvVar{
-			{Name: tokenVariable, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
-				LocalObjectReference: corev1.LocalObjectReference{Name: p.Names.TokenSecret}, Key: corev1.ServiceAccountTokenKey,
-			}}},
-			{Name: "SSL_CERT_DIR", Value: serviceAccountDir},
-		}, pod.Container.Env...)
+	if !callsByHTTP(p) {
+		return pod
 	}
+	pod.Container.Env = append([]corev1.EnvVar{{Name: "SSL_CERT_DIR", Value: serviceAccountDir}}, pod.Container.Env...)
+	if p.Rotates() {
+		pod.Volumes = append(pod.Volumes, firstToken(p))
+		pod.Container.VolumeMounts = append(pod.Container.VolumeMounts, readOnly("first-token", "/operator/token"))
+		return pod
+	}
+	pod.Container.Env = append([]corev1.EnvVar{
+		{Name: tokenVariable, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: fromSecret(p, corev1.ServiceAccountTokenKey)}},
+	}, pod.Container.Env...)
 	return pod
+}
+
+func fromSecret(p *plan.Plan, key string) *corev1.SecretKeySelector {
+	return &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: p.Names.TokenSecret}, Key: key}
+}
+
+// firstToken keeps the pod from starting before there is a token: a volume of
+// which a key is named waits for that key. Argo Events itself mounts the Secret
+// as it is, empty or not.
+func firstToken(p *plan.Plan) corev1.Volume {
+	return corev1.Volume{Name: "first-token", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
+		SecretName: p.Names.TokenSecret,
+		Items:      []corev1.KeyToPath{{Key: plan.AuthorizationKey, Path: plan.AuthorizationKey}},
+	}}}
 }
 
 // rareCollection makes the Go runtime of a Sensor collect garbage less often. It
@@ -77,35 +100,43 @@ const serviceAccountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
 // call makes the request that the dependency has computed. It tries three times
 // in quick succession; what then fails is noted on the custom resource, whose
 // change is the next event, so that no failure holds up the others for long.
-func call(t plan.Trigger) eventsv1.Trigger {
+func call(p *plan.Plan, t plan.Trigger) eventsv1.Trigger {
 	made := requested
 	if t.Call.K8s {
 		made = patched
 	}
-	out := made(t, t.Name, "call", t.Call.Allow, backoff(3, "100ms"))
+	out := made(p, t, t.Name, "call", t.Call.Allow, backoff(3, "100ms"))
 	out.DlqTrigger = deadLetter(t.Name + "-failed")
 	if t.Call.Fallback != nil {
-		fallback := made(t, t.Name+"-failed", "failed", t.Call.Fallback, backoff(7, "1s"))
+		fallback := made(p, t, t.Name+"-failed", "failed", t.Call.Fallback, backoff(7, "1s"))
 		out.DlqTrigger = &fallback
 	}
 	return out
 }
 
+const authorization = "Authorization"
+
 // requested makes the request by an http trigger.
-func requested(t plan.Trigger, name, request string, allow []int32, retry *eventsv1.Backoff) eventsv1.Trigger {
+func requested(p *plan.Plan, t plan.Trigger, name, request string, allow []int32, retry *eventsv1.Backoff) eventsv1.Trigger {
 	http := &eventsv1.HTTPTrigger{
 		URL:     "https://kubernetes.default.svc",
 		Method:  "PATCH",
 		Timeout: callTimeout,
+	}
+	if p.Rotates() { // Argo Events reads the volume for each request, and Kubernetes keeps it up to date
+		http.SecureHeaders = []*eventsv1.SecureHeader{{
+			Name: authorization, ValueFrom: &eventsv1.ValueFromSource{SecretKeyRef: fromSecret(p, plan.AuthorizationKey)},
+		}}
 	}
 	for _, dependency := range t.On {
 		http.Parameters = append(http.Parameters,
 			rendered(dependency, apiServer+"{{ .Input."+request+".path }}", "url"),
 			parameter(dependency, request+".method", "method"))
 		// no dynamicHeaders: Argo Events crashes on one whose dependency has no event
-		http.Parameters = append(http.Parameters,
-			rendered(dependency, `Bearer {{ env "`+tokenVariable+`" }}`, "headers.Authorization"),
-			parameter(dependency, request+".type", "headers.Content-Type"))
+		if !p.Rotates() {
+			http.Parameters = append(http.Parameters, rendered(dependency, `Bearer {{ env "`+tokenVariable+`" }}`, "headers."+authorization))
+		}
+		http.Parameters = append(http.Parameters, parameter(dependency, request+".type", "headers.Content-Type"))
 		http.Payload = append(http.Payload, parameter(dependency, request+".body", ""))
 	}
 	return eventsv1.Trigger{
@@ -128,7 +159,7 @@ func rendered(dependency, template, dest string) eventsv1.TriggerParameter {
 }
 
 // patched writes the manifest by a k8s trigger, which knows no codes to allow.
-func patched(t plan.Trigger, name, request string, _ []int32, retry *eventsv1.Backoff) eventsv1.Trigger {
+func patched(_ *plan.Plan, t plan.Trigger, name, request string, _ []int32, retry *eventsv1.Backoff) eventsv1.Trigger {
 	source := eventsv1.NewK8SResource(metav1.PartialObjectMetadata{})
 	out := eventsv1.Trigger{
 		Template: &eventsv1.TriggerTemplate{

@@ -13,7 +13,7 @@ import (
 
 // configMaps carry the programs: the user's and the operator's own.
 func configMaps(p *plan.Plan) []Object {
-	if p.Reconcile.Engine == plan.Direct {
+	if p.Reconcile.Engine == plan.Direct && !p.Rotates() {
 		return nil
 	}
 	runtime := configMap(p, p.Names.RuntimeConfigMap, map[string]string{

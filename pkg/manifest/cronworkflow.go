@@ -1,6 +1,8 @@
 package manifest
 
 import (
+	"fmt"
+
 	"github.com/argoproj/argo-workflows/v3/pkg/apis/workflow"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 
@@ -10,6 +12,23 @@ import (
 // cronWorkflows look at everything again at an interval. They reach the API
 // server and Argo Workflows only: what the event bus has lost, they find.
 func cronWorkflows(p *plan.Plan) []Object {
+	list := []Object{cronWorkflow(p, p.Names.CronWorkflow, p.Reconcile.Schedule)}
+	if p.Rotates() {
+		list = append(list, rotationCron(p))
+	}
+	return list
+}
+
+// rotationCron asks every minute whether a token is due, and starts a pod only if
+// so: the first one is needed at once, and again each minute until there is one.
+func rotationCron(p *plan.Plan) Object {
+	c := cronWorkflow(p, p.Rotation(), "* * * * *")
+	c.Spec.When = fmt.Sprintf("{{= cronworkflow.succeeded == 0 || (now() - cronworkflow.lastScheduledTime).Hours() >= %d }}", p.Install.TokenHours)
+	return c
+}
+
+// cronWorkflow runs the WorkflowTemplate of its name.
+func cronWorkflow(p *plan.Plan, name, schedule string) *wfv1.CronWorkflow {
 	deadline, one := int64(60), int32(1)
 	spec := wfv1.CronWorkflowSpec{
 		ConcurrencyPolicy:          wfv1.ForbidConcurrent,
@@ -17,17 +36,17 @@ func cronWorkflows(p *plan.Plan) []Object {
 		SuccessfulJobsHistoryLimit: &one,
 		FailedJobsHistoryLimit:     &one,
 		WorkflowSpec: wfv1.WorkflowSpec{
-			WorkflowTemplateRef: &wfv1.WorkflowTemplateRef{Name: p.Names.CronWorkflow},
+			WorkflowTemplateRef: &wfv1.WorkflowTemplateRef{Name: name},
 		},
 	}
 	if p.Reconcile.Schedules {
-		spec.Schedules = []string{p.Reconcile.Schedule}
+		spec.Schedules = []string{schedule}
 	} else {
-		spec.Schedule = p.Reconcile.Schedule
+		spec.Schedule = schedule
 	}
-	return []Object{&wfv1.CronWorkflow{
+	return &wfv1.CronWorkflow{
 		TypeMeta:   workflowType(workflow.CronWorkflowKind),
-		ObjectMeta: meta(p, p.Names.CronWorkflow),
+		ObjectMeta: meta(p, name),
 		Spec:       spec,
-	}}
+	}
 }

@@ -68,7 +68,7 @@ func triggers(p *plan.Plan, s plan.Sensor) []eventsv1.Trigger {
 	for _, t := range s.Triggers {
 		switch {
 		case t.Call != nil:
-			out = append(out, call(t))
+			out = append(out, call(p, t))
 		case t.Wake:
 			out = append(out, wake(p, t))
 		default:

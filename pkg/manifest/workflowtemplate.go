@@ -18,7 +18,10 @@ const (
 // workflowTemplates hold everything that runs in pods: what a Workflow of the
 // Sensor brings along is the key of one custom resource.
 func workflowTemplates(p *plan.Plan) []Object {
-	if p.Reconcile.Engine == plan.Direct {
+	switch {
+	case p.Rotates():
+		return []Object{replayTemplate(p), rotationTemplate(p)}
+	case p.Reconcile.Engine == plan.Direct:
 		return []Object{replayTemplate(p)}
 	}
 	list := []Object{reconcileTemplate(p), resyncTemplate(p)}
@@ -91,6 +94,17 @@ func resyncTemplate(p *plan.Plan) Object {
 	resync.Container = runtimeContainer(p, "", "resync")
 	spec.Templates = []wfv1.Template{resync}
 	return workflowTemplate(p, p.Names.CronWorkflow, spec)
+}
+
+// rotationTemplate replaces the token of the Sensors.
+func rotationTemplate(p *plan.Plan) Object {
+	spec := workflowTemplateSpec(p, plan.Rotator)
+	spec.Entrypoint = "rotate"
+	spec.ActiveDeadlineSeconds = &p.Reconcile.TimeoutSeconds
+	rotate := podTemplate(p, "rotate")
+	rotate.Container = runtimeContainer(p, "", "rotate")
+	spec.Templates = []wfv1.Template{rotate}
+	return workflowTemplate(p, p.Rotation(), spec)
 }
 
 // wakeTemplate looks which custom resources refer to what has changed. It waits,
@@ -279,7 +293,7 @@ func runtimeEnv(p *plan.Plan, command string) []corev1.EnvVar {
 		{Name: "ARGOPERATOR_WORKFLOW", Value: "{{workflow.name}}"},
 	}
 	switch {
-	case command == "resync", command == "wake":
+	case command == "resync", command == "wake", command == "rotate":
 		return env
 	case hasLogic(p):
 		env = append(env, exchangeEnv()...)

@@ -173,6 +173,7 @@ func directGrants(p *Plan) []Grant {
 	}
 	list = append(list, heartbeatGrants(p)...)
 	list = append(list, taskResults(Resyncer))
+	list = append(list, rotationGrants(p)...)
 	if p.Install.LeaderElection {
 		list = append(list, leases(Source), leases(Actor))
 	}

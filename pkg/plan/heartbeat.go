@@ -52,11 +52,6 @@ func withHeartbeat(p *Plan, sensors []Sensor) []Sensor {
 	return sensors
 }
 
-// callsByHTTP tells whether the Sensors have a token to call the API server with.
-func callsByHTTP(p *Plan) bool {
-	return p.Reconcile.Engine == Direct && p.Reconcile.Trigger != "k8s"
-}
-
 func heardJQ(p *Plan, sensor, asks string) string {
 	key := quote(Heard(sensor))
 	heard := fmt.Sprintf(`annotations: {%s: (now / 60 | floor * 60 | todate)}`, key)

@@ -236,7 +236,15 @@ func install(in v1alpha1.Install) Install {
 		NetworkPolicies:   in.NetworkPolicies,
 		AllowedNamespaces: allowedPattern(in.AllowedNamespaces),
 		EventBus:          eventBus(in.EventBus),
+		TokenHours:        rotation(in.TokenRotation),
 	}
+}
+
+func rotation(text string) int {
+	if text == "" {
+		return 0
+	}
+	return int(duration(text) / time.Hour)
 }
 
 func eventBus(in v1alpha1.EventBus) EventBus {
@@ -310,6 +318,7 @@ func runtime(p *Plan, o v1alpha1.Operator) Runtime {
 	if p.Status.Node != nil {
 		r.Status = p.Status.Node
 	}
+	r.Token = runtimeToken(p)
 	if p.Reconcile.Engine == Workflow {
 		r.Related, r.Existing, r.Decorate = runtimeRelated(p), p.API.Existing, p.API.Decorate
 		r.Parent.Selected = selectedInPod(p)

@@ -202,6 +202,7 @@ type Install struct {
 	Monitoring      Monitoring
 
 	NetworkPolicies   bool
+	TokenHours        int    // between two tokens; 0: one that does not expire
 	AllowedNamespaces string // a regular expression of those that custom resources may choose; empty: any
 }
 
@@ -268,11 +269,15 @@ const (
 	Actor      Account = "sensor" // the Sensors
 	Reconciler Account = "workflow"
 	Resyncer   Account = "resync"
+	Rotator    Account = "token" // who replaces the token of the Sensors
 )
 
 // Accounts returns the accounts in the order in which they are emitted.
 func (p *Plan) Accounts() []Account {
-	if p.Reconcile.Engine == Direct {
+	switch {
+	case p.Rotates():
+		return []Account{Source, Actor, Resyncer, Rotator}
+	case p.Reconcile.Engine == Direct:
 		return []Account{Source, Actor, Resyncer}
 	}
 	return []Account{Source, Actor, Reconciler, Resyncer}
@@ -287,6 +292,8 @@ func (p *Plan) ServiceAccount(a Account) string {
 		return p.Names.SensorServiceAccount
 	case Resyncer:
 		return p.Names.ResyncServiceAccount
+	case Rotator:
+		return p.Rotation()
 	default:
 		return p.Names.WorkflowServiceAccount
 	}
@@ -330,6 +337,15 @@ type Runtime struct {
 	EventSource      string           `json:"eventSource"`
 	Sensors          []string         `json:"sensors"`
 	Announce         bool             `json:"announce,omitempty"` // changes of Ready are told by Events
+	Token            *RuntimeToken    `json:"token,omitempty"`    // the one that is replaced from time to time
+}
+
+// RuntimeToken is the token of the Sensors as the operator's own steps know it.
+type RuntimeToken struct {
+	ServiceAccount string `json:"serviceAccount"`
+	Secret         string `json:"secret"`
+	Key            string `json:"key"`
+	Seconds        int64  `json:"seconds"` // how long it is valid
 }
 
 // RuntimeKind is a kind as the operator's own steps know it.

@@ -391,6 +391,10 @@ type Install struct {
 	// NetworkPolicies emits them: for the operator's pods, which nobody needs to reach but for metrics, and for the EventBus, which
 	// the pods of Argo Events in the namespace may reach. They need a network that enforces them. Default: false.
 	NetworkPolicies bool `json:"networkPolicies,omitempty"`
+	// TokenRotation is how often the direct engine's token is replaced: whole hours from 1h to 720h. Each is requested for three
+	// times as long; the API server must grant at least twice. A pod runs for it each time. Needs Argo Workflows 3.6. Default: none,
+	// the token does not expire.
+	TokenRotation string `json:"tokenRotation,omitempty"`
 	// Monitoring emits objects of the Prometheus Operator. Default: none.
 	Monitoring *Monitoring `json:"monitoring,omitempty"`
 }
@@ -448,7 +452,8 @@ type Names struct {
 	WorkflowServiceAccount string `json:"workflowServiceAccount,omitempty"`
 	// ResyncServiceAccount of the resync. Default: NAME-resync.
 	ResyncServiceAccount string `json:"resyncServiceAccount,omitempty"`
-	// TokenSecret of the direct engine. Default: NAME-sensor-token.
+	// TokenSecret of the direct engine. Default: NAME-sensor-token, or NAME-rotated-token with tokenRotation: of two types, as a
+	// Secret cannot change its own.
 	TokenSecret string `json:"tokenSecret,omitempty"`
 	// StatusSensor of the direct engine. Default: NAME-status.
 	StatusSensor string `json:"statusSensor,omitempty"`
