@@ -18,6 +18,7 @@ type sourceFlags struct {
 	names     []string
 	recursive bool
 	alone     bool   // the files refer to no others
+	unlocked  bool   // images are used as they are written
 	check     string // what to check where a file is not there; empty is the name given with -f
 }
 
@@ -97,7 +98,7 @@ func (f *sourceFlags) source(name, dir string, data []byte, lenient bool) ([]arg
 	if err != nil {
 		return nil, fmt.Errorf("opening the definition's directory: %w", err)
 	}
-	return []argoperator.Source{{Name: filepath.ToSlash(name), Data: data, Dir: root.FS(), Lenient: lenient}}, nil
+	return []argoperator.Source{{Name: filepath.ToSlash(name), Data: data, Dir: root.FS(), Lenient: lenient, Unlocked: f.unlocked}}, nil
 }
 
 // generate reads the definitions and generates their operators. What was named

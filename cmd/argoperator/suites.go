@@ -63,7 +63,7 @@ func (r *suiteReader) read(name string) error {
 	if !definition.Match(data) {
 		return r.testFile(name, nil, false)
 	}
-	sources, err := (&sourceFlags{}).source(name, filepath.Dir(name), data, false)
+	sources, err := (&sourceFlags{unlocked: true}).source(name, filepath.Dir(name), data, false)
 	if err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ func (r *suiteReader) group(dir string) (*group, error) {
 	if i >= 0 {
 		return r.groups[i], nil
 	}
-	sources, err := (&sourceFlags{}).readOne(dir, nil)
+	sources, err := (&sourceFlags{unlocked: true}).readOne(dir, nil)
 	if err != nil {
 		return nil, err
 	}

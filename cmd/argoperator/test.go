@@ -29,7 +29,7 @@ type testFlags struct {
 }
 
 func newTest(s streams) *cobra.Command {
-	var from sourceFlags
+	from := sourceFlags{unlocked: true} // tests say images as the definition does
 	var flags testFlags
 	formats, runners := []string{"text", "json", "junit"}, []string{"local", "docker"}
 	cmd := &cobra.Command{

@@ -53,6 +53,7 @@ var rooms = []room{
 		below:  []string{"pkg/diag", "pkg/apis/v1alpha1"},
 		others: []string{"go.yaml.in/yaml/v3", "sigs.k8s.io/", "k8s.io/", "github.com/gobuffalo/flect", "github.com/google/cel-go"},
 	},
+	{path: "pkg/registry", others: []string{"github.com/google/go-containerregistry/"}},
 	{
 		path:   "pkg/plan",
 		below:  []string{"pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/schema", "pkg/expression"},
@@ -119,7 +120,7 @@ var rooms = []room{
 	{path: "cmd/argoperator/internal/build", below: []string{"cmd/argoperator/internal/release"}},
 	{
 		path:   "cmd/argoperator",
-		below:  []string{"cmd/argoperator/internal/build", "pkg/terminal", "pkg/argoperator", "pkg/diag", "pkg/output", "pkg/explain", "pkg/lint", "pkg/graph", "pkg/diff", "pkg/doctor", "pkg/krm", "pkg/simulate", "pkg/testsuite", "pkg/scaffold", "pkg/apis/v1alpha1"},
+		below:  []string{"cmd/argoperator/internal/build", "pkg/terminal", "pkg/argoperator", "pkg/registry", "pkg/diag", "pkg/output", "pkg/explain", "pkg/lint", "pkg/graph", "pkg/diff", "pkg/doctor", "pkg/krm", "pkg/simulate", "pkg/testsuite", "pkg/scaffold", "pkg/apis/v1alpha1"},
 		others: []string{"github.com/spf13/cobra", "golang.org/x/term", "k8s.io/apimachinery/pkg/util/validation", "k8s.io/apimachinery/pkg/util/version"},
 	},
 	{path: parts, below: []string{"pkg/definition", "pkg/plan", "pkg/manifest", "pkg/output"}},

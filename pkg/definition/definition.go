@@ -25,6 +25,8 @@ type Input struct {
 	Dir fs.FS
 	// Lenient passes over documents of other kinds, as for a file found in a directory.
 	Lenient bool
+	// Unlocked leaves the images as they are written, whatever install.imagesLock says.
+	Unlocked bool
 }
 
 // Definition is one definition, complete: every default is filled in, every
@@ -47,8 +49,11 @@ type Definition struct {
 	Files []File
 	// Parameters of the logic: Path is the parameter's name.
 	Parameters []File
+	// Images that the definition names, as they are written.
+	Images []Image
 
 	positions positions
+	lockFile  string
 }
 
 // File is a file that a definition refers to.

@@ -117,5 +117,6 @@ func checks() []func(*checker) {
 		(*checker).install,
 		(*checker).eventBus,
 		(*checker).monitoring,
+		(*checker).images,
 	}
 }

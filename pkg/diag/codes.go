@@ -75,6 +75,7 @@ const (
 
 	// Warnings.
 	FloatingImage = "floating-image"
+	UnlockedImage = "unlocked-image"
 	CommandFile   = "command-file"
 	UnknownFormat = "unknown-format"
 	NoStatus      = "no-status"
@@ -145,6 +146,7 @@ func Codes() []Code {
 		{LeftOut, "What is there already is not taken over into the new project."},
 		{Changed, "What is there already is taken over, and something about it is to be known."},
 		{FloatingImage, "The image has no fixed version."},
+		{UnlockedImage, "The file of install.imagesLock has no digest for the image, or a registry gave none."},
 		{CommandFile, "The command names a file that does not travel with the logic."},
 		{NoStatus, "The kind does not take the status that the operator would report."},
 		{UnknownFormat, "The API server does not check this string format."},

@@ -377,6 +377,9 @@ type Install struct {
 	Names Names `json:"names,omitempty"`
 	// RuntimeImage runs the operator's own steps: Python 3.9 or later. Default: the logic's image if its command is Python, else python:3.13-slim.
 	RuntimeImage string `json:"runtimeImage,omitempty"`
+	// ImagesLock is a file with the digests of the images, relative to the definition, such as images.lock.yaml. argoperator lock
+	// writes it. Default: none, images are used as they are written.
+	ImagesLock string `json:"imagesLock,omitempty"`
 	// RuntimeResources of the operator's own steps. A resync holds a page of what it looks through, 4 MiB or a single object, and a digest
 	// of each related object. Default: 10m CPU and 32Mi memory requested, 128Mi memory at most.
 	RuntimeResources *Resources `json:"runtimeResources,omitempty"`
