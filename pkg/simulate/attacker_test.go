@@ -54,7 +54,7 @@ func (w *table) attack(r *rand.Rand) error {
 	return w.forge(r)
 }
 
-// forge makes an object that says it is a child, from one that is, or changes it.
+// forge makes an object that says it is a child, from one that is.
 func (w *table) forge(r *rand.Rand) error {
 	child := w.child(r)
 	if child == nil {
@@ -89,6 +89,15 @@ func (w *table) forge(r *rand.Rand) error {
 		data["key"] = "evil"
 	}
 	w.log("the attacker writes %s", text(forged))
+	there, err := w.Get(forged)
+	if err != nil {
+		return err
+	}
+	if there != nil { // some fields cannot be changed
+		if err := w.Delete(there); err != nil {
+			return err
+		}
+	}
 	return w.Apply(forged)
 }
 

@@ -19,16 +19,20 @@ func TestChanceFindsMissingGuards(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes its time")
 	}
-	for _, tt := range []struct{ name, file, guard, instead string }{
-		{"generation", "memcached", `or $seen.generation != $before.generation and $seen.generation < $new.metadata.generation`, ``},
-		{"older memory", "webapp", `or $again`, ``},
-		{"sign of life", "webapp", `if $seen.failed or $again then {`, `if $seen.failed then {`},
-		{"failed", "memcached", `or $seen.failed != null and $seen.failed != $before.failed and $seen.failed.attempts < 5`, ``},
-		{"failure forgotten", "memcached", `or $before.failed != null and $seen.failed == null and ($before.uid == null or $seen.generation < $new.metadata.generation)`, ``},
-		{"drift", "memcached", `or $seen.drift != null and $seen.drift != $before.drift`, ``},
-		{"change of owner", "webapp", `(.metadata.labels | .["argoperator.dev/owner-uid"], .["argoperator.dev/child"])`, `0`},
-		{"label taken away", "memcached", ` // $old.metadata.labels["argoperator.dev/child"]`, ``},
-		{"attempt", "webapp", `if $seen.failed or $again then {`, `if $again then {`},
+	for _, tt := range []struct {
+		name, file, guard, instead string
+		attacked                   bool
+	}{
+		{"place", "memcached", `or ({apiVersion: "cache.example.com/v1alpha1", kind: "Memcached", metadata: $owner} | try ((.metadata.name) == $new.metadata.name and .metadata.namespace == $new.metadata.namespace) catch false | not)`, ``, true},
+		{"generation", "memcached", `or $seen.generation != $before.generation and $seen.generation < $new.metadata.generation`, ``, false},
+		{"older memory", "webapp", `or $again`, ``, false},
+		{"sign of life", "webapp", `if $seen.failed or $again then {`, `if $seen.failed then {`, false},
+		{"failed", "memcached", `or $seen.failed != null and $seen.failed != $before.failed and $seen.failed.attempts < 5`, ``, false},
+		{"failure forgotten", "memcached", `or $before.failed != null and $seen.failed == null and ($before.uid == null or $seen.generation < $new.metadata.generation)`, ``, false},
+		{"drift", "memcached", `or $seen.drift != null and $seen.drift != $before.drift`, ``, false},
+		{"change of owner", "webapp", `(.metadata.labels | .["argoperator.dev/owner-uid"], .["argoperator.dev/child"])`, `0`, false},
+		{"label taken away", "memcached", ` // $old.metadata.labels["argoperator.dev/child"]`, ``, false},
+		{"attempt", "webapp", `if $seen.failed or $again then {`, `if $again then {`, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -39,7 +43,7 @@ func TestChanceFindsMissingGuards(t *testing.T) {
 			o.objects = without(t, o.objects, tt.guard, tt.instead)
 			shared := simulate.NewShared()
 			for seed := range uint64(600) {
-				g := game{t: t, o: o, seed: seed, shared: shared}
+				g := game{t: t, o: o, seed: seed, shared: shared, attacked: tt.attacked}
 				if _, err := g.play(g.length(), nil); err != nil {
 					first, _, _ := strings.Cut(fmt.Sprint(err), "\n")
 					t.Logf("seed %d: %.120s", seed, first)
