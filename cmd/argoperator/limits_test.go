@@ -42,6 +42,20 @@ var bounds = []bound{
 		of: "levels of a value that an expression makes", most: "10,000", code: "bad-expression",
 		fits: func() string { return wrapped(9_900) }, exceeds: func() string { return wrapped(10_100) },
 	},
+	{
+		of: "repetitions in a pattern, inside each other too", most: "1,000", code: "bad-marker",
+		fits: func() string { return inSchema(`'string | pattern="^(a{10}){100}$"'`) }, exceeds: func() string { return inSchema(`'string | pattern="^(a{10}){101}$"'`) },
+	},
+	{
+		of: "cost of the rules of a schema (CEL)", most: "as the API server estimates and limits it", code: "check-crd",
+		fits: func() string {
+			return inSchema(`'[]string | maxItems=10 validation="self.all(a, a.size() < 9)"'`)
+		},
+		exceeds: func() string {
+			return inSchema(`'[]string | validation="self.all(a, self.all(b, self.all(c, a != b + c)))"'`)
+		},
+	},
+	{of: "custom resources that a template is tried on", most: "40, and 8 made by chance", over: "not tried; `argoperator sample` makes others"},
 	{of: "children that the Sensor computes for one Workflow, in base64", most: "120,000 bytes", over: "`Ready` is False and says so; a program of one's own reads them from a file"},
 	{of: "the response of the logic", most: "10 MiB", over: "`Ready` is False and says so"},
 	{of: "attempts to write a child in `direct`, for one generation", most: "5", over: "`Ready` is `Failed` until the next change or the resync"},
@@ -70,6 +84,11 @@ spec:
         key: ` + value + "\n"
 }
 
+// inSchema is a definition with a field.
+func inSchema(field string) string {
+	return strings.Replace(withValue("x"), "{text: string}", "{text: "+field+"}", 1)
+}
+
 func nested(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 
 // aliased has so many aliases of 1,000 values each.
@@ -96,7 +115,10 @@ func TestLimits(t *testing.T) {
 		t.Run(b.of, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "operator.yaml")
 			finds := func(value string) (bool, string) {
-				if err := os.WriteFile(file, []byte(withValue(value)), 0o644); err != nil {
+				if !strings.HasPrefix(value, "apiVersion: ") {
+					value = withValue(value)
+				}
+				if err := os.WriteFile(file, []byte(value), 0o644); err != nil {
 					t.Fatal(err)
 				}
 				var out bytes.Buffer

@@ -61,6 +61,8 @@ var guarantees = []guarantee{
 	{"uninstall", "Uninstalled with live custom resources: nothing hangs, nothing is left", "two stages: the API while the operator runs, then the operator"},
 	{"chance", "What happens by chance (seeded) ends as the last state asks for", "all of the above"},
 	{"hostile", "Hostile text arrives in the child byte for byte, or is refused; nothing in it is evaluated", "jq and server-side apply; names and base64 only in Workflows"},
+	{"greedy", "One custom resource that is edited without a pause does not hold up another for long; a large one does, as long as it is edited", "lanes in the Sensor, by uid; limits in the schema"},
+	{"token-rotation", "With `install.tokenRotation` the token is replaced, and ended, while the operator goes on", "Secret volumes, which Kubernetes keeps up to date"},
 	{"least-privilege", "No request is denied, and every right is missed when it is taken away", "permissions are derived from the calls"},
 }
 

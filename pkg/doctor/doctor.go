@@ -6,11 +6,13 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -277,7 +279,10 @@ func bus(v *visit) Check {
 	}
 	var found struct {
 		Spec struct {
-			NATS            map[string]any `json:"nats"`
+			NATS      map[string]any `json:"nats"`
+			JetStream *struct {
+				MaxPayload string `json:"maxPayload"`
+			} `json:"jetstream"`
 			JetStreamExotic *struct {
 				AccessSecret map[string]any `json:"accessSecret"`
 			} `json:"jetstreamExotic"`
@@ -316,7 +321,29 @@ func bus(v *visit) Check {
 			"give it a password (jetstreamExotic.accessSecret; kafka.sasl or kafka.tls), and let only the pods of Argo Events reach it",
 		}
 	}
+	if js := found.Spec.JetStream; js != nil && !roomy(js.MaxPayload) {
+		return Check{
+			name, Warning, "is there and ready, and takes events of " + cmp.Or(js.MaxPayload, "1MB") + " at most: a change carries the object twice, in base64, " +
+				"and one that does not fit delays those of all others of its kind by seconds",
+			"set jetstream.maxPayload to 4MB, which is enough for every object",
+		}
+	}
 	return Check{name, OK, "is there and ready", ""}
+}
+
+// size is that of a message as the configuration of NATS has it.
+var size = regexp.MustCompile(`^(\d+)(?i:(k|m|g)b?)?$`)
+
+// roomy tells whether a bus takes a change of the largest object: 1.5 MiB are
+// what the API server's store has room for. 0 is no limit.
+func roomy(most string) bool {
+	parts := size.FindStringSubmatch(strings.TrimSpace(most))
+	if parts == nil {
+		return false
+	}
+	n, err := strconv.Atoi(parts[1])
+	shift := map[string]int{"k": 10, "m": 20, "g": 30}[strings.ToLower(parts[2])]
+	return err == nil && (n == 0 || n<<shift >= 4<<20)
 }
 
 // twins are Deployments of one EventSource or Sensor. The controller of Argo

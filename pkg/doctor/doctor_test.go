@@ -53,7 +53,7 @@ func good() cluster {
 		{"deployments", items(deployment("quay.io/argoproj/argo-events:v1.9.11", ""), deployment("quay.io/argoproj/workflow-controller:v3.7.4", ""))},
 		{"configmaps", `{"items":[]}`},
 		{"get namespace", `{"status":{"phase":"Active"}}`},
-		{"get eventbus", `{"spec":{"jetstream":{}},"status":{"conditions":[{"type":"Deployed","status":"True"}]}}`},
+		{"get eventbus", `{"spec":{"jetstream":{"maxPayload":"8MB"}},"status":{"conditions":[{"type":"Deployed","status":"True"}]}}`},
 		{"apply", ""},
 	}
 }
@@ -111,6 +111,15 @@ func TestExamine(t *testing.T) {
 		},
 		{"a bus with a password", good().with("get eventbus", `{"spec":{"jetstreamExotic":{"accessSecret":{"name":"x","key":"y"}}},"status":{"conditions":[{"type":"Deployed","status":"True"}]}}`), false, ""},
 		{"Kafka with a password", good().with("get eventbus", `{"spec":{"kafka":{"sasl":{}}},"status":{"conditions":[{"type":"Deployed","status":"True"}]}}`), false, ""},
+		{
+			"a bus for small events", good().with("get eventbus", `{"spec":{"jetstream":{"version":"latest"}},"status":{"conditions":[{"type":"Deployed","status":"True"}]}}`), false,
+			"EventBus default: is there and ready, and takes events of 1MB at most: a change carries the object twice, in base64, and one that does not fit delays those of all others of its kind by seconds",
+		},
+		{
+			"a bus for somewhat larger ones", good().with("get eventbus", `{"spec":{"jetstream":{"maxPayload":"3072KB"}},"status":{"conditions":[{"type":"Deployed","status":"True"}]}}`), false,
+			"EventBus default: is there and ready, and takes events of 3072KB at most: a change carries the object twice, in base64, and one that does not fit delays those of all others of its kind by seconds",
+		},
+		{"a bus for large events", good().with("get eventbus", `{"spec":{"jetstream":{"maxPayload":"4MB"}},"status":{"conditions":[{"type":"Deployed","status":"True"}]}}`), false, ""},
 		{"an old bus", good().with("get eventbus", `{"spec":{"nats":{"native":{}}}}`), false, "EventBus default: is of NATS Streaming, on which events are lost"},
 		{
 			"two Deployments of an EventSource", good().with("deployments", items(good()[2][1][len(`{"items":[`):len(good()[2][1])-2],
