@@ -116,6 +116,9 @@ func wildcardRight(i *inspection, path *field.Path, rule rbacv1.PolicyRule) {
 
 func powerful(i *inspection, path *field.Path, rule rbacv1.PolicyRule) {
 	for n, resource := range rule.Resources {
+		if resource == "serviceaccounts/token" && len(rule.ResourceNames) > 0 {
+			continue // of the accounts that are named, and of no other
+		}
 		if slices.Contains([]string{"pods/exec", "pods/attach", "pods/ephemeralcontainers", "nodes/proxy", "serviceaccounts/token"}, resource) &&
 			(has(rule.Verbs, "create") || has(rule.Verbs, "get")) {
 			i.wrong(path.Child("resources").Index(n), "%s leads to the rights of other accounts", resource)
