@@ -40,7 +40,7 @@ func defaultAPI(api *v1alpha1.API) {
 	if e := api.Existing; e != nil {
 		group, _, _ := strings.Cut(e.Group, "\x00")
 		known, _ := builtinKind(group, e.Version, e.Kind)
-		fill(&e.Plural, cmp.Or(known.plural, plural(e.Kind)))
+		fill(&e.Plural, cmp.Or(known.plural, Plural(e.Kind)))
 		fill(&e.Scope, known.scope())
 		return
 	}
@@ -48,7 +48,7 @@ func defaultAPI(api *v1alpha1.API) {
 		return
 	}
 	if api.Kind != "" {
-		fill(&api.Plural, plural(api.Kind))
+		fill(&api.Plural, Plural(api.Kind))
 		fill(&api.Singular, strings.ToLower(api.Kind))
 		fill(&api.ListKind, api.Kind+"List")
 	}

@@ -10,8 +10,8 @@ func TestPlural(t *testing.T) {
 		"Database": "databases", "NetworkPolicy": "networkpolicies", "KeyValueStore": "keyvaluestores",
 		"Class": "classes", "Cache": "caches", "Analysis": "analyses", "DNS": "dnses", "Child": "children",
 	} {
-		if got := plural(kind); got != want {
-			t.Errorf("plural(%s) = %s, want %s", kind, got, want)
+		if got := Plural(kind); got != want {
+			t.Errorf("Plural(%s) = %s, want %s", kind, got, want)
 		}
 	}
 }
@@ -19,8 +19,8 @@ func TestPlural(t *testing.T) {
 // controller-tools' plurals agree with the kinds of Kubernetes itself, but for the one below.
 func TestPluralOfBuiltinKinds(t *testing.T) {
 	for _, b := range builtinKinds() {
-		if got := plural(b.kind); got != b.plural && b.kind != "Endpoints" {
-			t.Errorf("plural(%s) = %s, want %s", b.kind, got, b.plural)
+		if got := Plural(b.kind); got != b.plural && b.kind != "Endpoints" {
+			t.Errorf("Plural(%s) = %s, want %s", b.kind, got, b.plural)
 		}
 	}
 }
