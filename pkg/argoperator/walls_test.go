@@ -50,7 +50,7 @@ var rooms = []room{
 	{path: "pkg/expression", below: []string{"pkg/diag", "pkg/schema", "pkg/jq"}, others: []string{"github.com/itchyny/gojq"}},
 	{
 		path:   "pkg/definition",
-		below:  []string{"pkg/diag", "pkg/apis/v1alpha1"},
+		below:  []string{"pkg/diag", "pkg/apis/v1alpha1", "pkg/schema"},
 		others: []string{"go.yaml.in/yaml/v3", "sigs.k8s.io/", "k8s.io/", "github.com/gobuffalo/flect", "github.com/google/cel-go"},
 	},
 	{path: "pkg/registry", others: []string{"github.com/google/go-containerregistry/"}},
@@ -92,7 +92,7 @@ var rooms = []room{
 	{
 		path: "pkg/argoperator",
 		below: []string{
-			"pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/jq", "pkg/expression", "pkg/plan", "pkg/manifest", "pkg/output", "pkg/explain", "pkg/resource", "pkg/sample", "pkg/check", "pkg/graph", "pkg/diff", "pkg/doctor",
+			"pkg/diag", "pkg/apis/v1alpha1", "pkg/schema", "pkg/definition", "pkg/jq", "pkg/expression", "pkg/plan", "pkg/manifest", "pkg/output", "pkg/explain", "pkg/resource", "pkg/sample", "pkg/check", "pkg/graph", "pkg/diff", "pkg/doctor",
 		},
 		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis"},
 	},
@@ -108,12 +108,12 @@ var rooms = []room{
 	},
 	{
 		path:   "pkg/testsuite",
-		below:  []string{"pkg/terminal", "pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/jq", "pkg/expression", "pkg/manifest", "pkg/output", "pkg/simulate", "pkg/argoperator"},
+		below:  []string{"pkg/terminal", "pkg/diag", "pkg/apis/v1alpha1", "pkg/schema", "pkg/definition", "pkg/jq", "pkg/expression", "pkg/manifest", "pkg/output", "pkg/simulate", "pkg/argoperator"},
 		others: []string{"k8s.io/apimachinery/", "sigs.k8s.io/yaml"},
 	},
 	{
 		path:   "pkg/scaffold",
-		below:  []string{"templates", "pkg/diag", "pkg/definition", "pkg/resource", "pkg/argoperator"},
+		below:  []string{"templates", "pkg/diag", "pkg/schema", "pkg/definition", "pkg/resource", "pkg/argoperator"},
 		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis", "sigs.k8s.io/yaml", "go.yaml.in/yaml/v3"},
 	},
 	{path: "cmd/argoperator/internal/release"},

@@ -1,6 +1,10 @@
 package definition
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/argoperator/argoperator/pkg/schema"
+)
 
 func TestPlural(t *testing.T) {
 	for kind, want := range map[string]string{
@@ -18,9 +22,9 @@ func TestPlural(t *testing.T) {
 
 // controller-tools' plurals agree with the kinds of Kubernetes itself, but for the one below.
 func TestPluralOfBuiltinKinds(t *testing.T) {
-	for _, b := range builtinKinds() {
-		if got := Plural(b.kind); got != b.plural && b.kind != "Endpoints" {
-			t.Errorf("Plural(%s) = %s, want %s", b.kind, got, b.plural)
+	for _, b := range schema.BuiltinKinds() {
+		if got := Plural(b.Kind); got != b.Plural && b.Kind != "Endpoints" {
+			t.Errorf("Plural(%s) = %s, want %s", b.Kind, got, b.Plural)
 		}
 	}
 }
