@@ -26,7 +26,6 @@ type doctorFlags struct {
 
 func newDoctor(s streams) *cobra.Command {
 	var flags doctorFlags
-	formats := []string{"text", "json"}
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say whether a cluster is ready for the operators",
@@ -38,18 +37,14 @@ your rights; for what is wrong it says what to do.`,
   argoperator doctor -f . -n platform --context staging -o json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := oneOf("output", flags.format, formats); err != nil {
-				return err
-			}
 			return interruptible(cmd.Context(), func(ctx context.Context) error { return examine(ctx, s, flags) })
 		},
 	}
 	flags.from.register(cmd)
-	cmd.Flags().StringVarP(&flags.format, "output", "o", "text", "output format: text|json")
-	installInto(cmd, &flags.options.Namespace)
+	outputVar(cmd, &flags.format, "text", "json")
+	namespaceVar(cmd, &flags.options.Namespace)
 	cmd.Flags().StringVar(&flags.context, "context", "", "context of the kubeconfig")
 	cmd.Flags().StringVar(&flags.kubeconfig, "kubeconfig", "", "file to reach the cluster by, instead of kubectl's own choice")
-	completeWith(cmd, "output", formats)
 	return cmd
 }
 
