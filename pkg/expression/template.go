@@ -12,6 +12,7 @@ import (
 
 	"github.com/itchyny/gojq"
 
+	"github.com/argoperator/argoperator/pkg/jq"
 	"github.com/argoperator/argoperator/pkg/schema"
 )
 
@@ -145,7 +146,7 @@ func (c *templates) object(path []string, fields map[string]any, want schema.Typ
 
 // quoteKey writes a key of an object, bare where jq allows it.
 func quoteKey(key string) string {
-	if key != "" && isLetter(key[0]) && nameLen(key) == len(key) {
+	if jq.IsName(key) {
 		return key
 	}
 	return quote(key)

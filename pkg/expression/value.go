@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/argoperator/argoperator/pkg/jq"
 	"github.com/argoperator/argoperator/pkg/schema"
 )
 
@@ -98,7 +99,7 @@ func (r read) String() string {
 		switch {
 		case isItem(name):
 			b.WriteString(name)
-		case isLetter((name + "0")[0]) && nameLen(name) == len(name):
+		case jq.IsName(name):
 			b.WriteString("." + name)
 		case b.Len() == 0:
 			b.WriteString("." + quote(name))
