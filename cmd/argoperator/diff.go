@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/diff"
@@ -152,7 +153,7 @@ func diffJSON(w io.Writer, changes []diff.Change, findings diag.List) error {
 		Kind       string     `json:"kind"`
 		Changes    []change   `json:"changes"`
 		Breaking   []breaking `json:"breaking"`
-	}{"argoperator.dev/v1alpha1", "Diff", []change{}, []breaking{}}
+	}{v1alpha1.APIVersion, "Diff", []change{}, []breaking{}}
 	for _, c := range changes {
 		out.Changes = append(out.Changes, change{string(c.Action), c.Kind, c.Name})
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/doctor"
@@ -78,7 +79,7 @@ func examine(ctx context.Context, s streams, flags doctorFlags) error {
 
 func printDiagnoses(s streams, reports []doctor.Report, format string) error {
 	if format == "json" {
-		return terminal.JSON(s.out, map[string]any{"apiVersion": "argoperator.dev/v1alpha1", "kind": "DoctorReportList", "items": reports})
+		return terminal.JSON(s.out, map[string]any{"apiVersion": v1alpha1.APIVersion, "kind": "DoctorReportList", "items": reports})
 	}
 	for _, r := range reports {
 		if err := r.Print(s.out); err != nil {

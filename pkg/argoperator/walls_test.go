@@ -56,7 +56,7 @@ var rooms = []room{
 	{path: "pkg/registry", others: []string{"github.com/google/go-containerregistry/"}},
 	{
 		path:   "pkg/plan",
-		below:  []string{"pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/schema", "pkg/expression"},
+		below:  []string{"pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/schema", "pkg/jq", "pkg/expression"},
 		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis"},
 	},
 	{
@@ -67,7 +67,7 @@ var rooms = []room{
 	{path: "pkg/output", below: []string{"pkg/terminal", "pkg/manifest"}, others: []string{"sigs.k8s.io/yaml", "go.yaml.in/yaml/v2"}},
 	{
 		path:   "pkg/explain",
-		below:  []string{"pkg/terminal", "pkg/definition", "pkg/expression", "pkg/plan", "pkg/manifest"},
+		below:  []string{"pkg/terminal", "pkg/apis/v1alpha1", "pkg/definition", "pkg/expression", "pkg/plan", "pkg/manifest"},
 		others: []string{"k8s.io/", "github.com/argoproj/argo-events/pkg/apis/"},
 	},
 	{path: "pkg/resource", others: []string{"k8s.io/"}},
@@ -98,7 +98,7 @@ var rooms = []room{
 	},
 	{
 		path:   "pkg/lint",
-		below:  []string{"pkg/diag", "pkg/definition", "pkg/manifest", "pkg/check"},
+		below:  []string{"pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/manifest", "pkg/check"},
 		others: []string{"go.yaml.in/yaml/v3", "k8s.io/apimachinery/pkg/runtime/schema"},
 	},
 	{

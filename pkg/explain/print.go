@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/terminal"
 )
 
@@ -29,7 +30,7 @@ type list struct {
 
 // JSON prints the reports as one ExplanationList.
 func JSON(w io.Writer, reports []Report) error {
-	return terminal.JSON(w, list{APIVersion: apiVersion, Kind: kind + "List", Items: append([]Report{}, reports...)})
+	return terminal.JSON(w, list{APIVersion: v1alpha1.APIVersion, Kind: kind + "List", Items: append([]Report{}, reports...)})
 }
 
 // Print prints the reports in the order given.
