@@ -188,7 +188,7 @@ func (a *analyser) dashed(p Problem) bool {
 			a.problems = append(a.problems, Problem{
 				Offset: d.At, Length: d.End - d.At, Code: BadExpression,
 				Message: fmt.Sprintf("%s: - subtracts and / divides, and a name with them in it has quotes", a.text[d.At:d.End]),
-				Hint:    "write " + path + "[" + quote(d.key) + "]",
+				Hint:    "write " + path + "[" + jq.Quote(d.key) + "]",
 			})
 		}
 		return true

@@ -89,7 +89,7 @@ func (b broken) singleQuotes() string {
 	var fixed strings.Builder
 	for i, piece := range pieces {
 		if i%2 == 1 {
-			piece = quote(piece)
+			piece = jq.Quote(piece)
 		}
 		fixed.WriteString(piece)
 	}
@@ -168,7 +168,7 @@ func (b broken) fallback() string {
 	}
 	before, value := strings.TrimSpace(b.text[:b.from(0)]), strings.TrimSpace(b.text[b.from(1)+1:])
 	if _, err := gojq.Parse(value); err != nil || value == "" || jq.IsName(value[:1]) {
-		value = quote(value)
+		value = jq.Quote(value)
 	}
 	if !plainPath(before) {
 		return "jq writes // before what is used instead of null"

@@ -102,9 +102,9 @@ func (r read) String() string {
 		case jq.IsName(name):
 			b.WriteString("." + name)
 		case b.Len() == 0:
-			b.WriteString("." + quote(name))
+			b.WriteString("." + jq.Quote(name))
 		default:
-			b.WriteString("[" + quote(name) + "]")
+			b.WriteString("[" + jq.Quote(name) + "]")
 		}
 	}
 	if b.Len() == 0 {
