@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/diff"
@@ -32,7 +33,6 @@ type diffFlags struct {
 
 func newDiff(s streams) *cobra.Command {
 	var flags diffFlags
-	formats := []string{"text", "summary", "json"}
 	cmd := &cobra.Command{
 		Use:   "diff",
 		Short: "Show what applying the operators would change, and whom it breaks",
@@ -52,9 +52,6 @@ Exit codes: 0 nothing changes, 1 something does.`,
   argoperator diff -f . --live`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := oneOf("output", flags.format, formats); err != nil {
-				return err
-			}
 			if flags.live == (flags.against != "") {
 				return usagef("say what to compare with: --against PATH or REVISION, or --live")
 			}
@@ -72,9 +69,8 @@ Exit codes: 0 nothing changes, 1 something does.`,
 	flags.from.register(cmd)
 	cmd.Flags().StringVar(&flags.against, "against", "", "file, directory or git revision to compare with")
 	cmd.Flags().BoolVar(&flags.live, "live", false, "compare with the cluster, by kubectl diff --server-side")
-	cmd.Flags().StringVarP(&flags.format, "output", "o", "text", "output format: text|summary|json")
-	installInto(cmd, &flags.options.Namespace)
-	completeWith(cmd, "output", formats)
+	outputVar(cmd, &flags.format, "text", "summary", "json")
+	namespaceVar(cmd, &flags.options.Namespace)
 	return cmd
 }
 
@@ -157,7 +153,7 @@ func diffJSON(w io.Writer, changes []diff.Change, findings diag.List) error {
 		Kind       string     `json:"kind"`
 		Changes    []change   `json:"changes"`
 		Breaking   []breaking `json:"breaking"`
-	}{"argoperator.dev/v1alpha1", "Diff", []change{}, []breaking{}}
+	}{v1alpha1.APIVersion, "Diff", []change{}, []breaking{}}
 	for _, c := range changes {
 		out.Changes = append(out.Changes, change{string(c.Action), c.Kind, c.Name})
 	}

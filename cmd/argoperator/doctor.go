@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/doctor"
@@ -26,7 +27,6 @@ type doctorFlags struct {
 
 func newDoctor(s streams) *cobra.Command {
 	var flags doctorFlags
-	formats := []string{"text", "json"}
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say whether a cluster is ready for the operators",
@@ -38,18 +38,14 @@ your rights; for what is wrong it says what to do.`,
   argoperator doctor -f . -n platform --context staging -o json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := oneOf("output", flags.format, formats); err != nil {
-				return err
-			}
 			return interruptible(cmd.Context(), func(ctx context.Context) error { return examine(ctx, s, flags) })
 		},
 	}
 	flags.from.register(cmd)
-	cmd.Flags().StringVarP(&flags.format, "output", "o", "text", "output format: text|json")
-	installInto(cmd, &flags.options.Namespace)
+	outputVar(cmd, &flags.format, "text", "json")
+	namespaceVar(cmd, &flags.options.Namespace)
 	cmd.Flags().StringVar(&flags.context, "context", "", "context of the kubeconfig")
 	cmd.Flags().StringVar(&flags.kubeconfig, "kubeconfig", "", "file to reach the cluster by, instead of kubectl's own choice")
-	completeWith(cmd, "output", formats)
 	return cmd
 }
 
@@ -83,7 +79,7 @@ func examine(ctx context.Context, s streams, flags doctorFlags) error {
 
 func printDiagnoses(s streams, reports []doctor.Report, format string) error {
 	if format == "json" {
-		return terminal.JSON(s.out, map[string]any{"apiVersion": "argoperator.dev/v1alpha1", "kind": "DoctorReportList", "items": reports})
+		return terminal.JSON(s.out, map[string]any{"apiVersion": v1alpha1.APIVersion, "kind": "DoctorReportList", "items": reports})
 	}
 	for _, r := range reports {
 		if err := r.Print(s.out); err != nil {

@@ -10,7 +10,6 @@ import (
 func newExplain(s streams) *cobra.Command {
 	var from sourceFlags
 	var format, namespace string
-	formats := []string{"text", "json"}
 	cmd := &cobra.Command{
 		Use:   "explain",
 		Short: "Say what carries an operator and why, what each event costs, and who may do what",
@@ -22,16 +21,12 @@ are near. With -o json it says all of it, with what each number is the sum of.`,
   argoperator explain -f . -o json`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if err := oneOf("output", format, formats); err != nil {
-				return err
-			}
 			return explainSources(s, &from, format, argoperator.Options{Namespace: namespace})
 		},
 	}
 	from.register(cmd)
-	cmd.Flags().StringVarP(&format, "output", "o", "text", "output format: text|json")
-	installInto(cmd, &namespace)
-	completeWith(cmd, "output", formats)
+	outputVar(cmd, &format, "text", "json")
+	namespaceVar(cmd, &namespace)
 	return cmd
 }
 

@@ -3,9 +3,8 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
-	"strings"
+	"slices"
 
 	"github.com/spf13/cobra"
 	semver "k8s.io/apimachinery/pkg/util/version"
@@ -53,11 +52,6 @@ delete prints nothing on stdout. Name the definition as it was applied.`,
 			if flags.format, err = outputFormat(format, flags.dir); err != nil {
 				return err
 			}
-			if cmd.Flags().Changed("uninstall") { // an empty one is a variable that is not set, and would name all at once
-				if err := oneOf("uninstall", stage, stageNames()); err != nil {
-					return err
-				}
-			}
 			flags.uninstall = argoperator.Stage(stage)
 			if flags.format.Adjustable && stage != "" {
 				return usagef("-o %s prints no objects to delete; --uninstall goes with the other formats", format)
@@ -72,13 +66,12 @@ delete prints nothing on stdout. Name the definition as it was applied.`,
 		},
 	}
 	from.register(cmd)
-	cmd.Flags().StringVarP(&format, "output", "o", "yaml", "output format: "+formatNames())
+	outputVar(cmd, &format, names(output.Formats())...)
 	cmd.Flags().StringVar(&flags.dir, "output-dir", "", "directory to write into, for the formats that write files; made where it is missing")
-	installInto(cmd, &flags.options.Namespace)
-	cmd.Flags().StringVar(&stage, "uninstall", "", "print what to delete instead, one stage after the other: "+strings.Join(stageNames(), "|"))
+	namespaceVar(cmd, &flags.options.Namespace)
+	// an empty value is a shell variable that is not set: Set rejects it
+	enumVar(cmd, &stage, "uninstall", "", stageNames(), "print what to delete instead, one stage after the other")
 	cmd.Flags().StringVar(&flags.version, "chart-version", "0.1.0", "version of the charts, for -o helm")
-	completeWith(cmd, "output", names(output.Formats()))
-	completeWith(cmd, "uninstall", stageNames())
 	return cmd
 }
 
@@ -166,19 +159,17 @@ func withMissing(findings, missing diag.List) diag.List {
 	return missing.Sorted()
 }
 
+// outputFormat returns the format of a name, which --output has accepted.
 func outputFormat(name, dir string) (output.Format, error) {
-	for _, f := range output.Formats() {
-		switch {
-		case f.Name != name:
-			continue
-		case f.Directory && dir == "":
-			return f, usagef("-o %s needs --output-dir", name)
-		case !f.Directory && dir != "":
-			return f, usagef("--output-dir goes with a format that writes files, not with -o %s", name)
-		}
-		return f, nil
+	formats := output.Formats()
+	f := formats[slices.IndexFunc(formats, func(f output.Format) bool { return f.Name == name })]
+	switch {
+	case f.Directory && dir == "":
+		return f, usagef("-o %s needs --output-dir", name)
+	case !f.Directory && dir != "":
+		return f, usagef("--output-dir goes with a format that writes files, not with -o %s", name)
 	}
-	return output.Format{}, oneOf("output", name, names(output.Formats()))
+	return f, nil
 }
 
 func names(formats []output.Format) []string {
@@ -189,28 +180,10 @@ func names(formats []output.Format) []string {
 	return list
 }
 
-func formatNames() string {
-	text := ""
-	for i, name := range names(output.Formats()) {
-		if i > 0 {
-			text += "|"
-		}
-		text += name
-	}
-	return text
-}
-
 func stageNames() []string {
 	var list []string
 	for _, s := range argoperator.Stages() {
 		list = append(list, string(s))
 	}
 	return list
-}
-
-// completeWith lets a shell complete a flag from a fixed list.
-func completeWith(cmd *cobra.Command, flag string, values []string) {
-	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(fmt.Sprintf("flag %s does not exist: %v", flag, err)) // unreachable
-	}
 }

@@ -13,7 +13,6 @@ import (
 func newGraph(s streams) *cobra.Command {
 	var from sourceFlags
 	var format string
-	formats := []string{"mermaid", "dot", "svg", "html"}
 	cmd := &cobra.Command{
 		Use:   "graph",
 		Short: "Draw the way of an event through an operator",
@@ -24,15 +23,11 @@ program (svg, of one operator, and html, of any number).`,
   argoperator graph -f . -R -o html > operators.html`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if err := oneOf("output", format, formats); err != nil {
-				return err
-			}
 			return drawGraphs(s, &from, format)
 		},
 	}
 	from.register(cmd)
-	cmd.Flags().StringVarP(&format, "output", "o", "mermaid", "output format: mermaid|dot|svg|html")
-	completeWith(cmd, "output", formats)
+	outputVar(cmd, &format, "mermaid", "dot", "svg", "html")
 	return cmd
 }
 

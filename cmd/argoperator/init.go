@@ -71,6 +71,7 @@ as image, replicas and host, fields of the kind.`,
 	cmd.Flags().StringArrayVar(&flags.objects, "from-manifest", nil, "file or directory with objects to keep for each custom resource, or -; repeatable")
 	cmd.Flags().StringArrayVar(&flags.byHand, "from-tutorial", nil, "file or directory with an operator written by hand with Argo, or -; repeatable")
 	cmd.Flags().StringVarP(&o.Namespace, "namespace", "n", "argo-events", "namespace to install the operator into")
+	completeWith(cmd, "namespace", nil)
 	completeWith(cmd, "scope", scaffold.Scopes())
 	completeWith(cmd, "child", scaffold.Children())
 	completeWith(cmd, "logic", scaffold.Languages())

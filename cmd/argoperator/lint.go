@@ -27,7 +27,6 @@ type lintFlags struct {
 
 func newLint(s streams) *cobra.Command {
 	var flags lintFlags
-	formats := []string{"text", "json", "sarif", "github", "junit"}
 	cmd := &cobra.Command{
 		Use:   "lint",
 		Short: "Report everything that is wrong with definitions, or with manifests of others",
@@ -48,17 +47,13 @@ read from ` + lint.ConfigFile + ` where there is one.`,
   argoperator lint -f manifests --fix`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if err := oneOf("output", flags.format, formats); err != nil {
-				return err
-			}
 			return runLint(s, flags)
 		},
 	}
 	flags.from.register(cmd)
-	cmd.Flags().StringVarP(&flags.format, "output", "o", "text", "output format: text|json|sarif|github|junit")
+	outputVar(cmd, &flags.format, "text", "json", "sarif", "github", "junit")
 	cmd.Flags().StringVar(&flags.config, "config", "", "file that says which rules count for what (default "+lint.ConfigFile+", if there is one)")
 	cmd.Flags().BoolVar(&flags.fix, "fix", false, "mend the manifests of others in place, where nothing can be meant but one thing")
-	completeWith(cmd, "output", formats)
 	return cmd
 }
 

@@ -61,7 +61,7 @@ func (p *progress) show() {
 			line = append(line[:width-2], '…')
 		}
 	}
-	terminal.Fprintf(p.out, "\r\x1b[K%s", string(line))
+	terminal.Fprintf(p.out, "%s%s", terminal.ClearLine, string(line))
 	p.shown = true
 }
 
@@ -82,7 +82,7 @@ func (p *progress) aside(write func() error) error {
 
 func (p *progress) clear() {
 	if p.shown {
-		terminal.Fprintf(p.out, "\r\x1b[K")
+		terminal.Fprintf(p.out, "%s", terminal.ClearLine)
 		p.shown = false
 	}
 }

@@ -25,7 +25,6 @@ type renderFlags struct {
 func newRender(s streams) *cobra.Command {
 	var from sourceFlags
 	var flags renderFlags
-	events, formats, runners := []string{simulate.Added, simulate.Updated, simulate.Deleted}, []string{"yaml", "json"}, []string{"local", "docker"}
 	cmd := &cobra.Command{
 		Use:   "render [RESOURCE.yaml]",
 		Short: "Show what an operator makes of a custom resource, without a cluster",
@@ -49,13 +48,6 @@ Exit codes: 0 nothing failed, 1 logic, a trigger or a Workflow failed.`,
 			if len(args) > 0 {
 				name = args[0]
 			}
-			for _, err := range []error{
-				oneOf("event", flags.event, events), oneOf("output", flags.format, formats), oneOf("runner", flags.runner, runners),
-			} {
-				if err != nil {
-					return err
-				}
-			}
 			if (flags.event == simulate.Updated) != (flags.old != "") {
 				return usagef("--event UPDATE and --old go together: an update is a change from one to the other")
 			}
@@ -66,14 +58,12 @@ Exit codes: 0 nothing failed, 1 logic, a trigger or a Workflow failed.`,
 		},
 	}
 	from.register(cmd)
-	cmd.Flags().StringVar(&flags.event, "event", simulate.Added, "what happens to the custom resource: "+strings.Join(events, "|"))
+	flags.event = simulate.Added
+	enumVar(cmd, &flags.event, "event", "", []string{simulate.Added, simulate.Updated, simulate.Deleted}, "what happens to the custom resource")
 	cmd.Flags().StringVar(&flags.old, "old", "", "the custom resource as it was, for --event UPDATE")
 	cmd.Flags().BoolVar(&flags.trace, "trace", false, "print every step instead: what arrived, what passed, every request and its answer")
-	cmd.Flags().StringVarP(&flags.format, "output", "o", "yaml", "output format: yaml|json")
-	cmd.Flags().StringVar(&flags.runner, "runner", "local", "where programs run: local|docker")
-	completeWith(cmd, "event", events)
-	completeWith(cmd, "output", formats)
-	completeWith(cmd, "runner", runners)
+	outputVar(cmd, &flags.format, "yaml", "json")
+	runnerVar(cmd, &flags.runner)
 	return cmd
 }
 

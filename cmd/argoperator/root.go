@@ -87,7 +87,7 @@ Exit codes: 0 ok, 1 findings, 2 wrong usage, 3 failure of argoperator itself.`,
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		newDiff(s),
 		newDoctor(s),
@@ -156,14 +156,4 @@ func noArgs(cmd *cobra.Command, args []string) error {
 		return usagef("%s takes no arguments, got %q; name files with -f", cmd.Name(), args[0])
 	}
 	return usagef("%s takes no arguments, got %q", cmd.Name(), args[0])
-}
-
-// oneOf refuses a flag's value that is not in the list.
-func oneOf(flag, value string, allowed []string) error {
-	for _, a := range allowed {
-		if value == a {
-			return nil
-		}
-	}
-	return usagef("--%s %q is none of %q", flag, value, allowed)
 }

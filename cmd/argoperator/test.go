@@ -31,7 +31,6 @@ type testFlags struct {
 func newTest(s streams) *cobra.Command {
 	from := sourceFlags{unlocked: true} // tests say images as the definition does
 	var flags testFlags
-	formats, runners := []string{"text", "json", "junit"}, []string{"local", "docker"}
 	cmd := &cobra.Command{
 		Use:   "test [NAME]...",
 		Short: "Run the tests of operators, without a cluster",
@@ -50,11 +49,6 @@ them; a test belongs to the nearest definition above it.`,
   argoperator test -f . --watch       # again whenever a file changes`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, names []string) error {
-			for _, err := range []error{oneOf("output", flags.format, formats), oneOf("runner", flags.runner, runners)} {
-				if err != nil {
-					return err
-				}
-			}
 			chosen, err := chooseTests(flags.run, names)
 			if err != nil {
 				return err
@@ -80,11 +74,9 @@ them; a test belongs to the nearest definition above it.`,
 	cmd.Flags().BoolVar(&flags.update, "update", false, "write what came out into the golden files")
 	cmd.Flags().BoolVar(&flags.watch, "watch", false, "run again whenever a file changes, until interrupted")
 	cmd.Flags().BoolVar(&flags.trace, "trace", false, "print every hop of a step that failed")
-	cmd.Flags().StringVarP(&flags.format, "output", "o", "text", "output format: text|json|junit")
-	cmd.Flags().StringVar(&flags.runner, "runner", "local", "where programs run: local|docker")
+	outputVar(cmd, &flags.format, "text", "json", "junit")
+	runnerVar(cmd, &flags.runner)
 	cmd.Flags().IntVar(&flags.parallel, "parallel", runtime.NumCPU(), "how many tests run at a time")
-	completeWith(cmd, "output", formats)
-	completeWith(cmd, "runner", runners)
 	return cmd
 }
 

@@ -13,7 +13,6 @@ func newValidate(s streams) *cobra.Command {
 	var from sourceFlags
 	var old []string
 	var format string
-	formats := []string{"text", "json"}
 	cmd := &cobra.Command{
 		Use:   "validate RESOURCE.yaml...",
 		Short: "Report what the API server would refuse of custom resources",
@@ -34,16 +33,12 @@ judged as a change: rules that compare with what was before hold for it.`,
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := oneOf("output", format, formats); err != nil {
-				return err
-			}
 			return validate(s, &from, args, old, format)
 		},
 	}
 	from.register(cmd)
 	cmd.Flags().StringArrayVar(&old, "old", nil, "file or directory that holds the custom resources as they were; repeatable")
-	cmd.Flags().StringVarP(&format, "output", "o", "text", "output format: text|json")
-	completeWith(cmd, "output", formats)
+	outputVar(cmd, &format, "text", "json")
 	return cmd
 }
 

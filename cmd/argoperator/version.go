@@ -9,15 +9,11 @@ import (
 
 func newVersion(s streams) *cobra.Command {
 	var format string
-	formats := []string{"text", "json"}
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version and what it was built with",
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if err := oneOf("output", format, formats); err != nil {
-				return err
-			}
 			if format == "json" {
 				return terminal.JSON(s.out, build.Read())
 			}
@@ -25,7 +21,6 @@ func newVersion(s streams) *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVarP(&format, "output", "o", "text", "output format: text|json")
-	completeWith(cmd, "output", formats)
+	outputVar(cmd, &format, "text", "json")
 	return cmd
 }

@@ -35,7 +35,7 @@ func again(ctx context.Context, s streams, names []string, do func(ctx context.C
 			return err
 		}
 		if isTerminal(s.out) {
-			terminal.Fprintf(s.out, "\x1b[H\x1b[2J\x1b[3J")
+			terminal.Fprintf(s.out, "%s", terminal.ClearScreen)
 		}
 		if err := do(ctx); err != nil && ctx.Err() == nil {
 			s.say("%v", err)

@@ -3,8 +3,8 @@ package argoperator
 import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/argoperator/argoperator/pkg/definition"
 	"github.com/argoperator/argoperator/pkg/plan"
+	"github.com/argoperator/argoperator/pkg/schema"
 )
 
 // Kinds are what the definition says of the kinds that its Objects do not define:
@@ -14,7 +14,7 @@ import (
 func (o Operator) Kinds() []*apiextensionsv1.CustomResourceDefinition {
 	var out []*apiextensionsv1.CustomResourceDefinition
 	add := func(k plan.Kind, given *apiextensionsv1.CustomResourceDefinition) {
-		if _, known := definition.Namespaced(k.APIVersion(), k.Kind); known {
+		if _, known := schema.FindBuiltin(k.APIVersion(), k.Kind); known {
 			return
 		}
 		if given == nil {

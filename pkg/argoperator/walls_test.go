@@ -45,18 +45,18 @@ var rooms = []room{
 	{path: "pkg/apis/v1alpha1", others: []string{"k8s.io/apimachinery/pkg/apis/meta"}},
 	{path: "pkg/apis/v1alpha1/internal/schemagen/schema", below: []string{"pkg/apis/v1alpha1"}, others: []string{"github.com/invopop/jsonschema", "k8s.io/apimachinery"}},
 	{path: generator, below: []string{"pkg/apis/v1alpha1/internal/schemagen/schema"}},
-	{path: "pkg/schema", others: []string{"k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/client-go/kubernetes/scheme", "k8s.io/apiextensions-apiserver/pkg/apis"}},
+	{path: "pkg/schema", others: []string{"k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/client-go/kubernetes/scheme", "k8s.io/apiextensions-apiserver/pkg/apis", "k8s.io/gengo/"}},
 	{path: "pkg/jq", others: []string{"github.com/itchyny/gojq"}},
 	{path: "pkg/expression", below: []string{"pkg/diag", "pkg/schema", "pkg/jq"}, others: []string{"github.com/itchyny/gojq"}},
 	{
 		path:   "pkg/definition",
-		below:  []string{"pkg/diag", "pkg/apis/v1alpha1"},
+		below:  []string{"pkg/diag", "pkg/apis/v1alpha1", "pkg/schema"},
 		others: []string{"go.yaml.in/yaml/v3", "sigs.k8s.io/", "k8s.io/", "github.com/gobuffalo/flect", "github.com/google/cel-go"},
 	},
 	{path: "pkg/registry", others: []string{"github.com/google/go-containerregistry/"}},
 	{
 		path:   "pkg/plan",
-		below:  []string{"pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/schema", "pkg/expression"},
+		below:  []string{"pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/schema", "pkg/jq", "pkg/expression"},
 		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis"},
 	},
 	{
@@ -67,7 +67,7 @@ var rooms = []room{
 	{path: "pkg/output", below: []string{"pkg/terminal", "pkg/manifest"}, others: []string{"sigs.k8s.io/yaml", "go.yaml.in/yaml/v2"}},
 	{
 		path:   "pkg/explain",
-		below:  []string{"pkg/terminal", "pkg/definition", "pkg/expression", "pkg/plan", "pkg/manifest"},
+		below:  []string{"pkg/terminal", "pkg/apis/v1alpha1", "pkg/definition", "pkg/expression", "pkg/plan", "pkg/manifest"},
 		others: []string{"k8s.io/", "github.com/argoproj/argo-events/pkg/apis/"},
 	},
 	{path: "pkg/resource", others: []string{"k8s.io/"}},
@@ -92,13 +92,13 @@ var rooms = []room{
 	{
 		path: "pkg/argoperator",
 		below: []string{
-			"pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/jq", "pkg/expression", "pkg/plan", "pkg/manifest", "pkg/output", "pkg/explain", "pkg/resource", "pkg/sample", "pkg/check", "pkg/graph", "pkg/diff", "pkg/doctor",
+			"pkg/diag", "pkg/apis/v1alpha1", "pkg/schema", "pkg/definition", "pkg/jq", "pkg/expression", "pkg/plan", "pkg/manifest", "pkg/output", "pkg/explain", "pkg/resource", "pkg/sample", "pkg/check", "pkg/graph", "pkg/diff", "pkg/doctor",
 		},
 		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis"},
 	},
 	{
 		path:   "pkg/lint",
-		below:  []string{"pkg/diag", "pkg/definition", "pkg/manifest", "pkg/check"},
+		below:  []string{"pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/manifest", "pkg/check"},
 		others: []string{"go.yaml.in/yaml/v3", "k8s.io/apimachinery/pkg/runtime/schema"},
 	},
 	{
@@ -108,12 +108,12 @@ var rooms = []room{
 	},
 	{
 		path:   "pkg/testsuite",
-		below:  []string{"pkg/terminal", "pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/jq", "pkg/expression", "pkg/manifest", "pkg/output", "pkg/simulate", "pkg/argoperator"},
+		below:  []string{"pkg/terminal", "pkg/diag", "pkg/apis/v1alpha1", "pkg/schema", "pkg/definition", "pkg/jq", "pkg/expression", "pkg/manifest", "pkg/output", "pkg/simulate", "pkg/argoperator"},
 		others: []string{"k8s.io/apimachinery/", "sigs.k8s.io/yaml"},
 	},
 	{
 		path:   "pkg/scaffold",
-		below:  []string{"templates", "pkg/diag", "pkg/definition", "pkg/resource", "pkg/argoperator"},
+		below:  []string{"templates", "pkg/diag", "pkg/schema", "pkg/definition", "pkg/resource", "pkg/argoperator"},
 		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis", "sigs.k8s.io/yaml", "go.yaml.in/yaml/v3"},
 	},
 	{path: "cmd/argoperator/internal/release"},

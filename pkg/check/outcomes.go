@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/itchyny/gojq"
+
+	"github.com/argoperator/argoperator/pkg/jq"
 )
 
 // outcome is an object that a program may yield: each key with the query of its
@@ -100,17 +102,9 @@ func keys(object *gojq.Object) (outcome, bool) {
 	return out, true
 }
 
-// plain is a query without the parentheses around it.
-func plain(q *gojq.Query) *gojq.Query {
-	for q != nil && q.Term != nil && q.Term.Type == gojq.TermTypeQuery && len(q.Term.SuffixList) == 0 && len(q.FuncDefs) == 0 {
-		q = q.Term.Query
-	}
-	return q
-}
-
 // literal is the text of a query that is a string literal.
 func literal(q *gojq.Query) (string, bool) {
-	q = plain(q)
+	q = jq.Unwrap(q)
 	if q == nil || q.Term == nil || q.Term.Str == nil || q.Term.Str.Queries != nil || q.Term.Format != "" || len(q.Term.SuffixList) > 0 {
 		return "", false
 	}
@@ -119,7 +113,7 @@ func literal(q *gojq.Query) (string, bool) {
 
 // never tells whether a query is the word false.
 func never(q *gojq.Query) bool {
-	q = plain(q)
+	q = jq.Unwrap(q)
 	return q != nil && q.Term != nil && q.Term.Type == gojq.TermTypeFalse
 }
 
@@ -132,7 +126,7 @@ const (
 // text is a string with what is put into it, as the marks above; false where
 // the query is no sum of string literals, or what is put in could be anything.
 func text(q *gojq.Query) (string, bool) {
-	q = plain(q)
+	q = jq.Unwrap(q)
 	if mark := markOf(q); mark != "" {
 		return mark, true
 	}
@@ -165,11 +159,11 @@ func text(q *gojq.Query) (string, bool) {
 }
 
 func markOf(q *gojq.Query) string {
-	q = plain(q)
+	q = jq.Unwrap(q)
 	for q != nil && q.Term == nil && q.Op == gojq.OpPipe {
-		last := plain(q.Right)
+		last := jq.Unwrap(q.Right)
 		if last.Term != nil && last.Term.Func != nil && last.Term.Func.Name == "tostring" {
-			last = plain(q.Left)
+			last = jq.Unwrap(q.Left)
 		}
 		q = last
 	}

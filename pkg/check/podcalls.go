@@ -4,10 +4,11 @@ import (
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
+
+	shapes "github.com/argoperator/argoperator/pkg/schema"
 )
 
 // executorCalls: every pod of a Workflow tells the controller how it went.
@@ -287,14 +288,17 @@ func resourceTargets(o objects, p pod, beside []pod) []call {
 	return out
 }
 
-// pluralOf is the resource of a kind, as kubectl finds it: from its
-// CustomResourceDefinition where that is emitted, else by the usual spelling.
+// pluralOf is the resource that kubectl discovers for a kind: that of its
+// CustomResourceDefinition where the operator emits one, or of a built-in kind.
+// For others it is a guess, from the kind in lower case as resources are.
 func pluralOf(o objects, kind schema.GroupVersionKind) string {
 	for _, crd := range all[*apiextensionsv1.CustomResourceDefinition](o) {
 		if crd.Spec.Group == kind.Group && crd.Spec.Names.Kind == kind.Kind {
 			return crd.Spec.Names.Plural
 		}
 	}
-	plural, _ := apimeta.UnsafeGuessKindToResource(kind)
-	return plural.Resource
+	if known, ok := shapes.FindBuiltin(kind.GroupVersion().String(), kind.Kind); ok {
+		return known.Plural
+	}
+	return shapes.GuessedPlural(strings.ToLower(kind.Kind))
 }

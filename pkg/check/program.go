@@ -1,7 +1,6 @@
 package check
 
 import (
-	"reflect"
 	"regexp"
 	"sync"
 
@@ -48,7 +47,7 @@ func (o objects) program(text string) *program {
 // calls are the functions and variables that are used anywhere in the program.
 func (p *program) calls() map[string]bool {
 	out := map[string]bool{}
-	walkQuery(reflect.ValueOf(p.query), func(node any) bool {
+	jq.Walk(p.query, func(node any) bool {
 		if f, ok := node.(*gojq.Func); ok {
 			out[f.Name] = true
 		}
@@ -60,32 +59,8 @@ func (p *program) calls() map[string]bool {
 // objectsIn visits the object literals of a query, from the outside in; visit
 // says whether to look inside of one.
 func objectsIn(query *gojq.Query, visit func(*gojq.Object) bool) {
-	walkQuery(reflect.ValueOf(query), func(node any) bool {
+	jq.Walk(query, func(node any) bool {
 		object, ok := node.(*gojq.Object)
 		return !ok || visit(object)
 	})
-}
-
-// walkQuery visits what a node of parsed jq points to, from the outside in; visit
-// says whether to look inside of it.
-func walkQuery(node reflect.Value, visit func(any) bool) {
-	switch node.Kind() {
-	case reflect.Pointer:
-		if !node.IsNil() && visit(node.Interface()) {
-			walkQuery(node.Elem(), visit)
-		}
-	case reflect.Slice:
-		for i := range node.Len() {
-			walkQuery(node.Index(i), visit)
-		}
-	case reflect.Struct:
-		for i := range node.NumField() {
-			switch field := node.Field(i); field.Kind() {
-			case reflect.Pointer, reflect.Slice, reflect.Struct:
-				if field.CanInterface() {
-					walkQuery(field, visit)
-				}
-			}
-		}
-	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/schema"
 )
 
 // children checks the kinds of the children.
@@ -52,9 +53,9 @@ func (c *checker) childKind(child v1alpha1.Child, p steps) {
 	if known || isBuiltinGroup(group) || c.written(p.to("crd")) {
 		return
 	}
-	if builtin, moved := Builtin(child.Kind); moved && !c.written(p.to("plural")) && !c.written(p.to("scope")) {
+	if builtin, moved := schema.FindBuiltinNamed(child.Kind); moved && !c.written(p.to("plural")) && !c.written(p.to("scope")) {
 		c.add(at.to("apiVersion"), diag.UnknownKind, fmt.Sprintf("%s has no kind %s that every cluster has", child.APIVersion, child.Kind),
-			fmt.Sprintf("%s is in %s; another one needs plural and scope, or crd: {file: …}", child.Kind, builtin))
+			fmt.Sprintf("%s is in %s; another one needs plural and scope, or crd: {file: …}", child.Kind, builtin.APIVersion()))
 		return
 	}
 	hint := fmt.Sprintf("%s %s is not built into Kubernetes; kubectl api-resources shows its plural and scope, "+

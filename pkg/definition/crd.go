@@ -123,7 +123,7 @@ func (c *checker) existing() {
 		return
 	}
 	known, ok := c.knownKind(kindRef{e.Group, e.Version, e.Kind, e.Plural, e.Scope}, p, p.to("kind"))
-	if ok && e.Status && !known.hasStatus {
+	if ok && e.Status && !known.HasStatus() {
 		c.add(p.to("status"), diag.BadValue, fmt.Sprintf("%s has no status subresource", e.Kind), "")
 	}
 	if c.written(pathOf("spec", "status")) && !e.Status && len(c.op.Spec.Status) > 0 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/schema"
 )
 
 // defaults fills in everything that is not written and has a default.
@@ -39,16 +40,16 @@ func (c *checker) defaults() {
 func defaultAPI(api *v1alpha1.API) {
 	if e := api.Existing; e != nil {
 		group, _, _ := strings.Cut(e.Group, "\x00")
-		known, _ := builtinKind(group, e.Version, e.Kind)
-		fill(&e.Plural, cmp.Or(known.plural, plural(e.Kind)))
-		fill(&e.Scope, known.scope())
+		known, _ := schema.FindBuiltin(apiVersionOf(group, e.Version), e.Kind)
+		fill(&e.Plural, cmp.Or(known.Plural, Plural(e.Kind)))
+		fill(&e.Scope, known.Scope())
 		return
 	}
 	if api.CRD != nil {
 		return
 	}
 	if api.Kind != "" {
-		fill(&api.Plural, plural(api.Kind))
+		fill(&api.Plural, Plural(api.Kind))
 		fill(&api.Singular, strings.ToLower(api.Kind))
 		fill(&api.ListKind, api.Kind+"List")
 	}
@@ -71,10 +72,9 @@ func defaultColumns() []v1alpha1.Column {
 }
 
 func defaultChild(child *v1alpha1.Child) {
-	group, version := SplitAPIVersion(child.APIVersion)
-	if known, ok := builtinKind(group, version, child.Kind); ok {
-		fill(&child.Plural, known.plural)
-		fill(&child.Scope, known.scope())
+	if known, ok := schema.FindBuiltin(apiVersionOf(SplitAPIVersion(child.APIVersion)), child.Kind); ok {
+		fill(&child.Plural, known.Plural)
+		fill(&child.Scope, known.Scope())
 	}
 	fill(&child.OnDelete, "Delete")
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/schema"
 )
 
 // kindRef is a kind as a definition names it.
@@ -14,36 +15,36 @@ type kindRef struct {
 
 // knownKind compares a kind with the built-in ones; plural and scope stand below
 // p, the kind at its own path. Of a group that is not built in nothing is known.
-func (c *checker) knownKind(ref kindRef, p, kind steps) (builtin, bool) {
-	known, ok := builtinKind(ref.group, ref.version, ref.kind)
+func (c *checker) knownKind(ref kindRef, p, kind steps) (schema.BuiltinKind, bool) {
+	known, ok := schema.FindBuiltin(apiVersionOf(ref.group, ref.version), ref.kind)
 	if !ok {
 		if isBuiltinGroup(ref.group) && !(c.written(p.to("plural")) && c.written(p.to("scope"))) {
 			c.add(kind, diag.UnknownKind, fmt.Sprintf("%s has no kind %s", apiVersionOf(ref.group, ref.version), ref.kind), kindHint(ref))
 		}
-		return builtin{}, false
+		return schema.BuiltinKind{}, false
 	}
-	if ref.plural != known.plural {
-		c.add(p.to("plural"), diag.BadValue, fmt.Sprintf("the plural of %s is %s, not %q", ref.kind, known.plural, ref.plural), "remove the key")
+	if ref.plural != known.Plural {
+		c.add(p.to("plural"), diag.BadValue, fmt.Sprintf("the plural of %s is %s, not %q", ref.kind, known.Plural, ref.plural), "remove the key")
 	}
-	if ref.scope != known.scope() {
-		c.add(p.to("scope"), diag.BadValue, fmt.Sprintf("the scope of %s is %s, not %s", ref.kind, known.scope(), ref.scope), "remove the key")
+	if ref.scope != known.Scope() {
+		c.add(p.to("scope"), diag.BadValue, fmt.Sprintf("the scope of %s is %s, not %s", ref.kind, known.Scope(), ref.scope), "remove the key")
 	}
 	return known, true
 }
 
 func isBuiltinGroup(group string) bool {
-	return slices.ContainsFunc(builtinKinds(), func(b builtin) bool { return b.group == group })
+	return slices.ContainsFunc(schema.BuiltinKinds(), func(b schema.BuiltinKind) bool { return b.Group == group })
 }
 
 // kindHint says where a kind is, or which kind is meant.
 func kindHint(ref kindRef) string {
 	var names []string
-	for _, b := range builtinKinds() {
-		if b.kind == ref.kind {
-			return fmt.Sprintf("%s is in %s", b.kind, b.apiVersion())
+	for _, b := range schema.BuiltinKinds() {
+		if b.Kind == ref.kind {
+			return fmt.Sprintf("%s is in %s", b.Kind, b.APIVersion())
 		}
-		if b.group == ref.group && b.version == ref.version {
-			names = append(names, b.kind)
+		if b.Group == ref.group && b.Version == ref.version {
+			names = append(names, b.Kind)
 		}
 	}
 	if hint := spelling(ref.kind, names); hint != "" {
@@ -53,5 +54,5 @@ func kindHint(ref kindRef) string {
 }
 
 func apiVersionOf(group, version string) string {
-	return builtin{group: group, version: version}.apiVersion()
+	return schema.BuiltinKind{Group: group, Version: version}.APIVersion()
 }

@@ -120,16 +120,3 @@ func TestNodesOfObjects(t *testing.T) {
 		t.Errorf("an object of nowhere has the node %+v", node)
 	}
 }
-
-func TestNamespaced(t *testing.T) {
-	for _, test := range []struct {
-		apiVersion, kind  string
-		namespaced, known bool
-	}{
-		{"apps/v1", "Deployment", true, true}, {"v1", "Namespace", false, true}, {"apps/v2", "Deployment", false, false}, {"example.com/v1", "Namespace", false, false},
-	} {
-		if namespaced, known := Namespaced(test.apiVersion, test.kind); namespaced != test.namespaced || known != test.known {
-			t.Errorf("%s %s: %v %v", test.apiVersion, test.kind, namespaced, known)
-		}
-	}
-}

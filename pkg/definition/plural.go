@@ -7,13 +7,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Plural is the resource name of a kind for which nobody has said another.
-func Plural(kind string) string { return plural(kind) }
-
-// plural derives a resource name from a kind as controller-tools does, so that
-// it is what Kubernetes users expect. Where that gives no name at all, as for
+// Plural returns the resource name that argoperator declares for a new kind
+// whose definition does not set one: the name that controller-tools would give,
+// which is what Kubernetes users expect. Where that is not a legal name, as for
 // some acronyms (DNS), it adds "es".
-func plural(kind string) string {
+//
+// The resource that a Sensor calls at run time is schema.GuessedPlural.
+func Plural(kind string) string {
 	singular := strings.ToLower(kind)
 	if name := flect.Pluralize(singular); len(validation.IsDNS1123Label(name)) == 0 {
 		return name

@@ -1,6 +1,10 @@
 package definition
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/argoperator/argoperator/pkg/schema"
+)
 
 func TestPlural(t *testing.T) {
 	for kind, want := range map[string]string{
@@ -10,17 +14,17 @@ func TestPlural(t *testing.T) {
 		"Database": "databases", "NetworkPolicy": "networkpolicies", "KeyValueStore": "keyvaluestores",
 		"Class": "classes", "Cache": "caches", "Analysis": "analyses", "DNS": "dnses", "Child": "children",
 	} {
-		if got := plural(kind); got != want {
-			t.Errorf("plural(%s) = %s, want %s", kind, got, want)
+		if got := Plural(kind); got != want {
+			t.Errorf("Plural(%s) = %s, want %s", kind, got, want)
 		}
 	}
 }
 
 // controller-tools' plurals agree with the kinds of Kubernetes itself, but for the one below.
 func TestPluralOfBuiltinKinds(t *testing.T) {
-	for _, b := range builtinKinds() {
-		if got := plural(b.kind); got != b.plural && b.kind != "Endpoints" {
-			t.Errorf("plural(%s) = %s, want %s", b.kind, got, b.plural)
+	for _, b := range schema.BuiltinKinds() {
+		if got := Plural(b.Kind); got != b.Plural && b.Kind != "Endpoints" {
+			t.Errorf("Plural(%s) = %s, want %s", b.Kind, got, b.Plural)
 		}
 	}
 }

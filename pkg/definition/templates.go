@@ -10,6 +10,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/schema"
 )
 
 // readTemplates completes the children by the files that they name: templates
@@ -86,7 +87,7 @@ func (c *checker) childCRD(child *v1alpha1.Child, crd *apiextensionsv1.CustomRes
 	head := c.head(p)
 	group, version := SplitAPIVersion(child.APIVersion)
 	names := crd.Spec.Names
-	if _, known := builtinKind(group, version, child.Kind); known {
+	if _, known := schema.FindBuiltin(apiVersionOf(SplitAPIVersion(child.APIVersion)), child.Kind); known {
 		c.addKey(p.to("crd"), diag.ConflictingKeys, fmt.Sprintf("%s %s is built into Kubernetes", child.APIVersion, child.Kind), "remove crd")
 		return
 	}

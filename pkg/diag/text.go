@@ -46,12 +46,12 @@ func (p Printer) finding(w io.Writer, f Finding, files map[string][][]byte) {
 		}
 	}
 	if place != "" {
-		terminal.Fprintf(w, "%s ", p.paint(bold, place+":"))
+		terminal.Fprintf(w, "%s ", terminal.Style(p.Colour, terminal.Bold, place+":"))
 	}
-	terminal.Fprintf(w, "%s %s %s\n", p.paint(colourOf(f.Severity), string(f.Severity)+":"), f.Message, p.paint(dim, "["+f.Code+"]"))
+	terminal.Fprintf(w, "%s %s %s\n", terminal.Style(p.Colour, colourOf(f.Severity), string(f.Severity)+":"), f.Message, terminal.Style(p.Colour, terminal.Dim, "["+f.Code+"]"))
 	p.excerpt(w, f, files)
 	if f.Hint != "" {
-		terminal.Fprintf(w, "  %s %s\n", p.paint(bold, "hint:"), terminal.Lines(f.Hint, "        "))
+		terminal.Fprintf(w, "  %s %s\n", terminal.Style(p.Colour, terminal.Bold, "hint:"), terminal.Lines(f.Hint, "        "))
 	}
 }
 
@@ -69,9 +69,9 @@ func (p Printer) excerpt(w io.Writer, f Finding, files map[string][][]byte) {
 	}
 	text, indent := excerpt(string(lines[f.Line-1]), f.Column)
 	number := fmt.Sprintf("%4d | ", f.Line)
-	terminal.Fprintf(w, "%s%s\n", p.paint(dim, number), text)
+	terminal.Fprintf(w, "%s%s\n", terminal.Style(p.Colour, terminal.Dim, number), text)
 	if f.Column > 0 {
-		terminal.Fprintf(w, "%s%s%s\n", p.paint(dim, "     | "), indent, p.paint(colourOf(f.Severity), "^"))
+		terminal.Fprintf(w, "%s%s%s\n", terminal.Style(p.Colour, terminal.Dim, "     | "), indent, terminal.Style(p.Colour, colourOf(f.Severity), "^"))
 	}
 }
 
@@ -106,4 +106,11 @@ func excerpt(line string, column int) (text, indent string) {
 		}
 	}
 	return head + terminal.Mask(string(runes)) + tail, blank.String()
+}
+
+func colourOf(s Severity) terminal.Colour {
+	if s == Warning {
+		return terminal.BoldYellow
+	}
+	return terminal.BoldRed
 }

@@ -128,21 +128,13 @@ type Printer struct {
 	Colour bool
 }
 
-// ANSI escapes.
-const (
-	red   = "\x1b[31m"
-	green = "\x1b[32m"
-	cyan  = "\x1b[36m"
-	bold  = "\x1b[1m"
-)
-
 // Print prints each change as a unified diff below what happens, and at the end
 // how many there are.
 func (p Printer) Print(w io.Writer, changes []Change) error {
 	count := map[Action]int{}
 	for _, c := range changes {
 		count[c.Action]++
-		if _, err := terminal.Fprintf(w, "%s\n", p.paint(bold, c.String())); err != nil {
+		if _, err := terminal.Fprintf(w, "%s\n", terminal.Style(p.Colour, terminal.Bold, c.String())); err != nil {
 			return err
 		}
 		if err := p.lines(w, c); err != nil {
@@ -157,22 +149,18 @@ func (p Printer) lines(w io.Writer, c Change) error {
 	const head = 3 // names of files, of which there are none
 	unified := strings.Split(strings.TrimSuffix(string(textdiff.Diff("a", c.Old, "b", c.Now)), "\n"), "\n")
 	for _, line := range unified[head:] {
-		colour := ""
+		colour := terminal.Plain
 		switch {
 		case strings.HasPrefix(line, "@@"):
-			colour = cyan
+			colour = terminal.Cyan
 		case strings.HasPrefix(line, "+"):
-			colour = green
+			colour = terminal.Green
 		case strings.HasPrefix(line, "-"):
-			colour = red
+			colour = terminal.Red
 		}
-		if _, err := terminal.Fprintf(w, "  %s\n", p.paint(colour, line)); err != nil {
+		if _, err := terminal.Fprintf(w, "  %s\n", terminal.Style(p.Colour, colour, line)); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (p Printer) paint(escape, text string) terminal.Styled {
-	return terminal.Style(p.Colour, escape, text)
 }

@@ -10,6 +10,7 @@ package explain
 import (
 	"strings"
 
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/definition"
 	"github.com/argoperator/argoperator/pkg/manifest"
 	"github.com/argoperator/argoperator/pkg/plan"
@@ -33,11 +34,8 @@ type Report struct {
 	Objects     []Object     `json:"objects"` // in apply order
 }
 
-// The envelope of a report.
-const (
-	apiVersion = "argoperator.dev/v1alpha1"
-	kind       = "Explanation"
-)
+// kind is that of a report.
+const kind = "Explanation"
 
 // API is the kind that is reconciled.
 type API struct {
@@ -58,7 +56,7 @@ type Object struct {
 // the objects that were built from it.
 func New(p *plan.Plan, d *definition.Definition, objects []manifest.Object) Report {
 	return Report{
-		APIVersion: apiVersion, Kind: kind,
+		APIVersion: v1alpha1.APIVersion, Kind: kind,
 		Operator: p.Operator.Name, Namespace: p.Install.Namespace,
 		API: API{
 			Kind: p.API.Kind.Kind, Resource: resource(p.API.Kind.Plural, p.API.Kind.Group),

@@ -62,7 +62,7 @@ func memory(p *plan.Plan) []Memory {
 			Fields: []string{"uid", "generation", "ready", "message", "drift", "failed"},
 		}
 		if p.Reconcile.Memory == plan.InAnnotations {
-			m.Place = "annotation " + p.Runtime.Operator + ".argoperator.dev/child-" + c.Name
+			m.Place = "annotation " + p.ObservedAnnotation(c.Name)
 		}
 		out = append(out, m)
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/terminal"
 )
 
@@ -29,7 +30,7 @@ type list struct {
 
 // JSON prints the reports as one ExplanationList.
 func JSON(w io.Writer, reports []Report) error {
-	return terminal.JSON(w, list{APIVersion: apiVersion, Kind: kind + "List", Items: append([]Report{}, reports...)})
+	return terminal.JSON(w, list{APIVersion: v1alpha1.APIVersion, Kind: kind + "List", Items: append([]Report{}, reports...)})
 }
 
 // Print prints the reports in the order given.
@@ -49,7 +50,7 @@ func (p Printer) report(w io.Writer, r Report) {
 	if len(r.API.Watched) > 0 {
 		where = strings.Join(r.API.Watched, ", ")
 	}
-	terminal.Fprintf(w, "%s  %s, %s of %s; runs in %s, watches %s\n", p.paint(bold, r.Operator), r.API.Kind, r.API.Version, r.API.Resource, r.Namespace, where)
+	terminal.Fprintf(w, "%s  %s, %s of %s; runs in %s, watches %s\n", terminal.Style(p.Colour, terminal.Bold, r.Operator), r.API.Kind, r.API.Version, r.API.Resource, r.Namespace, where)
 	p.engine(w, r.Engine)
 	p.events(w, r.Events)
 	p.permissions(w, r)
@@ -60,11 +61,13 @@ func (p Printer) report(w io.Writer, r Report) {
 	p.objects(w, r)
 }
 
-func (p Printer) heading(w io.Writer, text string) { terminal.Fprintf(w, "\n%s", p.paint(bold, text)) }
+func (p Printer) heading(w io.Writer, text string) {
+	terminal.Fprintf(w, "\n%s", terminal.Style(p.Colour, terminal.Bold, text))
+}
 
 func (p Printer) engine(w io.Writer, e Engine) {
 	p.heading(w, "ENGINE")
-	terminal.Fprintf(w, "  %s: %s\n", p.paint(bold, e.Name), e.Does)
+	terminal.Fprintf(w, "  %s: %s\n", terminal.Style(p.Colour, terminal.Bold, e.Name), e.Does)
 	switch {
 	case e.Named == nil && len(e.Against) == 0:
 		terminal.Fprintf(w, "  chosen as the cheapest: it carries everything in the definition\n")

@@ -9,16 +9,6 @@ import (
 	"github.com/argoperator/argoperator/pkg/terminal"
 )
 
-// ANSI escapes, as the findings have them.
-const (
-	bold = "\x1b[1m"
-	dim  = "\x1b[2m"
-)
-
-func (p Printer) paint(escape, text string) terminal.Styled {
-	return terminal.Style(p.Colour, escape, text)
-}
-
 // Width of a table, in characters: its last column is wrapped, but never to less
 // than the narrowest.
 const (
@@ -49,7 +39,7 @@ func (p Printer) table(w io.Writer, rows [][]string, right ...int) {
 			if text == "" {
 				line = strings.TrimRight(line, " ")
 			}
-			terminal.Fprintf(w, "%s%s\n", line, p.paint(dim, strings.ReplaceAll(text, unbroken, " ")))
+			terminal.Fprintf(w, "%s%s\n", line, terminal.Style(p.Colour, terminal.Dim, strings.ReplaceAll(text, unbroken, " ")))
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/itchyny/gojq"
+
+	"github.com/argoperator/argoperator/pkg/jq"
 )
 
 // result is what an expression yields: the values, and how many of them.
@@ -35,7 +37,7 @@ func either(a, b result) result {
 type analyser struct {
 	scope    Scope
 	text     string
-	spans    spans
+	spans    jq.Spans
 	problems []Problem
 	reads    reads
 	guards   []read      // paths that were tested: they are not missing from here on
@@ -54,8 +56,8 @@ const enough = 20000
 
 // analyse fills in what an expression yields.
 func (c *templates) analyse(e *expr) {
-	tokens, _, _ := lex(e.text)
-	a := &analyser{scope: c.scope, text: e.text, spans: place(e.query, tokens), dashes: dashes(tokens), guards: slices.Clip(c.given)}
+	tokens, _, _ := jq.Lex(e.text)
+	a := &analyser{scope: c.scope, text: e.text, spans: jq.Positions(e.query, tokens), dashes: dashes(tokens), guards: slices.Clip(c.given)}
 	if len(e.query.Imports) > 0 || e.query.Meta != nil {
 		a.fail(e.query, BadExpression, "expressions have no modules", "")
 	}

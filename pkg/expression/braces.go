@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/argoperator/argoperator/pkg/jq"
 )
 
 // bracesOf finds {{ }} that read what Helm, Argo, kro or Ansible would fill in.
@@ -37,7 +39,7 @@ func (c *templates) braces(path []string, text string, parts []part) {
 			inside = "." + inside
 		}
 		ours := c.ours(inside)
-		if ours == "" && nameLen(inside) == len(inside) && inside != "include" && inside != "tpl" {
+		if ours == "" && jq.IsName(inside) && inside != "include" && inside != "tpl" {
 			continue // a name that means nothing here
 		}
 		if ours == "" {

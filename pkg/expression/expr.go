@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/itchyny/gojq"
+
+	"github.com/argoperator/argoperator/pkg/jq"
 )
 
 // expr is one parsed and analysed expression.
@@ -14,7 +16,7 @@ type expr struct {
 	path   []string
 	query  *gojq.Query
 	source string // compact
-	spans  spans
+	spans  jq.Spans
 
 	defines bool // source begins with a definition
 	result
@@ -65,8 +67,8 @@ func (c *templates) syntax(path []string, p part, err error) {
 
 // shortest is the expression without the space and the comments that jq does not need.
 func shortest(source string, query *gojq.Query) string {
-	tokens, _, _ := lex(source)
-	short := compact(tokens)
+	tokens, _, _ := jq.Lex(source)
+	short := jq.Compact(tokens)
 	if again, err := gojq.Parse(short); err == nil && again.String() == query.String() {
 		return short
 	}

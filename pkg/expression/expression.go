@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/itchyny/gojq"
+
+	"github.com/argoperator/argoperator/pkg/jq"
 )
 
 // Problem is one thing that is wrong with an expression.
@@ -98,7 +100,7 @@ func trimmed(source string, at int) part {
 // until returns where the brace stands that closes an expression: braces nest,
 // and those in jq strings and comments do not count, except within `\( )`.
 func until(text string) (int, error) {
-	_, end, whole := lex(text)
+	_, end, whole := jq.Lex(text)
 	switch {
 	case !whole:
 		return 0, fmt.Errorf("a string in ${%s is not closed", text)

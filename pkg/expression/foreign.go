@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/itchyny/gojq"
+
+	"github.com/argoperator/argoperator/pkg/jq"
 )
 
 // foreign are functions of other languages with what jq has for them: a
@@ -44,7 +46,7 @@ func foreignHint(name string) string {
 // noFunction is what was probably meant by a name that is no function.
 func (a *analyser) noFunction(f *gojq.Func, known []string) string {
 	s := a.spans[f]
-	path := a.pathAfter(s.end)
+	path := a.pathAfter(s.End)
 	if hint := a.fieldHint(f.Name, path, len(f.Args)); hint != "" {
 		return hint
 	}
@@ -85,9 +87,9 @@ func (a *analyser) fieldHint(name string, path []string, args int) string {
 }
 
 // foreignCall writes a function of another language as jq has it.
-func (a *analyser) foreignCall(f *gojq.Func, s span) string {
+func (a *analyser) foreignCall(f *gojq.Func, s jq.Span) string {
 	hint := foreignHint(f.Name)
-	before, piped := strings.CutSuffix(strings.TrimRight(a.text[:s.at], " \t\r\n"), "|")
+	before, piped := strings.CutSuffix(strings.TrimRight(a.text[:s.At], " \t\r\n"), "|")
 	before = strings.TrimSpace(before)
 	switch known := foreign[f.Name]; {
 	case known == "":
@@ -109,11 +111,11 @@ func builtinTakes(name string, args int) bool {
 // pathAfter reads the .a.b that stands at a place of the text.
 func (a *analyser) pathAfter(at int) []string {
 	var path []string
-	tokens, _, _ := lex(a.text)
+	tokens, _, _ := jq.Lex(a.text)
 	for _, t := range tokens {
-		if t.at == at && t.kind == tokenIndex && at > 0 {
-			path = append(path, t.text[1:])
-			at += len(t.text)
+		if t.At == at && t.Kind == jq.TokenIndex && at > 0 {
+			path = append(path, t.Text[1:])
+			at += len(t.Text)
 		}
 	}
 	return path

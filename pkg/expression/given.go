@@ -30,9 +30,7 @@ func given(scope Scope) []read {
 
 // assured are the paths that are there where a condition is true.
 func (c *templates) assured(q *gojq.Query) []read {
-	if t := q.Term; t != nil && t.Type == gojq.TermTypeQuery && len(t.SuffixList) == 0 && len(q.FuncDefs) == 0 {
-		return c.assured(t.Query)
-	}
+	q = jq.Unwrap(q)
 	if len(q.FuncDefs) == 0 && q.Op == gojq.OpAnd {
 		return slices.Concat(c.assured(q.Left), c.assured(q.Right))
 	}

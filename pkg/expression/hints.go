@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/argoperator/argoperator/pkg/jq"
 	"github.com/argoperator/argoperator/pkg/schema"
 )
 
@@ -78,7 +79,7 @@ func fixLiteral(literal any, want kinds) string {
 		}
 		return ""
 	}
-	text, err := jsonText(literal)
+	text, err := jq.Literal(literal)
 	if err != nil || want&^null != str {
 		return ""
 	}

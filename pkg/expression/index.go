@@ -108,7 +108,7 @@ func (a *analyser) owner(node any, v value) string {
 		return v.from[0].String()
 	}
 	if s, ok := a.spans[node]; ok {
-		if before := strings.TrimRight(a.text[:s.at], ".[ "); before != "" {
+		if before := strings.TrimRight(a.text[:s.At], ".[ "); before != "" {
 			return before
 		}
 	}

@@ -12,7 +12,7 @@ func (a *analyser) report(node any, p Problem) {
 	}
 	p.Offset, p.Length = 0, len(a.text)
 	if s, ok := a.spans[node]; ok {
-		p.Offset, p.Length = s.at, s.end-s.at
+		p.Offset, p.Length = s.At, s.End-s.At
 	}
 	if a.dashed(p) {
 		return
@@ -40,7 +40,7 @@ func (a *analyser) misfit(node any, message, hint string) {
 func (a *analyser) shown(node any) string {
 	text := a.text
 	if s, ok := a.spans[node]; ok {
-		text = text[s.at:s.end]
+		text = text[s.At:s.End]
 	}
 	text = strings.Join(strings.Fields(text), " ")
 	if runes := []rune(text); len(runes) > 60 {

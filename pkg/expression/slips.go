@@ -7,6 +7,7 @@ import (
 
 	"github.com/itchyny/gojq"
 
+	"github.com/argoperator/argoperator/pkg/jq"
 	"github.com/argoperator/argoperator/pkg/schema"
 )
 
@@ -18,7 +19,7 @@ var helm = map[string]string{
 // rootHint is what was probably meant by a field that the input itself does not
 // have; "" if nobody knows.
 func (a *analyser) rootHint(name string, node any) string {
-	path := a.pathAfter(a.spans[node].end)
+	path := a.pathAfter(a.spans[node].End)
 	switch is, ofHelm := helm[name]; {
 	case ofHelm && is != "" && !a.readsChild():
 		return ". is the custom resource: " + a.helmPath(name, path)
@@ -90,7 +91,7 @@ func (a *analyser) fieldOf(part string, same func(string) bool) string {
 
 // assigned reports an assignment that stands for a comparison.
 func (a *analyser) assigned(q *gojq.Query) {
-	for q.Term != nil && q.Term.Type == gojq.TermTypeQuery && len(q.Term.SuffixList) == 0 {
+	for q.Term != nil && q.Term.Type == gojq.TermTypeQuery && len(q.Term.SuffixList) == 0 { // definitions before it or not
 		q = q.Term.Query
 	}
 	if q.Op == gojq.OpAssign {
@@ -101,7 +102,7 @@ func (a *analyser) assigned(q *gojq.Query) {
 
 // dash is a name with - or / in it, which jq takes for an operator.
 type dash struct {
-	span
+	jq.Span
 	path, key string // what is read from, and the name
 	said      bool
 }
@@ -111,13 +112,13 @@ var mappings = []string{".labels", ".annotations", ".matchLabels", ".nodeSelecto
 
 // dashes finds .a.b-c and .a.b/c-d, written without space, that have in them
 // what is no function.
-func dashes(tokens []token) []dash {
+func dashes(tokens []jq.Token) []dash {
 	var found []dash
-	if slices.ContainsFunc(tokens, func(t token) bool { return t.text == "def" }) {
+	if slices.ContainsFunc(tokens, func(t jq.Token) bool { return t.Text == "def" }) {
 		return nil // its names are functions
 	}
 	for from := 0; from < len(tokens); from++ {
-		if tokens[from].kind != tokenIndex {
+		if tokens[from].Kind != jq.TokenIndex {
 			continue
 		}
 		run := tokens[from : from+joined(tokens[from:])]
@@ -130,18 +131,18 @@ func dashes(tokens []token) []dash {
 }
 
 // unknownWord says that a token is neither a function nor a keyword.
-func unknownWord(t token) bool {
+func unknownWord(t jq.Token) bool {
 	keywords := []string{"if", "try", "reduce", "foreach", "label", "true", "false", "null"}
-	_, refused := impure[t.text]
-	return t.kind == tokenWord && !refused && !slices.Contains(keywords, t.text) && arities(t.text) == ""
+	_, refused := impure[t.Text]
+	return t.Kind == jq.TokenWord && !refused && !slices.Contains(keywords, t.Text) && arities(t.Text) == ""
 }
 
 // joined counts the tokens that are names with nothing but - and / between them.
-func joined(tokens []token) int {
-	operator := func(t token) bool { return t.text == "-" || t.text == "/" }
+func joined(tokens []jq.Token) int {
+	operator := func(t jq.Token) bool { return t.Text == "-" || t.Text == "/" }
 	n := 1
-	for ; n < len(tokens) && !tokens[n].space; n++ {
-		named := tokens[n].kind == tokenIndex || operator(tokens[n]) || operator(tokens[n-1]) && tokens[n].kind == tokenWord
+	for ; n < len(tokens) && !tokens[n].Space; n++ {
+		named := tokens[n].Kind == jq.TokenIndex || operator(tokens[n]) || operator(tokens[n-1]) && tokens[n].Kind == jq.TokenWord
 		if !named {
 			break
 		}
@@ -154,18 +155,17 @@ func joined(tokens []token) int {
 
 // dashOf tells the name from what it is read from: it begins below a mapping, or
 // with the last field before the first operator.
-func dashOf(tokens []token) dash {
-	key := slices.IndexFunc(tokens, func(t token) bool { return slices.Contains(mappings, t.text) }) + 1
-	if key == 0 || key == len(tokens) || tokens[key].kind != tokenIndex {
-		key = max(1, slices.IndexFunc(tokens, func(t token) bool { return t.kind != tokenIndex })) - 1
+func dashOf(tokens []jq.Token) dash {
+	key := slices.IndexFunc(tokens, func(t jq.Token) bool { return slices.Contains(mappings, t.Text) }) + 1
+	if key == 0 || key == len(tokens) || tokens[key].Kind != jq.TokenIndex {
+		key = max(1, slices.IndexFunc(tokens, func(t jq.Token) bool { return t.Kind != jq.TokenIndex })) - 1
 	}
-	last := tokens[len(tokens)-1]
-	d := dash{span: span{tokens[0].at, last.at + len(last.text)}}
+	d := dash{Span: jq.Span{At: tokens[0].At, End: tokens[len(tokens)-1].End()}}
 	for i, t := range tokens {
 		if i < key {
-			d.path += t.text
+			d.path += t.Text
 		} else {
-			d.key += t.text
+			d.key += t.Text
 		}
 	}
 	d.key = strings.TrimPrefix(d.key, ".")
@@ -176,7 +176,7 @@ func dashOf(tokens []token) dash {
 // with its pieces.
 func (a *analyser) dashed(p Problem) bool {
 	for i, d := range a.dashes {
-		if p.Offset >= d.end || p.Offset+p.Length <= d.at {
+		if p.Offset >= d.End || p.Offset+p.Length <= d.At {
 			continue
 		}
 		if !d.said {
@@ -186,9 +186,9 @@ func (a *analyser) dashed(p Problem) bool {
 				path = "."
 			}
 			a.problems = append(a.problems, Problem{
-				Offset: d.at, Length: d.end - d.at, Code: BadExpression,
-				Message: fmt.Sprintf("%s: - subtracts and / divides, and a name with them in it has quotes", a.text[d.at:d.end]),
-				Hint:    "write " + path + "[" + quote(d.key) + "]",
+				Offset: d.At, Length: d.End - d.At, Code: BadExpression,
+				Message: fmt.Sprintf("%s: - subtracts and / divides, and a name with them in it has quotes", a.text[d.At:d.End]),
+				Hint:    "write " + path + "[" + jq.Quote(d.key) + "]",
 			})
 		}
 		return true

@@ -3,6 +3,8 @@ package expression
 import (
 	"strings"
 	"testing"
+
+	"github.com/argoperator/argoperator/pkg/jq"
 )
 
 // TestRewritten: a hint shows the expression as it should be, and that is right
@@ -67,7 +69,7 @@ func TestRewritten(t *testing.T) {
 // inQuotes is in for a text that would be a mapping of YAML.
 func inQuotes(t *testing.T, where, text string) (*Program, []Problem) {
 	if strings.HasPrefix(text, "{{") {
-		text = quote(text)
+		text = jq.Quote(text)
 	}
 	return in(t, where, text)
 }

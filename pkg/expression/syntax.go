@@ -6,12 +6,14 @@ import (
 	"strings"
 
 	"github.com/itchyny/gojq"
+
+	"github.com/argoperator/argoperator/pkg/jq"
 )
 
 // broken is text that is no jq, and where gojq stopped reading it.
 type broken struct {
 	text   string
-	tokens []token
+	tokens []jq.Token
 	bad    int // the token; len(tokens) is the end of the text
 }
 
@@ -25,12 +27,12 @@ var slips = [...]func(broken) string{
 // syntaxHint says how to write what gojq refuses.
 func syntaxHint(text string, err error) string {
 	b := broken{text: text}
-	b.tokens, _, _ = lex(text)
+	b.tokens, _, _ = jq.Lex(text)
 	b.bad = len(b.tokens)
 	var at *gojq.ParseError
 	if errors.As(err, &at) && at.Token != "" {
 		from := at.Offset - len(at.Token)
-		if i := slices.IndexFunc(b.tokens, func(t token) bool { return t.at+len(t.text) > from }); i >= 0 {
+		if i := slices.IndexFunc(b.tokens, func(t jq.Token) bool { return t.End() > from }); i >= 0 {
 			b.bad = i
 		}
 	}
@@ -45,13 +47,13 @@ func syntaxHint(text string, err error) string {
 // is says that a token, counted from where gojq stopped, is written so.
 func (b broken) is(offset int, texts ...string) bool {
 	i := b.bad + offset
-	return 0 <= i && i < len(b.tokens) && slices.Contains(texts, b.tokens[i].text)
+	return 0 <= i && i < len(b.tokens) && slices.Contains(texts, b.tokens[i].Text)
 }
 
 // from is where a token begins, counted from where gojq stopped.
 func (b broken) from(offset int) int {
 	if i := b.bad + offset; i < len(b.tokens) {
-		return b.tokens[i].at
+		return b.tokens[i].At
 	}
 	return len(b.text)
 }
@@ -87,7 +89,7 @@ func (b broken) singleQuotes() string {
 	var fixed strings.Builder
 	for i, piece := range pieces {
 		if i%2 == 1 {
-			piece = quote(piece)
+			piece = jq.Quote(piece)
 		}
 		fixed.WriteString(piece)
 	}
@@ -105,16 +107,16 @@ func (b broken) logical() string {
 	if last < 1 || last >= len(b.tokens) {
 		return ""
 	}
-	op := b.tokens[last-1].text + b.tokens[last].text
+	op := b.tokens[last-1].Text + b.tokens[last].Text
 	word := words[op]
-	if word == "" || b.tokens[last].space {
+	if word == "" || b.tokens[last].Space {
 		return ""
 	}
 	fixed := b.text
 	for written, word := range words {
 		fixed = strings.Join(strings.Fields(strings.ReplaceAll(fixed, written, " "+word+" ")), " ")
 	}
-	if slices.ContainsFunc(b.tokens, func(t token) bool { return t.kind == tokenString || t.kind == tokenOpen }) {
+	if slices.ContainsFunc(b.tokens, func(t jq.Token) bool { return t.Kind == jq.TokenString || t.Kind == jq.TokenOpen }) {
 		fixed = "" // it may have the characters in it
 	}
 	return with("jq writes "+word+" for "+op, fixed)
@@ -143,9 +145,9 @@ func (b broken) negation() string {
 
 // plainPath says that text is nothing but .a.b or $a.b.
 func plainPath(text string) bool {
-	tokens, end, _ := lex(text)
+	tokens, end, _ := jq.Lex(text)
 	for i, t := range tokens {
-		if t.kind != tokenIndex && (t.kind != tokenVar || i > 0) {
+		if t.Kind != jq.TokenIndex && (t.Kind != jq.TokenVar || i > 0) {
 			return false
 		}
 	}
@@ -165,8 +167,8 @@ func (b broken) fallback() string {
 		return ""
 	}
 	before, value := strings.TrimSpace(b.text[:b.from(0)]), strings.TrimSpace(b.text[b.from(1)+1:])
-	if _, err := gojq.Parse(value); err != nil || value == "" || isLetter(value[0]) {
-		value = quote(value)
+	if _, err := gojq.Parse(value); err != nil || value == "" || jq.IsName(value[:1]) {
+		value = jq.Quote(value)
 	}
 	if !plainPath(before) {
 		return "jq writes // before what is used instead of null"
@@ -188,7 +190,7 @@ func (b broken) ternary() string {
 		return ""
 	}
 	cut := func(from, to int) string { return strings.TrimSpace(b.text[from:to]) }
-	question, then := b.tokens[mark].at, b.tokens[colon].at
+	question, then := b.tokens[mark].At, b.tokens[colon].At
 	return with(rule, "if "+cut(0, question)+" then "+cut(question+1, then)+" else "+cut(then+1, len(b.text))+" end")
 }
 
@@ -196,13 +198,13 @@ func (b broken) ternary() string {
 func (b broken) topLevel(text string, from int) int {
 	depth := 0
 	for i, t := range b.tokens {
-		switch t.text {
+		switch t.Text {
 		case "{", "[":
 			depth++
 		case "}", "]":
 			depth--
 		}
-		if i >= from && depth == 0 && t.text == text {
+		if i >= from && depth == 0 && t.Text == text {
 			return i
 		}
 	}
@@ -211,16 +213,16 @@ func (b broken) topLevel(text string, from int) int {
 
 // method is .field.name(arguments).
 func (b broken) method() string {
-	if !b.is(0, "(") || b.bad == 0 || b.tokens[b.bad-1].kind != tokenIndex {
+	if !b.is(0, "(") || b.bad == 0 || b.tokens[b.bad-1].Kind != jq.TokenIndex {
 		return ""
 	}
 	const rule = "jq has no methods: a value is passed on to a function with |"
 	name := b.tokens[b.bad-1]
-	before, after := b.text[:name.at], b.text[b.from(0):]
+	before, after := b.text[:name.At], b.text[b.from(0):]
 	if rest, ok := strings.CutPrefix(after, "()"); ok {
 		after = rest
 	}
-	function := name.text[1:]
+	function := name.Text[1:]
 	if known, ok := foreign[function]; ok {
 		function = known
 	}
@@ -236,20 +238,20 @@ func (b broken) spaced() string {
 		return ""
 	}
 	name, arg := b.tokens[b.bad-1], b.tokens[b.bad]
-	if name.kind != tokenWord || !slices.Contains([]tokenKind{tokenString, tokenNumber, tokenIndex, tokenVar}, arg.kind) {
+	if name.Kind != jq.TokenWord || !slices.Contains([]jq.TokenKind{jq.TokenString, jq.TokenNumber, jq.TokenIndex, jq.TokenVar}, arg.Kind) {
 		return ""
 	}
-	before, _ := strings.CutSuffix(strings.TrimSpace(b.text[:name.at]), "|")
-	if before = strings.TrimSpace(before); name.text == "default" {
+	before, _ := strings.CutSuffix(strings.TrimSpace(b.text[:name.At]), "|")
+	if before = strings.TrimSpace(before); name.Text == "default" {
 		if !plainPath(before) {
 			before = ""
 		}
-		return with("jq writes // before what is used instead of null", before+" // "+b.text[arg.at:])
+		return with("jq writes // before what is used instead of null", before+" // "+b.text[arg.At:])
 	}
-	if known, ok := builtins()[name.text+"/1"]; ok && !known.deaf {
-		return "the arguments of a function stand in parentheses: " + name.text + "(" + arg.text + ")"
+	if known, ok := builtins()[name.Text+"/1"]; ok && !known.deaf {
+		return "the arguments of a function stand in parentheses: " + name.Text + "(" + arg.Text + ")"
 	}
-	if hint := foreignHint(name.text); hint != "" {
+	if hint := foreignHint(name.Text); hint != "" {
 		return hint
 	}
 	return "jq passes values on to functions with |, and further arguments stand in parentheses"
@@ -269,15 +271,15 @@ func (b broken) unended() string {
 	}
 	count := func(word string) (n int) {
 		for _, t := range b.tokens {
-			if t.text == word {
+			if t.Text == word {
 				n++
 			}
 		}
 		return n
 	}
 	switch last := b.tokens[b.bad-1]; {
-	case last.kind == tokenPunct && !strings.Contains(")]}?", last.text), last.text == "and" || last.text == "or":
-		return "something is missing after " + last.text
+	case last.Kind == jq.TokenPunct && !strings.Contains(")]}?", last.Text), last.Text == "and" || last.Text == "or":
+		return "something is missing after " + last.Text
 	case count("if") > count("end"):
 		return with("an if goes up to its end", b.text+" end")
 	case count("(") > count(")"):

@@ -1,8 +1,6 @@
 package expression
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,6 +10,7 @@ import (
 
 	"github.com/itchyny/gojq"
 
+	"github.com/argoperator/argoperator/pkg/jq"
 	"github.com/argoperator/argoperator/pkg/schema"
 )
 
@@ -94,20 +93,11 @@ func (c *templates) value(path []string, value any, want schema.Type) node {
 }
 
 func (c *templates) literal(path []string, value any) node {
-	text, err := jsonText(value)
+	text, err := jq.Literal(value)
 	if err != nil {
 		c.problem(Problem{Path: path, Code: BadExpression, Message: fmt.Sprintf("the value has no form in JSON: %v", err)})
 	}
 	return node{source: text, literal: true, null: value == nil}
-}
-
-// jsonText is JSON on one line, which is jq too.
-func jsonText(value any) (string, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(value)
-	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
 func (c *templates) object(path []string, fields map[string]any, want schema.Type) node {
@@ -145,18 +135,10 @@ func (c *templates) object(path []string, fields map[string]any, want schema.Typ
 
 // quoteKey writes a key of an object, bare where jq allows it.
 func quoteKey(key string) string {
-	if key != "" && isLetter(key[0]) && nameLen(key) == len(key) {
+	if jq.IsName(key) {
 		return key
 	}
-	return quote(key)
-}
-
-func quote(s string) string {
-	text, err := jsonText(s)
-	if err != nil { // unreachable: every string has a form in JSON
-		panic(err)
-	}
-	return text
+	return jq.Quote(key)
 }
 
 func (c *templates) list(path []string, items []any, want schema.Type) node {
@@ -236,7 +218,7 @@ func (c *templates) interpolate(path []string, parts []part) node {
 	b.WriteByte('"')
 	for _, p := range parts {
 		if !p.expr {
-			text := quote(p.text)
+			text := jq.Quote(p.text)
 			b.WriteString(text[1 : len(text)-1])
 			continue
 		}
@@ -247,7 +229,7 @@ func (c *templates) interpolate(path []string, parts []part) node {
 		c.wantText(e)
 		source := e.one()
 		if e.mayBeNull() {
-			source += "|if.==null then error(" + quote(p.text+" is null inside a text") + ")end"
+			source += "|if.==null then error(" + jq.Quote(p.text+" is null inside a text") + ")end"
 		}
 		b.WriteString(`\(` + source + `)`)
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/argoperator/argoperator/pkg/jq"
 	"github.com/argoperator/argoperator/pkg/schema"
 )
 
@@ -98,12 +99,12 @@ func (r read) String() string {
 		switch {
 		case isItem(name):
 			b.WriteString(name)
-		case isLetter((name + "0")[0]) && nameLen(name) == len(name):
+		case jq.IsName(name):
 			b.WriteString("." + name)
 		case b.Len() == 0:
-			b.WriteString("." + quote(name))
+			b.WriteString("." + jq.Quote(name))
 		default:
-			b.WriteString("[" + quote(name) + "]")
+			b.WriteString("[" + jq.Quote(name) + "]")
 		}
 	}
 	if b.Len() == 0 {

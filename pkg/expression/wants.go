@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/argoperator/argoperator/pkg/jq"
 	"github.com/argoperator/argoperator/pkg/schema"
 )
 
@@ -145,12 +146,12 @@ func (c *templates) wantNeeded(n node, path []string) {
 }
 
 func (c *templates) warn(e *expr, damage string) {
-	at := span{0, len(e.text)}
+	at := jq.Span{End: len(e.text)}
 	if s, ok := e.spans[e.absent.node]; ok {
 		at = s
 	}
 	c.problem(Problem{
-		Path: e.path, Offset: e.at + at.at, Length: at.end - at.at, Code: MayBeNull, Warning: true,
+		Path: e.path, Offset: e.at + at.At, Length: at.End - at.At, Code: MayBeNull, Warning: true,
 		Message: fmt.Sprintf("%s may be missing (%s), and %s", e.absent.read, e.absent.why, damage),
 		Hint:    fmt.Sprintf("say what it is then: %s // …", e.text),
 	})

@@ -1,4 +1,7 @@
-// Package jq compiles and runs the jq of definitions and of Sensors. Every
+// Package jq reads, compiles and runs the jq of definitions and of Sensors: its
+// tokens, the positions of the nodes of gojq's syntax tree, a walk over them, and
+// bounded evaluation. What an expression of argoperator may do is decided in
+// pkg/expression. Every
 // evaluation ends: it is bounded in steps, time and memory, whatever the program
 // does. Steps are counted and single large operations are refused before they
 // run, so a program that is refused on one machine is refused on each; time and

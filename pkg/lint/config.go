@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/check"
 	"github.com/argoperator/argoperator/pkg/definition"
 	"github.com/argoperator/argoperator/pkg/diag"
@@ -59,7 +60,7 @@ func ReadConfig(name string, data []byte) (*Config, diag.List) {
 		findings.Add(lineOf(name, err), diag.WrongType, strings.TrimPrefix(err.Error(), "yaml: "), "")
 		return nil, findings
 	}
-	if c.APIVersion != "argoperator.dev/v1alpha1" || c.Kind != "LintConfig" {
+	if c.APIVersion != v1alpha1.APIVersion || c.Kind != "LintConfig" {
 		findings.Add(at(root.Content[0]), diag.WrongKind, "not a LintConfig", "apiVersion: argoperator.dev/v1alpha1, kind: LintConfig")
 	}
 	if _, err := version(c.Targets.ArgoWorkflows); err != nil {

@@ -1,11 +1,12 @@
 package plan
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/argoperator/argoperator/pkg/jq"
 )
 
 // OwnerUID is the label by which the children of a custom resource are found.
@@ -383,7 +384,5 @@ func rolling(kind Kind) string {
 	return "false"
 }
 
-func quote(s string) string {
-	data, _ := json.Marshal(s) // a string always encodes
-	return string(data)
-}
+// quote is a text as jq has it.
+func quote(s string) string { return jq.Quote(s) }

@@ -48,6 +48,12 @@ const (
 	failedAnnotation = "failed-"
 )
 
+// ObservedAnnotation returns the key of the annotation of a custom resource that
+// holds the observed state of a child, where Reconcile.Memory is InAnnotations.
+func (p *Plan) ObservedAnnotation(child string) string {
+	return annotationPrefix(p) + seenAnnotation + child
+}
+
 // observedKey is the key of such an annotation, quoted.
 func observedKey(p *Plan, annotation string, c Child) string {
 	return quote(annotationPrefix(p) + annotation + c.Name)

@@ -8,13 +8,14 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/definition"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/schema"
 )
 
 // leftOut says why an object does not become a child; empty if it does.
 func leftOut(o definition.Object) (why, hint string) {
 	kind, name := o.Text("kind"), o.Text("metadata", "name")
 	apiVersion := o.Text("apiVersion")
-	namespaced, known := definition.Namespaced(apiVersion, kind)
+	builtin, known := schema.FindBuiltin(apiVersion, kind)
 	metadata, _ := o.Fields["metadata"].(map[string]any)
 	owners, _ := metadata["ownerReferences"].([]any)
 	switch {
@@ -24,7 +25,7 @@ func leftOut(o definition.Object) (why, hint string) {
 		return "children stand in the namespace of their custom resource", ""
 	case kind == "CustomResourceDefinition":
 		return "it belongs to the cluster, not to one custom resource", "apply it once, before the operator"
-	case known && !namespaced:
+	case known && !builtin.Namespaced():
 		return "it belongs to the cluster, not to one custom resource", "apply it once, beside the operator" + bindings(kind)
 	case strings.HasPrefix(apiVersion, "kustomize.config.k8s.io/"):
 		return "it is no object but says how some are made", "kustomize build DIR | argoperator init … --from-manifest -"

@@ -10,6 +10,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/definition"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/schema"
 )
 
 // FromManifests is the project of a kind of one's own whose children are objects
@@ -184,7 +185,7 @@ func (m *manifest) fill(p *Project) {
 
 // foreign says of a kind that is not built into Kubernetes what must be known of it.
 func (m *manifest) foreign(p *Project, piece *piece, c *Child) {
-	if _, known := definition.Namespaced(c.APIVersion, c.Kind); known {
+	if _, known := schema.FindBuiltin(c.APIVersion, c.Kind); known {
 		return
 	}
 	for _, crd := range m.crds {
@@ -238,7 +239,7 @@ func (m *manifest) template(p *piece) []byte {
 		p.fields["metadata"] = metadata
 	}
 	metadata["name"] = p.named()
-	if namespaced, known := definition.Namespaced(p.Text("apiVersion"), p.kind); m.cluster && (namespaced || !known) {
+	if builtin, known := schema.FindBuiltin(p.Text("apiVersion"), p.kind); m.cluster && (builtin.Namespaced() || !known) {
 		metadata["namespace"] = m.ownNamespace(p)
 	}
 	braces := !strings.HasPrefix(p.Text("apiVersion"), "argoproj.io/")

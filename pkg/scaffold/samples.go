@@ -11,6 +11,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/definition"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/resource"
+	"github.com/argoperator/argoperator/pkg/schema"
 )
 
 // Sample is a custom resource to try.
@@ -45,8 +46,8 @@ func (p *page) learn(d *definition.Definition, findings diag.List) (notes []stri
 			p.Apply = " --server-side"
 		}
 	}
-	if apiVersion, taken := definition.Builtin(p.API.Kind); taken {
-		notes = append(notes, fmt.Sprintf("%s of %s is in every cluster too: to kubectl, the new one is %s", p.API.Kind, apiVersion, p.Resource))
+	if builtin, taken := schema.FindBuiltinNamed(p.API.Kind); taken {
+		notes = append(notes, fmt.Sprintf("%s of %s is in every cluster too: to kubectl, the new one is %s", p.API.Kind, builtin.APIVersion(), p.Resource))
 	}
 	return notes, nil
 }

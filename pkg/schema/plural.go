@@ -1,29 +1,17 @@
 package schema
 
 import (
-	"slices"
-	"strings"
+	"k8s.io/gengo/namer"
+	"k8s.io/gengo/types"
 )
 
-// GuessedPlural is the resource that Argo Events makes of a kind: by English
-// spelling, never by discovery, and in the case that the kind is written in (DNS
-// becomes dnss).
+// GuessedPlural returns the resource that a Sensor calls for a kind. Argo Events
+// never asks the API server: its k8s trigger takes gengo's spelling of the kind,
+// with the exception below, which depends on case (DNS becomes dnss).
+//
+// This is a guess about somebody else's kind, made at run time. The plural that
+// argoperator declares for a new kind is definition.Plural.
 func GuessedPlural(kind string) string {
-	ends := func(suffixes ...string) bool {
-		return slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(kind, s) })
-	}
-	plural := kind + "s"
-	switch {
-	case kind == "EventBus" || len(kind) < 2:
-		plural = kind
-	case ends("s", "x", "z", "ch", "sh"):
-		plural = kind + "es"
-	case ends("y") && strings.ContainsAny(kind[len(kind)-2:len(kind)-1], "bcdfghjklmnpqrstvwxyz"):
-		plural = strings.TrimSuffix(kind, "y") + "ies"
-	case ends("fe"):
-		plural = strings.TrimSuffix(kind, "fe") + "ves"
-	case ends("f"):
-		plural = strings.TrimSuffix(kind, "f") + "ves"
-	}
-	return strings.ToLower(plural)
+	exceptions := map[string]string{"EventBus": "eventbus"}
+	return namer.NewAllLowercasePluralNamer(exceptions).Name(&types.Type{Name: types.Name{Name: kind}})
 }

@@ -29,86 +29,21 @@ func (k Kind) resource() schema.GroupResource {
 	return schema.GroupResource{Group: k.Group, Resource: k.Plural}
 }
 
-// builtin are the kinds of Kubernetes itself: group, plural, kind, and how they
-// differ: c cluster-scoped, s with a status subresource, g with a generation.
-const builtin = `
-core configmaps ConfigMap
-core endpoints Endpoints
-core events Event
-core limitranges LimitRange
-core namespaces Namespace cs
-core nodes Node cs
-core persistentvolumeclaims PersistentVolumeClaim s
-core persistentvolumes PersistentVolume cs
-core pods Pod s
-core podtemplates PodTemplate
-core replicationcontrollers ReplicationController sg
-core resourcequotas ResourceQuota s
-core secrets Secret
-core serviceaccounts ServiceAccount
-core services Service s
-admissionregistration.k8s.io mutatingadmissionpolicies MutatingAdmissionPolicy cg
-admissionregistration.k8s.io mutatingadmissionpolicybindings MutatingAdmissionPolicyBinding cg
-admissionregistration.k8s.io mutatingwebhookconfigurations MutatingWebhookConfiguration cg
-admissionregistration.k8s.io validatingadmissionpolicies ValidatingAdmissionPolicy csg
-admissionregistration.k8s.io validatingadmissionpolicybindings ValidatingAdmissionPolicyBinding cg
-admissionregistration.k8s.io validatingwebhookconfigurations ValidatingWebhookConfiguration cg
-apiextensions.k8s.io customresourcedefinitions CustomResourceDefinition csg
-apiregistration.k8s.io apiservices APIService cs
-apps controllerrevisions ControllerRevision
-apps daemonsets DaemonSet sg
-apps deployments Deployment sg
-apps replicasets ReplicaSet sg
-apps statefulsets StatefulSet sg
-autoscaling horizontalpodautoscalers HorizontalPodAutoscaler s
-batch cronjobs CronJob sg
-batch jobs Job sg
-certificates.k8s.io certificatesigningrequests CertificateSigningRequest cs
-coordination.k8s.io leases Lease
-discovery.k8s.io endpointslices EndpointSlice g
-events.k8s.io events Event
-flowcontrol.apiserver.k8s.io flowschemas FlowSchema csg
-flowcontrol.apiserver.k8s.io prioritylevelconfigurations PriorityLevelConfiguration csg
-networking.k8s.io ingressclasses IngressClass cg
-networking.k8s.io ingresses Ingress sg
-networking.k8s.io ipaddresses IPAddress c
-networking.k8s.io networkpolicies NetworkPolicy g
-networking.k8s.io servicecidrs ServiceCIDR cs
-node.k8s.io runtimeclasses RuntimeClass c
-policy poddisruptionbudgets PodDisruptionBudget sg
-rbac.authorization.k8s.io clusterrolebindings ClusterRoleBinding c
-rbac.authorization.k8s.io clusterroles ClusterRole c
-rbac.authorization.k8s.io rolebindings RoleBinding
-rbac.authorization.k8s.io roles Role
-resource.k8s.io deviceclasses DeviceClass cg
-resource.k8s.io resourceclaims ResourceClaim s
-resource.k8s.io resourceclaimtemplates ResourceClaimTemplate
-resource.k8s.io resourceslices ResourceSlice cg
-scheduling.k8s.io priorityclasses PriorityClass cg
-storage.k8s.io csidrivers CSIDriver c
-storage.k8s.io csinodes CSINode c
-storage.k8s.io csistoragecapacities CSIStorageCapacity
-storage.k8s.io storageclasses StorageClass c
-storage.k8s.io volumeattachments VolumeAttachment cs
-storage.k8s.io volumeattributesclasses VolumeAttributesClass c
-`
-
+// builtinKinds are the kinds of Kubernetes itself, each once, for every version of
+// its group.
 func builtinKinds() []Kind {
 	var out []Kind
-	for line := range strings.Lines(strings.TrimSpace(builtin)) {
-		words := append(strings.Fields(line), "")
-		k := Kind{
-			GroupVersionKind: schema.GroupVersionKind{Group: words[0], Kind: words[2]},
-			Plural:           words[1],
-			Namespaced:       !strings.Contains(words[3], "c"),
-			Status:           strings.Contains(words[3], "s"),
-			Generation:       strings.Contains(words[3], "g"),
-			Builtin:          true,
+	seen := map[schema.GroupKind]bool{}
+	for _, b := range shapes.BuiltinKinds() {
+		gk := schema.GroupKind{Group: b.Group, Kind: b.Kind}
+		if seen[gk] {
+			continue
 		}
-		if k.Group == "core" {
-			k.Group = ""
-		}
-		out = append(out, k)
+		seen[gk] = true
+		out = append(out, Kind{
+			GroupVersionKind: gk.WithVersion(""), Plural: b.Plural, Namespaced: b.Namespaced(),
+			Status: b.HasStatus(), Generation: b.HasGeneration(), Builtin: true,
+		})
 	}
 	return out
 }

@@ -13,18 +13,6 @@ import (
 	"unicode/utf8"
 )
 
-// Styled is text that is written as it is: escape sequences of argoperator's own.
-type Styled string
-
-// Style puts an escape sequence around a text of the input, if on.
-func Style(on bool, sequence, text string) Styled {
-	text = Escape(text)
-	if !on || sequence == "" || text == "" {
-		return Styled(text)
-	}
-	return Styled(sequence + text + "\x1b[0m")
-}
-
 // Fprintf is fmt.Fprintf with every argument escaped; the format is ours.
 func Fprintf(w io.Writer, format string, args ...any) (int, error) {
 	return fmt.Fprintf(w, format, escaped(args)...)

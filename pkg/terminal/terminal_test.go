@@ -34,7 +34,7 @@ type name string
 
 func TestSprintfEscapesEveryKindOfArgument(t *testing.T) {
 	got := Sprintf("%s %v %q %-4s| %5.1f%% %d %v %s\n", "a\x1b", errors.New("b\x1bc"), "c\x1b", "d", 1.25, 7, []string{"e\x1b"}, name("f\x1b")) +
-		Sprintf("%s", Style(true, "\x1b[1m", "g\x1b"))
+		Sprintf("%s", Style(true, Bold, "g\x1b"))
 	want := `a\x1b b\x1bc "c\x1b" d   |   1.2% 7 [e\x1b] f\x1b` + "\n\x1b[1m" + `g\x1b` + "\x1b[0m"
 	if got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
@@ -42,7 +42,7 @@ func TestSprintfEscapesEveryKindOfArgument(t *testing.T) {
 }
 
 func TestStyleWithoutColour(t *testing.T) {
-	if got := Style(false, "\x1b[1m", "a\x1b"); got != `a\x1b` {
+	if got := Style(false, Bold, "a\x1b"); got != `a\x1b` {
 		t.Errorf("got %q", got)
 	}
 }

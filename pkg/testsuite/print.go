@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/terminal"
 )
@@ -123,7 +124,7 @@ type reportFinding struct {
 
 // JSON prints all results as one TestReport.
 func JSON(w io.Writer, results []Result) error {
-	out := report{APIVersion: "argoperator.dev/v1alpha1", Kind: "TestReport", Items: []reportItem{}}
+	out := report{APIVersion: v1alpha1.APIVersion, Kind: "TestReport", Items: []reportItem{}}
 	for _, r := range results {
 		item := reportItem{
 			Name: r.Test.Metadata.Name, File: r.Test.File, Line: r.Test.Position("metadata", "name").Line,

@@ -1,26 +1,27 @@
-package expression
+package jq
 
 import "github.com/itchyny/gojq"
 
-// span is a stretch of an expression's text.
-type span struct{ at, end int }
+// Span is a stretch of a program's text, in bytes from its start.
+type Span struct{ At, End int }
 
-// spans are the places of the nodes of a syntax tree, by their pointers.
-type spans map[any]span
+// Spans are the positions of the nodes of a syntax tree, by their pointers.
+type Spans map[any]Span
 
-// place finds them. The walk visits the nodes in the order of the text, so that
-// the next token that looks like a node's own is the node's own.
-func place(query *gojq.Query, tokens []token) spans {
-	p := &placer{tokens: tokens, spans: spans{}}
+// Positions finds the span of each node of a query from the tokens of its text.
+// It visits the nodes in the order of the text, so that the next token that
+// matches a node belongs to that node.
+func Positions(query *gojq.Query, tokens []Token) Spans {
+	p := &placer{tokens: tokens, spans: Spans{}}
 	p.query(query)
 	return p.spans
 }
 
 type placer struct {
-	tokens []token
+	tokens []Token
 	next   int
-	taken  []token
-	spans  spans
+	taken  []Token
+	spans  Spans
 }
 
 // node gives a node the span of the tokens that are taken meanwhile.
@@ -28,13 +29,12 @@ func (p *placer) node(key any, walk func()) {
 	n := len(p.taken)
 	walk()
 	if len(p.taken) > n {
-		last := p.taken[len(p.taken)-1]
-		p.spans[key] = span{p.taken[n].at, last.at + len(last.text)}
+		p.spans[key] = Span{p.taken[n].At, p.taken[len(p.taken)-1].End()}
 	}
 }
 
 // take passes over tokens to the next one that fits.
-func (p *placer) take(fits func(token) bool) {
+func (p *placer) take(fits func(Token) bool) {
 	for i := p.next; i < len(p.tokens); i++ {
 		if fits(p.tokens[i]) {
 			p.taken = append(p.taken, p.tokens[i])
@@ -47,14 +47,14 @@ func (p *placer) take(fits func(token) bool) {
 // text takes the next tokens that are written so.
 func (p *placer) text(written ...string) {
 	for _, w := range written {
-		p.take(func(t token) bool { return t.text == w })
+		p.take(func(t Token) bool { return t.Text == w })
 	}
 }
 
-func (p *placer) kind(kinds ...tokenKind) {
-	p.take(func(t token) bool {
+func (p *placer) kind(kinds ...TokenKind) {
+	p.take(func(t Token) bool {
 		for _, k := range kinds {
-			if t.kind == k {
+			if t.Kind == k {
 				return true
 			}
 		}
@@ -265,14 +265,14 @@ func (p *placer) str(s *gojq.String) {
 		return
 	}
 	if s.Queries == nil {
-		p.kind(tokenString)
+		p.kind(TokenString)
 		return
 	}
-	p.kind(tokenOpen, tokenString)
+	p.kind(TokenOpen, TokenString)
 	for _, q := range s.Queries {
 		if q.Term.Str == nil {
 			p.node(q, func() { p.query(q.Term.Query) })
-			p.kind(tokenMiddle, tokenClose)
+			p.kind(TokenMiddle, TokenClose)
 		}
 	}
 }
@@ -296,7 +296,7 @@ func (p *placer) index(i *gojq.Index) {
 	case i.Name != "":
 		p.node(i, func() { p.text("." + i.Name) })
 		s := p.spans[i]
-		p.spans[i] = span{s.at + 1, s.end}
+		p.spans[i] = Span{s.At + 1, s.End}
 	case i.Str != nil:
 		p.node(i, func() { p.str(i.Str) })
 	default:

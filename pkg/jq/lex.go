@@ -1,29 +1,35 @@
-package expression
+package jq
 
 import "strings"
 
-// token is a lexical unit of jq with its place. gojq's syntax tree has no
-// places: spans finds them by walking the tree and the tokens side by side.
-type token struct {
-	kind  tokenKind
-	text  string // as written
-	at    int    // bytes from the start of the source
-	space bool   // white space or a comment stands before it
+// Token is a lexical unit of jq with its position. gojq's syntax tree has no
+// positions: Positions finds them by walking the tree and the tokens side by side.
+type Token struct {
+	Kind  TokenKind
+	Text  string // as written
+	At    int    // bytes from the start of the source
+	Space bool   // white space or a comment comes before it
 }
 
-type tokenKind byte
+// End is the position behind the token.
+func (t Token) End() int { return t.At + len(t.Text) }
+
+// TokenKind is what a token is.
+type TokenKind byte
+
+// The kinds of tokens.
 
 const (
-	tokenWord   tokenKind = iota // a name or a keyword
-	tokenIndex                   // .name
-	tokenVar                     // $name
-	tokenFormat                  // @name
-	tokenNumber
-	tokenString // without interpolation
-	tokenOpen   // the start of a string with interpolation, up to its first \(
-	tokenMiddle // from the ) of an interpolation to the next \(
-	tokenClose  // from the last ) to the closing quote
-	tokenPunct
+	TokenWord   TokenKind = iota // a name or a keyword
+	TokenIndex                   // .name
+	TokenVar                     // $name
+	TokenFormat                  // @name
+	TokenNumber
+	TokenString // without interpolation
+	TokenOpen   // the start of a string with interpolation, up to its first \(
+	TokenMiddle // from the ) of an interpolation to the next \(
+	TokenClose  // from the last ) to the closing quote
+	TokenPunct
 )
 
 // lexer cuts jq into tokens as gojq does. It stops at the end of the source or
@@ -31,15 +37,15 @@ const (
 type lexer struct {
 	source string
 	at     int
-	tokens []token
+	tokens []Token
 	nested []byte // the open ( [ { of the source; '"' for \(
 	broken bool   // a string or an interpolation is not closed
 }
 
-// lex returns the tokens of an expression and where it ends: at a brace that
-// closes nothing, or at the end of the source. It is whole if all that it opens
-// within strings is closed.
-func lex(source string) (tokens []token, end int, whole bool) {
+// Lex returns the tokens of a program and where it ends: at a brace that closes
+// nothing, or at the end of the source. The program is whole if every string and
+// interpolation is closed.
+func Lex(source string) (tokens []Token, end int, whole bool) {
 	l := &lexer{source: source}
 	for l.next() {
 	}
@@ -57,17 +63,17 @@ func (l *lexer) next() bool {
 	rest := l.source[l.at:]
 	switch c := rest[0]; {
 	case c == '"':
-		return l.text(tokenString, tokenOpen, 1, space)
+		return l.text(TokenString, TokenOpen, 1, space)
 	case isLetter(c):
-		return l.add(tokenWord, wordLen(rest), space)
+		return l.add(TokenWord, wordLen(rest), space)
 	case c == '.' && len(rest) > 1 && isLetter(rest[1]):
-		return l.add(tokenIndex, 1+nameLen(rest[1:]), space)
+		return l.add(TokenIndex, 1+nameLen(rest[1:]), space)
 	case c == '$' && len(rest) > 1 && isLetter(rest[1]):
-		return l.add(tokenVar, 1+wordLen(rest[1:]), space)
+		return l.add(TokenVar, 1+wordLen(rest[1:]), space)
 	case c == '@' && len(rest) > 1 && (isLetter(rest[1]) || isDigit(rest[1])):
-		return l.add(tokenFormat, 1+nameLen(rest[1:]), space)
+		return l.add(TokenFormat, 1+nameLen(rest[1:]), space)
 	case isDigit(c), c == '.' && len(rest) > 1 && isDigit(rest[1]):
-		return l.add(tokenNumber, numberLen(rest), space)
+		return l.add(TokenNumber, numberLen(rest), space)
 	}
 	return l.punct(rest, space)
 }
@@ -86,20 +92,20 @@ func (l *lexer) punct(rest string, space bool) bool {
 		opened := l.nested[len(l.nested)-1]
 		l.nested = l.nested[:len(l.nested)-1]
 		if opened == '"' && c == ')' {
-			return l.text(tokenClose, tokenMiddle, 1, space)
+			return l.text(TokenClose, TokenMiddle, 1, space)
 		}
 	}
 	for _, op := range operators {
 		if strings.HasPrefix(rest, op) {
-			return l.add(tokenPunct, len(op), space)
+			return l.add(TokenPunct, len(op), space)
 		}
 	}
-	return l.add(tokenPunct, 1, space)
+	return l.add(TokenPunct, 1, space)
 }
 
 // text reads a string, or what follows an interpolation in one: to its closing
 // quote, or to the next interpolation.
-func (l *lexer) text(closed, opens tokenKind, from int, space bool) bool {
+func (l *lexer) text(closed, opens TokenKind, from int, space bool) bool {
 	rest := l.source[l.at:]
 	for i := from; i < len(rest); i++ {
 		switch {
@@ -117,8 +123,8 @@ func (l *lexer) text(closed, opens tokenKind, from int, space bool) bool {
 	return false
 }
 
-func (l *lexer) add(kind tokenKind, n int, space bool) bool {
-	l.tokens = append(l.tokens, token{kind, l.source[l.at : l.at+n], l.at, space})
+func (l *lexer) add(kind TokenKind, n int, space bool) bool {
+	l.tokens = append(l.tokens, Token{kind, l.source[l.at : l.at+n], l.at, space})
 	l.at += n
 	return true
 }
@@ -153,6 +159,10 @@ func commentLen(s string) int {
 	}
 	return len(s)
 }
+
+// IsName reports whether a text is a name in jq, such as that of a field that
+// needs no quotes.
+func IsName(s string) bool { return s != "" && isLetter(s[0]) && nameLen(s) == len(s) }
 
 func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' }
 func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
@@ -192,29 +202,29 @@ func numberLen(s string) int {
 	return n
 }
 
-// compact writes tokens with as little space between them as jq needs.
-func compact(tokens []token) string {
+// Compact writes tokens with as little space between them as jq needs.
+func Compact(tokens []Token) string {
 	var b strings.Builder
 	for i, t := range tokens {
-		if i > 0 && t.space && !apart(tokens[i-1], t) {
+		if i > 0 && t.Space && !apart(tokens[i-1], t) {
 			b.WriteByte(' ')
 		}
-		b.WriteString(t.text)
+		b.WriteString(t.Text)
 	}
 	return b.String()
 }
 
-// apart says that two tokens are two also when nothing stands between them.
-func apart(a, b token) bool {
-	plain := func(t token) bool {
-		return t.kind == tokenPunct && t.text[0] != '.' && t.text[0] != '?'
+// apart reports whether two tokens stay two when nothing is between them.
+func apart(a, b Token) bool {
+	plain := func(t Token) bool {
+		return t.Kind == TokenPunct && t.Text[0] != '.' && t.Text[0] != '?'
 	}
-	if a.kind == tokenPunct && b.kind == tokenPunct {
-		if strings.Contains("()[]{},;", a.text) || strings.Contains("()[]{},;", b.text) {
+	if a.Kind == TokenPunct && b.Kind == TokenPunct {
+		if strings.Contains("()[]{},;", a.Text) || strings.Contains("()[]{},;", b.Text) {
 			return true
 		}
-		two, _, _ := lex(a.text + b.text)
-		return len(two) == 2 && two[0].text == a.text
+		two, _, _ := Lex(a.Text + b.Text)
+		return len(two) == 2 && two[0].Text == a.Text
 	}
 	return plain(a) || plain(b)
 }
