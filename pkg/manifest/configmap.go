@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -46,9 +47,39 @@ func configMap(p *plan.Plan, name string, data map[string]string) Object {
 }
 
 func config(r plan.Runtime) string {
-	data, err := json.MarshalIndent(r, "", "  ")
+	data, err := json.Marshal(r)
 	if err != nil {
 		panic(fmt.Sprintf("manifest: plain data does not encode: %v", err)) // unreachable
 	}
-	return string(data) + "\n"
+	var out bytes.Buffer
+	indent(&out, data, "\n")
+	out.WriteByte('\n')
+	return out.String()
+}
+
+// indent writes compact JSON with a line for each field and each object of a list.
+// Other lists stay on one line: an expression tree has hundreds of them.
+func indent(out *bytes.Buffer, value json.RawMessage, newline string) {
+	opening := value[0]
+	if opening != '{' && !bytes.HasPrefix(value, []byte("[{")) || len(value) == len("{}") {
+		out.Write(value)
+		return
+	}
+	out.WriteByte(opening)
+	decoder := json.NewDecoder(bytes.NewReader(value))
+	_, _ = decoder.Token() // valid by construction, as all that follows
+	for separator := ""; decoder.More(); separator = "," {
+		out.WriteString(separator + newline + "  ")
+		if opening == '{' {
+			key, _ := decoder.Token()
+			name, _ := json.Marshal(key)
+			out.Write(name)
+			out.WriteString(": ")
+		}
+		var inner json.RawMessage
+		_ = decoder.Decode(&inner)
+		indent(out, inner, newline+"  ")
+	}
+	out.WriteString(newline)
+	out.WriteByte(value[len(value)-1])
 }

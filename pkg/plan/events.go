@@ -346,18 +346,18 @@ func jqPath(path []string) string {
 }
 
 // readinessOf is the jq of what decides whether the children of a kind are ready:
-// what their kind says, and which readyWhen is met. For kinds that are not
+// the rule of their kind, and the rules with a readyWhen. For kinds that are not
 // workloads the status says more than that, which conditions tell people.
 func readinessOf(p *Plan, kind Kind) (byKind, met []string) {
 	for _, c := range p.Children {
 		if c.Kind != kind {
 			continue
 		}
-		if c.Ready != nil {
-			met = append(met, metJQ(c))
-			continue
-		}
-		if rule := fmt.Sprintf(`((%s) == "")`, unreadyJQ(c)); !slices.Contains(byKind, rule) {
+		rule := fmt.Sprintf(`((%s) == "")`, unreadyJQ(c))
+		switch {
+		case c.Ready != nil:
+			met = append(met, rule)
+		case !slices.Contains(byKind, rule):
 			byKind = append(byKind, rule)
 		}
 	}

@@ -297,8 +297,8 @@ func runtime(p *Plan, o v1alpha1.Operator) Runtime {
 	for _, c := range p.Children {
 		kind := runtimeKind(c.Kind)
 		kind.Name, kind.OnDelete = c.Name, "Delete"
-		kind.Template, kind.Each, kind.ReadyWhen = c.Object != nil, c.Each != nil, c.inPod.ready
-		kind.DependsOn, kind.Reports, kind.Adopt = c.DependsOn, c.Reports, c.Adopt
+		kind.Template, kind.Each, kind.Unready = c.Object != nil, c.Each != nil, unreadyInPod(c)
+		kind.DependsOn, kind.Adopt = c.DependsOn, c.Adopt
 		kind.Unowned = unowned(p, c)
 		kind.Place, kind.PlaceEach = c.inPod.place, c.inPod.each
 		if templatesInPod(p) {

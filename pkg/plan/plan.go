@@ -125,7 +125,7 @@ type Child struct {
 
 // podChild is the programs of a child for the pod; nil where there is none.
 type podChild struct {
-	object, when, each, ready, place json.RawMessage
+	object, when, each, place json.RawMessage
 }
 
 // Status is what the definition computes for the status.
@@ -360,13 +360,12 @@ type RuntimeKind struct {
 
 	Template  bool            `json:"template,omitempty"`  // it has a template; others are declared for the logic
 	Each      bool            `json:"each,omitempty"`      // there may be any number of it
-	ReadyWhen json.RawMessage `json:"readyWhen,omitempty"` // an expression tree as in status, over the live child
+	Unready   json.RawMessage `json:"unready,omitempty"`   // an expression tree as in status, over the live child: why it is not ready, or ""
 	Object    json.RawMessage `json:"object,omitempty"`    // the template, where the pod evaluates it; so When and ForEach
 	When      json.RawMessage `json:"when,omitempty"`
 	ForEach   json.RawMessage `json:"forEach,omitempty"`
 	DependsOn []string        `json:"dependsOn,omitempty"`
 	Needs     []RuntimeNeed   `json:"needs,omitempty"`
-	Reports   bool            `json:"reports,omitempty"`
 	Adopt     bool            `json:"adopt,omitempty"`
 	Unowned   bool            `json:"unowned,omitempty"`   // it cannot be owned, or must not
 	Place     json.RawMessage `json:"place,omitempty"`     // of a template: name and namespace of its objects
