@@ -1,9 +1,9 @@
 package manifest
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,7 +14,7 @@ import (
 
 // configMaps carry the programs: the user's and the operator's own.
 func configMaps(p *plan.Plan) []Object {
-	if p.Reconcile.Engine == plan.Direct && !p.Rotates() {
+	if !p.Reconcile.Execution.RunsPods && !p.Rotates() {
 		return nil
 	}
 	runtime := configMap(p, p.Names.RuntimeConfigMap, map[string]string{
@@ -51,35 +51,62 @@ func config(r plan.Runtime) string {
 	if err != nil {
 		panic(fmt.Sprintf("manifest: plain data does not encode: %v", err)) // unreachable
 	}
-	var out bytes.Buffer
-	indent(&out, data, "\n")
-	out.WriteByte('\n')
+	return formatted(data) + "\n"
+}
+
+// formatted is compact JSON with a line for each field and each object of a list.
+// Other lists stay on one line: an expression tree has hundreds of them.
+func formatted(data []byte) string {
+	var out strings.Builder
+	newline := "\n"
+	for i := 0; i < len(data); i++ {
+		c := data[i]
+		switch c {
+		case '{', '[':
+			if data[i+1] == c+2 || c == '[' && data[i+1] != '{' { // empty, or a list without objects
+				end := i + length(data[i:])
+				out.Write(data[i:end])
+				i = end - 1
+				continue
+			}
+			newline += "  "
+			out.WriteString(string(c) + newline)
+		case '}', ']':
+			newline = newline[:len(newline)-2]
+			out.WriteString(newline + string(c))
+		case ',':
+			out.WriteString("," + newline)
+		case ':':
+			out.WriteString(": ")
+		case '"':
+			end := i + length(data[i:])
+			out.Write(data[i:end])
+			i = end - 1
+		default:
+			out.WriteByte(c)
+		}
+	}
 	return out.String()
 }
 
-// indent writes compact JSON with a line for each field and each object of a list.
-// Other lists stay on one line: an expression tree has hundreds of them.
-func indent(out *bytes.Buffer, value json.RawMessage, newline string) {
-	opening := value[0]
-	if opening != '{' && !bytes.HasPrefix(value, []byte("[{")) || len(value) == len("{}") {
-		out.Write(value)
-		return
-	}
-	out.WriteByte(opening)
-	decoder := json.NewDecoder(bytes.NewReader(value))
-	_, _ = decoder.Token() // valid by construction, as all that follows
-	for separator := ""; decoder.More(); separator = "," {
-		out.WriteString(separator + newline + "  ")
-		if opening == '{' {
-			key, _ := decoder.Token()
-			name, _ := json.Marshal(key)
-			out.Write(name)
-			out.WriteString(": ")
+// length is that of the string, list or object with which compact JSON begins.
+func length(data []byte) int {
+	depth, quoted := 0, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			depth--
 		}
-		var inner json.RawMessage
-		_ = decoder.Decode(&inner)
-		indent(out, inner, newline+"  ")
+		if depth == 0 && !quoted {
+			return i + 1
+		}
 	}
-	out.WriteString(newline)
-	out.WriteByte(value[len(value)-1])
+	return len(data) // unreachable in valid JSON
 }

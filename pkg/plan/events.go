@@ -23,14 +23,10 @@ func events(p *Plan) []Event {
 		Types: []string{"ADD", "UPDATE"},
 	}
 	list := inNamespaces(parent, p.Install.WatchNamespaces)
-	types := []string{"UPDATE", "DELETE"}
-	if p.Reconcile.Engine == Direct {
-		types = []string{"ADD", "UPDATE", "DELETE"}
-	}
 	for _, kind := range childKinds(p) {
 		child := Event{
 			Name: "child-" + dnsLabel(kind.Plural), Kind: kind,
-			Types:    types,
+			Types:    p.Reconcile.Execution.ChildEvents,
 			Selector: map[string]string{ManagedBy: p.Runtime.Operator},
 		}
 		if slices.ContainsFunc(list, func(e Event) bool { return strings.HasPrefix(e.Name, child.Name) }) {
@@ -44,7 +40,7 @@ func events(p *Plan) []Event {
 
 // sensors listen to the events.
 func sensors(p *Plan) []Sensor {
-	if p.Reconcile.Engine == Direct {
+	if !p.Reconcile.Execution.RunsPods {
 		return withHeartbeat(p, directSensors(p))
 	}
 	sensor := Sensor{Name: p.Names.Sensor}
@@ -189,7 +185,7 @@ func uncounted(p *Plan) string {
 // it: of those of one custom resource that wait for each other, only the newest
 // has anything to do.
 func generationJQ(p *Plan, value string) string {
-	if p.Reconcile.Engine != Steps {
+	if !p.Reconcile.Execution.PodPerStep {
 		return ""
 	}
 	return ",\n    generation: " + value

@@ -164,6 +164,7 @@ type File struct {
 // Reconcile is how one reconcile is carried.
 type Reconcile struct {
 	Engine         Engine
+	Execution      Execution // of the engine
 	TimeoutSeconds int64
 	Retries        int32
 	Schedule       string   // of the resync, in cron's five fields
@@ -277,7 +278,7 @@ func (p *Plan) Accounts() []Account {
 	switch {
 	case p.Rotates():
 		return []Account{Source, Actor, Resyncer, Rotator}
-	case p.Reconcile.Engine == Direct:
+	case !p.Reconcile.Execution.RunsPods:
 		return []Account{Source, Actor, Resyncer}
 	}
 	return []Account{Source, Actor, Reconciler, Resyncer}
@@ -358,10 +359,10 @@ type RuntimeKind struct {
 	Status     bool   `json:"status"`
 	OnDelete   string `json:"onDelete,omitempty"`
 
-	Template  bool            `json:"template,omitempty"`  // it has a template; others are declared for the logic
-	Each      bool            `json:"each,omitempty"`      // there may be any number of it
-	Unready   json.RawMessage `json:"unready,omitempty"`   // an expression tree as in status, over the live child: why it is not ready, or ""
-	Object    json.RawMessage `json:"object,omitempty"`    // the template, where the pod evaluates it; so When and ForEach
+	Template  bool            `json:"template,omitempty"` // it has a template; others are declared for the logic
+	Each      bool            `json:"each,omitempty"`     // there may be any number of it
+	Unready   json.RawMessage `json:"unready,omitempty"`  // an expression tree as in status, over the live child: why it is not ready, or ""
+	Object    json.RawMessage `json:"object,omitempty"`   // the template, where the pod evaluates it; so When and ForEach
 	When      json.RawMessage `json:"when,omitempty"`
 	ForEach   json.RawMessage `json:"forEach,omitempty"`
 	DependsOn []string        `json:"dependsOn,omitempty"`
