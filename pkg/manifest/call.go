@@ -49,7 +49,7 @@ func tokenSecrets(p *plan.Plan) []Object {
 // sensorPod is the pod of a Sensor, with its token where it calls the API server
 // by itself.
 func sensorPod(p *plan.Plan, s plan.Sensor) *eventsv1.Template {
-	pod := eventsPod(p, plan.Actor, shareOf(p, &s))
+	pod := eventsPod(p, plan.Actor, s.Pod)
 	if !p.Reconcile.Execution.RunsPods {
 		pod.Container.Env = append(pod.Container.Env, rareCollection)
 	}

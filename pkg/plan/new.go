@@ -52,6 +52,7 @@ func New(d *definition.Definition) (*Plan, diag.List) {
 	p.Runtime.Digest, p.Runtime.Announce = p.Operator.Digest, announces(p)
 	p.Events = events(p)
 	p.Sensors = sensors(p)
+	sizePods(p)
 	p.Grants = grants(p)
 	p.Policies = policies(p)
 	p.Install.Monitoring = monitoring(p, o.Spec)

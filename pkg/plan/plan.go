@@ -199,6 +199,7 @@ type Install struct {
 	EventBus        EventBus
 	RuntimeImage    string
 	Resources       v1alpha1.Resources // of the operator's own steps
+	SourcePod       PodSize            // of the EventSource
 	UserRoles       bool
 	Monitoring      Monitoring
 
@@ -233,6 +234,7 @@ type Event struct {
 type Sensor struct {
 	Name         string
 	Patient      bool // in a burst it may trail behind the others
+	Pod          PodSize
 	Dependencies []Dependency
 	Triggers     []Trigger
 }
