@@ -1,7 +1,8 @@
 package plan
 
-// grants lists every permission with its reason. A verb that no step uses is a
-// defect, as is a call without its verb: pkg/check holds the two together.
+// grants lists every permission with its reason. TestOperators of pkg/testsuite
+// compares them with the requests that operators make: none may lack a permission,
+// and no permission may stay unused.
 func grants(p *Plan) []Grant {
 	if !p.Reconcile.Execution.RunsPods {
 		return directGrants(p)
