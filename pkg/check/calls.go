@@ -32,10 +32,10 @@ type account struct{ namespace, name string }
 
 func (a account) String() string { return a.namespace + "/" + a.name }
 
-// callsOf derives every call from the objects that make them, whatever Roles
-// there are.
+// callsOf derives the calls from the objects that make them, whatever Roles there
+// are; all but those of the pod's program.
 func callsOf(o objects) []call {
-	return slices.Concat(sourceCalls(o), sensorCalls(o), executorCalls(o), scriptCalls(o), resourceCalls(o))
+	return slices.Concat(sourceCalls(o), sensorCalls(o), executorCalls(o), resourceCalls(o))
 }
 
 const argoGroup = "argoproj.io"

@@ -7,7 +7,6 @@ import (
 )
 
 func permissionMutations() []mutation {
-	drop := func(role *rbacv1.ClusterRole, i int) { role.Rules = append(role.Rules[:i:i], role.Rules[i+1:]...) }
 	list := []mutation{
 		{
 			"watch for the source", "the informer would retry for ever", func(f *fixture) { f.clusterRoles["source"].Rules[0].Verbs = []string{"list"} },
@@ -18,23 +17,8 @@ func permissionMutations() []mutation {
 			CodePermission, sensorName, firstTrigger,
 		},
 		{
-			"status for the reconcile", "no status would ever show", func(f *fixture) { drop(f.clusterRoles["workflow"], 1) },
-			CodePermission, reconcileName, "spec.templates[0]",
-		},
-		{
-			"delete for the reconcile", "children would pile up", func(f *fixture) {
-				f.clusterRoles["workflow"].Rules[2].Verbs = []string{"get", "list", "create", "patch"}
-			},
-			CodePermission, reconcileName, "spec.templates[0]",
-		},
-		{
 			"taskresults for the resync", "from Workflows 3.6 on the node fails", func(f *fixture) { f.roles["resync"].Rules = f.roles["resync"].Rules[:1] },
 			CodePermission, resyncName, "spec.templates[0]",
-		},
-		{"list for the resync", "it would find nothing", func(f *fixture) { drop(f.clusterRoles["resync"], 0) }, CodePermission, resyncName, "spec.templates[0]"},
-		{
-			"patch for the finalizer", "nothing would hold the custom resource", func(f *fixture) { f.config["finalizer"] = "cache.example.com/clean" },
-			CodePermission, reconcileName, "spec.templates[0]",
 		},
 		{"leases for two replicas", "no replica would ever lead", func(f *fixture) {
 			f.source.Annotations = map[string]string{leaderElection: "k8s"}
@@ -49,20 +33,6 @@ func permissionMutations() []mutation {
 			f.own["source"] = b
 		}, CodePermission, sourceName, "spec.resource[memcached]"},
 		{
-			"create for Events", "nobody would hear of them", func(f *fixture) { f.config["announce"] = true },
-			CodePermission, reconcileName, "spec.templates[0]",
-		},
-		{
-			"create of Events that nobody makes", "nothing tells of Ready", func(f *fixture) { tellingAloud(f); f.config["announce"] = false },
-			CodeExcess, "ClusterRole/memcached-workflow", "rules",
-		},
-		{
-			"Events of cluster-scoped objects in the whole cluster", "they live in one namespace", func(f *fixture) {
-				tellingAloud(f)
-				f.config["parent"].(map[string]any)["namespaced"] = false
-			}, CodeExcess, "ClusterRole/memcached-workflow", "rules",
-		},
-		{
 			"grant for one object by name", "list knows no names", func(f *fixture) { f.clusterRoles["source"].Rules[0].ResourceNames = []string{"a"} },
 			CodePermission, sourceName, "spec.resource[memcached]",
 		},
@@ -75,21 +45,6 @@ func excessMutations() []mutation {
 		{
 			"get for the source", "an informer never gets", func(f *fixture) { grantToo(f, "source", "get") },
 			CodeExcess, "ClusterRole/memcached-source", "rules[0]",
-		},
-		{
-			"update for the reconcile", "it patches", func(f *fixture) { grantToo(f, "workflow", "update") },
-			CodeExcess, "ClusterRole/memcached-workflow", "rules[0]",
-		},
-		{"delete of what is orphaned", "nobody deletes it", func(f *fixture) {
-			f.config["children"].([]any)[0].(map[string]any)["onDelete"] = "Orphan"
-		}, CodeExcess, "ClusterRole/memcached-workflow", "rules[2]"},
-		{
-			"status of a kind without one", "there is no such resource", func(f *fixture) { f.config["parent"].(map[string]any)["status"] = false },
-			CodeExcess, "ClusterRole/memcached-workflow", "rules[1]",
-		},
-		{
-			"the whole cluster for watched namespaces", "scopes count", func(f *fixture) { f.config["watchNamespaces"] = []any{"team-a"} },
-			CodeExcess, "ClusterRole/memcached-workflow", "rules[0]",
 		},
 		{"secrets for the Sensor", "a stolen token reads them all", func(f *fixture) {
 			f.roles["sensor"].Rules = append(f.roles["sensor"].Rules, rule("", "secrets", "get"))

@@ -38,15 +38,6 @@ func templateMutations() []mutation {
 		return mutation{name, reason, func(f *fixture) { templated(f); spoil(f) }, code, object, path}
 	}
 	return []mutation{
-		spoiled("patch to ask for the children", "the Sensor is never asked", func(f *fixture) {
-			f.clusterRoles["workflow"].Rules[0].Verbs = []string{"get"}
-		}, CodePermission, reconcileName, "spec.templates[0]"),
-		spoiled("patch for the resync", "the Sensor is never asked", func(f *fixture) {
-			f.clusterRoles["resync"].Rules[0].Verbs = []string{"list"}
-		}, CodePermission, resyncName, "spec.templates[0]"),
-		spoiled("create for the resync", "with templates it leaves that to the Sensor", func(f *fixture) {
-			f.roles["resync"].Rules = append(f.roles["resync"].Rules, rule("argoproj.io", "workflows", "create"))
-		}, CodeExcess, "Role/memcached-resync", "rules[2]"),
 		spoiled("children as they are", "braces in them are templates to Argo", func(f *fixture) {
 			desiring(f, 0, "($new | tojson)")
 		}, CodeInjection, sensorName, "spec.dependencies[0].transform.jq"),

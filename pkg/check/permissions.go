@@ -16,9 +16,10 @@ import (
 )
 
 // permissions holds the Roles to the calls: no call without its grant, no grant
-// without its call, in the same scope.
+// without its call, in the same scope. The pod's program may use any grant of its
+// service account.
 func permissions(o objects) []Problem {
-	calls, grants := callsOf(o), grantsOf(o)
+	calls, grants, scripted := callsOf(o), grantsOf(o), runScripts(o)
 	out := unvouched(o)
 	for _, c := range calls {
 		if !slices.ContainsFunc(grants, func(g grant) bool { return g.allows(c) }) {
@@ -29,7 +30,10 @@ func permissions(o objects) []Problem {
 		}
 	}
 	for _, g := range grants {
-		out = append(out, g.unused(calls)...)
+		out = append(out, g.urls()...)
+		if !slices.Contains(scripted, g.account) {
+			out = append(out, g.unused(calls)...)
+		}
 	}
 	return append(out, wildcards(o)...)
 }
@@ -66,7 +70,7 @@ func unvouched(o objects) []Problem {
 		r := about(p.in)
 		for _, s := range p.scripts(o) {
 			switch {
-			case !s.known():
+			case !slices.Contains(commands, s.command):
 				r.add(p.path, CodeCall, "", "%s has no command %q", scriptFile, s.command)
 			case !s.configured:
 				r.add(p.path, CodeCall, "mount the ConfigMap", "%s %s runs without a %s", scriptFile, s.command, configFile)
@@ -164,12 +168,18 @@ func (g grant) named(calls []call) bool {
 	return !slices.ContainsFunc(calls, func(c call) bool { return g.namespace == c.namespace && g.allows(c) && c.name == "" })
 }
 
-// unused are the grant's single permissions that no call needs in its scope.
-func (g grant) unused(calls []call) []Problem {
+// urls finds grants of what is no resource.
+func (g grant) urls() []Problem {
 	r := about(g.in)
 	if len(g.rule.NonResourceURLs) > 0 {
 		r.add(g.path.Child("nonResourceURLs"), CodeExcess, "remove it", "an operator calls no such URL")
 	}
+	return r.problems
+}
+
+// unused are the grant's single permissions that no call needs in its scope.
+func (g grant) unused(calls []call) []Problem {
+	r := about(g.in)
 	for _, one := range g.single() {
 		verb, on := one.rule.Verbs[0], qualified(one.rule.APIGroups[0], one.rule.Resources[0])
 		if len(one.rule.ResourceNames) > 0 {

@@ -9,20 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// runtimeConfig is what the pod-side script reads, in what decides its calls.
+// runtimeConfig is what the pod's program reads, as far as other objects must agree with it.
 type runtimeConfig struct {
 	Namespace        string
 	Parent           runtimeKind
 	Children         []runtimeKind
 	WatchNamespaces  []string
-	Finalizer        string
 	WorkflowTemplate string
-	Templates        bool // the children come from the Sensor
-	EventSource      string
-	Sensors          []string
-	Announce         bool // changes of Ready are told by Events
-	Related          []runtimeRelated
-	Decorate         bool   // the logic labels and annotates the object
+	Templates        bool   // the children come from the Sensor
 	Later            string // the WorkflowTemplate of runs that the logic asks for
 	Token            runtimeToken
 }
@@ -30,31 +24,9 @@ type runtimeConfig struct {
 // runtimeToken is the token that the script replaces.
 type runtimeToken struct{ ServiceAccount, Secret, Key string }
 
-// runtimeRelated is a kind of related objects.
-type runtimeRelated struct {
-	runtimeKind
-	Watch, Delete bool
-	Rule          meant
-}
-
-// meant says which objects are related: fields that are computed.
-type meant struct {
-	Object map[string]map[string]any
-}
-
-// text is a field that is not computed, but plain text.
-func (r meant) text(field string) string {
-	text, _ := r.Object[field]["value"].(string)
-	return text
-}
-
 type runtimeKind struct {
-	APIVersion, Kind, Plural, OnDelete string
-	Namespaced, Status                 bool
-	Selected                           map[string]any // of the parent: whether the operator is for an object
-
-	name string // of the one object that is meant; empty: any
-	in   string // the namespace of all that are meant; empty: any
+	APIVersion, Kind, Plural string
+	Namespaced               bool
 }
 
 func (k runtimeKind) group() string {
@@ -73,7 +45,6 @@ type script struct {
 	command    string
 	config     runtimeConfig
 	configured bool // the container mounts a configuration
-	logic      bool // there is a response to read
 }
 
 // scripts are the calls of the script in the pod's containers.
@@ -90,8 +61,7 @@ func (p pod) scripts(o objects) []script {
 			command = words[i+1]
 		}
 		config, ok := p.config(o, c)
-		logic := slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == "ARGOPERATOR_RESPONSE" })
-		out = append(out, script{command: command, config: config, configured: ok, logic: logic})
+		out = append(out, script{command: command, config: config, configured: ok})
 	}
 	return out
 }

@@ -65,13 +65,11 @@ func watched(p *plan.Plan) int {
 
 // perCall is how many requests a write is: the k8s trigger looks first.
 func perCall(p *plan.Plan) int {
-	if byK8s(p) {
-		return 2
+	if p.Reconcile.Execution.HTTPTriggers {
+		return 1
 	}
-	return 1
+	return 2
 }
-
-func byK8s(p *plan.Plan) bool { return p.Reconcile.Trigger == "k8s" }
 
 // writesStatus tells whether a trigger writes the status.
 func writesStatus(p *plan.Plan) bool {

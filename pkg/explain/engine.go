@@ -33,7 +33,7 @@ const auto = "auto"
 func engine(p *plan.Plan, d *definition.Definition) Engine {
 	out := Engine{
 		Name: string(p.Reconcile.Engine), Auto: string(p.Reconcile.Engine), Cheapest: string(plan.Direct),
-		Does: does(p), Against: []Reason{},
+		Does: p.Reconcile.Execution.Summary, Against: []Reason{},
 	}
 	why := p.Reconcile.Why
 	if d.Operator.Spec.Reconcile.Engine != auto {
@@ -56,18 +56,6 @@ func chosen(d *definition.Definition) (string, []plan.Reason) {
 		return "", nil
 	}
 	return string(p.Reconcile.Engine), p.Reconcile.Why
-}
-
-func does(p *plan.Plan) string {
-	switch {
-	case p.Reconcile.Engine == plan.Direct && byK8s(p):
-		return "jq in the Sensor, written by its k8s trigger; no pod"
-	case p.Reconcile.Engine == plan.Direct:
-		return "jq in the Sensor, written by its http trigger; no pod"
-	case p.Reconcile.Engine == plan.Steps:
-		return "a Workflow, each step a pod of its own"
-	}
-	return "a Workflow of one pod"
 }
 
 func place(d *definition.Definition, path ...string) Place {

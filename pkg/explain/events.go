@@ -56,22 +56,16 @@ const (
 )
 
 func events(p *plan.Plan) []Event {
-	switch p.Reconcile.Engine {
-	case plan.Direct:
-		return directEvents(p)
-	default:
+	if p.Reconcile.Execution.RunsPods {
 		return workflowEvents(p)
 	}
+	return directEvents(p)
 }
 
 // heartbeat is what it costs to know that events arrive; what it writes changes
 // once a minute.
 func heartbeat(p *plan.Plan) Event {
-	per := 2 // the k8s trigger looks first
-	if p.Reconcile.Engine == plan.Direct {
-		per = perCall(p)
-	}
-	return event(ticked, calls(per*len(p.Sensors), "noted by each Sensor"))
+	return event(ticked, calls(perCall(p)*len(p.Sensors), "noted by each Sensor"))
 }
 
 // rotation is what it costs to replace the Sensors' token.

@@ -78,7 +78,7 @@ func called(o manifest.Object) string {
 
 // jq is counted as it stands in the object, in a JSON string.
 func jq(p *plan.Plan) []Limit {
-	if p.Reconcile.Engine != plan.Direct {
+	if p.Reconcile.Execution.RunsPods {
 		return nil
 	}
 	var out []Limit
@@ -95,7 +95,7 @@ func jq(p *plan.Plan) []Limit {
 // desired guesses how large the children are that travel to the pod: about as
 // large as the jq that builds them.
 func desired(p *plan.Plan) []Limit {
-	if !p.Runtime.Templates || p.Reconcile.Engine == plan.Direct {
+	if !p.Runtime.Templates || !p.Reconcile.Execution.RunsPods {
 		return nil
 	}
 	size, each := 0, ""
@@ -166,9 +166,9 @@ func nameLimit(kind string) (characters int, note string) {
 func rates(p *plan.Plan) []Limit {
 	const oneClient = "5 requests a second for all its k8s triggers"
 	switch {
-	case p.Reconcile.Engine != plan.Direct:
+	case p.Reconcile.Execution.RunsPods:
 		return []Limit{{What: "Workflows created", Of: "Sensor " + p.Sensors[0].Name, Limit: 5, Unit: "a second", Note: oneClient + "; the rest waits"}}
-	case byK8s(p):
+	case !p.Reconcile.Execution.HTTPTriggers:
 		return []Limit{{What: "writes", Of: "each Sensor", Limit: 2.5, Unit: "a second", Note: oneClient + ", and look before they write"}}
 	}
 	return nil // http triggers share one connection, and nothing holds them up

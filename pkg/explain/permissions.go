@@ -53,7 +53,7 @@ type Memory struct {
 // and remembers nothing.
 func memory(p *plan.Plan) []Memory {
 	out := []Memory{}
-	if p.Reconcile.Engine != plan.Direct {
+	if !p.Reconcile.Execution.ObservedOnParent {
 		return out
 	}
 	for _, c := range p.Children {

@@ -63,7 +63,7 @@ func dependent(p *plan.Plan) bool {
 func full(p *plan.Plan) []Part {
 	status := calls(count(p.API.Kind.Status), "status")
 	n, lists := len(p.Children), lists(p)
-	if p.Reconcile.Engine == plan.Steps {
+	if p.Reconcile.Execution.PodPerStep {
 		return slices.Concat(
 			calls(1, "Workflow created"),
 			pod(1, "read"),

@@ -59,10 +59,10 @@ func New(p *plan.Plan) Graph {
 	b.add(Node{"bus", Bus, "EventBus", []string{p.Install.EventBus.Name}})
 	b.arrow("source", "bus", "")
 	b.changes()
-	if p.Reconcile.Engine == plan.Direct {
-		b.direct()
-	} else {
+	if p.Reconcile.Execution.RunsPods {
 		b.workflow()
+	} else {
+		b.direct()
 	}
 	b.resync()
 	return b.graph
@@ -211,7 +211,7 @@ func (b *builder) resync() {
 		b.graph.Edges = append(b.graph.Edges, Edge{From: "resync", To: to, Label: label, Repair: true})
 	}
 	repair("source", "announce everything")
-	if b.plan.Reconcile.Engine != plan.Direct {
+	if b.plan.Reconcile.Execution.RunsPods {
 		repair("reconcile", "what is due")
 	}
 }

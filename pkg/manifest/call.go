@@ -28,7 +28,7 @@ const callTimeout = 5
 // there first, with a token that does not expire; one with tokens that do is
 // filled by a CronWorkflow.
 func tokenSecrets(p *plan.Plan) []Object {
-	if !callsByHTTP(p) {
+	if !p.Reconcile.Execution.HTTPTriggers {
 		return nil
 	}
 	secret := &corev1.Secret{
@@ -46,18 +46,14 @@ func tokenSecrets(p *plan.Plan) []Object {
 	return []Object{secret}
 }
 
-func callsByHTTP(p *plan.Plan) bool {
-	return p.Reconcile.Engine == plan.Direct && p.Reconcile.Trigger != "k8s"
-}
-
 // sensorPod is the pod of a Sensor, with its token where it calls the API server
 // by itself.
 func sensorPod(p *plan.Plan, s plan.Sensor) *eventsv1.Template {
-	pod := eventsPod(p, plan.Actor, shareOf(p, &s))
-	if p.Reconcile.Engine == plan.Direct {
+	pod := eventsPod(p, plan.Actor, s.Pod)
+	if !p.Reconcile.Execution.RunsPods {
 		pod.Container.Env = append(pod.Container.Env, rareCollection)
 	}
-	if !callsByHTTP(p) {
+	if !p.Reconcile.Execution.HTTPTriggers {
 		return pod
 	}
 	pod.Container.Env = append([]corev1.EnvVar{{Name: "SSL_CERT_DIR", Value: serviceAccountDir}}, pod.Container.Env...)

@@ -3,6 +3,7 @@ package manifest
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,7 +14,7 @@ import (
 
 // configMaps carry the programs: the user's and the operator's own.
 func configMaps(p *plan.Plan) []Object {
-	if p.Reconcile.Engine == plan.Direct && !p.Rotates() {
+	if !p.Reconcile.Execution.RunsPods && !p.Rotates() {
 		return nil
 	}
 	runtime := configMap(p, p.Names.RuntimeConfigMap, map[string]string{
@@ -46,9 +47,66 @@ func configMap(p *plan.Plan, name string, data map[string]string) Object {
 }
 
 func config(r plan.Runtime) string {
-	data, err := json.MarshalIndent(r, "", "  ")
+	data, err := json.Marshal(r)
 	if err != nil {
 		panic(fmt.Sprintf("manifest: plain data does not encode: %v", err)) // unreachable
 	}
-	return string(data) + "\n"
+	return formatted(data) + "\n"
+}
+
+// formatted is compact JSON with a line for each field and each object of a list.
+// Other lists stay on one line: an expression tree has hundreds of them.
+func formatted(data []byte) string {
+	var out strings.Builder
+	newline := "\n"
+	for i := 0; i < len(data); i++ {
+		c := data[i]
+		switch c {
+		case '{', '[':
+			if data[i+1] == c+2 || c == '[' && data[i+1] != '{' { // empty, or a list without objects
+				end := i + length(data[i:])
+				out.Write(data[i:end])
+				i = end - 1
+				continue
+			}
+			newline += "  "
+			out.WriteString(string(c) + newline)
+		case '}', ']':
+			newline = newline[:len(newline)-2]
+			out.WriteString(newline + string(c))
+		case ',':
+			out.WriteString("," + newline)
+		case ':':
+			out.WriteString(": ")
+		case '"':
+			end := i + length(data[i:])
+			out.Write(data[i:end])
+			i = end - 1
+		default:
+			out.WriteByte(c)
+		}
+	}
+	return out.String()
+}
+
+// length is that of the string, list or object with which compact JSON begins.
+func length(data []byte) int {
+	depth, quoted := 0, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			depth--
+		}
+		if depth == 0 && !quoted {
+			return i + 1
+		}
+	}
+	return len(data) // unreachable in valid JSON
 }

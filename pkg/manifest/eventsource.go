@@ -31,7 +31,7 @@ func eventSources(p *plan.Plan) []Object {
 		Spec: eventsv1.EventSourceSpec{
 			EventBusName: p.Install.EventBus.Name,
 			Replicas:     &p.Install.Replicas,
-			Template:     eventsPod(p, plan.Source, shareOf(p, nil)),
+			Template:     eventsPod(p, plan.Source, p.Install.SourcePod),
 			Resource:     entries,
 			Calendar:     ticks,
 		},

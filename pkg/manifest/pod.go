@@ -60,7 +60,7 @@ func executorPatch() string {
 }
 
 // eventsPod is the pod of the EventSource or a Sensor.
-func eventsPod(p *plan.Plan, a plan.Account, of share) *eventsv1.Template {
+func eventsPod(p *plan.Plan, a plan.Account, size plan.PodSize) *eventsv1.Template {
 	return &eventsv1.Template{
 		Metadata:           &eventsv1.Metadata{Labels: p.Operator.Labels},
 		ServiceAccountName: p.ServiceAccount(a),
@@ -68,53 +68,19 @@ func eventsPod(p *plan.Plan, a plan.Account, of share) *eventsv1.Template {
 		Container: &eventsv1.Container{
 			SecurityContext: containerSecurity(),
 			// garbage is collected before the limit is met
-			Env: []corev1.EnvVar{{Name: "GOMEMLIMIT", Value: of.memory.heap}},
+			Env: []corev1.EnvVar{{Name: "GOMEMLIMIT", Value: size.HeapLimit}},
 			Resources: corev1.ResourceRequirements{
 				Requests: corev1.ResourceList{
-					corev1.ResourceCPU:    resource.MustParse(of.request),
-					corev1.ResourceMemory: resource.MustParse("64Mi"),
+					corev1.ResourceCPU:    resource.MustParse(size.CPU),
+					corev1.ResourceMemory: resource.MustParse(size.Memory),
 				},
 				Limits: corev1.ResourceList{
-					corev1.ResourceCPU:    resource.MustParse(of.limit),
-					corev1.ResourceMemory: resource.MustParse(of.memory.limit),
+					corev1.ResourceCPU:    resource.MustParse(size.CPULimit),
+					corev1.ResourceMemory: resource.MustParse(size.MemoryLimit),
 				},
 			},
 		},
 	}
-}
-
-// share is the CPU of a pod, and the memory that it may grow to. The limit of CPU
-// is there because a Sensor that has lost its bus spins.
-type share struct {
-	request, limit string
-	memory         memory
-}
-
-// memory of a pod: at most, and what its heap keeps to by collecting garbage.
-type memory struct{ limit, heap string }
-
-var (
-	// ofEvents is enough for those under way.
-	ofEvents = memory{"256Mi", "200MiB"}
-	// ofObjects is enough for some 35,000 that are watched: an EventSource holds all
-	// of them. Where its heap is too small for them, it does little but collect.
-	ofObjects = memory{"1Gi", "900MiB"}
-)
-
-// shareOf a Sensor, or of the EventSource with nil. Where the Sensors do the
-// work themselves, a burst of custom resources needs room.
-func shareOf(p *plan.Plan, s *plan.Sensor) share {
-	memory := ofEvents
-	if s == nil {
-		memory = ofObjects
-	}
-	switch {
-	case p.Reconcile.Engine != plan.Direct:
-		return share{"10m", "500m", memory}
-	case s != nil && s.Patient:
-		return share{"10m", "1", memory}
-	}
-	return share{"50m", "2", memory}
 }
 
 // typeMeta of Argo Workflows' kinds.

@@ -86,7 +86,7 @@ func launch(p *plan.Plan, t plan.Trigger) eventsv1.Trigger {
 		parameters = append(parameters,
 			parameter(dependency, "key", "spec.arguments.parameters.0.value"),
 			parameter(dependency, "name", "metadata.generateName"))
-		if p.Reconcile.Engine == plan.Steps {
+		if p.Reconcile.Execution.PodPerStep {
 			parameters = append(parameters, parameter(dependency, "generation", "spec.arguments.parameters.1.value"))
 		}
 		if p.Runtime.Templates {
@@ -209,7 +209,7 @@ func triggeredWorkflow(p *plan.Plan) triggered {
 
 func triggeredArguments(p *plan.Plan) []workflowParameter {
 	list := []workflowParameter{{Name: "key", Value: ""}}
-	if p.Reconcile.Engine == plan.Steps {
+	if p.Reconcile.Execution.PodPerStep {
 		list = append(list, workflowParameter{Name: "generation", Value: ""})
 	}
 	if p.Runtime.Templates {

@@ -21,7 +21,7 @@ func workflowTemplates(p *plan.Plan) []Object {
 	switch {
 	case p.Rotates():
 		return []Object{replayTemplate(p), rotationTemplate(p)}
-	case p.Reconcile.Engine == plan.Direct:
+	case !p.Reconcile.Execution.RunsPods:
 		return []Object{replayTemplate(p)}
 	}
 	list := []Object{reconcileTemplate(p), resyncTemplate(p)}
@@ -50,7 +50,7 @@ func reconcileTemplate(p *plan.Plan) Object {
 // reconcileTemplates carry one reconcile; the first is where it begins.
 func reconcileTemplates(p *plan.Plan) []wfv1.Template {
 	switch {
-	case p.Reconcile.Engine == plan.Steps:
+	case p.Reconcile.Execution.PodPerStep:
 		return stepsTemplates(p)
 	case hasLogic(p):
 		return []wfv1.Template{containerSetTemplate(p)}
@@ -68,7 +68,7 @@ func arguments(p *plan.Plan) []wfv1.Parameter {
 		Name:        "key",
 		Description: wfv1.AnyStringPtr("namespace and name of the custom resource, joined by a dot"),
 	}}
-	if p.Reconcile.Engine == plan.Steps {
+	if p.Reconcile.Execution.PodPerStep {
 		list = append(list, wfv1.Parameter{
 			Name:        "generation",
 			Value:       wfv1.AnyStringPtr(""),

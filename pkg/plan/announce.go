@@ -13,7 +13,7 @@ var told = []int32{201, 403, 404, 409}
 
 // announces tells whether there is a Ready of which Events can tell.
 func announces(p *Plan) bool {
-	return p.API.Conditions && p.API.Kind.Status && (p.Reconcile.Engine != Direct || reports(p))
+	return p.API.Conditions && p.API.Kind.Status && (p.Reconcile.Execution.RunsPods || reports(p))
 }
 
 // announcing is the permission to do so. Events about cluster-scoped objects

@@ -175,7 +175,7 @@ func (c *compiler) toPod(out *Child, in v1alpha1.Child, path []string) {
 		*unfitted = append(*unfitted, unfit(problems, append(slices.Clone(path), key))...)
 		return encode(node)
 	}
-	out.inPod.ready = bare("readyWhen", in.ReadyWhen, &out.unready)
+	bare("readyWhen", in.ReadyWhen, &out.unready)
 	out.inPod.when = bare("when", in.When, &out.notInPod)
 	out.inPod.each = bare("forEach", in.ForEach, &out.notInPod)
 	node, problems := expression.ForPod(in.Template)

@@ -26,20 +26,12 @@ func escalations(p *Plan, d *definition.Definition) diag.List {
 		if c.Object != nil {
 			at = append(at, "template", "kind")
 		}
-		writer := p.ServiceAccount(p.writer())
+		writer := p.ServiceAccount(p.Reconcile.Execution.Writer)
 		findings.Warn(d.Position(at...), diag.PrivilegeEscalation,
 			fmt.Sprintf("the API server refuses this %s as a privilege escalation, unless service account %s/%s %s", c.Kind.Kind, p.Install.Namespace, writer, g.needs),
 			"as an administrator of the cluster, grant it: "+strings.Join(g.commands(p, c, writer), " && "))
 	}
 	return findings
-}
-
-// writer is the account that writes the children.
-func (p *Plan) writer() Account {
-	if p.Reconcile.Engine == Direct {
-		return Actor
-	}
-	return Reconciler
 }
 
 // granting is what a child that grants rights asks of its writer.

@@ -24,14 +24,10 @@ func events(p *Plan) []Event {
 		Types: []string{"ADD", "UPDATE"},
 	}
 	list := inNamespaces(parent, p.Install.WatchNamespaces)
-	types := []string{"UPDATE", "DELETE"}
-	if p.Reconcile.Engine == Direct {
-		types = []string{"ADD", "UPDATE", "DELETE"}
-	}
 	for _, kind := range childKinds(p) {
 		child := Event{
 			Name: "child-" + dnsLabel(kind.Plural), Kind: kind,
-			Types:    types,
+			Types:    p.Reconcile.Execution.ChildEvents,
 			Selector: map[string]string{ManagedBy: p.Runtime.Operator},
 		}
 		if slices.ContainsFunc(list, func(e Event) bool { return strings.HasPrefix(e.Name, child.Name) }) {
@@ -45,7 +41,7 @@ func events(p *Plan) []Event {
 
 // sensors listen to the events.
 func sensors(p *Plan) []Sensor {
-	if p.Reconcile.Engine == Direct {
+	if !p.Reconcile.Execution.RunsPods {
 		return withHeartbeat(p, directSensors(p))
 	}
 	sensor := Sensor{Name: p.Names.Sensor}
@@ -190,7 +186,7 @@ func uncounted(p *Plan) string {
 // it: of those of one custom resource that wait for each other, only the newest
 // has anything to do.
 func generationJQ(p *Plan, value string) string {
-	if p.Reconcile.Engine != Steps {
+	if !p.Reconcile.Execution.PodPerStep {
 		return ""
 	}
 	return ",\n    generation: " + value
@@ -347,18 +343,18 @@ func jqPath(path []string) string {
 }
 
 // readinessOf is the jq of what decides whether the children of a kind are ready:
-// what their kind says, and which readyWhen is met. For kinds that are not
+// the rule of their kind, and the rules with a readyWhen. For kinds that are not
 // workloads the status says more than that, which conditions tell people.
 func readinessOf(p *Plan, kind Kind) (byKind, met []string) {
 	for _, c := range p.Children {
 		if c.Kind != kind {
 			continue
 		}
-		if c.Ready != nil {
-			met = append(met, metJQ(c))
-			continue
-		}
-		if rule := fmt.Sprintf(`((%s) == "")`, unreadyJQ(c)); !slices.Contains(byKind, rule) {
+		rule := fmt.Sprintf(`((%s) == "")`, unreadyJQ(c))
+		switch {
+		case c.Ready != nil:
+			met = append(met, rule)
+		case !slices.Contains(byKind, rule):
 			byKind = append(byKind, rule)
 		}
 	}

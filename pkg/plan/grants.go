@@ -1,9 +1,10 @@
 package plan
 
-// grants lists every permission with its reason. A verb that no step uses is a
-// defect, as is a call without its verb: pkg/check holds the two together.
+// grants lists every permission with its reason. TestOperators of pkg/testsuite
+// compares them with the requests that operators make: none may lack a permission,
+// and no permission may stay unused.
 func grants(p *Plan) []Grant {
-	if p.Reconcile.Engine == Direct {
+	if !p.Reconcile.Execution.RunsPods {
 		return directGrants(p)
 	}
 	list := []Grant{watch(Source, p.API.Kind, "the EventSource watches "+p.API.Kind.Plural)}
@@ -109,7 +110,7 @@ func childGrant(p *Plan, k Kind) Grant {
 		Account: Reconciler, Group: k.Group, Resource: k.Plural, Verbs: []string{"get", "list", "create", "patch"}, Watched: true,
 		Why: "children are looked at before they are written, and written by server-side apply",
 	}
-	if p.Reconcile.Engine == Steps {
+	if !p.Reconcile.Execution.Prunes {
 		return g
 	}
 	for _, c := range p.Children {

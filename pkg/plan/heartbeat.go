@@ -46,7 +46,7 @@ func withHeartbeat(p *Plan, sensors []Sensor) []Sensor {
 	for i, s := range sensors {
 		sensors[i].Dependencies = append(s.Dependencies, Dependency{Name: name, Event: name, JQ: heardJQ(p, s.Name, asks)})
 		sensors[i].Triggers = append(s.Triggers, Trigger{
-			Name: "heartbeat", On: []string{name}, Call: &Call{Allow: written, K8s: !callsByHTTP(p)},
+			Name: "heartbeat", On: []string{name}, Call: &Call{Allow: written, K8s: !p.Reconcile.Execution.HTTPTriggers},
 		})
 	}
 	return sensors
@@ -56,7 +56,7 @@ func heardJQ(p *Plan, sensor, asks string) string {
 	key := quote(Heard(sensor))
 	heard := fmt.Sprintf(`annotations: {%s: (now / 60 | floor * 60 | todate)}`, key)
 	pod := fmt.Sprintf(`spec: {template: {metadata: {annotations: {%s: %s}}}}`, key, quote(asks))
-	if !callsByHTTP(p) {
+	if !p.Reconcile.Execution.HTTPTriggers {
 		return fmt.Sprintf(`{go: true, call: {operation: "patch", manifest: {apiVersion: %s, kind: "EventSource", metadata: {name: %s, namespace: %s, %s}, %s}}}`,
 			quote(eventSource.APIVersion()), quote(p.Names.EventSource), quote(p.Install.Namespace), heard, pod)
 	}
@@ -70,7 +70,7 @@ var eventSource = Kind{Group: argo, Version: "v1alpha1", Kind: "EventSource", Pl
 // heartbeatGrants are the permissions of the heartbeat and of who heeds it.
 func heartbeatGrants(p *Plan) []Grant {
 	note := []string{"patch"}
-	if !callsByHTTP(p) {
+	if !p.Reconcile.Execution.HTTPTriggers {
 		note = []string{"get", "patch"}
 	}
 	sensors := make([]string, len(p.Sensors))

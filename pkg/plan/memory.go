@@ -14,7 +14,7 @@ import (
 // for it, and annotations are always there.
 func memoryOf(p *Plan, d *definition.Definition) Memory {
 	switch {
-	case p.Reconcile.Engine != Direct:
+	case !p.Reconcile.Execution.ObservedOnParent:
 		return ""
 	case len(p.API.Versions) == 0 || p.Reconcile.Trigger == "k8s":
 		return InAnnotations

@@ -80,7 +80,7 @@ func monitoring(p *Plan, s v1alpha1.Spec) Monitoring {
 		return Monitoring{}
 	}
 	out := Monitoring{PodMonitor: in.PodMonitor, Labels: in.Labels, AlertLabels: in.AlertLabels, Resyncs: resyncMetrics()}
-	if p.Reconcile.Engine != Direct {
+	if p.Reconcile.Execution.RunsPods {
 		out.Reconciles = reconcileMetrics()
 	}
 	if in.Interval != "" {
@@ -119,7 +119,7 @@ func alerts(p *Plan, resync time.Duration) []Alert {
 	if len(rewritten(p)) > 0 {
 		list = append(list, writesRefused(p))
 	}
-	if p.Reconcile.Engine != Direct {
+	if p.Reconcile.Execution.RunsPods {
 		list = append(list, reconcilesFailing(p))
 	}
 	return append(list, resyncMissing(p, resync))

@@ -34,10 +34,11 @@ func New(d *definition.Definition) (*Plan, diag.List) {
 	}
 	engine, why, refused := choose(p, d)
 	p.Reconcile.Engine, p.Reconcile.Why = engine, why
-	p.Logic = logic(d, engine)
+	p.Reconcile.Execution = execution(engine, p.Reconcile.Trigger)
+	p.Logic = logic(d, p.Reconcile.Execution)
 	p.Reconcile.Memory = memoryOf(p, d)
 	findings = slices.Concat(findings, refused, unsupported(p, d))
-	if engine == Direct {
+	if !p.Reconcile.Execution.RunsPods {
 		findings = append(findings, c.shared...)
 	}
 	if findings.HasErrors() {
@@ -51,6 +52,7 @@ func New(d *definition.Definition) (*Plan, diag.List) {
 	p.Runtime.Digest, p.Runtime.Announce = p.Operator.Digest, announces(p)
 	p.Events = events(p)
 	p.Sensors = sensors(p)
+	sizePods(p)
 	p.Grants = grants(p)
 	p.Policies = policies(p)
 	p.Install.Monitoring = monitoring(p, o.Spec)
@@ -82,7 +84,7 @@ func digest(p *Plan) string {
 			}
 		}
 	}
-	if p.Reconcile.Engine == Direct {
+	if p.Reconcile.Execution.ComputesStatus {
 		for _, f := range p.Status.Fields {
 			parts = append(parts, f.Name, f.Value.Source())
 		}
@@ -257,7 +259,7 @@ func eventBus(in v1alpha1.EventBus) EventBus {
 	}
 }
 
-func logic(d *definition.Definition, engine Engine) Logic {
+func logic(d *definition.Definition, e Execution) Logic {
 	l := d.Operator.Spec.Logic
 	if l == nil {
 		return Logic{}
@@ -269,7 +271,7 @@ func logic(d *definition.Definition, engine Engine) Logic {
 		key := strings.ReplaceAll(f.Path, "/", "__")
 		out.Files = append(out.Files, File{Key: key, Path: f.Path, Content: f.Content})
 	}
-	if engine == Steps {
+	if e.PodPerStep {
 		for _, f := range d.Parameters {
 			out.Parameters = append(out.Parameters, File{Key: f.Path, Path: f.Path, Content: f.Content})
 		}
@@ -297,8 +299,8 @@ func runtime(p *Plan, o v1alpha1.Operator) Runtime {
 	for _, c := range p.Children {
 		kind := runtimeKind(c.Kind)
 		kind.Name, kind.OnDelete = c.Name, "Delete"
-		kind.Template, kind.Each, kind.ReadyWhen = c.Object != nil, c.Each != nil, c.inPod.ready
-		kind.DependsOn, kind.Reports, kind.Adopt = c.DependsOn, c.Reports, c.Adopt
+		kind.Template, kind.Each = c.Object != nil, c.Each != nil
+		kind.DependsOn, kind.Adopt = c.DependsOn, c.Adopt
 		kind.Unowned = unowned(p, c)
 		kind.Place, kind.PlaceEach = c.inPod.place, c.inPod.each
 		if templatesInPod(p) {
@@ -307,6 +309,9 @@ func runtime(p *Plan, o v1alpha1.Operator) Runtime {
 			r.Templates = r.Templates || kind.Template
 		}
 		r.LooksAround = r.LooksAround || len(c.DependsOn) > 0 || templatesInPod(p)
+		if p.Reconcile.Execution.RunsPods {
+			kind.Unready = unreadyInPod(c)
+		}
 		if c.Orphan {
 			kind.OnDelete = "Orphan"
 		}
@@ -319,7 +324,7 @@ func runtime(p *Plan, o v1alpha1.Operator) Runtime {
 		r.Status = p.Status.Node
 	}
 	r.Token = runtimeToken(p)
-	if p.Reconcile.Engine == Workflow {
+	if p.Reconcile.Execution.OneReconcilePod {
 		r.Related, r.Existing, r.Decorate = runtimeRelated(p), p.API.Existing, p.API.Decorate
 		r.Parent.Selected = selectedInPod(p)
 		if p.Logic.Later {
@@ -342,7 +347,7 @@ func runtimeRelated(p *Plan) []RuntimeRelated {
 // templatesInPod tells whether the templates are computed in the pod: those that
 // read what the Sensor does not see, and Secrets.
 func templatesInPod(p *Plan) bool {
-	return p.Reconcile.Engine == Workflow && (slices.ContainsFunc(p.Children, looksAround) || secretsInPod(p))
+	return p.Reconcile.Execution.OneReconcilePod && (slices.ContainsFunc(p.Children, looksAround) || secretsInPod(p))
 }
 
 // looksAround tells whether a child is computed from live objects.

@@ -125,7 +125,7 @@ type Child struct {
 
 // podChild is the programs of a child for the pod; nil where there is none.
 type podChild struct {
-	object, when, each, ready, place json.RawMessage
+	object, when, each, place json.RawMessage
 }
 
 // Status is what the definition computes for the status.
@@ -164,6 +164,7 @@ type File struct {
 // Reconcile is how one reconcile is carried.
 type Reconcile struct {
 	Engine         Engine
+	Execution      Execution // of the engine
 	TimeoutSeconds int64
 	Retries        int32
 	Schedule       string   // of the resync, in cron's five fields
@@ -198,6 +199,7 @@ type Install struct {
 	EventBus        EventBus
 	RuntimeImage    string
 	Resources       v1alpha1.Resources // of the operator's own steps
+	SourcePod       PodSize            // of the EventSource
 	UserRoles       bool
 	Monitoring      Monitoring
 
@@ -232,6 +234,7 @@ type Event struct {
 type Sensor struct {
 	Name         string
 	Patient      bool // in a burst it may trail behind the others
+	Pod          PodSize
 	Dependencies []Dependency
 	Triggers     []Trigger
 }
@@ -277,7 +280,7 @@ func (p *Plan) Accounts() []Account {
 	switch {
 	case p.Rotates():
 		return []Account{Source, Actor, Resyncer, Rotator}
-	case p.Reconcile.Engine == Direct:
+	case !p.Reconcile.Execution.RunsPods:
 		return []Account{Source, Actor, Resyncer}
 	}
 	return []Account{Source, Actor, Reconciler, Resyncer}
@@ -358,15 +361,14 @@ type RuntimeKind struct {
 	Status     bool   `json:"status"`
 	OnDelete   string `json:"onDelete,omitempty"`
 
-	Template  bool            `json:"template,omitempty"`  // it has a template; others are declared for the logic
-	Each      bool            `json:"each,omitempty"`      // there may be any number of it
-	ReadyWhen json.RawMessage `json:"readyWhen,omitempty"` // an expression tree as in status, over the live child
-	Object    json.RawMessage `json:"object,omitempty"`    // the template, where the pod evaluates it; so When and ForEach
+	Template  bool            `json:"template,omitempty"` // it has a template; others are declared for the logic
+	Each      bool            `json:"each,omitempty"`     // there may be any number of it
+	Unready   json.RawMessage `json:"unready,omitempty"`  // an expression tree as in status, over the live child: why it is not ready, or ""
+	Object    json.RawMessage `json:"object,omitempty"`   // the template, where the pod evaluates it; so When and ForEach
 	When      json.RawMessage `json:"when,omitempty"`
 	ForEach   json.RawMessage `json:"forEach,omitempty"`
 	DependsOn []string        `json:"dependsOn,omitempty"`
 	Needs     []RuntimeNeed   `json:"needs,omitempty"`
-	Reports   bool            `json:"reports,omitempty"`
 	Adopt     bool            `json:"adopt,omitempty"`
 	Unowned   bool            `json:"unowned,omitempty"`   // it cannot be owned, or must not
 	Place     json.RawMessage `json:"place,omitempty"`     // of a template: name and namespace of its objects

@@ -39,7 +39,7 @@ func policies(p *Plan) []Policy {
 	}}
 	if p.Reconcile.Memory == InAnnotations {
 		list = append(list, Policy{
-			Name: "observed", Kinds: []Kind{p.API.Kind}, Accounts: []Account{p.writer()}, Exempt: true,
+			Name: "observed", Kinds: []Kind{p.API.Kind}, Accounts: []Account{p.Reconcile.Execution.Writer}, Exempt: true,
 			Namespaces: p.Install.WatchNamespaces, Rule: annotationsKept(annotationPrefix(p)),
 			Message: fmt.Sprintf("only operator %s writes annotations that begin with %s", p.Runtime.Operator, annotationPrefix(p)),
 			Why:     "what the operator has observed of the children is kept in annotations, and decides what it changes and deletes",
@@ -47,7 +47,7 @@ func policies(p *Plan) []Policy {
 	}
 	if kinds := unownedKinds(p); len(kinds) > 0 {
 		list = append(list, Policy{
-			Name: "children", Kinds: kinds, Creates: true, Accounts: []Account{p.writer()}, Exempt: true,
+			Name: "children", Kinds: kinds, Creates: true, Accounts: []Account{p.Reconcile.Execution.Writer}, Exempt: true,
 			Namespaces: p.Install.WatchNamespaces, Rule: notLabelled(p.Runtime.Operator),
 			Message: fmt.Sprintf("only operator %s labels objects as its children", p.Runtime.Operator),
 			Why:     "children that their custom resource cannot own are known by their labels",

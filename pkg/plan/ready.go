@@ -1,19 +1,32 @@
 package plan
 
-import "fmt"
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/argoperator/argoperator/pkg/expression"
+)
 
 // unreadyJQ is the jq of why an object is not ready, "" if it is: the rules of
-// kstatus, as the pod-side script has them too.
+// kstatus. Sensors run it, and pods evaluate what unreadyInPod compiles of it. It
+// never fails: a Sensor would lose the event.
 func unreadyJQ(c Child) string {
 	rule := unreadyRule(c)
 	if c.Ready != nil {
-		rule = fmt.Sprintf(`if %s then "" else "readyWhen is not met" end`, metJQ(c))
+		rule = fmt.Sprintf(`if (try %s catch false) == true then "" else "readyWhen is not met" end`, c.Ready.Source())
 	}
-	return fmt.Sprintf(`if .metadata.deletionTimestamp != null then "is being deleted" elif (.status.observedGeneration? // .metadata.generation // 0) < (.metadata.generation // 0) then "its latest change is not yet observed" else %s end`, rule)
+	return fmt.Sprintf(`try (if .metadata.deletionTimestamp != null then "is being deleted" elif (.status.observedGeneration? // .metadata.generation // 0) < (.metadata.generation // 0) then "its latest change is not yet observed" else %s end) catch "its status cannot be read"`, rule)
 }
 
-// metJQ is the jq of whether readyWhen is true of an object.
-func metJQ(c Child) string { return "((try " + c.Ready.Source() + " catch false) == true)" }
+// unreadyInPod compiles unreadyJQ for the pod; nil where the pod cannot evaluate
+// the child's readyWhen.
+func unreadyInPod(c Child) json.RawMessage {
+	node, problems := expression.BareForPod(unreadyJQ(c))
+	if len(problems) > 0 {
+		return nil
+	}
+	return encode(node)
+}
 
 // below yields the first counter of the status that has not reached a number.
 const below = `def below($names; $of): first($names[] as $name | select((.status[$name] // 0) < $of) | "\($name) is \(.status[$name] // 0) of \($of)"); `
@@ -42,7 +55,7 @@ func unreadyRule(c Child) string {
 	case "policy/PodDisruptionBudget", "autoscaling/HorizontalPodAutoscaler":
 		return `""`
 	}
-	rule := `([.status.conditions[]?] | first((.[] | select(.type == "Ready" and .status != "True") | .message // "" | if . == "" then "is not ready" else . end), (.[] | select((.type == "Stalled" or .type == "Reconciling") and .status == "True") | "is \(.type | ascii_downcase)"), ""))`
+	rule := `([.status.conditions[]? | objects] | first((.[] | select(.type == "Ready" and .status != "True") | (.message | strings | select(. != "")) // "is not ready"), (.[] | select((.type == "Stalled" or .type == "Reconciling") and .status == "True") | "is \(.type | ascii_downcase)"), ""))`
 	if !c.Reports {
 		return rule
 	}

@@ -39,7 +39,7 @@ func exposed(p *Plan, d *definition.Definition) diag.List {
 		}
 	}
 	i := slices.IndexFunc(p.Children, templatedSecret)
-	if p.Reconcile.Engine != Workflow || templatesInPod(p) || i < 0 {
+	if !p.Reconcile.Execution.OneReconcilePod || templatesInPod(p) || i < 0 {
 		return findings
 	}
 	other := p.Children[slices.IndexFunc(p.Children, func(c Child) bool { return len(c.notInPod) > 0 })].notInPod[0]

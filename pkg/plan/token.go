@@ -6,13 +6,8 @@ package plan
 // requested from the API server again and again, and each one expires. Requested
 // tokens are bound to their Secret: where that is deleted, none of them is valid.
 
-// callsByHTTP tells whether the Sensors have a token to call the API server with.
-func callsByHTTP(p *Plan) bool {
-	return p.Reconcile.Engine == Direct && p.Reconcile.Trigger != "k8s"
-}
-
 // Rotates tells whether the token is replaced from time to time.
-func (p *Plan) Rotates() bool { return callsByHTTP(p) && p.Install.TokenHours > 0 }
+func (p *Plan) Rotates() bool { return p.Reconcile.Execution.HTTPTriggers && p.Install.TokenHours > 0 }
 
 // Rotation is the name of the CronWorkflow that does it, and of what belongs to it.
 func (p *Plan) Rotation() string { return p.Operator.Name + "-token" }

@@ -145,6 +145,7 @@ type Attempt struct {
 // Call is one request to the API server. What a caller proves who it is with is
 // left out.
 type Call struct {
+	Account                   string // of the caller: the namespace and name of a service account
 	Method, Path, ContentType string // Path with its query
 	Body                      any
 	Status                    int

@@ -61,7 +61,7 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	answer := &answer{header: w.Header(), code: http.StatusOK}
 	r.cluster.ServeHTTP(answer, req)
 	call := Call{
-		Method: req.Method, Path: req.URL.RequestURI(), ContentType: req.Header.Get("Content-Type"),
+		Account: r.account, Method: req.Method, Path: req.URL.RequestURI(), ContentType: req.Header.Get("Content-Type"),
 		Body: readable(body), Status: answer.code, Answer: readable(answer.body.Bytes()),
 	}
 	r.mu.Lock()

@@ -1,7 +1,6 @@
 package testsuite_test
 
 import (
-	"bytes"
 	"context"
 	"io/fs"
 	"os"
@@ -69,74 +68,6 @@ func printed(tb testing.TB, r testsuite.Result, dir string) string {
 		tb.Fatal(err)
 	}
 	return out.String()
-}
-
-// TestExamples runs the tests of the examples without programs; make examples
-// runs them all.
-func TestExamples(t *testing.T) {
-	dirs, err := filepath.Glob("../../examples/*/tests")
-	if err != nil || len(dirs) < 4 {
-		t.Fatalf("%d examples with tests (%v)", len(dirs), err)
-	}
-	for _, tests := range dirs {
-		dir := filepath.Dir(tests)
-		if _, err := os.Stat(filepath.Join(dir, "logic")); err == nil {
-			continue
-		}
-		t.Run(filepath.Base(dir), func(t *testing.T) {
-			t.Parallel()
-			passes(t, suiteOf(t, dir), dir)
-		})
-	}
-}
-
-func passes(t *testing.T, suite testsuite.Suite, dir string) {
-	t.Helper()
-	results, err := testsuite.Run(context.Background(), []testsuite.Suite{suite}, testsuite.Options{Runner: local(), Parallel: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(results) == 0 {
-		t.Error("no tests")
-	}
-	for _, r := range results {
-		if r.State() != testsuite.Passed {
-			t.Error(printed(t, r, dir))
-		}
-	}
-}
-
-// TestBehaviour runs the tests of testdata/behaviour, which show how operators
-// behave where it is easy to get wrong. A definition of `engine: ENGINE` is for
-// both engines that have templates.
-func TestBehaviour(t *testing.T) {
-	dirs, err := filepath.Glob("../../testdata/behaviour/*")
-	if err != nil || len(dirs) == 0 {
-		t.Fatalf("%d directories (%v)", len(dirs), err)
-	}
-	for _, dir := range dirs {
-		definition, err := os.ReadFile(filepath.Join(dir, "operator.yaml"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		engines := []string{"direct", "workflow"}
-		if !bytes.Contains(definition, []byte("ENGINE")) {
-			engines = engines[:1]
-		}
-		for _, engine := range engines {
-			t.Run(filepath.Base(dir)+"/"+engine, func(t *testing.T) {
-				t.Parallel()
-				copied := t.TempDir()
-				if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(filepath.Join(copied, "operator.yaml"), bytes.ReplaceAll(definition, []byte("ENGINE"), []byte(engine)), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				passes(t, suiteOf(t, copied), copied)
-			})
-		}
-	}
 }
 
 // TestDocs runs every test that docs/testing.md shows.
