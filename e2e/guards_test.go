@@ -28,7 +28,7 @@ const theHeartbeat = "the heartbeat"
 
 var guards = []guard{
 	{"no afterStart", "source-down", "direct/memcached", "      group: cache.example.com\n", "      group: cache.example.com\n      filter: {afterStart: true}\n"},
-	{"drift in the memory", "child-edited", "direct/memcached", `then {drift: $new.metadata.resourceVersion} else {} end`, `then {} else {} end`},
+	{"drift in the memory", "child-edited", "direct/memcached", `{drift: $new.metadata.resourceVersion}`, `{}`},
 	{"created, and not changed", "child-foreign", "direct/memcached", `else {resourceVersion: "1"} end`, `else {} end`},
 	{"failures in the memory", "refusals", "direct/memcached", `$seen.failed.attempts < 5`, `$seen.failed.attempts < 0`},
 	{theHeartbeat, "redefined", "direct/memcached", `{go: true, call: {method: "PATCH", path: "/apis/argoproj.io`, `{go: false, call: {method: "PATCH", path: "/apis/argoproj.io`},

@@ -47,6 +47,7 @@ var rooms = []room{
 	{path: generator, below: []string{"pkg/apis/v1alpha1/internal/schemagen/schema"}},
 	{path: "pkg/schema", others: []string{"k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/client-go/kubernetes/scheme", "k8s.io/apiextensions-apiserver/pkg/apis", "k8s.io/gengo/"}},
 	{path: "pkg/jq", others: []string{"github.com/itchyny/gojq"}},
+	{path: "pkg/jqfile", others: []string{"github.com/itchyny/gojq"}},
 	{path: "pkg/expression", below: []string{"pkg/diag", "pkg/schema", "pkg/jq"}, others: []string{"github.com/itchyny/gojq"}},
 	{
 		path:   "pkg/definition",
@@ -56,7 +57,7 @@ var rooms = []room{
 	{path: "pkg/registry", others: []string{"github.com/google/go-containerregistry/"}},
 	{
 		path:   "pkg/plan",
-		below:  []string{"pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/schema", "pkg/jq", "pkg/expression"},
+		below:  []string{"pkg/diag", "pkg/apis/v1alpha1", "pkg/definition", "pkg/schema", "pkg/jq", "pkg/jqfile", "pkg/expression"},
 		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis"},
 	},
 	{

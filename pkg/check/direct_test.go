@@ -158,6 +158,7 @@ func (d *direct) resync() *wfv1.WorkflowTemplate {
 // replace changes the program of the first dependency.
 func (d *direct) replace(old, with string) {
 	jq := &d.sensor().Spec.Dependencies[0].Transform.JQ
+	*jq = strings.Join(strings.Fields(*jq), " ") // wherever its lines are broken
 	if !strings.Contains(*jq, old) {
 		panic(fmt.Sprintf("the program does not hold %s:\n%s", old, *jq))
 	}
@@ -193,6 +194,7 @@ func roleNamed(d *direct, name string) *rbacv1.Role {
 }
 
 func replaced(text, old, with string) string {
+	text = strings.Join(strings.Fields(text), " ") // wherever its lines are broken
 	if !strings.Contains(text, old) {
 		panic(fmt.Sprintf("no %s in %s", old, text))
 	}

@@ -199,8 +199,8 @@ func callMutations() []directMutation {
 		return directMutation{name: name, reason: reason, do: func(d *direct) { d.replace(old, with) }, code: CodeCall, object: webSensor, path: webJQ}
 	}
 	return []directMutation{
-		wrong("computed method", "nothing here can tell what it does", `then {method: "PATCH", path: ("/apis/apps/v1`, `then {method: .method, path: ("/apis/apps/v1`),
-		wrong("method of no operator", "a PUT overwrites what others wrote", `| {method: "PATCH"`, `| {method: "PUT"`),
+		wrong("computed method", "nothing here can tell what it does", `{method: "PATCH", path: "/apis/apps/v1`, `{method: .method, path: "/apis/apps/v1`),
+		wrong("method of no operator", "a PUT overwrites what others wrote", `{method: "PATCH"`, `{method: "PUT"`),
 		wrong("path that is not escaped", "a name is more than a name", `/deployments/" + ($want.child.metadata.name | @uri)`, `/deployments/" + ($want.child.metadata.name)`),
 		wrong("kind from the event", "the event decides what is written", `/apis/apps/v1/`, `/apis/apps/\(.version | @uri)/`),
 		wrong("name joined with text", "two objects could share one", `/deployments/" + (`, `/deployments/x" + (`),

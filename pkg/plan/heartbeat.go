@@ -46,7 +46,7 @@ func withHeartbeat(p *Plan, sensors []Sensor) []Sensor {
 	for i, s := range sensors {
 		sensors[i].Dependencies = append(s.Dependencies, Dependency{Name: name, Event: name, JQ: heardJQ(p, s.Name, asks)})
 		sensors[i].Triggers = append(s.Triggers, Trigger{
-			Name: "heartbeat", On: []string{name}, Call: &Call{Allow: written, K8s: !p.Reconcile.Execution.HTTPTriggers},
+			Name: "heartbeat", On: []string{name}, Call: &Call{Allow: okApply, K8s: !p.Reconcile.Execution.HTTPTriggers},
 		})
 	}
 	return sensors

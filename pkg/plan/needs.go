@@ -57,27 +57,6 @@ func knownJQ(c Child) string {
 	return "[" + strings.Join(fields, ", ") + "]"
 }
 
-// lostJQ is the jq of what keeps a living child from being written, or null: a
-// field of another child that had a value when it was written and has none now.
-// A child that is not wanted any more has no fields to wait for.
-func lostJQ(p *Plan, c Child) string {
-	var terms []string
-	for _, n := range c.needs {
-		for _, f := range n.Fields {
-			wanted := ""
-			if i := slices.IndexFunc(p.Children, func(other Child) bool { return other.Name == f.Child }); i >= 0 && p.Children[i].When != nil {
-				wanted = " and " + whenJQ(p.Children[i])
-			}
-			terms = append(terms, fmt.Sprintf(`(if ($known | index(%s)) != null and %s == null%s and (try (%s == null) catch false) then %s else empty end)`,
-				quote(f.Text), fieldJQ(f), wanted, n.Source, quote(f.Text+", which had a value before")))
-		}
-	}
-	if terms == nil {
-		return ""
-	}
-	return fmt.Sprintf(`(%s as $children | (%s.known // []) as $known | first(%s, null))`, liveJQ(p, "."), observed(c, ""), strings.Join(terms, ", "))
-}
-
 // runtimeNeeds are the needs of a child as the pod knows them.
 func runtimeNeeds(c Child) []RuntimeNeed {
 	var out []RuntimeNeed

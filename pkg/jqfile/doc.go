@@ -1,0 +1,12 @@
+// Package jqfile makes jq programs from files that people read. A file is
+// ordinary jq, with comments and small definitions; names such as hole::child
+// stand for what differs between the programs made from it. What is emitted has
+// no comments, no branch of an option that is off and no definition that is
+// called once or never: Argo Events parses and compiles a program for every
+// event, so each syntax node costs.
+//
+// The rule of this package: it transforms syntax and never runs it. The emitted
+// program means what the file means with the holes filled in. Two conventions of
+// the files make that cheap to guarantee, and Parse checks them: within a program
+// and the prelude, no two definitions and no two variables have the same name.
+package jqfile

@@ -1,0 +1,125 @@
+package jqfile
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/itchyny/gojq"
+)
+
+// Set is a prelude of definitions and the programs that may use them.
+type Set struct {
+	prelude  []*gojq.FuncDef
+	programs map[string]*gojq.Query
+}
+
+// preludeFile holds the definitions that all programs of a directory share.
+const preludeFile = "prelude.jq"
+
+// Parse reads the jq files of a directory. Definitions of the prelude may read
+// the variables that a program binds before its first definition or condition.
+func Parse(files fs.FS) (*Set, error) {
+	names, err := fs.Glob(files, "*.jq")
+	if err != nil {
+		return nil, err
+	}
+	s := &Set{programs: map[string]*gojq.Query{}}
+	for _, name := range names {
+		source, err := fs.ReadFile(files, name)
+		if err != nil {
+			return nil, err
+		}
+		query, err := gojq.Parse(string(source))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if name == preludeFile {
+			s.prelude = query.FuncDefs
+			continue
+		}
+		s.programs[strings.TrimSuffix(path.Base(name), ".jq")] = query
+	}
+	return s, nil
+}
+
+// Program is the program of a file with its holes filled in.
+func (s *Set) Program(name string, holes Holes) string {
+	program := s.programs[name]
+	if program == nil {
+		panic("jqfile: there is no program " + name) // unreachable
+	}
+	r := &rewriter{query: func(q *gojq.Query) *gojq.Query { return fold(filled(q, holes)) }}
+	var defs []*gojq.FuncDef
+	for _, d := range called(s.prelude, program, holes) {
+		defs = append(defs, r.def(d))
+	}
+	return printed(inline(below(r.of(program), defs)))
+}
+
+// Definition is the body of a definition of the prelude that takes no arguments.
+func (s *Set) Definition(name string, holes Holes) Value {
+	for _, d := range s.prelude {
+		if d.Name == name {
+			r := &rewriter{query: func(q *gojq.Query) *gojq.Query { return fold(filled(q, holes)) }}
+			return Value{r.of(d.Body)}
+		}
+	}
+	panic("jqfile: there is no definition " + name) // unreachable
+}
+
+// below puts definitions behind the variables that a program binds first.
+func below(program *gojq.Query, defs []*gojq.FuncDef) *gojq.Query {
+	c := *program
+	if len(program.FuncDefs) == 0 && program.Op == gojq.OpPipe && len(program.Patterns) > 0 {
+		c.Right = below(program.Right, defs)
+		return &c
+	}
+	c.FuncDefs = append(defs, program.FuncDefs...)
+	return &c
+}
+
+// called are the definitions that a program needs, and those that these need: a
+// definition that is not used has holes that nobody fills in.
+func called(defs []*gojq.FuncDef, program *gojq.Query, holes Holes) []*gojq.FuncDef {
+	byName, needed := map[string]*gojq.FuncDef{}, map[string]bool{}
+	for _, d := range defs {
+		byName[d.Name] = d
+	}
+	var need func(q *gojq.Query)
+	need = func(q *gojq.Query) {
+		each(q, func(q *gojq.Query) {
+			if q.Term == nil || q.Term.Type != gojq.TermTypeFunc {
+				return
+			}
+			name := q.Term.Func.Name
+			if d := byName[name]; d != nil && !needed[name] {
+				needed[name] = true
+				need(d.Body)
+			} else if v, ok := holes[name]; ok && !needed[name] {
+				needed[name] = true
+				need(v.query)
+			}
+		})
+	}
+	need(program)
+	var out []*gojq.FuncDef
+	for _, d := range defs {
+		if needed[d.Name] {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// filled is a hole with its value in its place.
+func filled(q *gojq.Query, holes Holes) *gojq.Query {
+	if q.Term == nil || q.Term.Type != gojq.TermTypeFunc || !strings.Contains(q.Term.Func.Name, "::") {
+		return q
+	}
+	if v, ok := holes[q.Term.Func.Name]; ok {
+		return inPlace(q, v.query)
+	}
+	return q // of an option that is off; printed refuses what is left
+}

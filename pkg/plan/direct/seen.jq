@@ -1,0 +1,81 @@
+# Records on the custom resource what an event shows of one of its children.
+#
+# Event: an object with the labels of a child. Users may write labels, annotations
+# and owner references, so the event counts only if the object is where its owner
+# has that child, and only for the owner of the uid that it names.
+# Request: patch the custom resource, in its status or its annotations.
+
+(.body.Obj // .body) as $new | .oldBody as $old
+
+| def unready: hole::unready;
+
+  # The fields that the operator manages.
+  def ours: [.metadata.managedFields[]? | select(.manager == hole::manager and .operation == hole::operation and .subresource == null)] | first;
+
+  def seen:
+    unready as $why
+    | {uid: .metadata.uid, generation: (.metadata.annotations[annotation::generation] // "0" | tonumber? // 0),
+       ready: ($why == ""), message: (if $why == "" then null else $why end), found: .metadata.labels[label::found]}
+    + (if option::k8sTrigger then {applied: (.metadata.annotations[annotation::applied] // "null" | fromjson? // null)} else {} end)
+    + (if option::known then {known: (.metadata.annotations[annotation::known] // "[]" | fromjson? // [])} else {} end)
+    + (if option::live then {live: [hole::live]} else {} end);
+
+  # Differs after each write of the operator.
+  def ourWrite: [ours.time, (.metadata.annotations | .[annotation::attempt], .[annotation::generation])];
+
+  # What has to be recorded when it changes.
+  def marks: [seen, ourWrite, .metadata.ownerReferences, (.metadata.labels | .[label::ownerUID], .[label::child])];
+
+  # The custom resource that the object names as its owner: {name, namespace, uid}, or null.
+  (if option::orphan then
+     $new.metadata.labels[label::ownerUID] as $uid
+     | ($new.metadata.annotations[annotation::owner] // "")
+     | if . == "" then null else {namespace: .[:index(".")], name: .[index(".") + 1:], uid: $uid} end
+   else
+     [$new.metadata.ownerReferences[]?
+      | select(.controller and .kind == hole::kind and (.apiVersion | startswith(hole::groupPrefix)))
+      | {name, uid, namespace: $new.metadata.namespace}]
+     | first
+   end) as $owner
+
+| # The name and the namespace are computed as for the custom resource itself. The
+  # owner's name becomes a part of a path, so it must be one segment.
+  def misplaced:
+    ($owner.name | . == "." or . == ".." or contains("/") or contains("%"))
+    or ({apiVersion: hole::apiVersion, kind: hole::kind, metadata: $owner}
+        | try (hole::name == $new.metadata.name
+            and ((option::childNamespace | not) or hole::childNamespace == $new.metadata.namespace)
+            and ((option::sameNamespace | not) or .metadata.namespace == $new.metadata.namespace)) catch false
+        | not);
+
+  if $owner == null or ($new.metadata.labels[label::child] // $old.metadata.labels[label::child]) != hole::child
+    or otherPartition($new.metadata.labels[label::ownerUID]) or misplaced
+  then {go: false} else
+    .type as $type
+
+    # The operator lost a field without a write of its own.
+    | (if $old != null and ($new | ours.fieldsV1) != ($old | ours.fieldsV1)
+         and ($new | ours.time // ($old | ours.time)) == ($old | ours.time)
+         and $new.metadata.annotations[annotation::generation] == $old.metadata.annotations[annotation::generation]
+       then {drift: $new.metadata.resourceVersion} else {} end) as $drift
+    | ($old == null or ($new | ourWrite) != ($old | ourWrite)) as $written
+    | def observation: $new | {owner: $owner.uid} + seen + $drift + {version: .metadata.resourceVersion};
+
+    # What is gone is gone for no certain custom resource: where one was replaced by
+    # another of its name, the child of the first was in the way of the second's.
+    def recordGone:
+      if option::inStatus then patchOwner($owner; "/status"; {status: {children: {(hole::child): {gone: $new.metadata.uid}}}})
+      else annotateOwner($owner; {(annotation::childGone): $new.metadata.uid}) end;
+
+    def recordSeen:
+      if option::inStatus then
+        patchOwner($owner; "/status"; {status: {children: {(hole::child): (observation + {gone: null} + if $written then {failed: null} else {} end)}}})
+      else
+        annotateOwner($owner; {(annotation::childSeen): (observation | tojson), (annotation::childGone): null}
+          + if $written then {(annotation::childFailed): null} else {} end)
+      end;
+
+      if $type == "DELETE" then {go: true, call: recordGone}
+        elif $old == null or $drift != {} or ($new | marks) != ($old | marks) then {go: true, call: recordSeen}
+        else {go: false} end
+  end
