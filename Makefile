@@ -19,10 +19,10 @@ test: ## run the unit tests of Go
 	go test -timeout 20m ./...
 
 # What runs in several goroutines, or is shared by those that do.
-RACED = ./pkg/jq ./pkg/expression ./pkg/check ./pkg/simulate ./pkg/testsuite ./pkg/argoperator ./cmd/argoperator
+RACED = ./pkg/internal/jq ./pkg/internal/expression ./pkg/internal/check ./pkg/internal/simulate ./pkg/internal/testsuite ./pkg/argoperator ./pkg/cmd
 
 test-race: ## run the unit tests of what runs jq with the race detector
-	go test -race -timeout 10m -run 'Goroutines|Gojq' ./pkg/jq
+	go test -race -timeout 10m -run 'Goroutines|Gojq' ./pkg/internal/jq
 
 race: ## run all unit tests of what runs in parallel with the race detector; compiles Argo again, which takes minutes
 	go test -race -short -timeout 60m $(RACED)
@@ -55,7 +55,7 @@ generate: ## rewrite what is made from other files, the JSON Schema and the gold
 	go run ./cmd/argoperator test -f examples -R --update
 
 verify-generate: ## fail if `make generate` would change anything
-	go test -timeout 20m ./pkg/apis/... ./pkg/argoperator ./pkg/definition ./pkg/testsuite ./cmd/argoperator
+	go test -timeout 20m ./pkg/apis/... ./pkg/argoperator ./pkg/internal/definition ./pkg/internal/testsuite ./pkg/cmd
 
 examples: build ## generate every example with the binary, no finding and the same bytes twice, and run its tests
 	@for name in $(EXAMPLES); do \
@@ -69,7 +69,7 @@ examples: build ## generate every example with the binary, no finding and the sa
 	done
 
 realcrds: ## make operators and samples of the CustomResourceDefinitions of well-known projects; downloads them
-	ARGOPERATOR_REAL_CRDS=1 go test -count 1 -timeout 60m -v ./e2e/realcrds
+	ARGOPERATOR_REAL_CRDS=1 go test -count 1 -timeout 60m -v ./pkg/internal/realcrds
 
 verify: verify-tidy vet lint test-python examples verify-generate test test-race ## all of the above, as continuous integration runs it
 
@@ -80,10 +80,10 @@ e2e: build ## run the cluster suite against $KUBECONFIG: all of it; one test wit
 	$(SUITE) -timeout 90m $(E2E) ./e2e
 
 chance: ## let chance play with operators for longer than the tests do: CHANCE_SEEDS=5000 sequences each, in memory
-	CHANCE_SEEDS=$${CHANCE_SEEDS:-5000} go test -count 1 -timeout 60m -v -run 'TestChance$$' ./pkg/simulate
+	CHANCE_SEEDS=$${CHANCE_SEEDS:-5000} go test -count 1 -timeout 60m -v -run 'TestChance$$' ./pkg/internal/simulate
 
 expressions: ## compare the pod's evaluation of random expressions with gojq's: POD_EXPRESSIONS=100000, others with POD_SEED=2
-	POD_EXPRESSIONS=$${POD_EXPRESSIONS:-100000} go test -count 1 -timeout 60m -v -run 'TestPodAgreesRandomly$$' ./pkg/expression
+	POD_EXPRESSIONS=$${POD_EXPRESSIONS:-100000} go test -count 1 -timeout 60m -v -run 'TestPodAgreesRandomly$$' ./pkg/internal/expression
 
 e2e-smoke: build ## the same in a few minutes: each example installed, one custom resource created, changed, deleted
 	$(SUITE) -timeout 20m -short $(E2E) ./e2e
@@ -107,8 +107,8 @@ guarantees: ## bring docs/guarantees.md up to date by the results of the last e2
 bench: ## measure the generator beside helm, kustomize and argo lint, in one run; builds them; BENCH='-counts 1,10' for fewer
 	cd e2e/bench && go vet ./... && go build -o ../../bin/ ./floor ./argolint && go build -o ../../bin/bench .
 	cd e2e/peers && go build -o ../../bin/ helm.sh/helm/v4/cmd/helm && go build -o ../../bin/ sigs.k8s.io/kustomize/kustomize/v5
-	go build -trimpath -ldflags "-X github.com/argoperator/argoperator/cmd/argoperator/internal/release.Version=v0.0.0" -o bin/released ./cmd/argoperator
-	go build -trimpath -o bin/ ./e2e/parts
+	go build -trimpath -ldflags "-X github.com/argoperator/argoperator/pkg/internal/release.Version=v0.0.0" -o bin/released ./cmd/argoperator
+	go build -trimpath -o bin/ ./pkg/internal/parts
 	bin/bench -argoperator bin/released -results docs/performance-generator.json $(BENCH)
 	go run ./e2e/report
 

@@ -3,6 +3,6 @@
 // $KUBECONFIG and watch what comes of it. The cluster needs Argo Events with an
 // EventBus `default` in the namespace argo-events, and Argo Workflows.
 //
-// The rule of this room: wait for conditions, never for time; what is installed
+// The rule of this package: wait for conditions, never for time; what is installed
 // is taken away again; whoever fails shows the logs.
 package e2e

@@ -1,6 +1,6 @@
 // Package templates holds files that are shipped as they are.
 //
-// The rule of this room: text that people or pods read; no code but the embed.
+// The rule of this package: text that people or pods read; no code but the embed.
 package templates
 
 import "embed"

@@ -1,7 +1,7 @@
 // Package pages reads the documentation for the tests that try it: what can be
 // run is run, here or by the cluster suite, what can be linted is linted.
 //
-// The rule of this room: it reads. Whoever uses it says what is wrong.
+// The rule of this package: it reads. Whoever uses it says what is wrong.
 package pages
 
 import (

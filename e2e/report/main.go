@@ -8,7 +8,7 @@
 // take the place of older ones of the same scenario and operator, as no run plays
 // all of them. Without an argument it makes the page of those that are kept.
 //
-// The rule of this room: what passed is said by the results, never here. A
+// The rule of this package: what passed is said by the results, never here. A
 // scenario without a result says so.
 package main
 

@@ -60,9 +60,10 @@ const generatorIntro = `## The generator
 ` + "`make bench`" + ` measures argoperator beside what one would use instead, on the same operators: copies of examples/memcached, as
 definitions, as a kustomize base and as charts of one umbrella chart. argoperator checks all that it prints; Helm and kustomize
 check nothing, ` + "`argo lint`" + ` looks at Workflows only, and the floor marshals the same objects in their real types by
-sigs.k8s.io/yaml, unchecked. [e2e/parts](../e2e/parts) does what ` + "`generate`" + ` does without its checks, and what its encoder does
-with the objects of the floor; argoperator itself always checks. The time is that of the processor (user and system), the least
-of several runs; instructions are counted by valgrind in one thread without the garbage collector, start included.
+sigs.k8s.io/yaml, unchecked. [pkg/internal/parts](../pkg/internal/parts) does what ` + "`generate`" + ` does without its checks,
+and what its encoder does with the objects of the floor; argoperator itself always checks. The time is that of the processor
+(user and system), the least of several runs; instructions are counted by valgrind in one thread without the garbage collector,
+start included.
 
 `
 

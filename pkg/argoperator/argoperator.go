@@ -2,26 +2,27 @@
 // page. Bytes become definitions, definitions plans, plans objects, and nothing
 // leaves that the checks have not passed.
 //
-// The rule of this room: it joins the others and decides nothing itself.
+// The rule of this package: it joins the others and decides nothing itself.
 package argoperator
 
 import (
 	"fmt"
 	"slices"
 
-	"github.com/argoperator/argoperator/pkg/check"
-	"github.com/argoperator/argoperator/pkg/definition"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/check"
+	"github.com/argoperator/argoperator/pkg/internal/definition"
+	"github.com/argoperator/argoperator/pkg/internal/output"
+	"github.com/argoperator/argoperator/pkg/internal/plan"
+	"github.com/argoperator/argoperator/pkg/internal/source"
 	"github.com/argoperator/argoperator/pkg/manifest"
-	"github.com/argoperator/argoperator/pkg/output"
-	"github.com/argoperator/argoperator/pkg/plan"
 )
 
 // Source is one file that may hold definitions.
-type Source = definition.Input
+type Source = source.Input
 
 // MaxFile is how many bytes of a Source are read.
-const MaxFile = definition.MaxFile
+const MaxFile = source.MaxFile
 
 // Options of Generate. The zero value takes everything from the definitions.
 type Options struct {

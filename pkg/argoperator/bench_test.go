@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
-	"github.com/argoperator/argoperator/pkg/output"
+	"github.com/argoperator/argoperator/pkg/internal/output"
 )
 
 // BenchmarkGenerate is what one more operator costs in a run, with all checks,

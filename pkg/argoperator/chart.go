@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/argoperator/argoperator/pkg/definition"
+	"github.com/argoperator/argoperator/pkg/internal/definition"
+	"github.com/argoperator/argoperator/pkg/internal/output"
+	"github.com/argoperator/argoperator/pkg/internal/plan"
 	"github.com/argoperator/argoperator/pkg/manifest"
-	"github.com/argoperator/argoperator/pkg/output"
-	"github.com/argoperator/argoperator/pkg/plan"
 )
 
 // What the values of a chart may be, as regular expressions.

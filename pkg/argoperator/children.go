@@ -10,11 +10,12 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/argoperator/argoperator/pkg/check"
-	"github.com/argoperator/argoperator/pkg/definition"
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/jq"
-	"github.com/argoperator/argoperator/pkg/plan"
+	"github.com/argoperator/argoperator/pkg/internal/admission"
+	"github.com/argoperator/argoperator/pkg/internal/definition"
+	"github.com/argoperator/argoperator/pkg/internal/jq"
+	"github.com/argoperator/argoperator/pkg/internal/plan"
+	"github.com/argoperator/argoperator/pkg/internal/problem"
 )
 
 // childFindings renders every template for sample custom resources and judges
@@ -29,7 +30,7 @@ func childFindings(d *definition.Definition, p *plan.Plan, known diag.List) diag
 	var findings diag.List
 	for i, c := range p.Children {
 		if c.Object != nil {
-			t := &trial{d: d, p: p, child: c, samples: s, jury: jury{d.ChildCRDs[c.Name], map[string][]check.Problem{}}}
+			t := &trial{d: d, p: p, child: c, samples: s, jury: jury{d.ChildCRDs[c.Name], map[string][]problem.Problem{}}}
 			findings = append(findings, t.findings("spec", "children", strconv.Itoa(i))...)
 		}
 	}
@@ -43,7 +44,7 @@ func said(known diag.List, f diag.Finding) bool {
 
 // trouble is a problem at a key of the child's definition.
 type trouble struct {
-	check.Problem
+	problem.Problem
 	key string // template, when or forEach
 	// endless is an evaluation that met a bound. It is a problem even if only some
 	// values lead to it: the Sensor has no bounds, so it would hold up every custom
@@ -168,17 +169,17 @@ const maxItems = 8
 // jury says what is wrong with objects. Many samples make the same one.
 type jury struct {
 	crd   *apiextensionsv1.CustomResourceDefinition // nil for a built-in kind
-	known map[string][]check.Problem                // by their JSON
+	known map[string][]problem.Problem              // by their JSON
 }
 
-func (j jury) problems(object map[string]any) []check.Problem {
+func (j jury) problems(object map[string]any) []problem.Problem {
 	data, err := json.Marshal(object)
 	if err != nil {
-		return check.Child(object, j.crd) // which says why
+		return admission.Child(object, j.crd) // which says why
 	}
 	id := string(data)
 	if _, known := j.known[id]; !known {
-		j.known[id] = check.Child(object, j.crd)
+		j.known[id] = admission.Child(object, j.crd)
 	}
 	return j.known[id]
 }
@@ -209,7 +210,7 @@ func (t *trial) problemsOf(cr customResource, among surroundings) (problems []tr
 
 // failed is the problem of an expression at a key of the child.
 func failed(key string, err error) []trouble {
-	t := trouble{Problem: check.Problem{Code: diag.BadExpression, Message: err.Error()}, key: key}
+	t := trouble{Problem: problem.Problem{Code: diag.BadExpression, Message: err.Error()}, key: key}
 	var limit *jq.LimitError
 	if errors.As(err, &limit) {
 		t.Hint, t.endless = limit.Hint, true

@@ -5,10 +5,10 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/argoperator/argoperator/pkg/definition"
-	"github.com/argoperator/argoperator/pkg/expression"
-	"github.com/argoperator/argoperator/pkg/plan"
-	"github.com/argoperator/argoperator/pkg/resource"
+	"github.com/argoperator/argoperator/pkg/internal/definition"
+	"github.com/argoperator/argoperator/pkg/internal/expression"
+	"github.com/argoperator/argoperator/pkg/internal/plan"
+	"github.com/argoperator/argoperator/pkg/internal/resource"
 )
 
 const (

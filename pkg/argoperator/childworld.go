@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/argoperator/argoperator/pkg/expression"
-	"github.com/argoperator/argoperator/pkg/plan"
-	"github.com/argoperator/argoperator/pkg/resource"
+	"github.com/argoperator/argoperator/pkg/internal/expression"
+	"github.com/argoperator/argoperator/pkg/internal/plan"
+	"github.com/argoperator/argoperator/pkg/internal/resource"
 )
 
 // surroundings are what a template finds beside its custom resource: other

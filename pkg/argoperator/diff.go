@@ -10,10 +10,10 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/argoperator/argoperator/pkg/definition"
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/diff"
-	"github.com/argoperator/argoperator/pkg/output"
+	"github.com/argoperator/argoperator/pkg/internal/diff"
+	"github.com/argoperator/argoperator/pkg/internal/output"
+	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
 // Earlier are the objects of earlier sources: those of the operators that they
@@ -29,8 +29,8 @@ func Earlier(sources []Source, options Options) ([]map[string]any, diag.List, er
 	}
 	var out []map[string]any
 	var findings diag.List
-	for _, source := range sources {
-		objects, found := definition.Objects(source, definition.NotEmpty)
+	for _, file := range sources {
+		objects, found := source.Objects(file, source.NotEmpty)
 		findings = append(findings, found...)
 		for _, o := range objects {
 			if o.Text("kind") != "" && o.Text("apiVersion") != "" && !strings.HasSuffix(o.Text("apiVersion"), ".config.k8s.io/v1beta1") {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/argoperator/argoperator/e2e/pages"
 	"github.com/argoperator/argoperator/pkg/argoperator"
-	"github.com/argoperator/argoperator/pkg/simulate"
+	"github.com/argoperator/argoperator/pkg/internal/simulate"
 )
 
 func docs(t *testing.T) []pages.Page {

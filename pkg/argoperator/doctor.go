@@ -1,8 +1,8 @@
 package argoperator
 
 import (
-	"github.com/argoperator/argoperator/pkg/doctor"
-	"github.com/argoperator/argoperator/pkg/output"
+	"github.com/argoperator/argoperator/pkg/internal/doctor"
+	"github.com/argoperator/argoperator/pkg/internal/output"
 )
 
 // Needs are what the operators need of a cluster.

@@ -11,9 +11,9 @@ import (
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/output"
-	"github.com/argoperator/argoperator/pkg/simulate"
-	"github.com/argoperator/argoperator/pkg/testsuite"
+	"github.com/argoperator/argoperator/pkg/internal/output"
+	"github.com/argoperator/argoperator/pkg/internal/simulate"
+	"github.com/argoperator/argoperator/pkg/internal/testsuite"
 )
 
 // bucketOperator is the definition that a platform team makes for each of its

@@ -2,7 +2,7 @@ package argoperator
 
 import (
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/explain"
+	"github.com/argoperator/argoperator/pkg/internal/explain"
 )
 
 // Explanation is what there is to say about the operators of the sources.

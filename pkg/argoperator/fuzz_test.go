@@ -8,16 +8,16 @@ import (
 	"testing/fstest"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
-	"github.com/argoperator/argoperator/pkg/check"
 	"github.com/argoperator/argoperator/pkg/internal/edited"
-	"github.com/argoperator/argoperator/pkg/output"
+	"github.com/argoperator/argoperator/pkg/internal/output"
+	"github.com/argoperator/argoperator/pkg/internal/problem"
 )
 
 // theirs are the checks whose verdict is about what the user wrote: a schema or
 // a rule that the API server refuses, too much text, the braces of Argo's
 // templates. Every other finding of a check is a defect of argoperator.
 var theirs = map[string]bool{
-	check.CodeCRD: true, check.CodeSize: true, check.CodeInjection: true, check.CodeChild: true,
+	problem.CodeCRD: true, problem.CodeSize: true, problem.CodeInjection: true, problem.CodeChild: true,
 }
 
 // FuzzGenerate: what parses builds, and what builds passes the checks. It edits

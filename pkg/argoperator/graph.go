@@ -1,6 +1,8 @@
 package argoperator
 
-import "github.com/argoperator/argoperator/pkg/graph"
+import (
+	"github.com/argoperator/argoperator/pkg/internal/graph"
+)
 
 // Graphs are the event flows of the operators.
 func (r Result) Graphs() []graph.Graph {

@@ -3,8 +3,8 @@ package argoperator
 import (
 	"slices"
 
-	"github.com/argoperator/argoperator/pkg/definition"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/definition"
 )
 
 // Image is a container image that a definition names.

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
-	"github.com/argoperator/argoperator/pkg/output"
+	"github.com/argoperator/argoperator/pkg/internal/output"
 )
 
 // many are definitions that differ in their names, of which some take much longer

@@ -25,7 +25,7 @@ func TestInstructions(t *testing.T) {
 		t.Skip("counted on amd64")
 	}
 	binary := filepath.Join(t.TempDir(), "argoperator")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-X "+module+"/cmd/argoperator/internal/release.Version=v1.0.0", "-o", binary, "./cmd/argoperator")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-X "+module+"/pkg/internal/release.Version=v1.0.0", "-o", binary, "./cmd/argoperator")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -3,8 +3,8 @@ package argoperator
 import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/argoperator/argoperator/pkg/plan"
-	"github.com/argoperator/argoperator/pkg/schema"
+	"github.com/argoperator/argoperator/pkg/internal/plan"
+	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
 // Kinds are what the definition says of the kinds that its Objects do not define:

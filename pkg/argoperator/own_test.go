@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/argoperator/argoperator/pkg/output"
+	"github.com/argoperator/argoperator/pkg/internal/output"
 )
 
 // TestObjectsBelongToTheCaller empties all that a run returned: the next run

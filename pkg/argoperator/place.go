@@ -5,14 +5,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/argoperator/argoperator/pkg/check"
-	"github.com/argoperator/argoperator/pkg/definition"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/definition"
+	"github.com/argoperator/argoperator/pkg/internal/problem"
 )
 
 // findingsOf says of each problem with an emitted object where in the
 // definition it comes from, as nearly as that is known.
-func findingsOf(d *definition.Definition, problems []check.Problem) diag.List {
+func findingsOf(d *definition.Definition, problems []problem.Problem) diag.List {
 	var findings diag.List
 	for _, p := range problems {
 		at := p.Object
@@ -25,7 +25,7 @@ func findingsOf(d *definition.Definition, problems []check.Problem) diag.List {
 }
 
 // origin is the path in the definition that an object's field was made from.
-func origin(d *definition.Definition, p check.Problem) []string {
+func origin(d *definition.Definition, p problem.Problem) []string {
 	kind, _, _ := strings.Cut(p.Object, "/")
 	switch {
 	case kind == "CustomResourceDefinition" && d.Operator.Spec.API.CRD != nil:

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/argoperator/argoperator/pkg/check"
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/resource"
-	"github.com/argoperator/argoperator/pkg/sample"
+	"github.com/argoperator/argoperator/pkg/internal/admission"
+	"github.com/argoperator/argoperator/pkg/internal/resource"
+	"github.com/argoperator/argoperator/pkg/internal/sample"
 )
 
 // Sort says which samples are wanted.
@@ -62,7 +62,7 @@ func (r Result) Samples(options SampleOptions) ([][]byte, error) {
 
 // schemaOf is the schema of the version that was asked for, or of the one that
 // the operator works with.
-func schemaOf(api *check.API, o Operator, version string) (*resource.Schema, error) {
+func schemaOf(api *admission.API, o Operator, version string) (*resource.Schema, error) {
 	if version == "" {
 		version = o.plan.API.Kind.Version
 	}
@@ -114,7 +114,7 @@ func casesOf(s *resource.Schema, options SampleOptions) ([]resource.Case, error)
 }
 
 // accepted has samples judged as they will be read.
-func accepted(apis []*check.API, texts [][]byte) error {
+func accepted(apis []*admission.API, texts [][]byte) error {
 	_, findings, err := resourcesOf(apis, []Source{{Name: "sample", Data: Stream(texts)}}, nil)
 	if err != nil {
 		return err

@@ -1,8 +1,8 @@
 package argoperator
 
 import (
-	"github.com/argoperator/argoperator/pkg/definition"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/definition"
 )
 
 // Test is one test of an operator; package testsuite runs it.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/argoperator/argoperator/pkg/internal/plan"
 	"github.com/argoperator/argoperator/pkg/manifest"
-	"github.com/argoperator/argoperator/pkg/plan"
 )
 
 // Stage is a step of taking operators away. What it deletes must be gone before

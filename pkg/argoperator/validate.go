@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/argoperator/argoperator/pkg/check"
-	"github.com/argoperator/argoperator/pkg/definition"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/admission"
+	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
 // Resource is a custom resource of an operator's, as it stands in a file.
@@ -18,7 +18,7 @@ type Resource struct {
 	// Old is the custom resource as it was before; nil for one that is new.
 	Old map[string]any
 
-	written definition.Object
+	written source.Object
 }
 
 // Position returns where the value at a path of the custom resource stands.
@@ -26,13 +26,13 @@ func (r Resource) Position(path string) diag.Position { return r.written.Positio
 
 // Resources reads custom resources of the operators and says what the API
 // server would refuse of them when kubectl sends them. What holds another kind
-// is a finding, but in a lenient source. Where there are old ones, those of the
+// is a finding, but in a lenient file. Where there are old ones, those of the
 // same kind and name are changes.
 func (r Result) Resources(sources, old []Source) ([]Resource, diag.List, error) {
 	return resourcesOf(r.apis(), sources, old)
 }
 
-func resourcesOf(apis []*check.API, sources, old []Source) ([]Resource, diag.List, error) {
+func resourcesOf(apis []*admission.API, sources, old []Source) ([]Resource, diag.List, error) {
 	resources, findings := read(apis, sources)
 	before, wrong := read(apis, old)
 	findings = append(findings, wrong...)
@@ -50,39 +50,39 @@ func resourcesOf(apis []*check.API, sources, old []Source) ([]Resource, diag.Lis
 }
 
 // apis are the kinds that the operators look after, each once.
-func (r Result) apis() []*check.API {
-	var out []*check.API
+func (r Result) apis() []*admission.API {
+	var out []*admission.API
 	for _, o := range r.Operators {
 		k := o.plan.API.Kind
-		out = append(out, check.NewAPI(o.Objects, k.Group, k.Version, k.Kind, k.Namespaced))
+		out = append(out, admission.NewAPI(o.Objects, k.Group, k.Version, k.Kind, k.Namespaced))
 	}
 	return out
 }
 
 // read returns the objects of the operators' kinds.
-func read(apis []*check.API, sources []Source) ([]Resource, diag.List) {
+func read(apis []*admission.API, sources []Source) ([]Resource, diag.List) {
 	var out []Resource
 	var findings diag.List
-	for _, source := range sources {
-		objects, found := definition.Objects(source, func(text []byte) bool { return !source.Lenient || mentions(apis, text) })
+	for _, file := range sources {
+		objects, found := source.Objects(file, func(text []byte) bool { return !file.Lenient || mentions(apis, text) })
 		findings = append(findings, found...)
 		for _, o := range objects {
-			if api, found := apiOf(apis, o, source.Lenient); api != nil {
+			if api, found := apiOf(apis, o, file.Lenient); api != nil {
 				out = append(out, Resource{Object: o.Fields, written: o})
 			} else {
 				findings = append(findings, found...)
 			}
 		}
-		if len(objects) == 0 && len(found) == 0 && !source.Lenient {
-			findings.Add(diag.Position{File: source.Name}, diag.NoResource, "the file holds no custom resource", "")
+		if len(objects) == 0 && len(found) == 0 && !file.Lenient {
+			findings.Add(diag.Position{File: file.Name}, diag.NoResource, "the file holds no custom resource", "")
 		}
 	}
 	return out, findings
 }
 
 // mentions tells whether a text may hold an object of the operators' kinds.
-func mentions(apis []*check.API, text []byte) bool {
-	return slices.ContainsFunc(apis, func(a *check.API) bool {
+func mentions(apis []*admission.API, text []byte) bool {
+	return slices.ContainsFunc(apis, func(a *admission.API) bool {
 		return slices.ContainsFunc(append(a.Versions(), a.Kind()), func(word string) bool {
 			group, _, _ := strings.Cut(word, "/")
 			return bytes.Contains(text, []byte(group))
@@ -91,7 +91,7 @@ func mentions(apis []*check.API, text []byte) bool {
 }
 
 // apiOf is the kind of an object; nil, and why, where no operator looks after it.
-func apiOf(apis []*check.API, o definition.Object, lenient bool) (*check.API, diag.List) {
+func apiOf(apis []*admission.API, o source.Object, lenient bool) (*admission.API, diag.List) {
 	var findings diag.List
 	for _, key := range []string{"apiVersion", "kind"} {
 		if !lenient && o.Text(key) == "" {
@@ -117,7 +117,7 @@ func apiOf(apis []*check.API, o definition.Object, lenient bool) (*check.API, di
 
 // unknownKind says of which of the two words it comes that no operator looks
 // after an object.
-func unknownKind(apis []*check.API, o definition.Object) diag.List {
+func unknownKind(apis []*admission.API, o source.Object) diag.List {
 	var findings diag.List
 	var names []string
 	for _, a := range apis {
@@ -133,7 +133,7 @@ func unknownKind(apis []*check.API, o definition.Object) diag.List {
 	return findings
 }
 
-func kindsOf(apis []*check.API) string {
+func kindsOf(apis []*admission.API) string {
 	var out []string
 	for _, a := range apis {
 		out = append(out, a.Kind()+" of "+strings.Join(a.Versions(), " or "))
@@ -164,10 +164,10 @@ func identity(r Resource) [4]string {
 	return [4]string{r.written.Group(), r.written.Text("kind"), namespace, r.written.Text("metadata", "name")}
 }
 
-func judge(apis []*check.API, resources []Resource) (diag.List, error) {
+func judge(apis []*admission.API, resources []Resource) (diag.List, error) {
 	var findings diag.List
 	for _, r := range resources {
-		i := slices.IndexFunc(apis, func(a *check.API) bool { return a.Is(r.written.Group(), r.written.Text("kind")) })
+		i := slices.IndexFunc(apis, func(a *admission.API) bool { return a.Is(r.written.Group(), r.written.Text("kind")) })
 		problems, err := apis[i].Judge(r.Object, r.Old)
 		if err != nil {
 			return nil, err

@@ -1,7 +1,7 @@
 // Package diag holds findings: what is wrong in a user's files, where, and what
 // to do about it.
 //
-// The rule of this room: a finding is data about the user's input; an error is
+// The rule of this package: a finding is data about the user's input; an error is
 // a failure of ours or of the machine and never becomes a finding. Standard
 // library only.
 package diag

@@ -3,7 +3,7 @@ package diag
 import (
 	"io"
 
-	"github.com/argoperator/argoperator/pkg/terminal"
+	"github.com/argoperator/argoperator/pkg/internal/terminal"
 )
 
 // envelope is the machine-readable report. Its shape is part of the interface.

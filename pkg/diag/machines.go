@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/argoperator/argoperator/pkg/terminal"
+	"github.com/argoperator/argoperator/pkg/internal/terminal"
 )
 
 // GitHub prints the findings as workflow commands: they appear beside the lines

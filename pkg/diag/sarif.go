@@ -4,7 +4,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/argoperator/argoperator/pkg/terminal"
+	"github.com/argoperator/argoperator/pkg/internal/terminal"
 )
 
 // Tool is who has found something, for reports that say so.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/argoperator/argoperator/pkg/terminal"
+	"github.com/argoperator/argoperator/pkg/internal/terminal"
 )
 
 // Source returns the bytes of a file as the findings name it, nil if unknown.

@@ -7,7 +7,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/argoperator/argoperator/pkg/plan"
+	"github.com/argoperator/argoperator/pkg/internal/plan"
 )
 
 // admissionPolicies keep users, or the operator's own accounts, from writing what

@@ -6,7 +6,7 @@ import (
 	"github.com/argoproj/argo-workflows/v3/pkg/apis/workflow"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 
-	"github.com/argoperator/argoperator/pkg/plan"
+	"github.com/argoperator/argoperator/pkg/internal/plan"
 )
 
 // cronWorkflows look at everything again at an interval. They reach the API

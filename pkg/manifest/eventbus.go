@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/argoperator/argoperator/pkg/plan"
+	"github.com/argoperator/argoperator/pkg/internal/plan"
 )
 
 // maxPayload leaves room for an UPDATE, which carries the object twice.

@@ -1,8 +1,8 @@
 // Package manifest builds the emitted objects from a plan: one file and one
 // function per kind, each a literal of the real Argo or Kubernetes type.
 //
-// The rule of this room: it reads the plan only and cannot fail. Every choice,
-// name and permission was made in pkg/plan.
+// The rule of this package: it reads the plan only and cannot fail. Every choice,
+// name and permission was made in pkg/internal/plan.
 package manifest
 
 import (
@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/argoperator/argoperator/pkg/plan"
+	"github.com/argoperator/argoperator/pkg/internal/plan"
 )
 
 // Object is an emitted object.

@@ -6,7 +6,7 @@ import (
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/argoperator/argoperator/pkg/plan"
+	"github.com/argoperator/argoperator/pkg/internal/plan"
 )
 
 // The steps engine: every step a pod, every value in between an output

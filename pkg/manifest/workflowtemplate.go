@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/argoperator/argoperator/pkg/plan"
+	"github.com/argoperator/argoperator/pkg/internal/plan"
 )
 
 // Finished Workflows are kept for people to look at: seconds.

@@ -1,8 +1,8 @@
 // Package v1alpha1 holds the words of the definition language: what a user may
 // write in an Operator file, with the JSON Schema that editors read.
 //
-// The rule of this room: these types say what may be written and nothing else.
-// Defaults, checks and positions are pkg/definition's, decisions pkg/plan's.
+// The rule of this package: these types say what may be written and nothing else.
+// Defaults, checks and positions are pkg/internal/definition's, decisions pkg/internal/plan's.
 // The comment of a field is its description in the JSON Schema.
 package v1alpha1
 

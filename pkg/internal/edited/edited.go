@@ -1,6 +1,6 @@
 // Package edited makes variants of YAML documents for fuzz tests. A variant
 // parses, so that an execution reaches what comes after the parser; texts that
-// do not parse belong to the fuzz tests of pkg/definition.
+// do not parse belong to the fuzz tests of pkg/internal/definition.
 //
 // The rule of this package: the same numbers make the same variant. Fuzz tests
 // take numbers instead of the text because the go command spends up to a minute

@@ -1,0 +1,113 @@
+package cmd
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/internal/scaffold"
+	"github.com/argoperator/argoperator/pkg/internal/terminal"
+)
+
+// ask lets somebody say what the flags leave open; given tells which flags are
+// there.
+func ask(s streams, flags initFlags, given func(flag string) bool) (scaffold.Options, error) {
+	d := dialogue{in: bufio.NewReader(s.in), out: s.err, options: flags.options}
+	o := &d.options
+	if o.Name == "" {
+		d.ask("Name of the operator", "Name", &o.Name, "", nil)
+	}
+	if !flags.kindSaid() && o.Group == "" {
+		d.ask("API group, a DNS name of yours", "Group", &o.Group, "example.com", nil)
+	}
+	if !flags.kindSaid() && o.Kind == "" {
+		d.ask("Kind that the operator's users write", "Kind", &o.Kind, kindOf(o.Name), nil)
+	}
+	if len(flags.objects)+len(flags.byHand) > 0 {
+		return d.options, d.failed
+	}
+	if !flags.kindSaid() && !given("child") {
+		d.ask("What it keeps for each of them", "Child", &o.Child, o.Child, scaffold.Children())
+	}
+	if !given("logic") {
+		const template = "template"
+		d.ask("Made from a template, or by a program in", "Logic", &o.Logic, template, append([]string{template}, scaffold.Languages()...))
+		if o.Logic == template {
+			o.Logic = ""
+		}
+	}
+	return d.options, d.failed
+}
+
+// dialogue asks one line after the other. The first failure ends it.
+type dialogue struct {
+	in      *bufio.Reader
+	out     io.Writer
+	options scaffold.Options
+	failed  error
+}
+
+// ask fills in the answer, a field of the options. An empty line takes what is
+// usual; what cannot be is asked for again.
+func (d *dialogue) ask(question, option string, answer *string, usual string, allowed []string) {
+	prompt := question
+	if len(allowed) > 0 {
+		prompt += " (" + strings.Join(allowed, ", ") + ")"
+	}
+	if usual != "" {
+		prompt += " [" + usual + "]"
+	}
+	for d.failed == nil {
+		terminal.Fprintf(d.out, "%s: ", prompt)
+		line, err := d.in.ReadString('\n')
+		if errors.Is(err, io.EOF) && strings.TrimSpace(line) == "" {
+			terminal.Fprintf(d.out, "\n")
+			d.failed = usagef("no answer to %q", question)
+			return
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			d.failed = fmt.Errorf("reading an answer: %w", err)
+			return
+		}
+		if *answer = strings.TrimSpace(line); *answer == "" {
+			*answer = usual
+		}
+		if wrong := d.wrong(option, *answer, allowed); wrong != "" {
+			terminal.Fprintf(d.out, "  %s\n", wrong)
+			continue
+		}
+		return
+	}
+}
+
+// wrong says why an answer cannot be; empty if it can.
+func (d *dialogue) wrong(option, answer string, allowed []string) string {
+	switch {
+	case answer == "":
+		return "an answer is needed"
+	case allowed != nil && !slices.Contains(allowed, answer):
+		return "it is one of " + strings.Join(allowed, ", ")
+	case allowed != nil:
+		return ""
+	}
+	for _, p := range d.options.Problems() {
+		if p.Option == option {
+			return explained(p)
+		}
+	}
+	return ""
+}
+
+// kindOf is the kind that a name suggests: MyApp for my-app.
+func kindOf(name string) string {
+	var kind strings.Builder
+	for word := range strings.SplitSeq(name, "-") {
+		if word != "" {
+			kind.WriteString(strings.ToUpper(word[:1]) + word[1:])
+		}
+	}
+	return kind.String()
+}

@@ -1,0 +1,119 @@
+package cmd
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/argoperator/argoperator/pkg/internal/build"
+	"github.com/argoperator/argoperator/pkg/internal/scaffold"
+)
+
+func TestAsk(t *testing.T) {
+	usual := scaffold.Options{Child: "deployment"}
+	tests := []struct {
+		name, reason string
+		flags        initFlags
+		given        string
+		answers      string
+		want         scaffold.Options
+		talk         []string // what is said, in this order
+	}{
+		{
+			name: "all", reason: "an empty line takes what stands in brackets", flags: initFlags{options: usual},
+			answers: "my-app\n\n\n\n\n",
+			want:    scaffold.Options{Name: "my-app", Group: "example.com", Kind: "MyApp", Child: "deployment"},
+			talk: []string{
+				"Name of the operator: ", "API group, a DNS name of yours [example.com]: ", "Kind that the operator's users write [MyApp]: ",
+				"What it keeps for each of them (deployment, configmap) [deployment]: ",
+				"Made from a template, or by a program in (template, python, node, sh, go) [template]: ",
+			},
+		},
+		{
+			name: "other answers", reason: "blanks around them and the last newline do not matter", flags: initFlags{options: usual},
+			answers: " a \r\n a.io\nB\nconfigmap\nsh",
+			want:    scaffold.Options{Name: "a", Group: "a.io", Kind: "B", Child: "configmap", Logic: "sh"},
+		},
+		{
+			name: "impossible answers", reason: "what cannot be is asked for again, with the reason", flags: initFlags{options: usual},
+			answers: "\nA b\na\nexample\n\nfoo\nFoo\npod\n\nruby\n\n",
+			want:    scaffold.Options{Name: "a", Group: "example.com", Kind: "Foo", Child: "deployment"},
+			talk:    []string{"an answer is needed\n", `"A b" is not a DNS label`, `"example" has no dot`, `"foo" is not a kind`, "it is one of deployment, configmap\n", "it is one of template, python"},
+		},
+		{
+			name: "the rest", reason: "what the flags say is not asked", given: "child logic",
+			flags:   initFlags{options: scaffold.Options{Name: "a", Group: "example.com", Child: "configmap", Logic: "go"}},
+			answers: "B\n", want: scaffold.Options{Name: "a", Group: "example.com", Kind: "B", Child: "configmap", Logic: "go"},
+		},
+		{
+			name: "with a CustomResourceDefinition", reason: "it says what the kind is", flags: initFlags{crd: "crd.yaml", options: usual},
+			answers: "a\n\n", want: scaffold.Options{Name: "a", Child: "deployment"},
+		},
+		{
+			name: "with manifests", reason: "they say what is kept", flags: initFlags{objects: []string{"web.yaml"}, options: usual},
+			answers: "a\n\n\n", want: scaffold.Options{Name: "a", Group: "example.com", Kind: "A", Child: "deployment"},
+		},
+		{
+			name: "with an operator", reason: "it says all but the name", flags: initFlags{byHand: []string{"dir"}, options: usual},
+			answers: "a\n", want: scaffold.Options{Name: "a", Child: "deployment"},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var talk bytes.Buffer
+			s := streams{in: strings.NewReader(tt.answers), err: &talk}
+			got, err := ask(s, tt.flags, func(flag string) bool { return strings.Contains(tt.given, flag) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
+			}
+			rest, found := talk.String(), true
+			for _, text := range tt.talk {
+				if _, rest, found = strings.Cut(rest, text); !found {
+					t.Errorf("%s: %q is not said, or not in its turn:\n%s", tt.reason, text, talk.String())
+				}
+			}
+		})
+	}
+}
+
+// TestAskWithoutEnd: who goes away is not waited for, and is told what it was
+// about.
+func TestAskWithoutEnd(t *testing.T) {
+	for _, answers := range []string{"", "a\n", "a\n\nfoo\n"} {
+		var talk bytes.Buffer
+		_, err := ask(streams{in: strings.NewReader(answers), err: &talk}, initFlags{}, func(string) bool { return false })
+		if err == nil || !strings.Contains(err.Error(), "no answer to ") {
+			t.Errorf("%q: %v", answers, err)
+		}
+	}
+}
+
+func TestQuoted(t *testing.T) {
+	for word, want := range map[string]string{"a/b-c.d": "a/b-c.d", "a b": "'a b'", "it's": `'it'\''s'`, "": "''", "$x": "'$x'"} {
+		if got := quoted(word); got != want {
+			t.Errorf("%s becomes %s, want %s", word, got, want)
+		}
+	}
+}
+
+func TestRelease(t *testing.T) {
+	tests := map[build.Facts]string{
+		{Version: "v1.2.3"}:                                   "v1.2.3",
+		{Version: "v1.2.3-rc.1"}:                              "v1.2.3-rc.1",
+		{Version: "v0.0.0-20250101000000-0123456789ab"}:       "v0.0.0-20250101000000-0123456789ab",
+		{Version: "v1.2.3", Modified: true}:                   "latest",
+		{Version: "v0.0.0-20250101000000-0123456789ab+dirty"}: "latest",
+		{Version: "(devel)"}:                                  "latest",
+		{}:                                                    "latest",
+	}
+	for f, want := range tests {
+		if got := release(f); got != want {
+			t.Errorf("%+v installs %s, want %s", f, got, want)
+		}
+	}
+}

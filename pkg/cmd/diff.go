@@ -1,0 +1,274 @@
+package cmd
+
+import (
+	"archive/tar"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/diff"
+	"github.com/argoperator/argoperator/pkg/internal/output"
+	"github.com/argoperator/argoperator/pkg/internal/terminal"
+)
+
+type diffFlags struct {
+	from    sourceFlags
+	against string
+	live    bool
+	format  string
+	options argoperator.Options
+}
+
+func newDiff(s streams) *cobra.Command {
+	var flags diffFlags
+	cmd := &cobra.Command{
+		Use:   "diff",
+		Short: "Show what applying the operators would change, and whom it breaks",
+		Long: `Show which objects applying the operators would create, configure and delete,
+and which changes of a kind's schema break custom resources or clients that are
+there: a field that is gone, a narrower type, a new required field, a version
+that is no longer served.
+
+--against names what to compare with: definitions or generated manifests, as file
+or directory; or, where there is no such path, a revision of git, in which the
+definitions are read again. --live compares with the cluster: kubectl diff does.
+
+Exit codes: 0 nothing changes, 1 something does.`,
+		Example: `  argoperator diff -f . --against main
+  argoperator diff -f operators -R --against v1.2.0 -o summary
+  argoperator diff -f operator.yaml --against manifests
+  argoperator diff -f . --live`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if flags.live == (flags.against != "") {
+				return usagef("say what to compare with: --against PATH or REVISION, or --live")
+			}
+			if strings.HasPrefix(flags.against, "-") {
+				return usagef("--against %s: no path and no revision", flags.against)
+			}
+			return interruptible(cmd.Context(), func(ctx context.Context) error {
+				if flags.live {
+					return diffLive(ctx, s, flags)
+				}
+				return runDiff(ctx, s, flags)
+			})
+		},
+	}
+	flags.from.register(cmd)
+	cmd.Flags().StringVar(&flags.against, "against", "", "file, directory or git revision to compare with")
+	cmd.Flags().BoolVar(&flags.live, "live", false, "compare with the cluster, by kubectl diff --server-side")
+	outputVar(cmd, &flags.format, "text", "summary", "json")
+	namespaceVar(cmd, &flags.options.Namespace)
+	return cmd
+}
+
+func runDiff(ctx context.Context, s streams, flags diffFlags) error {
+	result, sources, err := flags.from.operators(s, flags.options)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "argoperator-diff-")
+	if err != nil {
+		return fmt.Errorf("making a directory: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	old, missing, err := earlierSources(ctx, flags, dir)
+	if err == nil {
+		err = report(s, old, missing)
+	}
+	if err != nil {
+		return err
+	}
+	earlier, findings, err := argoperator.Earlier(old, flags.options)
+	if err := cmp.Or(err, ctx.Err()); err != nil {
+		return err
+	}
+	if err := report(s, old, findings); err != nil {
+		return err
+	}
+	changes, findings, err := result.Compare(earlier)
+	if err != nil {
+		return err
+	}
+	if err := printChanges(s, changes, findings, flags.format); err != nil {
+		return err
+	}
+	if flags.format != "json" {
+		if err := report(s, sources, findings); err != nil {
+			return err
+		}
+	}
+	if len(changes) > 0 || findings.HasErrors() {
+		return errFindings
+	}
+	return nil
+}
+
+func printChanges(s streams, changes []diff.Change, findings diag.List, format string) error {
+	switch format {
+	case "summary":
+		for _, c := range changes {
+			if _, err := terminal.Fprintf(s.out, "%s\n", c); err != nil {
+				return err
+			}
+		}
+		return nil
+	case "json":
+		return diffJSON(s.out, changes, findings)
+	}
+	if len(changes) == 0 {
+		return nil
+	}
+	return diff.Printer{Colour: colour(s.out)}.Print(s.out, changes)
+}
+
+// diffJSON prints one Diff. Its shape is part of the interface.
+func diffJSON(w io.Writer, changes []diff.Change, findings diag.List) error {
+	type change struct {
+		Action string `json:"action"`
+		Kind   string `json:"kind"`
+		Name   string `json:"name"`
+	}
+	type breaking struct {
+		File     string        `json:"file"`
+		Line     int           `json:"line"`
+		Column   int           `json:"column"`
+		Severity diag.Severity `json:"severity"`
+		Message  string        `json:"message"`
+	}
+	out := struct {
+		APIVersion string     `json:"apiVersion"`
+		Kind       string     `json:"kind"`
+		Changes    []change   `json:"changes"`
+		Breaking   []breaking `json:"breaking"`
+	}{v1alpha1.APIVersion, "Diff", []change{}, []breaking{}}
+	for _, c := range changes {
+		out.Changes = append(out.Changes, change{string(c.Action), c.Kind, c.Name})
+	}
+	for _, f := range findings {
+		out.Breaking = append(out.Breaking, breaking{f.File, f.Line, f.Column, f.Severity, f.Message})
+	}
+	return terminal.JSON(w, out)
+}
+
+// earlierSources reads what to compare with: a path, or the same files in a
+// revision of git, which are put into a directory.
+func earlierSources(ctx context.Context, flags diffFlags, dir string) ([]argoperator.Source, diag.List, error) {
+	if _, err := os.Stat(flags.against); err == nil {
+		old := sourceFlags{names: []string{flags.against}, recursive: true, check: "the name given with --against"}
+		return old.read(nil)
+	}
+	old := sourceFlags{recursive: flags.from.recursive}
+	for i, name := range flags.from.names {
+		if name == "-" {
+			return nil, nil, usagef("standard input has no revisions: name a file or a directory with -f")
+		}
+		at, err := checkout(ctx, name, flags.against, filepath.Join(dir, fmt.Sprint(i)))
+		if err != nil {
+			return nil, nil, err
+		}
+		if _, err := os.Stat(at); err == nil { // it may not have been there
+			old.names = append(old.names, at)
+		}
+	}
+	sources, findings, err := old.read(nil)
+	for i := range sources {
+		sources[i].Name = flags.against + ":" + strings.TrimPrefix(strings.TrimPrefix(sources[i].Name, filepath.ToSlash(dir)), "/")
+	}
+	return sources, findings, err
+}
+
+// checkout puts a path as it was in a revision into a directory, with all that
+// lies beside it, and returns where it is there.
+func checkout(ctx context.Context, name, revision, into string) (string, error) {
+	home, base := name, ""
+	if info, err := os.Stat(name); err == nil && !info.IsDir() {
+		home, base = filepath.Dir(name), filepath.Base(name)
+	}
+	git := exec.CommandContext(ctx, "git", "-C", home, "archive", "--format=tar", revision, ".") //nolint:gosec // an option is refused before
+	var said bytes.Buffer
+	git.Stderr, git.WaitDelay = &said, lingering
+	archive, err := git.StdoutPipe()
+	if err == nil {
+		err = git.Start()
+	}
+	if errors.Is(err, exec.ErrNotFound) {
+		return "", usagef("--against %s: no such path, and there is no git to look for a revision", revision)
+	}
+	if err != nil {
+		return "", fmt.Errorf("running git: %w", err)
+	}
+	unpacked := unpack(archive, into)
+	if err := git.Wait(); err != nil && unpacked == nil {
+		return "", usagef("--against %s: neither a path nor a revision of git: %s", revision, strings.TrimSpace(said.String()))
+	}
+	return filepath.Join(into, base), unpacked
+}
+
+// unpack writes an archive's files; none can come to lie outside of the directory.
+func unpack(archive io.Reader, into string) error {
+	if err := os.MkdirAll(into, 0o700); err != nil {
+		return fmt.Errorf("unpacking a revision: %w", err)
+	}
+	root, err := os.OpenRoot(into)
+	if err != nil {
+		return fmt.Errorf("unpacking a revision: %w", err)
+	}
+	defer root.Close()
+	for reader := tar.NewReader(archive); ; {
+		head, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("unpacking a revision: %w", err)
+		}
+		if head.Typeflag != tar.TypeReg {
+			continue
+		}
+		data, err := readAll(reader)
+		if err == nil {
+			err = errors.Join(root.MkdirAll(filepath.Dir(filepath.FromSlash(head.Name)), 0o700), root.WriteFile(filepath.FromSlash(head.Name), data, 0o600))
+		}
+		if err != nil {
+			return fmt.Errorf("unpacking a revision: %w", err)
+		}
+	}
+}
+
+// diffLive lets kubectl compare with the cluster, as the API server would store it.
+func diffLive(ctx context.Context, s streams, flags diffFlags) error {
+	result, _, err := flags.from.operators(s, flags.options)
+	if err != nil {
+		return err
+	}
+	stream, err := output.Stream(result.Objects())
+	if err != nil {
+		return err
+	}
+	kubectl := exec.CommandContext(ctx, "kubectl", "diff", "--server-side", "--force-conflicts", "--field-manager=kubectl", "-f", "-")
+	kubectl.Stdin, kubectl.Stdout, kubectl.Stderr, kubectl.WaitDelay = bytes.NewReader(stream), s.out, s.err, lingering
+	err = kubectl.Run()
+	var exit *exec.ExitError
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return usagef("--live needs kubectl, which is not there")
+	case errors.As(err, &exit) && exit.ExitCode() == 1:
+		return errFindings // differences, or what kubectl has said
+	case err != nil:
+		return fmt.Errorf("kubectl diff: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package cmd
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/argoperator/argoperator/e2e/pages"
+)
+
+// TestDocsRun runs the commands of every page that need no cluster: those of a
+// page in order, in one directory with a copy of the examples.
+func TestDocsRun(t *testing.T) {
+	all, err := pages.Read(repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	for _, page := range all {
+		if !slices.ContainsFunc(page.Blocks, pages.Block.Runs) {
+			continue
+		}
+		t.Run(page.Name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := os.CopyFS(filepath.Join(dir, "examples"), os.DirFS(filepath.Join(repository, "examples"))); err != nil {
+				t.Fatal(err)
+			}
+			for _, b := range page.Blocks {
+				try(t, b, dir)
+			}
+		})
+		ran++
+	}
+	if ran < 5 {
+		t.Errorf("only %d pages have commands", ran)
+	}
+}
+
+func try(t *testing.T, b pages.Block, dir string) {
+	t.Helper()
+	if err := b.Save(dir); err != nil {
+		t.Fatal(err)
+	}
+	switch {
+	case !b.Runs():
+	case b.OnCluster():
+		if !strings.Contains(b.Text, "kubectl") {
+			t.Errorf("%s: it needs no cluster", b.At)
+		}
+	case b.Info() == "sh ci":
+		inCI(t, b)
+	case strings.Contains(b.Text, "kubectl"):
+		t.Errorf("%s: it needs a cluster: mark it so", b.At)
+	case b.Info() == "sh":
+		if out, err := shell(dir, b.Text); err != nil {
+			t.Errorf("%s: %v\n%s", b.At, err, out)
+		}
+	case b.Info() == "console":
+		for _, e := range b.Exchanges() {
+			printed, _ := shell(dir, e.Command) // it may be about a failure
+			if diff := gocmp.Diff(pages.Timeless(e.Prints), pages.Timeless(printed)); diff != "" {
+				t.Errorf("%s: $ %s\n(-page +printed)\n%s", b.At, e.Command, diff)
+			}
+		}
+	default:
+		t.Errorf("%s: nothing tells how to try a block of %q", b.At, b.Info())
+	}
+}
+
+// shell runs a script and returns what it prints, findings and all.
+func shell(dir, script string) (printed string, err error) {
+	cmd := exec.Command("bash", "-euo", "pipefail", "-c", script)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// inCI: a block for continuous integration names targets of make that it runs.
+func inCI(t *testing.T, b pages.Block) {
+	t.Helper()
+	ci, err := os.ReadFile(filepath.Join(repository, ".ci", "run"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(b.Text) {
+		command, _, _ := strings.Cut(line, "#")
+		command = strings.TrimSpace(command)
+		if !strings.HasPrefix(command, "make ") || !strings.Contains(string(ci), command) {
+			t.Errorf("%s: continuous integration does not run %q", b.At, command)
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/doctor"
+	"github.com/argoperator/argoperator/pkg/internal/terminal"
+)
+
+type doctorFlags struct {
+	from       sourceFlags
+	format     string
+	context    string
+	kubeconfig string
+	options    argoperator.Options
+}
+
+func newDoctor(s streams) *cobra.Command {
+	var flags doctorFlags
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Say whether a cluster is ready for the operators",
+		Long: `doctor looks whether the cluster of the kubeconfig is ready for operators: Argo's
+kinds, controllers and their versions, the namespace, the EventBus, and whether
+the API server would take the manifests from you. It reads only, by kubectl, with
+your rights; for what is wrong it says what to do.`,
+		Example: `  argoperator doctor -f examples/memcached
+  argoperator doctor -f . -n platform --context staging -o json`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return interruptible(cmd.Context(), func(ctx context.Context) error { return examine(ctx, s, flags) })
+		},
+	}
+	flags.from.register(cmd)
+	outputVar(cmd, &flags.format, "text", "json")
+	namespaceVar(cmd, &flags.options.Namespace)
+	cmd.Flags().StringVar(&flags.context, "context", "", "context of the kubeconfig")
+	cmd.Flags().StringVar(&flags.kubeconfig, "kubeconfig", "", "file to reach the cluster by, instead of kubectl's own choice")
+	return cmd
+}
+
+func examine(ctx context.Context, s streams, flags doctorFlags) error {
+	if err := flags.checkKubeconfig(s); err != nil {
+		return err
+	}
+	result, _, err := flags.from.operators(s, flags.options)
+	if err != nil {
+		return err
+	}
+	if _, err := exec.LookPath("kubectl"); err != nil {
+		return usagef("doctor asks by kubectl, which is not there")
+	}
+	needs, err := result.Needs()
+	if err != nil {
+		return err
+	}
+	reports := []doctor.Report{}
+	for _, n := range needs {
+		reports = append(reports, doctor.Report{Operator: n.Operator, Namespace: n.Namespace, Checks: doctor.Examine(ctx, flags.kubectl, n)})
+	}
+	if err := printDiagnoses(s, reports, flags.format); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(reports, func(r doctor.Report) bool { return !r.Ready() }) {
+		return errFindings
+	}
+	return nil
+}
+
+func printDiagnoses(s streams, reports []doctor.Report, format string) error {
+	if format == "json" {
+		return terminal.JSON(s.out, map[string]any{"apiVersion": v1alpha1.APIVersion, "kind": "DoctorReportList", "items": reports})
+	}
+	for _, r := range reports {
+		if err := r.Print(s.out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkKubeconfig reports a file that kubectl cannot read, or could not end to:
+// it reads the file once for each question.
+func (f doctorFlags) checkKubeconfig(s streams) error {
+	if f.kubeconfig == "" {
+		return nil
+	}
+	info, err := os.Stat(f.kubeconfig)
+	if err == nil && !info.Mode().IsRegular() {
+		err = &irregularError{info.Mode()}
+	}
+	if err == nil {
+		return nil
+	}
+	var findings diag.List
+	if err := unreadable(&findings, f.kubeconfig, "the name given with --kubeconfig", err); err != nil {
+		return err
+	}
+	return report(s, nil, findings)
+}
+
+// kubectl asks the cluster.
+func (f doctorFlags) kubectl(ctx context.Context, input []byte, arguments ...string) ([]byte, string, error) {
+	all := []string{"--request-timeout=20s"}
+	if f.context != "" {
+		all = append(all, "--context="+f.context)
+	}
+	if f.kubeconfig != "" {
+		all = append(all, "--kubeconfig="+f.kubeconfig)
+	}
+	cmd := exec.CommandContext(ctx, "kubectl", append(all, arguments...)...) //nolint:gosec // the arguments are ours
+	var out, said bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = bytes.NewReader(input), &out, &said, lingering
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		err = errors.New("kubectl: " + exit.String())
+	}
+	return out.Bytes(), said.String(), err
+}

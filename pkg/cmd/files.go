@@ -1,0 +1,158 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// readFile reads a file that was named, up to the limit of what is read of one.
+func readFile(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() && !handed(name) {
+		return nil, &irregularError{info.Mode()}
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("reading a file: %w", err)
+	}
+	defer file.Close()
+	data, err := readAll(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading a file: %w", err)
+	}
+	return data, nil
+}
+
+// readStdin reads the standard input, up to the same limit.
+func readStdin(stdin io.Reader) ([]byte, error) {
+	data, err := readAll(stdin)
+	if err != nil {
+		return nil, fmt.Errorf("reading standard input: %w", err)
+	}
+	return data, nil
+}
+
+// readAll reads one byte more than the limit at most: who parses the text reports
+// that it is too long.
+func readAll(r io.Reader) ([]byte, error) {
+	return io.ReadAll(io.LimitReader(r, argoperator.MaxFile+1))
+}
+
+// handed tells whether a name is that of a stream that the caller opened: standard
+// input, or a process substitution of a shell. Nothing else that is not a regular
+// file is read: a named pipe may wait forever, and a device may never end.
+func handed(name string) bool {
+	dir, _ := path.Split(path.Clean(filepath.ToSlash(name)))
+	return name == "/dev/stdin" || slices.Contains([]string{"/dev/fd/", "/proc/self/fd/"}, dir)
+}
+
+// irregularError is what was found where a file was named.
+type irregularError struct{ mode fs.FileMode }
+
+func (e *irregularError) Error() string {
+	switch {
+	case e.mode.IsDir():
+		return "is a directory, not a file"
+	case e.mode&fs.ModeNamedPipe != 0:
+		return "is a named pipe, not a file"
+	case e.mode&fs.ModeSocket != 0:
+		return "is a socket, not a file"
+	}
+	return "is a device, not a file"
+}
+
+// unreadable makes a finding of why a file that was named cannot be read, if that
+// is for the user to change; every other error is returned.
+func unreadable(findings *diag.List, name, check string, err error) error {
+	at := diag.Position{File: filepath.ToSlash(name)}
+	irregular := (*irregularError)(nil)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		findings.Add(at, diag.FileNotFound, "no such file or directory", "check "+check)
+	case errors.As(err, &irregular):
+		hint := "name a regular file"
+		if irregular.mode&fs.ModeNamedPipe != 0 {
+			hint += ", or let a shell open it: <(cat " + quoted(name) + ")"
+		}
+		findings.Add(at, diag.NotAFile, irregular.Error(), hint)
+	default:
+		return err
+	}
+	return nil
+}
+
+// entry is what is found in a directory.
+type entry struct {
+	path  string
+	isDir bool
+}
+
+// visible are the directories and regular files in a directory, by name, also
+// those that links lead to, but not into linked directories. It leaves out hidden
+// ones, links that lead nowhere, such as the lock files of editors, and what is
+// neither file nor directory.
+func visible(dir string) ([]entry, error) {
+	found, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("reading a directory: %w", err)
+	}
+	var out []entry
+	for _, e := range found {
+		if strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		at := filepath.Join(dir, e.Name())
+		mode := e.Type()
+		if mode&fs.ModeSymlink != 0 {
+			info, err := os.Stat(at)
+			if err != nil {
+				continue //nolint:nilerr // it leads nowhere
+			}
+			mode = info.Mode()
+		}
+		if e.IsDir() || mode.IsRegular() {
+			out = append(out, entry{at, e.IsDir()})
+		}
+	}
+	return out, nil
+}
+
+// yamlFiles are the visible files of YAML and JSON in a directory, and with
+// recursive in its directories.
+func yamlFiles(dir string, recursive bool) ([]string, error) {
+	entries, err := visible(dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, e := range entries {
+		switch {
+		case e.isDir && recursive:
+			below, err := yamlFiles(e.path, true)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, below...)
+		case !e.isDir && isYAML(e.path):
+			out = append(out, e.path)
+		}
+	}
+	return out, nil
+}
+
+func isYAML(path string) bool {
+	return slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path))
+}

@@ -1,0 +1,189 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+	semver "k8s.io/apimachinery/pkg/util/version"
+
+	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/output"
+	"github.com/argoperator/argoperator/pkg/internal/terminal"
+)
+
+// generateFlags are what generate asks beside its sources.
+type generateFlags struct {
+	format    output.Format
+	dir       string
+	uninstall argoperator.Stage // empty: what to apply
+	version   string            // of a chart
+	options   argoperator.Options
+}
+
+func newGenerate(s streams) *cobra.Command {
+	var from sourceFlags
+	var flags generateFlags
+	var format, stage string
+	cmd := &cobra.Command{
+		Use:   "generate",
+		Short: "Print an operator's manifests, checked, in apply order",
+		Long: `generate prints the manifests of operators, checked, in apply order.
+
+With --uninstall it prints those to delete, in reverse order and in two stages:
+  api       the CustomResourceDefinitions. kubectl waits until every custom
+            resource is gone, while the operator still runs and cleans up.
+  operator  everything else.
+Deleted all at once, custom resources with a finalizer would wait for an operator
+that is gone. What a stage leaves behind is told on stderr; one with nothing to
+delete prints nothing on stdout. Name the definition as it was applied.`,
+		Example: `  argoperator generate -f examples/memcached | kubectl apply -f -
+  argoperator generate -f operator.yaml -o dir --output-dir manifests
+  argoperator generate -f operator.yaml -o kustomize --output-dir config
+  argoperator generate -f operator.yaml -o helm --output-dir charts --chart-version 1.2.0
+  argoperator generate -f - -n platform < operator.yaml
+  argoperator generate -f . --uninstall=api | kubectl delete --ignore-not-found -f -
+  argoperator generate -f . --uninstall=operator | kubectl delete --ignore-not-found -f -`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if flags.format, err = outputFormat(format, flags.dir); err != nil {
+				return err
+			}
+			flags.uninstall = argoperator.Stage(stage)
+			if flags.format.Adjustable && stage != "" {
+				return usagef("-o %s prints no objects to delete; --uninstall goes with the other formats", format)
+			}
+			if cmd.Flags().Changed("chart-version") && !flags.format.Adjustable {
+				return usagef("--chart-version goes with -o helm, not with -o %s", format)
+			}
+			if _, err := semver.ParseSemantic(flags.version); err != nil {
+				return usagef("--chart-version %q is no semantic version, such as 1.2.0", flags.version)
+			}
+			return generate(s, &from, flags)
+		},
+	}
+	from.register(cmd)
+	outputVar(cmd, &format, names(output.Formats())...)
+	cmd.Flags().StringVar(&flags.dir, "output-dir", "", "directory to write into, for the formats that write files; made where it is missing")
+	namespaceVar(cmd, &flags.options.Namespace)
+	// an empty value is a shell variable that is not set: Set rejects it
+	enumVar(cmd, &stage, "uninstall", "", stageNames(), "print what to delete instead, one stage after the other")
+	cmd.Flags().StringVar(&flags.version, "chart-version", "0.1.0", "version of the charts, for -o helm")
+	return cmd
+}
+
+func generate(s streams, from *sourceFlags, flags generateFlags) error {
+	if flags.format.Append != nil && flags.uninstall == "" {
+		return stream(s, from, flags)
+	}
+	result, _, err := from.operators(s, flags.options)
+	if err != nil {
+		return err
+	}
+	objects := result.Objects()
+	if flags.uninstall != "" {
+		var notes []string
+		objects, notes = result.Uninstall(flags.uninstall)
+		for _, note := range notes {
+			s.say("%s", note)
+		}
+		if len(objects) == 0 {
+			return nil
+		}
+	}
+	operators := []output.Operator{{Objects: objects}}
+	if flags.format.Adjustable {
+		if operators, err = result.Charts(flags.version); err != nil {
+			return err
+		}
+	}
+	files, err := flags.format.Files(operators)
+	if err != nil {
+		return err
+	}
+	if flags.format.Directory {
+		return writeDir(s, flags.dir, files)
+	}
+	_, err = s.out.Write(files[0].Data)
+	return err
+}
+
+// stream writes one operator after the other, however many there are, once all
+// are known to be right.
+func stream(s streams, from *sourceFlags, flags generateFlags) (err error) {
+	var out spool
+	defer func() { err = errors.Join(err, out.Close()) }()
+	write := flags.format.Append(&out)
+	if err := from.each(s, flags.options, func(o argoperator.Operator) error { return write(o.Documents()) }); err != nil {
+		return err
+	}
+	return out.copyTo(s.out)
+}
+
+// writeDir writes the files, and says what is in the way or stays behind.
+func writeDir(s streams, dir string, files []output.File) error {
+	var left []string
+	err := interruptible(context.Background(), func(context.Context) (err error) {
+		left, err = output.WriteDir(dir, files) // no half of it, and nothing beside it
+		return err
+	})
+	if taken := (*output.TakenError)(nil); errors.As(err, &taken) {
+		s.say("nothing was written: there is already, and not of argoperator")
+		for _, name := range taken.Names {
+			terminal.Fprintf(s.err, "  %s\n", filepath.Join(dir, filepath.FromSlash(name)))
+		}
+		terminal.Fprintf(s.err, "choose another directory with --output-dir, or move these away\n")
+		return errFindings
+	}
+	for _, name := range left {
+		s.say("%s is no longer part of the operator, but was changed since it was written: it stays",
+			filepath.Join(dir, filepath.FromSlash(name)))
+	}
+	return err
+}
+
+// withMissing joins the findings about files that were named and are not there.
+// Where one is, that no definition was found goes without saying.
+func withMissing(findings, missing diag.List) diag.List {
+	if len(missing) == 0 {
+		return findings
+	}
+	for _, f := range findings {
+		if f.Code != diag.NoDefinition || f.File != "" {
+			missing = append(missing, f)
+		}
+	}
+	return missing.Sorted()
+}
+
+// outputFormat returns the format of a name, which --output has accepted.
+func outputFormat(name, dir string) (output.Format, error) {
+	formats := output.Formats()
+	f := formats[slices.IndexFunc(formats, func(f output.Format) bool { return f.Name == name })]
+	switch {
+	case f.Directory && dir == "":
+		return f, usagef("-o %s needs --output-dir", name)
+	case !f.Directory && dir != "":
+		return f, usagef("--output-dir goes with a format that writes files, not with -o %s", name)
+	}
+	return f, nil
+}
+
+func names(formats []output.Format) []string {
+	list := make([]string, len(formats))
+	for i, f := range formats {
+		list[i] = f.Name
+	}
+	return list
+}
+
+func stageNames() []string {
+	var list []string
+	for _, s := range argoperator.Stages() {
+		list = append(list, string(s))
+	}
+	return list
+}

@@ -1,0 +1,347 @@
+package cmd
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/adopt"
+	"github.com/argoperator/argoperator/pkg/internal/build"
+	"github.com/argoperator/argoperator/pkg/internal/scaffold"
+	"github.com/argoperator/argoperator/pkg/internal/terminal"
+)
+
+// initFlags are what init asks.
+type initFlags struct {
+	options scaffold.Options
+	dir     string
+	crd     string   // the file with the CustomResourceDefinition; empty: a kind of one's own
+	objects []string // files with objects that become the children
+	byHand  []string // files of an operator that somebody has written by hand
+}
+
+func newInit(s streams) *cobra.Command {
+	var flags initFlags
+	cmd := &cobra.Command{
+		Use:   "init NAME",
+		Short: "Make a new project: a definition that works, with samples and tests",
+		Long: `init makes a project for an operator in the directory NAME: a definition that
+works at once, a custom resource to try, a test, a README, a Makefile, and a
+workflow of GitHub Actions that tries it all on a cluster. It never writes over a
+file.
+
+What an operator keeps for each custom resource begins as one object, made from a
+template or, with --logic, by a program. On a terminal, init asks for what the
+flags leave open.
+
+With --from-manifest, it begins with the objects of a file, a directory or
+standard input instead: each becomes a child, and what its users would set, such
+as image, replicas and host, fields of the kind.`,
+		Example: `  argoperator init guestbook --group example.com --kind Guestbook
+  argoperator init guestbook --group example.com --kind Guestbook --logic python
+  argoperator init certs --from-crd cert-manager.crds.yaml --kind Certificate
+  kubectl get deployment,service web -o yaml | argoperator init web --group example.com --kind Web --from-manifest -`,
+		Args: oneName,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				flags.options.Name = args[0]
+			}
+			return initialize(cmd, s, flags)
+		},
+	}
+	o := &flags.options
+	cmd.Flags().StringVar(&flags.dir, "dir", "", "directory of the project (default NAME)")
+	cmd.Flags().StringVar(&o.Group, "group", "", "API group of the kind, such as cache.example.com")
+	cmd.Flags().StringVar(&o.Kind, "kind", "", "the kind, such as Memcached; with --from-crd, which one of several")
+	cmd.Flags().StringVar(&o.Plural, "plural", "", "name of the resource, such as memcacheds (default derived from the kind)")
+	cmd.Flags().StringVar(&o.Version, "version", "v1alpha1", "version of the API")
+	cmd.Flags().StringVar(&o.Scope, "scope", "Namespaced", "scope of the kind: "+strings.Join(scaffold.Scopes(), "|"))
+	cmd.Flags().StringVar(&o.Child, "child", scaffold.Children()[0], "what to keep for each custom resource: "+strings.Join(scaffold.Children(), "|"))
+	cmd.Flags().StringVar(&o.Logic, "logic", "", "let a program make it, in a language: "+strings.Join(scaffold.Languages(), "|"))
+	cmd.Flags().StringVar(&flags.crd, "from-crd", "", "file with the CustomResourceDefinition of a kind that there is already, or -")
+	cmd.Flags().StringArrayVar(&flags.objects, "from-manifest", nil, "file or directory with objects to keep for each custom resource, or -; repeatable")
+	cmd.Flags().StringArrayVar(&flags.byHand, "from-tutorial", nil, "file or directory with an operator written by hand with Argo, or -; repeatable")
+	cmd.Flags().StringVarP(&o.Namespace, "namespace", "n", "argo-events", "namespace to install the operator into")
+	completeWith(cmd, "namespace", nil)
+	completeWith(cmd, "scope", scaffold.Scopes())
+	completeWith(cmd, "child", scaffold.Children())
+	completeWith(cmd, "logic", scaffold.Languages())
+	return cmd
+}
+
+func oneName(_ *cobra.Command, args []string) error {
+	if len(args) < 2 {
+		return nil
+	}
+	return usagef("one operator has one name, got %q", args)
+}
+
+// initialize makes a project of what the flags say and, on a terminal, of what
+// somebody answers.
+func initialize(cmd *cobra.Command, s streams, flags initFlags) error {
+	if err := excluded(cmd, flags); err != nil {
+		return err
+	}
+	if err := wrong(flags.options); err != nil {
+		return err
+	}
+	if !complete(flags) && onTerminal(s) {
+		var err error
+		if flags.options, err = ask(s, flags, cmd.Flags().Changed); err != nil {
+			return err
+		}
+	}
+	if err := missing(flags); err != nil {
+		return err
+	}
+	flags.options.Tool = release(build.Read())
+	project, err := newProject(s, flags)
+	if err != nil {
+		return err
+	}
+	result, err := scaffold.Files(project)
+	if err != nil {
+		return err
+	}
+	if result.Findings.HasErrors() {
+		return refuse(s, result)
+	}
+	dir := cmp.Or(flags.dir, flags.options.Name)
+	if err := write(s, dir, result.Files); err != nil {
+		return err
+	}
+	tell(s, dir, result)
+	return nil
+}
+
+// excluded refuses flags that say what a CustomResourceDefinition says.
+func excluded(cmd *cobra.Command, flags initFlags) error {
+	source, says, rest := flags.source()
+	for _, flag := range rest {
+		if cmd.Flags().Changed(flag) {
+			return usagef("--%s does not go with --%s: %s", flag, source, says)
+		}
+	}
+	if flags.crd == "" {
+		return nil
+	}
+	if cmd.Flags().Changed("child") && flags.options.Child != "configmap" {
+		return usagef("--child %s reads fields that only a kind of init's own has; --from-crd begins with a configmap", flags.options.Child)
+	}
+	return nil
+}
+
+// source is what the project is made of that there is already: the flag, what it
+// says, and the flags that would say the same; empty if there is nothing.
+func (f initFlags) source() (flag, says string, rest []string) {
+	switch {
+	case len(f.objects) > 0:
+		return "from-manifest", "the manifests say what is kept", []string{"child", "logic", "from-crd", "from-tutorial"}
+	case len(f.byHand) > 0:
+		return "from-tutorial", "the operator says it", []string{"child", "logic", "from-crd", "group", "plural", "version", "scope", "kind"}
+	case f.crd != "":
+		return "from-crd", "the CustomResourceDefinition says it", []string{"group", "plural", "version", "scope"}
+	}
+	return "", "", nil
+}
+
+// kindSaid tells whether what there is already says the kind.
+func (f initFlags) kindSaid() bool { return f.crd != "" || len(f.byHand) > 0 }
+
+// complete tells whether everything is said that has no default.
+func complete(flags initFlags) bool {
+	o := flags.options
+	return o.Name != "" && (flags.kindSaid() || o.Group != "" && o.Kind != "")
+}
+
+// wrong says what cannot be meant, all of it.
+func wrong(o scaffold.Options) error {
+	var said []error
+	for _, p := range o.Problems() {
+		said = append(said, errors.New(refusedOption(p)))
+	}
+	if len(said) == 0 {
+		return nil
+	}
+	return usageError{errors.Join(said...)}
+}
+
+// missing says what has to be said and is not.
+func missing(flags initFlags) error {
+	if complete(flags) {
+		return nil
+	}
+	var names []string
+	said := ""
+	if flags.kindSaid() {
+		said = "said"
+	}
+	for _, value := range []struct{ name, is string }{
+		{"NAME", flags.options.Name}, {"--group", flags.options.Group + said}, {"--kind", flags.options.Kind + said},
+	} {
+		if value.is == "" {
+			names = append(names, value.name)
+		}
+	}
+	return usagef("missing: %s; for instance: argoperator init guestbook --group example.com --kind Guestbook", strings.Join(names, ", "))
+}
+
+// problem is one in the words of the command line.
+func refusedOption(p scaffold.Problem) string {
+	switch p.Option {
+	case "":
+		return explained(p)
+	case "Name":
+		return "NAME: " + explained(p)
+	}
+	return "--" + strings.ToLower(p.Option) + ": " + explained(p)
+}
+
+func explained(p scaffold.Problem) string {
+	if p.Hint == "" {
+		return p.Message
+	}
+	return p.Message + "; " + p.Hint
+}
+
+// newProject is what the flags ask for.
+func newProject(s streams, flags initFlags) (scaffold.Project, error) {
+	switch {
+	case len(flags.objects) > 0:
+		return fromFiles(s, flags, flags.objects, adopt.FromManifests)
+	case len(flags.byHand) > 0:
+		return fromFiles(s, flags, flags.byHand, adopt.FromTutorial)
+	case flags.crd == "":
+		return scaffold.New(flags.options), nil
+	}
+	data, err := readCRD(s.in, flags.crd)
+	var findings diag.List
+	var project scaffold.Project
+	if err == nil {
+		project, findings = adopt.FromCRD(flags.options, filepath.ToSlash(flags.crd), data)
+	} else if err := unreadable(&findings, flags.crd, "the name given with --from-crd", err); err != nil {
+		return scaffold.Project{}, err
+	}
+	return project, reportFrom(s, func(string) []byte { return data }, findings)
+}
+
+// fromFiles is the project of objects that there are already.
+func fromFiles(s streams, flags initFlags, names []string, from func(scaffold.Options, []argoperator.Source) (scaffold.Project, diag.List)) (scaffold.Project, error) {
+	source, _, _ := flags.source()
+	files := sourceFlags{names: names, recursive: true, alone: true, check: "the name given with --" + source}
+	sources, findings, err := files.read(s.in)
+	if err != nil {
+		return scaffold.Project{}, err
+	}
+	if findings.HasErrors() {
+		return scaffold.Project{}, report(s, sources, findings)
+	}
+	project, findings := from(flags.options, sources)
+	return project, report(s, sources, findings)
+}
+
+func readCRD(stdin io.Reader, name string) ([]byte, error) {
+	if name == "-" {
+		return readStdin(stdin)
+	}
+	return readFile(name)
+}
+
+// refuse prints why a project is of no use.
+func refuse(s streams, result scaffold.Result) error {
+	err := reportFrom(s, func(name string) []byte {
+		i := slices.IndexFunc(result.Files, func(f scaffold.File) bool { return f.Path == name })
+		if i < 0 {
+			return nil
+		}
+		return result.Files[i].Data
+	}, result.Findings)
+	if errors.Is(err, errFindings) {
+		s.say("nothing was written: the project would not be without errors")
+	}
+	return err
+}
+
+// write writes the project, unless something is in the way.
+func write(s streams, dir string, files []scaffold.File) error {
+	taken, err := scaffold.InTheWay(dir, files)
+	if err != nil {
+		return err
+	}
+	if len(taken) == 0 {
+		return scaffold.Write(dir, files)
+	}
+	s.say("nothing was written: there is already")
+	for _, name := range taken {
+		terminal.Fprintf(s.err, "  %s\n", name)
+	}
+	terminal.Fprintf(s.err, "choose another directory with --dir, or move these away\n")
+	return errFindings
+}
+
+// tell says what was made and what to do next.
+func tell(s streams, dir string, result scaffold.Result) {
+	s.say("made in %s:", dir)
+	for _, f := range result.Files {
+		terminal.Fprintf(s.err, "  %s\n", f.Path)
+	}
+	for _, note := range result.Notes {
+		s.say("%s", note)
+	}
+	terminal.Fprintf(s.err, "next, see what the sample becomes, and bring the operator into a cluster that has Argo (README.md says how):\n")
+	for _, line := range nextCommands(dir, result) {
+		terminal.Fprintf(s.err, "  %s\n", line)
+	}
+}
+
+// nextCommands are three; where the project is here already, the first is not
+// needed.
+func nextCommands(dir string, result scaffold.Result) []string {
+	next := []string{"cd " + quoted(dir), "argoperator render -f . " + result.Sample, "argoperator generate -f . | " + result.Apply + " -f -"}
+	if filepath.Clean(dir) == "." {
+		return next[1:]
+	}
+	return next
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./+-]+$`)
+
+// quoted is a word as a shell takes it.
+func quoted(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+var released = regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$`)
+
+// release is the version that others can install: this one, unless it was built
+// from files that nobody else has.
+func release(f build.Facts) string {
+	if released.MatchString(f.Version) && !f.Modified {
+		return f.Version
+	}
+	return "latest"
+}
+
+// onTerminal tells whether somebody can be asked.
+func onTerminal(s streams) bool {
+	for _, stream := range []any{s.in, s.err} {
+		file, ok := stream.(*os.File)
+		if !ok || !term.IsTerminal(int(file.Fd())) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,138 @@
+package cmd
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+// program makes the command itself a file, as scripts of others call it.
+func program(t *testing.T) (path string) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.Symlink(self, filepath.Join(dir, "argoperator")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func decodeFile(t *testing.T, name string, into any) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(repository, name))
+	if err == nil {
+		err = yaml.UnmarshalStrict(data, into)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPreCommitHooks runs each hook as pre-commit does, in a project.
+func TestPreCommitHooks(t *testing.T) {
+	var hooks []struct {
+		ID            string   `json:"id"`
+		Name          string   `json:"name"`
+		Description   string   `json:"description"`
+		Language      string   `json:"language"`
+		Entry         string   `json:"entry"`
+		Args          []string `json:"args"`
+		PassFilenames bool     `json:"pass_filenames"`
+		Files         string   `json:"files"`
+	}
+	decodeFile(t, ".pre-commit-hooks.yaml", &hooks)
+	if len(hooks) == 0 {
+		t.Fatal("no hooks")
+	}
+	project := t.TempDir()
+	if err := os.CopyFS(project, os.DirFS(filepath.Join(repository, "examples", "memcached"))); err != nil {
+		t.Fatal(err)
+	}
+	path := program(t)
+	for _, hook := range hooks {
+		words := append(strings.Fields(hook.Entry), hook.Args...)
+		cmd := exec.CommandContext(t.Context(), filepath.Join(path, words[0]), words[1:]...)
+		cmd.Dir = project
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", hook.ID, err, out)
+		}
+	}
+}
+
+// TestAction runs the last step of the GitHub Action as a runner does.
+func TestAction(t *testing.T) {
+	var action struct {
+		Name        string         `json:"name"`
+		Description string         `json:"description"`
+		Inputs      map[string]any `json:"inputs"`
+		Runs        struct {
+			Using string `json:"using"`
+			Steps []struct {
+				Uses  string            `json:"uses"`
+				With  map[string]string `json:"with"`
+				Shell string            `json:"shell"`
+				Env   map[string]string `json:"env"`
+				Run   string            `json:"run"`
+			} `json:"steps"`
+		} `json:"runs"`
+	}
+	decodeFile(t, ".github/actions/lint/action.yml", &action)
+	step := action.Runs.Steps[len(action.Runs.Steps)-1]
+	for _, value := range step.Env {
+		name := strings.TrimSuffix(strings.TrimPrefix(value, "${{ inputs."), " }}")
+		if _, known := action.Inputs[name]; !known {
+			t.Errorf("%s is no input", value)
+		}
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(repository, "testdata", "lint"))); err != nil {
+		t.Fatal(err)
+	}
+	path := program(t)
+	for sample, want := range map[string]string{"after-start.yaml": "::error file=after-start.yaml,line=", "no-mutex.yaml": "::warning file=no-mutex.yaml,line="} {
+		cmd := exec.CommandContext(t.Context(), "bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", step.Run)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "PATH="+path+":"+os.Getenv("PATH"), "LINT_PATH="+sample, "RECURSIVE=true", "CONFIG=", "SARIF=findings.sarif")
+		out, err := cmd.CombinedOutput()
+		if !strings.Contains(string(out), want) || (err != nil) != strings.Contains(want, "error") {
+			t.Errorf("%s: %v\n%s", sample, err, out)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "findings.sarif")); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestActionsArePinned: an action of others is named by its commit, which nobody
+// can move, and a workflow has the rights that it needs.
+func TestActionsArePinned(t *testing.T) {
+	uses := regexp.MustCompile(`(?m)^\s*(?:- )?uses: (\S+)(.*)$`)
+	pinned := regexp.MustCompile(`@[0-9a-f]{40}$`)
+	for _, file := range []string{"templates/init/.github/workflows/ci.yaml", ".github/actions/lint/action.yml", "docs/how-to/editors-and-pipelines.md"} {
+		data, err := os.ReadFile(filepath.Join(repository, filepath.FromSlash(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := uses.FindAllStringSubmatch(string(data), -1)
+		if len(found) == 0 {
+			t.Errorf("%s uses no action", file)
+		}
+		for _, use := range found {
+			if !strings.HasPrefix(use[1], "argoperator/") && (!pinned.MatchString(use[1]) || !strings.HasPrefix(use[2], " # v")) {
+				t.Errorf("%s: %s is not pinned to a commit, with the version behind it", file, use[1])
+			}
+		}
+		if !strings.HasSuffix(file, "action.yml") && !bytes.Contains(data, []byte("permissions: {contents: read")) {
+			t.Errorf("%s: the workflow has whatever rights the repository gives", file)
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package cmd
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// bound is something of which there may be only so much.
+type bound struct {
+	of, most, over string        // the columns of the page
+	fits, exceeds  func() string // values of a template; nil where another test shows it
+	code           string        // of the finding about what exceeds
+}
+
+// bounds are the rows of docs/reference/limits.md.
+var bounds = []bound{
+	{
+		of: "a file", most: "16 MiB", code: "too-large",
+		fits: func() string { return "x # " + strings.Repeat("x", 15<<20) }, exceeds: func() string { return "x # " + strings.Repeat("x", 16<<20) },
+	},
+	{
+		of: "values inside each other, in a file", most: "500", code: "too-large",
+		fits: func() string { return nested(494) }, exceeds: func() string { return nested(495) },
+	},
+	{
+		of: "values that the aliases of a file stand for", most: "100,000", code: "yaml-alias",
+		fits: func() string { return aliased(100) }, exceeds: func() string { return aliased(101) },
+	},
+	{
+		of: "steps of one evaluation of an expression", most: "10,000,000, and 10 seconds", code: "bad-expression",
+		fits: func() string { return looping(100_000) }, exceeds: func() string { return looping(10_000_000) },
+	},
+	{
+		of: "bytes of all texts in a value that an expression makes", most: "4 MiB", code: "bad-expression",
+		fits: func() string { return repeated(4<<20 - 1) }, exceeds: func() string { return repeated(4<<20 + 1) },
+	},
+	{
+		of: "levels of a value that an expression makes", most: "10,000", code: "bad-expression",
+		fits: func() string { return wrapped(9_900) }, exceeds: func() string { return wrapped(10_100) },
+	},
+	{
+		of: "repetitions in a pattern, inside each other too", most: "1,000", code: "bad-marker",
+		fits: func() string { return inSchema(`'string | pattern="^(a{10}){100}$"'`) }, exceeds: func() string { return inSchema(`'string | pattern="^(a{10}){101}$"'`) },
+	},
+	{
+		of: "cost of the rules of a schema (CEL)", most: "as the API server estimates and limits it", code: "check-crd",
+		fits: func() string {
+			return inSchema(`'[]string | maxItems=10 validation="self.all(a, a.size() < 9)"'`)
+		},
+		exceeds: func() string {
+			return inSchema(`'[]string | validation="self.all(a, self.all(b, self.all(c, a != b + c)))"'`)
+		},
+	},
+	{of: "custom resources that a template is tried on", most: "40, and 8 made by chance", over: "not tried; `argoperator sample` makes others"},
+	{of: "children that the Sensor computes for one Workflow, in base64", most: "120,000 bytes", over: "`Ready` is False and says so; a program of one's own reads them from a file"},
+	{of: "the response of the logic", most: "10 MiB", over: "`Ready` is False and says so"},
+	{of: "attempts to write a child in `direct`, for one generation", most: "5", over: "`Ready` is `Failed` until the next change or the resync"},
+	{of: "jq of one Sensor", most: "72 KiB", over: "another Sensor"},
+	{of: "what a resync reads at once", most: "4 MiB, or one object", over: "another page"},
+	{of: "levels of a custom resource", most: "10,000, as the API server takes them", over: "none get there"},
+}
+
+// withValue is a definition with a value in a template.
+func withValue(value string) string {
+	return `apiVersion: argoperator.dev/v1alpha1
+kind: Operator
+metadata: {name: limits}
+spec:
+  api:
+    group: example.com
+    kind: Limit
+    versions: [{name: v1, schema: {spec: {text: string}}}]
+  children:
+  - name: config
+    template:
+      apiVersion: v1
+      kind: ConfigMap
+      metadata: {name: "${ .metadata.name }"}
+      data:
+        key: ` + value + "\n"
+}
+
+// inSchema is a definition with a field.
+func inSchema(field string) string {
+	return strings.Replace(withValue("x"), "{text: string}", "{text: "+field+"}", 1)
+}
+
+func nested(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
+
+// aliased has so many aliases of 1,000 values each.
+func aliased(n int) string {
+	return "[&a [" + strings.Repeat("1, ", 998) + "1]" + strings.Repeat(", *a", n) + "]"
+}
+
+func looping(n int) string {
+	return fmt.Sprintf(`"${ reduce range(%d) as $i (0; . + 1) | tostring }"`, n)
+}
+
+func repeated(n int) string { return fmt.Sprintf(`"${ (\"x\" * %d | length | tostring) }"`, n) }
+
+func wrapped(n int) string {
+	return fmt.Sprintf(`"${ reduce range(%d) as $i (0; [.]) | tojson | length | tostring }"`, n)
+}
+
+// TestLimits tries each limit from both sides.
+func TestLimits(t *testing.T) {
+	for _, b := range bounds {
+		if b.fits == nil {
+			continue
+		}
+		t.Run(b.of, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "operator.yaml")
+			finds := func(value string) (bool, string) {
+				if !strings.HasPrefix(value, "apiVersion: ") {
+					value = withValue(value)
+				}
+				if err := os.WriteFile(file, []byte(value), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				var out bytes.Buffer
+				run([]string{"lint", "-f", file}, streams{out: &out, err: &out})
+				return strings.Contains(out.String(), "["+b.code+"]"), out.String()
+			}
+			if found, said := finds(b.fits()); found {
+				t.Errorf("what fits is refused: %.500s", said)
+			}
+			if found, said := finds(b.exceeds()); !found {
+				t.Errorf("what exceeds is not refused: %.500s", said)
+			}
+		})
+	}
+}
+
+// limitsPage lists the limits.
+func limitsPage() string {
+	var b strings.Builder
+	b.WriteString("# Limits\n\n" + generatedNote)
+	b.WriteString("What there may be only so much of, and what becomes of more. `argoperator explain` says how near an operator is to those of\n" +
+		"Kubernetes and Argo. Schemas, and what it costs to validate by them, are held to the API server's own limits.\n\n" +
+		"| | at most | more is |\n|---|---|---|\n")
+	for _, bound := range bounds {
+		over := bound.over
+		if bound.code != "" {
+			over = fmt.Sprintf("a finding: [`%s`](findings.md#%[1]s)", bound.code)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", bound.of, bound.most, over)
+	}
+	return b.String()
+}

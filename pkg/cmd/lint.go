@@ -1,0 +1,209 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/build"
+	"github.com/argoperator/argoperator/pkg/internal/lint"
+	"github.com/argoperator/argoperator/pkg/internal/terminal"
+)
+
+type lintFlags struct {
+	from   sourceFlags
+	format string
+	config string
+	fix    bool
+}
+
+func newLint(s streams) *cobra.Command {
+	var flags lintFlags
+	cmd := &cobra.Command{
+		Use:   "lint",
+		Short: "Report everything that is wrong with definitions, or with manifests of others",
+		Long: `Report everything that is wrong with definitions; and with manifests that
+others have written: EventSources, Sensors, EventBuses, Workflows and their
+templates, and the roles and ConfigMaps that belong to them. What a file holds
+says which it is. The rules, and why: docs/reference/rules.md.
+
+A finding is accepted by a comment behind the line or above it, and for a whole
+object above its first line:
+
+  # argoperator:ignore CODE REASON
+
+and for whole directories by the configuration (docs/how-to/lint.md), which is
+read from ` + lint.ConfigFile + ` where there is one.`,
+		Example: `  argoperator lint -f .
+  argoperator lint -f manifests -R -o sarif > findings.sarif
+  argoperator lint -f manifests --fix`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return runLint(s, flags)
+		},
+	}
+	flags.from.register(cmd)
+	outputVar(cmd, &flags.format, "text", "json", "sarif", "github", "junit")
+	cmd.Flags().StringVar(&flags.config, "config", "", "file that says which rules count for what (default "+lint.ConfigFile+", if there is one)")
+	cmd.Flags().BoolVar(&flags.fix, "fix", false, "mend the manifests of others in place, where nothing can be meant but one thing")
+	return cmd
+}
+
+func runLint(s streams, flags lintFlags) error {
+	config, err := readLintConfig(s, flags.config)
+	if err != nil {
+		return err
+	}
+	sources, findings, err := flags.from.read(s.in)
+	if err != nil {
+		return err
+	}
+	definitions, manifests := divide(sources)
+	if flags.fix {
+		if manifests, err = fixManifests(s, manifests, config); err != nil {
+			return err
+		}
+	}
+	if len(definitions) > 0 || len(manifests) == 0 {
+		found, err := argoperator.Each(definitions, argoperator.Options{}, func(argoperator.Operator) error { return nil })
+		if err != nil {
+			return err
+		}
+		findings = withMissing(orManifest(found), findings)
+	}
+	more, err := lint.Manifests(manifests, config)
+	if err != nil {
+		return err
+	}
+	return printReport(s, append(definitions, manifests...), append(findings, more...).Sorted(), flags.format)
+}
+
+// orManifest says where no definition was found that there is no manifest either.
+func orManifest(findings diag.List) diag.List {
+	for i, f := range findings {
+		if f.Code == diag.NoDefinition && f.File == "" {
+			findings[i].Message = "no definition and no manifest of Argo found"
+			findings[i].Hint += "; -R reads the directories below too"
+		}
+	}
+	return findings
+}
+
+// divide tells definitions from manifests of others. What lies with a definition
+// is its own; what holds neither is left to the reader of definitions.
+func divide(sources []argoperator.Source) (definitions, manifests []argoperator.Source) {
+	homes := map[string]bool{}
+	for _, source := range sources {
+		if argoperator.Defines(source) {
+			homes[path.Dir(source.Name)] = true
+		}
+	}
+	var neither []argoperator.Source
+	for _, source := range sources {
+		switch {
+		case argoperator.Defines(source) || beside(homes, source.Name):
+			definitions = append(definitions, source)
+		case lint.Holds(source):
+			manifests = append(manifests, source)
+		default:
+			neither = append(neither, source)
+		}
+	}
+	for _, source := range neither {
+		if !source.Lenient || len(manifests) == 0 {
+			definitions = append(definitions, source)
+		} else {
+			manifests = append(manifests, source) // a ConfigMap of theirs, say
+		}
+	}
+	return definitions, manifests
+}
+
+func beside(homes map[string]bool, name string) bool {
+	for dir := path.Dir(name); ; dir = path.Dir(dir) {
+		if homes[dir] {
+			return true
+		}
+		if dir == path.Dir(dir) {
+			return false
+		}
+	}
+}
+
+// readLintConfig reads the named file, or the one that is there by itself.
+func readLintConfig(s streams, name string) (*lint.Config, error) {
+	file := name
+	if file == "" {
+		file = lint.ConfigFile
+	}
+	data, err := readFile(file)
+	if errors.Is(err, fs.ErrNotExist) && name == "" {
+		return nil, nil
+	}
+	var findings diag.List
+	if err != nil {
+		if err := unreadable(&findings, file, "the name given with --config", err); err != nil {
+			return nil, err
+		}
+		return nil, report(s, nil, findings)
+	}
+	config, findings := lint.ReadConfig(filepath.ToSlash(file), data)
+	if findings.HasErrors() {
+		return nil, report(s, nil, findings.Sorted())
+	}
+	return config, nil
+}
+
+// fixManifests writes what can be mended, and returns what is there then.
+func fixManifests(s streams, manifests []argoperator.Source, config *lint.Config) ([]argoperator.Source, error) {
+	for _, source := range manifests {
+		if source.Name == "-" {
+			return nil, usagef("--fix cannot write to standard input")
+		}
+	}
+	fixed, err := lint.Fixed(manifests, config)
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range fixed {
+		info, err := os.Stat(file.Name)
+		if err != nil {
+			return nil, fmt.Errorf("mending a file: %w", err)
+		}
+		if err := os.WriteFile(file.Name, file.Data, info.Mode().Perm()); err != nil {
+			return nil, fmt.Errorf("mending a file: %w", err)
+		}
+		terminal.Fprintf(s.err, "mended %s\n", file.Name)
+		for i := range manifests {
+			if manifests[i].Name == file.Name {
+				manifests[i].Data = file.Data
+			}
+		}
+	}
+	return manifests, nil
+}
+
+const rulesPage = "https://github.com/argoperator/argoperator/blob/main/docs/reference/rules.md"
+
+// linter is argoperator as reports name it.
+func linter() diag.Tool {
+	tool := diag.Tool{Name: "argoperator", Version: build.Read().Version, URI: "https://github.com/argoperator/argoperator"}
+	for _, r := range lint.Rules() {
+		tool.Rules = append(tool.Rules, diag.ToolRule{
+			Code: r.Code, Summary: r.Summary, URI: rulesPage + "#" + r.Code,
+			Help: r.Why + "\n\n" + strings.ToUpper(r.Fix[:1]) + r.Fix[1:] + ".",
+		})
+	}
+	for _, c := range diag.Codes() {
+		tool.Rules = append(tool.Rules, diag.ToolRule{Code: c.Code, Summary: c.Doc, URI: strings.Replace(rulesPage, "rules", "findings", 1) + "#" + c.Code, Help: c.Doc})
+	}
+	return tool
+}

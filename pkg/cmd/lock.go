@@ -1,0 +1,130 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/registry"
+	"github.com/argoperator/argoperator/pkg/internal/terminal"
+)
+
+func newLock(s streams) *cobra.Command {
+	var from sourceFlags
+	cmd := &cobra.Command{
+		Use:   "lock",
+		Short: "Ask the registries for the digests of a definition's images, and write them into its lock file",
+		Long: `lock asks the registries which digest each image has at the moment: those of the
+operator's own pods, and those of the containers in the children's templates. It
+writes them into the file that the definition names with install.imagesLock. The
+other commands, except test, then use each image with its digest, and need no
+registry.
+
+Run it again to move on to newer images. An image that an expression computes has
+no digest; lock says which those are. Credentials are those of docker login.`,
+		Example: `  argoperator lock -f .`,
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			sources, missing, err := from.read(s.in)
+			if err != nil {
+				return err
+			}
+			locks, findings := argoperator.Locks(sources)
+			if err := report(s, sources, withMissing(findings, missing)); err != nil {
+				return err
+			}
+			return writeLocks(cmd.Context(), s, sources, locks)
+		},
+	}
+	from.register(cmd)
+	return cmd
+}
+
+// writeLocks asks for all digests before it writes the first file.
+func writeLocks(ctx context.Context, s streams, sources []argoperator.Source, locks []argoperator.Lock) error {
+	var findings diag.List
+	digests := map[string]string{}
+	files := make([][]byte, len(locks))
+	for i, lock := range locks {
+		locked := map[string]string{}
+		for _, image := range lock.Images {
+			if image.Computed || strings.Contains(image.Name, "@") || locked[image.Name] != "" {
+				continue
+			}
+			if _, asked := digests[image.Name]; !asked {
+				digest, err := registry.Digest(ctx, image.Name)
+				if err != nil {
+					findings.Add(image.At, diag.UnlockedImage, fmt.Sprintf("no digest of the image %s: %v", image.Name, err), "check the name; for a registry that asks who you are: docker login")
+				}
+				digests[image.Name] = digest
+			}
+			locked[image.Name] = image.Name + "@" + digests[image.Name]
+		}
+		data, err := argoperator.MarshalLock(locked)
+		if err != nil {
+			return err
+		}
+		files[i] = data
+	}
+	if err := report(s, sources, findings); err != nil {
+		return err
+	}
+	for i, lock := range locks {
+		if err := writeLock(s, lock, files[i]); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(digests)) {
+		terminal.Fprintf(s.out, "%s %s\n", name, digests[name])
+	}
+	return nil
+}
+
+// writeLock replaces the file as a whole, where it changes, and says what it does
+// not hold.
+func writeLock(s streams, lock argoperator.Lock, data []byte) error {
+	for _, image := range lock.Images {
+		if image.Computed {
+			s.say("%s:%d:%d: an expression computes the image %s: it has no digest", image.At.File, image.At.Line, image.At.Column, image.Name)
+		}
+	}
+	name := filepath.FromSlash(lock.File)
+	if before, err := readFile(name); err == nil && bytes.Equal(before, data) {
+		s.say("%s is up to date", lock.File)
+		return nil
+	}
+	if err := replaceFile(name, data); err != nil {
+		return fmt.Errorf("writing the digests: %w", err)
+	}
+	s.say("wrote %s", lock.File)
+	return nil
+}
+
+// replaceFile writes a file beside the old one and puts it in its place.
+func replaceFile(name string, data []byte) error {
+	file, err := os.CreateTemp(filepath.Dir(name), ".argoperator-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name()) // nothing is there once it is in its place
+	_, err = file.Write(data)
+	if chmod := file.Chmod(0o644); err == nil {
+		err = chmod
+	}
+	if closed := file.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), name)
+}

@@ -1,0 +1,34 @@
+package cmd
+
+import (
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain makes the command itself available to the scripts.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"argoperator": process, "kubectl-argoperator": process})
+}
+
+// process is what cmd/argoperator does.
+func process() {
+	os.Exit(Run(os.Args, os.Stdin, os.Stdout, os.Stderr))
+}
+
+// TestScripts runs testdata/script: one behaviour of the command line a file.
+// UPDATE=1 rewrites the expected output inside them.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "../../testdata/script",
+		UpdateScripts:       os.Getenv("UPDATE") != "",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			root, err := os.Getwd()
+			env.Setenv("ROOT", root+"/../..")
+			return err
+		},
+	})
+}

@@ -1,0 +1,41 @@
+package cmd
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+
+	"github.com/argoperator/argoperator/pkg/internal/build"
+)
+
+func newMan(s streams) *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "man",
+		Short: "Write manual pages",
+		Long: `man writes a manual page for each command, for man(1). Packages call it when they
+are built; the pages hold no date, so that the same version writes the same pages.`,
+		Example: `  argoperator man --output-dir /usr/local/share/man/man1`,
+		Args:    noArgs,
+		RunE: func(_ *cobra.Command, _ []string) error {
+			if dir == "" {
+				return usagef("say where to with --output-dir")
+			}
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				return fmt.Errorf("making a directory: %w", err)
+			}
+			root := newRoot(s)
+			root.DisableAutoGenTag = true
+			head := &doc.GenManHeader{Title: "ARGOPERATOR", Section: "1", Source: "argoperator " + build.Read().Version, Manual: "argoperator", Date: &time.Time{}}
+			if err := doc.GenManTree(root, head, dir); err != nil {
+				return fmt.Errorf("writing manual pages: %w", err)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&dir, "output-dir", "", "directory to write into; made where it is missing")
+	return cmd
+}

@@ -1,0 +1,99 @@
+package cmd
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/argoperator/argoperator/pkg/internal/terminal"
+)
+
+// progress is a line on a terminal that says what a command is doing, once it has
+// been silent for a second. Elsewhere it says nothing. The zero value is ready;
+// close ends it.
+type progress struct {
+	mu     sync.Mutex
+	out    io.Writer // nil: nobody watches
+	doing  string
+	since  time.Time
+	shown  bool
+	closed chan struct{}
+}
+
+func newProgress(err io.Writer) *progress {
+	p := &progress{}
+	if !isTerminal(err) {
+		return p
+	}
+	p.out, p.since, p.closed = err, time.Now(), make(chan struct{})
+	go p.refresh()
+	return p
+}
+
+func (p *progress) refresh() {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-p.closed:
+			return
+		case <-tick.C:
+			p.show()
+		}
+	}
+}
+
+// show writes the line, no wider than the terminal.
+func (p *progress) show() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	took := time.Since(p.since).Round(time.Second)
+	if p.doing == "" || took < time.Second {
+		return
+	}
+	line := []rune(fmt.Sprintf("%s (%s)", p.doing, took))
+	if file, ok := p.out.(*os.File); ok {
+		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 1 && len(line) >= width {
+			line = append(line[:width-2], '…')
+		}
+	}
+	terminal.Fprintf(p.out, "%s%s", terminal.ClearLine, string(line))
+	p.shown = true
+}
+
+// does says what the command is doing from now on.
+func (p *progress) does(format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.doing, p.since = fmt.Sprintf(format, args...), time.Now()
+}
+
+// aside writes something else, with the line out of the way.
+func (p *progress) aside(write func() error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+	return write()
+}
+
+func (p *progress) clear() {
+	if p.shown {
+		terminal.Fprintf(p.out, "%s", terminal.ClearLine)
+		p.shown = false
+	}
+}
+
+func (p *progress) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+	if p.closed != nil {
+		close(p.closed)
+		p.closed = nil
+	}
+	p.out, p.doing = nil, ""
+}

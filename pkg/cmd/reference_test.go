@@ -1,0 +1,307 @@
+package cmd
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/lint"
+	"github.com/argoperator/argoperator/pkg/internal/problem"
+)
+
+const repository = "../.."
+
+// TestReference holds the pages of docs/reference to the code. UPDATE=1 rewrites
+// them.
+func TestReference(t *testing.T) {
+	pages := map[string]string{
+		"commands.md":   commandsPage(t),
+		"definition.md": keysPage(t, "The definition", "A definition is a file of `kind: Operator`.", v1alpha1.JSONSchema()),
+		"tests.md":      keysPage(t, "Tests", "A test is a file of `kind: OperatorTest`; [testing.md](../testing.md) shows how to write one.", v1alpha1.OperatorTestSchema()),
+		"findings.md":   findingsPage(t),
+		"mistakes.md":   mistakesPage(t),
+		"rules.md":      rulesPageText(),
+		"limits.md":     limitsPage(),
+	}
+	for name, want := range pages {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(repository, "docs", "reference", name)
+			if os.Getenv("UPDATE") != "" {
+				if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := gocmp.Diff(want, string(got)); diff != "" {
+				t.Errorf("the page is not what the code says, UPDATE=1 rewrites it (-code +page):\n%s", diff)
+			}
+		})
+	}
+}
+
+const generatedNote = "<!-- Made of the code by UPDATE=1 go test ./pkg/cmd -run TestReference. -->\n\n"
+
+// commandsPage is what each command says with --help.
+func commandsPage(t *testing.T) string {
+	var b strings.Builder
+	b.WriteString("# Commands\n\n" + generatedNote)
+	b.WriteString("What each command says with `--help`. Results go to standard output, everything else to standard error.\n")
+	for _, path := range commandPaths(newRoot(streams{})) {
+		var out bytes.Buffer
+		if code := run(append(slices.Clone(path), "--help"), streams{out: &out, err: &out}); code != exitOK {
+			t.Fatalf("%s --help: exit code %d: %s", path, code, &out)
+		}
+		fmt.Fprintf(&b, "\n## %s\n\n```text\n%s```\n", strings.Join(append([]string{"argoperator"}, path...), " "), out.String())
+	}
+	return b.String()
+}
+
+// commandPaths are the words after argoperator, the program by itself first.
+func commandPaths(c *cobra.Command) [][]string {
+	var own []string
+	if c.HasParent() {
+		own = strings.Fields(c.CommandPath())[1:]
+	}
+	paths := [][]string{own}
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() && sub.Name() != "completion" {
+			paths = append(paths, commandPaths(sub)...)
+		}
+	}
+	return paths
+}
+
+// property is a key as a JSON Schema describes it.
+type property struct {
+	Ref         string          `json:"$ref"`
+	Type        string          `json:"type"`
+	Enum        []string        `json:"enum"`
+	Items       *property       `json:"items"`
+	Values      json.RawMessage `json:"additionalProperties"`
+	Description string          `json:"description"`
+
+	Properties map[string]json.RawMessage `json:"properties"`
+	Required   []string                   `json:"required"`
+}
+
+// keysPage lists the keys of a file, one section for each mapping in it, in the
+// order in which a reader meets them.
+func keysPage(t *testing.T, title, about string, schema []byte) string {
+	var root struct {
+		Ref  string                     `json:"$ref"`
+		Defs map[string]json.RawMessage `json:"$defs"`
+	}
+	if err := json.Unmarshal(schema, &root); err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n%s%s\n", title, generatedNote, about)
+	b.WriteString("Editors take the same from the JSON Schema that `argoperator schema` prints.\n")
+	type section struct{ def, place string }
+	todo, known := []section{{name(root.Ref), ""}}, map[string]bool{name(root.Ref): true}
+	for len(todo) > 0 {
+		next := todo[0]
+		todo = todo[1:]
+		mapping := decodeProperty(t, root.Defs[next.def])
+		fmt.Fprintf(&b, "\n## %s\n\n", next.def)
+		if next.place != "" {
+			fmt.Fprintf(&b, "At `%s`. ", next.place)
+		}
+		fmt.Fprintf(&b, "%s\n\n| key | type | |\n|---|---|---|\n", oneLine(mapping.Description))
+		for _, key := range keysInOrder(t, root.Defs[next.def]) {
+			p := decodeProperty(t, mapping.Properties[key])
+			kind, def, suffix := p.kind(t)
+			if slices.Contains(mapping.Required, key) {
+				kind += ", required"
+			}
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", key, kind, cell(p.Description))
+			if def != "" && !known[def] {
+				known[def] = true
+				todo = append(todo, section{def, strings.TrimPrefix(next.place+"."+key+suffix, ".")})
+			}
+		}
+	}
+	return b.String()
+}
+
+// kind says what stands under a key, which section describes it, and how its
+// place goes on.
+func (p property) kind(t *testing.T) (text, def, suffix string) {
+	switch {
+	case p.Ref != "":
+		def = name(p.Ref)
+		return fmt.Sprintf("[%s](#%s)", def, strings.ToLower(def)), def, ""
+	case len(p.Enum) > 0:
+		return "`" + strings.Join(p.Enum, "`, `") + "`", "", ""
+	case p.Type == "array" && p.Items != nil:
+		text, def, suffix = p.Items.kind(t)
+		return "list of " + text, def, "[]" + suffix
+	case p.Type == "object" && len(p.Values) > 0 && p.Values[0] == '{':
+		text, def, suffix = decodeProperty(t, p.Values).kind(t)
+		return "map to " + text, def, ".NAME" + suffix
+	case p.Type == "object":
+		return "mapping", "", ""
+	}
+	return cmp.Or(p.Type, "any"), "", ""
+}
+
+func name(ref string) string { return strings.TrimPrefix(ref, "#/$defs/") }
+
+func decodeProperty(t *testing.T, data json.RawMessage) property {
+	t.Helper()
+	var p property
+	if err := json.Unmarshal(data, &p); err != nil {
+		t.Fatalf("%s: %v", data, err)
+	}
+	return p
+}
+
+// keysInOrder are the properties of a schema as it lists them.
+func keysInOrder(t *testing.T, schema json.RawMessage) []string {
+	t.Helper()
+	var holder struct {
+		Properties json.RawMessage `json:"properties"`
+	}
+	if err := json.Unmarshal(schema, &holder); err != nil {
+		t.Fatal(err)
+	}
+	in := json.NewDecoder(bytes.NewReader(holder.Properties))
+	if _, err := in.Token(); err != nil {
+		t.Fatal(err)
+	}
+	var keys []string
+	for in.More() {
+		key, err := in.Token()
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys = append(keys, fmt.Sprint(key))
+		if err := in.Decode(new(json.RawMessage)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return keys
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func cell(text string) string { return strings.ReplaceAll(oneLine(text), "|", `\|`) }
+
+// findingsPage lists the codes, each with a finding as users see it.
+func findingsPage(t *testing.T) string {
+	examples := exampleFindings(t)
+	var b strings.Builder
+	b.WriteString("# Findings\n\n" + generatedNote)
+	b.WriteString("Each finding ends in a code, which is never renamed and never used for anything else:\n" +
+		"`file:line:column: error: what is wrong [code]`, and below it what to do. Errors end a command with exit code 1;\n" +
+		"warnings and notes do not.\n\n")
+	b.WriteString("## In definitions, custom resources and tests\n")
+	for _, c := range diag.Codes() {
+		example, ok := examples[c.Code]
+		if !ok {
+			t.Errorf("no expected output under testdata shows the code %s: write a test for it", c.Code)
+		}
+		fmt.Fprintf(&b, "\n### %s\n\n%s\n\n```text\n%s\n```\n", c.Code, c.Doc, example)
+	}
+	b.WriteString("\n## In the manifests that are made\n\n" +
+		"The manifests of every definition are held to these before they are printed; a finding of this kind is\n" +
+		"mostly one about argoperator itself, and worth an issue.\n\n| code | |\n|---|---|\n")
+	for _, c := range problem.Codes() {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", c.Code, cell(c.Doc))
+	}
+	return b.String()
+}
+
+// rulesPageText lists the rules for manifests of others, each with what is said
+// of a sample that breaks it.
+func rulesPageText() string {
+	var b strings.Builder
+	b.WriteString("# Rules for manifests of others\n\n" + generatedNote)
+	b.WriteString("What `argoperator lint` looks for in EventSources, Sensors, EventBuses, Workflows and their templates, and the roles and\n" +
+		"ConfigMaps that belong to them ([how to](../how-to/lint.md)). What argoperator generates keeps all of them.\n\n" +
+		"| rule | severity | |\n|---|---|---|\n")
+	for _, r := range lint.Rules() {
+		fmt.Fprintf(&b, "| [`%s`](#%s) | %s | %s |\n", r.Code, r.Code, severityOf(r.Warning), cell(r.Summary))
+	}
+	for _, r := range lint.Rules() {
+		fmt.Fprintf(&b, "\n## %s\n\n%s (%s)\n\n**Why:** %s\n\n**What to do:** %s.\n", r.Code, r.Summary, severityOf(r.Warning), r.Why, r.Fix)
+		if example, err := os.ReadFile(filepath.Join(repository, "testdata", "lint", r.Code+".out")); err == nil {
+			fmt.Fprintf(&b, "\n```text\n%s```\n", example)
+		}
+	}
+	return b.String()
+}
+
+func severityOf(warning bool) string {
+	if warning {
+		return "warning"
+	}
+	return "error"
+}
+
+// exampleFindings are findings of each code, taken from what tests expect: the
+// shortest of the first file that has some.
+func exampleFindings(t *testing.T) map[string]string {
+	t.Helper()
+	shown := regexp.MustCompile(`^(\S+: )?(error|warning|note): .* \[([a-z0-9-]+)\]$`)
+	examples := map[string]string{}
+	for _, file := range expectedOutputs(t) {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := map[string]string{}
+		lines := strings.Split(string(data), "\n")
+		for i, line := range lines {
+			found := shown.FindStringSubmatch(line)
+			if found == nil {
+				continue
+			}
+			text := line
+			for _, more := range lines[i+1:] {
+				if !strings.HasPrefix(more, "  ") {
+					break
+				}
+				text += "\n" + more
+			}
+			if known, ok := own[found[3]]; !ok || len(text) < len(known) {
+				own[found[3]] = text
+			}
+		}
+		for code, text := range own {
+			if _, ok := examples[code]; !ok {
+				examples[code] = text
+			}
+		}
+	}
+	return examples
+}
+
+// expectedOutputs are the files under testdata that hold what users see.
+func expectedOutputs(t *testing.T) []string {
+	t.Helper()
+	var files []string
+	for _, pattern := range []string{"testdata/*/*/*.out", "testdata/*/*.out", "pkg/*/testdata/*/*.out", "pkg/*/testdata/*.out", "testdata/script/*.txtar"} {
+		found, err := filepath.Glob(filepath.Join(repository, filepath.FromSlash(pattern)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
+	}
+	return files
+}

@@ -1,0 +1,249 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/cluster"
+	"github.com/argoperator/argoperator/pkg/internal/simulate"
+)
+
+// renderFlags are what render asks beside its sources.
+type renderFlags struct {
+	event, old, format, runner string
+	trace                      bool
+}
+
+func newRender(s streams) *cobra.Command {
+	var from sourceFlags
+	var flags renderFlags
+	cmd := &cobra.Command{
+		Use:   "render [RESOURCE.yaml]",
+		Short: "Show what an operator makes of a custom resource, without a cluster",
+		Long: `render lets a custom resource happen to an operator: the event goes through
+Argo's own filters, transforms and triggers onto a cluster in memory, and what
+comes of it goes round again until nothing changes. Programs run on this machine,
+or in their images with --runner docker.
+
+stdout is what the cluster would hold: the children in the order in which they
+were written, then the custom resource as the operator left it. Without a file
+the custom resource is one with every field that its schema has. stderr reports
+what failed, and what a deletion removed; --trace shows how.
+
+Exit codes: 0 nothing failed, 1 logic, a trigger or a Workflow failed.`,
+		Example: `  argoperator render -f examples/memcached examples/memcached/samples/memcached.yaml
+  argoperator render -f operator.yaml --trace sample.yaml
+  argoperator render -f operator.yaml --event UPDATE --old before.yaml after.yaml`,
+		Args: oneResource,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := ""
+			if len(args) > 0 {
+				name = args[0]
+			}
+			if (flags.event == simulate.Updated) != (flags.old != "") {
+				return usagef("--event UPDATE and --old go together: an update is a change from one to the other")
+			}
+			if flags.old != "" && name == "" {
+				return usagef("--old needs the file that holds the custom resource as it becomes")
+			}
+			return interruptible(cmd.Context(), func(ctx context.Context) error { return render(ctx, s, &from, flags, name) })
+		},
+	}
+	from.register(cmd)
+	flags.event = simulate.Added
+	enumVar(cmd, &flags.event, "event", "", []string{simulate.Added, simulate.Updated, simulate.Deleted}, "what happens to the custom resource")
+	cmd.Flags().StringVar(&flags.old, "old", "", "the custom resource as it was, for --event UPDATE")
+	cmd.Flags().BoolVar(&flags.trace, "trace", false, "print every step instead: what arrived, what passed, every request and its answer")
+	outputVar(cmd, &flags.format, "yaml", "json")
+	runnerVar(cmd, &flags.runner)
+	return cmd
+}
+
+func oneResource(_ *cobra.Command, args []string) error {
+	if len(args) < 2 {
+		return nil
+	}
+	return usagef("one file holds the custom resources, got %q; definitions are named with -f", args)
+}
+
+func render(ctx context.Context, s streams, from *sourceFlags, flags renderFlags, name string) error {
+	if err := onceFromStdin(append([]string{name, flags.old}, from.names...)); err != nil {
+		return err
+	}
+	result, sources, err := from.generate(s.in, argoperator.Options{})
+	if err != nil {
+		return err
+	}
+	findings := result.Findings
+	var happenings []simulate.Happening
+	if !findings.HasErrors() {
+		more, wrong, err := readHappenings(s, flags, name, result, &happenings)
+		if err != nil {
+			return err
+		}
+		sources, findings = append(sources, more...), append(findings, wrong...)
+	}
+	if err := report(s, sources, findings); err != nil {
+		return err
+	}
+	rendering, err := happen(ctx, s, flags, result, happenings)
+	var refused *cluster.Refusal
+	if errors.As(err, &refused) {
+		findings = diag.List{}
+		findings.Add(diag.Position{File: name}, diag.BadValue, err.Error(), "")
+		err = report(s, sources, findings)
+	}
+	if err != nil {
+		return err
+	}
+	if err := show(s, flags, rendering); err != nil {
+		return err
+	}
+	return tellRendering(s, flags.event, rendering)
+}
+
+// tellRendering says what stdout does not show; it returns errFindings where
+// something failed.
+func tellRendering(s streams, event string, r simulate.Rendering) error {
+	for _, failure := range r.Failures {
+		s.say("failed: %s", failure)
+	}
+	switch {
+	case event == simulate.Deleted:
+		s.say("deleted: %s", strings.Join(r.Deleted, ", "))
+		if r.Events == 0 {
+			s.say("no EventSource saw the deletion: the operator has nothing to do for it, or does not watch the namespace")
+		}
+		if len(r.Objects) == 0 {
+			s.say("nothing is left")
+		}
+	case r.Events == 0:
+		s.say("no EventSource saw anything: nothing changed, or not in a namespace that is watched")
+	case len(r.Objects) == 0:
+		s.say("the operator wrote nothing")
+	}
+	if len(r.Failures) > 0 {
+		return errFindings
+	}
+	return nil
+}
+
+// readHappenings reads the custom resources. What the API server would refuse,
+// and what the operator does not look at, is a finding.
+func readHappenings(s streams, flags renderFlags, name string, result argoperator.Result, out *[]simulate.Happening) ([]argoperator.Source, diag.List, error) {
+	if name == "" {
+		objects, err := simulate.Samples(result.Objects())
+		if err != nil {
+			return nil, nil, usagef("%w; name a file that holds a custom resource", err)
+		}
+		for _, o := range objects {
+			*out = append(*out, simulate.Happening{Event: flags.event, Object: o})
+		}
+		return nil, nil, nil
+	}
+	var old []string
+	if flags.old != "" {
+		old = []string{flags.old}
+	}
+	after, before, findings, err := readChanges(s, []string{name}, old, false)
+	sources := slices.Concat(after, before)
+	if err != nil || findings.HasErrors() {
+		return sources, findings, err
+	}
+	resources, findings, err := result.Resources(after, before)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(before) > 0 && !findings.HasErrors() {
+		_, wrong, err := result.Resources(before, nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		findings = append(findings, wrong...)
+	}
+	*out = append(*out, happenings(flags, result, resources, &findings)...)
+	return sources, findings, nil
+}
+
+// happenings are what becomes of custom resources that the operator looks at.
+func happenings(flags renderFlags, result argoperator.Result, resources []argoperator.Resource, findings *diag.List) []simulate.Happening {
+	watched := simulate.Watched(result.Objects(), result.Kinds())
+	var out []simulate.Happening
+	for _, r := range resources {
+		if what, ok := watched.Holds(r.Object); !ok && !findings.HasErrors() {
+			findings.Add(r.Position("apiVersion"), diag.WrongKind, fmt.Sprintf("%s is not what the operator looks at", what), "it looks at "+watched.String())
+		}
+		if flags.event == simulate.Updated && r.Old == nil && !findings.HasErrors() {
+			findings.Add(r.Position("metadata.name"), diag.BadValue, fmt.Sprintf("%s holds nothing of this kind, namespace and name", flags.old), "name one state before for each state after")
+		}
+		out = append(out, simulate.Happening{Event: flags.event, Object: r.Object, Old: r.Old})
+	}
+	return out
+}
+
+// happen runs the simulation.
+func happen(ctx context.Context, s streams, flags renderFlags, result argoperator.Result, happenings []simulate.Happening) (simulate.Rendering, error) {
+	defer keepStdout(s)()
+	line := newProgress(s.err)
+	defer line.close()
+	return simulate.Render(ctx, simulate.Inputs{
+		Objects: result.Objects(), Kinds: result.Kinds(), Runner: runnerOf(flags.runner), Untraced: !flags.trace,
+		Doing: func(what string) { line.does("%s", what) },
+	}, happenings)
+}
+
+// keepStdout keeps the standard output for the result: Argo's code prints of
+// parameters that fail. What it returns ends that.
+func keepStdout(s streams) func() {
+	if s.out != io.Writer(os.Stdout) {
+		return func() {}
+	}
+	original := os.Stdout
+	os.Stdout = os.Stderr
+	return func() { os.Stdout = original }
+}
+
+// runnerOf is where programs run.
+func runnerOf(name string) simulate.Runner {
+	if name == "docker" {
+		return simulate.Docker{Env: machineEnv()}
+	}
+	return simulate.Local{Env: machineEnv()}
+}
+
+// machineEnv is what a program needs of this machine to run at all; what else
+// there is does not concern it.
+func machineEnv() []string {
+	var env []string
+	for _, name := range []string{"PATH", "HOME", "LANG", "TMPDIR", "SystemRoot"} {
+		if value, set := os.LookupEnv(name); set {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+func show(s streams, flags renderFlags, rendering simulate.Rendering) error {
+	if flags.trace {
+		return rendering.Trace.Print(s.out)
+	}
+	encode := rendering.YAML
+	if flags.format == "json" {
+		encode = rendering.JSON
+	}
+	data, err := encode()
+	if err != nil {
+		return err
+	}
+	_, err = s.out.Write(data)
+	return err
+}

@@ -1,0 +1,293 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/testsuite"
+)
+
+// testsDir is where tests are, beside a definition.
+const testsDir = "tests"
+
+// group is tests of one definition, or of those of one directory.
+type group struct {
+	name    string // of the definition's file or of the directory
+	sources []argoperator.Source
+	tests   []argoperator.Test
+}
+
+// suiteReader finds tests and what they test.
+type suiteReader struct {
+	from     *sourceFlags
+	groups   []*group
+	seen     map[string]bool // test files
+	findings diag.List
+}
+
+// readSuites reads the tests that were chosen.
+func readSuites(from *sourceFlags, chosen choice) ([]testsuite.Suite, []argoperator.Source, diag.List, error) {
+	r := &suiteReader{from: from, seen: map[string]bool{}}
+	for _, name := range from.names {
+		err := r.read(name)
+		if err != nil {
+			err = unreadable(&r.findings, name, "the name given with -f", err)
+		}
+		if err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	return r.suites(chosen)
+}
+
+func (r *suiteReader) read(name string) error {
+	info, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return r.readDir(name, true)
+	}
+	data, err := readFile(name)
+	if err != nil {
+		return err
+	}
+	if !definition.Match(data) {
+		return r.testFile(name, nil, false)
+	}
+	sources, err := (&sourceFlags{unlocked: true}).source(name, filepath.Dir(name), data, false)
+	if err != nil {
+		return err
+	}
+	own := &group{name: name, sources: sources}
+	r.groups = append(r.groups, own)
+	if err := r.testFile(name, own, true); err != nil {
+		return err
+	}
+	return r.below(filepath.Join(filepath.Dir(name), testsDir), own)
+}
+
+// readDir reads the tests in a directory, and those in its directory tests.
+func (r *suiteReader) readDir(dir string, named bool) error {
+	entries, err := visible(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		switch {
+		case e.isDir && named && filepath.Base(e.path) == testsDir:
+			err = r.below(e.path, nil)
+		case e.isDir && r.from.recursive:
+			err = r.readDir(e.path, named)
+		case !e.isDir && isYAML(e.path):
+			err = r.testFile(e.path, nil, true)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// below reads all tests in a directory and its directories; none where it is not there.
+func (r *suiteReader) below(dir string, own *group) error {
+	files, err := yamlFiles(dir, true)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, file := range files {
+		if err := r.testFile(file, own, true); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// testFile reads the tests of a file. They belong to a group, or to the nearest
+// definition above.
+func (r *suiteReader) testFile(path string, own *group, lenient bool) error {
+	if r.seen[filepath.Clean(path)] {
+		return nil
+	}
+	r.seen[filepath.Clean(path)] = true
+	data, err := readFile(path)
+	if err != nil {
+		return err
+	}
+	if lenient && !mayBeTest.Match(data) {
+		return nil
+	}
+	home := ""
+	if own != nil {
+		home = filepath.Dir(own.name)
+	} else if home, err = definitionAbove(filepath.Dir(path)); err != nil {
+		return err
+	}
+	tests, err := r.parse(argoperator.Source{Name: filepath.ToSlash(path), Data: data, Lenient: lenient}, home)
+	if err != nil || len(tests) == 0 {
+		return err
+	}
+	if home == "" {
+		r.findings.Add(diag.Position{File: filepath.ToSlash(path)}, diag.NoDefinition, "no definition is in the directory of the test, or above it",
+			"put tests into the directory tests beside the definition")
+		return nil
+	}
+	if own == nil {
+		if own, err = r.group(home); err != nil {
+			return err
+		}
+	}
+	own.tests = append(own.tests, tests...)
+	return nil
+}
+
+// parse reads the tests of a file that may refer to what is below home.
+func (r *suiteReader) parse(source argoperator.Source, home string) ([]argoperator.Test, error) {
+	base := "."
+	if home != "" {
+		root, err := os.OpenRoot(home)
+		if err != nil {
+			return nil, fmt.Errorf("opening the definition's directory: %w", err)
+		}
+		source.Dir = root.FS()
+		if base, err = within(filepath.Dir(filepath.FromSlash(source.Name)), home); err != nil {
+			return nil, err
+		}
+	}
+	tests, wrong := argoperator.ParseTests(source, base)
+	r.findings = append(r.findings, wrong...)
+	return tests, nil
+}
+
+// group of the definitions of a directory.
+func (r *suiteReader) group(dir string) (*group, error) {
+	i := slices.IndexFunc(r.groups, func(g *group) bool { return g.name == dir })
+	if i >= 0 {
+		return r.groups[i], nil
+	}
+	sources, err := (&sourceFlags{unlocked: true}).readOne(dir, nil)
+	if err != nil {
+		return nil, err
+	}
+	g := &group{name: dir, sources: sources}
+	r.groups = append(r.groups, g)
+	return g, nil
+}
+
+// A look at the text of a file says what it may hold; who reads it decides.
+var (
+	definition = regexp.MustCompile(`(?m)\bkind["']?\s*:\s*["']?Operator["']?\s*(,|}|#.*)?\r?$`)
+	mayBeTest  = regexp.MustCompile(`argoperator\.dev/|\bOperatorTest\b`)
+)
+
+// definitionAbove is the directory whose definitions a test in this one is for:
+// itself, or the nearest above as long as there is a directory tests on the
+// way. Empty if there is none.
+func definitionAbove(dir string) (string, error) {
+	whole, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("looking for a definition: %w", err)
+	}
+	for {
+		if found, err := holdsDefinition(dir); err != nil || found {
+			return dir, err
+		}
+		if !slices.Contains(strings.Split(filepath.ToSlash(whole), "/"), testsDir) {
+			return "", nil
+		}
+		dir, whole = filepath.Join(dir, ".."), filepath.Dir(whole)
+	}
+}
+
+func holdsDefinition(dir string) (bool, error) {
+	files, err := yamlFiles(dir, false)
+	if err != nil {
+		return false, err
+	}
+	for _, file := range files {
+		data, err := readFile(file)
+		if err != nil {
+			return false, err
+		}
+		if definition.Match(data) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// within is where a directory is in another one, whatever they are named by.
+func within(dir, parent string) (string, error) {
+	whole, err := filepath.Abs(dir)
+	if err == nil {
+		parent, err = filepath.Abs(parent)
+	}
+	if err == nil {
+		whole, err = filepath.Rel(parent, whole)
+	}
+	if err != nil {
+		return "", fmt.Errorf("finding a test beside its definition: %w", err)
+	}
+	return filepath.ToSlash(whole), nil
+}
+
+// maxHeldSuites is how many suites keep their operators from when they were
+// checked; further ones have them made once more, so that memory does not grow
+// with their number.
+const maxHeldSuites = 16
+
+// operators generates the operators of a group that was found to be right.
+func (g *group) operators() ([]argoperator.Operator, error) {
+	result, err := argoperator.Generate(g.sources, argoperator.Options{})
+	if err == nil && result.Findings.HasErrors() {
+		err = fmt.Errorf("%s was changed while its tests waited", g.name)
+	}
+	return result.Operators, err
+}
+
+// suites generates the operators of the groups whose tests were chosen.
+func (r *suiteReader) suites(chosen choice) ([]testsuite.Suite, []argoperator.Source, diag.List, error) {
+	var suites []testsuite.Suite
+	var sources []argoperator.Source
+	var all []string
+	for _, g := range r.groups {
+		for _, t := range g.tests {
+			all = append(all, t.Metadata.Name)
+		}
+		g.tests = slices.DeleteFunc(g.tests, func(t argoperator.Test) bool { return !chosen.takes(t.Metadata.Name) })
+		if len(g.tests) == 0 {
+			continue
+		}
+		result, err := argoperator.Generate(g.sources, argoperator.Options{})
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		sources = append(sources, g.sources...)
+		r.findings = append(r.findings, result.Findings...)
+		suite := testsuite.Suite{Operators: result.Operators, Tests: g.tests}
+		if !result.Findings.HasErrors() {
+			r.findings = append(r.findings, testsuite.Check([]testsuite.Suite{suite})...)
+		}
+		if len(suites) >= maxHeldSuites {
+			suite.Operators, suite.Make = nil, g.operators
+		}
+		suites = append(suites, suite)
+	}
+	switch {
+	case r.findings.HasErrors():
+	case len(all) > 0:
+		r.findings = append(r.findings, chosen.unmet(all)...)
+	default:
+		r.findings.Add(diag.Position{}, diag.NoTest, "no test found",
+			"a test is a file in the directory tests beside the definition: apiVersion: argoperator.dev/v1alpha1, kind: OperatorTest")
+	}
+	return suites, sources, r.findings.Sorted(), nil
+}

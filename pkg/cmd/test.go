@@ -1,0 +1,202 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/terminal"
+	"github.com/argoperator/argoperator/pkg/internal/testsuite"
+)
+
+// testFlags are what test asks beside its sources.
+type testFlags struct {
+	run, format, runner  string
+	update, watch, trace bool
+	parallel             int
+}
+
+func newTest(s streams) *cobra.Command {
+	from := sourceFlags{unlocked: true} // tests say images as the definition does
+	var flags testFlags
+	cmd := &cobra.Command{
+		Use:   "test [NAME]...",
+		Short: "Run the tests of operators, without a cluster",
+		Long: `test plays what happens to a custom resource, step by step: every event goes
+through Argo's own filters, transforms and triggers onto a cluster in memory, and
+what comes of it is compared with what the test expects. After every step all is
+delivered once more, and nothing may come of it. Programs run on this machine, or
+in their images with --runner docker.
+
+A test is a file of kind OperatorTest, in the directory tests beside the
+definition or below it. -f names definitions, tests, or directories that hold
+them; a test belongs to the nearest definition above it.`,
+		Example: `  argoperator test -f examples/memcached
+  argoperator test -f examples -R --run foreign
+  argoperator test -f . --update      # write what golden files should hold
+  argoperator test -f . --watch       # again whenever a file changes`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, names []string) error {
+			chosen, err := chooseTests(flags.run, names)
+			if err != nil {
+				return err
+			}
+			if slices.Contains(from.names, "-") {
+				return usagef("tests and what they read are files: standard input cannot be one")
+			}
+			if flags.watch {
+				return watch(s, from.names, func(ctx context.Context) error {
+					err := runTests(ctx, s, &from, flags, chosen)
+					if errors.Is(err, errFindings) { // they are printed
+						return nil
+					}
+					return err
+				})
+			}
+			return interruptible(cmd.Context(), func(ctx context.Context) error { return runTests(ctx, s, &from, flags, chosen) })
+		},
+	}
+	from.register(cmd)
+	cmd.Flag("filename").Usage = "file or directory that holds definitions or tests; repeatable"
+	cmd.Flags().StringVar(&flags.run, "run", "", "only tests whose names match this regular expression")
+	cmd.Flags().BoolVar(&flags.update, "update", false, "write what came out into the golden files")
+	cmd.Flags().BoolVar(&flags.watch, "watch", false, "run again whenever a file changes, until interrupted")
+	cmd.Flags().BoolVar(&flags.trace, "trace", false, "print every hop of a step that failed")
+	outputVar(cmd, &flags.format, "text", "json", "junit")
+	runnerVar(cmd, &flags.runner)
+	cmd.Flags().IntVar(&flags.parallel, "parallel", runtime.NumCPU(), "how many tests run at a time")
+	return cmd
+}
+
+// choice is which tests are asked for.
+type choice struct {
+	names []string // empty is all
+	run   *regexp.Regexp
+}
+
+func chooseTests(run string, names []string) (choice, error) {
+	pattern, err := regexp.Compile(run)
+	if err != nil {
+		return choice{}, usagef("--run %q is no regular expression: %w", run, err)
+	}
+	return choice{names, pattern}, nil
+}
+
+func (c choice) takes(name string) bool {
+	return (len(c.names) == 0 || slices.Contains(c.names, name)) && c.run.MatchString(name)
+}
+
+// unmet reports what is asked for and is not among the names of all tests.
+func (c choice) unmet(all []string) diag.List {
+	var findings diag.List
+	for _, name := range c.names {
+		if !slices.Contains(all, name) {
+			findings.Add(diag.Position{}, diag.NoTest, fmt.Sprintf("no test is named %q", name), diag.DidYouMean(name, all, diag.FoldKey))
+		}
+	}
+	if !slices.ContainsFunc(all, c.takes) && len(findings) == 0 {
+		findings.Add(diag.Position{}, diag.NoTest, fmt.Sprintf("no test matches --run %q", c.run), "there are "+strings.Join(slices.Compact(slices.Sorted(slices.Values(all))), ", "))
+	}
+	return findings
+}
+
+// runTests runs them once.
+func runTests(ctx context.Context, s streams, from *sourceFlags, flags testFlags, chosen choice) error {
+	suites, sources, findings, err := readSuites(from, chosen)
+	if err != nil {
+		return err
+	}
+	if err := report(s, sources, findings); err != nil {
+		return err
+	}
+	results, err := play(ctx, s, suites, flags, sources)
+	if err != nil {
+		return err
+	}
+	if err := writeGoldens(s, results); err != nil {
+		return err
+	}
+	if err := printResults(s, results, flags, sources); err != nil {
+		return err
+	}
+	for _, r := range results {
+		if r.State() == testsuite.Failed {
+			return errFindings
+		}
+	}
+	return nil
+}
+
+// play runs the tests.
+func play(ctx context.Context, s streams, suites []testsuite.Suite, flags testFlags, sources []argoperator.Source) ([]testsuite.Result, error) {
+	out := s.out
+	defer keepStdout(s)()
+	printer := testsuite.Printer{Findings: diag.Printer{Colour: colour(out), Source: excerpts(sources)}, Trace: flags.trace}
+	line := newProgress(s.err)
+	defer line.close()
+	total, done := 0, 0
+	for _, suite := range suites {
+		total += len(suite.Tests)
+	}
+	var mu sync.Mutex // of done
+	var printing error
+	results, err := testsuite.Run(ctx, suites, testsuite.Options{
+		Runner: runnerOf(flags.runner), Parallel: flags.parallel, Update: flags.update, Now: time.Now,
+		Doing: func(t argoperator.Test, what string) {
+			mu.Lock()
+			defer mu.Unlock()
+			line.does("%d of %d tests done; %s, %s", done, total, t.Metadata.Name, what)
+		},
+		Told: func(r testsuite.Result) {
+			mu.Lock()
+			done++
+			mu.Unlock()
+			if flags.format == "text" && printing == nil {
+				printing = line.aside(func() error { return printer.Print(out, r) })
+			}
+		},
+	})
+	if err == nil {
+		err = printing
+	}
+	return results, err
+}
+
+func printResults(s streams, results []testsuite.Result, flags testFlags, sources []argoperator.Source) error {
+	switch flags.format {
+	case "json":
+		return testsuite.JSON(s.out, results)
+	case "junit":
+		return testsuite.JUnit(s.out, results, diag.Printer{Source: excerpts(sources)})
+	}
+	_, err := terminal.Fprintf(s.out, "%s\n", testsuite.Summary(results))
+	return err
+}
+
+// writeGoldens writes what --update has found to be other, and says so.
+func writeGoldens(s streams, results []testsuite.Result) error {
+	for _, r := range results {
+		for _, g := range r.Goldens {
+			if err := os.MkdirAll(filepath.Dir(g.File), 0o755); err != nil {
+				return fmt.Errorf("making the directory of a golden file: %w", err)
+			}
+			if err := os.WriteFile(g.File, g.Data, 0o644); err != nil {
+				return fmt.Errorf("writing a golden file: %w", err)
+			}
+			s.say("wrote %s", g.File)
+		}
+	}
+	return nil
+}

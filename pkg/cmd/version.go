@@ -1,0 +1,26 @@
+package cmd
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/argoperator/argoperator/pkg/internal/build"
+	"github.com/argoperator/argoperator/pkg/internal/terminal"
+)
+
+func newVersion(s streams) *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print the version and what it was built with",
+		Args:  noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if format == "json" {
+				return terminal.JSON(s.out, build.Read())
+			}
+			_, err := terminal.Fprintf(s.out, "%s\n", build.Read())
+			return err
+		},
+	}
+	outputVar(cmd, &format, "text", "json")
+	return cmd
+}

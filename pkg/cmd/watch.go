@@ -1,0 +1,104 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/argoperator/argoperator/pkg/internal/terminal"
+)
+
+// watchInterval is how often files are looked at: at once for a person, and no
+// load for a machine. Looking works on every file system, being told does not.
+const watchInterval = 300 * time.Millisecond
+
+// watch does something now, and again whenever a file below one of the names
+// changes, until it is interrupted.
+func watch(s streams, names []string, do func(ctx context.Context) error) error {
+	err := interruptible(context.Background(), func(ctx context.Context) error { return again(ctx, s, names, do) })
+	if errors.As(err, new(interrupted)) { // as people end it
+		return nil
+	}
+	return err
+}
+
+func again(ctx context.Context, s streams, names []string, do func(ctx context.Context) error) error {
+	for {
+		seen, err := fingerprint(names)
+		if err != nil {
+			return err
+		}
+		if isTerminal(s.out) {
+			terminal.Fprintf(s.out, "%s", terminal.ClearScreen)
+		}
+		if err := do(ctx); err != nil && ctx.Err() == nil {
+			s.say("%v", err)
+		}
+		s.say("waiting for a change below %s", strings.Join(names, ", "))
+		if changed, err := awaitChange(ctx, names, seen); err != nil || !changed {
+			return err
+		}
+	}
+}
+
+// awaitChange waits until the files are not as they were seen; false if the
+// context ends before.
+func awaitChange(ctx context.Context, names []string, seen uint64) (bool, error) {
+	for {
+		select {
+		case <-ctx.Done():
+			return false, nil
+		case <-time.After(watchInterval):
+		}
+		now, err := fingerprint(names)
+		if err != nil || now != seen {
+			return err == nil, err
+		}
+	}
+}
+
+// fingerprint of the files below the directories of the names: their names,
+// sizes and times. Hidden directories are left out.
+func fingerprint(names []string) (uint64, error) {
+	sum := fnv.New64a()
+	for _, name := range names {
+		dir := name
+		if info, err := os.Stat(name); err == nil && !info.IsDir() {
+			dir = filepath.Dir(name)
+		}
+		if above, err := definitionAbove(dir); err == nil && above != "" {
+			dir = above
+		}
+		err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil {
+				return nil //nolint:nilerr // it went while we looked: the next look tells
+			}
+			if entry.IsDir() && path != dir && strings.HasPrefix(entry.Name(), ".") {
+				return fs.SkipDir
+			}
+			if info, err := entry.Info(); err == nil && !entry.IsDir() {
+				sum.Write(fmt.Appendln(nil, path, info.Size(), info.ModTime().UnixNano()))
+			}
+			return nil
+		})
+		if err != nil {
+			return 0, fmt.Errorf("watching %s: %w", dir, err)
+		}
+	}
+	return sum.Sum64(), nil
+}
+
+func isTerminal(w any) bool {
+	file, ok := w.(*os.File)
+	if !ok || os.Getenv("TERM") == "dumb" {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

@@ -1,0 +1,183 @@
+package admission
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	pathvalidation "k8s.io/apimachinery/pkg/api/validation/path"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/argoperator/argoperator/pkg/internal/argo"
+	"github.com/argoperator/argoperator/pkg/internal/problem"
+	"github.com/argoperator/argoperator/pkg/internal/resource"
+)
+
+// Child says whether an object that an operator would keep is legal by itself.
+// A built-in kind is held to its real type and to what the API server refuses
+// at once; a kind with a CustomResourceDefinition to its schema; of any other
+// kind only the metadata can be judged. What a server fills in may be missing:
+// defaults and the namespace. crd may be nil; one of another kind is ignored.
+func Child(object map[string]any, crd *apiextensionsv1.CustomResourceDefinition) []problem.Problem {
+	u := &unstructured.Unstructured{}
+	r := problem.About(u)
+	data, err := json.Marshal(object)
+	if err == nil {
+		err = utiljson.Unmarshal(data, &u.Object)
+	}
+	if err != nil {
+		r.Add(nil, problem.CodeChild, "", "the object is no JSON: %v", err)
+		return r.Problems
+	}
+	for _, key := range []string{"apiVersion", "kind"} {
+		if text, ok := u.Object[key].(string); !ok || text == "" {
+			r.Add(field.NewPath(key), problem.CodeChild, "", "Required value: every object says what it is")
+		}
+	}
+	if len(r.Problems) > 0 {
+		return r.Problems
+	}
+	kind := u.GroupVersionKind()
+	switch typed := typeOf(kind); {
+	case typed != nil:
+		builtIn(r, u, data, typed)
+	case crd != nil && crd.Spec.Group == kind.Group && crd.Spec.Names.Kind == kind.Kind:
+		custom(r, u, crd)
+	default:
+		metadata(r, u)
+	}
+	slices.SortStableFunc(r.Problems, func(a, b problem.Problem) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Message, b.Message))
+	})
+	return r.Problems
+}
+
+// typeOf returns an empty object of the kind's Go type; nil for a kind that is
+// not known.
+func typeOf(kind schema.GroupVersionKind) any {
+	if object, err := scheme.Scheme.New(kind); err == nil {
+		return object
+	}
+	if object := argo.NewObject(kind); object != nil {
+		return object
+	}
+	return nil
+}
+
+// builtIn reads an object, whose JSON is data, into its type, and then asks what
+// the API server would ask of the values.
+func builtIn(r *problem.Report, u *unstructured.Unstructured, data []byte, typed any) {
+	argo.Shape(r, problem.CodeChild, nil, reflect.TypeOf(typed).Elem(), u.Object)
+	if len(r.Problems) > 0 {
+		return
+	}
+	if err := json.Unmarshal(data, typed); err != nil {
+		r.Add(nil, problem.CodeChild, "", "%v", err)
+		return
+	}
+	metadata(r, u)
+	if scheme.Scheme.Recognizes(u.GroupVersionKind()) { // Argo's kinds keep pods, but nobody refuses them at once
+		refused(r, walkRules(reflect.ValueOf(typed).Elem(), nil))
+	}
+}
+
+// custom holds an object to the schema of its kind.
+func custom(r *problem.Report, u *unstructured.Unstructured, crd *apiextensionsv1.CustomResourceDefinition) {
+	kind := u.GroupVersionKind()
+	s, err := resource.FromCRD(crd, kind.Version)
+	if err != nil {
+		r.Add(field.NewPath("apiVersion"), problem.CodeChild, "", "%v", err)
+		return
+	}
+	whole := runtime.DeepCopyJSON(u.Object)
+	for _, path := range s.Prune(whole) {
+		r.Add(field.NewPath(path), problem.CodeChild, "the API server drops it", "unknown field of %s %s", kind.Kind, kind.Version)
+	}
+	s.Default(whole)
+	refused(r, s.Validate(whole, nil))
+}
+
+// refused notes errors as the API server words them.
+func refused(r *problem.Report, errs field.ErrorList) {
+	for _, err := range resource.InOrder(errs) {
+		at := err.Field
+		if at == "<nil>" {
+			at = ""
+		}
+		r.Problems = append(r.Problems, problem.Problem{Object: problem.Reference(r.Object), Path: at, Code: problem.CodeChild, Message: verdict(err), Hint: remedy(err)})
+	}
+}
+
+// remedy is what to do about an error of the API server's, if that is not plain
+// from its words.
+func remedy(err *field.Error) string {
+	switch {
+	case err.Type == field.ErrorTypeRequired:
+		return "add " + err.Field[strings.LastIndex(err.Field, ".")+1:]
+	case strings.Contains(err.Detail, "`selector` does not match template `labels`"):
+		return "give spec.template.metadata.labels all that spec.selector.matchLabels has"
+	}
+	return ""
+}
+
+// metadata checks the name, the labels and all else that every kind has.
+func metadata(r *problem.Report, u *unstructured.Unstructured) {
+	before := len(r.Problems)
+	at := field.NewPath("metadata")
+	argo.Shape(r, problem.CodeChild, at, reflect.TypeFor[metav1.ObjectMeta](), u.Object["metadata"])
+	if len(r.Problems) > before {
+		return
+	}
+	var meta metav1.ObjectMeta
+	data, err := json.Marshal(u.Object["metadata"])
+	if err == nil {
+		err = json.Unmarshal(data, &meta)
+	}
+	if err != nil {
+		r.Add(at, problem.CodeChild, "", "%v", err)
+		return
+	}
+	if meta.Name == "" {
+		r.Add(at.Child("name"), problem.CodeChild, "an operator finds its children by their names", "Required value: a child has a name")
+		return
+	}
+	refused(r, apivalidation.ValidateObjectMeta(&meta, meta.Namespace != "", childName(u.GroupVersionKind().GroupKind()), at))
+}
+
+// childName is what a name of a kind must be.
+func childName(kind schema.GroupKind) apivalidation.ValidateNameFunc {
+	switch kind.String() {
+	case "Service":
+		return apivalidation.NameIsDNS1035Label
+	case "Namespace":
+		return apivalidation.NameIsDNSLabel
+	case "CronJob.batch": // its Jobs' names add eleven characters
+		return atMostLong(52)
+	case "Job.batch": // its name becomes a label
+		return atMostLong(63)
+	}
+	if strings.HasSuffix(kind.String(), ".rbac.authorization.k8s.io") {
+		return func(name string, _ bool) []string { return pathvalidation.IsValidPathSegmentName(name) }
+	}
+	return apivalidation.NameIsDNSSubdomain
+}
+
+func atMostLong(limit int) apivalidation.ValidateNameFunc {
+	return func(name string, prefix bool) []string {
+		if len(name) > limit {
+			return []string{fmt.Sprintf("must be no more than %d characters", limit)}
+		}
+		return apivalidation.NameIsDNSSubdomain(name, prefix)
+	}
+}

@@ -1,0 +1,190 @@
+package adopt_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/argoperator/argoperator/pkg/internal/adopt"
+	"github.com/argoperator/argoperator/pkg/internal/scaffold"
+	"github.com/argoperator/argoperator/pkg/internal/scaffoldtest"
+)
+
+// small is a CustomResourceDefinition of a kind.
+func small(kind, more string) string {
+	lower := strings.ToLower(kind)
+	return fmt.Sprintf(`apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: %ss.example.com}
+spec:
+  group: example.com
+  names: {kind: %s, listKind: %sList, plural: %ss, singular: %s}
+  scope: Cluster
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {a: {type: string}}}}}}}
+%s`, lower, kind, kind, lower, lower, more)
+}
+
+func TestFromCRD(t *testing.T) {
+	two := "# both\n---\n" + small("One", "") + "---\n# the second\n" + small("Two", "") + "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n"
+	tests := []struct {
+		name, reason, data, kind string
+		want                     scaffold.API
+		finding                  string
+	}{
+		{
+			name: "one", reason: "the CustomResourceDefinition says all", data: small("One", ""),
+			want: scaffold.API{Group: "example.com", Kind: "One", Version: "v1", Plural: "ones", Cluster: true, CRD: "crd.yaml"},
+		},
+		{
+			name: "of several", reason: "projects publish all of theirs in one file", data: two, kind: "Two",
+			want: scaffold.API{Group: "example.com", Kind: "Two", Version: "v1", Plural: "twos", Cluster: true, CRD: "crd.yaml"},
+		},
+		{
+			name: "stored version not served", reason: "the first that is served does", data: strings.Replace(small("One",
+				"  - {name: v2, served: true, storage: false, schema: {openAPIV3Schema: {type: object}}}\n"), "served: true", "served: false", 1),
+			want: scaffold.API{Group: "example.com", Kind: "One", Version: "v2", Plural: "ones", Cluster: true, CRD: "crd.yaml"},
+		},
+		{name: "several", reason: "which one is not ours to say", data: two, finding: "dir/f.yaml:0:0: dir/f.yaml holds 2 CustomResourceDefinitions; choose one by its kind: One, Two"},
+		{
+			name: "another of several", reason: "it names those that there are", data: two, kind: "Three",
+			finding: "dir/f.yaml:0:0: dir/f.yaml holds no CustomResourceDefinition of the kind Three; it holds those of One, Two",
+		},
+		{name: "none", reason: "a file of other things", data: "a: b\n", finding: "dir/f.yaml:0:0: f.yaml holds no CustomResourceDefinition"},
+		{name: "none of that kind", reason: "the same", data: "a: b\n", kind: "One", finding: "dir/f.yaml:0:0: f.yaml holds no CustomResourceDefinition"},
+		{name: "empty", reason: "the same", data: "", finding: "dir/f.yaml:0:0: f.yaml holds no CustomResourceDefinition"},
+		{
+			name: "v1beta1", reason: "no cluster of today takes it", data: "apiVersion: apiextensions.k8s.io/v1beta1\nkind: CustomResourceDefinition\nspec: {names: {kind: One}}\n",
+			finding: `dir/f.yaml:1:13: apiVersion is "apiextensions.k8s.io/v1beta1", want apiextensions.k8s.io/v1; a cluster that has it hands it out as it is today: kubectl get crd NAME -o yaml`,
+		},
+		{name: "no text", reason: "as of a wrong file", data: "\x00", finding: "dir/f.yaml:1:1: the file holds a NUL byte: it is not text; save the file as UTF-8"},
+		{name: "no YAML", reason: "with its place", data: "a: b\nc: [\n", finding: "dir/f.yaml:2:1: not legal YAML: did not find expected node content"},
+		{
+			name: "mistake in one of several", reason: "places are those of the whole file", data: strings.Replace(two, "names: {kind: Two,", "names: {kind: Two, nope: x,", 1), kind: "Two",
+			finding: `dir/f.yaml:19:22: unknown key "nope" in spec.names; keys here: categories, kind, listKind, plural, shortNames, singular`,
+		},
+		{
+			name: "no version served", reason: "there is nothing to work with", data: strings.Replace(small("One", ""), "served: true", "served: false", 1),
+			finding: "dir/f.yaml:0:0: the CustomResourceDefinition serves no version",
+		},
+		{
+			name: "version without a schema", reason: "there is nothing to work with",
+			data:    strings.Replace(small("One", ""), "schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {a: {type: string}}}}}}", "schema: null", 1),
+			finding: `dir/f.yaml:0:0: the CustomResourceDefinition has no schema of its version "v1"; give each entry of spec.versions a schema.openAPIV3Schema`,
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p, findings := adopt.FromCRD(scaffold.Options{Name: "a", Kind: tt.kind}, "./dir/f.yaml", []byte(tt.data))
+			got := ""
+			if len(findings) > 0 {
+				f := findings[0]
+				got = strings.TrimSuffix(fmt.Sprintf("%s:%d:%d: %s; %s", f.File, f.Line, f.Column, f.Message, f.Hint), "; ")
+			}
+			if diff := cmp.Diff(tt.finding, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
+			}
+			if diff := cmp.Diff(tt.want, p.API); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
+			}
+			if tt.finding != "" {
+				return
+			}
+			result, err := scaffold.Files(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			scaffoldtest.Play(t, scaffoldtest.Generated(t, result), result.Files)
+		})
+	}
+}
+
+// TestCRDAsItIs: of one file with one CustomResourceDefinition nothing is lost,
+// of several only the one that is meant is taken.
+func TestCRDAsItIs(t *testing.T) {
+	data, err := os.ReadFile("../scaffold/testdata/crontabs.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct{ file, kind, want string }{
+		"one":     {string(data), "", string(data)},
+		"named":   {string(data), "CronTab", string(data)},
+		"several": {small("One", "") + "---\n" + small("Two", "") + "--- \r\n" + small("Three", ""), "Two", small("Two", "")},
+	} {
+		p, findings := adopt.FromCRD(scaffold.Options{Name: "a", Kind: tt.kind}, "f.yaml", []byte(tt.file))
+		if len(findings) > 0 || len(p.Files) != 1 {
+			t.Fatalf("%s: %d files, %+v", name, len(p.Files), findings)
+		}
+		if diff := cmp.Diff(tt.want, string(p.Files[0].Data)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestLargeCRD: what a plain kubectl apply cannot carry is applied another way.
+func TestLargeCRD(t *testing.T) {
+	long := strings.Repeat("a", 250<<10)
+	data := strings.Replace(small("One", ""), "{type: string}", "{type: string, description: "+long+"}", 1)
+	p, findings := adopt.FromCRD(scaffold.Options{Name: "a"}, "f.yaml", []byte(data))
+	if len(findings) > 0 {
+		t.Fatal(findings[0].Message)
+	}
+	result, err := scaffold.Files(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	makefile := string(scaffold.Directory(result.Files)["Makefile"].Data)
+	if result.Apply != "kubectl apply --server-side" || !strings.Contains(makefile, "$(KUBECTL) apply --server-side -f -") {
+		t.Errorf("it is applied with %s and\n%s", result.Apply, makefile)
+	}
+}
+
+// TestNoSample: a schema that no sample is found for makes a project all the
+// same, and a word about it.
+func TestNoSample(t *testing.T) {
+	data := strings.Replace(small("One", ""), "openAPIV3Schema: {", `openAPIV3Schema: {x-kubernetes-validations: [{rule: "1 == 2"}], `, 1)
+	p, findings := adopt.FromCRD(scaffold.Options{Name: "a"}, "f.yaml", []byte(data))
+	if len(findings) > 0 {
+		t.Fatal(findings[0].Message)
+	}
+	result, err := scaffold.Files(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(result.Notes) != 2 || !strings.HasPrefix(result.Notes[0], "samples/one.yaml is to be filled in: no sample of One was found") {
+		t.Errorf("notes %q", result.Notes)
+	}
+	got := scaffoldtest.Decoded(t, scaffold.Directory(result.Files)["samples/one.yaml"].Data)
+	want := map[string]any{"apiVersion": "example.com/v1", "kind": "One", "metadata": map[string]any{"name": "sample"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestExisting: what the definition offers instead of the CustomResourceDefinition
+// does, too.
+func TestExisting(t *testing.T) {
+	for _, data := range []string{small("One", ""), strings.Replace(small("Ox", ""), "oxs", "oxen", 2)} {
+		p, findings := adopt.FromCRD(scaffold.Options{Name: "a"}, "f.yaml", []byte(data))
+		if len(findings) > 0 {
+			t.Fatal(findings[0].Message)
+		}
+		result, err := scaffold.Files(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(result.Files[0].Data)
+		_, rest, _ := strings.Cut(text, "  #   existing: ")
+		existing, _, _ := strings.Cut(rest, "\n")
+		result.Files[0].Data = []byte(strings.Replace(text, "    crd: {file: crd.yaml, version: v1}\n", "    existing: "+existing+"\n", 1))
+		operator := scaffoldtest.Generated(t, result)
+		for _, o := range operator.Objects() {
+			if o.GetObjectKind().GroupVersionKind().Kind == "CustomResourceDefinition" {
+				t.Errorf("a CustomResourceDefinition is made of\n%s", result.Files[0].Data)
+			}
+		}
+	}
+}

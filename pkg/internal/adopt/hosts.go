@@ -1,0 +1,131 @@
+package adopt
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// hostsOf finds names of Services in text: of the environment, of commands, of
+// ConfigMaps.
+func (m *Manifest) hostsOf(p *piece) {
+	if p.kind == "ConfigMap" {
+		data := Mapping(p.Fields, "data")
+		for key, text := range data {
+			data[key] = m.hosts(p, key, text)
+		}
+		return
+	}
+	ForEachMap(p.Fields, func(_ string, object map[string]any) {
+		for _, key := range []string{"args", "command"} {
+			words, _ := object[key].([]any)
+			for i, word := range words {
+				flag := ""
+				if i > 0 && strings.HasPrefix(fmt.Sprint(words[i-1]), "-") {
+					flag = fmt.Sprint(words[i-1])
+				}
+				words[i] = m.hosts(p, "", m.Said(flag, word))
+			}
+		}
+		if name, ok := object["name"].(string); ok && object["value"] != nil {
+			object["value"] = m.hosts(p, name, m.Said(name, object["value"]))
+		}
+	})
+}
+
+var namesKind = regexp.MustCompile(`(?i)(?:(config[-_]?map)|(service[-_]?account))`)
+
+// Said makes the name of a ConfigMap or ServiceAccount that of the child, where a
+// flag or a variable says that it is one.
+func (m *Manifest) Said(by string, value any) any {
+	text, ok := value.(string)
+	flag, name, assigned := strings.Cut(text, "=")
+	if assigned && strings.HasPrefix(text, "-") {
+		by = flag
+	} else {
+		name = text
+	}
+	parts := namesKind.FindStringSubmatch(by)
+	if !ok || parts == nil {
+		return value
+	}
+	kind := "ConfigMap"
+	if parts[2] != "" {
+		kind = "ServiceAccount"
+	}
+	to := m.find(kind, name)
+	if to == nil {
+		return value
+	}
+	return Expr(escaped(strings.TrimSuffix(text, name), true)) + to.named()
+}
+
+var namesHost = regexp.MustCompile(`(?i)(host|addr|address|server|service|endpoint|upstream|url|uri)s?$`)
+
+// hosts makes the names of Services in a text those of the children. What only
+// looks like one, a word among others, stays.
+func (m *Manifest) hosts(p *piece, key string, value any) any {
+	text, ok := value.(string)
+	if !ok {
+		return value
+	}
+	if service := m.find("Service", text); service != nil && namesHost.MatchString(key) {
+		return service.named()
+	}
+	var out strings.Builder
+	written := 0 // up to here, the text is in out
+	for i := 0; i < len(text); i++ {
+		if i > 0 && strings.IndexByte(wordBytes, text[i-1]) >= 0 {
+			continue // within a word
+		}
+		service, length, behind := m.host(text[:i], text[i:])
+		if service == nil {
+			continue
+		}
+		out.WriteString(escaped(text[written:i], true) + string(service.named()) + strings.Replace(behind, "NAMESPACE", string(m.ownNamespace(p)), 1))
+		i += length - 1
+		written = i + 1
+	}
+	if written == 0 {
+		return value
+	}
+	return Expr(out.String() + escaped(text[written:], true))
+}
+
+// wordBytes are what names are made of, and $, behind which a variable's follows.
+const wordBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-$"
+
+var (
+	hostName  = regexp.MustCompile(`^([a-z0-9](?:[-a-z0-9]*[a-z0-9])?)((?:\.[A-Za-z0-9_-]+)*)(:[0-9]{2,5})?`)
+	inCluster = regexp.MustCompile(`^(\.[a-z0-9-]+)?(\.svc(\.[a-z0-9.-]+)?)?$`)
+)
+
+// host is the Service whose name a text begins with, if it is surely meant: as
+// part of a URL, with a port, or with its namespace. behind is the domain that
+// follows the name in its length, with NAMESPACE for its own namespace.
+func (m *Manifest) host(before, text string) (service *piece, length int, behind string) {
+	parts := hostName.FindStringSubmatch(text)
+	if parts == nil || len(text) > len(parts[0]) && strings.IndexByte(wordBytes, text[len(parts[0])]) >= 0 {
+		return nil, 0, ""
+	}
+	service, behind = m.find("Service", parts[1]), parts[2]
+	if service == nil || !inCluster.MatchString(behind) {
+		return nil, 0, ""
+	}
+	namespace, svc, _ := strings.Cut(strings.TrimPrefix(behind, "."), ".")
+	switch {
+	case namespace == "" || namespace == "svc":
+	case namespace == service.namespace || service.namespace == "" && strings.HasPrefix(svc, "svc"):
+		behind = ".NAMESPACE" + strings.TrimPrefix(behind, "."+namespace)
+	default:
+		return nil, 0, "" // another's
+	}
+	url := strings.HasSuffix(before, "://") || strings.HasSuffix(before, "@")
+	if behind == "" && parts[3] == "" && !url {
+		return nil, 0, ""
+	}
+	if parts[3] != "" {
+		service.port = true
+	}
+	return service, len(parts[1]) + len(parts[2]), behind
+}

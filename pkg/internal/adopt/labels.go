@@ -1,0 +1,129 @@
+package adopt
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// instanceLabel tells the pods of one custom resource from those of others.
+const instanceLabel = "app.kubernetes.io/instance"
+
+// label gives all objects and pods the custom resource's name as a label, and
+// makes what selects them select those of the same custom resource.
+func (m *Manifest) label() {
+	known := m.labels()
+	m.release = commonLabel(known)
+	for _, p := range m.Kept {
+		m.selectors(p, known)
+	}
+	for _, p := range m.Kept {
+		if pods := PodTemplate(p.Fields); pods != nil {
+			m.stamp(at(pods, "metadata", "labels"))
+		}
+		m.stamp(at(p.Fields, "metadata", "labels"))
+	}
+}
+
+// labels are those of the objects and of the pods that they make.
+func (m *Manifest) labels() []map[string]any {
+	var out []map[string]any
+	for _, p := range m.Kept {
+		out = append(out, maps.Clone(Mapping(p.Fields, "metadata", "labels")))
+		if pods := PodTemplate(p.Fields); pods != nil {
+			out = append(out, maps.Clone(Mapping(pods, "metadata", "labels")))
+		}
+	}
+	return out
+}
+
+func (m *Manifest) selectors(p *piece, known []map[string]any) {
+	selected := func(labels map[string]any) bool {
+		return len(labels) > 0 && slices.ContainsFunc(known, func(set map[string]any) bool {
+			for key, value := range labels {
+				if set[key] != value {
+					return false
+				}
+			}
+			return true
+		})
+	}
+	ForEachMap(p.Fields["spec"], func(key string, object map[string]any) {
+		if key == "matchLabels" && selected(object) {
+			m.stamp(object)
+		}
+	})
+	selector := Mapping(p.Fields, "spec", "selector")
+	_, structured := selector["matchLabels"]
+	_, expressions := selector["matchExpressions"]
+	switch {
+	case p.kind == "Service" || p.kind == "ReplicationController":
+		if selected(selector) {
+			m.stamp(selector)
+		} else if len(selector) > 0 {
+			m.warn(p.Position("spec.selector"), diag.Changed, fmt.Sprintf("%s selects pods that are not among the objects", called(p.kind, p.name)),
+				"the Services of all custom resources of a namespace will select the same pods")
+		}
+	case PodTemplate(p.Fields) != nil && (structured || expressions):
+		m.stamp(at(p.Fields, "spec", "selector", "matchLabels"))
+	}
+}
+
+// stamp writes the label, in the place of what it said before.
+func (m *Manifest) stamp(labels map[string]any) {
+	was, plain := labels[instanceLabel].(string)
+	rest, own := strings.CutPrefix(was, m.base)
+	switch {
+	case labels[instanceLabel] != nil && !plain: // it is written already
+	case was == "" || was == m.release || was == m.base:
+		labels[instanceLabel] = Expr(OwnName)
+	case m.base != "" && own && rest[0] == '-':
+		labels[instanceLabel] = Expr(OwnName + rest)
+	default:
+		labels[instanceLabel] = Expr(OwnName + "-" + was)
+	}
+}
+
+// commonLabel is what the label says on all objects; empty where it differs.
+func commonLabel(known []map[string]any) string {
+	var all []string
+	for _, labels := range known {
+		if was, _ := labels[instanceLabel].(string); was != "" {
+			all = append(all, was)
+		}
+	}
+	if all = slices.Compact(all); len(all) != 1 {
+		return ""
+	}
+	return all[0]
+}
+
+// at is the object at a path of keys, which is made where it is missing.
+func at(fields map[string]any, path ...string) map[string]any {
+	for _, key := range path {
+		inner, ok := fields[key].(map[string]any)
+		if !ok {
+			inner = map[string]any{}
+			fields[key] = inner
+		}
+		fields = inner
+	}
+	return fields
+}
+
+// PodTemplate is that of an object that makes pods, or the Pod itself; nil of
+// any other.
+func PodTemplate(fields map[string]any) map[string]any {
+	if fields["kind"] == "Pod" {
+		return fields
+	}
+	for _, path := range [][]string{{"spec", "template"}, {"spec", "jobTemplate", "spec", "template"}} {
+		if template := Mapping(fields, path...); len(List(template, "spec", "containers")) > 0 {
+			return template
+		}
+	}
+	return nil
+}

@@ -1,0 +1,261 @@
+package adopt
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/definition"
+	"github.com/argoperator/argoperator/pkg/internal/scaffold"
+	"github.com/argoperator/argoperator/pkg/internal/schema"
+	"github.com/argoperator/argoperator/pkg/internal/source"
+)
+
+// FromManifests is the project of a kind of one's own whose children are objects
+// that there are already. What their users would set is lifted into the kind's
+// fields, with what they have now as the default: a custom resource that says
+// nothing becomes the same objects under its own name. Findings are about the
+// manifests, by their names.
+func FromManifests(o scaffold.Options, manifests []source.Input) (scaffold.Project, diag.List) {
+	o = o.WithDefaults()
+	m := &Manifest{cluster: o.Scope == "Cluster"}
+	for _, in := range manifests {
+		m.Read(in)
+	}
+	if len(m.Kept) == 0 && !m.found.HasErrors() {
+		name := ""
+		if len(manifests) > 0 {
+			name = manifests[0].Name
+		}
+		m.found.Add(diag.Position{File: name}, diag.LeftOut, "there is no object in it that an operator could keep",
+			"such as a Deployment, as kubectl get -o yaml prints it")
+	}
+	if m.found.HasErrors() {
+		return scaffold.Project{}, m.found.Sorted()
+	}
+	p := scaffold.Project{
+		Name: o.Name, Namespace: o.Namespace, Tool: o.Tool,
+		API: scaffold.API{Group: o.Group, Kind: o.Kind, Version: o.Version, Plural: o.Plural, Cluster: m.cluster},
+	}
+	m.Name()
+	m.Refer()
+	m.label()
+	m.lift(&p)
+	m.fill(&p)
+	return p, m.found.Sorted()
+}
+
+// Manifest is objects on their way into a project.
+type Manifest struct {
+	Kept    []*piece
+	crds    []source.Object
+	base    string // what all names begin with
+	release string // what the label of instances says on all
+	cluster bool   // the custom resources have no namespace
+	found   diag.List
+}
+
+// piece is an object that becomes a child. Values of its fields that are no
+// plain values any more are of the type expr.
+type piece struct {
+	source.Object
+	kind, name, namespace string
+	suffix                string // of the name, behind that of the custom resource
+	port                  bool   // others name the Service's port in text
+	scaled                bool   // its replicas are those of the custom resource
+	Fields                map[string]any
+}
+
+// Expr is text with expressions in it, as a template holds it.
+type Expr string
+
+// OwnName is the custom resource's name.
+const OwnName = "${ .metadata.name }"
+
+func (m *Manifest) warn(pos diag.Position, code, message, hint string) {
+	m.found.Warn(pos, code, message, hint)
+}
+
+// Read takes the objects of a file.
+func (m *Manifest) Read(in source.Input) {
+	objects, found := source.Objects(in, source.NotEmpty)
+	for i := range found {
+		if found[i].Code == diag.YAMLSyntax && bytes.Contains(in.Data, []byte("{{")) {
+			found[i].Hint = "if this is a chart's template, render it first: helm template NAME CHART | argoperator init … --from-manifest -"
+		}
+	}
+	m.found = append(m.found, found...)
+	for _, o := range objects {
+		m.take(o)
+	}
+}
+
+// take keeps an object, or says why not.
+func (m *Manifest) take(o source.Object) {
+	kind, name := o.Text("kind"), o.Text("metadata", "name")
+	if o.Text("apiVersion") == "" || kind == "" {
+		m.warn(o.Position("kind"), diag.LeftOut, "a document without apiVersion and kind is left out", "")
+		return
+	}
+	if why, hint := leftOut(o); why != "" {
+		m.warn(o.Position("kind"), diag.LeftOut, fmt.Sprintf("%s is left out: %s", called(kind, name), why), hint)
+		if kind == "CustomResourceDefinition" {
+			m.crds = append(m.crds, o)
+		}
+		return
+	}
+	if before := m.find(kind, name); before != nil {
+		m.warn(o.Position("metadata.name"), diag.LeftOut, fmt.Sprintf("%s is left out: there is one of that name already", called(kind, name)),
+			"all children stand in the namespace of their custom resource")
+		return
+	}
+	p := &piece{Object: o, kind: kind, name: name, namespace: o.Text("metadata", "namespace")}
+	p.Fields, _ = plain(o.Fields).(map[string]any)
+	withoutServerMade(p.Fields)
+	m.portsOfNodes(p)
+	if kind == "Job" || kind == "Pod" {
+		m.warn(o.Position("kind"), diag.Changed, fmt.Sprintf("Kubernetes lets nobody change the containers of %s: another value of their fields will be refused", called(kind, name)),
+			"a Deployment or a CronJob can be changed; or write immutable=true to these fields")
+	}
+	m.Kept = append(m.Kept, p)
+}
+
+func called(kind, name string) string { return strings.TrimSpace(kind + " " + name) }
+
+// find is the piece of a kind and a name; nil if there is none.
+func (m *Manifest) find(kind, name string) *piece {
+	i := slices.IndexFunc(m.Kept, func(p *piece) bool { return p.kind == kind && p.name == name })
+	if i < 0 {
+		return nil
+	}
+	return m.Kept[i]
+}
+
+// plain is a copy of a value without what is null, which to kubectl is the same
+// as not written.
+func plain(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for key, inner := range v {
+			if inner != nil {
+				out[key] = plain(inner)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, inner := range v {
+			out[i] = plain(inner)
+		}
+		return out
+	}
+	return value
+}
+
+// fill makes the files of the children.
+func (m *Manifest) fill(p *scaffold.Project) {
+	taken := map[string]int{}
+	for _, piece := range m.Kept {
+		taken[strings.ToLower(piece.kind)]++
+	}
+	var kinds []string
+	used, files := map[string]bool{}, map[string]bool{}
+	for _, piece := range m.Kept {
+		name, file := strings.ToLower(piece.kind), strings.ToLower(piece.kind)
+		if taken[name] > 1 {
+			name, file = camel(withKind(piece.suffix, piece.kind), piece.kind), strings.ToLower(withKind(piece.suffix, piece.kind))
+		}
+		child := fresh(name, used)
+		file = "children/" + fresh(file, files) + ".yaml"
+		c := scaffold.Child{Name: child, File: file, APIVersion: piece.Text("apiVersion"), Kind: piece.kind, Suffix: piece.suffix, Scaled: piece.scaled}
+		m.foreign(p, piece, &c)
+		p.Children = append(p.Children, c)
+		p.Files = append(p.Files, scaffold.File{Path: file, Data: m.template(piece)})
+		kinds = append(kinds, piece.kind)
+	}
+	p.Kept = counted(kinds)
+	p.Parts = append(p.Parts, scaffold.Part{Path: "tests/first-steps.yaml", Template: "tests/children.yaml"})
+	if p.API.Sample = m.base; !goodName.MatchString(m.base) {
+		p.API.Sample = "sample"
+	}
+}
+
+// foreign says of a kind that is not built into Kubernetes what must be known of it.
+func (m *Manifest) foreign(p *scaffold.Project, piece *piece, c *scaffold.Child) {
+	if _, known := schema.FindBuiltin(c.APIVersion, c.Kind); known {
+		return
+	}
+	for _, crd := range m.crds {
+		group, _ := source.SplitAPIVersion(c.APIVersion)
+		if crd.Text("spec", "names", "kind") != c.Kind || crd.Text("spec", "group") != group || crd.Text("apiVersion") != "apiextensions.k8s.io/v1" {
+			continue
+		}
+		c.CRD = "crds/" + strings.ToLower(c.Kind) + ".yaml"
+		if !slices.ContainsFunc(p.Files, func(f scaffold.File) bool { return f.Path == c.CRD }) {
+			p.Files = append(p.Files, scaffold.File{Path: c.CRD, Data: encoded(write(crd.Fields, crd.Node(), false))})
+		}
+		return
+	}
+	c.Plural, c.Scope = definition.Plural(c.Kind), "Namespaced"
+	m.warn(piece.Position("kind"), diag.Changed, fmt.Sprintf("of the kind %s no CustomResourceDefinition is there: its plural is guessed, %s", c.Kind, c.Plural),
+		"read its CustomResourceDefinition with the manifests, and its objects are checked by it, too")
+}
+
+// counted says how many there are of each kind: a Deployment and two Services.
+func counted(kinds []string) string {
+	var order, said []string
+	count := map[string]int{}
+	for _, kind := range kinds {
+		if count[kind]++; count[kind] == 1 {
+			order = append(order, kind)
+		}
+	}
+	for _, kind := range order {
+		switch n := count[kind]; {
+		case n > 1:
+			said = append(said, fmt.Sprintf("%d of kind %s", n, kind))
+		case strings.ContainsAny(kind[:1], "AEIO"):
+			said = append(said, "an "+kind)
+		default:
+			said = append(said, "a "+kind)
+		}
+	}
+	if last := len(said) - 1; last > 0 {
+		return strings.Join(said[:last], ", ") + " and " + said[last]
+	}
+	return strings.Join(said, "")
+}
+
+const head = "# What stands between ${ and } is jq over the custom resource. A key whose value comes out null is left out.\n"
+
+// template is the file of a child.
+func (m *Manifest) template(p *piece) []byte {
+	metadata, _ := p.Fields["metadata"].(map[string]any)
+	if metadata == nil {
+		metadata = map[string]any{}
+		p.Fields["metadata"] = metadata
+	}
+	metadata["name"] = p.named()
+	if builtin, known := schema.FindBuiltin(p.Text("apiVersion"), p.kind); m.cluster && (builtin.Namespaced() || !known) {
+		metadata["namespace"] = m.ownNamespace(p)
+	}
+	braces := !strings.HasPrefix(p.Text("apiVersion"), "argoproj.io/")
+	return append([]byte(head), encoded(write(p.Fields, p.Node(), braces))...)
+}
+
+// encoded is a document as text.
+func encoded(node *yaml.Node) []byte {
+	var out bytes.Buffer
+	enc := yaml.NewEncoder(&out)
+	enc.SetIndent(2)
+	enc.CompactSeqIndent()
+	if err := enc.Encode(node); err != nil {
+		panic(err) // a tree that was made here, written to memory
+	}
+	return out.Bytes()
+}

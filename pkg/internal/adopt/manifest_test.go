@@ -1,0 +1,543 @@
+package adopt_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/adopt"
+	"github.com/argoperator/argoperator/pkg/internal/edited"
+	"github.com/argoperator/argoperator/pkg/internal/scaffold"
+	"github.com/argoperator/argoperator/pkg/internal/scaffoldtest"
+	"github.com/argoperator/argoperator/pkg/internal/simulate"
+	"github.com/argoperator/argoperator/pkg/internal/source"
+)
+
+func fromManifests(t *testing.T, o scaffold.Options, files ...string) (scaffold.Project, diag.List) {
+	t.Helper()
+	o.Name, o.Group, o.Kind = "app", "example.com", "App"
+	var inputs []source.Input
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inputs = append(inputs, source.Input{Name: filepath.Base(file), Data: data})
+	}
+	p, findings := adopt.FromManifests(o, inputs)
+	if findings.HasErrors() {
+		t.Fatalf("%v: %+v", files, findings)
+	}
+	return p, findings
+}
+
+// TestManifestGolden holds whole projects, and what is said of their manifests,
+// to testdata. UPDATE=1 rewrites them.
+func TestManifestGolden(t *testing.T) {
+	for _, file := range []string{"shop.yaml", "live.json", "nightly.yaml"} {
+		t.Run(file, func(t *testing.T) {
+			p, findings := fromManifests(t, scaffold.Options{}, filepath.Join("testdata", "manifests", file))
+			result, err := scaffold.Files(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			operator := scaffoldtest.Generated(t, result)
+			scaffoldtest.Play(t, operator, result.Files)
+			got := &txtar.Archive{}
+			for _, f := range findings {
+				got.Comment = fmt.Appendf(got.Comment, "%s:%d:%d: %s; %s\n", f.File, f.Line, f.Column, f.Message, f.Hint)
+			}
+			for _, note := range result.Notes {
+				got.Comment = fmt.Appendln(got.Comment, note)
+			}
+			for _, f := range result.Files {
+				scaffoldtest.Sound(t, f)
+				if regexp.MustCompile(`^(operator|children/|samples/|tests/)`).MatchString(f.Path) {
+					got.Files = append(got.Files, txtar.File{Name: f.Path, Data: f.Data})
+				}
+			}
+			golden := filepath.Join("testdata", "manifest-"+strings.TrimSuffix(file, filepath.Ext(file))+".txtar")
+			scaffoldtest.CompareGolden(t, golden, got)
+		})
+	}
+}
+
+// realManifests are files of the modules that argoperator is made with.
+var realManifests = []string{
+	"github.com/argoproj/argo-workflows/v3 manifests/quick-start-postgres.yaml",
+	"github.com/argoproj/argo-workflows/v3 manifests/quick-start/base/minio/minio-*.yaml",
+	"github.com/argoproj/argo-workflows/v3 manifests/quick-start/base/prometheus/prometheus-*.yaml",
+	"github.com/argoproj/argo-workflows/v3 manifests/components/mysql/mysql-*.yaml",
+	"github.com/argoproj/argo-events manifests/install.yaml",
+	"github.com/argoproj/argo-events manifests/namespace-install.yaml",
+	"k8s.io/pod-security-admission webhook/manifests/[0-9]*.yaml",
+}
+
+// TestManifestsComeBack: a custom resource that says nothing becomes the objects
+// that the project was made of.
+func TestManifestsComeBack(t *testing.T) {
+	own, err := filepath.Glob("testdata/manifests/*")
+	if err != nil || len(own) == 0 {
+		t.Fatal(own, err)
+	}
+	for _, file := range own {
+		t.Run(filepath.Base(file), func(t *testing.T) { comesBack(t, file) })
+	}
+	if testing.Short() {
+		return
+	}
+	for _, line := range realManifests {
+		module, pattern, _ := strings.Cut(line, " ")
+		dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
+		if err != nil || strings.TrimSpace(string(dir)) == "" {
+			t.Logf("%s is not in the module cache", module)
+			continue
+		}
+		files, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), pattern))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: no file; %v", line, err)
+		}
+		t.Run(line, func(t *testing.T) { comesBack(t, files...) })
+	}
+}
+
+func comesBack(t *testing.T, files ...string) {
+	t.Helper()
+	p, findings := fromManifests(t, scaffold.Options{}, files...)
+	result, err := scaffold.Files(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range result.Findings {
+		t.Logf("lint: %s:%d: %s", f.File, f.Line, f.Message)
+		if f.Severity == diag.Error {
+			t.Error("it is refused")
+		}
+	}
+	if result.Findings.HasErrors() {
+		return
+	}
+	dir := scaffold.Directory(result.Files)
+	operator, err := argoperator.Generate([]argoperator.Source{{Name: "operator.yaml", Data: dir["operator.yaml"].Data, Dir: dir}}, argoperator.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before []map[string]any
+	var names []string
+	namespace := "default"
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		objects, _ := source.Objects(source.Input{Data: data}, func([]byte) bool { return true })
+		for _, object := range objects {
+			o := object.Fields
+			metadata := o["metadata"].(map[string]any)
+			names = append(names, metadata["name"].(string))
+			for _, subject := range append(adopt.List(o, "subjects"), o["metadata"]) {
+				if ns, ok := subject.(map[string]any)["namespace"].(string); ok {
+					namespace = ns
+				}
+			}
+			before = append(before, o)
+		}
+	}
+	resource := map[string]any{"apiVersion": "example.com/v1alpha1", "kind": "App", "metadata": map[string]any{"name": p.API.Sample, "namespace": namespace}}
+	out, err := simulate.Render(t.Context(), simulate.Inputs{Objects: operator.Objects(), Kinds: operator.Kinds()}, []simulate.Happening{{Event: simulate.Added, Object: resource}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if failures := out.Trace.Failures(); len(failures) > 0 {
+		t.Fatal(failures)
+	}
+	after := map[string]any{}
+	for _, o := range out.Objects {
+		if o["kind"] != "App" {
+			o := renamed(asWritten(t, o, namespace), p.API.Sample, names).(map[string]any)
+			after[o["kind"].(string)+" "+o["metadata"].(map[string]any)["name"].(string)] = o
+		}
+	}
+	want := map[string]any{}
+	for _, o := range before {
+		name := fmt.Sprint(o["kind"], " ", o["metadata"].(map[string]any)["name"])
+		out := slices.ContainsFunc(findings, func(f diag.Finding) bool { return strings.HasPrefix(f.Message, name+" is left out") })
+		if out {
+			continue
+		}
+		want[name] = asWritten(t, o, namespace)
+	}
+	if len(want) == 0 {
+		t.Error("nothing was kept")
+	}
+	if diff := cmp.Diff(want, after); diff != "" {
+		t.Errorf("(-manifests +children):\n%s", diff)
+	}
+}
+
+// renamed takes the custom resource's name away where names have nothing in common.
+func renamed(value any, sample string, names []string) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for key := range v {
+			v[key] = renamed(v[key], sample, names)
+		}
+	case []any:
+		for i := range v {
+			v[i] = renamed(v[i], sample, names)
+		}
+	case string:
+		for _, name := range names {
+			v = strings.ReplaceAll(v, sample+"-"+name, name)
+		}
+		return v
+	}
+	return value
+}
+
+// asWritten is an object without what a server, or another custom resource, makes
+// different.
+func asWritten(t *testing.T, o map[string]any, namespace string) map[string]any {
+	p := scaffoldtest.Player{T: t}
+	o = p.Plain(o).(map[string]any)
+	metadata := o["metadata"].(map[string]any)
+	for _, key := range strings.Fields("namespace uid resourceVersion generation creationTimestamp managedFields ownerReferences") {
+		delete(metadata, key)
+	}
+	delete(o, "status")
+	clean(o, namespace)
+	spec, _ := o["spec"].(map[string]any)
+	if o["kind"] == "Service" && spec["clusterIP"] != "None" {
+		delete(spec, "clusterIP")
+		delete(spec, "clusterIPs")
+	}
+	if metadata["name"] == "shop-web" && o["kind"] == "Deployment" {
+		delete(spec, "replicas") // the autoscaler's
+	}
+	return o
+}
+
+// clean takes away nulls, the operator's own labels and annotations, the label that tells custom resources apart, and the
+// difference between numbers and quantities.
+func clean(value any, namespace string) {
+	switch v := value.(type) {
+	case map[string]any:
+		for key := range v {
+			clean(v[key], namespace)
+			inner := v[key]
+			number, isNumber := inner.(float64)
+			empty, isMap := inner.(map[string]any)
+			switch {
+			case key == "kind" && inner == "ServiceAccount" && v["name"] != nil && v["namespace"] == nil:
+				v["namespace"] = namespace // which the API server would ask for
+			case inner == nil, strings.HasPrefix(key, "argoperator.dev/"), key == "app.kubernetes.io/managed-by", key == "app.kubernetes.io/instance", key == "nodePort",
+				strings.HasPrefix(key, "kubectl.kubernetes.io/"), strings.HasPrefix(key, "deployment.kubernetes.io/"):
+				delete(v, key)
+			case isNumber && slices.Contains([]string{"cpu", "memory", "storage"}, key):
+				v[key] = fmt.Sprintf("%v", int64(number))
+				if number < 1 {
+					v[key] = fmt.Sprint(number)
+				}
+			case isMap && len(empty) == 0 && slices.Contains([]string{"labels", "annotations", "matchLabels", "metadata"}, key):
+				delete(v, key)
+			}
+		}
+	case []any:
+		for _, inner := range v {
+			clean(inner, namespace)
+		}
+	}
+}
+
+// imported is the project of objects, each in short, and what is said of them.
+func imported(o scaffold.Options, objects ...string) (scaffold.Project, []string) {
+	o.Name, o.Group, o.Kind = "app", "example.com", "App"
+	p, findings := adopt.FromManifests(o, []source.Input{{Name: "f.yaml", Data: []byte(strings.Join(objects, "\n---\n"))}})
+	var said []string
+	for _, f := range findings {
+		said = append(said, f.Message)
+	}
+	return p, said
+}
+
+func named(kind, name, more string) string {
+	version := map[string]string{"Deployment": "apps/v1", "Role": "rbac.authorization.k8s.io/v1"}[kind]
+	if version == "" {
+		version = "v1"
+	}
+	return fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata: {name: %q}\n%s", version, kind, name, more)
+}
+
+func TestManifestNames(t *testing.T) {
+	tests := []struct {
+		name, reason, sample string
+		names, want          []string
+	}{
+		{"one", "it is the custom resource", "web", []string{"web"}, []string{adopt.OwnName}},
+		{"same", "of different kinds they are the same", "web", []string{"web", "web"}, []string{adopt.OwnName, adopt.OwnName}},
+		{"begin the same", "what is common is the name", "my-web", []string{"my-web-a", "my-web", "my-web-b-c"}, []string{adopt.OwnName + "-a", adopt.OwnName, adopt.OwnName + "-b-c"}},
+		{"within a word", "words are not cut", "my", []string{"my-web", "my-wed"}, []string{adopt.OwnName + "-web", adopt.OwnName + "-wed"}},
+		{"nothing", "each has it in front", "sample", []string{"front", "back"}, []string{adopt.OwnName + "-front", adopt.OwnName + "-back"}},
+		{"dots", "they are no ends of words", "a.b", []string{"a.b-c", "a.b"}, []string{adopt.OwnName + "-c", adopt.OwnName}},
+		{"no name for an object", "the sample cannot have it", "sample", []string{"a:b"}, []string{adopt.OwnName}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var objects []string
+			for i, name := range tt.names {
+				objects = append(objects, named([]string{"Role", "ConfigMap", "ServiceAccount"}[i], name, ""))
+			}
+			p, said := imported(scaffold.Options{}, objects...)
+			var got []string
+			for _, f := range p.Files {
+				_, rest, _ := strings.Cut(string(f.Data), "\n  name: ")
+				name, _, _ := strings.Cut(rest, "\n")
+				got = append(got, name)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s%q", tt.reason, diff, said)
+			}
+			if p.API.Sample != tt.sample {
+				t.Errorf("the sample is called %q", p.API.Sample)
+			}
+		})
+	}
+}
+
+func TestManifestHosts(t *testing.T) {
+	const db = "${ .metadata.name }-db"
+	tests := []struct{ name, reason, key, text, want string }{
+		{"port", "a host has one", "x", "app-db:5432", db + ":5432"},
+		{"URL", "it names a host", "x", "http://app-db/x", "http://" + db + "/x"},
+		{"user", "so does this", "x", "pg://me:pw@app-db", "pg://me:pw@" + db},
+		{"own namespace", "it is the custom resource's", "x", "app-db.live.svc.cluster.local", db + ".${ .metadata.namespace }.svc.cluster.local"},
+		{"short", "the same", "x", "a app-db.live b", "a " + db + ".${ .metadata.namespace } b"},
+		{"several", "all of them", "x", "app-db:1234,app-db:1235", db + ":1234," + db + ":1235"},
+		{"key", "what it is called says so", "DB_HOST", "app-db", db},
+		{"ConfigMap", "the variable says what it is", "CONFIG_MAP", "app-db", ""},
+		{"word", "it may mean anything", "x", "app-db", ""},
+		{"among words", "the same", "DB_HOST", "the app-db is here", ""},
+		{"longer word", "another name", "x", "my-app-db:5432 app-db-2:5432 app-db_x:5432", ""},
+		{"another namespace", "another's Service", "x", "app-db.other.svc:5432", ""},
+		{"domain", "the same", "x", "app-db.example.com:5432", ""},
+		{"variable", "a shell fills it in", "x", "$app-db:5432", ""},
+		{"beside an expression", "one is escaped, one is not", "x", "${X}http://app-db:80/{{ .Values.x }}", "$${X}http://" + db + `:80/${ "{{" } .Values.x }}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			service := "apiVersion: v1\nkind: Service\nmetadata: {name: app-db, namespace: live}\nspec: {ports: [{port: 5432}]}"
+			m := newManifest(t, service, named("ConfigMap", "app", fmt.Sprintf("data: {%s: %q}", tt.key, tt.text)))
+			got, _ := adopt.Mapping(m.Kept[1].Fields, "data")[tt.key].(adopt.Expr)
+			if diff := cmp.Diff(tt.want, string(got)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
+			}
+		})
+	}
+}
+
+// TestManifestSaid: flags and variables say what a name is the name of.
+func TestManifestSaid(t *testing.T) {
+	tests := []struct{ name, by, text, want string }{
+		{"variable", "CONFIG_MAP_NAME", "app-config", adopt.OwnName + "-config"},
+		{"flag", "--configmap", "app-config", adopt.OwnName + "-config"},
+		{"assigned", "", "--watch-config-map=app-config", "--watch-config-map=" + adopt.OwnName + "-config"},
+		{"account", "", "--service-account=app", "--service-account=" + adopt.OwnName},
+		{"another kind", "--service-account", "app-config", ""},
+		{"not said", "--name", "app-config", ""},
+		{"no flag", "", "configmap=app-config", ""},
+		{"another name", "--configmap", "app-config-2", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			m := newManifest(t, named("ConfigMap", "app-config", ""), named("ServiceAccount", "app", ""))
+			got, _ := m.Said(tt.by, tt.text).(adopt.Expr)
+			if diff := cmp.Diff(tt.want, string(got)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// newManifest is one whose references are found.
+func newManifest(t *testing.T, objects ...string) *adopt.Manifest {
+	t.Helper()
+	m := &adopt.Manifest{}
+	m.Read(source.Input{Name: "f.yaml", Data: []byte(strings.Join(objects, "\n---\n"))})
+	m.Name()
+	m.Refer()
+	return m
+}
+
+// TestManifestFindings: what is left out, or to be known, is said.
+func TestManifestFindings(t *testing.T) {
+	config := named("ConfigMap", "app", "data: {a: b}")
+	tests := []struct {
+		name, reason string
+		objects      []string
+		want         []string
+		files        int
+	}{
+		{"nothing", "there is nothing to begin with", nil, []string{"there is no object in it that an operator could keep"}, 0},
+		{"no object", "the same", []string{"a: b"}, []string{"there is no object in it that an operator could keep", "a document without apiVersion and kind is left out"}, 0},
+		{"a list of nothing", "the same", []string{"apiVersion: v1\nkind: List\nitems: []"}, []string{"there is no object in it that an operator could keep"}, 0},
+		{"text", "as of a wrong file", []string{"hello"}, []string{"the document is the string \"hello\", want an object"}, 0},
+		{"broken", "with its place", []string{config, "a: ["}, []string{"not legal YAML: did not find expected node content"}, 0},
+		{"twice", "one namespace has one", []string{config, config}, []string{"ConfigMap app is left out: there is one of that name already"}, 1},
+		{"unnamed", "it could not be found again", []string{config, "apiVersion: v1\nkind: Pod\nmetadata: {generateName: x-}"}, []string{"Pod is left out: it has no metadata.name"}, 1},
+		{
+			"kustomization", "it is an input of another tool",
+			[]string{config, "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization"},
+			[]string{"Kustomization is left out: it is no object but says how some are made"},
+			1,
+		},
+		{
+			"Job", "it could be thought of as a Deployment",
+			[]string{"apiVersion: batch/v1\nkind: Job\nmetadata: {name: app}\nspec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: \"a:1\"}]}}}"},
+			[]string{"Kubernetes lets nobody change the containers of Job app: another value of their fields will be refused"},
+			1,
+		},
+		{
+			"made by Kubernetes", "every namespace has them",
+			[]string{config, named("ServiceAccount", "default", ""), "apiVersion: v1\nkind: Service\nmetadata: {name: kubernetes, labels: {component: apiserver}}\n"},
+			[]string{"ServiceAccount default is left out: Kubernetes makes one in every namespace", "Service kubernetes is left out: Kubernetes makes one in every namespace"},
+			1,
+		},
+		{
+			"unknown kind", "its plural may be another",
+			[]string{"apiVersion: farm.example.org/v1\nkind: Ox\nmetadata: {name: app}"},
+			[]string{"of the kind Ox no CustomResourceDefinition is there: its plural is guessed, oxen"},
+			1,
+		},
+		{
+			"known kind", "its CustomResourceDefinition is among the objects",
+			[]string{"apiVersion: example.com/v1\nkind: One\nmetadata: {name: app}\nspec: {a: x}", strings.Replace(small("One", ""), "Cluster", "Namespaced", 1)},
+			[]string{"CustomResourceDefinition ones.example.com is left out: it belongs to the cluster, not to one custom resource"},
+			2,
+		},
+		{
+			"odd types", "nothing is taken for granted",
+			[]string{"apiVersion: apps/v1\nkind: ConfigMap\nmetadata: {name: app, labels: [], annotations: x, finalizers: 3}\nspec: [1, {template: 3}]\ndata: 7"},
+			[]string{"of the kind ConfigMap no CustomResourceDefinition is there: its plural is guessed, configmaps"},
+			1,
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p, said := imported(scaffold.Options{}, tt.objects...)
+			if diff := cmp.Diff(tt.want, said); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
+			}
+			if len(p.Files) != tt.files {
+				t.Errorf("%s: %d files", tt.reason, len(p.Files))
+			}
+			if tt.files > 0 && tt.name != "odd types" {
+				if result, err := scaffold.Files(p); err != nil || result.Findings.HasErrors() {
+					t.Errorf("%v %+v\n%s", err, result.Findings, p.Files[0].Data)
+				}
+			}
+		})
+	}
+}
+
+// FuzzFromManifests: whatever is read, nothing breaks. It edits manifests;
+// FuzzObjects in pkg/internal/definition has texts that are no manifests.
+func FuzzFromManifests(f *testing.F) {
+	var manifests [][]byte
+	files, err := filepath.Glob("testdata/manifests/*")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range append(files, "testdata/byhand/greeter.yaml") {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		manifests = append(manifests, data, []byte(strings.Replace(string(data), "metadata:\n  name: everybody # of us\n", "", 1)))
+	}
+	for i := range manifests {
+		f.Add(uint8(i), uint64(0), uint64(0), uint64(0))
+	}
+	f.Fuzz(func(_ *testing.T, which uint8, first, second, third uint64) {
+		data := edited.YAML(manifests[int(which)%len(manifests)], first, second, third)
+		adopt.FromManifests(scaffold.Options{}, []source.Input{{Name: "f.yaml", Data: data}})
+		adopt.FromTutorial(scaffold.Options{}, []source.Input{{Name: "f.yaml", Data: data}})
+	})
+}
+
+// TestManifestsApart: the objects of two custom resources share no name, and
+// what selects pods selects those of its own custom resource.
+func TestManifestsApart(t *testing.T) {
+	p, _ := fromManifests(t, scaffold.Options{}, "testdata/manifests/shop.yaml")
+	result, err := scaffold.Files(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	operator := scaffoldtest.Generated(t, result)
+	var happenings []simulate.Happening
+	for _, name := range []string{"blue", "green"} {
+		happenings = append(happenings, simulate.Happening{Event: simulate.Added, Object: map[string]any{
+			"apiVersion": "example.com/v1alpha1", "kind": "App", "metadata": map[string]any{"name": name, "namespace": "default"},
+		}})
+	}
+	out, err := simulate.Render(t.Context(), simulate.Inputs{Objects: operator.Objects(), Kinds: operator.Kinds()}, happenings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := map[string][]map[string]any{}
+	for _, o := range out.Objects {
+		if name, _, found := strings.Cut(o["metadata"].(map[string]any)["name"].(string), "-"); found || o["kind"] != "App" {
+			of[name] = append(of[name], o)
+		}
+	}
+	if len(of["blue"]) != len(p.Children) || len(of["green"]) != len(p.Children) || len(of) != 2 {
+		t.Fatalf("objects of %d custom resources, %d blue and %d green", len(of), len(of["blue"]), len(of["green"]))
+	}
+	checked := 0
+	for _, o := range of["blue"] {
+		selectors := []map[string]any{}
+		if o["kind"] == "Service" {
+			selectors = append(selectors, adopt.Mapping(o, "spec", "selector"))
+		}
+		adopt.ForEachMap(o["spec"], func(key string, m map[string]any) {
+			if key == "matchLabels" {
+				selectors = append(selectors, m)
+			}
+		})
+		for _, selector := range selectors {
+			checked++
+			if selects(selector, of["green"]) || !selects(selector, of["blue"]) {
+				t.Errorf("%v %v selects by %v", o["kind"], adopt.Mapping(o, "metadata")["name"], selector)
+			}
+		}
+	}
+	if checked != 5 { // two Services, two workloads, one spread
+		t.Errorf("%d selectors", checked)
+	}
+}
+
+// selects tells whether a selector fits the pods of some object.
+func selects(selector map[string]any, objects []map[string]any) bool {
+	return slices.ContainsFunc(objects, func(o map[string]any) bool {
+		pods := adopt.PodTemplate(o)
+		if pods == nil {
+			return false
+		}
+		labels := adopt.Mapping(pods, "metadata", "labels")
+		for key, value := range selector {
+			if labels[key] != value {
+				return false
+			}
+		}
+		return true
+	})
+}

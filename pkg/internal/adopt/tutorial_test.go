@@ -1,0 +1,165 @@
+package adopt_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/adopt"
+	"github.com/argoperator/argoperator/pkg/internal/scaffold"
+	"github.com/argoperator/argoperator/pkg/internal/scaffoldtest"
+	"github.com/argoperator/argoperator/pkg/internal/simulate"
+	"github.com/argoperator/argoperator/pkg/internal/source"
+)
+
+func greeter(t *testing.T) string {
+	t.Helper()
+	data, err := os.ReadFile("testdata/byhand/greeter.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func fromTutorial(text string) (scaffold.Project, []string, diag.List) {
+	p, findings := adopt.FromTutorial(scaffold.Options{Name: "greeter"}, []source.Input{{Name: "greeter.yaml", Data: []byte(text)}})
+	var said []string
+	for _, f := range findings {
+		said = append(said, fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, f.Message))
+	}
+	return p, said, findings
+}
+
+// TestTutorialGolden holds the project of an operator written by hand to
+// testdata, and plays its test with the program as it was.
+func TestTutorialGolden(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("no python3 on the PATH")
+	}
+	p, said, _ := fromTutorial(greeter(t))
+	result, err := scaffold.Files(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	operator := scaffoldtest.Generated(t, result)
+	scaffoldtest.Play(t, operator, result.Files)
+	dir := scaffold.Directory(result.Files)
+	out, err := simulate.Render(t.Context(), simulate.Inputs{Objects: operator.Objects(), Kinds: operator.Kinds(), Runner: scaffoldtest.Machine()},
+		[]simulate.Happening{{Event: simulate.Added, Object: scaffoldtest.Decoded(t, dir[result.Sample].Data)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := fmt.Sprint(out.Objects[0]["data"])
+	if page != "map[greeting:hello, all]" {
+		t.Errorf("the page says %s; failures: %v", page, out.Trace.Failures())
+	}
+	got := &txtar.Archive{Comment: []byte(strings.Join(append(said, result.Notes...), "\n") + "\n")}
+	for _, f := range result.Files {
+		scaffoldtest.Sound(t, f)
+		got.Files = append(got.Files, txtar.File{Name: f.Path, Data: f.Data})
+	}
+	scaffoldtest.CompareGolden(t, "testdata/byhand.txtar", got)
+}
+
+// TestTutorialVariants: the same operator, written in other ways.
+func TestTutorialVariants(t *testing.T) {
+	tests := []struct {
+		name, reason, old, new string
+		command, parameters    string
+		finding                string
+	}{
+		{name: "as it is", reason: "nothing but what is left out is said", command: "[python3, greet.py]", parameters: "page=logic/page.json"},
+		{
+			name: "mounted", reason: "a program need not travel as text",
+			old: `command: [python3, -c, "{{workflow.parameters.program}}"]`, new: "command: [python3, /program/greet.py]\n      volumeMounts: [{name: p, mountPath: /program}]",
+			command: "[python3, greet.py]", parameters: "page=logic/page.json",
+		},
+		{
+			name: "source", reason: "a script template has it in itself", old: "    container:\n      image: python:3.13-slim\n      command: [python3, -c, \"{{workflow.parameters.program}}\"]",
+			new: "    script:\n      image: python:3.13-slim\n      command: [python3]\n      source: print('{{workflow.parameters.greeting}}')", command: "[python3, main.py]", parameters: "page=logic/page.json",
+			finding: "the program has {{workflow.… in it, which was filled in and is not any more",
+		},
+		{
+			name: "another flag", reason: "the engine's is fixed", old: "--greeting-manifest={{", new: "--for={{", command: "[python3, greet.py]", parameters: "page=logic/page.json",
+			finding: "the program was given the custom resource as --for: from now on, it is --greeting-manifest",
+		},
+		{
+			name: "another file", reason: "the same", old: "path: /output-manifest.json", new: "path: /tmp/out", command: "[python3, greet.py]", parameters: "page=logic/page.json",
+			finding: "the program wrote what it made to /tmp/out: from now on, that is /output-manifest.json",
+		},
+		{
+			name: "standard output", reason: "the same", old: "tasks.make.outputs.parameters.made", new: "tasks.make.outputs.result", command: "[python3, greet.py]", parameters: "page=logic/page.json",
+			finding: "the program wrote what it made to its standard output",
+		},
+		{
+			name: "operation", reason: "there is none any more", old: "      - --page\n", new: "      - --what={{workflow.parameters.what-happened}}\n      - --page\n",
+			command: "[python3, greet.py]", parameters: "page=logic/page.json", finding: "the program was told the operation as --what",
+		},
+		{
+			name: "unknown parameter", reason: "it is not guessed", old: "      - --page\n", new: "      - --x={{workflow.parameters.x}}\n      - x{{workflow.name}}\n      - --page\n",
+			command: "[python3, greet.py]", parameters: "page=logic/page.json", finding: "--x is left out: where the parameter x comes from is not understood",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			text := strings.Replace(greeter(t), tt.old, tt.new, 1)
+			if strings.Contains(tt.new, "volumeMounts") {
+				text = strings.Replace(text, "  templates:\n", "  volumes: [{name: p, configMap: {name: greet-files}}]\n  templates:\n", 1)
+			}
+			p, said, _ := fromTutorial(text)
+			if p.Logic == nil {
+				t.Fatalf("%s: %q", tt.reason, said)
+			}
+			var parameters []string
+			for _, parameter := range p.Logic.Parameters {
+				parameters = append(parameters, parameter.Name+"="+parameter.File)
+			}
+			if diff := cmp.Diff([]string{tt.command, tt.parameters}, []string{p.Logic.Command, strings.Join(parameters, " ")}); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
+			}
+			all := strings.Join(said, "\n")
+			if !strings.Contains(all, tt.finding) || tt.finding == "" && len(said) != 2 {
+				t.Errorf("%s: said is\n%s", tt.reason, all)
+			}
+			if result, err := scaffold.Files(p); err != nil || result.Findings.HasErrors() {
+				t.Errorf("%v %+v", err, result.Findings)
+			}
+		})
+	}
+}
+
+// TestNotATutorial: what is not understood is said, with its place.
+func TestNotATutorial(t *testing.T) {
+	tests := []struct{ name, old, new, want string }{
+		{"nothing", "", "", ":0:0: there is no EventSource that watches a kind whose CustomResourceDefinition is here"},
+		{"other group", "      group: hello.example.org", "      group: other.example.org", "greeter.yaml:0:0: there is no EventSource"},
+		{"other event", "eventName: greeting-changed", "eventName: other", "greeter.yaml:20:7: no Sensor depends on the event greeting-changed of EventSource greeting-watch"},
+		{"other template", "workflowTemplateRef: {name: greet}", "workflowTemplateRef: {name: other}", "greeter.yaml:37:3: no trigger of Sensor greeting-listener starts a Workflow"},
+		{"no resource", "    resource:\n      action", "    other:\n      action", "greeter.yaml:71:3: WorkflowTemplate greet has no resource template"},
+		{"fixed manifest", "{{tasks.make.outputs.parameters.made}}", "x", "the manifest is not the output of another step"},
+		{"no such step", "template: make-page}", "template: other}", `the step make runs a template "other", which is not here`},
+		{"no program", "{{workflow.parameters.program}}", "print(1)", "no program is found in it"},
+		{"no container", "    container:\n", "    http:\n", "the template make-page runs no program"},
+		{"no kind", `"kind": "ConfigMap"`, `"kinds": "x"`, "which kind of object the program makes is not found"},
+		{"broken CRD", "names: {kind: Greeting,", "names: {kind: Greeting, nope: x,", `greeter.yaml:7:27: unknown key "nope"`},
+		{"no YAML", "kind: Sensor", "kind: [", "not legal YAML"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			text := strings.Replace(greeter(t), tt.old, tt.new, 1)
+			if tt.old == "" {
+				text = ""
+			}
+			_, said, findings := fromTutorial(text)
+			if all := strings.Join(said, "\n"); !strings.Contains(all, tt.want) || !findings.HasErrors() {
+				t.Errorf("said is\n%s\nwant %s", all, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,269 @@
+package adopt
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/scaffold"
+)
+
+// resultFile is where the steps engine looks for what the program has made.
+const resultFile = "/output-manifest.json"
+
+// take makes the program of a template that of the project.
+func (t *tutorial) take(at string, template map[string]any, output string) bool {
+	container, at2 := Mapping(template, "container"), at+".container"
+	if container == nil {
+		container, at2 = Mapping(template, "script"), at+".script"
+	}
+	if container == nil {
+		return t.fail(t.template.Position(at), fmt.Sprintf("the template %v runs no program", template["name"]), "what is read are container and script templates")
+	}
+	image, _ := container["image"].(string)
+	logic := &scaffold.Logic{Image: image}
+	t.project.Logic = logic
+	var words []string
+	for _, key := range []string{"command", "args"} {
+		for _, word := range List(container, key) {
+			words = append(words, fmt.Sprint(word))
+		}
+	}
+	kept := t.words(at2, words, container)
+	if source, ok := container["source"].(string); ok {
+		file := "main" + ending(kept)
+		t.file(file, source, at2+".source")
+		kept = append(kept, file)
+	}
+	if len(logic.Files) == 0 {
+		return t.fail(t.template.Position(at2), "no program is found in it", "what is read is a script in a ConfigMap, given to an interpreter as text or mounted, or the source of a script template")
+	}
+	for i, word := range kept {
+		if quoted, err := scaffold.Flow(word); err == nil {
+			kept[i] = quoted
+		}
+	}
+	logic.Command = "[" + strings.Join(kept, ", ") + "]"
+	t.contract(at, template, output)
+	return t.children(at2)
+}
+
+// contract says where the program must be changed to be run by the steps engine.
+func (t *tutorial) contract(at string, template map[string]any, output string) {
+	api := t.project.API
+	want := strings.ToLower(api.Kind) + "-manifest"
+	for _, crd := range t.of("CustomResourceDefinition", "apiextensions.k8s.io") {
+		if names := Mapping(crd.Fields, "spec", "names"); names["kind"] == api.Kind {
+			singular, _ := names["singular"].(string)
+			want = cmp.Or(singular, strings.ToLower(api.Kind)) + "-manifest"
+		}
+	}
+	if t.flag != want {
+		was := "not given the custom resource in a flag"
+		if t.flag != "" {
+			was = "given the custom resource as --" + t.flag
+		}
+		t.found.Warn(t.template.Position(at), diag.Changed, fmt.Sprintf("the program was %s: from now on, it is --%s", was, want), "change it in "+t.project.Logic.Files[0])
+	}
+	where := ""
+	for _, parameter := range List(template, "outputs", "parameters") {
+		parameter, _ := parameter.(map[string]any)
+		if file, ok := Mapping(parameter, "valueFrom")["path"].(string); ok && "parameters."+fmt.Sprint(parameter["name"]) == output {
+			where = file
+		}
+	}
+	if where != resultFile {
+		t.found.Warn(t.template.Position(at), diag.Changed, fmt.Sprintf("the program wrote what it made to %s: from now on, that is %s", cmp.Or(where, "its standard output"), resultFile),
+			"change it in "+t.project.Logic.Files[0])
+	}
+}
+
+var filledIn = regexp.MustCompile(`\{\{ *(?:workflow|inputs)\.parameters\.([\w-]+) *\}\}`)
+
+// words are those of the command that stay: what is filled in with the text of a
+// program or of a file becomes that.
+func (t *tutorial) words(at string, words []string, container map[string]any) []string {
+	var kept []string
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		flag, value, assigned := strings.Cut(strings.TrimLeft(word, "-"), "=")
+		switch parts := filledIn.FindStringSubmatch(word); {
+		case parts != nil && parts[0] == word && len(kept) > 0 && isCode(kept[len(kept)-1]):
+			kept = append(kept[:len(kept)-1], t.script(at, parts[1])...)
+		case parts != nil && assigned && value == parts[0] && strings.HasPrefix(word, "--"):
+			t.parameter(at, flag, parts[1])
+		case parts != nil && parts[0] == word && len(kept) > 0 && strings.HasPrefix(kept[len(kept)-1], "--"):
+			t.parameter(at, strings.TrimPrefix(kept[len(kept)-1], "--"), parts[1])
+			kept = kept[:len(kept)-1]
+		case strings.Contains(word, "{{"):
+			t.found.Warn(t.template.Position(at), diag.LeftOut, fmt.Sprintf("%q of the command is left out: nothing is filled into it any more", word), "")
+		default:
+			kept = append(kept, t.mounted(word, container))
+		}
+	}
+	return kept
+}
+
+// isCode tells whether an interpreter takes what follows the flag for a program.
+func isCode(flag string) bool {
+	return slices.Contains([]string{"-c", "-e", "--eval", "-ec", "-lc"}, flag)
+}
+
+// script is the file that a parameter held the text of.
+func (t *tutorial) script(at, parameter string) []string {
+	key, text, ok := t.text(parameter)
+	if !ok {
+		t.found.Warn(t.template.Position(at), diag.LeftOut, fmt.Sprintf("the parameter %s is no key of a ConfigMap that is here", parameter), "")
+		return nil
+	}
+	t.file(key, text, at)
+	return []string{key}
+}
+
+// parameter is a flag of the program: the custom resource, or a file.
+func (t *tutorial) parameter(at, flag, parameter string) {
+	key, text, ok := t.text(parameter)
+	if ok {
+		file := "logic/" + key
+		if path.Ext(key) == "" && strings.HasPrefix(strings.TrimSpace(text), "{") {
+			file += ".json"
+		}
+		t.project.Files = append(t.project.Files, scaffold.File{Path: file, Data: []byte(text)})
+		t.project.Logic.Parameters = append(t.project.Logic.Parameters, scaffold.Parameter{Name: flag, File: file})
+		t.child(text)
+		return
+	}
+	switch t.event(parameter) {
+	case "body":
+		t.flag = flag
+	case "type":
+		t.found.Warn(t.template.Position(at), diag.Changed, fmt.Sprintf("the program was told the operation as --%s: from now on it is not, every event means apply", flag), "deletion is the garbage collector's")
+	default:
+		t.found.Warn(t.template.Position(at), diag.LeftOut, fmt.Sprintf("--%s is left out: where the parameter %s comes from is not understood", flag, parameter), "")
+	}
+}
+
+// text is what a parameter takes from a ConfigMap.
+func (t *tutorial) text(parameter string) (key, text string, ok bool) {
+	for _, from := range []map[string]any{t.template.Fields, t.workflow.Fields} {
+		for _, p := range List(from, "spec", "arguments", "parameters") {
+			p, _ := p.(map[string]any)
+			ref := Mapping(p, "valueFrom", "configMapKeyRef")
+			if p["name"] != parameter || ref == nil {
+				continue
+			}
+			for _, config := range t.of("ConfigMap", "") {
+				key, _ = ref["key"].(string)
+				if text, ok = Mapping(config.Fields, "data")[key].(string); ok && config.name() == ref["name"] {
+					t.config = config
+					t.use(config)
+					return key, text, true
+				}
+			}
+		}
+	}
+	return "", "", false
+}
+
+var argument = regexp.MustCompile(`spec\.arguments\.parameters\.([0-9]+)\.value$`)
+
+// event is what of an event the Sensor writes into a parameter: body or type.
+func (t *tutorial) event(parameter string) string {
+	parameters := List(t.workflow.Fields, "spec", "arguments", "parameters")
+	found := ""
+	ForEachMap(t.sensor.Fields["spec"], func(_ string, object map[string]any) {
+		dest, _ := object["dest"].(string)
+		parts := argument.FindStringSubmatch(dest)
+		if parts == nil {
+			return
+		}
+		for i, p := range parameters {
+			if p, _ := p.(map[string]any); fmt.Sprint(i) == parts[1] && p["name"] == parameter {
+				found, _ = Mapping(object, "src")["dataKey"].(string)
+			}
+		}
+	})
+	return found
+}
+
+// mounted is a word of the command, or the file of the program that it names in
+// a ConfigMap's volume.
+func (t *tutorial) mounted(word string, container map[string]any) string {
+	for _, mount := range List(container, "volumeMounts") {
+		mount, _ := mount.(map[string]any)
+		dir, _ := mount["mountPath"].(string)
+		if dir == "" || path.Dir(word) != path.Clean(dir) {
+			continue
+		}
+		ForEachMap(t.template.Fields["spec"], func(key string, volume map[string]any) {
+			if key != "volumes" || volume["name"] != mount["name"] {
+				return
+			}
+			for _, config := range t.of("ConfigMap", "") {
+				text, ok := Mapping(config.Fields, "data")[path.Base(word)].(string)
+				if ok && config.name() == Mapping(volume, "configMap")["name"] {
+					t.config = config
+					t.use(config)
+					t.file(path.Base(word), text, "spec")
+					word = path.Base(word)
+				}
+			}
+		})
+	}
+	return word
+}
+
+// file adds one of the program.
+func (t *tutorial) file(name, text, at string) {
+	if braces := regexp.MustCompile(`\{\{ *(workflow|inputs|steps|tasks)\.`).FindString(text); braces != "" {
+		t.found.Warn(t.template.Position(at), diag.Changed, fmt.Sprintf("the program has %s… in it, which was filled in and is not any more", braces), "read it from a flag")
+	}
+	file := "logic/" + name
+	t.project.Logic.Files = append(t.project.Logic.Files, file)
+	t.project.Files = append(t.project.Files, scaffold.File{Path: file, Data: []byte(text)})
+}
+
+// ending is that of the files of an interpreter.
+func ending(command []string) string {
+	if len(command) == 0 {
+		return ".sh"
+	}
+	switch name := path.Base(command[0]); {
+	case strings.HasPrefix(name, "python"):
+		return ".py"
+	case strings.HasPrefix(name, "node"):
+		return ".js"
+	}
+	return ".sh"
+}
+
+// child is what a manifest is that the program is given.
+func (t *tutorial) child(text string) {
+	object := objectOf(text)
+	if object == nil {
+		return
+	}
+	kind, _ := object["kind"].(string)
+	version, _ := object["apiVersion"].(string)
+	called, _ := Mapping(object, "metadata")["name"].(string)
+	t.project.Children = append(t.project.Children, scaffold.Child{Name: strings.ToLower(kind), APIVersion: version, Kind: kind, Called: called})
+}
+
+// children are the kinds of what the program makes.
+func (t *tutorial) children(at string) bool {
+	if len(t.project.Children) == 0 {
+		return t.fail(t.template.Position(at), "which kind of object the program makes is not found: no manifest is among what it is given",
+			"begin with argoperator init --from-crd FILE --logic LANGUAGE, and copy the program")
+	}
+	var kinds []string
+	for _, c := range t.project.Children {
+		kinds = append(kinds, c.Kind)
+	}
+	t.project.Kept = counted(kinds)
+	t.project.Parts = []scaffold.Part{{Path: "tests/first-steps.yaml", Template: "tests/children.yaml"}}
+	return true
+}

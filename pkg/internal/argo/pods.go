@@ -1,0 +1,187 @@
+package argo
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	"github.com/argoproj/argo-workflows/v3/workflow/common"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+
+	"github.com/argoperator/argoperator/pkg/manifest"
+)
+
+// Pod is a template of a Workflow that becomes a pod.
+type Pod struct {
+	In        manifest.Object // who has the template
+	Path      *field.Path     // the template in it
+	Namespace string
+	Spec      wfv1.WorkflowSpec // what runs
+	Template  wfv1.Template
+}
+
+// account is the service account of the pod.
+func (p Pod) account() string {
+	return cmp.Or(p.Template.ServiceAccountName, p.Spec.ServiceAccountName, "default")
+}
+
+// Executor is the service account by which Argo's own containers act.
+func (p Pod) Executor() string {
+	for _, e := range []*wfv1.ExecutorConfig{p.Template.Executor, p.Spec.Executor} {
+		if e != nil && e.ServiceAccountName != "" {
+			return e.ServiceAccountName
+		}
+	}
+	return p.account()
+}
+
+// Volumes are those of the pod: the template's own, and of the Workflow's those
+// that Argo finds mounted. It does not look into the containers of a set.
+func (p Pod) Volumes() []corev1.Volume {
+	out := slices.Clone(p.Template.Volumes)
+	mounts := p.Template.GetVolumeMounts()
+	init, sidecars := p.others()
+	for _, c := range slices.Concat(init, sidecars) {
+		mounts = append(slices.Clone(mounts), c.VolumeMounts...)
+	}
+	for _, v := range p.Spec.Volumes {
+		mounted := slices.ContainsFunc(mounts, func(m corev1.VolumeMount) bool { return m.Name == v.Name })
+		own := slices.ContainsFunc(out, func(o corev1.Volume) bool { return o.Name == v.Name })
+		if mounted && !own {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// mains are the containers that the template itself states.
+func (p Pod) mains() []corev1.Container {
+	var out []corev1.Container
+	switch t := p.Template; {
+	case t.Container != nil:
+		out = append(out, named(*t.Container, common.MainContainerName))
+	case t.ContainerSet != nil:
+		for _, c := range t.ContainerSet.Containers {
+			c.VolumeMounts = slices.Concat(c.VolumeMounts, t.ContainerSet.VolumeMounts)
+			out = append(out, c.Container)
+		}
+	case t.Script != nil:
+		out = append(out, named(t.Script.Container, common.MainContainerName))
+	}
+	return out
+}
+
+// others are the containers beside the main ones.
+func (p Pod) others() (init, sidecars []corev1.Container) {
+	for _, c := range p.Template.InitContainers {
+		init = append(init, c.Container)
+	}
+	for _, c := range p.Template.Sidecars {
+		sidecars = append(sidecars, c.Container)
+	}
+	return init, sidecars
+}
+
+// Containers are all containers that the template states.
+func (p Pod) Containers() []corev1.Container {
+	init, sidecars := p.others()
+	return slices.Concat(p.mains(), init, sidecars)
+}
+
+func named(c corev1.Container, name string) corev1.Container {
+	c.Name = name
+	return c
+}
+
+// PodSpec is the pod as Argo's controller makes it, in what decides whether it
+// may run: an init container always, a wait container unless the executor is
+// the main one, both without a security context unless the template is a
+// resource; then the patches, the Workflow's before the template's.
+func (p Pod) PodSpec() (*corev1.PodSpec, error) {
+	init, sidecars := p.others()
+	spec := corev1.PodSpec{
+		RestartPolicy:      corev1.RestartPolicyNever,
+		ServiceAccountName: p.account(),
+		SecurityContext:    p.Spec.SecurityContext,
+		Volumes:            p.Volumes(),
+		InitContainers:     append([]corev1.Container{p.argoexec(common.InitContainerName)}, init...),
+	}
+	if p.Template.SecurityContext != nil {
+		spec.SecurityContext = p.Template.SecurityContext
+	}
+	if p.Spec.HostNetwork != nil {
+		spec.HostNetwork = *p.Spec.HostNetwork
+	}
+	if p.Template.Resource == nil && p.Template.Data == nil {
+		spec.Containers = append(spec.Containers, p.argoexec(common.WaitContainerName))
+		spec.Containers = append(spec.Containers, p.mains()...)
+	} else {
+		spec.Containers = append(spec.Containers, p.argoexec(common.MainContainerName))
+	}
+	spec.Containers = append(spec.Containers, sidecars...)
+	return patched(spec, p.Spec.PodSpecPatch, p.Template.PodSpecPatch)
+}
+
+// argoexec is a container that Argo adds, as an unconfigured controller does.
+func (p Pod) argoexec(name string) corev1.Container {
+	c := corev1.Container{Name: name, Image: "argoexec"}
+	if p.Template.Resource != nil {
+		c.SecurityContext = common.MinimalCtrSC()
+	}
+	return c
+}
+
+func patched(spec corev1.PodSpec, patches ...string) (*corev1.PodSpec, error) {
+	data, err := json.Marshal(spec)
+	if err != nil {
+		return nil, fmt.Errorf("encoding a pod: %w", err)
+	}
+	for _, patch := range patches {
+		if patch == "" {
+			continue
+		}
+		text, err := yaml.YAMLToJSONStrict([]byte(patch))
+		if err != nil {
+			return nil, fmt.Errorf("reading podSpecPatch: %w", err)
+		}
+		if data, err = strategicpatch.StrategicMergePatch(data, text, corev1.PodSpec{}); err != nil {
+			return nil, fmt.Errorf("applying podSpecPatch: %w", err)
+		}
+	}
+	out := &corev1.PodSpec{}
+	if err := json.Unmarshal(data, out); err != nil {
+		return nil, fmt.Errorf("applying podSpecPatch: %w", err)
+	}
+	return out, nil
+}
+
+// EventsPod is the pod of an EventSource or a Sensor as Argo's controller makes it.
+func EventsPod(t *eventsv1.Template) *corev1.PodSpec {
+	spec := &corev1.PodSpec{
+		Volumes:    []corev1.Volume{{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}},
+		Containers: []corev1.Container{{Name: "main", Image: "argo-events"}},
+	}
+	if t == nil {
+		return spec
+	}
+	t.Container.ApplyToContainer(&spec.Containers[0])
+	spec.ServiceAccountName = t.ServiceAccountName
+	spec.SecurityContext = t.SecurityContext
+	spec.Volumes = append(spec.Volumes, t.Volumes...)
+	return spec
+}
+
+// podsIn are the pods of every Workflow, each template once for each launch.
+func podsIn(o Objects) []Pod {
+	var out []Pod
+	for _, l := range o.Launches() {
+		out = append(out, l.Pods()...)
+	}
+	return out
+}

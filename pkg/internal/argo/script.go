@@ -1,0 +1,83 @@
+package argo
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// runtimeConfig is what the pod's program reads, as far as other objects must agree with it.
+type runtimeConfig struct {
+	Namespace        string
+	Parent           runtimeKind
+	Children         []runtimeKind
+	WatchNamespaces  []string
+	WorkflowTemplate string
+	Templates        bool   // the children come from the Sensor
+	Later            string // the WorkflowTemplate of runs that the logic asks for
+	Token            RuntimeToken
+}
+
+// RuntimeToken is the token that the script replaces.
+type RuntimeToken struct{ ServiceAccount, Secret, Key string }
+
+type runtimeKind struct {
+	APIVersion, Kind, Plural string
+	Namespaced               bool
+}
+
+func (k runtimeKind) Group() string {
+	gv, _ := schema.ParseGroupVersion(k.APIVersion)
+	return gv.Group
+}
+
+// The names by which the script and its configuration are known.
+const (
+	ScriptFile = "reconcile.py"
+	ConfigFile = "config.json"
+)
+
+// Script is one call of the pod-side script.
+type Script struct {
+	Command    string
+	Config     runtimeConfig
+	Configured bool // the container mounts a configuration
+}
+
+// Scripts are the calls of the script in the pod's containers.
+func (p Pod) Scripts(o Objects) []Script {
+	var out []Script
+	for _, c := range p.Containers() {
+		words := strings.Fields(strings.Join(slices.Concat(c.Command, c.Args), " "))
+		i := slices.IndexFunc(words, func(w string) bool { return strings.HasSuffix(w, "/"+ScriptFile) })
+		if i < 0 {
+			continue
+		}
+		command := ""
+		if i+1 < len(words) {
+			command = words[i+1]
+		}
+		config, ok := p.config(o, c)
+		out = append(out, Script{Command: command, Config: config, Configured: ok})
+	}
+	return out
+}
+
+// config reads the configuration from the ConfigMap that the container mounts.
+func (p Pod) config(o Objects, c corev1.Container) (runtimeConfig, bool) {
+	var config runtimeConfig
+	for _, v := range p.Volumes() {
+		mounted := slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == v.Name })
+		if v.ConfigMap == nil || !mounted {
+			continue
+		}
+		cm, ok := Find[*corev1.ConfigMap](o, p.Namespace, v.ConfigMap.Name)
+		if ok && cm.Data[ConfigFile] != "" {
+			return config, json.Unmarshal([]byte(cm.Data[ConfigFile]), &config) == nil
+		}
+	}
+	return config, false
+}

@@ -1,0 +1,171 @@
+package argo
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/argoperator/argoperator/pkg/internal/output"
+	"github.com/argoperator/argoperator/pkg/internal/problem"
+	"github.com/argoperator/argoperator/pkg/manifest"
+)
+
+// NewObject returns an empty object of a kind's real Go type; nil for a kind
+// that an operator has no use for.
+func NewObject(kind schema.GroupVersionKind) manifest.Object {
+	switch kind.GroupVersion().String() + " " + kind.Kind {
+	case "apiextensions.k8s.io/v1 CustomResourceDefinition":
+		return &apiextensionsv1.CustomResourceDefinition{}
+	case "admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy":
+		return &admissionregistrationv1.ValidatingAdmissionPolicy{}
+	case "admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding":
+		return &admissionregistrationv1.ValidatingAdmissionPolicyBinding{}
+	case "argoproj.io/v1alpha1 EventBus":
+		return &eventsv1.EventBus{}
+	case "argoproj.io/v1alpha1 EventSource":
+		return &eventsv1.EventSource{}
+	case "argoproj.io/v1alpha1 Sensor":
+		return &eventsv1.Sensor{}
+	case "argoproj.io/v1alpha1 Workflow":
+		return &wfv1.Workflow{}
+	case "argoproj.io/v1alpha1 WorkflowTemplate":
+		return &wfv1.WorkflowTemplate{}
+	case "argoproj.io/v1alpha1 ClusterWorkflowTemplate":
+		return &wfv1.ClusterWorkflowTemplate{}
+	case "argoproj.io/v1alpha1 CronWorkflow":
+		return &wfv1.CronWorkflow{}
+	case "monitoring.coreos.com/v1 PodMonitor":
+		return &monitoringv1.PodMonitor{}
+	case "monitoring.coreos.com/v1 PrometheusRule":
+		return &monitoringv1.PrometheusRule{}
+	case "v1 ConfigMap":
+		return &corev1.ConfigMap{}
+	case "v1 Namespace":
+		return &corev1.Namespace{}
+	case "v1 Secret":
+		return &corev1.Secret{}
+	case "v1 ServiceAccount":
+		return &corev1.ServiceAccount{}
+	case "rbac.authorization.k8s.io/v1 ClusterRole":
+		return &rbacv1.ClusterRole{}
+	case "rbac.authorization.k8s.io/v1 ClusterRoleBinding":
+		return &rbacv1.ClusterRoleBinding{}
+	case "rbac.authorization.k8s.io/v1 Role":
+		return &rbacv1.Role{}
+	case "rbac.authorization.k8s.io/v1 RoleBinding":
+		return &rbacv1.RoleBinding{}
+	case "networking.k8s.io/v1 NetworkPolicy":
+		return &networkingv1.NetworkPolicy{}
+	case "policy/v1 PodDisruptionBudget":
+		return &policyv1.PodDisruptionBudget{}
+	}
+	return nil
+}
+
+// Decode reads every object back from the JSON that leaves the house, strictly:
+// unknown fields are problems. What comes back is what a cluster would see.
+func Decode(emitted []output.Document) (Objects, []problem.Problem, error) {
+	var list []manifest.Object
+	var problems []problem.Problem
+	written := map[manifest.Object]map[string]any{}
+	for _, d := range emitted {
+		data, err := json.Marshal(d.Fields)
+		if err != nil {
+			return Objects{}, nil, fmt.Errorf("checking %s: %w", problem.Reference(d.Object), err)
+		}
+		decoded, r := decodeObject(d, data)
+		problems = append(problems, r.Problems...)
+		if decoded != nil {
+			list = append(list, decoded)
+			written[decoded] = d.Fields
+		}
+	}
+	out := NewObjects(list)
+	out.fields = written
+	return out, problems, nil
+}
+
+func decodeObject(d output.Document, data []byte) (manifest.Object, *problem.Report) {
+	r := problem.About(d.Object)
+	kind := d.Object.GetObjectKind().GroupVersionKind()
+	decoded := NewObject(kind)
+	if decoded == nil {
+		r.Add(nil, problem.CodeUnknownKind, "", "%s in %q is no kind that an operator consists of", kind.Kind, kind.GroupVersion())
+		return nil, r
+	}
+	if !readAs(decoded, d.Fields, data, r, nil) {
+		return nil, r
+	}
+	if sensor, ok := decoded.(*eventsv1.Sensor); ok {
+		strictResources(r, sensor)
+	}
+	return decoded, r
+}
+
+// Strictly decodes JSON as the API server does, case sensitive. It reports what
+// the type does not know, and false where nothing could be decoded.
+func Strictly(data []byte, into any, r *problem.Report, base *field.Path) bool {
+	var value any
+	if err := utiljson.Unmarshal(data, &value); err != nil {
+		r.Add(base, problem.CodeStrict, "", "%v", err)
+		return false
+	}
+	return readAs(into, value, data, r, base)
+}
+
+// readAs is strictly for JSON that has been read already: value is its meaning.
+// The type is asked field by field, and decoded into by encoding/json, which has
+// learnt it when it encoded the object; any other decoder would learn it once more.
+func readAs(into, value any, data []byte, r *problem.Report, base *field.Path) bool {
+	before := len(r.Problems)
+	Shape(r, problem.CodeStrict, base, reflect.TypeOf(into).Elem(), value)
+	found := r.Problems[before:]
+	for i := range found {
+		found[i].Hint = cmp.Or(found[i].Hint, "the API server drops or refuses it")
+	}
+	unmarshal := json.Unmarshal
+	if len(found) > 0 { // encoding/json would take a key for a field that differs in case only
+		unmarshal = utiljson.Unmarshal
+	}
+	err := unmarshal(data, into)
+	if err != nil && len(found) == 0 {
+		r.Add(base, problem.CodeStrict, "", "%v", err)
+	}
+	return err == nil
+}
+
+// strictResources decodes the objects that a Sensor's triggers carry: the
+// Sensor's own type keeps them as raw bytes.
+func strictResources(r *problem.Report, sensor *eventsv1.Sensor) {
+	for _, t := range Triggers(sensor) {
+		if t.Resource() == nil || t.Parts() != nil {
+			continue // of a computed object, nothing stands here
+		}
+		var meta struct {
+			APIVersion string `json:"apiVersion"`
+			Kind       string `json:"kind"`
+		}
+		if err := json.Unmarshal(t.Resource(), &meta); err != nil || meta.Kind == "" || meta.APIVersion == "" {
+			r.Add(t.ResourcePath(), problem.CodeStrict, "", "the object has no apiVersion and kind")
+			continue
+		}
+		object := NewObject(schema.FromAPIVersionAndKind(meta.APIVersion, meta.Kind))
+		if object != nil {
+			Strictly(t.Resource(), object, r, t.ResourcePath())
+		}
+	}
+}

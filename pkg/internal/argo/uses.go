@@ -1,0 +1,44 @@
+package argo
+
+import (
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/argoperator/argoperator/pkg/manifest"
+)
+
+// Role is what a service account is used for.
+type Role string
+
+// The roles. Each has accounts of its own.
+const (
+	RoleSource   Role = "EventSource"
+	RoleSensor   Role = "Sensor"
+	RoleWorkflow Role = "Workflow"
+)
+
+// use is one use of a service account.
+type use struct {
+	Account Account
+	Role    Role
+	In      manifest.Object
+	Path    *field.Path
+}
+
+func UsesOf(o Objects) []use {
+	var out []use
+	at := field.NewPath("spec", "template", "serviceAccountName")
+	for _, s := range All[*eventsv1.EventSource](o) {
+		out = append(out, use{Account{s.Namespace, EventsAccount(s.Spec.Template)}, RoleSource, s, at})
+	}
+	for _, s := range All[*eventsv1.Sensor](o) {
+		out = append(out, use{Account{s.Namespace, EventsAccount(s.Spec.Template)}, RoleSensor, s, at})
+	}
+	for _, p := range o.Pods() {
+		out = append(out, use{Account{p.Namespace, p.account()}, RoleWorkflow, p.In, p.Path})
+		if p.Executor() != p.account() {
+			out = append(out, use{Account{p.Namespace, p.Executor()}, RoleWorkflow, p.In, p.Path.Child("executor")})
+		}
+	}
+	return out
+}

@@ -1,0 +1,120 @@
+package check
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/argoperator/argoperator/pkg/internal/argo"
+	"github.com/argoperator/argoperator/pkg/internal/problem"
+	"github.com/argoperator/argoperator/pkg/manifest"
+)
+
+// tag is what Argo substitutes; safeTag what may be: names that the API server
+// has validated, numbers, and values that a step of ours has made safe. safeWhen
+// is the condition of a CronWorkflow, of what Argo has counted itself.
+var (
+	tag      = regexp.MustCompile(`\{\{.*?(\}\}|$)`)
+	safeWhen = regexp.MustCompile(`^\{\{= cronworkflow\.succeeded == 0 \|\| \(now\(\) - cronworkflow\.lastScheduledTime\)\.Hours\(\) >= \d+ \}\}$`)
+	safeTag  = regexp.MustCompile(`^\{\{\s*(workflow\.(name|status|duration|creationTimestamp\.s|parameters\.[\w-]+)|steps\.[\w-]+\.outputs\.parameters\.[\w-]+|inputs\.parameters\.[\w-]+)\s*\}\}$`)
+)
+
+// braces: Argo substitutes text, several times over, in every string of a
+// Workflow. So a tag stands only where it can do no harm: never an expression,
+// never inside a program.
+func braces(o argo.Objects) []problem.Problem {
+	var out []problem.Problem
+	for _, object := range o.List {
+		switch object.(type) {
+		case *wfv1.WorkflowTemplate, *wfv1.CronWorkflow, *eventsv1.Sensor:
+			out = append(out, tags(o, object)...)
+		}
+	}
+	return append(out, interpreted(o)...)
+}
+
+func tags(o argo.Objects, object manifest.Object) []problem.Problem {
+	r := problem.About(object)
+	fields, err := o.FieldsOf(object)
+	if err != nil {
+		r.Add(nil, problem.CodeInjection, "", "%v", err)
+		return r.Problems
+	}
+	allowed := map[string]bool{}
+	sensor, isSensor := object.(*eventsv1.Sensor)
+	if isSensor {
+		allowed = safeTemplates(o, sensor)
+	}
+	walkText(fields["spec"], field.NewPath("spec"), func(at *field.Path, text string) {
+		if !strings.Contains(text, "{{") {
+			return
+		}
+		if isSensor && strings.HasSuffix(at.String(), ".transform.jq") || allowed[at.String()] {
+			return // jq has no such braces: what looks like them is data, and stays it
+		}
+		if _, cron := object.(*wfv1.CronWorkflow); cron && at.String() == "spec.when" && safeWhen.MatchString(text) {
+			return
+		}
+		for _, found := range tag.FindAllString(text, -1) {
+			if !safeTag.MatchString(found) {
+				r.Add(at, problem.CodeInjection, "pass names only, or compute the value in a step", "%s is not one of the tags that are safe to substitute", found)
+			}
+		}
+	})
+	return r.Problems
+}
+
+// safeTemplates are the places of the text templates that an http trigger needs.
+func safeTemplates(o argo.Objects, s *eventsv1.Sensor) map[string]bool {
+	out := map[string]bool{}
+	for _, t := range o.Triggers(s) {
+		for _, p := range t.Writes() {
+			if p.Templated() {
+				out[p.Path.Child("src", "dataTemplate").String()] = true
+			}
+		}
+	}
+	return out
+}
+
+// walkText visits every string below a value, in order.
+func walkText(value any, at *field.Path, visit func(*field.Path, string)) {
+	switch v := value.(type) {
+	case string:
+		visit(at, v)
+	case []any:
+		for i, inner := range v {
+			walkText(inner, at.Index(i), visit)
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			walkText(v[key], at.Child(key), visit)
+		}
+	}
+}
+
+// interpreted finds tags in text that a shell or an interpreter takes for code.
+func interpreted(o argo.Objects) []problem.Problem {
+	var out []problem.Problem
+	for _, p := range o.Pods() {
+		r := problem.About(p.In)
+		if s := p.Template.Script; s != nil && strings.Contains(s.Source, "{{") {
+			r.Add(p.Path.Child("script", "source"), problem.CodeInjection, "pass it in an environment variable", "a tag inside a program: what it becomes is run")
+		}
+		for _, c := range p.Containers() {
+			words := slices.Concat(c.Command, c.Args)
+			for i, word := range words {
+				if i > 0 && slices.Contains([]string{"-c", "-e", "-ec", "-xc"}, words[i-1]) && strings.Contains(word, "{{") {
+					r.Add(p.Path, problem.CodeInjection, "pass it in an environment variable", "container %s runs a tag as code", c.Name)
+				}
+			}
+		}
+		out = append(out, r.Problems...)
+	}
+	return out
+}

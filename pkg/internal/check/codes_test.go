@@ -1,0 +1,50 @@
+package check
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/argoperator/argoperator/pkg/internal/problem"
+)
+
+// A code without a mutation may stand for a check that cannot fail.
+func TestEveryCodeHasAMutation(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "../problem/codes.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mutated := map[string]bool{}
+	for _, m := range mutations() {
+		mutated[m.code] = true
+	}
+	codes := map[string]bool{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if literal, ok := n.(*ast.BasicLit); ok {
+			code, _ := strconv.Unquote(literal.Value)
+			if codes[code] || !strings.HasPrefix(code, "check-") {
+				t.Errorf("%s: codes are unique and begin with check-", code)
+			}
+			codes[code] = true
+			if !mutated[code] && code != problem.CodeChild { // pkg/internal/admission tries children
+				t.Errorf("no mutation for %s", code)
+			}
+		}
+		return true
+	})
+	for _, c := range problem.Codes() {
+		if !codes[c.Code] {
+			t.Errorf("%s is said to mean something, twice or without a constant", c.Code)
+		}
+		delete(codes, c.Code)
+		if !strings.HasSuffix(c.Doc, ".") {
+			t.Errorf("%s: no sentence says what it means", c.Code)
+		}
+	}
+	for code := range codes {
+		t.Errorf("nothing says what %s means", code)
+	}
+}

@@ -1,0 +1,67 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/argoperator/argoperator/pkg/internal/problem"
+)
+
+// mutation is one thing done wrong to a good operator.
+type mutation struct {
+	name   string
+	reason string
+	do     func(*fixture)
+	code   string
+	object string // where the problem is reported
+	path   string // the start of its path
+}
+
+func TestObjectsFindsEveryMutation(t *testing.T) {
+	for _, m := range mutations() {
+		if m.do == nil {
+			continue
+		}
+		t.Run(m.name, func(t *testing.T) {
+			f := newFixture()
+			m.do(f)
+			problems, err := Objects(f.objects())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range problems {
+				if p.Code == m.code && p.Object == m.object && strings.HasPrefix(p.Path, m.path) && p.Message != "" {
+					return
+				}
+			}
+			t.Errorf("%s: no %s on %s at %q\ngot %v", m.reason, m.code, m.object, m.path, lines(problems))
+		})
+	}
+}
+
+func lines(problems []problem.Problem) string {
+	var b strings.Builder
+	for _, p := range problems {
+		fmt.Fprintf(&b, "\n%s %s %s: %s", p.Code, p.Object, p.Path, p.Message)
+	}
+	return b.String()
+}
+
+func mutations() []mutation {
+	var all []mutation
+	all = append(all, shapeMutations()...)
+	all = append(all, argoMutations()...)
+	all = append(all, referenceMutations()...)
+	all = append(all, sensorMutations()...)
+	all = append(all, ruleMutations()...)
+	all = append(all, lifecycleMutations()...)
+	all = append(all, permissionMutations()...)
+	all = append(all, templateMutations()...)
+	all = append(all, podMutations()...)
+	all = append(all, monitoringMutations()...)
+	for _, m := range directMutations() {
+		all = append(all, mutation{code: m.code}) // which have a fixture of their own
+	}
+	return all
+}

@@ -1,0 +1,119 @@
+package check
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/argoperator/argoperator/pkg/internal/argo"
+	"github.com/argoperator/argoperator/pkg/internal/problem"
+)
+
+// permissions holds the Roles to the calls: no call without its grant, no grant
+// without its call, in the same scope. The pod's program may use any grant of its
+// service account.
+func permissions(o argo.Objects) []problem.Problem {
+	calls, grants, scripted := argo.CallsOf(o), argo.GrantsOf(o), argo.RunScripts(o)
+	out := unvouched(o)
+	for _, c := range calls {
+		if !slices.ContainsFunc(grants, func(g argo.Grant) bool { return g.Allows(c) }) {
+			r := problem.About(c.In)
+			r.Add(c.Path, problem.CodePermission, fmt.Sprintf("grant it %s", c.Where()),
+				"service account %s may not %s %s: %s", c.Account, c.Verb, argo.Qualified(c.Group, c.Resource), c.Why)
+			out = append(out, r.Problems...)
+		}
+	}
+	for _, g := range grants {
+		out = append(out, g.Urls()...)
+		if !slices.Contains(scripted, g.Account) {
+			out = append(out, unused(g, calls)...)
+		}
+	}
+	return append(out, wildcards(o)...)
+}
+
+// unvouched finds what makes calls that nothing here can derive.
+func unvouched(o argo.Objects) []problem.Problem {
+	out := argo.Each(o, func(r *problem.Report, s *eventsv1.Sensor) {
+		for _, t := range o.Triggers(s) {
+			switch k := t.Template.K8s; {
+			case t.Parts() != nil:
+				argo.CallsOfComputed(r, o, s, t)
+			case t.Resource() != nil:
+				spelling(r, o, s, t)
+			case t.Template.Log != nil:
+			case k != nil:
+				r.Add(t.Path.Child("template", "k8s", "source"), problem.CodeCall, "state the object under resource", "its API calls cannot be told from here")
+			default:
+				r.Add(t.Path.Child("template"), problem.CodeCall, "use a k8s or log trigger", "its API calls cannot be told from here")
+			}
+		}
+	})
+	for _, p := range o.Pods() {
+		r := problem.About(p.In)
+		for _, s := range p.Scripts(o) {
+			switch {
+			case !slices.Contains(argo.Commands, s.Command):
+				r.Add(p.Path, problem.CodeCall, "", "%s has no command %q", argo.ScriptFile, s.Command)
+			case !s.Configured:
+				r.Add(p.Path, problem.CodeCall, "mount the ConfigMap", "%s %s runs without a %s", argo.ScriptFile, s.Command, argo.ConfigFile)
+			}
+		}
+		out = append(out, r.Problems...)
+	}
+	return out
+}
+
+// spelling: a trigger on a kind whose resource Argo Events spells otherwise than
+// its CustomResourceDefinition calls a URL that is not there.
+func spelling(r *problem.Report, o argo.Objects, s *eventsv1.Sensor, t argo.Trigger) {
+	var object metav1.PartialObjectMetadata
+	_ = json.Unmarshal(t.Resource(), &object) // strict decoding has reported what is no object
+	for _, crd := range argo.All[*apiextensionsv1.CustomResourceDefinition](o) {
+		called := argo.TriggerCall(s, t).Resource
+		if crd.Spec.Group == object.GroupVersionKind().Group && crd.Spec.Names.Kind == object.Kind && crd.Spec.Names.Plural != called {
+			r.Add(t.ResourcePath(), problem.CodeCall, "give the kind this plural", "Argo Events calls the resource %s, its definition %s", called, crd.Spec.Names.Plural)
+		}
+	}
+}
+
+// unused are the grant's single permissions that no call needs in its scope.
+func unused(g argo.Grant, calls []argo.Call) []problem.Problem {
+	r := problem.About(g.In)
+	for _, one := range g.Single() {
+		verb, on := one.Rule.Verbs[0], argo.Qualified(one.Rule.APIGroups[0], one.Rule.Resources[0])
+		if len(one.Rule.ResourceNames) > 0 {
+			on += " " + one.Rule.ResourceNames[0]
+		}
+		switch {
+		case !slices.ContainsFunc(calls, func(c argo.Call) bool { return one.Namespace == c.Namespace && one.Allows(c) }):
+			r.Add(g.Path, problem.CodeExcess, "remove it", "service account %s never needs to %s %s %s", g.Account, verb, on, argo.Call{Namespace: g.Namespace}.Where())
+		case one.Named(calls):
+			r.Add(g.Path, problem.CodeExcess, "state resourceNames", "service account %s needs to %s %s of known names only", g.Account, verb, on)
+		}
+	}
+	return r.Problems
+}
+
+// wildcards finds rules that grant what does not exist yet.
+func wildcards(o argo.Objects) []problem.Problem {
+	check := func(r *problem.Report, rules []rbacv1.PolicyRule) {
+		for i, rule := range rules {
+			for _, s := range slices.Concat(rule.APIGroups, rule.Resources, rule.Verbs) {
+				if strings.Contains(s, "*") {
+					r.Add(field.NewPath("rules").Index(i), problem.CodeWildcard, "name what is needed", "a wildcard grants what nobody has looked at")
+					break
+				}
+			}
+		}
+	}
+	out := argo.Each(o, func(r *problem.Report, role *rbacv1.Role) { check(r, role.Rules) })
+	return append(out, argo.Each(o, func(r *problem.Report, role *rbacv1.ClusterRole) { check(r, role.Rules) })...)
+}

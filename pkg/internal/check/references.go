@@ -1,0 +1,130 @@
+package check
+
+import (
+	"slices"
+
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/argoperator/argoperator/pkg/internal/argo"
+	"github.com/argoperator/argoperator/pkg/internal/problem"
+)
+
+// launches: what a Workflow refers to is there, and each WorkflowTemplate is
+// used. What is inside of a template Argo's validator resolves.
+func launches(o argo.Objects) []problem.Problem {
+	var out []problem.Problem
+	used := map[*wfv1.WorkflowTemplate]bool{}
+	for _, l := range o.Launches() {
+		r := problem.About(l.By)
+		if ref := l.Given.WorkflowTemplateRef; ref != nil && l.Template == nil {
+			r.Add(l.Path.Child("workflowTemplateRef"), problem.CodeTemplateRef, "", "no WorkflowTemplate %q in namespace %q", ref.Name, l.Namespace)
+		}
+		used[l.Template] = true
+		spec := l.Spec()
+		if spec.Entrypoint == "" && (l.Template != nil || l.Given.WorkflowTemplateRef == nil) {
+			r.Add(l.Path, problem.CodeTemplateRef, "set entrypoint in the template", "no entrypoint: nothing would run")
+		}
+		out = append(out, r.Problems...)
+		for _, p := range l.Pods() {
+			if t, ok := p.In.(*wfv1.WorkflowTemplate); ok {
+				used[t] = true
+			}
+		}
+	}
+	out = append(out, argo.Each(o, func(r *problem.Report, t *wfv1.WorkflowTemplate) {
+		if !used[t] {
+			r.Add(nil, problem.CodeTemplateUnused, "remove it", "no Sensor, CronWorkflow or script starts this template")
+		}
+	})...)
+	return append(out, mounts(o)...)
+}
+
+// mounts: each mounted volume is stated, and each ConfigMap and its keys are emitted.
+func mounts(o argo.Objects) []problem.Problem {
+	var out []problem.Problem
+	for _, p := range o.Pods() {
+		r := problem.About(p.In)
+		volumes := p.Volumes()
+		for _, c := range p.Containers() {
+			for _, m := range c.VolumeMounts {
+				i := slices.IndexFunc(volumes, func(v corev1.Volume) bool { return v.Name == m.Name })
+				if i < 0 {
+					r.Add(p.Path, problem.CodeVolume, "state it in the template's own volumes", "container %s mounts volume %q, which Argo does not give to the pod", c.Name, m.Name)
+				} else if source := volumes[i].ConfigMap; source != nil {
+					configMapVolume(r, o, p, source)
+				}
+			}
+		}
+		out = append(out, r.Problems...)
+	}
+	return out
+}
+
+func configMapVolume(r *problem.Report, o argo.Objects, p argo.Pod, source *corev1.ConfigMapVolumeSource) {
+	cm, ok := argo.Find[*corev1.ConfigMap](o, p.Namespace, source.Name)
+	if !ok {
+		r.Add(p.Path, problem.CodeConfigMap, "emit it", "no ConfigMap %q in namespace %q", source.Name, p.Namespace)
+		return
+	}
+	for _, item := range source.Items {
+		_, text := cm.Data[item.Key]
+		_, binary := cm.BinaryData[item.Key]
+		if !text && !binary {
+			r.Add(p.Path, problem.CodeConfigMap, "", "ConfigMap %q has no key %q", source.Name, item.Key)
+		}
+	}
+}
+
+// arguments: what is given is declared, and what is declared without a value is
+// given. Argo reports neither where a WorkflowTemplate has a value to fall back on.
+func arguments(o argo.Objects) []problem.Problem {
+	var out []problem.Problem
+	for _, l := range o.Launches() {
+		if l.Template == nil {
+			continue
+		}
+		r := problem.About(l.By)
+		declared, given := l.Template.Spec.Arguments.Parameters, l.Given.Arguments.Parameters
+		at := l.Path.Child("arguments", "parameters")
+		for i, p := range given {
+			if !slices.ContainsFunc(declared, func(d wfv1.Parameter) bool { return d.Name == p.Name }) {
+				r.Add(at.Index(i), problem.CodeArgument, "declare it in the template", "WorkflowTemplate %s has no parameter %q", l.Template.Name, p.Name)
+			}
+		}
+		for _, d := range declared {
+			if d.Value == nil && d.Default == nil && d.ValueFrom == nil && !l.Gives(d.Name) {
+				r.Add(at, problem.CodeArgument, "give it", "parameter %q of WorkflowTemplate %s gets no value", d.Name, l.Template.Name)
+			}
+		}
+		out = append(out, r.Problems...)
+	}
+	return append(out, stepArguments(o)...)
+}
+
+// stepArguments: what a step gives is an input of the template that it calls.
+func stepArguments(o argo.Objects) []problem.Problem {
+	return argo.Each(o, func(r *problem.Report, wt *wfv1.WorkflowTemplate) {
+		for i, t := range wt.Spec.Templates {
+			for j, parallel := range t.Steps {
+				for k, s := range parallel.Steps {
+					at := field.NewPath("spec", "templates").Index(i).Child("steps").Index(j).Index(k)
+					stepInputs(r, at, wt.Spec.Templates, s)
+				}
+			}
+		}
+	})
+}
+
+func stepInputs(r *problem.Report, at *field.Path, list []wfv1.Template, s wfv1.WorkflowStep) {
+	i := slices.IndexFunc(list, func(t wfv1.Template) bool { return t.Name == s.Template })
+	if i < 0 {
+		return // another WorkflowTemplate's, or reported by Argo
+	}
+	for _, p := range s.Arguments.Parameters {
+		if list[i].Inputs.GetParameterByName(p.Name) == nil {
+			r.Add(at.Child("arguments"), problem.CodeArgument, "", "template %s has no input %q", s.Template, p.Name)
+		}
+	}
+}

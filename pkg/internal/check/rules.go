@@ -1,0 +1,212 @@
+package check
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/argoperator/argoperator/pkg/internal/argo"
+	"github.com/argoperator/argoperator/pkg/internal/problem"
+)
+
+// The rules that make an operator reliable: docs say why, and each is a lesson
+// somebody has paid for.
+
+// MaxHTTPTimeout in seconds: an http trigger leaks its connection until then.
+const MaxHTTPTimeout = 10
+
+// events: an EventSource reports every change of a custom resource.
+func events(o argo.Objects) []problem.Problem {
+	parents, clusterScoped := parentsOf(o), o.ClusterScoped()
+	return argo.Each(o, func(r *problem.Report, s *eventsv1.EventSource) {
+		for _, name := range slices.Sorted(maps.Keys(s.Spec.Resource)) {
+			e := s.Spec.Resource[name]
+			at := field.NewPath("spec", "resource").Key(name).Child("filter")
+			if e.Namespace != "" && clusterScoped[e.Resource+"."+e.Group] {
+				r.Add(field.NewPath("spec", "resource").Key(name).Child("namespace"), problem.CodeNamespace, "leave it empty",
+					"%s is cluster-scoped: there is nothing to watch in a namespace", e.Resource)
+			}
+			if e.Filter == nil {
+				continue
+			}
+			if e.Filter.AfterStart {
+				r.Add(at.Child("afterStart"), problem.CodeAfterStart, "leave it out",
+					"drops what exists at the start, what is applied server-side, and every deletion of it")
+			}
+			if parents[e.Resource+"."+e.Group] && !watchedWhole(s.Spec.Resource, e) {
+				r.Add(at, problem.CodeParentFilter, "filter in jq", "a filter on the custom resources themselves drops the deletions that a lost watch reports late")
+			}
+		}
+		Replicas(r, s.Spec.Replicas, s.Annotations)
+	})
+}
+
+// watchedWhole tells whether another entry watches the same kind in the same
+// namespace without a filter: then a filtered one is about children of that kind.
+func watchedWhole(entries map[string]eventsv1.ResourceEventSource, filtered eventsv1.ResourceEventSource) bool {
+	for _, e := range entries {
+		if e.Filter == nil && e.GroupVersionResource == filtered.GroupVersionResource && e.Namespace == filtered.Namespace {
+			return true
+		}
+	}
+	return false
+}
+
+// parentsOf are the kinds that are reconciled, as plural.group: those whose
+// CustomResourceDefinitions are emitted, those the pod-side script names, and
+// those on which requests leave their marks.
+func parentsOf(o argo.Objects) map[string]bool {
+	out := map[string]bool{}
+	for _, crd := range argo.All[*apiextensionsv1.CustomResourceDefinition](o) {
+		out[crd.Spec.Names.Plural+"."+crd.Spec.Group] = true
+	}
+	for _, p := range o.Pods() {
+		for _, s := range p.Scripts(o) {
+			out[s.Config.Parent.Plural+"."+s.Config.Parent.Group()] = true
+		}
+	}
+	for _, q := range o.Requests() {
+		if q.ContentType == argo.MergeType {
+			out[q.Kind.Resource+"."+q.Kind.Group] = true // on which is remembered what was seen
+		}
+	}
+	return out
+}
+
+// Replicas need a leader that only one of them can be.
+func Replicas(r *problem.Report, n *int32, annotations map[string]string) {
+	if n != nil && *n > 1 && annotations[argo.LeaderElection] != "k8s" {
+		r.Add(field.NewPath("metadata", "annotations"), problem.CodeDelivery, "set "+argo.LeaderElection+": k8s",
+			"%d replicas elect their leader over the bus, where two can lead at once", *n)
+	}
+}
+
+// delivery: an event is retried, then handed to a dead-letter trigger; it is
+// never just dropped.
+func delivery(o argo.Objects) []problem.Problem {
+	return argo.Each(o, func(r *problem.Report, s *eventsv1.Sensor) {
+		Replicas(r, s.Spec.Replicas, s.Annotations)
+		for _, t := range o.Triggers(s) {
+			if !t.AtLeastOnce {
+				r.Add(t.Path.Child("atLeastOnce"), problem.CodeDelivery, "set it to true", "a failure loses the event, and retryStrategy has no effect")
+			}
+			if !t.DeadLetter {
+				retried(r, t)
+			}
+			Amounts(r, t)
+			triggerRules(r, o, s, t)
+		}
+	})
+}
+
+func retried(r *problem.Report, t argo.Trigger) {
+	tried(r, t)
+	at := t.Path.Child("dlqTrigger")
+	if t.DlqTrigger == nil {
+		r.Add(at, problem.CodeDeadLetter, "add one, if only a log trigger", "when the retries are used up the event is acknowledged and gone")
+		return
+	}
+	fallback := argo.NewTrigger(t.DlqTrigger, at, true)
+	if key := t.Key(); key != "" && t.DlqTrigger.Template != nil && fallback.Key() == key {
+		r.Add(at, problem.CodeDeadLetter, "make another request, or log", "the fallback makes the request again that has failed")
+	}
+}
+
+func tried(r *problem.Report, t argo.Trigger) {
+	if t.RetryStrategy == nil || t.RetryStrategy.Steps < 2 {
+		r.Add(t.Path.Child("retryStrategy"), problem.CodeRetry, "set steps to 2 or more", "one failed call loses the event")
+	}
+}
+
+// Amounts: Argo takes a quoted number and then drops every event.
+func Amounts(r *problem.Report, t argo.Trigger) {
+	if t.RetryStrategy == nil {
+		return
+	}
+	for name, amount := range map[string]*eventsv1.Amount{"factor": t.RetryStrategy.Factor, "jitter": t.RetryStrategy.Jitter} {
+		if amount == nil {
+			continue
+		}
+		if _, err := strconv.ParseFloat(string(amount.Value), 64); err != nil {
+			r.Add(t.Path.Child("retryStrategy", name), problem.CodeRetry, "write it without quotes", "%s is not a number: every event would be dropped", amount.Value)
+		}
+	}
+}
+
+func triggerRules(r *problem.Report, o argo.Objects, s *eventsv1.Sensor, t argo.Trigger) {
+	at := t.Path.Child("template")
+	if t.Template.HTTP != nil {
+		answered(r, t, tells(o, s, t))
+	}
+	if t.Template.ArgoWorkflow != nil {
+		r.Add(at.Child("argoWorkflow"), problem.CodeTrigger, "create the Workflow by a k8s trigger",
+			"runs a command line inside the Sensor, and needs more permissions than create")
+	}
+	if wf := t.Workflow(); wf != nil {
+		submitsReference(r, t, wf)
+	}
+	if k := t.Template.K8s; k != nil && k.Operation == eventsv1.Create && t.Resource() != nil && !strings.Contains(string(t.Resource()), `"generateName"`) {
+		r.Add(t.ResourcePath().Child("metadata"), problem.CodeTrigger, "use generateName", "the second event would find the object there and fail")
+	}
+}
+
+// answered: an http trigger does not wait long, and takes for success only what
+// another try would not change. Of an Event nothing depends: one that is refused
+// in a namespace that is going may be given up.
+func answered(r *problem.Report, t argo.Trigger, tells bool) {
+	if h := t.Template.HTTP; h.Timeout <= 0 || h.Timeout > MaxHTTPTimeout {
+		r.Add(t.Path.Child("template", "http", "timeout"), problem.CodeTimeout, "set it to 10 or less", "each call keeps its connection until the timeout (default 60 s)")
+	}
+	if t.DeadLetter {
+		tried(r, t)
+	}
+	at := t.Path.Child("policy", "status", "allow")
+	if t.Policy == nil || t.Policy.Status == nil || len(t.Policy.Status.Allow) == 0 {
+		r.Add(at, problem.CodeDelivery, "list the codes of success", "without it every answer is a success, and no failed call is tried again")
+		return
+	}
+	if tells && !slices.Contains(t.Policy.Status.Allow, 409) {
+		r.Add(at, problem.CodeDelivery, "add 409", "the Event of a second delivery is there already, and would be tried again")
+	}
+	for i, code := range t.Policy.Status.Allow {
+		if code == 403 && tells {
+			continue
+		}
+		if code >= 500 || code < 200 || slices.Contains([]int32{401, 403, 429}, code) {
+			r.Add(at.Index(i), problem.CodeDelivery, "leave it out", "%d is no success, and passes: the call has to be tried again", code)
+		}
+	}
+}
+
+// tells whether a trigger does nothing but create Events.
+func tells(o argo.Objects, s *eventsv1.Sensor, t argo.Trigger) bool {
+	found := false
+	for _, d := range s.Spec.Dependencies {
+		program := o.ProgramOf(d)
+		if program == nil || !slices.Contains(t.Fires(), d.Name) {
+			continue
+		}
+		list, problem := program.RequestsUnder(t.Key())
+		if problem != "" || slices.ContainsFunc(list, func(q argo.Request) bool { return q.Method != "POST" }) {
+			return false
+		}
+		found = true
+	}
+	return found
+}
+
+// submitsReference: under templateReferencing Strict, a Workflow is a reference
+// and arguments, and some little that may do no harm, as its priority.
+func submitsReference(r *problem.Report, t argo.Trigger, wf *wfv1.Workflow) {
+	bare := wfv1.WorkflowSpec{WorkflowTemplateRef: wf.Spec.WorkflowTemplateRef, Arguments: wf.Spec.Arguments, Priority: wf.Spec.Priority}
+	if wf.Spec.WorkflowTemplateRef == nil || !equal(bare, wf.Spec) {
+		r.Add(t.ResourcePath().Child("spec"), problem.CodeTrigger, "move the rest to the WorkflowTemplate",
+			"a created Workflow holds workflowTemplateRef, arguments and priority only, or a strict controller refuses it")
+	}
+}

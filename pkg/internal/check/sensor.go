@@ -1,0 +1,129 @@
+package check
+
+import (
+	"slices"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/argoperator/argoperator/pkg/internal/argo"
+	"github.com/argoperator/argoperator/pkg/internal/problem"
+)
+
+// dependencies: a Sensor listens to events that an emitted EventSource of its
+// namespace publishes on the same bus, and its triggers say on which they fire.
+func dependencies(o argo.Objects) []problem.Problem {
+	return argo.Each(o, func(r *problem.Report, s *eventsv1.Sensor) {
+		var names []string
+		for i, d := range s.Spec.Dependencies {
+			names = append(names, d.Name)
+			dependency(r, o, s, field.NewPath("spec", "dependencies").Index(i), d)
+		}
+		bus(r, o, s.Namespace, s.Spec.EventBusName)
+		fired := map[string]bool{}
+		for _, t := range o.Triggers(s) {
+			conditions(r, t, names)
+			for _, name := range t.Fires() {
+				fired[name] = true
+			}
+		}
+		for i, name := range names {
+			if !fired[name] {
+				r.Add(field.NewPath("spec", "dependencies").Index(i), problem.CodeConditions, "remove it", "no trigger fires on dependency %q", name)
+			}
+		}
+	})
+}
+
+func dependency(r *problem.Report, o argo.Objects, s *eventsv1.Sensor, at *field.Path, d eventsv1.EventDependency) {
+	source, ok := argo.Find[*eventsv1.EventSource](o, s.Namespace, d.EventSourceName)
+	if !ok {
+		r.Add(at.Child("eventSourceName"), problem.CodeDependency, "", "no EventSource %q in namespace %q", d.EventSourceName, s.Namespace)
+		return
+	}
+	_, changes := source.Spec.Resource[d.EventName]
+	_, ticks := source.Spec.Calendar[d.EventName]
+	if !changes && !ticks {
+		r.Add(at.Child("eventName"), problem.CodeDependency, "", "EventSource %s has no event %q", d.EventSourceName, d.EventName)
+	}
+	if argo.BusName(source.Spec.EventBusName) != argo.BusName(s.Spec.EventBusName) {
+		r.Add(at.Child("eventSourceName"), problem.CodeDependency, "use one bus", "EventSource %s publishes on bus %q, the Sensor listens on %q",
+			source.Name, argo.BusName(source.Spec.EventBusName), argo.BusName(s.Spec.EventBusName))
+	}
+}
+
+// bus: where buses are emitted for the namespace, the one that is used is among
+// them. Where none is, it is taken to be there.
+func bus(r *problem.Report, o argo.Objects, namespace, name string) {
+	emitted := slices.ContainsFunc(argo.All[*eventsv1.EventBus](o), func(b *eventsv1.EventBus) bool { return b.Namespace == namespace })
+	if _, ok := argo.Find[*eventsv1.EventBus](o, namespace, argo.BusName(name)); emitted && !ok {
+		r.Add(field.NewPath("spec", "eventBusName"), problem.CodeDependency, "", "no EventBus %q in namespace %q", argo.BusName(name), namespace)
+	}
+}
+
+func conditions(r *problem.Report, t argo.Trigger, names []string) {
+	at := t.Path.Child("template", "conditions")
+	if t.Template.Conditions == "" {
+		if !t.DeadLetter {
+			r.Add(at, problem.CodeConditions, "name the dependencies, joined by ||", "without conditions the trigger waits for an event of every dependency")
+		}
+		return
+	}
+	for _, name := range t.Fires() {
+		if !slices.Contains(names, name) {
+			r.Add(at, problem.CodeConditions, "", "no dependency %q", name)
+		}
+	}
+}
+
+// parameters: each reads a dependency that the trigger fires on, and writes
+// where there is something to write to.
+func parameters(o argo.Objects) []problem.Problem {
+	return argo.Each(o, func(r *problem.Report, s *eventsv1.Sensor) {
+		names := map[string]bool{}
+		for _, d := range s.Spec.Dependencies {
+			names[d.Name] = true
+		}
+		for _, t := range o.Triggers(s) {
+			for _, p := range t.Writes() {
+				parameter(r, t, p, names)
+			}
+			covered(r, t)
+		}
+	})
+}
+
+func parameter(r *problem.Report, t argo.Trigger, p argo.Sourced, names map[string]bool) {
+	if p.Src == nil {
+		return // Argo reports it
+	}
+	at := p.Path.Child("src", "dependencyName")
+	if !names[p.Src.DependencyName] {
+		r.Add(at, problem.CodeParameter, "", "no dependency %q", p.Src.DependencyName)
+	} else if fires := t.Fires(); len(fires) > 0 && !slices.Contains(fires, p.Src.DependencyName) {
+		r.Add(at, problem.CodeParameter, "", "the trigger does not fire on dependency %q", p.Src.DependencyName)
+	}
+	if p.Into != nil {
+		if wrong := p.Misses(0); wrong != "" {
+			r.Add(p.Path.Child("dest"), problem.CodeDestination, "", "%s: %s", p.Dest, wrong)
+		}
+	}
+}
+
+// covered: with several dependencies, whatever one of them writes the others
+// write too; else an event of theirs leaves what stands in the template.
+func covered(r *problem.Report, t argo.Trigger) {
+	fires, writes := t.Fires(), map[string][]string{}
+	for _, p := range t.Writes() {
+		if p.Src != nil {
+			writes[p.Target()] = append(writes[p.Target()], p.Src.DependencyName)
+		}
+	}
+	for _, p := range t.Writes() {
+		for _, name := range fires {
+			if !slices.Contains(writes[p.Target()], name) {
+				r.Add(p.Path, problem.CodeParameter, "add a parameter for it", "an event of dependency %q leaves %s as it stands", name, p.Target())
+			}
+		}
+	}
+}

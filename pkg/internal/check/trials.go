@@ -1,0 +1,274 @@
+package check
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/argoperator/argoperator/pkg/internal/argo"
+	"github.com/argoperator/argoperator/pkg/internal/jq"
+	"github.com/argoperator/argoperator/pkg/internal/problem"
+)
+
+// trials: each program is run on sample events, as the Sensor runs it. Where it
+// lets one pass, what its triggers take from it must be whole and harmless.
+func trials(o argo.Objects) []problem.Problem {
+	known, tried := knowledgeOf(o), map[string]bool{}
+	return argo.Each(o, func(r *problem.Report, s *eventsv1.Sensor) {
+		for i, d := range s.Spec.Dependencies {
+			program, at := o.ProgramOf(d), field.NewPath("spec", "dependencies").Index(i).Child("transform", "jq")
+			if program == nil {
+				continue
+			}
+			takers := takersOf(o, s, d.Name)
+			for _, t := range takers {
+				fieldManaged(r, at, t.Trigger, program)
+			}
+			kind := kindOfTrial(s, d, program, takers)
+			if tried[kind] {
+				continue
+			}
+			tried[kind] = true
+			code, err := program.Compiled()
+			if err != nil {
+				continue // reported elsewhere
+			}
+			for _, sample := range samples(known, o, s, d) {
+				trial(r, at, takers, code, sample)
+			}
+		}
+	})
+}
+
+// taker is a trigger that takes values from what a program yields.
+type taker struct {
+	argo.Trigger
+	packed []string // the keys of values that a pod decodes from base64
+}
+
+// kindOfTrial is the same for programs of which each is for other objects, and
+// which are alike but for that: what one does the others do.
+func kindOfTrial(s *eventsv1.Sensor, d eventsv1.EventDependency, p *argo.Program, takers []taker) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s %s %p\n", s.Namespace, d.EventSourceName, d.EventName, p)
+	for _, t := range takers {
+		fmt.Fprintln(&b, t.Key(), t.Parts() != nil, t.Template.HTTP != nil, t.packed)
+		if t.Workflow() != nil {
+			for _, p := range t.Template.K8s.Parameters {
+				if p.Src != nil {
+					fmt.Fprintln(&b, p.Src.DataKey)
+				}
+			}
+		}
+	}
+	return b.String()
+}
+
+func takersOf(o argo.Objects, s *eventsv1.Sensor, dependency string) []taker {
+	var out []taker
+	for _, t := range o.Triggers(s) {
+		if slices.Contains(t.Fires(), dependency) {
+			out = append(out, taker{t, packedBy(o, s, t)})
+		}
+	}
+	return out
+}
+
+// packedBy are the keys that end up in the variable from which the script
+// decodes the children that the Sensor has computed.
+func packedBy(o argo.Objects, s *eventsv1.Sensor, t argo.Trigger) []string {
+	wf := t.Workflow()
+	if wf == nil {
+		return nil
+	}
+	var out []string
+	for _, p := range argo.NewLaunch(o, s, t.ResourcePath(), argo.NamespaceOf(wf, s), wf.Spec).Pods() {
+		for _, c := range p.Containers() {
+			for _, e := range c.Env {
+				if e.Name == "ARGOPERATOR_DESIRED" {
+					out = append(out, keysOfArgument(t, e.Value)...)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// keysOfArgument are the keys by which a trigger fills the argument of a tag.
+func keysOfArgument(t argo.Trigger, tag string) []string {
+	var out []string
+	for i, a := range t.Workflow().Spec.Arguments.Parameters {
+		for _, p := range t.Template.K8s.Parameters {
+			if tag == "{{workflow.parameters."+a.Name+"}}" && p.Src != nil && p.Dest == "spec.arguments.parameters."+strconv.Itoa(i)+".value" {
+				out = append(out, p.Src.DataKey)
+			}
+		}
+	}
+	return out
+}
+
+// imaginable puts something that can be there where a program puts what it finds.
+var imaginable = strings.NewReplacer(argo.Escaped, "x", argo.Boolean, "true")
+
+// fieldManaged: a server-side apply says who applies, and whether by force.
+func fieldManaged(r *problem.Report, at *field.Path, t argo.Trigger, program *argo.Program) {
+	if t.Template.HTTP == nil {
+		return
+	}
+	list, _ := program.RequestsUnder(t.Key())
+	for _, q := range list {
+		query, err := url.ParseQuery(imaginable.Replace(q.Query))
+		if q.ContentType == argo.ApplyType && (err != nil || query.Get("fieldManager") == "" || query.Get("force") == "") {
+			r.Add(at, problem.CodeRequest, "add ?fieldManager=NAME&force=true to its path", "a server-side apply of %s says not who applies, or not whether by force", q.Kind.Resource)
+		}
+	}
+}
+
+func trial(r *problem.Report, at *field.Path, takers []taker, code *jq.Program, s sample) {
+	value, err := code.Run(context.Background(), s.event)
+	var limit *jq.LimitError
+	if errors.As(err, &limit) {
+		r.Add(at, problem.CodeRequest, limit.Hint, "%v on %s, which holds up every event behind it", err, s.name)
+		return
+	}
+	if err != nil {
+		r.Add(at, problem.CodeRequest, "let it yield {go: false} for what it does not know", "fails on %s, which would be lost: %v", s.name, err)
+		return
+	}
+	result, ok := value.(map[string]any)
+	if !ok {
+		r.Add(at, problem.CodeRequest, "", "yields no object on %s: every event would be lost", s.name)
+		return
+	}
+	if goes, isBoolean := result["go"].(bool); isBoolean && !goes {
+		return
+	}
+	for _, t := range takers {
+		if err := t.takesFrom(result); err != nil {
+			r.Add(at, problem.CodeRequest, "", "on %s trigger %s gets what it cannot use: %v", s.name, t.Template.Name, err)
+		}
+		if t.Workflow() != nil {
+			harmless(r, at, t, result, s)
+		}
+	}
+}
+
+// takesFrom says what is wrong with what a trigger takes.
+func (t taker) takesFrom(result map[string]any) error {
+	key := t.Key()
+	if t.Parts() == nil || key == "" {
+		return nil
+	}
+	of, ok := result[key].(map[string]any)
+	if !ok {
+		return fmt.Errorf("%s is no object", key)
+	}
+	if t.Template.HTTP == nil {
+		return usableManifest(of)
+	}
+	return usableRequest(of)
+}
+
+func usableManifest(of map[string]any) error {
+	object, _ := of["manifest"].(map[string]any)
+	metadata, _ := object["metadata"].(map[string]any)
+	for _, text := range []any{of["operation"], object["apiVersion"], object["kind"], metadata["name"], metadata["namespace"]} {
+		if s, ok := text.(string); !ok || s == "" {
+			return errors.New("it needs operation, apiVersion, kind, name and namespace")
+		}
+	}
+	return nil
+}
+
+// safePath is a path in which everything strange is escaped.
+var safePath = regexp.MustCompile(`^/apis?/[\w.~%/-]+(\?[\w.~%&=-]*)?$`)
+
+// notInYAML is what the API server's YAML does not take as it is, or takes for the
+// end of a line.
+func notInYAML(r rune) bool {
+	return r >= 0x7F && r <= 0x9F || r == 0x2028 || r == 0x2029 || r == 0xFEFF || r == 0xFFFE || r == 0xFFFF
+}
+
+func usableRequest(of map[string]any) error {
+	path, _ := of["path"].(string)
+	body, _ := of["body"].(string)
+	contentType, _ := of["type"].(string)
+	var object map[string]any
+	switch {
+	case !safePath.MatchString(path):
+		return fmt.Errorf("path %q is no path of the API server", path)
+	case json.Unmarshal([]byte(body), &object) != nil || object == nil:
+		return fmt.Errorf("body %q is no JSON object: make it by tojson", body)
+	case contentType == argo.ApplyType && strings.ContainsFunc(body, notInYAML):
+		return errors.New("the body has characters that the API server's YAML takes for line ends, or not at all: escape U+007F to U+009F, U+2028, U+2029, U+FEFF, U+FFFE and U+FFFF")
+	case contentType == argo.ApplyType && (object["apiVersion"] == nil || object["kind"] == nil):
+		return errors.New("an applied object needs apiVersion and kind")
+	case of["method"] == "POST":
+		return usableEvent(object)
+	}
+	return nil
+}
+
+// usableEvent holds an Event to what the API server asks of one with eventTime.
+// A name of its own is what keeps a second delivery from being told again.
+func usableEvent(object map[string]any) error {
+	data, err := json.Marshal(object)
+	if err != nil {
+		return err
+	}
+	var e corev1.Event
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	switch err := decoder.Decode(&e); {
+	case err != nil:
+		return err
+	case e.Name == "" || e.GenerateName != "":
+		return errors.New("the Event needs a name of its own")
+	case e.InvolvedObject.Kind == "" || e.InvolvedObject.Name == "" || e.InvolvedObject.UID == "":
+		return errors.New("kubectl describe finds an Event by the kind, name and uid of its involvedObject")
+	case e.InvolvedObject.Namespace != e.Namespace && (e.InvolvedObject.Namespace != "" || e.Namespace != "default"):
+		return errors.New("an Event lives in the namespace of its involvedObject, or in default where that has none")
+	case len(e.Message) > 1024:
+		return fmt.Errorf("the Event's message is %d bytes long, of which 1024 are taken", len(e.Message))
+	case e.ReportingController == "" || e.ReportingInstance == "" || e.Action == "" || e.Reason == "" || e.EventTime.IsZero():
+		return errors.New("the Event needs reportingComponent, reportingInstance, action, reason and eventTime")
+	}
+	return nil
+}
+
+// harmless: the arguments of a Workflow hold no braces, which Argo would take
+// for templates, and what is decoded from base64 was encoded so.
+func harmless(r *problem.Report, at *field.Path, t taker, result map[string]any, s sample) {
+	for _, p := range t.Template.K8s.Parameters {
+		if p.Src == nil || p.Src.DataKey == "" {
+			continue
+		}
+		text, ok := result[p.Src.DataKey].(string)
+		switch {
+		case !ok:
+			continue // a path of gjson, or a value that cannot hold a tag by itself
+		case strings.Contains(text, "{{"):
+			r.Add(at, problem.CodeInjection, "encode it by @base64", "on %s %s holds braces, which Argo takes for a template", s.name, p.Src.DataKey)
+		case slices.Contains(t.packed, p.Src.DataKey) && !packed(text):
+			r.Add(at, problem.CodeInjection, "encode it by tojson and @base64", "on %s %s is no JSON in base64", s.name, p.Src.DataKey)
+		}
+	}
+}
+
+// packed tells whether a text is JSON in base64, or a word instead of it.
+func packed(text string) bool {
+	data, err := base64.StdEncoding.DecodeString(text)
+	return err == nil && json.Valid(data) || strings.Trim(text, "abcdefghijklmnopqrstuvwxyz") == ""
+}

@@ -1,0 +1,47 @@
+package cluster
+
+import "strings"
+
+// Localised is a text in which the paths of a container have become those of
+// this machine. Where another name stands before it or goes on behind it, it is
+// another path.
+func Localised(text string, mounts []Mount) string {
+	var out strings.Builder
+	for i := 0; i < len(text); {
+		m := Mount{}
+		if i == 0 || !inPath(text[i-1]) {
+			m = longest(text[i:], mounts)
+		}
+		if m.Path == "" {
+			out.WriteByte(text[i])
+			i++
+			continue
+		}
+		out.WriteString(m.Source)
+		i += len(m.Path)
+	}
+	return out.String()
+}
+
+// longest is the mount whose path a text begins with; the zero Mount if none is.
+func longest(text string, mounts []Mount) Mount {
+	best := Mount{}
+	for _, m := range mounts {
+		rest, ok := strings.CutPrefix(text, m.Path)
+		if ok && (rest == "" || rest[0] == '/' || !inPath(rest[0])) && len(m.Path) > len(best.Path) {
+			best = m
+		}
+	}
+	return best
+}
+
+func inPath(c byte) bool {
+	return c == '/' || c == '.' || c == '_' || c == '-' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
+}
+
+// Mount is a directory of this machine that a container finds under a path.
+type Mount struct {
+	Path     string // in the container
+	Source   string // on this machine
+	ReadOnly bool
+}

@@ -1,0 +1,113 @@
+package cluster
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// ServeHTTP answers as an API server does, in JSON.
+func (c *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c.Mu.Lock()
+	defer c.Mu.Unlock()
+	code, answer, err := c.answer(r)
+	if err != nil {
+		status := statusOf(err)
+		code, answer = int(status.Code), status
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	if err := json.NewEncoder(w).Encode(answer); err != nil {
+		panic(fmt.Sprintf("simulate: an answer does not encode: %v", err)) // unreachable
+	}
+}
+
+func (c *Cluster) answer(r *http.Request) (int, any, error) {
+	var body []byte
+	if r.Body != nil {
+		var err error
+		if body, err = io.ReadAll(r.Body); err != nil {
+			return 0, nil, fmt.Errorf("reading the body: %w", err)
+		}
+	}
+	req, err := c.Parse(r, body)
+	if err != nil {
+		return 0, nil, err
+	}
+	collection := req.Name == ""
+	switch {
+	case req.method == http.MethodGet && collection:
+		return c.serveList(req)
+	case req.method == http.MethodGet:
+		o, err := c.find(req.key())
+		return reply(http.StatusOK, InVersion(o, req.Kind), err)
+	case req.method == http.MethodPost && collection:
+		o, err := c.create(req)
+		return reply(http.StatusCreated, o, err)
+	case req.method == http.MethodPatch && !collection:
+		return c.patch(req)
+	case req.method == http.MethodPut && !collection:
+		o, err := c.replace(req)
+		return reply(http.StatusOK, o, err)
+	case req.method == http.MethodDelete && !collection:
+		o, err := c.delete(req)
+		return reply(http.StatusOK, o, err)
+	}
+	return 0, nil, apierrors.NewMethodNotSupported(req.Kind.Resource(), req.method)
+}
+
+// reply keeps a typed nil out of the answer.
+func reply(code int, o Object, err error) (int, any, error) {
+	if err != nil {
+		return 0, nil, err
+	}
+	return code, o.Object, nil
+}
+
+// InVersion is an object as readers of another version of its kind see it. Its
+// fields stay: conversion between versions is a matter of who serves them.
+func InVersion(o Object, kind Kind) Object {
+	if o == nil || o.GroupVersionKind().Version == kind.Version {
+		return o
+	}
+	o = o.DeepCopy()
+	o.SetAPIVersion(kind.GroupVersion().String())
+	return o
+}
+
+func (c *Cluster) serveList(req request) (int, any, error) {
+	selector, err := labels.Parse(req.query.Get("labelSelector"))
+	if err != nil {
+		return 0, nil, apierrors.NewBadRequest(err.Error())
+	}
+	if req.query.Get("watch") != "" || req.query.Get("fieldSelector") != "" {
+		return 0, nil, apierrors.NewBadRequest("this cluster knows no watches and no field selectors")
+	}
+	items := []any{}
+	for _, o := range c.List(req.Kind.Resource(), req.Namespace) {
+		if selector.Matches(labels.Set(o.GetLabels())) {
+			items = append(items, InVersion(o, req.Kind).Object)
+		}
+	}
+	return http.StatusOK, map[string]any{
+		"apiVersion": req.Kind.GroupVersion().String(), "kind": req.Kind.Kind + "List",
+		"metadata": map[string]any{"resourceVersion": fmt.Sprint(c.version)}, "items": items,
+	}, nil
+}
+
+// statusOf is an error as the API server tells it.
+func statusOf(err error) metav1.Status {
+	status := metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}
+	var known apierrors.APIStatus
+	if errors.As(err, &known) {
+		status = known.Status()
+	}
+	status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+	return status
+}

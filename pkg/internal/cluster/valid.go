@@ -1,0 +1,80 @@
+package cluster
+
+import (
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/argoperator/argoperator/pkg/internal/resource"
+)
+
+// schema of a custom kind; nil where nothing is known of its fields.
+func (c *Cluster) schema(kind Kind) (*resource.Schema, error) {
+	if kind.Fields == nil {
+		return nil, nil
+	}
+	if known := c.schemas[kind.GroupVersionKind]; known != nil {
+		return known, nil
+	}
+	made, err := c.Cache.schema(kind.GroupVersionKind, func() (*resource.Schema, error) {
+		return resource.New(resource.Kind{
+			Group: kind.Group, Version: kind.Version, Kind: kind.Kind, Namespaced: kind.Namespaced, Status: kind.Status, Scale: kind.scale,
+		}, kind.Fields)
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.schemas[kind.GroupVersionKind] = made
+	return made, nil
+}
+
+// complete fills in defaults and takes away what the schema does not know.
+func (c *Cluster) complete(req request, o Object) error {
+	fields, err := c.schema(req.Kind)
+	if err != nil || fields == nil {
+		return err
+	}
+	managed := o.GetManagedFields()
+	fields.Prune(o.Object)
+	fields.Default(o.Object)
+	if len(managed) > 0 {
+		o.SetManagedFields(managed)
+	}
+	return nil
+}
+
+// invalid says what the API server would refuse: of a custom resource
+// everything, of other kinds what all objects have in common and changes of
+// immutable fields.
+func (c *Cluster) invalid(req request, old, o Object) (field.ErrorList, error) {
+	fields, err := c.schema(req.Kind)
+	if err != nil {
+		return nil, err
+	}
+	if fields != nil {
+		var before map[string]any
+		if old != nil {
+			before = old.Object
+		}
+		return fields.Validate(o.Object, before), nil
+	}
+	if req.Kind.Resource() == Tellings {
+		e, err := telling(o)
+		if err != nil {
+			return nil, err
+		}
+		if wrong := wrongTelling(e); len(wrong) > 0 {
+			return wrong, nil
+		}
+	}
+	if old != nil {
+		if wrong := immutable(old, o); len(wrong) > 0 {
+			return wrong, nil
+		}
+	}
+	names := apivalidation.NameIsDNSSubdomain
+	if req.Kind.Group == "rbac.authorization.k8s.io" {
+		names = path.ValidatePathSegmentName
+	}
+	return resource.InOrder(apivalidation.ValidateObjectMetaAccessor(o, req.Kind.Namespaced, names, field.NewPath("metadata"))), nil
+}

@@ -1,0 +1,340 @@
+package cluster
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+)
+
+// decode reads the body of a request; YAML for server-side apply.
+func decode(req request) (map[string]any, error) {
+	data := req.body
+	if strings.HasSuffix(req.contentType, "yaml") {
+		converted, err := yaml.YAMLToJSON(data)
+		if err != nil {
+			return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding YAML: %v", err))
+		}
+		data = converted
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding the body: %v", err))
+	}
+	if fields == nil {
+		return nil, apierrors.NewBadRequest("the body is no object")
+	}
+	return fields, nil
+}
+
+// decodeObject reads an object that must be what the path says.
+func decodeObject(req request) (Object, error) {
+	fields, err := decode(req)
+	if err != nil {
+		return nil, err
+	}
+	o := &unstructured.Unstructured{Object: fields}
+	wrong := ""
+	switch kind := o.GetKind(); {
+	case o.GetAPIVersion() != req.Kind.GroupVersion().String():
+		wrong = fmt.Sprintf("the apiVersion in the data (%s) does not match the expected (%s)", o.GetAPIVersion(), req.Kind.GroupVersion())
+	case kind == "" || req.Kind.Kind != "" && kind != req.Kind.Kind:
+		wrong = fmt.Sprintf("the kind in the data (%s) does not match the expected (%s)", kind, req.Kind.Kind)
+	case req.Name != "" && o.GetName() != req.Name && o.GetName() != "":
+		wrong = fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", o.GetName(), req.Name)
+	case o.GetNamespace() != req.Namespace && o.GetNamespace() != "":
+		wrong = fmt.Sprintf("the namespace of the object (%s) does not match the namespace on the URL (%s)", o.GetNamespace(), req.Namespace)
+	}
+	if wrong != "" {
+		return nil, apierrors.NewBadRequest(wrong)
+	}
+	return o, nil
+}
+
+func (c *Cluster) create(req request) (Object, error) {
+	o, err := decodeObject(req)
+	if err != nil {
+		return nil, err
+	}
+	if o.GetName() == "" && o.GetGenerateName() != "" {
+		o.SetName(fmt.Sprintf("%s%05d", o.GetGenerateName(), c.made+1))
+	}
+	req.Kind.Kind, req.Name = o.GetKind(), o.GetName()
+	if c.Objects[req.key()] != nil {
+		return nil, apierrors.NewAlreadyExists(req.Kind.Resource(), req.Name)
+	}
+	empty := emptyObject(req.Kind)
+	if req.Kind.Status {
+		unstructured.RemoveNestedField(o.Object, "status")
+	}
+	serverMade(empty, o, req)
+	if err := c.complete(req, o); err != nil {
+		return nil, err
+	}
+	written, err := c.tracker(req).update(empty, o, req.manager())
+	if err != nil {
+		return nil, err
+	}
+	return c.admit(req, nil, written)
+}
+
+func (c *Cluster) replace(req request) (Object, error) {
+	old, err := c.find(req.key())
+	if err != nil {
+		return nil, err
+	}
+	old = InVersion(old, req.Kind)
+	o, err := decodeObject(req)
+	if err != nil {
+		return nil, err
+	}
+	return c.update(req, old, o)
+}
+
+func (c *Cluster) patch(req request) (int, any, error) {
+	switch types.PatchType(req.contentType) {
+	case types.ApplyPatchType:
+		return c.apply(req)
+	case types.MergePatchType, types.JSONPatchType:
+	default:
+		return 0, nil, apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, req.method, req.Kind.Resource(), req.Name,
+			"this cluster takes merge patches, JSON patches and server-side apply", 0, true)
+	}
+	old, err := c.find(req.key())
+	if err != nil {
+		return 0, nil, err
+	}
+	old = InVersion(old, req.Kind)
+	patched, err := patchedObject(req, old)
+	if err != nil {
+		return 0, nil, err
+	}
+	o, err := c.update(req, old, &unstructured.Unstructured{Object: patched})
+	return reply(http.StatusOK, o, err)
+}
+
+// patchedObject is an object with a merge patch or a JSON patch laid over it.
+func patchedObject(req request, old Object) (map[string]any, error) {
+	if types.PatchType(req.contentType) == types.JSONPatchType {
+		return jsonPatched(req, old)
+	}
+	change, err := decode(req)
+	if err != nil {
+		return nil, err
+	}
+	merged, _ := Merge(old.DeepCopy().Object, change).(map[string]any)
+	return merged, nil
+}
+
+// jsonPatched applies a JSON patch by the library that the API server uses. A
+// test that fails makes the patch invalid.
+func jsonPatched(req request, old Object) (map[string]any, error) {
+	patch, err := jsonpatch.DecodePatch(req.body)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding the patch: %v", err))
+	}
+	document, err := old.MarshalJSON()
+	if err != nil {
+		panic(fmt.Sprintf("simulate: an object does not encode: %v", err)) // unreachable
+	}
+	patched, err := patch.Apply(document)
+	if err != nil {
+		return nil, apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(patched, &fields); err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("the patched object is not an object: %v", err))
+	}
+	return fields, nil
+}
+
+// Merge is a merge patch (RFC 7396).
+func Merge(value, patch any) any {
+	changes, ok := patch.(map[string]any)
+	if !ok {
+		return patch
+	}
+	out, ok := value.(map[string]any)
+	if !ok {
+		out = map[string]any{}
+	}
+	for name, change := range changes {
+		if change == nil {
+			delete(out, name)
+			continue
+		}
+		out[name] = Merge(out[name], change)
+	}
+	return out
+}
+
+// apply is server-side apply.
+func (c *Cluster) apply(req request) (int, any, error) {
+	if req.query.Get("fieldManager") == "" {
+		return 0, nil, apierrors.NewBadRequest("PatchOptions.meta.k8s.io is invalid: fieldManager: Required value: is required for apply patch")
+	}
+	wanted, err := decodeObject(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	req.Kind.Kind = wanted.GetKind()
+	wanted.SetName(req.Name)
+	wanted.SetNamespace(req.Namespace)
+	old, code := InVersion(c.Objects[req.key()], req.Kind), http.StatusOK
+	if old == nil {
+		if req.Subresource != "" {
+			_, err := c.find(req.key())
+			return 0, nil, err
+		}
+		code = http.StatusCreated
+	}
+	if err := preconditions(req, old, wanted); err != nil {
+		return 0, nil, err
+	}
+	before := old
+	if old == nil {
+		before = emptyObject(req.Kind)
+		before.SetName(req.Name)
+	}
+	if req.Kind.Status && req.Subresource == "" {
+		unstructured.RemoveNestedField(wanted.Object, "status")
+	}
+	written, err := c.tracker(req).apply(before, wanted, req.manager(), req.query.Get("force") == "true")
+	if err != nil {
+		return 0, nil, err
+	}
+	keepRest(before, written, req)
+	serverMade(before, written, req)
+	if err := c.complete(req, written); err != nil {
+		return 0, nil, err
+	}
+	o, err := c.admit(req, old, written)
+	return reply(code, o, err)
+}
+
+// update is what replace and merge patch have in common.
+func (c *Cluster) update(req request, old, o Object) (Object, error) {
+	if err := preconditions(req, old, o); err != nil {
+		return nil, err
+	}
+	keepRest(old, o, req)
+	serverMade(old, o, req)
+	if err := c.complete(req, o); err != nil {
+		return nil, err
+	}
+	written, err := c.tracker(req).update(old, o, req.manager())
+	if err != nil {
+		return nil, err
+	}
+	return c.admit(req, old, written)
+}
+
+// preconditions are the version and the identity that a writer has seen.
+func preconditions(req request, old, o Object) error {
+	uid, version := o.GetUID(), o.GetResourceVersion()
+	switch {
+	case old == nil && uid != "":
+		return apierrors.NewConflict(req.Kind.Resource(), req.Name, fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
+	case old != nil && uid != "" && uid != old.GetUID() && req.Subresource == "": // a write of the status does not look at it
+		return apierrors.NewInvalid(req.Kind.GroupKind(), req.Name, field.ErrorList{field.Invalid(field.NewPath("metadata", "uid"), uid, "field is immutable")})
+	case old != nil && version != "" && version != "0" && version != old.GetResourceVersion():
+		return apierrors.NewConflict(req.Kind.Resource(), req.Name, errModified)
+	}
+	return nil
+}
+
+var errModified = errors.New("the object has been modified; please apply your changes to the latest version and try again")
+
+func otherUID(uid types.UID, o Object) error {
+	return fmt.Errorf("the object is another one by now: its uid is %s, not %s", o.GetUID(), uid)
+}
+
+// keepRest holds a write to its half of the object: the status subresource
+// writes the status and nothing else, everything else leaves the status alone.
+func keepRest(old, o Object, req request) {
+	if !req.Kind.Status {
+		return
+	}
+	from, to := old, o
+	if req.Subresource == "status" {
+		fields := o.GetManagedFields()
+		status, set := o.Object["status"]
+		to.Object = old.DeepCopy().Object
+		to.SetManagedFields(fields)
+		delete(to.Object, "status")
+		if set {
+			to.Object["status"] = status
+		}
+		return
+	}
+	delete(to.Object, "status")
+	if status, set := from.Object["status"]; set {
+		to.Object["status"] = status
+	}
+}
+
+// serverMade puts back what a writer cannot set.
+func serverMade(old, o Object, req request) {
+	o.SetName(req.Name)
+	o.SetNamespace(req.Namespace)
+	for _, name := range []string{"uid", "creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion"} {
+		unstructured.RemoveNestedField(o.Object, "metadata", name)
+		if value, set, _ := unstructured.NestedFieldNoCopy(old.Object, "metadata", name); set {
+			metadata, _ := o.Object["metadata"].(map[string]any)
+			metadata[name] = value
+		}
+	}
+}
+
+func emptyObject(kind Kind) Object {
+	o := &unstructured.Unstructured{Object: map[string]any{}}
+	o.SetGroupVersionKind(kind.GroupVersionKind)
+	return o
+}
+
+// admit refuses what cannot be, leaves alone what does not change and stores
+// the rest.
+func (c *Cluster) admit(req request, old, o Object) (Object, error) {
+	wrong, err := c.invalid(req, old, o)
+	if err != nil {
+		return nil, err
+	}
+	if len(wrong) > 0 {
+		return nil, apierrors.NewInvalid(req.Kind.GroupKind(), req.Name, wrong)
+	}
+	if err := c.denied(req, old, o); err != nil {
+		return nil, err
+	}
+	if old != nil && sameButTimes(old, o) {
+		return InVersion(old, req.Kind), nil
+	}
+	now := c.now()
+	setTimes(old, o, now)
+	if old == nil {
+		c.made++
+		given := c.Given[req.key()]
+		o.SetUID(cmp.Or(given.Uid, c.Uid(c.made)))
+		o.SetCreationTimestamp(metav1.NewTime(now))
+		if req.Kind.Generation {
+			o.SetGeneration(cmp.Or(given.Generation, 1))
+		}
+	} else if req.Kind.Generation && wantsOther(old, o, req.Kind) {
+		o.SetGeneration(old.GetGeneration() + 1)
+	}
+	if o.GetDeletionTimestamp() != nil && len(o.GetFinalizers()) == 0 {
+		c.remove(req.key(), o)
+		return o, nil
+	}
+	return c.write(req.key(), o), nil
+}

@@ -1,0 +1,100 @@
+package definition
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/source"
+)
+
+var (
+	camelCase   = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
+	versionName = regexp.MustCompile(`^v[1-9][0-9]*((alpha|beta)[1-9][0-9]*)?$`)
+	identifier  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	notInLabel  = regexp.MustCompile(`[^a-z0-9-]+`)
+)
+
+const versionHint = "versions are v1, v2alpha1, v1beta2 and so on"
+
+// label reports a value that is not a DNS label, and tells whether it is one.
+func (c *checker) label(value string, p source.Path) bool {
+	if !c.has(value, p) {
+		return false
+	}
+	if len(value) > maxLabel {
+		c.add(p, diag.NameTooLong, fmt.Sprintf("%s has %d characters, more than %d", p, len(value), maxLabel), "")
+		return false
+	}
+	if len(validation.IsDNS1123Label(value)) > 0 {
+		hint := "lower-case letters, digits and '-', with a letter or digit at both ends"
+		if better := toLabel(value); better != "" {
+			hint += "; such as " + better
+		}
+		c.add(p, diag.BadName, fmt.Sprintf("%s: %q is not a DNS label", p, value), hint)
+		return false
+	}
+	return true
+}
+
+// toLabel is the DNS label nearest to a text, "" if there is none.
+func toLabel(s string) string {
+	s = strings.Trim(notInLabel.ReplaceAllString(strings.ToLower(s), "-"), "-")
+	return s[:min(len(s), maxLabel)]
+}
+
+// subdomain reports a value that is not a DNS subdomain, and tells whether it is one.
+func (c *checker) subdomain(value string, p source.Path) bool {
+	if len(validation.IsDNS1123Subdomain(value)) > 0 {
+		c.add(p, diag.BadName, fmt.Sprintf("%s: %q is not a DNS name", p, value), "lower-case letters, digits, '-' and '.', such as cache.example.com")
+		return false
+	}
+	return true
+}
+
+// camelCase reports a value that is not a kind, and tells whether it is one.
+func (c *checker) camelCase(value string, p source.Path) bool {
+	switch {
+	case !camelCase.MatchString(value):
+		c.add(p, diag.BadName, fmt.Sprintf("%s: %q is not a kind", p, value), "letters and digits, beginning with a capital, such as "+toKind(value))
+	case len(value) > maxLabel:
+		c.add(p, diag.NameTooLong, fmt.Sprintf("%s has %d characters, more than %d", p, len(value), maxLabel), "")
+	default:
+		return true
+	}
+	return false
+}
+
+func toKind(s string) string {
+	var b strings.Builder
+	for word := range strings.FieldsFuncSeq(s, func(r rune) bool { return !isNameRune(r) || r == '-' || r == '_' }) {
+		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	if kind := b.String(); camelCase.MatchString(kind) {
+		return kind
+	}
+	return "Memcached"
+}
+
+// unique reports entries of a list that say the same.
+func (c *checker) unique(values []string, at func(i int) source.Path) {
+	first := map[string]int{}
+	for i, v := range values {
+		if j, again := first[v]; again && v != "" {
+			c.add(at(i), diag.DuplicateValue, fmt.Sprintf("%q is listed twice", v), fmt.Sprintf("the first is in line %d", c.At(at(j)).Line))
+			continue
+		}
+		first[v] = i
+	}
+}
+
+// labels reports entries of a list that are not DNS labels or are listed twice.
+func (c *checker) labels(values []string, p source.Path) {
+	for i, v := range values {
+		c.label(v, p.To(i))
+	}
+	c.unique(values, func(i int) source.Path { return p.To(i) })
+}

@@ -1,0 +1,175 @@
+package definition
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/source"
+)
+
+// maxFiles is how many bytes the files of a definition may have together: what
+// an object in etcd can hold, less the rest of its ConfigMap.
+const maxFiles = 900 << 10
+
+// maxReferred is how many bytes are read of all files that a definition refers to.
+const maxReferred = 4 * source.MaxFile
+
+// readFiles reads the files and parameters of the logic.
+func (c *checker) readFiles() {
+	logic := c.op.Spec.Logic
+	if logic == nil {
+		return
+	}
+	p := source.PathOf("spec", "logic", "files")
+	total, seen := 0, map[string]int{}
+	for i, name := range logic.Files {
+		clean := path.Clean(name)
+		if first, again := seen[clean]; again && name != "" {
+			c.add(p.To(i), diag.DuplicateValue, fmt.Sprintf("%s is listed twice", clean), fmt.Sprintf("the first is files[%d]", first))
+			continue
+		}
+		seen[clean] = i
+		if content, ok := c.readText(p.To(i), name); ok {
+			total += len(content)
+			c.def.Files = append(c.def.Files, File{Path: clean, Content: content})
+		}
+	}
+	for i, param := range logic.Parameters {
+		if content, ok := c.readText(p[:2].To("parameters", i, "file"), param.File); ok {
+			total += len(content)
+			c.def.Parameters = append(c.def.Parameters, File{Path: param.Name, Content: content})
+		}
+	}
+	if total > maxFiles {
+		c.addKey(p, diag.TooLarge, fmt.Sprintf("the files have %d KiB together, more than %d", total>>10, maxFiles>>10),
+			"they travel in a ConfigMap, which etcd limits; put what is large into the image")
+	}
+	cutCommonDirectory(c.def.Files)
+}
+
+// readText reads a text file that is named at a path of the definition.
+func (c *checker) readText(p source.Path, name string) (string, bool) {
+	data, ok := c.readFile(p, name)
+	if ok && source.NotText(data) >= 0 {
+		c.add(p, diag.NotText, fmt.Sprintf("%s is not UTF-8 text", name), "")
+		return "", false
+	}
+	return string(data), ok
+}
+
+// beside is how a file that the definition names is named in findings: as the
+// user would open it, who has given the definition as x/operator.yaml or as "-".
+func (c *checker) beside(file string) string { return path.Join(path.Dir(c.in.Name), file) }
+
+// readFile reads a file that is named at a path of the definition.
+func (c *checker) readFile(p source.Path, name string) ([]byte, bool) {
+	clean := path.Clean(name)
+	switch {
+	case !c.has(name, p):
+		return nil, false
+	case strings.Contains(name, `\`):
+		c.add(p, diag.BadValue, fmt.Sprintf("the path %s holds a backslash", name), "separate directories with /")
+		return nil, false
+	case path.IsAbs(name) || !fs.ValidPath(clean):
+		c.add(p, diag.PathOutside, fmt.Sprintf("%s is outside of the definition's directory", name),
+			"paths are relative to the definition, and do not leave its directory")
+		return nil, false
+	case c.in.Dir == nil:
+		c.add(p, diag.FileNotFound, fmt.Sprintf("%s cannot be read: the definition has no directory", name),
+			"give the definition as a file, not on standard input")
+		return nil, false
+	}
+	if info, err := fs.Stat(c.in.Dir, clean); err == nil && !info.Mode().IsRegular() {
+		c.add(p, diag.NotAFile, fmt.Sprintf("%s is not a regular file", name), directoryHint(c.in.Dir, clean, info))
+		return nil, false
+	}
+	limit := min(source.MaxFile, max(0, maxReferred-c.referred))
+	data, err := readUpTo(c.in.Dir, clean, limit)
+	c.referred += len(data)
+	switch {
+	case len(data) > limit && limit < source.MaxFile:
+		c.add(p, diag.TooLarge, fmt.Sprintf("the files of the definition have more than %d MiB together", maxReferred>>20), "")
+		return nil, false
+	case len(data) > limit:
+		c.add(p, diag.TooLarge, fmt.Sprintf("%s has more than %d MiB", name, source.MaxFile>>20), "")
+		return nil, false
+	case errors.Is(err, fs.ErrNotExist):
+		c.add(p, diag.FileNotFound, fmt.Sprintf("there is no file %s", name), siblingHint(c.in.Dir, clean))
+	case err != nil:
+		c.add(p, diag.NotAFile, fmt.Sprintf("%s cannot be read: %v", name, err), "")
+	}
+	return data, err == nil
+}
+
+// readUpTo reads one byte more than the limit at most.
+func readUpTo(dir fs.FS, name string, limit int) ([]byte, error) {
+	file, err := dir.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, int64(limit)+1))
+}
+
+func directoryHint(dir fs.FS, name string, info fs.FileInfo) string {
+	entries, err := fs.ReadDir(dir, name)
+	if err != nil || !info.IsDir() || len(entries) == 0 {
+		return ""
+	}
+	return "name the files in it, such as " + path.Join(name, entries[0].Name())
+}
+
+// siblingHint names the file that is probably meant: one in the same directory,
+// or one of that name elsewhere.
+func siblingHint(dir fs.FS, name string) string {
+	var candidates []string
+	entries, _ := fs.ReadDir(dir, path.Dir(name)) // what cannot be listed gives no hint
+	for _, e := range entries {
+		candidates = append(candidates, path.Join(path.Dir(name), e.Name()))
+	}
+	if hint := source.Spelling(name, candidates); hint != "" {
+		return hint
+	}
+	found, _ := fs.Glob(dir, "*/"+path.Base(name))
+	if parent := path.Base(name); len(found) == 0 && parent != name {
+		found, _ = fs.Glob(dir, parent)
+	}
+	if len(found) > 0 {
+		return "did you mean " + found[0] + "?"
+	}
+	return ""
+}
+
+// cutCommonDirectory makes paths relative to the deepest directory that holds all files.
+func cutCommonDirectory(files []File) {
+	common := commonDirectory(files)
+	for i := range files {
+		files[i].Path = strings.TrimPrefix(files[i].Path, common)
+	}
+}
+
+// commonDirectory is the deepest directory that holds all files, with a slash behind it; "" is the top.
+func commonDirectory(files []File) string {
+	if len(files) == 0 {
+		return ""
+	}
+	common := strings.Split(path.Dir(files[0].Path), "/")
+	for _, f := range files[1:] {
+		dirs := strings.Split(path.Dir(f.Path), "/")
+		n := 0
+		for n < min(len(common), len(dirs)) && common[n] == dirs[n] {
+			n++
+		}
+		common = slices.Clip(common[:n])
+	}
+	if len(common) == 0 || common[0] == "." {
+		return ""
+	}
+	return strings.Join(common, "/") + "/"
+}

@@ -1,0 +1,97 @@
+package definition
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/source"
+)
+
+// install checks where the operator goes and what it may see.
+func (c *checker) install() {
+	in, p := c.op.Spec.Install, source.PathOf("spec", "install")
+	if c.label(in.Namespace, p.To("namespace")); strings.HasPrefix(in.Namespace, "kube-") {
+		c.warn(p.To("namespace"), diag.BadName, fmt.Sprintf("the namespace %s is Kubernetes' own", in.Namespace),
+			"choose one where Argo Events and Argo Workflows run for you, such as argo-events")
+	}
+	c.labels(in.WatchNamespaces, p.To("watchNamespaces"))
+	if len(in.WatchNamespaces) > 0 && c.scope() == "Cluster" {
+		c.addKey(p.To("watchNamespaces"), diag.ConflictingKeys, "watchNamespaces is written and the API is cluster-scoped",
+			"a cluster-scoped object is in no namespace: remove it, or write scope: Namespaced")
+	}
+	c.allowedNamespaces(in.AllowedNamespaces, p.To("allowedNamespaces"))
+	if n := in.Replicas; n != nil && *n != 1 && *n != 2 {
+		c.add(p.To("replicas"), diag.BadValue, fmt.Sprintf("replicas is %d, want 1 or 2", *n), "one of them is active at a time; more than 2 gain nothing")
+	}
+	c.tokenRotation(in.TokenRotation, p.To("tokenRotation"))
+	if at := p.To("runtimeImage"); c.Written(at) {
+		c.image(in.RuntimeImage, at)
+	}
+	if at := p.To("argoServerURL"); c.Written(at) && c.has(in.ArgoServerURL, at) {
+		u, err := url.Parse(in.ArgoServerURL)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			c.add(at, diag.BadValue, fmt.Sprintf("%q is not an http(s) URL", in.ArgoServerURL), "such as https://argo.example.com")
+		}
+	}
+}
+
+// How often a token may be replaced.
+const minRotation, maxRotation = time.Hour, 720 * time.Hour
+
+func (c *checker) tokenRotation(text string, p source.Path) {
+	if !c.Written(p) {
+		return
+	}
+	every, ok := c.duration(text, p)
+	if ok && (every%time.Hour != 0 || every < minRotation || every > maxRotation) {
+		c.add(p, diag.BadValue, fmt.Sprintf("tokenRotation is %s, want whole hours from 1h to 720h", text), "such as 8h")
+	}
+	r := c.op.Spec.Reconcile
+	switch {
+	case r.Engine == "workflow" || r.Engine == "steps":
+		c.addKey(p, diag.ConflictingKeys, "tokenRotation is for the direct engine: the others have no token of their own", "remove the key, or write reconcile: {engine: direct}")
+	case r.Trigger == "k8s":
+		c.addKey(p, diag.ConflictingKeys, "tokenRotation is for the http trigger: the k8s trigger has no token of its own", "remove the key, or write reconcile: {trigger: http}")
+	case c.op.Spec.Targets.ArgoWorkflows == "3.5":
+		c.addKey(p, diag.Unsupported, "tokenRotation needs a CronWorkflow with a condition, which Argo Workflows 3.5 does not know", "remove the key, or write targets: {argoWorkflows: \"3.6\"}")
+	}
+}
+
+// namespacePattern is the name of a namespace in which * stands for any letters.
+var namespacePattern = regexp.MustCompile(`^[a-z0-9*]([-a-z0-9*]{0,61}[a-z0-9*])?$`)
+
+func (c *checker) allowedNamespaces(patterns []string, p source.Path) {
+	for i, pattern := range patterns {
+		if !namespacePattern.MatchString(pattern) {
+			c.add(p.To(i), diag.BadName, fmt.Sprintf("%q is no name of a namespace, not even with * for any letters", pattern), "such as tenant-*")
+		}
+	}
+	c.unique(patterns, func(i int) source.Path { return p.To(i) })
+}
+
+// eventBus checks the bus, and that a bus that is not ours is left as it is.
+func (c *checker) eventBus() {
+	bus, p := c.op.Spec.Install.EventBus, source.PathOf("spec", "install", "eventBus")
+	c.label(bus.Name, p.To("name"))
+	if bus.Mode == "existing" {
+		for _, key := range []string{"replicas", "version", "storageClass", "storage"} {
+			if c.Written(p.To(key)) {
+				c.addKey(p.To(key), diag.ConflictingKeys, fmt.Sprintf("%s is for a managed EventBus", key), "write mode: managed, or remove it")
+			}
+		}
+		return
+	}
+	if n := bus.Replicas; n != nil && *n != 1 && *n < 3 {
+		c.add(p.To("replicas"), diag.BadValue, fmt.Sprintf("replicas of the EventBus is %d, want 1, or 3 and more", *n), "two servers cannot outvote each other")
+	}
+	if bus.StorageClass != "" {
+		c.subdomain(bus.StorageClass, p.To("storageClass"))
+	}
+	if bus.Storage != "" {
+		c.quantity(bus.Storage, p.To("storage"))
+	}
+}

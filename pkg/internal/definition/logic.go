@@ -1,0 +1,97 @@
+package definition
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/source"
+)
+
+// logic checks the image and the command.
+func (c *checker) logic() {
+	p := source.PathOf("spec", "logic")
+	if c.op.Spec.Logic == nil {
+		if !c.anyTemplate() && !c.dealtWith(source.PathOf("spec", "children")) {
+			c.missing(p[:1], "logic", "logic: {image: python:3.13-slim, command: [python3, main.py], files: [logic/main.py]}, "+
+				"or a child with a template: children: [{name: NAME, template: {…}}]")
+		}
+		return
+	}
+	logic := c.op.Spec.Logic
+	c.image(logic.Image, p.To("image"))
+	if c.Written(p.To("command")) && len(logic.Command) == 0 {
+		c.add(p.To("command"), diag.BadValue, "command is empty", "write the program and its arguments: [python3, main.py]")
+	}
+	if len(logic.Command) > 0 {
+		c.has(logic.Command[0], p.To("command", 0))
+	}
+	for i, arg := range logic.Command {
+		c.commandFile(arg, p.To("command", i))
+	}
+}
+
+// reference is an image, loosely: HOST:PORT/PATH:TAG@DIGEST. Lengths are looked
+// at by isReference: to count makes an expression slow to compile.
+var reference = regexp.MustCompile(`^([a-zA-Z0-9.-]+(:[0-9]+)?/)?[a-z0-9]+([._-]+[a-z0-9]+)*(/[a-z0-9]+([._-]+[a-z0-9]+)*)*` +
+	`(:(?P<tag>[A-Za-z0-9_][A-Za-z0-9_.-]*))?(@[a-z0-9]+:(?P<digest>[a-f0-9]+))?$`)
+
+// As the registries have it.
+const (
+	maxTag    = 128
+	minDigest = 32
+)
+
+func isReference(image string) bool {
+	parts := reference.FindStringSubmatch(image)
+	if parts == nil {
+		return false
+	}
+	tag, digest := parts[reference.SubexpIndex("tag")], parts[reference.SubexpIndex("digest")]
+	return len(tag) <= maxTag && (digest == "" || len(digest) >= minDigest)
+}
+
+func (c *checker) image(image string, p source.Path) {
+	if !c.has(image, p) {
+		return
+	}
+	if !isReference(image) {
+		c.add(p, diag.BadValue, fmt.Sprintf("%q is not an image", image), "such as python:3.13-slim or registry.example.com/team/image:1.2.3")
+		return
+	}
+	_, tag, tagged := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")
+	if !strings.Contains(image, "@") && (!tagged || tag == "latest") {
+		c.warn(p, diag.FloatingImage, fmt.Sprintf("the image %s has no fixed version", image), "name a version, so that the operator does not change by itself")
+	}
+}
+
+// commandFile warns of an argument that names a script which does not travel with the logic.
+func (c *checker) commandFile(arg string, p source.Path) {
+	scripts := []string{".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".bash", ".rb", ".pl", ".php", ".lua", ".jq", ".R", ".tcl"}
+	if !slices.Contains(scripts, path.Ext(arg)) || path.IsAbs(arg) || strings.HasPrefix(arg, "-") || strings.ContainsAny(arg, " \n:") {
+		return
+	}
+	var names []string
+	for _, f := range c.def.Files {
+		names = append(names, f.Path)
+	}
+	name := path.Clean(arg)
+	if slices.Contains(names, name) || c.filesRefused() {
+		return
+	}
+	hint := "add it to files"
+	if short := path.Base(name); slices.Contains(names, short) {
+		hint = fmt.Sprintf("the common directory of the files is cut off: write %s", short)
+	} else if best := source.Nearest(name, names); best != "" {
+		hint = "did you mean " + best + "?"
+	}
+	c.warn(p, diag.CommandFile, fmt.Sprintf("the command names %s, which is not among the files", arg), hint)
+}
+
+// filesRefused tells whether some file could not be read, so that the list of files is not complete.
+func (c *checker) filesRefused() bool {
+	return c.dealtWith(source.PathOf("spec", "logic", "files")) || len(c.def.Files) < len(c.op.Spec.Logic.Files)
+}

@@ -1,0 +1,281 @@
+package definition
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/source"
+)
+
+// markerRule says which kinds of schema a marker fits, none for all, and lays it over one.
+type markerRule struct {
+	fits  []string
+	apply func(s *props, m marker) error
+}
+
+func markerRules() map[string]markerRule {
+	numbers, texts := []string{"integer", "number"}, []string{"string"}
+	lists, maps := []string{"array"}, []string{"map", "object"}
+	return map[string]markerRule{
+		"required":         {nil, flag(func(*props) *bool { return new(bool) })},
+		"default":          {nil, applyDefault},
+		"description":      {nil, func(s *props, m marker) error { s.Description = m.value; return nil }},
+		"enum":             {[]string{"string", "integer", "number"}, applyEnum},
+		"minimum":          {numbers, float(func(s *props) **float64 { return &s.Minimum })},
+		"maximum":          {numbers, float(func(s *props) **float64 { return &s.Maximum })},
+		"exclusiveMinimum": {numbers, flag(func(s *props) *bool { return &s.ExclusiveMinimum })},
+		"exclusiveMaximum": {numbers, flag(func(s *props) *bool { return &s.ExclusiveMaximum })},
+		"multipleOf":       {numbers, float(func(s *props) **float64 { return &s.MultipleOf })},
+		"minLength":        {texts, count(func(s *props) **int64 { return &s.MinLength })},
+		"maxLength":        {texts, count(func(s *props) **int64 { return &s.MaxLength })},
+		"pattern":          {texts, applyPattern},
+		"format":           {[]string{"string", "integer", "number"}, func(s *props, m marker) error { s.Format = m.value; return nil }},
+		"minItems":         {lists, count(func(s *props) **int64 { return &s.MinItems })},
+		"maxItems":         {lists, count(func(s *props) **int64 { return &s.MaxItems })},
+		"minProperties":    {maps, count(func(s *props) **int64 { return &s.MinProperties })},
+		"maxProperties":    {maps, count(func(s *props) **int64 { return &s.MaxProperties })},
+		"nullable":         {nil, flag(func(s *props) *bool { return &s.Nullable })},
+		"immutable":        {nil, applyImmutable},
+		"validation":       {nil, applyValidation},
+	}
+}
+
+// mark lays markers over a schema and reports those that do not fit. Of an
+// unknown type, nil, they all may.
+func (s *short) mark(n *yaml.Node, schema *props, text string, offset int) (*props, bool) {
+	markers, at, err := lexMarkers(text, offset)
+	if err != nil {
+		s.add(n, at, diag.BadMarker, err.Error(), "")
+	}
+	unknown, required, seen := schema == nil, false, map[string]marker{}
+	if unknown {
+		schema = anything()
+	}
+	for _, m := range markers {
+		rule, ok := s.rule(n, m, schema, unknown)
+		if _, again := seen[m.name]; again && m.name != "validation" {
+			s.add(n, m.at, diag.BadMarker, fmt.Sprintf("marker %s is written twice", m.name), "")
+			continue
+		}
+		seen[m.name] = m
+		if !ok || !s.plainValue(n, m, schema) {
+			continue
+		}
+		if err := rule.apply(schema, m); err != nil {
+			s.add(n, m.value0, diag.BadMarker, fmt.Sprintf("marker %s: %v", m.name, err), valueHint(m, schema))
+		}
+		required = required || m.name == "required" && m.value == "true"
+	}
+	if !unknown {
+		s.agree(n, schema, seen)
+	}
+	return schema, required
+}
+
+// plainValue reports a value that is probably spelled as another language would.
+func (s *short) plainValue(n *yaml.Node, m marker, schema *props) bool {
+	v := m.value
+	switch {
+	case m.quoted:
+	case len(v) > 1 && v[0] == '\'' && v[len(v)-1] == '\'':
+		s.add(n, m.value0, diag.BadMarker, fmt.Sprintf("marker %s: the single quotes would be part of the value", m.name), fmt.Sprintf("write %s=%s", m.name, strconv.Quote(v[1:len(v)-1])))
+		return false
+	case m.name == "default" && kindOf(schema) == "string" && (v == "null" || v == "nil" || v == "None" || v == "~"):
+		s.add(n, m.value0, diag.BadMarker, fmt.Sprintf("marker default: %s would be a text", v), fmt.Sprintf("leave the default out for none, or write default=%q for the text", v))
+		return false
+	case m.name == "pattern" && len(v) > 1 && v[0] == '/' && v[len(v)-1] == '/' && strings.HasPrefix(v[1:], "^"):
+		s.add(n, m.value0, diag.BadMarker, "marker pattern: the slashes would be part of the pattern", fmt.Sprintf("write pattern=%q", v[1:len(v)-1]))
+		return false
+	}
+	return true
+}
+
+// rule returns the rule of a marker, and reports one that does not exist or does not fit.
+func (s *short) rule(n *yaml.Node, m marker, schema *props, unknown bool) (markerRule, bool) {
+	rules, kind := markerRules(), kindOf(schema)
+	rule, ok := rules[m.name]
+	if !ok {
+		s.add(n, m.at, diag.UnknownMarker, fmt.Sprintf("unknown marker %q", m.name), markerHint(m.name, fitting(rules, kind, unknown)))
+		return rule, false
+	}
+	if rule.fits != nil && !unknown && !slices.Contains(rule.fits, kind) {
+		s.add(n, m.at, diag.BadMarker, fmt.Sprintf("marker %s does not fit type %s", m.name, kind), "it fits "+source.Either(rule.fits))
+		return rule, false
+	}
+	return rule, true
+}
+
+// valueHint shows what the value of a marker looks like.
+func valueHint(m marker, schema *props) string {
+	kind := kindOf(schema)
+	switch m.name {
+	case "required", "nullable", "immutable", "exclusiveMinimum", "exclusiveMaximum":
+		return fmt.Sprintf("write %s=true, or leave the marker out", m.name)
+	case "default":
+		if inner, ok := strings.CutPrefix(m.value, "["); ok && kind == "array" && kindOf(schema.Items.Schema) == "string" {
+			words := enumWords(strings.TrimSuffix(inner, "]"))
+			return "write default=" + string(rawJSON(words).Raw)
+		}
+	case "enum":
+		if strings.Contains(m.value, "|") {
+			return "write enum=" + strings.ReplaceAll(m.value, "|", ",")
+		}
+	default:
+		return ""
+	}
+	values := map[string]string{"integer": "3", "number": "0.5", "boolean": "true", "array": "[]", "map": "{}", "object": "{}"}
+	if values[kind] == "" {
+		return ""
+	}
+	return "such as " + m.name + "=" + values[kind]
+}
+
+// fitting are the names of the markers that a type can have; all if it is not known.
+func fitting(rules map[string]markerRule, kind string, unknown bool) []string {
+	return slices.DeleteFunc(source.SortedKeys(rules), func(name string) bool {
+		fits := rules[name].fits
+		return !unknown && fits != nil && !slices.Contains(fits, kind)
+	})
+}
+
+func markerHint(name string, known []string) string {
+	if name == "uniqueItems" {
+		return "a CustomResourceDefinition refuses uniqueItems; openAPIV3Schema has x-kubernetes-list-type: set"
+	}
+	longer := slices.DeleteFunc(slices.Clone(known), func(k string) bool { return !strings.HasPrefix(k, name) })
+	if len(longer) == 1 {
+		return "did you mean " + longer[0] + "?"
+	}
+	return source.DidYouMean(name, known, "markers here")
+}
+
+func float(of func(*props) **float64) func(*props, marker) error {
+	return func(s *props, m marker) error {
+		f, err := strconv.ParseFloat(m.value, 64)
+		if err != nil || f != f || f-f != 0 {
+			return fmt.Errorf("%q is not a number", m.value)
+		}
+		*of(s) = &f
+		return nil
+	}
+}
+
+func count(of func(*props) **int64) func(*props, marker) error {
+	return func(s *props, m marker) error {
+		i, err := strconv.ParseInt(m.value, 10, 64)
+		if err != nil || i < 0 {
+			return fmt.Errorf("%q is not a whole number from 0", m.value)
+		}
+		*of(s) = &i
+		return nil
+	}
+}
+
+func flag(of func(*props) *bool) func(*props, marker) error {
+	return func(s *props, m marker) error {
+		if m.value != "true" && m.value != "false" {
+			return fmt.Errorf("%q is not true or false", m.value)
+		}
+		*of(s) = m.value == "true"
+		return nil
+	}
+}
+
+func applyPattern(s *props, m marker) error {
+	s.Pattern = m.value
+	_, err := regexp.Compile(m.value)
+	return err
+}
+
+func applyImmutable(s *props, m marker) error {
+	on := false
+	err := flag(func(*props) *bool { return &on })(s, m)
+	if on {
+		s.XValidations = append(s.XValidations, apiextensionsv1.ValidationRule{Rule: "self == oldSelf", Message: "the field is immutable"})
+	}
+	return err
+}
+
+func applyValidation(s *props, m marker) error {
+	if strings.TrimSpace(m.value) == "" {
+		return fmt.Errorf("the rule is empty")
+	}
+	s.XValidations = append(s.XValidations, apiextensionsv1.ValidationRule{Rule: m.value})
+	return nil
+}
+
+func applyEnum(s *props, m marker) error {
+	listed := map[string]bool{}
+	for _, word := range enumWords(m.value) {
+		if !m.quoted && strings.Contains(word, "|") {
+			return fmt.Errorf("%q has a |: commas separate the values", word)
+		}
+		v, err := literal(s, word)
+		if err != nil {
+			return err
+		}
+		raw := rawJSON(v)
+		if listed[string(raw.Raw)] {
+			return fmt.Errorf("%q is listed twice", word)
+		}
+		listed[string(raw.Raw)] = true
+		s.Enum = append(s.Enum, raw)
+	}
+	return nil
+}
+
+// enumWords are the values of an enum: between commas, in brackets or not, or a
+// list in JSON.
+func enumWords(text string) []string {
+	var listed []json.RawMessage
+	if json.Unmarshal([]byte(text), &listed) == nil {
+		var out []string
+		for _, raw := range listed {
+			var word string
+			if json.Unmarshal(raw, &word) != nil {
+				word = string(raw)
+			}
+			out = append(out, word)
+		}
+		return out
+	}
+	if inner, ok := strings.CutPrefix(text, "["); ok && strings.HasSuffix(inner, "]") {
+		text = strings.TrimSuffix(inner, "]")
+	}
+	words := strings.Split(text, ",")
+	for i := range words {
+		words[i] = strings.TrimSpace(words[i])
+	}
+	return words
+}
+
+func applyDefault(s *props, m marker) error {
+	v, err := literal(s, m.value)
+	if err == nil {
+		s.Default = ptr(rawJSON(v))
+	}
+	return err
+}
+
+// literal reads a value as the type of a schema has it.
+func literal(s *props, text string) (any, error) {
+	kind := kindOf(s)
+	var v any
+	switch err := json.Unmarshal([]byte(text), &v); {
+	case kind == "string":
+		return text, nil
+	case err != nil && (kind == "int-or-string" || kind == "any"):
+		return text, nil
+	case err != nil:
+		return nil, fmt.Errorf("%q is not %s", text, article(kind))
+	}
+	return json.RawMessage(text), nil
+}

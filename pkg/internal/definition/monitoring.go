@@ -1,0 +1,64 @@
+package definition
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/source"
+)
+
+// ownAlertLabels are those that an alert has by itself.
+var ownAlertLabels = []string{
+	"alertname", "severity", "operator", "operator_namespace", "namespace", "eventsource_name", "event_name", "sensor_name", "trigger_name",
+}
+
+// monitoring checks what Prometheus is told, and that there is something to tell.
+func (c *checker) monitoring() {
+	m, p := c.op.Spec.Install.Monitoring, source.PathOf("spec", "install", "monitoring")
+	if m == nil {
+		return
+	}
+	c.objectLabels(m.Labels, p.To("labels"))
+	c.alertLabels(m.AlertLabels, p.To("alertLabels"))
+	if at := p.To("interval"); c.Written(at) {
+		c.interval(m.Interval, at)
+	}
+	c.idle(p.To("labels"), m.PodMonitor || m.PrometheusRule, "podMonitor: true or prometheusRule: true")
+	c.idle(p.To("interval"), m.PodMonitor, "podMonitor: true")
+	c.idle(p.To("alertLabels"), m.PrometheusRule, "prometheusRule: true")
+}
+
+// idle reports a key that says something about an object that is not emitted.
+func (c *checker) idle(p source.Path, emitted bool, want string) {
+	if c.Written(p) && !emitted {
+		c.addKey(p, diag.ConflictingKeys, fmt.Sprintf("%s has no effect without %s", p, want), "write "+want+" beside it, or remove it")
+	}
+}
+
+func (c *checker) interval(text string, p source.Path) {
+	d, ok := c.duration(text, p)
+	if ok && (d < time.Second || d%time.Second != 0) {
+		c.add(p, diag.BadValue, fmt.Sprintf("%s: %q is not a number of whole seconds", p, text), "such as 15s, 30s or 1m")
+	}
+}
+
+// alertLabels checks names as Prometheus takes them, and values that it does not
+// take for templates.
+func (c *checker) alertLabels(labels map[string]string, p source.Path) {
+	for _, key := range source.SortedKeys(labels) {
+		at := p.To(key)
+		switch {
+		case slices.Contains(ownAlertLabels, key):
+			c.addKey(at, diag.Reserved, fmt.Sprintf("an alert has the label %s by itself", key), "remove it")
+		case !identifier.MatchString(key) || strings.HasPrefix(key, "__"):
+			c.addKey(at, diag.BadName, fmt.Sprintf("%q is not the name of a label in Prometheus", key), "letters, digits and '_', no digit and no '__' in front")
+		case strings.Contains(labels[key], "{{"):
+			c.add(at, diag.Reserved, fmt.Sprintf("%q holds {{, which Prometheus replaces", labels[key]), "write the text itself")
+		case labels[key] == "":
+			c.add(at, diag.BadValue, fmt.Sprintf("%s is empty", at), "Prometheus drops a label without a value: remove it")
+		}
+	}
+}

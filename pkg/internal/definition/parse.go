@@ -1,0 +1,115 @@
+package definition
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/source"
+)
+
+// Parse reads the definitions of one file and says everything that is wrong
+// with them. A definition with an error is not returned.
+func Parse(in source.Input) ([]*Definition, diag.List) {
+	docs, list := source.Load(in.Name, in.Data, func(text []byte) bool {
+		return !in.Lenient || bytes.Contains(text, []byte(v1alpha1.Group+"/"))
+	})
+	if len(docs) == 0 && len(list) == 0 && !in.Lenient {
+		list.Add(startOf(in), diag.NoDefinition, "the file holds no definition", "a definition begins with apiVersion: argoperator.dev/v1alpha1 and kind: Operator")
+	}
+	tests := 0
+	var defs []*Definition
+	seen := map[string]diag.Position{}
+	for _, doc := range docs {
+		if in.Lenient && !strings.HasPrefix(doc.Text("apiVersion"), v1alpha1.Group+"/") {
+			continue
+		}
+		if doc.Text("kind") == v1alpha1.TestKind { // what tests an operator may stand beside it
+			tests++
+			continue
+		}
+		def, found := one(in, doc)
+		name := doc.Text("metadata", "name")
+		if first, again := seen[name]; again && name != "" {
+			found.Add(doc.At([]string{"metadata", "name"}), diag.DuplicateValue,
+				fmt.Sprintf("the file holds two definitions named %s", name), fmt.Sprintf("the first is in line %d", first.Line))
+		} else {
+			seen[name] = doc.At([]string{"metadata", "name"})
+		}
+		list = append(list, found...)
+		if !found.HasErrors() {
+			defs = append(defs, def)
+		}
+	}
+	if tests == len(docs) && tests > 0 && !in.Lenient {
+		list.Add(startOf(in), diag.NoDefinition, "the file holds tests and no definition", "argoperator test runs them")
+	}
+	return defs, list.Sorted()
+}
+
+// startOf is the first line of a file, or the file as a whole if it has none.
+func startOf(in source.Input) diag.Position {
+	if len(in.Data) == 0 {
+		return diag.Position{File: in.Name}
+	}
+	return diag.Position{File: in.Name, Line: 1, Column: 1}
+}
+
+// one decodes, completes and checks one document.
+func one(in source.Input, doc source.Document) (*Definition, diag.List) {
+	doc.Grafted = map[*yaml.Node]source.Positions{}
+	def := &Definition{positions: doc.Positions}
+	c := &checker{Positions: doc.Positions, in: in, def: def, op: &def.Operator, found: doc.Found}
+	c.dec = source.NewDecoder(in.Name, &c.found)
+	if !c.isOf(v1alpha1.Kind) {
+		return def, c.found
+	}
+	c.dec.Value(doc.Root, reflect.ValueOf(c.op).Elem(), nil)
+	c.readCRD()
+	c.readTemplates()
+	c.readRelated()
+	c.defaults()
+	for _, check := range checks() {
+		check(c)
+	}
+	return def, c.found
+}
+
+// checks are all the rules about one definition. Their order is that of the
+// language; a later one may use what an earlier one has filled in.
+func checks() []func(*checker) {
+	return []func(*checker){
+		(*checker).metadata,
+		(*checker).form,
+		(*checker).ownAPI,
+		(*checker).existing,
+		(*checker).selectors,
+		(*checker).versions,
+		(*checker).schemas,
+		(*checker).columns,
+		(*checker).subresources,
+		(*checker).children,
+		(*checker).dependencies,
+		(*checker).related,
+		(*checker).templates,
+		(*checker).readFiles,
+		(*checker).logic,
+		(*checker).environment,
+		(*checker).parameters,
+		(*checker).resources,
+		(*checker).status,
+		(*checker).statusFits,
+		(*checker).engine,
+		(*checker).finalizer,
+		(*checker).reconcile,
+		(*checker).install,
+		(*checker).eventBus,
+		(*checker).monitoring,
+		(*checker).images,
+	}
+}

@@ -1,0 +1,158 @@
+package definition
+
+import (
+	"fmt"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/source"
+)
+
+// readRelated completes the related kinds by their CustomResourceDefinitions.
+func (c *checker) readRelated() {
+	c.def.RelatedCRDs = map[string]*apiextensionsv1.CustomResourceDefinition{}
+	for i := range c.op.Spec.Related {
+		r, p := &c.op.Spec.Related[i], source.PathOf("spec", "related", i)
+		if r.CRD == nil {
+			continue
+		}
+		if crd := c.crdFile(p.To("crd", "file"), r.CRD.File); crd != nil {
+			c.def.RelatedCRDs[r.Name] = crd
+			completeKind(r, func(kind *v1alpha1.Child) { c.childCRD(kind, crd, p) })
+		}
+	}
+}
+
+// asChild is the kind of a related object, whose keys are called as those of a child.
+func asChild(r v1alpha1.Related) v1alpha1.Child {
+	return v1alpha1.Child{Name: r.Name, APIVersion: r.APIVersion, Kind: r.Kind, CRD: r.CRD, Plural: r.Plural, Scope: r.Scope}
+}
+
+// completeKind completes the kind of a related object as that of a child.
+func completeKind(r *v1alpha1.Related, complete func(*v1alpha1.Child)) {
+	kind := asChild(*r)
+	complete(&kind)
+	r.Plural, r.Scope = kind.Plural, kind.Scope
+}
+
+// related checks what others look after and a custom resource refers to.
+func (c *checker) related() {
+	p := source.PathOf("spec", "related")
+	var names []string
+	for i, r := range c.op.Spec.Related {
+		at := p.To(i)
+		c.variableName(r.Name, "$related", at.To("name"))
+		names = append(names, r.Name)
+		c.childKind(asChild(r), at)
+		c.which(r, at)
+		if r.Delete && c.op.Spec.Logic == nil {
+			c.addKey(at.To("delete"), diag.ConflictingKeys, "delete is for logic, and the definition has none", "remove the key, or write logic")
+		}
+	}
+	c.unique(names, func(i int) source.Path { return p.To(i, "name") })
+}
+
+// which checks that an entry says which objects it means.
+func (c *checker) which(r v1alpha1.Related, p source.Path) {
+	byName, byLabel := c.Written(p.To("names")), c.Written(p.To("labelSelector"))
+	switch {
+	case byName && byLabel:
+		c.addKey(p.To("labelSelector"), diag.ConflictingKeys, "names and labelSelector exclude each other", "keep one")
+	case !byName && !byLabel:
+		c.missing(p, "names", "names: [\"${ .spec.configMap }\"], or labelSelector: {matchLabels: {…}}")
+	case byName && len(r.Names) == 0:
+		c.add(p.To("names"), diag.BadValue, "names is empty", "write the names of the objects")
+	}
+	for i, name := range r.Names {
+		c.has(name, p.To("names", i))
+	}
+	for key := range r.LabelSelector {
+		if key != "matchLabels" && key != "matchExpressions" {
+			c.addKey(p.To("labelSelector", key), diag.UnknownKey, fmt.Sprintf("unknown key %q%s", key, source.Inside(p.To("labelSelector"))),
+				source.DidYouMean(key, []string{"matchExpressions", "matchLabels"}, "keys"))
+		}
+	}
+	if at := p.To("namespace"); c.Written(at) && c.has(r.Namespace, at) && r.Namespace != "*" && !holdsExpression(r.Namespace) {
+		c.label(r.Namespace, at)
+	}
+	if at := p.To("namespace"); c.Written(at) && r.Scope == "Cluster" {
+		c.addKey(at, diag.ConflictingKeys, fmt.Sprintf("%s is cluster-scoped and has no namespace", r.Kind), "remove the key")
+	}
+}
+
+// variableName checks a name that stands in expressions behind a variable.
+func (c *checker) variableName(name, variable string, p source.Path) {
+	if c.has(name, p) && !identifier.MatchString(name) {
+		c.add(p, diag.BadName, fmt.Sprintf("%q cannot stand in an expression as %s.%s", name, variable, name),
+			"letters, digits and '_', not beginning with a digit")
+	}
+}
+
+// dependencies checks that a child depends on children before it, so that none
+// waits for itself.
+func (c *checker) dependencies() {
+	var before []string
+	for i, child := range c.op.Spec.Children {
+		p := source.PathOf("spec", "children", i, "dependsOn")
+		for j, name := range child.DependsOn {
+			if !slices.Contains(before, name) {
+				hint := source.DidYouMean(name, before, "children before it")
+				if len(before) == 0 {
+					hint = "it is the first one: move it behind those that it depends on"
+				}
+				c.add(p.To(j), diag.BadValue, fmt.Sprintf("no child %q is declared before %s", name, child.Name), hint)
+			}
+		}
+		c.unique(child.DependsOn, func(j int) source.Path { return p.To(j) })
+		before = append(before, child.Name)
+	}
+}
+
+// selectors checks which objects of an existing kind are picked.
+func (c *checker) selectors() {
+	e, p := c.op.Spec.API.Existing, source.PathOf("spec", "api", "existing")
+	if e == nil {
+		return
+	}
+	c.selector(e.LabelSelector, p.To("labelSelector"), true)
+	c.selector(e.AnnotationSelector, p.To("annotationSelector"), false)
+	if e.Decorate && c.op.Spec.Logic == nil {
+		c.addKey(p.To("decorate"), diag.ConflictingKeys, "decorate is for logic, and the definition has none", "remove the key, or write logic")
+	}
+}
+
+// selector checks a selector as the API server would. Annotations may have any
+// value, so theirs are left out.
+func (c *checker) selector(s *v1alpha1.Selector, p source.Path, labels bool) {
+	if s == nil {
+		return
+	}
+	if len(s.MatchLabels)+len(s.MatchExpressions) == 0 {
+		c.add(p, diag.BadValue, "the selector is empty and picks every object", "write matchLabels or matchExpressions, or remove the key")
+		return
+	}
+	wrong := func(at source.Path, what string) { c.add(at, diag.BadValue, fmt.Sprintf("%s: %s", at, what), "") }
+	options := validation.LabelSelectorValidationOptions{AllowInvalidLabelValueInSelector: !labels}
+	for _, key := range source.SortedKeys(s.MatchLabels) {
+		pair := map[string]string{key: s.MatchLabels[key]}
+		if !labels {
+			pair[key] = ""
+		}
+		for _, err := range validation.ValidateLabelSelector(&metav1.LabelSelector{MatchLabels: pair}, options, nil) {
+			wrong(p.To("matchLabels", key), err.ErrorBody())
+		}
+	}
+	for i, r := range s.MatchExpressions {
+		requirement := metav1.LabelSelectorRequirement{Key: r.Key, Operator: metav1.LabelSelectorOperator(r.Operator), Values: r.Values}
+		for _, err := range validation.ValidateLabelSelectorRequirement(requirement, options, nil) {
+			if err.Field != "operator" { // it was said at its place
+				wrong(p.To("matchExpressions", i), err.Error())
+			}
+		}
+	}
+}

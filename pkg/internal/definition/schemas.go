@@ -1,0 +1,168 @@
+package definition
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/source"
+)
+
+// schemas expands or decodes the schema of every version.
+func (c *checker) schemas() {
+	api := &c.op.Spec.API
+	if api.CRD != nil || api.Existing != nil {
+		return
+	}
+	form := newShort(c)
+	c.doubtful = map[string]bool{}
+	c.def.Schemas = map[string]*apiextensionsv1.JSONSchemaProps{}
+	for i := range api.Versions {
+		v, p := &api.Versions[i], versionPath(i)
+		var schema *props
+		before := len(c.found)
+		switch inShort, inFull := c.Written(p.To("schema")), c.Written(p.To("openAPIV3Schema")); {
+		case inShort && inFull:
+			c.addKey(p.To("openAPIV3Schema"), diag.ConflictingKeys, "schema and openAPIV3Schema exclude each other", "keep one")
+		case inShort && v.Schema != nil:
+			schema = c.shortSchema(form, p.To("schema"))
+		case inFull && v.OpenAPIV3Schema != nil:
+			schema = c.fullSchema(p.To("openAPIV3Schema"))
+		case !inShort && !inFull:
+			c.missing(p, "schema", "the short form is schema: {spec: {size: integer}}; openAPIV3Schema takes a full one")
+		}
+		if schema != nil {
+			addStatus(schema)
+			for _, rule := range v.Validations {
+				schema.XValidations = append(schema.XValidations, validationRule(rule))
+			}
+			c.def.Schemas[v.Name] = schema
+			c.doubtful[v.Name] = len(c.found) > before
+		}
+	}
+	c.contradictions()
+}
+
+// contradictions reports fields that versions give types which exclude each
+// other. There is no conversion: what is written in one version is served in the
+// others as it is.
+func (c *checker) contradictions() {
+	versions := c.op.Spec.API.Versions
+	used := func(v v1alpha1.Version) bool {
+		return (v.Served == nil || *v.Served || v.Storage != nil && *v.Storage) && c.def.Schemas[v.Name] != nil && !c.doubtful[v.Name]
+	}
+	for i, v := range versions {
+		for _, earlier := range versions[:i] {
+			if !used(v) || !used(earlier) {
+				continue
+			}
+			for _, found := range contradiction(c.def.Schemas[earlier.Name], c.def.Schemas[v.Name], nil) {
+				at := c.schemaField(versionPath(i), found.path)
+				c.add(at, diag.BadSchema, fmt.Sprintf("%s is %s in %s and %s in %s, and objects are not converted between versions: one that has it is wrong in one of them",
+					strings.ReplaceAll(found.path, ".[]", "[]"), article(found.before), earlier.Name, article(found.after), v.Name),
+					"give it one type in all versions that are served, use another name for the new field, or stop serving one version: served: false")
+			}
+		}
+	}
+}
+
+// schemaField is where a version's schema writes a field, or the nearest above it.
+func (c *checker) schemaField(version source.Path, path string) source.Path {
+	at := version
+	for _, part := range []string{"schema", "openAPIV3Schema"} {
+		if c.Written(version.To(part)) {
+			at = version.To(part)
+		}
+	}
+	for name := range strings.SplitSeq(path, ".") {
+		if !c.Written(at.To(name)) {
+			break
+		}
+		at = at.To(name)
+	}
+	return at
+}
+
+// contradicting is a field with two types.
+type contradicting struct{ path, before, after string }
+
+// contradiction finds the fields of which no value fits two schemas.
+func contradiction(a, b *props, path []string) []contradicting {
+	if a == nil || b == nil {
+		return nil
+	}
+	before, after := kindOf(a), kindOf(b)
+	if !compatible(before, after) {
+		return []contradicting{{strings.Join(path, "."), before, after}}
+	}
+	var out []contradicting
+	for _, name := range source.SortedKeys(a.Properties) {
+		one := a.Properties[name]
+		if other, both := b.Properties[name]; both {
+			out = append(out, contradiction(&one, &other, append(slices.Clone(path), name))...)
+		}
+	}
+	if a.Items != nil && b.Items != nil {
+		out = append(out, contradiction(a.Items.Schema, b.Items.Schema, append(slices.Clone(path), "[]"))...)
+	}
+	if a.AdditionalProperties != nil && b.AdditionalProperties != nil {
+		out = append(out, contradiction(a.AdditionalProperties.Schema, b.AdditionalProperties.Schema, append(slices.Clone(path), "*"))...)
+	}
+	return out
+}
+
+// compatible tells whether a value can be of both kinds.
+func compatible(a, b string) bool {
+	fits := map[string][]string{"any": {a, b}, "int-or-string": {"integer", "number", "string"}, "number": {"integer"}, "map": {"object"}}
+	return a == b || slices.Contains(fits[a], b) || slices.Contains(fits[b], a)
+}
+
+func versionPath(i int) source.Path { return source.PathOf("spec", "api", "versions", i) }
+
+// shortSchema expands the schema of a version from the short form.
+func (c *checker) shortSchema(form *short, p source.Path) *props {
+	out := &props{Type: "object", Properties: map[string]props{}}
+	for _, part := range []string{"spec", "status"} {
+		if !c.Written(p.To(part)) {
+			continue
+		}
+		if c.dealtWith(p.To(part)) {
+			out.Properties[part] = *anything()
+			continue
+		}
+		schema := form.object(c.node(p.To(part)...))
+		if part == "spec" {
+			completeDefault(schema)
+			if len(schema.Required) > 0 {
+				out.Required = []string{"spec"}
+			}
+		}
+		out.Properties[part] = *schema
+	}
+	return out
+}
+
+// addStatus adds what every operator reports, unless the user wrote it.
+func addStatus(root *props) {
+	if root.Properties == nil {
+		root.Properties = map[string]props{}
+	}
+	status, ok := root.Properties["status"]
+	if !ok {
+		status = props{Type: "object"}
+	}
+	if ok && len(status.Properties) == 0 && (status.XPreserveUnknownFields != nil || status.AdditionalProperties != nil) {
+		return
+	}
+	fields := map[string]props{"observedGeneration": observedGeneration(), "conditions": conditions()}
+	for name, field := range status.Properties {
+		fields[name] = field
+	}
+	status.Properties = fields
+	slices.Sort(status.Required)
+	root.Properties["status"] = status
+}

@@ -1,0 +1,95 @@
+package definition
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/source"
+)
+
+// StatusProblem says why the API server would refuse the status that an operator
+// writes to the kind, "" if it would not: what the schema requires and nobody
+// computes, or conditions of another shape than Kubernetes' own. The operator
+// then writes no status. Of a schema that is not known nothing is said.
+func (d *Definition) StatusProblem() string {
+	problem, _ := d.statusProblem()
+	return problem
+}
+
+// statusProblem has with the problem what to do about a kind of somebody else's.
+func (d *Definition) statusProblem() (problem, hint string) {
+	root := d.Schema(d.WorkingVersion())
+	if root == nil {
+		return "", ""
+	}
+	status, ok := root.Properties["status"]
+	if !ok {
+		return "", ""
+	}
+	const foreign = "the conditions are those of the kind's own controller"
+	if problem := conform(open(status.Properties["conditions"]), []any{exampleCondition()}); problem != "" {
+		return "status.conditions: " + problem, foreign
+	}
+	if problem := conform(open(status.Properties["observedGeneration"]), 1.0); problem != "" {
+		return "status.observedGeneration: " + problem, foreign
+	}
+	missing := slices.DeleteFunc(slices.Sorted(slices.Values(status.Required)), d.computes)
+	if len(missing) > 0 {
+		return "status requires " + strings.Join(missing, ", "), "compute them, and it writes all of it: status: {FIELD: ${ … }}"
+	}
+	return "", ""
+}
+
+// computes tells whether the operator writes a field of the status whenever it
+// writes any.
+func (d *Definition) computes(field string) bool {
+	if d.CRD == nil {
+		return false // what it remembers of the children is written before
+	}
+	_, computed := d.Operator.Spec.Status[field]
+	return computed || field == "conditions" || field == "observedGeneration" || d.Operator.Spec.Logic != nil
+}
+
+func exampleCondition() map[string]any {
+	return map[string]any{
+		"type": "Ready", "status": "True", "reason": "Reconciled", "message": "all children are ready (1)",
+		"lastTransitionTime": "2000-01-01T00:00:00Z", "observedGeneration": 1.0,
+	}
+}
+
+// open is a schema that drops what it does not know, as the API server does,
+// instead of refusing it.
+func open(s props) *props {
+	yes := true
+	out := s.DeepCopy()
+	if out.Type == "" && !out.XIntOrString {
+		out.XPreserveUnknownFields = &yes
+	}
+	if out.Type == "array" && (out.Items == nil || out.Items.Schema == nil) {
+		return &props{XPreserveUnknownFields: &yes}
+	}
+	if out.Type == "array" && out.Items.Schema.Type == "object" {
+		out.Items.Schema.XPreserveUnknownFields = &yes
+	}
+	return out
+}
+
+// statusFits reports a status that the API server would refuse. Of a kind that is
+// there already it may be that of somebody else's controller.
+func (c *checker) statusFits() {
+	problem, hint := c.def.statusProblem()
+	if problem == "" {
+		return
+	}
+	message := "the API server would refuse the operator's status: " + problem
+	at := source.PathOf("spec", "status")
+	switch {
+	case c.def.CRD == nil:
+		c.addKey(source.PathOf("spec", "api"), diag.BadSchema, message, "no field of the status can be required, and conditions are as Kubernetes has them: leave them out of the schema")
+	case len(c.op.Spec.Status) > 0:
+		c.addKey(at, diag.BadSchema, message, "compute all that is required, or remove the key: then no status is written")
+	default:
+		c.warn(source.PathOf("spec", "api", "crd"), diag.NoStatus, message+"; so it writes none", hint)
+	}
+}

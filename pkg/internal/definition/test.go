@@ -1,0 +1,212 @@
+package definition
+
+import (
+	"fmt"
+	"path"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/source"
+)
+
+// Test is one test, complete: every file is read. Treat it as read-only.
+type Test struct {
+	v1alpha1.OperatorTest
+	// File that it stands in, as the user named it.
+	File string
+	// Resource is the custom resource, Objects what is there before.
+	Resource map[string]any
+	Objects  []map[string]any
+	// Applied are the objects that steps apply, by the step's index.
+	Applied map[int][]map[string]any
+	// Goldens are the contents of the files that steps compare with, by the
+	// step's index; a file that is not there yet has none.
+	Goldens map[int][]byte
+
+	positions source.Positions
+}
+
+// Position returns where the value at a path stands, as that of a Definition does.
+func (t *Test) Position(path ...string) diag.Position { return t.positions.At(path) }
+
+// KeyPosition returns where the key of a path stands.
+func (t *Test) KeyPosition(path ...string) diag.Position { return t.positions.AtKey(path) }
+
+// Written tells whether a path is written.
+func (t *Test) Written(path ...string) bool { return t.positions.Written(path) }
+
+// Golden is the name of the file that a step compares with, beside the test.
+func (t *Test) Golden(step int) string {
+	return path.Join(path.Dir(t.File), t.Spec.Steps[step].Expect.Golden)
+}
+
+// ParseTests reads the tests of one file and says everything that is wrong with
+// them. The input's directory is that of the operator, out of which no path
+// leads; base is where the file is in it, "." at the top. A test with an error is not returned. Definitions in the same file, and
+// in a lenient reading all documents of others, are passed over.
+func ParseTests(in source.Input, base string) ([]*Test, diag.List) {
+	docs, list := source.Load(in.Name, in.Data, func(text []byte) bool {
+		return !in.Lenient || strings.Contains(string(text), v1alpha1.TestKind)
+	})
+	var tests []*Test
+	seen := map[string]diag.Position{}
+	for _, doc := range docs {
+		if !isTest(doc, in.Lenient) {
+			continue
+		}
+		test, found := oneTest(in, base, doc)
+		if first, again := seen[test.Metadata.Name]; again && test.Metadata.Name != "" {
+			found.Add(doc.At([]string{"metadata", "name"}), diag.DuplicateValue,
+				fmt.Sprintf("the file holds two tests named %s", test.Metadata.Name), fmt.Sprintf("the first is in line %d", first.Line))
+		}
+		seen[test.Metadata.Name] = doc.At([]string{"metadata", "name"})
+		list = append(list, found...)
+		if !found.HasErrors() {
+			tests = append(tests, test)
+		}
+	}
+	return tests, list.Sorted()
+}
+
+// isTest tells whether a document is meant as a test. Of those in a directory
+// only what says so is.
+func isTest(doc source.Document, lenient bool) bool {
+	ours := strings.HasPrefix(doc.Text("apiVersion"), v1alpha1.Group+"/")
+	switch kind := doc.Text("kind"); {
+	case kind == v1alpha1.Kind && ours:
+		return false
+	case lenient:
+		return ours || kind == v1alpha1.TestKind
+	}
+	return true
+}
+
+// testChecker holds one document and what was found in it.
+type testChecker struct {
+	*checker
+	test *Test
+	base string
+}
+
+func oneTest(in source.Input, base string, doc source.Document) (*Test, diag.List) {
+	doc.Grafted = map[*yaml.Node]source.Positions{}
+	test := &Test{File: in.Name, Applied: map[int][]map[string]any{}, Goldens: map[int][]byte{}, positions: doc.Positions}
+	c := &testChecker{checker: &checker{Positions: doc.Positions, in: in, found: doc.Found}, test: test, base: base}
+	c.dec = source.NewDecoder(in.Name, &c.found)
+	c.dec.Kind = reflect.TypeFor[v1alpha1.OperatorTest]()
+	if !c.isOf(v1alpha1.TestKind) {
+		return test, c.found
+	}
+	c.dec.Value(doc.Root, reflect.ValueOf(&test.OperatorTest).Elem(), nil)
+	c.testName()
+	c.givens()
+	c.steps()
+	return test, c.found
+}
+
+var testName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
+
+func (c *testChecker) testName() {
+	name, p := c.test.Metadata.Name, source.PathOf("metadata", "name")
+	if c.has(name, p) && !testName.MatchString(name) {
+		c.add(p, diag.BadName, fmt.Sprintf("%q is not legal as the name of a test", name), "lower-case letters, digits and '-', with a letter or digit at both ends")
+	}
+	c.has(c.test.Spec.Operator, source.PathOf("spec", "operator"))
+	c.has(c.test.Spec.NotIdempotent, source.PathOf("spec", "notIdempotent"))
+}
+
+// givens reads the objects of the test.
+func (c *testChecker) givens() {
+	spec := &c.test.Spec
+	p := source.PathOf("spec", "resource")
+	if found := c.given(spec.Resource, p); len(found) == 1 {
+		c.test.Resource = found[0]
+	} else if len(found) > 1 {
+		c.add(p.To("file"), diag.BadValue, fmt.Sprintf("%s holds %d objects, want one", spec.Resource.File, len(found)), "write the others to objects")
+	}
+	for i, g := range spec.Objects {
+		c.test.Objects = append(c.test.Objects, c.given(g, source.PathOf("spec", "objects", i))...)
+	}
+	for i, s := range spec.Steps {
+		if s.Apply != nil {
+			c.test.Applied[i] = c.given(*s.Apply, source.PathOf("spec", "steps", i, "apply"))
+		}
+	}
+}
+
+// given is what an object is, or those of a file.
+func (c *testChecker) given(g v1alpha1.Given, p source.Path) []map[string]any {
+	if c.dealtWith(p) || !c.Written(p) {
+		return nil
+	}
+	switch inline, file := c.Written(p.To("object")), c.Written(p.To("file")); {
+	case inline && file:
+		c.addKey(p.To("file"), diag.ConflictingKeys, "object and file exclude each other", "keep one")
+	case file:
+		return c.objectFile(g.File, p.To("file"))
+	case inline && !c.dealtWith(p.To("object")):
+		if problem := unnamed(g.Object); problem != "" {
+			c.add(p.To("object"), diag.MissingKey, "the object "+problem, "")
+			return nil
+		}
+		return []map[string]any{g.Object}
+	case !inline:
+		c.missing(p, "file", "name a file with the object, or write it under object")
+	}
+	return nil
+}
+
+func (c *testChecker) objectFile(name string, p source.Path) []map[string]any {
+	if c.dealtWith(p) || !c.has(name, p) {
+		return nil
+	}
+	data, ok := c.beside(name, p)
+	if !ok {
+		return nil
+	}
+	docs, found := source.Load(path.Join(path.Dir(c.in.Name), name), data, func([]byte) bool { return true })
+	c.found = append(c.found, found...)
+	var out []map[string]any
+	for _, doc := range docs {
+		c.found = append(c.found, doc.Found...)
+		dec := source.NewDecoder(doc.File, &c.found)
+		fields, _ := dec.Any(doc.Root, nil).(map[string]any)
+		if problem := unnamed(fields); problem != "" {
+			c.found.Add(doc.Of(doc.Root), diag.MissingKey, "the object "+problem, "")
+			continue
+		}
+		out = append(out, fields)
+	}
+	if len(docs) == 0 && len(found) == 0 {
+		c.add(p, diag.WrongKind, name+" holds no object", "")
+	}
+	return out
+}
+
+// beside reads a file that is named relative to the test.
+func (c *testChecker) beside(name string, p source.Path) ([]byte, bool) {
+	if joined := path.Join(c.base, name); !path.IsAbs(name) && !strings.HasPrefix(joined, "../") {
+		return c.readFile(p, joined)
+	}
+	c.add(p, diag.PathOutside, name+" is outside of the directory of the definition", "paths are relative to the test, and do not leave that directory")
+	return nil, false
+}
+
+// unnamed says what an object lacks to be one.
+func unnamed(o map[string]any) string {
+	metadata, _ := o["metadata"].(map[string]any)
+	for _, one := range []struct {
+		value any
+		key   string
+	}{{o["apiVersion"], "apiVersion"}, {o["kind"], "kind"}, {metadata["name"], "metadata.name"}} {
+		if text, ok := one.value.(string); !ok || text == "" {
+			return "has no " + one.key
+		}
+	}
+	return ""
+}

@@ -1,0 +1,92 @@
+package definition
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/source"
+)
+
+// versions checks what the versions say of each other, and their CEL rules.
+func (c *checker) versions() {
+	versions, p := c.op.Spec.API.Versions, source.PathOf("spec", "api", "versions")
+	if c.dealtWith(p) || !c.Written(p) {
+		return
+	}
+	if len(versions) == 0 {
+		c.add(p, diag.BadValue, "versions is empty", "write one version, such as - name: v1alpha1")
+		return
+	}
+	var names []string
+	stored, served := 0, 0
+	for i, v := range versions {
+		names = append(names, v.Name)
+		c.version(v, p.To(i))
+		if v.Served != nil && *v.Served {
+			served++
+		}
+		if v.Storage == nil || !*v.Storage {
+			continue
+		}
+		if stored++; stored > 1 {
+			c.add(p.To(i, "storage"), diag.ConflictingKeys, "two versions are marked as storage", "exactly one is stored")
+		}
+	}
+	c.unique(names, func(i int) source.Path { return p.To(i, "name") })
+	if stored == 0 {
+		c.addKey(p, diag.BadValue, "no version is marked as storage", "write storage: true at the version to be stored")
+	}
+	if served == 0 {
+		c.addKey(p, diag.BadValue, "no version is served", "remove served: false")
+	}
+}
+
+func (c *checker) version(v v1alpha1.Version, p source.Path) {
+	if c.has(v.Name, p.To("name")) && !versionName.MatchString(v.Name) {
+		c.add(p.To("name"), diag.BadName, fmt.Sprintf("%q is not a version", v.Name), versionHint)
+	}
+	if v.DeprecationWarning != "" && !v.Deprecated {
+		c.addKey(p.To("deprecationWarning"), diag.ConflictingKeys, "deprecationWarning is written and the version is not deprecated", "write deprecated: true beside it")
+	}
+	if len(v.DeprecationWarning) > 256 {
+		c.add(p.To("deprecationWarning"), diag.BadValue, fmt.Sprintf("the warning has %d bytes, more than 256", len(v.DeprecationWarning)), "")
+	}
+	for i, rule := range v.Validations {
+		at := p.To("validations", i)
+		if strings.TrimSpace(rule.Rule) == "" {
+			c.add(at.To("rule"), diag.BadValue, "the CEL rule is empty", "")
+		}
+		if strings.ContainsAny(rule.Message, "\r\n") {
+			c.add(at.To("message"), diag.BadValue, "a message has one line only", "")
+		}
+	}
+}
+
+// workingVersion is the name of the stored version if it is served, else of the
+// first served one; "" if none is.
+func workingVersion(versions []v1alpha1.Version) string {
+	name := ""
+	for _, v := range versions {
+		if v.Served != nil && *v.Served && (v.Storage != nil && *v.Storage || name == "") {
+			name = v.Name
+		}
+	}
+	return name
+}
+
+// workingSchema is the schema of the version that the operator works with; nil if it is not known.
+func (c *checker) workingSchema() *props { return c.def.Schema(c.def.WorkingVersion()) }
+
+// scope is the scope of the kind that the operator works on, "" if it is not known.
+func (c *checker) scope() string {
+	api := &c.op.Spec.API
+	switch {
+	case api.Existing != nil:
+		return api.Existing.Scope
+	case c.def.CRD != nil:
+		return string(c.def.CRD.Spec.Scope)
+	}
+	return api.Scope
+}

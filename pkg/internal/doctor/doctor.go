@@ -1,0 +1,404 @@
+// Package doctor says whether a cluster is ready for an operator, and what to do
+// where it is not.
+//
+// The rule of this package: it only reads. What it asks goes through kubectl, which
+// has the user's own configuration and rights.
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Ask runs kubectl with these arguments and this input, and returns what it
+// prints; said is what it prints on stderr.
+type Ask func(ctx context.Context, input []byte, arguments ...string) (out []byte, said string, err error)
+
+// Needs are what an operator needs of a cluster.
+type Needs struct {
+	Operator  string
+	Namespace string
+	EventBus  string // by its name
+	Brings    bool   // the operator brings its EventBus
+	Manifests []byte // the stream that is applied
+}
+
+// State is how a check ended.
+type State string
+
+// The states.
+const (
+	OK      State = "ok"
+	Warning State = "warning" // it cannot be told, or bites later
+	Error   State = "error"   // the operator would not work
+)
+
+// Check is one thing that was looked at.
+type Check struct {
+	Name    string `json:"name"`
+	State   State  `json:"state"`
+	Message string `json:"message"`
+	Fix     string `json:"fix,omitempty"`
+}
+
+// checks in the order in which one would look. To add one, write it and a line.
+var checks = []func(*visit) Check{server, kinds, events, workflows, configuration, namespace, bus, twins, apply}
+
+// Examine looks at a cluster. It ends early where the API server does not answer.
+func Examine(ctx context.Context, ask Ask, needs Needs) []Check {
+	v := &visit{ctx: ctx, ask: ask, needs: needs}
+	var out []Check
+	for _, check := range checks {
+		c := check(v)
+		if c.Name == "" {
+			continue
+		}
+		out = append(out, c)
+		if c.Name == "API server" && c.State == Error {
+			break
+		}
+	}
+	return out
+}
+
+type visit struct {
+	ctx   context.Context
+	ask   Ask
+	needs Needs
+	names []string // of the kinds that are there
+	alone bool     // the namespace is not there
+	seen  *list    // the Deployments, once they were asked for
+}
+
+// get decodes what kubectl prints as JSON; said is why there is nothing.
+func (v *visit) get(into any, arguments ...string) (said string) {
+	out, said, err := v.ask(v.ctx, nil, append(arguments, "-o", "json")...)
+	if err != nil {
+		return firstLine(said, err)
+	}
+	if err := json.Unmarshal(out, into); err != nil {
+		return "kubectl prints no JSON: " + err.Error()
+	}
+	return ""
+}
+
+func firstLine(said string, err error) string {
+	for line := range strings.Lines(said) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "WARNING") && !strings.HasPrefix(line, "Warning") {
+			return line
+		}
+	}
+	return err.Error()
+}
+
+func server(v *visit) Check {
+	var version struct {
+		ServerVersion struct {
+			GitVersion string `json:"gitVersion"`
+		} `json:"serverVersion"`
+	}
+	if said := v.get(&version, "version"); said != "" || version.ServerVersion.GitVersion == "" {
+		return Check{"API server", Error, strings.TrimSpace("it does not answer: " + said), "check the kubeconfig and its context: kubectl cluster-info"}
+	}
+	return Check{"API server", OK, version.ServerVersion.GitVersion, ""}
+}
+
+// ofArgo are the kinds that an operator uses, with whose they are.
+var ofArgo = map[string]string{
+	"eventbus.argoproj.io": "Argo Events", "eventsources.argoproj.io": "Argo Events", "sensors.argoproj.io": "Argo Events",
+	"workflows.argoproj.io": "Argo Workflows", "workflowtemplates.argoproj.io": "Argo Workflows", "cronworkflows.argoproj.io": "Argo Workflows",
+	"workflowtaskresults.argoproj.io": "Argo Workflows",
+}
+
+type list struct {
+	Items []struct {
+		Metadata struct {
+			Name      string            `json:"name"`
+			Namespace string            `json:"namespace"`
+			Labels    map[string]string `json:"labels"`
+		} `json:"metadata"`
+		Spec struct {
+			Template struct {
+				Spec struct {
+					Containers []struct {
+						Image string   `json:"image"`
+						Args  []string `json:"args"`
+					} `json:"containers"`
+				} `json:"spec"`
+			} `json:"template"`
+		} `json:"spec"`
+		Status struct {
+			AvailableReplicas int `json:"availableReplicas"`
+		} `json:"status"`
+		Data map[string]string `json:"data"`
+	} `json:"items"`
+}
+
+func kinds(v *visit) Check {
+	var found list
+	if said := v.get(&found, "get", "customresourcedefinitions"); said != "" {
+		return Check{"Argo's kinds", Warning, "cannot be looked at: " + said, "ask somebody who may list customresourcedefinitions"}
+	}
+	for _, item := range found.Items {
+		v.names = append(v.names, item.Metadata.Name)
+	}
+	missing := map[string][]string{}
+	for name, whose := range ofArgo {
+		if !slices.Contains(v.names, name) {
+			missing[whose] = append(missing[whose], strings.TrimSuffix(name, ".argoproj.io"))
+		}
+	}
+	if len(missing) == 0 {
+		return Check{"Argo's kinds", OK, "those of Argo Events and Argo Workflows are there", ""}
+	}
+	var lacks []string
+	for _, whose := range []string{"Argo Events", "Argo Workflows"} {
+		if names := missing[whose]; len(names) > 0 {
+			slices.Sort(names)
+			lacks = append(lacks, whose+" ("+strings.Join(names, ", ")+")")
+		}
+	}
+	return Check{"Argo's kinds", Error, "missing: " + strings.Join(lacks, "; "), "install them: https://argoproj.github.io/argo-events/installation and https://argo-workflows.readthedocs.io/en/latest/installation"}
+}
+
+// release is the version in the name of an image.
+var release = regexp.MustCompile(`:v?(\d+\.\d+)\.\d+[^:]*$`)
+
+// controller looks for a controller by its image and judges its version.
+func (v *visit) controller(name, image string, known []string) (Check, []string) {
+	if v.seen == nil {
+		var found list
+		if said := v.get(&found, "get", "deployments", "--all-namespaces"); said != "" {
+			return Check{name, Warning, "cannot be looked at: " + said, "ask somebody who may list deployments"}, nil
+		}
+		v.seen = &found
+	}
+	for _, item := range v.seen.Items {
+		for _, c := range item.Spec.Template.Spec.Containers {
+			base := c.Image[strings.LastIndex(c.Image, "/")+1:]
+			if !strings.HasPrefix(base, image+":") && !strings.HasPrefix(base, image+"@") || item.Metadata.Labels["owner-name"] != "" {
+				continue
+			}
+			where := item.Metadata.Namespace + "/" + item.Metadata.Name
+			version := release.FindStringSubmatch(c.Image)
+			switch {
+			case item.Status.AvailableReplicas == 0:
+				return Check{name, Error, where + " is not available", "kubectl describe deployment -n " + item.Metadata.Namespace + " " + item.Metadata.Name}, c.Args
+			case version == nil:
+				return Check{name, Warning, where + " is there; its image says no version: " + c.Image, "use a release"}, c.Args
+			case !slices.Contains(known, version[1]):
+				return Check{name, Warning, where + " is version " + version[1] + ", and argoperator is tried with " + strings.Join(known, ", "), "try it on a cluster that may break"}, c.Args
+			}
+			return Check{name, OK, where + ", version " + version[1], ""}, c.Args
+		}
+	}
+	return Check{name, Warning, "no Deployment of it is seen; it may run otherwise", "look whether it runs: without it nothing happens"}, nil
+}
+
+func events(v *visit) Check {
+	c, arguments := v.controller("Argo Events", "argo-events", []string{"1.9"})
+	return limited(c, arguments, v.needs.Namespace)
+}
+
+func workflows(v *visit) Check {
+	c, arguments := v.controller("Argo Workflows", "workflow-controller", []string{"3.5", "3.6", "3.7"})
+	return limited(c, arguments, v.needs.Namespace)
+}
+
+// limited is the check of a controller that looks at one namespace only.
+func limited(c Check, arguments []string, namespace string) Check {
+	const flag, which = "--namespaced", "--managed-namespace"
+	if c.State == Error || !slices.Contains(arguments, flag) {
+		return c
+	}
+	if i := slices.Index(arguments, which); i >= 0 && i+1 < len(arguments) && arguments[i+1] == namespace || slices.Contains(arguments, which+"="+namespace) {
+		return c
+	}
+	return Check{c.Name, Error, c.Message + ", looks at a namespace of its own only", "install the operator there with -n, or start the controller without " + flag}
+}
+
+// instance is the setting by which a controller takes labelled Workflows only.
+var instance = regexp.MustCompile(`(?m)^\s*instanceID:\s*["']?([\w.-]+)`)
+
+// configuration is that of the workflow controller, in what concerns the
+// operator's Workflows.
+func configuration(v *visit) Check {
+	var found list
+	const name = "Workflow controller"
+	if said := v.get(&found, "get", "configmaps", "--all-namespaces", "--field-selector", "metadata.name=workflow-controller-configmap"); said != "" {
+		return Check{name, Warning, "its configuration cannot be looked at: " + said, ""}
+	}
+	for _, item := range found.Items {
+		text := item.Data["config"]
+		for key, value := range item.Data {
+			text += "\n" + key + ": " + value
+		}
+		if id := instance.FindStringSubmatch(text); id != nil {
+			return Check{name, Error, "it takes Workflows of instance " + id[1] + " only", "run one without instanceID for this namespace"}
+		}
+		if strings.Contains(text, "templateReferencing") {
+			return Check{name, OK, "it takes Workflows of templates only, as the operator's are", ""}
+		}
+	}
+	return Check{name, OK, "takes any Workflow", ""}
+}
+
+func namespace(v *visit) Check {
+	var found struct {
+		Status struct {
+			Phase string `json:"phase"`
+		} `json:"status"`
+	}
+	name := "Namespace " + v.needs.Namespace
+	said := v.get(&found, "get", "namespace", v.needs.Namespace)
+	switch {
+	case strings.Contains(said, "NotFound"):
+		v.alone = true
+		return Check{name, Error, "is not there", "kubectl create namespace " + v.needs.Namespace}
+	case said != "":
+		return Check{name, Warning, "cannot be looked at: " + said, ""}
+	case found.Status.Phase != "Active":
+		return Check{name, Error, "is " + found.Status.Phase, "wait until it is gone, or use another one: -n"}
+	}
+	return Check{name, OK, "is there; the operator's pods pass its Pod Security Standard, whichever it is", ""}
+}
+
+func bus(v *visit) Check {
+	if v.needs.Brings || v.alone {
+		return Check{}
+	}
+	name := "EventBus " + v.needs.EventBus
+	if len(v.names) > 0 && !slices.Contains(v.names, "eventbus.argoproj.io") {
+		return Check{}
+	}
+	var found struct {
+		Spec struct {
+			NATS      map[string]any `json:"nats"`
+			JetStream *struct {
+				MaxPayload string `json:"maxPayload"`
+			} `json:"jetstream"`
+			JetStreamExotic *struct {
+				AccessSecret map[string]any `json:"accessSecret"`
+			} `json:"jetstreamExotic"`
+			Kafka *struct {
+				SASL map[string]any `json:"sasl"`
+				TLS  map[string]any `json:"tls"`
+			} `json:"kafka"`
+		} `json:"spec"`
+		Status struct {
+			Conditions []struct {
+				Type, Status, Message string
+			} `json:"conditions"`
+		} `json:"status"`
+	}
+	said := v.get(&found, "get", "eventbus", "-n", v.needs.Namespace, v.needs.EventBus)
+	switch {
+	case strings.Contains(said, "NotFound"):
+		return Check{name, Error, "is not there: nothing is heard", "make one, or let the operator bring it: install: {eventBus: {mode: managed}}"}
+	case said != "":
+		return Check{name, Warning, "cannot be looked at: " + said, ""}
+	case found.Spec.NATS != nil:
+		return Check{name, Error, "is of NATS Streaming, on which events are lost", "use jetstream"}
+	}
+	for _, c := range found.Status.Conditions {
+		if c.Status != "True" {
+			return Check{name, Error, fmt.Sprintf("%s is %s: %s", c.Type, c.Status, c.Message), "kubectl describe eventbus -n " + v.needs.Namespace + " " + v.needs.EventBus}
+		}
+	}
+	if len(found.Status.Conditions) == 0 {
+		return Check{name, Error, "no controller has looked at it", "look whether the controller of Argo Events runs"}
+	}
+	exotic, kafka := found.Spec.JetStreamExotic, found.Spec.Kafka
+	if exotic != nil && exotic.AccessSecret == nil || kafka != nil && kafka.SASL == nil && kafka.TLS == nil {
+		return Check{
+			name, Warning, "is there and ready, and asks nobody who they are: whoever reaches it can make up events, and read all of them",
+			"give it a password (jetstreamExotic.accessSecret; kafka.sasl or kafka.tls), and let only the pods of Argo Events reach it",
+		}
+	}
+	if js := found.Spec.JetStream; js != nil && !roomy(js.MaxPayload) {
+		return Check{
+			name, Warning, "is there and ready, and takes events of " + cmp.Or(js.MaxPayload, "1MB") + " at most: a change carries the object twice, in base64, " +
+				"and one that does not fit delays those of all others of its kind by seconds",
+			"set jetstream.maxPayload to 4MB, which is enough for every object",
+		}
+	}
+	return Check{name, OK, "is there and ready", ""}
+}
+
+// size is that of a message as the configuration of NATS has it.
+var size = regexp.MustCompile(`^(\d+)(?i:(k|m|g)b?)?$`)
+
+// roomy tells whether a bus takes a change of the largest object: 1.5 MiB are
+// what the API server's store has room for. 0 is no limit.
+func roomy(most string) bool {
+	parts := size.FindStringSubmatch(strings.TrimSpace(most))
+	if parts == nil {
+		return false
+	}
+	n, err := strconv.Atoi(parts[1])
+	shift := map[string]int{"k": 10, "m": 20, "g": 30}[strings.ToLower(parts[2])]
+	return err == nil && (n == 0 || n<<shift >= 4<<20)
+}
+
+// twins are Deployments of one EventSource or Sensor. The controller of Argo
+// Events makes two where it looks at a new one twice before it has seen the
+// first; both stay, and what they do is done twice.
+func twins(v *visit) Check {
+	if v.seen == nil {
+		return Check{}
+	}
+	first := map[[2]string]string{} // by the kind's label and the owner
+	for _, item := range v.seen.Items {
+		if item.Metadata.Namespace != v.needs.Namespace {
+			continue
+		}
+		for label, kind := range map[string]string{"eventsource-name": "EventSource", "sensor-name": "Sensor"} {
+			owner := item.Metadata.Labels[label]
+			if owner == "" || item.Metadata.Labels["owner-name"] != owner {
+				continue // somebody else's
+			}
+			id, name := [2]string{label, owner}, item.Metadata.Name
+			if one := first[id]; one != "" {
+				return Check{
+					kind + " " + owner, Warning, "has two Deployments, " + one + " and " + name + ": each event is handled twice",
+					"kubectl delete deployment -n " + v.needs.Namespace + " " + name,
+				}
+			}
+			first[id] = name
+		}
+	}
+	return Check{}
+}
+
+// apply lets the API server judge the manifests as it would, with the user's own
+// rights, and store nothing.
+func apply(v *visit) Check {
+	const name = "kubectl apply"
+	if v.alone {
+		return Check{}
+	}
+	_, said, err := v.ask(v.ctx, v.needs.Manifests, "apply", "--dry-run=server", "-f", "-")
+	if err == nil {
+		return Check{name, OK, "would be taken, with your rights", ""}
+	}
+	var lines []string
+	for line := range strings.Lines(said) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(strings.ToLower(line), "warning") && !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) > 5 {
+		lines = append(lines[:5], fmt.Sprintf("and %d more", len(lines)-5))
+	}
+	fix := "what the API server says"
+	if strings.Contains(said, "orbidden") {
+		fix = "let somebody apply it who may: RBAC lets nobody grant what he does not have himself"
+	}
+	return Check{name, Error, strings.Join(append(lines, ""), "\n") + err.Error(), fix}
+}

@@ -1,0 +1,41 @@
+package doctor
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/internal/terminal"
+)
+
+// Report is what was found for one operator. Its shape in JSON is part of the
+// interface.
+type Report struct {
+	Operator  string  `json:"operator"`
+	Namespace string  `json:"namespace"`
+	Checks    []Check `json:"checks"`
+}
+
+// Ready tells whether nothing keeps the operator from working.
+func (r Report) Ready() bool {
+	return !slices.ContainsFunc(r.Checks, func(c Check) bool { return c.State == Error })
+}
+
+// Print prints a report for people.
+func (r Report) Print(w io.Writer) error {
+	if _, err := terminal.Fprintf(w, "%s, in %s\n", r.Operator, r.Namespace); err != nil {
+		return err
+	}
+	for _, c := range r.Checks {
+		text := terminal.Lines(strings.TrimSpace(c.Message), "           ")
+		if _, err := terminal.Fprintf(w, "  %-8s %s: %s\n", c.State, c.Name, text); err != nil {
+			return err
+		}
+		if c.Fix != "" {
+			if _, err := terminal.Fprintf(w, "           fix: %s\n", c.Fix); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

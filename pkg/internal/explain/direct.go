@@ -1,0 +1,125 @@
+package explain
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/internal/expression"
+	"github.com/argoperator/argoperator/pkg/internal/plan"
+)
+
+// directEvents follow one event through the triggers of the direct engine, and
+// the events that its own writes are: a child written is seen and remembered on
+// the custom resource, and what is remembered becomes the status.
+func directEvents(p *plan.Plan) []Event {
+	n, status := len(p.Children), 0
+	if writesStatus(p) {
+		status = 1
+	}
+	write := func(n int, what string) []Part { return calls(n*perCall(p), what) }
+	first := write(n, "children applied")
+	first = append(first, write(n, "remembered")...)
+	first = append(first, write(status, "status")...)
+	again := write(dependents(p), "children that read it applied")
+	rewritten := len(slices.DeleteFunc(slices.Clone(p.Children), func(c plan.Child) bool { return !p.Rewritten(c) }))
+	read := func(what string, fields ...string) []Part {
+		m, shown := readers(p, fields...)
+		parts := append(write(m, "children that read "+what+" applied"), write(m, "remembered")...)
+		if m > 0 || shown {
+			parts = append(parts, write(status, "status")...)
+		}
+		return parts
+	}
+	seen := "none where nothing changes that the status shows"
+	list := []Event{
+		event(added, first, write(rewritten, "children that read what may have changed applied")),
+		specEvent(p, first),
+		event(statusChanged, read("it", "status")).atMost("one write where somebody else wrote into it, to put it right"),
+		event(labelsChanged, read("them", "metadata.labels", "metadata.annotations")).atMost(""),
+		event(childReports, write(1, "remembered"), again, write(status, "status")).atMost(seen),
+		event(childTouched, write(1, "remembered"), write(1, "applied"), again,
+			write(1, "remembered again"), write(2*status, "status, before and after")).
+			atMost("none where it was no field of the operator's"),
+		event(childDeleted, write(1, "forgotten"), write(1, "applied"),
+			write(1, "remembered"), again, write(status, "status")).atMost(""),
+		telling(p),
+		event(resync, pod(1, "heartbeat looked at"), pod(1, "EventSource patched, whose pod is replaced"),
+			calls(2*watched(p), "lists and watches of the new pod")).
+			each("custom resource", write(n, "children applied, unchanged"), write(n, "remembered, unchanged")),
+		heartbeat(p),
+		event(deletedForGood, write(owned(p), "children forgotten, with nothing left to forget them on")),
+	}
+	return append(list, rotation(p)...)
+}
+
+// watched counts what an EventSource watches.
+func watched(p *plan.Plan) int {
+	n := 0
+	for _, e := range p.Events {
+		if e.Every == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// perCall is how many requests a write is: the k8s trigger looks first.
+func perCall(p *plan.Plan) int {
+	if p.Reconcile.Execution.HTTPTriggers {
+		return 1
+	}
+	return 2
+}
+
+// writesStatus tells whether a trigger writes the status.
+func writesStatus(p *plan.Plan) bool {
+	return slices.ContainsFunc(p.Sensors, func(s plan.Sensor) bool {
+		return slices.ContainsFunc(s.Triggers, func(t plan.Trigger) bool { return t.Name == "status" })
+	})
+}
+
+// dependents counts the children whose template or `when` reads other children.
+func dependents(p *plan.Plan) int {
+	n := 0
+	for _, c := range p.Children {
+		if slices.ContainsFunc(programs(c), func(e *expression.Program) bool { return len(e.ReadsChildren()) > 0 }) {
+			n++
+		}
+	}
+	return n
+}
+
+// readers counts the children that are computed from fields of the custom
+// resource, and tells whether the status is.
+func readers(p *plan.Plan, fields ...string) (children int, status bool) {
+	reads := func(e *expression.Program) bool {
+		return slices.ContainsFunc(e.Reads(), func(path []string) bool {
+			read := strings.Join(path, ".")
+			return slices.ContainsFunc(fields, func(field string) bool { return below(read, field) || below(field, read) })
+		})
+	}
+	for _, c := range p.Children {
+		if slices.ContainsFunc(programs(c), reads) {
+			children++
+		}
+	}
+	return children, slices.ContainsFunc(p.Status.Fields, func(f plan.StatusField) bool { return reads(f.Value) })
+}
+
+// below tells whether a path leads to another one or into it.
+func below(path, ancestor string) bool {
+	return ancestor == "" || path == ancestor || strings.HasPrefix(path, ancestor+".")
+}
+
+// programs are those that a child is computed by.
+func programs(c plan.Child) []*expression.Program {
+	return slices.DeleteFunc([]*expression.Program{c.Object, c.When}, func(e *expression.Program) bool { return e == nil })
+}
+
+// specEvent: of a kind without a generation only what is read can be compared.
+func specEvent(p *plan.Plan, parts []Part) Event {
+	if len(p.API.Versions) == 0 && len(p.API.CRD) == 0 {
+		return event(specChanged, parts).atMost("where it has no generation: none for a child that does not read what has changed")
+	}
+	return event(specChanged, parts)
+}

@@ -1,0 +1,64 @@
+package explain
+
+import (
+	"github.com/argoperator/argoperator/pkg/internal/definition"
+	"github.com/argoperator/argoperator/pkg/internal/plan"
+)
+
+// Engine is what carries a reconcile, and why.
+type Engine struct {
+	Name     string   `json:"name"`
+	Does     string   `json:"does"`
+	Named    *Place   `json:"named,omitempty"` // where the definition names it; nil: auto has chosen it
+	Auto     string   `json:"auto"`            // the engine that auto takes
+	Cheapest string   `json:"cheapest"`        // the one that Against keeps away
+	Against  []Reason `json:"against"`         // empty: auto takes the cheapest
+}
+
+// Place is a place in a file.
+type Place struct {
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+}
+
+// Reason is what in the definition the cheapest engine cannot carry.
+type Reason struct {
+	Place
+	Message string `json:"message"`
+}
+
+const auto = "auto"
+
+func engine(p *plan.Plan, d *definition.Definition) Engine {
+	out := Engine{
+		Name: string(p.Reconcile.Engine), Auto: string(p.Reconcile.Engine), Cheapest: string(plan.Direct),
+		Does: p.Reconcile.Execution.Summary, Against: []Reason{},
+	}
+	why := p.Reconcile.Why
+	if d.Operator.Spec.Reconcile.Engine != auto {
+		at := place(d, "spec", "reconcile", "engine")
+		out.Named = &at
+		out.Auto, why = chosen(d)
+	}
+	for _, r := range why {
+		out.Against = append(out.Against, Reason{Place: place(d, r.Path...), Message: r.Message})
+	}
+	return out
+}
+
+// chosen is what auto would take, were the engine not named; "" where it finds none.
+func chosen(d *definition.Definition) (string, []plan.Reason) {
+	local := *d
+	local.Operator.Spec.Reconcile.Engine = auto
+	p, _ := plan.New(&local)
+	if p == nil {
+		return "", nil
+	}
+	return string(p.Reconcile.Engine), p.Reconcile.Why
+}
+
+func place(d *definition.Definition, path ...string) Place {
+	at := d.Position(path...)
+	return Place{File: at.File, Line: at.Line, Column: at.Column}
+}

@@ -1,0 +1,183 @@
+package explain
+
+import (
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/argoperator/argoperator/pkg/internal/plan"
+	"github.com/argoperator/argoperator/pkg/manifest"
+)
+
+// Limit is something that there is only so much of.
+type Limit struct {
+	What    string  `json:"what"`
+	Of      string  `json:"of"`   // what it is measured on
+	Used    float64 `json:"used"` // 0 for a rate, which depends on what happens
+	Limit   float64 `json:"limit"`
+	Unit    string  `json:"unit"`    // bytes, characters, …
+	Percent float64 `json:"percent"` // 0 where there is nothing to compare
+	About   bool    `json:"about"`   // it depends on the custom resource
+	Note    string  `json:"note"`
+}
+
+// Limits in bytes.
+const (
+	maxVariable  = 128 << 10 // of one NAME=value of a process, with its final zero: Linux
+	maxConfigMap = 1 << 20   // of all data: the API server
+	maxApplied   = 256 << 10 // of an object in the annotation of kubectl apply: the API server
+)
+
+// limits are sorted: what is nearest to its end comes first, what is only a
+// rate last.
+func limits(p *plan.Plan, objects []manifest.Object) []Limit {
+	out := slices.Concat(variables(objects), jq(p), desired(p), data(objects), applied(objects), names(objects))
+	slices.SortStableFunc(out, func(a, b Limit) int { return cmp.Compare(b.Percent, a.Percent) })
+	return append(out, rates(p)...)
+}
+
+func limit(what, of string, used, most int, unit, note string) Limit {
+	l := Limit{What: what, Of: of, Used: float64(used), Limit: float64(most), Unit: unit, Note: note}
+	l.Percent = float64(int(1000*l.Used/l.Limit+0.5)) / 10
+	return l
+}
+
+// variables: Argo Events hands the whole object to its pod in one environment
+// variable, in base64.
+func variables(objects []manifest.Object) []Limit {
+	var out []Limit
+	add := func(variable string, o manifest.Object, stripped any) {
+		size := len(variable) + len("=") + base64.StdEncoding.EncodedLen(len(encoded(stripped))) + 1
+		out = append(out, limit(variable, called(o), size, maxVariable, "bytes",
+			"an environment variable takes 128 KiB"))
+	}
+	for _, o := range objects {
+		switch o := o.(type) {
+		case *eventsv1.Sensor:
+			add("SENSOR_OBJECT", o, &eventsv1.Sensor{ObjectMeta: bare(o.ObjectMeta), Spec: o.Spec})
+		case *eventsv1.EventSource:
+			add("EVENTSOURCE_OBJECT", o, &eventsv1.EventSource{ObjectMeta: bare(o.ObjectMeta), Spec: o.Spec})
+		}
+	}
+	return out
+}
+
+func bare(m metav1.ObjectMeta) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: m.Namespace, Name: m.Name}
+}
+
+func called(o manifest.Object) string {
+	return o.GetObjectKind().GroupVersionKind().Kind + " " + o.GetName()
+}
+
+// jq is counted as it stands in the object, in a JSON string.
+func jq(p *plan.Plan) []Limit {
+	if p.Reconcile.Execution.RunsPods {
+		return nil
+	}
+	var out []Limit
+	for _, s := range p.Sensors {
+		size := 0
+		for _, d := range s.Dependencies {
+			size += len(encoded(d.JQ))
+		}
+		out = append(out, limit("jq", "Sensor "+s.Name, size, plan.MaxJQ, "bytes", "then there is one more Sensor"))
+	}
+	return out
+}
+
+// desired guesses how large the children are that travel to the pod: about as
+// large as the jq that builds them.
+func desired(p *plan.Plan) []Limit {
+	if !p.Runtime.Templates || !p.Reconcile.Execution.RunsPods {
+		return nil
+	}
+	size, each := 0, ""
+	for _, c := range p.Children {
+		if c.Object != nil {
+			size += base64.StdEncoding.EncodedLen(len(c.Object.Source()))
+		}
+		if c.Each != nil {
+			each = ", with one item of each forEach"
+		}
+	}
+	l := limit("children handed to a pod", fmt.Sprintf("%d templates", len(p.Children)), size, plan.MaxDesired, "bytes", "of one custom resource"+each)
+	l.About = true
+	return []Limit{l}
+}
+
+func data(objects []manifest.Object) []Limit {
+	var out []Limit
+	for _, o := range objects {
+		if m, ok := o.(*corev1.ConfigMap); ok {
+			size := 0
+			for _, text := range m.Data {
+				size += len(text)
+			}
+			out = append(out, limit("data", called(o), size, maxConfigMap, "bytes", "of a ConfigMap"))
+		}
+	}
+	return out
+}
+
+// applied is the largest object: a plain kubectl apply keeps a copy of it in an annotation.
+func applied(objects []manifest.Object) []Limit {
+	var largest Limit
+	for _, o := range objects {
+		if size := len(encoded(o)); float64(size) > largest.Used {
+			largest = limit("largest object", called(o), size, maxApplied, "bytes", "of kubectl apply without --server-side")
+		}
+	}
+	return []Limit{largest}
+}
+
+// names is the name that has the least room left.
+func names(objects []manifest.Object) []Limit {
+	var tightest Limit
+	for _, o := range objects {
+		most, note := nameLimit(o.GetObjectKind().GroupVersionKind().Kind)
+		if l := limit("name", called(o), len(o.GetName()), most, "characters", note); l.Percent > tightest.Percent {
+			tightest = l
+		}
+	}
+	return []Limit{tightest}
+}
+
+func nameLimit(kind string) (characters int, note string) {
+	switch kind {
+	case "Sensor", "EventSource":
+		return 40, "Argo makes labels of it"
+	case "CronWorkflow":
+		return 52, "its Workflows add a time"
+	case "CustomResourceDefinition", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding",
+		"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding":
+		return 253, "a DNS name"
+	}
+	return 63, "a DNS label"
+}
+
+// rates are limits over time.
+func rates(p *plan.Plan) []Limit {
+	const oneClient = "5 requests a second for all its k8s triggers"
+	switch {
+	case p.Reconcile.Execution.RunsPods:
+		return []Limit{{What: "Workflows created", Of: "Sensor " + p.Sensors[0].Name, Limit: 5, Unit: "a second", Note: oneClient + "; the rest waits"}}
+	case !p.Reconcile.Execution.HTTPTriggers:
+		return []Limit{{What: "writes", Of: "each Sensor", Limit: 2.5, Unit: "a second", Note: oneClient + ", and look before they write"}}
+	}
+	return nil // http triggers share one connection, and nothing holds them up
+}
+
+func encoded(v any) []byte {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("explain: an object of ours does not encode: %v", err)) // unreachable
+	}
+	return data
+}

@@ -1,0 +1,115 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/argoperator/argoperator/pkg/internal/plan"
+	"github.com/argoperator/argoperator/pkg/manifest"
+)
+
+// Permission is what an account may do, and why it must.
+type Permission struct {
+	Account        string   `json:"account"` // the role that it plays
+	ServiceAccount string   `json:"serviceAccount"`
+	Verbs          []string `json:"verbs"`
+	Resource       string   `json:"resource"`        // PLURAL.GROUP[/SUBRESOURCE]
+	Names          []string `json:"names,omitempty"` // of the objects; empty: all
+	Namespaces     []string `json:"namespaces"`      // empty: the whole cluster
+	Why            string   `json:"why"`
+}
+
+func permissions(p *plan.Plan) []Permission {
+	out := []Permission{}
+	for _, g := range p.Grants {
+		namespaces := []string{p.Install.Namespace}
+		if g.Watched {
+			namespaces = append([]string{}, p.Install.WatchNamespaces...)
+		}
+		if g.Namespace != "" {
+			namespaces = []string{g.Namespace}
+		}
+		out = append(out, Permission{
+			Account: string(g.Account), ServiceAccount: p.ServiceAccount(g.Account),
+			Verbs: slices.Clone(g.Verbs), Resource: resource(g.Resource, g.Group), Names: slices.Clone(g.Names),
+			Namespaces: namespaces, Why: g.Why,
+		})
+	}
+	return out
+}
+
+// Memory is what the operator remembers of a child between two events.
+type Memory struct {
+	Child  string   `json:"child"`
+	Place  string   `json:"place"` // on the custom resource
+	Fields []string `json:"fields"`
+	Live   []string `json:"live"` // fields of the child that expressions read
+}
+
+// memory is that of the direct engine; a Workflow reads the cluster each time
+// and remembers nothing.
+func memory(p *plan.Plan) []Memory {
+	out := []Memory{}
+	if !p.Reconcile.Execution.ObservedOnParent {
+		return out
+	}
+	for _, c := range p.Children {
+		m := Memory{
+			Child: c.Name, Place: "status.children." + c.Name, Live: live(p, c),
+			Fields: []string{"uid", "generation", "ready", "message", "drift", "failed"},
+		}
+		if p.Reconcile.Memory == plan.InAnnotations {
+			m.Place = "annotation " + p.ObservedAnnotation(c.Name)
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// live lists the fields of a child that the status and other children read.
+func live(p *plan.Plan, c plan.Child) []string {
+	paths := slices.Clone(p.Status.Shown[c.Name])
+	for _, other := range p.Children {
+		for _, e := range programs(other) {
+			paths = append(paths, e.ReadsChildren()[c.Name]...)
+		}
+	}
+	out := []string{}
+	for _, path := range paths {
+		out = append(out, "."+strings.Join(path, "."))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Secret is one that the operator works with.
+type Secret struct {
+	Name string `json:"name"`
+	Made bool   `json:"made"` // it is among the objects; else the user makes it
+	Why  string `json:"why"`
+}
+
+func secrets(p *plan.Plan, objects []manifest.Object) []Secret {
+	out := []Secret{}
+	for _, o := range objects {
+		if s, ok := o.(*corev1.Secret); ok {
+			why := "made with the operator"
+			switch {
+			case s.Type == corev1.SecretTypeServiceAccountToken:
+				why = fmt.Sprintf("the token of %s, which does not expire: an http trigger can take it from nowhere else", s.Annotations[corev1.ServiceAccountNameKey])
+			case p.Rotates():
+				why = fmt.Sprintf("the token of %s, which %s replaces every %dh", p.Names.SensorServiceAccount, p.Rotation(), p.Install.TokenHours)
+			}
+			out = append(out, Secret{Name: s.Name, Made: true, Why: why})
+		}
+	}
+	for _, e := range p.Logic.Env {
+		if e.Secret != "" {
+			out = append(out, Secret{Name: e.Secret, Why: fmt.Sprintf("the logic finds its key %s in $%s", e.Key, e.Name)})
+		}
+	}
+	return out
+}

@@ -1,0 +1,122 @@
+package explain
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/argoperator/argoperator/pkg/internal/definition"
+	"github.com/argoperator/argoperator/pkg/internal/plan"
+	"github.com/argoperator/argoperator/pkg/internal/terminal"
+	"github.com/argoperator/argoperator/pkg/manifest"
+)
+
+// Trust is something that bounds what others can do through the operator, or
+// that the definition leaves to them.
+type Trust struct {
+	What string `json:"what"` // policy, adopts, namespaces, event bus or unbounded
+	Of   string `json:"of"`   // the policy, child, kind or fields
+	Note string `json:"note"`
+}
+
+func security(p *plan.Plan, d *definition.Definition) []Trust {
+	out := []Trust{}
+	for _, policy := range p.Policies {
+		out = append(out, Trust{"policy", manifest.PolicyName(p, policy), policy.Why})
+	}
+	for _, c := range p.Children {
+		if c.Adopt {
+			out = append(out, Trust{"adopts", c.Name, fmt.Sprintf("takes over an existing %s of the same name", c.Kind.Kind)})
+		}
+	}
+	if allowed := d.Operator.Spec.Install.AllowedNamespaces; len(allowed) > 0 {
+		out = append(out, Trust{"namespaces", strings.Join(allowed, ", "), "custom resources may choose these for children and related objects, beside their own"})
+	}
+	var seen []string
+	for _, e := range p.SecretEvents() {
+		note := "every Secret that the operator watches passes event bus " + p.Install.EventBus.Name
+		if e.Selector != nil {
+			note = "the children pass event bus " + p.Install.EventBus.Name
+		}
+		if !slices.Contains(seen, note) {
+			seen = append(seen, note)
+			out = append(out, Trust{"event bus", e.Kind.Kind, note})
+		}
+	}
+	return append(out, unboundedSpec(p, d)...)
+}
+
+// fewFields are named of those without a bound.
+const fewFields = 3
+
+// unboundedSpec says that a custom resource can be as large as the API server
+// takes it: what a change of it costs, all others wait for.
+func unboundedSpec(p *plan.Plan, d *definition.Definition) []Trust {
+	schema := d.Schema(p.API.Kind.Version)
+	if schema == nil {
+		return nil
+	}
+	spec, written := schema.Properties["spec"]
+	if !written {
+		return nil
+	}
+	fields := unbounded(&spec, ".spec")
+	if len(fields) == 0 {
+		return nil
+	}
+	of := strings.Join(fields[:min(len(fields), fewFields)], ", ")
+	if more := len(fields) - fewFields; more > 0 {
+		of += fmt.Sprintf(" and %d more", more)
+	}
+	return []Trust{{"unbounded", of, "the schema lets a custom resource have 1.5 MiB; where users are not trusted: maxLength, maxItems, maxProperties"}}
+}
+
+// unbounded are the fields of a schema that can be of any size, by path.
+func unbounded(s *apiextensionsv1.JSONSchemaProps, at string) []string {
+	if len(s.Enum) > 0 {
+		return nil
+	}
+	var out []string
+	anything := s.XPreserveUnknownFields != nil && *s.XPreserveUnknownFields
+	values := s.AdditionalProperties
+	switch {
+	case anything,
+		s.Type == "string" && s.MaxLength == nil && !short[s.Format],
+		s.Type == "array" && s.MaxItems == nil,
+		values != nil && s.MaxProperties == nil:
+		out = append(out, at)
+	case values != nil && values.Schema != nil:
+		out = append(out, unbounded(values.Schema, at+".*")...)
+	case s.Items != nil && s.Items.Schema != nil:
+		out = append(out, unbounded(s.Items.Schema, at+"[]")...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		field := s.Properties[name]
+		out = append(out, unbounded(&field, at+"."+name)...)
+	}
+	return out
+}
+
+// short are the formats that are never long.
+var short = map[string]bool{
+	"date": true, "date-time": true, "ipv4": true, "ipv6": true, "cidr": true, "mac": true,
+	"uuid": true, "uuid3": true, "uuid4": true, "uuid5": true, "isbn": true, "isbn10": true, "isbn13": true, "creditcard": true, "ssn": true, "hexcolor": true,
+	"rgbcolor": true, "bsonobjectid": true,
+}
+
+func (p Printer) security(w io.Writer, list []Trust) {
+	if len(list) == 0 {
+		return
+	}
+	p.heading(w, "SECURITY")
+	terminal.Fprintf(w, "\n")
+	var rows [][]string
+	for _, t := range list {
+		rows = append(rows, []string{t.What, t.Of, t.Note})
+	}
+	p.table(w, rows)
+}

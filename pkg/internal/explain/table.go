@@ -1,0 +1,92 @@
+package explain
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/argoperator/argoperator/pkg/internal/terminal"
+)
+
+// Width of a table, in characters: its last column is wrapped, but never to less
+// than the narrowest.
+const (
+	tableWidth = 120
+	narrowest  = 36
+)
+
+// table prints rows with aligned columns; those of the given numbers are
+// aligned to the right.
+func (p Printer) table(w io.Writer, rows [][]string, right ...int) {
+	rows = escaped(rows)
+	widths := columns(rows)
+	for _, row := range rows {
+		indent, line := 2, "  "
+		for i, cell := range row[:len(row)-1] {
+			fill := strings.Repeat(" ", widths[i]-length(cell))
+			if slices.Contains(right, i) {
+				line += fill + cell + "  "
+			} else {
+				line += cell + fill + "  "
+			}
+			indent += widths[i] + 2
+		}
+		for i, text := range wrap(row[len(row)-1], max(narrowest, tableWidth-indent)) {
+			if i > 0 {
+				line = strings.Repeat(" ", indent)
+			}
+			if text == "" {
+				line = strings.TrimRight(line, " ")
+			}
+			terminal.Fprintf(w, "%s%s\n", line, terminal.Style(p.Colour, terminal.Dim, strings.ReplaceAll(text, unbroken, " ")))
+		}
+	}
+}
+
+// escaped are cells as they are printed, which is what their widths are of.
+func escaped(rows [][]string) [][]string {
+	out := make([][]string, len(rows))
+	for i, row := range rows {
+		for _, cell := range row {
+			out[i] = append(out[i], terminal.Escape(cell))
+		}
+	}
+	return out
+}
+
+// columns are the widths of all columns.
+func columns(rows [][]string) []int {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], length(cell))
+		}
+	}
+	return widths
+}
+
+func length(s string) int { return utf8.RuneCountInString(s) }
+
+// unbroken is a blank at which no line ends; it is printed as any other.
+const unbroken = "\u00a0"
+
+// wrap breaks a text at its blanks; a word that is too long stays whole.
+func wrap(text string, width int) []string {
+	lines := []string{""}
+	for _, word := range strings.Split(text, " ") {
+		last := len(lines) - 1
+		switch {
+		case lines[last] == "":
+			lines[last] = word
+		case length(lines[last])+1+length(word) > width:
+			lines = append(lines, word)
+		default:
+			lines[last] += " " + word
+		}
+	}
+	return lines
+}

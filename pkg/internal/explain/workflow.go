@@ -1,0 +1,194 @@
+package explain
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/argoperator/argoperator/pkg/internal/plan"
+)
+
+// workflowEvents follow one event through the Sensor into the pods of a
+// Workflow: the requests are those of templates/runtime/reconcile.py.
+func workflowEvents(p *plan.Plan) []Event {
+	full := full(p)
+	finalizer := calls(count(p.Reconcile.Finalizer != ""), "finalizer set")
+	drift := slices.Concat(ask(p), full)
+	due := "custom resource that is due"
+	if p.Runtime.ResyncPolicy == "Always" {
+		due = "custom resource"
+	}
+	seen := "none where neither its readiness nor a field that the status shows changes"
+	first := event(added, full, finalizer)
+	if dependent(p) {
+		first = first.atMost("a child that depends on another one is made when that is ready: another pod")
+	}
+	list := []Event{
+		first,
+		event(specChanged, full).atMost("a child no longer wanted costs its deletion, and that a pod"),
+		event(statusChanged),
+		event(labelsChanged, full).atMost(""),
+		event(childReports, told(p, full)).atMost(seen),
+		event(childTouched, drift).atMost(""),
+		event(childDeleted, drift).atMost(""),
+	}
+	if p.Wakes() {
+		list = append(list, event(relatedChanged, calls(1, "Workflow looked for"), pod(1+relatedLists(p)+max(1, namespaces(p, p.API.Kind)),
+			"Workflow created, lists of 500 objects each")).atMost("changes within "+strconv.Itoa(plan.WakeMoment)+" s share it").
+			each("custom resource that refers to it", resubmitted(p), full))
+	}
+	return append(list,
+		telling(p),
+		event(resync, pod(1+kindLists(p)+relatedLists(p)+max(1, namespaces(p, p.API.Kind)), "heartbeat looked at, lists of 500 objects each")).each(due, resubmitted(p), full),
+		heartbeat(p),
+		gone(p),
+	)
+}
+
+// relatedLists is how many requests it takes to find the related objects of all.
+func relatedLists(p *plan.Plan) int {
+	n := 0
+	for _, r := range p.Related {
+		if r.Watch {
+			n += max(1, namespaces(p, r.Kind))
+		}
+	}
+	return n
+}
+
+func dependent(p *plan.Plan) bool {
+	return slices.ContainsFunc(p.Children, func(c plan.Child) bool { return len(c.DependsOn) > 0 })
+}
+
+// full is one reconcile, from the Sensor's Workflow to the status.
+func full(p *plan.Plan) []Part {
+	status := calls(count(p.API.Kind.Status), "status")
+	n, lists := len(p.Children), lists(p)
+	if p.Reconcile.Execution.PodPerStep {
+		return slices.Concat(
+			calls(1, "Workflow created"),
+			pod(1, "read"),
+			pod(1, "its child looked at"),
+			pod(1, "applied"),
+			pod(1+lists, "read, children listed"),
+			status)
+	}
+	parts := append(launched(), calls(1, "read")...)
+	parts = append(parts, calls(len(p.Related), "related objects read")...)
+	if !hasLogic(p) && p.Runtime.LooksAround {
+		parts = append(parts, calls(lists, "children listed")...)
+	}
+	if hasLogic(p) {
+		parts = append(parts, calls(lists, "children listed for the logic")...)
+		parts = append(parts, calls(1, "read again")...)
+	}
+	parts = append(parts, calls(2*n, "children looked at, applied")...)
+	parts = append(parts, calls(lists, "children listed, to prune")...)
+	parts = append(parts, status...)
+	parts = append(parts, calls(count(len(p.Related) > 0), "digest of the related objects kept")...)
+	if p.Logic.Later {
+		parts = append(parts, calls(2, "timer set, others looked for")...)
+	}
+	return parts
+}
+
+func launched() []Part { return pod(1, "Workflow created") }
+
+// ask is what an event of a child costs where there are templates: the Sensor
+// sees no custom resource, so the pod has it computed, which is another event.
+func ask(p *plan.Plan) []Part {
+	if !p.Runtime.Templates {
+		return nil
+	}
+	parts := append(launched(), calls(1, "read")...)
+	if !hasLogic(p) {
+		parts = append(parts, calls(lists(p), "children listed")...)
+	}
+	return append(parts, calls(1, "asked for templates")...)
+}
+
+// told is what it costs when a child reports of itself. Where there are only
+// templates, nothing but the status is to follow.
+func told(p *plan.Plan, full []Part) []Part {
+	switch {
+	case !p.Runtime.Templates:
+		return full
+	case hasLogic(p):
+		return slices.Concat(ask(p), full)
+	}
+	parts := append(launched(), calls(1+lists(p), "read, children listed")...)
+	return append(parts, calls(count(p.API.Kind.Status), "status")...)
+}
+
+// resubmitted is what the resync does with a custom resource that is due.
+func resubmitted(p *plan.Plan) []Part {
+	if p.Runtime.Templates {
+		return calls(1, "asked for templates")
+	}
+	return nil // its Workflow is the first request of the reconcile
+}
+
+// gone is the end of a custom resource. Every child that is deleted is an event,
+// whose pod finds nothing to do.
+func gone(p *plan.Plan) Event {
+	n := owned(p)
+	empty := times(n, append(launched(), calls(1, "found to be gone")...))
+	if p.Reconcile.Finalizer == "" {
+		return event(deletedForGood, empty).noting("for each child that the garbage collector deletes, a pod that finds nothing to do")
+	}
+	parts := append(launched(), calls(1, "read")...)
+	if hasLogic(p) {
+		parts = append(parts, calls(lists(p), "children listed for the logic")...)
+		parts = append(parts, calls(1, "read again")...)
+	}
+	parts = append(parts, calls(lists(p), "children listed")...)
+	parts = append(parts, calls(n, "children deleted")...)
+	if hasLogic(p) {
+		parts = append(parts, calls(lists(p), "what is left listed")...)
+	}
+	parts = append(parts, calls(1, "finalizer removed")...)
+	return event(deletedForGood, parts, empty).noting("then for each child deleted a pod that finds nothing to do")
+}
+
+func hasLogic(p *plan.Plan) bool { return p.Logic.Image != "" }
+
+// lists is how many requests it takes to find the children of one custom resource.
+func lists(p *plan.Plan) int {
+	if p.API.Kind.Namespaced && p.Reconcile.Finalizer == "" {
+		return len(kinds(p))
+	}
+	return kindLists(p)
+}
+
+// kindLists is how many requests it takes to find the children of all.
+func kindLists(p *plan.Plan) int {
+	n := 0
+	for _, k := range kinds(p) {
+		n += max(1, namespaces(p, k))
+	}
+	return n
+}
+
+// namespaces is how many of them are watched for a kind; 0: all together.
+func namespaces(p *plan.Plan, k plan.Kind) int {
+	if !k.Namespaced {
+		return 0
+	}
+	return len(p.Install.WatchNamespaces)
+}
+
+func kinds(p *plan.Plan) []plan.Kind {
+	var out []plan.Kind
+	for _, c := range p.Children {
+		if !slices.Contains(out, c.Kind) {
+			out = append(out, c.Kind)
+		}
+	}
+	return out
+}
+
+func count(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}

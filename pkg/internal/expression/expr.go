@@ -1,0 +1,107 @@
+package expression
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/itchyny/gojq"
+
+	"github.com/argoperator/argoperator/pkg/internal/jq"
+)
+
+// expr is one parsed and analysed expression.
+type expr struct {
+	part
+	path   []string
+	query  *gojq.Query
+	source string // compact
+	spans  jq.Spans
+
+	defines bool // source begins with a definition
+	result
+}
+
+// expr parses and analyses what stands between ${ and }; nil if it is no jq.
+func (c *templates) expr(path []string, p part) *expr {
+	if p.text == "" {
+		c.problem(Problem{
+			Path: path, Offset: p.at, Code: BadExpression, Message: "the expression is empty",
+			Hint: "write ${ .spec.field }, or $${ for the characters ${",
+		})
+		return nil
+	}
+	query, err := gojq.Parse(p.text)
+	if at := strings.IndexByte(p.text, 0); at >= 0 { // where gojq would stop reading
+		c.problem(Problem{Path: path, Offset: p.at + at, Length: 1, Code: BadExpression, Message: "the expression has a null byte in it"})
+		return nil
+	}
+	if err != nil {
+		c.syntax(path, p, err)
+		return nil
+	}
+	e := &expr{part: p, path: path, query: query, source: shortest(p.text, query)}
+	if strings.Contains(e.source, "fingerprint") {
+		e.source, e.defines = fingerprint+e.source, true
+	}
+	c.analyse(e)
+	return e
+}
+
+// syntax reports what gojq says of text that is not jq, at the token it names.
+func (c *templates) syntax(path []string, p part, err error) {
+	problem := Problem{
+		Path: path, Offset: p.at, Length: len(p.text), Code: BadExpression,
+		Message: fmt.Sprintf("%q is not jq: %v", p.text, err), Hint: syntaxHint(p.text, err),
+	}
+	var at *gojq.ParseError
+	if errors.As(err, &at) {
+		problem.Offset = p.at + max(0, at.Offset-len(at.Token))
+		problem.Length = min(len(at.Token), len(p.text)-problem.Offset+p.at)
+		if at.Token == "" {
+			problem.Offset, problem.Length = p.at+len(p.text), 0
+		}
+	}
+	c.problem(problem)
+}
+
+// shortest is the expression without the space and the comments that jq does not need.
+func shortest(source string, query *gojq.Query) string {
+	tokens, _, _ := jq.Lex(source)
+	short := jq.Compact(tokens)
+	if again, err := gojq.Parse(short); err == nil && again.String() == query.String() {
+		return short
+	}
+	return source + "\n" // it may end in a comment
+}
+
+// fingerprint is the function of that name, which jq does not have: 16 digits
+// that differ where a value does. Two sums of its JSON, each below 2^32, so that
+// no step leaves the whole numbers that a Sensor computes with.
+const fingerprint = `def fingerprint: reduce (tojson | explode[]) as $c ([5381, 52711]; [(.[0] * 33 + $c) % 4294967296, (.[1] * 65599 + $c) % 4294967296])` +
+	` | [.[] as $n | (268435456, 16777216, 1048576, 65536, 4096, 256, 16, 1) as $p | ($n / $p | floor) % 16 | if . < 10 then . + 48 else . + 87 end] | implode;`
+
+// one is the expression as a term of jq that yields exactly one value: none is null.
+func (e *expr) one() string {
+	switch {
+	case e.min == 0 || e.max > 1:
+		return "[" + e.source + "][0]"
+	case e.isTerm():
+		return e.source
+	}
+	return "(" + e.source + ")"
+}
+
+// isTerm says that the expression needs no parentheses wherever a term may stand.
+func (e *expr) isTerm() bool {
+	q := e.query
+	if q.Term == nil || len(q.FuncDefs) > 0 || e.defines {
+		return false
+	}
+	switch q.Term.Type {
+	case gojq.TermTypeIndex, gojq.TermTypeIdentity, gojq.TermTypeFunc, gojq.TermTypeObject, gojq.TermTypeArray,
+		gojq.TermTypeNull, gojq.TermTypeTrue, gojq.TermTypeFalse, gojq.TermTypeQuery, gojq.TermTypeIf, gojq.TermTypeString:
+		return e.source[len(e.source)-1] != '\n'
+	}
+	return false
+}

@@ -1,0 +1,123 @@
+// Package expression reads the expressions between `${` and `}`: it finds them
+// in text, parses them as jq, checks them against the shapes of what they read
+// and make, and compiles a template to one jq program. Those of `status` it can
+// also compile to the small instruction tree that the operator's pod evaluates.
+//
+// The rule of this package: jq means what gojq says it means, for that is what a
+// Sensor runs. What cannot work is refused here, with its place; what is not
+// known is never claimed.
+package expression
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/itchyny/gojq"
+
+	"github.com/argoperator/argoperator/pkg/internal/jq"
+)
+
+// Problem is one thing that is wrong with an expression.
+type Problem struct {
+	Path    []string // of the value, from the root given to CompileStatus or Template
+	Offset  int      // bytes into the scalar at Path; 0 with a Length of 0 is the whole of it
+	Length  int
+	Code    string // one of the Code constants; CompileStatus leaves it empty
+	Warning bool
+	Message string
+	Hint    string
+}
+
+// The codes of problems.
+const (
+	BadExpression = "bad-expression" // it does not parse, or cannot be used where it stands
+	UnknownField  = "unknown-field"  // a field that the object does not have
+	WrongType     = "wrong-type"     // a value that can never fit
+	MayBeNull     = "may-be-null"    // a warning: a field that may be missing, used where null fails or does damage
+	HiddenFalse   = "hidden-false"   // a warning: // replaces a false that was meant
+)
+
+// part is a piece of a scalar: literal text, or an expression.
+type part struct {
+	text string
+	expr bool
+	at   int // bytes from the start of the scalar
+}
+
+// unclosed is an expression that does not end.
+type unclosed struct {
+	at      int // of its ${
+	message string
+}
+
+func (u *unclosed) Error() string { return u.message }
+
+// split cuts text at its `${ }` expressions; `$${` stands for a literal `${`.
+func split(text string) ([]part, error) {
+	var parts []part
+	var literal strings.Builder
+	start := 0
+	flush := func() {
+		if literal.Len() > 0 {
+			parts = append(parts, part{text: literal.String(), at: start})
+			literal.Reset()
+		}
+	}
+	for i := 0; i < len(text); {
+		if literal.Len() == 0 {
+			start = i
+		}
+		switch {
+		case strings.HasPrefix(text[i:], "$${"):
+			literal.WriteString("${")
+			i += 3
+		case strings.HasPrefix(text[i:], "${"):
+			end, err := until(text[i+2:])
+			if err != nil {
+				return nil, &unclosed{i, err.Error()}
+			}
+			flush()
+			parts = append(parts, trimmed(text[i+2:i+2+end], i+2))
+			i += end + 3
+		default:
+			literal.WriteByte(text[i])
+			i++
+		}
+	}
+	flush()
+	if len(parts) == 0 {
+		parts = append(parts, part{})
+	}
+	return parts, nil
+}
+
+// trimmed is an expression without the space around it.
+func trimmed(source string, at int) part {
+	left := strings.TrimLeft(source, " \t\r\n")
+	return part{text: strings.Trim(source, " \t\r\n"), expr: true, at: at + len(source) - len(left)}
+}
+
+// until returns where the brace stands that closes an expression: braces nest,
+// and those in jq strings and comments do not count, except within `\( )`.
+func until(text string) (int, error) {
+	_, end, whole := jq.Lex(text)
+	switch {
+	case !whole:
+		return 0, fmt.Errorf("a string in ${%s is not closed", text)
+	case end == len(text):
+		return 0, fmt.Errorf("${%s is not closed by }", text)
+	}
+	return end, nil
+}
+
+// parse reads one jq expression.
+func parse(source string) (*gojq.Query, error) {
+	if source == "" {
+		return nil, fmt.Errorf("the expression is empty")
+	}
+	query, err := gojq.Parse(source)
+	if err != nil {
+		return nil, fmt.Errorf("%q is not jq: %w", source, err)
+	}
+	return query, nil
+}

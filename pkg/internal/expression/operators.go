@@ -1,0 +1,249 @@
+package expression
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/itchyny/gojq"
+
+	"github.com/argoperator/argoperator/pkg/internal/schema"
+)
+
+// ofNumber is what a number in the text is.
+func ofNumber(text string) kinds {
+	if strings.ContainsAny(text, ".eE") {
+		return number
+	}
+	return integer
+}
+
+func (a *analyser) unary(u *gojq.Unary, in value, names *env) result {
+	r := a.term(u.Term, in, names)
+	a.use(r.value)
+	a.wants(u.Term, r.value, number, u.Op.String()+" takes")
+	if r.value = some(r.kinds & number); r.kinds == 0 {
+		r.value = unknown()
+	}
+	return r
+}
+
+func (a *analyser) operator(q *gojq.Query, in value, names *env) result {
+	switch q.Op {
+	case gojq.OpAlt:
+		return a.alternative(q, in, names)
+	case gojq.OpAnd, gojq.OpOr:
+		before := len(a.guards)
+		left := a.tested(q.Left, in, names)
+		a.assigned(q.Right)
+		right := a.query(q.Right, in, names)
+		a.guards = a.guards[:before]
+		a.use(right.value)
+		r := left.then(right)
+		r.value, r.min = some(boolean), min(left.min, right.min)
+		return r
+	case gojq.OpEq, gojq.OpNe, gojq.OpLt, gojq.OpLe, gojq.OpGt, gojq.OpGe:
+		return a.comparison(q, in, names)
+	case gojq.OpAdd, gojq.OpSub, gojq.OpMul, gojq.OpDiv, gojq.OpMod:
+		return a.arithmetic(q, in, names)
+	}
+	return a.update(q, in, names)
+}
+
+// update is an assignment: a copy of the input with another value at a path.
+func (a *analyser) update(q *gojq.Query, in value, names *env) result {
+	a.use(in)
+	a.unsaid++ // the path may be a new one
+	a.use(a.query(q.Left, in, names).value)
+	a.unsaid--
+	right := one(unknown())
+	if q.Op == gojq.OpModify {
+		a.use(a.query(q.Right, unknown(), names).value)
+	} else {
+		right = a.query(q.Right, in, names)
+		a.use(right.value)
+	}
+	return right.then(one(value{kinds: in.kinds&^null&(object|array) | in.kinds&null*(object|array)}))
+}
+
+// alternative is left // right: the values of left that are neither null nor
+// false, or those of right if there is none.
+func (a *analyser) alternative(q *gojq.Query, in value, names *env) result {
+	left := a.query(q.Left, in, names)
+	right := a.query(q.Right, in, names)
+	a.use(left.value)
+	if left.kinds&^null == boolean && isTrue(q.Right) {
+		a.report(q, Problem{
+			Code: HiddenFalse, Warning: true,
+			Message: fmt.Sprintf("%s is true also where %s is false: // replaces false as it replaces null", a.shown(q), a.called(q.Left, left.value)),
+			Hint:    fmt.Sprintf("write (%s) != false, or give the field a default", a.shown(q.Left)),
+		})
+	}
+	r := result{join(left.present(), right.value), right.min, max(left.max, right.max)}
+	if left.min > 0 && left.kinds&(null|boolean) == 0 {
+		r.min = 1
+	}
+	r.absent = right.absent
+	return r
+}
+
+func isTrue(q *gojq.Query) bool {
+	return q.Term != nil && q.Term.Type == gojq.TermTypeTrue && len(q.Term.SuffixList) == 0
+}
+
+// wide makes integers and fractions one kind, for comparisons.
+func wide(k kinds) kinds {
+	if k&number != 0 {
+		k |= number
+	}
+	return k
+}
+
+func (a *analyser) comparison(q *gojq.Query, in value, names *env) result {
+	left, right := a.query(q.Left, in, names), a.query(q.Right, in, names)
+	a.use(left.value)
+	a.use(right.value)
+	l, r := left.kinds&^null, right.kinds&^null
+	if l != 0 && r != 0 && wide(l)&wide(r) == 0 {
+		a.misfit(q, fmt.Sprintf("%s is %s and %s is %s: they can never be compared with %s",
+			a.called(q.Left, left.value), l, a.called(q.Right, right.value), r, q.Op), "")
+	} else if q.Op != gojq.OpEq && q.Op != gojq.OpNe {
+		if !isZero(left.value, q.Op, right.value, q.Right) {
+			a.missing(q.Left, left.value, "null is less than everything")
+		}
+		if !isZero(right.value, mirrored[q.Op], left.value, q.Left) {
+			a.missing(q.Right, right.value, "null is less than everything")
+		}
+	}
+	both := left.then(right)
+	both.value = some(boolean)
+	return both
+}
+
+// mirrored turns comparisons round.
+var mirrored = map[gojq.Operator]gojq.Operator{gojq.OpLt: gojq.OpGt, gojq.OpLe: gojq.OpGe, gojq.OpGt: gojq.OpLt, gojq.OpGe: gojq.OpLe}
+
+// isZero says that a value which is missing compares as 0 would, and that this
+// is what is meant: a count in a status is not written while it is 0.
+func isZero(v value, op gojq.Operator, other value, node *gojq.Query) bool {
+	if v.absent == nil || len(v.from) != 1 || !slices.Contains(v.from[0].path, "status") {
+		return false
+	}
+	if len(other.from) == 1 && other.from[0].String() == ".metadata.generation" {
+		return op == gojq.OpLt || op == gojq.OpGe // it is 1 or more
+	}
+	t := node.Term
+	if t == nil || t.Type != gojq.TermTypeNumber || len(t.SuffixList) > 0 {
+		return false
+	}
+	n, err := strconv.ParseFloat(t.Number, 64)
+	return err == nil && (n > 0 || n == 0 && (op == gojq.OpLe || op == gojq.OpGt))
+}
+
+// pair is what an operator makes of two kinds.
+type pair struct{ left, right, makes kinds }
+
+// arithmetics lists what the operators take, apart from the null of +, which is
+// the other value.
+var arithmetics = map[gojq.Operator][]pair{
+	gojq.OpAdd: {
+		{integer, integer, integer},
+		{number, fraction, number},
+		{fraction, number, number},
+		{str, str, str},
+		{array, array, array},
+		{object, object, object},
+		{null, anything, 0},
+		{anything, null, 0}, // the other one
+	},
+	gojq.OpSub: {{integer, integer, integer}, {number, fraction, number}, {fraction, number, number}, {array, array, array}},
+	gojq.OpMul: {
+		{integer, integer, integer},
+		{number, fraction, number},
+		{fraction, number, number},
+		{str, number, str | null},
+		{number, str, str | null},
+		{object, object, object},
+	},
+	gojq.OpDiv: {{number, number, number}, {str, str, array}},
+	gojq.OpMod: {{number, number, integer}},
+}
+
+func (a *analyser) arithmetic(q *gojq.Query, in value, names *env) result {
+	left, right := a.query(q.Left, in, names), a.query(q.Right, in, names)
+	a.use(left.value)
+	a.use(right.value)
+	made, fits := combine(q.Op, left.kinds, right.kinds)
+	both := left.then(right)
+	if !fits {
+		a.misfit(q, fmt.Sprintf("%s is %s and %s is %s: %s cannot take both", a.called(q.Left, left.value), orNull(left.kinds),
+			a.called(q.Right, right.value), orNull(right.kinds), q.Op), fixAdd(q, left.kinds, right.kinds))
+		both.value = unknown()
+		return both
+	}
+	// null + {} and null + [] are as good as the other one
+	if damage := nullIn(q.Op); q.Op != gojq.OpAdd || made&(number|str) != 0 {
+		a.missing(q.Left, left.value, damage)
+		a.missing(q.Right, right.value, damage)
+	}
+	both.value = some(made)
+	if made == array || made == object {
+		both.shape = sum(left.value, right.value)
+	}
+	return both
+}
+
+// combine is what an operator can make of two values; it does not fit if it
+// must fail whenever neither of them happens to be null.
+func combine(op gojq.Operator, left, right kinds) (made kinds, fits bool) {
+	if left == 0 || right == 0 {
+		return 0, true
+	}
+	for _, p := range arithmetics[op] {
+		if left&p.left != 0 && right&p.right != 0 {
+			made |= p.makes
+			fits = true
+		}
+	}
+	if op == gojq.OpAdd {
+		made |= right * (left & null)
+		made |= left * (right & null)
+		fits = fits || left == null || right == null
+	}
+	return made, fits
+}
+
+// orNull leaves out null if there is anything else.
+func orNull(k kinds) kinds {
+	if k == null {
+		return k
+	}
+	return k &^ null
+}
+
+func nullIn(op gojq.Operator) string {
+	if op == gojq.OpAdd {
+		return "null + x is x"
+	}
+	return "null in " + op.String() + " fails"
+}
+
+// fixAdd helps who adds a number to a text.
+func fixAdd(q *gojq.Query, l, r kinds) string {
+	if q.Op == gojq.OpAdd && slices.Contains([]kinds{str | integer, str | number, str | fraction, str | boolean}, (l|r)&^null) {
+		return `put them into one text: "\(.a)\(.b)"`
+	}
+	return ""
+}
+
+// sum is the shape of two arrays or objects together, if it is known.
+func sum(left, right value) schema.Type {
+	switch {
+	case left.empty || left.kinds == null:
+		return right.shape
+	case right.empty || right.kinds == null:
+		return left.shape
+	}
+	return nil
+}

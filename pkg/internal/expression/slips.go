@@ -1,0 +1,197 @@
+package expression
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/itchyny/gojq"
+
+	"github.com/argoperator/argoperator/pkg/internal/jq"
+	"github.com/argoperator/argoperator/pkg/internal/schema"
+)
+
+// helm are the objects of Helm's templates with what is the same of a custom resource.
+var helm = map[string]string{
+	"Values": ".spec.…", "Release": ".metadata.name", "Chart": ".metadata.name", "Files": "", "Capabilities": "", "Template": "",
+}
+
+// rootHint is what was probably meant by a field that the input itself does not
+// have; "" if nobody knows.
+func (a *analyser) rootHint(name string, node any) string {
+	path := a.pathAfter(a.spans[node].End)
+	switch is, ofHelm := helm[name]; {
+	case ofHelm && is != "" && !a.readsChild():
+		return ". is the custom resource: " + a.helmPath(name, path)
+	case ofHelm:
+		return ". is " + a.input() + ", and not what Helm has"
+	case name == "children" && a.scope.Children != nil && len(path) > 0:
+		return "did you mean " + read{childrenRoot, path}.String() + "?"
+	case name == "children":
+		return a.scope.NoChildren
+	case (name == "item" || name == "index") && a.scope.Each:
+		return "did you mean $" + name + "?"
+	}
+	return a.inside(func(field string) bool { return field == name }, path)
+}
+
+// helmPath is a path of Helm's as one of a custom resource.
+func (a *analyser) helmPath(name string, path []string) string {
+	switch {
+	case name == "Values" && len(path) > 0:
+		same := func(field string) bool { return field == path[0] }
+		if found := a.fieldOf("spec", same); found != "" {
+			return read{inputRoot, append([]string{"spec"}, path...)}.String()
+		}
+	case name == "Release" && len(path) > 0 && path[0] == "Namespace":
+		return ".metadata.namespace"
+	}
+	return helm[name]
+}
+
+// readsChild says that the input is a live child, as it is in readyWhen.
+func (a *analyser) readsChild() bool { return strings.HasPrefix(a.scope.Name, "the live ") }
+
+func (a *analyser) input() string {
+	if a.readsChild() {
+		return a.scope.Name
+	}
+	return "the custom resource"
+}
+
+// inside looks for a field one step further down, where people forget the step.
+func (a *analyser) inside(same func(string) bool, path []string) string {
+	var found []string
+	for _, part := range []string{"spec", "metadata", "status"} {
+		if field := a.fieldOf(part, same); field != "" {
+			found = append(found, read{inputRoot, append([]string{part, field}, path...)}.String())
+		}
+	}
+	if len(found) == 0 {
+		return ""
+	}
+	return "did you mean " + strings.Join(found, " or ") + "?"
+}
+
+// fieldOf is the first such field of a field of the input; "" if there is none.
+func (a *analyser) fieldOf(part string, same func(string) bool) string {
+	if a.scope.Input == nil {
+		return ""
+	}
+	t, known := a.scope.Input.Field(part)
+	if !known || t.Kind() != schema.Object {
+		return ""
+	}
+	fields := t.Fields()
+	if at := slices.IndexFunc(fields, same); at >= 0 {
+		return fields[at]
+	}
+	return ""
+}
+
+// assigned reports an assignment that stands for a comparison.
+func (a *analyser) assigned(q *gojq.Query) {
+	for q.Term != nil && q.Term.Type == gojq.TermTypeQuery && len(q.Term.SuffixList) == 0 { // definitions before it or not
+		q = q.Term.Query
+	}
+	if q.Op == gojq.OpAssign {
+		a.fail(q, BadExpression, a.shown(q)+" assigns, and a condition compares: == compares",
+			"write "+a.shown(q.Left)+" == "+a.shown(q.Right))
+	}
+}
+
+// dash is a name with - or / in it, which jq takes for an operator.
+type dash struct {
+	jq.Span
+	path, key string // what is read from, and the name
+	said      bool
+}
+
+// mappings are the fields whose keys may have dots in them.
+var mappings = []string{".labels", ".annotations", ".matchLabels", ".nodeSelector", ".data", ".stringData"}
+
+// dashes finds .a.b-c and .a.b/c-d, written without space, that have in them
+// what is no function.
+func dashes(tokens []jq.Token) []dash {
+	var found []dash
+	if slices.ContainsFunc(tokens, func(t jq.Token) bool { return t.Text == "def" }) {
+		return nil // its names are functions
+	}
+	for from := 0; from < len(tokens); from++ {
+		if tokens[from].Kind != jq.TokenIndex {
+			continue
+		}
+		run := tokens[from : from+joined(tokens[from:])]
+		if slices.ContainsFunc(run, unknownWord) {
+			found = append(found, dashOf(run))
+		}
+		from += len(run) - 1
+	}
+	return found
+}
+
+// unknownWord says that a token is neither a function nor a keyword.
+func unknownWord(t jq.Token) bool {
+	keywords := []string{"if", "try", "reduce", "foreach", "label", "true", "false", "null"}
+	_, refused := impure[t.Text]
+	return t.Kind == jq.TokenWord && !refused && !slices.Contains(keywords, t.Text) && arities(t.Text) == ""
+}
+
+// joined counts the tokens that are names with nothing but - and / between them.
+func joined(tokens []jq.Token) int {
+	operator := func(t jq.Token) bool { return t.Text == "-" || t.Text == "/" }
+	n := 1
+	for ; n < len(tokens) && !tokens[n].Space; n++ {
+		named := tokens[n].Kind == jq.TokenIndex || operator(tokens[n]) || operator(tokens[n-1]) && tokens[n].Kind == jq.TokenWord
+		if !named {
+			break
+		}
+	}
+	if operator(tokens[n-1]) {
+		n--
+	}
+	return n
+}
+
+// dashOf tells the name from what it is read from: it begins below a mapping, or
+// with the last field before the first operator.
+func dashOf(tokens []jq.Token) dash {
+	key := slices.IndexFunc(tokens, func(t jq.Token) bool { return slices.Contains(mappings, t.Text) }) + 1
+	if key == 0 || key == len(tokens) || tokens[key].Kind != jq.TokenIndex {
+		key = max(1, slices.IndexFunc(tokens, func(t jq.Token) bool { return t.Kind != jq.TokenIndex })) - 1
+	}
+	d := dash{Span: jq.Span{At: tokens[0].At, End: tokens[len(tokens)-1].End()}}
+	for i, t := range tokens {
+		if i < key {
+			d.path += t.Text
+		} else {
+			d.key += t.Text
+		}
+	}
+	d.key = strings.TrimPrefix(d.key, ".")
+	return d
+}
+
+// dashed reports a name with an operator in it, once, instead of what is wrong
+// with its pieces.
+func (a *analyser) dashed(p Problem) bool {
+	for i, d := range a.dashes {
+		if p.Offset >= d.End || p.Offset+p.Length <= d.At {
+			continue
+		}
+		if !d.said {
+			a.dashes[i].said = true
+			path := d.path
+			if path == "" {
+				path = "."
+			}
+			a.problems = append(a.problems, Problem{
+				Offset: d.At, Length: d.End - d.At, Code: BadExpression,
+				Message: fmt.Sprintf("%s: - subtracts and / divides, and a name with them in it has quotes", a.text[d.At:d.End]),
+				Hint:    "write " + path + "[" + jq.Quote(d.key) + "]",
+			})
+		}
+		return true
+	}
+	return false
+}

@@ -1,0 +1,238 @@
+package expression
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/itchyny/gojq"
+
+	"github.com/argoperator/argoperator/pkg/internal/jq"
+	"github.com/argoperator/argoperator/pkg/internal/schema"
+)
+
+// Template compiles a value whose scalars may hold `${ }`: maps, lists, strings,
+// numbers, booleans and null. want is the schema that the result has to fit; nil
+// is anything. A key whose value comes out null is left out; a null in a list
+// stays.
+func Template(value any, scope Scope, want schema.Type) (*Program, []Problem) {
+	if want == nil {
+		want = schema.Any()
+	}
+	c := &templates{scope: scope, kind: kindOf(value), whole: value, given: given(scope)}
+	return c.program(c.value(nil, value, want))
+}
+
+// templates compiles the value of one template.
+type templates struct {
+	scope     Scope
+	kind      string // of the object that the template makes, if it says so
+	whole     any    // the template
+	condition bool   // what is compiled is true or false
+	given     []read // paths that are there in any case
+	problems  []Problem
+	reads     reads
+	needs     []Need
+}
+
+// kindOf is how messages name the object that a template makes.
+func kindOf(template any) string {
+	fields, _ := template.(map[string]any)
+	kind, _ := fields["kind"].(string)
+	return kind
+}
+
+// node is a compiled value.
+type node struct {
+	source  string
+	literal bool // source is JSON
+	null    bool // it may come out null; with literal, it is null
+	expr    *expr
+}
+
+func (c *templates) problem(p Problem) {
+	p.Path = slices.Clone(p.Path)
+	c.problems = append(c.problems, p)
+}
+
+// failed says that a problem is an error.
+func failed(problems []Problem) bool {
+	return slices.ContainsFunc(problems, func(p Problem) bool { return !p.Warning })
+}
+
+// program ends the compilation: nil if a problem is an error.
+func (c *templates) program(n node) (*Program, []Problem) {
+	if failed(c.problems) {
+		return nil, c.problems
+	}
+	p, err := compile(n.source, c.reads)
+	if err != nil {
+		c.problem(Problem{Code: BadExpression, Message: err.Error()})
+		return nil, c.problems
+	}
+	p.needs = c.needs
+	return p, c.problems
+}
+
+func (c *templates) value(path []string, value any, want schema.Type) node {
+	switch v := value.(type) {
+	case map[string]any:
+		c.wantKind(path, object, want, "")
+		return c.object(path, v, want)
+	case []any:
+		c.wantKind(path, array, want, "")
+		return c.list(path, v, want)
+	case string:
+		return c.scalar(path, v, want)
+	}
+	c.wantLiteral(path, value, want)
+	return c.literal(path, value)
+}
+
+func (c *templates) literal(path []string, value any) node {
+	text, err := jq.Literal(value)
+	if err != nil {
+		c.problem(Problem{Path: path, Code: BadExpression, Message: fmt.Sprintf("the value has no form in JSON: %v", err)})
+	}
+	return node{source: text, literal: true, null: value == nil}
+}
+
+func (c *templates) object(path []string, fields map[string]any, want schema.Type) node {
+	var b strings.Builder
+	n := node{literal: true}
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		at := append(slices.Clip(path), key)
+		if strings.Contains(key, "${") {
+			c.problem(Problem{
+				Path: at, Code: BadExpression, Message: fmt.Sprintf("the key %s has an expression in it, and keys are literal", key),
+				Hint: "build the whole mapping with jq: ${ {(.spec.key): .spec.value} }",
+			})
+			continue
+		}
+		field := c.value(at, fields[key], c.wantField(path, key, want))
+		if field.literal && field.null {
+			continue
+		}
+		if want.Needed(key) {
+			c.wantNeeded(field, at)
+		}
+		n.literal = n.literal && field.literal
+		n.null = n.null || field.null
+		if b.Len() > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(quoteKey(key) + ":" + field.source)
+	}
+	n.source = "{" + b.String() + "}"
+	if n.null {
+		n.source, n.null = "("+n.source+"|del(.[]|nulls))", false
+	}
+	return n
+}
+
+// quoteKey writes a key of an object, bare where jq allows it.
+func quoteKey(key string) string {
+	if jq.IsName(key) {
+		return key
+	}
+	return jq.Quote(key)
+}
+
+func (c *templates) list(path []string, items []any, want schema.Type) node {
+	n := node{literal: true}
+	sources := make([]string, len(items))
+	for i, item := range items {
+		inner := c.value(append(slices.Clip(path), strconv.Itoa(i)), item, want.Item())
+		n.literal = n.literal && inner.literal
+		sources[i] = inner.source
+	}
+	n.source = "[" + strings.Join(sources, ",") + "]"
+	return n
+}
+
+func (c *templates) scalar(path []string, text string, want schema.Type) node {
+	parts, err := split(text)
+	if err != nil {
+		at := &unclosed{}
+		errors.As(err, &at)
+		c.problem(Problem{
+			Path: path, Offset: at.at, Length: 2, Code: BadExpression, Message: err.Error(),
+			Hint: "write ${ expression }, or $${ for the characters ${",
+		})
+		return node{source: "null"}
+	}
+	c.braces(path, text, parts)
+	if len(parts) == 1 {
+		if !parts[0].expr {
+			c.wantLiteral(path, parts[0].text, want)
+			return c.literal(path, parts[0].text)
+		}
+		before := len(c.reads)
+		e := c.expr(path, parts[0])
+		if e == nil {
+			return node{source: "null"}
+		}
+		c.need(e, c.reads[before:])
+		c.wantValue(e, want)
+		return node{source: e.one(), null: e.mayBeNull(), expr: e}
+	}
+	c.wantKind(path, str, want, "")
+	return c.interpolate(path, parts)
+}
+
+// need notes an expression that may come out null because of another child.
+func (c *templates) need(e *expr, of reads) {
+	if !of.has(childrenRoot) || !e.mayBeNull() || optional(e.query) {
+		return
+	}
+	n := Need{Text: e.text, Source: e.one()}
+	below := of.children()
+	for _, child := range slices.Sorted(maps.Keys(below)) {
+		for _, keys := range below[child] {
+			n.Fields = append(n.Fields, ChildField{child, keys, read{childrenRoot, append([]string{child}, keys...)}.String()})
+		}
+	}
+	c.needs = append(c.needs, n)
+}
+
+// optional says that an expression ends in `// null` or `// empty`: its author
+// wants the field to be left out.
+func optional(q *gojq.Query) bool {
+	for q.Op == gojq.OpPipe {
+		q = q.Right
+	}
+	if q.Op != gojq.OpAlt {
+		return false
+	}
+	text := q.Right.String()
+	return text == "null" || text == "empty"
+}
+
+// interpolate makes a text of literal pieces and expressions. A null in it is
+// an error when it happens: a name that ends in "-null" helps nobody.
+func (c *templates) interpolate(path []string, parts []part) node {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, p := range parts {
+		if !p.expr {
+			text := jq.Quote(p.text)
+			b.WriteString(text[1 : len(text)-1])
+			continue
+		}
+		e := c.expr(path, p)
+		if e == nil {
+			continue
+		}
+		c.wantText(e)
+		source := e.one()
+		if e.mayBeNull() {
+			source += "|if.==null then error(" + jq.Quote(p.text+" is null inside a text") + ")end"
+		}
+		b.WriteString(`\(` + source + `)`)
+	}
+	b.WriteByte('"')
+	return node{source: b.String()}
+}

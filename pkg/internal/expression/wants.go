@@ -1,0 +1,172 @@
+package expression
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/internal/jq"
+	"github.com/argoperator/argoperator/pkg/internal/schema"
+)
+
+// mayBeNull says that the expression may yield null, or nothing.
+func (e *expr) mayBeNull() bool { return e.min == 0 || e.max > 1 || e.kinds&null != 0 }
+
+// wantKind reports a mapping, a list or a text where the schema has something else.
+func (c *templates) wantKind(path []string, got kinds, want schema.Type, hint string) {
+	if ofType(want)&got == 0 {
+		c.problem(Problem{Path: path, Code: WrongType, Message: fmt.Sprintf("%s must be %s, and this is %s", c.field(path), ofType(want), got), Hint: hint})
+	}
+}
+
+// field names the place of a value in the template, as people write it:
+// spec.containers[0].args[2].
+func (c *templates) field(path []string) string {
+	if len(path) == 0 {
+		return "the value"
+	}
+	var b strings.Builder
+	at := c.whole
+	for _, name := range path {
+		if items, ok := at.([]any); ok {
+			i, _ := strconv.Atoi(name)
+			at = items[i]
+			b.WriteString("[" + name + "]")
+			continue
+		}
+		fields, _ := at.(map[string]any)
+		at = fields[name]
+		b.WriteString(strings.TrimPrefix(read{inputRoot, []string{name}}.String(), "."[:min(1, max(0, 1-b.Len()))]))
+	}
+	return b.String()
+}
+
+func (c *templates) wantLiteral(path []string, literal any, want schema.Type) {
+	if literal != nil {
+		c.wantKind(path, ofLiteral(literal), want, fixLiteral(literal, ofType(want)))
+	}
+}
+
+// wantField is the schema of a key of a mapping.
+func (c *templates) wantField(path []string, key string, want schema.Type) schema.Type {
+	if want.Kind() != schema.Object {
+		return schema.Any()
+	}
+	t, known := want.Field(key)
+	if known {
+		return t
+	}
+	at := append(slices.Clip(path), key)
+	hint, fields := "", want.Fields()
+	if best := nearest(key, fields); best != "" {
+		hint = "did you mean " + best + "?"
+	} else if 0 < len(fields) && len(fields) <= 14 {
+		hint = "fields: " + strings.Join(fields, ", ")
+	}
+	c.problem(Problem{Path: at, Code: UnknownField, Message: fmt.Sprintf("%s: no such field%s", c.field(at), c.of()), Hint: hint})
+	return schema.Any()
+}
+
+// of is the kind of the template, as the end of a message.
+func (c *templates) of() string {
+	if c.kind == "" {
+		return ""
+	}
+	return " in " + c.kind
+}
+
+// wantValue reports an expression that can never yield what the schema wants.
+func (c *templates) wantValue(e *expr, want schema.Type) {
+	got, wanted := e.kinds&^null, ofType(want)
+	if got != 0 && got&wanted == 0 {
+		c.wrong(e, fmt.Sprintf("%s must be %s, and %s is %s", c.field(e.path), wanted, e.text, got), e.fix(got, wanted))
+		return
+	}
+	if e.shape != nil && (got == object || got == array) {
+		c.fit(e, c.field(e.path), e.shape, want, e.fixItems(want))
+	}
+}
+
+func (c *templates) wrong(e *expr, message, hint string) {
+	c.problem(Problem{Path: e.path, Offset: e.at, Length: len(e.text), Code: WrongType, Message: message, Hint: hint})
+}
+
+// fit compares two schemas, field by field.
+func (c *templates) fit(e *expr, at string, got, want schema.Type, hint string) {
+	g, w := ofType(got)&^null, ofType(want)
+	if g&w == 0 {
+		if step := conversion(g, w); hint == "" && step != "" {
+			hint = "write | " + step + " after the value" + cautious(step)
+		}
+		c.wrong(e, fmt.Sprintf("%s must be %s, and in %s it is %s", at, w, e.text, g), hint)
+		return
+	}
+	if strings.Count(at, ".") > 20 {
+		return // schemas of schemas never end
+	}
+	if got.Kind() == schema.Array && want.Kind() == schema.Array {
+		c.fit(e, at+"[]", got.Item(), want.Item(), hint)
+	}
+	if got.Kind() != schema.Object || want.Kind() != schema.Object {
+		return
+	}
+	for _, name := range got.Fields() {
+		t, _ := got.Field(name)
+		w, known := want.Field(name)
+		if !known {
+			c.problem(Problem{
+				Path: e.path, Offset: e.at, Length: len(e.text), Code: UnknownField,
+				Message: fmt.Sprintf("%s.%s: no such field%s, and %s may have it", at, name, c.of(), e.text),
+			})
+			continue
+		}
+		c.fit(e, at+"."+name, t, w, "")
+	}
+}
+
+// wantText is for an expression inside a text.
+func (c *templates) wantText(e *expr) {
+	if got := e.kinds &^ null; got != 0 && got&^(array|object) == 0 {
+		c.problem(Problem{
+			Path: e.path, Offset: e.at, Length: len(e.text), Code: WrongType,
+			Message: fmt.Sprintf("%s is %s, which does not belong inside a text", e.text, got), Hint: "write | tojson if its JSON is meant",
+		})
+	}
+	if e.absent != nil {
+		c.warn(e, "a text with null in it fails")
+	}
+}
+
+// wantNeeded warns where a field that must be written may be left out.
+func (c *templates) wantNeeded(n node, path []string) {
+	if n.expr != nil && n.expr.absent != nil {
+		c.warn(n.expr, c.field(path)+" must be written")
+	}
+}
+
+func (c *templates) warn(e *expr, damage string) {
+	at := jq.Span{End: len(e.text)}
+	if s, ok := e.spans[e.absent.node]; ok {
+		at = s
+	}
+	c.problem(Problem{
+		Path: e.path, Offset: e.at + at.At, Length: at.End - at.At, Code: MayBeNull, Warning: true,
+		Message: fmt.Sprintf("%s may be missing (%s), and %s", e.absent.read, e.absent.why, damage),
+		Hint:    fmt.Sprintf("say what it is then: %s // …", e.text),
+	})
+}
+
+func (c *templates) wantBoolean(e *expr) {
+	if got := e.kinds &^ null; got != 0 && got&boolean == 0 {
+		c.wrong(e, fmt.Sprintf("a condition must be true or false, and %s is %s", e.text, got), e.asCondition())
+	}
+}
+
+func (c *templates) wantArray(e *expr) {
+	if got := e.kinds &^ null; got != 0 && got&array == 0 {
+		c.wrong(e, fmt.Sprintf("an array is wanted, and %s is %s", e.text, got), e.asArray())
+	} else if e.absent != nil {
+		c.warn(e, "there is nothing to go through")
+	}
+}

@@ -1,0 +1,235 @@
+// Package graph draws the way of an event through an operator: what changes, who
+// hears of it, what it starts, and what is written.
+//
+// The rule of this package: a graph is made of the plan alone, and says nothing that
+// is not in it. Printers need no program but themselves.
+package graph
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/internal/plan"
+)
+
+// Graph is the event flow of an operator, from left to right.
+type Graph struct {
+	Title string
+	Nodes []Node
+	Edges []Edge
+}
+
+// Role is what a node is.
+type Role string
+
+// The roles, one a column, but for Resync, which stands below.
+const (
+	Changes  Role = "changes"  // an object of which an event comes
+	Source   Role = "source"   // the EventSource
+	Bus      Role = "bus"      // the EventBus
+	Sensor   Role = "sensor"   // a Sensor
+	Workflow Role = "workflow" // what a Workflow runs
+	Written  Role = "written"  // what comes of it
+	Resync   Role = "resync"   // the CronWorkflow
+)
+
+// columns are the roles from left to right.
+var columns = []Role{Changes, Source, Bus, Sensor, Workflow, Written}
+
+// Node is a box.
+type Node struct {
+	ID    string // of letters, digits and _
+	Role  Role
+	Title string
+	Text  []string // lines below the title
+}
+
+// Edge is an arrow.
+type Edge struct {
+	From, To string // IDs
+	Label    string
+	Repair   bool // of what the resync does: it is not on an event's way
+}
+
+// New draws an operator.
+func New(p *plan.Plan) Graph {
+	b := &builder{plan: p, graph: Graph{Title: p.Operator.Name + ": " + p.API.Kind.Kind + ", by the " + string(p.Reconcile.Engine) + " engine"}}
+	b.add(Node{"source", Source, "EventSource", []string{p.Names.EventSource}})
+	b.add(Node{"bus", Bus, "EventBus", []string{p.Install.EventBus.Name}})
+	b.arrow("source", "bus", "")
+	b.changes()
+	if p.Reconcile.Execution.RunsPods {
+		b.workflow()
+	} else {
+		b.direct()
+	}
+	b.resync()
+	return b.graph
+}
+
+type builder struct {
+	plan  *plan.Plan
+	graph Graph
+}
+
+func (b *builder) add(n Node) { b.graph.Nodes = append(b.graph.Nodes, n) }
+
+func (b *builder) arrow(from, to, label string) {
+	b.graph.Edges = append(b.graph.Edges, Edge{From: from, To: to, Label: label})
+}
+
+// changes are the kinds of which the EventSource hears, each once.
+func (b *builder) changes() {
+	seen := map[string]bool{}
+	for _, e := range b.plan.Events {
+		role := "children"
+		switch {
+		case e.Every != "":
+			continue // the heartbeat is on nobody's way
+		case e.Related:
+			role = "related"
+		case e.Kind == b.plan.API.Kind && e.Selector == nil:
+			role = "custom resources"
+		}
+		id := "change_" + identifier(e.Kind.Plural+"_"+e.Kind.Group+"_"+role)
+		if seen[id] {
+			continue // another namespace
+		}
+		seen[id] = true
+		b.add(Node{id, Changes, e.Kind.Kind, []string{role}})
+		b.arrow(id, "source", "")
+	}
+}
+
+// direct: each Sensor writes by itself.
+func (b *builder) direct() {
+	for i, s := range b.plan.Sensors {
+		id := fmt.Sprintf("sensor_%d", i)
+		b.add(Node{id, Sensor, "Sensor", []string{s.Name, count(len(s.Triggers), "trigger")}})
+		b.arrow("bus", id, "")
+		if !s.Patient {
+			for _, c := range b.plan.Children {
+				b.arrow(id, childID(c), b.verb())
+			}
+		}
+		if s.Patient || len(b.plan.Sensors) == 1 {
+			b.arrow(id, "status", "patch")
+		}
+	}
+	b.written()
+}
+
+// verb is how the direct engine writes children.
+func (b *builder) verb() string {
+	if b.plan.Reconcile.Trigger == "k8s" {
+		return "patch"
+	}
+	return "apply"
+}
+
+// workflow: a Sensor creates a Workflow, which does the rest.
+func (b *builder) workflow() {
+	for i, s := range b.plan.Sensors {
+		id := fmt.Sprintf("sensor_%d", i)
+		b.add(Node{id, Sensor, "Sensor", []string{s.Name}})
+		b.arrow("bus", id, "")
+		b.arrow(id, "reconcile", "create")
+	}
+	b.add(Node{"reconcile", Workflow, "Workflow", b.steps()})
+	for _, c := range b.plan.Children {
+		b.arrow("reconcile", childID(c), "apply")
+	}
+	b.written()
+	for _, r := range b.plan.Related {
+		if r.Delete {
+			id := "related_" + identifier(r.Name)
+			b.add(Node{id, Written, r.Kind.Kind, []string{r.Name, "of others"}})
+			b.arrow("reconcile", id, "delete")
+		}
+	}
+	if b.plan.API.Kind.Status {
+		b.arrow("reconcile", "status", "patch")
+	}
+}
+
+// steps are what a Workflow does.
+func (b *builder) steps() []string {
+	lines := []string{b.plan.Names.WorkflowTemplate, "one at a time for each " + b.plan.API.Kind.Kind}
+	if l := b.plan.Logic; len(l.Command) > 0 {
+		lines = append(lines, "logic: "+l.Image, strings.Join(l.Command, " "))
+	}
+	if b.plan.Reconcile.Finalizer != "" {
+		lines = append(lines, "cleans up before deletion")
+	}
+	return lines
+}
+
+// written is what an operator keeps.
+func (b *builder) written() {
+	for _, c := range b.plan.Children {
+		text := []string{c.Name}
+		if c.When != nil {
+			text = append(text, "if wanted")
+		}
+		if c.Each != nil {
+			text = append(text, "any number")
+		}
+		if len(c.DependsOn) > 0 {
+			text = append(text, "after "+strings.Join(c.DependsOn, ", "))
+		}
+		if c.Orphan {
+			text = append(text, "stays")
+		}
+		b.add(Node{childID(c), Written, c.Kind.Kind, text})
+	}
+	if b.plan.API.Kind.Status {
+		var names []string
+		for _, f := range b.plan.Status.Fields {
+			names = append(names, f.Name)
+		}
+		slices.Sort(names)
+		b.add(Node{"status", Written, b.plan.API.Kind.Kind + " status", append(wrapped(names), "conditions")})
+	} else {
+		b.graph.Edges = slices.DeleteFunc(b.graph.Edges, func(e Edge) bool { return e.To == "status" })
+	}
+}
+
+// wrapped are a few names on a line.
+func wrapped(names []string) []string {
+	var lines []string
+	for chunk := range slices.Chunk(names, 3) {
+		lines = append(lines, strings.Join(chunk, ", "))
+	}
+	return lines
+}
+
+// resync is what repairs without the bus.
+func (b *builder) resync() {
+	b.add(Node{"resync", Resync, "CronWorkflow", []string{b.plan.Names.CronWorkflow, "at " + b.plan.Reconcile.Schedule}})
+	repair := func(to, label string) {
+		b.graph.Edges = append(b.graph.Edges, Edge{From: "resync", To: to, Label: label, Repair: true})
+	}
+	repair("source", "announce everything")
+	if b.plan.Reconcile.Execution.RunsPods {
+		repair("reconcile", "what is due")
+	}
+}
+
+func childID(c plan.Child) string { return "child_" + identifier(c.Name+"_"+c.Kind.Plural) }
+
+func identifier(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, text)
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,192 @@
+package lint
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/source"
+)
+
+// ConfigFile is the name of the file that is read where none is named.
+const ConfigFile = ".argoperator-lint.yaml"
+
+// Config is what a team has agreed on: versions, and rules that count otherwise.
+type Config struct {
+	APIVersion string        `yaml:"apiVersion"` // argoperator.dev/v1alpha1
+	Kind       string        `yaml:"kind"`       // LintConfig
+	Targets    TargetsConfig `yaml:"targets"`
+	Rules      []RuleConfig  `yaml:"rules"`
+}
+
+// TargetsConfig names the versions that the manifests are for.
+type TargetsConfig struct {
+	// ArgoWorkflows such as "3.7", the default.
+	ArgoWorkflows string `yaml:"argoWorkflows"`
+}
+
+// RuleConfig changes what a rule counts for. The first of the list that fits decides.
+type RuleConfig struct {
+	Code     string   `yaml:"code"`
+	Severity string   `yaml:"severity"` // error, warning or off
+	Files    []string `yaml:"files"`    // patterns of path.Match, of which * does not match a slash; all of a directory: vendor/**. None: all files
+	Objects  []string `yaml:"objects"`  // KIND/NAME; none: all objects
+	Reason   string   `yaml:"reason"`   // why; required
+}
+
+// ReadConfig reads a configuration. What is wrong with it is among the findings.
+func ReadConfig(name string, data []byte) (*Config, diag.List) {
+	var root yaml.Node
+	var c Config
+	var findings diag.List
+	if source.TooLarge(&findings, diag.Position{File: name}, data) {
+		return nil, findings
+	}
+	at := func(n *yaml.Node) diag.Position { return diag.Position{File: name, Line: n.Line, Column: n.Column} }
+	if err := yaml.Unmarshal(data, &root); err != nil || len(root.Content) == 0 {
+		findings.Add(diag.Position{File: name}, diag.YAMLSyntax, "not legal YAML, or empty", "apiVersion: argoperator.dev/v1alpha1, kind: LintConfig")
+		return nil, findings
+	}
+	known(root.Content[0], at, &findings, "apiVersion", "kind", "targets", "rules")
+	if err := root.Decode(&c); err != nil {
+		findings.Add(lineOf(name, err), diag.WrongType, strings.TrimPrefix(err.Error(), "yaml: "), "")
+		return nil, findings
+	}
+	if c.APIVersion != v1alpha1.APIVersion || c.Kind != "LintConfig" {
+		findings.Add(at(root.Content[0]), diag.WrongKind, "not a LintConfig", "apiVersion: argoperator.dev/v1alpha1, kind: LintConfig")
+	}
+	if _, err := version(c.Targets.ArgoWorkflows); err != nil {
+		findings.Add(at(valueOf(valueOf(root.Content[0], "targets"), "argoWorkflows")), diag.BadValue, err.Error(), `such as "3.7"`)
+	}
+	if rules := valueOf(root.Content[0], "rules"); rules.Kind == yaml.SequenceNode {
+		for i, n := range rules.Content {
+			known(n, at, &findings, "code", "severity", "files", "objects", "reason")
+			c.Rules[i].judge(at(n), &findings)
+		}
+	}
+	return &c, findings
+}
+
+var yamlLine = regexp.MustCompile(`line (\d+)`)
+
+func lineOf(name string, err error) diag.Position {
+	p := diag.Position{File: name}
+	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
+		p.Line, _ = strconv.Atoi(m[1])
+	}
+	return p
+}
+
+// known finds keys that a mapping must not have.
+func known(n *yaml.Node, at func(*yaml.Node) diag.Position, findings *diag.List, keys ...string) {
+	for i := 0; n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
+		if key := n.Content[i]; !slices.Contains(keys, key.Value) {
+			findings.Add(at(key), diag.UnknownKey, fmt.Sprintf("unknown key %s", key.Value), diag.DidYouMean(key.Value, keys, diag.FoldKey))
+		}
+	}
+}
+
+// valueOf is the value of a key; the mapping itself where it has none.
+func valueOf(n *yaml.Node, key string) *yaml.Node {
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	return n
+}
+
+func (r RuleConfig) judge(at diag.Position, findings *diag.List) {
+	var codes []string
+	for _, rule := range Rules() {
+		codes = append(codes, rule.Code)
+	}
+	if !slices.Contains(codes, r.Code) {
+		findings.Add(at, diag.BadValue, fmt.Sprintf("no rule is called %q", r.Code), diag.DidYouMean(r.Code, codes, diag.FoldKey))
+	}
+	if !slices.Contains([]string{"error", "warning", "off"}, r.Severity) {
+		findings.Add(at, diag.BadValue, fmt.Sprintf("severity %q", r.Severity), "error, warning or off")
+	}
+	if strings.TrimSpace(r.Reason) == "" {
+		findings.Add(at, diag.MissingKey, "missing reason: who reads this later wants to know why", "")
+	}
+	for _, pattern := range r.Files {
+		if _, err := path.Match(strings.TrimSuffix(pattern, "/**"), ""); err != nil {
+			findings.Add(at, diag.BadValue, fmt.Sprintf("files: %q is no pattern", pattern), "")
+		}
+	}
+}
+
+func version(text string) (Version, error) {
+	if text == "" {
+		return Version{}, nil
+	}
+	major, minor, _ := strings.Cut(strings.TrimPrefix(text, "v"), ".")
+	minor, _, _ = strings.Cut(minor, ".")
+	a, err1 := strconv.Atoi(major)
+	b, err2 := strconv.Atoi(minor)
+	if err1 != nil || err2 != nil || a < 3 {
+		return Version{}, fmt.Errorf("%q is no version of Argo Workflows", text)
+	}
+	return Version{Major: a, Minor: b}, nil
+}
+
+func (c *Config) targets() Targets {
+	if c == nil {
+		return Targets{}
+	}
+	v, _ := version(c.Targets.ArgoWorkflows) // ReadConfig has judged it
+	return Targets{Workflows: v}
+}
+
+// apply gives findings the severity that was agreed on, and drops those that are off.
+func (c *Config) apply(findings diag.List, subjects []subject) diag.List {
+	if c == nil {
+		return findings
+	}
+	var out diag.List
+	for _, f := range findings {
+		i := slices.IndexFunc(c.Rules, func(r RuleConfig) bool { return r.Code == f.Code && r.inFile(f.File) && r.about(f, subjects) })
+		switch {
+		case i < 0:
+		case c.Rules[i].Severity == "off":
+			continue
+		default:
+			f.Severity = diag.Severity(c.Rules[i].Severity)
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+func (r RuleConfig) inFile(name string) bool {
+	return len(r.Files) == 0 || slices.ContainsFunc(r.Files, func(pattern string) bool {
+		if dir, all := strings.CutSuffix(pattern, "/**"); all {
+			return strings.HasPrefix(name, dir+"/")
+		}
+		fits, err := path.Match(pattern, name)
+		return fits && err == nil
+	})
+}
+
+// about tells whether a finding is in one of the rule's objects: the last that
+// begins at or above it.
+func (r RuleConfig) about(f diag.Finding, subjects []subject) bool {
+	if len(r.Objects) == 0 {
+		return true
+	}
+	object, start := "", 0
+	for _, s := range subjects {
+		if line := s.written.Position("").Line; s.file == f.File && line <= f.Line && line >= start {
+			object, start = s.written.Text("kind")+"/"+s.written.Text("metadata", "name"), line
+		}
+	}
+	return slices.Contains(r.Objects, object)
+}

@@ -1,0 +1,163 @@
+// Package output turns objects into files: YAML, JSON, or a directory.
+//
+// The rule of this package: objects become bytes in Marshal and nowhere else;
+// formats compute files, and only WriteDir touches the disk.
+package output
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/argoperator/argoperator/pkg/manifest"
+)
+
+// Marshal returns the YAML of an object without what its Go type adds by
+// itself: a status, nulls, and the empty structs listed in noise.
+func Marshal(o manifest.Object) ([]byte, error) {
+	fields, err := Fields(o)
+	if err != nil {
+		return nil, err
+	}
+	return new(block).document(fields)
+}
+
+// YAML is the text of fields as Marshal writes them. sigs.k8s.io/yaml cannot do it
+// where a text holds U+007F to U+009F: it reads its own JSON as YAML, which has
+// these in escapes only.
+func YAML(fields map[string]any) ([]byte, error) { return new(block).document(fields) }
+
+// encode is for what is not made of Fields.
+func encode(value any) ([]byte, error) {
+	data, err := yaml.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("encoding %T: %w", value, err)
+	}
+	return data, nil
+}
+
+// Fields returns the object as Marshal writes it, before it becomes text: maps,
+// lists, strings, booleans, int64, uint64 and float64.
+func Fields(o manifest.Object) (map[string]any, error) {
+	data, err := json.Marshal(o)
+	if err != nil {
+		return nil, fmt.Errorf("encoding %T: %w", o, err)
+	}
+	fields, err := decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("encoding %T: %w", o, err)
+	}
+	delete(fields, "status")
+	pruneUnder("", fields)
+	return fields, nil
+}
+
+// decode reads the JSON of an object, and tells whole numbers from others.
+func decode(data []byte) (map[string]any, error) {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	var fields map[string]any
+	if err := decoder.Decode(&fields); err != nil {
+		return nil, err
+	}
+	return fields, numbers(fields)
+}
+
+// numbers replaces numbers that are still text.
+func numbers(value any) error {
+	var err error
+	replaced := func(inner any) any {
+		n, ok := inner.(json.Number)
+		if !ok {
+			err = errors.Join(err, numbers(inner))
+			return inner
+		}
+		number, wrong := number(n)
+		err = errors.Join(err, wrong)
+		return number
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			v[key] = replaced(inner)
+		}
+	case []any:
+		for i, inner := range v {
+			v[i] = replaced(inner)
+		}
+	}
+	return err
+}
+
+// number is whole where its value is: 1e7 in JSON is no float to an API server.
+func number(n json.Number) (any, error) {
+	if i, err := strconv.ParseInt(string(n), 10, 64); err == nil {
+		return i, nil
+	}
+	if u, err := strconv.ParseUint(string(n), 10, 64); err == nil {
+		return u, nil
+	}
+	f, err := n.Float64()
+	if err != nil {
+		return nil, err
+	}
+	if i := int64(f); math.Abs(f) < 1<<63 && f == float64(i) {
+		return i, nil
+	}
+	if u := uint64(f); f >= 0 && f < 1<<64 && f == float64(u) {
+		return u, nil
+	}
+	return f, nil
+}
+
+// noise are empty values that the Go types of Argo and Kubernetes write without
+// being asked. Any other empty value is kept: `emptyDir: {}` means something, and
+// so does the empty `host` of an http trigger: Argo Events would write it into the
+// Sensor, own the list of triggers from then on, and whoever applies server-side
+// (Helm, Argo CD) would have a conflict.
+var noise = map[string]bool{
+	"arguments": true, "inputs": true, "outputs": true, "resources": true,
+	"strategy": true, "metadata": true, "status": true, "name": true,
+	"namespace": true, "schedule": true, "bearerTokenSecret": true,
+}
+
+// opaque are maps whose keys are the user's, not a type's: nothing in them is noise.
+var opaque = map[string]bool{
+	"data": true, "labels": true, "annotations": true, "matchLabels": true, "openAPIV3Schema": true,
+}
+
+// keep are places whose empty value carries meaning although its key is noise.
+func keep(parent, key string) bool { return parent == "subresources" && key == "status" }
+
+func pruneUnder(parent string, value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			if !opaque[key] {
+				pruneUnder(key, inner)
+			}
+			if inner == nil || (noise[key] || parent == "bearerTokenSecret") && empty(inner) && !keep(parent, key) {
+				delete(v, key)
+			}
+		}
+	case []any:
+		for _, inner := range v {
+			pruneUnder(parent, inner)
+		}
+	}
+}
+
+func empty(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		return len(v) == 0
+	case string:
+		return v == ""
+	}
+	return false
+}

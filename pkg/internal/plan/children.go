@@ -1,0 +1,302 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/definition"
+	"github.com/argoperator/argoperator/pkg/internal/expression"
+	"github.com/argoperator/argoperator/pkg/internal/schema"
+	"github.com/argoperator/argoperator/pkg/internal/source"
+)
+
+// compiler compiles the expressions of one definition.
+type compiler struct {
+	d        *definition.Definition
+	api      API
+	scope    expression.Scope // of whatever is computed from the custom resource
+	findings diag.List
+	shared   diag.List // names that two custom resources may share: a pod sees whose the object is, a Sensor does not
+}
+
+func newCompiler(d *definition.Definition, api API) *compiler {
+	c := &compiler{d: d, api: api}
+	c.scope = expression.Scope{
+		Input:    parentType(d, api.Kind),
+		Name:     api.Kind.Kind + " " + api.Kind.Version,
+		Children: map[string]schema.Type{},
+		Related:  relatedTypes(d),
+	}
+	for _, child := range d.Operator.Spec.Children {
+		t := childType(d, child)
+		if child.ForEach != "" {
+			t = schema.ListOf(t)
+		}
+		c.scope.Children[child.Name] = t
+	}
+	return c
+}
+
+func parentType(d *definition.Definition, k Kind) schema.Type {
+	if s := d.Schema(d.WorkingVersion()); s != nil {
+		return schema.Resource(s)
+	}
+	if t, ok := schema.Builtin(k.APIVersion(), k.Kind); ok {
+		return t
+	}
+	return nil
+}
+
+func childType(d *definition.Definition, child v1alpha1.Child) schema.Type {
+	return kindType(d.ChildSchema(child.Name), child.APIVersion, child.Kind)
+}
+
+// kindType is what is known of a kind, by the schema that was given for it or
+// because it is built in.
+func kindType(given *apiextensionsv1.JSONSchemaProps, apiVersion, kind string) schema.Type {
+	if given != nil {
+		return schema.Resource(given)
+	}
+	if t, ok := schema.Builtin(apiVersion, kind); ok {
+		return t
+	}
+	return schema.Any()
+}
+
+// report turns problems below a path of the definition into findings.
+func (c *compiler) report(problems []expression.Problem, path ...string) {
+	for _, p := range problems {
+		at := append(slices.Clone(path), p.Path...)
+		position := c.d.PositionIn(p.Offset, at...)
+		code := p.Code
+		if code == "" {
+			code = diag.BadExpression
+		}
+		if p.Warning {
+			c.findings.Warn(position, code, p.Message, p.Hint)
+		} else {
+			c.findings.Add(position, code, p.Message, p.Hint)
+		}
+	}
+}
+
+func (c *compiler) children() []Child {
+	var out []Child
+	for i, declared := range c.d.Operator.Spec.Children {
+		child, path := c.child(declared, "spec", "children", strconv.Itoa(i)), []string{"spec", "children", strconv.Itoa(i), "template", "metadata", "name"}
+		if twin := slices.IndexFunc(out, child.sameObject); twin >= 0 {
+			c.findings.Add(c.d.Position(path...), diag.DuplicateValue,
+				fmt.Sprintf("this is the same %s as the child %q makes", child.Kind.Kind, out[twin].Name),
+				"give one of them a name of its own, or make one child of the two")
+		}
+		out = append(out, child)
+	}
+	return out
+}
+
+// sameObject says that two children are one object whenever both are there. Of
+// two with a condition, each may be there without the other.
+func (c Child) sameObject(other Child) bool {
+	if c.Named == nil || other.Named == nil || c.When != nil && other.When != nil || c.Each != nil || other.Each != nil {
+		return false
+	}
+	place := func(c Child) string {
+		if c.Namespace == nil || c.Beside {
+			return ""
+		}
+		return c.Namespace.Source()
+	}
+	return c.Kind.Group == other.Kind.Group && c.Kind.Kind == other.Kind.Kind &&
+		c.Named.Source() == other.Named.Source() && place(c) == place(other)
+}
+
+func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
+	group, version := source.SplitAPIVersion(in.APIVersion)
+	out := Child{
+		Name:      in.Name,
+		Orphan:    in.OnDelete == "Orphan",
+		Adopt:     in.Adopt,
+		DependsOn: slices.Clone(in.DependsOn),
+		Kind: Kind{
+			Group: group, Version: version, Kind: in.Kind, Plural: in.Plural,
+			Namespaced: in.Scope != "Cluster", Status: true,
+		},
+	}
+	out.Reports = len(schema.Reports(c.d.ChildSchema(in.Name))) > 0
+	if in.Template == nil {
+		return out
+	}
+	at := func(more ...string) []string { return append(slices.Clone(path), more...) }
+	scope := c.scope
+	scope.Given = in.When
+	if in.ForEach != "" {
+		out.Each = c.expression(in.ForEach, scope, "array", at("forEach")...)
+		scope.Each = true
+	}
+	if in.When != "" {
+		out.When = c.expression(in.When, c.scope, "boolean", at("when")...)
+	}
+	c.toPod(&out, in, path)
+	if c.api.Selected != "" { // of what is not picked there are no children
+		condition := c.api.Selected
+		if in.When != "" && out.When != nil {
+			condition = "(" + condition + ") and " + out.When.Source()
+		}
+		out.When, _ = expression.Expression(condition, c.scope, "boolean")
+	}
+	live := expression.Scope{Input: childType(c.d, in), Name: "the live " + in.Kind, NoChildren: "readyWhen reads the live child itself: ."}
+	if in.ReadyWhen != "" {
+		out.Ready = c.expression(in.ReadyWhen, live, "boolean", at("readyWhen")...)
+	}
+	var problems []expression.Problem
+	out.Object, problems = expression.Template(in.Template, scope, childType(c.d, in))
+	c.report(problems, at("template")...)
+	out.needs = needsOf(out.Object)
+	c.identity(&out, in, scope, at("template", "metadata"))
+	c.immutable(&out, in, scope, at("template"))
+	out.Inexact = inexact(c.d, c.api.Kind, out.Object, out.When, out.Each)
+	return out
+}
+
+// toPod compiles the programs of a child for the pod, and notes what it cannot
+// evaluate.
+func (c *compiler) toPod(out *Child, in v1alpha1.Child, path []string) {
+	bare := func(key, source string, unfitted *[]Reason) json.RawMessage {
+		if source == "" {
+			return nil
+		}
+		node, problems := expression.BareForPod(source)
+		*unfitted = append(*unfitted, unfit(problems, append(slices.Clone(path), key))...)
+		return encode(node)
+	}
+	bare("readyWhen", in.ReadyWhen, &out.unready)
+	out.inPod.when = bare("when", in.When, &out.notInPod)
+	out.inPod.each = bare("forEach", in.ForEach, &out.notInPod)
+	node, problems := expression.ForPod(in.Template)
+	out.notInPod = append(out.notInPod, unfit(problems, append(slices.Clone(path), "template"))...)
+	out.inPod.object = encode(node)
+	out.inPod.place = place(in.Template)
+}
+
+// place is the program of where a template's objects are, for the pod; nil where
+// the pod cannot evaluate it.
+func place(template map[string]any) json.RawMessage {
+	metadata, _ := template["metadata"].(map[string]any)
+	where := map[string]any{}
+	for _, key := range []string{"name", "namespace"} {
+		if value, ok := metadata[key]; ok {
+			where[key] = value
+		}
+	}
+	node, problems := expression.ForPod(where)
+	if len(problems) > 0 {
+		return nil
+	}
+	return encode(node)
+}
+
+func unfit(problems []expression.Problem, path []string) []Reason {
+	var out []Reason
+	for _, p := range problems {
+		out = append(out, Reason{Path: append(slices.Clone(path), p.Path...), Message: p.Message, Hint: p.Hint})
+	}
+	return out
+}
+
+// identity compiles what names the child: its problems are reported with the template.
+func (c *compiler) identity(out *Child, in v1alpha1.Child, scope expression.Scope, at []string) {
+	metadata, _ := in.Template["metadata"].(map[string]any)
+	out.Named, _ = expression.Template(metadata["name"], scope, schema.Of(schema.String))
+	namespace, written := metadata["namespace"]
+	out.Beside = !written
+	if written {
+		out.Namespace, _ = expression.Template(namespace, scope, schema.Of(schema.String))
+		out.Beside = out.Namespace != nil && out.Namespace.Source() == ".metadata.namespace"
+	}
+	if out.Named == nil {
+		return
+	}
+	// A place that the custom resource chooses is its user's to keep apart: a pod
+	// refuses what belongs to another, and the direct engine supports no such name.
+	reads := out.Named.Reads()
+	_, chosen := mayChange(reads)
+	if out.Namespace != nil && !out.Beside {
+		reads = slices.Concat(reads, out.Namespace.Reads())
+	}
+	_, placed := mayChange(reads)
+	if !distinct(reads) && !placed {
+		c.findings.Add(c.d.Position(append(at, "name")...), diag.BadValue,
+			fmt.Sprintf("the name does not follow the name of its %s: two of them could fight over one child", c.scope.Name),
+			"put ${ .metadata.name } into it")
+	} else if !chosen && c.api.Kind.Namespaced && !(out.Kind.Namespaced && out.Beside) && !everywhere(out.Named, out.Namespace) {
+		c.shared.Warn(c.d.Position(append(at, "name")...), diag.BadValue,
+			fmt.Sprintf("the name does not follow the namespace of its %s: two of one name, in two namespaces, would fight over one child", c.scope.Name),
+			"put ${ .metadata.namespace } into the name too")
+	}
+	if in.ForEach != "" && !out.Named.UsesItem() && (out.Namespace == nil || !out.Namespace.UsesItem()) {
+		c.findings.Add(c.d.Position(append(at, "name")...), diag.BadValue,
+			"the name does not follow the item: all items of forEach would make one object",
+			"put what distinguishes the items into it: ${ $index }, ${ $item } or a field of it")
+	}
+}
+
+// distinct says that what is read differs between any two custom resources of a namespace.
+func distinct(reads [][]string) bool {
+	return slices.ContainsFunc(reads, func(path []string) bool {
+		return len(path) < 2 || path[0] == "metadata" && (path[1] == "name" || path[1] == "uid")
+	})
+}
+
+// everywhere says that a name, or the namespace it is in, differs between any
+// two custom resources of the cluster.
+func everywhere(programs ...*expression.Program) bool {
+	return slices.ContainsFunc(programs, func(p *expression.Program) bool {
+		return p != nil && slices.ContainsFunc(p.Reads(), func(path []string) bool {
+			return len(path) < 2 || path[0] == "metadata" && (path[1] == "namespace" || path[1] == "uid")
+		})
+	})
+}
+
+func (c *compiler) expression(source string, scope expression.Scope, want string, path ...string) *expression.Program {
+	program, problems := expression.Expression(source, scope, want)
+	c.report(problems, path...)
+	return program
+}
+
+// status compiles the fields of the status, each by itself.
+func (c *compiler) status() Status {
+	declared := c.d.Operator.Spec.Status
+	want := schema.Any()
+	if c.scope.Input != nil {
+		want, _ = c.scope.Input.Field("status")
+	}
+	out := Status{Shown: map[string][][]string{}}
+	for _, key := range slices.Sorted(maps.Keys(declared)) {
+		t, _ := want.Field(key)
+		program, problems := expression.Template(declared[key], c.scope, t)
+		c.report(problems, "spec", "status", key)
+		if program == nil {
+			continue
+		}
+		out.Fields = append(out.Fields, StatusField{Name: key, Value: program, Inexact: inexact(c.d, c.api.Kind, program)})
+		for name, paths := range program.ReadsChildren() {
+			out.Shown[name] = append(out.Shown[name], paths...)
+		}
+	}
+	if len(declared) == 0 {
+		return out
+	}
+	node, problems := expression.ForPod(declared)
+	out.NotInPod = unfit(problems, []string{"spec", "status"})
+	if len(problems) == 0 {
+		out.Node = encode(node)
+	}
+	return out
+}

@@ -1,0 +1,101 @@
+package plan
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/definition"
+)
+
+const rbac = "rbac.authorization.k8s.io"
+
+// escalations warns of children that grant rights. To create them is not enough:
+// the API server also asks whether their writer holds those rights itself, or has
+// the verb `escalate` on roles, or `bind` on the role that a binding refers to.
+func escalations(p *Plan, d *definition.Definition) diag.List {
+	var findings diag.List
+	for i, c := range p.Children {
+		g, grants := grantingOf(c.Kind, d.Operator.Spec.Children[i])
+		if !grants || !c.Kind.Namespaced && len(p.Install.WatchNamespaces) > 0 { // unsupported says enough
+			continue
+		}
+		at := []string{"spec", "children", strconv.Itoa(i)}
+		if c.Object != nil {
+			at = append(at, "template", "kind")
+		}
+		writer := p.ServiceAccount(p.Reconcile.Execution.Writer)
+		findings.Warn(d.Position(at...), diag.PrivilegeEscalation,
+			fmt.Sprintf("the API server refuses this %s as a privilege escalation, unless service account %s/%s %s", c.Kind.Kind, p.Install.Namespace, writer, g.needs),
+			"as an administrator of the cluster, grant it: "+strings.Join(g.commands(p, c, writer), " && "))
+	}
+	return findings
+}
+
+// granting is what a child that grants rights asks of its writer.
+type granting struct {
+	needs    string // in words
+	verb     string
+	resource string // of the roles
+	name     string // of the role; empty: any
+}
+
+// grantingOf tells what a child asks of its writer; false if it grants nothing.
+func grantingOf(k Kind, in v1alpha1.Child) (granting, bool) {
+	if k.Group != rbac {
+		return granting{}, false
+	}
+	switch k.Kind {
+	case "Role", "ClusterRole":
+		rules, list := in.Template["rules"].([]any)
+		none := in.Template["rules"] == nil || list && len(rules) == 0
+		if in.Template != nil && none && in.Template["aggregationRule"] == nil {
+			return granting{}, false
+		}
+		return granting{"holds every right that it grants", "escalate", strings.ToLower(k.Kind) + "s", ""}, true
+	case "RoleBinding", "ClusterRoleBinding":
+		return bindingOf(in), true
+	}
+	return granting{}, false
+}
+
+// bindingOf reads the role that a binding refers to, as far as it is plain text.
+func bindingOf(in v1alpha1.Child) granting {
+	plain := func(value any) string {
+		text, _ := value.(string)
+		if strings.Contains(text, "${") {
+			return ""
+		}
+		return text
+	}
+	ref, _ := in.Template["roleRef"].(map[string]any)
+	kind, name := plain(ref["kind"]), plain(ref["name"])
+	g := granting{"may bind the role", "bind", "roles,clusterroles", name}
+	if kind != "" {
+		g.needs, g.resource = "may bind that "+kind, strings.ToLower(kind)+"s"
+	}
+	if kind != "" && name != "" {
+		g.needs = "may bind " + kind + " " + name
+	}
+	return g
+}
+
+// commands grant the rights where the operator writes children.
+func (g granting) commands(p *Plan, c Child, account string) []string {
+	role := strings.Join([]string{p.Install.Namespace, account, c.Name}, ":")
+	create := fmt.Sprintf("kubectl create clusterrole %s --verb=%s --resource=%s", role, g.verb, g.resource)
+	if g.name != "" {
+		create += " --resource-name=" + g.name
+	}
+	to := fmt.Sprintf("--clusterrole=%s --serviceaccount=%s:%s", role, p.Install.Namespace, account)
+	if len(p.Install.WatchNamespaces) == 0 {
+		return []string{create, fmt.Sprintf("kubectl create clusterrolebinding %s %s", role, to)}
+	}
+	out := []string{create}
+	for _, namespace := range p.Install.WatchNamespaces {
+		out = append(out, fmt.Sprintf("kubectl create rolebinding %s -n %s %s", role, namespace, to))
+	}
+	return out
+}

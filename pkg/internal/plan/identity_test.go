@@ -1,0 +1,94 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/definition"
+	"github.com/argoperator/argoperator/pkg/internal/source"
+)
+
+// TestIdentity: kind, namespace and name together tell the children of two
+// custom resources apart.
+func TestIdentity(t *testing.T) {
+	const parent = "`.metadata.name` of the custom resource"
+	for _, tt := range []struct {
+		reason          string
+		scope           string
+		forEach         string
+		name, namespace string
+		want            string // in the findings; empty: none
+	}{
+		{reason: parent + " in the namespace", scope: "Cluster", name: "deny", namespace: "${ .metadata.name }"},
+		{reason: parent + " in a part of the namespace", scope: "Cluster", name: "deny", namespace: "team-${ .metadata.name }"},
+		{reason: parent + " in both", scope: "Cluster", name: "${ .metadata.name }", namespace: "${ .metadata.name }"},
+		{reason: "its uid in the namespace", scope: "Cluster", name: "deny", namespace: "ns-${ .metadata.uid }"},
+		{reason: "the user chooses the namespace", scope: "Cluster", name: "deny", namespace: "${ .spec.target }"},
+		{reason: "the user chooses the namespace of a namespaced one", scope: "Namespaced", name: "deny", namespace: "${ .spec.target }"},
+		{reason: "one namespace per item, which two custom resources may list", scope: "Cluster", forEach: ".spec.targets", name: "deny", namespace: "${ $item }", want: "could fight over one child"},
+		{reason: "one namespace per item and a name of the custom resource", scope: "Cluster", forEach: ".spec.targets", name: "${ .metadata.name }", namespace: "${ $item }"},
+		{reason: "neither", scope: "Cluster", name: "deny", namespace: "default", want: "every Web would share this child"},
+		{reason: "a namespace shared by custom resources", scope: "Namespaced", name: "deny", namespace: "${ .metadata.namespace }", want: "could fight over one child"},
+		{reason: "a part that they share", scope: "Namespaced", name: "deny", namespace: "x-${ .metadata.namespace }", want: "could fight over one child"},
+		{reason: "an expression that reads nothing", scope: "Cluster", name: "deny", namespace: `${ "default" }`, want: "could fight over one child"},
+		{reason: "no namespace at all", scope: "Namespaced", name: "deny", want: "every Web would share this child"},
+		{reason: "the namespace does not tell the items apart", scope: "Cluster", forEach: ".spec.targets", name: "deny", namespace: "${ .metadata.name }", want: "all items of forEach would make one object"},
+	} {
+		t.Run(tt.reason, func(t *testing.T) {
+			findings := planned(identityDefinition(tt.scope, tt.forEach, tt.name, tt.namespace))
+			if tt.want == "" && findings.HasErrors() || tt.want != "" && !strings.Contains(fmt.Sprint(findings), tt.want) {
+				t.Errorf("findings %v, want %q", findings, tt.want)
+			}
+		})
+	}
+}
+
+func TestTwoChildrenOfOneNameInTwoNamespaces(t *testing.T) {
+	child := func(name, namespace string) string {
+		return fmt.Sprintf("  - name: %s\n    template: {apiVersion: v1, kind: ConfigMap, metadata: {name: deny, namespace: %q}}\n", name, namespace)
+	}
+	source := identityDefinition("Cluster", "", "deny", "${ .metadata.name }")
+	if findings := planned(source + child("more", "${ .metadata.name }-more")); findings.HasErrors() {
+		t.Errorf("two namespaces: %v", findings)
+	}
+	if findings := planned(source + child("more", "${ .metadata.name }")); !findings.HasErrors() {
+		t.Error("one namespace: no finding")
+	}
+}
+
+func identityDefinition(scope, forEach, name, namespace string) string {
+	source := fmt.Sprintf(`apiVersion: argoperator.dev/v1alpha1
+kind: Operator
+metadata: {name: web}
+spec:
+  api:
+    group: apps.example.com
+    kind: Web
+    scope: %s
+    versions:
+    - name: v1
+      schema: {spec: {target: string | required=true minLength=1, targets: "[]string | required=true"}}
+  children:
+  - name: config
+`, scope)
+	if forEach != "" {
+		source += "    forEach: " + forEach + "\n"
+	}
+	source += fmt.Sprintf("    onDelete: Orphan\n    template:\n      apiVersion: v1\n      kind: ConfigMap\n      metadata:\n        name: %q\n", name)
+	if namespace != "" {
+		source += fmt.Sprintf("        namespace: %q\n", namespace)
+	}
+	return source
+}
+
+// planned is what there is to say of a definition.
+func planned(text string) diag.List {
+	definitions, findings := definition.Parse(source.Input{Name: "operator.yaml", Data: []byte(text)})
+	if findings.HasErrors() {
+		return findings
+	}
+	_, findings = New(definitions[0])
+	return findings
+}

@@ -1,0 +1,362 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/definition"
+	"github.com/argoperator/argoperator/pkg/internal/expression"
+)
+
+// New plans a definition. The findings say what no engine of this version can
+// carry; with an error among them the plan is nil.
+func New(d *definition.Definition) (*Plan, diag.List) {
+	o := d.Operator
+	p := &Plan{
+		Names:     o.Spec.Install.Names,
+		API:       api(d),
+		Reconcile: reconcile(o.Spec),
+		Install:   install(o.Spec.Install),
+	}
+	c := newCompiler(d, p.API)
+	p.Children, p.Related, p.Status = c.children(), c.related(), c.status()
+	findings := c.findings
+	if findings.HasErrors() {
+		return nil, findings
+	}
+	engine, why, refused := choose(p, d)
+	p.Reconcile.Engine, p.Reconcile.Why = engine, why
+	p.Reconcile.Execution = execution(engine, p.Reconcile.Trigger)
+	p.Logic = logic(d, p.Reconcile.Execution)
+	p.Reconcile.Memory = memoryOf(p, d)
+	findings = slices.Concat(findings, refused, unsupported(p, d))
+	if !p.Reconcile.Execution.RunsPods {
+		findings = append(findings, c.shared...)
+	}
+	if findings.HasErrors() {
+		return nil, findings
+	}
+	if p.Reconcile.Memory == InStatus {
+		rememberInStatus(p)
+	}
+	p.Runtime = runtime(p, o)
+	p.Operator = operator(p, o)
+	p.Runtime.Digest, p.Runtime.Announce = p.Operator.Digest, announces(p)
+	p.Events = events(p)
+	p.Sensors = sensors(p)
+	sizePods(p)
+	p.Grants = grants(p)
+	p.Policies = policies(p)
+	p.Install.Monitoring = monitoring(p, o.Spec)
+	return p, findings
+}
+
+func operator(p *Plan, o v1alpha1.Operator) Operator {
+	labels := map[string]string{
+		"app.kubernetes.io/name":       o.Metadata.Name,
+		"app.kubernetes.io/component":  "operator",
+		"app.kubernetes.io/managed-by": "argoperator",
+	}
+	maps.Copy(labels, o.Metadata.Labels)
+	return Operator{
+		Name:        o.Metadata.Name,
+		Digest:      digest(p),
+		Labels:      labels,
+		Annotations: maps.Clone(o.Metadata.Annotations),
+	}
+}
+
+// digest covers whatever decides how a reconcile comes out.
+func digest(p *Plan) string {
+	parts := []any{p.Runtime, p.Logic, p.Reconcile.Engine}
+	for _, c := range p.Children {
+		for _, program := range []*expression.Program{c.Object, c.When, c.Each, c.Ready} {
+			if program != nil {
+				parts = append(parts, program.Source())
+			}
+		}
+	}
+	if p.Reconcile.Execution.ComputesStatus {
+		for _, f := range p.Status.Fields {
+			parts = append(parts, f.Name, f.Value.Source())
+		}
+	}
+	return hash(parts...)
+}
+
+// hash is a digest of plain data, in 16 characters.
+func hash(parts ...any) string {
+	sum := sha256.Sum256(encode(parts))
+	return hex.EncodeToString(sum[:8])
+}
+
+func api(d *definition.Definition) API {
+	a := d.Operator.Spec.API
+	out := API{
+		Singular: a.Singular, ListKind: a.ListKind,
+		ShortNames: a.ShortNames, Categories: a.Categories,
+		Kind: Kind{
+			Group: a.Group, Kind: a.Kind, Plural: a.Plural,
+			Namespaced: a.Scope != "Cluster", Status: true,
+		},
+	}
+	switch {
+	case a.Existing != nil:
+		out.Kind = Kind{
+			Group: a.Existing.Group, Version: a.Existing.Version, Kind: a.Existing.Kind, Plural: a.Existing.Plural,
+			Namespaced: a.Existing.Scope != "Cluster", Status: a.Existing.Status,
+		}
+		out.Singular = strings.ToLower(a.Existing.Kind)
+	case d.CRD != nil:
+		out.Kind, out.Singular, out.CRD = givenCRD(d)
+	default:
+		out.Versions = versions(d)
+		out.Kind.Version = d.WorkingVersion()
+	}
+	if d.StatusProblem() != "" {
+		out.Kind.Status = false // it was said
+	}
+	if a.Existing != nil {
+		out.Existing, out.Selected, out.Decorate = true, selected(a.Existing), a.Existing.Decorate
+	}
+	out.Generation = a.Existing == nil || a.Existing.Status
+	out.Conditions, out.Observed = statusHas(d, "conditions"), statusHas(d, "observedGeneration")
+	return out
+}
+
+// statusHas tells whether the status has a field. Of a kind whose schema is not
+// known it is taken to have it.
+func statusHas(d *definition.Definition, field string) bool {
+	schema := d.Schema(d.WorkingVersion())
+	if schema == nil {
+		return true
+	}
+	status, ok := schema.Properties["status"]
+	if !ok {
+		return schema.XPreserveUnknownFields != nil && *schema.XPreserveUnknownFields
+	}
+	_, has := status.Properties[field]
+	return has || status.XPreserveUnknownFields != nil && *status.XPreserveUnknownFields || status.AdditionalProperties != nil
+}
+
+func givenCRD(d *definition.Definition) (Kind, string, json.RawMessage) {
+	crd := d.CRD
+	kind := Kind{
+		Group: crd.Spec.Group, Version: d.WorkingVersion(), Kind: crd.Spec.Names.Kind,
+		Plural: crd.Spec.Names.Plural, Namespaced: crd.Spec.Scope != "Cluster",
+	}
+	for _, v := range crd.Spec.Versions {
+		if v.Name == kind.Version {
+			kind.Status = v.Subresources != nil && v.Subresources.Status != nil
+		}
+	}
+	return kind, strings.ToLower(crd.Spec.Names.Kind), encode(crd)
+}
+
+func encode(v any) json.RawMessage {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("plan: plain data does not encode: %v", err)) // unreachable
+	}
+	return data
+}
+
+func versions(d *definition.Definition) []Version {
+	var out []Version
+	for _, v := range d.Operator.Spec.API.Versions {
+		out = append(out, Version{
+			Name: v.Name, Served: *v.Served, Storage: *v.Storage,
+			Deprecated: v.Deprecated, DeprecationWarning: v.DeprecationWarning,
+			Schema: encode(d.Schemas[v.Name]), Columns: v.Columns, Scale: v.Scale, SelectableFields: v.SelectableFields,
+		})
+	}
+	return out
+}
+
+func reconcile(s v1alpha1.Spec) Reconcile {
+	lists := s.Targets.ArgoWorkflows != "3.5"
+	out := Reconcile{
+		TimeoutSeconds: int64(duration(s.Reconcile.Timeout) / time.Second),
+		Retries:        *s.Reconcile.Retries,
+		Schedule:       schedule(duration(s.Reconcile.Resync)),
+		Trigger:        s.Reconcile.Trigger,
+		Shards:         int(*s.Reconcile.Shards),
+		Force:          *s.Reconcile.ForceConflicts,
+		Mutexes:        lists,
+		Schedules:      lists,
+	}
+	if s.Finalizer != nil {
+		out.Finalizer = s.Finalizer.Name
+	}
+	return out
+}
+
+// duration reads a duration that the definition room has accepted.
+func duration(text string) time.Duration {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		panic(fmt.Sprintf("plan: %q passed as a duration: %v", text, err)) // unreachable
+	}
+	return d
+}
+
+// schedule turns an interval that divides an hour or a day into cron's fields.
+func schedule(every time.Duration) string {
+	switch minutes := int(every / time.Minute); {
+	case minutes == 1:
+		return "* * * * *"
+	case minutes < 60:
+		return fmt.Sprintf("*/%d * * * *", minutes)
+	case minutes == 60:
+		return "0 * * * *"
+	case minutes < 24*60:
+		return fmt.Sprintf("0 */%d * * *", minutes/60)
+	default:
+		return "0 0 * * *"
+	}
+}
+
+func install(in v1alpha1.Install) Install {
+	return Install{
+		Namespace:       in.Namespace,
+		WatchNamespaces: slices.Clone(in.WatchNamespaces),
+		Replicas:        *in.Replicas,
+		LeaderElection:  *in.Replicas > 1,
+		RuntimeImage:    in.RuntimeImage,
+		Resources:       *in.RuntimeResources,
+		UserRoles:       *in.UserRoles,
+
+		AdmissionPolicies: *in.AdmissionPolicies,
+		NetworkPolicies:   in.NetworkPolicies,
+		AllowedNamespaces: allowedPattern(in.AllowedNamespaces),
+		EventBus:          eventBus(in.EventBus),
+		TokenHours:        rotation(in.TokenRotation),
+	}
+}
+
+func rotation(text string) int {
+	if text == "" {
+		return 0
+	}
+	return int(duration(text) / time.Hour)
+}
+
+func eventBus(in v1alpha1.EventBus) EventBus {
+	if in.Mode != "managed" {
+		return EventBus{Name: in.Name}
+	}
+	return EventBus{
+		Name: in.Name, Managed: true, Replicas: *in.Replicas, Version: in.Version,
+		StorageClass: in.StorageClass, Storage: in.Storage,
+	}
+}
+
+func logic(d *definition.Definition, e Execution) Logic {
+	l := d.Operator.Spec.Logic
+	if l == nil {
+		return Logic{}
+	}
+	out := Logic{
+		Image: l.Image, Command: slices.Clone(l.Command), Env: slices.Clone(l.Env), Resources: *l.Resources, Later: l.ResyncAfter,
+	}
+	for _, f := range d.Files {
+		key := strings.ReplaceAll(f.Path, "/", "__")
+		out.Files = append(out.Files, File{Key: key, Path: f.Path, Content: f.Content})
+	}
+	if e.PodPerStep {
+		for _, f := range d.Parameters {
+			out.Parameters = append(out.Parameters, File{Key: f.Path, Path: f.Path, Content: f.Content})
+		}
+	}
+	return out
+}
+
+func runtime(p *Plan, o v1alpha1.Operator) Runtime {
+	r := Runtime{
+		Operator: o.Metadata.Name, Engine: p.Reconcile.Engine, Namespace: p.Install.Namespace,
+		Parent:           runtimeKind(p.API.Kind),
+		Children:         []RuntimeKind{},
+		WatchNamespaces:  append([]string{}, p.Install.WatchNamespaces...),
+		Allowed:          p.Install.AllowedNamespaces,
+		Finalizer:        p.Reconcile.Finalizer,
+		ForceConflicts:   *o.Spec.Reconcile.ForceConflicts,
+		ResyncPolicy:     o.Spec.Reconcile.ResyncPolicy,
+		WorkflowTemplate: p.Names.WorkflowTemplate,
+		ArgoServerURL:    strings.TrimSuffix(o.Spec.Install.ArgoServerURL, "/"),
+		Parameters:       []string{},
+		Status:           json.RawMessage("null"),
+		EventSource:      p.Names.EventSource,
+		Sensors:          []string{p.Names.Sensor},
+	}
+	for _, c := range p.Children {
+		kind := runtimeKind(c.Kind)
+		kind.Name, kind.OnDelete = c.Name, "Delete"
+		kind.Template, kind.Each = c.Object != nil, c.Each != nil
+		kind.DependsOn, kind.Adopt = c.DependsOn, c.Adopt
+		kind.Unowned = unowned(p, c)
+		kind.Place, kind.PlaceEach = c.inPod.place, c.inPod.each
+		if templatesInPod(p) {
+			kind.Object, kind.When, kind.ForEach, kind.Needs = c.inPod.object, c.inPod.when, c.inPod.each, runtimeNeeds(c)
+		} else {
+			r.Templates = r.Templates || kind.Template
+		}
+		r.LooksAround = r.LooksAround || len(c.DependsOn) > 0 || templatesInPod(p)
+		if p.Reconcile.Execution.RunsPods {
+			kind.Unready = unreadyInPod(c)
+		}
+		if c.Orphan {
+			kind.OnDelete = "Orphan"
+		}
+		r.Children = append(r.Children, kind)
+	}
+	for _, f := range p.Logic.Parameters {
+		r.Parameters = append(r.Parameters, f.Key)
+	}
+	if p.Status.Node != nil {
+		r.Status = p.Status.Node
+	}
+	r.Token = runtimeToken(p)
+	if p.Reconcile.Execution.OneReconcilePod {
+		r.Related, r.Existing, r.Decorate = runtimeRelated(p), p.API.Existing, p.API.Decorate
+		r.Parent.Selected = selectedInPod(p)
+		if p.Logic.Later {
+			r.Later = o.Metadata.Name + "-later"
+		}
+	}
+	return r
+}
+
+func runtimeRelated(p *Plan) []RuntimeRelated {
+	var out []RuntimeRelated
+	for _, r := range p.Related {
+		kind := runtimeKind(r.Kind)
+		kind.Name = r.Name
+		out = append(out, RuntimeRelated{RuntimeKind: kind, Rule: r.Rule, Several: r.Several, Watch: r.Watch, Delete: r.Delete})
+	}
+	return out
+}
+
+// templatesInPod tells whether the templates are computed in the pod: those that
+// read what the Sensor does not see, and Secrets.
+func templatesInPod(p *Plan) bool {
+	return p.Reconcile.Execution.OneReconcilePod && (slices.ContainsFunc(p.Children, looksAround) || secretsInPod(p))
+}
+
+// looksAround tells whether a child is computed from live objects.
+func looksAround(c Child) bool {
+	return slices.ContainsFunc([]*expression.Program{c.Object, c.When, c.Each}, func(e *expression.Program) bool {
+		return e != nil && (e.UsesRelated() || len(e.ReadsChildren()) > 0)
+	})
+}
+
+func runtimeKind(k Kind) RuntimeKind {
+	return RuntimeKind{APIVersion: k.APIVersion(), Kind: k.Kind, Plural: k.Plural, Namespaced: k.Namespaced, Status: k.Status}
+}

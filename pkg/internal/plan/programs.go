@@ -1,0 +1,240 @@
+package plan
+
+import (
+	"embed"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/argoperator/argoperator/pkg/internal/jqfile"
+)
+
+// The programs of the direct engine are the jq files of the directory direct.
+// What they say is there; here is what fills their holes.
+
+//go:embed direct/*.jq
+var directFiles embed.FS
+
+// directPrograms are the parsed files: they are the same for every operator.
+var directPrograms = sync.OnceValue(func() *jqfile.Set {
+	files, err := fs.Sub(directFiles, "direct")
+	if err != nil {
+		panic("plan: " + err.Error()) // unreachable
+	}
+	set, err := jqfile.Parse(files)
+	if err != nil {
+		panic("plan: " + err.Error()) // unreachable: a test parses them
+	}
+	return set
+})
+
+// with is a copy of holes with others.
+func with(holes jqfile.Holes, more ...jqfile.Holes) jqfile.Holes {
+	out := jqfile.Holes{}
+	for _, set := range append([]jqfile.Holes{holes}, more...) {
+		for name, value := range set {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// holesOf fills the holes that all programs of an operator share. The custom
+// resources are divided between so many partitions.
+func holesOf(p *Plan, partitions int) jqfile.Holes {
+	prefix := annotationPrefix(p)
+	var observed []jqfile.Field
+	for _, c := range p.Children {
+		observed = append(observed, jqfile.Field{Name: c.Name, Value: jqfile.Call("observed", c.Name)})
+	}
+	return jqfile.Holes{
+		"option::partitioned": jqfile.Bool(partitions > 1), "hole::partitions": jqfile.Number(partitions), "hole::partition": jqfile.Raw(partitionMark),
+		"option::childOfOwnKind": jqfile.Bool(keepsOwnKind(p)),
+		"option::inStatus":       jqfile.Bool(p.Reconcile.Memory == InStatus),
+		"option::k8sTrigger":     jqfile.Bool(p.Reconcile.Trigger == "k8s"),
+		"option::namespaced":     jqfile.Bool(p.API.Kind.Namespaced),
+		"hole::observedChildren": jqfile.Object(observed...),
+		"hole::apiRoot":          jqfile.String(root(p.API.Kind)), "hole::plural": jqfile.String(p.API.Kind.Plural),
+		"hole::apiVersion": jqfile.String(p.API.Kind.APIVersion()), "hole::kind": jqfile.String(p.API.Kind.Kind),
+		"hole::operator":   jqfile.String(p.Runtime.Operator),
+		"label::managedBy": jqfile.String(ManagedBy), "label::ownerUID": jqfile.String(OwnerUID),
+		"label::child": jqfile.String(childLabel), "label::found": jqfile.String(foundLabel),
+		"annotation::generation": jqfile.String(generationAnnotation), "annotation::applied": jqfile.String(appliedAnnotation),
+		"annotation::attempt": jqfile.String(attemptAnnotation), "annotation::owner": jqfile.String(ownerAnnotation),
+		"annotation::known": jqfile.String(knownAnnotation),
+		"annotation::seen":  jqfile.String(prefix + seenAnnotation), "annotation::gone": jqfile.String(prefix + goneAnnotation),
+		"annotation::error": jqfile.String(prefix + errorAnnotation), "annotation::failed": jqfile.String(prefix + failedAnnotation),
+	}
+}
+
+// childHoles fills the holes of the programs of one child.
+func childHoles(p *Plan, c Child) jqfile.Holes {
+	prefix := annotationPrefix(p)
+	holes := jqfile.Holes{
+		"hole::child":           jqfile.String(c.Name),
+		"annotation::childSeen": jqfile.String(prefix + seenAnnotation + c.Name), "annotation::childGone": jqfile.String(prefix + goneAnnotation + c.Name),
+		"annotation::childError": jqfile.String(prefix + errorAnnotation + c.Name), "annotation::childFailed": jqfile.String(prefix + failedAnnotation + c.Name),
+		"option::conditional": jqfile.Bool(c.When != nil),
+		"option::orphan":      jqfile.Bool(c.Orphan), "option::adopt": jqfile.Bool(c.Adopt),
+		"option::childNamespaced": jqfile.Bool(c.Kind.Namespaced),
+		"option::childNamespace":  jqfile.Bool(namespaceComputed(c)),
+		"hole::name":              jqfile.Raw(c.Named.Source()),
+		"hole::childRoot":         jqfile.String(root(c.Kind)), "hole::childPlural": jqfile.String(c.Kind.Plural),
+		"hole::childKind": jqfile.String(c.Kind.Kind),
+	}
+	if namespaceComputed(c) {
+		holes["hole::childNamespace"] = jqfile.Raw(c.Namespace.Source())
+	}
+	return holes
+}
+
+// namespaceComputed says that a child has a namespace of its own.
+func namespaceComputed(c Child) bool { return c.Kind.Namespaced && c.Namespace != nil && !c.Beside }
+
+// partitionMark stands for the number of a partition: the programs of all workers
+// of a child differ in nothing else, so they are made once. No jq has this byte.
+const partitionMark = "\x00"
+
+// inPartition is the program of one partition.
+func inPartition(program string, own partition) string {
+	return strings.Replace(program, partitionMark, strconv.Itoa(own.remainder), 1)
+}
+
+// writeJQ is the program that writes a child, for inPartition: direct/write.jq.
+func writeJQ(p *Plan, c Child, partitions int) string {
+	inputs := inputsOf(p, c)
+	known := knownJQ(c)
+	readsChildren := len(c.Object.ReadsChildren()) > 0 || c.When != nil && len(c.When.ReadsChildren()) > 0
+	pointerToOwner := "/metadata/ownerReferences/0/uid"
+	if c.Orphan {
+		pointerToOwner = "/metadata/labels/" + pointer(OwnerUID)
+	}
+	holes := with(holesOf(p, partitions), childHoles(p, c), jqfile.Holes{
+		"hole::exactNumbers": exactNumbers(c.Inexact), "option::readsChildren": jqfile.Bool(readsChildren),
+		"hole::template": jqfile.Raw(placed(p, c, c.Object.Source())),
+		"option::known":  jqfile.Bool(known != ""), "hole::known": jqfile.Raw(known),
+		"option::hasInputs": jqfile.Bool(len(inputs) > 0), "hole::inputs": jqfile.RawList(strings.Join(inputs, ", ")),
+		"option::canBeHeld": jqfile.Bool(mayBeHeld(c)),
+		"option::force":     jqfile.Bool(p.Reconcile.Force), "option::besideParent": jqfile.Bool(c.Kind.Namespaced && c.Namespace == nil),
+		"hole::maxAttempts": jqfile.Number(maxAttempts), "hole::soonSeen": jqfile.Number(soonSeen), "hole::noVersion": jqfile.String(noVersion),
+		"hole::ownerPointer": jqfile.String(pointerToOwner), "hole::createOperation": jqfile.String(operation(c)),
+	})
+	if c.When != nil {
+		holes["hole::when"] = jqfile.Raw("(" + c.When.Source() + ")")
+	}
+	if mayBeHeld(c) {
+		heldBy(p, c, holes)
+	}
+	return directPrograms().Program("write", holes)
+}
+
+// exactNumbers yields its input unless that has a number which a Sensor changes.
+func exactNumbers(paths [][]string) jqfile.Value {
+	check := exactly(paths)
+	if check == "" {
+		return jqfile.Input()
+	}
+	return jqfile.Raw("(" + strings.TrimSuffix(check, " | ") + ")")
+}
+
+// heldBy fills the holes of what a child is held back for.
+func heldBy(p *Plan, c Child, holes jqfile.Holes) {
+	var ready []jqfile.Value
+	for _, other := range p.Children {
+		if slices.Contains(c.DependsOn, other.Name) {
+			ready = append(ready, dependencyReady(other))
+		}
+	}
+	lost := lostFields(p, c)
+	holes["hole::child"] = jqfile.String(c.Name)
+	holes["option::dependsOn"], holes["hole::dependenciesReady"] = jqfile.Bool(len(c.DependsOn) > 0), jqfile.All(ready...)
+	holes["hole::waitsFor"] = jqfile.String("waits for " + strings.Join(c.DependsOn, ", "))
+	holes["option::needs"], holes["hole::lostFields"] = jqfile.Bool(len(lost) > 0), jqfile.List(lost...)
+}
+
+func dependencyReady(other Child) jqfile.Value {
+	holes := jqfile.Holes{
+		"hole::dependency": jqfile.String(other.Name), "option::conditional": jqfile.Bool(other.When != nil),
+		"option::readsChildren": jqfile.Bool(other.When != nil && len(other.When.ReadsChildren()) > 0),
+	}
+	if other.When != nil {
+		holes["hole::wanted"] = jqfile.Raw(whenJQ(other))
+	}
+	return directPrograms().Definition("dependencyReady", holes)
+}
+
+// lostFields are the fields of other children that a child was written with and
+// that have no value now. A child that is not wanted any more has none to wait for.
+func lostFields(p *Plan, c Child) []jqfile.Value {
+	var out []jqfile.Value
+	for _, n := range c.needs {
+		for _, f := range n.Fields {
+			holes := jqfile.Holes{
+				"hole::field": jqfile.String(f.Text), "hole::value": jqfile.Raw(fieldJQ(f)), "hole::expression": jqfile.Raw(n.Source),
+				"hole::lost": jqfile.String(f.Text + ", which had a value before"), "option::conditional": jqfile.Bool(false),
+			}
+			if i := slices.IndexFunc(p.Children, func(other Child) bool { return other.Name == f.Child }); i >= 0 && p.Children[i].When != nil {
+				holes["option::conditional"], holes["hole::wanted"] = jqfile.Bool(true), jqfile.Raw(whenJQ(p.Children[i]))
+			}
+			out = append(out, directPrograms().Definition("lostField", holes))
+		}
+	}
+	return out
+}
+
+// seenJQ is the program that records what is seen of a child: direct/seen.jq.
+func seenJQ(p *Plan, c Child, own partition) string {
+	manager, operation := writer(p)
+	shown := live(p, c)
+	return inPartition(directPrograms().Program("seen", with(holesOf(p, own.divisor), childHoles(p, c), jqfile.Holes{
+		"hole::unready": jqfile.Raw("(" + unreadyJQ(c) + ")"),
+		"hole::manager": jqfile.String(manager), "hole::operation": jqfile.String(operation),
+		"option::known": jqfile.Bool(len(c.needs) > 0), "option::live": jqfile.Bool(shown != ""), "hole::live": jqfile.Raw(shown),
+		"option::sameNamespace": jqfile.Bool(c.Kind.Namespaced && !namespaceComputed(c) && p.API.Kind.Namespaced),
+		"hole::groupPrefix":     jqfile.String(groupPrefix(p.API.Kind)),
+	})), own)
+}
+
+// statusJQ is the program that writes the status: direct/status.jq.
+func statusJQ(p *Plan, own partition) string {
+	var held, fields []jqfile.Field
+	var wanted []jqfile.Value
+	var names []string
+	for _, c := range p.Children {
+		holes := jqfile.Holes{"hole::child": jqfile.String(c.Name), "option::conditional": jqfile.Bool(c.When != nil)}
+		if c.When != nil {
+			holes["hole::wanted"] = jqfile.Raw(whenJQ(c))
+		}
+		wanted = append(wanted, directPrograms().Definition("wantedName", holes))
+		if mayBeHeld(c) {
+			heldBy(p, c, holes)
+			held = append(held, jqfile.Field{Name: c.Name, Value: directPrograms().Definition("held", holes)})
+		}
+	}
+	for _, f := range p.Status.Fields {
+		names = append(names, quote(f.Name))
+		fields = append(fields, jqfile.Field{Name: f.Name, Value: directPrograms().Definition("statusField", jqfile.Holes{
+			"hole::exactNumbers": exactNumbers(f.Inexact), "hole::value": jqfile.Raw(f.Value.Source()),
+		})})
+	}
+	if p.API.Observed {
+		names = append(names, "observedGeneration")
+	}
+	if p.API.Conditions {
+		names = append(names, "conditions")
+	}
+	return inPartition(directPrograms().Program("status", with(holesOf(p, own.divisor), jqfile.Holes{
+		"hole::wantedNames": jqfile.List(wanted...), "option::canBeHeld": jqfile.Bool(held != nil), "hole::heldChildren": jqfile.Object(held...),
+		"option::observedGeneration": jqfile.Bool(p.API.Observed), "option::conditions": jqfile.Bool(p.API.Conditions),
+		"hole::fields": jqfile.Object(fields...), "hole::computed": jqfile.Raw("{" + strings.Join(names, ", ") + "}"),
+	})), own)
+}
+
+// eventJQ is the program that reports a change of Ready: direct/event.jq.
+func eventJQ(p *Plan, own partition) string {
+	return inPartition(directPrograms().Program("event", with(holesOf(p, own.divisor), jqfile.Holes{
+		"hole::eventNamespace": jqfile.String(eventNamespace), "hole::reportingInstance": jqfile.String(p.Names.StatusSensor),
+	})), own)
+}

@@ -1,0 +1,62 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/definition"
+)
+
+// An event carries the whole object over the event bus, and the parameters of a
+// Workflow are stored in it. So Secrets are kept out of both where that can be,
+// and it is said where it cannot.
+
+func (k Kind) secret() bool { return k.Group == "" && k.Kind == "Secret" }
+
+// SecretEvents are the events that carry Secrets over the event bus.
+func (p *Plan) SecretEvents() []Event {
+	return slices.DeleteFunc(slices.Clone(p.Events), func(e Event) bool { return !e.Kind.secret() })
+}
+
+// secretsInPod tells whether the templates are computed in the pod because a
+// child is a Secret: what the Sensor computes is stored in the Workflow.
+func secretsInPod(p *Plan) bool {
+	return slices.ContainsFunc(p.Children, templatedSecret) &&
+		!slices.ContainsFunc(p.Children, func(c Child) bool { return len(c.notInPod) > 0 })
+}
+
+// exposed warns of Secrets that others may read who may not read Secrets.
+func exposed(p *Plan, d *definition.Definition) diag.List {
+	var findings diag.List
+	for i, r := range p.Related {
+		at := []string{"spec", "related", strconv.Itoa(i)}
+		if r.Kind.secret() && r.Watch && !d.Written(append(slices.Clone(at), "watch")...) {
+			findings.Warn(d.Position(append(at, "kind")...), diag.SecretExposed,
+				fmt.Sprintf("every Secret %s is published on event bus %s when it changes, for whoever may read from that", seenIn(p, r), p.Install.EventBus.Name),
+				"write watch: false, and a change is noticed at the next resync; or watch: true if that is what you want")
+		}
+	}
+	i := slices.IndexFunc(p.Children, templatedSecret)
+	if !p.Reconcile.Execution.OneReconcilePod || templatesInPod(p) || i < 0 {
+		return findings
+	}
+	other := p.Children[slices.IndexFunc(p.Children, func(c Child) bool { return len(c.notInPod) > 0 })].notInPod[0]
+	findings.Warn(d.Position("spec", "children", strconv.Itoa(i), "template", "kind"), diag.SecretExposed,
+		fmt.Sprintf("this Secret becomes a parameter of the Workflow, for whoever may read Workflows, since only the Sensor can evaluate line %d: %s",
+			d.Position(other.Path...).Line, other.Message), other.Hint)
+	return findings
+}
+
+func templatedSecret(c Child) bool { return c.Object != nil && c.Kind.secret() }
+
+func seenIn(p *Plan, r Related) string {
+	switch {
+	case r.In != "":
+		return "of namespace " + r.In
+	case len(p.Install.WatchNamespaces) > 0:
+		return "of the watched namespaces"
+	}
+	return "of the cluster"
+}

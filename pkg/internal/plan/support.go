@@ -1,0 +1,79 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/definition"
+)
+
+// unsupported finds what no engine of this version can carry, or not easily.
+func unsupported(p *Plan, d *definition.Definition) diag.List {
+	var findings diag.List
+	for i, c := range p.Children {
+		at := d.Position("spec", "children", strconv.Itoa(i))
+		switch {
+		case c.Kind.Namespaced && c.Object != nil && !c.Beside && p.API.Kind.Namespaced && p.Reconcile.Finalizer == "" && !c.Orphan:
+			findings.Add(d.Position("spec", "children", strconv.Itoa(i), "template", "metadata", "namespace"), diag.Unsupported,
+				fmt.Sprintf("the %s is in another namespace than its %s, which cannot own it there: nothing would delete it", c.Kind.Kind, p.API.Kind.Kind),
+				"add `finalizer: {}` so that the operator deletes it, or onDelete: Orphan")
+		case c.Kind.Namespaced:
+		case len(p.Install.WatchNamespaces) > 0:
+			findings.Add(at, diag.Unsupported,
+				fmt.Sprintf("%s is cluster-scoped, and with install.watchNamespaces the operator has no right outside those namespaces", c.Kind.Kind),
+				"leave out the child, or install.watchNamespaces")
+		case p.API.Kind.Namespaced && p.Reconcile.Finalizer == "" && !c.Orphan:
+			findings.Add(at, diag.Unsupported,
+				fmt.Sprintf("%s is cluster-scoped, and a namespaced %s cannot own it: nothing would delete it", c.Kind.Kind, p.API.Kind.Kind),
+				"add `finalizer: {}` so that the operator deletes it, or onDelete: Orphan")
+		}
+	}
+	return slices.Concat(findings, braces(p, d), large(p, d), escalations(p, d), unprotected(p, d), reach(p, d), exposed(p, d))
+}
+
+// maxApplied is how large an object may be for a plain `kubectl apply`, which
+// keeps a copy of it in an annotation: 256 KiB less some room for the rest.
+const maxApplied = 240 * 1024
+
+// large warns of objects that only a server-side apply takes.
+func large(p *Plan, d *definition.Definition) diag.List {
+	var findings diag.List
+	warn := func(what string, size int, path ...string) {
+		if size > maxApplied {
+			findings.Warn(d.Position(path...), diag.TooLarge,
+				fmt.Sprintf("%s takes %d KiB, more than a plain kubectl apply can carry", what, size/1024),
+				"apply the output with kubectl apply --server-side")
+		}
+	}
+	files := 0
+	for _, f := range append(slices.Clone(p.Logic.Files), p.Logic.Parameters...) {
+		files += len(quote(f.Content))
+	}
+	warn("the logic", files, "spec", "logic", "files")
+	warn("the CustomResourceDefinition", len(p.API.CRD), "spec", "api", "crd", "file")
+	return findings
+}
+
+// braces refuses text of the definition that Argo would take for a template of
+// its own. Where the logic needs a value at run time, the request has it.
+func braces(p *Plan, d *definition.Definition) diag.List {
+	var findings diag.List
+	refuse := func(text string, path ...string) {
+		if strings.Contains(text, "{{") {
+			findings.Add(d.Position(append([]string{"spec", "logic"}, path...)...), diag.Reserved,
+				fmt.Sprintf("%q holds {{, which Argo Workflows replaces", text),
+				"write the text to a file of the logic; what differs from run to run is in the request")
+		}
+	}
+	refuse(p.Logic.Image, "image")
+	for i, word := range p.Logic.Command {
+		refuse(word, "command", strconv.Itoa(i))
+	}
+	for i, env := range p.Logic.Env {
+		refuse(env.Value, "env", strconv.Itoa(i), "value")
+	}
+	return findings
+}

@@ -1,0 +1,43 @@
+package problem
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/argoperator/argoperator/pkg/manifest"
+)
+
+// Problem is one way in which the emitted objects are illegal.
+type Problem struct {
+	Object  string // Kind/name
+	Path    string // inside the object, as the API server writes it (spec.versions[0].schema); "" for the whole
+	Code    string // stable, kebab-case: a constant of this package
+	Message string
+	Hint    string // what to do; may be empty
+	Warning bool   // the API server lets it pass
+}
+
+// Report collects the problems of one object.
+type Report struct {
+	Object   manifest.Object
+	Problems []Problem
+}
+
+func About(object manifest.Object) *Report { return &Report{Object: object} }
+
+// Add notes a problem. A nil path is the object as a whole.
+func (r *Report) Add(path *field.Path, code, hint, format string, args ...any) {
+	at := ""
+	if path != nil {
+		at = path.String()
+	}
+	r.Problems = append(r.Problems, Problem{
+		Object: Reference(r.Object), Path: at, Code: code,
+		Message: fmt.Sprintf(format, args...), Hint: hint,
+	})
+}
+
+func Reference(o manifest.Object) string {
+	return o.GetObjectKind().GroupVersionKind().Kind + "/" + o.GetName()
+}

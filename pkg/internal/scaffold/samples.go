@@ -1,0 +1,163 @@
+package scaffold
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/definition"
+	"github.com/argoperator/argoperator/pkg/internal/resource"
+	"github.com/argoperator/argoperator/pkg/internal/schema"
+)
+
+// Sample is a custom resource to try.
+type Sample struct {
+	File string // its path in the project
+	Name string // of the custom resource
+	data []byte
+}
+
+// learn fills in what can be known when the definition is read. A note tells of
+// what could not be made.
+func (p *page) learn(d *definition.Definition, findings diag.List) (notes []string, err error) {
+	api := d.Operator.Spec.API
+	plural := api.Plural
+	if d.CRD != nil {
+		plural = d.CRD.Spec.Names.Plural
+	}
+	p.Resource = plural + "." + p.API.Group
+	if p.Samples, notes, err = samples(d, p.API); err != nil {
+		return nil, err
+	}
+	p.Sample = p.Samples[0]
+	if children := d.Operator.Spec.Children; len(children) > 0 {
+		p.Child = strings.ToLower(children[0].Kind) + "/" + p.Sample.Name
+		if len(p.Children) > 0 {
+			p.Child = strings.ToLower(children[0].Kind) + "/" + cmp.Or(p.Children[0].Called, p.Sample.Name+p.Children[0].Suffix)
+		}
+	}
+	p.Others = len(servedVersions(d)) > 1
+	for _, f := range findings {
+		if f.Code == diag.TooLarge {
+			p.Apply = " --server-side"
+		}
+	}
+	if builtin, taken := schema.FindBuiltinNamed(p.API.Kind); taken {
+		notes = append(notes, fmt.Sprintf("%s of %s is in every cluster too: to kubectl, the new one is %s", p.API.Kind, builtin.APIVersion(), p.Resource))
+	}
+	return notes, nil
+}
+
+// samples are custom resources of every version that is served, that of the
+// operator first. Of a kind of one's own there is one with all fields; of a
+// given kind, which may have hundreds, one with those that must be there, and
+// one with all of them beside it.
+func samples(d *definition.Definition, api API) (out []Sample, notes []string, err error) {
+	name := strings.ToLower(api.Kind)
+	working := d.WorkingVersion()
+	if d.CRD == nil {
+		out, err := onlySample(d, api, "samples/"+name+".yaml")
+		return out, nil, err
+	}
+	add := func(version, file string, make func(*resource.Schema) (map[string]any, error)) {
+		s, err := sample(d, api, version, make)
+		if err != nil {
+			notes = append(notes, fmt.Sprintf("there is no %s: %v", file, err))
+			return
+		}
+		s.File = file
+		if len(out) == 0 || !bytes.Equal(s.data, out[0].data) {
+			out = append(out, s)
+		}
+	}
+	add(working, "samples/"+name+".yaml", (*resource.Schema).Minimal)
+	if api.SampleFile != nil {
+		out, notes = []Sample{given(api, "samples/"+name+".yaml")}, nil
+	}
+	if len(out) == 0 {
+		out = append(out, bare(api, working, "samples/"+name+".yaml"))
+		notes[0] = fmt.Sprintf("%s is to be filled in: %s", out[0].File, strings.TrimPrefix(notes[0], "there is no "+out[0].File+": "))
+	}
+	add(working, "samples/"+name+"-full.yaml", (*resource.Schema).Full)
+	for _, version := range servedVersions(d) {
+		if version != working {
+			add(version, "samples/"+name+"-"+version+".yaml", (*resource.Schema).Minimal)
+		}
+	}
+	return out, notes, nil
+}
+
+// onlySample is that of a kind of one's own.
+func onlySample(d *definition.Definition, api API, file string) ([]Sample, error) {
+	make := (*resource.Schema).Full
+	if api.Sample != "" {
+		make = withDefaults
+	}
+	s, err := sample(d, api, d.WorkingVersion(), make)
+	s.File = file
+	return []Sample{s}, err
+}
+
+// servedVersions are those of a given CustomResourceDefinition.
+func servedVersions(d *definition.Definition) []string {
+	var out []string
+	if d.CRD == nil {
+		return nil
+	}
+	for _, v := range d.CRD.Spec.Versions {
+		if v.Served {
+			out = append(out, v.Name)
+		}
+	}
+	return out
+}
+
+// sample makes one custom resource. It is without a namespace: kubectl's is
+// taken.
+func sample(d *definition.Definition, api API, version string, make func(*resource.Schema) (map[string]any, error)) (Sample, error) {
+	schema, err := resource.New(resource.Kind{
+		Group: api.Group, Version: version, Kind: api.Kind, Namespaced: !api.Cluster, Status: true,
+	}, d.Schema(version))
+	if err != nil {
+		return Sample{}, err
+	}
+	object, err := make(schema)
+	if err != nil {
+		return Sample{}, err
+	}
+	metadata, _ := object["metadata"].(map[string]any)
+	delete(metadata, "namespace")
+	if api.Sample != "" {
+		metadata["name"] = api.Sample
+	}
+	name, _ := metadata["name"].(string)
+	data, err := yaml.Marshal(object)
+	if err != nil {
+		return Sample{}, fmt.Errorf("writing a sample: %w", err)
+	}
+	return Sample{Name: name, data: data}, nil
+}
+
+// given is a custom resource that is there already.
+func given(api API, file string) Sample {
+	return Sample{File: file, Name: api.Sample, data: api.SampleFile}
+}
+
+// withDefaults makes an object that says what it is if nothing is said.
+func withDefaults(s *resource.Schema) (map[string]any, error) {
+	object, err := s.Minimal()
+	if err == nil {
+		s.Default(object)
+	}
+	return object, err
+}
+
+// bare is a custom resource that is to be filled in.
+func bare(api API, version, file string) Sample {
+	text := fmt.Sprintf("apiVersion: %s/%s\nkind: %s\nmetadata:\n  name: sample\n# what belongs here, no sample could be found for\n", api.Group, version, api.Kind)
+	return Sample{File: file, Name: "sample", data: []byte(text)}
+}

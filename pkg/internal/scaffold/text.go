@@ -1,0 +1,110 @@
+package scaffold
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"text/template"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/argoperator/argoperator/templates"
+)
+
+// render makes a file of its template.
+func render(facts page, part Part) (File, error) {
+	text, err := fs.ReadFile(templates.Init, "init/"+part.Template)
+	if err != nil {
+		return File{}, fmt.Errorf("reading the template of %s: %w", part.Path, err)
+	}
+	parsed, err := template.New(part.Template).Delims("[[", "]]").Funcs(template.FuncMap{
+		"yaml": block, "flow": Flow, "fields": fields,
+	}).Parse(string(text))
+	if err != nil {
+		return File{}, fmt.Errorf("reading the template of %s: %w", part.Path, err)
+	}
+	var out bytes.Buffer
+	if err := parsed.Execute(&out, facts); err != nil {
+		return File{}, fmt.Errorf("making %s: %w", part.Path, err)
+	}
+	return File{Path: part.Path, Data: out.Bytes()}, nil
+}
+
+func renderAll(facts page, parts []Part) ([]File, error) {
+	var out []File
+	for _, part := range parts {
+		f, err := render(facts, part)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+// inOrder puts the files in the order in which one reads a project: the
+// definition, what it refers to, what it is tried with, what is around it.
+func inOrder(files []File) []File {
+	places := []string{"operator.yaml", "crd.yaml", "children/", "crds/", "logic/", "samples/", "tests/", "README.md", "Makefile", ""}
+	place := func(f File) int {
+		return slices.IndexFunc(places, func(prefix string) bool { return strings.HasPrefix(f.Path, prefix) })
+	}
+	slices.SortStableFunc(files, func(a, b File) int { return place(a) - place(b) })
+	return files
+}
+
+// block is a text as a value of YAML in block style, on one line.
+func block(text string) (string, error) {
+	out, err := encode(text, 0)
+	return strings.TrimSuffix(out, "\n"), err
+}
+
+// Flow is a text as a value between the brackets of YAML's flow style.
+func Flow(text string) (string, error) {
+	out, err := encode(text, yaml.FlowStyle)
+	return strings.TrimSuffix(strings.TrimPrefix(out, "["), "]\n"), err
+}
+
+// encode writes a text as YAML does where it stands by itself, or as the entry
+// of a list in flow style.
+func encode(text string, style yaml.Style) (string, error) {
+	scalar := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
+	if strings.Contains(text, "\n") {
+		scalar.Style = yaml.DoubleQuotedStyle // everything here is one line
+	}
+	node := scalar
+	if style != 0 {
+		node = &yaml.Node{Kind: yaml.SequenceNode, Style: style, Content: []*yaml.Node{scalar}}
+	}
+	out, err := yaml.Marshal(node)
+	if err != nil {
+		return "", fmt.Errorf("writing %q as YAML: %w", text, err)
+	}
+	return string(out), nil
+}
+
+// fields are the lines of a mapping, indented by a number of blanks.
+func fields(indent int, list []Field) (string, error) {
+	var lines []string
+	for _, f := range list {
+		name, err := block(f.Name)
+		if err != nil {
+			return "", err
+		}
+		line, rest := strings.Repeat(" ", indent)+name+":", ""
+		if len(f.Fields) > 0 {
+			rest, err = fields(indent+2, f.Fields)
+			line += "\n" + rest
+		} else {
+			rest, err = block(f.Value)
+			line += " " + rest
+		}
+		if err != nil {
+			return "", err
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n"), nil
+}

@@ -1,0 +1,225 @@
+package simulate_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/argoperator/argoperator/pkg/internal/plan"
+)
+
+// TestChanceAttacked is TestChance with somebody beside who may do as they like
+// in a namespace of their own, create objects in others, and label objects of
+// others there. The custom resources end where they would be without that, and
+// what was labelled is as it was.
+func TestChanceAttacked(t *testing.T) {
+	for _, tt := range []struct {
+		file, more string
+		seeds      int
+	}{
+		{"examples/memcached/operator.yaml", "", 60},
+		{"examples/webapp/operator.yaml", "", 20},
+		{"examples/memcached/operator.yaml", "  reconcile: {engine: workflow}\n", 1},
+		{"examples/memcached-logic/operator.yaml", "", 1},
+	} {
+		o, err := openWith(filepath.Join(root, tt.file), tt.more)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(fmt.Sprintf("%s/%s", o.plan.Operator.Name, o.plan.Reconcile.Engine), func(t *testing.T) {
+			if testing.Short() && o.plan.Reconcile.Engine != plan.Direct {
+				t.Skip("takes its time")
+			}
+			chances(t, o, tt.seeds, true)
+		})
+	}
+}
+
+// hostileNames of an owner are those that are more than a name to somebody.
+var hostileNames = []string{"{{=1+1}}", "{{workflow.name}}", "default/configmaps/alpha", "..", "%2e%2e%2fx", "alpha?x=y"}
+
+// attack is one thing that the attacker does.
+func (w *table) attack(r *rand.Rand) error {
+	switch r.IntN(8) {
+	case 0, 1:
+		return w.labelOthers(r)
+	case 2:
+		return w.withdraw(r)
+	}
+	return w.forge(r)
+}
+
+// forge makes an object that says it is a child, from one that is.
+func (w *table) forge(r *rand.Rand) error {
+	child := w.child(r)
+	if child == nil {
+		return nil
+	}
+	forged := plain(child).(map[string]any)
+	delete(forged, "status")
+	metadata := forged["metadata"].(map[string]any)
+	for _, key := range []string{"uid", "resourceVersion", "managedFields", "creationTimestamp", "generation"} {
+		delete(metadata, key)
+	}
+	if r.IntN(2) == 0 {
+		metadata["namespace"] = "attacker"
+	} else {
+		metadata["name"] = fmt.Sprintf("mine-%d", r.IntN(3))
+	}
+	owners, _ := metadata["ownerReferences"].([]any)
+	for _, owner := range owners {
+		switch owner := owner.(map[string]any); r.IntN(4) {
+		case 0:
+			owner["uid"] = "00000000-0000-0000-0000-000000000000"
+		case 1:
+			owner["name"] = hostileNames[r.IntN(len(hostileNames))]
+		case 2:
+			owner["name"] = w.place(r)["name"]
+		}
+	}
+	metadata["annotations"] = map[string]any{
+		"argoperator.dev/owner": "default." + hostileNames[r.IntN(len(hostileNames))], "argoperator.dev/generation": fmt.Sprint(r.IntN(5)),
+	}
+	if data, ok := forged["data"].(map[string]any); ok {
+		data["key"] = "evil"
+	}
+	w.log("the attacker writes %s", text(forged))
+	there, err := w.Get(forged)
+	if err != nil {
+		return err
+	}
+	if there != nil { // some fields cannot be changed
+		if err := w.Delete(there); err != nil {
+			return err
+		}
+	}
+	return w.Apply(forged)
+}
+
+// mine tells whether an object is the attacker's, or one that they have labelled.
+func mine(o map[string]any) bool {
+	metadata := o["metadata"].(map[string]any)
+	name := fmt.Sprint(metadata["name"])
+	return metadata["namespace"] == "attacker" || strings.HasPrefix(name, "mine-") || name == victim
+}
+
+// victim is the name of an object of others that is nobody's child.
+const victim = "victim"
+
+// withdraw deletes an object of the attacker's.
+func (w *table) withdraw(r *rand.Rand) error {
+	var own []map[string]any
+	for _, o := range w.Everything() {
+		if mine(o) && o["metadata"].(map[string]any)["name"] != victim {
+			own = append(own, o)
+		}
+	}
+	if len(own) == 0 {
+		return nil
+	}
+	o := own[r.IntN(len(own))]
+	w.log("the attacker deletes %s", placeOf(o))
+	return w.Delete(o)
+}
+
+// labelOthers gives an object of others the labels of a child.
+func (w *table) labelOthers(r *rand.Rand) error {
+	child := w.child(r)
+	if child == nil {
+		return nil
+	}
+	o := map[string]any{"apiVersion": child["apiVersion"], "kind": child["kind"], "metadata": map[string]any{"name": victim, "namespace": w.place(r)["namespace"]}}
+	there, err := w.Get(o)
+	if err != nil {
+		return err
+	}
+	if there == nil {
+		if err := w.Apply(o); err != nil {
+			return err
+		}
+	}
+	w.log("the attacker labels %s", placeOf(o))
+	if err := w.send(http.MethodPatch, w.Path(o, "?fieldManager=attacker"), "application/merge-patch+json",
+		fmt.Sprintf(`{"metadata":{"labels":%s}}`, text(labelsOf(child)))); err != nil {
+		return err
+	}
+	there, err = w.Get(o)
+	if err != nil {
+		return err
+	}
+	w.victims[placeOf(o)] = there
+	return nil
+}
+
+// untouched says which of the victims is not as the attacker has left it.
+func (w *table) untouched() error {
+	for place, before := range w.victims {
+		now, err := w.Get(before)
+		if err != nil {
+			return err
+		}
+		if text(now) != text(before) {
+			return fmt.Errorf("%s was\n%s\nand is\n%s", place, text(before), text(now))
+		}
+	}
+	return nil
+}
+
+// plainKey is of names: the pod that gets it finds no such custom resource.
+var plainKey = regexp.MustCompile(`^[a-z0-9]+\.[a-z0-9]+$`)
+
+// TestHostileForeign: whatever an object says about its owner, none but the
+// owner's children is looked at, and nothing is evaluated.
+func TestHostileForeign(t *testing.T) {
+	for _, tt := range []struct{ name, file, more string }{
+		{"direct", "operator.yaml", ""}, {"workflow", "operator.yaml", byWorkflow}, {"logic", "logic/operator.yaml", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := hostileWorld(t, tt.file, tt.more)
+			cr := carrying("text", nil)
+			if err := w.Apply(cr); err != nil {
+				t.Fatal(err)
+			}
+			w.settle()
+			texts, parent := w.texts(), w.get(cr)
+			before := text([]any{texts, w.things(), parent})
+			steps := len(w.Trace())
+			n := 0
+			for _, said := range hostileTexts(t) {
+				for _, namespace := range []string{"attacker", "default"} {
+					n++
+					owner := map[string]any{"apiVersion": parent["apiVersion"], "kind": "Echo", "name": said, "uid": parent["metadata"].(map[string]any)["uid"], "controller": true}
+					foreign := map[string]any{
+						"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]any{"text": "evil"},
+						"metadata": map[string]any{
+							"name": fmt.Sprintf("foreign-%d", n), "namespace": namespace, "labels": labelsOf(texts),
+							"annotations": map[string]any{"argoperator.dev/owner": said}, "ownerReferences": []any{owner},
+						},
+					}
+					if err := w.Apply(foreign); err != nil {
+						t.Fatal(err)
+					}
+					if err := w.Patch(foreign, "", "attacker", map[string]any{"data": map[string]any{"text": "worse"}}); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if err := w.Run(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			if now := text([]any{w.texts(), w.things(), w.get(cr)}); now != before {
+				t.Errorf("the custom resource or its children were\n%.3000s\nand are\n%.3000s", before, now)
+			}
+			for _, step := range w.Trace()[steps:] {
+				if d := step.Delivery; d != nil && len(d.Attempts) > 0 && !plainKey.MatchString(fmt.Sprint(d.Transformed["key"])) {
+					t.Errorf("trigger %s was carried out: %.500s", d.Trigger, text(d.Transformed))
+				}
+			}
+		})
+	}
+}

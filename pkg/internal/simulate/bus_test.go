@@ -1,0 +1,495 @@
+package simulate
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	"github.com/argoproj/argo-events/pkg/sensors/dependencies"
+	cloudevents "github.com/cloudevents/sdk-go/v2"
+	"github.com/itchyny/gojq"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/argoperator/argoperator/pkg/internal/cluster"
+)
+
+// Bus is a simulation with a bus between the EventSources and the Sensors: each
+// trigger has a queue of its own, and chance decides which is served next. Days
+// may be bad.
+type Bus struct {
+	*Simulation
+	Bad Bad
+	// Log hears what happens; nil: nobody listens.
+	Log func(format string, args ...any)
+	// Delivered counts the events that triggers took.
+	Delivered int
+
+	rand    *rand.Rand
+	up      bool // the EventSources work
+	hears   bool // their watches do
+	known   []map[cluster.Key]cluster.Object
+	queues  []*queue
+	pods    []pending
+	faults  int // of the API server, in the delivery at hand
+	budget  int // faults that it may have
+	inPod   bool
+	shared  *Shared
+	compare int // deliveries until the transform is compared with that of Argo
+}
+
+// Bad is what goes wrong, in percent.
+type Bad struct {
+	Twice  int  // of events are published twice
+	Killed int  // of deliveries end before they are acknowledged, and are made again later
+	API    int  // of requests fail
+	Mild   bool // no request fails so often that its trigger gives up
+}
+
+// Shared is what takes long to make and does not change: the programs of the
+// Sensors, which the bus runs without the detours of Argo's code, and what every
+// simulation can share. It is for one goroutine.
+type Shared struct {
+	programs map[string]*gojq.Code
+	prepared *Prepared
+}
+
+// NewShared returns an empty one.
+func NewShared() *Shared {
+	return &Shared{programs: map[string]*gojq.Code{}, prepared: NewPrepared()}
+}
+
+// queue is what a trigger has yet to do.
+type queue struct {
+	subscription
+	waiting []*message
+	open    []*message // done but not acknowledged, as the Sensor was killed: they come again
+}
+
+// message is an event on the bus.
+type message struct {
+	event Event
+	cloud *cloudevents.Event
+	body  map[string]any
+}
+
+// pending is a Workflow that waits for its pod.
+type pending struct {
+	change cluster.Change
+	tries  int
+}
+
+// retries of a Workflow whose pod failed.
+const retries = 3
+
+// NewBus begins with an empty cluster.
+func NewBus(in Inputs, shared *Shared, r *rand.Rand) (*Bus, error) {
+	in.Prepared = shared.prepared
+	s, err := New(in)
+	if err != nil {
+		return nil, err
+	}
+	b := &Bus{Simulation: s, rand: r, up: true, hears: true, known: make([]map[cluster.Key]cluster.Object, len(s.watches)), shared: shared}
+	for i := range b.known {
+		b.known[i] = map[cluster.Key]cluster.Object{}
+	}
+	for _, sub := range s.subscriptions {
+		b.queues = append(b.queues, &queue{subscription: sub})
+	}
+	s.cluster.Uid = func(made int) types.UID { // the first digits differ, as those of true ones
+		return types.UID(fmt.Sprintf("%04x0000-0000-0000-0000-%012d", made*7919%65536, made))
+	}
+	s.api = http.HandlerFunc(b.serve)
+	return b, nil
+}
+
+func (b *Bus) log(format string, args ...any) {
+	if b.Log != nil {
+		b.Log(format, args...)
+	}
+}
+
+func (b *Bus) chance(percent int) bool { return percent > 0 && b.rand.IntN(100) < percent }
+
+// serve answers for the API server, which has bad days: it refuses, or does
+// what it is asked and the answer gets lost.
+func (b *Bus) serve(w http.ResponseWriter, r *http.Request) {
+	if b.faults >= b.budget || !b.chance(b.Bad.API) {
+		b.cluster.ServeHTTP(w, r)
+		return
+	}
+	b.faults++
+	code := []int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable, http.StatusConflict}[b.rand.IntN(4)]
+	if code == http.StatusConflict && strings.Contains(bodyOf(r), `"resourceVersion"`) {
+		code = http.StatusInternalServerError // such a conflict comes of another version only
+	}
+	if b.inPod {
+		code = http.StatusConflict // a pod would sleep over the others
+	}
+	done := code == http.StatusInternalServerError && b.chance(50)
+	if done {
+		b.cluster.ServeHTTP(&cluster.Answer{Headers: http.Header{}}, r)
+	}
+	b.log("    %s %s: %d (carried out: %v)", r.Method, r.URL.Path, code, done)
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_, _ = fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"a bad day","code":%d}`, code)
+}
+
+// bodyOf reads the body of a request, and leaves it there.
+func bodyOf(r *http.Request) string {
+	if r.Body == nil {
+		return ""
+	}
+	data, _ := io.ReadAll(r.Body) // it is in memory
+	r.Body = io.NopCloser(bytes.NewReader(data))
+	return string(data)
+}
+
+// StopSources stops the EventSources: what happens meanwhile they never learn.
+func (b *Bus) StopSources() { b.listen(); b.up = false }
+
+// StartSources starts them anew: they announce everything that is there.
+func (b *Bus) StartSources() {
+	b.listen() // what happened before is not announced
+	b.up, b.hears = true, true
+	for i := range b.known {
+		b.known[i] = map[cluster.Key]cluster.Object{}
+	}
+	b.relist()
+}
+
+// BreakWatches interrupts the watches; the EventSources keep what they knew.
+func (b *Bus) BreakWatches() { b.listen(); b.hears = false }
+
+// MendWatches begins them again: the EventSources see what is there, but not
+// what has gone.
+func (b *Bus) MendWatches() {
+	b.listen()
+	b.hears = true
+	if b.up {
+		b.relist()
+	}
+}
+
+// Mend lets the EventSources and their watches work.
+func (b *Bus) Mend() {
+	if b.up {
+		b.MendWatches()
+	} else {
+		b.StartSources()
+	}
+}
+
+// LoseMessages loses the store of the bus.
+func (b *Bus) LoseMessages() {
+	b.listen()
+	for _, q := range b.queues {
+		q.waiting, q.open = nil, nil
+	}
+}
+
+func (b *Bus) relist() {
+	for _, k := range b.cluster.Order {
+		o := b.cluster.Objects[k]
+		for i := range b.watches {
+			b.tell(i, k, nil, o)
+		}
+	}
+}
+
+// listen lets the EventSources hear what changed.
+func (b *Bus) listen() {
+	for _, c := range b.cluster.Take() {
+		o := c.About()
+		k := cluster.Key{GroupResource: c.Resource, Namespace: o.GetNamespace(), Name: o.GetName()}
+		if c.Resource == workflows && c.Old == nil && c.New != nil {
+			b.pods = append(b.pods, pending{change: c, tries: retries})
+		}
+		if !b.up || !b.hears {
+			continue
+		}
+		for i := range b.watches {
+			b.tell(i, k, c.Old, c.New)
+		}
+	}
+}
+
+// tell lets an informer see an object as it is now; nil: it is gone, and the
+// watch tells how it was last. What is gone and was never known is no news.
+func (b *Bus) tell(i int, k cluster.Key, last, o cluster.Object) {
+	w, known := b.watches[i], b.known[i][k]
+	if known == nil && o == nil {
+		return
+	}
+	if o == nil && w.matches(last) {
+		known = last
+	}
+	event, ok := w.sees(cluster.Change{Resource: k.GroupResource, Old: known, New: o})
+	switch {
+	case w.matches(o):
+		b.known[i][k] = o
+	default:
+		delete(b.known[i], k)
+	}
+	if !ok {
+		return
+	}
+	times := 1
+	if b.chance(b.Bad.Twice) {
+		times = 2
+	}
+	for range times {
+		b.queue(event)
+	}
+}
+
+func (b *Bus) queue(event Event) {
+	b.events++
+	cloud, err := cloudEvent(event, b.events, metav1.Now().Time)
+	if err != nil {
+		panic(err) // unreachable: it is JSON
+	}
+	m := &message{event: event, cloud: cloud}
+	for _, q := range b.queues {
+		if slices.ContainsFunc(q.dependencies, func(d eventsv1.EventDependency) bool { return hears(d, event) }) {
+			q.waiting = append(q.waiting, m)
+		}
+	}
+}
+
+// Step does one of the things that there are to do; false: there is none.
+func (b *Bus) Step(ctx context.Context) (bool, error) {
+	b.listen()
+	var todo []func() error
+	for _, q := range b.queues {
+		if len(q.waiting) > 0 {
+			todo = append(todo, func() error { return b.next(ctx, q) })
+		}
+		if len(q.open) > 0 && b.chance(20) { // after those that came later
+			todo = append(todo, func() error { return b.again(ctx, q) })
+		}
+	}
+	if len(b.pods) > 0 {
+		todo = append(todo, func() error { return b.work(ctx) })
+	}
+	if len(todo) > 0 && !b.chance(3) {
+		return true, todo[b.rand.IntN(len(todo))]()
+	}
+	if b.cluster.Collect() > 0 {
+		b.log("  the garbage collector works")
+		return true, nil
+	}
+	return len(todo) > 0 || b.anyOpen(), nil
+}
+
+func (b *Bus) anyOpen() bool {
+	return slices.ContainsFunc(b.queues, func(q *queue) bool { return len(q.open) > 0 })
+}
+
+// Settle lets things take their course until there is nothing more to do.
+func (b *Bus) Settle(ctx context.Context, limit int) error {
+	end := b.Delivered + limit
+	for {
+		more, err := b.Step(ctx)
+		if err != nil || !more {
+			return err
+		}
+		if b.Delivered > end {
+			return fmt.Errorf("%d events more, and still there is no end", limit)
+		}
+	}
+}
+
+func (b *Bus) next(ctx context.Context, q *queue) error {
+	m := q.waiting[0]
+	q.waiting = q.waiting[1:]
+	if b.chance(b.Bad.Killed) {
+		q.open = append(q.open, m)
+		if b.chance(30) {
+			b.log("  %s: killed before %s", q.trigger.Template.Name, m.event.what())
+			return nil
+		}
+		b.log("  %s: killed after %s", q.trigger.Template.Name, m.event.what())
+	}
+	return b.deliver(ctx, q, m)
+}
+
+func (b *Bus) again(ctx context.Context, q *queue) error {
+	i := b.rand.IntN(len(q.open))
+	m := q.open[i]
+	q.open = slices.Delete(q.open, i, i+1)
+	b.log("  %s: once more", q.trigger.Template.Name)
+	return b.deliver(ctx, q, m)
+}
+
+func (e Event) what() string {
+	var payload struct {
+		Body metav1.PartialObjectMetadata `json:"body"`
+	}
+	_ = json.Unmarshal(e.Data, &payload) // it is only for people
+	return fmt.Sprintf("%s of %s, version %s", e.Type, e.Object, payload.Body.ResourceVersion)
+}
+
+// deliver hands an event to a trigger.
+func (b *Bus) deliver(ctx context.Context, q *queue, m *message) error {
+	b.Delivered++
+	for _, d := range q.dependencies {
+		if !hears(d, m.event) {
+			continue
+		}
+		delivery := &Delivery{}
+		passed, err := b.pass(d, m, delivery)
+		if err != nil {
+			return err
+		}
+		if passed == nil {
+			if delivery.Lost {
+				return fmt.Errorf("%s: %s", d.Name, delivery.Stopped)
+			}
+			continue
+		}
+		b.faults, b.budget = 0, budget(&q.trigger, b.Bad.Mild)
+		b.log("  %s: %s", q.trigger.Template.Name, m.event.what())
+		if err := b.fire(ctx, q.sensor, &q.trigger, events{d.Name: passed}, delivery); err != nil {
+			return err
+		}
+		b.tellCalls(delivery)
+	}
+	b.trace = nil
+	return nil
+}
+
+// budget is how many requests of a delivery may fail.
+func budget(t *eventsv1.Trigger, mild bool) int {
+	if !mild {
+		return 1000
+	}
+	all := attempts(t) - 1
+	if d := t.DlqTrigger; d != nil && d.Template.Log == nil {
+		all += attempts(d)
+	}
+	return all
+}
+
+func (b *Bus) tellCalls(d *Delivery) {
+	if b.Log == nil {
+		return
+	}
+	for _, a := range d.Attempts {
+		for _, c := range a.Calls {
+			body, _ := json.Marshal(c.Body)
+			b.log("    %s %s: %d %.300s", c.Method, c.Path, c.Status, body)
+		}
+	}
+}
+
+// pass is that of the simulation with programs that are compiled once. Now and
+// then it compares what comes out with what comes out of Argo's own code.
+func (b *Bus) pass(d eventsv1.EventDependency, m *message, delivery *Delivery) (*eventsv1.Event, error) {
+	if m.body == nil {
+		if err := json.Unmarshal(m.event.Data, &m.body); err != nil {
+			return nil, err
+		}
+	}
+	code := b.shared.programs[d.Transform.JQ]
+	if code == nil {
+		query, err := gojq.Parse(d.Transform.JQ)
+		if err != nil {
+			return nil, err
+		}
+		if code, err = gojq.Compile(query); err != nil {
+			return nil, err
+		}
+		b.shared.programs[d.Transform.JQ] = code
+	}
+	made, _ := code.Run(m.body).Next()
+	fields, ok := made.(map[string]any)
+	if b.compare--; b.compare < 0 {
+		b.compare = 500
+		if err := sameAsArgo(d, m, fields); err != nil {
+			return nil, err
+		}
+	}
+	if !ok {
+		delivery.Stopped, delivery.Lost = fmt.Sprintf("the transform made %v", made), true
+		return nil, nil
+	}
+	if len(fields) == 1 && fields["go"] == false { // what the filter is there for
+		return nil, nil
+	}
+	out := m.cloud.Clone()
+	if err := out.SetData(cloudevents.ApplicationJSON, fields); err != nil {
+		return nil, err
+	}
+	return filter(d, &out, delivery), nil
+}
+
+func sameAsArgo(d eventsv1.EventDependency, m *message, fields map[string]any) error {
+	in := m.cloud.Clone()
+	out, err := dependencies.ApplyTransform(&in, d.Transform)
+	if err != nil {
+		return err
+	}
+	var theirs, ours any
+	text, err := json.Marshal(fields)
+	if err := errors.Join(err, json.Unmarshal(out.Data(), &theirs), json.Unmarshal(text, &ours)); err != nil {
+		return err
+	}
+	if !reflect.DeepEqual(theirs, ours) {
+		return fmt.Errorf("%s: Argo's transform makes %v, ours %v", d.Name, theirs, ours)
+	}
+	return nil
+}
+
+// work runs one of the Workflows. One that failed is run again.
+func (b *Bus) work(ctx context.Context) error {
+	i := b.rand.IntN(len(b.pods))
+	p := b.pods[i]
+	b.pods = slices.Delete(b.pods, i, i+1)
+	b.Delivered++
+	b.faults, b.budget, b.inPod = 0, 1000, true
+	defer func() { b.inPod = false }()
+	b.trace = nil
+	if err := b.carryOut(ctx, p.change, happened{}); err != nil {
+		return err
+	}
+	for _, step := range b.trace {
+		if w := step.Workflow; w != nil {
+			b.log("  Workflow %s: %s", w.Name, cmp.Or(w.Failure, "done"))
+			for _, c := range w.Containers {
+				b.log("    %s", c.Output)
+			}
+			if p.tries--; w.Failure != "" && p.tries > 0 {
+				b.pods = append(b.pods, p)
+			}
+		}
+	}
+	b.trace = nil
+	return nil
+}
+
+// Everything is what the cluster holds, by kind, namespace and name.
+func (b *Bus) Everything() []map[string]any {
+	var out []map[string]any
+	keys := slices.SortedFunc(maps.Keys(b.cluster.Objects), func(x, y cluster.Key) int {
+		return cmp.Or(cmp.Compare(x.Resource, y.Resource), cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Name, y.Name))
+	})
+	for _, k := range keys {
+		if k.GroupResource != workflows {
+			out = append(out, b.cluster.Objects[k].DeepCopy().Object)
+		}
+	}
+	return out
+}

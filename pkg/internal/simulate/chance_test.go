@@ -1,0 +1,583 @@
+package simulate_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/argoperator/argoperator/pkg/internal/plan"
+	"github.com/argoperator/argoperator/pkg/internal/simulate"
+)
+
+// TestChance: whatever happens in whatever order, an operator ends where it
+// would be had nothing happened but what is wanted now. CHANCE_SEEDS says how
+// many sequences an operator goes through, CHANCE_SEED is one alone.
+func TestChance(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // it makes much that is soon forgotten
+	for _, tt := range []struct {
+		file  string
+		seeds int
+	}{
+		{"examples/memcached/operator.yaml", 150},
+		{"examples/webapp/operator.yaml", 50},
+	} {
+		o, err := open(filepath.Join(root, tt.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(o.plan.Operator.Name, func(t *testing.T) {
+			chances(t, o, tt.seeds, false)
+		})
+	}
+}
+
+// TestChanceWorkflow is the same for pods. They take their time.
+func TestChanceWorkflow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes its time")
+	}
+	for _, tt := range []struct{ name, file, more string }{
+		{"logic", "examples/memcached-logic/operator.yaml", ""},
+		{"templates", "examples/memcached/operator.yaml", "  reconcile: {engine: workflow}\n"},
+	} {
+		o, err := openWith(filepath.Join(root, tt.file), tt.more)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(tt.name, func(t *testing.T) { chances(t, o, 1, false) })
+	}
+}
+
+// chances goes through the sequences of an operator.
+func chances(t *testing.T, o operator, count int, attacked bool) {
+	t.Helper()
+	shared := simulate.NewShared()
+	delivered, failed := 0, 0
+	all := seeds(t, count)
+	for _, seed := range all {
+		g := game{t: t, o: o, seed: seed, attacked: attacked, shared: shared, runner: simulate.Local{Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}}}
+		n, err := g.play(g.length(), nil)
+		delivered += n
+		if err == nil {
+			continue
+		}
+		if failed++; failed == 1 {
+			t.Error(g.shortest(err))
+		} else if t.Errorf("seed %d: %.300v", seed, err); failed == 5 {
+			return
+		}
+	}
+	t.Logf("%d sequences, %d events delivered", len(all), delivered)
+}
+
+// seeds are those that the environment asks for, else so many.
+func seeds(t *testing.T, count int) []uint64 {
+	t.Helper()
+	number := func(name string) (uint64, bool) {
+		text := os.Getenv(name)
+		if text == "" {
+			return 0, false
+		}
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		return n, true
+	}
+	if one, given := number("CHANCE_SEED"); given {
+		return []uint64{one}
+	}
+	if testing.Short() {
+		count = max(count/10, 1)
+	}
+	if n, given := number("CHANCE_SEEDS"); given {
+		count = int(n)
+	}
+	out := make([]uint64, count)
+	for i := range out {
+		out[i] = uint64(i)
+	}
+	return out
+}
+
+// game is one sequence of moves on an operator. Each move draws from numbers of
+// its own, so that a sequence without its last moves is the same up to there.
+type game struct {
+	t      *testing.T
+	o      operator
+	seed   uint64
+	shared *simulate.Shared
+	runner simulate.Runner
+
+	attacked bool
+}
+
+func (g *game) rand(move int) *rand.Rand { return rand.New(rand.NewPCG(g.seed, uint64(move))) }
+
+func (g *game) length() int { return 3 + g.rand(0).IntN(16) }
+
+// runsPods tells whether the operator does its work in pods. What somebody takes
+// from the labels of a child is found by its resync only.
+func (g *game) runsPods() bool { return g.o.plan.Reconcile.Engine != plan.Direct }
+
+// mild games lose no event, and so need no resync.
+func (g *game) mild() bool { return g.seed%2 == 0 }
+
+// shortest plays shorter and shorter games, and tells the shortest that fails.
+func (g *game) shortest(err error) string {
+	moves := g.length()
+	for n := range moves {
+		if _, shorter := g.play(n, nil); shorter != nil {
+			moves, err = n, shorter
+			break
+		}
+	}
+	var log strings.Builder
+	_, _ = g.play(moves, func(format string, args ...any) { fmt.Fprintf(&log, format+"\n", args...) }) // fails as before
+	return fmt.Sprintf("%s, seed %d, %d moves:\n%s%v", g.o.plan.Operator.Name, g.seed, moves, log.String(), err)
+}
+
+// play makes so many moves, then lets all be good and compares.
+func (g *game) play(moves int, log func(string, ...any)) (delivered int, err error) {
+	w, err := g.begin(g.rand(-1))
+	if err != nil {
+		return 0, err
+	}
+	w.Log = log
+	w.Bad = simulate.Bad{Twice: 8, Killed: 8, API: []int{10, 10, 50}[g.rand(-3).IntN(3)], Mild: g.mild()}
+	for i := range moves {
+		if err := w.move(g.rand(i + 1)); err != nil {
+			return w.Delivered, fmt.Errorf("move %d: %w", i, err)
+		}
+	}
+	if err := w.finish(!g.mild() || g.runsPods()); err != nil {
+		return w.Delivered, err
+	}
+	fresh, err := g.begin(g.rand(-2))
+	if err != nil {
+		return w.Delivered, err
+	}
+	if err := fresh.repeat(w); err != nil {
+		return w.Delivered, fmt.Errorf("the fresh one: %w", err)
+	}
+	if err := w.untouched(); err != nil {
+		return w.Delivered, err
+	}
+	return w.Delivered, w.compare(fresh)
+}
+
+func (g *game) begin(r *rand.Rand) (*table, error) {
+	b, err := simulate.NewBus(simulate.Inputs{Objects: g.o.objects, Runner: g.runner}, g.shared, r)
+	return &table{Bus: b, game: g, wanted: map[string]map[string]any{}, foreign: map[string]map[string]any{}, victims: map[string]map[string]any{}}, err
+}
+
+// table is a cluster in the middle of a game.
+type table struct {
+	*simulate.Bus
+	game    *game
+	wanted  map[string]map[string]any // the custom resources that there should be
+	foreign map[string]map[string]any // the objects of others in the place of children
+	victims map[string]map[string]any // the objects of others that the attacker has labelled, as they were then
+}
+
+// enough events for whatever may be going on.
+const enough = 4000
+
+func (w *table) log(format string, args ...any) {
+	if w.Log != nil {
+		w.Log(format, args...)
+	}
+}
+
+// move is one thing that somebody does, or that breaks.
+func (w *table) move(r *rand.Rand) error {
+	type choice struct {
+		weight int
+		do     func(*rand.Rand) error
+	}
+	choices := []choice{
+		{30, w.apply}, {6, w.delete}, {8, w.editChild}, {8, w.deleteChild}, {8, w.controllers}, {30, w.pass}, {4, w.settle},
+	}
+	if !w.game.mild() {
+		choices = append(choices, choice{4, w.occupy}, choice{3, w.vacate}, choice{12, w.breakOrMend})
+	}
+	if w.game.attacked {
+		choices = append(choices, choice{40, w.attack})
+	}
+	total := 0
+	for _, c := range choices {
+		total += c.weight
+	}
+	n := r.IntN(total)
+	for _, c := range choices {
+		if n -= c.weight; n < 0 {
+			return c.do(r)
+		}
+	}
+	return nil
+}
+
+func (w *table) pass(r *rand.Rand) error {
+	n := r.IntN(60)
+	w.log("time passes (%d)", n)
+	for range n {
+		if _, err := w.Step(context.Background()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *table) settle(*rand.Rand) error {
+	w.log("all settles")
+	return w.Settle(context.Background(), enough)
+}
+
+// apply writes a custom resource, a new one or one that is there.
+func (w *table) apply(r *rand.Rand) error {
+	cr, err := w.game.o.schema.Random(r)
+	if err != nil {
+		return err
+	}
+	cr = filled(cr).(map[string]any)
+	cr["metadata"] = w.place(r)
+	w.log("apply %s", text(cr))
+	w.wanted[placeOf(cr)] = cr
+	return w.Apply(cr)
+}
+
+func (w *table) place(r *rand.Rand) map[string]any {
+	return map[string]any{"name": []string{"alpha", "beta", "gamma"}[r.IntN(3)], "namespace": []string{"default", "default", "other"}[r.IntN(3)]}
+}
+
+func placeOf(o map[string]any) string {
+	metadata := o["metadata"].(map[string]any)
+	return fmt.Sprintf("%v %v/%v", o["kind"], metadata["namespace"], metadata["name"])
+}
+
+func (w *table) delete(r *rand.Rand) error {
+	names := slices.Sorted(maps.Keys(w.wanted))
+	if len(names) == 0 {
+		return nil
+	}
+	cr := w.wanted[names[r.IntN(len(names))]]
+	w.log("delete %s", placeOf(cr))
+	delete(w.wanted, placeOf(cr))
+	return w.Delete(cr)
+}
+
+// child is one that there is now, by chance; nil where there is none.
+func (w *table) child(r *rand.Rand) map[string]any {
+	children := slices.DeleteFunc(w.Everything(), func(o map[string]any) bool {
+		return o["kind"] == w.game.o.plan.API.Kind.Kind || labelsOf(o)["argoperator.dev/owner-uid"] == nil || mine(o)
+	})
+	if len(children) == 0 {
+		return nil
+	}
+	return children[r.IntN(len(children))]
+}
+
+func labelsOf(o map[string]any) map[string]any {
+	labels, _ := o["metadata"].(map[string]any)["labels"].(map[string]any)
+	return labels
+}
+
+func (w *table) deleteChild(r *rand.Rand) error {
+	child := w.child(r)
+	if child == nil {
+		return nil
+	}
+	w.log("delete %s by hand", placeOf(child))
+	return w.Delete(child)
+}
+
+// editChild changes a field that the operator sets, or takes away a label that
+// the child is known by. Without managed-by it would be somebody else's.
+func (w *table) editChild(r *rand.Rand) error {
+	child := w.child(r)
+	if child == nil {
+		return nil
+	}
+	change := handEdit(child, r)
+	w.log("edit %s by hand: %s", placeOf(child), change)
+	return w.send(http.MethodPatch, w.Path(child, "?fieldManager=hand"), "application/merge-patch+json", change)
+}
+
+func handEdit(child map[string]any, r *rand.Rand) string {
+	if r.IntN(4) == 0 {
+		label := []string{"argoperator.dev/owner-uid", "argoperator.dev/child"}[r.IntN(2)]
+		return fmt.Sprintf(`{"metadata":{"labels":{%q:null}}}`, label)
+	}
+	n := 1 + r.IntN(9)
+	switch child["kind"] {
+	case "Deployment":
+		return fmt.Sprintf(`{"spec":{"template":{"spec":{"securityContext":{"runAsUser":%d}}}}}`, n)
+	case "Service":
+		return fmt.Sprintf(`{"spec":{"selector":{"app.kubernetes.io/instance":"hand-%d"}}}`, n)
+	case "HorizontalPodAutoscaler":
+		return fmt.Sprintf(`{"spec":{"maxReplicas":%d}}`, 1000+n)
+	}
+	return fmt.Sprintf(`{"metadata":{"annotations":{"argoperator.dev/owner":"hand.%d"}}}`, n)
+}
+
+// controllers of workloads do their work.
+func (w *table) controllers(*rand.Rand) error {
+	w.log("controllers work")
+	for _, o := range w.Everything() {
+		if o["kind"] != "Deployment" || labelsOf(o)["argoperator.dev/owner-uid"] == nil || mine(o) {
+			continue
+		}
+		replicas, ok := o["spec"].(map[string]any)["replicas"]
+		if !ok || replicas == nil {
+			replicas = 1
+		}
+		status := fmt.Sprintf(`{"status":{"observedGeneration":%v,"replicas":%v,"readyReplicas":%[2]v,"updatedReplicas":%[2]v,"availableReplicas":%[2]v}}`,
+			o["metadata"].(map[string]any)["generation"], replicas)
+		if err := w.send(http.MethodPatch, w.Path(o, "/status?fieldManager=controller"), "application/merge-patch+json", status); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *table) send(method, path, contentType, body string) error {
+	req, err := http.NewRequest(method, path, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", contentType)
+	_, err = w.Do(req)
+	return err
+}
+
+// occupy puts somebody else's object in the place of a child to be: of a custom
+// resource that is not there.
+func (w *table) occupy(r *rand.Rand) error {
+	children := w.game.o.plan.Children
+	c := children[r.IntN(len(children))]
+	o := map[string]any{"apiVersion": c.Kind.APIVersion(), "kind": c.Kind.Kind, "metadata": w.place(r)}
+	if there, err := w.Get(o); err != nil || there != nil {
+		return err
+	}
+	w.log("occupy %s", placeOf(o))
+	w.foreign[placeOf(o)] = o
+	return w.putForeign(o)
+}
+
+// putForeign writes an object that has an owner already, and so cannot get another one.
+func (w *table) putForeign(o map[string]any) error {
+	place := o["metadata"].(map[string]any)
+	owner := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "stranger", "namespace": place["namespace"]}}
+	if err := w.Apply(owner); err != nil {
+		return err
+	}
+	owner, err := w.Get(owner)
+	if err != nil {
+		return err
+	}
+	o = plain(o).(map[string]any)
+	o["metadata"].(map[string]any)["ownerReferences"] = []any{map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "name": "stranger", "uid": owner["metadata"].(map[string]any)["uid"], "controller": true,
+	}}
+	return w.Apply(o)
+}
+
+func (w *table) vacate(r *rand.Rand) error {
+	names := slices.Sorted(maps.Keys(w.foreign))
+	if len(names) == 0 {
+		return nil
+	}
+	o := w.foreign[names[r.IntN(len(names))]]
+	w.log("vacate %s", placeOf(o))
+	delete(w.foreign, placeOf(o))
+	return w.Delete(o)
+}
+
+func (w *table) breakOrMend(r *rand.Rand) error {
+	switch r.IntN(7) {
+	case 0:
+		w.log("the EventSource stops")
+		w.StopSources()
+	case 1:
+		w.log("the EventSource starts")
+		w.StartSources()
+	case 2:
+		w.log("the watches break")
+		w.BreakWatches()
+	case 3:
+		w.log("the watches are mended")
+		w.MendWatches()
+	case 4:
+		w.log("the bus loses its store")
+		w.LoseMessages()
+	case 5:
+		w.log("the API server is ill")
+		w.Bad.API = 70
+	case 6:
+		w.log("the API server is better")
+		w.Bad.API = 12
+	}
+	return nil
+}
+
+// finish lets all be good, and waits.
+func (w *table) finish(resync bool) error {
+	w.log("from here on all is well")
+	w.Bad = simulate.Bad{}
+	if resync {
+		if err := w.resync(); err != nil {
+			return err
+		}
+	}
+	for range 3 { // a controller's work may be undone by what is still on its way
+		if err := w.Settle(context.Background(), enough); err != nil {
+			return err
+		}
+		if err := w.controllers(nil); err != nil {
+			return err
+		}
+	}
+	return w.Settle(context.Background(), enough)
+}
+
+// resync of the direct engine is an EventSource that starts anew; of the others
+// a pod that looks at everything.
+func (w *table) resync() error {
+	w.log("resync")
+	p := w.game.o.plan
+	if p.Reconcile.Engine == plan.Direct {
+		w.StartSources()
+		return nil
+	}
+	w.Mend()
+	if err := w.Settle(context.Background(), enough); err != nil { // the next one comes when all is quiet
+		return err
+	}
+	path := "/apis/argoproj.io/v1alpha1/namespaces/" + p.Install.Namespace + "/workflows"
+	return w.send(http.MethodPost, path, "application/json", fmt.Sprintf(
+		`{"apiVersion":"argoproj.io/v1alpha1","kind":"Workflow","metadata":{"generateName":"resync-","namespace":%q},"spec":{"workflowTemplateRef":{"name":%q}}}`,
+		p.Install.Namespace, p.Names.CronWorkflow))
+}
+
+// repeat makes what another cluster should hold in this one, which knows no
+// bad days.
+func (w *table) repeat(other *table) error {
+	for _, name := range slices.Sorted(maps.Keys(other.foreign)) {
+		if err := w.putForeign(other.foreign[name]); err != nil {
+			return err
+		}
+	}
+	w.foreign = other.foreign
+	for _, name := range slices.Sorted(maps.Keys(other.wanted)) {
+		if err := w.Apply(other.wanted[name]); err != nil {
+			return err
+		}
+	}
+	w.wanted = other.wanted
+	return w.finish(false)
+}
+
+// compare says what is not as it would be in a fresh cluster.
+func (w *table) compare(fresh *table) error {
+	if err := w.current(); err != nil {
+		return err
+	}
+	if diff := cmp.Diff(fresh.essence(), w.essence()); diff != "" {
+		return fmt.Errorf("the children or the status (-fresh +here):\n%s", diff)
+	}
+	return nil
+}
+
+// current says which status is not about the present.
+func (w *table) current() error {
+	for _, name := range slices.Sorted(maps.Keys(w.wanted)) {
+		cr, err := w.Get(w.wanted[name])
+		if err != nil {
+			return err
+		}
+		status, _ := cr["status"].(map[string]any)
+		generation := cr["metadata"].(map[string]any)["generation"]
+		if fmt.Sprint(status["observedGeneration"]) != fmt.Sprint(generation) {
+			return fmt.Errorf("%s: generation %v, and the status is %s", name, generation, text(status))
+		}
+		ready, _ := plain(status["conditions"]).([]any)
+		if len(w.foreign) == 0 && (len(ready) == 0 || ready[0].(map[string]any)["status"] != "True") {
+			return fmt.Errorf("%s: nothing is in its way, and the status is %s", name, text(status))
+		}
+	}
+	return nil
+}
+
+// essence is what the cluster holds, without what depends on when and in which
+// order it came about.
+func (w *table) essence() map[string]any {
+	names := []string{}
+	all := w.Everything()
+	for _, o := range all {
+		names = append(names, fmt.Sprint(o["metadata"].(map[string]any)["uid"]), "uid of "+placeOf(o))
+	}
+	name := strings.NewReplacer(names...)
+	out := map[string]any{}
+	for _, o := range all {
+		if o["kind"] != "Event" && !strings.HasSuffix(placeOf(o), "/stranger") && !mine(o) { // an Event tells of the way
+			out[placeOf(o)] = plain(essential(o))
+		}
+	}
+	for place, o := range out {
+		out[place] = readText(name.Replace(text(o)))
+	}
+	return out
+}
+
+func essential(o map[string]any) any {
+	metadata := o["metadata"].(map[string]any)
+	for _, key := range []string{"managedFields", "resourceVersion", "uid", "creationTimestamp", "generation"} {
+		delete(metadata, key)
+	}
+	annotations, _ := metadata["annotations"].(map[string]any)
+	for _, key := range []string{"generation", "attempt", "siblings", "reconcile"} {
+		delete(annotations, "argoperator.dev/"+key)
+	}
+	delete(labelsOf(o), "argoperator.dev/found")
+	status, _ := o["status"].(map[string]any)
+	delete(status, "observedGeneration")
+	delete(status, "children")
+	conditions, _ := status["conditions"].([]any)
+	for _, c := range conditions {
+		delete(c.(map[string]any), "lastTransitionTime")
+		delete(c.(map[string]any), "observedGeneration")
+		if message, ok := c.(map[string]any)["message"].(string); ok { // which Workflow it was differs
+			c.(map[string]any)["message"], _, _ = strings.Cut(message, "; see workflow")
+		}
+	}
+	return solid(o)
+}
+
+// solid is a value without nulls and what is empty: where there was something
+// before, a server-side apply leaves them.
+func solid(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			if v[key] = solid(inner); v[key] == nil || isEmpty(v[key]) {
+				delete(v, key)
+			}
+		}
+	case []any:
+		for i := range v {
+			v[i] = solid(v[i])
+		}
+	}
+	return value
+}

@@ -1,0 +1,147 @@
+package simulate
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/json"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+
+	"github.com/argoperator/argoperator/pkg/internal/cluster"
+	"github.com/argoperator/argoperator/pkg/internal/resource"
+	"github.com/argoperator/argoperator/pkg/manifest"
+)
+
+// Decode reads the documents of a file as objects; empty documents are left
+// out.
+func Decode(data []byte) ([]map[string]any, error) {
+	var out []map[string]any
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
+	for i := 1; ; i++ {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("document %d: %w", i, err)
+		}
+		text, err := yaml.YAMLToJSONStrict(document)
+		if err != nil {
+			return nil, fmt.Errorf("document %d: %w", i, err)
+		}
+		var fields map[string]any
+		if err := json.Unmarshal(text, &fields); err != nil {
+			return nil, fmt.Errorf("document %d is no object", i)
+		}
+		if fields != nil {
+			out = append(out, fields)
+		}
+	}
+}
+
+// Resources are what an operator's EventSources look at.
+type Resources struct {
+	list   []schema.GroupVersionResource
+	kinds  *cluster.Kinds
+	served map[schema.GroupVersionKind]bool // by the CustomResourceDefinitions among the objects
+}
+
+// Watched are the resources that the operators among the objects look at for
+// themselves, not for what they made: those without a filter, if there are any.
+// The kinds are those of Inputs.
+func Watched(objects []manifest.Object, described []*apiextensionsv1.CustomResourceDefinition) Resources {
+	known := &cluster.Kinds{List: append(cluster.BuiltinKinds(), cluster.CustomKinds(objects, described)...)}
+	served := map[schema.GroupVersionKind]bool{}
+	for _, o := range objects {
+		if crd, ok := o.(*apiextensionsv1.CustomResourceDefinition); ok {
+			for _, v := range crd.Spec.Versions {
+				served[schema.GroupVersionKind{Group: crd.Spec.Group, Version: v.Name, Kind: crd.Spec.Names.Kind}] = v.Served
+			}
+		}
+	}
+	return Resources{list: cluster.Unfiltered(objects), kinds: known, served: served}
+}
+
+// Holds tells whether an object is one of these, and what it is. The API server
+// takes a custom resource in any version that it serves, and shows it in the one
+// that is watched.
+func (r Resources) Holds(fields map[string]any) (what string, ok bool) {
+	o := &unstructured.Unstructured{Object: fields}
+	gvk := o.GroupVersionKind()
+	if gvk.Kind == "" || gvk.Version == "" {
+		return "nothing with an apiVersion and a kind", false
+	}
+	k := r.kinds.Of(gvk, r.list)
+	return gvk.Kind + " of " + gvk.GroupVersion().String(), slices.ContainsFunc(r.list, func(watched schema.GroupVersionResource) bool {
+		return watched.Group == gvk.Group && watched.Resource == k.Plural && (watched.Version == gvk.Version || r.served[gvk])
+	})
+}
+
+// Samples are custom resources with every field that their schemas have, one of
+// each kind that the operators define and look at, in a namespace where they do.
+func Samples(objects []manifest.Object) ([]map[string]any, error) {
+	var out []map[string]any
+	for _, o := range objects {
+		crd, ok := o.(*apiextensionsv1.CustomResourceDefinition)
+		if !ok {
+			continue
+		}
+		version, namespace := seen(objects, crd)
+		if version == "" {
+			continue
+		}
+		fields, err := resource.FromCRD(crd, version)
+		if err != nil {
+			return nil, err
+		}
+		sample, err := fields.Full()
+		if err != nil {
+			return nil, err
+		}
+		if namespace != "" {
+			(&unstructured.Unstructured{Object: sample}).SetNamespace(namespace)
+		}
+		out = append(out, sample)
+	}
+	if len(out) == 0 {
+		return nil, errors.New("no schema says what a custom resource looks like")
+	}
+	return out, nil
+}
+
+// seen says in which version, and in which namespace if not in all, the
+// EventSources look at a kind for its own sake.
+func seen(objects []manifest.Object, crd *apiextensionsv1.CustomResourceDefinition) (version, namespace string) {
+	for _, o := range objects {
+		source, ok := o.(*eventsv1.EventSource)
+		if !ok {
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(source.Spec.Resource)) {
+			e := source.Spec.Resource[name]
+			if e.Filter == nil && e.Group == crd.Spec.Group && e.Resource == crd.Spec.Names.Plural {
+				return e.Version, e.Namespace
+			}
+		}
+	}
+	return "", ""
+}
+
+func (r Resources) String() string {
+	var all []string
+	for _, one := range r.list {
+		all = append(all, one.Resource+" of "+one.GroupVersion().String())
+	}
+	return strings.Join(all, ", ")
+}

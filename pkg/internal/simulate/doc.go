@@ -1,0 +1,6 @@
+// Package simulate runs an operator without a cluster: a change of an object goes
+// through the emitted EventSources and Sensors, by Argo's own code for transforms,
+// filters, parameters and triggers, to the API server of pkg/internal/cluster.
+//
+// The rule of this package: it reports what it cannot simulate; it does not guess.
+package simulate

@@ -1,0 +1,280 @@
+package simulate_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/argoperator/argoperator/pkg/internal/definition"
+	"github.com/argoperator/argoperator/pkg/internal/plan"
+	"github.com/argoperator/argoperator/pkg/internal/simulate"
+	"github.com/argoperator/argoperator/pkg/internal/source"
+	"github.com/argoperator/argoperator/pkg/manifest"
+)
+
+// web is an operator whose template fails where the text is no JSON, and says
+// all of it where it is long.
+const web = `
+apiVersion: argoperator.dev/v1alpha1
+kind: Operator
+metadata: {name: web}
+spec:
+  api: {group: example.com, kind: Web, versions: [{name: v1, schema: {spec: {text: string}}}]}
+  children:
+  - name: deployment
+    template:
+      apiVersion: apps/v1
+      kind: Deployment
+      metadata: {name: "${ .metadata.name }", labels: {text: "${ .spec.text | if length > 1000 then error(.) else fromjson end | tostring }"}}
+      spec:
+        replicas: 1
+        selector: {matchLabels: {app: web}}
+        template: {metadata: {labels: {app: web}}, spec: {containers: [{name: main, image: "docker.io/nginx:1"}]}}
+  reconcile: {engine: ENGINE}
+`
+
+// spaces is an operator of cluster-scoped custom resources.
+const spaces = `
+apiVersion: argoperator.dev/v1alpha1
+kind: Operator
+metadata: {name: spaces}
+spec:
+  api: {group: example.com, kind: Space, scope: Cluster, versions: [{name: v1, schema: {spec: {text: string}}}]}
+  children:
+  - name: namespace
+    template: {apiVersion: v1, kind: Namespace, metadata: {name: "${ .metadata.name }"}}
+  reconcile: {engine: ENGINE}
+`
+
+// life is a cluster in which people listen to what is told of one object.
+type life struct {
+	*simulate.Simulation
+	t     *testing.T
+	heard map[string]bool // by name
+}
+
+func live(t *testing.T, text, engine string) *life {
+	t.Helper()
+	data := strings.Replace(text, "ENGINE", engine, 1)
+	definitions, findings := definition.Parse(source.Input{Name: "operator.yaml", Data: []byte(data)})
+	if len(definitions) != 1 || findings.HasErrors() {
+		t.Fatal(findings)
+	}
+	p, findings := plan.New(definitions[0])
+	if p == nil {
+		t.Fatal(findings)
+	}
+	runner := simulate.Local{Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}}
+	s, err := simulate.New(simulate.Inputs{Objects: manifest.Build(p), Runner: runner})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &life{Simulation: s, t: t, heard: map[string]bool{}}
+}
+
+func (l *life) do(method, path, body string) map[string]any {
+	l.t.Helper()
+	req, err := http.NewRequest(method, path, strings.NewReader(body))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/merge-patch+json")
+	answer, err := l.Do(req)
+	if err != nil {
+		l.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	if err := l.Run(context.Background()); err != nil {
+		l.t.Fatal(err)
+	}
+	return answer
+}
+
+func (l *life) apply(kind, text string) {
+	l.t.Helper()
+	metadata := map[string]any{"name": "one"}
+	check(l.t, l.Apply(map[string]any{"apiVersion": "example.com/v1", "kind": kind, "metadata": metadata, "spec": map[string]any{"text": text}}))
+	check(l.t, l.Run(context.Background()))
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// told is what is new to a listener: type, reason and the first words.
+func (l *life) told() []string {
+	l.t.Helper()
+	items := l.do(http.MethodGet, "/api/v1/namespaces/default/events", "")["items"].([]any)
+	var out []string
+	for _, item := range items {
+		e := item.(map[string]any)
+		name := e["metadata"].(map[string]any)["name"].(string)
+		if l.heard[name] {
+			continue
+		}
+		l.heard[name] = true
+		words := strings.SplitAfterN(e["message"].(string), ":", 2)
+		out = append(out, fmt.Sprintf("%v %v %v", e["type"], e["reason"], words[0]))
+	}
+	return out
+}
+
+// rolledOut is what the Deployment's controller says in the end.
+func (l *life) rolledOut() {
+	l.t.Helper()
+	path := "/apis/apps/v1/namespaces/default/deployments/one"
+	generation := l.do(http.MethodGet, path, "")["metadata"].(map[string]any)["generation"]
+	l.do(http.MethodPatch, path+"/status", fmt.Sprintf(
+		`{"status": {"observedGeneration": %v, "replicas": 1, "updatedReplicas": 1, "availableReplicas": 1, "readyReplicas": 1}}`, generation))
+}
+
+// replicas is a Deployment on its way.
+func (l *life) replicas(n int) {
+	l.t.Helper()
+	l.do(http.MethodPatch, "/apis/apps/v1/namespaces/default/deployments/one/status", fmt.Sprintf(`{"status": {"readyReplicas": %d, "availableReplicas": %[1]d}}`, n))
+}
+
+// again delivers the latest events of custom resources a second time of which
+// something was told by the direct engine, or which a Workflow worked on.
+func (l *life) again() {
+	l.t.Helper()
+	var last *simulate.Event
+	var all []simulate.Event
+	for _, step := range l.Trace() {
+		if step.Event != nil {
+			last = step.Event
+		}
+		tells := step.Delivery != nil && step.Delivery.Trigger == "event" && len(step.Delivery.Attempts) > 0
+		if tells || step.Workflow != nil {
+			all = append(all, *last)
+		}
+	}
+	for _, e := range all[max(0, len(all)-2):] {
+		check(l.t, l.Publish(context.Background(), e))
+		check(l.t, l.Run(context.Background()))
+	}
+}
+
+// TestTold: the Events of a life, the same with every engine.
+func TestTold(t *testing.T) {
+	failed := "Warning ReconcileFailed "
+	for engine, words := range map[string]string{"direct": "deployment:", "workflow": "template:"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			l := live(t, web, engine)
+			for _, one := range []struct {
+				happens string
+				act     func()
+				want    []string
+			}{
+				{"created", func() { l.apply("Web", "1") }, nil},
+				{"progresses", func() { l.replicas(1) }, nil},
+				{"is ready", l.rolledOut, []string{"Normal Ready all children are ready (1)"}},
+				{"delivered again", l.again, nil},
+				{"applied as it is", func() { l.apply("Web", "1") }, nil},
+				{"fails", func() { l.apply("Web", "no JSON") }, []string{failed + words}},
+				{"delivered again, failed", l.again, nil},
+				{"fails at another generation", func() { l.apply("Web", "nor this") }, []string{failed + words}},
+				{"is mended", func() { l.apply("Web", "2") }, []string{"Normal Ready all children are ready (1)"}},
+				{"loses a replica", func() { l.replicas(0) }, nil},
+				{"is ready again", l.rolledOut, []string{"Normal Ready all children are ready (1)"}},
+				{"is deleted", func() {
+					check(t, l.Delete(map[string]any{"apiVersion": "example.com/v1", "kind": "Web", "metadata": map[string]any{"name": "one"}}))
+					check(t, l.Run(context.Background()))
+				}, nil},
+			} {
+				one.act()
+				if diff := cmp.Diff(one.want, l.told()); diff != "" {
+					t.Errorf("%s -want +told\n%s", one.happens, diff)
+				}
+			}
+			for _, failure := range l.Trace().Failures() {
+				if !strings.Contains(failure, "Workflow") || engine == "direct" {
+					t.Errorf("failed: %s", failure)
+				}
+			}
+		})
+	}
+}
+
+// TestToldOfClusterScoped: there is no namespace to tell it in but default.
+func TestToldOfClusterScoped(t *testing.T) {
+	for _, engine := range []string{"direct", "workflow"} {
+		t.Run(engine, func(t *testing.T) {
+			l := live(t, spaces, engine)
+			l.apply("Space", "x")
+			if diff := cmp.Diff([]string{"Normal Ready all children are ready (1)"}, l.told()); diff != "" {
+				t.Errorf("-want +told\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestTelling is one Event as a whole, as either engine writes it.
+func TestTelling(t *testing.T) {
+	for engine, related := range map[string]string{"direct": "", "workflow": `"related": {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "namespace": "argo-events", "name": "WORKFLOW"},`} {
+		t.Run(engine, func(t *testing.T) {
+			l := live(t, web, engine)
+			l.apply("Web", "no JSON")
+			got := l.do(http.MethodGet, "/api/v1/namespaces/default/events", "")["items"].([]any)[0].(map[string]any)
+			cr := l.do(http.MethodGet, "/apis/example.com/v1/namespaces/default/webs/one", "")["metadata"].(map[string]any)
+			instance := "web-status"
+			if engine == "workflow" {
+				instance = got["related"].(map[string]any)["name"].(string)
+			}
+			want := map[string]any{}
+			check(t, json.Unmarshal([]byte(strings.ReplaceAll(fmt.Sprintf(`{
+				"apiVersion": "v1", "kind": "Event", %s
+				"involvedObject": {"apiVersion": "example.com/v1", "kind": "Web", "namespace": "default", "name": "one", "uid": %q, "resourceVersion": %q},
+				"type": "Warning", "reason": "ReconcileFailed", "action": "Reconcile", "count": 1,
+				"source": {"component": "web"}, "reportingComponent": "web", "reportingInstance": %q
+			}`, related, cr["uid"], cr["resourceVersion"], instance), "WORKFLOW", instance)), &want))
+			if name := got["metadata"].(map[string]any)["name"]; name != fmt.Sprintf("one.00000000.%v", cr["resourceVersion"]) {
+				t.Errorf("the name is %v", name)
+			}
+			if message := got["message"].(string); !strings.Contains(message, "fromjson cannot be applied") && !strings.Contains(message, "invalid") {
+				t.Errorf("the message is %q", message)
+			}
+			if time := got["firstTimestamp"].(string); got["lastTimestamp"] != time || got["eventTime"] != strings.TrimSuffix(time, "Z")+".000000Z" {
+				t.Errorf("the times are %v, %v, %v", time, got["lastTimestamp"], got["eventTime"])
+			}
+			for _, name := range []string{"metadata", "message", "firstTimestamp", "lastTimestamp", "eventTime"} {
+				delete(got, name)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("-want +told\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestLongTelling: what is told has a limit in bytes, and so have names.
+func TestLongTelling(t *testing.T) {
+	l := live(t, web, "direct")
+	long := strings.Repeat("a", 198) + "--" + strings.Repeat("b", 40) // cut right after the hyphens
+	spec := map[string]any{"text": strings.Repeat("\U0001d11e", 3000)}
+	check(t, l.Apply(map[string]any{"apiVersion": "example.com/v1", "kind": "Web", "metadata": map[string]any{"name": long}, "spec": spec}))
+	check(t, l.Run(context.Background()))
+	if told := l.told(); len(told) != 1 {
+		t.Fatalf("told %v; %v", told, l.Trace().Failures())
+	}
+	items := l.do(http.MethodGet, "/api/v1/namespaces/default/events", "")["items"].([]any)
+	message := items[0].(map[string]any)["message"].(string)
+	if n := len(message); n > 1024 || n < 1000 || !utf8.ValidString(message) || !strings.HasSuffix(message, "\U0001d11e") {
+		t.Errorf("the message has %d bytes: %s", n, message)
+	}
+	for name := range l.heard {
+		if !strings.HasPrefix(name, long[:198]+".00000000.") {
+			t.Errorf("the name is %s", name)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package source
+
+import (
+	"fmt"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// maxAliased is how many values the aliases of one document may stand for,
+// against documents that unfold to gigabytes.
+const maxAliased = 100_000
+
+// maxNested is how deep values may stand inside each other: what is made of them
+// is nested deeper still, and JSON is read to a depth of 10,000.
+const maxNested = 500
+
+// cleaner makes a tree plain: aliases give way to what they stand for, and what
+// is ambiguous is reported and taken out.
+type cleaner struct {
+	doc     *Document
+	sizes   map[*yaml.Node]int // of finished nodes; 0 while open
+	aliased int
+	depth   int
+	nested  bool // too deep, which was said
+}
+
+func clean(doc *Document) {
+	c := cleaner{doc: doc, sizes: map[*yaml.Node]int{}}
+	c.node(doc.Root)
+}
+
+// node cleans a tree and returns how many nodes it unfolds to.
+func (c *cleaner) node(n *yaml.Node) int {
+	c.sizes[n] = 0
+	if c.depth++; c.depth > maxNested {
+		if !c.nested {
+			c.nested = true
+			c.doc.Found.Add(c.doc.Of(n), diag.TooLarge, fmt.Sprintf("values are nested more than %d deep", maxNested), "")
+		}
+		n.Content = nil
+	}
+	defer func() { c.depth-- }()
+	c.tag(n)
+	if n.Kind == yaml.MappingNode {
+		n.Content = c.pairs(n.Content)
+	}
+	size := 1
+	for i, child := range n.Content {
+		if child.Kind == yaml.AliasNode {
+			n.Content[i] = c.alias(child)
+			size += c.sizes[n.Content[i]]
+			continue
+		}
+		size += c.node(child)
+	}
+	c.sizes[n] = size
+	return size
+}
+
+func (c *cleaner) alias(n *yaml.Node) *yaml.Node {
+	size := c.sizes[n.Alias]
+	c.aliased += size
+	switch {
+	case size == 0:
+		c.doc.Found.Add(c.doc.Of(n), diag.YAMLAlias, fmt.Sprintf("the alias *%s stands inside its own anchor", n.Value), "")
+	case c.aliased > maxAliased && c.aliased-size <= maxAliased:
+		c.doc.Found.Add(c.doc.Of(n), diag.YAMLAlias,
+			fmt.Sprintf("the aliases of this document unfold to more than %d values", maxAliased), "")
+	case c.aliased <= maxAliased:
+		return n.Alias
+	}
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null", Line: n.Line, Column: n.Column}
+}
+
+// pairs drops what is not a plain key written once.
+func (c *cleaner) pairs(content []*yaml.Node) []*yaml.Node {
+	seen := map[string]*yaml.Node{}
+	var out []*yaml.Node
+	for pair := range slices.Chunk(content, 2) {
+		key := pair[0]
+		if key.Kind == yaml.AliasNode {
+			key = key.Alias
+		}
+		first := seen[key.Value]
+		switch {
+		case key.Kind != yaml.ScalarNode:
+			c.doc.Found.Add(c.doc.Of(pair[0]), diag.WrongType, fmt.Sprintf("a key must be text, this one is %s", Describe(key)), keyHint(key))
+		case key.ShortTag() == "!!merge":
+			c.doc.Found.Add(c.doc.Of(key), diag.YAMLMergeKey, "the merge key << is not read",
+				"repeat the keys, or alias a whole value with key: *anchor")
+		case isNull(key) && key.Style == 0:
+			c.doc.Found.Add(c.doc.Of(key), diag.WrongType, "a key must be text, this one is null", "quote it")
+		case first != nil:
+			c.doc.Found.Add(c.doc.Of(key), diag.DuplicateKey,
+				fmt.Sprintf("key %q is written twice in this mapping", key.Value),
+				fmt.Sprintf("the first is in line %d; keep one", first.Line))
+		default:
+			seen[key.Value] = key
+			out = append(out, key, pair[1])
+		}
+	}
+	return out
+}
+
+// keyHint explains {{ }}, which YAML reads as a mapping in a mapping.
+func keyHint(key *yaml.Node) string {
+	if key.Kind == yaml.MappingNode && key.Style&yaml.FlowStyle != 0 {
+		return "{{ }} of a template is not filled in here: render it first, or quote it"
+	}
+	return ""
+}
+
+var plainTags = []string{"", "!!str", "!!int", "!!float", "!!bool", "!!null", "!!timestamp", "!!map", "!!seq", "!!merge"}
+
+func (c *cleaner) tag(n *yaml.Node) {
+	if !slices.Contains(plainTags, n.ShortTag()) {
+		c.doc.Found.Add(c.doc.Of(n), diag.YAMLTag, fmt.Sprintf("the YAML tag %s is not read", n.ShortTag()), "remove the tag")
+		n.Tag = ""
+	}
+}

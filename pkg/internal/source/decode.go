@@ -1,0 +1,174 @@
+package source
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// Decoder fills structs from YAML nodes by their json tags. It goes on after
+// each finding, and remembers what it refused, so that later stages say no more
+// about it.
+type Decoder struct {
+	File string
+	list *diag.List
+	Bad  map[string]bool // by path.id
+	// kubernetes reads an object of Kubernetes: null means absent, and its own types have their own ways.
+	Kubernetes bool
+	Kind       reflect.Type // what the document is; hints look in it for where a key belongs
+	fields     map[reflect.Type]map[string]field
+	keys       map[*yaml.Node]*yaml.Node // of a value
+}
+
+func NewDecoder(file string, list *diag.List) *Decoder {
+	return &Decoder{
+		File:   file,
+		list:   list,
+		Bad:    map[string]bool{},
+		Kind:   reflect.TypeFor[v1alpha1.Operator](),
+		fields: map[reflect.Type]map[string]field{},
+		keys:   map[*yaml.Node]*yaml.Node{},
+	}
+}
+
+func (d *Decoder) pos(n *yaml.Node) diag.Position {
+	return diag.Position{File: d.File, Line: n.Line, Column: n.Column}
+}
+
+// atKey returns where the key of a value stands, of others where the value does.
+func (d *Decoder) atKey(n *yaml.Node) diag.Position {
+	if key := d.keys[n]; key != nil {
+		return d.pos(key)
+	}
+	return d.pos(n)
+}
+
+// Refuse reports a value and marks it as dealt with.
+func (d *Decoder) Refuse(n *yaml.Node, p Path, code, message, hint string) {
+	d.list.Add(d.pos(n), code, message, hint)
+	d.Bad[p.ID()] = true
+}
+
+// Value fills v from a node.
+func (d *Decoder) Value(n *yaml.Node, v reflect.Value, p Path) {
+	if isNull(n) && v.Kind() != reflect.Interface {
+		if !d.Kubernetes {
+			d.Refuse(n, p, diag.NullValue, fmt.Sprintf("%s has no value, want %s", subject(p), wanted(v.Type())), nullHint(v.Type()))
+		}
+		return
+	}
+	if d.Kubernetes && d.special(n, v, p) {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		target := reflect.New(v.Type().Elem())
+		d.Value(n, target.Elem(), p)
+		if !d.Bad[p.ID()] {
+			v.Set(target)
+		}
+	case reflect.Struct:
+		d.object(n, v, p)
+	case reflect.Map:
+		d.mapping(n, v, p)
+	case reflect.Slice:
+		d.sequence(n, v, p)
+	case reflect.Interface:
+		if a := d.Any(n, p); a != nil {
+			v.Set(reflect.ValueOf(a))
+		}
+	default:
+		d.scalar(n, v, p)
+	}
+}
+
+func (d *Decoder) object(n *yaml.Node, v reflect.Value, p Path) {
+	if !d.want(n, yaml.MappingNode, v.Type(), p) {
+		return
+	}
+	fields := d.FieldsOf(v.Type())
+	written, meant := map[string]bool{}, map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, child := n.Content[i], n.Content[i+1]
+		d.keys[child] = key
+		f, ok := fields[key.Value]
+		if !ok {
+			meant[d.unknownKey(key, fields, p)] = true
+			continue
+		}
+		written[key.Value] = true
+		if f.opaque && d.Kubernetes {
+			continue
+		}
+		d.Value(child, v.FieldByIndex(f.index), p.To(key.Value))
+		d.enum(child, v.FieldByIndex(f.index), f, p.To(key.Value))
+	}
+	for _, name := range SortedKeys(fields) {
+		if written[name] || !meant[name] && !fields[name].required {
+			continue
+		}
+		if !meant[name] {
+			d.list.Add(d.atKey(n), diag.MissingKey, fmt.Sprintf("missing key %q%s", name, Inside(p)), "")
+		}
+		d.Bad[p.To(name).ID()] = true
+	}
+}
+
+func (d *Decoder) mapping(n *yaml.Node, v reflect.Value, p Path) {
+	if !d.want(n, yaml.MappingNode, v.Type(), p) {
+		return
+	}
+	out := reflect.MakeMapWithSize(v.Type(), len(n.Content)/2)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		d.keys[n.Content[i+1]] = n.Content[i]
+		item := reflect.New(v.Type().Elem()).Elem()
+		d.Value(n.Content[i+1], item, p.To(n.Content[i].Value))
+		out.SetMapIndex(reflect.ValueOf(n.Content[i].Value).Convert(v.Type().Key()), item)
+	}
+	v.Set(out)
+}
+
+func (d *Decoder) sequence(n *yaml.Node, v reflect.Value, p Path) {
+	if v.Type().Elem().Kind() == reflect.Uint8 {
+		d.bytes(n, v, p)
+		return
+	}
+	if !d.want(n, yaml.SequenceNode, v.Type(), p) {
+		return
+	}
+	out := reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content))
+	for i, child := range n.Content {
+		d.Value(child, out.Index(i), p.To(i))
+	}
+	v.Set(out)
+}
+
+// bytes reads base64, as JSON does.
+func (d *Decoder) bytes(n *yaml.Node, v reflect.Value, p Path) {
+	text, err := json.Marshal(n.Value)
+	if err == nil {
+		err = json.Unmarshal(text, v.Addr().Interface())
+	}
+	if n.Kind != yaml.ScalarNode || err != nil {
+		d.Refuse(n, p, diag.WrongType, fmt.Sprintf("%s is not base64", subject(p)), "")
+	}
+}
+
+// want tells whether a node is of the kind that a Go type is written as.
+func (d *Decoder) want(n *yaml.Node, kind yaml.Kind, t reflect.Type, p Path) bool {
+	if n.Kind == kind {
+		return true
+	}
+	hint := ""
+	if kind == yaml.SequenceNode && n.Kind == yaml.ScalarNode {
+		hint = fmt.Sprintf("write a list: [%s]", strings.Join(strings.Fields(n.Value), ", "))
+	}
+	d.Refuse(n, p, diag.WrongType, fmt.Sprintf("%s is %s, want %s", subject(p), Describe(n), wanted(t)), hint)
+	return false
+}

@@ -1,0 +1,130 @@
+package source
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// field is what the tags of a struct field say.
+type field struct {
+	index    []int
+	required bool
+	opaque   bool // written by the API server; not read
+	enum     []string
+}
+
+// FieldsOf returns the fields of a struct by their names in JSON.
+func (d *Decoder) FieldsOf(t reflect.Type) map[string]field {
+	if known, ok := d.fields[t]; ok {
+		return known
+	}
+	out := map[string]field{}
+	for _, f := range reflect.VisibleFields(t) {
+		name, rest, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "-" || name == "" || !f.IsExported() || len(f.Index) > 1 && !inlined(t, f.Index[0]) {
+			continue
+		}
+		optional := strings.Contains(rest, "omitempty")
+		out[name] = field{
+			index:    f.Index,
+			required: !optional,
+			opaque:   f.Type == reflect.TypeFor[apiextensionsv1.CustomResourceDefinitionStatus]() || name == "managedFields",
+			enum:     enumOf(f.Tag.Get("jsonschema")),
+		}
+	}
+	d.fields[t] = out
+	return out
+}
+
+// inlined tells whether an embedded struct's fields stand in the mapping of t itself.
+func inlined(t reflect.Type, index int) bool {
+	name, _, _ := strings.Cut(t.Field(index).Tag.Get("json"), ",")
+	return name == ""
+}
+
+func enumOf(tag string) []string {
+	var out []string
+	for part := range strings.SplitSeq(tag, ",") {
+		if value, ok := strings.CutPrefix(part, "enum="); ok {
+			out = append(out, value)
+		}
+	}
+	return out
+}
+
+// enum reports a value that is none of the field's values.
+func (d *Decoder) enum(n *yaml.Node, v reflect.Value, f field, p Path) {
+	if len(f.enum) == 0 || d.Bad[p.ID()] || slices.Contains(f.enum, v.String()) {
+		return
+	}
+	d.Refuse(n, p, diag.BadValue, fmt.Sprintf("%s is %q, want %s", subject(p), v.String(), Either(f.enum)),
+		Spelling(v.String(), f.enum))
+}
+
+func Spelling(word string, candidates []string) string {
+	if best := Nearest(word, candidates); best != "" {
+		return "did you mean " + best + "?"
+	}
+	return ""
+}
+
+// Either joins words as "a, b or c".
+func Either(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+// unknownKey reports a key and returns the one that is probably meant, "" if there is none.
+func (d *Decoder) unknownKey(key *yaml.Node, fields map[string]field, p Path) string {
+	candidates := SortedKeys(fields)
+	hint, meant := "", Nearest(key.Value, candidates)
+	if len(p) > 0 && p[len(p)-1] == "schema" && (key.Value == "type" || key.Value == "properties" || key.Value == "required") {
+		hint = "put an OpenAPI schema under openAPIV3Schema, in place of schema"
+	} else if meant == "" && !d.Kubernetes {
+		hint = belongsTo(d.Kind, key.Value)
+	}
+	if hint == "" {
+		hint = DidYouMean(key.Value, candidates, "keys here")
+	}
+	d.list.Add(d.pos(key), diag.UnknownKey, fmt.Sprintf("unknown key %q%s", key.Value, Inside(p)), hint)
+	return meant
+}
+
+// belongsTo says where in a document a key may be written instead.
+func belongsTo(kind reflect.Type, key string) string {
+	var places []string
+	var walk func(t reflect.Type, p string)
+	walk = func(t reflect.Type, p string) {
+		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+			t = t.Elem()
+		}
+		if t.Kind() != reflect.Struct {
+			return
+		}
+		for _, f := range reflect.VisibleFields(t) {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if name == key {
+				places = append(places, p)
+			}
+			walk(f.Type, strings.TrimPrefix(p+"."+name, "."))
+		}
+	}
+	walk(kind, "")
+	if len(places) == 0 || len(places) > 2 || places[0] == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s belongs in %s", key, Either(places))
+}
+
+func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,168 @@
+package source
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// MaxFile is how many bytes are read of one file. The largest
+// CustomResourceDefinitions in use have about 3 MB. Who fills an [Input] need not
+// read more than one byte beyond it.
+const MaxFile = 16 << 20
+
+// TooLarge reports a file of which not everything is read.
+func TooLarge(list *diag.List, at diag.Position, data []byte) bool {
+	if len(data) <= MaxFile {
+		return false
+	}
+	list.Add(at, diag.TooLarge, fmt.Sprintf("the file has more than %d MiB", MaxFile>>20), "split it into several files")
+	return true
+}
+
+// Document is one YAML document of a file; its nodes have no aliases, no
+// duplicate keys and no merge keys.
+type Document struct {
+	Positions
+	Found diag.List // what was wrong in making it so
+}
+
+// Load splits a file into its documents. Each is read for itself, so that a
+// syntax error hides nothing of the others. keep tells which text is worth a
+// syntax finding.
+func Load(file string, data []byte, keep func(text []byte) bool) ([]Document, diag.List) {
+	var list diag.List
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if TooLarge(&list, diag.Position{File: file}, data) {
+		if !keep(data) {
+			list = nil
+		}
+		return nil, list
+	}
+	if bad := NotText(data); bad >= 0 {
+		if keep(data) {
+			list.Add(offsetPosition(file, data, bad), diag.NotText, textProblem(data[bad]), "save the file as UTF-8")
+		}
+		return nil, list
+	}
+	lines := strings.Split(string(data), "\n")
+	var docs []Document
+	for _, c := range split(lines) {
+		roots, err := parseYAML(c.text)
+		if err != nil && keep([]byte(c.text)) {
+			list = append(list, syntaxFinding(file, c, err))
+		}
+		for _, root := range roots {
+			shift(root, c.line)
+			doc := Document{Positions: Positions{File: file, Root: root, lines: lines}}
+			clean(&doc)
+			docs = append(docs, doc)
+		}
+	}
+	return docs, list
+}
+
+// NotText returns the offset of the first byte that is not UTF-8 text, -1 if there is none.
+func NotText(data []byte) int {
+	for i := 0; i < len(data); {
+		r, size := utf8.DecodeRune(data[i:])
+		if r == 0 || r == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return -1
+}
+
+func textProblem(b byte) string {
+	if b == 0 {
+		return "the file holds a NUL byte: it is not text"
+	}
+	return fmt.Sprintf("the byte 0x%02X is not UTF-8 text", b)
+}
+
+func offsetPosition(file string, data []byte, offset int) diag.Position {
+	head := data[:offset]
+	start := bytes.LastIndexByte(head, '\n') + 1
+	return diag.Position{
+		File:   file,
+		Line:   bytes.Count(head, []byte("\n")) + 1,
+		Column: utf8.RuneCount(head[start:]) + 1,
+	}
+}
+
+// chunk is the text of one document, beginning after so many lines of the file.
+type chunk struct {
+	text string
+	line int
+}
+
+var (
+	startOfDocument = regexp.MustCompile(`^---(\s|$)`)
+	directiveOrNone = regexp.MustCompile(`^(%.*|\s*#.*|\s*)$`)
+)
+
+// split cuts a file before every line that starts a document. Lines that can
+// only come before a document, such as comments, stay with the one they precede.
+func split(lines []string) []chunk {
+	var out []chunk
+	start, body := 0, false
+	for i, line := range lines {
+		if startOfDocument.MatchString(line) && body {
+			out = append(out, chunk{strings.Join(lines[start:i], "\n") + "\n", start})
+			start, body = i, false
+		}
+		body = body || startOfDocument.MatchString(line) || !directiveOrNone.MatchString(line)
+	}
+	return append(out, chunk{strings.Join(lines[start:], "\n"), start})
+}
+
+// parseYAML returns the documents up to the first syntax error.
+func parseYAML(text string) (roots []*yaml.Node, err error) {
+	dec := yaml.NewDecoder(strings.NewReader(text))
+	for {
+		var doc yaml.Node
+		switch err := dec.Decode(&doc); {
+		case errors.Is(err, io.EOF):
+			return roots, nil
+		case err != nil:
+			return roots, err
+		case doc.Kind == yaml.DocumentNode && len(doc.Content) == 1 && !isNull(doc.Content[0]):
+			roots = append(roots, doc.Content[0])
+		}
+	}
+}
+
+// shift moves a tree down by lines. It runs before aliases are resolved, when every node has one parent.
+func shift(n *yaml.Node, lines int) {
+	n.Line += lines
+	for _, child := range n.Content {
+		shift(child, lines)
+	}
+}
+
+func isNull(n *yaml.Node) bool {
+	return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
+}
+
+// Input is one file that may hold definitions.
+type Input struct {
+	Name string // as the user named it; "-" for standard input
+	Data []byte
+	// Dir holds the files that a definition refers to. Paths are slash-separated
+	// and relative to the definition. Nil: it can refer to none.
+	Dir fs.FS
+	// Lenient passes over documents of other kinds, as for a file found in a directory.
+	Lenient bool
+	// Unlocked leaves the images as they are written, whatever install.imagesLock says.
+	Unlocked bool
+}

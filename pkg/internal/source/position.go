@@ -1,0 +1,178 @@
+package source
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// Path lead to a value of a document: keys, and indexes in decimal.
+type Path []string
+
+// PathOf returns a path from the root.
+func PathOf(more ...any) Path { return Path(nil).To(more...) }
+
+// To returns the path extended by keys (strings) and indexes (ints).
+func (p Path) To(more ...any) Path {
+	out := slices.Clip(slices.Clone(p))
+	for _, s := range more {
+		out = append(out, fmt.Sprint(s))
+	}
+	return out
+}
+
+// ID is the path as a map key.
+func (p Path) ID() string { return strings.Join(p, "\x00") }
+
+// String is the path as a message shows it, such as spec.api.versions[0].name.
+func (p Path) String() string {
+	var b strings.Builder
+	for i, step := range p {
+		switch {
+		case isIndex(step):
+			b.WriteString("[" + step + "]")
+		case i > 0:
+			b.WriteString("." + step)
+		default:
+			b.WriteString(step)
+		}
+	}
+	return b.String()
+}
+
+func isIndex(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+// Positions knows where the values of one document stand.
+type Positions struct {
+	File  string
+	Root  *yaml.Node
+	lines []string
+	// grafted are the nodes that come from other files, with the positions there.
+	Grafted map[*yaml.Node]Positions
+}
+
+// Graft puts the root of another document into a mapping of this one, as the
+// value of a key that is not written there.
+func (p Positions) Graft(mapping *yaml.Node, key string, other Positions) {
+	root := other.Root
+	head := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key, Line: root.Line, Column: root.Column}
+	mapping.Content = append(mapping.Content, head, root)
+	p.Grafted[head] = other
+	p.mark(root, other)
+}
+
+// mark remembers where a tree comes from. A node that aliases share is visited once.
+func (p Positions) mark(n *yaml.Node, other Positions) {
+	if _, done := p.Grafted[n]; done {
+		return
+	}
+	p.Grafted[n] = other
+	for _, child := range n.Content {
+		p.mark(child, other)
+	}
+}
+
+// home is where a node comes from: this document, or the file it was read from.
+func (p Positions) home(n *yaml.Node) Positions {
+	if other, ok := p.Grafted[n]; ok {
+		return other
+	}
+	return p
+}
+
+// At returns where the value at a path stands; for a path that is not written,
+// where the key of its nearest written ancestor does.
+func (p Positions) At(path []string) diag.Position {
+	key, value, exact := p.Find(path)
+	if !exact && key != nil {
+		return p.Of(key)
+	}
+	return p.Of(value)
+}
+
+// AtKey returns where the key of a path stands, and of an entry of a list the entry.
+func (p Positions) AtKey(path []string) diag.Position {
+	key, value, _ := p.Find(path)
+	if key != nil {
+		return p.Of(key)
+	}
+	return p.Of(value)
+}
+
+// Written tells whether a path stands in the document.
+func (p Positions) Written(path []string) bool {
+	_, _, exact := p.Find(path)
+	return exact
+}
+
+// Of returns where a node stands.
+func (p Positions) Of(n *yaml.Node) diag.Position {
+	if n == nil {
+		return diag.Position{File: p.File}
+	}
+	return diag.Position{File: p.home(n).File, Line: n.Line, Column: n.Column}
+}
+
+// Find follows a path as far as it is written. The key is nil at the root and for list entries.
+func (p Positions) Find(path []string) (key, value *yaml.Node, exact bool) {
+	value = p.Root
+	for _, step := range path {
+		k, v := LookupNode(value, step)
+		if v == nil {
+			return key, value, false
+		}
+		key, value = k, v
+	}
+	return key, value, value != nil
+}
+
+func LookupNode(n *yaml.Node, step string) (key, value *yaml.Node) {
+	if n == nil {
+		return nil, nil
+	}
+	switch n.Kind {
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if n.Content[i].Value == step {
+				return n.Content[i], n.Content[i+1]
+			}
+		}
+	case yaml.SequenceNode:
+		for i, v := range n.Content {
+			if fmt.Sprint(i) == step {
+				return nil, v
+			}
+		}
+	}
+	return nil, nil
+}
+
+// Inside returns where a byte of a scalar's value stands in the source.
+func (p Positions) Inside(n *yaml.Node, offset int) diag.Position {
+	pos := p.Of(n)
+	home := p.home(n)
+	if n == nil || n.Kind != yaml.ScalarNode || n.Line < 1 || n.Line > len(home.lines) {
+		return pos
+	}
+	r := &reader{lines: home.lines, line: n.Line - 1, at: diag.Offset(home.lines[n.Line-1], n.Column)}
+	if !r.find(n, offset) {
+		return pos
+	}
+	pos.Line, pos.Column = r.line+1, utf8.RuneCountInString(r.lines[r.line][:r.at])+1
+	return pos
+}
+
+// Text returns a scalar of a document as it is written.
+func (p Positions) Text(path ...string) string {
+	if _, n, exact := p.Find(path); exact && n.Kind == yaml.ScalarNode {
+		return n.Value
+	}
+	return ""
+}

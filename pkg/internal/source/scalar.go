@@ -1,0 +1,122 @@
+package source
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// scalar fills a string, boolean or number.
+func (d *Decoder) scalar(n *yaml.Node, v reflect.Value, p Path) {
+	if n.Kind != yaml.ScalarNode {
+		d.want(n, yaml.ScalarNode, v.Type(), p)
+		return
+	}
+	got, ok := plain(n)
+	if !ok {
+		d.Refuse(n, p, diag.BadValue, fmt.Sprintf("%s: %s is not a number that can be written", subject(p), n.Value), "")
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		if s, is := got.(string); is {
+			v.SetString(s)
+			return
+		}
+	case reflect.Bool:
+		if b, is := got.(bool); is {
+			v.SetBool(b)
+			return
+		}
+	case reflect.Int32, reflect.Int64:
+		if i, is := got.(int64); is {
+			if v.OverflowInt(i) {
+				d.Refuse(n, p, diag.BadValue, fmt.Sprintf("%s is %d, too large", subject(p), i), "")
+				return
+			}
+			v.SetInt(i)
+			return
+		}
+	case reflect.Float64:
+		if f, is := number(got); is {
+			v.SetFloat(f)
+			return
+		}
+	}
+	d.Refuse(n, p, diag.WrongType, fmt.Sprintf("%s is %s, want %s", subject(p), Describe(n), wanted(v.Type())),
+		scalarHint(n, v.Kind()))
+}
+
+// plain returns a scalar as JSON has it: string, bool, int64, float64 or nil.
+// Not every YAML number is one: .inf and .nan are not.
+func plain(n *yaml.Node) (any, bool) {
+	var v any
+	if tag := n.ShortTag(); tag == "!!str" || tag == "!!timestamp" || n.Decode(&v) != nil {
+		return n.Value, true
+	}
+	switch v := v.(type) {
+	case int:
+		return int64(v), true
+	case uint64:
+		return float64(v), true
+	case float64:
+		return v, !math.IsInf(v, 0) && !math.IsNaN(v)
+	}
+	return v, true
+}
+
+func number(v any) (float64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return float64(v), true
+	case float64:
+		return v, true
+	}
+	return 0, false
+}
+
+// Any returns a node as JSON has it.
+func (d *Decoder) Any(n *yaml.Node, p Path) any {
+	switch n.Kind {
+	case yaml.MappingNode:
+		out := make(map[string]any, len(n.Content)/2)
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			out[n.Content[i].Value] = d.Any(n.Content[i+1], p.To(n.Content[i].Value))
+		}
+		return out
+	case yaml.SequenceNode:
+		out := make([]any, len(n.Content))
+		for i, child := range n.Content {
+			out[i] = d.Any(child, p.To(i))
+		}
+		return out
+	}
+	v, ok := plain(n)
+	if !ok {
+		d.Refuse(n, p, diag.BadValue, fmt.Sprintf("%s: JSON has no number %s", subject(p), n.Value), "")
+		return nil
+	}
+	return v
+}
+
+// scalarHint explains the ways in which YAML reads a scalar otherwise than meant.
+func scalarHint(n *yaml.Node, want reflect.Kind) string {
+	word := strings.ToLower(n.Value)
+	switch {
+	case want == reflect.String:
+		return "quote it: " + strconv.Quote(n.Value)
+	case want == reflect.Bool && (word == "yes" || word == "on" || word == "y"):
+		return "write true"
+	case want == reflect.Bool && (word == "no" || word == "off" || word == "n"):
+		return "write false"
+	case n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0:
+		return "remove the quotes"
+	}
+	return ""
+}

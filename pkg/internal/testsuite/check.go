@@ -1,0 +1,91 @@
+package testsuite
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/definition"
+	"github.com/argoperator/argoperator/pkg/internal/simulate"
+)
+
+// Check says what is wrong with tests that can be known before they run: beside
+// the operators that they are for, which must be there.
+func Check(suites []Suite) diag.List {
+	var findings diag.List
+	for _, suite := range suites {
+		for _, t := range suite.Tests {
+			findings = append(findings, checkOperator(suite, t)...)
+			for i, step := range t.Spec.Steps {
+				at := []string{"spec", "steps", strconv.Itoa(i), "expect"}
+				for _, one := range []struct {
+					key  string
+					want any
+				}{
+					{"children", anyList(step.Expect.Children)},
+					{"objects", anyList(step.Expect.Objects)},
+					{"resource", step.Expect.Resource},
+					{"status", step.Expect.Status},
+				} {
+					findings = append(findings, checkConditions(t, one.want, append(slices.Clone(at), one.key))...)
+				}
+			}
+		}
+	}
+	return findings.Sorted()
+}
+
+// checkOperator checks that somebody looks at the custom resource.
+func checkOperator(suite Suite, t *definition.Test) diag.List {
+	var findings diag.List
+	var names []string
+	for _, o := range suite.Operators {
+		names = append(names, o.Name)
+	}
+	if name := t.Spec.Operator; name != "" && !slices.Contains(names, name) {
+		findings.Add(t.Position("spec", "operator"), diag.BadValue, fmt.Sprintf("no operator here is called %s", name), "there is "+strings.Join(names, ", "))
+		return findings
+	}
+	tested := chosen(suite.Operators, t.Spec.Operator)
+	watched := simulate.Watched(tested.Objects(), tested.Kinds())
+	if what, ok := watched.Holds(t.Resource); !ok {
+		findings.Add(t.Position("spec", "resource"), diag.WrongKind,
+			fmt.Sprintf("the custom resource is %s, which the operator does not look at", what), "it looks at "+watched.String())
+	}
+	return findings
+}
+
+// checkConditions compiles every expression among what is expected.
+func checkConditions(t *definition.Test, want any, at []string) diag.List {
+	var findings diag.List
+	switch want := want.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(want)) {
+			findings = append(findings, checkConditions(t, want[key], append(slices.Clone(at), key))...)
+		}
+	case []any:
+		for i, one := range want {
+			findings = append(findings, checkConditions(t, one, append(slices.Clone(at), strconv.Itoa(i)))...)
+		}
+	case string:
+		source, ok := conditionOf(want)
+		if !ok {
+			break
+		}
+		if _, err := compiled(source); err != nil {
+			findings.Add(t.Position(at...), diag.BadExpression, err.Error(), "a text ${ … } is jq over the actual value, true or false; $${ is a ${ as it is")
+		}
+	}
+	return findings
+}
+
+func anyList(list []map[string]any) any {
+	out := make([]any, len(list))
+	for i, o := range list {
+		out[i] = o
+	}
+	return out
+}

@@ -1,0 +1,107 @@
+package testsuite
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/internal/output"
+)
+
+// expectGolden compares everything with a file, or takes it for what the file
+// should hold.
+func (s *scene) expectGolden(children []map[string]any, cr map[string]any) {
+	if s.step.Expect.Golden == "" {
+		return
+	}
+	at, file := s.at("expect", "golden"), s.test.Golden(s.index)
+	got, err := s.picture(children, cr)
+	if err != nil {
+		s.unmet(at, err.Error(), "")
+		return
+	}
+	want, there := s.test.Goldens[s.index]
+	switch {
+	case bytes.Equal(want, got) && there:
+	case s.update:
+		s.goldens = append(s.goldens, Golden{File: file, Data: got})
+	case !there:
+		s.unmet(at, "there is no file "+file, "argoperator test --update writes it")
+	default:
+		s.unmet(at, "what came out is not what the file holds", diff(string(want), string(got))+"\nif it is meant, argoperator test --update writes it")
+	}
+}
+
+// picture is all children in the order in which they were written first, then
+// the custom resource, without what differs from cluster to cluster.
+func (s *scene) picture(children []map[string]any, cr map[string]any) ([]byte, error) {
+	var out bytes.Buffer
+	if cr != nil {
+		children = append(children, cr)
+	}
+	for i, o := range children {
+		shown, _ := timeless(withoutNotes(s.s.Shown(o))).(map[string]any)
+		data, err := output.YAML(shown)
+		if err != nil {
+			return nil, fmt.Errorf("encoding %s: %w", placeOf(o), err)
+		}
+		if i > 0 {
+			out.WriteString("---\n")
+		}
+		out.Write(data)
+	}
+	return out.Bytes(), nil
+}
+
+// withoutNotes takes away what argoperator notes for itself.
+func withoutNotes(o map[string]any) map[string]any {
+	for _, key := range []string{"labels", "annotations"} {
+		notes, _ := valueOf(o, "metadata", key).(map[string]any)
+		for name := range notes {
+			if domain, _, _ := strings.Cut(name, "/"); domain == v1alpha1.Group || strings.HasSuffix(domain, "."+v1alpha1.Group) {
+				delete(notes, name)
+			}
+		}
+		if metadata, ok := o["metadata"].(map[string]any); ok && len(notes) == 0 {
+			delete(metadata, key)
+		}
+	}
+	owners, _ := valueOf(o, "metadata", "ownerReferences").([]any)
+	for _, owner := range owners {
+		if fields, ok := owner.(map[string]any); ok {
+			delete(fields, "uid")
+		}
+	}
+	seen, _ := valueOf(o, "status", "children").(map[string]any)
+	for _, one := range seen {
+		if fields, ok := one.(map[string]any); ok && (fields["failed"] != nil || fields["uid"] != nil && fields["version"] != nil) {
+			for _, name := range []string{"owner", "uid", "gone", "found", "version", "live", "generation", "failed"} {
+				delete(fields, name)
+			}
+		}
+	}
+	return o
+}
+
+var moment = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$`)
+
+// timeless is a value with one time for all.
+func timeless(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for name, inner := range v {
+			v[name] = timeless(inner)
+		}
+	case []any:
+		for i, inner := range v {
+			v[i] = timeless(inner)
+		}
+	case string:
+		if moment.MatchString(v) {
+			return "2000-01-01T00:00:00Z"
+		}
+	}
+	return value
+}

@@ -1,0 +1,102 @@
+package testsuite
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/internal/cluster"
+	"github.com/argoperator/argoperator/pkg/internal/simulate"
+)
+
+// tallied is what a trace comes to.
+type tallied struct {
+	triggers            []string // that fired, sorted
+	requests, workflows int
+}
+
+func tally(t simulate.Trace) tallied {
+	out := tallied{}
+	fired := map[string]bool{}
+	for _, step := range t {
+		if d := step.Delivery; d != nil {
+			for _, a := range d.Attempts {
+				fired[a.Trigger] = true
+				out.requests += len(a.Calls)
+			}
+		}
+		if w := step.Workflow; w != nil {
+			out.workflows++
+			for _, c := range w.Containers {
+				out.requests += len(c.Calls)
+			}
+		}
+	}
+	out.triggers = slices.Sorted(maps.Keys(fired))
+	return out
+}
+
+// hop says where an object that is not as expected was written last in this
+// step, or what kept it from being written.
+func (s *scene) hop(r v1alpha1.Reference) string {
+	if failures := s.trace.Failures(); len(failures) > 0 {
+		return "failed on the way: " + failures[0]
+	}
+	if len(s.trace) == 0 {
+		return "the operator saw nothing of this step"
+	}
+	last := ""
+	for _, step := range s.trace {
+		if d := step.Delivery; d != nil {
+			for _, a := range d.Attempts {
+				if call := s.lastWrite(a.Calls, r); call != "" {
+					last = fmt.Sprintf("written last by trigger %s of Sensor %s: %s", a.Trigger, d.Sensor, call)
+				}
+			}
+		}
+		if w := step.Workflow; w != nil {
+			for _, c := range w.Containers {
+				if call := s.lastWrite(c.Calls, r); call != "" {
+					last = fmt.Sprintf("written last by %s of Workflow %s: %s", cmp.Or(c.Name, c.Template), w.Name, call)
+				}
+			}
+		}
+	}
+	return cmp.Or(last, s.silence())
+}
+
+// lastWrite is the last call that wrote an object.
+func (s *scene) lastWrite(calls []cluster.Call, r v1alpha1.Reference) string {
+	for _, c := range slices.Backward(calls) {
+		req, err := http.NewRequest(c.Method, c.Path, http.NoBody)
+		if err != nil || c.Method == http.MethodGet {
+			continue
+		}
+		parts, ok := s.s.PartsOf(req)
+		if body, _ := c.Body.(map[string]any); parts.Kind == "" {
+			parts.Kind = kindOf(body)
+		}
+		if !ok || parts.Kind != r.Kind || r.Name != "" && parts.Name != r.Name {
+			continue
+		}
+		path, _, _ := strings.Cut(c.Path, "?")
+		return fmt.Sprintf("%s %s (%d)", c.Method, path, c.Status)
+	}
+	return ""
+}
+
+// silence says what the operator did in a step in which it did not write.
+func (s *scene) silence() string {
+	got := tally(s.trace)
+	if got.workflows > 0 {
+		return "nothing of this step wrote it; argoperator test --trace shows what its Workflows did"
+	}
+	if len(got.triggers) == 0 {
+		return "nothing of this step wrote it: no trigger fired"
+	}
+	return "nothing of this step wrote it; triggers that fired: " + strings.Join(got.triggers, ", ")
+}
