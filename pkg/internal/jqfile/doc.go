@@ -6,7 +6,8 @@
 // event, so each syntax node costs.
 //
 // The rule of this package: it transforms syntax and never runs it. The emitted
-// program means what the file means with the holes filled in. Two conventions of
-// the files make that cheap to guarantee, and Parse checks them: within a program
-// and the prelude, no two definitions and no two variables have the same name.
+// program means what the file means with the holes filled in. That holds as long
+// as a program and its prelude define no name and bind no variable twice, which
+// pkg/plan tests of its files, and as long as an option stands only where a
+// condition does: `true and E` becomes E.
 package jqfile

@@ -10,15 +10,18 @@ import (
 // they are used for, true or false: `true and E` becomes E, so an option may
 // stand only where a condition does.
 func fold(q *gojq.Query) *gojq.Query {
-	before := q.FuncDefs
-	q.FuncDefs = nil
-	out := foldNode(q)
-	if len(before) > 0 {
-		c := *out
-		c.FuncDefs = append(slices.Clone(before), out.FuncDefs...)
-		out = &c
+	if len(q.FuncDefs) == 0 {
+		return foldNode(q)
 	}
-	return out
+	only := *q
+	only.FuncDefs = nil
+	out := foldNode(&only)
+	if out == &only {
+		return q
+	}
+	c := *out
+	c.FuncDefs = slices.Concat(q.FuncDefs, out.FuncDefs)
+	return &c
 }
 
 func foldNode(q *gojq.Query) *gojq.Query {
@@ -86,27 +89,27 @@ func foldTerm(q *gojq.Query) *gojq.Query {
 	return q
 }
 
+// foldIf replaces a condition that is constant: the rewriter has left out the
+// branches that come after one that is true, and those that are false.
 func foldIf(q *gojq.Query) *gojq.Query {
 	f := q.Term.If
-	branches := append([]*gojq.IfElif{{Cond: f.Cond, Then: f.Then}}, f.Elif...)
-	otherwise := f.Else
-	var kept []*gojq.IfElif
-	for _, b := range branches {
-		if is(b.Cond, gojq.TermTypeTrue) {
-			otherwise = b.Then
-			break
-		}
-		if !is(b.Cond, gojq.TermTypeFalse) {
-			kept = append(kept, b)
-		}
+	switch {
+	case is(f.Cond, gojq.TermTypeTrue):
+		return f.Then
+	case !is(f.Cond, gojq.TermTypeFalse):
+		return foldElif(q)
+	case f.Else == nil:
+		return Input().query
 	}
-	if len(kept) == 0 {
-		if otherwise == nil {
-			return Input().query
-		}
-		return otherwise
+	return f.Else
+}
+
+func foldElif(q *gojq.Query) *gojq.Query {
+	f := q.Term.If
+	if n := len(f.Elif); n > 0 && is(f.Elif[n-1].Cond, gojq.TermTypeTrue) {
+		return lone(gojq.Term{Type: gojq.TermTypeIf, If: &gojq.If{Cond: f.Cond, Then: f.Then, Elif: f.Elif[:n-1], Else: f.Elif[n-1].Then}})
 	}
-	return lone(gojq.Term{Type: gojq.TermTypeIf, If: &gojq.If{Cond: kept[0].Cond, Then: kept[0].Then, Elif: kept[1:], Else: otherwise}})
+	return q
 }
 
 // foldPipe turns a pipe around, as in (a | b) | c, so that it needs no

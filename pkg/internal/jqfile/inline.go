@@ -10,48 +10,50 @@ import (
 // filters, in the place of its calls, and drops those that nothing calls, until
 // nothing changes. One with filters makes a request with other fields for each
 // call: pkg/internal/check reads the requests of a program from its syntax, as literals.
-func inline(q *gojq.Query) *gojq.Query {
+func inline(q *gojq.Query, recursive map[string]bool) *gojq.Query {
 	for range 100 { // more levels of definitions than there are
-		calls := callsIn(q)
+		calls, defs := map[string]int{}, []*gojq.FuncDef(nil)
 		each(q, func(q *gojq.Query) {
-			for _, d := range q.FuncDefs { // those of itself do not count
-				calls[d.Name] -= callsOf(d.Name, d.Body)
+			defs = append(defs, q.FuncDefs...)
+			if q.Term != nil && q.Term.Type == gojq.TermTypeFunc {
+				calls[q.Term.Func.Name]++
 			}
 		})
 		chosen, unused := map[string]*gojq.FuncDef{}, false
-		each(q, func(q *gojq.Query) {
-			for _, d := range q.FuncDefs {
-				unused = unused || calls[d.Name] == 0
-				if (calls[d.Name] == 1 || calls[d.Name] > 1 && len(d.Args) > 0) && inlinable(d) {
-					chosen[d.Name] = d
-				}
+		for _, d := range defs {
+			n := calls[d.Name]
+			if recursive[d.Name] {
+				n -= callsOf(d.Name, d.Body)
+				calls[d.Name] = n
 			}
-		})
+			unused = unused || n == 0
+			if (n == 1 || n > 1 && len(d.Args) > 0) && !recursive[d.Name] && !takesValues(d) {
+				chosen[d.Name] = d
+			}
+		}
 		if len(chosen) == 0 && !unused {
 			return q
 		}
-		for _, d := range chosen { // one that calls another waits for its turn
-			for name := range callsIn(d.Body) {
-				delete(chosen, name)
+		for _, d := range defs { // one that is called in another waits for its turn
+			if chosen[d.Name] != nil {
+				each(d.Body, func(q *gojq.Query) {
+					if q.Term != nil && q.Term.Type == gojq.TermTypeFunc {
+						delete(chosen, q.Term.Func.Name)
+					}
+				})
 			}
 		}
-		q = (&rewriter{inPlace: true, query: func(q *gojq.Query) *gojq.Query {
-			q.FuncDefs = slices.DeleteFunc(q.FuncDefs, func(d *gojq.FuncDef) bool { return calls[d.Name] == 0 || chosen[d.Name] != nil })
+		goes := func(d *gojq.FuncDef) bool { return calls[d.Name] == 0 || chosen[d.Name] != nil }
+		q = (&rewriter{query: func(q *gojq.Query) *gojq.Query {
+			if slices.ContainsFunc(q.FuncDefs, goes) {
+				c := *q
+				c.FuncDefs = slices.DeleteFunc(slices.Clone(q.FuncDefs), goes)
+				q = &c
+			}
 			return fold(expanded(q, chosen))
 		}}).of(q)
 	}
 	return q
-}
-
-// callsIn counts the calls in a query by the name of the function.
-func callsIn(q *gojq.Query) map[string]int {
-	calls := map[string]int{}
-	each(q, func(q *gojq.Query) {
-		if q.Term != nil && q.Term.Type == gojq.TermTypeFunc {
-			calls[q.Term.Func.Name]++
-		}
-	})
-	return calls
 }
 
 func callsOf(name string, q *gojq.Query) int {
@@ -64,12 +66,9 @@ func callsOf(name string, q *gojq.Query) int {
 	return n
 }
 
-// inlinable says that a definition takes no values and does not call itself.
-func inlinable(d *gojq.FuncDef) bool {
-	if slices.ContainsFunc(d.Args, func(a string) bool { return a[0] == '$' }) {
-		return false
-	}
-	return callsOf(d.Name, d.Body) == 0
+// takesValues says that a definition binds an argument to a variable.
+func takesValues(d *gojq.FuncDef) bool {
+	return slices.ContainsFunc(d.Args, func(a string) bool { return a[0] == '$' })
 }
 
 // expanded is a call with the body of its definition in its place.

@@ -11,8 +11,9 @@ import (
 
 // Set is a prelude of definitions and the programs that may use them.
 type Set struct {
-	prelude  []*gojq.FuncDef
-	programs map[string]*gojq.Query
+	prelude   []*gojq.FuncDef
+	programs  map[string]*gojq.Query
+	recursive map[string]bool // the definitions that call themselves
 }
 
 // preludeFile holds the definitions that all programs of a directory share.
@@ -25,7 +26,7 @@ func Parse(files fs.FS) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{programs: map[string]*gojq.Query{}}
+	s := &Set{programs: map[string]*gojq.Query{}, recursive: map[string]bool{}}
 	for _, name := range names {
 		source, err := fs.ReadFile(files, name)
 		if err != nil {
@@ -35,6 +36,8 @@ func Parse(files fs.FS) (*Set, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
+		query = (&rewriter{query: fold}).of(query)
+		s.define(query)
 		if name == preludeFile {
 			s.prelude = query.FuncDefs
 			continue
@@ -44,8 +47,18 @@ func Parse(files fs.FS) (*Set, error) {
 	return s, nil
 }
 
-// Program is the program of a file with its holes filled in.
-func (s *Set) Program(name string, holes Holes) string {
+// define notes which definitions of a file call themselves.
+func (s *Set) define(query *gojq.Query) {
+	each(query, func(q *gojq.Query) {
+		for _, d := range q.FuncDefs {
+			s.recursive[d.Name] = s.recursive[d.Name] || callsOf(d.Name, d.Body) > 0
+		}
+	})
+}
+
+// Program is the program of a file with its holes filled in. Of two values of a
+// hole the first one counts.
+func (s *Set) Program(name string, holes ...Holes) string {
 	program := s.programs[name]
 	if program == nil {
 		panic("jqfile: there is no program " + name) // unreachable
@@ -55,11 +68,11 @@ func (s *Set) Program(name string, holes Holes) string {
 	for _, d := range called(s.prelude, program, holes) {
 		defs = append(defs, r.def(d))
 	}
-	return printed(inline(below(r.of(program), defs)))
+	return printed(inline(below(r.of(program), defs), s.recursive))
 }
 
 // Definition is the body of a definition of the prelude that takes no arguments.
-func (s *Set) Definition(name string, holes Holes) Value {
+func (s *Set) Definition(name string, holes ...Holes) Value {
 	for _, d := range s.prelude {
 		if d.Name == name {
 			r := &rewriter{query: func(q *gojq.Query) *gojq.Query { return fold(filled(q, holes)) }}
@@ -82,7 +95,7 @@ func below(program *gojq.Query, defs []*gojq.FuncDef) *gojq.Query {
 
 // called are the definitions that a program needs, and those that these need: a
 // definition that is not used has holes that nobody fills in.
-func called(defs []*gojq.FuncDef, program *gojq.Query, holes Holes) []*gojq.FuncDef {
+func called(defs []*gojq.FuncDef, program *gojq.Query, holes []Holes) []*gojq.FuncDef {
 	byName, needed := map[string]*gojq.FuncDef{}, map[string]bool{}
 	for _, d := range defs {
 		byName[d.Name] = d
@@ -97,7 +110,7 @@ func called(defs []*gojq.FuncDef, program *gojq.Query, holes Holes) []*gojq.Func
 			if d := byName[name]; d != nil && !needed[name] {
 				needed[name] = true
 				need(d.Body)
-			} else if v, ok := holes[name]; ok && !needed[name] {
+			} else if v, ok := value(holes, name); ok && !needed[name] {
 				needed[name] = true
 				need(v.query)
 			}
@@ -114,12 +127,21 @@ func called(defs []*gojq.FuncDef, program *gojq.Query, holes Holes) []*gojq.Func
 }
 
 // filled is a hole with its value in its place.
-func filled(q *gojq.Query, holes Holes) *gojq.Query {
+func filled(q *gojq.Query, holes []Holes) *gojq.Query {
 	if q.Term == nil || q.Term.Type != gojq.TermTypeFunc || !strings.Contains(q.Term.Func.Name, "::") {
 		return q
 	}
-	if v, ok := holes[q.Term.Func.Name]; ok {
+	if v, ok := value(holes, q.Term.Func.Name); ok {
 		return inPlace(q, v.query)
 	}
 	return q // of an option that is off; printed refuses what is left
+}
+
+func value(holes []Holes, name string) (Value, bool) {
+	for _, h := range holes {
+		if v, ok := h[name]; ok {
+			return v, true
+		}
+	}
+	return Value{}, false
 }

@@ -7,104 +7,123 @@ import (
 )
 
 // rewriter changes a query, the inner nodes first: each node is what its function
-// makes of it. Unless it may write to the nodes themselves, it copies them.
+// makes of it. It writes to no node: those that change, and those around them, are
+// copies, all others are shared.
 type rewriter struct {
-	query   func(*gojq.Query) *gojq.Query
-	inPlace bool
+	query func(*gojq.Query) *gojq.Query
 }
 
 func (r *rewriter) of(q *gojq.Query) *gojq.Query {
 	if q == nil {
 		return nil
 	}
-	c := q
-	if !r.inPlace {
-		copied := *q
-		c = &copied
+	left, right, term, defs := r.of(q.Left), q.Right, q.Term, q.FuncDefs
+	if q.Op == gojq.OpAnd && is(left, gojq.TermTypeFalse) || q.Op == gojq.OpOr && is(left, gojq.TermTypeTrue) {
+		right = left // the rest does not count
+	} else {
+		right = r.of(right)
 	}
-	c.Left, c.Right = r.of(q.Left), r.of(q.Right)
-	if q.Term != nil {
-		c.Term = r.term(q.Term)
+	if term != nil {
+		term = r.term(term)
 	}
-	if len(q.FuncDefs) > 0 {
-		defs := make([]*gojq.FuncDef, len(q.FuncDefs))
-		for i, d := range q.FuncDefs {
-			defs[i] = r.def(d)
-		}
-		c.FuncDefs = defs
+	defs = mapped(defs, r.def)
+	if left != q.Left || right != q.Right || term != q.Term || !same(defs, q.FuncDefs) {
+		q = &gojq.Query{FuncDefs: defs, Term: term, Left: left, Right: right, Patterns: q.Patterns, Op: q.Op}
 	}
-	return r.query(c)
+	return r.query(q)
 }
 
-func (r *rewriter) def(d *gojq.FuncDef) *gojq.FuncDef {
-	if r.inPlace {
-		d.Body = r.of(d.Body)
-		return d
+// mapped is a list with what a function makes of its items; the same if they are.
+func mapped[T comparable](list []T, of func(T) T) []T {
+	out := list
+	for i, one := range list {
+		made := of(one)
+		if made == one {
+			continue
+		}
+		if same(out, list) {
+			out = slices.Clone(list)
+		}
+		out[i] = made
 	}
-	return &gojq.FuncDef{Name: d.Name, Args: d.Args, Body: r.of(d.Body)}
+	return out
+}
+
+// same says that two lists are one.
+func same[T any](a, b []T) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
+
+func (r *rewriter) def(d *gojq.FuncDef) *gojq.FuncDef {
+	if body := r.of(d.Body); body != d.Body {
+		return &gojq.FuncDef{Name: d.Name, Args: d.Args, Body: body}
+	}
+	return d
 }
 
 func (r *rewriter) term(t *gojq.Term) *gojq.Term {
-	c := t
-	if !r.inPlace {
-		copied := *t
-		c = &copied
-	}
-	c.Query = r.of(t.Query)
-	c.Str = r.text(t.Str)
-	c.Index = r.index(t.Index)
+	c := *t
+	c.Query, c.Str, c.Index = r.of(t.Query), r.text(t.Str), r.index(t.Index)
+	c.SuffixList = mapped(t.SuffixList, r.suffix)
 	switch t.Type {
 	case gojq.TermTypeFunc:
-		if len(t.Func.Args) > 0 {
-			c.Func = &gojq.Func{Name: t.Func.Name, Args: r.all(t.Func.Args)}
+		if args := mapped(t.Func.Args, r.of); !same(args, t.Func.Args) {
+			c.Func = &gojq.Func{Name: t.Func.Name, Args: args}
 		}
 	case gojq.TermTypeArray:
-		c.Array = &gojq.Array{Query: r.of(t.Array.Query)}
+		if q := r.of(t.Array.Query); q != t.Array.Query {
+			c.Array = &gojq.Array{Query: q}
+		}
 	case gojq.TermTypeObject:
-		c.Object = r.object(t.Object)
+		if fields := mapped(t.Object.KeyVals, r.field); !same(fields, t.Object.KeyVals) {
+			c.Object = &gojq.Object{KeyVals: fields}
+		}
 	case gojq.TermTypeUnary:
-		c.Unary = &gojq.Unary{Op: t.Unary.Op, Term: r.term(t.Unary.Term)}
+		if inner := r.term(t.Unary.Term); inner != t.Unary.Term {
+			c.Unary = &gojq.Unary{Op: t.Unary.Op, Term: inner}
+		}
 	case gojq.TermTypeIf:
 		c.If = r.branches(t.If)
+	default:
+		r.control(t, &c)
+	}
+	if c.Query == t.Query && c.Str == t.Str && c.Index == t.Index && same(c.SuffixList, t.SuffixList) && c.Func == t.Func && c.Array == t.Array &&
+		c.Object == t.Object && c.Unary == t.Unary && c.If == t.If && c.Try == t.Try && c.Reduce == t.Reduce && c.Foreach == t.Foreach && c.Label == t.Label {
+		return t
+	}
+	copied := c
+	return &copied
+}
+
+// control rewrites what is in a try, a loop or a label.
+func (r *rewriter) control(t, c *gojq.Term) {
+	switch t.Type {
 	case gojq.TermTypeTry:
-		c.Try = &gojq.Try{Body: r.of(t.Try.Body), Catch: r.of(t.Try.Catch)}
+		if f := (gojq.Try{Body: r.of(t.Try.Body), Catch: r.of(t.Try.Catch)}); f != *t.Try {
+			c.Try = &f
+		}
 	case gojq.TermTypeReduce:
-		f := t.Reduce
-		c.Reduce = &gojq.Reduce{Query: r.of(f.Query), Pattern: f.Pattern, Start: r.of(f.Start), Update: r.of(f.Update)}
+		f := *t.Reduce
+		f.Query, f.Start, f.Update = r.of(f.Query), r.of(f.Start), r.of(f.Update)
+		if f != *t.Reduce {
+			c.Reduce = &f
+		}
 	case gojq.TermTypeForeach:
-		f := t.Foreach
-		c.Foreach = &gojq.Foreach{Query: r.of(f.Query), Pattern: f.Pattern, Start: r.of(f.Start), Update: r.of(f.Update), Extract: r.of(f.Extract)}
+		f := *t.Foreach
+		f.Query, f.Start, f.Update, f.Extract = r.of(f.Query), r.of(f.Start), r.of(f.Update), r.of(f.Extract)
+		if f != *t.Foreach {
+			c.Foreach = &f
+		}
 	case gojq.TermTypeLabel:
-		c.Label = &gojq.Label{Ident: t.Label.Ident, Body: r.of(t.Label.Body)}
+		if body := r.of(t.Label.Body); body != t.Label.Body {
+			c.Label = &gojq.Label{Ident: t.Label.Ident, Body: body}
+		}
 	}
-	if len(t.SuffixList) > 0 {
-		c.SuffixList = r.suffixes(t.SuffixList)
-	}
-	return c
 }
 
-// suffixes copies those that have a query in them.
-func (r *rewriter) suffixes(list []*gojq.Suffix) []*gojq.Suffix {
-	out := list
-	for i, s := range list {
-		index := r.index(s.Index)
-		if index == s.Index {
-			continue
-		}
-		if &out[0] == &list[0] {
-			out = slices.Clone(list)
-		}
-		out[i] = &gojq.Suffix{Index: index}
+func (r *rewriter) suffix(s *gojq.Suffix) *gojq.Suffix {
+	if index := r.index(s.Index); index != s.Index {
+		return &gojq.Suffix{Index: index}
 	}
-	return out
-}
-
-func (r *rewriter) all(list []*gojq.Query) []*gojq.Query {
-	out := make([]*gojq.Query, len(list))
-	for i, q := range list {
-		out[i] = r.of(q)
-	}
-	return out
+	return s
 }
 
 // text keeps the parentheses of an interpolation, which are part of its syntax.
@@ -112,39 +131,78 @@ func (r *rewriter) text(s *gojq.String) *gojq.String {
 	if s == nil || s.Queries == nil {
 		return s
 	}
-	c := &gojq.String{Queries: []*gojq.Query{}}
-	for _, q := range s.Queries {
-		if q.Term.Str == nil {
-			q = lone(gojq.Term{Type: gojq.TermTypeQuery, Query: r.of(q.Term.Query)})
+	queries := mapped(s.Queries, func(q *gojq.Query) *gojq.Query {
+		if q.Term.Str != nil {
+			return q
 		}
-		c.Queries = append(c.Queries, q)
+		if inner := r.of(q.Term.Query); inner != q.Term.Query {
+			return lone(gojq.Term{Type: gojq.TermTypeQuery, Query: inner})
+		}
+		return q
+	})
+	if same(queries, s.Queries) {
+		return s
 	}
-	return c
+	return &gojq.String{Queries: queries}
 }
 
 func (r *rewriter) index(i *gojq.Index) *gojq.Index {
-	if i == nil || i.Start == nil && i.End == nil && (i.Str == nil || i.Str.Queries == nil) {
+	if i == nil || i.Start == nil && i.End == nil && i.Str == nil {
 		return i
 	}
-	return &gojq.Index{Name: i.Name, Str: r.text(i.Str), Start: r.of(i.Start), End: r.of(i.End), IsSlice: i.IsSlice}
-}
-
-func (r *rewriter) object(o *gojq.Object) *gojq.Object {
-	c := &gojq.Object{}
-	for _, f := range o.KeyVals {
-		field := &gojq.ObjectKeyVal{Key: f.Key, KeyString: r.text(f.KeyString), KeyQuery: r.of(f.KeyQuery), Val: r.of(f.Val)}
-		if key, ok := constant(field.KeyQuery); ok { // (hole::child): …
-			field.KeyString, field.KeyQuery = &gojq.String{Str: key}, nil
-		}
-		c.KeyVals = append(c.KeyVals, field)
+	c := *i
+	c.Str, c.Start, c.End = r.text(i.Str), r.of(i.Start), r.of(i.End)
+	if c == *i {
+		return i
 	}
-	return c
+	copied := c
+	return &copied
 }
 
+func (r *rewriter) field(f *gojq.ObjectKeyVal) *gojq.ObjectKeyVal {
+	c := *f
+	c.KeyString, c.KeyQuery, c.Val = r.text(f.KeyString), r.of(f.KeyQuery), r.of(f.Val)
+	if key, ok := constant(c.KeyQuery); ok { // (hole::child): …
+		c.KeyString, c.KeyQuery = &gojq.String{Str: key}, nil
+	}
+	if c == *f {
+		return f
+	}
+	copied := c
+	return &copied
+}
+
+// branches leaves out those that a constant condition rules out.
 func (r *rewriter) branches(f *gojq.If) *gojq.If {
-	c := &gojq.If{Cond: r.of(f.Cond), Then: r.of(f.Then), Else: r.of(f.Else)}
-	for _, e := range f.Elif {
-		c.Elif = append(c.Elif, &gojq.IfElif{Cond: r.of(e.Cond), Then: r.of(e.Then)})
+	var kept []gojq.IfElif
+	otherwise, changed := f.Else, false
+	add := func(cond, then *gojq.Query) (last bool) {
+		b := gojq.IfElif{Cond: r.of(cond), Then: then}
+		changed = changed || b.Cond != cond
+		if is(b.Cond, gojq.TermTypeFalse) {
+			return false
+		}
+		b.Then = r.of(then)
+		changed = changed || b.Then != then
+		kept = append(kept, b)
+		return is(b.Cond, gojq.TermTypeTrue)
+	}
+	last := add(f.Cond, f.Then)
+	for i := 0; i < len(f.Elif) && !last; i++ {
+		last = add(f.Elif[i].Cond, f.Elif[i].Then)
+	}
+	if !last {
+		otherwise = r.of(f.Else)
+	}
+	if !changed && otherwise == f.Else && len(kept) == 1+len(f.Elif) {
+		return f
+	}
+	if len(kept) == 0 {
+		kept = append(kept, gojq.IfElif{Cond: boolean(false), Then: boolean(false)})
+	}
+	c := &gojq.If{Cond: kept[0].Cond, Then: kept[0].Then, Else: otherwise}
+	for _, b := range kept[1:] {
+		c.Elif = append(c.Elif, &b)
 	}
 	return c
 }

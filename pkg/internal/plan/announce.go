@@ -9,14 +9,14 @@ package plan
 // gone; 403: the namespace is going.
 var okEvent = []int32{201, 403, 404, 409}
 
-// announces tells whether there is a Ready of which Events can tell.
-func announces(p *Plan) bool {
+// emitsEvents says that the operator reports changes of Ready by Events.
+func emitsEvents(p *Plan) bool {
 	return p.API.Conditions && p.API.Kind.Status && (p.Reconcile.Execution.RunsPods || reports(p))
 }
 
-// announcing is the permission to do so. Events about cluster-scoped objects
+// eventGrant is the permission to do so. Events about cluster-scoped objects
 // live in the namespace default.
-func announcing(p *Plan, a Account) Grant {
+func eventGrant(p *Plan, a Account) Grant {
 	g := Grant{
 		Account: a, Resource: "events", Verbs: []string{"create"}, Watched: p.API.Kind.Namespaced,
 		Why: "a change of Ready is told by an Event on the custom resource, for kubectl describe",
@@ -29,8 +29,8 @@ func announcing(p *Plan, a Account) Grant {
 
 const eventNamespace = "default"
 
-// eventPart tells of what the status trigger has written. That is the event
-// after, so whatever writes a status, no Event speaks of one that is not there.
+// eventPart reports what the status trigger wrote, by the event of that write: so
+// no Event is about a status that does not exist.
 func eventPart(p *Plan, own partition) part {
 	return newPart(p, "event", eventJQ(p, own), own, parentEvents(p), Call{Allow: okEvent})
 }

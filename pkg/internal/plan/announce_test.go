@@ -84,14 +84,14 @@ func TestAnnounces(t *testing.T) {
 		p := testPlan("")
 		p.API.Kind.Status, p.API.Conditions, p.API.Observed, p.Reconcile.Engine = true, true, true, Direct
 		tt.change(p)
-		if got := announces(p); got != tt.want {
+		if got := emitsEvents(p); got != tt.want {
 			t.Errorf("%s: %s: %t", tt.name, tt.reason, got)
 		}
 	}
 	for namespaced, want := range map[bool]string{true: "", false: "default"} {
 		p := testPlan("")
 		p.API.Kind.Namespaced = namespaced
-		if g := announcing(p, Actor); g.Watched != namespaced || g.Namespace != want || g.Group != "" || !cmp.Equal(g.Verbs, []string{"create"}) {
+		if g := eventGrant(p, Actor); g.Watched != namespaced || g.Namespace != want || g.Group != "" || !cmp.Equal(g.Verbs, []string{"create"}) {
 			t.Errorf("namespaced %t: %+v", namespaced, g)
 		}
 	}

@@ -9,11 +9,12 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/expression"
 )
 
-// The direct engine reconciles inside the Sensor: jq computes a request of each
-// event, and a trigger makes it. As a Sensor remembers nothing, what it has seen
-// of a child is kept on the custom resource, whose change is the next event. So
-// every failure, every drift and every late delivery ends in an event that
-// carries the present state, and the last word is always that of the latest one.
+// The direct engine reconciles inside the Sensor: a jq program computes a request
+// from each event, and a trigger sends it. The programs are the files of the
+// directory direct. A Sensor has no memory, so what it observed of a child is kept
+// on the custom resource, whose change is the next event. So every failure, every
+// drift and every late delivery ends in an event that holds the present state, and
+// the latest event decides.
 
 // Labels and annotations of a child of the direct engine.
 const (
@@ -59,13 +60,13 @@ func directSensors(p *Plan) []Sensor {
 		if reports(p) {
 			reporting = append(reporting, statusPart(p, own))
 		}
-		if announces(p) {
+		if emitsEvents(p) {
 			reporting = append(reporting, eventPart(p, own))
 		}
 	}
 	status := pack(p.Names.StatusSensor, reporting)
 	for i := range status {
-		status[i].Patient = true // children first: the status tells of them
+		status[i].Patient = true // children first: the status reports them
 	}
 	return append(pack(p.Names.Sensor, writing), status...)
 }
@@ -107,7 +108,7 @@ func writePrograms(p *Plan, partitions int) []string {
 	return out
 }
 
-// reports tells whether there is a status to write.
+// reports says that there is a status to write.
 func reports(p *Plan) bool {
 	return p.API.Kind.Status && p.Reconcile.Trigger != "k8s" && (p.API.Conditions || p.API.Observed || len(p.Status.Fields) > 0)
 }
@@ -199,7 +200,7 @@ func writePart(p *Plan, c Child, program string, own partition) part {
 	return newPart(p, label(c.Name), inPartition(program, own), own, parentEvents(p), Call{Allow: allow, Fallback: okRecordFailure})
 }
 
-// mayBeHeld tells whether there are times at which a child is not written.
+// mayBeHeld says that there are times at which a child is not written.
 func mayBeHeld(c Child) bool { return len(c.DependsOn) > 0 || len(c.needs) > 0 }
 
 // whenJQ is the jq of whether a child is wanted: what cannot be evaluated is

@@ -88,8 +88,8 @@ func reconcilerGrants(p *Plan) []Grant {
 			Watched: true, Why: "the outcome is written on the status",
 		})
 	}
-	if announces(p) {
-		list = append(list, announcing(p, Reconciler))
+	if emitsEvents(p) {
+		list = append(list, eventGrant(p, Reconciler))
 	}
 	for _, child := range childKinds(p) {
 		list = append(list, childGrant(p, child))
@@ -163,8 +163,8 @@ func directGrants(p *Plan) []Grant {
 			Why: "the outcome, and what was seen of the children, is written on the status",
 		})
 	}
-	if announces(p) {
-		list = append(list, announcing(p, Actor))
+	if emitsEvents(p) {
+		list = append(list, eventGrant(p, Actor))
 	}
 	if p.Reconcile.Memory == InAnnotations {
 		list = append(list, Grant{

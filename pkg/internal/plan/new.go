@@ -49,7 +49,7 @@ func New(d *definition.Definition) (*Plan, diag.List) {
 	}
 	p.Runtime = runtime(p, o)
 	p.Operator = operator(p, o)
-	p.Runtime.Digest, p.Runtime.Announce = p.Operator.Digest, announces(p)
+	p.Runtime.Digest, p.Runtime.Announce = p.Operator.Digest, emitsEvents(p)
 	p.Events = events(p)
 	p.Sensors = sensors(p)
 	sizePods(p)

@@ -30,16 +30,16 @@ var directPrograms = sync.OnceValue(func() *jqfile.Set {
 	return set
 })
 
-// with is a copy of holes with others.
-func with(holes jqfile.Holes, more ...jqfile.Holes) jqfile.Holes {
-	out := jqfile.Holes{}
-	for _, set := range append([]jqfile.Holes{holes}, more...) {
-		for name, value := range set {
-			out[name] = value
-		}
+// labelHoles are the keys of labels and annotations, the same for every operator.
+var labelHoles = sync.OnceValue(func() jqfile.Holes {
+	return jqfile.Holes{
+		"label::managedBy": jqfile.String(ManagedBy), "label::ownerUID": jqfile.String(OwnerUID),
+		"label::child": jqfile.String(childLabel), "label::found": jqfile.String(foundLabel),
+		"annotation::generation": jqfile.String(generationAnnotation), "annotation::applied": jqfile.String(appliedAnnotation),
+		"annotation::attempt": jqfile.String(attemptAnnotation), "annotation::owner": jqfile.String(ownerAnnotation),
+		"annotation::known": jqfile.String(knownAnnotation),
 	}
-	return out
-}
+})
 
 // holesOf fills the holes that all programs of an operator share. The custom
 // resources are divided between so many partitions.
@@ -59,12 +59,7 @@ func holesOf(p *Plan, partitions int) jqfile.Holes {
 		"hole::apiRoot":          jqfile.String(root(p.API.Kind)), "hole::plural": jqfile.String(p.API.Kind.Plural),
 		"hole::apiVersion": jqfile.String(p.API.Kind.APIVersion()), "hole::kind": jqfile.String(p.API.Kind.Kind),
 		"hole::operator":   jqfile.String(p.Runtime.Operator),
-		"label::managedBy": jqfile.String(ManagedBy), "label::ownerUID": jqfile.String(OwnerUID),
-		"label::child": jqfile.String(childLabel), "label::found": jqfile.String(foundLabel),
-		"annotation::generation": jqfile.String(generationAnnotation), "annotation::applied": jqfile.String(appliedAnnotation),
-		"annotation::attempt": jqfile.String(attemptAnnotation), "annotation::owner": jqfile.String(ownerAnnotation),
-		"annotation::known": jqfile.String(knownAnnotation),
-		"annotation::seen":  jqfile.String(prefix + seenAnnotation), "annotation::gone": jqfile.String(prefix + goneAnnotation),
+		"annotation::seen": jqfile.String(prefix + seenAnnotation), "annotation::gone": jqfile.String(prefix + goneAnnotation),
 		"annotation::error": jqfile.String(prefix + errorAnnotation), "annotation::failed": jqfile.String(prefix + failedAnnotation),
 	}
 }
@@ -111,7 +106,7 @@ func writeJQ(p *Plan, c Child, partitions int) string {
 	if c.Orphan {
 		pointerToOwner = "/metadata/labels/" + pointer(OwnerUID)
 	}
-	holes := with(holesOf(p, partitions), childHoles(p, c), jqfile.Holes{
+	holes := jqfile.Holes{
 		"hole::exactNumbers": exactNumbers(c.Inexact), "option::readsChildren": jqfile.Bool(readsChildren),
 		"hole::template": jqfile.Raw(placed(p, c, c.Object.Source())),
 		"option::known":  jqfile.Bool(known != ""), "hole::known": jqfile.Raw(known),
@@ -120,14 +115,14 @@ func writeJQ(p *Plan, c Child, partitions int) string {
 		"option::force":     jqfile.Bool(p.Reconcile.Force), "option::besideParent": jqfile.Bool(c.Kind.Namespaced && c.Namespace == nil),
 		"hole::maxAttempts": jqfile.Number(maxAttempts), "hole::soonSeen": jqfile.Number(soonSeen), "hole::noVersion": jqfile.String(noVersion),
 		"hole::ownerPointer": jqfile.String(pointerToOwner), "hole::createOperation": jqfile.String(operation(c)),
-	})
+	}
 	if c.When != nil {
 		holes["hole::when"] = jqfile.Raw("(" + c.When.Source() + ")")
 	}
 	if mayBeHeld(c) {
 		heldBy(p, c, holes)
 	}
-	return directPrograms().Program("write", holes)
+	return directPrograms().Program("write", holes, childHoles(p, c), holesOf(p, partitions), labelHoles())
 }
 
 // exactNumbers yields its input unless that has a number which a Sensor changes.
@@ -188,13 +183,13 @@ func lostFields(p *Plan, c Child) []jqfile.Value {
 func seenJQ(p *Plan, c Child, own partition) string {
 	manager, operation := writer(p)
 	shown := live(p, c)
-	return inPartition(directPrograms().Program("seen", with(holesOf(p, own.divisor), childHoles(p, c), jqfile.Holes{
+	return inPartition(directPrograms().Program("seen", jqfile.Holes{
 		"hole::unready": jqfile.Raw("(" + unreadyJQ(c) + ")"),
 		"hole::manager": jqfile.String(manager), "hole::operation": jqfile.String(operation),
 		"option::known": jqfile.Bool(len(c.needs) > 0), "option::live": jqfile.Bool(shown != ""), "hole::live": jqfile.Raw(shown),
 		"option::sameNamespace": jqfile.Bool(c.Kind.Namespaced && !namespaceComputed(c) && p.API.Kind.Namespaced),
 		"hole::groupPrefix":     jqfile.String(groupPrefix(p.API.Kind)),
-	})), own)
+	}, childHoles(p, c), holesOf(p, own.divisor), labelHoles()), own)
 }
 
 // statusJQ is the program that writes the status: direct/status.jq.
@@ -225,16 +220,16 @@ func statusJQ(p *Plan, own partition) string {
 	if p.API.Conditions {
 		names = append(names, "conditions")
 	}
-	return inPartition(directPrograms().Program("status", with(holesOf(p, own.divisor), jqfile.Holes{
+	return inPartition(directPrograms().Program("status", jqfile.Holes{
 		"hole::wantedNames": jqfile.List(wanted...), "option::canBeHeld": jqfile.Bool(held != nil), "hole::heldChildren": jqfile.Object(held...),
 		"option::observedGeneration": jqfile.Bool(p.API.Observed), "option::conditions": jqfile.Bool(p.API.Conditions),
 		"hole::fields": jqfile.Object(fields...), "hole::computed": jqfile.Raw("{" + strings.Join(names, ", ") + "}"),
-	})), own)
+	}, holesOf(p, own.divisor), labelHoles()), own)
 }
 
 // eventJQ is the program that reports a change of Ready: direct/event.jq.
 func eventJQ(p *Plan, own partition) string {
-	return inPartition(directPrograms().Program("event", with(holesOf(p, own.divisor), jqfile.Holes{
+	return inPartition(directPrograms().Program("event", jqfile.Holes{
 		"hole::eventNamespace": jqfile.String(eventNamespace), "hole::reportingInstance": jqfile.String(p.Names.StatusSensor),
-	})), own)
+	}, holesOf(p, own.divisor), labelHoles()), own)
 }

@@ -22,7 +22,7 @@
     # observedGeneration says that the status is not yet about it.
     | def settled: .generation == $generation or .failed.generation == $generation or .error != null;
       if all($names[];
-           if option::canBeHeld then . as $name | $seen[$name] | $held[$name] != null or settled
+           if option::canBeHeld then . as $waiting | $seen[$waiting] | $held[$waiting] != null or settled
            else $seen[.] | settled end) | not
       then {go: false} else
         ([$names[] | . as $name | $seen[$name] | select(.ready and .failed == null and .error == null and ((option::canBeHeld | not) or $held[$name] == null) | not)

@@ -1,0 +1,107 @@
+package argoperator_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	"github.com/google/go-cmp/cmp"
+	"github.com/itchyny/gojq"
+
+	"github.com/argoperator/argoperator/pkg/argoperator"
+)
+
+// program is how large a program of a Sensor is.
+type program struct {
+	Nodes int `json:"nodes"` // of its syntax tree
+	Bytes int `json:"bytes"`
+}
+
+// TestNodes holds the programs of some operators to testdata/nodes.json: Argo
+// Events parses and compiles a program for every event and every trigger, so a
+// node costs some microseconds each time. UPDATE=1 rewrites the table.
+func TestNodes(t *testing.T) {
+	got := map[string]map[string]program{}
+	for _, file := range []string{
+		"examples/memcached", "examples/webapp", "examples/website",
+		"testdata/behaviour/observed-annotations", "testdata/behaviour/taken-name-k8s", "testdata/behaviour/failing-template",
+	} {
+		got[file] = programsOf(t, filepath.Join(root, filepath.FromSlash(file), "operator.yaml"))
+	}
+	table := filepath.Join(root, "testdata", "nodes.json")
+	if os.Getenv("UPDATE") != "" {
+		data, err := json.MarshalIndent(got, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(table, append(data, '\n'), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	data, err := os.ReadFile(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want map[string]map[string]program
+	if err := json.Unmarshal(data, &want); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got, UPDATE=1 rewrites it):\n%s", table, diff)
+	}
+}
+
+// programsOf are the programs of an operator by the dependency; the workers of a
+// child have the same.
+func programsOf(t *testing.T, file string) map[string]program {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := argoperator.Generate([]argoperator.Source{{
+		Name: filepath.ToSlash(file), Data: data, Dir: os.DirFS(filepath.Dir(file)),
+	}}, argoperator.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]program{}
+	for _, o := range result.Objects() {
+		sensor, ok := o.(*eventsv1.Sensor)
+		if !ok {
+			continue
+		}
+		for _, d := range sensor.Spec.Dependencies {
+			query, err := gojq.Parse(d.Transform.JQ)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out[d.Name] = program{nodes(reflect.ValueOf(query)), len(d.Transform.JQ)}
+		}
+	}
+	return out
+}
+
+// nodes counts the values of a syntax tree.
+func nodes(v reflect.Value) int {
+	n := 0
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			n = 1 + nodes(v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			n += nodes(v.Field(i))
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			n += nodes(v.Index(i))
+		}
+	}
+	return n
+}

@@ -1,0 +1,325 @@
+package plan
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/itchyny/gojq"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/internal/expression"
+	"github.com/argoperator/argoperator/pkg/internal/jq"
+	"github.com/argoperator/argoperator/pkg/internal/schema"
+)
+
+// TestPrograms plays the cases of testdata/programs: an event in, a request out.
+// A case is
+//
+//	# name: reason
+//	options
+//	KIND {what differs in the new object}
+//	old  {what differs in the old object}
+//	> the request
+//
+// UPDATE=1 rewrites the requests.
+func TestPrograms(t *testing.T) {
+	files, err := filepath.Glob("testdata/programs/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no cases", err)
+	}
+	for _, file := range files {
+		program := strings.TrimSuffix(filepath.Base(file), ".txt")
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var played []string
+		for _, text := range strings.Split(strings.TrimSpace(string(data)), "\n\n") {
+			if !strings.Contains(text, "\n") || strings.HasPrefix(text, "// ") { // what the file is
+				played = append(played, text)
+				continue
+			}
+			given := slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.HasPrefix(line, ">") })
+			name, _, _ := strings.Cut(strings.TrimPrefix(given[0], "# "), ":")
+			t.Run(program+"/"+name, func(t *testing.T) {
+				got := strings.Join(append(given, answered(t, program, given[1:])...), "\n")
+				played = append(played, got)
+				if diff := cmp.Diff(text, got); diff != "" && os.Getenv("UPDATE") == "" {
+					t.Errorf("%s\n-want +got\n%s", given[0], diff)
+				}
+			})
+		}
+		if os.Getenv("UPDATE") != "" {
+			if err := os.WriteFile(file, []byte(strings.Join(played, "\n\n")+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// answered is what a program makes of the event of a case.
+func answered(t *testing.T, program string, given []string) []string {
+	t.Helper()
+	event, options := map[string]any{"oldBody": nil}, ""
+	for _, line := range given {
+		word, rest, _ := strings.Cut(line, " ")
+		switch word {
+		case "ADD", "UPDATE", "DELETE":
+			event["type"], event["body"] = word, object(differing(t, program, rest))
+		case "old":
+			event["oldBody"] = object(differing(t, program, rest))
+		default:
+			options = line
+		}
+	}
+	source := programOf(t, program, options)
+	query, err := gojq.Parse(source)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, source)
+	}
+	compiled, err := jq.Compile(query)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, source)
+	}
+	got, err := compiled.Run(context.Background(), plainly(t, event))
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, source)
+	}
+	return described(t, got.(map[string]any))
+}
+
+// The objects that a case differs from.
+const (
+	customResource = `{"apiVersion": "example.com/v1", "kind": "Shop", "metadata": {"name": "one", "namespace": "town", "uid": "owner", "generation": 1, "resourceVersion": "7", "creationTimestamp": "2026-01-01T00:00:00Z"}, "spec": {"size": 2}}`
+	childObject    = `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one", "namespace": "town", "uid": "child", "resourceVersion": "3",
+		"labels": {"app.kubernetes.io/managed-by": "shops", "argoperator.dev/owner-uid": "owner", "argoperator.dev/child": "map"},
+		"annotations": {"argoperator.dev/generation": "1"},
+		"managedFields": [{"manager": "shops", "operation": "Apply", "time": "2026-01-01T00:00:01Z", "fieldsV1": {"f:data": {}}}],
+		"ownerReferences": [{"apiVersion": "example.com/v1", "kind": "Shop", "name": "one", "uid": "owner", "controller": true}]}}`
+)
+
+// differing is an object with what differs, as in a merge patch.
+func differing(t *testing.T, program, patch string) map[string]any {
+	t.Helper()
+	base := customResource
+	if program == "seen" {
+		base = childObject
+	}
+	var out, changes map[string]any
+	for text, into := range map[string]*map[string]any{base: &out, "{" + patch + "}": &changes} {
+		if err := json.Unmarshal([]byte(text), into); err != nil {
+			t.Fatalf("%v in %s", err, text)
+		}
+	}
+	merge(out, changes)
+	return out
+}
+
+func merge(into, changes map[string]any) {
+	for key, value := range changes {
+		inner, ok := value.(map[string]any)
+		known, both := into[key].(map[string]any)
+		switch {
+		case value == nil:
+			delete(into, key)
+		case ok && both:
+			merge(known, inner)
+		default:
+			into[key] = value
+		}
+	}
+}
+
+// plainly is a value as it comes out of JSON.
+func plainly(t *testing.T, value any) any {
+	t.Helper()
+	data, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out any
+	if err := json.Unmarshal(data, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// described is a request, its body on lines of its own.
+func described(t *testing.T, result map[string]any) []string {
+	t.Helper()
+	if result["go"] != true {
+		return []string{"> nothing"}
+	}
+	var out []string
+	for _, key := range []string{"call", "failed"} {
+		request, ok := result[key].(map[string]any)
+		if !ok {
+			continue
+		}
+		if operation, ok := request["operation"]; ok {
+			out = append(out, fmt.Sprintf("> %s: %s", key, operation), ">   "+compact(t, request["manifest"]))
+			continue
+		}
+		var body any
+		if err := json.Unmarshal([]byte(request["body"].(string)), &body); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, fmt.Sprintf("> %s: %s %s %s", key, request["method"], request["path"], request["type"]), ">   "+compact(t, body))
+	}
+	return out
+}
+
+func compact(t *testing.T, value any) string {
+	t.Helper()
+	var b strings.Builder
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// programOf is a program with options, which are words.
+func programOf(t *testing.T, program, options string) string {
+	t.Helper()
+	has := func(option string) bool { return slices.Contains(strings.Fields(options), option) }
+	own := partition{divisor: 1}
+	if has("partition-0-of-3") {
+		own = partition{remainder: 0, divisor: 3}
+	}
+	p := shops(t, has)
+	switch program {
+	case "write":
+		return inPartition(writeJQ(p, p.Children[0], own.divisor), own)
+	case "seen":
+		return seenJQ(p, p.Children[0], own)
+	case "status":
+		return statusJQ(p, own)
+	}
+	return eventJQ(p, own)
+}
+
+// shops is an operator of one child, or two.
+func shops(t *testing.T, has func(string) bool) *Plan {
+	t.Helper()
+	p := &Plan{
+		Runtime:   Runtime{Operator: "shops"},
+		Reconcile: Reconcile{Engine: Direct, Force: !has("no-force"), Memory: InStatus, Shards: 1},
+		API:       API{Kind: Kind{Group: "example.com", Version: "v1", Kind: "Shop", Plural: "shops", Namespaced: !has("cluster-scoped"), Status: true}, Generation: true, Observed: true, Conditions: !has("no-conditions")},
+		Names:     v1alpha1.Names{StatusSensor: "shops-status"},
+	}
+	if has("k8s") {
+		p.Reconcile.Trigger = "k8s"
+	}
+	if has("annotations") || has("k8s") {
+		p.Reconcile.Memory = InAnnotations
+	}
+	config := Kind{Version: "v1", Kind: "ConfigMap", Plural: "configmaps", Namespaced: true}
+	child := Child{Name: "map", Kind: config, Beside: true, Adopt: has("adopt"), Orphan: has("orphan")}
+	data := map[string]any{"size": "${ .spec.size | tostring }"}
+	if has("labels") {
+		data["team"] = "${ .metadata.labels.team }"
+	}
+	if has("needs") {
+		data["address"] = "${ $children.disk.status.address }"
+	}
+	metadata := map[string]any{"name": "${ .metadata.name }"}
+	if has("namespace") {
+		metadata["namespace"] = "${ .spec.namespace }"
+		child.Beside, child.Namespace = false, program(t, metadata["namespace"], "")
+	}
+	child.Object = program(t, map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}, "")
+	child.Named, child.needs = program(t, metadata["name"], ""), needsOf(child.Object)
+	if has("when") {
+		child.When = program(t, ".spec.size > 0", "boolean")
+	}
+	if has("numbers") {
+		child.Inexact = [][]string{{"spec", "size"}}
+	}
+	p.Children = []Child{child}
+	if has("two") || has("dependsOn") || has("needs") {
+		disk := Child{Name: "disk", Kind: config, Beside: true, Named: child.Named, Object: child.Object}
+		if has("optional-disk") {
+			disk.When = program(t, ".spec.disk == true", "boolean")
+		}
+		p.Children = append(p.Children, disk)
+	}
+	if has("dependsOn") {
+		p.Children[0].DependsOn = []string{"disk"}
+	}
+	if has("field") {
+		p.Status.Fields = []StatusField{{Name: "size", Value: program(t, "${ .spec.size + 1 }", "")}}
+	}
+	return p
+}
+
+func program(t *testing.T, source any, want string) *expression.Program {
+	t.Helper()
+	scope := expression.Scope{Input: schema.Any(), Name: "Shop", Children: map[string]schema.Type{"disk": schema.Any(), "map": schema.Any()}}
+	var out *expression.Program
+	var problems []expression.Problem
+	if want != "" {
+		out, problems = expression.Expression(source.(string), scope, want)
+	} else {
+		out, problems = expression.Template(source, scope, schema.Any())
+	}
+	if out == nil {
+		t.Fatal(problems)
+	}
+	return out
+}
+
+// TestNamesInPrograms: definitions are inlined, so names must not mean two things,
+// nor what a user's expression may call.
+func TestNamesInPrograms(t *testing.T) {
+	names, err := fs.Glob(directFiles, "direct/*.jq")
+	if err != nil {
+		t.Fatal(err)
+	}
+	prelude := namesIn(t, "direct/prelude.jq")
+	for _, file := range names {
+		all := namesIn(t, file)
+		if file != "direct/prelude.jq" {
+			all = append(all, prelude...)
+		}
+		slices.Sort(all)
+		for i, name := range all {
+			if i > 0 && all[i-1] == name && name != "$children" { // that one always means the same
+				t.Errorf("%s: %s is defined or bound twice", file, name)
+			}
+			if query, err := gojq.Parse(name); err == nil && name[0] != '$' {
+				if _, err := gojq.Compile(query); err == nil {
+					t.Errorf("%s is a function of jq: expressions of users may call it", name)
+				}
+			}
+		}
+	}
+}
+
+// namesIn are the definitions of a file and the variables that it binds.
+func namesIn(t *testing.T, file string) []string {
+	t.Helper()
+	data, err := directFiles.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	code := regexp.MustCompile(`(?m)^ *#.*$`).ReplaceAllString(string(data), "")
+	words := strings.FieldsFunc(code, func(r rune) bool { return r == ' ' || r == '\n' || r == '(' || r == ':' || r == ';' })
+	for i, word := range words {
+		if i > 0 && (words[i-1] == "def" || words[i-1] == "as") {
+			out = append(out, word)
+		}
+	}
+	return out
+}
