@@ -14,7 +14,7 @@ func TestMain(m *testing.M) {
 
 // process is what cmd/argoperator does.
 func process() {
-	os.Exit(Run(os.Args, os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(Run(os.Args, os.Stdin, os.Stdout, os.Stderr)) //revive:disable-line:deep-exit // testscript runs it as a main function
 }
 
 // TestScripts runs testdata/script: one behaviour of the command line a file.

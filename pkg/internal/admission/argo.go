@@ -21,6 +21,7 @@ import (
 // not: a stream wants three replicas unless told otherwise.
 func EventBuses(o argo.Objects) []problem.Problem { return argo.Each(o, EventBus) }
 
+// EventBus reports what Argo Events refuses of an EventBus.
 func EventBus(r *problem.Report, bus *eventsv1.EventBus) {
 	if err := eventbus.ValidateEventBus(bus.DeepCopy()); err != nil {
 		r.Add(field.NewPath("spec"), problem.CodeEventBus, "", "%v", err)
@@ -45,6 +46,7 @@ func Sensors(o argo.Objects) []problem.Problem {
 	})
 }
 
+// OnBus reports what Argo Events refuses of a Sensor on its EventBus.
 func OnBus(r *problem.Report, o argo.Objects, s *eventsv1.Sensor) {
 	bus, ok := argo.Find[*eventsv1.EventBus](o, s.Namespace, argo.BusName(s.Spec.EventBusName))
 	if !ok {

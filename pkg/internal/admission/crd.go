@@ -18,6 +18,7 @@ import (
 // defaults, CEL compilation and CEL cost.
 func CustomResources(o argo.Objects) []problem.Problem { return argo.Each(o, CustomResource) }
 
+// CustomResource reports what the API server refuses of a CustomResourceDefinition.
 func CustomResource(r *problem.Report, emitted *apiextensionsv1.CustomResourceDefinition) {
 	v1 := emitted.DeepCopy()
 	apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(v1)

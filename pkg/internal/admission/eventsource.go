@@ -14,9 +14,9 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/problem"
 )
 
-// Argo's own validation of an EventSource cannot be imported beside that of
-// Workflows: both register the same protobuf name, and the program panics at
-// start. So this restates it for the types of source that an operator needs,
+// EventSources reports what Argo Events refuses of an EventSource. Argo's own
+// validation of it cannot be imported beside that of Workflows: both register the
+// same protobuf name, and the program panics at start. So this restates it for the types of source that an operator needs,
 // and adds what it lacks: the values of eventTypes and of operators, a calendar
 // that tells nothing but that time passes.
 func EventSources(o argo.Objects) []problem.Problem {
@@ -64,6 +64,7 @@ func calendarEntry(r *problem.Report, s *eventsv1.EventSource, at *field.Path, n
 	}
 }
 
+// ResourceEntry reports what Argo Events refuses of one watched resource.
 func ResourceEntry(r *problem.Report, at *field.Path, e eventsv1.ResourceEventSource) {
 	if e.Version == "" {
 		r.Add(at.Child("version"), problem.CodeEventSource, "", "version must be specified")

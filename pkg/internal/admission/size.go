@@ -22,7 +22,7 @@ const (
 	MaxParameter   = 16 << 10  // ours: a Workflow copies its parameters into its status for every step
 )
 
-// Sizes: what is passed on in one piece fits.
+// Sizes reports what does not fit where it is passed on in one piece.
 func Sizes(o argo.Objects) []problem.Problem {
 	out := argo.Each(o, func(r *problem.Report, s *eventsv1.Sensor) {
 		Variable(r, "SENSOR_OBJECT", &eventsv1.Sensor{ObjectMeta: NameOnly(s.ObjectMeta), Spec: s.Spec})
@@ -57,12 +57,13 @@ func Sizes(o argo.Objects) []problem.Problem {
 	return out
 }
 
+// NameOnly is the metadata that Argo Events passes on to its pods.
 func NameOnly(m metav1.ObjectMeta) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: m.Namespace, Name: m.Name}
 }
 
-// Variable: Argo Events hands the whole object to its pod in base64, in one
-// environment variable.
+// Variable reports an object that does not fit into the environment variable in
+// which Argo Events passes it to its pod, in base64.
 func Variable(r *problem.Report, name string, object any) {
 	data, err := json.Marshal(object)
 	if err != nil {

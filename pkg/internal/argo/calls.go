@@ -39,6 +39,7 @@ func CallsOf(o Objects) []Call {
 	return slices.Concat(sourceCalls(o), sensorCalls(o), executorCalls(o), resourceCalls(o))
 }
 
+// Group is the API group of Argo.
 const Group = "argoproj.io"
 
 // LeaderElection is the annotation that makes replicas elect a leader by a Lease.
@@ -61,6 +62,7 @@ func sourceCalls(o Objects) []Call {
 	return out
 }
 
+// EventsAccount is the service account of the pod of an EventSource or a Sensor.
 func EventsAccount(t *eventsv1.Template) string {
 	if t == nil {
 		return "default"

@@ -23,6 +23,7 @@ var httpParts = map[string]string{"url": "path", "method": "method", "headers.Co
 // What a k8s trigger takes.
 var k8sParts = map[string]string{"k8s.source.resource": "manifest", "k8s.operation": "operation"}
 
+// Authorization is where a parameter writes the header of that name.
 const Authorization = "headers.Authorization"
 
 // Parts are what a computed trigger takes; nil for another trigger.

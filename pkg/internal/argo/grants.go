@@ -11,6 +11,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
+// Where says in which namespace a call is made.
 func (c Call) Where() string {
 	if c.Namespace == "" {
 		return "in the whole cluster"
@@ -18,6 +19,7 @@ func (c Call) Where() string {
 	return "in namespace " + c.Namespace
 }
 
+// Qualified is a resource with its group, such as deployments.apps.
 func Qualified(group, resource string) string {
 	return strings.TrimSuffix(resource+"."+group, ".")
 }
@@ -63,6 +65,7 @@ func bound(o Objects, ref rbacv1.RoleRef, subjects []rbacv1.Subject, namespace s
 	return out
 }
 
+// RoleOf finds the role that a binding refers to, and its rules.
 func RoleOf(o Objects, ref rbacv1.RoleRef, namespace string) (manifest.Object, []rbacv1.PolicyRule, bool) {
 	if ref.Kind == "ClusterRole" {
 		if role, ok := Find[*rbacv1.ClusterRole](o, "", ref.Name); ok {
@@ -83,6 +86,7 @@ func (g Grant) Allows(c Call) bool {
 		Has(g.Rule.Verbs, c.Verb) && Has(g.Rule.APIGroups, c.Group) && Has(g.Rule.Resources, c.Resource)
 }
 
+// Has reports whether a list of a policy rule includes a word, by itself or by a wildcard.
 func Has(list []string, want string) bool {
 	return slices.Contains(list, "*") || slices.Contains(list, want)
 }

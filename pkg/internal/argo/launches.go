@@ -49,6 +49,7 @@ func launchesIn(o Objects) []Launch {
 	return append(out, Submitted(o, out)...)
 }
 
+// NewLaunch returns a launch of a Workflow, with the WorkflowTemplate that it refers to.
 func NewLaunch(o Objects, by manifest.Object, path *field.Path, namespace string, spec wfv1.WorkflowSpec) Launch {
 	l := Launch{By: by, Path: path, Namespace: namespace, Given: spec}
 	if ref := spec.WorkflowTemplateRef; ref != nil && !ref.ClusterScope {

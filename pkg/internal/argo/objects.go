@@ -34,6 +34,7 @@ type answers struct {
 	ClusterScoped func() map[string]bool
 }
 
+// NewObjects returns the objects of a list.
 func NewObjects(list []manifest.Object) Objects {
 	o := Objects{list, &answers{
 		programs: map[string]*Program{}, fields: map[manifest.Object]map[string]any{}, fired: map[*eventsv1.Sensor][]Trigger{},
@@ -45,6 +46,7 @@ func NewObjects(list []manifest.Object) Objects {
 	return o
 }
 
+// Copy returns deep copies of the objects.
 func (o Objects) Copy() Objects {
 	out := make([]manifest.Object, len(o.List))
 	for i, object := range o.List {
@@ -109,6 +111,7 @@ func Each[T manifest.Object](o Objects, check func(*problem.Report, T)) []proble
 	return out
 }
 
+// BusName is the name of an EventBus, the default one where none is given.
 func BusName(name string) string {
 	if name == "" {
 		return eventsv1.DefaultEventBusName

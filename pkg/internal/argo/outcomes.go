@@ -8,14 +8,14 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/jq"
 )
 
-// outcome is an object that a program may yield: each key with the query of its
+// Outcome is an object that a program may yield: each key with the query of its
 // value.
-type outcome map[string]*gojq.Query
+type Outcome map[string]*gojq.Query
 
 // outcomes are the objects that a query may yield, read from the program: the
 // last step of a pipe, every branch of a condition, the parts of a sum. False
 // where that cannot be told, because a value comes from elsewhere.
-func outcomes(q *gojq.Query) ([]outcome, bool) {
+func outcomes(q *gojq.Query) ([]Outcome, bool) {
 	if q == nil {
 		return nil, false
 	}
@@ -35,7 +35,7 @@ func outcomes(q *gojq.Query) ([]outcome, bool) {
 	return nil, false
 }
 
-func termOutcomes(t *gojq.Term) ([]outcome, bool) {
+func termOutcomes(t *gojq.Term) ([]Outcome, bool) {
 	if len(t.SuffixList) > 0 {
 		return nil, false
 	}
@@ -44,7 +44,7 @@ func termOutcomes(t *gojq.Term) ([]outcome, bool) {
 		return outcomes(t.Query)
 	case gojq.TermTypeObject:
 		one, ok := Keys(t.Object)
-		return []outcome{one}, ok
+		return []Outcome{one}, ok
 	case gojq.TermTypeIf:
 		branches := []*gojq.Query{t.If.Then, t.If.Else}
 		for _, e := range t.If.Elif {
@@ -57,8 +57,8 @@ func termOutcomes(t *gojq.Term) ([]outcome, bool) {
 	return nil, false
 }
 
-func either(queries ...*gojq.Query) ([]outcome, bool) {
-	var all []outcome
+func either(queries ...*gojq.Query) ([]Outcome, bool) {
+	var all []Outcome
 	for _, q := range queries {
 		found, ok := outcomes(q)
 		if !ok {
@@ -70,12 +70,12 @@ func either(queries ...*gojq.Query) ([]outcome, bool) {
 }
 
 // sums are all objects that two lists of objects may add up to.
-func sums(left, right []outcome) []outcome {
-	var all []outcome
+func sums(left, right []Outcome) []Outcome {
+	var all []Outcome
 	for _, l := range left {
 		for _, r := range right {
-			sum := outcome{}
-			for _, part := range []outcome{l, r} {
+			sum := Outcome{}
+			for _, part := range []Outcome{l, r} {
 				for key, value := range part {
 					sum[key] = value
 				}
@@ -87,8 +87,8 @@ func sums(left, right []outcome) []outcome {
 }
 
 // Keys are those of an object literal; false if one of them is computed.
-func Keys(object *gojq.Object) (outcome, bool) {
-	out := outcome{}
+func Keys(object *gojq.Object) (Outcome, bool) {
+	out := Outcome{}
 	for _, kv := range object.KeyVals {
 		name, ok := kv.Key, kv.Key != ""
 		if kv.KeyString != nil {

@@ -49,7 +49,7 @@ func (q Request) verbs() []string {
 func (p *Program) RequestsUnder(key string) ([]Request, string) {
 	known, ok := p.requests[key]
 	if !ok {
-		known.list, known.problem = madeUnder(p.Query, key, func(option outcome) ([]Request, string) {
+		known.list, known.problem = madeUnder(p.Query, key, func(option Outcome) ([]Request, string) {
 			one, problem := newRequest(option)
 			return []Request{one}, problem
 		})
@@ -60,7 +60,7 @@ func (p *Program) RequestsUnder(key string) ([]Request, string) {
 
 // madeUnder reads every object literal that a program may yield under a key.
 // The second result says why one cannot be read; "" if all can.
-func madeUnder[T any](program *gojq.Query, key string, read func(outcome) ([]T, string)) ([]T, string) {
+func madeUnder[T any](program *gojq.Query, key string, read func(Outcome) ([]T, string)) ([]T, string) {
 	values, problem := valuesUnder(program, key)
 	if problem != "" {
 		return nil, problem
@@ -102,7 +102,7 @@ func valuesUnder(program *gojq.Query, key string) ([]*gojq.Query, string) {
 	return values, ""
 }
 
-func newRequest(of outcome) (Request, string) {
+func newRequest(of Outcome) (Request, string) {
 	method, ok1 := Literal(of["method"])
 	contentType, ok2 := Literal(of["type"])
 	path, ok3 := text(of["path"])
@@ -185,7 +185,7 @@ type writing struct {
 
 // writingsUnder is requestsUnder for k8s triggers.
 func writingsUnder(program *gojq.Query, key string) ([]writing, string) {
-	return madeUnder(program, key, func(option outcome) ([]writing, string) {
+	return madeUnder(program, key, func(option Outcome) ([]writing, string) {
 		operation, ok := Literal(option["operation"])
 		if !ok || operation != "patch" && operation != "create" {
 			return nil, "operation is neither \"patch\" nor \"create\""
@@ -234,7 +234,7 @@ func stated(metadata *gojq.Query) (namespace, name string) {
 	return namespace, name
 }
 
-func newWriting(of outcome) (writing, bool) {
+func newWriting(of Outcome) (writing, bool) {
 	apiVersion, ok1 := Literal(of["apiVersion"])
 	kind, ok2 := Literal(of["kind"])
 	return writing{apiVersion: apiVersion, kind: kind}, ok1 && ok2

@@ -18,6 +18,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/problem"
 )
 
+// DecodesItself is the interface of types that decode JSON in their own way.
 var DecodesItself = reflect.TypeFor[json.Unmarshaler]()
 
 // Shape holds a JSON value to a Go type and reports every field that the type

@@ -24,12 +24,14 @@ type Trigger struct {
 	Writes     func() []Sourced // all of the trigger, worked out once; not to be changed
 }
 
+// NewTrigger returns a trigger at a path of its Sensor.
 func NewTrigger(of *eventsv1.Trigger, path *field.Path, deadLetter bool) Trigger {
 	t := Trigger{Trigger: of, Path: path, DeadLetter: deadLetter}
 	t.Writes = sync.OnceValue(func() []Sourced { return parametersOf(t) })
 	return t
 }
 
+// Triggers are the triggers of a Sensor, with their dead-letter triggers.
 func Triggers(sensor *eventsv1.Sensor) []Trigger {
 	var out []Trigger
 	for i := range sensor.Spec.Triggers {
@@ -62,6 +64,7 @@ func (t Trigger) Resource() []byte {
 	return nil
 }
 
+// ResourcePath is where a k8s trigger has its object.
 func (t Trigger) ResourcePath() *field.Path {
 	return t.Path.Child("template", "k8s", "source", "resource")
 }

@@ -17,27 +17,28 @@ const (
 	RoleWorkflow Role = "Workflow"
 )
 
-// use is one use of a service account.
-type use struct {
+// Use is one use of a service account.
+type Use struct {
 	Account Account
 	Role    Role
 	In      manifest.Object
 	Path    *field.Path
 }
 
-func UsesOf(o Objects) []use {
-	var out []use
+// UsesOf are all uses of service accounts among the objects.
+func UsesOf(o Objects) []Use {
+	var out []Use
 	at := field.NewPath("spec", "template", "serviceAccountName")
 	for _, s := range All[*eventsv1.EventSource](o) {
-		out = append(out, use{Account{s.Namespace, EventsAccount(s.Spec.Template)}, RoleSource, s, at})
+		out = append(out, Use{Account{s.Namespace, EventsAccount(s.Spec.Template)}, RoleSource, s, at})
 	}
 	for _, s := range All[*eventsv1.Sensor](o) {
-		out = append(out, use{Account{s.Namespace, EventsAccount(s.Spec.Template)}, RoleSensor, s, at})
+		out = append(out, Use{Account{s.Namespace, EventsAccount(s.Spec.Template)}, RoleSensor, s, at})
 	}
 	for _, p := range o.Pods() {
-		out = append(out, use{Account{p.Namespace, p.account()}, RoleWorkflow, p.In, p.Path})
+		out = append(out, Use{Account{p.Namespace, p.account()}, RoleWorkflow, p.In, p.Path})
 		if p.Executor() != p.account() {
-			out = append(out, use{Account{p.Namespace, p.Executor()}, RoleWorkflow, p.In, p.Path.Child("executor")})
+			out = append(out, Use{Account{p.Namespace, p.Executor()}, RoleWorkflow, p.In, p.Path.Child("executor")})
 		}
 	}
 	return out

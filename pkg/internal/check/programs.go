@@ -8,7 +8,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/problem"
 )
 
-// Programs: the jq of every transform compiles as the Sensor compiles it, and
+// Programs reports jq of a transform that does not compile as the Sensor compiles it:
 // there is no Lua, and no text template but the two that an http trigger needs:
 // either could evaluate what is in an event.
 func Programs(o argo.Objects) []problem.Problem {

@@ -124,7 +124,7 @@ func tried(r *problem.Report, t argo.Trigger) {
 	}
 }
 
-// Amounts: Argo takes a quoted number and then drops every event.
+// Amounts reports quoted numbers: Argo takes one and then drops every event.
 func Amounts(r *problem.Report, t argo.Trigger) {
 	if t.RetryStrategy == nil {
 		return

@@ -11,7 +11,7 @@ import (
 )
 
 // delete takes an object away, or marks it where finalizers hold it.
-func (c *Cluster) delete(req request) (Object, error) {
+func (c *Cluster) delete(req Request) (Object, error) {
 	old, err := c.find(req.key())
 	if err != nil {
 		return nil, err

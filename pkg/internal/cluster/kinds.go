@@ -25,6 +25,7 @@ type Kind struct {
 	scale  *apiextensionsv1.CustomResourceSubresourceScale // nil where there is none
 }
 
+// Resource is the kind as a path of the API server names it.
 func (k Kind) Resource() schema.GroupResource {
 	return schema.GroupResource{Group: k.Group, Resource: k.Plural}
 }

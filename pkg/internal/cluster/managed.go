@@ -29,7 +29,7 @@ type tracker struct {
 	judged  bool // by a schema, which says more of what is wrong
 }
 
-func (c *Cluster) tracker(req request) *tracker {
+func (c *Cluster) tracker(req Request) *tracker {
 	which := tracked{req.Kind.GroupVersionKind, req.Subresource}
 	if c.tracked[which] == nil {
 		c.tracked[which] = c.Cache.tracker(which, func() *tracker {

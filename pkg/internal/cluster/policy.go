@@ -100,7 +100,7 @@ func compileCEL(expression string) (cel.Program, error) {
 }
 
 // denied is the answer to a write that a policy refuses, or nil.
-func (c *Cluster) denied(req request, old, o Object) error {
+func (c *Cluster) denied(req Request, old, o Object) error {
 	for _, p := range c.Policies {
 		if !p.matches(req, old != nil) {
 			continue
@@ -131,7 +131,7 @@ func operationOf(update bool) string {
 
 // matches tells whether a policy is about a request. A namespace's only label that
 // counts here is its name.
-func (p Policy) matches(req request, update bool) bool {
+func (p Policy) matches(req Request, update bool) bool {
 	if req.Namespace != "" && !p.namespaces.Matches(labels.Set{metav1NameLabel: req.Namespace}) {
 		return false
 	}

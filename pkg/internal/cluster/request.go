@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// request is what a call asks for.
-type request struct {
+// Request is what a call asks for.
+type Request struct {
 	method      string
 	Kind        Kind
 	Namespace   string
@@ -23,13 +23,13 @@ type request struct {
 	body        []byte
 }
 
-func (r request) key() Key {
+func (r Request) key() Key {
 	return Key{GroupResource: r.Kind.Resource(), Namespace: r.Namespace, Name: r.Name}
 }
 
 // manager is the field manager that the caller names, else its program as the
 // API server knows it.
-func (r request) manager() string {
+func (r Request) manager() string {
 	if m := r.query.Get("fieldManager"); m != "" {
 		return m
 	}
@@ -41,7 +41,7 @@ func (r request) manager() string {
 
 // Parse reads the path: /api/v1/… or /apis/GROUP/VERSION/…, then
 // [namespaces/NAMESPACE/]PLURAL[/NAME[/SUBRESOURCE]].
-func (c *Cluster) Parse(r *http.Request, body []byte) (request, error) {
+func (c *Cluster) Parse(r *http.Request, body []byte) (Request, error) {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	var gv schema.GroupVersion
 	switch {
@@ -50,23 +50,23 @@ func (c *Cluster) Parse(r *http.Request, body []byte) (request, error) {
 	case len(parts) > 3 && parts[0] == "apis":
 		gv.Group, gv.Version, parts = parts[1], parts[2], parts[3:]
 	default:
-		return request{}, unknownPath(r)
+		return Request{}, unknownPath(r)
 	}
-	out := request{method: r.Method, query: r.URL.Query(), body: body, agent: r.UserAgent(), user: r.Header.Get(remoteUser)}
+	out := Request{method: r.Method, query: r.URL.Query(), body: body, agent: r.UserAgent(), user: r.Header.Get(remoteUser)}
 	out.contentType, _, _ = strings.Cut(r.Header.Get("Content-Type"), ";")
 	if parts[0] == "namespaces" && len(parts) > 2 && (parts[2] != "status" || len(parts) > 3) {
 		out.Namespace, parts = parts[1], parts[2:]
 	}
 	if len(parts) > 3 {
-		return request{}, unknownPath(r)
+		return Request{}, unknownPath(r)
 	}
 	parts = append(parts, "", "")
 	out.Kind, out.Name, out.Subresource = c.Kinds.At(gv, parts[0]), parts[1], parts[2]
 	if out.Kind.Namespaced && out.Namespace == "" && out.Name != "" || !out.Kind.Namespaced && out.Namespace != "" {
-		return request{}, unknownPath(r)
+		return Request{}, unknownPath(r)
 	}
 	if out.Subresource != "" && (out.Subresource != "status" || !out.Kind.Status) {
-		return request{}, unknownPath(r)
+		return Request{}, unknownPath(r)
 	}
 	return out, nil
 }

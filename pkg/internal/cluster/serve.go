@@ -81,7 +81,7 @@ func InVersion(o Object, kind Kind) Object {
 	return o
 }
 
-func (c *Cluster) serveList(req request) (int, any, error) {
+func (c *Cluster) serveList(req Request) (int, any, error) {
 	selector, err := labels.Parse(req.query.Get("labelSelector"))
 	if err != nil {
 		return 0, nil, apierrors.NewBadRequest(err.Error())

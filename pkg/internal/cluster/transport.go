@@ -94,8 +94,13 @@ type Answer struct {
 	body    bytes.Buffer
 }
 
-func (a *Answer) Header() http.Header            { return a.Headers }
-func (a *Answer) WriteHeader(code int)           { a.code = code }
+// Header implements http.ResponseWriter.
+func (a *Answer) Header() http.Header { return a.Headers }
+
+// WriteHeader implements http.ResponseWriter.
+func (a *Answer) WriteHeader(code int) { a.code = code }
+
+// Write implements http.ResponseWriter.
 func (a *Answer) Write(data []byte) (int, error) { return a.body.Write(data) }
 
 // Again tells whether a call is another attempt of this one, which failed.

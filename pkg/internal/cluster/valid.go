@@ -29,7 +29,7 @@ func (c *Cluster) schema(kind Kind) (*resource.Schema, error) {
 }
 
 // complete fills in defaults and takes away what the schema does not know.
-func (c *Cluster) complete(req request, o Object) error {
+func (c *Cluster) complete(req Request, o Object) error {
 	fields, err := c.schema(req.Kind)
 	if err != nil || fields == nil {
 		return err
@@ -46,7 +46,7 @@ func (c *Cluster) complete(req request, o Object) error {
 // invalid says what the API server would refuse: of a custom resource
 // everything, of other kinds what all objects have in common and changes of
 // immutable fields.
-func (c *Cluster) invalid(req request, old, o Object) (field.ErrorList, error) {
+func (c *Cluster) invalid(req Request, old, o Object) (field.ErrorList, error) {
 	fields, err := c.schema(req.Kind)
 	if err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ import (
 )
 
 // decode reads the body of a request; YAML for server-side apply.
-func decode(req request) (map[string]any, error) {
+func decode(req Request) (map[string]any, error) {
 	data := req.body
 	if strings.HasSuffix(req.contentType, "yaml") {
 		converted, err := yaml.YAMLToJSON(data)
@@ -39,7 +39,7 @@ func decode(req request) (map[string]any, error) {
 }
 
 // decodeObject reads an object that must be what the path says.
-func decodeObject(req request) (Object, error) {
+func decodeObject(req Request) (Object, error) {
 	fields, err := decode(req)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func decodeObject(req request) (Object, error) {
 	return o, nil
 }
 
-func (c *Cluster) create(req request) (Object, error) {
+func (c *Cluster) create(req Request) (Object, error) {
 	o, err := decodeObject(req)
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (c *Cluster) create(req request) (Object, error) {
 	return c.admit(req, nil, written)
 }
 
-func (c *Cluster) replace(req request) (Object, error) {
+func (c *Cluster) replace(req Request) (Object, error) {
 	old, err := c.find(req.key())
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (c *Cluster) replace(req request) (Object, error) {
 	return c.update(req, old, o)
 }
 
-func (c *Cluster) patch(req request) (int, any, error) {
+func (c *Cluster) patch(req Request) (int, any, error) {
 	switch types.PatchType(req.contentType) {
 	case types.ApplyPatchType:
 		return c.apply(req)
@@ -125,7 +125,7 @@ func (c *Cluster) patch(req request) (int, any, error) {
 }
 
 // patchedObject is an object with a merge patch or a JSON patch laid over it.
-func patchedObject(req request, old Object) (map[string]any, error) {
+func patchedObject(req Request, old Object) (map[string]any, error) {
 	if types.PatchType(req.contentType) == types.JSONPatchType {
 		return jsonPatched(req, old)
 	}
@@ -139,7 +139,7 @@ func patchedObject(req request, old Object) (map[string]any, error) {
 
 // jsonPatched applies a JSON patch by the library that the API server uses. A
 // test that fails makes the patch invalid.
-func jsonPatched(req request, old Object) (map[string]any, error) {
+func jsonPatched(req Request, old Object) (map[string]any, error) {
 	patch, err := jsonpatch.DecodePatch(req.body)
 	if err != nil {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding the patch: %v", err))
@@ -180,7 +180,7 @@ func Merge(value, patch any) any {
 }
 
 // apply is server-side apply.
-func (c *Cluster) apply(req request) (int, any, error) {
+func (c *Cluster) apply(req Request) (int, any, error) {
 	if req.query.Get("fieldManager") == "" {
 		return 0, nil, apierrors.NewBadRequest("PatchOptions.meta.k8s.io is invalid: fieldManager: Required value: is required for apply patch")
 	}
@@ -224,7 +224,7 @@ func (c *Cluster) apply(req request) (int, any, error) {
 }
 
 // update is what replace and merge patch have in common.
-func (c *Cluster) update(req request, old, o Object) (Object, error) {
+func (c *Cluster) update(req Request, old, o Object) (Object, error) {
 	if err := preconditions(req, old, o); err != nil {
 		return nil, err
 	}
@@ -241,7 +241,7 @@ func (c *Cluster) update(req request, old, o Object) (Object, error) {
 }
 
 // preconditions are the version and the identity that a writer has seen.
-func preconditions(req request, old, o Object) error {
+func preconditions(req Request, old, o Object) error {
 	uid, version := o.GetUID(), o.GetResourceVersion()
 	switch {
 	case old == nil && uid != "":
@@ -262,7 +262,7 @@ func otherUID(uid types.UID, o Object) error {
 
 // keepRest holds a write to its half of the object: the status subresource
 // writes the status and nothing else, everything else leaves the status alone.
-func keepRest(old, o Object, req request) {
+func keepRest(old, o Object, req Request) {
 	if !req.Kind.Status {
 		return
 	}
@@ -285,7 +285,7 @@ func keepRest(old, o Object, req request) {
 }
 
 // serverMade puts back what a writer cannot set.
-func serverMade(old, o Object, req request) {
+func serverMade(old, o Object, req Request) {
 	o.SetName(req.Name)
 	o.SetNamespace(req.Namespace)
 	for _, name := range []string{"uid", "creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion"} {
@@ -305,7 +305,7 @@ func emptyObject(kind Kind) Object {
 
 // admit refuses what cannot be, leaves alone what does not change and stores
 // the rest.
-func (c *Cluster) admit(req request, old, o Object) (Object, error) {
+func (c *Cluster) admit(req Request, old, o Object) (Object, error) {
 	wrong, err := c.invalid(req, old, o)
 	if err != nil {
 		return nil, err

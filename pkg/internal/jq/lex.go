@@ -18,7 +18,6 @@ func (t Token) End() int { return t.At + len(t.Text) }
 type TokenKind byte
 
 // The kinds of tokens.
-
 const (
 	TokenWord   TokenKind = iota // a name or a keyword
 	TokenIndex                   // .name

@@ -24,6 +24,7 @@ type Report struct {
 	Problems []Problem
 }
 
+// About returns an empty report about an object.
 func About(object manifest.Object) *Report { return &Report{Object: object} }
 
 // Add notes a problem. A nil path is the object as a whole.
@@ -38,6 +39,7 @@ func (r *Report) Add(path *field.Path, code, hint, format string, args ...any) {
 	})
 }
 
+// Reference is KIND/NAME of an object.
 func Reference(o manifest.Object) string {
 	return o.GetObjectKind().GroupVersionKind().Kind + "/" + o.GetName()
 }

@@ -29,6 +29,7 @@ type Options struct {
 // Children are the sorts of child that a project can begin with.
 func Children() []string { return []string{deployment, ConfigMap} }
 
+// The sorts of child.
 const (
 	deployment = "deployment"
 	ConfigMap  = "configmap"

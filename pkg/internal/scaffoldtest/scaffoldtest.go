@@ -96,10 +96,12 @@ func Rendered(t *testing.T, operator argoperator.Result, f scaffold.File) {
 	}
 }
 
+// Machine runs programs of logic on this machine.
 func Machine() simulate.Runner {
 	return simulate.Local{Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}}
 }
 
+// Decoded reads one object.
 func Decoded(t *testing.T, data []byte) map[string]any {
 	t.Helper()
 	objects, err := simulate.Decode(data)

@@ -22,17 +22,18 @@ type Decoder struct {
 	// kubernetes reads an object of Kubernetes: null means absent, and its own types have their own ways.
 	Kubernetes bool
 	Kind       reflect.Type // what the document is; hints look in it for where a key belongs
-	fields     map[reflect.Type]map[string]field
+	fields     map[reflect.Type]map[string]Field
 	keys       map[*yaml.Node]*yaml.Node // of a value
 }
 
+// NewDecoder returns a decoder that adds its findings to a list.
 func NewDecoder(file string, list *diag.List) *Decoder {
 	return &Decoder{
 		File:   file,
 		list:   list,
 		Bad:    map[string]bool{},
 		Kind:   reflect.TypeFor[v1alpha1.Operator](),
-		fields: map[reflect.Type]map[string]field{},
+		fields: map[reflect.Type]map[string]Field{},
 		keys:   map[*yaml.Node]*yaml.Node{},
 	}
 }

@@ -28,6 +28,7 @@ func Describe(n *yaml.Node) string {
 	return "the string " + strconv.Quote(Shorten(n.Value))
 }
 
+// Shorten cuts a text to 40 characters.
 func Shorten(s string) string {
 	if runes := []rune(s); len(runes) > 40 {
 		return string(runes[:40]) + "…"

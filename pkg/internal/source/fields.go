@@ -13,8 +13,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 )
 
-// field is what the tags of a struct field say.
-type field struct {
+// Field is what the tags of a struct field say.
+type Field struct {
 	index    []int
 	required bool
 	opaque   bool // written by the API server; not read
@@ -22,18 +22,18 @@ type field struct {
 }
 
 // FieldsOf returns the fields of a struct by their names in JSON.
-func (d *Decoder) FieldsOf(t reflect.Type) map[string]field {
+func (d *Decoder) FieldsOf(t reflect.Type) map[string]Field {
 	if known, ok := d.fields[t]; ok {
 		return known
 	}
-	out := map[string]field{}
+	out := map[string]Field{}
 	for _, f := range reflect.VisibleFields(t) {
 		name, rest, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if name == "-" || name == "" || !f.IsExported() || len(f.Index) > 1 && !inlined(t, f.Index[0]) {
 			continue
 		}
 		optional := strings.Contains(rest, "omitempty")
-		out[name] = field{
+		out[name] = Field{
 			index:    f.Index,
 			required: !optional,
 			opaque:   f.Type == reflect.TypeFor[apiextensionsv1.CustomResourceDefinitionStatus]() || name == "managedFields",
@@ -61,7 +61,7 @@ func enumOf(tag string) []string {
 }
 
 // enum reports a value that is none of the field's values.
-func (d *Decoder) enum(n *yaml.Node, v reflect.Value, f field, p Path) {
+func (d *Decoder) enum(n *yaml.Node, v reflect.Value, f Field, p Path) {
 	if len(f.enum) == 0 || d.Bad[p.ID()] || slices.Contains(f.enum, v.String()) {
 		return
 	}
@@ -69,6 +69,7 @@ func (d *Decoder) enum(n *yaml.Node, v reflect.Value, f field, p Path) {
 		Spelling(v.String(), f.enum))
 }
 
+// Spelling is a hint with the candidate that is nearest to a word, or all candidates.
 func Spelling(word string, candidates []string) string {
 	if best := Nearest(word, candidates); best != "" {
 		return "did you mean " + best + "?"
@@ -86,7 +87,7 @@ func Either(words []string) string {
 }
 
 // unknownKey reports a key and returns the one that is probably meant, "" if there is none.
-func (d *Decoder) unknownKey(key *yaml.Node, fields map[string]field, p Path) string {
+func (d *Decoder) unknownKey(key *yaml.Node, fields map[string]Field, p Path) string {
 	candidates := SortedKeys(fields)
 	hint, meant := "", Nearest(key.Value, candidates)
 	if len(p) > 0 && p[len(p)-1] == "schema" && (key.Value == "type" || key.Value == "properties" || key.Value == "required") {
@@ -127,4 +128,5 @@ func belongsTo(kind reflect.Type, key string) string {
 	return fmt.Sprintf("%s belongs in %s", key, Either(places))
 }
 
+// SortedKeys are the keys of a map in order.
 func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

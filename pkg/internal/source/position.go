@@ -133,6 +133,7 @@ func (p Positions) Find(path []string) (key, value *yaml.Node, exact bool) {
 	return key, value, value != nil
 }
 
+// LookupNode finds a key of a mapping, or an entry of a list, and its value.
 func LookupNode(n *yaml.Node, step string) (key, value *yaml.Node) {
 	if n == nil {
 		return nil, nil
