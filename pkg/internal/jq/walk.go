@@ -1,36 +1,106 @@
 package jq
 
-import (
-	"reflect"
+import "github.com/itchyny/gojq"
 
-	"github.com/itchyny/gojq"
-)
-
-// Walk visits the nodes below a node of gojq's syntax tree and the node itself,
+// Walk visits the queries, terms, calls and objects within a query and that itself,
 // each a pointer, from the outside in; visit says whether to go below a node. It
-// is for checks that treat a construct alike wherever it is. A check for which it
-// matters in which part of a program a node is has to switch on the nodes.
-func Walk(node any, visit func(node any) bool) { walk(reflect.ValueOf(node), visit) }
+// is for code that treats a construct alike wherever it is. Where it matters in
+// which part of a program a node is, the code has to switch on the nodes.
+func Walk(q *gojq.Query, visit func(node any) bool) {
+	if q == nil || !visit(q) {
+		return
+	}
+	for _, d := range q.FuncDefs {
+		Walk(d.Body, visit)
+	}
+	Walk(q.Left, visit)
+	for _, p := range q.Patterns {
+		walkPattern(p, visit)
+	}
+	Walk(q.Right, visit)
+	walkTerm(q.Term, visit)
+}
 
-func walk(node reflect.Value, visit func(any) bool) {
-	switch node.Kind() {
-	case reflect.Pointer:
-		if !node.IsNil() && visit(node.Interface()) {
-			walk(node.Elem(), visit)
+func walkTerm(t *gojq.Term, visit func(any) bool) {
+	if t == nil || !visit(t) {
+		return
+	}
+	switch t.Type {
+	case gojq.TermTypeFunc:
+		if visit(t.Func) {
+			walkAll(visit, t.Func.Args...)
 		}
-	case reflect.Slice:
-		for i := range node.Len() {
-			walk(node.Index(i), visit)
+	case gojq.TermTypeObject:
+		walkObject(t.Object, visit)
+	case gojq.TermTypeArray:
+		Walk(t.Array.Query, visit)
+	case gojq.TermTypeUnary:
+		walkTerm(t.Unary.Term, visit)
+	case gojq.TermTypeIf:
+		walkAll(visit, t.If.Cond, t.If.Then)
+		for _, e := range t.If.Elif {
+			walkAll(visit, e.Cond, e.Then)
 		}
-	case reflect.Struct:
-		for i := range node.NumField() {
-			switch field := node.Field(i); field.Kind() {
-			case reflect.Pointer, reflect.Slice, reflect.Struct:
-				if field.CanInterface() {
-					walk(field, visit)
-				}
-			}
-		}
+		Walk(t.If.Else, visit)
+	case gojq.TermTypeTry:
+		walkAll(visit, t.Try.Body, t.Try.Catch)
+	case gojq.TermTypeReduce:
+		walkPattern(t.Reduce.Pattern, visit)
+		walkAll(visit, t.Reduce.Query, t.Reduce.Start, t.Reduce.Update)
+	case gojq.TermTypeForeach:
+		walkPattern(t.Foreach.Pattern, visit)
+		walkAll(visit, t.Foreach.Query, t.Foreach.Start, t.Foreach.Update, t.Foreach.Extract)
+	case gojq.TermTypeLabel:
+		Walk(t.Label.Body, visit)
+	}
+	Walk(t.Query, visit)
+	walkString(t.Str, visit)
+	walkIndex(t.Index, visit)
+	for _, s := range t.SuffixList {
+		walkIndex(s.Index, visit)
+	}
+}
+
+func walkAll(visit func(any) bool, queries ...*gojq.Query) {
+	for _, q := range queries {
+		Walk(q, visit)
+	}
+}
+
+func walkObject(o *gojq.Object, visit func(any) bool) {
+	if !visit(o) {
+		return
+	}
+	for _, f := range o.KeyVals {
+		walkString(f.KeyString, visit)
+		walkAll(visit, f.KeyQuery, f.Val)
+	}
+}
+
+func walkPattern(p *gojq.Pattern, visit func(any) bool) {
+	if p == nil {
+		return
+	}
+	for _, item := range p.Array {
+		walkPattern(item, visit)
+	}
+	for _, f := range p.Object {
+		walkString(f.KeyString, visit)
+		Walk(f.KeyQuery, visit)
+		walkPattern(f.Val, visit)
+	}
+}
+
+func walkString(s *gojq.String, visit func(any) bool) {
+	if s != nil {
+		walkAll(visit, s.Queries...)
+	}
+}
+
+func walkIndex(i *gojq.Index, visit func(any) bool) {
+	if i != nil {
+		walkString(i.Str, visit)
+		walkAll(visit, i.Start, i.End)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 // inline puts the body of each definition that is called once, or that takes
 // filters, in the place of its calls, and drops those that nothing calls, until
 // nothing changes. One with filters makes a request with other fields for each
-// call: pkg/internal/check reads the requests of a program from its syntax, as literals.
+// call: pkg/internal/argo reads the requests of a program from its syntax, as literals.
 func inline(q *gojq.Query, recursive map[string]bool) *gojq.Query {
 	for range 100 { // more levels of definitions than there are
 		calls, defs := map[string]int{}, []*gojq.FuncDef(nil)
