@@ -37,7 +37,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-func generated(t *testing.T, file string) string {
+// resultOf generates the operators of a file.
+func resultOf(t *testing.T, file string) argoperator.Result {
 	t.Helper()
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -49,6 +50,12 @@ func generated(t *testing.T, file string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return result
+}
+
+func generated(t *testing.T, file string) string {
+	t.Helper()
+	result := resultOf(t, file)
 	for _, f := range result.Findings {
 		t.Errorf("%s:%d:%d: %s %s: %s", f.File, f.Line, f.Column, f.Severity, f.Code, f.Message)
 	}

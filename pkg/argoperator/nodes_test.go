@@ -10,8 +10,6 @@ import (
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	"github.com/google/go-cmp/cmp"
 	"github.com/itchyny/gojq"
-
-	"github.com/argoperator/argoperator/pkg/argoperator"
 )
 
 // program is how large a program of a Sensor is.
@@ -59,18 +57,8 @@ func TestNodes(t *testing.T) {
 // child have the same.
 func programsOf(t *testing.T, file string) map[string]program {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := argoperator.Generate([]argoperator.Source{{
-		Name: filepath.ToSlash(file), Data: data, Dir: os.DirFS(filepath.Dir(file)),
-	}}, argoperator.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	out := map[string]program{}
-	for _, o := range result.Objects() {
+	for _, o := range resultOf(t, file).Objects() {
 		sensor, ok := o.(*eventsv1.Sensor)
 		if !ok {
 			continue
