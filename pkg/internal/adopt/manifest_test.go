@@ -450,7 +450,7 @@ func TestManifestFindings(t *testing.T) {
 }
 
 // FuzzFromManifests: whatever is read, nothing breaks. It edits manifests;
-// FuzzObjects in pkg/internal/definition has texts that are no manifests.
+// FuzzObjects in pkg/internal/source has texts that are no manifests.
 func FuzzFromManifests(f *testing.F) {
 	var manifests [][]byte
 	files, err := filepath.Glob("testdata/manifests/*")
