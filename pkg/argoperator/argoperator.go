@@ -180,10 +180,10 @@ func generate(d *definition.Definition, options Options) (Operator, diag.List, e
 	if err != nil {
 		return Operator{}, nil, fmt.Errorf("encoding operator %s: %w", p.Operator.Name, err)
 	}
-	problems, err := check.Documents(documents)
+	found, err := findingsOf(d, check.UserInput(documents, d.Operator.Spec.Logic != nil))
 	if err != nil {
-		return Operator{}, nil, fmt.Errorf("checking operator %s: %w", p.Operator.Name, err)
+		return Operator{}, nil, fmt.Errorf("operator %s: %w", p.Operator.Name, err)
 	}
-	findings = append(findings, findingsOf(d, problems)...)
+	findings = append(findings, found...)
 	return Operator{Name: p.Operator.Name, Objects: objects, definition: &local, plan: p, documents: documents}, findings, nil
 }

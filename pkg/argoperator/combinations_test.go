@@ -86,6 +86,7 @@ func combine(t *testing.T, choices []choice, least int) {
 			t.Fatalf("%v\n%s", err, text)
 		}
 		if len(result.Operators) == 1 {
+			passesChecks(t, text, result.Operators)
 			built++
 			continue
 		}

@@ -3,22 +3,13 @@ package argoperator_test
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/internal/edited"
 	"github.com/argoperator/argoperator/pkg/internal/output"
-	"github.com/argoperator/argoperator/pkg/internal/problem"
 )
-
-// theirs are the checks whose verdict is about what the user wrote: a schema or
-// a rule that the API server refuses, too much text, the braces of Argo's
-// templates. Every other finding of a check is a defect of argoperator.
-var theirs = map[string]bool{
-	problem.CodeCRD: true, problem.CodeSize: true, problem.CodeInjection: true, problem.CodeChild: true,
-}
 
 // FuzzGenerate: what parses builds, and what builds passes the checks. It edits
 // the definitions of the examples and of testdata.
@@ -45,11 +36,7 @@ func FuzzGenerate(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, finding := range result.Findings {
-			if strings.HasPrefix(finding.Code, "check-") && !theirs[finding.Code] {
-				t.Errorf("built and then refused: %+v\n%s", finding, text)
-			}
-		}
+		passesChecks(t, string(text), result.Operators)
 		if result.Findings.HasErrors() != (len(result.Operators) == 0) {
 			t.Errorf("%d operators beside findings %v", len(result.Operators), result.Findings)
 		}

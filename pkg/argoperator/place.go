@@ -1,6 +1,7 @@
 package argoperator
 
 import (
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -10,37 +11,45 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/problem"
 )
 
-// findingsOf says of each problem with an emitted object where in the
-// definition it comes from, as nearly as that is known.
-func findingsOf(d *definition.Definition, problems []problem.Problem) diag.List {
+// findingsOf turns problems with emitted objects into findings at the part of the
+// definition that they come from. A problem that no part of the definition can
+// cause is an error: argoperator contradicts itself.
+func findingsOf(d *definition.Definition, problems []problem.Problem) (diag.List, error) {
 	var findings diag.List
 	for _, p := range problems {
 		at := p.Object
 		if p.Path != "" {
 			at += " " + p.Path
 		}
-		findings.Add(d.Position(origin(d, p)...), p.Code, at+": "+p.Message, p.Hint)
+		path := origin(d, p)
+		if path == nil {
+			return nil, fmt.Errorf("%s: %s [%s]: this is a defect of argoperator, please report it with the definition", at, p.Message, p.Code)
+		}
+		findings.Add(d.Position(path...), p.Code, at+": "+p.Message, p.Hint)
 	}
-	return findings
+	return findings, nil
 }
 
-// origin is the path in the definition that an object's field was made from.
+// origin is the path in the definition that an object's field was made from, or
+// nil if no text of a definition leads to such a problem.
 func origin(d *definition.Definition, p problem.Problem) []string {
+	spec := d.Operator.Spec
 	kind, _, _ := strings.Cut(p.Object, "/")
 	switch {
-	case kind == "CustomResourceDefinition" && d.Operator.Spec.API.CRD != nil:
+	case p.Code == problem.CodeCRD && spec.API.CRD != nil:
 		return []string{"spec", "api", "crd", "file"}
-	case kind == "CustomResourceDefinition":
+	case p.Code == problem.CodeCRD:
 		return append([]string{"spec", "api"}, crdOrigin(d, segments(p.Path))...)
 	case kind == "ConfigMap":
 		return []string{"spec", "logic", "files"}
-	case kind == "EventBus":
-		return []string{"spec", "install", "eventBus"}
-	case kind == "PodMonitor" || kind == "PrometheusRule":
-		return []string{"spec", "install", "monitoring"}
-	default:
-		return []string{"metadata", "name"}
+	case p.Code == problem.CodeSize && strings.HasPrefix(p.Path, "metadata"):
+		return []string{"metadata", "annotations"}
+	case kind == "WorkflowTemplate" && spec.Logic != nil:
+		return []string{"spec", "logic"}
+	case p.Code == problem.CodeSize || p.Code == problem.CodeCost:
+		return []string{"spec", "children"}
 	}
+	return nil
 }
 
 var segment = regexp.MustCompile(`[^.\[\]]+|\[[^\]]*\]`)

@@ -218,9 +218,9 @@ func findingsPage(t *testing.T) string {
 		}
 		fmt.Fprintf(&b, "\n### %s\n\n%s\n\n```text\n%s\n```\n", c.Code, c.Doc, example)
 	}
-	b.WriteString("\n## In the manifests that are made\n\n" +
-		"The manifests of every definition are held to these before they are printed; a finding of this kind is\n" +
-		"mostly one about argoperator itself, and worth an issue.\n\n| code | |\n|---|---|\n")
+	b.WriteString("\n## In generated manifests\n\n" +
+		"`argoperator generate` also checks the manifests that it prints, as far as text of the definition decides whether\n" +
+		"they work. The finding names the object and its field, at the part of the definition that it comes from.\n\n| code | |\n|---|---|\n")
 	for _, c := range problem.Codes() {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", c.Code, cell(c.Doc))
 	}

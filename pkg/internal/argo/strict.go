@@ -76,6 +76,20 @@ func NewObject(kind schema.GroupVersionKind) manifest.Object {
 	return nil
 }
 
+// Read returns the objects of documents as they were built, without decoding what
+// was written.
+func Read(documents []output.Document) Objects {
+	var list []manifest.Object
+	fields := map[manifest.Object]map[string]any{}
+	for _, d := range documents {
+		list = append(list, d.Object)
+		fields[d.Object] = d.Fields
+	}
+	out := NewObjects(list)
+	out.fields = fields
+	return out
+}
+
 // Decode reads every object back from the JSON that leaves the house, strictly:
 // unknown fields are problems. What comes back is what a cluster would see.
 func Decode(emitted []output.Document) (Objects, []problem.Problem, error) {

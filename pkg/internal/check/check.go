@@ -1,6 +1,10 @@
-// Package check reports what is wrong with the manifests of a generated operator:
+// Package check reports problems in the manifests of a generated operator:
 // references to objects that do not exist, permissions that are missing or not
 // needed, programs that fail on sample events, and broken rules of reliability.
+//
+// Only a few checks depend on what users write in a definition; UserInput runs
+// those. The others can fail only through a defect of argoperator; Objects runs
+// all of them, in tests over every example and combination.
 //
 // The rule of this package: it reads the JSON that argoperator prints and does not
 // know how it was made.
@@ -17,60 +21,84 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// checks in the order of their concern: what the object is by itself, what it
-// refers to, what it does, what it costs, what is seen of it. To add one, write its file and a line.
-var checks = []func(argo.Objects) []problem.Problem{
+// userInput are the checks that text of a definition can fail: its schemas, tags
+// of Argo in the command and environment of its logic, expressions that cost too
+// much, and the size of it all.
+var userInput = []func(argo.Objects) []problem.Problem{
+	admission.CustomResources,
+	braces,
+	Programs,
+	trials,
+	admission.Sizes,
+}
+
+// internal are the checks that only a defect of argoperator can fail, in the order
+// of their concern: the object by itself, its references, its behavior, its cost,
+// its monitoring. To add one, write its file and a line.
+var internal = []func(argo.Objects) []problem.Problem{
 	names,
 	admission.EventBuses,
 	admission.EventSources,
 	admission.Sensors,
 	admission.Workflows,
-	admission.CustomResources,
 	accounts,
 	bindings,
 	launches,
 	arguments,
 	dependencies,
 	parameters,
-	Programs,
 	requests,
 	tokens,
-	trials,
 	events,
 	delivery,
 	lifecycle,
-	braces,
 	separation,
 	permissions,
-	admission.Sizes,
 	admission.PodSecurity,
 	workflowMetrics,
 	podMonitors,
 	alerts,
 }
 
-// Objects checks emitted objects as a whole. An error is a failure of ours: an
-// object that cannot be encoded.
+// UserInput runs the checks that text of a definition can fail, on the objects as
+// they were built. With logic, Argo validates the WorkflowTemplates too, because
+// they contain the user's image, command and environment.
+func UserInput(documents []output.Document, logic bool) []problem.Problem {
+	all := argo.Read(documents)
+	problems := run(all, userInput)
+	if logic {
+		problems = append(problems, admission.Workflows(all)...)
+	}
+	return sorted(problems)
+}
+
+// Objects runs every check on the objects as they are printed and read again. An
+// error is a failure of ours: an object that cannot be encoded.
 func Objects(emitted []manifest.Object) ([]problem.Problem, error) {
 	documents, err := output.Documents(emitted)
 	if err != nil {
 		return nil, err
 	}
-	return Documents(documents)
-}
-
-// Documents is Objects for what is encoded already. It judges what is written,
-// and deep copies of the objects.
-func Documents(emitted []output.Document) ([]problem.Problem, error) {
-	all, problems, err := argo.Decode(emitted)
+	all, problems, err := argo.Decode(documents)
 	if err != nil {
 		return nil, err
 	}
+	problems = append(problems, run(all, userInput)...)
+	return sorted(append(problems, run(all, internal)...)), nil
+}
+
+func run(all argo.Objects, checks []func(argo.Objects) []problem.Problem) []problem.Problem {
+	var problems []problem.Problem
 	for _, check := range checks {
 		problems = append(problems, check(all)...)
 	}
+	return problems
+}
+
+// sorted orders problems by object, and removes those that two checks report.
+func sorted(problems []problem.Problem) []problem.Problem {
 	slices.SortStableFunc(problems, func(a, b problem.Problem) int {
 		return cmp.Or(cmp.Compare(a.Object, b.Object), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
 	})
-	return slices.Compact(problems), nil
+	return slices.Compact(problems)
 }

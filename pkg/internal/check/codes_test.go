@@ -37,14 +37,10 @@ func TestEveryCodeHasAMutation(t *testing.T) {
 	})
 	for _, c := range problem.Codes() {
 		if !codes[c.Code] {
-			t.Errorf("%s is said to mean something, twice or without a constant", c.Code)
+			t.Errorf("%s is documented without a constant", c.Code)
 		}
-		delete(codes, c.Code)
 		if !strings.HasSuffix(c.Doc, ".") {
-			t.Errorf("%s: no sentence says what it means", c.Code)
+			t.Errorf("%s: the documentation is no sentence", c.Code)
 		}
-	}
-	for code := range codes {
-		t.Errorf("nothing says what %s means", code)
 	}
 }

@@ -187,6 +187,9 @@ func trialMutations() []directMutation {
 		{name: "program that fails", reason: "the event is lost", do: func(d *direct) {
 			d.replace(`if .type == "DELETE"`, `if .type.x == "DELETE"`)
 		}, code: problem.CodeRequest, object: webSensor, path: webJQ},
+		{name: "program that does not end", reason: "every event behind it waits", do: func(d *direct) {
+			d.sensor().Spec.Dependencies[0].Transform.JQ = "{go: true, n: last(range(1e9))}"
+		}, code: problem.CodeCost, object: webSensor, path: webJQ},
 		{name: "program that yields a list", reason: "the Sensor takes objects only", do: func(d *direct) {
 			d.sensor().Spec.Dependencies[0].Transform.JQ = "[{go: true}]"
 		}, code: problem.CodeRequest, object: webSensor, path: webJQ},

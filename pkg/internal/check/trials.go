@@ -140,7 +140,7 @@ func trial(r *problem.Report, at *field.Path, takers []taker, code *jq.Program, 
 	value, err := code.Run(context.Background(), s.event)
 	var limit *jq.LimitError
 	if errors.As(err, &limit) {
-		r.Add(at, problem.CodeRequest, limit.Hint, "%v on %s, which holds up every event behind it", err, s.name)
+		r.Add(at, problem.CodeCost, limit.Hint, "%v on %s, which holds up every event behind it", err, s.name)
 		return
 	}
 	if err != nil {

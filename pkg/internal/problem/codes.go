@@ -4,68 +4,69 @@ package problem
 // reused.
 const (
 	// The object by itself.
-	CodeUnknownKind       = "check-unknown-kind"
-	CodeStrict            = "check-strict"
-	CodeName              = "check-name"
-	CodeDuplicate         = "check-duplicate"
-	CodeNamespace         = "check-namespace"
-	CodeEventBus          = "check-event-bus"
-	CodeEventSource       = "check-event-source"
-	CodeEventType         = "check-event-type"
-	CodeSensor            = "check-sensor"
+	CodeUnknownKind       = "check-unknown-kind" // an object of a kind that argoperator does not emit
+	CodeStrict            = "check-strict"       // a field that the kind does not have, or a value of another type than its field
+	CodeName              = "check-name"         // a name that Kubernetes or Argo refuses
+	CodeDuplicate         = "check-duplicate"    // two objects, or two entries of a list, share a name
+	CodeNamespace         = "check-namespace"    // a namespaced object without a namespace, or one in a namespace that nothing else lives in
+	CodeEventBus          = "check-event-bus"    // an EventBus that Argo Events refuses, or replicas that it cannot elect a leader among
+	CodeEventSource       = "check-event-source" // an EventSource that Argo Events refuses, or that watches nothing
+	CodeEventType         = "check-event-type"   // an event type that is none of ADD, UPDATE and DELETE
+	CodeSensor            = "check-sensor"       // a Sensor that Argo Events refuses
 	CodeWorkflowTemplate  = "check-workflow-template"
-	CodeCronWorkflow      = "check-cron-workflow"
-	CodeTriggeredWorkflow = "check-triggered-workflow"
+	CodeCronWorkflow      = "check-cron-workflow"      // a CronWorkflow that Argo Workflows refuses, or that never runs
+	CodeTriggeredWorkflow = "check-triggered-workflow" // a Workflow in a trigger that Argo Workflows refuses
 	CodeCRD               = "check-crd"
 
 	// What it refers to.
-	CodeServiceAccount    = "check-service-account"
-	CodeServiceAccountUse = "check-service-account-unused"
-	CodeConfigMap         = "check-config-map"
-	CodeVolume            = "check-volume"
-	CodeTemplateRef       = "check-template-ref"
-	CodeTemplateUnused    = "check-template-unused"
-	CodeArgument          = "check-argument"
-	CodeDependency        = "check-dependency"
-	CodeConditions        = "check-conditions"
-	CodeParameter         = "check-parameter"
-	CodeDestination       = "check-destination"
-	CodeJQ                = "check-jq"
-	CodeGoTemplate        = "check-go-template"
-	CodeBinding           = "check-binding"
-	CodeRoleUnbound       = "check-role-unbound"
+	CodeServiceAccount    = "check-service-account"        // something runs as a service account that is not emitted
+	CodeServiceAccountUse = "check-service-account-unused" // a service account as which nothing runs
+	CodeConfigMap         = "check-config-map"             // a volume or parameter names a ConfigMap, or a key of one, that is not emitted
+	CodeVolume            = "check-volume"                 // a container mounts a volume that its pod does not have, or a volume is mounted nowhere
+	CodeTemplateRef       = "check-template-ref"           // a Workflow names a WorkflowTemplate that is not emitted
+	CodeTemplateUnused    = "check-template-unused"        // a WorkflowTemplate that nothing starts
+	CodeArgument          = "check-argument"               // an argument that the template does not take, or one that it takes and is not given
+	CodeDependency        = "check-dependency"             // a dependency on an EventSource, or an event of one, that is not emitted
+	CodeConditions        = "check-conditions"             // the conditions of a trigger name no dependency, or a dependency is in no trigger's
+	CodeParameter         = "check-parameter"              // a trigger parameter takes something from an event that it does not have
+	CodeDestination       = "check-destination"            // a trigger parameter writes to a place that the trigger does not have
+	CodeJQ                = "check-jq"                     // the jq of a dependency does not parse or compile
+	CodeGoTemplate        = "check-go-template"            // the Go template of a parameter does not parse
+	CodeBinding           = "check-binding"                // a binding binds nobody, or a role that is not emitted
+	CodeRoleUnbound       = "check-role-unbound"           // a role that no binding gives to anyone
 
 	// The rules of a reliable operator.
-	CodeAfterStart    = "check-after-start"
-	CodeParentFilter  = "check-parent-filter"
-	CodeDelivery      = "check-delivery"
-	CodeRetry         = "check-retry"
-	CodeDeadLetter    = "check-dead-letter"
-	CodeTimeout       = "check-timeout"
+	CodeAfterStart    = "check-after-start"   // an EventSource ignores what was there before it: events would be lost whenever it restarts
+	CodeParentFilter  = "check-parent-filter" // a filter holds back events of the custom resources
+	CodeDelivery      = "check-delivery"      // a trigger may lose an event: it is not retried, or an answer that is no success passes for one
+	CodeRetry         = "check-retry"         // a retry strategy that Argo Events does not carry out as it is written
+	CodeDeadLetter    = "check-dead-letter"   // a trigger without a dead letter: what fails for good would be seen by nobody
+	CodeTimeout       = "check-timeout"       // an http trigger keeps each connection too long
 	CodeInjection     = "check-injection"
-	CodeGarbage       = "check-garbage"
-	CodeDeadline      = "check-deadline"
-	CodeMutex         = "check-mutex"
-	CodeResync        = "check-resync"
-	CodeTrigger       = "check-trigger"
-	CodeSharedAccount = "check-shared-account"
-	CodeRequest       = "check-request"
-	CodeToken         = "check-token"
+	CodeGarbage       = "check-garbage"        // finished Workflows or pods would pile up
+	CodeDeadline      = "check-deadline"       // a Workflow that hangs would hold its mutex for ever
+	CodeMutex         = "check-mutex"          // two Workflows of one custom resource could work against each other
+	CodeResync        = "check-resync"         // the resync does not run, or runs beside itself
+	CodeTrigger       = "check-trigger"        // a trigger of a kind that does not tell what it does
+	CodeSharedAccount = "check-shared-account" // one service account serves in several roles at once, so each has the rights of all
+	CodeRequest       = "check-request"        // a trigger does not send the request that its dependency has computed
+	CodeCost          = "check-cost"
+	CodeToken         = "check-token" // a Sensor calls the API server without its token, or with it in a place where others can read it
 
 	// What it may do.
-	CodeCall       = "check-call"
-	CodePermission = "check-permission"
-	CodeExcess     = "check-excess"
-	CodeWildcard   = "check-wildcard"
+	CodeCall       = "check-call"       // which calls a trigger makes to the API server cannot be told from the manifests
+	CodePermission = "check-permission" // a call to the API server that no role allows
+	CodeExcess     = "check-excess"     // a role allows what is never called
+	CodeWildcard   = "check-wildcard"   // a role allows everything of something
 
 	// What it costs, and where it may run.
 	CodeSize        = "check-size"
-	CodePodSecurity = "check-pod-security"
+	CodePodSecurity = "check-pod-security" // a pod that the restricted Pod Security Standard refuses
 
 	// What others see of it.
-	CodeMetric     = "check-metric"
-	CodePodMonitor = "check-pod-monitor"
-	CodeAlert      = "check-alert"
+	CodeMetric     = "check-metric"      // a metric that Prometheus does not take
+	CodePodMonitor = "check-pod-monitor" // a PodMonitor that selects no pod, or a port that none has
+	CodeAlert      = "check-alert"       // an alert whose expression does not parse, or that says too little
 )
 
 // CodeChild is the code of every problem of a child object.

@@ -1,0 +1,58 @@
+package argoperator_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/internal/check"
+)
+
+// TestEmittedObjects runs every check on the operator of every definition in this
+// repository. Generate runs only those that text of a definition can fail; the
+// rest is proved here, over every combination of options, and by FuzzGenerate.
+func TestEmittedObjects(t *testing.T) {
+	checked := 0
+	err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !isDefinition(file) {
+			return err
+		}
+		operators := resultOf(t, file).Operators
+		passesChecks(t, file, operators)
+		checked += len(operators)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if checked < 75 {
+		t.Errorf("only %d operators found", checked)
+	}
+}
+
+// isDefinition tells whether a file holds definitions, legal or not.
+func isDefinition(file string) bool {
+	if filepath.Ext(file) != ".yaml" {
+		return false
+	}
+	data, err := os.ReadFile(file)
+	return err == nil && strings.Contains(string(data), "apiVersion: argoperator.dev/v1alpha1") && strings.Contains(string(data), "kind: Operator")
+}
+
+// passesChecks runs every check on generated operators. Any problem is a defect of
+// argoperator: what the user can cause was a finding before.
+func passesChecks(t *testing.T, source string, operators []argoperator.Operator) {
+	t.Helper()
+	for _, o := range operators {
+		problems, err := check.Objects(o.Objects)
+		if err != nil {
+			t.Fatalf("%s: %v", source, err)
+		}
+		for _, p := range problems {
+			t.Errorf("%s: operator %s: %s %s: %s [%s]", source, o.Name, p.Object, p.Path, p.Message, p.Code)
+		}
+	}
+}
