@@ -31,7 +31,29 @@ func choose(p *Plan, d *definition.Definition) (Engine, []Reason, diag.List) {
 	if len(against[Direct]) == 0 {
 		return Direct, nil, nil
 	}
-	return Workflow, against[Direct], refused(d, against[Workflow], Workflow, against[Direct])
+	findings := refused(d, against[Workflow], Workflow, against[Direct])
+	return Workflow, against[Direct], append(findings, withoutEffect(d, against[Direct][0])...)
+}
+
+// withoutEffect warns of keys for the direct engine where engine: auto cannot choose it.
+func withoutEffect(d *definition.Definition, why Reason) diag.List {
+	var findings diag.List
+	spec := d.Operator.Spec
+	for _, key := range []struct {
+		set  bool
+		path []string
+	}{
+		{spec.Reconcile.Trigger == "k8s", []string{"spec", "reconcile", "trigger"}},
+		{spec.Reconcile.Shards != nil && *spec.Reconcile.Shards > 1, []string{"spec", "reconcile", "shards"}},
+		{spec.Install.TokenRotation != "", []string{"spec", "install", "tokenRotation"}},
+	} {
+		if key.set {
+			findings.Warn(d.Position(key.path...), diag.Unsupported,
+				fmt.Sprintf("%s has no effect: it is for the direct engine, which does not support this definition: %s (%s)", key.path[2], why.Message, strings.Join(why.Path, ".")),
+				"remove the key")
+		}
+	}
+	return findings
 }
 
 // auto leaves the choice to us.
