@@ -2,7 +2,6 @@ package simulate_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,8 +12,12 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
+// unknown is the seed of a guard that no known sequence depends on.
+const unknown = ^uint64(0)
+
 // TestChanceFindsMissingGuards: without any one of what keeps the direct engine
-// on its way, some sequence goes wrong.
+// on its way, some sequence goes wrong that goes well with it. Its seed is pinned;
+// where that no longer tells the two apart, the test fails and names one that does.
 func TestChanceFindsMissingGuards(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes its time")
@@ -22,35 +25,46 @@ func TestChanceFindsMissingGuards(t *testing.T) {
 	for _, tt := range []struct {
 		name, file, guard, instead string
 		attacked                   bool
+		seed                       uint64 // of a sequence that goes wrong without the guard alone
 	}{
-		{"place", "memcached", `or ({apiVersion: "cache.example.com/v1alpha1", kind: "Memcached", metadata: $owner} | (try (.metadata.name == $new.metadata.name and .metadata.namespace == $new.metadata.namespace) catch false) | not)`, ``, true},
-		{"generation", "memcached", `or $seen.generation != $before.generation and $seen.generation < $new.metadata.generation`, ``, false},
-		{"older memory", "webapp", `or $stale`, ``, false},
-		{"sign of life", "webapp", `if $seen.failed or $stale then {`, `if $seen.failed then {`, false},
-		{"failed", "memcached", `or $seen.failed != null and $seen.failed != $before.failed and $seen.failed.attempts < 5`, ``, false},
-		{"failure forgotten", "memcached", `or $before.failed != null and $seen.failed == null and ($before.uid == null or $seen.generation < $new.metadata.generation)`, ``, false},
-		{"drift", "memcached", `or $seen.drift != null and $seen.drift != $before.drift`, ``, false},
-		{"change of owner", "webapp", `(.metadata.labels | .["argoperator.dev/owner-uid"], .["argoperator.dev/child"])`, `0`, false},
-		{"label taken away", "memcached", ` // $old.metadata.labels["argoperator.dev/child"]`, ``, false},
-		{"attempt", "webapp", `if $seen.failed or $stale then {`, `if $stale then {`, false},
+		{"place", "memcached", `or ({apiVersion: "cache.example.com/v1alpha1", kind: "Memcached", metadata: $owner} | (try (.metadata.name == $new.metadata.name and .metadata.namespace == $new.metadata.namespace) catch false) | not)`, ``, true, 100},
+		{"generation", "memcached", `or $seen.generation != $before.generation and $seen.generation < $new.metadata.generation`, ``, false, 2},
+		{"older memory", "webapp", `or $stale`, ``, false, 86},
+		{"sign of life", "webapp", `if $seen.failed or $stale then {`, `if $seen.failed then {`, false, 86},
+		{"failed", "memcached", `or $seen.failed != null and $seen.failed != $before.failed and $seen.failed.attempts < 5`, ``, false, 39},
+		{"failure forgotten", "memcached", `or $before.failed != null and $seen.failed == null and ($before.uid == null or $seen.generation < $new.metadata.generation)`, ``, false, 247},
+		{"drift", "memcached", `or $seen.drift != null and $seen.drift != $before.drift`, ``, false, 0},
+		{"change of owner", "webapp", `(.metadata.labels | .["argoperator.dev/owner-uid"], .["argoperator.dev/child"])`, `0`, false, unknown},
+		{"label taken away", "memcached", ` // $old.metadata.labels["argoperator.dev/child"]`, ``, false, 6},
+		{"attempt", "webapp", `if $seen.failed or $stale then {`, `if $stale then {`, false, 17},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
+			if tt.seed == unknown {
+				t.Skip("not proven: no sequence is known that goes wrong without this guard alone")
+			}
 			o, err := open(filepath.Join(root, "examples", tt.file, "operator.yaml"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			o.objects = without(t, o.objects, tt.guard, tt.instead)
-			shared := simulate.NewShared()
-			for seed := range uint64(600) {
+			unguarded := o
+			unguarded.objects = without(t, o.objects, tt.guard, tt.instead)
+			with, missing := simulate.NewShared(), simulate.NewShared()
+			wrong := func(o operator, shared *simulate.Shared, seed uint64) bool {
 				g := game{t: t, o: o, seed: seed, shared: shared, attacked: tt.attacked}
-				if _, err := g.play(g.length(), nil); err != nil {
-					first, _, _ := strings.Cut(fmt.Sprint(err), "\n")
-					t.Logf("seed %d: %.120s", seed, first)
-					return
+				_, err := g.play(g.length(), nil)
+				return err != nil
+			}
+			tells := func(seed uint64) bool { return wrong(unguarded, missing, seed) && !wrong(o, with, seed) }
+			if tells(tt.seed) {
+				return
+			}
+			for seed := range uint64(600) {
+				if tells(seed) {
+					t.Fatalf("seed %d does not depend on the guard any more, seed %d does: pin seed %[2]d", tt.seed, seed)
 				}
 			}
-			t.Error("nothing goes wrong without it")
+			t.Error("nothing goes wrong without it that goes well with it")
 		})
 	}
 }

@@ -29,8 +29,8 @@ func TestChance(t *testing.T) {
 		file  string
 		seeds int
 	}{
-		{"examples/memcached/operator.yaml", 150},
-		{"examples/webapp/operator.yaml", 50},
+		{"examples/memcached/operator.yaml", 60},
+		{"examples/webapp/operator.yaml", 20},
 	} {
 		o, err := open(filepath.Join(root, tt.file))
 		if err != nil {
