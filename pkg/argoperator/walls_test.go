@@ -156,6 +156,12 @@ var layers = []layer{
 		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis", "sigs.k8s.io/yaml", "go.yaml.in/yaml/v3"},
 	},
 	{
+		path: internal + "pythontest/client",
+	},
+	{
+		path: internal + "pythontest",
+	},
+	{
 		path:   internal + "scaffoldtest",
 		below:  append(in("scaffold", "simulate"), "pkg/diag", "pkg/argoperator"),
 		others: []string{"github.com/google/go-cmp", "github.com/rogpeppe/go-internal/txtar", "k8s.io/apimachinery/", "sigs.k8s.io/yaml"},
@@ -263,7 +269,7 @@ func TestLayersAreOrdered(t *testing.T) {
 func TestOnlyCmdTouchesTheProcess(t *testing.T) {
 	for _, p := range list(t) {
 		path, ours := strings.CutPrefix(p.ImportPath, module+"/")
-		if !ours || slices.Contains([]string{generator, reporter, parts, "cmd/argoperator", "pkg/cmd", internal + "build", internal + "release", internal + "scaffoldtest"}, path) {
+		if !ours || slices.Contains([]string{generator, reporter, parts, "cmd/argoperator", "pkg/cmd", internal + "build", internal + "release", internal + "scaffoldtest", internal + "pythontest", internal + "pythontest/client"}, path) {
 			continue
 		}
 		selected(t, p, func(at token.Position, from, name string) {
