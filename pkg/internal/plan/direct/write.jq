@@ -92,8 +92,9 @@
           (if $seen.failed.generation == $new.metadata.generation then $seen.failed.attempts // 0 else 0 end) as $attempts
 
           # While a write fails, the next attempt assumes less: that the child is not
-          # there although it was observed, then that it is although it was not.
-          | (if $old == null or $seen.found != $before.found then 0 else $attempts % 4 end) as $try
+          # there although it was observed, then that it is although it was not. A child
+          # that was deleted since is written anew.
+          | (if $old == null or $seen.found != $before.found or $seen.gone != $before.gone then 0 else $attempts % 4 end) as $try
           | ($seen.uid != null and $try == 0) as $update
           | # The child with what makes it the operator's. The uid binds a change to the
           # object that was observed. No object has the resource version that is sent
