@@ -2,12 +2,11 @@
 
 PYTHON ?= python3
 BINARY := bin/argoperator
-EXAMPLES := $(notdir $(patsubst %/operator.yaml,%,$(wildcard examples/*/operator.yaml)))
 # What `make e2e` hands to go test, for instance E2E='-run TestMemcached'.
 E2E ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-race race test-python vet lint format tidy verify-tidy generate verify-generate examples verify e2e e2e-smoke e2e-guards operators peers olm bench bench-cluster chance expressions guarantees realcrds dist clean
+.PHONY: help build test test-race race perf test-python vet lint format tidy verify-tidy generate verify-generate examples verify e2e e2e-smoke e2e-guards operators peers olm bench bench-cluster chance expressions guarantees realcrds dist clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,20 +23,24 @@ RACED = ./pkg/internal/jq ./pkg/internal/expression ./pkg/internal/check ./pkg/i
 test-race: ## run the unit tests of what runs jq with the race detector
 	go test -race -timeout 10m -run 'Goroutines|Gojq' ./pkg/internal/jq
 
-race: ## run all unit tests of what runs in parallel with the race detector; compiles Argo again, which takes minutes
+race: ## run the unit tests of the packages that run in parallel with the race detector; compiles Argo again, which takes minutes
 	go test -race -short -timeout 60m $(RACED)
+
+perf: ## compare instructions and allocations with testdata/instructions.json and allocations.json; needs valgrind
+	go test -tags perf -count 1 -timeout 30m -v -run 'TestInstructions|TestAllocations' ./pkg/argoperator
 
 test-python: ## run the unit tests of the pod-side script
 	$(PYTHON) -m py_compile templates/runtime/*.py $(wildcard examples/*/logic/*.py)
 	$(PYTHON) -m unittest discover --start-directory templates/runtime --pattern '*test*.py'
 
-vet: ## let the compiler's own checks look at everything, the cluster suite too
+vet: ## run go vet on everything, the cluster suite and the tests of make perf included
 	go vet ./...
 	go vet -tags e2e ./e2e
+	go vet -tags perf ./pkg/argoperator
 
 lint: ## check format and habits (gofumpt, staticcheck, revive), as pinned in go.mod
 	@unformatted=$$(go tool gofumpt -l .); test -z "$$unformatted" || { echo "not formatted, run 'make format':"; echo "$$unformatted"; exit 1; }
-	go tool staticcheck -tags e2e ./...
+	go tool staticcheck -tags e2e,perf ./...
 	go tool revive -config .revive.toml -set_exit_status ./...
 
 format: ## rewrite the Go files in the format that lint asks for
@@ -54,24 +57,19 @@ generate: ## rewrite what is made from other files, the JSON Schema and the gold
 	UPDATE=1 go test ./...
 	go run ./cmd/argoperator test -f examples -R --update
 
+# A part of `make test`: the tests that compare generated files.
 verify-generate: ## fail if `make generate` would change anything
 	go test -timeout 20m ./pkg/apis/... ./pkg/argoperator ./pkg/internal/definition ./pkg/internal/testsuite ./pkg/cmd
 
-examples: build ## generate every example with the binary, no finding and the same bytes twice, and run its tests
-	@for name in $(EXAMPLES); do \
-		once=$$($(BINARY) generate -f examples/$$name | sha256sum) && twice=$$($(BINARY) generate -f examples/$$name | sha256sum) && \
-		test -z "$$($(BINARY) lint -f examples/$$name 2>&1)" && test "$$once" = "$$twice" || { echo "examples/$$name does not generate as it should"; exit 1; }; \
-		echo "examples/$$name generates"; \
-	done
-	@for name in $(EXAMPLES); do \
-		if [ $$name = ansible ] && ! command -v ansible-playbook >/dev/null; then echo "examples/ansible: no ansible-playbook here, its tests are left out"; continue; fi; \
-		$(BINARY) test -f examples/$$name || exit 1; \
-	done
+# A part of `make test`: each example is generated twice and linted, the commands of its README and its tests run.
+examples: ## run the tests that are about the examples
+	go test -timeout 20m -run 'TestGolden|TestExamples|TestScripts/examples|TestDocsRun/examples' ./pkg/argoperator ./pkg/cmd
 
 realcrds: ## make operators and samples of the CustomResourceDefinitions of well-known projects; downloads them
 	ARGOPERATOR_REAL_CRDS=1 go test -count 1 -timeout 60m -v ./pkg/internal/realcrds
 
-verify: verify-tidy vet lint test-python examples verify-generate test test-race ## all of the above, as continuous integration runs it
+# verify-generate and examples are not listed: `test` runs their tests.
+verify: verify-tidy vet lint build test-python test test-race ## run the checks and tests that every change must pass, each once
 
 # Reports: JUnit for machines that run tests, and the results that docs/guarantees.md is made of (make guarantees).
 SUITE = E2E_RESULTS=$(CURDIR)/bin/e2e-results.json go tool gotestsum --format standard-verbose --junitfile bin/e2e-junit.xml -- -tags e2e -count 1 -parallel 16

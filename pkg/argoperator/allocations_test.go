@@ -1,3 +1,5 @@
+//go:build perf
+
 package argoperator_test
 
 import (
@@ -7,9 +9,6 @@ import (
 
 // TestAllocations guards what a run allocates.
 func TestAllocations(t *testing.T) {
-	if raced {
-		t.Skip("the race detector allocates too")
-	}
 	guard(t, "allocations.json", "allocations", "go test ./pkg/argoperator -run '^$' -bench Generate -memprofile", benchmarked,
 		func(name string) float64 {
 			source := sourceOf(t, name)

@@ -1,3 +1,5 @@
+//go:build perf
+
 package argoperator_test
 
 import (
@@ -50,7 +52,7 @@ func guard(t *testing.T, name, unit, why string, names []string, count func(of s
 		case n > was*1.03:
 			t.Errorf("%s: %g %s, were %g: find out why with %s", of, n, unit, was, why)
 		case n < was*0.9:
-			t.Errorf("%s: %g %s, were %g: write that down with UPDATE=1 go test ./pkg/argoperator -run %s", of, n, unit, was, t.Name())
+			t.Errorf("%s: %g %s, were %g: write that down with UPDATE=1 make perf", of, n, unit, was)
 		}
 	}
 }

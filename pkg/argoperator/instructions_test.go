@@ -1,3 +1,5 @@
+//go:build perf
+
 package argoperator_test
 
 import (
@@ -19,7 +21,7 @@ import (
 func TestInstructions(t *testing.T) {
 	valgrind, err := exec.LookPath("valgrind")
 	if err != nil {
-		t.Skip("valgrind is not installed")
+		t.Fatal("valgrind is not installed")
 	}
 	if runtime.GOARCH != "amd64" {
 		t.Skip("counted on amd64")

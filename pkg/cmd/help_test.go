@@ -30,9 +30,14 @@ func TestHelpExamples(t *testing.T) {
 			if err := os.CopyFS(dir, os.DirFS(project)); err != nil {
 				t.Fatal(err)
 			}
-			for _, other := range []string{"examples", "operators"} { // with operators of the same name
-				if !strings.Contains(line, "-f "+other) {
-					_ = os.RemoveAll(filepath.Join(dir, other))
+			if !strings.Contains(line, "-f operators") { // an operator of the same name
+				if err := os.RemoveAll(filepath.Join(dir, "operators")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if strings.Contains(line, "-f examples") {
+				if err := os.CopyFS(filepath.Join(dir, "examples"), os.DirFS(filepath.Join(repository, "examples"))); err != nil {
+					t.Fatal(err)
 				}
 			}
 			out, err := shell(dir, "export PATH=\"$PWD/bin:$PATH\"\n"+here(line))
@@ -97,11 +102,10 @@ esac
 	} {
 		put(t, filepath.Join(dir, name), text)
 	}
-	if err := os.CopyFS(filepath.Join(dir, "examples"), os.DirFS(filepath.Join(repository, "examples"))); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(repository, "examples", "memcached"))); err != nil {
 		t.Fatal(err)
 	}
 	script := `
-cp -R examples/memcached/operator.yaml examples/memcached/tests examples/memcached/samples .
 for name in sample before after; do cp samples/memcached.yaml $name.yaml; done
 sed -i 's/size: 3/size: 4/' after.yaml
 mkdir operators

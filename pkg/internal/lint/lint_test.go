@@ -156,30 +156,6 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestOwnOutput: what argoperator generates keeps the rules that it holds others to.
-func TestOwnOutput(t *testing.T) {
-	known := map[string]string{
-		"given-crd.yaml no-status-subresource": "the definition of its kind is somebody else's",
-		"managed-bus.yaml deprecated-field":    "made for Argo Workflows 3.5, which has no plurals",
-	}
-	files, err := filepath.Glob("../../../testdata/golden/*.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no goldens: %v", err)
-	}
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		name := filepath.Base(file)
-		for _, f := range lintText(t, name, string(data), nil) {
-			if known[name+" "+f.Code] == "" {
-				t.Errorf("%s:%d: %s [%s]", name, f.Line, f.Message, f.Code)
-			}
-		}
-	}
-}
-
 // TestArgoExamples lints the examples of Argo Events and Argo Workflows. Errors
 // in them are listed: each was looked at, and is one.
 func TestArgoExamples(t *testing.T) {
