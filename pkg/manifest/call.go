@@ -36,11 +36,11 @@ func tokenSecrets(p *plan.Plan) []Object {
 		ObjectMeta: meta(p, p.Names.TokenSecret),
 		Type:       corev1.SecretTypeOpaque,
 	}
-	if !p.Rotates() {
+	if !p.RotatesToken() {
 		if secret.Annotations == nil {
 			secret.Annotations = map[string]string{}
 		}
-		secret.Annotations[corev1.ServiceAccountNameKey] = p.ServiceAccount(plan.Actor)
+		secret.Annotations[corev1.ServiceAccountNameKey] = p.ServiceAccount(plan.SensorAccount)
 		secret.Type = corev1.SecretTypeServiceAccountToken
 	}
 	return []Object{secret}
@@ -49,7 +49,7 @@ func tokenSecrets(p *plan.Plan) []Object {
 // sensorPod is the pod of a Sensor, with its token where it calls the API server
 // by itself.
 func sensorPod(p *plan.Plan, s plan.Sensor) *eventsv1.Template {
-	pod := eventsPod(p, plan.Actor, s.Pod)
+	pod := eventsPod(p, plan.SensorAccount, s.Pod)
 	if !p.Reconcile.Execution.RunsPods {
 		pod.Container.Env = append(pod.Container.Env, rareCollection)
 	}
@@ -57,7 +57,7 @@ func sensorPod(p *plan.Plan, s plan.Sensor) *eventsv1.Template {
 		return pod
 	}
 	pod.Container.Env = append([]corev1.EnvVar{{Name: "SSL_CERT_DIR", Value: serviceAccountDir}}, pod.Container.Env...)
-	if p.Rotates() {
+	if p.RotatesToken() {
 		pod.Volumes = append(pod.Volumes, firstToken(p))
 		pod.Container.VolumeMounts = append(pod.Container.VolumeMounts, readOnly("first-token", "/operator/token"))
 		return pod
@@ -119,7 +119,7 @@ func requested(p *plan.Plan, t plan.Trigger, name, request string, allow []int32
 		Method:  "PATCH",
 		Timeout: callTimeout,
 	}
-	if p.Rotates() { // Argo Events reads the volume for each request, and Kubernetes keeps it up to date
+	if p.RotatesToken() { // Argo Events reads the volume for each request, and Kubernetes keeps it up to date
 		http.SecureHeaders = []*eventsv1.SecureHeader{{
 			Name: authorization, ValueFrom: &eventsv1.ValueFromSource{SecretKeyRef: fromSecret(p, plan.AuthorizationKey)},
 		}}
@@ -129,7 +129,7 @@ func requested(p *plan.Plan, t plan.Trigger, name, request string, allow []int32
 			rendered(dependency, apiServer+"{{ .Input."+request+".path }}", "url"),
 			parameter(dependency, request+".method", "method"))
 		// no dynamicHeaders: Argo Events crashes on one whose dependency has no event
-		if !p.Rotates() {
+		if !p.RotatesToken() {
 			http.Parameters = append(http.Parameters, rendered(dependency, `Bearer {{ env "`+tokenVariable+`" }}`, "headers."+authorization))
 		}
 		http.Parameters = append(http.Parameters, parameter(dependency, request+".type", "headers.Content-Type"))

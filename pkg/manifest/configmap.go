@@ -14,7 +14,7 @@ import (
 
 // configMaps carry the programs: the user's and the operator's own.
 func configMaps(p *plan.Plan) []Object {
-	if !p.Reconcile.Execution.RunsPods && !p.Rotates() {
+	if !p.Reconcile.Execution.RunsPods && !p.RotatesToken() {
 		return nil
 	}
 	runtime := configMap(p, p.Names.RuntimeConfigMap, map[string]string{

@@ -13,7 +13,7 @@ import (
 // server and Argo Workflows only: what the event bus has lost, they find.
 func cronWorkflows(p *plan.Plan) []Object {
 	list := []Object{cronWorkflow(p, p.Names.CronWorkflow, p.Reconcile.Schedule)}
-	if p.Rotates() {
+	if p.RotatesToken() {
 		list = append(list, rotationCron(p))
 	}
 	return list
@@ -22,7 +22,7 @@ func cronWorkflows(p *plan.Plan) []Object {
 // rotationCron asks every minute whether a token is due, and starts a pod only if
 // so: the first one is needed at once, and again each minute until there is one.
 func rotationCron(p *plan.Plan) Object {
-	c := cronWorkflow(p, p.Rotation(), "* * * * *")
+	c := cronWorkflow(p, p.TokenRotationName(), "* * * * *")
 	c.Spec.When = fmt.Sprintf("{{= cronworkflow.succeeded == 0 || (now() - cronworkflow.lastScheduledTime).Hours() >= %d }}", p.Install.TokenHours)
 	return c
 }
@@ -39,7 +39,7 @@ func cronWorkflow(p *plan.Plan, name, schedule string) *wfv1.CronWorkflow {
 			WorkflowTemplateRef: &wfv1.WorkflowTemplateRef{Name: name},
 		},
 	}
-	if p.Reconcile.Schedules {
+	if p.Reconcile.ScheduleList {
 		spec.Schedules = []string{schedule}
 	} else {
 		spec.Schedule = schedule

@@ -120,9 +120,9 @@ func eachRole(p *plan.Plan, visit func(plan.Account, metav1.ObjectMeta, []rbacv1
 	}
 }
 
-func whereWatched(g plan.Grant) bool { return g.Watched }
+func whereWatched(g plan.Grant) bool { return g.InWatchedNamespaces }
 
-func atHome(g plan.Grant) bool { return !g.Watched && g.Namespace == "" }
+func atHome(g plan.Grant) bool { return !g.InWatchedNamespaces && g.Namespace == "" }
 
 // named are the namespaces that an account's grants name.
 func named(p *plan.Plan, a plan.Account) []string {

@@ -19,14 +19,14 @@ import (
 // asks for the rest when it hears again. Argo's executor does it all, with no
 // image of anybody's.
 func replayTemplate(p *plan.Plan) Object {
-	spec := workflowTemplateSpec(p, plan.Resyncer)
+	spec := workflowTemplateSpec(p, plan.ResyncAccount)
 	spec.Entrypoint = "resync"
 	spec.Metrics = metrics(p, p.Install.Monitoring.Resyncs)
 	spec.ActiveDeadlineSeconds = &p.Reconcile.TimeoutSeconds
 	source, heard := called(p, "EventSource", p.Names.EventSource), []string{}
 	var renewals []wfv1.Template
 	for _, s := range p.Sensors {
-		heard = append(heard, plan.Heard(s.Name))
+		heard = append(heard, plan.HeartbeatAnnotation(s.Name))
 		renewals = append(renewals, patchTemplate("renew-"+s.Name, another(called(p, "Sensor", s.Name), "argoperator.dev/renewed", nil)))
 	}
 	spec.Templates = append([]wfv1.Template{
@@ -58,9 +58,9 @@ func resyncSteps(p *plan.Plan) wfv1.Template {
 func listenTemplate(p *plan.Plan) wfv1.Template {
 	var times []string
 	for _, s := range p.Sensors {
-		times = append(times, fmt.Sprintf("[.metadata.annotations[%q], .metadata.creationTimestamp]", plan.Heard(s.Name)))
+		times = append(times, fmt.Sprintf("[.metadata.annotations[%q], .metadata.creationTimestamp]", plan.HeartbeatAnnotation(s.Name)))
 	}
-	deaf := fmt.Sprintf(`[%s] | any((max | fromdate? // 0) < now - %d)`, strings.Join(times, ", "), plan.DeafAfter)
+	deaf := fmt.Sprintf(`[%s] | any((max | fromdate? // 0) < now - %d)`, strings.Join(times, ", "), plan.HeartbeatTimeoutSeconds)
 	return wfv1.Template{
 		Name:     "listen",
 		Resource: &wfv1.ResourceTemplate{Action: "get", Manifest: indented(called(p, "EventSource", p.Names.EventSource))},

@@ -89,7 +89,7 @@ func launch(p *plan.Plan, t plan.Trigger) eventsv1.Trigger {
 		if p.Reconcile.Execution.PodPerStep {
 			parameters = append(parameters, parameter(dependency, "generation", "spec.arguments.parameters.1.value"))
 		}
-		if p.Runtime.Templates {
+		if p.Runtime.SensorTemplates {
 			priority := parameter(dependency, "priority", "spec.priority")
 			priority.Src.UseRawData = true // a number
 			parameters = append(parameters, parameter(dependency, "desired", "spec.arguments.parameters.1.value"), priority)
@@ -189,7 +189,7 @@ type templateRef struct {
 
 func triggeredWorkflow(p *plan.Plan) triggered {
 	var priority *int32
-	if p.Runtime.Templates {
+	if p.Runtime.SensorTemplates {
 		priority = new(int32) // the Sensor sets it
 	}
 	return triggered{
@@ -212,7 +212,7 @@ func triggeredArguments(p *plan.Plan) []workflowParameter {
 	if p.Reconcile.Execution.PodPerStep {
 		list = append(list, workflowParameter{Name: "generation", Value: ""})
 	}
-	if p.Runtime.Templates {
+	if p.Runtime.SensorTemplates {
 		list = append(list, workflowParameter{Name: "desired", Value: ""})
 	}
 	return list

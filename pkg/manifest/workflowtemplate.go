@@ -19,13 +19,13 @@ const (
 // Sensor brings along is the key of one custom resource.
 func workflowTemplates(p *plan.Plan) []Object {
 	switch {
-	case p.Rotates():
+	case p.RotatesToken():
 		return []Object{replayTemplate(p), rotationTemplate(p)}
 	case !p.Reconcile.Execution.RunsPods:
 		return []Object{replayTemplate(p)}
 	}
 	list := []Object{reconcileTemplate(p), resyncTemplate(p)}
-	if p.Wakes() {
+	if p.WatchesRelated() {
 		list = append(list, wakeTemplate(p))
 	}
 	if p.Runtime.Later != "" {
@@ -36,7 +36,7 @@ func workflowTemplates(p *plan.Plan) []Object {
 
 func reconcileTemplate(p *plan.Plan) Object {
 	templates := reconcileTemplates(p)
-	spec := workflowTemplateSpec(p, plan.Reconciler)
+	spec := workflowTemplateSpec(p, plan.ReconcileAccount)
 	spec.Entrypoint = templates[0].Name
 	spec.OnExit = "exit"
 	spec.ActiveDeadlineSeconds = &p.Reconcile.TimeoutSeconds
@@ -75,7 +75,7 @@ func arguments(p *plan.Plan) []wfv1.Parameter {
 			Description: wfv1.AnyStringPtr("the generation of the custom resource that it is about; empty: whichever there is"),
 		})
 	}
-	if p.Runtime.Templates {
+	if p.Runtime.SensorTemplates {
 		list = append(list, wfv1.Parameter{
 			Name:        "desired",
 			Value:       wfv1.AnyStringPtr(""),
@@ -86,7 +86,7 @@ func arguments(p *plan.Plan) []wfv1.Parameter {
 }
 
 func resyncTemplate(p *plan.Plan) Object {
-	spec := workflowTemplateSpec(p, plan.Resyncer)
+	spec := workflowTemplateSpec(p, plan.ResyncAccount)
 	spec.Entrypoint = "resync"
 	spec.Metrics = metrics(p, p.Install.Monitoring.Resyncs)
 	spec.ActiveDeadlineSeconds = &p.Reconcile.TimeoutSeconds
@@ -98,19 +98,19 @@ func resyncTemplate(p *plan.Plan) Object {
 
 // rotationTemplate replaces the token of the Sensors.
 func rotationTemplate(p *plan.Plan) Object {
-	spec := workflowTemplateSpec(p, plan.Rotator)
+	spec := workflowTemplateSpec(p, plan.TokenAccount)
 	spec.Entrypoint = "rotate"
 	spec.ActiveDeadlineSeconds = &p.Reconcile.TimeoutSeconds
 	rotate := podTemplate(p, "rotate")
 	rotate.Container = runtimeContainer(p, "", "rotate")
 	spec.Templates = []wfv1.Template{rotate}
-	return workflowTemplate(p, p.Rotation(), spec)
+	return workflowTemplate(p, p.TokenRotationName(), spec)
 }
 
 // wakeTemplate looks which custom resources refer to what has changed. It waits,
 // without a pod, until the moment is over whose changes it is about.
 func wakeTemplate(p *plan.Plan) Object {
-	spec := workflowTemplateSpec(p, plan.Resyncer)
+	spec := workflowTemplateSpec(p, plan.ResyncAccount)
 	spec.Entrypoint = "wake"
 	spec.ActiveDeadlineSeconds = &p.Reconcile.TimeoutSeconds
 	spec.Synchronization = mutex(p, p.Operator.Name+".wake") // two at a time would find the same
@@ -131,7 +131,7 @@ const longest int64 = 31 * 24 * 60 * 60
 // of the custom resource is taken when the time has come: meanwhile others run.
 func laterTemplate(p *plan.Plan) Object {
 	deadline := longest
-	spec := workflowTemplateSpec(p, plan.Reconciler)
+	spec := workflowTemplateSpec(p, plan.ReconcileAccount)
 	spec.Entrypoint = "later"
 	spec.OnExit = "exit"
 	spec.ActiveDeadlineSeconds = &deadline
@@ -187,7 +187,7 @@ func workflowTemplateSpec(p *plan.Plan, a plan.Account) wfv1.WorkflowSpec {
 // mutex lets one Workflow of a name run at a time; the others wait for it.
 func mutex(p *plan.Plan, name string) *wfv1.Synchronization {
 	lock := &wfv1.Mutex{Name: name}
-	if p.Reconcile.Mutexes {
+	if p.Reconcile.MutexList {
 		return &wfv1.Synchronization{Mutexes: []*wfv1.Mutex{lock}}
 	}
 	return &wfv1.Synchronization{Mutex: lock}
@@ -303,7 +303,7 @@ func runtimeEnv(p *plan.Plan, command string) []corev1.EnvVar {
 	if command == "steps-read" {
 		env = append(env, corev1.EnvVar{Name: "ARGOPERATOR_GENERATION", Value: "{{workflow.parameters.generation}}"})
 	}
-	if p.Runtime.Templates && (command == "read" || command == "apply") {
+	if p.Runtime.SensorTemplates && (command == "read" || command == "apply") {
 		env = append(env, corev1.EnvVar{Name: "ARGOPERATOR_DESIRED", Value: "{{workflow.parameters.desired}}"})
 	}
 	return env

@@ -21,7 +21,7 @@ func directEvents(p *plan.Plan) []Event {
 	first = append(first, write(n, "remembered")...)
 	first = append(first, write(status, "status")...)
 	again := write(dependents(p), "children that read it applied")
-	rewritten := len(slices.DeleteFunc(slices.Clone(p.Children), func(c plan.Child) bool { return !p.Rewritten(c) }))
+	rewritten := len(slices.DeleteFunc(slices.Clone(p.Children), func(c plan.Child) bool { return !p.ReappliedWhenCreated(c) }))
 	read := func(what string, fields ...string) []Part {
 		m, shown := readers(p, fields...)
 		parts := append(write(m, "children that read "+what+" applied"), write(m, "remembered")...)
@@ -56,7 +56,7 @@ func directEvents(p *plan.Plan) []Event {
 func watched(p *plan.Plan) int {
 	n := 0
 	for _, e := range p.Events {
-		if e.Every == "" {
+		if e.Interval == "" {
 			n++
 		}
 	}

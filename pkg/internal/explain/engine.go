@@ -35,7 +35,7 @@ func engine(p *plan.Plan, d *definition.Definition) Engine {
 		Name: string(p.Reconcile.Engine), Auto: string(p.Reconcile.Engine), Cheapest: string(plan.Direct),
 		Does: p.Reconcile.Execution.Summary, Against: []Reason{},
 	}
-	why := p.Reconcile.Why
+	why := p.Reconcile.EngineReasons
 	if d.Operator.Spec.Reconcile.Engine != auto {
 		at := place(d, "spec", "reconcile", "engine")
 		out.Named = &at
@@ -55,7 +55,7 @@ func chosen(d *definition.Definition) (string, []plan.Reason) {
 	if p == nil {
 		return "", nil
 	}
-	return string(p.Reconcile.Engine), p.Reconcile.Why
+	return string(p.Reconcile.Engine), p.Reconcile.EngineReasons
 }
 
 func place(d *definition.Definition, path ...string) Place {

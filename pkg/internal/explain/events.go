@@ -50,7 +50,7 @@ const (
 	relatedChanged = "related object changed"
 	readyChanged   = "Ready at last, or failed"
 	resync         = "resync"
-	ticked         = "heartbeat, every " + plan.Tick
+	ticked         = "heartbeat, every " + plan.HeartbeatInterval
 	deletedForGood = "custom resource deleted"
 	rotated        = "token replaced"
 )
@@ -70,7 +70,7 @@ func heartbeat(p *plan.Plan) Event {
 
 // rotation is what it costs to replace the Sensors' token.
 func rotation(p *plan.Plan) []Event {
-	if !p.Rotates() {
+	if !p.RotatesToken() {
 		return nil
 	}
 	return []Event{event(fmt.Sprintf("%s, every %dh", rotated, p.Install.TokenHours), pod(2, "token requested, Secret patched"))}
@@ -78,7 +78,7 @@ func rotation(p *plan.Plan) []Event {
 
 // telling is what comes on top of an event that changes Ready.
 func telling(p *plan.Plan) Event {
-	if !p.Runtime.Announce {
+	if !p.Runtime.EmitsEvents {
 		return event(readyChanged)
 	}
 	return event(readyChanged, calls(1, "Event written")).noting("on top of what led to it")

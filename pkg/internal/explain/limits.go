@@ -95,7 +95,7 @@ func jq(p *plan.Plan) []Limit {
 // desired guesses how large the children are that travel to the pod: about as
 // large as the jq that builds them.
 func desired(p *plan.Plan) []Limit {
-	if !p.Runtime.Templates || !p.Reconcile.Execution.RunsPods {
+	if !p.Runtime.SensorTemplates || !p.Reconcile.Execution.RunsPods {
 		return nil
 	}
 	size, each := 0, ""
@@ -103,7 +103,7 @@ func desired(p *plan.Plan) []Limit {
 		if c.Object != nil {
 			size += base64.StdEncoding.EncodedLen(len(c.Object.Source()))
 		}
-		if c.Each != nil {
+		if c.ForEach != nil {
 			each = ", with one item of each forEach"
 		}
 	}

@@ -26,7 +26,7 @@ func permissions(p *plan.Plan) []Permission {
 	out := []Permission{}
 	for _, g := range p.Grants {
 		namespaces := []string{p.Install.Namespace}
-		if g.Watched {
+		if g.InWatchedNamespaces {
 			namespaces = append([]string{}, p.Install.WatchNamespaces...)
 		}
 		if g.Namespace != "" {
@@ -35,7 +35,7 @@ func permissions(p *plan.Plan) []Permission {
 		out = append(out, Permission{
 			Account: string(g.Account), ServiceAccount: p.ServiceAccount(g.Account),
 			Verbs: slices.Clone(g.Verbs), Resource: resource(g.Resource, g.Group), Names: slices.Clone(g.Names),
-			Namespaces: namespaces, Why: g.Why,
+			Namespaces: namespaces, Why: g.Reason,
 		})
 	}
 	return out
@@ -61,7 +61,7 @@ func memory(p *plan.Plan) []Memory {
 			Child: c.Name, Place: "status.children." + c.Name, Live: live(p, c),
 			Fields: []string{"uid", "generation", "ready", "message", "drift", "failed"},
 		}
-		if p.Reconcile.Memory == plan.InAnnotations {
+		if p.Reconcile.StateLocation == plan.InAnnotations {
 			m.Place = "annotation " + p.ObservedAnnotation(c.Name)
 		}
 		out = append(out, m)
@@ -71,7 +71,7 @@ func memory(p *plan.Plan) []Memory {
 
 // live lists the fields of a child that the status and other children read.
 func live(p *plan.Plan, c plan.Child) []string {
-	paths := slices.Clone(p.Status.Shown[c.Name])
+	paths := slices.Clone(p.Status.ChildPaths[c.Name])
 	for _, other := range p.Children {
 		for _, e := range programs(other) {
 			paths = append(paths, e.ReadsChildren()[c.Name]...)
@@ -100,8 +100,8 @@ func secrets(p *plan.Plan, objects []manifest.Object) []Secret {
 			switch {
 			case s.Type == corev1.SecretTypeServiceAccountToken:
 				why = fmt.Sprintf("the token of %s, which does not expire: an http trigger can take it from nowhere else", s.Annotations[corev1.ServiceAccountNameKey])
-			case p.Rotates():
-				why = fmt.Sprintf("the token of %s, which %s replaces every %dh", p.Names.SensorServiceAccount, p.Rotation(), p.Install.TokenHours)
+			case p.RotatesToken():
+				why = fmt.Sprintf("the token of %s, which %s replaces every %dh", p.Names.SensorServiceAccount, p.TokenRotationName(), p.Install.TokenHours)
 			}
 			out = append(out, Secret{Name: s.Name, Made: true, Why: why})
 		}

@@ -31,9 +31,9 @@ func workflowEvents(p *plan.Plan) []Event {
 		event(childTouched, drift).atMost(""),
 		event(childDeleted, drift).atMost(""),
 	}
-	if p.Wakes() {
+	if p.WatchesRelated() {
 		list = append(list, event(relatedChanged, calls(1, "Workflow looked for"), pod(1+relatedLists(p)+max(1, namespaces(p, p.API.Kind)),
-			"Workflow created, lists of 500 objects each")).atMost("changes within "+strconv.Itoa(plan.WakeMoment)+" s share it").
+			"Workflow created, lists of 500 objects each")).atMost("changes within "+strconv.Itoa(plan.WakeWindow)+" s share it").
 			each("custom resource that refers to it", resubmitted(p), full))
 	}
 	return append(list,
@@ -61,7 +61,7 @@ func dependent(p *plan.Plan) bool {
 
 // full is one reconcile, from the Sensor's Workflow to the status.
 func full(p *plan.Plan) []Part {
-	status := calls(count(p.API.Kind.Status), "status")
+	status := calls(count(p.API.Kind.StatusSubresource), "status")
 	n, lists := len(p.Children), lists(p)
 	if p.Reconcile.Execution.PodPerStep {
 		return slices.Concat(
@@ -74,7 +74,7 @@ func full(p *plan.Plan) []Part {
 	}
 	parts := append(launched(), calls(1, "read")...)
 	parts = append(parts, calls(len(p.Related), "related objects read")...)
-	if !hasLogic(p) && p.Runtime.LooksAround {
+	if !hasLogic(p) && p.Runtime.ReadsObjects {
 		parts = append(parts, calls(lists, "children listed")...)
 	}
 	if hasLogic(p) {
@@ -96,7 +96,7 @@ func launched() []Part { return pod(1, "Workflow created") }
 // ask is what an event of a child costs where there are templates: the Sensor
 // sees no custom resource, so the pod has it computed, which is another event.
 func ask(p *plan.Plan) []Part {
-	if !p.Runtime.Templates {
+	if !p.Runtime.SensorTemplates {
 		return nil
 	}
 	parts := append(launched(), calls(1, "read")...)
@@ -110,18 +110,18 @@ func ask(p *plan.Plan) []Part {
 // templates, nothing but the status is to follow.
 func told(p *plan.Plan, full []Part) []Part {
 	switch {
-	case !p.Runtime.Templates:
+	case !p.Runtime.SensorTemplates:
 		return full
 	case hasLogic(p):
 		return slices.Concat(ask(p), full)
 	}
 	parts := append(launched(), calls(1+lists(p), "read, children listed")...)
-	return append(parts, calls(count(p.API.Kind.Status), "status")...)
+	return append(parts, calls(count(p.API.Kind.StatusSubresource), "status")...)
 }
 
 // resubmitted is what the resync does with a custom resource that is due.
 func resubmitted(p *plan.Plan) []Part {
-	if p.Runtime.Templates {
+	if p.Runtime.SensorTemplates {
 		return calls(1, "asked for templates")
 	}
 	return nil // its Workflow is the first request of the reconcile
