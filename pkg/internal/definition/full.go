@@ -10,7 +10,7 @@ import (
 
 // fullSchema decodes an openAPIV3Schema strictly.
 func (c *checker) fullSchema(p source.Path) *props {
-	if c.dealtWith(p) {
+	if c.wasRejected(p) {
 		return nil
 	}
 	n := c.node(p...)
