@@ -85,7 +85,7 @@ func eventsPod(p *plan.Plan, a plan.Account, size plan.PodSize) *eventsv1.Templa
 
 // typeMeta of Argo Workflows' kinds.
 func workflowType(kind string) metav1.TypeMeta {
-	return metav1.TypeMeta{APIVersion: "argoproj.io/v1alpha1", Kind: kind}
+	return metav1.TypeMeta{APIVersion: plan.ArgoGroup + "/v1alpha1", Kind: kind}
 }
 
 // resources are those of the definition, which has checked the quantities.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/internal/jq"
+	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
 // bracesOf finds {{ }} that read what Helm, Argo, kro or Ansible would fill in.
@@ -22,7 +23,7 @@ var (
 // braces warns of {{ }} in literal text: it stays there as it is. Who escapes a
 // ${ in the same text, or writes it as ${ "{{ … }}" }, knows.
 func (c *templates) braces(path []string, text string, parts []part) {
-	if strings.Contains(text, "$${") || strings.HasPrefix(c.apiVersion(), "argoproj.io/") {
+	if strings.Contains(text, "$${") || strings.HasPrefix(c.apiVersion(), schema.ArgoGroup+"/") {
 		return
 	}
 	for _, p := range parts {

@@ -1,5 +1,7 @@
 package plan
 
+import "github.com/argoperator/argoperator/pkg/internal/schema"
+
 // grants returns every permission with its reason. TestOperators of
 // pkg/internal/testsuite compares them with the requests that operators send: none may
 // lack a permission, and no permission may be unused.
@@ -19,7 +21,7 @@ func grants(p *Plan) []Grant {
 	list = append(list, resyncGrants(p, kinds)...)
 	if p.API.Kind.StatusSubresource {
 		list = append(list, Grant{
-			Account: ReconcileAccount, Group: argo, Resource: "workflows", Verbs: []string{"get"},
+			Account: ReconcileAccount, Group: ArgoGroup, Resource: "workflows", Verbs: []string{"get"},
 			Reason: "a failed reconcile says on the status what failed",
 		})
 	}
@@ -34,7 +36,7 @@ func grants(p *Plan) []Grant {
 // submitGrant returns the permission to submit Workflows for events. Changes of related
 // objects within one window share a Workflow, so the trigger looks whether it exists.
 func submitGrant(p *Plan) Grant {
-	g := Grant{Account: SensorAccount, Group: argo, Resource: "workflows", Verbs: []string{"create"}, Reason: "one Workflow a reconcile"}
+	g := Grant{Account: SensorAccount, Group: ArgoGroup, Resource: "workflows", Verbs: []string{"create"}, Reason: "one Workflow a reconcile"}
 	if p.WatchesRelated() {
 		g.Verbs = append(g.Verbs, "get", "patch")
 		g.Reason += "; one for all changes of related objects of a moment"
@@ -42,7 +44,8 @@ func submitGrant(p *Plan) Grant {
 	return g
 }
 
-const argo = "argoproj.io"
+// ArgoGroup is the API group of Argo Events and Argo Workflows.
+const ArgoGroup = schema.ArgoGroup
 
 func watch(a Account, k Kind, why string) Grant {
 	return Grant{Account: a, Group: k.Group, Resource: k.Plural, Verbs: []string{"list", "watch"}, InWatchedNamespaces: true, Reason: why}
@@ -50,7 +53,7 @@ func watch(a Account, k Kind, why string) Grant {
 
 func taskResults(a Account) Grant {
 	return Grant{
-		Account: a, Group: argo, Resource: "workflowtaskresults", Verbs: []string{"create", "patch"},
+		Account: a, Group: ArgoGroup, Resource: "workflowtaskresults", Verbs: []string{"create", "patch"},
 		Reason: "Argo's executor reports the outcome of a step",
 	}
 }
@@ -96,7 +99,7 @@ func reconcilerGrants(p *Plan) []Grant {
 	}
 	if p.Logic.Later {
 		list = append(list, Grant{
-			Account: ReconcileAccount, Group: argo, Resource: "workflows", Verbs: []string{"create", "list", "delete"},
+			Account: ReconcileAccount, Group: ArgoGroup, Resource: "workflows", Verbs: []string{"create", "list", "delete"},
 			Reason: "a Workflow waits until the custom resource is to be reconciled again, and goes when that has changed",
 		})
 	}
@@ -143,7 +146,7 @@ func resyncGrants(p *Plan, kinds []Kind) []Grant {
 		return list
 	}
 	return append(list, Grant{
-		Account: ResyncAccount, Group: argo, Resource: "workflows", Verbs: []string{"create"}, Reason: "one Workflow for each custom resource that is due",
+		Account: ResyncAccount, Group: ArgoGroup, Resource: "workflows", Verbs: []string{"create"}, Reason: "one Workflow for each custom resource that is due",
 	})
 }
 

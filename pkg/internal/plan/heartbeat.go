@@ -67,7 +67,7 @@ func heartbeatJQ(p *Plan, sensor, asks string) string {
 }
 
 // eventSourceKind is the kind of the EventSource itself.
-var eventSourceKind = Kind{Group: argo, Version: "v1alpha1", Kind: "EventSource", Plural: "eventsources", Namespaced: true}
+var eventSourceKind = Kind{Group: ArgoGroup, Version: "v1alpha1", Kind: "EventSource", Plural: "eventsources", Namespaced: true}
 
 // heartbeatGrants returns the permissions to write the heartbeat and to react to a
 // missing one.
@@ -82,15 +82,15 @@ func heartbeatGrants(p *Plan) []Grant {
 	}
 	return []Grant{
 		{
-			Account: SensorAccount, Group: argo, Resource: "eventsources", Names: []string{p.Names.EventSource}, Verbs: note,
+			Account: SensorAccount, Group: ArgoGroup, Resource: "eventsources", Names: []string{p.Names.EventSource}, Verbs: note,
 			Reason: "a Sensor notes that it listens, and has everything announced to it when it begins to",
 		},
 		{
-			Account: ResyncAccount, Group: argo, Resource: "eventsources", Names: []string{p.Names.EventSource}, Verbs: []string{"get", "patch"},
+			Account: ResyncAccount, Group: ArgoGroup, Resource: "eventsources", Names: []string{p.Names.EventSource}, Verbs: []string{"get", "patch"},
 			Reason: "the resync looks whether the Sensors hear the EventSource, and has it announce everything again",
 		},
 		{
-			Account: ResyncAccount, Group: argo, Resource: "sensors", Names: sensors, Verbs: []string{"patch"},
+			Account: ResyncAccount, Group: ArgoGroup, Resource: "sensors", Names: sensors, Verbs: []string{"patch"},
 			Reason: "the resync replaces the pods of Sensors that hear nothing, as after the bus has lost its store",
 		},
 	}

@@ -57,7 +57,7 @@ func policies(p *Plan) []Policy {
 }
 
 // sensorKind is the kind of a Sensor itself.
-var sensorKind = Kind{Group: argo, Version: "v1alpha1", Kind: "Sensor", Plural: "sensors", Namespaced: true}
+var sensorKind = Kind{Group: ArgoGroup, Version: "v1alpha1", Kind: "Sensor", Plural: "sensors", Namespaced: true}
 
 // annotationPrefix returns the prefix of the annotations with the observed state. It
 // includes the operator's name because several operators may watch the same kind.

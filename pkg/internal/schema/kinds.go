@@ -2,6 +2,9 @@ package schema
 
 import "slices"
 
+// ArgoGroup is the API group of Argo Events and Argo Workflows.
+const ArgoGroup = "argoproj.io"
+
 // BuiltinKind is a kind that every cluster serves in one of its versions. The
 // zero value is a namespaced kind without a status subresource.
 type BuiltinKind struct {
