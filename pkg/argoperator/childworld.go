@@ -23,7 +23,7 @@ type surroundings struct {
 // every object has and what a schema or a template says.
 func (t *trial) around(cr customResource) []surroundings {
 	known := func(root string, value map[string]any) bool {
-		return !slices.ContainsFunc(t.programs(), func(p *expression.Program) bool { return !p.Knows(root, value) })
+		return !slices.ContainsFunc(t.programs(), func(p *expression.Program) bool { return !p.HasReads(root, value) })
 	}
 	if t.samples.schema == nil && !known(".", cr.served) {
 		return nil
