@@ -160,14 +160,14 @@ func (s *samples) steps(schema *resource.Schema, from, full customResource, prog
 	for _, p := range programs {
 		if p != nil {
 			about = append(about, p.Reads()...)
-			words = append(words, resource.Words(p.Source())...)
+			words = append(words, resource.ComparedValues(p.Source())...)
 		}
 	}
 	if about == nil {
 		return nil
 	}
 	var out []customResource
-	for _, object := range schema.Steps(from.written, full.written, about, words) {
+	for _, object := range schema.Variants(from.written, full.written, about, words) {
 		out = append(out, s.served(object))
 	}
 	return out

@@ -9,8 +9,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/plan"
 )
 
-// cronWorkflows look at everything again at an interval. They reach the API
-// server and Argo Workflows only: what the event bus has lost, they find.
+// cronWorkflows reconcile everything at an interval. They use the API server and Argo
+// Workflows only, so they find what the event bus has lost.
 func cronWorkflows(p *plan.Plan) []Object {
 	list := []Object{cronWorkflow(p, p.Names.CronWorkflow, p.Reconcile.Schedule)}
 	if p.RotatesToken() {
@@ -19,15 +19,15 @@ func cronWorkflows(p *plan.Plan) []Object {
 	return list
 }
 
-// rotationCron asks every minute whether a token is due, and starts a pod only if
-// so: the first one is needed at once, and again each minute until there is one.
+// rotationCron checks every minute whether a token is due, and starts a pod only then.
+// The first token is needed at once, and each minute until there is one.
 func rotationCron(p *plan.Plan) Object {
 	c := cronWorkflow(p, p.TokenRotationName(), "* * * * *")
 	c.Spec.When = fmt.Sprintf("{{= cronworkflow.succeeded == 0 || (now() - cronworkflow.lastScheduledTime).Hours() >= %d }}", p.Install.TokenHours)
 	return c
 }
 
-// cronWorkflow runs the WorkflowTemplate of its name.
+// cronWorkflow runs the WorkflowTemplate of the same name.
 func cronWorkflow(p *plan.Plan, name, schedule string) *wfv1.CronWorkflow {
 	deadline, one := int64(60), int32(1)
 	spec := wfv1.CronWorkflowSpec{

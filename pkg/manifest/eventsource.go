@@ -10,8 +10,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/plan"
 )
 
-// leaderElection makes replicas elect a leader through a Lease, which also
-// keeps the old and the new pod of a rollout from working side by side.
+// leaderElection makes replicas elect a leader through a Lease, which also prevents the
+// old and the new pod of a rollout from working at the same time.
 const leaderElection = "events.argoproj.io/leader-election"
 
 func eventSources(p *plan.Plan) []Object {

@@ -11,9 +11,9 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// Permission is what an account may do, and why it must.
+// Permission is a permission of an account, and the reason for it.
 type Permission struct {
-	Account        string   `json:"account"` // the role that it plays
+	Account        string   `json:"account"` // its role
 	ServiceAccount string   `json:"serviceAccount"`
 	Verbs          []string `json:"verbs"`
 	Resource       string   `json:"resource"`        // PLURAL.GROUP[/SUBRESOURCE]
@@ -41,23 +41,23 @@ func permissions(p *plan.Plan) []Permission {
 	return out
 }
 
-// Memory is what the operator remembers of a child between two events.
-type Memory struct {
+// ObservedState is the state that the operator stores of a child.
+type ObservedState struct {
 	Child  string   `json:"child"`
 	Place  string   `json:"place"` // on the custom resource
 	Fields []string `json:"fields"`
 	Live   []string `json:"live"` // fields of the child that expressions read
 }
 
-// memory is that of the direct engine; a Workflow reads the cluster each time
-// and remembers nothing.
-func memory(p *plan.Plan) []Memory {
-	out := []Memory{}
+// observedState returns the state that the direct engine stores. A Workflow reads the
+// cluster each time and stores nothing.
+func observedState(p *plan.Plan) []ObservedState {
+	out := []ObservedState{}
 	if !p.Reconcile.Execution.ObservedOnParent {
 		return out
 	}
 	for _, c := range p.Children {
-		m := Memory{
+		m := ObservedState{
 			Child: c.Name, Place: "status.children." + c.Name, Live: live(p, c),
 			Fields: []string{"uid", "generation", "ready", "message", "drift", "failed"},
 		}
@@ -69,7 +69,7 @@ func memory(p *plan.Plan) []Memory {
 	return out
 }
 
-// live lists the fields of a child that the status and other children read.
+// live returns the fields of a child that the status and other children read.
 func live(p *plan.Plan, c plan.Child) []string {
 	paths := slices.Clone(p.Status.ChildPaths[c.Name])
 	for _, other := range p.Children {
@@ -85,10 +85,10 @@ func live(p *plan.Plan, c plan.Child) []string {
 	return slices.Compact(out)
 }
 
-// Secret is one that the operator works with.
+// Secret is a Secret that the operator uses.
 type Secret struct {
 	Name string `json:"name"`
-	Made bool   `json:"made"` // it is among the objects; else the user makes it
+	Made bool   `json:"made"` // it is among the objects; otherwise the user creates it
 	Why  string `json:"why"`
 }
 
