@@ -34,11 +34,11 @@ func (c *checker) isOf(want string) bool {
 	version, kind := c.Text("apiVersion"), c.Text("kind")
 	ours := version == "" || strings.HasPrefix(version, v1alpha1.Group)
 	if version != "" && version != v1alpha1.APIVersion {
-		c.dec.Refuse(c.node("apiVersion"), source.Path{"apiVersion"}, diag.WrongAPIVersion,
+		c.dec.Reject(c.node("apiVersion"), source.Path{"apiVersion"}, diag.WrongAPIVersion,
 			fmt.Sprintf("apiVersion is %q, want %s", version, v1alpha1.APIVersion), "")
 	}
 	if kind != "" && kind != want {
-		c.dec.Refuse(c.node("kind"), source.Path{"kind"}, diag.WrongKind,
+		c.dec.Reject(c.node("kind"), source.Path{"kind"}, diag.WrongKind,
 			fmt.Sprintf("kind is %q, want %s", kind, want), source.Spelling(kind, []string{want}))
 	}
 	return ours || kind == want
@@ -53,7 +53,7 @@ func (c *checker) node(path ...string) *yaml.Node {
 // wasRejected reports whether a value, or one that contains it, was rejected already.
 func (c *checker) wasRejected(p source.Path) bool {
 	for i := range len(p) + 1 {
-		if c.dec.Bad[p[:i].ID()] {
+		if c.dec.Rejected[p[:i].ID()] {
 			return true
 		}
 	}
@@ -70,7 +70,7 @@ func (c *checker) add(p source.Path, code, message, hint string) {
 // reject reports the value at a path and marks it as rejected.
 func (c *checker) reject(p source.Path, code, message, hint string) {
 	c.add(p, code, message, hint)
-	c.dec.Bad[p.ID()] = true
+	c.dec.Rejected[p.ID()] = true
 }
 
 // addKey reports the key at a path.

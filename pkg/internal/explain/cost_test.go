@@ -81,9 +81,9 @@ func TestCosts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs Argo's own trigger code")
 	}
-	reached := map[string]bool{} // by engine and event
-	eventCounts := map[string]int{}    // the most Events that one event caused, by engine
-	want := map[string]int{}     // the reported cost
+	reached := map[string]bool{}    // by engine and event
+	eventCounts := map[string]int{} // the most Events that one event caused, by engine
+	want := map[string]int{}        // the reported cost
 	for _, name := range slices.Sorted(maps.Keys(subjects)) {
 		one := subjects[name]
 		r, p, objects := explained(t, one.file)

@@ -1,9 +1,9 @@
 package problem
 
-// The codes of problems. A code is part of the interface: never renamed, never
+// The codes of problems. A code is part of the interface: it is never renamed and never
 // reused.
 const (
-	// The object by itself.
+	// The object itself.
 	CodeUnknownKind       = "check-unknown-kind"
 	CodeStrict            = "check-strict"
 	CodeName              = "check-name"
@@ -18,7 +18,7 @@ const (
 	CodeTriggeredWorkflow = "check-triggered-workflow"
 	CodeCRD               = "check-crd"
 
-	// What it refers to.
+	// The objects that it refers to.
 	CodeServiceAccount    = "check-service-account"
 	CodeServiceAccountUse = "check-service-account-unused"
 	CodeConfigMap         = "check-config-map"
@@ -35,7 +35,7 @@ const (
 	CodeBinding           = "check-binding"
 	CodeRoleUnbound       = "check-role-unbound"
 
-	// The rules of a reliable operator.
+	// The requirements of a reliable operator.
 	CodeAfterStart    = "check-after-start"
 	CodeParentFilter  = "check-parent-filter"
 	CodeDelivery      = "check-delivery"
@@ -52,17 +52,17 @@ const (
 	CodeRequest       = "check-request"
 	CodeToken         = "check-token"
 
-	// What it may do.
+	// Its permissions.
 	CodeCall       = "check-call"
 	CodePermission = "check-permission"
 	CodeExcess     = "check-excess"
 	CodeWildcard   = "check-wildcard"
 
-	// What it costs, and where it may run.
+	// Its cost, and where it can run.
 	CodeSize        = "check-size"
 	CodePodSecurity = "check-pod-security"
 
-	// What others see of it.
+	// Its effect on others.
 	CodeMetric     = "check-metric"
 	CodePodMonitor = "check-pod-monitor"
 	CodeAlert      = "check-alert"

@@ -1,12 +1,13 @@
 package problem
 
-// Code is a problem's code with what it means.
+// Code is the code of a problem with its meaning.
 type Code struct {
 	Code string
 	Doc  string // one line, for the documentation
 }
 
-// Codes lists every code in the order of the documentation. The caller owns the slice.
+// Codes returns every code in the order of the documentation. The caller owns the
+// slice.
 func Codes() []Code {
 	return []Code{
 		{CodeUnknownKind, "An object of a kind that argoperator does not emit."},
