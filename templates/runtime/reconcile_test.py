@@ -1633,7 +1633,7 @@ class TemplatesTest(TemplatesCase):
         self.config["children"] = [dict(WEB, **readiness(endless)), SHARD]
         self.write("config.json", self.config)
         run = reconcile.Run(self.env, None, None)
-        self.assertIn("its readiness is unknown", reconcile.unmet(run, reconcile.marked(deployment(), "web")))
+        self.assertIn("its readiness is unknown", reconcile.unready_reason(run, reconcile.marked(deployment(), "web")))
 
     def test_list_of_children(self):
         self.config["status"] = {"object": {
@@ -2579,7 +2579,7 @@ class StatusTest(Case):
             ("changed condition", {"conditions": [dict(ready, status="False")]}, {"conditions": [ready]}, ours, False))
         for reason, want, have, owned_fields, result in rows:
             with self.subTest(reason):
-                self.assertEqual(reconcile.settled(want, have, owned_fields), result)
+                self.assertEqual(reconcile.is_applied(want, have, owned_fields), result)
 
 
 class EventTest(Case):
@@ -2669,12 +2669,12 @@ class EventTest(Case):
         """1024 bytes, and no broken character; where to look further stays."""
         for letter in "x", "ü", "\U0001d11e":
             with self.subTest(letter):
-                text = reconcile.brief({"message": letter * 1500 + "; see workflow a/b"})
+                text = reconcile.truncated({"message": letter * 1500 + "; see workflow a/b"})
                 self.assertTrue(text.startswith(letter * 200) and text.endswith(letter + "; see workflow a/b"))
                 self.assertIn(len(text.encode()), range(1021, 1025))
-                self.assertEqual(len(reconcile.brief({"message": letter * 1500}).encode()), 1024)
-        self.assertEqual(reconcile.brief({}), "")
-        self.assertLessEqual(len(reconcile.brief({"message": "x; see workflow " + "y" * 2000}).encode()), 1024)
+                self.assertEqual(len(reconcile.truncated({"message": letter * 1500}).encode()), 1024)
+        self.assertEqual(reconcile.truncated({}), "")
+        self.assertLessEqual(len(reconcile.truncated({"message": "x; see workflow " + "y" * 2000}).encode()), 1024)
         name = "a" * 199 + "-" + "b" * 53
         run = reconcile.Run(self.env_with(), None, lambda: self.time)
         event = reconcile.event_of(run, {"metadata": {"name": name, "uid": "0123456789", "resourceVersion": "7"}}, "Normal", "r" * 200)
