@@ -28,7 +28,7 @@ func workflowTemplates(p *plan.Plan) []Object {
 	if p.WatchesRelated() {
 		list = append(list, wakeTemplate(p))
 	}
-	if p.Runtime.Later != "" {
+	if p.Runtime.DelayedTemplate != "" {
 		list = append(list, laterTemplate(p))
 	}
 	return list
@@ -148,7 +148,7 @@ func laterTemplate(p *plan.Plan) Object {
 		inTurn("later", "pause", "locked"), pause("pause", "{{workflow.parameters.seconds}}"), locked, reconcile,
 		exitTemplate(), reportTemplate(p),
 	}
-	return workflowTemplate(p, p.Runtime.Later, spec)
+	return workflowTemplate(p, p.Runtime.DelayedTemplate, spec)
 }
 
 // inTurn runs templates sequentially.

@@ -86,7 +86,7 @@ func full(p *plan.Plan) []Part {
 	parts = append(parts, calls(lists, "children listed, to prune")...)
 	parts = append(parts, status...)
 	parts = append(parts, calls(count(len(p.Related) > 0), "digest of the related objects kept")...)
-	if p.Logic.Later {
+	if p.Logic.ResyncAfter {
 		parts = append(parts, calls(2, "timer set, others looked for")...)
 	}
 	return parts

@@ -66,7 +66,7 @@ func directSensors(p *Plan) []Sensor {
 	}
 	status := pack(p.Names.StatusSensor, reporting)
 	for i := range status {
-		status[i].Patient = true // the status reports the children, so they come first
+		status[i].LowPriority = true // the status reports the children, so they come first
 	}
 	return append(pack(p.Names.Sensor, writing), status...)
 }

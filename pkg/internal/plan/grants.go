@@ -97,7 +97,7 @@ func reconcilerGrants(p *Plan) []Grant {
 	for _, child := range childKinds(p) {
 		list = append(list, childGrant(p, child))
 	}
-	if p.Logic.Later {
+	if p.Logic.ResyncAfter {
 		list = append(list, Grant{
 			Account: ReconcileAccount, Group: ArgoGroup, Resource: "workflows", Verbs: []string{"create", "list", "delete"},
 			Reason: "a Workflow waits until the custom resource is to be reconciled again, and goes when that has changed",

@@ -265,7 +265,7 @@ func logic(d *definition.Definition, e Execution) Logic {
 		return Logic{}
 	}
 	out := Logic{
-		Image: l.Image, Command: slices.Clone(l.Command), Env: slices.Clone(l.Env), Resources: *l.Resources, Later: l.ResyncAfter,
+		Image: l.Image, Command: slices.Clone(l.Command), Env: slices.Clone(l.Env), Resources: *l.Resources, ResyncAfter: l.ResyncAfter,
 	}
 	for _, f := range d.Files {
 		key := strings.ReplaceAll(f.Path, "/", "__")
@@ -327,8 +327,8 @@ func runtime(p *Plan, o v1alpha1.Operator) Runtime {
 	if p.Reconcile.Execution.OneReconcilePod {
 		r.Related, r.Existing, r.Decorate = runtimeRelated(p), p.API.Existing, p.API.Decorate
 		r.Parent.Selected = selectorInPod(p)
-		if p.Logic.Later {
-			r.Later = o.Metadata.Name + "-later"
+		if p.Logic.ResyncAfter {
+			r.DelayedTemplate = o.Metadata.Name + "-later"
 		}
 	}
 	return r

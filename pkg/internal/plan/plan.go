@@ -144,13 +144,13 @@ type StatusField struct {
 
 // Logic is the user's program.
 type Logic struct {
-	Image      string
-	Command    []string
-	Env        []v1alpha1.EnvVar
-	Resources  v1alpha1.Resources
-	Later      bool // it may request another run after a delay
-	Files      []File
-	Parameters []File
+	Image       string
+	Command     []string
+	Env         []v1alpha1.EnvVar
+	Resources   v1alpha1.Resources
+	ResyncAfter bool // it may request another run after a delay
+	Files       []File
+	Parameters  []File
 }
 
 // File is a file in a ConfigMap.
@@ -231,7 +231,7 @@ type Event struct {
 // Sensor subscribes to events and acts on them.
 type Sensor struct {
 	Name         string
-	Patient      bool // in a burst of events its work may lag behind that of other Sensors
+	LowPriority  bool // in a burst of events its work may lag behind that of other Sensors
 	Pod          PodSize
 	Dependencies []Dependency
 	Triggers     []Trigger
@@ -335,7 +335,7 @@ type Runtime struct {
 	ReadsObjects     bool             `json:"looksAround,omitempty"` // children are computed from other objects
 	Existing         bool             `json:"existing,omitempty"`    // another operator, or Kubernetes, owns the parent's kind
 	Decorate         bool             `json:"decorate,omitempty"`    // the logic may set labels and annotations on the parent
-	Later            string           `json:"later,omitempty"`       // the WorkflowTemplate of delayed runs that the logic requests
+	DelayedTemplate  string           `json:"later,omitempty"`       // the WorkflowTemplate of delayed runs that the logic requests
 	EventSource      string           `json:"eventSource"`
 	Sensors          []string         `json:"sensors"`
 	EmitsEvents      bool             `json:"announce,omitempty"` // an Event reports each change of the condition Ready

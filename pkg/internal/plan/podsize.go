@@ -18,7 +18,7 @@ func sizePods(p *Plan) {
 	}
 	for i := range p.Sensors {
 		p.Sensors[i].Pod = size
-		if p.Sensors[i].Patient && !p.Reconcile.Execution.RunsPods {
+		if p.Sensors[i].LowPriority && !p.Reconcile.Execution.RunsPods {
 			p.Sensors[i].Pod.CPU, p.Sensors[i].Pod.CPULimit = "10m", "1"
 		}
 	}

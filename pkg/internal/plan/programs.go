@@ -118,7 +118,7 @@ func writeJQ(p *Plan, c Child, partitions int) string {
 		"option::hasInputs": jqfile.Bool(len(inputs) > 0), "hole::inputs": jqfile.RawList(strings.Join(inputs, ", ")),
 		"option::canBeHeld": jqfile.Bool(canWait(c)),
 		"option::force":     jqfile.Bool(p.Reconcile.ForceConflicts), "option::besideParent": jqfile.Bool(c.Kind.Namespaced && c.Namespace == nil),
-		"hole::maxAttempts": jqfile.Number(maxAttempts), "hole::soonSeen": jqfile.Number(observeTimeout), "hole::noVersion": jqfile.String(noVersion),
+		"hole::maxAttempts": jqfile.Number(maxAttempts), "hole::observeTimeout": jqfile.Number(observeTimeout), "hole::noVersion": jqfile.String(noVersion),
 		"hole::ownerPointer": jqfile.String(pointerToOwner), "hole::createOperation": jqfile.String(operation(c)),
 	}
 	if c.When != nil {

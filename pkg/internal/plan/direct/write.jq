@@ -65,7 +65,7 @@
         or $seen.failed != null or $before.failed != null or $seen.error != null or $before.error != null | not)
       and ($old | desired).child != null
       and ((option::canBeHeld | not) or ($old | held) == null)
-      and ($new | written) - ($old | written) < hole::soonSeen;
+      and ($new | written) - ($old | written) < hole::observeTimeout;
 
     # The API path of the child.
     def childPath(name):
