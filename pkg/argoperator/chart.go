@@ -62,7 +62,7 @@ func standIns(d *definition.Definition) (*definition.Definition, []output.Value)
 	spec := &local.Operator.Spec
 	var values []output.Value
 	open := func(path, standIn, pattern, description string, places ...*string) {
-		values = append(values, output.Value{Path: path, Default: *places[0], StandIn: standIn, Pattern: pattern, Description: description})
+		values = append(values, output.Value{Path: path, Default: *places[0], Placeholder: standIn, Pattern: pattern, Description: description})
 		for _, place := range places {
 			*place = standIn
 		}

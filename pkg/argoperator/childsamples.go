@@ -44,7 +44,7 @@ func newSamples(d *definition.Definition, p *plan.Plan) *samples {
 	k := p.API.Kind
 	s := &samples{api: k, known: map[string]customResource{}}
 	schema, err := resource.New(resource.Kind{
-		Group: k.Group, Version: k.Version, Kind: k.Kind, Namespaced: k.Namespaced, Status: k.Status,
+		Group: k.Group, Version: k.Version, Kind: k.Kind, Namespaced: k.Namespaced, Status: k.StatusSubresource,
 	}, d.Schema(d.WorkingVersion()))
 	if err != nil { // an existing kind has none; what is wrong with a schema is found elsewhere
 		return s
@@ -149,7 +149,7 @@ func (s *samples) wanting(t *trial, from, full customResource) (wanting customRe
 
 // asking are the samples next to one in what decides whether the child is wanted.
 func (s *samples) asking(t *trial, from, full customResource) []customResource {
-	return s.steps(s.schema, from, full, t.child.When, t.child.Each)
+	return s.steps(s.schema, from, full, t.child.When, t.child.ForEach)
 }
 
 // steps are the samples next to one, wherever programs look. The schema says
@@ -160,14 +160,14 @@ func (s *samples) steps(schema *resource.Schema, from, full customResource, prog
 	for _, p := range programs {
 		if p != nil {
 			about = append(about, p.Reads()...)
-			words = append(words, resource.Words(p.Source())...)
+			words = append(words, resource.ComparedValues(p.Source())...)
 		}
 	}
 	if about == nil {
 		return nil
 	}
 	var out []customResource
-	for _, object := range schema.Steps(from.written, full.written, about, words) {
+	for _, object := range schema.Variants(from.written, full.written, about, words) {
 		out = append(out, s.served(object))
 	}
 	return out

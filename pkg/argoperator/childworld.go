@@ -23,7 +23,7 @@ type surroundings struct {
 // every object has and what a schema or a template says.
 func (t *trial) around(cr customResource) []surroundings {
 	known := func(root string, value map[string]any) bool {
-		return !slices.ContainsFunc(t.programs(), func(p *expression.Program) bool { return !p.Knows(root, value) })
+		return !slices.ContainsFunc(t.programs(), func(p *expression.Program) bool { return !p.HasReads(root, value) })
 	}
 	if t.samples.schema == nil && !known(".", cr.served) {
 		return nil
@@ -46,7 +46,7 @@ func (t *trial) around(cr customResource) []surroundings {
 
 // programs are those of the child that are tried.
 func (t *trial) programs() []*expression.Program {
-	return slices.DeleteFunc([]*expression.Program{t.child.When, t.child.Each, t.child.Object}, func(p *expression.Program) bool { return p == nil })
+	return slices.DeleteFunc([]*expression.Program{t.child.When, t.child.ForEach, t.child.Object}, func(p *expression.Program) bool { return p == nil })
 }
 
 // wants tells whether a custom resource asks for the child, or fails to say.
@@ -66,10 +66,10 @@ func (t *trial) items(cr customResource, vars expression.Vars) (items []any, key
 			return nil, "when", err
 		}
 	}
-	if t.child.Each == nil {
+	if t.child.ForEach == nil {
 		return []any{nil}, "", nil
 	}
-	list, err := t.child.Each.Run(cr.served, vars)
+	list, err := t.child.ForEach.Run(cr.served, vars)
 	items, _ = list.([]any)
 	return items[:min(len(items), maxItems)], "forEach", err
 }
@@ -83,7 +83,7 @@ func (t *trial) related() (there, none map[string]any) {
 			return resource.FromCRD(t.d.RelatedCRDs[r.Name], r.Kind.Version)
 		})
 		there[r.Name], none[r.Name] = object, nil
-		if r.Several {
+		if r.Multiple {
 			there[r.Name], none[r.Name] = []any{object}, []any{}
 		}
 	}
@@ -128,7 +128,7 @@ func (t *trial) otherChildren(cr customResource) map[string]any {
 		other := &trial{d: t.d, p: t.p, child: c, samples: t.samples}
 		objects := other.rendered(cr)
 		switch {
-		case c.Each != nil:
+		case c.ForEach != nil:
 			out[c.Name] = objects
 		case len(objects) > 0:
 			out[c.Name] = objects[0]
@@ -144,8 +144,8 @@ func (t *trial) rendered(cr customResource) []any {
 		return out
 	}
 	items := []any{nil}
-	if t.child.Each != nil {
-		list, _ := t.child.Each.Run(cr.served, expression.Vars{})
+	if t.child.ForEach != nil {
+		list, _ := t.child.ForEach.Run(cr.served, expression.Vars{})
 		items, _ = list.([]any)
 		items = items[:min(len(items), maxItems)]
 	}

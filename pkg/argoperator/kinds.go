@@ -46,7 +46,7 @@ func (r Result) Kinds() []*apiextensionsv1.CustomResourceDefinition {
 // named is a CustomResourceDefinition that says nothing of fields.
 func named(k plan.Kind) *apiextensionsv1.CustomResourceDefinition {
 	version := apiextensionsv1.CustomResourceDefinitionVersion{Name: k.Version, Served: true, Storage: true}
-	if k.Status {
+	if k.StatusSubresource {
 		version.Subresources = &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}}
 	}
 	crd := &apiextensionsv1.CustomResourceDefinition{}

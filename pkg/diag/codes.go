@@ -1,7 +1,7 @@
 package diag
 
-// The codes of findings. A code is part of the interface: it is never renamed
-// and never reused. Add one here, and its line in Codes, before using it.
+// The codes of findings. A code is part of the interface: it is never renamed and never
+// reused. Add a code here, and its line in Codes.
 const (
 	// Files and their text.
 	YAMLSyntax   = "yaml-syntax"
@@ -53,7 +53,7 @@ const (
 	DroppedField      = "dropped-field"
 	NotJudged         = "not-judged"
 
-	// What changes.
+	// Changes.
 	BreakingChange = "breaking-change"
 
 	// Expressions.
@@ -69,7 +69,7 @@ const (
 	NotIdempotent = "not-idempotent"
 	ChecksNothing = "checks-nothing"
 
-	// What others have written.
+	// Files of other tools.
 	LeftOut = "left-out"
 	Changed = "changed"
 
@@ -87,13 +87,14 @@ const (
 	ImmutableField      = "immutable-field"
 )
 
-// Code is a finding's code with what it means.
+// Code is the code of a finding with its meaning.
 type Code struct {
 	Code string
 	Doc  string // one line, for the documentation
 }
 
-// Codes lists every code in the order of the documentation. The caller owns the slice.
+// Codes returns every code in the order of the documentation. The caller owns the
+// slice.
 func Codes() []Code {
 	return []Code{
 		{YAMLSyntax, "The file is not legal YAML or JSON."},

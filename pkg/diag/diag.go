@@ -1,9 +1,9 @@
-// Package diag holds findings: what is wrong in a user's files, where, and what
-// to do about it.
+// Package diag has findings: problems in a user's files, with their positions and
+// hints.
 //
-// The rule of this package: a finding is data about the user's input; an error is
-// a failure of ours or of the machine and never becomes a finding. Standard
-// library only.
+// A finding is data about the user's input. An error is a failure of argoperator or of
+// the machine and never becomes a finding. The package only imports the standard
+// library.
 package diag
 
 import (
@@ -11,33 +11,33 @@ import (
 	"slices"
 )
 
-// Severity says how bad a finding is.
+// Severity is the severity of a finding.
 type Severity string
 
 const (
-	// Error stops the output.
+	// Error prevents the output.
 	Error Severity = "error"
 	// Warning does not.
 	Warning Severity = "warning"
 )
 
-// Position is a place in a file. The zero Position is the file as a whole.
+// Position is a position in a file. The zero Position is the whole file.
 type Position struct {
 	File   string // as the user named it; "-" for standard input
-	Line   int    // from 1; 0 where there is none
+	Line   int    // from 1; 0 if there is none
 	Column int    // from 1, in characters
 }
 
-// Finding is one thing that is wrong.
+// Finding is one problem.
 type Finding struct {
 	Position
 	Severity Severity
 	Code     string // stable, kebab-case; never renamed or reused
-	Message  string // what is wrong, lower case, no full stop
-	Hint     string // what to do; may be empty
+	Message  string // the problem, in lower case without a full stop
+	Hint     string // how to fix it; may be empty
 }
 
-// List is findings in the order they were made.
+// List is a list of findings in the order of their detection.
 type List []Finding
 
 // Add appends an error.
@@ -50,12 +50,12 @@ func (l *List) Warn(pos Position, code, message, hint string) {
 	*l = append(*l, Finding{Position: pos, Severity: Warning, Code: code, Message: message, Hint: hint})
 }
 
-// HasErrors tells whether any finding stops the output.
+// HasErrors reports whether a finding prevents the output.
 func (l List) HasErrors() bool {
 	return slices.ContainsFunc(l, func(f Finding) bool { return f.Severity == Error })
 }
 
-// Sorted returns the findings by file, line and column, each once.
+// Sorted returns the findings sorted by file, line and column, without duplicates.
 func (l List) Sorted() List {
 	out := slices.Clone(l)
 	slices.SortStableFunc(out, func(a, b Finding) int {
@@ -64,8 +64,7 @@ func (l List) Sorted() List {
 	return slices.Compact(out)
 }
 
-// Offset is where a column, counted in characters from 1, begins in a line, in
-// bytes.
+// Offset returns the byte offset of a column, which is counted in characters from 1.
 func Offset(line string, column int) int {
 	for i := range line {
 		if column--; column < 1 {

@@ -6,7 +6,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/terminal"
 )
 
-// envelope is the machine-readable report. Its shape is part of the interface.
+// envelope is the machine-readable report. Its format is part of the interface.
 type envelope struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -23,7 +23,8 @@ type item struct {
 	Hint     string   `json:"hint"`
 }
 
-// JSON prints the findings as one FindingList, with items empty when there are none.
+// JSON prints the findings as one FindingList. items is an empty list if there are
+// none.
 func JSON(w io.Writer, list List) error {
 	report := envelope{APIVersion: "argoperator.dev/v1alpha1", Kind: "FindingList", Items: []item{}}
 	for _, f := range list {

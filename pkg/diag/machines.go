@@ -9,8 +9,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/terminal"
 )
 
-// GitHub prints the findings as workflow commands: they appear beside the lines
-// of a pull request, and in a log that people read in a terminal.
+// GitHub prints the findings as workflow commands, which GitHub shows next to the lines
+// of a pull request and in the log.
 func GitHub(w io.Writer, list List) error {
 	text := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
@@ -57,8 +57,8 @@ type junitFailure struct {
 	Text    string `xml:",chardata"`
 }
 
-// JUnit prints the findings as tests: an error is one that failed, a warning one
-// that passed and says something. Without any there is one that passed.
+// JUnit prints the findings as tests: an error is a failed test, a warning a passed
+// test with output. Without findings it prints one passed test.
 func JUnit(w io.Writer, list List, name string) error {
 	suite := junitSuite{Name: name, Tests: max(1, len(list))}
 	for _, f := range list {

@@ -2,8 +2,8 @@ package diag
 
 import "strings"
 
-// Nearest returns the candidate that a word is probably a misspelling of, ""
-// if there is none. Two words that fold makes the same are the same.
+// Nearest returns the candidate that a word probably misspells, or "". Words are
+// compared after fold.
 func Nearest(word string, candidates []string, fold func(string) string) string {
 	folded := fold(word)
 	best, least := "", 1+max(1, len(word)/3)
@@ -18,18 +18,17 @@ func Nearest(word string, candidates []string, fold func(string) string) string 
 	return best
 }
 
-// longest is the longest word, in letters, that somebody may have meant to
-// write: the work grows with the square of it.
+// longest is the maximum length of a word in letters, because the cost is quadratic.
 const longest = 100
 
-// distance counts the insertions, deletions, replacements and swaps of
-// neighbours that turn a into b.
+// distance counts the insertions, deletions, replacements and swaps of neighbouring
+// letters that turn a into b.
 func distance(a, b string) int {
 	s, t := []rune(a), []rune(b)
 	if len(s) > longest || len(t) > longest {
 		return len(s) + len(t)
 	}
-	var before, above, row [longest + 1]int // the rows of the last letters of s
+	var before, above, row [longest + 1]int // for the previous letters of s
 	for j := range len(t) + 1 {
 		row[j] = j
 	}
@@ -50,7 +49,7 @@ func distance(a, b string) int {
 	return row[len(t)]
 }
 
-// DidYouMean is the hint with the word that is meant; "" if none is near.
+// DidYouMean returns a hint with the nearest candidate, or "".
 func DidYouMean(word string, candidates []string, fold func(string) string) string {
 	if near := Nearest(word, candidates, fold); near != "" {
 		return "did you mean " + near + "?"
@@ -58,7 +57,7 @@ func DidYouMean(word string, candidates []string, fold func(string) string) stri
 	return ""
 }
 
-// FoldKey makes api_version, api-version and apiVersion the same.
+// FoldKey returns the same for api_version, api-version and apiVersion.
 func FoldKey(word string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(word))
 }

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Steps splits a path into a value as the API server writes it, such as
-// spec.ports[0].name or spec.labels[a.b], into keys and indexes. A key may hold
-// dots, so the value decides where one ends.
+// Steps splits a path in the API server's notation, such as spec.ports[0].name or
+// spec.labels[a.b], into keys and indexes. Keys may contain dots, so it needs the value
+// to find their ends.
 func Steps(value any, path string) []string {
 	path = strings.TrimPrefix(path, ".")
 	if path == "" {
@@ -33,7 +33,7 @@ func Steps(value any, path string) []string {
 	return append([]string{word}, Steps(inner, rest)...)
 }
 
-// longestKey is the longest key of an object that a path begins with.
+// longestKey returns the longest key of an object that is a prefix of a path.
 func longestKey(object map[string]any, path string) (key, rest string, found bool) {
 	for name := range object {
 		for _, form := range []string{name, "[" + name + "]"} {

@@ -7,23 +7,23 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/terminal"
 )
 
-// Tool is who has found something, for reports that say so.
+// Tool is the tool that reports the findings.
 type Tool struct {
 	Name, Version, URI string
-	// Rules that the tool knows; of other codes a report says the code only.
+	// Rules of the tool. A finding with another code has no description.
 	Rules []ToolRule
 }
 
-// ToolRule is what a code means.
+// ToolRule describes a code.
 type ToolRule struct {
 	Code    string
 	Summary string // one sentence
-	Help    string // Markdown: why, and what to do
+	Help    string // Markdown: the reason, and how to fix it
 	URI     string // of its documentation
 }
 
-// The parts of the Static Analysis Results Interchange Format 2.1.0 that code
-// hosts read.
+// The parts of the Static Analysis Results Interchange Format 2.1.0 that code hosts
+// read.
 type sarifLog struct {
 	Schema  string     `json:"$schema"`
 	Version string     `json:"version"`
@@ -129,7 +129,7 @@ func (f Finding) sarif(rule int) sarifResult {
 	return out
 }
 
-// sentence is a finding's message with its hint.
+// sentence returns a finding's message and hint.
 func sentence(f Finding) string {
 	if f.Hint == "" {
 		return f.Message

@@ -11,12 +11,13 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/terminal"
 )
 
-// Source returns the bytes of a file as the findings name it, nil if unknown.
+// Source returns the content of a file by its name in findings, or nil if it is
+// unknown.
 type Source func(file string) []byte
 
-// Printer prints findings for people. The zero value prints without colour.
+// Printer prints findings as text. The zero value prints without colour.
 type Printer struct {
-	// Colour marks severities, codes and carets with ANSI escapes.
+	// Colour highlights severities, codes and carets with ANSI escapes.
 	Colour bool
 	// Source of the excerpts; nil prints none.
 	Source Source
@@ -81,8 +82,8 @@ const (
 	context  = 60
 )
 
-// excerpt returns a line made fit for a terminal, and the blanks that put a
-// caret under a column of it. Tabs stay tabs in both, so that they line up.
+// excerpt returns a line that is safe for a terminal, and the space before the caret
+// below a column. Both keep tabs, so that they are aligned.
 func excerpt(line string, column int) (text, indent string) {
 	line = strings.TrimRight(strings.TrimPrefix(line, "\ufeff"), "\r")
 	runes := []rune(strings.ToValidUTF8(line, string(utf8.RuneError)))

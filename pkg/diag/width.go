@@ -2,9 +2,9 @@ package diag
 
 import "unicode"
 
-// width returns how many columns of a terminal a character takes: combining
-// marks none, East Asian wide characters and emoji two, all others one. It
-// follows the blocks of Unicode's EastAsianWidth table, not every character.
+// width returns the number of terminal columns of a character: none for combining
+// marks, two for East Asian wide characters and emoji, otherwise one. It follows the
+// blocks of Unicode's EastAsianWidth table, not every character.
 func width(r rune) int {
 	switch {
 	case r < 0x300:

@@ -10,8 +10,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/plan"
 )
 
-// admissionPolicies keep users, or the operator's own accounts, from writing what
-// their roles let them write and must not.
+// admissionPolicies returns the policies that reject writes which RBAC allows to users
+// or to the operator's own accounts.
 func admissionPolicies(p *plan.Plan) []Object {
 	var out []Object
 	for _, policy := range p.Policies {
@@ -41,8 +41,8 @@ func admissionPolicies(p *plan.Plan) []Object {
 	return out
 }
 
-// PolicyName is the name of a policy's objects. It keeps operators of one name in
-// several namespaces apart.
+// PolicyName returns the name of a policy's objects. It includes the namespace, because
+// operators in several namespaces may have the same name.
 func PolicyName(p *plan.Plan, policy plan.Policy) string {
 	return strings.Join([]string{p.Install.Namespace, p.Operator.Name, policy.Name}, ".")
 }
@@ -51,7 +51,8 @@ func admissionType(kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: admissionregistrationv1.SchemeGroupVersion.String(), Kind: kind}
 }
 
-// resourceRules name each kind with all of its subresources: some take metadata too.
+// resourceRules match each kind with all of its subresources, because some accept
+// metadata too.
 func resourceRules(policy plan.Policy) []admissionregistrationv1.NamedRuleWithOperations {
 	operations := []admissionregistrationv1.OperationType{admissionregistrationv1.Update}
 	if policy.Creates {
@@ -69,7 +70,7 @@ func resourceRules(policy plan.Policy) []admissionregistrationv1.NamedRuleWithOp
 	return out
 }
 
-// accountRule is the CEL of whom a policy is about.
+// accountRule returns the CEL that matches the accounts of a policy.
 func accountRule(p *plan.Plan, policy plan.Policy) string {
 	var users []string
 	for _, a := range policy.Accounts {

@@ -11,22 +11,21 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/plan"
 )
 
-// tokenVariable holds the Sensor's token: a text template can read nothing but
-// the environment.
+// tokenVariable holds the Sensor's token. A text template can only read environment
+// variables.
 const tokenVariable = "API_TOKEN"
 
-// apiServer is where pods find the API server, with an address of IPv6 in
-// brackets. It does not depend on the cluster's DNS.
+// apiServer is the URL of the API server from a pod, with brackets for IPv6. It does
+// not depend on the cluster's DNS.
 const apiServer = `{{ $host := env "KUBERNETES_SERVICE_HOST" }}https://{{ if contains ":" $host }}[{{ $host }}]{{ else }}{{ $host }}{{ end }}:{{ env "KUBERNETES_SERVICE_PORT" }}`
 
-// callTimeout in seconds. Argo Events never closes the body of an answer; what
-// the answer holds is freed then at the latest.
+// callTimeout in seconds. Argo Events never closes a response body; its resources are
+// freed after this time at the latest.
 const callTimeout = 5
 
-// tokenSecrets hold the token by which the Sensors of the direct engine call the
-// API server. Kubernetes fills one that names a service account, which has to be
-// there first, with a token that does not expire; one with tokens that do is
-// filled by a CronWorkflow.
+// tokenSecrets returns the Secret with the token of the direct engine's Sensors.
+// Kubernetes fills a Secret of a service account, which must exist before, with a token
+// that does not expire. A CronWorkflow fills one with a rotated token.
 func tokenSecrets(p *plan.Plan) []Object {
 	if !p.Reconcile.Execution.HTTPTriggers {
 		return nil
@@ -36,20 +35,20 @@ func tokenSecrets(p *plan.Plan) []Object {
 		ObjectMeta: meta(p, p.Names.TokenSecret),
 		Type:       corev1.SecretTypeOpaque,
 	}
-	if !p.Rotates() {
+	if !p.RotatesToken() {
 		if secret.Annotations == nil {
 			secret.Annotations = map[string]string{}
 		}
-		secret.Annotations[corev1.ServiceAccountNameKey] = p.ServiceAccount(plan.Actor)
+		secret.Annotations[corev1.ServiceAccountNameKey] = p.ServiceAccount(plan.SensorAccount)
 		secret.Type = corev1.SecretTypeServiceAccountToken
 	}
 	return []Object{secret}
 }
 
-// sensorPod is the pod of a Sensor, with its token where it calls the API server
-// by itself.
+// sensorPod returns the pod of a Sensor, with its token if it calls the API server
+// itself.
 func sensorPod(p *plan.Plan, s plan.Sensor) *eventsv1.Template {
-	pod := eventsPod(p, plan.Actor, s.Pod)
+	pod := eventsPod(p, plan.SensorAccount, s.Pod)
 	if !p.Reconcile.Execution.RunsPods {
 		pod.Container.Env = append(pod.Container.Env, rareCollection)
 	}
@@ -57,7 +56,7 @@ func sensorPod(p *plan.Plan, s plan.Sensor) *eventsv1.Template {
 		return pod
 	}
 	pod.Container.Env = append([]corev1.EnvVar{{Name: "SSL_CERT_DIR", Value: serviceAccountDir}}, pod.Container.Env...)
-	if p.Rotates() {
+	if p.RotatesToken() {
 		pod.Volumes = append(pod.Volumes, firstToken(p))
 		pod.Container.VolumeMounts = append(pod.Container.VolumeMounts, readOnly("first-token", "/operator/token"))
 		return pod
@@ -72,9 +71,9 @@ func fromSecret(p *plan.Plan, key string) *corev1.SecretKeySelector {
 	return &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: p.Names.TokenSecret}, Key: key}
 }
 
-// firstToken keeps the pod from starting before there is a token: a volume of
-// which a key is named waits for that key. Argo Events itself mounts the Secret
-// as it is, empty or not.
+// firstToken returns a volume that delays the start of the pod until there is a token:
+// a volume that names a key of a Secret waits for that key. The volume of Argo Events
+// mounts the Secret even if it is empty.
 func firstToken(p *plan.Plan) corev1.Volume {
 	return corev1.Volume{Name: "first-token", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
 		SecretName: p.Names.TokenSecret,
@@ -82,20 +81,20 @@ func firstToken(p *plan.Plan) corev1.Volume {
 	}}}
 }
 
-// rareCollection makes the Go runtime of a Sensor collect garbage less often. It
-// keeps some ten MiB and throws half of one away for each event, the jq that it
-// compiles, so that by default a fifth of its CPU goes there.
+// rareCollection makes a Sensor's Go runtime collect garbage less often. Its heap is
+// about ten MiB, and compiling jq for an event allocates half of that, so by default
+// garbage collection takes a fifth of its CPU.
 var rareCollection = corev1.EnvVar{Name: "GOGC", Value: "400"}
 
-// serviceAccountDir has the cluster's own certificate authority in every pod. As
-// a directory of trusted certificates it leaves the trigger without a tls of its
-// own: Argo Events then uses Go's default client, which speaks HTTP/2 and keeps
-// one connection. With a tls it opens one for every call, and leaks it.
+// serviceAccountDir contains the cluster's certificate authority in every pod. As a
+// directory of trusted certificates it makes a tls setting of the trigger unnecessary:
+// Argo Events then uses Go's default client, which speaks HTTP/2 over one connection.
+// With a tls setting it opens, and leaks, a connection for every call.
 const serviceAccountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
 
-// call makes the request that the dependency has computed. It tries three times
-// in quick succession; what then fails is noted on the custom resource, whose
-// change is the next event, so that no failure holds up the others for long.
+// call sends the request that the dependency has computed. It tries three times in
+// quick succession and then records the failure on the custom resource, whose change is
+// the next event. A failure therefore does not delay other events for long.
 func call(p *plan.Plan, t plan.Trigger) eventsv1.Trigger {
 	made := requested
 	if t.Call.K8s {
@@ -112,14 +111,14 @@ func call(p *plan.Plan, t plan.Trigger) eventsv1.Trigger {
 
 const authorization = "Authorization"
 
-// requested makes the request by an http trigger.
+// requested sends the request by an http trigger.
 func requested(p *plan.Plan, t plan.Trigger, name, request string, allow []int32, retry *eventsv1.Backoff) eventsv1.Trigger {
 	http := &eventsv1.HTTPTrigger{
 		URL:     "https://kubernetes.default.svc",
 		Method:  "PATCH",
 		Timeout: callTimeout,
 	}
-	if p.Rotates() { // Argo Events reads the volume for each request, and Kubernetes keeps it up to date
+	if p.RotatesToken() { // Argo Events reads the volume for each request, and Kubernetes updates it
 		http.SecureHeaders = []*eventsv1.SecureHeader{{
 			Name: authorization, ValueFrom: &eventsv1.ValueFromSource{SecretKeyRef: fromSecret(p, plan.AuthorizationKey)},
 		}}
@@ -129,7 +128,7 @@ func requested(p *plan.Plan, t plan.Trigger, name, request string, allow []int32
 			rendered(dependency, apiServer+"{{ .Input."+request+".path }}", "url"),
 			parameter(dependency, request+".method", "method"))
 		// no dynamicHeaders: Argo Events crashes on one whose dependency has no event
-		if !p.Rotates() {
+		if !p.RotatesToken() {
 			http.Parameters = append(http.Parameters, rendered(dependency, `Bearer {{ env "`+tokenVariable+`" }}`, "headers."+authorization))
 		}
 		http.Parameters = append(http.Parameters, parameter(dependency, request+".type", "headers.Content-Type"))
@@ -154,7 +153,8 @@ func rendered(dependency, template, dest string) eventsv1.TriggerParameter {
 	}
 }
 
-// patched writes the manifest by a k8s trigger, which knows no codes to allow.
+// patched writes the manifest by a k8s trigger, which has no list of accepted status
+// codes.
 func patched(_ *plan.Plan, t plan.Trigger, name, request string, _ []int32, retry *eventsv1.Backoff) eventsv1.Trigger {
 	source := eventsv1.NewK8SResource(metav1.PartialObjectMetadata{})
 	out := eventsv1.Trigger{

@@ -12,9 +12,9 @@ import (
 	"github.com/argoperator/argoperator/templates"
 )
 
-// configMaps carry the programs: the user's and the operator's own.
+// configMaps hold the programs of the user and of argoperator.
 func configMaps(p *plan.Plan) []Object {
-	if !p.Reconcile.Execution.RunsPods && !p.Rotates() {
+	if !p.Reconcile.Execution.RunsPods && !p.RotatesToken() {
 		return nil
 	}
 	runtime := configMap(p, p.Names.RuntimeConfigMap, map[string]string{
@@ -54,8 +54,8 @@ func config(r plan.Runtime) string {
 	return formatted(data) + "\n"
 }
 
-// formatted is compact JSON with a line for each field and each object of a list.
-// Other lists stay on one line: an expression tree has hundreds of them.
+// formatted indents compact JSON: each field and each object of a list gets a line.
+// Other lists stay on one line, because an expression tree has hundreds of them.
 func formatted(data []byte) string {
 	var out strings.Builder
 	newline := "\n"
@@ -89,7 +89,7 @@ func formatted(data []byte) string {
 	return out.String()
 }
 
-// length is that of the string, list or object with which compact JSON begins.
+// length returns the length of the string, list or object at the start of compact JSON.
 func length(data []byte) int {
 	depth, quoted := 0, false
 	for i := 0; i < len(data); i++ {

@@ -42,7 +42,7 @@ func customResourceDefinitions(p *plan.Plan) []Object {
 
 var crdType = metav1.TypeMeta{APIVersion: apiextensionsv1.SchemeGroupVersion.String(), Kind: "CustomResourceDefinition"}
 
-// givenCRD is the user's CustomResourceDefinition with the operator's labels.
+// givenCRD returns the user's CustomResourceDefinition with the operator's labels.
 func givenCRD(p *plan.Plan) Object {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	decode(p.API.CRD, crd)
@@ -55,8 +55,8 @@ func givenCRD(p *plan.Plan) Object {
 	return crd
 }
 
-// forgetServer takes away what the API server of a cluster and kubectl have
-// written into an object that was copied from there: another would refuse it.
+// forgetServer removes metadata that the API server and kubectl set, if the object was
+// copied from a cluster: another API server would reject it.
 func forgetServer(m *metav1.ObjectMeta) {
 	m.UID, m.ResourceVersion, m.Generation = "", "", 0
 	m.CreationTimestamp, m.DeletionTimestamp, m.DeletionGracePeriodSeconds = metav1.Time{}, nil, nil
@@ -65,7 +65,7 @@ func forgetServer(m *metav1.ObjectMeta) {
 	delete(m.Annotations, "kubectl.kubernetes.io/last-applied-configuration")
 }
 
-// decode reads what the plan has encoded from the same type.
+// decode decodes JSON that the plan has encoded from the same type.
 func decode(data json.RawMessage, into any) {
 	if err := json.Unmarshal(data, into); err != nil {
 		panic(fmt.Sprintf("manifest: the plan holds JSON of another type: %v", err)) // unreachable

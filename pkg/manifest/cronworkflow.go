@@ -9,25 +9,25 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/plan"
 )
 
-// cronWorkflows look at everything again at an interval. They reach the API
-// server and Argo Workflows only: what the event bus has lost, they find.
+// cronWorkflows reconcile everything at an interval. They use the API server and Argo
+// Workflows only, so they find what the event bus has lost.
 func cronWorkflows(p *plan.Plan) []Object {
 	list := []Object{cronWorkflow(p, p.Names.CronWorkflow, p.Reconcile.Schedule)}
-	if p.Rotates() {
+	if p.RotatesToken() {
 		list = append(list, rotationCron(p))
 	}
 	return list
 }
 
-// rotationCron asks every minute whether a token is due, and starts a pod only if
-// so: the first one is needed at once, and again each minute until there is one.
+// rotationCron checks every minute whether a token is due, and starts a pod only then.
+// The first token is needed at once, and each minute until there is one.
 func rotationCron(p *plan.Plan) Object {
-	c := cronWorkflow(p, p.Rotation(), "* * * * *")
+	c := cronWorkflow(p, p.TokenRotationName(), "* * * * *")
 	c.Spec.When = fmt.Sprintf("{{= cronworkflow.succeeded == 0 || (now() - cronworkflow.lastScheduledTime).Hours() >= %d }}", p.Install.TokenHours)
 	return c
 }
 
-// cronWorkflow runs the WorkflowTemplate of its name.
+// cronWorkflow runs the WorkflowTemplate of the same name.
 func cronWorkflow(p *plan.Plan, name, schedule string) *wfv1.CronWorkflow {
 	deadline, one := int64(60), int32(1)
 	spec := wfv1.CronWorkflowSpec{
@@ -39,7 +39,7 @@ func cronWorkflow(p *plan.Plan, name, schedule string) *wfv1.CronWorkflow {
 			WorkflowTemplateRef: &wfv1.WorkflowTemplateRef{Name: name},
 		},
 	}
-	if p.Reconcile.Schedules {
+	if p.Reconcile.ScheduleList {
 		spec.Schedules = []string{schedule}
 	} else {
 		spec.Schedule = schedule

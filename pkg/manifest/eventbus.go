@@ -9,7 +9,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/plan"
 )
 
-// maxPayload leaves room for an UPDATE, which carries the object twice.
+// maxPayload leaves room for an UPDATE event, which contains the object twice.
 const maxPayload = "4MB"
 
 func eventBuses(p *plan.Plan) []Object {
@@ -32,7 +32,7 @@ func eventBuses(p *plan.Plan) []Object {
 		jetstream.Persistence.StorageClassName = &bus.StorageClass
 	}
 	if bus.Replicas < 3 {
-		// a stream wants three replicas unless told otherwise, and never starts on one server
+		// a stream has three replicas by default, which one server cannot provide
 		config := "replicas: 1\n"
 		jetstream.StreamConfig = &config
 	}

@@ -10,15 +10,15 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/plan"
 )
 
-// leaderElection makes replicas elect a leader through a Lease, which also
-// keeps the old and the new pod of a rollout from working side by side.
+// leaderElection makes replicas elect a leader through a Lease, which also prevents the
+// old and the new pod of a rollout from working at the same time.
 const leaderElection = "events.argoproj.io/leader-election"
 
 func eventSources(p *plan.Plan) []Object {
 	entries, ticks := map[string]eventsv1.ResourceEventSource{}, map[string]eventsv1.CalendarEventSource{}
 	for _, e := range p.Events {
-		if e.Every != "" {
-			ticks[e.Name] = eventsv1.CalendarEventSource{Interval: e.Every}
+		if e.Interval != "" {
+			ticks[e.Name] = eventsv1.CalendarEventSource{Interval: e.Interval}
 		} else {
 			entries[e.Name] = eventSourceEntry(e)
 		}
@@ -31,7 +31,7 @@ func eventSources(p *plan.Plan) []Object {
 		Spec: eventsv1.EventSourceSpec{
 			EventBusName: p.Install.EventBus.Name,
 			Replicas:     &p.Install.Replicas,
-			Template:     eventsPod(p, plan.Source, p.Install.SourcePod),
+			Template:     eventsPod(p, plan.SourceAccount, p.Install.SourcePod),
 			Resource:     entries,
 			Calendar:     ticks,
 		},

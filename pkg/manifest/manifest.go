@@ -1,8 +1,8 @@
-// Package manifest builds the emitted objects from a plan: one file and one
-// function per kind, each a literal of the real Argo or Kubernetes type.
+// Package manifest builds the emitted objects from a plan: one file and one function
+// per kind, each a literal of the real Argo or Kubernetes type.
 //
-// The rule of this package: it reads the plan only and cannot fail. Every choice,
-// name and permission was made in pkg/internal/plan.
+// It reads only the plan and cannot fail. Package plan has made every decision and
+// computed every name and permission.
 package manifest
 
 import (
@@ -20,9 +20,8 @@ type Object interface {
 	runtime.Object
 }
 
-// builders in apply order: what others refer to first, the Sensor last,
-// and what only looks on behind it. To emit
-// another kind, write its builder and add a line.
+// builders in apply order: referenced objects first, the Sensor last, and monitoring
+// after it. To emit another kind, write its builder and add a line.
 var builders = []func(*plan.Plan) []Object{
 	customResourceDefinitions,
 	serviceAccounts,
@@ -44,8 +43,8 @@ var builders = []func(*plan.Plan) []Object{
 	prometheusRules,
 }
 
-// Build returns the objects of an operator in apply order. A builder returns no
-// object where the plan needs none.
+// Build returns the objects of an operator in apply order. A builder returns no object
+// if the plan needs none.
 func Build(p *plan.Plan) []Object {
 	var objects []Object
 	for _, build := range builders {
@@ -54,7 +53,7 @@ func Build(p *plan.Plan) []Object {
 	return objects
 }
 
-// clusterMeta is the metadata of an object without a namespace.
+// clusterMeta returns the metadata of a cluster-scoped object.
 func clusterMeta(p *plan.Plan, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Name:        name,
@@ -63,7 +62,7 @@ func clusterMeta(p *plan.Plan, name string) metav1.ObjectMeta {
 	}
 }
 
-// meta is the metadata of an object in the operator's own namespace.
+// meta returns the metadata of an object in the operator's own namespace.
 func meta(p *plan.Plan, name string) metav1.ObjectMeta {
 	m := clusterMeta(p, name)
 	m.Namespace = p.Install.Namespace

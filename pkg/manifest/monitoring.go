@@ -18,8 +18,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/plan"
 )
 
-// podMonitors have Prometheus read the metrics of the EventSource's and the
-// Sensors' pods. They are found by the labels that Argo Events gives to them.
+// podMonitors make Prometheus scrape the pods of the EventSource and the Sensors, which
+// it finds by the labels that Argo Events sets.
 func podMonitors(p *plan.Plan) []Object {
 	if !p.Install.Monitoring.PodMonitor {
 		return nil
@@ -87,8 +87,8 @@ func monitoringMeta(p *plan.Plan) metav1.ObjectMeta {
 	return m
 }
 
-// metrics are kept by the workflow controller. Prometheus would rename a label
-// called namespace: it is the controller's own.
+// metrics returns the metrics that the workflow controller emits. A label called
+// namespace is the controller's own, and Prometheus would rename ours.
 func metrics(p *plan.Plan, list []plan.Metric) *wfv1.Metrics {
 	if len(list) == 0 {
 		return nil

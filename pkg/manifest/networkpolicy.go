@@ -21,8 +21,8 @@ var (
 	fromAnybody []networkingv1.NetworkPolicyPeer
 )
 
-// networkPolicies keep everybody from the event bus but the pods of Argo Events,
-// and everybody from the operator's own pods, which serve nothing but metrics.
+// networkPolicies allow access to the event bus only for pods of Argo Events, and to
+// the operator's own pods only for metrics.
 func networkPolicies(p *plan.Plan) []Object {
 	if !p.Install.NetworkPolicies {
 		return nil

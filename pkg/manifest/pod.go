@@ -13,12 +13,10 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/plan"
 )
 
-// user is the unprivileged user of every container, the one Argo's own images
-// are made for.
+// user is the unprivileged user of every container, the same as in Argo's images.
 const user int64 = 8737
 
-// podSecurity and containerSecurity are what the restricted Pod Security
-// Standard asks for.
+// podSecurity and containerSecurity satisfy the restricted Pod Security Standard.
 func podSecurity() *corev1.PodSecurityContext {
 	nonRoot, id := true, user
 	return &corev1.PodSecurityContext{
@@ -39,9 +37,8 @@ func containerSecurity() *corev1.SecurityContext {
 	}
 }
 
-// executorPatch gives the containers that Argo adds to a pod the same security
-// context. A resource template has no wait container, and Argo locks it down by
-// itself.
+// executorPatch sets the same security context for the containers that Argo adds to a
+// pod. A resource template has no wait container, and Argo restricts it itself.
 func executorPatch() string {
 	type container struct {
 		Name            string                  `json:"name"`
@@ -59,7 +56,7 @@ func executorPatch() string {
 	return string(data)
 }
 
-// eventsPod is the pod of the EventSource or a Sensor.
+// eventsPod returns the pod template of the EventSource or a Sensor.
 func eventsPod(p *plan.Plan, a plan.Account, size plan.PodSize) *eventsv1.Template {
 	return &eventsv1.Template{
 		Metadata:           &eventsv1.Metadata{Labels: p.Operator.Labels},
@@ -67,7 +64,8 @@ func eventsPod(p *plan.Plan, a plan.Account, size plan.PodSize) *eventsv1.Templa
 		SecurityContext:    podSecurity(),
 		Container: &eventsv1.Container{
 			SecurityContext: containerSecurity(),
-			// garbage is collected before the limit is met
+			// the heap limit is below the memory limit, so that the garbage collector
+			// runs first
 			Env: []corev1.EnvVar{{Name: "GOMEMLIMIT", Value: size.HeapLimit}},
 			Resources: corev1.ResourceRequirements{
 				Requests: corev1.ResourceList{
@@ -83,12 +81,12 @@ func eventsPod(p *plan.Plan, a plan.Account, size plan.PodSize) *eventsv1.Templa
 	}
 }
 
-// typeMeta of Argo Workflows' kinds.
+// workflowType returns the type of one of Argo Workflows' kinds.
 func workflowType(kind string) metav1.TypeMeta {
-	return metav1.TypeMeta{APIVersion: "argoproj.io/v1alpha1", Kind: kind}
+	return metav1.TypeMeta{APIVersion: plan.ArgoGroup + "/v1alpha1", Kind: kind}
 }
 
-// resources are those of the definition, which has checked the quantities.
+// resources converts the resources of the definition, whose quantities were validated.
 func resources(r v1alpha1.Resources) corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{Requests: quantities(r.Requests), Limits: quantities(r.Limits)}
 }

@@ -21,10 +21,9 @@ func serviceAccounts(p *plan.Plan) []Object {
 	return out
 }
 
-// Where custom resources live, an account's role is a ClusterRole, or, with
-// watchNamespaces, a Role in each of them. What the account does in the
-// operator's own namespace is always a Role there, as is what it does in one
-// other namespace alone.
+// In the watched namespaces, an account's role is a ClusterRole or, with
+// watchNamespaces, a Role in each of them. Permissions in the operator's own namespace,
+// or in one other namespace, are always a Role there.
 
 func clusterRoles(p *plan.Plan) []Object {
 	var out []Object
@@ -51,19 +50,20 @@ func clusterRoleBindings(p *plan.Plan) []Object {
 	return out
 }
 
-// eachClusterRole visits the cluster-wide roles; with watchNamespaces there is none.
+// eachClusterRole visits the cluster-wide roles; with watchNamespaces there are none.
 func eachClusterRole(p *plan.Plan, visit func(plan.Account, metav1.ObjectMeta, []rbacv1.PolicyRule)) {
 	if len(p.Install.WatchNamespaces) > 0 {
 		return
 	}
 	for _, a := range p.Accounts() {
-		if rules := rules(p, a, whereWatched); len(rules) > 0 {
+		if rules := rules(p, a, inWatchedNamespaces); len(rules) > 0 {
 			visit(a, clusterMeta(p, clusterName(p, a)), rules)
 		}
 	}
 }
 
-// clusterName keeps operators of one name in several namespaces apart.
+// clusterName includes the namespace, because operators in several namespaces may have
+// the same name.
 func clusterName(p *plan.Plan, a plan.Account) string {
 	return p.Install.Namespace + ":" + roleName(p, a)
 }
@@ -98,10 +98,10 @@ func roleBindings(p *plan.Plan) []Object {
 }
 
 // eachRole visits the namespaced roles: of the operator's own namespace, of each
-// watched one, then of those that a grant names.
+// watched one, then of those in grants.
 func eachRole(p *plan.Plan, visit func(plan.Account, metav1.ObjectMeta, []rbacv1.PolicyRule)) {
 	for _, a := range p.Accounts() {
-		if own := rules(p, a, atHome); len(own) > 0 {
+		if own := rules(p, a, inOwnNamespace); len(own) > 0 {
 			visit(a, meta(p, roleName(p, a)), own)
 		}
 		visitIn := func(namespace, suffix string, rules []rbacv1.PolicyRule) {
@@ -109,7 +109,7 @@ func eachRole(p *plan.Plan, visit func(plan.Account, metav1.ObjectMeta, []rbacv1
 			m.Namespace = namespace
 			visit(a, m, rules)
 		}
-		if watched := rules(p, a, whereWatched); len(watched) > 0 {
+		if watched := rules(p, a, inWatchedNamespaces); len(watched) > 0 {
 			for _, namespace := range p.Install.WatchNamespaces {
 				visitIn(namespace, "watched", watched)
 			}
@@ -120,11 +120,11 @@ func eachRole(p *plan.Plan, visit func(plan.Account, metav1.ObjectMeta, []rbacv1
 	}
 }
 
-func whereWatched(g plan.Grant) bool { return g.Watched }
+func inWatchedNamespaces(g plan.Grant) bool { return g.InWatchedNamespaces }
 
-func atHome(g plan.Grant) bool { return !g.Watched && g.Namespace == "" }
+func inOwnNamespace(g plan.Grant) bool { return !g.InWatchedNamespaces && g.Namespace == "" }
 
-// named are the namespaces that an account's grants name.
+// named returns the namespaces that an account's grants name.
 func named(p *plan.Plan, a plan.Account) []string {
 	var out []string
 	for _, g := range p.Grants {
@@ -135,7 +135,7 @@ func named(p *plan.Plan, a plan.Account) []string {
 	return out
 }
 
-// rules joins an account's grants for one place: the verbs of one resource in one rule.
+// rules merges an account's grants for one scope: one rule for each resource.
 func rules(p *plan.Plan, a plan.Account, which func(plan.Grant) bool) []rbacv1.PolicyRule {
 	var out []rbacv1.PolicyRule
 	for _, g := range p.Grants {
@@ -166,8 +166,8 @@ func subjects(p *plan.Plan, a plan.Account) []rbacv1.Subject {
 	return []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: p.ServiceAccount(a), Namespace: p.Install.Namespace}}
 }
 
-// userRoles add the kind to the cluster's view, edit and admin roles, for the
-// people who use the operator. They grant the operator nothing.
+// userRoles aggregate the kind into the cluster's view, edit and admin roles, for users
+// of the operator. They grant nothing to the operator.
 func userRoles(p *plan.Plan) []Object {
 	if !p.Install.UserRoles {
 		return nil

@@ -12,60 +12,59 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/plan"
 )
 
-// replayTemplate is the resync of the direct engine: another annotation on the
-// EventSource's pod replaces the pod, and the new one announces everything
-// there is. Where the Sensors are deaf their pods are replaced too; what the
-// EventSource announces then is for those that listen already, and each Sensor
-// asks for the rest when it hears again. Argo's executor does it all, with no
-// image of anybody's.
+// replayTemplate is the resync of the direct engine: it sets an annotation of the
+// EventSource's pod, so that a new pod replaces it and replays all objects. If Sensors
+// stopped receiving events, it replaces their pods, too; the replay then reaches the
+// other Sensors, and each replaced Sensor requests its own when it subscribes. Argo's
+// executor does all of this without another image.
 func replayTemplate(p *plan.Plan) Object {
-	spec := workflowTemplateSpec(p, plan.Resyncer)
+	spec := workflowTemplateSpec(p, plan.ResyncAccount)
 	spec.Entrypoint = "resync"
 	spec.Metrics = metrics(p, p.Install.Monitoring.Resyncs)
 	spec.ActiveDeadlineSeconds = &p.Reconcile.TimeoutSeconds
-	source, heard := called(p, "EventSource", p.Names.EventSource), []string{}
-	var renewals []wfv1.Template
+	source, heartbeats := identify(p, "EventSource", p.Names.EventSource), []string{}
+	var restarts []wfv1.Template
 	for _, s := range p.Sensors {
-		heard = append(heard, plan.Heard(s.Name))
-		renewals = append(renewals, patchTemplate("renew-"+s.Name, another(called(p, "Sensor", s.Name), "argoperator.dev/renewed", nil)))
+		heartbeats = append(heartbeats, plan.HeartbeatAnnotation(s.Name))
+		restarts = append(restarts, patchTemplate("renew-"+s.Name, restartPatch(identify(p, "Sensor", s.Name), "argoperator.dev/renewed", nil)))
 	}
 	spec.Templates = append([]wfv1.Template{
 		resyncSteps(p),
 		listenTemplate(p),
-		patchTemplate("replay", another(source, "argoperator.dev/resync", nil)),
-		patchTemplate("forget", another(source, "argoperator.dev/resync", heard)),
-	}, renewals...)
+		patchTemplate("replay", restartPatch(source, "argoperator.dev/resync", nil)),
+		patchTemplate("forget", restartPatch(source, "argoperator.dev/resync", heartbeats)),
+	}, restarts...)
 	return workflowTemplate(p, p.Names.CronWorkflow, spec)
 }
 
 func resyncSteps(p *plan.Plan) wfv1.Template {
-	const deaf = "{{steps.listen.outputs.parameters.deaf}} == "
+	const disconnected = "{{steps.listen.outputs.parameters.deaf}} == "
 	repair := wfv1.ParallelSteps{}
 	for _, s := range p.Sensors {
-		repair.Steps = append(repair.Steps, wfv1.WorkflowStep{Name: "renew-" + s.Name, Template: "renew-" + s.Name, When: deaf + "true"})
+		repair.Steps = append(repair.Steps, wfv1.WorkflowStep{Name: "renew-" + s.Name, Template: "renew-" + s.Name, When: disconnected + "true"})
 	}
 	return wfv1.Template{Name: "resync", Steps: []wfv1.ParallelSteps{
 		{Steps: []wfv1.WorkflowStep{{Name: "listen", Template: "listen"}}},
 		repair,
 		{Steps: []wfv1.WorkflowStep{
-			{Name: "replay", Template: "replay", When: deaf + "false"},
-			{Name: "forget", Template: "forget", When: deaf + "true"},
+			{Name: "replay", Template: "replay", When: disconnected + "false"},
+			{Name: "forget", Template: "forget", When: disconnected + "true"},
 		}},
 	}}
 }
 
-// listenTemplate looks whether a Sensor has heard nothing for long.
+// listenTemplate checks whether a Sensor's last heartbeat is too old.
 func listenTemplate(p *plan.Plan) wfv1.Template {
 	var times []string
 	for _, s := range p.Sensors {
-		times = append(times, fmt.Sprintf("[.metadata.annotations[%q], .metadata.creationTimestamp]", plan.Heard(s.Name)))
+		times = append(times, fmt.Sprintf("[.metadata.annotations[%q], .metadata.creationTimestamp]", plan.HeartbeatAnnotation(s.Name)))
 	}
-	deaf := fmt.Sprintf(`[%s] | any((max | fromdate? // 0) < now - %d)`, strings.Join(times, ", "), plan.DeafAfter)
+	disconnected := fmt.Sprintf(`[%s] | any((max | fromdate? // 0) < now - %d)`, strings.Join(times, ", "), plan.HeartbeatTimeoutSeconds)
 	return wfv1.Template{
 		Name:     "listen",
-		Resource: &wfv1.ResourceTemplate{Action: "get", Manifest: indented(called(p, "EventSource", p.Names.EventSource))},
+		Resource: &wfv1.ResourceTemplate{Action: "get", Manifest: indented(identify(p, "EventSource", p.Names.EventSource))},
 		Outputs: wfv1.Outputs{Parameters: []wfv1.Parameter{
-			{Name: "deaf", ValueFrom: &wfv1.ValueFrom{JQFilter: deaf}},
+			{Name: "deaf", ValueFrom: &wfv1.ValueFrom{JQFilter: disconnected}},
 		}},
 	}
 }
@@ -77,23 +76,23 @@ func patchTemplate(name string, patch any) wfv1.Template {
 	}
 }
 
-// identified is an object by its name.
+// identified is an object with its name.
 type identified struct {
 	metav1.TypeMeta `json:",inline"`
 	Metadata        map[string]string `json:"metadata"`
 }
 
-func called(p *plan.Plan, kind, name string) identified {
+func identify(p *plan.Plan, kind, name string) identified {
 	return identified{
 		TypeMeta: metav1.TypeMeta{APIVersion: eventsv1.SchemeGroupVersion.String(), Kind: kind},
 		Metadata: map[string]string{"name": name, "namespace": p.Install.Namespace},
 	}
 }
 
-// another is a patch that gives the pod of an EventSource or a Sensor another
-// annotation, by which it is replaced: the Workflow's name differs from run to
-// run. Annotations without a value are taken away.
-func another(of identified, annotation string, without []string) any {
+// restartPatch is a patch that changes an annotation of the pod of an EventSource or a
+// Sensor, so that Argo Events replaces the pod. The value is the Workflow's name, which
+// differs from run to run. Annotations in without are removed.
+func restartPatch(of identified, annotation string, without []string) any {
 	workflowName := "{{workflow.name}}"
 	annotations := map[string]*string{annotation: &workflowName}
 	for _, name := range without {
@@ -114,7 +113,7 @@ func another(of identified, annotation string, without []string) any {
 	}{of, spec{pod{metadata{annotations}}}}
 }
 
-// indented is the manifest of a resource template.
+// indented returns the manifest of a resource template.
 func indented(object any) string {
 	data, err := json.MarshalIndent(object, "", "  ")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/plan"
 )
 
-// sensors act on the events that pass.
+// sensors returns the Sensors.
 func sensors(p *plan.Plan) []Object {
 	var out []Object
 	for _, s := range p.Sensors {
@@ -31,8 +31,8 @@ func sensors(p *plan.Plan) []Object {
 	return out
 }
 
-// adoptsAnnotation of a Sensor names the children that take over existing objects:
-// whoever reviews what changes in a cluster is to see it.
+// adoptsAnnotation of a Sensor names the children that take over existing objects, so
+// that a reviewer of the manifests sees it.
 const adoptsAnnotation = "argoperator.dev/adopts"
 
 func adopts(m *metav1.ObjectMeta, p *plan.Plan) {
@@ -78,8 +78,8 @@ func triggers(p *plan.Plan, s plan.Sensor) []eventsv1.Trigger {
 	return out
 }
 
-// launch makes a Workflow of every event. The Sensor hands on the key of the
-// custom resource and, where there are templates, the children it computed.
+// launch submits a Workflow for every event. Its arguments are the key of the custom
+// resource and, if there are templates, the computed children.
 func launch(p *plan.Plan, t plan.Trigger) eventsv1.Trigger {
 	var parameters []eventsv1.TriggerParameter
 	for _, dependency := range t.On {
@@ -89,17 +89,17 @@ func launch(p *plan.Plan, t plan.Trigger) eventsv1.Trigger {
 		if p.Reconcile.Execution.PodPerStep {
 			parameters = append(parameters, parameter(dependency, "generation", "spec.arguments.parameters.1.value"))
 		}
-		if p.Runtime.Templates {
+		if p.Runtime.SensorTemplates {
 			priority := parameter(dependency, "priority", "spec.priority")
 			priority.Src.UseRawData = true // a number
 			parameters = append(parameters, parameter(dependency, "desired", "spec.arguments.parameters.1.value"), priority)
 		}
 	}
-	return makes(t, triggeredWorkflow(p), eventsv1.StandardK8STrigger{Operation: eventsv1.Create, Parameters: parameters}, "dead-letter")
+	return createWorkflow(t, triggeredWorkflow(p), eventsv1.StandardK8STrigger{Operation: eventsv1.Create, Parameters: parameters}, "dead-letter")
 }
 
-// makes is a trigger that makes a Workflow.
-func makes(t plan.Trigger, w triggered, how eventsv1.StandardK8STrigger, otherwise string) eventsv1.Trigger {
+// createWorkflow returns a trigger that creates a Workflow.
+func createWorkflow(t plan.Trigger, w triggered, how eventsv1.StandardK8STrigger, otherwise string) eventsv1.Trigger {
 	source := eventsv1.NewK8SResource(w)
 	how.Source = &eventsv1.ArtifactLocation{Resource: &source}
 	return eventsv1.Trigger{
@@ -110,8 +110,8 @@ func makes(t plan.Trigger, w triggered, how eventsv1.StandardK8STrigger, otherwi
 	}
 }
 
-// wake makes one Workflow of all events of a moment: where it is there already,
-// the patch changes nothing of it that matters.
+// wake creates one Workflow for all events of a time window. If it exists, the patch
+// changes nothing relevant.
 func wake(p *plan.Plan, t plan.Trigger) eventsv1.Trigger {
 	var parameters []eventsv1.TriggerParameter
 	for _, dependency := range t.On {
@@ -125,12 +125,12 @@ func wake(p *plan.Plan, t plan.Trigger) eventsv1.Trigger {
 		Arguments:           workflowArguments{Parameters: []workflowParameter{{Name: "wait", Value: ""}}},
 		WorkflowTemplateRef: templateRef{Name: p.WakeTemplate()},
 	}
-	return makes(t, w, eventsv1.StandardK8STrigger{
+	return createWorkflow(t, w, eventsv1.StandardK8STrigger{
 		Operation: eventsv1.Patch, PatchStrategy: "application/merge-patch+json", Parameters: parameters,
 	}, "wake-dead-letter")
 }
 
-// deadLetter leaves a line in the Sensor's log.
+// deadLetter writes a line to the Sensor's log.
 func deadLetter(name string) *eventsv1.Trigger {
 	return &eventsv1.Trigger{
 		Template:    &eventsv1.TriggerTemplate{Name: name, Log: &eventsv1.LogTrigger{}},
@@ -145,16 +145,16 @@ func parameter(dependency, key, dest string) eventsv1.TriggerParameter {
 	}
 }
 
-// backoff doubles the pause with every step. Argo drops every event when factor
-// is a quoted number, so it is written as one.
+// backoff doubles the wait with every step. Argo drops every event if factor is a
+// quoted number, so it is written as a number.
 func backoff(steps int32, first string) *eventsv1.Backoff {
 	duration := eventsv1.FromString(first)
 	factor, jitter := eventsv1.NewAmount("2"), eventsv1.NewAmount("0.2")
 	return &eventsv1.Backoff{Steps: steps, Duration: &duration, Factor: &factor, Jitter: &jitter}
 }
 
-// triggered is a Workflow as the Sensor creates it. Its own type has fields that
-// always show; these are all it has.
+// triggered is a Workflow in the form that the Sensor creates. The type of Argo
+// marshals empty fields; this one has only the needed fields.
 type triggered struct {
 	metav1.TypeMeta `json:",inline"`
 	Metadata        workflowMeta `json:"metadata"`
@@ -189,7 +189,7 @@ type templateRef struct {
 
 func triggeredWorkflow(p *plan.Plan) triggered {
 	var priority *int32
-	if p.Runtime.Templates {
+	if p.Runtime.SensorTemplates {
 		priority = new(int32) // the Sensor sets it
 	}
 	return triggered{
@@ -212,7 +212,7 @@ func triggeredArguments(p *plan.Plan) []workflowParameter {
 	if p.Reconcile.Execution.PodPerStep {
 		list = append(list, workflowParameter{Name: "generation", Value: ""})
 	}
-	if p.Runtime.Templates {
+	if p.Runtime.SensorTemplates {
 		list = append(list, workflowParameter{Name: "desired", Value: ""})
 	}
 	return list

@@ -9,14 +9,13 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/plan"
 )
 
-// The steps engine: every step a pod, every value in between an output
-// parameter that people can read in Argo's user interface. Values that hold
-// text of the custom resource are JSON without braces in strings, so that
-// Argo's templates never see one.
+// The steps engine runs every step in a pod and passes values as output parameters,
+// which are visible in Argo's user interface. Values with text of the custom resource
+// are JSON without braces in strings, so that Argo does not expand templates in them.
 
 const (
 	outputManifest = "output-manifest.json"
-	mainContainer  = "main" // the one whose outputs Argo reads
+	mainContainer  = "main" // the container whose outputs Argo reads
 )
 
 func stepsTemplates(p *plan.Plan) []wfv1.Template {
@@ -42,8 +41,8 @@ func stepsMain(p *plan.Plan) wfv1.Template {
 	}
 }
 
-// stepsInputs are the parameters that the user's program gets: the custom
-// resource, then what the definition adds.
+// stepsInputs returns the parameters of the user's program: the custom resource, then
+// those of the definition.
 func stepsInputs(p *plan.Plan) []string {
 	names := []string{manifestName(p)}
 	for _, f := range p.Logic.Parameters {
@@ -52,7 +51,7 @@ func stepsInputs(p *plan.Plan) []string {
 	return names
 }
 
-// manifestName is the parameter that holds the custom resource.
+// manifestName returns the parameter that holds the custom resource.
 func manifestName(p *plan.Plan) string { return p.API.Singular + "-manifest" }
 
 func step(name, template, when string, arguments ...wfv1.Parameter) wfv1.ParallelSteps {
@@ -91,12 +90,11 @@ func stepsRead(p *plan.Plan) wfv1.Template {
 	return t
 }
 
-// stepsLogic runs the user's program as it is: the custom resource and the
-// parameters as flags, the result in /output-manifest.json. The root directory
-// is read-only, so an init container makes that one file and it is mounted.
-// What the program wrote may hold braces again; so the second container, which
-// names the child after its custom resource and makes it owned by it, runs in
-// the same pod, and only its output leaves.
+// stepsLogic runs the unchanged user's program: the custom resource and the parameters
+// are flags, the result is /output-manifest.json. The root directory is read-only, so
+// an init container creates that file and it is mounted. The result may contain braces
+// again. Therefore the second container, which sets the name and the owner of the
+// child, runs in the same pod, and only its output is a parameter.
 func stepsLogic(p *plan.Plan) wfv1.Template {
 	t := podTemplate(p, "operator-logic")
 	t.Volumes = append(t.Volumes, logicVolumes(p)...)
@@ -134,7 +132,7 @@ func resultFile(p *plan.Plan) corev1.Container {
 
 func stepsDeploy(p *plan.Plan) wfv1.Template {
 	t := podTemplate(p, "deploy")
-	t.PodSpecPatch, t.Volumes = "", nil // Argo locks down the only container there is
+	t.PodSpecPatch, t.Volumes = "", nil // Argo restricts the only container
 	t.Inputs = inputs("manifest")
 	flags := []string{"--server-side", "--field-manager=" + p.Operator.Name}
 	if p.Runtime.ForceConflicts {
@@ -154,7 +152,7 @@ func stepsStatus(p *plan.Plan) wfv1.Template {
 	return t
 }
 
-// manifestEnv hands on the custom resource as it was read.
+// manifestEnv passes on the custom resource as it was read.
 func manifestEnv(p *plan.Plan) corev1.EnvVar {
 	return corev1.EnvVar{Name: "ARGOPERATOR_MANIFEST", Value: "{{inputs.parameters." + manifestName(p) + "}}"}
 }

@@ -9,26 +9,26 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/plan"
 )
 
-// Finished Workflows are kept for people to look at: seconds.
+// Seconds that finished Workflows are kept for inspection.
 const (
 	keepSucceeded int32 = 300
 	keepFailed    int32 = 24 * 60 * 60
 )
 
-// workflowTemplates hold everything that runs in pods: what a Workflow of the
-// Sensor brings along is the key of one custom resource.
+// workflowTemplates hold everything that runs in pods. A Workflow of the Sensor only
+// has the key of one custom resource as its argument.
 func workflowTemplates(p *plan.Plan) []Object {
 	switch {
-	case p.Rotates():
+	case p.RotatesToken():
 		return []Object{replayTemplate(p), rotationTemplate(p)}
 	case !p.Reconcile.Execution.RunsPods:
 		return []Object{replayTemplate(p)}
 	}
 	list := []Object{reconcileTemplate(p), resyncTemplate(p)}
-	if p.Wakes() {
+	if p.WatchesRelated() {
 		list = append(list, wakeTemplate(p))
 	}
-	if p.Runtime.Later != "" {
+	if p.Runtime.DelayedTemplate != "" {
 		list = append(list, laterTemplate(p))
 	}
 	return list
@@ -36,7 +36,7 @@ func workflowTemplates(p *plan.Plan) []Object {
 
 func reconcileTemplate(p *plan.Plan) Object {
 	templates := reconcileTemplates(p)
-	spec := workflowTemplateSpec(p, plan.Reconciler)
+	spec := workflowTemplateSpec(p, plan.ReconcileAccount)
 	spec.Entrypoint = templates[0].Name
 	spec.OnExit = "exit"
 	spec.ActiveDeadlineSeconds = &p.Reconcile.TimeoutSeconds
@@ -47,7 +47,7 @@ func reconcileTemplate(p *plan.Plan) Object {
 	return workflowTemplate(p, p.Names.WorkflowTemplate, spec)
 }
 
-// reconcileTemplates carry one reconcile; the first is where it begins.
+// reconcileTemplates run one reconcile. The first one is the entrypoint.
 func reconcileTemplates(p *plan.Plan) []wfv1.Template {
 	switch {
 	case p.Reconcile.Execution.PodPerStep:
@@ -61,8 +61,8 @@ func reconcileTemplates(p *plan.Plan) []wfv1.Template {
 
 func hasLogic(p *plan.Plan) bool { return p.Logic.Image != "" }
 
-// arguments are what the Sensor hands on, in the order in which its trigger
-// fills them.
+// arguments returns the arguments that the Sensor sets, in the order in which its
+// trigger sets them.
 func arguments(p *plan.Plan) []wfv1.Parameter {
 	list := []wfv1.Parameter{{
 		Name:        "key",
@@ -75,7 +75,7 @@ func arguments(p *plan.Plan) []wfv1.Parameter {
 			Description: wfv1.AnyStringPtr("the generation of the custom resource that it is about; empty: whichever there is"),
 		})
 	}
-	if p.Runtime.Templates {
+	if p.Runtime.SensorTemplates {
 		list = append(list, wfv1.Parameter{
 			Name:        "desired",
 			Value:       wfv1.AnyStringPtr(""),
@@ -86,7 +86,7 @@ func arguments(p *plan.Plan) []wfv1.Parameter {
 }
 
 func resyncTemplate(p *plan.Plan) Object {
-	spec := workflowTemplateSpec(p, plan.Resyncer)
+	spec := workflowTemplateSpec(p, plan.ResyncAccount)
 	spec.Entrypoint = "resync"
 	spec.Metrics = metrics(p, p.Install.Monitoring.Resyncs)
 	spec.ActiveDeadlineSeconds = &p.Reconcile.TimeoutSeconds
@@ -96,24 +96,24 @@ func resyncTemplate(p *plan.Plan) Object {
 	return workflowTemplate(p, p.Names.CronWorkflow, spec)
 }
 
-// rotationTemplate replaces the token of the Sensors.
+// rotationTemplate rotates the token of the Sensors.
 func rotationTemplate(p *plan.Plan) Object {
-	spec := workflowTemplateSpec(p, plan.Rotator)
+	spec := workflowTemplateSpec(p, plan.TokenAccount)
 	spec.Entrypoint = "rotate"
 	spec.ActiveDeadlineSeconds = &p.Reconcile.TimeoutSeconds
 	rotate := podTemplate(p, "rotate")
 	rotate.Container = runtimeContainer(p, "", "rotate")
 	spec.Templates = []wfv1.Template{rotate}
-	return workflowTemplate(p, p.Rotation(), spec)
+	return workflowTemplate(p, p.TokenRotationName(), spec)
 }
 
-// wakeTemplate looks which custom resources refer to what has changed. It waits,
-// without a pod, until the moment is over whose changes it is about.
+// wakeTemplate finds the custom resources that refer to a changed object. It waits,
+// without a pod, until the time window of the changes has ended.
 func wakeTemplate(p *plan.Plan) Object {
-	spec := workflowTemplateSpec(p, plan.Resyncer)
+	spec := workflowTemplateSpec(p, plan.ResyncAccount)
 	spec.Entrypoint = "wake"
 	spec.ActiveDeadlineSeconds = &p.Reconcile.TimeoutSeconds
-	spec.Synchronization = mutex(p, p.Operator.Name+".wake") // two at a time would find the same
+	spec.Synchronization = mutex(p, p.Operator.Name+".wake") // two Workflows at a time would find the same
 	spec.Arguments = wfv1.Arguments{Parameters: []wfv1.Parameter{{
 		Name: "wait", Description: wfv1.AnyStringPtr("seconds until the moment is over"),
 	}}}
@@ -123,15 +123,16 @@ func wakeTemplate(p *plan.Plan) Object {
 	return workflowTemplate(p, p.WakeTemplate(), spec)
 }
 
-// longest is how long a Workflow that waits for its time may take, in seconds: a
-// day more than the pod-side script has it wait at most.
+// longest limits the duration of a delayed Workflow in seconds: a day more than the
+// longest delay that argoperator's steps accept.
 const longest int64 = 31 * 24 * 60 * 60
 
-// laterTemplate reconciles after a time that the logic has asked for. The mutex
-// of the custom resource is taken when the time has come: meanwhile others run.
+// laterTemplate reconciles after a delay that the logic has requested. It acquires the
+// mutex of the custom resource after the delay, so that other reconciles can run
+// meanwhile.
 func laterTemplate(p *plan.Plan) Object {
 	deadline := longest
-	spec := workflowTemplateSpec(p, plan.Reconciler)
+	spec := workflowTemplateSpec(p, plan.ReconcileAccount)
 	spec.Entrypoint = "later"
 	spec.OnExit = "exit"
 	spec.ActiveDeadlineSeconds = &deadline
@@ -147,10 +148,10 @@ func laterTemplate(p *plan.Plan) Object {
 		inTurn("later", "pause", "locked"), pause("pause", "{{workflow.parameters.seconds}}"), locked, reconcile,
 		exitTemplate(), reportTemplate(p),
 	}
-	return workflowTemplate(p, p.Runtime.Later, spec)
+	return workflowTemplate(p, p.Runtime.DelayedTemplate, spec)
 }
 
-// inTurn runs templates one after the other.
+// inTurn runs templates sequentially.
 func inTurn(name string, templates ...string) wfv1.Template {
 	t := wfv1.Template{Name: name}
 	for _, one := range templates {
@@ -159,7 +160,7 @@ func inTurn(name string, templates ...string) wfv1.Template {
 	return t
 }
 
-// pause waits without a pod; its duration is in seconds.
+// pause waits without a pod. Its duration is in seconds.
 func pause(name, duration string) wfv1.Template {
 	return wfv1.Template{Name: name, Suspend: &wfv1.SuspendTemplate{Duration: duration}}
 }
@@ -172,7 +173,7 @@ func workflowTemplate(p *plan.Plan, name string, spec wfv1.WorkflowSpec) Object 
 	}
 }
 
-// workflowTemplateSpec is what all Workflows of the operator have in common.
+// workflowTemplateSpec returns the common spec of the operator's Workflows.
 func workflowTemplateSpec(p *plan.Plan, a plan.Account) wfv1.WorkflowSpec {
 	succeeded, failed := keepSucceeded, keepFailed
 	return wfv1.WorkflowSpec{
@@ -184,30 +185,30 @@ func workflowTemplateSpec(p *plan.Plan, a plan.Account) wfv1.WorkflowSpec {
 	}
 }
 
-// mutex lets one Workflow of a name run at a time; the others wait for it.
+// mutex serializes Workflows with the same mutex name.
 func mutex(p *plan.Plan, name string) *wfv1.Synchronization {
 	lock := &wfv1.Mutex{Name: name}
-	if p.Reconcile.Mutexes {
+	if p.Reconcile.MutexList {
 		return &wfv1.Synchronization{Mutexes: []*wfv1.Mutex{lock}}
 	}
 	return &wfv1.Synchronization{Mutex: lock}
 }
 
-// Volumes and where they are mounted.
+// Volumes and their mount paths.
 const (
 	runtimeDir     = "/operator/runtime"
 	logicDir       = "/operator/logic"
 	parametersDir  = "/operator/parameters"
-	workspaceDir   = "/workspace"        // what the operator's own steps and the logic exchange
-	stateDir       = "/state"            // what the logic is not to reach
+	workspaceDir   = "/workspace"        // shared by argoperator's own steps and the logic
+	stateDir       = "/state"            // not accessible to the logic
 	executorDir    = "/var/run/argo/ctr" // where Argo's executor keeps the exit codes of a pod's containers
 	temporaryDir   = "/tmp"
 	credentialsDir = "/var/run/secrets/kubernetes.io/serviceaccount"
 )
 
-// runtimeVolumes are those of the operator's own steps. Volumes belong to a
-// template: of the Workflow's, Argo adds to a pod only those that it finds
-// mounted, and it does not look into the containers of a set.
+// runtimeVolumes returns the volumes of argoperator's own steps. They belong to a
+// template: of the volumes of the Workflow, Argo adds only those to a pod that it finds
+// mounted, and it does not look into container sets.
 func runtimeVolumes(p *plan.Plan) []corev1.Volume {
 	return []corev1.Volume{
 		configMapVolume("runtime", p.Names.RuntimeConfigMap, []plan.File{
@@ -218,7 +219,7 @@ func runtimeVolumes(p *plan.Plan) []corev1.Volume {
 	}
 }
 
-// logicVolumes are those that the user's program needs beside.
+// logicVolumes returns the additional volumes of the user's program.
 func logicVolumes(p *plan.Plan) []corev1.Volume {
 	return []corev1.Volume{
 		configMapVolume("logic", p.Names.ConfigMap, p.Logic.Files),
@@ -247,7 +248,7 @@ func readOnly(volume, path string) corev1.VolumeMount {
 	return corev1.VolumeMount{Name: volume, MountPath: path, ReadOnly: true}
 }
 
-// podTemplate is a template that runs a pod of ours.
+// podTemplate returns a template that runs an argoperator pod.
 func podTemplate(p *plan.Plan, name string) wfv1.Template {
 	return wfv1.Template{
 		Name:         name,
@@ -266,7 +267,7 @@ func limit(n int32) *intstr.IntOrString {
 	return &v
 }
 
-// runtimeContainer runs one command of the operator's own steps.
+// runtimeContainer runs one command of argoperator's own steps.
 func runtimeContainer(p *plan.Plan, name, command string) *corev1.Container {
 	return &corev1.Container{
 		Name:            name,
@@ -276,7 +277,7 @@ func runtimeContainer(p *plan.Plan, name, command string) *corev1.Container {
 		Env:             runtimeEnv(p, command),
 		Resources:       resources(p.Install.Resources),
 		SecurityContext: containerSecurity(),
-		// so that Argo knows the last lines of what failed
+		// so that Argo reports the last lines of a failed container
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 		VolumeMounts: []corev1.VolumeMount{
 			readOnly("runtime", runtimeDir), mount("workspace", workspaceDir), mount("tmp", temporaryDir),
@@ -284,8 +285,8 @@ func runtimeContainer(p *plan.Plan, name, command string) *corev1.Container {
 	}
 }
 
-// runtimeEnv passes what is safe to pass through Argo's templates: a key is
-// made of names and what the templates made is base64, which hold no braces.
+// runtimeEnv passes values that are safe in Argo's templates: a key consists of names,
+// and the computed children are base64. Neither contains braces.
 func runtimeEnv(p *plan.Plan, command string) []corev1.EnvVar {
 	env := []corev1.EnvVar{
 		{Name: "ARGOPERATOR_CONFIG", Value: runtimeDir + "/" + runtimeConfig},
@@ -297,13 +298,13 @@ func runtimeEnv(p *plan.Plan, command string) []corev1.EnvVar {
 		return env
 	case hasLogic(p):
 		env = append(env, exchangeEnv()...)
-	default: // the script takes the absence of the files for that of the logic
+	default: // without the files, the script assumes that there is no logic
 		env = append(env, keyEnv())
 	}
 	if command == "steps-read" {
 		env = append(env, corev1.EnvVar{Name: "ARGOPERATOR_GENERATION", Value: "{{workflow.parameters.generation}}"})
 	}
-	if p.Runtime.Templates && (command == "read" || command == "apply") {
+	if p.Runtime.SensorTemplates && (command == "read" || command == "apply") {
 		env = append(env, corev1.EnvVar{Name: "ARGOPERATOR_DESIRED", Value: "{{workflow.parameters.desired}}"})
 	}
 	return env
@@ -313,8 +314,8 @@ func keyEnv() corev1.EnvVar {
 	return corev1.EnvVar{Name: "ARGOPERATOR_KEY", Value: "{{workflow.parameters.key}}"}
 }
 
-// exchangeEnv is what the operator's own steps and the logic both know: the
-// custom resource, and the files between them.
+// exchangeEnv is shared by argoperator's own steps and the logic: the custom resource,
+// and the files that they exchange.
 func exchangeEnv() []corev1.EnvVar {
 	return []corev1.EnvVar{
 		keyEnv(),
@@ -323,25 +324,23 @@ func exchangeEnv() []corev1.EnvVar {
 	}
 }
 
-// containerTemplate is the one pod of a definition without logic: one container,
-// since nothing is to be read on behalf of anybody else.
+// containerTemplate is the pod of a definition without logic. One container is
+// sufficient, because no user's program runs.
 func containerTemplate(p *plan.Plan) wfv1.Template {
 	t := podTemplate(p, "reconcile")
 	t.Container = runtimeContainer(p, "", "apply")
 	return t
 }
 
-// containerSetTemplate is the one pod of the workflow engine: the operator's
-// read, the logic, and the operator's apply. They begin together, and each waits
-// for the one before it by files of theirs. As dependencies of each other they
-// would do so by Argo's executor, which looks once a second whether a program
-// has ended, and once a second whether what it waits for has: two seconds and
-// more of which nothing is worked.
+// containerSetTemplate is the pod of the workflow engine: argoperator's read, the
+// logic, and argoperator's apply. They start together, and each waits for a file of the
+// previous one. With dependencies instead, Argo's executor would check once a second
+// whether a program has ended, and once a second whether its dependency has, which
+// costs two seconds or more.
 //
-// What read tells apply goes by a volume that the logic does not have. Argo's
-// executor has one that all containers write to, with its own program in it: so
-// the logic, which may be made to run what a custom resource says, is started
-// last.
+// read passes its state to apply in a volume that the logic does not have. All
+// containers can write to a volume of Argo's executor, which contains its own program.
+// Therefore the logic, which may run what a custom resource contains, starts last.
 func containerSetTemplate(p *plan.Plan) wfv1.Template {
 	t := podTemplate(p, "reconcile")
 	t.Volumes = append(t.Volumes, logicVolumes(p)...)
@@ -358,25 +357,25 @@ func containerSetTemplate(p *plan.Plan) wfv1.Template {
 	return t
 }
 
-// withState gives a container what the logic must not reach.
+// withState mounts the volume that the logic must not access.
 func withState(c *corev1.Container) corev1.Container {
 	c.Env = append(c.Env, corev1.EnvVar{Name: "ARGOPERATOR_STATE", Value: stateDir})
 	c.VolumeMounts = append(c.VolumeMounts, mount("state", stateDir))
 	return *c
 }
 
-// afterRead waits until read has ended, runs the logic and leaves its exit code.
-// Without a request there is nothing to do: the custom resource is gone, or
-// read has failed. What a container cannot leave any more, since it was killed,
-// Argo's executor writes into a directory that all containers of a pod have. The
-// executor signals the whole group of processes; the shell outlives a SIGTERM
-// that the logic takes to end well. Some shells' sleep knows whole seconds only.
+// afterRead waits until read has ended, runs the logic and writes its exit code.
+// Without a request there is nothing to do: the custom resource was deleted, or read
+// has failed. If a container was killed and cannot write its exit code, Argo's executor
+// writes one into a directory that all containers share. The executor signals the whole
+// process group; the shell survives a SIGTERM that the logic uses to end gracefully.
+// Some shells support only integers for sleep.
 const afterRead = `trap 'echo $? > ` + workspaceDir + `/logic.exit' EXIT
 until test -s ` + workspaceDir + `/read.exit || test -s ` + executorDir + `/read/exitcode; do sleep 0.1 2> /dev/null || sleep 1; done
 trap : TERM
 test ! -f "$ARGOPERATOR_REQUEST" || "$@"`
 
-// logicContainer runs the user's program, without the service account's token.
+// logicContainer runs the user's program without the service account's token.
 func logicContainer(p *plan.Plan, name string) corev1.Container {
 	return corev1.Container{
 		Name:            name,
@@ -408,8 +407,8 @@ func userEnv(p *plan.Plan) []corev1.EnvVar {
 	return env
 }
 
-// exitTemplate reports a failed Workflow on the status of its custom resource;
-// after a success it starts no pod.
+// exitTemplate reports a failed Workflow in the status of its custom resource. After a
+// success it starts no pod.
 func exitTemplate() wfv1.Template {
 	return wfv1.Template{
 		Name: "exit",

@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// TestAfterRead runs what waits for read in each shell of this machine, as
-// nobody knows which one an image has.
+// TestAfterRead runs the wait script in each shell of this machine, because an image
+// may have any of them.
 func TestAfterRead(t *testing.T) {
 	shells := [][]string{{"sh"}, {"dash"}, {"bash", "--posix"}, {"busybox", "sh"}, {"mksh"}}
 	tests := []struct {
 		name    string
 		request bool
-		read    string // the file by which read has ended
+		read    string // the file that shows the end of read
 		logic   []string
 		want    int
 	}{
@@ -45,7 +45,7 @@ func TestAfterRead(t *testing.T) {
 					pod.write("workspace/request.json", "{}")
 				}
 				cmd := pod.start(shell, tt.logic)
-				time.Sleep(20 * time.Millisecond) // most likely it waits by now; nothing depends on it
+				time.Sleep(20 * time.Millisecond) // it probably waits by now; the test does not depend on it
 				if pod.read("workspace/logic.exit") != "" {
 					t.Error("the logic has ended before read")
 				}
@@ -67,7 +67,7 @@ func TestAfterRead(t *testing.T) {
 			for pod.read("workspace/begun") == "" {
 				time.Sleep(5 * time.Millisecond)
 			}
-			if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM); err != nil { // the group, as Argo's executor does
+			if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM); err != nil { // the group, like Argo's executor
 				t.Fatal(err)
 			}
 			if got := pod.wait(cmd); got != 4 || pod.read("workspace/ended") == "" {
@@ -80,7 +80,7 @@ func TestAfterRead(t *testing.T) {
 	}
 }
 
-// podFiles is what the containers of a pod share.
+// podFiles are the files that the containers of a pod share.
 type podFiles struct {
 	t   *testing.T
 	dir string
@@ -110,7 +110,7 @@ func (p podFiles) read(name string) string {
 	return string(text)
 }
 
-// start begins the container of the logic, in a group of processes of its own.
+// start runs the container of the logic, in its own process group.
 func (p podFiles) start(shell, logic []string) *exec.Cmd {
 	script := strings.NewReplacer(workspaceDir, filepath.Join(p.dir, "workspace"), executorDir, filepath.Join(p.dir, "ctr")).Replace(afterRead)
 	cmd := exec.Command(shell[0], append(append(shell[1:len(shell):len(shell)], "-c", script, "logic"), logic...)...)
@@ -120,7 +120,7 @@ func (p podFiles) start(shell, logic []string) *exec.Cmd {
 	if err := cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
-	p.t.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }) // it may be gone
+	p.t.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }) // it may have ended
 	return cmd
 }
 

@@ -17,17 +17,17 @@ import math
 import re
 import urllib.parse
 
-# What one expression may cost, so that it ends with an error before it takes the pod's time or memory.
-STEPS = 5_000_000  # operations, and items that are made, compared or written
-LETTERS = 1 << 26  # of one text
-BITS = 13_000  # of one whole number: Python writes 4300 digits
+# Limits of one expression, so that it fails before it uses all of the pod's time or memory.
+STEPS = 5_000_000  # operations, and items that are created, compared or written
+LETTERS = 1 << 26  # of one string
+BITS = 13_000  # of one integer: Python formats up to 4300 digits
 
-EXACT = 2 ** 53  # below it every whole number is a float
+EXACT = 2 ** 53  # below it every integer is a float
 LARGEST = 2 ** 63 - 1
 
 
 class ExpressionError(Exception):
-    """An error of jq; its value is what `catch` sees. The value may be a function that makes it when somebody looks."""
+    """A jq error; `catch` receives its value. The value may be a function that is called when the value is needed."""
 
     def __init__(self, value):
         super().__init__(value)
@@ -44,23 +44,23 @@ class ExpressionError(Exception):
 
 
 class Exceeded(Exception):
-    """An expression costs too much. No `try` of the expression catches this."""
+    """An expression exceeds a limit. No `try` of the expression catches this."""
 
 
 class Whole(int):
-    """A whole number of jq: exact, however large."""
+    """An integer of jq: exact, of any size."""
 
 
 class WrittenWhole(Whole):
-    """A whole number that fromjson read. As long as nobody calculates with it, it is written as it was."""
+    """An integer that fromjson parsed. Until it is used in a calculation, it is written as it was."""
 
 
 class WrittenFloat(float):
-    """Another number that fromjson read."""
+    """Another number that fromjson parsed."""
 
 
 def built(node, dot, names):
-    """The value of a node of the configuration. A key whose value comes out null is left out."""
+    """The value of a node of the configuration. A key whose value is null is omitted."""
     (form, value), = node.items()
     if form == "object":
         fields = [(key, built(item, dot, names)) for key, item in value.items()]
@@ -79,7 +79,7 @@ def in_text(value):
 
 
 def only(expression, dot, names):
-    """The first value of an expression, null where there is none."""
+    """The first value of an expression, or null."""
     found = list(evaluated(expression, dot, names))
     return found[0] if found else None
 
@@ -95,7 +95,7 @@ def spend(steps=1):
 
 
 def evaluated(expression, dot, names):
-    """The values of a whole expression, as JSON has them. Whatever goes wrong is an ExpressionError."""
+    """The values of a whole expression in the form of JSON. Every error is an ExpressionError."""
     Budget.left = STEPS
     try:
         for value in outcomes(expression, dot, names):
@@ -117,7 +117,7 @@ def outcomes(expression, dot, names):
 
 
 def combined(makers):
-    """Every combination of the values of generators; the last one goes round first. Each generator is made of the
+    """Every combination of the values of generators; the last one varies fastest. Each generator is created from the
     values before it."""
     values, running = [], [makers[0](())]
     while running:
@@ -204,7 +204,7 @@ def jq_collect(dot, names, body):
 
 
 def jq_make(dot, names, pairs):
-    """An object. A pair without an expression for its value has what the input has by that key."""
+    """An object. A pair without a value expression has the value of the input's key."""
     if not pairs:
         yield {}
         return
@@ -221,7 +221,7 @@ def jq_make(dot, names, pairs):
 
 
 def jq_text(dot, names, form, *parts):
-    """A string with expressions in it. With more than one value, the last part is the first to go round."""
+    """A string with expressions in it. With more than one value, the last part varies slowest."""
     change = CALLS[form] if form else text_of
     makers = [lambda before, kind=kind, part=part:
               iter([part]) if kind == "lit" else map(change, outcomes(part, dot, names))
@@ -267,7 +267,7 @@ def jq_bind(dot, names, source, body, name):
 
 
 def jq_reduce(dot, names, source, start, update, name):
-    """An update that yields nothing leaves the result as it is; of several values the last counts."""
+    """An update that yields nothing keeps the result; of several values the last one is used."""
     for result in outcomes(start, dot, names):
         for value in outcomes(source, dot, names):
             for result in outcomes(update, result, dict(names, **{name: value})):
@@ -303,7 +303,7 @@ def jq_limit(dot, names, count, body):
 
 
 def jq_values(dot, names, body):
-    """map_values: of each item the first value; an item without one goes."""
+    """map_values: the first value of each item; an item without one is removed."""
     nothing = object()
     keys = sorted_keys(dot) if isinstance(dot, dict) else range(len(items_of(dot)))
     found = [(key, next(outcomes(body, dot[key], names), nothing)) for key in keys]
@@ -312,7 +312,7 @@ def jq_values(dot, names, body):
 
 
 def jq_call(dot, names, name, *arguments):
-    """A function of values; the first argument's go round first."""
+    """A function of values; the first argument varies fastest."""
     call = CALLS[name]
     if not arguments:
         yield call(dot)
@@ -333,7 +333,7 @@ def operator(calculate):
 
 
 def merged(below, above):
-    """Two objects as one; where both have a key, objects are merged and anything else is taken from above."""
+    """Merges two objects: if both have a key, objects are merged and any other value is taken from above."""
     result = dict(below)
     for key, value in above.items():
         both = isinstance(value, dict) and isinstance(result.get(key), dict)
@@ -342,7 +342,7 @@ def merged(below, above):
 
 
 def parse_json(text, **hooks):
-    """The text's JSON; what JSON does not know (NaN) is an error here, since the API server would refuse it."""
+    """The JSON of a text; NaN, which is not JSON, is an error, because the API server would reject it."""
     def reject(word):
         raise ValueError("%s is not JSON" % word)
     return json.loads(text, parse_constant=reject, **hooks)
@@ -356,7 +356,7 @@ def seconds_of(text):
     return seconds
 
 
-# Errors. The wording is gojq's: an expression may look at it.
+# Errors have the text of gojq, because an expression may read it.
 
 def wrong(message, *values):
     """An error that shows values with their types."""
@@ -364,7 +364,7 @@ def wrong(message, *values):
 
 
 def cannot(name, value):
-    """The error of a function that does not take a value."""
+    """The error of a function that does not accept a value."""
     return wrong(name + " cannot be applied to: %s", value)
 
 
@@ -381,7 +381,7 @@ def typed(value):
 
 
 class Enough(Exception):
-    """There is more JSON than preview shows."""
+    """The JSON is longer than preview shows."""
 
 
 def preview(value):
@@ -447,7 +447,7 @@ def as_float(number):
 
 
 def float_of(value):
-    """The value as a floating point number, None if it is no number or one of fromjson that is too large."""
+    """The value as a floating point number, or None if it is not a number, or one of fromjson that is too large."""
     if not is_number(value):
         return None
     number = as_float(value)
@@ -455,7 +455,7 @@ def float_of(value):
 
 
 def int_of(value):
-    """The value as a whole number of 64 bits, None if it is no number."""
+    """The value as a 64-bit integer, or None if it is not a number."""
     if not is_number(value):
         return None
     if isinstance(value, float) and not math.isfinite(value):
@@ -464,7 +464,7 @@ def int_of(value):
 
 
 def int_above(value):
-    """int_of, rounded up; but a number of fromjson is cut off."""
+    """int_of, rounded up; but a number of fromjson is truncated."""
     return int_of(math.ceil(value) if type(value) is float and math.isfinite(value) else value)
 
 
@@ -490,7 +490,7 @@ def number_text(number):
 
 
 def float_text(number):
-    """As gojq writes it: 1 for 1.0, digits from 1e-6 to 1e21."""
+    """In the format of gojq: 1 for 1.0, digits from 1e-6 to 1e21."""
     if math.isnan(number):
         return "null"
     text = repr(min(max(number, -1.7976931348623157e+308), 1.7976931348623157e+308))
@@ -515,7 +515,7 @@ ESCAPED = re.compile('[\x7f\ud800-\udfff]')
 
 
 def encode(value, write):
-    """The JSON of a value, as gojq writes it, in pieces."""
+    """The JSON of a value in pieces, in the format of gojq."""
     spend()
     if isinstance(value, str):
         spend(len(value) >> 10)
@@ -541,7 +541,7 @@ def encode(value, write):
 
 
 def plain(value):
-    """A value as JSON has it: 1.0 is 1, and there are no numbers but those of JSON."""
+    """A value in the form of JSON: 1.0 is 1, and all numbers are JSON numbers."""
     spend()
     if isinstance(value, float):
         if not math.isfinite(value):
@@ -564,12 +564,12 @@ def is_valid(text):
 
 
 def valid(text):
-    """The text with the replacement character for each byte that is no UTF-8."""
+    """The text with the replacement character for each byte that is not UTF-8."""
     return text if is_valid(text) else SURROGATE.sub("\ufffd", text)
 
 
 def whole_text(text):
-    """A text that was put together: bytes of several parts may be a character now."""
+    """A text that was concatenated: bytes of several parts may form a character."""
     if len(text) > LETTERS:
         raise Exceeded("a text of the expression has more than %d characters" % LETTERS)
     spend(len(text) >> 10)
@@ -585,7 +585,7 @@ def from_raw(data):
 
 
 def comparable(*texts):
-    """The texts, or their bytes where one is not UTF-8: gojq searches bytes."""
+    """The texts, or their bytes if one is not UTF-8: gojq searches bytes."""
     return texts if all(map(is_valid, texts)) else tuple(map(raw, texts))
 
 
@@ -664,7 +664,8 @@ def sliced(value, first, last):
 
 
 def compare(left, right):
-    """-1, 0 or 1: null, false, true, numbers, strings, arrays, objects. NaN comes before everything, itself too."""
+    """-1, 0 or 1: null, false, true, numbers, strings, arrays, objects. NaN is less than everything, including
+    itself."""
     spend()
     if isinstance(left, str) and isinstance(right, str):
         left, right = comparable(left, right)
@@ -723,7 +724,7 @@ def added(left, right):
 
 
 def sum_of(items):
-    """The items added up; null adds nothing."""
+    """The sum of the items, ignoring null."""
     total, owned = None, False
     for item in items:
         if item is None:
@@ -782,7 +783,7 @@ def divided(left, right):
 
 
 def as_calculated(left, right):
-    """Both numbers as messages show them: as floats where one is one."""
+    """Both numbers in messages: as floats if one is a float."""
     return (left, right) if is_exact(left) and is_exact(right) else (as_float(left), as_float(right))
 
 
@@ -871,7 +872,7 @@ def number_of(value):
 
 
 def written(text):
-    """A number of JSON that remembers how it was written."""
+    """A JSON number that keeps its text."""
     value = number_in(text)
     number = WrittenFloat(value) if isinstance(value, float) else WrittenWhole(value)
     number.text = text
@@ -918,7 +919,7 @@ def contains(value, other):
 
 
 def holds(value, other):
-    """contains; None where the two cannot be compared, which inside of lists and objects is a no."""
+    """contains; None if the values cannot be compared, which counts as false inside lists and objects."""
     spend()
     if is_number(value) and is_number(other):
         return value == other if is_exact(value) and is_exact(other) else as_float(value) == as_float(other)
@@ -955,7 +956,7 @@ def flat(items, levels, result):
 
 
 def sorted_pairs(name, value, *by):
-    """Pairs of a key and an item, in the order of the keys. `by` are the keys, or the items are their own."""
+    """Pairs of a key and an item, sorted by key. `by` are the keys; without it, the items are."""
     if by:
         keys, items = listed(by[0], cannot_with(name, value, *by)), listed(value, cannot_with(name, value, *by))
     else:
@@ -976,7 +977,7 @@ def sorted_pairs(name, value, *by):
 
 
 def is_odd(key):
-    """Numbers that have no order: NaN, and whole numbers that are equal to the same float."""
+    """Numbers without an order: NaN, and integers that are equal to the same float."""
     if isinstance(key, list):
         return any(map(is_odd, key))
     if isinstance(key, dict):
@@ -999,7 +1000,7 @@ def unique(pairs):
 
 
 def chosen(name, keeps):
-    """min and max: the later item is taken if the order of the earlier and the later one is among these."""
+    """min and max: the later item is used if the order of the two items is in `keeps`."""
     def choose(value, *by):
         error = cannot_with(name, value, *by) if by else cannot(name, value)
         items, keys = listed(value, error), listed(by[0] if by else value, error)
@@ -1014,7 +1015,7 @@ def chosen(name, keeps):
 
 
 def positions(items, wanted):
-    """Where the list has the other as a part."""
+    """The positions of a list within a list."""
     places = range(len(items) - len(wanted) + 1) if wanted else ()
     return [Whole(at) for at in places if compare(items[at:at + len(wanted)], wanted) == 0]
 
@@ -1041,7 +1042,7 @@ def ranged(start, end, step):
 
 
 def fingerprint(value):
-    """16 digits that differ where a value does: the same as the Sensor's."""
+    """16 digits, the hash of a value: the same as the Sensor computes."""
     first, second, text = 5381, 52711, json_of(value)
     spend(len(text))
     for letter in text:
@@ -1058,7 +1059,7 @@ LETTERS_OF_BASE64 = {letter: place for place, letter in
 
 
 def decoded(value):
-    """The text before the first "=", decoded; a last character that is not whole is an error."""
+    """The text before the first "=", decoded; an incomplete last character is an error."""
     data, bits, count, result = raw(text_of(value)).partition(b"=")[0], 0, 0, bytearray()
 
     def corrupt(at):
@@ -1079,7 +1080,7 @@ def decoded(value):
     return from_raw(bytes(result))
 
 
-# Times, with the arithmetic of 64 bits that Go's have.
+# Times, with Go's 64-bit arithmetic.
 
 EPOCH_YEAR = 292277022400  # before year 0: where Go counts days from, on March 1
 EPOCH_DAYS = EPOCH_YEAR // 400 * 146097 + 719468  # from there to 1970
@@ -1090,12 +1091,12 @@ def wrapped(number):
 
 
 def int64(number):
-    """What Go makes of a float64."""
+    """The result of Go's conversion from float64."""
     return int(number) if -2.0 ** 63 <= number < 2.0 ** 63 else -2 ** 63
 
 
 def days_until(year, month, day):
-    """The days from 1970 until a date, whose day may be any number."""
+    """The days from 1970 to a date, whose day may be out of range."""
     early = month < 3
     count = (year - early + EPOCH_YEAR) % 2 ** 64
     within = 1461 * (count % 100) // 4 + (979 * (month + 12 * early) - 2919 >> 5)
@@ -1112,7 +1113,7 @@ def date_in(days):
 
 
 def moment_of(year, month, day, hour, minute, second, part=0):
-    """Seconds since 1970; each number may be too large for its place."""
+    """Seconds since 1970; each number may be out of range."""
     carry, month = divmod(wrapped(month) - 1, 12)
     year = wrapped(year + carry)
     carry, _ = divmod(part, 10 ** 9)
@@ -1123,7 +1124,7 @@ def moment_of(year, month, day, hour, minute, second, part=0):
 
 
 def moment_in(value, fail):
-    """The seconds that a number, or the array of jq's broken down time, means."""
+    """The seconds of a number, or of jq's array of broken down time."""
     number = float_of(value)
     if number is not None:
         part = int64((number - (math.floor(number) if math.isfinite(number) else number)) * 1e9)
@@ -1151,7 +1152,7 @@ TIME = re.compile(r"(-?[0-9]{1,4})-([0-9]{1,2})-([0-9]{1,2})T([0-9]{1,2}):([0-9]
 
 
 def seconds_at(text):
-    """The seconds since 1970 of a time with its zone, None if the text is none. February 30 is March 1 or 2."""
+    """The seconds since 1970 of a time with its zone, or None. February 30 is March 1 or 2."""
     found = TIME.fullmatch(text)
     if not found:
         return None
@@ -1180,7 +1181,7 @@ def in_case(name, first, last, by):
 
 
 def rounded(name, change):
-    """floor, ceil and round keep the sign, of zero too, and what has no fraction."""
+    """floor, ceil and round keep the sign, including that of zero, and values without a fraction."""
     def call(value):
         number = float_of(value)
         if number is None:
@@ -1234,7 +1235,7 @@ def absolute(value):
     return magnitude(value)
 
 
-# What Go counts as space: not U+001C to U+001F, as Python does.
+# The characters that Go counts as space: not U+001C to U+001F, unlike Python.
 SPACES = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200b)))
 
 CALLS = {

@@ -1,4 +1,4 @@
-"""Tests of what the comparison with gojq (TestPodAgrees, TestPodAgreesRandomly) does not show: the bounds."""
+"""Tests of what the comparison with gojq (TestPodAgrees, TestPodAgreesRandomly) does not cover: the limits."""
 import unittest
 from unittest import mock
 
@@ -26,9 +26,9 @@ def nested(times, update):
     return expression
 
 
-class BoundsTest(unittest.TestCase):
+class LimitsTest(unittest.TestCase):
     def test_ends_with_an_error(self):
-        """Whatever an expression costs, it ends with an ExpressionError, soon and without taking the memory."""
+        """An expensive expression ends with an ExpressionError, quickly and without using all memory."""
         doubled, twice = ["add", ["in"], ["in"]], ["collect", ["comma", ["in"], ["in"]]]
         for title, expression, message in (
                 ("an endless range", ["last", call("_range/3", lit(float("nan")), lit(1), lit(1))], "steps"),
@@ -47,13 +47,13 @@ class BoundsTest(unittest.TestCase):
                 with self.assertRaisesRegex(ExpressionError, message):
                     built({"expr": expression}, {}, {})
 
-    def test_no_try_hides_a_bound(self):
+    def test_try_does_not_catch_a_limit(self):
         endless = ["last", call("_range/3", lit(float("nan")), lit(1), lit(1))]
         with mock.patch.object(expressions, "STEPS", 10_000), self.assertRaisesRegex(ExpressionError, "steps"):
             built({"expr": ["try", endless, lit("hidden")]}, {}, {})
 
     def test_unexpected(self):
-        """What nobody thought of is an error of the expression, too."""
+        """An unexpected exception is an error of the expression, too."""
         with self.assertRaisesRegex(ExpressionError, "_nothing"):
             built({"expr": call("_nothing/0")}, {}, {})
         with self.assertRaises(ExpressionError):
@@ -67,14 +67,14 @@ class BoundsTest(unittest.TestCase):
 
 class ResultTest(unittest.TestCase):
     def test_an_error_after_the_first_value_counts(self):
-        """The Sensor makes all values before it takes the first."""
+        """The Sensor computes all values before it uses the first."""
         with self.assertRaisesRegex(ExpressionError, "late"):
             built({"expr": ["comma", lit(1), call("error/1", lit("late"))]}, {}, {})
         self.assertEqual(built({"expr": ["comma", lit(1), lit(2)]}, {}, {}), 1)
         self.assertIsNone(built({"expr": ["empty"]}, {}, {}))
 
     def test_numbers(self):
-        """Whole numbers are whole in JSON, and those of the input stay exact from 2^53 on."""
+        """Integers are integers in JSON, and those of the input are exact from 2^53 on."""
         for value, wanted in ((1.0, "1"), (1e18, "1000000000000000000"), (1.5, "1.5"), (2 ** 63 - 1, "9223372036854775807")):
             with self.subTest(value):
                 self.assertEqual(expressions.json.dumps(built({"expr": ["in"]}, value, {})), wanted)

@@ -41,7 +41,7 @@ ROLE = {"name": "role", "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "C
 
 
 def child_of(name):
-    """$children.NAME as argoperator writes it."""
+    """$children.NAME in the form that argoperator generates."""
     return ["get", ["var", "$children"], name]
 
 
@@ -53,8 +53,8 @@ READY_REPLICAS = {"expr": ["alt", ["get", ["get", child_of("deployment"), "statu
 
 
 class FakeCluster:
-    """As much of an API server as reconcile.py speaks to. `faults` are asked first: (method, path) -> answer or None;
-    an answer is (status, body[, headers]), or "lost" to drop the connection."""
+    """The part of an API server that reconcile.py uses. `faults` are called first: (method, path) -> response or None;
+    a response is (status, body[, headers]), or "lost" to drop the connection."""
 
     def __init__(self):
         cluster = self
@@ -175,7 +175,7 @@ class FakeCluster:
         return 200, obj
 
     def merge_owned(self, have, want, before):
-        """Server-side apply: what the manager wanted before and does not want now goes; conditions are a map."""
+        """Server-side apply: removes fields that the manager applied before and omits now; conditions are a map."""
         for key in before:
             if key not in want:
                 have.pop(key, None)
@@ -251,7 +251,7 @@ def owned(value):
 
 
 def once(method, pattern, *reply):
-    """A fault that happens one time."""
+    """A fault that occurs once."""
     left = [reply[0] if reply == ("lost",) else reply]
     return lambda m, path: left.pop() if left and m == method and re.search(pattern, path) else None
 
@@ -329,7 +329,7 @@ class Case(unittest.TestCase):
         return {one["type"]: one for one in self.live(path)["status"]["conditions"]}.get(name)
 
     def reconcile(self, children=(), **response):
-        """read, a logic that answers this, apply. The exit code of apply."""
+        """read, a logic with this response, apply. Returns the exit code of apply."""
         self.assertEqual(self.run_command("read"), 0, self.out)
         self.write("response.json", dict({"children": children and list(children)}, **response))
         return self.run_command("apply")
@@ -352,7 +352,7 @@ def labels(uid="cr-uid", key="team.one"):
 
 
 def entry_of(name, kind, plural, rule, **more):
-    """An entry of `related` as argoperator writes it."""
+    """An entry of `related` in the form that argoperator generates."""
     return dict({"name": name, "apiVersion": "v1", "kind": kind, "plural": plural, "namespaced": True, "several": False,
                  "watch": True, "rule": {"object": rule}}, **more)
 
@@ -492,7 +492,7 @@ class RelatedTest(Case):
         self.run_command("wake")
         self.assertIn("its last reconcile has failed", self.out)
 
-    def test_wake_what_waits_for_its_clean_up(self):
+    def test_wake_during_finalization(self):
         self.config["finalizer"] = FINALIZER
         self.live()["metadata"].update(finalizers=[FINALIZER], deletionTimestamp="2026-01-01T00:00:00Z")
         self.run_command("wake")
@@ -525,7 +525,7 @@ class RelatedTest(Case):
 
 
 class PodTemplateTest(Case):
-    """Templates that read what the Sensor does not see are computed in the pod."""
+    """The pod computes templates that read objects which the Sensor does not receive."""
 
     def setUp(self):
         super().setUp()
@@ -572,8 +572,8 @@ class PodTemplateTest(Case):
         self.assertIn("template settings: ", self.condition("Ready")["message"])
 
 
-class RoundsTest(Case):
-    """Templates that read other children are computed when these are there."""
+class DependentTemplatesTest(Case):
+    """Templates that read other children are computed when these exist."""
 
     CONFIG = "/api/v1/namespaces/team/configmaps/one"
     ARN = {"expr": ["get", ["get", ["get", ["var", "$children"], "deployment"], "status"], "arn"]}
@@ -647,8 +647,8 @@ class RoundsTest(Case):
         self.assertEqual(self.live(self.CONFIG)["data"].get("arn"), want)
 
 
-class TogetherTest(Case):
-    """The containers of a pod begin together; each waits for the one before it."""
+class ContainersTest(Case):
+    """The containers of a pod start together; each waits for the previous one."""
 
     def setUp(self):
         super().setUp()
@@ -742,7 +742,7 @@ class DependsTest(Case):
 
 
 class SelectedTest(Case):
-    """An operator for some objects of a kind of others."""
+    """An operator for some objects of an existing kind."""
 
     def setUp(self):
         super().setUp()
@@ -824,7 +824,7 @@ class LaterTest(Case):
         self.assertEqual(self.reconcile(), 0, self.out)
         self.assertEqual(self.timers(), [])
 
-    def test_its_own_workflow_stays(self):
+    def test_its_own_workflow_is_kept(self):
         self.assertEqual(self.reconcile(resyncAfterSeconds=60), 0, self.out)
         self.env["ARGOPERATOR_WORKFLOW"] = self.timers()[0]["metadata"]["name"]
         self.assertEqual(self.reconcile(), 0, self.out)
@@ -1107,7 +1107,7 @@ class ApplyTest(Case):
                     self.assertEqual(self.live(DEPLOYMENTS + "/one")["spec"], {"replicas": 2})
 
     def test_logic_reaches_no_state(self):
-        """What the logic writes beside the response decides nothing."""
+        """Files that the logic writes next to the response have no effect."""
         state = tempfile.TemporaryDirectory()
         self.addCleanup(state.cleanup)
         self.env["ARGOPERATOR_STATE"], self.config["finalizer"] = state.name, FINALIZER
@@ -1145,8 +1145,8 @@ class ApplyTest(Case):
                 self.assertIn(why, self.condition("Ready")["message"])
                 os.rmdir(path) if os.path.isdir(path) else os.remove(path)
 
-    def test_only_what_was_looked_at_is_written(self):
-        """An object that somebody makes between the look and the write, and one that replaces the child then."""
+    def test_only_the_object_that_was_read_is_written(self):
+        """An object that is created between the read and the write, and one that replaces the child then."""
         for what, uid, code in (("made", None, 2), ("replaced", "uid-old", 2)):
             with self.subTest(what):
                 self.cluster.reset()
@@ -1163,7 +1163,7 @@ class ApplyTest(Case):
                 self.assertNotIn("labels", self.live(DEPLOYMENTS + "/one")["metadata"])
                 self.assertIn("exists and belongs to someone else", self.condition("Ready")["message"])
 
-    def test_names_stay_in_their_place(self):
+    def test_names_are_one_path_segment(self):
         self.cr()
         for name in ("../../../secrets/x", "..", "x/status", "x%2Fstatus"):
             with self.subTest(name):
@@ -1259,7 +1259,7 @@ class ApplyTest(Case):
                 self.assertEqual(self.reconcile([deployment()]), 0, self.out)
                 self.assertEqual([name for name in ("labelled", "owned") if elsewhere + name in self.cluster.objects], left)
 
-    def test_prune_looks_again(self):
+    def test_prune_reads_changed_objects_again(self):
         for change, left in (({"annotations": {"seen": "true"}}, False), ({"ownerReferences": []}, True), ({"uid": "other"}, True)):
             with self.subTest(change):
                 self.cluster.reset()
@@ -1364,7 +1364,7 @@ class ApplyTest(Case):
 
 
 def readiness(expression):
-    """What argoperator compiles of a readyWhen, in short."""
+    """The compiled form of a readyWhen, abbreviated."""
     met = ["eq", ["try", expression, ["lit", False]], ["lit", True]]
     return {"unready": {"expr": ["if", met, ["lit", ""], ["lit", "readyWhen is not met"]]}}
 
@@ -1375,7 +1375,7 @@ REPLICAS = ["get", ["get", ["in"], "status"], "readyReplicas"]
 
 
 class TemplatesCase(Case):
-    """A definition whose children come from templates; `logic` says whether it has logic too."""
+    """A definition whose children come from templates; `logic` tells whether it has logic too."""
     logic = False
 
     def setUp(self):
@@ -1385,7 +1385,7 @@ class TemplatesCase(Case):
             del self.env["ARGOPERATOR_REQUEST"], self.env["ARGOPERATOR_RESPONSE"]
 
     def desire(self, *children, **fields):
-        """What the Sensor sends, of the custom resource as the fake cluster has it."""
+        """The data that the Sensor sends, for the custom resource in the fake cluster."""
         metadata = self.live()["metadata"]
         inputs = {field: metadata.get(field) for field in ("generation", "labels", "annotations")}
         desired = dict({"uid": metadata["uid"], "inputs": copy.deepcopy(inputs), "children": [
@@ -1505,7 +1505,7 @@ class TemplatesTest(TemplatesCase):
         self.assertEqual(self.apply(("web", deployment()), digest="d1"), 0)
         self.assertIn(DEPLOYMENTS + "/one", self.cluster.objects)
 
-    def test_poke(self):
+    def test_request_of_a_computation(self):
         self.config["finalizer"] = FINALIZER
         self.cr(annotations={"kept": "yes"}, labels={"a": "b"})
         seen = set()
@@ -1525,7 +1525,7 @@ class TemplatesTest(TemplatesCase):
         self.assertEqual(self.live()["metadata"]["annotations"]["kept"], "yes")
         self.assertEqual(self.live()["metadata"]["labels"], {"a": "b"})
 
-    def test_poke_that_fails(self):
+    def test_failed_request_of_a_computation(self):
         for status, code in ((404, 0), (403, 1)):
             with self.subTest(status):
                 self.cr()
@@ -1545,7 +1545,7 @@ class TemplatesTest(TemplatesCase):
                 self.assertEqual(self.condition("Stalled")["status"], "True")
                 self.assertEqual(self.cluster.writes(), [("PATCH", CR + "/status")], "nothing is deleted on an error")
 
-    def test_error_of_an_older_generation_is_not_told(self):
+    def test_error_of_an_older_generation_is_not_reported(self):
         self.cr()
         self.desire(error="web: null is not an object", children=None)
         self.live()["metadata"]["generation"] = 4
@@ -1633,7 +1633,7 @@ class TemplatesTest(TemplatesCase):
         self.config["children"] = [dict(WEB, **readiness(endless)), SHARD]
         self.write("config.json", self.config)
         run = reconcile.Run(self.env, None, None)
-        self.assertIn("its readiness is unknown", reconcile.unmet(run, reconcile.marked(deployment(), "web")))
+        self.assertIn("its readiness is unknown", reconcile.unready_reason(run, reconcile.marked(deployment(), "web")))
 
     def test_list_of_children(self):
         self.config["status"] = {"object": {
@@ -1655,8 +1655,8 @@ class TemplatesTest(TemplatesCase):
         self.assertEqual(self.cluster.objects, before)
 
 
-class LookTest(TemplatesCase):
-    """Runs that the event of a child began: `desired` is empty."""
+class ChildEventTest(TemplatesCase):
+    """Runs for the event of a child: `desired` is empty."""
     web, shard = DEPLOYMENTS + "/one", "/api/v1/namespaces/team/configmaps/one-0"
     children = (("web", deployment()), ("shard", settings("one-0")))
 
@@ -1667,7 +1667,7 @@ class LookTest(TemplatesCase):
             "ready": {"expr": ["alt", replicas, ["lit", 0]]}, "shards": {"expr": length_of(child_of("shard"))}}})
 
     def reconciled(self, ready=2, **metadata):
-        """The cluster after a run, with as many ready replicas as its status shows."""
+        """The cluster after a run, with the ready replicas of its status."""
         self.cluster.reset()
         self.cr(**metadata)
         for _ in range(2):
@@ -1697,7 +1697,7 @@ class LookTest(TemplatesCase):
                 self.assertEqual(self.look(), 0)
                 self.assertEqual(len(self.cluster.writes()), 1, "a second run changes nothing")
 
-    def test_what_apply_has_shown_stays(self):
+    def test_status_of_apply_is_kept(self):
         self.config["children"][1] = dict(SHARD, **readiness(["lit", False]))
         self.children = self.children[::-1]
         self.reconciled(0)
@@ -1706,7 +1706,7 @@ class LookTest(TemplatesCase):
         self.assertEqual(self.look(), 0)
         self.assertEqual((self.condition("Ready")["message"], self.cluster.writes()), (message, []))
 
-    def test_policy_always_is_the_resyncs(self):
+    def test_policy_always_applies_to_the_resync(self):
         self.config["resyncPolicy"] = "Always"
         self.reconciled()
         self.assertEqual(self.look(), 0)
@@ -1730,8 +1730,8 @@ class LookTest(TemplatesCase):
         self.assertEqual(self.look(), 0)
         self.assertTrue(self.poked())
 
-    def test_a_child_on_its_way_out(self):
-        """One that nobody wants does not count, one that is wanted is missing."""
+    def test_a_child_being_deleted(self):
+        """An unwanted child does not count, a wanted one is missing."""
         self.reconciled()
         old = dict(self.children[1][1], metadata=dict(labels(), name="old", deletionTimestamp="t"))
         self.cluster.put(self.shard[:-5] + "old", old)
@@ -1786,13 +1786,13 @@ class LookTest(TemplatesCase):
         self.assertEqual(self.look(), 0)
         self.assertEqual(self.cluster.writes(), [])
 
-    def test_told_of_a_drift(self):
+    def test_event_of_a_drift(self):
         self.reconciled()
         self.assertEqual(self.look("drift"), 0, self.out)
         self.assertEqual([(method, path) for method, path, _, _, _ in self.cluster.log], [("GET", CR), ("PATCH", CR)])
         self.assertTrue(self.poked())
 
-    def test_drift_on_the_way_out(self):
+    def test_drift_during_deletion(self):
         self.config["finalizer"] = FINALIZER
         for desired in ("", "drift"):
             with self.subTest(desired):
@@ -1831,7 +1831,7 @@ class TemplatesFinalizerTest(TemplatesCase):
         self.assertEqual(self.live()["metadata"]["finalizers"], ["other", FINALIZER])
         self.assertNotIn("ownerReferences", self.live(ROLES + "/one")["metadata"])
 
-    def test_deletes_everything_and_lets_go(self):
+    def test_deletes_children_and_removes_the_finalizer(self):
         self.cr()
         self.desire(("web", deployment()))
         elsewhere, kept = DEPLOYMENTS.replace("team", "b") + "/one", "/api/v1/namespaces/team/configmaps/kept"
@@ -2088,12 +2088,12 @@ class ClientTest(Case):
                 "KUBERNETES_SERVICE_PORT": "6443"}, "https://10.0.0.1:6443"), ({"KUBERNETES_SERVICE_HOST": "fd00::1"}, "https://[fd00::1]:443")):
             self.assertEqual(reconcile.Client(env).base.geturl(), want)
 
-    def test_a_proxys_page(self):
+    def test_response_of_a_proxy(self):
         self.cluster.faults = [always("GET", "memcacheds/one$", 403, '"no"')]
         self.assertEqual(self.run_command("read"), 1)
         self.assertIn('failed: "no"', self.out)
 
-    def test_nobody_listens(self):
+    def test_connection_refused(self):
         self.env["ARGOPERATOR_API"] = "http://127.0.0.1:9"
         self.assertEqual(self.run_command("read"), 1)
         self.assertIn("no answer from the API server", self.out)
@@ -2133,7 +2133,7 @@ class ReportTest(Case):
         self.assertEqual((self.live()["status"]["phase"], self.condition("Warm")["lastTransitionTime"]), ("fine", "t"))
         self.assertEqual(self.live()["status"]["observedGeneration"], 3)
 
-    def test_told_already(self):
+    def test_already_reported(self):
         self.config["argoServerURL"] = "https://argo.example.com"
         self.cr()
         self.reconcile(["x"])
@@ -2174,7 +2174,7 @@ class ReportTest(Case):
 
 class ResyncTest(Case):
     def due(self, cr=None, children=None, config=None):
-        """The reason for a CR that is fine but for these changes."""
+        """The reason for a custom resource that needs no run except for these changes."""
         obj = {"metadata": {"name": "one", "namespace": "team", "uid": "cr-uid", "generation": 3}, "status": {
             "observedGeneration": 3, "conditions": [{"type": "Ready", "status": "True"}]}}
         child = deployment(uid="d", managedFields=[
@@ -2249,7 +2249,7 @@ class ResyncTest(Case):
         self.assertLessEqual(len(prefix), 57)
         self.assertEqual(workflow["metadata"]["labels"], {reconcile.MANAGED_BY: "memcached"})
 
-    def test_one_that_is_nested_deep_holds_up_no_other(self):
+    def test_deep_nesting_does_not_block_others(self):
         limit, size = sys.getrecursionlimit(), threading.stack_size()
         self.addCleanup(lambda: (sys.setrecursionlimit(limit), threading.stack_size(size)))
         for levels in (1500, 9990):  # the API server takes 10,000
@@ -2296,7 +2296,8 @@ class HeartbeatTest(Case):
         self.cr()
 
     def resync(self, heard):
-        """A resync where the Sensor has noted that it heard; its own pod's annotations and the EventSource's pod's."""
+        """A resync with the time of a Sensor's last heartbeat. Returns the annotations of its pod and of the
+        EventSource's pod."""
         self.cluster.put(self.SENSOR, {"metadata": {}, "spec": {"template": {"metadata": {"annotations": {"a": "b"}}}}})
         self.cluster.put(self.SOURCE, {
             "metadata": {"annotations": {reconcile.HEARD + "memcached": heard} if heard else {}, "creationTimestamp": self.made},
@@ -2304,7 +2305,7 @@ class HeartbeatTest(Case):
         self.code = self.run_command("resync")
         return [self.live(path)["spec"]["template"]["metadata"]["annotations"] for path in (self.SENSOR, self.SOURCE)]
 
-    def test_sensors_that_hear_are_left_alone(self):
+    def test_connected_sensors_are_not_restarted(self):
         fine = [{"a": "b"}, {reconcile.HEARD + "memcached": "d1"}]
         for heard in ("2026-02-02T00:00:00Z", "2026-02-01T23:57:00Z", "2026-02-02T00:01:00Z"):
             self.assertEqual(self.resync(heard), fine, heard)
@@ -2312,13 +2313,13 @@ class HeartbeatTest(Case):
         self.assertEqual(self.resync(""), fine, "it is there since just now")
         self.assertNotIn("hears nothing", self.out)
 
-    def test_deaf_sensors_are_renewed(self):
+    def test_disconnected_sensors_are_restarted(self):
         for heard in ("2026-02-01T23:56:59Z", "", "yesterday"):
             self.assertEqual(self.resync(heard), [{"a": "b", reconcile.RENEWED: "argo-events/memcached-one-abc"}, {}], heard)
         self.assertEqual(self.code, 0)
         self.assertIn("Sensor memcached hears nothing", self.out)
 
-    def test_a_failure_does_not_keep_from_the_custom_resources(self):
+    def test_a_failure_does_not_stop_the_resync(self):
         self.cluster.faults = [always("PATCH", "/sensors/", 403, {"message": "no right"})]
         self.resync("")
         self.assertEqual(self.code, 1)
@@ -2370,7 +2371,7 @@ class TemplatesResyncTest(TemplatesCase):
     def pokes(self):
         return [path.rpartition("/")[2] for method, path in self.cluster.writes() if method == "PATCH" and path.startswith(CR[:-3])]
 
-    def test_pokes_what_is_due(self):
+    def test_requests_due_computations(self):
         self.cr()
         for name in ("two", "three"):
             self.cluster.put(CR[:-3] + name, {"metadata": {"generation": 1, "uid": "u-" + name}, "status": {
@@ -2397,7 +2398,7 @@ class TemplatesResyncTest(TemplatesCase):
         self.assertEqual(self.run_command("resync"), 0)
         self.assertIn("team.one: has 1 children instead of 2", self.out)
 
-    def test_ready_when_decides_what_is_on_its_way(self):
+    def test_ready_when_is_not_met(self):
         self.env["ARGOPERATOR_KEY"] = "team.one"
         self.cr()
         self.config["children"] = [dict(WEB, **readiness(["eq", REPLICAS, ["lit", 2]])), SHARD]
@@ -2579,11 +2580,11 @@ class StatusTest(Case):
             ("changed condition", {"conditions": [dict(ready, status="False")]}, {"conditions": [ready]}, ours, False))
         for reason, want, have, owned_fields, result in rows:
             with self.subTest(reason):
-                self.assertEqual(reconcile.settled(want, have, owned_fields), result)
+                self.assertEqual(reconcile.is_applied(want, have, owned_fields), result)
 
 
 class EventTest(Case):
-    """Events on the custom resource: one for each change of Ready that people should hear of."""
+    """Events on the custom resource: one for each change of Ready that matters to users."""
 
     def setUp(self):
         super().setUp()
@@ -2639,7 +2640,8 @@ class EventTest(Case):
             heard = len(self.told())
 
     def test_own_condition(self):
-        """Logic that says Ready itself: only what it calls stalled is a failure, and only what it calls it counts."""
+        """Logic that sets Ready itself: only a reason that it calls stalled is a failure, and only its own condition
+        counts."""
         def own(status, reason, message, stalled):
             return {"conditions": [{"type": "Ready", "status": status, "reason": reason, "message": message},
                                    {"type": "Stalled", "status": stalled}]}
@@ -2666,15 +2668,15 @@ class EventTest(Case):
                                         "reconcile failed: Error; see workflow argo-events/memcached-one-abc")])
 
     def test_long(self):
-        """1024 bytes, and no broken character; where to look further stays."""
+        """1024 bytes, and no broken character; the reference to the Workflow is kept."""
         for letter in "x", "ü", "\U0001d11e":
             with self.subTest(letter):
-                text = reconcile.brief({"message": letter * 1500 + "; see workflow a/b"})
+                text = reconcile.truncated({"message": letter * 1500 + "; see workflow a/b"})
                 self.assertTrue(text.startswith(letter * 200) and text.endswith(letter + "; see workflow a/b"))
                 self.assertIn(len(text.encode()), range(1021, 1025))
-                self.assertEqual(len(reconcile.brief({"message": letter * 1500}).encode()), 1024)
-        self.assertEqual(reconcile.brief({}), "")
-        self.assertLessEqual(len(reconcile.brief({"message": "x; see workflow " + "y" * 2000}).encode()), 1024)
+                self.assertEqual(len(reconcile.truncated({"message": letter * 1500}).encode()), 1024)
+        self.assertEqual(reconcile.truncated({}), "")
+        self.assertLessEqual(len(reconcile.truncated({"message": "x; see workflow " + "y" * 2000}).encode()), 1024)
         name = "a" * 199 + "-" + "b" * 53
         run = reconcile.Run(self.env_with(), None, lambda: self.time)
         event = reconcile.event_of(run, {"metadata": {"name": name, "uid": "0123456789", "resourceVersion": "7"}}, "Normal", "r" * 200)
@@ -2696,7 +2698,7 @@ class EventTest(Case):
         self.assertNotIn("namespace", event["involvedObject"])
 
     def test_refused(self):
-        """Whatever becomes of the Event, the status is written and the run is as good as before."""
+        """A rejected Event changes neither the status nor the result of the run."""
         rows = (("forbidden", 403, "the Event could not be written: no"), ("there", 409, None),
                 ("namespace is gone", 404, "the Event could not be written: no"), ("crash", 500, "could not be written"))
         for reason, status, line in rows:
@@ -2710,14 +2712,14 @@ class EventTest(Case):
                 self.assertIn(line or "status: Ready=True", self.out)
                 self.assertEqual("could not" in self.out, bool(line))
 
-    def test_not_asked_for(self):
+    def test_events_disabled(self):
         self.config["announce"] = False
         self.cr()
         self.reconcile([settings()])
         self.assertEqual(self.told(), [])
 
     def test_lost_status(self):
-        """A status that somebody was faster with is read anew, and told of once."""
+        """After a conflict the status is read again, and reported once."""
         self.cr()
         self.assertEqual(self.run_command("read"), 0)
         self.cluster.faults = [once("PATCH", "/status$", 409, {"reason": "Conflict"})]

@@ -1,9 +1,9 @@
-// Package v1alpha1 holds the words of the definition language: what a user may
-// write in an Operator file, with the JSON Schema that editors read.
+// Package v1alpha1 has the types of the definition language, and the JSON Schema for
+// editors.
 //
-// The rule of this package: these types say what may be written and nothing else.
-// Defaults, checks and positions are pkg/internal/definition's, decisions pkg/internal/plan's.
-// The comment of a field is its description in the JSON Schema.
+// The types only describe the syntax. Defaults, checks and positions belong to
+// pkg/internal/definition, decisions to pkg/internal/plan. The comment of a field is
+// its description in the JSON Schema.
 package v1alpha1
 
 const (

@@ -110,7 +110,7 @@ func custom(r *problem.Report, u *unstructured.Unstructured, crd *apiextensionsv
 
 // refused notes errors as the API server words them.
 func refused(r *problem.Report, errs field.ErrorList) {
-	for _, err := range resource.InOrder(errs) {
+	for _, err := range resource.SortErrors(errs) {
 		at := err.Field
 		if at == "<nil>" {
 			at = ""

@@ -131,7 +131,7 @@ func (a *API) warnings(r *problem.Report, u *unstructured.Unstructured, clusterS
 func judgeCustom(r *problem.Report, s *resource.Schema, object, old map[string]any) {
 	a := s.Admit(object, old)
 	unknown := a.Unknown
-	if unreadable(a.Refused) {
+	if unreadable(a.Invalid) {
 		// The server says no more than that. The type says where, and the rest of
 		// the object can be judged all the same.
 		shaped(r, field.NewPath("metadata"), reflect.TypeFor[metav1.ObjectMeta](), object["metadata"])
@@ -140,7 +140,7 @@ func judgeCustom(r *problem.Report, s *resource.Schema, object, old map[string]a
 		a = s.Admit(rest, nil)
 	}
 	mistyped := map[string]bool{}
-	for _, err := range a.Refused {
+	for _, err := range a.Invalid {
 		p := worded(r, err, a.Object, s)
 		if !mistyped[p.Path] { // what else is said of such a value is its type again
 			r.Problems = append(r.Problems, p)
@@ -152,7 +152,7 @@ func judgeCustom(r *problem.Report, s *resource.Schema, object, old map[string]a
 			r.Add(field.NewPath(path), diag.UnknownField, unknownHint(s, object, path), "unknown field %s", path)
 		}
 	}
-	for _, err := range a.Broken {
+	for _, err := range a.FailedRules {
 		r.Problems = append(r.Problems, problem.Problem{
 			Object: problem.Reference(r.Object), Path: pathOf(err), Code: diag.BrokenRule, Message: prefixed(pathOf(err), err.Detail),
 		})

@@ -238,7 +238,7 @@ func unknownHint(s *resource.Schema, object map[string]any, path string) string 
 	if hint := diag.DidYouMean(name, candidates, diag.FoldKey); hint != "" {
 		return hint
 	}
-	if places := s.Holding(name); len(places) == 1 && places[0] != "" {
+	if places := s.PathsWith(name); len(places) == 1 && places[0] != "" {
 		return fmt.Sprintf("%s belongs in %s", name, places[0])
 	}
 	if len(candidates) == 0 || len(candidates) > 14 {

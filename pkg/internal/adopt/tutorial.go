@@ -11,6 +11,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/scaffold"
+	"github.com/argoperator/argoperator/pkg/internal/schema"
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
@@ -61,7 +62,7 @@ func (p part) name() string { return p.Text("metadata", "name") }
 // is tells which kind of object it is, of a group.
 func (p part) is(kind, group string) bool { return p.Text("kind") == kind && p.Group() == group }
 
-const argo = "argoproj.io"
+const argo = schema.ArgoGroup
 
 // of are the objects of a kind.
 func (t *tutorial) of(kind, group string) []part {

@@ -40,7 +40,7 @@ func CallsOf(o Objects) []Call {
 }
 
 // Group is the API group of Argo.
-const Group = "argoproj.io"
+const Group = schema.ArgoGroup
 
 // LeaderElection is the annotation that makes replicas elect a leader by a Lease.
 const LeaderElection = "events.argoproj.io/leader-election"

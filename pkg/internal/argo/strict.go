@@ -34,19 +34,19 @@ func NewObject(kind schema.GroupVersionKind) manifest.Object {
 		return &admissionregistrationv1.ValidatingAdmissionPolicy{}
 	case "admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding":
 		return &admissionregistrationv1.ValidatingAdmissionPolicyBinding{}
-	case "argoproj.io/v1alpha1 EventBus":
+	case Group + "/v1alpha1 EventBus":
 		return &eventsv1.EventBus{}
-	case "argoproj.io/v1alpha1 EventSource":
+	case Group + "/v1alpha1 EventSource":
 		return &eventsv1.EventSource{}
-	case "argoproj.io/v1alpha1 Sensor":
+	case Group + "/v1alpha1 Sensor":
 		return &eventsv1.Sensor{}
-	case "argoproj.io/v1alpha1 Workflow":
+	case Group + "/v1alpha1 Workflow":
 		return &wfv1.Workflow{}
-	case "argoproj.io/v1alpha1 WorkflowTemplate":
+	case Group + "/v1alpha1 WorkflowTemplate":
 		return &wfv1.WorkflowTemplate{}
-	case "argoproj.io/v1alpha1 ClusterWorkflowTemplate":
+	case Group + "/v1alpha1 ClusterWorkflowTemplate":
 		return &wfv1.ClusterWorkflowTemplate{}
-	case "argoproj.io/v1alpha1 CronWorkflow":
+	case Group + "/v1alpha1 CronWorkflow":
 		return &wfv1.CronWorkflow{}
 	case "monitoring.coreos.com/v1 PodMonitor":
 		return &monitoringv1.PodMonitor{}

@@ -76,5 +76,5 @@ func (c *Cluster) invalid(req Request, old, o Object) (field.ErrorList, error) {
 	if req.Kind.Group == "rbac.authorization.k8s.io" {
 		names = path.ValidatePathSegmentName
 	}
-	return resource.InOrder(apivalidation.ValidateObjectMetaAccessor(o, req.Kind.Namespaced, names, field.NewPath("metadata"))), nil
+	return resource.SortErrors(apivalidation.ValidateObjectMetaAccessor(o, req.Kind.Namespaced, names, field.NewPath("metadata"))), nil
 }

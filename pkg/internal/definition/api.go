@@ -9,7 +9,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// ownKeys are the keys of the form that emits a CustomResourceDefinition.
+// ownKeys returns the keys of the form that generates a CustomResourceDefinition.
 func ownKeys() []string {
 	return []string{"group", "kind", "versions", "plural", "singular", "listKind", "shortNames", "categories", "scope", "types"}
 }
@@ -17,7 +17,7 @@ func ownKeys() []string {
 // form checks that the API has exactly one of its three forms.
 func (c *checker) form() {
 	p := source.PathOf("spec", "api")
-	if c.dealtWith(p) || !c.Written(p) {
+	if c.wasRejected(p) || !c.Written(p) {
 		return
 	}
 	inCRD, inExisting := c.Written(p.To("crd")), c.Written(p.To("existing"))
@@ -42,10 +42,10 @@ func (c *checker) form() {
 	}
 }
 
-// ownAPI checks the names of the form that emits a CustomResourceDefinition.
+// ownAPI checks the names of the form that generates a CustomResourceDefinition.
 func (c *checker) ownAPI() {
 	api, p := &c.op.Spec.API, source.PathOf("spec", "api")
-	if api.CRD != nil || api.Existing != nil || c.dealtWith(p) {
+	if api.CRD != nil || api.Existing != nil || c.wasRejected(p) {
 		return
 	}
 	if c.has(api.Group, p.To("group")) && c.subdomain(api.Group, p.To("group")) {
@@ -86,7 +86,7 @@ func protected(group, domain string) bool {
 	return group == domain || strings.HasSuffix(group, "."+domain)
 }
 
-// distinct reports names of the resource that cannot be told apart.
+// distinct reports names of the resource that are equal but must differ.
 func (c *checker) distinct(api *v1alpha1.API, p source.Path) {
 	if api.Kind != "" && api.Kind == api.ListKind {
 		c.add(p.To("listKind"), diag.BadName, fmt.Sprintf("listKind is the same as kind, %s", api.Kind), "write "+api.Kind+"List")

@@ -22,7 +22,7 @@ func basicTypes() map[string]*props {
 
 func basicType(name string) *props { return basicTypes()[name] }
 
-// foreignTypes are what people write who come from other languages.
+// foreignTypes maps type names of other languages to those of the short form.
 func foreignTypes() map[string]string {
 	return map[string]string{
 		"int": "integer", "int32": "integer", "int64": "integer", "long": "integer", "uint": "integer",
@@ -39,9 +39,9 @@ func intOrString() *props {
 	return &props{XIntOrString: true, AnyOf: []props{{Type: "integer"}, {Type: "string"}}}
 }
 
-// quantity is an amount such as 100m or 64Mi, as ParseQuantity of
-// k8s.io/apimachinery reads it: an exponent is a whole number. It has two digits
-// at most, as more let programs that write the number out run out of memory.
+// quantity is an amount such as 100m or 64Mi, as ParseQuantity of k8s.io/apimachinery
+// reads it: the exponent is an integer. It has at most two digits, because programs
+// that expand a larger number run out of memory.
 func quantity() *props {
 	out := intOrString()
 	out.Pattern = `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?[0-9]{1,2}))?$`
@@ -50,7 +50,7 @@ func quantity() *props {
 
 func ptr[T any](v T) *T { return &v }
 
-// kindOf names the kind of a schema, for the markers that fit it.
+// kindOf returns the kind of a schema, which decides which markers apply.
 func kindOf(s *props) string {
 	switch {
 	case s.XIntOrString:
@@ -63,9 +63,9 @@ func kindOf(s *props) string {
 	return s.Type
 }
 
-// completeDefault lets the defaults inside an object work when the object
-// itself is not written, which takes an empty object as its default. An object
-// with required fields cannot be empty.
+// completeDefault sets an empty object as the default of an object, so that the
+// defaults of its fields apply when the object is omitted. An object with required
+// fields gets no default.
 func completeDefault(s *props) {
 	if len(s.Required) > 0 || s.Default != nil {
 		return
@@ -78,7 +78,7 @@ func completeDefault(s *props) {
 	}
 }
 
-// rawJSON encodes what JSON can hold.
+// rawJSON encodes a value as JSON.
 func rawJSON(v any) apiextensionsv1.JSON {
 	raw, err := json.Marshal(v)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// checker holds one document and what was found in it.
+// checker holds one document and its findings.
 type checker struct {
 	source.Positions
 	dec   *source.Decoder
@@ -20,11 +20,12 @@ type checker struct {
 	op    *v1alpha1.Operator
 	found diag.List
 
-	referred int             // bytes read of the files that the definition refers to
+	referred int             // bytes read so far of the files that the definition refers to
 	doubtful map[string]bool // versions whose schemas have findings
 }
 
-// isOf tells whether a document is worth decoding as one of ours of a kind.
+// isOf reports whether a document is meant as an argoperator document of a kind, so
+// that decoding it is useful.
 func (c *checker) isOf(want string) bool {
 	if c.Root.Kind != yaml.MappingNode {
 		c.found.Add(c.Of(c.Root), diag.WrongType, fmt.Sprintf("the document is %s, want a mapping", source.Describe(c.Root)), "")
@@ -33,67 +34,67 @@ func (c *checker) isOf(want string) bool {
 	version, kind := c.Text("apiVersion"), c.Text("kind")
 	ours := version == "" || strings.HasPrefix(version, v1alpha1.Group)
 	if version != "" && version != v1alpha1.APIVersion {
-		c.dec.Refuse(c.node("apiVersion"), source.Path{"apiVersion"}, diag.WrongAPIVersion,
+		c.dec.Reject(c.node("apiVersion"), source.Path{"apiVersion"}, diag.WrongAPIVersion,
 			fmt.Sprintf("apiVersion is %q, want %s", version, v1alpha1.APIVersion), "")
 	}
 	if kind != "" && kind != want {
-		c.dec.Refuse(c.node("kind"), source.Path{"kind"}, diag.WrongKind,
+		c.dec.Reject(c.node("kind"), source.Path{"kind"}, diag.WrongKind,
 			fmt.Sprintf("kind is %q, want %s", kind, want), source.Spelling(kind, []string{want}))
 	}
 	return ours || kind == want
 }
 
-// node returns what is written at a path, or its nearest written ancestor.
+// node returns the node at a path, or its nearest existing ancestor.
 func (c *checker) node(path ...string) *yaml.Node {
 	_, n, _ := c.Find(path)
 	return n
 }
 
-// dealtWith tells whether a value, or one that it is part of, has been refused already.
-func (c *checker) dealtWith(p source.Path) bool {
+// wasRejected reports whether a value, or one that contains it, was rejected already.
+func (c *checker) wasRejected(p source.Path) bool {
 	for i := range len(p) + 1 {
-		if c.dec.Bad[p[:i].ID()] {
+		if c.dec.Rejected[p[:i].ID()] {
 			return true
 		}
 	}
 	return false
 }
 
-// add reports the value at a path, unless it has been refused already.
+// add reports the value at a path, unless it was rejected already.
 func (c *checker) add(p source.Path, code, message, hint string) {
-	if !c.dealtWith(p) {
+	if !c.wasRejected(p) {
 		c.found.Add(c.At(p), code, message, hint)
 	}
 }
 
-// reject reports the value at a path and marks it as dealt with.
+// reject reports the value at a path and marks it as rejected.
 func (c *checker) reject(p source.Path, code, message, hint string) {
 	c.add(p, code, message, hint)
-	c.dec.Bad[p.ID()] = true
+	c.dec.Rejected[p.ID()] = true
 }
 
 // addKey reports the key at a path.
 func (c *checker) addKey(p source.Path, code, message, hint string) {
-	if !c.dealtWith(p) {
+	if !c.wasRejected(p) {
 		c.found.Add(c.AtKey(p), code, message, hint)
 	}
 }
 
 // warn reports the value at a path as a warning.
 func (c *checker) warn(p source.Path, code, message, hint string) {
-	if !c.dealtWith(p) {
+	if !c.wasRejected(p) {
 		c.found.Warn(c.At(p), code, message, hint)
 	}
 }
 
-// missing reports a key that the mapping at a path must have.
+// missing reports a required key of the mapping at a path.
 func (c *checker) missing(p source.Path, key, hint string) {
-	if !c.dealtWith(p.To(key)) && !c.Written(p.To(key)) {
+	if !c.wasRejected(p.To(key)) && !c.Written(p.To(key)) {
 		c.found.Add(c.AtKey(p), diag.MissingKey, fmt.Sprintf("missing key %q%s", key, source.Inside(p)), hint)
 	}
 }
 
-// has tells whether a string is written and, if it is empty, reports it.
+// has reports whether a string is set, and reports an empty one.
 func (c *checker) has(value string, p source.Path) bool {
 	if value == "" && c.Written(p) {
 		c.add(p, diag.BadValue, fmt.Sprintf("%s is empty", p), "")

@@ -20,7 +20,7 @@ var (
 
 const versionHint = "versions are v1, v2alpha1, v1beta2 and so on"
 
-// label reports a value that is not a DNS label, and tells whether it is one.
+// label reports a value that is not a DNS label, and returns whether it is one.
 func (c *checker) label(value string, p source.Path) bool {
 	if !c.has(value, p) {
 		return false
@@ -40,13 +40,13 @@ func (c *checker) label(value string, p source.Path) bool {
 	return true
 }
 
-// toLabel is the DNS label nearest to a text, "" if there is none.
+// toLabel returns the DNS label nearest to a text, or "".
 func toLabel(s string) string {
 	s = strings.Trim(notInLabel.ReplaceAllString(strings.ToLower(s), "-"), "-")
 	return s[:min(len(s), maxLabel)]
 }
 
-// subdomain reports a value that is not a DNS subdomain, and tells whether it is one.
+// subdomain reports a value that is not a DNS subdomain, and returns whether it is one.
 func (c *checker) subdomain(value string, p source.Path) bool {
 	if len(validation.IsDNS1123Subdomain(value)) > 0 {
 		c.add(p, diag.BadName, fmt.Sprintf("%s: %q is not a DNS name", p, value), "lower-case letters, digits, '-' and '.', such as cache.example.com")
@@ -55,7 +55,7 @@ func (c *checker) subdomain(value string, p source.Path) bool {
 	return true
 }
 
-// camelCase reports a value that is not a kind, and tells whether it is one.
+// camelCase reports a value that is not a valid kind, and returns whether it is one.
 func (c *checker) camelCase(value string, p source.Path) bool {
 	switch {
 	case !camelCase.MatchString(value):
@@ -79,7 +79,7 @@ func toKind(s string) string {
 	return "Memcached"
 }
 
-// unique reports entries of a list that say the same.
+// unique reports duplicate entries of a list.
 func (c *checker) unique(values []string, at func(i int) source.Path) {
 	first := map[string]int{}
 	for i, v := range values {
@@ -91,7 +91,7 @@ func (c *checker) unique(values []string, at func(i int) source.Path) {
 	}
 }
 
-// labels reports entries of a list that are not DNS labels or are listed twice.
+// labels reports entries of a list that are not DNS labels or are duplicates.
 func (c *checker) labels(values []string, p source.Path) {
 	for i, v := range values {
 		c.label(v, p.To(i))

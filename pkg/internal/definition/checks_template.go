@@ -12,8 +12,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// templates checks what the keys of each child say of each other, and what can be
-// told of a template without reading its expressions.
+// templates checks that the keys of each child fit together, and whatever can be
+// checked in a template without compiling its expressions.
 func (c *checker) templates() {
 	for i, child := range c.op.Spec.Children {
 		p := source.PathOf("spec", "children", i)
@@ -25,7 +25,7 @@ func (c *checker) templates() {
 	}
 }
 
-// conditionsOf checks the bare expressions of a child, which only a template can have.
+// conditionsOf checks the bare expressions of a child, which require a template.
 func (c *checker) conditionsOf(child v1alpha1.Child, p source.Path) {
 	for key, text := range map[string]string{"when": child.When, "forEach": child.ForEach, "readyWhen": child.ReadyWhen} {
 		switch at := p.To(key); {
@@ -39,8 +39,9 @@ func (c *checker) conditionsOf(child v1alpha1.Child, p source.Path) {
 	}
 }
 
-// templateHead takes apiVersion and kind from a template. They must be plain:
-// what the operator watches and may write is decided before any expression runs.
+// templateHead copies apiVersion and kind from a template. They must be fixed text,
+// because the watches and permissions of the operator are decided before any expression
+// runs.
 func (c *checker) templateHead(child *v1alpha1.Child, p source.Path) {
 	child.APIVersion, child.Kind = "", ""
 	if child.Template == nil {
@@ -66,8 +67,8 @@ func (c *checker) plainText(child *v1alpha1.Child, p source.Path, key string) st
 	return text
 }
 
-// templateName checks that a template has a name, and that the name or the
-// namespace holds an expression: package plan knows which fields it reads.
+// templateName checks that a template has a name, and that the name or the namespace
+// holds an expression. Package plan checks which fields the expression reads.
 func (c *checker) templateName(child v1alpha1.Child, p source.Path) {
 	const hint = "put ${ .metadata.name } into its name"
 	at, n := p.To("name"), c.node(p...)
@@ -93,12 +94,12 @@ func (c *checker) templateName(child v1alpha1.Child, p source.Path) {
 	}
 }
 
-// holdsExpression tells whether a text holds an expression; $${ is a plain ${.
+// holdsExpression reports whether a text contains an expression. $${ is a literal ${.
 func holdsExpression(text string) bool {
 	return strings.Contains(strings.ReplaceAll(text, "$${", ""), "${")
 }
 
-// reservedKeys reports what others write in the objects of a template.
+// reservedKeys reports fields of a template that the API server or the operator sets.
 func (c *checker) reservedKeys(p source.Path) {
 	const kubernetes = "Kubernetes writes it"
 	for _, key := range []struct{ path, why, hint string }{

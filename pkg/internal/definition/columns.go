@@ -15,7 +15,7 @@ func (c *checker) columns() {
 	for i := range c.op.Spec.API.Versions {
 		v := &c.op.Spec.API.Versions[i]
 		p := versionPath(i).To("columns")
-		if !c.Written(p) || c.dealtWith(p) {
+		if !c.Written(p) || c.wasRejected(p) {
 			continue
 		}
 		var names []string
@@ -38,7 +38,7 @@ func (c *checker) column(v *v1alpha1.Version, col *v1alpha1.Column, p source.Pat
 	}
 }
 
-// columnType is how `kubectl get` prints a field.
+// columnType returns the column type of a field for `kubectl get`.
 func columnType(s *props) string {
 	if s == nil {
 		return "string"
@@ -52,11 +52,10 @@ func columnType(s *props) string {
 	return "string"
 }
 
-// schemaAt returns what the schema of a version says about a JSON path, and
-// reports a path that leads nowhere. Nil and true: the schema does not say; false:
-// there is nothing more to say about the path.
+// schemaAt returns the schema at a JSON path, and reports a path that does not exist.
+// It returns nil and true if the schema is open, and false if it reported the path.
 func (c *checker) schemaAt(v *v1alpha1.Version, text string, p source.Path) (*props, bool) {
-	path, err := parsePath(text)
+	path, err := source.ParseJSONPath(text)
 	if err != nil {
 		c.add(p, diag.BadPath, fmt.Sprintf("%s: %v", text, err), "")
 		return nil, false
@@ -72,7 +71,7 @@ func (c *checker) schemaAt(v *v1alpha1.Version, text string, p source.Path) (*pr
 	return r.schema, r.fail == "" && !c.doubtful[v.Name]
 }
 
-// maxSelectable is how many selectable fields the API server allows.
+// maxSelectable is the API server's limit of selectable fields.
 const maxSelectable = 8
 
 // subresources checks the scale subresource and the selectable fields.
@@ -100,12 +99,12 @@ func (c *checker) scalePath(v *v1alpha1.Version, text string, under []string, ki
 	if !c.has(text, p) {
 		return
 	}
-	path, err := parsePath(text)
-	if err == nil && !simple(path) {
+	path, err := source.ParseJSONPath(text)
+	if err == nil && !source.FieldsOnly(path) {
 		c.add(p, diag.BadPath, fmt.Sprintf("%s: a scale path cannot lead into a list", text), "")
 		return
 	}
-	if err == nil && (len(path) < 2 || !slices.Contains(under, path[0].field)) {
+	if err == nil && (len(path) < 2 || !slices.Contains(under, path[0].Field)) {
 		c.add(p, diag.BadPath, fmt.Sprintf("%s does not lead into %s", text, source.Either(under)), "")
 		return
 	}
@@ -118,8 +117,8 @@ func (c *checker) selectable(v *v1alpha1.Version, text string, p source.Path) {
 	if !c.has(text, p) {
 		return
 	}
-	path, err := parsePath(text)
-	if err == nil && (!simple(path) || path[0].field == "metadata") {
+	path, err := source.ParseJSONPath(text)
+	if err == nil && (!source.FieldsOnly(path) || path[0].Field == "metadata") {
 		c.add(p, diag.BadPath, fmt.Sprintf("%s cannot be selected by", text), "a selectable field is one of spec or status, outside of lists")
 		return
 	}

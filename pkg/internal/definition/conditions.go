@@ -11,7 +11,8 @@ func observedGeneration() props {
 	}
 }
 
-// conditions is the schema of a list of metav1.Condition, as controller-tools writes it.
+// conditions returns the schema of a list of metav1.Condition, as controller-tools
+// generates it.
 func conditions() props {
 	condition := props{
 		Type:        "object",

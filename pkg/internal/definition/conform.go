@@ -17,8 +17,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// agree reports markers of one field that contradict each other.
-func (s *short) agree(n *yaml.Node, schema *props, written map[string]marker) {
+// checkConsistent reports markers of one field that contradict each other.
+func (s *short) checkConsistent(n *yaml.Node, schema *props, written map[string]marker) {
 	contradicts := func(low, high string, bad bool) {
 		if m, ok := written[high]; ok && bad {
 			s.add(n, m.at, diag.BadMarker, fmt.Sprintf("%s is below %s", high, low), "")
@@ -63,8 +63,8 @@ func decodeJSON(j apiextensionsv1.JSON) any {
 	return v
 }
 
-// conform says why the API server would refuse a value, "" if it would not. It
-// knows what the markers of the short form can say.
+// conform returns why the API server would reject a value, or "". It covers the
+// validations that the markers of the short form can express.
 func conform(s *props, v any) string {
 	if v == nil {
 		if s.Nullable || kindOf(s) == "any" {
@@ -184,7 +184,7 @@ func conformObject(s *props, v any) string {
 	return ""
 }
 
-// show is a value in a message.
+// show formats a value for a message.
 func show(v any) string { return source.Shorten(string(rawJSON(v).Raw)) }
 
 func article(kind string) string {

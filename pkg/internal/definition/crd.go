@@ -13,7 +13,7 @@ import (
 
 const crdKind = "CustomResourceDefinition"
 
-// readCRD reads the file of the crd form and picks the version to work with.
+// readCRD reads the file of the crd form and selects the version to work with.
 func (c *checker) readCRD() {
 	form := c.op.Spec.API.CRD
 	if form == nil {
@@ -26,7 +26,8 @@ func (c *checker) readCRD() {
 	}
 }
 
-// crdFile reads the one CustomResourceDefinition of a file that is named at a path; nil if it is of no use.
+// crdFile reads a file with exactly one CustomResourceDefinition, named at a path; nil
+// if it has errors.
 func (c *checker) crdFile(p source.Path, file string) *apiextensionsv1.CustomResourceDefinition {
 	data, ok := c.readFile(p, file)
 	if !ok {
@@ -51,7 +52,7 @@ func (c *checker) crdFile(p source.Path, file string) *apiextensionsv1.CustomRes
 	return nil
 }
 
-// decodeCRD reads a CustomResourceDefinition strictly; nil if it is of no use.
+// decodeCRD decodes a CustomResourceDefinition strictly; nil if it has errors.
 func (c *checker) decodeCRD(doc source.Document) *apiextensionsv1.CustomResourceDefinition {
 	c.found = append(c.found, doc.Found...)
 	want := apiextensionsv1.SchemeGroupVersion.String()
@@ -66,7 +67,7 @@ func (c *checker) decodeCRD(doc source.Document) *apiextensionsv1.CustomResource
 	return crd
 }
 
-// pickVersion fills in crd.version and reports one that is not served.
+// pickVersion sets crd.version and reports one that is not served.
 func (c *checker) pickVersion(p source.Path) {
 	form, versions := c.op.Spec.API.CRD, c.def.CRD.Spec.Versions
 	served := servedVersions(c.def.CRD)
@@ -98,7 +99,7 @@ func servedVersions(crd *apiextensionsv1.CustomResourceDefinition) []string {
 	return served
 }
 
-// crdSchema is the schema of a version of a CustomResourceDefinition; nil if there is none.
+// crdSchema returns the schema of a version of a CustomResourceDefinition, or nil.
 func crdSchema(crd *apiextensionsv1.CustomResourceDefinition, version string) *props {
 	for i := range crd.Spec.Versions {
 		if v := &crd.Spec.Versions[i]; v.Name == version && v.Schema != nil {
@@ -108,10 +109,10 @@ func crdSchema(crd *apiextensionsv1.CustomResourceDefinition, version string) *p
 	return nil
 }
 
-// existing checks the existing form against the kinds that every cluster has.
+// existing checks the existing form against the built-in kinds.
 func (c *checker) existing() {
 	e, p := c.op.Spec.API.Existing, source.PathOf("spec", "api", "existing")
-	if e == nil || c.dealtWith(p) {
+	if e == nil || c.wasRejected(p) {
 		return
 	}
 	if e.Group != "" {

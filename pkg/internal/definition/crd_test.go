@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The strict decoder must read what the usual one reads, the status aside.
-func TestCRDIsReadAsGiven(t *testing.T) {
+// The strict decoder must return the same as the usual one, except for the status.
+func TestCRDIsReadUnchanged(t *testing.T) {
 	defs, list := parseFile(t, testdata+"/ok/crd.yaml")
 	if len(defs) != 1 {
 		t.Fatal(list)

@@ -11,7 +11,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// defaults fills in everything that is not written and has a default.
+// defaults sets the default of each field that is not set.
 func (c *checker) defaults() {
 	spec := &c.op.Spec
 	defaultAPI(&spec.API)
@@ -116,7 +116,8 @@ func (c *checker) defaultInstall(in *v1alpha1.Install) {
 	}
 }
 
-// runtimeImage is the logic's image if that runs Python, so that one image does.
+// runtimeImage returns the logic's image if it has Python, so that nodes pull one image
+// only.
 func runtimeImage(logic *v1alpha1.Logic) string {
 	if logic != nil && logic.Image != "" && len(logic.Command) > 0 &&
 		slices.Contains([]string{"python", "python3"}, filepath.Base(logic.Command[0])) {

@@ -1,10 +1,9 @@
-// Package definition turns files into definitions and tests of operators: it fills
-// in defaults, expands the short schema form, reads the files that a definition
-// names, and reports every problem at once.
+// Package definition parses files into definitions and tests of operators. It sets
+// defaults, expands the short schema form, reads the files that a definition refers to,
+// and reports every problem at once.
 //
-// The rule of this package: only what the user's files alone can tell. What Argo can
-// run is decided in pkg/internal/plan, what the API server refuses in
-// pkg/internal/admission.
+// It reports only problems that the user's files alone show. What Argo supports is
+// decided in pkg/internal/plan, what the API server accepts in pkg/internal/admission.
 package definition
 
 import (
@@ -15,27 +14,29 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// Definition is one definition, complete: every default is filled in, every
-// file is read. Treat it as read-only.
+// Definition is one complete definition: every default is set and every file is read.
+// Treat it as read-only.
 //
-// A child's Template is what was written, inline or in its file: map[string]any,
-// []any, string, bool, nil, and numbers as int64 where they are whole, else as
+// A child's Template has the decoded value, inline or from its file: map[string]any,
+// []any, string, bool, nil, and numbers as int64 if they are integers, else as float64.
+// The child's APIVersion and Kind are those of the template.
 // float64. The child's APIVersion and Kind are those of the template.
 type Definition struct {
 	Operator v1alpha1.Operator
 	// Schemas are the full schemas by version name; nil for the crd and existing forms.
 	Schemas map[string]*apiextensionsv1.JSONSchemaProps
-	// CRD is the CustomResourceDefinition of the crd form, as given.
+	// CRD is the CustomResourceDefinition of the crd form, unchanged.
 	CRD *apiextensionsv1.CustomResourceDefinition
-	// ChildCRDs are the CustomResourceDefinitions given for kinds of children, by the child's name.
+	// ChildCRDs are the CustomResourceDefinitions of the children's kinds, by child
+	// name.
 	ChildCRDs map[string]*apiextensionsv1.CustomResourceDefinition
-	// RelatedCRDs are those given for related kinds, by the entry's name.
+	// RelatedCRDs are those of related kinds, by the entry's name.
 	RelatedCRDs map[string]*apiextensionsv1.CustomResourceDefinition
-	// Files of the logic, in the order given, their common directory cut off.
+	// Files of the logic, in the given order, without their common directory.
 	Files []File
 	// Parameters of the logic: Path is the parameter's name.
 	Parameters []File
-	// Images that the definition names, as they are written.
+	// Images that the definition refers to, as written.
 	Images []Image
 
 	positions source.Positions
@@ -48,9 +49,9 @@ type File struct {
 	Content string
 }
 
-// WorkingVersion is the version of the API that the operator reads and writes:
-// of its own API the stored one if it is served, else the first served one; of a
-// given or existing one the version that the definition names.
+// WorkingVersion returns the version of the API that the operator reads and writes. For
+// a generated CustomResourceDefinition it is the stored version if that is served, else
+// the first served one. For the crd and existing forms the definition sets it.
 func (d *Definition) WorkingVersion() string {
 	api := &d.Operator.Spec.API
 	switch {
@@ -62,8 +63,8 @@ func (d *Definition) WorkingVersion() string {
 	return workingVersion(api.Versions)
 }
 
-// Schema is the schema of a version of the API; nil for an existing kind and for
-// a version that there is not.
+// Schema returns the schema of a version of the API, or nil for an existing kind and
+// for an unknown version.
 func (d *Definition) Schema(version string) *apiextensionsv1.JSONSchemaProps {
 	if d.CRD != nil {
 		return crdSchema(d.CRD, version)
@@ -71,8 +72,8 @@ func (d *Definition) Schema(version string) *apiextensionsv1.JSONSchemaProps {
 	return d.Schemas[version]
 }
 
-// ChildSchema is the schema that a child's given CustomResourceDefinition has for
-// the child's version; nil if none is given.
+// ChildSchema returns the schema for a child's version from the
+// CustomResourceDefinition given for the child, or nil if none is given.
 func (d *Definition) ChildSchema(child string) *apiextensionsv1.JSONSchemaProps {
 	for _, c := range d.Operator.Spec.Children {
 		if c.Name == child {
@@ -92,8 +93,7 @@ func (d *Definition) RelatedSchema(name string) *apiextensionsv1.JSONSchemaProps
 	return nil
 }
 
-// schemaOf is the schema that a CustomResourceDefinition has for an apiVersion;
-// nil without one.
+// schemaOf returns the schema of a CustomResourceDefinition for an apiVersion, or nil.
 func schemaOf(crd *apiextensionsv1.CustomResourceDefinition, apiVersion string) *apiextensionsv1.JSONSchemaProps {
 	if crd == nil {
 		return nil
@@ -102,17 +102,17 @@ func schemaOf(crd *apiextensionsv1.CustomResourceDefinition, apiVersion string) 
 	return crdSchema(crd, version)
 }
 
-// Position returns where the value at a path stands, such as "spec", "api",
-// "versions", "0", "name"; for a path that is not written, where its nearest
-// written ancestor stands. What is below the template of a child stands in the
-// child's file, if it has one.
+// Position returns the position of the value at a path, such as "spec", "api",
+// "versions", "0", "name". If the path does not exist, it returns the position of its
+// nearest existing ancestor. Values below a child's template are in the child's file,
+// if it has one.
 func (d *Definition) Position(path ...string) diag.Position { return d.positions.At(path) }
 
-// Written tells whether there is a value at a path.
+// Written reports whether there is a value at a path.
 func (d *Definition) Written(path ...string) bool { return d.positions.Written(path) }
 
-// PositionIn returns where a byte of the string at a path stands, for a finding
-// about a part of it.
+// PositionIn returns the position of a byte of the string at a path, for a finding
+// about a part of the string.
 func (d *Definition) PositionIn(offset int, path ...string) diag.Position {
 	_, n, exact := d.positions.Find(path)
 	if !exact {

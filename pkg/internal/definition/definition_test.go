@@ -7,7 +7,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-func TestTheVersionThatTheOperatorWorksWith(t *testing.T) {
+func TestWorkingVersion(t *testing.T) {
 	own := operator("spec: {f: string}")
 	two := strings.Replace(own, "    - name: v1\n", "    - name: v1beta1\n      schema: {spec: {old: string}}\n    - name: v1\n      storage: true\n", 1)
 	for _, tt := range []struct{ reason, text, want, field string }{
@@ -33,7 +33,7 @@ func TestTheVersionThatTheOperatorWorksWith(t *testing.T) {
 	}
 }
 
-func TestSchemasOfGivenKinds(t *testing.T) {
+func TestSchemasOfCRDs(t *testing.T) {
 	defs, list := parseFile(t, testdata+"/ok/crd.yaml")
 	if len(defs) != 1 {
 		t.Fatal(list)
@@ -61,7 +61,7 @@ func TestSchemasOfGivenKinds(t *testing.T) {
 	}
 }
 
-// Numbers reach the expressions as they are written.
+// Numbers of a template keep their value and type.
 func TestNumbersOfATemplate(t *testing.T) {
 	defs, list := parseFile(t, testdata+"/ok/templates.yaml")
 	if len(defs) != 1 {

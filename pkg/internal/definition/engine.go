@@ -11,7 +11,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// engine checks what the steps engine cannot carry, and keys of another engine.
+// engine checks what the steps engine does not support, and keys of other engines.
 func (c *checker) engine() {
 	r, p := c.op.Spec.Reconcile, source.PathOf("spec", "reconcile")
 	if r.Engine == "workflow" || r.Engine == "steps" {
@@ -69,7 +69,7 @@ func (c *checker) finalizer() {
 	}
 }
 
-// reconcile checks the times and the numbers.
+// reconcile checks durations and numbers.
 func (c *checker) reconcile() {
 	r, p := c.op.Spec.Reconcile, source.PathOf("spec", "reconcile")
 	if d, ok := c.duration(r.Resync, p.To("resync")); ok {
@@ -86,7 +86,7 @@ func (c *checker) reconcile() {
 	}
 }
 
-// maxShards is how many Sensors may share the custom resources between them.
+// maxShards limits the Sensors among which the custom resources are partitioned.
 const maxShards = 16
 
 func (c *checker) duration(text string, p source.Path) (time.Duration, bool) {
@@ -104,7 +104,7 @@ func (c *checker) duration(text string, p source.Path) (time.Duration, bool) {
 	return d, err == nil
 }
 
-// resync reports an interval that a cron schedule cannot keep evenly.
+// resync reports an interval that cron cannot repeat evenly.
 func (c *checker) resync(text string, d time.Duration, p source.Path) {
 	legal := []int{1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60, 120, 180, 240, 360, 480, 720, 1440}
 	best := time.Duration(legal[0]) * time.Minute
@@ -120,7 +120,7 @@ func (c *checker) resync(text string, d time.Duration, p source.Path) {
 	}
 }
 
-// shortDuration is a duration as people write it: 30m, not 30m0s.
+// shortDuration formats a duration without zero units: 30m, not 30m0s.
 func shortDuration(d time.Duration) string {
 	if d%time.Hour == 0 {
 		return fmt.Sprintf("%dh", d/time.Hour)

@@ -14,7 +14,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// environment checks the variables of the logic.
+// environment checks the environment variables of the logic.
 func (c *checker) environment() {
 	if c.op.Spec.Logic == nil {
 		return
@@ -57,7 +57,7 @@ func (c *checker) variable(v v1alpha1.EnvVar, p source.Path) {
 
 var flagName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
 
-// parameters checks the files that the steps engine hands to the command.
+// parameters checks the files that the steps engine passes to the command.
 func (c *checker) parameters() {
 	logic, p := c.op.Spec.Logic, source.PathOf("spec", "logic", "parameters")
 	if logic == nil || !c.Written(p) {
@@ -76,8 +76,8 @@ func (c *checker) parameters() {
 	c.unique(names, func(i int) source.Path { return p.To(i, "name") })
 }
 
-// resources checks the quantities of the logic's container and of the operator's
-// own steps.
+// resources checks the resource quantities of the logic's container and of
+// argoperator's own steps.
 func (c *checker) resources() {
 	if logic := c.op.Spec.Logic; logic != nil {
 		c.requestsAndLimits(logic.Resources, source.PathOf("spec", "logic", "resources"))

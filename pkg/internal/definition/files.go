@@ -13,11 +13,11 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// maxFiles is how many bytes the files of a definition may have together: what
-// an object in etcd can hold, less the rest of its ConfigMap.
+// maxFiles limits the total size of a definition's files, in bytes: the maximum size of
+// an object in etcd, less the rest of the ConfigMap.
 const maxFiles = 900 << 10
 
-// maxReferred is how many bytes are read of all files that a definition refers to.
+// maxReferred limits the total size of all files that a definition refers to, in bytes.
 const maxReferred = 4 * source.MaxFile
 
 // readFiles reads the files and parameters of the logic.
@@ -53,7 +53,7 @@ func (c *checker) readFiles() {
 	cutCommonDirectory(c.def.Files)
 }
 
-// readText reads a text file that is named at a path of the definition.
+// readText reads a text file that a path of the definition names.
 func (c *checker) readText(p source.Path, name string) (string, bool) {
 	data, ok := c.readFile(p, name)
 	if ok && source.NotText(data) >= 0 {
@@ -63,11 +63,11 @@ func (c *checker) readText(p source.Path, name string) (string, bool) {
 	return string(data), ok
 }
 
-// beside is how a file that the definition names is named in findings: as the
-// user would open it, who has given the definition as x/operator.yaml or as "-".
+// beside returns the name of a referenced file for findings, relative to the user's
+// working directory. The definition may be given as x/operator.yaml or as "-".
 func (c *checker) beside(file string) string { return path.Join(path.Dir(c.in.Name), file) }
 
-// readFile reads a file that is named at a path of the definition.
+// readFile reads a file that a path of the definition names.
 func (c *checker) readFile(p source.Path, name string) ([]byte, bool) {
 	clean := path.Clean(name)
 	switch {
@@ -107,7 +107,7 @@ func (c *checker) readFile(p source.Path, name string) ([]byte, bool) {
 	return data, err == nil
 }
 
-// readUpTo reads one byte more than the limit at most.
+// readUpTo reads at most one byte more than the limit.
 func readUpTo(dir fs.FS, name string, limit int) ([]byte, error) {
 	file, err := dir.Open(name)
 	if err != nil {
@@ -125,11 +125,11 @@ func directoryHint(dir fs.FS, name string, info fs.FileInfo) string {
 	return "name the files in it, such as " + path.Join(name, entries[0].Name())
 }
 
-// siblingHint names the file that is probably meant: one in the same directory,
-// or one of that name elsewhere.
+// siblingHint suggests a file that is probably meant: one in the same directory with a
+// similar name, or one with the same name elsewhere.
 func siblingHint(dir fs.FS, name string) string {
 	var candidates []string
-	entries, _ := fs.ReadDir(dir, path.Dir(name)) // what cannot be listed gives no hint
+	entries, _ := fs.ReadDir(dir, path.Dir(name)) // no hint if the directory cannot be listed
 	for _, e := range entries {
 		candidates = append(candidates, path.Join(path.Dir(name), e.Name()))
 	}
@@ -146,7 +146,8 @@ func siblingHint(dir fs.FS, name string) string {
 	return ""
 }
 
-// cutCommonDirectory makes paths relative to the deepest directory that holds all files.
+// cutCommonDirectory makes paths relative to the deepest directory that contains all
+// files.
 func cutCommonDirectory(files []File) {
 	common := commonDirectory(files)
 	for i := range files {
@@ -154,7 +155,8 @@ func cutCommonDirectory(files []File) {
 	}
 }
 
-// commonDirectory is the deepest directory that holds all files, with a slash behind it; "" is the top.
+// commonDirectory returns the deepest directory that contains all files, with a
+// trailing slash; "" is the root.
 func commonDirectory(files []File) string {
 	if len(files) == 0 {
 		return ""

@@ -1,7 +1,7 @@
 package definition
 
-// knownFormats are the formats that the API server checks (strings) or
-// documents (numbers); apiextensions-apiserver, pkg/apiserver/validation/formats.go.
+// knownFormats returns the formats that the API server validates (strings) or documents
+// (numbers); see pkg/apiserver/validation/formats.go of apiextensions-apiserver.
 func knownFormats() []string {
 	return []string{
 		"bsonobjectid", "uri", "email", "hostname", "ipv4", "ipv6", "cidr", "mac",

@@ -10,7 +10,7 @@ import (
 
 // fullSchema decodes an openAPIV3Schema strictly.
 func (c *checker) fullSchema(p source.Path) *props {
-	if c.dealtWith(p) {
+	if c.wasRejected(p) {
 		return nil
 	}
 	n := c.node(p...)
@@ -18,7 +18,7 @@ func (c *checker) fullSchema(p source.Path) *props {
 	d.Kubernetes = true
 	schema := &props{}
 	d.Value(n, reflect.ValueOf(schema).Elem(), p)
-	if schema.Type != "object" && !d.Bad[p.To("type").ID()] {
+	if schema.Type != "object" && !d.Rejected[p.To("type").ID()] {
 		c.found.Add(c.At(p.To("type")), diag.BadSchema,
 			fmt.Sprintf("the root of a schema has type %q, want object", schema.Type), "write type: object")
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// FuzzParse holds Parse to what it promises for any bytes: it ends, every error
-// has a place, and what it returns is a legal definition.
+// FuzzParse covers that Parse ends for any input, that every error has a position, and
+// that a returned definition is valid.
 func FuzzParse(f *testing.F) {
 	for _, pattern := range []string{"ok/everything.yaml", "ok/tabs.json", "ok/aliases.yaml", "ok/templates.yaml", "err/template-*.yaml", "err/many*.yaml", "err/short-*.yaml", "err/yaml-*.yaml"} {
 		for _, file := range files(f, pattern) {
@@ -55,8 +55,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// fillEmptyVariables gives variables that are written as "" a value: encoded
-// again they would have none.
+// fillEmptyVariables sets a value for variables that are "", which encoding would omit.
 func fillEmptyVariables(def *Definition) {
 	if def.Operator.Spec.Logic == nil {
 		return
@@ -68,7 +67,7 @@ func fillEmptyVariables(def *Definition) {
 	}
 }
 
-// asWritten takes away what a template says already.
+// asWritten clears fields that were copied from the template.
 func asWritten(def *Definition) {
 	for i := range def.Operator.Spec.Children {
 		child := &def.Operator.Spec.Children[i]

@@ -16,7 +16,7 @@ import (
 
 const testdata = "../../../testdata/definition"
 
-// parseFile parses a test file as the command line would.
+// parseFile parses a test file like the command line.
 func parseFile(t *testing.T, file string) ([]*Definition, diag.List) {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -82,7 +82,7 @@ func TestLegalDefinitions(t *testing.T) {
 	}
 }
 
-// dump is everything that other packages see of definitions.
+// dump formats everything that definitions export.
 func dump(t *testing.T, defs []*Definition) string {
 	t.Helper()
 	var b bytes.Buffer

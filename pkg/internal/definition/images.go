@@ -17,29 +17,30 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// Image is a container image that a definition names: of the operator's own pods,
-// or of a container in the template of a child.
+// Image is a container image that a definition refers to, for the operator's own pods
+// or in the template of a child.
 type Image struct {
-	Name     string // as it is written
-	Computed bool   // by an expression, so that nobody can say which it is
+	Name     string // as written
+	Computed bool   // by an expression, so the image is unknown until run time
 	At       diag.Position
 }
 
-// ImagesLock is the file in which a definition has the digests of its images, in
-// the format of Carvel's imgpkg and kbld.
+// ImagesLock is the file with the digests of a definition's images, in the format of
+// Carvel's imgpkg and kbld.
 type ImagesLock struct {
 	APIVersion string        `json:"apiVersion"`
 	Kind       string        `json:"kind"`
 	Images     []LockedImage `json:"images"`
 }
 
-// LockedImage is an image with its digest; an annotation says how it is written.
+// LockedImage is an image with its digest. An annotation has the image as written in
+// the definition.
 type LockedImage struct {
 	Image       string            `json:"image"`
 	Annotations map[string]string `json:"annotations"`
 }
 
-// The head of an ImagesLock, and the annotation of its images.
+// The apiVersion and kind of an ImagesLock, and the annotation of its images.
 const (
 	lockVersion = "imgpkg.carvel.dev/v1alpha1"
 	lockKind    = "ImagesLock"
@@ -48,8 +49,8 @@ const (
 
 var withDigest = regexp.MustCompile(`@sha256:[0-9a-f]{64}$`)
 
-// MarshalImagesLock is the file for images with their digests, by how they are
-// written.
+// MarshalImagesLock encodes a lock file. The keys of locked are images as written, the
+// values are images with digest.
 func MarshalImagesLock(locked map[string]string) ([]byte, error) {
 	lock := ImagesLock{APIVersion: lockVersion, Kind: lockKind, Images: []LockedImage{}}
 	for _, name := range slices.Sorted(maps.Keys(locked)) {
@@ -62,7 +63,7 @@ func MarshalImagesLock(locked map[string]string) ([]byte, error) {
 	return data, nil
 }
 
-// images finds the images, and pins them by the lock.
+// images collects the images, and adds the digests of the lock file.
 func (c *checker) images() {
 	at, file := source.PathOf("spec", "install", "imagesLock"), c.op.Spec.Install.ImagesLock
 	var locked map[string]string
@@ -86,10 +87,11 @@ func (c *checker) images() {
 	})
 }
 
-// LockFile is the file of the digests as the user would open it; "" without one.
+// LockFile returns the path of the lock file, relative to the user's working directory,
+// or "".
 func (d *Definition) LockFile() string { return d.lockFile }
 
-// readLock reads the digests, by image.
+// readLock returns the images with digest by image.
 func (c *checker) readLock(at source.Path, file string) map[string]string {
 	locked, write := map[string]string{}, "argoperator lock -f "+c.in.Name+" writes it"
 	if c.in.Dir != nil && fs.ValidPath(path.Clean(file)) {
@@ -132,8 +134,8 @@ func readImages(doc source.Document, locked map[string]string) diag.List {
 	return found
 }
 
-// eachImage visits the images, and puts what it gets back in their place: those of
-// the operator's pods, and as of kustomize of every container in a template.
+// eachImage calls visit for every image and replaces the image with the result: the
+// images of the operator's pods and, like kustomize, of every container in a template.
 func (c *checker) eachImage(visit func(p source.Path, name string) string) {
 	spec := &c.op.Spec
 	if logic := spec.Logic; logic != nil && logic.Image != "" {
@@ -151,7 +153,7 @@ func (c *checker) eachImage(visit func(p source.Path, name string) string) {
 	}
 }
 
-// runsPods tells whether the operator may run its own steps in a pod.
+// runsPods reports whether the operator may run argoperator's steps in a pod.
 func (c *checker) runsPods() bool {
 	return c.op.Spec.Reconcile.Engine != "direct" || c.op.Spec.Install.TokenRotation != ""
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// install checks where the operator goes and what it may see.
+// install checks where the operator is installed and what it may access.
 func (c *checker) install() {
 	in, p := c.op.Spec.Install, source.PathOf("spec", "install")
 	if c.label(in.Namespace, p.To("namespace")); strings.HasPrefix(in.Namespace, "kube-") {
@@ -39,7 +39,7 @@ func (c *checker) install() {
 	}
 }
 
-// How often a token may be replaced.
+// The limits of the token rotation interval.
 const minRotation, maxRotation = time.Hour, 720 * time.Hour
 
 func (c *checker) tokenRotation(text string, p source.Path) {
@@ -61,7 +61,7 @@ func (c *checker) tokenRotation(text string, p source.Path) {
 	}
 }
 
-// namespacePattern is the name of a namespace in which * stands for any letters.
+// namespacePattern matches a namespace name in which * stands for any characters.
 var namespacePattern = regexp.MustCompile(`^[a-z0-9*]([-a-z0-9*]{0,61}[a-z0-9*])?$`)
 
 func (c *checker) allowedNamespaces(patterns []string, p source.Path) {
@@ -73,7 +73,7 @@ func (c *checker) allowedNamespaces(patterns []string, p source.Path) {
 	c.unique(patterns, func(i int) source.Path { return p.To(i) })
 }
 
-// eventBus checks the bus, and that a bus that is not ours is left as it is.
+// eventBus checks the event bus, and that settings are given only for a managed one.
 func (c *checker) eventBus() {
 	bus, p := c.op.Spec.Install.EventBus, source.PathOf("spec", "install", "eventBus")
 	c.label(bus.Name, p.To("name"))

@@ -9,13 +9,13 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// kindRef is a kind as a definition names it.
+// kindRef is a kind as a definition refers to it.
 type kindRef struct {
 	group, version, kind, plural, scope string
 }
 
-// knownKind compares a kind with the built-in ones; plural and scope stand below
-// p, the kind at its own path. Of a group that is not built in nothing is known.
+// knownKind compares a kind with the built-in ones. p is the path of plural and scope,
+// kind the path of the kind. Kinds of other groups are not checked.
 func (c *checker) knownKind(ref kindRef, p, kind source.Path) (schema.BuiltinKind, bool) {
 	known, ok := schema.FindBuiltin(apiVersionOf(ref.group, ref.version), ref.kind)
 	if !ok {
@@ -37,7 +37,7 @@ func isBuiltinGroup(group string) bool {
 	return slices.ContainsFunc(schema.BuiltinKinds(), func(b schema.BuiltinKind) bool { return b.Group == group })
 }
 
-// kindHint says where a kind is, or which kind is meant.
+// kindHint suggests the group of a kind, or a kind with a similar name.
 func kindHint(ref kindRef) string {
 	var names []string
 	for _, b := range schema.BuiltinKinds() {

@@ -13,8 +13,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 )
 
-// What a legal definition says about its API, the API server accepts.
-func TestLegalDefinitionsMakeLegalCRDs(t *testing.T) {
+// The API server accepts the CustomResourceDefinition of every legal definition.
+func TestLegalDefinitionsHaveLegalCRDs(t *testing.T) {
 	for _, file := range files(t, "ok/*.yaml") {
 		defs, list := parseFile(t, file)
 		if list.HasErrors() {

@@ -15,7 +15,7 @@ import (
 func (c *checker) logic() {
 	p := source.PathOf("spec", "logic")
 	if c.op.Spec.Logic == nil {
-		if !c.anyTemplate() && !c.dealtWith(source.PathOf("spec", "children")) {
+		if !c.anyTemplate() && !c.wasRejected(source.PathOf("spec", "children")) {
 			c.missing(p[:1], "logic", "logic: {image: python:3.13-slim, command: [python3, main.py], files: [logic/main.py]}, "+
 				"or a child with a template: children: [{name: NAME, template: {…}}]")
 		}
@@ -34,12 +34,12 @@ func (c *checker) logic() {
 	}
 }
 
-// reference is an image, loosely: HOST:PORT/PATH:TAG@DIGEST. Lengths are looked
-// at by isReference: to count makes an expression slow to compile.
+// reference matches an image reference, loosely: HOST:PORT/PATH:TAG@DIGEST. isReference
+// checks lengths, because counted repetitions make the expression slow to compile.
 var reference = regexp.MustCompile(`^([a-zA-Z0-9.-]+(:[0-9]+)?/)?[a-z0-9]+([._-]+[a-z0-9]+)*(/[a-z0-9]+([._-]+[a-z0-9]+)*)*` +
 	`(:(?P<tag>[A-Za-z0-9_][A-Za-z0-9_.-]*))?(@[a-z0-9]+:(?P<digest>[a-f0-9]+))?$`)
 
-// As the registries have it.
+// Length limits of registries.
 const (
 	maxTag    = 128
 	minDigest = 32
@@ -68,7 +68,8 @@ func (c *checker) image(image string, p source.Path) {
 	}
 }
 
-// commandFile warns of an argument that names a script which does not travel with the logic.
+// commandFile warns of an argument that names a script which is not among the logic's
+// files.
 func (c *checker) commandFile(arg string, p source.Path) {
 	scripts := []string{".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".bash", ".rb", ".pl", ".php", ".lua", ".jq", ".R", ".tcl"}
 	if !slices.Contains(scripts, path.Ext(arg)) || path.IsAbs(arg) || strings.HasPrefix(arg, "-") || strings.ContainsAny(arg, " \n:") {
@@ -79,7 +80,7 @@ func (c *checker) commandFile(arg string, p source.Path) {
 		names = append(names, f.Path)
 	}
 	name := path.Clean(arg)
-	if slices.Contains(names, name) || c.filesRefused() {
+	if slices.Contains(names, name) || c.filesRejected() {
 		return
 	}
 	hint := "add it to files"
@@ -91,7 +92,8 @@ func (c *checker) commandFile(arg string, p source.Path) {
 	c.warn(p, diag.CommandFile, fmt.Sprintf("the command names %s, which is not among the files", arg), hint)
 }
 
-// filesRefused tells whether some file could not be read, so that the list of files is not complete.
-func (c *checker) filesRefused() bool {
-	return c.dealtWith(source.PathOf("spec", "logic", "files")) || len(c.def.Files) < len(c.op.Spec.Logic.Files)
+// filesRejected reports whether a file could not be read, so that the list of files is
+// incomplete.
+func (c *checker) filesRejected() bool {
+	return c.wasRejected(source.PathOf("spec", "logic", "files")) || len(c.def.Files) < len(c.op.Spec.Logic.Files)
 }

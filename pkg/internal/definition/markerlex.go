@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// marker is one NAME=VALUE behind the '|' of a short schema. Offsets are bytes in the scalar.
+// marker is one NAME=VALUE after the '|' of a short schema. Offsets are bytes in the
+// scalar.
 type marker struct {
 	name   string
 	value  string
@@ -14,8 +15,8 @@ type marker struct {
 	value0 int // of the value
 }
 
-// lexMarkers reads the markers in text, which begins at an offset of its scalar.
-// On an error it returns the markers before it.
+// lexMarkers reads the markers in text, which starts at an offset of its scalar. With
+// an error it returns the markers before it.
 func lexMarkers(text string, offset int) (out []marker, at int, err error) {
 	i := 0
 	for {
@@ -57,7 +58,7 @@ func firstWord(s string) string {
 	return s
 }
 
-// lexValue reads a value: quoted, a JSON list or object, or up to the next blank.
+// lexValue reads a value: quoted, a JSON list or object, or up to the next space.
 func (m *marker) lexValue(text string) (took int, err error) {
 	switch {
 	case strings.HasPrefix(text, `"`):
@@ -81,8 +82,8 @@ func (m *marker) lexValue(text string) (took int, err error) {
 	return took, nil
 }
 
-// unquote reads a text in double quotes. \" is a quote and \\ a backslash; every
-// other backslash stands for itself, so that patterns need no second one.
+// unquote reads a double-quoted text. \" is a quote and \\ a backslash. Every other
+// backslash is literal, so that patterns need no second one.
 func unquote(text string) (value string, took int, err error) {
 	var b strings.Builder
 	for i := 1; i < len(text); i++ {

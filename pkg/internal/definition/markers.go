@@ -15,7 +15,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// markerRule says which kinds of schema a marker fits, none for all, and lays it over one.
+// markerRule has the kinds of schema that a marker applies to, none for all, and
+// applies the marker.
 type markerRule struct {
 	fits  []string
 	apply func(s *props, m marker) error
@@ -48,8 +49,8 @@ func markerRules() map[string]markerRule {
 	}
 }
 
-// mark lays markers over a schema and reports those that do not fit. Of an
-// unknown type, nil, they all may.
+// mark applies markers to a schema and reports those that do not fit. All markers fit
+// an unknown type, nil.
 func (s *short) mark(n *yaml.Node, schema *props, text string, offset int) (*props, bool) {
 	markers, at, err := lexMarkers(text, offset)
 	if err != nil {
@@ -75,12 +76,12 @@ func (s *short) mark(n *yaml.Node, schema *props, text string, offset int) (*pro
 		required = required || m.name == "required" && m.value == "true"
 	}
 	if !unknown {
-		s.agree(n, schema, seen)
+		s.checkConsistent(n, schema, seen)
 	}
 	return schema, required
 }
 
-// plainValue reports a value that is probably spelled as another language would.
+// plainValue reports a value that is probably written as in another language.
 func (s *short) plainValue(n *yaml.Node, m marker, schema *props) bool {
 	v := m.value
 	switch {
@@ -98,7 +99,8 @@ func (s *short) plainValue(n *yaml.Node, m marker, schema *props) bool {
 	return true
 }
 
-// rule returns the rule of a marker, and reports one that does not exist or does not fit.
+// rule returns the rule of a marker, and reports a marker that does not exist or does
+// not fit.
 func (s *short) rule(n *yaml.Node, m marker, schema *props, unknown bool) (markerRule, bool) {
 	rules, kind := markerRules(), kindOf(schema)
 	rule, ok := rules[m.name]
@@ -113,7 +115,7 @@ func (s *short) rule(n *yaml.Node, m marker, schema *props, unknown bool) (marke
 	return rule, true
 }
 
-// valueHint shows what the value of a marker looks like.
+// valueHint returns an example value of a marker.
 func valueHint(m marker, schema *props) string {
 	kind := kindOf(schema)
 	switch m.name {
@@ -138,7 +140,8 @@ func valueHint(m marker, schema *props) string {
 	return "such as " + m.name + "=" + values[kind]
 }
 
-// fitting are the names of the markers that a type can have; all if it is not known.
+// fitting returns the names of the markers that a type accepts; all of them if the type
+// is unknown.
 func fitting(rules map[string]markerRule, kind string, unknown bool) []string {
 	return slices.DeleteFunc(source.SortedKeys(rules), func(name string) bool {
 		fits := rules[name].fits
@@ -232,8 +235,8 @@ func applyEnum(s *props, m marker) error {
 	return nil
 }
 
-// enumWords are the values of an enum: between commas, in brackets or not, or a
-// list in JSON.
+// enumWords returns the values of an enum: separated by commas, with or without
+// brackets, or a JSON list.
 func enumWords(text string) []string {
 	var listed []json.RawMessage
 	if json.Unmarshal([]byte(text), &listed) == nil {
@@ -265,7 +268,7 @@ func applyDefault(s *props, m marker) error {
 	return err
 }
 
-// literal reads a value as the type of a schema has it.
+// literal parses a value of a schema's type.
 func literal(s *props, text string) (any, error) {
 	kind := kindOf(s)
 	var v any

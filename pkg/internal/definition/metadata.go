@@ -17,7 +17,7 @@ func (c *checker) metadata() {
 	m, p := c.op.Metadata, source.PathOf("metadata")
 	names := c.usedNames()
 	if len(m.Name) > maxLabel || c.label(m.Name, p.To("name")) {
-		c.derivedLengths(names)
+		c.checkNameLength(names)
 	}
 	c.overrides(names)
 	c.objectLabels(m.Labels, p.To("labels"))
@@ -26,7 +26,7 @@ func (c *checker) metadata() {
 	}
 }
 
-// objectLabels checks labels that emitted objects get.
+// objectLabels checks the labels that emitted objects get.
 func (c *checker) objectLabels(labels map[string]string, p source.Path) {
 	for _, key := range source.SortedKeys(labels) {
 		at := p.To(key)
@@ -49,14 +49,14 @@ func (c *checker) metaKey(key string, p source.Path) {
 	}
 }
 
-// derivedLengths reports an operator name that is too long for the objects named
-// after it. One finding says how long it may be for all of them.
-func (c *checker) derivedLengths(names []derivedName) {
+// checkNameLength reports an operator name that is too long for the names derived from
+// it. One finding has the limit for all of them.
+func (c *checker) checkNameLength(names []derivedName) {
 	name := c.op.Metadata.Name
 	var tightest *derivedName
 	for i := range names {
 		d := &names[i]
-		if *d.value == d.of(name) && len(*d.value) > d.limit && (tightest == nil || d.room() < tightest.room()) {
+		if *d.value == d.of(name) && len(*d.value) > d.limit && (tightest == nil || d.maxOperatorName() < tightest.maxOperatorName()) {
 			tightest = d
 		}
 	}
@@ -65,10 +65,11 @@ func (c *checker) derivedLengths(names []derivedName) {
 	}
 	c.add(source.PathOf("metadata", "name"), diag.NameTooLong,
 		fmt.Sprintf("the %s would be named %s: %d characters, more than %d", tightest.kind, tightest.of(name), len(tightest.of(name)), tightest.limit),
-		fmt.Sprintf("metadata.name may have %d characters, it has %d; or set install.names.%s", tightest.room(), len(name), tightest.key))
+		fmt.Sprintf("metadata.name may have %d characters, it has %d; or set install.names.%s", tightest.maxOperatorName(), len(name), tightest.key))
 }
 
-// overrides checks the names that are written, and that no two objects of a kind share one.
+// overrides checks the names that are set, and that no two objects of a kind have the
+// same name.
 func (c *checker) overrides(names []derivedName) {
 	owner := map[string]derivedName{}
 	for _, d := range names {

@@ -10,12 +10,12 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// ownAlertLabels are those that an alert has by itself.
+// ownAlertLabels are the labels that every alert has.
 var ownAlertLabels = []string{
 	"alertname", "severity", "operator", "operator_namespace", "namespace", "eventsource_name", "event_name", "sensor_name", "trigger_name",
 }
 
-// monitoring checks what Prometheus is told, and that there is something to tell.
+// monitoring checks the Prometheus settings, and that an object is emitted for them.
 func (c *checker) monitoring() {
 	m, p := c.op.Spec.Install.Monitoring, source.PathOf("spec", "install", "monitoring")
 	if m == nil {
@@ -26,13 +26,13 @@ func (c *checker) monitoring() {
 	if at := p.To("interval"); c.Written(at) {
 		c.interval(m.Interval, at)
 	}
-	c.idle(p.To("labels"), m.PodMonitor || m.PrometheusRule, "podMonitor: true or prometheusRule: true")
-	c.idle(p.To("interval"), m.PodMonitor, "podMonitor: true")
-	c.idle(p.To("alertLabels"), m.PrometheusRule, "prometheusRule: true")
+	c.unused(p.To("labels"), m.PodMonitor || m.PrometheusRule, "podMonitor: true or prometheusRule: true")
+	c.unused(p.To("interval"), m.PodMonitor, "podMonitor: true")
+	c.unused(p.To("alertLabels"), m.PrometheusRule, "prometheusRule: true")
 }
 
-// idle reports a key that says something about an object that is not emitted.
-func (c *checker) idle(p source.Path, emitted bool, want string) {
+// unused reports a setting for an object that is not emitted.
+func (c *checker) unused(p source.Path, emitted bool, want string) {
 	if c.Written(p) && !emitted {
 		c.addKey(p, diag.ConflictingKeys, fmt.Sprintf("%s has no effect without %s", p, want), "write "+want+" beside it, or remove it")
 	}
@@ -45,8 +45,8 @@ func (c *checker) interval(text string, p source.Path) {
 	}
 }
 
-// alertLabels checks names as Prometheus takes them, and values that it does not
-// take for templates.
+// alertLabels checks label names by the rules of Prometheus, and rejects values that
+// Prometheus would expand as templates.
 func (c *checker) alertLabels(labels map[string]string, p source.Path) {
 	for _, key := range source.SortedKeys(labels) {
 		at := p.To(key)

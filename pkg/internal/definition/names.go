@@ -2,7 +2,7 @@ package definition
 
 import "github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 
-// derivedName is the name of an emitted object that may be overridden.
+// derivedName is the name of an emitted object, which the definition may override.
 type derivedName struct {
 	key    string // in install.names
 	value  *string
@@ -14,19 +14,19 @@ type derivedName struct {
 // of returns the default for an operator's name.
 func (d derivedName) of(operator string) string { return operator + d.suffix }
 
-// room is how many characters the operator's name may have.
-func (d derivedName) room() int { return d.limit - len(d.suffix) }
+// maxOperatorName returns the maximum length of the operator's name.
+func (d derivedName) maxOperatorName() int { return d.limit - len(d.suffix) }
 
-// Limits of names. Argo Events makes Deployments, Pods and label values of the
-// names of EventSources and Sensors with some 20 characters of its own; a
-// CronWorkflow's Workflows get a time behind its name.
+// Length limits of names. Argo Events derives names of Deployments and Pods, and label
+// values, from those of EventSources and Sensors, with about 20 more characters. A
+// CronWorkflow appends a time to the names of its Workflows.
 const (
 	maxLabel        = 63
 	maxEventName    = 40
 	maxCronWorkflow = 52
 )
 
-// derivedNames lists the names of all emitted objects.
+// derivedNames returns the names of all emitted objects.
 func derivedNames(in *v1alpha1.Install) []derivedName {
 	n, token := &in.Names, "-sensor-token"
 	if in.TokenRotation != "" {
@@ -48,8 +48,8 @@ func derivedNames(in *v1alpha1.Install) []derivedName {
 	}
 }
 
-// usedNames lists the names that this definition may need: those of the direct
-// engine, which are longer than others, only where it may carry the definition.
+// usedNames returns the names that this definition may need. The names of the direct
+// engine, which are longer, are included only if the definition may run on it.
 func (c *checker) usedNames() []derivedName {
 	var out []derivedName
 	direct := c.mayBeDirect()
@@ -62,13 +62,14 @@ func (c *checker) usedNames() []derivedName {
 	return out
 }
 
-// mayBeDirect tells whether the direct engine is asked for, or may be taken.
+// mayBeDirect reports whether the definition selects the direct engine, or lets
+// argoperator select it.
 func (c *checker) mayBeDirect() bool {
 	engine := c.op.Spec.Reconcile.Engine
 	return engine == "direct" || engine == "auto" && c.op.Spec.Logic == nil
 }
 
-// group returns the API group that the operator works on; "" is the core group.
+// group returns the API group of the operator's kind; "" is the core group.
 func (c *checker) group() string {
 	api := &c.op.Spec.API
 	switch {
@@ -80,7 +81,7 @@ func (c *checker) group() string {
 	return api.Group
 }
 
-// kind returns the kind that the operator works on; "" if it is not known.
+// kind returns the operator's kind, or "" if it is unknown.
 func (c *checker) kind() string {
 	api := &c.op.Spec.API
 	switch {

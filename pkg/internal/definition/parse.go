@@ -13,8 +13,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// Parse reads the definitions of one file and says everything that is wrong
-// with them. A definition with an error is not returned.
+// Parse reads the definitions of one file and reports every problem. It does not return
+// a definition that has an error.
 func Parse(in source.Input) ([]*Definition, diag.List) {
 	docs, list := source.Load(in.Name, in.Data, func(text []byte) bool {
 		return !in.Lenient || bytes.Contains(text, []byte(v1alpha1.Group+"/"))
@@ -29,7 +29,7 @@ func Parse(in source.Input) ([]*Definition, diag.List) {
 		if in.Lenient && !strings.HasPrefix(doc.Text("apiVersion"), v1alpha1.Group+"/") {
 			continue
 		}
-		if doc.Text("kind") == v1alpha1.TestKind { // what tests an operator may stand beside it
+		if doc.Text("kind") == v1alpha1.TestKind { // the file may contain tests next to the operator
 			tests++
 			continue
 		}
@@ -52,7 +52,8 @@ func Parse(in source.Input) ([]*Definition, diag.List) {
 	return defs, list.Sorted()
 }
 
-// startOf is the first line of a file, or the file as a whole if it has none.
+// startOf returns the position of the first line of a file, or of the file if it is
+// empty.
 func startOf(in source.Input) diag.Position {
 	if len(in.Data) == 0 {
 		return diag.Position{File: in.Name}
@@ -80,8 +81,8 @@ func one(in source.Input, doc source.Document) (*Definition, diag.List) {
 	return def, c.found
 }
 
-// checks are all the rules about one definition. Their order is that of the
-// language; a later one may use what an earlier one has filled in.
+// checks returns all checks of a definition, in the order of the definition's fields. A
+// check may use defaults that an earlier one has set.
 func checks() []func(*checker) {
 	return []func(*checker){
 		(*checker).metadata,

@@ -17,7 +17,7 @@ func codes(list diag.List) string {
 	return strings.Join(out, " ")
 }
 
-func TestParseByTheFile(t *testing.T) {
+func TestParseFiles(t *testing.T) {
 	legal := operator("spec: {f: string}")
 	for _, tt := range []struct {
 		reason  string
@@ -85,7 +85,7 @@ func TestFilesOfADefinition(t *testing.T) {
 	}
 }
 
-// An alias bomb must end soon, whatever it stands in.
+// An alias bomb must end quickly in any position.
 func TestAliasBomb(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("apiVersion: argoperator.dev/v1alpha1\nkind: Operator\nspec:\n  status:\n    a: &a [x, x, x, x, x, x, x, x, x, x]\n")

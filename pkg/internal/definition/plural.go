@@ -7,10 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Plural returns the resource name that argoperator declares for a new kind
-// whose definition does not set one: the name that controller-tools would give,
-// which is what Kubernetes users expect. Where that is not a legal name, as for
-// some acronyms (DNS), it adds "es".
+// Plural returns the resource name of a new kind whose definition sets none. It is the
+// name that controller-tools would generate, which Kubernetes users expect. If that is
+// not a valid name, as for some acronyms (DNS), it appends "es".
 //
 // The resource that a Sensor calls at run time is schema.GuessedPlural.
 func Plural(kind string) string {

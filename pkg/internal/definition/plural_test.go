@@ -20,7 +20,8 @@ func TestPlural(t *testing.T) {
 	}
 }
 
-// controller-tools' plurals agree with the kinds of Kubernetes itself, but for the one below.
+// The plurals of controller-tools are right for the built-in kinds, with the exception
+// below.
 func TestPluralOfBuiltinKinds(t *testing.T) {
 	for _, b := range schema.BuiltinKinds() {
 		if got := Plural(b.Kind); got != b.Plural && b.Kind != "Endpoints" {

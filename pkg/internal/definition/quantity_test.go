@@ -8,11 +8,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// lenient is what the pattern refuses although ParseQuantity takes it: a suffix
+// lenient matches what the pattern rejects although ParseQuantity accepts it: a suffix
 // without a number, which its grammar does not have, and long exponents.
 var lenient = regexp.MustCompile(`[eE][-+]?[0-9]{3,}$|^[-+]?\.?([a-zA-Z]|$)`)
 
-// TestQuantityPattern holds the pattern of the type quantity to ParseQuantity.
+// TestQuantityPattern compares the pattern of the type quantity with ParseQuantity.
 func TestQuantityPattern(t *testing.T) {
 	pattern := regexp.MustCompile(quantity().Pattern)
 	parts := []string{"0", "1", "25", "007", ".", "+", "-", "e", "E", "i", "k", "K", "m", "M", "u", "n", "G", "Ti", "Pi", "Ei", " ", "x"}

@@ -13,7 +13,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// readRelated completes the related kinds by their CustomResourceDefinitions.
+// readRelated completes the related kinds from their CustomResourceDefinitions.
 func (c *checker) readRelated() {
 	c.def.RelatedCRDs = map[string]*apiextensionsv1.CustomResourceDefinition{}
 	for i := range c.op.Spec.Related {
@@ -28,19 +28,20 @@ func (c *checker) readRelated() {
 	}
 }
 
-// asChild is the kind of a related object, whose keys are called as those of a child.
+// asChild returns the kind of a related object as a child, whose fields have the same
+// names.
 func asChild(r v1alpha1.Related) v1alpha1.Child {
 	return v1alpha1.Child{Name: r.Name, APIVersion: r.APIVersion, Kind: r.Kind, CRD: r.CRD, Plural: r.Plural, Scope: r.Scope}
 }
 
-// completeKind completes the kind of a related object as that of a child.
+// completeKind completes the kind of a related object like that of a child.
 func completeKind(r *v1alpha1.Related, complete func(*v1alpha1.Child)) {
 	kind := asChild(*r)
 	complete(&kind)
 	r.Plural, r.Scope = kind.Plural, kind.Scope
 }
 
-// related checks what others look after and a custom resource refers to.
+// related checks the related objects.
 func (c *checker) related() {
 	p := source.PathOf("spec", "related")
 	var names []string
@@ -49,7 +50,7 @@ func (c *checker) related() {
 		c.variableName(r.Name, "$related", at.To("name"))
 		names = append(names, r.Name)
 		c.childKind(asChild(r), at)
-		c.which(r, at)
+		c.selection(r, at)
 		if r.Delete && c.op.Spec.Logic == nil {
 			c.addKey(at.To("delete"), diag.ConflictingKeys, "delete is for logic, and the definition has none", "remove the key, or write logic")
 		}
@@ -57,8 +58,8 @@ func (c *checker) related() {
 	c.unique(names, func(i int) source.Path { return p.To(i, "name") })
 }
 
-// which checks that an entry says which objects it means.
-func (c *checker) which(r v1alpha1.Related, p source.Path) {
+// selection checks that an entry selects objects.
+func (c *checker) selection(r v1alpha1.Related, p source.Path) {
 	byName, byLabel := c.Written(p.To("names")), c.Written(p.To("labelSelector"))
 	switch {
 	case byName && byLabel:
@@ -85,7 +86,7 @@ func (c *checker) which(r v1alpha1.Related, p source.Path) {
 	}
 }
 
-// variableName checks a name that stands in expressions behind a variable.
+// variableName checks a name that expressions use as a field of a variable.
 func (c *checker) variableName(name, variable string, p source.Path) {
 	if c.has(name, p) && !identifier.MatchString(name) {
 		c.add(p, diag.BadName, fmt.Sprintf("%q cannot stand in an expression as %s.%s", name, variable, name),
@@ -93,8 +94,8 @@ func (c *checker) variableName(name, variable string, p source.Path) {
 	}
 }
 
-// dependencies checks that a child depends on children before it, so that none
-// waits for itself.
+// dependencies checks that a child depends only on children before it, so that there
+// are no cycles.
 func (c *checker) dependencies() {
 	var before []string
 	for i, child := range c.op.Spec.Children {
@@ -113,7 +114,7 @@ func (c *checker) dependencies() {
 	}
 }
 
-// selectors checks which objects of an existing kind are picked.
+// selectors checks the selectors of an existing kind.
 func (c *checker) selectors() {
 	e, p := c.op.Spec.API.Existing, source.PathOf("spec", "api", "existing")
 	if e == nil {
@@ -126,8 +127,8 @@ func (c *checker) selectors() {
 	}
 }
 
-// selector checks a selector as the API server would. Annotations may have any
-// value, so theirs are left out.
+// selector checks a selector like the API server. The values of an annotation selector
+// are not checked, because annotations may have any value.
 func (c *checker) selector(s *v1alpha1.Selector, p source.Path, labels bool) {
 	if s == nil {
 		return
@@ -150,7 +151,7 @@ func (c *checker) selector(s *v1alpha1.Selector, p source.Path, labels bool) {
 	for i, r := range s.MatchExpressions {
 		requirement := metav1.LabelSelectorRequirement{Key: r.Key, Operator: metav1.LabelSelectorOperator(r.Operator), Values: r.Values}
 		for _, err := range validation.ValidateLabelSelectorRequirement(requirement, options, nil) {
-			if err.Field != "operator" { // it was said at its place
+			if err.Field != "operator" { // operators are reported at their own position
 				wrong(p.To("matchExpressions", i), err.Error())
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 )
 
-// validationRule is a rule of the definition as a schema holds it.
+// validationRule converts a rule of the definition to one of a schema.
 func validationRule(v v1alpha1.Validation) apiextensionsv1.ValidationRule {
 	rule := apiextensionsv1.ValidationRule{
 		Rule: v.Rule, Message: v.Message, MessageExpression: v.MessageExpression, FieldPath: v.FieldPath,

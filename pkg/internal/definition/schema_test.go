@@ -14,7 +14,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 )
 
-// jsonSchema is the schema that editors use.
+// jsonSchema is the schema for editors.
 func jsonSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	return compiledSchema(t, v1alpha1.JSONSchema())
@@ -52,8 +52,8 @@ func TestLegalDefinitionsFitTheJSONSchema(t *testing.T) {
 	}
 }
 
-// The editor should see what Parse sees, as far as a schema can say it.
-func TestJSONSchemaRefusesWhatParseRefuses(t *testing.T) {
+// An editor should report what Parse reports, as far as a schema can express it.
+func TestJSONSchemaRejectsWhatParseRejects(t *testing.T) {
 	schema := jsonSchema(t)
 	for _, name := range []string{"unknown-key", "bad-enum", "wrong-type-scalars", "wrong-kind", "missing-spec", "children"} {
 		data, err := os.ReadFile(filepath.Join(testdata, "err", name+".yaml"))
@@ -70,8 +70,8 @@ func TestJSONSchemaRefusesWhatParseRefuses(t *testing.T) {
 	}
 }
 
-// TestTestsFitTheirJSONSchema: what ParseTests takes, and what it does not, as
-// far as a schema can say it.
+// TestTestsFitTheirJSONSchema covers what ParseTests accepts and rejects, as far as a
+// schema can express it.
 func TestTestsFitTheirJSONSchema(t *testing.T) {
 	schema := compiledSchema(t, v1alpha1.OperatorTestSchema())
 	refused := []string{"misspelled-action", "misspelled-expectation", "expectation-in-step", "event-type", "trace", "no-steps", "wrong-kind", "delete-with-what"}

@@ -47,9 +47,9 @@ func (c *checker) schemas() {
 	c.contradictions()
 }
 
-// contradictions reports fields that versions give types which exclude each
-// other. There is no conversion: what is written in one version is served in the
-// others as it is.
+// contradictions reports fields whose types exclude each other in two versions. There
+// is no conversion webhook, so a value written in one version is served unchanged in
+// the others.
 func (c *checker) contradictions() {
 	versions := c.op.Spec.API.Versions
 	used := func(v v1alpha1.Version) bool {
@@ -70,7 +70,8 @@ func (c *checker) contradictions() {
 	}
 }
 
-// schemaField is where a version's schema writes a field, or the nearest above it.
+// schemaField returns the path of a field in a version's schema, or of its nearest
+// existing ancestor.
 func (c *checker) schemaField(version source.Path, path string) source.Path {
 	at := version
 	for _, part := range []string{"schema", "openAPIV3Schema"} {
@@ -90,7 +91,7 @@ func (c *checker) schemaField(version source.Path, path string) source.Path {
 // contradicting is a field with two types.
 type contradicting struct{ path, before, after string }
 
-// contradiction finds the fields of which no value fits two schemas.
+// contradiction returns the fields for which no value is valid in both schemas.
 func contradiction(a, b *props, path []string) []contradicting {
 	if a == nil || b == nil {
 		return nil
@@ -115,7 +116,7 @@ func contradiction(a, b *props, path []string) []contradicting {
 	return out
 }
 
-// compatible tells whether a value can be of both kinds.
+// compatible reports whether a value can be of both kinds.
 func compatible(a, b string) bool {
 	fits := map[string][]string{"any": {a, b}, "int-or-string": {"integer", "number", "string"}, "number": {"integer"}, "map": {"object"}}
 	return a == b || slices.Contains(fits[a], b) || slices.Contains(fits[b], a)
@@ -130,7 +131,7 @@ func (c *checker) shortSchema(form *short, p source.Path) *props {
 		if !c.Written(p.To(part)) {
 			continue
 		}
-		if c.dealtWith(p.To(part)) {
+		if c.wasRejected(p.To(part)) {
 			out.Properties[part] = *anything()
 			continue
 		}
@@ -146,7 +147,8 @@ func (c *checker) shortSchema(form *short, p source.Path) *props {
 	return out
 }
 
-// addStatus adds what every operator reports, unless the user wrote it.
+// addStatus adds the status fields that every operator reports, unless the schema has
+// them.
 func addStatus(root *props) {
 	if root.Properties == nil {
 		root.Properties = map[string]props{}

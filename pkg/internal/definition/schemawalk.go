@@ -1,21 +1,63 @@
 package definition
 
-// childOf returns the schema of one step below a schema; nil and true where
-// anything may stand, false where nothing can.
-func childOf(s *props, step pathStep) (*props, bool) {
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/argoperator/argoperator/pkg/internal/source"
+)
+
+// resolved is the result of looking up a path in a schema.
+type resolved struct {
+	schema *props // nil: the schema is open, as below preserve-unknown-fields
+	fail   string // the problem, or ""
+	hint   string
+}
+
+// resolve looks up a path in a schema.
+func resolve(root *props, path []source.JSONPathStep, kind string) resolved {
+	at, walked := root, ""
+	for i, step := range path {
+		if i == 0 {
+			if meta := objectField(step.Field); meta != nil {
+				at, walked = meta, "."+step.Field
+				continue
+			}
+		}
+		next, known := childOf(at, step)
+		if !known {
+			r := resolved{fail: fmt.Sprintf("%s: no such field in %s", walked+step.String(), kind)}
+			if best := source.Nearest(step.Field, source.SortedKeys(at.Properties)); best != "" && !step.Element {
+				r.hint = fmt.Sprintf("did you mean %s.%s?", walked, best)
+			} else if len(at.Properties) > 0 {
+				r.hint = source.DidYouMean(step.Field, source.SortedKeys(at.Properties), "fields of "+cmp.Or(walked, kind))
+			}
+			return r
+		}
+		if next == nil {
+			return resolved{}
+		}
+		at, walked = next, walked+step.String()
+	}
+	return resolved{schema: at}
+}
+
+// childOf returns the schema of one step below a schema. It returns nil and true if the
+// schema is open there, and false if it has no such field.
+func childOf(s *props, step source.JSONPathStep) (*props, bool) {
 	if s.XPreserveUnknownFields != nil && *s.XPreserveUnknownFields || s.XEmbeddedResource || kindOf(s) == "any" {
-		if field, ok := s.Properties[step.field]; ok && !step.entry {
+		if field, ok := s.Properties[step.Field]; ok && !step.Element {
 			return &field, true
 		}
 		return nil, true
 	}
-	if step.entry {
+	if step.Element {
 		if s.Items == nil || s.Items.Schema == nil {
 			return nil, false
 		}
 		return s.Items.Schema, true
 	}
-	if field, ok := s.Properties[step.field]; ok {
+	if field, ok := s.Properties[step.Field]; ok {
 		return &field, true
 	}
 	if more := s.AdditionalProperties; more != nil {
@@ -24,7 +66,7 @@ func childOf(s *props, step pathStep) (*props, bool) {
 	return nil, false
 }
 
-// objectField is the schema of a field that every object has; nil for others.
+// objectField returns the schema of a field that every object has, or nil.
 func objectField(name string) *props {
 	text := props{Type: "string"}
 	date := props{Type: "string", Format: "date-time"}

@@ -16,17 +16,17 @@ import (
 
 type props = apiextensionsv1.JSONSchemaProps
 
-// short expands the short schema form. It works on nodes, so that every finding
-// has the place of the word that is wrong.
+// short expands the short schema form. It works on YAML nodes, so that every finding
+// has the position of the wrong word.
 type short struct {
 	c     *checker
-	types *yaml.Node        // spec.api.types; nil if there are none
+	types *yaml.Node        // spec.api.types, or nil
 	known map[string]*props // expanded types; nil while they are being expanded
 }
 
 func newShort(c *checker) *short {
 	s := &short{c: c, known: map[string]*props{}}
-	if p := source.PathOf("spec", "api", "types"); c.Written(p) && !c.dealtWith(p) {
+	if p := source.PathOf("spec", "api", "types"); c.Written(p) && !c.wasRejected(p) {
 		s.types = c.node(p...)
 	}
 	for _, name := range s.typeNames() {
@@ -35,7 +35,7 @@ func newShort(c *checker) *short {
 	return s
 }
 
-// typeNames are the names in spec.api.types, in the order written.
+// typeNames returns the names in spec.api.types, in the order written.
 func (s *short) typeNames() []string {
 	var out []string
 	if s.types != nil {
@@ -80,8 +80,8 @@ func (s *short) object(n *yaml.Node) *props {
 	return out
 }
 
-// openAPIWord is the key by which a mapping shows to be an OpenAPI schema, which
-// says with type what the value is; nil where it can be fields.
+// openAPIWord returns the key that shows a mapping to be an OpenAPI schema, or nil if
+// it can be a mapping of fields.
 func openAPIWord(n *yaml.Node) *yaml.Node {
 	_, is := source.LookupNode(n, "type")
 	if is == nil || is.Kind != yaml.ScalarNode {
@@ -108,7 +108,7 @@ func openAPIWord(n *yaml.Node) *yaml.Node {
 	return nil
 }
 
-// field expands what stands behind a field's name.
+// field expands the value of a field.
 func (s *short) field(n *yaml.Node) (schema *props, required bool) {
 	if n.Kind == yaml.MappingNode {
 		schema = s.object(n)
@@ -163,7 +163,8 @@ func (s *short) typeOf(n *yaml.Node, text string, offset int) *props {
 	return anything()
 }
 
-// named expands a type of spec.api.types; nil if there is none, or if it is being expanded.
+// named expands a type of spec.api.types; nil if it does not exist, or is being
+// expanded.
 func (s *short) named(name string) *props {
 	if schema, ok := s.known[name]; ok || s.types == nil {
 		return schema

@@ -13,7 +13,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// operator is a definition with the lines under its one short schema.
+// operator is a definition with the given lines as its short schema.
 func operator(schema string) string {
 	return fmt.Sprintf(`apiVersion: argoperator.dev/v1alpha1
 kind: Operator
@@ -83,9 +83,9 @@ func TestShortSchema(t *testing.T) {
 	}
 }
 
-// TestSlipsOfShortSchemas wants a finding, and one that says what to type, for
-// what other languages would spell so.
-func TestSlipsOfShortSchemas(t *testing.T) {
+// TestMisspelledShortSchemas requires a finding whose hint has the right spelling for
+// spellings of other languages.
+func TestMisspelledShortSchemas(t *testing.T) {
 	for _, tt := range []struct{ schema, message, hint string }{
 		{`spec: {type: object, properties: {size: {type: integer}}}`, "looks like an OpenAPI schema", "openAPIV3Schema"},
 		{`spec: {type: object, required: [size]}`, "looks like an OpenAPI schema", "openAPIV3Schema"},
@@ -182,7 +182,7 @@ func TestPositionsOfADefinition(t *testing.T) {
 	}
 }
 
-// No file may be left over beside its test.
+// Every golden file must belong to a test.
 func TestGoldenFilesHaveInputs(t *testing.T) {
 	for _, out := range files(t, "ok/*.out", "err/*.out") {
 		base := strings.TrimSuffix(out, ".out")

@@ -9,13 +9,13 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// status checks that the computed status has fields of the schema only.
+// status checks that the schema has all fields of the computed status.
 func (c *checker) status() {
 	root := c.workingSchema()
 	if root == nil || len(c.op.Spec.Status) == 0 {
 		return
 	}
-	schema, known := childOf(root, pathStep{field: "status"})
+	schema, known := childOf(root, source.JSONPathStep{Field: "status"})
 	p := source.PathOf("spec", "status")
 	switch {
 	case !known:
@@ -27,7 +27,7 @@ func (c *checker) status() {
 
 func (c *checker) statusFields(schema *props, fields map[string]any, p source.Path) {
 	for _, name := range source.SortedKeys(fields) {
-		field, known := childOf(schema, pathStep{field: name})
+		field, known := childOf(schema, source.JSONPathStep{Field: name})
 		if !known {
 			c.addKey(p.To(name), diag.UnknownField, fmt.Sprintf("%s: no such field in the schema", p[1:].To(name)),
 				source.DidYouMean(name, source.SortedKeys(schema.Properties), "fields"))
@@ -39,7 +39,7 @@ func (c *checker) statusFields(schema *props, fields map[string]any, p source.Pa
 	}
 }
 
-// statusValue checks what is plain in a value; expressions are judged elsewhere.
+// statusValue checks the constant parts of a value. The plan checks the expressions.
 func (c *checker) statusValue(schema *props, value any, p source.Path) {
 	if fields, ok := value.(map[string]any); ok && kindOf(schema) == "object" {
 		c.statusFields(schema, fields, p)

@@ -8,16 +8,16 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// StatusProblem says why the API server would refuse the status that an operator
-// writes to the kind, "" if it would not: what the schema requires and nobody
-// computes, or conditions of another shape than Kubernetes' own. The operator
-// then writes no status. Of a schema that is not known nothing is said.
+// StatusProblem returns why the API server would reject the status that an operator
+// writes, or "": the schema requires fields that are not computed, or its conditions
+// differ from Kubernetes conditions. The operator then writes no status. If the schema
+// is unknown, it returns "".
 func (d *Definition) StatusProblem() string {
 	problem, _ := d.statusProblem()
 	return problem
 }
 
-// statusProblem has with the problem what to do about a kind of somebody else's.
+// statusProblem also returns a hint for the owner of the kind.
 func (d *Definition) statusProblem() (problem, hint string) {
 	root := d.Schema(d.WorkingVersion())
 	if root == nil {
@@ -41,11 +41,10 @@ func (d *Definition) statusProblem() (problem, hint string) {
 	return "", ""
 }
 
-// computes tells whether the operator writes a field of the status whenever it
-// writes any.
+// computes reports whether every status write of the operator includes a field.
 func (d *Definition) computes(field string) bool {
 	if d.CRD == nil {
-		return false // what it remembers of the children is written before
+		return false // the observed state is written before it
 	}
 	_, computed := d.Operator.Spec.Status[field]
 	return computed || field == "conditions" || field == "observedGeneration" || d.Operator.Spec.Logic != nil
@@ -58,8 +57,8 @@ func exampleCondition() map[string]any {
 	}
 }
 
-// open is a schema that drops what it does not know, as the API server does,
-// instead of refusing it.
+// open returns a schema that drops unknown fields, as the API server does, instead of
+// rejecting them.
 func open(s props) *props {
 	yes := true
 	out := s.DeepCopy()
@@ -75,8 +74,8 @@ func open(s props) *props {
 	return out
 }
 
-// statusFits reports a status that the API server would refuse. Of a kind that is
-// there already it may be that of somebody else's controller.
+// statusFits reports a status that the API server would reject. For an existing kind
+// this is a warning, because another controller may own the status.
 func (c *checker) statusFits() {
 	problem, hint := c.def.statusProblem()
 	if problem == "" {

@@ -14,8 +14,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// readTemplates completes the children by the files that they name: templates
-// and CustomResourceDefinitions.
+// readTemplates completes the children from the files that they refer to: templates and
+// CustomResourceDefinitions.
 func (c *checker) readTemplates() {
 	c.def.ChildCRDs = map[string]*apiextensionsv1.CustomResourceDefinition{}
 	for i := range c.op.Spec.Children {
@@ -31,14 +31,14 @@ func (c *checker) readTemplates() {
 	}
 }
 
-// readTemplate reads the child's file, if it has one, and takes apiVersion and
-// kind from the template.
+// readTemplate reads the child's file, if any, and copies apiVersion and kind from the
+// template.
 func (c *checker) readTemplate(child *v1alpha1.Child, p source.Path) {
 	inline, file := c.inline(p), c.Written(p.To("file"))
 	switch {
 	case inline && file:
 		c.addKey(p.To("file"), diag.ConflictingKeys, "template and file exclude each other", "keep one")
-	case file && !c.dealtWith(p.To("file")):
+	case file && !c.wasRejected(p.To("file")):
 		c.templateFile(child, p)
 	}
 	if !inline && !file {
@@ -52,7 +52,7 @@ func (c *checker) readTemplate(child *v1alpha1.Child, p source.Path) {
 	c.templateHead(child, p.To("template"))
 }
 
-// templateFile reads the one document of a child's file as its template.
+// templateFile reads the only document of a child's file as its template.
 func (c *checker) templateFile(child *v1alpha1.Child, p source.Path) {
 	data, ok := c.readFile(p.To("file"), child.File)
 	if !ok {
@@ -77,13 +77,13 @@ func (c *checker) graftTemplate(child *v1alpha1.Child, p source.Path, doc source
 		return
 	}
 	c.Graft(c.node(p...), "template", doc.Positions)
-	dec := *c.dec // with what it has refused so far
+	dec := *c.dec // with the values that it has rejected so far
 	dec.File = doc.File
 	child.Template, _ = dec.Any(doc.Root, p.To("template")).(map[string]any)
 }
 
-// childCRD compares a child with the CustomResourceDefinition given for it, which
-// says plural and scope.
+// childCRD compares a child with the CustomResourceDefinition given for it, and takes
+// plural and scope from it.
 func (c *checker) childCRD(child *v1alpha1.Child, crd *apiextensionsv1.CustomResourceDefinition, p source.Path) {
 	head := c.head(p)
 	group, version := source.SplitAPIVersion(child.APIVersion)
@@ -110,7 +110,7 @@ func (c *checker) childCRD(child *v1alpha1.Child, crd *apiextensionsv1.CustomRes
 	}
 }
 
-// head is where the apiVersion and kind of a child stand.
+// head returns the path of the apiVersion and kind of a child.
 func (c *checker) head(p source.Path) source.Path {
 	if c.hasTemplate(p) {
 		return p.To("template")
@@ -118,20 +118,20 @@ func (c *checker) head(p source.Path) source.Path {
 	return p
 }
 
-// inline tells whether the template stands in the definition. Children that are
-// aliases of each other share what was read for the first.
+// inline reports whether the template is in the definition itself. Children that are
+// YAML aliases of each other share what was read for the first.
 func (c *checker) inline(p source.Path) bool {
 	key, _, exact := c.Find(p.To("template"))
 	_, grafted := c.Grafted[key]
 	return exact && !grafted
 }
 
-// hasTemplate tells whether a child is made from a template, be it a broken one.
+// hasTemplate reports whether a child has a template, even a broken one.
 func (c *checker) hasTemplate(p source.Path) bool {
 	return c.Written(p.To("template")) || c.Written(p.To("file"))
 }
 
-// anyTemplate tells whether some child is made from a template.
+// anyTemplate reports whether any child has a template.
 func (c *checker) anyTemplate() bool {
 	for i := range c.op.Spec.Children {
 		if c.hasTemplate(source.PathOf("spec", "children", i)) {

@@ -14,41 +14,42 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// Test is one test, complete: every file is read. Treat it as read-only.
+// Test is one complete test: every file is read. Treat it as read-only.
 type Test struct {
 	v1alpha1.OperatorTest
-	// File that it stands in, as the user named it.
+	// File that contains it, as the user named it.
 	File string
-	// Resource is the custom resource, Objects what is there before.
+	// Resource is the custom resource; Objects exist before the test.
 	Resource map[string]any
 	Objects  []map[string]any
 	// Applied are the objects that steps apply, by the step's index.
 	Applied map[int][]map[string]any
-	// Goldens are the contents of the files that steps compare with, by the
-	// step's index; a file that is not there yet has none.
+	// Goldens are the contents of the golden files of steps, by the step's index. A
+	// missing file has no entry.
 	Goldens map[int][]byte
 
 	positions source.Positions
 }
 
-// Position returns where the value at a path stands, as that of a Definition does.
+// Position returns the position of the value at a path, like Definition.Position.
 func (t *Test) Position(path ...string) diag.Position { return t.positions.At(path) }
 
-// KeyPosition returns where the key of a path stands.
+// KeyPosition returns the position of the key of a path.
 func (t *Test) KeyPosition(path ...string) diag.Position { return t.positions.AtKey(path) }
 
-// Written tells whether a path is written.
+// Written reports whether there is a value at a path.
 func (t *Test) Written(path ...string) bool { return t.positions.Written(path) }
 
-// Golden is the name of the file that a step compares with, beside the test.
+// Golden returns the name of a step's golden file, relative to the test.
 func (t *Test) Golden(step int) string {
 	return path.Join(path.Dir(t.File), t.Spec.Steps[step].Expect.Golden)
 }
 
-// ParseTests reads the tests of one file and says everything that is wrong with
-// them. The input's directory is that of the operator, out of which no path
-// leads; base is where the file is in it, "." at the top. A test with an error is not returned. Definitions in the same file, and
-// in a lenient reading all documents of others, are passed over.
+// ParseTests reads the tests of one file and reports every problem. The input's
+// directory is that of the operator; paths must not leave it. base is the file's
+// directory within it, "." for the directory itself. A test with an error is not
+// returned. Definitions in the same file are skipped, and in lenient mode also
+// documents of other kinds.
 func ParseTests(in source.Input, base string) ([]*Test, diag.List) {
 	docs, list := source.Load(in.Name, in.Data, func(text []byte) bool {
 		return !in.Lenient || strings.Contains(string(text), v1alpha1.TestKind)
@@ -73,8 +74,8 @@ func ParseTests(in source.Input, base string) ([]*Test, diag.List) {
 	return tests, list.Sorted()
 }
 
-// isTest tells whether a document is meant as a test. Of those in a directory
-// only what says so is.
+// isTest reports whether a document is meant as a test. In a directory, it must have
+// the apiVersion.
 func isTest(doc source.Document, lenient bool) bool {
 	ours := strings.HasPrefix(doc.Text("apiVersion"), v1alpha1.Group+"/")
 	switch kind := doc.Text("kind"); {
@@ -86,7 +87,7 @@ func isTest(doc source.Document, lenient bool) bool {
 	return true
 }
 
-// testChecker holds one document and what was found in it.
+// testChecker holds one document and its findings.
 type testChecker struct {
 	*checker
 	test *Test
@@ -139,9 +140,9 @@ func (c *testChecker) givens() {
 	}
 }
 
-// given is what an object is, or those of a file.
+// given returns one inline object, or those of a file.
 func (c *testChecker) given(g v1alpha1.Given, p source.Path) []map[string]any {
-	if c.dealtWith(p) || !c.Written(p) {
+	if c.wasRejected(p) || !c.Written(p) {
 		return nil
 	}
 	switch inline, file := c.Written(p.To("object")), c.Written(p.To("file")); {
@@ -149,8 +150,8 @@ func (c *testChecker) given(g v1alpha1.Given, p source.Path) []map[string]any {
 		c.addKey(p.To("file"), diag.ConflictingKeys, "object and file exclude each other", "keep one")
 	case file:
 		return c.objectFile(g.File, p.To("file"))
-	case inline && !c.dealtWith(p.To("object")):
-		if problem := unnamed(g.Object); problem != "" {
+	case inline && !c.wasRejected(p.To("object")):
+		if problem := missingName(g.Object); problem != "" {
 			c.add(p.To("object"), diag.MissingKey, "the object "+problem, "")
 			return nil
 		}
@@ -162,7 +163,7 @@ func (c *testChecker) given(g v1alpha1.Given, p source.Path) []map[string]any {
 }
 
 func (c *testChecker) objectFile(name string, p source.Path) []map[string]any {
-	if c.dealtWith(p) || !c.has(name, p) {
+	if c.wasRejected(p) || !c.has(name, p) {
 		return nil
 	}
 	data, ok := c.beside(name, p)
@@ -176,7 +177,7 @@ func (c *testChecker) objectFile(name string, p source.Path) []map[string]any {
 		c.found = append(c.found, doc.Found...)
 		dec := source.NewDecoder(doc.File, &c.found)
 		fields, _ := dec.Any(doc.Root, nil).(map[string]any)
-		if problem := unnamed(fields); problem != "" {
+		if problem := missingName(fields); problem != "" {
 			c.found.Add(doc.Of(doc.Root), diag.MissingKey, "the object "+problem, "")
 			continue
 		}
@@ -197,8 +198,8 @@ func (c *testChecker) beside(name string, p source.Path) ([]byte, bool) {
 	return nil, false
 }
 
-// unnamed says what an object lacks to be one.
-func unnamed(o map[string]any) string {
+// missingName returns what an object lacks to be identified, or "".
+func missingName(o map[string]any) string {
 	metadata, _ := o["metadata"].(map[string]any)
 	for _, one := range []struct {
 		value any

@@ -10,8 +10,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// FuzzParseTests holds ParseTests to what it promises for any bytes: it ends,
-// every error has a place, and what it returns can be asked for all its parts.
+// FuzzParseTests covers that ParseTests ends for any input, that every error has a
+// position, and that all accessors of a returned test work.
 func FuzzParseTests(f *testing.F) {
 	const object = "apiVersion: v1\nkind: Memcached\nmetadata: {name: one}\n"
 	dir := fstest.MapFS{"memcached.yaml": {Data: []byte(object)}, "others.yaml": {Data: []byte(object + "---\n" + object)}}

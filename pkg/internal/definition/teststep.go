@@ -14,12 +14,12 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// Actions are the keys of a step that make something happen, of which it has one.
+// Actions returns the keys of a step that act. A step has exactly one of them.
 func Actions() []string {
 	return []string{"create", "edit", "delete", "ready", "childStatus", "childEdit", "childDelete", "objectStatus", "apply", "remove", "resync", "later", "replay"}
 }
 
-// Action is the one that a step has.
+// Action returns the action of a step.
 func (t *Test) Action(step int) string {
 	for _, key := range Actions() {
 		if t.Written(source.PathOf("spec", "steps", step, key)...) {
@@ -31,7 +31,7 @@ func (t *Test) Action(step int) string {
 
 func (c *testChecker) steps() {
 	p := source.PathOf("spec", "steps")
-	if c.Written(p) && len(c.test.Spec.Steps) == 0 && !c.dealtWith(p) {
+	if c.Written(p) && len(c.test.Spec.Steps) == 0 && !c.wasRejected(p) {
 		c.add(p, diag.BadValue, "the test has no step", "begin with - name: created and create: {}")
 	}
 	seen := map[string]int{}
@@ -51,7 +51,7 @@ func (c *testChecker) steps() {
 	}
 }
 
-// action checks that one thing happens in a step.
+// action checks that a step has exactly one action.
 func (c *testChecker) action(p source.Path) {
 	var written []string
 	for _, key := range Actions() {
@@ -60,15 +60,15 @@ func (c *testChecker) action(p source.Path) {
 		}
 	}
 	switch {
-	case len(written) == 0 && !c.dealtWith(p) && !c.strayKey(p):
+	case len(written) == 0 && !c.wasRejected(p) && !c.strayKey(p):
 		c.found.Add(c.At(p), diag.MissingKey, "nothing happens in this step", "write one of "+source.Either(Actions()))
 	case len(written) > 1:
 		c.addKey(p.To(written[1]), diag.ConflictingKeys, fmt.Sprintf("%s and %s in one step", written[0], written[1]), "make them two steps")
 	}
 }
 
-// strayKey tells whether a step has a key that it should not have: the action
-// is probably that one.
+// strayKey reports whether a step has an unknown key, which is probably a misspelled
+// action.
 func (c *testChecker) strayKey(p source.Path) bool {
 	n := c.node(p...)
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -80,7 +80,7 @@ func (c *testChecker) strayKey(p source.Path) bool {
 	return false
 }
 
-// references checks that steps say which object they are about.
+// references checks that steps identify their objects.
 func (c *testChecker) references(s *v1alpha1.TestStep, p source.Path) {
 	if s.ChildStatus != nil {
 		c.reference(s.ChildStatus.Reference, p.To("childStatus"))
@@ -103,7 +103,7 @@ func (c *testChecker) references(s *v1alpha1.TestStep, p source.Path) {
 }
 
 func (c *testChecker) reference(r v1alpha1.Reference, p source.Path) {
-	if c.dealtWith(p) {
+	if c.wasRejected(p) {
 		return
 	}
 	c.missing(p, "kind", "")
@@ -145,12 +145,12 @@ func (c *testChecker) expect(e *v1alpha1.Expect, p source.Path, step int) {
 	c.vacuous(e, p)
 	c.has(e.Refused, p.To("refused"))
 	c.expectTrace(e.Trace, p.To("trace"))
-	if c.has(e.Golden, p.To("golden")) && !c.dealtWith(p.To("golden")) {
+	if c.has(e.Golden, p.To("golden")) && !c.wasRejected(p.To("golden")) {
 		c.golden(e.Golden, p.To("golden"), step)
 	}
 }
 
-// vacuous reports expectations that hold whatever happens.
+// vacuous reports expectations that always hold.
 func (c *testChecker) vacuous(e *v1alpha1.Expect, p source.Path) {
 	empty := func(at source.Path) bool {
 		n := c.node(at...)
@@ -184,9 +184,9 @@ func (c *testChecker) expectTrace(t *v1alpha1.ExpectTrace, p source.Path) {
 	}
 }
 
-// partial checks that it is said which object is expected.
+// partial checks that an expected object is identified.
 func (c *testChecker) partial(o map[string]any, p source.Path) {
-	if c.dealtWith(p) {
+	if c.wasRejected(p) {
 		return
 	}
 	if kind, _ := o["kind"].(string); kind == "" {
@@ -199,7 +199,7 @@ func (c *testChecker) partial(o map[string]any, p source.Path) {
 	}
 }
 
-// golden reads what a step compares with. A file that is not there is written later.
+// golden reads a golden file. A missing one is written later.
 func (c *testChecker) golden(name string, p source.Path, step int) {
 	if ext := path.Ext(name); ext != ".yaml" && ext != ".yml" {
 		c.add(p, diag.BadValue, fmt.Sprintf("the golden file is YAML, and %s is not called so", name), "let its name end in .yaml")

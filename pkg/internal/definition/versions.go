@@ -9,10 +9,10 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// versions checks what the versions say of each other, and their CEL rules.
+// versions checks that the versions fit together, and their CEL rules.
 func (c *checker) versions() {
 	versions, p := c.op.Spec.API.Versions, source.PathOf("spec", "api", "versions")
-	if c.dealtWith(p) || !c.Written(p) {
+	if c.wasRejected(p) || !c.Written(p) {
 		return
 	}
 	if len(versions) == 0 {
@@ -64,8 +64,8 @@ func (c *checker) version(v v1alpha1.Version, p source.Path) {
 	}
 }
 
-// workingVersion is the name of the stored version if it is served, else of the
-// first served one; "" if none is.
+// workingVersion returns the name of the stored version if it is served, else of the
+// first served one, or "".
 func workingVersion(versions []v1alpha1.Version) string {
 	name := ""
 	for _, v := range versions {
@@ -76,10 +76,11 @@ func workingVersion(versions []v1alpha1.Version) string {
 	return name
 }
 
-// workingSchema is the schema of the version that the operator works with; nil if it is not known.
+// workingSchema returns the schema of the version that the operator works with, or nil
+// if it is unknown.
 func (c *checker) workingSchema() *props { return c.def.Schema(c.def.WorkingVersion()) }
 
-// scope is the scope of the kind that the operator works on, "" if it is not known.
+// scope returns the scope of the operator's kind, or "" if it is unknown.
 func (c *checker) scope() string {
 	api := &c.op.Spec.API
 	switch {

@@ -17,22 +17,22 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// things is shorthand for the JSON of an object.
-type things = map[string]any
+// object is shorthand for the JSON of an object.
+type object = map[string]any
 
-// subject is a definition with a custom resource, and one of its children to do things to.
+// subject is a definition with a custom resource, and one of its children to change.
 type subject struct {
 	file, namespace string
-	spec, changed   things
+	spec, changed   object
 	child           string // its path
-	reported        string // by its controller; empty: it has none
+	reported        string // by its controller; empty: none
 	touched         string // by hand
 
 	apiVersion, kind string
 	objects          []manifest.Object
 }
 
-// ready is what the controller of a Deployment of one replica says of it.
+// ready is the status that the controller sets on a Deployment with one replica.
 const ready = `{"status": {"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "availableReplicas": 1, "readyReplicas": 1}}`
 
 const deployments = "/apis/apps/v1/namespaces/default/deployments/"
@@ -40,107 +40,106 @@ const deployments = "/apis/apps/v1/namespaces/default/deployments/"
 var subjects = map[string]subject{
 	"memcached": {
 		file: "../../../examples/memcached-logic/operator.yaml", namespace: "default",
-		spec: things{"size": int64(2)}, changed: things{"size": int64(3)}, child: deployments + "one",
+		spec: object{"size": int64(2)}, changed: object{"size": int64(3)}, child: deployments + "one",
 		reported: `{"status": {"readyReplicas": 1}}`, touched: `{"spec": {"replicas": 7}}`,
 	},
 	"memcached-direct": {
 		file: "../../../examples/memcached/operator.yaml", namespace: "default",
-		spec: things{"size": int64(2)}, changed: things{"size": int64(3)}, child: deployments + "one",
+		spec: object{"size": int64(2)}, changed: object{"size": int64(3)}, child: deployments + "one",
 		reported: `{"status": {"readyReplicas": 1}}`, touched: `{"spec": {"replicas": 7}}`,
 	},
 	"web": {
 		file: "testdata/web/operator.yaml", namespace: "default",
-		spec: things{"public": true}, changed: things{"public": true, "page": "hello"}, child: deployments + "one",
+		spec: object{"public": true}, changed: object{"public": true, "page": "hello"}, child: deployments + "one",
 		reported: ready, touched: `{"spec": {"replicas": 7}}`,
 	},
 	"tables": {
 		file: "testdata/tables/operator.yaml", namespace: "default",
-		spec: things{"columns": []any{"a"}}, changed: things{"columns": []any{"a", "b"}},
+		spec: object{"columns": []any{"a"}}, changed: object{"columns": []any{"a", "b"}},
 		child: "/api/v1/namespaces/default/configmaps/one", touched: `{"data": {"columns": "z"}}`,
 	},
 	"clean-up": {
 		file: "testdata/clean-up/operator.yaml", namespace: "blue",
-		spec: things{"names": []any{"a"}, "title": "x"}, changed: things{"names": []any{"a"}, "title": "x", "text": "new"},
+		spec: object{"names": []any{"a"}, "title": "x"}, changed: object{"names": []any{"a"}, "title": "x", "text": "new"},
 		child: "/api/v1/namespaces/blue/configmaps/one-a", touched: `{"data": {"text": "9"}}`,
 	},
 	"annotator": {
-		file: "testdata/annotator/operator.yaml", changed: things{"finalizers": []any{"kubernetes"}},
+		file: "testdata/annotator/operator.yaml", changed: object{"finalizers": []any{"kubernetes"}},
 		child: "/api/v1/namespaces/one/limitranges/one-defaults", touched: `{"spec": {"limits": []}}`,
 	},
 	"deployments": {
 		file: "testdata/deployments/operator.yaml", namespace: "default",
-		spec: things{"size": int64(1)}, changed: things{"size": int64(2)}, child: deployments + "one-0",
+		spec: object{"size": int64(1)}, changed: object{"size": int64(2)}, child: deployments + "one-0",
 		reported: `{"status": {"readyReplicas": 1}}`, touched: `{"spec": {"replicas": 7}}`,
 	},
 }
 
-// TestCosts lets every kind of event happen to operators in a simulation, and
-// counts. What is told to be the cost is the cost; what is told to be the most
-// is never exceeded, and is what it comes to for one of the operators, but for a
-// status that stays as it is and is not written.
+// TestCosts simulates every kind of event for several operators, and counts requests. A
+// reported cost must be exact. A reported maximum is never exceeded, and is reached by
+// one of the operators, except that an unchanged status is not written.
 func TestCosts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs Argo's own trigger code")
 	}
-	reached := map[string]bool{} // by engine and event
-	heard := map[string]int{}    // the most Events that one event led to, by engine
-	want := map[string]int{}     // as it is told
+	reached := map[string]bool{}    // by engine and event
+	eventCounts := map[string]int{} // the most Events that one event caused, by engine
+	want := map[string]int{}        // the reported cost
 	for _, name := range slices.Sorted(maps.Keys(subjects)) {
 		one := subjects[name]
 		r, p, objects := explained(t, one.file)
 		one.apiVersion, one.kind, one.objects = p.API.Kind.APIVersion(), p.API.Kind.Kind, objects
-		happenings := one.happenings()
-		for _, told := range r.Events {
-			if told.Event == "Ready at last, or failed" {
-				want[r.Engine.Name] = told.Calls
+		actions := one.actions()
+		for _, reported := range r.Events {
+			if reported.Event == "Ready at last, or failed" {
+				want[r.Engine.Name] = reported.Calls
 			}
-			act, known := happenings[told.Event]
+			act, known := actions[reported.Event]
 			if !known {
 				continue
 			}
-			t.Run(name+"/"+told.Event, func(t *testing.T) {
-				got, tellings := one.count(t, told.Event, act)
-				heard[r.Engine.Name] = max(heard[r.Engine.Name], tellings)
-				key := r.Engine.Name + ": " + told.Event
-				reached[key] = reached[key] || got.Pods == told.Pods && got.Calls >= told.Calls-1
-				if got != told.Cost && (!told.AtMost || got.Pods > told.Pods || got.Calls > told.Calls) {
-					t.Errorf("cost %+v, told %+v, at most %t", got, told.Cost, told.AtMost)
+			t.Run(name+"/"+reported.Event, func(t *testing.T) {
+				got, eventsResource := one.count(t, reported.Event, act)
+				eventCounts[r.Engine.Name] = max(eventCounts[r.Engine.Name], eventsResource)
+				key := r.Engine.Name + ": " + reported.Event
+				reached[key] = reached[key] || got.Pods == reported.Pods && got.Calls >= reported.Calls-1
+				if got != reported.Cost && (!reported.AtMost || got.Pods > reported.Pods || got.Calls > reported.Calls) {
+					t.Errorf("cost %+v, reported %+v, at most %t", got, reported.Cost, reported.AtMost)
 				}
 			})
 		}
 	}
-	if diff := cmp.Diff(want, heard); diff != "" {
-		t.Errorf("Events that come on top of an event -told +made:\n%s", diff)
+	if diff := cmp.Diff(want, eventCounts); diff != "" {
+		t.Errorf("additional Events of an event -reported +counted:\n%s", diff)
 	}
 	for key, yes := range reached {
 		if !yes {
-			t.Errorf("%s: what is told to be the most is never reached", key)
+			t.Errorf("%s: the reported maximum is never reached", key)
 		}
 	}
 }
 
-func (one subject) resource(spec, labels things) things {
-	metadata := things{"name": "one", "labels": labels}
+func (one subject) resource(spec, labels object) object {
+	metadata := object{"name": "one", "labels": labels}
 	if one.namespace != "" {
 		metadata["namespace"] = one.namespace
 	}
-	out := things{"apiVersion": one.apiVersion, "kind": one.kind, "metadata": metadata}
+	out := object{"apiVersion": one.apiVersion, "kind": one.kind, "metadata": metadata}
 	if spec != nil {
 		out["spec"] = spec
 	}
 	return out
 }
 
-// happenings are what can happen, by how it is told; nil is the custom resource
-// being added.
-func (one subject) happenings() map[string]func(*testing.T, *simulate.Simulation) {
+// actions returns the possible changes by their reported name; nil is the creation of
+// the custom resource.
+func (one subject) actions() map[string]func(*testing.T, *simulate.Simulation) {
 	all := map[string]func(*testing.T, *simulate.Simulation){
 		"custom resource added": nil,
 		"its spec changed": func(t *testing.T, s *simulate.Simulation) {
 			check(t, s.Apply(one.resource(one.changed, nil)))
 		},
 		"its labels or annotations changed": func(t *testing.T, s *simulate.Simulation) {
-			check(t, s.Apply(one.resource(one.spec, things{"team": "x"})))
+			check(t, s.Apply(one.resource(one.spec, object{"team": "x"})))
 		},
 		"child changed by hand": func(t *testing.T, s *simulate.Simulation) {
 			do(t, s, http.MethodPatch, one.child+"?fieldManager=hand", one.touched)
@@ -178,7 +177,7 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// count is what an event costs, and how many Events come on top.
+// count returns the cost of an event, and the number of Events in addition.
 func (one subject) count(t *testing.T, event string, act func(*testing.T, *simulate.Simulation)) (explain.Cost, int) {
 	t.Helper()
 	runner := simulate.Local{Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}}
@@ -200,12 +199,12 @@ func (one subject) count(t *testing.T, event string, act func(*testing.T, *simul
 	return cost(t, s.Trace()[before:])
 }
 
-func cost(t *testing.T, trace simulate.Trace) (c explain.Cost, tellings int) {
+func cost(t *testing.T, trace simulate.Trace) (c explain.Cost, eventsResource int) {
 	t.Helper()
 	add := func(calls []cluster.Call) {
 		for _, call := range calls {
 			if call.Method == http.MethodPost && strings.Contains(call.Path, "/events?") {
-				tellings++
+				eventsResource++
 			} else {
 				c.Calls++
 			}
@@ -230,5 +229,5 @@ func cost(t *testing.T, trace simulate.Trace) (c explain.Cost, tellings int) {
 		}
 		c.Pods += len(pods)
 	}
-	return c, tellings
+	return c, eventsResource
 }

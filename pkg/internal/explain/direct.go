@@ -8,9 +8,9 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/plan"
 )
 
-// directEvents follow one event through the triggers of the direct engine, and
-// the events that its own writes are: a child written is seen and remembered on
-// the custom resource, and what is remembered becomes the status.
+// directEvents follows one event through the triggers of the direct engine, including
+// the events of its own writes: a written child is observed, the custom resource stores
+// the observed state, and the status is computed from it.
 func directEvents(p *plan.Plan) []Event {
 	n, status := len(p.Children), 0
 	if writesStatus(p) {
@@ -21,7 +21,7 @@ func directEvents(p *plan.Plan) []Event {
 	first = append(first, write(n, "remembered")...)
 	first = append(first, write(status, "status")...)
 	again := write(dependents(p), "children that read it applied")
-	rewritten := len(slices.DeleteFunc(slices.Clone(p.Children), func(c plan.Child) bool { return !p.Rewritten(c) }))
+	rewritten := len(slices.DeleteFunc(slices.Clone(p.Children), func(c plan.Child) bool { return !p.ReappliedWhenCreated(c) }))
 	read := func(what string, fields ...string) []Part {
 		m, shown := readers(p, fields...)
 		parts := append(write(m, "children that read "+what+" applied"), write(m, "remembered")...)
@@ -42,7 +42,7 @@ func directEvents(p *plan.Plan) []Event {
 			atMost("none where it was no field of the operator's"),
 		event(childDeleted, write(1, "forgotten"), write(1, "applied"),
 			write(1, "remembered"), again, write(status, "status")).atMost(""),
-		telling(p),
+		eventsResource(p),
 		event(resync, pod(1, "heartbeat looked at"), pod(1, "EventSource patched, whose pod is replaced"),
 			calls(2*watched(p), "lists and watches of the new pod")).
 			each("custom resource", write(n, "children applied, unchanged"), write(n, "remembered, unchanged")),
@@ -52,18 +52,19 @@ func directEvents(p *plan.Plan) []Event {
 	return append(list, rotation(p)...)
 }
 
-// watched counts what an EventSource watches.
+// watched counts the watches of the EventSource.
 func watched(p *plan.Plan) int {
 	n := 0
 	for _, e := range p.Events {
-		if e.Every == "" {
+		if e.Interval == "" {
 			n++
 		}
 	}
 	return n
 }
 
-// perCall is how many requests a write is: the k8s trigger looks first.
+// perCall returns the number of requests of a write: the k8s trigger gets the object
+// first.
 func perCall(p *plan.Plan) int {
 	if p.Reconcile.Execution.HTTPTriggers {
 		return 1
@@ -71,7 +72,7 @@ func perCall(p *plan.Plan) int {
 	return 2
 }
 
-// writesStatus tells whether a trigger writes the status.
+// writesStatus reports whether a trigger writes the status.
 func writesStatus(p *plan.Plan) bool {
 	return slices.ContainsFunc(p.Sensors, func(s plan.Sensor) bool {
 		return slices.ContainsFunc(s.Triggers, func(t plan.Trigger) bool { return t.Name == "status" })
@@ -89,8 +90,8 @@ func dependents(p *plan.Plan) int {
 	return n
 }
 
-// readers counts the children that are computed from fields of the custom
-// resource, and tells whether the status is.
+// readers counts the children that are computed from fields of the custom resource, and
+// returns whether the status is.
 func readers(p *plan.Plan, fields ...string) (children int, status bool) {
 	reads := func(e *expression.Program) bool {
 		return slices.ContainsFunc(e.Reads(), func(path []string) bool {
@@ -106,17 +107,18 @@ func readers(p *plan.Plan, fields ...string) (children int, status bool) {
 	return children, slices.ContainsFunc(p.Status.Fields, func(f plan.StatusField) bool { return reads(f.Value) })
 }
 
-// below tells whether a path leads to another one or into it.
+// below reports whether a path is equal to, an ancestor of, or below another.
 func below(path, ancestor string) bool {
 	return ancestor == "" || path == ancestor || strings.HasPrefix(path, ancestor+".")
 }
 
-// programs are those that a child is computed by.
+// programs returns the programs that compute a child.
 func programs(c plan.Child) []*expression.Program {
 	return slices.DeleteFunc([]*expression.Program{c.Object, c.When}, func(e *expression.Program) bool { return e == nil })
 }
 
-// specEvent: of a kind without a generation only what is read can be compared.
+// specEvent returns the cost of a spec change. Without metadata.generation, only the
+// fields that are read can be compared.
 func specEvent(p *plan.Plan, parts []Part) Event {
 	if len(p.API.Versions) == 0 && len(p.API.CRD) == 0 {
 		return event(specChanged, parts).atMost("where it has no generation: none for a child that does not read what has changed")

@@ -5,24 +5,24 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/plan"
 )
 
-// Engine is what carries a reconcile, and why.
+// Engine is the engine of an operator and the reason for it.
 type Engine struct {
 	Name     string   `json:"name"`
 	Does     string   `json:"does"`
-	Named    *Place   `json:"named,omitempty"` // where the definition names it; nil: auto has chosen it
-	Auto     string   `json:"auto"`            // the engine that auto takes
-	Cheapest string   `json:"cheapest"`        // the one that Against keeps away
-	Against  []Reason `json:"against"`         // empty: auto takes the cheapest
+	Named    *Place   `json:"named,omitempty"` // where the definition names it; nil: auto has selected it
+	Auto     string   `json:"auto"`            // the engine that auto selects
+	Cheapest string   `json:"cheapest"`        // the engine that Against excludes
+	Against  []Reason `json:"against"`         // empty: auto selects the cheapest
 }
 
-// Place is a place in a file.
+// Place is a position in a file.
 type Place struct {
 	File   string `json:"file"`
 	Line   int    `json:"line"`
 	Column int    `json:"column"`
 }
 
-// Reason is what in the definition the cheapest engine cannot carry.
+// Reason is a part of the definition that the cheapest engine does not support.
 type Reason struct {
 	Place
 	Message string `json:"message"`
@@ -35,7 +35,7 @@ func engine(p *plan.Plan, d *definition.Definition) Engine {
 		Name: string(p.Reconcile.Engine), Auto: string(p.Reconcile.Engine), Cheapest: string(plan.Direct),
 		Does: p.Reconcile.Execution.Summary, Against: []Reason{},
 	}
-	why := p.Reconcile.Why
+	why := p.Reconcile.EngineReasons
 	if d.Operator.Spec.Reconcile.Engine != auto {
 		at := place(d, "spec", "reconcile", "engine")
 		out.Named = &at
@@ -47,7 +47,8 @@ func engine(p *plan.Plan, d *definition.Definition) Engine {
 	return out
 }
 
-// chosen is what auto would take, were the engine not named; "" where it finds none.
+// chosen returns the engine that auto selects, or "" if it finds none, with the
+// reasons.
 func chosen(d *definition.Definition) (string, []plan.Reason) {
 	local := *d
 	local.Operator.Spec.Reconcile.Engine = auto
@@ -55,7 +56,7 @@ func chosen(d *definition.Definition) (string, []plan.Reason) {
 	if p == nil {
 		return "", nil
 	}
-	return string(p.Reconcile.Engine), p.Reconcile.Why
+	return string(p.Reconcile.Engine), p.Reconcile.EngineReasons
 }
 
 func place(d *definition.Definition, path ...string) Place {

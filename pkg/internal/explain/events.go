@@ -6,26 +6,26 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/plan"
 )
 
-// Event is what one kind of event costs, with one object of each child and
-// without failures. It counts the requests of the Sensor's triggers and of the
-// operator's own steps; Argo's bookkeeping of each Workflow and pod, the writes
-// of other controllers, and the Event where Ready changes, come on top.
+// Event is the cost of one kind of event, with one object of each child and without
+// failures. It counts the requests of the Sensor's triggers and of argoperator's own
+// steps. Argo's own requests for each Workflow and pod, the writes of other
+// controllers, and the Event for a change of Ready are additional.
 type Event struct {
 	Event  string `json:"event"`
-	Cost          // of the event and all that the operator does because of it
-	AtMost bool   `json:"atMost"` // the cost depends on what has changed
+	Cost          // of the event and all its consequences
+	AtMost bool   `json:"atMost"` // the cost depends on the change
 	Each   *Each  `json:"each,omitempty"`
-	Parts  []Part `json:"parts"` // that the cost is the sum of
+	Parts  []Part `json:"parts"` // the summands of the cost
 	Note   string `json:"note,omitempty"`
 }
 
-// Cost is pods started and requests to the API server.
+// Cost counts started pods and requests to the API server.
 type Cost struct {
 	Pods  int `json:"pods"`
 	Calls int `json:"calls"`
 }
 
-// Each is what comes on top for each custom resource.
+// Each is the additional cost for each custom resource.
 type Each struct {
 	Cost
 	Which string `json:"which"`
@@ -38,7 +38,7 @@ type Part struct {
 	What string `json:"what"`
 }
 
-// The kinds of events, in the order of a life.
+// The kinds of events, in the order of an object's life.
 const (
 	added          = "custom resource added"
 	specChanged    = "its spec changed"
@@ -50,7 +50,7 @@ const (
 	relatedChanged = "related object changed"
 	readyChanged   = "Ready at last, or failed"
 	resync         = "resync"
-	ticked         = "heartbeat, every " + plan.Tick
+	ticked         = "heartbeat, every " + plan.HeartbeatInterval
 	deletedForGood = "custom resource deleted"
 	rotated        = "token replaced"
 )
@@ -62,23 +62,22 @@ func events(p *plan.Plan) []Event {
 	return directEvents(p)
 }
 
-// heartbeat is what it costs to know that events arrive; what it writes changes
-// once a minute.
+// heartbeat returns the cost of the liveness check, which causes a write once a minute.
 func heartbeat(p *plan.Plan) Event {
 	return event(ticked, calls(perCall(p)*len(p.Sensors), "noted by each Sensor"))
 }
 
-// rotation is what it costs to replace the Sensors' token.
+// rotation returns the cost of rotating the Sensors' token.
 func rotation(p *plan.Plan) []Event {
-	if !p.Rotates() {
+	if !p.RotatesToken() {
 		return nil
 	}
 	return []Event{event(fmt.Sprintf("%s, every %dh", rotated, p.Install.TokenHours), pod(2, "token requested, Secret patched"))}
 }
 
-// telling is what comes on top of an event that changes Ready.
-func telling(p *plan.Plan) Event {
-	if !p.Runtime.Announce {
+// eventsResource returns the additional cost of an event that changes Ready.
+func eventsResource(p *plan.Plan) Event {
+	if !p.Runtime.EmitsEvents {
 		return event(readyChanged)
 	}
 	return event(readyChanged, calls(1, "Event written")).noting("on top of what led to it")
@@ -94,19 +93,19 @@ func event(name string, parts ...[]Part) Event {
 	return out
 }
 
-// atMost marks a cost that can be lower.
+// atMost marks a cost as a maximum.
 func (e Event) atMost(note string) Event {
 	e.AtMost, e.Note = e.Calls > 0, note
 	return e
 }
 
-// noting adds a remark to a cost that is certain.
+// noting adds a remark to an exact cost.
 func (e Event) noting(note string) Event {
 	e.Note = note
 	return e
 }
 
-// each adds what it costs for each custom resource.
+// each adds the cost for each custom resource.
 func (e Event) each(which string, parts ...[]Part) Event {
 	each := event("", parts...)
 	if each.Calls > 0 {
@@ -124,7 +123,7 @@ func sum(parts []Part) Cost {
 	return c
 }
 
-// calls is a part without a pod; none where there is no call.
+// calls returns a part without a pod, or none if there are no requests.
 func calls(n int, what string) []Part {
 	if n == 0 {
 		return nil
@@ -136,7 +135,7 @@ func pod(n int, what string) []Part {
 	return []Part{{Cost{1, n}, what}}
 }
 
-// times repeats parts: for each of several Workflows.
+// times multiplies parts, for several Workflows.
 func times(n int, parts []Part) []Part {
 	var out []Part
 	for _, p := range parts {
@@ -147,7 +146,7 @@ func times(n int, parts []Part) []Part {
 	return out
 }
 
-// owned counts the children that go with their custom resource.
+// owned counts the children that are deleted with their custom resource.
 func owned(p *plan.Plan) int {
 	n := 0
 	for _, c := range p.Children {

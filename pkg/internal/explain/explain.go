@@ -1,10 +1,9 @@
-// Package explain says what a plan means for those who will run the operator:
-// which engine carries it and why, what each kind of event costs, who may do
-// what for which reason, and how near it is to the limits of Argo and Kubernetes.
+// Package explain describes the consequences of a plan for operations: the engine and
+// the reasons for it, the cost of each kind of event, the permissions with their
+// reasons, and how close the operator is to limits of Argo and Kubernetes.
 //
-// The rule of this package: it decides nothing and judges nothing. Every number
-// follows from the plan or is measured on the built objects; a report is plain
-// data, and the printers beside it choose what to show of it.
+// It makes no decisions. Every number follows from the plan or is measured on the built
+// objects. A report is plain data; the printers select what to show.
 package explain
 
 import (
@@ -16,28 +15,27 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// Report is everything that there is to say about one operator. Its shape in
-// JSON is part of the interface.
+// Report describes one operator. Its JSON form is part of the interface.
 type Report struct {
-	APIVersion  string       `json:"apiVersion"`
-	Kind        string       `json:"kind"`
-	Operator    string       `json:"operator"`
-	Namespace   string       `json:"namespace"` // of the operator itself
-	API         API          `json:"api"`
-	Engine      Engine       `json:"engine"`
-	Events      []Event      `json:"events"`
-	Permissions []Permission `json:"permissions"`
-	Security    []Trust      `json:"security"`
-	Memory      []Memory     `json:"memory"`
-	Secrets     []Secret     `json:"secrets"`
-	Limits      []Limit      `json:"limits"`
-	Objects     []Object     `json:"objects"` // in apply order
+	APIVersion    string          `json:"apiVersion"`
+	Kind          string          `json:"kind"`
+	Operator      string          `json:"operator"`
+	Namespace     string          `json:"namespace"` // of the operator itself
+	API           API             `json:"api"`
+	Engine        Engine          `json:"engine"`
+	Events        []Event         `json:"events"`
+	Permissions   []Permission    `json:"permissions"`
+	Security      []TrustBoundary `json:"security"`
+	ObservedState []ObservedState `json:"memory"`
+	Secrets       []Secret        `json:"secrets"`
+	Limits        []Limit         `json:"limits"`
+	Objects       []Object        `json:"objects"` // in apply order
 }
 
-// kind is that of a report.
+// kind is the kind of a report.
 const kind = "Explanation"
 
-// API is the kind that is reconciled.
+// API is the reconciled kind.
 type API struct {
 	Kind     string   `json:"kind"`
 	Resource string   `json:"resource"` // PLURAL.GROUP
@@ -52,8 +50,7 @@ type Object struct {
 	Name      string `json:"name"`
 }
 
-// New explains an operator: its plan, the definition that it was made of and
-// the objects that were built from it.
+// New explains an operator from its plan, its definition and its objects.
 func New(p *plan.Plan, d *definition.Definition, objects []manifest.Object) Report {
 	return Report{
 		APIVersion: v1alpha1.APIVersion, Kind: kind,
@@ -62,14 +59,14 @@ func New(p *plan.Plan, d *definition.Definition, objects []manifest.Object) Repo
 			Kind: p.API.Kind.Kind, Resource: resource(p.API.Kind.Plural, p.API.Kind.Group),
 			Version: p.API.Kind.Version, Watched: append([]string{}, p.Install.WatchNamespaces...),
 		},
-		Engine:      engine(p, d),
-		Events:      events(p),
-		Permissions: permissions(p),
-		Security:    security(p, d),
-		Memory:      memory(p),
-		Secrets:     secrets(p, objects),
-		Limits:      limits(p, objects),
-		Objects:     named(objects),
+		Engine:        engine(p, d),
+		Events:        events(p),
+		Permissions:   permissions(p),
+		Security:      security(p, d),
+		ObservedState: observedState(p),
+		Secrets:       secrets(p, objects),
+		Limits:        limits(p, objects),
+		Objects:       named(objects),
 	}
 }
 
@@ -81,7 +78,7 @@ func named(objects []manifest.Object) []Object {
 	return out
 }
 
-// resource is how kubectl names a resource: PLURAL.GROUP[/SUBRESOURCE].
+// resource returns the name of a resource for kubectl: PLURAL.GROUP[/SUBRESOURCE].
 func resource(plural, group string) string {
 	plural, sub, _ := strings.Cut(plural, "/")
 	if group != "" {

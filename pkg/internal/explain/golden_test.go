@@ -15,8 +15,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// TestGolden holds what is told of the examples and of the definitions in
-// testdata to files beside them. UPDATE=1 rewrites those.
+// TestGolden compares the explanation of the examples and of the definitions in
+// testdata with golden files. UPDATE=1 rewrites them.
 func TestGolden(t *testing.T) {
 	examples, _ := filepath.Glob("../../../examples/memcached*/operator.yaml")
 	more, _ := filepath.Glob("testdata/*/operator.yaml")
@@ -41,7 +41,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// explained reads a definition and explains it.
+// explained parses a definition and explains it.
 func explained(t *testing.T, file string) (explain.Report, *plan.Plan, []manifest.Object) {
 	t.Helper()
 	bytes, err := os.ReadFile(file)

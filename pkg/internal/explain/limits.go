@@ -15,27 +15,26 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// Limit is something that there is only so much of.
+// Limit is a limited resource and its use.
 type Limit struct {
 	What    string  `json:"what"`
-	Of      string  `json:"of"`   // what it is measured on
-	Used    float64 `json:"used"` // 0 for a rate, which depends on what happens
+	Of      string  `json:"of"`   // the object that is measured
+	Used    float64 `json:"used"` // 0 for a rate, which depends on the load
 	Limit   float64 `json:"limit"`
 	Unit    string  `json:"unit"`    // bytes, characters, …
-	Percent float64 `json:"percent"` // 0 where there is nothing to compare
-	About   bool    `json:"about"`   // it depends on the custom resource
+	Percent float64 `json:"percent"` // 0 if there is nothing to compare
+	About   bool    `json:"about"`   // an estimate: it depends on the custom resource
 	Note    string  `json:"note"`
 }
 
 // Limits in bytes.
 const (
-	maxVariable  = 128 << 10 // of one NAME=value of a process, with its final zero: Linux
+	maxVariable  = 128 << 10 // of one NAME=value of a process, with its final zero byte: Linux
 	maxConfigMap = 1 << 20   // of all data: the API server
 	maxApplied   = 256 << 10 // of an object in the annotation of kubectl apply: the API server
 )
 
-// limits are sorted: what is nearest to its end comes first, what is only a
-// rate last.
+// limits returns the limits sorted by use, with rates last.
 func limits(p *plan.Plan, objects []manifest.Object) []Limit {
 	out := slices.Concat(variables(objects), jq(p), desired(p), data(objects), applied(objects), names(objects))
 	slices.SortStableFunc(out, func(a, b Limit) int { return cmp.Compare(b.Percent, a.Percent) })
@@ -48,8 +47,8 @@ func limit(what, of string, used, most int, unit, note string) Limit {
 	return l
 }
 
-// variables: Argo Events hands the whole object to its pod in one environment
-// variable, in base64.
+// variables returns the size of the objects that Argo Events passes to its pods in an
+// environment variable, in base64.
 func variables(objects []manifest.Object) []Limit {
 	var out []Limit
 	add := func(variable string, o manifest.Object, stripped any) {
@@ -76,7 +75,7 @@ func called(o manifest.Object) string {
 	return o.GetObjectKind().GroupVersionKind().Kind + " " + o.GetName()
 }
 
-// jq is counted as it stands in the object, in a JSON string.
+// jq returns the size of jq in a Sensor, as a JSON string.
 func jq(p *plan.Plan) []Limit {
 	if p.Reconcile.Execution.RunsPods {
 		return nil
@@ -92,10 +91,10 @@ func jq(p *plan.Plan) []Limit {
 	return out
 }
 
-// desired guesses how large the children are that travel to the pod: about as
-// large as the jq that builds them.
+// desired estimates the size of the children that are passed to the pod: about that of
+// the jq that computes them.
 func desired(p *plan.Plan) []Limit {
-	if !p.Runtime.Templates || !p.Reconcile.Execution.RunsPods {
+	if !p.Runtime.SensorTemplates || !p.Reconcile.Execution.RunsPods {
 		return nil
 	}
 	size, each := 0, ""
@@ -103,7 +102,7 @@ func desired(p *plan.Plan) []Limit {
 		if c.Object != nil {
 			size += base64.StdEncoding.EncodedLen(len(c.Object.Source()))
 		}
-		if c.Each != nil {
+		if c.ForEach != nil {
 			each = ", with one item of each forEach"
 		}
 	}
@@ -126,7 +125,8 @@ func data(objects []manifest.Object) []Limit {
 	return out
 }
 
-// applied is the largest object: a plain kubectl apply keeps a copy of it in an annotation.
+// applied returns the largest object: client-side kubectl apply stores a copy in an
+// annotation.
 func applied(objects []manifest.Object) []Limit {
 	var largest Limit
 	for _, o := range objects {
@@ -137,7 +137,7 @@ func applied(objects []manifest.Object) []Limit {
 	return []Limit{largest}
 }
 
-// names is the name that has the least room left.
+// names returns the name that is closest to its limit.
 func names(objects []manifest.Object) []Limit {
 	var tightest Limit
 	for _, o := range objects {
@@ -162,7 +162,7 @@ func nameLimit(kind string) (characters int, note string) {
 	return 63, "a DNS label"
 }
 
-// rates are limits over time.
+// rates returns limits over time.
 func rates(p *plan.Plan) []Limit {
 	const oneClient = "5 requests a second for all its k8s triggers"
 	switch {
@@ -171,7 +171,7 @@ func rates(p *plan.Plan) []Limit {
 	case !p.Reconcile.Execution.HTTPTriggers:
 		return []Limit{{What: "writes", Of: "each Sensor", Limit: 2.5, Unit: "a second", Note: oneClient + ", and look before they write"}}
 	}
-	return nil // http triggers share one connection, and nothing holds them up
+	return nil // http triggers share one connection without a rate limit
 }
 
 func encoded(v any) []byte {

@@ -11,9 +11,9 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// Permission is what an account may do, and why it must.
+// Permission is a permission of an account, and the reason for it.
 type Permission struct {
-	Account        string   `json:"account"` // the role that it plays
+	Account        string   `json:"account"` // its role
 	ServiceAccount string   `json:"serviceAccount"`
 	Verbs          []string `json:"verbs"`
 	Resource       string   `json:"resource"`        // PLURAL.GROUP[/SUBRESOURCE]
@@ -26,7 +26,7 @@ func permissions(p *plan.Plan) []Permission {
 	out := []Permission{}
 	for _, g := range p.Grants {
 		namespaces := []string{p.Install.Namespace}
-		if g.Watched {
+		if g.InWatchedNamespaces {
 			namespaces = append([]string{}, p.Install.WatchNamespaces...)
 		}
 		if g.Namespace != "" {
@@ -35,33 +35,33 @@ func permissions(p *plan.Plan) []Permission {
 		out = append(out, Permission{
 			Account: string(g.Account), ServiceAccount: p.ServiceAccount(g.Account),
 			Verbs: slices.Clone(g.Verbs), Resource: resource(g.Resource, g.Group), Names: slices.Clone(g.Names),
-			Namespaces: namespaces, Why: g.Why,
+			Namespaces: namespaces, Why: g.Reason,
 		})
 	}
 	return out
 }
 
-// Memory is what the operator remembers of a child between two events.
-type Memory struct {
+// ObservedState is the state that the operator stores of a child.
+type ObservedState struct {
 	Child  string   `json:"child"`
 	Place  string   `json:"place"` // on the custom resource
 	Fields []string `json:"fields"`
 	Live   []string `json:"live"` // fields of the child that expressions read
 }
 
-// memory is that of the direct engine; a Workflow reads the cluster each time
-// and remembers nothing.
-func memory(p *plan.Plan) []Memory {
-	out := []Memory{}
+// observedState returns the state that the direct engine stores. A Workflow reads the
+// cluster each time and stores nothing.
+func observedState(p *plan.Plan) []ObservedState {
+	out := []ObservedState{}
 	if !p.Reconcile.Execution.ObservedOnParent {
 		return out
 	}
 	for _, c := range p.Children {
-		m := Memory{
+		m := ObservedState{
 			Child: c.Name, Place: "status.children." + c.Name, Live: live(p, c),
 			Fields: []string{"uid", "generation", "ready", "message", "drift", "failed"},
 		}
-		if p.Reconcile.Memory == plan.InAnnotations {
+		if p.Reconcile.StateLocation == plan.InAnnotations {
 			m.Place = "annotation " + p.ObservedAnnotation(c.Name)
 		}
 		out = append(out, m)
@@ -69,9 +69,9 @@ func memory(p *plan.Plan) []Memory {
 	return out
 }
 
-// live lists the fields of a child that the status and other children read.
+// live returns the fields of a child that the status and other children read.
 func live(p *plan.Plan, c plan.Child) []string {
-	paths := slices.Clone(p.Status.Shown[c.Name])
+	paths := slices.Clone(p.Status.ChildPaths[c.Name])
 	for _, other := range p.Children {
 		for _, e := range programs(other) {
 			paths = append(paths, e.ReadsChildren()[c.Name]...)
@@ -85,10 +85,10 @@ func live(p *plan.Plan, c plan.Child) []string {
 	return slices.Compact(out)
 }
 
-// Secret is one that the operator works with.
+// Secret is a Secret that the operator uses.
 type Secret struct {
 	Name string `json:"name"`
-	Made bool   `json:"made"` // it is among the objects; else the user makes it
+	Made bool   `json:"made"` // it is among the objects; otherwise the user creates it
 	Why  string `json:"why"`
 }
 
@@ -100,8 +100,8 @@ func secrets(p *plan.Plan, objects []manifest.Object) []Secret {
 			switch {
 			case s.Type == corev1.SecretTypeServiceAccountToken:
 				why = fmt.Sprintf("the token of %s, which does not expire: an http trigger can take it from nowhere else", s.Annotations[corev1.ServiceAccountNameKey])
-			case p.Rotates():
-				why = fmt.Sprintf("the token of %s, which %s replaces every %dh", p.Names.SensorServiceAccount, p.Rotation(), p.Install.TokenHours)
+			case p.RotatesToken():
+				why = fmt.Sprintf("the token of %s, which %s replaces every %dh", p.Names.SensorServiceAccount, p.TokenRotationName(), p.Install.TokenHours)
 			}
 			out = append(out, Secret{Name: s.Name, Made: true, Why: why})
 		}

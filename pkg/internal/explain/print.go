@@ -12,13 +12,13 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/terminal"
 )
 
-// Printer prints reports for people. The zero value prints without colour.
+// Printer prints reports as text. The zero value prints without colour.
 type Printer struct {
-	// Colour marks headings and what is near its limit with ANSI escapes.
+	// Colour highlights headings and nearly reached limits with ANSI escapes.
 	Colour bool
 }
 
-// Text prints the report for people, without colour.
+// Text prints the report as text, without colour.
 func (r Report) Text(w io.Writer) error { return Printer{}.Print(w, []Report{r}) }
 
 // list is the envelope of several reports.
@@ -55,7 +55,7 @@ func (p Printer) report(w io.Writer, r Report) {
 	p.events(w, r.Events)
 	p.permissions(w, r)
 	p.security(w, r.Security)
-	p.memory(w, r.Memory)
+	p.observedState(w, r.ObservedState)
 	p.secrets(w, r.Secrets)
 	p.limits(w, r.Limits)
 	p.objects(w, r)
@@ -89,7 +89,7 @@ func (p Printer) engine(w io.Writer, e Engine) {
 	p.table(w, rows)
 }
 
-// String is how findings name a place.
+// String formats a place like a finding.
 func (p Place) String() string {
 	switch {
 	case p.Line == 0:
@@ -120,7 +120,7 @@ func (p Printer) events(w io.Writer, events []Event) {
 	p.table(w, rows, 1, 2)
 }
 
-// how tells what a cost is made of, once.
+// how describes the parts of a cost, once.
 func how(parts []Part, note string, before []Event) string {
 	var text []string
 	for _, part := range parts {
@@ -140,7 +140,7 @@ func how(parts []Part, note string, before []Event) string {
 	return out + note
 }
 
-// permissions shows what an account may do for one reason in one row.
+// permissions prints one row for all permissions of an account with the same reason.
 func (p Printer) permissions(w io.Writer, r Report) {
 	p.heading(w, "PERMISSIONS")
 	terminal.Fprintf(w, "  of the service accounts\n")
@@ -171,7 +171,7 @@ func (p Printer) permissions(w io.Writer, r Report) {
 	p.table(w, lines)
 }
 
-// byAccount brings those of an account together.
+// byAccount groups permissions by account.
 func byAccount(list []Permission) []Permission {
 	var out []Permission
 	for _, first := range list {
@@ -187,7 +187,7 @@ func byAccount(list []Permission) []Permission {
 	return out
 }
 
-func (p Printer) memory(w io.Writer, memory []Memory) {
+func (p Printer) observedState(w io.Writer, memory []ObservedState) {
 	p.heading(w, "MEMORY")
 	if len(memory) == 0 {
 		terminal.Fprintf(w, "  none: every reconcile reads the cluster afresh\n")
@@ -222,7 +222,7 @@ func (p Printer) secrets(w io.Writer, secrets []Secret) {
 	p.table(w, rows)
 }
 
-// near is the share of a limit, in percent, from which it is shown.
+// near is the use of a limit, in percent, from which it is printed.
 const near = 10
 
 func (p Printer) limits(w io.Writer, limits []Limit) {
@@ -261,7 +261,7 @@ func amount(n float64, unit string) string {
 	return fmt.Sprintf("%.1f KiB", n/1024)
 }
 
-// objects are listed by kind, in apply order.
+// objects prints the objects by kind, in apply order.
 func (p Printer) objects(w io.Writer, r Report) {
 	p.heading(w, "OBJECTS")
 	terminal.Fprintf(w, "  %d, in apply order\n", len(r.Objects))

@@ -15,26 +15,26 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// Trust is something that bounds what others can do through the operator, or
-// that the definition leaves to them.
-type Trust struct {
+// TrustBoundary is a restriction of what users can do through the operator, or the lack
+// of one.
+type TrustBoundary struct {
 	What string `json:"what"` // policy, adopts, namespaces, event bus or unbounded
 	Of   string `json:"of"`   // the policy, child, kind or fields
 	Note string `json:"note"`
 }
 
-func security(p *plan.Plan, d *definition.Definition) []Trust {
-	out := []Trust{}
+func security(p *plan.Plan, d *definition.Definition) []TrustBoundary {
+	out := []TrustBoundary{}
 	for _, policy := range p.Policies {
-		out = append(out, Trust{"policy", manifest.PolicyName(p, policy), policy.Why})
+		out = append(out, TrustBoundary{"policy", manifest.PolicyName(p, policy), policy.Why})
 	}
 	for _, c := range p.Children {
 		if c.Adopt {
-			out = append(out, Trust{"adopts", c.Name, fmt.Sprintf("takes over an existing %s of the same name", c.Kind.Kind)})
+			out = append(out, TrustBoundary{"adopts", c.Name, fmt.Sprintf("takes over an existing %s of the same name", c.Kind.Kind)})
 		}
 	}
 	if allowed := d.Operator.Spec.Install.AllowedNamespaces; len(allowed) > 0 {
-		out = append(out, Trust{"namespaces", strings.Join(allowed, ", "), "custom resources may choose these for children and related objects, beside their own"})
+		out = append(out, TrustBoundary{"namespaces", strings.Join(allowed, ", "), "custom resources may choose these for children and related objects, beside their own"})
 	}
 	var seen []string
 	for _, e := range p.SecretEvents() {
@@ -44,18 +44,18 @@ func security(p *plan.Plan, d *definition.Definition) []Trust {
 		}
 		if !slices.Contains(seen, note) {
 			seen = append(seen, note)
-			out = append(out, Trust{"event bus", e.Kind.Kind, note})
+			out = append(out, TrustBoundary{"event bus", e.Kind.Kind, note})
 		}
 	}
 	return append(out, unboundedSpec(p, d)...)
 }
 
-// fewFields are named of those without a bound.
+// fewFields limits how many unbounded fields are named.
 const fewFields = 3
 
-// unboundedSpec says that a custom resource can be as large as the API server
-// takes it: what a change of it costs, all others wait for.
-func unboundedSpec(p *plan.Plan, d *definition.Definition) []Trust {
+// unboundedSpec reports whether the size of a custom resource is limited only by the
+// API server. All events wait while a large one is processed.
+func unboundedSpec(p *plan.Plan, d *definition.Definition) []TrustBoundary {
 	schema := d.Schema(p.API.Kind.Version)
 	if schema == nil {
 		return nil
@@ -72,10 +72,10 @@ func unboundedSpec(p *plan.Plan, d *definition.Definition) []Trust {
 	if more := len(fields) - fewFields; more > 0 {
 		of += fmt.Sprintf(" and %d more", more)
 	}
-	return []Trust{{"unbounded", of, "the schema lets a custom resource have 1.5 MiB; where users are not trusted: maxLength, maxItems, maxProperties"}}
+	return []TrustBoundary{{"unbounded", of, "the schema lets a custom resource have 1.5 MiB; where users are not trusted: maxLength, maxItems, maxProperties"}}
 }
 
-// unbounded are the fields of a schema that can be of any size, by path.
+// unbounded returns the paths of a schema's fields without a size limit.
 func unbounded(s *apiextensionsv1.JSONSchemaProps, at string) []string {
 	if len(s.Enum) > 0 {
 		return nil
@@ -101,14 +101,14 @@ func unbounded(s *apiextensionsv1.JSONSchemaProps, at string) []string {
 	return out
 }
 
-// short are the formats that are never long.
+// short are formats whose values are short.
 var short = map[string]bool{
 	"date": true, "date-time": true, "ipv4": true, "ipv6": true, "cidr": true, "mac": true,
 	"uuid": true, "uuid3": true, "uuid4": true, "uuid5": true, "isbn": true, "isbn10": true, "isbn13": true, "creditcard": true, "ssn": true, "hexcolor": true,
 	"rgbcolor": true, "bsonobjectid": true,
 }
 
-func (p Printer) security(w io.Writer, list []Trust) {
+func (p Printer) security(w io.Writer, list []TrustBoundary) {
 	if len(list) == 0 {
 		return
 	}

@@ -9,15 +9,15 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/terminal"
 )
 
-// Width of a table, in characters: its last column is wrapped, but never to less
-// than the narrowest.
+// The width of a table in characters. The last column is wrapped, but is at least as
+// wide as narrowest.
 const (
 	tableWidth = 120
 	narrowest  = 36
 )
 
-// table prints rows with aligned columns; those of the given numbers are
-// aligned to the right.
+// table prints rows with aligned columns. The columns with the given numbers are
+// right-aligned.
 func (p Printer) table(w io.Writer, rows [][]string, right ...int) {
 	rows = escaped(rows)
 	widths := columns(rows)
@@ -44,7 +44,7 @@ func (p Printer) table(w io.Writer, rows [][]string, right ...int) {
 	}
 }
 
-// escaped are cells as they are printed, which is what their widths are of.
+// escaped returns cells as they are printed, for their widths.
 func escaped(rows [][]string) [][]string {
 	out := make([][]string, len(rows))
 	for i, row := range rows {
@@ -55,7 +55,7 @@ func escaped(rows [][]string) [][]string {
 	return out
 }
 
-// columns are the widths of all columns.
+// columns returns the widths of all columns.
 func columns(rows [][]string) []int {
 	var widths []int
 	for _, row := range rows {
@@ -71,10 +71,10 @@ func columns(rows [][]string) []int {
 
 func length(s string) int { return utf8.RuneCountInString(s) }
 
-// unbroken is a blank at which no line ends; it is printed as any other.
+// unbroken is a space at which no line breaks; it is printed as a normal one.
 const unbroken = "\u00a0"
 
-// wrap breaks a text at its blanks; a word that is too long stays whole.
+// wrap breaks a text at its spaces. A long word is not broken.
 func wrap(text string, width int) []string {
 	lines := []string{""}
 	for _, word := range strings.Split(text, " ") {

@@ -7,8 +7,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/plan"
 )
 
-// workflowEvents follow one event through the Sensor into the pods of a
-// Workflow: the requests are those of templates/runtime/reconcile.py.
+// workflowEvents follows one event through the Sensor into the pods of a Workflow,
+// whose requests are those of templates/runtime/reconcile.py.
 func workflowEvents(p *plan.Plan) []Event {
 	full := full(p)
 	finalizer := calls(count(p.Reconcile.Finalizer != ""), "finalizer set")
@@ -27,24 +27,25 @@ func workflowEvents(p *plan.Plan) []Event {
 		event(specChanged, full).atMost("a child no longer wanted costs its deletion, and that a pod"),
 		event(statusChanged),
 		event(labelsChanged, full).atMost(""),
-		event(childReports, told(p, full)).atMost(seen),
+		event(childReports, childStatus(p, full)).atMost(seen),
 		event(childTouched, drift).atMost(""),
 		event(childDeleted, drift).atMost(""),
 	}
-	if p.Wakes() {
+	if p.WatchesRelated() {
 		list = append(list, event(relatedChanged, calls(1, "Workflow looked for"), pod(1+relatedLists(p)+max(1, namespaces(p, p.API.Kind)),
-			"Workflow created, lists of 500 objects each")).atMost("changes within "+strconv.Itoa(plan.WakeMoment)+" s share it").
+			"Workflow created, lists of 500 objects each")).atMost("changes within "+strconv.Itoa(plan.WakeWindow)+" s share it").
 			each("custom resource that refers to it", resubmitted(p), full))
 	}
 	return append(list,
-		telling(p),
+		eventsResource(p),
 		event(resync, pod(1+kindLists(p)+relatedLists(p)+max(1, namespaces(p, p.API.Kind)), "heartbeat looked at, lists of 500 objects each")).each(due, resubmitted(p), full),
 		heartbeat(p),
 		gone(p),
 	)
 }
 
-// relatedLists is how many requests it takes to find the related objects of all.
+// relatedLists returns the number of requests that read the related objects of all
+// custom resources.
 func relatedLists(p *plan.Plan) int {
 	n := 0
 	for _, r := range p.Related {
@@ -59,9 +60,9 @@ func dependent(p *plan.Plan) bool {
 	return slices.ContainsFunc(p.Children, func(c plan.Child) bool { return len(c.DependsOn) > 0 })
 }
 
-// full is one reconcile, from the Sensor's Workflow to the status.
+// full returns one reconcile, from the Sensor's Workflow to the status.
 func full(p *plan.Plan) []Part {
-	status := calls(count(p.API.Kind.Status), "status")
+	status := calls(count(p.API.Kind.StatusSubresource), "status")
 	n, lists := len(p.Children), lists(p)
 	if p.Reconcile.Execution.PodPerStep {
 		return slices.Concat(
@@ -74,7 +75,7 @@ func full(p *plan.Plan) []Part {
 	}
 	parts := append(launched(), calls(1, "read")...)
 	parts = append(parts, calls(len(p.Related), "related objects read")...)
-	if !hasLogic(p) && p.Runtime.LooksAround {
+	if !hasLogic(p) && p.Runtime.ReadsObjects {
 		parts = append(parts, calls(lists, "children listed")...)
 	}
 	if hasLogic(p) {
@@ -85,7 +86,7 @@ func full(p *plan.Plan) []Part {
 	parts = append(parts, calls(lists, "children listed, to prune")...)
 	parts = append(parts, status...)
 	parts = append(parts, calls(count(len(p.Related) > 0), "digest of the related objects kept")...)
-	if p.Logic.Later {
+	if p.Logic.ResyncAfter {
 		parts = append(parts, calls(2, "timer set, others looked for")...)
 	}
 	return parts
@@ -93,10 +94,10 @@ func full(p *plan.Plan) []Part {
 
 func launched() []Part { return pod(1, "Workflow created") }
 
-// ask is what an event of a child costs where there are templates: the Sensor
-// sees no custom resource, so the pod has it computed, which is another event.
+// ask returns the cost of a child's event if there are templates: the Sensor does not
+// have the custom resource, so the pod requests the computation by another event.
 func ask(p *plan.Plan) []Part {
-	if !p.Runtime.Templates {
+	if !p.Runtime.SensorTemplates {
 		return nil
 	}
 	parts := append(launched(), calls(1, "read")...)
@@ -106,29 +107,29 @@ func ask(p *plan.Plan) []Part {
 	return append(parts, calls(1, "asked for templates")...)
 }
 
-// told is what it costs when a child reports of itself. Where there are only
-// templates, nothing but the status is to follow.
-func told(p *plan.Plan, full []Part) []Part {
+// childStatus returns the cost when a child changes its status. With templates only, it
+// can only change the status.
+func childStatus(p *plan.Plan, full []Part) []Part {
 	switch {
-	case !p.Runtime.Templates:
+	case !p.Runtime.SensorTemplates:
 		return full
 	case hasLogic(p):
 		return slices.Concat(ask(p), full)
 	}
 	parts := append(launched(), calls(1+lists(p), "read, children listed")...)
-	return append(parts, calls(count(p.API.Kind.Status), "status")...)
+	return append(parts, calls(count(p.API.Kind.StatusSubresource), "status")...)
 }
 
-// resubmitted is what the resync does with a custom resource that is due.
+// resubmitted returns the cost of a custom resource that the resync reconciles.
 func resubmitted(p *plan.Plan) []Part {
-	if p.Runtime.Templates {
+	if p.Runtime.SensorTemplates {
 		return calls(1, "asked for templates")
 	}
 	return nil // its Workflow is the first request of the reconcile
 }
 
-// gone is the end of a custom resource. Every child that is deleted is an event,
-// whose pod finds nothing to do.
+// gone returns the cost of a deletion. Every deleted child is an event, whose pod finds
+// nothing to do.
 func gone(p *plan.Plan) Event {
 	n := owned(p)
 	empty := times(n, append(launched(), calls(1, "found to be gone")...))
@@ -151,7 +152,7 @@ func gone(p *plan.Plan) Event {
 
 func hasLogic(p *plan.Plan) bool { return p.Logic.Image != "" }
 
-// lists is how many requests it takes to find the children of one custom resource.
+// lists returns the number of requests that find the children of one custom resource.
 func lists(p *plan.Plan) int {
 	if p.API.Kind.Namespaced && p.Reconcile.Finalizer == "" {
 		return len(kinds(p))
@@ -159,7 +160,8 @@ func lists(p *plan.Plan) int {
 	return kindLists(p)
 }
 
-// kindLists is how many requests it takes to find the children of all.
+// kindLists returns the number of requests that find the children of all custom
+// resources.
 func kindLists(p *plan.Plan) int {
 	n := 0
 	for _, k := range kinds(p) {
@@ -168,7 +170,7 @@ func kindLists(p *plan.Plan) int {
 	return n
 }
 
-// namespaces is how many of them are watched for a kind; 0: all together.
+// namespaces returns how many namespaces are watched for a kind; 0: all in one watch.
 func namespaces(p *plan.Plan, k plan.Kind) int {
 	if !k.Namespaced {
 		return 0

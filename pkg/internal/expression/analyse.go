@@ -9,15 +9,15 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/jq"
 )
 
-// result is what an expression yields: the values, and how many of them.
+// result describes what an expression yields: the values, and how many.
 type result struct {
 	value
-	min, max int // 0, 1 or 2, which is several
+	min, max int // 0, 1 or 2, where 2 stands for several
 }
 
 func one(v value) result { return result{v, 1, 1} }
 
-// then is the result of a step that is taken for each value of the one before.
+// then returns the result of a step that runs for each value of the previous one.
 func (r result) then(next result) result {
 	next.min *= r.min
 	next.max = min(2, next.max*r.max)
@@ -27,34 +27,34 @@ func (r result) then(next result) result {
 	return next
 }
 
-// either is the one result or the other.
+// either returns the result of an expression that yields one result or the other.
 func either(a, b result) result {
 	return result{join(a.value, b.value), min(a.min, b.min), max(a.max, b.max)}
 }
 
-// analyser walks one expression: it infers types, collects what is read and
-// reports what cannot work. It never claims what it does not know.
+// analyser walks one expression: it infers types, collects the paths that are read and
+// reports expressions that cannot work. It reports only what is certain.
 type analyser struct {
-	scope    Scope
-	text     string
-	spans    jq.Spans
-	problems []Problem
-	reads    reads
-	guards   []read      // paths that were tested: they are not missing from here on
-	calls    []*function // being entered
-	steps    int
-	lenient  int // inside ? or try: what fails is caught
-	dashes   []dash
-	unsaid   int  // inside what is walked only for what it reads
-	mentions bool // $children is written: the program needs the variable
-	lost     bool // the walk gave up: everything may be read
+	scope        Scope
+	text         string
+	spans        jq.Spans
+	problems     []Problem
+	reads        reads
+	guards       []read      // paths that were tested, so they are not missing from here on
+	calls        []*function // the functions that are being expanded
+	steps        int
+	lenient      int // > 0 inside ? or try, where errors are caught
+	dashes       []dash
+	pathsOnly    int  // > 0 inside parts that are walked only for the paths they read
+	usesChildren bool // $children occurs, so the program needs the variable
+	aborted      bool // the walk was aborted: everything may be read
 }
 
-// enough is where the walk gives up: functions that call each other can double
-// its length with each of them.
-const enough = 20000
+// maxSteps is the number of steps after which the walk is aborted. Functions that call
+// each other can double the number with each of them.
+const maxSteps = 20000
 
-// analyse fills in what an expression yields.
+// analyse infers what an expression yields.
 func (c *templates) analyse(e *expr) {
 	tokens, _, _ := jq.Lex(e.text)
 	a := &analyser{scope: c.scope, text: e.text, spans: jq.Positions(e.query, tokens), dashes: dashes(tokens), guards: slices.Clip(c.given)}
@@ -71,9 +71,9 @@ func (c *templates) analyse(e *expr) {
 		a.fail(e.query, BadExpression, fmt.Sprintf("%s yields several values", a.shown(e.query)), fmt.Sprintf("collect them: [ %s ]", e.text))
 	}
 	if failed(a.problems) {
-		e.value = unknown() // one thing at a time
+		e.value = unknown() // do not report errors that follow from this one
 	}
-	if a.lost {
+	if a.aborted {
 		e.value, e.min = unknown(), 0
 		a.reads = append(a.reads, read{root: inputRoot})
 	}
@@ -85,7 +85,7 @@ func (c *templates) analyse(e *expr) {
 	}
 }
 
-// input is what is known of ".".
+// input returns the type of ".".
 func (c *templates) input() value {
 	v := unknown()
 	if c.scope.Input != nil {
@@ -95,11 +95,11 @@ func (c *templates) input() value {
 	return v
 }
 
-// wholeChildren writes out $children as each of them, also where it is only
-// mentioned: the program needs the variable, whatever is made of it.
+// wholeChildren expands $children to each of the children, even if the expression does
+// not use the value, because the program needs the variable.
 func (a *analyser) wholeChildren() {
 	whole := func(r read) bool { return r.root == childrenRoot && (len(r.path) == 0 || isItem(r.path[0])) }
-	all := slices.ContainsFunc(a.reads, whole) || (a.mentions && (a.lost || !a.reads.has(childrenRoot)))
+	all := slices.ContainsFunc(a.reads, whole) || (a.usesChildren && (a.aborted || !a.reads.has(childrenRoot)))
 	a.reads = slices.DeleteFunc(a.reads, whole)
 	for name := range a.scope.Children {
 		if all {
@@ -108,10 +108,10 @@ func (a *analyser) wholeChildren() {
 	}
 }
 
-// use notes that a value is looked at, and not only passed on.
+// use records that the expression uses a value instead of only passing it on.
 func (a *analyser) use(v value) { a.reads = append(a.reads, v.from...) }
 
-// env is what names mean, the last one first.
+// env maps names to their meaning, innermost first.
 type env struct {
 	above *env
 	name  string
@@ -119,7 +119,7 @@ type env struct {
 	call  *function // of a function
 }
 
-// function is one that the expression defines, or an argument of one.
+// function is a function that the expression defines, or an argument of one.
 type function struct {
 	args []string
 	body *gojq.Query
@@ -131,14 +131,14 @@ func (e *env) variable(name string, v value) *env { return &env{above: e, name: 
 func (e *env) function(name string, f *function) *env { return &env{above: e, name: name, call: f} }
 
 func (a *analyser) query(q *gojq.Query, in value, names *env) result {
-	if a.steps++; a.steps > enough {
-		a.lost = true
+	if a.steps++; a.steps > maxSteps {
+		a.aborted = true
 		return result{unknown(), 0, 1}
 	}
 	for _, def := range q.FuncDefs {
 		f := &function{args: def.Args, body: def.Body}
 		names = names.function(def.Name, f)
-		f.env = names // it may call itself
+		f.env = names // it may be recursive
 	}
 	switch {
 	case q.Term != nil:
@@ -158,7 +158,7 @@ func (a *analyser) query(q *gojq.Query, in value, names *env) result {
 	return a.operator(q, in, names)
 }
 
-// bind is `left as $x | right`.
+// bind walks `left as $x | right`.
 func (a *analyser) bind(q *gojq.Query, in value, names *env) result {
 	left := a.query(q.Left, in, names)
 	for _, p := range q.Patterns {
@@ -167,7 +167,7 @@ func (a *analyser) bind(q *gojq.Query, in value, names *env) result {
 	return left.then(a.query(q.Right, in, names))
 }
 
-// pattern gives names to the parts of a value.
+// pattern binds the variables of a destructuring pattern.
 func (a *analyser) pattern(p *gojq.Pattern, v, in value, names *env) *env {
 	if p.Name != "" {
 		return names.variable(p.Name, v)
@@ -190,7 +190,8 @@ func (a *analyser) pattern(p *gojq.Pattern, v, in value, names *env) *env {
 	return names
 }
 
-// item is what an array or an object has in it, without a word about what it is.
+// item returns an element of an array or a field value of an object, without checking
+// the type.
 func (a *analyser) item(v value) value {
 	item := unknown()
 	if v.shape != nil && v.kinds&^null == array {
@@ -220,7 +221,7 @@ func (a *analyser) term(t *gojq.Term, in value, names *env) result {
 	return r
 }
 
-// leniently walks what ? or try stands around: it may yield nothing.
+// leniently walks the operand of ? or try, which may yield nothing.
 func (a *analyser) leniently(optional bool, walk func() result) result {
 	if !optional {
 		return walk()
@@ -297,8 +298,8 @@ func (a *analyser) statement(t *gojq.Term, in value, names *env) result {
 	return result{} // break
 }
 
-// loop walks what reduce and foreach have in common. What goes round and round
-// is not followed: it is used, and unknown from there on.
+// loop walks reduce and foreach. The state of the loop is not tracked: it counts as
+// used, and is unknown from then on.
 func (a *analyser) loop(source *gojq.Query, p *gojq.Pattern, first, next *gojq.Query, in value, names *env) (start, update result, inside *env) {
 	items := a.query(source, in, names)
 	a.use(items.value)
@@ -325,7 +326,7 @@ func (a *analyser) conditional(cond, then *gojq.Query, elif []*gojq.IfElif, othe
 	return test.then(either(yes, no))
 }
 
-// tested walks a condition: what it reads is guarded from here on.
+// tested walks a condition. The paths it reads are guarded from there on.
 func (a *analyser) tested(cond *gojq.Query, in value, names *env) result {
 	a.assigned(cond)
 	from := len(a.reads)

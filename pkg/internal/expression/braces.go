@@ -6,12 +6,12 @@ import (
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/internal/jq"
+	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
-// bracesOf finds {{ }} that read what Helm, Argo, kro or Ansible would fill in.
-// Other braces are somebody else's: alert rules and programs have them too.
-// parentheses finds the same of $( ), which Kubernetes fills in with variables
-// of a container.
+// bracesOf matches {{ }} that contain an expression of Helm, Argo, kro or Ansible.
+// Other braces are legitimate, for example in alert rules and programs. parentheses
+// matches $( ), in which Kubernetes expands the variables of a container.
 var (
 	parentheses = regexp.MustCompile(`\$\( *(\.?(?:spec|metadata|status)(?:\.\w+)+) *\)`)
 
@@ -19,10 +19,11 @@ var (
 	dotted   = regexp.MustCompile(`^(?:\.\w+)+$`)
 )
 
-// braces warns of {{ }} in literal text: it stays there as it is. Who escapes a
-// ${ in the same text, or writes it as ${ "{{ … }}" }, knows.
+// braces warns of {{ }} in literal text, which is not expanded. It does not warn if the
+// same text escapes a ${, or has the braces as ${ "{{ … }}" }, because then they are
+// intended.
 func (c *templates) braces(path []string, text string, parts []part) {
-	if strings.Contains(text, "$${") || strings.HasPrefix(c.apiVersion(), "argoproj.io/") {
+	if strings.Contains(text, "$${") || strings.HasPrefix(c.apiVersion(), schema.ArgoGroup+"/") {
 		return
 	}
 	for _, p := range parts {
@@ -38,9 +39,9 @@ func (c *templates) braces(path []string, text string, parts []part) {
 		if written[0] == '$' && inside[0] != '.' {
 			inside = "." + inside
 		}
-		ours := c.ours(inside)
+		ours := c.ownPath(inside)
 		if ours == "" && jq.IsName(inside) && inside != "include" && inside != "tpl" {
-			continue // a name that means nothing here
+			continue // not a name that can be resolved
 		}
 		if ours == "" {
 			ours = ".spec.field"
@@ -50,11 +51,11 @@ func (c *templates) braces(path []string, text string, parts []part) {
 			Message: kind + " and stays in the text as it is: expressions are written ${ }",
 			Hint:    "write ${ " + ours + " }; " + meant(written),
 		})
-		return // one is enough
+		return // one finding per text is enough
 	}
 }
 
-// meant is how to say that foreign marks are meant.
+// meant returns the hint for foreign braces that are intended.
 func meant(written string) string {
 	if written[0] == '$' {
 		return `if the text is meant, ${ "$( … )" }`
@@ -62,15 +63,15 @@ func meant(written string) string {
 	return `if the braces are meant, ${ "{{ … }}" }`
 }
 
-// apiVersion is that of the object that the template makes.
+// apiVersion returns the apiVersion of the template's object.
 func (c *templates) apiVersion() string {
 	fields, _ := c.whole.(map[string]any)
 	version, _ := fields["apiVersion"].(string)
 	return version
 }
 
-// ours is the path that somebody else's path stands for; "" if it is not known.
-func (c *templates) ours(inside string) string {
+// ownPath returns the path that corresponds to a path of another tool, or "".
+func (c *templates) ownPath(inside string) string {
 	a := &analyser{scope: c.scope}
 	if !strings.HasPrefix(inside, ".") {
 		hint := a.inside(func(field string) bool { return field == inside }, nil)

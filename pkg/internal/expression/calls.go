@@ -34,8 +34,8 @@ func (a *analyser) call(f *gojq.Func, in value, names *env) result {
 	return one(unknown())
 }
 
-// impure are the functions whose value is not a function of the input, or that
-// a Sensor does not have.
+// impure are the functions whose result does not only depend on the input, or that a
+// Sensor does not have.
 var impure = map[string]string{
 	"now":               "it changes by itself, so that every event would look like a change",
 	"localtime":         "it depends on where it runs",
@@ -62,7 +62,7 @@ func (a *analyser) variable(node any, name string, names *env) result {
 	}
 	switch {
 	case name == "$children" && a.scope.Children != nil:
-		a.mentions = true
+		a.usesChildren = true
 		return one(value{kinds: object, from: []read{{root: childrenRoot}}})
 	case name == "$related" && a.scope.Related != nil:
 		r := one(value{kinds: object, from: []read{{root: relatedRoot}}})
@@ -119,7 +119,8 @@ func (a *analyser) noVariable(node any, name string, names *env) {
 	a.fail(node, BadExpression, message, hint)
 }
 
-// unknownFunction tells a wrong name from a wrong number of arguments.
+// unknownFunction reports a function that does not exist, or the wrong number of
+// arguments.
 func (a *analyser) unknownFunction(f *gojq.Func) {
 	if right := arities(f.Name); right != "" {
 		message, hint := fmt.Sprintf("there is no %s with %s", f.Name, counted(len(f.Args))), "write "+right
@@ -138,11 +139,11 @@ func (a *analyser) unknownFunction(f *gojq.Func) {
 	a.fail(f, BadExpression, fmt.Sprintf("there is no function %s in the jq of a Sensor", f.Name), a.noFunction(f, slices.Compact(all)))
 }
 
-// enter walks the body of a function of the expression, or the argument that a
-// name stands for, as if it stood here. A function that calls itself is given up.
+// enter walks the body of a function of the expression, or an argument, at the place of
+// the call. It aborts at a recursive function.
 func (a *analyser) enter(f *function, args []*gojq.Query, in value, names *env) result {
 	if slices.Contains(a.calls, f) || len(a.calls) > 50 {
-		a.lost = true
+		a.aborted = true
 		return result{unknown(), 0, 1}
 	}
 	a.calls = append(a.calls, f)
@@ -161,8 +162,8 @@ func (a *analyser) enter(f *function, args []*gojq.Query, in value, names *env) 
 	return all.then(a.query(f.body, in, inside))
 }
 
-// special are the functions that pass on what they are given, or whose
-// arguments are more than values.
+// special walks the functions that pass on their input, or whose arguments are not just
+// values.
 func (a *analyser) special(f *gojq.Func, in value, names *env) (result, bool) {
 	switch fmt.Sprintf("%s/%d", f.Name, len(f.Args)) {
 	case "empty/0":
@@ -202,14 +203,14 @@ func (a *analyser) special(f *gojq.Func, in value, names *env) (result, bool) {
 	return a.kept(f, in)
 }
 
-// used walks what is looked at in any case.
+// used walks a subexpression whose value is used in any case.
 func (a *analyser) used(q *gojq.Query, in value, names *env) value {
 	r := a.query(q, in, names)
 	a.use(r.value)
 	return r.value
 }
 
-// kept are the functions that pass on their input if it is of a kind.
+// kept walks the functions that pass on their input if it is of a kind.
 func (a *analyser) kept(f *gojq.Func, in value) (result, bool) {
 	if len(f.Args) > 0 {
 		return result{}, false
@@ -229,7 +230,7 @@ func (a *analyser) kept(f *gojq.Func, in value) (result, bool) {
 	return result{in, 0, 1}, true
 }
 
-// part is limit, skip and nth of what an expression yields.
+// part walks limit, skip and nth.
 func (a *analyser) part(f *gojq.Func, in value, names *env) result {
 	n := a.query(f.Args[0], in, names)
 	a.use(n.value)
@@ -243,7 +244,7 @@ func (a *analyser) part(f *gojq.Func, in value, names *env) result {
 	return n.then(r)
 }
 
-// getpath follows a path that is written out.
+// getpath follows a constant path.
 func (a *analyser) getpath(f *gojq.Func, in value) (result, bool) {
 	keys, ok := plainKeys(f.Args[0])
 	if !ok {
@@ -256,7 +257,7 @@ func (a *analyser) getpath(f *gojq.Func, in value) (result, bool) {
 	return one(v), true
 }
 
-// plainKeys reads ["a","b"].
+// plainKeys returns the strings of a constant array like ["a","b"].
 func plainKeys(q *gojq.Query) ([]string, bool) {
 	if q.Term == nil || q.Term.Type != gojq.TermTypeArray || len(q.Term.SuffixList) > 0 {
 		return nil, false
@@ -276,7 +277,7 @@ func plainKeys(q *gojq.Query) ([]string, bool) {
 	return keys, true
 }
 
-// has guards the field that it asks for.
+// has guards the field that it tests.
 func (a *analyser) has(f *gojq.Func, in value, names *env) result {
 	key := a.query(f.Args[0], in, names)
 	a.use(key.value)
@@ -288,10 +289,9 @@ func (a *analyser) has(f *gojq.Func, in value, names *env) result {
 	return key.then(one(some(boolean)))
 }
 
-// builtin is a function of jq whose arguments are values, or are evaluated
-// against what the table says.
+// builtin walks a function of jq whose arguments are evaluated as the table describes.
 func (a *analyser) builtin(f *gojq.Func, b builtin, in value, names *env) result {
-	if !b.deaf {
+	if !b.ignoresInput {
 		a.use(in)
 	}
 	if b.takes != 0 {
@@ -312,8 +312,8 @@ func (a *analyser) builtin(f *gojq.Func, b builtin, in value, names *env) result
 	return r.then(result{made, b.min, b.max})
 }
 
-// arguments walks the arguments of a builtin function and counts for how many
-// combinations of values it is called.
+// arguments walks the arguments of a builtin function and returns the number of
+// combinations of values that it is called with.
 func (a *analyser) arguments(f *gojq.Func, b builtin, in value, names *env) result {
 	r, first := one(value{}), unknown()
 	for i, arg := range f.Args {

@@ -38,7 +38,7 @@ func (a *analyser) object(o *gojq.Object, in value, names *env) result {
 	return r
 }
 
-// key is the name of an entry of an object, if it is plain.
+// key returns the name of an object's field, if it is constant.
 func (a *analyser) key(kv *gojq.ObjectKeyVal, in value, names *env) (name string, known bool, r result) {
 	switch {
 	case kv.KeyString != nil:

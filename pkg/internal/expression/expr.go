@@ -15,14 +15,14 @@ type expr struct {
 	part
 	path   []string
 	query  *gojq.Query
-	source string // compact
+	source string // without unnecessary space
 	spans  jq.Spans
 
-	defines bool // source begins with a definition
+	defines bool // source starts with a function definition
 	result
 }
 
-// expr parses and analyses what stands between ${ and }; nil if it is no jq.
+// expr parses and analyses the text between ${ and }; nil if it is not jq.
 func (c *templates) expr(path []string, p part) *expr {
 	if p.text == "" {
 		c.problem(Problem{
@@ -32,7 +32,7 @@ func (c *templates) expr(path []string, p part) *expr {
 		return nil
 	}
 	query, err := gojq.Parse(p.text)
-	if at := strings.IndexByte(p.text, 0); at >= 0 { // where gojq would stop reading
+	if at := strings.IndexByte(p.text, 0); at >= 0 { // gojq stops reading there
 		c.problem(Problem{Path: path, Offset: p.at + at, Length: 1, Code: BadExpression, Message: "the expression has a null byte in it"})
 		return nil
 	}
@@ -48,7 +48,7 @@ func (c *templates) expr(path []string, p part) *expr {
 	return e
 }
 
-// syntax reports what gojq says of text that is not jq, at the token it names.
+// syntax reports gojq's syntax error at the token it names.
 func (c *templates) syntax(path []string, p part, err error) {
 	problem := Problem{
 		Path: path, Offset: p.at, Length: len(p.text), Code: BadExpression,
@@ -65,7 +65,7 @@ func (c *templates) syntax(path []string, p part, err error) {
 	c.problem(problem)
 }
 
-// shortest is the expression without the space and the comments that jq does not need.
+// shortest returns the expression without unnecessary space and comments.
 func shortest(source string, query *gojq.Query) string {
 	tokens, _, _ := jq.Lex(source)
 	short := jq.Compact(tokens)
@@ -75,13 +75,14 @@ func shortest(source string, query *gojq.Query) string {
 	return source + "\n" // it may end in a comment
 }
 
-// fingerprint is the function of that name, which jq does not have: 16 digits
-// that differ where a value does. Two sums of its JSON, each below 2^32, so that
-// no step leaves the whole numbers that a Sensor computes with.
+// fingerprint is a function that jq does not have. It returns 16 digits, the hash of
+// the JSON of its input. It computes two sums, each below 2^32, so that every step is
+// an integer that a Sensor represents exactly.
 const fingerprint = `def fingerprint: reduce (tojson | explode[]) as $c ([5381, 52711]; [(.[0] * 33 + $c) % 4294967296, (.[1] * 65599 + $c) % 4294967296])` +
 	` | [.[] as $n | (268435456, 16777216, 1048576, 65536, 4096, 256, 16, 1) as $p | ($n / $p | floor) % 16 | if . < 10 then . + 48 else . + 87 end] | implode;`
 
-// one is the expression as a term of jq that yields exactly one value: none is null.
+// one returns the expression as a jq term that yields exactly one value. If there is
+// none, it yields null.
 func (e *expr) one() string {
 	switch {
 	case e.min == 0 || e.max > 1:
@@ -92,7 +93,7 @@ func (e *expr) one() string {
 	return "(" + e.source + ")"
 }
 
-// isTerm says that the expression needs no parentheses wherever a term may stand.
+// isTerm reports whether the expression needs no parentheses where a term is allowed.
 func (e *expr) isTerm() bool {
 	q := e.query
 	if q.Term == nil || len(q.FuncDefs) > 0 || e.defines {

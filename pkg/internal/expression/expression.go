@@ -1,11 +1,10 @@
-// Package expression reads the expressions between `${` and `}`: it finds them
-// in text, parses them as jq, checks them against the shapes of what they read
-// and make, and compiles a template to one jq program. Those of `status` it can
-// also compile to the small instruction tree that the operator's pod evaluates.
+// Package expression compiles the expressions between `${` and `}`. It finds them in
+// text, parses them as jq, checks them against the types of their input and of their
+// result, and compiles a template to one jq program. It also compiles them to the
+// expression trees that the operator's pod evaluates.
 //
-// The rule of this package: jq means what gojq says it means, for that is what a
-// Sensor runs. What cannot work is refused here, with its place; what is not
-// known is never claimed.
+// The meaning of jq is that of gojq, because a Sensor runs it. The package rejects only
+// what certainly cannot work; an unknown type is accepted.
 package expression
 
 import (
@@ -17,10 +16,10 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/jq"
 )
 
-// Problem is one thing that is wrong with an expression.
+// Problem is a problem of an expression.
 type Problem struct {
-	Path    []string // of the value, from the root given to CompileStatus or Template
-	Offset  int      // bytes into the scalar at Path; 0 with a Length of 0 is the whole of it
+	Path    []string // of the value, relative to the root given to CompileStatus or Template
+	Offset  int      // bytes into the scalar at Path; 0 with a Length of 0 is the whole scalar
 	Length  int
 	Code    string // one of the Code constants; CompileStatus leaves it empty
 	Warning bool
@@ -30,11 +29,11 @@ type Problem struct {
 
 // The codes of problems.
 const (
-	BadExpression = "bad-expression" // it does not parse, or cannot be used where it stands
+	BadExpression = "bad-expression" // it does not parse, or is not allowed there
 	UnknownField  = "unknown-field"  // a field that the object does not have
-	WrongType     = "wrong-type"     // a value that can never fit
-	MayBeNull     = "may-be-null"    // a warning: a field that may be missing, used where null fails or does damage
-	HiddenFalse   = "hidden-false"   // a warning: // replaces a false that was meant
+	WrongType     = "wrong-type"     // a value that can never be valid
+	MayBeNull     = "may-be-null"    // a warning: an optional field where null fails or does damage
+	HiddenFalse   = "hidden-false"   // a warning: // replaces an intended false
 )
 
 // part is a piece of a scalar: literal text, or an expression.
@@ -44,7 +43,7 @@ type part struct {
 	at   int // bytes from the start of the scalar
 }
 
-// unclosed is an expression that does not end.
+// unclosed is an expression without a closing brace.
 type unclosed struct {
 	at      int // of its ${
 	message string
@@ -52,7 +51,7 @@ type unclosed struct {
 
 func (u *unclosed) Error() string { return u.message }
 
-// split cuts text at its `${ }` expressions; `$${` stands for a literal `${`.
+// split splits text at its `${ }` expressions. `$${` is a literal `${`.
 func split(text string) ([]part, error) {
 	var parts []part
 	var literal strings.Builder
@@ -91,14 +90,14 @@ func split(text string) ([]part, error) {
 	return parts, nil
 }
 
-// trimmed is an expression without the space around it.
+// trimmed returns an expression without surrounding space.
 func trimmed(source string, at int) part {
 	left := strings.TrimLeft(source, " \t\r\n")
 	return part{text: strings.Trim(source, " \t\r\n"), expr: true, at: at + len(source) - len(left)}
 }
 
-// until returns where the brace stands that closes an expression: braces nest,
-// and those in jq strings and comments do not count, except within `\( )`.
+// until returns the offset of the brace that closes an expression. Braces nest. Braces
+// in jq strings and comments do not count, except within `\( )`.
 func until(text string) (int, error) {
 	_, end, whole := jq.Lex(text)
 	switch {

@@ -10,8 +10,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/jq"
 )
 
-// foreign are functions of other languages with what jq has for them: a
-// function, or a phrase.
+// foreign maps functions of other languages to their equivalent in jq: a function, or a
+// hint.
 var foreign = map[string]string{
 	"len": "length", "size": "length", "count": "length", "keys_unsorted": "keys",
 	"lower": "ascii_downcase", "toLower": "ascii_downcase", "toLowerCase": "ascii_downcase", "lowerAscii": "ascii_downcase", "downcase": "ascii_downcase",
@@ -33,8 +33,7 @@ var foreign = map[string]string{
 	"list": "write [1, 2]", "dict": "write {key: 1}", "include": "there are no named templates", "lookup": "of the cluster only $children.NAME is known",
 }
 
-// foreignHint is what jq has for a function of another language; "" if the name
-// is of none.
+// foreignHint returns the jq equivalent of a function of another language, or "".
 func foreignHint(name string) string {
 	known := foreign[name]
 	if known == "" || strings.Contains(known, " ") {
@@ -43,7 +42,7 @@ func foreignHint(name string) string {
 	return "write " + known + " instead"
 }
 
-// noFunction is what was probably meant by a name that is no function.
+// noFunction suggests a function for an unknown name.
 func (a *analyser) noFunction(f *gojq.Func, known []string) string {
 	s := a.spans[f]
 	path := a.pathAfter(s.End)
@@ -62,7 +61,7 @@ func (a *analyser) noFunction(f *gojq.Func, known []string) string {
 	return ""
 }
 
-// fieldHint is for a name that would be right with a dot or a $ before it.
+// fieldHint suggests a dot or a $ before a name.
 func (a *analyser) fieldHint(name string, path []string, args int) string {
 	if args > 0 {
 		return ""
@@ -86,7 +85,7 @@ func (a *analyser) fieldHint(name string, path []string, args int) string {
 	return a.inside(same, path)
 }
 
-// foreignCall writes a function of another language as jq has it.
+// foreignCall rewrites a call of a function of another language to jq.
 func (a *analyser) foreignCall(f *gojq.Func, s jq.Span) string {
 	hint := foreignHint(f.Name)
 	before, piped := strings.CutSuffix(strings.TrimRight(a.text[:s.At], " \t\r\n"), "|")
@@ -102,13 +101,14 @@ func (a *analyser) foreignCall(f *gojq.Func, s jq.Span) string {
 	return hint
 }
 
-// builtinTakes says that a function of jq takes so many arguments.
+// builtinTakes reports whether a function of jq has a variant with this number of
+// arguments.
 func builtinTakes(name string, args int) bool {
 	_, ok := builtins()[fmt.Sprintf("%s/%d", name, args)]
 	return ok
 }
 
-// pathAfter reads the .a.b that stands at a place of the text.
+// pathAfter returns the path, such as .a.b, at an offset of the text.
 func (a *analyser) pathAfter(at int) []string {
 	var path []string
 	tokens, _, _ := jq.Lex(a.text)
@@ -121,7 +121,7 @@ func (a *analyser) pathAfter(at int) []string {
 	return path
 }
 
-// counted says how many arguments there are.
+// counted formats the number of arguments.
 func counted(args int) string {
 	switch args {
 	case 0:
@@ -132,8 +132,7 @@ func counted(args int) string {
 	return fmt.Sprintf("%d arguments", args)
 }
 
-// arities are how often a function can be called with how many arguments, in
-// words: "split(a) or split(a; b)".
+// arities lists the variants of a function for a message: "split(a) or split(a; b)".
 func arities(name string) string {
 	all := []string{}
 	for n := range 5 {

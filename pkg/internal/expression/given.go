@@ -9,8 +9,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/jq"
 )
 
-// given are the paths that are there whenever the condition of the scope is
-// true; none if the condition itself is wrong, which is told where it stands.
+// given returns the paths that exist whenever the scope's condition is true. It returns
+// none if the condition is invalid, which is reported at the condition.
 func given(scope Scope) []read {
 	if scope.Given == "" {
 		return nil
@@ -28,7 +28,7 @@ func given(scope Scope) []read {
 	return condition.assured(e.query)
 }
 
-// assured are the paths that are there where a condition is true.
+// assured returns the paths that exist if a condition is true.
 func (c *templates) assured(q *gojq.Query) []read {
 	q = jq.Unwrap(q)
 	if len(q.FuncDefs) == 0 && q.Op == gojq.OpAnd {
@@ -45,7 +45,7 @@ func (c *templates) assured(q *gojq.Query) []read {
 	return a.reads
 }
 
-// common are the paths that lead to one of both, or to something above it.
+// common returns the paths that lead to both, or to an ancestor.
 func common(left, right []read) []read {
 	var both []read
 	for _, l := range left {
@@ -63,8 +63,8 @@ func common(left, right []read) []read {
 	return both
 }
 
-// trueOfNothing says that a condition is true also of an empty object, like
-// `.spec.x == null` and `(.spec.x // 1) > 0`: then it shows that nothing is there.
+// trueOfNothing reports whether a condition is true for an empty object, like `.spec.x
+// == null` and `(.spec.x // 1) > 0`. Such a condition does not show that a path exists.
 func trueOfNothing(q *gojq.Query) bool {
 	code, err := jq.Compile(q, variables()...)
 	if err != nil {

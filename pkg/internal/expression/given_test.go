@@ -9,8 +9,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
-// TestGiven: what the condition of a child shows to be there is not missing in
-// its template, and nothing else changes.
+// TestGiven covers that paths which a child's condition tests are not missing in its
+// template, and that nothing else changes.
 func TestGiven(t *testing.T) {
 	const (
 		name     = "${ .spec.suffix }-x"
@@ -31,7 +31,7 @@ func TestGiven(t *testing.T) {
 		{".spec.enabled and .spec.suffix != null", name, none},
 		{"(.spec.enabled and (.spec.suffix != null))", name, none},
 		{"(.spec.suffix // \"\" | length) > 0", name, none},
-		{".spec.replicas > 3", replicas, none}, // told where it stands
+		{".spec.replicas > 3", replicas, none}, // reported at the condition
 		{"(.spec.suffix != null and .spec.enabled) or (.spec.suffix | length) > 3", name, none},
 
 		{".spec.suffix == null", name, suffix},
@@ -41,7 +41,7 @@ func TestGiven(t *testing.T) {
 		{"(.spec.suffix // \"x\") == \"x\"", name, suffix},
 		{".spec.suffix != null or .spec.enabled", name, suffix},
 		{".spec.enabled", name, suffix},
-		{".spec.suffix", name, suffix}, // no boolean
+		{".spec.suffix", name, suffix}, // not a boolean
 		{".spec.suffix !=", name, suffix},
 		{".spec.sufix != null", name, suffix},
 		{"(.spec.suffix, .spec.size) != null", name, suffix},

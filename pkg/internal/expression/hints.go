@@ -9,7 +9,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
-// fix is how an expression of one kind is written where another is wanted.
+// fix returns how to convert an expression from one kind to another.
 func (e *expr) fix(got, want kinds) string {
 	step := conversion(got, want)
 	if step == "" {
@@ -23,7 +23,7 @@ func (e *expr) fix(got, want kinds) string {
 	return "write " + e.then(step) + cautious(step)
 }
 
-// cautious is what to know of a conversion.
+// cautious returns a caveat of a conversion.
 func cautious(step string) string {
 	if step == "tonumber" {
 		return "; it fails on a text that is no number"
@@ -31,7 +31,7 @@ func cautious(step string) string {
 	return ""
 }
 
-// fixItems is fix for the items of an array.
+// fixItems is fix for the elements of an array.
 func (e *expr) fixItems(want schema.Type) string {
 	if e.shape == nil || e.shape.Kind() != schema.Array || want.Kind() != schema.Array {
 		return ""
@@ -44,7 +44,7 @@ func (e *expr) fixItems(want schema.Type) string {
 	return "write " + e.then("map("+step+")") + cautious(step)
 }
 
-// conversion is the function of jq that makes one kind of another; "" if there is none.
+// conversion returns the jq function that converts one kind to another, or "".
 func conversion(got, want kinds) string {
 	switch {
 	case got == 0:
@@ -56,8 +56,7 @@ func conversion(got, want kinds) string {
 	return ""
 }
 
-// then is the expression with one more step, which null does not reach: what is
-// null stays away, as it does without the step.
+// then appends a step that does not run for null, so that null stays null.
 func (e *expr) then(step string) string {
 	text := e.text
 	if strings.ContainsAny(text, "\n#") || len(text) > 80 {
@@ -69,8 +68,8 @@ func (e *expr) then(step string) string {
 	return fmt.Sprintf("${ %s | %s }", text, step)
 }
 
-// fixLiteral is how a scalar is written where another kind is wanted: YAML tells
-// them by their quotes.
+// fixLiteral returns how to write a scalar of another kind; in YAML they differ by
+// their quotes.
 func fixLiteral(literal any, want kinds) string {
 	if text, ok := literal.(string); ok {
 		var v any
@@ -86,7 +85,7 @@ func fixLiteral(literal any, want kinds) string {
 	return fmt.Sprintf("write it in quotes: %q", text)
 }
 
-// operand is the expression as part of another one.
+// operand returns the expression in a form that can be an operand.
 func (e *expr) operand() string {
 	if plainPath(e.text) || strings.ContainsAny(e.text, "\n#") {
 		return e.text
@@ -94,7 +93,7 @@ func (e *expr) operand() string {
 	return "(" + e.text + ")"
 }
 
-// asCondition is how a value is asked for.
+// asCondition returns how to test a value.
 func (e *expr) asCondition() string {
 	got, text := e.kinds&^null, e.operand()
 	switch {
@@ -112,7 +111,7 @@ func (e *expr) asCondition() string {
 	return ""
 }
 
-// asArray is how an array is made of a value.
+// asArray returns how to convert a value to an array.
 func (e *expr) asArray() string {
 	got, text := e.kinds&^null, e.operand()
 	switch {
@@ -128,7 +127,7 @@ func (e *expr) asArray() string {
 	return ""
 }
 
-// orElse is the expression, or a value instead of null.
+// orElse returns the expression with a default for null.
 func orElse(text, other string, k kinds) string {
 	if k&null == 0 {
 		return text

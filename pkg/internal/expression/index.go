@@ -11,8 +11,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
-// index is v.name, v["name"], v[number] and v[from:to]; the brackets are
-// evaluated against the input of the whole term.
+// index walks v.name, v["name"], v[number] and v[from:to]. The brackets are evaluated
+// with the input of the whole term.
 func (a *analyser) index(v value, i *gojq.Index, in value, names *env) result {
 	switch {
 	case i.Name != "":
@@ -36,7 +36,7 @@ func (a *analyser) index(v value, i *gojq.Index, in value, names *env) result {
 	if key.kinds&^null&^number == 0 {
 		a.wants(i, v, array|str|null, "what is indexed by a number must be")
 	}
-	a.use(v) // a computed key may be any
+	a.use(v) // a computed key may be any key
 	found := a.item(v)
 	if v.kinds&^null == array && key.kinds&^number == 0 {
 		found.kinds |= null // out of range
@@ -63,7 +63,7 @@ func (a *analyser) slice(v value, i *gojq.Index, in value, names *env) result {
 	return r
 }
 
-// field is v.name. The node is where the name stands.
+// field walks v.name. node is the position of the name.
 func (a *analyser) field(v value, name string, node any) value {
 	if k := v.kinds &^ null; k != 0 && k&object == 0 {
 		owner, hint := a.owner(node, v), ""
@@ -99,7 +99,7 @@ func (a *analyser) field(v value, name string, node any) value {
 	return found
 }
 
-// owner is how a message names what a field is read from.
+// owner returns how messages name the object that a field is read from.
 func (a *analyser) owner(node any, v value) string {
 	if len(v.from) == 1 {
 		if len(v.from[0].path) == 0 && v.from[0].root == inputRoot && a.scope.Name != "" {
@@ -131,7 +131,7 @@ func (a *analyser) unknownField(v value, name string, node any) {
 		hint = a.rootHint(name, node)
 	}
 	if best := nearest(name, fields); hint != "" {
-		// a step was forgotten
+		// a step is missing
 	} else if best != "" {
 		path.path = slices.Clone(path.path)
 		right := slices.Concat(path.path[:len(path.path)-1], []string{best})
@@ -145,7 +145,7 @@ func (a *analyser) unknownField(v value, name string, node any) {
 	a.fail(node, UnknownField, fmt.Sprintf("%s: no such field in %s", path, of), hint)
 }
 
-// named is $children.NAME or $related.NAME.
+// named walks $children.NAME or $related.NAME.
 func (a *analyser) named(v value, name string, node any) (value, bool) {
 	if len(v.from) != 1 || len(v.from[0].path) > 0 {
 		return value{}, false
@@ -184,7 +184,7 @@ func (a *analyser) named(v value, name string, node any) (value, bool) {
 	return c, true
 }
 
-// iterate is v[].
+// iterate walks v[].
 func (a *analyser) iterate(v value, node any) result {
 	if v.kinds&(array|object) == 0 && v.kinds&^null != 0 {
 		a.misfit(node, fmt.Sprintf("[] wants an array or an object, and %s is %s", a.called(node, v), v.kinds&^null), "")
@@ -199,7 +199,7 @@ func (a *analyser) iterate(v value, node any) result {
 	return result{item, 0, 2}
 }
 
-// entry is the value of any field of an object.
+// entry returns the value of any field of an object.
 func (a *analyser) entry(v value) value {
 	entry := unknown()
 	if len(v.shape.Fields()) == 0 && v.shape.Open() {

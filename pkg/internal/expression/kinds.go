@@ -8,8 +8,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
-// kinds is a set of what a value may be. The set is never too small: what is
-// not known is anything.
+// kinds is a set of JSON types that a value may have. It is never too small: an unknown
+// value may have any type.
 type kinds uint8
 
 const (
@@ -25,7 +25,7 @@ const (
 	anything = null | boolean | number | str | array | object
 )
 
-// String says a set as the part of a sentence: "an integer or a string".
+// String formats a set for a message: "an integer or a string".
 func (k kinds) String() string {
 	switch k & anything {
 	case 0:
@@ -53,7 +53,7 @@ func (k kinds) String() string {
 	return strings.Join(words, " or ")
 }
 
-// ofType is what a value of a type may be.
+// ofType returns the kinds of a type.
 func ofType(t schema.Type) kinds {
 	k := map[schema.Kind]kinds{
 		schema.Object: object, schema.Array: array, schema.String: str, schema.Integer: integer, schema.Number: number,
@@ -68,7 +68,7 @@ func ofType(t schema.Type) kinds {
 	return k
 }
 
-// ofLiteral is what a value of a template is.
+// ofLiteral returns the kind of a template's value.
 func ofLiteral(v any) kinds {
 	switch v := v.(type) {
 	case nil:
@@ -93,7 +93,7 @@ func ofLiteral(v any) kinds {
 	return integer
 }
 
-// toType is the schema of what a value may be, for an object or an array that it becomes part of.
+// toType returns the schema of a value that becomes part of an object or an array.
 func (v value) toType() schema.Type {
 	switch k := v.kinds &^ null; k {
 	case object, array:

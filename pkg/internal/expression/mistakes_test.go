@@ -57,8 +57,8 @@ func builtinType(t testing.TB, apiVersion, kind string) schema.Type {
 	return found
 }
 
-// in compiles a text where it stands: when, forEach, readyWhen, status.PATH,
-// each.PATH (a Deployment for each shard) or PATH of a Deployment.
+// in compiles a text for a path: when, forEach, readyWhen, status.PATH, each.PATH (a
+// Deployment for each shard) or PATH of a Deployment.
 func in(t testing.TB, where, text string) (*Program, []Problem) {
 	t.Helper()
 	deployment := builtinType(t, "apps/v1", "Deployment")
@@ -90,7 +90,7 @@ func in(t testing.TB, where, text string) (*Program, []Problem) {
 	return Template(template, scope, deployment)
 }
 
-// nested puts a text at a path; what is not in quotes or ${ } is YAML.
+// nested sets a path to a text; without quotes or ${ }, the text is YAML.
 func nested(path, text string) map[string]any {
 	var value any = text
 	if !strings.Contains(text, "${") {
@@ -109,8 +109,8 @@ func nested(path, text string) map[string]any {
 	return value.(map[string]any)
 }
 
-// TestMistakes compares testdata/mistakes.txt: the line of an expression, then
-// what is found in it, under the place that it points at.
+// TestMistakes compares testdata/mistakes.txt: the line of an expression, then its
+// problems, below the offset they refer to.
 func TestMistakes(t *testing.T) {
 	const file = "testdata/mistakes.txt"
 	before, err := os.ReadFile(file)
@@ -165,7 +165,7 @@ func shown(where, text string, p Problem) string {
 	return " " + strings.TrimPrefix(line, " ") + "\n"
 }
 
-// TestNoMistakes: what is fine is not complained of.
+// TestNoMistakes covers expressions that must not be reported.
 func TestNoMistakes(t *testing.T) {
 	for _, line := range fine() {
 		where, text, _ := strings.Cut(line, ": ")
@@ -175,7 +175,7 @@ func TestNoMistakes(t *testing.T) {
 	}
 }
 
-// fine are expressions and where they stand.
+// fine returns valid expressions and their paths.
 func fine() []string {
 	return []string{
 		`spec.replicas: ${ .spec.size }`,
@@ -265,7 +265,7 @@ func fine() []string {
 	}
 }
 
-// TestFixes: what a hint says to write is right where it is written.
+// TestFixes covers that the fix in a hint is valid where it is applied.
 func TestFixes(t *testing.T) {
 	mistakes, err := os.ReadFile("testdata/mistakes.txt")
 	if err != nil {

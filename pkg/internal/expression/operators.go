@@ -11,7 +11,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
-// ofNumber is what a number in the text is.
+// ofNumber returns the kind of a number literal.
 func ofNumber(text string) kinds {
 	if strings.ContainsAny(text, ".eE") {
 		return number
@@ -51,12 +51,13 @@ func (a *analyser) operator(q *gojq.Query, in value, names *env) result {
 	return a.update(q, in, names)
 }
 
-// update is an assignment: a copy of the input with another value at a path.
+// update walks an assignment, which yields a copy of its input with another value at a
+// path.
 func (a *analyser) update(q *gojq.Query, in value, names *env) result {
 	a.use(in)
-	a.unsaid++ // the path may be a new one
+	a.pathsOnly++ // the path need not exist
 	a.use(a.query(q.Left, in, names).value)
-	a.unsaid--
+	a.pathsOnly--
 	right := one(unknown())
 	if q.Op == gojq.OpModify {
 		a.use(a.query(q.Right, unknown(), names).value)
@@ -67,8 +68,8 @@ func (a *analyser) update(q *gojq.Query, in value, names *env) result {
 	return right.then(one(value{kinds: in.kinds&^null&(object|array) | in.kinds&null*(object|array)}))
 }
 
-// alternative is left // right: the values of left that are neither null nor
-// false, or those of right if there is none.
+// alternative walks left // right: the values of left other than null and false, or
+// those of right if there are none.
 func (a *analyser) alternative(q *gojq.Query, in value, names *env) result {
 	left := a.query(q.Left, in, names)
 	right := a.query(q.Right, in, names)
@@ -92,7 +93,7 @@ func isTrue(q *gojq.Query) bool {
 	return q.Term != nil && q.Term.Type == gojq.TermTypeTrue && len(q.Term.SuffixList) == 0
 }
 
-// wide makes integers and fractions one kind, for comparisons.
+// wide treats integers and fractions as one kind, for comparisons.
 func wide(k kinds) kinds {
 	if k&number != 0 {
 		k |= number
@@ -121,11 +122,11 @@ func (a *analyser) comparison(q *gojq.Query, in value, names *env) result {
 	return both
 }
 
-// mirrored turns comparisons round.
+// mirrored maps comparisons to those with swapped operands.
 var mirrored = map[gojq.Operator]gojq.Operator{gojq.OpLt: gojq.OpGt, gojq.OpLe: gojq.OpGe, gojq.OpGt: gojq.OpLt, gojq.OpGe: gojq.OpLe}
 
-// isZero says that a value which is missing compares as 0 would, and that this
-// is what is meant: a count in a status is not written while it is 0.
+// isZero reports whether a missing value intentionally compares like 0: counters in a
+// status are omitted while they are 0.
 func isZero(v value, op gojq.Operator, other value, node *gojq.Query) bool {
 	if v.absent == nil || len(v.from) != 1 || !slices.Contains(v.from[0].path, "status") {
 		return false
@@ -141,11 +142,10 @@ func isZero(v value, op gojq.Operator, other value, node *gojq.Query) bool {
 	return err == nil && (n > 0 || n == 0 && (op == gojq.OpLe || op == gojq.OpGt))
 }
 
-// pair is what an operator makes of two kinds.
+// pair is an operation of an operator on two kinds.
 type pair struct{ left, right, makes kinds }
 
-// arithmetics lists what the operators take, apart from the null of +, which is
-// the other value.
+// arithmetics lists what the operators accept. Adding null yields the other operand.
 var arithmetics = map[gojq.Operator][]pair{
 	gojq.OpAdd: {
 		{integer, integer, integer},
@@ -155,7 +155,7 @@ var arithmetics = map[gojq.Operator][]pair{
 		{array, array, array},
 		{object, object, object},
 		{null, anything, 0},
-		{anything, null, 0}, // the other one
+		{anything, null, 0}, // kind of the other operand
 	},
 	gojq.OpSub: {{integer, integer, integer}, {number, fraction, number}, {fraction, number, number}, {array, array, array}},
 	gojq.OpMul: {
@@ -182,7 +182,7 @@ func (a *analyser) arithmetic(q *gojq.Query, in value, names *env) result {
 		both.value = unknown()
 		return both
 	}
-	// null + {} and null + [] are as good as the other one
+	// null + {} and null + [] yield the other operand
 	if damage := nullIn(q.Op); q.Op != gojq.OpAdd || made&(number|str) != 0 {
 		a.missing(q.Left, left.value, damage)
 		a.missing(q.Right, right.value, damage)
@@ -194,8 +194,8 @@ func (a *analyser) arithmetic(q *gojq.Query, in value, names *env) result {
 	return both
 }
 
-// combine is what an operator can make of two values; it does not fit if it
-// must fail whenever neither of them happens to be null.
+// combine returns the possible kinds of a result. The operands do not fit if the
+// operation fails whenever neither is null.
 func combine(op gojq.Operator, left, right kinds) (made kinds, fits bool) {
 	if left == 0 || right == 0 {
 		return 0, true
@@ -214,7 +214,7 @@ func combine(op gojq.Operator, left, right kinds) (made kinds, fits bool) {
 	return made, fits
 }
 
-// orNull leaves out null if there is anything else.
+// orNull removes null if there are other kinds.
 func orNull(k kinds) kinds {
 	if k == null {
 		return k
@@ -229,7 +229,7 @@ func nullIn(op gojq.Operator) string {
 	return "null in " + op.String() + " fails"
 }
 
-// fixAdd helps who adds a number to a text.
+// fixAdd suggests a conversion for adding a number and a string.
 func fixAdd(q *gojq.Query, l, r kinds) string {
 	if q.Op == gojq.OpAdd && slices.Contains([]kinds{str | integer, str | number, str | fraction, str | boolean}, (l|r)&^null) {
 		return `put them into one text: "\(.a)\(.b)"`
@@ -237,7 +237,7 @@ func fixAdd(q *gojq.Query, l, r kinds) string {
 	return ""
 }
 
-// sum is the shape of two arrays or objects together, if it is known.
+// sum returns the type of the sum of two arrays or objects, or nil.
 func sum(left, right value) schema.Type {
 	switch {
 	case left.empty || left.kinds == null:

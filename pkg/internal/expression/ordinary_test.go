@@ -14,7 +14,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
-// ordinary is a child as operators have it, and custom resources for it.
+// ordinary is a realistic child, and custom resources for it.
 type ordinary struct {
 	Schema    apiextensionsv1.JSONSchemaProps
 	When      string
@@ -27,8 +27,8 @@ type ordinary struct {
 	}
 }
 
-// TestOrdinary: of templates as people write them there is nothing to say, and
-// they can be made of every custom resource that the schema allows.
+// TestOrdinary covers that realistic templates have no problems, and can be evaluated
+// for every custom resource that the schema allows.
 func TestOrdinary(t *testing.T) {
 	files, err := filepath.Glob("testdata/ordinary/*.yaml")
 	if err != nil || len(files) < 10 {
@@ -79,7 +79,7 @@ func (o ordinary) silent(t *testing.T, template map[string]any) {
 	}
 }
 
-// make runs a template for every custom resource and counts what comes out.
+// make runs a template for every custom resource and counts the results.
 func (o ordinary) make(t *testing.T, p, when, each *Program) int {
 	made := 0
 	for _, in := range o.Inputs {
@@ -128,7 +128,7 @@ func fits(t *testing.T, made any) {
 	}
 }
 
-// TestOrdinaryReadyWhen: what people ask of live objects needs no word.
+// TestOrdinaryReadyWhen covers realistic conditions on live objects.
 func TestOrdinaryReadyWhen(t *testing.T) {
 	tests := []struct{ apiVersion, kind, expr string }{
 		{"apps/v1", "Deployment", ".status.observedGeneration >= .metadata.generation"},

@@ -14,21 +14,21 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// Node is a value as the pod makes it, ready for JSON: one of {"object": {…}},
-// {"array": […]}, {"value": literal}, {"expr": e} and {"concat": [e…]}, where an
-// expression e is a JSON array that begins with the name of its operation. A
-// field of an object whose value comes out null is left out, as in a Template.
+// Node is a value for the pod, ready for JSON: one of {"object": {…}}, {"array": […]},
+// {"value": literal}, {"expr": e} and {"concat": [e…]}. An expression e is a JSON array
+// that begins with the name of its operation. As in a Template, a field whose value is
+// null is omitted.
 type Node = map[string]any
 
-// ForPod compiles a value whose scalars may hold `${ }` for the pod, which has
-// Python and no jq. It knows less of jq than Template: a problem says what.
-// Whether names and types are right, Template has said.
+// ForPod compiles a value whose scalars may contain `${ }` for the pod, which runs
+// Python without jq. It supports a subset of the jq that Template does, and reports
+// what it does not support. It does not check names and types, as Template does that.
 func ForPod(value any) (Node, []Problem) {
 	c := &podCompiler{}
 	return c.value(nil, value), c.problems
 }
 
-// BareForPod is ForPod for a bare jq expression.
+// BareForPod compiles a bare jq expression for the pod.
 func BareForPod(source string) (Node, []Problem) {
 	c := &podCompiler{}
 	return Node{"expr": c.expr(nil, bare(source).text)}, c.problems
@@ -36,9 +36,9 @@ func BareForPod(source string) (Node, []Problem) {
 
 type podCompiler struct {
 	problems []Problem
-	depth    int            // of functions written out into each other
-	size     int            // of the expression: its operations so far
-	bound    map[string]int // how many variables of a name the expression has so far
+	depth    int            // of inlined functions
+	size     int            // number of operations so far
+	bound    map[string]int // number of variables by name so far
 }
 
 func (c *podCompiler) problem(path []string, message, hint string) {
@@ -88,7 +88,7 @@ func (c *podCompiler) scalar(path []string, text string) Node {
 	return Node{"concat": exprs}
 }
 
-// PodExpressions is what the pod evaluates, for people.
+// PodExpressions describes for users what the pod evaluates.
 const PodExpressions = "a pod knows fields, [ ] and .[], //, comparisons, + - * / %, and, or, not, if, as, reduce, and the functions of docs/expressions.md; logic can compute anything"
 
 func (c *podCompiler) expr(path []string, source string) any {
@@ -104,7 +104,7 @@ func (c *podCompiler) expr(path []string, source string) any {
 	}
 	if err != nil {
 		hint := PodExpressions
-		if refused := (&unspeakable{}); errors.As(err, &refused) {
+		if refused := (&untranslatable{}); errors.As(err, &refused) {
 			hint = "after catch, write a value that does not depend on the error, such as catch null"
 		}
 		c.problem(path, err.Error(), hint)
@@ -113,17 +113,17 @@ func (c *podCompiler) expr(path []string, source string) any {
 	return e
 }
 
-// names are the functions and variables that an expression has defined so far,
-// and what the arguments of those around it stand for. Functions are written out
-// where they are called: the pod knows no functions but its own. So each variable
-// gets a name of its own, or the body of a function would hide its caller's.
+// names maps the functions and variables that are in scope, and the arguments of the
+// enclosing functions. Functions are inlined, because the pod has only its own
+// functions. Every variable gets a unique name, so that an inlined body does not hide a
+// variable of its caller.
 type names struct {
 	above    *names
 	name     string
 	args     []string
 	body     *gojq.Query
-	argument bool   // body is what was handed over,
-	in       *names // as it means there
+	argument bool   // body is an argument of a function call,
+	in       *names // in the scope of the call
 	variable string // of a variable: its name in the pod
 }
 
@@ -136,12 +136,12 @@ func (n *names) find(name string, args int) *names {
 	return nil
 }
 
-// inPod is the name that a variable has in the pod.
+// inPod returns the name of a variable in the pod.
 func (n *names) inPod(name string) string {
 	if v := n.find(name, 0); v != nil {
 		return v.variable
 	}
-	return name // $children and the like
+	return name // $children and other predefined variables
 }
 
 // declare adds a variable.
@@ -155,18 +155,17 @@ func (c *podCompiler) declare(name string, known *names) *names {
 }
 
 const (
-	// maxInlined is how deep functions may be written out into each other. Only
-	// one that calls itself comes so far.
+	// maxInlined limits the depth of inlining. Only a recursive function reaches it.
 	maxInlined = 60
-	// maxSize is how many operations an expression may have once its functions
-	// are written out: ten that call each other twice make thousands.
+	// maxSize limits the operations of an expression after inlining: ten functions that
+	// call each other twice expand to thousands.
 	maxSize = 20_000
-	// maxDepth is how deep operations may be nested: the pod needs a frame of
-	// Python for each, and values that are nested need some, too.
+	// maxDepth limits the nesting of operations: the pod needs a Python stack frame for
+	// each, and more for nested values.
 	maxDepth = 200
 )
 
-// binary are the operators whose two sides are values.
+// binary maps the operators with two value operands.
 var binary = map[gojq.Operator]string{
 	gojq.OpEq: "eq", gojq.OpNe: "ne", gojq.OpLt: "lt", gojq.OpLe: "le", gojq.OpGt: "gt", gojq.OpGe: "ge",
 	gojq.OpAdd: "add", gojq.OpSub: "sub", gojq.OpMul: "mul", gojq.OpDiv: "div", gojq.OpMod: "mod",
@@ -200,8 +199,7 @@ func (c *podCompiler) query(q *gojq.Query, known *names) (any, error) {
 	return form, err
 }
 
-// flatComma is a list of values without lists of values in it: a, b, c is not
-// nested.
+// flatComma merges nested comma operators, so that a, b, c is one list.
 func flatComma(left, right any) []any {
 	form := []any{"comma"}
 	for _, side := range []any{left, right} {
@@ -214,7 +212,7 @@ func flatComma(left, right any) []any {
 	return form
 }
 
-// form is an operation of expressions; nil is one that is not there.
+// form returns an operation; a nil part is omitted.
 func (c *podCompiler) form(name string, known *names, parts ...*gojq.Query) ([]any, error) {
 	form := []any{name}
 	for _, part := range parts {
@@ -231,7 +229,7 @@ func (c *podCompiler) form(name string, known *names, parts ...*gojq.Query) ([]a
 	return form, nil
 }
 
-// bind is `left as $x | right`.
+// bind compiles `left as $x | right`.
 func (c *podCompiler) bind(q *gojq.Query, known *names) (any, error) {
 	name, err := pattern(q.Patterns)
 	if err != nil {
@@ -257,8 +255,8 @@ func (c *podCompiler) term(t *gojq.Term, known *names) (any, error) {
 	return c.suffixed(t, t.SuffixList, known)
 }
 
-// suffixed is a term with some of its suffixes. As in gojq, `?` is about the one
-// suffix before it, which then reads what stands before that as its input.
+// suffixed compiles a term with some of its suffixes. As in gojq, `?` applies to the
+// one suffix before it, whose input is the term up to that suffix.
 func (c *podCompiler) suffixed(t *gojq.Term, suffixes []*gojq.Suffix, known *names) (any, error) {
 	if len(suffixes) == 0 {
 		return c.primary(t, known)
@@ -338,8 +336,8 @@ func (c *podCompiler) try(t *gojq.Try, known *names) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if name := unspoken(form[1]); name != "" && form[2] != nil && readsInput(form[2]) {
-		return nil, &unspeakable{name}
+	if name := untranslatableIn(form[1]); name != "" && form[2] != nil && readsInput(form[2]) {
+		return nil, &untranslatable{name}
 	}
 	return form, nil
 }
@@ -370,7 +368,7 @@ func (c *podCompiler) unary(u *gojq.Unary, known *names) (any, error) {
 	return []any{"pipe", inner, []any{"call", name}}, err
 }
 
-// literal is a number of jq, which writes more than JSON does: .5, 5. and 007.
+// literal parses a jq number, which need not be JSON: .5, 5. and 007.
 func literal(text string) ([]any, error) {
 	if len(text) > maxDigits {
 		return nil, fmt.Errorf("a pod takes numbers of at most %d digits", maxDigits)
@@ -380,9 +378,8 @@ func literal(text string) ([]any, error) {
 
 const maxDigits = 1000
 
-// podNumber is a number of jq as JSON that Python reads as gojq reads the number:
-// a whole one of any size without, and a floating point one with a dot or an
-// exponent.
+// podNumber formats a jq number as JSON that Python parses to the same value: integers
+// of any size without, and floating point numbers with a dot or an exponent.
 func podNumber(text string) json.Number {
 	if !strings.ContainsAny(text, ".eE") {
 		if n, ok := new(big.Int).SetString(text, 10); ok {
@@ -390,7 +387,7 @@ func podNumber(text string) json.Number {
 		}
 	}
 	f, err := strconv.ParseFloat(text, 64)
-	if err != nil { // too large: gojq has it as infinite, and so has Python
+	if err != nil { // too large: infinite in gojq and in Python
 		return "1e999"
 	}
 	digits := strconv.FormatFloat(f, 'g', -1, 64)
@@ -400,8 +397,8 @@ func podNumber(text string) json.Number {
 	return json.Number(digits)
 }
 
-// constant is a query that gojq takes for a constant when it stands between
-// [ ], without a look at what follows in it; nil if it is none.
+// constant compiles a query that gojq treats as a constant inside [ ]; nil if it is not
+// one.
 func constant(q *gojq.Query) ([]any, error) {
 	switch t := q.Term; {
 	case t == nil:
@@ -468,7 +465,7 @@ func (c *podCompiler) pair(kv *gojq.ObjectKeyVal, known *names) (key, value any,
 		value, err = c.query(kv.Val, known)
 	case strings.HasPrefix(bare, "$"): // {$x} is {x: $x}
 		value = []any{"var", known.inPod(bare)}
-	case kv.KeyString != nil && kv.KeyString.Queries != nil: // the input's, by the key that came out
+	case kv.KeyString != nil && kv.KeyString.Queries != nil: // the field of the input with the computed key
 	default: // {a} is {a: .a}
 		value = []any{"at", input, key}
 	}
@@ -494,7 +491,7 @@ func (c *podCompiler) str(s *gojq.String, format string, known *names) (any, err
 	return form, nil
 }
 
-// podFormats are those that the pod knows.
+// podFormats are the formats that the pod supports.
 var podFormats = []string{"@text", "@json", "@base64", "@base64d", "@uri"}
 
 func (c *podCompiler) format(t *gojq.Term, known *names) (any, error) {
@@ -548,8 +545,8 @@ func (c *podCompiler) slice(base any, i *gojq.Index, known *names) (any, error) 
 	return form, nil
 }
 
-// call is a variable, a function of the expression, one that is written in
-// jq, or one that the pod has.
+// call compiles a variable, or a function that the expression, the prelude or the pod
+// defines.
 func (c *podCompiler) call(f *gojq.Func, known *names) (any, error) {
 	if strings.HasPrefix(f.Name, "$") {
 		return []any{"var", known.inPod(f.Name)}, nil
@@ -574,7 +571,7 @@ func (c *podCompiler) call(f *gojq.Func, known *names) (any, error) {
 	return slices.Insert(form, 1, any(full)), nil
 }
 
-// inline writes out the body of a function; its arguments are functions, too.
+// inline compiles the body of a function. Its arguments are functions, too.
 func (c *podCompiler) inline(def *names, args []*gojq.Query, known *names) (any, error) {
 	if c.depth >= maxInlined {
 		return nil, fmt.Errorf("a pod knows no function that calls itself, as %s does", def.name)
@@ -608,7 +605,7 @@ func (c *podCompiler) inline(def *names, args []*gojq.Query, known *names) (any,
 	return body, err
 }
 
-// prelude are the functions that are written in jq, as its manual has them.
+// prelude returns the functions that the jq manual defines in jq.
 var prelude = sync.OnceValue(func() map[string]*names {
 	const source = `
 def map(f): [.[] | f];
@@ -664,8 +661,8 @@ def fromdate: fromdateiso8601;
 	return table
 })
 
-// closures are the operations that take expressions, by the function that is
-// written for each; podFunctions are the functions that take values.
+// closures maps functions that take expressions to operations; podFunctions are the
+// functions that take values.
 var closures = map[string]string{
 	"empty/0": "empty", "first/1": "first", "last/1": "last", "limit/2": "limit", "map_values/1": "values",
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// sampled is what the expressions of these tests are about.
+// sampled is the input of the expressions of these tests.
 const sampled = `{
   "spec": {"size": 3, "name": "web", "on": false, "ratio": 1.5, "list": [3, 1, 2], "text": "a-b-c", "äöü": "ß",
     "items": [{"name": "b", "n": 2}, {"name": "a", "n": 1}, {"name": "b", "n": 3}],
@@ -28,7 +28,7 @@ var podVars = map[string]any{
 	"$item":     map[string]any{"key": "k"}, "$index": 4,
 }
 
-// inPods are expressions that a pod evaluates as a Sensor would.
+// inPods are expressions that a pod must evaluate like a Sensor.
 var inPods = []string{
 	// Paths.
 	".", ".spec.size", `.spec["name"]`, ".spec.none.none", ".spec.list[0]", ".spec.list[-1]", ".spec.list[9]", ".spec.list[1:]", ".spec.list[:-1]",

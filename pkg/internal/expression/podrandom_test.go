@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// randomInput has the values at which evaluators differ.
+// randomInput has values for which evaluators differ.
 const randomInput = `{"spec": {
   "size": 3, "name": "web", "on": false, "ratio": 1.5, "zero": 0, "minus": -7, "half": -0.5, "huge": 1e18, "vast": 1.5e300, "tiny": 1e-7, "exact": 9007199254740991,
   "list": [3, 1, 2, 1], "mixed": [null, true, -1.5, "é", [0], {"b": 1, "a": null}, false, "", 0], "text": "a-b-c", "äöü": "ß", "odd": "\u007f\u0001\"\\é😀\u2028",
@@ -40,7 +40,7 @@ var (
 		error first last isempty with_entries add nth`)
 )
 
-// randomly makes an expression of so many levels.
+// randomly returns an expression of the given depth.
 func randomly(r *rand.Rand, levels int) string {
 	pick := func(from []string) string { return from[r.Intn(len(from))] }
 	if levels <= 0 || r.Intn(9) == 0 {
@@ -114,12 +114,12 @@ for line in sys.stdin:
 
 type randomOutcome struct {
 	outcome
-	Limit bool   `json:"limit"` // more than a pod takes
+	Limit bool   `json:"limit"` // the expression exceeds the limits of the pod
 	Crash string `json:"crash"`
 }
 
-// TestPodAgreesRandomly is TestPodAgrees with expressions made at random.
-// POD_EXPRESSIONS says how many, POD_SEED which.
+// TestPodAgreesRandomly is TestPodAgrees with random expressions. POD_EXPRESSIONS sets
+// their number, POD_SEED the seed.
 func TestPodAgreesRandomly(t *testing.T) {
 	const batch = 1000
 	count := fromEnvironment("POD_EXPRESSIONS", 4000)

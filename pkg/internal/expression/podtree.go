@@ -2,7 +2,7 @@ package expression
 
 import "slices"
 
-// parts are the expressions of which an operation of the pod is made.
+// parts returns the subexpressions of an operation.
 func parts(e []any) []any {
 	switch e[0] {
 	case "lit", "var":
@@ -21,7 +21,7 @@ func parts(e []any) []any {
 	return found
 }
 
-// values are the second of each pair, where that is an expression.
+// values returns the second element of each pair that is an expression.
 func values(pairs []any) []any { return ofPairs(pairs, 1) }
 
 func keys(pairs []any) []any { return ofPairs(pairs, 0) }
@@ -36,7 +36,7 @@ func ofPairs(pairs []any, at int) []any {
 	return found
 }
 
-// depth is how deep operations are nested.
+// depth returns the nesting depth of operations.
 func depth(e any) int {
 	deepest := 0
 	for _, part := range parts(e.([]any)) {
@@ -45,17 +45,17 @@ func depth(e any) int {
 	return deepest + 1
 }
 
-// unspeakable is a function whose errors have texts that come from libraries of
-// Go: the pod fails where the Sensor does, in other words.
-type unspeakable struct{ function string }
+// untranslatable is a function whose error messages come from Go libraries. The pod
+// fails where the Sensor fails, but with another message.
+type untranslatable struct{ function string }
 
-func (u *unspeakable) Error() string {
+func (u *untranslatable) Error() string {
 	return "catch reads the text of an error of " + u.function + ", and that text is another in a pod"
 }
 
-// unspoken is the function of an unspeakable error that comes out of an
-// expression; empty if none can.
-func unspoken(e any) string {
+// untranslatableIn returns the function of an expression whose error message would be
+// part of its value, or "".
+func untranslatableIn(e any) string {
 	form := e.([]any)
 	switch form[0] {
 	case "call":
@@ -69,17 +69,17 @@ func unspoken(e any) string {
 		if form[2] == nil {
 			return ""
 		}
-		return unspoken(form[2])
+		return untranslatableIn(form[2])
 	}
 	for _, part := range parts(form) {
-		if name := unspoken(part); name != "" {
+		if name := untranslatableIn(part); name != "" {
 			return name
 		}
 	}
 	return ""
 }
 
-// readsInput tells whether the value of an expression may depend on its input.
+// readsInput reports whether the value of an expression may depend on its input.
 func readsInput(e any) bool {
 	form := e.([]any)
 	switch form[0] {

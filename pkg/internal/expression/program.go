@@ -11,8 +11,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/jq"
 )
 
-// Program is a compiled expression or template: jq that yields exactly one
-// value for one input.
+// Program is a compiled expression or template: jq that yields exactly one value for an
+// input.
 type Program struct {
 	source string
 	code   *jq.Program
@@ -20,11 +20,11 @@ type Program struct {
 	needs  []Need
 }
 
-// Need is an expression of a template that may come out null and reads other
-// children: the template loses the field then.
+// Need is an expression of a template that can be null and reads other children. If it
+// is null, the object loses the field.
 type Need struct {
 	Text   string // as written
-	Source string // as jq that can stand wherever jq takes a term
+	Source string // as a jq term
 	Fields []ChildField
 }
 
@@ -32,50 +32,51 @@ type Need struct {
 type ChildField struct {
 	Child string
 	Keys  []string // below the child
-	Text  string   // as an expression names it
+	Text  string   // as written in an expression
 }
 
-// Needs lists the expressions that may come out null because a field of another
-// child is missing. One that ends in `// null` says that the field is optional.
+// Needs lists the expressions that can be null because a field of another child is
+// missing. An expression that ends in `// null` is not among them, because its field is
+// optional.
 func (p *Program) Needs() []Need { return p.needs }
 
-// variables are in the order in which Run hands them over.
+// variables returns the variables in the order of Run's arguments.
 func variables() []string { return []string{"$children", "$item", "$index", "$related"} }
 
-// Source is the program as jq that can stand wherever jq takes a term. It reads
-// "." and, if they are used, the variables $children, $item, $index and $related.
+// Source returns the program as a jq term. It reads "." and, if they are used, the
+// variables $children, $item, $index and $related.
 func (p *Program) Source() string { return p.source }
 
-// Reads lists the paths below "." that the program reads, and maybe some more.
-// A path means everything below it; the empty path is all of the input.
+// Reads lists the paths below "." that the program reads, possibly with more. A path
+// stands for everything below it; the empty path is the whole input.
 func (p *Program) Reads() [][]string { return p.reads.paths(inputRoot) }
 
-// ReadsChildren is Reads for $children.NAME.
+// ReadsChildren returns the paths that the program reads, by child.
 func (p *Program) ReadsChildren() map[string][][]string { return p.reads.children() }
 
-// UsesItem says that the program reads $item or $index.
+// UsesItem reports whether the program reads $item or $index.
 func (p *Program) UsesItem() bool { return p.reads.has(itemRoot) }
 
-// UsesRelated says that the program reads $related.
+// UsesRelated reports whether the program reads $related.
 func (p *Program) UsesRelated() bool { return p.reads.has(relatedRoot) }
 
-// ReadsRelated says that the program reads $related.NAME.
+// ReadsRelated reports whether the program reads $related.NAME.
 func (p *Program) ReadsRelated(name string) bool {
 	return slices.ContainsFunc(p.reads, func(one read) bool {
 		return one.root == relatedRoot && (len(one.path) == 0 || one.path[0] == name)
 	})
 }
 
-// Knows tells whether a value has everything that the program reads of a root:
-// ".", $children or $related. Of a list without items all is known.
-func (p *Program) Knows(root string, value map[string]any) bool {
+// HasReads reports whether a value has everything that the program reads below a root:
+// ".", $children or $related. It returns true for a list without elements.
+func (p *Program) HasReads(root string, value map[string]any) bool {
 	return !slices.ContainsFunc(p.reads, func(one read) bool {
-		variable := one.root != inputRoot && len(one.path) == 0 // it is read for what follows
+		variable := one.root != inputRoot && len(one.path) == 0 // the program reads the variable for its fields
 		return string(one.root) == root && !variable && !found(value, one.path)
 	})
 }
 
-// Const is the value of a program that depends on nothing; false for any other.
+// Const returns the value of a program that has no input; false for other programs.
 func (p *Program) Const() (any, bool) {
 	if len(p.reads) > 0 {
 		return nil, false
@@ -84,9 +85,9 @@ func (p *Program) Const() (any, bool) {
 	return v, err == nil
 }
 
-// Run evaluates the program as a Sensor would, but within bounds: every number
-// of the input is a float64. It does not change its input, and nobody may change
-// what it yields.
+// Run evaluates the program like a Sensor, but with limits. Every number of the input
+// must be a float64. It does not change the input, and the caller must not change the
+// result.
 func (p *Program) Run(input any, vars Vars) (any, error) {
 	values := make([]any, 5)
 	for i, v := range [...]any{input, vars.Children, vars.Item, vars.Index, vars.Related} {
@@ -98,7 +99,7 @@ func (p *Program) Run(input any, vars Vars) (any, error) {
 	return p.code.Run(context.Background(), values[0], values[1:]...)
 }
 
-// plain is a value as encoding/json would read it back.
+// plain returns a value as encoding/json would decode it.
 func plain(v any) (any, error) {
 	switch v := v.(type) {
 	case nil, bool, string, float64:
@@ -117,7 +118,7 @@ func plain(v any) (any, error) {
 	return back, err
 }
 
-// compile makes a program of jq that is ours.
+// compile compiles jq that this package generated.
 func compile(source string, r reads) (*Program, error) {
 	query, err := gojq.Parse(source)
 	if err != nil {

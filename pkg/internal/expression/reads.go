@@ -2,7 +2,7 @@ package expression
 
 import "slices"
 
-// root is what a path starts at.
+// root is the start of a path.
 type root string
 
 const (
@@ -12,20 +12,20 @@ const (
 	relatedRoot  root = "$related"
 )
 
-// read is a path that an expression reads, with everything below it.
+// read is a path that an expression reads, including everything below it.
 type read struct {
 	root root
 	path []string
 }
 
-// reads are in no order and may say the same twice.
+// reads is an unordered list that may have duplicates.
 type reads []read
 
 func (r reads) has(root root) bool {
 	return slices.ContainsFunc(r, func(one read) bool { return one.root == root })
 }
 
-// paths lists the paths below a root, sorted, without those that another covers.
+// paths returns the sorted paths below a root, without those below another path.
 func (r reads) paths(root root) [][]string {
 	var all [][]string
 	for _, one := range r {
@@ -43,7 +43,7 @@ func (r reads) paths(root root) [][]string {
 	return kept
 }
 
-// known is the path up to an item or a computed key.
+// known returns the path up to a list element or a computed key.
 func (r read) known() []string {
 	if i := slices.IndexFunc(r.path, isItem); i >= 0 {
 		return r.path[:i]
@@ -51,18 +51,18 @@ func (r read) known() []string {
 	return r.path
 }
 
-// covers says that a path leads to another or to something above it.
-// One item is as good as another.
+// covers reports whether a path equals another, or is an ancestor of it. All list
+// elements are equal.
 func covers(above, path []string) bool {
 	same := func(a, b string) bool { return a == b || isItem(a) && isItem(b) }
 	return len(above) <= len(path) && slices.EqualFunc(above, path[:len(above)], same)
 }
 
-// covers says that a path leads to another or to something above it.
+// covers reports whether a path equals another, or is an ancestor of it.
 func (r read) covers(other read) bool { return r.root == other.root && covers(r.path, other.path) }
 
-// children sorts the paths below $children by the child. An empty path of
-// $children itself must have been written out for each of them.
+// children returns the paths below $children by child. $children itself must have been
+// expanded to each child before.
 func (r reads) children() map[string][][]string {
 	found := map[string]reads{}
 	for _, one := range r {
@@ -77,8 +77,8 @@ func (r reads) children() map[string][][]string {
 	return paths
 }
 
-// found tells whether a path leads to a value. Of an object it is not known which
-// of its fields are read.
+// found reports whether a value has a path. For a whole object it returns true, because
+// the fields that are read are not known.
 func found(value any, path []string) bool {
 	if len(path) == 0 {
 		_, object := value.(map[string]any)

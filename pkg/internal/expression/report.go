@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// report adds a problem at a node, unless there is one already.
+// report adds a problem at a node that has none yet.
 func (a *analyser) report(node any, p Problem) {
-	if a.unsaid > 0 {
+	if a.pathsOnly > 0 {
 		return
 	}
 	p.Offset, p.Length = 0, len(a.text)
@@ -29,14 +29,14 @@ func (a *analyser) fail(node any, code, message, hint string) {
 	a.report(node, Problem{Code: code, Message: message, Hint: hint})
 }
 
-// misfit reports a value that can never fit, if nothing catches the failure.
+// misfit reports a value that can never be valid, unless the error is caught.
 func (a *analyser) misfit(node any, message, hint string) {
 	if a.lenient == 0 {
 		a.fail(node, WrongType, message, hint)
 	}
 }
 
-// shown is the text of a node, as messages have it.
+// shown returns the text of a node for a message.
 func (a *analyser) shown(node any) string {
 	text := a.text
 	if s, ok := a.spans[node]; ok {
@@ -49,7 +49,7 @@ func (a *analyser) shown(node any) string {
 	return text
 }
 
-// called is how messages name a value: by its path if it has one.
+// called returns how messages name a value: by its path, if it has one.
 func (a *analyser) called(node any, v value) string {
 	if len(v.from) == 1 && len(v.from[0].path) > 0 {
 		return v.from[0].String()
@@ -57,8 +57,8 @@ func (a *analyser) called(node any, v value) string {
 	return a.shown(node)
 }
 
-// wants reports a value that can never be of a kind, and one that may be
-// missing where null does not do. what begins the message: "the key must be".
+// wants reports a value that can never be of a kind, and one that can be missing where
+// null is not accepted. what is the start of the message: "the key must be".
 func (a *analyser) wants(node any, v value, want kinds, what string) {
 	if v.kinds&want == 0 && v.kinds&^null != 0 {
 		a.misfit(node, fmt.Sprintf("%s %s, and %s is %s", what, want&^null, a.called(node, v), v.kinds&^null), "")
@@ -69,7 +69,7 @@ func (a *analyser) wants(node any, v value, want kinds, what string) {
 	}
 }
 
-// missing warns of an optional field where its absence fails or does damage.
+// missing warns of an optional field where null fails or does damage.
 func (a *analyser) missing(node any, v value, damage string) {
 	if v.absent == nil || a.lenient > 0 || a.guarded(v.absent.read) {
 		return
@@ -78,7 +78,7 @@ func (a *analyser) missing(node any, v value, damage string) {
 	if whole := a.called(node, v); strings.HasPrefix(whole, path) {
 		path = whole
 	}
-	if at := strings.LastIndex(path, each); at >= 0 { // inside map and its like the items have no other path
+	if at := strings.LastIndex(path, each); at >= 0 { // inside map and similar functions, elements have no other path
 		path = "." + strings.TrimPrefix(path[at+len(each):], ".")
 	}
 	a.report(v.absent.node, Problem{
@@ -88,7 +88,7 @@ func (a *analyser) missing(node any, v value, damage string) {
 	})
 }
 
-// sure forgets why a value may be missing if that was tested since.
+// sure removes the reason why a value can be missing, if a condition tests the value.
 func (a *analyser) sure(v value) value {
 	if v.absent != nil && a.guarded(v.absent.read) {
 		v.absent = nil
@@ -96,7 +96,7 @@ func (a *analyser) sure(v value) value {
 	return v
 }
 
-// guarded says that a path, or something below it, was tested.
+// guarded reports whether a condition tests a path, or a path below it.
 func (a *analyser) guarded(path read) bool {
 	for _, g := range a.guards {
 		if path.covers(g) {

@@ -4,33 +4,33 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
-// Scope is what an expression may use.
+// Scope describes what an expression can use.
 type Scope struct {
-	Input schema.Type // of "."; nil is unknown
-	Name  string      // how messages name the input: "Memcached v1alpha1", "the live Deployment"
+	Input schema.Type // of "."; nil if unknown
+	Name  string      // of the input in messages: "Memcached v1alpha1", "the live Deployment"
 
-	Children   map[string]schema.Type // of $children.NAME; nil: $children may not be used here
-	NoChildren string                 // why not, as a hint
-	Related    map[string]schema.Type // of $related.NAME; nil: there is nothing related, or it may not be used here
+	Children   map[string]schema.Type // of $children.NAME; nil: $children is not available
+	NoChildren string                 // the hint why $children is not available
+	Related    map[string]schema.Type // of $related.NAME; nil: nothing is related, or $related is not available
 
-	// Given is jq of a condition that is true whenever the expression is evaluated,
-	// like the `when` of the child that a template makes: what it shows to be there
-	// is not missing. "" is none.
+	// Given is a condition in jq that is true whenever the expression is evaluated,
+	// like the `when` of a child for its template: paths that it tests are not missing.
+	// "" is none.
 	Given string
 
-	Each bool        // $item and $index exist
-	Item schema.Type // of $item; nil is unknown
+	Each bool        // $item and $index are available
+	Item schema.Type // of $item; nil if unknown
 }
 
-// Vars are the values of the variables that a Scope allows.
+// Vars are the values of the variables of a Scope.
 type Vars struct {
 	Children    map[string]any
 	Item, Index any
 	Related     map[string]any
 }
 
-// Expression compiles a bare jq expression; one `${ }` around all of it is
-// accepted. want is what it has to yield: "boolean", "array" or "" for anything.
+// Expression compiles a bare jq expression, or one in `${ }`. want is the kind of its
+// result: "boolean", "array" or "" for any.
 func Expression(source string, scope Scope, want string) (*Program, []Problem) {
 	c := &templates{scope: scope, given: given(scope), condition: want == "boolean"}
 	e := c.expr(nil, bare(source))
@@ -46,7 +46,7 @@ func Expression(source string, scope Scope, want string) (*Program, []Problem) {
 	return c.program(node{source: e.one()})
 }
 
-// bare cuts an expression out of the one ${ } around it, if there is one.
+// bare removes a ${ } around an expression.
 func bare(source string) part {
 	if parts, err := split(source); err == nil && len(parts) == 1 && parts[0].expr {
 		return parts[0]

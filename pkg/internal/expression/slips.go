@@ -11,13 +11,13 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
-// helm are the objects of Helm's templates with what is the same of a custom resource.
+// helm maps the objects of Helm templates to the fields of a custom resource.
 var helm = map[string]string{
 	"Values": ".spec.…", "Release": ".metadata.name", "Chart": ".metadata.name", "Files": "", "Capabilities": "", "Template": "",
 }
 
-// rootHint is what was probably meant by a field that the input itself does not
-// have; "" if nobody knows.
+// rootHint suggests a path for a field that the input itself does not have, or returns
+// "".
 func (a *analyser) rootHint(name string, node any) string {
 	path := a.pathAfter(a.spans[node].End)
 	switch is, ofHelm := helm[name]; {
@@ -35,7 +35,7 @@ func (a *analyser) rootHint(name string, node any) string {
 	return a.inside(func(field string) bool { return field == name }, path)
 }
 
-// helmPath is a path of Helm's as one of a custom resource.
+// helmPath converts a Helm path to a path of the custom resource.
 func (a *analyser) helmPath(name string, path []string) string {
 	switch {
 	case name == "Values" && len(path) > 0:
@@ -49,7 +49,7 @@ func (a *analyser) helmPath(name string, path []string) string {
 	return helm[name]
 }
 
-// readsChild says that the input is a live child, as it is in readyWhen.
+// readsChild reports whether the input is a live child, as in readyWhen.
 func (a *analyser) readsChild() bool { return strings.HasPrefix(a.scope.Name, "the live ") }
 
 func (a *analyser) input() string {
@@ -59,7 +59,7 @@ func (a *analyser) input() string {
 	return "the custom resource"
 }
 
-// inside looks for a field one step further down, where people forget the step.
+// inside searches for a field one level deeper, because users forget that level.
 func (a *analyser) inside(same func(string) bool, path []string) string {
 	var found []string
 	for _, part := range []string{"spec", "metadata", "status"} {
@@ -73,7 +73,7 @@ func (a *analyser) inside(same func(string) bool, path []string) string {
 	return "did you mean " + strings.Join(found, " or ") + "?"
 }
 
-// fieldOf is the first such field of a field of the input; "" if there is none.
+// fieldOf returns the first matching field of a field of the input, or "".
 func (a *analyser) fieldOf(part string, same func(string) bool) string {
 	if a.scope.Input == nil {
 		return ""
@@ -89,9 +89,9 @@ func (a *analyser) fieldOf(part string, same func(string) bool) string {
 	return ""
 }
 
-// assigned reports an assignment that stands for a comparison.
+// assigned reports an assignment instead of a comparison.
 func (a *analyser) assigned(q *gojq.Query) {
-	for q.Term != nil && q.Term.Type == gojq.TermTypeQuery && len(q.Term.SuffixList) == 0 { // definitions before it or not
+	for q.Term != nil && q.Term.Type == gojq.TermTypeQuery && len(q.Term.SuffixList) == 0 { // with or without definitions before it
 		q = q.Term.Query
 	}
 	if q.Op == gojq.OpAssign {
@@ -100,18 +100,18 @@ func (a *analyser) assigned(q *gojq.Query) {
 	}
 }
 
-// dash is a name with - or / in it, which jq takes for an operator.
+// dash is a name with - or / in it, which jq parses as an operator.
 type dash struct {
 	jq.Span
-	path, key string // what is read from, and the name
+	path, key string // the object that is read, and the name
 	said      bool
 }
 
-// mappings are the fields whose keys may have dots in them.
+// mappings are fields whose keys can contain dots.
 var mappings = []string{".labels", ".annotations", ".matchLabels", ".nodeSelector", ".data", ".stringData"}
 
-// dashes finds .a.b-c and .a.b/c-d, written without space, that have in them
-// what is no function.
+// dashes finds .a.b-c and .a.b/c-d, written without space, in which a word is not a
+// function.
 func dashes(tokens []jq.Token) []dash {
 	var found []dash
 	if slices.ContainsFunc(tokens, func(t jq.Token) bool { return t.Text == "def" }) {
@@ -130,14 +130,14 @@ func dashes(tokens []jq.Token) []dash {
 	return found
 }
 
-// unknownWord says that a token is neither a function nor a keyword.
+// unknownWord reports whether a token is neither a function nor a keyword.
 func unknownWord(t jq.Token) bool {
 	keywords := []string{"if", "try", "reduce", "foreach", "label", "true", "false", "null"}
 	_, refused := impure[t.Text]
 	return t.Kind == jq.TokenWord && !refused && !slices.Contains(keywords, t.Text) && arities(t.Text) == ""
 }
 
-// joined counts the tokens that are names with nothing but - and / between them.
+// joined counts the leading tokens that are names joined by - and /.
 func joined(tokens []jq.Token) int {
 	operator := func(t jq.Token) bool { return t.Text == "-" || t.Text == "/" }
 	n := 1
@@ -153,8 +153,8 @@ func joined(tokens []jq.Token) int {
 	return n
 }
 
-// dashOf tells the name from what it is read from: it begins below a mapping, or
-// with the last field before the first operator.
+// dashOf separates the name from the path before it: the name starts below a mapping,
+// or with the last field before the first operator.
 func dashOf(tokens []jq.Token) dash {
 	key := slices.IndexFunc(tokens, func(t jq.Token) bool { return slices.Contains(mappings, t.Text) }) + 1
 	if key == 0 || key == len(tokens) || tokens[key].Kind != jq.TokenIndex {
@@ -172,8 +172,8 @@ func dashOf(tokens []jq.Token) dash {
 	return d
 }
 
-// dashed reports a name with an operator in it, once, instead of what is wrong
-// with its pieces.
+// dashed reports a name that contains an operator once, instead of the errors of its
+// parts.
 func (a *analyser) dashed(p Problem) bool {
 	for i, d := range a.dashes {
 		if p.Offset >= d.End || p.Offset+p.Length <= d.At {

@@ -10,23 +10,23 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/jq"
 )
 
-// broken is text that is no jq, and where gojq stopped reading it.
-type broken struct {
+// syntaxError is text that is not jq, and the token at which gojq stopped.
+type syntaxError struct {
 	text   string
 	tokens []jq.Token
-	bad    int // the token; len(tokens) is the end of the text
+	bad    int // index of the token; len(tokens) at the end of the text
 }
 
-// slips are what people write who know another language, with what jq has for
-// it: the first that knows better speaks.
-var slips = [...]func(broken) string{
-	broken.nested, broken.singleQuotes, broken.logical, broken.negation, broken.shell, broken.fallback,
-	broken.ternary, broken.method, broken.spaced, broken.equality, broken.unended,
+// misspellings are checks for the syntax of other languages, each with the equivalent in jq.
+// The first match is used.
+var misspellings = [...]func(syntaxError) string{
+	syntaxError.nested, syntaxError.singleQuotes, syntaxError.logical, syntaxError.negation, syntaxError.shell, syntaxError.fallback,
+	syntaxError.ternary, syntaxError.method, syntaxError.spaced, syntaxError.equality, syntaxError.unended,
 }
 
-// syntaxHint says how to write what gojq refuses.
+// syntaxHint returns how to fix a syntax error.
 func syntaxHint(text string, err error) string {
-	b := broken{text: text}
+	b := syntaxError{text: text}
 	b.tokens, _, _ = jq.Lex(text)
 	b.bad = len(b.tokens)
 	var at *gojq.ParseError
@@ -36,7 +36,7 @@ func syntaxHint(text string, err error) string {
 			b.bad = i
 		}
 	}
-	for _, slip := range slips {
+	for _, slip := range misspellings {
 		if hint := slip(b); hint != "" {
 			return hint
 		}
@@ -44,21 +44,21 @@ func syntaxHint(text string, err error) string {
 	return "expressions are jq: fields are read as .spec.field, and values passed on to functions with |"
 }
 
-// is says that a token, counted from where gojq stopped, is written so.
-func (b broken) is(offset int, texts ...string) bool {
+// is reports whether a token, counted from where gojq stopped, has one of the texts.
+func (b syntaxError) is(offset int, texts ...string) bool {
 	i := b.bad + offset
 	return 0 <= i && i < len(b.tokens) && slices.Contains(texts, b.tokens[i].Text)
 }
 
-// from is where a token begins, counted from where gojq stopped.
-func (b broken) from(offset int) int {
+// from returns the offset of a token, counted from where gojq stopped.
+func (b syntaxError) from(offset int) int {
 	if i := b.bad + offset; i < len(b.tokens) {
 		return b.tokens[i].At
 	}
 	return len(b.text)
 }
 
-// with is a rule and the text as it should be, if that is jq and short.
+// with returns a rule and the corrected text, if that is jq and short.
 func with(rule, fixed string) string {
 	if _, err := gojq.Parse(fixed); err != nil || len(fixed) > 100 || strings.ContainsAny(fixed, "\n#") {
 		return rule
@@ -66,7 +66,7 @@ func with(rule, fixed string) string {
 	return rule + ": " + fixed
 }
 
-func (b broken) nested() string {
+func (b syntaxError) nested() string {
 	if !b.is(0, "$") || !b.is(1, "{") {
 		return ""
 	}
@@ -81,7 +81,7 @@ func (b broken) nested() string {
 	return with("write one expression, without ${ } inside", whole.String())
 }
 
-func (b broken) singleQuotes() string {
+func (b syntaxError) singleQuotes() string {
 	if !b.is(0, "'") {
 		return ""
 	}
@@ -96,13 +96,13 @@ func (b broken) singleQuotes() string {
 	return with("write texts in double quotes, and for YAML single quotes around the whole", fixed.String())
 }
 
-// words are the operators that jq has words for.
+// words maps operators to the words that jq uses.
 var words = map[string]string{"&&": "and", "||": "or"}
 
-func (b broken) logical() string {
+func (b syntaxError) logical() string {
 	last := b.bad
 	if !b.is(-1, "&", "|") {
-		last++ // gojq stops at the first & and at the second |
+		last++ // gojq stops at the first & but at the second |
 	}
 	if last < 1 || last >= len(b.tokens) {
 		return ""
@@ -117,12 +117,12 @@ func (b broken) logical() string {
 		fixed = strings.Join(strings.Fields(strings.ReplaceAll(fixed, written, " "+word+" ")), " ")
 	}
 	if slices.ContainsFunc(b.tokens, func(t jq.Token) bool { return t.Kind == jq.TokenString || t.Kind == jq.TokenOpen }) {
-		fixed = "" // it may have the characters in it
+		fixed = "" // the characters may be part of a string
 	}
 	return with("jq writes "+word+" for "+op, fixed)
 }
 
-func (b broken) negation() string {
+func (b syntaxError) negation() string {
 	rule := ""
 	switch {
 	case b.is(0, "!"):
@@ -143,7 +143,7 @@ func (b broken) negation() string {
 	return with(rule, operand+" | not")
 }
 
-// plainPath says that text is nothing but .a.b or $a.b.
+// plainPath reports whether text is only a path, .a.b or $a.b.
 func plainPath(text string) bool {
 	tokens, end, _ := jq.Lex(text)
 	for i, t := range tokens {
@@ -154,15 +154,15 @@ func plainPath(text string) bool {
 	return end == len(text) && len(tokens) > 0
 }
 
-func (b broken) shell() string {
+func (b syntaxError) shell() string {
 	if (b.is(0, "$") && b.is(1, "(")) || b.is(0, "`") {
 		return "no commands run here: jq reads fields and passes them on to functions, as in .metadata.name | ascii_upcase"
 	}
 	return ""
 }
 
-// fallback is a shell's ${name:-value}.
-func (b broken) fallback() string {
+// fallback matches ${name:-value} of a shell.
+func (b syntaxError) fallback() string {
 	if !b.is(0, ":") || !b.is(1, "-", "=") || b.from(1) != b.from(0)+1 {
 		return ""
 	}
@@ -176,8 +176,8 @@ func (b broken) fallback() string {
 	return with("jq writes // before what is used instead of null", before+" // "+value)
 }
 
-// ternary is c ? a : b, and Python's a if c else b.
-func (b broken) ternary() string {
+// ternary matches c ? a : b, and Python's a if c else b.
+func (b syntaxError) ternary() string {
 	const rule = "jq writes if … then … else … end"
 	if b.is(0, "if") && b.bad > 0 {
 		return rule
@@ -194,8 +194,8 @@ func (b broken) ternary() string {
 	return with(rule, "if "+cut(0, question)+" then "+cut(question+1, then)+" else "+cut(then+1, len(b.text))+" end")
 }
 
-// topLevel finds a token outside of brackets and braces, -1 if there is none.
-func (b broken) topLevel(text string, from int) int {
+// topLevel returns the index of a token outside brackets and braces, or -1.
+func (b syntaxError) topLevel(text string, from int) int {
 	depth := 0
 	for i, t := range b.tokens {
 		switch t.Text {
@@ -211,8 +211,8 @@ func (b broken) topLevel(text string, from int) int {
 	return -1
 }
 
-// method is .field.name(arguments).
-func (b broken) method() string {
+// method matches .field.name(arguments).
+func (b syntaxError) method() string {
 	if !b.is(0, "(") || b.bad == 0 || b.tokens[b.bad-1].Kind != jq.TokenIndex {
 		return ""
 	}
@@ -232,8 +232,8 @@ func (b broken) method() string {
 	return with(rule, before+" | "+function+strings.ReplaceAll(after, ",", ";"))
 }
 
-// spaced is a function with its argument behind it, as Helm and shells have it.
-func (b broken) spaced() string {
+// spaced matches a function followed by its argument, as in Helm and shells.
+func (b syntaxError) spaced() string {
 	if b.bad == 0 || b.bad == len(b.tokens) {
 		return ""
 	}
@@ -248,7 +248,7 @@ func (b broken) spaced() string {
 		}
 		return with("jq writes // before what is used instead of null", before+" // "+b.text[arg.At:])
 	}
-	if known, ok := builtins()[name.Text+"/1"]; ok && !known.deaf {
+	if known, ok := builtins()[name.Text+"/1"]; ok && !known.ignoresInput {
 		return "the arguments of a function stand in parentheses: " + name.Text + "(" + arg.Text + ")"
 	}
 	if hint := foreignHint(name.Text); hint != "" {
@@ -257,15 +257,15 @@ func (b broken) spaced() string {
 	return "jq passes values on to functions with |, and further arguments stand in parentheses"
 }
 
-func (b broken) equality() string {
+func (b syntaxError) equality() string {
 	if b.is(0, "=") && b.is(-1, "==", "!=") {
 		return "jq compares with == and !="
 	}
 	return ""
 }
 
-// unended is what stops too early.
-func (b broken) unended() string {
+// unended matches text that ends too early.
+func (b syntaxError) unended() string {
 	if b.bad < len(b.tokens) || b.bad == 0 {
 		return ""
 	}

@@ -14,10 +14,9 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
-// Template compiles a value whose scalars may hold `${ }`: maps, lists, strings,
-// numbers, booleans and null. want is the schema that the result has to fit; nil
-// is anything. A key whose value comes out null is left out; a null in a list
-// stays.
+// Template compiles a value whose scalars may contain `${ }`: maps, lists, strings,
+// numbers, booleans and null. want is the schema of the result; nil accepts anything. A
+// key whose value is null is omitted; a null in a list is kept.
 func Template(value any, scope Scope, want schema.Type) (*Program, []Problem) {
 	if want == nil {
 		want = schema.Any()
@@ -29,16 +28,16 @@ func Template(value any, scope Scope, want schema.Type) (*Program, []Problem) {
 // templates compiles the value of one template.
 type templates struct {
 	scope     Scope
-	kind      string // of the object that the template makes, if it says so
+	kind      string // of the template's object, if it has one
 	whole     any    // the template
-	condition bool   // what is compiled is true or false
-	given     []read // paths that are there in any case
+	condition bool   // the compiled value is a boolean
+	given     []read // paths that always exist
 	problems  []Problem
 	reads     reads
 	needs     []Need
 }
 
-// kindOf is how messages name the object that a template makes.
+// kindOf returns how messages name the template's object.
 func kindOf(template any) string {
 	fields, _ := template.(map[string]any)
 	kind, _ := fields["kind"].(string)
@@ -49,7 +48,7 @@ func kindOf(template any) string {
 type node struct {
 	source  string
 	literal bool // source is JSON
-	null    bool // it may come out null; with literal, it is null
+	null    bool // it can be null; with literal, it is null
 	expr    *expr
 }
 
@@ -58,12 +57,12 @@ func (c *templates) problem(p Problem) {
 	c.problems = append(c.problems, p)
 }
 
-// failed says that a problem is an error.
+// failed reports whether a problem is an error.
 func failed(problems []Problem) bool {
 	return slices.ContainsFunc(problems, func(p Problem) bool { return !p.Warning })
 }
 
-// program ends the compilation: nil if a problem is an error.
+// program finishes the compilation. It returns nil if a problem is an error.
 func (c *templates) program(n node) (*Program, []Problem) {
 	if failed(c.problems) {
 		return nil, c.problems
@@ -133,7 +132,7 @@ func (c *templates) object(path []string, fields map[string]any, want schema.Typ
 	return n
 }
 
-// quoteKey writes a key of an object, bare where jq allows it.
+// quoteKey formats a key of an object, without quotes if jq allows it.
 func quoteKey(key string) string {
 	if jq.IsName(key) {
 		return key
@@ -183,7 +182,7 @@ func (c *templates) scalar(path []string, text string, want schema.Type) node {
 	return c.interpolate(path, parts)
 }
 
-// need notes an expression that may come out null because of another child.
+// need records an expression that can be null because of another child.
 func (c *templates) need(e *expr, of reads) {
 	if !of.has(childrenRoot) || !e.mayBeNull() || optional(e.query) {
 		return
@@ -198,8 +197,8 @@ func (c *templates) need(e *expr, of reads) {
 	c.needs = append(c.needs, n)
 }
 
-// optional says that an expression ends in `// null` or `// empty`: its author
-// wants the field to be left out.
+// optional reports whether an expression ends in `// null` or `// empty`, which omits
+// the field intentionally.
 func optional(q *gojq.Query) bool {
 	for q.Op == gojq.OpPipe {
 		q = q.Right
@@ -211,8 +210,8 @@ func optional(q *gojq.Query) bool {
 	return text == "null" || text == "empty"
 }
 
-// interpolate makes a text of literal pieces and expressions. A null in it is
-// an error when it happens: a name that ends in "-null" helps nobody.
+// interpolate builds a string from literal parts and expressions. A null in it is a
+// runtime error, because a name that ends in "-null" is never intended.
 func (c *templates) interpolate(path []string, parts []part) node {
 	var b strings.Builder
 	b.WriteByte('"')

@@ -8,14 +8,14 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
-// value is what is known of the values that an expression yields.
+// value describes the values that an expression yields.
 type value struct {
 	kinds  kinds
-	shape  schema.Type // of an object or an array; nil is unknown
-	empty  bool        // {} or [], which fits every shape
-	from   []read      // the places that it may be; none if it was made
-	absent *absence    // why it may be null, if that is known; then kinds has null
-	text   *string     // it is this string
+	shape  schema.Type // of an object or an array; nil if unknown
+	empty  bool        // {} or [], which is valid for every shape
+	from   []read      // the paths that it can come from; none if it was computed
+	absent *absence    // why it can be null, if known; then kinds includes null
+	text   *string     // the constant string
 }
 
 // absence is an optional field.
@@ -25,20 +25,20 @@ type absence struct {
 	why  string
 }
 
-// some is a value of which the kinds are known.
+// some returns a value with known kinds.
 func some(k kinds) value { return value{kinds: k} }
 
 func typed(t schema.Type) value { return value{kinds: ofType(t), shape: t} }
 
-// unknown is a value of which nothing is known.
+// unknown returns a value of any kind.
 func unknown() value { return value{kinds: anything} }
 
-// listOf is an array of values.
+// listOf returns an array of values.
 func listOf(item value) value {
 	return value{kinds: array, shape: schema.ListOf(item.toType())}
 }
 
-// join is one value or the other.
+// join returns a value that is one or the other.
 func join(a, b value) value {
 	switch {
 	case a.kinds == 0:
@@ -63,24 +63,24 @@ func join(a, b value) value {
 	return joined
 }
 
-// present is the value without null.
+// present returns the value without null.
 func (v value) present() value {
 	v.kinds &^= null
 	v.absent = nil
 	return v
 }
 
-// each stands in a path for any index or key.
+// each is the path element for any index or key.
 const each = "[]"
 
-// item stands in a path for one index.
+// item returns the path element of one index.
 func item(index string) string { return "[" + index + "]" }
 
-// isItem tells each and item from the names of fields; a field that is named
-// like one is taken for one.
+// isItem reports whether a path element is an index. It is wrong for a field with a
+// name of that form.
 func isItem(name string) bool { return strings.HasPrefix(name, "[") && strings.HasSuffix(name, "]") }
 
-// below extends the places of a value.
+// below extends the paths of a value.
 func below(from []read, name string) []read {
 	extended := make([]read, len(from))
 	for i, f := range from {
@@ -89,7 +89,7 @@ func below(from []read, name string) []read {
 	return extended
 }
 
-// String is the path as jq.
+// String formats the path as jq.
 func (r read) String() string {
 	var b strings.Builder
 	if r.root != inputRoot {

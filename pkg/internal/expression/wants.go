@@ -10,18 +10,17 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
-// mayBeNull says that the expression may yield null, or nothing.
+// mayBeNull reports whether the expression can yield null, or nothing.
 func (e *expr) mayBeNull() bool { return e.min == 0 || e.max > 1 || e.kinds&null != 0 }
 
-// wantKind reports a mapping, a list or a text where the schema has something else.
+// wantKind reports a mapping, a list or a string where the schema has another kind.
 func (c *templates) wantKind(path []string, got kinds, want schema.Type, hint string) {
 	if ofType(want)&got == 0 {
 		c.problem(Problem{Path: path, Code: WrongType, Message: fmt.Sprintf("%s must be %s, and this is %s", c.field(path), ofType(want), got), Hint: hint})
 	}
 }
 
-// field names the place of a value in the template, as people write it:
-// spec.containers[0].args[2].
+// field formats the path of a value in the template: spec.containers[0].args[2].
 func (c *templates) field(path []string) string {
 	if len(path) == 0 {
 		return "the value"
@@ -48,7 +47,7 @@ func (c *templates) wantLiteral(path []string, literal any, want schema.Type) {
 	}
 }
 
-// wantField is the schema of a key of a mapping.
+// wantField returns the schema of a key of a mapping.
 func (c *templates) wantField(path []string, key string, want schema.Type) schema.Type {
 	if want.Kind() != schema.Object {
 		return schema.Any()
@@ -68,7 +67,7 @@ func (c *templates) wantField(path []string, key string, want schema.Type) schem
 	return schema.Any()
 }
 
-// of is the kind of the template, as the end of a message.
+// of returns the kind of the template for the end of a message.
 func (c *templates) of() string {
 	if c.kind == "" {
 		return ""
@@ -76,7 +75,7 @@ func (c *templates) of() string {
 	return " in " + c.kind
 }
 
-// wantValue reports an expression that can never yield what the schema wants.
+// wantValue reports an expression that can never yield a value of the schema.
 func (c *templates) wantValue(e *expr, want schema.Type) {
 	got, wanted := e.kinds&^null, ofType(want)
 	if got != 0 && got&wanted == 0 {
@@ -103,7 +102,7 @@ func (c *templates) fit(e *expr, at string, got, want schema.Type, hint string) 
 		return
 	}
 	if strings.Count(at, ".") > 20 {
-		return // schemas of schemas never end
+		return // schemas of schemas are recursive
 	}
 	if got.Kind() == schema.Array && want.Kind() == schema.Array {
 		c.fit(e, at+"[]", got.Item(), want.Item(), hint)
@@ -125,7 +124,7 @@ func (c *templates) fit(e *expr, at string, got, want schema.Type, hint string) 
 	}
 }
 
-// wantText is for an expression inside a text.
+// wantText checks an expression inside a string.
 func (c *templates) wantText(e *expr) {
 	if got := e.kinds &^ null; got != 0 && got&^(array|object) == 0 {
 		c.problem(Problem{
@@ -138,7 +137,7 @@ func (c *templates) wantText(e *expr) {
 	}
 }
 
-// wantNeeded warns where a field that must be written may be left out.
+// wantNeeded warns of a required field that can be omitted.
 func (c *templates) wantNeeded(n node, path []string) {
 	if n.expr != nil && n.expr.absent != nil {
 		c.warn(n.expr, c.field(path)+" must be written")

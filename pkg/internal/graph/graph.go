@@ -85,7 +85,7 @@ func (b *builder) changes() {
 	for _, e := range b.plan.Events {
 		role := "children"
 		switch {
-		case e.Every != "":
+		case e.Interval != "":
 			continue // the heartbeat is on nobody's way
 		case e.Related:
 			role = "related"
@@ -108,12 +108,12 @@ func (b *builder) direct() {
 		id := fmt.Sprintf("sensor_%d", i)
 		b.add(Node{id, Sensor, "Sensor", []string{s.Name, count(len(s.Triggers), "trigger")}})
 		b.arrow("bus", id, "")
-		if !s.Patient {
+		if !s.LowPriority {
 			for _, c := range b.plan.Children {
 				b.arrow(id, childID(c), b.verb())
 			}
 		}
-		if s.Patient || len(b.plan.Sensors) == 1 {
+		if s.LowPriority || len(b.plan.Sensors) == 1 {
 			b.arrow(id, "status", "patch")
 		}
 	}
@@ -148,7 +148,7 @@ func (b *builder) workflow() {
 			b.arrow("reconcile", id, "delete")
 		}
 	}
-	if b.plan.API.Kind.Status {
+	if b.plan.API.Kind.StatusSubresource {
 		b.arrow("reconcile", "status", "patch")
 	}
 }
@@ -172,7 +172,7 @@ func (b *builder) written() {
 		if c.When != nil {
 			text = append(text, "if wanted")
 		}
-		if c.Each != nil {
+		if c.ForEach != nil {
 			text = append(text, "any number")
 		}
 		if len(c.DependsOn) > 0 {
@@ -183,7 +183,7 @@ func (b *builder) written() {
 		}
 		b.add(Node{childID(c), Written, c.Kind.Kind, text})
 	}
-	if b.plan.API.Kind.Status {
+	if b.plan.API.Kind.StatusSubresource {
 		var names []string
 		for _, f := range b.plan.Status.Fields {
 			names = append(names, f.Name)

@@ -6,17 +6,16 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// bounder puts guards into a query wherever a single step could take more than
-// its share of time or memory. It leaves the query as it is: nodes that change
-// are copied, with all that lead to them.
+// bounder adds guards to a query wherever a single step could take too much time or
+// memory. It does not modify the query: it copies changed nodes and their ancestors.
 type bounder struct {
 	changes int
 	deletes bool            // gojq may write to constants
 	follows bool            // pathName is called
-	defined map[string]bool // the functions that the program defines, whatever their arity
+	defined map[string]bool // the functions that the program defines, regardless of arity
 }
 
-// bound guards a whole program.
+// bound adds guards to a whole program.
 func (b *bounder) bound(program *gojq.Query) *gojq.Query {
 	out := b.query(program)
 	if !b.follows {
@@ -28,18 +27,19 @@ func (b *bounder) bound(program *gojq.Query) *gojq.Query {
 	return &c
 }
 
-// How a function of jq is guarded.
+// How functions of jq are guarded.
 var (
-	// measured functions take as long as their input is large, as text.
+	// The cost of measured functions depends on the size of their input as text.
 	measured = set("tojson", "tostring", "format", "add", "flatten", "contains", "inside", "index", "rindex", "indices", "sort", "sort_by", "group_by",
 		"unique", "unique_by", "min", "min_by", "max", "max_by", "bsearch", "error", "halt_error", "del", "delpaths", "map_values", "walk")
-	// ... and those as large as what their arguments yield.
+	// ... and of these on the size of their arguments.
 	measuredArguments = set("contains", "inside", "index", "rindex", "indices", "sort_by", "group_by", "unique_by", "min_by", "max_by", "bsearch", "error", "IN", "INDEX")
-	// searching functions match a regular expression: once, if they have only so many arguments.
+	// searching functions match a regular expression: once, if they have at most this
+	// number of arguments.
 	searching = map[string]int{"test": 2, "match": 1, "capture": 1, "sub": 2, "scan": 0, "splits": 0, "split": 0, "gsub": 0}
-	// deleting functions write null to constants in the place of what they delete.
+	// deleting functions write null to constants in place of what they delete.
 	deleting = set("del", "delpaths", "map_values", "walk", "truncate_stream")
-	// leading functions lead to what is there, or to the first place.
+	// leading functions return existing paths, or the first one.
 	leading = set("select", "first", "last", "values", "objects", "arrays", "strings")
 )
 
@@ -65,11 +65,11 @@ func (b *bounder) query(q *gojq.Query) *gojq.Query {
 	if guardable(q) {
 		c = b.operator(c)
 	}
-	c.FuncDefs = defs // outside of what guards: it may call them
+	c.FuncDefs = defs // outside the guard, which may call them
 	return c
 }
 
-// guardable says that an operator may need a guard.
+// guardable reports whether an operator may need a guard.
 func guardable(q *gojq.Query) bool {
 	switch q.Op {
 	case gojq.OpAdd, gojq.OpEq, gojq.OpNe, gojq.OpGt, gojq.OpLt, gojq.OpGe, gojq.OpLe:
@@ -80,7 +80,7 @@ func guardable(q *gojq.Query) bool {
 	return false
 }
 
-// operator guards a query of two others, which is its own.
+// operator adds a guard to a binary operator, in place.
 func (b *bounder) operator(q *gojq.Query) *gojq.Query {
 	switch q.Op {
 	case gojq.OpAdd:
@@ -95,11 +95,11 @@ func (b *bounder) operator(q *gojq.Query) *gojq.Query {
 	return b.update(q)
 }
 
-// update guards a query that writes to paths of its input.
+// update adds a guard to a query that writes to paths of its input.
 func (b *bounder) update(q *gojq.Query) *gojq.Query {
 	out := q
 	switch q.Op {
-	case gojq.OpUpdateAdd, gojq.OpUpdateMul: // as gojq writes them, but for the guard
+	case gojq.OpUpdateAdd, gojq.OpUpdateMul: // as gojq implements them, plus the guard
 		op := gojq.OpAdd
 		if q.Op == gojq.OpUpdateMul {
 			op = gojq.OpMul
@@ -117,12 +117,12 @@ func (b *bounder) update(q *gojq.Query) *gojq.Query {
 	return out
 }
 
-// nearby fails unless all paths of a query are near.
+// nearby returns a query that fails unless all paths of a query are near.
 func nearby(q *gojq.Query) *gojq.Query {
 	return call(nearPathsName, term(gojq.Term{Type: gojq.TermTypeArray, Array: &gojq.Array{Query: call(pathName, q)}}))
 }
 
-// far says that a query may lead to a path with a large number in it.
+// far reports whether a query may return a path with a large index.
 func (b *bounder) far(q *gojq.Query) bool {
 	if q == nil {
 		return false
@@ -152,12 +152,12 @@ func farIndex(index *gojq.Index) bool {
 	return index.IsSlice || !shortNumber(index.Start)
 }
 
-// shortNumber says that a query is a number of at most six digits, or a text.
+// shortNumber reports whether a query is a number with at most six digits, or a string.
 func shortNumber(q *gojq.Query) bool {
 	return literal(q) && (q.Term.Type != gojq.TermTypeNumber || len(q.Term.Number) < 7 && !slices.ContainsFunc([]byte(q.Term.Number), func(c byte) bool { return c < '0' || c > '9' }))
 }
 
-// literal says that a query is a text, a number, a boolean or null.
+// literal reports whether a query is a string, a number, a boolean or null.
 func literal(q *gojq.Query) bool {
 	if q == nil || q.Term == nil || len(q.Term.SuffixList) > 0 || len(q.FuncDefs) > 0 {
 		return false
@@ -182,7 +182,7 @@ func call(name string, args ...*gojq.Query) *gojq.Query {
 
 func term(t gojq.Term) *gojq.Query { return &gojq.Query{Term: &t} }
 
-// each applies a function to a list, which it copies only if something changes.
+// each applies a function to a list, and copies the list if something changes.
 func each[T any](b *bounder, list []*T, of func(*T) *T) []*T {
 	var out []*T
 	for i, one := range list {

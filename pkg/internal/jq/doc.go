@@ -1,13 +1,11 @@
-// Package jq reads, compiles and runs the jq of definitions and of Sensors: its
-// tokens, the positions of the nodes of gojq's syntax tree, a walk over them, and
-// bounded evaluation. What an expression of argoperator may do is decided in
-// pkg/internal/expression. Every
-// evaluation ends: it is bounded in steps, time and memory, whatever the program
-// does. Steps are counted and single large operations are refused before they
-// run, so a program that is refused on one machine is refused on each; time and
-// the heap are watched for what is left.
+// Package jq parses, compiles and runs jq: tokens, positions of the nodes of gojq's
+// syntax tree, a walk over them, and limited evaluation. Package
+// pkg/internal/expression decides which jq a definition may use.
 //
-// The rule of this package: nothing else compiles or runs jq. A program means
-// what gojq says it means, until it meets a bound; a program cannot catch a
-// bound with `try`, `?` or `//`.
+// Every evaluation ends, because its steps, time and memory are limited. Steps are
+// counted, and single large operations are rejected before they run, so that a program
+// is rejected on every machine or on none. Time and heap size are checked in addition.
+//
+// No other package compiles or runs jq. A program has the meaning that gojq gives it
+// until it exceeds a limit; it cannot catch that error with `try`, `?` or `//`.
 package jq

@@ -10,21 +10,21 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// What a value may hold. The API server takes requests of up to 3 MiB.
+// Limits of a value. The API server accepts requests of up to 3 MiB.
 const (
-	maxText   = 4 << 20   // bytes of all texts in it
-	maxValues = 1 << 20   // values in it, as often as they occur
+	maxText   = 4 << 20   // bytes of all strings in it
+	maxValues = 1 << 20   // values in it, counting duplicates
 	maxDepth  = 10_000    // as for encoding/json
-	maxIndex  = 1 << 20   // up to which a list may be filled by writing to one index
-	maxMatch  = 3 << 20   // bytes of text in which a regular expression looks for one match
-	maxSearch = 128 << 10 // ... for all: gojq counts the characters before each
+	maxIndex  = 1 << 20   // largest index to which a list grows by writing to it
+	maxMatch  = 3 << 20   // bytes of text in which a regular expression searches for one match
+	maxSearch = 128 << 10 // ... for all matches: gojq counts the characters before each
 	maxBits   = 1 << 16   // of an integer
 )
 
 const smaller = "give the texts, numbers and lists that it works on a maximum in the schema (maxLength, maximum, maxItems)"
 
-// The functions that the bounder puts into programs. No program can call or
-// define them: their names are no jq.
+// The functions that the bounder adds to programs. No program can call or define them,
+// because their names are not valid jq.
 const (
 	boundedName      = "%bounded"
 	shortName        = "%short"
@@ -36,10 +36,10 @@ const (
 	nearPathsName    = "%nearPaths"
 	timesName        = "%times"
 	joinName         = "%join"
-	pathName         = "%path" // path(f), which a program may define anew
+	pathName         = "%path" // path(f), which a program may redefine
 )
 
-// guards are those functions. They panic with a LimitError, which no `try` catches.
+// guards returns these functions. They panic with a LimitError, which no `try` catches.
 var guards = sync.OnceValue(func() []gojq.CompilerOption {
 	return []gojq.CompilerOption{
 		gojq.WithFunction(boundedName, 0, 0, bounded),
@@ -59,15 +59,15 @@ func tooLarge(format string, args ...any) *LimitError {
 	return &LimitError{fmt.Sprintf(format, args...), smaller}
 }
 
-// bounded yields its input if it is small enough to be written as text. Values
-// that share their parts take little memory until then.
+// bounded returns its input if that is small enough to be encoded as text. Before that,
+// values that share parts use little memory.
 func bounded(value any, _ []any) any {
 	s := size{}
 	s.add(value, 0)
 	return value
 }
 
-// size is how much of a value was counted.
+// size is the size of the counted part of a value.
 type size struct{ values, text int }
 
 func (s *size) add(value any, depth int) {
@@ -102,7 +102,7 @@ func (s *size) check(depth int) {
 	}
 }
 
-// short is bounded, of the value itself alone.
+// short is bounded without the nested values.
 func short(value any, _ []any) any {
 	s := size{}
 	switch value := value.(type) {
@@ -140,8 +140,8 @@ func transposable(value any, _ []any) any {
 	return value
 }
 
-// near yields a path to which something can be written: up to a far index, gojq
-// would fill a list with null.
+// near returns a path that can be written: for a far index, gojq would fill a list with
+// null.
 func near(path any, _ []any) any {
 	keys, _ := path.([]any)
 	for _, key := range keys {
@@ -160,7 +160,7 @@ func nearEvent(event any, _ []any) any {
 	return event
 }
 
-// nearPaths yields its input if all paths are near.
+// nearPaths returns its input if all paths are near.
 func nearPaths(input any, args []any) any {
 	paths, _ := args[0].([]any)
 	for _, path := range paths {
@@ -169,7 +169,7 @@ func nearPaths(input any, args []any) any {
 	return input
 }
 
-// number is the value of a number; 0 of anything else.
+// number returns the value of a number; 0 for other values.
 func number(value any) float64 {
 	switch value := value.(type) {
 	case int:
@@ -207,7 +207,7 @@ func bits(value any) int {
 	return 0
 }
 
-// join joins texts.
+// join joins strings.
 func join(list any, args []any) any {
 	bounded(list, nil)
 	separator, _ := args[0].(string)
@@ -223,7 +223,7 @@ func join(list any, args []any) any {
 	return builtin("join($a)").of(list, args[0], nil)
 }
 
-// textsOf are the items of a list if all are texts, as they nearly always are.
+// textsOf returns the items of a list if all are strings, which is the usual case.
 func textsOf(value any) ([]string, bool) {
 	list, ok := value.([]any)
 	if !ok {
@@ -238,7 +238,7 @@ func textsOf(value any) ([]string, bool) {
 	return texts, true
 }
 
-// operation is jq without a bound, of $a and $b.
+// operation is jq without a limit on $a and $b.
 type operation struct{ code *gojq.Code }
 
 func (o operation) of(input, a, b any) any {

@@ -2,19 +2,19 @@ package jq
 
 import "strings"
 
-// Token is a lexical unit of jq with its position. gojq's syntax tree has no
-// positions: Positions finds them by walking the tree and the tokens side by side.
+// Token is a lexical unit of jq with its position. gojq's syntax tree has no positions:
+// Positions finds them by walking the tree and the tokens in parallel.
 type Token struct {
 	Kind  TokenKind
 	Text  string // as written
 	At    int    // bytes from the start of the source
-	Space bool   // white space or a comment comes before it
+	Space bool   // white space or a comment precedes it
 }
 
-// End is the position behind the token.
+// End returns the offset after the token.
 func (t Token) End() int { return t.At + len(t.Text) }
 
-// TokenKind is what a token is.
+// TokenKind is the kind of a token.
 type TokenKind byte
 
 // The kinds of tokens.
@@ -31,8 +31,8 @@ const (
 	TokenPunct
 )
 
-// lexer cuts jq into tokens as gojq does. It stops at the end of the source or
-// at a brace that closes nothing.
+// lexer splits jq into tokens like gojq. It stops at the end of the source or at an
+// unbalanced closing brace.
 type lexer struct {
 	source string
 	at     int
@@ -41,9 +41,8 @@ type lexer struct {
 	broken bool   // a string or an interpolation is not closed
 }
 
-// Lex returns the tokens of a program and where it ends: at a brace that closes
-// nothing, or at the end of the source. The program is whole if every string and
-// interpolation is closed.
+// Lex returns the tokens of a program and its end: an unbalanced closing brace, or the
+// end of the source. whole is true if every string and interpolation is closed.
 func Lex(source string) (tokens []Token, end int, whole bool) {
 	l := &lexer{source: source}
 	for l.next() {
@@ -102,8 +101,8 @@ func (l *lexer) punct(rest string, space bool) bool {
 	return l.add(TokenPunct, 1, space)
 }
 
-// text reads a string, or what follows an interpolation in one: to its closing
-// quote, or to the next interpolation.
+// text reads a string, or the part of a string after an interpolation, up to its
+// closing quote or the next interpolation.
 func (l *lexer) text(closed, opens TokenKind, from int, space bool) bool {
 	rest := l.source[l.at:]
 	for i := from; i < len(rest); i++ {
@@ -128,7 +127,7 @@ func (l *lexer) add(kind TokenKind, n int, space bool) bool {
 	return true
 }
 
-// skip passes over white space and comments.
+// skip skips white space and comments.
 func (l *lexer) skip() bool {
 	from := l.at
 	for l.at < len(l.source) {
@@ -159,8 +158,8 @@ func commentLen(s string) int {
 	return len(s)
 }
 
-// IsName reports whether a text is a name in jq, such as that of a field that
-// needs no quotes.
+// IsName reports whether a text is a name in jq, for example a field name that needs no
+// quotes.
 func IsName(s string) bool { return s != "" && isLetter(s[0]) && nameLen(s) == len(s) }
 
 func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' }
@@ -174,7 +173,7 @@ func nameLen(s string) int {
 	return n
 }
 
-// wordLen is nameLen for what may be module::name.
+// wordLen is nameLen for names that may be module::name.
 func wordLen(s string) int {
 	n := nameLen(s)
 	if strings.HasPrefix(s[n:], "::") && n+2 < len(s) && isLetter(s[n+2]) {
@@ -201,7 +200,7 @@ func numberLen(s string) int {
 	return n
 }
 
-// Compact writes tokens with as little space between them as jq needs.
+// Compact joins tokens with the least space that jq needs.
 func Compact(tokens []Token) string {
 	var b strings.Builder
 	for i, t := range tokens {
@@ -213,7 +212,7 @@ func Compact(tokens []Token) string {
 	return b.String()
 }
 
-// apart reports whether two tokens stay two when nothing is between them.
+// apart reports whether two tokens remain separate without space between them.
 func apart(a, b Token) bool {
 	plain := func(t Token) bool {
 		return t.Kind == TokenPunct && t.Text[0] != '.' && t.Text[0] != '?'

@@ -7,33 +7,33 @@ import (
 	"time"
 )
 
-// The bounds of one evaluation. A Sensor has none: there, a program that does not
-// end holds up every event, and one that takes all memory ends the pod.
+// The limits of one evaluation. A Sensor has none: there, an endless program blocks
+// every event, and one that uses all memory kills the pod.
 const (
 	maxSteps = 10_000_000 // about half a second
 	maxTime  = 10 * time.Second
-	maxHeap  = 1 << 30 // bytes by which the heap may grow meanwhile
+	maxHeap  = 1 << 30 // bytes by which the heap may grow during the evaluation
 )
 
-// LimitError says which bound an evaluation met.
+// LimitError reports an exceeded limit.
 type LimitError struct{ Message, Hint string }
 
 func (e *LimitError) Error() string { return e.Message }
 
-// meter is the context of one evaluation. gojq asks for Done before each of its
-// steps, and so counts them.
+// meter is the context of one evaluation. gojq calls Done before each step, so it
+// counts the steps.
 type meter struct {
 	context.Context
 	steps   int
 	err     error
 	started time.Time
 	watched time.Time // when the heap was last read
-	heap    uint64    // what it was at first; 0 until it is read
+	heap    uint64    // its first size; 0 until it is read
 }
 
 const (
-	stride   = 32                   // steps between two looks at the clock
-	interval = 2 * time.Millisecond // between two looks at the heap: in most evaluations none
+	stride   = 32                   // steps between two checks of the time
+	interval = 2 * time.Millisecond // between two checks of the heap, which most evaluations never reach
 )
 
 var closed = func() <-chan struct{} {
@@ -54,7 +54,7 @@ func (m *meter) Done() <-chan struct{} {
 
 func (m *meter) Err() error { return m.err }
 
-// met is the bound that the evaluation has met, if any.
+// met returns the error of the exceeded limit, if any.
 func (m *meter) met() error {
 	now := time.Now()
 	if m.steps == stride {

@@ -11,16 +11,15 @@ import (
 // Program is compiled jq. It is safe for concurrent use.
 type Program struct {
 	code *gojq.Code
-	// alone is held during a run of a program that deletes: there, gojq writes
-	// to the constants of the code and to the input. It is nil for all others.
+	// alone is held during a run of a program that deletes, because gojq then writes to
+	// the constants of the code and to the input. It is nil for other programs.
 	alone *sync.Mutex
 }
 
-// ErrNoValue is the error of a program that yields nothing.
+// ErrNoValue is returned for a program that yields nothing.
 var ErrNoValue = errors.New("the expression yields no value")
 
-// Compile makes a program of jq that may read variables. It leaves the query as
-// it is.
+// Compile compiles a query that may read variables. It does not modify the query.
 func Compile(query *gojq.Query, variables ...string) (*Program, error) {
 	b := &bounder{}
 	query = b.bound(query)
@@ -39,15 +38,15 @@ func Compile(query *gojq.Query, variables ...string) (*Program, error) {
 	return p, nil
 }
 
-// Run yields the first value of the program, with the values of its variables in
-// the order of Compile. An evaluation that meets a bound fails with a LimitError.
-// No other goroutine may use the input meanwhile; the value may share parts with
-// it, and must not be changed.
+// Run returns the first value of the program. The values of its variables have the
+// order of Compile. It returns a LimitError if a limit is exceeded. No other goroutine
+// may use the input during the run. The value may share parts with the input and must
+// not be modified.
 func (p *Program) Run(ctx context.Context, input any, values ...any) (value any, err error) {
 	if p.alone != nil {
 		p.alone.Lock()
 		defer p.alone.Unlock()
-		defer func() { value = clone(value) }() // the next run writes to what it shares with the code
+		defer func() { value = clone(value) }() // the next run writes to the parts it shares with the code
 	}
 	defer func() {
 		switch failure := recover().(type) {
@@ -68,7 +67,7 @@ func (p *Program) Run(ctx context.Context, input any, values ...any) (value any,
 	return bounded(value, nil), nil
 }
 
-// clone copies all that can be written to.
+// clone copies everything that can be modified.
 func clone(value any) any {
 	switch value := value.(type) {
 	case map[string]any:

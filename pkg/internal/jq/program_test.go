@@ -34,8 +34,8 @@ func compile(t *testing.T, source string) *jq.Program {
 	return program
 }
 
-// endless are programs that would not end, or take all memory, and one for each
-// way to make something large of something small.
+// endless are programs that would not end or would use all memory, with one for each
+// way to create a large value from a small one.
 var endless = []string{
 	`repeat(1) | select(. == 2)`,
 	`last(repeat(1))`,
@@ -120,7 +120,7 @@ func TestEveryEvaluationEnds(t *testing.T) {
 	}
 }
 
-func TestNoProgramCatchesABound(t *testing.T) {
+func TestNoProgramCatchesALimit(t *testing.T) {
 	for _, source := range []string{`try ("x" * 1e9) catch "caught"`, `("x" * 1e9)? // "caught"`, `("x" * 1e9) // "caught"`, `first(("x" * 1e9), 1)`, `try until(false; .) catch 1`} {
 		value, err := compile(t, source).Run(t.Context(), nil, nil)
 		var limit *jq.LimitError
@@ -146,8 +146,8 @@ func TestNoValue(t *testing.T) {
 
 const document = `{"a": {"b": [1, 2.5, "x", null, {"c": true}], "n": 3}, "t": "ab\ncd", "l": ["z", "y", "x"], "m": {"k": "v", "l": "w"}, "rows": [[1, 2], [3]], "big": 12345678901234567890}`
 
-// TestMeansWhatGojqSays compares with gojq alone, whatever is guarded.
-func TestMeansWhatGojqSays(t *testing.T) {
+// TestResultsEqualGojq compares the results with gojq without guards.
+func TestResultsEqualGojq(t *testing.T) {
 	for _, source := range []string{
 		`.a.n * 2`, `2 * .t`, `.t * 0`, `.t * -1`, `.t * 0.5`, `.t * 1.5`, `.m * {k: {x: 1}, z: 2}`, `.t * .t`, `null * 1`, `[] * 2`, `.a.n * 9007199254740993`, `4611686018427387904 * 4`,
 		`.t * nan`, `nan * .t`, `(1, 2) * (10, 20)`, `[(1, 2) * (10, 20)]`, `[(1, 2) + (10, 20)]`, `[("a", "b") + ("c", "d")]`, `.t + .l[0] + "x"`, `.l + .rows`, `.m + {k: 1}`, `null + .t`, `.t + 1`,
@@ -222,8 +222,9 @@ func shown(value any) string {
 	return string(data)
 }
 
-// TestRunInSeveralGoroutines: when gojq deletes, it writes to the constants of
-// the code. Without a lock the process dies of concurrent writes to a map.
+// TestRunInSeveralGoroutines covers concurrent runs: when gojq deletes, it writes to
+// the constants of the code. Without a lock, the process would crash with concurrent
+// map writes.
 func TestRunInSeveralGoroutines(t *testing.T) {
 	var constant strings.Builder
 	for i := range 200 {
@@ -243,7 +244,7 @@ func TestRunInSeveralGoroutines(t *testing.T) {
 					if err != nil {
 						t.Error(err)
 					}
-					_ = shown(value) // as whoever takes the value
+					_ = shown(value) // like a caller
 				}
 			})
 		}

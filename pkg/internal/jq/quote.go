@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Literal returns a value as JSON on one line, which is jq too.
+// Literal returns a value as JSON on one line, which is valid jq.
 func Literal(value any) (string, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -15,10 +15,10 @@ func Literal(value any) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
-// Quote returns a text as a string literal of jq.
+// Quote returns a string literal of jq.
 func Quote(s string) string {
 	text, err := Literal(s)
-	if err != nil { // unreachable: every string has a form in JSON
+	if err != nil { // unreachable: every string can be encoded
 		panic(err)
 	}
 	return text

@@ -2,15 +2,14 @@ package jq
 
 import "github.com/itchyny/gojq"
 
-// Span is a stretch of a program's text, in bytes from its start.
+// Span is a part of a program's text, in bytes from its start.
 type Span struct{ At, End int }
 
-// Spans are the positions of the nodes of a syntax tree, by their pointers.
+// Spans are the positions of a syntax tree's nodes, by pointer.
 type Spans map[any]Span
 
-// Positions finds the span of each node of a query from the tokens of its text.
-// It visits the nodes in the order of the text, so that the next token that
-// matches a node belongs to that node.
+// Positions returns the span of each node of a query. It visits the nodes in the order
+// of the text, so that the next matching token belongs to the node.
 func Positions(query *gojq.Query, tokens []Token) Spans {
 	p := &placer{tokens: tokens, spans: Spans{}}
 	p.query(query)
@@ -24,7 +23,7 @@ type placer struct {
 	spans  Spans
 }
 
-// node gives a node the span of the tokens that are taken meanwhile.
+// node sets the span of a node to the tokens that walk consumes.
 func (p *placer) node(key any, walk func()) {
 	n := len(p.taken)
 	walk()
@@ -33,7 +32,7 @@ func (p *placer) node(key any, walk func()) {
 	}
 }
 
-// take passes over tokens to the next one that fits.
+// take skips tokens up to the next one that fits.
 func (p *placer) take(fits func(Token) bool) {
 	for i := p.next; i < len(p.tokens); i++ {
 		if fits(p.tokens[i]) {
@@ -44,7 +43,7 @@ func (p *placer) take(fits func(Token) bool) {
 	}
 }
 
-// text takes the next tokens that are written so.
+// text consumes the next tokens with these texts.
 func (p *placer) text(written ...string) {
 	for _, w := range written {
 		p.take(func(t Token) bool { return t.Text == w })
@@ -117,7 +116,7 @@ func (p *placer) pattern(pattern *gojq.Pattern) {
 	}
 }
 
-// key is what stands before the colon in an object or a pattern.
+// key is the part before the colon in an object or a pattern.
 func (p *placer) key(name string, str *gojq.String, query *gojq.Query) {
 	switch {
 	case name != "":
@@ -172,7 +171,7 @@ func (p *placer) primary(t *gojq.Term) {
 	}
 }
 
-// statement is a term that begins with a keyword, or is one.
+// statement walks a term that starts with a keyword, or is one.
 func (p *placer) statement(t *gojq.Term) {
 	switch t.Type {
 	case gojq.TermTypeIf:
@@ -198,7 +197,7 @@ func (p *placer) statement(t *gojq.Term) {
 	}
 }
 
-// suffixText is what a term's text ends in.
+// suffixText returns the last token of a term.
 func suffixText(t *gojq.Term) string {
 	var text string
 	for _, s := range t.SuffixList {
@@ -290,7 +289,7 @@ func (p *placer) suffix(s *gojq.Suffix) {
 	})
 }
 
-// index gives the index the span of the name or the key alone.
+// index sets the span of an index to its name or key.
 func (p *placer) index(i *gojq.Index) {
 	switch {
 	case i.Name != "":

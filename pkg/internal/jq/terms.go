@@ -2,7 +2,7 @@ package jq
 
 import "github.com/itchyny/gojq"
 
-// kept is what was made of a node, or the node itself if nothing changed.
+// kept returns the changed copy of a node, or the node itself if nothing changed.
 func kept[T any](b *bounder, before int, node *T, made T) *T {
 	if b.changes == before {
 		return node
@@ -32,7 +32,7 @@ func (b *bounder) term(t *gojq.Term) *gojq.Term {
 	return kept(b, before, t, c)
 }
 
-// guard guards a term that is a function, a format or a text.
+// guard adds a guard to a term that is a function, a format or a string.
 func (b *bounder) guard(t *gojq.Term) {
 	bare := *t
 	bare.SuffixList = nil
@@ -48,7 +48,7 @@ func (b *bounder) guard(t *gojq.Term) {
 	}
 }
 
-// wrap puts functions before a term.
+// wrap inserts functions before a term.
 func (b *bounder) wrap(t *gojq.Term, bare gojq.Term, guards ...*gojq.Query) {
 	q := term(bare)
 	for _, guard := range guards {
@@ -57,11 +57,11 @@ func (b *bounder) wrap(t *gojq.Term, bare gojq.Term, guards ...*gojq.Query) {
 	*t = gojq.Term{Type: gojq.TermTypeQuery, Query: q, SuffixList: t.SuffixList}
 }
 
-// guardsOf are what guards the input of a function.
+// guardsOf returns the guards for the input of a function.
 func (b *bounder) guardsOf(f *gojq.Func) []*gojq.Query {
 	once, searches := searching[f.Name]
 	switch {
-	case f.Name == "split" && len(f.Args) == 1: // no regular expression
+	case f.Name == "split" && len(f.Args) == 1: // not a regular expression
 	case searches && len(f.Args) <= once:
 		return []*gojq.Query{call(matchableName)}
 	case searches:
@@ -77,8 +77,8 @@ func (b *bounder) guardsOf(f *gojq.Func) []*gojq.Query {
 	return nil
 }
 
-// function guards the arguments of a function; what guards its input is put
-// before the term.
+// function adds guards to the arguments of a function. The guards of its input are
+// inserted before the term.
 func (b *bounder) function(f *gojq.Func) *gojq.Func {
 	if f == nil {
 		return nil
@@ -100,7 +100,7 @@ func (b *bounder) function(f *gojq.Func) *gojq.Func {
 	return kept(b, before, f, c)
 }
 
-// interpolations counts the values in a text.
+// interpolations counts the interpolated values of a string.
 func interpolations(s *gojq.String) int {
 	n := 0
 	for _, q := range s.Queries {
@@ -111,7 +111,7 @@ func interpolations(s *gojq.String) int {
 	return n
 }
 
-// text guards the values in a text, which gojq writes as JSON.
+// text adds guards to the interpolated values of a string, which gojq encodes as JSON.
 func (b *bounder) text(s *gojq.String, written bool) *gojq.String {
 	if s == nil || s.Queries == nil {
 		return s

@@ -2,10 +2,10 @@ package jq
 
 import "github.com/itchyny/gojq"
 
-// Walk visits the queries, terms, calls and objects within a query and that itself,
-// each a pointer, from the outside in; visit says whether to go below a node. It
-// is for code that treats a construct alike wherever it is. Where it matters in
-// which part of a program a node is, the code has to switch on the nodes.
+// Walk visits a query and all queries, terms, calls and objects in it, each a pointer,
+// parents first. visit reports whether to visit the children of a node. Use it for code
+// that treats a construct the same everywhere; code that depends on the context must
+// switch on the nodes itself.
 func Walk(q *gojq.Query, visit func(node any) bool) {
 	if q == nil || !visit(q) {
 		return

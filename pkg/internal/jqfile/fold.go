@@ -6,9 +6,9 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// fold simplifies a node whose parts are simplified. Conditions count as what
-// they are used for, true or false: `true and E` becomes E, so an option may
-// stand only where a condition does.
+// fold simplifies a node whose children are simplified already. Only the truth of a
+// condition is kept: `true and E` becomes E, so options must only be used as
+// conditions.
 func fold(q *gojq.Query) *gojq.Query {
 	if len(q.FuncDefs) == 0 {
 		return foldNode(q)
@@ -56,7 +56,8 @@ func isEmpty(q *gojq.Query) bool {
 	return is(q, gojq.TermTypeFunc) && q.Term.Func.Name == "empty" && len(q.Term.Func.Args) == 0
 }
 
-// foldCondition folds `and` and `or`: one constant says nothing, the other all.
+// foldCondition folds `and` and `or`. One constant is neutral, the other determines the
+// result.
 func foldCondition(q *gojq.Query, nothing, all gojq.TermType) *gojq.Query {
 	switch {
 	case is(q.Left, all), is(q.Right, all):
@@ -74,7 +75,7 @@ func foldTerm(q *gojq.Query) *gojq.Query {
 	switch t.Type {
 	case gojq.TermTypeQuery:
 		if len(t.SuffixList) == 0 {
-			return t.Query // the printer knows where parentheses are needed
+			return t.Query // the printer adds the necessary parentheses
 		}
 		if bare(t.Query) && (t.Query.Term.Type == gojq.TermTypeFunc || t.Query.Term.Type == gojq.TermTypeIndex) {
 			inner := *t.Query.Term
@@ -89,8 +90,8 @@ func foldTerm(q *gojq.Query) *gojq.Query {
 	return q
 }
 
-// foldIf replaces a condition that is constant: the rewriter has left out the
-// branches that come after one that is true, and those that are false.
+// foldIf folds a constant condition. The rewriter has removed the branches after a true
+// one, and the false ones.
 func foldIf(q *gojq.Query) *gojq.Query {
 	f := q.Term.If
 	switch {
@@ -112,8 +113,8 @@ func foldElif(q *gojq.Query) *gojq.Query {
 	return q
 }
 
-// foldPipe turns a pipe around, as in (a | b) | c, so that it needs no
-// parentheses: names are unique, so it does not matter how far they reach.
+// foldPipe rotates a pipe such as (a | b) | c, so that it needs no parentheses. Names
+// are unique, so their scope does not matter.
 func foldPipe(q *gojq.Query) *gojq.Query {
 	left, right := q.Left, q.Right
 	if len(q.Patterns) == 0 {
@@ -137,7 +138,7 @@ func foldPipe(q *gojq.Query) *gojq.Query {
 		return q
 	}
 	if is(left, gojq.TermTypeObject) && len(left.Term.Object.KeyVals) == 0 && len(q.Patterns) == 1 && q.Patterns[0].Name != "" && !reads(right, q.Patterns[0].Name) {
-		return right // {} as $x, of an option that is off
+		return right // {} as $x, of a disabled option
 	}
 	return q
 }
@@ -146,7 +147,7 @@ func negates(q *gojq.Query) bool {
 	return is(q, gojq.TermTypeFunc) && q.Term.Func.Name == "not"
 }
 
-// reads says that a query has a variable in it.
+// reads reports whether a query contains a variable.
 func reads(q *gojq.Query, name string) bool {
 	found := false
 	each(q, func(q *gojq.Query) {
@@ -161,7 +162,7 @@ func reads(q *gojq.Query, name string) bool {
 	return found
 }
 
-// foldSum joins constants, and objects whose keys differ.
+// foldSum merges constants, and objects with different keys.
 func foldSum(q *gojq.Query) *gojq.Query {
 	left, right := q.Left, q.Right
 	if chain := right; chain.Term == nil && chain.Op == gojq.OpAdd && len(chain.FuncDefs) == 0 { // a + ("b" + c)
@@ -186,7 +187,8 @@ func foldSum(q *gojq.Query) *gojq.Query {
 	return &gojq.Query{Left: left.Left, Op: gojq.OpAdd, Right: sum}
 }
 
-// makesObject says that an object is written out in a sum, so that the sum is one.
+// makesObject reports whether an operand of a sum is an object literal, so that the sum
+// is an object.
 func makesObject(q *gojq.Query) bool {
 	for q.Term == nil && q.Op == gojq.OpAdd && len(q.FuncDefs) == 0 {
 		if is(q.Right, gojq.TermTypeObject) {
@@ -204,7 +206,7 @@ func first(q *gojq.Query) *gojq.Query {
 	return q
 }
 
-// sumOf is the sum of two texts or two objects that are written out.
+// sumOf returns the sum of two string or object literals.
 func sumOf(a, b *gojq.Query) (*gojq.Query, bool) {
 	if x, ok := constant(a); ok {
 		y, ok := constant(b)

@@ -6,12 +6,12 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// inline puts the body of each definition that is called once, or that takes
-// filters, in the place of its calls, and drops those that nothing calls, until
-// nothing changes. One with filters makes a request with other fields for each
-// call: pkg/internal/argo reads the requests of a program from its syntax, as literals.
+// inline replaces calls of definitions that are called once, or that take filters, by
+// their bodies, and removes unused definitions, until nothing changes. A definition
+// with filters generates a request with different fields for each call:
+// pkg/internal/argo reads the requests of a program as literals from its syntax.
 func inline(q *gojq.Query, recursive map[string]bool) *gojq.Query {
-	for range 100 { // more levels of definitions than there are
+	for range 100 { // more than the levels of definitions
 		calls, defs := map[string]int{}, []*gojq.FuncDef(nil)
 		each(q, func(q *gojq.Query) {
 			defs = append(defs, q.FuncDefs...)
@@ -34,7 +34,7 @@ func inline(q *gojq.Query, recursive map[string]bool) *gojq.Query {
 		if len(chosen) == 0 && !unused {
 			return q
 		}
-		for _, d := range defs { // one that is called in another waits for its turn
+		for _, d := range defs { // a definition that another one calls is inlined later
 			if chosen[d.Name] != nil {
 				each(d.Body, func(q *gojq.Query) {
 					if q.Term != nil && q.Term.Type == gojq.TermTypeFunc {
@@ -66,12 +66,12 @@ func callsOf(name string, q *gojq.Query) int {
 	return n
 }
 
-// takesValues says that a definition binds an argument to a variable.
+// takesValues reports whether a definition binds an argument to a variable.
 func takesValues(d *gojq.FuncDef) bool {
 	return slices.ContainsFunc(d.Args, func(a string) bool { return a[0] == '$' })
 }
 
-// expanded is a call with the body of its definition in its place.
+// expanded replaces a call by the body of its definition.
 func expanded(q *gojq.Query, defs map[string]*gojq.FuncDef) *gojq.Query {
 	if q.Term == nil || q.Term.Type != gojq.TermTypeFunc {
 		return q
@@ -91,7 +91,7 @@ func expanded(q *gojq.Query, defs map[string]*gojq.FuncDef) *gojq.Query {
 	return inPlace(q, body)
 }
 
-// replaced is a name without arguments with what it stands for in its place.
+// replaced replaces a name without arguments by its value.
 func replaced(q *gojq.Query, by map[string]*gojq.Query) *gojq.Query {
 	if q.Term == nil || q.Term.Type != gojq.TermTypeFunc || len(q.Term.Func.Args) > 0 || by[q.Term.Func.Name] == nil {
 		return q
@@ -99,7 +99,7 @@ func replaced(q *gojq.Query, by map[string]*gojq.Query) *gojq.Query {
 	return inPlace(q, by[q.Term.Func.Name])
 }
 
-// inPlace is another query in the place of a term, with its suffixes and definitions.
+// inPlace replaces a term by a query, keeping suffixes and definitions.
 func inPlace(of, q *gojq.Query) *gojq.Query {
 	return &gojq.Query{FuncDefs: of.FuncDefs, Term: &gojq.Term{Type: gojq.TermTypeQuery, Query: q, SuffixList: of.Term.SuffixList}}
 }

@@ -9,18 +9,18 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// Set is a prelude of definitions and the programs that may use them.
+// Set is a prelude of definitions and the programs that use them.
 type Set struct {
 	prelude   []*gojq.FuncDef
 	programs  map[string]*gojq.Query
-	recursive map[string]bool // the definitions that call themselves
+	recursive map[string]bool // the recursive definitions
 }
 
-// preludeFile holds the definitions that all programs of a directory share.
+// preludeFile has the definitions that all programs of a directory share.
 const preludeFile = "prelude.jq"
 
-// Parse reads the jq files of a directory. Definitions of the prelude may read
-// the variables that a program binds before its first definition or condition.
+// Parse parses the jq files of a directory. Definitions of the prelude may read the
+// variables that a program binds before its first definition or condition.
 func Parse(files fs.FS) (*Set, error) {
 	names, err := fs.Glob(files, "*.jq")
 	if err != nil {
@@ -47,7 +47,7 @@ func Parse(files fs.FS) (*Set, error) {
 	return s, nil
 }
 
-// define notes which definitions of a file call themselves.
+// define records the recursive definitions of a file.
 func (s *Set) define(query *gojq.Query) {
 	each(query, func(q *gojq.Query) {
 		for _, d := range q.FuncDefs {
@@ -56,8 +56,8 @@ func (s *Set) define(query *gojq.Query) {
 	})
 }
 
-// Program is the program of a file with its holes filled in. Of two values of a
-// hole the first one counts.
+// Program returns the program of a file with its holes filled in. If a hole has two
+// values, the first one is used.
 func (s *Set) Program(name string, holes ...Holes) string {
 	program := s.programs[name]
 	if program == nil {
@@ -71,7 +71,7 @@ func (s *Set) Program(name string, holes ...Holes) string {
 	return printed(inline(below(r.of(program), defs), s.recursive))
 }
 
-// Definition is the body of a definition of the prelude that takes no arguments.
+// Definition returns the body of a definition of the prelude without arguments.
 func (s *Set) Definition(name string, holes ...Holes) Value {
 	for _, d := range s.prelude {
 		if d.Name == name {
@@ -82,7 +82,7 @@ func (s *Set) Definition(name string, holes ...Holes) Value {
 	panic("jqfile: there is no definition " + name) // unreachable
 }
 
-// below puts definitions behind the variables that a program binds first.
+// below inserts definitions after the variables that a program binds first.
 func below(program *gojq.Query, defs []*gojq.FuncDef) *gojq.Query {
 	c := *program
 	if len(program.FuncDefs) == 0 && program.Op == gojq.OpPipe && len(program.Patterns) > 0 {
@@ -93,8 +93,8 @@ func below(program *gojq.Query, defs []*gojq.FuncDef) *gojq.Query {
 	return &c
 }
 
-// called are the definitions that a program needs, and those that these need: a
-// definition that is not used has holes that nobody fills in.
+// called returns the definitions that a program uses, directly and indirectly. The
+// holes of unused definitions may have no values.
 func called(defs []*gojq.FuncDef, program *gojq.Query, holes []Holes) []*gojq.FuncDef {
 	byName, needed := map[string]*gojq.FuncDef{}, map[string]bool{}
 	for _, d := range defs {
@@ -126,7 +126,7 @@ func called(defs []*gojq.FuncDef, program *gojq.Query, holes []Holes) []*gojq.Fu
 	return out
 }
 
-// filled is a hole with its value in its place.
+// filled replaces a hole by its value.
 func filled(q *gojq.Query, holes []Holes) *gojq.Query {
 	if q.Term == nil || q.Term.Type != gojq.TermTypeFunc || !strings.Contains(q.Term.Func.Name, "::") {
 		return q
@@ -134,7 +134,7 @@ func filled(q *gojq.Query, holes []Holes) *gojq.Query {
 	if v, ok := value(holes, q.Term.Func.Name); ok {
 		return inPlace(q, v.query)
 	}
-	return q // of an option that is off; printed refuses what is left
+	return q // of a disabled option; printed rejects the others
 }
 
 func value(holes []Holes, name string) (Value, bool) {

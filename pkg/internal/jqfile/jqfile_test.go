@@ -68,7 +68,7 @@ def countdown: if . > 0 then . - 1 | countdown else . end;
 	}
 }
 
-// TestMeaning: what is emitted means what is written.
+// TestMeaning covers that the generated program has the meaning of the file.
 func TestMeaning(t *testing.T) {
 	long := strings.Repeat(" + 1", 80)
 	for _, source := range []string{

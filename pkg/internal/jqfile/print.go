@@ -55,21 +55,21 @@ func precedenceOf(q *gojq.Query) precedence {
 	case q.Term == nil:
 		return operatorPrecedence(q.Op)
 	case q.Term.Type == gojq.TermTypeTry || q.Term.Type == gojq.TermTypeLabel:
-		return precPipe // how far they reach is not obvious
+		return precPipe // their scope is not obvious
 	case isRaw(q.Term):
 		return precedence(q.Term.Number[0] - '0')
 	}
 	return precTerm
 }
 
-// width of a line that is not broken where it could be.
+// width is the maximum length of a line that can be broken.
 const width = 200
 
-// printer writes a query, each part on one line if it fits.
+// printer prints a query, each part on one line if it fits.
 type printer struct {
 	out    []byte
 	indent int
-	flat   int // up to which length the text must be on one line; 0: it need not
+	flat   int // maximum length of the text on one line; 0: no limit
 }
 
 func printed(q *gojq.Query) string {
@@ -82,7 +82,7 @@ func (p *printer) write(s string) { p.out = append(p.out, s...) }
 
 func (p *printer) over() bool { return p.flat > 0 && len(p.out) > p.flat }
 
-// line begins a new line where lines are broken, else it writes a space.
+// line starts a new line where lines are broken, and otherwise writes a space.
 func (p *printer) line(flat string) {
 	if p.flat > 0 {
 		p.write(flat)
@@ -113,12 +113,12 @@ func (p *printer) fill(before string, item func()) {
 	p.fit(item)
 }
 
-// limit makes what follows go on one line, to the width of the present one.
+// limit makes the following text fit on the current line, up to width.
 func (p *printer) limit() {
 	p.flat = max(bytes.LastIndexByte(p.out, '\n')+1+width, len(p.out)+1)
 }
 
-// fit writes on one line if that is short enough, else on several.
+// fit writes on one line if that is short enough, otherwise on several.
 func (p *printer) fit(write func()) {
 	if p.flat > 0 {
 		write()
@@ -135,7 +135,7 @@ func (p *printer) fit(write func()) {
 	}
 }
 
-// query writes a query where one of a precedence may stand.
+// query writes a query in a context with a minimum precedence.
 func (p *printer) query(q *gojq.Query, least precedence) {
 	if precedenceOf(q) < least {
 		p.write("(")
@@ -209,7 +209,7 @@ func (p *printer) binary(q *gojq.Query) {
 	}
 }
 
-// side writes an operand: that of a chain goes on as its neighbours do.
+// side writes an operand. Operands of a chain are aligned.
 func (p *printer) side(q *gojq.Query, at, least precedence) {
 	if q.Term == nil && precedenceOf(q) == at && precedenceOf(q) >= least {
 		p.node(q)
@@ -380,7 +380,7 @@ func (p *printer) field(f *gojq.ObjectKeyVal) {
 func (p *printer) index(i *gojq.Index, leading bool) {
 	if leading || i.Name != "" || i.Str != nil {
 		if n := len(p.out); n > 0 && (p.out[n-1] == '.' || p.out[n-1] >= '0' && p.out[n-1] <= '9') {
-			p.write(" ") // `..x` and `0.x` are something else
+			p.write(" ") // `..x` and `0.x` have another meaning
 		}
 		p.write(".")
 	}
@@ -432,8 +432,8 @@ func (p *printer) text(s *gojq.String) {
 	p.write(`"`)
 }
 
-// quote writes a text as jq takes it: as JSON, but with < > & as they are. What
-// cannot be printed is escaped, so that YAML holds a program as it reads.
+// quote writes a string literal of jq: JSON, but with literal < > &. Unprintable
+// characters are escaped, so that the program is readable in YAML.
 func quote(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }) {
 		return `"` + s + `"`
@@ -441,7 +441,7 @@ func quote(s string) string {
 	var encoded strings.Builder
 	encoder := json.NewEncoder(&encoded)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(s) // a text always encodes
+	_ = encoder.Encode(s) // a string can always be encoded
 	var b strings.Builder
 	for _, r := range strings.TrimSuffix(encoded.String(), "\n") {
 		if unicode.IsPrint(r) || r > 0xffff {

@@ -6,9 +6,9 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// rewriter changes a query, the inner nodes first: each node is what its function
-// makes of it. It writes to no node: those that change, and those around them, are
-// copies, all others are shared.
+// rewriter rewrites a query bottom-up: a function returns the replacement of each node.
+// It does not modify nodes: changed nodes and their ancestors are copied, others are
+// shared.
 type rewriter struct {
 	query func(*gojq.Query) *gojq.Query
 }
@@ -19,7 +19,7 @@ func (r *rewriter) of(q *gojq.Query) *gojq.Query {
 	}
 	left, right, term, defs := r.of(q.Left), q.Right, q.Term, q.FuncDefs
 	if q.Op == gojq.OpAnd && is(left, gojq.TermTypeFalse) || q.Op == gojq.OpOr && is(left, gojq.TermTypeTrue) {
-		right = left // the rest does not count
+		right = left // the right side is not needed
 	} else {
 		right = r.of(right)
 	}
@@ -33,7 +33,8 @@ func (r *rewriter) of(q *gojq.Query) *gojq.Query {
 	return r.query(q)
 }
 
-// mapped is a list with what a function makes of its items; the same if they are.
+// mapped applies a function to the items of a list. It returns the same list if no item
+// changes.
 func mapped[T comparable](list []T, of func(T) T) []T {
 	out := list
 	for i, one := range list {
@@ -49,7 +50,7 @@ func mapped[T comparable](list []T, of func(T) T) []T {
 	return out
 }
 
-// same says that two lists are one.
+// same reports whether two slices are the same slice.
 func same[T any](a, b []T) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
 func (r *rewriter) def(d *gojq.FuncDef) *gojq.FuncDef {
@@ -93,7 +94,7 @@ func (r *rewriter) term(t *gojq.Term) *gojq.Term {
 	return &copied
 }
 
-// control rewrites what is in a try, a loop or a label.
+// control rewrites the content of a try, a loop or a label.
 func (r *rewriter) control(t, c *gojq.Term) {
 	switch t.Type {
 	case gojq.TermTypeTry:
@@ -172,7 +173,8 @@ func (r *rewriter) field(f *gojq.ObjectKeyVal) *gojq.ObjectKeyVal {
 	return &copied
 }
 
-// branches leaves out those that a constant condition rules out.
+// branches removes branches with a constant false condition, and those after a constant
+// true one.
 func (r *rewriter) branches(f *gojq.If) *gojq.If {
 	var kept []gojq.IfElif
 	otherwise, changed := f.Else, false
@@ -207,10 +209,10 @@ func (r *rewriter) branches(f *gojq.If) *gojq.If {
 	return c
 }
 
-// bare says that a query is a single term without definitions.
+// bare reports whether a query is a single term without definitions.
 func bare(q *gojq.Query) bool { return q != nil && q.Term != nil && len(q.FuncDefs) == 0 }
 
-// constant is the text of a constant.
+// constant returns the text of a string constant.
 func constant(q *gojq.Query) (string, bool) {
 	if bare(q) && q.Term.Type == gojq.TermTypeString && q.Term.Str.Queries == nil && len(q.Term.SuffixList) == 0 {
 		return q.Term.Str.Str, true
@@ -218,7 +220,7 @@ func constant(q *gojq.Query) (string, bool) {
 	return "", false
 }
 
-// is says that a query is a single term of a type, and nothing else.
+// is reports whether a query is only a term of a type.
 func is(q *gojq.Query, t gojq.TermType) bool {
 	return bare(q) && q.Term.Type == t && len(q.Term.SuffixList) == 0
 }

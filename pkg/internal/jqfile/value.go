@@ -6,37 +6,37 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// Value fills a hole.
+// Value is the value of a hole.
 type Value struct{ query *gojq.Query }
 
-// Holes are the values of a program by the full name of the hole, as in
-// hole::child or option::adopt.
+// Holes are the values of a program's holes by their full names, as in hole::child or
+// option::adopt.
 type Holes map[string]Value
 
-// String is a constant.
+// String returns a string constant.
 func String(s string) Value {
 	return Value{lone(gojq.Term{Type: gojq.TermTypeString, Str: &gojq.String{Str: s}})}
 }
 
-// Number is a constant.
+// Number returns a number constant.
 func Number(n int) Value {
 	return Value{lone(gojq.Term{Type: gojq.TermTypeNumber, Number: strconv.Itoa(n)})}
 }
 
-// Bool is a constant. A branch that it rules out is not emitted.
+// Bool returns a boolean constant. Branches that it excludes are not generated.
 func Bool(b bool) Value { return Value{boolean(b)} }
 
-// Input is the expression `.`.
+// Input returns the expression `.`.
 func Input() Value { return Value{lone(gojq.Term{Type: gojq.TermTypeIdentity})} }
 
-// Raw is jq that is emitted as it is. It must be a term of jq's grammar, and may
-// not call definitions of the files. The programs of a user's expressions are.
+// Raw returns jq that is copied unchanged. It must be a term of jq's grammar, and must
+// not call definitions of the files. Programs of users' expressions satisfy this.
 func Raw(source string) Value { return Value{raw(source, precTerm)} }
 
-// RawList is Raw for terms that are separated by commas.
+// RawList is Raw for terms separated by commas.
 func RawList(source string) Value { return Value{raw(source, precComma)} }
 
-// Call is a call of a definition with one constant.
+// Call returns a call of a definition with a string constant as its argument.
 func Call(name, argument string) Value {
 	return Value{lone(gojq.Term{Type: gojq.TermTypeFunc, Func: &gojq.Func{Name: name, Args: []*gojq.Query{String(argument).query}}})}
 }
@@ -47,7 +47,7 @@ type Field struct {
 	Value Value
 }
 
-// Object is an object of fields.
+// Object returns an object with fields.
 func Object(fields ...Field) Value {
 	object := &gojq.Object{}
 	for _, f := range fields {
@@ -56,12 +56,13 @@ func Object(fields ...Field) Value {
 	return Value{lone(gojq.Term{Type: gojq.TermTypeObject, Object: object})}
 }
 
-// List yields the values one after the other; without any it is `empty`.
+// List returns an expression that yields the values in order; without values it is
+// `empty`.
 func List(values ...Value) Value {
 	return joined(gojq.OpComma, values, lone(gojq.Term{Type: gojq.TermTypeFunc, Func: &gojq.Func{Name: "empty"}}))
 }
 
-// All is whether all conditions hold.
+// All returns the conjunction of conditions.
 func All(values ...Value) Value { return joined(gojq.OpAnd, values, boolean(true)) }
 
 func joined(op gojq.Operator, values []Value, none *gojq.Query) Value {
@@ -84,8 +85,8 @@ func boolean(b bool) *gojq.Query {
 	return lone(gojq.Term{Type: gojq.TermTypeFalse})
 }
 
-// raw keeps source in a node that nothing else uses this way: a format with a
-// number, which is its precedence.
+// raw stores source in a format node with a number, its precedence. The parser does not
+// create such nodes.
 func raw(source string, p precedence) *gojq.Query {
 	return lone(gojq.Term{Type: gojq.TermTypeFormat, Format: source, Number: strconv.Itoa(int(p))})
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/jq"
 )
 
-// each calls a function for every query within a query, and that itself.
+// each calls a function for a query and for every query in it.
 func each(q *gojq.Query, f func(*gojq.Query)) {
 	jq.Walk(q, func(node any) bool {
 		if q, ok := node.(*gojq.Query); ok {

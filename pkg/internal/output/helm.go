@@ -11,19 +11,19 @@ import (
 	"strings"
 )
 
-// Value is what a chart leaves open.
+// Value is a chart value.
 type Value struct {
 	Path        string // in values.yaml: one key, or two with a dot
-	Default     string // what the definition says
-	StandIn     string // what stands in its place in the adjustable objects
+	Default     string // the value in the definition
+	Placeholder string // the placeholder in the adjustable objects
 	Description string
-	// Pattern is what it may be: nothing that would mean something in YAML, JSON
-	// or jq, as it is put into all of them.
+	// Pattern matches allowed values. They are inserted into YAML, JSON and jq, so they
+	// must not contain special characters of these.
 	Pattern string
 }
 
-// chartFiles is a chart for each operator, in a directory of its name. With the
-// values that it comes with it is what the stream holds.
+// chartFiles returns a chart for each operator, in a directory of its name. With its
+// default values, a chart renders the same as the stream.
 func chartFiles(operators []Operator) ([]File, error) {
 	var files []File
 	for _, o := range operators {
@@ -44,12 +44,12 @@ func chartFiles(operators []Operator) ([]File, error) {
 
 type chart struct {
 	Operator
-	values  []Value // those that appear
+	values  []Value // those that occur
 	objects []map[string]any
-	api     bool              // it brings a CustomResourceDefinition
-	actions []string          // of a replacer: stand-ins to actions
-	filled  *strings.Replacer // stand-ins to what the definition says
-	opened  *strings.Replacer // stand-ins to actions
+	api     bool              // it has a CustomResourceDefinition
+	actions []string          // of a replacer: placeholders to actions
+	filled  *strings.Replacer // placeholders to the values of the definition
+	opened  *strings.Replacer // placeholders to actions
 }
 
 func newChart(o Operator) (*chart, error) {
@@ -82,7 +82,7 @@ func newChart(o Operator) (*chart, error) {
 	return c, nil
 }
 
-// open keeps the values that appear, and what is to be put in their places.
+// open collects the values that occur, and their replacements.
 func (c *chart) open(adjustable []map[string]any) error {
 	data, err := json.Marshal(adjustable)
 	if err != nil {
@@ -91,7 +91,7 @@ func (c *chart) open(adjustable []map[string]any) error {
 	defaults := []string{}
 	c.actions = []string{"{{", literalBraces}
 	for _, v := range c.Values {
-		if !bytes.Contains(data, []byte(v.StandIn)) {
+		if !bytes.Contains(data, []byte(v.Placeholder)) {
 			continue
 		}
 		action := "{{.Values." + v.Path + "}}"
@@ -99,20 +99,20 @@ func (c *chart) open(adjustable []map[string]any) error {
 			action = c.include("namespace")
 		}
 		c.values = append(c.values, v)
-		defaults = append(defaults, v.StandIn, v.Default)
-		c.actions = append(c.actions, v.StandIn, action)
+		defaults = append(defaults, v.Placeholder, v.Default)
+		c.actions = append(c.actions, v.Placeholder, action)
 	}
 	c.filled, c.opened = strings.NewReplacer(defaults...), strings.NewReplacer(c.actions...)
 	return nil
 }
 
-// include is the action that puts one of the chart's named templates in. No
-// double quotes: it may come to stand between such.
+// include returns the action that includes a named template. It has no double quotes,
+// because it can be inside a quoted string.
 func (c *chart) include(name string) string {
 	return fmt.Sprintf("{{include `%s.%s` .}}", c.Name, name)
 }
 
-// template is an object with actions where the values come to stand.
+// template returns an object with actions in place of the values.
 func (c *chart) template(adjustable, plain any, at string) (any, error) {
 	switch a := adjustable.(type) {
 	case map[string]any:
@@ -150,12 +150,12 @@ func (c *chart) template(adjustable, plain any, at string) (any, error) {
 	return adjustable, nil
 }
 
-// digest is what the planner makes of everything that decides how a reconcile
-// comes out: other values, another digest.
+// digest matches the plan's digest of everything that affects a reconcile. Other values
+// have another digest.
 var digest = regexp.MustCompile(`[0-9a-f]{16}`)
 
-// text is a string of the template. What differs from the plain string beside
-// the values has to be a digest.
+// text returns a string of the template. Apart from the values, only a digest may
+// differ from the plain string.
 func (c *chart) text(adjustable, plain, at string) (string, error) {
 	filled := c.filled.Replace(adjustable)
 	if filled == plain {
@@ -173,7 +173,7 @@ func (c *chart) text(adjustable, plain, at string) (string, error) {
 	return strings.NewReplacer(actions...).Replace(adjustable), nil
 }
 
-// literalBraces are braces of the object's own: Argo's templates, for instance.
+// literalBraces escapes braces of the object itself, for example Argo's templates.
 const literalBraces = "{{`{{`}}"
 
 func (c *chart) files() ([]File, error) {
@@ -214,8 +214,8 @@ func (c *chart) files() ([]File, error) {
 	return files, nil
 }
 
-// kept makes a CustomResourceDefinition one that the release may leave out, and
-// that stays when the release goes: with it all custom resources would go.
+// kept makes a CustomResourceDefinition optional and keeps it when the release is
+// uninstalled, because deleting it would delete all custom resources.
 func kept(crd []byte) []byte {
 	const annotations = "  annotations:\n"
 	text, policy := string(crd), "    helm.sh/resource-policy: keep\n"
@@ -234,11 +234,11 @@ func (c *chart) head() ([]byte, error) {
 	})
 }
 
-// setting is what may stand in values.yaml: a value, or a switch.
+// setting is an entry of values.yaml: a value, or a switch.
 type setting struct {
 	path, description string
 	standard          any
-	schema            map[string]any // beside description and default
+	schema            map[string]any // in addition to description and default
 }
 
 func (c *chart) settings() []setting {
@@ -254,7 +254,7 @@ func (c *chart) settings() []setting {
 	return list
 }
 
-// nested is something of each setting, as values.yaml nests them.
+// nested returns a property of each setting, nested like values.yaml.
 func nested(list []setting, of func(setting) any) map[string]any {
 	tree := map[string]any{}
 	for _, s := range list {
@@ -273,7 +273,7 @@ func nested(list []setting, of func(setting) any) map[string]any {
 	return tree
 }
 
-// standard is the values that the chart comes with; the switches are none.
+// standard returns the default values, without the switches.
 func (c *chart) standard() map[string]any {
 	tree := map[string]any{}
 	for key, value := range nested(c.settings(), func(s setting) any { return s.standard }) {
@@ -284,7 +284,7 @@ func (c *chart) standard() map[string]any {
 	return tree
 }
 
-// valuesFile writes each setting below what it is for.
+// valuesFile writes each setting below its description.
 func (c *chart) valuesFile() ([]byte, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Values of the operator %s. The namespaces that it watches, and what is\n# reconciled how, is in its definition: generate the chart again.\n", c.Name)
@@ -313,8 +313,8 @@ func (c *chart) valuesFile() ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// schema refuses values that are none, and keys that nothing reads. Charts that
-// depend on this one are given global values, which nothing reads either.
+// schema rejects invalid values and unknown keys. It allows global values, which a
+// parent chart may set.
 func (c *chart) schema() ([]byte, error) {
 	properties := nested(c.settings(), func(s setting) any {
 		one := maps.Clone(s.schema)
@@ -339,14 +339,13 @@ func (c *chart) schema() ([]byte, error) {
 	return append(data, '\n'), nil
 }
 
-// closed is the schema of an object that has these properties and no others.
+// closed returns the schema of an object with these properties and no others.
 func closed(properties any) map[string]any {
 	return map[string]any{"type": "object", "additionalProperties": false, "properties": properties}
 }
 
-// helpers are the chart's named templates. Where a value is not the one that the
-// chart came with, the operator is another one: its digest says so, and custom
-// resources are reconciled again.
+// helpers returns the chart's named templates. If a value differs from its default, the
+// operator's digest differs too, so that custom resources are reconciled again.
 func (c *chart) helpers() ([]byte, error) {
 	standard, err := json.Marshal(c.standard())
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// kustomization is what a kustomization.yaml of ours says. The order of the
-// resources is the apply order, which kustomize would change without being told.
+// kustomization is the content of a kustomization.yaml. It keeps the order of the
+// resources, which kustomize would change by default.
 type kustomization struct {
 	APIVersion  string      `json:"apiVersion"`
 	Kind        string      `json:"kind"`
@@ -22,9 +22,9 @@ type sortOptions struct {
 
 const kustomizationHead = "# Made by argoperator generate -o kustomize. What is changed here is lost the next time:\n# write an overlay that names this directory under resources.\n"
 
-// kustomizeBase is a base for overlays in the layout that operator projects
-// have: crd (a base of its own, to install the API alone), rbac, operator,
-// prometheus. Kustomize prints of it what the stream holds.
+// kustomizeBase returns a base for overlays in the layout of operator projects: crd (a
+// base of its own, to install the API alone), rbac, operator, prometheus. Kustomize
+// renders the same as the stream.
 func kustomizeBase(objects []manifest.Object) ([]File, error) {
 	var files []File
 	var apis []string
@@ -59,7 +59,7 @@ func kustomizeBase(objects []manifest.Object) ([]File, error) {
 	return files, nil
 }
 
-// component is the directory of an object.
+// component returns the directory of an object.
 func component(o manifest.Object) string {
 	switch o.GetObjectKind().GroupVersionKind().Kind {
 	case "CustomResourceDefinition":
@@ -73,9 +73,9 @@ func component(o manifest.Object) string {
 	return "operator"
 }
 
-// ComponentFiles are the names of the objects' files: the directory of the
-// component, then kind and name, and the namespace where several have both in
-// common.
+// ComponentFiles returns the names of the objects' files: the directory of the
+// component, then kind and name, and the namespace if several objects have the same
+// kind and name.
 func ComponentFiles(objects []manifest.Object) []string {
 	shared := map[string]int{}
 	for _, o := range objects {

@@ -1,7 +1,7 @@
-// Package output turns objects into files: YAML, JSON, or a directory.
+// Package output encodes objects as files: YAML, JSON, or a directory.
 //
-// The rule of this package: objects become bytes in Marshal and nowhere else;
-// formats compute files, and only WriteDir touches the disk.
+// Only Marshal converts objects to bytes. Formats compute files, and only WriteDir
+// writes to the disk.
 package output
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// Marshal returns the YAML of an object without what its Go type adds by
-// itself: a status, nulls, and the empty structs listed in noise.
+// Marshal returns the YAML of an object without the fields that only its Go type adds:
+// status, nulls, and the empty structs listed in noise.
 func Marshal(o manifest.Object) ([]byte, error) {
 	fields, err := Fields(o)
 	if err != nil {
@@ -27,12 +27,12 @@ func Marshal(o manifest.Object) ([]byte, error) {
 	return new(block).document(fields)
 }
 
-// YAML is the text of fields as Marshal writes them. sigs.k8s.io/yaml cannot do it
-// where a text holds U+007F to U+009F: it reads its own JSON as YAML, which has
-// these in escapes only.
+// YAML returns fields in the form that Marshal writes. sigs.k8s.io/yaml does not
+// support U+007F to U+009F: it parses its own JSON as YAML, which allows them only as
+// escapes.
 func YAML(fields map[string]any) ([]byte, error) { return new(block).document(fields) }
 
-// encode is for what is not made of Fields.
+// encode encodes a value that does not come from Fields.
 func encode(value any) ([]byte, error) {
 	data, err := yaml.Marshal(value)
 	if err != nil {
@@ -41,8 +41,8 @@ func encode(value any) ([]byte, error) {
 	return data, nil
 }
 
-// Fields returns the object as Marshal writes it, before it becomes text: maps,
-// lists, strings, booleans, int64, uint64 and float64.
+// Fields returns the object in the form that Marshal encodes: maps, lists, strings,
+// booleans, int64, uint64 and float64.
 func Fields(o manifest.Object) (map[string]any, error) {
 	data, err := json.Marshal(o)
 	if err != nil {
@@ -57,7 +57,7 @@ func Fields(o manifest.Object) (map[string]any, error) {
 	return fields, nil
 }
 
-// decode reads the JSON of an object, and tells whole numbers from others.
+// decode decodes the JSON of an object, and distinguishes integers from other numbers.
 func decode(data []byte) (map[string]any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
@@ -68,7 +68,7 @@ func decode(data []byte) (map[string]any, error) {
 	return fields, numbers(fields)
 }
 
-// numbers replaces numbers that are still text.
+// numbers converts numbers that are still text.
 func numbers(value any) error {
 	var err error
 	replaced := func(inner any) any {
@@ -94,7 +94,8 @@ func numbers(value any) error {
 	return err
 }
 
-// number is whole where its value is: 1e7 in JSON is no float to an API server.
+// number returns an integer if the value is one: to an API server, 1e7 in JSON is an
+// integer.
 func number(n json.Number) (any, error) {
 	if i, err := strconv.ParseInt(string(n), 10, 64); err == nil {
 		return i, nil
@@ -115,23 +116,23 @@ func number(n json.Number) (any, error) {
 	return f, nil
 }
 
-// noise are empty values that the Go types of Argo and Kubernetes write without
-// being asked. Any other empty value is kept: `emptyDir: {}` means something, and
-// so does the empty `host` of an http trigger: Argo Events would write it into the
-// Sensor, own the list of triggers from then on, and whoever applies server-side
-// (Helm, Argo CD) would have a conflict.
+// noise are empty values that the Go types of Argo and Kubernetes marshal although they
+// are not set. Other empty values are kept. `emptyDir: {}` has a meaning, and so has
+// the empty `host` of an http trigger: without it, Argo Events would write it into the
+// Sensor and become the owner of the list of triggers, so that a server-side apply
+// (Helm, Argo CD) would conflict.
 var noise = map[string]bool{
 	"arguments": true, "inputs": true, "outputs": true, "resources": true,
 	"strategy": true, "metadata": true, "status": true, "name": true,
 	"namespace": true, "schedule": true, "bearerTokenSecret": true,
 }
 
-// opaque are maps whose keys are the user's, not a type's: nothing in them is noise.
+// opaque are maps with arbitrary keys, in which nothing is noise.
 var opaque = map[string]bool{
 	"data": true, "labels": true, "annotations": true, "matchLabels": true, "openAPIV3Schema": true,
 }
 
-// keep are places whose empty value carries meaning although its key is noise.
+// keep reports whether an empty value has a meaning although its key is noise.
 func keep(parent, key string) bool { return parent == "subresources" && key == "status" }
 
 func pruneUnder(parent string, value any) {

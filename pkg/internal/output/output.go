@@ -11,49 +11,49 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// File is a file of the output, named with slashes. A stream has one, without a name.
+// File is an output file. Its name has slashes. A stream is one file without a name.
 type File struct {
 	Name string
 	Data []byte
 }
 
-// Operator is what formats make files of.
+// Operator is the input of a format.
 type Operator struct {
 	Name    string
 	Objects []manifest.Object // in apply order
-	Chart                     // for the formats that leave values open
+	Chart                     // for formats with adjustable values
 }
 
-// Chart is an operator with values that are left open.
+// Chart is an operator with adjustable values.
 type Chart struct {
 	Version     string
 	Description string
-	Notes       string            // what is said when it is installed
-	Adjustable  []manifest.Object // the objects with stand-ins for the values
+	Notes       string            // shown after the installation
+	Adjustable  []manifest.Object // the objects with placeholders for the values
 	Values      []Value
 }
 
-// Format turns one or more operators into files.
+// Format converts one or more operators to files.
 type Format struct {
 	Name string
 	// Directory formats write files; the others write one stream.
 	Directory bool
-	// Adjustable formats leave values open and need the operators' charts.
+	// Adjustable formats have values and need the operators' charts.
 	Adjustable bool
 	Files      func([]Operator) ([]File, error)
-	// Append returns what writes one operator after the other to a stream, to the
-	// same effect as Files; nil for formats that need all of them at once.
+	// Append returns a function that writes one operator after the other to a stream,
+	// with the same result as Files; nil for formats that need all operators at once.
 	Append func(io.Writer) func([]Document) error
 }
 
-// Document is an object with its Fields. Whoever changes the object makes
-// another one: the fields stay as they were.
+// Document is an object with its Fields. They are a snapshot: they do not follow later
+// changes of the object.
 type Document struct {
 	Object manifest.Object
 	Fields map[string]any
 }
 
-// Documents returns objects as they are written.
+// Documents converts objects to documents.
 func Documents(objects []manifest.Object) ([]Document, error) {
 	out := make([]Document, len(objects))
 	for i, o := range objects {
@@ -66,7 +66,7 @@ func Documents(objects []manifest.Object) ([]Document, error) {
 	return out, nil
 }
 
-// Formats in the order in which they are documented. To add one, write its
+// Formats returns the formats in the order of the documentation. To add one, write its
 // function and add a line.
 func Formats() []Format {
 	return []Format{
@@ -78,7 +78,7 @@ func Formats() []Format {
 	}
 }
 
-// joined is a format to which it does not matter whose objects they are.
+// joined adapts a format that does not distinguish operators.
 func joined(files func([]manifest.Object) ([]File, error)) func([]Operator) ([]File, error) {
 	return func(operators []Operator) ([]File, error) {
 		var objects []manifest.Object
@@ -94,7 +94,7 @@ func yamlStream(objects []manifest.Object) ([]File, error) {
 	return []File{{Data: data}}, err
 }
 
-// Stream is one document an object, as kubectl reads it.
+// Stream returns one YAML document for each object, for kubectl.
 func Stream(objects []manifest.Object) ([]byte, error) {
 	documents, err := Documents(objects)
 	if err != nil {
@@ -126,7 +126,7 @@ func appendYAML(w io.Writer) func([]Document) error {
 	}
 }
 
-// jsonList is one object of kind List.
+// jsonList returns one object of kind List.
 func jsonList(objects []manifest.Object) ([]File, error) {
 	documents, err := Documents(objects)
 	if err != nil {
@@ -143,10 +143,11 @@ func jsonList(objects []manifest.Object) ([]File, error) {
 	return []File{{Data: data}}, nil
 }
 
-// List is the JSON of one object of kind List, as kubectl reads and prints it.
+// List returns the JSON of one object of kind List, in the form that kubectl reads and
+// prints.
 func List(items []map[string]any) ([]byte, error) {
 	if items == nil {
-		items = []map[string]any{} // null is no list
+		items = []map[string]any{} // null is not a list
 	}
 	var out bytes.Buffer
 	if err := terminal.JSON(&out, map[string]any{"apiVersion": "v1", "kind": "List", "items": items}); err != nil {
@@ -155,7 +156,7 @@ func List(items []map[string]any) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// oneFileEach names the files so that their order is the apply order.
+// oneFileEach names the files so that they sort in apply order.
 func oneFileEach(objects []manifest.Object) ([]File, error) {
 	width := max(2, len(fmt.Sprint(len(objects))))
 	files := make([]File, len(objects))
@@ -169,7 +170,7 @@ func oneFileEach(objects []manifest.Object) ([]File, error) {
 	return files, nil
 }
 
-// fileName is an object's name as every file system takes it.
+// fileName returns an object's name in a form that is valid in every file system.
 func fileName(o manifest.Object) string {
 	return filepath.Base(strings.ReplaceAll(o.GetName(), ":", "-"))
 }

@@ -125,7 +125,7 @@ metadata:
 	}
 }
 
-// place is a directory with files in it.
+// place is a directory with files.
 type place struct {
 	t   *testing.T
 	dir string
@@ -142,7 +142,7 @@ func (p place) put(name, data string) {
 	}
 }
 
-// holds compares the files there are, without the list of those that are ours.
+// holds compares the existing files, except for the checksum file.
 func (p place) holds(want map[string]string) {
 	p.t.Helper()
 	got := map[string]string{}
@@ -265,8 +265,8 @@ func TestWriteDir(t *testing.T) {
 	}
 }
 
-// TestWriteDirTaken: nothing is written over what others wrote, and then nothing
-// at all.
+// TestWriteDirTaken covers that no existing file is overwritten, and that nothing is
+// written then.
 func TestWriteDirTaken(t *testing.T) {
 	parent := t.TempDir()
 	p := place{t, filepath.Join(parent, "out")}

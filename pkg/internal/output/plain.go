@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// otherThanText tells whether a plain scalar of that text would be read as a
-// number, a time, a boolean or nothing by one of the readers of YAML 1.1.
+// otherThanText reports whether a parser of YAML 1.1 would read a plain scalar as a
+// number, a time, a boolean or null.
 func otherThanText(s string) bool {
 	if s == "" {
 		return true
@@ -23,7 +23,7 @@ func otherThanText(s string) bool {
 	return word(s)
 }
 
-// word tells whether text is one that means something else.
+// word reports whether text is a word with another meaning.
 func word(s string) bool {
 	switch s {
 	case "~", "null", "Null", "NULL",
@@ -35,7 +35,7 @@ func word(s string) bool {
 	return false
 }
 
-// whole numbers are in any base that Go knows.
+// whole reports whether text is an integer in any base of Go.
 func whole(s string) bool {
 	s = strings.ReplaceAll(s, "_", "")
 	if _, err := strconv.ParseInt(s, 0, 64); err == nil {
@@ -55,8 +55,8 @@ func whole(s string) bool {
 	return false
 }
 
-// decimal numbers are written with digits, a point and an exponent only; with a
-// point in front they are what Go knows.
+// decimal reports whether text is a decimal number: digits, a point and an exponent, or
+// what Go accepts if it starts with a point.
 func decimal(s string) bool {
 	if s[0] != '.' {
 		s = strings.ReplaceAll(s, "_", "")
@@ -72,7 +72,7 @@ func decimal(s string) bool {
 	return err == nil
 }
 
-// base60 are the numbers of YAML 1.1 with colons.
+// base60 matches the base 60 numbers of YAML 1.1.
 var base60 = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?$`)
 })

@@ -15,24 +15,22 @@ import (
 	"strings"
 )
 
-// ownedFile lists what WriteDir wrote into a directory, with checksums, as
-// `sha256sum --check` reads it.
+// ownedFile lists what WriteDir wrote into a directory, with checksums in the format of
+// `sha256sum --check`.
 const ownedFile = ".argoperator.sha256"
 
-// TakenError names the files of others that stand where files have to be written.
+// TakenError lists existing files that WriteDir would overwrite.
 type TakenError struct{ Names []string }
 
 func (e *TakenError) Error() string {
 	return "files of others are in the way: " + strings.Join(e.Names, ", ")
 }
 
-// WriteDir makes a directory hold these files, beside those of others. It makes
-// the directory where it is missing, and removes what it wrote before and is no
-// longer among the files. One of those that somebody has changed since is theirs
-// now: it stays, and is among the names that are returned. Where a file that it
-// did not write is in the way it writes nothing and returns a TakenError. The
-// files are written beside their places first and then renamed. It reads and
-// writes nothing through links that lead out of the directory.
+// WriteDir writes files to a directory that may contain other files. It creates a
+// missing directory, and removes files that it wrote before and that are no longer
+// needed. A file that was changed since is kept and returned. If a file that it did not
+// write would be overwritten, it writes nothing and returns a TakenError. It writes
+// temporary files and renames them. It does not follow links out of the directory.
 func WriteDir(dir string, files []File) (left []string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("making the output directory: %w", err)
@@ -52,8 +50,8 @@ func WriteDir(dir string, files []File) (left []string, err error) {
 	return d.replace(dir, files)
 }
 
-// directory is one that WriteDir writes into: the checksums of what it wrote
-// before, and of what it writes now, by name.
+// directory is the state of WriteDir: the checksums of what it wrote before, and of
+// what it writes now, by name.
 type directory struct {
 	root        *os.Root
 	before, now map[string]string
@@ -100,7 +98,7 @@ func (d directory) claim(files []File) error {
 	return nil
 }
 
-// sum is the checksum of a file, empty if there is none that can be read.
+// sum returns the checksum of a file, or "" if it cannot be read.
 func (d directory) sum(name string) string {
 	data, err := d.root.ReadFile(filepath.FromSlash(name))
 	if err != nil {
@@ -121,7 +119,7 @@ func (d directory) replace(dir string, files []File) (left []string, err error) 
 			return nil, err
 		}
 	}
-	// what is interrupted from here on goes on the next time
+	// after an interruption from here on, the next call continues
 	everything := maps.Clone(d.before)
 	maps.Copy(everything, d.now)
 	if err := d.own(everything); err != nil {
@@ -169,8 +167,8 @@ func (d directory) move(from, to string) error {
 	return nil
 }
 
-// remove takes away a file that is no longer wanted, and the directories that are
-// empty then. One that somebody has changed stays.
+// remove removes a file that is no longer needed, and the directories that are empty
+// then. It keeps a file that was changed.
 func (d directory) remove(name string) (stays bool, err error) {
 	place := filepath.FromSlash(name)
 	if _, err := d.root.Lstat(place); errors.Is(err, fs.ErrNotExist) {
@@ -184,14 +182,14 @@ func (d directory) remove(name string) (stays bool, err error) {
 	}
 	for parent := filepath.Dir(place); parent != "."; parent = filepath.Dir(parent) {
 		if d.root.Remove(parent) != nil {
-			break // something is in it
+			break // it is not empty
 		}
 	}
 	return false, nil
 }
 
-// own writes down what is ours. Beside its place first, so that it is never half
-// of it.
+// own writes the checksum file. It renames a temporary file, so that it is never
+// incomplete.
 func (d directory) own(sums map[string]string) error {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(sums)) {

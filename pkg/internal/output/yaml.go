@@ -14,18 +14,19 @@ import (
 	"go.yaml.in/yaml/v2"
 )
 
-// block writes fields as sigs.k8s.io/yaml does, several times as fast: the
-// library keeps every event of a document until its end. What is hardly ever in a
-// manifest is odd and left to the library: U+2028 and U+2029, which are ends of
-// lines, U+FFFD and what is no UTF-8, and keys that are long or have several lines.
+// block writes fields like sigs.k8s.io/yaml, but several times as fast, because the
+// library keeps every event of a document until its end. The library still encodes
+// values that are rare in manifests: U+2028 and U+2029, which are line breaks, U+FFFD
+// and invalid UTF-8, and long or multi-line keys.
 type block struct {
 	text []byte
 	odd  bool
 }
 
-// document is the text of fields, until it is called again. sigs.k8s.io/yaml reads
-// their JSON as YAML first to tell whole numbers from others, and loses U+0085 by
-// that: Fields has told them already. It also loses a key <<, which is quoted here.
+// document returns the text of fields, which is valid until the next call.
+// sigs.k8s.io/yaml parses their JSON as YAML first to detect integers, and loses U+0085
+// by that; Fields has detected them already. It also loses a key <<, which is quoted
+// here.
 func (b *block) document(fields map[string]any) ([]byte, error) {
 	b.text, b.odd = b.text[:0], len(fields) == 0
 	if b.mapping(fields, 0, false); !b.odd {
@@ -38,17 +39,17 @@ func (b *block) document(fields map[string]any) ([]byte, error) {
 	return data, nil
 }
 
-// indentation of what is in a mapping. A list in one has its own column.
+// indentation of a mapping's content. A list in a mapping has the column of its key.
 const indentation = 2
 
-// width is that of a line in characters, after which it is folded.
+// width is the line width in characters. Longer lines are folded.
 const width = 80
 
-// mapping writes a mapping that has entries; its first key follows what is there
-// if it is the item of a list.
+// mapping writes a non-empty mapping. If it is an item of a list, its first key follows
+// the dash.
 func (b *block) mapping(fields map[string]any, column int, item bool) {
 	keys := slices.Sorted(maps.Keys(fields))
-	slices.SortStableFunc(keys, natural) // by itself it does not decide between k1, k01 and k0A
+	slices.SortStableFunc(keys, natural) // the order alone does not distinguish k1, k01 and k0A
 	for i, key := range keys {
 		if i > 0 || !item {
 			b.spaces(column)
@@ -58,7 +59,7 @@ func (b *block) mapping(fields map[string]any, column int, item bool) {
 			return
 		}
 		if key == "<<" {
-			b.text = append(b.text, `"<<"`...) // plain it would be the merge key of YAML 1.1
+			b.text = append(b.text, `"<<"`...) // unquoted, it would be the merge key of YAML 1.1
 		} else {
 			b.str(key, 0)
 		}
@@ -69,8 +70,8 @@ func (b *block) mapping(fields map[string]any, column int, item bool) {
 	}
 }
 
-// list writes a list that has items; its first dash follows what is there if it
-// is the item of another one.
+// list writes a non-empty list. If it is an item of another list, its first dash
+// follows that of the other.
 func (b *block) list(items []any, column int, item bool) {
 	for i, value := range items {
 		if i > 0 || !item {
@@ -83,8 +84,8 @@ func (b *block) list(items []any, column int, item bool) {
 	}
 }
 
-// container writes a mapping or a list that has something in it at the column of
-// its kind, after a space as an item or on a line of its own; false if it is none.
+// container writes a non-empty mapping or list at the column of its kind, after a space
+// as an item or on a new line; false for other values.
 func (b *block) container(value any, before byte, mapping, list int) bool {
 	switch value := value.(type) {
 	case map[string]any:
@@ -103,7 +104,7 @@ func (b *block) container(value any, before byte, mapping, list int) bool {
 	return false
 }
 
-// scalar writes what has nothing in it, and ends the line.
+// scalar writes a scalar or an empty container, and ends the line.
 func (b *block) scalar(value any, column int) {
 	b.text = append(b.text, ' ')
 	switch value := value.(type) {
@@ -126,7 +127,7 @@ func (b *block) scalar(value any, column int) {
 	default:
 		b.odd = true
 	}
-	if b.text[len(b.text)-1] != '\n' { // a literal has ended it
+	if b.text[len(b.text)-1] != '\n' { // a literal ends the line itself
 		b.text = append(b.text, '\n')
 	}
 }
@@ -137,7 +138,7 @@ func (b *block) spaces(count int) {
 	}
 }
 
-// str writes a string without the end of its line, unless it is a literal.
+// str writes a string without a line break, unless it is a literal.
 func (b *block) str(s string, column int) {
 	var has marks
 	if b.odd = b.odd || !has.look(s); b.odd {
@@ -155,16 +156,16 @@ func (b *block) str(s string, column int) {
 	}
 }
 
-// marks are what decides how a string is written.
+// marks are the properties that decide how a string is written.
 type marks struct {
-	lines     bool // it has more than one
-	special   bool // it has characters that are escaped
-	indicator bool // it has what means something in a plain scalar
-	trailing  bool // it ends with a space
-	blankEnd  bool // one of its lines does
+	lines     bool // several lines
+	special   bool // characters that must be escaped
+	indicator bool // characters with a meaning in a plain scalar
+	trailing  bool // a trailing space
+	blankEnd  bool // a line with a trailing space
 }
 
-// look finds the marks of a string, and is false for one that is odd.
+// look computes the marks of a string; false if the library must encode it.
 func (m *marks) look(s string) bool {
 	if s == "" {
 		return true
@@ -189,12 +190,12 @@ func (m *marks) look(s string) bool {
 	return true
 }
 
-// special characters are escaped.
+// special reports whether a character must be escaped.
 func special(r rune) bool {
 	return r < ' ' && r != '\n' || r >= 0x7F && r < 0xA0 || r == 0xFEFF || r == 0xFFFE || r >= 0xFFFF
 }
 
-// literal writes lines as they are.
+// literal writes lines unchanged.
 func (b *block) literal(s string, column int) {
 	b.text = append(b.text, '|')
 	if s[0] == ' ' || s[0] == '\n' {
@@ -218,15 +219,15 @@ func (b *block) literal(s string, column int) {
 	}
 }
 
-// folded writes a string in quotes, or plain if they are 0. A line that is longer
-// than width goes on at a column, 0 for never, where a space is.
+// folded writes a string in quotes, or without if quote is 0. A line longer than width
+// continues at a column, 0 for never, after a space.
 func (b *block) folded(s string, quote byte, column int) {
 	at := utf8.RuneCount(b.text[bytes.LastIndexByte(b.text, '\n')+1:])
 	if quote != 0 {
 		b.text = append(b.text, quote)
 		at++
 	}
-	all := strings.HasPrefix(s, "\uFEFF") // of a string that begins so the library escapes every character
+	all := strings.HasPrefix(s, "\uFEFF") // the library escapes every character of a string with this prefix
 	for i, r := range s {
 		switch {
 		case quote == '"' && (r == '"' || r == '\\' || r == '\n' || special(r) || all):
@@ -252,7 +253,7 @@ func (b *block) folded(s string, quote byte, column int) {
 	}
 }
 
-// escape writes a character by its letter or its number, and says how long that is.
+// escape writes a character as an escape sequence, and returns its length.
 func (b *block) escape(r rune) int {
 	before := len(b.text)
 	switch i := strings.IndexRune("\x00\a\b\t\n\v\f\r\x1B\"\\\u0085\u00A0", r); {
@@ -268,8 +269,8 @@ func (b *block) escape(r rune) int {
 	return len(b.text) - before
 }
 
-// natural is the order of keys: letters after all else, and numbers in them by
-// their value.
+// natural orders keys: letters after other characters, and numbers in keys by their
+// value.
 func natural(x, y string) int {
 	a, b, i := []rune(x), []rune(y), 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
@@ -286,7 +287,7 @@ func natural(x, y string) int {
 	case lb:
 		return -1
 	}
-	start := int64(0) // a zero counts where it is not the first digit
+	start := int64(0) // a leading zero counts unless it is the first digit
 	if a[i] == '0' || b[i] == '0' {
 		for j := i - 1; j >= 0 && unicode.IsDigit(a[j]) && start == 0; j-- {
 			start = min(1, int64(a[j]-'0'))
@@ -297,7 +298,7 @@ func natural(x, y string) int {
 	return cmp.Or(cmp.Compare(an, bn), cmp.Compare(ai, bi), cmp.Compare(a[i], b[i]))
 }
 
-// count reads the digits from a place on.
+// count parses the digits from a position on.
 func count(s []rune, at int, n int64) (value int64, end int) {
 	for at < len(s) && unicode.IsDigit(s[at]) {
 		n = n*10 + int64(s[at]-'0')

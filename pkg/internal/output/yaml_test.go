@@ -14,13 +14,13 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// sameYAML holds our way of writing JSON as YAML to that of sigs.k8s.io/yaml,
-// which kubectl and controller-gen write.
+// sameYAML compares the YAML of block with that of sigs.k8s.io/yaml, which kubectl and
+// controller-gen use.
 func sameYAML(t *testing.T, data []byte) {
 	t.Helper()
 	fields, err := decode(data)
 	if err != nil || fields == nil {
-		return // no object, or a number that nothing can hold
+		return // not an object, or a number that no type can represent
 	}
 	plain, err := json.Marshal(fields)
 	if err != nil {
@@ -40,14 +40,14 @@ func sameYAML(t *testing.T, data []byte) {
 	}
 	want, err := yaml.JSONToYAML(plain)
 	if read, ok := readBack(want); err != nil || !ok || read != meant {
-		return // it takes U+0085 for the end of a line, and a key << for one that merges
+		return // it treats U+0085 as a line break, and a key << as a merge key
 	}
 	if diff := cmp.Diff(string(want), string(got)); diff != "" && decided(plain, want) {
 		t.Errorf("%s (-sigs.k8s.io/yaml +ours):\n%s", data, diff)
 	}
 }
 
-// decided tells whether sigs.k8s.io/yaml always has the same order of keys.
+// decided reports whether sigs.k8s.io/yaml always writes the keys in the same order.
 func decided(data, as []byte) bool {
 	for range 50 {
 		if again, err := yaml.JSONToYAML(data); err != nil || !bytes.Equal(again, as) {
@@ -57,7 +57,7 @@ func decided(data, as []byte) bool {
 	return true
 }
 
-// readBack is the JSON of YAML, or of JSON, its keys in order.
+// readBack returns YAML or JSON as JSON with sorted keys.
 func readBack(data []byte) (string, bool) {
 	var value any
 	if json.Unmarshal(data, &value) != nil && yaml.Unmarshal(data, &value) != nil {
@@ -67,7 +67,7 @@ func readBack(data []byte) (string, bool) {
 	return string(ordered), err == nil
 }
 
-// sameManifests does so for the manifests of a file, and says how many there are.
+// sameManifests compares the manifests of a file, and returns their number.
 func sameManifests(t *testing.T, file string) (count int) {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -85,7 +85,7 @@ func sameManifests(t *testing.T, file string) (count int) {
 	return count
 }
 
-// TestYAMLOfArgo is about all manifests in Argo's modules, as people write them.
+// TestYAMLOfArgo covers all manifests in Argo's modules.
 func TestYAMLOfArgo(t *testing.T) {
 	for _, module := range []string{"github.com/argoproj/argo-workflows/v3", "github.com/argoproj/argo-events"} {
 		out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
@@ -106,7 +106,7 @@ func TestYAMLOfArgo(t *testing.T) {
 	}
 }
 
-// oddJSON is what text becomes otherwise, or numbers.
+// oddJSON has values that block must quote, and numbers.
 var oddJSON = []string{
 	`{"a": 1, "b": -0, "c": 1.0, "d": 1e3, "e": 9007199254740993, "f": 18446744073709551615, "g": 1e21, "h": 0.1, "i": -1.5e-9, "j": 1e7, "k": -0.0, "l": 1e19, "m": -9.3e18, "n": 1e20}`,
 	`{"a": "0b-1", "b": "-0b+1", "c": "0_", "d": "+.5", "e": ".5_", "f": ".0x1", "g": "1:2:3.", "h": "1_:59", "i": "+-1:2", "j": "1:60", "k": "2001-1-1t1:2:3Z"}`,
@@ -126,7 +126,7 @@ func TestYAMLOfOddText(t *testing.T) {
 }
 
 func TestYAMLIsDecided(t *testing.T) {
-	fields := map[string]any{"k0A": "a", "k1": "b", "k01": "c"} // each of them is before the next, in a circle
+	fields := map[string]any{"k0A": "a", "k1": "b", "k01": "c"} // each sorts before the next, in a cycle
 	first, err := new(block).document(fields)
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +145,7 @@ func FuzzYAML(f *testing.F) {
 	f.Fuzz(sameYAML)
 }
 
-// FuzzYAMLText plays with text where it can stand, also in the middle of long lines.
+// FuzzYAMLText varies text in every position, also in the middle of long lines.
 func FuzzYAMLText(f *testing.F) {
 	for _, one := range oddJSON {
 		var texts map[string]any

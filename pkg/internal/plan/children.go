@@ -21,9 +21,9 @@ import (
 type compiler struct {
 	d        *definition.Definition
 	api      API
-	scope    expression.Scope // of whatever is computed from the custom resource
+	scope    expression.Scope // of expressions that are computed from the custom resource
 	findings diag.List
-	shared   diag.List // names that two custom resources may share: a pod sees whose the object is, a Sensor does not
+	shared   diag.List // names that two custom resources may have in common: a pod checks who owns the object, a Sensor does not
 }
 
 func newCompiler(d *definition.Definition, api API) *compiler {
@@ -58,8 +58,7 @@ func childType(d *definition.Definition, child v1alpha1.Child) schema.Type {
 	return kindType(d.ChildSchema(child.Name), child.APIVersion, child.Kind)
 }
 
-// kindType is what is known of a kind, by the schema that was given for it or
-// because it is built in.
+// kindType returns the type of a kind: from the given schema, or of a built-in kind.
 func kindType(given *apiextensionsv1.JSONSchemaProps, apiVersion, kind string) schema.Type {
 	if given != nil {
 		return schema.Resource(given)
@@ -70,7 +69,7 @@ func kindType(given *apiextensionsv1.JSONSchemaProps, apiVersion, kind string) s
 	return schema.Any()
 }
 
-// report turns problems below a path of the definition into findings.
+// report converts problems below a path of the definition to findings.
 func (c *compiler) report(problems []expression.Problem, path ...string) {
 	for _, p := range problems {
 		at := append(slices.Clone(path), p.Path...)
@@ -101,20 +100,20 @@ func (c *compiler) children() []Child {
 	return out
 }
 
-// sameObject says that two children are one object whenever both are there. Of
-// two with a condition, each may be there without the other.
+// sameObject reports whether two children are certainly one object. If both have a
+// condition, each may exist without the other.
 func (c Child) sameObject(other Child) bool {
-	if c.Named == nil || other.Named == nil || c.When != nil && other.When != nil || c.Each != nil || other.Each != nil {
+	if c.ObjectName == nil || other.ObjectName == nil || c.When != nil && other.When != nil || c.ForEach != nil || other.ForEach != nil {
 		return false
 	}
 	place := func(c Child) string {
-		if c.Namespace == nil || c.Beside {
+		if c.Namespace == nil || c.SameNamespace {
 			return ""
 		}
 		return c.Namespace.Source()
 	}
 	return c.Kind.Group == other.Kind.Group && c.Kind.Kind == other.Kind.Kind &&
-		c.Named.Source() == other.Named.Source() && place(c) == place(other)
+		c.ObjectName.Source() == other.ObjectName.Source() && place(c) == place(other)
 }
 
 func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
@@ -126,10 +125,10 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 		DependsOn: slices.Clone(in.DependsOn),
 		Kind: Kind{
 			Group: group, Version: version, Kind: in.Kind, Plural: in.Plural,
-			Namespaced: in.Scope != "Cluster", Status: true,
+			Namespaced: in.Scope != "Cluster", StatusSubresource: true,
 		},
 	}
-	out.Reports = len(schema.Reports(c.d.ChildSchema(in.Name))) > 0
+	out.ReportsStatus = len(schema.Reports(c.d.ChildSchema(in.Name))) > 0
 	if in.Template == nil {
 		return out
 	}
@@ -137,15 +136,15 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 	scope := c.scope
 	scope.Given = in.When
 	if in.ForEach != "" {
-		out.Each = c.expression(in.ForEach, scope, "array", at("forEach")...)
+		out.ForEach = c.expression(in.ForEach, scope, "array", at("forEach")...)
 		scope.Each = true
 	}
 	if in.When != "" {
 		out.When = c.expression(in.When, c.scope, "boolean", at("when")...)
 	}
-	c.toPod(&out, in, path)
-	if c.api.Selected != "" { // of what is not picked there are no children
-		condition := c.api.Selected
+	c.compileForPod(&out, in, path)
+	if c.api.SelectorJQ != "" { // objects that the selector does not match have no children
+		condition := c.api.SelectorJQ
 		if in.When != "" && out.When != nil {
 			condition = "(" + condition + ") and " + out.When.Source()
 		}
@@ -161,33 +160,33 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 	out.needs = needsOf(out.Object)
 	c.identity(&out, in, scope, at("template", "metadata"))
 	c.immutable(&out, in, scope, at("template"))
-	out.Inexact = inexact(c.d, c.api.Kind, out.Object, out.When, out.Each)
+	out.InexactPaths = inexact(c.d, c.api.Kind, out.Object, out.When, out.ForEach)
 	return out
 }
 
-// toPod compiles the programs of a child for the pod, and notes what it cannot
-// evaluate.
-func (c *compiler) toPod(out *Child, in v1alpha1.Child, path []string) {
+// compileForPod compiles the programs of a child for the pod, and stores what the pod
+// cannot evaluate.
+func (c *compiler) compileForPod(out *Child, in v1alpha1.Child, path []string) {
 	bare := func(key, source string, unfitted *[]Reason) json.RawMessage {
 		if source == "" {
 			return nil
 		}
 		node, problems := expression.BareForPod(source)
-		*unfitted = append(*unfitted, unfit(problems, append(slices.Clone(path), key))...)
+		*unfitted = append(*unfitted, reasonsOf(problems, append(slices.Clone(path), key))...)
 		return encode(node)
 	}
-	bare("readyWhen", in.ReadyWhen, &out.unready)
-	out.inPod.when = bare("when", in.When, &out.notInPod)
-	out.inPod.each = bare("forEach", in.ForEach, &out.notInPod)
+	bare("readyWhen", in.ReadyWhen, &out.readyNotInPod)
+	out.podPrograms.when = bare("when", in.When, &out.notInPod)
+	out.podPrograms.forEach = bare("forEach", in.ForEach, &out.notInPod)
 	node, problems := expression.ForPod(in.Template)
-	out.notInPod = append(out.notInPod, unfit(problems, append(slices.Clone(path), "template"))...)
-	out.inPod.object = encode(node)
-	out.inPod.place = place(in.Template)
+	out.notInPod = append(out.notInPod, reasonsOf(problems, append(slices.Clone(path), "template"))...)
+	out.podPrograms.object = encode(node)
+	out.podPrograms.identity = podIdentity(in.Template)
 }
 
-// place is the program of where a template's objects are, for the pod; nil where
-// the pod cannot evaluate it.
-func place(template map[string]any) json.RawMessage {
+// podIdentity returns the program of the name and namespace of a template's objects for
+// the pod, or nil if the pod cannot evaluate it.
+func podIdentity(template map[string]any) json.RawMessage {
 	metadata, _ := template["metadata"].(map[string]any)
 	where := map[string]any{}
 	for _, key := range []string{"name", "namespace"} {
@@ -202,7 +201,7 @@ func place(template map[string]any) json.RawMessage {
 	return encode(node)
 }
 
-func unfit(problems []expression.Problem, path []string) []Reason {
+func reasonsOf(problems []expression.Problem, path []string) []Reason {
 	var out []Reason
 	for _, p := range problems {
 		out = append(out, Reason{Path: append(slices.Clone(path), p.Path...), Message: p.Message, Hint: p.Hint})
@@ -210,53 +209,56 @@ func unfit(problems []expression.Problem, path []string) []Reason {
 	return out
 }
 
-// identity compiles what names the child: its problems are reported with the template.
+// identity compiles the name and namespace of a child. Their problems are reported with
+// the template.
 func (c *compiler) identity(out *Child, in v1alpha1.Child, scope expression.Scope, at []string) {
 	metadata, _ := in.Template["metadata"].(map[string]any)
-	out.Named, _ = expression.Template(metadata["name"], scope, schema.Of(schema.String))
+	out.ObjectName, _ = expression.Template(metadata["name"], scope, schema.Of(schema.String))
 	namespace, written := metadata["namespace"]
-	out.Beside = !written
+	out.SameNamespace = !written
 	if written {
 		out.Namespace, _ = expression.Template(namespace, scope, schema.Of(schema.String))
-		out.Beside = out.Namespace != nil && out.Namespace.Source() == ".metadata.namespace"
+		out.SameNamespace = out.Namespace != nil && out.Namespace.Source() == ".metadata.namespace"
 	}
-	if out.Named == nil {
+	if out.ObjectName == nil {
 		return
 	}
-	// A place that the custom resource chooses is its user's to keep apart: a pod
-	// refuses what belongs to another, and the direct engine supports no such name.
-	reads := out.Named.Reads()
-	_, chosen := mayChange(reads)
-	if out.Namespace != nil && !out.Beside {
+	// If the custom resource chooses the namespace, its user must avoid conflicts: a
+	// pod does not touch an object of another owner, and the direct engine does not
+	// support such a namespace.
+	reads := out.ObjectName.Reads()
+	_, chosen := mutableField(reads)
+	if out.Namespace != nil && !out.SameNamespace {
 		reads = slices.Concat(reads, out.Namespace.Reads())
 	}
-	_, placed := mayChange(reads)
+	_, placed := mutableField(reads)
 	if !distinct(reads) && !placed {
 		c.findings.Add(c.d.Position(append(at, "name")...), diag.BadValue,
 			fmt.Sprintf("the name does not follow the name of its %s: two of them could fight over one child", c.scope.Name),
 			"put ${ .metadata.name } into it")
-	} else if !chosen && c.api.Kind.Namespaced && !(out.Kind.Namespaced && out.Beside) && !everywhere(out.Named, out.Namespace) {
+	} else if !chosen && c.api.Kind.Namespaced && !(out.Kind.Namespaced && out.SameNamespace) && !distinctInCluster(out.ObjectName, out.Namespace) {
 		c.shared.Warn(c.d.Position(append(at, "name")...), diag.BadValue,
 			fmt.Sprintf("the name does not follow the namespace of its %s: two of one name, in two namespaces, would fight over one child", c.scope.Name),
 			"put ${ .metadata.namespace } into the name too")
 	}
-	if in.ForEach != "" && !out.Named.UsesItem() && (out.Namespace == nil || !out.Namespace.UsesItem()) {
+	if in.ForEach != "" && !out.ObjectName.UsesItem() && (out.Namespace == nil || !out.Namespace.UsesItem()) {
 		c.findings.Add(c.d.Position(append(at, "name")...), diag.BadValue,
 			"the name does not follow the item: all items of forEach would make one object",
 			"put what distinguishes the items into it: ${ $index }, ${ $item } or a field of it")
 	}
 }
 
-// distinct says that what is read differs between any two custom resources of a namespace.
+// distinct reports whether the fields differ between any two custom resources of a
+// namespace.
 func distinct(reads [][]string) bool {
 	return slices.ContainsFunc(reads, func(path []string) bool {
 		return len(path) < 2 || path[0] == "metadata" && (path[1] == "name" || path[1] == "uid")
 	})
 }
 
-// everywhere says that a name, or the namespace it is in, differs between any
-// two custom resources of the cluster.
-func everywhere(programs ...*expression.Program) bool {
+// distinctInCluster reports whether a name, or its namespace, differs between any two
+// custom resources of the cluster.
+func distinctInCluster(programs ...*expression.Program) bool {
 	return slices.ContainsFunc(programs, func(p *expression.Program) bool {
 		return p != nil && slices.ContainsFunc(p.Reads(), func(path []string) bool {
 			return len(path) < 2 || path[0] == "metadata" && (path[1] == "namespace" || path[1] == "uid")
@@ -270,14 +272,14 @@ func (c *compiler) expression(source string, scope expression.Scope, want string
 	return program
 }
 
-// status compiles the fields of the status, each by itself.
+// status compiles each field of the status separately.
 func (c *compiler) status() Status {
 	declared := c.d.Operator.Spec.Status
 	want := schema.Any()
 	if c.scope.Input != nil {
 		want, _ = c.scope.Input.Field("status")
 	}
-	out := Status{Shown: map[string][][]string{}}
+	out := Status{ChildPaths: map[string][][]string{}}
 	for _, key := range slices.Sorted(maps.Keys(declared)) {
 		t, _ := want.Field(key)
 		program, problems := expression.Template(declared[key], c.scope, t)
@@ -285,18 +287,18 @@ func (c *compiler) status() Status {
 		if program == nil {
 			continue
 		}
-		out.Fields = append(out.Fields, StatusField{Name: key, Value: program, Inexact: inexact(c.d, c.api.Kind, program)})
+		out.Fields = append(out.Fields, StatusField{Name: key, Value: program, InexactPaths: inexact(c.d, c.api.Kind, program)})
 		for name, paths := range program.ReadsChildren() {
-			out.Shown[name] = append(out.Shown[name], paths...)
+			out.ChildPaths[name] = append(out.ChildPaths[name], paths...)
 		}
 	}
 	if len(declared) == 0 {
 		return out
 	}
 	node, problems := expression.ForPod(declared)
-	out.NotInPod = unfit(problems, []string{"spec", "status"})
+	out.NotInPod = reasonsOf(problems, []string{"spec", "status"})
 	if len(problems) == 0 {
-		out.Node = encode(node)
+		out.PodFields = encode(node)
 	}
 	return out
 }

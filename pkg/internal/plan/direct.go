@@ -9,82 +9,82 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/expression"
 )
 
-// The direct engine reconciles inside the Sensor: a jq program computes a request
-// from each event, and a trigger sends it. The programs are the files of the
-// directory direct. A Sensor has no memory, so what it observed of a child is kept
-// on the custom resource, whose change is the next event. So every failure, every
-// drift and every late delivery ends in an event that holds the present state, and
-// the latest event decides.
+// The direct engine reconciles inside the Sensor: a jq program computes a request from
+// each event, and a trigger sends it. The programs are the files of the directory
+// direct. A Sensor is stateless, so the observed state of a child is stored on the
+// custom resource, and that change is the next event. Every failure, drift and late
+// delivery therefore ends in an event with the current state, and the last event wins.
 
-// Labels and annotations of a child of the direct engine.
+// Labels and annotations of the direct engine's children.
 const (
 	childLabel           = "argoperator.dev/child"      // the child's name in the definition
-	generationAnnotation = "argoperator.dev/generation" // of the custom resource that it was made from
-	appliedAnnotation    = "argoperator.dev/applied"    // by the k8s trigger: what was written last, without which no field goes
-	attemptAnnotation    = "argoperator.dev/attempt"    // differs where a write must show as a change, as after failures
-	foundLabel           = "argoperator.dev/found"      // differs where a child that was not seen is to be seen
+	generationAnnotation = "argoperator.dev/generation" // metadata.generation of the custom resource that the child was made from
+	appliedAnnotation    = "argoperator.dev/applied"    // by the k8s trigger: the last applied object, without which no field can be removed
+	attemptAnnotation    = "argoperator.dev/attempt"    // differs from write to write where each must cause an event, for example after failures
+	foundLabel           = "argoperator.dev/found"      // changes when the operator reclaims a child that it has not observed, to cause an event
 	ownerAnnotation      = "argoperator.dev/owner"      // NAMESPACE.NAME of the custom resource
 )
 
-// maxAttempts of a write that the API server refuses; then the next event or the resync tries again.
+// maxAttempts limits the retries of a write that the API server rejects. After them,
+// only another event or the resync retries.
 const maxAttempts = 5
 
-// The answers of the API server that count as success. What another try would not
-// change is not tried again.
+// Status codes that count as success. A code that a retry would not change is among
+// them, so that the trigger does not retry.
 var (
 	okApply         = []int32{200, 201}
-	okRecord        = []int32{200, 404}      // 404: the custom resource is gone
-	okStatus        = []int32{200, 404, 409} // 409: a newer event is on its way
+	okRecord        = []int32{200, 404}      // 404: the custom resource was deleted
+	okStatus        = []int32{200, 404, 409} // 409: a newer event will follow
 	okRecordFailure = []int32{200, 400, 404, 422}
-	okRefusedStatus = []int32{200, 400, 404, 409, 422} // it names the version of the custom resource
+	okRefusedStatus = []int32{200, 400, 404, 409, 422} // the request includes the resourceVersion
 )
 
-// directSensors are the Sensors of the direct engine: some write children,
-// others write the status, so that neither waits for the other.
+// directSensors returns the Sensors of the direct engine. Children and status are
+// written by different Sensors, so that neither waits for the other.
 func directSensors(p *Plan) []Sensor {
 	var writing, reporting []part
 	workers, programs := workersOf(p)
 	for shard := range p.Reconcile.Shards {
 		for worker := range workers {
-			own := partition{shard*workers + worker, p.Reconcile.Shards * workers, shard, worker}
+			subset := partition{shard*workers + worker, p.Reconcile.Shards * workers, shard, worker}
 			for i, c := range p.Children {
-				writing = append(writing, writePart(p, c, programs[i], own))
+				writing = append(writing, writePart(p, c, programs[i], subset))
 			}
 		}
 	}
 	for shard := range p.Reconcile.Shards {
-		own := partition{shard, p.Reconcile.Shards, shard, 0}
+		subset := partition{shard, p.Reconcile.Shards, shard, 0}
 		for _, c := range p.Children {
-			reporting = append(reporting, seenPart(p, c, own))
+			reporting = append(reporting, observePart(p, c, subset))
 		}
-		if reports(p) {
-			reporting = append(reporting, statusPart(p, own))
+		if writesStatus(p) {
+			reporting = append(reporting, statusPart(p, subset))
 		}
 		if emitsEvents(p) {
-			reporting = append(reporting, eventPart(p, own))
+			reporting = append(reporting, eventPart(p, subset))
 		}
 	}
 	status := pack(p.Names.StatusSensor, reporting)
 	for i := range status {
-		status[i].Patient = true // children first: the status reports them
+		status[i].LowPriority = true // the status reports the children, so they come first
 	}
 	return append(pack(p.Names.Sensor, writing), status...)
 }
 
-// partition is the custom resources that a trigger handles: those whose uid leaves
-// a remainder when divided. A shard is a Sensor of its own; the workers of a child
-// are triggers that work side by side, as each waits for the answer of the API
-// server before it takes the next event.
+// partition is the set of custom resources that a trigger handles: those whose uid has
+// this remainder modulo divisor. Each shard is a Sensor of its own. The workers of a
+// child are triggers of one Sensor that run in parallel, because a trigger waits for
+// the API server's response before it takes the next event.
 type partition struct {
 	remainder, divisor int
 	shard, worker      int
 }
 
-// maxWorkers is as many as keep the API server busy and do not evaluate every
-// event too often.
+// maxWorkers limits the workers of a child. Three keep the API server busy; more would
+// only evaluate every event more often.
 const maxWorkers = 3
 
-// workersOf is how many workers of every child fit into one Sensor, with the
+// workersOf returns how many workers of every child fit into one Sensor, and the
 // programs that write the children.
 func workersOf(p *Plan) (int, []string) {
 	size := 0
@@ -99,7 +99,7 @@ func workersOf(p *Plan) (int, []string) {
 	return workers, programs
 }
 
-// writePrograms are the programs that write the children, for inPartition.
+// writePrograms returns the programs that write the children, for inPartition.
 func writePrograms(p *Plan, partitions int) []string {
 	var out []string
 	for _, c := range p.Children {
@@ -108,9 +108,9 @@ func writePrograms(p *Plan, partitions int) []string {
 	return out
 }
 
-// reports says that there is a status to write.
-func reports(p *Plan) bool {
-	return p.API.Kind.Status && p.Reconcile.Trigger != "k8s" && (p.API.Conditions || p.API.Observed || len(p.Status.Fields) > 0)
+// writesStatus reports whether the operator writes the status.
+func writesStatus(p *Plan) bool {
+	return p.API.Kind.StatusSubresource && p.Reconcile.Trigger != "k8s" && (p.API.HasConditions || p.API.HasObservedGeneration || len(p.Status.Fields) > 0)
 }
 
 // part is a trigger with its dependencies.
@@ -120,14 +120,14 @@ type part struct {
 	trigger      Trigger
 }
 
-// MaxJQ is how much jq a Sensor may hold, in bytes: the whole object has to
-// fit into an environment variable of 128 KiB in base64.
+// MaxJQ limits the jq of a Sensor, in bytes. Argo Events passes the Sensor to its pod
+// in an environment variable of at most 128 KiB, in base64.
 const MaxJQ = 72 * 1024
 
-// overhead is what a trigger takes beside its jq, in bytes.
+// overhead is the size of a trigger without its jq, in bytes.
 const overhead = 3 * 1024
 
-// pack divides parts between as few Sensors as can hold them.
+// pack distributes parts over as few Sensors as possible.
 func pack(name string, parts []part) []Sensor {
 	var out []Sensor
 	size, shard := 0, -1
@@ -148,7 +148,7 @@ func pack(name string, parts []part) []Sensor {
 	return out
 }
 
-// weight is about how many bytes of its Sensor a part takes.
+// weight estimates the size of a part, in bytes.
 func (p part) weight() int {
 	weight := overhead
 	for _, d := range p.dependencies {
@@ -157,13 +157,13 @@ func (p part) weight() int {
 	return weight
 }
 
-// newPart makes a dependency of each of the events, all of the same jq.
-func newPart(p *Plan, name, jq string, own partition, events []Event, call Call) part {
+// newPart adds a dependency for each event. They share one jq program.
+func newPart(p *Plan, name, jq string, subset partition, events []Event, call Call) part {
 	call.K8s = p.Reconcile.Trigger == "k8s"
-	if own.worker > 0 {
-		name = fmt.Sprintf("%s-lane%d", name, own.worker+1)
+	if subset.worker > 0 {
+		name = fmt.Sprintf("%s-lane%d", name, subset.worker+1)
 	}
-	out := part{shard: own.shard, trigger: Trigger{Name: name, Call: &call}}
+	out := part{shard: subset.shard, trigger: Trigger{Name: name, Call: &call}}
 	for _, e := range events {
 		dependency := Dependency{Name: name, Event: e.Name, JQ: jq}
 		if e.Namespace != "" {
@@ -175,7 +175,8 @@ func newPart(p *Plan, name, jq string, own partition, events []Event, call Call)
 	return out
 }
 
-// parentEvents are those of the custom resources, childEvents those of a kind of child.
+// parentEvents returns the events of the custom resources, childEvents those of a kind
+// of child.
 func parentEvents(p *Plan) []Event { return eventsOf(p, p.API.Kind, false) }
 
 func childEvents(p *Plan, k Kind) []Event { return eventsOf(p, k, true) }
@@ -190,40 +191,40 @@ func eventsOf(p *Plan, k Kind, selected bool) []Event {
 	return out
 }
 
-// writePart writes a child whenever the custom resource asks for another one,
-// or the observed state says that the child is not as it was written.
-func writePart(p *Plan, c Child, program string, own partition) part {
+// writePart applies or deletes a child when the custom resource changes, or when the
+// observed state shows that the child is not as it was written.
+func writePart(p *Plan, c Child, program string, subset partition) part {
 	allow := okApply
 	if c.When != nil {
 		allow = []int32{200, 201, 202, 404}
 	}
-	return newPart(p, label(c.Name), inPartition(program, own), own, parentEvents(p), Call{Allow: allow, Fallback: okRecordFailure})
+	return newPart(p, label(c.Name), inPartition(program, subset), subset, parentEvents(p), Call{Allow: allow, Fallback: okRecordFailure})
 }
 
-// mayBeHeld says that there are times at which a child is not written.
-func mayBeHeld(c Child) bool { return len(c.DependsOn) > 0 || len(c.needs) > 0 }
+// canWait reports whether there are conditions under which a child is not written.
+func canWait(c Child) bool { return len(c.DependsOn) > 0 || len(c.needs) > 0 }
 
-// whenJQ is the jq of whether a child is wanted: what cannot be evaluated is
-// reported by the child's own trigger.
+// whenJQ returns the jq that tells whether a child is wanted. The child's own trigger
+// reports errors of the expression.
 func whenJQ(c Child) string { return fmt.Sprintf("(try (%s) catch true)", c.When.Source()) }
 
-// inputsOf is the jq of what a child is computed from, without what can never
-// change and without what shows in the generation.
+// inputsOf returns the jq of the fields that a child is computed from, without
+// immutable fields and those whose changes increase metadata.generation.
 func inputsOf(p *Plan, c Child) []string {
-	root, all := branch{}, false
+	root, all := pathTree{}, false
 	for _, program := range []*expression.Program{c.Object, c.When} {
 		if program == nil {
 			continue
 		}
 		for _, path := range program.Reads() {
-			_, changes := mayChange([][]string{path})
-			if counted := p.API.Generation && len(path) > 0 && path[0] != "metadata" && path[0] != "status"; changes && !counted {
+			_, changes := mutableField([][]string{path})
+			if counted := p.API.HasGeneration && len(path) > 0 && path[0] != "metadata" && path[0] != "status"; changes && !counted {
 				all = all || len(path) == 0
 				root.add(path)
 			}
 		}
 		for name := range program.ReadsChildren() {
-			for _, field := range []string{"live", "uid", "gone"} { // without the child there is no field of it
+			for _, field := range []string{"live", "uid", "gone"} { // without the child there are no fields of it
 				root.add([]string{"status", "children", name, field})
 			}
 		}
@@ -231,18 +232,18 @@ func inputsOf(p *Plan, c Child) []string {
 	switch {
 	case all:
 		return []string{"del(.metadata.managedFields, .metadata.resourceVersion, .status.conditions, .status.observedGeneration)"}
-	case p.Reconcile.Memory == InAnnotations && root["status"] != nil:
+	case p.Reconcile.StateLocation == InAnnotations && root["status"] != nil:
 		return []string{"."}
 	}
 	return root.paths(".")
 }
 
-// Rewritten tells whether a child is written once more when it is first seen: what
-// it is computed from may have changed meanwhile.
-func (p *Plan) Rewritten(c Child) bool { return len(inputsOf(p, c)) > 0 }
+// ReappliedWhenCreated reports whether a child is applied again when it is first
+// observed, because its inputs may have changed since the first write.
+func (p *Plan) ReappliedWhenCreated(c Child) bool { return len(inputsOf(p, c)) > 0 }
 
-// operation of a k8s trigger that creates a child: a patch creates what is not
-// there, and changes what is.
+// operation returns how a k8s trigger creates a child. A patch creates a missing object
+// and updates an existing one.
 func operation(c Child) string {
 	if c.Adopt {
 		return "patch"
@@ -250,26 +251,27 @@ func operation(c Child) string {
 	return "create"
 }
 
-// seenPart remembers on the custom resource what it sees of a child.
-func seenPart(p *Plan, c Child, own partition) part {
-	return newPart(p, "seen-"+label(c.Name), seenJQ(p, c, own), own, childEvents(p, c.Kind), Call{Allow: okRecord})
+// observePart stores the observed state of a child on the custom resource.
+func observePart(p *Plan, c Child, subset partition) part {
+	return newPart(p, "seen-"+label(c.Name), seenJQ(p, c, subset), subset, childEvents(p, c.Kind), Call{Allow: okRecord})
 }
 
-// writer is how managedFields names the trigger and what it does. A k8s trigger
-// names no field manager: the API server takes the Sensor's program for it.
-func writer(p *Plan) (manager, operation string) {
+// fieldManager returns the manager and operation that managedFields has for the
+// operator's writes. A k8s trigger sets no field manager, so the API server derives it
+// from the user agent.
+func fieldManager(p *Plan) (manager, operation string) {
 	if p.Reconcile.Trigger == "k8s" {
 		return "argo-events", "Update"
 	}
 	return p.Runtime.Operator, "Apply"
 }
 
-// statusPart makes the status of what is remembered.
-func statusPart(p *Plan, own partition) part {
-	return newPart(p, "status", statusJQ(p, own), own, parentEvents(p), Call{Allow: okStatus, Fallback: okRefusedStatus})
+// statusPart computes the status from the observed state.
+func statusPart(p *Plan, subset partition) part {
+	return newPart(p, "status", statusJQ(p, subset), subset, parentEvents(p), Call{Allow: okStatus, Fallback: okRefusedStatus})
 }
 
-// root is the path of a kind's version in the API server.
+// root returns the API path of a kind's group and version.
 func root(k Kind) string {
 	if k.Group == "" {
 		return "/api/" + k.Version
@@ -277,45 +279,46 @@ func root(k Kind) string {
 	return "/apis/" + k.APIVersion()
 }
 
-// live is what else is remembered of a child: the fields that expressions read.
-// They stand in a list, because a merge patch replaces a list as a whole.
-func live(p *Plan, c Child) string {
-	paths := slices.Concat(p.Status.Shown[c.Name], remembered(p, c))
+// observedFieldsJQ returns the jq of the fields of a child that expressions read. The
+// observed state has them in a list, because a merge patch replaces a list as a whole.
+func observedFieldsJQ(p *Plan, c Child) string {
+	paths := slices.Concat(p.Status.ChildPaths[c.Name], pathsReadByChildren(p, c))
 	if len(paths) == 0 {
 		return ""
 	}
-	root := branch{}
+	root := pathTree{}
 	for _, path := range paths {
 		root.add(path)
 	}
 	return root.jq(".")
 }
 
-// remembered are the paths of a child that templates and `when` of others read.
-func remembered(p *Plan, c Child) [][]string {
+// pathsReadByChildren returns the paths of a child that templates and `when` of other
+// children read.
+func pathsReadByChildren(p *Plan, c Child) [][]string {
 	var paths [][]string
 	for _, other := range p.Children {
-		for _, program := range []*expression.Program{other.Object, other.When, other.Each} {
+		for _, program := range []*expression.Program{other.Object, other.When, other.ForEach} {
 			paths = append(paths, readsOf(program)[c.Name]...)
 		}
 	}
 	return paths
 }
 
-// branch is a tree of fields; an empty one is everything below it.
-type branch map[string]branch
+// pathTree is a tree of fields. An empty tree stands for the whole field.
+type pathTree map[string]pathTree
 
-func (b branch) add(path []string) {
+func (b pathTree) add(path []string) {
 	if len(path) == 0 {
 		clear(b)
 		return
 	}
 	next, ok := b[path[0]]
 	if ok && len(next) == 0 {
-		return // all of it is there already
+		return // the whole field is included already
 	}
 	if !ok {
-		next = branch{}
+		next = pathTree{}
 		b[path[0]] = next
 		if len(path) == 1 {
 			return
@@ -324,8 +327,8 @@ func (b branch) add(path []string) {
 	next.add(path[1:])
 }
 
-// paths are the leaves as jq that yields nothing where there is no such field.
-func (b branch) paths(of string) []string {
+// paths returns the jq of each leaf. It yields nothing for a missing field.
+func (b pathTree) paths(of string) []string {
 	var out []string
 	for _, key := range slices.Sorted(maps.Keys(b)) {
 		field := fmt.Sprintf("%s[%s]?", of, quote(key))
@@ -338,7 +341,7 @@ func (b branch) paths(of string) []string {
 	return out
 }
 
-func (b branch) jq(of string) string {
+func (b pathTree) jq(of string) string {
 	var fields []string
 	for _, key := range slices.Sorted(maps.Keys(b)) {
 		field := fmt.Sprintf("%s[%s]", of, quote(key))
@@ -350,7 +353,8 @@ func (b branch) jq(of string) string {
 	return "{" + strings.Join(fields, ", ") + "}"
 }
 
-// label is the name of a child as Argo Events takes it: no '_', no capitals.
+// label converts the name of a child to one that Argo Events accepts: without '_' and
+// capitals.
 func label(name string) string {
 	var b strings.Builder
 	for i, r := range name {

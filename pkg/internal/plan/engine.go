@@ -13,25 +13,26 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
-// Reason says what in a definition an engine cannot carry.
+// Reason is a part of a definition that an engine does not support.
 type Reason struct {
 	Path    []string // in the definition
 	Message string
-	Hint    string // what to do about it; empty: take the other engine
+	Hint    string // how to fix it; empty: use the other engine
 }
 
-// choose takes the engine that the definition names or, with auto, the cheapest
-// that carries it. A finding says what the named engine cannot carry.
-func choose(p *Plan, d *definition.Definition) (Engine, []Reason, diag.List) {
+// chooseEngine returns the engine that the definition names or, for auto, the cheapest
+// that supports it, with the reasons against a cheaper one. The findings list what the
+// named engine does not support.
+func chooseEngine(p *Plan, d *definition.Definition) (Engine, []Reason, diag.List) {
 	engine := Engine(d.Operator.Spec.Reconcile.Engine)
-	against := map[Engine][]Reason{Direct: againstDirect(p, d), Workflow: againstWorkflow(p)}
+	against := map[Engine][]Reason{Direct: directReasons(p, d), Workflow: workflowReasons(p)}
 	if engine != auto {
-		return engine, nil, refused(d, against[engine], engine, otherThan(engine, against))
+		return engine, nil, engineErrors(d, against[engine], engine, otherReasons(engine, against))
 	}
 	if len(against[Direct]) == 0 {
 		return Direct, nil, nil
 	}
-	findings := refused(d, against[Workflow], Workflow, against[Direct])
+	findings := engineErrors(d, against[Workflow], Workflow, against[Direct])
 	return Workflow, against[Direct], append(findings, withoutEffect(d, against[Direct][0])...)
 }
 
@@ -56,20 +57,20 @@ func withoutEffect(d *definition.Definition, why Reason) diag.List {
 	return findings
 }
 
-// auto leaves the choice to us.
+// auto leaves the choice to argoperator.
 const auto Engine = "auto"
 
-// otherThan is what keeps the definition from the other engine that has templates.
-func otherThan(e Engine, against map[Engine][]Reason) []Reason {
+// otherReasons returns what the other engine with templates does not support.
+func otherReasons(e Engine, against map[Engine][]Reason) []Reason {
 	if e == Direct {
 		return against[Workflow]
 	}
 	return against[Direct]
 }
 
-// refused makes findings of what an engine cannot carry. others is what the
-// other engine cannot; empty if it would do.
-func refused(d *definition.Definition, reasons []Reason, e Engine, others []Reason) diag.List {
+// engineErrors converts what an engine does not support to findings. others is what the
+// other engine does not support.
+func engineErrors(d *definition.Definition, reasons []Reason, e Engine, others []Reason) diag.List {
 	var findings diag.List
 	hint := map[Engine]string{
 		Direct:   "the workflow engine carries it, with one pod an event: reconcile: {engine: workflow}",
@@ -88,8 +89,8 @@ func join(hints ...string) string {
 	return strings.Join(slices.DeleteFunc(hints, func(h string) bool { return h == "" }), "; ")
 }
 
-// againstDirect lists what jq in the Sensor cannot do.
-func againstDirect(p *Plan, d *definition.Definition) []Reason {
+// directReasons lists what jq in the Sensor does not support.
+func directReasons(p *Plan, d *definition.Definition) []Reason {
 	var list []Reason
 	add := func(message string, path ...string) {
 		list = append(list, Reason{Path: append([]string{"spec"}, path...), Message: message})
@@ -105,47 +106,47 @@ func againstDirect(p *Plan, d *definition.Definition) []Reason {
 		add("a clean-up needs a pod that does it and removes the finalizer", "finalizer")
 	}
 	for i, c := range p.Children {
-		againstDirectChild(p, c, func(message string, path ...string) {
+		directChildReasons(p, c, func(message string, path ...string) {
 			add(message, append([]string{"children", strconv.Itoa(i)}, path...)...)
 		})
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.Status.Shown)) {
-		if whole(p.Status.Shown[name]) {
-			add(wholeChild(name), "status")
+	for _, name := range slices.Sorted(maps.Keys(p.Status.ChildPaths)) {
+		if readsAll(p.Status.ChildPaths[name]) {
+			add(readsAllMessage(name), "status")
 		}
 	}
-	return append(list, againstTrigger(p)...)
+	return append(list, k8sTriggerReasons(p)...)
 }
 
-func againstDirectChild(p *Plan, c Child, add func(message string, path ...string)) {
+func directChildReasons(p *Plan, c Child, add func(message string, path ...string)) {
 	if c.Object == nil {
-		return // without a template there is logic, which says enough
+		return // a child without a template needs logic, which is reported already
 	}
-	if c.Each != nil {
+	if c.ForEach != nil {
 		add("the number of children differs from custom resource to custom resource", "forEach")
 		return
 	}
 	copied := func(program *expression.Program, key string) {
 		reads := readsOf(program)
 		for _, name := range slices.Sorted(maps.Keys(reads)) {
-			if whole(reads[name]) {
-				add(wholeChild(name), key)
+			if readsAll(reads[name]) {
+				add(readsAllMessage(name), key)
 			}
 		}
 	}
 	copied(c.Object, "template")
 	copied(c.When, "when")
-	if field, unseen := unseenByChild(c); unseen {
+	if field, unseen := fieldWithoutOwner(c); unseen {
 		add(fmt.Sprintf("the child's place follows %s, which an event of the child does not show", field), "template", "metadata", "name")
 	}
-	if field, changes := mayChange(c.Named.Reads()); changes {
+	if field, changes := mutableField(c.ObjectName.Reads()); changes {
 		add(fmt.Sprintf("the child's name follows %s, which can change: the child of the old name has to be found and deleted", field), "template", "metadata", "name")
 	}
 	switch {
-	case c.Kind.Namespaced && p.API.Kind.Namespaced && !c.Beside:
+	case c.Kind.Namespaced && p.API.Kind.Namespaced && !c.SameNamespace:
 		add("the child is in another namespace than its custom resource, which therefore cannot own it", "template", "metadata", "namespace")
 	case c.Kind.Namespaced && c.Namespace != nil:
-		if field, changes := mayChange(c.Namespace.Reads()); changes {
+		if field, changes := mutableField(c.Namespace.Reads()); changes {
 			add(fmt.Sprintf("the child's namespace follows %s, which can change", field), "template", "metadata", "namespace")
 		}
 	case !c.Kind.Namespaced && p.API.Kind.Namespaced && !c.Orphan:
@@ -153,12 +154,12 @@ func againstDirectChild(p *Plan, c Child, add func(message string, path ...strin
 	}
 }
 
-// whole says that all of a child is read, and not some of its fields.
-func whole(paths [][]string) bool {
+// readsAll reports whether the whole child is read instead of some of its fields.
+func readsAll(paths [][]string) bool {
 	return slices.ContainsFunc(paths, func(path []string) bool { return len(path) == 0 })
 }
 
-func wholeChild(name string) string {
+func readsAllMessage(name string) string {
 	return fmt.Sprintf("$children.%s as a whole would be copied into the status; name its fields", name)
 }
 
@@ -169,8 +170,8 @@ func readsOf(program *expression.Program) map[string][][]string {
 	return program.ReadsChildren()
 }
 
-// mayChange names a field among those read that can change while an object lives.
-func mayChange(reads [][]string) (string, bool) {
+// mutableField returns one of the fields that can change during the life of an object.
+func mutableField(reads [][]string) (string, bool) {
 	fixed := []string{".apiVersion", ".kind", ".metadata.name", ".metadata.namespace", ".metadata.uid", ".metadata.creationTimestamp"}
 	for _, path := range reads {
 		field := "." + strings.Join(path, ".")
@@ -181,11 +182,11 @@ func mayChange(reads [][]string) (string, bool) {
 	return "", false
 }
 
-// unseenByChild names a field that a child's name or namespace is computed from
-// and that cannot be computed from an owner reference.
-func unseenByChild(c Child) (string, bool) {
+// fieldWithoutOwner returns a field that the name or namespace of a child is computed
+// from and that cannot be computed from an owner reference.
+func fieldWithoutOwner(c Child) (string, bool) {
 	const created = "metadata.creationTimestamp"
-	for _, program := range []*expression.Program{c.Named, c.Namespace} {
+	for _, program := range []*expression.Program{c.ObjectName, c.Namespace} {
 		for name, paths := range readsOf(program) {
 			return strings.Join(append([]string{"$children", name}, paths[0]...), "."), true
 		}
@@ -196,11 +197,11 @@ func unseenByChild(c Child) (string, bool) {
 	return "", false
 }
 
-// httpTrigger is what carries what the k8s trigger cannot.
+// httpTrigger is the hint for what the k8s trigger does not support.
 const httpTrigger = "the http trigger, which is the default, can: reconcile: {trigger: http}"
 
-// againstTrigger lists what the k8s trigger of Argo Events cannot do.
-func againstTrigger(p *Plan) []Reason {
+// k8sTriggerReasons lists what the k8s trigger of Argo Events does not support.
+func k8sTriggerReasons(p *Plan) []Reason {
 	if p.Reconcile.Trigger != "k8s" {
 		return nil
 	}
@@ -232,17 +233,17 @@ func againstTrigger(p *Plan) []Reason {
 	return list
 }
 
-// againstWorkflow lists what the pod cannot evaluate, which has no jq of its own.
-func againstWorkflow(p *Plan) []Reason {
+// workflowReasons lists what the pod cannot evaluate, because it does not run jq.
+func workflowReasons(p *Plan) []Reason {
 	list := slices.Clone(p.Status.NotInPod)
-	inPod := slices.ContainsFunc(p.Children, looksAround)
+	inPod := slices.ContainsFunc(p.Children, readsObjects)
 	for i, c := range p.Children {
 		at := []string{"spec", "children", strconv.Itoa(i)}
-		list = append(list, c.unready...)
+		list = append(list, c.readyNotInPod...)
 		if inPod {
 			list = append(list, c.notInPod...)
 		}
-		if readsStatus(c.Object) || readsStatus(c.When) || readsStatus(c.Each) {
+		if readsStatus(c.Object) || readsStatus(c.When) || readsStatus(c.ForEach) {
 			list = append(list, Reason{Path: at, Message: "it is computed from the status, whose changes start no Workflow"})
 		}
 	}

@@ -28,12 +28,12 @@ func TestEngine(t *testing.T) {
 	}{
 		{"a template", one, Direct, nil},
 		{"status from a child", one + "  status: {n: '${ $children.c.data | length }'}\n", Direct, nil},
-		{"status that needs all of jq", one + "  status: {n: '${ [.spec.list[]?] | map(length) | add }'}\n", Direct, nil},
+		{"status with any jq", one + "  status: {n: '${ [.spec.list[]?] | map(length) | add }'}\n", Direct, nil},
 		{"when and readyWhen", `  children: [{name: c, when: .spec.on, readyWhen: .data.a == "b", template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }"}}}]` + "\n", Direct, nil},
-		{"asked for", one + "  reconcile: {engine: workflow}\n", Workflow, nil},
+		{"requested engine", one + "  reconcile: {engine: workflow}\n", Workflow, nil},
 		{"finalizer", one + "  finalizer: {}\n", Workflow, []string{"spec.finalizer pod"}},
 		{"forEach", `  children: [{name: c, forEach: ".spec.list // []", template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }-${ $index }"}}}]` + "\n", Workflow, []string{"spec.children.0.forEach differs"}},
-		{"a name that can change", `  children: [{name: c, template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }-${ .spec.name }"}}}]` + "\n", Workflow, []string{"spec.children.0.template.metadata.name .spec.name"}},
+		{"mutable name", `  children: [{name: c, template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }-${ .spec.name }"}}}]` + "\n", Workflow, []string{"spec.children.0.template.metadata.name .spec.name"}},
 		{"logic", one + "  logic: {image: 'python:3.13-slim', command: [python3, -c, pass], files: []}\n", Workflow, []string{"spec.logic pod"}},
 	}
 	for _, tt := range tests {
@@ -49,12 +49,12 @@ func TestEngine(t *testing.T) {
 			if p.Reconcile.Engine != tt.want {
 				t.Errorf("engine %s, want %s", p.Reconcile.Engine, tt.want)
 			}
-			if len(p.Reconcile.Why) != len(tt.why) {
-				t.Fatalf("reasons %v, want %v", p.Reconcile.Why, tt.why)
+			if len(p.Reconcile.EngineReasons) != len(tt.why) {
+				t.Fatalf("reasons %v, want %v", p.Reconcile.EngineReasons, tt.why)
 			}
 			for i, want := range tt.why {
 				path, word, _ := strings.Cut(want, " ")
-				if got := p.Reconcile.Why[i]; strings.Join(got.Path, ".") != path || !strings.Contains(got.Message, word) {
+				if got := p.Reconcile.EngineReasons[i]; strings.Join(got.Path, ".") != path || !strings.Contains(got.Message, word) {
 					t.Errorf("reason %v, want %q", got, want)
 				}
 			}
@@ -69,12 +69,12 @@ func TestPack(t *testing.T) {
 	tests := []struct {
 		name  string
 		parts []part
-		want  []string // the Sensors with how many triggers each has
+		want  []string // the Sensors, with the number of their triggers
 	}{
-		{"one Sensor holds them", []part{heavy(0, 10), heavy(0, 10)}, []string{"op tt"}},
-		{"too much for one", []part{heavy(0, 40), heavy(0, 40), heavy(0, 10)}, []string{"op t", "op-2 tt"}},
-		{"a shard has Sensors of its own", []part{heavy(0, 1), heavy(1, 1), heavy(1, 1)}, []string{"op t", "op-2 tt"}},
-		{"nothing", nil, nil},
+		{"fits into one Sensor", []part{heavy(0, 10), heavy(0, 10)}, []string{"op tt"}},
+		{"exceeds one Sensor", []part{heavy(0, 40), heavy(0, 40), heavy(0, 10)}, []string{"op t", "op-2 tt"}},
+		{"shards do not share a Sensor", []part{heavy(0, 1), heavy(1, 1), heavy(1, 1)}, []string{"op t", "op-2 tt"}},
+		{"no parts", nil, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

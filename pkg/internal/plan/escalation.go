@@ -12,14 +12,14 @@ import (
 
 const rbac = "rbac.authorization.k8s.io"
 
-// escalations warns of children that grant rights. To create them is not enough:
-// the API server also asks whether their writer holds those rights itself, or has
-// the verb `escalate` on roles, or `bind` on the role that a binding refers to.
+// escalations warns of children that grant permissions. The verb create is not enough
+// for them: the API server also requires that the writer has those permissions itself,
+// or has the verb `escalate` on roles, or `bind` on the referenced role.
 func escalations(p *Plan, d *definition.Definition) diag.List {
 	var findings diag.List
 	for i, c := range p.Children {
-		g, grants := grantingOf(c.Kind, d.Operator.Spec.Children[i])
-		if !grants || !c.Kind.Namespaced && len(p.Install.WatchNamespaces) > 0 { // unsupported says enough
+		g, grants := needsToGrant(c.Kind, d.Operator.Spec.Children[i])
+		if !grants || !c.Kind.Namespaced && len(p.Install.WatchNamespaces) > 0 { // unsupported reports it
 			continue
 		}
 		at := []string{"spec", "children", strconv.Itoa(i)}
@@ -34,35 +34,38 @@ func escalations(p *Plan, d *definition.Definition) diag.List {
 	return findings
 }
 
-// granting is what a child that grants rights asks of its writer.
-type granting struct {
-	needs    string // in words
+// bindingNeeds is what the API server requires of the writer of a child that grants
+// permissions.
+type bindingNeeds struct {
+	needs    string // for the message
 	verb     string
 	resource string // of the roles
 	name     string // of the role; empty: any
 }
 
-// grantingOf tells what a child asks of its writer; false if it grants nothing.
-func grantingOf(k Kind, in v1alpha1.Child) (granting, bool) {
+// needsToGrant returns what the API server requires of the writer of a child; false if
+// the child grants nothing.
+func needsToGrant(k Kind, in v1alpha1.Child) (bindingNeeds, bool) {
 	if k.Group != rbac {
-		return granting{}, false
+		return bindingNeeds{}, false
 	}
 	switch k.Kind {
 	case "Role", "ClusterRole":
 		rules, list := in.Template["rules"].([]any)
 		none := in.Template["rules"] == nil || list && len(rules) == 0
 		if in.Template != nil && none && in.Template["aggregationRule"] == nil {
-			return granting{}, false
+			return bindingNeeds{}, false
 		}
-		return granting{"holds every right that it grants", "escalate", strings.ToLower(k.Kind) + "s", ""}, true
+		return bindingNeeds{"holds every right that it grants", "escalate", strings.ToLower(k.Kind) + "s", ""}, true
 	case "RoleBinding", "ClusterRoleBinding":
-		return bindingOf(in), true
+		return needsToBind(in), true
 	}
-	return granting{}, false
+	return bindingNeeds{}, false
 }
 
-// bindingOf reads the role that a binding refers to, as far as it is plain text.
-func bindingOf(in v1alpha1.Child) granting {
+// needsToBind returns the requirements for a binding, whose role is known if it is
+// fixed text.
+func needsToBind(in v1alpha1.Child) bindingNeeds {
 	plain := func(value any) string {
 		text, _ := value.(string)
 		if strings.Contains(text, "${") {
@@ -72,7 +75,7 @@ func bindingOf(in v1alpha1.Child) granting {
 	}
 	ref, _ := in.Template["roleRef"].(map[string]any)
 	kind, name := plain(ref["kind"]), plain(ref["name"])
-	g := granting{"may bind the role", "bind", "roles,clusterroles", name}
+	g := bindingNeeds{"may bind the role", "bind", "roles,clusterroles", name}
 	if kind != "" {
 		g.needs, g.resource = "may bind that "+kind, strings.ToLower(kind)+"s"
 	}
@@ -82,8 +85,9 @@ func bindingOf(in v1alpha1.Child) granting {
 	return g
 }
 
-// commands grant the rights where the operator writes children.
-func (g granting) commands(p *Plan, c Child, account string) []string {
+// commands returns the kubectl commands that grant the permissions where the operator
+// writes children.
+func (g bindingNeeds) commands(p *Plan, c Child, account string) []string {
 	role := strings.Join([]string{p.Install.Namespace, account, c.Name}, ":")
 	create := fmt.Sprintf("kubectl create clusterrole %s --verb=%s --resource=%s", role, g.verb, g.resource)
 	if g.name != "" {

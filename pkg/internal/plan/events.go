@@ -9,14 +9,14 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/jq"
 )
 
-// OwnerUID is the label by which the children of a custom resource are found.
+// OwnerUID is the label that selects the children of a custom resource.
 const OwnerUID = "argoperator.dev/owner-uid"
 
-// ManagedBy is the label by which the children of an operator are found.
+// ManagedBy is the label that selects the children of an operator.
 const ManagedBy = "app.kubernetes.io/managed-by"
 
-// events lists what is announced: the custom resources themselves, the
-// children, so that drift is repaired and readiness reaches the status, and the
+// events returns the entries of the EventSource: watches of the custom resources, of
+// the children, so that the operator repairs drift and reports readiness, and the
 // heartbeat.
 func events(p *Plan) []Event {
 	parent := Event{
@@ -36,18 +36,18 @@ func events(p *Plan) []Event {
 		list = append(list, inNamespaces(child, p.Install.WatchNamespaces)...)
 	}
 	list = append(list, relatedEvents(p)...)
-	return append(list, tick(list))
+	return append(list, heartbeatEvent(list))
 }
 
-// sensors listen to the events.
+// sensors returns the Sensors that subscribe to the events.
 func sensors(p *Plan) []Sensor {
 	if !p.Reconcile.Execution.RunsPods {
-		return withHeartbeat(p, directSensors(p))
+		return addHeartbeat(p, directSensors(p))
 	}
 	sensor := Sensor{Name: p.Names.Sensor}
 	trigger := Trigger{Name: "reconcile"}
 	for _, e := range p.Events {
-		if e.Every != "" || e.Related {
+		if e.Interval != "" || e.Related {
 			continue
 		}
 		jq := parentJQ(p)
@@ -58,7 +58,7 @@ func sensors(p *Plan) []Sensor {
 		trigger.On = append(trigger.On, e.Name)
 	}
 	sensor.Triggers = []Trigger{trigger}
-	if p.Wakes() {
+	if p.WatchesRelated() {
 		wake := Trigger{Name: "wake", Wake: true}
 		for _, e := range p.Events {
 			if e.Related {
@@ -68,10 +68,10 @@ func sensors(p *Plan) []Sensor {
 		}
 		sensor.Triggers = append(sensor.Triggers, wake)
 	}
-	return withHeartbeat(p, []Sensor{sensor})
+	return addHeartbeat(p, []Sensor{sensor})
 }
 
-// inNamespaces makes one event a namespace: an entry of an EventSource watches
+// inNamespaces returns an event for each namespace: an entry of an EventSource watches
 // one namespace or all.
 func inNamespaces(e Event, namespaces []string) []Event {
 	if len(namespaces) == 0 {
@@ -90,7 +90,7 @@ func inNamespaces(e Event, namespaces []string) []Event {
 	return list
 }
 
-// childKinds are the kinds of the children, each once.
+// childKinds returns the kinds of the children without duplicates.
 func childKinds(p *Plan) []Kind {
 	var kinds []Kind
 	for _, c := range p.Children {
@@ -101,13 +101,13 @@ func childKinds(p *Plan) []Kind {
 	return kinds
 }
 
-// readOfChildren are the paths below each child that the status shows, and those
-// that other children are computed from in a pod.
+// readOfChildren returns, by child, the paths that the status reads, and those that the
+// pod computes other children from.
 func readOfChildren(p *Plan) map[string][][]string {
-	paths := maps.Clone(p.Status.Shown)
+	paths := maps.Clone(p.Status.ChildPaths)
 	if templatesInPod(p) {
 		for _, c := range p.Children {
-			if read := remembered(p, c); len(read) > 0 {
+			if read := pathsReadByChildren(p, c); len(read) > 0 {
 				paths[c.Name] = append(slices.Clip(paths[c.Name]), read...)
 			}
 		}
@@ -125,8 +125,8 @@ func pathsOf(p *Plan, kind Kind, paths map[string][][]string) [][]string {
 	return all
 }
 
-// dnsLabel makes a name fit for an event: lower case, no dots, at most 40
-// characters, so that a suffix still fits.
+// dnsLabel converts a name to one that is valid for an event: lower case, no dots, at
+// most 40 characters, so that there is room for a suffix.
 func dnsLabel(name string) string {
 	label := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -137,25 +137,25 @@ func dnsLabel(name string) string {
 	return strings.Trim(label[:min(len(label), 40)], "-")
 }
 
-// parentJQ lets an event of a custom resource pass when something changed that
-// its user controls. Status writes change none of it, so they never loop. An
-// ADD has no old object and always passes: it is also the replay after a
-// restart.
+// parentJQ returns the jq that passes an event of a custom resource when something
+// changed that its user controls. A status write is no such change, so reconciles do
+// not loop. An ADD event has no old object and always passes: a restarted EventSource
+// replays all objects as ADD.
 func parentJQ(p *Plan) string {
 	alive := "$new.metadata.deletionTimestamp == null"
 	if f := p.Reconcile.Finalizer; f != "" {
 		alive = fmt.Sprintf("(%s or ($new.metadata.finalizers // [] | index(%s)) != null)", alive, quote(f))
 	}
-	if keepsOwnKind(p) {
+	if hasChildOfOwnKind(p) {
 		alive += fmt.Sprintf(" and $new.metadata.labels[%s] != %s", quote(ManagedBy), quote(p.Runtime.Operator))
 	}
 	def, picked := "", ""
-	if p.API.Selected != "" {
-		def = "\ndef selected: " + p.API.Selected + ";"
-		picked = " and any($new, $old // {}; selected)" // what was made for one that was picked has to go
+	if p.API.SelectorJQ != "" {
+		def = "\ndef selected: " + p.API.SelectorJQ + ";"
+		picked = " and any($new, $old // {}; selected)" // an object that the selector no longer matches is cleaned up
 	}
 	namespace, named := `$new.metadata.namespace // ""`, ""
-	if p.API.Existing { // names of some kinds are free text
+	if p.API.Existing { // some kinds allow names that are not DNS names
 		named = fmt.Sprintf(` and (%s + "." + $new.metadata.name | %s)`, "("+namespace+")", safeKeyJQ(p))
 	}
 	return fmt.Sprintf(`def wanted:
@@ -170,11 +170,12 @@ func parentJQ(p *Plan) string {
     go: (%s and ($old == null or ($new | wanted) != ($old | wanted))%s%s),
     key: ((%s) + "." + $new.metadata.name),
     name: (%s)%s
-  }`, uncounted(p), def, alive, picked, named, namespace, workflowNameJQ(p.Runtime.Operator, "$new.metadata.name"), desired(p)+generationJQ(p, "($new.metadata.generation // 0 | tostring)"))
+  }`, ignoredAnnotations(p), def, alive, picked, named, namespace, workflowNameJQ(p.Runtime.Operator, "$new.metadata.name"), desired(p)+generationJQ(p, "($new.metadata.generation // 0 | tostring)"))
 }
 
-// uncounted are the annotations whose changes are nobody's wish.
-func uncounted(p *Plan) string {
+// ignoredAnnotations returns the jq of annotations whose changes do not start a
+// reconcile.
+func ignoredAnnotations(p *Plan) string {
 	list := `.["kubectl.kubernetes.io/last-applied-configuration"]`
 	if len(p.Related) > 0 {
 		list += fmt.Sprintf(", .[%s]", quote(RelatedDigest))
@@ -182,9 +183,9 @@ func uncounted(p *Plan) string {
 	return list
 }
 
-// generationJQ is the generation that an event is about, where a step asks for
-// it: of those of one custom resource that wait for each other, only the newest
-// has anything to do.
+// generationJQ returns the generation of an event, for the engine whose steps compare
+// it: among the queued Workflows of a custom resource, only that of the newest
+// generation does something.
 func generationJQ(p *Plan, value string) string {
 	if !p.Reconcile.Execution.PodPerStep {
 		return ""
@@ -192,17 +193,17 @@ func generationJQ(p *Plan, value string) string {
 	return ",\n    generation: " + value
 }
 
-// keepsOwnKind says that some children are of the kind that is watched.
-func keepsOwnKind(p *Plan) bool {
+// hasChildOfOwnKind reports whether a child has the kind of the custom resource.
+func hasChildOfOwnKind(p *Plan) bool {
 	return slices.ContainsFunc(p.Children, func(c Child) bool { return c.Kind.Kind == p.API.Kind.Kind && c.Kind.Group == p.API.Kind.Group })
 }
 
-// desired computes the children of the templates for the pod. They travel in
-// base64: Argo would take braces in them for templates of its own. Of the
-// Workflows that wait for the same custom resource the one of the newest
-// generation is the first; the others then find nothing to do.
+// desired returns the jq that computes the children of the templates for the pod. They
+// are passed in base64, because Argo would interpret braces in them as its own
+// templates. Among the queued Workflows of a custom resource, that of the newest
+// generation runs first; the others then find nothing to do.
 func desired(p *Plan) string {
-	if !p.Runtime.Templates {
+	if !p.Runtime.SensorTemplates {
 		return ""
 	}
 	var lists []string
@@ -210,7 +211,7 @@ func desired(p *Plan) string {
 	for _, c := range p.Children {
 		if c.Object != nil {
 			lists = append(lists, desiredChild(c))
-			large = append(large, c.Inexact...)
+			large = append(large, c.InexactPaths...)
 		}
 	}
 	content := ""
@@ -226,14 +227,14 @@ func desired(p *Plan) string {
 		quote(p.Operator.Digest), content, exactly(large), strings.Join(lists, ",\n        "), MaxDesired)
 }
 
-// MaxDesired is how long the children may be in base64, in bytes: the pod gets
-// them in an environment variable, of which Linux takes 128 KiB.
+// MaxDesired limits the size of the children in base64, in bytes. The pod receives them
+// in an environment variable, which Linux limits to 128 KiB.
 const MaxDesired = 120_000
 
 func desiredChild(c Child) string {
 	one := fmt.Sprintf("{child: %s, object: %s}", quote(c.Name), c.Object.Source())
-	if c.Each != nil {
-		one = fmt.Sprintf("(. as $cr | %s | to_entries[] | .key as $index | .value as $item | $cr | %s)", c.Each.Source(), one)
+	if c.ForEach != nil {
+		one = fmt.Sprintf("(. as $cr | %s | to_entries[] | .key as $index | .value as $item | $cr | %s)", c.ForEach.Source(), one)
 	}
 	if c.When != nil {
 		one = fmt.Sprintf("(if %s then %s else empty end)", c.When.Source(), one)
@@ -241,11 +242,11 @@ func desiredChild(c Child) string {
 	return one
 }
 
-// childJQ lets an event of a child pass when someone else changed or deleted
-// it, when it became ready or stopped being so, or when a field changed that
-// the status shows. The operator's own write shows as a newer time of its field
-// manager and does not pass. While a child is rolling out, what it counts up to
-// is left to the event that ends the roll-out: each event that passes is a pod.
+// childJQ returns the jq that passes an event of a child when another client changed or
+// deleted it, when its readiness changed, or when a field changed that the status
+// reads. A write of the operator itself has a newer time in managedFields and does not
+// pass. During a rollout, counters do not pass either, because each passed event starts
+// a pod; the event that ends the rollout does.
 func childJQ(p *Plan, kind Kind, paths [][]string) string {
 	readiness, met := readinessOf(p, kind)
 	shown := append(readiness, "rolling")
@@ -275,12 +276,12 @@ def shown: [%s];%s%s
     )),
     key: ($key // ""),
     name: (%s)%s
-  }`, quote(p.Runtime.Operator), rolling(kind), strings.Join(shown, ", "), def, oursJQ(p), ownerKeyJQ(p, kind), changed, workflowNameJQ(p.Runtime.Operator, `($key // "." | .[index(".") + 1:])`), nothingDesired(p)+generationJQ(p, `""`))
+  }`, quote(p.Runtime.Operator), rolling(kind), strings.Join(shown, ", "), def, managedFieldsJQ(p), ownerKeyJQ(p, kind), changed, workflowNameJQ(p.Runtime.Operator, `($key // "." | .[index(".") + 1:])`), noDesired(p)+generationJQ(p, `""`))
 }
 
-// ownerKeyJQ is the key of the custom resource that an object of a kind belongs
-// to, or null. Whoever may create such objects chooses what is in them, and the
-// key becomes a parameter of a Workflow: what is not made of names is none.
+// ownerKeyJQ returns the jq of the key of the custom resource that owns an object, or
+// null. The key becomes a parameter of a Workflow and users can create such objects, so
+// a key that is not made of valid names is ignored.
 func ownerKeyJQ(p *Plan, kind Kind) string {
 	namespace := `($new.metadata.namespace // "")`
 	if !p.API.Kind.Namespaced {
@@ -294,8 +295,8 @@ func ownerKeyJQ(p *Plan, kind Kind) string {
 	return fmt.Sprintf(`first(%s, null) | select(%s) // null`, key, safeKeyJQ(p))
 }
 
-// safeKeyJQ is the jq of whether a key is made of names: the namespace, a dot and
-// the name, which is a DNS name or, of a kind of others, may hold more letters.
+// safeKeyJQ returns the jq that tells whether a key is a namespace, a dot and a name.
+// The name is a DNS name, except for existing kinds, which may allow more characters.
 func safeKeyJQ(p *Plan) string {
 	namespace, name := "[a-z0-9]([-a-z0-9]*[a-z0-9])?", "[a-z0-9]([-a-z0-9.]*[a-z0-9])?"
 	if !p.API.Kind.Namespaced {
@@ -307,11 +308,11 @@ func safeKeyJQ(p *Plan) string {
 	return fmt.Sprintf(`. != null and test(%s)`, quote("^"+namespace+"[.]"+name+"$"))
 }
 
-// nothingDesired fills the argument where the event is not the custom resource's
-// own. Of a field that somebody took from the child only the event can tell:
-// what is left in managedFields does not show it.
-func nothingDesired(p *Plan) string {
-	if !p.Runtime.Templates {
+// noDesired returns the jq of the argument desired for an event of a child. Only the
+// event shows that another client took over a field; the managedFields of the current
+// object do not.
+func noDesired(p *Plan) string {
+	if !p.Runtime.SensorTemplates {
 		return ""
 	}
 	return `,
@@ -319,16 +320,17 @@ func nothingDesired(p *Plan) string {
     desired: (if .type != "DELETE" and $old != null and ($new | wanted) != ($old | wanted) and ($new | ours) != ($old | ours) then "drift" else "" end)`
 }
 
-// oursJQ is the fields of a child that the operator set last, where that is asked for.
-func oursJQ(p *Plan) string {
-	if !p.Runtime.Templates {
+// managedFieldsJQ returns the jq of the fields of a child that the operator applied
+// last, if the pod needs it.
+func managedFieldsJQ(p *Plan) string {
+	if !p.Runtime.SensorTemplates {
 		return ""
 	}
 	return fmt.Sprintf(`
 def ours: [.metadata.managedFields[]? | select(.manager == %s and .operation == "Apply" and .subresource == null) | .fieldsV1] | first;`, quote(p.Runtime.Operator))
 }
 
-// jqPath is the jq of a path that yields null wherever it does not exist.
+// jqPath returns the jq of a path that yields null if the path does not exist.
 func jqPath(path []string) string {
 	if len(path) == 0 {
 		return "del(.metadata)"
@@ -342,9 +344,9 @@ func jqPath(path []string) string {
 	return b.String()
 }
 
-// readinessOf is the jq of what decides whether the children of a kind are ready:
-// the rule of their kind, and the rules with a readyWhen. For kinds that are not
-// workloads the status says more than that, which conditions tell people.
+// readinessOf returns the jq of everything that the readiness of the children of a kind
+// depends on: the rule of the kind, and each readyWhen. For kinds other than workloads,
+// it includes further status fields that the conditions report.
 func readinessOf(p *Plan, kind Kind) (byKind, met []string) {
 	for _, c := range p.Children {
 		if c.Kind != kind {
@@ -364,15 +366,15 @@ func readinessOf(p *Plan, kind Kind) (byKind, met []string) {
 	return byKind, met
 }
 
-// workflowNameJQ is the jq of the generateName of a Workflow: the operator and
-// the custom resource, so that people find it. A Workflow's name is a label
-// value: 63 characters with the five that the API server adds.
+// workflowNameJQ returns the jq of the generateName of a Workflow: the operator and the
+// custom resource, so that users find it. The name is used as a label value, so it has
+// at most 63 characters including the five that the API server appends.
 func workflowNameJQ(operator, name string) string {
 	return fmt.Sprintf(`(%s + (%s | ascii_downcase | gsub("[^a-z0-9]"; "-")))[0:57] + "-"`, quote(operator+"-"), name)
 }
 
-// rolling is the jq of whether an object is in the middle of a roll-out that
-// its controller watches over and will declare finished or failed.
+// rolling returns the jq that tells whether an object is in the middle of a rollout
+// whose end its controller reports.
 func rolling(kind Kind) string {
 	if kind.Group == "apps" && kind.Kind == "Deployment" {
 		return `any(.status.conditions[]?; .type == "Progressing" and .status == "True" and .reason != "NewReplicaSetAvailable")`
@@ -380,5 +382,5 @@ func rolling(kind Kind) string {
 	return "false"
 }
 
-// quote is a text as jq has it.
+// quote returns a string literal of jq.
 func quote(s string) string { return jq.Quote(s) }

@@ -5,46 +5,48 @@ import (
 	"slices"
 )
 
-// The heartbeat shows that events travel the whole way, from the EventSource
-// over the bus into each Sensor: on a tick of the EventSource every Sensor notes
-// on the EventSource that it has heard it.
+// The heartbeat tests the event flow from the EventSource over the bus to each Sensor:
+// on each timer event of the EventSource, every Sensor writes the time of the event to
+// an annotation of the EventSource.
 //
-// Beside the time it notes a digest of the definition and its programs in the
-// annotations of the EventSource's pod. Where that changes, the pod is replaced,
-// and the new one announces everything there is: a Sensor hears nothing that was
-// said before it first listened, or before it began to listen by other programs,
-// so it asks for all of it as soon as it listens. Where nothing changes the API
-// server writes nothing.
+// It also writes a digest of the definition and its programs to the annotations of the
+// EventSource's pod. When the digest changes, Argo Events replaces the pod, and the new
+// pod replays every object as an ADD event. A Sensor does not receive events from
+// before it subscribed, or from before its programs changed, so it requests this replay
+// when it subscribes. When nothing changes, the API server writes nothing.
 //
-// The time is for the resync: without it the Sensors are deaf. So they are when
-// the bus has lost its store, until their pods are replaced.
+// The resync checks the time. If it is too old, the Sensors stopped receiving events,
+// which happens when the bus lost its store. The resync then replaces the Sensors'
+// pods.
 
-// How often the EventSource ticks, and the time after which a Sensor that has
-// heard nothing is deaf, in seconds. The time is noted to the minute, so that
-// most ticks write nothing.
+// The interval of the heartbeat, and the time without a heartbeat, in seconds, after
+// which the resync considers a Sensor disconnected. The annotation has the time to the
+// minute, so that most heartbeats cause no write.
 const (
-	Tick      = "15s"
-	DeafAfter = 180
+	HeartbeatInterval       = "15s"
+	HeartbeatTimeoutSeconds = 180
 )
 
-// Heard is the annotation by which a Sensor tells that it listens.
-func Heard(sensor string) string { return "argoperator.dev/heard-" + sensor }
+// HeartbeatAnnotation returns the annotation of the EventSource that holds the time of
+// a Sensor's last heartbeat.
+func HeartbeatAnnotation(sensor string) string { return "argoperator.dev/heard-" + sensor }
 
-// tick is the event of the heartbeat; no kind has its name.
-func tick(others []Event) Event {
+// heartbeatEvent returns the event of the heartbeat, with a name that no other event
+// has.
+func heartbeatEvent(others []Event) Event {
 	name := "heartbeat"
 	for slices.ContainsFunc(others, func(e Event) bool { return e.Name == name }) {
 		name = "operator-" + name
 	}
-	return Event{Name: name, Every: Tick}
+	return Event{Name: name, Interval: HeartbeatInterval}
 }
 
-// withHeartbeat lets each Sensor note that it hears.
-func withHeartbeat(p *Plan, sensors []Sensor) []Sensor {
-	i := slices.IndexFunc(p.Events, func(e Event) bool { return e.Every != "" })
+// addHeartbeat adds the heartbeat trigger to each Sensor.
+func addHeartbeat(p *Plan, sensors []Sensor) []Sensor {
+	i := slices.IndexFunc(p.Events, func(e Event) bool { return e.Interval != "" })
 	name, asks := p.Events[i].Name, hash(p.Operator.Digest, sensors)
 	for i, s := range sensors {
-		sensors[i].Dependencies = append(s.Dependencies, Dependency{Name: name, Event: name, JQ: heardJQ(p, s.Name, asks)})
+		sensors[i].Dependencies = append(s.Dependencies, Dependency{Name: name, Event: name, JQ: heartbeatJQ(p, s.Name, asks)})
 		sensors[i].Triggers = append(s.Triggers, Trigger{
 			Name: "heartbeat", On: []string{name}, Call: &Call{Allow: okApply, K8s: !p.Reconcile.Execution.HTTPTriggers},
 		})
@@ -52,22 +54,23 @@ func withHeartbeat(p *Plan, sensors []Sensor) []Sensor {
 	return sensors
 }
 
-func heardJQ(p *Plan, sensor, asks string) string {
-	key := quote(Heard(sensor))
+func heartbeatJQ(p *Plan, sensor, asks string) string {
+	key := quote(HeartbeatAnnotation(sensor))
 	heard := fmt.Sprintf(`annotations: {%s: (now / 60 | floor * 60 | todate)}`, key)
 	pod := fmt.Sprintf(`spec: {template: {metadata: {annotations: {%s: %s}}}}`, key, quote(asks))
 	if !p.Reconcile.Execution.HTTPTriggers {
 		return fmt.Sprintf(`{go: true, call: {operation: "patch", manifest: {apiVersion: %s, kind: "EventSource", metadata: {name: %s, namespace: %s, %s}, %s}}}`,
-			quote(eventSource.APIVersion()), quote(p.Names.EventSource), quote(p.Install.Namespace), heard, pod)
+			quote(eventSourceKind.APIVersion()), quote(p.Names.EventSource), quote(p.Install.Namespace), heard, pod)
 	}
-	path := fmt.Sprintf("%s/namespaces/%s/%s/%s?fieldManager=%s", root(eventSource), p.Install.Namespace, eventSource.Plural, p.Names.EventSource, p.Runtime.Operator)
+	path := fmt.Sprintf("%s/namespaces/%s/%s/%s?fieldManager=%s", root(eventSourceKind), p.Install.Namespace, eventSourceKind.Plural, p.Names.EventSource, p.Runtime.Operator)
 	return fmt.Sprintf(`{go: true, call: {method: "PATCH", path: %s, type: "application/merge-patch+json", body: ({metadata: {%s}, %s} | tojson)}}`, quote(path), heard, pod)
 }
 
-// eventSource is the kind of the EventSource itself.
-var eventSource = Kind{Group: argo, Version: "v1alpha1", Kind: "EventSource", Plural: "eventsources", Namespaced: true}
+// eventSourceKind is the kind of the EventSource itself.
+var eventSourceKind = Kind{Group: ArgoGroup, Version: "v1alpha1", Kind: "EventSource", Plural: "eventsources", Namespaced: true}
 
-// heartbeatGrants are the permissions of the heartbeat and of who heeds it.
+// heartbeatGrants returns the permissions to write the heartbeat and to react to a
+// missing one.
 func heartbeatGrants(p *Plan) []Grant {
 	note := []string{"patch"}
 	if !p.Reconcile.Execution.HTTPTriggers {
@@ -79,16 +82,16 @@ func heartbeatGrants(p *Plan) []Grant {
 	}
 	return []Grant{
 		{
-			Account: Actor, Group: argo, Resource: "eventsources", Names: []string{p.Names.EventSource}, Verbs: note,
-			Why: "a Sensor notes that it listens, and has everything announced to it when it begins to",
+			Account: SensorAccount, Group: ArgoGroup, Resource: "eventsources", Names: []string{p.Names.EventSource}, Verbs: note,
+			Reason: "a Sensor notes that it listens, and has everything announced to it when it begins to",
 		},
 		{
-			Account: Resyncer, Group: argo, Resource: "eventsources", Names: []string{p.Names.EventSource}, Verbs: []string{"get", "patch"},
-			Why: "the resync looks whether the Sensors hear the EventSource, and has it announce everything again",
+			Account: ResyncAccount, Group: ArgoGroup, Resource: "eventsources", Names: []string{p.Names.EventSource}, Verbs: []string{"get", "patch"},
+			Reason: "the resync looks whether the Sensors hear the EventSource, and has it announce everything again",
 		},
 		{
-			Account: Resyncer, Group: argo, Resource: "sensors", Names: sensors, Verbs: []string{"patch"},
-			Why: "the resync replaces the pods of Sensors that hear nothing, as after the bus has lost its store",
+			Account: ResyncAccount, Group: ArgoGroup, Resource: "sensors", Names: sensors, Verbs: []string{"patch"},
+			Reason: "the resync replaces the pods of Sensors that hear nothing, as after the bus has lost its store",
 		},
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// TestIdentity: kind, namespace and name together tell the children of two
-// custom resources apart.
+// TestIdentity covers that the kind, namespace and name of children are unique among
+// custom resources.
 func TestIdentity(t *testing.T) {
 	const parent = "`.metadata.name` of the custom resource"
 	for _, tt := range []struct {
@@ -37,7 +37,7 @@ func TestIdentity(t *testing.T) {
 		{reason: "the namespace does not tell the items apart", scope: "Cluster", forEach: ".spec.targets", name: "deny", namespace: "${ .metadata.name }", want: "all items of forEach would make one object"},
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
-			findings := planned(identityDefinition(tt.scope, tt.forEach, tt.name, tt.namespace))
+			findings := findingsOf(identityDefinition(tt.scope, tt.forEach, tt.name, tt.namespace))
 			if tt.want == "" && findings.HasErrors() || tt.want != "" && !strings.Contains(fmt.Sprint(findings), tt.want) {
 				t.Errorf("findings %v, want %q", findings, tt.want)
 			}
@@ -50,10 +50,10 @@ func TestTwoChildrenOfOneNameInTwoNamespaces(t *testing.T) {
 		return fmt.Sprintf("  - name: %s\n    template: {apiVersion: v1, kind: ConfigMap, metadata: {name: deny, namespace: %q}}\n", name, namespace)
 	}
 	source := identityDefinition("Cluster", "", "deny", "${ .metadata.name }")
-	if findings := planned(source + child("more", "${ .metadata.name }-more")); findings.HasErrors() {
+	if findings := findingsOf(source + child("more", "${ .metadata.name }-more")); findings.HasErrors() {
 		t.Errorf("two namespaces: %v", findings)
 	}
-	if findings := planned(source + child("more", "${ .metadata.name }")); !findings.HasErrors() {
+	if findings := findingsOf(source + child("more", "${ .metadata.name }")); !findings.HasErrors() {
 		t.Error("one namespace: no finding")
 	}
 }
@@ -83,8 +83,8 @@ spec:
 	return source
 }
 
-// planned is what there is to say of a definition.
-func planned(text string) diag.List {
+// findingsOf returns the findings of a definition.
+func findingsOf(text string) diag.List {
 	definitions, findings := definition.Parse(source.Input{Name: "operator.yaml", Data: []byte(text)})
 	if findings.HasErrors() {
 		return findings

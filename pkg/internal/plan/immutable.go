@@ -15,17 +15,17 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
-// immutable warns of immutable fields of a child that are computed from fields of
-// the custom resource that may change: the API server would refuse the change. A
-// name that follows them makes another object instead.
+// immutable warns of immutable fields of a child that are computed from mutable fields
+// of the custom resource: the API server would reject the change. If the name is
+// computed from them too, a change creates another object instead.
 func (c *compiler) immutable(child *Child, in v1alpha1.Child, scope expression.Scope, path []string) {
-	if child.Object == nil || child.Named == nil {
+	if child.Object == nil || child.ObjectName == nil {
 		return
 	}
-	if _, changes := mayChange(child.Object.Reads()); !changes {
+	if _, changes := mutableField(child.Object.Reads()); !changes {
 		return
 	}
-	named := child.Named.Reads()
+	named := child.ObjectName.Reads()
 	if child.Namespace != nil {
 		named = slices.Concat(named, child.Namespace.Reads())
 	}
@@ -37,34 +37,35 @@ func (c *compiler) immutable(child *Child, in v1alpha1.Child, scope expression.S
 		if f.Grows || f.While != nil && !f.While(in.Template) {
 			continue
 		}
-		for _, wrong := range c.following(f, in.Template, scope, named) {
+		for _, wrong := range c.immutableFields(f, in.Template, scope, named) {
 			c.findings.Warn(c.d.Position(append(path, wrong.at...)...), diag.ImmutableField,
 				fmt.Sprintf("%s of a %s is immutable, and %s may change: the API server refuses the update",
 					wrong.field, child.Kind.Kind, strings.Join(wrong.reads, " and ")),
-				c.makeImmutable(child.Kind.Kind, wrong.reads))
+				c.immutableHint(child.Kind.Kind, wrong.reads))
 		}
 	}
 }
 
-// follower is an immutable field of a template that follows fields which may change.
-type follower struct {
+// immutableField is an immutable field of a template that is computed from mutable
+// fields.
+type immutableField struct {
 	field string
 	at    []string // the first expression in it
 	reads []string
 }
 
-func (c *compiler) following(f schema.Immutable, template map[string]any, scope expression.Scope, named [][]string) []follower {
+func (c *compiler) immutableFields(f schema.Immutable, template map[string]any, scope expression.Scope, named [][]string) []immutableField {
 	depth := len(f.Path)
 	if len(f.Free) > 0 {
-		depth++ // some of it may change: say which may not
+		depth++ // a part of the field is mutable: report the immutable part
 	}
-	var out []follower
+	var out []immutableField
 	for _, leaf := range leaves(schema.ValueAt(template, f.Path...), f.Path, f.Free) {
 		field := strings.Join(leaf.path[:min(depth, len(leaf.path))], ".")
-		for _, read := range c.changeable(leaf.text, scope, named) {
-			i := slices.IndexFunc(out, func(o follower) bool { return o.field == field })
+		for _, read := range c.mutableReads(leaf.text, scope, named) {
+			i := slices.IndexFunc(out, func(o immutableField) bool { return o.field == field })
 			if i < 0 {
-				i, out = len(out), append(out, follower{field: field, at: leaf.path})
+				i, out = len(out), append(out, immutableField{field: field, at: leaf.path})
 			}
 			if !slices.Contains(out[i].reads, read) {
 				out[i].reads = append(out[i].reads, read)
@@ -74,9 +75,10 @@ func (c *compiler) following(f schema.Immutable, template map[string]any, scope 
 	return out
 }
 
-// immutableBySchema are the fields of a custom kind that its rules keep as they are.
+// immutableBySchema returns the fields of a custom kind whose validation rules make
+// them immutable.
 func immutableBySchema(s *apiextensionsv1.JSONSchemaProps, path []string) []schema.Immutable {
-	if slices.ContainsFunc(s.XValidations, func(r apiextensionsv1.ValidationRule) bool { return condensed(r.Rule) == sameAsBefore }) {
+	if slices.ContainsFunc(s.XValidations, func(r apiextensionsv1.ValidationRule) bool { return withoutSpace(r.Rule) == immutableRule }) {
 		return []schema.Immutable{{Path: path}}
 	}
 	var out []schema.Immutable
@@ -87,13 +89,13 @@ func immutableBySchema(s *apiextensionsv1.JSONSchemaProps, path []string) []sche
 	return out
 }
 
-// sameAsBefore is the rule of an immutable field, condensed.
-const sameAsBefore = "self==oldSelf"
+// immutableRule is the validation rule of an immutable field, without white space.
+const immutableRule = "self==oldSelf"
 
-func condensed(rule string) string { return strings.Join(strings.Fields(rule), "") }
+func withoutSpace(rule string) string { return strings.Join(strings.Fields(rule), "") }
 
-// makeImmutable is what to do about fields that may change.
-func (c *compiler) makeImmutable(kind string, fields []string) string {
+// immutableHint returns how to handle a mutable field.
+func (c *compiler) immutableHint(kind string, fields []string) string {
 	read := fields[0]
 	if len(fields) > 1 {
 		read = "[" + strings.Join(fields, ", ") + "]"
@@ -106,66 +108,66 @@ func (c *compiler) makeImmutable(kind string, fields []string) string {
 	return fmt.Sprintf("write immutable=true to %s in the schema; or %s", strings.Join(fields, " and "), renamed)
 }
 
-// changeable are the fields that an expression reads, that may change, and that
-// no part of the child's name follows.
-func (c *compiler) changeable(text string, scope expression.Scope, named [][]string) []string {
+// mutableReads returns the fields that an expression reads, that are mutable, and that
+// the child's name does not depend on.
+func (c *compiler) mutableReads(text string, scope expression.Scope, named [][]string) []string {
 	program, _ := expression.Template(text, scope, schema.Any())
 	if program == nil {
-		return nil // it was reported
+		return nil // reported elsewhere
 	}
 	var out []string
 	for _, path := range program.Reads() {
-		_, changes := mayChange([][]string{path})
+		_, changes := mutableField([][]string{path})
 		follows := slices.ContainsFunc(named, func(by []string) bool {
 			generation := slices.Equal(by, []string{"metadata", "generation"}) && len(path) > 0 && path[0] != "metadata"
 			return generation || len(by) <= len(path) && slices.Equal(by, path[:len(by)])
 		})
-		if changes && !follows && !c.keeps(path) {
+		if changes && !follows && !c.isImmutable(path) {
 			out = append(out, "."+strings.Join(path, "."))
 		}
 	}
 	return out
 }
 
-// keeps tells whether the API server refuses a change of a field of the custom
-// resource: by a rule of its schema, or because its built-in kind says so.
-func (c *compiler) keeps(path []string) bool {
+// isImmutable reports whether the API server rejects a change of a field of the custom
+// resource, because of a validation rule or because of its built-in kind.
+func (c *compiler) isImmutable(path []string) bool {
 	if s := c.d.Schema(c.d.WorkingVersion()); s != nil {
-		return unchanging(s, path)
+		return hasTransitionRule(s, path)
 	}
 	return slices.ContainsFunc(schema.ImmutableFields(c.api.Kind.Group, c.api.Kind.Kind), func(f schema.Immutable) bool {
 		return f.While == nil && len(f.Free) == 0 && len(f.Path) <= len(path) && slices.Equal(f.Path, path[:len(f.Path)])
 	})
 }
 
-// unchanging tells whether the transition rules of a schema mention a field, or
-// everything in it. What exactly a rule says is not read.
-func unchanging(s *apiextensionsv1.JSONSchemaProps, path []string) bool {
+// hasTransitionRule reports whether a transition rule of the schema mentions a field or
+// all of its parent. The rule itself is not evaluated.
+func hasTransitionRule(s *apiextensionsv1.JSONSchemaProps, path []string) bool {
 	for _, rule := range s.XValidations {
-		text := condensed(rule.Rule)
-		whole := len(path) == 0 || text == sameAsBefore
+		text := withoutSpace(rule.Rule)
+		whole := len(path) == 0 || text == immutableRule
 		if strings.Contains(text, "oldSelf") && (whole || strings.Contains(text, "oldSelf."+path[0])) {
 			return true
 		}
 	}
 	if len(path) == 0 {
 		return len(s.Properties) > 0 && !slices.ContainsFunc(slices.Collect(maps.Values(s.Properties)), func(p apiextensionsv1.JSONSchemaProps) bool {
-			return !unchanging(&p, nil)
+			return !hasTransitionRule(&p, nil)
 		})
 	}
 	if p, known := s.Properties[path[0]]; known {
-		return unchanging(&p, path[1:])
+		return hasTransitionRule(&p, path[1:])
 	}
-	return s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil && unchanging(s.AdditionalProperties.Schema, path[1:])
+	return s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil && hasTransitionRule(s.AdditionalProperties.Schema, path[1:])
 }
 
-// leaf is a text of a template that holds an expression.
+// leaf is a string of a template that holds an expression.
 type leaf struct {
 	text string
 	path []string
 }
 
-// leaves are those of a value, without the ones below the free paths.
+// leaves returns the leaves of a value except those below the free paths.
 func leaves(value any, at []string, free [][]string) []leaf {
 	below := func(step string) (rest [][]string, all bool) {
 		for _, path := range free {

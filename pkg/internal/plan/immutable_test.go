@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestImmutableFields: what nobody can change is not computed from what may
-// change, unless the name follows it too.
+// TestImmutableFields covers that an immutable field is not computed from a mutable
+// one, unless the name is computed from it, too.
 func TestImmutableFields(t *testing.T) {
 	const name, pod = "${ .metadata.name }", "spec: {containers: [{name: a, image: \"${ .spec.image }\"}]}"
 	for _, tt := range []struct {
@@ -42,7 +42,7 @@ func TestImmutableFields(t *testing.T) {
 		{reason: "annotations may change too", name: name, template: "apiVersion: v1, kind: Secret, type: \"${ .metadata.annotations[\\\"type\\\"] // \\\"Opaque\\\" }\"", want: "type of a Secret is immutable, and .metadata.annotations"},
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
-			findings := planned(fmt.Sprintf(`apiVersion: argoperator.dev/v1alpha1
+			findings := findingsOf(fmt.Sprintf(`apiVersion: argoperator.dev/v1alpha1
 kind: Operator
 metadata: {name: web}
 spec:

@@ -10,50 +10,50 @@ import (
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 )
 
-// Monitoring is what Prometheus is told about the operator.
+// Monitoring configures the Prometheus objects of the operator.
 type Monitoring struct {
 	PodMonitor  bool
-	Interval    string            // between two readings; empty: the Prometheus's own
+	Interval    string            // between two scrapes; empty: the default of Prometheus
 	Labels      map[string]string // of the objects
 	AlertLabels map[string]string
 	Alerts      []Alert
-	Reconciles  []Metric // that the workflow controller counts of the reconciles
-	Resyncs     []Metric // and of the resyncs
+	Reconciles  []Metric // that the workflow controller emits for the reconciles
+	Resyncs     []Metric // that it emits for the resyncs
 }
 
-// Severity says how soon somebody has to look.
+// Severity is how urgent an alert is.
 type Severity string
 
-// The severities: at once, and within the day.
+// The severities: act at once, and act within a day.
 const (
 	Critical Severity = "critical"
 	Warning  Severity = "warning"
 )
 
-// Alert is a condition that somebody is told of. Expr is PromQL.
+// Alert is an alerting rule. Expr is PromQL.
 type Alert struct {
 	Name        string
 	Expr        string
-	For         time.Duration // how long it has to hold
+	For         time.Duration // how long the condition must hold
 	Severity    Severity
 	Summary     string
-	Description string // a template of Prometheus
+	Description string // a Prometheus template
 }
 
-// Metric is one that the workflow controller keeps of finished Workflows, under
-// its own prefix. Its labels are the operator's name and namespace: nothing in
-// it grows with the number of custom resources.
+// Metric is a metric that the workflow controller emits for finished Workflows, under
+// its own prefix. Its labels are the operator's name and namespace, so its cardinality
+// does not depend on the number of custom resources.
 type Metric struct {
 	Name    string
-	Help    string // the same in every operator: the controller refuses two
+	Help    string // identical in every operator: the controller rejects a metric with two help texts
 	Kind    MetricKind
 	Value   string
 	When    string    // empty: always
-	Result  bool      // it has a label for the outcome of the Workflow
+	Result  bool      // it has a label for the result of the Workflow
 	Buckets []float64 // of a histogram
 }
 
-// MetricKind is how a metric adds up.
+// MetricKind is the Prometheus type of a metric.
 type MetricKind string
 
 // The kinds of metrics.
@@ -63,7 +63,7 @@ const (
 	Histogram MetricKind = "histogram"
 )
 
-// MetricPrefix is what the workflow controller puts before the name of a metric.
+// MetricPrefix is the prefix that the workflow controller adds to the name of a metric.
 const MetricPrefix = "argo_workflows_"
 
 // The metrics of the operator's Workflows.
@@ -112,11 +112,11 @@ func resyncMetrics() []Metric {
 	}
 }
 
-// alerts are conditions on metrics that exist: those of the EventSource's and
-// the Sensors' pods, and those above.
+// alerts returns rules over the metrics of the EventSource's and the Sensors' pods, and
+// the metrics above.
 func alerts(p *Plan, resync time.Duration) []Alert {
 	list := []Alert{eventSourceDown(p), sensorDown(p), eventsNotSent(p), deadLetter(p)}
-	if len(rewritten(p)) > 0 {
+	if len(fallbackTriggers(p)) > 0 {
 		list = append(list, writesRefused(p))
 	}
 	if p.Reconcile.Execution.RunsPods {
@@ -125,12 +125,12 @@ func alerts(p *Plan, resync time.Duration) []Alert {
 	return append(list, resyncMissing(p, resync))
 }
 
-// eventSourceDown asks for one entry that runs, not for all: Argo Events sets the
-// count back to zero for every entry that it starts.
+// eventSourceDown requires one running entry, not all: Argo Events resets the gauge
+// whenever it starts an entry.
 func eventSourceDown(p *Plan) Alert {
 	return Alert{
 		Name: "ArgoperatorEventSourceDown", For: 10 * time.Minute, Severity: Critical,
-		Expr:    fmt.Sprintf("absent(argo_events_event_service_running_total%s > 0)", ofSource(p)),
+		Expr:    fmt.Sprintf("absent(argo_events_event_service_running_total%s > 0)", eventSourceSelector(p)),
 		Summary: "No EventSource pod of the operator is watching.",
 		Description: "Nothing that happens to the custom resources is noticed. " +
 			"What is missed is made up for when the pod is back: it announces everything there is.",
@@ -153,28 +153,28 @@ func sensorDown(p *Plan) Alert {
 func eventsNotSent(p *Plan) Alert {
 	return Alert{
 		Name: "ArgoperatorEventsNotSent", For: time.Minute, Severity: Warning,
-		Expr:        fmt.Sprintf("sum by (namespace, eventsource_name) (increase(argo_events_events_processing_failed_total%s[15m])) > 0", ofSource(p)),
+		Expr:        fmt.Sprintf("sum by (namespace, eventsource_name) (increase(argo_events_events_processing_failed_total%s[15m])) > 0", eventSourceSelector(p)),
 		Summary:     "Events of the operator did not reach the event bus.",
 		Description: "The EventSource {{ $labels.eventsource_name }} could not hand on {{ $value | printf \"%.0f\" }} events in 15 minutes. They are lost; the next resync makes up for them.",
 	}
 }
 
-// deadLetter is about every trigger with nothing left to try.
+// deadLetter covers triggers without a fallback.
 func deadLetter(p *Plan) Alert {
 	return Alert{
 		Name: "ArgoperatorDeadLetter", For: time.Minute, Severity: Warning,
-		Expr:    fmt.Sprintf("sum by (namespace, sensor_name, trigger_name) (%s) > 0", grown("argo_events_action_retries_failed_total"+ofSensors(p, "!~"), "15m")),
+		Expr:    fmt.Sprintf("sum by (namespace, sensor_name, trigger_name) (%s) > 0", increaseOf("argo_events_action_retries_failed_total"+sensorSelector(p, "!~"), "15m")),
 		Summary: "An event of the operator was given up after all its retries.",
 		Description: "The trigger {{ $labels.trigger_name }} of the Sensor {{ $labels.sensor_name }} used up its retries, and nothing else tries it. " +
 			"The Sensor's log has the event. The next resync makes up for it.",
 	}
 }
 
-// writesRefused is about triggers whose failure is noted on the custom resource.
+// writesRefused covers triggers whose failure is recorded on the custom resource.
 func writesRefused(p *Plan) Alert {
 	return Alert{
 		Name: "ArgoperatorWritesRefused", For: 5 * time.Minute, Severity: Warning,
-		Expr:    fmt.Sprintf("sum by (namespace, sensor_name, trigger_name) (increase(argo_events_action_retries_failed_total%s[15m])) > 0", ofSensors(p, "=~")),
+		Expr:    fmt.Sprintf("sum by (namespace, sensor_name, trigger_name) (increase(argo_events_action_retries_failed_total%s[15m])) > 0", sensorSelector(p, "=~")),
 		Summary: "The API server does not take what the operator writes.",
 		Description: "Writes of the trigger {{ $labels.trigger_name }} of the Sensor {{ $labels.sensor_name }} are refused. " +
 			"The condition Ready of the custom resources concerned says Failed.",
@@ -184,16 +184,16 @@ func writesRefused(p *Plan) Alert {
 func reconcilesFailing(p *Plan) Alert {
 	return Alert{
 		Name: "ArgoperatorReconcilesFailing", For: 5 * time.Minute, Severity: Warning,
-		Expr:        fmt.Sprintf("sum by (operator, operator_namespace) (%s) > 0", grown(MetricPrefix+reconcilesTotal+ofWorkflows(p, `, result!="Succeeded"`), "30m")),
+		Expr:        fmt.Sprintf("sum by (operator, operator_namespace) (%s) > 0", increaseOf(MetricPrefix+reconcilesTotal+workflowSelector(p, `, result!="Succeeded"`), "30m")),
 		Summary:     "Reconcile Workflows of the operator fail.",
 		Description: "{{ $value | printf \"%.0f\" }} reconciles failed in 30 minutes, each with all its retries. The condition Ready of the custom resources concerned names the Workflow.",
 	}
 }
 
-// resyncMissing waits for one resync more where there is no time at all: a
-// workflow controller that starts anew has forgotten it.
+// resyncMissing waits for another resync period if the metric is absent: a restarted
+// workflow controller has lost it.
 func resyncMissing(p *Plan, every time.Duration) Alert {
-	series := MetricPrefix + lastResync + ofWorkflows(p, "")
+	series := MetricPrefix + lastResync + workflowSelector(p, "")
 	return Alert{
 		Name: "ArgoperatorResyncMissing", For: every + 10*time.Minute, Severity: Warning,
 		Expr:    fmt.Sprintf("time() - max by (operator, operator_namespace) (%s) > %d\nor\nabsent(%s)", series, int64(every/time.Second), series),
@@ -203,38 +203,39 @@ func resyncMissing(p *Plan, every time.Duration) Alert {
 	}
 }
 
-// grown is by how much a counter grew within a window, also one that was not
-// there before: Argo makes most counters when they first count.
-func grown(series, window string) string {
+// increaseOf returns the PromQL of the increase of a counter within a window. It counts
+// a series that is new within the window, because Argo creates most counters with their
+// first increment.
+func increaseOf(series, window string) string {
 	return fmt.Sprintf("\n  (%s unless %s offset %s)\n  or\n  increase(%s[%s])\n", series, series, window, series, window)
 }
 
-func ofSource(p *Plan) string {
+func eventSourceSelector(p *Plan) string {
 	return fmt.Sprintf("{namespace=%q, eventsource_name=%q}", p.Install.Namespace, p.Names.EventSource)
 }
 
-// ofSensors selects the triggers of the Sensors that have a second request to
-// make when the first fails (=~), or all others (!~).
-func ofSensors(p *Plan, matches string) string {
+// sensorSelector selects the triggers of the Sensors that have a fallback request (=~),
+// or all others (!~).
+func sensorSelector(p *Plan, matches string) string {
 	var names []string
 	for _, s := range p.Sensors {
 		names = append(names, s.Name)
 	}
 	trigger := ""
-	if list := rewritten(p); len(list) > 0 {
+	if list := fallbackTriggers(p); len(list) > 0 {
 		trigger = fmt.Sprintf(", trigger_name%s%q", matches, "("+strings.Join(list, "|")+")(-lane[0-9]+)?")
 	}
 	return fmt.Sprintf("{namespace=%q, sensor_name=~%q%s}", p.Install.Namespace, strings.Join(names, "|"), trigger)
 }
 
-var lane = regexp.MustCompile(`-lane[0-9]+$`)
+var workerSuffix = regexp.MustCompile(`-lane[0-9]+$`)
 
-// rewritten lists the triggers with a fallback, the lanes of one as one.
-func rewritten(p *Plan) []string {
+// fallbackTriggers lists the triggers with a fallback, the workers of a child as one.
+func fallbackTriggers(p *Plan) []string {
 	var names []string
 	for _, s := range p.Sensors {
 		for _, t := range s.Triggers {
-			if name := lane.ReplaceAllString(t.Name, ""); t.Call != nil && t.Call.Fallback != nil && !slices.Contains(names, name) {
+			if name := workerSuffix.ReplaceAllString(t.Name, ""); t.Call != nil && t.Call.Fallback != nil && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
@@ -242,9 +243,9 @@ func rewritten(p *Plan) []string {
 	return names
 }
 
-func ofWorkflows(p *Plan, more string) string {
+func workflowSelector(p *Plan, more string) string {
 	return fmt.Sprintf("{operator=%q, operator_namespace=%q%s}", p.Operator.Name, p.Install.Namespace, more)
 }
 
-// seconds is a duration as Prometheus takes it.
+// seconds returns a duration in the syntax of Prometheus.
 func seconds(d time.Duration) string { return fmt.Sprintf("%ds", int64(d/time.Second)) }

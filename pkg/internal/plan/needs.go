@@ -9,16 +9,16 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/expression"
 )
 
-// A template that reads a field of another child loses what it made of it when
-// that field has no value for a moment. So each child has an annotation with the
-// fields that had a value when it was written, and it is not written as long as
-// one of them has none.
+// A template that reads a field of another child would remove what it computed from it
+// while that field has no value. Therefore an annotation of each child lists the fields
+// that had a value when it was written, and the child is not written while one of them
+// has none.
 
-// knownAnnotation of a child is those fields, as a list in JSON.
+// knownAnnotation of a child lists those fields, in JSON.
 const knownAnnotation = "argoperator.dev/known"
 
-// need is an expression of a template that may come out null because a field of
-// another child has no value.
+// need is an expression of a template that can be null because a field of another child
+// has no value.
 type need struct {
 	expression.Need
 	inPod json.RawMessage
@@ -30,17 +30,17 @@ func needsOf(program *expression.Program) []need {
 	}
 	var out []need
 	for _, n := range program.Needs() {
-		node, _ := expression.BareForPod(n.Text) // its problems are those of the template
+		node, _ := expression.BareForPod(n.Text) // its problems are reported with the template
 		out = append(out, need{n, encode(node)})
 	}
 	return out
 }
 
-// fieldJQ is the value of a field of another child; null where there is none.
+// fieldJQ returns the jq of a field of another child; null if it has no value.
 func fieldJQ(f expression.ChildField) string { return "(" + f.Text + "?)" }
 
-// knownJQ is the jq of the annotation of a child, with $children bound; empty
-// where its template needs nothing of other children.
+// knownJQ returns the jq of the annotation of a child, with $children bound. It is
+// empty if its template needs nothing of other children.
 func knownJQ(c Child) string {
 	var fields []string
 	for _, n := range c.needs {
@@ -57,7 +57,7 @@ func knownJQ(c Child) string {
 	return "[" + strings.Join(fields, ", ") + "]"
 }
 
-// runtimeNeeds are the needs of a child as the pod knows them.
+// runtimeNeeds returns the needs of a child in the form that the pod reads.
 func runtimeNeeds(c Child) []RuntimeNeed {
 	var out []RuntimeNeed
 	for _, n := range c.needs {

@@ -16,8 +16,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/expression"
 )
 
-// New plans a definition. The findings say what no engine of this version can
-// carry; with an error among them the plan is nil.
+// New plans a definition. The findings list what no engine supports. If one of them is
+// an error, the plan is nil.
 func New(d *definition.Definition) (*Plan, diag.List) {
 	o := d.Operator
 	p := &Plan{
@@ -32,11 +32,11 @@ func New(d *definition.Definition) (*Plan, diag.List) {
 	if findings.HasErrors() {
 		return nil, findings
 	}
-	engine, why, refused := choose(p, d)
-	p.Reconcile.Engine, p.Reconcile.Why = engine, why
+	engine, why, refused := chooseEngine(p, d)
+	p.Reconcile.Engine, p.Reconcile.EngineReasons = engine, why
 	p.Reconcile.Execution = execution(engine, p.Reconcile.Trigger)
 	p.Logic = logic(d, p.Reconcile.Execution)
-	p.Reconcile.Memory = memoryOf(p, d)
+	p.Reconcile.StateLocation = stateLocation(p, d)
 	findings = slices.Concat(findings, refused, unsupported(p, d))
 	if !p.Reconcile.Execution.RunsPods {
 		findings = append(findings, c.shared...)
@@ -44,12 +44,12 @@ func New(d *definition.Definition) (*Plan, diag.List) {
 	if findings.HasErrors() {
 		return nil, findings
 	}
-	if p.Reconcile.Memory == InStatus {
-		rememberInStatus(p)
+	if p.Reconcile.StateLocation == InStatus {
+		addStateToSchema(p)
 	}
 	p.Runtime = runtime(p, o)
 	p.Operator = operator(p, o)
-	p.Runtime.Digest, p.Runtime.Announce = p.Operator.Digest, emitsEvents(p)
+	p.Runtime.Digest, p.Runtime.EmitsEvents = p.Operator.Digest, emitsEvents(p)
 	p.Events = events(p)
 	p.Sensors = sensors(p)
 	sizePods(p)
@@ -74,11 +74,11 @@ func operator(p *Plan, o v1alpha1.Operator) Operator {
 	}
 }
 
-// digest covers whatever decides how a reconcile comes out.
+// digest returns a digest of everything that affects the result of a reconcile.
 func digest(p *Plan) string {
 	parts := []any{p.Runtime, p.Logic, p.Reconcile.Engine}
 	for _, c := range p.Children {
-		for _, program := range []*expression.Program{c.Object, c.When, c.Each, c.Ready} {
+		for _, program := range []*expression.Program{c.Object, c.When, c.ForEach, c.Ready} {
 			if program != nil {
 				parts = append(parts, program.Source())
 			}
@@ -92,7 +92,7 @@ func digest(p *Plan) string {
 	return hash(parts...)
 }
 
-// hash is a digest of plain data, in 16 characters.
+// hash returns a digest of plain data, 16 characters long.
 func hash(parts ...any) string {
 	sum := sha256.Sum256(encode(parts))
 	return hex.EncodeToString(sum[:8])
@@ -105,14 +105,14 @@ func api(d *definition.Definition) API {
 		ShortNames: a.ShortNames, Categories: a.Categories,
 		Kind: Kind{
 			Group: a.Group, Kind: a.Kind, Plural: a.Plural,
-			Namespaced: a.Scope != "Cluster", Status: true,
+			Namespaced: a.Scope != "Cluster", StatusSubresource: true,
 		},
 	}
 	switch {
 	case a.Existing != nil:
 		out.Kind = Kind{
 			Group: a.Existing.Group, Version: a.Existing.Version, Kind: a.Existing.Kind, Plural: a.Existing.Plural,
-			Namespaced: a.Existing.Scope != "Cluster", Status: a.Existing.Status,
+			Namespaced: a.Existing.Scope != "Cluster", StatusSubresource: a.Existing.Status,
 		}
 		out.Singular = strings.ToLower(a.Existing.Kind)
 	case d.CRD != nil:
@@ -122,18 +122,18 @@ func api(d *definition.Definition) API {
 		out.Kind.Version = d.WorkingVersion()
 	}
 	if d.StatusProblem() != "" {
-		out.Kind.Status = false // it was said
+		out.Kind.StatusSubresource = false // reported by the definition package
 	}
 	if a.Existing != nil {
-		out.Existing, out.Selected, out.Decorate = true, selected(a.Existing), a.Existing.Decorate
+		out.Existing, out.SelectorJQ, out.Decorate = true, selectorJQ(a.Existing), a.Existing.Decorate
 	}
-	out.Generation = a.Existing == nil || a.Existing.Status
-	out.Conditions, out.Observed = statusHas(d, "conditions"), statusHas(d, "observedGeneration")
+	out.HasGeneration = a.Existing == nil || a.Existing.Status
+	out.HasConditions, out.HasObservedGeneration = statusHas(d, "conditions"), statusHas(d, "observedGeneration")
 	return out
 }
 
-// statusHas tells whether the status has a field. Of a kind whose schema is not
-// known it is taken to have it.
+// statusHas reports whether the status has a field. It returns true if the schema of
+// the kind is unknown.
 func statusHas(d *definition.Definition, field string) bool {
 	schema := d.Schema(d.WorkingVersion())
 	if schema == nil {
@@ -155,7 +155,7 @@ func givenCRD(d *definition.Definition) (Kind, string, json.RawMessage) {
 	}
 	for _, v := range crd.Spec.Versions {
 		if v.Name == kind.Version {
-			kind.Status = v.Subresources != nil && v.Subresources.Status != nil
+			kind.StatusSubresource = v.Subresources != nil && v.Subresources.Status != nil
 		}
 	}
 	return kind, strings.ToLower(crd.Spec.Names.Kind), encode(crd)
@@ -189,9 +189,9 @@ func reconcile(s v1alpha1.Spec) Reconcile {
 		Schedule:       schedule(duration(s.Reconcile.Resync)),
 		Trigger:        s.Reconcile.Trigger,
 		Shards:         int(*s.Reconcile.Shards),
-		Force:          *s.Reconcile.ForceConflicts,
-		Mutexes:        lists,
-		Schedules:      lists,
+		ForceConflicts: *s.Reconcile.ForceConflicts,
+		MutexList:      lists,
+		ScheduleList:   lists,
 	}
 	if s.Finalizer != nil {
 		out.Finalizer = s.Finalizer.Name
@@ -199,7 +199,7 @@ func reconcile(s v1alpha1.Spec) Reconcile {
 	return out
 }
 
-// duration reads a duration that the definition room has accepted.
+// duration parses a duration that the definition package has validated.
 func duration(text string) time.Duration {
 	d, err := time.ParseDuration(text)
 	if err != nil {
@@ -208,7 +208,7 @@ func duration(text string) time.Duration {
 	return d
 }
 
-// schedule turns an interval that divides an hour or a day into cron's fields.
+// schedule returns the cron fields of an interval that divides an hour or a day.
 func schedule(every time.Duration) string {
 	switch minutes := int(every / time.Minute); {
 	case minutes == 1:
@@ -265,7 +265,7 @@ func logic(d *definition.Definition, e Execution) Logic {
 		return Logic{}
 	}
 	out := Logic{
-		Image: l.Image, Command: slices.Clone(l.Command), Env: slices.Clone(l.Env), Resources: *l.Resources, Later: l.ResyncAfter,
+		Image: l.Image, Command: slices.Clone(l.Command), Env: slices.Clone(l.Env), Resources: *l.Resources, ResyncAfter: l.ResyncAfter,
 	}
 	for _, f := range d.Files {
 		key := strings.ReplaceAll(f.Path, "/", "__")
@@ -299,16 +299,16 @@ func runtime(p *Plan, o v1alpha1.Operator) Runtime {
 	for _, c := range p.Children {
 		kind := runtimeKind(c.Kind)
 		kind.Name, kind.OnDelete = c.Name, "Delete"
-		kind.Template, kind.Each = c.Object != nil, c.Each != nil
+		kind.Template, kind.Each = c.Object != nil, c.ForEach != nil
 		kind.DependsOn, kind.Adopt = c.DependsOn, c.Adopt
-		kind.Unowned = unowned(p, c)
-		kind.Place, kind.PlaceEach = c.inPod.place, c.inPod.each
+		kind.NotOwned = unowned(p, c)
+		kind.Identity, kind.IdentityForEach = c.podPrograms.identity, c.podPrograms.forEach
 		if templatesInPod(p) {
-			kind.Object, kind.When, kind.ForEach, kind.Needs = c.inPod.object, c.inPod.when, c.inPod.each, runtimeNeeds(c)
+			kind.Object, kind.When, kind.ForEach, kind.Needs = c.podPrograms.object, c.podPrograms.when, c.podPrograms.forEach, runtimeNeeds(c)
 		} else {
-			r.Templates = r.Templates || kind.Template
+			r.SensorTemplates = r.SensorTemplates || kind.Template
 		}
-		r.LooksAround = r.LooksAround || len(c.DependsOn) > 0 || templatesInPod(p)
+		r.ReadsObjects = r.ReadsObjects || len(c.DependsOn) > 0 || templatesInPod(p)
 		if p.Reconcile.Execution.RunsPods {
 			kind.Unready = unreadyInPod(c)
 		}
@@ -320,15 +320,15 @@ func runtime(p *Plan, o v1alpha1.Operator) Runtime {
 	for _, f := range p.Logic.Parameters {
 		r.Parameters = append(r.Parameters, f.Key)
 	}
-	if p.Status.Node != nil {
-		r.Status = p.Status.Node
+	if p.Status.PodFields != nil {
+		r.Status = p.Status.PodFields
 	}
 	r.Token = runtimeToken(p)
 	if p.Reconcile.Execution.OneReconcilePod {
 		r.Related, r.Existing, r.Decorate = runtimeRelated(p), p.API.Existing, p.API.Decorate
-		r.Parent.Selected = selectedInPod(p)
-		if p.Logic.Later {
-			r.Later = o.Metadata.Name + "-later"
+		r.Parent.Selected = selectorInPod(p)
+		if p.Logic.ResyncAfter {
+			r.DelayedTemplate = o.Metadata.Name + "-later"
 		}
 	}
 	return r
@@ -339,24 +339,24 @@ func runtimeRelated(p *Plan) []RuntimeRelated {
 	for _, r := range p.Related {
 		kind := runtimeKind(r.Kind)
 		kind.Name = r.Name
-		out = append(out, RuntimeRelated{RuntimeKind: kind, Rule: r.Rule, Several: r.Several, Watch: r.Watch, Delete: r.Delete})
+		out = append(out, RuntimeRelated{RuntimeKind: kind, Rule: r.Rule, Multiple: r.Multiple, Watch: r.Watch, Delete: r.Delete})
 	}
 	return out
 }
 
-// templatesInPod tells whether the templates are computed in the pod: those that
-// read what the Sensor does not see, and Secrets.
+// templatesInPod reports whether the pod evaluates the templates. It does if they read
+// objects that the Sensor does not receive, or if a child is a Secret.
 func templatesInPod(p *Plan) bool {
-	return p.Reconcile.Execution.OneReconcilePod && (slices.ContainsFunc(p.Children, looksAround) || secretsInPod(p))
+	return p.Reconcile.Execution.OneReconcilePod && (slices.ContainsFunc(p.Children, readsObjects) || secretsInPod(p))
 }
 
-// looksAround tells whether a child is computed from live objects.
-func looksAround(c Child) bool {
-	return slices.ContainsFunc([]*expression.Program{c.Object, c.When, c.Each}, func(e *expression.Program) bool {
+// readsObjects reports whether a child is computed from live objects.
+func readsObjects(c Child) bool {
+	return slices.ContainsFunc([]*expression.Program{c.Object, c.When, c.ForEach}, func(e *expression.Program) bool {
 		return e != nil && (e.UsesRelated() || len(e.ReadsChildren()) > 0)
 	})
 }
 
 func runtimeKind(k Kind) RuntimeKind {
-	return RuntimeKind{APIVersion: k.APIVersion(), Kind: k.Kind, Plural: k.Plural, Namespaced: k.Namespaced, Status: k.Status}
+	return RuntimeKind{APIVersion: k.APIVersion(), Kind: k.Kind, Plural: k.Plural, Namespaced: k.Namespaced, Status: k.StatusSubresource}
 }

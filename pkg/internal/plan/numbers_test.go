@@ -8,8 +8,9 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// TestReaches: only where a whole number beyond 2^53 may stand is there a guard.
-func TestReaches(t *testing.T) {
+// TestMayExceed covers that there is a guard only where an integer beyond 2^53 can
+// occur.
+func TestMayExceed(t *testing.T) {
 	const all = `{"type":"object","properties":{
 		"text":{"type":"string"}, "on":{"type":"boolean"},
 		"open":{"type":"integer"}, "long":{"type":"integer","format":"int64"}, "short":{"type":"integer","format":"int32"},
@@ -35,11 +36,11 @@ func TestReaches(t *testing.T) {
 		if path != "" {
 			steps = strings.Split(path, ".")
 		}
-		if got := reaches(&fields, steps); got != want {
+		if got := mayExceed(&fields, steps); got != want {
 			t.Errorf(".%s: %v, want %v", path, got, want)
 		}
 	}
-	if !reaches(nil, []string{"spec"}) {
+	if !mayExceed(nil, []string{"spec"}) {
 		t.Error("without a schema there may be anything")
 	}
 }

@@ -4,27 +4,27 @@ import (
 	"strings"
 )
 
-// Whose child an object is. Others may write labels, annotations and owner
-// references, so the direct engine believes none of them alone:
+// Ownership of children. Users may write labels, annotations and owner references, so
+// the direct engine does not trust one of them alone:
 //
-//   - An event of a child counts only if the object is at the place, kind,
-//     namespace and name, where the custom resource that it names has that child.
-//   - What is observed is kept with the uid of the owner that the object names,
-//     and counts only for the custom resource of that uid.
-//   - A child that was not observed is created, and by no means changed: the
-//     request fails if an object of that name exists. One that was observed is
-//     changed with its uid in the request, which fails for every other object.
+//   - An event of a child counts only if the object has the kind, namespace and name
+//     that the child has for the custom resource which the object names as its owner.
+//   - The observed state includes the uid of that owner, and counts only for the
+//     custom resource with that uid.
+//   - A child that was not observed is created and never updated: the request fails if
+//     an object with that name exists. An observed child is updated with its uid in
+//     the request, which fails for every other object.
 //
-// What is observed is kept in the status, which users have no right to write. In
-// annotations a ValidatingAdmissionPolicy keeps users from writing it; see
-// protection.go.
+// The observed state is stored in the status, which users have no permission to write.
+// If it is stored in annotations, a ValidatingAdmissionPolicy rejects users' changes;
+// see protection.go.
 
-// noVersion is a resource version that no object has: applied with it, an object
-// is created if there is none of its name, and otherwise refused as a conflict.
+// noVersion is a resourceVersion that no object has. An apply request with it creates
+// the object, and fails with a conflict if the object exists.
 const noVersion = "1"
 
-// Annotations of a custom resource that hold what is observed of a child: after
-// the prefix of the operator, each is followed by the child's name.
+// Annotations of a custom resource with the observed state of a child. The operator's
+// prefix comes before, and the child's name after each.
 const (
 	seenAnnotation   = "child-"
 	goneAnnotation   = "gone-" // the uid of the object that was deleted last
@@ -32,13 +32,13 @@ const (
 	failedAnnotation = "failed-"
 )
 
-// ObservedAnnotation returns the key of the annotation of a custom resource that
-// holds the observed state of a child, where Reconcile.Memory is InAnnotations.
+// ObservedAnnotation returns the key of the annotation of a custom resource that holds
+// the observed state of a child, if Reconcile.StateLocation is InAnnotations.
 func (p *Plan) ObservedAnnotation(child string) string {
 	return annotationPrefix(p) + seenAnnotation + child
 }
 
-// groupPrefix is how the apiVersion of a kind begins, whatever its version.
+// groupPrefix returns the prefix that the apiVersions of a kind's versions share.
 func groupPrefix(k Kind) string {
 	if k.Group == "" {
 		return k.Version
@@ -46,10 +46,11 @@ func groupPrefix(k Kind) string {
 	return k.Group + "/"
 }
 
-// pointer escapes a key for a JSON pointer.
-func pointer(key string) string {
+// escapePointer escapes a key for a JSON pointer.
+func escapePointer(key string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
 }
 
-// soonSeen is after how many seconds a write that was not seen counts as lost.
-const soonSeen = 60
+// observeTimeout is the number of seconds after which a write that caused no event
+// counts as lost.
+const observeTimeout = 60

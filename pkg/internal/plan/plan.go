@@ -1,9 +1,8 @@
-// Package plan takes every decision: which engine carries the definition, what
-// everything is called, which events start a reconcile, what may be read and
-// written and by whom.
+// Package plan decides everything about an operator: which engine runs it, the names of
+// its objects, the events that start a reconcile, and the permissions of each account.
 //
-// The rule of this package: a plan is plain data. It knows what Argo can do but no
-// Kubernetes or Argo type; pkg/manifest fills those in and decides nothing.
+// A plan is plain data. This package knows what Argo supports but imports no Kubernetes
+// or Argo type; pkg/manifest fills in those types and decides nothing.
 package plan
 
 import (
@@ -13,7 +12,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/expression"
 )
 
-// Plan is everything that was decided about one operator.
+// Plan describes one operator.
 type Plan struct {
 	Operator  Operator
 	Names     v1alpha1.Names
@@ -24,59 +23,59 @@ type Plan struct {
 	Status    Status
 	Reconcile Reconcile
 	Install   Install
-	Events    []Event  // in the order in which they are announced
+	Events    []Event  // in the order of the EventSource's entries
 	Sensors   []Sensor // the main one first
 	Grants    []Grant
 	Policies  []Policy
 	Runtime   Runtime
 }
 
-// Operator is what every emitted object carries.
+// Operator identifies the operator on every emitted object.
 type Operator struct {
 	Name        string
-	Digest      string // of the definition and its files: changes when a reconcile could come out otherwise
+	Digest      string // of the definition and its files: changes whenever a reconcile could have another result
 	Labels      map[string]string
 	Annotations map[string]string
 }
 
-// Engine carries a reconcile.
+// Engine selects how reconciles run.
 type Engine string
 
-// The engines of this version.
+// The engines.
 const (
 	Direct   Engine = "direct"
 	Workflow Engine = "workflow"
 	Steps    Engine = "steps"
 )
 
-// API is the kind that is reconciled.
+// API describes the reconciled kind.
 type API struct {
-	Kind       Kind
-	Singular   string
-	ListKind   string
-	ShortNames []string
-	Categories []string
-	Versions   []Version       // empty unless a CustomResourceDefinition is built
-	CRD        json.RawMessage // a CustomResourceDefinition taken as it is
-	Generation bool            // its objects count the changes of their spec
-	Conditions bool            // the status has conditions
-	Observed   bool            // the status has observedGeneration
-	Existing   bool            // the kind is that of others
-	Selected   string          // jq of whether the operator is for an object; empty: for every one
-	Decorate   bool            // the logic may set labels and annotations of the object
+	Kind                  Kind
+	Singular              string
+	ListKind              string
+	ShortNames            []string
+	Categories            []string
+	Versions              []Version       // empty unless argoperator generates the CustomResourceDefinition
+	CRD                   json.RawMessage // an existing CustomResourceDefinition, unchanged
+	HasGeneration         bool            // its objects have metadata.generation
+	HasConditions         bool            // the status has conditions
+	HasObservedGeneration bool            // the status has observedGeneration
+	Existing              bool            // another operator, or Kubernetes, owns the kind
+	SelectorJQ            string          // jq that tells whether the operator manages an object; empty: it manages all
+	Decorate              bool            // the logic may set labels and annotations on the object
 }
 
-// Kind is a kind with all that is needed to address its objects.
+// Kind identifies a kind and its REST resource.
 type Kind struct {
-	Group      string // empty for the core group
-	Version    string
-	Kind       string
-	Plural     string
-	Namespaced bool
-	Status     bool // it has a status subresource
+	Group             string // empty for the core group
+	Version           string
+	Kind              string
+	Plural            string
+	Namespaced        bool
+	StatusSubresource bool // has a status subresource
 }
 
-// APIVersion is group/version as an object states it.
+// APIVersion returns group/version, as in an object's apiVersion.
 func (k Kind) APIVersion() string {
 	if k.Group == "" {
 		return k.Version
@@ -91,104 +90,104 @@ type Version struct {
 	Storage            bool
 	Deprecated         bool
 	DeprecationWarning string
-	Schema             json.RawMessage // an openAPIV3Schema
+	Schema             json.RawMessage // the openAPIV3Schema
 	Columns            []v1alpha1.Column
 	Scale              *v1alpha1.Scale
 	SelectableFields   []string
 }
 
-// Child is an object that the operator keeps, or a kind of objects that its
-// logic may make. The programs are nil where the definition has none; Object,
-// with all that follows it, is nil for a child of the logic.
+// Child is an object that the operator manages, or a kind of objects that its logic may
+// create. A program is nil where the definition has none. Object and all fields after
+// it are nil for a child that the logic creates.
 type Child struct {
 	Name   string
 	Kind   Kind
-	Orphan bool // it outlives its custom resource
-	Adopt  bool // it takes over an existing object of its name
+	Orphan bool // not deleted with its custom resource
+	Adopt  bool // take over an existing object with the same name
 
-	Object    *expression.Program // the object as its template has it
-	Named     *expression.Program // its name
-	Namespace *expression.Program // its namespace; nil where the template says none
-	Beside    bool                // it lives in the namespace of its custom resource
-	When      *expression.Program
-	Each      *expression.Program
-	Ready     *expression.Program // over the live child
-	Inexact   [][]string          // what it is computed from that a Sensor may not read exactly
-	DependsOn []string            // children that have to be ready before it is made
-	Reports   bool                // its schema says that its controller reports in the status
+	Object        *expression.Program // the object, as its template describes it
+	ObjectName    *expression.Program // metadata.name
+	Namespace     *expression.Program // metadata.namespace; nil if the template has none
+	SameNamespace bool                // it is in the namespace of its custom resource
+	When          *expression.Program
+	ForEach       *expression.Program
+	Ready         *expression.Program // evaluated on the live child
+	InexactPaths  [][]string          // the fields it is computed from that a Sensor may not read exactly
+	DependsOn     []string            // children that must be ready before it is created
+	ReportsStatus bool                // according to its schema, its controller reports conditions or a phase in the status
 
-	needs    []need
-	inPod    podChild
-	notInPod []Reason // what of its template the pod cannot evaluate
-	unready  []Reason // what of its readiness
+	needs         []need
+	podPrograms   podPrograms
+	notInPod      []Reason // the parts of its template that a pod cannot evaluate
+	readyNotInPod []Reason // the parts of its readyWhen that a pod cannot evaluate
 }
 
-// podChild is the programs of a child for the pod; nil where there is none.
-type podChild struct {
-	object, when, each, place json.RawMessage
+// podPrograms are the programs of a child for the pod, nil where there is none.
+type podPrograms struct {
+	object, when, forEach, identity json.RawMessage
 }
 
-// Status is what the definition computes for the status.
+// Status is the computed part of the status.
 type Status struct {
-	Fields   []StatusField
-	Shown    map[string][][]string // the paths below each child that Fields read
-	Node     json.RawMessage       // Fields for the pod; nil where the pod cannot evaluate them
-	NotInPod []Reason              // why Node is nil
+	Fields     []StatusField
+	ChildPaths map[string][][]string // the paths that Fields read, by child
+	PodFields  json.RawMessage       // Fields for the pod; nil if the pod cannot evaluate them
+	NotInPod   []Reason              // why PodFields is nil
 }
 
-// StatusField is one field right below status.
+// StatusField is one field of the status.
 type StatusField struct {
-	Name    string
-	Value   *expression.Program
-	Inexact [][]string // as of Child
+	Name         string
+	Value        *expression.Program
+	InexactPaths [][]string // see Child
 }
 
 // Logic is the user's program.
 type Logic struct {
-	Image      string
-	Command    []string
-	Env        []v1alpha1.EnvVar
-	Resources  v1alpha1.Resources
-	Later      bool // it may ask to be run again after a time
-	Files      []File
-	Parameters []File
+	Image       string
+	Command     []string
+	Env         []v1alpha1.EnvVar
+	Resources   v1alpha1.Resources
+	ResyncAfter bool // it may request another run after a delay
+	Files       []File
+	Parameters  []File
 }
 
 // File is a file in a ConfigMap.
 type File struct {
-	Key     string // in the ConfigMap
-	Path    string // where the program sees it
+	Key     string // of the ConfigMap
+	Path    string // in the program's file system
 	Content string
 }
 
-// Reconcile is how one reconcile is carried.
+// Reconcile configures reconciles.
 type Reconcile struct {
 	Engine         Engine
 	Execution      Execution // of the engine
 	TimeoutSeconds int64
 	Retries        int32
-	Schedule       string   // of the resync, in cron's five fields
-	Finalizer      string   // empty: none
-	Why            []Reason // what kept the cheapest engine from carrying the definition
-	Trigger        string   // of the direct engine: http or k8s
-	Shards         int      // Sensors between which the direct engine divides the custom resources
-	Memory         Memory   // of the direct engine
-	Force          bool     // take over fields that another field manager has set
-	Mutexes        bool     // the target knows the list form of a mutex
-	Schedules      bool     // the target knows the list form of a schedule
+	Schedule       string        // of the resync, in cron's five fields
+	Finalizer      string        // empty: none
+	EngineReasons  []Reason      // why a cheaper engine cannot run the definition
+	Trigger        string        // of the direct engine: http or k8s
+	Shards         int           // Sensors among which the direct engine partitions the custom resources
+	StateLocation  StateLocation // of the direct engine
+	ForceConflicts bool          // take over fields that another field manager owns
+	MutexList      bool          // the targeted Argo version supports a list of mutexes
+	ScheduleList   bool          // the targeted Argo version supports a list of schedules
 }
 
-// Memory is where the direct engine remembers what it has seen of the children:
-// on the custom resource itself, because a Sensor has no memory.
-type Memory string
+// StateLocation is where the direct engine stores the observed state of the children.
+// It is stored on the custom resource, because a Sensor is stateless.
+type StateLocation string
 
-// The places of the memory.
+// The locations of the observed state.
 const (
-	InStatus      Memory = "status"      // .status.children.NAME
-	InAnnotations Memory = "annotations" // OPERATOR.argoperator.dev/child-NAME, in JSON
+	InStatus      StateLocation = "status"      // .status.children.NAME
+	InAnnotations StateLocation = "annotations" // OPERATOR.argoperator.dev/child-NAME, in JSON
 )
 
-// Install is where the operator lives and what it sees.
+// Install configures where the operator runs and what it watches.
 type Install struct {
 	AdmissionPolicies bool
 
@@ -198,17 +197,17 @@ type Install struct {
 	LeaderElection  bool
 	EventBus        EventBus
 	RuntimeImage    string
-	Resources       v1alpha1.Resources // of the operator's own steps
+	Resources       v1alpha1.Resources // of argoperator's own steps
 	SourcePod       PodSize            // of the EventSource
 	UserRoles       bool
 	Monitoring      Monitoring
 
 	NetworkPolicies   bool
-	TokenHours        int    // between two tokens; 0: one that does not expire
-	AllowedNamespaces string // a regular expression of those that custom resources may choose; empty: any
+	TokenHours        int    // between two token rotations; 0: the token does not expire
+	AllowedNamespaces string // a regular expression of the namespaces that a custom resource may choose; empty: any
 }
 
-// EventBus carries the events.
+// EventBus configures the event bus.
 type EventBus struct {
 	Name         string
 	Managed      bool
@@ -218,103 +217,103 @@ type EventBus struct {
 	Storage      string
 }
 
-// Event is a kind of event that the EventSource announces: what happens to
-// objects of a kind, or that time passes.
+// Event is an entry of the EventSource: a watch of a kind, or a timer.
 type Event struct {
 	Name      string // of the entry
-	Every     string // a duration: it comes by itself; empty: when objects change
+	Interval  string // of a timer, a duration; empty: a watch
 	Kind      Kind
 	Namespace string // empty: all
 	Types     []string
 	Selector  map[string]string // labels of the objects; nil: every object
-	Related   bool              // the objects are related ones
+	Related   bool              // it watches related objects
 }
 
-// Sensor listens to events and acts on them.
+// Sensor subscribes to events and acts on them.
 type Sensor struct {
 	Name         string
-	Patient      bool // in a burst it may trail behind the others
+	LowPriority  bool // in a burst of events its work may lag behind that of other Sensors
 	Pod          PodSize
 	Dependencies []Dependency
 	Triggers     []Trigger
 }
 
-// Dependency is an event with the jq that makes of it what a trigger needs. Its
-// go tells whether the trigger acts; for a Call, call and failed are requests
-// (method, path, type, body); for a Workflow, key, name and desired its arguments.
+// Dependency is an event with the jq that computes the trigger's input from it. Its
+// field go tells whether the trigger acts. For a Call, its fields call and failed are
+// requests (method, path, type, body). For a Workflow, key, name and desired are
+// arguments.
 type Dependency struct {
 	Name  string
 	Event string
 	JQ    string
 }
 
-// Trigger is what a Sensor does when one of its dependencies lets an event pass.
+// Trigger is the action of a Sensor when one of its dependencies passes an event.
 type Trigger struct {
 	Name string
 	On   []string // dependencies
-	Call *Call    // a request to the API server; nil: a Workflow
-	Wake bool     // the Workflow that looks which custom resources refer to what has changed
+	Call *Call    // a request to the API server; nil: submit a Workflow
+	Wake bool     // submit the Workflow that finds the custom resources which refer to a changed object
 }
 
 // Call is a request that a dependency computes.
 type Call struct {
-	Allow    []int32 // the answers that are taken for success
-	Fallback []int32 // those of the request under failed, which is made when the first stays without success; nil: there is none
-	K8s      bool    // by a k8s trigger: operation and manifest instead of a request
+	Allow    []int32 // status codes that count as success
+	Fallback []int32 // the same for the request in failed, which is sent when the first does not succeed; nil: none is sent
+	K8s      bool    // sent by a k8s trigger: operation and manifest instead of a request
 }
 
-// Account is a role that a service account plays.
+// Account is a role, with a service account of its own.
 type Account string
 
-// The accounts, one a role.
+// The accounts.
 const (
-	Source     Account = "source"
-	Actor      Account = "sensor" // the Sensors
-	Reconciler Account = "workflow"
-	Resyncer   Account = "resync"
-	Rotator    Account = "token" // who replaces the token of the Sensors
+	SourceAccount    Account = "source"
+	SensorAccount    Account = "sensor" // runs the Sensors
+	ReconcileAccount Account = "workflow"
+	ResyncAccount    Account = "resync"
+	TokenAccount     Account = "token" // rotates the token of the Sensors
 )
 
 // Accounts returns the accounts in the order in which they are emitted.
 func (p *Plan) Accounts() []Account {
 	switch {
-	case p.Rotates():
-		return []Account{Source, Actor, Resyncer, Rotator}
+	case p.RotatesToken():
+		return []Account{SourceAccount, SensorAccount, ResyncAccount, TokenAccount}
 	case !p.Reconcile.Execution.RunsPods:
-		return []Account{Source, Actor, Resyncer}
+		return []Account{SourceAccount, SensorAccount, ResyncAccount}
 	}
-	return []Account{Source, Actor, Reconciler, Resyncer}
+	return []Account{SourceAccount, SensorAccount, ReconcileAccount, ResyncAccount}
 }
 
 // ServiceAccount returns the name of an account's ServiceAccount.
 func (p *Plan) ServiceAccount(a Account) string {
 	switch a {
-	case Source:
+	case SourceAccount:
 		return p.Names.SourceServiceAccount
-	case Actor:
+	case SensorAccount:
 		return p.Names.SensorServiceAccount
-	case Resyncer:
+	case ResyncAccount:
 		return p.Names.ResyncServiceAccount
-	case Rotator:
-		return p.Rotation()
+	case TokenAccount:
+		return p.TokenRotationName()
 	default:
 		return p.Names.WorkflowServiceAccount
 	}
 }
 
-// Grant is one permission, with the reason it is there.
+// Grant is one permission and the reason for it.
 type Grant struct {
-	Account   Account
-	Group     string
-	Resource  string   // with the subresource: memcacheds/status
-	Names     []string // of the objects; empty: all
-	Verbs     []string
-	Watched   bool   // where custom resources live; otherwise in the operator's own namespace
-	Namespace string // in this one and nowhere else; empty: as Watched says
-	Why       string
+	Account             Account
+	Group               string
+	Resource            string   // may include a subresource: memcacheds/status
+	Names               []string // of the objects; empty: all
+	Verbs               []string
+	InWatchedNamespaces bool   // in the watched namespaces; otherwise in the operator's own
+	Namespace           string // only in this namespace; empty: see InWatchedNamespaces
+	Reason              string
 }
 
-// Runtime is the configuration of the operator's own steps, as they read it.
+// Runtime configures argoperator's own steps, which read it as JSON.
 type Runtime struct {
 	Operator         string           `json:"operator"`
 	Engine           Engine           `json:"engine"`
@@ -331,27 +330,27 @@ type Runtime struct {
 	WorkflowTemplate string           `json:"workflowTemplate"`
 	ArgoServerURL    string           `json:"argoServerURL"`
 	Parameters       []string         `json:"parameters"`
-	Templates        bool             `json:"templates,omitempty"` // children come from the Sensor
+	SensorTemplates  bool             `json:"templates,omitempty"` // the Sensor computes the children
 	Related          []RuntimeRelated `json:"related,omitempty"`
-	LooksAround      bool             `json:"looksAround,omitempty"` // children are made with regard to others
-	Existing         bool             `json:"existing,omitempty"`    // the parent is of a kind of others
-	Decorate         bool             `json:"decorate,omitempty"`    // the logic may label and annotate it
-	Later            string           `json:"later,omitempty"`       // the WorkflowTemplate of runs that the logic asks for after a time
+	ReadsObjects     bool             `json:"looksAround,omitempty"` // children are computed from other objects
+	Existing         bool             `json:"existing,omitempty"`    // another operator, or Kubernetes, owns the parent's kind
+	Decorate         bool             `json:"decorate,omitempty"`    // the logic may set labels and annotations on the parent
+	DelayedTemplate  string           `json:"later,omitempty"`       // the WorkflowTemplate of delayed runs that the logic requests
 	EventSource      string           `json:"eventSource"`
 	Sensors          []string         `json:"sensors"`
-	Announce         bool             `json:"announce,omitempty"` // changes of Ready are told by Events
-	Token            *RuntimeToken    `json:"token,omitempty"`    // the one that is replaced from time to time
+	EmitsEvents      bool             `json:"announce,omitempty"` // an Event reports each change of the condition Ready
+	Token            *RuntimeToken    `json:"token,omitempty"`    // the rotated token
 }
 
-// RuntimeToken is the token of the Sensors as the operator's own steps know it.
+// RuntimeToken configures the rotation of the Sensors' token.
 type RuntimeToken struct {
 	ServiceAccount string `json:"serviceAccount"`
 	Secret         string `json:"secret"`
 	Key            string `json:"key"`
-	Seconds        int64  `json:"seconds"` // how long it is valid
+	Seconds        int64  `json:"seconds"` // its lifetime
 }
 
-// RuntimeKind is a kind as the operator's own steps know it.
+// RuntimeKind is a kind, as argoperator's own steps need it.
 type RuntimeKind struct {
 	Name       string `json:"name,omitempty"`
 	APIVersion string `json:"apiVersion"`
@@ -361,39 +360,39 @@ type RuntimeKind struct {
 	Status     bool   `json:"status"`
 	OnDelete   string `json:"onDelete,omitempty"`
 
-	Template  bool            `json:"template,omitempty"` // it has a template; others are declared for the logic
-	Each      bool            `json:"each,omitempty"`     // there may be any number of it
-	Unready   json.RawMessage `json:"unready,omitempty"`  // an expression tree as in status, over the live child: why it is not ready, or ""
-	Object    json.RawMessage `json:"object,omitempty"`   // the template, where the pod evaluates it; so When and ForEach
-	When      json.RawMessage `json:"when,omitempty"`
-	ForEach   json.RawMessage `json:"forEach,omitempty"`
-	DependsOn []string        `json:"dependsOn,omitempty"`
-	Needs     []RuntimeNeed   `json:"needs,omitempty"`
-	Adopt     bool            `json:"adopt,omitempty"`
-	Unowned   bool            `json:"unowned,omitempty"`   // it cannot be owned, or must not
-	Place     json.RawMessage `json:"place,omitempty"`     // of a template: name and namespace of its objects
-	PlaceEach json.RawMessage `json:"placeEach,omitempty"` // and its forEach
-	Selected  json.RawMessage `json:"selected,omitempty"`  // of the parent: whether the operator is for it
+	Template        bool            `json:"template,omitempty"` // it has a template; the logic creates the others
+	Each            bool            `json:"each,omitempty"`     // there may be any number of objects
+	Unready         json.RawMessage `json:"unready,omitempty"`  // an expression tree as in status, evaluated on the live child: why it is not ready, or ""
+	Object          json.RawMessage `json:"object,omitempty"`   // the template, if the pod evaluates it; the same holds for When and ForEach
+	When            json.RawMessage `json:"when,omitempty"`
+	ForEach         json.RawMessage `json:"forEach,omitempty"`
+	DependsOn       []string        `json:"dependsOn,omitempty"`
+	Needs           []RuntimeNeed   `json:"needs,omitempty"`
+	Adopt           bool            `json:"adopt,omitempty"`
+	NotOwned        bool            `json:"unowned,omitempty"`   // it cannot, or must not, have an owner reference
+	Identity        json.RawMessage `json:"place,omitempty"`     // of a template: name and namespace of its objects
+	IdentityForEach json.RawMessage `json:"placeEach,omitempty"` // the forEach of Identity
+	Selected        json.RawMessage `json:"selected,omitempty"`  // of the parent: whether the operator manages it
 }
 
-// RuntimeNeed is an expression of a template that may come out null because a
-// field of another child has no value.
+// RuntimeNeed is an expression of a template that can be null because a field of
+// another child has no value.
 type RuntimeNeed struct {
 	Expr  json.RawMessage `json:"expr"`
 	Paths []RuntimePath   `json:"paths"`
 }
 
-// RuntimePath is a field below $children: the name of the child and the keys.
+// RuntimePath is a field below $children: the name of the child, then the keys.
 type RuntimePath struct {
 	Keys []string `json:"keys"`
-	Text string   `json:"text"` // as an expression names it
+	Text string   `json:"text"` // as written in an expression
 }
 
-// RuntimeRelated is a kind of related objects as the operator's own steps know it.
+// RuntimeRelated is a kind of related objects, as argoperator's own steps need it.
 type RuntimeRelated struct {
 	RuntimeKind
-	Rule    json.RawMessage `json:"rule"`
-	Several bool            `json:"several"`
-	Watch   bool            `json:"watch"`
-	Delete  bool            `json:"delete,omitempty"`
+	Rule     json.RawMessage `json:"rule"`
+	Multiple bool            `json:"several"`
+	Watch    bool            `json:"watch"`
+	Delete   bool            `json:"delete,omitempty"`
 }

@@ -44,7 +44,7 @@ func testPlan(finalizer string) *Plan {
 	}
 }
 
-var deployment = Kind{Group: "apps", Version: "v1", Kind: "Deployment", Plural: "deployments", Namespaced: true, Status: true}
+var deployment = Kind{Group: "apps", Version: "v1", Kind: "Deployment", Plural: "deployments", Namespaced: true, StatusSubresource: true}
 
 func evaluate(t *testing.T, jq string, event object) object {
 	t.Helper()
@@ -71,17 +71,17 @@ func TestParentEvents(t *testing.T) {
 		want                    bool
 	}{
 		{"add", "a new object, or the replay after a restart", "", object{"type": "ADD", "body": cr(1, nil), "oldBody": nil}, true},
-		{"status write", "the operator's own status must not loop", "", object{"type": "UPDATE", "body": cr(1, nil), "oldBody": cr(1, object{"resourceVersion": "1"})}, false},
+		{"status write", "the operator's own status write must not start a reconcile", "", object{"type": "UPDATE", "body": cr(1, nil), "oldBody": cr(1, object{"resourceVersion": "1"})}, false},
 		{"edit", "the spec changed", "", object{"type": "UPDATE", "body": cr(2, nil), "oldBody": cr(1, nil)}, true},
 		{"label", "logic may read labels", "", object{"type": "UPDATE", "body": cr(1, object{"labels": object{"a": "b"}}), "oldBody": cr(1, nil)}, true},
-		{"own finalizer", "adding it is no change of the user", "example.com/x", object{"type": "UPDATE", "body": cr(1, object{"finalizers": []any{"example.com/x"}}), "oldBody": cr(1, nil)}, false},
-		{"deleted, no finalizer", "owner references do the work", "", object{"type": "UPDATE", "body": cr(2, deleted), "oldBody": cr(1, nil)}, false},
-		{"deleted, finalizer", "clean-up is due", "example.com/x", object{"type": "UPDATE", "body": cr(2, kept), "oldBody": cr(1, nil)}, true},
-		{"deleted, foreign finalizer", "our clean-up is done", "example.com/y", object{"type": "UPDATE", "body": cr(2, kept), "oldBody": cr(1, nil)}, false},
-		{"last-applied annotation", "kubectl's bookkeeping", "", object{"type": "UPDATE", "body": cr(1, object{"annotations": object{"kubectl.kubernetes.io/last-applied-configuration": "{}"}}), "oldBody": cr(1, nil)}, false},
+		{"own finalizer", "the user did not add it", "example.com/x", object{"type": "UPDATE", "body": cr(1, object{"finalizers": []any{"example.com/x"}}), "oldBody": cr(1, nil)}, false},
+		{"deleted, no finalizer", "garbage collection deletes the children", "", object{"type": "UPDATE", "body": cr(2, deleted), "oldBody": cr(1, nil)}, false},
+		{"deleted, finalizer", "the finalizer must run", "example.com/x", object{"type": "UPDATE", "body": cr(2, kept), "oldBody": cr(1, nil)}, true},
+		{"deleted, foreign finalizer", "the operator's finalizer ran already", "example.com/y", object{"type": "UPDATE", "body": cr(2, kept), "oldBody": cr(1, nil)}, false},
+		{"last-applied annotation", "kubectl writes it", "", object{"type": "UPDATE", "body": cr(1, object{"annotations": object{"kubectl.kubernetes.io/last-applied-configuration": "{}"}}), "oldBody": cr(1, nil)}, false},
 		{"no generation, changed", "a ConfigMap has no generation", "", object{"type": "UPDATE", "body": noGeneration("2"), "oldBody": noGeneration("1")}, true},
 		{"no generation, same", "only the resource version differs", "", object{"type": "UPDATE", "body": noGeneration("1"), "oldBody": noGeneration("1")}, false},
-		{"tombstone", "after a relist the object sits one level deeper", "", object{"type": "ADD", "body": object{"Key": "shop/my.cache", "Obj": cr(1, nil)}, "oldBody": nil}, true},
+		{"tombstone", "after a relist the object is in the field Obj", "", object{"type": "ADD", "body": object{"Key": "shop/my.cache", "Obj": cr(1, nil)}, "oldBody": nil}, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -158,21 +158,21 @@ func TestChildEvents(t *testing.T) {
 		event        object
 		want         bool
 	}{
-		{"own write", "our field manager's time is newer", nil, object{"type": "UPDATE", "body": child(2, "t2", 3, nil), "oldBody": child(1, "t1", 3, nil)}, false},
-		{"drift", "the spec changed and it was not us", nil, object{"type": "UPDATE", "body": child(2, "t1", 3, nil), "oldBody": child(1, "t1", 3, nil)}, true},
-		{"deleted", "it has to come back", nil, object{"type": "DELETE", "body": child(1, "t1", 3, nil), "oldBody": nil}, true},
-		{"deleted, tombstone", "one level deeper", nil, object{"type": "DELETE", "body": object{"Key": "k", "Obj": child(1, "t1", 3, nil)}, "oldBody": nil}, true},
-		{"ready", "the status must follow", nil, object{"type": "UPDATE", "body": child(1, "t1", 3, nil), "oldBody": child(1, "t1", 2, nil)}, true},
-		{"on its way", "neither ready before nor now", nil, object{"type": "UPDATE", "body": child(1, "t1", 2, nil), "oldBody": child(1, "t1", 1, nil)}, false},
+		{"own write", "the field manager's time is newer", nil, object{"type": "UPDATE", "body": child(2, "t2", 3, nil), "oldBody": child(1, "t1", 3, nil)}, false},
+		{"drift", "another client changed the spec", nil, object{"type": "UPDATE", "body": child(2, "t1", 3, nil), "oldBody": child(1, "t1", 3, nil)}, true},
+		{"deleted", "the child must be created again", nil, object{"type": "DELETE", "body": child(1, "t1", 3, nil), "oldBody": nil}, true},
+		{"deleted, tombstone", "the object is in the field Obj", nil, object{"type": "DELETE", "body": object{"Key": "k", "Obj": child(1, "t1", 3, nil)}, "oldBody": nil}, true},
+		{"ready", "the status must change", nil, object{"type": "UPDATE", "body": child(1, "t1", 3, nil), "oldBody": child(1, "t1", 2, nil)}, true},
+		{"progressing", "it was not ready and is not ready", nil, object{"type": "UPDATE", "body": child(1, "t1", 2, nil), "oldBody": child(1, "t1", 1, nil)}, false},
 		{"shown field", "the status shows it", [][]string{{"status", "readyReplicas"}}, object{"type": "UPDATE", "body": child(1, "t1", 2, nil), "oldBody": child(1, "t1", 1, nil)}, true},
-		{"roll-out", "the event that ends it tells the rest", [][]string{{"status", "readyReplicas"}}, object{"type": "UPDATE", "body": rollout("ReplicaSetUpdated", "True", 2), "oldBody": rollout("ReplicaSetUpdated", "True", 1)}, false},
-		{"roll-out ends", "ready at last", nil, object{"type": "UPDATE", "body": rollout("NewReplicaSetAvailable", "True", 3), "oldBody": rollout("ReplicaSetUpdated", "True", 2)}, true},
-		{"roll-out fails", "stuck is news too", nil, object{"type": "UPDATE", "body": rollout("ProgressDeadlineExceeded", "False", 1), "oldBody": rollout("ReplicaSetUpdated", "True", 1)}, true},
-		{"after a roll-out", "a Pod was lost", [][]string{{"status", "readyReplicas"}}, object{"type": "UPDATE", "body": rollout("NewReplicaSetAvailable", "True", 1), "oldBody": rollout("NewReplicaSetAvailable", "True", 2)}, true},
-		{"not ours", "no owner", nil, object{"type": "DELETE", "body": child(1, "t1", 3, object{"ownerReferences": nil}), "oldBody": nil}, false},
-		{"another owner than labelled", "of another uid", nil, object{"type": "DELETE", "body": child(1, "t1", 3, object{"ownerReferences": owners("my.cache", "u2")}), "oldBody": nil}, false},
-		{"an owner for Argo to evaluate", "its name becomes a parameter", nil, object{"type": "DELETE", "body": child(1, "t1", 3, object{"ownerReferences": owners("{{=1+1}}", "u1")}), "oldBody": nil}, false},
-		{"an owner elsewhere", "a slash starts the next part of a path", nil, object{"type": "DELETE", "body": child(1, "t1", 3, object{"ownerReferences": owners("x/../y", "u1")}), "oldBody": nil}, false},
+		{"rollout", "the event at the end of the rollout passes", [][]string{{"status", "readyReplicas"}}, object{"type": "UPDATE", "body": rollout("ReplicaSetUpdated", "True", 2), "oldBody": rollout("ReplicaSetUpdated", "True", 1)}, false},
+		{"rollout ends", "it became ready", nil, object{"type": "UPDATE", "body": rollout("NewReplicaSetAvailable", "True", 3), "oldBody": rollout("ReplicaSetUpdated", "True", 2)}, true},
+		{"rollout fails", "a failed rollout is reported", nil, object{"type": "UPDATE", "body": rollout("ProgressDeadlineExceeded", "False", 1), "oldBody": rollout("ReplicaSetUpdated", "True", 1)}, true},
+		{"after a rollout", "a Pod was lost", [][]string{{"status", "readyReplicas"}}, object{"type": "UPDATE", "body": rollout("NewReplicaSetAvailable", "True", 1), "oldBody": rollout("NewReplicaSetAvailable", "True", 2)}, true},
+		{"no owner", "the object is not a child", nil, object{"type": "DELETE", "body": child(1, "t1", 3, object{"ownerReferences": nil}), "oldBody": nil}, false},
+		{"owner differs from the label", "the uid is another one", nil, object{"type": "DELETE", "body": child(1, "t1", 3, object{"ownerReferences": owners("my.cache", "u2")}), "oldBody": nil}, false},
+		{"owner name with a template", "its name becomes a parameter", nil, object{"type": "DELETE", "body": child(1, "t1", 3, object{"ownerReferences": owners("{{=1+1}}", "u1")}), "oldBody": nil}, false},
+		{"owner name with a slash", "a slash starts the next path segment", nil, object{"type": "DELETE", "body": child(1, "t1", 3, object{"ownerReferences": owners("x/../y", "u1")}), "oldBody": nil}, false},
 		{"added", "the custom resource's own event is enough", nil, object{"type": "ADD", "body": child(1, "t1", 3, nil), "oldBody": nil}, false},
 	}
 	for _, tt := range tests {
@@ -188,8 +188,8 @@ func TestChildEvents(t *testing.T) {
 	}
 }
 
-// TestChildEventsOfReadiness holds the filter to the rules of readiness: whatever
-// makes a child ready, or not ready any more, starts a reconcile.
+// TestChildEventsOfReadiness compares the filter with the readiness rules: every change
+// of readiness starts a reconcile.
 func TestChildEventsOfReadiness(t *testing.T) {
 	custom := Kind{Group: "example.com", Version: "v1", Kind: "Custom", Plural: "customs", Namespaced: true}
 	job := Kind{Group: "batch", Version: "v1", Kind: "Job", Plural: "jobs", Namespaced: true}
@@ -213,11 +213,11 @@ func TestChildEventsOfReadiness(t *testing.T) {
 		want         bool
 	}{
 		{"readyWhen is met", "only readyWhen reads the field", Child{Kind: custom, Ready: meta}, with(object{}), with(object{"meta": "x"}), true},
-		{"readyWhen is not met any more", "the status must follow", Child{Kind: custom, Ready: meta}, with(object{"meta": "x"}), with(object{}), true},
-		{"readyWhen stays met", "another value is as good", Child{Kind: custom, Ready: meta}, with(object{"meta": "x"}), with(object{"meta": "y"}), false},
-		{"readyWhen is met in a roll-out", "it may be met long before the end", Child{Kind: deployment, Ready: meta}, rolling(object{}), rolling(object{"meta": "x"}), true},
-		{"the controller catches up", "only observedGeneration shows it", Child{Kind: custom}, with(object{"observedGeneration": 0}), with(object{"observedGeneration": 1}), true},
-		{"the controller reports", "until then the child is not ready", Child{Kind: custom, Reports: true}, with(object{}), with(object{"observedGeneration": 1}), true},
+		{"readyWhen is no longer met", "the status must change", Child{Kind: custom, Ready: meta}, with(object{"meta": "x"}), with(object{}), true},
+		{"readyWhen stays met", "the new value meets it, too", Child{Kind: custom, Ready: meta}, with(object{"meta": "x"}), with(object{"meta": "y"}), false},
+		{"readyWhen is met during a rollout", "it may be met before the rollout ends", Child{Kind: deployment, Ready: meta}, rolling(object{}), rolling(object{"meta": "x"}), true},
+		{"the controller observes the latest generation", "only observedGeneration shows it", Child{Kind: custom}, with(object{"observedGeneration": 0}), with(object{"observedGeneration": 1}), true},
+		{"the controller reports a first status", "the child is not ready before", Child{Kind: custom, ReportsStatus: true}, with(object{}), with(object{"observedGeneration": 1}), true},
 		{"a Job starts", "only startTime shows it", Child{Kind: job}, with(object{}), with(object{"startTime": "2026-01-01T00:00:00Z"}), true},
 	}
 	for _, tt := range tests {

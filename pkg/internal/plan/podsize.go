@@ -2,15 +2,15 @@ package plan
 
 // PodSize is the CPU and memory of a pod of Argo Events.
 type PodSize struct {
-	CPU, CPULimit       string // with a limit, because a Sensor that has lost its bus spins
+	CPU, CPULimit       string // with a limit, because a Sensor that lost its connection to the bus runs in a busy loop
 	Memory, MemoryLimit string
-	HeapLimit           string // for Go: below MemoryLimit, so that garbage is collected first
+	HeapLimit           string // GOMEMLIMIT: below MemoryLimit, so that the garbage collector runs first
 }
 
-// sizePods decides the sizes. The EventSource holds every object that it watches:
-// 1Gi is enough for some 35,000, and with a heap too small for them it does little
-// but collect garbage. Where the Sensors compute and write, a burst of custom
-// resources needs CPU; where Workflows do, the Sensors only create these.
+// sizePods sets the sizes. The EventSource caches every watched object: 1Gi suffices
+// for about 35,000, and with a smaller heap it spends its time on garbage collection.
+// If the Sensors compute and write, a burst of custom resources needs CPU; if Workflows
+// do, the Sensors only submit those.
 func sizePods(p *Plan) {
 	size := PodSize{CPU: "50m", CPULimit: "2", Memory: "64Mi", MemoryLimit: "256Mi", HeapLimit: "200MiB"}
 	if p.Reconcile.Execution.RunsPods {
@@ -18,7 +18,7 @@ func sizePods(p *Plan) {
 	}
 	for i := range p.Sensors {
 		p.Sensors[i].Pod = size
-		if p.Sensors[i].Patient && !p.Reconcile.Execution.RunsPods {
+		if p.Sensors[i].LowPriority && !p.Reconcile.Execution.RunsPods {
 			p.Sensors[i].Pod.CPU, p.Sensors[i].Pod.CPULimit = "10m", "1"
 		}
 	}

@@ -11,13 +11,13 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/jqfile"
 )
 
-// The programs of the direct engine are the jq files of the directory direct.
-// What they say is there; here is what fills their holes.
+// The programs of the direct engine are the jq files of the directory direct. This file
+// fills in their holes.
 
 //go:embed direct/*.jq
 var directFiles embed.FS
 
-// directPrograms are the parsed files: they are the same for every operator.
+// directPrograms returns the parsed files, which are the same for every operator.
 var directPrograms = sync.OnceValue(func() *jqfile.Set {
 	files, err := fs.Sub(directFiles, "direct")
 	if err != nil {
@@ -30,7 +30,8 @@ var directPrograms = sync.OnceValue(func() *jqfile.Set {
 	return set
 })
 
-// labelHoles are the keys of labels and annotations, the same for every operator.
+// labelHoles returns the keys of labels and annotations, which are the same for every
+// operator.
 var labelHoles = sync.OnceValue(func() jqfile.Holes {
 	return jqfile.Holes{
 		"label::managedBy": jqfile.String(ManagedBy), "label::ownerUID": jqfile.String(OwnerUID),
@@ -41,8 +42,8 @@ var labelHoles = sync.OnceValue(func() jqfile.Holes {
 	}
 })
 
-// holesOf fills the holes that all programs of an operator share. The custom
-// resources are divided between so many partitions.
+// holesOf returns the holes that all programs of an operator share. The custom
+// resources are divided among the given number of partitions.
 func holesOf(p *Plan, partitions int) jqfile.Holes {
 	prefix := annotationPrefix(p)
 	var observed []jqfile.Field
@@ -51,8 +52,8 @@ func holesOf(p *Plan, partitions int) jqfile.Holes {
 	}
 	return jqfile.Holes{
 		"option::partitioned": jqfile.Bool(partitions > 1), "hole::partitions": jqfile.Number(partitions), "hole::partition": jqfile.Raw(partitionMark),
-		"option::childOfOwnKind": jqfile.Bool(keepsOwnKind(p)),
-		"option::inStatus":       jqfile.Bool(p.Reconcile.Memory == InStatus),
+		"option::childOfOwnKind": jqfile.Bool(hasChildOfOwnKind(p)),
+		"option::inStatus":       jqfile.Bool(p.Reconcile.StateLocation == InStatus),
 		"option::k8sTrigger":     jqfile.Bool(p.Reconcile.Trigger == "k8s"),
 		"option::namespaced":     jqfile.Bool(p.API.Kind.Namespaced),
 		"hole::observedChildren": jqfile.Object(observed...),
@@ -64,7 +65,7 @@ func holesOf(p *Plan, partitions int) jqfile.Holes {
 	}
 }
 
-// childHoles fills the holes of the programs of one child.
+// childHoles returns the holes of the programs of one child.
 func childHoles(p *Plan, c Child) jqfile.Holes {
 	prefix := annotationPrefix(p)
 	holes := jqfile.Holes{
@@ -75,7 +76,7 @@ func childHoles(p *Plan, c Child) jqfile.Holes {
 		"option::orphan":      jqfile.Bool(c.Orphan), "option::adopt": jqfile.Bool(c.Adopt),
 		"option::childNamespaced": jqfile.Bool(c.Kind.Namespaced),
 		"option::childNamespace":  jqfile.Bool(namespaceComputed(c)),
-		"hole::name":              jqfile.Raw(c.Named.Source()),
+		"hole::name":              jqfile.Raw(c.ObjectName.Source()),
 		"hole::childRoot":         jqfile.String(root(c.Kind)), "hole::childPlural": jqfile.String(c.Kind.Plural),
 		"hole::childKind": jqfile.String(c.Kind.Kind),
 	}
@@ -85,47 +86,52 @@ func childHoles(p *Plan, c Child) jqfile.Holes {
 	return holes
 }
 
-// namespaceComputed says that a child has a namespace of its own.
-func namespaceComputed(c Child) bool { return c.Kind.Namespaced && c.Namespace != nil && !c.Beside }
-
-// partitionMark stands for the number of a partition: the programs of all workers
-// of a child differ in nothing else, so they are made once. No jq has this byte.
-const partitionMark = "\x00"
-
-// inPartition is the program of one partition.
-func inPartition(program string, own partition) string {
-	return strings.Replace(program, partitionMark, strconv.Itoa(own.remainder), 1)
+// namespaceComputed reports whether the namespace of a child differs from that of its
+// custom resource.
+func namespaceComputed(c Child) bool {
+	return c.Kind.Namespaced && c.Namespace != nil && !c.SameNamespace
 }
 
-// writeJQ is the program that writes a child, for inPartition: direct/write.jq.
+// partitionMark is a placeholder for the number of a partition. The programs of a
+// child's workers differ only in this number, so they are generated once. The byte does
+// not occur in jq.
+const partitionMark = "\x00"
+
+// inPartition returns the program of one partition.
+func inPartition(program string, subset partition) string {
+	return strings.Replace(program, partitionMark, strconv.Itoa(subset.remainder), 1)
+}
+
+// writeJQ returns the program that writes a child, for inPartition: direct/write.jq.
 func writeJQ(p *Plan, c Child, partitions int) string {
 	inputs := inputsOf(p, c)
 	known := knownJQ(c)
 	readsChildren := len(c.Object.ReadsChildren()) > 0 || c.When != nil && len(c.When.ReadsChildren()) > 0
 	pointerToOwner := "/metadata/ownerReferences/0/uid"
 	if c.Orphan {
-		pointerToOwner = "/metadata/labels/" + pointer(OwnerUID)
+		pointerToOwner = "/metadata/labels/" + escapePointer(OwnerUID)
 	}
 	holes := jqfile.Holes{
-		"hole::exactNumbers": exactNumbers(c.Inexact), "option::readsChildren": jqfile.Bool(readsChildren),
+		"hole::exactNumbers": exactNumbers(c.InexactPaths), "option::readsChildren": jqfile.Bool(readsChildren),
 		"hole::template": jqfile.Raw(placed(p, c, c.Object.Source())),
 		"option::known":  jqfile.Bool(known != ""), "hole::known": jqfile.Raw(known),
 		"option::hasInputs": jqfile.Bool(len(inputs) > 0), "hole::inputs": jqfile.RawList(strings.Join(inputs, ", ")),
-		"option::canBeHeld": jqfile.Bool(mayBeHeld(c)),
-		"option::force":     jqfile.Bool(p.Reconcile.Force), "option::besideParent": jqfile.Bool(c.Kind.Namespaced && c.Namespace == nil),
-		"hole::maxAttempts": jqfile.Number(maxAttempts), "hole::soonSeen": jqfile.Number(soonSeen), "hole::noVersion": jqfile.String(noVersion),
+		"option::canBeHeld": jqfile.Bool(canWait(c)),
+		"option::force":     jqfile.Bool(p.Reconcile.ForceConflicts), "option::besideParent": jqfile.Bool(c.Kind.Namespaced && c.Namespace == nil),
+		"hole::maxAttempts": jqfile.Number(maxAttempts), "hole::observeTimeout": jqfile.Number(observeTimeout), "hole::noVersion": jqfile.String(noVersion),
 		"hole::ownerPointer": jqfile.String(pointerToOwner), "hole::createOperation": jqfile.String(operation(c)),
 	}
 	if c.When != nil {
 		holes["hole::when"] = jqfile.Raw("(" + c.When.Source() + ")")
 	}
-	if mayBeHeld(c) {
-		heldBy(p, c, holes)
+	if canWait(c) {
+		waitHoles(p, c, holes)
 	}
 	return directPrograms().Program("write", holes, childHoles(p, c), holesOf(p, partitions), labelHoles())
 }
 
-// exactNumbers yields its input unless that has a number which a Sensor changes.
+// exactNumbers returns jq that yields its input, or fails on a number that the Sensor
+// has rounded.
 func exactNumbers(paths [][]string) jqfile.Value {
 	check := exactly(paths)
 	if check == "" {
@@ -134,8 +140,8 @@ func exactNumbers(paths [][]string) jqfile.Value {
 	return jqfile.Raw("(" + strings.TrimSuffix(check, " | ") + ")")
 }
 
-// heldBy fills the holes of what a child is held back for.
-func heldBy(p *Plan, c Child, holes jqfile.Holes) {
+// waitHoles fills the holes for the conditions under which a child is not written.
+func waitHoles(p *Plan, c Child, holes jqfile.Holes) {
 	var ready []jqfile.Value
 	for _, other := range p.Children {
 		if slices.Contains(c.DependsOn, other.Name) {
@@ -160,8 +166,9 @@ func dependencyReady(other Child) jqfile.Value {
 	return directPrograms().Definition("dependencyReady", holes)
 }
 
-// lostFields are the fields of other children that a child was written with and
-// that have no value now. A child that is not wanted any more has none to wait for.
+// lostFields returns the fields of other children that a child was written with and
+// that have no value now. A field of a child that is no longer wanted is not among
+// them.
 func lostFields(p *Plan, c Child) []jqfile.Value {
 	var out []jqfile.Value
 	for _, n := range c.needs {
@@ -179,21 +186,21 @@ func lostFields(p *Plan, c Child) []jqfile.Value {
 	return out
 }
 
-// seenJQ is the program that records what is seen of a child: direct/seen.jq.
-func seenJQ(p *Plan, c Child, own partition) string {
-	manager, operation := writer(p)
-	shown := live(p, c)
+// seenJQ returns the program that stores the observed state of a child: direct/seen.jq.
+func seenJQ(p *Plan, c Child, subset partition) string {
+	manager, operation := fieldManager(p)
+	shown := observedFieldsJQ(p, c)
 	return inPartition(directPrograms().Program("seen", jqfile.Holes{
 		"hole::unready": jqfile.Raw("(" + unreadyJQ(c) + ")"),
 		"hole::manager": jqfile.String(manager), "hole::operation": jqfile.String(operation),
 		"option::known": jqfile.Bool(len(c.needs) > 0), "option::live": jqfile.Bool(shown != ""), "hole::live": jqfile.Raw(shown),
 		"option::sameNamespace": jqfile.Bool(c.Kind.Namespaced && !namespaceComputed(c) && p.API.Kind.Namespaced),
 		"hole::groupPrefix":     jqfile.String(groupPrefix(p.API.Kind)),
-	}, childHoles(p, c), holesOf(p, own.divisor), labelHoles()), own)
+	}, childHoles(p, c), holesOf(p, subset.divisor), labelHoles()), subset)
 }
 
-// statusJQ is the program that writes the status: direct/status.jq.
-func statusJQ(p *Plan, own partition) string {
+// statusJQ returns the program that writes the status: direct/status.jq.
+func statusJQ(p *Plan, subset partition) string {
 	var held, fields []jqfile.Field
 	var wanted []jqfile.Value
 	var names []string
@@ -203,33 +210,34 @@ func statusJQ(p *Plan, own partition) string {
 			holes["hole::wanted"] = jqfile.Raw(whenJQ(c))
 		}
 		wanted = append(wanted, directPrograms().Definition("wantedName", holes))
-		if mayBeHeld(c) {
-			heldBy(p, c, holes)
+		if canWait(c) {
+			waitHoles(p, c, holes)
 			held = append(held, jqfile.Field{Name: c.Name, Value: directPrograms().Definition("held", holes)})
 		}
 	}
 	for _, f := range p.Status.Fields {
 		names = append(names, quote(f.Name))
 		fields = append(fields, jqfile.Field{Name: f.Name, Value: directPrograms().Definition("statusField", jqfile.Holes{
-			"hole::exactNumbers": exactNumbers(f.Inexact), "hole::value": jqfile.Raw(f.Value.Source()),
+			"hole::exactNumbers": exactNumbers(f.InexactPaths), "hole::value": jqfile.Raw(f.Value.Source()),
 		})})
 	}
-	if p.API.Observed {
+	if p.API.HasObservedGeneration {
 		names = append(names, "observedGeneration")
 	}
-	if p.API.Conditions {
+	if p.API.HasConditions {
 		names = append(names, "conditions")
 	}
 	return inPartition(directPrograms().Program("status", jqfile.Holes{
 		"hole::wantedNames": jqfile.List(wanted...), "option::canBeHeld": jqfile.Bool(held != nil), "hole::heldChildren": jqfile.Object(held...),
-		"option::observedGeneration": jqfile.Bool(p.API.Observed), "option::conditions": jqfile.Bool(p.API.Conditions),
+		"option::observedGeneration": jqfile.Bool(p.API.HasObservedGeneration), "option::conditions": jqfile.Bool(p.API.HasConditions),
 		"hole::fields": jqfile.Object(fields...), "hole::computed": jqfile.Raw("{" + strings.Join(names, ", ") + "}"),
-	}, holesOf(p, own.divisor), labelHoles()), own)
+	}, holesOf(p, subset.divisor), labelHoles()), subset)
 }
 
-// eventJQ is the program that reports a change of Ready: direct/event.jq.
-func eventJQ(p *Plan, own partition) string {
+// eventJQ returns the program that creates an Event for a change of Ready:
+// direct/event.jq.
+func eventJQ(p *Plan, subset partition) string {
 	return inPartition(directPrograms().Program("event", jqfile.Holes{
 		"hole::eventNamespace": jqfile.String(eventNamespace), "hole::reportingInstance": jqfile.String(p.Names.StatusSensor),
-	}, holesOf(p, own.divisor), labelHoles()), own)
+	}, holesOf(p, subset.divisor), labelHoles()), subset)
 }

@@ -21,13 +21,13 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
-// TestPrograms plays the cases of testdata/programs: an event in, a request out.
-// A case is
+// TestPrograms runs the cases of testdata/programs: an event in, a request out. A case
+// is
 //
 //	# name: reason
 //	options
-//	KIND {what differs in the new object}
-//	old  {what differs in the old object}
+//	KIND {merge patch of the new object}
+//	old  {merge patch of the old object}
 //	> the request
 //
 // UPDATE=1 rewrites the requests.
@@ -44,14 +44,14 @@ func TestPrograms(t *testing.T) {
 		}
 		var played []string
 		for _, text := range strings.Split(strings.TrimSpace(string(data)), "\n\n") {
-			if !strings.Contains(text, "\n") || strings.HasPrefix(text, "// ") { // what the file is
+			if !strings.Contains(text, "\n") || strings.HasPrefix(text, "// ") { // the description of the file
 				played = append(played, text)
 				continue
 			}
 			given := slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.HasPrefix(line, ">") })
 			name, _, _ := strings.Cut(strings.TrimPrefix(given[0], "# "), ":")
 			t.Run(program+"/"+name, func(t *testing.T) {
-				got := strings.Join(append(given, answered(t, program, given[1:])...), "\n")
+				got := strings.Join(append(given, requestsOf(t, program, given[1:])...), "\n")
 				played = append(played, got)
 				if diff := cmp.Diff(text, got); diff != "" && os.Getenv("UPDATE") == "" {
 					t.Errorf("%s\n-want +got\n%s", given[0], diff)
@@ -66,17 +66,17 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// answered is what a program makes of the event of a case.
-func answered(t *testing.T, program string, given []string) []string {
+// requestsOf returns the requests of a program for the event of a case.
+func requestsOf(t *testing.T, program string, given []string) []string {
 	t.Helper()
 	event, options := map[string]any{"oldBody": nil}, ""
 	for _, line := range given {
 		word, rest, _ := strings.Cut(line, " ")
 		switch word {
 		case "ADD", "UPDATE", "DELETE":
-			event["type"], event["body"] = word, object(differing(t, program, rest))
+			event["type"], event["body"] = word, object(patched(t, program, rest))
 		case "old":
-			event["oldBody"] = object(differing(t, program, rest))
+			event["oldBody"] = object(patched(t, program, rest))
 		default:
 			options = line
 		}
@@ -90,14 +90,14 @@ func answered(t *testing.T, program string, given []string) []string {
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, source)
 	}
-	got, err := compiled.Run(context.Background(), plainly(t, event))
+	got, err := compiled.Run(context.Background(), viaJSON(t, event))
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, source)
 	}
-	return described(t, got.(map[string]any))
+	return describe(t, got.(map[string]any))
 }
 
-// The objects that a case differs from.
+// The objects that the cases patch.
 const (
 	customResource = `{"apiVersion": "example.com/v1", "kind": "Shop", "metadata": {"name": "one", "namespace": "town", "uid": "owner", "generation": 1, "resourceVersion": "7", "creationTimestamp": "2026-01-01T00:00:00Z"}, "spec": {"size": 2}}`
 	childObject    = `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one", "namespace": "town", "uid": "child", "resourceVersion": "3",
@@ -107,8 +107,8 @@ const (
 		"ownerReferences": [{"apiVersion": "example.com/v1", "kind": "Shop", "name": "one", "uid": "owner", "controller": true}]}}`
 )
 
-// differing is an object with what differs, as in a merge patch.
-func differing(t *testing.T, program, patch string) map[string]any {
+// patched returns an object with a merge patch applied.
+func patched(t *testing.T, program, patch string) map[string]any {
 	t.Helper()
 	base := customResource
 	if program == "seen" {
@@ -139,8 +139,8 @@ func merge(into, changes map[string]any) {
 	}
 }
 
-// plainly is a value as it comes out of JSON.
-func plainly(t *testing.T, value any) any {
+// viaJSON returns a value as decoded from JSON.
+func viaJSON(t *testing.T, value any) any {
 	t.Helper()
 	data, err := json.Marshal(value)
 	if err != nil {
@@ -153,8 +153,8 @@ func plainly(t *testing.T, value any) any {
 	return out
 }
 
-// described is a request, its body on lines of its own.
-func described(t *testing.T, result map[string]any) []string {
+// describe formats a request, with its body on separate lines.
+func describe(t *testing.T, result map[string]any) []string {
 	t.Helper()
 	if result["go"] != true {
 		return []string{"> nothing"}
@@ -189,43 +189,43 @@ func compact(t *testing.T, value any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// programOf is a program with options, which are words.
+// programOf returns a program with options, separated by spaces.
 func programOf(t *testing.T, program, options string) string {
 	t.Helper()
 	has := func(option string) bool { return slices.Contains(strings.Fields(options), option) }
-	own := partition{divisor: 1}
+	subset := partition{divisor: 1}
 	if has("partition-0-of-3") {
-		own = partition{remainder: 0, divisor: 3}
+		subset = partition{remainder: 0, divisor: 3}
 	}
 	p := shops(t, has)
 	switch program {
 	case "write":
-		return inPartition(writeJQ(p, p.Children[0], own.divisor), own)
+		return inPartition(writeJQ(p, p.Children[0], subset.divisor), subset)
 	case "seen":
-		return seenJQ(p, p.Children[0], own)
+		return seenJQ(p, p.Children[0], subset)
 	case "status":
-		return statusJQ(p, own)
+		return statusJQ(p, subset)
 	}
-	return eventJQ(p, own)
+	return eventJQ(p, subset)
 }
 
-// shops is an operator of one child, or two.
+// shops plans an operator with one child, or two.
 func shops(t *testing.T, has func(string) bool) *Plan {
 	t.Helper()
 	p := &Plan{
 		Runtime:   Runtime{Operator: "shops"},
-		Reconcile: Reconcile{Engine: Direct, Force: !has("no-force"), Memory: InStatus, Shards: 1},
-		API:       API{Kind: Kind{Group: "example.com", Version: "v1", Kind: "Shop", Plural: "shops", Namespaced: !has("cluster-scoped"), Status: true}, Generation: true, Observed: true, Conditions: !has("no-conditions")},
+		Reconcile: Reconcile{Engine: Direct, ForceConflicts: !has("no-force"), StateLocation: InStatus, Shards: 1},
+		API:       API{Kind: Kind{Group: "example.com", Version: "v1", Kind: "Shop", Plural: "shops", Namespaced: !has("cluster-scoped"), StatusSubresource: true}, HasGeneration: true, HasObservedGeneration: true, HasConditions: !has("no-conditions")},
 		Names:     v1alpha1.Names{StatusSensor: "shops-status"},
 	}
 	if has("k8s") {
 		p.Reconcile.Trigger = "k8s"
 	}
 	if has("annotations") || has("k8s") {
-		p.Reconcile.Memory = InAnnotations
+		p.Reconcile.StateLocation = InAnnotations
 	}
 	config := Kind{Version: "v1", Kind: "ConfigMap", Plural: "configmaps", Namespaced: true}
-	child := Child{Name: "map", Kind: config, Beside: true, Adopt: has("adopt"), Orphan: has("orphan")}
+	child := Child{Name: "map", Kind: config, SameNamespace: true, Adopt: has("adopt"), Orphan: has("orphan")}
 	data := map[string]any{"size": "${ .spec.size | tostring }"}
 	if has("labels") {
 		data["team"] = "${ .metadata.labels.team }"
@@ -236,19 +236,19 @@ func shops(t *testing.T, has func(string) bool) *Plan {
 	metadata := map[string]any{"name": "${ .metadata.name }"}
 	if has("namespace") {
 		metadata["namespace"] = "${ .spec.namespace }"
-		child.Beside, child.Namespace = false, program(t, metadata["namespace"], "")
+		child.SameNamespace, child.Namespace = false, program(t, metadata["namespace"], "")
 	}
 	child.Object = program(t, map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}, "")
-	child.Named, child.needs = program(t, metadata["name"], ""), needsOf(child.Object)
+	child.ObjectName, child.needs = program(t, metadata["name"], ""), needsOf(child.Object)
 	if has("when") {
 		child.When = program(t, ".spec.size > 0", "boolean")
 	}
 	if has("numbers") {
-		child.Inexact = [][]string{{"spec", "size"}}
+		child.InexactPaths = [][]string{{"spec", "size"}}
 	}
 	p.Children = []Child{child}
 	if has("two") || has("dependsOn") || has("needs") {
-		disk := Child{Name: "disk", Kind: config, Beside: true, Named: child.Named, Object: child.Object}
+		disk := Child{Name: "disk", Kind: config, SameNamespace: true, ObjectName: child.ObjectName, Object: child.Object}
 		if has("optional-disk") {
 			disk.When = program(t, ".spec.disk == true", "boolean")
 		}
@@ -279,8 +279,8 @@ func program(t *testing.T, source any, want string) *expression.Program {
 	return out
 }
 
-// TestNamesInPrograms: definitions are inlined, so names must not mean two things,
-// nor what a user's expression may call.
+// TestNamesInPrograms covers that no name has two meanings, because definitions are
+// inlined, and that none hides a function that a user's expression may call.
 func TestNamesInPrograms(t *testing.T) {
 	names, err := fs.Glob(directFiles, "direct/*.jq")
 	if err != nil {
@@ -294,7 +294,7 @@ func TestNamesInPrograms(t *testing.T) {
 		}
 		slices.Sort(all)
 		for i, name := range all {
-			if i > 0 && all[i-1] == name && name != "$children" { // that one always means the same
+			if i > 0 && all[i-1] == name && name != "$children" { // its meaning is always the same
 				t.Errorf("%s: %s is defined or bound twice", file, name)
 			}
 			if query, err := gojq.Parse(name); err == nil && name[0] != '$' {
@@ -306,7 +306,7 @@ func TestNamesInPrograms(t *testing.T) {
 	}
 }
 
-// namesIn are the definitions of a file and the variables that it binds.
+// namesIn returns the definitions of a file and the variables that it binds.
 func namesIn(t *testing.T, file string) []string {
 	t.Helper()
 	data, err := directFiles.ReadFile(file)

@@ -9,38 +9,38 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/definition"
 )
 
-// What users, or the operator's own accounts, must not write although their roles
-// let them. RBAC knows no fields, so ValidatingAdmissionPolicies say it: they are
-// evaluated in the API server and need no pod.
+// Writes that users, or the operator's own accounts, must not do although RBAC allows
+// them. RBAC does not distinguish fields, so ValidatingAdmissionPolicies restrict them:
+// the API server evaluates these without a webhook pod.
 
 // Policy is a ValidatingAdmissionPolicy and its binding.
 type Policy struct {
-	Name       string    // what it is about; its object is called after the operator too
-	Kinds      []Kind    // whose objects it is about, with their subresources
-	Creates    bool      // it is about creates too, not only updates
-	Accounts   []Account // for whom it holds, or with Exempt, for whom it does not
+	Name       string    // the suffix of its object's name
+	Kinds      []Kind    // the kinds it applies to, with their subresources
+	Creates    bool      // it applies to creates as well as updates
+	Accounts   []Account // the accounts it applies to, or with Exempt, those it does not apply to
 	Exempt     bool
 	Namespaces []string // of the objects; empty: all
 	Rule       string   // CEL over object and oldObject
-	Message    string   // what a refused user reads
+	Message    string   // shown to a user whose request is rejected
 	Why        string
 }
 
-// policies lists the policies of an operator.
+// policies returns the policies of an operator.
 func policies(p *Plan) []Policy {
 	if !p.Install.AdmissionPolicies {
 		return nil
 	}
 	list := []Policy{{
-		Name: "accounts", Kinds: []Kind{eventSource, sensorKind}, Accounts: []Account{Actor, Resyncer},
+		Name: "accounts", Kinds: []Kind{eventSourceKind, sensorKind}, Accounts: []Account{SensorAccount, ResyncAccount},
 		Namespaces: []string{p.Install.Namespace}, Rule: annotationsOnly,
 		Message: "this service account may change annotations only",
 		Why:     "the accounts that replay events and restart pods may not choose what those pods run, nor by which service account",
 	}}
-	if p.Reconcile.Memory == InAnnotations {
+	if p.Reconcile.StateLocation == InAnnotations {
 		list = append(list, Policy{
 			Name: "observed", Kinds: []Kind{p.API.Kind}, Accounts: []Account{p.Reconcile.Execution.Writer}, Exempt: true,
-			Namespaces: p.Install.WatchNamespaces, Rule: annotationsKept(annotationPrefix(p)),
+			Namespaces: p.Install.WatchNamespaces, Rule: noNewAnnotations(annotationPrefix(p)),
 			Message: fmt.Sprintf("only operator %s writes annotations that begin with %s", p.Runtime.Operator, annotationPrefix(p)),
 			Why:     "what the operator has observed of the children is kept in annotations, and decides what it changes and deletes",
 		})
@@ -57,14 +57,14 @@ func policies(p *Plan) []Policy {
 }
 
 // sensorKind is the kind of a Sensor itself.
-var sensorKind = Kind{Group: argo, Version: "v1alpha1", Kind: "Sensor", Plural: "sensors", Namespaced: true}
+var sensorKind = Kind{Group: ArgoGroup, Version: "v1alpha1", Kind: "Sensor", Plural: "sensors", Namespaced: true}
 
-// annotationPrefix is how the annotations of a custom resource begin in which the
-// operator keeps what it has observed: another operator may watch the same kind.
+// annotationPrefix returns the prefix of the annotations with the observed state. It
+// includes the operator's name because several operators may watch the same kind.
 func annotationPrefix(p *Plan) string { return p.Runtime.Operator + ".argoperator.dev/" }
 
-// unownedKinds are the kinds of children that their custom resource cannot own,
-// or must not.
+// unownedKinds returns the kinds of children that cannot, or must not, have an owner
+// reference to their custom resource.
 func unownedKinds(p *Plan) []Kind {
 	var out []Kind
 	for _, c := range p.Children {
@@ -86,40 +86,43 @@ func unowned(p *Plan, c Child) bool {
 	case c.Object == nil: // the logic chooses the namespace
 		return p.Reconcile.Finalizer != ""
 	}
-	return !c.Beside
+	return !c.SameNamespace
 }
 
-// annotationsOnly lets nothing differ but annotations, the object's own and those
-// of the pod that is made of it.
+// annotationsOnly allows changes of annotations only, those of the object and of its
+// pod template.
 var annotationsOnly = strings.Join([]string{
-	same("object.metadata.labels", "oldObject.metadata.labels"),
-	same("object.metadata.ownerReferences", "oldObject.metadata.ownerReferences"),
-	same("object.metadata.finalizers", "oldObject.metadata.finalizers"),
-	sameBut("object.spec", "oldObject.spec", "template"),
-	sameBut("object.spec.template", "oldObject.spec.template", "metadata"),
-	sameBut("object.spec.template.metadata", "oldObject.spec.template.metadata", "annotations"),
+	sameField("object.metadata.labels", "oldObject.metadata.labels"),
+	sameField("object.metadata.ownerReferences", "oldObject.metadata.ownerReferences"),
+	sameField("object.metadata.finalizers", "oldObject.metadata.finalizers"),
+	sameExcept("object.spec", "oldObject.spec", "template"),
+	sameExcept("object.spec.template", "oldObject.spec.template", "metadata"),
+	sameExcept("object.spec.template.metadata", "oldObject.spec.template.metadata", "annotations"),
 }, " && ")
 
-// same tells whether a field is the same in both, or in neither.
-func same(a, b string) string {
+// sameField returns CEL that tells whether a field is equal in both objects, or absent
+// from both.
+func sameField(a, b string) string {
 	return fmt.Sprintf("(has(%[1]s) ? has(%[2]s) && %[1]s == %[2]s : !has(%[2]s))", a, b)
 }
 
-// sameBut tells whether an object has the same fields in both, but for one.
-func sameBut(a, b, key string) string {
+// sameExcept returns CEL that tells whether all fields but one are equal in both
+// objects.
+func sameExcept(a, b, key string) string {
 	within := func(a, b string) string {
 		return fmt.Sprintf("%[1]s.all(k, k == '%[3]s' || (k in %[2]s && %[1]s[k] == %[2]s[k]))", a, b, key)
 	}
 	return fmt.Sprintf("(has(%[1]s) && has(%[2]s) ? %[3]s && %[4]s : !has(%[1]s) && !has(%[2]s))", a, b, within(a, b), within(b, a))
 }
 
-// annotationsKept lets annotations of a prefix go, and no new value come.
-func annotationsKept(prefix string) string {
+// noNewAnnotations returns CEL that allows removing annotations with a prefix but not
+// setting them.
+func noNewAnnotations(prefix string) string {
 	return fmt.Sprintf("!has(object.metadata.annotations) || object.metadata.annotations.all(k, !k.startsWith('%s') || "+
 		"(has(oldObject.metadata.annotations) && k in oldObject.metadata.annotations && oldObject.metadata.annotations[k] == object.metadata.annotations[k]))", prefix)
 }
 
-// notLabelled keeps an object from becoming a child of the operator.
+// notLabelled returns CEL that keeps an object from becoming a child of the operator.
 func notLabelled(operator string) string {
 	child := func(of string) string {
 		return fmt.Sprintf("has(%[1]s.metadata.labels) && '%[2]s' in %[1]s.metadata.labels && %[1]s.metadata.labels['%[2]s'] == '%[3]s' && '%[4]s' in %[1]s.metadata.labels",
@@ -128,15 +131,15 @@ func notLabelled(operator string) string {
 	return fmt.Sprintf("!(%s) || (oldObject != null && %s && object.metadata.labels['%[3]s'] == oldObject.metadata.labels['%[3]s'])", child("object"), child("oldObject"), OwnerUID)
 }
 
-// unprotected warns of an operator that relies on what users may write, because
-// its policies are left out.
+// unprotected warns of an operator that trusts fields which users can write, because
+// its policies are disabled.
 func unprotected(p *Plan, d *definition.Definition) diag.List {
 	var findings diag.List
 	if p.Install.AdmissionPolicies {
 		return nil
 	}
 	at := d.Position("spec", "install", "admissionPolicies")
-	if p.Reconcile.Memory == InAnnotations {
+	if p.Reconcile.StateLocation == InAnnotations {
 		findings.Warn(at, diag.Unprotected,
 			fmt.Sprintf("whoever may edit a %s can write the annotations that say which objects are its children, and so have the operator change or delete others", p.API.Kind.Kind),
 			"leave out install.admissionPolicies, or write a policy of your own that protects annotations of "+annotationPrefix(p))

@@ -7,9 +7,9 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/expression"
 )
 
-// unreadyJQ is the jq of why an object is not ready, "" if it is: the rules of
-// kstatus. Sensors run it, and pods evaluate what unreadyInPod compiles of it. It
-// never fails: a Sensor would lose the event.
+// unreadyJQ returns the jq of the reason why an object is not ready, "" if it is, by
+// the rules of kstatus. Sensors run it, and pods evaluate the result of unreadyInPod.
+// It must not fail: the Sensor would drop the event.
 func unreadyJQ(c Child) string {
 	rule := unreadyRule(c)
 	if c.Ready != nil {
@@ -18,8 +18,8 @@ func unreadyJQ(c Child) string {
 	return fmt.Sprintf(`try (if .metadata.deletionTimestamp != null then "is being deleted" elif (.status.observedGeneration? // .metadata.generation // 0) < (.metadata.generation // 0) then "its latest change is not yet observed" else %s end) catch "its status cannot be read"`, rule)
 }
 
-// unreadyInPod compiles unreadyJQ for the pod; nil where the pod cannot evaluate
-// the child's readyWhen.
+// unreadyInPod compiles unreadyJQ for the pod; nil if the pod cannot evaluate the
+// child's readyWhen.
 func unreadyInPod(c Child) json.RawMessage {
 	node, problems := expression.BareForPod(unreadyJQ(c))
 	if len(problems) > 0 {
@@ -28,7 +28,7 @@ func unreadyInPod(c Child) json.RawMessage {
 	return encode(node)
 }
 
-// below yields the first counter of the status that has not reached a number.
+// below yields the first counter of the status that is smaller than a number.
 const below = `def below($names; $of): first($names[] as $name | select((.status[$name] // 0) < $of) | "\($name) is \(.status[$name] // 0) of \($of)"); `
 
 func unreadyRule(c Child) string {
@@ -56,7 +56,7 @@ func unreadyRule(c Child) string {
 		return `""`
 	}
 	rule := `([.status.conditions[]? | objects] | first((.[] | select(.type == "Ready" and .status != "True") | (.message | strings | select(. != "")) // "is not ready"), (.[] | select((.type == "Stalled" or .type == "Reconciling") and .status == "True") | "is \(.type | ascii_downcase)"), ""))`
-	if !c.Reports {
+	if !c.ReportsStatus {
 		return rule
 	}
 	return fmt.Sprintf(`if (.status // {}) == {} then "its controller has not reported a status yet" else %s end`, rule)

@@ -20,7 +20,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
-// states are objects in states that readiness is asked of, one a line.
+// states lists objects whose readiness the tests evaluate, one per line.
 const states = `
 {"apiVersion":"apps/v1","kind":"Deployment","metadata":{"generation":2},"spec":{"replicas":2},"status":{"observedGeneration":2,"replicas":2,"updatedReplicas":2,"readyReplicas":2,"availableReplicas":2}}
 {"apiVersion":"apps/v1","kind":"Deployment","metadata":{"generation":2},"spec":{"replicas":2},"status":{"observedGeneration":1,"replicas":2}}
@@ -67,8 +67,8 @@ const states = `
 `
 
 // TestReadyOfAnything evaluates the rule of every kind as a Sensor and as a pod,
-// also on objects that no controller has looked at yet, and on fields that the
-// API server would refuse: a rule that fails loses the event.
+// including objects without a status and fields that the API server would reject: if a
+// rule fails, the Sensor drops the event.
 func TestReadyOfAnything(t *testing.T) {
 	children := map[string]Child{}
 	for _, c := range readyChildren(t) {
@@ -97,8 +97,8 @@ func TestReadyOfAnything(t *testing.T) {
 	}
 }
 
-// readyChildren is a child of each kind that has a rule of its own, of a kind
-// without one, of one that reports in its status, and with a readyWhen.
+// readyChildren returns a child of each kind with its own rule, of a kind without one,
+// of one that reports conditions, and with a readyWhen.
 func readyChildren(t *testing.T) []Child {
 	t.Helper()
 	kinds := []Kind{
@@ -120,7 +120,7 @@ func readyChildren(t *testing.T) []Child {
 	}
 	var out []Child
 	for _, kind := range kinds {
-		out = append(out, Child{Name: kind.Group + "/" + kind.Kind, Kind: kind, Reports: kind.Kind == "Reporting"})
+		out = append(out, Child{Name: kind.Group + "/" + kind.Kind, Kind: kind, ReportsStatus: kind.Kind == "Reporting"})
 	}
 	for _, readyWhen := range []string{
 		"true", "null", ".status.replicas", ".status.replicas == .spec.replicas", "empty", `.status.replicas + "a" == "a"`, "any(.status.conditions[]; .status)",
@@ -160,13 +160,13 @@ func oddObjects() []string {
 	return objects
 }
 
-// question asks for the readiness of an object, as a child.
+// question is an object and the child whose readiness rule it is evaluated with.
 type question struct {
 	child  Child
 	object string
 }
 
-// inPods are the answers of templates/runtime/expressions.py.
+// inPods returns the results of templates/runtime/expressions.py.
 func inPods(t *testing.T, asked []question) []string {
 	t.Helper()
 	python, err := exec.LookPath("python3")
@@ -227,7 +227,7 @@ func unreadyInJQ(t *testing.T, q question) string {
 	return text
 }
 
-// TestReadyTable states what is ready.
+// TestReadyTable lists which objects are ready.
 func TestReadyTable(t *testing.T) {
 	const full = `"replicas": 1, "updatedReplicas": 1, "availableReplicas": 1, "readyReplicas": 1`
 	yes := func(name string) string { return `{"conditions": [{"type": "` + name + `", "status": "True"}]}` }
@@ -287,8 +287,8 @@ func TestReadyTable(t *testing.T) {
 	}
 }
 
-// TestReadinessFile holds the rules that the tests of the pod's program use to
-// those that the pod gets.
+// TestReadinessFile covers that the tests of the pod's program use the same rules as
+// the pod.
 func TestReadinessFile(t *testing.T) {
 	var b bytes.Buffer
 	for i, kind := range []Kind{{Group: "apps", Kind: "Deployment"}, {Kind: "ConfigMap"}} {

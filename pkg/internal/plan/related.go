@@ -14,35 +14,35 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// Related objects are looked after by others, and custom resources refer to
-// them. Which custom resources a changed one concerns only a list of them can
-// tell, and a Sensor sees none. So the Sensor starts a Workflow that looks at all
-// custom resources: whose related objects are not those that it was reconciled
-// with, by a digest kept on it, is reconciled. As that pod looks at all there is,
-// one does for any number of changes before it: the Workflow is named after the
-// moment, and its pod starts when the moment is over.
+// Other controllers manage the related objects that custom resources refer to. Only a
+// list of all custom resources shows which of them refer to a changed object, and a
+// Sensor does not list. So the Sensor submits a Workflow that lists all custom
+// resources and reconciles those whose related objects changed since their last
+// reconcile, according to a digest in an annotation. One such Workflow serves all
+// changes before its start: its name is the time window of the change, and its pod
+// starts after the end of the window.
 
 // Related is a kind of objects that custom resources refer to.
 type Related struct {
-	Name    string
-	Kind    Kind
-	Several bool // $related.NAME is a list
-	Watch   bool
-	Delete  bool            // the logic may delete them
-	Rule    json.RawMessage // which objects: namespace, names, labelSelector, for the pod
-	ByName  bool            // they are read one by one
-	In      string          // their namespace, where that is always the same; empty: it is not
+	Name           string
+	Kind           Kind
+	Multiple       bool // $related.NAME is a list
+	Watch          bool
+	Delete         bool            // the logic may delete them
+	Rule           json.RawMessage // the namespace, names and labelSelector, for the pod
+	ByName         bool            // they are read by get, not list
+	FixedNamespace string          // empty: the namespace depends on the custom resource
 
-	Namespace *expression.Program // what is written of their namespace; nil: nothing
+	Namespace *expression.Program // nil: the definition has none
 }
 
-// WakeMoment is how long one moment is, in seconds.
-const WakeMoment = 3
+// WakeWindow is the length of a window in seconds.
+const WakeWindow = 3
 
 // RelatedDigest is the annotation of a custom resource that holds the digest.
 const RelatedDigest = "argoperator.dev/related"
 
-// related compiles what the definition says of related objects.
+// related compiles the related objects of the definition.
 func (c *compiler) related() []Related {
 	var out []Related
 	scope := expression.Scope{Input: c.scope.Input, Name: c.scope.Name, NoChildren: "which objects are related is computed from the custom resource alone: ."}
@@ -50,8 +50,8 @@ func (c *compiler) related() []Related {
 		group, version := source.SplitAPIVersion(r.APIVersion)
 		one := Related{
 			Name: r.Name, Watch: *r.Watch, Delete: r.Delete, ByName: r.LabelSelector == nil,
-			Several: several(r),
-			Kind:    Kind{Group: group, Version: version, Kind: r.Kind, Plural: r.Plural, Namespaced: r.Scope != "Cluster", Status: true},
+			Multiple: multiple(r),
+			Kind:     Kind{Group: group, Version: version, Kind: r.Kind, Plural: r.Plural, Namespaced: r.Scope != "Cluster", StatusSubresource: true},
 		}
 		at := []string{"spec", "related", strconv.Itoa(i)}
 		rule := map[string]any{}
@@ -64,10 +64,10 @@ func (c *compiler) related() []Related {
 		if r.Namespace != "" {
 			one.Namespace = part("namespace", r.Namespace, schema.Of(schema.String))
 			if one.ByName && r.Namespace == "*" {
-				one.ByName = false // they are found in a list
+				one.ByName = false // a list finds them
 			}
 			if !strings.Contains(r.Namespace, "${") && r.Namespace != "*" {
-				one.In = r.Namespace
+				one.FixedNamespace = r.Namespace
 			}
 		} else if !c.api.Kind.Namespaced && one.Kind.Namespaced {
 			one.ByName = false
@@ -92,10 +92,10 @@ func (c *compiler) related() []Related {
 	return out
 }
 
-// several tells whether an entry may mean more than one object.
-func several(r v1alpha1.Related) bool { return r.LabelSelector != nil || len(r.Names) != 1 }
+// multiple reports whether an entry may refer to more than one object.
+func multiple(r v1alpha1.Related) bool { return r.LabelSelector != nil || len(r.Names) != 1 }
 
-// relatedTypes are the types of $related.NAME; nil where nothing is related.
+// relatedTypes returns the types of $related.NAME; nil if nothing is related.
 func relatedTypes(d *definition.Definition) map[string]schema.Type {
 	var types map[string]schema.Type
 	for _, r := range d.Operator.Spec.Related {
@@ -103,7 +103,7 @@ func relatedTypes(d *definition.Definition) map[string]schema.Type {
 			types = map[string]schema.Type{}
 		}
 		t := kindType(d.RelatedSchema(r.Name), r.APIVersion, r.Kind)
-		if several(r) {
+		if multiple(r) {
 			t = schema.ListOf(t)
 		}
 		types[r.Name] = t
@@ -111,7 +111,8 @@ func relatedTypes(d *definition.Definition) map[string]schema.Type {
 	return types
 }
 
-// relatedEvents announce related objects, each kind once in a namespace.
+// relatedEvents returns the watches of related objects, one for each kind and
+// namespace.
 func relatedEvents(p *Plan) []Event {
 	var list []Event
 	for _, r := range p.Related {
@@ -121,8 +122,8 @@ func relatedEvents(p *Plan) []Event {
 		e := Event{Name: "related-" + dnsLabel(r.Name), Kind: r.Kind, Types: []string{"ADD", "UPDATE", "DELETE"}, Related: true}
 		entries := []Event{e}
 		switch {
-		case r.In != "":
-			entries[0].Namespace = r.In
+		case r.FixedNamespace != "":
+			entries[0].Namespace = r.FixedNamespace
 		case r.Kind.Namespaced:
 			entries = inNamespaces(e, p.Install.WatchNamespaces)
 		}
@@ -137,18 +138,18 @@ func relatedEvents(p *Plan) []Event {
 	return list
 }
 
-// WakeTemplate is the name of the WorkflowTemplate that looks which custom
-// resources refer to what has changed.
+// WakeTemplate returns the name of the WorkflowTemplate that finds the custom resources
+// which refer to a changed object.
 func (p *Plan) WakeTemplate() string { return p.Runtime.Operator + "-wake" }
 
-// Wakes tells whether a change of something else reconciles custom resources.
-func (p *Plan) Wakes() bool {
+// WatchesRelated reports whether changes of related objects start reconciles.
+func (p *Plan) WatchesRelated() bool {
 	return slices.ContainsFunc(p.Related, func(r Related) bool { return r.Watch })
 }
 
-// wakeJQ lets an event of a related object pass when something changed in it. A
-// new EventSource announces everything there is; the custom resources are among
-// it, so of that only what is new is worth a pod.
+// wakeJQ returns the jq that passes an event of a related object when the object
+// changed. A new EventSource replays all objects, including the custom resources, so an
+// object that was there before needs no Workflow.
 func wakeJQ(p *Plan) string {
 	return fmt.Sprintf(`def content: del(.metadata.managedFields, .metadata.resourceVersion, .metadata.generation);
 (.body.Obj // .body) as $new | .oldBody as $old | now as $now
@@ -157,14 +158,15 @@ func wakeJQ(p *Plan) string {
     go: (if .type == "DELETE" then true elif $old == null then $now - ($new.metadata.creationTimestamp | fromdateiso8601) < 600 else ($new | content) != ($old | content) end),
     name: (%[2]s + ($moment | tostring)),
     wait: ((($moment + 1) * %[1]d - $now | ceil) + 1 | tostring)
-  }`, WakeMoment, quote(p.Runtime.Operator+"-wake-"))
+  }`, WakeWindow, quote(p.Runtime.Operator+"-wake-"))
 }
 
-// relatedGrants are what reading them, and waking those that refer to them, takes.
+// relatedGrants returns the permissions to read related objects and to reconcile the
+// custom resources that refer to them.
 func relatedGrants(p *Plan) []Grant {
 	var list []Grant
 	add := func(r Related, a Account, why string, verbs ...string) {
-		g := Grant{Account: a, Group: r.Kind.Group, Resource: r.Kind.Plural, Verbs: verbs, Watched: r.In == "", Namespace: r.In, Why: why}
+		g := Grant{Account: a, Group: r.Kind.Group, Resource: r.Kind.Plural, Verbs: verbs, InWatchedNamespaces: r.FixedNamespace == "", Namespace: r.FixedNamespace, Reason: why}
 		i := slices.IndexFunc(list, func(other Grant) bool {
 			return other.Account == g.Account && other.Group == g.Group && other.Resource == g.Resource && other.Namespace == g.Namespace
 		})
@@ -180,18 +182,18 @@ func relatedGrants(p *Plan) []Grant {
 	}
 	for _, r := range p.Related {
 		if r.Watch {
-			add(r, Source, "the EventSource watches related objects", "list", "watch")
+			add(r, SourceAccount, "the EventSource watches related objects", "list", "watch")
 		}
 		verb := "list"
 		if r.ByName {
 			verb = "get"
 		}
-		add(r, Reconciler, "related objects are read for the custom resources that refer to them", verb)
+		add(r, ReconcileAccount, "related objects are read for the custom resources that refer to them", verb)
 		if r.Delete {
-			add(r, Reconciler, "", "delete")
+			add(r, ReconcileAccount, "", "delete")
 		}
 		if r.Watch {
-			add(r, Resyncer, "it is looked which custom resources refer to what has changed", "list")
+			add(r, ResyncAccount, "it is looked which custom resources refer to what has changed", "list")
 		}
 	}
 	return list

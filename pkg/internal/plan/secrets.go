@@ -9,32 +9,33 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/definition"
 )
 
-// An event carries the whole object over the event bus, and the parameters of a
-// Workflow are stored in it. So Secrets are kept out of both where that can be,
-// and it is said where it cannot.
+// An event contains the whole object when it passes the event bus, and a Workflow
+// stores its parameters. Secrets are kept out of both if possible; otherwise a finding
+// warns of it.
 
 func (k Kind) secret() bool { return k.Group == "" && k.Kind == "Secret" }
 
-// SecretEvents are the events that carry Secrets over the event bus.
+// SecretEvents returns the events that contain Secrets.
 func (p *Plan) SecretEvents() []Event {
 	return slices.DeleteFunc(slices.Clone(p.Events), func(e Event) bool { return !e.Kind.secret() })
 }
 
-// secretsInPod tells whether the templates are computed in the pod because a
-// child is a Secret: what the Sensor computes is stored in the Workflow.
+// secretsInPod reports whether the pod evaluates the templates because a child is a
+// Secret. The Workflow would store what the Sensor computes.
 func secretsInPod(p *Plan) bool {
 	return slices.ContainsFunc(p.Children, templatedSecret) &&
 		!slices.ContainsFunc(p.Children, func(c Child) bool { return len(c.notInPod) > 0 })
 }
 
-// exposed warns of Secrets that others may read who may not read Secrets.
-func exposed(p *Plan, d *definition.Definition) diag.List {
+// exposedSecrets warns of Secrets that become readable to users without permission to
+// read Secrets.
+func exposedSecrets(p *Plan, d *definition.Definition) diag.List {
 	var findings diag.List
 	for i, r := range p.Related {
 		at := []string{"spec", "related", strconv.Itoa(i)}
 		if r.Kind.secret() && r.Watch && !d.Written(append(slices.Clone(at), "watch")...) {
 			findings.Warn(d.Position(append(at, "kind")...), diag.SecretExposed,
-				fmt.Sprintf("every Secret %s is published on event bus %s when it changes, for whoever may read from that", seenIn(p, r), p.Install.EventBus.Name),
+				fmt.Sprintf("every Secret %s is published on event bus %s when it changes, for whoever may read from that", relatedReader(p, r), p.Install.EventBus.Name),
 				"write watch: false, and a change is noticed at the next resync; or watch: true if that is what you want")
 		}
 	}
@@ -51,10 +52,10 @@ func exposed(p *Plan, d *definition.Definition) diag.List {
 
 func templatedSecret(c Child) bool { return c.Object != nil && c.Kind.secret() }
 
-func seenIn(p *Plan, r Related) string {
+func relatedReader(p *Plan, r Related) string {
 	switch {
-	case r.In != "":
-		return "of namespace " + r.In
+	case r.FixedNamespace != "":
+		return "of namespace " + r.FixedNamespace
 	case len(p.Install.WatchNamespaces) > 0:
 		return "of the watched namespaces"
 	}

@@ -11,16 +11,16 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/expression"
 )
 
-// selected is the jq of whether the operator is for an object of an existing
-// kind; empty: for every one. What it has made for one goes when the object is
-// no longer picked, so the API server cannot do the picking: it would not tell
-// of one that is picked no more.
-func selected(e *v1alpha1.Existing) string {
-	terms := slices.Concat(selectorJQ(e.LabelSelector, "labels"), selectorJQ(e.AnnotationSelector, "annotations"))
+// selectorJQ returns the jq that tells whether the operator manages an object of an
+// existing kind; empty: it manages all. The watch cannot use the selector, because
+// children must be deleted when an object no longer matches, and the API server would
+// not send that event.
+func selectorJQ(e *v1alpha1.Existing) string {
+	terms := slices.Concat(selectorTerms(e.LabelSelector, "labels"), selectorTerms(e.AnnotationSelector, "annotations"))
 	return strings.Join(terms, " and ")
 }
 
-func selectorJQ(s *v1alpha1.Selector, field string) []string {
+func selectorTerms(s *v1alpha1.Selector, field string) []string {
 	if s == nil {
 		return nil
 	}
@@ -51,12 +51,12 @@ func selectorJQ(s *v1alpha1.Selector, field string) []string {
 	return terms
 }
 
-// selectedInPod is the same for the pod.
-func selectedInPod(p *Plan) json.RawMessage {
-	if p.API.Selected == "" {
+// selectorInPod returns the same for the pod.
+func selectorInPod(p *Plan) json.RawMessage {
+	if p.API.SelectorJQ == "" {
 		return nil
 	}
-	node, problems := expression.BareForPod(p.API.Selected)
+	node, problems := expression.BareForPod(p.API.SelectorJQ)
 	if len(problems) > 0 {
 		panic(fmt.Sprintf("plan: a selector of ours is not for the pod: %v", problems)) // unreachable
 	}

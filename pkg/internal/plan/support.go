@@ -10,13 +10,13 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/definition"
 )
 
-// unsupported finds what no engine of this version can carry, or not easily.
+// unsupported reports what no engine supports, or only with restrictions.
 func unsupported(p *Plan, d *definition.Definition) diag.List {
 	var findings diag.List
 	for i, c := range p.Children {
 		at := d.Position("spec", "children", strconv.Itoa(i))
 		switch {
-		case c.Kind.Namespaced && c.Object != nil && !c.Beside && p.API.Kind.Namespaced && p.Reconcile.Finalizer == "" && !c.Orphan:
+		case c.Kind.Namespaced && c.Object != nil && !c.SameNamespace && p.API.Kind.Namespaced && p.Reconcile.Finalizer == "" && !c.Orphan:
 			findings.Add(d.Position("spec", "children", strconv.Itoa(i), "template", "metadata", "namespace"), diag.Unsupported,
 				fmt.Sprintf("the %s is in another namespace than its %s, which cannot own it there: nothing would delete it", c.Kind.Kind, p.API.Kind.Kind),
 				"add `finalizer: {}` so that the operator deletes it, or onDelete: Orphan")
@@ -31,15 +31,15 @@ func unsupported(p *Plan, d *definition.Definition) diag.List {
 				"add `finalizer: {}` so that the operator deletes it, or onDelete: Orphan")
 		}
 	}
-	return slices.Concat(findings, braces(p, d), large(p, d), escalations(p, d), unprotected(p, d), reach(p, d), exposed(p, d))
+	return slices.Concat(findings, templateBraces(p, d), oversized(p, d), escalations(p, d), unprotected(p, d), checkNamespaces(p, d), exposedSecrets(p, d))
 }
 
-// maxApplied is how large an object may be for a plain `kubectl apply`, which
-// keeps a copy of it in an annotation: 256 KiB less some room for the rest.
+// maxApplied is the maximum size of an object for client-side `kubectl apply`, which
+// stores a copy in an annotation: 256 KiB, minus room for other annotations.
 const maxApplied = 240 * 1024
 
-// large warns of objects that only a server-side apply takes.
-func large(p *Plan, d *definition.Definition) diag.List {
+// oversized warns of objects that need a server-side apply.
+func oversized(p *Plan, d *definition.Definition) diag.List {
 	var findings diag.List
 	warn := func(what string, size int, path ...string) {
 		if size > maxApplied {
@@ -57,9 +57,9 @@ func large(p *Plan, d *definition.Definition) diag.List {
 	return findings
 }
 
-// braces refuses text of the definition that Argo would take for a template of
-// its own. Where the logic needs a value at run time, the request has it.
-func braces(p *Plan, d *definition.Definition) diag.List {
+// templateBraces reports text of the definition that Argo would interpret as a template
+// of its own. Logic that needs such a value finds it in its request.
+func templateBraces(p *Plan, d *definition.Definition) diag.List {
 	var findings diag.List
 	refuse := func(text string, path ...string) {
 		if strings.Contains(text, "{{") {

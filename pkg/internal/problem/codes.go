@@ -1,9 +1,9 @@
 package problem
 
-// The codes of problems. A code is part of the interface: never renamed, never
+// The codes of problems. A code is part of the interface: it is never renamed and never
 // reused.
 const (
-	// The object by itself.
+	// The object itself.
 	CodeUnknownKind       = "check-unknown-kind" // an object of a kind that argoperator does not emit
 	CodeStrict            = "check-strict"       // a field that the kind does not have, or a value of another type than its field
 	CodeName              = "check-name"         // a name that Kubernetes or Argo refuses
@@ -18,7 +18,7 @@ const (
 	CodeTriggeredWorkflow = "check-triggered-workflow" // a Workflow in a trigger that Argo Workflows refuses
 	CodeCRD               = "check-crd"
 
-	// What it refers to.
+	// The objects that it refers to.
 	CodeServiceAccount    = "check-service-account"        // something runs as a service account that is not emitted
 	CodeServiceAccountUse = "check-service-account-unused" // a service account as which nothing runs
 	CodeConfigMap         = "check-config-map"             // a volume or parameter names a ConfigMap, or a key of one, that is not emitted
@@ -35,7 +35,7 @@ const (
 	CodeBinding           = "check-binding"                // a binding binds nobody, or a role that is not emitted
 	CodeRoleUnbound       = "check-role-unbound"           // a role that no binding gives to anyone
 
-	// The rules of a reliable operator.
+	// The requirements of a reliable operator.
 	CodeAfterStart    = "check-after-start"   // an EventSource ignores what was there before it: events would be lost whenever it restarts
 	CodeParentFilter  = "check-parent-filter" // a filter holds back events of the custom resources
 	CodeDelivery      = "check-delivery"      // a trigger may lose an event: it is not retried, or an answer that is no success passes for one
@@ -53,17 +53,17 @@ const (
 	CodeCost          = "check-cost"
 	CodeToken         = "check-token" // a Sensor calls the API server without its token, or with it in a place where others can read it
 
-	// What it may do.
+	// Its permissions.
 	CodeCall       = "check-call"       // which calls a trigger makes to the API server cannot be told from the manifests
 	CodePermission = "check-permission" // a call to the API server that no role allows
 	CodeExcess     = "check-excess"     // a role allows what is never called
 	CodeWildcard   = "check-wildcard"   // a role allows everything of something
 
-	// What it costs, and where it may run.
+	// Its cost, and where it can run.
 	CodeSize        = "check-size"
 	CodePodSecurity = "check-pod-security" // a pod that the restricted Pod Security Standard refuses
 
-	// What others see of it.
+	// Its effect on others.
 	CodeMetric     = "check-metric"      // a metric that Prometheus does not take
 	CodePodMonitor = "check-pod-monitor" // a PodMonitor that selects no pod, or a port that none has
 	CodeAlert      = "check-alert"       // an alert whose expression does not parse, or that says too little

@@ -1,5 +1,5 @@
-// Package problem holds what is wrong with an object: the problem itself, the codes
-// of problems and what each of them means.
+// Package problem has the problems of an object, their codes and the meaning of each
+// code.
 //
-// The rule of this package: a code is never renamed or reused.
+// A code is never renamed or reused.
 package problem

@@ -1,6 +1,6 @@
 package problem
 
-// Code is a problem's code with what it means.
+// Code is the code of a problem with its meaning.
 type Code struct {
 	Code string
 	Doc  string // one line, for the documentation

@@ -8,14 +8,14 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// Problem is one way in which the emitted objects are illegal.
+// Problem is an error or a warning about an emitted object.
 type Problem struct {
 	Object  string // Kind/name
-	Path    string // inside the object, as the API server writes it (spec.versions[0].schema); "" for the whole
+	Path    string // in the object, in the API server's notation (spec.versions[0].schema); "" for the whole object
 	Code    string // stable, kebab-case: a constant of this package
 	Message string
-	Hint    string // what to do; may be empty
-	Warning bool   // the API server lets it pass
+	Hint    string // how to fix it; may be empty
+	Warning bool   // the API server accepts it
 }
 
 // Report collects the problems of one object.
@@ -27,7 +27,7 @@ type Report struct {
 // About returns an empty report about an object.
 func About(object manifest.Object) *Report { return &Report{Object: object} }
 
-// Add notes a problem. A nil path is the object as a whole.
+// Add adds a problem. A nil path is the whole object.
 func (r *Report) Add(path *field.Path, code, hint, format string, args ...any) {
 	at := ""
 	if path != nil {
@@ -39,7 +39,7 @@ func (r *Report) Add(path *field.Path, code, hint, format string, args ...any) {
 	})
 }
 
-// Reference is KIND/NAME of an object.
+// Reference returns KIND/NAME of an object.
 func Reference(o manifest.Object) string {
 	return o.GetObjectKind().GroupVersionKind().Kind + "/" + o.GetName()
 }

@@ -203,7 +203,7 @@ func (s strategy) agree(t *testing.T, known *resource.Schema, q request) bool {
 		fields[at] = true
 		want[at+": "+a.Message] = true
 	}
-	for _, err := range append(append(field.ErrorList{}, admitted.Refused...), admitted.Broken...) {
+	for _, err := range append(append(field.ErrorList{}, admitted.Invalid...), admitted.FailedRules...) {
 		got[strings.TrimPrefix(strings.TrimPrefix(err.Field, "<nil>"), ".")+": "+err.ErrorBody()] = true
 	}
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got))); diff != "" {

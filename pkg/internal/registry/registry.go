@@ -1,10 +1,9 @@
-// Package registry asks container registries for the digests of images, as the
-// container tools do: with the credentials of docker's configuration, and over
-// TLS but to this machine.
+// Package registry resolves container images to digests like other container tools:
+// with the credentials of Docker's configuration, and over TLS except on localhost.
 //
-// The rule of this package: the one place that speaks to registries. It takes from
-// go-containerregistry what signs in, and not what reads images: that would be
-// initialised at every start of the command.
+// No other package talks to registries. It uses the authentication of
+// go-containerregistry, but not the package that reads images, whose initialisation
+// would slow down every start of the command.
 package registry
 
 import (
@@ -20,11 +19,11 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 )
 
-// patience with one image, with all that is tried again.
-const patience = time.Minute
+// timeout for one image, including retries.
+const timeout = time.Minute
 
-// manifests are the types of what an image is: an index comes first, so that the
-// digest is one for all platforms.
+// manifests are the accepted media types. An index comes first, so that the digest is
+// valid for all platforms.
 var manifests = strings.Join([]string{
 	"application/vnd.oci.image.index.v1+json",
 	"application/vnd.docker.distribution.manifest.list.v2+json",
@@ -32,14 +31,14 @@ var manifests = strings.Join([]string{
 	"application/vnd.docker.distribution.manifest.v2+json",
 }, ",")
 
-// Digest is what an image is at the moment, such as sha256:…. Of what the registry
-// refuses, and of one that does not answer, the error says the reason alone.
+// Digest returns the current digest of an image, such as sha256:…. If the registry
+// rejects the request or does not respond, the error has only the reason.
 func Digest(ctx context.Context, image string) (string, error) {
 	ref, err := name.ParseReference(image)
 	if err != nil {
 		return "", fmt.Errorf("not an image: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	digest, err := head(ctx, ref)
 	if refused := (*transport.Error)(nil); errors.As(err, &refused) {

@@ -12,31 +12,32 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Admission is what the API server does with a request of kubectl's.
+// Admission is the result of a kubectl request at the API server.
 type Admission struct {
-	// Object as it would be stored: without what is unknown, with its defaults.
+	// Object as it would be stored: without unknown fields, with defaults.
 	Object map[string]any
-	// Unknown are the paths of fields that the schema does not know. Strict
-	// validation, kubectl's default, refuses them.
+	// Unknown are the paths of fields that are not in the schema. Strict validation,
+	// kubectl's default, rejects them.
 	Unknown []string
-	// Refused is what is wrong by the schema, in metadata and for the scale.
-	Refused field.ErrorList
-	// Broken are the rules that do not hold. They are not asked where what is
-	// refused might mislead them.
-	Broken field.ErrorList
+	// Invalid are the violations of the schema, in metadata and for the scale
+	// subresource.
+	Invalid field.ErrorList
+	// FailedRules are the validation rules that do not hold. They are not evaluated if
+	// Invalid could mislead them.
+	FailedRules field.ErrorList
 }
 
-// Admit does with an object what the API server does: as with a new one, or as
-// with a change where there is an old one. It changes neither.
+// Admit processes an object like the API server: as a create or, with an old object, as
+// an update. It changes neither object.
 func (s *Schema) Admit(object, old map[string]any) Admission {
 	a := Admission{Object: runtime.DeepCopyJSON(object)}
 	a.Unknown = s.Prune(a.Object)
 	s.Default(a.Object)
 	if s.kind.Status {
-		delete(a.Object, "status") // written through its own path only
+		delete(a.Object, "status") // it is written through the status subresource only
 	}
 	if u := (&unstructured.Unstructured{Object: a.Object}); old == nil && u.GetName() == "" && u.GetGenerateName() != "" {
-		u.SetName(u.GetGenerateName() + "00000") // as long as what the server adds
+		u.SetName(u.GetGenerateName() + "00000") // as long as the suffix that the server appends
 	}
 	if old != nil {
 		old = runtime.DeepCopyJSON(old)
@@ -46,12 +47,12 @@ func (s *Schema) Admit(object, old map[string]any) Admission {
 			a.Object["status"] = status
 		}
 	}
-	a.Refused, a.Broken = s.judgement(a.Object, old)
+	a.Invalid, a.FailedRules = s.validate(a.Object, old)
 	return a
 }
 
-// scale holds what the scale subresource reads to what it can read. The API
-// server's own code for it is no library.
+// scale checks the fields that the scale subresource reads. The API server's own code
+// for it is not importable.
 func (s *Schema) scale(u *unstructured.Unstructured, known field.ErrorList) field.ErrorList {
 	if s.kind.Scale == nil {
 		return nil

@@ -39,19 +39,19 @@ func TestAdmit(t *testing.T) {
 	}{
 		{name: "legal", object: `{size: 1}`},
 		{name: "unknown", object: `{size: 1, sise: 2}`, unknown: []string{"spec.sise"}},
-		{name: "a rule is told from a type", object: `{size: 9, mode: Fast}`, broken: []string{`spec: Invalid value: "object": too many for that`}},
-		{name: "no rule where it would be misled", object: `{size: nine, mode: Fast}`, refused: []string{`spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"`}},
-		{name: "fewer than none", object: `{size: -1}`, refused: []string{"spec.size: Invalid value: -1: should be a non-negative integer"}},
-		{name: "more than the scale can say", object: `{size: 3000000000}`, refused: []string{"spec.size: Invalid value: 3000000000: should be less than or equal to 2147483647"}},
+		{name: "a failed rule is not a type error", object: `{size: 9, mode: Fast}`, broken: []string{`spec: Invalid value: "object": too many for that`}},
+		{name: "no rule on an invalid value", object: `{size: nine, mode: Fast}`, refused: []string{`spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"`}},
+		{name: "negative replicas", object: `{size: -1}`, refused: []string{"spec.size: Invalid value: -1: should be a non-negative integer"}},
+		{name: "replicas beyond int32", object: `{size: 3000000000}`, refused: []string{"spec.size: Invalid value: 3000000000: should be less than or equal to 2147483647"}},
 		{name: "a generated name", object: `{apiVersion: example.com/v1, kind: Sample, metadata: {generateName: a-}, spec: {size: 1}}`},
 		{
-			name:    "a change has a name already",
+			name:    "an update with another name",
 			object:  `{apiVersion: example.com/v1, kind: Sample, metadata: {generateName: a-}, spec: {size: 1}}`,
 			old:     `{size: 1}`,
 			refused: []string{"metadata.name: Invalid value: \"\": field is immutable"},
 		},
 		{
-			name: "status is nobody's who writes the rest, but has to be known", unknown: []string{"status.reddy"},
+			name: "the status is dropped, but its fields must be known", unknown: []string{"status.reddy"},
 			object: `{apiVersion: example.com/v1, kind: Sample, metadata: {name: a}, spec: {size: 1}, status: {ready: 5, reddy: true}}`,
 		},
 	} {
@@ -64,10 +64,10 @@ func TestAdmit(t *testing.T) {
 			before := asJSON(t, object)
 			a := s.Admit(object, old)
 			var refused, broken []string
-			for _, err := range a.Refused {
+			for _, err := range a.Invalid {
 				refused = append(refused, err.Error())
 			}
-			for _, err := range a.Broken {
+			for _, err := range a.FailedRules {
 				broken = append(broken, err.Error())
 			}
 			if diff := cmp.Diff([][]string{test.unknown, test.refused, test.broken}, [][]string{a.Unknown, refused, broken}); diff != "" {
@@ -83,8 +83,8 @@ func TestAdmit(t *testing.T) {
 	}
 }
 
-// Samples of a kind with a scale are held to it: a size that its schema lets be
-// anything is never below zero.
+// Samples of a kind with a scale are valid for it: the replicas are never negative,
+// even if the schema allows any number.
 func TestSamplesOfAScale(t *testing.T) { checkSamples(t, scaledSchema(t), 20) }
 
 func TestPlace(t *testing.T) {
@@ -111,7 +111,7 @@ func TestPlace(t *testing.T) {
 			}
 		}
 	}
-	if diff := cmp.Diff([]string{"spec"}, s.Holding("code")); diff != "" {
+	if diff := cmp.Diff([]string{"spec"}, s.PathsWith("code")); diff != "" {
 		t.Errorf("code is held by (-want +got):\n%s", diff)
 	}
 }

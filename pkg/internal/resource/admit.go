@@ -23,9 +23,8 @@ import (
 	"k8s.io/apiserver/pkg/cel/common"
 )
 
-// Prune removes in place what the API server does not store: fields that the
-// schema and the metadata do not know, and nulls where none may be. It returns
-// the paths of the unknown fields, sorted.
+// Prune removes in place what the API server does not store: unknown fields, and nulls
+// that are not allowed. It returns the sorted paths of the unknown fields.
 func (s *Schema) Prune(object map[string]any) []string {
 	track := schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}
 	meta, found, unknown, metaErr := objectmeta.GetObjectMetaWithOptions(object, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
@@ -37,7 +36,7 @@ func (s *Schema) Prune(object map[string]any) []string {
 		object[key] = value
 	}
 	if found && metaErr == nil {
-		// Metadata that cannot be read stays as it is: Validate says what is wrong with it.
+		// Metadata that cannot be decoded is kept. Validate reports it.
 		_ = objectmeta.SetObjectMeta(object, meta)
 		if meta.CreationTimestamp.IsZero() {
 			unstructured.RemoveNestedField(object, "metadata", "creationTimestamp")
@@ -58,36 +57,36 @@ func keep(object map[string]any, keys ...string) map[string]any {
 	return kept
 }
 
-// Default fills in, in place, what the schema has defaults for.
+// Default sets the defaults of the schema in place.
 func (s *Schema) Default(object map[string]any) {
 	defaulting.Default(object, s.structural)
 }
 
-// Defaulted is a copy of an object with what the schema has defaults for.
+// Defaulted returns a copy of an object with the defaults of the schema.
 func (s *Schema) Defaulted(object map[string]any) map[string]any {
 	out := runtime.DeepCopyJSON(object)
 	s.Default(out)
 	return out
 }
 
-// Validate says what the API server would refuse. Without an old object it is
-// a create; with one an update: transition rules hold, and what was already
-// wrong and did not change is forgiven. Default first, as the server does.
+// Validate returns what the API server would reject: for a create or, with an old
+// object, for an update. In an update, transition rules apply, and unchanged invalid
+// values are tolerated. Call Default first, like the server.
 //
-// Two words of the server's are left out: its note that rules were not evaluated,
-// because the object is too wrong for that, and what it says a second time of a
-// value that the scale subresource reads.
+// Two messages of the server are left out: the note that rules were not evaluated
+// because the object is invalid, and duplicate errors of a value that the scale
+// subresource reads.
 //
-// What the server fills in from the request may be missing: the namespace, and
-// in an update the resource version and everything else that the server made.
+// Fields that the server sets from the request may be missing: the namespace and, in an
+// update, the resourceVersion and other fields that the server sets.
 func (s *Schema) Validate(object, old map[string]any) field.ErrorList {
-	errs, broken := s.judgement(object, old)
+	errs, broken := s.validate(object, old)
 	return append(errs, broken...)
 }
 
-// judgement tells what the API server refuses by itself from the rules that do
-// not hold.
-func (s *Schema) judgement(object, old map[string]any) (errs, broken field.ErrorList) {
+// validate returns the errors of the schema and, separately, the validation rules that
+// do not hold.
+func (s *Schema) validate(object, old map[string]any) (errs, broken field.ErrorList) {
 	u, err := decoded(object)
 	if err != nil {
 		return field.ErrorList{field.InternalError(nil, err)}, nil
@@ -111,7 +110,7 @@ func (s *Schema) judgement(object, old map[string]any) (errs, broken field.Error
 	return s.validateUpdate(u, before)
 }
 
-// decoded is the object as the API server decodes it from JSON.
+// decoded returns the object as the API server decodes it from JSON.
 func decoded(object map[string]any) (*unstructured.Unstructured, error) {
 	data, err := json.Marshal(object)
 	if err != nil {
@@ -121,7 +120,7 @@ func decoded(object map[string]any) (*unstructured.Unstructured, error) {
 	return u, json.Unmarshal(data, &u.Object)
 }
 
-// ofKind checks the two words that say what the object is.
+// ofKind checks apiVersion and kind.
 func (s *Schema) ofKind(u *unstructured.Unstructured) field.ErrorList {
 	var errs field.ErrorList
 	for _, want := range []struct{ key, value string }{{"apiVersion", s.kind.apiVersion()}, {"kind", s.kind.Kind}} {
@@ -135,7 +134,7 @@ func (s *Schema) ofKind(u *unstructured.Unstructured) field.ErrorList {
 	return errs
 }
 
-// place does what the server does with the namespace in the path of a request.
+// place sets the namespace as the server does from the path of a request.
 func (s *Schema) place(u *unstructured.Unstructured) {
 	switch {
 	case !s.kind.Namespaced && u.GetNamespace() != "":
@@ -145,7 +144,7 @@ func (s *Schema) place(u *unstructured.Unstructured) {
 	}
 }
 
-// inherit carries over what the server made and a client need not send.
+// inherit copies the fields that the server sets and a client need not send.
 func inherit(u, old *unstructured.Unstructured) {
 	if old.GetResourceVersion() == "" {
 		old.SetResourceVersion("1")
@@ -161,15 +160,15 @@ func inherit(u, old *unstructured.Unstructured) {
 	}
 }
 
-// InOrder sorts errors by field and message: validation goes through labels and
-// annotations in no order.
-func InOrder(errs field.ErrorList) field.ErrorList {
+// SortErrors sorts errors by field and message, because validation visits labels and
+// annotations in random order.
+func SortErrors(errs field.ErrorList) field.ErrorList {
 	slices.SortStableFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errs
 }
 
 func (s *Schema) validateNew(u *unstructured.Unstructured) (errs, broken field.ErrorList) {
-	errs = InOrder(metav.ValidateObjectMetaAccessor(u, s.kind.Namespaced, metav.NameIsDNSSubdomain, field.NewPath("metadata")))
+	errs = SortErrors(metav.ValidateObjectMetaAccessor(u, s.kind.Namespaced, metav.NameIsDNSSubdomain, field.NewPath("metadata")))
 	errs = append(errs, validation.ValidateCustomResource(nil, u.Object, s.validator)...)
 	errs = append(errs, s.scale(u, errs)...)
 	errs = append(errs, objectmeta.Validate(nil, u.Object, s.structural, false)...)
@@ -183,7 +182,7 @@ func (s *Schema) validateNew(u *unstructured.Unstructured) (errs, broken field.E
 
 func (s *Schema) validateUpdate(u, old *unstructured.Unstructured) (errs, broken field.ErrorList) {
 	related := common.NewCorrelatedObject(u.Object, old.Object, &model.Structural{Structural: s.structural})
-	errs = InOrder(metav.ValidateObjectMetaAccessorUpdate(u, old, field.NewPath("metadata")))
+	errs = SortErrors(metav.ValidateObjectMetaAccessorUpdate(u, old, field.NewPath("metadata")))
 	errs = append(errs, validation.ValidateCustomResourceUpdate(nil, u.Object, old.Object, s.validator, validation.WithRatcheting(related))...)
 	errs = append(errs, s.scale(u, errs)...)
 	errs = append(errs, objectmeta.Validate(nil, u.Object, s.structural, false)...)
@@ -197,8 +196,8 @@ func (s *Schema) validateUpdate(u, old *unstructured.Unstructured) (errs, broken
 	return errs, broken
 }
 
-// blocked says that the object is so wrong that rules are not evaluated: they
-// may rely on the schema.
+// blocked reports whether validation rules are not evaluated because the object is
+// invalid: they may rely on the schema.
 func blocked(errs field.ErrorList) bool {
 	return slices.ContainsFunc(errs, func(err *field.Error) bool {
 		switch err.Type {

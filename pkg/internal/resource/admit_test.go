@@ -37,7 +37,7 @@ func objectOf(t *testing.T, text string) map[string]any {
 	return object
 }
 
-// full completes an object that is written as its spec, or as a whole.
+// full completes an object that is given as its spec, or as a whole.
 func full(t *testing.T, text string) map[string]any {
 	t.Helper()
 	object := objectOf(t, text)
@@ -70,17 +70,17 @@ func TestValidate(t *testing.T) {
 		{name: "multiple", object: `{size: 1, rate: 0.75}`, want: []string{"spec.rate: Invalid value: 0.75: spec.rate in body should be a multiple of 0.5"}},
 		{name: "rule", object: `{size: 4, mode: Safe}`, want: []string{`spec: Invalid value: "object": more than three must be fast`}},
 		{name: "null", object: `{size: 1, note: null}`},
-		{name: "null where none may be", object: `{size: 1, code: null}`, want: []string{`spec.code: Invalid value: "null": spec.code in body must be of type string: "null"`}},
+		{name: "null that is not allowed", object: `{size: 1, code: null}`, want: []string{`spec.code: Invalid value: "null": spec.code in body must be of type string: "null"`}},
 		{name: "embedded", object: `{size: 1, pod: {kind: Pod}}`, want: []string{"spec.pod.apiVersion: Required value: must not be empty"}},
 		{name: "kind", object: `{apiVersion: example.com/v2, kind: Simple, spec: {size: 1}}`, want: []string{`apiVersion: Invalid value: "example.com/v2": must be example.com/v1`, `kind: Invalid value: "Simple": must be Sample`}},
 		{name: "name", object: `{apiVersion: example.com/v1, kind: Sample, metadata: {name: A_b}, spec: {size: 1}}`, want: []string{"metadata.name: Invalid value: \"A_b\": " + subdomain}},
 		{name: "no name", object: `{apiVersion: example.com/v1, kind: Sample, spec: {size: 1}}`, want: []string{"metadata.name: Required value: name or generateName is required"}},
 		{name: "metadata of a wrong type", object: `{apiVersion: example.com/v1, kind: Sample, metadata: {name: a, labels: [x]}, spec: {size: 1}}`, want: []string{`metadata: Invalid value: map[string]interface {}{"labels":[]interface {}{"x"}, "name":"a"}: json: cannot unmarshal array into Go struct field ObjectMeta.labels of type map[string]string`}},
-		{name: "created with what may not change", object: `{size: 1, name: b}`},
+		{name: "created with an immutable field", object: `{size: 1, name: b}`},
 		{name: "changed", object: `{size: 2, name: a}`, old: `{size: 1, name: a}`},
 		{name: "immutable", object: `{size: 1, name: b}`, old: `{size: 1, name: a}`, want: []string{`spec.name: Invalid value: "string": is immutable`}},
-		{name: "wrong before and still", object: `{size: 2, code: A}`, old: `{size: 1, code: A}`},
-		{name: "wrong before, wrong anew", object: `{size: 1, code: B}`, old: `{size: 1, code: A}`, want: []string{`spec.code: Invalid value: "B": spec.code in body should match '^[a-z]+$'`}},
+		{name: "an unchanged invalid value", object: `{size: 2, code: A}`, old: `{size: 1, code: A}`},
+		{name: "a changed invalid value", object: `{size: 1, code: B}`, old: `{size: 1, code: A}`, want: []string{`spec.code: Invalid value: "B": spec.code in body should match '^[a-z]+$'`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var old map[string]any
@@ -124,10 +124,10 @@ func asJSON(t *testing.T, object any) string {
 	return string(data)
 }
 
-func TestValidateLeavesItsInputAlone(t *testing.T) {
+func TestValidateDoesNotChangeItsInput(t *testing.T) {
 	s := schemaOf(t, judged)
 	object := full(t, `{size: 1}`)
-	object["spec"].(map[string]any)["rate"] = 1 // an int, as Go code writes it
+	object["spec"].(map[string]any)["rate"] = 1 // an int, as Go code has it
 	before := asJSON(t, object)
 	if errs := s.Validate(object, object); len(errs) > 0 {
 		t.Error(errs)
@@ -137,7 +137,7 @@ func TestValidateLeavesItsInputAlone(t *testing.T) {
 	}
 }
 
-func TestScopeIsTheServersBusiness(t *testing.T) {
+func TestScopeIsNotValidated(t *testing.T) {
 	wide := kind
 	wide.Namespaced = false
 	s, err := New(wide, propsOf(t, judged))
@@ -158,7 +158,7 @@ func TestScopeIsTheServersBusiness(t *testing.T) {
 	}
 }
 
-func TestNewRefusesWhatTheServerRefuses(t *testing.T) {
+func TestNewRejectsWhatTheServerRejects(t *testing.T) {
 	for _, test := range []struct{ name, spec string }{
 		{"no type", `{properties: {a: {type: string}}}`},
 		{"a list without items", `{type: array}`},

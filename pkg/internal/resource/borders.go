@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// The edges that a value may have: each changes one place, if it can.
+// The boundary values of a field. Each function changes one value, if possible.
 
 func lowest(m *maker, n *node, d *demand, value any) (any, bool) {
 	return m.extreme(n, d, value, func(low, _ float64) float64 { return low })
@@ -15,7 +15,7 @@ func highest(m *maker, n *node, d *demand, value any) (any, bool) {
 	return m.extreme(n, d, value, func(_, high float64) float64 { return high })
 }
 
-// extreme is the number at an end of what is legal, or of its type.
+// extreme returns the smallest or largest valid number, or that of its type.
 func (m *maker) extreme(n *node, d *demand, value any, end func(low, high float64) float64) (any, bool) {
 	switch value.(type) {
 	case int64, float64:
@@ -26,7 +26,7 @@ func (m *maker) extreme(n *node, d *demand, value any, end func(low, high float6
 		return nil, false
 	}
 	wide := *d
-	// Beyond this JSON numbers are not exact.
+	// JSON numbers beyond this are not exact.
 	limit := float64(1<<53 - 1)
 	if slices.Contains(d.formats, "int32") {
 		limit = math.MaxInt32
@@ -58,7 +58,7 @@ func longest(m *maker, n *node, d *demand, value any) (any, bool) {
 	if _, ok := value.(string); !ok || m.chosen(n, d) {
 		return nil, false
 	}
-	// Without a limit: longer than any name or label may be.
+	// Without a limit: longer than any name or label.
 	length := min(d.long, 300)
 	tries := []string{sized("long-text-", length, length)}
 	for _, p := range d.patterns {
@@ -72,7 +72,7 @@ func longest(m *maker, n *node, d *demand, value any) (any, bool) {
 	return m.firstFit(d, tries)
 }
 
-// chosen tells whether a text is not to be replaced by any other.
+// chosen reports whether no other text may replace a text.
 func (m *maker) chosen(n *node, d *demand) bool {
 	return d.limited || m.settled(n) || slices.ContainsFunc(d.patterns, isQuantity)
 }
@@ -86,7 +86,7 @@ func (m *maker) firstFit(d *demand, tries []string) (any, bool) {
 	return nil, false
 }
 
-// odd cuts and repeats an odd text to the length that is legal.
+// odd cuts or repeats an odd text to a valid length.
 func odd(text string) func(m *maker, n *node, d *demand, value any) (any, bool) {
 	return func(m *maker, n *node, d *demand, value any) (any, bool) {
 		if _, ok := value.(string); !ok || m.chosen(n, d) {
@@ -111,7 +111,7 @@ func empty(_ *maker, n *node, d *demand, value any) (any, bool) {
 	return nil, false
 }
 
-// long makes lists as long as they may be, within reason.
+// long makes lists as long as allowed, up to a limit.
 func long(m *maker, n *node, d *demand, value any) (any, bool) {
 	list, ok := value.([]any)
 	if !ok || len(list) == 0 || n.items == nil {
@@ -129,7 +129,7 @@ func nulls(_ *maker, n *node, _ *demand, value any) (any, bool) {
 	return nil, n.Nullable && value != nil
 }
 
-// enumerated takes the i-th value of every enum that has so many.
+// enumerated takes the i-th value of every enum that has one.
 func enumerated(i int) func(m *maker, _ *node, d *demand, value any) (any, bool) {
 	return func(m *maker, _ *node, d *demand, _ any) (any, bool) {
 		if i >= len(d.enum) {

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// realCRDs are files of modules that a build needs anyway.
+// realCRDs are files of modules that the build needs anyway.
 var realCRDs = []string{
 	"github.com/argoproj/argo-events manifests/base/crds/*.yaml",
 	"github.com/argoproj/argo-workflows/v3 manifests/base/crds/full/argoproj.io_workfloweventbindings.yaml",
@@ -38,7 +38,7 @@ func TestSamplesOfRealKinds(t *testing.T) {
 	}
 }
 
-// checkSamples makes samples of every sort and has them judged.
+// checkSamples generates samples of every sort and validates them.
 func checkSamples(t *testing.T, s *Schema, randoms int) {
 	t.Helper()
 	checkSample(t, s, "minimal", s.Minimal)

@@ -11,10 +11,10 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/strfmt"
 )
 
-// demand is everything that one value has to meet: its schema's own limits and
-// those of the branches that were chosen for it, here and further up.
+// demand combines everything that a value must satisfy: the limits of its own schema,
+// and those of the branches chosen for it, here and in its parents.
 type demand struct {
-	kind          string // JSON type that a branch asks for; "" is the schema's own
+	kind          string // JSON type that a branch requires; "" is that of the schema
 	min, max      float64
 	exclusiveMin  bool
 	exclusiveMax  bool
@@ -25,15 +25,15 @@ type demand struct {
 	few, many     int // items
 	minProperties int
 	maxProperties int
-	enum          []any // what all enums allow
+	enum          []any // values that all enums allow
 	limited       bool  // there is an enum
 	excluded      []any // by a not
 	required      map[string]bool
-	avoid         map[string]bool // fields that would break a oneOf or a not
-	parts         []*nested       // what to hand down to fields and items
+	avoid         map[string]bool // fields that would violate a oneOf or a not
+	parts         []*nested       // passed on to fields and items
 }
 
-// demandOf gathers the demands on a value, choosing among branches as it goes.
+// demandOf collects the demands on a value and chooses branches.
 func (m *maker) demandOf(n *node, parts []*nested) demand {
 	d := demand{
 		min: math.Inf(-1), max: math.Inf(1), long: math.MaxInt, many: math.MaxInt, maxProperties: math.MaxInt,
@@ -79,7 +79,7 @@ func (m *maker) add(d *demand, v *schema.ValueValidation) {
 	}
 }
 
-// limit narrows the demand by plain limits.
+// limit applies the simple limits of a schema to the demand.
 func (d *demand) limit(v *schema.ValueValidation) {
 	if v.Minimum != nil && *v.Minimum >= d.min {
 		d.min, d.exclusiveMin = *v.Minimum, v.ExclusiveMinimum
@@ -120,8 +120,8 @@ func (d *demand) narrow(enum []schema.JSON) {
 	d.enum, d.limited = allowed, true
 }
 
-// leaveOut notes how to keep a branch from holding: without what it requires,
-// and without its enum's values.
+// leaveOut records how to violate a branch: without its required fields, and without
+// its enum's values.
 func (d *demand) leaveOut(branch *nested, except []string) {
 	for _, name := range branch.Required {
 		if !slices.Contains(except, name) {
@@ -136,7 +136,7 @@ func (d *demand) leaveOut(branch *nested, except []string) {
 	}
 }
 
-// under are the demands on a field that the chosen branches make.
+// under returns the demands of the chosen branches on a field.
 func (d *demand) under(name string) []*nested {
 	var out []*nested
 	for _, part := range d.parts {
@@ -149,7 +149,7 @@ func (d *demand) under(name string) []*nested {
 	return out
 }
 
-// underItems are the demands on a list's items that the chosen branches make.
+// underItems returns the demands of the chosen branches on the items of a list.
 func (d *demand) underItems() []*nested {
 	var out []*nested
 	for _, part := range d.parts {
@@ -160,7 +160,7 @@ func (d *demand) underItems() []*nested {
 	return out
 }
 
-// fits says whether a scalar meets the demand.
+// fits reports whether a scalar satisfies the demand.
 func (m *maker) fits(d *demand, value any) bool {
 	if d.limited && !contains(d.enum, value) || contains(d.excluded, value) {
 		return false
@@ -197,14 +197,14 @@ func (m *maker) fitsText(d *demand, v string) bool {
 	}
 	return !slices.ContainsFunc(d.formats, func(format string) bool {
 		name := normal(format)
-		if !strfmt.Default.ContainsName(name) { // checked by newer API servers only
+		if !strfmt.Default.ContainsName(name) { // only newer API servers validate it
 			return formatTexts[name] != nil && !slices.Contains(formatTexts[name], v)
 		}
 		return formatTexts[name] != nil && !strfmt.Default.Validates(name, v)
 	})
 }
 
-// normal is a format's name as the API server compares it.
+// normal returns a format's name in the form that the API server compares.
 func normal(format string) string { return strings.ReplaceAll(format, "-", "") }
 
 func atLeast(limit *int, v *int64) {
@@ -224,7 +224,7 @@ func contains(values []any, value any) bool {
 	return slices.ContainsFunc(values, func(v any) bool { return jsonText(v) == text })
 }
 
-// jsonText is a value as JSON, to compare by.
+// jsonText returns a value as JSON, for comparison.
 func jsonText(value any) string {
 	data, err := json.Marshal(value)
 	if err != nil {

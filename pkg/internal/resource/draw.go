@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// draw makes a value of the node's type. Its fields are legal by themselves;
-// whether they go together, make asks.
+// draw generates a value of the node's type. Each of its fields is valid; make checks
+// whether they are valid together.
 func (m *maker) draw(n *node, parts []*nested, name string) (any, error) {
 	if *m.left--; *m.left < 0 {
 		return nil, errBudget
@@ -43,7 +43,7 @@ func (m *maker) draw(n *node, parts []*nested, name string) (any, error) {
 	return m.anything(), nil
 }
 
-// kindOf is the type to make, "" for any.
+// kindOf returns the type to generate, "" for any.
 func (m *maker) kindOf(n *node, d *demand) string {
 	switch {
 	case d.kind != "":
@@ -54,14 +54,14 @@ func (m *maker) kindOf(n *node, d *demand) string {
 	return n.Type
 }
 
-// isQuantity tells the pattern of a quantity of Kubernetes.
+// isQuantity reports whether a pattern is that of a Kubernetes quantity.
 func isQuantity(pattern string) bool { return strings.Contains(pattern, "KMGTPE") }
 
-// quantities are what people write as a quantity. What else the pattern matches
-// is no amount of anything, such as 0.3E-17.
+// quantities are realistic quantities. Other matches of the pattern, such as 0.3E-17,
+// are not.
 var quantities = []any{"1Gi", "500m", "64Mi", "1", "2k", "0.5", "1.5Gi", "1e3", "100G", "250Ki", int64(1), int64(2), int64(64)}
 
-// quantity is one of them; false where the field holds something else.
+// quantity returns one of them; false if the field has another type.
 func (m *maker) quantity(n *node, d *demand) (any, bool) {
 	if !slices.ContainsFunc(d.patterns, isQuantity) {
 		return nil, false
@@ -77,8 +77,8 @@ func (m *maker) quantity(n *node, d *demand) (any, bool) {
 	return nil, false
 }
 
-// given is a value that the schema itself names: its default or its example.
-// Objects are made all the same, to have every field.
+// given returns the default or the example of a schema. Objects are generated anyway,
+// so that they have every field.
 func (m *maker) given(n *node, d *demand) (any, bool) {
 	if m.taste == random && m.r.IntN(3) > 0 && !m.settled(n) {
 		return nil, false
@@ -106,14 +106,14 @@ func (m *maker) given(n *node, d *demand) (any, bool) {
 	return nil, false
 }
 
-// settled tells whether a text stays at its default. Whoever wrote the default
-// has shown what the text is; another text is as good or as bad as its author.
+// settled reports whether a text keeps its default, which shows the format that the
+// author expects.
 func (m *maker) settled(n *node) bool {
 	_, text := n.Default.Object.(string)
 	return m.sensible && text
 }
 
-// plain is a number as JSON decoding gives it; other values are left alone.
+// plain returns a number as JSON decodes it, and other values unchanged.
 func plain(value any) any {
 	if number, ok := value.(float64); ok {
 		return plainNumber(number)
@@ -144,7 +144,7 @@ func (m *maker) boolean(d *demand) (any, error) {
 	return nil, errors.New("neither true nor false fits")
 }
 
-// anything is for fields without a type.
+// anything returns a value for a field without a type.
 func (m *maker) anything() any {
 	if m.taste != random {
 		return map[string]any{}
@@ -153,7 +153,7 @@ func (m *maker) anything() any {
 	return values[m.r.IntN(len(values))]
 }
 
-// array makes a list. Where items must differ, more of them are drawn.
+// array generates a list. If items must be unique, it draws more of them.
 func (m *maker) array(n *node, d *demand, name string) (any, error) {
 	count := d.few
 	switch {
@@ -187,7 +187,7 @@ func (m *maker) array(n *node, d *demand, name string) (any, error) {
 	return out, nil
 }
 
-// item makes an item that is not there yet, and notes it.
+// item generates an item that is not in the list yet, and records it.
 func (m *maker) item(n *node, parts []*nested, name string, seen map[string]bool, key func(any) string) (any, error) {
 	if n.items == nil {
 		return m.anything(), nil
@@ -209,7 +209,7 @@ func (m *maker) item(n *node, parts []*nested, name string, seen map[string]bool
 	return nil, errors.New(": the items would not all be different")
 }
 
-// keyOf is what must be unique in a list of the type map.
+// keyOf returns the key of an item in a list of the type map.
 func keyOf(item any, keys []string) string {
 	object, _ := item.(map[string]any)
 	var values []any
@@ -219,7 +219,7 @@ func keyOf(item any, keys []string) string {
 	return jsonText(values)
 }
 
-// singular is a name for an item of a list.
+// singular returns the name of a list's item.
 func singular(name string) string {
 	if len(name) > 3 && name[len(name)-1] == 's' && name[len(name)-2] != 's' {
 		return name[:len(name)-1]

@@ -8,24 +8,24 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Case is a sample with the reason why it is one.
+// Case is a sample with its purpose.
 type Case struct {
 	Name   string // stable; "longest texts"
 	Object map[string]any
 }
 
-// judgements is how often one edge is tried, where not all places can have it.
-const judgements = 60
+// maxTries limits the attempts for one edge, if not all values can have it.
+const maxTries = 60
 
-// edge changes a value at one place; false leaves the place alone.
+// edge changes one value; false keeps it.
 type edge struct {
 	name   string
 	change func(m *maker, n *node, d *demand, value any) (any, bool)
 }
 
-// Edges are the samples in which mistakes show: the minimal and the full one,
-// and the full one with all values at their borders, with odd texts, with
-// nothing in its lists, and with every value of its enums.
+// Edges returns the samples that reveal mistakes: the minimal and the full one, and the
+// full one with all values at their limits, with odd texts, with empty lists, and with
+// every value of its enums.
 func (s *Schema) Edges() ([]Case, error) {
 	var cases []Case
 	if object, err := s.Minimal(); err == nil {
@@ -39,7 +39,7 @@ func (s *Schema) Edges() ([]Case, error) {
 	return append(cases, s.edgesOf(base, cases...)...), nil
 }
 
-// EdgesOf are the edges of any sample, without itself.
+// EdgesOf returns the edges of a sample, without the sample itself.
 func (s *Schema) EdgesOf(base map[string]any) []Case { return s.edgesOf(base, Case{Object: base}) }
 
 func (s *Schema) edgesOf(base map[string]any, known ...Case) []Case {
@@ -78,7 +78,7 @@ func (s *Schema) edges(base map[string]any) []edge {
 	return out
 }
 
-// enumSize is the size of the largest enum in sight, within reason.
+// enumSize returns the size of the largest enum, up to a limit.
 func (s *Schema) enumSize(base map[string]any) int {
 	size := 0
 	s.visit(base, func(_ string, _ *node, d *demand, _ any) (any, bool) {
@@ -88,8 +88,7 @@ func (s *Schema) enumSize(base map[string]any) int {
 	return min(size, 32)
 }
 
-// apply changes every place, except those where the whole would not be legal
-// then.
+// apply changes every value unless the object becomes invalid.
 func (s *Schema) apply(base map[string]any, e edge) map[string]any {
 	m := s.maker(fixed(), random)
 	var places []string
@@ -100,12 +99,12 @@ func (s *Schema) apply(base map[string]any, e edge) map[string]any {
 		}
 		return changed, ok
 	})
-	left := judgements
+	left := maxTries
 	return s.applyAt(base, e, places, &left)
 }
 
-// applyAt changes some places at once or, where that is not legal, half of them
-// and then the other half.
+// applyAt changes several values at once or, if the object becomes invalid, half of
+// them and then the other half.
 func (s *Schema) applyAt(base map[string]any, e edge, places []string, left *int) map[string]any {
 	if *left--; *left < 0 || len(places) == 0 {
 		return base
@@ -130,8 +129,8 @@ func (s *Schema) applyAt(base map[string]any, e edge, places []string, left *int
 	return s.applyAt(s.applyAt(base, e, places[:half], left), e, places[half:], left)
 }
 
-// visit copies an object and lets a function replace each of its values, given
-// by their paths; what was replaced is not entered.
+// visit copies an object and calls a function that may replace each value. It does not
+// enter replaced values.
 func (s *Schema) visit(object map[string]any, replace replacer) map[string]any {
 	v := visitor{m: newMaker(fixed(), smallest), replace: replace}
 	out := runtime.DeepCopyJSON(object)
@@ -143,7 +142,7 @@ func (s *Schema) visit(object map[string]any, replace replacer) map[string]any {
 	return out
 }
 
-// replacer returns what comes to a place, and whether anything does.
+// replacer returns the replacement of a value, and whether there is one.
 type replacer func(at string, n *node, d *demand, value any) (any, bool)
 
 type visitor struct {

@@ -1,7 +1,7 @@
 package resource
 
-// formatTexts are legal texts of every format that the API server checks, by
-// the name without dashes. The first is the plainest.
+// formatTexts are valid texts of every format that the API server validates, by the
+// name without dashes. The first is the simplest.
 var formatTexts = map[string][]string{
 	"bsonobjectid": {"507f1f77bcf86cd799439011", "60c72b2f9b1d8e0015a3f0aa"},
 	"uri":          {"https://example.com", "http://example.com:8080/a/b?c=d#e", "s3://bucket/key"},

@@ -18,8 +18,8 @@ import (
 
 const quantityPattern = `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?[0-9]{1,2}))?$`
 
-// TestDrawnValues holds values that are drawn for a format or a named type to
-// who reads them later: the programs of Kubernetes and the Go library.
+// TestDrawnValues compares values that are generated for a format or a named type with
+// their consumers: Kubernetes and the Go library.
 func TestDrawnValues(t *testing.T) {
 	err := func(_ any, err error) error { return err }
 	quantity := func(text string) error {

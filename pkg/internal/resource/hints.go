@@ -8,10 +8,10 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// literals finds the strings and the numbers in a CEL rule.
+// literals matches the strings and numbers of a CEL rule.
 var literals = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|-?\d+(?:\.\d+)?`)
 
-// speaking are calls in a CEL rule, and a text that they are happy with.
+// speaking maps calls of a CEL rule to a text for which they return true.
 var speaking = []struct{ call, text string }{
 	{"uantity(", "1"},
 	{"uantity(", "1Gi"},
@@ -32,8 +32,8 @@ var speaking = []struct{ call, text string }{
 // hint is a text that may be meant as a regular expression.
 type hint struct{ pattern string }
 
-// hintsOf are the values that a node's own rules speak of, with their
-// neighbours: where a rule has a border, they stand on both sides of it.
+// hintsOf returns the constants in a node's rules and their neighbours, which are on
+// both sides of a rule's limit.
 func hintsOf(n *node) []any {
 	rules := n.XValidations
 	if n.ValueValidation != nil {

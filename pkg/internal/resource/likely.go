@@ -6,9 +6,8 @@ import (
 	"unicode"
 )
 
-// likelyTexts are what a field of a name probably holds, by the words of which
-// the name is made: the first entry that has the last of them, then the first
-// that has any. None looks like a secret.
+// likelyTexts are typical texts by the words of a field's name: the first entry with
+// the last word or, without one, the first with any word. No text looks like a secret.
 var likelyTexts = []struct{ words, text string }{
 	{"password passphrase token apikey secretkey credential credentials", "change-me"},
 	{"email mail", "user@example.com"},
@@ -44,11 +43,11 @@ var likelyTexts = []struct{ words, text string }{
 	{"selector", "app=sample"},
 }
 
-// named are words of which the others say more: a storageClassName is a class.
+// named are words whose neighbours are more significant: a storageClassName is a class.
 const named = "name secret configmap"
 
-// likelyNumbers are the same for numbers; a number that is not legal gives way
-// to the nearest that is.
+// likelyNumbers has the same for numbers. An invalid number is replaced by the nearest
+// valid one.
 var likelyNumbers = []struct {
 	words  string
 	number float64
@@ -61,17 +60,17 @@ var likelyNumbers = []struct {
 	{"replicas", 3},
 }
 
-// plainTexts are tried where a pattern asks for something: what a person would
-// write is nicer than what a pattern can be read as.
+// plainTexts are tried for a pattern first, because they are more readable than texts
+// generated from it.
 var plainTexts = []string{
 	"sample", "Sample", "1Gi", "5m", "5m0s", "1.2.3", "v1.2.3", "v1", "example.com", "https://example.com", "example.com/sample", "user@example.com",
 	"10.0.0.0/16", "192.0.2.1", "0 3 * * *", "/data", "50%", "8080", "1", "0644", "us-east-1", "2026-01-02T03:04:05Z", "sha256:" + digest,
 }
 
-// digest is that of nothing at all.
+// digest is the SHA-256 of an empty input.
 const digest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-// likely is what a field of a name probably holds; none if nothing comes to mind.
+// likely returns typical texts of a field, or none.
 func likely(name string) []string {
 	var out []string
 	for _, word := range wordsOf(name) {
@@ -98,8 +97,8 @@ func likelyNumber(name string) (float64, bool) {
 	return 0, false
 }
 
-// wordsOf are the words of a name, as one, the last two, and each from the last
-// to the first: accessKeyName is accesskeyname, keyname, name, key, access.
+// wordsOf returns the words of a name: as one, the last two, and each from the last to
+// the first. accessKeyName becomes accesskeyname, keyname, name, key, access.
 func wordsOf(name string) []string {
 	var words []string
 	begin := true

@@ -18,8 +18,8 @@ func TestLikely(t *testing.T) {
 	}
 }
 
-// secretLooking is what scanners of secrets look for: keys of clouds, private
-// keys, long random words.
+// secretLooking matches what secret scanners search for: cloud keys, private keys, long
+// random words.
 var secretLooking = regexp.MustCompile(`AKIA|-----BEGIN|eyJ[a-zA-Z0-9]|gh[pousr]_|xox[bp]-|(?i)p@ss|hunter2|[A-Za-z0-9+/]{40,}={0,2}$`)
 
 func TestNoSampleLooksLikeASecret(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// taste is which of the legal values are liked.
+// taste decides which of the valid values are preferred.
 type taste int
 
 const (
@@ -19,27 +19,27 @@ const (
 )
 
 const (
-	// tries is how often a value with rules is drawn before it is given up.
+	// tries limits how often a value with rules is drawn.
 	tries = 600
-	// draws is how many values one sample may cost in all.
+	// draws limits the number of values drawn for one sample.
 	draws = 200_000
-	// deep is where random objects stop to have optional fields.
+	// deep is the depth from which random objects have no optional fields.
 	deep = 7
 )
 
-// errBudget ends a search that has become too long.
+// errBudget ends a search that takes too long.
 var errBudget = errors.New("too many values were tried")
 
-// maker draws values until one is legal. Values are made from the leaves up:
-// what a rule of an object judges are fields that are legal by themselves.
+// maker draws values until one is valid. It generates values from the leaves up, so
+// that the rules of an object are evaluated on valid fields.
 type maker struct {
 	r        *rand.Rand
 	taste    taste
-	sensible bool    // texts with a default are left at it
-	optional float64 // how likely an optional field is there: 0 is never, 1 always
-	hints    []any   // of the rules above that have failed
+	sensible bool    // texts with a default keep it
+	optional float64 // probability of an optional field: 0 is never, 1 always
+	hints    []any   // from the rules of parents that failed
 	depth    int
-	left     *int // draws, shared by all tries
+	left     *int // draws, shared by all attempts
 	hopeless map[*node]error
 	patterns map[string]*pattern
 }
@@ -56,7 +56,7 @@ func newMaker(r *rand.Rand, taste taste) *maker {
 	return m
 }
 
-// choose takes one of several branches: the first, if nothing asks for luck.
+// choose returns one of several branches: the first, unless the sample is random.
 func (m *maker) choose(count int) int {
 	if m.taste != random {
 		return 0
@@ -64,7 +64,7 @@ func (m *maker) choose(count int) int {
 	return m.r.IntN(count)
 }
 
-// hint is something that a failed rule speaks of; nil when there is none.
+// hint returns a constant of a failed rule, or nil.
 func (m *maker) hint() any {
 	if len(m.hints) == 0 {
 		return nil
@@ -81,8 +81,8 @@ func (m *maker) pattern(text string) *pattern {
 	return p
 }
 
-// make makes a legal value. The first try is the one that is liked best; after
-// it values are drawn at random, guided by what the rules speak of.
+// make generates a valid value. The first attempt is the preferred value; after it,
+// values are random, guided by the constants of the rules.
 func (m *maker) make(n *node, parts []*nested, name string) (any, error) {
 	if err := m.hopeless[n]; err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (m *maker) make(n *node, parts []*nested, name string) (any, error) {
 	return value, err
 }
 
-// rulesOf names what a value was held to.
+// rulesOf returns the rules that a value must satisfy, for messages.
 func rulesOf(n *node) string {
 	var rules []string
 	for _, rule := range n.XValidations {
@@ -113,8 +113,8 @@ func rulesOf(n *node) string {
 	return "no value was found for: " + strings.Join(rules, "; ")
 }
 
-// settle brings a value that was found by luck nearer to the taste: it leaves
-// out and replaces what can be.
+// settle brings a random value closer to the taste: it removes and replaces what it
+// can.
 func (m *maker) settle(n *node, parts []*nested, value any, legal func(any) bool) any {
 	object, ok := value.(map[string]any)
 	if m.taste == random || !ok {
@@ -145,10 +145,11 @@ func (m *maker) settle(n *node, parts []*nested, value any, legal func(any) bool
 	return object
 }
 
-// least says that what need not be there is not wanted.
+// least reports whether optional fields are left out.
 func (m *maker) least() bool { return m.optional == 0 }
 
-// nicer is the best-liked value of a field that leaves the whole legal.
+// nicer returns the most preferred value of a field for which the whole object is
+// valid.
 func (m *maker) nicer(n *node, parts []*nested, name string, before any, has bool, legal func(any) bool) any {
 	if value, err := m.make(n, parts, name); err == nil && legal(value) {
 		return value

@@ -16,27 +16,27 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 )
 
-// nested is a schema inside allOf, anyOf, oneOf or not: it demands, but adds no
-// fields.
+// nested is a schema inside allOf, anyOf, oneOf or not. It restricts values, but adds
+// no fields.
 type nested = schema.NestedValueValidation
 
-// node is one place in a schema, as the making of samples walks it.
+// node is a part of a schema, as the generation of samples walks it.
 type node struct {
 	*schema.Structural
-	example any // nil when there is none
+	example any // or nil
 	names   []string
-	fields  map[string]*node // by the names
+	fields  map[string]*node // by name
 	items   *node            // of a list
 	values  *node            // of a map
-	hints   []any            // what the rules speak of: values worth a try
-	whole   bool             // the root: the object itself, which is judged always
+	hints   []any            // constants of the rules, which are worth a try
+	whole   bool             // the root, which is always validated
 
 	once  sync.Once
 	local func(any) field.ErrorList
 }
 
-// newNode pairs a structural schema with what it was made from: structural
-// schemas forget their examples.
+// newNode pairs a structural schema with its source, because structural schemas have no
+// examples.
 func newNode(s *schema.Structural, from *apiextensions.JSONSchemaProps) *node {
 	n := &node{Structural: s, fields: map[string]*node{}}
 	if from == nil {
@@ -68,12 +68,12 @@ func newNode(s *schema.Structural, from *apiextensions.JSONSchemaProps) *node {
 	return n
 }
 
-// free says that a map takes any key.
+// free reports whether a map accepts any key.
 func (n *node) free() bool {
 	return n.XPreserveUnknownFields || n.AdditionalProperties != nil && n.AdditionalProperties.Bool
 }
 
-// judged says that the node has demands that only a whole value can be held to.
+// judged reports whether the node has validations of the whole value.
 func (n *node) judged() bool {
 	if len(n.XValidations) > 0 {
 		return true
@@ -82,8 +82,7 @@ func (n *node) judged() bool {
 	return v != nil && (len(v.AllOf) > 0 || len(v.AnyOf) > 0 || len(v.OneOf) > 0 || v.Not != nil)
 }
 
-// check holds a value to the node's own demands, as it is and as it will be
-// with its defaults.
+// check validates a value against the node's own rules, as it is and with its defaults.
 func (n *node) check(value any) field.ErrorList {
 	if !n.judged() {
 		return nil

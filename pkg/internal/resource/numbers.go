@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// number makes a number, whole or not, that meets the demand.
+// number generates a number, integer or not, that satisfies the demand.
 func (m *maker) number(d *demand, whole bool, name string) (any, error) {
 	low, high := d.window(whole)
 	near := max(low, min(0, high)) // to zero
@@ -31,7 +31,7 @@ func (m *maker) number(d *demand, whole bool, name string) (any, error) {
 	return nil, errors.New("no number was found that fits the limits")
 }
 
-// window is a range of usual numbers inside the limits.
+// window returns a range of typical numbers within the limits.
 func (d *demand) window(whole bool) (low, high float64) {
 	low, high = d.min, d.max
 	if whole {
@@ -54,7 +54,7 @@ func (d *demand) window(whole bool) (low, high float64) {
 	return low, high
 }
 
-// onMultiples are the outermost multiples inside a range.
+// onMultiples returns the smallest and largest multiple in a range.
 func (d *demand) onMultiples(low, high float64) []float64 {
 	var out []float64
 	for _, of := range d.multiples {
@@ -83,7 +83,7 @@ func (m *maker) randomNumbers(d *demand, low, high float64, whole bool) []float6
 	for range 4 {
 		v := low + m.r.Float64()*(high-low)
 		switch m.r.IntN(4) {
-		case 0: // near the lower end, where most numbers of real objects are
+		case 0: // near the lower end, like most numbers of real objects
 			v = low + float64(m.r.IntN(8))
 		case 1:
 			v = high - float64(m.r.IntN(3))
@@ -101,7 +101,7 @@ func (m *maker) randomNumbers(d *demand, low, high float64, whole bool) []float6
 	return out
 }
 
-// plainNumber is a number as JSON decoding gives it: whole numbers as int64.
+// plainNumber returns a number as JSON decodes it: integers as int64.
 func plainNumber(v float64) any {
 	if v == math.Trunc(v) && math.Abs(v) < 1<<63 {
 		return int64(v)

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 )
 
-// object makes a map: what is required, and optional fields by the taste.
+// object generates a map: the required fields, and optional fields by the taste.
 func (m *maker) object(n *node, d *demand) (any, error) {
 	out := map[string]any{}
 	if n.XEmbeddedResource {
@@ -26,7 +26,7 @@ func (m *maker) object(n *node, d *demand) (any, error) {
 		if _, has := out[name]; has || len(out) >= d.maxProperties || !m.wants(d, name, len(out)) {
 			continue
 		}
-		// A field that cannot be made need not be there.
+		// An optional field that cannot be generated is left out.
 		if value, err := m.field(n, d, name); err == nil {
 			out[name] = value
 		}
@@ -38,7 +38,7 @@ func (m *maker) object(n *node, d *demand) (any, error) {
 	return out, nil
 }
 
-// wants says whether an optional field shall be there.
+// wants reports whether to generate an optional field.
 func (m *maker) wants(d *demand, name string, have int) bool {
 	switch {
 	case d.avoid[name] && (m.taste != random || m.r.IntN(4) > 0):
@@ -48,11 +48,11 @@ func (m *maker) wants(d *demand, name string, have int) bool {
 	case m.taste == random && m.depth > deep:
 		return false
 	}
-	// Deeper objects are sparser, or a schema of pods would give a book.
+	// Deeper objects have fewer fields, because a pod's schema is huge.
 	return m.optional > 0 && m.r.Float64() < m.optional*2/float64(1+max(1, m.depth-1))
 }
 
-// field makes the value of a field, known to the schema or not.
+// field generates the value of a field, which need not be in the schema.
 func (m *maker) field(n *node, d *demand, name string) (any, error) {
 	switch known := n.fields[name]; {
 	case known != nil:
@@ -77,7 +77,8 @@ func (m *maker) field(n *node, d *demand, name string) (any, error) {
 	return nil, errors.New(": required, but no field of the schema")
 }
 
-// embedded is a word of an embedded resource: the usual one if it is legal.
+// embedded returns apiVersion or kind of an embedded resource: the usual value, if it
+// is valid.
 func (m *maker) embedded(n *node, d *demand, name, usual string) (any, error) {
 	of := m.demandOf(n, d.under(name))
 	if m.fits(&of, usual) && len(n.check(usual)) == 0 {
@@ -86,7 +87,7 @@ func (m *maker) embedded(n *node, d *demand, name, usual string) (any, error) {
 	return m.make(n, d.under(name), name)
 }
 
-// extra adds entries of a map: keys that the schema does not name.
+// extra adds entries with other keys to a map.
 func (m *maker) extra(n *node, d *demand, out map[string]any) {
 	if n.values == nil && !n.free() {
 		return
@@ -114,7 +115,7 @@ func (m *maker) extra(n *node, d *demand, out map[string]any) {
 	}
 }
 
-// key is the i-th key to try for an entry of a map.
+// key returns the i-th key to try for a map entry.
 func (m *maker) key(i int) string {
 	if m.taste == random {
 		switch h := m.hint().(type) {
@@ -136,7 +137,7 @@ func requiring(names []string) schema.ValueValidation {
 	return schema.ValueValidation{Required: names}
 }
 
-// below continues a path: errors of fields and items begin with theirs.
+// below joins a path and an error whose field is relative to it.
 func below(err error) string {
 	text := err.Error()
 	if text != "" && (text[0] == '.' || text[0] == '[' || text[0] == ':') {

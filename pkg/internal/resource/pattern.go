@@ -8,14 +8,13 @@ import (
 	"unicode"
 )
 
-// pattern is a regular expression that can also be read backwards, into texts
-// that it matches.
+// pattern is a regular expression that can also generate matching texts.
 type pattern struct {
 	*regexp.Regexp
 	tree *syntax.Regexp
 }
 
-// newPattern returns nil for what is no regular expression of Go.
+// newPattern returns nil for an expression that Go does not support.
 func newPattern(text string) *pattern {
 	compiled, err := regexp.Compile(text)
 	if err != nil {
@@ -28,8 +27,8 @@ func newPattern(text string) *pattern {
 	return &pattern{Regexp: compiled, tree: tree}
 }
 
-// text makes a text that probably matches; more is how often an open repetition
-// repeats beyond its minimum. Word borders are left to luck.
+// text generates a text that probably matches. more is how often an unbounded
+// repetition repeats beyond its minimum. Word boundaries are not considered.
 func (p *pattern) text(r *rand.Rand, more int) string {
 	var out strings.Builder
 	w := patternWriter{out: &out, r: r, more: more}
@@ -61,7 +60,7 @@ func (w patternWriter) write(t *syntax.Regexp) {
 		w.repeat(t.Sub[0], t.Min, t.Max)
 	case syntax.OpAlternate:
 		w.write(t.Sub[w.r.IntN(len(t.Sub))])
-	default: // concatenations, groups, and what matches no character
+	default: // concatenations, groups, and empty matches
 		for _, sub := range t.Sub {
 			w.write(sub)
 		}
@@ -81,7 +80,7 @@ func (w patternWriter) repeat(t *syntax.Regexp, low, high int) {
 	}
 }
 
-// oneOf takes a character out of ranges, a readable one where there is one.
+// oneOf returns a character of the ranges, a readable one if possible.
 func (w patternWriter) oneOf(ranges []rune) rune {
 	if len(ranges) == 0 {
 		return 0
@@ -95,7 +94,7 @@ func (w patternWriter) oneOf(ranges []rune) rune {
 				}
 			}
 		}
-		// Now and then the next sort of character, if there is one.
+		// Sometimes use the next class of characters, if there is one.
 		if len(found) > 0 && w.r.IntN(4) > 0 {
 			return found[w.r.IntN(len(found))]
 		}

@@ -8,13 +8,13 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 )
 
-// Place is what the schema says of one value.
+// Place is the part of a schema for one value.
 type Place struct {
 	structural *schema.Structural
 }
 
-// At is the place at a path, given by keys and indexes; false where the schema
-// says nothing. Metadata, apiVersion and kind are not the schema's.
+// At returns the place at a path of keys and indexes, false if the schema has none. It
+// has none for metadata, apiVersion and kind.
 func (s *Schema) At(path ...string) (Place, bool) {
 	p := Place{structural: s.structural}
 	for _, step := range path {
@@ -26,7 +26,7 @@ func (s *Schema) At(path ...string) (Place, bool) {
 	return p, true
 }
 
-// Under is the place of a field, or of an item by its index.
+// Under returns the place of a field, or of an item by its index.
 func (p Place) Under(step string) (Place, bool) {
 	var inner Place
 	if property, ok := p.structural.Properties[step]; ok {
@@ -44,10 +44,10 @@ func (p Place) Under(step string) (Place, bool) {
 	return Place{}, false
 }
 
-// Fields are the names of the fields that are listed, sorted.
+// Fields returns the sorted names of the declared fields.
 func (p Place) Fields() []string { return slices.Sorted(maps.Keys(p.structural.Properties)) }
 
-// Required are the names of the fields that must be there.
+// Required returns the names of the required fields.
 func (p Place) Required() []string {
 	if p.structural.ValueValidation == nil {
 		return nil
@@ -55,13 +55,13 @@ func (p Place) Required() []string {
 	return slices.Clone(p.structural.ValueValidation.Required)
 }
 
-// Description is what the schema says to people.
+// Description returns the description of the schema.
 func (p Place) Description() string { return p.structural.Description }
 
-// Default is the value that the API server fills in; nil is none.
+// Default returns the default, or nil.
 func (p Place) Default() any { return p.structural.Default.Object }
 
-// Enum are the values that are legal; none is any.
+// Enum returns the allowed values; none means any.
 func (p Place) Enum() []any {
 	if p.structural.ValueValidation == nil {
 		return nil
@@ -73,7 +73,7 @@ func (p Place) Enum() []any {
 	return out
 }
 
-// Limits are the numbers between which a number must be; nil is no limit.
+// Limits returns the minimum and maximum of a number; nil means none.
 func (p Place) Limits() (low, high *float64) {
 	if v := p.structural.ValueValidation; v != nil && !v.ExclusiveMinimum && !v.ExclusiveMaximum {
 		return v.Minimum, v.Maximum
@@ -81,12 +81,12 @@ func (p Place) Limits() (low, high *float64) {
 	return nil, nil
 }
 
-// deepest is how far Holding looks: what is deeper is not meant.
+// deepest limits the depth of PathsWith.
 const deepest = 4
 
-// Holding are the paths of the objects that have a field of this name, the
+// PathsWith returns the paths of the objects that have a field of this name, those
 // nearest to the root first.
-func (s *Schema) Holding(name string) []string {
+func (s *Schema) PathsWith(name string) []string {
 	type open struct {
 		path string
 		*schema.Structural

@@ -9,8 +9,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Whatever the schema asks for, all samples are legal: schemas at random, of
-// every feature that samples know, without contradictions.
+// Samples of random schemas are valid. The schemas use every supported feature without
+// contradictions.
 func TestSamplesOfRandomSchemas(t *testing.T) {
 	for seed := range uint64(200) {
 		g := schemaMaker{rand.New(rand.NewPCG(seed, 1))}

@@ -1,8 +1,8 @@
-// Package resource knows custom resources offline: it defaults, prunes and
-// validates them, and makes samples of them.
+// Package resource handles custom resources without a cluster: it defaults, prunes and
+// validates them, and generates samples.
 //
-// The rule of this package: what is legal is said by the API server's own code,
-// never by ours. Samples are guesses that this code has accepted.
+// The API server's own code decides what is valid. Samples are guesses that this code
+// has accepted.
 package resource
 
 import (
@@ -18,34 +18,34 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 )
 
-// Kind says whose schema it is.
+// Kind identifies the kind of a schema.
 type Kind struct {
 	Group, Version, Kind string
 	Namespaced           bool
-	// Status says that the kind has the status subresource: the API server drops
-	// a status when the object is created, so samples have none.
+	// Status reports whether the kind has the status subresource. The API server then
+	// drops the status of a created object, so samples have none.
 	Status bool
-	// Scale says where the scale subresource reads and writes; nil is nowhere.
+	// Scale has the paths of the scale subresource, or nil.
 	Scale *apiextensionsv1.CustomResourceSubresourceScale
 }
 
-// apiVersion is how objects spell it.
+// apiVersion returns the apiVersion of the kind's objects.
 func (k Kind) apiVersion() string { return k.Group + "/" + k.Version }
 
-// Schema is one version of a kind, ready to judge objects and to make some.
-// Objects are JSON as maps: other number types than int64 and float64 are fine.
-// It is safe for concurrent use.
+// Schema is one version of a kind, which validates objects and generates samples.
+// Objects are JSON maps; number types other than int64 and float64 are allowed. It is
+// safe for concurrent use.
 type Schema struct {
 	kind       Kind
 	structural *schema.Structural
 	validator  validation.SchemaValidator
-	rules      *cel.Validator // nil when the schema has no CEL rules
+	rules      *cel.Validator // nil if the schema has no CEL rules
 	root       *node
-	sensible   bool // of samples: see Sensible
+	sensible   bool // for samples: see Sensible
 }
 
-// New prepares a schema. An error says why the API server would refuse the
-// schema itself; the rules in it are compiled, and complained of, by Validate.
+// New prepares a schema. An error is the reason why the API server would reject the
+// schema itself. Invalid rules in it are reported by Validate.
 func New(kind Kind, props *apiextensionsv1.JSONSchemaProps) (*Schema, error) {
 	if props == nil {
 		return nil, fmt.Errorf("%s %s has no schema", kind.Kind, kind.Version)
@@ -75,8 +75,8 @@ func New(kind Kind, props *apiextensionsv1.JSONSchemaProps) (*Schema, error) {
 	return s, nil
 }
 
-// FromCRD prepares the schema of a version of a CustomResourceDefinition; "" is
-// the version that is stored.
+// FromCRD prepares the schema of a version of a CustomResourceDefinition; "" is the
+// stored version.
 func FromCRD(crd *apiextensionsv1.CustomResourceDefinition, version string) (*Schema, error) {
 	for _, v := range crd.Spec.Versions {
 		if v.Name != version && (version != "" || !v.Storage) {

@@ -9,27 +9,27 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Minimal makes an object with the required fields only, each with its default
-// or the smallest value: the number nearest to zero, the shortest text that
-// says something, the fewest items.
+// Minimal generates an object with the required fields only. Each has its default or
+// the smallest value: the number nearest to zero, the shortest non-empty text, the
+// fewest items.
 func (s *Schema) Minimal() (map[string]any, error) { return s.sample(fixed(), smallest) }
 
-// Start makes an object to start from: the required fields only, with readable
-// values.
+// Start generates an object with the required fields only and readable values, as a
+// starting point for users.
 func (s *Schema) Start() (map[string]any, error) {
 	m := s.maker(fixed(), typical)
 	m.optional = 0
 	return s.sampleBy(m)
 }
 
-// Full makes an object with every field that can be there at once, with its
-// default, its example or a readable value, and one item in every list.
+// Full generates an object with every field that can be set at once, with its default,
+// its example or a readable value, and one item in every list.
 func (s *Schema) Full() (map[string]any, error) { return s.sample(fixed(), typical) }
 
-// Random makes any legal object. The same source gives the same objects.
+// Random generates a valid object. The same source generates the same objects.
 func (s *Schema) Random(r *rand.Rand) (map[string]any, error) { return s.sample(r, random) }
 
-// Sensible is the schema, with samples in which texts that have a default keep it.
+// Sensible returns the schema with samples in which texts keep their default.
 func (s *Schema) Sensible() *Schema {
 	out := *s
 	out.sensible = true
@@ -42,11 +42,11 @@ func (s *Schema) maker(r *rand.Rand, taste taste) *maker {
 	return m
 }
 
-// fixed is a source that gives the same values always.
+// fixed returns a source that always generates the same values.
 func fixed() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 
-// sample makes an object that is legal as it is and with its defaults. An error
-// says what stood in the way of the last try.
+// sample generates an object that is valid as it is and with its defaults. An error is
+// the problem of the last attempt.
 func (s *Schema) sample(r *rand.Rand, taste taste) (map[string]any, error) {
 	return s.sampleBy(s.maker(r, taste))
 }
@@ -68,7 +68,7 @@ func (s *Schema) sampleBy(m *maker) (map[string]any, error) {
 	return value.(map[string]any), nil
 }
 
-// address writes what the object is and how it is called.
+// address sets apiVersion, kind and metadata.
 func (s *Schema) address(m *maker, object map[string]any) {
 	meta := map[string]any{"name": s.name(m)}
 	if s.kind.Namespaced {
@@ -77,7 +77,7 @@ func (s *Schema) address(m *maker, object map[string]any) {
 	object["apiVersion"], object["kind"], object["metadata"] = s.kind.apiVersion(), s.kind.Kind, meta
 }
 
-// name is "sample", or another one where the schema or a rule wants it.
+// name returns "sample", or another name that the schema or a rule requires.
 func (s *Schema) name(m *maker) string {
 	if texts := m.hintTexts(); m.taste == random && len(texts) > 0 && m.r.IntN(2) == 0 {
 		return texts[0]
@@ -96,7 +96,7 @@ func (s *Schema) name(m *maker) string {
 	return "sample"
 }
 
-// judge is the API server, on an object as it is and with its defaults.
+// judge validates an object as it is and with its defaults, like the API server.
 func (s *Schema) judge(value any) field.ErrorList {
 	object := value.(map[string]any)
 	if errs := s.Validate(object, nil); len(errs) > 0 {
@@ -107,7 +107,7 @@ func (s *Schema) judge(value any) field.ErrorList {
 	return s.Validate(whole, nil)
 }
 
-// forSamples is the schema's root without what is not up to a sample.
+// forSamples returns the schema's root without the fields that samples do not set.
 func (s *Schema) forSamples(root *node) *node {
 	root.whole = true
 	root.names = slices.DeleteFunc(root.names, func(name string) bool {

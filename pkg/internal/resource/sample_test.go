@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// schemaOf makes a schema whose spec is written as YAML.
+// schemaOf returns a schema whose spec is given as YAML.
 func schemaOf(t testing.TB, spec string) *Schema {
 	t.Helper()
 	s, err := New(kind, propsOf(t, spec))
@@ -38,7 +38,7 @@ func propsOf(t testing.TB, spec string) *apiextensionsv1.JSONSchemaProps {
 	}
 }
 
-// Each schema asks for something; all its samples are judged.
+// All samples of each schema must be valid.
 var schemas = []struct {
 	name, spec    string
 	minimal, full string // of the spec, as JSON; "" is not compared
@@ -49,7 +49,7 @@ var schemas = []struct {
 		minimal: `{"size":1}`, full: `{"image":"memcached:1.6","size":1,"verbose":true}`,
 	},
 	{
-		name:    "an example is shown, a required default is kept",
+		name:    "an example is used, a required default is kept",
 		spec:    `{type: object, required: [a], properties: {a: {type: string, default: x}, b: {type: string, example: see}, c: {type: number, example: 1.5}}}`,
 		minimal: `{"a":"x"}`, full: `{"a":"x","b":"see","c":1.5}`,
 	},
@@ -72,7 +72,7 @@ var schemas = []struct {
 		spec: `{type: object, required: [a, b, c, d, e], properties: {a: {type: string, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', maxLength: 63}, b: {type: string, pattern: '^v\d+(\.\d+){2}$'}, c: {type: string, pattern: '^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$'}, d: {type: string, pattern: '^(?i)yes|no$'}, e: {type: string, pattern: '^.{10,12}$'}}}`,
 	},
 	{
-		name: "a pattern with a least length",
+		name: "a pattern with a minimum length",
 		spec: `{type: object, required: [a], properties: {a: {type: string, pattern: '^[a-z]+$', minLength: 20, maxLength: 25}}}`,
 	},
 	{
@@ -135,11 +135,11 @@ var schemas = []struct {
 		spec: `{type: object, required: [a, b, c, d, e], properties: {a: {type: string, maxLength: 50}, b: {type: string, maxLength: 50}, c: {type: string, maxLength: 40}, d: {type: string, format: duration}, e: {type: string, format: date-time}}, x-kubernetes-validations: [{rule: "isQuantity(self.a) && quantity(self.a).isGreaterThan(quantity('0'))"}, {rule: "isURL(self.b) && url(self.b).getScheme() == 'https'"}, {rule: "isIP(self.c)"}, {rule: "self.d > duration('1m')"}, {rule: "self.e > timestamp('2000-01-01T00:00:00Z')"}]}`,
 	},
 	{
-		name: "a rule deep down",
+		name: "a nested rule",
 		spec: `{type: object, required: [items], properties: {items: {type: array, minItems: 1, maxItems: 4, items: {type: object, required: [kind], properties: {kind: {type: string, maxLength: 10}, size: {type: integer}}, x-kubernetes-validations: [{rule: "self.kind in ['disk', 'tape'] && (self.kind != 'disk' || has(self.size))"}]}}}, x-kubernetes-validations: [{rule: "self.items.all(i, i.kind == 'disk')"}]}`,
 	},
 	{
-		name:    "transition rules say nothing of new objects",
+		name:    "transition rules do not apply to new objects",
 		spec:    `{type: object, required: [a], properties: {a: {type: string, x-kubernetes-validations: [{rule: self == oldSelf, message: immutable}]}}}`,
 		minimal: `{"a":"a"}`,
 	},
@@ -176,7 +176,7 @@ func compare(t *testing.T, want string, make func() (map[string]any, error)) {
 	}
 }
 
-func TestSamplesAreWhole(t *testing.T) {
+func TestSamplesAreComplete(t *testing.T) {
 	s := schemaOf(t, schemas[0].spec)
 	object, err := s.Full()
 	if err != nil {
@@ -191,7 +191,7 @@ func TestSamplesAreWhole(t *testing.T) {
 	}
 }
 
-func TestEdgesReachTheBorders(t *testing.T) {
+func TestEdgesReachTheLimits(t *testing.T) {
 	s := schemaOf(t, `{type: object, properties: {size: {type: integer, minimum: 1, maximum: 5}, port: {type: integer, format: int32}, text: {type: string, maxLength: 12}, mode: {type: string, enum: [A, B]}, list: {type: array, items: {type: string}}, none: {type: string, nullable: true}}}`)
 	cases, err := s.Edges()
 	if err != nil {
@@ -224,7 +224,7 @@ func TestEdgesReachTheBorders(t *testing.T) {
 	}
 }
 
-func TestMinimalLeavesOutWhatARuleDoesNotNeed(t *testing.T) {
+func TestMinimalOmitsFieldsThatNoRuleNeeds(t *testing.T) {
 	s := schemaOf(t, `{type: object, properties: {a: {type: string}, b: {type: string}, c: {type: string}, d: {type: string}}, x-kubernetes-validations: [{rule: has(self.b)}]}`)
 	compare(t, `{"b":"a"}`, s.Minimal)
 	s = schemaOf(t, `{type: object, properties: {a: {type: string}, b: {type: string}, c: {type: string}}, x-kubernetes-validations: [{rule: '!has(self.b)'}]}`)
@@ -247,7 +247,7 @@ func TestImpossibleSchemasNameTheRule(t *testing.T) {
 	}
 }
 
-func TestSamplesAreTheSameEveryTime(t *testing.T) {
+func TestSamplesAreDeterministic(t *testing.T) {
 	for _, test := range schemas {
 		first, second := draw(t, test.spec), draw(t, test.spec)
 		if first != second {

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// search draws until a value passes, and says at which try. Most tries change a
-// little of the value that had the fewest errors so far.
+// search draws until a value passes, and returns the number of attempts. Most attempts
+// change a part of the value with the fewest errors so far.
 func (m *maker) search(n *node, parts []*nested, judge func(any) field.ErrorList, draw func(*maker) (any, error)) (any, int, error) {
 	limit := 4
 	if n.judged() || n.whole {
@@ -47,7 +47,7 @@ func (m *maker) drawOrChange(n *node, parts []*nested, best any, draw func(*make
 	return m.change(n, parts, runtime.DeepCopyJSONValue(best))
 }
 
-// change draws one of the fields or items inside a value anew.
+// change redraws one of the fields or items inside a value.
 func (m *maker) change(n *node, parts []*nested, value any) (any, error) {
 	d := m.demandOf(n, parts)
 	switch value := value.(type) {
@@ -87,7 +87,7 @@ func (m *maker) changeInner(n *node, parts []*nested, name string, inner any) (a
 	return m.change(n, parts, inner)
 }
 
-// complaint is what the API server said, with paths where it gave some.
+// complaint returns the API server's errors, with their paths.
 func complaint(errs field.ErrorList) error {
 	var texts []string
 	for _, err := range errs {
@@ -100,7 +100,7 @@ func complaint(errs field.ErrorList) error {
 	return errors.New(strings.Join(texts, "; "))
 }
 
-// at is the maker of a later try: more daring the longer it takes.
+// at returns the maker for a later attempt, which varies more over time.
 func (m *maker) at(n *node, try, limit int) *maker {
 	if try == 0 {
 		return m

@@ -9,13 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Steps are legal objects that differ from one in one field only: a boolean is
-// flipped, another value of an enum taken, an optional field added as full has it
-// or left out, a number without a minimum made zero or negative. They stay below
-// the paths of about. A condition in an expression holds for one of them, or for
-// one of theirs, unless it asks for something that no schema says; words are
-// values that such conditions compare with.
-func (s *Schema) Steps(from, full map[string]any, about [][]string, words []any) []map[string]any {
+// Variants returns valid objects that differ from one in a single field: a flipped
+// boolean, another value of an enum, an optional field added as in full or removed, a
+// number without a minimum as zero or negative. Only values below the paths of about
+// are changed. Unless it requires something that no schema expresses, a condition in an
+// expression is true for one of them, or for one of their variants. words are values
+// that such conditions compare with.
+func (s *Schema) Variants(from, full map[string]any, about [][]string, words []any) []map[string]any {
 	w := stepper{schema: s, from: from, full: full, about: about, words: words, seen: map[string]bool{jsonText(from): true}}
 	for _, name := range s.root.names {
 		w.walk(s.root, name, nil, full[name], from[name])
@@ -23,8 +23,8 @@ func (s *Schema) Steps(from, full map[string]any, about [][]string, words []any)
 	return w.found
 }
 
-// maxSteps bounds the steps from one object.
-const maxSteps = 96
+// maxVariants limits the variants of one object.
+const maxVariants = 96
 
 type stepper struct {
 	schema     *Schema
@@ -35,8 +35,8 @@ type stepper struct {
 	found      []map[string]any
 }
 
-// walk makes the steps at a field or an item and below it: before is its value
-// in from, and is nil where it has none.
+// walk generates the variants at and below a field or an item. before is its value in
+// from, or nil.
 func (w *stepper) walk(parent *node, step string, above []string, full, before any) {
 	path := append(slices.Clone(above), step)
 	n := parent.inner(step)
@@ -61,8 +61,8 @@ func (w *stepper) walk(parent *node, step string, above []string, full, before a
 	}
 }
 
-// concerns tells whether a place is one of those asked for, leads to one or is
-// inside of one. Items are alike.
+// concerns reports whether a path is one of the requested ones, an ancestor or a
+// descendant. All items are equal.
 func (w *stepper) concerns(path []string) bool {
 	names := slices.DeleteFunc(slices.Clone(path), isIndex)
 	return slices.ContainsFunc(w.about, func(about []string) bool {
@@ -72,7 +72,7 @@ func (w *stepper) concerns(path []string) bool {
 }
 
 func (w *stepper) add(object map[string]any) {
-	if len(w.found) >= maxSteps || object == nil {
+	if len(w.found) >= maxVariants || object == nil {
 		return
 	}
 	text := jsonText(object)
@@ -85,7 +85,7 @@ func (w *stepper) add(object map[string]any) {
 	}
 }
 
-// others are the values that a place may have instead of one.
+// others returns alternative values.
 func (w *stepper) others(m *maker, n *node, d *demand, value any) []any {
 	var out []any
 	switch value := value.(type) {
@@ -136,7 +136,7 @@ func (w *stepper) wordsLike(value any) []any {
 	return out
 }
 
-// inner is the node of a field, a key or an item by its index.
+// inner returns the node of a field, a key or an item by its index.
 func (n *node) inner(step string) *node {
 	switch {
 	case n.fields[step] != nil:
@@ -147,13 +147,13 @@ func (n *node) inner(step string) *node {
 	return n.values
 }
 
-// requires tells whether a field must be there; items and the keys of maps may
-// be left out.
+// requires reports whether a field is required. Items and map keys are optional.
 func (n *node) requires(step string) bool {
 	return n.ValueValidation != nil && slices.Contains(n.ValueValidation.Required, step)
 }
 
-// stepsInto are the keys and indexes of two values that stand for the same.
+// stepsInto returns the keys or indexes of two values. Those of the same place occur
+// once.
 func stepsInto(a, b any) []string {
 	keys := map[string]bool{}
 	length := 0
@@ -174,7 +174,7 @@ func stepsInto(a, b any) []string {
 	return out
 }
 
-// valueAt is the value of a key or an index; nil if there is none.
+// valueAt returns the value of a key or an index, or nil.
 func valueAt(value any, step string) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -192,8 +192,8 @@ func isIndex(step string) bool {
 	return err == nil
 }
 
-// graft copies an object and gives it one more place, as full has it. What must
-// be there for the sake of that place comes along.
+// graft copies an object and adds one value from full, with the fields that the value
+// requires.
 func graft(root *node, from, full map[string]any, path []string) map[string]any {
 	out, _ := grafted(root, from, full, path).(map[string]any)
 	return out
@@ -232,7 +232,7 @@ func grafted(n *node, from, full any, path []string) any {
 	return from
 }
 
-// replaced puts a value in place of the one at a path, which is there.
+// replaced replaces the existing value at a path.
 func replaced(object map[string]any, path []string, value any) map[string]any {
 	var at any = object
 	for i, step := range path {
@@ -252,7 +252,7 @@ func replaced(object map[string]any, path []string, value any) map[string]any {
 	return object
 }
 
-// without leaves out what is at a path, which is there.
+// without removes the existing value at a path.
 func without(object map[string]any, path []string) map[string]any {
 	last := len(path) - 1
 	var holder any = object
@@ -269,14 +269,14 @@ func without(object map[string]any, path []string) map[string]any {
 	return object
 }
 
-// Shrink leaves out of an object whatever is not needed for it to be legal and
-// as keep wants it.
+// Shrink removes everything from an object that is not needed for it to be valid and to
+// satisfy keep.
 func (s *Schema) Shrink(object map[string]any, keep func(map[string]any) bool) map[string]any {
 	least := object
 	var walk func(value any, path []string)
 	walk = func(value any, path []string) {
 		steps := stepsInto(value, nil)
-		slices.Reverse(steps) // so that the indexes of the items before stay
+		slices.Reverse(steps) // so that the indexes of preceding items stay the same
 		for _, step := range steps {
 			at := append(slices.Clone(path), step)
 			fewer := without(runtime.DeepCopyJSON(least), at)
@@ -299,12 +299,11 @@ func (s *Schema) Shrink(object map[string]any, keep func(map[string]any) bool) m
 	return least
 }
 
-// quoted finds what a message has in quotes.
+// quoted matches quoted words of a message.
 var quoted = regexp.MustCompile(`"([^"\s]{1,64})"`)
 
-// Reworded are legal objects in which the free texts, those that the schema
-// neither lists nor has a default for, say something else: what a person might
-// write, and what a complaint about the object has in quotes.
+// Reworded returns valid objects with other free texts, which are those without an enum
+// and a default: realistic ones, and those that a message about the object quotes.
 func (s *Schema) Reworded(object map[string]any, complaint string) []map[string]any {
 	var texts []string
 	for _, found := range quoted.FindAllStringSubmatch(complaint, -1) {
@@ -331,12 +330,12 @@ func (s *Schema) Reworded(object map[string]any, complaint string) []map[string]
 	return out
 }
 
-// compared finds the strings and the numbers that a program compares with.
+// compared matches the strings and numbers that a program compares with.
 var compared = regexp.MustCompile(`(?:[=!]=|[<>]=?|\()\s*(?:("(?:[^"\\]|\\.)*")|(-?\d+(?:\.\d+)?))`)
 
-// Words are the values that a program compares with, and the numbers beside
-// them: a condition has a border there.
-func Words(program string) []any {
+// ComparedValues returns the values that a program compares with, and the neighbours of
+// numbers, which are on both sides of a limit.
+func ComparedValues(program string) []any {
 	var out []any
 	for _, found := range compared.FindAllStringSubmatch(program, -1) {
 		if text, err := strconv.Unquote(found[1]); err == nil && text != "" {
@@ -350,11 +349,11 @@ func Words(program string) []any {
 	return out[:min(len(out), maxWords)]
 }
 
-// maxWords bounds the values that are tried of each place.
+// maxWords limits the values tried for each field.
 const maxWords = 24
 
-// Causes are the paths of texts and numbers that an object owes a trait to: with
-// another legal value in one of them it does not have the trait.
+// Causes returns the paths of the texts and numbers that an object has a trait because
+// of: with another valid value it does not have the trait.
 func (s *Schema) Causes(object map[string]any, has func(map[string]any) bool) map[string]any {
 	out := map[string]any{}
 	s.visit(object, func(at string, _ *node, d *demand, value any) (any, bool) {
@@ -374,7 +373,7 @@ func (s *Schema) Causes(object map[string]any, has func(map[string]any) bool) ma
 	return out
 }
 
-// ordinary are values that a place may have instead of a text or a number.
+// ordinary returns alternatives for a text or a number.
 func ordinary(d *demand, value any) []any {
 	var out []any
 	switch value.(type) {

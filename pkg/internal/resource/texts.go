@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Texts that go wrong where they are not quoted, escaped or counted well.
+// Texts that reveal missing quotes, missing escapes or wrong lengths.
 var oddTexts = []string{
 	"Ünïcödé ☃ 漢字 😀",
 	`quotes " ' and \ back`,
@@ -20,8 +20,8 @@ var oddTexts = []string{
 	" spaces ",
 }
 
-// text makes a text that meets the demand; name is the field's, and what the
-// text says where nothing else is asked for.
+// text generates a text that satisfies the demand. It derives the text from the field's
+// name, unless the demand requires another.
 func (m *maker) text(d *demand, name string) (any, error) {
 	var tries []string
 	switch m.taste {
@@ -69,7 +69,7 @@ func (m *maker) freeTexts(d *demand, name string) []string {
 	return append(out, sized(string(word), d.short, d.long), sized("a", max(1, d.short), d.long), "")
 }
 
-// patternTexts tries the first pattern; the others are hoped to be kin.
+// patternTexts tries the first pattern, and assumes that the others are similar.
 func (m *maker) patternTexts(d *demand) []string {
 	var out []string
 	for _, text := range d.patterns {
@@ -91,7 +91,7 @@ func (m *maker) patternTexts(d *demand) []string {
 	return out
 }
 
-// hintTexts are what the rules above speak of, half of the time.
+// hintTexts returns constants of the parents' rules, in half of the cases.
 func (m *maker) hintTexts() []string {
 	var out []string
 	if m.r.IntN(2) == 0 {
@@ -105,7 +105,7 @@ func (m *maker) hintTexts() []string {
 			if p := m.pattern(h.pattern); p != nil {
 				out = append(out, p.text(m.r, m.r.IntN(4)))
 			}
-		case float64: // perhaps a length
+		case float64: // possibly a length
 			if h >= 0 && h < 1024 && m.r.IntN(4) == 0 {
 				out = append(out, sized("a", int(h), int(h)))
 			}
@@ -122,8 +122,8 @@ func (m *maker) shuffled(texts []string) []string {
 	return append(append([]string{}, texts[first:]...), texts[:first]...)
 }
 
-// sized repeats or cuts a text until its length is between the limits. What is
-// too long to be worth making comes out too short, and is refused.
+// sized repeats or cuts a text until its length is within the limits. If it would be
+// very long, the result is too short and therefore invalid.
 func sized(text string, short, long int) string {
 	if text == "" {
 		text = "a"

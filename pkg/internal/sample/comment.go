@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	width   = 100 // of a line of comment, with its indent
-	longest = 400 // of what the schema says of one field
-	many    = 12  // values of an enum that are listed
+	width   = 100 // of a comment line, including its indentation
+	longest = 400 // of the description of one field
+	many    = 12  // maximum number of enum values
 )
 
-// comment is what the schema says of a field.
+// comment returns the description of a field.
 func comment(p resource.Place, required bool) string {
 	var parts []string
 	paragraph, _, _ := strings.Cut(p.Description(), "\n\n")
@@ -60,7 +60,7 @@ func list(values []any) string {
 	return strings.Join(out, ", ")
 }
 
-// shown is a value in a sentence: texts without quotes where they are words.
+// shown formats a value for a sentence: words have no quotes.
 func shown(value any) string {
 	if text, ok := value.(string); ok && text != "" && !strings.ContainsFunc(text, unicode.IsSpace) {
 		return text
@@ -72,7 +72,7 @@ func shown(value any) string {
 	return string(data)
 }
 
-// plain is a text on one line, fit for a comment: nothing in it ends the line.
+// plain converts a text to one line that is valid in a comment.
 func plain(text string) string {
 	text = strings.Join(strings.FieldsFunc(text, unicode.IsSpace), " ")
 	return strings.Map(func(r rune) rune {
@@ -83,7 +83,8 @@ func plain(text string) string {
 	}, text)
 }
 
-// shortened ends a text with a whole sentence or, if the first is too long, a word.
+// shortened truncates a text after a sentence or, if the first one is too long, after a
+// word.
 func shortened(text string) string {
 	runes := []rune(text)
 	if len(runes) <= longest {

@@ -1,9 +1,8 @@
-// Package sample writes custom resources the way people write and read them:
-// what they are first, then what must be there, each field under what its schema
-// says of it.
+// Package sample formats custom resources for readers: identifying fields first, then
+// required fields, each with the description in its schema.
 //
-// The rule of this package: it chooses order and comments. The values are those of
-// pkg/internal/resource, and come out of the text as they went in.
+// It decides the order and the comments. The values come from pkg/internal/resource,
+// and parsing the text returns the same values.
 package sample
 
 import (
@@ -17,11 +16,10 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/resource"
 )
 
-// first are the fields that every reader looks for first.
+// first are the fields that come first.
 var first = []string{"apiVersion", "kind", "metadata", "spec", "name", "namespace"}
 
-// YAML writes a custom resource; head is a comment above all of it, which may
-// be empty.
+// YAML formats a custom resource; head is a comment at the top, which may be empty.
 func YAML(s *resource.Schema, object map[string]any, head string) ([]byte, error) {
 	place, ok := s.At()
 	w := writer{seen: map[string]bool{}}
@@ -42,15 +40,13 @@ func YAML(s *resource.Schema, object map[string]any, head string) ([]byte, error
 	return out.Bytes(), nil
 }
 
-// writer turns values into nodes. The fields of the items of a list are
-// explained once.
+// writer converts values to nodes. The fields of a list's items are described once.
 type writer struct {
 	seen map[string]bool
 	err  error
 }
 
-// value is the node of a value. Where the schema says nothing of the place,
-// known is false.
+// value returns the node of a value. known is false if the schema does not describe it.
 func (w *writer) value(value any, place resource.Place, known bool, path string, depth int) *yaml.Node {
 	switch value := value.(type) {
 	case map[string]any:
@@ -74,7 +70,7 @@ func (w *writer) scalar(value any) *yaml.Node {
 	if err := out.Encode(value); err != nil {
 		w.err = err
 	}
-	if _, ok := value.(string); ok && out.ShortTag() != "!!str" { // << means something by itself
+	if _, ok := value.(string); ok && out.ShortTag() != "!!str" { // << has a special meaning
 		out.Tag, out.Style = "!!str", yaml.DoubleQuotedStyle
 	}
 	return out
@@ -112,7 +108,8 @@ func under(place resource.Place, known bool, step string) (resource.Place, bool)
 	return place.Under(step)
 }
 
-// ordered are the names of the fields: the usual ones, the required ones, the others.
+// ordered returns the names of the fields: the usual ones, the required ones, the
+// others.
 func ordered(object map[string]any, required []string) []string {
 	var names []string
 	for name := range object {

@@ -86,8 +86,8 @@ spec:
 	}
 }
 
-// TestTextIsTheObject: whatever is in an object or a schema, kubectl reads the
-// object out of the text.
+// TestTextIsTheObject covers that kubectl reads the same object from the text, for any
+// object and schema.
 func TestTextIsTheObject(t *testing.T) {
 	hostile := []string{"---", "# x", "a: b\n- c", "\u2028kind: Evil", "\u0085kind: Evil", "\ufeff", "{{ x }}", "\t", "\r\nkind: Evil", "%YAML 1.1", "...", "'\"", "\x00\x1b[31m"}
 	var properties []string

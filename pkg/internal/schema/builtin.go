@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// Builtin is the type of a kind that is built into Kubernetes, from its Go type.
+// Builtin returns the type of a built-in kind, derived from its Go type.
 func Builtin(apiVersion, kind string) (Type, bool) {
 	gv, err := k8sschema.ParseGroupVersion(apiVersion)
 	if err != nil {
@@ -30,7 +30,8 @@ func Builtin(apiVersion, kind string) (Type, bool) {
 	return goType(t), true
 }
 
-// hasMetadata tells objects from the options and reviews that the scheme knows too.
+// hasMetadata distinguishes objects from the options and reviews that the scheme has
+// too.
 func hasMetadata(t reflect.Type) bool {
 	f, ok := t.FieldByName("ObjectMeta")
 	return ok && f.Type == typeFor[metav1.ObjectMeta]()
@@ -38,13 +39,13 @@ func hasMetadata(t reflect.Type) bool {
 
 func typeFor[T any]() reflect.Type { return reflect.TypeFor[T]() }
 
-// fromGo reads a Go type by its json tags, as it is asked.
+// fromGo is the type of a Go type by its json tags, evaluated lazily.
 type fromGo struct {
 	t reflect.Type
 }
 
-// goType is the type of a Go type, which may be a pointer. A Go type that
-// writes its own JSON is known only if it is listed here.
+// goType returns the type of a Go type, which may be a pointer. A Go type with a custom
+// JSON encoding is unknown unless it is listed here.
 func goType(t reflect.Type) Type {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -85,7 +86,7 @@ func (g fromGo) Kind() Kind {
 	return Unknown
 }
 
-// Nullable is always false: null removes a field from a typed object.
+// Nullable returns false: null removes a field from a typed object.
 func (g fromGo) Nullable() bool { return false }
 
 func (g fromGo) Open() bool { return g.t.Kind() == reflect.Map || g.Kind() == Unknown }
@@ -117,7 +118,7 @@ func (g fromGo) Fields() []string {
 	return names
 }
 
-// written are fields that the API server fills in where they are not given.
+// written returns the fields that the API server sets if they are missing.
 func written(t reflect.Type) []string {
 	switch t {
 	case typeFor[metav1.TypeMeta]():
@@ -141,7 +142,8 @@ func (g fromGo) Required(name string) bool {
 	return ok && (!f.omitted || f.t.Kind() == reflect.Struct || slices.Contains(written(f.in), name))
 }
 
-// Needed: what has no omitempty must be written, if it is not a struct, whose fields speak for themselves.
+// Needed reports whether the field has no omitempty. It returns false for a struct,
+// whose own fields have tags.
 func (g fromGo) Needed(name string) bool {
 	f, ok := g.find(name)
 	return ok && !f.omitted && f.t.Kind() != reflect.Struct
@@ -156,24 +158,24 @@ func (g fromGo) find(name string) (tag, bool) {
 	return fields[i], true
 }
 
-// tag is a field of a Go struct as JSON has it.
+// tag is a field of a Go struct with its JSON name.
 type tag struct {
 	name    string
-	omitted bool // when empty
+	omitted bool // if empty
 	t       reflect.Type
-	in      reflect.Type // the struct
+	in      reflect.Type // the enclosing struct
 }
 
-// learnt are the lists of tagged by their types, which are the same for all operators.
-var learnt sync.Map
+// taggedCache caches the results of tagged by type, which are the same for all operators.
+var taggedCache sync.Map
 
-// tagged lists the JSON fields of a struct, those of inlined structs among them.
+// tagged returns the JSON fields of a struct, including those of inlined structs.
 func tagged(t reflect.Type) []tag {
-	if known, ok := learnt.Load(t); ok {
+	if known, ok := taggedCache.Load(t); ok {
 		return known.([]tag)
 	}
 	list := tags(t)
-	learnt.Store(t, list)
+	taggedCache.Store(t, list)
 	return list
 }
 

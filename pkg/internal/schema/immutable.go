@@ -2,26 +2,25 @@ package schema
 
 import "strings"
 
-// Immutable is a field of a built-in kind that the API server lets nobody change.
+// Immutable is an immutable field of a built-in kind.
 type Immutable struct {
 	Path []string
-	// Free are the fields below Path that may change all the same; "*" is every
-	// entry of a list.
+	// Free are the mutable fields below Path; "*" is every item of a list.
 	Free [][]string
-	// While tells of an object whether its field is immutable; nil: always.
+	// While reports whether the field of an object is immutable; nil: always.
 	While func(object map[string]any) bool
-	// Kept says that the API server keeps the value where a writer leaves it out.
+	// Kept reports whether the API server keeps the value if an update omits it.
 	Kept bool
-	// Grows says that the field is a quantity that may grow.
+	// Grows reports whether the field is a quantity that may increase.
 	Grows bool
-	// Reason is the API server's own; Forbidden the type of its error, which is
-	// Invalid otherwise.
+	// Reason is the API server's message; Forbidden is set if the type of its error is
+	// Forbidden instead of Invalid.
 	Reason    string
 	Forbidden bool
 }
 
-// ImmutableFields are the immutable fields of a built-in kind, without those
-// that its name or its status decide. Of other kinds nothing is known.
+// ImmutableFields returns the immutable fields of a built-in kind, without those that
+// depend on its name or status. It returns none for other kinds.
 func ImmutableFields(group, kind string) []Immutable {
 	switch kind + "." + group {
 	case "Job.batch":
@@ -104,8 +103,8 @@ func coreFields(kind string) []Immutable {
 	return nil
 }
 
-// jobFields are those of a Job. Of one that is suspended the places where its
-// pods may run can change.
+// jobFields are the immutable fields of a Job. The scheduling fields of a suspended Job
+// are mutable.
 func jobFields() []Immutable {
 	suspended := func(o map[string]any) bool { return ValueAt(o, "spec", "suspend") == true }
 	out := fixed("spec.selector", "spec.completionMode", "spec.podFailurePolicy", "spec.successPolicy", "spec.backoffLimitPerIndex", "spec.managedBy")
@@ -134,7 +133,7 @@ func fixed(fields ...string) []Immutable {
 	return out
 }
 
-// updates are fields whose updates the API server forbids by name.
+// updates returns fields whose updates the API server forbids by name.
 func updates(fields ...string) []Immutable {
 	var out []Immutable
 	for _, f := range fields {
@@ -143,7 +142,7 @@ func updates(fields ...string) []Immutable {
 	return out
 }
 
-// sealed are fields that are immutable once `immutable` is true.
+// sealed returns fields that are immutable once `immutable` is true.
 func sealed(fields ...string) []Immutable {
 	var out []Immutable
 	for _, f := range fields {
@@ -170,7 +169,7 @@ func text(object map[string]any, path ...string) string {
 	return s
 }
 
-// ValueAt is the value below a path of keys; nil where there is none.
+// ValueAt returns the value at a path of keys, or nil.
 func ValueAt(value any, path ...string) any {
 	for _, step := range path {
 		fields, _ := value.(map[string]any)

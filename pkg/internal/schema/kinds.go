@@ -2,6 +2,9 @@ package schema
 
 import "slices"
 
+// ArgoGroup is the API group of Argo Events and Argo Workflows.
+const ArgoGroup = "argoproj.io"
+
 // BuiltinKind is a kind that every cluster serves in one of its versions. The
 // zero value is a namespaced kind without a status subresource.
 type BuiltinKind struct {
@@ -11,7 +14,7 @@ type BuiltinKind struct {
 	traits traits
 }
 
-// traits are what distinguishes a built-in kind from others.
+// traits distinguish built-in kinds.
 type traits uint8
 
 const (
@@ -25,7 +28,7 @@ const (
 // Namespaced reports whether objects of the kind are in a namespace.
 func (k BuiltinKind) Namespaced() bool { return k.traits&cluster == 0 }
 
-// Scope is Namespaced or Cluster, as a CustomResourceDefinition has it.
+// Scope returns Namespaced or Cluster, as in a CustomResourceDefinition.
 func (k BuiltinKind) Scope() string {
 	if k.Namespaced() {
 		return "Namespaced"
@@ -40,7 +43,7 @@ func (k BuiltinKind) HasStatus() bool { return k.traits&status != 0 }
 // state in metadata.generation.
 func (k BuiltinKind) HasGeneration() bool { return k.traits&generation != 0 }
 
-// APIVersion is what an object of the kind has as its apiVersion.
+// APIVersion returns the apiVersion of the kind's objects.
 func (k BuiltinKind) APIVersion() string {
 	if k.Group == "" {
 		return k.Version
@@ -48,8 +51,8 @@ func (k BuiltinKind) APIVersion() string {
 	return k.Group + "/" + k.Version
 }
 
-// BuiltinKinds lists the kinds that are built into Kubernetes. Where a kind has
-// several versions or groups, the one that people usually mean comes first.
+// BuiltinKinds returns the built-in kinds. If a kind has several versions or groups,
+// the most common one comes first.
 func BuiltinKinds() []BuiltinKind { return slices.Clone(builtinKinds[:]) }
 
 // FindBuiltin returns the built-in kind of an apiVersion.
@@ -57,7 +60,8 @@ func FindBuiltin(apiVersion, kind string) (BuiltinKind, bool) {
 	return findKind(func(k BuiltinKind) bool { return k.Kind == kind && k.APIVersion() == apiVersion })
 }
 
-// FindBuiltinNamed returns the first built-in kind of that name, whatever its apiVersion.
+// FindBuiltinNamed returns the first built-in kind with that name, regardless of its
+// apiVersion.
 func FindBuiltinNamed(kind string) (BuiltinKind, bool) {
 	return findKind(func(k BuiltinKind) bool { return k.Kind == kind })
 }
@@ -69,11 +73,11 @@ func findKind(fits func(BuiltinKind) bool) (BuiltinKind, bool) {
 	return BuiltinKind{}, false
 }
 
-// builtinKinds are the kinds of Kubernetes 1.34 that can be listed, as a cluster
-// with its default settings reports them (kubectl get --raw /api/v1 and
-// /apis/GROUP/VERSION). To refresh the table, add what a newer cluster reports
-// and keep the kinds of older versions that are still in use. Which kinds have a
-// generation is not reported: see whether kubectl get --raw of an object shows it.
+// builtinKinds are the kinds of Kubernetes 1.34 that can be listed, as a cluster with
+// default settings reports them (kubectl get --raw /api/v1 and /apis/GROUP/VERSION). To
+// update the table, add the kinds of a newer cluster and keep the kinds of older
+// versions that are still in use. The API does not report which kinds have a
+// generation: check the output of kubectl get --raw for an object.
 var builtinKinds = [...]BuiltinKind{
 	{"", "v1", "ConfigMap", "configmaps", namespaced},
 	{"", "v1", "Endpoints", "endpoints", namespaced},

@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// OpenAPI is the type that a structural schema describes; nil describes anything.
+// OpenAPI returns the type of a structural schema; nil describes anything.
 func OpenAPI(s *apiextensionsv1.JSONSchemaProps) Type {
 	if s == nil {
 		return Any()
@@ -15,8 +15,8 @@ func OpenAPI(s *apiextensionsv1.JSONSchemaProps) Type {
 	return openAPI{s}
 }
 
-// Resource is OpenAPI for a whole object: every object has apiVersion, kind and
-// metadata, whether its schema lists them or not.
+// Resource returns the type of a whole object. Every object has apiVersion, kind and
+// metadata, even if its schema does not declare them.
 func Resource(s *apiextensionsv1.JSONSchemaProps) Type {
 	if s == nil {
 		s = &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: new(true)}
@@ -24,7 +24,7 @@ func Resource(s *apiextensionsv1.JSONSchemaProps) Type {
 	return object{openAPI{s}}
 }
 
-// openAPI reads a schema as it is asked.
+// openAPI is the type of a schema, evaluated lazily.
 type openAPI struct {
 	s *apiextensionsv1.JSONSchemaProps
 }
@@ -44,7 +44,7 @@ func (o openAPI) Kind() Kind {
 	case Object, Array, String, Integer, Number, Boolean:
 		return k
 	}
-	return Unknown // also "null", and what only allOf and its like say
+	return Unknown // also "null", and types that only allOf and similar keywords state
 }
 
 func (o openAPI) preserves() bool {
@@ -56,8 +56,8 @@ func (o openAPI) Open() bool {
 		return o.Kind() == Unknown
 	}
 	more := o.s.AdditionalProperties
-	// An object without any properties is pruned to {} by the API server; schemas
-	// that say only "object" mean anything all the same.
+	// The API server prunes an object without properties to {}, but schemas that only
+	// say "object" are meant to accept anything.
 	return o.preserves() || o.s.XEmbeddedResource || (more != nil && (more.Allows || more.Schema != nil)) || len(o.s.Properties) == 0
 }
 
@@ -102,7 +102,7 @@ func asFields[T any](m map[string]T) map[string]field {
 	return fields
 }
 
-// object adds to the schema of a custom resource what every object has.
+// object adds the fields of every object to the schema of a custom resource.
 type object struct {
 	openAPI
 }

@@ -2,8 +2,8 @@ package schema
 
 import apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-// Reports names the fields of a kind's status by which its controller reports
-// that it has seen an object, as far as the schema has them.
+// Reports returns the status fields by which a kind's controller reports that it has
+// observed an object, if the schema has them.
 func Reports(resource *apiextensionsv1.JSONSchemaProps) []string {
 	if resource == nil {
 		return nil
@@ -17,8 +17,7 @@ func Reports(resource *apiextensionsv1.JSONSchemaProps) []string {
 	return out
 }
 
-// RequiredOfConditions names the fields that each of the status conditions of a
-// kind must have.
+// RequiredOfConditions returns the required fields of a kind's status conditions.
 func RequiredOfConditions(resource *apiextensionsv1.JSONSchemaProps) []string {
 	if resource == nil {
 		return nil

@@ -1,8 +1,8 @@
-// Package schema says what is known of the shape of an object: of a custom
-// resource by its OpenAPI schema, of a built-in kind by its Go type.
+// Package schema describes the types of objects: of a custom resource by its OpenAPI
+// schema, of a built-in kind by its Go type.
 //
-// The rule of this package: it answers questions about shapes and validates
-// nothing. What it does not know for certain it calls unknown.
+// It answers questions about types and validates nothing. A type that is not certain is
+// unknown.
 package schema
 
 import (
@@ -10,10 +10,10 @@ import (
 	"slices"
 )
 
-// Kind is what a value is.
+// Kind is the kind of a value.
 type Kind string
 
-// The kinds of values. Of an Unknown one nothing is claimed.
+// The kinds of values. An Unknown value may be anything.
 const (
 	Unknown     Kind = ""
 	Object      Kind = "object"
@@ -26,38 +26,38 @@ const (
 	Quantity    Kind = "quantity" // a string or a number
 )
 
-// Type is the shape of a value. No method returns a nil Type: where nothing is
-// known it is of the Unknown kind.
+// Type is the type of a value. No method returns a nil Type: an unknown type has the
+// kind Unknown.
 type Type interface {
 	Kind() Kind
-	Nullable() bool // null is as good as a value of the kind
+	Nullable() bool // null is allowed, too
 
-	// Field is the type of a field; known is false if the object has no such
+	// Field returns the type of a field; known is false if the object has no such
 	// field. An open object and an unknown value have every field.
 	Field(name string) (t Type, known bool)
-	Fields() []string // the names of the fields that are listed, sorted
-	Open() bool       // fields that are not listed are allowed
+	Fields() []string // the sorted names of the declared fields
+	Open() bool       // undeclared fields are allowed
 
-	// Required says that the field is there whenever its object is read: it is
-	// required, has a default, or the API server writes it.
+	// Required reports whether the field exists whenever its object is read: it is
+	// required, has a default, or the API server sets it.
 	Required(name string) bool
-	// Needed says that who writes the object must write the field.
+	// Needed reports whether a client must set the field.
 	Needed(name string) bool
 
 	Item() Type // of an array
 }
 
-// Any is the type of a value of which nothing is known.
+// Any returns the unknown type.
 func Any() Type { return shape{} }
 
-// Of is the type of a scalar of a kind, and of objects and arrays of anything.
+// Of returns the type of a scalar, or of an object or an array of anything.
 func Of(kind Kind) Type { return shape{kind: kind, open: kind == Object} }
 
-// ListOf is the type of an array.
+// ListOf returns the type of an array.
 func ListOf(item Type) Type { return shape{kind: Array, item: item} }
 
-// Record is the type of an object that has these fields and no other: each of
-// them always, but for those that are said to be missing at times.
+// Record returns the type of an object with exactly these fields. All of them exist
+// except those in sometimes.
 func Record(fields map[string]Type, sometimes ...string) Type {
 	s := shape{kind: Object, fields: map[string]field{}}
 	for name, t := range fields {
@@ -66,13 +66,13 @@ func Record(fields map[string]Type, sometimes ...string) Type {
 	return s
 }
 
-// shape is a type whose parts are known.
+// shape is a type with explicit parts.
 type shape struct {
 	kind     Kind
 	nullable bool
 	fields   map[string]field
 	open     bool // also without value
-	value    Type // of the fields that are not listed; nil is unknown
+	value    Type // of undeclared fields; nil is unknown
 	item     Type // nil is unknown
 }
 

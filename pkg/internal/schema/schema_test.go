@@ -176,7 +176,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-func TestNothingKnown(t *testing.T) {
+func TestUnknownType(t *testing.T) {
 	for _, s := range []Type{OpenAPI(nil), Any(), OpenAPI(&apiextensionsv1.JSONSchemaProps{})} {
 		f, known := s.Field("x")
 		if s.Kind() != Unknown || !s.Open() || !known || f.Kind() != Unknown || s.Item().Kind() != Unknown || s.Required("x") {

@@ -96,7 +96,7 @@ func operators(t testing.TB) []operator {
 func open(file string) (operator, error) {
 	o, err := openWith(file, "")
 	if err == nil && o.plan.Reconcile.Engine != plan.Direct {
-		return operator{}, fmt.Errorf("the engine is %s: %v", o.plan.Reconcile.Engine, o.plan.Reconcile.Why)
+		return operator{}, fmt.Errorf("the engine is %s: %v", o.plan.Reconcile.Engine, o.plan.Reconcile.EngineReasons)
 	}
 	return o, err
 }
@@ -119,7 +119,7 @@ func openWith(file, more string) (operator, error) {
 	}
 	k := p.API.Kind
 	schema, err := resource.New(resource.Kind{
-		Group: k.Group, Version: k.Version, Kind: k.Kind, Namespaced: k.Namespaced, Status: k.Status,
+		Group: k.Group, Version: k.Version, Kind: k.Kind, Namespaced: k.Namespaced, Status: k.StatusSubresource,
 	}, d.Schema(d.WorkingVersion()))
 	return operator{plan: p, schema: schema, objects: manifest.Build(p)}, err
 }
@@ -266,7 +266,7 @@ func (w *world) get(fields map[string]any) map[string]any {
 // live is a child as the cluster has it, nil where it has none.
 func (w *world) live(c plan.Child) map[string]any {
 	w.t.Helper()
-	metadata := map[string]any{"name": w.run(c.Named, nil)}
+	metadata := map[string]any{"name": w.run(c.ObjectName, nil)}
 	switch {
 	case !c.Kind.Namespaced:
 	case c.Namespace == nil:

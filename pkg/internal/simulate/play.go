@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/argoperator/argoperator/pkg/internal/cluster"
+	shapes "github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
 // What others do in the cluster while an operator works on it: those who play
@@ -74,7 +75,7 @@ func (s *Simulation) Resync(ctx context.Context) error {
 		}
 		path := "/apis/argoproj.io/v1alpha1/namespaces/" + c.Namespace + "/workflows"
 		w := &unstructured.Unstructured{Object: map[string]any{
-			"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow",
+			"apiVersion": shapes.ArgoGroup + "/v1alpha1", "kind": "Workflow",
 			"metadata": map[string]any{"generateName": c.Name + "-", "namespace": c.Namespace},
 			"spec":     map[string]any{"workflowTemplateRef": map[string]any{"name": ref.Name}},
 		}}

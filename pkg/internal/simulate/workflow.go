@@ -18,9 +18,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/argoperator/argoperator/pkg/internal/cluster"
+	shapes "github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
-var workflows = schema.GroupResource{Group: "argoproj.io", Resource: "workflows"}
+var workflows = schema.GroupResource{Group: shapes.ArgoGroup, Resource: "workflows"}
 
 // values replace {{names}} in a template, by Argo's own code.
 type values map[string]any

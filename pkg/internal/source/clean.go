@@ -9,22 +9,22 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 )
 
-// maxAliased is how many values the aliases of one document may stand for,
-// against documents that unfold to gigabytes.
+// maxAliased limits the nodes that the aliases of one document expand to, because a
+// document of a few lines can expand to gigabytes.
 const maxAliased = 100_000
 
-// maxNested is how deep values may stand inside each other: what is made of them
-// is nested deeper still, and JSON is read to a depth of 10,000.
-const maxNested = 500
+// maxDepth limits the nesting of values. Values derived from them are nested deeper,
+// and encoding/json supports a depth of 10,000.
+const maxDepth = 500
 
-// cleaner makes a tree plain: aliases give way to what they stand for, and what
-// is ambiguous is reported and taken out.
+// cleaner simplifies a tree: it replaces aliases by the nodes they refer to, and
+// reports and removes ambiguous nodes.
 type cleaner struct {
 	doc     *Document
-	sizes   map[*yaml.Node]int // of finished nodes; 0 while open
+	sizes   map[*yaml.Node]int // of finished nodes; 0 for open ones
 	aliased int
 	depth   int
-	nested  bool // too deep, which was said
+	tooDeep bool // too deep, which was reported
 }
 
 func clean(doc *Document) {
@@ -32,13 +32,13 @@ func clean(doc *Document) {
 	c.node(doc.Root)
 }
 
-// node cleans a tree and returns how many nodes it unfolds to.
+// node cleans a tree and returns the number of nodes that it expands to.
 func (c *cleaner) node(n *yaml.Node) int {
 	c.sizes[n] = 0
-	if c.depth++; c.depth > maxNested {
-		if !c.nested {
-			c.nested = true
-			c.doc.Found.Add(c.doc.Of(n), diag.TooLarge, fmt.Sprintf("values are nested more than %d deep", maxNested), "")
+	if c.depth++; c.depth > maxDepth {
+		if !c.tooDeep {
+			c.tooDeep = true
+			c.doc.Found.Add(c.doc.Of(n), diag.TooLarge, fmt.Sprintf("values are nested more than %d deep", maxDepth), "")
 		}
 		n.Content = nil
 	}
@@ -75,7 +75,7 @@ func (c *cleaner) alias(n *yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null", Line: n.Line, Column: n.Column}
 }
 
-// pairs drops what is not a plain key written once.
+// pairs removes duplicate keys and keys that are not plain.
 func (c *cleaner) pairs(content []*yaml.Node) []*yaml.Node {
 	seen := map[string]*yaml.Node{}
 	var out []*yaml.Node
@@ -105,7 +105,7 @@ func (c *cleaner) pairs(content []*yaml.Node) []*yaml.Node {
 	return out
 }
 
-// keyHint explains {{ }}, which YAML reads as a mapping in a mapping.
+// keyHint explains {{ }}, which YAML parses as a mapping in a mapping.
 func keyHint(key *yaml.Node) string {
 	if key.Kind == yaml.MappingNode && key.Style&yaml.FlowStyle != 0 {
 		return "{{ }} of a template is not filled in here: render it first, or quote it"

@@ -12,16 +12,17 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 )
 
-// Decoder fills structs from YAML nodes by their json tags. It goes on after
-// each finding, and remembers what it refused, so that later stages say no more
-// about it.
+// Decoder decodes YAML nodes into structs by their json tags. It continues after each
+// finding, and remembers rejected values, so that later checks do not report them
+// again.
 type Decoder struct {
-	File string
-	list *diag.List
-	Bad  map[string]bool // by path.id
-	// kubernetes reads an object of Kubernetes: null means absent, and its own types have their own ways.
+	File     string
+	list     *diag.List
+	Rejected map[string]bool // by path.id
+	// kubernetes decodes an object of Kubernetes: null means absent, and some types
+	// have their own decoders.
 	Kubernetes bool
-	Kind       reflect.Type // what the document is; hints look in it for where a key belongs
+	Kind       reflect.Type // the type of the document; hints search it for a key's place
 	fields     map[reflect.Type]map[string]Field
 	keys       map[*yaml.Node]*yaml.Node // of a value
 }
@@ -29,12 +30,12 @@ type Decoder struct {
 // NewDecoder returns a decoder that adds its findings to a list.
 func NewDecoder(file string, list *diag.List) *Decoder {
 	return &Decoder{
-		File:   file,
-		list:   list,
-		Bad:    map[string]bool{},
-		Kind:   reflect.TypeFor[v1alpha1.Operator](),
-		fields: map[reflect.Type]map[string]Field{},
-		keys:   map[*yaml.Node]*yaml.Node{},
+		File:     file,
+		list:     list,
+		Rejected: map[string]bool{},
+		Kind:     reflect.TypeFor[v1alpha1.Operator](),
+		fields:   map[reflect.Type]map[string]Field{},
+		keys:     map[*yaml.Node]*yaml.Node{},
 	}
 }
 
@@ -42,7 +43,7 @@ func (d *Decoder) pos(n *yaml.Node) diag.Position {
 	return diag.Position{File: d.File, Line: n.Line, Column: n.Column}
 }
 
-// atKey returns where the key of a value stands, of others where the value does.
+// atKey returns the position of a value's key, or of the value if it has none.
 func (d *Decoder) atKey(n *yaml.Node) diag.Position {
 	if key := d.keys[n]; key != nil {
 		return d.pos(key)
@@ -50,17 +51,17 @@ func (d *Decoder) atKey(n *yaml.Node) diag.Position {
 	return d.pos(n)
 }
 
-// Refuse reports a value and marks it as dealt with.
-func (d *Decoder) Refuse(n *yaml.Node, p Path, code, message, hint string) {
+// Reject reports a value and marks it as rejected.
+func (d *Decoder) Reject(n *yaml.Node, p Path, code, message, hint string) {
 	d.list.Add(d.pos(n), code, message, hint)
-	d.Bad[p.ID()] = true
+	d.Rejected[p.ID()] = true
 }
 
-// Value fills v from a node.
+// Value decodes a node into v.
 func (d *Decoder) Value(n *yaml.Node, v reflect.Value, p Path) {
 	if isNull(n) && v.Kind() != reflect.Interface {
 		if !d.Kubernetes {
-			d.Refuse(n, p, diag.NullValue, fmt.Sprintf("%s has no value, want %s", subject(p), wanted(v.Type())), nullHint(v.Type()))
+			d.Reject(n, p, diag.NullValue, fmt.Sprintf("%s has no value, want %s", subject(p), wanted(v.Type())), nullHint(v.Type()))
 		}
 		return
 	}
@@ -71,7 +72,7 @@ func (d *Decoder) Value(n *yaml.Node, v reflect.Value, p Path) {
 	case reflect.Pointer:
 		target := reflect.New(v.Type().Elem())
 		d.Value(n, target.Elem(), p)
-		if !d.Bad[p.ID()] {
+		if !d.Rejected[p.ID()] {
 			v.Set(target)
 		}
 	case reflect.Struct:
@@ -117,7 +118,7 @@ func (d *Decoder) object(n *yaml.Node, v reflect.Value, p Path) {
 		if !meant[name] {
 			d.list.Add(d.atKey(n), diag.MissingKey, fmt.Sprintf("missing key %q%s", name, Inside(p)), "")
 		}
-		d.Bad[p.To(name).ID()] = true
+		d.Rejected[p.To(name).ID()] = true
 	}
 }
 
@@ -150,18 +151,18 @@ func (d *Decoder) sequence(n *yaml.Node, v reflect.Value, p Path) {
 	v.Set(out)
 }
 
-// bytes reads base64, as JSON does.
+// bytes decodes base64, like encoding/json.
 func (d *Decoder) bytes(n *yaml.Node, v reflect.Value, p Path) {
 	text, err := json.Marshal(n.Value)
 	if err == nil {
 		err = json.Unmarshal(text, v.Addr().Interface())
 	}
 	if n.Kind != yaml.ScalarNode || err != nil {
-		d.Refuse(n, p, diag.WrongType, fmt.Sprintf("%s is not base64", subject(p)), "")
+		d.Reject(n, p, diag.WrongType, fmt.Sprintf("%s is not base64", subject(p)), "")
 	}
 }
 
-// want tells whether a node is of the kind that a Go type is written as.
+// want reports whether a node has the YAML kind that a Go type requires.
 func (d *Decoder) want(n *yaml.Node, kind yaml.Kind, t reflect.Type, p Path) bool {
 	if n.Kind == kind {
 		return true
@@ -170,6 +171,6 @@ func (d *Decoder) want(n *yaml.Node, kind yaml.Kind, t reflect.Type, p Path) boo
 	if kind == yaml.SequenceNode && n.Kind == yaml.ScalarNode {
 		hint = fmt.Sprintf("write a list: [%s]", strings.Join(strings.Fields(n.Value), ", "))
 	}
-	d.Refuse(n, p, diag.WrongType, fmt.Sprintf("%s is %s, want %s", subject(p), Describe(n), wanted(t)), hint)
+	d.Reject(n, p, diag.WrongType, fmt.Sprintf("%s is %s, want %s", subject(p), Describe(n), wanted(t)), hint)
 	return false
 }

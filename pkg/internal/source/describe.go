@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Describe says what a node is: `the string "3"`, "an integer", "a list".
+// Describe describes a node for a message: `the string "3"`, "an integer", "a list".
 func Describe(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -28,7 +28,7 @@ func Describe(n *yaml.Node) string {
 	return "the string " + strconv.Quote(Shorten(n.Value))
 }
 
-// Shorten cuts a text to 40 characters.
+// Shorten truncates a text to 40 characters.
 func Shorten(s string) string {
 	if runes := []rune(s); len(runes) > 40 {
 		return string(runes[:40]) + "…"
@@ -36,7 +36,7 @@ func Shorten(s string) string {
 	return s
 }
 
-// wanted says how a Go type is written.
+// wanted describes the YAML of a Go type.
 func wanted(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -55,7 +55,7 @@ func wanted(t reflect.Type) string {
 	return "a string"
 }
 
-// subject names the value at a path in a message.
+// subject returns the value at a path for a message.
 func subject(p Path) string {
 	if len(p) == 0 {
 		return "the document"
@@ -63,7 +63,7 @@ func subject(p Path) string {
 	return p.String()
 }
 
-// Inside names the mapping at a path in a message.
+// Inside returns the mapping at a path for a message.
 func Inside(p Path) string {
 	if len(p) == 0 {
 		return ""

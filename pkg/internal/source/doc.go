@@ -1,7 +1,7 @@
 // Package source reads YAML and JSON files with the position of every key and value:
-// documents and the objects in them, the source text behind a scalar, and strict
-// decoding into Go structs.
+// documents and the objects in them, the source text of a scalar, and strict decoding
+// into Go structs.
 //
-// The rule of this package: it knows nothing of definitions. Whatever is wrong with
-// a file becomes a finding at its line and column; reading goes on.
+// It is independent of definitions. Every problem of a file is a finding with line and
+// column; reading continues after it.
 package source

@@ -13,15 +13,15 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 )
 
-// Field is what the tags of a struct field say.
+// Field has the tags of a struct field.
 type Field struct {
 	index    []int
 	required bool
-	opaque   bool // written by the API server; not read
+	opaque   bool // set by the API server; not decoded
 	enum     []string
 }
 
-// FieldsOf returns the fields of a struct by their names in JSON.
+// FieldsOf returns the fields of a struct by their JSON names.
 func (d *Decoder) FieldsOf(t reflect.Type) map[string]Field {
 	if known, ok := d.fields[t]; ok {
 		return known
@@ -44,7 +44,8 @@ func (d *Decoder) FieldsOf(t reflect.Type) map[string]Field {
 	return out
 }
 
-// inlined tells whether an embedded struct's fields stand in the mapping of t itself.
+// inlined reports whether the fields of an embedded struct are in the mapping of t
+// itself.
 func inlined(t reflect.Type, index int) bool {
 	name, _, _ := strings.Cut(t.Field(index).Tag.Get("json"), ",")
 	return name == ""
@@ -60,16 +61,16 @@ func enumOf(tag string) []string {
 	return out
 }
 
-// enum reports a value that is none of the field's values.
+// enum reports a value that is not one of the field's values.
 func (d *Decoder) enum(n *yaml.Node, v reflect.Value, f Field, p Path) {
-	if len(f.enum) == 0 || d.Bad[p.ID()] || slices.Contains(f.enum, v.String()) {
+	if len(f.enum) == 0 || d.Rejected[p.ID()] || slices.Contains(f.enum, v.String()) {
 		return
 	}
-	d.Refuse(n, p, diag.BadValue, fmt.Sprintf("%s is %q, want %s", subject(p), v.String(), Either(f.enum)),
+	d.Reject(n, p, diag.BadValue, fmt.Sprintf("%s is %q, want %s", subject(p), v.String(), Either(f.enum)),
 		Spelling(v.String(), f.enum))
 }
 
-// Spelling is a hint with the candidate that is nearest to a word, or all candidates.
+// Spelling returns a hint with the candidate nearest to a word, or with all candidates.
 func Spelling(word string, candidates []string) string {
 	if best := Nearest(word, candidates); best != "" {
 		return "did you mean " + best + "?"
@@ -86,7 +87,7 @@ func Either(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// unknownKey reports a key and returns the one that is probably meant, "" if there is none.
+// unknownKey reports a key and returns the key that it probably misspells, or "".
 func (d *Decoder) unknownKey(key *yaml.Node, fields map[string]Field, p Path) string {
 	candidates := SortedKeys(fields)
 	hint, meant := "", Nearest(key.Value, candidates)
@@ -102,7 +103,7 @@ func (d *Decoder) unknownKey(key *yaml.Node, fields map[string]Field, p Path) st
 	return meant
 }
 
-// belongsTo says where in a document a key may be written instead.
+// belongsTo returns where else in a document a key is valid.
 func belongsTo(kind reflect.Type, key string) string {
 	var places []string
 	var walk func(t reflect.Type, p string)
@@ -128,5 +129,5 @@ func belongsTo(kind reflect.Type, key string) string {
 	return fmt.Sprintf("%s belongs in %s", key, Either(places))
 }
 
-// SortedKeys are the keys of a map in order.
+// SortedKeys returns the sorted keys of a map.
 func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

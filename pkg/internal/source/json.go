@@ -18,8 +18,8 @@ type jsonDocument struct {
 	text string
 }
 
-// parseJSON reads objects of JSON, one after the other, as nodes with their
-// places. Not every JSON text is YAML: "\/" and tabs are not.
+// parseJSON parses a sequence of JSON objects as nodes with positions. Not every JSON
+// text is YAML: "\/" and tabs are not.
 func parseJSON(text string) ([]jsonDocument, bool) {
 	if !strings.HasPrefix(strings.TrimSpace(text), "{") || !utf8.ValidString(text) {
 		return nil, false
@@ -52,10 +52,10 @@ func parseJSON(text string) ([]jsonDocument, bool) {
 type jsonReader struct {
 	text  string
 	dec   *json.Decoder
-	lines []int // where each line but the first begins
+	lines []int // offset of each line after the first
 }
 
-// next is where the next token begins.
+// next returns the offset of the next token.
 func (r *jsonReader) next() int {
 	at := int(r.dec.InputOffset())
 	return at + len(r.text[at:]) - len(strings.TrimLeft(r.text[at:], " \t\r\n,:"))
@@ -90,7 +90,7 @@ func (r *jsonReader) node(token json.Token, start int) (*yaml.Node, error) {
 	return n, nil
 }
 
-// content reads what stands between the brackets of an object or a list.
+// content reads the content of an object or a list.
 func (r *jsonReader) content(n *yaml.Node) error {
 	for r.dec.More() {
 		start := r.next()

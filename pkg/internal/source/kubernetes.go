@@ -11,7 +11,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 )
 
-// special fills the types of Kubernetes that are not written as their fields say.
+// special decodes the types of Kubernetes whose JSON differs from their fields.
 func (d *Decoder) special(n *yaml.Node, v reflect.Value, p Path) bool {
 	switch target := v.Addr().Interface().(type) {
 	case *apiextensionsv1.JSON:
@@ -49,13 +49,13 @@ func (d *Decoder) special(n *yaml.Node, v reflect.Value, p Path) bool {
 	return true
 }
 
-// unmarshal leaves a value to the type's own reader, as for a metav1.Time.
+// unmarshal calls the type's own decoder, as for a metav1.Time.
 func (d *Decoder) unmarshal(n *yaml.Node, target json.Unmarshaler, p Path) {
 	raw, err := json.Marshal(d.Any(n, p))
 	if err == nil {
 		err = target.UnmarshalJSON(raw)
 	}
 	if err != nil {
-		d.Refuse(n, p, diag.BadValue, fmt.Sprintf("%s: %v", subject(p), err), "")
+		d.Reject(n, p, diag.BadValue, fmt.Sprintf("%s: %v", subject(p), err), "")
 	}
 }

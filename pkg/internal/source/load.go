@@ -15,12 +15,11 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 )
 
-// MaxFile is how many bytes are read of one file. The largest
-// CustomResourceDefinitions in use have about 3 MB. Who fills an [Input] need not
-// read more than one byte beyond it.
+// MaxFile limits the size of a file, in bytes. The largest CustomResourceDefinitions in
+// use have about 3 MB. An [Input] needs at most one byte more.
 const MaxFile = 16 << 20
 
-// TooLarge reports a file of which not everything is read.
+// TooLarge reports a file that exceeds MaxFile.
 func TooLarge(list *diag.List, at diag.Position, data []byte) bool {
 	if len(data) <= MaxFile {
 		return false
@@ -29,16 +28,16 @@ func TooLarge(list *diag.List, at diag.Position, data []byte) bool {
 	return true
 }
 
-// Document is one YAML document of a file; its nodes have no aliases, no
-// duplicate keys and no merge keys.
+// Document is one YAML document of a file. Its nodes have no aliases, no duplicate keys
+// and no merge keys.
 type Document struct {
 	Positions
-	Found diag.List // what was wrong in making it so
+	Found diag.List // the problems found while reading it
 }
 
-// Load splits a file into its documents. Each is read for itself, so that a
-// syntax error hides nothing of the others. keep tells which text is worth a
-// syntax finding.
+// Load splits a file into its documents. Each is parsed separately, so that a syntax
+// error does not hide the problems of others. keep reports whether a syntax error in a
+// text is reported.
 func Load(file string, data []byte, keep func(text []byte) bool) ([]Document, diag.List) {
 	var list diag.List
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
@@ -71,7 +70,7 @@ func Load(file string, data []byte, keep func(text []byte) bool) ([]Document, di
 	return docs, list
 }
 
-// NotText returns the offset of the first byte that is not UTF-8 text, -1 if there is none.
+// NotText returns the offset of the first byte that is not UTF-8 text, or -1.
 func NotText(data []byte) int {
 	for i := 0; i < len(data); {
 		r, size := utf8.DecodeRune(data[i:])
@@ -100,7 +99,7 @@ func offsetPosition(file string, data []byte, offset int) diag.Position {
 	}
 }
 
-// chunk is the text of one document, beginning after so many lines of the file.
+// chunk is the text of one document, and the number of lines before it.
 type chunk struct {
 	text string
 	line int
@@ -111,8 +110,8 @@ var (
 	directiveOrNone = regexp.MustCompile(`^(%.*|\s*#.*|\s*)$`)
 )
 
-// split cuts a file before every line that starts a document. Lines that can
-// only come before a document, such as comments, stay with the one they precede.
+// split splits a file before every line that starts a document. Lines before a
+// document, such as comments, belong to the document after them.
 func split(lines []string) []chunk {
 	var out []chunk
 	start, body := 0, false
@@ -142,7 +141,8 @@ func parseYAML(text string) (roots []*yaml.Node, err error) {
 	}
 }
 
-// shift moves a tree down by lines. It runs before aliases are resolved, when every node has one parent.
+// shift moves a tree down by a number of lines. It runs before aliases are resolved,
+// when every node has one parent.
 func shift(n *yaml.Node, lines int) {
 	n.Line += lines
 	for _, child := range n.Content {
@@ -154,15 +154,15 @@ func isNull(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
 }
 
-// Input is one file that may hold definitions.
+// Input is a file that may contain definitions.
 type Input struct {
 	Name string // as the user named it; "-" for standard input
 	Data []byte
-	// Dir holds the files that a definition refers to. Paths are slash-separated
-	// and relative to the definition. Nil: it can refer to none.
+	// Dir contains the files that a definition refers to. Paths are slash-separated and
+	// relative to the definition. If it is nil, the definition cannot refer to files.
 	Dir fs.FS
-	// Lenient passes over documents of other kinds, as for a file found in a directory.
+	// Lenient skips documents of other kinds, for files found in a directory.
 	Lenient bool
-	// Unlocked leaves the images as they are written, whatever install.imagesLock says.
+	// Unlocked keeps the images as written and ignores install.imagesLock.
 	Unlocked bool
 }

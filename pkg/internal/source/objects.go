@@ -13,20 +13,19 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 )
 
-// Object is one object of a file, as kubectl reads it: a document, or an item
-// of one whose kind is a list.
+// Object is one object of a file, as kubectl reads it: a document, or an item of a
+// list.
 type Object struct {
-	// Fields as JSON has them; whole numbers are int64.
+	// Fields in the form of JSON; integers are int64.
 	Fields map[string]any
 
 	positions Positions
 	base      Path
 }
 
-// Objects reads the objects of a file and what is wrong with the file as such,
-// among it every key that is written twice. It takes what kubectl takes: JSON,
-// and YAML with merge keys and with yes for true. Of text that keep refuses
-// nothing is said.
+// Objects reads the objects of a file, and reports problems of the file itself,
+// including duplicate keys. It accepts what kubectl accepts: JSON, and YAML with merge
+// keys and with yes for true. It reports nothing about texts that keep rejects.
 func Objects(in Input, keep func(text []byte) bool) ([]Object, diag.List) {
 	docs, list := loadObjects(in, keep)
 	var out []Object
@@ -42,10 +41,10 @@ func Objects(in Input, keep func(text []byte) bool) ([]Object, diag.List) {
 	return out, list
 }
 
-// NotEmpty keeps every text but blank ones: for Objects.
+// NotEmpty is a keep function for Objects that accepts non-blank texts.
 func NotEmpty(text []byte) bool { return len(bytes.TrimSpace(text)) > 0 }
 
-// written is one document with the text that it stands in.
+// written is a document with its text.
 type written struct {
 	Document
 	text string
@@ -84,8 +83,8 @@ func loadObjects(in Input, keep func([]byte) bool) ([]written, diag.List) {
 	return out, list
 }
 
-// fields are the values of a document. They are read by the library that
-// kubectl reads with; the tree of nodes knows the places only.
+// fields returns the values of a document. kubectl's library decodes them; the nodes
+// only have the positions.
 func (w written) fields(in Input, list *diag.List) (map[string]any, bool) {
 	if w.Root.Kind != yaml.MappingNode {
 		if !in.Lenient {
@@ -94,7 +93,7 @@ func (w written) fields(in Input, list *diag.List) (map[string]any, bool) {
 		return nil, false
 	}
 	if slices.ContainsFunc(w.Found, func(f diag.Finding) bool { return f.Code == diag.YAMLAlias }) {
-		return nil, false // it may unfold to gigabytes
+		return nil, false // it may expand to gigabytes
 	}
 	data, err := []byte(w.text), error(nil)
 	if !w.json {
@@ -111,7 +110,7 @@ func (w written) fields(in Input, list *diag.List) (map[string]any, bool) {
 	return fields, true
 }
 
-// unfold returns the items of a list as kubectl does, and any other object as it is.
+// unfold returns the items of a list like kubectl, and any other object unchanged.
 func unfold(o Object) []Object {
 	kind, _ := o.Fields["kind"].(string)
 	items, ok := o.Fields["items"].([]any)
@@ -127,15 +126,15 @@ func unfold(o Object) []Object {
 	return out
 }
 
-// Position returns where the value at a path stands, written as the API server
-// does: spec.ports[0].name, spec.labels[a.b]. For a value that is not there it
-// is the place of what it should be in.
+// Position returns the position of the value at a path in the API server's notation:
+// spec.ports[0].name, spec.labels[a.b]. If there is no such value, it returns the
+// position of the nearest ancestor.
 func (o Object) Position(path string) diag.Position {
 	return o.positions.At(append(slices.Clip(o.base), diag.Steps(o.Fields, path)...))
 }
 
-// Node is the object as it is written: with its comments, and its keys in their
-// order. Aliases have given way to what they stand for, merge keys are missing.
+// Node returns the object with its comments and the order of its keys. Aliases are
+// expanded, merge keys are missing.
 func (o Object) Node() *yaml.Node {
 	_, node, exact := o.positions.Find(o.base)
 	if !exact {
@@ -144,13 +143,13 @@ func (o Object) Node() *yaml.Node {
 	return node
 }
 
-// KeyPosition returns where the key of the value at a path stands.
+// KeyPosition returns the position of the key of a path.
 func (o Object) KeyPosition(path string) diag.Position {
 	return o.positions.AtKey(append(slices.Clip(o.base), diag.Steps(o.Fields, path)...))
 }
 
-// Entry is the key and the value at a path as they are written; the key is nil
-// for an entry of a list, both are where nothing stands there.
+// Entry returns the nodes of the key and the value at a path. The key is nil for an
+// item of a list; both are nil if the path does not exist.
 func (o Object) Entry(path string) (key, value *yaml.Node) {
 	key, value, exact := o.positions.Find(append(slices.Clip(o.base), diag.Steps(o.Fields, path)...))
 	if !exact {
@@ -159,13 +158,13 @@ func (o Object) Entry(path string) (key, value *yaml.Node) {
 	return key, value
 }
 
-// Group of the object's kind; empty for the core group.
+// Group returns the API group of the object; empty for the core group.
 func (o Object) Group() string {
 	group, _ := SplitAPIVersion(o.Text("apiVersion"))
 	return group
 }
 
-// Text is the string at a path of keys; empty if there is none.
+// Text returns the string at a path of keys, or "".
 func (o Object) Text(path ...string) string {
 	var value any = o.Fields
 	for _, key := range path {
@@ -176,7 +175,7 @@ func (o Object) Text(path ...string) string {
 	return text
 }
 
-// SplitAPIVersion cuts group/version; the core group is empty.
+// SplitAPIVersion splits group/version; the core group is empty.
 func SplitAPIVersion(s string) (group, version string) {
 	if group, version, ok := strings.Cut(s, "/"); ok {
 		return group, version

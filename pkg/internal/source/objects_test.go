@@ -8,7 +8,7 @@ import (
 
 func keepAll([]byte) bool { return true }
 
-func TestObjectsAsKubectlReadsThem(t *testing.T) {
+func TestObjectsLikeKubectl(t *testing.T) {
 	for _, test := range []struct {
 		reason, text string
 		want         []map[string]any
@@ -81,8 +81,8 @@ func TestPositionsOfObjects(t *testing.T) {
 	}
 }
 
-// FuzzObjects: whatever the file, reading it ends, and what is wrong with it
-// stands in it.
+// FuzzObjects covers that reading any file ends, and that every problem has a position
+// in the file.
 func FuzzObjects(f *testing.F) {
 	for _, seed := range []string{"a: 1\n---\nb: [", "{\"a\": [1, {\"b\": null}]}", "{\"a\"", "kind: List\nitems: [1, {}]", "a: &a {<<: *a}", "? [x]\n: y\n", "{}{}", "\xff", "---\n...\n---\n"} {
 		f.Add([]byte(seed))
@@ -102,7 +102,7 @@ func FuzzObjects(f *testing.F) {
 	})
 }
 
-// TestNodesOfObjects: what was written stays to be seen, in a list, too.
+// TestNodesOfObjects covers that nodes are kept as written, in a list, too.
 func TestNodesOfObjects(t *testing.T) {
 	text := "kind: List\nitems:\n- b: 1 # one\n  a: &x {c: 2}\n- d: *x\n"
 	objects, list := Objects(Input{Name: "a.yaml", Data: []byte(text)}, keepAll)

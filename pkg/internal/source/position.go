@@ -11,7 +11,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 )
 
-// Path lead to a value of a document: keys, and indexes in decimal.
+// Path addresses a value of a document by keys, and by indexes in decimal.
 type Path []string
 
 // PathOf returns a path from the root.
@@ -26,10 +26,10 @@ func (p Path) To(more ...any) Path {
 	return out
 }
 
-// ID is the path as a map key.
+// ID returns the path as a map key.
 func (p Path) ID() string { return strings.Join(p, "\x00") }
 
-// String is the path as a message shows it, such as spec.api.versions[0].name.
+// String formats the path for a message: spec.api.versions[0].name.
 func (p Path) String() string {
 	var b strings.Builder
 	for i, step := range p {
@@ -49,17 +49,17 @@ func isIndex(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// Positions knows where the values of one document stand.
+// Positions returns the positions of the values of one document.
 type Positions struct {
 	File  string
 	Root  *yaml.Node
 	lines []string
-	// grafted are the nodes that come from other files, with the positions there.
+	// Grafted are the nodes of other files, with the positions there.
 	Grafted map[*yaml.Node]Positions
 }
 
-// Graft puts the root of another document into a mapping of this one, as the
-// value of a key that is not written there.
+// Graft inserts the root of another document into a mapping, as the value of a key that
+// does not exist there.
 func (p Positions) Graft(mapping *yaml.Node, key string, other Positions) {
 	root := other.Root
 	head := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key, Line: root.Line, Column: root.Column}
@@ -68,7 +68,7 @@ func (p Positions) Graft(mapping *yaml.Node, key string, other Positions) {
 	p.mark(root, other)
 }
 
-// mark remembers where a tree comes from. A node that aliases share is visited once.
+// mark records the file of a tree. A node shared by aliases is visited once.
 func (p Positions) mark(n *yaml.Node, other Positions) {
 	if _, done := p.Grafted[n]; done {
 		return
@@ -79,7 +79,7 @@ func (p Positions) mark(n *yaml.Node, other Positions) {
 	}
 }
 
-// home is where a node comes from: this document, or the file it was read from.
+// home returns the positions of the file that a node is from.
 func (p Positions) home(n *yaml.Node) Positions {
 	if other, ok := p.Grafted[n]; ok {
 		return other
@@ -87,8 +87,8 @@ func (p Positions) home(n *yaml.Node) Positions {
 	return p
 }
 
-// At returns where the value at a path stands; for a path that is not written,
-// where the key of its nearest written ancestor does.
+// At returns the position of the value at a path. If the path does not exist, it
+// returns that of the key of its nearest ancestor.
 func (p Positions) At(path []string) diag.Position {
 	key, value, exact := p.Find(path)
 	if !exact && key != nil {
@@ -97,7 +97,7 @@ func (p Positions) At(path []string) diag.Position {
 	return p.Of(value)
 }
 
-// AtKey returns where the key of a path stands, and of an entry of a list the entry.
+// AtKey returns the position of the key of a path, or of the item of a list.
 func (p Positions) AtKey(path []string) diag.Position {
 	key, value, _ := p.Find(path)
 	if key != nil {
@@ -106,13 +106,13 @@ func (p Positions) AtKey(path []string) diag.Position {
 	return p.Of(value)
 }
 
-// Written tells whether a path stands in the document.
+// Written reports whether a path exists in the document.
 func (p Positions) Written(path []string) bool {
 	_, _, exact := p.Find(path)
 	return exact
 }
 
-// Of returns where a node stands.
+// Of returns the position of a node.
 func (p Positions) Of(n *yaml.Node) diag.Position {
 	if n == nil {
 		return diag.Position{File: p.File}
@@ -120,7 +120,8 @@ func (p Positions) Of(n *yaml.Node) diag.Position {
 	return diag.Position{File: p.home(n).File, Line: n.Line, Column: n.Column}
 }
 
-// Find follows a path as far as it is written. The key is nil at the root and for list entries.
+// Find follows a path as far as it exists. The key is nil at the root and for list
+// items.
 func (p Positions) Find(path []string) (key, value *yaml.Node, exact bool) {
 	value = p.Root
 	for _, step := range path {
@@ -133,7 +134,7 @@ func (p Positions) Find(path []string) (key, value *yaml.Node, exact bool) {
 	return key, value, value != nil
 }
 
-// LookupNode finds a key of a mapping, or an entry of a list, and its value.
+// LookupNode returns a key of a mapping, or an item of a list, and its value.
 func LookupNode(n *yaml.Node, step string) (key, value *yaml.Node) {
 	if n == nil {
 		return nil, nil
@@ -155,7 +156,7 @@ func LookupNode(n *yaml.Node, step string) (key, value *yaml.Node) {
 	return nil, nil
 }
 
-// Inside returns where a byte of a scalar's value stands in the source.
+// Inside returns the position in the source of a byte of a scalar's value.
 func (p Positions) Inside(n *yaml.Node, offset int) diag.Position {
 	pos := p.Of(n)
 	home := p.home(n)
@@ -170,7 +171,7 @@ func (p Positions) Inside(n *yaml.Node, offset int) diag.Position {
 	return pos
 }
 
-// Text returns a scalar of a document as it is written.
+// Text returns the text of a scalar.
 func (p Positions) Text(path ...string) string {
 	if _, n, exact := p.Find(path); exact && n.Kind == yaml.ScalarNode {
 		return n.Value

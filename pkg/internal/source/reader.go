@@ -8,10 +8,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// reader walks through the source text of a scalar. YAML folds, indents and
-// strips white space in ways of its own, but leaves all else in its order: so
-// the nth mark of the value, a character that is not white space, is the nth of
-// the source.
+// reader walks through the source text of a scalar. YAML folds, indents and strips
+// white space, but keeps the order of all other characters. So the nth character of the
+// value that is not white space, called mark, is the nth one of the source.
 type reader struct {
 	lines []string
 	line  int // from 0
@@ -19,7 +18,7 @@ type reader struct {
 	quote byte
 }
 
-// find goes to where a byte of the scalar's value stands; false if it is not found.
+// find advances to a byte of the scalar's value; false if it is not found.
 func (r *reader) find(n *yaml.Node, offset int) bool {
 	offset = min(max(offset, 0), len(n.Value))
 	before := strings.TrimRightFunc(n.Value[:offset], isSpace)
@@ -49,7 +48,8 @@ func (r *reader) find(n *yaml.Node, offset int) bool {
 	return true
 }
 
-// begin goes to the first character of the value, behind tag, anchor, quote and header.
+// begin advances to the first character of the value, after tag, anchor, quote and
+// header.
 func (r *reader) begin(style yaml.Style) bool {
 	for {
 		if !r.mark() {
@@ -73,7 +73,7 @@ func (r *reader) begin(style yaml.Style) bool {
 	return r.line < len(r.lines)
 }
 
-// mark goes to the next character that is not white space; false if there is none.
+// mark advances to the next character that is not white space; false if there is none.
 func (r *reader) mark() bool {
 	for r.line < len(r.lines) {
 		if r.at >= len(r.lines[r.line]) {
@@ -88,7 +88,8 @@ func (r *reader) mark() bool {
 	return false
 }
 
-// peek is the character of the value that the source has here; false at the end of a line.
+// peek returns the character of the value at this position of the source; false at the
+// end of a line.
 func (r *reader) peek() (rune, bool) {
 	rest := r.lines[r.line][r.at:]
 	if rest == "" {
@@ -101,7 +102,7 @@ func (r *reader) peek() (rune, bool) {
 	return c, true
 }
 
-// skip goes behind the character that the source has here.
+// skip advances by one character.
 func (r *reader) skip() {
 	rest := r.lines[r.line][r.at:]
 	_, size := utf8.DecodeRuneInString(rest)
@@ -116,7 +117,8 @@ func (r *reader) skip() {
 
 func isSpace(c rune) bool { return strings.ContainsRune(" \t\r\n\u0085\u2028\u2029", c) }
 
-// escapeLength is how many bytes an escape of a double-quoted scalar has.
+// escapeLength returns the number of bytes of an escape sequence of a double-quoted
+// scalar.
 func escapeLength(text string) int {
 	if len(text) < 2 {
 		return 1
@@ -125,8 +127,8 @@ func escapeLength(text string) int {
 	return 1 + size + map[byte]int{'x': 2, 'u': 4, 'U': 8}[text[1]]
 }
 
-// unescape is the character that an escape stands for, as far as it matters
-// whether that is white space. A backslash before the end of a line is none.
+// unescape returns the character of an escape sequence. It only has to be right about
+// white space. A backslash at the end of a line returns none.
 func unescape(text string) rune {
 	if strings.TrimRight(text, "\r") == `\` {
 		return ' '

@@ -9,9 +9,9 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 )
 
-// Whatever the style, a mark of the value is found where the source has it: the
-// character there is the same, and no two of them share a place.
-func TestEveryMarkOfAScalarHasItsPlace(t *testing.T) {
+// In every style, a mark of the value is found at the position of the same character in
+// the source, and no two marks have the same position.
+func TestPositionsOfScalarMarks(t *testing.T) {
 	for _, tt := range []struct{ yaml, reason string }{
 		{"a: plain ${ .x } text # no part of it\n", "plain"},
 		{"a: plain ${ .x }\n  and a\n\n  third line # no part\nb: 1\n", "plain, several lines"},
@@ -36,7 +36,7 @@ func TestEveryMarkOfAScalarHasItsPlace(t *testing.T) {
 	}
 }
 
-// marksAt compares every mark of the longest scalar of a document with its source.
+// marksAt compares every mark of the longest scalar of a document with the source.
 func marksAt(t *testing.T, reason string, doc Document) {
 	t.Helper()
 	n := longest(doc.Root)
@@ -68,7 +68,7 @@ func longest(n *yaml.Node) *yaml.Node {
 	return best
 }
 
-func TestPlacesThatAreNoMarks(t *testing.T) {
+func TestPositionsOfWhiteSpace(t *testing.T) {
 	for _, tt := range []struct {
 		yaml         string
 		offset       int

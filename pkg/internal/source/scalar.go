@@ -12,7 +12,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 )
 
-// scalar fills a string, boolean or number.
+// scalar decodes a string, boolean or number.
 func (d *Decoder) scalar(n *yaml.Node, v reflect.Value, p Path) {
 	if n.Kind != yaml.ScalarNode {
 		d.want(n, yaml.ScalarNode, v.Type(), p)
@@ -20,7 +20,7 @@ func (d *Decoder) scalar(n *yaml.Node, v reflect.Value, p Path) {
 	}
 	got, ok := plain(n)
 	if !ok {
-		d.Refuse(n, p, diag.BadValue, fmt.Sprintf("%s: %s is not a number that can be written", subject(p), n.Value), "")
+		d.Reject(n, p, diag.BadValue, fmt.Sprintf("%s: %s is not a number that can be written", subject(p), n.Value), "")
 		return
 	}
 	switch v.Kind() {
@@ -37,7 +37,7 @@ func (d *Decoder) scalar(n *yaml.Node, v reflect.Value, p Path) {
 	case reflect.Int32, reflect.Int64:
 		if i, is := got.(int64); is {
 			if v.OverflowInt(i) {
-				d.Refuse(n, p, diag.BadValue, fmt.Sprintf("%s is %d, too large", subject(p), i), "")
+				d.Reject(n, p, diag.BadValue, fmt.Sprintf("%s is %d, too large", subject(p), i), "")
 				return
 			}
 			v.SetInt(i)
@@ -49,12 +49,12 @@ func (d *Decoder) scalar(n *yaml.Node, v reflect.Value, p Path) {
 			return
 		}
 	}
-	d.Refuse(n, p, diag.WrongType, fmt.Sprintf("%s is %s, want %s", subject(p), Describe(n), wanted(v.Type())),
+	d.Reject(n, p, diag.WrongType, fmt.Sprintf("%s is %s, want %s", subject(p), Describe(n), wanted(v.Type())),
 		scalarHint(n, v.Kind()))
 }
 
-// plain returns a scalar as JSON has it: string, bool, int64, float64 or nil.
-// Not every YAML number is one: .inf and .nan are not.
+// plain returns a scalar in the form of JSON: string, bool, int64, float64 or nil. JSON
+// does not have every number of YAML: .inf and .nan.
 func plain(n *yaml.Node) (any, bool) {
 	var v any
 	if tag := n.ShortTag(); tag == "!!str" || tag == "!!timestamp" || n.Decode(&v) != nil {
@@ -81,7 +81,7 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
-// Any returns a node as JSON has it.
+// Any returns a node in the form of JSON.
 func (d *Decoder) Any(n *yaml.Node, p Path) any {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -99,13 +99,13 @@ func (d *Decoder) Any(n *yaml.Node, p Path) any {
 	}
 	v, ok := plain(n)
 	if !ok {
-		d.Refuse(n, p, diag.BadValue, fmt.Sprintf("%s: JSON has no number %s", subject(p), n.Value), "")
+		d.Reject(n, p, diag.BadValue, fmt.Sprintf("%s: JSON has no number %s", subject(p), n.Value), "")
 		return nil
 	}
 	return v
 }
 
-// scalarHint explains the ways in which YAML reads a scalar otherwise than meant.
+// scalarHint explains scalars that YAML parses differently than intended.
 func scalarHint(n *yaml.Node, want reflect.Kind) string {
 	word := strings.ToLower(n.Value)
 	switch {

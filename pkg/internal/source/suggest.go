@@ -7,8 +7,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 )
 
-// DidYouMean returns a hint with the candidate nearest to a word, or the list
-// of candidates if none is near and they are few.
+// DidYouMean returns a hint with the candidate nearest to a word, or with all
+// candidates if none is near and they are few.
 func DidYouMean(word string, candidates []string, what string) string {
 	if best := Nearest(word, candidates); best != "" {
 		return "did you mean " + best + "?"
@@ -20,7 +20,7 @@ func DidYouMean(word string, candidates []string, what string) string {
 	return what + ": " + strings.Join(sorted, ", ")
 }
 
-// Nearest returns the candidate that a word is probably a misspelling of, "" if there is none.
+// Nearest returns the candidate that a word probably misspells, or "".
 func Nearest(word string, candidates []string) string {
 	return diag.Nearest(word, candidates, diag.FoldKey)
 }

@@ -11,13 +11,13 @@ import (
 
 var (
 	yamlPrefix = regexp.MustCompile(`^yaml: (line \d+: )?`)
-	// bare is the beginning of a value that holds an expression and no quotes.
+	// bare matches the start of an unquoted value that contains an expression.
 	bare = regexp.MustCompile(`[:,\[]\s*([^"'\s,\[\]{}]*)\$\{`)
 )
 
-// syntaxFinding says where the YAML breaks. The library names the line where
-// the enclosing block begins, so the line is found by reading ever shorter
-// beginnings of the text: the first that breaks in the same way ends with it.
+// syntaxFinding locates a YAML syntax error. The library reports the line where the
+// enclosing block starts. The actual line is found by parsing prefixes of the text: it
+// is the last line of the shortest prefix with the same error.
 func syntaxFinding(file string, c chunk, err error) diag.Finding {
 	message := yamlPrefix.ReplaceAllString(err.Error(), "")
 	lines := strings.Split(c.text, "\n")

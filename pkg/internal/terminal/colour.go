@@ -1,10 +1,9 @@
 package terminal
 
-// Styled is text that is written as it is: escape sequences of argoperator's own.
+// Styled is text that is written unescaped: escape sequences of argoperator itself.
 type Styled string
 
-// Colour is how text looks on a terminal: an ANSI escape sequence. Plain is no
-// sequence at all.
+// Colour is an ANSI escape sequence. Plain is empty.
 type Colour string
 
 // The colours of argoperator's output.
@@ -21,13 +20,13 @@ const (
 	reset = "\x1b[0m"
 )
 
-// Sequences that move what a terminal shows. They mean nothing in a file.
+// Sequences that control a terminal. They have no meaning in a file.
 const (
 	ClearScreen Styled = "\x1b[H\x1b[2J\x1b[3J"
 	ClearLine   Styled = "\r\x1b[K"
 )
 
-// Style escapes a text of the input and, if on, gives it a colour.
+// Style escapes a text of the input and, if on, colours it.
 func Style(on bool, colour Colour, text string) Styled {
 	text = Escape(text)
 	if !on || colour == Plain || text == "" {

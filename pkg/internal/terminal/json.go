@@ -8,8 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// JSON prints what machines read. Terminals obey some characters that JSON lets
-// stand, such as U+009B: they are written as \u009b, which means the same.
+// JSON writes machine-readable output. Terminals interpret some characters that JSON
+// allows, such as U+009B. They are written as escape sequences, for example \u009b,
+// which have the same meaning.
 func JSON(w io.Writer, value any) error {
 	var plain bytes.Buffer
 	encoder := json.NewEncoder(&plain)

@@ -1,7 +1,7 @@
-// Package terminal writes text for people: on a terminal, in a log, in a picture.
+// Package terminal writes text for users: to a terminal, a log, or a picture.
 //
-// The rule of this package: text of the input is shown and never obeyed. It cannot
-// move the cursor, change colours, hide what follows or begin a line.
+// Text of the input is printed but never interpreted. It cannot move the cursor, change
+// colours, hide other text or start a line.
 package terminal
 
 import (
@@ -13,12 +13,12 @@ import (
 	"unicode/utf8"
 )
 
-// Fprintf is fmt.Fprintf with every argument escaped; the format is ours.
+// Fprintf is fmt.Fprintf with escaped arguments. The format is not escaped.
 func Fprintf(w io.Writer, format string, args ...any) (int, error) {
 	return fmt.Fprintf(w, format, escaped(args)...)
 }
 
-// Sprintf is fmt.Sprintf with every argument escaped; the format is ours.
+// Sprintf is fmt.Sprintf with escaped arguments. The format is not escaped.
 func Sprintf(format string, args ...any) string { return fmt.Sprintf(format, escaped(args)...) }
 
 func escaped(args []any) []any {
@@ -36,7 +36,7 @@ func escaped(args []any) []any {
 	return out
 }
 
-// argument is formatted as its value is, and then escaped.
+// argument formats its value and escapes the result.
 type argument struct{ value any }
 
 // Format implements [fmt.Formatter].
@@ -44,8 +44,9 @@ func (a argument) Format(f fmt.State, verb rune) {
 	_, _ = io.WriteString(f, Escape(fmt.Sprintf(fmt.FormatString(f, verb), a.value)))
 }
 
-// Escape writes characters that would move the cursor, end the line or hide text
-// as Go and JSON do: \n, \x1b, \u202e.
+// Escape escapes characters that move the cursor, end the line or hide text, in the
+// notation of Go and JSON:
+// , \x1b, \u202e.
 func Escape(text string) string {
 	if utf8.ValidString(text) && strings.IndexFunc(text, unprintable) < 0 {
 		return text
@@ -66,8 +67,8 @@ func Escape(text string) string {
 	return out.String()
 }
 
-// Lines escapes a text of several lines, and indents all but the first, so that
-// none of them passes for a line of argoperator's own.
+// Lines escapes a text of several lines, and indents all but the first, so that none of
+// them looks like a line of argoperator itself.
 func Lines(text, indent string) Styled {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
@@ -76,8 +77,8 @@ func Lines(text, indent string) Styled {
 	return Styled(strings.Join(lines, "\n"+indent))
 }
 
-// Mask replaces the characters that Escape escapes, one for one: every other
-// character stays in its column.
+// Mask replaces the characters that Escape escapes, each by one character, so that the
+// others stay in their columns.
 func Mask(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unprintable(r) {
@@ -87,8 +88,8 @@ func Mask(text string) string {
 	}, text)
 }
 
-// unprintable tells whether a character does something else than to be seen.
-// Marks and blanks of all scripts are printable, and so is a tab.
+// unprintable reports whether a character has an effect other than being visible. Marks
+// and spaces of all scripts are printable, and so is a tab.
 func unprintable(r rune) bool {
 	return r != '\t' && !unicode.IsPrint(r) && !unicode.Is(unicode.Zs, r)
 }

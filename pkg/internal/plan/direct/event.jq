@@ -2,7 +2,7 @@
 #
 # Event: a custom resource whose status was written, by whichever program.
 # Request: create the Event. The version of the custom resource is in its name, so
-# that a second delivery of an event asks for an Event that exists.
+# that a second delivery of an event tries to create an Event that exists.
 
 (.body.Obj // .body) as $new | .oldBody as $old
 
@@ -12,7 +12,7 @@
   if .type != "UPDATE" or $new.metadata.deletionTimestamp != null or otherPartition($new.metadata.uid) or ownChild then {go: false} else
     ($new | ready) as $now | ($old | ready) as $was
 
-    # Of a failure the message does not count, which may count replicas up.
+    # The message of a failure is not compared, because it may contain a replica count.
     | (if $now.status == "True" then if $was.status == "True" then null else ["Normal", "Ready"] end
        elif $now.status == "False" and ($now | failure) != null
          and ([$now, $was | [.status, .reason, .observedGeneration]] | .[0] != .[1])

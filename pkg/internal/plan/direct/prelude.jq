@@ -1,50 +1,50 @@
 # Definitions that the programs of the direct engine share.
 #
 # Every program gets one event of Argo Events and yields {go: false}, or {go: true}
-# with the request to make: `call`, and `failed` if that fails. A Sensor has no
-# memory, so what it observed of the children is kept on the custom resource, whose
+# with the request to send: `call`, and `failed` if that fails. A Sensor is stateless,
+# so the observed state of the children is stored on the custom resource, and that
 # change is the next event.
 #
 #   hole::x     a constant or an expression of the definition
-#   option::x   true or false; what it rules out is not emitted
+#   option::x   true or false; branches it excludes are not emitted
 #   label::x, annotation::x   their keys
 #
 # In each program, $new and $old are the object of the event before and after the
-# change; $old is null where it was not known before.
+# change; $old is null in an ADD event.
 
-# The first digits of the custom resource's uid decide which trigger handles it, so
-# that all its events stay in order. The factors are odd so that the powers of two
-# divide evenly, too.
+# The first digits of the custom resource's uid select the trigger that handles it, so
+# that its events stay in order. The factors are odd so that powers of two divide
+# evenly, too.
 def otherPartition(uid):
   option::partitioned
   and (uid // "" | . + "0000" | explode | .[0] + 3 * .[1] + 5 * .[2] + 7 * .[3]) % hole::partitions != hole::partition;
 
-# The object is a child of the kind that is watched.
+# Whether the object is a child of the kind that is watched.
 def ownChild:
   option::childOfOwnKind and $new.metadata.labels[label::managedBy] == hole::operator;
 
-# The event is not for this trigger: the custom resource is gone or going, another
-# trigger handles it, or it is a child of the same kind.
+# Whether the trigger skips the event: the custom resource is deleted or being deleted,
+# belongs to another partition, or is a child of the same kind.
 def ignored:
   .type == "DELETE" or $new.metadata.deletionTimestamp != null
   or otherPartition($new.metadata.uid)
   or ownChild;
 
-# What the operator observed of a child:
+# The observed state of a child:
 #   uid, version, generation   of the child; the generation of the custom resource
-#                              that it was made from
+#                              that the child was made from
 #   owner     the uid of the custom resource that the child names as its owner
 #   ready, message   whether it is ready, and why not
 #   gone      the uid of the child that was deleted last
-#   drift     the version at which somebody else changed a field of the operator's
-#   found     differs each time the operator looked for the child
-#   failed    {generation, attempts, uid, message} of writes that failed
+#   drift     the version at which another client changed a field of the operator
+#   found     changes each time the operator reclaims the child
+#   failed    {generation, attempts, uid, message} of failed writes
 #   error     why the template cannot be evaluated
 #   live      [the fields that expressions read]
 #   known     the fields of other children that had a value when it was written
 #
-# Of a child that is gone, or that belongs to another custom resource, only what the
-# operator itself recorded counts. A failure counts for the object that it was about.
+# For a child that is deleted, or that belongs to another custom resource, only what
+# the operator itself recorded counts. A failure counts for the object it happened to.
 def observed($name):
   .metadata.uid as $self
   | (if option::inStatus then .status.children[$name]? // {}
@@ -57,12 +57,13 @@ def observed($name):
   | if .uid != null and .owner == $self and .uid != .gone then . else {gone, failed, error} end
   | if .failed.uid == .uid then . else del(.failed) end;
 
-# $children of expressions: of each child, the fields that are read.
+# $children of expressions: of each child, the fields that expressions read.
 def live: hole::observedChildren | map_values(.live[0]?);
 
-# Why a child is not written, or null. A child that does not exist waits for those
-# that it depends on. One that exists is not written while a field of another child
-# is missing that it was written with: that would take fields from it.
+# Why a child is not written, or null. A child that does not exist waits for its
+# dependencies. An existing child is not written while a field of another child that it
+# was written with has no value: the write would remove fields that were computed from
+# it.
 def held:
   if option::dependsOn and observed(hole::child).uid == null and (hole::dependenciesReady | not) then hole::waitsFor
   elif option::needs and observed(hole::child).uid != null then
@@ -72,38 +73,39 @@ def held:
     | if . == null then . else "waits for " + . end
   else null end;
 
-# A child that another one depends on is ready, or not wanted.
+# Whether a dependency is ready, or not wanted.
 def dependencyReady:
   observed(hole::dependency).ready == true
   or option::conditional and (if option::readsChildren then live as $children | hole::wanted else hole::wanted end | not);
 
-# A field of another child had a value when the child was written, and has none now.
+# A field of another child that had a value when the child was written, and has none
+# now.
 def lostField:
   if ($known | index(hole::field)) != null and hole::value == null
     and ((option::conditional | not) or hole::wanted)
     and (try (hole::expression == null) catch false)
   then hole::lost else empty end;
 
-# The name of a child, if it is wanted.
+# The name of a child, if the child is wanted.
 def wantedName: if (option::conditional | not) or hole::wanted then hole::child else empty end;
 
-# A field of the status; what cannot be computed is null.
+# A field of the status, or null if it cannot be computed.
 def statusField: try (hole::exactNumbers | hole::value) catch null;
 
-# The path of the custom resource of an owner: {name, namespace}.
+# The API path of the custom resource of an owner: {name, namespace}.
 def customResourcePath(owner):
   hole::apiRoot
   + (if option::namespaced then "/namespaces/" + (owner.namespace | @uri) else "" end)
   + "/" + hole::plural + "/" + (owner.name | @uri);
 
-# The request that merges a body into the custom resource of an owner.
+# The merge patch request for the custom resource of an owner.
 def patchOwner(owner; subresource; body):
   {method: "PATCH",
    path: (customResourcePath(owner) + subresource + "?fieldManager=" + hole::operator),
    type: "application/merge-patch+json",
    body: (body | tojson)};
 
-# The request that sets annotations of the custom resource of an owner.
+# The request that sets annotations on the custom resource of an owner.
 def annotateOwner(owner; annotations):
   if option::k8sTrigger then
     {operation: "patch",
@@ -111,5 +113,5 @@ def annotateOwner(owner; annotations):
        metadata: {name: owner.name, namespace: owner.namespace, annotations: annotations}}}
   else patchOwner(owner; ""; {metadata: {annotations: annotations}}) end;
 
-# The time of the last write of a custom resource by anyone.
+# The time of the last write of the custom resource by any client.
 def lastWrite: [$new.metadata.managedFields[]?.time] | max // $new.metadata.creationTimestamp;

@@ -1,15 +1,15 @@
-# Records on the custom resource what an event shows of one of its children.
+# Stores the observed state of a child on the custom resource.
 #
-# Event: an object with the labels of a child. Users may write labels, annotations
-# and owner references, so the event counts only if the object is where its owner
-# has that child, and only for the owner of the uid that it names.
+# Event: an object with the labels of a child. Users can write labels, annotations and
+# owner references, so the event counts only if the object has the name and namespace
+# that its owner has for that child, and only for the owner with that uid.
 # Request: patch the custom resource, in its status or its annotations.
 
 (.body.Obj // .body) as $new | .oldBody as $old
 
 | def unready: hole::unready;
 
-  # The fields that the operator manages.
+  # The managedFields entry of the operator.
   def ours: [.metadata.managedFields[]? | select(.manager == hole::manager and .operation == hole::operation and .subresource == null)] | first;
 
   def seen:
@@ -20,10 +20,10 @@
     + (if option::known then {known: (.metadata.annotations[annotation::known] // "[]" | fromjson? // [])} else {} end)
     + (if option::live then {live: [hole::live]} else {} end);
 
-  # Differs after each write of the operator.
+  # Changes with each write of the operator.
   def ourWrite: [ours.time, (.metadata.annotations | .[annotation::attempt], .[annotation::generation])];
 
-  # What has to be recorded when it changes.
+  # What is recorded when it changes.
   def marks: [seen, ourWrite, .metadata.ownerReferences, (.metadata.labels | .[label::ownerUID], .[label::child])];
 
   # The custom resource that the object names as its owner: {name, namespace, uid}, or null.
@@ -39,7 +39,7 @@
    end) as $owner
 
 | # The name and the namespace are computed as for the custom resource itself. The
-  # owner's name becomes a part of a path, so it must be one segment.
+  # owner's name becomes part of a path, so it must be one segment.
   def misplaced:
     ($owner.name | . == "." or . == ".." or contains("/") or contains("%"))
     or ({apiVersion: hole::apiVersion, kind: hole::kind, metadata: $owner}
@@ -53,7 +53,7 @@
   then {go: false} else
     .type as $type
 
-    # The operator lost a field without a write of its own.
+    # The operator no longer manages a field although it wrote nothing.
     | (if $old != null and ($new | ours.fieldsV1) != ($old | ours.fieldsV1)
          and ($new | ours.time // ($old | ours.time)) == ($old | ours.time)
          and $new.metadata.annotations[annotation::generation] == $old.metadata.annotations[annotation::generation]
@@ -61,8 +61,8 @@
     | ($old == null or ($new | ourWrite) != ($old | ourWrite)) as $written
     | def observation: $new | {owner: $owner.uid} + seen + $drift + {version: .metadata.resourceVersion};
 
-    # What is gone is gone for no certain custom resource: where one was replaced by
-    # another of its name, the child of the first was in the way of the second's.
+    # The uid of the custom resource is not checked: if it was replaced by another of
+    # the same name, the first one's child blocked the second one's.
     def recordGone:
       if option::inStatus then patchOwner($owner; "/status"; {status: {children: {(hole::child): {gone: $new.metadata.uid}}}})
       else annotateOwner($owner; {(annotation::childGone): $new.metadata.uid}) end;

@@ -1,11 +1,11 @@
-# Writes the status of the custom resource from what was observed of its children.
+# Writes the status of the custom resource from the observed state of its children.
 #
-# Event: a custom resource, as it was written or as the operator recorded on it.
-# Request: patch the status; if the API server refuses it, only the condition.
+# Event: a custom resource, as it was written or as the operator recorded state on it.
+# Request: patch the status. If the API server rejects it, patch the condition only.
 
 (.body.Obj // .body) as $new | .oldBody as $old
 
-# The merge patch that makes $to of $from.
+# The merge patch that turns $from into $to.
 | def patch($from; $to):
     reduce (($from, $to) | keys[]) as $key ({};
       if $from[$key] == $to[$key] then .
@@ -18,8 +18,8 @@
     | (if option::canBeHeld then $new | hole::heldChildren else {} end) as $held
     | $new.metadata.generation as $generation
 
-    # Until every child that is wanted was seen at this generation, or failed at it,
-    # observedGeneration says that the status is not yet about it.
+    # The status, and observedGeneration with it, is not written until every wanted
+    # child was observed at this generation, or failed at it.
     | def settled: .generation == $generation or .failed.generation == $generation or .error != null;
       if all($names[];
            if option::canBeHeld then . as $waiting | $seen[$waiting] | $held[$waiting] != null or settled

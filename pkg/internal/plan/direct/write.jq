@@ -1,19 +1,19 @@
-# Writes one child whenever the custom resource wants another one, or when what was
-# observed shows that the child is not as it was written.
+# Writes one child when the custom resource changes, or when the observed state shows
+# that the child is not as it was written.
 #
-# Event: a custom resource, as it was written or as the operator recorded on it.
-# Request: apply or delete the child; record an error of the template.
+# Event: a custom resource, as it was written or as the operator recorded state on it.
+# Request: apply or delete the child, or record an error of the template.
 
 (.body.Obj // .body) as $new | .oldBody as $old
 
-# The child, or null where `when` is not true.
+# The child, or null if `when` is not true.
 | def template:
     if (option::conditional | not) or hole::when then
       hole::template
       | if option::known then .metadata.annotations[annotation::known] = (hole::known | tojson) else . end
     else null end;
 
-  # {child}, or {error} of the template.
+  # {child}, or the {error} of the template.
   def desired:
     try (
       hole::exactNumbers
@@ -26,48 +26,48 @@
     ($new | observed(hole::child)) as $seen
     | ($old | observed(hole::child)) as $before
 
-    # An event of the child that was delivered late overwrote a newer observation.
+    # A late event of the child overwrote a newer observation.
     | (($seen.version | tonumber? // 0) < ($before.version | tonumber? // 0)) as $stale
 
-    # When the child is written:
+    # Whether to write the child:
     | def due:
-        # at the start
+        # first event of the custom resource
         $old == null
         # the custom resource changed
         or $new.metadata.generation != $old.metadata.generation
-        # the child is gone
+        # the child was deleted
         or $seen.uid == null and ($before.uid != null or $seen.gone != $before.gone)
-        # the write makes a new observation
+        # the write causes a new observation
         or $stale
-        # somebody else changed a field of the operator's
+        # another client changed a field of the operator
         or $seen.drift != null and $seen.drift != $before.drift
-        # a write failed; after some attempts the next event or the resync tries again
+        # a write failed; after maxAttempts only another event or the resync retries
         or $seen.failed != null and $seen.failed != $before.failed and $seen.failed.attempts < hole::maxAttempts
-        # a child was found that was looked for after a failure
+        # a child was found that the operator reclaimed after a failure
         or $seen.failed != null and $seen.found != $before.found
-        # a failure was forgotten by an event of the child that shows no newer write
+        # an event of the child without a newer write cleared a failure
         or $before.failed != null and $seen.failed == null and ($before.uid == null or $seen.generation < $new.metadata.generation)
         # an older write of the operator was delivered late
         or $seen.generation != $before.generation and $seen.generation < $new.metadata.generation
-        # the template works again
+        # the template no longer fails
         or $before.error != null and $seen.error == null
-        # nothing holds it any more
+        # no condition blocks the write any more
         or option::canBeHeld and ($old // {} | held) != null
-        # what it is computed from changed, maybe while the first write was under way
+        # its inputs changed, possibly during the first write
         or option::hasInputs and (($new | [hole::inputs]) != ($old | [hole::inputs]) or $seen.uid != null and $before.uid == null)
-        # it appeared, and is not wanted by now
+        # it was observed, and is no longer wanted
         or option::conditional and $seen.uid != null and $before.uid == null and ($new | desired).child == null;
 
-    # The event of a write shortly before is still to come: what changed since is
-    # written then. A write that was not seen for a minute counts as lost.
+    # The event of a write shortly before is still to come, and later changes are
+    # written then. A write without an event within a minute counts as lost.
     def underWay:
       ($old == null or $seen.uid != null or $before.uid != null or $seen.gone != $before.gone
         or $seen.failed != null or $before.failed != null or $seen.error != null or $before.error != null | not)
       and ($old | desired).child != null
       and ((option::canBeHeld | not) or ($old | held) == null)
-      and ($new | written) - ($old | written) < hole::soonSeen;
+      and ($new | written) - ($old | written) < hole::observeTimeout;
 
-    # The path of the child.
+    # The API path of the child.
     def childPath(name):
       hole::childRoot
       + (if option::childNamespaced then
@@ -75,13 +75,13 @@
          else "" end)
       + "/" + hole::childPlural + "/" + (name | @uri);
 
-    # An error is recorded apart from what is seen of the child, because an event of
-    # the child says nothing about the template. null removes it.
+    # An error is stored apart from the observed state, because an event of the child
+    # has no information on the template. null removes it.
     def recordError(value):
       if option::inStatus then patchOwner($new.metadata; "/status"; {status: {children: {(hole::child): {error: value}}}})
       else annotateOwner($new.metadata; {(annotation::childError): (value | if . == null then . else tojson end)}) end;
 
-    # A failure is recorded until an event of the child shows another write.
+    # A failure is stored until an event of the child shows another write.
     def recordFailure(value):
       if option::inStatus then patchOwner($new.metadata; "/status"; {status: {children: {(hole::child): {failed: value}}}})
       else annotateOwner($new.metadata; {(annotation::childFailed): (value | tojson)}) end;
@@ -91,15 +91,15 @@
       | if option::conditional and $want.error == null and $want.child == null and $seen.uid == null then {go: false} else
           (if $seen.failed.generation == $new.metadata.generation then $seen.failed.attempts // 0 else 0 end) as $attempts
 
-          # While a write fails, the next attempt assumes less: that the child is not
-          # there although it was observed, then that it is although it was not. A child
-          # that was deleted since is written anew.
+          # After a failure, the next attempts assume first that the child does not
+          # exist although it was observed, then that it exists although it was not. A
+          # child that was deleted in the meantime is created again.
           | (if $old == null or $seen.found != $before.found or $seen.gone != $before.gone then 0 else $attempts % 4 end) as $try
           | ($seen.uid != null and $try == 0) as $update
-          | # The child with what makes it the operator's. The uid binds a change to the
-          # object that was observed. No object has the resource version that is sent
-          # otherwise: it creates the child, and fails if there is an object of its name.
-          # Another attempt shows as a change, so that it makes an event.
+          | # The child with its ownership metadata. The uid restricts the write to the
+          # object that was observed. Without a uid, the resourceVersion, which no
+          # object has, creates the child or fails if an object with its name exists.
+          # Every further attempt changes an annotation, so that it causes an event.
           def owned:
             . + {metadata: (.metadata
               + (if $update then {uid: $seen.uid} elif option::adopt or option::k8sTrigger then {} else {resourceVersion: hole::noVersion} end)
@@ -115,8 +115,8 @@
                   {ownerReferences: [{apiVersion: hole::apiVersion, kind: hole::kind, name: $new.metadata.name, uid: $new.metadata.uid, controller: true}]}
                 end)};
 
-          # Escapes what JSON lets stand in a string and YAML, as which the API server
-          # reads the body, does not: U+2028 is a line end to it.
+          # Escapes characters that are legal in a JSON string but not in YAML, as
+          # which the API server parses the body: U+2028 is a line break in YAML.
           def asYAML:
             if test("[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]") then
               reduce (range(127; 160), 8232, 8233, 65279, 65534, 65535) as $c (.;
@@ -124,8 +124,8 @@
                 | join("\\u" + ([$c / 4096, $c / 256, $c / 16, $c | floor % 16 | "0123456789abcdef"[.:. + 1]] | join(""))))
             else . end;
 
-          # Force takes fields over from others: in a child that was observed, and in an
-          # object that is to be adopted.
+          # Force takes over fields from other field managers: in an observed child,
+          # and in an object to adopt.
           def apply:
             {method: "PATCH",
              path: (childPath($want.child.metadata.name) + "?fieldManager=" + hole::operator + "&force="
@@ -133,10 +133,10 @@
              type: "application/apply-patch+yaml",
              body: ($want.child | owned | tojson | asYAML)};
 
-          # Makes a child of this custom resource that exists and was not observed show
-          # itself by an event, whatever became of its labels. The API server tests the
-          # owner, so every other object is left alone. The labels are added to those that
-          # are there, or where there are none.
+          # Causes an event of a child that exists but was not observed, whatever
+          # happened to its labels. The API server tests the owner, so no other object
+          # is changed. The labels are added to existing labels, or set if there are
+          # none.
           def reclaim:
             {method: "PATCH",
              path: (childPath($new | hole::name) + "?fieldManager=" + hole::operator),
@@ -150,13 +150,14 @@
                   else {op: "test", path: "/metadata/labels", value: null}, {op: "add", path: "/metadata/labels", value: .} end)
              ] | tojson)};
 
-          # The uid keeps the request from an object of that name that is not the child.
+          # The uid protects another object with the same name.
           def delete:
             {method: "DELETE", path: childPath($new | hole::name), type: "application/json",
              body: ({preconditions: {uid: $seen.uid}} | tojson)};
 
-          # Patches of the k8s trigger leave a field that is not in them as it is, so a
-          # field that was written before and is wanted no more is written as null.
+          # A patch of the k8s trigger leaves fields unchanged that it does not
+          # mention, so a field that was written before and is no longer wanted is set
+          # to null.
           def withRemoved($before; $now):
             if ($before | type) == "object" and ($now | type) == "object" then
               reduce ($before | keys[]) as $key ($now; if has($key) then .[$key] = withRemoved($before[$key]; $now[$key]) else .[$key] = null end)

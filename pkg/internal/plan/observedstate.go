@@ -9,10 +9,10 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/definition"
 )
 
-// memoryOf says where the direct engine remembers: in the status of a kind of
-// our own, where only the operator writes. Elsewhere the schema has no place
-// for it, and annotations are always there.
-func memoryOf(p *Plan, d *definition.Definition) Memory {
+// stateLocation returns where the direct engine stores the observed state. It is the
+// status if argoperator generates the schema, because only the operator writes the
+// status. Other schemas have no field for it, so annotations are used.
+func stateLocation(p *Plan, d *definition.Definition) StateLocation {
 	switch {
 	case !p.Reconcile.Execution.ObservedOnParent:
 		return ""
@@ -27,8 +27,8 @@ func memoryOf(p *Plan, d *definition.Definition) Memory {
 	return InStatus
 }
 
-// rememberInStatus adds status.children to every version of the API.
-func rememberInStatus(p *Plan) {
+// addStateToSchema adds status.children to the schema of every version of the API.
+func addStateToSchema(p *Plan) {
 	for i := range p.API.Versions {
 		v := &p.API.Versions[i]
 		var schema apiextensionsv1.JSONSchemaProps
@@ -37,7 +37,7 @@ func rememberInStatus(p *Plan) {
 		}
 		status := schema.Properties["status"]
 		if len(status.Properties) == 0 {
-			continue // it is open
+			continue // it preserves unknown fields
 		}
 		status.Properties["children"] = childrenSchema()
 		schema.Properties["status"] = status

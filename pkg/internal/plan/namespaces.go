@@ -14,11 +14,11 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/expression"
 )
 
-// A namespace that custom resources choose is one in which their authors write, or
-// read, with the operator's rights. install.allowedNamespaces says which it may be.
+// If a custom resource chooses a namespace, its author writes or reads in that
+// namespace with the operator's permissions. install.allowedNamespaces restricts the
+// choice.
 
-// allowedPattern is the regular expression of the namespaces that may be chosen;
-// empty: any.
+// allowedPattern returns the regular expression of the allowed namespaces; empty: any.
 func allowedPattern(patterns []string) string {
 	if len(patterns) == 0 {
 		return ""
@@ -30,41 +30,41 @@ func allowedPattern(patterns []string) string {
 	return "^(" + strings.Join(names, "|") + ")$"
 }
 
-// placed is the jq of a child, which is an error in a namespace that is not
-// allowed. The custom resource's own always is.
+// placed returns the jq of a child. It fails if the namespace is not allowed. The
+// namespace of the custom resource itself always is.
 func placed(p *Plan, c Child, source string) string {
-	if p.Install.AllowedNamespaces == "" || !c.Kind.Namespaced || c.Namespace == nil || c.Beside {
+	if p.Install.AllowedNamespaces == "" || !c.Kind.Namespaced || c.Namespace == nil || c.SameNamespace {
 		return source
 	}
 	return fmt.Sprintf(`(%s | .metadata.namespace as $namespace | if $namespace | test(%s) then . else error("namespace \($namespace) is not one of install.allowedNamespaces") end)`,
 		source, quote(p.Install.AllowedNamespaces))
 }
 
-// reach warns of custom resources that choose where their operator writes and
-// reads, and refuses namespaces of the definition's own that are not allowed.
-func reach(p *Plan, d *definition.Definition) diag.List {
+// checkNamespaces warns of custom resources that choose where the operator writes and
+// reads, and reports fixed namespaces that are not allowed.
+func checkNamespaces(p *Plan, d *definition.Definition) diag.List {
 	var findings diag.List
 	const limit = "write install: {allowedNamespaces: [...]}, names in which * stands for any letters"
 	author := "whoever may create a " + p.API.Kind.Kind
 	told := map[string]bool{}
 	for i, c := range p.Children {
-		if c.Object == nil || c.Kind.Namespaced && c.Beside {
+		if c.Object == nil || c.Kind.Namespaced && c.SameNamespace {
 			continue
 		}
 		at := []string{"spec", "children", strconv.Itoa(i), "template", "metadata"}
 		metadata, _ := d.Operator.Spec.Children[i].Template["metadata"].(map[string]any)
 		if c.Kind.Namespaced {
 			text, _ := metadata["namespace"].(string)
-			if field := p.chosen(d, text, c.Namespace, c.Each); field != "" && p.Install.AllowedNamespaces == "" && !told[field] {
+			if field := p.chosenField(d, text, c.Namespace, c.ForEach); field != "" && p.Install.AllowedNamespaces == "" && !told[field] {
 				told[field] = true // once for all children
 				findings.Warn(d.Position(append(at, "namespace")...), diag.Reach,
 					fmt.Sprintf("the namespace follows %s: %s writes to any namespace, with the rights of the operator", field, author), limit)
 			}
-			findings = append(findings, p.forbidden(c.Namespace, d, append(at, "namespace"))...)
+			findings = append(findings, p.disallowed(c.Namespace, d, append(at, "namespace"))...)
 			continue
 		}
 		text, _ := metadata["name"].(string)
-		if field := p.chosen(d, text, c.Named, c.Each); field != "" && field != ".metadata.name" && p.API.Kind.Namespaced {
+		if field := p.chosenField(d, text, c.ObjectName, c.ForEach); field != "" && field != ".metadata.name" && p.API.Kind.Namespaced {
 			findings.Warn(d.Position(append(at, "name")...), diag.Reach,
 				fmt.Sprintf("the name follows %s: %s makes a %s of any name, with the rights of the operator", field, author, c.Kind.Kind),
 				"begin the name with fixed text, or list the names in an enum of the schema")
@@ -72,19 +72,19 @@ func reach(p *Plan, d *definition.Definition) diag.List {
 	}
 	for i, r := range p.Related {
 		at := []string{"spec", "related", strconv.Itoa(i), "namespace"}
-		if field := p.chosen(d, d.Operator.Spec.Related[i].Namespace, r.Namespace, nil); field != "" && p.Install.AllowedNamespaces == "" {
+		if field := p.chosenField(d, d.Operator.Spec.Related[i].Namespace, r.Namespace, nil); field != "" && p.Install.AllowedNamespaces == "" {
 			findings.Warn(d.Position(at...), diag.Reach,
 				fmt.Sprintf("the namespace follows %s: %s reads a %s of any namespace, with the rights of the operator", field, author, r.Kind.Kind), limit)
 		}
-		if r.In != "" {
-			findings = append(findings, p.forbidden(r.Namespace, d, at)...)
+		if r.FixedNamespace != "" {
+			findings = append(findings, p.disallowed(r.Namespace, d, at)...)
 		}
 	}
 	return findings
 }
 
-// forbidden refuses a namespace that is written in the definition and not allowed.
-func (p *Plan) forbidden(namespace *expression.Program, d *definition.Definition, at []string) diag.List {
+// disallowed reports a fixed namespace of the definition that is not allowed.
+func (p *Plan) disallowed(namespace *expression.Program, d *definition.Definition, at []string) diag.List {
 	var findings diag.List
 	if namespace == nil || p.Install.AllowedNamespaces == "" {
 		return nil
@@ -95,9 +95,9 @@ func (p *Plan) forbidden(namespace *expression.Program, d *definition.Definition
 	return findings
 }
 
-// chosen names the field with which whoever writes a custom resource chooses a
-// name or a namespace; "" where fixed text or an enum limits it.
-func (p *Plan) chosen(d *definition.Definition, text string, program, each *expression.Program) string {
+// chosenField returns the field with which the author of a custom resource chooses a
+// name or a namespace; "" if fixed text or an enum limits it.
+func (p *Plan) chosenField(d *definition.Definition, text string, program, each *expression.Program) string {
 	if program == nil || !strings.HasPrefix(strings.TrimSpace(text), "${") {
 		return ""
 	}
@@ -106,7 +106,7 @@ func (p *Plan) chosen(d *definition.Definition, text string, program, each *expr
 		reads = slices.Concat(reads, each.Reads())
 	}
 	for _, path := range reads {
-		if len(path) > 0 && !p.mayWrite(path) || listed(d.Schema(d.WorkingVersion()), path) {
+		if len(path) > 0 && !p.userControls(path) || isEnum(d.Schema(d.WorkingVersion()), path) {
 			continue
 		}
 		return "." + strings.Join(path, ".")
@@ -114,9 +114,9 @@ func (p *Plan) chosen(d *definition.Definition, text string, program, each *expr
 	return ""
 }
 
-// mayWrite tells whether the author of a custom resource writes a field of it.
-// That of a Namespace has chosen its name in any case.
-func (p *Plan) mayWrite(path []string) bool {
+// userControls reports whether the author of a custom resource controls the value of a
+// field. The name of a Namespace is not among these fields.
+func (p *Plan) userControls(path []string) bool {
 	switch path[0] {
 	case "apiVersion", "kind", "status":
 		return false
@@ -130,8 +130,8 @@ func (p *Plan) mayWrite(path []string) bool {
 	return true
 }
 
-// listed tells whether the values of a field are listed in the schema.
-func listed(s *apiextensionsv1.JSONSchemaProps, path []string) bool {
+// isEnum reports whether the schema lists the values of a field.
+func isEnum(s *apiextensionsv1.JSONSchemaProps, path []string) bool {
 	for _, key := range path {
 		if s == nil {
 			return false

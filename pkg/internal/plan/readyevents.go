@@ -1,0 +1,35 @@
+package plan
+
+// An Event on the custom resource reports a change of Ready, so that kubectl describe
+// shows it. It is a core/v1 Event, because kubectl sorts by lastTimestamp, which the
+// API server rejects in a new events.k8s.io/v1 Event.
+
+// okEvent are the status codes after which an Event is not retried. 409: it exists
+// already; 404: the namespace was deleted; 403: the namespace is being deleted.
+var okEvent = []int32{201, 403, 404, 409}
+
+// emitsEvents reports whether the operator creates Events for changes of Ready.
+func emitsEvents(p *Plan) bool {
+	return p.API.HasConditions && p.API.Kind.StatusSubresource && (p.Reconcile.Execution.RunsPods || writesStatus(p))
+}
+
+// eventGrant returns the permission to create Events. Events about cluster-scoped
+// objects are in the namespace default.
+func eventGrant(p *Plan, a Account) Grant {
+	g := Grant{
+		Account: a, Resource: "events", Verbs: []string{"create"}, InWatchedNamespaces: p.API.Kind.Namespaced,
+		Reason: "a change of Ready is told by an Event on the custom resource, for kubectl describe",
+	}
+	if !p.API.Kind.Namespaced {
+		g.Namespace = eventNamespace
+	}
+	return g
+}
+
+const eventNamespace = "default"
+
+// eventPart creates the Event when it receives the status write of the status trigger,
+// so that no Event is about a status that was not written.
+func eventPart(p *Plan, subset partition) part {
+	return newPart(p, "event", eventJQ(p, subset), subset, parentEvents(p), Call{Allow: okEvent})
+}
