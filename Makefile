@@ -5,6 +5,13 @@ BINARY := bin/argoperator
 # What `make e2e` hands to go test, for instance E2E='-run TestMemcached'.
 E2E ?=
 
+# The python3 of a version manager such as pyenv is a script that takes more than twice as long to start as Python itself,
+# and the tests of one example start it up to 50 times. So the interpreter that it chooses comes first on the PATH.
+INTERPRETER := $(shell $(PYTHON) -c 'import os, sys; print(os.path.dirname(sys.executable))' 2>/dev/null)
+ifeq ($(findstring :$(INTERPRETER):,:$(PATH)::),)
+export PATH := $(INTERPRETER):$(PATH)
+endif
+
 .DEFAULT_GOAL := help
 .PHONY: help build test test-race race perf test-python vet lint format tidy verify-tidy generate verify-generate examples verify e2e e2e-smoke e2e-guards operators peers olm bench bench-cluster chance expressions guarantees realcrds dist clean
 
