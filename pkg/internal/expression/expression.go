@@ -30,11 +30,11 @@ type Problem struct {
 
 // The codes of problems.
 const (
-	BadExpression = "bad-expression" // it does not parse, or cannot be used where it stands
-	UnknownField  = "unknown-field"  // a field that the object does not have
-	WrongType     = "wrong-type"     // a value that can never fit
-	MayBeNull     = "may-be-null"    // a warning: a field that may be missing, used where null fails or does damage
-	HiddenFalse   = "hidden-false"   // a warning: // replaces a false that was meant
+	BadExpression        = "bad-expression"         // it does not parse, or cannot be used where it stands
+	UnknownField         = "unknown-field"          // a field that the object does not have
+	WrongType            = "wrong-type"             // a value that can never fit
+	MayBeNull            = "may-be-null"            // a warning: a field that may be missing, used where null fails or does damage
+	DefaultReplacesFalse = "default-replaces-false" // a warning: // replaces a false that was meant
 )
 
 // part is a piece of a scalar: literal text, or an expression.
