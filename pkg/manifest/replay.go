@@ -13,59 +13,58 @@ import (
 )
 
 // replayTemplate is the resync of the direct engine: another annotation on the
-// EventSource's pod replaces the pod, and the new one announces everything
-// there is. Where the Sensors are deaf their pods are replaced too; what the
-// EventSource announces then is for those that listen already, and each Sensor
-// asks for the rest when it hears again. Argo's executor does it all, with no
-// image of anybody's.
+// EventSource's pod replaces the pod, and the new pod replays all events. If a
+// Sensor stopped receiving events, the pods of the Sensors are replaced too, and
+// each asks for another replay when it receives the heartbeat again. Argo's
+// executor runs all of it, so no image is needed.
 func replayTemplate(p *plan.Plan) Object {
 	spec := workflowTemplateSpec(p, plan.Resyncer)
 	spec.Entrypoint = "resync"
 	spec.Metrics = metrics(p, p.Install.Monitoring.Resyncs)
 	spec.ActiveDeadlineSeconds = &p.Reconcile.TimeoutSeconds
-	source, heard := called(p, "EventSource", p.Names.EventSource), []string{}
-	var renewals []wfv1.Template
+	source, subscribed := called(p, "EventSource", p.Names.EventSource), []string{}
+	var restarts []wfv1.Template
 	for _, s := range p.Sensors {
-		heard = append(heard, plan.Heard(s.Name))
-		renewals = append(renewals, patchTemplate("renew-"+s.Name, another(called(p, "Sensor", s.Name), "argoperator.dev/renewed", nil)))
+		subscribed = append(subscribed, plan.Subscribed(s.Name))
+		restarts = append(restarts, patchTemplate("restart-"+s.Name, another(called(p, "Sensor", s.Name), "argoperator.dev/restarted-by", nil)))
 	}
 	spec.Templates = append([]wfv1.Template{
 		resyncSteps(p),
-		listenTemplate(p),
+		checkSensorsTemplate(p),
 		patchTemplate("replay", another(source, "argoperator.dev/resync", nil)),
-		patchTemplate("forget", another(source, "argoperator.dev/resync", heard)),
-	}, renewals...)
+		patchTemplate("reset-subscriptions", another(source, "argoperator.dev/resync", subscribed)),
+	}, restarts...)
 	return workflowTemplate(p, p.Names.CronWorkflow, spec)
 }
 
 func resyncSteps(p *plan.Plan) wfv1.Template {
-	const deaf = "{{steps.listen.outputs.parameters.deaf}} == "
+	const restart = "{{steps.check-sensors.outputs.parameters.restart}} == "
 	repair := wfv1.ParallelSteps{}
 	for _, s := range p.Sensors {
-		repair.Steps = append(repair.Steps, wfv1.WorkflowStep{Name: "renew-" + s.Name, Template: "renew-" + s.Name, When: deaf + "true"})
+		repair.Steps = append(repair.Steps, wfv1.WorkflowStep{Name: "restart-" + s.Name, Template: "restart-" + s.Name, When: restart + "true"})
 	}
 	return wfv1.Template{Name: "resync", Steps: []wfv1.ParallelSteps{
-		{Steps: []wfv1.WorkflowStep{{Name: "listen", Template: "listen"}}},
+		{Steps: []wfv1.WorkflowStep{{Name: "check-sensors", Template: "check-sensors"}}},
 		repair,
 		{Steps: []wfv1.WorkflowStep{
-			{Name: "replay", Template: "replay", When: deaf + "false"},
-			{Name: "forget", Template: "forget", When: deaf + "true"},
+			{Name: "replay", Template: "replay", When: restart + "false"},
+			{Name: "reset-subscriptions", Template: "reset-subscriptions", When: restart + "true"},
 		}},
 	}}
 }
 
-// listenTemplate looks whether a Sensor has heard nothing for long.
-func listenTemplate(p *plan.Plan) wfv1.Template {
+// checkSensorsTemplate checks whether a Sensor stopped receiving events.
+func checkSensorsTemplate(p *plan.Plan) wfv1.Template {
 	var times []string
 	for _, s := range p.Sensors {
-		times = append(times, fmt.Sprintf("[.metadata.annotations[%q], .metadata.creationTimestamp]", plan.Heard(s.Name)))
+		times = append(times, fmt.Sprintf("[.metadata.annotations[%q], .metadata.creationTimestamp]", plan.LastReceived(s.Name)))
 	}
-	deaf := fmt.Sprintf(`[%s] | any((max | fromdate? // 0) < now - %d)`, strings.Join(times, ", "), plan.DeafAfter)
+	restart := fmt.Sprintf(`[%s] | any((max | fromdate? // 0) < now - %d)`, strings.Join(times, ", "), plan.HeartbeatTimeout)
 	return wfv1.Template{
-		Name:     "listen",
+		Name:     "check-sensors",
 		Resource: &wfv1.ResourceTemplate{Action: "get", Manifest: indented(called(p, "EventSource", p.Names.EventSource))},
 		Outputs: wfv1.Outputs{Parameters: []wfv1.Parameter{
-			{Name: "deaf", ValueFrom: &wfv1.ValueFrom{JQFilter: deaf}},
+			{Name: "restart", ValueFrom: &wfv1.ValueFrom{JQFilter: restart}},
 		}},
 	}
 }

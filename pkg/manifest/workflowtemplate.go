@@ -25,11 +25,11 @@ func workflowTemplates(p *plan.Plan) []Object {
 		return []Object{replayTemplate(p)}
 	}
 	list := []Object{reconcileTemplate(p), resyncTemplate(p)}
-	if p.Wakes() {
-		list = append(list, wakeTemplate(p))
+	if p.Enqueues() {
+		list = append(list, enqueueTemplate(p))
 	}
-	if p.Runtime.Later != "" {
-		list = append(list, laterTemplate(p))
+	if p.Runtime.Timer != "" {
+		list = append(list, timerTemplate(p))
 	}
 	return list
 }
@@ -107,47 +107,47 @@ func rotationTemplate(p *plan.Plan) Object {
 	return workflowTemplate(p, p.Rotation(), spec)
 }
 
-// wakeTemplate looks which custom resources refer to what has changed. It waits,
-// without a pod, until the moment is over whose changes it is about.
-func wakeTemplate(p *plan.Plan) Object {
+// enqueueTemplate finds the custom resources that refer to a changed object. It
+// waits, without a pod, until the changes of its time window are over.
+func enqueueTemplate(p *plan.Plan) Object {
 	spec := workflowTemplateSpec(p, plan.Resyncer)
-	spec.Entrypoint = "wake"
+	spec.Entrypoint = "enqueue"
 	spec.ActiveDeadlineSeconds = &p.Reconcile.TimeoutSeconds
-	spec.Synchronization = mutex(p, p.Operator.Name+".wake") // two at a time would find the same
+	spec.Synchronization = mutex(p, p.Operator.Name+".enqueue") // two at a time would find the same
 	spec.Arguments = wfv1.Arguments{Parameters: []wfv1.Parameter{{
-		Name: "wait", Description: wfv1.AnyStringPtr("seconds until the moment is over"),
+		Name: "wait", Description: wfv1.AnyStringPtr("seconds until no more changes are added to this Workflow"),
 	}}}
-	look := podTemplate(p, "look")
-	look.Container = runtimeContainer(p, "", "wake")
-	spec.Templates = []wfv1.Template{inTurn("wake", "wait", "look"), pause("wait", "{{workflow.parameters.wait}}"), look}
-	return workflowTemplate(p, p.WakeTemplate(), spec)
+	find := podTemplate(p, "find-custom-resources")
+	find.Container = runtimeContainer(p, "", "enqueue")
+	spec.Templates = []wfv1.Template{inTurn("enqueue", "wait", "find-custom-resources"), pause("wait", "{{workflow.parameters.wait}}"), find}
+	return workflowTemplate(p, p.EnqueueTemplate(), spec)
 }
 
 // longest is how long a Workflow that waits for its time may take, in seconds: a
 // day more than the pod-side script has it wait at most.
 const longest int64 = 31 * 24 * 60 * 60
 
-// laterTemplate reconciles after a time that the logic has asked for. The mutex
+// timerTemplate reconciles after a time that the logic has asked for. The mutex
 // of the custom resource is taken when the time has come: meanwhile others run.
-func laterTemplate(p *plan.Plan) Object {
+func timerTemplate(p *plan.Plan) Object {
 	deadline := longest
 	spec := workflowTemplateSpec(p, plan.Reconciler)
-	spec.Entrypoint = "later"
+	spec.Entrypoint = "timer"
 	spec.OnExit = "exit"
 	spec.ActiveDeadlineSeconds = &deadline
 	spec.Arguments = wfv1.Arguments{Parameters: append(arguments(p), wfv1.Parameter{
 		Name: "seconds", Description: wfv1.AnyStringPtr("how long it waits"),
 	})}
-	locked := inTurn("locked", "reconcile")
+	locked := inTurn("reconcile-with-mutex", "reconcile")
 	locked.Synchronization = mutex(p, p.Operator.Name+".{{workflow.parameters.key}}")
 	reconcile := reconcileTemplates(p)[0]
 	limit := intstr.FromInt32(int32(p.Reconcile.TimeoutSeconds))
 	reconcile.ActiveDeadlineSeconds = &limit
 	spec.Templates = []wfv1.Template{
-		inTurn("later", "pause", "locked"), pause("pause", "{{workflow.parameters.seconds}}"), locked, reconcile,
+		inTurn("timer", "pause", "reconcile-with-mutex"), pause("pause", "{{workflow.parameters.seconds}}"), locked, reconcile,
 		exitTemplate(), reportTemplate(p),
 	}
-	return workflowTemplate(p, p.Runtime.Later, spec)
+	return workflowTemplate(p, p.Runtime.Timer, spec)
 }
 
 // inTurn runs templates one after the other.
@@ -293,7 +293,7 @@ func runtimeEnv(p *plan.Plan, command string) []corev1.EnvVar {
 		{Name: "ARGOPERATOR_WORKFLOW", Value: "{{workflow.name}}"},
 	}
 	switch {
-	case command == "resync", command == "wake", command == "rotate":
+	case command == "resync", command == "enqueue", command == "rotate":
 		return env
 	case hasLogic(p):
 		env = append(env, exchangeEnv()...)

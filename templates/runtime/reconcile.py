@@ -33,13 +33,14 @@ SIBLINGS = "argoperator.dev/siblings"
 CHILD = "argoperator.dev/child"          # label: the template that a child comes from
 RECONCILE = "argoperator.dev/reconcile"  # annotation of a custom resource: asks for a fresh computation
 KNOWN = "argoperator.dev/known"          # annotation of a child: the fields of other children that had a value, in JSON
-RELATED = "argoperator.dev/related"      # annotation of a custom resource: what it was reconciled with, as a digest
-LATER = "argoperator.dev/later"          # label of a Workflow that waits for its time: the custom resource's uid
+RELATED = "argoperator.dev/related-digest"  # annotation of a custom resource: what it was reconciled with, as a digest
+TIMER = "argoperator.dev/timer"          # label of a Workflow that waits for its time: the custom resource's uid
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 DRIFT = "drift"                          # sent in place of children: others have changed one, so ask at once
 
-HEARD = "argoperator.dev/heard-"         # annotation of the EventSource: when a Sensor has heard it last
-RENEWED = "argoperator.dev/renewed"      # annotation of a Sensor's pod: by another one it is replaced
+LAST_RECEIVED = "argoperator.dev/last-received-"  # annotation of the EventSource: when a Sensor received its heartbeat
+SUBSCRIBED = "argoperator.dev/subscribed-"  # annotation of the EventSource's pod: the programs that a Sensor subscribed with
+RESTARTED_BY = "argoperator.dev/restarted-by"  # annotation of a Sensor's pod: another value replaces the pod
 
 WORKFLOWS = {"apiVersion": "argoproj.io/v1alpha1", "plural": "workflows", "namespaced": True}
 SENSORS = dict(WORKFLOWS, plural="sensors")
@@ -57,7 +58,7 @@ RESPONSE_LIMIT = 10 << 20  # bytes of the logic's response
 REQUEST_TIMEOUT = 10  # seconds that one request may take
 RETRY_BUDGET = 30    # seconds after which a request is not tried again
 LONGEST_WAIT = 30 * 24 * 3600  # seconds; who asks for more is asked again
-DEAF_AFTER = 180     # seconds after which a Sensor that has heard nothing is deaf
+HEARTBEAT_TIMEOUT = 180  # seconds without a heartbeat after which a Sensor counts as stopped
 MESSAGE_LIMIT = 4000  # characters of a condition's message; the API allows 32768
 EVENT_LIMIT = 1024    # bytes of an Event's message, as the API server takes it
 SEE = "; see workflow "  # between what failed and where
@@ -1016,7 +1017,7 @@ def or_record(run, cr, generation, work):
 
 def carry_out(run, cr, state):
     alone = state["finalizing"] and not run.logic  # no template is computed any more
-    here = run.children(cr) if run.config.get("looksAround") and not alone else []
+    here = run.children(cr) if run.config.get("interdependent") and not alone else []
     if not run.logic:
         remember_related(run, cr, state)
     refuse_templates(run, state)
@@ -1069,7 +1070,7 @@ def make_children(run, cr, state, answer, here):
             except Failed as failure:
                 log("failed: %s" % failure)
                 failures[key] = failure
-        if not written or not run.config.get("looksAround"):
+        if not written or not run.config.get("interdependent"):
             break
     keep = {identity(child) for child in wanted}
     return (wanted, [child for key, child in live.items() if key in keep], held,
@@ -1079,7 +1080,7 @@ def make_children(run, cr, state, answer, here):
 def in_order(run, wanted):
     """The children in the order in which they are applied: the logic's, or that of the definition where children
     depend on each other."""
-    if not run.config.get("looksAround"):
+    if not run.config.get("interdependent"):
         return wanted
     position = {entry["name"]: index for index, entry in enumerate(run.config["children"])}
     return sorted(wanted, key=lambda child: position[run.declared(child)["name"]])
@@ -1295,7 +1296,7 @@ def decorate(run, cr, response):
 def set_timer(run, cr, seconds):
     """Has the custom resource reconciled again after so many seconds: a Workflow waits for the time, without a pod.
     What was asked for before holds no longer."""
-    if not run.config.get("later"):
+    if not run.config.get("timer"):
         if seconds:
             log("resyncAfterSeconds is left to the next resync: the definition does not say logic.resyncAfter")
         return
@@ -1304,9 +1305,9 @@ def set_timer(run, cr, seconds):
     if seconds and seconds > 0:
         seconds = min(seconds, LONGEST_WAIT)
         due = int(seconds_of(run.now()) + math.ceil(seconds))
-        name = "%s-later-%s-%d" % (run.operator[:30].rstrip("-"), uid[:8].rstrip("-"), due)
+        name = "%s-timer-%s-%d" % (run.operator[:30].rstrip("-"), uid[:8].rstrip("-"), due)
         create_timer(run, name, uid, max(1, math.ceil(seconds)))
-    for one in run.client.list(path_of(WORKFLOWS, namespace), WORKFLOW, "%s=%s" % (LATER, uid)):
+    for one in run.client.list(path_of(WORKFLOWS, namespace), WORKFLOW, "%s=%s" % (TIMER, uid)):
         if one["metadata"]["name"] not in (name, run.env.get("ARGOPERATOR_WORKFLOW")) and not (one.get("status") or {}).get("finishedAt"):
             failure = delete(run, dict(WORKFLOWS, kind="Workflow"), dict(one, kind="Workflow"))
             if failure:
@@ -1315,8 +1316,8 @@ def set_timer(run, cr, seconds):
 
 def create_timer(run, name, uid, seconds):
     workflow = dict(WORKFLOW, metadata={
-        "name": name, "namespace": run.config["namespace"], "labels": {MANAGED_BY: run.operator, LATER: uid}}, spec={
-            "workflowTemplateRef": {"name": run.config["later"]},
+        "name": name, "namespace": run.config["namespace"], "labels": {MANAGED_BY: run.operator, TIMER: uid}}, spec={
+            "workflowTemplateRef": {"name": run.config["timer"]},
             "arguments": {"parameters": [{"name": "key", "value": run.key}, {"name": "seconds", "value": str(seconds)}]}})
     try:
         run.client.request("POST", path_of(WORKFLOWS, run.config["namespace"]), workflow)
@@ -1592,7 +1593,7 @@ def without_nulls(value):
 
 def announce(run, before, after):
     """Tells of a change of Ready that a write of the status has made. Never fails: the status has it anyway."""
-    news = worth_telling(run, before, after) if run.config.get("announce") else None
+    news = worth_telling(run, before, after) if run.config.get("emitEvents") else None
     if not news:
         return
     event = event_of(run, after, *news)
@@ -1753,7 +1754,7 @@ def last_words(message):
 def resync(run):
     """Submits a Workflow for each custom resource that does not look reconciled or, where there are templates, has the
     Sensor do so. Repairs whatever events missed."""
-    failed, children, related = hear(run), {}, all_related(run)
+    failed, children, related = restart_sensors(run), {}, all_related(run)
     for kind in run.kinds():
         for child in everywhere(run, kind, "%s=%s" % (MANAGED_BY, run.operator)):
             if not child["metadata"].get("deletionTimestamp"):
@@ -1807,7 +1808,7 @@ def all_related(run):
     return {entry["name"]: [condensed(one) for one in everywhere(run, entry)] for entry in run.related if entry["watch"]}
 
 
-def wake(run):
+def enqueue(run):
     """Submits a Workflow for each custom resource whose related objects are not those that it was reconciled with.
     It looks at all there are, so one run does for any number of changes before it."""
     related = all_related(run)
@@ -1840,32 +1841,32 @@ def unsettled(run, cr, related):
     return "" if known == digest_of(run, found) else "what it refers to has changed"
 
 
-def hear(run):
-    """Replaces the pods of the Sensors where they hear nothing, as after the event bus has lost its store; as soon as
-    they hear again they have the EventSource announce everything. How many of these steps failed."""
+def restart_sensors(run):
+    """Replaces the pods of Sensors that stopped receiving events, as after the event bus lost its store. When they
+    receive events again, they have the EventSource replay all of them. Returns how many of these steps failed."""
     path = path_of(SOURCES, run.config["namespace"], run.config["eventSource"])
     try:
         source = run.client.get(path) or {}
-        deaf = [sensor for sensor in run.config["sensors"] if silent(run, source, sensor)]
-        for sensor in deaf:
-            log("Sensor %s hears nothing: its pods are replaced" % sensor)
+        stopped = [sensor for sensor in run.config["sensors"] if has_stopped(run, source, sensor)]
+        for sensor in stopped:
+            log("Sensor %s stopped receiving events: replacing its pods" % sensor)
             run.client.request("PATCH", path_of(SENSORS, run.config["namespace"], sensor),
-                               pod_annotations({RENEWED: run.workflow().split()[0]}), content_type="application/merge-patch+json")
-        if deaf:
-            run.client.request("PATCH", path, pod_annotations({HEARD + sensor: None for sensor in deaf}),
+                               pod_annotations({RESTARTED_BY: run.workflow().split()[0]}), content_type="application/merge-patch+json")
+        if stopped:
+            run.client.request("PATCH", path, pod_annotations({SUBSCRIBED + sensor: None for sensor in stopped}),
                                content_type="application/merge-patch+json")
     except ApiError as error:
-        log("the heartbeat could not be looked after: %s" % error)
+        log("checking the heartbeat failed: %s" % error)
         return 1
     return 0
 
 
-def silent(run, source, sensor):
-    """Whether a Sensor has not noted for long that it hears the EventSource, which may be too young for that."""
+def has_stopped(run, source, sensor):
+    """Whether a Sensor stopped receiving the heartbeat of the EventSource. A new EventSource counts as received."""
     metadata = source.get("metadata") or {}
-    heard = (metadata.get("annotations") or {}).get(HEARD + sensor) or ""
+    received = (metadata.get("annotations") or {}).get(LAST_RECEIVED + sensor) or ""
     try:
-        return seconds_of(run.now()) - seconds_of(max(heard, metadata.get("creationTimestamp") or "")) > DEAF_AFTER
+        return seconds_of(run.now()) - seconds_of(max(received, metadata.get("creationTimestamp") or "")) > HEARTBEAT_TIMEOUT
     except ValueError:
         return True
 
@@ -2016,7 +2017,7 @@ def parameter(name, text):
     return text
 
 
-def steps_own(run):
+def steps_set_owner(run):
     """Makes the object that the script wrote a child of the custom resource."""
     cr = json.loads(run.env["ARGOPERATOR_MANIFEST"])
     if not cr.get("metadata"):
@@ -2088,8 +2089,8 @@ def rotate(run):
     return 0
 
 
-COMMANDS = {"read": read, "apply": apply, "report": report, "resync": resync, "wake": wake,
-            "steps-read": steps_read, "steps-own": steps_own, "steps-status": steps_status,
+COMMANDS = {"read": read, "apply": apply, "report": report, "resync": resync, "enqueue": enqueue,
+            "steps-read": steps_read, "steps-set-owner": steps_set_owner, "steps-status": steps_status,
             "rotate": rotate}
 
 

@@ -89,7 +89,7 @@ func looksAtAll(l argo.Launch, o argo.Objects) bool {
 	pods := l.Pods()
 	return len(pods) > 0 && !slices.ContainsFunc(pods, func(p argo.Pod) bool {
 		scripts := p.Scripts(o)
-		return len(scripts) == 0 || slices.ContainsFunc(scripts, func(s argo.Script) bool { return s.Command != "wake" })
+		return len(scripts) == 0 || slices.ContainsFunc(scripts, func(s argo.Script) bool { return s.Command != "enqueue" })
 	})
 }
 

@@ -74,6 +74,6 @@ func eventMutations() []directMutation {
 
 // tellingAloud makes the operator of a pod tell of changes of Ready.
 func tellingAloud(f *fixture) {
-	f.config["announce"] = true
+	f.config["emitEvents"] = true
 	f.clusterRoles["workflow"].Rules = append(f.clusterRoles["workflow"].Rules, rule("", "events", "create"))
 }

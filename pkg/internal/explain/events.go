@@ -78,7 +78,7 @@ func rotation(p *plan.Plan) []Event {
 
 // telling is what comes on top of an event that changes Ready.
 func telling(p *plan.Plan) Event {
-	if !p.Runtime.Announce {
+	if !p.Runtime.EmitEvents {
 		return event(readyChanged)
 	}
 	return event(readyChanged, calls(1, "Event written")).noting("on top of what led to it")

@@ -31,9 +31,9 @@ func workflowEvents(p *plan.Plan) []Event {
 		event(childTouched, drift).atMost(""),
 		event(childDeleted, drift).atMost(""),
 	}
-	if p.Wakes() {
+	if p.Enqueues() {
 		list = append(list, event(relatedChanged, calls(1, "Workflow looked for"), pod(1+relatedLists(p)+max(1, namespaces(p, p.API.Kind)),
-			"Workflow created, lists of 500 objects each")).atMost("changes within "+strconv.Itoa(plan.WakeMoment)+" s share it").
+			"Workflow created, lists of 500 objects each")).atMost("changes within "+strconv.Itoa(plan.EnqueueWindow)+" s share it").
 			each("custom resource that refers to it", resubmitted(p), full))
 	}
 	return append(list,
@@ -74,7 +74,7 @@ func full(p *plan.Plan) []Part {
 	}
 	parts := append(launched(), calls(1, "read")...)
 	parts = append(parts, calls(len(p.Related), "related objects read")...)
-	if !hasLogic(p) && p.Runtime.LooksAround {
+	if !hasLogic(p) && p.Runtime.Interdependent {
 		parts = append(parts, calls(lists, "children listed")...)
 	}
 	if hasLogic(p) {

@@ -55,7 +55,7 @@ func directSensors(p *Plan) []Sensor {
 	for shard := range p.Reconcile.Shards {
 		own := partition{shard, p.Reconcile.Shards, shard, 0}
 		for _, c := range p.Children {
-			reporting = append(reporting, seenPart(p, c, own))
+			reporting = append(reporting, observePart(p, c, own))
 		}
 		if reports(p) {
 			reporting = append(reporting, statusPart(p, own))
@@ -161,7 +161,7 @@ func (p part) weight() int {
 func newPart(p *Plan, name, jq string, own partition, events []Event, call Call) part {
 	call.K8s = p.Reconcile.Trigger == "k8s"
 	if own.worker > 0 {
-		name = fmt.Sprintf("%s-lane%d", name, own.worker+1)
+		name = fmt.Sprintf("%s-worker%d", name, own.worker+1)
 	}
 	out := part{shard: own.shard, trigger: Trigger{Name: name, Call: &call}}
 	for _, e := range events {
@@ -250,9 +250,9 @@ func operation(c Child) string {
 	return "create"
 }
 
-// seenPart remembers on the custom resource what it sees of a child.
-func seenPart(p *Plan, c Child, own partition) part {
-	return newPart(p, "seen-"+label(c.Name), seenJQ(p, c, own), own, childEvents(p, c.Kind), Call{Allow: okRecord})
+// observePart records on the custom resource what it observes of a child.
+func observePart(p *Plan, c Child, own partition) part {
+	return newPart(p, "observe-"+label(c.Name), observeJQ(p, c, own), own, childEvents(p, c.Kind), Call{Allow: okRecord})
 }
 
 // writer is how managedFields names the trigger and what it does. A k8s trigger

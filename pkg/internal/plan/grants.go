@@ -35,7 +35,7 @@ func grants(p *Plan) []Grant {
 // moment share a Workflow: the trigger looks whether it is there.
 func launching(p *Plan) Grant {
 	g := Grant{Account: Actor, Group: argo, Resource: "workflows", Verbs: []string{"create"}, Why: "one Workflow a reconcile"}
-	if p.Wakes() {
+	if p.Enqueues() {
 		g.Verbs = append(g.Verbs, "get", "patch")
 		g.Why += "; one for all changes of related objects of a moment"
 	}

@@ -5,30 +5,34 @@ import (
 	"slices"
 )
 
-// The heartbeat shows that events travel the whole way, from the EventSource
-// over the bus into each Sensor: on a tick of the EventSource every Sensor notes
-// on the EventSource that it has heard it.
+// The heartbeat checks that events travel all the way, from the EventSource over the
+// bus into each Sensor: on a tick of the EventSource every Sensor writes the time
+// into an annotation of the EventSource.
 //
-// Beside the time it notes a digest of the definition and its programs in the
-// annotations of the EventSource's pod. Where that changes, the pod is replaced,
-// and the new one announces everything there is: a Sensor hears nothing that was
-// said before it first listened, or before it began to listen by other programs,
-// so it asks for all of it as soon as it listens. Where nothing changes the API
+// It also writes a digest of the definition and its programs into the annotations
+// of the EventSource's pod. If the digest changes, the pod is replaced and the new
+// pod replays all events: a Sensor does not receive events from before it subscribed,
+// or from before it subscribed with these programs. If nothing changes, the API
 // server writes nothing.
 //
-// The time is for the resync: without it the Sensors are deaf. So they are when
-// the bus has lost its store, until their pods are replaced.
+// The resync reads the time. A Sensor whose time is too old stopped receiving
+// events, as after the bus lost its store, and needs another pod.
 
-// How often the EventSource ticks, and the time after which a Sensor that has
-// heard nothing is deaf, in seconds. The time is noted to the minute, so that
-// most ticks write nothing.
+// How often the EventSource ticks, and the seconds without a heartbeat after which
+// a Sensor counts as stopped. The time is written to the minute, so that most ticks
+// write nothing.
 const (
-	Tick      = "15s"
-	DeafAfter = 180
+	Tick             = "15s"
+	HeartbeatTimeout = 180
 )
 
-// Heard is the annotation by which a Sensor tells that it listens.
-func Heard(sensor string) string { return "argoperator.dev/heard-" + sensor }
+// LastReceived returns the annotation of the EventSource with the time at which a
+// Sensor last received its heartbeat.
+func LastReceived(sensor string) string { return "argoperator.dev/last-received-" + sensor }
+
+// Subscribed returns the annotation of the EventSource's pod with the digest of the
+// programs that a Sensor subscribed with.
+func Subscribed(sensor string) string { return "argoperator.dev/subscribed-" + sensor }
 
 // tick is the event of the heartbeat; no kind has its name.
 func tick(others []Event) Event {
@@ -39,12 +43,12 @@ func tick(others []Event) Event {
 	return Event{Name: name, Every: Tick}
 }
 
-// withHeartbeat lets each Sensor note that it hears.
+// withHeartbeat adds the dependency and the trigger of the heartbeat to each Sensor.
 func withHeartbeat(p *Plan, sensors []Sensor) []Sensor {
 	i := slices.IndexFunc(p.Events, func(e Event) bool { return e.Every != "" })
-	name, asks := p.Events[i].Name, hash(p.Operator.Digest, sensors)
+	name, digest := p.Events[i].Name, hash(p.Operator.Digest, sensors)
 	for i, s := range sensors {
-		sensors[i].Dependencies = append(s.Dependencies, Dependency{Name: name, Event: name, JQ: heardJQ(p, s.Name, asks)})
+		sensors[i].Dependencies = append(s.Dependencies, Dependency{Name: name, Event: name, JQ: heartbeatJQ(p, s.Name, digest)})
 		sensors[i].Triggers = append(s.Triggers, Trigger{
 			Name: "heartbeat", On: []string{name}, Call: &Call{Allow: okApply, K8s: !p.Reconcile.Execution.HTTPTriggers},
 		})
@@ -52,16 +56,15 @@ func withHeartbeat(p *Plan, sensors []Sensor) []Sensor {
 	return sensors
 }
 
-func heardJQ(p *Plan, sensor, asks string) string {
-	key := quote(Heard(sensor))
-	heard := fmt.Sprintf(`annotations: {%s: (now / 60 | floor * 60 | todate)}`, key)
-	pod := fmt.Sprintf(`spec: {template: {metadata: {annotations: {%s: %s}}}}`, key, quote(asks))
+func heartbeatJQ(p *Plan, sensor, digest string) string {
+	received := fmt.Sprintf(`annotations: {%s: (now / 60 | floor * 60 | todate)}`, quote(LastReceived(sensor)))
+	pod := fmt.Sprintf(`spec: {template: {metadata: {annotations: {%s: %s}}}}`, quote(Subscribed(sensor)), quote(digest))
 	if !p.Reconcile.Execution.HTTPTriggers {
 		return fmt.Sprintf(`{go: true, call: {operation: "patch", manifest: {apiVersion: %s, kind: "EventSource", metadata: {name: %s, namespace: %s, %s}, %s}}}`,
-			quote(eventSource.APIVersion()), quote(p.Names.EventSource), quote(p.Install.Namespace), heard, pod)
+			quote(eventSource.APIVersion()), quote(p.Names.EventSource), quote(p.Install.Namespace), received, pod)
 	}
 	path := fmt.Sprintf("%s/namespaces/%s/%s/%s?fieldManager=%s", root(eventSource), p.Install.Namespace, eventSource.Plural, p.Names.EventSource, p.Runtime.Operator)
-	return fmt.Sprintf(`{go: true, call: {method: "PATCH", path: %s, type: "application/merge-patch+json", body: ({metadata: {%s}, %s} | tojson)}}`, quote(path), heard, pod)
+	return fmt.Sprintf(`{go: true, call: {method: "PATCH", path: %s, type: "application/merge-patch+json", body: ({metadata: {%s}, %s} | tojson)}}`, quote(path), received, pod)
 }
 
 // eventSource is the kind of the EventSource itself.

@@ -222,19 +222,19 @@ func ofSensors(p *Plan, matches string) string {
 	}
 	trigger := ""
 	if list := rewritten(p); len(list) > 0 {
-		trigger = fmt.Sprintf(", trigger_name%s%q", matches, "("+strings.Join(list, "|")+")(-lane[0-9]+)?")
+		trigger = fmt.Sprintf(", trigger_name%s%q", matches, "("+strings.Join(list, "|")+")(-worker[0-9]+)?")
 	}
 	return fmt.Sprintf("{namespace=%q, sensor_name=~%q%s}", p.Install.Namespace, strings.Join(names, "|"), trigger)
 }
 
-var lane = regexp.MustCompile(`-lane[0-9]+$`)
+var workerSuffix = regexp.MustCompile(`-worker[0-9]+$`)
 
-// rewritten lists the triggers with a fallback, the lanes of one as one.
+// rewritten lists the triggers with a fallback, the workers of one as one.
 func rewritten(p *Plan) []string {
 	var names []string
 	for _, s := range p.Sensors {
 		for _, t := range s.Triggers {
-			if name := lane.ReplaceAllString(t.Name, ""); t.Call != nil && t.Call.Fallback != nil && !slices.Contains(names, name) {
+			if name := workerSuffix.ReplaceAllString(t.Name, ""); t.Call != nil && t.Call.Fallback != nil && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}

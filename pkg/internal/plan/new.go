@@ -49,7 +49,7 @@ func New(d *definition.Definition) (*Plan, diag.List) {
 	}
 	p.Runtime = runtime(p, o)
 	p.Operator = operator(p, o)
-	p.Runtime.Digest, p.Runtime.Announce = p.Operator.Digest, emitsEvents(p)
+	p.Runtime.Digest, p.Runtime.EmitEvents = p.Operator.Digest, emitsEvents(p)
 	p.Events = events(p)
 	p.Sensors = sensors(p)
 	sizePods(p)
@@ -308,7 +308,7 @@ func runtime(p *Plan, o v1alpha1.Operator) Runtime {
 		} else {
 			r.Templates = r.Templates || kind.Template
 		}
-		r.LooksAround = r.LooksAround || len(c.DependsOn) > 0 || templatesInPod(p)
+		r.Interdependent = r.Interdependent || len(c.DependsOn) > 0 || templatesInPod(p)
 		if p.Reconcile.Execution.RunsPods {
 			kind.Unready = unreadyInPod(c)
 		}
@@ -328,7 +328,7 @@ func runtime(p *Plan, o v1alpha1.Operator) Runtime {
 		r.Related, r.Existing, r.Decorate = runtimeRelated(p), p.API.Existing, p.API.Decorate
 		r.Parent.Selected = selectedInPod(p)
 		if p.Logic.Later {
-			r.Later = o.Metadata.Name + "-later"
+			r.Timer = o.Metadata.Name + "-timer"
 		}
 	}
 	return r

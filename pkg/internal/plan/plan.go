@@ -250,10 +250,10 @@ type Dependency struct {
 
 // Trigger is what a Sensor does when one of its dependencies lets an event pass.
 type Trigger struct {
-	Name string
-	On   []string // dependencies
-	Call *Call    // a request to the API server; nil: a Workflow
-	Wake bool     // the Workflow that looks which custom resources refer to what has changed
+	Name    string
+	On      []string // dependencies
+	Call    *Call    // a request to the API server; nil: a Workflow
+	Enqueue bool     // the Workflow that finds the custom resources that refer to a changed object
 }
 
 // Call is a request that a dependency computes.
@@ -333,14 +333,14 @@ type Runtime struct {
 	Parameters       []string         `json:"parameters"`
 	Templates        bool             `json:"templates,omitempty"` // children come from the Sensor
 	Related          []RuntimeRelated `json:"related,omitempty"`
-	LooksAround      bool             `json:"looksAround,omitempty"` // children are made with regard to others
-	Existing         bool             `json:"existing,omitempty"`    // the parent is of a kind of others
-	Decorate         bool             `json:"decorate,omitempty"`    // the logic may label and annotate it
-	Later            string           `json:"later,omitempty"`       // the WorkflowTemplate of runs that the logic asks for after a time
+	Interdependent   bool             `json:"interdependent,omitempty"` // children are made with regard to others
+	Existing         bool             `json:"existing,omitempty"`       // the parent is of a kind of others
+	Decorate         bool             `json:"decorate,omitempty"`       // the logic may label and annotate it
+	Timer            string           `json:"timer,omitempty"`          // the WorkflowTemplate of runs that the logic asks for after a time
 	EventSource      string           `json:"eventSource"`
 	Sensors          []string         `json:"sensors"`
-	Announce         bool             `json:"announce,omitempty"` // changes of Ready are told by Events
-	Token            *RuntimeToken    `json:"token,omitempty"`    // the one that is replaced from time to time
+	EmitEvents       bool             `json:"emitEvents,omitempty"` // changes of Ready are reported by Events
+	Token            *RuntimeToken    `json:"token,omitempty"`      // the one that is replaced from time to time
 }
 
 // RuntimeToken is the token of the Sensors as the operator's own steps know it.

@@ -179,11 +179,11 @@ func lostFields(p *Plan, c Child) []jqfile.Value {
 	return out
 }
 
-// seenJQ is the program that records what is seen of a child: direct/seen.jq.
-func seenJQ(p *Plan, c Child, own partition) string {
+// observeJQ is the program that records what is observed of a child: direct/observe.jq.
+func observeJQ(p *Plan, c Child, own partition) string {
 	manager, operation := writer(p)
 	shown := live(p, c)
-	return inPartition(directPrograms().Program("seen", jqfile.Holes{
+	return inPartition(directPrograms().Program("observe", jqfile.Holes{
 		"hole::unready": jqfile.Raw("(" + unreadyJQ(c) + ")"),
 		"hole::manager": jqfile.String(manager), "hole::operation": jqfile.String(operation),
 		"option::known": jqfile.Bool(len(c.needs) > 0), "option::live": jqfile.Bool(shown != ""), "hole::live": jqfile.Raw(shown),

@@ -111,7 +111,7 @@ const (
 func differing(t *testing.T, program, patch string) map[string]any {
 	t.Helper()
 	base := customResource
-	if program == "seen" {
+	if program == "observe" {
 		base = childObject
 	}
 	var out, changes map[string]any
@@ -201,8 +201,8 @@ func programOf(t *testing.T, program, options string) string {
 	switch program {
 	case "write":
 		return inPartition(writeJQ(p, p.Children[0], own.divisor), own)
-	case "seen":
-		return seenJQ(p, p.Children[0], own)
+	case "observe":
+		return observeJQ(p, p.Children[0], own)
 	case "status":
 		return statusJQ(p, own)
 	}

@@ -36,11 +36,11 @@ type Related struct {
 	Namespace *expression.Program // what is written of their namespace; nil: nothing
 }
 
-// WakeMoment is how long one moment is, in seconds.
-const WakeMoment = 3
+// EnqueueWindow is how many seconds of changes one Workflow handles.
+const EnqueueWindow = 3
 
 // RelatedDigest is the annotation of a custom resource that holds the digest.
-const RelatedDigest = "argoperator.dev/related"
+const RelatedDigest = "argoperator.dev/related-digest"
 
 // related compiles what the definition says of related objects.
 func (c *compiler) related() []Related {
@@ -137,27 +137,27 @@ func relatedEvents(p *Plan) []Event {
 	return list
 }
 
-// WakeTemplate is the name of the WorkflowTemplate that looks which custom
-// resources refer to what has changed.
-func (p *Plan) WakeTemplate() string { return p.Runtime.Operator + "-wake" }
+// EnqueueTemplate is the name of the WorkflowTemplate that finds the custom
+// resources that refer to a changed object.
+func (p *Plan) EnqueueTemplate() string { return p.Runtime.Operator + "-enqueue" }
 
-// Wakes tells whether a change of something else reconciles custom resources.
-func (p *Plan) Wakes() bool {
+// Enqueues tells whether a change of something else reconciles custom resources.
+func (p *Plan) Enqueues() bool {
 	return slices.ContainsFunc(p.Related, func(r Related) bool { return r.Watch })
 }
 
-// wakeJQ lets an event of a related object pass when something changed in it. A
+// enqueueJQ lets an event of a related object pass when something changed in it. A
 // new EventSource announces everything there is; the custom resources are among
 // it, so of that only what is new is worth a pod.
-func wakeJQ(p *Plan) string {
+func enqueueJQ(p *Plan) string {
 	return fmt.Sprintf(`def content: del(.metadata.managedFields, .metadata.resourceVersion, .metadata.generation);
 (.body.Obj // .body) as $new | .oldBody as $old | now as $now
-| ($now / %[1]d | floor) as $moment
+| ($now / %[1]d | floor) as $window
 | {
     go: (if .type == "DELETE" then true elif $old == null then $now - ($new.metadata.creationTimestamp | fromdateiso8601) < 600 else ($new | content) != ($old | content) end),
-    name: (%[2]s + ($moment | tostring)),
-    wait: ((($moment + 1) * %[1]d - $now | ceil) + 1 | tostring)
-  }`, WakeMoment, quote(p.Runtime.Operator+"-wake-"))
+    name: (%[2]s + ($window | tostring)),
+    wait: ((($window + 1) * %[1]d - $now | ceil) + 1 | tostring)
+  }`, EnqueueWindow, quote(p.Runtime.Operator+"-enqueue-"))
 }
 
 // relatedGrants are what reading them, and waking those that refer to them, takes.
