@@ -22,7 +22,7 @@ const (
 	generationAnnotation = "argoperator.dev/generation" // of the custom resource that it was made from
 	appliedAnnotation    = "argoperator.dev/applied"    // by the k8s trigger: what was written last, without which no field goes
 	attemptAnnotation    = "argoperator.dev/attempt"    // differs where a write must show as a change, as after failures
-	foundLabel           = "argoperator.dev/found"      // differs where a child that was not seen is to be seen
+	reclaimedLabel       = "argoperator.dev/reclaimed"  // differs each time the operator reclaims a child that it did not observe
 	ownerAnnotation      = "argoperator.dev/owner"      // NAMESPACE.NAME of the custom resource
 )
 
@@ -223,7 +223,7 @@ func inputsOf(p *Plan, c Child) []string {
 			}
 		}
 		for name := range program.ReadsChildren() {
-			for _, field := range []string{"live", "uid", "gone"} { // without the child there is no field of it
+			for _, field := range []string{"fields", "uid", "deletedUID"} { // without the child there is no field of it
 				root.add([]string{"status", "children", name, field})
 			}
 		}

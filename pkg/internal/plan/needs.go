@@ -15,7 +15,7 @@ import (
 // one of them has none.
 
 // knownAnnotation of a child is those fields, as a list in JSON.
-const knownAnnotation = "argoperator.dev/known"
+const knownAnnotation = "argoperator.dev/known-fields"
 
 // need is an expression of a template that may come out null because a field of
 // another child has no value.

@@ -26,10 +26,10 @@ const noVersion = "1"
 // Annotations of a custom resource that hold what is observed of a child: after
 // the prefix of the operator, each is followed by the child's name.
 const (
-	seenAnnotation   = "child-"
-	goneAnnotation   = "gone-" // the uid of the object that was deleted last
-	errorAnnotation  = "error-"
-	failedAnnotation = "failed-"
+	seenAnnotation    = "child-"
+	deletedAnnotation = "deleted-" // the uid of the object that was deleted last
+	errorAnnotation   = "error-"
+	failedAnnotation  = "failed-"
 )
 
 // ObservedAnnotation returns the key of the annotation of a custom resource that

@@ -15,10 +15,10 @@
   def seen:
     unready as $why
     | {uid: .metadata.uid, generation: (.metadata.annotations[annotation::generation] // "0" | tonumber? // 0),
-       ready: ($why == ""), message: (if $why == "" then null else $why end), found: .metadata.labels[label::found]}
+       ready: ($why == ""), message: (if $why == "" then null else $why end), reclaimed: .metadata.labels[label::reclaimed]}
     + (if option::k8sTrigger then {applied: (.metadata.annotations[annotation::applied] // "null" | fromjson? // null)} else {} end)
-    + (if option::known then {known: (.metadata.annotations[annotation::known] // "[]" | fromjson? // [])} else {} end)
-    + (if option::live then {live: [hole::live]} else {} end);
+    + (if option::known then {knownFields: (.metadata.annotations[annotation::known] // "[]" | fromjson? // [])} else {} end)
+    + (if option::live then {fields: [hole::live]} else {} end);
 
   # Differs after each write of the operator.
   def ourWrite: [ours.time, (.metadata.annotations | .[annotation::attempt], .[annotation::generation])];
@@ -59,23 +59,23 @@
          and $new.metadata.annotations[annotation::generation] == $old.metadata.annotations[annotation::generation]
        then {drift: $new.metadata.resourceVersion} else {} end) as $drift
     | ($old == null or ($new | ourWrite) != ($old | ourWrite)) as $written
-    | def observation: $new | {owner: $owner.uid} + seen + $drift + {version: .metadata.resourceVersion};
+    | def observation: $new | {ownerUID: $owner.uid} + seen + $drift + {resourceVersion: .metadata.resourceVersion};
 
     # What is gone is gone for no certain custom resource: where one was replaced by
     # another of its name, the child of the first was in the way of the second's.
-    def recordGone:
-      if option::inStatus then patchOwner($owner; "/status"; {status: {children: {(hole::child): {gone: $new.metadata.uid}}}})
-      else annotateOwner($owner; {(annotation::childGone): $new.metadata.uid}) end;
+    def recordDeleted:
+      if option::inStatus then patchOwner($owner; "/status"; {status: {children: {(hole::child): {deletedUID: $new.metadata.uid}}}})
+      else annotateOwner($owner; {(annotation::childDeleted): $new.metadata.uid}) end;
 
     def recordSeen:
       if option::inStatus then
-        patchOwner($owner; "/status"; {status: {children: {(hole::child): (observation + {gone: null} + if $written then {failed: null} else {} end)}}})
+        patchOwner($owner; "/status"; {status: {children: {(hole::child): (observation + {deletedUID: null} + if $written then {failed: null} else {} end)}}})
       else
-        annotateOwner($owner; {(annotation::childSeen): (observation | tojson), (annotation::childGone): null}
+        annotateOwner($owner; {(annotation::childSeen): (observation | tojson), (annotation::childDeleted): null}
           + if $written then {(annotation::childFailed): null} else {} end)
       end;
 
-      if $type == "DELETE" then {go: true, call: recordGone}
+      if $type == "DELETE" then {go: true, call: recordDeleted}
         elif $old == null or $drift != {} or ($new | marks) != ($old | marks) then {go: true, call: recordSeen}
         else {go: false} end
   end

@@ -31,17 +31,17 @@ def ignored:
   or ownChild;
 
 # What the operator observed of a child:
-#   uid, version, generation   of the child; the generation of the custom resource
-#                              that it was made from
-#   owner     the uid of the custom resource that the child names as its owner
+#   uid, resourceVersion   of the child
+#   generation    of the custom resource that the child was made from
+#   ownerUID      the uid of the custom resource that the child names as its owner
 #   ready, message   whether it is ready, and why not
-#   gone      the uid of the child that was deleted last
-#   drift     the version at which somebody else changed a field of the operator's
-#   found     differs each time the operator looked for the child
-#   failed    {generation, attempts, uid, message} of writes that failed
-#   error     why the template cannot be evaluated
-#   live      [the fields that expressions read]
-#   known     the fields of other children that had a value when it was written
+#   deletedUID    the uid of the child that was deleted last
+#   drift         the version at which somebody else changed a field of the operator's
+#   reclaimed     differs each time the operator reclaimed the child
+#   failed        {generation, attempts, uid, message} of writes that failed
+#   error         why the template cannot be evaluated
+#   fields        [the fields that expressions read]
+#   knownFields   the fields of other children that had a value when it was written
 #
 # Of a child that is gone, or that belongs to another custom resource, only what the
 # operator itself recorded counts. A failure counts for the object that it was about.
@@ -52,13 +52,13 @@ def observed($name):
        .metadata.annotations as $annotations
        | def kept($key): $annotations[$key + $name]? // "null" | fromjson? // null;
        (kept(annotation::seen) | objects // {})
-       + {gone: $annotations[annotation::gone + $name], error: kept(annotation::error), failed: kept(annotation::failed)}
+       + {deletedUID: $annotations[annotation::deleted + $name], error: kept(annotation::error), failed: kept(annotation::failed)}
      end)
-  | if .uid != null and .owner == $self and .uid != .gone then . else {gone, failed, error} end
+  | if .uid != null and .ownerUID == $self and .uid != .deletedUID then . else {deletedUID, failed, error} end
   | if .failed.uid == .uid then . else del(.failed) end;
 
 # $children of expressions: of each child, the fields that are read.
-def live: hole::observedChildren | map_values(.live[0]?);
+def live: hole::observedChildren | map_values(.fields[0]?);
 
 # Why a child is not written, or null. A child that does not exist waits for those
 # that it depends on. One that exists is not written while a field of another child
@@ -67,7 +67,7 @@ def held:
   if option::dependsOn and observed(hole::child).uid == null and (hole::dependenciesReady | not) then hole::waitsFor
   elif option::needs and observed(hole::child).uid != null then
     (live as $children
-     | (observed(hole::child).known // []) as $known
+     | (observed(hole::child).knownFields // []) as $known
      | first(hole::lostFields, null))
     | if . == null then . else "waits for " + . end
   else null end;

@@ -27,7 +27,7 @@
     | ($old | observed(hole::child)) as $before
 
     # An event of the child that was delivered late overwrote a newer observation.
-    | (($seen.version | tonumber? // 0) < ($before.version | tonumber? // 0)) as $stale
+    | (($seen.resourceVersion | tonumber? // 0) < ($before.resourceVersion | tonumber? // 0)) as $stale
 
     # When the child is written:
     | def due:
@@ -36,7 +36,7 @@
         # the custom resource changed
         or $new.metadata.generation != $old.metadata.generation
         # the child is gone
-        or $seen.uid == null and ($before.uid != null or $seen.gone != $before.gone)
+        or $seen.uid == null and ($before.uid != null or $seen.deletedUID != $before.deletedUID)
         # the write makes a new observation
         or $stale
         # somebody else changed a field of the operator's
@@ -44,7 +44,7 @@
         # a write failed; after some attempts the next event or the resync tries again
         or $seen.failed != null and $seen.failed != $before.failed and $seen.failed.attempts < hole::maxAttempts
         # a child was found that was looked for after a failure
-        or $seen.failed != null and $seen.found != $before.found
+        or $seen.failed != null and $seen.reclaimed != $before.reclaimed
         # a failure was forgotten by an event of the child that shows no newer write
         or $before.failed != null and $seen.failed == null and ($before.uid == null or $seen.generation < $new.metadata.generation)
         # an older write of the operator was delivered late
@@ -61,7 +61,7 @@
     # The event of a write shortly before is still to come: what changed since is
     # written then. A write that was not seen for a minute counts as lost.
     def underWay:
-      ($old == null or $seen.uid != null or $before.uid != null or $seen.gone != $before.gone
+      ($old == null or $seen.uid != null or $before.uid != null or $seen.deletedUID != $before.deletedUID
         or $seen.failed != null or $before.failed != null or $seen.error != null or $before.error != null | not)
       and ($old | desired).child != null
       and ((option::canBeHeld | not) or ($old | held) == null)
@@ -93,7 +93,7 @@
 
           # While a write fails, the next attempt assumes less: that the child is not
           # there although it was observed, then that it is although it was not.
-          | (if $old == null or $seen.found != $before.found then 0 else $attempts % 4 end) as $try
+          | (if $old == null or $seen.reclaimed != $before.reclaimed then 0 else $attempts % 4 end) as $try
           | ($seen.uid != null and $try == 0) as $update
           | # The child with what makes it the operator's. The uid binds a change to the
           # object that was observed. No object has the resource version that is sent
@@ -143,7 +143,7 @@
              body: ([
                {op: "test", path: hole::ownerPointer, value: $new.metadata.uid},
                ({(label::managedBy): hole::operator, (label::ownerUID): $new.metadata.uid, (label::child): hole::child,
-                 (label::found): $new.metadata.resourceVersion}
+                 (label::reclaimed): $new.metadata.resourceVersion}
                 | if $try == 2 then
                     to_entries[] | {op: "add", path: ("/metadata/labels/" + (.key | split("/") | join("~1"))), value}
                   else {op: "test", path: "/metadata/labels", value: null}, {op: "add", path: "/metadata/labels", value: .} end)
