@@ -8,11 +8,11 @@ import (
 // Engine is what carries a reconcile, and why.
 type Engine struct {
 	Name     string   `json:"name"`
-	Does     string   `json:"does"`
-	Named    *Place   `json:"named,omitempty"` // where the definition names it; nil: auto has chosen it
-	Auto     string   `json:"auto"`            // the engine that auto takes
-	Cheapest string   `json:"cheapest"`        // the one that Against keeps away
-	Against  []Reason `json:"against"`         // empty: auto takes the cheapest
+	Does     string   `json:"summary"`
+	Named    *Place   `json:"specifiedAt,omitempty"` // where the definition names it; nil: auto has chosen it
+	Auto     string   `json:"auto"`                  // the engine that auto takes
+	Cheapest string   `json:"cheapest"`              // the one that Against keeps away
+	Against  []Reason `json:"reasons"`               // empty: auto takes the cheapest
 }
 
 // Place is a place in a file.

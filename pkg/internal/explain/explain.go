@@ -28,7 +28,7 @@ type Report struct {
 	Events      []Event      `json:"events"`
 	Permissions []Permission `json:"permissions"`
 	Security    []Trust      `json:"security"`
-	Memory      []Memory     `json:"memory"`
+	Memory      []Memory     `json:"observedState"`
 	Secrets     []Secret     `json:"secrets"`
 	Limits      []Limit      `json:"limits"`
 	Objects     []Object     `json:"objects"` // in apply order

@@ -17,13 +17,13 @@ import (
 
 // Limit is something that there is only so much of.
 type Limit struct {
-	What    string  `json:"what"`
-	Of      string  `json:"of"`   // what it is measured on
-	Used    float64 `json:"used"` // 0 for a rate, which depends on what happens
+	What    string  `json:"name"`
+	Of      string  `json:"subject"` // what it is measured on
+	Used    float64 `json:"used"`    // 0 for a rate, which depends on what happens
 	Limit   float64 `json:"limit"`
-	Unit    string  `json:"unit"`    // bytes, characters, …
-	Percent float64 `json:"percent"` // 0 where there is nothing to compare
-	About   bool    `json:"about"`   // it depends on the custom resource
+	Unit    string  `json:"unit"`        // bytes, characters, …
+	Percent float64 `json:"percent"`     // 0 where there is nothing to compare
+	About   bool    `json:"approximate"` // it depends on the custom resource
 	Note    string  `json:"note"`
 }
 
