@@ -16,7 +16,7 @@ import (
 
 // Actions are the keys of a step that make something happen, of which it has one.
 func Actions() []string {
-	return []string{"create", "edit", "delete", "ready", "childStatus", "childEdit", "childDelete", "objectStatus", "apply", "remove", "resync", "later", "replay"}
+	return []string{"create", "edit", "delete", "ready", "childStatus", "childEdit", "childDelete", "objectStatus", "apply", "remove", "resync", "timer", "replay"}
 }
 
 // Action is the one that a step has.
