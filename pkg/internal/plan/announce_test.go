@@ -40,7 +40,7 @@ func TestEvents(t *testing.T) {
 		{"failed at once", "there was no condition", "UPDATE", silent, failed, "ReconcileFailed"},
 		{"failed in words", "they may count replicas", "UPDATE", failed, said("False", "Failed", 1, "b"), ""},
 		{"failed again", "what its user wrote last fails too", "UPDATE", failed, said("False", "Failed", 2, "a"), "ReconcileFailed"},
-		{"refused", "another failure", "UPDATE", failed, said("False", "StatusRefused", 1, "a"), "StatusRefused"},
+		{"refused", "another failure", "UPDATE", failed, said("False", "StatusRejected", 1, "a"), "StatusRejected"},
 		{"condition of others", "nobody knows what it means", "UPDATE", ready, said("False", "Odd", 1, "a"), ""},
 		{"unknown", "neither the one nor the other", "UPDATE", ready, said("Unknown", "Failed", 1, "a"), ""},
 		{"silent", "the condition is gone", "UPDATE", ready, silent, ""},

@@ -117,7 +117,7 @@ func resyncMetrics() []Metric {
 func alerts(p *Plan, resync time.Duration) []Alert {
 	list := []Alert{eventSourceDown(p), sensorDown(p), eventsNotSent(p), deadLetter(p)}
 	if len(rewritten(p)) > 0 {
-		list = append(list, writesRefused(p))
+		list = append(list, writesRejected(p))
 	}
 	if p.Reconcile.Execution.RunsPods {
 		list = append(list, reconcilesFailing(p))
@@ -170,14 +170,14 @@ func deadLetter(p *Plan) Alert {
 	}
 }
 
-// writesRefused is about triggers whose failure is noted on the custom resource.
-func writesRefused(p *Plan) Alert {
+// writesRejected is about triggers whose failure is noted on the custom resource.
+func writesRejected(p *Plan) Alert {
 	return Alert{
-		Name: "ArgoperatorWritesRefused", For: 5 * time.Minute, Severity: Warning,
+		Name: "ArgoperatorWritesRejected", For: 5 * time.Minute, Severity: Warning,
 		Expr:    fmt.Sprintf("sum by (namespace, sensor_name, trigger_name) (increase(argo_events_action_retries_failed_total%s[15m])) > 0", ofSensors(p, "=~")),
-		Summary: "The API server does not take what the operator writes.",
-		Description: "Writes of the trigger {{ $labels.trigger_name }} of the Sensor {{ $labels.sensor_name }} are refused. " +
-			"The condition Ready of the custom resources concerned says Failed.",
+		Summary: "The API server rejects writes of the operator.",
+		Description: "Writes of the trigger {{ $labels.trigger_name }} of the Sensor {{ $labels.sensor_name }} are rejected. " +
+			"The condition Ready of the affected custom resources has the reason Failed.",
 	}
 }
 

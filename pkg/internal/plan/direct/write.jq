@@ -167,11 +167,11 @@
 
           def refusal:
             if option::adopt then
-              "the API server does not take it; argoperator render and kubectl apply --server-side --dry-run=server show why"
+              "the API server rejected it; argoperator render and kubectl apply --server-side --dry-run=server show why"
             elif $seen.uid != null then
-              "the API server does not take it; argoperator render and kubectl apply --server-side --dry-run=server show why"
+              "the API server rejected it; argoperator render and kubectl apply --server-side --dry-run=server show why"
             else
-              "the API server does not take it, or a " + hole::childKind + " of this name exists that does not belong to this " + hole::kind
+              "the API server rejected it, or a " + hole::childKind + " of this name exists that does not belong to this " + hole::kind
               + "; argoperator render and kubectl apply --server-side --dry-run=server show why; to take over the existing object, write adopt: true on child "
               + hole::child
             end;
