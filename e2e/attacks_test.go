@@ -204,7 +204,7 @@ func (c *cluster) forgeObserved(t *testing.T, mallory dynamic.Interface) {
 	untouched := c.victims(t, nsA, "important")
 	mine := mallory.Resource(kept).Namespace(nsA)
 	forged := func(owner types.UID) string {
-		text, _ := json.Marshal(map[string]any{"owner": owner, "uid": victim.GetUID(), "generation": 1})
+		text, _ := json.Marshal(map[string]any{"ownerUID": owner, "uid": victim.GetUID(), "generation": 1})
 		return string(text)
 	}
 	cr, err := mine.Create(t.Context(), &unstructured.Unstructured{Object: map[string]any{

@@ -140,7 +140,7 @@ func (o *operator) awaitListening(t *testing.T) {
 		})
 		o.awaitLog(t, label+"="+name, says, times)
 	}
-	o.awaitHeard(t)
+	o.awaitSubscribed(t)
 }
 
 // partTwins takes away what Argo Events has made too much: its controller makes
@@ -160,25 +160,25 @@ func (o *operator) partTwins(t *testing.T, list seen) {
 	}
 }
 
-// heard is how a Sensor notes by what it listens.
-var heard = regexp.MustCompile(`"(argoperator\.dev/heard-[a-z0-9-]+)": "([0-9a-f]{16})"`)
+// subscribed is how a Sensor writes which programs it subscribed with.
+var subscribed = regexp.MustCompile(`"(argoperator\.dev/subscribed-[a-z0-9-]+)": "([0-9a-f]{16})"`)
 
-// awaitHeard waits until every Sensor has noted that it listens, and the pod of
-// the EventSource is the one that announces everything to it.
-func (o *operator) awaitHeard(t *testing.T) {
+// awaitSubscribed waits until every Sensor has subscribed, and the pod of the
+// EventSource is the one that replays all events to it.
+func (o *operator) awaitSubscribed(t *testing.T) {
 	t.Helper()
 	want := map[string]string{}
 	for _, object := range o.objects {
 		dependencies, _, _ := unstructured.NestedSlice(object.Object, "spec", "dependencies")
 		for _, d := range dependencies {
 			jq, _, _ := unstructured.NestedString(d.(map[string]any), "transform", "jq")
-			if found := heard.FindStringSubmatch(jq); found != nil {
+			if found := subscribed.FindStringSubmatch(jq); found != nil {
 				want[found[1]] = found[2]
 			}
 		}
 	}
 	source := o.only("EventSource").GetName()
-	o.cluster.await(t, "the Sensors to have everything announced", 3*time.Minute, deployments, operators, func(s seen) bool {
+	o.cluster.await(t, "the replay for the Sensors", 3*time.Minute, deployments, operators, func(s seen) bool {
 		list := s.withLabel("eventsource-name", source)
 		if len(list) != 1 || !available(list[0]) {
 			return false

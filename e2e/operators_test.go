@@ -86,7 +86,7 @@ until_other() { poll other "$@"; }
 other() { local old=$1 now; shift; now=$("$@" 2>/dev/null) && [ -n "$now" ] && [ "$now" != "$old" ]; }
 until_count() { poll counts "$@"; }
 counts() { local want=$1; shift; [ "$("$@" 2>/dev/null | grep -c .)" = "$want" ]; }
-running() { kubectl -n "$OPERATORS" get workflows -l "app.kubernetes.io/managed-by=$OPERATOR,!argoperator.dev/later" -o jsonpath='{range .items[?(@.status.phase!="Succeeded")]}{.metadata.name}={.status.phase}{"\n"}{end}' | grep -v '=Failed$'; }
+running() { kubectl -n "$OPERATORS" get workflows -l "app.kubernetes.io/managed-by=$OPERATOR,!argoperator.dev/timer" -o jsonpath='{range .items[?(@.status.phase!="Succeeded")]}{.metadata.name}={.status.phase}{"\n"}{end}' | grep -v '=Failed$'; }
 until_idle() { poll idle; }
 idle() { ! running >/dev/null; }
 parts() { kubectl -n "$OPERATORS" get deployments -l "app.kubernetes.io/name=$OPERATOR" -o name; }
@@ -160,7 +160,7 @@ func (s specimen) play(t *testing.T, name, full string, more [][2]string) {
 			t.Fatalf("%s: %v\n%s", b.Name, err, said)
 		}
 	}
-	o.awaitEnd(t, "all Workflows to end", func(w *unstructured.Unstructured) bool { return w.GetLabels()["argoperator.dev/later"] == "" })
+	o.awaitEnd(t, "all Workflows to end", func(w *unstructured.Unstructured) bool { return w.GetLabels()["argoperator.dev/timer"] == "" })
 	run.Workflows, run.Pods = o.counts.all()
 }
 

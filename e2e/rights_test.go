@@ -127,9 +127,9 @@ func (w *world) needing(t *testing.T, r removable, name string) (string, func())
 			run(t, nil, "kubectl", "delete", "pods", "-n", operators, "-l", "eventsource-name="+w.only("EventSource").GetName(), "--wait=false")
 		}
 	case role == "resync" && (resource == "argoproj.io/sensors" || r.right == "patch argoproj.io/eventsources" && w.subject.engine != "direct"):
-		return "the Sensors are deaf", func() {
+		return "the Sensors stopped receiving events", func() {
 			w.awaitAge(t, 3*time.Minute)
-			w.deafen(t) // they are not deaf at all, and may say so before the resync has looked
+			w.stopReceiving(t) // they did not, and may write so before the resync checks
 			w.startResync(t)
 			w.awaitIdle(t)
 		}

@@ -18,7 +18,7 @@ func busStoreLost(t *testing.T, f field) {
 	f.begin(t, "bus-store-lost")
 	loseBus(t, func() { f.happen(t) })
 	f.each(t, "bus-store-lost", func(w *world, t *testing.T) {
-		w.deafen(t)
+		w.stopReceiving(t)
 		w.awaitAge(t, 3*time.Minute)
 		began := time.Now()
 		w.startResync(t)
@@ -67,8 +67,8 @@ func (o *operator) resyncs(t *testing.T, schedule string) {
 	o.merge(t, cronWorkflows, o.only("CronWorkflow"), fmt.Sprintf(`{"spec":{"schedules":[%q]}}`, schedule))
 }
 
-// awaitAge waits until the EventSource is so old: a younger one need not have
-// been heard yet.
+// awaitAge waits until the EventSource is so old: Sensors need not have received
+// the heartbeat of a younger one.
 func (o *operator) awaitAge(t *testing.T, age time.Duration) {
 	t.Helper()
 	source, err := o.cluster.objects.Resource(eventSources).Namespace(operators).Get(t.Context(), o.only("EventSource").GetName(), metav1.GetOptions{})
@@ -81,13 +81,13 @@ func (o *operator) awaitAge(t *testing.T, age time.Duration) {
 	}
 }
 
-// deafen sets the time back at which the Sensors heard something last.
-func (o *operator) deafen(t *testing.T) {
+// stopReceiving sets back the time at which the Sensors last received a heartbeat.
+func (o *operator) stopReceiving(t *testing.T) {
 	t.Helper()
 	source := o.only("EventSource")
 	for _, object := range o.objects {
 		if object.GetKind() == "Sensor" {
-			o.merge(t, eventSources, source, fmt.Sprintf(`{"metadata":{"annotations":{"argoperator.dev/heard-%s":"2001-01-01T00:00:00Z"}}}`, object.GetName()))
+			o.merge(t, eventSources, source, fmt.Sprintf(`{"metadata":{"annotations":{"argoperator.dev/last-received-%s":"2001-01-01T00:00:00Z"}}}`, object.GetName()))
 		}
 	}
 }

@@ -37,7 +37,7 @@ func TestTokenRotation(t *testing.T) {
 	if w.token(t, second) == first {
 		t.Error("an old token is back")
 	}
-	w.awaitHeardAfter(t, time.Now().Add(2*time.Minute)) // by the third, as the others are no longer valid
+	w.awaitReceivedAfter(t, time.Now().Add(2*time.Minute)) // by the third, as the others are no longer valid
 	run(t, nil, "kubectl", "delete", "pod", "-n", operators, "-l", "eventsource-name=memcached")
 	w.edit(t, cr, 2)
 	w.has(t, cr, 2)
@@ -62,14 +62,14 @@ func (w *world) token(t *testing.T, before string) string {
 	return header
 }
 
-// awaitHeardAfter waits until each Sensor has heard, and could write, after a time.
-func (w *world) awaitHeardAfter(t *testing.T, after time.Time) {
+// awaitReceivedAfter waits until each Sensor received the heartbeat, and could write, after a time.
+func (w *world) awaitReceivedAfter(t *testing.T, after time.Time) {
 	t.Helper()
 	w.cluster.await(t, "the Sensors to write", slow, eventSources, operators, func(s seen) bool {
 		for _, source := range s {
 			annotations := source.GetAnnotations()
 			for _, sensor := range []string{"memcached", "memcached-status"} {
-				at, err := time.Parse(time.RFC3339, annotations["argoperator.dev/heard-"+sensor])
+				at, err := time.Parse(time.RFC3339, annotations["argoperator.dev/last-received-"+sensor])
 				if err != nil || at.Before(after) {
 					return false
 				}

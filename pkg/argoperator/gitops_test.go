@@ -74,7 +74,7 @@ func TestIgnored(t *testing.T) {
 		t.Fatalf("%+v %v", application, err)
 	}
 	for live, want := range map[string]string{
-		`{"metadata":{"annotations":{"mine":"x","argoperator.dev/heard-a":"1"}},"spec":{"template":{"metadata":{"annotations":{"argoperator.dev/resync":"1"}},"serviceAccountName":"a"}}}`: `{"metadata":{"annotations":{"mine":"x"}},"spec":{"template":{"metadata":{},"serviceAccountName":"a"}}}`,
+		`{"metadata":{"annotations":{"mine":"x","argoperator.dev/last-received-a":"1"}},"spec":{"template":{"metadata":{"annotations":{"argoperator.dev/resync":"1"}},"serviceAccountName":"a"}}}`: `{"metadata":{"annotations":{"mine":"x"}},"spec":{"template":{"metadata":{},"serviceAccountName":"a"}}}`,
 		`{"metadata":{},"spec":{"template":{"serviceAccountName":"a"}}}`: `{"metadata":{},"spec":{"template":{"serviceAccountName":"a"}}}`,
 	} {
 		for _, path := range application.Spec.IgnoreDifferences[0].Paths {

@@ -37,7 +37,7 @@ func resourcesOf(apis []*admission.API, sources, old []Source) ([]Resource, diag
 	before, wrong := read(apis, old)
 	findings = append(findings, wrong...)
 	if len(resources) == 0 && !findings.HasErrors() {
-		findings.Add(diag.Position{File: nameOf(sources)}, diag.NoResource, "no custom resource found", "the operators look after "+kindsOf(apis))
+		findings.Add(diag.Position{File: nameOf(sources)}, diag.NoCustomResource, "no custom resource found", "the operators look after "+kindsOf(apis))
 	}
 	pairs := pair(resources, before)
 	if len(before) > 0 && len(resources) > 0 && pairs == 0 {
@@ -74,7 +74,7 @@ func read(apis []*admission.API, sources []Source) ([]Resource, diag.List) {
 			}
 		}
 		if len(objects) == 0 && len(found) == 0 && !file.Lenient {
-			findings.Add(diag.Position{File: file.Name}, diag.NoResource, "the file holds no custom resource", "")
+			findings.Add(diag.Position{File: file.Name}, diag.NoCustomResource, "the file holds no custom resource", "")
 		}
 	}
 	return out, findings

@@ -35,7 +35,7 @@ func TestValidate(t *testing.T) {
 			t.Run(filepath.Base(dir)+"/"+name, func(t *testing.T) {
 				findings := validated(t, result, dir, name)
 				for _, f := range findings {
-					if f.Code != diag.NoResource && (f.Line == 0 || f.Column == 0) {
+					if f.Code != diag.NoCustomResource && (f.Line == 0 || f.Column == 0) {
 						t.Errorf("%q points at nothing", f.Message)
 					}
 				}

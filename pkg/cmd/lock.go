@@ -63,7 +63,7 @@ func writeLocks(ctx context.Context, s streams, sources []argoperator.Source, lo
 			if _, asked := digests[image.Name]; !asked {
 				digest, err := registry.Digest(ctx, image.Name)
 				if err != nil {
-					findings.Add(image.At, diag.UnlockedImage, fmt.Sprintf("no digest of the image %s: %v", image.Name, err), "check the name; for a registry that asks who you are: docker login")
+					findings.Add(image.At, diag.MissingImageDigest, fmt.Sprintf("no digest of the image %s: %v", image.Name, err), "check the name; for a registry that asks who you are: docker login")
 				}
 				digests[image.Name] = digest
 			}

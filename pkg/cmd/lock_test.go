@@ -55,7 +55,7 @@ func TestLock(t *testing.T) {
 
 	python := push(t, host+"/python:3.13")
 	out, said := call(exitFindings, "lock", "-f", dir)
-	if want := "operator.yaml:14:32: error: no digest of the image " + host + "/web:1.2: " + host + " answers 404 Not Found [unlocked-image]"; out != "" || !strings.Contains(said, want) || strings.Count(said, "error:") != 1 {
+	if want := "operator.yaml:14:32: error: no digest of the image " + host + "/web:1.2: " + host + " answers 404 Not Found [missing-image-digest]"; out != "" || !strings.Contains(said, want) || strings.Count(said, "error:") != 1 {
 		t.Errorf("%s\n%s\nwant %s alone", out, said, want)
 	}
 	if _, err := os.Stat(lock); !os.IsNotExist(err) {

@@ -8,7 +8,7 @@ const (
 	YAMLAlias    = "yaml-alias"
 	YAMLMergeKey = "yaml-merge-key"
 	YAMLTag      = "yaml-tag"
-	NotText      = "not-text"
+	InvalidUTF8  = "invalid-utf8"
 	TooLarge     = "too-large"
 	NoDefinition = "no-definition"
 
@@ -23,7 +23,7 @@ const (
 	NullValue       = "null-value"
 	BadValue        = "bad-value"
 	DuplicateValue  = "duplicate-value"
-	Reserved        = "reserved"
+	ReservedName    = "reserved-name"
 	Unsupported     = "unsupported"
 
 	// Names.
@@ -42,16 +42,16 @@ const (
 	BadPath       = "bad-path"
 
 	// Files that a definition refers to.
-	FileNotFound = "file-not-found"
-	PathOutside  = "path-outside"
-	NotAFile     = "not-a-file"
+	FileNotFound         = "file-not-found"
+	PathOutsideDirectory = "path-outside-directory"
+	NotAFile             = "not-a-file"
 
 	// Custom resources.
-	NoResource        = "no-resource"
-	BrokenRule        = "broken-rule"
-	DeprecatedVersion = "deprecated-version"
-	DroppedField      = "dropped-field"
-	NotJudged         = "not-judged"
+	NoCustomResource     = "no-custom-resource"
+	FailedValidationRule = "failed-validation-rule"
+	DeprecatedVersion    = "deprecated-version"
+	DroppedField         = "dropped-field"
+	MissingSchema        = "missing-schema"
 
 	// Changes.
 	BreakingChange = "breaking-change"
@@ -59,30 +59,30 @@ const (
 	// Expressions.
 	BadExpression = "bad-expression"
 
-	MayBeNull   = "may-be-null"
-	HiddenFalse = "hidden-false"
+	MayBeNull            = "may-be-null"
+	DefaultReplacesFalse = "default-replaces-false"
 
 	// Tests.
-	NoTest        = "no-test"
-	StepFailed    = "step-failed"
-	Unmet         = "unmet"
-	NotIdempotent = "not-idempotent"
-	ChecksNothing = "checks-nothing"
+	NoTest            = "no-test"
+	StepFailed        = "step-failed"
+	FailedExpectation = "failed-expectation"
+	NotIdempotent     = "not-idempotent"
+	EmptyExpectation  = "empty-expectation"
 
 	// Files of other tools.
-	LeftOut = "left-out"
-	Changed = "changed"
+	NotImported     = "not-imported"
+	ChangedOnImport = "changed-on-import"
 
 	// Warnings.
-	FloatingImage = "floating-image"
-	UnlockedImage = "unlocked-image"
-	CommandFile   = "command-file"
-	UnknownFormat = "unknown-format"
-	NoStatus      = "no-status"
+	UnpinnedImage      = "unpinned-image"
+	MissingImageDigest = "missing-image-digest"
+	MissingCommandFile = "missing-command-file"
+	UnknownFormat      = "unknown-format"
+	StatusNotWritten   = "status-not-written"
 
 	PrivilegeEscalation = "privilege-escalation"
-	Unprotected         = "unprotected"
-	Reach               = "reach"
+	NoAdmissionPolicy   = "no-admission-policy"
+	UnrestrictedTarget  = "unrestricted-target"
 	SecretExposed       = "secret-exposed"
 	ImmutableField      = "immutable-field"
 )
@@ -101,7 +101,7 @@ func Codes() []Code {
 		{YAMLAlias, "A YAML alias refers to itself, or the aliases of a file unfold to too much."},
 		{YAMLMergeKey, "The merge key << is not part of YAML 1.2: repeat the keys, or alias a whole value."},
 		{YAMLTag, "A YAML tag such as !!binary or !custom is not read."},
-		{NotText, "The file holds bytes that are not UTF-8 text."},
+		{InvalidUTF8, "The file holds bytes that are not UTF-8 text."},
 		{TooLarge, "A file, or files together, exceed what can be carried."},
 		{NoDefinition, "The input holds no definition."},
 		{WrongAPIVersion, "apiVersion is not one that this argoperator reads, or that the API serves."},
@@ -114,7 +114,7 @@ func Codes() []Code {
 		{NullValue, "A key is written without a value."},
 		{BadValue, "A value has the right type and is not legal."},
 		{DuplicateValue, "Two entries of a list say the same."},
-		{Reserved, "A name that argoperator or Kubernetes keeps for itself."},
+		{ReservedName, "A name that argoperator or Kubernetes keeps for itself."},
 		{Unsupported, "The engine cannot carry what the definition asks for."},
 		{BadName, "A name is not legal where it is used."},
 		{NameTooLong, "A name, or one derived from it, exceeds the limit of its kind of object."},
@@ -128,32 +128,32 @@ func Codes() []Code {
 		{UnknownField, "A path leads to a field that the schema does not have."},
 		{BadPath, "A JSON path that cannot be used in this place."},
 		{FileNotFound, "A file that the definition refers to does not exist."},
-		{PathOutside, "A path leads out of the definition's directory."},
+		{PathOutsideDirectory, "A path leads out of the definition's directory."},
 		{NotAFile, "A path leads to something that is not a regular file."},
-		{NoResource, "The input holds no custom resource of the operators."},
-		{BrokenRule, "A rule of the schema (CEL) does not hold for the custom resource, or not for its change."},
+		{NoCustomResource, "The input holds no custom resource of the operators."},
+		{FailedValidationRule, "A rule of the schema (CEL) does not hold for the custom resource, or not for its change."},
 		{DeprecatedVersion, "The API server warns whoever uses the version."},
 		{DroppedField, "The API server drops the field without a word."},
-		{NotJudged, "Of the kind no schema is known: only what all objects have in common was judged."},
+		{MissingSchema, "Of the kind no schema is known: only what all objects have in common was judged."},
 		{BreakingChange, "Custom resources or clients that the kind takes today are refused after the change, or may be."},
 		{BadExpression, "An expression between ${ and } that does not parse, or that its place cannot evaluate."},
 		{MayBeNull, "A field that may be missing is used where null fails or does damage."},
-		{HiddenFalse, "The operator // replaces a false that was meant."},
+		{DefaultReplacesFalse, "The operator // replaces a false that was meant."},
 		{NoTest, "The input holds no test, or none that was asked for."},
 		{StepFailed, "A step of a test was refused, could not be done, or something failed on the way."},
-		{Unmet, "What a test expects did not come true."},
+		{FailedExpectation, "What a test expects did not come true."},
 		{NotIdempotent, "A second delivery of the same events wrote something, or the operator never comes to rest."},
-		{ChecksNothing, "What a test expects is true of everything."},
-		{LeftOut, "What is there already is not taken over into the new project."},
-		{Changed, "What is there already is taken over, and something about it is to be known."},
-		{FloatingImage, "The image has no fixed version."},
-		{UnlockedImage, "The file of install.imagesLock has no digest for the image, or a registry gave none."},
-		{CommandFile, "The command names a file that does not travel with the logic."},
-		{NoStatus, "The kind does not take the status that the operator would report."},
+		{EmptyExpectation, "What a test expects is true of everything."},
+		{NotImported, "What is there already is not taken over into the new project."},
+		{ChangedOnImport, "What is there already is taken over, and something about it is to be known."},
+		{UnpinnedImage, "The image has no fixed version."},
+		{MissingImageDigest, "The file of install.imagesLock has no digest for the image, or a registry gave none."},
+		{MissingCommandFile, "The command names a file that does not travel with the logic."},
+		{StatusNotWritten, "The kind does not take the status that the operator would report."},
 		{UnknownFormat, "The API server does not check this string format."},
 		{ImmutableField, "A field of a child that nobody can change is computed from one that may change."},
-		{Unprotected, "Users may write what the operator relies on, because the policies that keep them from it are turned off."},
-		{Reach, "Whoever creates a custom resource chooses where the operator writes or reads, and nothing limits the choice."},
+		{NoAdmissionPolicy, "Users may write what the operator relies on, because the policies that keep them from it are turned off."},
+		{UnrestrictedTarget, "Whoever creates a custom resource chooses where the operator writes or reads, and nothing limits the choice."},
 		{SecretExposed, "Secrets can be read by those who may not read Secrets."},
 		{PrivilegeEscalation, "A child grants rights, and the API server refuses it unless the operator's service account holds them or may grant them."},
 	}

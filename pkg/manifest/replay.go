@@ -22,49 +22,49 @@ func replayTemplate(p *plan.Plan) Object {
 	spec.Entrypoint = "resync"
 	spec.Metrics = metrics(p, p.Install.Monitoring.Resyncs)
 	spec.ActiveDeadlineSeconds = &p.Reconcile.TimeoutSeconds
-	source, heartbeats := identify(p, "EventSource", p.Names.EventSource), []string{}
+	source, subscribed := identify(p, "EventSource", p.Names.EventSource), []string{}
 	var restarts []wfv1.Template
 	for _, s := range p.Sensors {
-		heartbeats = append(heartbeats, plan.HeartbeatAnnotation(s.Name))
-		restarts = append(restarts, patchTemplate("renew-"+s.Name, restartPatch(identify(p, "Sensor", s.Name), "argoperator.dev/renewed", nil)))
+		subscribed = append(subscribed, plan.SubscribedAnnotation(s.Name))
+		restarts = append(restarts, patchTemplate("restart-"+s.Name, restartPatch(identify(p, "Sensor", s.Name), "argoperator.dev/restarted-by", nil)))
 	}
 	spec.Templates = append([]wfv1.Template{
 		resyncSteps(p),
-		listenTemplate(p),
+		checkSensorsTemplate(p),
 		patchTemplate("replay", restartPatch(source, "argoperator.dev/resync", nil)),
-		patchTemplate("forget", restartPatch(source, "argoperator.dev/resync", heartbeats)),
+		patchTemplate("reset-subscriptions", restartPatch(source, "argoperator.dev/resync", subscribed)),
 	}, restarts...)
 	return workflowTemplate(p, p.Names.CronWorkflow, spec)
 }
 
 func resyncSteps(p *plan.Plan) wfv1.Template {
-	const disconnected = "{{steps.listen.outputs.parameters.deaf}} == "
+	const restart = "{{steps.check-sensors.outputs.parameters.restart}} == "
 	repair := wfv1.ParallelSteps{}
 	for _, s := range p.Sensors {
-		repair.Steps = append(repair.Steps, wfv1.WorkflowStep{Name: "renew-" + s.Name, Template: "renew-" + s.Name, When: disconnected + "true"})
+		repair.Steps = append(repair.Steps, wfv1.WorkflowStep{Name: "restart-" + s.Name, Template: "restart-" + s.Name, When: restart + "true"})
 	}
 	return wfv1.Template{Name: "resync", Steps: []wfv1.ParallelSteps{
-		{Steps: []wfv1.WorkflowStep{{Name: "listen", Template: "listen"}}},
+		{Steps: []wfv1.WorkflowStep{{Name: "check-sensors", Template: "check-sensors"}}},
 		repair,
 		{Steps: []wfv1.WorkflowStep{
-			{Name: "replay", Template: "replay", When: disconnected + "false"},
-			{Name: "forget", Template: "forget", When: disconnected + "true"},
+			{Name: "replay", Template: "replay", When: restart + "false"},
+			{Name: "reset-subscriptions", Template: "reset-subscriptions", When: restart + "true"},
 		}},
 	}}
 }
 
-// listenTemplate checks whether a Sensor's last heartbeat is too old.
-func listenTemplate(p *plan.Plan) wfv1.Template {
+// checkSensorsTemplate checks whether a Sensor's last heartbeat is too old.
+func checkSensorsTemplate(p *plan.Plan) wfv1.Template {
 	var times []string
 	for _, s := range p.Sensors {
-		times = append(times, fmt.Sprintf("[.metadata.annotations[%q], .metadata.creationTimestamp]", plan.HeartbeatAnnotation(s.Name)))
+		times = append(times, fmt.Sprintf("[.metadata.annotations[%q], .metadata.creationTimestamp]", plan.LastReceivedAnnotation(s.Name)))
 	}
-	disconnected := fmt.Sprintf(`[%s] | any((max | fromdate? // 0) < now - %d)`, strings.Join(times, ", "), plan.HeartbeatTimeoutSeconds)
+	restart := fmt.Sprintf(`[%s] | any((max | fromdate? // 0) < now - %d)`, strings.Join(times, ", "), plan.HeartbeatTimeoutSeconds)
 	return wfv1.Template{
-		Name:     "listen",
+		Name:     "check-sensors",
 		Resource: &wfv1.ResourceTemplate{Action: "get", Manifest: indented(identify(p, "EventSource", p.Names.EventSource))},
 		Outputs: wfv1.Outputs{Parameters: []wfv1.Parameter{
-			{Name: "deaf", ValueFrom: &wfv1.ValueFrom{JQFilter: disconnected}},
+			{Name: "restart", ValueFrom: &wfv1.ValueFrom{JQFilter: restart}},
 		}},
 	}
 }

@@ -69,8 +69,8 @@ func triggers(p *plan.Plan, s plan.Sensor) []eventsv1.Trigger {
 		switch {
 		case t.Call != nil:
 			out = append(out, call(p, t))
-		case t.Wake:
-			out = append(out, wake(p, t))
+		case t.Enqueue:
+			out = append(out, enqueue(p, t))
 		default:
 			out = append(out, launch(p, t))
 		}
@@ -110,9 +110,9 @@ func createWorkflow(t plan.Trigger, w triggered, how eventsv1.StandardK8STrigger
 	}
 }
 
-// wake creates one Workflow for all events of a time window. If it exists, the patch
+// enqueue creates one Workflow for all events of a time window. If it exists, the patch
 // changes nothing relevant.
-func wake(p *plan.Plan, t plan.Trigger) eventsv1.Trigger {
+func enqueue(p *plan.Plan, t plan.Trigger) eventsv1.Trigger {
 	var parameters []eventsv1.TriggerParameter
 	for _, dependency := range t.On {
 		parameters = append(parameters,
@@ -120,14 +120,14 @@ func wake(p *plan.Plan, t plan.Trigger) eventsv1.Trigger {
 			parameter(dependency, "wait", "spec.arguments.parameters.0.value"))
 	}
 	w := triggeredWorkflow(p)
-	w.Metadata.GenerateName, w.Metadata.Name = "", p.Operator.Name+"-wake"
+	w.Metadata.GenerateName, w.Metadata.Name = "", p.Operator.Name+"-enqueue"
 	w.Spec = workflowSpec{
 		Arguments:           workflowArguments{Parameters: []workflowParameter{{Name: "wait", Value: ""}}},
-		WorkflowTemplateRef: templateRef{Name: p.WakeTemplate()},
+		WorkflowTemplateRef: templateRef{Name: p.EnqueueTemplate()},
 	}
 	return createWorkflow(t, w, eventsv1.StandardK8STrigger{
 		Operation: eventsv1.Patch, PatchStrategy: "application/merge-patch+json", Parameters: parameters,
-	}, "wake-dead-letter")
+	}, "enqueue-dead-letter")
 }
 
 // deadLetter writes a line to the Sensor's log.

@@ -107,7 +107,7 @@ func stepsLogic(p *plan.Plan) wfv1.Template {
 	logic.VolumeMounts = append(logic.VolumeMounts, corev1.VolumeMount{
 		Name: "workspace", MountPath: "/" + outputManifest, SubPath: outputManifest,
 	})
-	own := runtimeContainer(p, mainContainer, "steps-own")
+	own := runtimeContainer(p, mainContainer, "steps-set-owner")
 	own.Env = append(own.Env, manifestEnv(p),
 		corev1.EnvVar{Name: "ARGOPERATOR_RESULT", Value: workspaceDir + "/" + outputManifest})
 	t.ContainerSet = &wfv1.ContainerSetTemplate{Containers: []wfv1.ContainerNode{

@@ -25,11 +25,11 @@ func workflowTemplates(p *plan.Plan) []Object {
 		return []Object{replayTemplate(p)}
 	}
 	list := []Object{reconcileTemplate(p), resyncTemplate(p)}
-	if p.WatchesRelated() {
-		list = append(list, wakeTemplate(p))
+	if p.EnqueuesRelated() {
+		list = append(list, enqueueTemplate(p))
 	}
 	if p.Runtime.DelayedTemplate != "" {
-		list = append(list, laterTemplate(p))
+		list = append(list, timerTemplate(p))
 	}
 	return list
 }
@@ -107,45 +107,45 @@ func rotationTemplate(p *plan.Plan) Object {
 	return workflowTemplate(p, p.TokenRotationName(), spec)
 }
 
-// wakeTemplate finds the custom resources that refer to a changed object. It waits,
-// without a pod, until the time window of the changes has ended.
-func wakeTemplate(p *plan.Plan) Object {
+// enqueueTemplate finds the custom resources that refer to a changed object. It
+// waits, without a pod, until the time window of the changes has ended.
+func enqueueTemplate(p *plan.Plan) Object {
 	spec := workflowTemplateSpec(p, plan.ResyncAccount)
-	spec.Entrypoint = "wake"
+	spec.Entrypoint = "enqueue"
 	spec.ActiveDeadlineSeconds = &p.Reconcile.TimeoutSeconds
-	spec.Synchronization = mutex(p, p.Operator.Name+".wake") // two Workflows at a time would find the same
+	spec.Synchronization = mutex(p, p.Operator.Name+".enqueue") // two Workflows at a time would find the same
 	spec.Arguments = wfv1.Arguments{Parameters: []wfv1.Parameter{{
-		Name: "wait", Description: wfv1.AnyStringPtr("seconds until the moment is over"),
+		Name: "wait", Description: wfv1.AnyStringPtr("seconds until no more changes are added to this Workflow"),
 	}}}
-	look := podTemplate(p, "look")
-	look.Container = runtimeContainer(p, "", "wake")
-	spec.Templates = []wfv1.Template{inTurn("wake", "wait", "look"), pause("wait", "{{workflow.parameters.wait}}"), look}
-	return workflowTemplate(p, p.WakeTemplate(), spec)
+	find := podTemplate(p, "find-custom-resources")
+	find.Container = runtimeContainer(p, "", "enqueue")
+	spec.Templates = []wfv1.Template{inTurn("enqueue", "wait", "find-custom-resources"), pause("wait", "{{workflow.parameters.wait}}"), find}
+	return workflowTemplate(p, p.EnqueueTemplate(), spec)
 }
 
 // longest limits the duration of a delayed Workflow in seconds: a day more than the
 // longest delay that argoperator's steps accept.
 const longest int64 = 31 * 24 * 60 * 60
 
-// laterTemplate reconciles after a delay that the logic has requested. It acquires the
+// timerTemplate reconciles after a delay that the logic has requested. It acquires the
 // mutex of the custom resource after the delay, so that other reconciles can run
 // meanwhile.
-func laterTemplate(p *plan.Plan) Object {
+func timerTemplate(p *plan.Plan) Object {
 	deadline := longest
 	spec := workflowTemplateSpec(p, plan.ReconcileAccount)
-	spec.Entrypoint = "later"
+	spec.Entrypoint = "timer"
 	spec.OnExit = "exit"
 	spec.ActiveDeadlineSeconds = &deadline
 	spec.Arguments = wfv1.Arguments{Parameters: append(arguments(p), wfv1.Parameter{
 		Name: "seconds", Description: wfv1.AnyStringPtr("how long it waits"),
 	})}
-	locked := inTurn("locked", "reconcile")
+	locked := inTurn("reconcile-with-mutex", "reconcile")
 	locked.Synchronization = mutex(p, p.Operator.Name+".{{workflow.parameters.key}}")
 	reconcile := reconcileTemplates(p)[0]
 	limit := intstr.FromInt32(int32(p.Reconcile.TimeoutSeconds))
 	reconcile.ActiveDeadlineSeconds = &limit
 	spec.Templates = []wfv1.Template{
-		inTurn("later", "pause", "locked"), pause("pause", "{{workflow.parameters.seconds}}"), locked, reconcile,
+		inTurn("timer", "pause", "reconcile-with-mutex"), pause("pause", "{{workflow.parameters.seconds}}"), locked, reconcile,
 		exitTemplate(), reportTemplate(p),
 	}
 	return workflowTemplate(p, p.Runtime.DelayedTemplate, spec)
@@ -294,7 +294,7 @@ func runtimeEnv(p *plan.Plan, command string) []corev1.EnvVar {
 		{Name: "ARGOPERATOR_WORKFLOW", Value: "{{workflow.name}}"},
 	}
 	switch {
-	case command == "resync", command == "wake", command == "rotate":
+	case command == "resync", command == "enqueue", command == "rotate":
 		return env
 	case hasLogic(p):
 		env = append(env, exchangeEnv()...)

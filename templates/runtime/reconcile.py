@@ -32,14 +32,15 @@ DEFINITION = "argoperator.dev/definition"
 SIBLINGS = "argoperator.dev/siblings"
 CHILD = "argoperator.dev/child"          # label: the template that a child comes from
 RECONCILE = "argoperator.dev/reconcile"  # annotation of a custom resource: asks for a fresh computation
-KNOWN = "argoperator.dev/known"          # annotation of a child: the fields of other children that had a value, in JSON
-RELATED = "argoperator.dev/related"      # annotation of a custom resource: what it was reconciled with, as a digest
-LATER = "argoperator.dev/later"          # label of a Workflow that waits for its time: the custom resource's uid
+KNOWN = "argoperator.dev/known-fields"  # annotation of a child: the fields of other children that had a value, in JSON
+RELATED = "argoperator.dev/related-digest"  # annotation of a custom resource: what it was reconciled with, as a digest
+TIMER = "argoperator.dev/timer"          # label of a Workflow that waits for its time: the custom resource's uid
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 DRIFT = "drift"                          # sent instead of children: another client changed a child
 
-HEARD = "argoperator.dev/heard-"         # annotation of the EventSource: when a Sensor has heard it last
-RENEWED = "argoperator.dev/renewed"      # annotation of a Sensor's pod: by another one it is replaced
+LAST_RECEIVED = "argoperator.dev/last-received-"  # annotation of the EventSource: when a Sensor received its heartbeat
+SUBSCRIBED = "argoperator.dev/subscribed-"  # annotation of the EventSource's pod: the programs that a Sensor subscribed with
+RESTARTED_BY = "argoperator.dev/restarted-by"  # annotation of a Sensor's pod: another value replaces the pod
 
 WORKFLOWS = {"apiVersion": "argoproj.io/v1alpha1", "plural": "workflows", "namespaced": True}
 SENSORS = dict(WORKFLOWS, plural="sensors")
@@ -57,7 +58,7 @@ RESPONSE_LIMIT = 10 << 20  # bytes of the logic's response
 REQUEST_TIMEOUT = 10  # seconds that one request may take
 RETRY_BUDGET = 30    # seconds after which a request is not tried again
 LONGEST_WAIT = 30 * 24 * 3600  # seconds; a longer delay is split
-HEARTBEAT_TIMEOUT = 180     # seconds without a heartbeat after which a Sensor counts as disconnected
+HEARTBEAT_TIMEOUT = 180  # seconds without a heartbeat after which a Sensor counts as disconnected
 MESSAGE_LIMIT = 4000  # characters of a condition's message; the API allows 32768
 EVENT_LIMIT = 1024    # bytes of an Event's message, a limit of the API server
 SEE = "; see workflow "  # between what failed and where
@@ -1017,7 +1018,7 @@ def or_record(run, cr, generation, work):
 
 def apply_desired(run, cr, state):
     alone = state["finalizing"] and not run.logic  # no template is computed any more
-    here = run.children(cr) if run.config.get("looksAround") and not alone else []
+    here = run.children(cr) if run.config.get("interdependent") and not alone else []
     if not run.logic:
         read_related(run, cr, state)
     refuse_templates(run, state)
@@ -1070,7 +1071,7 @@ def make_children(run, cr, state, answer, here):
             except Failed as failure:
                 log("failed: %s" % failure)
                 failures[key] = failure
-        if not written or not run.config.get("looksAround"):
+        if not written or not run.config.get("interdependent"):
             break
     keep = {identity(child) for child in wanted}
     return (wanted, [child for key, child in live.items() if key in keep], held,
@@ -1080,7 +1081,7 @@ def make_children(run, cr, state, answer, here):
 def in_order(run, wanted):
     """The children in the order in which they are applied: the logic's, or that of the definition if children depend on
     each other."""
-    if not run.config.get("looksAround"):
+    if not run.config.get("interdependent"):
         return wanted
     position = {entry["name"]: index for index, entry in enumerate(run.config["children"])}
     return sorted(wanted, key=lambda child: position[run.declared(child)["name"]])
@@ -1297,7 +1298,7 @@ def decorate(run, cr, response):
 def schedule_run(run, cr, seconds):
     """Reconciles the custom resource again after some seconds: a Workflow waits without a pod. It replaces an earlier
     request."""
-    if not run.config.get("later"):
+    if not run.config.get("timer"):
         if seconds:
             log("resyncAfterSeconds is left to the next resync: the definition does not say logic.resyncAfter")
         return
@@ -1306,9 +1307,9 @@ def schedule_run(run, cr, seconds):
     if seconds and seconds > 0:
         seconds = min(seconds, LONGEST_WAIT)
         due = int(seconds_of(run.now()) + math.ceil(seconds))
-        name = "%s-later-%s-%d" % (run.operator[:30].rstrip("-"), uid[:8].rstrip("-"), due)
+        name = "%s-timer-%s-%d" % (run.operator[:30].rstrip("-"), uid[:8].rstrip("-"), due)
         create_delayed_run(run, name, uid, max(1, math.ceil(seconds)))
-    for one in run.client.list(path_of(WORKFLOWS, namespace), WORKFLOW, "%s=%s" % (LATER, uid)):
+    for one in run.client.list(path_of(WORKFLOWS, namespace), WORKFLOW, "%s=%s" % (TIMER, uid)):
         if one["metadata"]["name"] not in (name, run.env.get("ARGOPERATOR_WORKFLOW")) and not (one.get("status") or {}).get("finishedAt"):
             failure = delete(run, dict(WORKFLOWS, kind="Workflow"), dict(one, kind="Workflow"))
             if failure:
@@ -1317,8 +1318,8 @@ def schedule_run(run, cr, seconds):
 
 def create_delayed_run(run, name, uid, seconds):
     workflow = dict(WORKFLOW, metadata={
-        "name": name, "namespace": run.config["namespace"], "labels": {MANAGED_BY: run.operator, LATER: uid}}, spec={
-            "workflowTemplateRef": {"name": run.config["later"]},
+        "name": name, "namespace": run.config["namespace"], "labels": {MANAGED_BY: run.operator, TIMER: uid}}, spec={
+            "workflowTemplateRef": {"name": run.config["timer"]},
             "arguments": {"parameters": [{"name": "key", "value": run.key}, {"name": "seconds", "value": str(seconds)}]}})
     try:
         run.client.request("POST", path_of(WORKFLOWS, run.config["namespace"]), workflow)
@@ -1594,7 +1595,7 @@ def without_nulls(value):
 def emit_event(run, before, after):
     """Creates an Event for a change of Ready by a status write. Never raises an exception, because the status has the
     information."""
-    news = event_reason(run, before, after) if run.config.get("announce") else None
+    news = event_reason(run, before, after) if run.config.get("emitEvents") else None
     if not news:
         return
     event = event_of(run, after, *news)
@@ -1809,7 +1810,7 @@ def all_related(run):
     return {entry["name"]: [condensed(one) for one in list_all(run, entry)] for entry in run.related if entry["watch"]}
 
 
-def wake(run):
+def enqueue(run):
     """Submits a Workflow for each custom resource whose related objects changed since its last reconcile. It lists all
     of them, so one run serves all changes before it."""
     related = all_related(run)
@@ -1848,16 +1849,16 @@ def restart_disconnected(run):
     path = path_of(SOURCES, run.config["namespace"], run.config["eventSource"])
     try:
         source = run.client.get(path) or {}
-        deaf = [sensor for sensor in run.config["sensors"] if disconnected(run, source, sensor)]
-        for sensor in deaf:
-            log("Sensor %s hears nothing: its pods are replaced" % sensor)
+        stopped = [sensor for sensor in run.config["sensors"] if disconnected(run, source, sensor)]
+        for sensor in stopped:
+            log("Sensor %s stopped receiving events: replacing its pods" % sensor)
             run.client.request("PATCH", path_of(SENSORS, run.config["namespace"], sensor),
-                               pod_annotations({RENEWED: run.workflow().split()[0]}), content_type="application/merge-patch+json")
-        if deaf:
-            run.client.request("PATCH", path, pod_annotations({HEARD + sensor: None for sensor in deaf}),
+                               pod_annotations({RESTARTED_BY: run.workflow().split()[0]}), content_type="application/merge-patch+json")
+        if stopped:
+            run.client.request("PATCH", path, pod_annotations({SUBSCRIBED + sensor: None for sensor in stopped}),
                                content_type="application/merge-patch+json")
     except ApiError as error:
-        log("the heartbeat could not be looked after: %s" % error)
+        log("checking the heartbeat failed: %s" % error)
         return 1
     return 0
 
@@ -1865,9 +1866,9 @@ def restart_disconnected(run):
 def disconnected(run, source, sensor):
     """Whether the last heartbeat of a Sensor is too old, unless the EventSource was created since."""
     metadata = source.get("metadata") or {}
-    heard = (metadata.get("annotations") or {}).get(HEARD + sensor) or ""
+    received = (metadata.get("annotations") or {}).get(LAST_RECEIVED + sensor) or ""
     try:
-        return seconds_of(run.now()) - seconds_of(max(heard, metadata.get("creationTimestamp") or "")) > HEARTBEAT_TIMEOUT
+        return seconds_of(run.now()) - seconds_of(max(received, metadata.get("creationTimestamp") or "")) > HEARTBEAT_TIMEOUT
     except ValueError:
         return True
 
@@ -2018,7 +2019,7 @@ def parameter(name, text):
     return text
 
 
-def steps_own(run):
+def steps_set_owner(run):
     """Makes the object of the script a child of the custom resource."""
     cr = json.loads(run.env["ARGOPERATOR_MANIFEST"])
     if not cr.get("metadata"):
@@ -2091,8 +2092,8 @@ def rotate(run):
     return 0
 
 
-COMMANDS = {"read": read, "apply": apply, "report": report, "resync": resync, "wake": wake,
-            "steps-read": steps_read, "steps-own": steps_own, "steps-status": steps_status,
+COMMANDS = {"read": read, "apply": apply, "report": report, "resync": resync, "enqueue": enqueue,
+            "steps-read": steps_read, "steps-set-owner": steps_set_owner, "steps-status": steps_status,
             "rotate": rotate}
 
 

@@ -473,29 +473,29 @@ class RelatedTest(Case):
                 self.assertIn(message, self.condition("Ready")["message"])
         self.assertNotIn("DELETE", [method for method, _ in self.cluster.writes()])
 
-    def test_wake(self):
+    def test_enqueue(self):
         self.assertEqual(self.reconcile([deployment()]), 0, self.out)
-        self.assertEqual(self.run_command("wake"), 0, self.out)
+        self.assertEqual(self.run_command("enqueue"), 0, self.out)
         self.assertIn("1 custom resources, 0 submitted", self.out)
         self.cluster.objects[self.MAPS + "/settings"]["data"] = {"a": "c"}
-        self.assertEqual(self.run_command("wake"), 0, self.out)
+        self.assertEqual(self.run_command("enqueue"), 0, self.out)
         self.assertIn("team.one: what it refers to has changed", self.out)
         self.assertIn(("POST", WORKFLOWS), self.cluster.writes())
         self.assertEqual(self.reconcile([deployment()]), 0, self.out)
         del self.cluster.objects[self.MAPS + "/settings"]
-        self.assertEqual(self.run_command("wake"), 0, self.out)
+        self.assertEqual(self.run_command("enqueue"), 0, self.out)
         self.assertIn("what it refers to has changed", self.out)
 
-    def test_wake_what_has_failed(self):
+    def test_enqueue_what_has_failed(self):
         self.assertEqual(self.reconcile([deployment()]), 0, self.out)
         self.live()["status"]["conditions"] = [{"type": "Ready", "status": "False", "reason": "ReconcileFailed"}]
-        self.run_command("wake")
+        self.run_command("enqueue")
         self.assertIn("its last reconcile has failed", self.out)
 
     def test_wake_during_finalization(self):
         self.config["finalizer"] = FINALIZER
         self.live()["metadata"].update(finalizers=[FINALIZER], deletionTimestamp="2026-01-01T00:00:00Z")
-        self.run_command("wake")
+        self.run_command("enqueue")
         self.assertIn("waits for its clean-up", self.out)
 
     def test_resync(self):
@@ -533,7 +533,7 @@ class PodTemplateTest(Case):
             del self.env[variable]
         name = {"concat": [["get", ["get", ["in"], "metadata"], "name"], ["lit", "-"],
                            ["get", ["get", ["var", "$item"], "metadata"], "name"]]}
-        self.config.update(looksAround=True, children=[dict(
+        self.config.update(interdependent=True, children=[dict(
             CONFIGMAP, template=True, each=True, forEach={"expr": ["get", ["var", "$related"], "spaces"]},
             object={"object": {"apiVersion": plain_text("v1"), "kind": plain_text("ConfigMap"),
                                "metadata": {"object": {"name": name}},
@@ -582,7 +582,7 @@ class DependentTemplatesTest(Case):
         super().setUp()
         for variable in ("ARGOPERATOR_REQUEST", "ARGOPERATOR_RESPONSE"):
             del self.env[variable]
-        self.config.update(looksAround=True, related=[], status=None, children=[
+        self.config.update(interdependent=True, related=[], status=None, children=[
             dict(DEPLOYMENT, template=True, object=self.template("apps/v1", "Deployment", "spec", {"replicas": field_of("spec", "size")})),
             dict(CONFIGMAP, template=True, object=self.template("v1", "ConfigMap", "data", {"arn": self.ARN, "uid": self.uid("deployment")}))])
         self.settings = self.config["children"][1]
@@ -712,7 +712,7 @@ class ContainersTest(Case):
 class DependsTest(Case):
     def setUp(self):
         super().setUp()
-        self.config.update(looksAround=True, children=[DEPLOYMENT, dict(CONFIGMAP, dependsOn=["deployment"])], status=None)
+        self.config.update(interdependent=True, children=[DEPLOYMENT, dict(CONFIGMAP, dependsOn=["deployment"])], status=None)
         self.cr()
 
     def ready(self, replicas=2):
@@ -796,7 +796,7 @@ class SelectedTest(Case):
 class LaterTest(Case):
     def setUp(self):
         super().setUp()
-        self.config.update(later="memcached-later", children=[CONFIGMAP], status=None)
+        self.config.update(timer="memcached-timer", children=[CONFIGMAP], status=None)
         self.cr()
 
     def timers(self):
@@ -805,9 +805,9 @@ class LaterTest(Case):
     def test_timer(self):
         self.assertEqual(self.reconcile(resyncAfterSeconds=59.2), 0, self.out)
         timer, = self.timers()
-        self.assertEqual(timer["metadata"]["name"], "memcached-later-cr-uid-1769990460")
-        self.assertEqual(timer["metadata"]["labels"], {reconcile.MANAGED_BY: "memcached", reconcile.LATER: "cr-uid"})
-        self.assertEqual(timer["spec"]["workflowTemplateRef"], {"name": "memcached-later"})
+        self.assertEqual(timer["metadata"]["name"], "memcached-timer-cr-uid-1769990460")
+        self.assertEqual(timer["metadata"]["labels"], {reconcile.MANAGED_BY: "memcached", reconcile.TIMER: "cr-uid"})
+        self.assertEqual(timer["spec"]["workflowTemplateRef"], {"name": "memcached-timer"})
         self.assertEqual(timer["spec"]["arguments"]["parameters"], [
             {"name": "key", "value": "team.one"}, {"name": "seconds", "value": "60"}])
 
@@ -831,7 +831,7 @@ class LaterTest(Case):
         self.assertEqual(len(self.timers()), 1)
 
     def test_not_declared(self):
-        del self.config["later"]
+        del self.config["timer"]
         self.assertEqual(self.reconcile(resyncAfterSeconds=60), 0, self.out)
         self.assertEqual(self.timers(), [])
         self.assertIn("logic.resyncAfter", self.out)
@@ -2295,35 +2295,35 @@ class HeartbeatTest(Case):
         self.config["sensors"], self.made = ["memcached"], "2026-01-01T00:00:00Z"
         self.cr()
 
-    def resync(self, heard):
+    def resync(self, received):
         """A resync with the time of a Sensor's last heartbeat. Returns the annotations of its pod and of the
         EventSource's pod."""
         self.cluster.put(self.SENSOR, {"metadata": {}, "spec": {"template": {"metadata": {"annotations": {"a": "b"}}}}})
         self.cluster.put(self.SOURCE, {
-            "metadata": {"annotations": {reconcile.HEARD + "memcached": heard} if heard else {}, "creationTimestamp": self.made},
-            "spec": {"template": {"metadata": {"annotations": {reconcile.HEARD + "memcached": "d1"}}}}})
+            "metadata": {"annotations": {reconcile.LAST_RECEIVED + "memcached": received} if received else {}, "creationTimestamp": self.made},
+            "spec": {"template": {"metadata": {"annotations": {reconcile.SUBSCRIBED + "memcached": "d1"}}}}})
         self.code = self.run_command("resync")
         return [self.live(path)["spec"]["template"]["metadata"]["annotations"] for path in (self.SENSOR, self.SOURCE)]
 
     def test_connected_sensors_are_not_restarted(self):
-        fine = [{"a": "b"}, {reconcile.HEARD + "memcached": "d1"}]
-        for heard in ("2026-02-02T00:00:00Z", "2026-02-01T23:57:00Z", "2026-02-02T00:01:00Z"):
-            self.assertEqual(self.resync(heard), fine, heard)
+        fine = [{"a": "b"}, {reconcile.SUBSCRIBED + "memcached": "d1"}]
+        for received in ("2026-02-02T00:00:00Z", "2026-02-01T23:57:00Z", "2026-02-02T00:01:00Z"):
+            self.assertEqual(self.resync(received), fine, received)
         self.made = self.time
         self.assertEqual(self.resync(""), fine, "it is there since just now")
-        self.assertNotIn("hears nothing", self.out)
+        self.assertNotIn("stopped receiving", self.out)
 
     def test_disconnected_sensors_are_restarted(self):
-        for heard in ("2026-02-01T23:56:59Z", "", "yesterday"):
-            self.assertEqual(self.resync(heard), [{"a": "b", reconcile.RENEWED: "argo-events/memcached-one-abc"}, {}], heard)
+        for received in ("2026-02-01T23:56:59Z", "", "yesterday"):
+            self.assertEqual(self.resync(received), [{"a": "b", reconcile.RESTARTED_BY: "argo-events/memcached-one-abc"}, {}], received)
         self.assertEqual(self.code, 0)
-        self.assertIn("Sensor memcached hears nothing", self.out)
+        self.assertIn("Sensor memcached stopped receiving events", self.out)
 
     def test_a_failure_does_not_stop_the_resync(self):
         self.cluster.faults = [always("PATCH", "/sensors/", 403, {"message": "no right"})]
         self.resync("")
         self.assertEqual(self.code, 1)
-        self.assertIn("the heartbeat could not be looked after: no right", self.out)
+        self.assertIn("checking the heartbeat failed: no right", self.out)
         self.assertIn("1 custom resources, 1 submitted, 1 failed", self.out)
 
     def test_an_event_source_that_is_gone(self):
@@ -2485,7 +2485,7 @@ class StepsTest(Case):
         self.env["ARGOPERATOR_MANIFEST"] = reconcile.safe_json(self.cr())
         self.env["ARGOPERATOR_RESULT"] = self.path("output-manifest.json")
         self.write("output-manifest.json", result)
-        return self.run_command("steps-own")
+        return self.run_command("steps-set-owner")
 
     def test_names(self):
         for name, want in (("one", "one"), ("one-web", "one-web"), ("memcached-web", "one-web"), ("memcached", "one-memcached"),
@@ -2588,7 +2588,7 @@ class EventTest(Case):
 
     def setUp(self):
         super().setUp()
-        self.config["announce"] = True
+        self.config["emitEvents"] = True
 
     def told(self, path=EVENTS):
         return [(event["type"], event["reason"], event["message"]) for name, event in self.cluster.objects.items()
@@ -2713,7 +2713,7 @@ class EventTest(Case):
                 self.assertEqual("could not" in self.out, bool(line))
 
     def test_events_disabled(self):
-        self.config["announce"] = False
+        self.config["emitEvents"] = False
         self.cr()
         self.reconcile([settings()])
         self.assertEqual(self.told(), [])

@@ -71,8 +71,8 @@ type TestStep struct {
 	Remove *Reference `json:"remove,omitempty"`
 	// Resync lets the operator look at everything again, as it does from time to time.
 	Resync *Nothing `json:"resync,omitempty"`
-	// Later lets the time come for which the operator waits: that of the logic's resyncAfterSeconds.
-	Later *Nothing `json:"later,omitempty"`
+	// Timer lets the timer expire that the logic set by resyncAfterSeconds.
+	Timer *Nothing `json:"timer,omitempty"`
 	// Replay delivers all events of the test so far once more, in order, and then lets the operator look at everything
 	// again: until then what came late may show.
 	Replay *Nothing `json:"replay,omitempty"`

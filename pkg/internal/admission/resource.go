@@ -154,7 +154,7 @@ func judgeCustom(r *problem.Report, s *resource.Schema, object, old map[string]a
 	}
 	for _, err := range a.FailedRules {
 		r.Problems = append(r.Problems, problem.Problem{
-			Object: problem.Reference(r.Object), Path: pathOf(err), Code: diag.BrokenRule, Message: prefixed(pathOf(err), err.Detail),
+			Object: problem.Reference(r.Object), Path: pathOf(err), Code: diag.FailedValidationRule, Message: prefixed(pathOf(err), err.Detail),
 		})
 	}
 }
@@ -182,7 +182,7 @@ func (a *API) judgeExisting(r *problem.Report, u *unstructured.Unstructured) {
 		shaped(r, nil, reflect.TypeOf(typed).Elem(), u.Object)
 	} else {
 		shaped(r, field.NewPath("metadata"), reflect.TypeFor[metav1.ObjectMeta](), u.Object["metadata"])
-		r.Add(nil, diag.NotJudged, "", "no schema of %s is known: only its metadata was judged", a.kind.Kind)
+		r.Add(nil, diag.MissingSchema, "", "no schema of %s is known: only its metadata was judged", a.kind.Kind)
 		r.Problems[len(r.Problems)-1].Warning = true
 	}
 	for _, p := range r.Problems[before:] {

@@ -64,7 +64,7 @@ func (m *Manifest) selectors(p *piece, known []map[string]any) {
 		if selected(selector) {
 			m.stamp(selector)
 		} else if len(selector) > 0 {
-			m.warn(p.Position("spec.selector"), diag.Changed, fmt.Sprintf("%s selects pods that are not among the objects", called(p.kind, p.name)),
+			m.warn(p.Position("spec.selector"), diag.ChangedOnImport, fmt.Sprintf("%s selects pods that are not among the objects", called(p.kind, p.name)),
 				"the Services of all custom resources of a namespace will select the same pods")
 		}
 	case PodTemplate(p.Fields) != nil && (structured || expressions):

@@ -65,7 +65,7 @@ func (m *Manifest) portsOfNodes(p *piece) {
 		port, _ := port.(map[string]any)
 		if _, there := port["nodePort"]; there {
 			delete(port, "nodePort")
-			m.warn(p.Position(fmt.Sprintf("spec.ports[%d].nodePort", i)), diag.LeftOut, "nodePort is left out: the cluster has each only once, and gives one to each custom resource", "")
+			m.warn(p.Position(fmt.Sprintf("spec.ports[%d].nodePort", i)), diag.NotImported, "nodePort is left out: the cluster has each only once, and gives one to each custom resource", "")
 		}
 	}
 }

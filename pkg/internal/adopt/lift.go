@@ -199,7 +199,7 @@ func (l *lifter) replicas(p *piece, spec map[string]any, group []string) {
 		}
 		if spec["replicas"] != nil {
 			delete(spec, "replicas")
-			l.warn(p.Position("spec.replicas"), diag.LeftOut, "replicas are left out: "+called(other.kind, other.name)+" says how many", "")
+			l.warn(p.Position("spec.replicas"), diag.NotImported, "replicas are left out: "+called(other.kind, other.name)+" says how many", "")
 		}
 		return
 	}
@@ -276,7 +276,7 @@ func (l *lifter) environment(p *piece, where string, c map[string]any, group []s
 		switch {
 		case !plain || value == "" || strings.Contains(value, "$("):
 		case secretive.MatchString(name):
-			l.warn(p.Position("kind"), diag.Changed, fmt.Sprintf("%s: the value of %s stands in the template for all to read", where, name),
+			l.warn(p.Position("kind"), diag.ChangedOnImport, fmt.Sprintf("%s: the value of %s stands in the template for all to read", where, name),
 				"take it from a Secret: valueFrom: {secretKeyRef: {name: …, key: …}}")
 		default:
 			l.variable(variable, value, in(group, "env", camel(name, "env")), "Environment variable "+name)

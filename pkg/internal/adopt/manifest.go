@@ -31,7 +31,7 @@ func FromManifests(o scaffold.Options, manifests []source.Input) (scaffold.Proje
 		if len(manifests) > 0 {
 			name = manifests[0].Name
 		}
-		m.found.Add(diag.Position{File: name}, diag.LeftOut, "there is no object in it that an operator could keep",
+		m.found.Add(diag.Position{File: name}, diag.NotImported, "there is no object in it that an operator could keep",
 			"such as a Deployment, as kubectl get -o yaml prints it")
 	}
 	if m.found.HasErrors() {
@@ -98,18 +98,18 @@ func (m *Manifest) Read(in source.Input) {
 func (m *Manifest) take(o source.Object) {
 	kind, name := o.Text("kind"), o.Text("metadata", "name")
 	if o.Text("apiVersion") == "" || kind == "" {
-		m.warn(o.Position("kind"), diag.LeftOut, "a document without apiVersion and kind is left out", "")
+		m.warn(o.Position("kind"), diag.NotImported, "a document without apiVersion and kind is left out", "")
 		return
 	}
 	if why, hint := leftOut(o); why != "" {
-		m.warn(o.Position("kind"), diag.LeftOut, fmt.Sprintf("%s is left out: %s", called(kind, name), why), hint)
+		m.warn(o.Position("kind"), diag.NotImported, fmt.Sprintf("%s is left out: %s", called(kind, name), why), hint)
 		if kind == "CustomResourceDefinition" {
 			m.crds = append(m.crds, o)
 		}
 		return
 	}
 	if before := m.find(kind, name); before != nil {
-		m.warn(o.Position("metadata.name"), diag.LeftOut, fmt.Sprintf("%s is left out: there is one of that name already", called(kind, name)),
+		m.warn(o.Position("metadata.name"), diag.NotImported, fmt.Sprintf("%s is left out: there is one of that name already", called(kind, name)),
 			"all children stand in the namespace of their custom resource")
 		return
 	}
@@ -118,7 +118,7 @@ func (m *Manifest) take(o source.Object) {
 	withoutServerMade(p.Fields)
 	m.portsOfNodes(p)
 	if kind == "Job" || kind == "Pod" {
-		m.warn(o.Position("kind"), diag.Changed, fmt.Sprintf("Kubernetes lets nobody change the containers of %s: another value of their fields will be refused", called(kind, name)),
+		m.warn(o.Position("kind"), diag.ChangedOnImport, fmt.Sprintf("Kubernetes lets nobody change the containers of %s: another value of their fields will be refused", called(kind, name)),
 			"a Deployment or a CronJob can be changed; or write immutable=true to these fields")
 	}
 	m.Kept = append(m.Kept, p)
@@ -202,7 +202,7 @@ func (m *Manifest) foreign(p *scaffold.Project, piece *piece, c *scaffold.Child)
 		return
 	}
 	c.Plural, c.Scope = definition.Plural(c.Kind), "Namespaced"
-	m.warn(piece.Position("kind"), diag.Changed, fmt.Sprintf("of the kind %s no CustomResourceDefinition is there: its plural is guessed, %s", c.Kind, c.Plural),
+	m.warn(piece.Position("kind"), diag.ChangedOnImport, fmt.Sprintf("of the kind %s no CustomResourceDefinition is there: its plural is guessed, %s", c.Kind, c.Plural),
 		"read its CustomResourceDefinition with the manifests, and its objects are checked by it, too")
 }
 

@@ -73,7 +73,7 @@ func (t *tutorial) use(p part) { t.used[p.Text("kind")+" "+p.name()] = true }
 
 // fail says what is not understood, without which there is no project.
 func (t *tutorial) fail(pos diag.Position, message, hint string) bool {
-	t.found.Add(pos, diag.LeftOut, message, hint)
+	t.found.Add(pos, diag.NotImported, message, hint)
 	return false
 }
 
@@ -227,7 +227,7 @@ func (t *tutorial) rest() {
 		case kind == "EventBus":
 			why, hint = "the one named default in the namespace is used", "write install: {eventBus: {mode: managed}} for one that comes with the operator"
 		}
-		t.found.Warn(p.Position("kind"), diag.LeftOut, fmt.Sprintf("%s is left out: %s", called(kind, p.name()), why), hint)
+		t.found.Warn(p.Position("kind"), diag.NotImported, fmt.Sprintf("%s is left out: %s", called(kind, p.name()), why), hint)
 	}
 	t.project.Notes = append(t.project.Notes,
 		"the new operator does some things otherwise, for a reason each: https://github.com/argoperator/argoperator/blob/main/docs/tutorial-differences.md",

@@ -67,7 +67,7 @@ func (t *tutorial) contract(at string, template map[string]any, output string) {
 		if t.flag != "" {
 			was = "given the custom resource as --" + t.flag
 		}
-		t.found.Warn(t.template.Position(at), diag.Changed, fmt.Sprintf("the program was %s: from now on, it is --%s", was, want), "change it in "+t.project.Logic.Files[0])
+		t.found.Warn(t.template.Position(at), diag.ChangedOnImport, fmt.Sprintf("the program was %s: from now on, it is --%s", was, want), "change it in "+t.project.Logic.Files[0])
 	}
 	where := ""
 	for _, parameter := range List(template, "outputs", "parameters") {
@@ -77,7 +77,7 @@ func (t *tutorial) contract(at string, template map[string]any, output string) {
 		}
 	}
 	if where != resultFile {
-		t.found.Warn(t.template.Position(at), diag.Changed, fmt.Sprintf("the program wrote what it made to %s: from now on, that is %s", cmp.Or(where, "its standard output"), resultFile),
+		t.found.Warn(t.template.Position(at), diag.ChangedOnImport, fmt.Sprintf("the program wrote what it made to %s: from now on, that is %s", cmp.Or(where, "its standard output"), resultFile),
 			"change it in "+t.project.Logic.Files[0])
 	}
 }
@@ -100,7 +100,7 @@ func (t *tutorial) words(at string, words []string, container map[string]any) []
 			t.parameter(at, strings.TrimPrefix(kept[len(kept)-1], "--"), parts[1])
 			kept = kept[:len(kept)-1]
 		case strings.Contains(word, "{{"):
-			t.found.Warn(t.template.Position(at), diag.LeftOut, fmt.Sprintf("%q of the command is left out: nothing is filled into it any more", word), "")
+			t.found.Warn(t.template.Position(at), diag.NotImported, fmt.Sprintf("%q of the command is left out: nothing is filled into it any more", word), "")
 		default:
 			kept = append(kept, t.mounted(word, container))
 		}
@@ -117,7 +117,7 @@ func isCode(flag string) bool {
 func (t *tutorial) script(at, parameter string) []string {
 	key, text, ok := t.text(parameter)
 	if !ok {
-		t.found.Warn(t.template.Position(at), diag.LeftOut, fmt.Sprintf("the parameter %s is no key of a ConfigMap that is here", parameter), "")
+		t.found.Warn(t.template.Position(at), diag.NotImported, fmt.Sprintf("the parameter %s is no key of a ConfigMap that is here", parameter), "")
 		return nil
 	}
 	t.file(key, text, at)
@@ -141,9 +141,9 @@ func (t *tutorial) parameter(at, flag, parameter string) {
 	case "body":
 		t.flag = flag
 	case "type":
-		t.found.Warn(t.template.Position(at), diag.Changed, fmt.Sprintf("the program was told the operation as --%s: from now on it is not, every event means apply", flag), "deletion is the garbage collector's")
+		t.found.Warn(t.template.Position(at), diag.ChangedOnImport, fmt.Sprintf("the program was told the operation as --%s: from now on it is not, every event means apply", flag), "deletion is the garbage collector's")
 	default:
-		t.found.Warn(t.template.Position(at), diag.LeftOut, fmt.Sprintf("--%s is left out: where the parameter %s comes from is not understood", flag, parameter), "")
+		t.found.Warn(t.template.Position(at), diag.NotImported, fmt.Sprintf("--%s is left out: where the parameter %s comes from is not understood", flag, parameter), "")
 	}
 }
 
@@ -220,7 +220,7 @@ func (t *tutorial) mounted(word string, container map[string]any) string {
 // file adds one of the program.
 func (t *tutorial) file(name, text, at string) {
 	if braces := regexp.MustCompile(`\{\{ *(workflow|inputs|steps|tasks)\.`).FindString(text); braces != "" {
-		t.found.Warn(t.template.Position(at), diag.Changed, fmt.Sprintf("the program has %s… in it, which was filled in and is not any more", braces), "read it from a flag")
+		t.found.Warn(t.template.Position(at), diag.ChangedOnImport, fmt.Sprintf("the program has %s… in it, which was filled in and is not any more", braces), "read it from a flag")
 	}
 	file := "logic/" + name
 	t.project.Logic.Files = append(t.project.Logic.Files, file)

@@ -104,7 +104,7 @@ func (g Grant) Named(calls []Call) bool {
 func (g Grant) Urls() []problem.Problem {
 	r := problem.About(g.In)
 	if len(g.Rule.NonResourceURLs) > 0 {
-		r.Add(g.Path.Child("nonResourceURLs"), problem.CodeExcess, "remove it", "an operator calls no such URL")
+		r.Add(g.Path.Child("nonResourceURLs"), problem.CodeUnusedPermission, "remove it", "an operator calls no such URL")
 	}
 	return r.Problems
 }

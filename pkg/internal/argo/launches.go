@@ -69,10 +69,10 @@ func Submitted(o Objects, first []Launch) []Launch {
 		for _, p := range l.Pods() {
 			for _, s := range p.Scripts(o) {
 				switch {
-				case (s.Command == "resync" || s.Command == "wake") && !s.Config.Templates:
+				case (s.Command == "resync" || s.Command == "enqueue") && !s.Config.Templates:
 					out = append(out, s.creates(o, p, s.Config.WorkflowTemplate, "key"))
-				case s.Command == "apply" && s.Config.Later != "":
-					out = append(out, s.creates(o, p, s.Config.Later, "key", "seconds"))
+				case s.Command == "apply" && s.Config.Timer != "":
+					out = append(out, s.creates(o, p, s.Config.Timer, "key", "seconds"))
 				}
 			}
 		}

@@ -27,7 +27,7 @@ func executorCalls(o Objects) []Call {
 // Commands of the pod's program, templates/runtime/reconcile.py. What they ask of
 // the API server is not restated here: TestOperators of pkg/internal/testsuite holds the
 // permissions to the requests that they make.
-var Commands = []string{"read", "apply", "report", "resync", "wake", "rotate", "steps-read", "steps-own", "steps-status"}
+var Commands = []string{"read", "apply", "report", "resync", "enqueue", "rotate", "steps-read", "steps-set-owner", "steps-status"}
 
 // RunScripts are the service accounts of pods that run this program.
 func RunScripts(o Objects) []Account {

@@ -17,7 +17,7 @@ type runtimeConfig struct {
 	WatchNamespaces  []string
 	WorkflowTemplate string
 	Templates        bool   // the children come from the Sensor
-	Later            string // the WorkflowTemplate of runs that the logic asks for
+	Timer            string // the WorkflowTemplate of runs that the logic asks for
 	Token            RuntimeToken
 }
 

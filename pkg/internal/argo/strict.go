@@ -135,7 +135,7 @@ func decodeObject(d output.Document, data []byte) (manifest.Object, *problem.Rep
 func Strictly(data []byte, into any, r *problem.Report, base *field.Path) bool {
 	var value any
 	if err := utiljson.Unmarshal(data, &value); err != nil {
-		r.Add(base, problem.CodeStrict, "", "%v", err)
+		r.Add(base, problem.CodeSchema, "", "%v", err)
 		return false
 	}
 	return readAs(into, value, data, r, base)
@@ -146,7 +146,7 @@ func Strictly(data []byte, into any, r *problem.Report, base *field.Path) bool {
 // learnt it when it encoded the object; any other decoder would learn it once more.
 func readAs(into, value any, data []byte, r *problem.Report, base *field.Path) bool {
 	before := len(r.Problems)
-	Shape(r, problem.CodeStrict, base, reflect.TypeOf(into).Elem(), value)
+	Shape(r, problem.CodeSchema, base, reflect.TypeOf(into).Elem(), value)
 	found := r.Problems[before:]
 	for i := range found {
 		found[i].Hint = cmp.Or(found[i].Hint, "the API server drops or refuses it")
@@ -157,7 +157,7 @@ func readAs(into, value any, data []byte, r *problem.Report, base *field.Path) b
 	}
 	err := unmarshal(data, into)
 	if err != nil && len(found) == 0 {
-		r.Add(base, problem.CodeStrict, "", "%v", err)
+		r.Add(base, problem.CodeSchema, "", "%v", err)
 	}
 	return err == nil
 }
@@ -174,7 +174,7 @@ func strictResources(r *problem.Report, sensor *eventsv1.Sensor) {
 			Kind       string `json:"kind"`
 		}
 		if err := json.Unmarshal(t.Resource(), &meta); err != nil || meta.Kind == "" || meta.APIVersion == "" {
-			r.Add(t.ResourcePath(), problem.CodeStrict, "", "the object has no apiVersion and kind")
+			r.Add(t.ResourcePath(), problem.CodeSchema, "", "the object has no apiVersion and kind")
 			continue
 		}
 		object := NewObject(schema.FromAPIVersionAndKind(meta.APIVersion, meta.Kind))

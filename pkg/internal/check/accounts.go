@@ -27,7 +27,7 @@ func accounts(o argo.Objects) []problem.Problem {
 	}
 	return append(out, argo.Each(o, func(r *problem.Report, sa *corev1.ServiceAccount) {
 		if !used[argo.Account{Namespace: sa.Namespace, Name: sa.Name}] {
-			r.Add(nil, problem.CodeServiceAccountUse, "remove it", "nothing runs as this service account")
+			r.Add(nil, problem.CodeUnusedServiceAccount, "remove it", "nothing runs as this service account")
 		}
 	})...)
 }
@@ -43,7 +43,7 @@ func separation(o argo.Objects) []problem.Problem {
 		roles[u.Account][u.Role] = true
 		if len(roles[u.Account]) > 1 {
 			r := problem.About(u.In)
-			r.Add(u.Path, problem.CodeSharedAccount, "one service account a role", "service account %s serves as %v at once",
+			r.Add(u.Path, problem.CodeSharedServiceAccount, "one service account a role", "service account %s serves as %v at once",
 				u.Account, slices.Sorted(maps.Keys(roles[u.Account])))
 			out = append(out, r.Problems...)
 		}
@@ -59,14 +59,14 @@ func bindings(o argo.Objects) []problem.Problem {
 		if role, _, ok := argo.RoleOf(o, ref, namespace); ok && ref.APIGroup == rbacv1.GroupName {
 			bound[role] = true
 		} else {
-			r.Add(field.NewPath("roleRef"), problem.CodeBinding, "", "no %s %q in %q", ref.Kind, ref.Name, ref.APIGroup)
+			r.Add(field.NewPath("roleRef"), problem.CodeRoleBinding, "", "no %s %q in %q", ref.Kind, ref.Name, ref.APIGroup)
 		}
 		if len(subjects) == 0 {
-			r.Add(field.NewPath("subjects"), problem.CodeBinding, "", "binds nobody")
+			r.Add(field.NewPath("subjects"), problem.CodeRoleBinding, "", "binds nobody")
 		}
 		for i, s := range subjects {
 			if _, ok := argo.Find[*corev1.ServiceAccount](o, s.Namespace, s.Name); !ok || s.Kind != rbacv1.ServiceAccountKind || s.APIGroup != "" {
-				r.Add(field.NewPath("subjects").Index(i), problem.CodeBinding, "", "no %s %s/%s", s.Kind, s.Namespace, s.Name)
+				r.Add(field.NewPath("subjects").Index(i), problem.CodeRoleBinding, "", "no %s %s/%s", s.Kind, s.Namespace, s.Name)
 			}
 		}
 	}
@@ -78,12 +78,12 @@ func bindings(o argo.Objects) []problem.Problem {
 func unbound(o argo.Objects, bound map[manifest.Object]bool) []problem.Problem {
 	out := argo.Each(o, func(r *problem.Report, role *rbacv1.Role) {
 		if !bound[role] {
-			r.Add(nil, problem.CodeRoleUnbound, "bind it or remove it", "no binding gives this role to anyone")
+			r.Add(nil, problem.CodeUnboundRole, "bind it or remove it", "no binding gives this role to anyone")
 		}
 	})
 	return append(out, argo.Each(o, func(r *problem.Report, role *rbacv1.ClusterRole) {
 		if !bound[role] && !aggregated(role) {
-			r.Add(nil, problem.CodeRoleUnbound, "bind it or remove it", "no binding gives this role to anyone")
+			r.Add(nil, problem.CodeUnboundRole, "bind it or remove it", "no binding gives this role to anyone")
 		}
 	})...)
 }

@@ -53,11 +53,11 @@ func ends(l argo.Launch) []problem.Problem {
 		r.Add(path.Child("activeDeadlineSeconds"), problem.CodeDeadline, "set it", "a Workflow that hangs holds its mutex for ever")
 	}
 	if spec.PodGC == nil || spec.PodGC.Strategy == "" {
-		r.Add(path.Child("podGC"), problem.CodeGarbage, "set strategy", "finished pods pile up")
+		r.Add(path.Child("podGC"), problem.CodeGarbageCollection, "set strategy", "finished pods pile up")
 	}
 	ttl := spec.TTLStrategy
 	if ttl == nil || ttl.SecondsAfterCompletion == nil && (ttl.SecondsAfterSuccess == nil || ttl.SecondsAfterFailure == nil) {
-		r.Add(path.Child("ttlStrategy"), problem.CodeGarbage, "set secondsAfterSuccess and secondsAfterFailure", "finished Workflows pile up")
+		r.Add(path.Child("ttlStrategy"), problem.CodeGarbageCollection, "set secondsAfterSuccess and secondsAfterFailure", "finished Workflows pile up")
 	}
 	return r.Problems
 }
@@ -89,7 +89,7 @@ func looksAtAll(l argo.Launch, o argo.Objects) bool {
 	pods := l.Pods()
 	return len(pods) > 0 && !slices.ContainsFunc(pods, func(p argo.Pod) bool {
 		scripts := p.Scripts(o)
-		return len(scripts) == 0 || slices.ContainsFunc(scripts, func(s argo.Script) bool { return s.Command != "wake" })
+		return len(scripts) == 0 || slices.ContainsFunc(scripts, func(s argo.Script) bool { return s.Command != "enqueue" })
 	})
 }
 

@@ -201,7 +201,7 @@ func trialMutations() []directMutation {
 
 func callMutations() []directMutation {
 	wrong := func(name, reason, old, with string) directMutation {
-		return directMutation{name: name, reason: reason, do: func(d *direct) { d.replace(old, with) }, code: problem.CodeCall, object: webSensor, path: webJQ}
+		return directMutation{name: name, reason: reason, do: func(d *direct) { d.replace(old, with) }, code: problem.CodeUnknownRequest, object: webSensor, path: webJQ}
 	}
 	return []directMutation{
 		wrong("computed method", "nothing here can tell what it does", `{method: "PATCH", path: "/apis/apps/v1`, `{method: .method, path: "/apis/apps/v1`),
@@ -214,26 +214,26 @@ func callMutations() []directMutation {
 		wrong("no fallback", "the dead letter has nothing to send", `failed: {method`, `other: {method`),
 		{name: "no permission to create", reason: "the first apply fails", do: func(d *direct) {
 			d.role().Rules[0].Verbs = []string{"patch"}
-		}, code: problem.CodePermission, object: webSensor, path: firstTrigger},
+		}, code: problem.CodeMissingPermission, object: webSensor, path: firstTrigger},
 		{name: "get for the Sensor", reason: "it never looks", do: func(d *direct) {
 			d.role().Rules[0].Verbs = append(d.role().Rules[0].Verbs, "get")
-		}, code: problem.CodeExcess, object: webRole, path: "rules[0]"},
+		}, code: problem.CodeUnusedPermission, object: webRole, path: "rules[0]"},
 		{name: "no permission to delete", reason: "what is not wanted stays", do: func(d *direct) {
 			d.role().Rules[1].Verbs = []string{"create", "patch"}
-		}, code: problem.CodePermission, object: webSensor, path: "spec.triggers[1]"},
+		}, code: problem.CodeMissingPermission, object: webSensor, path: "spec.triggers[1]"},
 		{name: "create of custom resources", reason: "a k8s trigger would bring back what was deleted", k8s: true, do: func(d *direct) {
 			for i := range d.role().Rules {
 				if r := &d.role().Rules[i]; r.Resources[0] == "webs" {
 					r.Verbs = append(r.Verbs, "create")
 				}
 			}
-		}, code: problem.CodeExcess, object: webRole, path: "rules"},
+		}, code: problem.CodeUnusedPermission, object: webRole, path: "rules"},
 		{name: "create in k8s triggers", reason: "a patch of what is not there creates it", k8s: true, do: func(d *direct) {
 			d.role().Rules[0].Verbs = []string{"get", "patch"}
-		}, code: problem.CodePermission, object: webSensor, path: firstTrigger},
+		}, code: problem.CodeMissingPermission, object: webSensor, path: firstTrigger},
 		{name: "k8s operation from the event", reason: "nothing here can tell what it does", k8s: true, do: func(d *direct) {
 			d.replace(`then {operation: "patch"`, `then {operation: .operation`)
-		}, code: problem.CodeCall, object: webSensor, path: webJQ},
+		}, code: problem.CodeUnknownRequest, object: webSensor, path: webJQ},
 	}
 }
 
@@ -280,13 +280,13 @@ func heartbeatMutations() []directMutation {
 		}, code: problem.CodeDependency, object: webSensor},
 		{name: "a note without permission", reason: "nobody would be told that it listens", do: func(d *direct) {
 			sensorRole(d).Rules[0].Verbs = []string{"get"}
-		}, code: problem.CodePermission, object: webSensor},
+		}, code: problem.CodeMissingPermission, object: webSensor},
 		{name: "a note anywhere", reason: "one name is known", do: func(d *direct) {
 			sensorRole(d).Rules[0].ResourceNames = nil
-		}, code: problem.CodeExcess, object: "Role/web-sensor"},
+		}, code: problem.CodeUnusedPermission, object: "Role/web-sensor"},
 		{name: "a note that may create", k8s: true, reason: "what is emitted is there", do: func(d *direct) {
 			sensorRole(d).Rules[0].Verbs = append(sensorRole(d).Rules[0].Verbs, "create")
-		}, code: problem.CodeExcess, object: "Role/web-sensor"},
+		}, code: problem.CodeUnusedPermission, object: "Role/web-sensor"},
 	}
 }
 
@@ -307,12 +307,12 @@ func replayMutations() []directMutation {
 		}, code: problem.CodeResync, object: webSensor},
 		{name: "replay without permission", reason: "the resync fails", do: func(d *direct) {
 			ownRole(d).Rules[0].ResourceNames = []string{"other"}
-		}, code: problem.CodePermission, object: "WorkflowTemplate/web-resync", path: "spec.templates[1]"},
+		}, code: problem.CodeMissingPermission, object: "WorkflowTemplate/web-resync", path: "spec.templates[1]"},
 		{name: "replay of any EventSource", reason: "one name is known", do: func(d *direct) {
 			ownRole(d).Rules[0].ResourceNames = nil
-		}, code: problem.CodeExcess, object: "Role/web-resync", path: "rules[0]"},
+		}, code: problem.CodeUnusedPermission, object: "Role/web-resync", path: "rules[0]"},
 		{name: "one name too many", reason: "one name is needed", do: func(d *direct) {
 			ownRole(d).Rules[0].ResourceNames = append(ownRole(d).Rules[0].ResourceNames, "other")
-		}, code: problem.CodeExcess, object: "Role/web-resync", path: "rules[0]"},
+		}, code: problem.CodeUnusedPermission, object: "Role/web-resync", path: "rules[0]"},
 	}
 }

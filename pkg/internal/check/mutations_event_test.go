@@ -53,8 +53,8 @@ func eventMutations() []directMutation {
 		wrong("Event of nobody", "the API server asks who reports", problem.CodeRequest, `reportingInstance: "web-status",`, ``),
 		wrong("Event at a time of seconds", "the API server reads microseconds", problem.CodeRequest, `rtrimstr("Z") + ".000000Z"`, `.`),
 		wrong("field that no Event has", "it would be dropped", problem.CodeRequest, `action: "Reconcile"`, `action: "Reconcile", verb: "x"`),
-		wrong("POST of something else", "the second delivery would fail for ever", problem.CodeCall, `/events?`, `/configmaps?`),
-		wrong("POST to a name", "the API server knows no such request", problem.CodeCall, `/events?`, `/events/one?`),
+		wrong("POST of something else", "the second delivery would fail for ever", problem.CodeUnknownRequest, `/events?`, `/configmaps?`),
+		wrong("POST to a name", "the API server knows no such request", problem.CodeUnknownRequest, `/events?`, `/events/one?`),
 		{name: "Event that is there already", reason: "a second delivery would be tried again", do: func(d *direct) {
 			d.telling().Policy.Status.Allow = []int32{201, 403, 404}
 		}, code: problem.CodeDelivery, object: webStatus, path: "spec.triggers[3].policy.status.allow"},
@@ -63,17 +63,17 @@ func eventMutations() []directMutation {
 		}, code: problem.CodeDelivery, object: webStatus, path: "spec.triggers[2].policy.status.allow[1]"},
 		{
 			name: "no permission to tell", reason: "nobody hears of it", do: func(d *direct) { d.tellingRule().Resources[0] = "endpoints" },
-			code: problem.CodePermission, object: webStatus, path: "spec.triggers[3]",
+			code: problem.CodeMissingPermission, object: webStatus, path: "spec.triggers[3]",
 		},
 		{
 			name: "permission to change what was told", reason: "an Event is written once", do: func(d *direct) { d.tellingRule().Verbs = []string{"create", "patch"} },
-			code: problem.CodeExcess, object: webRole, path: "rules",
+			code: problem.CodeUnusedPermission, object: webRole, path: "rules",
 		},
 	}
 }
 
 // tellingAloud makes the operator of a pod tell of changes of Ready.
 func tellingAloud(f *fixture) {
-	f.config["announce"] = true
+	f.config["emitEvents"] = true
 	f.clusterRoles["workflow"].Rules = append(f.clusterRoles["workflow"].Rules, rule("", "events", "create"))
 }

@@ -13,19 +13,19 @@ func permissionMutations() []mutation {
 	list := []mutation{
 		{
 			"watch for the source", "the informer would retry for ever", func(f *fixture) { f.clusterRoles["source"].Rules[0].Verbs = []string{"list"} },
-			problem.CodePermission, sourceName, "spec.resource[memcached]",
+			problem.CodeMissingPermission, sourceName, "spec.resource[memcached]",
 		},
 		{
 			"create for the Sensor", "every event would end in the dead letters", func(f *fixture) { f.roles["sensor"].Rules = nil },
-			problem.CodePermission, sensorName, firstTrigger,
+			problem.CodeMissingPermission, sensorName, firstTrigger,
 		},
 		{
 			"taskresults for the resync", "from Workflows 3.6 on the node fails", func(f *fixture) { f.roles["resync"].Rules = f.roles["resync"].Rules[:1] },
-			problem.CodePermission, resyncName, "spec.templates[0]",
+			problem.CodeMissingPermission, resyncName, "spec.templates[0]",
 		},
 		{"leases for two replicas", "no replica would ever lead", func(f *fixture) {
 			f.source.Annotations = map[string]string{argo.LeaderElection: "k8s"}
-		}, problem.CodePermission, sourceName, "metadata.annotations"},
+		}, problem.CodeMissingPermission, sourceName, "metadata.annotations"},
 		{"grant in one namespace for a watch of all", "scopes count", func(f *fixture) {
 			f.bindings["source"] = nil
 			b := &rbacv1.RoleBinding{
@@ -34,10 +34,10 @@ func permissionMutations() []mutation {
 				Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: ns, Name: "memcached-source"}},
 			}
 			f.own["source"] = b
-		}, problem.CodePermission, sourceName, "spec.resource[memcached]"},
+		}, problem.CodeMissingPermission, sourceName, "spec.resource[memcached]"},
 		{
 			"grant for one object by name", "list knows no names", func(f *fixture) { f.clusterRoles["source"].Rules[0].ResourceNames = []string{"a"} },
-			problem.CodePermission, sourceName, "spec.resource[memcached]",
+			problem.CodeMissingPermission, sourceName, "spec.resource[memcached]",
 		},
 	}
 	return append(list, excessMutations()...)
@@ -47,14 +47,14 @@ func excessMutations() []mutation {
 	return []mutation{
 		{
 			"get for the source", "an informer never gets", func(f *fixture) { grantToo(f, "source", "get") },
-			problem.CodeExcess, "ClusterRole/memcached-source", "rules[0]",
+			problem.CodeUnusedPermission, "ClusterRole/memcached-source", "rules[0]",
 		},
 		{"secrets for the Sensor", "a stolen token reads them all", func(f *fixture) {
 			f.roles["sensor"].Rules = append(f.roles["sensor"].Rules, rule("", "secrets", "get"))
-		}, problem.CodeExcess, "Role/memcached-sensor", "rules[1]"},
+		}, problem.CodeUnusedPermission, "Role/memcached-sensor", "rules[1]"},
 		{"URLs", "an operator calls none", func(f *fixture) {
 			f.clusterRoles["source"].Rules = append(f.clusterRoles["source"].Rules, rbacv1.PolicyRule{Verbs: []string{"get"}, NonResourceURLs: []string{"/metrics"}})
-		}, problem.CodeExcess, "ClusterRole/memcached-source", "rules[2].nonResourceURLs"},
+		}, problem.CodeUnusedPermission, "ClusterRole/memcached-source", "rules[2].nonResourceURLs"},
 		{
 			"wildcard verb", "grants what nobody has looked at", func(f *fixture) { f.roles["sensor"].Rules[0].Verbs = []string{"*"} },
 			problem.CodeWildcard, "Role/memcached-sensor", "rules[0]",
@@ -65,22 +65,22 @@ func excessMutations() []mutation {
 		},
 		{
 			"unknown command of the script", "the pod would fail", func(f *fixture) { f.resync.Spec.Templates[0].Container.Args = []string{"resink"} },
-			problem.CodeCall, resyncName, "spec.templates[0]",
+			problem.CodeUnknownRequest, resyncName, "spec.templates[0]",
 		},
-		{"script without its configuration", "the pod would fail", func(f *fixture) { f.config = nil }, problem.CodeCall, reconcileName, "spec.templates[0]"},
+		{"script without its configuration", "the pod would fail", func(f *fixture) { f.config = nil }, problem.CodeUnknownRequest, reconcileName, "spec.templates[0]"},
 		{"http trigger", "nothing here can tell what it calls", func(f *fixture) {
 			f.workflow = nil
 			t := f.sensor.Spec.Triggers[0].Template
 			t.K8s, t.HTTP = nil, &eventsv1.HTTPTrigger{URL: "https://kubernetes.default.svc", Method: "PATCH", Timeout: 2}
-		}, problem.CodeCall, sensorName, firstTrigger + ".template"},
+		}, problem.CodeUnknownRequest, sensorName, firstTrigger + ".template"},
 		{"plural that Argo Events does not guess", "the trigger calls a URL that is not there", func(f *fixture) {
 			f.crd.Spec.Names.Plural, f.crd.Name = "memcached", "memcached.cache.example.com"
 			f.workflow = map[string]any{"apiVersion": "cache.example.com/v1alpha1", "kind": "Memcached", "metadata": map[string]any{"generateName": "a-"}}
-		}, problem.CodeCall, sensorName, firstTrigger + ".template.k8s.source.resource"},
+		}, problem.CodeUnknownRequest, sensorName, firstTrigger + ".template.k8s.source.resource"},
 		{"object of a trigger from elsewhere", "nothing here can tell what it is", func(f *fixture) {
 			f.workflow = nil
 			k8sOf(f).Source.Inline = ptr.To("kind: Workflow")
-		}, problem.CodeCall, sensorName, firstTrigger + ".template.k8s.source"},
+		}, problem.CodeUnknownRequest, sensorName, firstTrigger + ".template.k8s.source"},
 	}
 }
 

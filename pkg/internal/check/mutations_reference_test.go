@@ -22,30 +22,30 @@ func referenceMutations() []mutation {
 		}, problem.CodeServiceAccount, "WorkflowTemplate/memcached-reconcile", "spec.templates[0].executor"},
 		{
 			"service account that nobody uses", "it only widens what can be stolen", func(f *fixture) { f.account("spare", nil, nil); f.more = append(f.more, f.accounts["spare"]) },
-			problem.CodeServiceAccountUse, "ServiceAccount/memcached-spare", "",
+			problem.CodeUnusedServiceAccount, "ServiceAccount/memcached-spare", "",
 		},
 		{
 			"binding to a role that is not there", "nothing is granted", func(f *fixture) { f.own["sensor"].RoleRef.Name = "sensor" },
-			problem.CodeBinding, "RoleBinding/memcached-sensor", "roleRef",
+			problem.CodeRoleBinding, "RoleBinding/memcached-sensor", "roleRef",
 		},
 		{
 			"binding for a service account that is not there", "someone else may take the name", func(f *fixture) { f.own["sensor"].Subjects[0].Name = "sensor" },
-			problem.CodeBinding, "RoleBinding/memcached-sensor", "subjects[0]",
+			problem.CodeRoleBinding, "RoleBinding/memcached-sensor", "subjects[0]",
 		},
 		{"binding for a group", "operators have service accounts", func(f *fixture) {
 			f.bindings["source"].Subjects = []rbacv1.Subject{{Kind: "Group", APIGroup: rbacv1.GroupName, Name: "system:authenticated"}}
-		}, problem.CodeBinding, "ClusterRoleBinding/memcached-source", "subjects[0]"},
+		}, problem.CodeRoleBinding, "ClusterRoleBinding/memcached-source", "subjects[0]"},
 		{
 			"binding of nobody", "forgotten subjects", func(f *fixture) { f.own["sensor"].Subjects = nil },
-			problem.CodeBinding, "RoleBinding/memcached-sensor", "subjects",
+			problem.CodeRoleBinding, "RoleBinding/memcached-sensor", "subjects",
 		},
 		{
 			"role without a binding", "it does nothing, until someone binds it", func(f *fixture) { f.own["sensor"] = nil },
-			problem.CodeRoleUnbound, "Role/memcached-sensor", "",
+			problem.CodeUnboundRole, "Role/memcached-sensor", "",
 		},
 		{
 			"cluster role without a binding", "only user roles need none", func(f *fixture) { f.clusterRoles["view"].Labels = nil },
-			problem.CodeRoleUnbound, "ClusterRole/memcacheds:view", "",
+			problem.CodeUnboundRole, "ClusterRole/memcacheds:view", "",
 		},
 		{
 			"ConfigMap is not emitted", "the pod never starts", func(f *fixture) { f.resync.Spec.Templates[0].Volumes[0].ConfigMap.Name = "runtime" },
@@ -77,7 +77,7 @@ func referenceMutations() []mutation {
 			t := goodTemplate()
 			t.Name = "memcached-old"
 			f.more = append(f.more, t)
-		}, problem.CodeTemplateUnused, "WorkflowTemplate/memcached-old", ""},
+		}, problem.CodeUnusedTemplate, "WorkflowTemplate/memcached-old", ""},
 		{
 			"argument that the template does not declare", "Argo takes it", func(f *fixture) { giveToo(f, "name") },
 			problem.CodeArgument, "Sensor/memcached", "spec.triggers[0].template.k8s.source.resource.spec.arguments.parameters[1]",

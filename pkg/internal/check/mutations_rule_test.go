@@ -21,13 +21,13 @@ func ruleMutations() []mutation {
 			e := f.source.Spec.Resource["memcached"]
 			e.Filter = &eventsv1.ResourceFilter{Prefix: "a"}
 			f.source.Spec.Resource["memcached"] = e
-		}, problem.CodeParentFilter, sourceName, "spec.resource[memcached].filter"},
+		}, problem.CodeCustomResourceFilter, sourceName, "spec.resource[memcached].filter"},
 		{"filter on an existing kind that is reconciled", "no CRD is emitted for it", func(f *fixture) {
 			f.crd = nil
 			e := f.source.Spec.Resource["memcached"]
 			e.Filter = &eventsv1.ResourceFilter{Prefix: "a"}
 			f.source.Spec.Resource["memcached"] = e
-		}, problem.CodeParentFilter, sourceName, "spec.resource[memcached].filter"},
+		}, problem.CodeCustomResourceFilter, sourceName, "spec.resource[memcached].filter"},
 		{"cluster-scoped kind watched in a namespace", "the list call finds nothing there", func(f *fixture) {
 			f.config["children"].([]any)[0].(map[string]any)["namespaced"] = false
 			e := f.source.Spec.Resource["deployment"]
@@ -63,13 +63,13 @@ func ruleMutations() []mutation {
 			f.workflow = nil
 			t.ArgoWorkflow = &eventsv1.ArgoWorkflowTrigger{Operation: eventsv1.Submit, Source: &eventsv1.ArtifactLocation{Resource: &resource}}
 			t.K8s = nil
-		}, problem.CodeTrigger, sensorName, firstTrigger + ".template.argoWorkflow"},
+		}, problem.CodeTriggerType, sensorName, firstTrigger + ".template.argoWorkflow"},
 		{"triggered Workflow states more than a reference", "a strict controller refuses it", func(f *fixture) {
 			f.workflow["spec"].(map[string]any)["serviceAccountName"] = "memcached-workflow"
-		}, problem.CodeTrigger, sensorName, firstTrigger + ".template.k8s.source.resource.spec"},
+		}, problem.CodeTriggerType, sensorName, firstTrigger + ".template.k8s.source.resource.spec"},
 		{"fixed name of what is created", "the second event fails", func(f *fixture) {
 			f.workflow["metadata"] = map[string]any{"name": "memcached", "namespace": ns}
-		}, problem.CodeTrigger, sensorName, firstTrigger + ".template.k8s.source.resource.metadata"},
+		}, problem.CodeTriggerType, sensorName, firstTrigger + ".template.k8s.source.resource.metadata"},
 		{
 			"two Sensors without a lease", "two leaders in a rollout", func(f *fixture) { f.sensor.Spec.Replicas = ptr.To[int32](2) },
 			problem.CodeDelivery, sensorName, "metadata.annotations",
@@ -83,11 +83,11 @@ func lifecycleMutations() []mutation {
 			"no deadline", "a Workflow that hangs holds its mutex", func(f *fixture) { f.template.Spec.ActiveDeadlineSeconds = nil },
 			problem.CodeDeadline, reconcileName, "spec.activeDeadlineSeconds",
 		},
-		{"no podGC", "pods pile up", func(f *fixture) { f.template.Spec.PodGC = nil }, problem.CodeGarbage, reconcileName, "spec.podGC"},
-		{"no ttlStrategy", "Workflows pile up", func(f *fixture) { f.resync.Spec.TTLStrategy = nil }, problem.CodeGarbage, resyncName, "spec.ttlStrategy"},
+		{"no podGC", "pods pile up", func(f *fixture) { f.template.Spec.PodGC = nil }, problem.CodeGarbageCollection, reconcileName, "spec.podGC"},
+		{"no ttlStrategy", "Workflows pile up", func(f *fixture) { f.resync.Spec.TTLStrategy = nil }, problem.CodeGarbageCollection, resyncName, "spec.ttlStrategy"},
 		{
 			"ttlStrategy without failures", "failed Workflows pile up", func(f *fixture) { f.template.Spec.TTLStrategy.SecondsAfterFailure = nil },
-			problem.CodeGarbage, reconcileName, "spec.ttlStrategy",
+			problem.CodeGarbageCollection, reconcileName, "spec.ttlStrategy",
 		},
 		{
 			"no mutex", "two Workflows of one custom resource at once", func(f *fixture) { f.template.Spec.Synchronization = nil },
@@ -131,7 +131,7 @@ func lifecycleMutations() []mutation {
 		}, problem.CodeInjection, reconcileName, "spec.templates[2].script.source"},
 		{"one service account for two roles", "the source could create Workflows", func(f *fixture) {
 			f.source.Spec.Template.ServiceAccountName = "memcached-sensor"
-		}, problem.CodeSharedAccount, sensorName, "spec.template.serviceAccountName"},
+		}, problem.CodeSharedServiceAccount, sensorName, "spec.template.serviceAccountName"},
 		{"large expressions", "the Sensor's pod never starts", func(f *fixture) {
 			f.sensor.Spec.Dependencies[0].Transform.JQ += strings.Repeat(" ", 98_000)
 		}, problem.CodeSize, sensorName, "spec"},

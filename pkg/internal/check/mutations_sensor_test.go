@@ -47,27 +47,27 @@ func sensorMutations() []mutation {
 		},
 		{
 			"parameter of no dependency", "Argo skips it", func(f *fixture) { k8sOf(f).Parameters[0].Src.DependencyName = "other" },
-			problem.CodeParameter, sensorName, parameters + "[0].src.dependencyName",
+			problem.CodeParameterSource, sensorName, parameters + "[0].src.dependencyName",
 		},
 		{
 			"dependency without a parameter", "its events would act on the empty key", func(f *fixture) { k8sOf(f).Parameters = k8sOf(f).Parameters[:1] },
-			problem.CodeParameter, sensorName, parameters + "[0]",
+			problem.CodeParameterSource, sensorName, parameters + "[0]",
 		},
 		{
 			"destination past the end", "the list would be padded with nulls", func(f *fixture) { k8sOf(f).Parameters[0].Dest = "spec.arguments.parameters.1.value" },
-			problem.CodeDestination, sensorName, parameters + "[0].dest",
+			problem.CodeParameterDestination, sensorName, parameters + "[0].dest",
 		},
 		{
 			"destination that appends", "one more element for each dependency", func(f *fixture) { k8sOf(f).Parameters[0].Dest = "spec.arguments.parameters.-1" },
-			problem.CodeDestination, sensorName, parameters + "[0].dest",
+			problem.CodeParameterDestination, sensorName, parameters + "[0].dest",
 		},
 		{
 			"destination below text", "the text would be replaced", func(f *fixture) { k8sOf(f).Parameters[0].Dest = "metadata.generateName.x" },
-			problem.CodeDestination, sensorName, parameters + "[0].dest",
+			problem.CodeParameterDestination, sensorName, parameters + "[0].dest",
 		},
 		{
 			"destination in a list that is not there", "an object with the key 0 comes out", func(f *fixture) { k8sOf(f).Parameters[0].Dest = "spec.tolerations.0" },
-			problem.CodeDestination, sensorName, parameters + "[0].dest",
+			problem.CodeParameterDestination, sensorName, parameters + "[0].dest",
 		},
 		{
 			"jq that does not parse", "every event is dropped", func(f *fixture) { f.sensor.Spec.Dependencies[0].Transform.JQ = "{go: " },

@@ -13,10 +13,10 @@ func shapeMutations() []mutation {
 	return []mutation{
 		{"unknown field in a triggered Workflow", "the Sensor's type keeps the object raw", func(f *fixture) {
 			f.workflow["spec"].(map[string]any)["entryPoint"] = "main"
-		}, problem.CodeStrict, "Sensor/memcached", "spec.triggers[0].template.k8s.source.resource.spec"},
+		}, problem.CodeSchema, "Sensor/memcached", "spec.triggers[0].template.k8s.source.resource.spec"},
 		{
 			"trigger object without a kind", "the Sensor would fail on every event", func(f *fixture) { delete(f.workflow, "kind") },
-			problem.CodeStrict, "Sensor/memcached", "spec.triggers[0].template.k8s.source.resource",
+			problem.CodeSchema, "Sensor/memcached", "spec.triggers[0].template.k8s.source.resource",
 		},
 		{"kind nobody asked for", "an operator consists of a few kinds", func(f *fixture) {
 			f.more = append(f.more, &corev1.Pod{TypeMeta: core("Pod"), ObjectMeta: meta("stray")})

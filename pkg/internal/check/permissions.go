@@ -25,7 +25,7 @@ func permissions(o argo.Objects) []problem.Problem {
 	for _, c := range calls {
 		if !slices.ContainsFunc(grants, func(g argo.Grant) bool { return g.Allows(c) }) {
 			r := problem.About(c.In)
-			r.Add(c.Path, problem.CodePermission, fmt.Sprintf("grant it %s", c.Where()),
+			r.Add(c.Path, problem.CodeMissingPermission, fmt.Sprintf("grant it %s", c.Where()),
 				"service account %s may not %s %s: %s", c.Account, c.Verb, argo.Qualified(c.Group, c.Resource), c.Why)
 			out = append(out, r.Problems...)
 		}
@@ -50,9 +50,9 @@ func unvouched(o argo.Objects) []problem.Problem {
 				spelling(r, o, s, t)
 			case t.Template.Log != nil:
 			case k != nil:
-				r.Add(t.Path.Child("template", "k8s", "source"), problem.CodeCall, "state the object under resource", "its API calls cannot be told from here")
+				r.Add(t.Path.Child("template", "k8s", "source"), problem.CodeUnknownRequest, "state the object under resource", "its API calls cannot be told from here")
 			default:
-				r.Add(t.Path.Child("template"), problem.CodeCall, "use a k8s or log trigger", "its API calls cannot be told from here")
+				r.Add(t.Path.Child("template"), problem.CodeUnknownRequest, "use a k8s or log trigger", "its API calls cannot be told from here")
 			}
 		}
 	})
@@ -61,9 +61,9 @@ func unvouched(o argo.Objects) []problem.Problem {
 		for _, s := range p.Scripts(o) {
 			switch {
 			case !slices.Contains(argo.Commands, s.Command):
-				r.Add(p.Path, problem.CodeCall, "", "%s has no command %q", argo.ScriptFile, s.Command)
+				r.Add(p.Path, problem.CodeUnknownRequest, "", "%s has no command %q", argo.ScriptFile, s.Command)
 			case !s.Configured:
-				r.Add(p.Path, problem.CodeCall, "mount the ConfigMap", "%s %s runs without a %s", argo.ScriptFile, s.Command, argo.ConfigFile)
+				r.Add(p.Path, problem.CodeUnknownRequest, "mount the ConfigMap", "%s %s runs without a %s", argo.ScriptFile, s.Command, argo.ConfigFile)
 			}
 		}
 		out = append(out, r.Problems...)
@@ -79,7 +79,7 @@ func spelling(r *problem.Report, o argo.Objects, s *eventsv1.Sensor, t argo.Trig
 	for _, crd := range argo.All[*apiextensionsv1.CustomResourceDefinition](o) {
 		called := argo.TriggerCall(s, t).Resource
 		if crd.Spec.Group == object.GroupVersionKind().Group && crd.Spec.Names.Kind == object.Kind && crd.Spec.Names.Plural != called {
-			r.Add(t.ResourcePath(), problem.CodeCall, "give the kind this plural", "Argo Events calls the resource %s, its definition %s", called, crd.Spec.Names.Plural)
+			r.Add(t.ResourcePath(), problem.CodeUnknownRequest, "give the kind this plural", "Argo Events calls the resource %s, its definition %s", called, crd.Spec.Names.Plural)
 		}
 	}
 }
@@ -94,9 +94,9 @@ func unused(g argo.Grant, calls []argo.Call) []problem.Problem {
 		}
 		switch {
 		case !slices.ContainsFunc(calls, func(c argo.Call) bool { return one.Namespace == c.Namespace && one.Allows(c) }):
-			r.Add(g.Path, problem.CodeExcess, "remove it", "service account %s never needs to %s %s %s", g.Account, verb, on, argo.Call{Namespace: g.Namespace}.Where())
+			r.Add(g.Path, problem.CodeUnusedPermission, "remove it", "service account %s never needs to %s %s %s", g.Account, verb, on, argo.Call{Namespace: g.Namespace}.Where())
 		case one.Named(calls):
-			r.Add(g.Path, problem.CodeExcess, "state resourceNames", "service account %s needs to %s %s of known names only", g.Account, verb, on)
+			r.Add(g.Path, problem.CodeUnusedPermission, "state resourceNames", "service account %s needs to %s %s of known names only", g.Account, verb, on)
 		}
 	}
 	return r.Problems

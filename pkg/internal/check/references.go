@@ -35,7 +35,7 @@ func launches(o argo.Objects) []problem.Problem {
 	}
 	out = append(out, argo.Each(o, func(r *problem.Report, t *wfv1.WorkflowTemplate) {
 		if !used[t] {
-			r.Add(nil, problem.CodeTemplateUnused, "remove it", "no Sensor, CronWorkflow or script starts this template")
+			r.Add(nil, problem.CodeUnusedTemplate, "remove it", "no Sensor, CronWorkflow or script starts this template")
 		}
 	})...)
 	return append(out, mounts(o)...)

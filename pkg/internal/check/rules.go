@@ -40,7 +40,7 @@ func events(o argo.Objects) []problem.Problem {
 					"drops what exists at the start, what is applied server-side, and every deletion of it")
 			}
 			if parents[e.Resource+"."+e.Group] && !watchedWhole(s.Spec.Resource, e) {
-				r.Add(at, problem.CodeParentFilter, "filter in jq", "a filter on the custom resources themselves drops the deletions that a lost watch reports late")
+				r.Add(at, problem.CodeCustomResourceFilter, "filter in jq", "a filter on the custom resources themselves drops the deletions that a lost watch reports late")
 			}
 		}
 		Replicas(r, s.Spec.Replicas, s.Annotations)
@@ -145,14 +145,14 @@ func triggerRules(r *problem.Report, o argo.Objects, s *eventsv1.Sensor, t argo.
 		answered(r, t, tells(o, s, t))
 	}
 	if t.Template.ArgoWorkflow != nil {
-		r.Add(at.Child("argoWorkflow"), problem.CodeTrigger, "create the Workflow by a k8s trigger",
+		r.Add(at.Child("argoWorkflow"), problem.CodeTriggerType, "create the Workflow by a k8s trigger",
 			"runs a command line inside the Sensor, and needs more permissions than create")
 	}
 	if wf := t.Workflow(); wf != nil {
 		submitsReference(r, t, wf)
 	}
 	if k := t.Template.K8s; k != nil && k.Operation == eventsv1.Create && t.Resource() != nil && !strings.Contains(string(t.Resource()), `"generateName"`) {
-		r.Add(t.ResourcePath().Child("metadata"), problem.CodeTrigger, "use generateName", "the second event would find the object there and fail")
+		r.Add(t.ResourcePath().Child("metadata"), problem.CodeTriggerType, "use generateName", "the second event would find the object there and fail")
 	}
 }
 
@@ -206,7 +206,7 @@ func tells(o argo.Objects, s *eventsv1.Sensor, t argo.Trigger) bool {
 func submitsReference(r *problem.Report, t argo.Trigger, wf *wfv1.Workflow) {
 	bare := wfv1.WorkflowSpec{WorkflowTemplateRef: wf.Spec.WorkflowTemplateRef, Arguments: wf.Spec.Arguments, Priority: wf.Spec.Priority}
 	if wf.Spec.WorkflowTemplateRef == nil || !equal(bare, wf.Spec) {
-		r.Add(t.ResourcePath().Child("spec"), problem.CodeTrigger, "move the rest to the WorkflowTemplate",
+		r.Add(t.ResourcePath().Child("spec"), problem.CodeTriggerType, "move the rest to the WorkflowTemplate",
 			"a created Workflow holds workflowTemplateRef, arguments and priority only, or a strict controller refuses it")
 	}
 }

@@ -90,7 +90,7 @@ func samples(k knowledge, o argo.Objects, s *eventsv1.Sensor, d eventsv1.EventDe
 		{"a changed object", announced("UPDATE", fresh, k.older(fresh))},
 	}
 	for _, memory := range []map[string]any{
-		{"owner": "uid-sample", "uid": "uid", "generation": 2.0, "ready": true, "live": []any{map[string]any{}}},
+		{"ownerUID": "uid-sample", "uid": "uid", "generation": 2.0, "ready": true, "fields": []any{map[string]any{}}},
 		{"ready": false, "message": oddText, "failed": map[string]any{"generation": 2.0, "attempts": 1.0}},
 	} {
 		list = append(list, sample{"a change of what is remembered", announced("UPDATE", k.remembering(s.Labels["app.kubernetes.io/name"], fresh, memory), fresh)})

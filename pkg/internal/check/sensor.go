@@ -99,13 +99,13 @@ func parameter(r *problem.Report, t argo.Trigger, p argo.Sourced, names map[stri
 	}
 	at := p.Path.Child("src", "dependencyName")
 	if !names[p.Src.DependencyName] {
-		r.Add(at, problem.CodeParameter, "", "no dependency %q", p.Src.DependencyName)
+		r.Add(at, problem.CodeParameterSource, "", "no dependency %q", p.Src.DependencyName)
 	} else if fires := t.Fires(); len(fires) > 0 && !slices.Contains(fires, p.Src.DependencyName) {
-		r.Add(at, problem.CodeParameter, "", "the trigger does not fire on dependency %q", p.Src.DependencyName)
+		r.Add(at, problem.CodeParameterSource, "", "the trigger does not fire on dependency %q", p.Src.DependencyName)
 	}
 	if p.Into != nil {
 		if wrong := p.Misses(0); wrong != "" {
-			r.Add(p.Path.Child("dest"), problem.CodeDestination, "", "%s: %s", p.Dest, wrong)
+			r.Add(p.Path.Child("dest"), problem.CodeParameterDestination, "", "%s: %s", p.Dest, wrong)
 		}
 	}
 }
@@ -122,7 +122,7 @@ func covered(r *problem.Report, t argo.Trigger) {
 	for _, p := range t.Writes() {
 		for _, name := range fires {
 			if !slices.Contains(writes[p.Target()], name) {
-				r.Add(p.Path, problem.CodeParameter, "add a parameter for it", "an event of dependency %q leaves %s as it stands", name, p.Target())
+				r.Add(p.Path, problem.CodeParameterSource, "add a parameter for it", "an event of dependency %q leaves %s as it stands", name, p.Target())
 			}
 		}
 	}

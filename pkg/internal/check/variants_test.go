@@ -90,15 +90,15 @@ func stepping(f *fixture) {
 	call := func(name string, arguments ...wfv1.Parameter) wfv1.ParallelSteps {
 		return wfv1.ParallelSteps{Steps: []wfv1.WorkflowStep{{Name: name, Template: name, Arguments: wfv1.Arguments{Parameters: arguments}}}}
 	}
-	own := script("steps-own")
+	own := script("steps-set-owner")
 	own.Outputs.Parameters = []wfv1.Parameter{{Name: "manifest", ValueFrom: &wfv1.ValueFrom{Path: "/workspace/manifest"}}}
 	deploy := wfv1.Template{
 		Name: "deploy", Inputs: wfv1.Inputs{Parameters: []wfv1.Parameter{{Name: "manifest"}}},
 		Resource: &wfv1.ResourceTemplate{Action: "apply", Manifest: "{{inputs.parameters.manifest}}", Flags: []string{"--server-side"}},
 	}
 	f.template.Spec.Templates[0] = wfv1.Template{Name: "reconcile", Steps: []wfv1.ParallelSteps{
-		call("steps-read"), call("steps-own"),
-		call("deploy", wfv1.Parameter{Name: "manifest", Value: wfv1.AnyStringPtr("{{steps.steps-own.outputs.parameters.manifest}}")}),
+		call("steps-read"), call("steps-set-owner"),
+		call("deploy", wfv1.Parameter{Name: "manifest", Value: wfv1.AnyStringPtr("{{steps.steps-set-owner.outputs.parameters.manifest}}")}),
 		call("steps-status"),
 	}}
 	for i := range f.template.Spec.Templates {

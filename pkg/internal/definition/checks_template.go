@@ -116,7 +116,7 @@ func (c *checker) reservedKeys(p source.Path) {
 	} {
 		at := append(p.To(), strings.Split(key.path, ".")...)
 		if c.Written(at) {
-			c.addKey(at, diag.Reserved, fmt.Sprintf("%s does not belong in a template: %s", key.path, key.why), cmp.Or(key.hint, "remove the key"))
+			c.addKey(at, diag.ReservedName, fmt.Sprintf("%s does not belong in a template: %s", key.path, key.why), cmp.Or(key.hint, "remove the key"))
 		}
 	}
 }

@@ -34,7 +34,7 @@ func (c *checker) variable(v v1alpha1.EnvVar, p source.Path) {
 	case !identifier.MatchString(v.Name):
 		c.add(p.To("name"), diag.BadName, fmt.Sprintf("%q is not the name of a variable", v.Name), "letters, digits and '_', not beginning with a digit")
 	case strings.HasPrefix(v.Name, "ARGOPERATOR_"):
-		c.add(p.To("name"), diag.Reserved, fmt.Sprintf("argoperator sets %s itself", v.Name), "choose a name that does not begin with ARGOPERATOR_")
+		c.add(p.To("name"), diag.ReservedName, fmt.Sprintf("argoperator sets %s itself", v.Name), "choose a name that does not begin with ARGOPERATOR_")
 	}
 	value, secret, key := c.Written(p.To("value")), c.Written(p.To("secret")), c.Written(p.To("key"))
 	switch {

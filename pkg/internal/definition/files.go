@@ -57,7 +57,7 @@ func (c *checker) readFiles() {
 func (c *checker) readText(p source.Path, name string) (string, bool) {
 	data, ok := c.readFile(p, name)
 	if ok && source.NotText(data) >= 0 {
-		c.add(p, diag.NotText, fmt.Sprintf("%s is not UTF-8 text", name), "")
+		c.add(p, diag.InvalidUTF8, fmt.Sprintf("%s is not UTF-8 text", name), "")
 		return "", false
 	}
 	return string(data), ok
@@ -77,7 +77,7 @@ func (c *checker) readFile(p source.Path, name string) ([]byte, bool) {
 		c.add(p, diag.BadValue, fmt.Sprintf("the path %s holds a backslash", name), "separate directories with /")
 		return nil, false
 	case path.IsAbs(name) || !fs.ValidPath(clean):
-		c.add(p, diag.PathOutside, fmt.Sprintf("%s is outside of the definition's directory", name),
+		c.add(p, diag.PathOutsideDirectory, fmt.Sprintf("%s is outside of the definition's directory", name),
 			"paths are relative to the definition, and do not leave its directory")
 		return nil, false
 	case c.in.Dir == nil:

@@ -80,7 +80,7 @@ func (c *checker) images() {
 			return name
 		}
 		if locked[name] == "" {
-			c.add(p, diag.UnlockedImage, fmt.Sprintf("%s has no digest for the image %s", file, name),
+			c.add(p, diag.MissingImageDigest, fmt.Sprintf("%s has no digest for the image %s", file, name),
 				"argoperator lock -f "+c.in.Name)
 		}
 		return cmp.Or(locked[name], name)

@@ -64,7 +64,7 @@ func (c *checker) image(image string, p source.Path) {
 	}
 	_, tag, tagged := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")
 	if !strings.Contains(image, "@") && (!tagged || tag == "latest") {
-		c.warn(p, diag.FloatingImage, fmt.Sprintf("the image %s has no fixed version", image), "name a version, so that the operator does not change by itself")
+		c.warn(p, diag.UnpinnedImage, fmt.Sprintf("the image %s has no fixed version", image), "name a version, so that the operator does not change by itself")
 	}
 }
 
@@ -89,7 +89,7 @@ func (c *checker) commandFile(arg string, p source.Path) {
 	} else if best := source.Nearest(name, names); best != "" {
 		hint = "did you mean " + best + "?"
 	}
-	c.warn(p, diag.CommandFile, fmt.Sprintf("the command names %s, which is not among the files", arg), hint)
+	c.warn(p, diag.MissingCommandFile, fmt.Sprintf("the command names %s, which is not among the files", arg), hint)
 }
 
 // filesRejected reports whether a file could not be read, so that the list of files is

@@ -43,7 +43,7 @@ func (c *checker) metaKey(key string, p source.Path) {
 	reserved := []string{"app.kubernetes.io/name", "app.kubernetes.io/managed-by", "app.kubernetes.io/part-of", "app.kubernetes.io/component"}
 	switch {
 	case slices.Contains(reserved, key), strings.HasPrefix(key, v1alpha1.Group+"/"):
-		c.addKey(p, diag.Reserved, fmt.Sprintf("argoperator sets %s itself", key), "remove it")
+		c.addKey(p, diag.ReservedName, fmt.Sprintf("argoperator sets %s itself", key), "remove it")
 	case len(validation.IsQualifiedName(strings.ToLower(key))) > 0:
 		c.addKey(p, diag.BadName, fmt.Sprintf("%q is not legal as a key here", key), "NAME or DNS.NAME/NAME, the name with letters, digits, '-', '_' and '.', at most 63")
 	}

@@ -52,11 +52,11 @@ func (c *checker) alertLabels(labels map[string]string, p source.Path) {
 		at := p.To(key)
 		switch {
 		case slices.Contains(ownAlertLabels, key):
-			c.addKey(at, diag.Reserved, fmt.Sprintf("an alert has the label %s by itself", key), "remove it")
+			c.addKey(at, diag.ReservedName, fmt.Sprintf("an alert has the label %s by itself", key), "remove it")
 		case !identifier.MatchString(key) || strings.HasPrefix(key, "__"):
 			c.addKey(at, diag.BadName, fmt.Sprintf("%q is not the name of a label in Prometheus", key), "letters, digits and '_', no digit and no '__' in front")
 		case strings.Contains(labels[key], "{{"):
-			c.add(at, diag.Reserved, fmt.Sprintf("%q holds {{, which Prometheus replaces", labels[key]), "write the text itself")
+			c.add(at, diag.ReservedName, fmt.Sprintf("%q holds {{, which Prometheus replaces", labels[key]), "write the text itself")
 		case labels[key] == "":
 			c.add(at, diag.BadValue, fmt.Sprintf("%s is empty", at), "Prometheus drops a label without a value: remove it")
 		}

@@ -89,6 +89,6 @@ func (c *checker) statusFits() {
 	case len(c.op.Spec.Status) > 0:
 		c.addKey(at, diag.BadSchema, message, "compute all that is required, or remove the key: then no status is written")
 	default:
-		c.warn(source.PathOf("spec", "api", "crd"), diag.NoStatus, message+"; so it writes none", hint)
+		c.warn(source.PathOf("spec", "api", "crd"), diag.StatusNotWritten, message+"; so it writes none", hint)
 	}
 }

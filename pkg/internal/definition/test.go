@@ -194,7 +194,7 @@ func (c *testChecker) beside(name string, p source.Path) ([]byte, bool) {
 	if joined := path.Join(c.base, name); !path.IsAbs(name) && !strings.HasPrefix(joined, "../") {
 		return c.readFile(p, joined)
 	}
-	c.add(p, diag.PathOutside, name+" is outside of the directory of the definition", "paths are relative to the test, and do not leave that directory")
+	c.add(p, diag.PathOutsideDirectory, name+" is outside of the directory of the definition", "paths are relative to the test, and do not leave that directory")
 	return nil, false
 }
 

@@ -16,7 +16,7 @@ import (
 
 // Actions returns the keys of a step that act. A step has exactly one of them.
 func Actions() []string {
-	return []string{"create", "edit", "delete", "ready", "childStatus", "childEdit", "childDelete", "objectStatus", "apply", "remove", "resync", "later", "replay"}
+	return []string{"create", "edit", "delete", "ready", "childStatus", "childEdit", "childDelete", "objectStatus", "apply", "remove", "resync", "timer", "replay"}
 }
 
 // Action returns the action of a step.
@@ -157,7 +157,7 @@ func (c *testChecker) vacuous(e *v1alpha1.Expect, p source.Path) {
 		return n != nil && c.Written(at) && (n.Kind == yaml.MappingNode || n.Kind == yaml.SequenceNode) && len(n.Content) == 0
 	}
 	warn := func(at source.Path, hint string) {
-		c.found.Warn(c.Of(c.node(at...)), diag.ChecksNothing, fmt.Sprintf("%s is empty: it holds whatever happens", at), hint)
+		c.found.Warn(c.Of(c.node(at...)), diag.EmptyExpectation, fmt.Sprintf("%s is empty: it holds whatever happens", at), hint)
 	}
 	if empty(p) {
 		warn(p, "say what is expected, or leave it out")

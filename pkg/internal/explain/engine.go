@@ -8,11 +8,11 @@ import (
 // Engine is the engine of an operator and the reason for it.
 type Engine struct {
 	Name     string   `json:"name"`
-	Does     string   `json:"does"`
-	Named    *Place   `json:"named,omitempty"` // where the definition names it; nil: auto has selected it
-	Auto     string   `json:"auto"`            // the engine that auto selects
-	Cheapest string   `json:"cheapest"`        // the engine that Against excludes
-	Against  []Reason `json:"against"`         // empty: auto selects the cheapest
+	Does     string   `json:"summary"`
+	Named    *Place   `json:"specifiedAt,omitempty"` // where the definition names it; nil: auto has selected it
+	Auto     string   `json:"auto"`                  // the engine that auto selects
+	Cheapest string   `json:"cheapest"`              // the engine that Against excludes
+	Against  []Reason `json:"reasons"`               // empty: auto selects the cheapest
 }
 
 // Place is a position in a file.

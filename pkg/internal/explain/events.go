@@ -22,20 +22,20 @@ type Event struct {
 // Cost counts started pods and requests to the API server.
 type Cost struct {
 	Pods  int `json:"pods"`
-	Calls int `json:"calls"`
+	Calls int `json:"requests"`
 }
 
 // Each is the additional cost for each custom resource.
 type Each struct {
 	Cost
-	Which string `json:"which"`
+	Which string `json:"object"`
 	Parts []Part `json:"parts"`
 }
 
 // Part is a summand of a cost.
 type Part struct {
 	Cost
-	What string `json:"what"`
+	What string `json:"description"`
 }
 
 // The kinds of events, in the order of an object's life.

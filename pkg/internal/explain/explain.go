@@ -26,7 +26,7 @@ type Report struct {
 	Events        []Event         `json:"events"`
 	Permissions   []Permission    `json:"permissions"`
 	Security      []TrustBoundary `json:"security"`
-	ObservedState []ObservedState `json:"memory"`
+	ObservedState []ObservedState `json:"observedState"`
 	Secrets       []Secret        `json:"secrets"`
 	Limits        []Limit         `json:"limits"`
 	Objects       []Object        `json:"objects"` // in apply order

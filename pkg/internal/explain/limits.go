@@ -17,13 +17,13 @@ import (
 
 // Limit is a limited resource and its use.
 type Limit struct {
-	What    string  `json:"what"`
-	Of      string  `json:"of"`   // the object that is measured
-	Used    float64 `json:"used"` // 0 for a rate, which depends on the load
+	What    string  `json:"name"`
+	Of      string  `json:"subject"` // the object that is measured
+	Used    float64 `json:"used"`    // 0 for a rate, which depends on the load
 	Limit   float64 `json:"limit"`
-	Unit    string  `json:"unit"`    // bytes, characters, …
-	Percent float64 `json:"percent"` // 0 if there is nothing to compare
-	About   bool    `json:"about"`   // an estimate: it depends on the custom resource
+	Unit    string  `json:"unit"`        // bytes, characters, …
+	Percent float64 `json:"percent"`     // 0 if there is nothing to compare
+	About   bool    `json:"approximate"` // an estimate: it depends on the custom resource
 	Note    string  `json:"note"`
 }
 

@@ -19,7 +19,7 @@ type Permission struct {
 	Resource       string   `json:"resource"`        // PLURAL.GROUP[/SUBRESOURCE]
 	Names          []string `json:"names,omitempty"` // of the objects; empty: all
 	Namespaces     []string `json:"namespaces"`      // empty: the whole cluster
-	Why            string   `json:"why"`
+	Why            string   `json:"reason"`
 }
 
 func permissions(p *plan.Plan) []Permission {
@@ -41,12 +41,12 @@ func permissions(p *plan.Plan) []Permission {
 	return out
 }
 
-// ObservedState is the state that the operator stores of a child.
+// ObservedState is the observed state of a child, which the operator keeps between two events.
 type ObservedState struct {
 	Child  string   `json:"child"`
-	Place  string   `json:"place"` // on the custom resource
+	Place  string   `json:"location"` // on the custom resource
 	Fields []string `json:"fields"`
-	Live   []string `json:"live"` // fields of the child that expressions read
+	Live   []string `json:"childFields"` // fields of the child that expressions read
 }
 
 // observedState returns the state that the direct engine stores. A Workflow reads the
@@ -88,8 +88,8 @@ func live(p *plan.Plan, c plan.Child) []string {
 // Secret is a Secret that the operator uses.
 type Secret struct {
 	Name string `json:"name"`
-	Made bool   `json:"made"` // it is among the objects; otherwise the user creates it
-	Why  string `json:"why"`
+	Made bool   `json:"generated"` // it is among the objects; otherwise the user creates it
+	Why  string `json:"reason"`
 }
 
 func secrets(p *plan.Plan, objects []manifest.Object) []Secret {

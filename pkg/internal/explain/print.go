@@ -102,8 +102,8 @@ func (p Place) String() string {
 
 func (p Printer) events(w io.Writer, events []Event) {
 	p.heading(w, "EVENTS")
-	terminal.Fprintf(w, "  with one object of each child; calls are requests to the API server\n")
-	rows := [][]string{{"", "PODS", "CALLS", ""}}
+	terminal.Fprintf(w, "  with one object of each child; requests are those to the API server\n")
+	rows := [][]string{{"", "PODS", "REQUESTS", ""}}
 	for i, e := range events {
 		pods, calls := strconv.Itoa(e.Pods), strconv.Itoa(e.Calls)
 		if e.AtMost {
@@ -188,12 +188,12 @@ func byAccount(list []Permission) []Permission {
 }
 
 func (p Printer) observedState(w io.Writer, memory []ObservedState) {
-	p.heading(w, "MEMORY")
+	p.heading(w, "OBSERVED STATE")
 	if len(memory) == 0 {
 		terminal.Fprintf(w, "  none: every reconcile reads the cluster afresh\n")
 		return
 	}
-	terminal.Fprintf(w, "  of what the Sensors have seen of the children, on the custom resource\n")
+	terminal.Fprintf(w, "  of the children, stored on the custom resource\n")
 	var rows [][]string
 	for _, m := range memory {
 		live := ""

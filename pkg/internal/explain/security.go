@@ -18,8 +18,8 @@ import (
 // TrustBoundary is a restriction of what users can do through the operator, or the lack
 // of one.
 type TrustBoundary struct {
-	What string `json:"what"` // policy, adopts, namespaces, event bus or unbounded
-	Of   string `json:"of"`   // the policy, child, kind or fields
+	What string `json:"kind"`    // policy, adopted, allowed namespaces, event bus or unbounded fields
+	Of   string `json:"subject"` // the policy, child, kind or fields
 	Note string `json:"note"`
 }
 
@@ -30,11 +30,11 @@ func security(p *plan.Plan, d *definition.Definition) []TrustBoundary {
 	}
 	for _, c := range p.Children {
 		if c.Adopt {
-			out = append(out, TrustBoundary{"adopts", c.Name, fmt.Sprintf("takes over an existing %s of the same name", c.Kind.Kind)})
+			out = append(out, TrustBoundary{"adopted", c.Name, fmt.Sprintf("takes over an existing %s of the same name", c.Kind.Kind)})
 		}
 	}
 	if allowed := d.Operator.Spec.Install.AllowedNamespaces; len(allowed) > 0 {
-		out = append(out, TrustBoundary{"namespaces", strings.Join(allowed, ", "), "custom resources may choose these for children and related objects, beside their own"})
+		out = append(out, TrustBoundary{"allowed namespaces", strings.Join(allowed, ", "), "custom resources may choose these for children and related objects, beside their own"})
 	}
 	var seen []string
 	for _, e := range p.SecretEvents() {
@@ -72,7 +72,7 @@ func unboundedSpec(p *plan.Plan, d *definition.Definition) []TrustBoundary {
 	if more := len(fields) - fewFields; more > 0 {
 		of += fmt.Sprintf(" and %d more", more)
 	}
-	return []TrustBoundary{{"unbounded", of, "the schema lets a custom resource have 1.5 MiB; where users are not trusted: maxLength, maxItems, maxProperties"}}
+	return []TrustBoundary{{"unbounded fields", of, "the schema lets a custom resource have 1.5 MiB; where users are not trusted: maxLength, maxItems, maxProperties"}}
 }
 
 // unbounded returns the paths of a schema's fields without a size limit.

@@ -31,9 +31,9 @@ func workflowEvents(p *plan.Plan) []Event {
 		event(childTouched, drift).atMost(""),
 		event(childDeleted, drift).atMost(""),
 	}
-	if p.WatchesRelated() {
+	if p.EnqueuesRelated() {
 		list = append(list, event(relatedChanged, calls(1, "Workflow looked for"), pod(1+relatedLists(p)+max(1, namespaces(p, p.API.Kind)),
-			"Workflow created, lists of 500 objects each")).atMost("changes within "+strconv.Itoa(plan.WakeWindow)+" s share it").
+			"Workflow created, lists of 500 objects each")).atMost("changes within "+strconv.Itoa(plan.EnqueueWindow)+" s share it").
 			each("custom resource that refers to it", resubmitted(p), full))
 	}
 	return append(list,

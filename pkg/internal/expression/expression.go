@@ -29,11 +29,11 @@ type Problem struct {
 
 // The codes of problems.
 const (
-	BadExpression = "bad-expression" // it does not parse, or is not allowed there
-	UnknownField  = "unknown-field"  // a field that the object does not have
-	WrongType     = "wrong-type"     // a value that can never be valid
-	MayBeNull     = "may-be-null"    // a warning: an optional field where null fails or does damage
-	HiddenFalse   = "hidden-false"   // a warning: // replaces an intended false
+	BadExpression        = "bad-expression"         // it does not parse, or is not allowed there
+	UnknownField         = "unknown-field"          // a field that the object does not have
+	WrongType            = "wrong-type"             // a value that can never be valid
+	MayBeNull            = "may-be-null"            // a warning: an optional field where null fails or does damage
+	DefaultReplacesFalse = "default-replaces-false" // a warning: // replaces an intended false
 )
 
 // part is a piece of a scalar: literal text, or an expression.

@@ -76,7 +76,7 @@ func (a *analyser) alternative(q *gojq.Query, in value, names *env) result {
 	a.use(left.value)
 	if left.kinds&^null == boolean && isTrue(q.Right) {
 		a.report(q, Problem{
-			Code: HiddenFalse, Warning: true,
+			Code: DefaultReplacesFalse, Warning: true,
 			Message: fmt.Sprintf("%s is true also where %s is false: // replaces false as it replaces null", a.shown(q), a.called(q.Left, left.value)),
 			Hint:    fmt.Sprintf("write (%s) != false, or give the field a default", a.shown(q.Left)),
 		})

@@ -53,7 +53,7 @@ func eventDrivenRules() []Rule {
 			look:    fixedChild,
 		},
 		{
-			Code:    "no-owner",
+			Code:    "no-owner-reference",
 			Warning: true,
 			Summary: "What a Workflow makes for an object has no owner.",
 			Why:     "A deletion that no event reports leaves it behind; with an owner reference Kubernetes removes it by itself.",

@@ -82,10 +82,10 @@ func placeOf(o source.Object, path string) place {
 
 // fixes are what can be mended without asking.
 var fixes = map[string]func(lines []string, at place) []edit{
-	"retry-amount":     unquote,
-	"deprecated-field": plural,
-	"event-type":       upperCase,
-	"unknown-verb":     dropLine,
+	"invalid-retry-strategy": unquote,
+	"deprecated-field":       plural,
+	"invalid-event-type":     upperCase,
+	"unknown-verb":           dropLine,
 }
 
 // span is where a scalar of one line stands; false for any other.

@@ -39,7 +39,7 @@ func TestKeyInTheWrongCase(t *testing.T) {
 	for _, f := range lintText(t, "sensor.yaml", strings.Replace(string(data), "\n    atLeastOnce: true", "", 1), nil) {
 		got = append(got, fmt.Sprintf("%d %s", f.Line, f.Code))
 	}
-	if want := []string{"4 invalid-manifest", "18 unknown-manifest-field", "19 dead-retry"}; !slices.Equal(got, want) {
+	if want := []string{"4 invalid-manifest", "18 unknown-manifest-field", "19 retry-strategy-ignored"}; !slices.Equal(got, want) {
 		t.Errorf("found %q, want %q", got, want)
 	}
 }

@@ -24,7 +24,7 @@ func rightsRules() []Rule {
 			look:    eachRule(unknownVerbs),
 		},
 		{
-			Code:    "wildcard-right",
+			Code:    "wildcard-permission",
 			Warning: true,
 			Summary: "A role grants a wildcard.",
 			Why:     "It grants what nobody has looked at, kinds that do not exist yet included.",
@@ -32,7 +32,7 @@ func rightsRules() []Rule {
 			look:    eachRule(wildcardRight),
 		},
 		{
-			Code:    "powerful-right",
+			Code:    "broad-permission",
 			Warning: true,
 			Summary: "A role grants what leads to other rights.",
 			Why:     "Who may exec into pods, impersonate, bind or escalate has the rights of others as well.",
@@ -40,7 +40,7 @@ func rightsRules() []Rule {
 			look:    eachRule(powerful),
 		},
 		{
-			Code:    "shared-account",
+			Code:    "shared-service-account",
 			Warning: true,
 			Summary: "One service account serves EventSources, Sensors and Workflows.",
 			Why:     "Each has the rights of all: a program in a Workflow may create Workflows and read what the EventSource watches.",
@@ -48,7 +48,7 @@ func rightsRules() []Rule {
 			look:    sharedAccount,
 		},
 		{
-			Code:    "no-task-results",
+			Code:    "missing-task-result-permission",
 			Warning: true,
 			Summary: "The service account of a Workflow may not report results.",
 			Why:     "The executor writes WorkflowTaskResults; without the right every Workflow fails, since Argo Workflows 3.6 without a way out.",
@@ -56,7 +56,7 @@ func rightsRules() []Rule {
 			look:    eachFlow(noTaskResults),
 		},
 		{
-			Code:    "no-watch-right",
+			Code:    "missing-watch-permission",
 			Warning: true,
 			Summary: "The service account of an EventSource may not watch what it is to watch.",
 			Why:     "Its pod tries for ever and stays Running: nothing says so but its log.",
@@ -64,7 +64,7 @@ func rightsRules() []Rule {
 			look:    on(noWatch),
 		},
 		{
-			Code:    "no-trigger-right",
+			Code:    "missing-trigger-permission",
 			Warning: true,
 			Summary: "The service account of a Sensor may not do what a trigger does.",
 			Why:     "Each event is answered with 403, and lost when the tries are used up.",

@@ -34,8 +34,8 @@ func Rules() []Rule {
 
 // Of what Decode finds. The codes of the rules are in Rules.
 const (
-	CodeUnreadable  = "unreadable"
-	CodeOtherFields = "unknown-manifest-field"
+	CodeWrongFieldType       = "wrong-field-type"
+	CodeUnknownManifestField = "unknown-manifest-field"
 )
 
 // Targets are the versions that manifests are for.
@@ -99,18 +99,18 @@ func Decode(kind schema.GroupVersionKind, data []byte) (manifest.Object, []probl
 	r := problem.About(object)
 	text, err := yaml.YAMLToJSONStrict(data)
 	if err != nil {
-		r.Add(nil, problem.CodeStrict, "", "%v", err)
-		return nil, called(r.Problems, CodeUnreadable)
+		r.Add(nil, problem.CodeSchema, "", "%v", err)
+		return nil, called(r.Problems, CodeWrongFieldType)
 	}
 	if !argo.Strictly(text, object, r, nil) {
-		return nil, called(r.Problems, CodeUnreadable)
+		return nil, called(r.Problems, CodeWrongFieldType)
 	}
 	if sensor, ok := object.(*eventsv1.Sensor); ok {
 		for _, t := range argo.Triggers(sensor) {
 			carriedStrictly(r, t)
 		}
 	}
-	return object, called(r.Problems, CodeOtherFields)
+	return object, called(r.Problems, CodeUnknownManifestField)
 }
 
 // carriedStrictly decodes the object that a trigger carries, where its kind is known.

@@ -18,7 +18,7 @@ import (
 func sensorRules() []Rule {
 	return []Rule{
 		{
-			Code:    "and-join",
+			Code:    "missing-trigger-conditions",
 			Warning: true,
 			Summary: "A trigger of a Sensor with several dependencies states no conditions.",
 			Why: "It fires only when there was an event of each of them, with the last event of each: those between are dropped. Most " +
@@ -27,7 +27,7 @@ func sensorRules() []Rule {
 			look: on(joins),
 		},
 		{
-			Code:    "no-such-dependency",
+			Code:    "unknown-dependency",
 			Summary: "Conditions or a parameter name a dependency that the Sensor does not have.",
 			Why:     "The trigger never fires, or the parameter is left out without a word.",
 			Fix:     "correct the name",
@@ -42,14 +42,14 @@ func sensorRules() []Rule {
 			look:    on(unusedDependencies),
 		},
 		{
-			Code:    "no-such-event",
+			Code:    "unknown-event",
 			Summary: "A Sensor listens to an event that its EventSource does not have.",
 			Why:     "It waits for ever: nobody publishes on that subject, and nobody says so.",
 			Fix:     "correct the eventName",
 			look:    on(unknownEvents),
 		},
 		{
-			Code:    "two-buses",
+			Code:    "event-bus-mismatch",
 			Summary: "A Sensor and its EventSource are on different EventBuses.",
 			Why:     "What one publishes the other never hears.",
 			Fix:     "state the same eventBusName in both",
@@ -72,7 +72,7 @@ func sensorRules() []Rule {
 			look: on(programProblems(".script")),
 		},
 		{
-			Code:    "regex-filter",
+			Code:    "unanchored-regex",
 			Warning: true,
 			Summary: "A filter of type string compares with text that is not anchored.",
 			Why:     "The values are regular expressions that match anywhere: \"prod\" lets \"non-prod\" pass as well.",
@@ -88,7 +88,7 @@ func sensorRules() []Rule {
 			look:    on(programProblems(".exprs")),
 		},
 		{
-			Code:    "template-reads-pod",
+			Code:    "template-reads-environment",
 			Warning: true,
 			Summary: "A text template reads the environment of the Sensor's pod.",
 			Why: "Templates have the functions env and expandenv. What they read, tokens included, goes where the parameter goes, and " +
@@ -97,7 +97,7 @@ func sensorRules() []Rule {
 			look: on(readsPod),
 		},
 		{
-			Code:    "template-makes-text",
+			Code:    "template-with-raw-data",
 			Warning: true,
 			Summary: "A parameter has a text template and useRawData.",
 			Why:     "The result of a template is text, whatever useRawData says: a number arrives as \"3\", a large one as 9.007e+15.",

@@ -22,14 +22,14 @@ import (
 func shapeRules() []Rule {
 	return []Rule{
 		{
-			Code:    CodeUnreadable,
+			Code:    CodeWrongFieldType,
 			Summary: "A value has a type that its field cannot hold.",
 			Why:     "The API server refuses the object, or the controller cannot read it.",
 			Fix:     "write a value of the field's type",
 			look:    func(*inspection) {}, // Decode finds it
 		},
 		{
-			Code:    CodeOtherFields,
+			Code:    CodeUnknownManifestField,
 			Summary: "The kind has no such field, or it stands there twice.",
 			Why: "The CustomResourceDefinitions of Argo Events, and by default those of Argo Workflows, take any field: a misspelt one " +
 				"is applied without a word and does nothing.",

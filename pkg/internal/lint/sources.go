@@ -27,7 +27,7 @@ func sourceRules() []Rule {
 			look: on(skipsOnStart),
 		},
 		{
-			Code:    "event-type",
+			Code:    "invalid-event-type",
 			Summary: "An event type that does not exist, or none.",
 			Why:     "Argo's validation takes any word; the pod of the EventSource then fails, over and over.",
 			Fix:     "ADD, UPDATE or DELETE",
@@ -43,14 +43,14 @@ func sourceRules() []Rule {
 			look: on(losesDeletes),
 		},
 		{
-			Code:    "event-name-twice",
+			Code:    "duplicate-event-name",
 			Summary: "Two events of an EventSource have one name.",
 			Why:     "Sensors cannot tell them apart, and Argo Events refuses the EventSource.",
 			Fix:     "rename one",
 			look:    on(eventTwice),
 		},
 		{
-			Code:    "two-leaders",
+			Code:    "unsafe-leader-election",
 			Warning: true,
 			Summary: "Several replicas elect their leader over the bus.",
 			Why: "Of two replicas the loss of one stops both, and during a rollout the old and the new pod can lead at once: events come " +
@@ -59,7 +59,7 @@ func sourceRules() []Rule {
 			look: twoLeaders,
 		},
 		{
-			Code:    "default-account",
+			Code:    "default-service-account",
 			Warning: true,
 			Summary: "What calls the API server runs as the service account \"default\".",
 			Why:     "Its rights are those of every other pod of the namespace that states none: grant it some, and all have them.",

@@ -20,7 +20,7 @@ import (
 func triggerRulesOfOthers() []Rule {
 	return []Rule{
 		{
-			Code:    "dead-retry",
+			Code:    "retry-strategy-ignored",
 			Summary: "A trigger has a retryStrategy and no atLeastOnce.",
 			Why:     "Without atLeastOnce the strategy is not used at all: one failed call, and the event is gone.",
 			Fix:     "set atLeastOnce: true",
@@ -44,7 +44,7 @@ func triggerRulesOfOthers() []Rule {
 			look:    eachTrigger(notRetried),
 		},
 		{
-			Code:    "retry-amount",
+			Code:    "invalid-retry-strategy",
 			Summary: "A factor or jitter of a retryStrategy is not a number.",
 			Why:     "Quoted, it applies cleanly, and then every event is dropped.",
 			Fix:     "write it without quotes",
@@ -59,7 +59,7 @@ func triggerRulesOfOthers() []Rule {
 			look:    eachTrigger(noDeadLetter),
 		},
 		{
-			Code:    "submit-trigger",
+			Code:    "argo-workflow-trigger",
 			Warning: true,
 			Summary: "A Workflow is submitted by an argoWorkflow trigger.",
 			Why: "It runs the argo command line inside the Sensor for each event, of the version that its image has: a field that it does " +
@@ -68,7 +68,7 @@ func triggerRulesOfOthers() []Rule {
 			look: eachTrigger(submits),
 		},
 		{
-			Code:    "parameter-nowhere",
+			Code:    "invalid-parameter-destination",
 			Summary: "A parameter writes to a place that the object does not have.",
 			Why:     "Argo Events fills a list up with nulls, or fails; the field that was meant keeps its value.",
 			Fix:     "correct dest",
@@ -82,7 +82,7 @@ func triggerRulesOfOthers() []Rule {
 			look:    eachTrigger(sameName),
 		},
 		{
-			Code:    "guessed-plural",
+			Code:    "irregular-plural",
 			Summary: "Argo Events calls the kind by another plural than its definition does.",
 			Why:     "A k8s trigger makes the plural of the kind by English spelling and never asks the API server: every call is a 404.",
 			Fix:     "give the kind that plural, or call the API server by an http trigger",
@@ -96,14 +96,14 @@ func triggerRulesOfOthers() []Rule {
 			look:    eachTrigger(unscoped),
 		},
 		{
-			Code:    "impossible-patch",
+			Code:    "unsupported-patch-strategy",
 			Summary: "A patch strategy that a k8s trigger cannot carry.",
 			Why:     "A JSON patch is a list and the trigger sends an object; a server-side apply needs a field manager, which it does not send.",
 			Fix:     "leave patchStrategy out (merge), or call the API server by an http trigger",
 			look:    eachTrigger(impossiblePatch),
 		},
 		{
-			Code:    "patch-creates",
+			Code:    "patch-creates-object",
 			Warning: true,
 			Summary: "A patch or update creates what is not there, and the Sensor may.",
 			Why:     "A late event of something that was deleted brings it back.",
@@ -119,7 +119,7 @@ func triggerRulesOfOthers() []Rule {
 			look:    eachTrigger(waitsLong),
 		},
 		{
-			Code:    "http-status",
+			Code:    "unchecked-http-status",
 			Warning: true,
 			Summary: "An http trigger takes any answer for a success.",
 			Why:     "Without policy.status.allow a 403 or a 503 counts as done: nothing is tried again.",

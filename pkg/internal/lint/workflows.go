@@ -19,7 +19,7 @@ import (
 func busRules() []Rule {
 	return []Rule{
 		{
-			Code:    "streaming-bus",
+			Code:    "nats-streaming-bus",
 			Warning: true,
 			Summary: "The EventBus is of NATS Streaming.",
 			Why:     "Its end of life was in 2023, and Sensors on it ignore atLeastOnce: every failure loses the event.",
@@ -31,7 +31,7 @@ func busRules() []Rule {
 			}),
 		},
 		{
-			Code:    "bus-forgets",
+			Code:    "non-persistent-bus",
 			Warning: true,
 			Summary: "The EventBus keeps its stream on the disks of its pods only.",
 			Why: "Without persistence, what all pods lose together is gone with the consumers of all Sensors: EventSources then cannot " +
@@ -40,7 +40,7 @@ func busRules() []Rule {
 			look: on(forgets),
 		},
 		{
-			Code:    "work-queue",
+			Code:    "work-queue-retention",
 			Summary: "The stream of the EventBus is a work queue.",
 			Why:     "Each message goes to one consumer only, but every trigger of every Sensor is a consumer: Sensors fail to subscribe.",
 			Fix:     "leave retention out of streamConfig",
@@ -68,7 +68,7 @@ func workQueue(i *inspection, b *eventsv1.EventBus) {
 func workflowRules() []Rule {
 	return []Rule{
 		{
-			Code:    "code-from-text",
+			Code:    "template-tag-in-script",
 			Warning: true,
 			Summary: "A tag of Argo stands inside a program.",
 			Why: "Argo puts the value into the program's text before it runs: whoever may choose the value may run anything. A quote or a " +
@@ -77,7 +77,7 @@ func workflowRules() []Rule {
 			look: eachFlow(func(i *inspection, f flow) { i.code(f, false) }),
 		},
 		{
-			Code:    "no-time-to-live",
+			Code:    "no-ttl-strategy",
 			Warning: true,
 			Summary: "Finished Workflows stay.",
 			Why:     "Each is an object in etcd; thousands of them slow the controller down.",
@@ -101,7 +101,7 @@ func workflowRules() []Rule {
 			look:    eachFlow(noDeadline),
 		},
 		{
-			Code:    "many-documents",
+			Code:    "multiple-documents",
 			Summary: "The manifest of a resource template holds several documents.",
 			Why:     "Argo waits for, and deletes, only one of them; some actions take the first and leave the rest.",
 			Fix:     "use a template for each, or a List",
@@ -124,7 +124,7 @@ func workflowRules() []Rule {
 			look:    eachFlow(floating),
 		},
 		{
-			Code:    "unlabelled-config-map",
+			Code:    "unlabeled-config-map",
 			Summary: "A parameter comes from a ConfigMap without the label that makes it one of parameters.",
 			Why:     "The controller looks for workflows.argoproj.io/configmap-type: Parameter only, and the Workflow fails: not found.",
 			Fix:     "label the ConfigMap workflows.argoproj.io/configmap-type: Parameter",

@@ -21,7 +21,7 @@ const (
 	generationAnnotation = "argoperator.dev/generation" // metadata.generation of the custom resource that the child was made from
 	appliedAnnotation    = "argoperator.dev/applied"    // by the k8s trigger: the last applied object, without which no field can be removed
 	attemptAnnotation    = "argoperator.dev/attempt"    // differs from write to write where each must cause an event, for example after failures
-	foundLabel           = "argoperator.dev/found"      // changes when the operator reclaims a child that it has not observed, to cause an event
+	reclaimedLabel       = "argoperator.dev/reclaimed"  // changes when the operator reclaims a child that it has not observed, to cause an event
 	ownerAnnotation      = "argoperator.dev/owner"      // NAMESPACE.NAME of the custom resource
 )
 
@@ -161,7 +161,7 @@ func (p part) weight() int {
 func newPart(p *Plan, name, jq string, subset partition, events []Event, call Call) part {
 	call.K8s = p.Reconcile.Trigger == "k8s"
 	if subset.worker > 0 {
-		name = fmt.Sprintf("%s-lane%d", name, subset.worker+1)
+		name = fmt.Sprintf("%s-worker%d", name, subset.worker+1)
 	}
 	out := part{shard: subset.shard, trigger: Trigger{Name: name, Call: &call}}
 	for _, e := range events {
@@ -224,7 +224,7 @@ func inputsOf(p *Plan, c Child) []string {
 			}
 		}
 		for name := range program.ReadsChildren() {
-			for _, field := range []string{"live", "uid", "gone"} { // without the child there are no fields of it
+			for _, field := range []string{"fields", "uid", "deletedUID"} { // without the child there are no fields of it
 				root.add([]string{"status", "children", name, field})
 			}
 		}
@@ -253,7 +253,7 @@ func operation(c Child) string {
 
 // observePart stores the observed state of a child on the custom resource.
 func observePart(p *Plan, c Child, subset partition) part {
-	return newPart(p, "seen-"+label(c.Name), seenJQ(p, c, subset), subset, childEvents(p, c.Kind), Call{Allow: okRecord})
+	return newPart(p, "observe-"+label(c.Name), observeJQ(p, c, subset), subset, childEvents(p, c.Kind), Call{Allow: okRecord})
 }
 
 // fieldManager returns the manager and operation that managedFields has for the

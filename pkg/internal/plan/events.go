@@ -58,15 +58,15 @@ func sensors(p *Plan) []Sensor {
 		trigger.On = append(trigger.On, e.Name)
 	}
 	sensor.Triggers = []Trigger{trigger}
-	if p.WatchesRelated() {
-		wake := Trigger{Name: "wake", Wake: true}
+	if p.EnqueuesRelated() {
+		enqueue := Trigger{Name: "enqueue", Enqueue: true}
 		for _, e := range p.Events {
 			if e.Related {
-				sensor.Dependencies = append(sensor.Dependencies, Dependency{Name: e.Name, Event: e.Name, JQ: wakeJQ(p)})
-				wake.On = append(wake.On, e.Name)
+				sensor.Dependencies = append(sensor.Dependencies, Dependency{Name: e.Name, Event: e.Name, JQ: enqueueJQ(p)})
+				enqueue.On = append(enqueue.On, e.Name)
 			}
 		}
-		sensor.Triggers = append(sensor.Triggers, wake)
+		sensor.Triggers = append(sensor.Triggers, enqueue)
 	}
 	return addHeartbeat(p, []Sensor{sensor})
 }

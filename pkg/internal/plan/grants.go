@@ -37,7 +37,7 @@ func grants(p *Plan) []Grant {
 // objects within one window share a Workflow, so the trigger looks whether it exists.
 func submitGrant(p *Plan) Grant {
 	g := Grant{Account: SensorAccount, Group: ArgoGroup, Resource: "workflows", Verbs: []string{"create"}, Reason: "one Workflow a reconcile"}
-	if p.WatchesRelated() {
+	if p.EnqueuesRelated() {
 		g.Verbs = append(g.Verbs, "get", "patch")
 		g.Reason += "; one for all changes of related objects of a moment"
 	}

@@ -27,9 +27,13 @@ const (
 	HeartbeatTimeoutSeconds = 180
 )
 
-// HeartbeatAnnotation returns the annotation of the EventSource that holds the time of
-// a Sensor's last heartbeat.
-func HeartbeatAnnotation(sensor string) string { return "argoperator.dev/heard-" + sensor }
+// LastReceivedAnnotation returns the annotation of the EventSource that holds the time
+// of a Sensor's last heartbeat.
+func LastReceivedAnnotation(sensor string) string { return "argoperator.dev/last-received-" + sensor }
+
+// SubscribedAnnotation returns the annotation of the EventSource's pod that holds the
+// digest of the programs with which a Sensor subscribed.
+func SubscribedAnnotation(sensor string) string { return "argoperator.dev/subscribed-" + sensor }
 
 // heartbeatEvent returns the event of the heartbeat, with a name that no other event
 // has.
@@ -44,9 +48,9 @@ func heartbeatEvent(others []Event) Event {
 // addHeartbeat adds the heartbeat trigger to each Sensor.
 func addHeartbeat(p *Plan, sensors []Sensor) []Sensor {
 	i := slices.IndexFunc(p.Events, func(e Event) bool { return e.Interval != "" })
-	name, asks := p.Events[i].Name, hash(p.Operator.Digest, sensors)
+	name, digest := p.Events[i].Name, hash(p.Operator.Digest, sensors)
 	for i, s := range sensors {
-		sensors[i].Dependencies = append(s.Dependencies, Dependency{Name: name, Event: name, JQ: heartbeatJQ(p, s.Name, asks)})
+		sensors[i].Dependencies = append(s.Dependencies, Dependency{Name: name, Event: name, JQ: heartbeatJQ(p, s.Name, digest)})
 		sensors[i].Triggers = append(s.Triggers, Trigger{
 			Name: "heartbeat", On: []string{name}, Call: &Call{Allow: okApply, K8s: !p.Reconcile.Execution.HTTPTriggers},
 		})
@@ -54,16 +58,15 @@ func addHeartbeat(p *Plan, sensors []Sensor) []Sensor {
 	return sensors
 }
 
-func heartbeatJQ(p *Plan, sensor, asks string) string {
-	key := quote(HeartbeatAnnotation(sensor))
-	heard := fmt.Sprintf(`annotations: {%s: (now / 60 | floor * 60 | todate)}`, key)
-	pod := fmt.Sprintf(`spec: {template: {metadata: {annotations: {%s: %s}}}}`, key, quote(asks))
+func heartbeatJQ(p *Plan, sensor, digest string) string {
+	received := fmt.Sprintf(`annotations: {%s: (now / 60 | floor * 60 | todate)}`, quote(LastReceivedAnnotation(sensor)))
+	pod := fmt.Sprintf(`spec: {template: {metadata: {annotations: {%s: %s}}}}`, quote(SubscribedAnnotation(sensor)), quote(digest))
 	if !p.Reconcile.Execution.HTTPTriggers {
 		return fmt.Sprintf(`{go: true, call: {operation: "patch", manifest: {apiVersion: %s, kind: "EventSource", metadata: {name: %s, namespace: %s, %s}, %s}}}`,
-			quote(eventSourceKind.APIVersion()), quote(p.Names.EventSource), quote(p.Install.Namespace), heard, pod)
+			quote(eventSourceKind.APIVersion()), quote(p.Names.EventSource), quote(p.Install.Namespace), received, pod)
 	}
 	path := fmt.Sprintf("%s/namespaces/%s/%s/%s?fieldManager=%s", root(eventSourceKind), p.Install.Namespace, eventSourceKind.Plural, p.Names.EventSource, p.Runtime.Operator)
-	return fmt.Sprintf(`{go: true, call: {method: "PATCH", path: %s, type: "application/merge-patch+json", body: ({metadata: {%s}, %s} | tojson)}}`, quote(path), heard, pod)
+	return fmt.Sprintf(`{go: true, call: {method: "PATCH", path: %s, type: "application/merge-patch+json", body: ({metadata: {%s}, %s} | tojson)}}`, quote(path), received, pod)
 }
 
 // eventSourceKind is the kind of the EventSource itself.

@@ -117,7 +117,7 @@ func resyncMetrics() []Metric {
 func alerts(p *Plan, resync time.Duration) []Alert {
 	list := []Alert{eventSourceDown(p), sensorDown(p), eventsNotSent(p), deadLetter(p)}
 	if len(fallbackTriggers(p)) > 0 {
-		list = append(list, writesRefused(p))
+		list = append(list, writesRejected(p))
 	}
 	if p.Reconcile.Execution.RunsPods {
 		list = append(list, reconcilesFailing(p))
@@ -170,14 +170,14 @@ func deadLetter(p *Plan) Alert {
 	}
 }
 
-// writesRefused covers triggers whose failure is recorded on the custom resource.
-func writesRefused(p *Plan) Alert {
+// writesRejected covers triggers whose failure is recorded on the custom resource.
+func writesRejected(p *Plan) Alert {
 	return Alert{
-		Name: "ArgoperatorWritesRefused", For: 5 * time.Minute, Severity: Warning,
+		Name: "ArgoperatorWritesRejected", For: 5 * time.Minute, Severity: Warning,
 		Expr:    fmt.Sprintf("sum by (namespace, sensor_name, trigger_name) (increase(argo_events_action_retries_failed_total%s[15m])) > 0", sensorSelector(p, "=~")),
-		Summary: "The API server does not take what the operator writes.",
-		Description: "Writes of the trigger {{ $labels.trigger_name }} of the Sensor {{ $labels.sensor_name }} are refused. " +
-			"The condition Ready of the custom resources concerned says Failed.",
+		Summary: "The API server rejects writes of the operator.",
+		Description: "Writes of the trigger {{ $labels.trigger_name }} of the Sensor {{ $labels.sensor_name }} are rejected. " +
+			"The condition Ready of the affected custom resources has the reason Failed.",
 	}
 }
 
@@ -223,12 +223,12 @@ func sensorSelector(p *Plan, matches string) string {
 	}
 	trigger := ""
 	if list := fallbackTriggers(p); len(list) > 0 {
-		trigger = fmt.Sprintf(", trigger_name%s%q", matches, "("+strings.Join(list, "|")+")(-lane[0-9]+)?")
+		trigger = fmt.Sprintf(", trigger_name%s%q", matches, "("+strings.Join(list, "|")+")(-worker[0-9]+)?")
 	}
 	return fmt.Sprintf("{namespace=%q, sensor_name=~%q%s}", p.Install.Namespace, strings.Join(names, "|"), trigger)
 }
 
-var workerSuffix = regexp.MustCompile(`-lane[0-9]+$`)
+var workerSuffix = regexp.MustCompile(`-worker[0-9]+$`)
 
 // fallbackTriggers lists the triggers with a fallback, the workers of a child as one.
 func fallbackTriggers(p *Plan) []string {

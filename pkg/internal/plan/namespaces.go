@@ -57,7 +57,7 @@ func checkNamespaces(p *Plan, d *definition.Definition) diag.List {
 			text, _ := metadata["namespace"].(string)
 			if field := p.chosenField(d, text, c.Namespace, c.ForEach); field != "" && p.Install.AllowedNamespaces == "" && !told[field] {
 				told[field] = true // once for all children
-				findings.Warn(d.Position(append(at, "namespace")...), diag.Reach,
+				findings.Warn(d.Position(append(at, "namespace")...), diag.UnrestrictedTarget,
 					fmt.Sprintf("the namespace follows %s: %s writes to any namespace, with the rights of the operator", field, author), limit)
 			}
 			findings = append(findings, p.disallowed(c.Namespace, d, append(at, "namespace"))...)
@@ -65,7 +65,7 @@ func checkNamespaces(p *Plan, d *definition.Definition) diag.List {
 		}
 		text, _ := metadata["name"].(string)
 		if field := p.chosenField(d, text, c.ObjectName, c.ForEach); field != "" && field != ".metadata.name" && p.API.Kind.Namespaced {
-			findings.Warn(d.Position(append(at, "name")...), diag.Reach,
+			findings.Warn(d.Position(append(at, "name")...), diag.UnrestrictedTarget,
 				fmt.Sprintf("the name follows %s: %s makes a %s of any name, with the rights of the operator", field, author, c.Kind.Kind),
 				"begin the name with fixed text, or list the names in an enum of the schema")
 		}
@@ -73,7 +73,7 @@ func checkNamespaces(p *Plan, d *definition.Definition) diag.List {
 	for i, r := range p.Related {
 		at := []string{"spec", "related", strconv.Itoa(i), "namespace"}
 		if field := p.chosenField(d, d.Operator.Spec.Related[i].Namespace, r.Namespace, nil); field != "" && p.Install.AllowedNamespaces == "" {
-			findings.Warn(d.Position(at...), diag.Reach,
+			findings.Warn(d.Position(at...), diag.UnrestrictedTarget,
 				fmt.Sprintf("the namespace follows %s: %s reads a %s of any namespace, with the rights of the operator", field, author, r.Kind.Kind), limit)
 		}
 		if r.FixedNamespace != "" {

@@ -15,7 +15,7 @@ import (
 // has none.
 
 // knownAnnotation of a child lists those fields, in JSON.
-const knownAnnotation = "argoperator.dev/known"
+const knownAnnotation = "argoperator.dev/known-fields"
 
 // need is an expression of a template that can be null because a field of another child
 // has no value.

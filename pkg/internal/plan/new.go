@@ -328,7 +328,7 @@ func runtime(p *Plan, o v1alpha1.Operator) Runtime {
 		r.Related, r.Existing, r.Decorate = runtimeRelated(p), p.API.Existing, p.API.Decorate
 		r.Parent.Selected = selectorInPod(p)
 		if p.Logic.ResyncAfter {
-			r.DelayedTemplate = o.Metadata.Name + "-later"
+			r.DelayedTemplate = o.Metadata.Name + "-timer"
 		}
 	}
 	return r

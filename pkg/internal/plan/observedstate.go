@@ -54,36 +54,36 @@ func childrenSchema() apiextensionsv1.JSONSchemaProps {
 		return apiextensionsv1.JSONSchemaProps{Type: "integer", Format: "int64", Description: description}
 	}
 	child := apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{
-		"ready":      {Type: "boolean", Description: "Whether the child is as it should be."},
-		"message":    text("Why it is not."),
-		"generation": number("The generation of this object that the child was made from."),
-		"owner":      text("The uid of the object that the child names as its owner. What is observed counts only if it is this object's."),
-		"uid":        text("The uid of the child."),
-		"gone":       text("The uid of the object that was deleted last at the place of the child."),
-		"version":    text("The resource version of the child that this was seen at."),
-		"drift":      text("The resource version at which somebody else last changed a field of the operator's."),
-		"failed": {Type: "object", Description: "The attempts to write the child that failed.", Properties: map[string]apiextensionsv1.JSONSchemaProps{
-			"generation": number("The generation of this object that they were for."),
-			"attempts":   number("How many there were."),
-			"uid":        text("The uid that the child had then, if it was seen. They count as long as it has that one."),
-			"message":    text("Why they failed."),
+		"ready":           {Type: "boolean", Description: "Whether the child is ready."},
+		"message":         text("Why the child is not ready."),
+		"generation":      number("The generation of this object that the child was created or updated for."),
+		"ownerUID":        text("The uid of the object that the child names as its owner. The observation counts only if it is the uid of this object."),
+		"uid":             text("The uid of the child."),
+		"deletedUID":      text("The uid of the object of the name of the child that was deleted last."),
+		"resourceVersion": text("The resource version at which the child was observed."),
+		"drift":           text("The resource version at which another field manager last changed a field that the operator manages."),
+		"failed": {Type: "object", Description: "The failed attempts to write the child.", Properties: map[string]apiextensionsv1.JSONSchemaProps{
+			"generation": number("The generation of this object that the attempts were for."),
+			"attempts":   number("The number of failed attempts."),
+			"uid":        text("The uid of the child at that time, if it was observed. The attempts count as long as the child has this uid."),
+			"message":    text("Why the attempts failed."),
 		}},
-		"found": text("A value that differs after each time that the child was looked for by its owner."),
+		"reclaimed": text("A value that differs each time that the operator reclaimed the child."),
 		"error": {Type: "object", Description: "Why the template of the child cannot be evaluated.", Properties: map[string]apiextensionsv1.JSONSchemaProps{
-			"generation": number("The generation of this object that it was evaluated for."),
-			"message":    text("What the template reported."),
+			"generation": number("The generation of this object that the template was evaluated for."),
+			"message":    text("The error message of the template."),
 		}},
-		"known": {
+		"knownFields": {
 			Type: "array", Description: "The fields of other children that had a value when the child was written.",
 			Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &apiextensionsv1.JSONSchemaProps{Type: "string"}},
 		},
-		"live": {
-			Type: "array", Description: "The fields of the child that the status is computed from.",
+		"fields": {
+			Type: "array", Description: "The fields of the child that expressions read.",
 			Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &open}},
 		},
 	}}
 	return apiextensionsv1.JSONSchemaProps{
-		Type: "object", Description: "What the operator has seen of the children, by name.",
+		Type: "object", Description: "The observed state of the children, by name.",
 		AdditionalProperties: &apiextensionsv1.JSONSchemaPropsOrBool{Allows: true, Schema: &child},
 	}
 }

@@ -26,10 +26,10 @@ const noVersion = "1"
 // Annotations of a custom resource with the observed state of a child. The operator's
 // prefix comes before, and the child's name after each.
 const (
-	seenAnnotation   = "child-"
-	goneAnnotation   = "gone-" // the uid of the object that was deleted last
-	errorAnnotation  = "error-"
-	failedAnnotation = "failed-"
+	seenAnnotation    = "child-"
+	deletedAnnotation = "deleted-" // the uid of the object that was deleted last
+	errorAnnotation   = "error-"
+	failedAnnotation  = "failed-"
 )
 
 // ObservedAnnotation returns the key of the annotation of a custom resource that holds

@@ -249,10 +249,10 @@ type Dependency struct {
 
 // Trigger is the action of a Sensor when one of its dependencies passes an event.
 type Trigger struct {
-	Name string
-	On   []string // dependencies
-	Call *Call    // a request to the API server; nil: submit a Workflow
-	Wake bool     // submit the Workflow that finds the custom resources which refer to a changed object
+	Name    string
+	On      []string // dependencies
+	Call    *Call    // a request to the API server; nil: submit a Workflow
+	Enqueue bool     // submit the Workflow that finds the custom resources which refer to a changed object
 }
 
 // Call is a request that a dependency computes.
@@ -332,14 +332,14 @@ type Runtime struct {
 	Parameters       []string         `json:"parameters"`
 	SensorTemplates  bool             `json:"templates,omitempty"` // the Sensor computes the children
 	Related          []RuntimeRelated `json:"related,omitempty"`
-	ReadsObjects     bool             `json:"looksAround,omitempty"` // children are computed from other objects
-	Existing         bool             `json:"existing,omitempty"`    // another operator, or Kubernetes, owns the parent's kind
-	Decorate         bool             `json:"decorate,omitempty"`    // the logic may set labels and annotations on the parent
-	DelayedTemplate  string           `json:"later,omitempty"`       // the WorkflowTemplate of delayed runs that the logic requests
+	ReadsObjects     bool             `json:"interdependent,omitempty"` // children are computed from other objects
+	Existing         bool             `json:"existing,omitempty"`       // another operator, or Kubernetes, owns the parent's kind
+	Decorate         bool             `json:"decorate,omitempty"`       // the logic may set labels and annotations on the parent
+	DelayedTemplate  string           `json:"timer,omitempty"`          // the WorkflowTemplate of delayed runs that the logic requests
 	EventSource      string           `json:"eventSource"`
 	Sensors          []string         `json:"sensors"`
-	EmitsEvents      bool             `json:"announce,omitempty"` // an Event reports each change of the condition Ready
-	Token            *RuntimeToken    `json:"token,omitempty"`    // the rotated token
+	EmitsEvents      bool             `json:"emitEvents,omitempty"` // an Event reports each change of the condition Ready
+	Token            *RuntimeToken    `json:"token,omitempty"`      // the rotated token
 }
 
 // RuntimeToken configures the rotation of the Sensors' token.

@@ -35,7 +35,7 @@ var directPrograms = sync.OnceValue(func() *jqfile.Set {
 var labelHoles = sync.OnceValue(func() jqfile.Holes {
 	return jqfile.Holes{
 		"label::managedBy": jqfile.String(ManagedBy), "label::ownerUID": jqfile.String(OwnerUID),
-		"label::child": jqfile.String(childLabel), "label::found": jqfile.String(foundLabel),
+		"label::child": jqfile.String(childLabel), "label::reclaimed": jqfile.String(reclaimedLabel),
 		"annotation::generation": jqfile.String(generationAnnotation), "annotation::applied": jqfile.String(appliedAnnotation),
 		"annotation::attempt": jqfile.String(attemptAnnotation), "annotation::owner": jqfile.String(ownerAnnotation),
 		"annotation::known": jqfile.String(knownAnnotation),
@@ -60,7 +60,7 @@ func holesOf(p *Plan, partitions int) jqfile.Holes {
 		"hole::apiRoot":          jqfile.String(root(p.API.Kind)), "hole::plural": jqfile.String(p.API.Kind.Plural),
 		"hole::apiVersion": jqfile.String(p.API.Kind.APIVersion()), "hole::kind": jqfile.String(p.API.Kind.Kind),
 		"hole::operator":   jqfile.String(p.Runtime.Operator),
-		"annotation::seen": jqfile.String(prefix + seenAnnotation), "annotation::gone": jqfile.String(prefix + goneAnnotation),
+		"annotation::seen": jqfile.String(prefix + seenAnnotation), "annotation::deleted": jqfile.String(prefix + deletedAnnotation),
 		"annotation::error": jqfile.String(prefix + errorAnnotation), "annotation::failed": jqfile.String(prefix + failedAnnotation),
 	}
 }
@@ -70,7 +70,7 @@ func childHoles(p *Plan, c Child) jqfile.Holes {
 	prefix := annotationPrefix(p)
 	holes := jqfile.Holes{
 		"hole::child":           jqfile.String(c.Name),
-		"annotation::childSeen": jqfile.String(prefix + seenAnnotation + c.Name), "annotation::childGone": jqfile.String(prefix + goneAnnotation + c.Name),
+		"annotation::childSeen": jqfile.String(prefix + seenAnnotation + c.Name), "annotation::childDeleted": jqfile.String(prefix + deletedAnnotation + c.Name),
 		"annotation::childError": jqfile.String(prefix + errorAnnotation + c.Name), "annotation::childFailed": jqfile.String(prefix + failedAnnotation + c.Name),
 		"option::conditional": jqfile.Bool(c.When != nil),
 		"option::orphan":      jqfile.Bool(c.Orphan), "option::adopt": jqfile.Bool(c.Adopt),
@@ -186,11 +186,11 @@ func lostFields(p *Plan, c Child) []jqfile.Value {
 	return out
 }
 
-// seenJQ returns the program that stores the observed state of a child: direct/seen.jq.
-func seenJQ(p *Plan, c Child, subset partition) string {
+// observeJQ returns the program that stores the observed state of a child: direct/observe.jq.
+func observeJQ(p *Plan, c Child, subset partition) string {
 	manager, operation := fieldManager(p)
 	shown := observedFieldsJQ(p, c)
-	return inPartition(directPrograms().Program("seen", jqfile.Holes{
+	return inPartition(directPrograms().Program("observe", jqfile.Holes{
 		"hole::unready": jqfile.Raw("(" + unreadyJQ(c) + ")"),
 		"hole::manager": jqfile.String(manager), "hole::operation": jqfile.String(operation),
 		"option::known": jqfile.Bool(len(c.needs) > 0), "option::live": jqfile.Bool(shown != ""), "hole::live": jqfile.Raw(shown),

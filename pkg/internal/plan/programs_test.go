@@ -111,7 +111,7 @@ const (
 func patched(t *testing.T, program, patch string) map[string]any {
 	t.Helper()
 	base := customResource
-	if program == "seen" {
+	if program == "observe" {
 		base = childObject
 	}
 	var out, changes map[string]any
@@ -201,8 +201,8 @@ func programOf(t *testing.T, program, options string) string {
 	switch program {
 	case "write":
 		return inPartition(writeJQ(p, p.Children[0], subset.divisor), subset)
-	case "seen":
-		return seenJQ(p, p.Children[0], subset)
+	case "observe":
+		return observeJQ(p, p.Children[0], subset)
 	case "status":
 		return statusJQ(p, subset)
 	}

@@ -140,12 +140,12 @@ func unprotected(p *Plan, d *definition.Definition) diag.List {
 	}
 	at := d.Position("spec", "install", "admissionPolicies")
 	if p.Reconcile.StateLocation == InAnnotations {
-		findings.Warn(at, diag.Unprotected,
+		findings.Warn(at, diag.NoAdmissionPolicy,
 			fmt.Sprintf("whoever may edit a %s can write the annotations that say which objects are its children, and so have the operator change or delete others", p.API.Kind.Kind),
 			"leave out install.admissionPolicies, or write a policy of your own that protects annotations of "+annotationPrefix(p))
 	}
 	for _, k := range unownedKinds(p) {
-		findings.Warn(at, diag.Unprotected,
+		findings.Warn(at, diag.NoAdmissionPolicy,
 			fmt.Sprintf("whoever may edit a %s can label it as a child, and so have the operator change or delete it", k.Kind),
 			"leave out install.admissionPolicies, or write a policy of your own that protects the label "+OwnerUID)
 	}

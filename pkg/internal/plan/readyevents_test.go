@@ -41,7 +41,7 @@ func TestEvents(t *testing.T) {
 		{"fails first", "there was no condition before", "UPDATE", silent, failed, "ReconcileFailed"},
 		{"failure message changes", "it may contain a replica count", "UPDATE", failed, said("False", "Failed", 1, "b"), ""},
 		{"fails again", "the failure is about a newer generation", "UPDATE", failed, said("False", "Failed", 2, "a"), "ReconcileFailed"},
-		{"status refused", "another failure is reported", "UPDATE", failed, said("False", "StatusRefused", 1, "a"), "StatusRefused"},
+		{"status refused", "another failure is reported", "UPDATE", failed, said("False", "StatusRejected", 1, "a"), "StatusRejected"},
 		{"unknown reason", "another controller wrote it", "UPDATE", ready, said("False", "Odd", 1, "a"), ""},
 		{"unknown status", "it is neither True nor False", "UPDATE", ready, said("Unknown", "Failed", 1, "a"), ""},
 		{"condition removed", "there is no state to report", "UPDATE", ready, silent, ""},

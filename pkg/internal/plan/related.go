@@ -36,11 +36,11 @@ type Related struct {
 	Namespace *expression.Program // nil: the definition has none
 }
 
-// WakeWindow is the length of a window in seconds.
-const WakeWindow = 3
+// EnqueueWindow is the length of a window in seconds.
+const EnqueueWindow = 3
 
 // RelatedDigest is the annotation of a custom resource that holds the digest.
-const RelatedDigest = "argoperator.dev/related"
+const RelatedDigest = "argoperator.dev/related-digest"
 
 // related compiles the related objects of the definition.
 func (c *compiler) related() []Related {
@@ -138,27 +138,27 @@ func relatedEvents(p *Plan) []Event {
 	return list
 }
 
-// WakeTemplate returns the name of the WorkflowTemplate that finds the custom resources
-// which refer to a changed object.
-func (p *Plan) WakeTemplate() string { return p.Runtime.Operator + "-wake" }
+// EnqueueTemplate returns the name of the WorkflowTemplate that finds the custom resources
+// that refer to a changed object.
+func (p *Plan) EnqueueTemplate() string { return p.Runtime.Operator + "-enqueue" }
 
-// WatchesRelated reports whether changes of related objects start reconciles.
-func (p *Plan) WatchesRelated() bool {
+// EnqueuesRelated reports whether changes of related objects start reconciles.
+func (p *Plan) EnqueuesRelated() bool {
 	return slices.ContainsFunc(p.Related, func(r Related) bool { return r.Watch })
 }
 
-// wakeJQ returns the jq that passes an event of a related object when the object
+// enqueueJQ returns the jq that passes an event of a related object when the object
 // changed. A new EventSource replays all objects, including the custom resources, so an
 // object that was there before needs no Workflow.
-func wakeJQ(p *Plan) string {
+func enqueueJQ(p *Plan) string {
 	return fmt.Sprintf(`def content: del(.metadata.managedFields, .metadata.resourceVersion, .metadata.generation);
 (.body.Obj // .body) as $new | .oldBody as $old | now as $now
-| ($now / %[1]d | floor) as $moment
+| ($now / %[1]d | floor) as $window
 | {
     go: (if .type == "DELETE" then true elif $old == null then $now - ($new.metadata.creationTimestamp | fromdateiso8601) < 600 else ($new | content) != ($old | content) end),
-    name: (%[2]s + ($moment | tostring)),
-    wait: ((($moment + 1) * %[1]d - $now | ceil) + 1 | tostring)
-  }`, WakeWindow, quote(p.Runtime.Operator+"-wake-"))
+    name: (%[2]s + ($window | tostring)),
+    wait: ((($window + 1) * %[1]d - $now | ceil) + 1 | tostring)
+  }`, EnqueueWindow, quote(p.Runtime.Operator+"-enqueue-"))
 }
 
 // relatedGrants returns the permissions to read related objects and to reconcile the

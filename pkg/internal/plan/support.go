@@ -63,7 +63,7 @@ func templateBraces(p *Plan, d *definition.Definition) diag.List {
 	var findings diag.List
 	refuse := func(text string, path ...string) {
 		if strings.Contains(text, "{{") {
-			findings.Add(d.Position(append([]string{"spec", "logic"}, path...)...), diag.Reserved,
+			findings.Add(d.Position(append([]string{"spec", "logic"}, path...)...), diag.ReservedName,
 				fmt.Sprintf("%q holds {{, which Argo Workflows replaces", text),
 				"write the text to a file of the logic; what differs from run to run is in the request")
 		}

@@ -549,7 +549,7 @@ func essential(o map[string]any) any {
 	for _, key := range []string{"generation", "attempt", "siblings", "reconcile"} {
 		delete(annotations, "argoperator.dev/"+key)
 	}
-	delete(labelsOf(o), "argoperator.dev/found")
+	delete(labelsOf(o), "argoperator.dev/reclaimed")
 	status, _ := o["status"].(map[string]any)
 	delete(status, "observedGeneration")
 	delete(status, "children")

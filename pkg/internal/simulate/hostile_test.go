@@ -300,7 +300,7 @@ func TestHostileTooLarge(t *testing.T) {
 func TestHostileKey(t *testing.T) {
 	w := hostileWorld(t, "operator.yaml", "")
 	w.sendEcho(`{"text":"x","words":{"` + strings.Repeat("k", 2000) + `":"x"}}`)
-	if status := text(w.get(echo(nil))["status"]); !strings.Contains(status, "things: the API server does not take it") || w.texts() == nil {
+	if status := text(w.get(echo(nil))["status"]); !strings.Contains(status, "things: the API server rejected it") || w.texts() == nil {
 		t.Errorf("the status is %.2000s", status)
 	}
 }

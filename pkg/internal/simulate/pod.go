@@ -254,7 +254,7 @@ func (p *pod) container(ctx context.Context, c corev1.Container) (failure string
 	program.Env, record.Missing = p.environment(c.Env)
 	if trusted { // whoever has the token of the service account finds the API server
 		program.Mounts = append(program.Mounts, p.clockMount())
-		program.Env = append(program.Env, "ARGOPERATOR_API="+p.api.address, "PYTHONPATH="+clockDir, fmt.Sprintf("ARGOPERATOR_LATER=%g", p.s.later.Seconds()))
+		program.Env = append(program.Env, "ARGOPERATOR_API="+p.api.address, "PYTHONPATH="+clockDir, fmt.Sprintf("ARGOPERATOR_CLOCK_OFFSET=%g", p.s.later.Seconds()))
 	}
 	p.s.tell("Workflow %s, container %s", p.record.Name, cmp.Or(c.Name, "main"))
 	output, code, err := p.s.runner.Run(ctx, program)

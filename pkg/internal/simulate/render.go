@@ -103,7 +103,7 @@ func reported(o cluster.Object) string {
 	for _, c := range conditions {
 		c, _ := c.(map[string]any)
 		reason, _ := c["reason"].(string)
-		if c["type"] == "Ready" && c["status"] == "False" && slices.Contains([]string{"Failed", "ReconcileFailed", "StatusRefused"}, reason) {
+		if c["type"] == "Ready" && c["status"] == "False" && slices.Contains([]string{"Failed", "ReconcileFailed", "StatusRejected"}, reason) {
 			return fmt.Sprintf("%s: %v", called(o), c["message"])
 		}
 	}

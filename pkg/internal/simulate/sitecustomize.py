@@ -5,7 +5,7 @@ import datetime
 import os
 import time
 
-paused, later = [0.0], datetime.timedelta(seconds=float(os.environ.get("ARGOPERATOR_LATER", "0")))
+paused, later = [0.0], datetime.timedelta(seconds=float(os.environ.get("ARGOPERATOR_CLOCK_OFFSET", "0")))
 sleep, monotonic = time.sleep, time.monotonic
 
 

@@ -104,7 +104,7 @@ type timer struct {
 const soon = 10 * time.Second
 
 // askedFor is the label of a Workflow that logic has asked for.
-const askedFor = "argoperator.dev/later"
+const askedFor = "argoperator.dev/timer"
 
 // waits is how long the Workflow pauses before it does anything.
 func (r *run) waits() time.Duration {

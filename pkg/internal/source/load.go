@@ -49,7 +49,7 @@ func Load(file string, data []byte, keep func(text []byte) bool) ([]Document, di
 	}
 	if bad := NotText(data); bad >= 0 {
 		if keep(data) {
-			list.Add(offsetPosition(file, data, bad), diag.NotText, textProblem(data[bad]), "save the file as UTF-8")
+			list.Add(offsetPosition(file, data, bad), diag.InvalidUTF8, textProblem(data[bad]), "save the file as UTF-8")
 		}
 		return nil, list
 	}

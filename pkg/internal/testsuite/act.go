@@ -42,10 +42,10 @@ func (s *scene) act() error {
 	switch action { // the operator's own doing
 	case "resync":
 		return s.s.Resync(s.ctx)
-	case "later":
+	case "timer":
 		ran, err := s.s.Later(s.ctx)
 		if err == nil && ran == 0 {
-			return &problem{[]string{"later"}, "the operator waits for no time", "the logic asks for one by resyncAfterSeconds, with logic.resyncAfter: true"}
+			return &problem{[]string{"timer"}, "no timer is set", "the logic sets one by resyncAfterSeconds, with logic.resyncAfter: true"}
 		}
 		return err
 	case "replay":

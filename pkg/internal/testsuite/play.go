@@ -221,7 +221,7 @@ func (s *scene) at(below ...string) diag.Position { return s.test.Position(s.pat
 func (s *scene) atKey(below ...string) diag.Position { return s.test.KeyPosition(s.path(below...)...) }
 
 func (s *scene) unmet(at diag.Position, message, hint string) {
-	s.findings.Add(at, diag.Unmet, message, hint)
+	s.findings.Add(at, diag.FailedExpectation, message, hint)
 }
 
 // news are the Kubernetes Events about the custom resource that are new.

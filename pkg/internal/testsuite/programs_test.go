@@ -42,8 +42,8 @@ func TestLogicThatAsksForMore(t *testing.T) {
 	program := `sleep 1.1; echo '{"children": [], "resyncAfterSeconds": 1, "finalized": true}' > "$ARGOPERATOR_RESPONSE"`
 	r := things(t, program, "", `
   - {name: created, create: {}, expect: {trace: {workflows: 1}}}
-  - {name: once more, later: {}, expect: {trace: {workflows: 1}}}
-  - {name: and again, later: {}, expect: {trace: {workflows: 1}}}
+  - {name: once more, timer: {}, expect: {trace: {workflows: 1}}}
+  - {name: and again, timer: {}, expect: {trace: {workflows: 1}}}
 `)
 	if r.State() != testsuite.Passed {
 		t.Error(printed(t, r, "."))

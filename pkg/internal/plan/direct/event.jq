@@ -7,7 +7,7 @@
 (.body.Obj // .body) as $new | .oldBody as $old
 
 | def ready: [.status.conditions[]? | select(.type? == "Ready")] | first;
-  def failure: {Failed: "ReconcileFailed", StatusRefused: "StatusRefused"}[.reason | tostring];
+  def failure: {Failed: "ReconcileFailed", StatusRejected: "StatusRejected"}[.reason | tostring];
 
   if .type != "UPDATE" or $new.metadata.deletionTimestamp != null or otherPartition($new.metadata.uid) or ownChild then {go: false} else
     ($new | ready) as $now | ($old | ready) as $was

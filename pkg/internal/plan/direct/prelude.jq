@@ -31,17 +31,17 @@ def ignored:
   or ownChild;
 
 # The observed state of a child:
-#   uid, version, generation   of the child; the generation of the custom resource
-#                              that the child was made from
-#   owner     the uid of the custom resource that the child names as its owner
+#   uid, resourceVersion   of the child
+#   generation    of the custom resource that the child was made from
+#   ownerUID      the uid of the custom resource that the child names as its owner
 #   ready, message   whether it is ready, and why not
-#   gone      the uid of the child that was deleted last
-#   drift     the version at which another client changed a field of the operator
-#   found     changes each time the operator reclaims the child
-#   failed    {generation, attempts, uid, message} of failed writes
-#   error     why the template cannot be evaluated
-#   live      [the fields that expressions read]
-#   known     the fields of other children that had a value when it was written
+#   deletedUID    the uid of the child that was deleted last
+#   drift         the version at which another client changed a field of the operator
+#   reclaimed     changes each time the operator reclaims the child
+#   failed        {generation, attempts, uid, message} of failed writes
+#   error         why the template cannot be evaluated
+#   fields        [the fields that expressions read]
+#   knownFields   the fields of other children that had a value when it was written
 #
 # For a child that is deleted, or that belongs to another custom resource, only what
 # the operator itself recorded counts. A failure counts for the object it happened to.
@@ -52,13 +52,13 @@ def observed($name):
        .metadata.annotations as $annotations
        | def kept($key): $annotations[$key + $name]? // "null" | fromjson? // null;
        (kept(annotation::seen) | objects // {})
-       + {gone: $annotations[annotation::gone + $name], error: kept(annotation::error), failed: kept(annotation::failed)}
+       + {deletedUID: $annotations[annotation::deleted + $name], error: kept(annotation::error), failed: kept(annotation::failed)}
      end)
-  | if .uid != null and .owner == $self and .uid != .gone then . else {gone, failed, error} end
+  | if .uid != null and .ownerUID == $self and .uid != .deletedUID then . else {deletedUID, failed, error} end
   | if .failed.uid == .uid then . else del(.failed) end;
 
 # $children of expressions: of each child, the fields that expressions read.
-def live: hole::observedChildren | map_values(.live[0]?);
+def live: hole::observedChildren | map_values(.fields[0]?);
 
 # Why a child is not written, or null. A child that does not exist waits for its
 # dependencies. An existing child is not written while a field of another child that it
@@ -68,7 +68,7 @@ def held:
   if option::dependsOn and observed(hole::child).uid == null and (hole::dependenciesReady | not) then hole::waitsFor
   elif option::needs and observed(hole::child).uid != null then
     (live as $children
-     | (observed(hole::child).known // []) as $known
+     | (observed(hole::child).knownFields // []) as $known
      | first(hole::lostFields, null))
     | if . == null then . else "waits for " + . end
   else null end;

@@ -47,7 +47,7 @@
              call: patchOwner($new.metadata; "/status"; {metadata: {resourceVersion: $new.metadata.resourceVersion}, status: $patch}),
              failed: patchOwner($new.metadata; "/status"; {metadata: {resourceVersion: $new.metadata.resourceVersion}}
                + (if option::conditions then
-                    {status: {conditions: with(["False", "StatusRefused", "the API server does not take the computed status"])}}
+                    {status: {conditions: with(["False", "StatusRejected", "the API server rejected the computed status"])}}
                   else {} end))}
           end
       end

@@ -27,7 +27,7 @@
     | ($old | observed(hole::child)) as $before
 
     # A late event of the child overwrote a newer observation.
-    | (($seen.version | tonumber? // 0) < ($before.version | tonumber? // 0)) as $stale
+    | (($seen.resourceVersion | tonumber? // 0) < ($before.resourceVersion | tonumber? // 0)) as $stale
 
     # Whether to write the child:
     | def due:
@@ -36,7 +36,7 @@
         # the custom resource changed
         or $new.metadata.generation != $old.metadata.generation
         # the child was deleted
-        or $seen.uid == null and ($before.uid != null or $seen.gone != $before.gone)
+        or $seen.uid == null and ($before.uid != null or $seen.deletedUID != $before.deletedUID)
         # the write causes a new observation
         or $stale
         # another client changed a field of the operator
@@ -44,7 +44,7 @@
         # a write failed; after maxAttempts only another event or the resync retries
         or $seen.failed != null and $seen.failed != $before.failed and $seen.failed.attempts < hole::maxAttempts
         # a child was found that the operator reclaimed after a failure
-        or $seen.failed != null and $seen.found != $before.found
+        or $seen.failed != null and $seen.reclaimed != $before.reclaimed
         # an event of the child without a newer write cleared a failure
         or $before.failed != null and $seen.failed == null and ($before.uid == null or $seen.generation < $new.metadata.generation)
         # an older write of the operator was delivered late
@@ -61,7 +61,7 @@
     # The event of a write shortly before is still to come, and later changes are
     # written then. A write without an event within a minute counts as lost.
     def underWay:
-      ($old == null or $seen.uid != null or $before.uid != null or $seen.gone != $before.gone
+      ($old == null or $seen.uid != null or $before.uid != null or $seen.deletedUID != $before.deletedUID
         or $seen.failed != null or $before.failed != null or $seen.error != null or $before.error != null | not)
       and ($old | desired).child != null
       and ((option::canBeHeld | not) or ($old | held) == null)
@@ -94,7 +94,7 @@
           # After a failure, the next attempts assume first that the child does not
           # exist although it was observed, then that it exists although it was not. A
           # child that was deleted in the meantime is created again.
-          | (if $old == null or $seen.found != $before.found or $seen.gone != $before.gone then 0 else $attempts % 4 end) as $try
+          | (if $old == null or $seen.reclaimed != $before.reclaimed or $seen.gone != $before.gone then 0 else $attempts % 4 end) as $try
           | ($seen.uid != null and $try == 0) as $update
           | # The child with its ownership metadata. The uid restricts the write to the
           # object that was observed. Without a uid, the resourceVersion, which no
@@ -144,7 +144,7 @@
              body: ([
                {op: "test", path: hole::ownerPointer, value: $new.metadata.uid},
                ({(label::managedBy): hole::operator, (label::ownerUID): $new.metadata.uid, (label::child): hole::child,
-                 (label::found): $new.metadata.resourceVersion}
+                 (label::reclaimed): $new.metadata.resourceVersion}
                 | if $try == 2 then
                     to_entries[] | {op: "add", path: ("/metadata/labels/" + (.key | split("/") | join("~1"))), value}
                   else {op: "test", path: "/metadata/labels", value: null}, {op: "add", path: "/metadata/labels", value: .} end)
@@ -169,11 +169,11 @@
 
           def refusal:
             if option::adopt then
-              "the API server does not take it; argoperator render and kubectl apply --server-side --dry-run=server show why"
+              "the API server rejected it; argoperator render and kubectl apply --server-side --dry-run=server show why"
             elif $seen.uid != null then
-              "the API server does not take it; argoperator render and kubectl apply --server-side --dry-run=server show why"
+              "the API server rejected it; argoperator render and kubectl apply --server-side --dry-run=server show why"
             else
-              "the API server does not take it, or a " + hole::childKind + " of this name exists that does not belong to this " + hole::kind
+              "the API server rejected it, or a " + hole::childKind + " of this name exists that does not belong to this " + hole::kind
               + "; argoperator render and kubectl apply --server-side --dry-run=server show why; to take over the existing object, write adopt: true on child "
               + hole::child
             end;
