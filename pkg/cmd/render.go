@@ -84,7 +84,7 @@ func render(ctx context.Context, s streams, from *sourceFlags, flags renderFlags
 		return err
 	}
 	findings := result.Findings
-	var happenings []simulate.Happening
+	var happenings []simulate.Action
 	if !findings.HasErrors() {
 		more, wrong, err := readHappenings(s, flags, name, result, &happenings)
 		if err != nil {
@@ -96,7 +96,7 @@ func render(ctx context.Context, s streams, from *sourceFlags, flags renderFlags
 		return err
 	}
 	rendering, err := happen(ctx, s, flags, result, happenings)
-	var refused *cluster.Refusal
+	var refused *cluster.StatusError
 	if errors.As(err, &refused) {
 		findings = diag.List{}
 		findings.Add(diag.Position{File: name}, diag.BadValue, err.Error(), "")
@@ -139,14 +139,14 @@ func tellRendering(s streams, event string, r simulate.Rendering) error {
 
 // readHappenings reads the custom resources. What the API server would refuse,
 // and what the operator does not look at, is a finding.
-func readHappenings(s streams, flags renderFlags, name string, result argoperator.Result, out *[]simulate.Happening) ([]argoperator.Source, diag.List, error) {
+func readHappenings(s streams, flags renderFlags, name string, result argoperator.Result, out *[]simulate.Action) ([]argoperator.Source, diag.List, error) {
 	if name == "" {
 		objects, err := simulate.Samples(result.Objects())
 		if err != nil {
 			return nil, nil, usagef("%w; name a file that holds a custom resource", err)
 		}
 		for _, o := range objects {
-			*out = append(*out, simulate.Happening{Event: flags.event, Object: o})
+			*out = append(*out, simulate.Action{Event: flags.event, Object: o})
 		}
 		return nil, nil, nil
 	}
@@ -175,29 +175,29 @@ func readHappenings(s streams, flags renderFlags, name string, result argoperato
 }
 
 // happenings are what becomes of custom resources that the operator looks at.
-func happenings(flags renderFlags, result argoperator.Result, resources []argoperator.Resource, findings *diag.List) []simulate.Happening {
+func happenings(flags renderFlags, result argoperator.Result, resources []argoperator.Resource, findings *diag.List) []simulate.Action {
 	watched := simulate.Watched(result.Objects(), result.Kinds())
-	var out []simulate.Happening
+	var out []simulate.Action
 	for _, r := range resources {
-		if what, ok := watched.Holds(r.Object); !ok && !findings.HasErrors() {
+		if what, ok := watched.Contains(r.Object); !ok && !findings.HasErrors() {
 			findings.Add(r.Position("apiVersion"), diag.WrongKind, fmt.Sprintf("%s is not what the operator looks at", what), "it looks at "+watched.String())
 		}
 		if flags.event == simulate.Updated && r.Old == nil && !findings.HasErrors() {
 			findings.Add(r.Position("metadata.name"), diag.BadValue, fmt.Sprintf("%s holds nothing of this kind, namespace and name", flags.old), "name one state before for each state after")
 		}
-		out = append(out, simulate.Happening{Event: flags.event, Object: r.Object, Old: r.Old})
+		out = append(out, simulate.Action{Event: flags.event, Object: r.Object, Old: r.Old})
 	}
 	return out
 }
 
 // happen runs the simulation.
-func happen(ctx context.Context, s streams, flags renderFlags, result argoperator.Result, happenings []simulate.Happening) (simulate.Rendering, error) {
+func happen(ctx context.Context, s streams, flags renderFlags, result argoperator.Result, happenings []simulate.Action) (simulate.Rendering, error) {
 	defer keepStdout(s)()
 	line := newProgress(s.err)
 	defer line.close()
 	return simulate.Render(ctx, simulate.Inputs{
 		Objects: result.Objects(), Kinds: result.Kinds(), Runner: runnerOf(flags.runner), Untraced: !flags.trace,
-		Doing: func(what string) { line.does("%s", what) },
+		Progress: func(what string) { line.does("%s", what) },
 	}, happenings)
 }
 

@@ -80,14 +80,14 @@ func Sound(t *testing.T, f scaffold.File) {
 func Rendered(t *testing.T, operator argoperator.Result, f scaffold.File) {
 	t.Helper()
 	object := Decoded(t, f.Data)
-	if _, watched := simulate.Watched(operator.Objects(), operator.Kinds()).Holds(object); !watched {
+	if _, watched := simulate.Watched(operator.Objects(), operator.Kinds()).Contains(object); !watched {
 		if !strings.Contains(f.Path, "v1beta1") {
 			t.Errorf("the operator does not look at %s", f.Path)
 		}
 		return
 	}
 	out, err := simulate.Render(t.Context(), simulate.Inputs{Objects: operator.Objects(), Kinds: operator.Kinds(), Runner: Machine()},
-		[]simulate.Happening{{Event: simulate.Added, Object: object}})
+		[]simulate.Action{{Event: simulate.Added, Object: object}})
 	if err != nil {
 		t.Fatalf("%s: %v", f.Path, err)
 	}

@@ -107,7 +107,7 @@ func NewBus(in Inputs, shared *Shared, r *rand.Rand) (*Bus, error) {
 	for _, sub := range s.subscriptions {
 		b.queues = append(b.queues, &queue{subscription: sub})
 	}
-	s.cluster.Uid = func(made int) types.UID { // the first digits differ, as those of true ones
+	s.cluster.NewUID = func(made int) types.UID { // the first digits differ, as those of true ones
 		return types.UID(fmt.Sprintf("%04x0000-0000-0000-0000-%012d", made*7919%65536, made))
 	}
 	s.api = http.HandlerFunc(b.serve)
@@ -211,10 +211,10 @@ func (b *Bus) relist() {
 
 // listen lets the EventSources hear what changed.
 func (b *Bus) listen() {
-	for _, c := range b.cluster.Take() {
-		o := c.About()
+	for _, c := range b.cluster.TakeChanges() {
+		o := c.Object()
 		k := cluster.Key{GroupResource: c.Resource, Namespace: o.GetNamespace(), Name: o.GetName()}
-		if c.Resource == workflows && c.Old == nil && c.New != nil {
+		if c.Resource == workflowsResource && c.Old == nil && c.New != nil {
 			b.pods = append(b.pods, pending{change: c, tries: retries})
 		}
 		if !b.up || !b.hears {
@@ -236,7 +236,7 @@ func (b *Bus) tell(i int, k cluster.Key, last, o cluster.Object) {
 	if o == nil && w.matches(last) {
 		known = last
 	}
-	event, ok := w.sees(cluster.Change{Resource: k.GroupResource, Old: known, New: o})
+	event, ok := w.eventFor(cluster.Change{Resource: k.GroupResource, Old: known, New: o})
 	switch {
 	case w.matches(o):
 		b.known[i][k] = o
@@ -263,7 +263,7 @@ func (b *Bus) queue(event Event) {
 	}
 	m := &message{event: event, cloud: cloud}
 	for _, q := range b.queues {
-		if slices.ContainsFunc(q.dependencies, func(d eventsv1.EventDependency) bool { return hears(d, event) }) {
+		if slices.ContainsFunc(q.dependencies, func(d eventsv1.EventDependency) bool { return matches(d, event) }) {
 			q.waiting = append(q.waiting, m)
 		}
 	}
@@ -287,7 +287,7 @@ func (b *Bus) Step(ctx context.Context) (bool, error) {
 	if len(todo) > 0 && !b.chance(3) {
 		return true, todo[b.rand.IntN(len(todo))]()
 	}
-	if b.cluster.Collect() > 0 {
+	if b.cluster.CollectGarbage() > 0 {
 		b.log("  the garbage collector works")
 		return true, nil
 	}
@@ -346,7 +346,7 @@ func (e Event) what() string {
 func (b *Bus) deliver(ctx context.Context, q *queue, m *message) error {
 	b.Delivered++
 	for _, d := range q.dependencies {
-		if !hears(d, m.event) {
+		if !matches(d, m.event) {
 			continue
 		}
 		delivery := &Delivery{}
@@ -462,7 +462,7 @@ func (b *Bus) work(ctx context.Context) error {
 	b.faults, b.budget, b.inPod = 0, 1000, true
 	defer func() { b.inPod = false }()
 	b.trace = nil
-	if err := b.carryOut(ctx, p.change, happened{}); err != nil {
+	if err := b.runWorkflow(ctx, p.change, eventCounts{}); err != nil {
 		return err
 	}
 	for _, step := range b.trace {
@@ -487,7 +487,7 @@ func (b *Bus) Everything() []map[string]any {
 		return cmp.Or(cmp.Compare(x.Resource, y.Resource), cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Name, y.Name))
 	})
 	for _, k := range keys {
-		if k.GroupResource != workflows {
+		if k.GroupResource != workflowsResource {
 			out = append(out, b.cluster.Objects[k].DeepCopy().Object)
 		}
 	}

@@ -242,7 +242,7 @@ func TestCollect(t *testing.T) {
 			if code, answer := ask(t, c, http.MethodDelete, configMaps+"/a", "application/json", tt.options); code != 200 {
 				t.Fatal(answer)
 			}
-			for c.Collect() > 0 {
+			for c.CollectGarbage() > 0 {
 			}
 			var left []string
 			for _, o := range c.List(c.Kinds.At(schemaV1, "configmaps").Resource(), "") {

@@ -57,7 +57,7 @@ func TestSamples(t *testing.T) {
 	if diff := cmp.Diff("team", at(samples[0], "metadata.namespace")); diff != "" || len(samples) != 1 {
 		t.Errorf("%d samples\n%s", len(samples), diff)
 	}
-	r, err := Render(context.Background(), Inputs{Objects: objects}, []Happening{{Event: Added, Object: samples[0]}})
+	r, err := Render(context.Background(), Inputs{Objects: objects}, []Action{{Event: Added, Object: samples[0]}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestHoldsServedVersions(t *testing.T) {
 	source.Spec.Resource = map[string]eventsv1.ResourceEventSource{"two": entry}
 	watched := Watched([]manifest.Object{crd, source}, nil)
 	for version, want := range map[string]bool{"v1": true, "v2": true, "v3": false, "v4": false} {
-		if what, ok := watched.Holds(map[string]any{"apiVersion": "example.com/" + version, "kind": "Two"}); ok != want {
+		if what, ok := watched.Contains(map[string]any{"apiVersion": "example.com/" + version, "kind": "Two"}); ok != want {
 			t.Errorf("%s: %v, want %v", what, ok, want)
 		}
 	}

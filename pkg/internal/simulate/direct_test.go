@@ -137,7 +137,7 @@ func TestSame(t *testing.T) {
 	var traces, objects [2]string
 	for i := range traces {
 		r, err := Render(context.Background(), Inputs{Objects: operator(t, "direct.yaml")},
-			[]Happening{{Event: Added, Object: memcached(map[string]any{"size": int64(1)})}})
+			[]Action{{Event: Added, Object: memcached(map[string]any{"size": int64(1)})}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +167,7 @@ func TestUntraced(t *testing.T) {
 			"metadata": map[string]any{"name": name, "namespace": namespace}, "spec": map[string]any{"size": int64(2)},
 		}
 	}
-	happenings := []Happening{
+	happenings := []Action{
 		{Event: Added, Object: named("one", "a")},
 		{Event: Added, Object: named("two", "a")},
 		{Event: Deleted, Object: named("one", "a")},
@@ -222,7 +222,7 @@ func TestRefused(t *testing.T) {
 	wrong := memcached(map[string]any{"size": int64(1)})
 	wrong["metadata"].(map[string]any)["name"] = "Not A Name"
 	err := s.Apply(wrong)
-	var refused *cluster.Refusal
+	var refused *cluster.StatusError
 	if !errors.As(err, &refused) || refused.Status != 422 {
 		t.Errorf("got %v, want a refusal with 422", err)
 	}

@@ -168,7 +168,7 @@ func TestHostileNames(t *testing.T) {
 	for name, hostile := range hostileTexts(t) {
 		cr := echo(map[string]any{"text": "x"})
 		cr["metadata"].(map[string]any)["labels"] = map[string]any{"label": hostile}
-		var refused *cluster.Refusal
+		var refused *cluster.StatusError
 		if err := w.Apply(cr); !errors.As(err, &refused) && !slices.Contains([]string{"yaml-words", "yaml-number", "json-null"}, name) {
 			t.Errorf("%s as a label: %v", name, err)
 		}

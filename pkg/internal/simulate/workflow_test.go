@@ -39,7 +39,7 @@ func TestWorkflow(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			objects := operator(t, "pods.yaml")
 			tt.change(&objects[3].(*wfv1.WorkflowTemplate).Spec)
-			r, err := Render(context.Background(), Inputs{Objects: objects, Runner: local()}, []Happening{{Event: Added, Object: config("one")}})
+			r, err := Render(context.Background(), Inputs{Objects: objects, Runner: local()}, []Action{{Event: Added, Object: config("one")}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +80,7 @@ func TestRunnerFails(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			objects := operator(t, "pods.yaml")
 			tt.change(objects)
-			_, err := Render(context.Background(), Inputs{Objects: objects, Runner: tt.runner}, []Happening{{Event: Added, Object: config("one")}})
+			_, err := Render(context.Background(), Inputs{Objects: objects, Runner: tt.runner}, []Action{{Event: Added, Object: config("one")}})
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want an error about %q", err, tt.want)
 			}

@@ -43,7 +43,7 @@ func (s *scene) act() error {
 	case "resync":
 		return s.s.Resync(s.ctx)
 	case "later":
-		ran, err := s.s.Later(s.ctx)
+		ran, err := s.s.FireTimers(s.ctx)
 		if err == nil && ran == 0 {
 			return &problem{[]string{"later"}, "the operator waits for no time", "the logic asks for one by resyncAfterSeconds, with logic.resyncAfter: true"}
 		}
@@ -125,7 +125,7 @@ func (s *scene) readyStatus(o map[string]any) map[string]any {
 		return status
 	}
 	known := map[string]any{"conditions": []any{condition("Ready", "Reconciled")}, "observedGeneration": valueOf(o, "metadata", "generation")}
-	fields := s.s.Reports(o)
+	fields := s.s.StatusFields(o)
 	if len(fields) == 0 {
 		return nil
 	}
@@ -152,11 +152,11 @@ func (s *scene) objectStatus() error {
 // writeStatus does what the controller of an object does.
 func (p *play) writeStatus(o map[string]any, status any) error {
 	if fields, ok := status.(map[string]any); ok {
-		status = p.s.Conditions(o, fields)
+		status = p.s.CompleteConditions(o, fields)
 	}
 	change := map[string]any{"status": status}
 	err := p.s.Patch(o, "status", controller, change)
-	if cluster.NotFound(err) { // its kind has no status of its own
+	if cluster.IsNotFound(err) { // its kind has no status of its own
 		return p.s.Patch(o, "", controller, change)
 	}
 	return err

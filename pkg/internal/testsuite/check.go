@@ -51,7 +51,7 @@ func checkOperator(suite Suite, t *definition.Test) diag.List {
 	}
 	tested := chosen(suite.Operators, t.Spec.Operator)
 	watched := simulate.Watched(tested.Objects(), tested.Kinds())
-	if what, ok := watched.Holds(t.Resource); !ok {
+	if what, ok := watched.Contains(t.Resource); !ok {
 		findings.Add(t.Position("spec", "resource"), diag.WrongKind,
 			fmt.Sprintf("the custom resource is %s, which the operator does not look at", what), "it looks at "+watched.String())
 	}

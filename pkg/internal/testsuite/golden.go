@@ -42,7 +42,7 @@ func (s *scene) picture(children []map[string]any, cr map[string]any) ([]byte, e
 		children = append(children, cr)
 	}
 	for i, o := range children {
-		shown, _ := timeless(withoutNotes(s.s.Shown(o))).(map[string]any)
+		shown, _ := timeless(withoutNotes(s.s.Normalized(o))).(map[string]any)
 		data, err := output.YAML(shown)
 		if err != nil {
 			return nil, fmt.Errorf("encoding %s: %w", placeOf(o), err)

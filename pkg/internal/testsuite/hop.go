@@ -76,7 +76,7 @@ func (s *scene) lastWrite(calls []cluster.Call, r v1alpha1.Reference) string {
 		if err != nil || c.Method == http.MethodGet {
 			continue
 		}
-		parts, ok := s.s.PartsOf(req)
+		parts, ok := s.s.RequestInfo(req)
 		if body, _ := c.Body.(map[string]any); parts.Kind == "" {
 			parts.Kind = kindOf(body)
 		}

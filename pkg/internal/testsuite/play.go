@@ -54,7 +54,7 @@ func newPlay(ctx context.Context, j job, o Options) (*play, diag.List, error) {
 	}
 	tested := chosen(operators, j.test.Spec.Operator)
 	p.s, err = simulate.New(simulate.Inputs{
-		Objects: tested.Objects(), Kinds: tested.Kinds(), Runner: o.Runner, Prepared: j.prepared, Doing: p.tell,
+		Objects: tested.Objects(), Kinds: tested.Kinds(), Runner: o.Runner, Prepared: j.prepared, Progress: p.tell,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -62,7 +62,7 @@ func newPlay(ctx context.Context, j job, o Options) (*play, diag.List, error) {
 	var wrong diag.List
 	for _, object := range j.test.Objects {
 		err := p.put(object)
-		var refused *cluster.Refusal
+		var refused *cluster.StatusError
 		if errors.As(err, &refused) {
 			wrong.Add(p.test.KeyPosition("spec", "objects"), diag.StepFailed, err.Error(), "")
 			continue
@@ -126,7 +126,7 @@ func (s *scene) happen() error {
 	s.s.Intercept(refusals(s.s, s.step.Refuse))
 	defer s.s.Intercept(nil)
 	err := s.act()
-	var refused *cluster.Refusal
+	var refused *cluster.StatusError
 	switch {
 	case errors.As(err, &refused):
 		s.refused(err)
@@ -159,7 +159,7 @@ func (s *scene) stuck(err error) bool {
 // restless makes a finding of an operator that does not come to rest; false: it
 // is another error.
 func (s *scene) restless(err error, out *error) bool {
-	var restless *simulate.Restless
+	var restless *simulate.NotConvergedError
 	if errors.As(err, &restless) {
 		s.findings.Add(s.at("name"), diag.NotIdempotent, err.Error(), "argoperator test --trace shows what it reacts to")
 		err = nil
@@ -187,7 +187,7 @@ func (s *scene) again() error {
 	failing := len(s.trace.Failures()) > 0 // then this is another attempt, which the custom resource tells of
 	before := s.snapshot()
 	for range 2 { // what the operator notes for itself may catch up, once
-		if err := s.s.Announce(s.ctx); err != nil {
+		if err := s.s.Relist(s.ctx); err != nil {
 			return err
 		}
 		var err error

@@ -60,7 +60,7 @@ func (r *refuser) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 
 // refuse finds the first rule that a request falls under.
 func (r *refuser) refuse(req *http.Request) (v1alpha1.Refuse, bool) {
-	parts, ok := r.s.PartsOf(req)
+	parts, ok := r.s.RequestInfo(req)
 	if !ok || req.Method == http.MethodGet {
 		return v1alpha1.Refuse{}, false
 	}

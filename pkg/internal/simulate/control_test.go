@@ -32,7 +32,7 @@ func TestLocalised(t *testing.T) {
 		`nothing of it`:              `nothing of it`,
 		`https://a.example/operator`: `https://a.example/operator`,
 	} {
-		if got := cluster.Localised(text, mounts); got != want {
+		if got := cluster.LocalPaths(text, mounts); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}
@@ -66,8 +66,8 @@ func TestTransform(t *testing.T) {
 				t.Errorf("%s: %s, want %s", jq, got.Data(), want.Data())
 			}
 		}
-		if known := p.programs[jq]; known.argos == trusted {
-			t.Errorf("%s: left to Argo: %v", jq, known.argos)
+		if known := p.programs[jq]; known.useArgo == trusted {
+			t.Errorf("%s: left to Argo: %v", jq, known.useArgo)
 		}
 	}
 }
@@ -99,7 +99,7 @@ func TestAnnounce(t *testing.T) {
 	s := start(t, "direct.yaml")
 	apply(t, s, memcached(map[string]any{"size": int64(2)}))
 	before, events := s.Objects(), s.events
-	if err := s.Announce(context.Background()); err != nil {
+	if err := s.Relist(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	settle(t, s)
@@ -115,10 +115,10 @@ func TestAnnounce(t *testing.T) {
 // others are not.
 func TestIntercept(t *testing.T) {
 	s := start(t, "direct.yaml")
-	asked := map[Parts]bool{}
+	asked := map[RequestInfo]bool{}
 	s.Intercept(func(api http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			parts, ok := s.PartsOf(r)
+			parts, ok := s.RequestInfo(r)
 			if !ok {
 				t.Errorf("%s is not understood", r.URL.Path)
 			}
@@ -127,11 +127,11 @@ func TestIntercept(t *testing.T) {
 		})
 	})
 	apply(t, s, memcached(map[string]any{"size": int64(2)}))
-	deployment := Parts{Kind: "Deployment", Namespace: "default", Name: "sample"}
-	if !asked[deployment] || asked[Parts{Kind: "Memcached", Namespace: "default", Name: "sample"}] {
+	deployment := RequestInfo{Kind: "Deployment", Namespace: "default", Name: "sample"}
+	if !asked[deployment] || asked[RequestInfo{Kind: "Memcached", Namespace: "default", Name: "sample"}] {
 		t.Errorf("asked: %v", slices.Collect(maps.Keys(asked)))
 	}
-	asked = map[Parts]bool{}
+	asked = map[RequestInfo]bool{}
 	s.Intercept(nil)
 	apply(t, s, memcached(map[string]any{"size": int64(3)}))
 	if len(asked) > 0 {
@@ -142,7 +142,7 @@ func TestIntercept(t *testing.T) {
 // TestPartsOf: a kind that nobody has told of is that of the body.
 func TestPartsOf(t *testing.T) {
 	s := start(t, "direct.yaml")
-	for path, want := range map[string]Parts{
+	for path, want := range map[string]RequestInfo{
 		"/apis/example.com/v1/namespaces/a/gadgets/b":           {Kind: "Gadget", Namespace: "a", Name: "b"},
 		"/apis/apps/v1/namespaces/a/deployments/b/status":       {Kind: "Deployment", Namespace: "a", Name: "b", Subresource: "status"},
 		"/apis/rbac.authorization.k8s.io/v1/clusterroles/a":     {Kind: "ClusterRole", Name: "a"},
@@ -152,14 +152,14 @@ func TestPartsOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, ok := s.PartsOf(req); !ok || got != want {
+		if got, ok := s.RequestInfo(req); !ok || got != want {
 			t.Errorf("%s: %+v, want %+v", path, got, want)
 		}
 		if body := bodyOf(req); body != `{"kind": "Gadget"}` {
 			t.Errorf("%s: the body is %s", path, body)
 		}
 	}
-	if _, ok := s.PartsOf(&http.Request{URL: &url.URL{Path: "/healthz"}}); ok {
+	if _, ok := s.RequestInfo(&http.Request{URL: &url.URL{Path: "/healthz"}}); ok {
 		t.Error("a path of no object is understood")
 	}
 }
@@ -182,7 +182,7 @@ func TestPatch(t *testing.T) {
 	if !strings.Contains(string(text), `"manager":"someone"`) || !strings.Contains(string(text), `"a":"b"`) {
 		t.Errorf("%s", text)
 	}
-	if err := s.Patch(map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "none"}}, "status", "someone", nil); !cluster.NotFound(err) {
+	if err := s.Patch(map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "none"}}, "status", "someone", nil); !cluster.IsNotFound(err) {
 		t.Error(err)
 	}
 }
