@@ -5,7 +5,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/output"
 )
 
-// Needs are what the operators need of a cluster.
+// Needs returns the operators' requirements on a cluster.
 func (r Result) Needs() ([]doctor.Needs, error) {
 	var out []doctor.Needs
 	for _, o := range r.Operators {
