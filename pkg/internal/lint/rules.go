@@ -102,7 +102,7 @@ func Decode(kind schema.GroupVersionKind, data []byte) (manifest.Object, []probl
 		r.Add(nil, problem.CodeStrict, "", "%v", err)
 		return nil, called(r.Problems, CodeUnreadable)
 	}
-	if !argo.Strictly(text, object, r, nil) {
+	if !argo.DecodeStrict(text, object, r, nil) {
 		return nil, called(r.Problems, CodeUnreadable)
 	}
 	if sensor, ok := object.(*eventsv1.Sensor); ok {
@@ -115,10 +115,10 @@ func Decode(kind schema.GroupVersionKind, data []byte) (manifest.Object, []probl
 
 // carriedStrictly decodes the object that a trigger carries, where its kind is known.
 func carriedStrictly(r *problem.Report, t argo.Trigger) {
-	data, path := t.Carries()
+	data, path := t.ObjectBytes()
 	kind := kindOf(data)
 	if object := argo.NewObject(kind); object != nil {
-		argo.Strictly(data, object, r, path)
+		argo.DecodeStrict(data, object, r, path)
 	}
 }
 

@@ -123,12 +123,12 @@ func unknownDependencies(i *inspection, s *eventsv1.Sensor) {
 		names = append(names, d.Name, strings.ReplaceAll(d.Name, "-", "_"))
 	}
 	for _, t := range argo.Triggers(s) {
-		for _, name := range t.Fires() {
+		for _, name := range t.DependencyNames() {
 			if !slices.Contains(names, name) {
 				i.wrong(t.Path.Child("template", "conditions"), "no dependency %q", name)
 			}
 		}
-		for _, p := range t.Writes() {
+		for _, p := range t.AllParameters() {
 			if replacesDependency(t) {
 				continue
 			}
@@ -145,7 +145,7 @@ func unusedDependencies(i *inspection, s *eventsv1.Sensor) {
 		if t.Template.Conditions == "" && !t.DeadLetter {
 			return // waits for all of them
 		}
-		for _, name := range t.Fires() {
+		for _, name := range t.DependencyNames() {
 			fired[name] = true
 		}
 	}
@@ -215,8 +215,8 @@ var readsEnvironment = regexp.MustCompile(`\{\{[^}]*\b(expand)?env\b`)
 
 func readsPod(i *inspection, s *eventsv1.Sensor) {
 	for _, t := range argo.Triggers(s) {
-		for _, p := range t.Writes() {
-			if p.Src == nil || p.Templated() {
+		for _, p := range t.AllParameters() {
+			if p.Src == nil || p.IsSafeTemplate() {
 				continue
 			}
 			for name, text := range map[string]string{"dataTemplate": p.Src.DataTemplate, "contextTemplate": p.Src.ContextTemplate} {
@@ -230,7 +230,7 @@ func readsPod(i *inspection, s *eventsv1.Sensor) {
 
 func textual(i *inspection, s *eventsv1.Sensor) {
 	for _, t := range argo.Triggers(s) {
-		for _, p := range t.Writes() {
+		for _, p := range t.AllParameters() {
 			if p.Src != nil && p.Src.UseRawData && (p.Src.DataTemplate != "" || p.Src.ContextTemplate != "") {
 				i.wrong(p.Path.Child("src", "useRawData"), "has no effect beside a template: the result is text")
 			}

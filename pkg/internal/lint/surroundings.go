@@ -169,12 +169,12 @@ func (s *surroundings) flowsIn(object manifest.Object) []flow {
 func carriedFlows(s *eventsv1.Sensor) []flow {
 	var out []flow
 	for _, t := range argo.Triggers(s) {
-		data, path := t.Carries()
+		data, path := t.ObjectBytes()
 		wf := &wfv1.Workflow{}
 		if data == nil || yaml.Unmarshal(data, wf) != nil || wf.Kind != "Workflow" {
 			continue
 		}
-		out = append(out, flow{spec: wf.Spec, path: path.Child("spec"), whole: true, driven: true, fed: len(t.Fills()) > 0})
+		out = append(out, flow{spec: wf.Spec, path: path.Child("spec"), whole: true, driven: true, fed: len(t.ObjectParameters()) > 0})
 	}
 	return out
 }

@@ -177,11 +177,11 @@ func submits(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 }
 
 func nowhere(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
-	for _, p := range t.Fills() {
+	for _, p := range t.ObjectParameters() {
 		if data, ok := p.Into.([]byte); !ok || len(data) == 0 || strings.HasSuffix(p.Dest, ".-1") {
 			continue // appends, or the object comes from elsewhere
 		}
-		if problem := p.Misses(1); problem != "" {
+		if problem := p.DestError(1); problem != "" {
 			i.wrong(p.Path.Child("dest"), "%s: %s", p.Dest, problem)
 		}
 	}
@@ -190,12 +190,12 @@ func nowhere(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 func sameName(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	creates := t.Template.K8s != nil && (t.Template.K8s.Operation == "" || t.Template.K8s.Operation == eventsv1.Create) ||
 		t.Template.ArgoWorkflow != nil && t.Template.ArgoWorkflow.Operation == eventsv1.Submit
-	data, path := t.Carries()
+	data, path := t.ObjectBytes()
 	var object metav1.PartialObjectMetadata
 	if !creates || data == nil || yaml.Unmarshal(data, &object) != nil || object.Name == "" {
 		return
 	}
-	for _, p := range t.Writes() {
+	for _, p := range t.AllParameters() {
 		if strings.HasPrefix(p.Dest, "metadata") || p.List == "parameters" && strings.Contains(p.Dest, "source.resource") {
 			return
 		}
