@@ -169,7 +169,7 @@ func validate(apis []*admission.API, resources []Resource) (diag.List, error) {
 	var findings diag.List
 	for _, r := range resources {
 		i := slices.IndexFunc(apis, func(a *admission.API) bool { return a.Is(r.written.Group(), r.written.Text("kind")) })
-		problems, err := apis[i].Judge(r.Object, r.Old)
+		problems, err := apis[i].Validate(r.Object, r.Old)
 		if err != nil {
 			return nil, err
 		}

@@ -111,7 +111,7 @@ func divide(sources []argoperator.Source) (definitions, manifests []argoperator.
 		switch {
 		case argoperator.Defines(source) || beside(homes, source.Name):
 			definitions = append(definitions, source)
-		case lint.Holds(source):
+		case lint.ContainsManifest(source):
 			manifests = append(manifests, source)
 		default:
 			neither = append(neither, source)
