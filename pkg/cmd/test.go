@@ -154,12 +154,12 @@ func play(ctx context.Context, s streams, suites []testsuite.Suite, flags testFl
 	var printing error
 	results, err := testsuite.Run(ctx, suites, testsuite.Options{
 		Runner: runnerOf(flags.runner), Parallel: flags.parallel, Update: flags.update, Now: time.Now,
-		Doing: func(t argoperator.Test, what string) {
+		Progress: func(t argoperator.Test, what string) {
 			mu.Lock()
 			defer mu.Unlock()
 			line.does("%d of %d tests done; %s, %s", done, total, t.Metadata.Name, what)
 		},
-		Told: func(r testsuite.Result) {
+		Done: func(r testsuite.Result) {
 			mu.Lock()
 			done++
 			mu.Unlock()
