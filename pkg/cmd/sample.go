@@ -8,7 +8,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/argoperator"
 )
 
-// sampleFlags are what sample asks beside its sources.
+// sampleFlags are the flags of sample except the sources.
 type sampleFlags struct {
 	full, minimal, edge bool
 	seed                uint64
