@@ -360,7 +360,7 @@ func TestManifestSaid(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			m := newManifest(t, named("ConfigMap", "app-config", ""), named("ServiceAccount", "app", ""))
-			got, _ := m.Said(tt.by, tt.text).(adopt.Expr)
+			got, _ := m.NamedIn(tt.by, tt.text).(adopt.Expr)
 			if diff := cmp.Diff(tt.want, string(got)); diff != "" {
 				t.Error(diff)
 			}
