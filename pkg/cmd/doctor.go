@@ -60,7 +60,7 @@ func runDoctor(ctx context.Context, s streams, flags doctorFlags) error {
 	if _, err := exec.LookPath("kubectl"); err != nil {
 		return usagef("doctor asks by kubectl, which is not there")
 	}
-	needs, err := result.Needs()
+	needs, err := result.Requirements()
 	if err != nil {
 		return err
 	}
