@@ -13,8 +13,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// TestChanceFindsMissingGuards: without any one of what keeps the direct engine
-// on its way, some sequence goes wrong.
+// TestChanceFindsMissingGuards removes one safeguard of the direct engine at a
+// time; some sequence must then fail.
 func TestChanceFindsMissingGuards(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes its time")
@@ -50,7 +50,7 @@ func TestChanceFindsMissingGuards(t *testing.T) {
 					return
 				}
 			}
-			t.Error("nothing goes wrong without it")
+			t.Error("no sequence fails without it")
 		})
 	}
 }

@@ -38,12 +38,12 @@ func TestLocalised(t *testing.T) {
 	}
 }
 
-// TestTransform: compiled jq makes what Argo's own code makes; what asks for the
-// time is left to that code.
+// TestTransform compares compiled jq with Argo's own code, which must run programs
+// that read the clock.
 func TestTransform(t *testing.T) {
 	for jq, trusted := range map[string]bool{
 		`{go: (.n > 1), n, m: (.n * 2)}`:     true,
-		`.n`:                                 true, // no object: both refuse it
+		`.n`:                                 true, // not an object: both refuse it
 		`empty`:                              true,
 		`error("no")`:                        true,
 		`{at: (now | tostring), go: true}`:   false,
@@ -72,8 +72,8 @@ func TestTransform(t *testing.T) {
 	}
 }
 
-// TestTransformEnds: neither ours nor Argo's own code runs an endless program, and
-// a context that is done is no reason to make nothing of an event.
+// TestTransformEnds checks that endless programs stop with an error, in our code
+// and before Argo's runs, and that a canceled context is an error.
 func TestTransformEnds(t *testing.T) {
 	event := cloudevents.NewEvent()
 	if err := event.SetData(cloudevents.ApplicationJSON, map[string]any{"n": 2}); err != nil {
@@ -94,8 +94,8 @@ func TestTransformEnds(t *testing.T) {
 	}
 }
 
-// TestAnnounce: everything is told anew, and of what is as it was nothing comes.
-func TestAnnounce(t *testing.T) {
+// TestRelist checks that a relist publishes every object and changes nothing.
+func TestRelist(t *testing.T) {
 	s := start(t, "direct.yaml")
 	apply(t, s, memcached(map[string]any{"size": int64(2)}))
 	before, events := s.Objects(), s.events
@@ -111,8 +111,7 @@ func TestAnnounce(t *testing.T) {
 	}
 }
 
-// TestIntercept: what stands between the operator and the API server is asked,
-// others are not.
+// TestIntercept checks that only the operator's requests pass the interceptor.
 func TestIntercept(t *testing.T) {
 	s := start(t, "direct.yaml")
 	asked := map[RequestInfo]bool{}
@@ -139,8 +138,8 @@ func TestIntercept(t *testing.T) {
 	}
 }
 
-// TestPartsOf: a kind that nobody has told of is that of the body.
-func TestPartsOf(t *testing.T) {
+// TestRequestInfo checks that an unknown kind is read from the body.
+func TestRequestInfo(t *testing.T) {
 	s := start(t, "direct.yaml")
 	for path, want := range map[string]RequestInfo{
 		"/apis/example.com/v1/namespaces/a/gadgets/b":           {Kind: "Gadget", Namespace: "a", Name: "b"},
@@ -164,7 +163,8 @@ func TestPartsOf(t *testing.T) {
 	}
 }
 
-// TestPatch: somebody else's change is theirs, and one that is not legal is refused.
+// TestPatch checks that another field manager owns its change, and that an invalid
+// change is refused.
 func TestPatch(t *testing.T) {
 	s := start(t, "direct.yaml")
 	apply(t, s, memcached(map[string]any{"size": int64(2)}))

@@ -43,7 +43,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestSamples: the sample is legal, and where the operator sees it.
+// TestSamples checks that the sample is valid and in a watched namespace.
 func TestSamples(t *testing.T) {
 	objects := operator(t, "direct.yaml")
 	source := objects[1].(*eventsv1.EventSource)
@@ -69,8 +69,8 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// TestOutline: the trace names the parts of a transformed event, and unpacks
-// what a reader could not.
+// TestOutline checks that the trace summarizes a transformed event and decodes
+// base64.
 func TestOutline(t *testing.T) {
 	packed := base64.StdEncoding.EncodeToString([]byte(`{"a":1}`))
 	fields := map[string]any{"go": true, "text": "some", "body": map[string]any{"a": 1}, "list": []any{1}, "packed": packed, "dGV4": "dGV4"}
@@ -91,7 +91,7 @@ func TestOutline(t *testing.T) {
 	}
 }
 
-// TestFailures: of what was tried several times the last failure is told, once.
+// TestFailures checks that of several attempts only the last failure is reported.
 func TestFailures(t *testing.T) {
 	trace := Trace{
 		{Event: &Event{Type: "ADD", Object: Name{Resource: "pods", Name: "p"}}},
@@ -112,8 +112,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestHoldsServedVersions: what the API server takes in one version, it shows in
-// the version that is watched.
+// TestHoldsServedVersions checks that an object in any served version counts as one
+// in the watched version.
 func TestHoldsServedVersions(t *testing.T) {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	crd.Spec.Group = "example.com"

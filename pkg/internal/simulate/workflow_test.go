@@ -20,8 +20,8 @@ func config(name string) map[string]any {
 	}
 }
 
-// TestWorkflow runs the programs of a pod: in order, with their files and
-// variables, until one fails; then the exit handler.
+// TestWorkflow runs the programs of a pod in order, with their files and variables,
+// until one fails; then the exit handler.
 func TestWorkflow(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("no sh on the PATH")
@@ -55,7 +55,7 @@ func TestWorkflow(t *testing.T) {
 	}
 }
 
-// TestRunnerFails: what cannot be run is an error that says what to do.
+// TestRunnerFails checks the errors for programs that cannot run.
 func TestRunnerFails(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -88,7 +88,7 @@ func TestRunnerFails(t *testing.T) {
 	}
 }
 
-// TestSecret: a variable finds its value in the cluster.
+// TestSecret checks that a variable reads its value from a Secret in the cluster.
 func TestSecret(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("no sh on the PATH")
