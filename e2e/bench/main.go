@@ -26,24 +26,24 @@ import (
 	"time"
 )
 
-// figure is what a command needed for so many of something.
+// figure is a measurement of a command.
 type figure struct {
 	Program      string  `json:"program"`
 	Does         string  `json:"does"`
 	Number       int     `json:"number"`
 	Of           string  `json:"of"`                     // operators or custom resources
-	Milliseconds float64 `json:"milliseconds"`           // of processor time
+	Milliseconds float64 `json:"milliseconds"`           // CPU time
 	Memory       float64 `json:"memory"`                 // MiB
 	Instructions float64 `json:"instructions,omitempty"` // millions
 }
 
-// What there are so many of.
+// Units of the counts.
 const (
 	operators       = "operators"
 	customResources = "custom resources"
 )
 
-// programs are where the programs are.
+// programs are the paths of the programs.
 type programs struct{ argoperator, parts, floor, argolint, helm, kustomize string }
 
 func main() {
@@ -114,7 +114,7 @@ func run(p programs, definition, results string, counts []string, resources stri
 	return nil
 }
 
-// keep writes the figures as they come: a run takes long.
+// keep writes the figures after each measurement, because a run is slow.
 func keep(figures []figure, file string) error {
 	if file == "" {
 		return nil
@@ -126,7 +126,7 @@ func keep(figures []figure, file string) error {
 	return os.WriteFile(file, append(data, '\n'), 0o644) //nolint:gosec // documentation
 }
 
-// startUp is what the programs need to do nothing.
+// startUp measures the programs without work.
 func startUp(p programs) ([]figure, error) {
 	return measure(0, operators, []command{
 		{"argoperator version", "start", []string{p.argoperator, "version"}},
@@ -140,8 +140,8 @@ type command struct {
 	args       []string
 }
 
-// compare makes so many operators in each of the ways in which they can be kept,
-// and measures what makes manifests of them, or looks at the manifests.
+// compare creates n operators in each format and measures the commands that render
+// or check their manifests.
 func compare(p programs, definition string, n int) ([]figure, error) {
 	dir, err := os.MkdirTemp("", "bench-")
 	if err != nil {
@@ -184,8 +184,7 @@ func compare(p programs, definition string, n int) ([]figure, error) {
 	return measure(n, operators, list)
 }
 
-// rendering lets so many custom resources happen to one operator, and says what
-// is wrong with them.
+// rendering renders n custom resources of one operator and validates them.
 func rendering(p programs, definition string, n int) ([]figure, error) {
 	sample, err := exec.Command(p.argoperator, "sample", "-f", definition).Output() //nolint:gosec // it is told which
 	if err != nil {
@@ -212,11 +211,11 @@ func rendering(p programs, definition string, n int) ([]figure, error) {
 	})
 }
 
-// maxKustomize is as many operators as kustomize builds in minutes.
+// maxKustomize is the largest number of operators that kustomize builds in minutes.
 const maxKustomize = 100
 
-// into runs a command whose output goes to a file. What this process has in memory
-// counts for those that it starts: until they run, they are it.
+// into runs a command with its output redirected to a file. The memory of this
+// process counts for its children until they exec.
 func into(file string, args ...string) (err error) {
 	out, err := os.Create(file) //nolint:gosec // it is told which
 	if err != nil {
@@ -231,7 +230,7 @@ func into(file string, args ...string) (err error) {
 	return nil
 }
 
-// copies of a definition, each with a name, a group and a kind of its own.
+// copies writes copies of a definition with different names, groups and kinds.
 func copies(definition, dir string, n int) error {
 	data, err := os.ReadFile(definition) //nolint:gosec // it is told which
 	if err != nil {
@@ -252,8 +251,8 @@ func copies(definition, dir string, n int) error {
 	return nil
 }
 
-// projects are copies of a definition with all that is beside it, its tests among
-// them, each for a group of its own.
+// projects copies a definition with its neighbouring files, such as tests, for
+// different groups.
 func projects(from, dir string, n int) error {
 	group := regexp.MustCompile(`[a-z.]+\.example\.com`)
 	for i := range n {
@@ -283,7 +282,7 @@ func projects(from, dir string, n int) error {
 	return nil
 }
 
-// umbrella is a chart of charts: Helm takes one at a time.
+// umbrella writes a chart of charts, because Helm accepts only one chart.
 func umbrella(charts, dir string) error {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return err
@@ -294,8 +293,8 @@ func umbrella(charts, dir string) error {
 	return os.Rename(charts, filepath.Join(dir, "charts"))
 }
 
-// runs of each command for so many of something; the least time counts. Of many a
-// run takes minutes, in which what disturbs the machine comes and goes.
+// runs returns how often to run each command; the shortest time counts. Large
+// counts take minutes, which averages out disturbances.
 func runs(n int) int {
 	switch {
 	case n < 100:
@@ -306,8 +305,7 @@ func runs(n int) int {
 	return 1
 }
 
-// measure runs the commands by turns, so that what disturbs the machine disturbs
-// all of them.
+// measure alternates between the commands, so that disturbances affect all of them.
 func measure(n int, of string, list []command) ([]figure, error) {
 	out := make([]figure, len(list))
 	for range runs(n) {
@@ -345,8 +343,8 @@ func once(args []string) (milliseconds, memory float64, err error) {
 
 var counted = regexp.MustCompile(`Collected : (\d+)`)
 
-// instructions are counted in one thread without the garbage collector, which
-// are what differs from run to run; 0 without valgrind.
+// instructions counts instructions with a single thread and without garbage
+// collection, which vary between runs; 0 without valgrind.
 func instructions(args []string) float64 {
 	valgrind, err := exec.LookPath("valgrind")
 	if err != nil {

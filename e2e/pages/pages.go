@@ -1,7 +1,7 @@
-// Package pages reads the documentation for the tests that try it: what can be
-// run is run, here or by the cluster suite, what can be linted is linted.
+// Package pages reads the code blocks of the documentation for the tests that run
+// or lint them.
 //
-// The rule of this package: it reads. Whoever uses it says what is wrong.
+// The rule of this package: it only reads; its callers report errors.
 package pages
 
 import (
@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// Page is one file of documentation.
+// Page is one file of the documentation.
 type Page struct {
-	Name   string // from the root of the repository, with slashes
+	Name   string // slash-separated, from the root of the repository
 	Text   string
 	Blocks []Block
 }
@@ -35,16 +35,16 @@ type Block struct {
 	Text  string
 }
 
-// Info is the words of a block in one.
+// Info returns the words of a block as one text.
 func (b Block) Info() string { return strings.Join(b.Words, " ") }
 
-// Runs tells whether there is something to run.
+// Runs reports whether the block contains commands.
 func (b Block) Runs() bool { return (b.Words[0] == "sh" || b.Words[0] == "console") && b.File() == "" }
 
-// OnCluster tells whether it takes a cluster.
+// OnCluster reports whether the block requires a cluster.
 func (b Block) OnCluster() bool { return b.Runs() && len(b.Words) == 2 && b.Words[1] == "cluster" }
 
-// File is the name of the file that the block is; "" for another block.
+// File returns the file name of the block; "" if the block is not a file.
 func (b Block) File() string {
 	if len(b.Words) == 2 && strings.Contains(b.Words[1], ".") {
 		return b.Words[1]
@@ -52,7 +52,7 @@ func (b Block) File() string {
 	return ""
 }
 
-// Save writes the file that the block is, if it is one, into a directory.
+// Save writes the block to its file in a directory, if it has one.
 func (b Block) Save(dir string) error {
 	if b.File() == "" {
 		return nil
@@ -64,10 +64,10 @@ func (b Block) Save(dir string) error {
 	return os.WriteFile(file, []byte(b.Text), 0o600)
 }
 
-// Exchange is a command with what it prints.
+// Exchange is a command with its expected output.
 type Exchange struct{ Command, Prints string }
 
-// Exchanges are those of a console.
+// Exchanges returns the commands of a console block.
 func (b Block) Exchanges() []Exchange {
 	var out []Exchange
 	for _, text := range strings.Split("\n"+b.Text, "\n$ ")[1:] {
@@ -77,7 +77,7 @@ func (b Block) Exchanges() []Exchange {
 	return out
 }
 
-// Read reads every page of the repository at root.
+// Read reads all pages of the repository at root.
 func Read(root string) ([]Page, error) {
 	var all []Page
 	for _, pattern := range []string{"README.md", "docs/*.md", "docs/*/*.md", "examples/*/README.md"} {
@@ -133,9 +133,8 @@ var (
 	spaces   = regexp.MustCompile(`  +`)
 )
 
-// Timeless is a text without what differs from one time to the next: how long
-// something took, how old it is, the widths of columns, and that something was
-// there before.
+// Timeless removes what differs between runs: durations, ages, column widths, and
+// whether an object existed before.
 func Timeless(text string) string {
 	text = duration.ReplaceAllString(text, "AGE")
 	text = already.ReplaceAllString(text, " created")

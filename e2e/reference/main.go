@@ -1,6 +1,6 @@
-// Command reference is the operator of examples/memcached as one writes it in Go
-// with controller-runtime: what `make bench-cluster` compares with. It runs with
-// the kubeconfig at hand until it is interrupted.
+// Command reference is the operator of examples/memcached written in Go with
+// controller-runtime, for comparison in `make bench-cluster`. It uses the current
+// kubeconfig and runs until it is interrupted.
 package main
 
 import (
@@ -41,7 +41,7 @@ func main() {
 
 func serve(workers int) error {
 	ctrl.SetLogger(zap.New())
-	config, err := ctrl.GetConfig() // without a limit of requests, by default
+	config, err := ctrl.GetConfig() // without a rate limit by default
 	if err != nil {
 		return err
 	}
@@ -71,8 +71,7 @@ type reconciler struct {
 	scheme *runtime.Scheme
 }
 
-// Reconcile makes the Deployment as the custom resource asks, and says in the
-// status how far it is.
+// Reconcile creates the Deployment for a custom resource and writes the status.
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	cr := newMemcached()
 	if err := r.Get(ctx, request.NamespacedName, cr); err != nil {
@@ -92,7 +91,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return ctrl.Result{}, r.report(ctx, cr, deployment)
 }
 
-// fill sets the fields that the custom resource decides.
+// fill sets the fields that depend on the custom resource.
 func fill(d *appsv1.Deployment, cr *unstructured.Unstructured) {
 	size, _, _ := unstructured.NestedInt64(cr.Object, "spec", "size")
 	memory, _, _ := unstructured.NestedInt64(cr.Object, "spec", "memory")
@@ -132,7 +131,7 @@ func deployment(name string) appsv1.DeploymentSpec {
 	}
 }
 
-// report writes the status where it differs.
+// report writes the status if it differs.
 func (r *reconciler) report(ctx context.Context, cr *unstructured.Unstructured, d *appsv1.Deployment) error {
 	before := cr.DeepCopy()
 	var conditions []metav1.Condition

@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// goal is something that argoperator is to be as good as.
+// goal compares argoperator with an alternative.
 type goal struct {
-	what string // is measured
+	what string // the measurement
 	most float64
-	unit string // after the number; "× " and whose where it is a ratio
+	unit string // after the number; "× " and the alternative for a ratio
 	of   func(measured) (float64, bool)
 }
 
-// measured is all that the page is made of.
+// measured contains all input of the page.
 type measured struct {
 	programs  []used
 	operators []raced
 }
 
-// Names of what is measured: those of e2e/bench and TestBench.
+// Names of measurements in e2e/bench and TestBench.
 const (
 	generates = "argoperator generate"
 	direct    = "direct/memcached"
@@ -100,8 +100,7 @@ func (m measured) operator(name string) raced {
 	return raced{}
 }
 
-// burst is the time until all children of so many were there; 0 if that was not
-// measured.
+// burst returns the time until all children existed; 0 if it was not measured.
 func (m measured) burst(operator string, count int) float64 {
 	for _, x := range m.operator(operator).Bursts {
 		if x.Count == count {
@@ -126,7 +125,7 @@ func ratio(a, b float64) (float64, bool) {
 
 func known(a float64) (float64, bool) { return a, a != 0 }
 
-// goalsTable says which goals are reached.
+// goalsTable lists which goals are reached.
 func goalsTable(m measured) string {
 	var b strings.Builder
 	b.WriteString("| | at most | measured | |\n|---|---|---|---|\n")
@@ -145,7 +144,7 @@ func goalsTable(m measured) string {
 	return b.String()
 }
 
-// digits are as many of a number as say something.
+// digits rounds to the significant digits.
 func digits(x float64) string {
 	if x >= 100 {
 		return fmt.Sprintf("%.0f", x)

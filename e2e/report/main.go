@@ -35,7 +35,7 @@ type result struct {
 	Problem  string  `json:"problem,omitempty"`
 }
 
-// guarantee is what a scenario shows.
+// guarantee is what a scenario demonstrates.
 type guarantee struct{ scenario, promise, rests string }
 
 // guarantees in the order of the page.
@@ -130,7 +130,7 @@ func read(file string, into any) error {
 	return nil
 }
 
-// readIfThere is read for a file that there need not be.
+// readIfThere is read for an optional file.
 func readIfThere(file string, into any) error {
 	if err := read(file, into); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -138,7 +138,8 @@ func readIfThere(file string, into any) error {
 	return nil
 }
 
-// merge is what is known after a run, in the order of scenarios and operators.
+// merge updates the kept results with new ones, in the order of scenarios and
+// operators.
 func merge(kept, fresh []result) []result {
 	again := func(old result) bool {
 		return slices.ContainsFunc(fresh, func(r result) bool { return r.Scenario == old.Scenario && r.Operator == old.Operator })
@@ -150,7 +151,7 @@ func merge(kept, fresh []result) []result {
 	return list
 }
 
-// render is the page.
+// render returns the page.
 func render(list []result) string {
 	var b strings.Builder
 	b.WriteString(intro)
@@ -172,7 +173,7 @@ func render(list []result) string {
 	return b.String()
 }
 
-// without is what fails when a guard is taken away.
+// without lists what fails without each safeguard.
 func without(b *strings.Builder, list []result) {
 	b.WriteString("\n## What breaks them\n\nA setting or a piece of code is taken away, and the scenario that rests on it is played again (`make e2e-guards`). It has to fail.\n\n| without | scenario | operator | |\n|---|---|---|---|\n")
 	for _, r := range list {
@@ -195,7 +196,7 @@ func titles() []string {
 	return out
 }
 
-// verdict is the result of a scenario with all operators of an engine.
+// verdict returns the result of a scenario with all operators of an engine.
 func verdict(list []result, scenario, prefix string) string {
 	var of []result
 	for _, r := range list {
@@ -219,7 +220,7 @@ func word(passed bool) string {
 	return "**fails**"
 }
 
-// cell keeps a text in its cell.
+// cell escapes a text for a table cell.
 func cell(text string) string {
 	return strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;", "{{", "{ {").Replace(text)
 }

@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// played is an operator that was played on the cluster.
+// played is the result of an operator on the cluster.
 type played struct {
 	Operator   string `json:"operator"`
 	Engine     string `json:"engine"`
@@ -24,13 +24,13 @@ type played struct {
 	} `json:"behaviours"`
 }
 
-// original is what an operator was before, as its specimen says.
+// original describes the original of an operator, from its specimen.
 type original struct {
 	Original      string `json:"original"`
 	OriginalLines int    `json:"originalLines"`
 }
 
-// readOriginal finds the specimen of an operator, or of what it is a variant of.
+// readOriginal finds the specimen of an operator or of its base.
 func readOriginal(operator string) (original, error) {
 	var o original
 	data, err := os.ReadFile("e2e/testdata/operators/" + operator + ".yaml")
@@ -53,7 +53,8 @@ definition with its templates and of the logic. Pods per event are those of all 
 
 `
 
-// operatorsPage makes docs/operators.md of the results beside it, if there are any.
+// operatorsPage generates docs/operators.md from the results next to it, if there
+// are any.
 func operatorsPage() error {
 	const kept, page = "docs/operators.json", "docs/operators.md"
 	var list []played

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// used is what a program needed for so many of something; e2e/bench writes it.
+// used is the resource usage of a program; e2e/bench writes it.
 type used struct {
 	Program      string  `json:"program"`
 	Does         string  `json:"does"`
@@ -21,7 +21,7 @@ type used struct {
 	Instructions float64 `json:"instructions"`
 }
 
-// raced is what was measured of an operator on the cluster; TestBench writes it.
+// raced is a measurement of an operator on the cluster; TestBench writes it.
 type raced struct {
 	Operator string  `json:"operator"`
 	Singles  int     `json:"singles"`
@@ -77,7 +77,8 @@ custom resource to the watch event of its child.
 
 `
 
-// performancePage makes docs/performance.md of the figures beside it, if there are any.
+// performancePage generates docs/performance.md from the figures next to it, if
+// there are any.
 func performancePage(out io.Writer) error {
 	m, err := figures("docs")
 	if err != nil || m.empty() {
@@ -91,7 +92,7 @@ func performancePage(out io.Writer) error {
 	return err
 }
 
-// figures are those that are kept in a directory.
+// figures reads the figures in a directory.
 func figures(dir string) (m measured, err error) {
 	err = errors.Join(
 		readIfThere(filepath.Join(dir, "performance-generator.json"), &m.programs),
@@ -114,7 +115,7 @@ func renderPerformance(m measured) string {
 	return b.String()
 }
 
-// generatorTable compares with what argoperator needed for the same number.
+// generatorTable compares other programs with argoperator at the same number.
 func generatorTable(b *strings.Builder, list []used) {
 	const operators = "operators"
 	for _, of := range []string{operators, "custom resources"} {
@@ -152,7 +153,7 @@ func latencyTable(b *strings.Builder, list []raced) {
 	b.WriteString("\n")
 }
 
-// tenth is a figure, or a dash for one that was not measured.
+// tenth formats a figure, or a dash if it was not measured.
 func tenth(x float64) string {
 	if x == 0 {
 		return "–"

@@ -1,8 +1,8 @@
-// Package argoperator turns definitions into operators: the whole flow on one
-// page. Bytes become definitions, definitions plans, plans objects, and nothing
-// leaves that the checks have not passed.
+// Package argoperator generates operators from definitions: it parses sources into
+// definitions, plans them, builds their objects and checks these.
 //
-// The rule of this package: it joins the others and decides nothing itself.
+// The rule of this package: it is a facade that combines the internal packages and
+// decides nothing itself.
 package argoperator
 
 import (
@@ -11,6 +11,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/check"
+	"github.com/argoperator/argoperator/pkg/internal/childcheck"
 	"github.com/argoperator/argoperator/pkg/internal/definition"
 	"github.com/argoperator/argoperator/pkg/internal/output"
 	"github.com/argoperator/argoperator/pkg/internal/plan"
@@ -18,13 +19,13 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// Source is one file that may hold definitions.
+// Source is one file that may contain definitions.
 type Source = source.Input
 
-// MaxFile is how many bytes of a Source are read.
+// MaxFile limits the size of a Source in bytes.
 const MaxFile = source.MaxFile
 
-// Options of Generate. The zero value takes everything from the definitions.
+// Options of Generate. The zero value uses the definitions as they are.
 type Options struct {
 	// Namespace to install into, instead of install.namespace. It must be a DNS label.
 	Namespace string
@@ -35,24 +36,24 @@ type Operator struct {
 	Name    string
 	Objects []manifest.Object // in apply order
 
-	definition *definition.Definition // installed where Options say
+	definition *definition.Definition // with Options applied
 	plan       *plan.Plan
 	documents  []output.Document
 }
 
-// Documents are the objects as they were checked, for an [output.Format] that
-// appends.
+// Documents returns the encoded objects as they were checked, for an
+// [output.Format] that appends.
 func (o Operator) Documents() []output.Document { return o.documents }
 
-// Result is what became of the sources.
+// Result is the result of Generate.
 type Result struct {
 	// Operators in the order of the sources; empty if any finding is an error.
 	Operators []Operator
-	// Findings about the sources, sorted by place.
+	// Findings about the sources, sorted by position.
 	Findings diag.List
 }
 
-// Objects of all operators, in apply order.
+// Objects returns the objects of all operators in apply order.
 func (r Result) Objects() []manifest.Object {
 	var all []manifest.Object
 	for _, o := range r.Operators {
@@ -61,9 +62,8 @@ func (r Result) Objects() []manifest.Object {
 	return all
 }
 
-// Generate turns definitions into operators and checks them. What is wrong with
-// the sources is in the findings, all of it at once; an error is a failure of
-// argoperator itself.
+// Generate generates and checks the operators of the definitions. It reports all
+// errors in the sources as findings; the error is a failure of argoperator itself.
 func Generate(sources []Source, options Options) (Result, error) {
 	var result Result
 	findings, err := Each(sources, options, func(o Operator) error {
@@ -80,11 +80,12 @@ func Generate(sources []Source, options Options) (Result, error) {
 	return result, nil
 }
 
-// Each is Generate for many definitions: it works on several at a time and hands
-// out each operator when its turn has come, in the order of the sources, so that
-// no more of them are in memory than are worked on. Whoever takes them must not
-// use them before Each has returned without an error among the findings: it hands
-// out none after the first error, but does before it. An error of use ends it.
+// Each is Generate for many definitions. It processes several definitions in
+// parallel and passes each operator to use in source order, so memory use does not
+// grow with the number of definitions. It stops calling use after the first error
+// finding, but operators may have been passed before. Callers must therefore not
+// act on them until Each has returned without an error finding. Each stops if use
+// returns an error.
 func Each(sources []Source, options Options, use func(Operator) error) (diag.List, error) {
 	var findings diag.List
 	taken := map[string]diag.Position{}
@@ -108,10 +109,10 @@ func Each(sources []Source, options Options, use func(Operator) error) (diag.Lis
 		if made.err != nil {
 			return nil, made.err
 		}
-		findings = append(findings, claim(made.of, options, taken)...)
+		findings = append(findings, claim(made.definition, options, taken)...)
 		findings = append(findings, made.findings...)
 		if findings.HasErrors() {
-			continue // the rest is looked at for what is wrong with it
+			continue // keep collecting findings
 		}
 		if err := use(made.Operator); err != nil {
 			return nil, err
@@ -124,7 +125,7 @@ func Each(sources []Source, options Options, use func(Operator) error) (diag.Lis
 	return findings.Sorted(), nil
 }
 
-// parsed is what became of a source.
+// parsed is the result of parsing a source.
 type parsed struct {
 	definitions []*definition.Definition
 	findings    diag.List
@@ -135,7 +136,8 @@ func parse(source Source) parsed {
 	return parsed{definitions, findings}
 }
 
-// claim keeps two definitions from installing over each other.
+// claim reports a second definition with the same name and namespace, because both
+// would install the same objects.
 func claim(d *definition.Definition, options Options, taken map[string]diag.Position) diag.List {
 	var findings diag.List
 	key := namespace(d, options) + "/" + d.Operator.Metadata.Name
@@ -156,12 +158,12 @@ func namespace(d *definition.Definition, options Options) string {
 	return d.Operator.Spec.Install.Namespace
 }
 
-// generated is what became of a definition.
+// generated is the result of generating one operator.
 type generated struct {
 	Operator
-	of       *definition.Definition
-	findings diag.List
-	err      error
+	definition *definition.Definition
+	findings   diag.List
+	err        error
 }
 
 func generate(d *definition.Definition, options Options) (Operator, diag.List, error) {
@@ -171,9 +173,9 @@ func generate(d *definition.Definition, options Options) (Operator, diag.List, e
 	if findings.HasErrors() {
 		return Operator{}, findings, nil
 	}
-	findings = append(findings, childFindings(d, p, findings)...)
+	findings = append(findings, childcheck.Findings(d, p, findings)...)
 	if findings.HasErrors() {
-		return Operator{}, findings, nil // what does not work by itself is not worth a look as a whole
+		return Operator{}, findings, nil // the checks of the whole operator would repeat these errors
 	}
 	objects := manifest.Build(p)
 	documents, err := output.Documents(objects)

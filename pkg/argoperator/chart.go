@@ -10,14 +10,14 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// What the values of a chart may be, as regular expressions.
+// Regular expressions for the values of a chart.
 const (
 	dnsLabel = "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
 	image    = "^[a-zA-Z0-9][a-zA-Z0-9._/:@-]*$"
 	address  = "^https?://[a-zA-Z0-9._:/-]+$"
 )
 
-// Outputs are the operators for formats that need nothing but their objects.
+// Outputs returns the operators for output formats that need only the objects.
 func (r Result) Outputs() []output.Operator {
 	var list []output.Operator
 	for _, o := range r.Operators {
@@ -26,8 +26,8 @@ func (r Result) Outputs() []output.Operator {
 	return list
 }
 
-// Charts are the operators for formats that leave values open. The version is
-// that of the charts, a semantic version.
+// Charts returns the operators for output formats with configurable values. version
+// is the semantic version of the charts.
 func (r Result) Charts(version string) ([]output.Operator, error) {
 	list := r.Outputs()
 	for i, o := range r.Operators {
@@ -40,7 +40,7 @@ func (r Result) Charts(version string) ([]output.Operator, error) {
 	return list, nil
 }
 
-// chart makes the operator once more, with stand-ins for the values.
+// chart builds the operator again with placeholders for the values.
 func (o Operator) chart(version string) (output.Chart, error) {
 	adjusted, values := standIns(o.definition)
 	p, findings := plan.New(adjusted)
@@ -56,7 +56,7 @@ func (o Operator) chart(version string) (output.Chart, error) {
 	}, nil
 }
 
-// standIns replaces in a definition what a chart leaves open.
+// standIns replaces the configurable fields of a definition by placeholders.
 func standIns(d *definition.Definition) (*definition.Definition, []output.Value) {
 	local := *d
 	spec := &local.Operator.Spec
@@ -83,13 +83,13 @@ func standIns(d *definition.Definition) (*definition.Definition, []output.Value)
 		open("image.runtime", "argoperator-value/runtime", image, "Image that runs the operator's own steps: Python 3.9 or later.", runtime...)
 	}
 	if spec.Install.ArgoServerURL != "" {
-		spec.Install.ArgoServerURL = strings.TrimSuffix(spec.Install.ArgoServerURL, "/") // as the links have it
+		spec.Install.ArgoServerURL = strings.TrimSuffix(spec.Install.ArgoServerURL, "/") // same form as in the links
 		open("argoServerURL", "https://argoperator-value", address, "Address of the Argo user interface, for links in the status.", &spec.Install.ArgoServerURL)
 	}
 	return &local, values
 }
 
-// notes are what is said when the chart has been installed.
+// notes returns the text that helm prints after the installation.
 func (o Operator) notes() string {
 	resource := o.plan.API.Kind.Plural
 	if group := o.plan.API.Kind.Group; group != "" {
@@ -101,7 +101,7 @@ func (o Operator) notes() string {
   kubectl -n %[3]s get eventsources,sensors,workflows
   kubectl get %[2]s -A
 `, o.Name, resource, namespace)
-	if (Result{Operators: []Operator{o}}).brings(o.plan.API.Kind) {
+	if (Result{Operators: []Operator{o}}).defines(o.plan.API.Kind) {
 		text += fmt.Sprintf(`
 Before the release is uninstalled delete the custom resources: the operator has to be there for that.
 

@@ -16,8 +16,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// Earlier are the objects of earlier sources: those of the operators that they
-// define, or, where they define none, the objects that stand in them.
+// Earlier returns the objects of earlier sources: those of the operators that the
+// sources define, or the objects in the sources if they define none.
 func Earlier(sources []Source, options Options) ([]map[string]any, diag.List, error) {
 	if slices.ContainsFunc(sources, Defines) {
 		result, err := Generate(sources, options)
@@ -44,12 +44,11 @@ func Earlier(sources []Source, options Options) ([]map[string]any, diag.List, er
 	return out, findings, nil
 }
 
-// ours is an object in argoperator's own language.
-var ours = regexp.MustCompile(`(?m)^[\s{]*"?apiVersion"?:\s*"?argoperator\.dev/`)
+// definitionPattern matches the apiVersion of argoperator's own kinds.
+var definitionPattern = regexp.MustCompile(`(?m)^[\s{]*"?apiVersion"?:\s*"?argoperator\.dev/`)
 
-// Defines tells whether a source holds what is written in argoperator's own
-// language, right or wrong.
-func Defines(source Source) bool { return ours.Match(source.Data) }
+// Defines reports whether a source contains a definition, valid or not.
+func Defines(source Source) bool { return definitionPattern.Match(source.Data) }
 
 func (r Result) fields() ([]map[string]any, error) {
 	var out []map[string]any
@@ -63,8 +62,8 @@ func (r Result) fields() ([]map[string]any, error) {
 	return out, nil
 }
 
-// Compare says what applying the operators changes of earlier objects, and whom
-// a change of a kind breaks.
+// Compare returns the changes between earlier objects and those of the operators,
+// and a finding for each change of a kind that breaks clients.
 func (r Result) Compare(earlier []map[string]any) ([]diff.Change, diag.List, error) {
 	now, err := r.fields()
 	if err != nil {
@@ -76,7 +75,7 @@ func (r Result) Compare(earlier []map[string]any) ([]diff.Change, diag.List, err
 	}
 	var findings diag.List
 	for _, o := range r.Operators {
-		wrong, err := o.breaks(earlier)
+		wrong, err := o.breakingChanges(earlier)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -85,18 +84,19 @@ func (r Result) Compare(earlier []map[string]any) ([]diff.Change, diag.List, err
 	return changes, findings.Sorted(), nil
 }
 
-// memory is where operators remember what they have seen: nobody else's.
-const memory = "^.status.children"
+// observedState is the path of the operator's observed state, which no client
+// reads.
+const observedState = "^.status.children"
 
-// breaks compares the operator's own kind with an earlier definition of it.
-func (o Operator) breaks(earlier []map[string]any) (diag.List, error) {
+// breakingChanges compares the operator's own kind with an earlier CRD.
+func (o Operator) breakingChanges(earlier []map[string]any) (diag.List, error) {
 	var findings diag.List
 	for _, object := range o.Objects {
 		now, ok := object.(*apiextensionsv1.CustomResourceDefinition)
 		if !ok {
 			continue
 		}
-		before, err := definitionNamed(now.Name, earlier)
+		before, err := crdNamed(now.Name, earlier)
 		if err != nil || before == nil {
 			return nil, err
 		}
@@ -105,15 +105,15 @@ func (o Operator) breaks(earlier []map[string]any) (diag.List, error) {
 			return nil, err
 		}
 		for _, b := range breaks {
-			if !strings.HasPrefix(b.Path, memory) {
-				findings = append(findings, o.broken(now, b))
+			if !strings.HasPrefix(b.Path, observedState) {
+				findings = append(findings, o.breakingChange(now, b))
 			}
 		}
 	}
 	return findings, nil
 }
 
-func definitionNamed(name string, objects []map[string]any) (*apiextensionsv1.CustomResourceDefinition, error) {
+func crdNamed(name string, objects []map[string]any) (*apiextensionsv1.CustomResourceDefinition, error) {
 	for _, o := range objects {
 		if o["kind"] != "CustomResourceDefinition" {
 			continue
@@ -130,8 +130,9 @@ func definitionNamed(name string, objects []map[string]any) (*apiextensionsv1.Cu
 	return nil, nil
 }
 
-// broken is a finding at the field's place in the definition, or near it.
-func (o Operator) broken(crd *apiextensionsv1.CustomResourceDefinition, b diff.Break) diag.Finding {
+// breakingChange returns a finding at the field's position in the definition, or
+// close to it.
+func (o Operator) breakingChange(crd *apiextensionsv1.CustomResourceDefinition, b diff.Break) diag.Finding {
 	path := []string{"spec", "api"}
 	version := b.Version[strings.LastIndex(b.Version, " ")+1:]
 	for i, v := range crd.Spec.Versions {
@@ -141,7 +142,7 @@ func (o Operator) broken(crd *apiextensionsv1.CustomResourceDefinition, b diff.B
 		}
 	}
 	f := diag.Finding{Position: o.definition.Position(path...), Severity: diag.Error, Code: diag.BreakingChange, Message: b.Message}
-	if b.Warning || strings.HasPrefix(b.Path, "^.status") { // nobody writes it but the operator
+	if b.Warning || strings.HasPrefix(b.Path, "^.status") { // only the operator writes it
 		f.Severity = diag.Warning
 	}
 	if at := strings.TrimPrefix(b.Path, "^"); at != "" {

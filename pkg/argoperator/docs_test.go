@@ -103,9 +103,9 @@ func render(t *testing.T, result argoperator.Result, resource string) []map[stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	var happenings []simulate.Happening
+	var happenings []simulate.Action
 	for _, o := range objects {
-		happenings = append(happenings, simulate.Happening{Event: simulate.Added, Object: o})
+		happenings = append(happenings, simulate.Action{Event: simulate.Added, Object: o})
 	}
 	out, err := simulate.Render(context.Background(), simulate.Inputs{
 		Objects: result.Objects(), Kinds: result.Kinds(), Runner: simulate.Local{Env: []string{"PATH=" + os.Getenv("PATH")}},

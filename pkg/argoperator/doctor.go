@@ -5,17 +5,17 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/output"
 )
 
-// Needs are what the operators need of a cluster.
-func (r Result) Needs() ([]doctor.Needs, error) {
-	var out []doctor.Needs
+// Requirements returns the operators' requirements on a cluster.
+func (r Result) Requirements() ([]doctor.Requirements, error) {
+	var out []doctor.Requirements
 	for _, o := range r.Operators {
 		stream, err := output.Stream(o.Objects)
 		if err != nil {
 			return nil, err
 		}
 		install := o.plan.Install
-		out = append(out, doctor.Needs{
-			Operator: o.Name, Namespace: install.Namespace, EventBus: install.EventBus.Name, Brings: install.EventBus.Managed, Manifests: stream,
+		out = append(out, doctor.Requirements{
+			Operator: o.Name, Namespace: install.Namespace, EventBus: install.EventBus.Name, IncludesBus: install.EventBus.Managed, Manifests: stream,
 		})
 	}
 	return out, nil

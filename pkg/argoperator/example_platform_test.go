@@ -74,7 +74,7 @@ func Example_render() {
 		fmt.Println(err, result.Findings)
 		return
 	}
-	rendering, err := simulate.Render(context.Background(), simulate.Inputs{Objects: result.Objects(), Kinds: result.Kinds()}, []simulate.Happening{{
+	rendering, err := simulate.Render(context.Background(), simulate.Inputs{Objects: result.Objects(), Kinds: result.Kinds()}, []simulate.Action{{
 		Event: simulate.Added, Object: map[string]any{
 			"apiVersion": "storage.example.com/v1", "kind": "FastVolume",
 			"metadata": map[string]any{"name": "scratch", "namespace": "default"},

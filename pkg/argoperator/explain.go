@@ -5,17 +5,17 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/explain"
 )
 
-// Explanation is what there is to say about the operators of the sources.
+// Explanation is the result of Explain.
 type Explanation struct {
 	// Reports in the order of the sources; empty if any finding is an error.
 	Reports []explain.Report
-	// Findings about the sources, as Generate has them.
+	// Findings about the sources, as in Generate.
 	Findings diag.List
 }
 
-// Explain says of definitions what carries them and why, what each event costs,
-// who may do what, and how near they are to a limit. Only what Generate would
-// let pass is explained.
+// Explain describes operators: their engine and the reason for it, the cost of each
+// event, the permissions, and how close they are to a limit. It explains only
+// operators that Generate accepts.
 func Explain(sources []Source, options Options) (Explanation, error) {
 	result, err := Generate(sources, options)
 	if err != nil || result.Findings.HasErrors() {

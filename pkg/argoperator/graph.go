@@ -4,7 +4,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/graph"
 )
 
-// Graphs are the event flows of the operators.
+// Graphs returns the event flows of the operators.
 func (r Result) Graphs() []graph.Graph {
 	var out []graph.Graph
 	for _, o := range r.Operators {

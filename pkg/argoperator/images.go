@@ -7,17 +7,17 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/definition"
 )
 
-// Image is a container image that a definition names.
+// Image is a container image in a definition.
 type Image = definition.Image
 
-// Lock is a file for the digests of images, as definitions name it.
+// Lock is a file with the digests of images.
 type Lock struct {
-	File   string // as the user would open it
+	File   string // path for the user to open
 	Images []Image
 }
 
-// Locks are the files that the definitions name, with the images that belong
-// there: definitions may share one.
+// Locks returns the lock files of the definitions with their images. Definitions
+// may share a file.
 func Locks(sources []Source) ([]Lock, diag.List) {
 	var locks []Lock
 	var findings diag.List
@@ -52,8 +52,8 @@ func add(locks []Lock, file string, images []Image) []Lock {
 	return locks
 }
 
-// MarshalLock is the content of a Lock, of images with their digests by how they
-// are written.
+// MarshalLock encodes a Lock from the images' digests, keyed by the image as
+// written.
 func MarshalLock(locked map[string]string) ([]byte, error) {
 	return definition.MarshalImagesLock(locked)
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
-// Kinds are what the definition says of the kinds that its Objects do not define:
-// those of children and related objects, and that of the custom resource where
-// others define it. Each is the CustomResourceDefinition given with crd, or one
-// that holds names and scope alone. Kinds of Kubernetes itself are left out.
+// Kinds returns the kinds that the definition uses and its Objects do not define:
+// those of children and related objects, and an existing kind of the custom
+// resource. Each is the CustomResourceDefinition from the definition's crd field,
+// or one with only names and scope. Built-in kinds are left out.
 func (o Operator) Kinds() []*apiextensionsv1.CustomResourceDefinition {
 	var out []*apiextensionsv1.CustomResourceDefinition
 	add := func(k plan.Kind, given *apiextensionsv1.CustomResourceDefinition) {
@@ -34,7 +34,7 @@ func (o Operator) Kinds() []*apiextensionsv1.CustomResourceDefinition {
 	return out
 }
 
-// Kinds are those of all operators.
+// Kinds returns the kinds of all operators.
 func (r Result) Kinds() []*apiextensionsv1.CustomResourceDefinition {
 	var all []*apiextensionsv1.CustomResourceDefinition
 	for _, o := range r.Operators {
@@ -43,7 +43,7 @@ func (r Result) Kinds() []*apiextensionsv1.CustomResourceDefinition {
 	return all
 }
 
-// named is a CustomResourceDefinition that says nothing of fields.
+// named returns a CustomResourceDefinition without a schema.
 func named(k plan.Kind) *apiextensionsv1.CustomResourceDefinition {
 	version := apiextensionsv1.CustomResourceDefinitionVersion{Name: k.Version, Served: true, Storage: true}
 	if k.StatusSubresource {

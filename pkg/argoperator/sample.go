@@ -14,35 +14,35 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/sample"
 )
 
-// Sort says which samples are wanted.
-type Sort string
+// SampleKind selects the samples to generate.
+type SampleKind string
 
-// The sorts of samples.
+// The kinds of samples.
 const (
-	// Full has every field that can be there at once. It is what the zero Sort means.
-	Full Sort = "full"
-	// Minimal has what is required.
-	Minimal Sort = "minimal"
-	// Edge is one sample for each sort of value in which mistakes show.
-	Edge Sort = "edge"
-	// Random is any legal custom resource.
-	Random Sort = "random"
+	// Full has all fields that can be set together. It is the default.
+	Full SampleKind = "full"
+	// Minimal has the required fields.
+	Minimal SampleKind = "minimal"
+	// Edge generates one sample for each edge case of the schema.
+	Edge SampleKind = "edge"
+	// Random is a random valid custom resource.
+	Random SampleKind = "random"
 )
 
-// SampleOptions of Samples. The zero value makes one full sample of each kind,
-// in the version that the operator works with.
+// SampleOptions of Samples. The zero value generates one full sample of each kind,
+// in the version that the operator uses.
 type SampleOptions struct {
-	Sort    Sort
-	Seed    uint64 // of random samples: the same seed, the same samples
+	Kind    SampleKind
+	Seed    uint64 // of random samples; equal seeds generate equal samples
 	Version string // of the API; it must be served
 }
 
-// ErrNoSchema says that nothing is known of what the custom resources look like.
+// ErrNoSchema means that the kind has no schema to generate samples from.
 var ErrNoSchema = errors.New("no schema says what a custom resource looks like")
 
-// Samples makes custom resources of the operators that the API server accepts,
-// as YAML documents with what the schema says in comments. It has them judged as
-// Resources does: a sample that would be refused is an error.
+// Samples generates valid custom resources of the operators as YAML documents, with
+// the schema's descriptions as comments. It validates them as Resources does and
+// returns an error for an invalid sample.
 func (r Result) Samples(options SampleOptions) ([][]byte, error) {
 	var out [][]byte
 	apis := r.apis()
@@ -57,11 +57,11 @@ func (r Result) Samples(options SampleOptions) ([][]byte, error) {
 		}
 		out = append(out, made...)
 	}
-	return out, accepted(apis, out)
+	return out, validateSamples(apis, out)
 }
 
-// schemaOf is the schema of the version that was asked for, or of the one that
-// the operator works with.
+// schemaOf returns the schema of the requested version, or of the version that the
+// operator uses.
 func schemaOf(api *admission.API, o Operator, version string) (*resource.Schema, error) {
 	if version == "" {
 		version = o.plan.API.Kind.Version
@@ -77,7 +77,7 @@ func schemaOf(api *admission.API, o Operator, version string) (*resource.Schema,
 	return s, err
 }
 
-// texts are the samples of one kind, in a namespace that the operator watches.
+// texts returns the samples of one kind, in a namespace that the operator watches.
 func texts(s *resource.Schema, options SampleOptions, namespaces []string) ([][]byte, error) {
 	cases, err := casesOf(s, options)
 	if err != nil {
@@ -97,12 +97,12 @@ func texts(s *resource.Schema, options SampleOptions, namespaces []string) ([][]
 	return out, nil
 }
 
-// casesOf are samples, with a name where there are several.
+// casesOf returns the samples; they have names if there are several.
 func casesOf(s *resource.Schema, options SampleOptions) ([]resource.Case, error) {
 	one := func(object map[string]any, err error) ([]resource.Case, error) {
 		return []resource.Case{{Object: object}}, err
 	}
-	switch options.Sort {
+	switch options.Kind {
 	case Minimal:
 		return one(s.Start())
 	case Edge:
@@ -113,8 +113,8 @@ func casesOf(s *resource.Schema, options SampleOptions) ([]resource.Case, error)
 	return one(s.Full())
 }
 
-// accepted has samples judged as they will be read.
-func accepted(apis []*admission.API, texts [][]byte) error {
+// validateSamples validates samples in their encoded form.
+func validateSamples(apis []*admission.API, texts [][]byte) error {
 	_, findings, err := resourcesOf(apis, []Source{{Name: "sample", Data: Stream(texts)}}, nil)
 	if err != nil {
 		return err
@@ -127,5 +127,5 @@ func accepted(apis []*admission.API, texts [][]byte) error {
 	return nil
 }
 
-// Stream puts YAML documents into one text.
+// Stream joins YAML documents.
 func Stream(documents [][]byte) []byte { return bytes.Join(documents, []byte("---\n")) }

@@ -8,9 +8,9 @@ import (
 // Test is one test of an operator; package testsuite runs it.
 type Test = *definition.Test
 
-// ParseTests reads the tests of one file. The source's directory is that of the
-// operator, out of which no path leads; base is where the file is in it, "." at
-// the top. What is wrong is in the findings; a test with an error is left out.
+// ParseTests parses the tests of one file. The source's directory is that of the
+// operator, and paths may not lead out of it; base is the file's directory within
+// it, "." at the top. Tests with an error are left out and reported as findings.
 func ParseTests(source Source, base string) ([]Test, diag.List) {
 	return definition.ParseTests(source, base)
 }

@@ -12,22 +12,21 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// Resource is a custom resource of an operator's, as it stands in a file.
+// Resource is a custom resource in a file.
 type Resource struct {
 	Object map[string]any
-	// Old is the custom resource as it was before; nil for one that is new.
+	// Old is the previous state of the custom resource; nil for a new one.
 	Old map[string]any
 
 	written source.Object
 }
 
-// Position returns where the value at a path of the custom resource stands.
+// Position returns the position of the value at a path of the custom resource.
 func (r Resource) Position(path string) diag.Position { return r.written.Position(path) }
 
-// Resources reads custom resources of the operators and says what the API
-// server would refuse of them when kubectl sends them. What holds another kind
-// is a finding, but in a lenient file. Where there are old ones, those of the
-// same kind and name are changes.
+// Resources parses custom resources of the operators and validates them as the API
+// server does. Objects of other kinds are findings, except in a lenient source. Old
+// custom resources with the same kind and name make a resource an update.
 func (r Result) Resources(sources, old []Source) ([]Resource, diag.List, error) {
 	return resourcesOf(r.apis(), sources, old)
 }
@@ -44,12 +43,12 @@ func resourcesOf(apis []*admission.API, sources, old []Source) ([]Resource, diag
 		findings.Add(before[0].Position("metadata.name"), diag.BadValue,
 			fmt.Sprintf("%s is not among the custom resources that changed", before[0].written.Text("kind")+" "+before[0].written.Text("metadata", "name")), "kind, namespace and name say which is which")
 	}
-	judged, err := judge(apis, resources)
-	findings = append(findings, judged...)
+	problems, err := validate(apis, resources)
+	findings = append(findings, problems...)
 	return resources, findings.Sorted(), err
 }
 
-// apis are the kinds that the operators look after, each once.
+// apis returns the operators' primary kinds.
 func (r Result) apis() []*admission.API {
 	var out []*admission.API
 	for _, o := range r.Operators {
@@ -80,7 +79,8 @@ func read(apis []*admission.API, sources []Source) ([]Resource, diag.List) {
 	return out, findings
 }
 
-// mentions tells whether a text may hold an object of the operators' kinds.
+// mentions reports whether a text may contain an object of the operators' kinds, to
+// skip parsing other files.
 func mentions(apis []*admission.API, text []byte) bool {
 	return slices.ContainsFunc(apis, func(a *admission.API) bool {
 		return slices.ContainsFunc(append(a.Versions(), a.Kind()), func(word string) bool {
@@ -90,7 +90,7 @@ func mentions(apis []*admission.API, text []byte) bool {
 	})
 }
 
-// apiOf is the kind of an object; nil, and why, where no operator looks after it.
+// apiOf returns the kind of an object, or findings if no operator has it.
 func apiOf(apis []*admission.API, o source.Object, lenient bool) (*admission.API, diag.List) {
 	var findings diag.List
 	for _, key := range []string{"apiVersion", "kind"} {
@@ -110,13 +110,12 @@ func apiOf(apis []*admission.API, o source.Object, lenient bool) (*admission.API
 		misspelt = misspelt || near != "" && a.Is(group, near)
 	}
 	if lenient && !misspelt {
-		return nil, nil // a neighbour
+		return nil, nil // an unrelated object in the same file
 	}
 	return nil, unknownKind(apis, o)
 }
 
-// unknownKind says of which of the two words it comes that no operator looks
-// after an object.
+// unknownKind reports whether the kind or the apiVersion of an object is wrong.
 func unknownKind(apis []*admission.API, o source.Object) diag.List {
 	var findings diag.List
 	var names []string
@@ -141,7 +140,8 @@ func kindsOf(apis []*admission.API) string {
 	return strings.Join(out, ", ")
 }
 
-// pair finds for each custom resource what it was before, and counts those.
+// pair sets the previous state of each custom resource and returns how many have
+// one.
 func pair(resources, before []Resource) int {
 	count := 0
 	for i := range resources {
@@ -155,7 +155,8 @@ func pair(resources, before []Resource) int {
 	return count
 }
 
-// identity of a custom resource in its cluster, whatever the version.
+// identity identifies a custom resource in its cluster, independently of the
+// version.
 func identity(r Resource) [4]string {
 	namespace := r.written.Text("metadata", "namespace")
 	if namespace == "" {
@@ -164,11 +165,11 @@ func identity(r Resource) [4]string {
 	return [4]string{r.written.Group(), r.written.Text("kind"), namespace, r.written.Text("metadata", "name")}
 }
 
-func judge(apis []*admission.API, resources []Resource) (diag.List, error) {
+func validate(apis []*admission.API, resources []Resource) (diag.List, error) {
 	var findings diag.List
 	for _, r := range resources {
 		i := slices.IndexFunc(apis, func(a *admission.API) bool { return a.Is(r.written.Group(), r.written.Text("kind")) })
-		problems, err := apis[i].Judge(r.Object, r.Old)
+		problems, err := apis[i].Validate(r.Object, r.Old)
 		if err != nil {
 			return nil, err
 		}

@@ -121,6 +121,11 @@ var layers = []layer{
 		below:  append(in("source", "schema", "problem", "argo", "admission", "check"), "pkg/diag", "pkg/apis/v1alpha1", "pkg/manifest"),
 		others: []string{"go.yaml.in/yaml/v3", "k8s.io/", "sigs.k8s.io/", "github.com/argoproj/"},
 	},
+	{
+		path:   internal + "childcheck",
+		below:  append(in("definition", "jq", "expression", "plan", "resource", "problem", "admission"), "pkg/diag"),
+		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis"},
+	},
 	{path: internal + "doctor", below: append(in("terminal"), "pkg/apis/v1alpha1")},
 	{path: internal + "graph", below: in("terminal", "plan")},
 	{
@@ -131,7 +136,7 @@ var layers = []layer{
 	{
 		path: "pkg/argoperator",
 		below: append(in(
-			"source", "definition", "schema", "jq", "expression", "plan", "output", "explain", "resource", "sample", "problem", "admission", "check", "graph", "diff", "doctor",
+			"source", "definition", "schema", "plan", "output", "explain", "resource", "sample", "problem", "admission", "check", "childcheck", "graph", "diff", "doctor",
 		), "pkg/diag", "pkg/apis/v1alpha1", "pkg/manifest"),
 		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis"},
 	},
@@ -192,7 +197,7 @@ var (
 		"github.com/argoproj/argo-events/pkg/eventsources", "github.com/argoproj/argo-events/pkg/eventbus",
 		"github.com/argoproj/argo-workflows/v3/workflow",
 	}
-	reachEngines = append(in("simulate", "argo", "admission", "check", "lint", "krm", "testsuite", "scaffold", "adopt", "scaffoldtest"), "pkg/argoperator", "pkg/cmd", "cmd/argoperator")
+	reachEngines = append(in("simulate", "argo", "admission", "check", "lint", "childcheck", "krm", "testsuite", "scaffold", "adopt", "scaffoldtest"), "pkg/argoperator", "pkg/cmd", "cmd/argoperator")
 )
 
 // pkg is what `go list` says of a package.

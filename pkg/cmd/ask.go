@@ -12,24 +12,23 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/terminal"
 )
 
-// ask lets somebody say what the flags leave open; given tells which flags are
-// there.
+// ask prompts for options without a flag; given reports which flags are set.
 func ask(s streams, flags initFlags, given func(flag string) bool) (scaffold.Options, error) {
 	d := dialogue{in: bufio.NewReader(s.in), out: s.err, options: flags.options}
 	o := &d.options
 	if o.Name == "" {
 		d.ask("Name of the operator", "Name", &o.Name, "", nil)
 	}
-	if !flags.kindSaid() && o.Group == "" {
+	if !flags.kindKnown() && o.Group == "" {
 		d.ask("API group, a DNS name of yours", "Group", &o.Group, "example.com", nil)
 	}
-	if !flags.kindSaid() && o.Kind == "" {
+	if !flags.kindKnown() && o.Kind == "" {
 		d.ask("Kind that the operator's users write", "Kind", &o.Kind, kindOf(o.Name), nil)
 	}
 	if len(flags.objects)+len(flags.byHand) > 0 {
 		return d.options, d.failed
 	}
-	if !flags.kindSaid() && !given("child") {
+	if !flags.kindKnown() && !given("child") {
 		d.ask("What it keeps for each of them", "Child", &o.Child, o.Child, scaffold.Children())
 	}
 	if !given("logic") {
@@ -42,7 +41,7 @@ func ask(s streams, flags initFlags, given func(flag string) bool) (scaffold.Opt
 	return d.options, d.failed
 }
 
-// dialogue asks one line after the other. The first failure ends it.
+// dialogue prompts for one option after the other. The first failure ends it.
 type dialogue struct {
 	in      *bufio.Reader
 	out     io.Writer
@@ -50,8 +49,8 @@ type dialogue struct {
 	failed  error
 }
 
-// ask fills in the answer, a field of the options. An empty line takes what is
-// usual; what cannot be is asked for again.
+// ask reads the answer into a field of the options. An empty line selects the
+// default; an invalid answer repeats the question.
 func (d *dialogue) ask(question, option string, answer *string, usual string, allowed []string) {
 	prompt := question
 	if len(allowed) > 0 {
@@ -83,7 +82,7 @@ func (d *dialogue) ask(question, option string, answer *string, usual string, al
 	}
 }
 
-// wrong says why an answer cannot be; empty if it can.
+// wrong returns why an answer is invalid; empty if it is valid.
 func (d *dialogue) wrong(option, answer string, allowed []string) string {
 	switch {
 	case answer == "":
@@ -101,7 +100,7 @@ func (d *dialogue) wrong(option, answer string, allowed []string) string {
 	return ""
 }
 
-// kindOf is the kind that a name suggests: MyApp for my-app.
+// kindOf derives a kind from a name: MyApp from my-app.
 func kindOf(name string) string {
 	var kind strings.Builder
 	for word := range strings.SplitSeq(name, "-") {

@@ -134,7 +134,7 @@ func printChanges(s streams, changes []diff.Change, findings diag.List, format s
 	return diff.Printer{Colour: colour(s.out)}.Print(s.out, changes)
 }
 
-// diffJSON prints one Diff. Its shape is part of the interface.
+// diffJSON prints one Diff. Its format is part of the interface.
 func diffJSON(w io.Writer, changes []diff.Change, findings diag.List) error {
 	type change struct {
 		Action string `json:"action"`
@@ -163,8 +163,8 @@ func diffJSON(w io.Writer, changes []diff.Change, findings diag.List) error {
 	return terminal.JSON(w, out)
 }
 
-// earlierSources reads what to compare with: a path, or the same files in a
-// revision of git, which are put into a directory.
+// earlierSources reads what to compare with: a path, or the same files in a git
+// revision, which it extracts into a directory.
 func earlierSources(ctx context.Context, flags diffFlags, dir string) ([]argoperator.Source, diag.List, error) {
 	if _, err := os.Stat(flags.against); err == nil {
 		old := sourceFlags{names: []string{flags.against}, recursive: true, check: "the name given with --against"}
@@ -179,7 +179,7 @@ func earlierSources(ctx context.Context, flags diffFlags, dir string) ([]argoper
 		if err != nil {
 			return nil, nil, err
 		}
-		if _, err := os.Stat(at); err == nil { // it may not have been there
+		if _, err := os.Stat(at); err == nil { // the path may not exist in that revision
 			old.names = append(old.names, at)
 		}
 	}
@@ -190,8 +190,8 @@ func earlierSources(ctx context.Context, flags diffFlags, dir string) ([]argoper
 	return sources, findings, err
 }
 
-// checkout puts a path as it was in a revision into a directory, with all that
-// lies beside it, and returns where it is there.
+// checkout extracts a path at a revision into a directory, together with the files
+// next to it, and returns its new path.
 func checkout(ctx context.Context, name, revision, into string) (string, error) {
 	home, base := name, ""
 	if info, err := os.Stat(name); err == nil && !info.IsDir() {
@@ -199,7 +199,7 @@ func checkout(ctx context.Context, name, revision, into string) (string, error) 
 	}
 	git := exec.CommandContext(ctx, "git", "-C", home, "archive", "--format=tar", revision, ".") //nolint:gosec // an option is refused before
 	var said bytes.Buffer
-	git.Stderr, git.WaitDelay = &said, lingering
+	git.Stderr, git.WaitDelay = &said, outputGrace
 	archive, err := git.StdoutPipe()
 	if err == nil {
 		err = git.Start()
@@ -217,7 +217,7 @@ func checkout(ctx context.Context, name, revision, into string) (string, error) 
 	return filepath.Join(into, base), unpacked
 }
 
-// unpack writes an archive's files; none can come to lie outside of the directory.
+// unpack writes an archive's files and rejects paths outside of the directory.
 func unpack(archive io.Reader, into string) error {
 	if err := os.MkdirAll(into, 0o700); err != nil {
 		return fmt.Errorf("unpacking a revision: %w", err)
@@ -248,7 +248,8 @@ func unpack(archive io.Reader, into string) error {
 	}
 }
 
-// diffLive lets kubectl compare with the cluster, as the API server would store it.
+// diffLive runs kubectl diff, which compares with the cluster as the API server
+// would store the objects.
 func diffLive(ctx context.Context, s streams, flags diffFlags) error {
 	result, _, err := flags.from.operators(s, flags.options)
 	if err != nil {
@@ -259,14 +260,14 @@ func diffLive(ctx context.Context, s streams, flags diffFlags) error {
 		return err
 	}
 	kubectl := exec.CommandContext(ctx, "kubectl", "diff", "--server-side", "--force-conflicts", "--field-manager=kubectl", "-f", "-")
-	kubectl.Stdin, kubectl.Stdout, kubectl.Stderr, kubectl.WaitDelay = bytes.NewReader(stream), s.out, s.err, lingering
+	kubectl.Stdin, kubectl.Stdout, kubectl.Stderr, kubectl.WaitDelay = bytes.NewReader(stream), s.out, s.err, outputGrace
 	err = kubectl.Run()
 	var exit *exec.ExitError
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
 		return usagef("--live needs kubectl, which is not there")
 	case errors.As(err, &exit) && exit.ExitCode() == 1:
-		return errFindings // differences, or what kubectl has said
+		return errFindings // differences, or an error that kubectl has printed
 	case err != nil:
 		return fmt.Errorf("kubectl diff: %w", err)
 	}

@@ -38,7 +38,7 @@ your rights; for what is wrong it says what to do.`,
   argoperator doctor -f . -n platform --context staging -o json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return interruptible(cmd.Context(), func(ctx context.Context) error { return examine(ctx, s, flags) })
+			return interruptible(cmd.Context(), func(ctx context.Context) error { return runDoctor(ctx, s, flags) })
 		},
 	}
 	flags.from.register(cmd)
@@ -49,7 +49,7 @@ your rights; for what is wrong it says what to do.`,
 	return cmd
 }
 
-func examine(ctx context.Context, s streams, flags doctorFlags) error {
+func runDoctor(ctx context.Context, s streams, flags doctorFlags) error {
 	if err := flags.checkKubeconfig(s); err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func examine(ctx context.Context, s streams, flags doctorFlags) error {
 	if _, err := exec.LookPath("kubectl"); err != nil {
 		return usagef("doctor asks by kubectl, which is not there")
 	}
-	needs, err := result.Needs()
+	needs, err := result.Requirements()
 	if err != nil {
 		return err
 	}
@@ -89,8 +89,8 @@ func printDiagnoses(s streams, reports []doctor.Report, format string) error {
 	return nil
 }
 
-// checkKubeconfig reports a file that kubectl cannot read, or could not end to:
-// it reads the file once for each question.
+// checkKubeconfig rejects a file that kubectl cannot read or not read repeatedly,
+// such as a pipe.
 func (f doctorFlags) checkKubeconfig(s streams) error {
 	if f.kubeconfig == "" {
 		return nil
@@ -109,7 +109,7 @@ func (f doctorFlags) checkKubeconfig(s streams) error {
 	return report(s, nil, findings)
 }
 
-// kubectl asks the cluster.
+// kubectl runs a kubectl command.
 func (f doctorFlags) kubectl(ctx context.Context, input []byte, arguments ...string) ([]byte, string, error) {
 	all := []string{"--request-timeout=20s"}
 	if f.context != "" {
@@ -120,7 +120,7 @@ func (f doctorFlags) kubectl(ctx context.Context, input []byte, arguments ...str
 	}
 	cmd := exec.CommandContext(ctx, "kubectl", append(all, arguments...)...) //nolint:gosec // the arguments are ours
 	var out, said bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = bytes.NewReader(input), &out, &said, lingering
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = bytes.NewReader(input), &out, &said, outputGrace
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {

@@ -15,13 +15,13 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 )
 
-// readFile reads a file that was named, up to the limit of what is read of one.
+// readFile reads a file up to the size limit.
 func readFile(name string) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() && !handed(name) {
+	if !info.Mode().IsRegular() && !openStream(name) {
 		return nil, &irregularError{info.Mode()}
 	}
 	file, err := os.Open(name)
@@ -36,7 +36,7 @@ func readFile(name string) ([]byte, error) {
 	return data, nil
 }
 
-// readStdin reads the standard input, up to the same limit.
+// readStdin reads the standard input up to the size limit.
 func readStdin(stdin io.Reader) ([]byte, error) {
 	data, err := readAll(stdin)
 	if err != nil {
@@ -45,21 +45,21 @@ func readStdin(stdin io.Reader) ([]byte, error) {
 	return data, nil
 }
 
-// readAll reads one byte more than the limit at most: who parses the text reports
-// that it is too long.
+// readAll reads at most one byte more than the limit, so that the parser can report
+// that the text is too long.
 func readAll(r io.Reader) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(r, argoperator.MaxFile+1))
 }
 
-// handed tells whether a name is that of a stream that the caller opened: standard
-// input, or a process substitution of a shell. Nothing else that is not a regular
-// file is read: a named pipe may wait forever, and a device may never end.
-func handed(name string) bool {
+// openStream reports whether a name is that of a stream that the caller opened:
+// standard input, or a process substitution of a shell. Other irregular files are
+// not read: a named pipe may block forever, and a device may never end.
+func openStream(name string) bool {
 	dir, _ := path.Split(path.Clean(filepath.ToSlash(name)))
 	return name == "/dev/stdin" || slices.Contains([]string{"/dev/fd/", "/proc/self/fd/"}, dir)
 }
 
-// irregularError is what was found where a file was named.
+// irregularError reports a file that is not a regular file.
 type irregularError struct{ mode fs.FileMode }
 
 func (e *irregularError) Error() string {
@@ -74,8 +74,8 @@ func (e *irregularError) Error() string {
 	return "is a device, not a file"
 }
 
-// unreadable makes a finding of why a file that was named cannot be read, if that
-// is for the user to change; every other error is returned.
+// unreadable adds a finding for a file that cannot be read, if the user can fix
+// that; it returns every other error.
 func unreadable(findings *diag.List, name, check string, err error) error {
 	at := diag.Position{File: filepath.ToSlash(name)}
 	irregular := (*irregularError)(nil)
@@ -94,16 +94,15 @@ func unreadable(findings *diag.List, name, check string, err error) error {
 	return nil
 }
 
-// entry is what is found in a directory.
+// entry is an entry of a directory.
 type entry struct {
 	path  string
 	isDir bool
 }
 
-// visible are the directories and regular files in a directory, by name, also
-// those that links lead to, but not into linked directories. It leaves out hidden
-// ones, links that lead nowhere, such as the lock files of editors, and what is
-// neither file nor directory.
+// visible returns the directories and regular files in a directory, sorted by name,
+// and the files that links point to, but not linked directories. It skips hidden
+// ones, broken links, such as the lock files of editors, and other file types.
 func visible(dir string) ([]entry, error) {
 	found, err := os.ReadDir(dir)
 	if err != nil {
@@ -130,8 +129,8 @@ func visible(dir string) ([]entry, error) {
 	return out, nil
 }
 
-// yamlFiles are the visible files of YAML and JSON in a directory, and with
-// recursive in its directories.
+// yamlFiles returns the visible YAML and JSON files in a directory, and with
+// recursive in its subdirectories.
 func yamlFiles(dir string, recursive bool) ([]string, error) {
 	entries, err := visible(dir)
 	if err != nil {

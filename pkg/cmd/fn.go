@@ -31,8 +31,8 @@ changes, and the exit code is 1.`,
 	}
 }
 
-// maxPackage is how many bytes of a ResourceList are read: it holds a whole
-// package, with the CustomResourceDefinitions of others.
+// maxPackage limits the size of a ResourceList in bytes. It contains a whole
+// package, including third-party CustomResourceDefinitions.
 const maxPackage = 128 << 20
 
 func fn(s streams) error {

@@ -15,11 +15,11 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/terminal"
 )
 
-// generateFlags are what generate asks beside its sources.
+// generateFlags are the flags of generate except the sources.
 type generateFlags struct {
 	format    output.Format
 	dir       string
-	uninstall argoperator.Stage // empty: what to apply
+	uninstall argoperator.Stage // empty: objects to apply
 	version   string            // of a chart
 	options   argoperator.Options
 }
@@ -69,7 +69,7 @@ delete prints nothing on stdout. Name the definition as it was applied.`,
 	outputVar(cmd, &format, names(output.Formats())...)
 	cmd.Flags().StringVar(&flags.dir, "output-dir", "", "directory to write into, for the formats that write files; made where it is missing")
 	namespaceVar(cmd, &flags.options.Namespace)
-	// an empty value is a shell variable that is not set: Set rejects it
+	// Set rejects an empty value, which comes from an unset shell variable
 	enumVar(cmd, &stage, "uninstall", "", stageNames(), "print what to delete instead, one stage after the other")
 	cmd.Flags().StringVar(&flags.version, "chart-version", "0.1.0", "version of the charts, for -o helm")
 	return cmd
@@ -111,8 +111,8 @@ func generate(s streams, from *sourceFlags, flags generateFlags) error {
 	return err
 }
 
-// stream writes one operator after the other, however many there are, once all
-// are known to be right.
+// stream writes the operators one by one after all have been checked, however many
+// there are.
 func stream(s streams, from *sourceFlags, flags generateFlags) (err error) {
 	var out spool
 	defer func() { err = errors.Join(err, out.Close()) }()
@@ -123,11 +123,11 @@ func stream(s streams, from *sourceFlags, flags generateFlags) (err error) {
 	return out.copyTo(s.out)
 }
 
-// writeDir writes the files, and says what is in the way or stays behind.
+// writeDir writes the files and reports conflicting and leftover ones.
 func writeDir(s streams, dir string, files []output.File) error {
 	var left []string
 	err := interruptible(context.Background(), func(context.Context) (err error) {
-		left, err = output.WriteDir(dir, files) // no half of it, and nothing beside it
+		left, err = output.WriteDir(dir, files) // nothing is written if one file conflicts
 		return err
 	})
 	if taken := (*output.TakenError)(nil); errors.As(err, &taken) {
@@ -145,8 +145,8 @@ func writeDir(s streams, dir string, files []output.File) error {
 	return err
 }
 
-// withMissing joins the findings about files that were named and are not there.
-// Where one is, that no definition was found goes without saying.
+// withMissing joins the findings with those about missing files, which make the
+// finding that there is no definition redundant.
 func withMissing(findings, missing diag.List) diag.List {
 	if len(missing) == 0 {
 		return findings
@@ -159,7 +159,7 @@ func withMissing(findings, missing diag.List) diag.List {
 	return missing.Sorted()
 }
 
-// outputFormat returns the format of a name, which --output has accepted.
+// outputFormat returns a format by name, which --output has validated.
 func outputFormat(name, dir string) (output.Format, error) {
 	formats := output.Formats()
 	f := formats[slices.IndexFunc(formats, func(f output.Format) bool { return f.Name == name })]

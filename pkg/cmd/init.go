@@ -21,13 +21,13 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/terminal"
 )
 
-// initFlags are what init asks.
+// initFlags are the flags of init.
 type initFlags struct {
 	options scaffold.Options
 	dir     string
-	crd     string   // the file with the CustomResourceDefinition; empty: a kind of one's own
+	crd     string   // file with the CustomResourceDefinition; empty: a new kind
 	objects []string // files with objects that become the children
-	byHand  []string // files of an operator that somebody has written by hand
+	byHand  []string // files of a hand-written operator
 }
 
 func newInit(s streams) *cobra.Command {
@@ -86,8 +86,8 @@ func oneName(_ *cobra.Command, args []string) error {
 	return usagef("one operator has one name, got %q", args)
 }
 
-// initialize makes a project of what the flags say and, on a terminal, of what
-// somebody answers.
+// initialize creates a project from the flags and, on a terminal, from the answers
+// to prompts.
 func initialize(cmd *cobra.Command, s streams, flags initFlags) error {
 	if err := excluded(cmd, flags); err != nil {
 		return err
@@ -120,11 +120,11 @@ func initialize(cmd *cobra.Command, s streams, flags initFlags) error {
 	if err := write(s, dir, result.Files); err != nil {
 		return err
 	}
-	tell(s, dir, result)
+	printNextSteps(s, dir, result)
 	return nil
 }
 
-// excluded refuses flags that say what a CustomResourceDefinition says.
+// excluded rejects flags that a CustomResourceDefinition already determines.
 func excluded(cmd *cobra.Command, flags initFlags) error {
 	source, says, rest := flags.source()
 	for _, flag := range rest {
@@ -141,8 +141,8 @@ func excluded(cmd *cobra.Command, flags initFlags) error {
 	return nil
 }
 
-// source is what the project is made of that there is already: the flag, what it
-// says, and the flags that would say the same; empty if there is nothing.
+// source returns the flag with existing input for the project, what that input
+// determines, and the flags that it conflicts with; empty without such input.
 func (f initFlags) source() (flag, says string, rest []string) {
 	switch {
 	case len(f.objects) > 0:
@@ -155,16 +155,16 @@ func (f initFlags) source() (flag, says string, rest []string) {
 	return "", "", nil
 }
 
-// kindSaid tells whether what there is already says the kind.
-func (f initFlags) kindSaid() bool { return f.crd != "" || len(f.byHand) > 0 }
+// kindKnown reports whether existing input determines the kind.
+func (f initFlags) kindKnown() bool { return f.crd != "" || len(f.byHand) > 0 }
 
-// complete tells whether everything is said that has no default.
+// complete reports whether all required options are set.
 func complete(flags initFlags) bool {
 	o := flags.options
-	return o.Name != "" && (flags.kindSaid() || o.Group != "" && o.Kind != "")
+	return o.Name != "" && (flags.kindKnown() || o.Group != "" && o.Kind != "")
 }
 
-// wrong says what cannot be meant, all of it.
+// wrong returns an error with all invalid options.
 func wrong(o scaffold.Options) error {
 	var said []error
 	for _, p := range o.Problems() {
@@ -176,14 +176,14 @@ func wrong(o scaffold.Options) error {
 	return usageError{errors.Join(said...)}
 }
 
-// missing says what has to be said and is not.
+// missing returns an error about missing options.
 func missing(flags initFlags) error {
 	if complete(flags) {
 		return nil
 	}
 	var names []string
 	said := ""
-	if flags.kindSaid() {
+	if flags.kindKnown() {
 		said = "said"
 	}
 	for _, value := range []struct{ name, is string }{
@@ -196,7 +196,7 @@ func missing(flags initFlags) error {
 	return usagef("missing: %s; for instance: argoperator init guestbook --group example.com --kind Guestbook", strings.Join(names, ", "))
 }
 
-// problem is one in the words of the command line.
+// refusedOption describes a problem in terms of the command line.
 func refusedOption(p scaffold.Problem) string {
 	switch p.Option {
 	case "":
@@ -214,7 +214,7 @@ func explained(p scaffold.Problem) string {
 	return p.Message + "; " + p.Hint
 }
 
-// newProject is what the flags ask for.
+// newProject creates the project for the flags.
 func newProject(s streams, flags initFlags) (scaffold.Project, error) {
 	switch {
 	case len(flags.objects) > 0:
@@ -235,7 +235,7 @@ func newProject(s streams, flags initFlags) (scaffold.Project, error) {
 	return project, reportFrom(s, func(string) []byte { return data }, findings)
 }
 
-// fromFiles is the project of objects that there are already.
+// fromFiles creates a project from existing objects.
 func fromFiles(s streams, flags initFlags, names []string, from func(scaffold.Options, []argoperator.Source) (scaffold.Project, diag.List)) (scaffold.Project, error) {
 	source, _, _ := flags.source()
 	files := sourceFlags{names: names, recursive: true, alone: true, check: "the name given with --" + source}
@@ -257,7 +257,7 @@ func readCRD(stdin io.Reader, name string) ([]byte, error) {
 	return readFile(name)
 }
 
-// refuse prints why a project is of no use.
+// refuse prints why a project cannot be created.
 func refuse(s streams, result scaffold.Result) error {
 	err := reportFrom(s, func(name string) []byte {
 		i := slices.IndexFunc(result.Files, func(f scaffold.File) bool { return f.Path == name })
@@ -272,7 +272,7 @@ func refuse(s streams, result scaffold.Result) error {
 	return err
 }
 
-// write writes the project, unless something is in the way.
+// write writes the project, unless files are in the way.
 func write(s streams, dir string, files []scaffold.File) error {
 	taken, err := scaffold.InTheWay(dir, files)
 	if err != nil {
@@ -289,8 +289,8 @@ func write(s streams, dir string, files []scaffold.File) error {
 	return errFindings
 }
 
-// tell says what was made and what to do next.
-func tell(s streams, dir string, result scaffold.Result) {
+// printNextSteps prints what was created and what to do next.
+func printNextSteps(s streams, dir string, result scaffold.Result) {
 	s.say("made in %s:", dir)
 	for _, f := range result.Files {
 		terminal.Fprintf(s.err, "  %s\n", f.Path)
@@ -304,8 +304,8 @@ func tell(s streams, dir string, result scaffold.Result) {
 	}
 }
 
-// nextCommands are three; where the project is here already, the first is not
-// needed.
+// nextCommands returns the next commands, with cd first if the project is in
+// another directory.
 func nextCommands(dir string, result scaffold.Result) []string {
 	next := []string{"cd " + quoted(dir), "argoperator render -f . " + result.Sample, "argoperator generate -f . | " + result.Apply + " -f -"}
 	if filepath.Clean(dir) == "." {
@@ -316,7 +316,7 @@ func nextCommands(dir string, result scaffold.Result) []string {
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./+-]+$`)
 
-// quoted is a word as a shell takes it.
+// quoted quotes a word for a shell.
 func quoted(word string) string {
 	if plainWord.MatchString(word) {
 		return word
@@ -326,8 +326,8 @@ func quoted(word string) string {
 
 var released = regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$`)
 
-// release is the version that others can install: this one, unless it was built
-// from files that nobody else has.
+// release returns the installable version of this build; empty if it was built from
+// unreleased source.
 func release(f build.Facts) string {
 	if released.MatchString(f.Version) && !f.Modified {
 		return f.Version
@@ -335,7 +335,7 @@ func release(f build.Facts) string {
 	return "latest"
 }
 
-// onTerminal tells whether somebody can be asked.
+// onTerminal reports whether a user can be prompted.
 func onTerminal(s streams) bool {
 	for _, stream := range []any{s.in, s.err} {
 		file, ok := stream.(*os.File)

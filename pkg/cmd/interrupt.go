@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// lingering is how long the programs that a command has started may hold its
-// streams when it has ended.
-const lingering = time.Second
+// outputGrace limits how long child processes may keep the streams of an ended
+// command open.
+const outputGrace = time.Second
 
-// interrupted is the signal that has ended a command.
+// interrupted is the signal that ended a command.
 type interrupted struct{ signal os.Signal }
 
-// unread is a pipe that nobody reads any more.
-var unread = interrupted{syscall.SIGPIPE}
+// brokenPipe is the signal of writing to a closed pipe.
+var brokenPipe = interrupted{syscall.SIGPIPE}
 
 func (i interrupted) Error() string { return "interrupted: " + i.signal.String() }
 
-// interruptible does work that leaves processes or temporary files behind if the
-// process just ends. A signal ends its context instead, and the process once the
-// work has cleaned up; a second signal ends it at once.
+// interruptible runs work that would leave processes or temporary files behind if
+// the process just ended. A signal cancels its context, and the process ends after
+// the cleanup; a second signal ends it at once.
 func interruptible(ctx context.Context, work func(ctx context.Context) error) error {
 	if ctx == nil {
 		ctx = context.Background()
@@ -32,7 +32,7 @@ func interruptible(ctx context.Context, work func(ctx context.Context) error) er
 	defer cancel(nil)
 	signals := make(chan os.Signal, 1)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE} {
-		if s == os.Interrupt || !signal.Ignored(s) { // nohup ignores the end of the terminal
+		if s == os.Interrupt || !signal.Ignored(s) { // nohup ignores SIGHUP
 			signal.Notify(signals, s)
 		}
 	}
@@ -49,20 +49,20 @@ func interruptible(ctx context.Context, work func(ctx context.Context) error) er
 	if i, ok := context.Cause(ctx).(interrupted); ok { //nolint:errorlint // it is never wrapped
 		return i
 	}
-	if errors.Is(err, syscall.EPIPE) { // the signal may still be on its way
-		return unread
+	if errors.Is(err, syscall.EPIPE) { // the signal may not have arrived yet
+		return brokenPipe
 	}
 	return err
 }
 
-// end ends the process by the signal that has interrupted it: so a shell knows
-// that its script is to end too. Where that does not work, the exit code says so.
+// end ends the process by the signal that interrupted it, so that a shell ends its
+// script too. If that fails, the exit code reports the signal.
 func (i interrupted) end() int {
 	number, ok := i.signal.(syscall.Signal)
 	if !ok {
 		return exitFailure
 	}
-	if number != syscall.SIGPIPE { // which ends a process only as it writes
+	if number != syscall.SIGPIPE { // SIGPIPE only ends a process that writes
 		signal.Reset(i.signal)
 		raise(number)
 	}

@@ -86,7 +86,8 @@ func runLint(s streams, flags lintFlags) error {
 	return printReport(s, append(definitions, manifests...), append(findings, more...).Sorted(), flags.format)
 }
 
-// orManifest says where no definition was found that there is no manifest either.
+// orManifest extends the finding about a missing definition: there is no manifest
+// either.
 func orManifest(findings diag.List) diag.List {
 	for i, f := range findings {
 		if f.Code == diag.NoDefinition && f.File == "" {
@@ -97,8 +98,8 @@ func orManifest(findings diag.List) diag.List {
 	return findings
 }
 
-// divide tells definitions from manifests of others. What lies with a definition
-// is its own; what holds neither is left to the reader of definitions.
+// divide separates definitions from other manifests. Files next to a definition
+// belong to it; files with neither are parsed as definitions.
 func divide(sources []argoperator.Source) (definitions, manifests []argoperator.Source) {
 	homes := map[string]bool{}
 	for _, source := range sources {
@@ -111,7 +112,7 @@ func divide(sources []argoperator.Source) (definitions, manifests []argoperator.
 		switch {
 		case argoperator.Defines(source) || beside(homes, source.Name):
 			definitions = append(definitions, source)
-		case lint.Holds(source):
+		case lint.ContainsManifest(source):
 			manifests = append(manifests, source)
 		default:
 			neither = append(neither, source)
@@ -121,7 +122,7 @@ func divide(sources []argoperator.Source) (definitions, manifests []argoperator.
 		if !source.Lenient || len(manifests) == 0 {
 			definitions = append(definitions, source)
 		} else {
-			manifests = append(manifests, source) // a ConfigMap of theirs, say
+			manifests = append(manifests, source) // for example their ConfigMaps
 		}
 	}
 	return definitions, manifests
@@ -138,7 +139,7 @@ func beside(homes map[string]bool, name string) bool {
 	}
 }
 
-// readLintConfig reads the named file, or the one that is there by itself.
+// readLintConfig reads the named file or the default one.
 func readLintConfig(s streams, name string) (*lint.Config, error) {
 	file := name
 	if file == "" {
@@ -162,7 +163,7 @@ func readLintConfig(s streams, name string) (*lint.Config, error) {
 	return config, nil
 }
 
-// fixManifests writes what can be mended, and returns what is there then.
+// fixManifests writes the safe fixes and returns the new content.
 func fixManifests(s streams, manifests []argoperator.Source, config *lint.Config) ([]argoperator.Source, error) {
 	for _, source := range manifests {
 		if source.Name == "-" {
@@ -193,7 +194,7 @@ func fixManifests(s streams, manifests []argoperator.Source, config *lint.Config
 
 const rulesPage = "https://github.com/argoperator/argoperator/blob/main/docs/reference/rules.md"
 
-// linter is argoperator as reports name it.
+// linter identifies argoperator in reports.
 func linter() diag.Tool {
 	tool := diag.Tool{Name: "argoperator", Version: build.Read().Version, URI: "https://github.com/argoperator/argoperator"}
 	for _, r := range lint.Rules() {

@@ -49,7 +49,7 @@ no digest; lock says which those are. Credentials are those of docker login.`,
 	return cmd
 }
 
-// writeLocks asks for all digests before it writes the first file.
+// writeLocks resolves all digests before it writes the first file.
 func writeLocks(ctx context.Context, s streams, sources []argoperator.Source, locks []argoperator.Lock) error {
 	var findings diag.List
 	digests := map[string]string{}
@@ -89,8 +89,7 @@ func writeLocks(ctx context.Context, s streams, sources []argoperator.Source, lo
 	return nil
 }
 
-// writeLock replaces the file as a whole, where it changes, and says what it does
-// not hold.
+// writeLock replaces the file if it changes, and reports images without a digest.
 func writeLock(s streams, lock argoperator.Lock, data []byte) error {
 	for _, image := range lock.Images {
 		if image.Computed {
@@ -109,13 +108,13 @@ func writeLock(s streams, lock argoperator.Lock, data []byte) error {
 	return nil
 }
 
-// replaceFile writes a file beside the old one and puts it in its place.
+// replaceFile writes a temporary file and renames it over the old one.
 func replaceFile(name string, data []byte) error {
 	file, err := os.CreateTemp(filepath.Dir(name), ".argoperator-")
 	if err != nil {
 		return err
 	}
-	defer os.Remove(file.Name()) // nothing is there once it is in its place
+	defer os.Remove(file.Name()) // no-op after the rename
 	_, err = file.Write(data)
 	if chmod := file.Chmod(0o644); err == nil {
 		err = chmod

@@ -12,12 +12,11 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/terminal"
 )
 
-// progress is a line on a terminal that says what a command is doing, once it has
-// been silent for a second. Elsewhere it says nothing. The zero value is ready;
-// close ends it.
+// progress is a status line on a terminal that appears after a second without
+// output. Elsewhere it prints nothing. The zero value is usable; close ends it.
 type progress struct {
 	mu     sync.Mutex
-	out    io.Writer // nil: nobody watches
+	out    io.Writer // nil: not a terminal
 	doing  string
 	since  time.Time
 	shown  bool
@@ -47,7 +46,7 @@ func (p *progress) refresh() {
 	}
 }
 
-// show writes the line, no wider than the terminal.
+// show writes the line, truncated to the width of the terminal.
 func (p *progress) show() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -65,14 +64,14 @@ func (p *progress) show() {
 	p.shown = true
 }
 
-// does says what the command is doing from now on.
-func (p *progress) does(format string, args ...any) {
+// set sets the status.
+func (p *progress) set(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.doing, p.since = fmt.Sprintf(format, args...), time.Now()
 }
 
-// aside writes something else, with the line out of the way.
+// aside writes other output with the line cleared.
 func (p *progress) aside(write func() error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

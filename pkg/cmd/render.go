@@ -17,7 +17,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/simulate"
 )
 
-// renderFlags are what render asks beside its sources.
+// renderFlags are the flags of render except the sources.
 type renderFlags struct {
 	event, old, format, runner string
 	trace                      bool
@@ -84,9 +84,9 @@ func render(ctx context.Context, s streams, from *sourceFlags, flags renderFlags
 		return err
 	}
 	findings := result.Findings
-	var happenings []simulate.Happening
+	var actions []simulate.Action
 	if !findings.HasErrors() {
-		more, wrong, err := readHappenings(s, flags, name, result, &happenings)
+		more, wrong, err := readActions(s, flags, name, result, &actions)
 		if err != nil {
 			return err
 		}
@@ -95,8 +95,8 @@ func render(ctx context.Context, s streams, from *sourceFlags, flags renderFlags
 	if err := report(s, sources, findings); err != nil {
 		return err
 	}
-	rendering, err := happen(ctx, s, flags, result, happenings)
-	var refused *cluster.Refusal
+	rendering, err := simulateActions(ctx, s, flags, result, actions)
+	var refused *cluster.StatusError
 	if errors.As(err, &refused) {
 		findings = diag.List{}
 		findings.Add(diag.Position{File: name}, diag.BadValue, err.Error(), "")
@@ -108,12 +108,12 @@ func render(ctx context.Context, s streams, from *sourceFlags, flags renderFlags
 	if err := show(s, flags, rendering); err != nil {
 		return err
 	}
-	return tellRendering(s, flags.event, rendering)
+	return reportRendering(s, flags.event, rendering)
 }
 
-// tellRendering says what stdout does not show; it returns errFindings where
+// reportRendering reports what stdout does not show; it returns errFindings if
 // something failed.
-func tellRendering(s streams, event string, r simulate.Rendering) error {
+func reportRendering(s streams, event string, r simulate.Rendering) error {
 	for _, failure := range r.Failures {
 		s.say("failed: %s", failure)
 	}
@@ -137,16 +137,16 @@ func tellRendering(s streams, event string, r simulate.Rendering) error {
 	return nil
 }
 
-// readHappenings reads the custom resources. What the API server would refuse,
-// and what the operator does not look at, is a finding.
-func readHappenings(s streams, flags renderFlags, name string, result argoperator.Result, out *[]simulate.Happening) ([]argoperator.Source, diag.List, error) {
+// readActions reads the custom resources. It reports those that the API server
+// would refuse or that the operator does not watch.
+func readActions(s streams, flags renderFlags, name string, result argoperator.Result, out *[]simulate.Action) ([]argoperator.Source, diag.List, error) {
 	if name == "" {
 		objects, err := simulate.Samples(result.Objects())
 		if err != nil {
 			return nil, nil, usagef("%w; name a file that holds a custom resource", err)
 		}
 		for _, o := range objects {
-			*out = append(*out, simulate.Happening{Event: flags.event, Object: o})
+			*out = append(*out, simulate.Action{Event: flags.event, Object: o})
 		}
 		return nil, nil, nil
 	}
@@ -170,39 +170,39 @@ func readHappenings(s streams, flags renderFlags, name string, result argoperato
 		}
 		findings = append(findings, wrong...)
 	}
-	*out = append(*out, happenings(flags, result, resources, &findings)...)
+	*out = append(*out, actions(flags, result, resources, &findings)...)
 	return sources, findings, nil
 }
 
-// happenings are what becomes of custom resources that the operator looks at.
-func happenings(flags renderFlags, result argoperator.Result, resources []argoperator.Resource, findings *diag.List) []simulate.Happening {
+// actions returns the actions on custom resources that the operator watches.
+func actions(flags renderFlags, result argoperator.Result, resources []argoperator.Resource, findings *diag.List) []simulate.Action {
 	watched := simulate.Watched(result.Objects(), result.Kinds())
-	var out []simulate.Happening
+	var out []simulate.Action
 	for _, r := range resources {
-		if what, ok := watched.Holds(r.Object); !ok && !findings.HasErrors() {
+		if what, ok := watched.Contains(r.Object); !ok && !findings.HasErrors() {
 			findings.Add(r.Position("apiVersion"), diag.WrongKind, fmt.Sprintf("%s is not what the operator looks at", what), "it looks at "+watched.String())
 		}
 		if flags.event == simulate.Updated && r.Old == nil && !findings.HasErrors() {
 			findings.Add(r.Position("metadata.name"), diag.BadValue, fmt.Sprintf("%s holds nothing of this kind, namespace and name", flags.old), "name one state before for each state after")
 		}
-		out = append(out, simulate.Happening{Event: flags.event, Object: r.Object, Old: r.Old})
+		out = append(out, simulate.Action{Event: flags.event, Object: r.Object, Old: r.Old})
 	}
 	return out
 }
 
-// happen runs the simulation.
-func happen(ctx context.Context, s streams, flags renderFlags, result argoperator.Result, happenings []simulate.Happening) (simulate.Rendering, error) {
+// simulateActions runs the simulation.
+func simulateActions(ctx context.Context, s streams, flags renderFlags, result argoperator.Result, actions []simulate.Action) (simulate.Rendering, error) {
 	defer keepStdout(s)()
 	line := newProgress(s.err)
 	defer line.close()
 	return simulate.Render(ctx, simulate.Inputs{
 		Objects: result.Objects(), Kinds: result.Kinds(), Runner: runnerOf(flags.runner), Untraced: !flags.trace,
-		Doing: func(what string) { line.does("%s", what) },
-	}, happenings)
+		Progress: func(what string) { line.set("%s", what) },
+	}, actions)
 }
 
-// keepStdout keeps the standard output for the result: Argo's code prints of
-// parameters that fail. What it returns ends that.
+// keepStdout reserves the standard output for the result, because Argo's code
+// prints errors of parameters. The returned function restores it.
 func keepStdout(s streams) func() {
 	if s.out != io.Writer(os.Stdout) {
 		return func() {}
@@ -212,7 +212,7 @@ func keepStdout(s streams) func() {
 	return func() { os.Stdout = original }
 }
 
-// runnerOf is where programs run.
+// runnerOf returns the runner with a name.
 func runnerOf(name string) simulate.Runner {
 	if name == "docker" {
 		return simulate.Docker{Env: machineEnv()}
@@ -220,8 +220,8 @@ func runnerOf(name string) simulate.Runner {
 	return simulate.Local{Env: machineEnv()}
 }
 
-// machineEnv is what a program needs of this machine to run at all; what else
-// there is does not concern it.
+// machineEnv returns the environment variables that programs need on this machine;
+// no others are passed.
 func machineEnv() []string {
 	var env []string
 	for _, name := range []string{"PATH", "HOME", "LANG", "TMPDIR", "SystemRoot"} {

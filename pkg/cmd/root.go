@@ -15,13 +15,13 @@ const (
 	exitOK       = 0
 	exitFindings = 1 // findings or differences
 	exitUsage    = 2 // wrong usage
-	exitFailure  = 3 // our failure, or the machine's
+	exitFailure  = 3 // an error of argoperator or of the machine
 )
 
-// errFindings ends a command whose findings are printed already.
+// errFindings ends a command that has already printed its findings.
 var errFindings = errors.New("findings")
 
-// usageError is a command line that cannot be meant.
+// usageError is an invalid command line.
 type usageError struct{ error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
@@ -38,7 +38,7 @@ func run(args []string, s streams) int {
 	case errors.Is(err, errFindings):
 		return exitFindings
 	case errors.As(err, &signalled):
-		if !errors.Is(signalled, unread) {
+		if !errors.Is(signalled, brokenPipe) {
 			s.complain(signalled)
 		}
 		return signalled.end()
@@ -52,7 +52,7 @@ func run(args []string, s streams) int {
 	}
 }
 
-// newRoot lists the commands. To add one, write its file and a line here.
+// newRoot lists the commands. To add one, write its file and add a line here.
 func newRoot(s streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:         "argoperator",
@@ -105,8 +105,7 @@ Exit codes: 0 ok, 1 findings, 2 wrong usage, 3 failure of argoperator itself.`,
 	return root
 }
 
-// strict lets a command of the library's that has others below it refuse what is
-// none of them.
+// strict makes one of cobra's commands with subcommands reject unknown ones.
 func strict(cmd *cobra.Command) {
 	cmd.Args = noArgs
 	if !cmd.Runnable() {
@@ -117,7 +116,7 @@ func strict(cmd *cobra.Command) {
 	}
 }
 
-// topic refuses help for what is no command.
+// topic rejects help for unknown commands.
 func topic(cmd *cobra.Command, args []string) error {
 	found, rest, err := cmd.Root().Find(args)
 	if err != nil || len(rest) == 0 {
@@ -126,7 +125,7 @@ func topic(cmd *cobra.Command, args []string) error {
 	return noArgs(found, rest)
 }
 
-// noArgs refuses arguments, naming the command that was probably meant.
+// noArgs rejects arguments and suggests the command that was probably meant.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

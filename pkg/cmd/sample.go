@@ -8,7 +8,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/argoperator"
 )
 
-// sampleFlags are what sample asks beside its sources.
+// sampleFlags are the flags of sample except the sources.
 type sampleFlags struct {
 	full, minimal, edge bool
 	seed                uint64
@@ -36,18 +36,18 @@ nothing in the lists. --seed prints a random one, the same for the same number.`
 			options := argoperator.SampleOptions{Version: flags.version, Seed: flags.seed}
 			for _, choice := range []struct {
 				on   bool
-				sort argoperator.Sort
+				sort argoperator.SampleKind
 			}{
 				{flags.full, argoperator.Full},
 				{flags.minimal, argoperator.Minimal},
 				{flags.edge, argoperator.Edge},
 				{cmd.Flags().Changed("seed"), argoperator.Random},
 			} {
-				if choice.on && options.Sort != "" {
+				if choice.on && options.Kind != "" {
 					return usagef("--full, --minimal, --edge and --seed exclude each other")
 				}
 				if choice.on {
-					options.Sort = choice.sort
+					options.Kind = choice.sort
 				}
 			}
 			return sample(s, &from, options)

@@ -13,13 +13,13 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 )
 
-// sourceFlags say which files to read.
+// sourceFlags select the files to read.
 type sourceFlags struct {
 	names     []string
 	recursive bool
-	alone     bool   // the files refer to no others
-	unlocked  bool   // images are used as they are written
-	check     string // what to check where a file is not there; empty is the name given with -f
+	alone     bool   // the files may not refer to others
+	unlocked  bool   // images are used as written
+	check     string // the command suggested for a missing file; empty: the name given with -f
 }
 
 func (f *sourceFlags) register(cmd *cobra.Command) {
@@ -28,9 +28,8 @@ func (f *sourceFlags) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&f.recursive, "recursive", "R", false, "read directories below the named ones too")
 }
 
-// read returns the named files. A file that was named must hold a definition; a
-// file found in a directory may hold something else. What cannot be found is a
-// finding; what cannot be read is an error.
+// read returns the named files. A named file must contain a definition; files in a
+// directory may not. A missing file is a finding; an unreadable one is an error.
 func (f *sourceFlags) read(stdin io.Reader) ([]argoperator.Source, diag.List, error) {
 	var sources []argoperator.Source
 	var findings diag.List
@@ -83,13 +82,13 @@ func (f *sourceFlags) readFile(name string, lenient bool) ([]argoperator.Source,
 		return nil, err
 	}
 	dir := filepath.Dir(name)
-	if handed(name) {
+	if openStream(name) {
 		dir = "."
 	}
 	return f.source(name, dir, data, lenient)
 }
 
-// source opens the definition's directory, out of which no path can lead.
+// source opens the definition's directory, which paths may not leave.
 func (f *sourceFlags) source(name, dir string, data []byte, lenient bool) ([]argoperator.Source, error) {
 	if f.alone {
 		return []argoperator.Source{{Name: filepath.ToSlash(name), Data: data, Lenient: lenient}}, nil
@@ -101,8 +100,8 @@ func (f *sourceFlags) source(name, dir string, data []byte, lenient bool) ([]arg
 	return []argoperator.Source{{Name: filepath.ToSlash(name), Data: data, Dir: root.FS(), Lenient: lenient, Unlocked: f.unlocked}}, nil
 }
 
-// generate reads the definitions and generates their operators. What was named
-// and is not there is among the findings.
+// generate reads the definitions and generates their operators. Missing files are
+// among the findings.
 func (f *sourceFlags) generate(stdin io.Reader, options argoperator.Options) (argoperator.Result, []argoperator.Source, error) {
 	sources, missing, err := f.read(stdin)
 	if err != nil {
@@ -113,8 +112,8 @@ func (f *sourceFlags) generate(stdin io.Reader, options argoperator.Options) (ar
 	return result, sources, err
 }
 
-// operators generates the operators of the definitions, and prints what is found;
-// it returns errFindings where that ends the command.
+// operators generates the operators and prints the findings; it returns errFindings
+// if these end the command.
 func (f *sourceFlags) operators(s streams, options argoperator.Options) (argoperator.Result, []argoperator.Source, error) {
 	result, sources, err := f.generate(s.in, options)
 	if err == nil {
@@ -123,9 +122,9 @@ func (f *sourceFlags) operators(s streams, options argoperator.Options) (argoper
 	return result, sources, err
 }
 
-// each hands out the operators of the definitions one by one, and then prints
-// what is found; it returns errFindings where that ends the command: then nothing
-// that was handed out may be used.
+// each passes the operators to use one by one and then prints the findings; it
+// returns errFindings if these end the command, and then the results of use must be
+// discarded.
 func (f *sourceFlags) each(s streams, options argoperator.Options, use func(argoperator.Operator) error) error {
 	sources, missing, err := f.read(s.in)
 	if err != nil {
@@ -138,13 +137,13 @@ func (f *sourceFlags) each(s streams, options argoperator.Options, use func(argo
 	return report(s, sources, withMissing(findings, missing))
 }
 
-// report prints findings beside the output; it returns errFindings where they
-// end the command.
+// report prints findings to the error stream; it returns errFindings if they end
+// the command.
 func report(s streams, sources []argoperator.Source, findings diag.List) error {
 	return reportFrom(s, excerpts(sources), findings)
 }
 
-// reportFrom is report with the text that findings point into.
+// reportFrom is report with a given source of the text excerpts.
 func reportFrom(s streams, source diag.Source, findings diag.List) error {
 	printer := diag.Printer{Colour: colour(s.err), Source: source}
 	if err := printer.Print(s.err, findings); err != nil {
@@ -156,7 +155,7 @@ func reportFrom(s streams, source diag.Source, findings diag.List) error {
 	return nil
 }
 
-// excerpts gives the printers the text that findings point into.
+// excerpts returns the text of the sources for printing findings.
 func excerpts(sources []argoperator.Source) diag.Source {
 	return func(file string) []byte {
 		for _, s := range sources {
@@ -172,7 +171,7 @@ func excerpts(sources []argoperator.Source) diag.Source {
 	}
 }
 
-// colour tells whether to colour what goes to a stream.
+// colour reports whether to colour the output of a stream.
 func colour(w io.Writer) bool {
 	file, ok := w.(*os.File)
 	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {

@@ -8,11 +8,11 @@ import (
 	"os"
 )
 
-// maxHeld is how much of the output is kept in memory until all of it is known to
-// be right, in bytes; the rest waits in a temporary file.
+// maxHeld limits in bytes how much of the output is kept in memory until all of it
+// is complete; the rest is written to a temporary file.
 const maxHeld = 1 << 20
 
-// spool keeps output back. The zero value is ready; Close removes what it made.
+// spool buffers output. The zero value is usable; Close removes the temporary file.
 type spool struct {
 	held bytes.Buffer
 	file *os.File
@@ -22,10 +22,10 @@ func (s *spool) Write(p []byte) (int, error) {
 	if s.file == nil && s.held.Len()+len(p) > maxHeld {
 		file, err := os.CreateTemp("", "argoperator-")
 		if err != nil {
-			return s.held.Write(p) // nowhere to put it, as in a container without a writable directory
+			return s.held.Write(p) // no writable directory, as in some containers
 		}
 		s.file = file
-		_ = os.Remove(file.Name()) // gone with the process, where the system lets it; Close tries again
+		_ = os.Remove(file.Name()) // unlinked at once where the system allows it; Close tries again
 		if _, err := s.held.WriteTo(file); err != nil {
 			return 0, err
 		}
@@ -37,7 +37,7 @@ func (s *spool) Write(p []byte) (int, error) {
 	return s.held.Write(p)
 }
 
-// copyTo writes all that was kept.
+// copyTo writes the buffered output.
 func (s *spool) copyTo(w io.Writer) error {
 	if s.file == nil {
 		_, err := s.held.WriteTo(w)

@@ -1,4 +1,4 @@
-// Package cmd implements the commands of argoperator, one file a command.
+// Package cmd implements the commands of argoperator, one per file.
 //
 // The rule of this package: flags, streams and exit codes are handled here and
 // nowhere else. Results go to the output stream once they are complete, messages to
@@ -14,7 +14,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/terminal"
 )
 
-// calledAs is what people type: kubectl finds plugins by their file's name.
+// calledAs returns the name that users type: kubectl finds plugins by their file
+// name.
 func calledAs(program string) string {
 	if base := filepath.Base(program); strings.HasPrefix(base, "kubectl-") {
 		return "kubectl argoperator"
@@ -22,23 +23,22 @@ func calledAs(program string) string {
 	return "argoperator"
 }
 
-// streams are where a command reads and writes. Results go to out, and only
-// once they are complete; talk goes to err.
+// streams are the input and output of a command. Only complete results go to out;
+// messages go to err.
 type streams struct {
 	in  io.Reader
 	out io.Writer
 	err io.Writer
-	// name of the program in its help; empty is argoperator.
+	// name of the program in its help; empty: argoperator
 	name string
 }
 
-// say tells people something beside the result: text of the input in it cannot
-// do anything.
+// say prints a message. It escapes control characters from the input.
 func (s streams) say(format string, args ...any) {
 	terminal.Fprintf(s.err, "argoperator: "+format+"\n", args...)
 }
 
-// complain prints an error, and joined ones in a line each.
+// complain prints an error; joined errors get a line each.
 func (s streams) complain(err error) {
 	if usage := (usageError{}); errors.As(err, &usage) {
 		err = usage.error
@@ -52,7 +52,7 @@ func (s streams) complain(err error) {
 	s.say("%v", err)
 }
 
-// Run executes a command line, its first argument the name of the program, and
+// Run executes a command line, whose first argument is the program's name, and
 // returns the exit code.
 func Run(args []string, in io.Reader, out, err io.Writer) int {
 	return run(args[1:], streams{in: in, out: out, err: err, name: calledAs(args[0])})

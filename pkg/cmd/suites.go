@@ -15,17 +15,18 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/testsuite"
 )
 
-// testsDir is where tests are, beside a definition.
+// testsDir is the directory of tests next to a definition.
 const testsDir = "tests"
 
-// group is tests of one definition, or of those of one directory.
+// group is the set of tests of one definition or of the definitions in one
+// directory.
 type group struct {
 	name    string // of the definition's file or of the directory
 	sources []argoperator.Source
 	tests   []argoperator.Test
 }
 
-// suiteReader finds tests and what they test.
+// suiteReader finds tests and the definitions that they test.
 type suiteReader struct {
 	from     *sourceFlags
 	groups   []*group
@@ -33,7 +34,7 @@ type suiteReader struct {
 	findings diag.List
 }
 
-// readSuites reads the tests that were chosen.
+// readSuites reads the selected tests.
 func readSuites(from *sourceFlags, chosen choice) ([]testsuite.Suite, []argoperator.Source, diag.List, error) {
 	r := &suiteReader{from: from, seen: map[string]bool{}}
 	for _, name := range from.names {
@@ -75,7 +76,7 @@ func (r *suiteReader) read(name string) error {
 	return r.below(filepath.Join(filepath.Dir(name), testsDir), own)
 }
 
-// readDir reads the tests in a directory, and those in its directory tests.
+// readDir reads the tests in a directory and in its subdirectory tests.
 func (r *suiteReader) readDir(dir string, named bool) error {
 	entries, err := visible(dir)
 	if err != nil {
@@ -97,7 +98,7 @@ func (r *suiteReader) readDir(dir string, named bool) error {
 	return nil
 }
 
-// below reads all tests in a directory and its directories; none where it is not there.
+// below reads all tests below a directory, if it exists.
 func (r *suiteReader) below(dir string, own *group) error {
 	files, err := yamlFiles(dir, true)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -111,8 +112,8 @@ func (r *suiteReader) below(dir string, own *group) error {
 	return err
 }
 
-// testFile reads the tests of a file. They belong to a group, or to the nearest
-// definition above.
+// testFile reads the tests of a file. They belong to the given group, or to the
+// nearest definition above.
 func (r *suiteReader) testFile(path string, own *group, lenient bool) error {
 	if r.seen[filepath.Clean(path)] {
 		return nil
@@ -149,7 +150,7 @@ func (r *suiteReader) testFile(path string, own *group, lenient bool) error {
 	return nil
 }
 
-// parse reads the tests of a file that may refer to what is below home.
+// parse reads the tests of a file that may refer to files below home.
 func (r *suiteReader) parse(source argoperator.Source, home string) ([]argoperator.Test, error) {
 	base := "."
 	if home != "" {
@@ -167,7 +168,7 @@ func (r *suiteReader) parse(source argoperator.Source, home string) ([]argoperat
 	return tests, nil
 }
 
-// group of the definitions of a directory.
+// group returns the group of the definitions in a directory.
 func (r *suiteReader) group(dir string) (*group, error) {
 	i := slices.IndexFunc(r.groups, func(g *group) bool { return g.name == dir })
 	if i >= 0 {
@@ -182,15 +183,15 @@ func (r *suiteReader) group(dir string) (*group, error) {
 	return g, nil
 }
 
-// A look at the text of a file says what it may hold; who reads it decides.
+// Patterns that tell quickly what a file may contain; the parser decides.
 var (
 	definition = regexp.MustCompile(`(?m)\bkind["']?\s*:\s*["']?Operator["']?\s*(,|}|#.*)?\r?$`)
 	mayBeTest  = regexp.MustCompile(`argoperator\.dev/|\bOperatorTest\b`)
 )
 
-// definitionAbove is the directory whose definitions a test in this one is for:
-// itself, or the nearest above as long as there is a directory tests on the
-// way. Empty if there is none.
+// definitionAbove returns the directory with the definitions for tests in this one:
+// itself, or the nearest parent reached through a directory tests. It returns "" if
+// there is none.
 func definitionAbove(dir string) (string, error) {
 	whole, err := filepath.Abs(dir)
 	if err != nil {
@@ -224,7 +225,7 @@ func holdsDefinition(dir string) (bool, error) {
 	return false, nil
 }
 
-// within is where a directory is in another one, whatever they are named by.
+// within returns the path of a directory relative to a parent, resolving links.
 func within(dir, parent string) (string, error) {
 	whole, err := filepath.Abs(dir)
 	if err == nil {
@@ -239,12 +240,11 @@ func within(dir, parent string) (string, error) {
 	return filepath.ToSlash(whole), nil
 }
 
-// maxHeldSuites is how many suites keep their operators from when they were
-// checked; further ones have them made once more, so that memory does not grow
-// with their number.
+// maxHeldSuites limits how many suites keep their checked operators; the others
+// generate them again, so that memory use does not grow with the number of suites.
 const maxHeldSuites = 16
 
-// operators generates the operators of a group that was found to be right.
+// operators generates the operators of a group that has been checked.
 func (g *group) operators() ([]argoperator.Operator, error) {
 	result, err := argoperator.Generate(g.sources, argoperator.Options{})
 	if err == nil && result.Findings.HasErrors() {
@@ -253,7 +253,7 @@ func (g *group) operators() ([]argoperator.Operator, error) {
 	return result.Operators, err
 }
 
-// suites generates the operators of the groups whose tests were chosen.
+// suites generates the operators of the groups with selected tests.
 func (r *suiteReader) suites(chosen choice) ([]testsuite.Suite, []argoperator.Source, diag.List, error) {
 	var suites []testsuite.Suite
 	var sources []argoperator.Source
@@ -284,7 +284,7 @@ func (r *suiteReader) suites(chosen choice) ([]testsuite.Suite, []argoperator.So
 	switch {
 	case r.findings.HasErrors():
 	case len(all) > 0:
-		r.findings = append(r.findings, chosen.unmet(all)...)
+		r.findings = append(r.findings, chosen.unmatched(all)...)
 	default:
 		r.findings.Add(diag.Position{}, diag.NoTest, "no test found",
 			"a test is a file in the directory tests beside the definition: apiVersion: argoperator.dev/v1alpha1, kind: OperatorTest")

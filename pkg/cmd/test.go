@@ -21,7 +21,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/testsuite"
 )
 
-// testFlags are what test asks beside its sources.
+// testFlags are the flags of test except the sources.
 type testFlags struct {
 	run, format, runner  string
 	update, watch, trace bool
@@ -29,7 +29,7 @@ type testFlags struct {
 }
 
 func newTest(s streams) *cobra.Command {
-	from := sourceFlags{unlocked: true} // tests say images as the definition does
+	from := sourceFlags{unlocked: true} // tests name images as the definition does
 	var flags testFlags
 	cmd := &cobra.Command{
 		Use:   "test [NAME]...",
@@ -59,7 +59,7 @@ them; a test belongs to the nearest definition above it.`,
 			if flags.watch {
 				return watch(s, from.names, func(ctx context.Context) error {
 					err := runTests(ctx, s, &from, flags, chosen)
-					if errors.Is(err, errFindings) { // they are printed
+					if errors.Is(err, errFindings) { // already printed
 						return nil
 					}
 					return err
@@ -80,9 +80,9 @@ them; a test belongs to the nearest definition above it.`,
 	return cmd
 }
 
-// choice is which tests are asked for.
+// choice selects tests.
 type choice struct {
-	names []string // empty is all
+	names []string // empty: all
 	run   *regexp.Regexp
 }
 
@@ -98,8 +98,8 @@ func (c choice) takes(name string) bool {
 	return (len(c.names) == 0 || slices.Contains(c.names, name)) && c.run.MatchString(name)
 }
 
-// unmet reports what is asked for and is not among the names of all tests.
-func (c choice) unmet(all []string) diag.List {
+// unmatched reports selectors that match no test.
+func (c choice) unmatched(all []string) diag.List {
 	var findings diag.List
 	for _, name := range c.names {
 		if !slices.Contains(all, name) {
@@ -112,7 +112,7 @@ func (c choice) unmet(all []string) diag.List {
 	return findings
 }
 
-// runTests runs them once.
+// runTests runs the tests once.
 func runTests(ctx context.Context, s streams, from *sourceFlags, flags testFlags, chosen choice) error {
 	suites, sources, findings, err := readSuites(from, chosen)
 	if err != nil {
@@ -121,7 +121,7 @@ func runTests(ctx context.Context, s streams, from *sourceFlags, flags testFlags
 	if err := report(s, sources, findings); err != nil {
 		return err
 	}
-	results, err := play(ctx, s, suites, flags, sources)
+	results, err := runSuites(ctx, s, suites, flags, sources)
 	if err != nil {
 		return err
 	}
@@ -139,8 +139,8 @@ func runTests(ctx context.Context, s streams, from *sourceFlags, flags testFlags
 	return nil
 }
 
-// play runs the tests.
-func play(ctx context.Context, s streams, suites []testsuite.Suite, flags testFlags, sources []argoperator.Source) ([]testsuite.Result, error) {
+// runSuites runs the tests.
+func runSuites(ctx context.Context, s streams, suites []testsuite.Suite, flags testFlags, sources []argoperator.Source) ([]testsuite.Result, error) {
 	out := s.out
 	defer keepStdout(s)()
 	printer := testsuite.Printer{Findings: diag.Printer{Colour: colour(out), Source: excerpts(sources)}, Trace: flags.trace}
@@ -150,16 +150,16 @@ func play(ctx context.Context, s streams, suites []testsuite.Suite, flags testFl
 	for _, suite := range suites {
 		total += len(suite.Tests)
 	}
-	var mu sync.Mutex // of done
+	var mu sync.Mutex // guards done
 	var printing error
 	results, err := testsuite.Run(ctx, suites, testsuite.Options{
 		Runner: runnerOf(flags.runner), Parallel: flags.parallel, Update: flags.update, Now: time.Now,
-		Doing: func(t argoperator.Test, what string) {
+		Progress: func(t argoperator.Test, what string) {
 			mu.Lock()
 			defer mu.Unlock()
-			line.does("%d of %d tests done; %s, %s", done, total, t.Metadata.Name, what)
+			line.set("%d of %d tests done; %s, %s", done, total, t.Metadata.Name, what)
 		},
-		Told: func(r testsuite.Result) {
+		Done: func(r testsuite.Result) {
 			mu.Lock()
 			done++
 			mu.Unlock()
@@ -185,7 +185,7 @@ func printResults(s streams, results []testsuite.Result, flags testFlags, source
 	return err
 }
 
-// writeGoldens writes what --update has found to be other, and says so.
+// writeGoldens writes the golden files that --update changes and reports them.
 func writeGoldens(s streams, results []testsuite.Result) error {
 	for _, r := range results {
 		for _, g := range r.Goldens {

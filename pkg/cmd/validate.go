@@ -62,7 +62,7 @@ func validate(s streams, from *sourceFlags, names, old []string, format string) 
 			return err
 		}
 		if len(after) == 0 && findings.HasErrors() {
-			wrong = nil // nothing was found because nothing is there
+			wrong = nil // redundant if the files are missing
 		}
 		findings = append(findings, wrong...)
 		sources = slices.Concat(definitions, after, before)
@@ -70,7 +70,7 @@ func validate(s streams, from *sourceFlags, names, old []string, format string) 
 	return printReport(s, sources, findings, format)
 }
 
-// readChanges reads custom resources as they are, and as they were.
+// readChanges reads the new and the old custom resources.
 func readChanges(s streams, names, old []string, recursive bool) (after, before []argoperator.Source, findings diag.List, err error) {
 	after, findings, err = readResources(s, names, recursive)
 	if err != nil {
@@ -80,12 +80,12 @@ func readChanges(s streams, names, old []string, recursive bool) (after, before 
 	return after, before, append(findings, missing...), err
 }
 
-// readResources reads files of custom resources. What cannot be found is a finding.
+// readResources reads files of custom resources. A missing file is a finding.
 func readResources(s streams, names []string, recursive bool) ([]argoperator.Source, diag.List, error) {
 	return (&sourceFlags{names: names, recursive: recursive, alone: true, check: "the name of the custom resource"}).read(s.in)
 }
 
-// onceFromStdin refuses a command line that wants two things of standard input.
+// onceFromStdin rejects a command line that reads standard input twice.
 func onceFromStdin(names []string) error {
 	count := 0
 	for _, name := range names {
@@ -99,7 +99,7 @@ func onceFromStdin(names []string) error {
 	return nil
 }
 
-// printReport prints findings as the result of a command.
+// printReport prints findings as the output of a command.
 func printReport(s streams, sources []argoperator.Source, findings diag.List, format string) error {
 	var err error
 	switch format {

@@ -14,15 +14,15 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/terminal"
 )
 
-// watchInterval is how often files are looked at: at once for a person, and no
-// load for a machine. Looking works on every file system, being told does not.
+// watchInterval is the polling interval: fast enough for users, with little load.
+// Polling works on every file system, notifications do not.
 const watchInterval = 300 * time.Millisecond
 
-// watch does something now, and again whenever a file below one of the names
-// changes, until it is interrupted.
+// watch calls do now, and again whenever a file below one of the names changes,
+// until it is interrupted.
 func watch(s streams, names []string, do func(ctx context.Context) error) error {
 	err := interruptible(context.Background(), func(ctx context.Context) error { return again(ctx, s, names, do) })
-	if errors.As(err, new(interrupted)) { // as people end it
+	if errors.As(err, new(interrupted)) { // the usual way to end it
 		return nil
 	}
 	return err
@@ -47,8 +47,8 @@ func again(ctx context.Context, s streams, names []string, do func(ctx context.C
 	}
 }
 
-// awaitChange waits until the files are not as they were seen; false if the
-// context ends before.
+// awaitChange waits until the files differ from a fingerprint; it returns false if
+// the context ends first.
 func awaitChange(ctx context.Context, names []string, seen uint64) (bool, error) {
 	for {
 		select {
@@ -63,8 +63,8 @@ func awaitChange(ctx context.Context, names []string, seen uint64) (bool, error)
 	}
 }
 
-// fingerprint of the files below the directories of the names: their names,
-// sizes and times. Hidden directories are left out.
+// fingerprint hashes the names, sizes and times of the files below the directories
+// of the names, except hidden directories.
 func fingerprint(names []string) (uint64, error) {
 	sum := fnv.New64a()
 	for _, name := range names {

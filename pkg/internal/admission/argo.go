@@ -17,11 +17,11 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/problem"
 )
 
-// EventBuses asks Argo about every EventBus, and about the one thing it does
-// not: a stream wants three replicas unless told otherwise.
+// EventBuses runs Argo's validation of every EventBus, and the check that it lacks:
+// a stream has three replicas by default.
 func EventBuses(o argo.Objects) []problem.Problem { return argo.Each(o, EventBus) }
 
-// EventBus reports what Argo Events refuses of an EventBus.
+// EventBus reports why Argo Events would refuse an EventBus.
 func EventBus(r *problem.Report, bus *eventsv1.EventBus) {
 	if err := eventbus.ValidateEventBus(bus.DeepCopy()); err != nil {
 		r.Add(field.NewPath("spec"), problem.CodeEventBus, "", "%v", err)
@@ -33,8 +33,8 @@ func EventBus(r *problem.Report, bus *eventsv1.EventBus) {
 	}
 }
 
-// Sensors asks Argo about every Sensor. A bus that is not emitted is taken for
-// a JetStream, which is all that atLeastOnce works on.
+// Sensors runs Argo's validation of every Sensor. An EventBus that is not among the
+// objects is assumed to be JetStream, because atLeastOnce requires it.
 func Sensors(o argo.Objects) []problem.Problem {
 	return argo.Each(o, func(r *problem.Report, s *eventsv1.Sensor) {
 		OnBus(r, o, s)
@@ -46,7 +46,7 @@ func Sensors(o argo.Objects) []problem.Problem {
 	})
 }
 
-// OnBus reports what Argo Events refuses of a Sensor on its EventBus.
+// OnBus reports why Argo Events would refuse a Sensor on its EventBus.
 func OnBus(r *problem.Report, o argo.Objects, s *eventsv1.Sensor) {
 	bus, ok := argo.Find[*eventsv1.EventBus](o, s.Namespace, argo.BusName(s.Spec.EventBusName))
 	if !ok {
@@ -63,7 +63,7 @@ func triggeredWorkflow(r *problem.Report, o argo.Objects, s *eventsv1.Sensor, t 
 	}
 }
 
-// Workflows asks Argo about every WorkflowTemplate and CronWorkflow.
+// Workflows runs Argo's validation of every WorkflowTemplate and CronWorkflow.
 func Workflows(o argo.Objects) []problem.Problem {
 	out := argo.Each(o, func(r *problem.Report, t *wfv1.WorkflowTemplate) {
 		if err := ValidWorkflow(t.DeepCopy(), templates{o, t.Namespace}, noClusterTemplates(), validate.ValidateOpts{}); err != nil {
@@ -80,12 +80,12 @@ func Workflows(o argo.Objects) []problem.Problem {
 	})...)
 }
 
-// validating is held while Argo validates a Workflow. It numbers what it puts in
-// the place of parameters with a counter that all validations share.
+// validating serializes Argo's validation of Workflows, which numbers the
+// placeholders of parameters with a global counter.
 var validating sync.Mutex
 
-// ValidWorkflow asks Argo about a Workflow or what one is made of. It may write to
-// the object.
+// ValidWorkflow runs Argo's validation of a Workflow or a kind with Workflow
+// templates. It may modify the object.
 func ValidWorkflow(object any, namespaced templateresolution.WorkflowTemplateNamespacedGetter, cluster templateresolution.ClusterWorkflowTemplateGetter, options validate.ValidateOpts) error {
 	validating.Lock()
 	defer validating.Unlock()
@@ -102,7 +102,7 @@ func ValidWorkflow(object any, namespaced templateresolution.WorkflowTemplateNam
 	return nil
 }
 
-// templates finds the emitted WorkflowTemplates of a namespace, for Argo.
+// templates finds the WorkflowTemplates of a namespace for Argo's validator.
 type templates struct {
 	objects   argo.Objects
 	namespace string

@@ -24,11 +24,11 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/resource"
 )
 
-// Child says whether an object that an operator would keep is legal by itself.
-// A built-in kind is held to its real type and to what the API server refuses
-// at once; a kind with a CustomResourceDefinition to its schema; of any other
-// kind only the metadata can be judged. What a server fills in may be missing:
-// defaults and the namespace. crd may be nil; one of another kind is ignored.
+// Child validates a child object. A built-in kind is validated against its Go type
+// and the API server's rules, a kind with a CustomResourceDefinition against its
+// schema, any other kind only in its metadata. Fields that the server sets may be
+// missing: defaults and the namespace. crd may be nil; one of another kind is
+// ignored.
 func Child(object map[string]any, crd *apiextensionsv1.CustomResourceDefinition) []problem.Problem {
 	u := &unstructured.Unstructured{}
 	r := problem.About(u)
@@ -63,8 +63,7 @@ func Child(object map[string]any, crd *apiextensionsv1.CustomResourceDefinition)
 	return r.Problems
 }
 
-// typeOf returns an empty object of the kind's Go type; nil for a kind that is
-// not known.
+// typeOf returns an empty object of the kind's Go type; nil for an unknown kind.
 func typeOf(kind schema.GroupVersionKind) any {
 	if object, err := scheme.Scheme.New(kind); err == nil {
 		return object
@@ -75,8 +74,8 @@ func typeOf(kind schema.GroupVersionKind) any {
 	return nil
 }
 
-// builtIn reads an object, whose JSON is data, into its type, and then asks what
-// the API server would ask of the values.
+// builtIn decodes an object from its JSON data into its type and validates the
+// values as the API server does.
 func builtIn(r *problem.Report, u *unstructured.Unstructured, data []byte, typed any) {
 	argo.Shape(r, problem.CodeChild, nil, reflect.TypeOf(typed).Elem(), u.Object)
 	if len(r.Problems) > 0 {
@@ -87,12 +86,12 @@ func builtIn(r *problem.Report, u *unstructured.Unstructured, data []byte, typed
 		return
 	}
 	metadata(r, u)
-	if scheme.Scheme.Recognizes(u.GroupVersionKind()) { // Argo's kinds keep pods, but nobody refuses them at once
+	if scheme.Scheme.Recognizes(u.GroupVersionKind()) { // the API server does not validate the pods in Argo's kinds
 		refused(r, walkRules(reflect.ValueOf(typed).Elem(), nil))
 	}
 }
 
-// custom holds an object to the schema of its kind.
+// custom validates an object with the schema of its kind.
 func custom(r *problem.Report, u *unstructured.Unstructured, crd *apiextensionsv1.CustomResourceDefinition) {
 	kind := u.GroupVersionKind()
 	s, err := resource.FromCRD(crd, kind.Version)
@@ -108,19 +107,19 @@ func custom(r *problem.Report, u *unstructured.Unstructured, crd *apiextensionsv
 	refused(r, s.Validate(whole, nil))
 }
 
-// refused notes errors as the API server words them.
+// refused adds errors in the API server's wording.
 func refused(r *problem.Report, errs field.ErrorList) {
 	for _, err := range resource.SortErrors(errs) {
 		at := err.Field
 		if at == "<nil>" {
 			at = ""
 		}
-		r.Problems = append(r.Problems, problem.Problem{Object: problem.Reference(r.Object), Path: at, Code: problem.CodeChild, Message: verdict(err), Hint: remedy(err)})
+		r.Problems = append(r.Problems, problem.Problem{Object: problem.Reference(r.Object), Path: at, Code: problem.CodeChild, Message: errorText(err), Hint: remedy(err)})
 	}
 }
 
-// remedy is what to do about an error of the API server's, if that is not plain
-// from its words.
+// remedy returns a hint for an error of the API server whose message does not
+// suggest the fix.
 func remedy(err *field.Error) string {
 	switch {
 	case err.Type == field.ErrorTypeRequired:
@@ -131,7 +130,7 @@ func remedy(err *field.Error) string {
 	return ""
 }
 
-// metadata checks the name, the labels and all else that every kind has.
+// metadata validates the metadata that every kind has.
 func metadata(r *problem.Report, u *unstructured.Unstructured) {
 	before := len(r.Problems)
 	at := field.NewPath("metadata")
@@ -155,14 +154,14 @@ func metadata(r *problem.Report, u *unstructured.Unstructured) {
 	refused(r, apivalidation.ValidateObjectMeta(&meta, meta.Namespace != "", childName(u.GroupVersionKind().GroupKind()), at))
 }
 
-// childName is what a name of a kind must be.
+// childName returns the validation of names for a kind.
 func childName(kind schema.GroupKind) apivalidation.ValidateNameFunc {
 	switch kind.String() {
 	case "Service":
 		return apivalidation.NameIsDNS1035Label
 	case "Namespace":
 		return apivalidation.NameIsDNSLabel
-	case "CronJob.batch": // its Jobs' names add eleven characters
+	case "CronJob.batch": // the names of its Jobs add eleven characters
 		return atMostLong(52)
 	case "Job.batch": // its name becomes a label
 		return atMostLong(63)

@@ -13,12 +13,13 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/problem"
 )
 
-// CustomResources runs what the API server runs when a CustomResourceDefinition
-// is created: defaulting, conversion, and validation with structural schemas,
-// defaults, CEL compilation and CEL cost.
+// CustomResources runs the API server's processing of new
+// CustomResourceDefinitions: defaulting, conversion, and validation with structural
+// schemas, defaults, CEL compilation and CEL cost.
 func CustomResources(o argo.Objects) []problem.Problem { return argo.Each(o, CustomResource) }
 
-// CustomResource reports what the API server refuses of a CustomResourceDefinition.
+// CustomResource reports why the API server would refuse a
+// CustomResourceDefinition.
 func CustomResource(r *problem.Report, emitted *apiextensionsv1.CustomResourceDefinition) {
 	v1 := emitted.DeepCopy()
 	apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(v1)
@@ -30,12 +31,12 @@ func CustomResource(r *problem.Report, emitted *apiextensionsv1.CustomResourceDe
 	prepareForCreate(crd)
 	for _, err := range validation.ValidateCustomResourceDefinition(context.Background(), crd) {
 		r.Problems = append(r.Problems, problem.Problem{
-			Object: problem.Reference(v1), Path: err.Field, Code: problem.CodeCRD, Message: verdict(err),
+			Object: problem.Reference(v1), Path: err.Field, Code: problem.CodeCRD, Message: errorText(err),
 		})
 	}
 }
 
-// prepareForCreate is what the API server's strategy does before it validates.
+// prepareForCreate does what the API server's strategy does before validation.
 func prepareForCreate(crd *apiextensions.CustomResourceDefinition) {
 	crd.Status = apiextensions.CustomResourceDefinitionStatus{}
 	for _, v := range crd.Spec.Versions {
@@ -46,9 +47,9 @@ func prepareForCreate(crd *apiextensions.CustomResourceDefinition) {
 	}
 }
 
-// verdict is what the API server says, without the Go literal that it prints
-// for a value of more than one field.
-func verdict(err *field.Error) string {
+// errorText returns the API server's message without the Go literal that it prints
+// for a struct.
+func errorText(err *field.Error) string {
 	if err.BadValue != nil && reflect.Indirect(reflect.ValueOf(err.BadValue)).Kind() == reflect.Struct {
 		return err.Type.String() + ": " + err.Detail
 	}

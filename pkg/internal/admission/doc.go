@@ -1,8 +1,8 @@
-// Package admission tells what the API server and Argo's controllers refuse:
-// objects of built-in kinds, custom resources, CustomResourceDefinitions, Argo's own
-// kinds, and pods that break the restricted Pod Security Standard.
+// Package admission reports which objects the API server and Argo's controllers
+// refuse: objects of built-in kinds, custom resources, CustomResourceDefinitions,
+// Argo's own kinds, and pods that violate the restricted Pod Security Standard.
 //
-// The rule of this package: it decides about one object at a time, by the code of
+// The rule of this package: it validates one object at a time, with the code of
 // Kubernetes and Argo where that can be imported, and works on deep copies, because
-// Argo's validators write to the objects that they are given.
+// Argo's validators modify the objects that they are given.
 package admission

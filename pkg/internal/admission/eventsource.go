@@ -14,11 +14,11 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/problem"
 )
 
-// EventSources reports what Argo Events refuses of an EventSource. Argo's own
-// validation of it cannot be imported beside that of Workflows: both register the
-// same protobuf name, and the program panics at start. So this restates it for the types of source that an operator needs,
-// and adds what it lacks: the values of eventTypes and of operators, a calendar
-// that tells nothing but that time passes.
+// EventSources reports why Argo Events would refuse an EventSource. Argo's own
+// validation cannot be imported together with that of Workflows: both register the
+// same protobuf name, and the program panics at start. This restates it for the
+// types of source that an operator uses, and adds missing checks: the values of
+// eventTypes and operators, and calendars with more than an interval.
 func EventSources(o argo.Objects) []problem.Problem {
 	return argo.Each(o, func(r *problem.Report, s *eventsv1.EventSource) {
 		spec := field.NewPath("spec")
@@ -38,8 +38,8 @@ func EventSources(o argo.Objects) []problem.Problem {
 	})
 }
 
-// otherSources are the fields of the spec that hold sources of another type. As
-// the type has one field for each, they are read from the encoded form.
+// otherSources returns the spec fields of other types of source. It reads them from
+// the encoded form, because the Go type has one field for each.
 func otherSources(r *problem.Report, o argo.Objects, s *eventsv1.EventSource) []string {
 	fields, err := o.FieldsOf(s)
 	if err != nil {
@@ -64,7 +64,7 @@ func calendarEntry(r *problem.Report, s *eventsv1.EventSource, at *field.Path, n
 	}
 }
 
-// ResourceEntry reports what Argo Events refuses of one watched resource.
+// ResourceEntry reports why Argo Events would refuse one watched resource.
 func ResourceEntry(r *problem.Report, at *field.Path, e eventsv1.ResourceEventSource) {
 	if e.Version == "" {
 		r.Add(at.Child("version"), problem.CodeEventSource, "", "version must be specified")

@@ -38,7 +38,7 @@ func servicePorts(o *corev1.ServiceSpec, at *field.Path) field.ErrorList {
 	for i, p := range o.Ports {
 		path := at.Index(i)
 		if p.Name != "" || len(o.Ports) > 1 {
-			errs = append(errs, fresh(p.Name, names, path.Child("name"))...)
+			errs = append(errs, newName(p.Name, names, path.Child("name"))...)
 		}
 		errs = append(errs, invalid(p.Port, validation.IsValidPortNum(int(p.Port)), path.Child("port"))...)
 		errs = append(errs, protocol(p.Protocol, path.Child("protocol"))...)
@@ -68,17 +68,17 @@ func configMap(o *corev1.ConfigMap) field.ErrorList {
 		size += len(value)
 		errs = append(errs, invalid(key, validation.IsConfigMapKey(key), field.NewPath("binaryData").Key(key))...)
 	}
-	return append(errs, small(size, field.NewPath("data"))...)
+	return append(errs, withinSize(size, field.NewPath("data"))...)
 }
 
-func small(size int, at *field.Path) field.ErrorList {
+func withinSize(size int, at *field.Path) field.ErrorList {
 	if size > corev1.MaxSecretSize {
 		return field.ErrorList{field.TooLong(at, "", corev1.MaxSecretSize)}
 	}
 	return nil
 }
 
-// secretKeys are what a type of Secret must hold.
+// secretKeys are the required keys by type of Secret.
 var secretKeys = map[corev1.SecretType][]string{
 	corev1.SecretTypeTLS:              {corev1.TLSCertKey, corev1.TLSPrivateKeyKey},
 	corev1.SecretTypeDockerConfigJson: {corev1.DockerConfigJsonKey},
@@ -105,7 +105,7 @@ func secret(o *corev1.Secret) field.ErrorList {
 	if o.Type == corev1.SecretTypeBasicAuth && !has[corev1.BasicAuthUsernameKey] && !has[corev1.BasicAuthPasswordKey] {
 		errs = append(errs, field.Required(field.NewPath("data").Key(corev1.BasicAuthUsernameKey), ""))
 	}
-	return append(errs, small(size, field.NewPath("data"))...)
+	return append(errs, withinSize(size, field.NewPath("data"))...)
 }
 
 func claim(o *corev1.PersistentVolumeClaimSpec, at *field.Path) field.ErrorList {

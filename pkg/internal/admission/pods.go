@@ -70,7 +70,7 @@ func volumesOf(o *corev1.PodSpec, at *field.Path) (map[string]bool, field.ErrorL
 	var errs field.ErrorList
 	for i, v := range o.Volumes {
 		path := at.Index(i)
-		errs = append(errs, fresh(v.Name, names, path.Child("name"))...)
+		errs = append(errs, newName(v.Name, names, path.Child("name"))...)
 		sources := reflect.ValueOf(v.VolumeSource)
 		count := 0
 		for j := range sources.NumField() {
@@ -96,7 +96,7 @@ func volumesOf(o *corev1.PodSpec, at *field.Path) (map[string]bool, field.ErrorL
 }
 
 func container(c *corev1.Container, names, volumes map[string]bool, at *field.Path) field.ErrorList {
-	errs := fresh(c.Name, names, at.Child("name"))
+	errs := newName(c.Name, names, at.Child("name"))
 	errs = append(errs, required(c.Image, at.Child("image"))...)
 	errs = append(errs, oneOf(c.ImagePullPolicy, at.Child("imagePullPolicy"), corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)...)
 	errs = append(errs, containerPorts(c.Ports, at.Child("ports"))...)
@@ -129,7 +129,7 @@ func containerPorts(ports []corev1.ContainerPort, at *field.Path) field.ErrorLis
 			errs = append(errs, invalid(p.ContainerPort, validation.IsValidPortNum(int(p.ContainerPort)), path.Child("containerPort"))...)
 		}
 		errs = append(errs, protocol(p.Protocol, path.Child("protocol"))...)
-		// A create passes with a warning, but server-side apply finds ports by both.
+		// A create only warns, but server-side apply merges ports by both.
 		errs = append(errs, duplicate(fmt.Sprintf("%d/%s", p.ContainerPort, orTCP(p.Protocol)), numbers, path)...)
 	}
 	return errs
@@ -145,7 +145,7 @@ func environment(c *corev1.Container, at *field.Path) field.ErrorList {
 			continue
 		}
 		errs = append(errs, invalid(e.Name, validation.IsRelaxedEnvVarName(e.Name), path.Child("name"))...)
-		// A create passes with a warning, but server-side apply finds variables by name.
+		// A create only warns, but server-side apply merges variables by name.
 		errs = append(errs, duplicate(e.Name, names, path.Child("name"))...)
 		if e.ValueFrom == nil {
 			continue
@@ -215,7 +215,7 @@ func resources(o *corev1.ResourceRequirements, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// probe: once says that one success is all that the kind of probe may ask for.
+// probe validates a probe; once means that its successThreshold must be 1.
 func probe(p *corev1.Probe, once bool, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	handlers := 0
@@ -271,8 +271,8 @@ func orTCP(p corev1.Protocol) corev1.Protocol {
 	return p
 }
 
-// fresh: a name must be there, be a DNS label, and be new.
-func fresh(name string, seen map[string]bool, at *field.Path) field.ErrorList {
+// newName validates a required DNS label that must be unique.
+func newName(name string, seen map[string]bool, at *field.Path) field.ErrorList {
 	if name == "" {
 		return field.ErrorList{field.Required(at, "")}
 	}
@@ -306,7 +306,7 @@ func invalid(value any, messages []string, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// oneOf takes an absent value as legal: the API server has a default for it.
+// oneOf accepts an empty value, because the API server sets a default.
 func oneOf[T ~string](value T, at *field.Path, allowed ...T) field.ErrorList {
 	if value == "" || slices.Contains(allowed, value) {
 		return nil

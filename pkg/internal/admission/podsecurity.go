@@ -14,8 +14,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/problem"
 )
 
-// PodSecurity holds every pod that will run to the restricted Pod Security
-// Standard, with the code that the API server's admission runs.
+// PodSecurity checks every pod against the restricted Pod Security Standard with
+// the API server's own code.
 func PodSecurity(o argo.Objects) []problem.Problem {
 	evaluator := PodStandard()
 	var out []problem.Problem
@@ -25,7 +25,7 @@ func PodSecurity(o argo.Objects) []problem.Problem {
 		if err != nil {
 			r.Add(p.Path.Child("podSpecPatch"), problem.CodePodSecurity, "", "%v", err)
 		} else {
-			imagined(r, p.Path, spec)
+			unknownContainers(r, p.Path, spec)
 			restricted(r, p.Path, evaluator, spec)
 		}
 		out = append(out, r.Problems...)
@@ -39,7 +39,7 @@ func PodSecurity(o argo.Objects) []problem.Problem {
 	})...)
 }
 
-// PodStandard is the code that the API server's admission runs.
+// PodStandard returns the evaluator of the API server's admission plugin.
 var PodStandard = sync.OnceValue(func() policy.Evaluator {
 	evaluator, err := policy.NewEvaluator(policy.DefaultChecks())
 	if err != nil {
@@ -58,9 +58,9 @@ func restricted(r *problem.Report, at *field.Path, evaluator policy.Evaluator, s
 	}
 }
 
-// imagined finds containers that only a podSpecPatch speaks of: a patch for a
-// container that the pod does not have adds one without an image.
-func imagined(r *problem.Report, at *field.Path, spec *corev1.PodSpec) {
+// unknownContainers reports containers that only a podSpecPatch mentions: a patch
+// for a missing container adds one without an image.
+func unknownContainers(r *problem.Report, at *field.Path, spec *corev1.PodSpec) {
 	for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
 		for _, c := range list {
 			if c.Image == "" {

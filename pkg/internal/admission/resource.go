@@ -24,16 +24,16 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// API is a kind whose objects are judged.
+// API is a kind whose custom resources are validated.
 type API struct {
-	crd        *apiextensionsv1.CustomResourceDefinition // nil for one that is in the cluster already
+	crd        *apiextensionsv1.CustomResourceDefinition // nil for an existing kind
 	kind       schema.GroupVersionKind
 	namespaced bool
 	schemas    map[string]*resource.Schema
 }
 
-// NewAPI is the kind that emitted objects define; one of which they define
-// nothing is in the cluster already.
+// NewAPI returns the kind with its CustomResourceDefinition, if that is among the
+// emitted objects; otherwise the kind exists in the cluster.
 func NewAPI(emitted []manifest.Object, group, version, kind string, namespaced bool) *API {
 	a := &API{kind: schema.GroupVersionKind{Group: group, Version: version, Kind: kind}, namespaced: namespaced, schemas: map[string]*resource.Schema{}}
 	for _, o := range emitted {
@@ -44,13 +44,13 @@ func NewAPI(emitted []manifest.Object, group, version, kind string, namespaced b
 	return a
 }
 
-// Is tells whether an object is of the kind, whatever the version.
+// Is reports whether an object is of the kind in any version.
 func (a *API) Is(group, kind string) bool { return a.kind.Group == group && a.kind.Kind == kind }
 
-// Kind is its name without group and version.
+// Kind returns the name of the kind.
 func (a *API) Kind() string { return a.kind.Kind }
 
-// Versions are those that the API server takes, as apiVersion spells them.
+// Versions returns the served versions in the form of an apiVersion.
 func (a *API) Versions() []string {
 	if a.crd == nil {
 		return []string{a.kind.GroupVersion().String()}
@@ -64,11 +64,11 @@ func (a *API) Versions() []string {
 	return out
 }
 
-// Judge says what the API server would refuse of an object when kubectl sends
-// it: as a new one, or as a change where there is an old one. The object's kind
-// is the API's. A change is told from a new object only where there is a
-// CustomResourceDefinition: of other kinds it is not known what may change.
-func (a *API) Judge(object, old map[string]any) ([]problem.Problem, error) {
+// Validate returns the errors with which the API server would refuse an object from
+// kubectl: a create, or an update if old is set. The object's kind must be the
+// API's. Updates are only validated with a CustomResourceDefinition, because the
+// immutable fields of other kinds are unknown.
+func (a *API) Validate(object, old map[string]any) ([]problem.Problem, error) {
 	u := &unstructured.Unstructured{Object: object}
 	r := problem.About(u)
 	version := u.GetAPIVersion()
@@ -77,7 +77,7 @@ func (a *API) Judge(object, old map[string]any) ([]problem.Problem, error) {
 		return r.Problems, nil
 	}
 	if a.crd == nil {
-		a.judgeExisting(r, u)
+		a.validateExisting(r, u)
 		return r.Problems, nil
 	}
 	s, err := a.Schema(u.GroupVersionKind().Version)
@@ -85,11 +85,11 @@ func (a *API) Judge(object, old map[string]any) ([]problem.Problem, error) {
 		return nil, err
 	}
 	a.warnings(r, u, a.crd.Spec.Scope == apiextensionsv1.ClusterScoped)
-	judgeCustom(r, s, object, old)
+	validateCustom(r, s, object, old)
 	return r.Problems, nil
 }
 
-// Schema of a version; nil for a kind of which only its users know one.
+// Schema returns the schema of a version; nil for an existing kind.
 func (a *API) Schema(version string) (*resource.Schema, error) {
 	if a.crd == nil {
 		return nil, nil
@@ -105,7 +105,7 @@ func (a *API) Schema(version string) (*resource.Schema, error) {
 	return made, nil
 }
 
-// warnings are what the API server lets pass and its users should know.
+// warnings adds warnings for what the API server accepts but users should know.
 func (a *API) warnings(r *problem.Report, u *unstructured.Unstructured, clusterScoped bool) {
 	if namespace, has, _ := unstructured.NestedString(u.Object, "metadata", "namespace"); clusterScoped && has && namespace != "" {
 		r.Add(field.NewPath("metadata", "namespace"), diag.DroppedField, "remove it",
@@ -128,12 +128,12 @@ func (a *API) warnings(r *problem.Report, u *unstructured.Unstructured, clusterS
 	}
 }
 
-func judgeCustom(r *problem.Report, s *resource.Schema, object, old map[string]any) {
+func validateCustom(r *problem.Report, s *resource.Schema, object, old map[string]any) {
 	a := s.Admit(object, old)
 	unknown := a.Unknown
 	if unreadable(a.Invalid) {
-		// The server says no more than that. The type says where, and the rest of
-		// the object can be judged all the same.
+		// The server reports nothing else. Validate metadata by its type and the
+		// rest of the object without it.
 		shaped(r, field.NewPath("metadata"), reflect.TypeFor[metav1.ObjectMeta](), object["metadata"])
 		rest := maps.Clone(object)
 		rest["metadata"] = map[string]any{"name": "sample"}
@@ -142,7 +142,7 @@ func judgeCustom(r *problem.Report, s *resource.Schema, object, old map[string]a
 	mistyped := map[string]bool{}
 	for _, err := range a.Invalid {
 		p := worded(r, err, a.Object, s)
-		if !mistyped[p.Path] { // what else is said of such a value is its type again
+		if !mistyped[p.Path] { // a value of a wrong type causes further errors
 			r.Problems = append(r.Problems, p)
 		}
 		mistyped[p.Path] = mistyped[p.Path] || p.Code == diag.WrongType
@@ -159,7 +159,7 @@ func judgeCustom(r *problem.Report, s *resource.Schema, object, old map[string]a
 	}
 }
 
-// below tells whether a path leads into a value of a wrong type.
+// below reports whether a path leads into a value of a wrong type.
 func below(path string, mistyped map[string]bool) bool {
 	for at := range mistyped {
 		if rest, ok := strings.CutPrefix(path, at); ok && mistyped[at] && strings.ContainsAny(rest[:min(1, len(rest))], ".[") {
@@ -169,12 +169,12 @@ func below(path string, mistyped map[string]bool) bool {
 	return false
 }
 
-// unreadable says that metadata is not what it must be for anything else to be judged.
+// unreadable reports whether metadata is too malformed to validate the rest.
 func unreadable(errs field.ErrorList) bool { return len(errs) == 1 && errs[0].Field == "metadata" }
 
-// judgeExisting holds an object of a kind that is in the cluster already to its
-// Go type and, unlike a child, lets the API server give it a name.
-func (a *API) judgeExisting(r *problem.Report, u *unstructured.Unstructured) {
+// validateExisting validates an object of an existing kind by its Go type. Unlike a
+// child, it may have a generated name.
+func (a *API) validateExisting(r *problem.Report, u *unstructured.Unstructured) {
 	a.warnings(r, u, !a.namespaced)
 	typed := typeOf(u.GroupVersionKind())
 	before := len(r.Problems)
@@ -187,7 +187,7 @@ func (a *API) judgeExisting(r *problem.Report, u *unstructured.Unstructured) {
 	}
 	for _, p := range r.Problems[before:] {
 		if strings.HasPrefix(p.Path, "metadata") {
-			return // what is not even readable is not judged
+			return // malformed metadata cannot be validated
 		}
 		if !p.Warning {
 			typed = nil
@@ -220,7 +220,7 @@ func (a *API) existingErrors(u *unstructured.Unstructured, typed any) field.Erro
 	return append(errs, walkRules(reflect.ValueOf(typed).Elem(), nil)...)
 }
 
-// shaped is shape with the codes and the words of custom resources.
+// shaped is argo.Shape with the codes and wording for custom resources.
 func shaped(r *problem.Report, at *field.Path, t reflect.Type, value any) {
 	before := len(r.Problems)
 	argo.Shape(r, "", at, t, value)

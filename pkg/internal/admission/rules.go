@@ -20,9 +20,9 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/argo"
 )
 
-// walkRules asks the rules of every object inside an object, from the outside
-// in. The API server's own validation is no library; these are the rules of it
-// that a mistake in a template is likely to break.
+// walkRules applies the rules of every object nested in an object, from the outside
+// in. The API server's own validation cannot be imported; these are the rules that
+// mistakes in templates are likely to violate.
 func walkRules(v reflect.Value, at *field.Path) field.ErrorList {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -63,7 +63,7 @@ func walkStruct(v reflect.Value, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// rulesOf are the rules of one object by its type. To add a type, add a line.
+// rulesOf applies the rules of an object's type. To add a type, add a line.
 func rulesOf(object any, at *field.Path) field.ErrorList {
 	switch o := object.(type) {
 	case *metav1.ObjectMeta:
@@ -112,7 +112,8 @@ func rulesOf(object any, at *field.Path) field.ErrorList {
 	return nil
 }
 
-// innerMeta is for the metadata of templates; that of the object is checked whole.
+// innerMeta validates the metadata of templates; that of the object is validated
+// completely elsewhere.
 func innerMeta(o *metav1.ObjectMeta, at *field.Path) field.ErrorList {
 	if at.String() == "metadata" {
 		return nil
@@ -121,7 +122,7 @@ func innerMeta(o *metav1.ObjectMeta, at *field.Path) field.ErrorList {
 	return append(errs, apivalidation.ValidateAnnotations(o.Annotations, at.Child("annotations"))...)
 }
 
-// workload is what all that keep pods from a template have in common.
+// workload validates what all workloads with a pod template have in common.
 func workload(replicas *int32, selector *metav1.LabelSelector, template *corev1.PodTemplateSpec, at *field.Path) field.ErrorList {
 	errs := notNegative(replicas, at.Child("replicas"))
 	path := at.Child("selector")
@@ -157,8 +158,8 @@ func rollout(o *appsv1.DeploymentSpec, at *field.Path) field.ErrorList {
 
 func isZero(text string) bool { return text == "0" || text == "0%" }
 
-// statefulSet also lends the claims' names to the pod template, as the
-// controller does: containers mount them as volumes.
+// statefulSet also adds the claims as volumes to the pod template, as the
+// controller does, because containers mount them.
 func statefulSet(o *appsv1.StatefulSetSpec, at *field.Path) field.ErrorList {
 	errs := workload(o.Replicas, o.Selector, &o.Template, at)
 	if o.ServiceName != "" {

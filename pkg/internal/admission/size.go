@@ -16,13 +16,13 @@ import (
 
 // Limits in bytes.
 const (
-	maxVariable    = 128 << 10 // of one NAME=value of a process, with its final zero: Linux
-	MaxConfigMap   = 1 << 20   // of all data: the API server
-	MaxAnnotations = 256 << 10 // of an object: the API server
-	MaxParameter   = 16 << 10  // ours: a Workflow copies its parameters into its status for every step
+	maxVariable    = 128 << 10 // of one NAME=value in a Linux process, with its final zero
+	MaxConfigMap   = 1 << 20   // of all data; limit of the API server
+	MaxAnnotations = 256 << 10 // of an object; limit of the API server
+	MaxParameter   = 16 << 10  // our own limit: a Workflow copies its parameters into its status for every step
 )
 
-// Sizes reports what does not fit where it is passed on in one piece.
+// Sizes reports objects that exceed a size limit.
 func Sizes(o argo.Objects) []problem.Problem {
 	out := argo.Each(o, func(r *problem.Report, s *eventsv1.Sensor) {
 		Variable(r, "SENSOR_OBJECT", &eventsv1.Sensor{ObjectMeta: NameOnly(s.ObjectMeta), Spec: s.Spec})
@@ -57,7 +57,7 @@ func Sizes(o argo.Objects) []problem.Problem {
 	return out
 }
 
-// NameOnly is the metadata that Argo Events passes on to its pods.
+// NameOnly returns the metadata that Argo Events passes to its pods.
 func NameOnly(m metav1.ObjectMeta) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: m.Namespace, Name: m.Name}
 }

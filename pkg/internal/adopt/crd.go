@@ -16,12 +16,12 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// crdFile is the CustomResourceDefinition in a project.
+// crdFile is the file name of the CustomResourceDefinition in a project.
 const crdFile = "crd.yaml"
 
-// FromCRD is the project of a kind that a CustomResourceDefinition describes, of
-// which o.Kind chooses one where the file holds several. Findings are about that
-// file, by its name, separated by slashes.
+// FromCRD creates a project for the kind of a CustomResourceDefinition; o.Kind
+// selects one if the file contains several. Findings refer to the file by its
+// slash-separated name.
 func FromCRD(o scaffold.Options, name string, data []byte) (scaffold.Project, diag.List) {
 	p, findings := ofCRD(o, name, data)
 	if !findings.HasErrors() {
@@ -30,7 +30,7 @@ func FromCRD(o scaffold.Options, name string, data []byte) (scaffold.Project, di
 	return p, findings
 }
 
-// ofCRD is the project of a kind without children.
+// ofCRD creates a project without children.
 func ofCRD(o scaffold.Options, name string, data []byte) (scaffold.Project, diag.List) {
 	o = o.WithDefaults()
 	name = path.Clean(name)
@@ -66,15 +66,15 @@ func ofCRD(o scaffold.Options, name string, data []byte) (scaffold.Project, diag
 	return p, findings
 }
 
-// choose returns the document with the CustomResourceDefinition of a kind, at
-// its place in the file, or the whole file if no kind is named.
+// choose returns the document with the CustomResourceDefinition of a kind, or the
+// whole file if no kind is named.
 func choose(name string, data []byte, kind string) ([]byte, diag.List) {
 	var findings diag.List
 	var kinds []string
 	for _, doc := range documents(data) {
 		var crd apiextensionsv1.CustomResourceDefinition
 		if yaml.Unmarshal(doc, &crd) != nil || crd.Kind != "CustomResourceDefinition" {
-			continue // what is wrong with the file is said when it is read
+			continue // reading the file reports its errors
 		}
 		if kinds = append(kinds, crd.Spec.Names.Kind); crd.Spec.Names.Kind == kind {
 			return doc, nil
@@ -92,8 +92,8 @@ func choose(name string, data []byte, kind string) ([]byte, diag.List) {
 	return data, findings
 }
 
-// documents are those of a file of YAML, each with as many empty lines before it
-// as others have before it in the file: so findings show to the right place.
+// documents returns the YAML documents of a file, each preceded by as many empty
+// lines as precede it in the file, so that findings have the right line.
 func documents(data []byte) [][]byte {
 	lines := strings.SplitAfter(string(data), "\n")
 	var out [][]byte
@@ -108,7 +108,7 @@ func documents(data []byte) [][]byte {
 	return out
 }
 
-// read judges a CustomResourceDefinition as the definition that refers to it
+// read validates a CustomResourceDefinition as the definition that refers to it
 // will.
 func read(name string, data []byte) (*definition.Definition, diag.List) {
 	base := path.Base(name)
@@ -123,7 +123,7 @@ spec:
 		Name: path.Join(path.Dir(name), "operator.yaml"), Data: []byte(text), Dir: fstest.MapFS{base: &fstest.MapFile{Data: data}},
 	})
 	for i, f := range findings {
-		if f.File != name { // of the text above, which nobody has written
+		if f.File != name { // of the generated definition
 			findings[i].Position = diag.Position{File: name}
 			if f.Code == diag.MissingKey {
 				findings[i].Message, findings[i].Hint = "the CustomResourceDefinition serves no version", ""
@@ -139,8 +139,8 @@ spec:
 	return definitions[0], findings
 }
 
-// version names the version to work with where it is not the one that is
-// stored, since that is not served: the first that is.
+// version returns the version to use if the storage version is not served: the
+// first served one.
 func version(data []byte) string {
 	var crd apiextensionsv1.CustomResourceDefinition
 	if yaml.Unmarshal(data, &crd) != nil {

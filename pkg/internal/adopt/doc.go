@@ -1,4 +1,4 @@
-// Package adopt turns what people already have into a project: the manifests of an
+// Package adopt creates projects from existing files: the manifests of an
 // application, a CustomResourceDefinition, or a hand-written Argo operator like the
 // tutorial's.
 //

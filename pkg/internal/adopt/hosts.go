@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// hostsOf finds names of Services in text: of the environment, of commands, of
-// ConfigMaps.
+// hostsOf replaces names of Services in text: in environment variables, commands
+// and ConfigMaps.
 func (m *Manifest) hostsOf(p *piece) {
 	if p.kind == "ConfigMap" {
 		data := Mapping(p.Fields, "data")
@@ -24,20 +24,20 @@ func (m *Manifest) hostsOf(p *piece) {
 				if i > 0 && strings.HasPrefix(fmt.Sprint(words[i-1]), "-") {
 					flag = fmt.Sprint(words[i-1])
 				}
-				words[i] = m.hosts(p, "", m.Said(flag, word))
+				words[i] = m.hosts(p, "", m.NamedIn(flag, word))
 			}
 		}
 		if name, ok := object["name"].(string); ok && object["value"] != nil {
-			object["value"] = m.hosts(p, name, m.Said(name, object["value"]))
+			object["value"] = m.hosts(p, name, m.NamedIn(name, object["value"]))
 		}
 	})
 }
 
 var namesKind = regexp.MustCompile(`(?i)(?:(config[-_]?map)|(service[-_]?account))`)
 
-// Said makes the name of a ConfigMap or ServiceAccount that of the child, where a
-// flag or a variable says that it is one.
-func (m *Manifest) Said(by string, value any) any {
+// NamedIn replaces the name of a ConfigMap or ServiceAccount by that of the child
+// if the name of a flag or variable shows that it is one.
+func (m *Manifest) NamedIn(by string, value any) any {
 	text, ok := value.(string)
 	flag, name, assigned := strings.Cut(text, "=")
 	if assigned && strings.HasPrefix(text, "-") {
@@ -62,8 +62,8 @@ func (m *Manifest) Said(by string, value any) any {
 
 var namesHost = regexp.MustCompile(`(?i)(host|addr|address|server|service|endpoint|upstream|url|uri)s?$`)
 
-// hosts makes the names of Services in a text those of the children. What only
-// looks like one, a word among others, stays.
+// hosts replaces the names of Services in a text by those of the children. Words
+// that only look like one stay.
 func (m *Manifest) hosts(p *piece, key string, value any) any {
 	text, ok := value.(string)
 	if !ok {
@@ -73,7 +73,7 @@ func (m *Manifest) hosts(p *piece, key string, value any) any {
 		return service.named()
 	}
 	var out strings.Builder
-	written := 0 // up to here, the text is in out
+	written := 0 // end of the text already in out
 	for i := 0; i < len(text); i++ {
 		if i > 0 && strings.IndexByte(wordBytes, text[i-1]) >= 0 {
 			continue // within a word
@@ -92,7 +92,7 @@ func (m *Manifest) hosts(p *piece, key string, value any) any {
 	return Expr(out.String() + escaped(text[written:], true))
 }
 
-// wordBytes are what names are made of, and $, behind which a variable's follows.
+// wordBytes are the bytes of names, and $, which starts a variable.
 const wordBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-$"
 
 var (
@@ -100,9 +100,9 @@ var (
 	inCluster = regexp.MustCompile(`^(\.[a-z0-9-]+)?(\.svc(\.[a-z0-9.-]+)?)?$`)
 )
 
-// host is the Service whose name a text begins with, if it is surely meant: as
-// part of a URL, with a port, or with its namespace. behind is the domain that
-// follows the name in its length, with NAMESPACE for its own namespace.
+// host returns the Service whose name a text begins with, if the context is clear:
+// as part of a URL, with a port, or with its namespace. behind is the domain after
+// the name, with NAMESPACE for its own namespace.
 func (m *Manifest) host(before, text string) (service *piece, length int, behind string) {
 	parts := hostName.FindStringSubmatch(text)
 	if parts == nil || len(text) > len(parts[0]) && strings.IndexByte(wordBytes, text[len(parts[0])]) >= 0 {
@@ -118,7 +118,7 @@ func (m *Manifest) host(before, text string) (service *piece, length int, behind
 	case namespace == service.namespace || service.namespace == "" && strings.HasPrefix(svc, "svc"):
 		behind = ".NAMESPACE" + strings.TrimPrefix(behind, "."+namespace)
 	default:
-		return nil, 0, "" // another's
+		return nil, 0, "" // of another application
 	}
 	url := strings.HasSuffix(before, "://") || strings.HasSuffix(before, "@")
 	if behind == "" && parts[3] == "" && !url {

@@ -9,11 +9,11 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 )
 
-// instanceLabel tells the pods of one custom resource from those of others.
+// instanceLabel distinguishes the pods of different custom resources.
 const instanceLabel = "app.kubernetes.io/instance"
 
-// label gives all objects and pods the custom resource's name as a label, and
-// makes what selects them select those of the same custom resource.
+// label sets the custom resource's name as a label on all objects and pods, and
+// adds it to the selectors.
 func (m *Manifest) label() {
 	known := m.labels()
 	m.release = commonLabel(known)
@@ -22,13 +22,13 @@ func (m *Manifest) label() {
 	}
 	for _, p := range m.Kept {
 		if pods := PodTemplate(p.Fields); pods != nil {
-			m.stamp(at(pods, "metadata", "labels"))
+			m.setInstance(at(pods, "metadata", "labels"))
 		}
-		m.stamp(at(p.Fields, "metadata", "labels"))
+		m.setInstance(at(p.Fields, "metadata", "labels"))
 	}
 }
 
-// labels are those of the objects and of the pods that they make.
+// labels returns the labels of the objects and of their pod templates.
 func (m *Manifest) labels() []map[string]any {
 	var out []map[string]any
 	for _, p := range m.Kept {
@@ -53,7 +53,7 @@ func (m *Manifest) selectors(p *piece, known []map[string]any) {
 	}
 	ForEachMap(p.Fields["spec"], func(key string, object map[string]any) {
 		if key == "matchLabels" && selected(object) {
-			m.stamp(object)
+			m.setInstance(object)
 		}
 	})
 	selector := Mapping(p.Fields, "spec", "selector")
@@ -62,22 +62,22 @@ func (m *Manifest) selectors(p *piece, known []map[string]any) {
 	switch {
 	case p.kind == "Service" || p.kind == "ReplicationController":
 		if selected(selector) {
-			m.stamp(selector)
+			m.setInstance(selector)
 		} else if len(selector) > 0 {
 			m.warn(p.Position("spec.selector"), diag.ChangedOnImport, fmt.Sprintf("%s selects pods that are not among the objects", called(p.kind, p.name)),
 				"the Services of all custom resources of a namespace will select the same pods")
 		}
 	case PodTemplate(p.Fields) != nil && (structured || expressions):
-		m.stamp(at(p.Fields, "spec", "selector", "matchLabels"))
+		m.setInstance(at(p.Fields, "spec", "selector", "matchLabels"))
 	}
 }
 
-// stamp writes the label, in the place of what it said before.
-func (m *Manifest) stamp(labels map[string]any) {
+// setInstance sets the label and replaces its previous value.
+func (m *Manifest) setInstance(labels map[string]any) {
 	was, plain := labels[instanceLabel].(string)
 	rest, own := strings.CutPrefix(was, m.base)
 	switch {
-	case labels[instanceLabel] != nil && !plain: // it is written already
+	case labels[instanceLabel] != nil && !plain: // already set
 	case was == "" || was == m.release || was == m.base:
 		labels[instanceLabel] = Expr(OwnName)
 	case m.base != "" && own && rest[0] == '-':
@@ -87,7 +87,8 @@ func (m *Manifest) stamp(labels map[string]any) {
 	}
 }
 
-// commonLabel is what the label says on all objects; empty where it differs.
+// commonLabel returns the value of the label if all objects have the same; empty
+// otherwise.
 func commonLabel(known []map[string]any) string {
 	var all []string
 	for _, labels := range known {
@@ -101,7 +102,7 @@ func commonLabel(known []map[string]any) string {
 	return all[0]
 }
 
-// at is the object at a path of keys, which is made where it is missing.
+// at returns the object at a path and creates missing ones.
 func at(fields map[string]any, path ...string) map[string]any {
 	for _, key := range path {
 		inner, ok := fields[key].(map[string]any)
@@ -114,8 +115,8 @@ func at(fields map[string]any, path ...string) map[string]any {
 	return fields
 }
 
-// PodTemplate is that of an object that makes pods, or the Pod itself; nil of
-// any other.
+// PodTemplate returns the pod template of an object, or a Pod itself; nil for other
+// kinds.
 func PodTemplate(fields map[string]any) map[string]any {
 	if fields["kind"] == "Pod" {
 		return fields

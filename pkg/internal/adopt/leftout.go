@@ -11,7 +11,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// leftOut says why an object does not become a child; empty if it does.
+// leftOut returns why an object does not become a child; empty if it does.
 func leftOut(o source.Object) (why, hint string) {
 	kind, name := o.Text("kind"), o.Text("metadata", "name")
 	apiVersion := o.Text("apiVersion")
@@ -56,8 +56,8 @@ func owner(owners []any) string {
 	return called(kind, name)
 }
 
-// portsOfNodes takes away what two custom resources could not both have.
-func (m *Manifest) portsOfNodes(p *piece) {
+// dropNodePorts removes node ports, which two custom resources could not both use.
+func (m *Manifest) dropNodePorts(p *piece) {
 	if p.kind != "Service" {
 		return
 	}
@@ -70,8 +70,8 @@ func (m *Manifest) portsOfNodes(p *piece) {
 	}
 }
 
-// withoutServerMade takes away what a cluster has written into an object.
-func withoutServerMade(fields map[string]any) {
+// removeServerMetadata removes fields that a cluster has set.
+func removeServerMetadata(fields map[string]any) {
 	metadata := Mapping(fields, "metadata")
 	live := metadata["uid"] != nil || metadata["resourceVersion"] != nil
 	delete(fields, "status")
@@ -94,10 +94,10 @@ func withoutServerMade(fields map[string]any) {
 	})
 	withoutEmpty(metadata, "annotations")
 	withoutFinalizers(metadata)
-	ofKind(fields, live)
+	removeDefaults(fields, live)
 }
 
-// withoutFinalizers takes away those that Kubernetes adds.
+// withoutFinalizers removes the finalizers that Kubernetes adds.
 func withoutFinalizers(metadata map[string]any) {
 	var keep []any
 	for _, finalizer := range List(metadata, "finalizers") {
@@ -110,8 +110,8 @@ func withoutFinalizers(metadata map[string]any) {
 	}
 }
 
-// ofKind takes away what the API server fills in for some kinds.
-func ofKind(fields map[string]any, live bool) {
+// removeDefaults removes the fields that the API server sets for some kinds.
+func removeDefaults(fields map[string]any, live bool) {
 	spec := Mapping(fields, "spec")
 	switch kind, _ := fields["kind"].(string); kind {
 	case "Service":
@@ -148,7 +148,7 @@ func ofKind(fields map[string]any, live bool) {
 	}
 }
 
-// without deletes the keys that begin so.
+// without deletes the keys with one of the prefixes.
 func without(m map[string]any, prefixes ...string) {
 	for key := range m {
 		if slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(key, prefix) }) {
@@ -163,8 +163,8 @@ func withoutEmpty(m map[string]any, key string) {
 	}
 }
 
-// Mapping is the object at a path of keys; nil, of which nothing can be read but
-// all deleted, if there is none.
+// Mapping returns the object at a path; nil if there is none, which is safe to read
+// and delete from.
 func Mapping(fields map[string]any, path ...string) map[string]any {
 	for _, key := range path {
 		fields, _ = fields[key].(map[string]any)
@@ -172,15 +172,15 @@ func Mapping(fields map[string]any, path ...string) map[string]any {
 	return fields
 }
 
-// List is the list at a path of keys.
+// List returns the list at a path.
 func List(fields map[string]any, path ...string) []any {
 	last := len(path) - 1
 	out, _ := Mapping(fields, path[:last]...)[path[last]].([]any)
 	return out
 }
 
-// ForEachMap visits the objects inside a value, the outer before the inner, each
-// with its key, or that of the list it stands in.
+// ForEachMap visits the objects inside a value from the outside in, each with its
+// key or that of its list.
 func ForEachMap(value any, visit func(key string, m map[string]any)) { eachMap("", value, visit) }
 
 func eachMap(key string, value any, visit func(key string, m map[string]any)) {

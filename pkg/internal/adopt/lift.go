@@ -12,16 +12,16 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/scaffold"
 )
 
-// lifter makes fields of the custom resource of values of objects.
+// lifter turns values of objects into fields of the custom resource.
 type lifter struct {
 	*Manifest
 	api     *scaffold.API
 	secrets map[string]*secret
 }
 
-// lift makes the fields that users set: how many, which image, how much of what,
-// under which host. What nobody would set, or only together with the image,
-// stays in the template.
+// lift creates the fields that users set: replicas, images, resources, hosts.
+// Values that users rarely set, or only together with the image, stay in the
+// template.
 func (m *Manifest) lift(p *scaffold.Project) {
 	l := &lifter{Manifest: m, api: &p.API, secrets: map[string]*secret{}}
 	var workloads []*piece
@@ -47,7 +47,7 @@ func (m *Manifest) lift(p *scaffold.Project) {
 	l.show(p, workloads)
 }
 
-// freeGroup is the field under which a workload's fields stand.
+// freeGroup returns the field for the values of a workload.
 func (l *lifter) freeGroup(p *piece) string {
 	name := camel(cmp.Or(strings.TrimPrefix(p.suffix, "-"), p.name), p.kind)
 	if slices.ContainsFunc(l.api.Spec, func(f scaffold.Field) bool { return f.Name == name }) {
@@ -56,8 +56,8 @@ func (l *lifter) freeGroup(p *piece) string {
 	return name
 }
 
-// field adds a field to the custom resource, and returns the expression that
-// reads it.
+// field adds a field to the custom resource and returns the expression that reads
+// it.
 func (l *lifter) field(path []string, value string) Expr {
 	fields, name := &l.api.Spec, path[len(path)-1]
 	for _, group := range path[:len(path)-1] {
@@ -72,18 +72,18 @@ func (l *lifter) field(path []string, value string) Expr {
 	for _, f := range *fields {
 		used[f.Name] = true
 	}
-	name = fresh(name, used)
+	name = unused(name, used)
 	*fields = append(*fields, scaffold.Field{Name: name, Value: value})
 	return Expr("${ .spec." + strings.Join(append(slices.Clone(path[:len(path)-1]), name), ".") + " }")
 }
 
-// path is the expression of a field without its braces.
+// path returns the expression without its braces.
 func (e Expr) path() string { return strings.TrimSuffix(strings.TrimPrefix(string(e), "${ "), " }") }
 
-// kind of field: its type, what is legal, and which text fits that.
+// sort describes a field: its type, its constraints, and the values that fit.
 type sort struct {
 	typ, limits string
-	fits        *regexp.Regexp // nil: everything
+	fits        *regexp.Regexp // nil: all
 }
 
 const dnsName = `[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*`
@@ -109,8 +109,8 @@ func oneOf(words ...string) sort {
 	return sort{"string", "enum=" + quotedMarker(strings.Join(words, ",")), regexp.MustCompile("^(" + strings.Join(words, "|") + ")$")}
 }
 
-// set makes a field of the value of a key, if it is of the sort; there is none
-// where the key is missing.
+// set turns the value of a key into a field if it fits; it does nothing if the key
+// is missing.
 func (l *lifter) set(object map[string]any, key string, path []string, s sort, description string) Expr {
 	value := ""
 	switch v := object[key].(type) {
@@ -148,14 +148,14 @@ func before(limits string) string {
 	return " " + limits
 }
 
-// quotedMarker is a text as the value of a marker.
+// quotedMarker quotes a text as the value of a marker.
 func quotedMarker(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
 
 func in(group []string, names ...string) []string { return append(slices.Clone(group), names...) }
 
-// workload lifts what is said of pods.
+// workload lifts the settings of pods.
 func (l *lifter) workload(p *piece, group []string) {
 	spec := Mapping(p.Fields, "spec")
 	called := called(p.kind, p.name)
@@ -187,7 +187,7 @@ func (l *lifter) workload(p *piece, group []string) {
 	}
 }
 
-// replicas are left to a HorizontalPodAutoscaler where there is one.
+// replicas are not lifted if a HorizontalPodAutoscaler sets them.
 func (l *lifter) replicas(p *piece, spec map[string]any, group []string) {
 	if !slices.Contains([]string{"Deployment", "StatefulSet", "ReplicaSet", "ReplicationController", "Rollout"}, p.kind) {
 		return
@@ -219,7 +219,7 @@ func (l *lifter) container(c map[string]any, group []string) {
 		good := map[string]*regexp.Regexp{"cpu": cpu, "memory": size}[unit]
 		limits, requests := Mapping(c, "resources", "limits"), Mapping(c, "resources", "requests")
 		if !quantities(good, limits[unit], requests[unit]) {
-			continue // both or none: one alone could leave the other behind
+			continue // both or none: one alone could exceed the other
 		}
 		request := l.set(requests, unit, in(group, unit+"Request"), text("maxLength=20", good), "How much "+unit+" the container "+name+" is given for sure")
 		limit := l.set(limits, unit, in(group, unit+"Limit"), text("maxLength=20", good), "How much "+unit+" the container "+name+" may take at most")
@@ -229,13 +229,13 @@ func (l *lifter) container(c map[string]any, group []string) {
 	}
 }
 
-// quantities tells whether all that is written fits.
+// quantities reports whether all values fit.
 func quantities(good *regexp.Regexp, written ...any) bool {
 	return !slices.ContainsFunc(written, func(value any) bool { return value != nil && !good.MatchString(fmt.Sprint(value)) })
 }
 
-// atMost holds one field to another, of a custom resource that has both: of one
-// whose defaults are not filled in yet, it says nothing.
+// atMost adds a validation rule that one field must not exceed another, if both are
+// set.
 func (l *lifter) atMost(less, more Expr, rule string) {
 	var unless []string
 	for _, e := range []Expr{less, more} {
@@ -266,8 +266,7 @@ var (
 	number    = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,14})$`)
 )
 
-// environment lifts the variables of a container that are short and not
-// computed.
+// environment lifts the short literal variables of a container.
 func (l *lifter) environment(p *piece, where string, c map[string]any, group []string) {
 	for _, variable := range List(c, "env") {
 		variable, _ := variable.(map[string]any)
@@ -284,7 +283,7 @@ func (l *lifter) environment(p *piece, where string, c map[string]any, group []s
 	}
 }
 
-// variable lifts text that may be a number or a truth.
+// variable lifts text that may be a number or a boolean.
 func (l *lifter) variable(object map[string]any, value string, path []string, description string) {
 	typed := map[string]any{}
 	s := sort{typ: "string"}
@@ -307,7 +306,7 @@ func (l *lifter) variable(object map[string]any, value string, path []string, de
 	object["value"] = e
 }
 
-// show says what `kubectl get` and the status tell.
+// show sets the printer columns and the status.
 func (l *lifter) show(p *scaffold.Project, workloads []*piece) {
 	p.API.Columns = scaffold.ColumnsBehind()
 	if len(workloads) != 1 || !slices.Contains([]string{"Deployment", "StatefulSet", "ReplicaSet"}, workloads[0].kind) {

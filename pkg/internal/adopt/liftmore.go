@@ -9,7 +9,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/scaffold"
 )
 
-// other lifts what is said of an object that makes no pods.
+// other lifts the settings of an object without pods.
 func (l *lifter) other(p *piece) {
 	switch spec := Mapping(p.Fields, "spec"); p.kind {
 	case "Service":
@@ -25,8 +25,8 @@ func (l *lifter) other(p *piece) {
 	}
 }
 
-// groupOf is the field above those of an object, where there are several of its
-// kind.
+// groupOf returns the parent field for an object's settings if there are several of
+// its kind.
 func (l *lifter) groupOf(p *piece) []string {
 	for _, other := range l.Kept {
 		if other != p && other.kind == p.kind {
@@ -36,8 +36,7 @@ func (l *lifter) groupOf(p *piece) []string {
 	return nil
 }
 
-// service lifts the port, unless it is written down elsewhere, or has a name by
-// which others find it.
+// service lifts the port, unless other objects refer to it or it has a name.
 func (l *lifter) service(p *piece, spec map[string]any) {
 	group := l.groupOf(p)
 	if group == nil {
@@ -52,7 +51,7 @@ func (l *lifter) service(p *piece, spec map[string]any) {
 	}
 	port, _ := ports[0].(map[string]any)
 	number, _ := port["port"].(int64)
-	if port["targetPort"] == nil { // it is the port, which the pods listen on
+	if port["targetPort"] == nil { // the port is also the target port
 		return
 	}
 	e := l.set(port, "port", in(group, "port"), whole("minimum=1 maximum=65535"), "Port of the Service "+p.name)
@@ -77,7 +76,7 @@ func (l *lifter) service(p *piece, spec map[string]any) {
 	}
 }
 
-// hostNames lifts the hosts under which something is reached from outside.
+// hostNames lifts external host names.
 func (l *lifter) hostNames(p *piece) {
 	known := map[string]Expr{}
 	path := in(l.groupOf(p), "host")
@@ -151,7 +150,7 @@ func (l *lifter) config(p *piece) {
 	}
 }
 
-// secretNames lifts the names of Secrets, which are none of the children.
+// secretNames lifts the names of Secrets that are not children.
 func (l *lifter) secretNames(p *piece) {
 	ForEachMap(p.Fields["spec"], func(key string, object map[string]any) {
 		switch key {
@@ -168,14 +167,14 @@ func (l *lifter) secretNames(p *piece) {
 	}
 }
 
-// secret is one that is none of the children.
+// secret is a Secret that is not a child.
 type secret struct {
 	name    Expr
 	awaited bool     // pods do not start without it
-	readers []string // objects that name it
+	readers []string // objects that refer to it
 }
 
-// noteSecrets tells which Secrets have to be there, and what needs them.
+// noteSecrets lists the required Secrets and the objects that need them.
 func (l *lifter) noteSecrets(p *scaffold.Project) {
 	var awaited, others []string
 	for _, name := range slices.Sorted(maps.Keys(l.secrets)) {

@@ -15,11 +15,10 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// FromManifests is the project of a kind of one's own whose children are objects
-// that there are already. What their users would set is lifted into the kind's
-// fields, with what they have now as the default: a custom resource that says
-// nothing becomes the same objects under its own name. Findings are about the
-// manifests, by their names.
+// FromManifests creates a project for a new kind whose children are existing
+// objects. Values that users are likely to change become fields of the kind with
+// the current values as defaults, so an empty custom resource renders the same
+// objects under its own name. Findings refer to the manifests by name.
 func FromManifests(o scaffold.Options, manifests []source.Input) (scaffold.Project, diag.List) {
 	o = o.WithDefaults()
 	m := &Manifest{cluster: o.Scope == "Cluster"}
@@ -49,38 +48,38 @@ func FromManifests(o scaffold.Options, manifests []source.Input) (scaffold.Proje
 	return p, m.found.Sorted()
 }
 
-// Manifest is objects on their way into a project.
+// Manifest is a set of objects to convert into a project.
 type Manifest struct {
 	Kept    []*piece
 	crds    []source.Object
-	base    string // what all names begin with
-	release string // what the label of instances says on all
-	cluster bool   // the custom resources have no namespace
+	base    string // common prefix of all names
+	release string // common value of the instance label
+	cluster bool   // the custom resources are cluster-scoped
 	found   diag.List
 }
 
-// piece is an object that becomes a child. Values of its fields that are no
-// plain values any more are of the type expr.
+// piece is an object that becomes a child. Values of its fields that contain
+// expressions are of type Expr.
 type piece struct {
 	source.Object
 	kind, name, namespace string
-	suffix                string // of the name, behind that of the custom resource
-	port                  bool   // others name the Service's port in text
-	scaled                bool   // its replicas are those of the custom resource
+	suffix                string // of the name, after the custom resource's name
+	port                  bool   // other objects mention the Service's port in text
+	scaled                bool   // its replicas are a field of the custom resource
 	Fields                map[string]any
 }
 
-// Expr is text with expressions in it, as a template holds it.
+// Expr is text that contains expressions, as in a template.
 type Expr string
 
-// OwnName is the custom resource's name.
+// OwnName is the expression for the custom resource's name.
 const OwnName = "${ .metadata.name }"
 
 func (m *Manifest) warn(pos diag.Position, code, message, hint string) {
 	m.found.Warn(pos, code, message, hint)
 }
 
-// Read takes the objects of a file.
+// Read adds the objects of a file.
 func (m *Manifest) Read(in source.Input) {
 	objects, found := source.Objects(in, source.NotEmpty)
 	for i := range found {
@@ -94,7 +93,7 @@ func (m *Manifest) Read(in source.Input) {
 	}
 }
 
-// take keeps an object, or says why not.
+// take adds an object, or reports why it is left out.
 func (m *Manifest) take(o source.Object) {
 	kind, name := o.Text("kind"), o.Text("metadata", "name")
 	if o.Text("apiVersion") == "" || kind == "" {
@@ -115,8 +114,8 @@ func (m *Manifest) take(o source.Object) {
 	}
 	p := &piece{Object: o, kind: kind, name: name, namespace: o.Text("metadata", "namespace")}
 	p.Fields, _ = plain(o.Fields).(map[string]any)
-	withoutServerMade(p.Fields)
-	m.portsOfNodes(p)
+	removeServerMetadata(p.Fields)
+	m.dropNodePorts(p)
 	if kind == "Job" || kind == "Pod" {
 		m.warn(o.Position("kind"), diag.ChangedOnImport, fmt.Sprintf("Kubernetes lets nobody change the containers of %s: another value of their fields will be refused", called(kind, name)),
 			"a Deployment or a CronJob can be changed; or write immutable=true to these fields")
@@ -126,7 +125,7 @@ func (m *Manifest) take(o source.Object) {
 
 func called(kind, name string) string { return strings.TrimSpace(kind + " " + name) }
 
-// find is the piece of a kind and a name; nil if there is none.
+// find returns the piece of a kind and name; nil if there is none.
 func (m *Manifest) find(kind, name string) *piece {
 	i := slices.IndexFunc(m.Kept, func(p *piece) bool { return p.kind == kind && p.name == name })
 	if i < 0 {
@@ -135,8 +134,7 @@ func (m *Manifest) find(kind, name string) *piece {
 	return m.Kept[i]
 }
 
-// plain is a copy of a value without what is null, which to kubectl is the same
-// as not written.
+// plain returns a copy of a value without nulls, which kubectl treats as absent.
 func plain(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -157,7 +155,7 @@ func plain(value any) any {
 	return value
 }
 
-// fill makes the files of the children.
+// fill creates the template files of the children.
 func (m *Manifest) fill(p *scaffold.Project) {
 	taken := map[string]int{}
 	for _, piece := range m.Kept {
@@ -170,10 +168,10 @@ func (m *Manifest) fill(p *scaffold.Project) {
 		if taken[name] > 1 {
 			name, file = camel(withKind(piece.suffix, piece.kind), piece.kind), strings.ToLower(withKind(piece.suffix, piece.kind))
 		}
-		child := fresh(name, used)
-		file = "children/" + fresh(file, files) + ".yaml"
+		child := unused(name, used)
+		file = "children/" + unused(file, files) + ".yaml"
 		c := scaffold.Child{Name: child, File: file, APIVersion: piece.Text("apiVersion"), Kind: piece.kind, Suffix: piece.suffix, Scaled: piece.scaled}
-		m.foreign(p, piece, &c)
+		m.customKind(p, piece, &c)
 		p.Children = append(p.Children, c)
 		p.Files = append(p.Files, scaffold.File{Path: file, Data: m.template(piece)})
 		kinds = append(kinds, piece.kind)
@@ -185,8 +183,9 @@ func (m *Manifest) fill(p *scaffold.Project) {
 	}
 }
 
-// foreign says of a kind that is not built into Kubernetes what must be known of it.
-func (m *Manifest) foreign(p *scaffold.Project, piece *piece, c *scaffold.Child) {
+// customKind reports what the definition must state about a kind that is not built
+// in.
+func (m *Manifest) customKind(p *scaffold.Project, piece *piece, c *scaffold.Child) {
 	if _, known := schema.FindBuiltin(c.APIVersion, c.Kind); known {
 		return
 	}
@@ -206,7 +205,7 @@ func (m *Manifest) foreign(p *scaffold.Project, piece *piece, c *scaffold.Child)
 		"read its CustomResourceDefinition with the manifests, and its objects are checked by it, too")
 }
 
-// counted says how many there are of each kind: a Deployment and two Services.
+// counted lists kinds with their numbers: a Deployment and two Services.
 func counted(kinds []string) string {
 	var order, said []string
 	count := map[string]int{}
@@ -233,7 +232,7 @@ func counted(kinds []string) string {
 
 const head = "# What stands between ${ and } is jq over the custom resource. A key whose value comes out null is left out.\n"
 
-// template is the file of a child.
+// template returns the template file of a child.
 func (m *Manifest) template(p *piece) []byte {
 	metadata, _ := p.Fields["metadata"].(map[string]any)
 	if metadata == nil {
@@ -248,14 +247,14 @@ func (m *Manifest) template(p *piece) []byte {
 	return append([]byte(head), encoded(write(p.Fields, p.Node(), braces))...)
 }
 
-// encoded is a document as text.
+// encoded encodes a document.
 func encoded(node *yaml.Node) []byte {
 	var out bytes.Buffer
 	enc := yaml.NewEncoder(&out)
 	enc.SetIndent(2)
 	enc.CompactSeqIndent()
 	if err := enc.Encode(node); err != nil {
-		panic(err) // a tree that was made here, written to memory
+		panic(err) // encoding a generated tree to memory cannot fail
 	}
 	return out.Bytes()
 }

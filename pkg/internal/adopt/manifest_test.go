@@ -154,7 +154,7 @@ func comesBack(t *testing.T, files ...string) {
 		}
 	}
 	resource := map[string]any{"apiVersion": "example.com/v1alpha1", "kind": "App", "metadata": map[string]any{"name": p.API.Sample, "namespace": namespace}}
-	out, err := simulate.Render(t.Context(), simulate.Inputs{Objects: operator.Objects(), Kinds: operator.Kinds()}, []simulate.Happening{{Event: simulate.Added, Object: resource}})
+	out, err := simulate.Render(t.Context(), simulate.Inputs{Objects: operator.Objects(), Kinds: operator.Kinds()}, []simulate.Action{{Event: simulate.Added, Object: resource}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -360,7 +360,7 @@ func TestManifestSaid(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			m := newManifest(t, named("ConfigMap", "app-config", ""), named("ServiceAccount", "app", ""))
-			got, _ := m.Said(tt.by, tt.text).(adopt.Expr)
+			got, _ := m.NamedIn(tt.by, tt.text).(adopt.Expr)
 			if diff := cmp.Diff(tt.want, string(got)); diff != "" {
 				t.Error(diff)
 			}
@@ -483,9 +483,9 @@ func TestManifestsApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	operator := scaffoldtest.Generated(t, result)
-	var happenings []simulate.Happening
+	var happenings []simulate.Action
 	for _, name := range []string{"blue", "green"} {
-		happenings = append(happenings, simulate.Happening{Event: simulate.Added, Object: map[string]any{
+		happenings = append(happenings, simulate.Action{Event: simulate.Added, Object: map[string]any{
 			"apiVersion": "example.com/v1alpha1", "kind": "App", "metadata": map[string]any{"name": name, "namespace": "default"},
 		}})
 	}

@@ -9,9 +9,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// write makes the tree of a value, in the order and with the comments of the
-// tree that it was read from, which may be nil. As part of a template, what looks
-// like an expression is escaped.
+// write returns the YAML tree of a value, with the order and comments of the tree
+// that it was read from, which may be nil. In a template it escapes what looks like
+// an expression.
 func write(value any, like *yaml.Node, braces bool) *yaml.Node {
 	switch v := value.(type) {
 	case map[string]any:
@@ -33,7 +33,7 @@ func write(value any, like *yaml.Node, braces bool) *yaml.Node {
 func writeMap(v map[string]any, like *yaml.Node, braces bool) *yaml.Node {
 	out := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	done := map[string]bool{}
-	given := 0 // keys that were written before
+	given := 0 // existing keys
 	add := func(key *yaml.Node, name string, inner *yaml.Node) {
 		if value, there := v[name]; there && !done[name] {
 			done[name] = true
@@ -55,14 +55,13 @@ func writeMap(v map[string]any, like *yaml.Node, braces bool) *yaml.Node {
 		add(nil, name, nil)
 	}
 	if given < len(v) {
-		out.Style = 0 // it has grown
+		out.Style = 0 // more than fits on a line
 	}
-	return onOneLine(out)
+	return blockStyle(out)
 }
 
-// onOneLine makes a tree one that is written as it stands: what holds a block is
-// a block, what is empty is not.
-func onOneLine(out *yaml.Node) *yaml.Node {
+// blockStyle sets block style on a tree with nested blocks.
+func blockStyle(out *yaml.Node) *yaml.Node {
 	if len(out.Content) == 0 {
 		out.Style = yaml.FlowStyle
 	}
@@ -83,24 +82,24 @@ func writeList(v []any, like *yaml.Node, braces bool) *yaml.Node {
 	out.HeadComment, out.LineComment, out.FootComment = like.HeadComment, like.LineComment, like.FootComment
 	for i, value := range v {
 		var inner *yaml.Node
-		if len(like.Content) == len(v) { // else it is not known which is which
+		if len(like.Content) == len(v) { // otherwise the entries cannot be matched
 			inner = like.Content[i]
 		}
 		out.Content = append(out.Content, write(value, inner, braces))
 	}
-	return onOneLine(out)
+	return blockStyle(out)
 }
 
-// scalar is a text, in the style in which the same was written.
+// scalar returns a text node in the original style.
 func scalar(text string, like *yaml.Node) *yaml.Node {
 	out := &yaml.Node{}
 	out.SetString(text)
 	if strings.Contains(text, "\r") {
-		out.Style = yaml.DoubleQuotedStyle // a block would lose it
+		out.Style = yaml.DoubleQuotedStyle // a block scalar would lose it
 	}
 	if like == nil || like.Kind != yaml.ScalarNode {
 		var plain yaml.Node
-		if err := plain.Encode(text); err == nil { // quoted where YAML would read something else
+		if err := plain.Encode(text); err == nil { // quoted if YAML would parse it differently
 			out = &plain
 		}
 		return out
@@ -109,12 +108,12 @@ func scalar(text string, like *yaml.Node) *yaml.Node {
 		out.Style = like.Style &^ yaml.TaggedStyle
 	}
 	if quotes := yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle; out.Style&^quotes == 0 && !strings.Contains(text, "\n") {
-		return scalar(text, nil) // in quotes where it needs them
+		return scalar(text, nil) // quoted if necessary
 	}
 	return out
 }
 
-// remarked has the comments of a node.
+// remarked copies the comments of a node.
 func remarked(out, like *yaml.Node) *yaml.Node {
 	if like != nil {
 		out.HeadComment, out.LineComment, out.FootComment = like.HeadComment, like.LineComment, like.FootComment
@@ -122,10 +121,11 @@ func remarked(out, like *yaml.Node) *yaml.Node {
 	return out
 }
 
-// looksFilledIn are braces that others would fill in, and that `argoperator lint` warns of.
+// looksFilledIn matches braces of other template languages, which `argoperator
+// lint` reports.
 var looksFilledIn = regexp.MustCompile(`\{\{-? *[.A-Za-z]`)
 
-// escaped is a text as a template holds it: it comes out as it was.
+// escaped escapes a text for a template.
 func escaped(text string, braces bool) string {
 	text = strings.ReplaceAll(text, "${", "$${")
 	if braces && !strings.Contains(text, "$${") && looksFilledIn.MatchString(text) {

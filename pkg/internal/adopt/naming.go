@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// Name finds out what all names have in common, which becomes the custom
-// resource's name. What has nothing in common gets that in front.
+// Name finds the common prefix of all names and replaces it by the custom
+// resource's name. Other names get the custom resource's name as a prefix.
 func (m *Manifest) Name() {
 	var common []string
 	for i, p := range m.Kept {
@@ -31,10 +31,10 @@ func (m *Manifest) Name() {
 	}
 }
 
-// named is the name of the child.
+// named returns the name of the child.
 func (p *piece) named() Expr { return Expr(OwnName + p.suffix) }
 
-// ownNamespace is where the children of a custom resource stand.
+// ownNamespace returns the namespace of a custom resource's children.
 func (m *Manifest) ownNamespace(p *piece) Expr {
 	switch {
 	case !m.cluster:
@@ -45,7 +45,7 @@ func (m *Manifest) ownNamespace(p *piece) Expr {
 	return "default"
 }
 
-// Refer makes all references between the objects those between children.
+// Refer rewrites references between the objects to the names of the children.
 func (m *Manifest) Refer() {
 	for _, p := range m.Kept {
 		for _, key := range slices.Sorted(maps.Keys(p.Fields)) {
@@ -58,8 +58,8 @@ func (m *Manifest) Refer() {
 	}
 }
 
-// kindsByKey are the kinds of what is referred to by the name inside an object
-// with such a key.
+// kindsByKey returns the kinds that the name inside an object with this key may
+// refer to.
 func kindsByKey(key string) string {
 	return map[string]string{
 		"configMap": "ConfigMap", "configMapRef": "ConfigMap", "configMapKeyRef": "ConfigMap",
@@ -67,14 +67,14 @@ func kindsByKey(key string) string {
 	}[key]
 }
 
-// kindsByField are the kinds of what a field names.
+// kindsByField returns the kinds that a field may refer to.
 func kindsByField(key string) string {
 	return map[string]string{
 		"claimName": "PersistentVolumeClaim", "serviceAccountName": "ServiceAccount", "serviceAccount": "ServiceAccount", "serviceName": "Service",
 	}[key]
 }
 
-// references finds the references in one object.
+// references rewrites the references in one object.
 func (m *Manifest) references(p *piece, key string, object map[string]any) {
 	kind, _ := object["kind"].(string)
 	if kind == "" {
@@ -93,7 +93,7 @@ func (m *Manifest) references(p *piece, key string, object map[string]any) {
 	}
 }
 
-// pointTo makes a field the name of the child that it names.
+// pointTo replaces the name in a field by that of the child.
 func (m *Manifest) pointTo(object map[string]any, field, kind string) bool {
 	name, _ := object[field].(string)
 	to := m.find(kind, name)
@@ -103,7 +103,7 @@ func (m *Manifest) pointTo(object map[string]any, field, kind string) bool {
 	return to != nil
 }
 
-// resourceNames are those of a rule of a Role.
+// resourceNames rewrites the resourceNames of a Role's rule.
 func (m *Manifest) resourceNames(names, resources []any) {
 	for i, name := range names {
 		for _, p := range m.Kept {
@@ -114,7 +114,7 @@ func (m *Manifest) resourceNames(names, resources []any) {
 	}
 }
 
-// camel is a text as the name of a field: maxReplicas of MAX_REPLICAS.
+// camel converts a text to a field name: MAX_REPLICAS to maxReplicas.
 func camel(text, otherwise string) string {
 	var out strings.Builder
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
@@ -137,7 +137,7 @@ func camel(text, otherwise string) string {
 	}
 }
 
-// withKind is the rest of a name with the kind behind it, unless it says so itself.
+// withKind appends the kind to the rest of a name, unless it contains it.
 func withKind(suffix, kind string) string {
 	name := strings.TrimPrefix(suffix, "-")
 	if strings.HasSuffix(strings.ToLower(strings.ReplaceAll(name, "-", "")), strings.ToLower(kind)) {
@@ -146,8 +146,8 @@ func withKind(suffix, kind string) string {
 	return strings.TrimPrefix(name+"-"+kind, "-")
 }
 
-// fresh is a name that is not used yet: the name, or with the next number.
-func fresh(name string, used map[string]bool) string {
+// unused returns a name that is not used yet, with a number if necessary.
+func unused(name string, used map[string]bool) string {
 	out := name
 	for i := 2; used[out]; i++ {
 		out = fmt.Sprintf("%s%d", name, i)

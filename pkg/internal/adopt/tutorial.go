@@ -15,11 +15,10 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// FromTutorial is the project of an operator that somebody has written by hand
-// with Argo: an EventSource that watches a kind, a Sensor that starts Workflows
-// of a WorkflowTemplate, in which a script makes a manifest and a resource
-// template applies it. The files are recognised by what is in them. Findings are
-// about them, by their names.
+// FromTutorial creates a project from a hand-written Argo operator: an EventSource
+// that watches a kind, a Sensor that starts Workflows of a WorkflowTemplate, in
+// which a script renders a manifest and a resource template applies it. It
+// recognizes the files by their content. Findings refer to them by name.
 func FromTutorial(o scaffold.Options, files []source.Input) (scaffold.Project, diag.List) {
 	t := &tutorial{o: o, used: map[string]bool{}}
 	for _, in := range files {
@@ -38,20 +37,20 @@ func FromTutorial(o scaffold.Options, files []source.Input) (scaffold.Project, d
 	return t.project, t.found.Sorted()
 }
 
-// tutorial is a hand-written operator on its way into a project.
+// tutorial is a hand-written operator to convert into a project.
 type tutorial struct {
 	o       scaffold.Options
 	all     []part
-	used    map[string]bool // what has been understood, by kind and name
+	used    map[string]bool // objects that were converted, by kind and name
 	project scaffold.Project
 	found   diag.List
 
 	source, sensor, workflow, template part // workflow is the trigger's
 	config                             part
-	flag                               string // by which the program is given the custom resource
+	flag                               string // the flag that passes the custom resource to the program
 }
 
-// part is an object and the file that it stands in.
+// part is an object and its file.
 type part struct {
 	source.Object
 	file source.Input
@@ -59,25 +58,25 @@ type part struct {
 
 func (p part) name() string { return p.Text("metadata", "name") }
 
-// is tells which kind of object it is, of a group.
+// is reports whether the object is of a kind and group.
 func (p part) is(kind, group string) bool { return p.Text("kind") == kind && p.Group() == group }
 
 const argo = schema.ArgoGroup
 
-// of are the objects of a kind.
+// of returns the objects of a kind.
 func (t *tutorial) of(kind, group string) []part {
 	return slices.DeleteFunc(slices.Clone(t.all), func(p part) bool { return !p.is(kind, group) })
 }
 
 func (t *tutorial) use(p part) { t.used[p.Text("kind")+" "+p.name()] = true }
 
-// fail says what is not understood, without which there is no project.
+// fail reports something that prevents the conversion.
 func (t *tutorial) fail(pos diag.Position, message, hint string) bool {
 	t.found.Add(pos, diag.NotImported, message, hint)
 	return false
 }
 
-// anywhere is where to point if something is missing.
+// anywhere returns a position for findings about missing objects.
 func (t *tutorial) anywhere() diag.Position {
 	if len(t.all) == 0 {
 		return diag.Position{}
@@ -85,7 +84,7 @@ func (t *tutorial) anywhere() diag.Position {
 	return diag.Position{File: t.all[0].file.Name}
 }
 
-// follow goes from the EventSource over the Sensor to the WorkflowTemplate.
+// follow goes from the EventSource through the Sensor to the WorkflowTemplate.
 func (t *tutorial) follow() bool {
 	event, ok := t.watched()
 	if !ok {
@@ -125,8 +124,8 @@ func (t *tutorial) follow() bool {
 	return true
 }
 
-// watched finds the EventSource and the event of the kind that has a
-// CustomResourceDefinition here, and begins the project with it.
+// watched finds the EventSource and event of a kind with a CustomResourceDefinition
+// among the files, and starts the project with it.
 func (t *tutorial) watched() (event string, ok bool) {
 	for _, source := range t.of("EventSource", argo) {
 		resources := Mapping(source.Fields, "spec", "resource")
@@ -197,7 +196,7 @@ func (t *tutorial) program() bool {
 	return t.fail(t.template.Position(at), fmt.Sprintf("the step %s runs a template %q, which is not here", step, called), "")
 }
 
-// given are the values of the arguments with which a template is called.
+// given returns the arguments of a template's calls.
 func (t *tutorial) given(template string) []string {
 	var out []string
 	ForEachMap(t.template.Fields["spec"], func(_ string, object map[string]any) {
@@ -213,7 +212,7 @@ func (t *tutorial) given(template string) []string {
 	return out
 }
 
-// rest says what is left of the operator, and what the new one does otherwise.
+// rest reports unconverted objects and differences of the new operator.
 func (t *tutorial) rest() {
 	for _, p := range t.all {
 		kind := p.Text("kind")
@@ -237,7 +236,7 @@ func (t *tutorial) rest() {
 		"  the old roles and accounts stay until somebody deletes them")
 }
 
-// sample is a custom resource that is there already.
+// sample converts an existing custom resource.
 func (t *tutorial) sample() {
 	for _, p := range t.all {
 		if p.Text("kind") != t.project.API.Kind || p.Group() != t.project.API.Group || p.name() == "" || t.project.API.SampleFile != nil {
@@ -245,7 +244,7 @@ func (t *tutorial) sample() {
 		}
 		t.use(p)
 		fields, _ := plain(p.Fields).(map[string]any)
-		withoutServerMade(fields)
+		removeServerMetadata(fields)
 		t.project.API.Sample = p.name()
 		t.project.API.SampleFile = encoded(write(fields, p.Node(), false))
 	}
@@ -255,7 +254,7 @@ func (t *tutorial) sample() {
 		}
 	}
 	if t.project.API.SampleFile == nil {
-		t.project.Parts = nil // what its name would be, and that of its children, is not known
+		t.project.Parts = nil // the names of the children depend on an unknown name
 	}
 }
 
@@ -276,7 +275,7 @@ func (t *tutorial) name() {
 	t.project.Names, t.project.Engine = names, "steps"
 }
 
-// objectOf is the object that a text holds, in YAML or JSON.
+// objectOf parses an object in YAML or JSON.
 func objectOf(text string) map[string]any {
 	var object map[string]any
 	if yaml.Unmarshal([]byte(text), &object) != nil || object["kind"] == nil || object["apiVersion"] == nil {

@@ -51,7 +51,7 @@ func TestTutorialGolden(t *testing.T) {
 	scaffoldtest.Play(t, operator, result.Files)
 	dir := scaffold.Directory(result.Files)
 	out, err := simulate.Render(t.Context(), simulate.Inputs{Objects: operator.Objects(), Kinds: operator.Kinds(), Runner: scaffoldtest.Machine()},
-		[]simulate.Happening{{Event: simulate.Added, Object: scaffoldtest.Decoded(t, dir[result.Sample].Data)}})
+		[]simulate.Action{{Event: simulate.Added, Object: scaffoldtest.Decoded(t, dir[result.Sample].Data)}})
 	if err != nil {
 		t.Fatal(err)
 	}

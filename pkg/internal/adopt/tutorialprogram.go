@@ -12,10 +12,10 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/scaffold"
 )
 
-// resultFile is where the steps engine looks for what the program has made.
+// resultFile is the file from which the steps engine reads the program's result.
 const resultFile = "/output-manifest.json"
 
-// take makes the program of a template that of the project.
+// take converts the program of a template to that of the project.
 func (t *tutorial) take(at string, template map[string]any, output string) bool {
 	container, at2 := Mapping(template, "container"), at+".container"
 	if container == nil {
@@ -52,7 +52,7 @@ func (t *tutorial) take(at string, template map[string]any, output string) bool 
 	return t.children(at2)
 }
 
-// contract says where the program must be changed to be run by the steps engine.
+// contract reports what to change in the program for the steps engine.
 func (t *tutorial) contract(at string, template map[string]any, output string) {
 	api := t.project.API
 	want := strings.ToLower(api.Kind) + "-manifest"
@@ -84,8 +84,8 @@ func (t *tutorial) contract(at string, template map[string]any, output string) {
 
 var filledIn = regexp.MustCompile(`\{\{ *(?:workflow|inputs)\.parameters\.([\w-]+) *\}\}`)
 
-// words are those of the command that stay: what is filled in with the text of a
-// program or of a file becomes that.
+// words returns the words of the command without the parameters, and converts these
+// to files of the program.
 func (t *tutorial) words(at string, words []string, container map[string]any) []string {
 	var kept []string
 	for i := 0; i < len(words); i++ {
@@ -108,12 +108,12 @@ func (t *tutorial) words(at string, words []string, container map[string]any) []
 	return kept
 }
 
-// isCode tells whether an interpreter takes what follows the flag for a program.
+// isCode reports whether an interpreter's flag is followed by a program.
 func isCode(flag string) bool {
 	return slices.Contains([]string{"-c", "-e", "--eval", "-ec", "-lc"}, flag)
 }
 
-// script is the file that a parameter held the text of.
+// script converts a parameter with a program's text to a file.
 func (t *tutorial) script(at, parameter string) []string {
 	key, text, ok := t.text(parameter)
 	if !ok {
@@ -124,7 +124,7 @@ func (t *tutorial) script(at, parameter string) []string {
 	return []string{key}
 }
 
-// parameter is a flag of the program: the custom resource, or a file.
+// parameter converts a flag of the program: the custom resource, or a file.
 func (t *tutorial) parameter(at, flag, parameter string) {
 	key, text, ok := t.text(parameter)
 	if ok {
@@ -147,7 +147,7 @@ func (t *tutorial) parameter(at, flag, parameter string) {
 	}
 }
 
-// text is what a parameter takes from a ConfigMap.
+// text returns the ConfigMap entry that a parameter reads.
 func (t *tutorial) text(parameter string) (key, text string, ok bool) {
 	for _, from := range []map[string]any{t.template.Fields, t.workflow.Fields} {
 		for _, p := range List(from, "spec", "arguments", "parameters") {
@@ -171,7 +171,8 @@ func (t *tutorial) text(parameter string) (key, text string, ok bool) {
 
 var argument = regexp.MustCompile(`spec\.arguments\.parameters\.([0-9]+)\.value$`)
 
-// event is what of an event the Sensor writes into a parameter: body or type.
+// event returns the part of the event that the Sensor writes into a parameter: body
+// or type.
 func (t *tutorial) event(parameter string) string {
 	parameters := List(t.workflow.Fields, "spec", "arguments", "parameters")
 	found := ""
@@ -190,8 +191,8 @@ func (t *tutorial) event(parameter string) string {
 	return found
 }
 
-// mounted is a word of the command, or the file of the program that it names in
-// a ConfigMap's volume.
+// mounted returns a word of the command, or the program's file if the word is its
+// path in a ConfigMap's volume.
 func (t *tutorial) mounted(word string, container map[string]any) string {
 	for _, mount := range List(container, "volumeMounts") {
 		mount, _ := mount.(map[string]any)
@@ -217,7 +218,7 @@ func (t *tutorial) mounted(word string, container map[string]any) string {
 	return word
 }
 
-// file adds one of the program.
+// file adds a file of the program.
 func (t *tutorial) file(name, text, at string) {
 	if braces := regexp.MustCompile(`\{\{ *(workflow|inputs|steps|tasks)\.`).FindString(text); braces != "" {
 		t.found.Warn(t.template.Position(at), diag.ChangedOnImport, fmt.Sprintf("the program has %s… in it, which was filled in and is not any more", braces), "read it from a flag")
@@ -227,7 +228,7 @@ func (t *tutorial) file(name, text, at string) {
 	t.project.Files = append(t.project.Files, scaffold.File{Path: file, Data: []byte(text)})
 }
 
-// ending is that of the files of an interpreter.
+// ending returns the file name extension for an interpreter.
 func ending(command []string) string {
 	if len(command) == 0 {
 		return ".sh"
@@ -241,7 +242,7 @@ func ending(command []string) string {
 	return ".sh"
 }
 
-// child is what a manifest is that the program is given.
+// child adds the kind of a manifest in the program's files.
 func (t *tutorial) child(text string) {
 	object := objectOf(text)
 	if object == nil {
@@ -253,7 +254,7 @@ func (t *tutorial) child(text string) {
 	t.project.Children = append(t.project.Children, scaffold.Child{Name: strings.ToLower(kind), APIVersion: version, Kind: kind, Called: called})
 }
 
-// children are the kinds of what the program makes.
+// children returns the kinds that the program renders.
 func (t *tutorial) children(at string) bool {
 	if len(t.project.Children) == 0 {
 		return t.fail(t.template.Position(at), "which kind of object the program makes is not found: no manifest is among what it is given",

@@ -14,17 +14,17 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// Call is a call to the API server that the emitted objects lead to.
+// Call is a request to the API server that the emitted objects cause.
 type Call struct {
 	Account   Account
 	Verb      string
 	Group     string
 	Resource  string // with the subresource: memcacheds/status
-	Namespace string // "" for every namespace, and for a cluster-scoped resource
-	Name      string // "" where it is only known later
+	Namespace string // "" for all namespaces, and for a cluster-scoped resource
+	Name      string // "" if not known statically
 	Why       string
 
-	In   manifest.Object // whose call it is
+	In   manifest.Object // the object that causes the call
 	Path *field.Path
 }
 
@@ -33,8 +33,8 @@ type Account struct{ Namespace, Name string }
 
 func (a Account) String() string { return a.Namespace + "/" + a.Name }
 
-// CallsOf derives the calls from the objects that make them, whatever Roles there
-// are; all but those of the pod's program.
+// CallsOf derives the calls from the objects that cause them, independently of the
+// Roles. It leaves out the calls of the program in pods.
 func CallsOf(o Objects) []Call {
 	return slices.Concat(sourceCalls(o), sensorCalls(o), executorCalls(o), resourceCalls(o))
 }
@@ -42,10 +42,11 @@ func CallsOf(o Objects) []Call {
 // Group is the API group of Argo.
 const Group = schema.ArgoGroup
 
-// LeaderElection is the annotation that makes replicas elect a leader by a Lease.
+// LeaderElection is the annotation that enables leader election with a Lease.
 const LeaderElection = "events.argoproj.io/leader-election"
 
-// sourceCalls: an informer lists and watches; a leader holds a Lease.
+// sourceCalls returns the calls of EventSources: informers list and watch, leaders
+// hold a Lease.
 func sourceCalls(o Objects) []Call {
 	var out []Call
 	for _, s := range All[*eventsv1.EventSource](o) {
@@ -62,7 +63,7 @@ func sourceCalls(o Objects) []Call {
 	return out
 }
 
-// EventsAccount is the service account of the pod of an EventSource or a Sensor.
+// EventsAccount returns the service account of an EventSource's or Sensor's pod.
 func EventsAccount(t *eventsv1.Template) string {
 	if t == nil {
 		return "default"
@@ -81,7 +82,7 @@ func leaseCalls(in manifest.Object, by Account, annotations map[string]string) [
 	return at.each("get", "create", "update")
 }
 
-// each is the call with each of the verbs.
+// each returns the call once for each verb.
 func (c Call) each(verbs ...string) []Call {
 	var out []Call
 	for _, verb := range verbs {
@@ -91,9 +92,9 @@ func (c Call) each(verbs ...string) []Call {
 	return out
 }
 
-// OperationVerbs are what a k8s trigger does. A patch of an object that is not
-// there becomes a create, which an operator must not want: it would bring back
-// what was deleted.
+// OperationVerbs are the verbs that a k8s trigger needs. If the object does not
+// exist, Argo turns a patch into a create; operators must not have that permission,
+// because it would recreate deleted objects.
 var OperationVerbs = map[eventsv1.KubernetesResourceOperation][]string{
 	"":              {"create"},
 	eventsv1.Create: {"create"},
@@ -114,7 +115,7 @@ func sensorCalls(o Objects) []Call {
 			case t.Resource() != nil:
 				calls = TriggerCall(s, t).each(OperationVerbs[t.Template.K8s.Operation]...)
 				if t.Workflow() != nil && t.Template.K8s.Operation == eventsv1.Patch {
-					calls = append(calls, TriggerCall(s, t).each("create")...) // a Workflow is wanted where there is none
+					calls = append(calls, TriggerCall(s, t).each("create")...) // a missing Workflow is created
 				}
 			}
 			for _, c := range calls {
@@ -127,11 +128,11 @@ func sensorCalls(o Objects) []Call {
 	return out
 }
 
-// TriggerCall is the resource that a k8s trigger acts on. Where a parameter
-// writes the namespace, it may be any.
+// TriggerCall returns the call of a k8s trigger. The namespace is empty if a
+// parameter sets it.
 func TriggerCall(s *eventsv1.Sensor, t Trigger) Call {
 	var object metav1.PartialObjectMetadata
-	_ = json.Unmarshal(t.Resource(), &object) // strict decoding has reported what is no object
+	_ = json.Unmarshal(t.Resource(), &object) // strict decoding reports errors
 	kind := object.GroupVersionKind()
 	namespace, name := cmp.Or(object.Namespace, s.Namespace), object.Name
 	for _, p := range t.Template.K8s.Parameters {

@@ -7,26 +7,27 @@ import (
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 )
 
-// A computed trigger does what a program has computed from the event: it takes
-// a whole request, or an object and what to do with it, from under one key.
+// A computed trigger executes a request, or applies an object, that a jq program
+// computed from the event and stored under one key.
 
-// The texts in which a template may stand: the address of the API server, which
-// pods find in their environment, and the token.
+// Templates that a trigger may use for the API server's address, which comes from
+// the pod's environment, and for the token.
 const (
 	BearerTemplate = `Bearer {{ env "API_TOKEN" }}`
 	ServerTemplate = `{{ $host := env "KUBERNETES_SERVICE_HOST" }}https://{{ if contains ":" $host }}[{{ $host }}]{{ else }}{{ $host }}{{ end }}:{{ env "KUBERNETES_SERVICE_PORT" }}`
 )
 
-// What an http trigger takes from a request, by destination.
+// httpParts maps the destinations of an http trigger to the parts of a request.
 var httpParts = map[string]string{"url": "path", "method": "method", "headers.Content-Type": "type", "payload": "body"}
 
-// What a k8s trigger takes.
+// k8sParts does the same for a k8s trigger.
 var k8sParts = map[string]string{"k8s.source.resource": "manifest", "k8s.operation": "operation"}
 
-// Authorization is where a parameter writes the header of that name.
+// Authorization is the destination of the Authorization header.
 const Authorization = "headers.Authorization"
 
-// Parts are what a computed trigger takes; nil for another trigger.
+// Parts returns the destinations and parts of a computed trigger; nil for other
+// triggers.
 func (t Trigger) Parts() map[string]string {
 	if t.Template.HTTP != nil {
 		return httpParts
@@ -37,8 +38,9 @@ func (t Trigger) Parts() map[string]string {
 	return nil
 }
 
-// Target is where a parameter writes, whichever list of the trigger it is in.
-func (p Sourced) Target() string {
+// Target returns the destination of a parameter, whichever of the trigger's lists
+// it is in.
+func (p Parameter) Target() string {
 	switch p.List {
 	case "dynamicHeaders":
 		return "headers." + p.Dest
@@ -50,8 +52,8 @@ func (p Sourced) Target() string {
 	return p.List + "." + p.Dest
 }
 
-// Takes says what a parameter takes from a request: KEY and one of its parts.
-func (p Sourced) Takes() (key, part string) {
+// RequestPart returns the key and the part of the request that a parameter reads.
+func (p Parameter) RequestPart() (key, part string) {
 	source := p.Src.DataKey
 	if path, ok := strings.CutPrefix(p.Src.DataTemplate, ServerTemplate+"{{ .Input."); ok && p.Target() == "url" {
 		source, ok = strings.CutSuffix(path, " }}")
@@ -68,24 +70,24 @@ func (p Sourced) Takes() (key, part string) {
 
 func keyPattern(key string) bool { return identifier.FindString(key) == key && key != "" }
 
-// Templated tells whether a parameter holds one of the two text templates that
-// are safe: neither puts anything of the event but a path into its text.
-func (p Sourced) Templated() bool {
+// IsSafeTemplate reports whether a parameter uses one of the two permitted
+// templates, which insert nothing from the event except a path.
+func (p Parameter) IsSafeTemplate() bool {
 	if p.Src == nil || p.Src.ContextTemplate != "" {
 		return false
 	}
 	if p.Target() == Authorization {
 		return p.Src.DataTemplate == BearerTemplate
 	}
-	key, part := p.Takes()
+	key, part := p.RequestPart()
 	return p.Src.DataTemplate != "" && p.Target() == "url" && key != "" && part == "path"
 }
 
-// Key is under what the trigger finds its request: "" where it takes none.
+// Key returns the key of the trigger's request; "" if it reads none.
 func (t Trigger) Key() string {
-	for _, p := range t.Writes() {
+	for _, p := range t.AllParameters() {
 		if p.Src != nil && t.Parts()[p.Target()] != "" {
-			if key, _ := p.Takes(); key != "" {
+			if key, _ := p.RequestPart(); key != "" {
 				return key
 			}
 		}

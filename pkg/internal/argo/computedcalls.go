@@ -12,8 +12,8 @@ import (
 	shapes "github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
-// CallsOfComputed derives the calls of a computed trigger from the programs of
-// its dependencies, and reports what keeps them from being derived.
+// CallsOfComputed derives the calls of a computed trigger from the programs of its
+// dependencies, and reports programs that it cannot analyze.
 func CallsOfComputed(r *problem.Report, o Objects, s *eventsv1.Sensor, t Trigger) []Call {
 	key := t.Key()
 	if key == "" {
@@ -22,7 +22,7 @@ func CallsOfComputed(r *problem.Report, o Objects, s *eventsv1.Sensor, t Trigger
 	}
 	var out []Call
 	for i, d := range s.Spec.Dependencies {
-		if !slices.Contains(t.Fires(), d.Name) {
+		if !slices.Contains(t.DependencyNames(), d.Name) {
 			continue
 		}
 		at := field.NewPath("spec", "dependencies").Index(i).Child("transform", "jq")
@@ -40,8 +40,8 @@ func CallsOfComputed(r *problem.Report, o Objects, s *eventsv1.Sensor, t Trigger
 	return out
 }
 
-// ProgramOf is the jq of a dependency; nil for none, and for what does not
-// parse, which is reported elsewhere.
+// ProgramOf returns the jq of a dependency. It returns nil if there is none or it
+// does not parse, which another check reports.
 func (o Objects) ProgramOf(d eventsv1.EventDependency) *Program {
 	if d.Transform == nil || d.Transform.JQ == "" {
 		return nil
@@ -81,9 +81,9 @@ func computedCalls(o Objects, s *eventsv1.Sensor, t Trigger, d eventsv1.EventDep
 	return out, problem
 }
 
-// of are the calls of a k8s trigger that writes an object. A patch of an object
-// that is not there becomes a create. Where it is one of the custom resources
-// that is withheld: the patch fails, and what was deleted stays deleted.
+// of returns the calls of a k8s trigger that writes an object. Argo turns a patch
+// of a missing object into a create. For custom resources the operator lacks that
+// permission, so the patch fails and deleted objects stay deleted.
 func (c Call) of(o Objects, w writing) []Call {
 	gv, _ := schema.ParseGroupVersion(w.apiVersion)
 	c.Group, c.Resource = gv.Group, shapes.GuessedPlural(w.kind)
@@ -99,13 +99,14 @@ func (c Call) of(o Objects, w writing) []Call {
 	return c.each("get", "patch", "create")
 }
 
-// emitsSource tells whether an EventSource is there already: it is emitted.
+// emitsSource reports whether an EventSource is among the emitted objects and so
+// exists.
 func emitsSource(o Objects, w writing) bool {
 	_, ok := Find[*eventsv1.EventSource](o, w.namespace, w.name)
 	return ok
 }
 
-// watchedParent tells whether an EventSource watches every object of a kind.
+// watchedParent reports whether an EventSource watches all objects of a kind.
 func watchedParent(o Objects, group, resource string) bool {
 	for _, s := range All[*eventsv1.EventSource](o) {
 		for _, e := range s.Spec.Resource {
@@ -117,7 +118,8 @@ func watchedParent(o Objects, group, resource string) bool {
 	return false
 }
 
-// EntryOf is what a dependency listens to; empty if it is not emitted.
+// EntryOf returns the EventSource entry of a dependency; empty if it is not among
+// the objects.
 func EntryOf(o Objects, s *eventsv1.Sensor, d eventsv1.EventDependency) eventsv1.ResourceEventSource {
 	source, ok := Find[*eventsv1.EventSource](o, s.Namespace, d.EventSourceName)
 	if !ok {
@@ -126,8 +128,8 @@ func EntryOf(o Objects, s *eventsv1.Sensor, d eventsv1.EventDependency) eventsv1
 	return source.Spec.Resource[d.EventName]
 }
 
-// Ticks tells whether a dependency listens to a calendar.
-func Ticks(o Objects, s *eventsv1.Sensor, d eventsv1.EventDependency) bool {
+// IsCalendar reports whether a dependency subscribes to a calendar.
+func IsCalendar(o Objects, s *eventsv1.Sensor, d eventsv1.EventDependency) bool {
 	source, ok := Find[*eventsv1.EventSource](o, s.Namespace, d.EventSourceName)
 	if !ok {
 		return false
@@ -136,13 +138,13 @@ func Ticks(o Objects, s *eventsv1.Sensor, d eventsv1.EventDependency) bool {
 	return found
 }
 
-// requestsIn are the requests of all http triggers.
+// requestsIn returns the requests of all http triggers.
 func requestsIn(o Objects) []Request {
 	var out []Request
 	for _, s := range All[*eventsv1.Sensor](o) {
 		for _, t := range o.Triggers(s) {
 			for _, d := range s.Spec.Dependencies {
-				if program := o.ProgramOf(d); t.Template.HTTP != nil && program != nil && slices.Contains(t.Fires(), d.Name) {
+				if program := o.ProgramOf(d); t.Template.HTTP != nil && program != nil && slices.Contains(t.DependencyNames(), d.Name) {
 					found, _ := program.RequestsUnder(cmp.Or(t.Key(), "call"))
 					out = append(out, found...)
 				}

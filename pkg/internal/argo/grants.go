@@ -11,7 +11,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// Where says in which namespace a call is made.
+// Where describes the namespace of a call.
 func (c Call) Where() string {
 	if c.Namespace == "" {
 		return "in the whole cluster"
@@ -19,22 +19,22 @@ func (c Call) Where() string {
 	return "in namespace " + c.Namespace
 }
 
-// Qualified is a resource with its group, such as deployments.apps.
+// Qualified returns a resource with its group, such as deployments.apps.
 func Qualified(group, resource string) string {
 	return strings.TrimSuffix(resource+"."+group, ".")
 }
 
-// Grant is one rule of a role for one service account in one scope.
+// Grant is one rule of a role, bound to one service account in one scope.
 type Grant struct {
 	Account   Account
-	Namespace string // "" for the whole cluster
+	Namespace string // "" for all namespaces
 	Rule      rbacv1.PolicyRule
 
 	In   manifest.Object // the role
 	Path *field.Path
 }
 
-// GrantsOf are the rules of all roles that bindings give to service accounts.
+// GrantsOf returns the rules that bindings grant to service accounts.
 func GrantsOf(o Objects) []Grant {
 	var out []Grant
 	for _, b := range All[*rbacv1.ClusterRoleBinding](o) {
@@ -65,7 +65,7 @@ func bound(o Objects, ref rbacv1.RoleRef, subjects []rbacv1.Subject, namespace s
 	return out
 }
 
-// RoleOf finds the role that a binding refers to, and its rules.
+// RoleOf returns the role that a binding refers to, and its rules.
 func RoleOf(o Objects, ref rbacv1.RoleRef, namespace string) (manifest.Object, []rbacv1.PolicyRule, bool) {
 	if ref.Kind == "ClusterRole" {
 		if role, ok := Find[*rbacv1.ClusterRole](o, "", ref.Name); ok {
@@ -79,8 +79,8 @@ func RoleOf(o Objects, ref rbacv1.RoleRef, namespace string) (manifest.Object, [
 	return nil, nil, false
 }
 
-// Allows is the API server's rule: everything must match. A rule with resource
-// names allows only what is known to act on one of them.
+// Allows implements RBAC: group, resource, verb and scope must match. A rule with
+// resource names allows only calls with a known name.
 func (g Grant) Allows(c Call) bool {
 	return g.Account == c.Account && (g.Namespace == "" || g.Namespace == c.Namespace) && (len(g.Rule.ResourceNames) == 0 || slices.Contains(g.Rule.ResourceNames, c.Name)) &&
 		Has(g.Rule.Verbs, c.Verb) && Has(g.Rule.APIGroups, c.Group) && Has(g.Rule.Resources, c.Resource)
@@ -91,8 +91,8 @@ func Has(list []string, want string) bool {
 	return slices.Contains(list, "*") || slices.Contains(list, want)
 }
 
-// Named tells whether every call that a grant is for acts on an object whose
-// name is known, where the API server can tell: it cannot for create and lists.
+// Named reports whether every call that needs the grant has a known name, so that
+// resourceNames could restrict it. RBAC cannot restrict create and list by name.
 func (g Grant) Named(calls []Call) bool {
 	if len(g.Rule.ResourceNames) > 0 || slices.Contains([]string{"create", "list", "watch", "deletecollection"}, g.Rule.Verbs[0]) {
 		return false
@@ -100,8 +100,8 @@ func (g Grant) Named(calls []Call) bool {
 	return !slices.ContainsFunc(calls, func(c Call) bool { return g.Namespace == c.Namespace && g.Allows(c) && c.Name == "" })
 }
 
-// Urls finds grants of what is no resource.
-func (g Grant) Urls() []problem.Problem {
+// CheckURLs reports grants of non-resource URLs.
+func (g Grant) CheckURLs() []problem.Problem {
 	r := problem.About(g.In)
 	if len(g.Rule.NonResourceURLs) > 0 {
 		r.Add(g.Path.Child("nonResourceURLs"), problem.CodeUnusedPermission, "remove it", "an operator calls no such URL")
@@ -109,7 +109,7 @@ func (g Grant) Urls() []problem.Problem {
 	return r.Problems
 }
 
-// Single divides a grant into those of one group, resource, verb and name.
+// Single splits a grant into grants of one group, resource, verb and name.
 func (g Grant) Single() []Grant {
 	names := [][]string{nil}
 	if len(g.Rule.ResourceNames) > 0 {

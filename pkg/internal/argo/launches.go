@@ -15,21 +15,21 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// Launch is one way in which a Workflow comes to be.
+// Launch is one way in which a Workflow is created.
 type Launch struct {
-	By        manifest.Object // who creates it: a Sensor, a CronWorkflow, or the template whose script does
-	Path      *field.Path     // where in by the Workflow's spec is
-	Namespace string
-	Given     wfv1.WorkflowSpec      // what the creator states
-	Template  *wfv1.WorkflowTemplate // what it refers to; nil for none, or one that is not emitted
-	filled    []string               // destinations that a Sensor's parameters write, below the Workflow
+	By          manifest.Object // creator: a Sensor, a CronWorkflow, or the template with the script
+	Path        *field.Path     // of the Workflow's spec in By
+	Namespace   string
+	CreatorSpec wfv1.WorkflowSpec      // the spec as the creator sets it
+	Template    *wfv1.WorkflowTemplate // the referenced template; nil if there is none or it is not among the objects
+	filled      []string               // destinations that a Sensor's parameters write, below the Workflow
 
-	Spec func() wfv1.WorkflowSpec // what runs
-	Pods func() []Pod             // of every template that can be reached from its entrypoint and its exit handlers
+	Spec func() wfv1.WorkflowSpec // the effective spec
+	Pods func() []Pod             // of every template reachable from the entrypoint and the exit handlers
 }
 
-// launchesIn finds every Workflow that will ever run: those of Sensors and
-// CronWorkflows, and those that the script in their pods creates in turn.
+// launchesIn returns every Workflow that can run: those of Sensors and
+// CronWorkflows, and those that the scripts in their pods create.
 func launchesIn(o Objects) []Launch {
 	var out []Launch
 	for _, s := range All[*eventsv1.Sensor](o) {
@@ -46,12 +46,13 @@ func launchesIn(o Objects) []Launch {
 	for _, c := range All[*wfv1.CronWorkflow](o) {
 		out = append(out, NewLaunch(o, c, field.NewPath("spec", "workflowSpec"), c.Namespace, c.Spec.WorkflowSpec))
 	}
-	return append(out, Submitted(o, out)...)
+	return append(out, ScriptLaunches(o, out)...)
 }
 
-// NewLaunch returns a launch of a Workflow, with the WorkflowTemplate that it refers to.
+// NewLaunch returns a launch of a Workflow with the WorkflowTemplate that it refers
+// to.
 func NewLaunch(o Objects, by manifest.Object, path *field.Path, namespace string, spec wfv1.WorkflowSpec) Launch {
-	l := Launch{By: by, Path: path, Namespace: namespace, Given: spec}
+	l := Launch{By: by, Path: path, Namespace: namespace, CreatorSpec: spec}
 	if ref := spec.WorkflowTemplateRef; ref != nil && !ref.ClusterScope {
 		l.Template, _ = Find[*wfv1.WorkflowTemplate](o, namespace, ref.Name)
 	}
@@ -60,10 +61,10 @@ func NewLaunch(o Objects, by manifest.Object, path *field.Path, namespace string
 	return l
 }
 
-// Submitted are the Workflows that the pod-side script creates: on a resync or
-// where something related has changed, unless it leaves that to the Sensor, and
-// for a later time. It states the key as an argument, whatever the template is.
-func Submitted(o Objects, first []Launch) []Launch {
+// ScriptLaunches returns the Workflows that scripts in pods create: on a resync,
+// after a change of a related object if the Sensor does not start them, and for
+// requeues. The key is always an argument.
+func ScriptLaunches(o Objects, first []Launch) []Launch {
 	var out []Launch
 	for _, l := range first {
 		for _, p := range l.Pods() {
@@ -80,8 +81,7 @@ func Submitted(o Objects, first []Launch) []Launch {
 	return out
 }
 
-// creates is a Workflow that a script in a pod creates, with the arguments that
-// it states.
+// creates returns a Workflow that a script in a pod creates, with its arguments.
 func (s Script) creates(o Objects, p Pod, template string, arguments ...string) Launch {
 	var parameters []wfv1.Parameter
 	for _, name := range arguments {
@@ -93,14 +93,13 @@ func (s Script) creates(o Objects, p Pod, template string, arguments ...string) 
 	})
 }
 
-// joined is the template's spec with the creator's laid over it, as Argo joins
-// them.
+// joined merges the creator's spec into the template's, as Argo does.
 func (l Launch) joined() wfv1.WorkflowSpec {
 	if l.Template == nil {
-		return l.Given
+		return l.CreatorSpec
 	}
 	below, err1 := json.Marshal(l.Template.Spec)
-	above, err2 := json.Marshal(l.Given)
+	above, err2 := json.Marshal(l.CreatorSpec)
 	joined, err3 := strategicpatch.StrategicMergePatch(below, above, wfv1.WorkflowSpec{})
 	var spec wfv1.WorkflowSpec
 	if err1 != nil || err2 != nil || err3 != nil || json.Unmarshal(joined, &spec) != nil {
@@ -109,8 +108,8 @@ func (l Launch) joined() wfv1.WorkflowSpec {
 	return spec
 }
 
-// Holder is the object that has the templates, and where its spec is.
-func (l Launch) Holder() (manifest.Object, *field.Path) {
+// TemplateOwner returns the object with the templates, and the path of its spec.
+func (l Launch) TemplateOwner() (manifest.Object, *field.Path) {
 	if l.Template == nil {
 		return l.By, l.Path
 	}
@@ -119,7 +118,7 @@ func (l Launch) Holder() (manifest.Object, *field.Path) {
 
 func (l Launch) reached(o Objects) []Pod {
 	spec := l.Spec()
-	in, path := l.Holder()
+	in, path := l.TemplateOwner()
 	walk := &walk{objects: o, launch: l, spec: spec, seen: map[*wfv1.Template]bool{}}
 	scope := scope{in: in, path: path.Child("templates"), templates: spec.Templates, inline: true}
 	for _, name := range roots(spec) {
@@ -140,15 +139,15 @@ func roots(spec wfv1.WorkflowSpec) []string {
 	return names
 }
 
-// scope is a list of templates in which a name is looked up.
+// scope is a list of templates for looking up names.
 type scope struct {
 	in        manifest.Object
 	path      *field.Path
 	templates []wfv1.Template
-	inline    bool // the Workflow's own, which the creator's spec governs
+	inline    bool // part of the Workflow's own spec
 }
 
-// walk goes through the templates of one Workflow.
+// walk visits the templates of one Workflow.
 type walk struct {
 	objects Objects
 	launch  Launch
@@ -160,7 +159,7 @@ type walk struct {
 func (w *walk) visit(in scope, name string) {
 	i := slices.IndexFunc(in.templates, func(t wfv1.Template) bool { return t.Name == name })
 	if i < 0 || w.seen[&in.templates[i]] {
-		return // Argo's validator reports a name that is not there
+		return // Argo's validator reports unknown names
 	}
 	t := &in.templates[i]
 	w.seen[t] = true
@@ -196,9 +195,9 @@ func (w *walk) call(in scope, path *field.Path, name string, ref *wfv1.TemplateR
 	}
 }
 
-// Gives tells whether the creator gives an argument, or a Sensor fills it in.
-func (l Launch) Gives(name string) bool {
-	for i, p := range l.Given.Arguments.Parameters {
+// HasArgument reports whether the creator or a Sensor's parameter sets an argument.
+func (l Launch) HasArgument(name string) bool {
+	for i, p := range l.CreatorSpec.Arguments.Parameters {
 		if p.Name == name {
 			return p.Value != nil || p.ValueFrom != nil || slices.Contains(l.filled, "spec.arguments.parameters."+strconv.Itoa(i)+".value")
 		}
@@ -206,7 +205,7 @@ func (l Launch) Gives(name string) bool {
 	return false
 }
 
-// Rotates tells whether a CronWorkflow replaces a token.
+// Rotates reports whether a CronWorkflow rotates a token.
 func (l Launch) Rotates(o Objects, want RuntimeToken) bool {
 	if _, ok := l.By.(*wfv1.CronWorkflow); !ok {
 		return false

@@ -14,19 +14,19 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// Objects are the emitted objects in their real Go types, with what several
-// checks ask about them. No check writes into them: who hands one to code that
-// may, as Argo's validators do, hands out a copy.
+// Objects are the emitted objects as their Go types, with queries that several
+// checks share. Checks must not modify them: pass a Copy to code that may, such as
+// Argo's validators.
 type Objects struct {
 	List []manifest.Object
-	*answers
+	*cache
 }
 
-// answers are worked out once for all checks.
-type answers struct {
-	programs map[string]*Program // by their text
+// cache holds results that are computed once for all checks.
+type cache struct {
+	programs map[string]*Program // by source text
 	fields   map[manifest.Object]map[string]any
-	fired    map[*eventsv1.Sensor][]Trigger
+	triggers map[*eventsv1.Sensor][]Trigger
 
 	Launches      func() []Launch
 	Pods          func() []Pod
@@ -36,8 +36,8 @@ type answers struct {
 
 // NewObjects returns the objects of a list.
 func NewObjects(list []manifest.Object) Objects {
-	o := Objects{list, &answers{
-		programs: map[string]*Program{}, fields: map[manifest.Object]map[string]any{}, fired: map[*eventsv1.Sensor][]Trigger{},
+	o := Objects{list, &cache{
+		programs: map[string]*Program{}, fields: map[manifest.Object]map[string]any{}, triggers: map[*eventsv1.Sensor][]Trigger{},
 	}}
 	o.Launches = sync.OnceValue(func() []Launch { return launchesIn(o) })
 	o.Pods = sync.OnceValue(func() []Pod { return podsIn(o) })
@@ -55,7 +55,7 @@ func (o Objects) Copy() Objects {
 	return NewObjects(out)
 }
 
-// FieldsOf is an object as it is written.
+// FieldsOf returns an object as it is encoded.
 func (o Objects) FieldsOf(object manifest.Object) (map[string]any, error) {
 	if known, ok := o.fields[object]; ok {
 		return known, nil
@@ -67,17 +67,17 @@ func (o Objects) FieldsOf(object manifest.Object) (map[string]any, error) {
 	return fields, err
 }
 
-// Triggers are those of a Sensor.
+// Triggers returns the triggers of a Sensor.
 func (o Objects) Triggers(s *eventsv1.Sensor) []Trigger {
-	known, ok := o.fired[s]
+	known, ok := o.triggers[s]
 	if !ok {
 		known = Triggers(s)
-		o.fired[s] = known
+		o.triggers[s] = known
 	}
 	return known
 }
 
-// All returns the objects of one type, in their order.
+// All returns the objects of one type in order.
 func All[T manifest.Object](o Objects) []T {
 	var out []T
 	for _, object := range o.List {
@@ -88,8 +88,8 @@ func All[T manifest.Object](o Objects) []T {
 	return out
 }
 
-// Find returns the object of a type by its name; namespace is "" for a
-// cluster-scoped one.
+// Find returns an object by type and name; namespace is "" for a cluster-scoped
+// one.
 func Find[T manifest.Object](o Objects, namespace, name string) (T, bool) {
 	for _, object := range All[T](o) {
 		if object.GetNamespace() == namespace && object.GetName() == name {
@@ -100,7 +100,7 @@ func Find[T manifest.Object](o Objects, namespace, name string) (T, bool) {
 	return none, false
 }
 
-// Each runs a check over the objects of one type.
+// Each runs a check on every object of one type.
 func Each[T manifest.Object](o Objects, check func(*problem.Report, T)) []problem.Problem {
 	var out []problem.Problem
 	for _, object := range All[T](o) {
@@ -111,7 +111,7 @@ func Each[T manifest.Object](o Objects, check func(*problem.Report, T)) []proble
 	return out
 }
 
-// BusName is the name of an EventBus, the default one where none is given.
+// BusName returns the name of an EventBus, or the default name.
 func BusName(name string) string {
 	if name == "" {
 		return eventsv1.DefaultEventBusName
@@ -119,8 +119,8 @@ func BusName(name string) string {
 	return name
 }
 
-// NamespaceOf is where a Sensor creates an object: where the object says, else
-// where the Sensor is.
+// NamespaceOf returns the namespace in which a Sensor creates a Workflow: its own,
+// or else that of the Sensor.
 func NamespaceOf(wf *wfv1.Workflow, s *eventsv1.Sensor) string {
 	if wf.Namespace == "" {
 		return s.Namespace
@@ -128,7 +128,7 @@ func NamespaceOf(wf *wfv1.Workflow, s *eventsv1.Sensor) string {
 	return wf.Namespace
 }
 
-// clusterScopedIn are the kinds that are known to have no namespace, as plural.group.
+// clusterScopedIn returns which kinds are cluster-scoped, by plural.group.
 func clusterScopedIn(o Objects) map[string]bool {
 	out := map[string]bool{}
 	for _, crd := range All[*apiextensionsv1.CustomResourceDefinition](o) {
@@ -147,7 +147,7 @@ func clusterScopedIn(o Objects) map[string]bool {
 	return out
 }
 
-// fieldsIn are those of a document, which is JSON or becomes it.
+// fieldsIn decodes a document, which is JSON or a value to encode first.
 func fieldsIn(document any) (any, error) {
 	data, ok := document.([]byte)
 	if !ok {

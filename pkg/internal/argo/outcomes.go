@@ -8,13 +8,12 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/jq"
 )
 
-// Outcome is an object that a program may yield: each key with the query of its
-// value.
+// Outcome is an object that a program may return: the query of each value by key.
 type Outcome map[string]*gojq.Query
 
-// outcomes are the objects that a query may yield, read from the program: the
-// last step of a pipe, every branch of a condition, the parts of a sum. False
-// where that cannot be told, because a value comes from elsewhere.
+// outcomes returns the objects that a query may return, from static analysis: the
+// last step of a pipe, every branch of a condition, the operands of a sum. It
+// returns false if a value is computed otherwise.
 func outcomes(q *gojq.Query) ([]Outcome, bool) {
 	if q == nil {
 		return nil, false
@@ -69,7 +68,7 @@ func either(queries ...*gojq.Query) ([]Outcome, bool) {
 	return all, true
 }
 
-// sums are all objects that two lists of objects may add up to.
+// sums returns all sums of two lists of objects.
 func sums(left, right []Outcome) []Outcome {
 	var all []Outcome
 	for _, l := range left {
@@ -86,7 +85,7 @@ func sums(left, right []Outcome) []Outcome {
 	return all
 }
 
-// Keys are those of an object literal; false if one of them is computed.
+// Keys returns the keys of an object literal; false if one of them is computed.
 func Keys(object *gojq.Object) (Outcome, bool) {
 	out := Outcome{}
 	for _, kv := range object.KeyVals {
@@ -102,7 +101,7 @@ func Keys(object *gojq.Object) (Outcome, bool) {
 	return out, true
 }
 
-// Literal is the text of a query that is a string literal.
+// Literal returns the text of a query that is a string literal.
 func Literal(q *gojq.Query) (string, bool) {
 	q = jq.Unwrap(q)
 	if q == nil || q.Term == nil || q.Term.Str == nil || q.Term.Str.Queries != nil || q.Term.Format != "" || len(q.Term.SuffixList) > 0 {
@@ -111,20 +110,21 @@ func Literal(q *gojq.Query) (string, bool) {
 	return q.Term.Str.Str, true
 }
 
-// never tells whether a query is the word false.
-func never(q *gojq.Query) bool {
+// isFalse reports whether a query is the literal false.
+func isFalse(q *gojq.Query) bool {
 	q = jq.Unwrap(q)
 	return q != nil && q.Term != nil && q.Term.Type == gojq.TermTypeFalse
 }
 
-// What stands for what is put into a text: made safe by @uri, or a boolean.
+// Placeholders for values in a text: a value escaped by @uri, and a boolean.
 const (
 	Escaped = "\x00"
 	Boolean = "\x01"
 )
 
-// text is a string with what is put into it, as the marks above; false where
-// the query is no sum of string literals, or what is put in could be anything.
+// text returns a string expression with placeholders for the values in it. It
+// returns false if the query is not a sum of string literals, or if a value could
+// be anything.
 func text(q *gojq.Query) (string, bool) {
 	q = jq.Unwrap(q)
 	if mark := markOf(q); mark != "" {
@@ -177,7 +177,8 @@ func markOf(q *gojq.Query) string {
 	return ""
 }
 
-// templatesIn are the kinds of the outermost objects under child in a program.
+// templatesIn returns the kinds of the outermost objects under the key child in a
+// program.
 func templatesIn(program *gojq.Query) []writing {
 	var all []writing
 	ObjectsIn(program, func(holder *gojq.Object) bool {

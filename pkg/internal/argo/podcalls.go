@@ -11,7 +11,8 @@ import (
 	shapes "github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
-// executorCalls: every pod of a Workflow tells the controller how it went.
+// executorCalls returns the calls of Argo's executor, which reports the result of
+// every pod.
 func executorCalls(o Objects) []Call {
 	var out []Call
 	for _, p := range o.Pods() {
@@ -24,13 +25,13 @@ func executorCalls(o Objects) []Call {
 	return out
 }
 
-// Commands of the pod's program, templates/runtime/reconcile.py. What they ask of
-// the API server is not restated here: TestOperators of pkg/internal/testsuite holds the
-// permissions to the requests that they make.
+// Commands of templates/runtime/reconcile.py. Their API calls are not listed here:
+// TestOperators of pkg/internal/testsuite compares the permissions with their
+// actual requests.
 var Commands = []string{"read", "apply", "report", "resync", "enqueue", "rotate", "steps-read", "steps-set-owner", "steps-status"}
 
-// RunScripts are the service accounts of pods that run this program.
-func RunScripts(o Objects) []Account {
+// ScriptAccounts returns the service accounts of pods that run this program.
+func ScriptAccounts(o Objects) []Account {
 	var out []Account
 	for _, p := range o.Pods() {
 		if len(p.Scripts(o)) > 0 {
@@ -40,14 +41,14 @@ func RunScripts(o Objects) []Account {
 	return out
 }
 
-// actionVerbs are what a resource template's kubectl does.
+// actionVerbs are the verbs that kubectl needs for a resource template's action.
 var actionVerbs = map[string][]string{
 	"get": {"get"}, "create": {"create"}, "apply": {"get", "create", "patch"},
 	"patch": {"patch"}, "replace": {"get", "update"}, "delete": {"delete"},
 }
 
-// resourceCalls: a resource template acts on the kind that its manifest states
-// or, where the manifest is only known when it runs, on every kind of child.
+// resourceCalls returns the calls of resource templates. If the manifest is not
+// known statically, they may affect every kind of child.
 func resourceCalls(o Objects) []Call {
 	var out []Call
 	for _, l := range o.Launches() {
@@ -66,7 +67,7 @@ func resourceCalls(o Objects) []Call {
 	return out
 }
 
-func resourceTargets(o Objects, p Pod, beside []Pod) []Call {
+func resourceTargets(o Objects, p Pod, pods []Pod) []Call {
 	var object metav1.PartialObjectMetadata
 	if err := yaml.Unmarshal([]byte(p.Template.Resource.Manifest), &object); err == nil && object.Kind != "" {
 		kind := object.GroupVersionKind()
@@ -77,7 +78,7 @@ func resourceTargets(o Objects, p Pod, beside []Pod) []Call {
 		return []Call{{Group: kind.Group, Resource: pluralOf(o, kind), Namespace: namespace, Name: object.Name}}
 	}
 	var out []Call
-	for _, b := range beside {
+	for _, b := range pods {
 		for _, s := range b.Scripts(o) {
 			for _, k := range s.Config.Children {
 				namespaces := []string{""}
@@ -93,9 +94,9 @@ func resourceTargets(o Objects, p Pod, beside []Pod) []Call {
 	return out
 }
 
-// pluralOf is the resource that kubectl discovers for a kind: that of its
-// CustomResourceDefinition where the operator emits one, or of a built-in kind.
-// For others it is a guess, from the kind in lower case as resources are.
+// pluralOf returns the plural that kubectl discovers for a kind: from its
+// CustomResourceDefinition, or of a built-in kind. Otherwise it guesses from the
+// lower-case kind.
 func pluralOf(o Objects, kind schema.GroupVersionKind) string {
 	for _, crd := range All[*apiextensionsv1.CustomResourceDefinition](o) {
 		if crd.Spec.Group == kind.Group && crd.Spec.Names.Kind == kind.Kind {

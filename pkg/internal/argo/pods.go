@@ -17,21 +17,21 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// Pod is a template of a Workflow that becomes a pod.
+// Pod is a template of a Workflow that runs as a pod.
 type Pod struct {
-	In        manifest.Object // who has the template
-	Path      *field.Path     // the template in it
+	In        manifest.Object // the object with the template
+	Path      *field.Path     // of the template in In
 	Namespace string
-	Spec      wfv1.WorkflowSpec // what runs
+	Spec      wfv1.WorkflowSpec // the effective spec
 	Template  wfv1.Template
 }
 
-// account is the service account of the pod.
+// account returns the service account of the pod.
 func (p Pod) account() string {
 	return cmp.Or(p.Template.ServiceAccountName, p.Spec.ServiceAccountName, "default")
 }
 
-// Executor is the service account by which Argo's own containers act.
+// Executor returns the service account of Argo's own containers.
 func (p Pod) Executor() string {
 	for _, e := range []*wfv1.ExecutorConfig{p.Template.Executor, p.Spec.Executor} {
 		if e != nil && e.ServiceAccountName != "" {
@@ -41,8 +41,9 @@ func (p Pod) Executor() string {
 	return p.account()
 }
 
-// Volumes are those of the pod: the template's own, and of the Workflow's those
-// that Argo finds mounted. It does not look into the containers of a set.
+// Volumes returns the volumes of the pod: the template's own, and those of the
+// Workflow that a container mounts. Like Argo it ignores the mounts of containers
+// in a set.
 func (p Pod) Volumes() []corev1.Volume {
 	out := slices.Clone(p.Template.Volumes)
 	mounts := p.Template.GetVolumeMounts()
@@ -60,7 +61,7 @@ func (p Pod) Volumes() []corev1.Volume {
 	return out
 }
 
-// mains are the containers that the template itself states.
+// mains returns the main containers of the template.
 func (p Pod) mains() []corev1.Container {
 	var out []corev1.Container
 	switch t := p.Template; {
@@ -77,7 +78,7 @@ func (p Pod) mains() []corev1.Container {
 	return out
 }
 
-// others are the containers beside the main ones.
+// others returns the init containers and sidecars.
 func (p Pod) others() (init, sidecars []corev1.Container) {
 	for _, c := range p.Template.InitContainers {
 		init = append(init, c.Container)
@@ -88,7 +89,7 @@ func (p Pod) others() (init, sidecars []corev1.Container) {
 	return init, sidecars
 }
 
-// Containers are all containers that the template states.
+// Containers returns all containers of the template.
 func (p Pod) Containers() []corev1.Container {
 	init, sidecars := p.others()
 	return slices.Concat(p.mains(), init, sidecars)
@@ -99,9 +100,9 @@ func named(c corev1.Container, name string) corev1.Container {
 	return c
 }
 
-// PodSpec is the pod as Argo's controller makes it, in what decides whether it
-// may run: an init container always, a wait container unless the executor is
-// the main one, both without a security context unless the template is a
+// PodSpec returns the pod that Argo's controller creates, as far as admission
+// depends on it: an init container always, a wait container unless the executor is
+// the main container, both without a security context unless the template is a
 // resource; then the patches, the Workflow's before the template's.
 func (p Pod) PodSpec() (*corev1.PodSpec, error) {
 	init, sidecars := p.others()
@@ -128,7 +129,7 @@ func (p Pod) PodSpec() (*corev1.PodSpec, error) {
 	return patched(spec, p.Spec.PodSpecPatch, p.Template.PodSpecPatch)
 }
 
-// argoexec is a container that Argo adds, as an unconfigured controller does.
+// argoexec returns a container that Argo adds with its default configuration.
 func (p Pod) argoexec(name string) corev1.Container {
 	c := corev1.Container{Name: name, Image: "argoexec"}
 	if p.Template.Resource != nil {
@@ -161,7 +162,8 @@ func patched(spec corev1.PodSpec, patches ...string) (*corev1.PodSpec, error) {
 	return out, nil
 }
 
-// EventsPod is the pod of an EventSource or a Sensor as Argo's controller makes it.
+// EventsPod returns the pod that Argo's controller creates for an EventSource or a
+// Sensor.
 func EventsPod(t *eventsv1.Template) *corev1.PodSpec {
 	spec := &corev1.PodSpec{
 		Volumes:    []corev1.Volume{{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}},
@@ -177,7 +179,7 @@ func EventsPod(t *eventsv1.Template) *corev1.PodSpec {
 	return spec
 }
 
-// podsIn are the pods of every Workflow, each template once for each launch.
+// podsIn returns the pods of all Workflows, each template once for each launch.
 func podsIn(o Objects) []Pod {
 	var out []Pod
 	for _, l := range o.Launches() {

@@ -9,31 +9,31 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/jq"
 )
 
-// Program is the jq of a transform, read once for all checks.
+// Program is the jq of a transform, parsed once for all checks.
 type Program struct {
 	Query    *gojq.Query
-	Err      error // it does not parse
+	Err      error // parse error
 	Compiled func() (*jq.Program, error)
-	requests map[string]computed // by the key under which they are
+	requests map[string]computed // by key
 }
 
-// computed are requests, or why they cannot be told.
+// computed holds requests, or why they cannot be derived.
 type computed struct {
 	list    []Request
 	problem string
 }
 
-// portion is how a program tells by the uid which objects are its own: the
-// first four digits leave a remainder.
-var portion = regexp.MustCompile(`% [1-9][0-9]* != [0-9]+`)
+// partition matches the condition by which a worker selects its objects: the first
+// four digits of the uid modulo the number of workers.
+var partition = regexp.MustCompile(`% [1-9][0-9]* != [0-9]+`)
 
-// Program reads a text. Those that differ only in which objects are their own
-// are one, which takes all.
+// Program parses a text. Programs that differ only in their partition share one
+// Program, which handles all objects.
 func (o Objects) Program(text string) *Program {
 	if known, ok := o.programs[text]; ok {
 		return known
 	}
-	if of := portion.ReplaceAllString(text, "% 1 != 0"); of != text {
+	if of := partition.ReplaceAllString(text, "% 1 != 0"); of != text {
 		o.programs[text] = o.Program(of)
 		return o.programs[text]
 	}
@@ -44,7 +44,7 @@ func (o Objects) Program(text string) *Program {
 	return p
 }
 
-// Calls are the functions and variables that are used anywhere in the program.
+// Calls returns the functions and variables that the program uses.
 func (p *Program) Calls() map[string]bool {
 	out := map[string]bool{}
 	jq.Walk(p.Query, func(node any) bool {
@@ -56,8 +56,8 @@ func (p *Program) Calls() map[string]bool {
 	return out
 }
 
-// ObjectsIn visits the object literals of a query, from the outside in; visit
-// says whether to look inside of one.
+// ObjectsIn visits the object literals of a query from the outside in; visit
+// returns whether to descend into one.
 func ObjectsIn(query *gojq.Query, visit func(*gojq.Object) bool) {
 	jq.Walk(query, func(node any) bool {
 		object, ok := node.(*gojq.Object)

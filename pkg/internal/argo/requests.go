@@ -9,7 +9,7 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// Content types of requests, by which the API server knows what is meant.
+// Content types of requests.
 const (
 	ApplyType  = "application/apply-patch+yaml"
 	MergeType  = "application/merge-patch+json"
@@ -18,20 +18,20 @@ const (
 	createType = "application/json"
 )
 
-// Request is a call to the API server that a program computes.
+// Request is an API request that a program computes.
 type Request struct {
 	Method, ContentType string
 	Kind                kindPath
-	namespace           string // escaped: that of the event; "" for a cluster-scoped resource
+	namespace           string // Escaped for the event's namespace; "" for a cluster-scoped resource
 	name                string
 	Query               string
 }
 
-// kindPath is where the API server has the objects of a kind.
+// kindPath identifies the resource in an API path.
 type kindPath struct{ Group, version, Resource, subresource string }
 
-// verbs are what the API server asks a permission for. A server-side apply
-// creates what is not there, but no subresource of it.
+// verbs returns the verbs that RBAC checks. A server-side apply may create the
+// object, but not a subresource.
 func (q Request) verbs() []string {
 	switch {
 	case q.Method == "DELETE":
@@ -44,8 +44,8 @@ func (q Request) verbs() []string {
 	return []string{"patch"}
 }
 
-// RequestsUnder are the requests that a program may yield under a key. The
-// second result says why they cannot be told; "" if they can.
+// RequestsUnder returns the requests that a program may return under a key, or the
+// reason why they cannot be derived.
 func (p *Program) RequestsUnder(key string) ([]Request, string) {
 	known, ok := p.requests[key]
 	if !ok {
@@ -58,8 +58,8 @@ func (p *Program) RequestsUnder(key string) ([]Request, string) {
 	return known.list, known.problem
 }
 
-// madeUnder reads every object literal that a program may yield under a key.
-// The second result says why one cannot be read; "" if all can.
+// madeUnder applies read to every object literal that a program may return under a
+// key. It returns the reason if one cannot be read.
 func madeUnder[T any](program *gojq.Query, key string, read func(Outcome) ([]T, string)) ([]T, string) {
 	values, problem := valuesUnder(program, key)
 	if problem != "" {
@@ -82,7 +82,7 @@ func madeUnder[T any](program *gojq.Query, key string, read func(Outcome) ([]T, 
 	return all, ""
 }
 
-// valuesUnder are the queries of a key in whatever a program lets pass.
+// valuesUnder returns the queries of a key in all results that pass the filter.
 func valuesUnder(program *gojq.Query, key string) ([]*gojq.Query, string) {
 	results, ok := outcomes(program)
 	if !ok {
@@ -90,7 +90,7 @@ func valuesUnder(program *gojq.Query, key string) ([]*gojq.Query, string) {
 	}
 	var values []*gojq.Query
 	for _, result := range results {
-		if never(result["go"]) {
+		if isFalse(result["go"]) {
 			continue
 		}
 		value, ok := result[key]
@@ -126,14 +126,14 @@ func newRequest(of Outcome) (Request, string) {
 	return out, problem
 }
 
-// coreEvents is where Events are created.
+// coreEvents is the resource of Events.
 var coreEvents = kindPath{version: "v1", Resource: "events"}
 
-// segment is a part of a path that is stated.
+// segment matches a literal path segment.
 var segment = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*$`)
 
-// address fills in what a path addresses, and says what is wrong with it: only
-// namespaces and names may come from an event, each a segment of its own.
+// address parses the path and returns what is wrong with it: only namespaces and
+// names may come from an event, each as a whole segment.
 func (q *Request) address(path string) string {
 	parts := strings.Split(path, "/")
 	switch {
@@ -145,7 +145,7 @@ func (q *Request) address(path string) string {
 		return "path does not begin with /api/VERSION/ or /apis/GROUP/VERSION/"
 	}
 	if q.Method == "POST" {
-		parts = append(parts, "") // it has no name yet
+		parts = append(parts, "") // a collection has no name
 	}
 	if len(parts) > 3 && parts[0] == "namespaces" {
 		q.namespace, parts = parts[1], parts[2:]
@@ -173,17 +173,17 @@ func (q *Request) address(path string) string {
 	return ""
 }
 
-// writing is an object that a program gives to a k8s trigger.
+// writing is an object that a program passes to a k8s trigger.
 type writing struct {
 	operation  string
 	apiVersion string
 	kind       string
-	marks      bool // it has metadata only, of an object that is there
+	marks      bool // metadata only, of an existing object
 
-	namespace, name string // where both are stated
+	namespace, name string // if both are literals
 }
 
-// writingsUnder is requestsUnder for k8s triggers.
+// writingsUnder is RequestsUnder for k8s triggers.
 func writingsUnder(program *gojq.Query, key string) ([]writing, string) {
 	return madeUnder(program, key, func(option Outcome) ([]writing, string) {
 		operation, ok := Literal(option["operation"])
@@ -201,8 +201,8 @@ func writingsUnder(program *gojq.Query, key string) ([]writing, string) {
 	})
 }
 
-// manifests are the objects that a manifest may be: itself a literal, or made
-// of what the program has under child.
+// manifests returns the objects that a manifest may be: an object literal, or the
+// templates under the key child.
 func manifests(program, manifest *gojq.Query) []writing {
 	if options, ok := outcomes(manifest); ok {
 		var all []writing
@@ -220,7 +220,7 @@ func manifests(program, manifest *gojq.Query) []writing {
 	return templatesIn(program)
 }
 
-// stated are namespace and name in metadata, where both are string literals.
+// stated returns namespace and name in metadata if both are string literals.
 func stated(metadata *gojq.Query) (namespace, name string) {
 	options, ok := outcomes(metadata)
 	if !ok || len(options) != 1 {

@@ -9,19 +9,20 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// runtimeConfig is what the pod's program reads, as far as other objects must agree with it.
+// runtimeConfig is the part of the pod's configuration that must agree with other
+// objects.
 type runtimeConfig struct {
 	Namespace        string
 	Parent           runtimeKind
 	Children         []runtimeKind
 	WatchNamespaces  []string
 	WorkflowTemplate string
-	Templates        bool   // the children come from the Sensor
-	Timer            string // the WorkflowTemplate of runs that the logic asks for
+	Templates        bool   // the Sensor renders the children
+	Timer            string // the WorkflowTemplate for requeues that the logic requests
 	Token            RuntimeToken
 }
 
-// RuntimeToken is the token that the script replaces.
+// RuntimeToken is the token that the script rotates.
 type RuntimeToken struct{ ServiceAccount, Secret, Key string }
 
 type runtimeKind struct {
@@ -34,20 +35,20 @@ func (k runtimeKind) Group() string {
 	return gv.Group
 }
 
-// The names by which the script and its configuration are known.
+// Names of the script and its configuration.
 const (
 	ScriptFile = "reconcile.py"
 	ConfigFile = "config.json"
 )
 
-// Script is one call of the pod-side script.
+// Script is one invocation of the script in a pod.
 type Script struct {
 	Command    string
 	Config     runtimeConfig
 	Configured bool // the container mounts a configuration
 }
 
-// Scripts are the calls of the script in the pod's containers.
+// Scripts returns the invocations of the script in the pod's containers.
 func (p Pod) Scripts(o Objects) []Script {
 	var out []Script
 	for _, c := range p.Containers() {

@@ -18,12 +18,12 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/problem"
 )
 
-// DecodesItself is the interface of types that decode JSON in their own way.
+// DecodesItself is the interface of types with their own JSON decoding.
 var DecodesItself = reflect.TypeFor[json.Unmarshaler]()
 
-// Shape holds a JSON value to a Go type and reports every field that the type
-// does not know and every value of a wrong type: decoding would stop at the
-// first of them. Without a code, each has that of what is wrong.
+// Shape compares a JSON value with a Go type and reports all unknown fields and
+// values of a wrong type, because decoding stops at the first one. code overrides
+// the code of each problem if it is not empty.
 func Shape(r *problem.Report, code string, at *field.Path, t reflect.Type, value any) {
 	before := len(r.Problems)
 	for _, f := range (shaper{kind: r.Object.GetObjectKind().GroupVersionKind().Kind}).value(t, value) {
@@ -32,17 +32,17 @@ func Shape(r *problem.Report, code string, at *field.Path, t reflect.Type, value
 	slices.SortStableFunc(r.Problems[before:], func(a, b problem.Problem) int { return cmp.Compare(a.Path, b.Path) })
 }
 
-// shaper looks at an object of a kind.
+// shaper checks the fields of a kind.
 type shaper struct{ kind string }
 
-// flaw is what is wrong somewhere in a value. The steps to it are from the
-// inside out: where all is well, nobody needs to know where that is.
+// flaw is an error in a value. Its steps are stored from the inside out, so that
+// valid values need no path.
 type flaw struct {
 	steps               []step
 	code, message, hint string
 }
 
-func wrong(code, format string, args ...any) []flaw {
+func newFlaw(code, format string, args ...any) []flaw {
 	return []flaw{{code: code, message: fmt.Sprintf(format, args...)}}
 }
 
@@ -53,7 +53,7 @@ func (f flaw) path(at *field.Path) *field.Path {
 	return at
 }
 
-// step leads to a field, to the key of a map or to an index of a list.
+// step leads to a field, a map key or a list index.
 type step struct {
 	to    int
 	name  string
@@ -76,7 +76,7 @@ func (s step) from(at *field.Path) *field.Path {
 	return at.Child(s.name)
 }
 
-// further is where flaws are, seen from one step further out.
+// further adds an outer step to the paths of flaws.
 func further(flaws []flaw, s step) []flaw {
 	for i := range flaws {
 		flaws[i].steps = append(flaws[i].steps, s)
@@ -92,7 +92,7 @@ func (s shaper) value(t reflect.Type, value any) []flaw {
 	case value == nil:
 		return nil // the API server reads null as absent
 	case known(t).itself:
-		return itself(t, value)
+		return decodeItself(t, value)
 	}
 	switch t.Kind() {
 	case reflect.Struct:
@@ -135,7 +135,7 @@ func (s shaper) object(t reflect.Type, value any) []flaw {
 }
 
 func unknown(t reflect.Type, key string) []flaw {
-	flaws := wrong(diag.UnknownField, "unknown field %q of %s", key, t.Name())
+	flaws := newFlaw(diag.UnknownField, "unknown field %q of %s", key, t.Name())
 	flaws[0].hint = diag.DidYouMean(key, slices.Sorted(maps.Keys(known(t).fields)), strings.ToLower)
 	return flaws
 }
@@ -152,17 +152,17 @@ func (s shaper) mapping(t reflect.Type, value any) []flaw {
 	return flaws
 }
 
-// jsonType is what JSON is to a Go type.
+// jsonType describes how a Go type is decoded.
 type jsonType struct {
-	itself bool                    // it reads JSON its own way
-	fields map[string]reflect.Type // of a struct, by their names in JSON
+	itself bool                    // has its own JSON decoding
+	fields map[string]reflect.Type // of a struct, by JSON name
 }
 
-// knownTypes are those that were asked for.
+// knownTypes caches types by reflection.
 var knownTypes sync.Map // reflect.Type to jsonType
 
 func known(t reflect.Type) jsonType {
-	if t.PkgPath() == "" { // without a name of its own: no methods, no fields
+	if t.PkgPath() == "" { // unnamed types have no methods or fields
 		return jsonType{}
 	}
 	if k, ok := knownTypes.Load(t); ok {
@@ -177,7 +177,7 @@ func known(t reflect.Type) jsonType {
 	return k
 }
 
-// JsonFields gathers the fields of a type by their names in JSON.
+// JsonFields collects the fields of a type by JSON name.
 func JsonFields(t reflect.Type, out map[string]reflect.Type) {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -220,7 +220,7 @@ func (s shaper) binary(value any) []flaw {
 	if err == nil {
 		return nil
 	}
-	flaws := wrong(diag.BadValue, "not base64: %v", err)
+	flaws := newFlaw(diag.BadValue, "not base64: %v", err)
 	if s.kind == "Secret" {
 		flaws[0].hint = "stringData takes plain text"
 	}
@@ -237,7 +237,7 @@ func number(t reflect.Type, value any) []flaw {
 		case kind <= reflect.Uint64:
 			fits = v >= 0 && !t.OverflowUint(uint64(v))
 		}
-	case uint64: // more than an int64 holds
+	case uint64: // larger than an int64
 		fits = t.Kind() > reflect.Int64
 	case float64:
 		if t.Kind() != reflect.Float64 && t.Kind() != reflect.Float32 && v != math.Trunc(v) {
@@ -247,19 +247,20 @@ func number(t reflect.Type, value any) []flaw {
 		return mistyped("a number", value)
 	}
 	if !fits {
-		return wrong(diag.BadValue, "%d does not fit %s", value, t.Kind())
+		return newFlaw(diag.BadValue, "%d does not fit %s", value, t.Kind())
 	}
 	return nil
 }
 
-// itself asks a type that reads JSON its own way: a quantity, a time.
-func itself(t reflect.Type, value any) []flaw {
+// decodeItself decodes into a type with its own JSON decoding, such as a quantity
+// or a time.
+func decodeItself(t reflect.Type, value any) []flaw {
 	data, err := json.Marshal(value)
 	if err == nil {
 		err = json.Unmarshal(data, reflect.New(t).Interface())
 	}
 	if err != nil {
-		return wrong(diag.BadValue, "%s is no %s: %v", data, t.Name(), err)
+		return newFlaw(diag.BadValue, "%s is no %s: %v", data, t.Name(), err)
 	}
 	return nil
 }
@@ -272,5 +273,5 @@ func mistyped(want string, value any) []flaw {
 	if len(data) > 60 {
 		data = append(data[:60], "…"...)
 	}
-	return wrong(diag.WrongType, "must be %s, is %s", want, data)
+	return newFlaw(diag.WrongType, "must be %s, is %s", want, data)
 }

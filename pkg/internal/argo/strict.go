@@ -24,8 +24,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// NewObject returns an empty object of a kind's real Go type; nil for a kind
-// that an operator has no use for.
+// NewObject returns an empty object of a kind's Go type; nil for a kind that
+// operators do not use.
 func NewObject(kind schema.GroupVersionKind) manifest.Object {
 	switch kind.GroupVersion().String() + " " + kind.Kind {
 	case "apiextensions.k8s.io/v1 CustomResourceDefinition":
@@ -90,8 +90,8 @@ func Read(documents []output.Document) Objects {
 	return out
 }
 
-// Decode reads every object back from the JSON that leaves the house, strictly:
-// unknown fields are problems. What comes back is what a cluster would see.
+// Decode decodes every object strictly from the emitted JSON and reports unknown
+// fields, so that the checks see what a cluster would see.
 func Decode(emitted []output.Document) (Objects, []problem.Problem, error) {
 	var list []manifest.Object
 	var problems []problem.Problem
@@ -130,9 +130,9 @@ func decodeObject(d output.Document, data []byte) (manifest.Object, *problem.Rep
 	return decoded, r
 }
 
-// Strictly decodes JSON as the API server does, case sensitive. It reports what
-// the type does not know, and false where nothing could be decoded.
-func Strictly(data []byte, into any, r *problem.Report, base *field.Path) bool {
+// DecodeStrict decodes JSON as the API server does, case-sensitively. It reports
+// unknown fields, and returns false if nothing could be decoded.
+func DecodeStrict(data []byte, into any, r *problem.Report, base *field.Path) bool {
 	var value any
 	if err := utiljson.Unmarshal(data, &value); err != nil {
 		r.Add(base, problem.CodeSchema, "", "%v", err)
@@ -141,9 +141,9 @@ func Strictly(data []byte, into any, r *problem.Report, base *field.Path) bool {
 	return readAs(into, value, data, r, base)
 }
 
-// readAs is strictly for JSON that has been read already: value is its meaning.
-// The type is asked field by field, and decoded into by encoding/json, which has
-// learnt it when it encoded the object; any other decoder would learn it once more.
+// readAs is DecodeStrict for a decoded value. It checks the fields by reflection
+// and decodes with encoding/json, which has the type cached from encoding; another
+// decoder would analyze the type again.
 func readAs(into, value any, data []byte, r *problem.Report, base *field.Path) bool {
 	before := len(r.Problems)
 	Shape(r, problem.CodeSchema, base, reflect.TypeOf(into).Elem(), value)
@@ -152,7 +152,7 @@ func readAs(into, value any, data []byte, r *problem.Report, base *field.Path) b
 		found[i].Hint = cmp.Or(found[i].Hint, "the API server drops or refuses it")
 	}
 	unmarshal := json.Unmarshal
-	if len(found) > 0 { // encoding/json would take a key for a field that differs in case only
+	if len(found) > 0 { // encoding/json ignores the case of keys
 		unmarshal = utiljson.Unmarshal
 	}
 	err := unmarshal(data, into)
@@ -162,12 +162,12 @@ func readAs(into, value any, data []byte, r *problem.Report, base *field.Path) b
 	return err == nil
 }
 
-// strictResources decodes the objects that a Sensor's triggers carry: the
-// Sensor's own type keeps them as raw bytes.
+// strictResources decodes the objects in a Sensor's triggers, which the Sensor's
+// type keeps as raw bytes.
 func strictResources(r *problem.Report, sensor *eventsv1.Sensor) {
 	for _, t := range Triggers(sensor) {
 		if t.Resource() == nil || t.Parts() != nil {
-			continue // of a computed object, nothing stands here
+			continue // computed at run time
 		}
 		var meta struct {
 			APIVersion string `json:"apiVersion"`
@@ -179,7 +179,7 @@ func strictResources(r *problem.Report, sensor *eventsv1.Sensor) {
 		}
 		object := NewObject(schema.FromAPIVersionAndKind(meta.APIVersion, meta.Kind))
 		if object != nil {
-			Strictly(t.Resource(), object, r, t.ResourcePath())
+			DecodeStrict(t.Resource(), object, r, t.ResourcePath())
 		}
 	}
 }

@@ -15,23 +15,23 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Trigger is a trigger of a Sensor with its place. A dead-letter trigger is one
-// more, right behind the trigger that it serves.
+// Trigger is a trigger of a Sensor with its path. A dead-letter trigger is a
+// separate one that follows its trigger.
 type Trigger struct {
 	*eventsv1.Trigger
-	Path       *field.Path
-	DeadLetter bool
-	Writes     func() []Sourced // all of the trigger, worked out once; not to be changed
+	Path          *field.Path
+	DeadLetter    bool
+	AllParameters func() []Parameter // all parameters of the trigger, computed once; read-only
 }
 
 // NewTrigger returns a trigger at a path of its Sensor.
 func NewTrigger(of *eventsv1.Trigger, path *field.Path, deadLetter bool) Trigger {
 	t := Trigger{Trigger: of, Path: path, DeadLetter: deadLetter}
-	t.Writes = sync.OnceValue(func() []Sourced { return parametersOf(t) })
+	t.AllParameters = sync.OnceValue(func() []Parameter { return parametersOf(t) })
 	return t
 }
 
-// Triggers are the triggers of a Sensor, with their dead-letter triggers.
+// Triggers returns the triggers of a Sensor with their dead-letter triggers.
 func Triggers(sensor *eventsv1.Sensor) []Trigger {
 	var out []Trigger
 	for i := range sensor.Spec.Triggers {
@@ -45,7 +45,7 @@ func Triggers(sensor *eventsv1.Sensor) []Trigger {
 	return complete(out)
 }
 
-// complete leaves out what has no template; Argo's validator reports it.
+// complete drops triggers without a template, which Argo's validator reports.
 func complete(list []Trigger) []Trigger {
 	var out []Trigger
 	for _, t := range list {
@@ -56,7 +56,7 @@ func complete(list []Trigger) []Trigger {
 	return out
 }
 
-// Resource is the object that a k8s trigger carries, as bytes; nil for none.
+// Resource returns the object of a k8s trigger as bytes; nil if there is none.
 func (t Trigger) Resource() []byte {
 	if k := t.Template.K8s; k != nil && k.Source != nil && k.Source.Resource != nil {
 		return k.Source.Resource.Value
@@ -64,12 +64,12 @@ func (t Trigger) Resource() []byte {
 	return nil
 }
 
-// ResourcePath is where a k8s trigger has its object.
+// ResourcePath returns the path of a k8s trigger's object.
 func (t Trigger) ResourcePath() *field.Path {
 	return t.Path.Child("template", "k8s", "source", "resource")
 }
 
-// Workflow is the Workflow that the trigger creates; nil for none.
+// Workflow returns the Workflow that the trigger creates; nil if there is none.
 func (t Trigger) Workflow() *wfv1.Workflow {
 	wf := &wfv1.Workflow{}
 	if t.Resource() == nil || json.Unmarshal(t.Resource(), wf) != nil || wf.Kind != "Workflow" {
@@ -78,32 +78,33 @@ func (t Trigger) Workflow() *wfv1.Workflow {
 	return wf
 }
 
-// identifier is a dependency's name in conditions.
+// identifier matches a dependency's name in conditions.
 var identifier = regexp.MustCompile(`[A-Za-z0-9_-]+`)
 
-// Fires are the names of the dependencies that make the trigger fire.
-func (t Trigger) Fires() []string {
+// DependencyNames returns the dependencies in the trigger's conditions.
+func (t Trigger) DependencyNames() []string {
 	return identifier.FindAllString(t.Template.Conditions, -1)
 }
 
-// Sourced is a parameter with its place and the JSON that its dest points into.
-type Sourced struct {
+// Parameter is a trigger parameter with its path and the JSON that its dest points
+// into.
+type Parameter struct {
 	eventsv1.TriggerParameter
-	List string // of the trigger's lists of parameters
+	List string // name of the trigger's parameter list
 	Path *field.Path
-	Into any // nil: a document that the parameters build from nothing
+	Into any // nil: a document that the parameters build
 
-	document func() (any, error) // into as fields, worked out once
+	document func() (any, error) // Into as fields, computed once
 }
 
-// parametersOf are all parameters of a trigger.
-func parametersOf(t Trigger) []Sourced {
+// parametersOf returns all parameters of a trigger.
+func parametersOf(t Trigger) []Parameter {
 	out := at(t.Path.Child("parameters"), "parameters", t.Parameters, t.Template)
 	if k := t.Template.K8s; k != nil {
 		out = append(out, at(t.Path.Child("template", "k8s", "parameters"), "k8s", k.Parameters, t.Resource())...)
 	}
 	if w := t.Template.ArgoWorkflow; w != nil {
-		data, _ := t.Carries()
+		data, _ := t.ObjectBytes()
 		out = append(out, at(t.Path.Child("template", "argoWorkflow", "parameters"), "argoWorkflow", w.Parameters, data)...)
 	}
 	if h := t.Template.HTTP; h != nil {
@@ -115,17 +116,17 @@ func parametersOf(t Trigger) []Sourced {
 	return out
 }
 
-func at(path *field.Path, name string, list []eventsv1.TriggerParameter, into any) []Sourced {
+func at(path *field.Path, name string, list []eventsv1.TriggerParameter, into any) []Parameter {
 	document := sync.OnceValues(func() (any, error) { return fieldsIn(into) })
-	var out []Sourced
+	var out []Parameter
 	for i, p := range list {
-		out = append(out, Sourced{TriggerParameter: p, List: name, Path: path.Index(i), Into: into, document: document})
+		out = append(out, Parameter{TriggerParameter: p, List: name, Path: path.Index(i), Into: into, document: document})
 	}
 	return out
 }
 
-// segments splits the destination of a Sensor's parameter: dots separate, a
-// backslash keeps one.
+// segments splits the destination of a parameter at dots; a backslash escapes a
+// dot.
 func segments(dest string) []string {
 	parts := strings.Split(strings.ReplaceAll(dest, `\.`, "\x00"), ".")
 	for i := range parts {
@@ -134,10 +135,10 @@ func segments(dest string) []string {
 	return parts
 }
 
-// Misses walks the dest of a parameter down what it writes into, whose lists may
-// grow by so many elements, and says why it cannot be written; "" when it can.
-// Keys of an object may be new, elements of a list not.
-func (p Sourced) Misses(more int) string {
+// DestError walks the dest of a parameter through the document and returns why it
+// cannot be written, or "". Lists may grow by the given number of elements; objects
+// may get new keys.
+func (p Parameter) DestError(more int) string {
 	value, err := p.document()
 	if err != nil {
 		return err.Error()
@@ -165,9 +166,9 @@ func (p Sourced) Misses(more int) string {
 	return ""
 }
 
-// Carries is the object that a trigger creates or changes, as bytes, and where
-// it stands; nil for none.
-func (t Trigger) Carries() ([]byte, *field.Path) {
+// ObjectBytes returns the object that a trigger creates or changes, and its path;
+// nil if there is none.
+func (t Trigger) ObjectBytes() ([]byte, *field.Path) {
 	if w := t.Template.ArgoWorkflow; w != nil && w.Source != nil && w.Source.Resource != nil {
 		return w.Source.Resource.Value, t.Path.Child("template", "argoWorkflow", "source", "resource")
 	}
@@ -177,13 +178,13 @@ func (t Trigger) Carries() ([]byte, *field.Path) {
 	return nil, nil
 }
 
-// Fills are the parameters that write into the object that a trigger carries.
-func (t Trigger) Fills() []Sourced {
-	return slices.DeleteFunc(slices.Clone(t.Writes()), func(p Sourced) bool { return p.List != "k8s" && p.List != "argoWorkflow" })
+// ObjectParameters returns the parameters that write into the trigger's object.
+func (t Trigger) ObjectParameters() []Parameter {
+	return slices.DeleteFunc(slices.Clone(t.AllParameters()), func(p Parameter) bool { return p.List != "k8s" && p.List != "argoWorkflow" })
 }
 
-// SecureHeader is the header of a trigger that has the token from a Secret; nil
-// where it has it otherwise.
+// SecureHeader returns the trigger's header with a token from a Secret; nil if
+// there is none.
 func (t Trigger) SecureHeader() *eventsv1.SecureHeader {
 	if h := t.Template.HTTP; h != nil && len(h.SecureHeaders) == 1 {
 		return h.SecureHeaders[0]

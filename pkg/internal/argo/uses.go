@@ -7,10 +7,10 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// Role is what a service account is used for.
+// Role is the purpose of a service account.
 type Role string
 
-// The roles. Each has accounts of its own.
+// Roles; each needs its own service accounts.
 const (
 	RoleSource   Role = "EventSource"
 	RoleSensor   Role = "Sensor"
@@ -25,7 +25,7 @@ type Use struct {
 	Path    *field.Path
 }
 
-// UsesOf are all uses of service accounts among the objects.
+// UsesOf returns all uses of service accounts in the objects.
 func UsesOf(o Objects) []Use {
 	var out []Use
 	at := field.NewPath("spec", "template", "serviceAccountName")

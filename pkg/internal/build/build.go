@@ -12,7 +12,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/release"
 )
 
-// Facts are what `version` tells.
+// Facts are printed by `version`.
 type Facts = release.Facts
 
 func init() {

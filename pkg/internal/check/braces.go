@@ -73,8 +73,8 @@ func tags(o argo.Objects, object manifest.Object) []problem.Problem {
 func safeTemplates(o argo.Objects, s *eventsv1.Sensor) map[string]bool {
 	out := map[string]bool{}
 	for _, t := range o.Triggers(s) {
-		for _, p := range t.Writes() {
-			if p.Templated() {
+		for _, p := range t.AllParameters() {
+			if p.IsSafeTemplate() {
 				out[p.Path.Child("src", "dataTemplate").String()] = true
 			}
 		}

@@ -47,7 +47,7 @@ func lifecycle(o argo.Objects) []problem.Problem {
 
 func ends(l argo.Launch) []problem.Problem {
 	spec := l.Spec()
-	in, path := l.Holder()
+	in, path := l.TemplateOwner()
 	r := problem.About(in)
 	if spec.ActiveDeadlineSeconds == nil || *spec.ActiveDeadlineSeconds <= 0 {
 		r.Add(path.Child("activeDeadlineSeconds"), problem.CodeDeadline, "set it", "a Workflow that hangs holds its mutex for ever")
@@ -64,7 +64,7 @@ func ends(l argo.Launch) []problem.Problem {
 
 // serial: the mutex names the custom resource, by an argument of the Workflow.
 func serial(l argo.Launch, o argo.Objects) []problem.Problem {
-	in, path := l.Holder()
+	in, path := l.TemplateOwner()
 	r := problem.About(in)
 	s := l.Spec().Synchronization
 	forAll := looksAtAll(l, o)
@@ -101,7 +101,7 @@ func resyncs(o argo.Objects, l argo.Launch, s *eventsv1.Sensor, launches []argo.
 		return false
 	}
 	starts := []*wfv1.WorkflowTemplate{l.Template}
-	for _, next := range argo.Submitted(o, []argo.Launch{l}) {
+	for _, next := range argo.ScriptLaunches(o, []argo.Launch{l}) {
 		starts = append(starts, next.Template)
 	}
 	for _, of := range launches {

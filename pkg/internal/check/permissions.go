@@ -20,7 +20,7 @@ import (
 // without its call, in the same scope. The pod's program may use any grant of its
 // service account.
 func permissions(o argo.Objects) []problem.Problem {
-	calls, grants, scripted := argo.CallsOf(o), argo.GrantsOf(o), argo.RunScripts(o)
+	calls, grants, scripted := argo.CallsOf(o), argo.GrantsOf(o), argo.ScriptAccounts(o)
 	out := unvouched(o)
 	for _, c := range calls {
 		if !slices.ContainsFunc(grants, func(g argo.Grant) bool { return g.Allows(c) }) {
@@ -31,7 +31,7 @@ func permissions(o argo.Objects) []problem.Problem {
 		}
 	}
 	for _, g := range grants {
-		out = append(out, g.Urls()...)
+		out = append(out, g.CheckURLs()...)
 		if !slices.Contains(scripted, g.Account) {
 			out = append(out, unused(g, calls)...)
 		}

@@ -21,8 +21,8 @@ func Programs(o argo.Objects) []problem.Problem {
 			filterPrograms(r, at.Child("filters"), d.Filters)
 		}
 		for _, t := range o.Triggers(s) {
-			for _, p := range t.Writes() {
-				if p.Src != nil && (p.Src.DataTemplate != "" || p.Src.ContextTemplate != "") && !p.Templated() {
+			for _, p := range t.AllParameters() {
+				if p.Src != nil && (p.Src.DataTemplate != "" || p.Src.ContextTemplate != "") && !p.IsSafeTemplate() {
 					r.Add(p.Path.Child("src"), problem.CodeGoTemplate, "compute it in jq and use dataKey",
 						"a text template makes every value a string, and can read the pod's environment")
 				}

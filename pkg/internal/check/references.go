@@ -18,12 +18,12 @@ func launches(o argo.Objects) []problem.Problem {
 	used := map[*wfv1.WorkflowTemplate]bool{}
 	for _, l := range o.Launches() {
 		r := problem.About(l.By)
-		if ref := l.Given.WorkflowTemplateRef; ref != nil && l.Template == nil {
+		if ref := l.CreatorSpec.WorkflowTemplateRef; ref != nil && l.Template == nil {
 			r.Add(l.Path.Child("workflowTemplateRef"), problem.CodeTemplateRef, "", "no WorkflowTemplate %q in namespace %q", ref.Name, l.Namespace)
 		}
 		used[l.Template] = true
 		spec := l.Spec()
-		if spec.Entrypoint == "" && (l.Template != nil || l.Given.WorkflowTemplateRef == nil) {
+		if spec.Entrypoint == "" && (l.Template != nil || l.CreatorSpec.WorkflowTemplateRef == nil) {
 			r.Add(l.Path, problem.CodeTemplateRef, "set entrypoint in the template", "no entrypoint: nothing would run")
 		}
 		out = append(out, r.Problems...)
@@ -86,7 +86,7 @@ func arguments(o argo.Objects) []problem.Problem {
 			continue
 		}
 		r := problem.About(l.By)
-		declared, given := l.Template.Spec.Arguments.Parameters, l.Given.Arguments.Parameters
+		declared, given := l.Template.Spec.Arguments.Parameters, l.CreatorSpec.Arguments.Parameters
 		at := l.Path.Child("arguments", "parameters")
 		for i, p := range given {
 			if !slices.ContainsFunc(declared, func(d wfv1.Parameter) bool { return d.Name == p.Name }) {
@@ -94,7 +94,7 @@ func arguments(o argo.Objects) []problem.Problem {
 			}
 		}
 		for _, d := range declared {
-			if d.Value == nil && d.Default == nil && d.ValueFrom == nil && !l.Gives(d.Name) {
+			if d.Value == nil && d.Default == nil && d.ValueFrom == nil && !l.HasArgument(d.Name) {
 				r.Add(at, problem.CodeArgument, "give it", "parameter %q of WorkflowTemplate %s gets no value", d.Name, l.Template.Name)
 			}
 		}

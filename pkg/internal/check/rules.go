@@ -189,7 +189,7 @@ func tells(o argo.Objects, s *eventsv1.Sensor, t argo.Trigger) bool {
 	found := false
 	for _, d := range s.Spec.Dependencies {
 		program := o.ProgramOf(d)
-		if program == nil || !slices.Contains(t.Fires(), d.Name) {
+		if program == nil || !slices.Contains(t.DependencyNames(), d.Name) {
 			continue
 		}
 		list, problem := program.RequestsUnder(t.Key())

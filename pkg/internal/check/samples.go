@@ -73,7 +73,7 @@ func (k *knowledge) learn(object *gojq.Object) bool {
 // samples of what a dependency listens to: of an object that is new, strange,
 // changed, changed by its children, and gone.
 func samples(k knowledge, o argo.Objects, s *eventsv1.Sensor, d eventsv1.EventDependency) []sample {
-	if argo.Ticks(o, s, d) {
+	if argo.IsCalendar(o, s, d) {
 		return []sample{{"a tick", map[string]any{"eventTime": "2026-01-01 00:00:00 +0000 UTC", "userPayload": nil}}}
 	}
 	e := argo.EntryOf(o, s, d)

@@ -16,7 +16,7 @@ func requests(o argo.Objects) []problem.Problem {
 	return argo.Each(o, func(r *problem.Report, s *eventsv1.Sensor) {
 		for _, t := range o.Triggers(s) {
 			if parts, key := t.Parts(), t.Key(); key != "" {
-				for _, dependency := range t.Fires() {
+				for _, dependency := range t.DependencyNames() {
 					complete := wholeRequest(r, t, dependency, key, parts)
 					if t.Template.HTTP != nil && complete {
 						authorized(r, t, dependency)
@@ -31,12 +31,12 @@ func requests(o argo.Objects) []problem.Problem {
 // wholeRequest: each part comes from the same request, and no other.
 func wholeRequest(r *problem.Report, t argo.Trigger, dependency, key string, parts map[string]string) bool {
 	taken := map[string]bool{}
-	for _, p := range t.Writes() {
+	for _, p := range t.AllParameters() {
 		if p.Src == nil || p.Src.DependencyName != dependency || p.Target() == argo.Authorization {
 			continue
 		}
 		want := parts[p.Target()]
-		from, part := p.Takes()
+		from, part := p.RequestPart()
 		switch {
 		case want == "":
 			r.Add(p.Path, problem.CodeRequest, "leave it out", "%s is no part of a request", p.Target())
@@ -60,9 +60,9 @@ func authorized(r *problem.Report, t argo.Trigger, dependency string) {
 	if t.SecureHeader() != nil { // which the rules of tokens look at
 		return
 	}
-	for _, p := range t.Writes() {
+	for _, p := range t.AllParameters() {
 		if p.Src != nil && p.Src.DependencyName == dependency && p.Target() == argo.Authorization {
-			if !p.Templated() {
+			if !p.IsSafeTemplate() {
 				r.Add(p.Path.Child("src"), problem.CodeToken, "take it from the environment: "+argo.BearerTemplate, "Authorization is not the token of the Sensor")
 			}
 			return
@@ -84,7 +84,7 @@ func plainly(r *problem.Report, t argo.Trigger) {
 	if len(h.Headers) > 0 || len(h.SecureHeaders) > 1 || h.BasicAuth != nil || h.Host != "" {
 		r.Add(at, problem.CodeRequest, "leave them out", "headers, basicAuth, host and more than one of secureHeaders are no parts of a request")
 	}
-	if len(t.Fires()) > 1 && len(h.DynamicHeaders) > 0 {
+	if len(t.DependencyNames()) > 1 && len(h.DynamicHeaders) > 0 {
 		r.Add(at.Child("dynamicHeaders"), problem.CodeRequest, "use parameters with dest headers.NAME",
 			"with several dependencies the Sensor crashes: it reads a header of every one, and only one has an event")
 	}

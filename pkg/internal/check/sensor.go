@@ -23,7 +23,7 @@ func dependencies(o argo.Objects) []problem.Problem {
 		fired := map[string]bool{}
 		for _, t := range o.Triggers(s) {
 			conditions(r, t, names)
-			for _, name := range t.Fires() {
+			for _, name := range t.DependencyNames() {
 				fired[name] = true
 			}
 		}
@@ -69,7 +69,7 @@ func conditions(r *problem.Report, t argo.Trigger, names []string) {
 		}
 		return
 	}
-	for _, name := range t.Fires() {
+	for _, name := range t.DependencyNames() {
 		if !slices.Contains(names, name) {
 			r.Add(at, problem.CodeConditions, "", "no dependency %q", name)
 		}
@@ -85,7 +85,7 @@ func parameters(o argo.Objects) []problem.Problem {
 			names[d.Name] = true
 		}
 		for _, t := range o.Triggers(s) {
-			for _, p := range t.Writes() {
+			for _, p := range t.AllParameters() {
 				parameter(r, t, p, names)
 			}
 			covered(r, t)
@@ -93,18 +93,18 @@ func parameters(o argo.Objects) []problem.Problem {
 	})
 }
 
-func parameter(r *problem.Report, t argo.Trigger, p argo.Sourced, names map[string]bool) {
+func parameter(r *problem.Report, t argo.Trigger, p argo.Parameter, names map[string]bool) {
 	if p.Src == nil {
 		return // Argo reports it
 	}
 	at := p.Path.Child("src", "dependencyName")
 	if !names[p.Src.DependencyName] {
 		r.Add(at, problem.CodeParameterSource, "", "no dependency %q", p.Src.DependencyName)
-	} else if fires := t.Fires(); len(fires) > 0 && !slices.Contains(fires, p.Src.DependencyName) {
+	} else if fires := t.DependencyNames(); len(fires) > 0 && !slices.Contains(fires, p.Src.DependencyName) {
 		r.Add(at, problem.CodeParameterSource, "", "the trigger does not fire on dependency %q", p.Src.DependencyName)
 	}
 	if p.Into != nil {
-		if wrong := p.Misses(0); wrong != "" {
+		if wrong := p.DestError(0); wrong != "" {
 			r.Add(p.Path.Child("dest"), problem.CodeParameterDestination, "", "%s: %s", p.Dest, wrong)
 		}
 	}
@@ -113,13 +113,13 @@ func parameter(r *problem.Report, t argo.Trigger, p argo.Sourced, names map[stri
 // covered: with several dependencies, whatever one of them writes the others
 // write too; else an event of theirs leaves what stands in the template.
 func covered(r *problem.Report, t argo.Trigger) {
-	fires, writes := t.Fires(), map[string][]string{}
-	for _, p := range t.Writes() {
+	fires, writes := t.DependencyNames(), map[string][]string{}
+	for _, p := range t.AllParameters() {
 		if p.Src != nil {
 			writes[p.Target()] = append(writes[p.Target()], p.Src.DependencyName)
 		}
 	}
-	for _, p := range t.Writes() {
+	for _, p := range t.AllParameters() {
 		for _, name := range fires {
 			if !slices.Contains(writes[p.Target()], name) {
 				r.Add(p.Path, problem.CodeParameterSource, "add a parameter for it", "an event of dependency %q leaves %s as it stands", name, p.Target())

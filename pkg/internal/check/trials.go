@@ -79,7 +79,7 @@ func kindOfTrial(s *eventsv1.Sensor, d eventsv1.EventDependency, p *argo.Program
 func takersOf(o argo.Objects, s *eventsv1.Sensor, dependency string) []taker {
 	var out []taker
 	for _, t := range o.Triggers(s) {
-		if slices.Contains(t.Fires(), dependency) {
+		if slices.Contains(t.DependencyNames(), dependency) {
 			out = append(out, taker{t, packedBy(o, s, t)})
 		}
 	}

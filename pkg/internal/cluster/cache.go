@@ -8,21 +8,21 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/resource"
 )
 
-// Cache keeps what is expensive to make and the same for every API server of the
-// same objects: schemas with their rules, and who manages which fields. It is safe
-// for concurrent use; a nil one keeps nothing.
+// Cache holds what is expensive to build and the same for every API server of the
+// same objects: schemas with their rules, and field managers. It is safe for
+// concurrent use; a nil Cache caches nothing.
 type Cache struct {
 	mu       sync.Mutex
-	trackers map[tracked]*tracker
+	trackers map[trackerKey]*tracker
 	schemas  map[schema.GroupVersionKind]*resource.Schema
 }
 
-// NewCache returns an empty one.
+// NewCache returns an empty Cache.
 func NewCache() *Cache {
-	return &Cache{trackers: map[tracked]*tracker{}, schemas: map[schema.GroupVersionKind]*resource.Schema{}}
+	return &Cache{trackers: map[trackerKey]*tracker{}, schemas: map[schema.GroupVersionKind]*resource.Schema{}}
 }
 
-func (c *Cache) tracker(which tracked, fresh func() *tracker) *tracker {
+func (c *Cache) tracker(which trackerKey, fresh func() *tracker) *tracker {
 	if c == nil {
 		return fresh()
 	}

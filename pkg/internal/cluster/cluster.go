@@ -16,67 +16,67 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/resource"
 )
 
-// Object is one object of the cluster. It is never changed once it is stored.
+// Object is one object of the cluster. A stored object is never changed.
 type Object = *unstructured.Unstructured
 
-// Key is where an object is kept, whatever the version it is read in.
+// Key identifies an object independently of its version.
 type Key struct {
 	schema.GroupResource
 	Namespace, Name string
 }
 
-// Change is what a watch would tell of a write.
+// Change is a write as a watch reports it.
 type Change struct {
 	Resource schema.GroupResource
-	Old, New Object // nil: it was not there, it is gone
+	Old, New Object // nil: the object was created, or deleted
 }
 
-// About is the object that changed, as it is or was last.
-func (c Change) About() Object { return cmp.Or(c.New, c.Old) }
+// Object returns the changed object, or its last state if it was deleted.
+func (c Change) Object() Object { return cmp.Or(c.New, c.Old) }
 
-// Cluster is an API server in memory, an http.Handler. Versions, identities and
-// times are counted, so that two runs write the same.
+// Cluster is an in-memory API server and an http.Handler. Versions, uids and times
+// are counted, so that two runs write the same objects.
 type Cluster struct {
-	Mu      sync.Mutex
-	Kinds   *Kinds
-	Objects map[Key]Object
-	Order   []Key       // in which they were written first
-	born    map[Key]int // when they were, counted
-	Births  int
-	owners  *owners
-	changes []Change
-	version int // of the last change; like etcd's, that of the empty cluster is 1
-	made    int // objects made so far, for uids and generated names
-	Uid     func(made int) types.UID
-	Given   map[Key]Identity // of objects that users have from elsewhere
-	now     func() time.Time
-	tracked map[tracked]*tracker
-	schemas map[schema.GroupVersionKind]*resource.Schema
+	Mu         sync.Mutex
+	Kinds      *Kinds
+	Objects    map[Key]Object
+	Order      []Key       // in creation order
+	created    map[Key]int // sequence number of the creation
+	Created    int
+	owners     *owners
+	changes    []Change
+	version    int // of the last change; 1 for an empty cluster, like etcd's
+	objects    int // objects created so far, for uids and generated names
+	NewUID     func(objects int) types.UID
+	Identities map[Key]Identity // of objects read from another cluster
+	now        func() time.Time
+	trackers   map[trackerKey]*tracker
+	schemas    map[schema.GroupVersionKind]*resource.Schema
 
 	Policies []Policy
-	Cache    *Cache // nil: nothing is kept
+	Cache    *Cache // nil: nothing is cached
 }
 
-// NewCluster returns an empty cluster that knows the kinds of Kubernetes and
-// those given. The clock is asked once for every write.
+// NewCluster returns an empty cluster with the built-in kinds and the given ones.
+// It reads the clock once for each write.
 func NewCluster(custom []Kind, now func() time.Time) *Cluster {
 	return &Cluster{
-		Kinds:   &Kinds{List: append(BuiltinKinds(), custom...)},
-		Objects: map[Key]Object{},
-		born:    map[Key]int{},
-		owners:  newOwners(),
-		version: 1,
-		Uid:     counted,
-		Given:   map[Key]Identity{},
-		now:     now,
-		tracked: map[tracked]*tracker{},
-		schemas: map[schema.GroupVersionKind]*resource.Schema{},
+		Kinds:      &Kinds{List: append(BuiltinKinds(), custom...)},
+		Objects:    map[Key]Object{},
+		created:    map[Key]int{},
+		owners:     newOwners(),
+		version:    1,
+		NewUID:     counted,
+		Identities: map[Key]Identity{},
+		now:        now,
+		trackers:   map[trackerKey]*tracker{},
+		schemas:    map[schema.GroupVersionKind]*resource.Schema{},
 	}
 }
 
-// Identity is what makes an object the same as in another cluster.
+// Identity is the metadata of an object that is kept from another cluster.
 type Identity struct {
-	Uid        types.UID
+	UID        types.UID
 	Generation int64
 }
 
@@ -84,8 +84,8 @@ func counted(made int) types.UID {
 	return types.UID(fmt.Sprintf("00000000-0000-0000-0000-%012d", made))
 }
 
-// Ticks is a clock that starts at a fixed time and moves on by a second
-// whenever it is asked.
+// Ticks returns a clock that starts at a fixed time and advances by a second on
+// each call.
 func Ticks() func() time.Time {
 	t := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 	return func() time.Time {
@@ -94,11 +94,11 @@ func Ticks() func() time.Time {
 	}
 }
 
-// Kind is the kind of objects with this apiVersion and kind.
+// Kind returns the kind of objects with this apiVersion and kind.
 func (c *Cluster) Kind(gvk schema.GroupVersionKind) Kind { return c.Kinds.Of(gvk, nil) }
 
-// Take returns the changes since it was asked last.
-func (c *Cluster) Take() []Change {
+// TakeChanges returns the changes since the last call.
+func (c *Cluster) TakeChanges() []Change {
 	c.Mu.Lock()
 	defer c.Mu.Unlock()
 	changes := c.changes
@@ -106,8 +106,8 @@ func (c *Cluster) Take() []Change {
 	return changes
 }
 
-// List are the objects of a resource by namespace and name; an empty namespace
-// is all of them.
+// List returns the objects of a resource sorted by namespace and name; an empty
+// namespace means all namespaces.
 func (c *Cluster) List(r schema.GroupResource, namespace string) []Object {
 	found := slices.DeleteFunc(slices.Collect(maps.Keys(c.Objects)), func(k Key) bool {
 		return k.GroupResource != r || namespace != "" && k.Namespace != namespace
@@ -122,46 +122,46 @@ func (c *Cluster) List(r schema.GroupResource, namespace string) []Object {
 	return out
 }
 
-// write stores an object under a new version and tells of it. Two clocks would
-// disagree, so the time is the caller's.
+// write stores an object under a new version and records the change. The caller has
+// set the times, so that the clock is read once.
 func (c *Cluster) write(k Key, o Object) Object {
 	old := c.Objects[k]
 	if old == nil {
 		c.Order = append(c.Order, k)
-		c.Births++
-		c.born[k] = c.Births
+		c.Created++
+		c.created[k] = c.Created
 	}
 	c.version++
 	o.SetResourceVersion(fmt.Sprint(c.version))
 	c.Objects[k] = o
-	c.owners.note(k, old, o)
+	c.owners.record(k, old, o)
 	c.changes = append(c.changes, Change{Resource: k.GroupResource, Old: old, New: o})
 	return o
 }
 
-// remove takes an object away; the watch shows it as it was last, under the
-// version of its end.
+// remove deletes an object. The watch reports its last state with the version of
+// the deletion.
 func (c *Cluster) remove(k Key, last Object) {
 	c.version++
 	last = last.DeepCopy()
 	last.SetResourceVersion(fmt.Sprint(c.version))
-	c.owners.note(k, c.Objects[k], nil)
-	at, _ := slices.BinarySearchFunc(c.Order, c.born[k], func(other Key, born int) int { return cmp.Compare(c.born[other], born) })
+	c.owners.record(k, c.Objects[k], nil)
+	at, _ := slices.BinarySearchFunc(c.Order, c.created[k], func(other Key, born int) int { return cmp.Compare(c.created[other], born) })
 	c.Order = slices.Delete(c.Order, at, at+1)
-	delete(c.born, k)
+	delete(c.created, k)
 	delete(c.Objects, k)
 	c.changes = append(c.changes, Change{Resource: k.GroupResource, Old: last})
 }
 
-// Since are the objects that were written first after so many others had been.
-func (c *Cluster) Since(births int) []Key {
-	at, _ := slices.BinarySearchFunc(c.Order, births+1, func(k Key, born int) int { return cmp.Compare(c.born[k], born) })
+// CreatedAfter returns the objects created after the first n.
+func (c *Cluster) CreatedAfter(n int) []Key {
+	at, _ := slices.BinarySearchFunc(c.Order, n+1, func(k Key, born int) int { return cmp.Compare(c.created[k], born) })
 	return c.Order[at:]
 }
 
-// sorted are keys in the order in which the objects were written first.
+// sorted returns keys in creation order.
 func (c *Cluster) sorted(keys map[Key]struct{}) []Key {
-	return slices.SortedFunc(maps.Keys(keys), func(a, b Key) int { return cmp.Compare(c.born[a], c.born[b]) })
+	return slices.SortedFunc(maps.Keys(keys), func(a, b Key) int { return cmp.Compare(c.created[a], c.created[b]) })
 }
 
 func (c *Cluster) find(k Key) (Object, error) {

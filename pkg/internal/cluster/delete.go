@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 )
 
-// delete takes an object away, or marks it where finalizers hold it.
+// delete deletes an object, or sets its deletionTimestamp if it has finalizers.
 func (c *Cluster) delete(req Request) (Object, error) {
 	old, err := c.find(req.key())
 	if err != nil {
@@ -54,30 +54,30 @@ func (c *Cluster) end(k Key, old Object, options metav1.DeleteOptions) Object {
 	return c.write(k, o)
 }
 
-// orphan lets the children of an object stay without it.
+// orphan removes an owner from its dependents.
 func (c *Cluster) orphan(owner types.UID) {
-	for _, k := range c.sorted(c.owners.of[owner]) {
+	for _, k := range c.sorted(c.owners.dependents[owner]) {
 		left := slices.DeleteFunc(c.Objects[k].GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == owner })
-		c.disown(k, left)
+		c.setOwners(k, left)
 	}
 }
 
-// disown leaves an object with fewer owners.
-func (c *Cluster) disown(k Key, left []metav1.OwnerReference) {
+// setOwners replaces the owner references of an object.
+func (c *Cluster) setOwners(k Key, left []metav1.OwnerReference) {
 	o := c.Objects[k].DeepCopy()
 	o.SetOwnerReferences(left)
 	c.write(k, o)
 }
 
-// Collect is the garbage collector: it deletes what has owners and none of them
-// is there any more. It returns how many objects it deleted.
-func (c *Cluster) Collect() int {
+// CollectGarbage deletes objects whose owners are all gone, like the garbage
+// collector. It returns how many objects it deleted.
+func (c *Cluster) CollectGarbage() int {
 	c.Mu.Lock()
 	defer c.Mu.Unlock()
 	deleted := 0
-	for _, k := range c.sorted(c.owners.takeLoose()) {
+	for _, k := range c.sorted(c.owners.takeOrphans()) {
 		o := c.Objects[k]
-		if o == nil { // it went by itself
+		if o == nil { // deleted meanwhile
 			continue
 		}
 		all := o.GetOwnerReferences()
@@ -85,7 +85,7 @@ func (c *Cluster) Collect() int {
 		switch {
 		case len(left) == len(all) || o.GetDeletionTimestamp() != nil:
 		case len(left) > 0:
-			c.disown(k, left)
+			c.setOwners(k, left)
 		default:
 			c.end(k, o, metav1.DeleteOptions{})
 			deleted++

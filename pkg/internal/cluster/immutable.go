@@ -14,8 +14,8 @@ import (
 	shapes "github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
-// immutable says which fields of a built-in kind a write changes that nobody may
-// change.
+// immutable returns an error for each immutable field of a built-in kind that a
+// write changes.
 func immutable(old, o Object) field.ErrorList {
 	kind := o.GroupVersionKind()
 	var wrong field.ErrorList
@@ -53,7 +53,7 @@ func changed(f shapes.Immutable, old, o map[string]any) bool {
 	return !equality.Semantic.DeepEqual(without(before, f.Free), without(after, f.Free))
 }
 
-// shrinks tells whether a quantity is smaller than before.
+// shrinks reports whether a quantity is smaller than before.
 func shrinks(before, after any) bool {
 	a, aIsText := before.(string)
 	b, bIsText := after.(string)
@@ -65,8 +65,8 @@ func shrinks(before, after any) bool {
 	return err1 == nil && err2 == nil && is.Cmp(was) < 0
 }
 
-// without is a value less the fields at the paths. Nothing is the same as an
-// object without fields.
+// without returns a value without the fields at the paths. It treats an object
+// without fields as absent.
 func without(value any, paths [][]string) any {
 	for _, path := range paths {
 		value = pruned(value, path)
@@ -105,8 +105,8 @@ func pruned(value any, path []string) any {
 	return value
 }
 
-// canonical is an object as its Go type writes it; itself where it does not fit
-// the type.
+// canonical returns an object as its Go type encodes it, or the object itself if it
+// does not fit the type.
 func canonical(o Object) map[string]any {
 	typed, err := scheme.Scheme.New(o.GroupVersionKind())
 	if err != nil || runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, typed) != nil {

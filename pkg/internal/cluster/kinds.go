@@ -12,26 +12,26 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// Kind is what a cluster knows of a kind of objects.
+// Kind describes a kind of objects.
 type Kind struct {
 	schema.GroupVersionKind
 	Plural     string
 	Namespaced bool
-	Status     bool // it has a status subresource
-	Generation bool // it counts the changes of what is wanted
-	Builtin    bool // it is one of Kubernetes itself
+	Status     bool // has a status subresource
+	Generation bool // increments metadata.generation when the spec changes
+	Builtin    bool // part of Kubernetes
 
-	Fields *apiextensionsv1.JSONSchemaProps                // of a custom kind; nil where they are not known
-	scale  *apiextensionsv1.CustomResourceSubresourceScale // nil where there is none
+	Fields *apiextensionsv1.JSONSchemaProps                // of a custom kind; nil if unknown
+	scale  *apiextensionsv1.CustomResourceSubresourceScale // nil if there is no scale subresource
 }
 
-// Resource is the kind as a path of the API server names it.
+// Resource returns the group and plural of the kind.
 func (k Kind) Resource() schema.GroupResource {
 	return schema.GroupResource{Group: k.Group, Resource: k.Plural}
 }
 
-// BuiltinKinds are the kinds of Kubernetes itself, each once, for every version of
-// its group.
+// BuiltinKinds returns the kinds of Kubernetes, each once for all versions of its
+// group.
 func BuiltinKinds() []Kind {
 	var out []Kind
 	seen := map[schema.GroupKind]bool{}
@@ -49,9 +49,8 @@ func BuiltinKinds() []Kind {
 	return out
 }
 
-// CustomKinds are those that the operators' objects define, and those that their
-// definitions describe. Of a kind that is described twice, the one with a schema
-// comes first.
+// CustomKinds returns the kinds that the operators' objects define and those that
+// their definitions describe. Of duplicates, the one with a schema comes first.
 func CustomKinds(objects []manifest.Object, described []*apiextensionsv1.CustomResourceDefinition) []Kind {
 	var out []Kind
 	for _, o := range objects {
@@ -74,7 +73,7 @@ func CustomKinds(objects []manifest.Object, described []*apiextensionsv1.CustomR
 	return out
 }
 
-// kindsOf are the versions of a kind.
+// kindsOf returns one Kind for each version of a CRD.
 func kindsOf(crd *apiextensionsv1.CustomResourceDefinition) []Kind {
 	var out []Kind
 	for _, v := range crd.Spec.Versions {
@@ -96,11 +95,11 @@ func kindsOf(crd *apiextensionsv1.CustomResourceDefinition) []Kind {
 	return out
 }
 
-// Kinds are all that a cluster knows.
+// Kinds are all kinds that a cluster serves.
 type Kinds struct{ List []Kind }
 
-// At is the kind behind a path. One that nothing is known of is taken for a
-// custom kind with a status; what it is called is learnt from the first object.
+// At returns the kind behind a path. An unknown one is assumed to be a namespaced
+// custom kind with a status subresource; its name is learned from the first object.
 func (k *Kinds) At(gv schema.GroupVersion, plural string) Kind {
 	known, ok := k.known(gv, func(known Kind) bool { return known.Plural == plural })
 	if ok {
@@ -112,8 +111,8 @@ func (k *Kinds) At(gv schema.GroupVersion, plural string) Kind {
 	}
 }
 
-// known is the kind of a group that fits. All versions of a kind have its names
-// and its scope; of a version that nobody has described the fields are not known.
+// known finds a kind of a group. All versions of a kind share its names and scope;
+// the fields of an undescribed version are unknown.
 func (k *Kinds) known(gv schema.GroupVersion, fits func(Kind) bool) (Kind, bool) {
 	other := -1
 	for i, one := range k.List {
@@ -136,8 +135,8 @@ func (k *Kinds) known(gv schema.GroupVersion, fits func(Kind) bool) (Kind, bool)
 	return out, true
 }
 
-// Of is the kind of an object. Of a kind that is not known the plural is
-// guessed, as Argo does.
+// Of returns the kind of an object. The plural of an unknown kind is guessed as
+// Argo does.
 func (k *Kinds) Of(gvk schema.GroupVersionKind, watched []schema.GroupVersionResource) Kind {
 	if known, ok := k.known(gvk.GroupVersion(), func(known Kind) bool { return known.Kind == gvk.Kind }); ok {
 		return known
@@ -157,17 +156,17 @@ func (k *Kinds) Of(gvk schema.GroupVersionKind, watched []schema.GroupVersionRes
 	return unknown
 }
 
-// Watched are the resources that the EventSources look at.
+// Watched returns the resources that the EventSources watch.
 func Watched(objects []manifest.Object) []schema.GroupVersionResource {
-	return looked(objects, func(eventsv1.ResourceEventSource) bool { return true })
+	return watchedResources(objects, func(eventsv1.ResourceEventSource) bool { return true })
 }
 
-// Unfiltered are those of which they look at every object.
+// Unfiltered returns the resources of which the EventSources watch every object.
 func Unfiltered(objects []manifest.Object) []schema.GroupVersionResource {
-	return looked(objects, func(e eventsv1.ResourceEventSource) bool { return e.Filter == nil })
+	return watchedResources(objects, func(e eventsv1.ResourceEventSource) bool { return e.Filter == nil })
 }
 
-func looked(objects []manifest.Object, which func(eventsv1.ResourceEventSource) bool) []schema.GroupVersionResource {
+func watchedResources(objects []manifest.Object, which func(eventsv1.ResourceEventSource) bool) []schema.GroupVersionResource {
 	var out []schema.GroupVersionResource
 	for _, o := range objects {
 		source, ok := o.(*eventsv1.EventSource)

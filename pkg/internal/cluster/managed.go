@@ -16,28 +16,28 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// tracked is what one tracker follows.
-type tracked struct {
+// trackerKey identifies a tracker.
+type trackerKey struct {
 	schema.GroupVersionKind
 	subresource string
 }
 
-// tracker keeps who manages which field: Kubernetes' own code.
+// tracker tracks the manager of each field, using Kubernetes' own code.
 type tracker struct {
-	manager *managedfields.FieldManager
-	err     error
-	judged  bool // by a schema, which says more of what is wrong
+	manager   *managedfields.FieldManager
+	err       error
+	hasSchema bool // by a schema, which reports errors in more detail
 }
 
 func (c *Cluster) tracker(req Request) *tracker {
-	which := tracked{req.Kind.GroupVersionKind, req.Subresource}
-	if c.tracked[which] == nil {
-		c.tracked[which] = c.Cache.tracker(which, func() *tracker {
+	which := trackerKey{req.Kind.GroupVersionKind, req.Subresource}
+	if c.trackers[which] == nil {
+		c.trackers[which] = c.Cache.tracker(which, func() *tracker {
 			manager, err := fieldManager(req.Kind, req.Subresource)
-			return &tracker{manager: manager, err: err, judged: req.Kind.Fields != nil}
+			return &tracker{manager: manager, err: err, hasSchema: req.Kind.Fields != nil}
 		})
 	}
-	return c.tracked[which]
+	return c.trackers[which]
 }
 
 func fieldManager(kind Kind, subresource string) (*managedfields.FieldManager, error) {
@@ -56,8 +56,8 @@ func fieldManager(kind Kind, subresource string) (*managedfields.FieldManager, e
 	return managedfields.NewDefaultCRDFieldManager(types, versions{}, versions{}, versions{}, gvk, gvk.GroupVersion(), subresource, nil)
 }
 
-// customTypes are the types of a custom resource. Its definition says nothing
-// of metadata, which every object has alike.
+// customTypes returns the types of a custom resource. The schema in a CRD does not
+// describe metadata, which is the same for every object.
 func customTypes(kind Kind) (managedfields.TypeConverter, error) {
 	data, err := json.Marshal(kind.Fields)
 	if err != nil {
@@ -78,7 +78,8 @@ func customTypes(kind Kind) (managedfields.TypeConverter, error) {
 	return managedfields.NewTypeConverter(map[string]*spec.Schema{kind.Kind: &fields}, false)
 }
 
-// metadata is how lists in it are merged; the rest of it needs no more.
+// metadata describes how lists in metadata are merged; nothing else of it matters
+// here.
 func metadata() spec.Schema {
 	text := spec.StringProperty()
 	finalizers := spec.ArrayProperty(text)
@@ -101,7 +102,7 @@ func (t *tracker) update(old, o Object, manager string) (Object, error) {
 		return nil, t.err
 	}
 	written, err := t.manager.Update(old.DeepCopy(), o.DeepCopy(), manager)
-	if err != nil && t.judged { // the API server goes on, and the schema refuses it
+	if err != nil && t.hasSchema { // like the API server, leave the error to schema validation
 		return o, nil
 	}
 	if err != nil {
@@ -121,8 +122,8 @@ func (t *tracker) apply(old, wanted Object, manager string, force bool) (Object,
 	return written.(Object).DeepCopy(), nil
 }
 
-// setTimes gives what was managed anew the time of the cluster: Kubernetes'
-// code asks the machine's clock.
+// setTimes sets the cluster's time on new managedFields entries, because
+// Kubernetes' code reads the machine's clock.
 func setTimes(old, o Object, now time.Time) {
 	var before []metav1.ManagedFieldsEntry
 	if old != nil {
@@ -142,13 +143,13 @@ func setTimes(old, o Object, now time.Time) {
 	}
 }
 
-// sameButTimes tells whether a write changes nothing but the times at which
-// fields were managed last. The API server does not carry out such a write.
-func sameButTimes(a, b Object) bool {
-	return equality.Semantic.DeepEqual(timeless(a), timeless(b))
+// equalExceptTimes reports whether a write changes nothing except the times in
+// managedFields. The API server skips such a write.
+func equalExceptTimes(a, b Object) bool {
+	return equality.Semantic.DeepEqual(withoutTimes(a), withoutTimes(b))
 }
 
-func timeless(o Object) map[string]any {
+func withoutTimes(o Object) map[string]any {
 	o = o.DeepCopy()
 	entries := o.GetManagedFields()
 	for i := range entries {
@@ -158,9 +159,9 @@ func timeless(o Object) map[string]any {
 	return o.Object
 }
 
-// wantsOther tells whether anything changed beside metadata and, where it has a
-// subresource of its own, the status.
-func wantsOther(a, b Object, kind Kind) bool {
+// specChanged reports whether anything changed except metadata and, with a status
+// subresource, the status.
+func specChanged(a, b Object, kind Kind) bool {
 	rest := func(o Object) map[string]any {
 		out := map[string]any{}
 		for name, value := range o.Object {
@@ -173,11 +174,12 @@ func wantsOther(a, b Object, kind Kind) bool {
 	return !equality.Semantic.DeepEqual(rest(a), rest(b))
 }
 
-// versions converts between the versions of a kind by their name alone, and
-// makes objects without a type.
+// versions converts between the versions of a kind by changing the apiVersion, and
+// creates untyped objects.
 type versions struct{}
 
-// Default does nothing: what the API server would fill in is not the operator's doing.
+// Default does nothing, because server-side defaults are not part of an operator's
+// output.
 func (versions) Default(runtime.Object) {}
 
 // New returns an empty object.
@@ -185,12 +187,12 @@ func (versions) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
 	return emptyObject(Kind{GroupVersionKind: gvk}), nil
 }
 
-// Convert is for converters of fields, which nothing here asks for.
+// Convert returns an error, because no caller needs it.
 func (versions) Convert(_, _, _ any) error {
 	return fmt.Errorf("objects without a type are not converted into others")
 }
 
-// ConvertToVersion returns the object under another version.
+// ConvertToVersion returns the object with another apiVersion.
 func (versions) ConvertToVersion(in runtime.Object, to runtime.GroupVersioner) (runtime.Object, error) {
 	gvk, ok := to.KindForGroupVersionKinds([]schema.GroupVersionKind{in.GetObjectKind().GroupVersionKind()})
 	if !ok {
@@ -201,7 +203,8 @@ func (versions) ConvertToVersion(in runtime.Object, to runtime.GroupVersioner) (
 	return out, nil
 }
 
-// ConvertFieldLabel is for field selectors, which nothing here asks for.
+// ConvertFieldLabel returns its arguments, because field selectors are not
+// supported.
 func (versions) ConvertFieldLabel(_ schema.GroupVersionKind, label, value string) (string, string, error) {
 	return label, value, nil
 }

@@ -4,50 +4,51 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// owners knows who owns what, so that the garbage collector need not look at all
-// there is after every event.
+// owners indexes owner references, so that the garbage collector need not scan all
+// objects after every event.
 type owners struct {
-	alive map[types.UID]bool
-	of    map[types.UID]map[Key]struct{} // what has this owner
-	loose map[Key]struct{}               // whose owner was not there, or has gone, since it was asked last
+	alive      map[types.UID]bool
+	dependents map[types.UID]map[Key]struct{} // dependents by owner
+	orphans    map[Key]struct{}               // objects whose owner did not exist or was deleted since the last takeOrphans
 }
 
 func newOwners() *owners {
-	return &owners{alive: map[types.UID]bool{}, of: map[types.UID]map[Key]struct{}{}, loose: map[Key]struct{}{}}
+	return &owners{alive: map[types.UID]bool{}, dependents: map[types.UID]map[Key]struct{}{}, orphans: map[Key]struct{}{}}
 }
 
-// note takes note of a write; nil: the object was not there, it is gone.
-func (s *owners) note(k Key, old, written Object) {
+// record updates the index after a write; nil: the object was created, or deleted.
+func (s *owners) record(k Key, old, written Object) {
 	if old != nil {
 		for _, r := range old.GetOwnerReferences() {
-			delete(s.of[r.UID], k)
-			if len(s.of[r.UID]) == 0 {
-				delete(s.of, r.UID)
+			delete(s.dependents[r.UID], k)
+			if len(s.dependents[r.UID]) == 0 {
+				delete(s.dependents, r.UID)
 			}
 		}
 	}
 	if written == nil {
 		delete(s.alive, old.GetUID())
-		for child := range s.of[old.GetUID()] {
-			s.loose[child] = struct{}{}
+		for child := range s.dependents[old.GetUID()] {
+			s.orphans[child] = struct{}{}
 		}
 		return
 	}
 	s.alive[written.GetUID()] = true
 	for _, r := range written.GetOwnerReferences() {
-		if s.of[r.UID] == nil {
-			s.of[r.UID] = map[Key]struct{}{}
+		if s.dependents[r.UID] == nil {
+			s.dependents[r.UID] = map[Key]struct{}{}
 		}
-		s.of[r.UID][k] = struct{}{}
+		s.dependents[r.UID][k] = struct{}{}
 		if !s.alive[r.UID] {
-			s.loose[k] = struct{}{}
+			s.orphans[k] = struct{}{}
 		}
 	}
 }
 
-// takeLoose returns what the garbage collector has to look at, once.
-func (s *owners) takeLoose() map[Key]struct{} {
-	out := s.loose
-	s.loose = map[Key]struct{}{}
+// takeOrphans returns the objects for the garbage collector to check and clears the
+// list.
+func (s *owners) takeOrphans() map[Key]struct{} {
+	out := s.orphans
+	s.orphans = map[Key]struct{}{}
 	return out
 }

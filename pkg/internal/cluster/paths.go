@@ -2,10 +2,9 @@ package cluster
 
 import "strings"
 
-// Localised is a text in which the paths of a container have become those of
-// this machine. Where another name stands before it or goes on behind it, it is
-// another path.
-func Localised(text string, mounts []Mount) string {
+// LocalPaths translates container paths in a text to paths on this machine. It
+// leaves longer paths alone that only contain such a path.
+func LocalPaths(text string, mounts []Mount) string {
 	var out strings.Builder
 	for i := 0; i < len(text); {
 		m := Mount{}
@@ -23,7 +22,8 @@ func Localised(text string, mounts []Mount) string {
 	return out.String()
 }
 
-// longest is the mount whose path a text begins with; the zero Mount if none is.
+// longest returns the mount with the longest path that is a prefix of the text, or
+// the zero Mount.
 func longest(text string, mounts []Mount) Mount {
 	best := Mount{}
 	for _, m := range mounts {
@@ -39,7 +39,7 @@ func inPath(c byte) bool {
 	return c == '/' || c == '.' || c == '_' || c == '-' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
 
-// Mount is a directory of this machine that a container finds under a path.
+// Mount is a directory on this machine that is mounted into a container.
 type Mount struct {
 	Path     string // in the container
 	Source   string // on this machine

@@ -16,28 +16,27 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// Policy is a ValidatingAdmissionPolicy as it is bound.
+// Policy is a ValidatingAdmissionPolicy with its binding.
 type Policy struct {
 	name       string
 	rules      []admissionregistrationv1.NamedRuleWithOperations
 	namespaces labels.Selector
-	programs   func() (policyPrograms, error) // compiled when a request matches: most never do
+	programs   func() (policyPrograms, error) // compiled on the first matching request, because most policies never match
 }
 
-// policyPrograms are the expressions of a policy, which are CEL.
+// policyPrograms are the compiled CEL expressions of a policy.
 type policyPrograms struct {
-	conditions []cel.Program
-	checks     []policyCheck
+	conditions  []cel.Program
+	validations []policyValidation
 }
 
-type policyCheck struct {
+type policyValidation struct {
 	program cel.Program
 	message string
 }
 
-// policyEnvironment is that in which the API server evaluates CEL, with the
-// variables of a policy. Objects are of no type: a
-// policy sees all their fields.
+// policyEnvironment returns the API server's CEL environment with the variables of
+// a policy. Objects are untyped, so a policy can read all their fields.
 var policyEnvironment = sync.OnceValues(func() (*cel.Env, error) {
 	set, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion(), true).Extend(environment.VersionedOptions{
 		IntroducedVersion: version.MajorMinor(1, 0),
@@ -51,7 +50,7 @@ var policyEnvironment = sync.OnceValues(func() (*cel.Env, error) {
 	return set.Env(environment.StoredExpressions)
 })
 
-// NewPolicy is a policy with its binding.
+// NewPolicy returns a policy with its binding.
 func NewPolicy(p *admissionregistrationv1.ValidatingAdmissionPolicy, b *admissionregistrationv1.ValidatingAdmissionPolicyBinding) (Policy, error) {
 	out := Policy{name: p.Name, namespaces: labels.Everything()}
 	if p.Spec.MatchConstraints != nil {
@@ -82,7 +81,7 @@ func compilePolicy(p *admissionregistrationv1.ValidatingAdmissionPolicy) (policy
 		if err != nil {
 			return out, fmt.Errorf("ValidatingAdmissionPolicy %s: %w", p.Name, err)
 		}
-		out.checks = append(out.checks, policyCheck{program, v.Message})
+		out.validations = append(out.validations, policyValidation{program, v.Message})
 	}
 	return out, nil
 }
@@ -99,8 +98,8 @@ func compileCEL(expression string) (cel.Program, error) {
 	return env.Program(ast)
 }
 
-// denied is the answer to a write that a policy refuses, or nil.
-func (c *Cluster) denied(req Request, old, o Object) error {
+// validate returns the error of a write that a policy denies, or nil.
+func (c *Cluster) validate(req Request, old, o Object) error {
 	for _, p := range c.Policies {
 		if !p.matches(req, old != nil) {
 			continue
@@ -111,7 +110,7 @@ func (c *Cluster) denied(req Request, old, o Object) error {
 		if old != nil {
 			input["oldObject"] = old.Object
 		}
-		message, err := p.refuses(input)
+		message, err := p.denial(input)
 		if err != nil {
 			return err
 		}
@@ -129,8 +128,8 @@ func operationOf(update bool) string {
 	return string(admissionregistrationv1.Create)
 }
 
-// matches tells whether a policy is about a request. A namespace's only label that
-// counts here is its name.
+// matches reports whether a policy applies to a request. The only namespace label
+// supported is the one with its name.
 func (p Policy) matches(req Request, update bool) bool {
 	if req.Namespace != "" && !p.namespaces.Matches(labels.Set{metav1NameLabel: req.Namespace}) {
 		return false
@@ -149,12 +148,12 @@ func (p Policy) matches(req Request, update bool) bool {
 	})
 }
 
-// metav1NameLabel is the label that every namespace has with its name.
+// metav1NameLabel is the label with the name of a namespace.
 const metav1NameLabel = "kubernetes.io/metadata.name"
 
-// refuses is the message of the first check that fails. What cannot be evaluated
-// is refused.
-func (p Policy) refuses(input map[string]any) (string, error) {
+// denial returns the message of the first validation that fails. An evaluation
+// error denies the request.
+func (p Policy) denial(input map[string]any) (string, error) {
 	programs, err := p.programs()
 	if err != nil {
 		return "", err
@@ -166,7 +165,7 @@ func (p Policy) refuses(input map[string]any) (string, error) {
 			return "", nil
 		}
 	}
-	for _, check := range programs.checks {
+	for _, check := range programs.validations {
 		if holds, err := evaluate(check.program, input); err != nil {
 			return err.Error(), nil
 		} else if !holds {

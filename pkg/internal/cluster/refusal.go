@@ -5,16 +5,16 @@ import (
 	"net/http"
 )
 
-// Refusal is an answer of the API server other than success.
-type Refusal struct {
+// StatusError is an answer of the API server other than success.
+type StatusError struct {
 	Status  int
 	Message string
 }
 
-func (r *Refusal) Error() string { return r.Message }
+func (r *StatusError) Error() string { return r.Message }
 
-// NotFound tells whether an error means that an object is not there.
-func NotFound(err error) bool {
-	var refused *Refusal
+// IsNotFound reports whether an error means that an object does not exist.
+func IsNotFound(err error) bool {
+	var refused *StatusError
 	return errors.As(err, &refused) && refused.Status == http.StatusNotFound
 }

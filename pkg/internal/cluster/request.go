@@ -9,16 +9,16 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Request is what a call asks for.
+// Request is a parsed API request.
 type Request struct {
 	method      string
 	Kind        Kind
 	Namespace   string
-	Name        string // empty: the collection
+	Name        string // empty for a collection
 	Subresource string
 	contentType string
-	agent       string // the caller's program
-	user        string // the caller; empty: a user
+	agent       string // the User-Agent header
+	user        string // name of the caller; empty for a user
 	query       url.Values
 	body        []byte
 }
@@ -27,8 +27,8 @@ func (r Request) key() Key {
 	return Key{GroupResource: r.Kind.Resource(), Namespace: r.Namespace, Name: r.Name}
 }
 
-// manager is the field manager that the caller names, else its program as the
-// API server knows it.
+// manager returns the fieldManager parameter, or else the name of the client
+// program as the API server derives it.
 func (r Request) manager() string {
 	if m := r.query.Get("fieldManager"); m != "" {
 		return m
@@ -39,7 +39,7 @@ func (r Request) manager() string {
 	return "unknown"
 }
 
-// Parse reads the path: /api/v1/… or /apis/GROUP/VERSION/…, then
+// Parse parses the path: /api/v1/… or /apis/GROUP/VERSION/…, then
 // [namespaces/NAMESPACE/]PLURAL[/NAME[/SUBRESOURCE]].
 func (c *Cluster) Parse(r *http.Request, body []byte) (Request, error) {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")

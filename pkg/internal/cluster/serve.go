@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// ServeHTTP answers as an API server does, in JSON.
+// ServeHTTP answers like an API server, in JSON.
 func (c *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.Mu.Lock()
 	defer c.Mu.Unlock()
@@ -70,8 +70,8 @@ func reply(code int, o Object, err error) (int, any, error) {
 	return code, o.Object, nil
 }
 
-// InVersion is an object as readers of another version of its kind see it. Its
-// fields stay: conversion between versions is a matter of who serves them.
+// InVersion returns an object as clients of another version read it. Its fields
+// stay the same, because conversion depends on the CRD's webhook.
 func InVersion(o Object, kind Kind) Object {
 	if o == nil || o.GroupVersionKind().Version == kind.Version {
 		return o
@@ -101,7 +101,7 @@ func (c *Cluster) serveList(req Request) (int, any, error) {
 	}, nil
 }
 
-// statusOf is an error as the API server tells it.
+// statusOf returns an error as a Status object.
 func statusOf(err error) metav1.Status {
 	status := metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}
 	var known apierrors.APIStatus

@@ -13,20 +13,20 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Recorder hands requests on and keeps what was said. It is a transport for
-// Argo's clients and a handler for programs.
+// Recorder forwards requests and records the calls. It is a transport for Argo's
+// clients and a handler for programs.
 type Recorder struct {
 	Cluster http.Handler
-	Account string // the service account of the caller: namespace/name; empty: a user
+	Account string // service account of the caller as namespace/name; empty for a user
 	mu      sync.Mutex
 	calls   []Call
 }
 
-// remoteUser is the header with the name of the caller, who has been authenticated.
+// remoteUser is the header with the authenticated name of the caller.
 const remoteUser = "X-Remote-User"
 
-// Take returns the calls since it was asked last.
-func (r *Recorder) Take() []Call {
+// TakeCalls returns the calls since the last call.
+func (r *Recorder) TakeCalls() []Call {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	calls := r.calls
@@ -34,8 +34,8 @@ func (r *Recorder) Take() []Call {
 	return calls
 }
 
-// RoundTrip answers without a network. The host does not matter: it comes from
-// the environment of a pod.
+// RoundTrip answers without a network. It ignores the host, which comes from the
+// environment of a pod.
 func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	answer := &Answer{Headers: http.Header{}, code: http.StatusOK}
 	r.ServeHTTP(answer, req)
@@ -63,17 +63,17 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.Cluster.ServeHTTP(answer, req)
 	call := Call{
 		Account: r.Account, Method: req.Method, Path: req.URL.RequestURI(), ContentType: req.Header.Get("Content-Type"),
-		Body: Readable(body), Status: answer.code, Answer: Readable(answer.body.Bytes()),
+		Body: Decoded(body), Status: answer.code, Answer: Decoded(answer.body.Bytes()),
 	}
 	r.mu.Lock()
 	r.calls = append(r.calls, call)
 	r.mu.Unlock()
 	w.WriteHeader(answer.code)
-	_, _ = w.Write(answer.body.Bytes()) // a program that hung up learns nothing more
+	_, _ = w.Write(answer.body.Bytes()) // the client may have disconnected
 }
 
-// Readable is a body as data, or as text where it is none.
-func Readable(body []byte) any {
+// Decoded returns a body as data if it is JSON or YAML, else as text.
+func Decoded(body []byte) any {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil
 	}
@@ -87,7 +87,7 @@ func Readable(body []byte) any {
 	return strings.ToValidUTF8(string(body), "\uFFFD")
 }
 
-// Answer is a response on its way.
+// Answer buffers a response.
 type Answer struct {
 	Headers http.Header
 	code    int
@@ -103,12 +103,12 @@ func (a *Answer) WriteHeader(code int) { a.code = code }
 // Write implements http.ResponseWriter.
 func (a *Answer) Write(data []byte) (int, error) { return a.body.Write(data) }
 
-// Again tells whether a call is another attempt of this one, which failed.
-func (c Call) Again(next Call) bool {
+// IsRetry reports whether next retries this call after a failure.
+func (c Call) IsRetry(next Call) bool {
 	return c.Status >= http.StatusBadRequest && next.Status >= http.StatusBadRequest && c.Method == next.Method && c.Path == next.Path
 }
 
-// Outcome is the status of the answer, with the message of one that refuses.
+// Outcome returns the status of the answer, with the message if it is an error.
 func (c Call) Outcome() string {
 	out := fmt.Sprintf("%d %s", c.Status, http.StatusText(c.Status))
 	if fields, ok := c.Answer.(map[string]any); ok && c.Status >= http.StatusMultipleChoices {
@@ -117,11 +117,10 @@ func (c Call) Outcome() string {
 	return out
 }
 
-// Call is one request to the API server. What a caller proves who it is with is
-// left out.
+// Call is one request to the API server, without credentials.
 type Call struct {
-	Account                   string // of the caller: the namespace and name of a service account
-	Method, Path, ContentType string // Path with its query
+	Account                   string // service account of the caller as namespace/name
+	Method, Path, ContentType string // Path includes the query
 	Body                      any
 	Status                    int
 	Answer                    any

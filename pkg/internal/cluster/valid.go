@@ -8,7 +8,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/resource"
 )
 
-// schema of a custom kind; nil where nothing is known of its fields.
+// schema returns the schema of a custom kind, or nil if its fields are unknown.
 func (c *Cluster) schema(kind Kind) (*resource.Schema, error) {
 	if kind.Fields == nil {
 		return nil, nil
@@ -28,7 +28,7 @@ func (c *Cluster) schema(kind Kind) (*resource.Schema, error) {
 	return made, nil
 }
 
-// complete fills in defaults and takes away what the schema does not know.
+// complete sets defaults and prunes unknown fields.
 func (c *Cluster) complete(req Request, o Object) error {
 	fields, err := c.schema(req.Kind)
 	if err != nil || fields == nil {
@@ -43,9 +43,8 @@ func (c *Cluster) complete(req Request, o Object) error {
 	return nil
 }
 
-// invalid says what the API server would refuse: of a custom resource
-// everything, of other kinds what all objects have in common and changes of
-// immutable fields.
+// invalid returns the errors that the API server would report: for a custom
+// resource all of them, for other kinds those of metadata and immutable fields.
 func (c *Cluster) invalid(req Request, old, o Object) (field.ErrorList, error) {
 	fields, err := c.schema(req.Kind)
 	if err != nil {
@@ -58,12 +57,12 @@ func (c *Cluster) invalid(req Request, old, o Object) (field.ErrorList, error) {
 		}
 		return fields.Validate(o.Object, before), nil
 	}
-	if req.Kind.Resource() == Tellings {
-		e, err := telling(o)
+	if req.Kind.Resource() == EventsResource {
+		e, err := decodeEvent(o)
 		if err != nil {
 			return nil, err
 		}
-		if wrong := wrongTelling(e); len(wrong) > 0 {
+		if wrong := validateEvent(e); len(wrong) > 0 {
 			return wrong, nil
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// decode reads the body of a request; YAML for server-side apply.
+// decode reads the body of a request, as YAML for server-side apply.
 func decode(req Request) (map[string]any, error) {
 	data := req.body
 	if strings.HasSuffix(req.contentType, "yaml") {
@@ -38,7 +38,7 @@ func decode(req Request) (map[string]any, error) {
 	return fields, nil
 }
 
-// decodeObject reads an object that must be what the path says.
+// decodeObject reads an object and checks that it matches the path.
 func decodeObject(req Request) (Object, error) {
 	fields, err := decode(req)
 	if err != nil {
@@ -68,7 +68,7 @@ func (c *Cluster) create(req Request) (Object, error) {
 		return nil, err
 	}
 	if o.GetName() == "" && o.GetGenerateName() != "" {
-		o.SetName(fmt.Sprintf("%s%05d", o.GetGenerateName(), c.made+1))
+		o.SetName(fmt.Sprintf("%s%05d", o.GetGenerateName(), c.objects+1))
 	}
 	req.Kind.Kind, req.Name = o.GetKind(), o.GetName()
 	if c.Objects[req.key()] != nil {
@@ -78,7 +78,7 @@ func (c *Cluster) create(req Request) (Object, error) {
 	if req.Kind.Status {
 		unstructured.RemoveNestedField(o.Object, "status")
 	}
-	serverMade(empty, o, req)
+	keepServerMetadata(empty, o, req)
 	if err := c.complete(req, o); err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (c *Cluster) patch(req Request) (int, any, error) {
 	return reply(http.StatusOK, o, err)
 }
 
-// patchedObject is an object with a merge patch or a JSON patch laid over it.
+// patchedObject returns an object with a merge patch or a JSON patch applied.
 func patchedObject(req Request, old Object) (map[string]any, error) {
 	if types.PatchType(req.contentType) == types.JSONPatchType {
 		return jsonPatched(req, old)
@@ -137,8 +137,8 @@ func patchedObject(req Request, old Object) (map[string]any, error) {
 	return merged, nil
 }
 
-// jsonPatched applies a JSON patch by the library that the API server uses. A
-// test that fails makes the patch invalid.
+// jsonPatched applies a JSON patch with the library that the API server uses. A
+// failed test operation makes the patch invalid.
 func jsonPatched(req Request, old Object) (map[string]any, error) {
 	patch, err := jsonpatch.DecodePatch(req.body)
 	if err != nil {
@@ -159,7 +159,7 @@ func jsonPatched(req Request, old Object) (map[string]any, error) {
 	return fields, nil
 }
 
-// Merge is a merge patch (RFC 7396).
+// Merge applies a merge patch (RFC 7396).
 func Merge(value, patch any) any {
 	changes, ok := patch.(map[string]any)
 	if !ok {
@@ -179,7 +179,7 @@ func Merge(value, patch any) any {
 	return out
 }
 
-// apply is server-side apply.
+// apply implements server-side apply.
 func (c *Cluster) apply(req Request) (int, any, error) {
 	if req.query.Get("fieldManager") == "" {
 		return 0, nil, apierrors.NewBadRequest("PatchOptions.meta.k8s.io is invalid: fieldManager: Required value: is required for apply patch")
@@ -214,8 +214,8 @@ func (c *Cluster) apply(req Request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	keepRest(before, written, req)
-	serverMade(before, written, req)
+	keepOtherHalf(before, written, req)
+	keepServerMetadata(before, written, req)
 	if err := c.complete(req, written); err != nil {
 		return 0, nil, err
 	}
@@ -223,13 +223,13 @@ func (c *Cluster) apply(req Request) (int, any, error) {
 	return reply(code, o, err)
 }
 
-// update is what replace and merge patch have in common.
+// update implements what PUT and merge patch have in common.
 func (c *Cluster) update(req Request, old, o Object) (Object, error) {
 	if err := preconditions(req, old, o); err != nil {
 		return nil, err
 	}
-	keepRest(old, o, req)
-	serverMade(old, o, req)
+	keepOtherHalf(old, o, req)
+	keepServerMetadata(old, o, req)
 	if err := c.complete(req, o); err != nil {
 		return nil, err
 	}
@@ -240,13 +240,13 @@ func (c *Cluster) update(req Request, old, o Object) (Object, error) {
 	return c.admit(req, old, written)
 }
 
-// preconditions are the version and the identity that a writer has seen.
+// preconditions checks the resource version and uid that a client sent.
 func preconditions(req Request, old, o Object) error {
 	uid, version := o.GetUID(), o.GetResourceVersion()
 	switch {
 	case old == nil && uid != "":
 		return apierrors.NewConflict(req.Kind.Resource(), req.Name, fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
-	case old != nil && uid != "" && uid != old.GetUID() && req.Subresource == "": // a write of the status does not look at it
+	case old != nil && uid != "" && uid != old.GetUID() && req.Subresource == "": // the API server ignores the uid in status updates
 		return apierrors.NewInvalid(req.Kind.GroupKind(), req.Name, field.ErrorList{field.Invalid(field.NewPath("metadata", "uid"), uid, "field is immutable")})
 	case old != nil && version != "" && version != "0" && version != old.GetResourceVersion():
 		return apierrors.NewConflict(req.Kind.Resource(), req.Name, errModified)
@@ -260,9 +260,9 @@ func otherUID(uid types.UID, o Object) error {
 	return fmt.Errorf("the object is another one by now: its uid is %s, not %s", o.GetUID(), uid)
 }
 
-// keepRest holds a write to its half of the object: the status subresource
-// writes the status and nothing else, everything else leaves the status alone.
-func keepRest(old, o Object, req Request) {
+// keepOtherHalf restores what a write may not change: the status subresource writes
+// only the status, and other writes leave the status alone.
+func keepOtherHalf(old, o Object, req Request) {
 	if !req.Kind.Status {
 		return
 	}
@@ -284,8 +284,8 @@ func keepRest(old, o Object, req Request) {
 	}
 }
 
-// serverMade puts back what a writer cannot set.
-func serverMade(old, o Object, req Request) {
+// keepServerMetadata restores metadata that a client cannot set.
+func keepServerMetadata(old, o Object, req Request) {
 	o.SetName(req.Name)
 	o.SetNamespace(req.Namespace)
 	for _, name := range []string{"uid", "creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion"} {
@@ -303,8 +303,8 @@ func emptyObject(kind Kind) Object {
 	return o
 }
 
-// admit refuses what cannot be, leaves alone what does not change and stores
-// the rest.
+// admit rejects invalid objects, skips writes that change nothing and stores the
+// rest.
 func (c *Cluster) admit(req Request, old, o Object) (Object, error) {
 	wrong, err := c.invalid(req, old, o)
 	if err != nil {
@@ -313,23 +313,23 @@ func (c *Cluster) admit(req Request, old, o Object) (Object, error) {
 	if len(wrong) > 0 {
 		return nil, apierrors.NewInvalid(req.Kind.GroupKind(), req.Name, wrong)
 	}
-	if err := c.denied(req, old, o); err != nil {
+	if err := c.validate(req, old, o); err != nil {
 		return nil, err
 	}
-	if old != nil && sameButTimes(old, o) {
+	if old != nil && equalExceptTimes(old, o) {
 		return InVersion(old, req.Kind), nil
 	}
 	now := c.now()
 	setTimes(old, o, now)
 	if old == nil {
-		c.made++
-		given := c.Given[req.key()]
-		o.SetUID(cmp.Or(given.Uid, c.Uid(c.made)))
+		c.objects++
+		identity := c.Identities[req.key()]
+		o.SetUID(cmp.Or(identity.UID, c.NewUID(c.objects)))
 		o.SetCreationTimestamp(metav1.NewTime(now))
 		if req.Kind.Generation {
-			o.SetGeneration(cmp.Or(given.Generation, 1))
+			o.SetGeneration(cmp.Or(identity.Generation, 1))
 		}
-	} else if req.Kind.Generation && wantsOther(old, o, req.Kind) {
+	} else if req.Kind.Generation && specChanged(old, o, req.Kind) {
 		o.SetGeneration(old.GetGeneration() + 1)
 	}
 	if o.GetDeletionTimestamp() != nil && len(o.GetFinalizers()) == 0 {

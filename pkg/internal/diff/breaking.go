@@ -13,21 +13,21 @@ import (
 	"sigs.k8s.io/crdify/pkg/validations"
 )
 
-// Break is a change of a kind that those who use it notice.
+// Break is a change of a kind that breaks clients.
 type Break struct {
-	Version string // "" for the kind as a whole; "v1 -> v2" where two served versions differ
-	Path    string // of the field in the version's schema; "" for all of it
+	Version string // "" for the kind as a whole; "v1 -> v2" if two served versions differ
+	Path    string // of the field in the version's schema; "" for the whole schema
 	Message string
-	Warning bool // nobody can tell by the schema whether it breaks anybody
+	Warning bool // the schema does not show whether it breaks clients
 }
 
-// Breaks says which custom resources, and clients, of the old definition of a
-// kind the new one no longer takes.
+// Breaks returns the changes of a kind's definition that break existing custom
+// resources or clients.
 func Breaks(old, now *apiextensionsv1.CustomResourceDefinition) ([]Break, error) {
 	out := identity(old, now)
 	run, err := runner.New(&config.Config{
 		UnhandledEnforcement: config.EnforcementPolicyWarn,
-		Validations: []config.ValidationConfig{{ // who writes the old values may go on
+		Validations: []config.ValidationConfig{{ // clients may keep writing the old values
 			Name: "enum", Enforcement: config.EnforcementPolicyError, Configuration: map[string]any{"additionPolicy": "Allow"},
 		}},
 	}, runner.DefaultRegistry())
@@ -46,15 +46,15 @@ func Breaks(old, now *apiextensionsv1.CustomResourceDefinition) ([]Break, error)
 	return tidy(out), nil
 }
 
-// gone is how a field that is no longer there is reported.
-const gone = "removed field : "
+// removedPrefix starts the report of a removed field.
+const removedPrefix = "removed field : "
 
-// tidy puts a field that is gone at its place, and leaves out what follows from
-// that: that it has no type any more.
+// tidy reports a removed field at its path and drops the resulting changes of its
+// type.
 func tidy(list []Break) []Break {
 	absent := map[string]bool{}
 	for i, b := range list {
-		if at, found := strings.CutPrefix(b.Message, gone); found {
+		if at, found := strings.CutPrefix(b.Message, removedPrefix); found {
 			version, path, _ := strings.Cut(at, ".^")
 			list[i] = Break{Version: version, Path: "^" + path, Message: "the field is gone"}
 			absent[version+"^"+path] = true
@@ -69,7 +69,7 @@ func breaksOf(version, path string, results []validations.ComparisonResult) []Br
 	slices.SortFunc(results, func(a, b validations.ComparisonResult) int { return cmp.Compare(a.Name, b.Name) })
 	for _, r := range results {
 		if r.Name == "description" {
-			continue // nobody's client reads it
+			continue // no client reads it
 		}
 		for _, message := range r.Errors {
 			out = append(out, Break{version, path, message, false})
@@ -81,9 +81,8 @@ func breaksOf(version, path string, results []validations.ComparisonResult) []Br
 	return out
 }
 
-// identity is what a kind is called and which versions there are: a
-// CustomResourceDefinition of another name is another one, so that nothing
-// compares them.
+// identity compares names and versions of a kind. A CustomResourceDefinition with
+// another name is another kind, so nothing else compares them.
 func identity(old, now *apiextensionsv1.CustomResourceDefinition) []Break {
 	var out []Break
 	if old.Spec.Names.Kind != now.Spec.Names.Kind {

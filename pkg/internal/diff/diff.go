@@ -1,8 +1,8 @@
-// Package diff says what an operator's next version changes: which objects are
-// created, configured and deleted, and whom a change of its kind breaks.
+// Package diff shows what an operator's next version changes: which objects are
+// created, configured and deleted, and which changes of its kind break clients.
 //
-// The rule of this package: it compares objects as they leave the house, and does
-// not know how they were made or where the old ones were found.
+// The rule of this package: it compares encoded objects and does not know how they
+// were made or where the old ones come from.
 package diff
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/terminal"
 )
 
-// Action is what kubectl apply would say of an object, and prune.
+// Action is the action in the output of kubectl apply --prune.
 type Action string
 
 // The actions.
@@ -29,20 +29,20 @@ const (
 	Deleted    Action = "deleted"
 )
 
-// Change is an object that is not as it was.
+// Change is a changed object.
 type Change struct {
 	Action   Action
 	Kind     string
 	Name     string // NAMESPACE/NAME, or NAME
-	Old, Now []byte // YAML; empty where there is none
+	Old, Now []byte // YAML; empty if the object does not exist
 }
 
-// String is what kubectl would call it.
+// String formats a change like kubectl.
 func (c Change) String() string { return fmt.Sprintf("%s %s %s", c.Kind, c.Name, c.Action) }
 
-// Objects compares objects, given as maps; unchanged ones are left out. What is
-// created or configured comes in the order of the new ones, what is deleted in
-// the opposite order of the old ones.
+// Objects compares objects and leaves out unchanged ones. Created and configured
+// objects are in the order of the new ones, deleted ones in the reverse order of
+// the old ones.
 func Objects(old, now []map[string]any) ([]Change, error) {
 	before := map[string]map[string]any{}
 	for _, o := range old {
@@ -63,7 +63,7 @@ func Objects(old, now []map[string]any) ([]Change, error) {
 	}
 	for _, o := range slices.Backward(old) {
 		if id := identityOf(o); !after[id] {
-			after[id] = true // once, if it is there twice
+			after[id] = true // ignore duplicates
 			change, err := compareOne(o, nil)
 			if err != nil {
 				return nil, err
@@ -124,13 +124,12 @@ func metadata(o map[string]any, key string) string {
 	return text(m, key)
 }
 
-// Printer prints changes for people. The zero value prints without colour.
+// Printer prints changes in a readable form. The zero value prints without colour.
 type Printer struct {
 	Colour bool
 }
 
-// Print prints each change as a unified diff below what happens, and at the end
-// how many there are.
+// Print prints each change with its unified diff, and a summary.
 func (p Printer) Print(w io.Writer, changes []Change) error {
 	count := map[Action]int{}
 	for _, c := range changes {
@@ -147,7 +146,7 @@ func (p Printer) Print(w io.Writer, changes []Change) error {
 }
 
 func (p Printer) lines(w io.Writer, c Change) error {
-	const head = 3 // names of files, of which there are none
+	const head = 3 // file names, which do not apply
 	unified := strings.Split(strings.TrimSuffix(string(textdiff.Diff("a", c.Old, "b", c.Now)), "\n"), "\n")
 	for _, line := range unified[head:] {
 		colour := terminal.Plain

@@ -1,8 +1,8 @@
-// Package doctor says whether a cluster is ready for an operator, and what to do
-// where it is not.
+// Package doctor checks whether a cluster is ready for an operator, and suggests
+// fixes.
 //
-// The rule of this package: it only reads. What it asks goes through kubectl, which
-// has the user's own configuration and rights.
+// The rule of this package: it only reads. It queries the cluster through kubectl,
+// with the user's configuration and permissions.
 package doctor
 
 import (
@@ -16,30 +16,30 @@ import (
 	"strings"
 )
 
-// Ask runs kubectl with these arguments and this input, and returns what it
-// prints; said is what it prints on stderr.
+// Ask runs kubectl with arguments and input and returns its output; said is its
+// error output.
 type Ask func(ctx context.Context, input []byte, arguments ...string) (out []byte, said string, err error)
 
-// Needs are what an operator needs of a cluster.
-type Needs struct {
-	Operator  string
-	Namespace string
-	EventBus  string // by its name
-	Brings    bool   // the operator brings its EventBus
-	Manifests []byte // the stream that is applied
+// Requirements are an operator's requirements on a cluster.
+type Requirements struct {
+	Operator    string
+	Namespace   string
+	EventBus    string // name of the EventBus
+	IncludesBus bool   // the operator includes its EventBus
+	Manifests   []byte // the stream that is applied
 }
 
-// State is how a check ended.
+// State is the result of a check.
 type State string
 
 // The states.
 const (
 	OK      State = "ok"
-	Warning State = "warning" // it cannot be told, or bites later
+	Warning State = "warning" // unknown, or a problem later
 	Error   State = "error"   // the operator would not work
 )
 
-// Check is one thing that was looked at.
+// Check is the result of one check.
 type Check struct {
 	Name    string `json:"name"`
 	State   State  `json:"state"`
@@ -47,11 +47,11 @@ type Check struct {
 	Fix     string `json:"fix,omitempty"`
 }
 
-// checks in the order in which one would look. To add one, write it and a line.
+// checks lists all checks in order. To add one, write a function and add a line.
 var checks = []func(*visit) Check{server, kinds, events, workflows, configuration, namespace, bus, twins, apply}
 
-// Examine looks at a cluster. It ends early where the API server does not answer.
-func Examine(ctx context.Context, ask Ask, needs Needs) []Check {
+// Examine checks a cluster. It stops early if the API server does not answer.
+func Examine(ctx context.Context, ask Ask, needs Requirements) []Check {
 	v := &visit{ctx: ctx, ask: ask, needs: needs}
 	var out []Check
 	for _, check := range checks {
@@ -70,13 +70,13 @@ func Examine(ctx context.Context, ask Ask, needs Needs) []Check {
 type visit struct {
 	ctx   context.Context
 	ask   Ask
-	needs Needs
-	names []string // of the kinds that are there
-	alone bool     // the namespace is not there
-	seen  *list    // the Deployments, once they were asked for
+	needs Requirements
+	names []string // of the existing kinds
+	alone bool     // the namespace does not exist
+	seen  *list    // the Deployments, once they have been listed
 }
 
-// get decodes what kubectl prints as JSON; said is why there is nothing.
+// get decodes JSON from kubectl; said is the reason if there is none.
 func (v *visit) get(into any, arguments ...string) (said string) {
 	out, said, err := v.ask(v.ctx, nil, append(arguments, "-o", "json")...)
 	if err != nil {
@@ -109,7 +109,7 @@ func server(v *visit) Check {
 	return Check{"API server", OK, version.ServerVersion.GitVersion, ""}
 }
 
-// ofArgo are the kinds that an operator uses, with whose they are.
+// ofArgo are the kinds that an operator uses, with their project.
 var ofArgo = map[string]string{
 	"eventbus.argoproj.io": "Argo Events", "eventsources.argoproj.io": "Argo Events", "sensors.argoproj.io": "Argo Events",
 	"workflows.argoproj.io": "Argo Workflows", "workflowtemplates.argoproj.io": "Argo Workflows", "cronworkflows.argoproj.io": "Argo Workflows",
@@ -167,10 +167,10 @@ func kinds(v *visit) Check {
 	return Check{"Argo's kinds", Error, "missing: " + strings.Join(lacks, "; "), "install them: https://argoproj.github.io/argo-events/installation and https://argo-workflows.readthedocs.io/en/latest/installation"}
 }
 
-// release is the version in the name of an image.
+// release matches the version in the tag of an image.
 var release = regexp.MustCompile(`:v?(\d+\.\d+)\.\d+[^:]*$`)
 
-// controller looks for a controller by its image and judges its version.
+// controller finds a controller by its image and checks its version.
 func (v *visit) controller(name, image string, known []string) (Check, []string) {
 	if v.seen == nil {
 		var found list
@@ -211,7 +211,7 @@ func workflows(v *visit) Check {
 	return limited(c, arguments, v.needs.Namespace)
 }
 
-// limited is the check of a controller that looks at one namespace only.
+// limited is the check of a controller that watches a single namespace.
 func limited(c Check, arguments []string, namespace string) Check {
 	const flag, which = "--namespaced", "--managed-namespace"
 	if c.State == Error || !slices.Contains(arguments, flag) {
@@ -223,10 +223,10 @@ func limited(c Check, arguments []string, namespace string) Check {
 	return Check{c.Name, Error, c.Message + ", looks at a namespace of its own only", "install the operator there with -n, or start the controller without " + flag}
 }
 
-// instance is the setting by which a controller takes labelled Workflows only.
+// instance matches the setting that restricts a controller to labelled Workflows.
 var instance = regexp.MustCompile(`(?m)^\s*instanceID:\s*["']?([\w.-]+)`)
 
-// configuration is that of the workflow controller, in what concerns the
+// configuration checks the settings of the workflow controller that affect the
 // operator's Workflows.
 func configuration(v *visit) Check {
 	var found list
@@ -270,7 +270,7 @@ func namespace(v *visit) Check {
 }
 
 func bus(v *visit) Check {
-	if v.needs.Brings || v.alone {
+	if v.needs.IncludesBus || v.alone {
 		return Check{}
 	}
 	name := "EventBus " + v.needs.EventBus
@@ -331,11 +331,11 @@ func bus(v *visit) Check {
 	return Check{name, OK, "is there and ready", ""}
 }
 
-// size is that of a message as the configuration of NATS has it.
+// size matches the maximum message size in the configuration of NATS.
 var size = regexp.MustCompile(`^(\d+)(?i:(k|m|g)b?)?$`)
 
-// roomy tells whether a bus takes a change of the largest object: 1.5 MiB are
-// what the API server's store has room for. 0 is no limit.
+// roomy reports whether a bus accepts an update event of the largest object: the
+// API server stores up to 1.5 MiB. 0 means no limit.
 func roomy(most string) bool {
 	parts := size.FindStringSubmatch(strings.TrimSpace(most))
 	if parts == nil {
@@ -346,9 +346,9 @@ func roomy(most string) bool {
 	return err == nil && (n == 0 || n<<shift >= 4<<20)
 }
 
-// twins are Deployments of one EventSource or Sensor. The controller of Argo
-// Events makes two where it looks at a new one twice before it has seen the
-// first; both stay, and what they do is done twice.
+// twins reports duplicate Deployments of an EventSource or Sensor. The controller
+// of Argo Events creates two if it reconciles a new object twice before its cache
+// has the first; both stay and handle every event twice.
 func twins(v *visit) Check {
 	if v.seen == nil {
 		return Check{}
@@ -361,7 +361,7 @@ func twins(v *visit) Check {
 		for label, kind := range map[string]string{"eventsource-name": "EventSource", "sensor-name": "Sensor"} {
 			owner := item.Metadata.Labels[label]
 			if owner == "" || item.Metadata.Labels["owner-name"] != owner {
-				continue // somebody else's
+				continue // of another owner
 			}
 			id, name := [2]string{label, owner}, item.Metadata.Name
 			if one := first[id]; one != "" {
@@ -376,8 +376,7 @@ func twins(v *visit) Check {
 	return Check{}
 }
 
-// apply lets the API server judge the manifests as it would, with the user's own
-// rights, and store nothing.
+// apply runs a server-side dry run of the manifests with the user's permissions.
 func apply(v *visit) Check {
 	const name = "kubectl apply"
 	if v.alone {

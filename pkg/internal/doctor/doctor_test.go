@@ -132,7 +132,7 @@ func TestExamine(t *testing.T) {
 		},
 		{"no rights", good().with("apply", "!Warning: x\nError from server (Forbidden): no\nError from server (Forbidden): no\n"), false, "kubectl apply: Error from server (Forbidden): no\nexit status 1"},
 	} {
-		checks := Examine(t.Context(), tt.cluster.ask, Needs{Operator: "page", Namespace: "ours", EventBus: "default", Brings: tt.brings})
+		checks := Examine(t.Context(), tt.cluster.ask, Requirements{Operator: "page", Namespace: "ours", EventBus: "default", IncludesBus: tt.brings})
 		var got []string
 		for _, c := range checks {
 			if c.State != OK {

@@ -8,7 +8,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/terminal"
 )
 
-// Report is what was found for one operator. Its shape in JSON is part of the
+// Report contains the checks of one operator. Its JSON format is part of the
 // interface.
 type Report struct {
 	Operator  string  `json:"operator"`
@@ -16,12 +16,12 @@ type Report struct {
 	Checks    []Check `json:"checks"`
 }
 
-// Ready tells whether nothing keeps the operator from working.
+// Ready reports whether no check has failed.
 func (r Report) Ready() bool {
 	return !slices.ContainsFunc(r.Checks, func(c Check) bool { return c.State == Error })
 }
 
-// Print prints a report for people.
+// Print prints a report in a readable form.
 func (r Report) Print(w io.Writer) error {
 	if _, err := terminal.Fprintf(w, "%s, in %s\n", r.Operator, r.Namespace); err != nil {
 		return err

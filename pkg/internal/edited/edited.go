@@ -15,7 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// words are what a value may become.
+// words are possible new values.
 var words = []string{
 	"", "null", "true", "0", "-1", "1.5", "9223372036854775807", "1e400", ".5", "007", "x", "a-b", "A_B", "a/b", "äöü", "\x1b[31m", "{{workflow.name}}", "{{ .Values.x }}", "$(x)",
 	"${ .metadata.name }", "${ .spec }", "${ .spec.size }", "${ .spec.size * 2 }", "${ .spec.name + \"-x\" }", "x-${ .spec.name }", "${ [.spec.list[]? | tostring] }", "${ $children.web.status.ready }",
@@ -23,9 +23,9 @@ var words = []string{
 	"Namespaced", "Cluster", "direct", "workflow", "steps", "10s", "*/5 * * * *", "example.com", "2024-02-29T12:00:00Z",
 }
 
-// YAML applies edits to a text of one or several documents. An edit of 0 changes
-// nothing. Of the others, the lowest 32 bits choose the place, the next 8 what
-// happens to it and the rest the new value. A text that is no YAML stays as it is.
+// YAML applies edits to a text of one or more documents. An edit of 0 changes
+// nothing. In others, the lowest 32 bits select the place, the next 8 the kind of
+// change, and the rest the new value. A text that is not YAML stays unchanged.
 func YAML(text []byte, edits ...uint64) []byte {
 	documents, err := read(text)
 	if err != nil {
@@ -103,7 +103,7 @@ func change(places []place, edit uint64) {
 		at.parent.Content[at.index] = &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{at.value()}}
 	case 5:
 		at.parent.Content[at.index] = &yaml.Node{Kind: yaml.MappingNode}
-	case 6: // without it
+	case 6: // removed
 		first := at.index
 		if mapping {
 			first--
@@ -111,7 +111,7 @@ func change(places []place, edit uint64) {
 		if at.parent.Kind != yaml.DocumentNode {
 			at.parent.Content = append(at.parent.Content[:first:first], at.parent.Content[at.index+1:]...)
 		}
-	case 7: // under another key, or twice
+	case 7: // under another key, or duplicated
 		if mapping && other.parent.Kind == yaml.MappingNode {
 			at.parent.Content[at.index-1] = copied(other.parent.Content[other.index-1])
 		} else if at.parent.Kind == yaml.SequenceNode {
@@ -120,7 +120,7 @@ func change(places []place, edit uint64) {
 	}
 }
 
-// copied shares nothing with the node: a document must not hold itself.
+// copied returns a deep copy, because a node must not contain itself.
 func copied(node *yaml.Node) *yaml.Node {
 	out := *node
 	out.Anchor, out.Content = "", nil

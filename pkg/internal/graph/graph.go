@@ -1,8 +1,8 @@
-// Package graph draws the way of an event through an operator: what changes, who
-// hears of it, what it starts, and what is written.
+// Package graph draws the event flow of an operator: what changes, what receives
+// the event, what it starts, and what is written.
 //
-// The rule of this package: a graph is made of the plan alone, and says nothing that
-// is not in it. Printers need no program but themselves.
+// The rule of this package: a graph is built from the plan alone and contains
+// nothing else. The printers need no other program.
 package graph
 
 import (
@@ -20,17 +20,17 @@ type Graph struct {
 	Edges []Edge
 }
 
-// Role is what a node is.
+// Role is the role of a node.
 type Role string
 
-// The roles, one a column, but for Resync, which stands below.
+// Roles in the order of their columns; Resync is below the others.
 const (
-	Changes  Role = "changes"  // an object of which an event comes
+	Changes  Role = "changes"  // an object that causes events
 	Source   Role = "source"   // the EventSource
 	Bus      Role = "bus"      // the EventBus
 	Sensor   Role = "sensor"   // a Sensor
-	Workflow Role = "workflow" // what a Workflow runs
-	Written  Role = "written"  // what comes of it
+	Workflow Role = "workflow" // program or step of a Workflow
+	Written  Role = "written"  // the written objects
 	Resync   Role = "resync"   // the CronWorkflow
 )
 
@@ -39,7 +39,7 @@ var columns = []Role{Changes, Source, Bus, Sensor, Workflow, Written}
 
 // Node is a box.
 type Node struct {
-	ID    string // of letters, digits and _
+	ID    string // consists of letters, digits and _
 	Role  Role
 	Title string
 	Text  []string // lines below the title
@@ -49,10 +49,10 @@ type Node struct {
 type Edge struct {
 	From, To string // IDs
 	Label    string
-	Repair   bool // of what the resync does: it is not on an event's way
+	Repair   bool // part of the resync and not of the event flow
 }
 
-// New draws an operator.
+// New builds the graph of an operator.
 func New(p *plan.Plan) Graph {
 	b := &builder{plan: p, graph: Graph{Title: p.Operator.Name + ": " + p.API.Kind.Kind + ", by the " + string(p.Reconcile.Engine) + " engine"}}
 	b.add(Node{"source", Source, "EventSource", []string{p.Names.EventSource}})
@@ -79,14 +79,14 @@ func (b *builder) arrow(from, to, label string) {
 	b.graph.Edges = append(b.graph.Edges, Edge{From: from, To: to, Label: label})
 }
 
-// changes are the kinds of which the EventSource hears, each once.
+// changes adds the watched kinds, each once.
 func (b *builder) changes() {
 	seen := map[string]bool{}
 	for _, e := range b.plan.Events {
 		role := "children"
 		switch {
 		case e.Interval != "":
-			continue // the heartbeat is on nobody's way
+			continue // the liveness check is not part of the event flow
 		case e.Related:
 			role = "related"
 		case e.Kind == b.plan.API.Kind && e.Selector == nil:
@@ -102,7 +102,7 @@ func (b *builder) changes() {
 	}
 }
 
-// direct: each Sensor writes by itself.
+// direct adds the Sensors of the direct engine, which write themselves.
 func (b *builder) direct() {
 	for i, s := range b.plan.Sensors {
 		id := fmt.Sprintf("sensor_%d", i)
@@ -120,7 +120,7 @@ func (b *builder) direct() {
 	b.written()
 }
 
-// verb is how the direct engine writes children.
+// verb returns how the direct engine writes children.
 func (b *builder) verb() string {
 	if b.plan.Reconcile.Trigger == "k8s" {
 		return "patch"
@@ -128,7 +128,7 @@ func (b *builder) verb() string {
 	return "apply"
 }
 
-// workflow: a Sensor creates a Workflow, which does the rest.
+// workflow adds a Sensor that creates a Workflow.
 func (b *builder) workflow() {
 	for i, s := range b.plan.Sensors {
 		id := fmt.Sprintf("sensor_%d", i)
@@ -153,7 +153,7 @@ func (b *builder) workflow() {
 	}
 }
 
-// steps are what a Workflow does.
+// steps returns the steps of a Workflow.
 func (b *builder) steps() []string {
 	lines := []string{b.plan.Names.WorkflowTemplate, "one at a time for each " + b.plan.API.Kind.Kind}
 	if l := b.plan.Logic; len(l.Command) > 0 {
@@ -165,7 +165,7 @@ func (b *builder) steps() []string {
 	return lines
 }
 
-// written is what an operator keeps.
+// written adds the objects that an operator manages.
 func (b *builder) written() {
 	for _, c := range b.plan.Children {
 		text := []string{c.Name}
@@ -195,7 +195,7 @@ func (b *builder) written() {
 	}
 }
 
-// wrapped are a few names on a line.
+// wrapped puts a few names on each line.
 func wrapped(names []string) []string {
 	var lines []string
 	for chunk := range slices.Chunk(names, 3) {
@@ -204,7 +204,7 @@ func wrapped(names []string) []string {
 	return lines
 }
 
-// resync is what repairs without the bus.
+// resync adds the resync, which bypasses the event bus.
 func (b *builder) resync() {
 	b.add(Node{"resync", Resync, "CronWorkflow", []string{b.plan.Names.CronWorkflow, "at " + b.plan.Reconcile.Schedule}})
 	repair := func(to, label string) {

@@ -14,28 +14,28 @@ import (
 const (
 	margin     = 24
 	titleSpace = 44 // above the boxes
-	headSpace  = 26 // of a column's name
+	headSpace  = 26 // for a column's name
 	lineHeight = 17
 	padding    = 12
-	gapAcross  = 78 // between columns: room for the label of an arrow
+	gapAcross  = 78 // between columns; fits the label of an edge
 	gapDown    = 18
-	letter     = 7.2 // mean width of one at 13 px
+	letter     = 7.2 // mean width of a letter at 13 px
 	bold       = 1.15
 	large      = 1.3
 )
 
-// heads are what the columns are called.
+// heads are the titles of the columns.
 var heads = map[Role]string{
 	Changes: "something changes", Source: "it is heard", Bus: "carried", Sensor: "judged", Workflow: "reconciled", Written: "and written",
 }
 
-// box is a node with its place.
+// box is a node with its position.
 type box struct {
 	Node
 	x, y, w, h float64
 }
 
-// picture is a graph with places.
+// picture is a graph with positions.
 type picture struct {
 	graph         Graph
 	boxes         map[string]*box
@@ -43,8 +43,8 @@ type picture struct {
 	width, height float64
 }
 
-// layout puts each role into a column, from left to right, centred; the resync
-// stands below the others.
+// layout puts each role into a centred column, from left to right, and the resync
+// below.
 func layout(g Graph) picture {
 	p := picture{graph: g, boxes: map[string]*box{}}
 	x, tallest := float64(margin), 0.0
@@ -85,7 +85,7 @@ func (p *picture) put(b *box) {
 	p.order = append(p.order, b)
 }
 
-// stacked are the boxes of a role below each other, beginning at 0.
+// stacked returns the boxes of a role from top to bottom, starting at 0.
 func stacked(g Graph, role Role) (stack []*box, width, height float64) {
 	for _, n := range g.Nodes {
 		if n.Role != role {
@@ -104,7 +104,7 @@ func stacked(g Graph, role Role) (stack []*box, width, height float64) {
 
 func textWidth(text string) float64 { return letter * float64(utf8.RuneCountInString(text)) }
 
-// SVG prints a picture that needs nothing else, in light and dark.
+// SVG prints a self-contained picture for light and dark mode.
 func (g Graph) SVG(w io.Writer) error {
 	p := layout(g)
 	var b strings.Builder
@@ -138,8 +138,8 @@ func (n *box) draw(b *strings.Builder) {
 	}
 }
 
-// edge draws an arrow: from the right side to the left one; those of the resync
-// from its sides up to the bottom of a box.
+// edge draws an edge from the right side of a box to the left side of the next;
+// those of the resync lead up to the bottom of a box.
 func (p picture) edge(b *strings.Builder, e Edge) {
 	from, to := p.boxes[e.From], p.boxes[e.To]
 	if from == nil || to == nil {
@@ -172,9 +172,8 @@ func (p picture) edge(b *strings.Builder, e Edge) {
 	}
 }
 
-// along is how far on an arrow its label stands, of a curve whose control points
-// are at these parts of the way: nearer to where it leads, as many may begin in
-// one place.
+// along returns the position of a label on a curve with these control points. It is
+// closer to the end, because many edges may start at the same box.
 func along(first, second float64) float64 {
 	const t = 0.65
 	return 3*first*t*(1-t)*(1-t) + 3*second*t*t*(1-t) + t*t*t
@@ -182,11 +181,11 @@ func along(first, second float64) float64 {
 
 func escape(text string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(terminal.Escape(text))) // a strings.Builder takes everything
+	_ = xml.EscapeText(&b, []byte(terminal.Escape(text))) // a strings.Builder never fails
 	return b.String()
 }
 
-// style gives the boxes of a role the same colours as everywhere.
+// style sets the colours by role.
 func style() string {
 	var b strings.Builder
 	b.WriteString("<style>\n" +

@@ -8,7 +8,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/terminal"
 )
 
-// Mermaid prints a flowchart that GitHub and GitLab draw in Markdown.
+// Mermaid prints a flowchart that GitHub and GitLab render in Markdown.
 func (g Graph) Mermaid(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("flowchart LR\n")
@@ -40,7 +40,7 @@ func mermaid(n Node) string {
 	return strings.Join(lines, "<br/>")
 }
 
-// mermaidText keeps text from being taken for Mermaid or HTML.
+// mermaidText escapes Mermaid and HTML syntax.
 func mermaidText(text string) string {
 	return strings.NewReplacer("&", "#amp;", "<", "#lt;", ">", "#gt;", `"`, "#quot;", "#", "#35;", "|", "#124;", "`", "#96;").Replace(terminal.Escape(text))
 }
@@ -75,7 +75,7 @@ func (g Graph) Dot(w io.Writer) error {
 	return err
 }
 
-// dot is lines as a string of the DOT language.
+// dot returns lines as a string of the DOT language.
 func dot(lines ...string) string {
 	for i := range lines {
 		lines[i] = strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(terminal.Escape(lines[i]))
@@ -83,7 +83,7 @@ func dot(lines ...string) string {
 	return `"` + strings.Join(lines, `\n`) + `"`
 }
 
-// The colours of boxes.
+// Colours of boxes.
 var (
 	fills = map[Role]string{
 		Changes: "#e8f0fe", Source: "#fef3e0", Bus: "#f1f3f4", Sensor: "#fef3e0", Workflow: "#e6f4ea", Written: "#e8f0fe", Resync: "#fce8e6",

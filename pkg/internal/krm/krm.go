@@ -1,8 +1,8 @@
-// Package krm lets argoperator be a function of kustomize and kpt: a ResourceList
-// in, a ResourceList out.
+// Package krm implements a KRM function for kustomize and kpt: a ResourceList in, a
+// ResourceList out.
 //
-// The rule of this package: what is not ours passes through as it came, comments
-// and all.
+// The rule of this package: other items pass through unchanged, including their
+// comments.
 package krm
 
 import (
@@ -23,16 +23,16 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/output"
 )
 
-// The annotations of the KRM functions specification.
+// Annotations of the KRM functions specification.
 const (
 	pathAnnotation  = "internal.config.kubernetes.io/path"
 	localAnnotation = "config.kubernetes.io/local-config"
 )
 
-// Generated is the directory of a package in which kpt keeps what Run makes.
+// Generated is the directory of a package where kpt stores the objects from Run.
 const Generated = "argoperator"
 
-// ErrNoList is input that is no ResourceList.
+// ErrNoList reports input that is not a ResourceList.
 var ErrNoList = errors.New("standard input is no ResourceList of config.kubernetes.io/v1")
 
 // Run generates the operators of a ResourceList: that of its function
@@ -82,9 +82,9 @@ func Run(in []byte, dir fs.FS) (out []byte, failed bool, err error) {
 	return b.Bytes(), failed, nil
 }
 
-// definition is one of the list: where it came from, and its text.
+// definition is a definition in the list with its origin.
 type definition struct {
-	file string // for people
+	file string // for messages
 	dir  string // of its file
 	node *yaml.Node
 	data []byte
@@ -114,12 +114,12 @@ func definitionsOf(list *yaml.Node) ([]definition, error) {
 	return definitions, nil
 }
 
-// newDefinition is one without what the orchestrators have noted on it.
+// newDefinition returns a definition without the annotations of the orchestrators.
 func newDefinition(o *yaml.Node, place string) (definition, error) {
 	d := definition{file: place, dir: ".", node: o}
 	if file := annotation(o, pathAnnotation); file != "" {
 		d.file = file
-		if dir := path.Dir(file); fs.ValidPath(dir) { // else it leads out of the package
+		if dir := path.Dir(file); fs.ValidPath(dir) { // otherwise it leads out of the package
 			d.dir = dir
 		}
 	}
@@ -154,7 +154,7 @@ func sourcesOf(definitions []definition, dir fs.FS) ([]argoperator.Source, error
 	return list, nil
 }
 
-// result is a finding as orchestrators print it.
+// result is a finding in the format of the specification.
 type result struct {
 	Message     string       `yaml:"message"`
 	Severity    string       `yaml:"severity"`
@@ -177,8 +177,8 @@ type fileRef struct {
 	Path string `yaml:"path"`
 }
 
-// report adds the findings to the results. Lines are those of the definition as
-// it was handed over, which nobody sees: the field says where it is.
+// report adds the findings to the results. Their lines are those of the encoded
+// definition, which users do not see, so each result names the field.
 func report(list *yaml.Node, definitions []definition, findings diag.List) error {
 	if len(findings) == 0 {
 		return nil
@@ -216,9 +216,8 @@ func report(list *yaml.Node, definitions []definition, findings diag.List) error
 	return nil
 }
 
-// replace puts the objects into the items: in the place of the same object of an
-// earlier run, whose file and order stay; what an earlier run has made and this
-// one does not goes.
+// replace puts the objects into the items. An object of an earlier run keeps its
+// file and position; objects that are no longer generated are removed.
 func replace(list *yaml.Node, result argoperator.Result) error {
 	all := field(list, "items")
 	if all == nil || all.Kind != yaml.SequenceNode {

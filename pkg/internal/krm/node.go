@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// field is the value of a key of a mapping; nil if there is none.
+// field returns the value of a key of a mapping; nil if there is none.
 func field(o *yaml.Node, key string) *yaml.Node {
 	if o == nil || o.Kind != yaml.MappingNode {
 		return nil
@@ -59,7 +59,7 @@ func annotation(o *yaml.Node, key string) string {
 func annotate(o *yaml.Node, key, value string) {
 	metadata := field(o, "metadata")
 	if metadata == nil || metadata.Kind != yaml.MappingNode {
-		return // it has no name either, which is told
+		return // an object without a name is reported elsewhere
 	}
 	annotations := field(metadata, "annotations")
 	if annotations == nil || annotations.Kind != yaml.MappingNode {
@@ -71,7 +71,7 @@ func annotate(o *yaml.Node, key, value string) {
 	set(annotations, key, quoted)
 }
 
-// identity is what makes two objects one to the API server, whatever the version.
+// identity identifies an object independently of its version.
 func identity(o *yaml.Node) string {
 	group, _, grouped := strings.Cut(text(o, "apiVersion"), "/")
 	if !grouped {
@@ -81,7 +81,8 @@ func identity(o *yaml.Node) string {
 	return fmt.Sprintf("%s/%s %s/%s", group, text(o, "kind"), text(metadata, "namespace"), text(metadata, "name"))
 }
 
-// place is the path of the field at a line and column, such as spec.children[0].name.
+// place returns the path of the field at a line and column, such as
+// spec.children[0].name.
 func place(data []byte, line, column int) string {
 	var document yaml.Node
 	if err := yaml.Unmarshal(data, &document); err != nil || len(document.Content) == 0 {

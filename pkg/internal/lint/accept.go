@@ -11,37 +11,37 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// Codes of findings about accepting findings.
+// Codes of findings about ignore comments.
 const (
-	BadAcceptance    = "bad-ignore"
-	UnusedAcceptance = "unused-ignore"
+	CodeBadIgnore    = "bad-ignore"
+	CodeUnusedIgnore = "unused-ignore"
 )
 
-// acceptance is a comment that accepts findings of one code:
+// ignore is a comment that suppresses findings of one code:
 //
 //	# argoperator:ignore CODE REASON
 //
-// behind the line or above it; above the first line of an object it is about the
-// whole object.
-type acceptance struct {
+// at the end of the line or on the line above it. Above the first line of an object
+// it applies to the whole object.
+type ignore struct {
 	diag.Position
 	code, reason string
-	first, last  int // the lines it is about
+	first, last  int // lines that it applies to
 	used         bool
 }
 
-var comment = regexp.MustCompile(`(?:^|\s)#\s*argoperator:ignore\b[ \t]*(\S*)[ \t]*(.*)$`)
+var ignoreComment = regexp.MustCompile(`(?:^|\s)#\s*argoperator:ignore\b[ \t]*(\S*)[ \t]*(.*)$`)
 
-// accepted are the findings without those that comments accept, and with what is
-// wrong with the comments.
-func accepted(files []source.Input, subjects []subject, findings diag.List) diag.List {
+// withoutIgnored returns the findings that no comment suppresses, and findings
+// about invalid comments.
+func withoutIgnored(files []source.Input, subjects []subject, findings diag.List) diag.List {
 	var out diag.List
-	byFile := map[string][]*acceptance{}
+	byFile := map[string][]*ignore{}
 	for _, file := range files {
-		byFile[file.Name] = acceptancesOf(file, subjects)
+		byFile[file.Name] = ignoresOf(file, subjects)
 	}
 	for _, f := range findings {
-		i := slices.IndexFunc(byFile[f.File], func(a *acceptance) bool {
+		i := slices.IndexFunc(byFile[f.File], func(a *ignore) bool {
 			return a.code == f.Code && a.reason != "" && a.first <= f.Line && f.Line <= a.last
 		})
 		if i < 0 {
@@ -52,14 +52,14 @@ func accepted(files []source.Input, subjects []subject, findings diag.List) diag
 	}
 	for _, file := range files {
 		for _, a := range byFile[file.Name] {
-			a.judge(&out)
+			a.validate(&out)
 		}
 	}
 	return out
 }
 
-// judge says what is wrong with an acceptance.
-func (a *acceptance) judge(out *diag.List) {
+// validate reports an invalid or unused comment.
+func (a *ignore) validate(out *diag.List) {
 	var codes []string
 	for _, rule := range Rules() {
 		codes = append(codes, rule.Code)
@@ -67,24 +67,24 @@ func (a *acceptance) judge(out *diag.List) {
 	switch {
 	case a.code == "" || !slices.Contains(codes, a.code):
 		hint := diag.DidYouMean(a.code, codes, diag.FoldKey)
-		out.Add(a.Position, BadAcceptance, fmt.Sprintf("no rule is called %q", a.code), hint)
+		out.Add(a.Position, CodeBadIgnore, fmt.Sprintf("no rule is called %q", a.code), hint)
 	case a.reason == "":
-		out.Add(a.Position, BadAcceptance, "no reason is given", "write it behind the code: # argoperator:ignore "+a.code+" because …")
+		out.Add(a.Position, CodeBadIgnore, "no reason is given", "write it behind the code: # argoperator:ignore "+a.code+" because …")
 	case !a.used:
-		out.Warn(a.Position, UnusedAcceptance, fmt.Sprintf("there is no %s here", a.code), "remove the comment")
+		out.Warn(a.Position, CodeUnusedIgnore, fmt.Sprintf("there is no %s here", a.code), "remove the comment")
 	}
 }
 
-func acceptancesOf(file source.Input, subjects []subject) []*acceptance {
+func ignoresOf(file source.Input, subjects []subject) []*ignore {
 	lines := strings.Split(string(file.Data), "\n")
-	var out []*acceptance
+	var out []*ignore
 	for n, line := range lines {
-		m := comment.FindStringSubmatchIndex(line)
+		m := ignoreComment.FindStringSubmatchIndex(line)
 		if m == nil {
 			continue
 		}
 		column := utf8.RuneCountInString(line[:strings.Index(line[m[0]:], "#")+m[0]]) + 1
-		a := &acceptance{Position: diag.Position{File: file.Name, Line: n + 1, Column: column}, code: strings.TrimRight(line[m[2]:m[3]], ",:;"), reason: strings.TrimSpace(line[m[4]:m[5]])}
+		a := &ignore{Position: diag.Position{File: file.Name, Line: n + 1, Column: column}, code: strings.TrimRight(line[m[2]:m[3]], ",:;"), reason: strings.TrimSpace(line[m[4]:m[5]])}
 		a.first, a.last = n+1, n+1
 		if strings.TrimSpace(line[:column-1]) == "" {
 			a.first, a.last = below(lines, n)
@@ -95,15 +95,16 @@ func acceptancesOf(file source.Input, subjects []subject) []*acceptance {
 	return out
 }
 
-// below is the line that a comment of its own is about: the next one that is no comment.
+// below returns the line that a comment on its own line applies to: the next one
+// that is neither blank nor a comment.
 func below(lines []string, n int) (first, last int) {
 	for n++; n < len(lines) && (strings.HasPrefix(strings.TrimSpace(lines[n]), "#") || strings.TrimSpace(lines[n]) == ""); n++ {
 	}
 	return n + 1, n + 1
 }
 
-// widen lets an acceptance above the first line of an object be about all of it.
-func (a *acceptance) widen(lines []string, subjects []subject) {
+// widen extends a comment above the first line of an object to the whole object.
+func (a *ignore) widen(lines []string, subjects []subject) {
 	for _, s := range subjects {
 		start := s.written.Position("").Line
 		if s.file != a.File || start != a.first {

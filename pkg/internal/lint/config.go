@@ -15,10 +15,10 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// ConfigFile is the name of the file that is read where none is named.
+// ConfigFile is the default name of the configuration file.
 const ConfigFile = ".argoperator-lint.yaml"
 
-// Config is what a team has agreed on: versions, and rules that count otherwise.
+// Config configures the linter: target versions and severities of rules.
 type Config struct {
 	APIVersion string        `yaml:"apiVersion"` // argoperator.dev/v1alpha1
 	Kind       string        `yaml:"kind"`       // LintConfig
@@ -26,22 +26,22 @@ type Config struct {
 	Rules      []RuleConfig  `yaml:"rules"`
 }
 
-// TargetsConfig names the versions that the manifests are for.
+// TargetsConfig sets the versions that the manifests must work with.
 type TargetsConfig struct {
-	// ArgoWorkflows such as "3.7", the default.
+	// ArgoWorkflows is a version such as "3.7", the default.
 	ArgoWorkflows string `yaml:"argoWorkflows"`
 }
 
-// RuleConfig changes what a rule counts for. The first of the list that fits decides.
+// RuleConfig overrides the severity of a rule. The first matching entry applies.
 type RuleConfig struct {
 	Code     string   `yaml:"code"`
 	Severity string   `yaml:"severity"` // error, warning or off
-	Files    []string `yaml:"files"`    // patterns of path.Match, of which * does not match a slash; all of a directory: vendor/**. None: all files
-	Objects  []string `yaml:"objects"`  // KIND/NAME; none: all objects
-	Reason   string   `yaml:"reason"`   // why; required
+	Files    []string `yaml:"files"`    // path.Match patterns, where * does not match a slash; dir/** matches a whole directory; empty: all files
+	Objects  []string `yaml:"objects"`  // KIND/NAME; empty: all objects
+	Reason   string   `yaml:"reason"`   // required
 }
 
-// ReadConfig reads a configuration. What is wrong with it is among the findings.
+// ReadConfig parses a configuration and reports errors as findings.
 func ReadConfig(name string, data []byte) (*Config, diag.List) {
 	var root yaml.Node
 	var c Config
@@ -68,7 +68,7 @@ func ReadConfig(name string, data []byte) (*Config, diag.List) {
 	if rules := valueOf(root.Content[0], "rules"); rules.Kind == yaml.SequenceNode {
 		for i, n := range rules.Content {
 			known(n, at, &findings, "code", "severity", "files", "objects", "reason")
-			c.Rules[i].judge(at(n), &findings)
+			c.Rules[i].validate(at(n), &findings)
 		}
 	}
 	return &c, findings
@@ -84,7 +84,7 @@ func lineOf(name string, err error) diag.Position {
 	return p
 }
 
-// known finds keys that a mapping must not have.
+// known reports unknown keys of a mapping.
 func known(n *yaml.Node, at func(*yaml.Node) diag.Position, findings *diag.List, keys ...string) {
 	for i := 0; n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
 		if key := n.Content[i]; !slices.Contains(keys, key.Value) {
@@ -93,7 +93,7 @@ func known(n *yaml.Node, at func(*yaml.Node) diag.Position, findings *diag.List,
 	}
 }
 
-// valueOf is the value of a key; the mapping itself where it has none.
+// valueOf returns the value of a key, or the mapping itself if the key is missing.
 func valueOf(n *yaml.Node, key string) *yaml.Node {
 	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {
@@ -103,7 +103,7 @@ func valueOf(n *yaml.Node, key string) *yaml.Node {
 	return n
 }
 
-func (r RuleConfig) judge(at diag.Position, findings *diag.List) {
+func (r RuleConfig) validate(at diag.Position, findings *diag.List) {
 	var codes []string
 	for _, rule := range Rules() {
 		codes = append(codes, rule.Code)
@@ -142,18 +142,18 @@ func (c *Config) targets() Targets {
 	if c == nil {
 		return Targets{}
 	}
-	v, _ := version(c.Targets.ArgoWorkflows) // ReadConfig has judged it
+	v, _ := version(c.Targets.ArgoWorkflows) // validated by ReadConfig
 	return Targets{Workflows: v}
 }
 
-// apply gives findings the severity that was agreed on, and drops those that are off.
+// apply sets the configured severities and drops the findings of disabled rules.
 func (c *Config) apply(findings diag.List, subjects []subject) diag.List {
 	if c == nil {
 		return findings
 	}
 	var out diag.List
 	for _, f := range findings {
-		i := slices.IndexFunc(c.Rules, func(r RuleConfig) bool { return r.Code == f.Code && r.inFile(f.File) && r.about(f, subjects) })
+		i := slices.IndexFunc(c.Rules, func(r RuleConfig) bool { return r.Code == f.Code && r.inFile(f.File) && r.matchesObject(f, subjects) })
 		switch {
 		case i < 0:
 		case c.Rules[i].Severity == "off":
@@ -176,9 +176,9 @@ func (r RuleConfig) inFile(name string) bool {
 	})
 }
 
-// about tells whether a finding is in one of the rule's objects: the last that
-// begins at or above it.
-func (r RuleConfig) about(f diag.Finding, subjects []subject) bool {
+// matchesObject reports whether a finding is in one of the rule's objects. The
+// finding belongs to the last object that starts at or above its line.
+func (r RuleConfig) matchesObject(f diag.Finding, subjects []subject) bool {
 	if len(r.Objects) == 0 {
 		return true
 	}

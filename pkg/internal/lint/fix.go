@@ -12,10 +12,10 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// Fixed are the files that change when everything is mended that can be mended
-// without changing what was meant; with comments and layout as they are.
+// Fixed returns the files that change when all problems with a safe fix are fixed.
+// Comments and layout stay as they are.
 func Fixed(files []source.Input, config *Config) ([]source.Input, error) {
-	all, err := judge(files, config)
+	all, err := run(files, config)
 	if err != nil {
 		return nil, err
 	}
@@ -29,8 +29,9 @@ func Fixed(files []source.Input, config *Config) ([]source.Input, error) {
 	return out, nil
 }
 
-// edits mend what counts in a file that can be read as a whole.
-func (j judgement) edits(file source.Input) []edit {
+// edits returns the fixes for a file, if the file is valid YAML, for problems that
+// are reported.
+func (j results) edits(file source.Input) []edit {
 	if j.broken[file.Name] {
 		return nil
 	}
@@ -45,8 +46,8 @@ func (j judgement) edits(file source.Input) []edit {
 	return out
 }
 
-// edit replaces part of a line, counted from 0 in bytes; a line that becomes
-// blank goes.
+// edit replaces part of a line, in bytes from 0. A line that becomes blank is
+// deleted.
 type edit struct {
 	line, from, to int
 	text           string
@@ -70,8 +71,8 @@ func apply(data []byte, edits []edit) []byte {
 	return []byte(strings.Join(lines, "\n"))
 }
 
-// place is the entry that a problem is about: its key, nil in a list, its value,
-// and what it is in.
+// place is the entry with a problem: its key, which is nil in a list, its value,
+// and its parent.
 type place struct{ key, value, parent *yaml.Node }
 
 func placeOf(o source.Object, path string) place {
@@ -80,7 +81,7 @@ func placeOf(o source.Object, path string) place {
 	return place{key, value, parent}
 }
 
-// fixes are what can be mended without asking.
+// fixes are the safe fixes by code.
 var fixes = map[string]func(lines []string, at place) []edit{
 	"invalid-retry-strategy": unquote,
 	"deprecated-field":       plural,
@@ -88,7 +89,7 @@ var fixes = map[string]func(lines []string, at place) []edit{
 	"unknown-verb":           dropLine,
 }
 
-// span is where a scalar of one line stands; false for any other.
+// span returns the position of a single-line scalar; false for any other node.
 func span(lines []string, n *yaml.Node) (line, from, to int, ok bool) {
 	if n == nil || n.Kind != yaml.ScalarNode || n.Line < 1 || n.Line > len(lines) {
 		return 0, 0, 0, false
@@ -113,7 +114,7 @@ func replaced(lines []string, n *yaml.Node, text string) []edit {
 	return []edit{{line, from, to, text}}
 }
 
-// unquote makes a number of a quoted one.
+// unquote removes the quotes of a number.
 func unquote(lines []string, at place) []edit {
 	if at.value == nil {
 		return nil
@@ -124,7 +125,7 @@ func unquote(lines []string, at place) []edit {
 	return replaced(lines, at.value, at.value.Value)
 }
 
-// upperCase is what an event type is written in.
+// upperCase corrects the case of an event type.
 func upperCase(lines []string, at place) []edit {
 	if at.value == nil || !slices.Contains([]string{"ADD", "UPDATE", "DELETE"}, strings.ToUpper(at.value.Value)) {
 		return nil
@@ -132,7 +133,7 @@ func upperCase(lines []string, at place) []edit {
 	return replaced(lines, at.value, strings.ToUpper(at.value.Value))
 }
 
-// dropLine removes an entry that has a line of its own, and is not the only one.
+// dropLine deletes a list entry on a line of its own, unless it is the only one.
 func dropLine(lines []string, at place) []edit {
 	line, from, to, ok := span(lines, at.value)
 	if !ok || at.parent == nil || len(at.parent.Content) < 2 || strings.TrimSpace(lines[line][:from]) != "-" || strings.TrimSpace(lines[line][to:]) != "" {
@@ -141,7 +142,8 @@ func dropLine(lines []string, at place) []edit {
 	return []edit{{line, 0, len(lines[line]), ""}}
 }
 
-// plural makes a list of one: schedules of a schedule, mutexes of a mutex.
+// plural replaces a deprecated singular field by a list: schedule by schedules,
+// mutex by mutexes.
 func plural(lines []string, at place) []edit {
 	key, value := at.key, at.value
 	plurals := map[string]string{"schedule": "schedules", "mutex": "mutexes"}
@@ -159,7 +161,7 @@ func plural(lines []string, at place) []edit {
 	if value.Kind != yaml.MappingNode || value.Style == yaml.FlowStyle || len(value.Content) != 2 || head == nil {
 		return nil
 	}
-	inner := value.Content[0] // mutex: with one key below becomes mutexes: with one entry
+	inner := value.Content[0] // a block mapping with a single key becomes a list entry
 	line := inner.Line - 1
 	from := diag.Offset(lines[line], inner.Column)
 	if line != value.Content[1].Line-1 || strings.TrimSpace(lines[line][:from]) != "" {

@@ -1,10 +1,10 @@
 // Package lint checks manifests that argoperator did not generate: those of Argo
-// Events and Argo Workflows, with the roles, ConfigMaps and
-// CustomResourceDefinitions that belong to them.
+// Events and Argo Workflows, with their roles, ConfigMaps and
+// CustomResourceDefinitions.
 //
 // The rule of this package: an object that is not among the files may exist in the
-// cluster, so no rule reports it as missing. Findings that a comment or the
-// configuration accepts are left out.
+// cluster, so no rule reports it as missing. Comments and the configuration can
+// suppress findings.
 package lint
 
 import (
@@ -21,10 +21,10 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// Holds tells whether a file holds an object that a rule is about. A file that
-// is not legal YAML holds what it can be seen to name, unless it was only found
-// in a directory and is a template.
-func Holds(in source.Input) bool {
+// ContainsManifest reports whether a file contains an object that a rule checks.
+// For invalid YAML it searches for the apiVersion, except in templates found in a
+// directory.
+func ContainsManifest(in source.Input) bool {
 	if in.Lenient && strings.Contains(string(in.Data), "{{-") {
 		return false
 	}
@@ -38,37 +38,37 @@ func Holds(in source.Input) bool {
 	return found.HasErrors() && strings.Contains(string(in.Data), "apiVersion: "+argo.Group+"/")
 }
 
-// subject is an object that rules are about, and where it stands.
+// subject is an object to check and its source.
 type subject struct {
 	file    string
 	written source.Object
 	object  manifest.Object
 }
 
-// judged is a problem of an object as a finding.
-type judged struct {
+// located is a problem of an object as a finding.
+type located struct {
 	diag.Finding
 	in   source.Object
 	path string
 }
 
-// Manifests judges the objects of files together. What is not among them may be
-// in the cluster: nothing is said about it. The configuration may be nil.
+// Manifests checks the objects of all files together. Objects that are not in the
+// files may be in the cluster and are not reported. The configuration may be nil.
 func Manifests(files []source.Input, config *Config) (diag.List, error) {
-	all, err := judge(files, config)
+	all, err := run(files, config)
 	return all.findings, err
 }
 
-// judgement is all that there is to say of files.
-type judgement struct {
-	findings diag.List       // those that count
-	problems []judged        // all
-	broken   map[string]bool // files that cannot be read as a whole
+// results are all findings in a set of files.
+type results struct {
+	findings diag.List       // the reported ones
+	problems []located       // all
+	broken   map[string]bool // files with invalid YAML
 }
 
-func judge(files []source.Input, config *Config) (judgement, error) {
+func run(files []source.Input, config *Config) (results, error) {
 	var findings diag.List
-	var problems []judged
+	var problems []located
 	var subjects []subject
 	broken := map[string]bool{}
 	for _, file := range files {
@@ -78,10 +78,10 @@ func judge(files []source.Input, config *Config) (judgement, error) {
 		for _, o := range objects {
 			one, wrong, err := newSubject(file.Name, o)
 			if err != nil {
-				return judgement{}, err
+				return results{}, err
 			}
 			for _, p := range wrong {
-				problems = append(problems, newJudged(o, p))
+				problems = append(problems, newLocated(o, p))
 			}
 			if one.object != nil {
 				subjects = append(subjects, one)
@@ -92,15 +92,15 @@ func judge(files []source.Input, config *Config) (judgement, error) {
 	for i, s := range subjects {
 		list[i] = s.object
 	}
-	for i, wrong := range Foreign(list, config.targets()) {
+	for i, wrong := range Objects(list, config.targets()) {
 		for _, p := range wrong {
-			problems = append(problems, newJudged(subjects[i].written, p))
+			problems = append(problems, newLocated(subjects[i].written, p))
 		}
 	}
 	for _, p := range problems {
 		findings = append(findings, p.Finding)
 	}
-	return judgement{accepted(files, subjects, config.apply(findings, subjects)).Sorted(), problems, broken}, nil
+	return results{withoutIgnored(files, subjects, config.apply(findings, subjects)).Sorted(), problems, broken}, nil
 }
 
 func newSubject(file string, o source.Object) (subject, []problem.Problem, error) {
@@ -112,12 +112,12 @@ func newSubject(file string, o source.Object) (subject, []problem.Problem, error
 	return subject{file: file, written: o, object: object}, problems, nil
 }
 
-// newJudged is a problem at the key of the field that it is about.
-func newJudged(o source.Object, p problem.Problem) judged {
+// newLocated returns a problem as a finding at the key of its field.
+func newLocated(o source.Object, p problem.Problem) located {
 	severity := diag.Error
 	if p.Warning {
 		severity = diag.Warning
 	}
 	f := diag.Finding{Position: o.KeyPosition(p.Path), Severity: severity, Code: p.Code, Message: p.Message, Hint: p.Hint}
-	return judged{f, o, p.Path}
+	return located{f, o, p.Path}
 }

@@ -217,7 +217,7 @@ func TestHolds(t *testing.T) {
 		"a: b": false,
 		"":     false,
 	} {
-		if got := Holds(source.Input{Name: "x.yaml", Data: []byte(text), Lenient: true}); got != want {
+		if got := ContainsManifest(source.Input{Name: "x.yaml", Data: []byte(text), Lenient: true}); got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}

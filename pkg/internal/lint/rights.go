@@ -13,7 +13,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/argo"
 )
 
-// rightsRules are about roles and service accounts.
+// rightsRules check roles and service accounts.
 func rightsRules() []Rule {
 	return []Rule{
 		{
@@ -21,7 +21,7 @@ func rightsRules() []Rule {
 			Summary: "A role grants a verb that does not exist.",
 			Why:     "Verbs are those of Kubernetes and not of HTTP: post and put grant nothing.",
 			Fix:     "create for post, update for put; or remove it",
-			look:    eachRule(unknownVerbs),
+			check:   eachRule(unknownVerbs),
 		},
 		{
 			Code:    "wildcard-permission",
@@ -29,7 +29,7 @@ func rightsRules() []Rule {
 			Summary: "A role grants a wildcard.",
 			Why:     "It grants what nobody has looked at, kinds that do not exist yet included.",
 			Fix:     "name what is needed",
-			look:    eachRule(wildcardRight),
+			check:   eachRule(wildcardRight),
 		},
 		{
 			Code:    "broad-permission",
@@ -37,7 +37,7 @@ func rightsRules() []Rule {
 			Summary: "A role grants what leads to other rights.",
 			Why:     "Who may exec into pods, impersonate, bind or escalate has the rights of others as well.",
 			Fix:     "remove it",
-			look:    eachRule(powerful),
+			check:   eachRule(powerful),
 		},
 		{
 			Code:    "shared-service-account",
@@ -45,7 +45,7 @@ func rightsRules() []Rule {
 			Summary: "One service account serves EventSources, Sensors and Workflows.",
 			Why:     "Each has the rights of all: a program in a Workflow may create Workflows and read what the EventSource watches.",
 			Fix:     "one service account for each of them",
-			look:    sharedAccount,
+			check:   sharedAccount,
 		},
 		{
 			Code:    "missing-task-result-permission",
@@ -53,7 +53,7 @@ func rightsRules() []Rule {
 			Summary: "The service account of a Workflow may not report results.",
 			Why:     "The executor writes WorkflowTaskResults; without the right every Workflow fails, since Argo Workflows 3.6 without a way out.",
 			Fix:     "grant create and patch on workflowtaskresults.argoproj.io",
-			look:    eachFlow(noTaskResults),
+			check:   eachFlow(noTaskResults),
 		},
 		{
 			Code:    "missing-watch-permission",
@@ -61,7 +61,7 @@ func rightsRules() []Rule {
 			Summary: "The service account of an EventSource may not watch what it is to watch.",
 			Why:     "Its pod tries for ever and stays Running: nothing says so but its log.",
 			Fix:     "grant list and watch",
-			look:    on(noWatch),
+			check:   on(noWatch),
 		},
 		{
 			Code:    "missing-trigger-permission",
@@ -69,13 +69,13 @@ func rightsRules() []Rule {
 			Summary: "The service account of a Sensor may not do what a trigger does.",
 			Why:     "Each event is answered with 403, and lost when the tries are used up.",
 			Fix:     "grant it",
-			look:    eachTrigger(noTriggerRight),
+			check:   eachTrigger(noTriggerRight),
 		},
 	}
 }
 
-// eachRule lets a rule look at every rule of every role.
-func eachRule(look func(*inspection, *field.Path, rbacv1.PolicyRule)) func(*inspection) {
+// eachRule calls check for every rule of every role.
+func eachRule(check func(*inspection, *field.Path, rbacv1.PolicyRule)) func(*inspection) {
 	return func(i *inspection) {
 		var rules []rbacv1.PolicyRule
 		switch o := i.Object.(type) {
@@ -85,25 +85,25 @@ func eachRule(look func(*inspection, *field.Path, rbacv1.PolicyRule)) func(*insp
 			rules = o.Rules
 		}
 		for n, rule := range rules {
-			look(i, field.NewPath("rules").Index(n), rule)
+			check(i, field.NewPath("rules").Index(n), rule)
 		}
 	}
 }
 
-// kubernetesVerbs are those that some API of Kubernetes knows.
+// kubernetesVerbs are the verbs of the Kubernetes APIs.
 var kubernetesVerbs = []string{
 	"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "*",
 	"use", "bind", "escalate", "impersonate", "approve", "sign", "attest", "proxy", "head", "options",
 }
 
 func unknownVerbs(i *inspection, path *field.Path, rule rbacv1.PolicyRule) {
-	ours := !slices.ContainsFunc(rule.APIGroups, func(g string) bool {
+	kubernetes := !slices.ContainsFunc(rule.APIGroups, func(g string) bool {
 		return strings.Contains(g, ".") && !strings.HasSuffix(g, "k8s.io") && g != argo.Group
 	})
 	for n, verb := range rule.Verbs {
-		foreign := !ours && !slices.Contains([]string{"post", "put"}, verb) // an aggregated API may have verbs of its own
-		if len(rule.NonResourceURLs) == 0 && !foreign && !slices.Contains(kubernetesVerbs, verb) {
-			i.wrong(path.Child("verbs").Index(n), "%q is no verb of Kubernetes", verb)
+		otherAPI := !kubernetes && !slices.Contains([]string{"post", "put"}, verb) // an aggregated API may define verbs of its own
+		if len(rule.NonResourceURLs) == 0 && !otherAPI && !slices.Contains(kubernetesVerbs, verb) {
+			i.report(path.Child("verbs").Index(n), "%q is no verb of Kubernetes", verb)
 		}
 	}
 }
@@ -111,7 +111,7 @@ func unknownVerbs(i *inspection, path *field.Path, rule rbacv1.PolicyRule) {
 func wildcardRight(i *inspection, path *field.Path, rule rbacv1.PolicyRule) {
 	for name, list := range map[string][]string{"apiGroups": rule.APIGroups, "resources": rule.Resources, "verbs": rule.Verbs} {
 		if n := slices.IndexFunc(list, func(s string) bool { return strings.Contains(s, "*") }); n >= 0 {
-			i.wrong(path.Child(name).Index(n), "grants all %s", name)
+			i.report(path.Child(name).Index(n), "grants all %s", name)
 		}
 	}
 }
@@ -119,16 +119,16 @@ func wildcardRight(i *inspection, path *field.Path, rule rbacv1.PolicyRule) {
 func powerful(i *inspection, path *field.Path, rule rbacv1.PolicyRule) {
 	for n, resource := range rule.Resources {
 		if resource == "serviceaccounts/token" && len(rule.ResourceNames) > 0 {
-			continue // of the accounts that are named, and of no other
+			continue // restricted to named accounts
 		}
 		if slices.Contains([]string{"pods/exec", "pods/attach", "pods/ephemeralcontainers", "nodes/proxy", "serviceaccounts/token"}, resource) &&
 			(argo.Has(rule.Verbs, "create") || argo.Has(rule.Verbs, "get")) {
-			i.wrong(path.Child("resources").Index(n), "%s leads to the rights of other accounts", resource)
+			i.report(path.Child("resources").Index(n), "%s leads to the rights of other accounts", resource)
 		}
 	}
 	for n, verb := range rule.Verbs {
 		if slices.Contains([]string{"impersonate", "bind", "escalate"}, verb) {
-			i.wrong(path.Child("verbs").Index(n), "%s leads to the rights of others", verb)
+			i.report(path.Child("verbs").Index(n), "%s leads to the rights of others", verb)
 		}
 	}
 }
@@ -141,14 +141,14 @@ func sharedAccount(i *inspection) {
 	case *eventsv1.Sensor:
 		name = argo.EventsAccount(o.Spec.Template)
 	}
-	if roles := slices.Sorted(maps.Keys(i.among.roles[name])); name != "" && name != "default" && len(roles) > 1 {
-		i.wrong(path, "service account %s serves as %v at once", name, roles)
+	if roles := slices.Sorted(maps.Keys(i.set.roles[name])); name != "" && name != "default" && len(roles) > 1 {
+		i.report(path, "service account %s serves as %v at once", name, roles)
 	}
 }
 
-// bound tells whether anything is granted to the account among the objects:
-// where nothing is, its roles are elsewhere.
-func (s *surroundings) bound(a argo.Account) bool {
+// bound reports whether the objects grant the account anything. If not, its roles
+// are probably in other files.
+func (s *objectSet) bound(a argo.Account) bool {
 	return slices.ContainsFunc(s.grants, func(g argo.Grant) bool { return sameAccount(g.Account, a) })
 }
 
@@ -156,8 +156,8 @@ func sameAccount(a, b argo.Account) bool {
 	return a.Name == b.Name && (a.Namespace == b.Namespace || a.Namespace == "" || b.Namespace == "")
 }
 
-// granted tells whether a call is allowed, in whatever namespace where it states none.
-func (s *surroundings) granted(c argo.Call) bool {
+// granted reports whether a call is allowed, in any namespace if the call has none.
+func (s *objectSet) granted(c argo.Call) bool {
 	return slices.ContainsFunc(s.grants, func(g argo.Grant) bool {
 		if !sameAccount(g.Account, c.Account) {
 			return false
@@ -174,8 +174,9 @@ func (s *surroundings) granted(c argo.Call) bool {
 	})
 }
 
-// missing are the verbs that an account lacks, where its roles are known.
-func (s *surroundings) missing(c argo.Call, verbs ...string) []string {
+// missing returns the verbs that an account lacks, if its roles are among the
+// objects.
+func (s *objectSet) missing(c argo.Call, verbs ...string) []string {
 	if !s.bound(c.Account) || c.Account.Name == "default" {
 		return nil
 	}
@@ -187,12 +188,12 @@ func (s *surroundings) missing(c argo.Call, verbs ...string) []string {
 
 func noTaskResults(i *inspection, f flow) {
 	p := argo.Pod{Spec: f.spec}
-	if !i.targets.Workflows.atLeast(3, 4) || f.spec.ServiceAccountName == "" || f.settled() && !f.driven {
+	if !i.targets.Workflows.atLeast(3, 4) || f.spec.ServiceAccountName == "" || f.inherits() && !f.driven {
 		return
 	}
 	c := argo.Call{Account: argo.Account{Namespace: i.Object.GetNamespace(), Name: p.Executor()}, Group: argo.Group, Resource: "workflowtaskresults"}
-	if lacks := i.among.missing(c, "create", "patch"); len(lacks) > 0 {
-		i.wrong(f.path.Child("serviceAccountName"), "service account %s may not %s workflowtaskresults", c.Account.Name, strings.Join(lacks, " and "))
+	if lacks := i.set.missing(c, "create", "patch"); len(lacks) > 0 {
+		i.report(f.path.Child("serviceAccountName"), "service account %s may not %s workflowtaskresults", c.Account.Name, strings.Join(lacks, " and "))
 	}
 }
 
@@ -200,8 +201,8 @@ func noWatch(i *inspection, s *eventsv1.EventSource) {
 	for _, name := range slices.Sorted(maps.Keys(s.Spec.Resource)) {
 		e := s.Spec.Resource[name]
 		c := argo.Call{Account: argo.Account{Namespace: s.Namespace, Name: argo.EventsAccount(s.Spec.Template)}, Group: e.Group, Resource: e.Resource, Namespace: e.Namespace}
-		if lacks := i.among.missing(c, "list", "watch"); len(lacks) > 0 {
-			i.wrong(field.NewPath("spec", "resource").Key(name), "service account %s may not %s %s",
+		if lacks := i.set.missing(c, "list", "watch"); len(lacks) > 0 {
+			i.report(field.NewPath("spec", "resource").Key(name), "service account %s may not %s %s",
 				c.Account.Name, strings.Join(lacks, " and "), argo.Qualified(c.Group, c.Resource))
 		}
 	}
@@ -216,15 +217,15 @@ func noTriggerRight(i *inspection, s *eventsv1.Sensor, t argo.Trigger) {
 		c, verbs = argo.Call{Group: argo.Group, Resource: "workflows"}, []string{"create"}
 	case t.Template.K8s != nil && t.Resource() != nil && t.Parts() == nil:
 		c, verbs = argo.TriggerCall(s, t), argo.OperationVerbs[t.Template.K8s.Operation]
-		if _, ok := handled(t); !ok {
+		if _, ok := resourceOf(t); !ok {
 			return
 		}
 	default:
 		return
 	}
 	c.Account, c.Namespace = by, ""
-	if lacks := i.among.missing(c, slices.Clone(verbs)...); len(lacks) > 0 {
-		i.mend(t.Path.Child("template"), fmt.Sprintf("grant %s on %s", strings.Join(lacks, " and "), argo.Qualified(c.Group, c.Resource)),
+	if lacks := i.set.missing(c, slices.Clone(verbs)...); len(lacks) > 0 {
+		i.reportHint(t.Path.Child("template"), fmt.Sprintf("grant %s on %s", strings.Join(lacks, " and "), argo.Qualified(c.Group, c.Resource)),
 			"service account %s may not %s %s", by.Name, strings.Join(lacks, " and "), argo.Qualified(c.Group, c.Resource))
 	}
 }

@@ -14,31 +14,31 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// Rule is one thing that goes wrong in manifests that people write. What is not
-// among the objects may be in the cluster: a rule says nothing about it.
+// Rule detects one common mistake in hand-written manifests. Objects that are not
+// among the files may be in the cluster, so a rule must not report them as missing.
 type Rule struct {
 	Code    string // stable, kebab-case; never renamed or reused
-	Warning bool   // it works, and bites later
-	Summary string // what is wrong, one sentence
-	Why     string // what happens then
-	Fix     string // what to do; the hint of a problem that has no better one
+	Warning bool   // works now but causes trouble later
+	Summary string // the problem in one sentence
+	Why     string // the consequence
+	Fix     string // the fix; hint of problems without a more specific one
 
-	look func(*inspection)
+	check func(*inspection)
 }
 
-// Rules are all of them, in the order of the documentation. To add one, write it
-// into the list of its file.
+// Rules returns all rules in the order of the documentation. To add one, add it to
+// the list in its file.
 func Rules() []Rule {
-	return slices.Concat(shapeRules(), sourceRules(), sensorRules(), triggerRulesOfOthers(), busRules(), workflowRules(), eventDrivenRules(), rightsRules())
+	return slices.Concat(shapeRules(), sourceRules(), sensorRules(), triggerRules(), busRules(), workflowRules(), eventDrivenRules(), rightsRules())
 }
 
-// Of what Decode finds. The codes of the rules are in Rules.
+// Codes of the problems that Decode finds. Those of the rules are in Rules.
 const (
 	CodeWrongFieldType       = "wrong-field-type"
 	CodeUnknownManifestField = "unknown-manifest-field"
 )
 
-// Targets are the versions that manifests are for.
+// Targets are the versions that manifests must work with.
 type Targets struct {
 	Workflows Version // of Argo Workflows; the zero Version is 3.7
 }
@@ -46,7 +46,7 @@ type Targets struct {
 // Version is a version of Argo.
 type Version struct{ Major, Minor int }
 
-// atLeast tells whether a version is another one or newer.
+// atLeast reports whether a version is the given one or newer.
 func (v Version) atLeast(major, minor int) bool {
 	if v == (Version{}) {
 		v = Version{3, 7}
@@ -54,43 +54,42 @@ func (v Version) atLeast(major, minor int) bool {
 	return v.Major > major || v.Major == major && v.Minor >= minor
 }
 
-// inspection is one rule that looks at one object among others.
+// inspection is the check of one object by one rule.
 type inspection struct {
 	*problem.Report
 	rule    Rule
-	among   *surroundings
+	set     *objectSet
 	targets Targets
 }
 
-// wrong notes a problem with the rule's own hint.
-func (i *inspection) wrong(path *field.Path, format string, args ...any) {
-	i.mend(path, i.rule.Fix, format, args...)
+// report adds a problem with the rule's hint.
+func (i *inspection) report(path *field.Path, format string, args ...any) {
+	i.reportHint(path, i.rule.Fix, format, args...)
 }
 
-// mend notes a problem with a hint of its own.
-func (i *inspection) mend(path *field.Path, hint, format string, args ...any) {
+// reportHint adds a problem with a more specific hint.
+func (i *inspection) reportHint(path *field.Path, hint, format string, args ...any) {
 	i.Add(path, i.rule.Code, hint, format, args...)
 	i.Problems[len(i.Problems)-1].Warning = i.rule.Warning
 }
 
-// adopt takes over a problem that our own checks have found.
+// adopt adds a problem that another package's check found.
 func (i *inspection) adopt(p problem.Problem) {
 	p.Code, p.Warning, p.Hint = i.rule.Code, i.rule.Warning, cmp.Or(p.Hint, i.rule.Fix)
 	i.Problems = append(i.Problems, p)
 }
 
-// on lets a rule look at the objects of one type.
-func on[T manifest.Object](look func(*inspection, T)) func(*inspection) {
+// on returns a check for the objects of one type.
+func on[T manifest.Object](check func(*inspection, T)) func(*inspection) {
 	return func(i *inspection) {
 		if typed, ok := i.Object.(T); ok {
-			look(i, typed)
+			check(i, typed)
 		}
 	}
 }
 
-// Decode reads an object that somebody else has written, given as YAML or JSON,
-// strictly: what the type does not know is a problem. It returns nil for a kind
-// that no rule is about.
+// Decode decodes a hand-written object, as YAML or JSON, strictly: unknown fields
+// are problems. It returns nil for a kind that no rule checks.
 func Decode(kind schema.GroupVersionKind, data []byte) (manifest.Object, []problem.Problem) {
 	object := argo.NewObject(kind)
 	if object == nil {
@@ -100,25 +99,25 @@ func Decode(kind schema.GroupVersionKind, data []byte) (manifest.Object, []probl
 	text, err := yaml.YAMLToJSONStrict(data)
 	if err != nil {
 		r.Add(nil, problem.CodeSchema, "", "%v", err)
-		return nil, called(r.Problems, CodeWrongFieldType)
+		return nil, withCode(r.Problems, CodeWrongFieldType)
 	}
-	if !argo.Strictly(text, object, r, nil) {
-		return nil, called(r.Problems, CodeWrongFieldType)
+	if !argo.DecodeStrict(text, object, r, nil) {
+		return nil, withCode(r.Problems, CodeWrongFieldType)
 	}
 	if sensor, ok := object.(*eventsv1.Sensor); ok {
 		for _, t := range argo.Triggers(sensor) {
-			carriedStrictly(r, t)
+			checkTriggerObject(r, t)
 		}
 	}
-	return object, called(r.Problems, CodeUnknownManifestField)
+	return object, withCode(r.Problems, CodeUnknownManifestField)
 }
 
-// carriedStrictly decodes the object that a trigger carries, where its kind is known.
-func carriedStrictly(r *problem.Report, t argo.Trigger) {
-	data, path := t.Carries()
+// checkTriggerObject decodes the object in a trigger if its kind is known.
+func checkTriggerObject(r *problem.Report, t argo.Trigger) {
+	data, path := t.ObjectBytes()
 	kind := kindOf(data)
 	if object := argo.NewObject(kind); object != nil {
-		argo.Strictly(data, object, r, path)
+		argo.DecodeStrict(data, object, r, path)
 	}
 }
 
@@ -133,23 +132,23 @@ func kindOf(data []byte) schema.GroupVersionKind {
 	return schema.FromAPIVersionAndKind(meta.APIVersion, meta.Kind)
 }
 
-// called gives problems of our own checks the code of a rule.
-func called(problems []problem.Problem, code string) []problem.Problem {
+// withCode sets the code of problems from other packages.
+func withCode(problems []problem.Problem, code string) []problem.Problem {
 	for i := range problems {
 		problems[i].Code = code
 	}
 	return problems
 }
 
-// Foreign judges objects that somebody else has written, by the rules. The
-// problems of the object at an index are at the same index. It judges deep copies.
-func Foreign(list []manifest.Object, targets Targets) [][]problem.Problem {
+// Objects checks hand-written objects with all rules. It returns the problems of
+// each object by its index, and checks deep copies.
+func Objects(list []manifest.Object, targets Targets) [][]problem.Problem {
 	out := make([][]problem.Problem, len(list))
-	among, rules := newSurroundings(argo.NewObjects(list).Copy()), Rules()
-	for i, object := range among.all.List {
+	set, rules := newObjectSet(argo.NewObjects(list).Copy()), Rules()
+	for i, object := range set.all.List {
 		for _, rule := range rules {
-			in := &inspection{Report: problem.About(object), rule: rule, among: among, targets: targets}
-			rule.look(in)
+			in := &inspection{Report: problem.About(object), rule: rule, set: set, targets: targets}
+			rule.check(in)
 			out[i] = append(out[i], in.Problems...)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// sensorRules are about what a Sensor listens to.
+// sensorRules check dependencies and their filters.
 func sensorRules() []Rule {
 	return []Rule{
 		{
@@ -23,15 +23,15 @@ func sensorRules() []Rule {
 			Summary: "A trigger of a Sensor with several dependencies states no conditions.",
 			Why: "It fires only when there was an event of each of them, with the last event of each: those between are dropped. Most " +
 				"people want any of them.",
-			Fix:  "state conditions: dependencies joined by || or &&",
-			look: on(joins),
+			Fix:   "state conditions: dependencies joined by || or &&",
+			check: on(joins),
 		},
 		{
 			Code:    "unknown-dependency",
 			Summary: "Conditions or a parameter name a dependency that the Sensor does not have.",
 			Why:     "The trigger never fires, or the parameter is left out without a word.",
 			Fix:     "correct the name",
-			look:    on(unknownDependencies),
+			check:   on(unknownDependencies),
 		},
 		{
 			Code:    "unused-dependency",
@@ -39,28 +39,28 @@ func sensorRules() []Rule {
 			Summary: "No trigger fires on a dependency.",
 			Why:     "Its events are received, and nothing happens.",
 			Fix:     "name it in the conditions of a trigger, or remove it",
-			look:    on(unusedDependencies),
+			check:   on(unusedDependencies),
 		},
 		{
 			Code:    "unknown-event",
 			Summary: "A Sensor listens to an event that its EventSource does not have.",
 			Why:     "It waits for ever: nobody publishes on that subject, and nobody says so.",
 			Fix:     "correct the eventName",
-			look:    on(unknownEvents),
+			check:   on(unknownEvents),
 		},
 		{
 			Code:    "event-bus-mismatch",
 			Summary: "A Sensor and its EventSource are on different EventBuses.",
 			Why:     "What one publishes the other never hears.",
 			Fix:     "state the same eventBusName in both",
-			look:    on(twoBuses),
+			check:   on(twoBuses),
 		},
 		{
 			Code:    "bad-jq",
 			Summary: "A jq program does not parse, does not compile, or asks for what a Sensor does not have.",
 			Why:     "The Sensor acknowledges the event and drops it; only its log says why.",
 			Fix:     "correct the program",
-			look:    on(programProblems(".jq")),
+			check:   on(programProblems(".jq")),
 		},
 		{
 			Code:    "lua-script",
@@ -68,8 +68,8 @@ func sensorRules() []Rule {
 			Summary: "A Lua script transforms or filters events.",
 			Why: "As a transformation it loses nulls and turns empty lists into objects; and Lua in a Sensor can open files and run " +
 				"programs: whoever may edit the Sensor may run anything in its pod.",
-			Fix:  "use jq",
-			look: on(programProblems(".script")),
+			Fix:   "use jq",
+			check: on(programProblems(".script")),
 		},
 		{
 			Code:    "unanchored-regex",
@@ -77,7 +77,7 @@ func sensorRules() []Rule {
 			Summary: "A filter of type string compares with text that is not anchored.",
 			Why:     "The values are regular expressions that match anywhere: \"prod\" lets \"non-prod\" pass as well.",
 			Fix:     "anchor it: ^…$",
-			look:    on(unanchored),
+			check:   on(unanchored),
 		},
 		{
 			Code:    "expression-filter",
@@ -85,7 +85,7 @@ func sensorRules() []Rule {
 			Summary: "A filter of expressions reads fields that an event may lack.",
 			Why:     "Where one of them is missing the event is dropped, even if the expression says !=: oldBody is null in every ADD.",
 			Fix:     "compute a boolean in jq, and filter on it",
-			look:    on(programProblems(".exprs")),
+			check:   on(programProblems(".exprs")),
 		},
 		{
 			Code:    "template-reads-environment",
@@ -93,8 +93,8 @@ func sensorRules() []Rule {
 			Summary: "A text template reads the environment of the Sensor's pod.",
 			Why: "Templates have the functions env and expandenv. What they read, tokens included, goes where the parameter goes, and " +
 				"into the log of a failure.",
-			Fix:  "hand it over otherwise, unless it is the header of a request",
-			look: on(readsPod),
+			Fix:   "hand it over otherwise, unless it is the header of a request",
+			check: on(readsPod),
 		},
 		{
 			Code:    "template-with-raw-data",
@@ -102,7 +102,7 @@ func sensorRules() []Rule {
 			Summary: "A parameter has a text template and useRawData.",
 			Why:     "The result of a template is text, whatever useRawData says: a number arrives as \"3\", a large one as 9.007e+15.",
 			Fix:     "compute it by jq in the dependency, and use dataKey with useRawData",
-			look:    on(textual),
+			check:   on(textual),
 		},
 	}
 }
@@ -112,7 +112,7 @@ func dependencyPath(n int) *field.Path { return field.NewPath("spec", "dependenc
 func joins(i *inspection, s *eventsv1.Sensor) {
 	for _, t := range argo.Triggers(s) {
 		if len(s.Spec.Dependencies) > 1 && t.Template.Conditions == "" && !t.DeadLetter {
-			i.wrong(t.Path.Child("template"), "waits for an event of every one of %d dependencies", len(s.Spec.Dependencies))
+			i.report(t.Path.Child("template"), "waits for an event of every one of %d dependencies", len(s.Spec.Dependencies))
 		}
 	}
 }
@@ -123,17 +123,17 @@ func unknownDependencies(i *inspection, s *eventsv1.Sensor) {
 		names = append(names, d.Name, strings.ReplaceAll(d.Name, "-", "_"))
 	}
 	for _, t := range argo.Triggers(s) {
-		for _, name := range t.Fires() {
+		for _, name := range t.DependencyNames() {
 			if !slices.Contains(names, name) {
-				i.wrong(t.Path.Child("template", "conditions"), "no dependency %q", name)
+				i.report(t.Path.Child("template", "conditions"), "no dependency %q", name)
 			}
 		}
-		for _, p := range t.Writes() {
+		for _, p := range t.AllParameters() {
 			if replacesDependency(t) {
 				continue
 			}
 			if p.Src != nil && p.Src.DependencyName != "" && !slices.Contains(names, p.Src.DependencyName) {
-				i.wrong(p.Path.Child("src", "dependencyName"), "no dependency %q", p.Src.DependencyName)
+				i.report(p.Path.Child("src", "dependencyName"), "no dependency %q", p.Src.DependencyName)
 			}
 		}
 	}
@@ -143,15 +143,15 @@ func unusedDependencies(i *inspection, s *eventsv1.Sensor) {
 	fired := map[string]bool{}
 	for _, t := range argo.Triggers(s) {
 		if t.Template.Conditions == "" && !t.DeadLetter {
-			return // waits for all of them
+			return // such a trigger waits for all dependencies
 		}
-		for _, name := range t.Fires() {
+		for _, name := range t.DependencyNames() {
 			fired[name] = true
 		}
 	}
 	for n, d := range s.Spec.Dependencies {
 		if !fired[d.Name] && !fired[strings.ReplaceAll(d.Name, "-", "_")] {
-			i.wrong(dependencyPath(n).Child("name"), "no trigger fires on dependency %q", d.Name)
+			i.report(dependencyPath(n).Child("name"), "no trigger fires on dependency %q", d.Name)
 		}
 	}
 }
@@ -159,26 +159,27 @@ func unusedDependencies(i *inspection, s *eventsv1.Sensor) {
 func unknownEvents(i *inspection, s *eventsv1.Sensor) {
 	for n, d := range s.Spec.Dependencies {
 		var events []namedEvent
-		for _, source := range everyAlike[*eventsv1.EventSource](i.among.all, s.Namespace, d.EventSourceName) {
+		for _, source := range findAll[*eventsv1.EventSource](i.set.all, s.Namespace, d.EventSourceName) {
 			events = append(events, eventsOf(source)...)
 		}
 		if len(events) > 0 && !slices.ContainsFunc(events, func(e namedEvent) bool { return e.name == d.EventName }) {
-			i.wrong(dependencyPath(n).Child("eventName"), "EventSource %s has no event %q", d.EventSourceName, d.EventName)
+			i.report(dependencyPath(n).Child("eventName"), "EventSource %s has no event %q", d.EventSourceName, d.EventName)
 		}
 	}
 }
 
 func twoBuses(i *inspection, s *eventsv1.Sensor) {
 	for n, d := range s.Spec.Dependencies {
-		source, ok := alike[*eventsv1.EventSource](i.among.all, s.Namespace, d.EventSourceName)
+		source, ok := find[*eventsv1.EventSource](i.set.all, s.Namespace, d.EventSourceName)
 		if ok && argo.BusName(source.Spec.EventBusName) != argo.BusName(s.Spec.EventBusName) {
-			i.wrong(dependencyPath(n).Child("eventSourceName"), "EventSource %s publishes on bus %q, the Sensor listens on %q",
+			i.report(dependencyPath(n).Child("eventSourceName"), "EventSource %s publishes on bus %q, the Sensor listens on %q",
 				source.Name, argo.BusName(source.Spec.EventBusName), argo.BusName(s.Spec.EventBusName))
 		}
 	}
 }
 
-// programProblems are those of the programs at a field of transforms and filters.
+// programProblems adopts the problems of the programs in one field of transforms
+// and filters.
 func programProblems(suffix string) func(*inspection, *eventsv1.Sensor) {
 	return func(i *inspection, s *eventsv1.Sensor) {
 		for _, p := range check.Programs(argo.NewObjects([]manifest.Object{s})) {
@@ -189,7 +190,7 @@ func programProblems(suffix string) func(*inspection, *eventsv1.Sensor) {
 	}
 }
 
-// anchored is a regular expression that has to match all of the text.
+// anchored matches a regular expression that must match the whole text.
 var anchored = regexp.MustCompile(`^\^.*\$$`)
 
 func unanchored(i *inspection, s *eventsv1.Sensor) {
@@ -203,25 +204,25 @@ func unanchored(i *inspection, s *eventsv1.Sensor) {
 			}
 			for k, value := range f.Value {
 				if !anchored.MatchString(value) {
-					i.wrong(dependencyPath(n).Child("filters", "data").Index(m).Child("value").Index(k), "%q matches inside of longer text as well", value)
+					i.report(dependencyPath(n).Child("filters", "data").Index(m).Child("value").Index(k), "%q matches inside of longer text as well", value)
 				}
 			}
 		}
 	}
 }
 
-// readsEnvironment is a call of a function of text templates that reads it.
+// readsEnvironment matches a template function that reads the environment.
 var readsEnvironment = regexp.MustCompile(`\{\{[^}]*\b(expand)?env\b`)
 
 func readsPod(i *inspection, s *eventsv1.Sensor) {
 	for _, t := range argo.Triggers(s) {
-		for _, p := range t.Writes() {
-			if p.Src == nil || p.Templated() {
+		for _, p := range t.AllParameters() {
+			if p.Src == nil || p.IsSafeTemplate() {
 				continue
 			}
 			for name, text := range map[string]string{"dataTemplate": p.Src.DataTemplate, "contextTemplate": p.Src.ContextTemplate} {
 				if readsEnvironment.MatchString(text) {
-					i.wrong(p.Path.Child("src", name), "reads the environment of the Sensor's pod")
+					i.report(p.Path.Child("src", name), "reads the environment of the Sensor's pod")
 				}
 			}
 		}
@@ -230,16 +231,16 @@ func readsPod(i *inspection, s *eventsv1.Sensor) {
 
 func textual(i *inspection, s *eventsv1.Sensor) {
 	for _, t := range argo.Triggers(s) {
-		for _, p := range t.Writes() {
+		for _, p := range t.AllParameters() {
 			if p.Src != nil && p.Src.UseRawData && (p.Src.DataTemplate != "" || p.Src.ContextTemplate != "") {
-				i.wrong(p.Path.Child("src", "useRawData"), "has no effect beside a template: the result is text")
+				i.report(p.Path.Child("src", "useRawData"), "has no effect beside a template: the result is text")
 			}
 		}
 	}
 }
 
-// replacesDependency tells whether an event decides of which dependency another
-// parameter is.
+// replacesDependency reports whether an event sets the dependency of another
+// parameter.
 func replacesDependency(t argo.Trigger) bool {
 	return slices.ContainsFunc(t.Parameters, func(p eventsv1.TriggerParameter) bool { return strings.HasSuffix(p.Dest, ".src.dependencyName") })
 }

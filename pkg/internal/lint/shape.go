@@ -18,7 +18,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// shapeRules are about an object by itself, whatever it is.
+// shapeRules check single objects of all kinds.
 func shapeRules() []Rule {
 	return []Rule{
 		{
@@ -26,39 +26,39 @@ func shapeRules() []Rule {
 			Summary: "A value has a type that its field cannot hold.",
 			Why:     "The API server refuses the object, or the controller cannot read it.",
 			Fix:     "write a value of the field's type",
-			look:    func(*inspection) {}, // Decode finds it
+			check:   func(*inspection) {}, // reported by Decode
 		},
 		{
 			Code:    CodeUnknownManifestField,
 			Summary: "The kind has no such field, or it stands there twice.",
 			Why: "The CustomResourceDefinitions of Argo Events, and by default those of Argo Workflows, take any field: a misspelt one " +
 				"is applied without a word and does nothing.",
-			Fix:  "correct the name or the indentation",
-			look: func(*inspection) {}, // Decode finds it
+			Fix:   "correct the name or the indentation",
+			check: func(*inspection) {}, // reported by Decode
 		},
 		{
 			Code:    "invalid-manifest",
 			Summary: "Argo's own validation, or the API server's, refuses the object.",
 			Why: "Argo validates after the object is stored: kubectl reports success, and the reason stands in a status that nobody " +
 				"looks at.",
-			Fix:  "what the message says",
-			look: legal,
+			Fix:   "what the message says",
+			check: legal,
 		},
 		{
 			Code:    "unusable-name",
 			Summary: "A name holds a dot, a blank or a wildcard, and becomes part of a subject of the bus.",
 			Why: "Argo Events publishes on BUS.EVENTSOURCE.EVENT and names a bucket after the Sensor: a dot makes one part two, and " +
 				"publishing fails or the Sensor's pod does not start.",
-			Fix:  "use lower-case letters, digits and -",
-			look: subjects,
+			Fix:   "use lower-case letters, digits and -",
+			check: subjects,
 		},
 		{
 			Code:    "too-large-for-pod",
 			Summary: "The object is larger than an environment variable can be.",
 			Why: "Argo Events hands the whole object to its pod in one environment variable of 128 KiB at most, in base64: the pod cannot " +
 				"start (\"argument list too long\").",
-			Fix:  "split it, or move large objects into ConfigMaps",
-			look: tooLarge,
+			Fix:   "split it, or move large objects into ConfigMaps",
+			check: tooLarge,
 		},
 		{
 			Code:    "deprecated-field",
@@ -66,14 +66,14 @@ func shapeRules() []Rule {
 			Summary: "A field that a later version of Argo Workflows no longer has.",
 			Why:     "Argo Workflows 3.6 brought a plural for each and 4.0 drops the singular: what it stood for is then silently gone.",
 			Fix:     "use the plural",
-			look:    deprecated,
+			check:   deprecated,
 		},
 	}
 }
 
-// legal asks Argo's own validators, and the API server's about a
-// CustomResourceDefinition. What refers to templates that are not among the
-// objects cannot be judged.
+// legal runs Argo's own validators, and the API server's for a
+// CustomResourceDefinition. It skips Workflows that refer to templates outside of
+// the objects.
 func legal(i *inspection) {
 	r := problem.About(i.Object)
 	switch o := i.Object.DeepCopyObject().(type) {
@@ -84,11 +84,11 @@ func legal(i *inspection) {
 			admission.ResourceEntry(r, field.NewPath("spec", "resource").Key(name), o.Spec.Resource[name])
 		}
 	case *eventsv1.Sensor:
-		admission.OnBus(r, i.among.all, o)
+		admission.OnBus(r, i.set.all, o)
 	case *apiextensionsv1.CustomResourceDefinition:
 		admission.CustomResource(r, o)
 	default:
-		if err := legalWorkflow(i.among.all, o.(manifest.Object)); err != nil {
+		if err := legalWorkflow(i.set.all, o.(manifest.Object)); err != nil {
 			r.Add(field.NewPath("spec"), "", "", "%v", err)
 		}
 	}
@@ -100,17 +100,17 @@ func legal(i *inspection) {
 	}
 }
 
-func legalWorkflow(among argo.Objects, object manifest.Object) error {
+func legalWorkflow(objects argo.Objects, object manifest.Object) error {
 	missing := false
 	get := func(name string) (*wfv1.WorkflowTemplate, error) {
-		found, ok := alike[*wfv1.WorkflowTemplate](among, object.GetNamespace(), name)
+		found, ok := find[*wfv1.WorkflowTemplate](objects, object.GetNamespace(), name)
 		if !ok {
 			missing = true
 			return nil, fmt.Errorf("no WorkflowTemplate %q", name)
 		}
 		return found.DeepCopy(), nil
 	}
-	cluster := clusterTemplates{among, &missing}
+	cluster := clusterTemplates{objects, &missing}
 	err := admission.ValidWorkflow(object.DeepCopyObject(), getter(get), cluster, validate.ValidateOpts{Lint: true})
 	if missing {
 		return nil
@@ -118,19 +118,20 @@ func legalWorkflow(among argo.Objects, object manifest.Object) error {
 	return err
 }
 
-// getter finds WorkflowTemplates for Argo.
+// getter finds WorkflowTemplates for Argo's validator.
 type getter func(name string) (*wfv1.WorkflowTemplate, error)
 
 func (g getter) Get(name string) (*wfv1.WorkflowTemplate, error) { return g(name) }
 
-// clusterTemplates finds ClusterWorkflowTemplates for Argo, and notes that one is missing.
+// clusterTemplates finds ClusterWorkflowTemplates for Argo's validator and records
+// missing ones.
 type clusterTemplates struct {
-	among   argo.Objects
+	objects argo.Objects
 	missing *bool
 }
 
 func (c clusterTemplates) Get(name string) (*wfv1.ClusterWorkflowTemplate, error) {
-	found, ok := alike[*wfv1.ClusterWorkflowTemplate](c.among, "", name)
+	found, ok := find[*wfv1.ClusterWorkflowTemplate](c.objects, "", name)
 	if !ok {
 		*c.missing = true
 		return nil, fmt.Errorf("no ClusterWorkflowTemplate %q", name)
@@ -138,11 +139,11 @@ func (c clusterTemplates) Get(name string) (*wfv1.ClusterWorkflowTemplate, error
 	return found.DeepCopy(), nil
 }
 
-// subjects are the names that Argo Events makes subjects and buckets of.
+// subjects checks the names that Argo Events uses in subjects and buckets.
 func subjects(i *inspection) {
 	bad := func(path *field.Path, name string) {
 		if strings.ContainsAny(name, ". *>\t") {
-			i.wrong(path, "%q cannot be part of a subject", name)
+			i.report(path, "%q cannot be part of a subject", name)
 		}
 	}
 	switch o := i.Object.(type) {
@@ -165,17 +166,17 @@ func tooLarge(i *inspection) {
 		admission.Variable(r, "EVENTSOURCE_OBJECT", &eventsv1.EventSource{ObjectMeta: admission.NameOnly(o.ObjectMeta), Spec: o.Spec})
 	}
 	for _, p := range r.Problems {
-		i.wrong(field.NewPath("spec"), "%s", p.Message)
+		i.report(field.NewPath("spec"), "%s", p.Message)
 	}
 }
 
-// deprecated fields have plurals since Argo Workflows 3.6.
+// deprecated reports fields that have plurals since Argo Workflows 3.6.
 func deprecated(i *inspection) {
 	if !i.targets.Workflows.atLeast(3, 6) {
 		return
 	}
 	old := func(path *field.Path, plural string) {
-		i.mend(path, "write "+plural, "deprecated since Argo Workflows 3.6")
+		i.reportHint(path, "write "+plural, "deprecated since Argo Workflows 3.6")
 	}
 	locks := func(path *field.Path, s *wfv1.Synchronization) {
 		if s != nil && s.Mutex != nil {
@@ -188,7 +189,7 @@ func deprecated(i *inspection) {
 	if c, ok := i.Object.(*wfv1.CronWorkflow); ok && c.Spec.Schedule != "" {
 		old(field.NewPath("spec", "schedule"), "schedules: [\""+c.Spec.Schedule+"\"]")
 	}
-	for _, f := range i.among.flows[i.Object] {
+	for _, f := range i.set.flows[i.Object] {
 		locks(f.path, f.spec.Synchronization)
 		for _, t := range f.templates() {
 			locks(t.path, t.Synchronization)

@@ -15,7 +15,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/problem"
 )
 
-// sourceRules are about EventSources.
+// sourceRules check EventSources.
 func sourceRules() []Rule {
 	return []Rule{
 		{
@@ -23,15 +23,15 @@ func sourceRules() []Rule {
 			Summary: "An EventSource leaves out what happened before its pod started.",
 			Why: "Besides all that exists already, afterStart drops every change that is applied server-side to an older object, and " +
 				"the change that marks it for deletion. Whatever is created while the pod is away is never seen.",
-			Fix:  "leave afterStart out, and let what the events start be idempotent",
-			look: on(skipsOnStart),
+			Fix:   "leave afterStart out, and let what the events start be idempotent",
+			check: on(skipsOnStart),
 		},
 		{
 			Code:    "invalid-event-type",
 			Summary: "An event type that does not exist, or none.",
 			Why:     "Argo's validation takes any word; the pod of the EventSource then fails, over and over.",
 			Fix:     "ADD, UPDATE or DELETE",
-			look:    on(eventTypes),
+			check:   on(eventTypes),
 		},
 		{
 			Code:    "filter-loses-deletes",
@@ -39,15 +39,15 @@ func sourceRules() []Rule {
 			Summary: "An EventSource is to report deletions, and has a filter.",
 			Why: "A deletion that happened while the watch was interrupted is reported in another shape, which no filter takes: the event " +
 				"is dropped. With a filter of labels an object that loses its label counts as deleted although it is there.",
-			Fix:  "filter in the Sensor, by jq",
-			look: on(losesDeletes),
+			Fix:   "filter in the Sensor, by jq",
+			check: on(losesDeletes),
 		},
 		{
 			Code:    "duplicate-event-name",
 			Summary: "Two events of an EventSource have one name.",
 			Why:     "Sensors cannot tell them apart, and Argo Events refuses the EventSource.",
 			Fix:     "rename one",
-			look:    on(eventTwice),
+			check:   on(eventTwice),
 		},
 		{
 			Code:    "unsafe-leader-election",
@@ -55,8 +55,8 @@ func sourceRules() []Rule {
 			Summary: "Several replicas elect their leader over the bus.",
 			Why: "Of two replicas the loss of one stops both, and during a rollout the old and the new pod can lead at once: events come " +
 				"twice or not at all.",
-			Fix:  "annotate it events.argoproj.io/leader-election: k8s, and grant get, create and update on leases",
-			look: twoLeaders,
+			Fix:   "annotate it events.argoproj.io/leader-election: k8s, and grant get, create and update on leases",
+			check: twoLeaders,
 		},
 		{
 			Code:    "default-service-account",
@@ -64,7 +64,7 @@ func sourceRules() []Rule {
 			Summary: "What calls the API server runs as the service account \"default\".",
 			Why:     "Its rights are those of every other pod of the namespace that states none: grant it some, and all have them.",
 			Fix:     "state serviceAccountName",
-			look:    defaultAccount,
+			check:   defaultAccount,
 		},
 	}
 }
@@ -75,8 +75,8 @@ type namedEvent struct {
 	path       *field.Path
 }
 
-// eventsOf are all events of an EventSource, whatever their type: each is an
-// entry of one of the maps of its spec.
+// eventsOf returns all events of an EventSource: the entries of all maps in its
+// spec.
 func eventsOf(s *eventsv1.EventSource) []namedEvent {
 	var out []namedEvent
 	spec := reflect.ValueOf(s.Spec)
@@ -100,7 +100,7 @@ func eventsOf(s *eventsv1.EventSource) []namedEvent {
 func skipsOnStart(i *inspection, s *eventsv1.EventSource) {
 	for _, name := range slices.Sorted(maps.Keys(s.Spec.Resource)) {
 		if f := s.Spec.Resource[name].Filter; f != nil && f.AfterStart {
-			i.wrong(field.NewPath("spec", "resource").Key(name).Child("filter", "afterStart"),
+			i.report(field.NewPath("spec", "resource").Key(name).Child("filter", "afterStart"),
 				"drops what exists at the start, what is applied server-side, and every deletion of it")
 		}
 	}
@@ -121,15 +121,15 @@ func eventTypes(i *inspection, s *eventsv1.EventSource) {
 func losesDeletes(i *inspection, s *eventsv1.EventSource) {
 	for _, name := range slices.Sorted(maps.Keys(s.Spec.Resource)) {
 		e := s.Spec.Resource[name]
-		if f := e.Filter; f != nil && !f.AfterStart && slices.Contains(e.EventTypes, eventsv1.DELETE) && !beside(s) {
-			i.wrong(field.NewPath("spec", "resource").Key(name).Child("filter"), "drops deletions that an interrupted watch reports late")
+		if f := e.Filter; f != nil && !f.AfterStart && slices.Contains(e.EventTypes, eventsv1.DELETE) && !watchesUnfiltered(s) {
+			i.report(field.NewPath("spec", "resource").Key(name).Child("filter"), "drops deletions that an interrupted watch reports late")
 		}
 	}
 }
 
-// beside tells whether an EventSource watches something without a filter: what it
-// watches with one is then about that, as children are.
-func beside(s *eventsv1.EventSource) bool {
+// watchesUnfiltered reports whether an EventSource watches something without a
+// filter. Its filtered entries are then dependents of that, such as children.
+func watchesUnfiltered(s *eventsv1.EventSource) bool {
 	for _, e := range s.Spec.Resource {
 		if e.Filter == nil {
 			return true
@@ -142,7 +142,7 @@ func eventTwice(i *inspection, s *eventsv1.EventSource) {
 	seen := map[string]string{}
 	for _, e := range eventsOf(s) {
 		if other, there := seen[e.name]; there {
-			i.wrong(e.path, "%s has an event %q as well", other, e.name)
+			i.report(e.path, "%s has an event %q as well", other, e.name)
 		}
 		seen[e.name] = e.kind
 	}
@@ -157,7 +157,7 @@ func twoLeaders(i *inspection) {
 		check.Replicas(r, o.Spec.Replicas, o.Annotations)
 	}
 	for _, p := range r.Problems {
-		i.wrong(field.NewPath("spec", "replicas"), "%s", p.Message)
+		i.report(field.NewPath("spec", "replicas"), "%s", p.Message)
 	}
 }
 
@@ -165,12 +165,12 @@ func defaultAccount(i *inspection) {
 	switch o := i.Object.(type) {
 	case *eventsv1.EventSource:
 		if len(o.Spec.Resource) > 0 && argo.EventsAccount(o.Spec.Template) == "default" {
-			i.wrong(field.NewPath("spec", "template", "serviceAccountName"), "it watches as the service account \"default\"")
+			i.report(field.NewPath("spec", "template", "serviceAccountName"), "it watches as the service account \"default\"")
 		}
 	case *eventsv1.Sensor:
 		creates := slices.ContainsFunc(argo.Triggers(o), func(t argo.Trigger) bool { return t.Template.K8s != nil || t.Template.ArgoWorkflow != nil })
 		if creates && argo.EventsAccount(o.Spec.Template) == "default" {
-			i.wrong(field.NewPath("spec", "template", "serviceAccountName"), "its triggers act as the service account \"default\"")
+			i.report(field.NewPath("spec", "template", "serviceAccountName"), "its triggers act as the service account \"default\"")
 		}
 	}
 }

@@ -16,15 +16,15 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
-// triggerRulesOfOthers are about what a Sensor does.
-func triggerRulesOfOthers() []Rule {
+// triggerRules check the triggers of a Sensor.
+func triggerRules() []Rule {
 	return []Rule{
 		{
 			Code:    "retry-strategy-ignored",
 			Summary: "A trigger has a retryStrategy and no atLeastOnce.",
 			Why:     "Without atLeastOnce the strategy is not used at all: one failed call, and the event is gone.",
 			Fix:     "set atLeastOnce: true",
-			look:    eachTrigger(deadRetry),
+			check:   eachTrigger(deadRetry),
 		},
 		{
 			Code:    "at-most-once",
@@ -32,8 +32,8 @@ func triggerRulesOfOthers() []Rule {
 			Summary: "A trigger runs at most once.",
 			Why: "Without atLeastOnce a failure loses the event, a crash of the Sensor loses all that are under way, and events of one " +
 				"object overtake each other.",
-			Fix:  "set atLeastOnce: true and a retryStrategy",
-			look: eachTrigger(atMostOnce),
+			Fix:   "set atLeastOnce: true and a retryStrategy",
+			check: eachTrigger(atMostOnce),
 		},
 		{
 			Code:    "no-retry",
@@ -41,14 +41,14 @@ func triggerRulesOfOthers() []Rule {
 			Summary: "A trigger that is to run at least once is tried once.",
 			Why:     "The event is acknowledged after the last try, whatever came of it: one restart of the API server loses it.",
 			Fix:     "set retryStrategy.steps to 2 or more",
-			look:    eachTrigger(notRetried),
+			check:   eachTrigger(notRetried),
 		},
 		{
 			Code:    "invalid-retry-strategy",
 			Summary: "A factor or jitter of a retryStrategy is not a number.",
 			Why:     "Quoted, it applies cleanly, and then every event is dropped.",
 			Fix:     "write it without quotes",
-			look:    eachTrigger(retryAmount),
+			check:   eachTrigger(retryAmount),
 		},
 		{
 			Code:    "no-dead-letter",
@@ -56,7 +56,7 @@ func triggerRulesOfOthers() []Rule {
 			Summary: "Nothing happens when the retries are used up.",
 			Why:     "The event is acknowledged and gone; only the Sensor's log knows.",
 			Fix:     "add a dlqTrigger, if only one that logs",
-			look:    eachTrigger(noDeadLetter),
+			check:   eachTrigger(noDeadLetter),
 		},
 		{
 			Code:    "argo-workflow-trigger",
@@ -64,43 +64,43 @@ func triggerRulesOfOthers() []Rule {
 			Summary: "A Workflow is submitted by an argoWorkflow trigger.",
 			Why: "It runs the argo command line inside the Sensor for each event, of the version that its image has: a field that it does " +
 				"not know is refused. Besides create it needs the right to list Workflows and to read templates.",
-			Fix:  "create the Workflow by a k8s trigger",
-			look: eachTrigger(submits),
+			Fix:   "create the Workflow by a k8s trigger",
+			check: eachTrigger(submits),
 		},
 		{
 			Code:    "invalid-parameter-destination",
 			Summary: "A parameter writes to a place that the object does not have.",
 			Why:     "Argo Events fills a list up with nulls, or fails; the field that was meant keeps its value.",
 			Fix:     "correct dest",
-			look:    eachTrigger(nowhere),
+			check:   eachTrigger(missingDestination),
 		},
 		{
 			Code:    "fixed-name",
 			Summary: "Each event creates an object of the same name.",
 			Why:     "The second one finds it there and fails.",
 			Fix:     "use generateName, or a parameter that writes metadata.name",
-			look:    eachTrigger(sameName),
+			check:   eachTrigger(sameName),
 		},
 		{
 			Code:    "irregular-plural",
 			Summary: "Argo Events calls the kind by another plural than its definition does.",
 			Why:     "A k8s trigger makes the plural of the kind by English spelling and never asks the API server: every call is a 404.",
 			Fix:     "give the kind that plural, or call the API server by an http trigger",
-			look:    eachTrigger(misspelt),
+			check:   eachTrigger(wrongPlural),
 		},
 		{
 			Code:    "cluster-scoped-trigger",
 			Summary: "A k8s trigger acts on a kind without a namespace.",
 			Why:     "Argo Events puts a namespace into the path of every kind but Namespace and Node: every call is a 404.",
 			Fix:     "call the API server by an http trigger, or start a Workflow",
-			look:    eachTrigger(unscoped),
+			check:   eachTrigger(unscoped),
 		},
 		{
 			Code:    "unsupported-patch-strategy",
 			Summary: "A patch strategy that a k8s trigger cannot carry.",
 			Why:     "A JSON patch is a list and the trigger sends an object; a server-side apply needs a field manager, which it does not send.",
 			Fix:     "leave patchStrategy out (merge), or call the API server by an http trigger",
-			look:    eachTrigger(impossiblePatch),
+			check:   eachTrigger(impossiblePatch),
 		},
 		{
 			Code:    "patch-creates-object",
@@ -108,7 +108,7 @@ func triggerRulesOfOthers() []Rule {
 			Summary: "A patch or update creates what is not there, and the Sensor may.",
 			Why:     "A late event of something that was deleted brings it back.",
 			Fix:     "do not grant create on that kind to the Sensor's service account",
-			look:    eachTrigger(resurrects),
+			check:   eachTrigger(resurrects),
 		},
 		{
 			Code:    "http-timeout",
@@ -116,7 +116,7 @@ func triggerRulesOfOthers() []Rule {
 			Summary: "An http trigger waits longer than ten seconds.",
 			Why:     "It never closes an answer: each call keeps a connection until the timeout, which is 60 s by default.",
 			Fix:     "set timeout to 10 or less, in seconds",
-			look:    eachTrigger(waitsLong),
+			check:   eachTrigger(waitsLong),
 		},
 		{
 			Code:    "unchecked-http-status",
@@ -124,35 +124,35 @@ func triggerRulesOfOthers() []Rule {
 			Summary: "An http trigger takes any answer for a success.",
 			Why:     "Without policy.status.allow a 403 or a 503 counts as done: nothing is tried again.",
 			Fix:     "list the codes of success in policy.status.allow",
-			look:    eachTrigger(anyAnswer),
+			check:   eachTrigger(anyAnswer),
 		},
 	}
 }
 
-// eachTrigger lets a rule look at every trigger of a Sensor.
-func eachTrigger(look func(*inspection, *eventsv1.Sensor, argo.Trigger)) func(*inspection) {
+// eachTrigger calls check for every trigger of a Sensor.
+func eachTrigger(check func(*inspection, *eventsv1.Sensor, argo.Trigger)) func(*inspection) {
 	return on(func(i *inspection, s *eventsv1.Sensor) {
 		for _, t := range argo.Triggers(s) {
-			look(i, s, t)
+			check(i, s, t)
 		}
 	})
 }
 
 func deadRetry(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	if t.RetryStrategy != nil && !t.AtLeastOnce {
-		i.wrong(t.Path.Child("retryStrategy"), "has no effect without atLeastOnce")
+		i.report(t.Path.Child("retryStrategy"), "has no effect without atLeastOnce")
 	}
 }
 
 func atMostOnce(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	if t.RetryStrategy == nil && !t.AtLeastOnce && !t.DeadLetter && t.Template.Log == nil {
-		i.wrong(t.Path.Child("template"), "a failure loses the event")
+		i.report(t.Path.Child("template"), "a failure loses the event")
 	}
 }
 
 func notRetried(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	if t.AtLeastOnce && t.Template.Log == nil && (t.RetryStrategy == nil || t.RetryStrategy.Steps < 2) {
-		i.wrong(t.Path.Child("retryStrategy"), "one failed call loses the event")
+		i.report(t.Path.Child("retryStrategy"), "one failed call loses the event")
 	}
 }
 
@@ -166,23 +166,23 @@ func retryAmount(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 
 func noDeadLetter(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	if t.AtLeastOnce && t.RetryStrategy != nil && t.DlqTrigger == nil && !t.DeadLetter && t.Template.Log == nil {
-		i.wrong(t.Path.Child("retryStrategy"), "when the tries are used up the event is gone")
+		i.report(t.Path.Child("retryStrategy"), "when the tries are used up the event is gone")
 	}
 }
 
 func submits(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	if w := t.Template.ArgoWorkflow; w != nil && (w.Operation == "" || w.Operation == eventsv1.Submit) && len(w.Args) == 0 {
-		i.wrong(t.Path.Child("template", "argoWorkflow"), "runs the argo command line for each event")
+		i.report(t.Path.Child("template", "argoWorkflow"), "runs the argo command line for each event")
 	}
 }
 
-func nowhere(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
-	for _, p := range t.Fills() {
+func missingDestination(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
+	for _, p := range t.ObjectParameters() {
 		if data, ok := p.Into.([]byte); !ok || len(data) == 0 || strings.HasSuffix(p.Dest, ".-1") {
-			continue // appends, or the object comes from elsewhere
+			continue // appends, or the object is not inline
 		}
-		if problem := p.Misses(1); problem != "" {
-			i.wrong(p.Path.Child("dest"), "%s: %s", p.Dest, problem)
+		if problem := p.DestError(1); problem != "" {
+			i.report(p.Path.Child("dest"), "%s: %s", p.Dest, problem)
 		}
 	}
 }
@@ -190,21 +190,21 @@ func nowhere(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 func sameName(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	creates := t.Template.K8s != nil && (t.Template.K8s.Operation == "" || t.Template.K8s.Operation == eventsv1.Create) ||
 		t.Template.ArgoWorkflow != nil && t.Template.ArgoWorkflow.Operation == eventsv1.Submit
-	data, path := t.Carries()
+	data, path := t.ObjectBytes()
 	var object metav1.PartialObjectMetadata
 	if !creates || data == nil || yaml.Unmarshal(data, &object) != nil || object.Name == "" {
 		return
 	}
-	for _, p := range t.Writes() {
+	for _, p := range t.AllParameters() {
 		if strings.HasPrefix(p.Dest, "metadata") || p.List == "parameters" && strings.Contains(p.Dest, "source.resource") {
 			return
 		}
 	}
-	i.wrong(path.Child("metadata", "name"), "the second event finds %q there and fails", object.Name)
+	i.report(path.Child("metadata", "name"), "the second event finds %q there and fails", object.Name)
 }
 
-// handled is the kind that a k8s trigger acts on.
-func handled(t argo.Trigger) (metav1.PartialObjectMetadata, bool) {
+// resourceOf returns the object of a k8s trigger.
+func resourceOf(t argo.Trigger) (metav1.PartialObjectMetadata, bool) {
 	var object metav1.PartialObjectMetadata
 	if t.Template.K8s == nil || t.Resource() == nil || yaml.Unmarshal(t.Resource(), &object) != nil {
 		return object, false
@@ -213,7 +213,7 @@ func handled(t argo.Trigger) (metav1.PartialObjectMetadata, bool) {
 }
 
 func (i *inspection) definitionOf(group, kind string) *apiextensionsv1.CustomResourceDefinition {
-	for _, crd := range argo.All[*apiextensionsv1.CustomResourceDefinition](i.among.all) {
+	for _, crd := range argo.All[*apiextensionsv1.CustomResourceDefinition](i.set.all) {
 		if crd.Spec.Group == group && crd.Spec.Names.Kind == kind {
 			return crd
 		}
@@ -221,50 +221,50 @@ func (i *inspection) definitionOf(group, kind string) *apiextensionsv1.CustomRes
 	return nil
 }
 
-func misspelt(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
-	object, ok := handled(t)
+func wrongPlural(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
+	object, ok := resourceOf(t)
 	if !ok {
 		return
 	}
 	crd := i.definitionOf(object.GroupVersionKind().Group, object.Kind)
-	if called := schema.GuessedPlural(object.Kind); crd != nil && crd.Spec.Names.Plural != called {
-		i.wrong(t.ResourcePath().Child("kind"), "Argo Events calls the resource %s, its definition %s", called, crd.Spec.Names.Plural)
+	if guessed := schema.GuessedPlural(object.Kind); crd != nil && crd.Spec.Names.Plural != guessed {
+		i.report(t.ResourcePath().Child("kind"), "Argo Events calls the resource %s, its definition %s", guessed, crd.Spec.Names.Plural)
 	}
 }
 
-// withoutNamespace are kinds of Kubernetes that have none, but for those that
-// Argo Events knows to have none.
-var withoutNamespace = []string{
+// clusterScopedKinds are built-in cluster-scoped kinds except those that Argo
+// Events treats as such.
+var clusterScopedKinds = []string{
 	"ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition", "PersistentVolume", "StorageClass", "IngressClass", "PriorityClass",
 	"RuntimeClass", "APIService", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "ClusterWorkflowTemplate",
 }
 
 func unscoped(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
-	object, ok := handled(t)
+	object, ok := resourceOf(t)
 	if !ok {
 		return
 	}
 	crd := i.definitionOf(object.GroupVersionKind().Group, object.Kind)
-	if slices.Contains(withoutNamespace, object.Kind) || crd != nil && crd.Spec.Scope == apiextensionsv1.ClusterScoped {
-		i.wrong(t.ResourcePath().Child("kind"), "a %s has no namespace, and the trigger states one in the path", object.Kind)
+	if slices.Contains(clusterScopedKinds, object.Kind) || crd != nil && crd.Spec.Scope == apiextensionsv1.ClusterScoped {
+		i.report(t.ResourcePath().Child("kind"), "a %s has no namespace, and the trigger states one in the path", object.Kind)
 	}
 }
 
 func impossiblePatch(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	if k := t.Template.K8s; k != nil && (k.PatchStrategy == types.JSONPatchType || k.PatchStrategy == types.ApplyPatchType) {
-		i.wrong(t.Path.Child("template", "k8s", "patchStrategy"), "%s cannot be sent", k.PatchStrategy)
+		i.report(t.Path.Child("template", "k8s", "patchStrategy"), "%s cannot be sent", k.PatchStrategy)
 	}
 }
 
 func resurrects(i *inspection, s *eventsv1.Sensor, t argo.Trigger) {
-	object, ok := handled(t)
+	object, ok := resourceOf(t)
 	if k := t.Template.K8s; !ok || k.Operation != eventsv1.Patch && k.Operation != eventsv1.Update || object.Kind == "Workflow" {
 		return
 	}
 	c := argo.TriggerCall(s, t)
 	c.Verb, c.Account = "create", argo.Account{Namespace: s.Namespace, Name: argo.EventsAccount(s.Spec.Template)}
-	if i.among.granted(c) {
-		i.wrong(t.Path.Child("template", "k8s", "operation"), "creates a %s that is not there, and service account %s may", object.Kind, c.Account.Name)
+	if i.set.granted(c) {
+		i.report(t.Path.Child("template", "k8s", "operation"), "creates a %s that is not there, and service account %s may", object.Kind, c.Account.Name)
 	}
 }
 
@@ -273,14 +273,14 @@ func waitsLong(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	switch {
 	case h == nil:
 	case h.Timeout <= 0:
-		i.wrong(t.Path.Child("template", "http"), "each call keeps a connection for 60 s")
+		i.report(t.Path.Child("template", "http"), "each call keeps a connection for 60 s")
 	case h.Timeout > check.MaxHTTPTimeout:
-		i.wrong(t.Path.Child("template", "http", "timeout"), "each call keeps a connection for %d s", h.Timeout)
+		i.report(t.Path.Child("template", "http", "timeout"), "each call keeps a connection for %d s", h.Timeout)
 	}
 }
 
 func anyAnswer(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	if t.Template.HTTP != nil && (t.Policy == nil || t.Policy.Status == nil || len(t.Policy.Status.Allow) == 0) {
-		i.wrong(t.Path.Child("template", "http"), "a refused call counts as done")
+		i.report(t.Path.Child("template", "http"), "a refused call counts as done")
 	}
 }

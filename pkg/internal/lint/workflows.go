@@ -15,7 +15,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/argo"
 )
 
-// busRules are about EventBuses.
+// busRules check EventBuses.
 func busRules() []Rule {
 	return []Rule{
 		{
@@ -24,9 +24,9 @@ func busRules() []Rule {
 			Summary: "The EventBus is of NATS Streaming.",
 			Why:     "Its end of life was in 2023, and Sensors on it ignore atLeastOnce: every failure loses the event.",
 			Fix:     "use jetstream",
-			look: on(func(i *inspection, b *eventsv1.EventBus) {
+			check: on(func(i *inspection, b *eventsv1.EventBus) {
 				if b.Spec.NATS != nil {
-					i.wrong(field.NewPath("spec", "nats"), "NATS Streaming ignores atLeastOnce")
+					i.report(field.NewPath("spec", "nats"), "NATS Streaming ignores atLeastOnce")
 				}
 			}),
 		},
@@ -36,35 +36,35 @@ func busRules() []Rule {
 			Summary: "The EventBus keeps its stream on the disks of its pods only.",
 			Why: "Without persistence, what all pods lose together is gone with the consumers of all Sensors: EventSources then cannot " +
 				"publish until their pods are started again.",
-			Fix:  "set jetstream.persistence, or repair by a resync that does not travel over the bus",
-			look: on(forgets),
+			Fix:   "set jetstream.persistence, or repair by a resync that does not travel over the bus",
+			check: on(forgets),
 		},
 		{
 			Code:    "work-queue-retention",
 			Summary: "The stream of the EventBus is a work queue.",
 			Why:     "Each message goes to one consumer only, but every trigger of every Sensor is a consumer: Sensors fail to subscribe.",
 			Fix:     "leave retention out of streamConfig",
-			look:    on(workQueue),
+			check:   on(workQueue),
 		},
 	}
 }
 
 func forgets(i *inspection, b *eventsv1.EventBus) {
 	if js := b.Spec.JetStream; js != nil && js.Persistence == nil {
-		i.wrong(field.NewPath("spec", "jetstream"), "when all of its pods are lost, so is the stream")
+		i.report(field.NewPath("spec", "jetstream"), "when all of its pods are lost, so is the stream")
 	}
 }
 
-// retention of a work queue, by its number or its name.
+// retention matches a work-queue retention, by number or name.
 var retention = regexp.MustCompile(`(?im)^\s*retention:\s*["']?(2|work-?queue(policy)?)["']?\s*$`)
 
 func workQueue(i *inspection, b *eventsv1.EventBus) {
 	if js := b.Spec.JetStream; js != nil && js.StreamConfig != nil && retention.MatchString(*js.StreamConfig) {
-		i.wrong(field.NewPath("spec", "jetstream", "streamConfig"), "the triggers of Sensors cannot share a work queue")
+		i.report(field.NewPath("spec", "jetstream", "streamConfig"), "the triggers of Sensors cannot share a work queue")
 	}
 }
 
-// workflowRules are about what Workflows run.
+// workflowRules check what Workflows run.
 func workflowRules() []Rule {
 	return []Rule{
 		{
@@ -73,8 +73,8 @@ func workflowRules() []Rule {
 			Summary: "A tag of Argo stands inside a program.",
 			Why: "Argo puts the value into the program's text before it runs: whoever may choose the value may run anything. A quote or a " +
 				"line break in it is enough to break the program.",
-			Fix:  "pass it in an environment variable",
-			look: eachFlow(func(i *inspection, f flow) { i.code(f, false) }),
+			Fix:   "pass it in an environment variable",
+			check: eachFlow(func(i *inspection, f flow) { i.code(f, false) }),
 		},
 		{
 			Code:    "no-ttl-strategy",
@@ -82,7 +82,7 @@ func workflowRules() []Rule {
 			Summary: "Finished Workflows stay.",
 			Why:     "Each is an object in etcd; thousands of them slow the controller down.",
 			Fix:     "set ttlStrategy.secondsAfterCompletion",
-			look:    eachFlow(noTTL),
+			check:   eachFlow(noTTL),
 		},
 		{
 			Code:    "no-pod-gc",
@@ -90,7 +90,7 @@ func workflowRules() []Rule {
 			Summary: "The pods of finished Workflows stay.",
 			Why:     "They hold addresses and volumes until the Workflow goes, and fill the node's limit of pods.",
 			Fix:     "set podGC.strategy",
-			look:    eachFlow(noPodGC),
+			check:   eachFlow(noPodGC),
 		},
 		{
 			Code:    "no-deadline",
@@ -98,14 +98,14 @@ func workflowRules() []Rule {
 			Summary: "A Workflow may run for ever.",
 			Why:     "A pod that hangs holds its mutex, its resources and everything that waits for it.",
 			Fix:     "set activeDeadlineSeconds",
-			look:    eachFlow(noDeadline),
+			check:   eachFlow(noDeadline),
 		},
 		{
 			Code:    "multiple-documents",
 			Summary: "The manifest of a resource template holds several documents.",
 			Why:     "Argo waits for, and deletes, only one of them; some actions take the first and leave the rest.",
 			Fix:     "use a template for each, or a List",
-			look:    eachFlow(manyDocuments),
+			check:   eachFlow(manyDocuments),
 		},
 		{
 			Code:    "privileged-pod",
@@ -113,7 +113,7 @@ func workflowRules() []Rule {
 			Summary: "A pod breaks the baseline Pod Security Standard.",
 			Why:     "It can leave its container: whoever can start this Workflow owns the node.",
 			Fix:     "leave out what the message names",
-			look:    eachFlow(privileged),
+			check:   eachFlow(privileged),
 		},
 		{
 			Code:    "floating-tag",
@@ -121,53 +121,54 @@ func workflowRules() []Rule {
 			Summary: "An image has no fixed version.",
 			Why:     "Two pods of one Workflow can run different programs, and every start asks the registry.",
 			Fix:     "state a tag or a digest",
-			look:    eachFlow(floating),
+			check:   eachFlow(floating),
 		},
 		{
 			Code:    "unlabeled-config-map",
 			Summary: "A parameter comes from a ConfigMap without the label that makes it one of parameters.",
 			Why:     "The controller looks for workflows.argoproj.io/configmap-type: Parameter only, and the Workflow fails: not found.",
 			Fix:     "label the ConfigMap workflows.argoproj.io/configmap-type: Parameter",
-			look:    eachFlow(unlabelled),
+			check:   eachFlow(unlabelled),
 		},
 	}
 }
 
-// eachFlow lets a rule look at everything that a Workflow is to run.
-func eachFlow(look func(*inspection, flow)) func(*inspection) {
+// eachFlow calls check for every Workflow spec in an object.
+func eachFlow(check func(*inspection, flow)) func(*inspection) {
 	return func(i *inspection) {
-		for _, f := range i.among.flows[i.Object] {
-			look(i, f)
+		for _, f := range i.set.flows[i.Object] {
+			check(i, f)
 		}
 	}
 }
 
-// chosen is a tag whose value somebody chooses.
-var chosen = regexp.MustCompile(`\{\{[^}]*(parameters|outputs|item)\b[^}]*\}\}`)
+// userTag matches a tag whose value a user can choose.
+var userTag = regexp.MustCompile(`\{\{[^}]*(parameters|outputs|item)\b[^}]*\}\}`)
 
-// code finds tags inside of programs: those that events feed, or the others.
+// code reports tags inside programs: those with event data if fed is set, else the
+// others.
 func (i *inspection) code(f flow, fed bool) {
 	if f.fed != fed {
 		return
 	}
 	for _, t := range f.templates() {
 		if s := t.Script; s != nil {
-			if found := chosen.FindString(s.Source); found != "" {
-				i.wrong(t.path.Child("script", "source"), "%s becomes part of the program", found)
+			if found := userTag.FindString(s.Source); found != "" {
+				i.report(t.path.Child("script", "source"), "%s becomes part of the program", found)
 			}
 		}
 		for _, c := range (argo.Pod{Template: t.Template, Spec: f.spec}).Containers() {
 			words := slices.Concat(c.Command, c.Args)
 			for n, word := range words {
-				if found := chosen.FindString(word); found != "" && n > 0 && slices.Contains([]string{"-c", "-e", "-ec", "-xc"}, words[n-1]) {
-					i.wrong(wordPath(t, n), "%s becomes part of the program", found)
+				if found := userTag.FindString(word); found != "" && n > 0 && slices.Contains([]string{"-c", "-e", "-ec", "-xc"}, words[n-1]) {
+					i.report(wordPath(t, n), "%s becomes part of the program", found)
 				}
 			}
 		}
 	}
 }
 
-// wordPath is where a word of a container's command line stands.
+// wordPath returns the path of a word of a container's command line.
 func wordPath(t template, n int) *field.Path {
 	if t.Container == nil {
 		return t.path
@@ -178,27 +179,27 @@ func wordPath(t template, n int) *field.Path {
 	return t.path.Child("container", "args").Index(n - len(t.Container.Command))
 }
 
-func (f flow) settled() bool { return !f.whole || f.spec.WorkflowTemplateRef != nil }
+func (f flow) inherits() bool { return !f.whole || f.spec.WorkflowTemplateRef != nil }
 
 func noTTL(i *inspection, f flow) {
-	if !f.settled() && f.spec.TTLStrategy == nil {
-		i.wrong(f.path, "finished Workflows pile up")
+	if !f.inherits() && f.spec.TTLStrategy == nil {
+		i.report(f.path, "finished Workflows pile up")
 	}
 }
 
 func noPodGC(i *inspection, f flow) {
-	if !f.settled() && (f.spec.PodGC == nil || f.spec.PodGC.Strategy == "") {
-		i.wrong(f.path, "finished pods pile up")
+	if !f.inherits() && (f.spec.PodGC == nil || f.spec.PodGC.Strategy == "") {
+		i.report(f.path, "finished pods pile up")
 	}
 }
 
 func noDeadline(i *inspection, f flow) {
-	if !f.settled() && f.spec.ActiveDeadlineSeconds == nil {
-		i.wrong(f.path, "a Workflow that hangs never ends")
+	if !f.inherits() && f.spec.ActiveDeadlineSeconds == nil {
+		i.report(f.path, "a Workflow that hangs never ends")
 	}
 }
 
-// separator of YAML documents.
+// separator matches a separator of YAML documents.
 var separator = regexp.MustCompile(`(?m)^---\s*$`)
 
 func manyDocuments(i *inspection, f flow) {
@@ -208,7 +209,7 @@ func manyDocuments(i *inspection, f flow) {
 		}
 		documents := slices.DeleteFunc(separator.Split(t.Resource.Manifest, -1), func(s string) bool { return strings.TrimSpace(s) == "" })
 		if len(documents) > 1 {
-			i.wrong(t.path.Child("resource", "manifest"), "%d documents in one manifest", len(documents))
+			i.report(t.path.Child("resource", "manifest"), "%d documents in one manifest", len(documents))
 		}
 	}
 }
@@ -222,11 +223,11 @@ func privileged(i *inspection, f flow) {
 		}
 		spec, err := argo.Pod{Template: t.Template, Spec: f.spec}.PodSpec()
 		if err != nil {
-			continue // the patch holds tags
+			continue // the patch contains tags
 		}
 		for _, result := range evaluator.EvaluatePod(level, &metav1.ObjectMeta{}, spec) {
 			if !result.Allowed {
-				i.wrong(t.path, "%s: %s", result.ForbiddenReason, result.ForbiddenDetail)
+				i.report(t.path, "%s: %s", result.ForbiddenReason, result.ForbiddenDetail)
 			}
 		}
 	}
@@ -238,7 +239,7 @@ func floating(i *inspection, f flow) {
 			name := c.Image[strings.LastIndex(c.Image, "/")+1:]
 			tagged := strings.Contains(name, ":") && !strings.HasSuffix(name, ":latest") || strings.Contains(c.Image, "@")
 			if c.Image != "" && !tagged && !strings.Contains(c.Image, "{{") {
-				i.wrong(imagePath(t), "%s may be another image tomorrow", c.Image)
+				i.report(imagePath(t), "%s may be another image tomorrow", c.Image)
 			}
 		}
 	}
@@ -260,9 +261,9 @@ func unlabelled(i *inspection, f flow) {
 			if p.ValueFrom == nil || p.ValueFrom.ConfigMapKeyRef == nil {
 				continue
 			}
-			cm, ok := i.among.configMap(i.Object.GetNamespace(), p.ValueFrom.ConfigMapKeyRef.Name)
+			cm, ok := i.set.configMap(i.Object.GetNamespace(), p.ValueFrom.ConfigMapKeyRef.Name)
 			if ok && cm.Labels["workflows.argoproj.io/configmap-type"] != "Parameter" {
-				i.wrong(at.Index(n).Child("valueFrom", "configMapKeyRef", "name"), "ConfigMap %s lacks the label", cm.Name)
+				i.report(at.Index(n).Child("valueFrom", "configMapKeyRef", "name"), "ConfigMap %s lacks the label", cm.Name)
 			}
 		}
 	}

@@ -72,7 +72,7 @@ func encode(file string, count int, printed func([]output.Document) error) error
 	return nil
 }
 
-// built are the objects of the definition in a file, as they are decided.
+// built returns the objects of the definition in a file.
 func built(file string) ([]manifest.Object, error) {
 	data, err := os.ReadFile(file) //nolint:gosec // it is told which
 	if err != nil {

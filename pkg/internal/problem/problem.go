@@ -2,6 +2,8 @@ package problem
 
 import (
 	"fmt"
+	"regexp"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -16,6 +18,17 @@ type Problem struct {
 	Message string
 	Hint    string // how to fix it; may be empty
 	Warning bool   // the API server accepts it
+}
+
+var segment = regexp.MustCompile(`[^.\[\]]+|\[[^\]]*\]`)
+
+// Segments splits the path: a[0].b[c.d] has the segments a, 0, b and c.d.
+func (p Problem) Segments() []string {
+	segments := segment.FindAllString(p.Path, -1)
+	for i, s := range segments {
+		segments[i] = strings.Trim(s, "[]")
+	}
+	return segments
 }
 
 // Report collects the problems of one object.

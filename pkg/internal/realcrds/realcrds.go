@@ -1,8 +1,8 @@
 // Package realcrds fetches the CustomResourceDefinitions of well-known projects
-// out of the Go modules that ship them.
+// from their Go modules.
 //
-// The rule of this package: nothing of others is kept here. What a test wants comes
-// through the go command, at a fixed version, into its module cache.
+// The rule of this package: no third-party files are kept here. The go command
+// downloads a fixed version into its module cache.
 package realcrds
 
 import (
@@ -17,14 +17,14 @@ import (
 	"strings"
 )
 
-// Module is where CustomResourceDefinitions are to be found.
+// Module is a Go module with CustomResourceDefinitions.
 type Module struct {
 	Path    string
 	Version string   // exact
 	Files   []string // patterns inside the module
 }
 
-// Modules are all that are known. To add one, add a line.
+// Modules lists all known modules. To add one, add a line.
 func Modules() []Module {
 	return []Module{
 		{"github.com/argoproj/argo-cd/v2", "v2.13.2", []string{"manifests/crds/*-crd.yaml"}},
@@ -49,13 +49,14 @@ func Modules() []Module {
 	}
 }
 
-// CRD is one CustomResourceDefinition, as its project wrote it.
+// CRD is one CustomResourceDefinition as its project publishes it.
 type CRD struct {
-	Name string // metadata.name, or the file's where there is none
+	Name string // metadata.name, or the file's name
 	Data []byte // YAML, one document
 }
 
-// Fetch downloads a module, if it is not there yet, and reads what it ships.
+// Fetch downloads a module, unless it is cached, and reads its
+// CustomResourceDefinitions.
 func Fetch(ctx context.Context, m Module) ([]CRD, error) {
 	dir, err := download(ctx, m)
 	if err != nil {
@@ -81,8 +82,8 @@ func Fetch(ctx context.Context, m Module) ([]CRD, error) {
 	return out, nil
 }
 
-// download asks the go command, in a module of its own: the requirements of
-// this one are not touched.
+// download runs the go command in a temporary module, so that this module's
+// requirements stay unchanged.
 func download(ctx context.Context, m Module) (string, error) {
 	dir, err := os.MkdirTemp("", "realcrds")
 	if err != nil {
@@ -104,7 +105,7 @@ func download(ctx context.Context, m Module) (string, error) {
 	return found.Dir, nil
 }
 
-// braces are what a chart fills in when it is installed: names in labels.
+// braces matches template expressions of a chart, in labels.
 var (
 	labels = regexp.MustCompile(`(?m)^ +[\w./-]+: '\{\{[^{}]*\}\}'`)
 	braces = regexp.MustCompile(`\{\{[^{}]*\}\}`)

@@ -117,19 +117,19 @@ const large = 256 << 10
 func trySamples(t *testing.T, result argoperator.Result, version string, size int) int {
 	t.Helper()
 	wanted := []argoperator.SampleOptions{
-		{Sort: argoperator.Minimal, Version: version},
-		{Sort: argoperator.Full, Version: version},
-		{Sort: argoperator.Random, Version: version, Seed: 1},
-		{Sort: argoperator.Random, Version: version, Seed: 2},
+		{Kind: argoperator.Minimal, Version: version},
+		{Kind: argoperator.Full, Version: version},
+		{Kind: argoperator.Random, Version: version, Seed: 1},
+		{Kind: argoperator.Random, Version: version, Seed: 2},
 	}
 	if size < large {
-		wanted = append(wanted, argoperator.SampleOptions{Sort: argoperator.Edge, Version: version})
+		wanted = append(wanted, argoperator.SampleOptions{Kind: argoperator.Edge, Version: version})
 	}
 	made := 0
 	for _, options := range wanted {
 		texts, err := result.Samples(options)
 		if err != nil {
-			t.Errorf("%s %s %d: %v", version, options.Sort, options.Seed, err)
+			t.Errorf("%s %s %d: %v", version, options.Kind, options.Seed, err)
 		}
 		made += len(texts)
 	}

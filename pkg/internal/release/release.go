@@ -14,16 +14,16 @@ import (
 
 // Version is set by release builds with -ldflags "-X
 // github.com/argoperator/argoperator/pkg/internal/release.Version=v1.2.3";
-// else it is empty.
+// otherwise it is empty.
 var Version string
 
-// What a release is built with, as go.mod has it.
+// Build dependencies of a release, as in go.mod.
 const (
 	argoEvents    = "v1.9.11"
 	argoWorkflows = "v3.7.18"
 )
 
-// Facts are what `version` tells.
+// Facts are printed by `version`.
 type Facts struct {
 	Version       string `json:"version"`
 	Commit        string `json:"commit,omitempty"`
@@ -36,7 +36,7 @@ type Facts struct {
 	ArgoWorkflows string `json:"argoWorkflows"`
 }
 
-// Known are the facts that need no look at the program.
+// Known returns the facts that need no build information.
 func Known() Facts {
 	return Facts{
 		Version: Version, GoVersion: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
@@ -44,7 +44,7 @@ func Known() Facts {
 	}
 }
 
-// String is a line for people.
+// String formats the facts on one line.
 func (f Facts) String() string {
 	return fmt.Sprintf("argoperator %s (Argo Events %s, Argo Workflows %s, %s, %s)", f.Version, f.ArgoEvents, f.ArgoWorkflows, f.GoVersion, f.Platform)
 }
@@ -55,9 +55,8 @@ func init() {
 	}
 }
 
-// Answered tells the version, where the command line asks for nothing else; then
-// the program has done what it was asked. What cannot be written is tried again,
-// and told, by main.
+// Answered prints the version if the command line asks for nothing else, and
+// reports whether it did. After a write error main tries again and reports it.
 func Answered(facts func() Facts) bool {
 	if len(os.Args) != 2 || os.Args[1] != "version" {
 		return false

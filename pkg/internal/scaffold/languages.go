@@ -2,18 +2,18 @@ package scaffold
 
 import "slices"
 
-// language is how a program of one is run.
+// language describes how to run a program of a language.
 type language struct {
 	name    string
-	ending  string // of its file in a project
-	program string // behind the kind of child, of its template in templates/init/logic
+	ending  string // file name extension in a project
+	program string // template of the program in templates/init/logic, after the kind of child
 	image   string
 	command string
 	comment []string
 	memory  string
 }
 
-// languages in the order in which they are offered. To add one, write its
+// languages are listed in the order in which they are offered. To add one, add its
 // programs to templates/init/logic and a line here.
 func languages() []language {
 	return []language{
@@ -42,7 +42,7 @@ func languages() []language {
 	}
 }
 
-// Languages are those of Options.Logic.
+// Languages returns the values of Options.Logic.
 func Languages() []string {
 	var out []string
 	for _, l := range languages() {
@@ -51,12 +51,12 @@ func Languages() []string {
 	return out
 }
 
-// program adds a program that makes a child of the given sort.
+// program adds a program that renders a child of the given kind.
 func (p *Project) program(name, child string) {
 	all := languages()
 	i := slices.IndexFunc(all, func(l language) bool { return l.name == name })
 	if i < 0 {
-		return // Options.Problems has said so
+		return // reported by Options.Problems
 	}
 	l := all[i]
 	file := "logic/main." + l.ending

@@ -11,8 +11,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// Options say which project is wanted. Name, Group and Kind must be there; of a
-// kind whose CustomResourceDefinition is given, Name alone.
+// Options describe a new project. Name, Group and Kind are required; with an
+// existing CustomResourceDefinition only Name is.
 type Options struct {
 	Name      string // of the operator
 	Group     string
@@ -20,25 +20,25 @@ type Options struct {
 	Plural    string // default: derived from Kind
 	Version   string // default: v1alpha1
 	Scope     string // Namespaced, the default, or Cluster
-	Namespace string // in which the operator is installed; default: argo-events
+	Namespace string // installation namespace; default: argo-events
 	Child     string // one of Children; default: the first
-	Logic     string // one of Languages; default: none, a template does
+	Logic     string // one of Languages; default: none, a template is used
 	Tool      string // version of argoperator that the project installs; default: latest
 }
 
-// Children are the sorts of child that a project can begin with.
+// Children returns the kinds of child that a project can start with.
 func Children() []string { return []string{deployment, ConfigMap} }
 
-// The sorts of child.
+// Kinds of child.
 const (
 	deployment = "deployment"
 	ConfigMap  = "configmap"
 )
 
-// Scopes are those of Options.Scope.
+// Scopes returns the values of Options.Scope.
 func Scopes() []string { return []string{"Namespaced", "Cluster"} }
 
-// WithDefaults fills in what is not said.
+// WithDefaults sets the defaults of empty options.
 func (o Options) WithDefaults() Options {
 	o.Version = cmp.Or(o.Version, "v1alpha1")
 	o.Scope = cmp.Or(o.Scope, Scopes()[0])
@@ -48,15 +48,15 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Problem is an option that cannot be meant.
+// Problem is an invalid option.
 type Problem struct {
-	Option  string // the name of its field, such as Group
+	Option  string // name of the field, such as Group
 	Message string
 	Hint    string // may be empty
 }
 
-// Problems says what is wrong with the options, by the rules of the definition
-// in which they are written. What is not said is not wrong.
+// Problems returns the invalid options, by the rules of the definition that
+// contains them. Empty options are valid.
 func (o Options) Problems() []Problem {
 	out := o.unknown()
 	o = o.WithDefaults()
@@ -82,14 +82,14 @@ func (o Options) Problems() []Problem {
 		at := max(f.Line, 1) - 1
 		message := f.Message
 		if where, what, found := strings.Cut(message, ": "); found && strings.HasPrefix(where, "spec.") || where == "metadata.name" {
-			message = what // the option says where
+			message = what // the option already says where
 		}
 		out = append(out, Problem{Option: lines[min(at, len(lines)-1)].option, Message: message, Hint: f.Hint})
 	}
 	return out
 }
 
-// unknown are options that are none of the words that there are.
+// unknown returns the options whose value is not in the list of allowed ones.
 func (o Options) unknown() []Problem {
 	var out []Problem
 	for _, word := range []struct {
@@ -103,8 +103,8 @@ func (o Options) unknown() []Problem {
 	return out
 }
 
-// New is the project of a kind of one's own: with one child, from a template or
-// from a program.
+// New creates a project for a new kind with one child, from a template or a
+// program.
 func New(o Options) Project {
 	o = o.WithDefaults()
 	p := Project{
@@ -114,23 +114,23 @@ func New(o Options) Project {
 		},
 	}
 	if o.Child == ConfigMap {
-		p.sayConfigMap()
+		p.describeConfigMap()
 	} else {
-		p.sayDeployment()
+		p.describeDeployment()
 	}
 	p.Keep(o.Child, o.Logic)
 	return p
 }
 
-// ColumnsBehind are the columns of every kind, behind its own.
+// ColumnsBehind appends the default columns to a kind's own.
 func ColumnsBehind(own ...Column) []Column {
 	return append(own,
 		Column{"Ready", `.status.conditions[?(@.type=="Ready")].status`},
 		Column{"Age", ".metadata.creationTimestamp"})
 }
 
-// sayDeployment makes the API one of a Deployment.
-func (p *Project) sayDeployment() {
+// describeDeployment sets the API for a Deployment as the child.
+func (p *Project) describeDeployment() {
 	p.API.Spec = []Field{
 		{Name: "replicas", Value: `integer | default=1 minimum=0 maximum=100 description="How many pods run"`},
 		{Name: "image", Value: `string | default="docker.io/nginxinc/nginx-unprivileged:1.29-alpine" minLength=1 description="Image that they run; it listens on port 8080"`},
@@ -141,13 +141,13 @@ func (p *Project) sayDeployment() {
 	p.Status = []Field{{Name: "readyReplicas", Value: "${ $children.deployment.status.readyReplicas // 0 }"}}
 }
 
-// sayConfigMap makes the API one of a ConfigMap.
-func (p *Project) sayConfigMap() {
+// describeConfigMap sets the API for a ConfigMap as the child.
+func (p *Project) describeConfigMap() {
 	p.API.Spec = []Field{{Name: "message", Value: `string | default="hello" maxLength=1000 description="What the ConfigMap says"`}}
 	p.API.Columns = ColumnsBehind(Column{"Message", ".spec.message"})
 }
 
-// Keep adds the child, its template or the program that makes it, and a test.
+// Keep adds the child, its template or program, and a test.
 func (p *Project) Keep(child, logic string) {
 	kept := map[string]Child{
 		deployment: {Name: deployment, APIVersion: "apps/v1", Kind: "Deployment"},

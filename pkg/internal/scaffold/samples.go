@@ -14,15 +14,15 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
-// Sample is a custom resource to try.
+// Sample is an example custom resource.
 type Sample struct {
 	File string // its path in the project
 	Name string // of the custom resource
 	data []byte
 }
 
-// learn fills in what can be known when the definition is read. A note tells of
-// what could not be made.
+// learn fills in the facts from the parsed definition. It returns a note for each
+// sample that could not be generated.
 func (p *page) learn(d *definition.Definition, findings diag.List) (notes []string, err error) {
 	api := d.Operator.Spec.API
 	plural := api.Plural
@@ -52,10 +52,9 @@ func (p *page) learn(d *definition.Definition, findings diag.List) (notes []stri
 	return notes, nil
 }
 
-// samples are custom resources of every version that is served, that of the
-// operator first. Of a kind of one's own there is one with all fields; of a
-// given kind, which may have hundreds, one with those that must be there, and
-// one with all of them beside it.
+// samples returns custom resources of every served version, the operator's version
+// first. A new kind gets one with all fields; an existing kind, which may have
+// hundreds, gets one with the required fields and one with all.
 func samples(d *definition.Definition, api API) (out []Sample, notes []string, err error) {
 	name := strings.ToLower(api.Kind)
 	working := d.WorkingVersion()
@@ -91,7 +90,7 @@ func samples(d *definition.Definition, api API) (out []Sample, notes []string, e
 	return out, notes, nil
 }
 
-// onlySample is that of a kind of one's own.
+// onlySample returns the sample of a new kind.
 func onlySample(d *definition.Definition, api API, file string) ([]Sample, error) {
 	make := (*resource.Schema).Full
 	if api.Sample != "" {
@@ -102,7 +101,7 @@ func onlySample(d *definition.Definition, api API, file string) ([]Sample, error
 	return []Sample{s}, err
 }
 
-// servedVersions are those of a given CustomResourceDefinition.
+// servedVersions returns the served versions of a given CustomResourceDefinition.
 func servedVersions(d *definition.Definition) []string {
 	var out []string
 	if d.CRD == nil {
@@ -116,8 +115,8 @@ func servedVersions(d *definition.Definition) []string {
 	return out
 }
 
-// sample makes one custom resource. It is without a namespace: kubectl's is
-// taken.
+// sample generates one custom resource without a namespace, so that kubectl's
+// default applies.
 func sample(d *definition.Definition, api API, version string, make func(*resource.Schema) (map[string]any, error)) (Sample, error) {
 	schema, err := resource.New(resource.Kind{
 		Group: api.Group, Version: version, Kind: api.Kind, Namespaced: !api.Cluster, Status: true,
@@ -142,12 +141,12 @@ func sample(d *definition.Definition, api API, version string, make func(*resour
 	return Sample{Name: name, data: data}, nil
 }
 
-// given is a custom resource that is there already.
+// given returns an existing custom resource.
 func given(api API, file string) Sample {
 	return Sample{File: file, Name: api.Sample, data: api.SampleFile}
 }
 
-// withDefaults makes an object that says what it is if nothing is said.
+// withDefaults generates an object that contains the defaults.
 func withDefaults(s *resource.Schema) (map[string]any, error) {
 	object, err := s.Minimal()
 	if err == nil {
@@ -156,7 +155,7 @@ func withDefaults(s *resource.Schema) (map[string]any, error) {
 	return object, err
 }
 
-// bare is a custom resource that is to be filled in.
+// bare returns a custom resource to be filled in.
 func bare(api API, version, file string) Sample {
 	text := fmt.Sprintf("apiVersion: %s/%s\nkind: %s\nmetadata:\n  name: sample\n# what belongs here, no sample could be found for\n", api.Group, version, api.Kind)
 	return Sample{File: file, Name: "sample", data: []byte(text)}

@@ -20,61 +20,63 @@ import (
 
 // File is a file of a project.
 type File struct {
-	Path string // in the project, separated by slashes
+	Path string // slash-separated, in the project
 	Data []byte
 }
 
-// Project is everything that a project's files are made of. A source, such as
-// New and FromCRD, fills it in.
+// Project describes all files of a project. A source, such as New and FromCRD,
+// fills it in.
 type Project struct {
 	Name      string // of the operator
 	Namespace string // install.namespace
 	API       API
 	// Children in the order of the definition. Their files are among Files or Parts.
 	Children []Child
-	// Logic is nil where templates do.
+	// Logic is nil if templates render the children.
 	Logic *Logic
-	// Status are fields of the custom resource's status and the expressions that compute them.
+	// Status lists fields of the custom resource's status with their expressions.
 	Status []Field
-	// Kept says in the README what is kept for each custom resource, such as "a Deployment".
+	// Kept describes the children in the README, such as "a Deployment".
 	Kept string
 	// Files are written as they are.
 	Files []File
-	// Parts are written as the templates of templates/init make them.
+	// Parts are rendered from templates/init.
 	Parts []Part
-	// Engine that carries the operator, and the names that its own objects keep; empty: the default.
+	// Engine of the operator, and the names of its own objects; empty: the default.
 	Engine string
 	Names  []Field
-	// Notes tell what somebody should know about the project.
+	// Notes for the user about the project.
 	Notes []string
-	// Tool is the version of argoperator that the project installs, such as v1.2.3 or latest.
+	// Tool is the argoperator version that the project installs, such as v1.2.3 or
+	// latest.
 	Tool string
 }
 
-// API is the kind that the operator works for.
+// API is the operator's primary kind.
 type API struct {
 	Group, Kind, Version string
 	Plural               string // empty: derived from Kind
 	Cluster              bool   // cluster-scoped
 	// CRD is the file with the kind's CustomResourceDefinition. Without one, the
-	// definition says what the kind looks like: by what follows here.
+	// definition describes the kind with the following fields.
 	CRD          string
-	NoSpec       bool    // its fields stand beside metadata, not in spec
+	NoSpec       bool    // the fields are at the top level, not in spec
 	Spec, Status []Field // the schema, in the short form
 	Columns      []Column
 	Scale        *Scale
 	Rules        []Rule
-	// Sample is the name of a custom resource that has all defaults, to begin with. Without one, it has all fields.
+	// Sample is the name of a first custom resource with all defaults; empty:
+	// generate one with all fields.
 	Sample string
-	// SampleFile is a custom resource to begin with that is there already.
+	// SampleFile is an existing first custom resource.
 	SampleFile []byte
 }
 
-// Rule is one of CEL that a custom resource is held to.
+// Rule is a CEL validation rule.
 type Rule struct{ Rule, Message string }
 
-// Field is a field with its value: a type of the short form, or an expression.
-// One with fields of its own has no value.
+// Field is a field with its value: a type in the short form, or an expression. A
+// field with subfields has no value.
 type Field struct {
 	Name, Value string
 	Fields      []Field
@@ -83,24 +85,25 @@ type Field struct {
 // Column of `kubectl get`.
 type Column struct{ Name, Path string }
 
-// Scale are the paths of the scale subresource.
+// Scale contains the paths of the scale subresource.
 type Scale struct{ Spec, Status string }
 
-// Child is an entry of spec.children: with a file, or with the kind of what the
-// logic returns.
+// Child is an entry of spec.children, with a template file or with the kind that
+// the logic returns.
 type Child struct {
 	Name             string
 	File             string
 	APIVersion, Kind string
-	When, ReadyWhen  string // empty: not written
+	When, ReadyWhen  string // empty: omitted
 	OnDelete         string
-	// Of a kind that is not built into Kubernetes: the file with its CustomResourceDefinition, or what else is known of it.
+	// For a kind that is not built in: the file with its CustomResourceDefinition,
+	// or its properties.
 	CRD, Plural, Scope string
-	// Suffix is what its name has behind that of the custom resource.
+	// Suffix of the child's name after the custom resource's name.
 	Suffix string
-	// Scaled: its spec.replicas is that of the custom resource.
+	// Scaled: the custom resource's replicas are its spec.replicas.
 	Scaled bool
-	// Called is the name that it has for the sample; empty: that of the sample with the suffix.
+	// Called is its name for the sample; empty: the sample's name with the suffix.
 	Called string
 }
 
@@ -108,41 +111,42 @@ type Child struct {
 type Logic struct {
 	Image   string
 	Command string   // as YAML
-	Comment []string // lines above the command
+	Comment []string // lines before the command
 	Files   []string
 	Memory  string // limit; empty: the default
-	// Parameters are files whose text the program is given, by the names of its flags.
+	// Parameters are files passed to the program, by flag.
 	Parameters []Parameter
 }
 
-// Parameter is a file that is given to a program.
+// Parameter is a file that is passed to a program.
 type Parameter struct{ Name, File string }
 
-// Part is a file of a project, and the template in templates/init that makes it.
+// Part is a file of a project and its template in templates/init.
 type Part struct{ Path, Template string }
 
 // Result is a project as files.
 type Result struct {
-	Files []File // sorted as people read them
-	// Findings are about the files, by their paths. With an error among them the files are of no use.
+	Files []File // in reading order
+	// Findings about the files, by path. If one is an error, the files are
+	// unusable.
 	Findings diag.List
-	// Notes tell what somebody should know about the project.
+	// Notes for the user about the project.
 	Notes []string
-	// Sample is the path of the custom resource to begin with.
+	// Sample is the path of the first custom resource.
 	Sample string
-	// Apply is the command that takes the operator's manifests.
+	// Apply is the command that applies the operator's manifests.
 	Apply string
 }
 
-// page is what the templates know.
+// page is the data of the templates.
 type page struct {
 	Project
-	Resource string // as kubectl takes it, such as memcacheds.cache.example.com
+	Resource string // as kubectl accepts it, such as memcacheds.cache.example.com
 	Sample   Sample
 	Samples  []Sample
-	Others   bool   // samples of other versions than the operator's are among them
-	Child    string // the first child of the sample, as kubectl takes it: KIND/NAME
-	Apply    string // what `kubectl apply` needs besides, behind a blank
+	Others   bool   // there are samples of other versions than the operator's
+	Child    string // first child of the sample as KIND/NAME for kubectl
+	Apply    string // additional arguments of `kubectl apply`, after a space
 }
 
 // Files renders a project.
@@ -157,7 +161,7 @@ func Files(p Project) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	d, findings, err := judge(append(slices.Clone(files), referred...))
+	d, findings, err := validate(append(slices.Clone(files), referred...))
 	if err != nil || findings.HasErrors() {
 		return Result{Files: append(files, referred...), Findings: findings}, err
 	}
@@ -178,7 +182,7 @@ func Files(p Project) (Result, error) {
 	}, nil
 }
 
-// common are the parts of every project.
+// common returns the parts of every project.
 func common() []Part {
 	var out []Part
 	for _, name := range []string{"README.md", "Makefile", ".github/workflows/ci.yaml", ".gitignore"} {
@@ -187,15 +191,15 @@ func common() []Part {
 	return out
 }
 
-// referredTo are the parts that the definition refers to. The others know the
-// samples, which are made when the definition is read.
+// referredTo returns the parts that the definition refers to. The others contain
+// the samples, which need the parsed definition.
 func referredTo(parts []Part) []Part {
 	return slices.DeleteFunc(slices.Clone(parts), func(p Part) bool { return strings.HasPrefix(p.Path, "tests/") })
 }
 
-// judge reads the definition among the files, the first of them, and says what
-// `argoperator lint` will. The definition is nil where that is an error.
-func judge(files []File) (*definition.Definition, diag.List, error) {
+// validate parses the definition, which is the first file, and returns the findings
+// of `argoperator lint`. The definition is nil after an error.
+func validate(files []File) (*definition.Definition, diag.List, error) {
 	in := source.Input{Name: files[0].Path, Data: files[0].Data, Dir: Directory(files)}
 	result, err := argoperator.Generate([]argoperator.Source{in}, argoperator.Options{})
 	if err != nil {
@@ -204,11 +208,11 @@ func judge(files []File) (*definition.Definition, diag.List, error) {
 	if result.Findings.HasErrors() {
 		return nil, result.Findings, nil
 	}
-	definitions, _ := definition.Parse(in) // what it finds has been found
+	definitions, _ := definition.Parse(in) // findings are already known
 	return definitions[0], result.Findings, nil
 }
 
-// Directory holds the files as a directory on disk would.
+// Directory returns the files as a file system.
 func Directory(files []File) fstest.MapFS {
 	dir := fstest.MapFS{}
 	for _, f := range files {

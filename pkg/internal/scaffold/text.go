@@ -13,7 +13,7 @@ import (
 	"github.com/argoperator/argoperator/templates"
 )
 
-// render makes a file of its template.
+// render renders a template.
 func render(facts page, part Part) (File, error) {
 	text, err := fs.ReadFile(templates.Init, "init/"+part.Template)
 	if err != nil {
@@ -44,8 +44,8 @@ func renderAll(facts page, parts []Part) ([]File, error) {
 	return out, nil
 }
 
-// inOrder puts the files in the order in which one reads a project: the
-// definition, what it refers to, what it is tried with, what is around it.
+// inOrder sorts the files in reading order: the definition, what it refers to,
+// samples and tests, the rest.
 func inOrder(files []File) []File {
 	places := []string{"operator.yaml", "crd.yaml", "children/", "crds/", "logic/", "samples/", "tests/", "README.md", "Makefile", ""}
 	place := func(f File) int {
@@ -55,24 +55,24 @@ func inOrder(files []File) []File {
 	return files
 }
 
-// block is a text as a value of YAML in block style, on one line.
+// block encodes a text as a one-line YAML value in block style.
 func block(text string) (string, error) {
 	out, err := encode(text, 0)
 	return strings.TrimSuffix(out, "\n"), err
 }
 
-// Flow is a text as a value between the brackets of YAML's flow style.
+// Flow encodes a text as a YAML value in flow style.
 func Flow(text string) (string, error) {
 	out, err := encode(text, yaml.FlowStyle)
 	return strings.TrimSuffix(strings.TrimPrefix(out, "["), "]\n"), err
 }
 
-// encode writes a text as YAML does where it stands by itself, or as the entry
-// of a list in flow style.
+// encode encodes a text as a YAML document, or as the entry of a list in flow
+// style.
 func encode(text string, style yaml.Style) (string, error) {
 	scalar := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
 	if strings.Contains(text, "\n") {
-		scalar.Style = yaml.DoubleQuotedStyle // everything here is one line
+		scalar.Style = yaml.DoubleQuotedStyle // keep it on one line
 	}
 	node := scalar
 	if style != 0 {
@@ -85,7 +85,7 @@ func encode(text string, style yaml.Style) (string, error) {
 	return string(out), nil
 }
 
-// fields are the lines of a mapping, indented by a number of blanks.
+// fields returns the indented lines of a mapping.
 func fields(indent int, list []Field) (string, error) {
 	var lines []string
 	for _, f := range list {

@@ -10,9 +10,8 @@ import (
 	"strings"
 )
 
-// InTheWay lists what is where the files would be: the files themselves, and
-// what is no directory where one is needed. A link below dir counts, wherever it
-// leads.
+// InTheWay lists what conflicts with the files: existing files, and non-directories
+// where a directory is needed. Links below dir count as conflicts.
 func InTheWay(dir string, files []File) ([]string, error) {
 	var out []string
 	info, err := os.Stat(dir)
@@ -35,7 +34,7 @@ func InTheWay(dir string, files []File) ([]string, error) {
 	return slices.Compact(out), nil
 }
 
-// inTheWay is the first thing on the way to a file that keeps it from being made.
+// inTheWay returns the first path that conflicts with a file.
 func inTheWay(dir, file string) ([]string, error) {
 	place := dir
 	steps := strings.Split(file, "/")
@@ -54,10 +53,10 @@ func inTheWay(dir, file string) ([]string, error) {
 	return nil, nil
 }
 
-// Write makes the files in a directory, which is made where it is missing. It
-// writes over nothing, and where it cannot write all, it leaves nothing behind.
+// Write writes the files and creates missing directories. It overwrites nothing,
+// and removes everything it wrote after an error.
 func Write(dir string, files []File) (err error) {
-	var made []string // what there was not before, the outermost first
+	var made []string // new paths, the outermost first
 	defer func() {
 		if err == nil {
 			return
@@ -84,14 +83,14 @@ func Write(dir string, files []File) (err error) {
 	return nil
 }
 
-// mkdirs makes a directory and those above it, and adds what it made to a list.
+// mkdirs creates a directory with its parents and appends the new ones to a list.
 func mkdirs(dir string, made []string) ([]string, error) {
 	err := os.Mkdir(dir, 0o755)
 	switch {
 	case err == nil:
 		return append(made, dir), nil
 	case errors.Is(err, fs.ErrExist):
-		return made, nil // whether it is a directory shows when a file is made in it
+		return made, nil // creating a file in it reports if it is not a directory
 	case errors.Is(err, fs.ErrNotExist) && filepath.Dir(dir) != dir:
 		if made, err = mkdirs(filepath.Dir(dir), made); err != nil {
 			return made, err

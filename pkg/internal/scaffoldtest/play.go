@@ -44,15 +44,15 @@ type childStatus struct {
 	Status                            map[string]any
 }
 
-// Player does what the steps say, on a cluster in memory.
+// Player runs the steps on an in-memory cluster.
 type Player struct {
 	*testing.T
 	simulation *simulate.Simulation
 	resource   map[string]any
-	seen       []map[string]any // children that were expected, which go with the custom resource
+	seen       []map[string]any // expected children, which must be deleted with the custom resource
 }
 
-// Play plays the tests of a project.
+// Play runs the tests of a project.
 func Play(t *testing.T, operator argoperator.Result, files []scaffold.File) {
 	t.Helper()
 	dir := scaffold.Directory(files)
@@ -131,7 +131,7 @@ func (p *Player) expect(s step) {
 	}
 }
 
-// get reads an object; nil if it is not there.
+// get reads an object; nil if it does not exist.
 func (p *Player) get(object map[string]any) map[string]any {
 	p.Helper()
 	got, err := p.simulation.Get(object)
@@ -141,8 +141,8 @@ func (p *Player) get(object map[string]any) map[string]any {
 	return got
 }
 
-// holds compares an object with the part of it that is expected: merged into it,
-// that changes nothing.
+// holds checks that an object contains the expected part: merging that changes
+// nothing.
 func (p *Player) holds(step string, got, want map[string]any) {
 	p.Helper()
 	if diff := cmp.Diff(p.Plain(merged(got, want)), p.Plain(got)); diff != "" {
@@ -150,7 +150,7 @@ func (p *Player) holds(step string, got, want map[string]any) {
 	}
 }
 
-// Plain is a value as JSON knows it, with one type of numbers.
+// Plain returns a value as decoded from JSON, with one type of numbers.
 func (p *Player) Plain(value any) (out any) {
 	p.Helper()
 	text, err := json.Marshal(value)
@@ -163,7 +163,7 @@ func (p *Player) Plain(value any) (out any) {
 	return out
 }
 
-// merged is an object after a merge patch.
+// merged returns an object after a merge patch.
 func merged(object, patch map[string]any) map[string]any {
 	out := maps.Clone(object)
 	if out == nil {
@@ -183,7 +183,7 @@ func merged(object, patch map[string]any) map[string]any {
 	return out
 }
 
-// report writes what a controller of Kubernetes reports of a child.
+// report writes the status of a child as its controller does.
 func (p *Player) report(c *childStatus) error {
 	p.Helper()
 	kind := p.simulation.Cluster().Kind(schema.FromAPIVersionAndKind(c.APIVersion, c.Kind))

@@ -1,5 +1,5 @@
-// Package scaffoldtest holds what the tests of projects share: golden files, and a
-// player that takes a project's operator through its tests.
+// Package scaffoldtest contains helpers for tests of projects: golden files, and a
+// player that runs a project's tests.
 package scaffoldtest
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/simulate"
 )
 
-// CompareGolden holds a project to what a file has of it. UPDATE=1 rewrites it.
+// CompareGolden compares a project with a golden file. UPDATE=1 rewrites it.
 func CompareGolden(t *testing.T, golden string, got *txtar.Archive) {
 	t.Helper()
 	if os.Getenv("UPDATE") != "" {
@@ -35,10 +35,10 @@ func CompareGolden(t *testing.T, golden string, got *txtar.Archive) {
 	}
 }
 
-// Generated is what `argoperator generate` makes of a project.
+// Generated returns what `argoperator generate` generates for a project.
 func Generated(t *testing.T, result scaffold.Result) argoperator.Result {
 	t.Helper()
-	said := func(findings diag.List) diag.List { // rights that manifests grant are an administrator's to allow
+	said := func(findings diag.List) diag.List { // escalating permissions must be allowed by an administrator
 		return slices.DeleteFunc(slices.Clone(findings), func(f diag.Finding) bool { return f.Code == diag.PrivilegeEscalation })
 	}
 	for _, f := range said(result.Findings) {
@@ -55,7 +55,7 @@ func Generated(t *testing.T, result scaffold.Result) argoperator.Result {
 	return got
 }
 
-// Sound is a file that is what its name says.
+// Sound checks that a file has valid content for its name.
 func Sound(t *testing.T, f scaffold.File) {
 	t.Helper()
 	text := string(f.Data)
@@ -75,19 +75,19 @@ func Sound(t *testing.T, f scaffold.File) {
 	}
 }
 
-// Rendered says that the simulated cluster takes a sample, if it is one of the
-// version that the operator works with.
+// Rendered checks that the simulated cluster accepts a sample of the operator's
+// version.
 func Rendered(t *testing.T, operator argoperator.Result, f scaffold.File) {
 	t.Helper()
 	object := Decoded(t, f.Data)
-	if _, watched := simulate.Watched(operator.Objects(), operator.Kinds()).Holds(object); !watched {
+	if _, watched := simulate.Watched(operator.Objects(), operator.Kinds()).Contains(object); !watched {
 		if !strings.Contains(f.Path, "v1beta1") {
 			t.Errorf("the operator does not look at %s", f.Path)
 		}
 		return
 	}
 	out, err := simulate.Render(t.Context(), simulate.Inputs{Objects: operator.Objects(), Kinds: operator.Kinds(), Runner: Machine()},
-		[]simulate.Happening{{Event: simulate.Added, Object: object}})
+		[]simulate.Action{{Event: simulate.Added, Object: object}})
 	if err != nil {
 		t.Fatalf("%s: %v", f.Path, err)
 	}
@@ -96,12 +96,12 @@ func Rendered(t *testing.T, operator argoperator.Result, f scaffold.File) {
 	}
 }
 
-// Machine runs programs of logic on this machine.
+// Machine returns a runner that runs programs on this machine.
 func Machine() simulate.Runner {
 	return simulate.Local{Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}}
 }
 
-// Decoded reads one object.
+// Decoded decodes one object.
 func Decoded(t *testing.T, data []byte) map[string]any {
 	t.Helper()
 	objects, err := simulate.Decode(data)

@@ -13,10 +13,10 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/plan"
 )
 
-// TestChanceAttacked is TestChance with somebody beside who may do as they like
-// in a namespace of their own, create objects in others, and label objects of
-// others there. The custom resources end where they would be without that, and
-// what was labelled is as it was.
+// TestChanceAttacked is TestChance with an attacker who has full access to one
+// namespace, and may create objects in others and label existing objects there. The
+// custom resources must reach the same state as without the attacker, and labelled
+// objects must stay unchanged.
 func TestChanceAttacked(t *testing.T) {
 	for _, tt := range []struct {
 		file, more string
@@ -40,10 +40,10 @@ func TestChanceAttacked(t *testing.T) {
 	}
 }
 
-// hostileNames of an owner are those that are more than a name to somebody.
+// hostileNames are owner names that contain templates or path elements.
 var hostileNames = []string{"{{=1+1}}", "{{workflow.name}}", "default/configmaps/alpha", "..", "%2e%2e%2fx", "alpha?x=y"}
 
-// attack is one thing that the attacker does.
+// attack executes one action of the attacker.
 func (w *table) attack(r *rand.Rand) error {
 	switch r.IntN(8) {
 	case 0, 1:
@@ -54,7 +54,7 @@ func (w *table) attack(r *rand.Rand) error {
 	return w.forge(r)
 }
 
-// forge makes an object that says it is a child, from one that is.
+// forge creates an object that claims to be a child, as a copy of a real one.
 func (w *table) forge(r *rand.Rand) error {
 	child := w.child(r)
 	if child == nil {
@@ -93,7 +93,7 @@ func (w *table) forge(r *rand.Rand) error {
 	if err != nil {
 		return err
 	}
-	if there != nil { // some fields cannot be changed
+	if there != nil { // immutable fields
 		if err := w.Delete(there); err != nil {
 			return err
 		}
@@ -101,17 +101,17 @@ func (w *table) forge(r *rand.Rand) error {
 	return w.Apply(forged)
 }
 
-// mine tells whether an object is the attacker's, or one that they have labelled.
+// mine reports whether the attacker created or labelled an object.
 func mine(o map[string]any) bool {
 	metadata := o["metadata"].(map[string]any)
 	name := fmt.Sprint(metadata["name"])
 	return metadata["namespace"] == "attacker" || strings.HasPrefix(name, "mine-") || name == victim
 }
 
-// victim is the name of an object of others that is nobody's child.
+// victim is the name of an object that belongs to no operator.
 const victim = "victim"
 
-// withdraw deletes an object of the attacker's.
+// withdraw deletes an object of the attacker.
 func (w *table) withdraw(r *rand.Rand) error {
 	var own []map[string]any
 	for _, o := range w.Everything() {
@@ -127,7 +127,7 @@ func (w *table) withdraw(r *rand.Rand) error {
 	return w.Delete(o)
 }
 
-// labelOthers gives an object of others the labels of a child.
+// labelOthers sets a child's labels on an unrelated object.
 func (w *table) labelOthers(r *rand.Rand) error {
 	child := w.child(r)
 	if child == nil {
@@ -156,7 +156,7 @@ func (w *table) labelOthers(r *rand.Rand) error {
 	return nil
 }
 
-// untouched says which of the victims is not as the attacker has left it.
+// untouched returns an error for a changed victim.
 func (w *table) untouched() error {
 	for place, before := range w.victims {
 		now, err := w.Get(before)
@@ -170,12 +170,13 @@ func (w *table) untouched() error {
 	return nil
 }
 
-// plainKey is of names: the pod that gets it finds no such custom resource.
+// plainKey matches names without special characters: a pod with another key finds
+// no such custom resource.
 var plainKey = regexp.MustCompile(`^[a-z0-9]+\.[a-z0-9]+$`)
 
-// TestHostileForeign: whatever an object says about its owner, none but the
-// owner's children is looked at, and nothing is evaluated.
-func TestHostileForeign(t *testing.T) {
+// TestHostileUnrelated checks that owner labels and references on unrelated objects
+// have no effect and are never evaluated.
+func TestHostileUnrelated(t *testing.T) {
 	for _, tt := range []struct{ name, file, more string }{
 		{"direct", "operator.yaml", ""}, {"workflow", "operator.yaml", byWorkflow}, {"logic", "logic/operator.yaml", ""},
 	} {

@@ -25,56 +25,55 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/cluster"
 )
 
-// Bus is a simulation with a bus between the EventSources and the Sensors: each
-// trigger has a queue of its own, and chance decides which is served next. Days
-// may be bad.
+// Bus is a simulation with an event bus between the EventSources and the Sensors.
+// Each trigger has its own queue, random choice decides which queue is served, and
+// Bad injects faults.
 type Bus struct {
 	*Simulation
 	Bad Bad
-	// Log hears what happens; nil: nobody listens.
+	// Log is called for every step; nil: not called.
 	Log func(format string, args ...any)
-	// Delivered counts the events that triggers took.
+	// Delivered counts deliveries to triggers.
 	Delivered int
 
-	rand    *rand.Rand
-	up      bool // the EventSources work
-	hears   bool // their watches do
-	known   []map[cluster.Key]cluster.Object
-	queues  []*queue
-	pods    []pending
-	faults  int // of the API server, in the delivery at hand
-	budget  int // faults that it may have
-	inPod   bool
-	shared  *Shared
-	compare int // deliveries until the transform is compared with that of Argo
+	rand     *rand.Rand
+	up       bool // the EventSources run
+	watching bool // their watches work
+	known    []map[cluster.Key]cluster.Object
+	queues   []*queue
+	pods     []pending
+	faults   int // faults of the API server in the current delivery
+	budget   int // allowed faults
+	inPod    bool
+	shared   *Shared
+	compare  int // deliveries until the next comparison with Argo's transform
 }
 
-// Bad is what goes wrong, in percent.
+// Bad contains the probabilities of faults in percent.
 type Bad struct {
-	Twice  int  // of events are published twice
-	Killed int  // of deliveries end before they are acknowledged, and are made again later
-	API    int  // of requests fail
-	Mild   bool // no request fails so often that its trigger gives up
+	Twice  int  // events published twice
+	Killed int  // deliveries that end before the acknowledgement and are repeated
+	API    int  // failing requests
+	Mild   bool // no request fails often enough to exhaust the retries
 }
 
-// Shared is what takes long to make and does not change: the programs of the
-// Sensors, which the bus runs without the detours of Argo's code, and what every
-// simulation can share. It is for one goroutine.
+// Shared caches what is expensive to prepare: the compiled programs of the Sensors,
+// and what every simulation can share. It must not be used concurrently.
 type Shared struct {
 	programs map[string]*gojq.Code
 	prepared *Prepared
 }
 
-// NewShared returns an empty one.
+// NewShared returns an empty Shared.
 func NewShared() *Shared {
 	return &Shared{programs: map[string]*gojq.Code{}, prepared: NewPrepared()}
 }
 
-// queue is what a trigger has yet to do.
+// queue contains the pending messages of a trigger.
 type queue struct {
 	subscription
 	waiting []*message
-	open    []*message // done but not acknowledged, as the Sensor was killed: they come again
+	open    []*message // delivered but not acknowledged; the messages are redelivered
 }
 
 // message is an event on the bus.
@@ -84,30 +83,30 @@ type message struct {
 	body  map[string]any
 }
 
-// pending is a Workflow that waits for its pod.
+// pending is a Workflow whose pod has not started.
 type pending struct {
 	change cluster.Change
 	tries  int
 }
 
-// retries of a Workflow whose pod failed.
+// retries of a Workflow after a failed pod.
 const retries = 3
 
-// NewBus begins with an empty cluster.
+// NewBus starts with an empty cluster.
 func NewBus(in Inputs, shared *Shared, r *rand.Rand) (*Bus, error) {
 	in.Prepared = shared.prepared
 	s, err := New(in)
 	if err != nil {
 		return nil, err
 	}
-	b := &Bus{Simulation: s, rand: r, up: true, hears: true, known: make([]map[cluster.Key]cluster.Object, len(s.watches)), shared: shared}
+	b := &Bus{Simulation: s, rand: r, up: true, watching: true, known: make([]map[cluster.Key]cluster.Object, len(s.watches)), shared: shared}
 	for i := range b.known {
 		b.known[i] = map[cluster.Key]cluster.Object{}
 	}
 	for _, sub := range s.subscriptions {
 		b.queues = append(b.queues, &queue{subscription: sub})
 	}
-	s.cluster.Uid = func(made int) types.UID { // the first digits differ, as those of true ones
+	s.cluster.NewUID = func(made int) types.UID { // like real uids, they differ in the first digits
 		return types.UID(fmt.Sprintf("%04x0000-0000-0000-0000-%012d", made*7919%65536, made))
 	}
 	s.api = http.HandlerFunc(b.serve)
@@ -122,8 +121,8 @@ func (b *Bus) log(format string, args ...any) {
 
 func (b *Bus) chance(percent int) bool { return percent > 0 && b.rand.IntN(100) < percent }
 
-// serve answers for the API server, which has bad days: it refuses, or does
-// what it is asked and the answer gets lost.
+// serve answers requests and injects faults: it refuses a request, or drops the
+// answer to an executed one.
 func (b *Bus) serve(w http.ResponseWriter, r *http.Request) {
 	if b.faults >= b.budget || !b.chance(b.Bad.API) {
 		b.cluster.ServeHTTP(w, r)
@@ -132,10 +131,10 @@ func (b *Bus) serve(w http.ResponseWriter, r *http.Request) {
 	b.faults++
 	code := []int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable, http.StatusConflict}[b.rand.IntN(4)]
 	if code == http.StatusConflict && strings.Contains(bodyOf(r), `"resourceVersion"`) {
-		code = http.StatusInternalServerError // such a conflict comes of another version only
+		code = http.StatusInternalServerError // a conflict requires a resourceVersion
 	}
 	if b.inPod {
-		code = http.StatusConflict // a pod would sleep over the others
+		code = http.StatusConflict // a pod would sleep before it retries the others
 	}
 	done := code == http.StatusInternalServerError && b.chance(50)
 	if done {
@@ -147,43 +146,43 @@ func (b *Bus) serve(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"a bad day","code":%d}`, code)
 }
 
-// bodyOf reads the body of a request, and leaves it there.
+// bodyOf reads the body of a request and keeps it readable.
 func bodyOf(r *http.Request) string {
 	if r.Body == nil {
 		return ""
 	}
-	data, _ := io.ReadAll(r.Body) // it is in memory
+	data, _ := io.ReadAll(r.Body) // an in-memory reader
 	r.Body = io.NopCloser(bytes.NewReader(data))
 	return string(data)
 }
 
-// StopSources stops the EventSources: what happens meanwhile they never learn.
+// StopSources stops the EventSources, which then miss all changes.
 func (b *Bus) StopSources() { b.listen(); b.up = false }
 
-// StartSources starts them anew: they announce everything that is there.
+// StartSources restarts them, so that they relist everything.
 func (b *Bus) StartSources() {
-	b.listen() // what happened before is not announced
-	b.up, b.hears = true, true
+	b.listen() // earlier changes are not replayed
+	b.up, b.watching = true, true
 	for i := range b.known {
 		b.known[i] = map[cluster.Key]cluster.Object{}
 	}
 	b.relist()
 }
 
-// BreakWatches interrupts the watches; the EventSources keep what they knew.
-func (b *Bus) BreakWatches() { b.listen(); b.hears = false }
+// BreakWatches interrupts the watches; the EventSources keep their caches.
+func (b *Bus) BreakWatches() { b.listen(); b.watching = false }
 
-// MendWatches begins them again: the EventSources see what is there, but not
-// what has gone.
+// MendWatches restarts the watches: the EventSources see existing objects, but not
+// which ones were deleted.
 func (b *Bus) MendWatches() {
 	b.listen()
-	b.hears = true
+	b.watching = true
 	if b.up {
 		b.relist()
 	}
 }
 
-// Mend lets the EventSources and their watches work.
+// Mend restarts the EventSources and their watches.
 func (b *Bus) Mend() {
 	if b.up {
 		b.MendWatches()
@@ -192,7 +191,7 @@ func (b *Bus) Mend() {
 	}
 }
 
-// LoseMessages loses the store of the bus.
+// LoseMessages deletes the stream of the bus.
 func (b *Bus) LoseMessages() {
 	b.listen()
 	for _, q := range b.queues {
@@ -204,31 +203,31 @@ func (b *Bus) relist() {
 	for _, k := range b.cluster.Order {
 		o := b.cluster.Objects[k]
 		for i := range b.watches {
-			b.tell(i, k, nil, o)
+			b.notify(i, k, nil, o)
 		}
 	}
 }
 
-// listen lets the EventSources hear what changed.
+// listen delivers changes to the EventSources.
 func (b *Bus) listen() {
-	for _, c := range b.cluster.Take() {
-		o := c.About()
+	for _, c := range b.cluster.TakeChanges() {
+		o := c.Object()
 		k := cluster.Key{GroupResource: c.Resource, Namespace: o.GetNamespace(), Name: o.GetName()}
-		if c.Resource == workflows && c.Old == nil && c.New != nil {
+		if c.Resource == workflowsResource && c.Old == nil && c.New != nil {
 			b.pods = append(b.pods, pending{change: c, tries: retries})
 		}
-		if !b.up || !b.hears {
+		if !b.up || !b.watching {
 			continue
 		}
 		for i := range b.watches {
-			b.tell(i, k, c.Old, c.New)
+			b.notify(i, k, c.Old, c.New)
 		}
 	}
 }
 
-// tell lets an informer see an object as it is now; nil: it is gone, and the
-// watch tells how it was last. What is gone and was never known is no news.
-func (b *Bus) tell(i int, k cluster.Key, last, o cluster.Object) {
+// notify sends the current object to an informer; nil: it was deleted, and the
+// watch reports its last state. Deletions of unknown objects are ignored.
+func (b *Bus) notify(i int, k cluster.Key, last, o cluster.Object) {
 	w, known := b.watches[i], b.known[i][k]
 	if known == nil && o == nil {
 		return
@@ -236,7 +235,7 @@ func (b *Bus) tell(i int, k cluster.Key, last, o cluster.Object) {
 	if o == nil && w.matches(last) {
 		known = last
 	}
-	event, ok := w.sees(cluster.Change{Resource: k.GroupResource, Old: known, New: o})
+	event, ok := w.eventFor(cluster.Change{Resource: k.GroupResource, Old: known, New: o})
 	switch {
 	case w.matches(o):
 		b.known[i][k] = o
@@ -263,13 +262,13 @@ func (b *Bus) queue(event Event) {
 	}
 	m := &message{event: event, cloud: cloud}
 	for _, q := range b.queues {
-		if slices.ContainsFunc(q.dependencies, func(d eventsv1.EventDependency) bool { return hears(d, event) }) {
+		if slices.ContainsFunc(q.dependencies, func(d eventsv1.EventDependency) bool { return matches(d, event) }) {
 			q.waiting = append(q.waiting, m)
 		}
 	}
 }
 
-// Step does one of the things that there are to do; false: there is none.
+// Step executes one pending action; it returns false if there is none.
 func (b *Bus) Step(ctx context.Context) (bool, error) {
 	b.listen()
 	var todo []func() error
@@ -277,7 +276,7 @@ func (b *Bus) Step(ctx context.Context) (bool, error) {
 		if len(q.waiting) > 0 {
 			todo = append(todo, func() error { return b.next(ctx, q) })
 		}
-		if len(q.open) > 0 && b.chance(20) { // after those that came later
+		if len(q.open) > 0 && b.chance(20) { // after later messages
 			todo = append(todo, func() error { return b.again(ctx, q) })
 		}
 	}
@@ -287,7 +286,7 @@ func (b *Bus) Step(ctx context.Context) (bool, error) {
 	if len(todo) > 0 && !b.chance(3) {
 		return true, todo[b.rand.IntN(len(todo))]()
 	}
-	if b.cluster.Collect() > 0 {
+	if b.cluster.CollectGarbage() > 0 {
 		b.log("  the garbage collector works")
 		return true, nil
 	}
@@ -298,7 +297,7 @@ func (b *Bus) anyOpen() bool {
 	return slices.ContainsFunc(b.queues, func(q *queue) bool { return len(q.open) > 0 })
 }
 
-// Settle lets things take their course until there is nothing more to do.
+// Settle executes actions until none are left.
 func (b *Bus) Settle(ctx context.Context, limit int) error {
 	end := b.Delivered + limit
 	for {
@@ -338,15 +337,15 @@ func (e Event) what() string {
 	var payload struct {
 		Body metav1.PartialObjectMetadata `json:"body"`
 	}
-	_ = json.Unmarshal(e.Data, &payload) // it is only for people
+	_ = json.Unmarshal(e.Data, &payload) // for log output only
 	return fmt.Sprintf("%s of %s, version %s", e.Type, e.Object, payload.Body.ResourceVersion)
 }
 
-// deliver hands an event to a trigger.
+// deliver delivers an event to a trigger.
 func (b *Bus) deliver(ctx context.Context, q *queue, m *message) error {
 	b.Delivered++
 	for _, d := range q.dependencies {
-		if !hears(d, m.event) {
+		if !matches(d, m.event) {
 			continue
 		}
 		delivery := &Delivery{}
@@ -365,13 +364,13 @@ func (b *Bus) deliver(ctx context.Context, q *queue, m *message) error {
 		if err := b.fire(ctx, q.sensor, &q.trigger, events{d.Name: passed}, delivery); err != nil {
 			return err
 		}
-		b.tellCalls(delivery)
+		b.logCalls(delivery)
 	}
 	b.trace = nil
 	return nil
 }
 
-// budget is how many requests of a delivery may fail.
+// budget returns how many requests of a delivery may fail.
 func budget(t *eventsv1.Trigger, mild bool) int {
 	if !mild {
 		return 1000
@@ -383,7 +382,7 @@ func budget(t *eventsv1.Trigger, mild bool) int {
 	return all
 }
 
-func (b *Bus) tellCalls(d *Delivery) {
+func (b *Bus) logCalls(d *Delivery) {
 	if b.Log == nil {
 		return
 	}
@@ -395,8 +394,8 @@ func (b *Bus) tellCalls(d *Delivery) {
 	}
 }
 
-// pass is that of the simulation with programs that are compiled once. Now and
-// then it compares what comes out with what comes out of Argo's own code.
+// pass is the simulation's own with cached programs. It periodically compares the
+// result with that of Argo's own code.
 func (b *Bus) pass(d eventsv1.EventDependency, m *message, delivery *Delivery) (*eventsv1.Event, error) {
 	if m.body == nil {
 		if err := json.Unmarshal(m.event.Data, &m.body); err != nil {
@@ -426,7 +425,7 @@ func (b *Bus) pass(d eventsv1.EventDependency, m *message, delivery *Delivery) (
 		delivery.Stopped, delivery.Lost = fmt.Sprintf("the transform made %v", made), true
 		return nil, nil
 	}
-	if len(fields) == 1 && fields["go"] == false { // what the filter is there for
+	if len(fields) == 1 && fields["go"] == false { // held back by the filter
 		return nil, nil
 	}
 	out := m.cloud.Clone()
@@ -453,7 +452,7 @@ func sameAsArgo(d eventsv1.EventDependency, m *message, fields map[string]any) e
 	return nil
 }
 
-// work runs one of the Workflows. One that failed is run again.
+// work runs one of the Workflows. A failed one is retried.
 func (b *Bus) work(ctx context.Context) error {
 	i := b.rand.IntN(len(b.pods))
 	p := b.pods[i]
@@ -462,7 +461,7 @@ func (b *Bus) work(ctx context.Context) error {
 	b.faults, b.budget, b.inPod = 0, 1000, true
 	defer func() { b.inPod = false }()
 	b.trace = nil
-	if err := b.carryOut(ctx, p.change, happened{}); err != nil {
+	if err := b.runWorkflow(ctx, p.change, eventCounts{}); err != nil {
 		return err
 	}
 	for _, step := range b.trace {
@@ -480,14 +479,14 @@ func (b *Bus) work(ctx context.Context) error {
 	return nil
 }
 
-// Everything is what the cluster holds, by kind, namespace and name.
+// Everything returns all objects sorted by kind, namespace and name.
 func (b *Bus) Everything() []map[string]any {
 	var out []map[string]any
 	keys := slices.SortedFunc(maps.Keys(b.cluster.Objects), func(x, y cluster.Key) int {
 		return cmp.Or(cmp.Compare(x.Resource, y.Resource), cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Name, y.Name))
 	})
 	for _, k := range keys {
-		if k.GroupResource != workflows {
+		if k.GroupResource != workflowsResource {
 			out = append(out, b.cluster.Objects[k].DeepCopy().Object)
 		}
 	}

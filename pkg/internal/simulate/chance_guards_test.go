@@ -15,9 +15,9 @@ import (
 // unknown is the seed of a guard that no known sequence depends on.
 const unknown = ^uint64(0)
 
-// TestChanceFindsMissingGuards: without any one of what keeps the direct engine
-// on its way, some sequence goes wrong that goes well with it. Its seed is pinned;
-// where that no longer tells the two apart, the test fails and names one that does.
+// TestChanceFindsMissingGuards removes one safeguard of the direct engine at a
+// time. The pinned sequence must then fail, and must pass with the safeguard. If it
+// no longer does, the test fails and names another sequence to pin.
 func TestChanceFindsMissingGuards(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes its time")
@@ -64,7 +64,7 @@ func TestChanceFindsMissingGuards(t *testing.T) {
 					t.Fatalf("seed %d does not depend on the guard any more, seed %d does: pin seed %[2]d", tt.seed, seed)
 				}
 			}
-			t.Error("nothing goes wrong without it that goes well with it")
+			t.Error("no sequence fails without it that goes well with it")
 		})
 	}
 }

@@ -20,11 +20,12 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/simulate"
 )
 
-// TestChance: whatever happens in whatever order, an operator ends where it
-// would be had nothing happened but what is wanted now. CHANCE_SEEDS says how
-// many sequences an operator goes through, CHANCE_SEED is one alone.
+// TestChance executes random sequences of changes and faults. Afterwards an
+// operator must reach the same state as in a fresh cluster with the final custom
+// resources. CHANCE_SEEDS sets the number of sequences per operator, CHANCE_SEED
+// selects a single one.
 func TestChance(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // it makes much that is soon forgotten
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // many short-lived allocations
 	for _, tt := range []struct {
 		file  string
 		seeds int
@@ -42,7 +43,7 @@ func TestChance(t *testing.T) {
 	}
 }
 
-// TestChanceWorkflow is the same for pods. They take their time.
+// TestChanceWorkflow is the same with pods, which are slow.
 func TestChanceWorkflow(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes its time")
@@ -59,7 +60,7 @@ func TestChanceWorkflow(t *testing.T) {
 	}
 }
 
-// chances goes through the sequences of an operator.
+// chances runs the sequences of an operator.
 func chances(t *testing.T, o operator, count int, attacked bool) {
 	t.Helper()
 	shared := simulate.NewShared()
@@ -81,7 +82,7 @@ func chances(t *testing.T, o operator, count int, attacked bool) {
 	t.Logf("%d sequences, %d events delivered", len(all), delivered)
 }
 
-// seeds are those that the environment asks for, else so many.
+// seeds returns the seeds from the environment, or the given number of seeds.
 func seeds(t *testing.T, count int) []uint64 {
 	t.Helper()
 	number := func(name string) (uint64, bool) {
@@ -111,8 +112,8 @@ func seeds(t *testing.T, count int) []uint64 {
 	return out
 }
 
-// game is one sequence of moves on an operator. Each move draws from numbers of
-// its own, so that a sequence without its last moves is the same up to there.
+// game is one random sequence of moves on an operator. Each move has its own random
+// numbers, so removing the last moves does not change the earlier ones.
 type game struct {
 	t      *testing.T
 	o      operator
@@ -127,14 +128,14 @@ func (g *game) rand(move int) *rand.Rand { return rand.New(rand.NewPCG(g.seed, u
 
 func (g *game) length() int { return 3 + g.rand(0).IntN(16) }
 
-// runsPods tells whether the operator does its work in pods. What somebody takes
-// from the labels of a child is found by its resync only.
+// runsPods reports whether the operator runs pods. Only its resync detects labels
+// removed from a child.
 func (g *game) runsPods() bool { return g.o.plan.Reconcile.Engine != plan.Direct }
 
-// mild games lose no event, and so need no resync.
+// mild games lose no events, and so need no resync.
 func (g *game) mild() bool { return g.seed%2 == 0 }
 
-// shortest plays shorter and shorter games, and tells the shortest that fails.
+// shortest plays shorter games and returns the log of the shortest that fails.
 func (g *game) shortest(err error) string {
 	moves := g.length()
 	for n := range moves {
@@ -148,7 +149,7 @@ func (g *game) shortest(err error) string {
 	return fmt.Sprintf("%s, seed %d, %d moves:\n%s%v", g.o.plan.Operator.Name, g.seed, moves, log.String(), err)
 }
 
-// play makes so many moves, then lets all be good and compares.
+// play makes the given number of moves, then ends all faults and compares.
 func (g *game) play(moves int, log func(string, ...any)) (delivered int, err error) {
 	w, err := g.begin(g.rand(-1))
 	if err != nil {
@@ -179,19 +180,19 @@ func (g *game) play(moves int, log func(string, ...any)) (delivered int, err err
 
 func (g *game) begin(r *rand.Rand) (*table, error) {
 	b, err := simulate.NewBus(simulate.Inputs{Objects: g.o.objects, Runner: g.runner}, g.shared, r)
-	return &table{Bus: b, game: g, wanted: map[string]map[string]any{}, foreign: map[string]map[string]any{}, victims: map[string]map[string]any{}}, err
+	return &table{Bus: b, game: g, wanted: map[string]map[string]any{}, unrelated: map[string]map[string]any{}, victims: map[string]map[string]any{}}, err
 }
 
-// table is a cluster in the middle of a game.
+// table is the state of a game.
 type table struct {
 	*simulate.Bus
-	game    *game
-	wanted  map[string]map[string]any // the custom resources that there should be
-	foreign map[string]map[string]any // the objects of others in the place of children
-	victims map[string]map[string]any // the objects of others that the attacker has labelled, as they were then
+	game      *game
+	wanted    map[string]map[string]any // the desired custom resources
+	unrelated map[string]map[string]any // unrelated objects with the names of children
+	victims   map[string]map[string]any // unrelated objects that the attacker labelled, as they were then
 }
 
-// enough events for whatever may be going on.
+// enough limits the events of one game.
 const enough = 4000
 
 func (w *table) log(format string, args ...any) {
@@ -200,7 +201,7 @@ func (w *table) log(format string, args ...any) {
 	}
 }
 
-// move is one thing that somebody does, or that breaks.
+// move executes a random action or fault.
 func (w *table) move(r *rand.Rand) error {
 	type choice struct {
 		weight int
@@ -244,7 +245,7 @@ func (w *table) settle(*rand.Rand) error {
 	return w.Settle(context.Background(), enough)
 }
 
-// apply writes a custom resource, a new one or one that is there.
+// apply writes a new or existing custom resource.
 func (w *table) apply(r *rand.Rand) error {
 	cr, err := w.game.o.schema.Random(r)
 	if err != nil {
@@ -277,7 +278,7 @@ func (w *table) delete(r *rand.Rand) error {
 	return w.Delete(cr)
 }
 
-// child is one that there is now, by chance; nil where there is none.
+// child returns a random child; nil if there is none.
 func (w *table) child(r *rand.Rand) map[string]any {
 	children := slices.DeleteFunc(w.Everything(), func(o map[string]any) bool {
 		return o["kind"] == w.game.o.plan.API.Kind.Kind || labelsOf(o)["argoperator.dev/owner-uid"] == nil || mine(o)
@@ -302,8 +303,8 @@ func (w *table) deleteChild(r *rand.Rand) error {
 	return w.Delete(child)
 }
 
-// editChild changes a field that the operator sets, or takes away a label that
-// the child is known by. Without managed-by it would be somebody else's.
+// editChild changes a field that the operator sets, or removes an identifying
+// label. Without managed-by the child would be unrelated.
 func (w *table) editChild(r *rand.Rand) error {
 	child := w.child(r)
 	if child == nil {
@@ -331,7 +332,7 @@ func handEdit(child map[string]any, r *rand.Rand) string {
 	return fmt.Sprintf(`{"metadata":{"annotations":{"argoperator.dev/owner":"hand.%d"}}}`, n)
 }
 
-// controllers of workloads do their work.
+// controllers run the workload controllers.
 func (w *table) controllers(*rand.Rand) error {
 	w.log("controllers work")
 	for _, o := range w.Everything() {
@@ -361,8 +362,7 @@ func (w *table) send(method, path, contentType, body string) error {
 	return err
 }
 
-// occupy puts somebody else's object in the place of a child to be: of a custom
-// resource that is not there.
+// occupy creates an unrelated object with the name of a future child.
 func (w *table) occupy(r *rand.Rand) error {
 	children := w.game.o.plan.Children
 	c := children[r.IntN(len(children))]
@@ -371,12 +371,13 @@ func (w *table) occupy(r *rand.Rand) error {
 		return err
 	}
 	w.log("occupy %s", placeOf(o))
-	w.foreign[placeOf(o)] = o
-	return w.putForeign(o)
+	w.unrelated[placeOf(o)] = o
+	return w.putUnrelated(o)
 }
 
-// putForeign writes an object that has an owner already, and so cannot get another one.
-func (w *table) putForeign(o map[string]any) error {
+// putUnrelated writes an object with an owner, so that it cannot get another
+// controller.
+func (w *table) putUnrelated(o map[string]any) error {
 	place := o["metadata"].(map[string]any)
 	owner := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "stranger", "namespace": place["namespace"]}}
 	if err := w.Apply(owner); err != nil {
@@ -394,13 +395,13 @@ func (w *table) putForeign(o map[string]any) error {
 }
 
 func (w *table) vacate(r *rand.Rand) error {
-	names := slices.Sorted(maps.Keys(w.foreign))
+	names := slices.Sorted(maps.Keys(w.unrelated))
 	if len(names) == 0 {
 		return nil
 	}
-	o := w.foreign[names[r.IntN(len(names))]]
+	o := w.unrelated[names[r.IntN(len(names))]]
 	w.log("vacate %s", placeOf(o))
-	delete(w.foreign, placeOf(o))
+	delete(w.unrelated, placeOf(o))
 	return w.Delete(o)
 }
 
@@ -431,7 +432,7 @@ func (w *table) breakOrMend(r *rand.Rand) error {
 	return nil
 }
 
-// finish lets all be good, and waits.
+// finish ends all faults and waits.
 func (w *table) finish(resync bool) error {
 	w.log("from here on all is well")
 	w.Bad = simulate.Bad{}
@@ -440,7 +441,7 @@ func (w *table) finish(resync bool) error {
 			return err
 		}
 	}
-	for range 3 { // a controller's work may be undone by what is still on its way
+	for range 3 { // pending events may revert a controller's write
 		if err := w.Settle(context.Background(), enough); err != nil {
 			return err
 		}
@@ -451,8 +452,8 @@ func (w *table) finish(resync bool) error {
 	return w.Settle(context.Background(), enough)
 }
 
-// resync of the direct engine is an EventSource that starts anew; of the others
-// a pod that looks at everything.
+// resync restarts the EventSource of the direct engine, and runs the pod of the
+// other engines.
 func (w *table) resync() error {
 	w.log("resync")
 	p := w.game.o.plan
@@ -461,7 +462,7 @@ func (w *table) resync() error {
 		return nil
 	}
 	w.Mend()
-	if err := w.Settle(context.Background(), enough); err != nil { // the next one comes when all is quiet
+	if err := w.Settle(context.Background(), enough); err != nil { // the next resync starts after all events
 		return err
 	}
 	path := "/apis/argoproj.io/v1alpha1/namespaces/" + p.Install.Namespace + "/workflows"
@@ -470,15 +471,15 @@ func (w *table) resync() error {
 		p.Install.Namespace, p.Names.CronWorkflow))
 }
 
-// repeat makes what another cluster should hold in this one, which knows no
-// bad days.
+// repeat writes the final custom resources of another cluster to this one, which
+// has no faults.
 func (w *table) repeat(other *table) error {
-	for _, name := range slices.Sorted(maps.Keys(other.foreign)) {
-		if err := w.putForeign(other.foreign[name]); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(other.unrelated)) {
+		if err := w.putUnrelated(other.unrelated[name]); err != nil {
 			return err
 		}
 	}
-	w.foreign = other.foreign
+	w.unrelated = other.unrelated
 	for _, name := range slices.Sorted(maps.Keys(other.wanted)) {
 		if err := w.Apply(other.wanted[name]); err != nil {
 			return err
@@ -488,7 +489,7 @@ func (w *table) repeat(other *table) error {
 	return w.finish(false)
 }
 
-// compare says what is not as it would be in a fresh cluster.
+// compare returns the differences to a fresh cluster.
 func (w *table) compare(fresh *table) error {
 	if err := w.current(); err != nil {
 		return err
@@ -499,7 +500,7 @@ func (w *table) compare(fresh *table) error {
 	return nil
 }
 
-// current says which status is not about the present.
+// current returns an error for an outdated status.
 func (w *table) current() error {
 	for _, name := range slices.Sorted(maps.Keys(w.wanted)) {
 		cr, err := w.Get(w.wanted[name])
@@ -512,15 +513,14 @@ func (w *table) current() error {
 			return fmt.Errorf("%s: generation %v, and the status is %s", name, generation, text(status))
 		}
 		ready, _ := plain(status["conditions"]).([]any)
-		if len(w.foreign) == 0 && (len(ready) == 0 || ready[0].(map[string]any)["status"] != "True") {
+		if len(w.unrelated) == 0 && (len(ready) == 0 || ready[0].(map[string]any)["status"] != "True") {
 			return fmt.Errorf("%s: nothing is in its way, and the status is %s", name, text(status))
 		}
 	}
 	return nil
 }
 
-// essence is what the cluster holds, without what depends on when and in which
-// order it came about.
+// essence returns the state of the cluster without what depends on time and order.
 func (w *table) essence() map[string]any {
 	names := []string{}
 	all := w.Everything()
@@ -530,7 +530,7 @@ func (w *table) essence() map[string]any {
 	name := strings.NewReplacer(names...)
 	out := map[string]any{}
 	for _, o := range all {
-		if o["kind"] != "Event" && !strings.HasSuffix(placeOf(o), "/stranger") && !mine(o) { // an Event tells of the way
+		if o["kind"] != "Event" && !strings.HasSuffix(placeOf(o), "/stranger") && !mine(o) { // Events depend on the order
 			out[placeOf(o)] = plain(essential(o))
 		}
 	}
@@ -557,15 +557,15 @@ func essential(o map[string]any) any {
 	for _, c := range conditions {
 		delete(c.(map[string]any), "lastTransitionTime")
 		delete(c.(map[string]any), "observedGeneration")
-		if message, ok := c.(map[string]any)["message"].(string); ok { // which Workflow it was differs
+		if message, ok := c.(map[string]any)["message"].(string); ok { // the Workflow's name differs
 			c.(map[string]any)["message"], _, _ = strings.Cut(message, "; see workflow")
 		}
 	}
 	return solid(o)
 }
 
-// solid is a value without nulls and what is empty: where there was something
-// before, a server-side apply leaves them.
+// solid returns a value without nulls and empty values, which server-side apply
+// leaves behind.
 func solid(value any) any {
 	switch v := value.(type) {
 	case map[string]any:

@@ -12,11 +12,11 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/cluster"
 )
 
-// exchange is one request and what of the answer matters.
+// exchange is a request with the expected parts of the answer.
 type exchange struct {
 	method, path, contentType, body string
 	code                            int
-	// want are fields of the answer by path; nil: it is not there.
+	// want maps paths to expected fields of the answer; nil: absent.
 	want map[string]any
 }
 
@@ -27,7 +27,7 @@ const (
 	uid         = "00000000-0000-0000-0000-00000000000"
 )
 
-// TestCluster talks to the cluster as to an API server.
+// TestCluster sends requests as to an API server.
 func TestCluster(t *testing.T) {
 	deployment := func(fields string) string {
 		return `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":` + fields + `}`
@@ -41,7 +41,7 @@ func TestCluster(t *testing.T) {
 		exchanges    []exchange
 	}{
 		{
-			name: "create and read", reason: "the server names, counts and dates",
+			name: "create and read", reason: "the server sets name, uid and creationTimestamp",
 			exchanges: []exchange{
 				{"POST", configMaps, "application/json", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"c-"},"data":{"a":"1"}}`, 201, map[string]any{
 					"metadata.name": "c-00001", "metadata.uid": uid + "1", "metadata.resourceVersion": "2", "metadata.namespace": "default",
@@ -64,7 +64,7 @@ func TestCluster(t *testing.T) {
 			},
 		},
 		{
-			name: "apply again", reason: "fields that vanish from what is applied vanish; what others own stays",
+			name: "apply again", reason: "fields removed from the applied object are removed; fields of other managers stay",
 			exchanges: []exchange{
 				{"PATCH", mine, applyPatch, deployment(`{"replicas":1,"paused":true}`), 201, map[string]any{"spec.paused": true, "metadata.generation": float64(1)}},
 				{"PATCH", theirs, applyPatch, deployment(`{"minReadySeconds":5}`), 200, map[string]any{"spec.paused": true, "spec.minReadySeconds": float64(5)}},
@@ -73,7 +73,7 @@ func TestCluster(t *testing.T) {
 			},
 		},
 		{
-			name: "apply conflict", reason: "what another manages is not taken without force",
+			name: "apply conflict", reason: "fields of another manager are not changed without force",
 			exchanges: []exchange{
 				{"PATCH", mine, applyPatch, deployment(`{"replicas":1}`), 201, nil},
 				{"PATCH", theirs, applyPatch, deployment(`{"replicas":2}`), 409, map[string]any{"reason": "Conflict", "details.causes.0.reason": "FieldManagerConflict", "details.causes.0.field": ".spec.replicas"}},
@@ -91,7 +91,7 @@ func TestCluster(t *testing.T) {
 			},
 		},
 		{
-			name: "apply is typed", reason: "the server knows the fields of its own kinds",
+			name: "apply is typed", reason: "the server validates the fields of built-in kinds",
 			exchanges: []exchange{
 				{"PATCH", mine, applyPatch, deployment(`{"replica":1}`), 500, map[string]any{
 					"message": "failed to create typed patch object (default/d; apps/v1, Kind=Deployment): .spec.replica: field not declared in schema",
@@ -100,7 +100,7 @@ func TestCluster(t *testing.T) {
 			},
 		},
 		{
-			name: "merge patch", reason: "null removes; an identical write is none",
+			name: "merge patch", reason: "null removes a field; a write without a change is skipped",
 			exchanges: []exchange{
 				{"PATCH", configMaps + "/a", mergePatch, `{"data":{"a":"1"}}`, 404, nil},
 				{"POST", configMaps, "application/json", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"a":"1","b":"2"}}`, 201, nil},
@@ -110,7 +110,7 @@ func TestCluster(t *testing.T) {
 			},
 		},
 		{
-			name: "preconditions", reason: "who has seen another version or another object is told so",
+			name: "preconditions", reason: "a wrong resourceVersion or uid is a conflict",
 			exchanges: []exchange{
 				{"POST", configMaps, "application/json", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}`, 201, nil},
 				{"PATCH", configMaps + "/a", mergePatch, `{"metadata":{"resourceVersion":"7"},"data":{"a":"1"}}`, 409, map[string]any{"reason": "Conflict"}},
@@ -123,7 +123,7 @@ func TestCluster(t *testing.T) {
 			},
 		},
 		{
-			name: "status", reason: "each half of an object has its own door, and only one of them counts",
+			name: "status", reason: "the status subresource and the rest are written separately, and only the latter increments the generation",
 			exchanges: []exchange{
 				{"POST", crs, "application/json", cr("", `,"status":{"readyReplicas":9}`), 201, map[string]any{"status": nil, "metadata.generation": float64(1), "spec.memory": float64(64)}},
 				{"PATCH", crs + "/m/status", mergePatch, `{"spec":{"size":5},"status":{"readyReplicas":1}}`, 200, map[string]any{"spec.size": float64(1), "status.readyReplicas": float64(1), "metadata.generation": float64(1)}},
@@ -132,7 +132,7 @@ func TestCluster(t *testing.T) {
 			},
 		},
 		{
-			name: "custom resources are checked", reason: "by their definition",
+			name: "custom resources are checked", reason: "by the schema of their CustomResourceDefinition",
 			exchanges: []exchange{
 				{"POST", crs, "application/json", strings.Replace(cr("", ""), `"size":1`, `"size":-1`, 1), 422, map[string]any{
 					"message": `Memcached.cache.example.com "m" is invalid: spec.size: Invalid value: -1: spec.size in body should be greater than or equal to 0`,
@@ -143,7 +143,7 @@ func TestCluster(t *testing.T) {
 			},
 		},
 		{
-			name: "finalizers", reason: "what is held is marked, and goes with the last of them",
+			name: "finalizers", reason: "deletion sets the deletionTimestamp until the last finalizer is removed",
 			exchanges: []exchange{
 				{"POST", crs, "application/json", cr(`,"finalizers":["example.com/a"]`, ""), 201, nil},
 				{"DELETE", crs + "/m", "", "", 200, map[string]any{"metadata.deletionTimestamp": "2000-01-01T00:00:02Z", "metadata.generation": float64(2)}},
@@ -153,7 +153,7 @@ func TestCluster(t *testing.T) {
 			},
 		},
 		{
-			name: "replace", reason: "what is not in the new object is gone, but the status",
+			name: "replace", reason: "fields missing in the new object are removed, except the status",
 			exchanges: []exchange{
 				{"PUT", crs + "/m", "application/json", cr("", ""), 404, nil},
 				{"POST", crs, "application/json", cr(`,"labels":{"a":"b"}`, ""), 201, nil},
@@ -162,7 +162,7 @@ func TestCluster(t *testing.T) {
 			},
 		},
 		{
-			name: "paths", reason: "what is not served is not there",
+			name: "paths", reason: "paths that are not served return 404",
 			exchanges: []exchange{
 				{"GET", "/apis/apps/v1/deployments/d", "", "", 404, nil},
 				{"GET", "/apis/rbac.authorization.k8s.io/v1/namespaces/default/clusterroles/c", "", "", 404, nil},
@@ -190,7 +190,7 @@ func TestCluster(t *testing.T) {
 	}
 }
 
-// at looks a value up by a dotted path.
+// at returns the value at a dotted path.
 func at(value any, path string) any {
 	for name := range strings.SplitSeq(path, ".") {
 		switch v := value.(type) {
@@ -209,8 +209,8 @@ func at(value any, path string) any {
 	return value
 }
 
-// TestCollect: what has lost all its owners goes, with what it owns; so does what
-// names one that was never there.
+// TestCollect checks that objects without any existing owner are deleted together
+// with their dependents, and so are those whose owner never existed.
 func TestCollect(t *testing.T) {
 	owned := func(name string, uids ...string) string {
 		o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name}}}
@@ -242,7 +242,7 @@ func TestCollect(t *testing.T) {
 			if code, answer := ask(t, c, http.MethodDelete, configMaps+"/a", "application/json", tt.options); code != 200 {
 				t.Fatal(answer)
 			}
-			for c.Collect() > 0 {
+			for c.CollectGarbage() > 0 {
 			}
 			var left []string
 			for _, o := range c.List(c.Kinds.At(schemaV1, "configmaps").Resource(), "") {

@@ -23,8 +23,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// Decode reads the documents of a file as objects; empty documents are left
-// out.
+// Decode reads the documents of a file as objects and skips empty documents.
 func Decode(data []byte) ([]map[string]any, error) {
 	var out []map[string]any
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
@@ -50,16 +49,16 @@ func Decode(data []byte) ([]map[string]any, error) {
 	}
 }
 
-// Resources are what an operator's EventSources look at.
+// Resources are the resources that an operator's EventSources watch.
 type Resources struct {
 	list   []schema.GroupVersionResource
 	kinds  *cluster.Kinds
-	served map[schema.GroupVersionKind]bool // by the CustomResourceDefinitions among the objects
+	served map[schema.GroupVersionKind]bool // according to the CustomResourceDefinitions among the objects
 }
 
-// Watched are the resources that the operators among the objects look at for
-// themselves, not for what they made: those without a filter, if there are any.
-// The kinds are those of Inputs.
+// Watched returns the resources that the operators watch as primary resources,
+// which are the ones without a filter, and not as children. The kinds are those of
+// Inputs.
 func Watched(objects []manifest.Object, described []*apiextensionsv1.CustomResourceDefinition) Resources {
 	known := &cluster.Kinds{List: append(cluster.BuiltinKinds(), cluster.CustomKinds(objects, described)...)}
 	served := map[schema.GroupVersionKind]bool{}
@@ -73,10 +72,10 @@ func Watched(objects []manifest.Object, described []*apiextensionsv1.CustomResou
 	return Resources{list: cluster.Unfiltered(objects), kinds: known, served: served}
 }
 
-// Holds tells whether an object is one of these, and what it is. The API server
-// takes a custom resource in any version that it serves, and shows it in the one
-// that is watched.
-func (r Resources) Holds(fields map[string]any) (what string, ok bool) {
+// Contains reports whether an object belongs to one of these resources, and
+// describes the object. The API server accepts a custom resource in any served
+// version and returns it in the watched one.
+func (r Resources) Contains(fields map[string]any) (what string, ok bool) {
 	o := &unstructured.Unstructured{Object: fields}
 	gvk := o.GroupVersionKind()
 	if gvk.Kind == "" || gvk.Version == "" {
@@ -88,8 +87,8 @@ func (r Resources) Holds(fields map[string]any) (what string, ok bool) {
 	})
 }
 
-// Samples are custom resources with every field that their schemas have, one of
-// each kind that the operators define and look at, in a namespace where they do.
+// Samples returns one custom resource with all fields of its schema for each kind
+// that the operators define and watch, in a namespace that they watch.
 func Samples(objects []manifest.Object) ([]map[string]any, error) {
 	var out []map[string]any
 	for _, o := range objects {
@@ -97,7 +96,7 @@ func Samples(objects []manifest.Object) ([]map[string]any, error) {
 		if !ok {
 			continue
 		}
-		version, namespace := seen(objects, crd)
+		version, namespace := watchedVersion(objects, crd)
 		if version == "" {
 			continue
 		}
@@ -120,9 +119,9 @@ func Samples(objects []manifest.Object) ([]map[string]any, error) {
 	return out, nil
 }
 
-// seen says in which version, and in which namespace if not in all, the
-// EventSources look at a kind for its own sake.
-func seen(objects []manifest.Object, crd *apiextensionsv1.CustomResourceDefinition) (version, namespace string) {
+// watchedVersion returns the version in which the EventSources watch a kind as the
+// primary resource, and the namespace if they watch only one.
+func watchedVersion(objects []manifest.Object, crd *apiextensionsv1.CustomResourceDefinition) (version, namespace string) {
 	for _, o := range objects {
 		source, ok := o.(*eventsv1.EventSource)
 		if !ok {

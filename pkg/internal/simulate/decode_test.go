@@ -43,7 +43,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestSamples: the sample is legal, and where the operator sees it.
+// TestSamples checks that the sample is valid and in a watched namespace.
 func TestSamples(t *testing.T) {
 	objects := operator(t, "direct.yaml")
 	source := objects[1].(*eventsv1.EventSource)
@@ -57,7 +57,7 @@ func TestSamples(t *testing.T) {
 	if diff := cmp.Diff("team", at(samples[0], "metadata.namespace")); diff != "" || len(samples) != 1 {
 		t.Errorf("%d samples\n%s", len(samples), diff)
 	}
-	r, err := Render(context.Background(), Inputs{Objects: objects}, []Happening{{Event: Added, Object: samples[0]}})
+	r, err := Render(context.Background(), Inputs{Objects: objects}, []Action{{Event: Added, Object: samples[0]}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,8 +69,8 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// TestOutline: the trace names the parts of a transformed event, and unpacks
-// what a reader could not.
+// TestOutline checks that the trace summarizes a transformed event and decodes
+// base64.
 func TestOutline(t *testing.T) {
 	packed := base64.StdEncoding.EncodeToString([]byte(`{"a":1}`))
 	fields := map[string]any{"go": true, "text": "some", "body": map[string]any{"a": 1}, "list": []any{1}, "packed": packed, "dGV4": "dGV4"}
@@ -91,7 +91,7 @@ func TestOutline(t *testing.T) {
 	}
 }
 
-// TestFailures: of what was tried several times the last failure is told, once.
+// TestFailures checks that of several attempts only the last failure is reported.
 func TestFailures(t *testing.T) {
 	trace := Trace{
 		{Event: &Event{Type: "ADD", Object: Name{Resource: "pods", Name: "p"}}},
@@ -112,8 +112,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestHoldsServedVersions: what the API server takes in one version, it shows in
-// the version that is watched.
+// TestHoldsServedVersions checks that an object in any served version counts as one
+// in the watched version.
 func TestHoldsServedVersions(t *testing.T) {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	crd.Spec.Group = "example.com"
@@ -125,7 +125,7 @@ func TestHoldsServedVersions(t *testing.T) {
 	source.Spec.Resource = map[string]eventsv1.ResourceEventSource{"two": entry}
 	watched := Watched([]manifest.Object{crd, source}, nil)
 	for version, want := range map[string]bool{"v1": true, "v2": true, "v3": false, "v4": false} {
-		if what, ok := watched.Holds(map[string]any{"apiVersion": "example.com/" + version, "kind": "Two"}); ok != want {
+		if what, ok := watched.Contains(map[string]any{"apiVersion": "example.com/" + version, "kind": "Two"}); ok != want {
 			t.Errorf("%s: %v, want %v", what, ok, want)
 		}
 	}

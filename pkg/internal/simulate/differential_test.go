@@ -26,8 +26,8 @@ import (
 
 const root = "../../.."
 
-// TestDirectIsJQ: whatever custom resource there is, the direct engine makes of
-// it what the expressions of its definition say.
+// TestDirectIsJQ checks that the direct engine renders random custom resources as
+// the expressions of the definition do.
 func TestDirectIsJQ(t *testing.T) {
 	for _, o := range operators(t) {
 		t.Run(o.plan.Operator.Name, func(t *testing.T) {
@@ -39,8 +39,8 @@ func TestDirectIsJQ(t *testing.T) {
 	}
 }
 
-// TestK8sTriggerRepairs: the k8s trigger names no field manager, and yet its
-// writes are told from those of others.
+// TestK8sTriggerRepairs checks that writes of the k8s trigger, which sets no field
+// manager, can be distinguished from others.
 func TestK8sTriggerRepairs(t *testing.T) {
 	o, err := open(filepath.Join(root, "e2e/testdata/patched/operator.yaml"))
 	if err != nil {
@@ -68,14 +68,14 @@ func FuzzDirect(f *testing.F) {
 	})
 }
 
-// operator is a definition with what was made of it.
+// operator is a definition with its plan and objects.
 type operator struct {
 	plan    *plan.Plan
 	schema  *resource.Schema
 	objects []manifest.Object
 }
 
-// operators are the examples of the direct engine and definitions made for it.
+// operators returns the examples of the direct engine and additional definitions.
 func operators(t testing.TB) []operator {
 	t.Helper()
 	var all []operator
@@ -101,7 +101,7 @@ func open(file string) (operator, error) {
 	return o, err
 }
 
-// openWith reads a definition with so many lines more.
+// openWith reads a definition with additional lines.
 func openWith(file, more string) (operator, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -124,8 +124,8 @@ func openWith(file, more string) (operator, error) {
 	return operator{plan: p, schema: schema, objects: manifest.Build(p)}, err
 }
 
-// differ compares what becomes of two random custom resources of one name, the
-// second after the first and by itself, with what the expressions say of it.
+// differ compares two random custom resources of the same name, the second both
+// after the first and alone, with the results of the expressions.
 func differ(t *testing.T, o operator, seed uint64) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -138,7 +138,7 @@ func differ(t *testing.T, o operator, seed uint64) {
 	once.isExpected("the second")
 	updated.isExpected("the second after the first")
 	once.same("the second after the first is another one", once.children(), updated.children())
-	switch r.IntN(3) { // not all of it every time, for the sake of time
+	switch r.IntN(3) { // not all checks every time, to limit the run time
 	case 0:
 		again := begin(t, o)
 		again.apply(second, ready)
@@ -151,7 +151,7 @@ func differ(t *testing.T, o operator, seed uint64) {
 	}
 }
 
-// random is a custom resource with labels and annotations that a user may write.
+// random returns a custom resource with labels and annotations that a user may set.
 func (o operator) random(t *testing.T, r *rand.Rand) map[string]any {
 	t.Helper()
 	cr, err := o.schema.Random(r)
@@ -169,8 +169,8 @@ func (o operator) random(t *testing.T, r *rand.Rand) map[string]any {
 	return cr
 }
 
-// filled is a value without the mappings that hold nothing: where there was
-// something before, a server-side apply of one leaves null.
+// filled returns a value without empty mappings, which server-side apply leaves as
+// null.
 func filled(value any) any {
 	switch v := value.(type) {
 	case []any:
@@ -192,7 +192,7 @@ func isEmpty(value any) bool {
 	return ok && len(mapping) == 0
 }
 
-// world is a cluster in which an operator works on one custom resource.
+// world is a cluster with an operator and one custom resource.
 type world struct {
 	*simulate.Simulation
 	t  *testing.T
@@ -209,8 +209,8 @@ func begin(t *testing.T, o operator) *world {
 	return &world{Simulation: s, t: t, o: o}
 }
 
-// apply writes the custom resource, and lets so many replicas of each workload
-// become ready; with a negative number their controllers do not get to them.
+// apply writes the custom resource and sets the ready replicas of each workload; a
+// negative number leaves the status empty.
 func (w *world) apply(cr map[string]any, ready int) {
 	w.t.Helper()
 	w.cr = cr
@@ -263,7 +263,7 @@ func (w *world) get(fields map[string]any) map[string]any {
 	return object
 }
 
-// live is a child as the cluster has it, nil where it has none.
+// live returns a child in the cluster, nil if there is none.
 func (w *world) live(c plan.Child) map[string]any {
 	w.t.Helper()
 	metadata := map[string]any{"name": w.run(c.ObjectName, nil)}
@@ -277,7 +277,7 @@ func (w *world) live(c plan.Child) map[string]any {
 	return w.get(map[string]any{"apiVersion": c.Kind.APIVersion(), "kind": c.Kind.Kind, "metadata": metadata})
 }
 
-// owner is the custom resource as the cluster has it.
+// owner returns the custom resource in the cluster.
 func (w *world) owner() map[string]any { return w.get(w.cr) }
 
 // run evaluates an expression over the custom resource.
@@ -290,7 +290,8 @@ func (w *world) run(program *expression.Program, children map[string]any) any {
 	return value
 }
 
-// isExpected compares the children and the status with what the expressions say.
+// isExpected compares the children and the status with the results of the
+// expressions.
 func (w *world) isExpected(what string) {
 	w.t.Helper()
 	live := map[string]any{}
@@ -312,7 +313,7 @@ func (w *world) isExpected(what string) {
 	}
 }
 
-// children are those in the cluster, without what makes them the operator's.
+// children returns the children in the cluster without the operator's metadata.
 func (w *world) children() map[string]any {
 	w.t.Helper()
 	all := map[string]any{}
@@ -324,7 +325,7 @@ func (w *world) children() map[string]any {
 	return all
 }
 
-// objects are the custom resource and its children, every field of them.
+// objects returns the custom resource and its children completely.
 func (w *world) objects() map[string]any {
 	w.t.Helper()
 	all := map[string]any{"": w.owner()}
@@ -334,8 +335,8 @@ func (w *world) objects() map[string]any {
 	return all
 }
 
-// redeliver lets events come a second time: the latest of each object, which
-// must change nothing, then older ones of the custom resource.
+// redeliver delivers events a second time: the latest of each object, which must
+// change nothing, then older ones of the custom resource.
 func (w *world) redeliver(r *rand.Rand) {
 	w.t.Helper()
 	own, latest := w.events()
@@ -354,7 +355,7 @@ func (w *world) redeliver(r *rand.Rand) {
 	}
 }
 
-// events are those of the custom resource, and the latest of every object.
+// events returns those of the custom resource, and the latest of every object.
 func (w *world) events() (own []simulate.Event, latest map[simulate.Name]simulate.Event) {
 	latest = map[simulate.Name]simulate.Event{}
 	for _, step := range w.Trace() {
@@ -369,8 +370,8 @@ func (w *world) events() (own []simulate.Event, latest map[simulate.Name]simulat
 	return own, latest
 }
 
-// ofGeneration are the children that are computed of nothing but what shows in
-// the generation of the custom resource.
+// ofGeneration returns the children that depend only on fields that increment the
+// custom resource's generation.
 func (w *world) ofGeneration(children map[string]any) map[string]any {
 	out := maps.Clone(children)
 	for _, c := range w.o.plan.Children {
@@ -387,7 +388,7 @@ func uncounted(path []string) bool {
 	return len(path) > 1 && path[0] == "metadata" && (path[1] == "labels" || path[1] == "annotations")
 }
 
-// resync announces the custom resource as an EventSource does that has started.
+// resync publishes the custom resource as a restarted EventSource does.
 func (w *world) resync(added simulate.Event) {
 	w.t.Helper()
 	var payload map[string]any
@@ -416,7 +417,7 @@ func (w *world) same(what string, want, got any) {
 	}
 }
 
-// bare is an object without what the API server, its controller and the
+// bare returns an object without what the API server, its controller and the
 // operator add to the template.
 func bare(object any) any {
 	out, _ := plain(object).(map[string]any)
@@ -442,11 +443,11 @@ func bare(object any) any {
 	return out
 }
 
-// plain is a value as JSON reads it back: a copy with one type of number.
+// plain returns a value as decoded from JSON, with one type of numbers.
 func plain(value any) any {
 	var out any
 	if err := json.Unmarshal([]byte(text(value)), &out); err != nil {
-		panic(err) // unreachable: it was made by us
+		panic(err) // unreachable: test data
 	}
 	return out
 }
@@ -454,7 +455,7 @@ func plain(value any) any {
 func text(value any) string {
 	data, err := json.Marshal(value)
 	if err != nil {
-		panic(err) // unreachable: it came as JSON
+		panic(err) // unreachable: decoded from JSON
 	}
 	return string(data)
 }
@@ -462,7 +463,7 @@ func text(value any) string {
 func readText(data string) any {
 	var out any
 	if err := json.Unmarshal([]byte(data), &out); err != nil {
-		panic(err) // unreachable: it was made by us
+		panic(err) // unreachable: test data
 	}
 	return out
 }

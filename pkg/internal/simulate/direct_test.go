@@ -19,8 +19,8 @@ const (
 	mergePatch     = "application/merge-patch+json"
 )
 
-// TestDirect lets things happen to an operator of http triggers. The trace says
-// what came of it.
+// TestDirect applies actions to an operator with http triggers and compares the
+// trace.
 func TestDirect(t *testing.T) {
 	size := func(n int64) map[string]any { return map[string]any{"size": n} }
 	tests := []struct {
@@ -29,21 +29,21 @@ func TestDirect(t *testing.T) {
 		act          func(*testing.T, *Simulation)
 	}{
 		{
-			name: "create", reason: "the child is applied, its own event is ignored",
+			name: "create", reason: "the operator applies the child and ignores its event",
 			act: func(t *testing.T, s *Simulation) { apply(t, s, memcached(size(3))) },
 		},
 		{
-			name: "scale", reason: "only what changed is written",
+			name: "scale", reason: "only changed fields are written",
 			before: func(t *testing.T, s *Simulation) { apply(t, s, memcached(size(3))) },
 			act:    func(t *testing.T, s *Simulation) { apply(t, s, memcached(size(5))) },
 		},
 		{
-			name: "again", reason: "a write that changes nothing is no event",
+			name: "again", reason: "a write without a change causes no event",
 			before: func(t *testing.T, s *Simulation) { apply(t, s, memcached(size(3))) },
 			act:    func(t *testing.T, s *Simulation) { apply(t, s, memcached(size(3))) },
 		},
 		{
-			name: "ready", reason: "the status of the child becomes that of its owner, and that is the end of it",
+			name: "ready", reason: "the status of the child is copied to its owner, without further events",
 			before: func(t *testing.T, s *Simulation) { apply(t, s, memcached(size(3))) },
 			act: func(t *testing.T, s *Simulation) {
 				code, answer := ask(t, s.Cluster(), "PATCH", deploymentPath+"/status", mergePatch, `{"status":{"readyReplicas":3}}`)
@@ -54,7 +54,7 @@ func TestDirect(t *testing.T) {
 			},
 		},
 		{
-			name: "delete", reason: "the garbage collector deletes the child, whose event finds no owner to write to",
+			name: "delete", reason: "the garbage collector deletes the child, whose event finds no owner",
 			before: func(t *testing.T, s *Simulation) { apply(t, s, memcached(size(3))) },
 			act: func(t *testing.T, s *Simulation) {
 				if err := s.Delete(memcached(nil)); err != nil {
@@ -64,13 +64,13 @@ func TestDirect(t *testing.T) {
 			},
 		},
 		{
-			name: "dead-letter", reason: "what the API server refuses is tried as often as the trigger says, then noted by the dead-letter trigger",
+			name: "dead-letter", reason: "refused requests are retried as the trigger specifies, then the dead-letter trigger records them",
 			act: func(t *testing.T, s *Simulation) {
 				apply(t, s, memcached(map[string]any{"size": int64(3), "note": "a note"}))
 				spec := map[string]any{"size": int64(3), "note": strings.Repeat("long ", 60000)}
 				s.trace = nil
 				apply(t, s, memcached(spec))
-				for _, step := range s.trace { // the note itself says nothing
+				for _, step := range s.trace { // the dead-letter request itself shows nothing
 					if step.Delivery != nil {
 						step.Delivery.Transformed = nil
 						for i := range step.Delivery.Attempts {
@@ -100,8 +100,8 @@ func TestDirect(t *testing.T) {
 	}
 }
 
-// TestFromCluster renders a custom resource as a cluster prints it: it is the
-// same one, and what the API server put into it is in nobody's way.
+// TestFromCluster renders a custom resource as kubectl get prints it: its identity
+// stays, and server-side metadata has no effect.
 func TestFromCluster(t *testing.T) {
 	cr := memcached(map[string]any{"size": int64(3)})
 	cr["metadata"] = map[string]any{
@@ -132,12 +132,13 @@ func TestFromCluster(t *testing.T) {
 	}
 }
 
-// TestSame: two simulations of the same show the same, whatever the clock says.
+// TestSame checks that two simulations of the same objects are equal, independently
+// of the clock.
 func TestSame(t *testing.T) {
 	var traces, objects [2]string
 	for i := range traces {
 		r, err := Render(context.Background(), Inputs{Objects: operator(t, "direct.yaml")},
-			[]Happening{{Event: Added, Object: memcached(map[string]any{"size": int64(1)})}})
+			[]Action{{Event: Added, Object: memcached(map[string]any{"size": int64(1)})}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +160,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestUntraced: what comes of many happenings is the same without a trace of them.
+// TestUntraced checks that the result of many actions is the same without a trace.
 func TestUntraced(t *testing.T) {
 	named := func(name, namespace string) map[string]any {
 		return map[string]any{
@@ -167,7 +168,7 @@ func TestUntraced(t *testing.T) {
 			"metadata": map[string]any{"name": name, "namespace": namespace}, "spec": map[string]any{"size": int64(2)},
 		}
 	}
-	happenings := []Happening{
+	happenings := []Action{
 		{Event: Added, Object: named("one", "a")},
 		{Event: Added, Object: named("two", "a")},
 		{Event: Deleted, Object: named("one", "a")},
@@ -196,7 +197,7 @@ func TestUntraced(t *testing.T) {
 	}
 }
 
-// TestEndless: an operator whose own writes make it write again is stopped.
+// TestEndless checks that an operator that triggers itself is stopped.
 func TestEndless(t *testing.T) {
 	objects := operator(t, "direct.yaml")
 	s, err := New(Inputs{Objects: objects})
@@ -216,13 +217,13 @@ func TestEndless(t *testing.T) {
 	}
 }
 
-// TestRefused: what the API server does not take is told as such.
+// TestRefused checks that refusals of the API server are reported.
 func TestRefused(t *testing.T) {
 	s := start(t, "direct.yaml")
 	wrong := memcached(map[string]any{"size": int64(1)})
 	wrong["metadata"].(map[string]any)["name"] = "Not A Name"
 	err := s.Apply(wrong)
-	var refused *cluster.Refusal
+	var refused *cluster.StatusError
 	if !errors.As(err, &refused) || refused.Status != 422 {
 		t.Errorf("got %v, want a refusal with 422", err)
 	}

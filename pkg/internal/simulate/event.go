@@ -15,16 +15,16 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/cluster"
 )
 
-// Event is what an EventSource publishes of a change.
+// Event is the event that an EventSource publishes for a change.
 type Event struct {
-	Source string // the EventSource's name
-	Name   string // of its entry
+	Source string // name of the EventSource
+	Name   string // name of the entry in the EventSource
 	Type   string // ADD, UPDATE or DELETE
 	Object Name
 	Data   json.RawMessage // the payload: type, body, oldBody, group, version, resource
 }
 
-// Name is what people call an object by.
+// Name identifies an object for users.
 type Name struct{ Resource, Namespace, Name string }
 
 func (n Name) String() string {
@@ -41,7 +41,7 @@ type watch struct {
 	selector     labels.Selector
 }
 
-// watches of an EventSource, by name.
+// watches returns the entries of an EventSource, sorted by name.
 func watches(source *eventsv1.EventSource) ([]watch, error) {
 	var out []watch
 	for _, name := range slices.Sorted(maps.Keys(source.Spec.Resource)) {
@@ -60,7 +60,8 @@ func watches(source *eventsv1.EventSource) ([]watch, error) {
 	return out, nil
 }
 
-// selector is that of the list and watch requests, as Argo makes it.
+// selector returns the label selector of the list and watch requests, built as Argo
+// builds it.
 func selector(filters []eventsv1.Selector) (labels.Selector, error) {
 	out := labels.NewSelector()
 	for _, f := range filters {
@@ -83,10 +84,11 @@ func selector(filters []eventsv1.Selector) (labels.Selector, error) {
 	return out, nil
 }
 
-// sees makes the event of a change, if the informer sees one: an object that
-// comes to match the selector is added, one that ceases to is deleted.
-func (w watch) sees(c cluster.Change) (Event, bool) {
-	o := c.About()
+// eventFor returns the event of a change, if the informer sees the change. An
+// object that starts to match the selector is added; one that stops matching is
+// deleted.
+func (w watch) eventFor(c cluster.Change) (Event, bool) {
+	o := c.Object()
 	if c.Resource.Group != w.entry.Group || c.Resource.Resource != w.entry.Resource ||
 		w.entry.Namespace != "" && w.entry.Namespace != o.GetNamespace() {
 		return Event{}, false
@@ -101,7 +103,7 @@ func (w watch) sees(c cluster.Change) (Event, bool) {
 		kind, body, old = eventsv1.UPDATE, c.New, c.Old
 	case before && !after:
 		kind, body = eventsv1.DELETE, c.Old
-		if c.New != nil { // the watch shows the last state that matched, under the version that does not
+		if c.New != nil { // the watch returns the last matching state with the resource version of the new one
 			body = c.Old.DeepCopy()
 			body.SetResourceVersion(c.New.GetResourceVersion())
 		}
@@ -117,10 +119,10 @@ func (w watch) matches(o cluster.Object) bool {
 	return o != nil && w.selector.Matches(labels.Set(o.GetLabels()))
 }
 
-// event is the payload as the resource EventSource writes it.
+// event encodes the payload as the resource EventSource does.
 func (w watch) event(kind string, body, old cluster.Object) Event {
 	payload := map[string]any{
-		"type": kind, "body": w.shown(body), "oldBody": w.shown(old),
+		"type": kind, "body": w.converted(body), "oldBody": w.converted(old),
 		"group": w.entry.Group, "version": w.entry.Version, "resource": w.entry.Resource,
 	}
 	if len(w.entry.Metadata) > 0 {
@@ -135,8 +137,9 @@ func (w watch) event(kind string, body, old cluster.Object) Event {
 	return Event{Source: w.source, Name: w.name, Type: kind, Object: name, Data: data}
 }
 
-// shown is an object in the version that the entry names, null where there is none.
-func (w watch) shown(o cluster.Object) any {
+// converted returns an object in the version of the entry, or null if there is no
+// object.
+func (w watch) converted(o cluster.Object) any {
 	if o == nil {
 		return nil
 	}

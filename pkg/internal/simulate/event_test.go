@@ -16,8 +16,8 @@ import (
 
 var schemaV1 = schema.GroupVersion{Version: "v1"}
 
-// TestSees: what an EventSource publishes of a change.
-func TestSees(t *testing.T) {
+// TestEventFor checks which events an EventSource publishes for a change.
+func TestEventFor(t *testing.T) {
 	config := func(version string, labels ...string) cluster.Object {
 		metadata := map[string]any{"name": "a-config", "namespace": "ns", "resourceVersion": version}
 		if len(labels) > 0 {
@@ -61,7 +61,7 @@ func TestSees(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			event, seen := found[0].sees(cluster.Change{Resource: schema.GroupResource{Resource: "configmaps"}, Old: tt.old, New: tt.new})
+			event, seen := found[0].eventFor(cluster.Change{Resource: schema.GroupResource{Resource: "configmaps"}, Old: tt.old, New: tt.new})
 			got := ""
 			if seen {
 				got = summary(t, event)
@@ -90,7 +90,7 @@ func summary(t *testing.T, e Event) string {
 	return strings.Join(words, " ")
 }
 
-// TestPayload: the payload has the fields of Argo's, and no others.
+// TestPayload checks that the payload has exactly the fields of Argo's.
 func TestPayload(t *testing.T) {
 	s := start(t, "direct.yaml")
 	apply(t, s, memcached(map[string]any{"size": int64(1)}))
@@ -114,7 +114,7 @@ func TestPayload(t *testing.T) {
 	}
 }
 
-// TestNotSimulated: what would not be carried out faithfully is refused.
+// TestNotSimulated checks that unsupported manifests are errors.
 func TestNotSimulated(t *testing.T) {
 	tests := []struct {
 		name   string

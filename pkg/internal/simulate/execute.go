@@ -12,51 +12,50 @@ import (
 	"time"
 )
 
-// What a program may write, in bytes. On a cluster more of it would end the pod
-// that fills the disk of its node; here it would fill that of this machine, or
-// its memory.
+// Output limits of a program, in bytes. On a cluster, exceeding them would evict
+// the pod; here it would fill the disk or the memory of this machine.
 const (
-	maxOutput    = 64 << 20 // to its streams
-	maxVolumes   = 64 << 20 // into the volumes of its pod: others read what is in them
-	maxTemporary = 1 << 30  // into /tmp
+	maxOutput    = 64 << 20 // stdout and stderr
+	maxVolumes   = 64 << 20 // volumes of the pod, which other containers read
+	maxTemporary = 1 << 30  // /tmp
 )
 
 const (
-	weighInterval = 200 * time.Millisecond // between two looks at the volumes
-	lingering     = time.Second            // in which what a program has started gives its streams back
-	exitKilled    = 137                    // the exit code of what was killed
+	measureInterval = 200 * time.Millisecond // between two measurements of the volumes
+	outputGrace     = time.Second            // for child processes to close the output streams
+	exitKilled      = 137                    // exit code of a killed process
 )
 
-// excess is why a program was ended that wrote too much.
-type excess struct{ message string }
+// limitError reports that a program was ended because it exceeded an output limit.
+type limitError struct{ message string }
 
-func (e *excess) Error() string { return e.message }
+func (e *limitError) Error() string { return e.message }
 
-func tooMuch(limit int64, where string) error {
-	return &excess{fmt.Sprintf("ended, because it wrote more than %d MiB %s", limit>>20, where)}
+func errLimit(limit int64, where string) error {
+	return &limitError{fmt.Sprintf("ended, because it wrote more than %d MiB %s", limit>>20, where)}
 }
 
-// execution is one program at work, within its bounds.
+// execution is one running program with its limits.
 type execution struct {
 	program Program
-	ctx     context.Context // of the command; its cause says why it was ended
+	ctx     context.Context // of the command; its cause is the reason the command was ended
 	end     context.CancelCauseFunc
-	said    capture
+	output  capture
 }
 
 func (p Program) execution(ctx context.Context) *execution {
 	e := &execution{program: p}
 	e.ctx, e.end = context.WithCancelCause(ctx)
-	e.said.full = func() { e.end(tooMuch(maxOutput, "to its output")) }
+	e.output.full = func() { e.end(errLimit(maxOutput, "to its output")) }
 	return e
 }
 
-// finish runs a command to its end, with all that it starts. An exit code is a
-// result, not an error; that the context has ended is an error, its cause.
-// Killed is called when the command was killed; nil: nothing is left to do then.
+// finish runs a command until it and all processes that it started have ended. An
+// exit code is a result, not an error; the end of the context is an error, returned
+// as its cause. If the command was killed, finish calls killed, which may be nil.
 func (e *execution) finish(cmd *exec.Cmd, killed func()) ([]byte, int, error) {
 	defer e.end(nil)
-	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &e.said, &e.said, lingering
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &e.output, &e.output, outputGrace
 	ownGroup(cmd)
 	cmd.Cancel = func() error {
 		err := killGroup(cmd.Process)
@@ -68,61 +67,61 @@ func (e *execution) finish(cmd *exec.Cmd, killed func()) ([]byte, int, error) {
 	go e.watch()
 	err := cmd.Run()
 	if cmd.Process != nil {
-		_ = killGroup(cmd.Process) // what it has left running ends with its container
+		_ = killGroup(cmd.Process) // processes left running end with their container
 	}
-	e.weigh()
-	var much *excess
+	e.measure()
+	var much *limitError
 	var exit *exec.ExitError
 	switch cause := context.Cause(e.ctx); {
 	case errors.As(cause, &much):
-		return fmt.Appendf(e.said.bytes(), "\n%s\n", much), exitKilled, nil
+		return fmt.Appendf(e.output.bytes(), "\n%s\n", much), exitKilled, nil
 	case cause != nil && err != nil:
-		return e.said.bytes(), 0, cause
+		return e.output.bytes(), 0, cause
 	case errors.As(err, &exit):
-		return e.said.bytes(), exitCode(exit.ProcessState), nil
+		return e.output.bytes(), exitCode(exit.ProcessState), nil
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
 		return nil, 0, fmt.Errorf("running %s: %w", cmd.Path, err)
 	}
-	return e.said.bytes(), 0, nil
+	return e.output.bytes(), 0, nil
 }
 
-// watch looks again and again at how much the program has written.
+// watch measures periodically how much the program has written.
 func (e *execution) watch() {
-	tick := time.NewTicker(weighInterval)
+	tick := time.NewTicker(measureInterval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-e.ctx.Done():
 			return
 		case <-tick.C:
-			e.weigh()
+			e.measure()
 		}
 	}
 }
 
-func (e *execution) weigh() {
+func (e *execution) measure() {
 	volumes, temporary := e.program.written()
 	switch {
 	case volumes > maxVolumes:
-		e.end(tooMuch(maxVolumes, "into the volumes of its pod"))
+		e.end(errLimit(maxVolumes, "into the volumes of its pod"))
 	case temporary > maxTemporary:
-		e.end(tooMuch(maxTemporary, "into /tmp"))
+		e.end(errLimit(maxTemporary, "into /tmp"))
 	}
 }
 
-// written is how much is in the volumes of the pod.
+// written returns the size of the files in the pod's volumes.
 func (p Program) written() (volumes, temporary int64) {
 	if p.Scratch == "" {
 		return 0, 0
 	}
-	tmp := p.here("/tmp")
+	tmp := p.localPath("/tmp")
 	_ = filepath.WalkDir(p.Scratch, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
 			return nil //nolint:nilerr // it went while we looked
 		}
 		info, err := entry.Info()
 		switch {
-		case err != nil: // so did this
+		case err != nil: // deleted during the walk
 		case strings.HasPrefix(path, tmp+string(filepath.Separator)):
 			temporary += info.Size()
 		default:
@@ -133,15 +132,15 @@ func (p Program) written() (volumes, temporary int64) {
 	return volumes, temporary
 }
 
-// maxHeld is how much of the beginning of an output, and of its end, is kept.
+// maxHeld is the number of bytes kept from the start and from the end of an output.
 const maxHeld = 512 << 10
 
-// capture keeps the beginning and the end of what a program writes.
+// capture keeps the start and the end of a program's output.
 type capture struct {
-	mu         sync.Mutex // a program that was given up may still write
+	mu         sync.Mutex // a program that was killed may still be writing
 	head, tail []byte
 	total      int64
-	full       func() // called when it is more than maxOutput
+	full       func() // called when total exceeds maxOutput
 }
 
 func (c *capture) Write(p []byte) (int, error) {
@@ -161,7 +160,7 @@ func (c *capture) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// bytes are what was kept, and how much was not.
+// bytes returns the kept output with a note of how much was dropped.
 func (c *capture) bytes() []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()

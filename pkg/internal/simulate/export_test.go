@@ -1,4 +1,4 @@
 package simulate
 
-// ContainersOf is for the tests outside of the package.
+// ContainersOf is for external tests.
 var ContainersOf = containersOf

@@ -66,7 +66,7 @@ func local() Runner {
 	return Local{Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}}
 }
 
-// memcached is a custom resource of the operators in testdata.
+// memcached returns a custom resource of the operators in testdata.
 func memcached(spec map[string]any) map[string]any {
 	return map[string]any{
 		"apiVersion": "cache.example.com/v1alpha1", "kind": "Memcached",
@@ -89,7 +89,7 @@ func apply(t *testing.T, s *Simulation, fields map[string]any) {
 	settle(t, s)
 }
 
-// ask sends a request to a cluster; the answer is decoded.
+// ask sends a request to a cluster and decodes the answer.
 func ask(t *testing.T, c http.Handler, method, path, contentType, body string) (int, map[string]any) {
 	t.Helper()
 	req, err := http.NewRequest(method, path, bytes.NewReader([]byte(body)))

@@ -8,11 +8,11 @@ import (
 	"strconv"
 )
 
-// ownGroup does nothing: killGroup goes by who has started whom.
+// ownGroup does nothing: killGroup follows parent processes instead.
 func ownGroup(*exec.Cmd) {}
 
-// killGroup kills a program and what it has started. Windows knows no groups; of a
-// program that has ended, nobody knows what it started.
+// killGroup kills a program and the processes that it started. Windows has no
+// process groups, so children of a program that has already ended stay.
 func killGroup(leader *os.Process) error {
 	if exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(leader.Pid)).Run() == nil { //nolint:gosec // a number
 		return nil

@@ -9,10 +9,11 @@ import (
 	"syscall"
 )
 
-// ownGroup lets a program and all that it starts be a group of processes.
+// ownGroup starts a program in a process group of its own, together with all its
+// children.
 func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-// killGroup kills what is left of the group of a program.
+// killGroup kills what is left of a program's process group.
 func killGroup(leader *os.Process) error {
 	err := syscall.Kill(-leader.Pid, syscall.SIGKILL)
 	if errors.Is(err, syscall.ESRCH) {
@@ -21,7 +22,8 @@ func killGroup(leader *os.Process) error {
 	return err
 }
 
-// exitCode is that of a container: 128 and the signal for one that was killed.
+// exitCode returns the exit code as a container reports it: 128 plus the signal for
+// a killed process.
 func exitCode(state *os.ProcessState) int {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return 128 + int(status.Signal())

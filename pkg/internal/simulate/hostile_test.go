@@ -26,11 +26,11 @@ const (
 	hostile     = root + "/testdata/hostile"
 	hostileText = "hostile.example.com/text"
 	byWorkflow  = "  reconcile: {engine: workflow}\n"
-	// token is what a template would tell that is evaluated where it should not be.
+	// token is in the output only if a template was evaluated.
 	token = "open-sesame"
 )
 
-// hostileTexts are the texts of the corpus, by name.
+// hostileTexts returns the texts of the corpus by name.
 func hostileTexts(t *testing.T) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob(hostile + "/texts/*.txt")
@@ -48,7 +48,7 @@ func hostileTexts(t *testing.T) map[string]string {
 	return out
 }
 
-// shortTexts are those that all fit into one object together.
+// shortTexts returns those that fit into one object together.
 func shortTexts(t *testing.T) map[string]string {
 	out := hostileTexts(t)
 	for name, text := range out {
@@ -59,7 +59,7 @@ func shortTexts(t *testing.T) map[string]string {
 	return out
 }
 
-// echo is a custom resource of the definitions beside the corpus.
+// echo returns a custom resource of the definitions next to the corpus.
 func echo(spec map[string]any) map[string]any {
 	return map[string]any{
 		"apiVersion": "hostile.example.com/v1", "kind": "Echo",
@@ -67,13 +67,13 @@ func echo(spec map[string]any) map[string]any {
 	}
 }
 
-// carrying is a custom resource with texts in every place that takes one.
+// carrying returns a custom resource with texts in every field that accepts one.
 func carrying(text string, texts map[string]string) map[string]any {
 	list, words := []any{text}, map[string]any{}
 	for name, other := range texts {
 		list = append(list, other)
 		words[name] = other
-		if len(other) < 1000 { // YAML, as which the API server reads what is applied, takes no longer keys
+		if len(other) < 1000 { // YAML, in which the API server receives applied objects, limits the length of keys
 			words[other] = name
 		}
 	}
@@ -81,7 +81,7 @@ func carrying(text string, texts map[string]string) map[string]any {
 	return echo(map[string]any{"text": text, "list": list, "words": words})
 }
 
-// hostileWorld is a cluster with an operator of the corpus.
+// hostileWorld returns a cluster with an operator of the corpus.
 func hostileWorld(t *testing.T, file, more string) *world {
 	t.Helper()
 	t.Setenv("API_TOKEN", token)
@@ -108,7 +108,7 @@ func (w *world) things() map[string]any {
 	return w.get(map[string]any{"apiVersion": "things.example.com/v1", "kind": "Thing", "metadata": map[string]any{"name": "sample-things"}})
 }
 
-// carries compares the children with the custom resource, text by text.
+// carries compares the texts of the children with those of the custom resource.
 func (w *world) carries(cr map[string]any) {
 	w.t.Helper()
 	texts, things := w.texts(), w.things()
@@ -138,15 +138,14 @@ func (w *world) carries(cr map[string]any) {
 	}
 }
 
-// TestHostileDirect: each text in every place, one after the other in the same
-// custom resource.
+// TestHostileDirect writes each text to every field of the same custom resource.
 func TestHostileDirect(t *testing.T) {
 	w := hostileWorld(t, "operator.yaml", "")
 	for name, hostile := range hostileTexts(t) {
 		t.Run(name, func(t *testing.T) {
 			w.t = t
 			cr := carrying(hostile, map[string]string{"one": hostile})
-			if len(hostile) < 100_000 { // else they are too large together
+			if len(hostile) < 100_000 { // otherwise they are too large together
 				cr["metadata"].(map[string]any)["annotations"] = map[string]any{hostileText: hostile}
 			}
 			if err := w.Apply(cr); err != nil {
@@ -162,20 +161,21 @@ func TestHostileDirect(t *testing.T) {
 	}
 }
 
-// TestHostileNames: what cannot be a name is refused before any template sees it.
+// TestHostileNames checks that invalid names are refused before any template is
+// evaluated.
 func TestHostileNames(t *testing.T) {
 	w := hostileWorld(t, "operator.yaml", "")
 	for name, hostile := range hostileTexts(t) {
 		cr := echo(map[string]any{"text": "x"})
 		cr["metadata"].(map[string]any)["labels"] = map[string]any{"label": hostile}
-		var refused *cluster.Refusal
+		var refused *cluster.StatusError
 		if err := w.Apply(cr); !errors.As(err, &refused) && !slices.Contains([]string{"yaml-words", "yaml-number", "json-null"}, name) {
 			t.Errorf("%s as a label: %v", name, err)
 		}
 	}
 }
 
-// TestHostileWorkflow: the texts travel through the Workflow and its pod.
+// TestHostileWorkflow passes the texts through the Workflow and its pod.
 func TestHostileWorkflow(t *testing.T) {
 	for _, tt := range []struct{ name, file, more string }{
 		{"templates", "operator.yaml", byWorkflow},
@@ -200,8 +200,8 @@ func TestHostileWorkflow(t *testing.T) {
 	}
 }
 
-// survivesArgo fills in the template of every Workflow as Argo's controller
-// does, and compares what containers get with what the Sensor sent.
+// survivesArgo fills in the template of every Workflow as Argo's controller does,
+// and compares the arguments of containers with what the Sensor sent.
 func (w *world) survivesArgo() {
 	w.t.Helper()
 	filled := 0
@@ -250,7 +250,7 @@ func (w *world) sameArguments(containers []corev1.Container, global common.Param
 	return found
 }
 
-// workflows are those that the Sensors asked for.
+// workflows returns the Workflows that the Sensors created.
 func (w *world) workflows() []wfv1.Workflow {
 	w.t.Helper()
 	var out []wfv1.Workflow
@@ -270,8 +270,8 @@ func (w *world) workflows() []wfv1.Workflow {
 	return out
 }
 
-// TestHostileTooLarge: what no pod can take is refused with a clear word; a
-// program of one's own reads it from a file.
+// TestHostileTooLarge checks the error for input that is too large for a pod;
+// custom programs read it from a file.
 func TestHostileTooLarge(t *testing.T) {
 	long := hostileTexts(t)["long-250k"]
 	for _, tt := range []struct{ name, file, more, want string }{
@@ -296,7 +296,7 @@ func TestHostileTooLarge(t *testing.T) {
 	}
 }
 
-// TestHostileKey: a key that YAML does not take is refused with a clear word.
+// TestHostileKey checks the error for a key that YAML does not accept.
 func TestHostileKey(t *testing.T) {
 	w := hostileWorld(t, "operator.yaml", "")
 	w.sendEcho(`{"text":"x","words":{"` + strings.Repeat("k", 2000) + `":"x"}}`)
@@ -305,7 +305,7 @@ func TestHostileKey(t *testing.T) {
 	}
 }
 
-// TestHostileObjects: any object in the place of any.
+// TestHostileObjects checks objects in fields that accept any value.
 func TestHostileObjects(t *testing.T) {
 	files, err := filepath.Glob(hostile + "/objects/*.json")
 	if err != nil || len(files) == 0 {
@@ -327,7 +327,7 @@ func TestHostileObjects(t *testing.T) {
 			if things == nil {
 				t.Fatalf("no child; the status is %.2000s", text(w.get(cr)["status"]))
 			}
-			// what a server-side apply makes of nulls is the API server's affair
+			// server-side apply drops nulls
 			want := solid(w.get(cr)["spec"].(map[string]any)["any"])
 			if diff := cmp.Diff(plain(want), plain(solid(things["spec"].(map[string]any)["any"]))); diff != "" {
 				t.Errorf("(-sent +arrived):\n%.2000s", diff)
@@ -336,7 +336,7 @@ func TestHostileObjects(t *testing.T) {
 	}
 }
 
-// TestHostileNumbers: a number arrives as it is, or is refused with a clear word.
+// TestHostileNumbers checks that a number arrives unchanged or is refused.
 func TestHostileNumbers(t *testing.T) {
 	data, err := os.ReadFile(hostile + "/numbers.txt")
 	if err != nil {
@@ -346,7 +346,7 @@ func TestHostileNumbers(t *testing.T) {
 	for _, engine := range []struct{ name, file, more string }{{"direct", "operator.yaml", ""}, {"templates", "operator.yaml", byWorkflow}, {"logic", "logic/operator.yaml", ""}} {
 		t.Run(engine.name, func(t *testing.T) {
 			numbers := append(strings.Fields(fine), strings.Fields(inexact)...)
-			if engine.name != "direct" { // for the sake of time
+			if engine.name != "direct" { // limits the run time
 				numbers = []string{"9007199254740991", "1.5e300", "9007199254740993"}
 			}
 			for _, number := range numbers {
@@ -373,7 +373,7 @@ func TestHostileNumbers(t *testing.T) {
 	}
 }
 
-// exactThings is the Thing with its numbers as they stand.
+// exactThings returns the Thing with unparsed numbers.
 func (w *world) exactThings() map[string]any {
 	w.t.Helper()
 	answer := httptest.NewRecorder()
@@ -390,7 +390,7 @@ func (w *world) exactThings() map[string]any {
 	return out
 }
 
-// sendEcho writes a custom resource as its text stands.
+// sendEcho writes a custom resource from its text.
 func (w *world) sendEcho(spec string) {
 	w.t.Helper()
 	var fields map[string]any
@@ -409,7 +409,7 @@ func (w *world) sendEcho(spec string) {
 	}
 }
 
-// sameNumber compares digit by digit where both are whole, else as floating point.
+// sameNumber compares integers digit by digit, others as floating point.
 func sameNumber(sent json.RawMessage, arrived any) bool {
 	if string(sent) == text(arrived) {
 		return true
@@ -419,8 +419,8 @@ func sameNumber(sent json.RawMessage, arrived any) bool {
 	return err == nil && a == b && (strings.ContainsAny(string(sent), ".e") || a == 0)
 }
 
-// TestHostileSteps: what the steps engine passes on as a parameter of Argo comes
-// out of Argo's substitution as it went in.
+// TestHostileSteps checks that parameters of the steps engine pass through Argo's
+// substitution unchanged.
 func TestHostileSteps(t *testing.T) {
 	texts := shortTexts(t)
 	program := `import json, sys

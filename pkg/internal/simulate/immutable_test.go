@@ -9,16 +9,16 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/cluster"
 )
 
-// TestImmutableFields: the cluster refuses what the API server refuses, and says
-// it in the same words.
+// TestImmutableFields checks that the cluster refuses changes of immutable fields
+// with the API server's messages.
 func TestImmutableFields(t *testing.T) {
 	const immutable = "field is immutable"
 	const pod = `{"spec":{"restartPolicy":"Never","containers":[{"name":"a","image":"a:1"}]}}`
 	const pod2 = `{"spec":{"restartPolicy":"Never","containers":[{"name":"a","image":"a:2"}]}}`
 	for _, tt := range []struct {
 		name, path, kind string
-		before, after    string // what stands beside metadata
-		want             string // in the refusal; empty: it is taken
+		before, after    string // fields next to metadata
+		want             string // in the refusal; empty: accepted
 	}{
 		{"the template of a Job", "apis/batch/v1/namespaces/default/jobs", "Job", `"spec":{"template":` + pod + `}`, `"spec":{"template":` + pod2 + `}`, `Job.batch "x" is invalid: spec.template: Invalid value: `},
 		{"the parallelism of a Job", "apis/batch/v1/namespaces/default/jobs", "Job", `"spec":{"parallelism":1,"template":` + pod + `}`, `"spec":{"parallelism":2,"template":` + pod + `}`, ""},

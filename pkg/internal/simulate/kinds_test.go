@@ -10,8 +10,8 @@ import (
 	shapes "github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
-// TestBuiltinKinds compares the kinds that the cluster knows with the table: a
-// definition sets neither plural nor scope of them.
+// TestBuiltinKinds compares the cluster's built-in kinds with the table, because
+// definitions set neither plural nor scope for them.
 func TestBuiltinKinds(t *testing.T) {
 	known := &cluster.Kinds{List: cluster.BuiltinKinds()}
 	compared := 0

@@ -15,7 +15,7 @@ import (
 	shapes "github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
-// path is where the API serves an object; suffix is appended.
+// path returns the API path of an object with a suffix.
 func (s *Simulation) path(o cluster.Object, suffix string) string {
 	k := s.kind(o)
 	out := "/api/" + k.Version
@@ -32,9 +32,9 @@ func (s *Simulation) kind(o cluster.Object) cluster.Kind {
 	return s.cluster.Kinds.Of(o.GroupVersionKind(), s.watched)
 }
 
-// placed is a user's object where it would go: without a namespace, kubectl
-// takes default.
-func (s *Simulation) placed(fields map[string]any) cluster.Object {
+// withNamespace returns a copy of a user's object with the namespace that kubectl
+// would use: default if none is set.
+func (s *Simulation) withNamespace(fields map[string]any) cluster.Object {
 	o := (&unstructured.Unstructured{Object: fields}).DeepCopy()
 	if s.kind(o).Namespaced && o.GetNamespace() == "" {
 		o.SetNamespace("default")
@@ -42,19 +42,19 @@ func (s *Simulation) placed(fields map[string]any) cluster.Object {
 	return o
 }
 
-// notInYAML is what YAML does not take as it is; the API server reads what is
-// applied as YAML.
+// notInYAML matches characters that are not allowed in YAML; the API server decodes
+// applied objects as YAML.
 var notInYAML = regexp.MustCompile("[\x7f-\u009f\u2028\u2029\ufeff\ufffe\uffff]")
 
-// kubectl is the field manager of what users write.
+// kubectl is the field manager of users.
 const kubectl = "kubectl"
 
-// Apply writes an object as a user does with kubectl apply: what others have
-// written into it stays. One that was read from a cluster keeps its uid and its
-// generation; what else the API server puts into an object does not count.
+// Apply writes an object like kubectl apply and keeps the fields of other managers.
+// An object read from a cluster keeps its uid and generation; other server-side
+// metadata is dropped.
 func (s *Simulation) Apply(fields map[string]any) error {
-	o := s.placed(fields)
-	s.cluster.Given[s.key(o)] = cluster.Identity{Uid: o.GetUID(), Generation: o.GetGeneration()}
+	o := s.withNamespace(fields)
+	s.cluster.Identities[s.key(o)] = cluster.Identity{UID: o.GetUID(), Generation: o.GetGeneration()}
 	for _, name := range []string{"uid", "generation", "resourceVersion", "creationTimestamp", "managedFields", "selfLink"} {
 		unstructured.RemoveNestedField(o.Object, "metadata", name)
 	}
@@ -64,19 +64,19 @@ func (s *Simulation) Apply(fields map[string]any) error {
 	return nil
 }
 
-// Delete deletes an object as a user does.
+// Delete deletes an object like kubectl delete.
 func (s *Simulation) Delete(fields map[string]any) error {
-	o := s.placed(fields)
+	o := s.withNamespace(fields)
 	if _, err := s.send(http.MethodDelete, s.path(o, ""), nil); err != nil {
 		return fmt.Errorf("deleting %s %s: %w", o.GetKind(), o.GetName(), err)
 	}
 	return nil
 }
 
-// Get returns an object as it is now, nil where there is none.
+// Get returns the current state of an object, or nil if it does not exist.
 func (s *Simulation) Get(fields map[string]any) (map[string]any, error) {
-	answer, err := s.send(http.MethodGet, s.path(s.placed(fields), ""), nil)
-	if cluster.NotFound(err) {
+	answer, err := s.send(http.MethodGet, s.path(s.withNamespace(fields), ""), nil)
+	if cluster.IsNotFound(err) {
 		return nil, nil
 	}
 	return answer, err
@@ -102,12 +102,12 @@ func (s *Simulation) send(method, path string, o cluster.Object) (map[string]any
 	return s.Do(req)
 }
 
-// Conditions completes the conditions of a status as the schema of the object's
-// kind requires them, because a controller would: their reason, their message and
-// the time of their last change.
-func (s *Simulation) Conditions(fields, status map[string]any) map[string]any {
+// CompleteConditions adds the reason, the message and the last transition time to
+// the conditions of a status if the kind's schema requires them, as a controller
+// would.
+func (s *Simulation) CompleteConditions(fields, status map[string]any) map[string]any {
 	given, _ := status["conditions"].([]any)
-	required := shapes.RequiredOfConditions(s.kind(s.placed(fields)).Fields)
+	required := shapes.RequiredOfConditions(s.kind(s.withNamespace(fields)).Fields)
 	if len(given) == 0 || len(required) == 0 {
 		return status
 	}
@@ -126,8 +126,8 @@ func (s *Simulation) Conditions(fields, status map[string]any) map[string]any {
 	return status
 }
 
-// Reports names the fields of an object's status by which the controller of its
-// kind reports, as far as a schema says so.
-func (s *Simulation) Reports(fields map[string]any) []string {
-	return shapes.Reports(s.kind(s.placed(fields)).Fields)
+// StatusFields names the status fields that the kind's controller sets, as far as
+// its schema shows.
+func (s *Simulation) StatusFields(fields map[string]any) []string {
+	return shapes.Reports(s.kind(s.withNamespace(fields)).Fields)
 }

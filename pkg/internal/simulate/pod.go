@@ -26,12 +26,12 @@ import (
 
 const (
 	credentials = "/var/run/secrets/kubernetes.io/serviceaccount"
-	executor    = "/var/run/argo" // what Argo's executor shares with the containers of a pod, by a volume of its own
+	executor    = "/var/run/argo" // volume that Argo's executor shares between the containers of a pod
 	executors   = "var-run-argo"
 )
 
-// pod runs the containers of a template, with the volumes as directories of
-// this machine and the cluster behind a local address.
+// pod runs the containers of a template. Volumes are directories on this machine,
+// and the cluster listens on a local address.
 func (r *run) pod(ctx context.Context, t wfv1.Template) (outputs map[string]string, failure string, err error) {
 	dir, err := os.MkdirTemp("", "argoperator-pod-*")
 	if err != nil {
@@ -56,14 +56,14 @@ func (r *run) pod(ctx context.Context, t wfv1.Template) (outputs map[string]stri
 	return p.outputs()
 }
 
-// The operator's own program, which talks to the API server, runs with the clock
-// of the simulation.
+// clockDir holds the simulated clock for the operator's own program, which compares
+// times with those of the cluster.
 const clockDir = "/operator/clock"
 
 //go:embed sitecustomize.py
 var clockModule []byte
 
-// clock leaves it where Python looks for it.
+// clock writes the module to a directory on Python's search path.
 func (p *pod) clock() error {
 	dir := p.clockMount().Source
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -79,7 +79,7 @@ func (p *pod) clockMount() cluster.Mount {
 	return cluster.Mount{Path: clockDir, Source: filepath.Join(p.dir, ".clock"), ReadOnly: true}
 }
 
-// pod is one pod at work.
+// pod is one running pod.
 type pod struct {
 	*run
 	template wfv1.Template
@@ -87,7 +87,7 @@ type pod struct {
 	api      *api
 }
 
-// api is the cluster behind a local address.
+// api serves the cluster on a local address.
 type api struct {
 	cluster.Recorder
 	address string
@@ -105,9 +105,9 @@ func serve(server http.Handler, account string) (*api, error) {
 	return a, nil
 }
 
-func (a *api) close() { _ = a.server.Close() } // nothing is left to be said
+func (a *api) close() { _ = a.server.Close() } // no request is in flight
 
-// volumes become directories.
+// volumes creates a directory for each volume and fills those of ConfigMaps.
 func (p *pod) volumes() error {
 	for _, v := range slices.Concat(p.spec.Volumes, p.template.Volumes) {
 		dir := filepath.Join(p.dir, v.Name)
@@ -132,7 +132,7 @@ func (p *pod) volumes() error {
 			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 				return fmt.Errorf("making volume %s: %w", v.Name, err)
 			}
-			if err := os.WriteFile(path, []byte(p.here(files.Data[item.Key])), 0o644); err != nil {
+			if err := os.WriteFile(path, []byte(p.localPaths(files.Data[item.Key])), 0o644); err != nil {
 				return fmt.Errorf("making volume %s: %w", v.Name, err)
 			}
 		}
@@ -140,10 +140,10 @@ func (p *pod) volumes() error {
 	return nil
 }
 
-// here is the text of a file for programs that run on this machine, where what
-// they find at fixed places is elsewhere: single files, and ConfigMaps. Other
-// directories have names such as /tmp, which a text may mean otherwise.
-func (p *pod) here(text string) string {
+// localPaths rewrites the paths in a file for programs that run on this machine. It
+// rewrites only paths of single files and ConfigMaps, because names of other
+// directories, such as /tmp, may mean something else in a text.
+func (p *pod) localPaths(text string) string {
 	if p.s.runner.Isolated() {
 		return text
 	}
@@ -159,7 +159,7 @@ func (p *pod) here(text string) string {
 			}
 		}
 	}
-	return cluster.Localised(text, mounts)
+	return cluster.LocalPaths(text, mounts)
 }
 
 func containersOf(t wfv1.Template) []corev1.Container {
@@ -175,7 +175,8 @@ func containersOf(t wfv1.Template) []corev1.Container {
 	return out
 }
 
-// waitsForOthers is 1 for a container that waits until the others have ended.
+// waitsForOthers returns 1 for a container that waits until the others have ended,
+// for sorting.
 func waitsForOthers(c wfv1.ContainerNode) int {
 	if slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == "ARGOPERATOR_EXECUTOR" }) {
 		return 1
@@ -183,8 +184,8 @@ func waitsForOthers(c wfv1.ContainerNode) int {
 	return 0
 }
 
-// containers run one after the other; those that depend on one that failed do
-// not run.
+// containers runs the containers one after the other and skips those that depend on
+// a failed one.
 func (p *pod) containers(ctx context.Context) (failure string, err error) {
 	for _, c := range p.template.InitContainers {
 		if failure, err := p.container(ctx, c.Container); err != nil || failure != "" {
@@ -205,19 +206,19 @@ func (p *pod) containers(ctx context.Context) (failure string, err error) {
 		if err != nil {
 			return "", err
 		}
-		if why == pastDeadline { // the pod is gone
+		if why == deadlineMessage { // the pod has been deleted
 			return why, nil
 		}
 		if why != "" {
 			failed[c.Name] = true
-			failure = cmp.Or(failure, why) // of those that fail because another has, that one says more
+			failure = cmp.Or(failure, why) // the first failure explains those of dependent containers
 		}
 	}
 	return failure, nil
 }
 
-// inOrder puts containers behind those that they depend on, or that they wait for
-// by files of Argo's executor.
+// inOrder sorts containers after those that they depend on, or that they wait for
+// through the files of Argo's executor.
 func inOrder(containers []wfv1.ContainerNode) []wfv1.ContainerNode {
 	containers = slices.SortedStableFunc(slices.Values(containers), func(a, b wfv1.ContainerNode) int {
 		return cmp.Compare(waitsForOthers(a), waitsForOthers(b))
@@ -232,14 +233,14 @@ func inOrder(containers []wfv1.ContainerNode) []wfv1.ContainerNode {
 				out, done[c.Name] = append(out, c), true
 			}
 		}
-		if len(out) == before { // a circle, which Argo refuses
+		if len(out) == before { // a cycle, which Argo refuses
 			return out
 		}
 	}
 	return out
 }
 
-// container runs one program to its end.
+// container runs one program until it ends.
 func (p *pod) container(ctx context.Context, c corev1.Container) (failure string, err error) {
 	program := Program{Image: c.Image, Dir: c.WorkingDir, Scratch: p.dir, Command: slices.Concat(c.Command, c.Args)}
 	if p.template.ContainerSet != nil {
@@ -252,26 +253,26 @@ func (p *pod) container(ctx context.Context, c corev1.Container) (failure string
 	}
 	record := Container{Template: p.template.Name, Name: c.Name, Command: program.Command}
 	program.Env, record.Missing = p.environment(c.Env)
-	if trusted { // whoever has the token of the service account finds the API server
+	if trusted { // only containers with the service account's token may call the API server
 		program.Mounts = append(program.Mounts, p.clockMount())
 		program.Env = append(program.Env, "ARGOPERATOR_API="+p.api.address, "PYTHONPATH="+clockDir, fmt.Sprintf("ARGOPERATOR_CLOCK_OFFSET=%g", p.s.later.Seconds()))
 	}
-	p.s.tell("Workflow %s, container %s", p.record.Name, cmp.Or(c.Name, "main"))
+	p.s.progress("Workflow %s, container %s", p.record.Name, cmp.Or(c.Name, "main"))
 	output, code, err := p.s.runner.Run(ctx, program)
-	late := overdue(ctx)
+	late := deadlineOf(ctx)
 	if err != nil && late == nil {
 		return "", fmt.Errorf("container %s: %w", c.Name, err)
 	}
-	record.Output, record.ExitCode, record.Calls = string(output), code, p.api.Take()
-	p.s.steady(record.Calls)
+	record.Output, record.ExitCode, record.Calls = string(output), code, p.api.TakeCalls()
+	p.s.normalizeCalls(record.Calls)
 	if err != nil {
 		record.ExitCode, record.Killed = exitKilled, late.Error()
 	}
 	p.record.Containers = append(p.record.Containers, record)
 	if err != nil {
-		return pastDeadline, nil
+		return deadlineMessage, nil
 	}
-	if err := p.ended(c.Name, code); err != nil {
+	if err := p.writeExitCode(c.Name, code); err != nil {
 		return "", err
 	}
 	if code == 0 {
@@ -280,9 +281,9 @@ func (p *pod) container(ctx context.Context, c corev1.Container) (failure string
 	return fmt.Sprintf("%s: Error (exit code %d): %s", cmp.Or(c.Name, "main"), code, strings.TrimSpace(record.Output)), nil
 }
 
-// ended leaves the exit code of a container where Argo's executor does, for
-// those that wait for it.
-func (p *pod) ended(name string, code int) error {
+// writeExitCode writes the exit code of a container where Argo's executor does, for
+// containers that wait for it.
+func (p *pod) writeExitCode(name string, code int) error {
 	if p.template.ContainerSet == nil {
 		return nil
 	}
@@ -300,8 +301,8 @@ func (p *pod) mount(m corev1.VolumeMount) cluster.Mount {
 	return cluster.Mount{Path: m.MountPath, Source: filepath.Join(p.dir, m.Name, filepath.FromSlash(m.SubPath)), ReadOnly: m.ReadOnly}
 }
 
-// environment of a container. What it takes from a Secret or ConfigMap that is
-// not there is left out, and said.
+// environment returns the environment of a container, and the variables whose
+// Secret or ConfigMap does not exist.
 func (p *pod) environment(vars []corev1.EnvVar) (env, missing []string) {
 	for _, v := range vars {
 		value, from := v.Value, ""
@@ -317,7 +318,8 @@ func (p *pod) environment(vars []corev1.EnvVar) (env, missing []string) {
 	return env, missing
 }
 
-// valueFrom looks a value up in the cluster; it names the place where there is none.
+// valueFrom looks up a value in the cluster, or returns the source that does not
+// exist.
 func (p *pod) valueFrom(source *corev1.EnvVarSource) (value, missing string) {
 	if ref := source.SecretKeyRef; ref != nil {
 		if o := p.s.find("Secret", p.record.Namespace, ref.Name); o != nil {
@@ -367,7 +369,7 @@ func (p *pod) outputs() (map[string]string, string, error) {
 	return out, "", nil
 }
 
-// hostPath is where a file of the main container is on this machine.
+// hostPath returns the path of a file of the main container on this machine.
 func (p *pod) hostPath(from *wfv1.ValueFrom) (string, bool) {
 	if from == nil || from.Path == "" {
 		return "", false

@@ -16,7 +16,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/terminal"
 )
 
-// YAML is the objects as one stream, as kubectl reads it.
+// YAML returns the objects as one stream for kubectl.
 func (r Rendering) YAML() ([]byte, error) {
 	var out bytes.Buffer
 	for i, o := range r.Objects {
@@ -32,10 +32,10 @@ func (r Rendering) YAML() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// JSON is the objects as one object of kind List.
+// JSON returns the objects as one object of kind List.
 func (r Rendering) JSON() ([]byte, error) { return output.List(r.Objects) }
 
-// Print writes the trace for people.
+// Print writes the trace in a readable form.
 func (t Trace) Print(w io.Writer) error {
 	p := &printer{}
 	if len(t) == 0 {
@@ -65,7 +65,7 @@ func (p *printer) line(depth int, format string, args ...any) {
 	p.out.WriteString(strings.TrimRight(text, " ") + "\n")
 }
 
-// block is a text or a value as YAML, indented.
+// block writes a text or a value as indented YAML.
 func (p *printer) block(depth int, value any) {
 	text, ok := value.(string)
 	if !ok {
@@ -111,9 +111,9 @@ func (p *printer) delivery(d *Delivery) {
 	}
 }
 
-// outline is an object with its parts named and not shown: what matters of them
-// is in the requests. What a request carries in base64 is shown here, if it goes
-// that far.
+// outline replaces nested objects and lists by their sizes, because the requests
+// show what matters of them. It decodes base64 objects if the event passed the
+// filter.
 func outline(fields map[string]any, passed bool) map[string]any {
 	out := map[string]any{}
 	for name, value := range fields {
@@ -134,7 +134,7 @@ func outline(fields map[string]any, passed bool) map[string]any {
 	return out
 }
 
-// unpacked is an object that travels in base64.
+// unpacked decodes an object in base64.
 func unpacked(text string) (map[string]any, bool) {
 	data, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
@@ -154,7 +154,7 @@ func (p *printer) attempt(a Attempt) {
 	}
 }
 
-// calls show what was sent; of answers only what went wrong.
+// calls prints requests in full and answers only with their outcome.
 func (p *printer) calls(depth int, calls []cluster.Call) {
 	for _, c := range calls {
 		p.line(depth, "%s %s", c.Method, c.Path)
@@ -193,6 +193,6 @@ func (p *printer) workflow(w *Workflow) {
 		p.line(3, "exit code %d", c.ExitCode)
 	}
 	if w.Failure != "" {
-		p.line(2, "failed: %s", w.Cause()) // all of it is the output above
+		p.line(2, "failed: %s", w.Cause()) // the output above shows all of it
 	}
 }

@@ -12,38 +12,39 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/cluster"
 )
 
-// What may happen to a custom resource.
+// Events of a custom resource.
 const (
 	Added   = "ADD"
 	Updated = "UPDATE"
 	Deleted = "DELETE"
 )
 
-// Happening is what a user does to a custom resource.
-type Happening struct {
+// Action is a user's change of a custom resource.
+type Action struct {
 	Event  string         // Added, Updated or Deleted
-	Object map[string]any // the custom resource: as it becomes, as it was before it is deleted
-	Old    map[string]any // as it was, for Updated
+	Object map[string]any // the custom resource: after the change, or before its deletion
+	Old    map[string]any // the previous state, for Updated
 }
 
-// Rendering is what came of it.
+// Rendering is the result of a list of actions.
 type Rendering struct {
-	// Objects that the operator made or changed and that are left, without what
-	// the API server makes: of each custom resource its children in the order in
-	// which they were written first, then itself.
+	// Objects that the operator created or changed and that still exist, without
+	// server-side metadata: the children of each custom resource in creation order,
+	// then the custom resource.
 	Objects []map[string]any
-	// Deleted are the objects that were there before a deletion and are gone after
-	// it, as KIND NAMESPACE/NAME, in the order in which they were written first.
+	// Deleted lists the objects that a deletion removed, as KIND NAMESPACE/NAME, in
+	// creation order.
 	Deleted []string
-	// Events that EventSources published of the happenings themselves, not of what
-	// led up to them; Failures and Trace are of what came of these.
+	// Events counts the events that EventSources published for the actions, without
+	// those of their setup. Failures and Trace cover the same events.
 	Events   int
-	Failures []string // a line each
+	Failures []string // one line each
 	Trace    Trace    // nil with Inputs.Untraced
 }
 
-// Render lets one thing after another happen to an operator.
-func Render(ctx context.Context, in Inputs, happenings []Happening) (Rendering, error) {
+// Render applies actions one after the other and returns what the operator makes of
+// them.
+func Render(ctx context.Context, in Inputs, actions []Action) (Rendering, error) {
 	s, err := New(in)
 	if err != nil {
 		return Rendering{}, err
@@ -51,19 +52,19 @@ func Render(ctx context.Context, in Inputs, happenings []Happening) (Rendering, 
 	var out Rendering
 	var all []cluster.Key               // the custom resources
 	isOne := map[cluster.Key]bool{}     // of them
-	children := map[int][]cluster.Key{} // by the happening in which they came to be
+	children := map[int][]cluster.Key{} // by the index of the action that created them
 	shown := map[cluster.Key]int{}
-	for i, h := range happenings {
-		births := s.cluster.Births
-		trace, gone, err := s.happen(ctx, h)
+	for i, a := range actions {
+		created := s.cluster.Created
+		trace, gone, err := s.act(ctx, a)
 		if err != nil {
 			return Rendering{}, err
 		}
 		out.Deleted = append(out.Deleted, gone...)
 		out.Events += trace.events()
-		one := s.key(s.placed(h.Object))
+		one := s.key(s.withNamespace(a.Object))
 		failures := trace.Failures()
-		if why := reported(s.cluster.Objects[one]); why != "" && len(failures) == 0 {
+		if why := readyFailure(s.cluster.Objects[one]); why != "" && len(failures) == 0 {
 			failures = []string{why}
 		}
 		out.Failures = append(out.Failures, failures...)
@@ -74,7 +75,7 @@ func Render(ctx context.Context, in Inputs, happenings []Happening) (Rendering, 
 		}
 		all = append(all, one)
 		isOne[one] = true
-		for _, k := range s.cluster.Since(births) {
+		for _, k := range s.cluster.CreatedAfter(created) {
 			if _, known := shown[k]; !known && k != one {
 				shown[k] = i
 			}
@@ -93,9 +94,9 @@ func Render(ctx context.Context, in Inputs, happenings []Happening) (Rendering, 
 	return out, nil
 }
 
-// reported is the failure that the operator reports on a custom resource: what
-// fails inside a Sensor's transform shows nowhere else.
-func reported(o cluster.Object) string {
+// readyFailure returns the failure that the operator reports in the Ready
+// condition: a failure inside a Sensor's transform appears nowhere else.
+func readyFailure(o cluster.Object) string {
 	if o == nil {
 		return ""
 	}
@@ -104,19 +105,20 @@ func reported(o cluster.Object) string {
 		c, _ := c.(map[string]any)
 		reason, _ := c["reason"].(string)
 		if c["type"] == "Ready" && c["status"] == "False" && slices.Contains([]string{"Failed", "ReconcileFailed", "StatusRejected"}, reason) {
-			return fmt.Sprintf("%s: %v", called(o), c["message"])
+			return fmt.Sprintf("%s: %v", kindAndName(o), c["message"])
 		}
 	}
 	return ""
 }
 
-// called is an object's kind and place.
-func called(o cluster.Object) string {
+// kindAndName returns the kind, namespace and name of an object.
+func kindAndName(o cluster.Object) string {
 	return o.GetKind() + " " + strings.TrimPrefix(o.GetNamespace()+"/"+o.GetName(), "/")
 }
 
-// happen returns the trace of the happening alone, and what a deletion removed.
-func (s *Simulation) happen(ctx context.Context, h Happening) (Trace, []string, error) {
+// act returns the trace of the action alone, and the objects that a deletion
+// removed.
+func (s *Simulation) act(ctx context.Context, h Action) (Trace, []string, error) {
 	act, before := s.Apply, h.Object
 	switch h.Event {
 	case Added:
@@ -148,12 +150,12 @@ func (s *Simulation) happen(ctx context.Context, h Happening) (Trace, []string, 
 	return slices.Clone(s.trace[start:]), gone, nil
 }
 
-// names are those of all objects but the operators' own and Events.
+// names returns the names of all objects except Events and the operators' own.
 func (s *Simulation) names() []string {
 	var out []string
 	for _, k := range s.cluster.Order {
-		if o := s.cluster.Objects[k]; o != nil && k.GroupResource != cluster.Tellings && !s.works(k, o) {
-			out = append(out, called(o))
+		if o := s.cluster.Objects[k]; o != nil && k.GroupResource != cluster.EventsResource && !s.internal(k, o) {
+			out = append(out, kindAndName(o))
 		}
 	}
 	return out
@@ -163,23 +165,23 @@ func (s *Simulation) key(o cluster.Object) cluster.Key {
 	return cluster.Key{GroupResource: s.kind(o).Resource(), Namespace: o.GetNamespace(), Name: o.GetName()}
 }
 
-// rendered is an object as it would be applied: none where it is gone, is a
-// Workflow that did the operator's work, an Event that tells of it, or was
-// touched by its user only.
+// rendered returns an object as a user would apply it. It returns nothing for
+// deleted objects, Events, the operator's Workflows and objects that only their
+// user wrote.
 func (s *Simulation) rendered(k cluster.Key) []map[string]any {
 	o := s.cluster.Objects[k]
-	if o == nil || k.GroupResource == cluster.Tellings || k.GroupResource == workflows && o.GetLabels()[stamp] != "" {
+	if o == nil || k.GroupResource == cluster.EventsResource || k.GroupResource == workflowsResource && o.GetLabels()[timestampLabel] != "" {
 		return nil
 	}
 	theirs := slices.ContainsFunc(o.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool { return e.Manager != kubectl })
 	if !theirs {
 		return nil
 	}
-	return []map[string]any{s.Shown(o.Object)}
+	return []map[string]any{s.Normalized(o.Object)}
 }
 
-// withoutServerMade takes away what the API server makes.
-func withoutServerMade(fields map[string]any) {
+// removeServerMetadata removes the metadata that the API server sets.
+func removeServerMetadata(fields map[string]any) {
 	for _, name := range []string{
 		"managedFields", "resourceVersion", "uid", "generation", "creationTimestamp", "deletionTimestamp",
 		"deletionGracePeriodSeconds", "selfLink",

@@ -16,28 +16,28 @@ import (
 
 // Runner runs the programs of containers.
 type Runner interface {
-	// Run returns what a program wrote to both of its streams, and its exit
-	// code; an error where it could not be run at all, or not to its end: then
-	// the cause of the context. Nothing that it started may outlive it.
+	// Run returns the combined output and the exit code of a program. It returns an
+	// error if the program could not run, or the cause of the context if that ended
+	// it. No process that the program started may outlive Run.
 	Run(ctx context.Context, p Program) (output []byte, exitCode int, err error)
-	// Isolated tells whether programs have a file system of their own.
+	// Isolated reports whether programs have a file system of their own.
 	Isolated() bool
 }
 
-// Program is a container as its pod describes it.
+// Program describes a container as its pod does.
 type Program struct {
 	Image   string
-	Command []string // with its arguments
+	Command []string // with arguments
 	Env     []string // NAME=value
 	Dir     string   // working directory, in the container; empty: the image's
-	Scratch string   // a directory of this machine that is the pod's alone
+	Scratch string   // a directory on this machine for the pod alone
 	Mounts  []cluster.Mount
 }
 
-// Local runs programs on this machine, without their images. The paths of a
-// container in commands and variables become those of this machine.
+// Local runs programs on this machine without their images. It translates container
+// paths in commands and variables to paths on this machine.
 type Local struct {
-	// Env is what programs need to know of this machine to run at all: PATH, HOME.
+	// Env holds the variables that programs need on this machine: PATH, HOME.
 	Env []string
 }
 
@@ -48,25 +48,25 @@ func (Local) Isolated() bool { return false }
 func (l Local) Run(ctx context.Context, p Program) ([]byte, int, error) {
 	command := make([]string, len(p.Command))
 	for i, word := range p.Command {
-		command[i] = p.here(word)
+		command[i] = p.localPath(word)
 	}
-	if len(command) > 2 && command[0] == "sh" && command[1] == "-c" { // a program, and so not a path but full of them
-		command[2] = cluster.Localised(p.Command[2], p.Mounts)
+	if len(command) > 2 && command[0] == "sh" && command[1] == "-c" { // a script contains paths but is not one
+		command[2] = cluster.LocalPaths(p.Command[2], p.Mounts)
 	}
 	e := p.execution(ctx)
 	cmd := exec.CommandContext(e.ctx, command[0], command[1:]...)
 	if errors.Is(cmd.Err, exec.ErrNotFound) {
 		return nil, 0, fmt.Errorf("%s is not on the PATH of this machine: install it, or let the program run in its image %s (docker)", command[0], p.Image)
 	}
-	if cmd.Dir = p.here(p.Dir); p.Dir == "" {
+	if cmd.Dir = p.localPath(p.Dir); p.Dir == "" {
 		cmd.Dir = p.Scratch
 	}
 	cmd.Env = append([]string{}, l.Env...)
 	for _, pair := range p.Env {
 		name, value, _ := strings.Cut(pair, "=")
-		cmd.Env = append(cmd.Env, name+"="+p.here(value))
+		cmd.Env = append(cmd.Env, name+"="+p.localPath(value))
 	}
-	if tmp := p.here("/tmp"); tmp != "/tmp" {
+	if tmp := p.localPath("/tmp"); tmp != "/tmp" {
 		cmd.Env = append(cmd.Env, "TMPDIR="+tmp)
 	}
 	out, code, err := e.finish(cmd, nil)
@@ -76,11 +76,12 @@ func (l Local) Run(ctx context.Context, p Program) ([]byte, int, error) {
 	return out, code, err
 }
 
-// notFound is the exit code of a shell that finds no such program.
+// notFound is a shell's exit code for an unknown command.
 const notFound = 127
 
-// here is a path of the container on this machine; other text stays as it is.
-func (p Program) here(text string) string {
+// localPath translates a path in the container to one on this machine and returns
+// other text unchanged.
+func (p Program) localPath(text string) string {
 	best := cluster.Mount{}
 	for _, m := range p.Mounts {
 		if (text == m.Path || strings.HasPrefix(text, m.Path+"/")) && len(m.Path) > len(best.Path) {
@@ -90,10 +91,10 @@ func (p Program) here(text string) string {
 	return best.Source + strings.TrimPrefix(text, best.Path)
 }
 
-// Docker runs programs in their images. They find the cluster through the
-// network of this machine.
+// Docker runs programs in their images. They reach the cluster through the host
+// network.
 type Docker struct {
-	// Env is what docker itself needs to know of this machine: PATH, HOME.
+	// Env holds the variables that docker itself needs: PATH, HOME.
 	Env []string
 }
 
@@ -131,17 +132,17 @@ func (d Docker) Run(ctx context.Context, p Program) ([]byte, int, error) {
 	return out, code, err
 }
 
-// dockerFailed is the exit code of docker where the container did not even start.
+// dockerFailed is docker's exit code if the container did not start.
 const dockerFailed = 125
 
-// remove ends a container: it outlives the command that has started it.
+// remove stops a container, which outlives the docker command that started it.
 func (d Docker) remove(name string) {
 	ctx, stop := context.WithTimeout(context.Background(), removal)
 	defer stop()
 	cmd := exec.CommandContext(ctx, "docker", "rm", "--force", name)
 	cmd.Env = append([]string{}, d.Env...)
-	_ = cmd.Run() // it may not have come to be
+	_ = cmd.Run() // the container may not exist
 }
 
-// removal is how long docker may take to end a container.
+// removal limits how long docker may take to stop a container.
 const removal = 20 * time.Second

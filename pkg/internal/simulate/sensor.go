@@ -14,18 +14,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// subscription is what one trigger of a Sensor listens to.
+// subscription is what one trigger of a Sensor subscribes to.
 type subscription struct {
 	sensor       *eventsv1.Sensor
 	trigger      eventsv1.Trigger
 	dependencies []eventsv1.EventDependency
 }
 
-// subscriptions of a Sensor, one a trigger.
+// subscriptions returns the subscriptions of a Sensor, one for each trigger.
 func subscriptions(sensor *eventsv1.Sensor) ([]subscription, error) {
 	var out []subscription
 	for _, t := range sensor.Spec.Triggers {
-		names, err := joined(sensor, t)
+		names, err := dependencyNames(sensor, t)
 		if err != nil {
 			return nil, fmt.Errorf("trigger %s of Sensor %s: %w", t.Template.Name, sensor.Name, err)
 		}
@@ -44,9 +44,9 @@ func subscriptions(sensor *eventsv1.Sensor) ([]subscription, error) {
 	return out, nil
 }
 
-// joined are the dependencies of a trigger's conditions. Without conditions
-// Argo waits for all of them together.
-func joined(sensor *eventsv1.Sensor, t eventsv1.Trigger) ([]string, error) {
+// dependencyNames returns the dependencies in a trigger's conditions. Without
+// conditions Argo waits for all dependencies together.
+func dependencyNames(sensor *eventsv1.Sensor, t eventsv1.Trigger) ([]string, error) {
 	conditions := t.Template.Conditions
 	if conditions == "" && len(sensor.Spec.Dependencies) == 1 {
 		conditions = sensor.Spec.Dependencies[0].Name
@@ -61,12 +61,12 @@ func joined(sensor *eventsv1.Sensor, t eventsv1.Trigger) ([]string, error) {
 	return names, nil
 }
 
-// hears tells whether a dependency is about an event.
-func hears(d eventsv1.EventDependency, e Event) bool {
+// matches reports whether an event belongs to a dependency.
+func matches(d eventsv1.EventDependency, e Event) bool {
 	return d.EventSourceName == e.Source && d.EventName == e.Name
 }
 
-// cloudEvent is an event as it travels over the bus.
+// cloudEvent returns an event as it is sent over the event bus.
 func cloudEvent(e Event, id int, now time.Time) (*cloudevents.Event, error) {
 	out := cloudevents.NewEvent()
 	out.SetID(fmt.Sprintf("%08d", id))
@@ -80,8 +80,8 @@ func cloudEvent(e Event, id int, now time.Time) (*cloudevents.Event, error) {
 	return &out, nil
 }
 
-// transforms are what became of one event, by Sensor and dependency: triggers
-// that share a dependency see the same.
+// transforms caches the result of one event's transforms by Sensor and dependency,
+// because triggers that share a dependency get the same event.
 type transforms map[[2]string]transformed
 
 type transformed struct {
@@ -89,8 +89,8 @@ type transformed struct {
 	err error
 }
 
-// pass runs the dependency's transform and filter. It returns the event as
-// triggers see it, or says why none does.
+// pass runs the dependency's transform and filter. It returns the event for the
+// triggers, or nil and sets the reason on the delivery.
 func (t transforms) pass(ctx context.Context, p *Prepared, sensor *eventsv1.Sensor, d eventsv1.EventDependency, in *cloudevents.Event, delivery *Delivery) *eventsv1.Event {
 	id := [2]string{sensor.Namespace + "/" + sensor.Name, d.Name}
 	done, known := t[id]
@@ -111,7 +111,7 @@ func (t transforms) pass(ctx context.Context, p *Prepared, sensor *eventsv1.Sens
 	return filter(d, out, delivery)
 }
 
-// filter is what follows the transform.
+// filter evaluates the filter, which follows the transform.
 func filter(d eventsv1.EventDependency, out *cloudevents.Event, delivery *Delivery) *eventsv1.Event {
 	event := converted(out)
 	if err := json.Unmarshal(event.Data, &delivery.Transformed); err != nil {
@@ -126,15 +126,15 @@ func filter(d eventsv1.EventDependency, out *cloudevents.Event, delivery *Delive
 	case err != nil:
 		delivery.Stopped, delivery.Lost = "the filter failed: "+err.Error(), true
 	case !passed:
-		delivery.Stopped = "the filter holds it back: " + wanted(d.Filters)
+		delivery.Stopped = "the filter holds it back: " + describeFilter(d.Filters)
 	default:
 		return event
 	}
 	return nil
 }
 
-// wanted says what a filter asks for.
-func wanted(f *eventsv1.EventDependencyFilter) string {
+// describeFilter lists the conditions of a filter.
+func describeFilter(f *eventsv1.EventDependencyFilter) string {
 	var all []string
 	for _, d := range f.Data {
 		comparator := string(d.Comparator)
@@ -152,7 +152,7 @@ func wanted(f *eventsv1.EventDependencyFilter) string {
 	return strings.Join(all, ", ")
 }
 
-// converted is the event in the form that filters and parameters read, as the
+// converted returns the event in the form that filters and parameters read, as the
 // Sensor converts it.
 func converted(e *cloudevents.Event) *eventsv1.Event {
 	return &eventsv1.Event{

@@ -20,36 +20,36 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// Inputs of a simulation. Only Objects must be set.
+// Inputs of a simulation. Only Objects is required.
 type Inputs struct {
-	// Objects of one or more operators, as they were emitted.
+	// Objects of one or more operators, as emitted.
 	Objects []manifest.Object
-	// Kinds that none of the objects defines: what the definitions say of those of
-	// children and related objects. One that is neither here nor built into
-	// Kubernetes is taken for a namespaced one, and its plural is guessed.
+	// Kinds of children and related objects that none of the objects defines, as
+	// the definitions describe them. Other kinds that are not built into Kubernetes
+	// are assumed to be namespaced, and their plural is guessed.
 	Kinds []*apiextensionsv1.CustomResourceDefinition
-	// Prepared is what other simulations of the same objects have made already;
-	// nil: this one makes it for itself.
+	// Prepared is shared with other simulations of the same objects; nil: this
+	// simulation prepares its own.
 	Prepared *Prepared
-	// Runner of the programs in the Workflows; nil: none runs, and a Workflow
-	// is an error.
+	// Runner of the programs in Workflows; nil: creating such a Workflow is an
+	// error.
 	Runner Runner
 	// Now is the cluster's clock; nil: Ticks.
 	Now func() time.Time
-	// Doing hears of each program that starts; nil: nobody does.
-	Doing func(what string)
-	// Untraced lets Render keep no trace: of many custom resources it is most of
-	// what is in memory.
+	// Progress is called before each program starts; nil: no progress is reported.
+	Progress func(what string)
+	// Untraced drops the trace in Render, because the traces of many custom
+	// resources need most of the memory.
 	Untraced bool
 }
 
-// Simulation is a cluster in memory and an operator that works on it.
+// Simulation is an operator with an in-memory API server.
 type Simulation struct {
 	prepared      *Prepared
 	cluster       *cluster.Cluster
-	api           http.Handler // the cluster, as those who call it over the network find it
+	api           http.Handler // the cluster as network clients reach it, with the wrapper of Intercept
 	now           func() time.Time
-	started       time.Time // by the machine's clock, which programs and jq read
+	started       time.Time // wall-clock time, which programs and jq read
 	watched       []schema.GroupVersionResource
 	watches       []watch
 	subscriptions []subscription
@@ -59,17 +59,17 @@ type Simulation struct {
 	policies      map[string]*admissionregistrationv1.ValidatingAdmissionPolicy
 	sources       []*eventsv1.EventSource
 	timers        []timer
-	later         time.Duration // for which Workflows have waited: programs find the time so much later
-	doing         func(what string)
+	later         time.Duration // how long Workflows have waited so far; programs see their clock advanced by this much
+	progressFunc  func(what string)
 	runner        Runner
 	trace         Trace
 	events        int
 }
 
-// New prepares a simulation; nothing happens yet.
+// New prepares a simulation and runs nothing.
 func New(in Inputs) (*Simulation, error) {
 	s := &Simulation{
-		now: in.Now, started: time.Now(), runner: in.Runner, doing: in.Doing, watched: cluster.Watched(in.Objects),
+		now: in.Now, started: time.Now(), runner: in.Runner, progressFunc: in.Progress, watched: cluster.Watched(in.Objects),
 		configMaps: map[string]*corev1.ConfigMap{}, templates: map[string]*wfv1.WorkflowTemplate{},
 		policies: map[string]*admissionregistrationv1.ValidatingAdmissionPolicy{},
 	}
@@ -91,7 +91,7 @@ func New(in Inputs) (*Simulation, error) {
 	return s, nil
 }
 
-// install takes note of what the simulation carries out.
+// install registers an object that the simulation uses.
 func (s *Simulation) install(o manifest.Object) error {
 	var err error
 	place := o.GetNamespace() + "/" + o.GetName()
@@ -113,7 +113,7 @@ func (s *Simulation) install(o manifest.Object) error {
 		s.crons = append(s.crons, o)
 	case *admissionregistrationv1.ValidatingAdmissionPolicy:
 		s.policies[o.Name] = o
-	case *admissionregistrationv1.ValidatingAdmissionPolicyBinding: // behind its policy
+	case *admissionregistrationv1.ValidatingAdmissionPolicyBinding: // follows its policy
 		var bound cluster.Policy
 		bound, err = cluster.NewPolicy(s.policies[o.Spec.PolicyName], o)
 		s.cluster.Policies = append(s.cluster.Policies, bound)
@@ -121,25 +121,24 @@ func (s *Simulation) install(o manifest.Object) error {
 	return err
 }
 
-// Cluster is the API server that the operator works on. Others may write to it
-// too: what they change is delivered by the next Run.
+// Cluster returns the API server that the operator uses. Others may write to it
+// too; the next Run delivers their changes.
 func (s *Simulation) Cluster() *cluster.Cluster { return s.cluster }
 
-// Trace is everything that happened so far.
+// Trace returns everything that happened so far.
 func (s *Simulation) Trace() Trace { return s.trace }
 
-// busy is how many events a run may take: a thousand is far beyond any operator
-// that comes to rest.
-const busy = 1000
+// maxEvents limits the events of one Run. A converging operator needs far fewer
+// than a thousand.
+const maxEvents = 1000
 
-// Run delivers what changed, and what comes of it, until nothing changes any
-// more.
+// Run delivers all changes and their effects until nothing changes any more.
 func (s *Simulation) Run(ctx context.Context) error {
-	seen := happened{}
+	seen := eventCounts{}
 	for {
-		changes := s.cluster.Take()
+		changes := s.cluster.TakeChanges()
 		if len(changes) == 0 {
-			if s.cluster.Collect() == 0 {
+			if s.cluster.CollectGarbage() == 0 {
 				return nil
 			}
 			continue
@@ -148,24 +147,24 @@ func (s *Simulation) Run(ctx context.Context) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := s.announce(ctx, change, seen); err != nil {
+			if err := s.publishChange(ctx, change, seen); err != nil {
 				return err
 			}
-			if err := s.carryOut(ctx, change, seen); err != nil {
+			if err := s.runWorkflow(ctx, change, seen); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// announce publishes a change through every EventSource that sees it.
-func (s *Simulation) announce(ctx context.Context, change cluster.Change, seen happened) error {
+// publishChange publishes a change through every EventSource that watches it.
+func (s *Simulation) publishChange(ctx context.Context, change cluster.Change, seen eventCounts) error {
 	for _, w := range s.watches {
-		event, ok := w.sees(change)
+		event, ok := w.eventFor(change)
 		if !ok {
 			continue
 		}
-		if err := seen.once(event.Type + " of " + event.Object.String()); err != nil {
+		if err := seen.add(event.Type + " of " + event.Object.String()); err != nil {
 			return err
 		}
 		if err := s.publish(ctx, event); err != nil {
@@ -175,12 +174,12 @@ func (s *Simulation) announce(ctx context.Context, change cluster.Change, seen h
 	return nil
 }
 
-// happened counts events and Workflows by what they are about.
-type happened map[string]int
+// eventCounts counts events and Workflows by object.
+type eventCounts map[string]int
 
-// once counts one more; an error, which names the most frequent, if there are too
-// many.
-func (h happened) once(what string) error {
+// add counts one more. If there are too many, it returns an error that names the
+// most frequent one.
+func (h eventCounts) add(what string) error {
 	h[what]++
 	total, most := 0, ""
 	for _, name := range slices.Sorted(maps.Keys(h)) {
@@ -188,21 +187,21 @@ func (h happened) once(what string) error {
 			most = name
 		}
 	}
-	if total <= busy {
+	if total <= maxEvents {
 		return nil
 	}
-	return &Restless{fmt.Sprintf("the operator does not come to rest: after %d events it still reacts to itself, most often to %s (%d times)",
-		busy, most, h[most])}
+	return &NotConvergedError{fmt.Sprintf("the operator does not come to rest: after %d events it still reacts to itself, most often to %s (%d times)",
+		maxEvents, most, h[most])}
 }
 
-// tell says what the simulation is doing.
-func (s *Simulation) tell(format string, args ...any) {
-	if s.doing != nil {
-		s.doing(fmt.Sprintf(format, args...))
+// progress reports what the simulation is doing.
+func (s *Simulation) progress(format string, args ...any) {
+	if s.progressFunc != nil {
+		s.progressFunc(fmt.Sprintf(format, args...))
 	}
 }
 
-// publish delivers an event to every trigger that listens.
+// publish delivers an event to every trigger that subscribes to it.
 func (s *Simulation) publish(ctx context.Context, event Event) error {
 	s.events++
 	s.trace = append(s.trace, Step{Event: &event})
@@ -213,14 +212,14 @@ func (s *Simulation) publish(ctx context.Context, event Event) error {
 	made := transforms{}
 	for _, sub := range s.subscriptions {
 		for _, d := range sub.dependencies {
-			if !hears(d, event) {
+			if !matches(d, event) {
 				continue
 			}
 			delivery := &Delivery{Sensor: sub.sensor.Name, Dependency: d.Name, Trigger: sub.trigger.Template.Name}
 			s.trace = append(s.trace, Step{Delivery: delivery})
-			passed := made.pass(ctx, s.prepared, sub.sensor, s.clocked(d), message, delivery)
+			passed := made.pass(ctx, s.prepared, sub.sensor, s.withClusterTime(d), message, delivery)
 			if delivery.Transformed != nil {
-				delivery.Transformed, _ = s.steadied(delivery.Transformed).(map[string]any)
+				delivery.Transformed, _ = s.normalize(delivery.Transformed).(map[string]any)
 			}
 			if passed != nil {
 				if err := s.fire(ctx, sub.sensor, &sub.trigger, events{d.Name: passed}, delivery); err != nil {
@@ -232,14 +231,14 @@ func (s *Simulation) publish(ctx context.Context, event Event) error {
 	return nil
 }
 
-// moment is how a program asks for the time that it compares with times of the
+// readsClock appears in programs that compare the current time with times of the
 // cluster.
-const moment = "now as $now"
+const readsClock = "now as $now"
 
-// clocked is a dependency whose program finds the cluster's time where it asks
-// for it: the machine's is another.
-func (s *Simulation) clocked(d eventsv1.EventDependency) eventsv1.EventDependency {
-	if d.Transform == nil || !strings.Contains(d.Transform.JQ, moment) {
+// withClusterTime returns a dependency whose program reads the cluster's time
+// instead of this machine's.
+func (s *Simulation) withClusterTime(d eventsv1.EventDependency) eventsv1.EventDependency {
+	if d.Transform == nil || !strings.Contains(d.Transform.JQ, readsClock) {
 		return d
 	}
 	transform := *d.Transform
@@ -248,18 +247,18 @@ func (s *Simulation) clocked(d eventsv1.EventDependency) eventsv1.EventDependenc
 	return d
 }
 
-// Do sends a request to the cluster and returns its answer; an answer other
-// than success is an error that says what the API server said.
+// Do sends a request to the cluster and returns its answer. Any status other than
+// success is an error with the API server's message.
 func (s *Simulation) Do(req *http.Request) (map[string]any, error) {
-	talk := &cluster.Recorder{Cluster: s.cluster}
-	if _, err := talk.RoundTrip(req); err != nil {
+	recorder := &cluster.Recorder{Cluster: s.cluster}
+	if _, err := recorder.RoundTrip(req); err != nil {
 		return nil, err
 	}
-	call := talk.Take()[0]
+	call := recorder.TakeCalls()[0]
 	answer, _ := call.Answer.(map[string]any)
 	if call.Status >= http.StatusMultipleChoices {
 		message, _ := answer["message"].(string)
-		return nil, &cluster.Refusal{Status: call.Status, Message: message}
+		return nil, &cluster.StatusError{Status: call.Status, Message: message}
 	}
 	return answer, nil
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/cluster"
 )
 
-// Trace is what happened, in order.
+// Trace is the list of steps in order.
 type Trace []Step
 
-// events are how many there are in it.
+// events counts the events in the trace.
 func (t Trace) events() int {
 	n := 0
 	for _, step := range t {
@@ -23,8 +23,7 @@ func (t Trace) events() int {
 	return n
 }
 
-// Failures of what happened, in a line each: what a person should know who reads
-// the outcome only.
+// Failures returns the failures of a trace, one line each.
 func (t Trace) Failures() []string {
 	var out []string
 	on := ""
@@ -50,10 +49,9 @@ func (t Trace) Failures() []string {
 	return out
 }
 
-// Cause is the failure with one line of what the program said: where it is the
-// one that argoperator brings along, that of the failure; else the last, as the
-// status has it. A traceback ends with what was wrong. It goes on with what the
-// program was waiting for, if it waited.
+// Cause returns the failure with one line of the program's output. That is the line
+// of the failure if argoperator's own program wrote it, else the last line, where
+// tracebacks have the error. It appends what the program was waiting for.
 func (w *Workflow) Cause() string {
 	words, output, said := strings.Cut(w.Failure, "): ")
 	if !said {
@@ -75,8 +73,8 @@ func (w *Workflow) Cause() string {
 	return out
 }
 
-// waited says what a program that failed was waiting for: its end, or a request
-// that failed again and again.
+// waited describes what a failed program was waiting for: its end, or a request
+// that failed repeatedly.
 func (c Container) waited() string {
 	var out []string
 	if c.Killed != "" {
@@ -85,7 +83,7 @@ func (c Container) waited() string {
 	most, times := cluster.Call{}, 1
 	for i := 0; i < len(c.Calls); {
 		call, n := c.Calls[i], 1
-		for i+n < len(c.Calls) && call.Again(c.Calls[i+n]) {
+		for i+n < len(c.Calls) && call.IsRetry(c.Calls[i+n]) {
 			n++
 		}
 		if n > times {
@@ -99,25 +97,24 @@ func (c Container) waited() string {
 	return strings.Join(out, "; ")
 }
 
-// Step is one thing that happened; one of its fields is set.
+// Step is one step of a trace; exactly one of its fields is set.
 type Step struct {
 	Event    *Event    // published by an EventSource
-	Delivery *Delivery // of the last event to a trigger
-	Workflow *Workflow // that a trigger created, run
+	Delivery *Delivery // the previous event delivered to a trigger
+	Workflow *Workflow // created by a trigger, with its run
 }
 
-// Delivery is one event on its way through one dependency of one trigger.
+// Delivery is one event delivered to one dependency of one trigger.
 type Delivery struct {
 	Sensor, Dependency, Trigger string
 	// Transformed is the event after the dependency's transform.
 	Transformed map[string]any
-	// Stopped says why the event went no further; empty where it did.
+	// Stopped is the reason that the trigger did not run; empty if it did.
 	Stopped string
-	// Lost says that it stopped because something failed, not because the filter
-	// is there to hold it back.
+	// Lost reports that a failure stopped the event, not the filter.
 	Lost bool
-	// Attempts to carry out the trigger: one, those of the retry strategy, and
-	// those of the dead-letter trigger.
+	// Attempts of the trigger: the first one, its retries, and those of the
+	// dead-letter trigger.
 	Attempts []Attempt
 }
 
@@ -125,25 +122,25 @@ type Delivery struct {
 type Attempt struct {
 	Trigger string
 	Calls   []cluster.Call
-	Failure string // empty where it went well
-	Note    string // what is not simulated of it
+	Failure string // empty on success
+	Note    string // what is not simulated
 }
 
 // Workflow is one run of a Workflow.
 type Workflow struct {
 	Namespace, Name, Template string
 	Containers                []Container
-	Failure                   string // empty where it went well
+	Failure                   string // empty on success
 }
 
-// Container is one program that ran.
+// Container is one program that ran or was skipped.
 type Container struct {
 	Template, Name string
 	Command        []string
-	Output         string // both streams
+	Output         string // stdout and stderr
 	ExitCode       int
 	Calls          []cluster.Call
-	Skipped        string   // why it did not run
-	Killed         string   // why it did not run to its end
-	Missing        []string // variables whose Secret or ConfigMap is not there
+	Skipped        string   // the reason it did not run
+	Killed         string   // the reason it was killed
+	Missing        []string // variables whose Secret or ConfigMap does not exist
 }

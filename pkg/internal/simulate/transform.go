@@ -17,16 +17,16 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/jq"
 )
 
-// Prepared is what takes long to make and is the same for every simulation of
-// the same objects: what the API server keeps, and the jq of transforms. It is
-// safe for concurrent use; a nil one keeps nothing.
+// Prepared caches what is expensive to prepare and is the same for every simulation
+// of the same objects: the API server's schemas and compiled jq. It is safe for
+// concurrent use; a nil Prepared caches nothing.
 type Prepared struct {
 	cluster  *cluster.Cache
 	mu       sync.Mutex
 	programs map[string]*program
 }
 
-// NewPrepared returns an empty one.
+// NewPrepared returns an empty Prepared.
 func NewPrepared() *Prepared {
 	return &Prepared{cluster: cluster.NewCache(), programs: map[string]*program{}}
 }
@@ -38,50 +38,51 @@ func (p *Prepared) cache() *cluster.Cache {
 	return p.cluster
 }
 
-// program is the jq of a transform, compiled once: Argo's code does so for every
-// event, which takes longer than all the rest.
+// program is the jq of a transform, compiled once. Argo's code compiles it for
+// every event, which dominates the run time.
 type program struct {
 	compiled *jq.Program // nil if it does not compile
 	runs     int
-	argos    bool // Argo's own code runs it, since they have differed: it asks for the time
+	useArgo  bool // Argo's own code runs it, because its results differed: it reads the clock
 }
 
-// comparing is after how many runs what comes out is compared with what comes
-// out of Argo's own code; the first run is.
-const comparing = 100
+// compareEvery is the number of runs after which a result is compared with that of
+// Argo's own code. The first run is always compared.
+const compareEvery = 100
 
-// transform is what a dependency makes of an event. Argo's own code has no
-// bounds: it gets only what has ended within ours.
+// transform applies a dependency's transform to an event. Argo's own code has no
+// limits, so it only runs programs that have ended within ours.
 func (p *Prepared) transform(ctx context.Context, in *cloudevents.Event, t *eventsv1.EventDependencyTransformer) (*cloudevents.Event, error) {
 	if t == nil || t.JQ == "" {
 		return dependencies.ApplyTransform(in, t)
 	}
 	known, compare := p.program(t.JQ)
 	if known == nil {
-		return dependencies.ApplyTransform(in, t) // which says why it does not compile
+		return dependencies.ApplyTransform(in, t) // returns why it does not compile
 	}
 	before := in.Clone()
-	ours, err := ran(ctx, known, in)
+	ours, err := runProgram(ctx, known, in)
 	if !compare || stopped(ctx, err) {
 		return ours, err
 	}
 	theirs, theirErr := dependencies.ApplyTransform(&before, t)
 	if (err == nil) != (theirErr == nil) || err == nil && !bytes.Equal(ours.Data(), theirs.Data()) {
-		p.distrust(t.JQ)
+		p.preferArgo(t.JQ)
 	} else if err != nil {
-		return nil, err // Argo's does not say what failed
+		return nil, err // Argo's error does not tell what failed
 	}
 	return theirs, theirErr
 }
 
-// stopped says that an evaluation was stopped: Argo's own code might not end.
+// stopped reports that a limit stopped an evaluation: Argo's own code might not
+// end.
 func stopped(ctx context.Context, err error) bool {
 	var limit *jq.LimitError
 	return ctx.Err() != nil || errors.As(err, &limit)
 }
 
 // program returns compiled jq, nil if it does not compile, and whether Argo's own
-// code is to run it too.
+// code must run it too.
 func (p *Prepared) program(source string) (compiled *jq.Program, compare bool) {
 	if p == nil {
 		return compiledOf(source), true
@@ -93,7 +94,7 @@ func (p *Prepared) program(source string) (compiled *jq.Program, compare bool) {
 	}
 	known := p.programs[source]
 	known.runs++
-	return known.compiled, known.argos || known.runs%comparing == 1
+	return known.compiled, known.useArgo || known.runs%compareEvery == 1
 }
 
 func compiledOf(source string) *jq.Program {
@@ -101,21 +102,21 @@ func compiledOf(source string) *jq.Program {
 	if err != nil {
 		return nil
 	}
-	compiled, _ := jq.Compile(query) // nil if that fails
+	compiled, _ := jq.Compile(query) // nil on error
 	return compiled
 }
 
-func (p *Prepared) distrust(source string) {
+func (p *Prepared) preferArgo(source string) {
 	if p == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.programs[source].argos = true
+	p.programs[source].useArgo = true
 }
 
-// ran is Argo's transform with a program that is compiled already.
-func ran(ctx context.Context, program *jq.Program, in *cloudevents.Event) (*cloudevents.Event, error) {
+// runProgram is Argo's transform with a compiled program.
+func runProgram(ctx context.Context, program *jq.Program, in *cloudevents.Event) (*cloudevents.Event, error) {
 	var fields map[string]any
 	if err := json.Unmarshal(in.Data(), &fields); err != nil {
 		return nil, err

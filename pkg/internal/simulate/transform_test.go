@@ -8,8 +8,8 @@ import (
 	cloudevents "github.com/cloudevents/sdk-go/v2"
 )
 
-// TestFailedTransform wants the cause of a failure: "must be a JSON object",
-// which Argo says of all of them, helps nobody.
+// TestFailedTransform checks that the error contains the cause. Argo reports "must
+// be a JSON object" for every failure.
 func TestFailedTransform(t *testing.T) {
 	tests := []struct{ jq, has string }{
 		{`{a: (null - 5)}`, "cannot subtract"},

@@ -17,12 +17,12 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/cluster"
 )
 
-// events are what a trigger's parameters read, by dependency.
+// events are the events that a trigger's parameters read, by dependency.
 type events = map[string]*eventsv1.Event
 
-// fire carries out a trigger as the Sensor does: again after a failure as often
-// as its retry strategy says (without the pauses: nobody else acts meanwhile),
-// then the dead-letter trigger.
+// fire executes a trigger as the Sensor does, with the retries of its retry
+// strategy and then the dead-letter trigger. It does not wait between retries,
+// because nothing else changes meanwhile.
 func (s *Simulation) fire(ctx context.Context, sensor *eventsv1.Sensor, trigger *eventsv1.Trigger, by events, delivery *Delivery) error {
 	failed := true
 	for range attempts(trigger) {
@@ -41,7 +41,8 @@ func (s *Simulation) fire(ctx context.Context, sensor *eventsv1.Sensor, trigger 
 	return nil
 }
 
-// attempts that a trigger has. Without atLeastOnce Argo never tries again.
+// attempts returns how often a trigger is tried. Without atLeastOnce Argo never
+// retries.
 func attempts(t *eventsv1.Trigger) int {
 	if t.RetryStrategy == nil || !t.AtLeastOnce {
 		return 1
@@ -49,15 +50,16 @@ func attempts(t *eventsv1.Trigger) int {
 	return max(1, int(t.RetryStrategy.GetSteps()))
 }
 
-// attempt executes a trigger once. The trigger is a copy: parameters change it.
+// attempt executes a trigger once. The trigger is a copy, because parameters change
+// it.
 func (s *Simulation) attempt(ctx context.Context, sensor *eventsv1.Sensor, trigger *eventsv1.Trigger, by events) (Attempt, error) {
 	out := Attempt{Trigger: trigger.Template.Name}
 	if err := triggers.ApplyTemplateParameters(by, trigger); err != nil {
 		out.Failure = fmt.Sprintf("the template's parameters failed: %v", err)
 		return out, nil
 	}
-	talk := &cluster.Recorder{Cluster: s.api, Account: accountOf(sensor)}
-	implementation, err := s.implementation(sensor, trigger, talk)
+	recorder := &cluster.Recorder{Cluster: s.api, Account: accountOf(sensor)}
+	implementation, err := s.implementation(sensor, trigger, recorder)
 	if err != nil {
 		return out, err
 	}
@@ -71,13 +73,13 @@ func (s *Simulation) attempt(ctx context.Context, sensor *eventsv1.Sensor, trigg
 	if err := execute(ctx, implementation, by); err != nil {
 		out.Failure = err.Error()
 	}
-	out.Calls = talk.Take()
-	s.steady(out.Calls)
+	out.Calls = recorder.TakeCalls()
+	s.normalizeCalls(out.Calls)
 	return out, nil
 }
 
-// execute is what the Sensor does with a trigger. Where Argo's code panics the
-// Sensor's pod would die.
+// execute does what the Sensor does with a trigger. Where Argo's code panics, the
+// Sensor's pod would crash.
 func execute(ctx context.Context, t implementation, by events) (err error) {
 	defer func() {
 		if crash := recover(); crash != nil {
@@ -99,7 +101,7 @@ func execute(ctx context.Context, t implementation, by events) (err error) {
 	return t.ApplyPolicy(ctx, answer)
 }
 
-// accountOf is the service account of a Sensor's pod.
+// accountOf returns the service account of a Sensor's pod.
 func accountOf(sensor *eventsv1.Sensor) string {
 	if sensor.Spec.Template == nil {
 		return ""
@@ -107,7 +109,7 @@ func accountOf(sensor *eventsv1.Sensor) string {
 	return sensor.Namespace + "/" + sensor.Spec.Template.ServiceAccountName
 }
 
-// implementation is the part of Argo that carries out one type of trigger.
+// implementation is Argo's code for one type of trigger.
 type implementation interface {
 	FetchResource(ctx context.Context) (any, error)
 	ApplyResourceParameters(events map[string]*eventsv1.Event, resource any) (any, error)
@@ -116,17 +118,17 @@ type implementation interface {
 }
 
 // implementation returns nil for a type that does not act on the cluster.
-func (s *Simulation) implementation(sensor *eventsv1.Sensor, trigger *eventsv1.Trigger, talk *cluster.Recorder) (implementation, error) {
+func (s *Simulation) implementation(sensor *eventsv1.Sensor, trigger *eventsv1.Trigger, recorder *cluster.Recorder) (implementation, error) {
 	silent := zap.NewNop().Sugar()
 	switch t := trigger.Template; {
 	case t.HTTP != nil:
-		// certificates, tokens and passwords lie in volumes of the pod
+		// certificates, tokens and passwords are in volumes of the pod
 		t.HTTP.TLS, t.HTTP.SecureHeaders, t.HTTP.BasicAuth = nil, nil, nil
 		clients := sharedutil.NewStringKeyedMap[*http.Client]()
-		clients.Store(t.Name, &http.Client{Transport: talk})
+		clients.Store(t.Name, &http.Client{Transport: recorder})
 		return httptrigger.NewHTTPTrigger(clients, sensor, trigger, silent)
 	case t.K8s != nil:
-		client, err := dynamic.NewForConfig(&rest.Config{Host: "http://cluster", Transport: talk, QPS: -1, UserAgent: "argo-events"})
+		client, err := dynamic.NewForConfig(&rest.Config{Host: "http://cluster", Transport: recorder, QPS: -1, UserAgent: "argo-events"})
 		if err != nil {
 			return nil, fmt.Errorf("making a client: %w", err)
 		}

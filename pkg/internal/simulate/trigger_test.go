@@ -11,7 +11,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// TestAttempts: how often a trigger is tried, and what it says of a failure.
+// TestAttempts checks the retries of triggers and the reported failures.
 func TestAttempts(t *testing.T) {
 	tests := []struct {
 		name, reason string
@@ -63,7 +63,7 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// k8s turns a trigger into one that takes the whole manifest from the event.
+// k8s converts a trigger to one that takes the whole manifest from the event.
 func k8s(operation eventsv1.KubernetesResourceOperation) func(*eventsv1.Trigger) {
 	return func(t *eventsv1.Trigger) {
 		source := eventsv1.NewK8SResource(map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": "any"}})
@@ -75,7 +75,7 @@ func k8s(operation eventsv1.KubernetesResourceOperation) func(*eventsv1.Trigger)
 	}
 }
 
-// attempted lets the first trigger fire and says in short what came of it.
+// attempted fires the first trigger and summarizes the attempts.
 func attempted(t *testing.T, objects []manifest.Object) string {
 	t.Helper()
 	s, err := New(Inputs{Objects: objects})

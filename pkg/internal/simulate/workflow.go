@@ -21,12 +21,12 @@ import (
 	shapes "github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
-var workflows = schema.GroupResource{Group: shapes.ArgoGroup, Resource: "workflows"}
+var workflowsResource = schema.GroupResource{Group: shapes.ArgoGroup, Resource: "workflows"}
 
-// values replace {{names}} in a template, by Argo's own code.
+// values replaces {{names}} in a template, using Argo's own code.
 type values map[string]any
 
-// with returns the values and more.
+// with returns a copy with more values.
 func (v values) with(prefix string, more map[string]string) values {
 	out := values{}
 	for name, value := range v {
@@ -38,7 +38,7 @@ func (v values) with(prefix string, more map[string]string) values {
 	return out
 }
 
-// filled is a part of a template with its names replaced.
+// filled returns a part of a template with its names replaced.
 func filled[T any](part T, v values) (T, error) {
 	var out T
 	data, err := json.Marshal(part)
@@ -55,10 +55,10 @@ func filled[T any](part T, v values) (T, error) {
 	return out, nil
 }
 
-// carryOut runs a Workflow that was created from one of the operator's
-// templates. Other Workflows are children like any other.
-func (s *Simulation) carryOut(ctx context.Context, change cluster.Change, seen happened) error {
-	if change.Resource != workflows || change.Old != nil || change.New == nil {
+// runWorkflow runs a Workflow that was created from one of the operator's
+// templates. Other Workflows are ordinary children.
+func (s *Simulation) runWorkflow(ctx context.Context, change cluster.Change, seen eventCounts) error {
+	if change.Resource != workflowsResource || change.Old != nil || change.New == nil {
 		return nil
 	}
 	var w wfv1.Workflow
@@ -76,49 +76,50 @@ func (s *Simulation) carryOut(ctx context.Context, change cluster.Change, seen h
 	if s.runner == nil {
 		return fmt.Errorf("nothing runs the programs of Workflow %s", w.Name)
 	}
-	if path := fileMount(t.Spec); path != "" && !s.runner.Isolated() && !s.spelled(t, path) {
+	if path := fileMount(t.Spec); path != "" && !s.runner.Isolated() && !s.mentions(t, path) {
 		return fmt.Errorf("a program of WorkflowTemplate %s writes %s, which on this machine would be that very file, and none of its files spells that path out: let it run in its image, with docker", t.Name, path)
 	}
 	r := &run{s: s, spec: t.Spec, record: &Workflow{Namespace: w.Namespace, Name: w.Name, Template: t.Name}, values: arguments(&w, t)}
 	r.spec.Entrypoint = cmp.Or(w.Spec.Entrypoint, t.Spec.Entrypoint)
-	if wait := r.waits(); wait > soon || wait > 0 && w.Labels[askedFor] != "" {
+	if wait := r.pause(); wait > shortPause || wait > 0 && w.Labels[laterLabel] != "" {
 		s.timers = append(s.timers, timer{due: s.now().Add(wait), wait: wait, run: r})
 		return nil
 	}
-	if err := seen.once("the Workflow " + t.Name); err != nil {
+	if err := seen.add("the Workflow " + t.Name); err != nil {
 		return err
 	}
 	s.trace = append(s.trace, Step{Workflow: r.record})
 	return r.all(ctx)
 }
 
-// timer is a Workflow that waits for its time.
+// timer is a Workflow that waits for its suspend step to end.
 type timer struct {
 	due  time.Time
 	wait time.Duration
 	run  *run
 }
 
-// soon is a pause that is over before anything else happens. One that logic has
-// asked for is never: each run may ask for another.
-const soon = 10 * time.Second
+// shortPause is a pause that ends before anything else happens. A pause that a
+// custom resource's logic requested always waits, because each run may request
+// another.
+const shortPause = 10 * time.Second
 
-// askedFor is the label of a Workflow that logic has asked for.
-const askedFor = "argoperator.dev/timer"
+// laterLabel marks a Workflow that a custom resource's logic requested.
+const laterLabel = "argoperator.dev/timer"
 
-// waits is how long the Workflow pauses before it does anything.
-func (r *run) waits() time.Duration {
-	entry, _ := r.called(r.spec.Entrypoint)
+// pause returns how long the Workflow waits before its first step.
+func (r *run) pause() time.Duration {
+	entry, _ := r.templateNamed(r.spec.Entrypoint)
 	if len(entry.Steps) == 0 || len(entry.Steps[0].Steps) == 0 {
 		return 0
 	}
-	first, _ := r.called(entry.Steps[0].Steps[0].Template)
+	first, _ := r.templateNamed(entry.Steps[0].Steps[0].Template)
 	if first.Suspend == nil {
 		return 0
 	}
 	filled, err := filled(first, r.values)
 	if err != nil {
-		return 0 // its run says so
+		return 0 // the run reports the error
 	}
 	text := filled.Suspend.Duration
 	if seconds, err := strconv.Atoi(text); err == nil {
@@ -128,8 +129,8 @@ func (r *run) waits() time.Duration {
 	return wait
 }
 
-// called finds a template by its name.
-func (r *run) called(name string) (wfv1.Template, bool) {
+// templateNamed finds a template by its name.
+func (r *run) templateNamed(name string) (wfv1.Template, bool) {
 	i := slices.IndexFunc(r.spec.Templates, func(t wfv1.Template) bool { return t.Name == name })
 	if i < 0 {
 		return wfv1.Template{}, false
@@ -137,17 +138,17 @@ func (r *run) called(name string) (wfv1.Template, bool) {
 	return r.spec.Templates[i], true
 }
 
-// Later lets the time come for which Workflows wait, one after the other; those
-// that are gone meanwhile wait for nothing. What comes of that is for the next
-// Run. It tells how many there were.
-func (s *Simulation) Later(ctx context.Context) (int, error) {
+// FireTimers runs the waiting Workflows one after the other and skips those that
+// were deleted. The next Run handles the resulting changes. It returns how many
+// Workflows ran.
+func (s *Simulation) FireTimers(ctx context.Context) (int, error) {
 	waiting := s.timers
 	s.timers = nil
 	slices.SortStableFunc(waiting, func(a, b timer) int { return a.due.Compare(b.due) })
 	ran := 0
 	for _, t := range waiting {
 		path := "/apis/argoproj.io/v1alpha1/namespaces/" + t.run.record.Namespace + "/workflows/" + t.run.record.Name
-		if _, err := s.ask(http.MethodGet, path, "", nil); cluster.NotFound(err) {
+		if _, err := s.ask(http.MethodGet, path, "", nil); cluster.IsNotFound(err) {
 			continue
 		} else if err != nil {
 			return ran, err
@@ -162,7 +163,7 @@ func (s *Simulation) Later(ctx context.Context) (int, error) {
 	return ran, nil
 }
 
-// fileMount is a single file that a container finds at a fixed place.
+// fileMount returns the path of a single file that a container mounts.
 func fileMount(spec wfv1.WorkflowSpec) string {
 	for _, t := range spec.Templates {
 		for _, c := range containersOf(t) {
@@ -176,16 +177,16 @@ func fileMount(spec wfv1.WorkflowSpec) string {
 	return ""
 }
 
-// spelled tells whether a file of the pods has a path in it, word for word: then
-// another can take its place.
-func (s *Simulation) spelled(t *wfv1.WorkflowTemplate, path string) bool {
+// mentions reports whether a file of the pods contains a path literally, so that it
+// can be replaced.
+func (s *Simulation) mentions(t *wfv1.WorkflowTemplate, path string) bool {
 	for _, template := range t.Spec.Templates {
 		for _, v := range slices.Concat(t.Spec.Volumes, template.Volumes) {
 			if v.ConfigMap == nil || s.configMaps[t.Namespace+"/"+v.ConfigMap.Name] == nil {
 				continue
 			}
 			for _, text := range s.configMaps[t.Namespace+"/"+v.ConfigMap.Name].Data {
-				if cluster.Localised(text, []cluster.Mount{{Path: path}}) != text {
+				if cluster.LocalPaths(text, []cluster.Mount{{Path: path}}) != text {
 					return true
 				}
 			}
@@ -194,7 +195,7 @@ func (s *Simulation) spelled(t *wfv1.WorkflowTemplate, path string) bool {
 	return false
 }
 
-// arguments are what a Workflow brings along, over the defaults of its template.
+// arguments returns the arguments of a Workflow, with the defaults of its template.
 func arguments(w *wfv1.Workflow, t *wfv1.WorkflowTemplate) values {
 	out := values{
 		"workflow.name": w.Name, "workflow.namespace": w.Namespace, "workflow.uid": string(w.UID),
@@ -210,8 +211,8 @@ func arguments(w *wfv1.Workflow, t *wfv1.WorkflowTemplate) values {
 	return out
 }
 
-// run is a Workflow at work. Every template runs once: what failed would fail
-// again, since nothing else changes meanwhile.
+// run is a running Workflow. Every template runs once: a retry would fail again,
+// because nothing else changes meanwhile.
 type run struct {
 	s      *Simulation
 	spec   wfv1.WorkflowSpec
@@ -219,7 +220,7 @@ type run struct {
 	values values
 }
 
-// account is the service account of the Workflow's pods.
+// account returns the service account of the Workflow's pods.
 func (r *run) account() string { return r.record.Namespace + "/" + r.spec.ServiceAccountName }
 
 // all runs the entrypoint, then the exit handler.
@@ -236,15 +237,15 @@ func (r *run) all(ctx context.Context) error {
 	}
 	r.record.Failure = failure
 	r.values["workflow.status"] = phase
-	if err := r.tell(phase, failure); err != nil || r.spec.OnExit == "" {
+	if err := r.writeStatus(phase, failure); err != nil || r.spec.OnExit == "" {
 		return err
 	}
 	_, _, err = r.template(ctx, r.spec.OnExit, nil)
 	return err
 }
 
-// tell writes the Workflow's status, as the Workflow controller does.
-func (r *run) tell(phase, message string) error {
+// writeStatus writes the Workflow's status as the Workflow controller does.
+func (r *run) writeStatus(phase, message string) error {
 	status := map[string]any{"phase": phase}
 	if message != "" {
 		status["message"] = message
@@ -260,16 +261,16 @@ func (r *run) tell(phase, message string) error {
 		return err
 	}
 	req.Header.Set("Content-Type", "application/merge-patch+json")
-	if _, err := r.s.Do(req); err != nil && !cluster.NotFound(err) {
+	if _, err := r.s.Do(req); err != nil && !cluster.IsNotFound(err) {
 		return err
 	}
 	return nil
 }
 
-// template runs one template. It returns its output parameters, and why it
-// failed if it did.
+// template runs one template and returns its output parameters, and the reason if
+// it failed.
 func (r *run) template(ctx context.Context, name string, inputs map[string]string) (outputs map[string]string, failure string, err error) {
-	t, found := r.called(name)
+	t, found := r.templateNamed(name)
 	if !found {
 		return nil, "", fmt.Errorf("no template is called %s", name)
 	}
@@ -287,12 +288,12 @@ func (r *run) template(ctx context.Context, name string, inputs map[string]strin
 	case t.Resource != nil:
 		return r.resource(t)
 	case t.Suspend != nil:
-		return nil, "", nil // the time has come
+		return nil, "", nil // FireTimers has waited
 	}
 	return nil, "", fmt.Errorf("template %s: only containers, container sets, steps, pauses and applied resources are simulated", name)
 }
 
-// steps runs one step after the other; those of a group have no order of their own.
+// steps runs one step after the other; Argo does not order the steps of a group.
 func (r *run) steps(ctx context.Context, t wfv1.Template, v values) (failure string, err error) {
 	for _, group := range t.Steps {
 		for _, step := range group.Steps {
@@ -325,7 +326,7 @@ func (r *run) step(ctx context.Context, step wfv1.WorkflowStep, v values) (outpu
 	return r.template(ctx, step.Template, inputs)
 }
 
-// when evaluates the condition of a step: two words, equal or not.
+// when evaluates the condition of a step: two words compared with == or !=.
 func when(condition string) (bool, error) {
 	if condition == "" {
 		return true, nil
@@ -342,7 +343,7 @@ func (r *run) resource(t wfv1.Template) (map[string]string, string, error) {
 	if t.Resource.Action != "apply" {
 		return nil, "", fmt.Errorf("template %s: the action %s is not simulated", t.Name, t.Resource.Action)
 	}
-	fields, ok := cluster.Readable([]byte(t.Resource.Manifest)).(map[string]any)
+	fields, ok := cluster.Decoded([]byte(t.Resource.Manifest)).(map[string]any)
 	if !ok {
 		return nil, "the manifest is no object", nil
 	}
@@ -362,12 +363,12 @@ func (r *run) resource(t wfv1.Template) (map[string]string, string, error) {
 		return nil, "", err
 	}
 	req.Header.Set("Content-Type", "application/apply-patch+yaml")
-	talk := &cluster.Recorder{Cluster: r.s.api, Account: r.account()}
-	if _, err := talk.RoundTrip(req); err != nil {
+	recorder := &cluster.Recorder{Cluster: r.s.api, Account: r.account()}
+	if _, err := recorder.RoundTrip(req); err != nil {
 		return nil, "", err
 	}
-	calls := talk.Take()
-	r.s.steady(calls)
+	calls := recorder.TakeCalls()
+	r.s.normalizeCalls(calls)
 	record := Container{Template: t.Name, Name: "main", Command: append([]string{"kubectl", "apply"}, t.Resource.Flags...), Calls: calls}
 	failure := ""
 	if calls[0].Status >= http.StatusMultipleChoices {

@@ -20,8 +20,8 @@ func config(name string) map[string]any {
 	}
 }
 
-// TestWorkflow runs the programs of a pod: in order, with their files and
-// variables, until one fails; then the exit handler.
+// TestWorkflow runs the programs of a pod in order, with their files and variables,
+// until one fails; then the exit handler.
 func TestWorkflow(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("no sh on the PATH")
@@ -39,7 +39,7 @@ func TestWorkflow(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			objects := operator(t, "pods.yaml")
 			tt.change(&objects[3].(*wfv1.WorkflowTemplate).Spec)
-			r, err := Render(context.Background(), Inputs{Objects: objects, Runner: local()}, []Happening{{Event: Added, Object: config("one")}})
+			r, err := Render(context.Background(), Inputs{Objects: objects, Runner: local()}, []Action{{Event: Added, Object: config("one")}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -55,7 +55,7 @@ func TestWorkflow(t *testing.T) {
 	}
 }
 
-// TestRunnerFails: what cannot be run is an error that says what to do.
+// TestRunnerFails checks the errors for programs that cannot run.
 func TestRunnerFails(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -80,7 +80,7 @@ func TestRunnerFails(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			objects := operator(t, "pods.yaml")
 			tt.change(objects)
-			_, err := Render(context.Background(), Inputs{Objects: objects, Runner: tt.runner}, []Happening{{Event: Added, Object: config("one")}})
+			_, err := Render(context.Background(), Inputs{Objects: objects, Runner: tt.runner}, []Action{{Event: Added, Object: config("one")}})
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want an error about %q", err, tt.want)
 			}
@@ -88,7 +88,7 @@ func TestRunnerFails(t *testing.T) {
 	}
 }
 
-// TestSecret: a variable finds its value in the cluster.
+// TestSecret checks that a variable reads its value from a Secret in the cluster.
 func TestSecret(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("no sh on the PATH")

@@ -10,22 +10,22 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/simulate"
 )
 
-// Who writes what the operator does not: the field managers.
+// Field managers of writes that do not come from the operator.
 const (
 	byHand     = "kubectl-edit"
 	controller = "kube-controller-manager"
 )
 
-// problem is a step that cannot happen the way it is written.
-type problem struct {
-	path          []string // from the step
+// stepError reports a step that cannot be executed as written.
+type stepError struct {
+	path          []string // below the step
 	message, hint string
 }
 
-func (p *problem) Error() string { return p.message }
+func (p *stepError) Error() string { return p.message }
 
-// act does what the step says. What comes of it is the operator's.
-func (s *scene) act() error {
+// act executes the action of the step. Running the operator follows.
+func (s *stepRun) act() error {
 	acts := map[string]func() error{
 		"create":       s.create,
 		"edit":         func() error { return s.s.Patch(s.resource, "", byHand, s.step.Edit) },
@@ -39,13 +39,13 @@ func (s *scene) act() error {
 		"remove":       s.remove,
 	}
 	action := s.test.Action(s.index)
-	switch action { // the operator's own doing
+	switch action { // actions without a request of a user
 	case "resync":
 		return s.s.Resync(s.ctx)
 	case "timer":
-		ran, err := s.s.Later(s.ctx)
+		ran, err := s.s.FireTimers(s.ctx)
 		if err == nil && ran == 0 {
-			return &problem{[]string{"timer"}, "no timer is set", "the logic sets one by resyncAfterSeconds, with logic.resyncAfter: true"}
+			return &stepError{[]string{"timer"}, "no timer is set", "the logic sets one by resyncAfterSeconds, with logic.resyncAfter: true"}
 		}
 		return err
 	case "replay":
@@ -56,22 +56,22 @@ func (s *scene) act() error {
 	return err
 }
 
-func (s *scene) create() error {
+func (s *stepRun) create() error {
 	s.resource = simulate.Merged(s.test.Resource, s.step.Create)
-	s.play.resource = s.resource
+	s.testRun.resource = s.resource
 	there, err := s.s.Get(s.resource)
 	if err != nil {
 		return err
 	}
 	if there != nil {
-		return &problem{[]string{"create"}, "the custom resource is there already", "edit changes it"}
+		return &stepError{[]string{"create"}, "the custom resource is there already", "edit changes it"}
 	}
 	return s.s.Apply(s.resource)
 }
 
-// replay delivers all events of the past, each with what comes of it, then looks
-// at everything again: until then what came late may show.
-func (s *scene) replay() error {
+// replay publishes all earlier events again and runs the operator after each, then
+// resyncs: a late event may be visible until the next resync.
+func (s *stepRun) replay() error {
 	var events []simulate.Event
 	for _, step := range s.s.Trace() {
 		if step.Event != nil {
@@ -89,8 +89,8 @@ func (s *scene) replay() error {
 	return s.s.Resync(s.ctx)
 }
 
-// ready lets the controllers of one or of all children do their work.
-func (s *scene) ready() error {
+// ready makes one child or all children ready, as their controllers would.
+func (s *stepRun) ready() error {
 	ready := s.children()
 	if r := *s.step.Ready; r != (v1alpha1.Reference{}) {
 		child, err := s.named(r, "ready")
@@ -98,12 +98,12 @@ func (s *scene) ready() error {
 			return err
 		}
 		if s.readyStatus(child) == nil {
-			return &problem{[]string{"ready"}, "what the status of a " + kindOf(child) + " is when it is ready is not known", "say it with childStatus"}
+			return &stepError{[]string{"ready"}, "what the status of a " + kindOf(child) + " is when it is ready is not known", "say it with childStatus"}
 		}
 		ready = []map[string]any{child}
 	}
 	if len(ready) == 0 {
-		return &problem{[]string{"ready"}, "the custom resource has no child", ""}
+		return &stepError{[]string{"ready"}, "the custom resource has no child", ""}
 	}
 	for _, child := range ready {
 		status := s.readyStatus(child)
@@ -117,15 +117,14 @@ func (s *scene) ready() error {
 	return nil
 }
 
-// readyStatus is the status of a ready object: that of its kind or, where a
-// schema says how the controller of a custom kind reports, what such controllers
-// write; nil where nothing is known.
-func (s *scene) readyStatus(o map[string]any) map[string]any {
+// readyStatus returns the status of a ready object: that of a built-in kind, or for
+// a custom kind the usual fields that its schema has; nil if neither is known.
+func (s *stepRun) readyStatus(o map[string]any) map[string]any {
 	if status := readyStatus(o); status != nil {
 		return status
 	}
 	known := map[string]any{"conditions": []any{condition("Ready", "Reconciled")}, "observedGeneration": valueOf(o, "metadata", "generation")}
-	fields := s.s.Reports(o)
+	fields := s.s.StatusFields(o)
 	if len(fields) == 0 {
 		return nil
 	}
@@ -133,7 +132,7 @@ func (s *scene) readyStatus(o map[string]any) map[string]any {
 	return known
 }
 
-func (s *scene) childStatus() error {
+func (s *stepRun) childStatus() error {
 	child, err := s.named(s.step.ChildStatus.Reference, "childStatus")
 	if err != nil {
 		return err
@@ -141,37 +140,37 @@ func (s *scene) childStatus() error {
 	return s.writeStatus(child, s.step.ChildStatus.Status)
 }
 
-func (s *scene) objectStatus() error {
+func (s *stepRun) objectStatus() error {
 	o, why := s.object(s.step.ObjectStatus.Reference)
 	if o == nil {
-		return &problem{path: []string{"objectStatus"}, message: why}
+		return &stepError{path: []string{"objectStatus"}, message: why}
 	}
 	return s.writeStatus(o, s.step.ObjectStatus.Status)
 }
 
-// writeStatus does what the controller of an object does.
-func (p *play) writeStatus(o map[string]any, status any) error {
+// writeStatus writes a status as the object's controller does.
+func (p *testRun) writeStatus(o map[string]any, status any) error {
 	if fields, ok := status.(map[string]any); ok {
-		status = p.s.Conditions(o, fields)
+		status = p.s.CompleteConditions(o, fields)
 	}
 	change := map[string]any{"status": status}
 	err := p.s.Patch(o, "status", controller, change)
-	if cluster.NotFound(err) { // its kind has no status of its own
+	if cluster.IsNotFound(err) { // the kind has no status subresource
 		return p.s.Patch(o, "", controller, change)
 	}
 	return err
 }
 
-// put writes an object of others. The API server takes its status from a
-// controller alone.
-func (p *play) put(o map[string]any) error {
+// put writes an object that does not belong to the operator, with its status as its
+// controller writes it.
+func (p *testRun) put(o map[string]any) error {
 	if err := p.s.Apply(o); err != nil || o["status"] == nil {
 		return err
 	}
 	return p.writeStatus(o, o["status"])
 }
 
-func (s *scene) childEdit() error {
+func (s *stepRun) childEdit() error {
 	child, err := s.named(s.step.ChildEdit.Reference, "childEdit")
 	if err != nil {
 		return err
@@ -179,7 +178,7 @@ func (s *scene) childEdit() error {
 	return s.s.Patch(child, "", byHand, s.step.ChildEdit.Patch)
 }
 
-func (s *scene) childDelete() error {
+func (s *stepRun) childDelete() error {
 	child, err := s.named(*s.step.ChildDelete, "childDelete")
 	if err != nil {
 		return err
@@ -187,16 +186,16 @@ func (s *scene) childDelete() error {
 	return s.s.Delete(child)
 }
 
-// named is a child that the step is about.
-func (s *scene) named(r v1alpha1.Reference, key string) (map[string]any, error) {
+// named returns the child that the step refers to.
+func (s *stepRun) named(r v1alpha1.Reference, key string) (map[string]any, error) {
 	child, why := s.child(r)
 	if child == nil {
-		return nil, &problem{path: []string{key}, message: why}
+		return nil, &stepError{path: []string{key}, message: why}
 	}
 	return child, nil
 }
 
-func (s *scene) apply() error {
+func (s *stepRun) apply() error {
 	for _, o := range s.test.Applied[s.index] {
 		if err := s.put(o); err != nil {
 			return err
@@ -205,10 +204,10 @@ func (s *scene) apply() error {
 	return nil
 }
 
-func (s *scene) remove() error {
+func (s *stepRun) remove() error {
 	o, why := s.object(*s.step.Remove)
 	if o == nil {
-		return &problem{path: []string{"remove"}, message: why}
+		return &stepError{path: []string{"remove"}, message: why}
 	}
 	if err := s.s.Delete(o); err != nil {
 		return fmt.Errorf("removing: %w", err)

@@ -12,8 +12,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/simulate"
 )
 
-// Check says what is wrong with tests that can be known before they run: beside
-// the operators that they are for, which must be there.
+// Check reports errors in tests that can be found without running them. It also
+// requires the operators under test.
 func Check(suites []Suite) diag.List {
 	var findings diag.List
 	for _, suite := range suites {
@@ -38,7 +38,7 @@ func Check(suites []Suite) diag.List {
 	return findings.Sorted()
 }
 
-// checkOperator checks that somebody looks at the custom resource.
+// checkOperator checks that an operator watches the test's custom resource.
 func checkOperator(suite Suite, t *definition.Test) diag.List {
 	var findings diag.List
 	var names []string
@@ -49,16 +49,16 @@ func checkOperator(suite Suite, t *definition.Test) diag.List {
 		findings.Add(t.Position("spec", "operator"), diag.BadValue, fmt.Sprintf("no operator here is called %s", name), "there is "+strings.Join(names, ", "))
 		return findings
 	}
-	tested := chosen(suite.Operators, t.Spec.Operator)
+	tested := selected(suite.Operators, t.Spec.Operator)
 	watched := simulate.Watched(tested.Objects(), tested.Kinds())
-	if what, ok := watched.Holds(t.Resource); !ok {
+	if what, ok := watched.Contains(t.Resource); !ok {
 		findings.Add(t.Position("spec", "resource"), diag.WrongKind,
 			fmt.Sprintf("the custom resource is %s, which the operator does not look at", what), "it looks at "+watched.String())
 	}
 	return findings
 }
 
-// checkConditions compiles every expression among what is expected.
+// checkConditions compiles the expressions among the expected values.
 func checkConditions(t *definition.Test, want any, at []string) diag.List {
 	var findings diag.List
 	switch want := want.(type) {

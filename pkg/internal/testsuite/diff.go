@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// maxDiff is how many lines of a difference are shown, and around is how many
-// that are the same go with them.
+// maxDiff limits the lines of a diff, and contextLines is the number of equal lines
+// around each difference.
 const (
-	maxDiff = 60
-	around  = 3
+	maxDiff      = 60
+	contextLines = 3
 )
 
-// diff shows where two texts differ, line by line: - is wanted, + is there.
+// diff returns the line diff of two texts: - is expected, + is actual.
 func diff(want, got string) string {
 	a, b := strings.Split(strings.TrimSuffix(want, "\n"), "\n"), strings.Split(strings.TrimSuffix(got, "\n"), "\n")
 	lines := edits(a, b)
@@ -35,9 +35,9 @@ func diff(want, got string) string {
 	return "-want +got\n" + strings.Join(out, "\n")
 }
 
-// near tells whether a line that differs is close by.
+// near reports whether a differing line is close.
 func near(lines []string, i int) bool {
-	for j := max(0, i-around); j < min(len(lines), i+around+1); j++ {
+	for j := max(0, i-contextLines); j < min(len(lines), i+contextLines+1); j++ {
 		if lines[j][0] != ' ' {
 			return true
 		}
@@ -45,9 +45,9 @@ func near(lines []string, i int) bool {
 	return false
 }
 
-// edits is the shortest way from one list of lines to another.
+// edits returns the shortest edit script between two lists of lines.
 func edits(a, b []string) []string {
-	longest := make([][]int, len(a)+1) // common lines from i and j on
+	longest := make([][]int, len(a)+1) // length of the longest common subsequence from i and j
 	for i := range longest {
 		longest[i] = make([]int, len(b)+1)
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 )
 
-// expectations compares what came of a step with what was to come of it.
-func (s *scene) expectations() {
+// expectations compares the result of a step with its expectations.
+func (s *stepRun) expectations() {
 	children := s.children()
-	cr, _ := s.s.Get(s.resource) // it has been read before
+	cr, _ := s.s.Get(s.resource) // read before without an error
 	s.failures()
 	s.expectChildren(children)
 	s.expectObjects()
@@ -24,12 +24,13 @@ func (s *scene) expectations() {
 	s.expectGolden(children, cr)
 }
 
-// failures are told unless they are expected: each of those, once at least.
-func (s *scene) failures() {
+// failures reports failures that are not expected, and expected ones that did not
+// occur.
+func (s *stepRun) failures() {
 	expected := s.step.Expect.Failures
 	met := make([]bool, len(expected))
-	natural := len(s.step.Refuse) > 0 || s.step.Replay != nil // of what is refused, and of what is out of date
-	all := once(s.trace.Failures())
+	natural := len(s.step.Refuse) > 0 || s.step.Replay != nil // refused writes and outdated events cause failures
+	all := unique(s.trace.Failures())
 	for _, failure := range all {
 		fits := false
 		for i, part := range expected {
@@ -43,13 +44,13 @@ func (s *scene) failures() {
 	}
 	for i, part := range expected {
 		if !met[i] {
-			s.unmet(s.at("expect", "failures", strconv.Itoa(i)), fmt.Sprintf("nothing failed with %q", part), said("failed", all))
+			s.unmet(s.at("expect", "failures", strconv.Itoa(i)), fmt.Sprintf("nothing failed with %q", part), describeActual("failed", all))
 		}
 	}
 }
 
-// once is a list without what it says again.
-func once(all []string) []string {
+// unique returns a list without duplicates.
+func unique(all []string) []string {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(all, func(text string) bool {
 		again := seen[text]
@@ -58,38 +59,38 @@ func once(all []string) []string {
 	})
 }
 
-// said lists what there was instead.
-func said(what string, all []string) string {
+// describeActual lists what occurred instead.
+func describeActual(what string, all []string) string {
 	if len(all) == 0 {
 		return "nothing " + what
 	}
 	return what + ": " + strings.Join(all, "\n")
 }
 
-func (s *scene) expectChildren(children []map[string]any) {
+func (s *stepRun) expectChildren(children []map[string]any) {
 	named := map[string]bool{}
 	for i, partial := range s.step.Expect.Children {
 		at := []string{"expect", "children", strconv.Itoa(i)}
 		child, why := s.child(referenceOf(partial))
 		if child == nil {
-			s.unmet(s.at(at...), why, s.hop(referenceOf(partial)))
+			s.unmet(s.at(at...), why, s.lastWriter(referenceOf(partial)))
 			continue
 		}
 		named[placeOf(child)] = true
-		s.compare(partial, child, at, placeOf(child)+": ", s.hop(referenceOf(child)))
+		s.compare(partial, child, at, placeOf(child)+": ", s.lastWriter(referenceOf(child)))
 	}
 	if !s.step.Expect.Exactly {
 		return
 	}
 	for _, child := range children {
 		if !named[placeOf(child)] {
-			s.unmet(s.at("expect", "exactly"), "there is a child more: "+placeOf(child), s.hop(referenceOf(child)))
+			s.unmet(s.at("expect", "exactly"), "there is a child more: "+placeOf(child), s.lastWriter(referenceOf(child)))
 		}
 	}
 }
 
-// compare makes findings of mismatches, each at the value that was expected.
-func (s *scene) compare(want, got any, at []string, prefix, hint string) {
+// compare reports mismatches at the position of the expected value.
+func (s *stepRun) compare(want, got any, at []string, prefix, hint string) {
 	for _, m := range match(want, got) {
 		help := hint
 		if m.hint != "" {
@@ -99,32 +100,32 @@ func (s *scene) compare(want, got any, at []string, prefix, hint string) {
 	}
 }
 
-func (s *scene) expectObjects() {
+func (s *stepRun) expectObjects() {
 	for i, partial := range s.step.Expect.Objects {
 		at := []string{"expect", "objects", strconv.Itoa(i)}
 		o, why := s.object(referenceOf(partial))
 		if o == nil {
-			s.unmet(s.at(at...), why, s.hop(referenceOf(partial)))
+			s.unmet(s.at(at...), why, s.lastWriter(referenceOf(partial)))
 			continue
 		}
-		s.compare(partial, o, at, placeOf(o)+": ", s.hop(referenceOf(o)))
+		s.compare(partial, o, at, placeOf(o)+": ", s.lastWriter(referenceOf(o)))
 	}
 }
 
-func (s *scene) expectAbsent() {
+func (s *stepRun) expectAbsent() {
 	for i, r := range s.step.Expect.Absent {
 		for _, o := range s.s.Objects() {
 			if kindOf(o) != r.Kind || r.Name != "" && r.Name != nameOf(o) || r.APIVersion != "" && r.APIVersion != o["apiVersion"] {
 				continue
 			}
 			if ns := namespaceOf(o); ns == "" || ns == r.Namespace || r.Namespace == "" && ns == s.namespace() {
-				s.unmet(s.at("expect", "absent", strconv.Itoa(i)), placeOf(o)+" is there", s.hop(referenceOf(o)))
+				s.unmet(s.at("expect", "absent", strconv.Itoa(i)), placeOf(o)+" is there", s.lastWriter(referenceOf(o)))
 			}
 		}
 	}
 }
 
-func (s *scene) expectResource(cr map[string]any) {
+func (s *stepRun) expectResource(cr map[string]any) {
 	e := s.step.Expect
 	if e.Gone != nil && *e.Gone != (cr == nil) {
 		held := ""
@@ -147,33 +148,33 @@ func (s *scene) expectResource(cr map[string]any) {
 		case cr == nil:
 			s.unmet(s.at("expect", one.key), "the custom resource is not there", "")
 		default:
-			s.compare(one.want, one.got, []string{"expect", one.key}, "the custom resource: "+one.name, s.hop(referenceOf(cr)))
+			s.compare(one.want, one.got, []string{"expect", one.key}, "the custom resource: "+one.name, s.lastWriter(referenceOf(cr)))
 		}
 	}
 }
 
-// expectEvents compares what was told of the custom resource in this step.
-func (s *scene) expectEvents() {
+// expectEvents compares the Events about the custom resource in this step.
+func (s *stepRun) expectEvents() {
 	wanted := s.step.Expect.Events
 	var all []string
-	for _, e := range s.told {
+	for _, e := range s.events {
 		all = append(all, strings.TrimSpace(textOf(e, "type")+" "+textOf(e, "reason")+" "+textOf(e, "message")))
 	}
 	if wanted != nil && len(wanted) == 0 && len(all) > 0 {
-		s.unmet(s.at("expect", "events"), "something was told", said("told", all))
+		s.unmet(s.at("expect", "events"), "something was told", describeActual("told", all))
 	}
 	for i, want := range wanted {
-		met := slices.ContainsFunc(s.told, func(e map[string]any) bool {
+		met := slices.ContainsFunc(s.events, func(e map[string]any) bool {
 			return (want.Type == "" || want.Type == textOf(e, "type")) && want.Reason == textOf(e, "reason") && strings.Contains(textOf(e, "message"), want.Message)
 		})
 		if !met {
 			name := strings.TrimSpace(want.Type + " " + want.Reason + " " + want.Message)
-			s.unmet(s.at("expect", "events", strconv.Itoa(i)), "no Event "+name+" was told in this step", said("told", all))
+			s.unmet(s.at("expect", "events", strconv.Itoa(i)), "no Event "+name+" was told in this step", describeActual("told", all))
 		}
 	}
 }
 
-func (s *scene) expectUnchanged() {
+func (s *stepRun) expectUnchanged() {
 	if !s.step.Expect.Unchanged {
 		return
 	}
@@ -182,12 +183,12 @@ func (s *scene) expectUnchanged() {
 	}
 }
 
-func (s *scene) expectTrace() {
+func (s *stepRun) expectTrace() {
 	want := s.step.Expect.Trace
 	if want == nil {
 		return
 	}
-	got := tally(s.trace)
+	got := summarize(s.trace)
 	for _, one := range []struct {
 		key  string
 		want *int32

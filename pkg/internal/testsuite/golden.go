@@ -10,9 +10,9 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/output"
 )
 
-// expectGolden compares everything with a file, or takes it for what the file
-// should hold.
-func (s *scene) expectGolden(children []map[string]any, cr map[string]any) {
+// expectGolden compares the result with a golden file, or records the new content
+// of the file.
+func (s *stepRun) expectGolden(children []map[string]any, cr map[string]any) {
 	if s.step.Expect.Golden == "" {
 		return
 	}
@@ -34,15 +34,15 @@ func (s *scene) expectGolden(children []map[string]any, cr map[string]any) {
 	}
 }
 
-// picture is all children in the order in which they were written first, then
-// the custom resource, without what differs from cluster to cluster.
-func (s *scene) picture(children []map[string]any, cr map[string]any) ([]byte, error) {
+// picture encodes all children in creation order, then the custom resource, without
+// cluster-specific values.
+func (s *stepRun) picture(children []map[string]any, cr map[string]any) ([]byte, error) {
 	var out bytes.Buffer
 	if cr != nil {
 		children = append(children, cr)
 	}
 	for i, o := range children {
-		shown, _ := timeless(withoutNotes(s.s.Shown(o))).(map[string]any)
+		shown, _ := withFixedTimes(withoutBookkeeping(s.s.Normalized(o))).(map[string]any)
 		data, err := output.YAML(shown)
 		if err != nil {
 			return nil, fmt.Errorf("encoding %s: %w", placeOf(o), err)
@@ -55,8 +55,9 @@ func (s *scene) picture(children []map[string]any, cr map[string]any) ([]byte, e
 	return out.Bytes(), nil
 }
 
-// withoutNotes takes away what argoperator notes for itself.
-func withoutNotes(o map[string]any) map[string]any {
+// withoutBookkeeping removes argoperator's own labels, annotations and observed
+// state.
+func withoutBookkeeping(o map[string]any) map[string]any {
 	for _, key := range []string{"labels", "annotations"} {
 		notes, _ := valueOf(o, "metadata", key).(map[string]any)
 		for name := range notes {
@@ -85,21 +86,21 @@ func withoutNotes(o map[string]any) map[string]any {
 	return o
 }
 
-var moment = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$`)
+var timePattern = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$`)
 
-// timeless is a value with one time for all.
-func timeless(value any) any {
+// withFixedTimes replaces all times by the same one.
+func withFixedTimes(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
 		for name, inner := range v {
-			v[name] = timeless(inner)
+			v[name] = withFixedTimes(inner)
 		}
 	case []any:
 		for i, inner := range v {
-			v[i] = timeless(inner)
+			v[i] = withFixedTimes(inner)
 		}
 	case string:
-		if moment.MatchString(v) {
+		if timePattern.MatchString(v) {
 			return "2000-01-01T00:00:00Z"
 		}
 	}

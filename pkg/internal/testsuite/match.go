@@ -13,16 +13,16 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/jq"
 )
 
-// mismatch is one place where what is there is not what was expected.
+// mismatch is a difference between an actual and an expected value.
 type mismatch struct {
-	path    []string // in what was expected
-	place   string   // in what is there, as people write it
+	path    []string // in the expected value
+	place   string   // in the actual value, for messages
 	message string
 	hint    string
 }
 
-// match compares what is there with what was expected of it. What is not
-// expected may be anything.
+// match compares a value with an expected one. Fields that are not expected may
+// have any value.
 func match(want, got any) []mismatch {
 	m := &matcher{}
 	m.value(want, got, true, nil, "")
@@ -72,7 +72,7 @@ func (m *matcher) mapping(want map[string]any, got any, path []string, place str
 	}
 }
 
-// step is a key in a path as people write it.
+// step formats a key as a path segment.
 func step(key string) string {
 	if strings.ContainsAny(key, "./ ") {
 		return "[" + strconv.Quote(key) + "]"
@@ -80,8 +80,8 @@ func step(key string) string {
 	return "." + key
 }
 
-// list looks entries up by name or type where all that are expected have one;
-// any other list is compared entry by entry.
+// list matches entries by name or type if all expected entries have one, and
+// otherwise by index.
 func (m *matcher) list(want []any, got any, path []string, place string) {
 	entries, ok := got.([]any)
 	if !ok {
@@ -103,8 +103,8 @@ func (m *matcher) list(want []any, got any, path []string, place string) {
 	}
 }
 
-// listKey is what the entries of a list are told apart by, as in most lists of
-// Kubernetes; empty where they are not.
+// listKey returns the key that identifies the entries of a list, as in most lists
+// of Kubernetes; empty if there is none.
 func listKey(want, got []any) string {
 	for _, key := range []string{"name", "type"} {
 		if distinct(want, key) && distinct(got, key) {
@@ -114,7 +114,7 @@ func listKey(want, got []any) string {
 	return ""
 }
 
-// distinct tells whether all entries have a text under a key, each another.
+// distinct reports whether all entries have different texts under a key.
 func distinct(list []any, key string) bool {
 	seen := map[string]bool{}
 	for _, entry := range list {
@@ -164,7 +164,7 @@ func (m *matcher) scalar(want, got any, path []string, place string) {
 	}
 }
 
-// sameScalar compares numbers by their value, whatever they were read as.
+// sameScalar compares numbers by value, independently of their Go type.
 func sameScalar(a, b any) bool {
 	if a == b {
 		return true
@@ -191,7 +191,7 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
-// conditionOf is the jq of a value that is all of ${ }.
+// conditionOf returns the jq of a value of the form ${ }.
 func conditionOf(want any) (string, bool) {
 	text, ok := want.(string)
 	text = strings.TrimSpace(text)
@@ -217,7 +217,7 @@ func (m *matcher) condition(source string, got any, path []string, place string)
 	m.add(path, place, "is %s, want %s", shown(got), source)
 }
 
-// compiled is a condition ready to be asked.
+// compiled compiles a condition.
 func compiled(source string) (*expression.Program, error) {
 	program, problems := expression.Expression(source, expression.Scope{Name: "the actual value"}, "boolean")
 	for _, p := range problems {

@@ -13,7 +13,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/simulate"
 )
 
-// valueOf is what stands at a path, nil where nothing does.
+// valueOf returns the value at a path, or nil.
 func valueOf(o map[string]any, path ...string) any {
 	var v any = o
 	for _, key := range path {
@@ -34,12 +34,12 @@ func nameOf(o map[string]any) string { return textOf(o, "metadata", "name") }
 
 func namespaceOf(o map[string]any) string { return textOf(o, "metadata", "namespace") }
 
-// placeOf is what people call an object by.
+// placeOf returns the kind, namespace and name of an object.
 func placeOf(o map[string]any) string {
 	return strings.Replace(fmt.Sprintf("%s %s/%s", kindOf(o), namespaceOf(o), nameOf(o)), " /", " ", 1)
 }
 
-// placesOf names objects in a sentence.
+// placesOf lists objects for a message.
 func placesOf(objects []map[string]any) string {
 	if len(objects) == 0 {
 		return "there is none"
@@ -51,14 +51,14 @@ func placesOf(objects []map[string]any) string {
 	return "there is " + strings.Join(all, ", ")
 }
 
-// namespace in which the custom resource is, or would be.
-func (p *play) namespace() string {
+// namespace returns the namespace of the custom resource, by default "default".
+func (p *testRun) namespace() string {
 	return cmp.Or(namespaceOf(p.resource), "default")
 }
 
-// children of the custom resource: those that it owns, and those that say so
-// where owner references do not reach.
-func (p *play) children() []map[string]any {
+// children returns the custom resource's children: by owner reference, or by label
+// where owner references cannot be used.
+func (p *testRun) children() []map[string]any {
 	if p.uid == "" {
 		return nil
 	}
@@ -75,51 +75,51 @@ func (p *play) children() []map[string]any {
 	})
 }
 
-// referenceOf is the object that a partial one is about.
+// referenceOf returns a reference to a partial object.
 func referenceOf(partial map[string]any) v1alpha1.Reference {
 	return v1alpha1.Reference{
 		APIVersion: textOf(partial, "apiVersion"), Kind: kindOf(partial), Name: nameOf(partial), Namespace: namespaceOf(partial),
 	}
 }
 
-// child that a reference means.
-func (p *play) child(r v1alpha1.Reference) (map[string]any, string) {
+// child returns the child that a reference identifies.
+func (p *testRun) child(r v1alpha1.Reference) (map[string]any, string) {
 	return one(r, p.children(), "child of the custom resource is a")
 }
 
-// object that a reference means, whoever made it; without a namespace in that
-// of the custom resource.
-func (p *play) object(r v1alpha1.Reference) (map[string]any, string) {
+// object returns any object that a reference identifies, by default in the custom
+// resource's namespace.
+func (p *testRun) object(r v1alpha1.Reference) (map[string]any, string) {
 	here := slices.DeleteFunc(p.s.Objects(), func(o map[string]any) bool {
 		return r.Namespace == "" && namespaceOf(o) != "" && namespaceOf(o) != p.namespace()
 	})
 	return one(r, here, "object is a")
 }
 
-// one is the only object of several that a reference fits, or why there is none.
-func one(r v1alpha1.Reference, among []map[string]any, what string) (found map[string]any, why string) {
-	kin := slices.DeleteFunc(slices.Clone(among), func(o map[string]any) bool {
+// one returns the only object that matches a reference, or why there is none.
+func one(r v1alpha1.Reference, objects []map[string]any, what string) (found map[string]any, why string) {
+	sameKind := slices.DeleteFunc(slices.Clone(objects), func(o map[string]any) bool {
 		return kindOf(o) != r.Kind || r.APIVersion != "" && r.APIVersion != o["apiVersion"]
 	})
-	fit := slices.DeleteFunc(slices.Clone(kin), func(o map[string]any) bool {
+	matching := slices.DeleteFunc(slices.Clone(sameKind), func(o map[string]any) bool {
 		return r.Name != "" && r.Name != nameOf(o) || r.Namespace != "" && r.Namespace != namespaceOf(o)
 	})
-	called := strings.TrimSpace(r.Kind + " " + strings.TrimPrefix(r.Namespace+"/"+r.Name, "/"))
+	name := strings.TrimSpace(r.Kind + " " + strings.TrimPrefix(r.Namespace+"/"+r.Name, "/"))
 	switch {
-	case len(fit) == 1:
-		return fit[0], ""
-	case len(fit) > 1:
-		return nil, fmt.Sprintf("%s may be any of several; add the name, and the namespace if that differs: %s", called, strings.TrimPrefix(placesOf(fit), "there is "))
-	case len(kin) > 0:
-		return nil, fmt.Sprintf("no %s %s; %s", what, called, placesOf(kin))
+	case len(matching) == 1:
+		return matching[0], ""
+	case len(matching) > 1:
+		return nil, fmt.Sprintf("%s may be any of several; add the name, and the namespace if that differs: %s", name, strings.TrimPrefix(placesOf(matching), "there is "))
+	case len(sameKind) > 0:
+		return nil, fmt.Sprintf("no %s %s; %s", what, name, placesOf(sameKind))
 	}
-	return nil, fmt.Sprintf("no %s %s", what, called)
+	return nil, fmt.Sprintf("no %s %s", what, name)
 }
 
-// copied is an object without notes; the object keeps them.
-func copied(o map[string]any) map[string]any { return withoutNotes(simulate.Merged(o, nil)) }
+// copied returns a copy of an object without bookkeeping.
+func copied(o map[string]any) map[string]any { return withoutBookkeeping(simulate.Merged(o, nil)) }
 
-// difference says in a few words where two objects differ.
+// difference summarizes how two objects differ.
 func difference(a, b map[string]any) string {
 	var out []string
 	differences(a, b, "", &out)
@@ -146,10 +146,10 @@ func differences(a, b any, path string, out *[]string) {
 	}
 }
 
-// maxShown is how much of a value a message shows.
+// maxShown limits the length of a value in a message.
 const maxShown = 160
 
-// shown is a value in a message.
+// shown formats a value for a message.
 func shown(v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {

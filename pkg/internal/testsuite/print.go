@@ -12,14 +12,14 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/terminal"
 )
 
-// Printer prints results for people.
+// Printer prints results in a readable form.
 type Printer struct {
 	Findings diag.Printer
-	// Trace shows every hop of a step that failed.
+	// Trace prints the trace of failed steps.
 	Trace bool
 }
 
-// Print prints one result: a line, and below it what did not come true.
+// Print prints one result: a summary line and the findings.
 func (p Printer) Print(w io.Writer, r Result) error {
 	word := map[State]string{Passed: "ok  ", Failed: "FAIL"}[r.State()]
 	if _, err := terminal.Fprintf(w, "%s  %s  %s  %s%s\n", word, r.Test.File, r.Test.Metadata.Name, steps(r), took(r.Duration)); err != nil {
@@ -44,7 +44,7 @@ func (p Printer) Print(w io.Writer, r Result) error {
 	return nil
 }
 
-// steps says how many steps there are, of a test that failed how far it came.
+// steps returns the number of steps, or of passed steps if the test failed.
 func steps(r Result) string {
 	passed := 0
 	for _, s := range r.Steps {
@@ -58,7 +58,7 @@ func steps(r Result) string {
 	return count(passed, "step")
 }
 
-// count is a number of things.
+// count formats a number with a noun.
 func count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -76,7 +76,7 @@ func took(d time.Duration) string {
 	return "  " + d.Round(100*time.Microsecond).String()
 }
 
-// Summary is the last line.
+// Summary returns the last line of the output.
 func Summary(results []Result) string {
 	failed := 0
 	for _, r := range results {
@@ -90,7 +90,7 @@ func Summary(results []Result) string {
 	return fmt.Sprintf("%d of %s failed", failed, count(len(results), "test"))
 }
 
-// report is the machine-readable report. Its shape is part of the interface.
+// report is the machine-readable report. Its format is part of the interface.
 type report struct {
 	APIVersion string       `json:"apiVersion"`
 	Kind       string       `json:"kind"`
@@ -142,7 +142,7 @@ func JSON(w io.Writer, results []Result) error {
 	return terminal.JSON(w, out)
 }
 
-// The JUnit form: a test is a suite, a step a case.
+// The JUnit format: a test is a suite, a step a case.
 type junitSuites struct {
 	XMLName xml.Name     `xml:"testsuites"`
 	Suites  []junitSuite `xml:"testsuite"`
@@ -171,7 +171,7 @@ type junitFailure struct {
 	Text    string `xml:",chardata"`
 }
 
-// JUnit prints all results for machines that run tests.
+// JUnit prints all results in the JUnit format.
 func JUnit(w io.Writer, results []Result, findings diag.Printer) error {
 	out := junitSuites{}
 	for _, r := range results {

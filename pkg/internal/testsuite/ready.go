@@ -1,7 +1,7 @@
 package testsuite
 
-// readyStatus is the status that an object has once its controller is content
-// with it; nil where there is none, or none that is known.
+// readyStatus returns the status of a ready object of a built-in kind; nil if the
+// kind has no such status.
 func readyStatus(o map[string]any) map[string]any {
 	spec, _ := o["spec"].(map[string]any)
 	replicas := orOne(spec["replicas"])
@@ -40,7 +40,7 @@ func readyStatus(o map[string]any) map[string]any {
 	return readyCore(o, spec, generation)
 }
 
-// readyCore are the kinds that are not made of pods, and the pod itself.
+// readyCore handles Pods and kinds without pods.
 func readyCore(o, spec map[string]any, generation any) map[string]any {
 	address := map[string]any{"loadBalancer": map[string]any{"ingress": []any{map[string]any{"ip": "192.0.2.1"}}}}
 	switch textOf(o, "apiVersion") + " " + kindOf(o) {
@@ -81,7 +81,7 @@ func condition(name, reason string) map[string]any {
 	return out
 }
 
-// orOne is a number of replicas: 1 where nobody says.
+// orOne returns a number of replicas, by default 1.
 func orOne(n any) any {
 	if n == nil {
 		return int64(1)

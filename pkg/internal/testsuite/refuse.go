@@ -13,16 +13,16 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/simulate"
 )
 
-// refuser stands before the API server and refuses some of what is written.
+// refuser wraps the API server and refuses some writes.
 type refuser struct {
 	s     *simulate.Simulation
 	api   http.Handler
 	mu    sync.Mutex
 	rules []v1alpha1.Refuse
-	left  []int32 // refusals of each rule; negative: without end
+	left  []int32 // remaining refusals by rule; negative: unlimited
 }
 
-// refusals is nil where there is nothing to refuse.
+// refusals returns the wrapper for rules, or nil without rules.
 func refusals(s *simulate.Simulation, rules []v1alpha1.Refuse) func(http.Handler) http.Handler {
 	if len(rules) == 0 {
 		return nil
@@ -55,12 +55,12 @@ func (r *refuser) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(int(code))
-	_ = json.NewEncoder(w).Encode(status) // a program that hung up learns nothing more
+	_ = json.NewEncoder(w).Encode(status) // the client may have disconnected
 }
 
-// refuse finds the first rule that a request falls under.
+// refuse returns the first rule that matches a request.
 func (r *refuser) refuse(req *http.Request) (v1alpha1.Refuse, bool) {
-	parts, ok := r.s.PartsOf(req)
+	parts, ok := r.s.RequestInfo(req)
 	if !ok || req.Method == http.MethodGet {
 		return v1alpha1.Refuse{}, false
 	}
@@ -78,7 +78,7 @@ func (r *refuser) refuse(req *http.Request) (v1alpha1.Refuse, bool) {
 	return v1alpha1.Refuse{}, false
 }
 
-// reasonOf is the word that goes with a code.
+// reasonOf returns the status reason of a code.
 func reasonOf(code int32) metav1.StatusReason {
 	return map[int32]metav1.StatusReason{
 		http.StatusBadRequest: metav1.StatusReasonBadRequest, http.StatusForbidden: metav1.StatusReasonForbidden,

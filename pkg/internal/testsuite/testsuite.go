@@ -1,11 +1,10 @@
-// Package testsuite runs tests of operators without a cluster: each is a life of
-// one custom resource, played step by step through the emitted objects on a
-// cluster in memory, with what is to come of every step.
+// Package testsuite runs tests of operators without a cluster. A test is a list of
+// steps for one custom resource; the emitted objects run on an in-memory cluster,
+// and each step has expectations.
 //
-// The rule of this package: it says what happened beside what was expected, in
-// findings about the test's own file, and knows nothing of how an operator
-// works. What did not come true is a finding; only the machine's failures are
-// errors.
+// The rule of this package: it compares observable results with expectations and
+// knows nothing about how an operator works. Unmet expectations are findings in the
+// test's file; errors are failures of argoperator itself.
 package testsuite
 
 import (
@@ -21,69 +20,73 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/simulate"
 )
 
-// Suite is tests of operators that live in one cluster.
+// Suite is a set of tests of operators in one cluster.
 type Suite struct {
 	Operators []argoperator.Operator
-	// Make makes the operators when the first test starts that needs them; nil: they
-	// are in Operators. Of many suites only those at work are in memory then.
+	// Make generates the operators when their first test starts; nil: use
+	// Operators. With many suites it keeps only the operators of running tests in
+	// memory.
 	Make  func() ([]argoperator.Operator, error)
 	Tests []*definition.Test
 }
 
-// Options of Run. The zero value runs one test after the other, and no program.
+// Options of Run. The zero value runs one test after the other without running
+// programs.
 type Options struct {
-	// Runner of the programs in Workflows; nil: none runs, and a Workflow is an error.
+	// Runner of the programs in Workflows; nil: creating such a Workflow is an
+	// error.
 	Runner simulate.Runner
-	// Parallel is how many tests run at a time. Default: 1.
+	// Parallel is the number of tests to run in parallel. Default: 1.
 	Parallel int
-	// Update takes what comes out for what golden files should hold.
+	// Update records the actual results as new content of golden files.
 	Update bool
-	// Now is the clock that durations are taken from; nil: they are 0.
+	// Now is the clock for durations; nil: durations are 0.
 	Now func() time.Time
-	// Told hears of each test as soon as it and all before it are done; nil: nobody.
-	Told func(Result)
-	// Doing hears of what a test does that is not done yet, from any goroutine; nil: nobody.
-	Doing func(t *definition.Test, what string)
-	// Trace keeps the trace of every step in what Run returns, about a megabyte for
-	// each test. Told hears it all the same.
+	// Done is called for each test, in order; nil: not called.
+	Done func(Result)
+	// Progress is called with the progress of running tests, from any goroutine;
+	// nil: not called.
+	Progress func(t *definition.Test, what string)
+	// Trace keeps the traces of all steps in the results of Run, about a megabyte
+	// for each test. Done gets them in any case.
 	Trace bool
 }
 
-// State is what became of a test or a step.
+// State is the result of a test or a step.
 type State string
 
 // The states.
 const (
 	Passed  State = "passed"
 	Failed  State = "failed"
-	Skipped State = "skipped" // a step behind one that failed
+	Skipped State = "skipped" // after a failed step
 )
 
-// Result is what became of a test.
+// Result is the result of a test.
 type Result struct {
 	Test     *definition.Test
 	Steps    []Step
 	Duration time.Duration
-	// Goldens are files that do not hold what came out, with what did; of Update only.
+	// Goldens are golden files with new content; only with Update.
 	Goldens []Golden
 }
 
-// Golden is a file that a step compares with.
+// Golden is a golden file.
 type Golden struct {
-	File string // beside the test
+	File string // next to the test
 	Data []byte
 }
 
-// Step is what became of a step.
+// Step is the result of a step.
 type Step struct {
 	Name     string
 	State    State
 	Findings diag.List
-	Trace    simulate.Trace // for Told, and with Options.Trace
+	Trace    simulate.Trace // for Done, and with Options.Trace
 	Duration time.Duration
 }
 
-// State of the test as a whole.
+// State returns the state of the test.
 func (r Result) State() State {
 	if slices.ContainsFunc(r.Steps, func(s Step) bool { return s.State == Failed }) {
 		return Failed
@@ -91,7 +94,7 @@ func (r Result) State() State {
 	return Passed
 }
 
-// Findings of all steps.
+// Findings returns the findings of all steps.
 func (r Result) Findings() diag.List {
 	var out diag.List
 	for _, s := range r.Steps {
@@ -100,15 +103,15 @@ func (r Result) Findings() diag.List {
 	return out
 }
 
-// job is a test with what it runs on.
+// job is a test with its operators.
 type job struct {
 	test      *definition.Test
 	operators func() ([]argoperator.Operator, error)
 	prepared  *simulate.Prepared
 }
 
-// jobs of suites. Tests of the same operators share them, and what they have
-// prepared.
+// jobs returns the jobs of suites. Tests of the same operators share these and
+// their prepared simulation.
 func jobs(suites []Suite) []job {
 	var out []job
 	for _, suite := range suites {
@@ -128,8 +131,8 @@ func jobs(suites []Suite) []job {
 	return out
 }
 
-// chosen is the operator of that name; without a name all of them.
-func chosen(operators []argoperator.Operator, name string) argoperator.Result {
+// selected returns the operator of that name; without a name all of them.
+func selected(operators []argoperator.Operator, name string) argoperator.Result {
 	var out argoperator.Result
 	for _, o := range operators {
 		if name == "" || o.Name == name {
@@ -139,8 +142,8 @@ func chosen(operators []argoperator.Operator, name string) argoperator.Result {
 	return out
 }
 
-// Run runs all tests and returns what became of them, in their order. An error
-// is a failure of the machine; the results are those of the tests before.
+// Run runs all tests and returns their results in order. After an error it returns
+// the results of the earlier tests.
 func Run(ctx context.Context, suites []Suite, o Options) ([]Result, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -156,7 +159,7 @@ func Run(ctx context.Context, suites []Suite, o Options) ([]Result, error) {
 	go func() {
 		defer group.Done()
 		for i, j := range all {
-			all[i] = job{} // what tests share goes with the last of them
+			all[i] = job{} // release shared data after the last test
 			free <- struct{}{}
 			group.Add(1)
 			go func() {
@@ -175,7 +178,7 @@ type outcome struct {
 	err    error
 }
 
-// gather waits for the tests in their order.
+// gather waits for the tests in order.
 func gather(done []chan outcome, o Options, cancel func()) ([]Result, error) {
 	var out []Result
 	for _, one := range done {
@@ -184,8 +187,8 @@ func gather(done []chan outcome, o Options, cancel func()) ([]Result, error) {
 			cancel()
 			return out, got.err
 		}
-		if o.Told != nil {
-			o.Told(got.result)
+		if o.Done != nil {
+			o.Done(got.result)
 		}
 		if !o.Trace {
 			for i := range got.result.Steps {
@@ -203,7 +206,7 @@ func (j job) run(ctx context.Context, o Options) (Result, error) {
 		return out, err
 	}
 	since := stopwatch(o.Now)
-	p, wrong, err := newPlay(ctx, j, o)
+	p, wrong, err := newTestRun(ctx, j, o)
 	if err != nil {
 		return out, fmt.Errorf("test %s: %w", j.test.Metadata.Name, err)
 	}
@@ -211,15 +214,15 @@ func (j job) run(ctx context.Context, o Options) (Result, error) {
 	for i, s := range j.test.Spec.Steps {
 		step := Step{Name: s.Name, State: Skipped, Findings: wrong}
 		if failed {
-			if len(wrong) > 0 { // what went wrong before the first step is told with it
+			if len(wrong) > 0 { // report errors of the setup with the first step
 				step.State, wrong = Failed, nil
 			}
 			out.Steps = append(out.Steps, step)
 			continue
 		}
-		p.at = fmt.Sprintf("step %d of %d, %s", i+1, len(j.test.Spec.Steps), s.Name)
-		p.tell("")
-		if step, err = p.play(i); err != nil {
+		p.position = fmt.Sprintf("step %d of %d, %s", i+1, len(j.test.Spec.Steps), s.Name)
+		p.report("")
+		if step, err = p.runStep(i); err != nil {
 			return out, fmt.Errorf("test %s, step %s: %w", j.test.Metadata.Name, s.Name, err)
 		}
 		failed = step.State == Failed
@@ -229,7 +232,7 @@ func (j job) run(ctx context.Context, o Options) (Result, error) {
 	return out, nil
 }
 
-// stopwatch returns what measures from now on.
+// stopwatch returns a function that returns the elapsed time.
 func stopwatch(now func() time.Time) func() time.Duration {
 	if now == nil {
 		return func() time.Duration { return 0 }

@@ -32,18 +32,18 @@ func TestLocalised(t *testing.T) {
 		`nothing of it`:              `nothing of it`,
 		`https://a.example/operator`: `https://a.example/operator`,
 	} {
-		if got := cluster.Localised(text, mounts); got != want {
+		if got := cluster.LocalPaths(text, mounts); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}
 }
 
-// TestTransform: compiled jq makes what Argo's own code makes; what asks for the
-// time is left to that code.
+// TestTransform compares compiled jq with Argo's own code, which must run programs
+// that read the clock.
 func TestTransform(t *testing.T) {
 	for jq, trusted := range map[string]bool{
 		`{go: (.n > 1), n, m: (.n * 2)}`:     true,
-		`.n`:                                 true, // no object: both refuse it
+		`.n`:                                 true, // not an object: both refuse it
 		`empty`:                              true,
 		`error("no")`:                        true,
 		`{at: (now | tostring), go: true}`:   false,
@@ -66,14 +66,14 @@ func TestTransform(t *testing.T) {
 				t.Errorf("%s: %s, want %s", jq, got.Data(), want.Data())
 			}
 		}
-		if known := p.programs[jq]; known.argos == trusted {
-			t.Errorf("%s: left to Argo: %v", jq, known.argos)
+		if known := p.programs[jq]; known.useArgo == trusted {
+			t.Errorf("%s: left to Argo: %v", jq, known.useArgo)
 		}
 	}
 }
 
-// TestTransformEnds: neither ours nor Argo's own code runs an endless program, and
-// a context that is done is no reason to make nothing of an event.
+// TestTransformEnds checks that endless programs stop with an error, in our code
+// and before Argo's runs, and that a canceled context is an error.
 func TestTransformEnds(t *testing.T) {
 	event := cloudevents.NewEvent()
 	if err := event.SetData(cloudevents.ApplicationJSON, map[string]any{"n": 2}); err != nil {
@@ -94,12 +94,12 @@ func TestTransformEnds(t *testing.T) {
 	}
 }
 
-// TestAnnounce: everything is told anew, and of what is as it was nothing comes.
-func TestAnnounce(t *testing.T) {
+// TestRelist checks that a relist publishes every object and changes nothing.
+func TestRelist(t *testing.T) {
 	s := start(t, "direct.yaml")
 	apply(t, s, memcached(map[string]any{"size": int64(2)}))
 	before, events := s.Objects(), s.events
-	if err := s.Announce(context.Background()); err != nil {
+	if err := s.Relist(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	settle(t, s)
@@ -111,14 +111,13 @@ func TestAnnounce(t *testing.T) {
 	}
 }
 
-// TestIntercept: what stands between the operator and the API server is asked,
-// others are not.
+// TestIntercept checks that only the operator's requests pass the interceptor.
 func TestIntercept(t *testing.T) {
 	s := start(t, "direct.yaml")
-	asked := map[Parts]bool{}
+	asked := map[RequestInfo]bool{}
 	s.Intercept(func(api http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			parts, ok := s.PartsOf(r)
+			parts, ok := s.RequestInfo(r)
 			if !ok {
 				t.Errorf("%s is not understood", r.URL.Path)
 			}
@@ -127,11 +126,11 @@ func TestIntercept(t *testing.T) {
 		})
 	})
 	apply(t, s, memcached(map[string]any{"size": int64(2)}))
-	deployment := Parts{Kind: "Deployment", Namespace: "default", Name: "sample"}
-	if !asked[deployment] || asked[Parts{Kind: "Memcached", Namespace: "default", Name: "sample"}] {
+	deployment := RequestInfo{Kind: "Deployment", Namespace: "default", Name: "sample"}
+	if !asked[deployment] || asked[RequestInfo{Kind: "Memcached", Namespace: "default", Name: "sample"}] {
 		t.Errorf("asked: %v", slices.Collect(maps.Keys(asked)))
 	}
-	asked = map[Parts]bool{}
+	asked = map[RequestInfo]bool{}
 	s.Intercept(nil)
 	apply(t, s, memcached(map[string]any{"size": int64(3)}))
 	if len(asked) > 0 {
@@ -139,10 +138,10 @@ func TestIntercept(t *testing.T) {
 	}
 }
 
-// TestPartsOf: a kind that nobody has told of is that of the body.
-func TestPartsOf(t *testing.T) {
+// TestRequestInfo checks that an unknown kind is read from the body.
+func TestRequestInfo(t *testing.T) {
 	s := start(t, "direct.yaml")
-	for path, want := range map[string]Parts{
+	for path, want := range map[string]RequestInfo{
 		"/apis/example.com/v1/namespaces/a/gadgets/b":           {Kind: "Gadget", Namespace: "a", Name: "b"},
 		"/apis/apps/v1/namespaces/a/deployments/b/status":       {Kind: "Deployment", Namespace: "a", Name: "b", Subresource: "status"},
 		"/apis/rbac.authorization.k8s.io/v1/clusterroles/a":     {Kind: "ClusterRole", Name: "a"},
@@ -152,19 +151,20 @@ func TestPartsOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, ok := s.PartsOf(req); !ok || got != want {
+		if got, ok := s.RequestInfo(req); !ok || got != want {
 			t.Errorf("%s: %+v, want %+v", path, got, want)
 		}
 		if body := bodyOf(req); body != `{"kind": "Gadget"}` {
 			t.Errorf("%s: the body is %s", path, body)
 		}
 	}
-	if _, ok := s.PartsOf(&http.Request{URL: &url.URL{Path: "/healthz"}}); ok {
+	if _, ok := s.RequestInfo(&http.Request{URL: &url.URL{Path: "/healthz"}}); ok {
 		t.Error("a path of no object is understood")
 	}
 }
 
-// TestPatch: somebody else's change is theirs, and one that is not legal is refused.
+// TestPatch checks that another field manager owns its change, and that an invalid
+// change is refused.
 func TestPatch(t *testing.T) {
 	s := start(t, "direct.yaml")
 	apply(t, s, memcached(map[string]any{"size": int64(2)}))
@@ -182,7 +182,7 @@ func TestPatch(t *testing.T) {
 	if !strings.Contains(string(text), `"manager":"someone"`) || !strings.Contains(string(text), `"a":"b"`) {
 		t.Errorf("%s", text)
 	}
-	if err := s.Patch(map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "none"}}, "status", "someone", nil); !cluster.NotFound(err) {
+	if err := s.Patch(map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "none"}}, "status", "someone", nil); !cluster.IsNotFound(err) {
 		t.Error(err)
 	}
 }

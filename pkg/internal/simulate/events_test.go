@@ -19,8 +19,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// web is an operator whose template fails where the text is no JSON, and says
-// all of it where it is long.
+// web is an operator whose template fails if the text is not JSON, with a long
+// message if the text is long.
 const web = `
 apiVersion: argoperator.dev/v1alpha1
 kind: Operator
@@ -53,14 +53,14 @@ spec:
   reconcile: {engine: ENGINE}
 `
 
-// life is a cluster in which people listen to what is told of one object.
-type life struct {
+// lifecycle is a cluster that records the Events about one object.
+type lifecycle struct {
 	*simulate.Simulation
-	t     *testing.T
-	heard map[string]bool // by name
+	t    *testing.T
+	seen map[string]bool // by name
 }
 
-func live(t *testing.T, text, engine string) *life {
+func newLifecycle(t *testing.T, text, engine string) *lifecycle {
 	t.Helper()
 	data := strings.Replace(text, "ENGINE", engine, 1)
 	definitions, findings := definition.Parse(source.Input{Name: "operator.yaml", Data: []byte(data)})
@@ -76,10 +76,10 @@ func live(t *testing.T, text, engine string) *life {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &life{Simulation: s, t: t, heard: map[string]bool{}}
+	return &lifecycle{Simulation: s, t: t, seen: map[string]bool{}}
 }
 
-func (l *life) do(method, path, body string) map[string]any {
+func (l *lifecycle) do(method, path, body string) map[string]any {
 	l.t.Helper()
 	req, err := http.NewRequest(method, path, strings.NewReader(body))
 	if err != nil {
@@ -96,7 +96,7 @@ func (l *life) do(method, path, body string) map[string]any {
 	return answer
 }
 
-func (l *life) apply(kind, text string) {
+func (l *lifecycle) apply(kind, text string) {
 	l.t.Helper()
 	metadata := map[string]any{"name": "one"}
 	check(l.t, l.Apply(map[string]any{"apiVersion": "example.com/v1", "kind": kind, "metadata": metadata, "spec": map[string]any{"text": text}}))
@@ -110,26 +110,26 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// told is what is new to a listener: type, reason and the first words.
-func (l *life) told() []string {
+// newEvents returns the new Events: type, reason and the first words.
+func (l *lifecycle) newEvents() []string {
 	l.t.Helper()
 	items := l.do(http.MethodGet, "/api/v1/namespaces/default/events", "")["items"].([]any)
 	var out []string
 	for _, item := range items {
 		e := item.(map[string]any)
 		name := e["metadata"].(map[string]any)["name"].(string)
-		if l.heard[name] {
+		if l.seen[name] {
 			continue
 		}
-		l.heard[name] = true
+		l.seen[name] = true
 		words := strings.SplitAfterN(e["message"].(string), ":", 2)
 		out = append(out, fmt.Sprintf("%v %v %v", e["type"], e["reason"], words[0]))
 	}
 	return out
 }
 
-// rolledOut is what the Deployment's controller says in the end.
-func (l *life) rolledOut() {
+// rolledOut writes the final status of the Deployment's controller.
+func (l *lifecycle) rolledOut() {
 	l.t.Helper()
 	path := "/apis/apps/v1/namespaces/default/deployments/one"
 	generation := l.do(http.MethodGet, path, "")["metadata"].(map[string]any)["generation"]
@@ -137,15 +137,15 @@ func (l *life) rolledOut() {
 		`{"status": {"observedGeneration": %v, "replicas": 1, "updatedReplicas": 1, "availableReplicas": 1, "readyReplicas": 1}}`, generation))
 }
 
-// replicas is a Deployment on its way.
-func (l *life) replicas(n int) {
+// replicas writes the status of a rollout in progress.
+func (l *lifecycle) replicas(n int) {
 	l.t.Helper()
 	l.do(http.MethodPatch, "/apis/apps/v1/namespaces/default/deployments/one/status", fmt.Sprintf(`{"status": {"readyReplicas": %d, "availableReplicas": %[1]d}}`, n))
 }
 
-// again delivers the latest events of custom resources a second time of which
-// something was told by the direct engine, or which a Workflow worked on.
-func (l *life) again() {
+// redeliver delivers the latest events of custom resources again if the direct
+// engine created an Event for them or a Workflow handled them.
+func (l *lifecycle) redeliver() {
 	l.t.Helper()
 	var last *simulate.Event
 	var all []simulate.Event
@@ -164,13 +164,14 @@ func (l *life) again() {
 	}
 }
 
-// TestTold: the Events of a life, the same with every engine.
-func TestTold(t *testing.T) {
+// TestEvents checks that all engines create the same Events in the life of a custom
+// resource.
+func TestEvents(t *testing.T) {
 	failed := "Warning ReconcileFailed "
 	for engine, words := range map[string]string{"direct": "deployment:", "workflow": "template:"} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
-			l := live(t, web, engine)
+			l := newLifecycle(t, web, engine)
 			for _, one := range []struct {
 				happens string
 				act     func()
@@ -179,10 +180,10 @@ func TestTold(t *testing.T) {
 				{"created", func() { l.apply("Web", "1") }, nil},
 				{"progresses", func() { l.replicas(1) }, nil},
 				{"is ready", l.rolledOut, []string{"Normal Ready all children are ready (1)"}},
-				{"delivered again", l.again, nil},
+				{"delivered again", l.redeliver, nil},
 				{"applied as it is", func() { l.apply("Web", "1") }, nil},
 				{"fails", func() { l.apply("Web", "no JSON") }, []string{failed + words}},
-				{"delivered again, failed", l.again, nil},
+				{"delivered again, failed", l.redeliver, nil},
 				{"fails at another generation", func() { l.apply("Web", "nor this") }, []string{failed + words}},
 				{"is mended", func() { l.apply("Web", "2") }, []string{"Normal Ready all children are ready (1)"}},
 				{"loses a replica", func() { l.replicas(0) }, nil},
@@ -193,7 +194,7 @@ func TestTold(t *testing.T) {
 				}, nil},
 			} {
 				one.act()
-				if diff := cmp.Diff(one.want, l.told()); diff != "" {
+				if diff := cmp.Diff(one.want, l.newEvents()); diff != "" {
 					t.Errorf("%s -want +told\n%s", one.happens, diff)
 				}
 			}
@@ -206,24 +207,25 @@ func TestTold(t *testing.T) {
 	}
 }
 
-// TestToldOfClusterScoped: there is no namespace to tell it in but default.
-func TestToldOfClusterScoped(t *testing.T) {
+// TestEventsOfClusterScoped checks that Events of cluster-scoped objects are in the
+// namespace default.
+func TestEventsOfClusterScoped(t *testing.T) {
 	for _, engine := range []string{"direct", "workflow"} {
 		t.Run(engine, func(t *testing.T) {
-			l := live(t, spaces, engine)
+			l := newLifecycle(t, spaces, engine)
 			l.apply("Space", "x")
-			if diff := cmp.Diff([]string{"Normal Ready all children are ready (1)"}, l.told()); diff != "" {
+			if diff := cmp.Diff([]string{"Normal Ready all children are ready (1)"}, l.newEvents()); diff != "" {
 				t.Errorf("-want +told\n%s", diff)
 			}
 		})
 	}
 }
 
-// TestTelling is one Event as a whole, as either engine writes it.
-func TestTelling(t *testing.T) {
+// TestEventFields checks one whole Event of each engine.
+func TestEventFields(t *testing.T) {
 	for engine, related := range map[string]string{"direct": "", "workflow": `"related": {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "namespace": "argo-events", "name": "WORKFLOW"},`} {
 		t.Run(engine, func(t *testing.T) {
-			l := live(t, web, engine)
+			l := newLifecycle(t, web, engine)
 			l.apply("Web", "no JSON")
 			got := l.do(http.MethodGet, "/api/v1/namespaces/default/events", "")["items"].([]any)[0].(map[string]any)
 			cr := l.do(http.MethodGet, "/apis/example.com/v1/namespaces/default/webs/one", "")["metadata"].(map[string]any)
@@ -257,14 +259,14 @@ func TestTelling(t *testing.T) {
 	}
 }
 
-// TestLongTelling: what is told has a limit in bytes, and so have names.
-func TestLongTelling(t *testing.T) {
-	l := live(t, web, "direct")
+// TestLongEvent checks the size limits of messages and names.
+func TestLongEvent(t *testing.T) {
+	l := newLifecycle(t, web, "direct")
 	long := strings.Repeat("a", 198) + "--" + strings.Repeat("b", 40) // cut right after the hyphens
 	spec := map[string]any{"text": strings.Repeat("\U0001d11e", 3000)}
 	check(t, l.Apply(map[string]any{"apiVersion": "example.com/v1", "kind": "Web", "metadata": map[string]any{"name": long}, "spec": spec}))
 	check(t, l.Run(context.Background()))
-	if told := l.told(); len(told) != 1 {
+	if told := l.newEvents(); len(told) != 1 {
 		t.Fatalf("told %v; %v", told, l.Trace().Failures())
 	}
 	items := l.do(http.MethodGet, "/api/v1/namespaces/default/events", "")["items"].([]any)
@@ -272,7 +274,7 @@ func TestLongTelling(t *testing.T) {
 	if n := len(message); n > 1024 || n < 1000 || !utf8.ValidString(message) || !strings.HasSuffix(message, "\U0001d11e") {
 		t.Errorf("the message has %d bytes: %s", n, message)
 	}
-	for name := range l.heard {
+	for name := range l.seen {
 		if !strings.HasPrefix(name, long[:198]+".00000000.") {
 			t.Errorf("the name is %s", name)
 		}

@@ -19,27 +19,27 @@ import (
 	shapes "github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
-// What others do in the cluster while an operator works on it: those who play
-// through more than one event.
+// Actions of users, controllers and EventSources while an operator runs, for tests
+// and scenarios of several events.
 
-// Path is where the API serves an object; suffix is appended.
+// Path returns the API path of an object with a suffix.
 func (s *Simulation) Path(fields map[string]any, suffix string) string {
-	return s.path(s.placed(fields), suffix)
+	return s.path(s.withNamespace(fields), suffix)
 }
 
-// Publish delivers an event once more, as an EventSource or its bus may.
+// Publish delivers an event again, as an EventSource or the event bus may.
 func (s *Simulation) Publish(ctx context.Context, e Event) error { return s.publish(ctx, e) }
 
-// Announce lets every EventSource start anew: it tells of everything there is.
-// What comes of that is for the next Run.
-func (s *Simulation) Announce(ctx context.Context) error {
+// Relist restarts every EventSource, which publishes an event for every existing
+// object. The next Run handles the resulting changes.
+func (s *Simulation) Relist(ctx context.Context) error {
 	for _, k := range slices.Clone(s.cluster.Order) {
 		for _, w := range s.watches {
 			o := s.cluster.Objects[k]
-			if o == nil { // it has gone over an earlier one
+			if o == nil { // deleted by the delivery of an earlier event
 				break
 			}
-			event, ok := w.sees(cluster.Change{Resource: k.GroupResource, New: o})
+			event, ok := w.eventFor(cluster.Change{Resource: k.GroupResource, New: o})
 			if !ok {
 				continue
 			}
@@ -51,10 +51,10 @@ func (s *Simulation) Announce(ctx context.Context) error {
 	return nil
 }
 
-// Resync does what the operators' CronWorkflows do. One that replaces the pod
-// of an EventSource has everything announced; any other one runs. What comes of
-// that is for the next Run. One with a condition replaces tokens, which nobody
-// asks for here.
+// Resync does the work of the operators' CronWorkflows. One that replaces an
+// EventSource's pod causes a relist; any other runs as a Workflow. The next Run
+// handles the resulting changes. CronWorkflows with a condition rotate tokens,
+// which the simulation does not need.
 func (s *Simulation) Resync(ctx context.Context) error {
 	for _, c := range s.crons {
 		if c.Spec.When != "" {
@@ -64,13 +64,13 @@ func (s *Simulation) Resync(ctx context.Context) error {
 		if ref == nil || s.templates[c.Namespace+"/"+ref.Name] == nil {
 			return fmt.Errorf("CronWorkflow %s: only those of a WorkflowTemplate are simulated", c.Name)
 		}
-		if replaysSources(s.templates[c.Namespace+"/"+ref.Name]) {
-			if err := s.Announce(ctx); err != nil {
+		if restartsSource(s.templates[c.Namespace+"/"+ref.Name]) {
+			if err := s.Relist(ctx); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := s.beat(ctx, c.Namespace); err != nil {
+		if err := s.tick(ctx, c.Namespace); err != nil {
 			return err
 		}
 		path := "/apis/argoproj.io/v1alpha1/namespaces/" + c.Namespace + "/workflows"
@@ -86,9 +86,9 @@ func (s *Simulation) Resync(ctx context.Context) error {
 	return nil
 }
 
-// beat lets the calendars of the EventSources in a namespace tick: a resync
-// looks at the traces that these leave on the EventSource.
-func (s *Simulation) beat(ctx context.Context, namespace string) error {
+// tick fires the calendars of the EventSources in a namespace, because a resync
+// checks the last-tick annotations that they leave on the EventSource.
+func (s *Simulation) tick(ctx context.Context, namespace string) error {
 	for _, source := range s.sources {
 		if source.Namespace != namespace || len(source.Spec.Calendar) == 0 {
 			continue
@@ -117,24 +117,25 @@ func (s *Simulation) beat(ctx context.Context, namespace string) error {
 	return nil
 }
 
-// replaysSources tells whether a Workflow gives an EventSource another pod.
-func replaysSources(t *wfv1.WorkflowTemplate) bool {
+// restartsSource reports whether a Workflow patches an EventSource so that it gets
+// a new pod.
+func restartsSource(t *wfv1.WorkflowTemplate) bool {
 	return slices.ContainsFunc(t.Spec.Templates, func(t wfv1.Template) bool {
 		if t.Resource == nil || t.Resource.Action != "patch" {
 			return false
 		}
-		fields, _ := cluster.Readable([]byte(t.Resource.Manifest)).(map[string]any)
+		fields, _ := cluster.Decoded([]byte(t.Resource.Manifest)).(map[string]any)
 		return fields["kind"] == "EventSource"
 	})
 }
 
-// Patch changes an object by a merge patch, as somebody else does whose name as
-// a field manager is given. The subresource may be empty.
+// Patch sends a merge patch with the given field manager. The subresource may be
+// empty.
 func (s *Simulation) Patch(fields map[string]any, subresource, manager string, patch map[string]any) error {
 	if subresource != "" {
 		subresource = "/" + subresource
 	}
-	o := s.placed(fields)
+	o := s.withNamespace(fields)
 	if _, err := s.ask(http.MethodPatch, s.path(o, subresource+"?fieldManager="+manager), "application/merge-patch+json", patch); err != nil {
 		return fmt.Errorf("changing %s %s: %w", o.GetKind(), o.GetName(), err)
 	}
@@ -154,8 +155,8 @@ func (s *Simulation) ask(method, path, contentType string, fields map[string]any
 	return s.Do(req)
 }
 
-// Intercept puts something between the operators and the API server; nil takes
-// it away. What others do does not pass through it.
+// Intercept wraps the API server that the operators use; nil removes the wrapper.
+// Requests of users and controllers bypass it.
 func (s *Simulation) Intercept(with func(api http.Handler) http.Handler) {
 	s.api = s.cluster
 	if with != nil {
@@ -163,71 +164,71 @@ func (s *Simulation) Intercept(with func(api http.Handler) http.Handler) {
 	}
 }
 
-// Objects are all that the cluster holds, in the order in which they were
-// written first, but for the operators' own: their EventSources, and the
-// Workflows that did their work.
+// Objects returns all objects in creation order, except the operators' EventSources
+// and Workflows.
 func (s *Simulation) Objects() []map[string]any {
 	s.cluster.Mu.Lock()
 	defer s.cluster.Mu.Unlock()
 	var out []map[string]any
 	for _, k := range s.cluster.Order {
-		if o := s.cluster.Objects[k]; !s.works(k, o) {
+		if o := s.cluster.Objects[k]; !s.internal(k, o) {
 			out = append(out, o.DeepCopy().Object)
 		}
 	}
 	return out
 }
 
-// works tells whether an object is a part of the operators, or a Workflow from
-// one of their templates.
-func (s *Simulation) works(k cluster.Key, o cluster.Object) bool {
-	if k.Group == workflows.Group && o.GetKind() == "EventSource" {
+// internal reports whether an object belongs to the operators or is a Workflow
+// created from one of their templates.
+func (s *Simulation) internal(k cluster.Key, o cluster.Object) bool {
+	if k.Group == workflowsResource.Group && o.GetKind() == "EventSource" {
 		return slices.ContainsFunc(s.sources, func(e *eventsv1.EventSource) bool { return e.Namespace == k.Namespace && e.Name == k.Name })
 	}
-	if k.GroupResource != workflows {
+	if k.GroupResource != workflowsResource {
 		return false
 	}
 	ref, _, _ := unstructured.NestedString(o.Object, "spec", "workflowTemplateRef", "name")
 	return s.templates[k.Namespace+"/"+ref] != nil
 }
 
-// Shown is an object as it would be applied: without what the API server makes,
-// and with the machine's own times made steady.
-func (s *Simulation) Shown(fields map[string]any) map[string]any {
-	out, _ := s.steadied((&unstructured.Unstructured{Object: fields}).DeepCopy().Object).(map[string]any)
-	withoutServerMade(out)
+// Normalized returns an object as a user would apply it: without server-side
+// metadata, and with wall-clock times replaced by a fixed one.
+func (s *Simulation) Normalized(fields map[string]any) map[string]any {
+	out, _ := s.normalize((&unstructured.Unstructured{Object: fields}).DeepCopy().Object).(map[string]any)
+	removeServerMetadata(out)
 	return out
 }
 
-// Parts are the names in the path of a request: what an interceptor goes by.
-type Parts struct{ Kind, Namespace, Name, Subresource string }
+// RequestInfo identifies the object of a request, for interceptors.
+type RequestInfo struct{ Kind, Namespace, Name, Subresource string }
 
-// PartsOf reads a path of the API. Where the cluster does not know the kind, it
-// is that of the object in the body, which stays there.
-func (s *Simulation) PartsOf(r *http.Request) (Parts, bool) {
+// RequestInfo parses the path of a request. If the cluster does not know the kind,
+// it reads the kind from the body and keeps the body readable.
+func (s *Simulation) RequestInfo(r *http.Request) (RequestInfo, bool) {
 	req, err := s.cluster.Parse(r, nil)
 	if err != nil {
-		return Parts{}, false
+		return RequestInfo{}, false
 	}
-	out := Parts{Kind: req.Kind.Kind, Namespace: req.Namespace, Name: req.Name, Subresource: req.Subresource}
+	out := RequestInfo{Kind: req.Kind.Kind, Namespace: req.Namespace, Name: req.Name, Subresource: req.Subresource}
 	if out.Kind == "" && r.Body != nil {
 		data, err := io.ReadAll(r.Body)
 		if err != nil {
-			return Parts{}, false
+			return RequestInfo{}, false
 		}
 		r.Body = io.NopCloser(bytes.NewReader(data))
-		fields, _ := cluster.Readable(data).(map[string]any)
+		fields, _ := cluster.Decoded(data).(map[string]any)
 		out.Kind, _ = fields["kind"].(string)
 	}
 	return out, true
 }
 
-// Restless is an operator that never comes to rest.
-type Restless struct{ message string }
+// NotConvergedError reports an operator that keeps reacting to its own changes.
+type NotConvergedError struct{ message string }
 
-func (r *Restless) Error() string { return r.message }
+func (r *NotConvergedError) Error() string { return r.message }
 
-// Merged is an object changed by a merge patch (RFC 7396); both stay as they are.
+// Merged returns an object with a merge patch (RFC 7396) applied; both arguments
+// stay unchanged.
 func Merged(fields, patch map[string]any) map[string]any {
 	if patch == nil {
 		patch = map[string]any{}

@@ -11,12 +11,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Tellings are Kubernetes Events: what people are told of an object. They are no
-// part of what an operator makes.
-var Tellings = schema.GroupResource{Resource: "events"}
+// EventsResource is the resource of Kubernetes Events, which are not part of an
+// operator's output.
+var EventsResource = schema.GroupResource{Resource: "events"}
 
-// telling reads an Event as the API server does, times in their own form.
-func telling(o Object) (corev1.Event, error) {
+// decodeEvent decodes an Event as the API server does, with its time formats.
+func decodeEvent(o Object) (corev1.Event, error) {
 	var e corev1.Event
 	data, err := o.MarshalJSON()
 	if err != nil {
@@ -28,15 +28,15 @@ func telling(o Object) (corev1.Event, error) {
 	return e, nil
 }
 
-// The limits of the API server, in bytes.
+// Limits of the API server, in bytes.
 const (
-	maxTellingWord = 128
-	maxTellingText = 1024
+	maxEventField   = 128
+	maxEventMessage = 1024
 )
 
-// wrongTelling restates what the API server refuses of Events of core/v1: more
-// of those with eventTime, which are in the new form.
-func wrongTelling(e corev1.Event) field.ErrorList {
+// validateEvent restates the API server's validation of core/v1 Events, which is
+// stricter for those with eventTime.
+func validateEvent(e corev1.Event) field.ErrorList {
 	var out field.ErrorList
 	fresh, about := !e.EventTime.IsZero(), e.InvolvedObject.Namespace
 	inDefault := about == "" && (e.Namespace == metav1.NamespaceDefault || fresh && e.Namespace == metav1.NamespaceSystem)
@@ -50,15 +50,15 @@ func wrongTelling(e corev1.Event) field.ErrorList {
 		switch {
 		case word == "":
 			out = append(out, field.Required(field.NewPath(name), ""))
-		case len(word) > maxTellingWord:
-			out = append(out, field.TooLong(field.NewPath(name), word, maxTellingWord))
+		case len(word) > maxEventField:
+			out = append(out, field.TooLong(field.NewPath(name), word, maxEventField))
 		}
 	}
 	for _, wrong := range validation.IsQualifiedName(e.ReportingController) {
 		out = append(out, field.Invalid(field.NewPath("reportingController"), e.ReportingController, wrong))
 	}
-	if len(e.Message) > maxTellingText {
-		out = append(out, field.TooLong(field.NewPath("message"), e.Message, maxTellingText))
+	if len(e.Message) > maxEventMessage {
+		out = append(out, field.TooLong(field.NewPath("message"), e.Message, maxEventMessage))
 	}
 	return out
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/cluster"
 )
 
-// TestTellings: the cluster takes those Events that an API server takes, each
-// name once.
-func TestTellings(t *testing.T) {
+// TestEventValidation checks that the cluster accepts the same Events as an API
+// server, each name once.
+func TestEventValidation(t *testing.T) {
 	const (
 		about  = `"involvedObject": {"namespace": "default", "name": "a"}, `
 		timely = `"eventTime": "2026-01-01T00:00:00.000000Z", `

@@ -13,14 +13,14 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/simulate"
 )
 
-// tallied is what a trace comes to.
-type tallied struct {
+// traceSummary counts the triggers, requests and Workflows of a trace.
+type traceSummary struct {
 	triggers            []string // that fired, sorted
 	requests, workflows int
 }
 
-func tally(t simulate.Trace) tallied {
-	out := tallied{}
+func summarize(t simulate.Trace) traceSummary {
+	out := traceSummary{}
 	fired := map[string]bool{}
 	for _, step := range t {
 		if d := step.Delivery; d != nil {
@@ -40,9 +40,9 @@ func tally(t simulate.Trace) tallied {
 	return out
 }
 
-// hop says where an object that is not as expected was written last in this
-// step, or what kept it from being written.
-func (s *scene) hop(r v1alpha1.Reference) string {
+// lastWriter describes which request of this step last wrote an unexpected object,
+// or what prevented it.
+func (s *stepRun) lastWriter(r v1alpha1.Reference) string {
 	if failures := s.trace.Failures(); len(failures) > 0 {
 		return "failed on the way: " + failures[0]
 	}
@@ -66,17 +66,17 @@ func (s *scene) hop(r v1alpha1.Reference) string {
 			}
 		}
 	}
-	return cmp.Or(last, s.silence())
+	return cmp.Or(last, s.noWrite())
 }
 
-// lastWrite is the last call that wrote an object.
-func (s *scene) lastWrite(calls []cluster.Call, r v1alpha1.Reference) string {
+// lastWrite returns the last call that wrote an object.
+func (s *stepRun) lastWrite(calls []cluster.Call, r v1alpha1.Reference) string {
 	for _, c := range slices.Backward(calls) {
 		req, err := http.NewRequest(c.Method, c.Path, http.NoBody)
 		if err != nil || c.Method == http.MethodGet {
 			continue
 		}
-		parts, ok := s.s.PartsOf(req)
+		parts, ok := s.s.RequestInfo(req)
 		if body, _ := c.Body.(map[string]any); parts.Kind == "" {
 			parts.Kind = kindOf(body)
 		}
@@ -89,9 +89,9 @@ func (s *scene) lastWrite(calls []cluster.Call, r v1alpha1.Reference) string {
 	return ""
 }
 
-// silence says what the operator did in a step in which it did not write.
-func (s *scene) silence() string {
-	got := tally(s.trace)
+// noWrite describes what the operator did in a step without writing the object.
+func (s *stepRun) noWrite() string {
+	got := summarize(s.trace)
 	if got.workflows > 0 {
 		return "nothing of this step wrote it; argoperator test --trace shows what its Workflows did"
 	}

@@ -1,4 +1,4 @@
-package argoperator
+package childcheck
 
 import (
 	"maps"
@@ -10,18 +10,18 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/resource"
 )
 
-// surroundings are what a template finds beside its custom resource: other
+// environment is what a template reads apart from its custom resource: other
 // children and related objects.
-type surroundings struct {
+type environment struct {
 	vars    expression.Vars
-	note    string // what to say of them in a finding
-	unknown bool   // the template reads what nobody can make up
+	note    string // appended to the message of a finding
+	unknown bool   // the template reads values that cannot be derived
 }
 
-// around are the surroundings in which a template is tried. Related objects may
-// be there or not; of those that are there, and of other children, is known what
-// every object has and what a schema or a template says.
-func (t *trial) around(cr customResource) []surroundings {
+// environments returns the environments to check a template in: with and without
+// related objects. Objects contain the fields that every object has and those from
+// schemas and templates.
+func (t *run) environments(cr customResource) []environment {
 	known := func(root string, value map[string]any) bool {
 		return !slices.ContainsFunc(t.programs(), func(p *expression.Program) bool { return !p.HasReads(root, value) })
 	}
@@ -35,32 +35,33 @@ func (t *trial) around(cr customResource) []surroundings {
 		}
 	}
 	if !slices.ContainsFunc(t.programs(), (*expression.Program).UsesRelated) {
-		return []surroundings{{vars: expression.Vars{Children: children}}}
+		return []environment{{vars: expression.Vars{Children: children}}}
 	}
 	there, none := t.related()
-	return []surroundings{
+	return []environment{
 		{vars: expression.Vars{Children: children, Related: there}, unknown: !known("$related", there)},
 		{vars: expression.Vars{Children: children, Related: none}, note: ", and there is no related " + t.relatedNames()},
 	}
 }
 
-// programs are those of the child that are tried.
-func (t *trial) programs() []*expression.Program {
+// programs returns the child's expressions to check.
+func (t *run) programs() []*expression.Program {
 	return slices.DeleteFunc([]*expression.Program{t.child.When, t.child.ForEach, t.child.Object}, func(p *expression.Program) bool { return p == nil })
 }
 
-// wants tells whether a custom resource asks for the child, or fails to say.
-func (t *trial) wants(cr customResource, among surroundings) bool {
-	if among.unknown {
+// wanted reports whether a custom resource has the child, or whether evaluating
+// that fails.
+func (t *run) wanted(cr customResource, env environment) bool {
+	if env.unknown {
 		return false
 	}
-	items, _, err := t.items(cr, among.vars)
+	items, _, err := t.items(cr, env.vars)
 	return err != nil || len(items) > 0
 }
 
-// items are those of forEach, as far as they are judged; one without it, none
-// where the child is not wanted. Of an error, the key of the expression is told.
-func (t *trial) items(cr customResource, vars expression.Vars) (items []any, key string, err error) {
+// items returns the first items of forEach, one nil item without forEach, and none
+// if the child is not wanted. It returns the key of an expression that fails.
+func (t *run) items(cr customResource, vars expression.Vars) (items []any, key string, err error) {
 	if t.child.When != nil {
 		if yes, err := t.child.When.Run(cr.served, vars); err != nil || yes != true {
 			return nil, "when", err
@@ -74,12 +75,12 @@ func (t *trial) items(cr customResource, vars expression.Vars) (items []any, key
 	return items[:min(len(items), maxItems)], "forEach", err
 }
 
-// related are the related objects by entry, where there are some and where there
-// are none.
-func (t *trial) related() (there, none map[string]any) {
+// related returns the related objects by entry: with one object each, and with
+// none.
+func (t *run) related() (there, none map[string]any) {
 	there, none = map[string]any{}, map[string]any{}
 	for _, r := range t.p.Related {
-		object := liveObject(r.Kind, t.d.RelatedSchema(r.Name) != nil, func() (*resource.Schema, error) {
+		object := sampleObject(r.Kind, t.d.RelatedSchema(r.Name) != nil, func() (*resource.Schema, error) {
 			return resource.FromCRD(t.d.RelatedCRDs[r.Name], r.Kind.Version)
 		})
 		there[r.Name], none[r.Name] = object, nil
@@ -90,8 +91,8 @@ func (t *trial) related() (there, none map[string]any) {
 	return there, none
 }
 
-// relatedNames are the entries that the child reads.
-func (t *trial) relatedNames() string {
+// relatedNames lists the related entries that the child reads.
+func (t *run) relatedNames() string {
 	var names []string
 	for _, r := range t.p.Related {
 		if slices.ContainsFunc(t.programs(), func(p *expression.Program) bool { return p.ReadsRelated(r.Name) }) {
@@ -101,8 +102,9 @@ func (t *trial) relatedNames() string {
 	return strings.Join(names, " or ")
 }
 
-// liveObject is an object of a kind with what the API server adds.
-func liveObject(kind plan.Kind, described bool, schema func() (*resource.Schema, error)) map[string]any {
+// sampleObject returns an object of a kind with the metadata that the API server
+// sets.
+func sampleObject(kind plan.Kind, described bool, schema func() (*resource.Schema, error)) map[string]any {
 	object := map[string]any{}
 	if described {
 		if s, err := schema(); err == nil {
@@ -112,20 +114,20 @@ func liveObject(kind plan.Kind, described bool, schema func() (*resource.Schema,
 		}
 	}
 	object["apiVersion"], object["kind"] = kind.APIVersion(), kind.Kind
-	return alive(object, kind.Namespaced)
+	return asServed(object, kind.Namespaced)
 }
 
-// otherChildren are the children that a custom resource has, as their templates
-// make them. Of one that reads children itself nothing is known.
-func (t *trial) otherChildren(cr customResource) map[string]any {
+// otherChildren returns the other children of a custom resource as their templates
+// render them. It skips those whose own templates read children or related objects.
+func (t *run) otherChildren(cr customResource) map[string]any {
 	out := map[string]any{}
 	for _, c := range t.p.Children {
-		if c.Object == nil || slices.ContainsFunc((&trial{child: c}).programs(), func(p *expression.Program) bool {
+		if c.Object == nil || slices.ContainsFunc((&run{child: c}).programs(), func(p *expression.Program) bool {
 			return len(p.ReadsChildren()) > 0 || p.UsesRelated()
 		}) {
 			continue
 		}
-		other := &trial{d: t.d, p: t.p, child: c, samples: t.samples}
+		other := &run{d: t.d, p: t.p, child: c, samples: t.samples}
 		objects := other.rendered(cr)
 		switch {
 		case c.ForEach != nil:
@@ -137,10 +139,11 @@ func (t *trial) otherChildren(cr customResource) map[string]any {
 	return out
 }
 
-// rendered are the live objects that the template makes for a custom resource.
-func (t *trial) rendered(cr customResource) []any {
+// rendered returns the objects of the template for a custom resource, as the API
+// server would return them.
+func (t *run) rendered(cr customResource) []any {
 	out := []any{}
-	if !t.wants(cr, surroundings{}) {
+	if !t.wanted(cr, environment{}) {
 		return out
 	}
 	items := []any{nil}
@@ -158,7 +161,7 @@ func (t *trial) rendered(cr customResource) []any {
 		metadata, _ := object["metadata"].(map[string]any)
 		live := maps.Clone(object)
 		delete(live, "metadata")
-		live = alive(live, t.child.Kind.Namespaced)
+		live = asServed(live, t.child.Kind.Namespaced)
 		maps.Copy(live["metadata"].(map[string]any), metadata)
 		out = append(out, live)
 	}

@@ -13,29 +13,29 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// surroundings are objects of others together, with what follows from them.
-type surroundings struct {
+// objectSet is the set of checked objects with facts derived from them.
+type objectSet struct {
 	all    argo.Objects
 	grants []argo.Grant
 	reach  map[string]*reach // of WorkflowTemplates, by name
 	flows  map[manifest.Object][]flow
-	roles  map[string]map[argo.Role]bool // of service accounts, by name: a Sensor often states no namespace
-	fed    map[string]map[string]bool    // keys of ConfigMaps, by name, that Workflows started by events take
+	roles  map[string]map[argo.Role]bool // of service accounts, by name: a Sensor often has no namespace
+	fed    map[string]map[string]bool    // keys of ConfigMaps, by name, that event-driven Workflows read
 }
 
-// reach is how events come to a WorkflowTemplate.
+// reach describes how events reach a WorkflowTemplate.
 type reach struct {
-	launched bool // as a Workflow of its own: workflowTemplateRef
+	launched bool // run as a Workflow: workflowTemplateRef
 	fed      bool // with data of the event
 }
 
-func newSurroundings(of argo.Objects) *surroundings {
-	s := &surroundings{
+func newObjectSet(of argo.Objects) *objectSet {
+	s := &objectSet{
 		all: of, grants: argo.GrantsOf(of), reach: map[string]*reach{}, flows: map[manifest.Object][]flow{},
 		roles: map[string]map[argo.Role]bool{}, fed: map[string]map[string]bool{},
 	}
 	for _, sensor := range argo.All[*eventsv1.Sensor](of) {
-		s.flows[sensor] = carriedFlows(sensor)
+		s.flows[sensor] = sensorFlows(sensor)
 		for _, f := range s.flows[sensor] {
 			s.follow(f.spec, f.fed)
 		}
@@ -44,13 +44,13 @@ func newSurroundings(of argo.Objects) *surroundings {
 		if _, carries := object.(*eventsv1.Sensor); !carries {
 			s.flows[object] = s.flowsIn(object)
 		}
-		s.note(object)
+		s.record(object)
 	}
 	return s
 }
 
-// note what an object runs as, and which ConfigMaps it takes.
-func (s *surroundings) note(object manifest.Object) {
+// record records the service account of an object and the ConfigMaps that it reads.
+func (s *objectSet) record(object manifest.Object) {
 	switch o := object.(type) {
 	case *eventsv1.EventSource:
 		add(s.roles, argo.EventsAccount(o.Spec.Template), argo.RoleSource)
@@ -63,7 +63,7 @@ func (s *surroundings) note(object manifest.Object) {
 			continue
 		}
 		for _, ref := range under("configMapKeyRef", f.spec) {
-			add(s.fed, word(ref, "name"), word(ref, "key"))
+			add(s.fed, stringOf(ref, "name"), stringOf(ref, "key"))
 		}
 	}
 }
@@ -75,22 +75,22 @@ func add[K comparable](sets map[string]map[K]bool, name string, one K) {
 	sets[name][one] = true
 }
 
-func word(object map[string]any, key string) string {
+func stringOf(object map[string]any, key string) string {
 	s, _ := object[key].(string)
 	return s
 }
 
-// follow notes the templates that a Workflow leads to.
-func (s *surroundings) follow(spec wfv1.WorkflowSpec, fed bool) {
+// follow records the templates that a Workflow refers to.
+func (s *objectSet) follow(spec wfv1.WorkflowSpec, fed bool) {
 	if ref := spec.WorkflowTemplateRef; ref != nil {
 		s.arrive(ref.Name, fed, true)
 	}
 	for _, ref := range under("templateRef", spec.Templates) {
-		s.arrive(word(ref, "name"), fed, false)
+		s.arrive(stringOf(ref, "name"), fed, false)
 	}
 }
 
-func (s *surroundings) arrive(name string, fed, launched bool) {
+func (s *objectSet) arrive(name string, fed, launched bool) {
 	r := s.reach[name]
 	known := r != nil && (r.fed || !fed)
 	if r == nil {
@@ -108,7 +108,7 @@ func (s *surroundings) arrive(name string, fed, launched bool) {
 	}
 }
 
-// under are all objects below a key, wherever it stands in a value.
+// under returns all objects with a key, at any depth of a value.
 func under(key string, in any) []map[string]any {
 	data, err := json.Marshal(in)
 	var value any
@@ -136,17 +136,17 @@ func under(key string, in any) []map[string]any {
 	return out
 }
 
-// flow is what a Workflow is to run, wherever it stands.
+// flow is a Workflow spec in an object.
 type flow struct {
 	spec   wfv1.WorkflowSpec
 	path   *field.Path
-	whole  bool // it runs as a Workflow of its own, and is not only called
-	driven bool // events start it
-	fed    bool // with their data
+	whole  bool // runs as a Workflow, and is not only called
+	driven bool // started by events
+	fed    bool // with data of the event
 }
 
-// flowsIn are those in an object that is no Sensor.
-func (s *surroundings) flowsIn(object manifest.Object) []flow {
+// flowsIn returns the specs in an object other than a Sensor.
+func (s *objectSet) flowsIn(object manifest.Object) []flow {
 	spec := field.NewPath("spec")
 	switch o := object.(type) {
 	case *wfv1.Workflow:
@@ -165,27 +165,27 @@ func (s *surroundings) flowsIn(object manifest.Object) []flow {
 	return nil
 }
 
-// carriedFlows are the Workflows that a Sensor creates.
-func carriedFlows(s *eventsv1.Sensor) []flow {
+// sensorFlows returns the Workflows that a Sensor creates.
+func sensorFlows(s *eventsv1.Sensor) []flow {
 	var out []flow
 	for _, t := range argo.Triggers(s) {
-		data, path := t.Carries()
+		data, path := t.ObjectBytes()
 		wf := &wfv1.Workflow{}
 		if data == nil || yaml.Unmarshal(data, wf) != nil || wf.Kind != "Workflow" {
 			continue
 		}
-		out = append(out, flow{spec: wf.Spec, path: path.Child("spec"), whole: true, driven: true, fed: len(t.Fills()) > 0})
+		out = append(out, flow{spec: wf.Spec, path: path.Child("spec"), whole: true, driven: true, fed: len(t.ObjectParameters()) > 0})
 	}
 	return out
 }
 
-// template is a template of a flow, and where it stands.
+// template is a template of a flow with its path.
 type template struct {
 	wfv1.Template
 	path *field.Path
 }
 
-// templates are those of a flow, with what stands in them.
+// templates returns the templates of a flow, including inline ones.
 func (f flow) templates() []template {
 	var out []template
 	for i, t := range f.spec.Templates {
@@ -213,19 +213,21 @@ func nestedTemplates(t wfv1.Template, path *field.Path) []template {
 	return out
 }
 
-// alike is the object of a type and a name: in the namespace, where both state one.
-func alike[T manifest.Object](o argo.Objects, namespace, name string) (T, bool) {
-	if list := everyAlike[T](o, namespace, name); len(list) > 0 {
+// find returns the object of a type and name; the namespaces must be equal if both
+// are set.
+func find[T manifest.Object](o argo.Objects, namespace, name string) (T, bool) {
+	if list := findAll[T](o, namespace, name); len(list) > 0 {
 		return list[0], true
 	}
 	var none T
 	return none, false
 }
 
-// everyAlike are all of them: examples of one directory often share a name.
-func everyAlike[T manifest.Object](o argo.Objects, namespace, name string) []T {
+// findAll returns all such objects: the examples in one directory often share a
+// name.
+func findAll[T manifest.Object](o argo.Objects, namespace, name string) []T {
 	return slices.DeleteFunc(argo.All[T](o), func(object T) bool {
-		elsewhere := namespace != "" && object.GetNamespace() != "" && object.GetNamespace() != namespace
-		return object.GetName() != name || elsewhere
+		otherNamespace := namespace != "" && object.GetNamespace() != "" && object.GetNamespace() != namespace
+		return object.GetName() != name || otherNamespace
 	})
 }

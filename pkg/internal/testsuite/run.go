@@ -16,45 +16,45 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/simulate"
 )
 
-// play is one test at work.
-type play struct {
-	ctx      context.Context // of the one run that a play is
-	test     *definition.Test
-	s        *simulate.Simulation
-	update   bool
-	now      func() time.Time
-	resource map[string]any // as it was created
-	uid      string         // of the custom resource, after its end too
-	heard    map[string]bool
-	goldens  []Golden
-	doing    func(t *definition.Test, what string)
-	at       string // the step
+// testRun is one running test.
+type testRun struct {
+	ctx        context.Context // of this run only
+	test       *definition.Test
+	s          *simulate.Simulation
+	update     bool
+	now        func() time.Time
+	resource   map[string]any // as created
+	uid        string         // of the custom resource, also after its deletion
+	seenEvents map[string]bool
+	goldens    []Golden
+	progress   func(t *definition.Test, what string)
+	position   string // the current step
 }
 
-// tell says what the test is doing.
-func (p *play) tell(what string) {
-	if p.doing == nil {
+// report reports the test's progress.
+func (p *testRun) report(what string) {
+	if p.progress == nil {
 		return
 	}
 	if what != "" {
 		what = ": " + what
 	}
-	p.doing(p.test, p.at+what)
+	p.progress(p.test, p.position+what)
 }
 
-// newPlay makes the cluster as it is before the first step.
-func newPlay(ctx context.Context, j job, o Options) (*play, diag.List, error) {
+// newTestRun sets up the cluster for the first step.
+func newTestRun(ctx context.Context, j job, o Options) (*testRun, diag.List, error) {
 	operators, err := j.operators()
 	if err != nil {
 		return nil, nil, err
 	}
-	p := &play{
-		ctx: ctx, test: j.test, update: o.Update, now: o.Now, resource: j.test.Resource, heard: map[string]bool{},
-		doing: o.Doing, at: "before the first step",
+	p := &testRun{
+		ctx: ctx, test: j.test, update: o.Update, now: o.Now, resource: j.test.Resource, seenEvents: map[string]bool{},
+		progress: o.Progress, position: "before the first step",
 	}
-	tested := chosen(operators, j.test.Spec.Operator)
+	tested := selected(operators, j.test.Spec.Operator)
 	p.s, err = simulate.New(simulate.Inputs{
-		Objects: tested.Objects(), Kinds: tested.Kinds(), Runner: o.Runner, Prepared: j.prepared, Doing: p.tell,
+		Objects: tested.Objects(), Kinds: tested.Kinds(), Runner: o.Runner, Prepared: j.prepared, Progress: p.report,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -62,7 +62,7 @@ func newPlay(ctx context.Context, j job, o Options) (*play, diag.List, error) {
 	var wrong diag.List
 	for _, object := range j.test.Objects {
 		err := p.put(object)
-		var refused *cluster.Refusal
+		var refused *cluster.StatusError
 		if errors.As(err, &refused) {
 			wrong.Add(p.test.KeyPosition("spec", "objects"), diag.StepFailed, err.Error(), "")
 			continue
@@ -74,27 +74,27 @@ func newPlay(ctx context.Context, j job, o Options) (*play, diag.List, error) {
 	return p, wrong, p.s.Run(ctx)
 }
 
-// scene is a step, with what was there before.
-type scene struct {
-	*play
+// stepRun is one running step.
+type stepRun struct {
+	*testRun
 	index    int
 	step     v1alpha1.TestStep
-	before   snapshot // what the operator changes is what is other than in here
+	before   snapshot // state before the step
 	trace    simulate.Trace
-	told     []map[string]any
+	events   []map[string]any
 	findings diag.List
 }
 
-// play plays one step.
-func (p *play) play(index int) (Step, error) {
+// runStep runs one step.
+func (p *testRun) runStep(index int) (Step, error) {
 	since := stopwatch(p.now)
-	s := &scene{play: p, index: index, step: p.test.Spec.Steps[index]}
-	err := s.happen()
+	s := &stepRun{testRun: p, index: index, step: p.test.Spec.Steps[index]}
+	err := s.execute()
 	out := Step{Name: s.step.Name, State: Passed}
 	if err == nil && !s.findings.HasErrors() {
 		s.expectations()
-		out.Trace = s.trace // what comes now is the same once more
-		err = s.again()
+		out.Trace = s.trace // relisting repeats the trace
+		err = s.checkIdempotent()
 	}
 	if err != nil {
 		return out, err
@@ -105,12 +105,13 @@ func (p *play) play(index int) (Step, error) {
 	if out.Trace == nil {
 		out.Trace = s.trace
 	}
-	out.Findings, out.Duration = quiet(s.findings.Sorted()), since()
+	out.Findings, out.Duration = withoutRepeatedHints(s.findings.Sorted()), since()
 	return out, nil
 }
 
-// quiet says the same hint once, below the last finding that has it.
-func quiet(findings diag.List) diag.List {
+// withoutRepeatedHints keeps a hint only in the last of consecutive findings that
+// share it.
+func withoutRepeatedHints(findings diag.List) diag.List {
 	for i := range findings {
 		if i+1 < len(findings) && findings[i].Hint == findings[i+1].Hint {
 			findings[i].Hint = ""
@@ -119,48 +120,48 @@ func quiet(findings diag.List) diag.List {
 	return findings
 }
 
-// happen lets the step happen and the operator come to rest.
-func (s *scene) happen() error {
+// execute executes the step and runs the operator until nothing changes.
+func (s *stepRun) execute() error {
 	start := len(s.s.Trace())
 	s.before = s.snapshot()
 	s.s.Intercept(refusals(s.s, s.step.Refuse))
 	defer s.s.Intercept(nil)
 	err := s.act()
-	var refused *cluster.Refusal
+	var refused *cluster.StatusError
 	switch {
 	case errors.As(err, &refused):
 		s.refused(err)
-	case err != nil && !s.stuck(err):
+	case err != nil && !s.reportStepError(err):
 		return err
 	case s.step.Expect.Refused != "":
 		s.unmet(s.at("expect", "refused"), "the API server took it", "")
 	}
-	if !s.restless(s.s.Run(s.ctx), &err) {
+	if !s.reportNotConverged(s.s.Run(s.ctx), &err) {
 		return err
 	}
 	if cr, _ := s.s.Get(s.resource); cr != nil {
 		s.uid = textOf(cr, "metadata", "uid")
 	}
 	s.trace = slices.Clone(s.s.Trace()[start:])
-	s.told = s.news()
+	s.events = s.newEvents()
 	return nil
 }
 
-// stuck makes a finding of what cannot be done because of how the test is written.
-func (s *scene) stuck(err error) bool {
-	var problem *problem
-	if !errors.As(err, &problem) {
+// reportStepError turns a stepError into a finding.
+func (s *stepRun) reportStepError(err error) bool {
+	var stepErr *stepError
+	if !errors.As(err, &stepErr) {
 		return false
 	}
-	s.findings.Add(s.at(problem.path...), diag.StepFailed, problem.message, problem.hint)
+	s.findings.Add(s.at(stepErr.path...), diag.StepFailed, stepErr.message, stepErr.hint)
 	return true
 }
 
-// restless makes a finding of an operator that does not come to rest; false: it
-// is another error.
-func (s *scene) restless(err error, out *error) bool {
-	var restless *simulate.Restless
-	if errors.As(err, &restless) {
+// reportNotConverged turns a NotConvergedError into a finding; it returns false for
+// another error.
+func (s *stepRun) reportNotConverged(err error, out *error) bool {
+	var notConverged *simulate.NotConvergedError
+	if errors.As(err, &notConverged) {
 		s.findings.Add(s.at("name"), diag.NotIdempotent, err.Error(), "argoperator test --trace shows what it reacts to")
 		err = nil
 	}
@@ -168,8 +169,8 @@ func (s *scene) restless(err error, out *error) bool {
 	return err == nil
 }
 
-// refused compares the API server's refusal of the step itself.
-func (s *scene) refused(err error) {
+// refused compares the API server's refusal of the step with the expected one.
+func (s *stepRun) refused(err error) {
 	want := s.step.Expect.Refused
 	switch {
 	case want == "":
@@ -179,19 +180,19 @@ func (s *scene) refused(err error) {
 	}
 }
 
-// again delivers everything once more: nothing may come of it.
-func (s *scene) again() error {
+// checkIdempotent relists everything, which must not change anything.
+func (s *stepRun) checkIdempotent() error {
 	if s.findings.HasErrors() || len(s.step.Refuse) > 0 || s.step.NotIdempotent != "" || s.test.Spec.NotIdempotent != "" {
 		return nil
 	}
-	failing := len(s.trace.Failures()) > 0 // then this is another attempt, which the custom resource tells of
+	failing := len(s.trace.Failures()) > 0 // a retry, which the custom resource's status reports
 	before := s.snapshot()
-	for range 2 { // what the operator notes for itself may catch up, once
-		if err := s.s.Announce(s.ctx); err != nil {
+	for range 2 { // the observed state may change once
+		if err := s.s.Relist(s.ctx); err != nil {
 			return err
 		}
 		var err error
-		if !s.restless(s.s.Run(s.ctx), &err) {
+		if !s.reportNotConverged(s.s.Run(s.ctx), &err) {
 			return err
 		}
 		after := s.snapshot()
@@ -211,42 +212,44 @@ func (s *scene) again() error {
 	return nil
 }
 
-// path of the step, or below it.
-func (s *scene) path(below ...string) []string {
+// path returns the path of the step, or of a field in it.
+func (s *stepRun) path(below ...string) []string {
 	return append([]string{"spec", "steps", strconv.Itoa(s.index)}, below...)
 }
 
-func (s *scene) at(below ...string) diag.Position { return s.test.Position(s.path(below...)...) }
+func (s *stepRun) at(below ...string) diag.Position { return s.test.Position(s.path(below...)...) }
 
-func (s *scene) atKey(below ...string) diag.Position { return s.test.KeyPosition(s.path(below...)...) }
+func (s *stepRun) atKey(below ...string) diag.Position {
+	return s.test.KeyPosition(s.path(below...)...)
+}
 
-func (s *scene) unmet(at diag.Position, message, hint string) {
+func (s *stepRun) unmet(at diag.Position, message, hint string) {
 	s.findings.Add(at, diag.FailedExpectation, message, hint)
 }
 
-// news are the Kubernetes Events about the custom resource that are new.
-func (s *scene) news() []map[string]any {
+// newEvents returns the Events about the custom resource since the last step.
+func (s *stepRun) newEvents() []map[string]any {
 	var out []map[string]any
 	for _, o := range s.s.Objects() {
 		if o["kind"] != "Event" || o["apiVersion"] != "v1" || textOf(o, "involvedObject", "uid") != s.uid {
 			continue
 		}
 		id := nameOf(o) + " " + textOf(o, "metadata", "resourceVersion")
-		if !s.heard[id] {
-			s.heard[id] = true
+		if !s.seenEvents[id] {
+			s.seenEvents[id] = true
 			out = append(out, o)
 		}
 	}
 	return out
 }
 
-// snapshot is what the cluster holds.
+// snapshot is the state of the cluster.
 type snapshot struct {
 	order   []string
 	objects map[string]map[string]any
 }
 
-func (p *play) snapshot() snapshot {
+func (p *testRun) snapshot() snapshot {
 	out := snapshot{objects: map[string]map[string]any{}}
 	for _, o := range p.s.Objects() {
 		id := fmt.Sprint(o["apiVersion"], " ", placeOf(o))
@@ -256,15 +259,14 @@ func (p *play) snapshot() snapshot {
 	return out
 }
 
-// same tells whether nothing at all has been written since.
+// same reports whether nothing has been written since.
 func (s snapshot) same(later snapshot) bool {
 	return slices.EqualFunc(s.order, later.order, func(a, b string) bool {
 		return a == b && textOf(s.objects[a], "metadata", "resourceVersion") == textOf(later.objects[b], "metadata", "resourceVersion")
 	})
 }
 
-// changes are what is other in a later snapshot, but for what the operator
-// notes for itself.
+// changes describes the differences to a later snapshot, ignoring bookkeeping.
 func (s snapshot) changes(later snapshot) []string {
 	var out []string
 	for _, id := range s.order {

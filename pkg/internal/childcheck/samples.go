@@ -1,4 +1,4 @@
-package argoperator
+package childcheck
 
 import (
 	"encoding/json"
@@ -12,31 +12,33 @@ import (
 )
 
 const (
-	// randomSamples of any legal custom resource are tried on every template.
+	// randomSamples is the number of random valid custom resources per template.
 	randomSamples = 8
-	// maxSamples of those that all templates share, with the edges of values.
+	// maxSamples limits the samples that all templates share, including edge cases.
 	maxSamples = 40
-	// maxSearch is how many custom resources are asked whether they want a child.
+	// maxSearch limits the custom resources evaluated to find one that has the
+	// child.
 	maxSearch = 256
 )
 
-// samples are the custom resources that templates are tried on. Plausible ones
-// come first: with the required fields, with all of them, and one step away from
-// those, wherever a template looks. Others have values that are only legal.
+// samples are the custom resources to check templates with. Plausible ones come
+// first: with the required fields, with all fields, and with one change to a field
+// that the template reads. Others have values that are valid but unlikely.
 type samples struct {
 	api    plan.Kind
-	schema *resource.Schema // nil where nothing is known of the fields
-	// sensible is the schema for what only has to be legal: a text with a default
-	// keeps it, as whoever wrote the default has shown what the text is.
-	sensible *resource.Schema
-	plain    []customResource // plausible: the required fields, and all of them
-	wild     []customResource
-	known    map[string]customResource // by what is written
+	schema *resource.Schema // nil if the fields are unknown
+	// sensible is the schema for random values: a text with a default keeps it,
+	// because the default shows what the text means.
+	sensible  *resource.Schema
+	plausible []customResource // plausible: the required fields, and all fields
+	unlikely  []customResource
+	known     map[string]customResource // by id
 }
 
-// customResource is a custom resource as it is written and as the API server hands it out.
+// customResource is a custom resource as written by a user and as the API server
+// returns it.
 type customResource struct {
-	id              string // what is written, as JSON
+	id              string // the written fields as JSON
 	written, served map[string]any
 }
 
@@ -46,12 +48,12 @@ func newSamples(d *definition.Definition, p *plan.Plan) *samples {
 	schema, err := resource.New(resource.Kind{
 		Group: k.Group, Version: k.Version, Kind: k.Kind, Namespaced: k.Namespaced, Status: k.StatusSubresource,
 	}, d.Schema(d.WorkingVersion()))
-	if err != nil { // an existing kind has none; what is wrong with a schema is found elsewhere
+	if err != nil { // an existing kind has no schema; schema errors are reported elsewhere
 		return s
 	}
 	s.schema, s.sensible = schema, schema.Sensible()
 	add := func(list *[]customResource, object map[string]any, err error) {
-		if err == nil && len(s.known) < maxSamples { // what has no sample cannot be tried
+		if err == nil && len(s.known) < maxSamples { // ignore fields without a sample
 			before := len(s.known)
 			if one := s.served(object); len(s.known) > before {
 				*list = append(*list, one)
@@ -59,69 +61,69 @@ func newSamples(d *definition.Definition, p *plan.Plan) *samples {
 		}
 	}
 	start, err := s.schema.Start()
-	add(&s.plain, start, err)
+	add(&s.plausible, start, err)
 	full, err := s.schema.Full()
-	add(&s.plain, full, err)
+	add(&s.plausible, full, err)
 	minimal, err := s.schema.Minimal()
-	add(&s.wild, minimal, err)
-	random := rand.New(rand.NewPCG(1, 2)) // the same samples every time
+	add(&s.unlikely, minimal, err)
+	random := rand.New(rand.NewPCG(1, 2)) // fixed seed: the same samples every time
 	for range randomSamples {
 		object, err := s.sensible.Random(random)
-		add(&s.wild, object, err)
+		add(&s.unlikely, object, err)
 	}
 	if full != nil {
 		for _, edge := range s.sensible.EdgesOf(full) {
-			add(&s.wild, edge.Object, nil)
+			add(&s.unlikely, edge.Object, nil)
 		}
 	}
 	return s
 }
 
-// served is what the API server makes of a custom resource.
+// served returns the custom resource as the API server would return it.
 func (s *samples) served(written map[string]any) customResource {
 	data, err := json.Marshal(written)
 	id := string(data)
 	if known, ok := s.known[id]; ok && err == nil {
 		return known
 	}
-	one := customResource{id, written, alive(s.schema.Defaulted(written), s.api.Namespaced)}
+	one := customResource{id, written, asServed(s.schema.Defaulted(written), s.api.Namespaced)}
 	s.known[id] = one
 	return one
 }
 
-// of are the samples for a child: those of all children, and what is one step
-// from a plausible one that wants the child.
-func (s *samples) of(t *trial) []customResource {
+// of returns the samples for a child: the shared ones, and those that differ in one
+// field from a plausible one that has the child.
+func (s *samples) of(t *run) []customResource {
 	if s.schema == nil {
-		return []customResource{{served: alive(map[string]any{"apiVersion": s.api.APIVersion(), "kind": s.api.Kind}, s.api.Namespaced)}}
+		return []customResource{{served: asServed(map[string]any{"apiVersion": s.api.APIVersion(), "kind": s.api.Kind}, s.api.Namespaced)}}
 	}
-	if len(s.plain) == 0 {
-		return s.wild
+	if len(s.plausible) == 0 {
+		return s.unlikely
 	}
 	var list []customResource
-	full := s.plain[len(s.plain)-1]
-	for i, from := range s.plain {
-		base, steps := s.wanting(t, from, full)
+	full := s.plausible[len(s.plausible)-1]
+	for i, from := range s.plausible {
+		base, steps := s.withChild(t, from, full)
 		if steps < 0 {
 			continue
 		}
 		list = append(list, base)
-		list = append(list, s.asking(t, base, full)...)
+		list = append(list, s.conditionSteps(t, base, full)...)
 		list = append(list, s.steps(s.sensible, base, full, t.child.Object)...)
-		if i == len(s.plain)-1 && steps > 0 {
+		if i == len(s.plausible)-1 && steps > 0 {
 			for _, edge := range s.sensible.EdgesOf(base.written) {
 				list = append(list, s.served(edge.Object))
 			}
 		}
 	}
-	return append(list, s.wild...)
+	return append(list, s.unlikely...)
 }
 
-// wanting looks for a sample that wants the child, in as few steps from another
-// as it takes, and says how many; -1 if none was found.
-func (s *samples) wanting(t *trial, from, full customResource) (wanting customResource, steps int) {
+// withChild searches for a sample that has the child with as few changes as
+// possible. It returns the number of changes, or -1 if there is no such sample.
+func (s *samples) withChild(t *run, from, full customResource) (wanting customResource, steps int) {
 	wants := func(cr customResource) bool {
-		return slices.ContainsFunc(t.around(cr), func(among surroundings) bool { return t.wants(cr, among) })
+		return slices.ContainsFunc(t.environments(cr), func(env environment) bool { return t.wanted(cr, env) })
 	}
 	level, asked := []customResource{from}, map[string]bool{from.id: true}
 	for steps = 0; len(level) > 0; steps++ {
@@ -135,7 +137,7 @@ func (s *samples) wanting(t *trial, from, full customResource) (wanting customRe
 			if len(asked) > maxSearch {
 				return customResource{}, -1
 			}
-			for _, near := range s.asking(t, cr, full) {
+			for _, near := range s.conditionSteps(t, cr, full) {
 				if !asked[near.id] {
 					asked[near.id] = true
 					next = append(next, near)
@@ -147,13 +149,14 @@ func (s *samples) wanting(t *trial, from, full customResource) (wanting customRe
 	return customResource{}, -1
 }
 
-// asking are the samples next to one in what decides whether the child is wanted.
-func (s *samples) asking(t *trial, from, full customResource) []customResource {
+// conditionSteps returns the samples that differ in one field that when or forEach
+// reads.
+func (s *samples) conditionSteps(t *run, from, full customResource) []customResource {
 	return s.steps(s.schema, from, full, t.child.When, t.child.ForEach)
 }
 
-// steps are the samples next to one, wherever programs look. The schema says
-// which values texts may take.
+// steps returns the samples that differ in one field that the programs read. The
+// schema decides which values texts may have.
 func (s *samples) steps(schema *resource.Schema, from, full customResource, programs ...*expression.Program) []customResource {
 	var about [][]string
 	var words []any
@@ -173,7 +176,7 @@ func (s *samples) steps(schema *resource.Schema, from, full customResource, prog
 	return out
 }
 
-// reworded are samples like one, with other words in its free texts.
+// reworded returns similar samples with other words in their free text.
 func (s *samples) reworded(like customResource, complaint string) []customResource {
 	if s.schema == nil || like.written == nil {
 		return nil
@@ -185,8 +188,8 @@ func (s *samples) reworded(like customResource, complaint string) []customResour
 	return out
 }
 
-// alive gives an object what the API server adds.
-func alive(object map[string]any, namespaced bool) map[string]any {
+// asServed adds the metadata that the API server sets.
+func asServed(object map[string]any, namespaced bool) map[string]any {
 	metadata, _ := object["metadata"].(map[string]any)
 	if metadata == nil {
 		metadata = map[string]any{}
