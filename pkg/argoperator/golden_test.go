@@ -38,8 +38,8 @@ var goldens = []golden{
 	{"memcached-tutorial", "the steps engine", whole},
 
 	{"ansible", "files of the logic in directories, environment variables", []string{"ConfigMap/ansible-logic", "WorkflowTemplate/ansible-reconcile"}},
-	{"at", "resyncAfter: a Workflow that waits, and the right to create it", []string{"Role/at-workflow", "WorkflowTemplate/at-later"}},
-	{"configwatcher", "related resources: a Workflow for the owners of a changed one, and the rights", []string{"ClusterRole/*-workflow", "ClusterRole/*-resync", "WorkflowTemplate/*-wake", "EventSource/*"}},
+	{"at", "resyncAfter: a Workflow that waits, and the right to create it", []string{"Role/at-workflow", "WorkflowTemplate/at-timer"}},
+	{"configwatcher", "related resources: a Workflow for the owners of a changed one, and the rights", []string{"ClusterRole/*-workflow", "ClusterRole/*-resync", "WorkflowTemplate/*-enqueue", "EventSource/*"}},
 	{"cronjob", "a plural of its own, defaults and enums in the schema; logic in two files", []string{"CustomResourceDefinition/*", "ConfigMap/cronjob-logic"}},
 	{"existing", "a kind that exists: no definition of it, no roles for users", []string{"ClusterRole/*", "ClusterRoleBinding/*", "EventSource/*", "Sensor/*"}},
 	{"foo", "templates in the workflow engine: one container, and names that the spec chooses", []string{"ConfigMap/foo-runtime", "WorkflowTemplate/foo-reconcile", "Sensor/foo"}},
