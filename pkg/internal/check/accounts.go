@@ -13,8 +13,9 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// accounts: every service account that is used is emitted, and the reverse.
-func accounts(o argo.Objects) []problem.Problem {
+// serviceAccounts reports service accounts that are used but not emitted, or
+// emitted but not used.
+func serviceAccounts(o argo.Objects) []problem.Problem {
 	var out []problem.Problem
 	used := map[argo.Account]bool{}
 	for _, u := range argo.UsesOf(o) {
@@ -32,8 +33,9 @@ func accounts(o argo.Objects) []problem.Problem {
 	})...)
 }
 
-// separation: what one role may do is not lent to another by sharing its account.
-func separation(o argo.Objects) []problem.Problem {
+// sharedAccounts reports service accounts that serve several roles, because each
+// role would have the permissions of the others.
+func sharedAccounts(o argo.Objects) []problem.Problem {
 	var out []problem.Problem
 	roles := map[argo.Account]map[argo.Role]bool{}
 	for _, u := range argo.UsesOf(o) {
@@ -51,9 +53,9 @@ func separation(o argo.Objects) []problem.Problem {
 	return out
 }
 
-// bindings: the role and the subjects of each binding are emitted, and each
-// role is bound, unless it is meant for the people who use the operator.
-func bindings(o argo.Objects) []problem.Problem {
+// roleBindings reports bindings whose role or subjects are not emitted, and roles
+// without a binding, except those meant for the operator's users.
+func roleBindings(o argo.Objects) []problem.Problem {
 	bound := map[manifest.Object]bool{}
 	check := func(r *problem.Report, ref rbacv1.RoleRef, subjects []rbacv1.Subject, namespace string) {
 		if role, _, ok := argo.RoleOf(o, ref, namespace); ok && ref.APIGroup == rbacv1.GroupName {
@@ -72,25 +74,25 @@ func bindings(o argo.Objects) []problem.Problem {
 	}
 	out := argo.Each(o, func(r *problem.Report, b *rbacv1.ClusterRoleBinding) { check(r, b.RoleRef, b.Subjects, "") })
 	out = append(out, argo.Each(o, func(r *problem.Report, b *rbacv1.RoleBinding) { check(r, b.RoleRef, b.Subjects, b.Namespace) })...)
-	return append(out, unbound(o, bound)...)
+	return append(out, unboundRoles(o, bound)...)
 }
 
-func unbound(o argo.Objects, bound map[manifest.Object]bool) []problem.Problem {
+func unboundRoles(o argo.Objects, bound map[manifest.Object]bool) []problem.Problem {
 	out := argo.Each(o, func(r *problem.Report, role *rbacv1.Role) {
 		if !bound[role] {
 			r.Add(nil, problem.CodeUnboundRole, "bind it or remove it", "no binding gives this role to anyone")
 		}
 	})
 	return append(out, argo.Each(o, func(r *problem.Report, role *rbacv1.ClusterRole) {
-		if !bound[role] && !aggregated(role) {
+		if !bound[role] && !isAggregated(role) {
 			r.Add(nil, problem.CodeUnboundRole, "bind it or remove it", "no binding gives this role to anyone")
 		}
 	})...)
 }
 
-// aggregated tells whether Kubernetes adds the role to its own view, edit or
+// isAggregated reports whether Kubernetes adds the role to its own view, edit or
 // admin role.
-func aggregated(role *rbacv1.ClusterRole) bool {
+func isAggregated(role *rbacv1.ClusterRole) bool {
 	for _, name := range []string{"view", "edit", "admin"} {
 		if role.Labels["rbac.authorization.k8s.io/aggregate-to-"+name] == "true" {
 			return true

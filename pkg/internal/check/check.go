@@ -1,6 +1,6 @@
 // Package check reports problems in the manifests of a generated operator:
-// references to objects that do not exist, permissions that are missing or not
-// needed, programs that fail on sample events, and broken rules of reliability.
+// references to objects that do not exist, missing or unused permissions, programs
+// that fail on sample events, and violations of the rules for reliability.
 //
 // Only a few checks depend on what users write in a definition; UserInput runs
 // those. The others can fail only through a defect of argoperator; Objects runs
@@ -21,38 +21,38 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// userInput are the checks that text of a definition can fail: its schemas, tags
-// of Argo in the command and environment of its logic, expressions that cost too
-// much, and the size of it all.
+// userInput lists the checks that a definition can fail: its schemas, Argo tags in
+// the command and environment of its logic, expressions that cost too much, and the
+// size of the objects.
 var userInput = []func(argo.Objects) []problem.Problem{
 	admission.CustomResources,
-	braces,
+	templateTags,
 	Programs,
-	trials,
+	sampleRuns,
 	admission.Sizes,
 }
 
-// internal are the checks that only a defect of argoperator can fail, in the order
-// of their concern: the object by itself, its references, its behavior, its cost,
-// its monitoring. To add one, write its file and a line.
+// internal lists the checks that only a defect of argoperator can fail, by topic:
+// the object itself, its references, its behavior, its cost, its monitoring. To add
+// a check, write its file and add a line here.
 var internal = []func(argo.Objects) []problem.Problem{
 	names,
 	admission.EventBuses,
 	admission.EventSources,
 	admission.Sensors,
 	admission.Workflows,
-	accounts,
-	bindings,
-	launches,
-	arguments,
+	serviceAccounts,
+	roleBindings,
+	workflowReferences,
+	workflowArguments,
 	dependencies,
 	parameters,
 	requests,
 	tokens,
-	events,
+	eventSources,
 	delivery,
 	lifecycle,
-	separation,
+	sharedAccounts,
 	permissions,
 	admission.PodSecurity,
 	workflowMetrics,
@@ -60,9 +60,9 @@ var internal = []func(argo.Objects) []problem.Problem{
 	alerts,
 }
 
-// UserInput runs the checks that text of a definition can fail, on the objects as
-// they were built. With logic, Argo validates the WorkflowTemplates too, because
-// they contain the user's image, command and environment.
+// UserInput runs the checks that a definition can fail, on the objects as they were
+// built. With logic, Argo validates the WorkflowTemplates too, because they contain
+// the user's image, command and environment.
 func UserInput(documents []output.Document, logic bool) []problem.Problem {
 	all := argo.Read(documents)
 	problems := run(all, userInput)
@@ -72,8 +72,9 @@ func UserInput(documents []output.Document, logic bool) []problem.Problem {
 	return sorted(problems)
 }
 
-// Objects runs every check on the objects as they are printed and read again. An
-// error is a failure of ours: an object that cannot be encoded.
+// Objects runs every check on the objects after encoding and decoding them. It
+// returns an error if an object cannot be encoded, which is a defect of
+// argoperator.
 func Objects(emitted []manifest.Object) ([]problem.Problem, error) {
 	documents, err := output.Documents(emitted)
 	if err != nil {
@@ -95,7 +96,7 @@ func run(all argo.Objects, checks []func(argo.Objects) []problem.Problem) []prob
 	return problems
 }
 
-// sorted orders problems by object, and removes those that two checks report.
+// sorted orders problems by object, and removes duplicates that two checks report.
 func sorted(problems []problem.Problem) []problem.Problem {
 	slices.SortStableFunc(problems, func(a, b problem.Problem) int {
 		return cmp.Or(cmp.Compare(a.Object, b.Object), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))

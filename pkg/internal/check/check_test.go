@@ -9,7 +9,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/problem"
 )
 
-func TestObjectsFindsNothingWrongWithAGoodOperator(t *testing.T) {
+func TestObjectsAcceptsValidOperator(t *testing.T) {
 	problems, err := Objects(newFixture().objects())
 	if err != nil {
 		t.Fatal(err)
@@ -19,13 +19,13 @@ func TestObjectsFindsNothingWrongWithAGoodOperator(t *testing.T) {
 	}
 }
 
-func TestObjectsLeavesItsInputAlone(t *testing.T) {
+func TestObjectsDoesNotModifyInput(t *testing.T) {
 	emitted := newFixture().objects()
 	before := argo.NewObjects(emitted).Copy().List
 	if _, err := Objects(emitted); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(before, emitted); diff != "" {
-		t.Errorf("Argo's validators wrote into the objects (-before +after):\n%s", diff)
+		t.Errorf("Objects modified its input (-before +after):\n%s", diff)
 	}
 }

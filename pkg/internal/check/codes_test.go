@@ -11,7 +11,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/problem"
 )
 
-// A code without a mutation may stand for a check that cannot fail.
+// TestEveryCodeHasAMutation requires a mutation for each code, because a code
+// without one may belong to a check that cannot fail.
 func TestEveryCodeHasAMutation(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "../problem/codes.go", nil, 0)
 	if err != nil {
@@ -26,10 +27,10 @@ func TestEveryCodeHasAMutation(t *testing.T) {
 		if literal, ok := n.(*ast.BasicLit); ok {
 			code, _ := strconv.Unquote(literal.Value)
 			if codes[code] || !strings.HasPrefix(code, "check-") {
-				t.Errorf("%s: codes are unique and begin with check-", code)
+				t.Errorf("%s: codes must be unique and start with check-", code)
 			}
 			codes[code] = true
-			if !mutated[code] && code != problem.CodeChild { // pkg/internal/admission tries children
+			if !mutated[code] && code != problem.CodeChild { // tested with the children in pkg/internal/admission
 				t.Errorf("no mutation for %s", code)
 			}
 		}
@@ -37,10 +38,10 @@ func TestEveryCodeHasAMutation(t *testing.T) {
 	})
 	for _, c := range problem.Codes() {
 		if !codes[c.Code] {
-			t.Errorf("%s is documented without a constant", c.Code)
+			t.Errorf("%s is documented but has no constant", c.Code)
 		}
 		if !strings.HasSuffix(c.Doc, ".") {
-			t.Errorf("%s: the documentation is no sentence", c.Code)
+			t.Errorf("%s: the documentation is not a sentence", c.Code)
 		}
 	}
 }

@@ -18,10 +18,10 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// direct is an operator of the direct engine, as the builders make it.
+// direct is an operator of the direct engine, as the builders generate it.
 type direct struct{ objects []manifest.Object }
 
-// The parts of definitions from which such operators are built.
+// The parts of definitions from which the tests build operators.
 const (
 	directHead = `
 apiVersion: argoperator.dev/v1alpha1
@@ -71,24 +71,24 @@ func goodDirect(t *testing.T) *direct {
 	return newDirect(t, directAPI, "  children:", deployment, settings, directStatus)
 }
 
-func TestObjectsFindsNothingWrongWithDirectOperators(t *testing.T) {
+func TestObjectsAcceptsDirectOperators(t *testing.T) {
 	const children = "  children:"
 	for _, c := range []struct {
 		name, reason string
 		parts        []string
 	}{
-		{"two children", "requests for each", []string{directAPI, children, deployment, settings, directStatus}},
-		{"two namespaces", "several dependencies a trigger", []string{directAPI, children, deployment, "  install: {watchNamespaces: [blue, green], replicas: 2}\n"}},
-		{"three shards", "several Sensors of one account", []string{directAPI, children, deployment, directStatus, "  reconcile: {shards: 3}\n"}},
-		{"a token that is replaced", "its Secret is filled by a CronWorkflow", []string{directAPI, children, deployment, settings, directStatus, directRotation}},
-		{"k8s triggers", "objects instead of requests", []string{directAPI, children, deployment, settings, directK8s}},
-		{"k8s triggers in two namespaces", "several dependencies a trigger", []string{directAPI, children, deployment, directK8s, "  install: {watchNamespaces: [blue, green]}\n"}},
-		{"an existing kind", "what was seen is kept in annotations", []string{"  api: {existing: {version: v1, kind: Secret}}\n", children, deployment[:strings.Index(deployment, "        replicas")] + deployment[strings.Index(deployment, "        selector"):]}},
-		{"children of the watched kind", "one kind is watched twice", []string{"  api: {existing: {version: v1, kind: ConfigMap}}\n", children, "\n  - name: copy\n    template: {apiVersion: v1, kind: ConfigMap, metadata: {name: \"${ .metadata.name }-copy\"}}\n"}},
-		{"cluster-scoped kinds", "paths without a namespace", []string{strings.Replace(directAPI, "kind: Web,", "kind: Web, scope: Cluster,", 1), children, "\n  - name: space\n    template: {apiVersion: v1, kind: Namespace, metadata: {name: \"${ .metadata.name }\"}}\n"}},
-		{"templates in Workflows", "the Sensor computes, the pod applies", []string{directAPI, children, deployment, settings, directStatus, "  reconcile: {engine: workflow}\n"}},
-		{"cluster-scoped kinds in Workflows", "their Events live in the namespace default", []string{strings.Replace(directAPI, "kind: Web,", "kind: Web, scope: Cluster,", 1), children, "\n  - name: space\n    template: {apiVersion: v1, kind: Namespace, metadata: {name: \"${ .metadata.name }\"}}\n", "  reconcile: {engine: workflow}\n"}},
-		{"templates in Workflows with a finalizer", "who patches the custom resource", []string{directAPI, children, deployment, "  finalizer: {}\n"}},
+		{"two children", "each child has requests", []string{directAPI, children, deployment, settings, directStatus}},
+		{"two namespaces", "each trigger has several dependencies", []string{directAPI, children, deployment, "  install: {watchNamespaces: [blue, green], replicas: 2}\n"}},
+		{"three shards", "several Sensors share an account", []string{directAPI, children, deployment, directStatus, "  reconcile: {shards: 3}\n"}},
+		{"a rotated token", "a CronWorkflow writes its Secret", []string{directAPI, children, deployment, settings, directStatus, directRotation}},
+		{"k8s triggers", "the Sensor computes objects instead of requests", []string{directAPI, children, deployment, settings, directK8s}},
+		{"k8s triggers in two namespaces", "each trigger has several dependencies", []string{directAPI, children, deployment, directK8s, "  install: {watchNamespaces: [blue, green]}\n"}},
+		{"an existing kind", "the observed state is stored in annotations", []string{"  api: {existing: {version: v1, kind: Secret}}\n", children, deployment[:strings.Index(deployment, "        replicas")] + deployment[strings.Index(deployment, "        selector"):]}},
+		{"children of the watched kind", "the kind is watched twice", []string{"  api: {existing: {version: v1, kind: ConfigMap}}\n", children, "\n  - name: copy\n    template: {apiVersion: v1, kind: ConfigMap, metadata: {name: \"${ .metadata.name }-copy\"}}\n"}},
+		{"cluster-scoped kinds", "their paths have no namespace", []string{strings.Replace(directAPI, "kind: Web,", "kind: Web, scope: Cluster,", 1), children, "\n  - name: space\n    template: {apiVersion: v1, kind: Namespace, metadata: {name: \"${ .metadata.name }\"}}\n"}},
+		{"templates in Workflows", "the Sensor computes children and the pod applies them", []string{directAPI, children, deployment, settings, directStatus, "  reconcile: {engine: workflow}\n"}},
+		{"cluster-scoped kinds in Workflows", "their Events are in the namespace default", []string{strings.Replace(directAPI, "kind: Web,", "kind: Web, scope: Cluster,", 1), children, "\n  - name: space\n    template: {apiVersion: v1, kind: Namespace, metadata: {name: \"${ .metadata.name }\"}}\n", "  reconcile: {engine: workflow}\n"}},
+		{"templates in Workflows with a finalizer", "the pod patches the custom resource", []string{directAPI, children, deployment, "  finalizer: {}\n"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			problems, err := Objects(newDirect(t, c.parts...).objects)
@@ -96,33 +96,33 @@ func TestObjectsFindsNothingWrongWithDirectOperators(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(problems) > 0 {
-				t.Errorf("%s:%s", c.reason, lines(problems))
+				t.Errorf("%s:%s", c.reason, formatProblems(problems))
 			}
 		})
 	}
 }
 
-// directMutation is one thing done wrong to a good operator of the direct engine.
+// directMutation introduces one error into a valid operator of the direct engine.
 type directMutation struct {
 	name, reason string
-	k8s          bool // with k8s triggers
-	rotates      bool // with a token that is replaced
-	do           func(*direct)
+	k8s          bool // uses k8s triggers
+	rotatesToken bool // rotates the token
+	mutate       func(*direct)
 	code         string
 	object, path string
 }
 
-func TestObjectsFindsEveryDirectMutation(t *testing.T) {
+func TestObjectsReportsDirectMutations(t *testing.T) {
 	for _, m := range directMutations() {
 		t.Run(m.name, func(t *testing.T) {
 			d := goodDirect(t)
 			if m.k8s {
 				d = newDirect(t, directAPI, "  children:", deployment, directK8s)
 			}
-			if m.rotates {
+			if m.rotatesToken {
 				d = newDirect(t, directAPI, "  children:", deployment, directRotation)
 			}
-			m.do(d)
+			m.mutate(d)
 			problems, err := Objects(d.objects)
 			if err != nil {
 				t.Fatal(err)
@@ -132,7 +132,7 @@ func TestObjectsFindsEveryDirectMutation(t *testing.T) {
 					return
 				}
 			}
-			t.Errorf("%s: no %s on %s at %q\ngot %v", m.reason, m.code, m.object, m.path, lines(problems))
+			t.Errorf("%s: no %s on %s at %q\ngot %v", m.reason, m.code, m.object, m.path, formatProblems(problems))
 		})
 	}
 }
@@ -149,31 +149,31 @@ func (d *direct) secret() *corev1.Secret {
 	return argo.All[*corev1.Secret](argo.NewObjects(d.objects))[0]
 }
 
-// role is the Sensors' own: the only one that writes children.
+// role returns the Sensors' ClusterRole, the only one that allows writing children.
 func (d *direct) role() *rbacv1.ClusterRole {
 	for _, r := range argo.All[*rbacv1.ClusterRole](argo.NewObjects(d.objects)) {
 		if strings.HasSuffix(r.Name, "-sensor") {
 			return r
 		}
 	}
-	panic("no role of the Sensor")
+	panic("the Sensor has no role")
 }
 
 func (d *direct) resync() *wfv1.WorkflowTemplate {
 	return argo.All[*wfv1.WorkflowTemplate](argo.NewObjects(d.objects))[0]
 }
 
-// replace changes the program of the first dependency.
-func (d *direct) replace(old, with string) {
+// replaceJQ changes the program of the first dependency.
+func (d *direct) replaceJQ(old, with string) {
 	jq := &d.sensor().Spec.Dependencies[0].Transform.JQ
-	*jq = strings.Join(strings.Fields(*jq), " ") // wherever its lines are broken
+	*jq = strings.Join(strings.Fields(*jq), " ") // ignore line breaks
 	if !strings.Contains(*jq, old) {
-		panic(fmt.Sprintf("the program does not hold %s:\n%s", old, *jq))
+		panic(fmt.Sprintf("the program does not contain %s:\n%s", old, *jq))
 	}
 	*jq = strings.Replace(*jq, old, with, 1)
 }
 
-// parameter finds one of the first trigger by where it writes.
+// parameter finds a parameter of the first trigger by its destination.
 func (d *direct) parameter(dest string) *eventsv1.TriggerParameter {
 	t := &d.sensor().Spec.Triggers[0]
 	list := t.Parameters
@@ -192,7 +192,7 @@ func (d *direct) serviceAccountLast() {
 	d.objects = append(slices.Delete(d.objects, i, i+1), sa)
 }
 
-func ownRole(d *direct) *rbacv1.Role { return roleNamed(d, "web-resync") }
+func resyncRole(d *direct) *rbacv1.Role { return roleNamed(d, "web-resync") }
 
 func sensorRole(d *direct) *rbacv1.Role { return roleNamed(d, "web-sensor") }
 
@@ -202,7 +202,7 @@ func roleNamed(d *direct, name string) *rbacv1.Role {
 }
 
 func replaced(text, old, with string) string {
-	text = strings.Join(strings.Fields(text), " ") // wherever its lines are broken
+	text = strings.Join(strings.Fields(text), " ") // ignore line breaks
 	if !strings.Contains(text, old) {
 		panic(fmt.Sprintf("no %s in %s", old, text))
 	}

@@ -10,20 +10,20 @@ func rule(group, resource string, verbs ...string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: verbs}
 }
 
-// permit emits the accounts with their roles.
-func (f *fixture) permit() {
+// addRBAC adds the service accounts with their roles.
+func (f *fixture) addRBAC() {
 	const api, memcacheds = "cache.example.com", "memcacheds"
-	f.account("source", []rbacv1.PolicyRule{rule(api, memcacheds, "list", "watch"), rule("apps", "deployments", "list", "watch")}, nil)
-	f.account("sensor", nil, []rbacv1.PolicyRule{rule("argoproj.io", "workflows", "create")})
+	f.addAccount("source", []rbacv1.PolicyRule{rule(api, memcacheds, "list", "watch"), rule("apps", "deployments", "list", "watch")}, nil)
+	f.addAccount("sensor", nil, []rbacv1.PolicyRule{rule("argoproj.io", "workflows", "create")})
 	results := rule("argoproj.io", "workflowtaskresults", "create", "patch")
-	f.account("workflow", []rbacv1.PolicyRule{
+	f.addAccount("workflow", []rbacv1.PolicyRule{
 		rule(api, memcacheds, "get"), rule(api, memcacheds+"/status", "patch"),
 		rule("apps", "deployments", "get", "list", "create", "patch", "delete"),
 	}, []rbacv1.PolicyRule{results, rule("argoproj.io", "workflows", "get")})
-	ofSource := rule("argoproj.io", "eventsources", "get", "patch")
-	ofSource.ResourceNames = []string{"memcached"}
-	f.account("resync", []rbacv1.PolicyRule{rule(api, memcacheds, "list"), rule("apps", "deployments", "list")},
-		[]rbacv1.PolicyRule{rule("argoproj.io", "workflows", "create"), results, ofSource})
+	patchSource := rule("argoproj.io", "eventsources", "get", "patch")
+	patchSource.ResourceNames = []string{"memcached"}
+	f.addAccount("resync", []rbacv1.PolicyRule{rule(api, memcacheds, "list"), rule("apps", "deployments", "list")},
+		[]rbacv1.PolicyRule{rule("argoproj.io", "workflows", "create"), results, patchSource})
 	f.clusterRoles["view"] = &rbacv1.ClusterRole{
 		TypeMeta:   rbac("ClusterRole"),
 		ObjectMeta: metav1.ObjectMeta{Name: "memcacheds:view", Labels: map[string]string{"rbac.authorization.k8s.io/aggregate-to-view": "true"}},
@@ -31,7 +31,7 @@ func (f *fixture) permit() {
 	}
 }
 
-func (f *fixture) account(name string, cluster, own []rbacv1.PolicyRule) {
+func (f *fixture) addAccount(name string, cluster, namespaced []rbacv1.PolicyRule) {
 	full := "memcached-" + name
 	subjects := []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: ns, Name: full}}
 	ref := func(kind string) rbacv1.RoleRef {
@@ -40,13 +40,13 @@ func (f *fixture) account(name string, cluster, own []rbacv1.PolicyRule) {
 	f.accounts[name] = &corev1.ServiceAccount{TypeMeta: core("ServiceAccount"), ObjectMeta: meta(full)}
 	if cluster != nil {
 		f.clusterRoles[name] = &rbacv1.ClusterRole{TypeMeta: rbac("ClusterRole"), ObjectMeta: metav1.ObjectMeta{Name: full}, Rules: cluster}
-		f.bindings[name] = &rbacv1.ClusterRoleBinding{
+		f.clusterRoleBindings[name] = &rbacv1.ClusterRoleBinding{
 			TypeMeta: rbac("ClusterRoleBinding"), ObjectMeta: metav1.ObjectMeta{Name: full},
 			RoleRef: ref("ClusterRole"), Subjects: subjects,
 		}
 	}
-	if own != nil {
-		f.roles[name] = &rbacv1.Role{TypeMeta: rbac("Role"), ObjectMeta: meta(full), Rules: own}
-		f.own[name] = &rbacv1.RoleBinding{TypeMeta: rbac("RoleBinding"), ObjectMeta: meta(full), RoleRef: ref("Role"), Subjects: subjects}
+	if namespaced != nil {
+		f.roles[name] = &rbacv1.Role{TypeMeta: rbac("Role"), ObjectMeta: meta(full), Rules: namespaced}
+		f.roleBindings[name] = &rbacv1.RoleBinding{TypeMeta: rbac("RoleBinding"), ObjectMeta: meta(full), RoleRef: ref("Role"), Subjects: subjects}
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// fixture is a small operator in which nothing is wrong: it keeps a Deployment
-// for each Memcached, by a program in a pod.
+// fixture is a small valid operator: it manages a Deployment for each Memcached
+// with a program in a pod.
 type fixture struct {
 	crd      *apiextensionsv1.CustomResourceDefinition
 	bus      *eventsv1.EventBus
@@ -25,15 +25,15 @@ type fixture struct {
 	resync   *wfv1.WorkflowTemplate
 	cron     *wfv1.CronWorkflow
 	runtime  *corev1.ConfigMap
-	config   map[string]any // becomes config.json of runtime
-	workflow map[string]any // becomes the object of the Sensor's trigger
+	config   map[string]any // encoded as config.json in runtime
+	workflow map[string]any // encoded as the object of the Sensor's trigger
 
-	accounts     map[string]*corev1.ServiceAccount
-	clusterRoles map[string]*rbacv1.ClusterRole
-	roles        map[string]*rbacv1.Role
-	bindings     map[string]*rbacv1.ClusterRoleBinding
-	own          map[string]*rbacv1.RoleBinding
-	more         []manifest.Object
+	accounts            map[string]*corev1.ServiceAccount
+	clusterRoles        map[string]*rbacv1.ClusterRole
+	roles               map[string]*rbacv1.Role
+	clusterRoleBindings map[string]*rbacv1.ClusterRoleBinding
+	roleBindings        map[string]*rbacv1.RoleBinding
+	extra               []manifest.Object
 }
 
 const ns = "operators"
@@ -42,7 +42,7 @@ func newFixture() *fixture {
 	f := &fixture{
 		accounts:     map[string]*corev1.ServiceAccount{},
 		clusterRoles: map[string]*rbacv1.ClusterRole{}, roles: map[string]*rbacv1.Role{},
-		bindings: map[string]*rbacv1.ClusterRoleBinding{}, own: map[string]*rbacv1.RoleBinding{},
+		clusterRoleBindings: map[string]*rbacv1.ClusterRoleBinding{}, roleBindings: map[string]*rbacv1.RoleBinding{},
 	}
 	f.crd = goodCRD()
 	f.bus = &eventsv1.EventBus{
@@ -57,11 +57,11 @@ func newFixture() *fixture {
 		Data: map[string]string{"reconcile.py": "print()"},
 	}
 	f.config = goodConfig()
-	f.permit()
+	f.addRBAC()
 	return f
 }
 
-// objects are the fixture's objects as they would be emitted.
+// objects returns the fixture's objects as they would be emitted.
 func (f *fixture) objects() []manifest.Object {
 	if f.config != nil {
 		data, _ := json.Marshal(f.config)
@@ -73,19 +73,19 @@ func (f *fixture) objects() []manifest.Object {
 	}
 	out := []manifest.Object{f.crd, f.bus, f.runtime, f.template, f.resync, f.cron, f.source, f.sensor}
 	for _, name := range []string{"source", "sensor", "workflow", "resync"} {
-		out = append(out, f.accounts[name], f.roles[name], f.own[name], f.clusterRoles[name], f.bindings[name])
+		out = append(out, f.accounts[name], f.roles[name], f.roleBindings[name], f.clusterRoles[name], f.clusterRoleBindings[name])
 	}
 	out = append(out, f.clusterRoles["view"])
-	var there []manifest.Object
-	for _, o := range append(out, f.more...) {
-		if !missing(o) {
-			there = append(there, o)
+	var present []manifest.Object
+	for _, o := range append(out, f.extra...) {
+		if !isNil(o) {
+			present = append(present, o)
 		}
 	}
-	return there
+	return present
 }
 
-func missing(o manifest.Object) bool {
+func isNil(o manifest.Object) bool {
 	data, _ := json.Marshal(o)
 	return string(data) == "null"
 }

@@ -10,9 +10,10 @@ import (
 	"go.uber.org/zap"
 )
 
-// Why a trigger on several dependencies has its headers in parameters: of those
-// in dynamicHeaders Argo Events reads every one, whether it has an event or not.
-func TestHeadersOfSeveralDependencies(t *testing.T) {
+// TestHeadersWithSeveralDependencies shows why a trigger with several dependencies
+// sets its headers in parameters: Argo Events reads every entry of dynamicHeaders,
+// even if its dependency has no event.
+func TestHeadersWithSeveralDependencies(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		headers func(*eventsv1.HTTPTrigger, eventsv1.TriggerParameter)
@@ -34,7 +35,7 @@ func TestHeadersOfSeveralDependencies(t *testing.T) {
 			for _, dependency := range []string{"blue", "green"} {
 				c.headers(h, eventsv1.TriggerParameter{Src: &eventsv1.TriggerParameterSource{DependencyName: dependency, DataKey: "type"}, Dest: "Content-Type"})
 			}
-			if ok := fires(t, h, map[string]*eventsv1.Event{"green": {
+			if ok := executes(t, h, map[string]*eventsv1.Event{"green": {
 				Context: &eventsv1.EventContext{DataContentType: eventsv1.MediaTypeJSON}, Data: []byte(`{"type":"x/y"}`),
 			}}); ok != c.want || ok && got != "x/y" {
 				t.Errorf("fires = %v with Content-Type %q, want %v", ok, got, c.want)
@@ -43,8 +44,8 @@ func TestHeadersOfSeveralDependencies(t *testing.T) {
 	}
 }
 
-// fires tells whether the trigger lives through an event.
-func fires(t *testing.T, h *eventsv1.HTTPTrigger, events map[string]*eventsv1.Event) (ok bool) {
+// executes reports whether the trigger handles an event without a panic.
+func executes(t *testing.T, h *eventsv1.HTTPTrigger, events map[string]*eventsv1.Event) (ok bool) {
 	defer func() {
 		if recover() != nil {
 			ok = false
@@ -55,9 +56,9 @@ func fires(t *testing.T, h *eventsv1.HTTPTrigger, events map[string]*eventsv1.Ev
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := trigger.Execute(t.Context(), events, resource)
+	response, err := trigger.Execute(t.Context(), events, resource)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer.(*http.Response).Body.Close() == nil
+	return response.(*http.Response).Body.Close() == nil
 }

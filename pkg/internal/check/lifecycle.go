@@ -18,15 +18,16 @@ import (
 
 func equal(a, b any) bool { return reflect.DeepEqual(a, b) }
 
-// lifecycle: every Workflow ends, is cleaned away, and those of one custom
-// resource run one at a time; a CronWorkflow finds what events have missed.
+// lifecycle reports Workflows without a deadline, without cleanup, or without a
+// mutex for their custom resource, and Sensors without a CronWorkflow that recovers
+// missed events.
 func lifecycle(o argo.Objects) []problem.Problem {
 	var out []problem.Problem
 	launches := o.Launches()
 	for _, l := range launches {
-		out = append(out, ends(l)...)
+		out = append(out, deadlineAndCleanup(l)...)
 		if _, ok := l.By.(*eventsv1.Sensor); ok {
-			out = append(out, serial(l, o)...)
+			out = append(out, mutexes(l, o)...)
 		}
 	}
 	out = append(out, argo.Each(o, func(r *problem.Report, c *wfv1.CronWorkflow) {
@@ -38,14 +39,14 @@ func lifecycle(o argo.Objects) []problem.Problem {
 		}
 	})...)
 	return append(out, argo.Each(o, func(r *problem.Report, s *eventsv1.Sensor) {
-		if !slices.ContainsFunc(launches, func(l argo.Launch) bool { return resyncs(o, l, s, launches) }) {
+		if !slices.ContainsFunc(launches, func(l argo.Launch) bool { return isResync(o, l, s, launches) }) {
 			r.Add(nil, problem.CodeResync, "emit a CronWorkflow that submits what is due",
 				"nothing repairs what the bus has lost: no CronWorkflow starts what this Sensor starts")
 		}
 	})...)
 }
 
-func ends(l argo.Launch) []problem.Problem {
+func deadlineAndCleanup(l argo.Launch) []problem.Problem {
 	spec := l.Spec()
 	in, path := l.TemplateOwner()
 	r := problem.About(in)
@@ -62,12 +63,13 @@ func ends(l argo.Launch) []problem.Problem {
 	return r.Problems
 }
 
-// serial: the mutex names the custom resource, by an argument of the Workflow.
-func serial(l argo.Launch, o argo.Objects) []problem.Problem {
+// mutexes reports mutexes whose name does not contain an argument that identifies
+// the custom resource.
+func mutexes(l argo.Launch, o argo.Objects) []problem.Problem {
 	in, path := l.TemplateOwner()
 	r := problem.About(in)
 	s := l.Spec().Synchronization
-	forAll := looksAtAll(l, o)
+	enqueues := onlyEnqueues(l, o)
 	if s == nil || len(s.Mutexes) == 0 && s.Mutex == nil {
 		r.Add(path.Child("synchronization"), problem.CodeMutex, "add a mutex", "two Workflows of one custom resource would work against each other")
 		return r.Problems
@@ -76,16 +78,16 @@ func serial(l argo.Launch, o argo.Objects) []problem.Problem {
 		r.Add(path.Child("synchronization"), problem.CodeMutex, "state one", "mutex and mutexes together: the Workflow fails")
 	}
 	for i, m := range append(slices.Clone(s.Mutexes), s.Mutex) {
-		if m != nil && !forAll && !strings.Contains(m.Name, "{{workflow.parameters.") {
+		if m != nil && !enqueues && !strings.Contains(m.Name, "{{workflow.parameters.") {
 			r.Add(path.Child("synchronization", "mutexes").Index(i), problem.CodeMutex, "put the custom resource's key into its name", "one lock for all custom resources")
 		}
 	}
 	return r.Problems
 }
 
-// looksAtAll tells whether a launch is about all custom resources and reconciles
-// none: it looks for those to be reconciled.
-func looksAtAll(l argo.Launch, o argo.Objects) bool {
+// onlyEnqueues reports whether a launch only selects the custom resources to
+// reconcile, and reconciles none itself.
+func onlyEnqueues(l argo.Launch, o argo.Objects) bool {
 	pods := l.Pods()
 	return len(pods) > 0 && !slices.ContainsFunc(pods, func(p argo.Pod) bool {
 		scripts := p.Scripts(o)
@@ -93,35 +95,35 @@ func looksAtAll(l argo.Launch, o argo.Objects) bool {
 	})
 }
 
-// resyncs tells whether a launch is the resync of a Sensor: a CronWorkflow that
-// starts the Sensor's template, or whose script does, or that makes an
-// EventSource of the Sensor list everything again.
-func resyncs(o argo.Objects, l argo.Launch, s *eventsv1.Sensor, launches []argo.Launch) bool {
+// isResync reports whether a launch is the resync of a Sensor: a CronWorkflow that
+// starts the Sensor's template, directly or from its script, or that makes an
+// EventSource of the Sensor list its objects again.
+func isResync(o argo.Objects, l argo.Launch, s *eventsv1.Sensor, launches []argo.Launch) bool {
 	if _, ok := l.By.(*wfv1.CronWorkflow); !ok {
 		return false
 	}
 	starts := []*wfv1.WorkflowTemplate{l.Template}
-	for _, next := range argo.ScriptLaunches(o, []argo.Launch{l}) {
-		starts = append(starts, next.Template)
+	for _, launch := range argo.ScriptLaunches(o, []argo.Launch{l}) {
+		starts = append(starts, launch.Template)
 	}
-	for _, of := range launches {
-		if of.By == manifest.Object(s) && of.Template != nil && slices.Contains(starts, of.Template) {
+	for _, other := range launches {
+		if other.By == manifest.Object(s) && other.Template != nil && slices.Contains(starts, other.Template) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(l.Pods(), func(p argo.Pod) bool { return replays(p, s) || asks(o, p, s) })
+	return slices.ContainsFunc(l.Pods(), func(p argo.Pod) bool { return restartsSource(p, s) || triggersSensor(o, p, s) })
 }
 
-// replays tells whether a pod makes an EventSource of the Sensor announce
-// everything again: another pod does, and it is another one for each Workflow
-// only if it carries the Workflow's name.
-func replays(p argo.Pod, s *eventsv1.Sensor) bool {
-	m := p.Template.Resource
-	if m == nil || m.Action != "patch" {
+// restartsSource reports whether a pod restarts an EventSource of the Sensor, so
+// that it lists its objects again. The patch must contain the Workflow's name, or a
+// second patch would change nothing.
+func restartsSource(p argo.Pod, s *eventsv1.Sensor) bool {
+	resource := p.Template.Resource
+	if resource == nil || resource.Action != "patch" {
 		return false
 	}
 	var source eventsv1.EventSource
-	if err := yaml.Unmarshal([]byte(m.Manifest), &source); err != nil || source.Kind != "EventSource" || source.Namespace != s.Namespace {
+	if err := yaml.Unmarshal([]byte(resource.Manifest), &source); err != nil || source.Kind != "EventSource" || source.Namespace != s.Namespace {
 		return false
 	}
 	pod := source.Spec.Template
@@ -131,9 +133,10 @@ func replays(p argo.Pod, s *eventsv1.Sensor) bool {
 	return slices.ContainsFunc(s.Spec.Dependencies, func(d eventsv1.EventDependency) bool { return d.EventSourceName == source.Name })
 }
 
-// asks tells whether a pod has the Sensor compute what is due: with templates
-// the script changes the custom resource, which is an event of it.
-func asks(o argo.Objects, p argo.Pod, s *eventsv1.Sensor) bool {
+// triggersSensor reports whether a pod changes the custom resource so that the
+// Sensor computes its children. Only a script of an operator with templates does
+// this.
+func triggersSensor(o argo.Objects, p argo.Pod, s *eventsv1.Sensor) bool {
 	for _, script := range p.Scripts(o) {
 		for _, d := range s.Spec.Dependencies {
 			e, parent := argo.EntryOf(o, s, d), script.Config.Parent

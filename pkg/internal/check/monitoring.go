@@ -19,8 +19,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// workflowMetrics: Argo looks at the metrics of a template, and at those of a
-// whole Workflow only when it has ended.
+// workflowMetrics validates the metrics of WorkflowTemplates, because Argo only
+// reports invalid ones after a Workflow has ended.
 func workflowMetrics(o argo.Objects) []problem.Problem {
 	return argo.Each(o, func(r *problem.Report, t *wfv1.WorkflowTemplate) {
 		if t.Spec.Metrics == nil {
@@ -46,8 +46,8 @@ func workflowMetrics(o argo.Objects) []problem.Problem {
 	})
 }
 
-// podMonitors: Prometheus finds every pod that Argo Events makes of the
-// operator, by the labels and the port that Argo Events gives to it.
+// podMonitors reports PodMonitors that do not select the pods of the operator's
+// EventSources and Sensors by the labels and the port that Argo Events sets.
 func podMonitors(o argo.Objects) []problem.Problem {
 	return argo.Each(o, func(r *problem.Report, m *monitoringv1.PodMonitor) {
 		for i, e := range m.Spec.PodMetricsEndpoints {
@@ -62,28 +62,28 @@ func podMonitors(o argo.Objects) []problem.Problem {
 			return
 		}
 		for _, s := range argo.All[*eventsv1.EventSource](o) {
-			monitored(r, m, selector, s.Namespace, "EventSource", labels.Set{
+			checkSelector(r, m, selector, s.Namespace, "EventSource", labels.Set{
 				"controller": "eventsource-controller", eventsv1.LabelEventSourceName: s.Name, eventsv1.LabelOwnerName: s.Name,
 			})
 		}
 		for _, s := range argo.All[*eventsv1.Sensor](o) {
-			monitored(r, m, selector, s.Namespace, "Sensor", labels.Set{
+			checkSelector(r, m, selector, s.Namespace, "Sensor", labels.Set{
 				"controller": "sensor-controller", eventsv1.LabelSensorName: s.Name, eventsv1.LabelOwnerName: s.Name,
 			})
 		}
 	})
 }
 
-func monitored(r *problem.Report, m *monitoringv1.PodMonitor, selector labels.Selector, namespace, kind string, pod labels.Set) {
-	in := m.Spec.NamespaceSelector
-	seen := in.Any || slices.Contains(in.MatchNames, namespace) || len(in.MatchNames) == 0 && m.Namespace == namespace
-	if !seen || !selector.Matches(pod) {
+func checkSelector(r *problem.Report, m *monitoringv1.PodMonitor, selector labels.Selector, namespace, kind string, pod labels.Set) {
+	namespaces := m.Spec.NamespaceSelector
+	inNamespace := namespaces.Any || slices.Contains(namespaces.MatchNames, namespace) || len(namespaces.MatchNames) == 0 && m.Namespace == namespace
+	if !inNamespace || !selector.Matches(pod) {
 		r.Add(field.NewPath("spec", "selector"), problem.CodePodMonitor, "", "does not find the pods of the %s %s", kind, pod[eventsv1.LabelOwnerName])
 	}
 }
 
-// podMetrics are the metrics of the pods of Argo Events that alerts may use,
-// with their labels; all of them have a namespace too.
+// podMetrics returns the metrics of Argo Events' pods that alerts may use, with
+// their labels. Each of them also has the label namespace.
 func podMetrics() map[string][]string {
 	source, sensor := []string{"eventsource_name", "event_name"}, []string{"sensor_name", "trigger_name"}
 	return map[string][]string{
@@ -97,7 +97,7 @@ func podMetrics() map[string][]string {
 	}
 }
 
-// knownMetrics are those and the ones that the emitted WorkflowTemplates count.
+// knownMetrics returns podMetrics and the metrics of the emitted WorkflowTemplates.
 func knownMetrics(o argo.Objects) map[string][]string {
 	known := podMetrics()
 	for name := range known {
@@ -117,11 +117,11 @@ func knownMetrics(o argo.Objects) map[string][]string {
 }
 
 var (
-	series  = regexp.MustCompile(`([A-Za-z_:][A-Za-z0-9_:]*)\{([^}]*)\}`)
-	matcher = regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_]*)\s*(=~|!~|!=|=)\s*"([^"]*)"`)
+	seriesPattern  = regexp.MustCompile(`([A-Za-z_:][A-Za-z0-9_:]*)\{([^}]*)\}`)
+	matcherPattern = regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_]*)\s*(=~|!~|!=|=)\s*"([^"]*)"`)
 )
 
-// alerts are about metrics that exist, and tell people what they are about.
+// alerts reports alerts that use unknown metrics or lack a required field.
 func alerts(o argo.Objects) []problem.Problem {
 	known := knownMetrics(o)
 	return argo.Each(o, func(r *problem.Report, p *monitoringv1.PrometheusRule) {
@@ -131,17 +131,17 @@ func alerts(o argo.Objects) []problem.Problem {
 				if rule.Alert == "" || rule.For == nil || rule.Labels["severity"] == "" || rule.Annotations["summary"] == "" || rule.Annotations["description"] == "" {
 					r.Add(at, problem.CodeAlert, "", "an alert needs a name, for, a severity, a summary and a description")
 				}
-				for _, wrong := range expression(o, known, rule.Expr.String()) {
-					r.Add(at.Child("expr"), problem.CodeAlert, "", "%s", wrong)
+				for _, message := range expressionErrors(o, known, rule.Expr.String()) {
+					r.Add(at.Child("expr"), problem.CodeAlert, "", "%s", message)
 				}
 			}
 		}
 	})
 }
 
-// expression says which series of an expression can never be there.
-func expression(o argo.Objects, known map[string][]string, text string) []string {
-	found := series.FindAllStringSubmatch(text, -1)
+// expressionErrors reports the series of an expression that cannot exist.
+func expressionErrors(o argo.Objects, known map[string][]string, text string) []string {
+	found := seriesPattern.FindAllStringSubmatch(text, -1)
 	if len(found) == 0 {
 		return []string{"is about no metric"}
 	}
@@ -152,10 +152,10 @@ func expression(o argo.Objects, known map[string][]string, text string) []string
 			out = append(out, fmt.Sprintf("nothing of the operator has the metric %s", s[1]))
 			continue
 		}
-		for _, m := range matcher.FindAllStringSubmatch(s[2], -1) {
+		for _, m := range matcherPattern.FindAllStringSubmatch(s[2], -1) {
 			if !slices.Contains(names, m[1]) {
 				out = append(out, fmt.Sprintf("the metric %s has no label %s", s[1], m[1]))
-			} else if missing := absent(o, m[1], m[2], m[3]); missing != "" {
+			} else if missing := missingObject(o, m[1], m[2], m[3]); missing != "" {
 				out = append(out, missing)
 			}
 		}
@@ -163,8 +163,8 @@ func expression(o argo.Objects, known map[string][]string, text string) []string
 	return out
 }
 
-// absent says which EventSource or Sensor, that a matcher is about, is not there.
-func absent(o argo.Objects, label, operator, value string) string {
+// missingObject reports that the EventSource or Sensor in a matcher does not exist.
+func missingObject(o argo.Objects, label, operator, value string) string {
 	kind := map[string]string{"eventsource_name": "EventSource", "sensor_name": "Sensor"}[label]
 	if kind == "" || operator != "=" && operator != "=~" {
 		return ""

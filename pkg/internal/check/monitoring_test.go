@@ -9,17 +9,18 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-func TestWatchedOperatorIsGood(t *testing.T) {
+func TestObjectsAcceptsMonitoring(t *testing.T) {
 	f := newFixture()
-	watched(f)
+	addMonitoring(f)
 	problems, err := Objects(f.objects())
 	if err != nil || len(problems) > 0 {
-		t.Errorf("%v%s", err, lines(problems))
+		t.Errorf("%v%s", err, formatProblems(problems))
 	}
 }
 
-// What the list says of Argo Events' metrics is what its code registers.
-func TestPodMetricsAreArgoEventss(t *testing.T) {
+// TestPodMetricsMatchArgoEvents compares the list with the metrics that Argo Events
+// registers.
+func TestPodMetricsMatchArgoEvents(t *testing.T) {
 	m := argoevents.NewMetrics("operators")
 	m.InitEventMetrics("memcached", "memcached")
 	m.InitSensorMetrics("memcached", "reconcile")

@@ -8,36 +8,36 @@ import (
 
 func argoMutations() []mutation {
 	return []mutation{
-		{"tag that does not resolve", "Argo's own rule", func(f *fixture) {
+		{"unresolved tag", "Argo refuses it", func(f *fixture) {
 			f.template.Spec.Templates[2].Container.Env[0].Value = "{{inputs.parameters.key}}"
 		}, problem.CodeWorkflowTemplate, "WorkflowTemplate/memcached-reconcile", "spec"},
 		{
-			"entrypoint that is not there", "Argo's own rule", func(f *fixture) { f.template.Spec.Entrypoint = "reconcil" },
+			"unknown entrypoint", "Argo refuses it", func(f *fixture) { f.template.Spec.Entrypoint = "reconcil" },
 			problem.CodeWorkflowTemplate, "WorkflowTemplate/memcached-reconcile", "spec",
 		},
 		{
-			"exit handler that is not there", "Argo's own rule", func(f *fixture) { f.template.Spec.OnExit = "bye" },
+			"unknown exit handler", "Argo refuses it", func(f *fixture) { f.template.Spec.OnExit = "bye" },
 			problem.CodeWorkflowTemplate, "WorkflowTemplate/memcached-reconcile", "spec",
 		},
 		{
-			"schedule that does not parse", "Argo's own rule", func(f *fixture) { f.cron.Spec.Schedules = []string{"*/30 * *"} },
+			"invalid schedule", "Argo refuses it", func(f *fixture) { f.cron.Spec.Schedules = []string{"*/30 * *"} },
 			problem.CodeCronWorkflow, "CronWorkflow/memcached-resync", "spec",
 		},
 		{
-			"no schedule", "Argo takes it", func(f *fixture) { f.cron.Spec.Schedules = nil },
+			"missing schedule", "Argo accepts it", func(f *fixture) { f.cron.Spec.Schedules = nil },
 			problem.CodeCronWorkflow, "CronWorkflow/memcached-resync", "spec.schedules",
 		},
-		{"triggered Workflow without its argument", "Argo's own rule, with the emitted template", func(f *fixture) {
+		{"triggered Workflow without an argument", "Argo refuses it with the emitted template", func(f *fixture) {
 			f.workflow["spec"].(map[string]any)["arguments"] = map[string]any{}
 		}, problem.CodeTriggeredWorkflow, "Sensor/memcached", "spec.triggers[0].template.k8s.source.resource"},
-		{"schema that is not structural", "the API server refuses it", func(f *fixture) {
+		{"schema is not structural", "the API server refuses it", func(f *fixture) {
 			schemaOf(f).Properties["free"] = apiextensionsv1.JSONSchemaProps{}
 		}, problem.CodeCRD, "CustomResourceDefinition/memcacheds.cache.example.com", "spec.validation.openAPIV3Schema.properties[free].type"},
 		{
-			"CEL that does not compile", "the API server refuses it", func(f *fixture) { specOf(f).XValidations[0].Rule = "self.sizee < 1" },
+			"CEL does not compile", "the API server refuses it", func(f *fixture) { specOf(f).XValidations[0].Rule = "self.sizee < 1" },
 			problem.CodeCRD, "CustomResourceDefinition/memcacheds.cache.example.com", "spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule",
 		},
-		{"CEL that costs too much", "the API server refuses it", func(f *fixture) {
+		{"CEL exceeds the cost limit", "the API server refuses it", func(f *fixture) {
 			s := specOf(f)
 			s.Properties["names"] = apiextensionsv1.JSONSchemaProps{
 				Type:  "array",
@@ -45,13 +45,13 @@ func argoMutations() []mutation {
 			}
 			s.XValidations[0].Rule = "self.names.all(x, self.names.all(y, x.contains(y)))"
 		}, problem.CodeCRD, "CustomResourceDefinition/memcacheds.cache.example.com", "spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule"},
-		{"default of the wrong type", "the API server refuses it", func(f *fixture) {
+		{"default has the wrong type", "the API server refuses it", func(f *fixture) {
 			size := specOf(f).Properties["size"]
 			size.Default = &apiextensionsv1.JSON{Raw: []byte(`"three"`)}
 			specOf(f).Properties["size"] = size
 		}, problem.CodeCRD, "CustomResourceDefinition/memcacheds.cache.example.com", "spec.validation.openAPIV3Schema.properties[spec].properties[size].default"},
 		{
-			"name that is not plural.group", "the API server refuses it", func(f *fixture) { f.crd.Name = "memcached.cache.example.com" },
+			"name is not plural.group", "the API server refuses it", func(f *fixture) { f.crd.Name = "memcached.cache.example.com" },
 			problem.CodeCRD, "CustomResourceDefinition/memcached.cache.example.com", "metadata.name",
 		},
 		{"two storage versions", "the API server refuses it", func(f *fixture) {
@@ -66,7 +66,7 @@ func schemaOf(f *fixture) *apiextensionsv1.JSONSchemaProps {
 	return f.crd.Spec.Versions[0].Schema.OpenAPIV3Schema
 }
 
-// specOf makes the schema of .spec writable in place.
+// specOf returns the schema of .spec and makes its rules writable.
 func specOf(f *fixture) *apiextensionsv1.JSONSchemaProps {
 	spec := schemaOf(f).Properties["spec"]
 	rules := append(apiextensionsv1.ValidationRules(nil), spec.XValidations...)

@@ -10,8 +10,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/problem"
 )
 
-// The Sensor that writes Events, and the place of its jq, are the last of the
-// good operator.
+// The last Sensor of the operator writes Events.
 const webStatus = "Sensor/web-status"
 
 func (d *direct) statusSensor() *eventsv1.Sensor {
@@ -19,61 +18,61 @@ func (d *direct) statusSensor() *eventsv1.Sensor {
 	return sensors[len(sensors)-1]
 }
 
-// telling is the trigger that writes Events.
-func (d *direct) telling() *eventsv1.Trigger {
+// eventTrigger returns the trigger that writes Events.
+func (d *direct) eventTrigger() *eventsv1.Trigger {
 	list := d.statusSensor().Spec.Triggers
 	return &list[slices.IndexFunc(list, func(t eventsv1.Trigger) bool { return t.Template.Name == "event" })]
 }
 
-// retell changes the program that makes Events.
-func (d *direct) retell(old, with string) {
+// replaceEventJQ changes the program that computes Events.
+func (d *direct) replaceEventJQ(old, with string) {
 	list := d.statusSensor().Spec.Dependencies
 	jq := &list[slices.IndexFunc(list, func(e eventsv1.EventDependency) bool { return e.Name == "event" })].Transform.JQ
 	*jq = replaced(*jq, old, with)
 }
 
-// tellingRule is what the Sensors may do with Events.
-func (d *direct) tellingRule() *rbacv1.PolicyRule {
+// eventRule returns the Sensors' permissions for Events.
+func (d *direct) eventRule() *rbacv1.PolicyRule {
 	rules := d.role().Rules
 	return &rules[slices.IndexFunc(rules, func(r rbacv1.PolicyRule) bool { return r.Resources[0] == "events" })]
 }
 
 func eventMutations() []directMutation {
-	wrong := func(name, reason, code, old, with string) directMutation {
+	jqMutation := func(name, reason, code, old, with string) directMutation {
 		return directMutation{
-			name: name, reason: reason, do: func(d *direct) { d.retell(old, with) },
+			name: name, reason: reason, mutate: func(d *direct) { d.replaceEventJQ(old, with) },
 			code: code, object: webStatus, path: "spec.dependencies[3].transform.jq",
 		}
 	}
 	return []directMutation{
-		wrong("Event without a name of its own", "every delivery would be told again", problem.CodeRequest, `name: ($new.metadata |`, `generateName: ($new.metadata |`),
-		wrong("Event of any length", "the API server takes 1024 bytes", problem.CodeRequest, `.[:1024] | until(utf8bytelength <= 1024; .[:-16])`, `.[:1024]`),
-		wrong("Event about nobody", "kubectl describe does not find it", problem.CodeRequest, `uid: $new.metadata.uid, resource`, `resource`),
-		wrong("Event elsewhere", "it would belong to another object", problem.CodeRequest, `metadata: {namespace: $new.metadata.namespace`, `metadata: {namespace: "elsewhere"`),
-		wrong("Event of nobody", "the API server asks who reports", problem.CodeRequest, `reportingInstance: "web-status",`, ``),
-		wrong("Event at a time of seconds", "the API server reads microseconds", problem.CodeRequest, `rtrimstr("Z") + ".000000Z"`, `.`),
-		wrong("field that no Event has", "it would be dropped", problem.CodeRequest, `action: "Reconcile"`, `action: "Reconcile", verb: "x"`),
-		wrong("POST of something else", "the second delivery would fail for ever", problem.CodeUnknownRequest, `/events?`, `/configmaps?`),
-		wrong("POST to a name", "the API server knows no such request", problem.CodeUnknownRequest, `/events?`, `/events/one?`),
-		{name: "Event that is there already", reason: "a second delivery would be tried again", do: func(d *direct) {
-			d.telling().Policy.Status.Allow = []int32{201, 403, 404}
+		jqMutation("Event without a fixed name", "every delivery would create another Event", problem.CodeRequest, `name: ($new.metadata |`, `generateName: ($new.metadata |`),
+		jqMutation("Event message without a limit", "the API server accepts 1024 bytes", problem.CodeRequest, `.[:1024] | until(utf8bytelength <= 1024; .[:-16])`, `.[:1024]`),
+		jqMutation("Event without a UID", "kubectl describe would not find it", problem.CodeRequest, `uid: $new.metadata.uid, resource`, `resource`),
+		jqMutation("Event in another namespace", "it must be in the namespace of its object", problem.CodeRequest, `metadata: {namespace: $new.metadata.namespace`, `metadata: {namespace: "elsewhere"`),
+		jqMutation("Event without a reporter", "the API server requires one", problem.CodeRequest, `reportingInstance: "web-status",`, ``),
+		jqMutation("Event time in seconds", "the API server requires microseconds", problem.CodeRequest, `rtrimstr("Z") + ".000000Z"`, `.`),
+		jqMutation("unknown field of an Event", "the API server would drop it", problem.CodeRequest, `action: "Reconcile"`, `action: "Reconcile", verb: "x"`),
+		jqMutation("POST of another kind", "the second delivery would always fail", problem.CodeUnknownRequest, `/events?`, `/configmaps?`),
+		jqMutation("POST to a named object", "the API server has no such endpoint", problem.CodeUnknownRequest, `/events?`, `/events/one?`),
+		{name: "existing Event counts as a failure", reason: "the trigger would retry a second delivery", mutate: func(d *direct) {
+			d.eventTrigger().Policy.Status.Allow = []int32{201, 403, 404}
 		}, code: problem.CodeDelivery, object: webStatus, path: "spec.triggers[3].policy.status.allow"},
-		{name: "refusal of more than an Event", reason: "permissions may be on their way", do: func(d *direct) {
+		{name: "refusal of other requests counts as success", reason: "permissions may arrive later", mutate: func(d *direct) {
 			d.statusSensor().Spec.Triggers[2].Policy.Status.Allow = []int32{200, 403}
 		}, code: problem.CodeDelivery, object: webStatus, path: "spec.triggers[2].policy.status.allow[1]"},
 		{
-			name: "no permission to tell", reason: "nobody hears of it", do: func(d *direct) { d.tellingRule().Resources[0] = "endpoints" },
+			name: "missing permission for Events", reason: "no Event would be written", mutate: func(d *direct) { d.eventRule().Resources[0] = "endpoints" },
 			code: problem.CodeMissingPermission, object: webStatus, path: "spec.triggers[3]",
 		},
 		{
-			name: "permission to change what was told", reason: "an Event is written once", do: func(d *direct) { d.tellingRule().Verbs = []string{"create", "patch"} },
+			name: "unused patch of Events", reason: "an Event is only created", mutate: func(d *direct) { d.eventRule().Verbs = []string{"create", "patch"} },
 			code: problem.CodeUnusedPermission, object: webRole, path: "rules",
 		},
 	}
 }
 
-// tellingAloud makes the operator of a pod tell of changes of Ready.
-func tellingAloud(f *fixture) {
+// emitEvents makes the operator's pod write an Event when Ready changes.
+func emitEvents(f *fixture) {
 	f.config["emitEvents"] = true
 	f.clusterRoles["workflow"].Rules = append(f.clusterRoles["workflow"].Rules, rule("", "events", "create"))
 }

@@ -17,8 +17,8 @@ const (
 	firstRule   = "spec.groups[0].rules[0]"
 )
 
-// watched adds what has Prometheus watch the good operator.
-func watched(f *fixture) (*wfv1.Prometheus, *monitoringv1.PodMonitor, *monitoringv1.Rule) {
+// addMonitoring adds a metric, a PodMonitor and an alert to the fixture.
+func addMonitoring(f *fixture) (*wfv1.Prometheus, *monitoringv1.PodMonitor, *monitoringv1.Rule) {
 	metric := &wfv1.Prometheus{
 		Name: "runs_total", Help: "Runs by result.", Counter: &wfv1.Counter{Value: "1"},
 		Labels: []*wfv1.MetricLabel{{Key: "operator", Value: "memcached"}, {Key: "result", Value: "{{workflow.status}}"}},
@@ -39,39 +39,39 @@ func watched(f *fixture) (*wfv1.Prometheus, *monitoringv1.PodMonitor, *monitorin
 			Annotations: map[string]string{"summary": "s", "description": "d"},
 		}}}},
 	}}
-	f.more = append(f.more, monitor, rules)
+	f.extra = append(f.extra, monitor, rules)
 	return metric, monitor, &rules.Spec.Groups[0].Rules[0]
 }
 
 func monitoringMutations() []mutation {
 	metric := func(do func(*wfv1.Prometheus)) func(*fixture) {
-		return func(f *fixture) { m, _, _ := watched(f); do(m) }
+		return func(f *fixture) { m, _, _ := addMonitoring(f); do(m) }
 	}
 	monitor := func(do func(*monitoringv1.PodMonitor)) func(*fixture) {
-		return func(f *fixture) { _, m, _ := watched(f); do(m) }
+		return func(f *fixture) { _, m, _ := addMonitoring(f); do(m) }
 	}
 	rule := func(do func(*monitoringv1.Rule)) func(*fixture) {
-		return func(f *fixture) { _, _, r := watched(f); do(r) }
+		return func(f *fixture) { _, _, r := addMonitoring(f); do(r) }
 	}
 	expr := func(text string) func(*fixture) {
 		return rule(func(r *monitoringv1.Rule) { r.Expr = intstr.FromString(text) })
 	}
 	return []mutation{
-		{"metric without a help", "Argo leaves it out", metric(func(m *wfv1.Prometheus) { m.Help = "" }), problem.CodeMetric, reconcileName, firstMetric},
-		{"metric with a dash", "Argo leaves it out", metric(func(m *wfv1.Prometheus) { m.Name = "a-b" }), problem.CodeMetric, reconcileName, firstMetric},
-		{"label with a dash", "Argo leaves it out", metric(func(m *wfv1.Prometheus) { m.Labels[0].Key = "a-b" }), problem.CodeMetric, reconcileName, firstMetric + ".labels"},
-		{"metric without a value", "Argo leaves it out", metric(func(m *wfv1.Prometheus) { m.Counter = nil }), problem.CodeMetric, reconcileName, firstMetric},
-		{"label of every Workflow", "one series a Workflow", metric(func(m *wfv1.Prometheus) { m.Labels[0].Value = "{{workflow.name}}" }), problem.CodeMetric, reconcileName, firstMetric + ".labels[0]"},
+		{"metric without help", "Argo ignores it", metric(func(m *wfv1.Prometheus) { m.Help = "" }), problem.CodeMetric, reconcileName, firstMetric},
+		{"metric name with a dash", "Argo ignores it", metric(func(m *wfv1.Prometheus) { m.Name = "a-b" }), problem.CodeMetric, reconcileName, firstMetric},
+		{"label name with a dash", "Argo ignores it", metric(func(m *wfv1.Prometheus) { m.Labels[0].Key = "a-b" }), problem.CodeMetric, reconcileName, firstMetric + ".labels"},
+		{"metric without a value", "Argo ignores it", metric(func(m *wfv1.Prometheus) { m.Counter = nil }), problem.CodeMetric, reconcileName, firstMetric},
+		{"label with the Workflow's name", "every Workflow would add a series", metric(func(m *wfv1.Prometheus) { m.Labels[0].Value = "{{workflow.name}}" }), problem.CodeMetric, reconcileName, firstMetric + ".labels[0]"},
 		{"expression in a metric", "Argo evaluates it", metric(func(m *wfv1.Prometheus) { m.Counter.Value = "{{=1+1}}" }), problem.CodeInjection, reconcileName, firstMetric + ".counter.value"},
-		{"another port", "nothing listens there", monitor(func(m *monitoringv1.PodMonitor) { m.Spec.PodMetricsEndpoints[0].Port = "http" }), problem.CodePodMonitor, monitorName, "spec.podMetricsEndpoints[0].port"},
-		{"label that pods do not have", "no pod is found", monitor(func(m *monitoringv1.PodMonitor) { m.Spec.Selector.MatchLabels["app"] = "memcached" }), problem.CodePodMonitor, monitorName, "spec.selector"},
-		{"pods of another namespace", "no pod is found", monitor(func(m *monitoringv1.PodMonitor) { m.Spec.NamespaceSelector.MatchNames = []string{"argo"} }), problem.CodePodMonitor, monitorName, "spec.selector"},
-		{"alert without for", "one bad reading is enough", rule(func(r *monitoringv1.Rule) { r.For = nil }), problem.CodeAlert, ruleName, firstRule},
-		{"alert without severity", "it goes to nobody", rule(func(r *monitoringv1.Rule) { r.Labels = nil }), problem.CodeAlert, ruleName, firstRule},
-		{"alert on a metric that Argo Events has not", "it never fires", expr(`argo_events_actions_total{namespace="a"} > 0`), problem.CodeAlert, ruleName, firstRule + ".expr"},
-		{"alert on a metric that no template counts", "it never fires", expr(`argo_workflows_other_total{operator="a"} > 0`), problem.CodeAlert, ruleName, firstRule + ".expr"},
-		{"alert on a label that the metric has not", "it never fires", expr(`argo_events_action_failed_total{event_name="a"} > 0`), problem.CodeAlert, ruleName, firstRule + ".expr"},
-		{"alert on another Sensor", "it never fires", expr(`argo_events_action_failed_total{sensor_name="other"} > 0`), problem.CodeAlert, ruleName, firstRule + ".expr"},
-		{"alert on nothing", "it always fires, or never", expr(`vector(1)`), problem.CodeAlert, ruleName, firstRule + ".expr"},
+		{"unknown port", "no pod has it", monitor(func(m *monitoringv1.PodMonitor) { m.Spec.PodMetricsEndpoints[0].Port = "http" }), problem.CodePodMonitor, monitorName, "spec.podMetricsEndpoints[0].port"},
+		{"unknown pod label", "no pod matches", monitor(func(m *monitoringv1.PodMonitor) { m.Spec.Selector.MatchLabels["app"] = "memcached" }), problem.CodePodMonitor, monitorName, "spec.selector"},
+		{"pods in another namespace", "no pod matches", monitor(func(m *monitoringv1.PodMonitor) { m.Spec.NamespaceSelector.MatchNames = []string{"argo"} }), problem.CodePodMonitor, monitorName, "spec.selector"},
+		{"alert without for", "a single sample would fire it", rule(func(r *monitoringv1.Rule) { r.For = nil }), problem.CodeAlert, ruleName, firstRule},
+		{"alert without severity", "it would have no receiver", rule(func(r *monitoringv1.Rule) { r.Labels = nil }), problem.CodeAlert, ruleName, firstRule},
+		{"alert on a metric that Argo Events does not have", "it would never fire", expr(`argo_events_actions_total{namespace="a"} > 0`), problem.CodeAlert, ruleName, firstRule + ".expr"},
+		{"alert on a metric that no template defines", "it would never fire", expr(`argo_workflows_other_total{operator="a"} > 0`), problem.CodeAlert, ruleName, firstRule + ".expr"},
+		{"alert on an unknown label", "it would never fire", expr(`argo_events_action_failed_total{event_name="a"} > 0`), problem.CodeAlert, ruleName, firstRule + ".expr"},
+		{"alert on an unknown Sensor", "it would never fire", expr(`argo_events_action_failed_total{sensor_name="other"} > 0`), problem.CodeAlert, ruleName, firstRule + ".expr"},
+		{"alert without a metric", "it would always fire, or never", expr(`vector(1)`), problem.CodeAlert, ruleName, firstRule + ".expr"},
 	}
 }

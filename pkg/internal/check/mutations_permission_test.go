@@ -12,55 +12,55 @@ import (
 func permissionMutations() []mutation {
 	list := []mutation{
 		{
-			"watch for the source", "the informer would retry for ever", func(f *fixture) { f.clusterRoles["source"].Rules[0].Verbs = []string{"list"} },
+			"missing watch of the EventSource", "the informer would retry forever", func(f *fixture) { f.clusterRoles["source"].Rules[0].Verbs = []string{"list"} },
 			problem.CodeMissingPermission, sourceName, "spec.resource[memcached]",
 		},
 		{
-			"create for the Sensor", "every event would end in the dead letters", func(f *fixture) { f.roles["sensor"].Rules = nil },
+			"missing create of the Sensor", "every event would reach the dead-letter trigger", func(f *fixture) { f.roles["sensor"].Rules = nil },
 			problem.CodeMissingPermission, sensorName, firstTrigger,
 		},
 		{
-			"taskresults for the resync", "from Workflows 3.6 on the node fails", func(f *fixture) { f.roles["resync"].Rules = f.roles["resync"].Rules[:1] },
+			"missing workflowtaskresults of the resync", "the node fails since Workflows 3.6", func(f *fixture) { f.roles["resync"].Rules = f.roles["resync"].Rules[:1] },
 			problem.CodeMissingPermission, resyncName, "spec.templates[0]",
 		},
-		{"leases for two replicas", "no replica would ever lead", func(f *fixture) {
+		{"missing leases for two replicas", "no replica would become leader", func(f *fixture) {
 			f.source.Annotations = map[string]string{argo.LeaderElection: "k8s"}
 		}, problem.CodeMissingPermission, sourceName, "metadata.annotations"},
-		{"grant in one namespace for a watch of all", "scopes count", func(f *fixture) {
-			f.bindings["source"] = nil
+		{"grant in one namespace for a cluster-wide watch", "the scope is too small", func(f *fixture) {
+			f.clusterRoleBindings["source"] = nil
 			b := &rbacv1.RoleBinding{
 				TypeMeta: rbac("RoleBinding"), ObjectMeta: meta("memcached-source"),
 				RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "memcached-source"},
 				Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: ns, Name: "memcached-source"}},
 			}
-			f.own["source"] = b
+			f.roleBindings["source"] = b
 		}, problem.CodeMissingPermission, sourceName, "spec.resource[memcached]"},
 		{
-			"grant for one object by name", "list knows no names", func(f *fixture) { f.clusterRoles["source"].Rules[0].ResourceNames = []string{"a"} },
+			"grant for one named object", "list does not support names", func(f *fixture) { f.clusterRoles["source"].Rules[0].ResourceNames = []string{"a"} },
 			problem.CodeMissingPermission, sourceName, "spec.resource[memcached]",
 		},
 	}
-	return append(list, excessMutations()...)
+	return append(list, unusedPermissionMutations()...)
 }
 
-func excessMutations() []mutation {
+func unusedPermissionMutations() []mutation {
 	return []mutation{
 		{
-			"get for the source", "an informer never gets", func(f *fixture) { grantToo(f, "source", "get") },
+			"unused get of the EventSource", "an informer only lists and watches", func(f *fixture) { addVerb(f, "source", "get") },
 			problem.CodeUnusedPermission, "ClusterRole/memcached-source", "rules[0]",
 		},
-		{"secrets for the Sensor", "a stolen token reads them all", func(f *fixture) {
+		{"unused get of Secrets", "a stolen token could read them", func(f *fixture) {
 			f.roles["sensor"].Rules = append(f.roles["sensor"].Rules, rule("", "secrets", "get"))
 		}, problem.CodeUnusedPermission, "Role/memcached-sensor", "rules[1]"},
-		{"URLs", "an operator calls none", func(f *fixture) {
+		{"non-resource URLs", "an operator does not call them", func(f *fixture) {
 			f.clusterRoles["source"].Rules = append(f.clusterRoles["source"].Rules, rbacv1.PolicyRule{Verbs: []string{"get"}, NonResourceURLs: []string{"/metrics"}})
 		}, problem.CodeUnusedPermission, "ClusterRole/memcached-source", "rules[2].nonResourceURLs"},
 		{
-			"wildcard verb", "grants what nobody has looked at", func(f *fixture) { f.roles["sensor"].Rules[0].Verbs = []string{"*"} },
+			"wildcard verb", "it grants unknown resources", func(f *fixture) { f.roles["sensor"].Rules[0].Verbs = []string{"*"} },
 			problem.CodeWildcard, "Role/memcached-sensor", "rules[0]",
 		},
 		{
-			"wildcard in a user role", "users too get what is named", func(f *fixture) { f.clusterRoles["view"].Rules[0].Resources = []string{"*"} },
+			"wildcard in a user role", "user roles name their resources too", func(f *fixture) { f.clusterRoles["view"].Rules[0].Resources = []string{"*"} },
 			problem.CodeWildcard, "ClusterRole/memcacheds:view", "rules[0]",
 		},
 		{
@@ -68,23 +68,23 @@ func excessMutations() []mutation {
 			problem.CodeUnknownRequest, resyncName, "spec.templates[0]",
 		},
 		{"script without its configuration", "the pod would fail", func(f *fixture) { f.config = nil }, problem.CodeUnknownRequest, reconcileName, "spec.templates[0]"},
-		{"http trigger", "nothing here can tell what it calls", func(f *fixture) {
+		{"http trigger", "its API calls are unknown", func(f *fixture) {
 			f.workflow = nil
 			t := f.sensor.Spec.Triggers[0].Template
 			t.K8s, t.HTTP = nil, &eventsv1.HTTPTrigger{URL: "https://kubernetes.default.svc", Method: "PATCH", Timeout: 2}
 		}, problem.CodeUnknownRequest, sensorName, firstTrigger + ".template"},
-		{"plural that Argo Events does not guess", "the trigger calls a URL that is not there", func(f *fixture) {
+		{"plural that Argo Events does not guess", "the trigger would call a missing URL", func(f *fixture) {
 			f.crd.Spec.Names.Plural, f.crd.Name = "memcached", "memcached.cache.example.com"
 			f.workflow = map[string]any{"apiVersion": "cache.example.com/v1alpha1", "kind": "Memcached", "metadata": map[string]any{"generateName": "a-"}}
 		}, problem.CodeUnknownRequest, sensorName, firstTrigger + ".template.k8s.source.resource"},
-		{"object of a trigger from elsewhere", "nothing here can tell what it is", func(f *fixture) {
+		{"inline object of a trigger", "its content is unknown", func(f *fixture) {
 			f.workflow = nil
 			k8sOf(f).Source.Inline = ptr.To("kind: Workflow")
 		}, problem.CodeUnknownRequest, sensorName, firstTrigger + ".template.k8s.source"},
 	}
 }
 
-func grantToo(f *fixture, name, verb string) {
+func addVerb(f *fixture, name, verb string) {
 	rules := f.clusterRoles[name].Rules
 	rules[0].Verbs = append(rules[0].Verbs, verb)
 }

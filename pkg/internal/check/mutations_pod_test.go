@@ -35,17 +35,17 @@ func podMutations() []mutation {
 			f.template.Spec.Templates[0].Sidecars = []wfv1.UserContainer{{Container: c}}
 		}, problem.CodePodSecurity, reconcileName, "spec.templates[0]"},
 		{
-			"Argo's own containers as they come", "init and wait have no security context", func(f *fixture) { f.template.Spec.PodSpecPatch = "" },
+			"missing security context of Argo's containers", "init and wait have none by default", func(f *fixture) { f.template.Spec.PodSpecPatch = "" },
 			problem.CodePodSecurity, reconcileName, "spec.templates[0]",
 		},
-		{"patch of a container that is not there", "a container without an image", func(f *fixture) {
+		{"patch of an unknown container", "it would add a container without an image", func(f *fixture) {
 			f.resync.Spec.Templates[0].PodSpecPatch = `{"containers":[{"name":"weit"}]}`
 		}, problem.CodePodSecurity, resyncName, "spec.templates[0].podSpecPatch"},
 		{
-			"patch that is no patch", "the pod is never made", func(f *fixture) { f.resync.Spec.Templates[0].PodSpecPatch = `{"containers": 1}` },
+			"invalid patch", "Argo could not create the pod", func(f *fixture) { f.resync.Spec.Templates[0].PodSpecPatch = `{"containers": 1}` },
 			problem.CodePodSecurity, resyncName, "spec.templates[0].podSpecPatch",
 		},
-		{"template's own security context", "it replaces the Workflow's", func(f *fixture) {
+		{"security context of a template", "it replaces the Workflow's", func(f *fixture) {
 			f.resync.Spec.Templates[0].SecurityContext = &corev1.PodSecurityContext{}
 		}, problem.CodePodSecurity, resyncName, "spec.templates[0]"},
 		{

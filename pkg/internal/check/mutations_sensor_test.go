@@ -18,19 +18,19 @@ func sensorMutations() []mutation {
 	parameters := firstTrigger + ".template.k8s.parameters"
 	return []mutation{
 		{
-			"EventSource is not there", "no event ever comes", func(f *fixture) { f.sensor.Spec.Dependencies[0].EventSourceName = "other" },
+			"unknown EventSource", "the Sensor would receive no events", func(f *fixture) { f.sensor.Spec.Dependencies[0].EventSourceName = "other" },
 			problem.CodeDependency, sensorName, "spec.dependencies[0].eventSourceName",
 		},
 		{
-			"event is not there", "no event ever comes", func(f *fixture) { f.sensor.Spec.Dependencies[0].EventName = "other" },
+			"unknown event", "the Sensor would receive no events", func(f *fixture) { f.sensor.Spec.Dependencies[0].EventName = "other" },
 			problem.CodeDependency, sensorName, "spec.dependencies[0].eventName",
 		},
 		{
-			"another bus than the EventSource", "no event ever comes", func(f *fixture) { f.source.Spec.EventBusName = "other" },
+			"bus differs from the EventSource's", "the Sensor would receive no events", func(f *fixture) { f.source.Spec.EventBusName = "other" },
 			problem.CodeDependency, sensorName, "spec.dependencies[0].eventSourceName",
 		},
 		{
-			"another bus than the emitted one", "the pods never start", func(f *fixture) { f.bus.Name = "other" },
+			"bus differs from the emitted one", "the pods would never start", func(f *fixture) { f.bus.Name = "other" },
 			problem.CodeDependency, sensorName, "spec.eventBusName",
 		},
 		{
@@ -38,43 +38,43 @@ func sensorMutations() []mutation {
 			problem.CodeConditions, sensorName, firstTrigger + ".template.conditions",
 		},
 		{
-			"condition on nothing", "the Sensor fails to start", func(f *fixture) { f.sensor.Spec.Triggers[0].Template.Conditions += " || other" },
+			"condition on an unknown dependency", "the Sensor would not start", func(f *fixture) { f.sensor.Spec.Triggers[0].Template.Conditions += " || other" },
 			problem.CodeConditions, sensorName, firstTrigger + ".template.conditions",
 		},
 		{
-			"dependency that fires nothing", "its events go nowhere", func(f *fixture) { f.sensor.Spec.Triggers[0].Template.Conditions = "memcached" },
+			"dependency without a trigger", "its events would be ignored", func(f *fixture) { f.sensor.Spec.Triggers[0].Template.Conditions = "memcached" },
 			problem.CodeConditions, sensorName, "spec.dependencies[1]",
 		},
 		{
-			"parameter of no dependency", "Argo skips it", func(f *fixture) { k8sOf(f).Parameters[0].Src.DependencyName = "other" },
+			"parameter of an unknown dependency", "Argo skips it", func(f *fixture) { k8sOf(f).Parameters[0].Src.DependencyName = "other" },
 			problem.CodeParameterSource, sensorName, parameters + "[0].src.dependencyName",
 		},
 		{
-			"dependency without a parameter", "its events would act on the empty key", func(f *fixture) { k8sOf(f).Parameters = k8sOf(f).Parameters[:1] },
+			"dependency without a parameter", "its events would use an empty key", func(f *fixture) { k8sOf(f).Parameters = k8sOf(f).Parameters[:1] },
 			problem.CodeParameterSource, sensorName, parameters + "[0]",
 		},
 		{
-			"destination past the end", "the list would be padded with nulls", func(f *fixture) { k8sOf(f).Parameters[0].Dest = "spec.arguments.parameters.1.value" },
+			"destination after the end of a list", "the list would be padded with nulls", func(f *fixture) { k8sOf(f).Parameters[0].Dest = "spec.arguments.parameters.1.value" },
 			problem.CodeParameterDestination, sensorName, parameters + "[0].dest",
 		},
 		{
-			"destination that appends", "one more element for each dependency", func(f *fixture) { k8sOf(f).Parameters[0].Dest = "spec.arguments.parameters.-1" },
+			"destination appends to a list", "each dependency would add an element", func(f *fixture) { k8sOf(f).Parameters[0].Dest = "spec.arguments.parameters.-1" },
 			problem.CodeParameterDestination, sensorName, parameters + "[0].dest",
 		},
 		{
-			"destination below text", "the text would be replaced", func(f *fixture) { k8sOf(f).Parameters[0].Dest = "metadata.generateName.x" },
+			"destination below a string", "the string would be replaced", func(f *fixture) { k8sOf(f).Parameters[0].Dest = "metadata.generateName.x" },
 			problem.CodeParameterDestination, sensorName, parameters + "[0].dest",
 		},
 		{
-			"destination in a list that is not there", "an object with the key 0 comes out", func(f *fixture) { k8sOf(f).Parameters[0].Dest = "spec.tolerations.0" },
+			"destination in a missing list", "the result would be an object with the key 0", func(f *fixture) { k8sOf(f).Parameters[0].Dest = "spec.tolerations.0" },
 			problem.CodeParameterDestination, sensorName, parameters + "[0].dest",
 		},
 		{
-			"jq that does not parse", "every event is dropped", func(f *fixture) { f.sensor.Spec.Dependencies[0].Transform.JQ = "{go: " },
+			"jq does not parse", "every event would be dropped", func(f *fixture) { f.sensor.Spec.Dependencies[0].Transform.JQ = "{go: " },
 			problem.CodeJQ, sensorName, "spec.dependencies[0].transform.jq",
 		},
 		{
-			"jq with an unknown function", "every event is dropped", func(f *fixture) { f.sensor.Spec.Dependencies[0].Transform.JQ = "{go: (.body|sha256)}" },
+			"jq with an unknown function", "every event would be dropped", func(f *fixture) { f.sensor.Spec.Dependencies[0].Transform.JQ = "{go: (.body|sha256)}" },
 			problem.CodeJQ, sensorName, "spec.dependencies[0].transform.jq",
 		},
 		{
@@ -92,18 +92,18 @@ func sensorMutations() []mutation {
 			"Lua filter", "it can run programs", func(f *fixture) { f.sensor.Spec.Dependencies[0].Filters.Script = "return true" },
 			problem.CodeJQ, sensorName, "spec.dependencies[0].filters.script",
 		},
-		{"filter expression", "a missing field drops the event", func(f *fixture) {
+		{"filter expression", "a missing field would drop the event", func(f *fixture) {
 			f.sensor.Spec.Dependencies[0].Filters.Exprs = []eventsv1.ExprFilter{{Expr: "a == 1", Fields: []eventsv1.PayloadField{{Path: "a", Name: "a"}}}}
 		}, problem.CodeJQ, sensorName, "spec.dependencies[0].filters.exprs"},
-		{"filter on a string", "it is an unanchored regular expression", func(f *fixture) {
+		{"filter on a string", "Argo uses it as an unanchored regular expression", func(f *fixture) {
 			f.sensor.Spec.Dependencies[0].Filters.Data[0].Type = eventsv1.JSONTypeString
 		}, problem.CodeJQ, sensorName, "spec.dependencies[0].filters.data[0]"},
 		{
-			"filter template", "text templates read the environment", func(f *fixture) { f.sensor.Spec.Dependencies[0].Filters.Data[0].Template = "{{ .Input }}" },
+			"filter template", "text templates can read the environment", func(f *fixture) { f.sensor.Spec.Dependencies[0].Filters.Data[0].Template = "{{ .Input }}" },
 			problem.CodeGoTemplate, sensorName, "spec.dependencies[0].filters.data[0].template",
 		},
 		{
-			"text template", "text templates read the environment", func(f *fixture) { k8sOf(f).Parameters[0].Src.DataTemplate = "{{ .Input.key }}" },
+			"text template", "text templates can read the environment", func(f *fixture) { k8sOf(f).Parameters[0].Src.DataTemplate = "{{ .Input.key }}" },
 			problem.CodeGoTemplate, sensorName, parameters + "[0].src",
 		},
 	}

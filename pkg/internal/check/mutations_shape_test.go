@@ -18,19 +18,19 @@ func shapeMutations() []mutation {
 			"trigger object without a kind", "the Sensor would fail on every event", func(f *fixture) { delete(f.workflow, "kind") },
 			problem.CodeSchema, "Sensor/memcached", "spec.triggers[0].template.k8s.source.resource",
 		},
-		{"kind nobody asked for", "an operator consists of a few kinds", func(f *fixture) {
-			f.more = append(f.more, &corev1.Pod{TypeMeta: core("Pod"), ObjectMeta: meta("stray")})
+		{"unexpected kind", "operators use few kinds", func(f *fixture) {
+			f.extra = append(f.extra, &corev1.Pod{TypeMeta: core("Pod"), ObjectMeta: meta("stray")})
 		}, problem.CodeUnknownKind, "Pod/stray", ""},
 		{
-			"object without its kind", "typed literals forget TypeMeta easily", func(f *fixture) { f.cron.TypeMeta = metav1.TypeMeta{} },
+			"object without its kind", "Go literals often omit TypeMeta", func(f *fixture) { f.cron.TypeMeta = metav1.TypeMeta{} },
 			problem.CodeUnknownKind, "/memcached-resync", "",
 		},
 		{
-			"object twice", "the second overwrites the first", func(f *fixture) { f.more = append(f.more, f.runtime.DeepCopy()) },
+			"duplicate object", "the second would overwrite the first", func(f *fixture) { f.extra = append(f.extra, f.runtime.DeepCopy()) },
 			problem.CodeDuplicate, "ConfigMap/memcached-runtime", "",
 		},
 		{
-			"no namespace", "it lands where kubectl points", func(f *fixture) { f.accounts["resync"].Namespace = "" },
+			"no namespace", "it would depend on kubectl's namespace", func(f *fixture) { f.accounts["resync"].Namespace = "" },
 			problem.CodeNamespace, "ServiceAccount/memcached-resync", "metadata.namespace",
 		},
 		{
@@ -38,10 +38,10 @@ func shapeMutations() []mutation {
 			problem.CodeNamespace, "ClusterRole/memcacheds:view", "metadata.namespace",
 		},
 		{
-			"dot in the name of a Sensor", "an invalid bucket name in the bus", func(f *fixture) { f.sensor.Name = "memcached.v1" },
+			"dot in the name of a Sensor", "the bus would refuse the bucket name", func(f *fixture) { f.sensor.Name = "memcached.v1" },
 			problem.CodeName, "Sensor/memcached.v1", "metadata.name",
 		},
-		{"dot in the name of an event", "the subject gets a part too many", func(f *fixture) {
+		{"dot in the name of an event", "it would split the subject", func(f *fixture) {
 			f.source.Spec.Resource["a.b"] = f.source.Spec.Resource["deployment"]
 		}, problem.CodeName, "EventSource/memcached", "spec.resource[a.b]"},
 		{
@@ -53,59 +53,59 @@ func shapeMutations() []mutation {
 			problem.CodeName, "Sensor/memcached", "spec.triggers[0].template.name",
 		},
 		{
-			"dependency twice", "Argo does not look", func(f *fixture) { f.sensor.Spec.Dependencies[1].Name = "memcached" },
+			"duplicate dependency", "Argo does not report it", func(f *fixture) { f.sensor.Spec.Dependencies[1].Name = "memcached" },
 			problem.CodeDuplicate, "Sensor/memcached", "spec.dependencies[1].name",
 		},
 		{
-			"bad name of a ConfigMap", "the API server refuses it", func(f *fixture) { f.runtime.Name = "Memcached_Runtime" },
+			"invalid name of a ConfigMap", "the API server refuses it", func(f *fixture) { f.runtime.Name = "Memcached_Runtime" },
 			problem.CodeName, "ConfigMap/Memcached_Runtime", "metadata.name",
 		},
 		{
-			"bus with two servers", "no quorum", func(f *fixture) { f.bus.Spec.JetStream.Replicas = ptr.To[int32](2) },
+			"bus with two servers", "it has no quorum", func(f *fixture) { f.bus.Spec.JetStream.Replicas = ptr.To[int32](2) },
 			problem.CodeEventBus, "EventBus/default", "spec",
 		},
 		{
-			"bus with one server and no streamConfig", "the stream never starts", func(f *fixture) { f.bus.Spec.JetStream.Replicas = ptr.To[int32](1) },
+			"bus with one server and no streamConfig", "the stream would never start", func(f *fixture) { f.bus.Spec.JetStream.Replicas = ptr.To[int32](1) },
 			problem.CodeEventBus, "EventBus/default", "spec.jetstream.streamConfig",
 		},
-		{"event type in lower case", "Argo takes it and the pod fails", func(f *fixture) {
+		{"event type in lower case", "Argo accepts it and the pod fails", func(f *fixture) {
 			f.source.Spec.Resource["memcached"].EventTypes[0] = "add"
 		}, problem.CodeEventType, "EventSource/memcached", "spec.resource[memcached].eventTypes[0]"},
-		{"event type twice", "handlers run twice", func(f *fixture) {
+		{"duplicate event type", "each event would arrive twice", func(f *fixture) {
 			f.source.Spec.Resource["memcached"].EventTypes[1] = "ADD"
 		}, problem.CodeEventType, "EventSource/memcached", "spec.resource[memcached].eventTypes[1]"},
-		{"no event types", "nothing is reported", func(f *fixture) {
+		{"no event types", "no events would be published", func(f *fixture) {
 			e := f.source.Spec.Resource["memcached"]
 			e.EventTypes = nil
 			f.source.Spec.Resource["memcached"] = e
 		}, problem.CodeEventType, "EventSource/memcached", "spec.resource[memcached].eventTypes"},
-		{"no version", "Argo's own rule", func(f *fixture) {
+		{"no version", "Argo refuses it", func(f *fixture) {
 			e := f.source.Spec.Resource["memcached"]
 			e.Version = ""
 			f.source.Spec.Resource["memcached"] = e
 		}, problem.CodeEventSource, "EventSource/memcached", "spec.resource[memcached].version"},
-		{"no resource", "Argo's own rule", func(f *fixture) {
+		{"no resource", "Argo refuses it", func(f *fixture) {
 			e := f.source.Spec.Resource["memcached"]
 			e.Resource = ""
 			f.source.Spec.Resource["memcached"] = e
 		}, problem.CodeEventSource, "EventSource/memcached", "spec.resource[memcached].resource"},
 		{
-			"no entries", "an EventSource of nothing", func(f *fixture) { f.source.Spec.Resource = nil },
+			"no entries", "it would watch nothing", func(f *fixture) { f.source.Spec.Resource = nil },
 			problem.CodeEventSource, "EventSource/memcached", "spec.resource",
 		},
-		{"unknown operator of a label filter", "the list call fails in the pod", func(f *fixture) {
+		{"unknown operator of a label filter", "the list call would fail in the pod", func(f *fixture) {
 			f.source.Spec.Resource["deployment"].Filter.Labels[0].Operation = "~="
 		}, problem.CodeEventSource, "EventSource/memcached", "spec.resource[deployment].filter.labels[0]"},
-		{"unknown operator of a field filter", "nothing passes", func(f *fixture) {
+		{"unknown operator of a field filter", "it would drop every event", func(f *fixture) {
 			f.source.Spec.Resource["deployment"].Filter.Fields = []eventsv1.Selector{{Key: "metadata.name", Operation: "in"}}
 		}, problem.CodeEventSource, "EventSource/memcached", "spec.resource[deployment].filter.fields[0].operation"},
-		{"webhook", "anybody could send events", func(f *fixture) {
+		{"webhook", "anyone could send events", func(f *fixture) {
 			f.source.Spec.Webhook = map[string]eventsv1.WebhookEventSource{"hook": {}}
 		}, problem.CodeEventSource, "EventSource/memcached", "spec.webhook"},
-		{"trigger twice", "Argo's own rule", func(f *fixture) {
+		{"duplicate trigger", "Argo refuses it", func(f *fixture) {
 			f.sensor.Spec.Triggers = append(f.sensor.Spec.Triggers, f.sensor.Spec.Triggers[0])
 		}, problem.CodeSensor, "Sensor/memcached", "spec"},
-		{"trigger without a template", "Argo's own rule", func(f *fixture) {
+		{"trigger without a template", "Argo refuses it", func(f *fixture) {
 			f.sensor.Spec.Triggers = append(f.sensor.Spec.Triggers, eventsv1.Trigger{})
 		}, problem.CodeSensor, "Sensor/memcached", "spec"},
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/problem"
 )
 
-// templated hands the children of templates to the pod.
-func templated(f *fixture) {
+// useTemplates passes the children computed from templates to the pod.
+func useTemplates(f *fixture) {
 	f.config["templates"] = true
 	f.template.Spec.Arguments.Parameters = append(f.template.Spec.Arguments.Parameters, wfv1.Parameter{Name: "desired", Value: wfv1.AnyStringPtr("")})
 	for i := range f.template.Spec.Templates[0].ContainerSet.Containers {
@@ -24,29 +24,29 @@ func templated(f *fixture) {
 		k8sOf(f).Parameters = append(k8sOf(f).Parameters, eventsv1.TriggerParameter{
 			Src: &eventsv1.TriggerParameterSource{DependencyName: d.Name, DataKey: "desired"}, Dest: "spec.arguments.parameters.1.value",
 		})
-		desiring(f, i, `($new | tojson | @base64)`)
+		setDesired(f, i, `($new | tojson | @base64)`)
 	}
-	grantToo(f, "workflow", "patch")
-	grantToo(f, "resync", "patch")
+	addVerb(f, "workflow", "patch")
+	addVerb(f, "resync", "patch")
 	f.roles["resync"].Rules = f.roles["resync"].Rules[1:]
 }
 
-func desiring(f *fixture, i int, jq string) {
+func setDesired(f *fixture, i int, jq string) {
 	f.sensor.Spec.Dependencies[i].Transform.JQ = `(.body.Obj // .body) as $new | {go: true, key: ($new.metadata.namespace + "." + $new.metadata.name), desired: ` + jq + `}`
 }
 
 func templateMutations() []mutation {
-	spoiled := func(name, reason string, spoil func(*fixture), code, object, path string) mutation {
-		return mutation{name, reason, func(f *fixture) { templated(f); spoil(f) }, code, object, path}
+	templateMutation := func(name, reason string, mutate func(*fixture), code, object, path string) mutation {
+		return mutation{name, reason, func(f *fixture) { useTemplates(f); mutate(f) }, code, object, path}
 	}
 	return []mutation{
-		spoiled("children as they are", "braces in them are templates to Argo", func(f *fixture) {
-			desiring(f, 0, "($new | tojson)")
+		templateMutation("children without base64", "Argo would substitute braces in them", func(f *fixture) {
+			setDesired(f, 0, "($new | tojson)")
 		}, problem.CodeInjection, sensorName, "spec.dependencies[0].transform.jq"),
-		spoiled("children that are not encoded", "the pod reads base64", func(f *fixture) {
-			desiring(f, 0, "($new.metadata.name | ascii_upcase)")
+		templateMutation("children in another encoding", "the pod reads base64", func(f *fixture) {
+			setDesired(f, 0, "($new.metadata.name | ascii_upcase)")
 		}, problem.CodeInjection, sensorName, "spec.dependencies[0].transform.jq"),
-		spoiled("resync of another kind", "nobody asks this Sensor", func(f *fixture) {
+		templateMutation("resync of another kind", "the resync would not trigger the Sensor", func(f *fixture) {
 			f.config["parent"].(map[string]any)["plural"] = "others"
 		}, problem.CodeResync, sensorName, ""),
 	}

@@ -8,24 +8,24 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/problem"
 )
 
-// mutation is one thing done wrong to a good operator.
+// mutation introduces one error into a valid operator.
 type mutation struct {
 	name   string
 	reason string
-	do     func(*fixture)
+	mutate func(*fixture)
 	code   string
-	object string // where the problem is reported
-	path   string // the start of its path
+	object string // the object that the problem names
+	path   string // a prefix of the problem's path
 }
 
-func TestObjectsFindsEveryMutation(t *testing.T) {
+func TestObjectsReportsMutations(t *testing.T) {
 	for _, m := range mutations() {
-		if m.do == nil {
+		if m.mutate == nil {
 			continue
 		}
 		t.Run(m.name, func(t *testing.T) {
 			f := newFixture()
-			m.do(f)
+			m.mutate(f)
 			problems, err := Objects(f.objects())
 			if err != nil {
 				t.Fatal(err)
@@ -35,12 +35,12 @@ func TestObjectsFindsEveryMutation(t *testing.T) {
 					return
 				}
 			}
-			t.Errorf("%s: no %s on %s at %q\ngot %v", m.reason, m.code, m.object, m.path, lines(problems))
+			t.Errorf("%s: no %s on %s at %q\ngot %v", m.reason, m.code, m.object, m.path, formatProblems(problems))
 		})
 	}
 }
 
-func lines(problems []problem.Problem) string {
+func formatProblems(problems []problem.Problem) string {
 	var b strings.Builder
 	for _, p := range problems {
 		fmt.Fprintf(&b, "\n%s %s %s: %s", p.Code, p.Object, p.Path, p.Message)
@@ -61,7 +61,7 @@ func mutations() []mutation {
 	all = append(all, podMutations()...)
 	all = append(all, monitoringMutations()...)
 	for _, m := range directMutations() {
-		all = append(all, mutation{code: m.code}) // which have a fixture of their own
+		all = append(all, mutation{code: m.code}) // they have their own fixture
 	}
 	return all
 }

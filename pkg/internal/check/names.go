@@ -20,8 +20,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// names holds every object to the names that its kind may have, to a namespace
-// where the kind has one, and to be there once.
+// names reports invalid names, missing namespaces and duplicate objects.
 func names(o argo.Objects) []problem.Problem {
 	var out []problem.Problem
 	seen := map[string]bool{}
@@ -32,17 +31,17 @@ func names(o argo.Objects) []problem.Problem {
 		} else {
 			seen[key] = true
 		}
-		namespaced(r, object)
-		for _, message := range nameRule(object)(object.GetName()) {
+		checkNamespace(r, object)
+		for _, message := range nameValidator(object)(object.GetName()) {
 			r.Add(field.NewPath("metadata", "name"), problem.CodeName, "", "%q: %s", object.GetName(), message)
 		}
-		innerNames(r, object)
+		nestedNames(r, object)
 		out = append(out, r.Problems...)
 	}
 	return out
 }
 
-func namespaced(r *problem.Report, object manifest.Object) {
+func checkNamespace(r *problem.Report, object manifest.Object) {
 	clusterScoped := false
 	switch object.(type) {
 	case *apiextensionsv1.CustomResourceDefinition, *rbacv1.ClusterRole, *rbacv1.ClusterRoleBinding, *corev1.Namespace,
@@ -58,9 +57,9 @@ func namespaced(r *problem.Report, object manifest.Object) {
 	}
 }
 
-// nameRule is what a name must be. Argo Events makes subjects, consumers and
-// labels of its names, and a dot in one of them breaks the subject.
-func nameRule(object manifest.Object) func(string) []string {
+// nameValidator returns the validation of a kind's names. Argo Events uses names in
+// subjects, consumers and labels, and a dot breaks the subject.
+func nameValidator(object manifest.Object) func(string) []string {
 	switch object.(type) {
 	case *eventsv1.EventBus, *eventsv1.EventSource, *eventsv1.Sensor, *corev1.Namespace:
 		return validation.IsDNS1123Label
@@ -77,38 +76,38 @@ func nameRule(object manifest.Object) func(string) []string {
 	return validation.IsDNS1123Subdomain
 }
 
-// innerNames are the names inside Argo's objects that become subjects, label
-// values or parts of a pod's name.
-func innerNames(r *problem.Report, object manifest.Object) {
+// nestedNames reports invalid names inside Argo's objects that are used in
+// subjects, label values or pod names.
+func nestedNames(r *problem.Report, object manifest.Object) {
 	switch o := object.(type) {
 	case *eventsv1.EventSource:
 		for _, name := range slices.Sorted(maps.Keys(o.Spec.Resource)) {
-			label(r, field.NewPath("spec", "resource").Key(name), name)
+			checkLabel(r, field.NewPath("spec", "resource").Key(name), name)
 		}
 	case *eventsv1.Sensor:
 		for i, d := range o.Spec.Dependencies {
-			label(r, field.NewPath("spec", "dependencies").Index(i).Child("name"), d.Name)
+			checkLabel(r, field.NewPath("spec", "dependencies").Index(i).Child("name"), d.Name)
 		}
 		for _, t := range argo.Triggers(o) {
-			label(r, t.Path.Child("template", "name"), t.Template.Name)
+			checkLabel(r, t.Path.Child("template", "name"), t.Template.Name)
 		}
-		twice(r, o)
+		duplicateDependencies(r, o)
 	case *wfv1.WorkflowTemplate:
 		for i, t := range o.Spec.Templates {
-			label(r, field.NewPath("spec", "templates").Index(i).Child("name"), t.Name)
+			checkLabel(r, field.NewPath("spec", "templates").Index(i).Child("name"), t.Name)
 		}
 	}
 }
 
-func label(r *problem.Report, at *field.Path, name string) {
+func checkLabel(r *problem.Report, at *field.Path, name string) {
 	if messages := validation.IsDNS1123Label(name); len(messages) > 0 {
 		r.Add(at, problem.CodeName, "", "%q: %s", name, strings.Join(messages, "; "))
 	}
 }
 
-// twice finds dependencies of one name, which Argo takes and then mixes up: it
-// replaces '-' by '_' before it compares.
-func twice(r *problem.Report, s *eventsv1.Sensor) {
+// duplicateDependencies reports dependencies with the same name. Argo accepts them,
+// but cannot tell them apart: it replaces '-' by '_' before it compares names.
+func duplicateDependencies(r *problem.Report, s *eventsv1.Sensor) {
 	seen := map[string]bool{}
 	for i, d := range s.Spec.Dependencies {
 		key := strings.ReplaceAll(d.Name, "-", "_")

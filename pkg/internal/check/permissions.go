@@ -16,12 +16,12 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/problem"
 )
 
-// permissions holds the Roles to the calls: no call without its grant, no grant
-// without its call, in the same scope. The pod's program may use any grant of its
-// service account.
+// permissions compares the Roles with the calls: each call needs a grant, and each
+// grant needs a call, in the same scope. The program of a pod may use any grant of
+// its service account.
 func permissions(o argo.Objects) []problem.Problem {
 	calls, grants, scripted := argo.CallsOf(o), argo.GrantsOf(o), argo.ScriptAccounts(o)
-	out := unvouched(o)
+	out := underivableCalls(o)
 	for _, c := range calls {
 		if !slices.ContainsFunc(grants, func(g argo.Grant) bool { return g.Allows(c) }) {
 			r := problem.About(c.In)
@@ -33,21 +33,22 @@ func permissions(o argo.Objects) []problem.Problem {
 	for _, g := range grants {
 		out = append(out, g.CheckURLs()...)
 		if !slices.Contains(scripted, g.Account) {
-			out = append(out, unused(g, calls)...)
+			out = append(out, unusedPermissions(g, calls)...)
 		}
 	}
 	return append(out, wildcards(o)...)
 }
 
-// unvouched finds what makes calls that nothing here can derive.
-func unvouched(o argo.Objects) []problem.Problem {
+// underivableCalls reports triggers and scripts whose API calls cannot be derived
+// from the manifests.
+func underivableCalls(o argo.Objects) []problem.Problem {
 	out := argo.Each(o, func(r *problem.Report, s *eventsv1.Sensor) {
 		for _, t := range o.Triggers(s) {
 			switch k := t.Template.K8s; {
 			case t.Parts() != nil:
 				argo.CallsOfComputed(r, o, s, t)
 			case t.Resource() != nil:
-				spelling(r, o, s, t)
+				checkPlural(r, o, s, t)
 			case t.Template.Log != nil:
 			case k != nil:
 				r.Add(t.Path.Child("template", "k8s", "source"), problem.CodeUnknownRequest, "state the object under resource", "its API calls cannot be told from here")
@@ -71,38 +72,40 @@ func unvouched(o argo.Objects) []problem.Problem {
 	return out
 }
 
-// spelling: a trigger on a kind whose resource Argo Events spells otherwise than
-// its CustomResourceDefinition calls a URL that is not there.
-func spelling(r *problem.Report, o argo.Objects, s *eventsv1.Sensor, t argo.Trigger) {
+// checkPlural reports a trigger that would call a URL that does not exist, because
+// Argo Events guesses another plural than the CustomResourceDefinition defines.
+func checkPlural(r *problem.Report, o argo.Objects, s *eventsv1.Sensor, t argo.Trigger) {
 	var object metav1.PartialObjectMetadata
-	_ = json.Unmarshal(t.Resource(), &object) // strict decoding has reported what is no object
+	_ = json.Unmarshal(t.Resource(), &object) // strict decoding has already reported invalid objects
 	for _, crd := range argo.All[*apiextensionsv1.CustomResourceDefinition](o) {
-		called := argo.TriggerCall(s, t).Resource
-		if crd.Spec.Group == object.GroupVersionKind().Group && crd.Spec.Names.Kind == object.Kind && crd.Spec.Names.Plural != called {
-			r.Add(t.ResourcePath(), problem.CodeUnknownRequest, "give the kind this plural", "Argo Events calls the resource %s, its definition %s", called, crd.Spec.Names.Plural)
+		plural := argo.TriggerCall(s, t).Resource
+		if crd.Spec.Group == object.GroupVersionKind().Group && crd.Spec.Names.Kind == object.Kind && crd.Spec.Names.Plural != plural {
+			r.Add(t.ResourcePath(), problem.CodeUnknownRequest, "give the kind this plural", "Argo Events calls the resource %s, its definition %s", plural, crd.Spec.Names.Plural)
 		}
 	}
 }
 
-// unused are the grant's single permissions that no call needs in its scope.
-func unused(g argo.Grant, calls []argo.Call) []problem.Problem {
+// unusedPermissions reports the grant's permissions that no call needs in its
+// scope.
+func unusedPermissions(g argo.Grant, calls []argo.Call) []problem.Problem {
 	r := problem.About(g.In)
-	for _, one := range g.Single() {
-		verb, on := one.Rule.Verbs[0], argo.Qualified(one.Rule.APIGroups[0], one.Rule.Resources[0])
-		if len(one.Rule.ResourceNames) > 0 {
-			on += " " + one.Rule.ResourceNames[0]
+	for _, single := range g.Single() {
+		verb, resource := single.Rule.Verbs[0], argo.Qualified(single.Rule.APIGroups[0], single.Rule.Resources[0])
+		if len(single.Rule.ResourceNames) > 0 {
+			resource += " " + single.Rule.ResourceNames[0]
 		}
 		switch {
-		case !slices.ContainsFunc(calls, func(c argo.Call) bool { return one.Namespace == c.Namespace && one.Allows(c) }):
-			r.Add(g.Path, problem.CodeUnusedPermission, "remove it", "service account %s never needs to %s %s %s", g.Account, verb, on, argo.Call{Namespace: g.Namespace}.Where())
-		case one.Named(calls):
-			r.Add(g.Path, problem.CodeUnusedPermission, "state resourceNames", "service account %s needs to %s %s of known names only", g.Account, verb, on)
+		case !slices.ContainsFunc(calls, func(c argo.Call) bool { return single.Namespace == c.Namespace && single.Allows(c) }):
+			r.Add(g.Path, problem.CodeUnusedPermission, "remove it", "service account %s never needs to %s %s %s", g.Account, verb, resource, argo.Call{Namespace: g.Namespace}.Where())
+		case single.Named(calls):
+			r.Add(g.Path, problem.CodeUnusedPermission, "state resourceNames", "service account %s needs to %s %s of known names only", g.Account, verb, resource)
 		}
 	}
 	return r.Problems
 }
 
-// wildcards finds rules that grant what does not exist yet.
+// wildcards reports rules with wildcards, which also grant resources that do not
+// exist yet.
 func wildcards(o argo.Objects) []problem.Problem {
 	check := func(r *problem.Report, rules []rbacv1.PolicyRule) {
 		for i, rule := range rules {

@@ -8,17 +8,17 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/problem"
 )
 
-// Programs reports jq of a transform that does not compile as the Sensor compiles it:
-// there is no Lua, and no text template but the two that an http trigger needs:
-// either could evaluate what is in an event.
+// Programs reports jq that does not compile in the Sensor, and any Lua or text
+// template. Only the two templates that an http trigger needs are allowed, because
+// Lua and templates could evaluate the data of an event.
 func Programs(o argo.Objects) []problem.Problem {
 	return argo.Each(o, func(r *problem.Report, s *eventsv1.Sensor) {
 		for i, d := range s.Spec.Dependencies {
 			at := field.NewPath("spec", "dependencies").Index(i)
 			if t := d.Transform; t != nil {
-				transform(r, o, at.Child("transform"), t)
+				checkTransform(r, o, at.Child("transform"), t)
 			}
-			filterPrograms(r, at.Child("filters"), d.Filters)
+			checkFilter(r, at.Child("filters"), d.Filters)
 		}
 		for _, t := range o.Triggers(s) {
 			for _, p := range t.AllParameters() {
@@ -31,7 +31,7 @@ func Programs(o argo.Objects) []problem.Problem {
 	})
 }
 
-func transform(r *problem.Report, o argo.Objects, at *field.Path, t *eventsv1.EventDependencyTransformer) {
+func checkTransform(r *problem.Report, o argo.Objects, at *field.Path, t *eventsv1.EventDependencyTransformer) {
 	if t.Script != "" {
 		r.Add(at.Child("script"), problem.CodeJQ, "use jq", "a Lua transform loses nulls and empty lists, and Lua can run programs")
 	}
@@ -54,7 +54,7 @@ func transform(r *problem.Report, o argo.Objects, at *field.Path, t *eventsv1.Ev
 	}
 }
 
-func filterPrograms(r *problem.Report, at *field.Path, f *eventsv1.EventDependencyFilter) {
+func checkFilter(r *problem.Report, at *field.Path, f *eventsv1.EventDependencyFilter) {
 	if f == nil {
 		return
 	}

@@ -11,9 +11,10 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/problem"
 )
 
-// launches: what a Workflow refers to is there, and each WorkflowTemplate is
-// used. What is inside of a template Argo's validator resolves.
-func launches(o argo.Objects) []problem.Problem {
+// workflowReferences reports references of Workflows that do not exist, and
+// WorkflowTemplates that nothing starts. Argo's validator resolves the references
+// inside a template.
+func workflowReferences(o argo.Objects) []problem.Problem {
 	var out []problem.Problem
 	used := map[*wfv1.WorkflowTemplate]bool{}
 	for _, l := range o.Launches() {
@@ -38,11 +39,12 @@ func launches(o argo.Objects) []problem.Problem {
 			r.Add(nil, problem.CodeUnusedTemplate, "remove it", "no Sensor, CronWorkflow or script starts this template")
 		}
 	})...)
-	return append(out, mounts(o)...)
+	return append(out, volumeMounts(o)...)
 }
 
-// mounts: each mounted volume is stated, and each ConfigMap and its keys are emitted.
-func mounts(o argo.Objects) []problem.Problem {
+// volumeMounts reports mounts of undefined volumes, and ConfigMaps or keys that are
+// not emitted.
+func volumeMounts(o argo.Objects) []problem.Problem {
 	var out []problem.Problem
 	for _, p := range o.Pods() {
 		r := problem.About(p.In)
@@ -53,7 +55,7 @@ func mounts(o argo.Objects) []problem.Problem {
 				if i < 0 {
 					r.Add(p.Path, problem.CodeVolume, "state it in the template's own volumes", "container %s mounts volume %q, which Argo does not give to the pod", c.Name, m.Name)
 				} else if source := volumes[i].ConfigMap; source != nil {
-					configMapVolume(r, o, p, source)
+					checkConfigMapVolume(r, o, p, source)
 				}
 			}
 		}
@@ -62,7 +64,7 @@ func mounts(o argo.Objects) []problem.Problem {
 	return out
 }
 
-func configMapVolume(r *problem.Report, o argo.Objects, p argo.Pod, source *corev1.ConfigMapVolumeSource) {
+func checkConfigMapVolume(r *problem.Report, o argo.Objects, p argo.Pod, source *corev1.ConfigMapVolumeSource) {
 	cm, ok := argo.Find[*corev1.ConfigMap](o, p.Namespace, source.Name)
 	if !ok {
 		r.Add(p.Path, problem.CodeConfigMap, "emit it", "no ConfigMap %q in namespace %q", source.Name, p.Namespace)
@@ -77,9 +79,10 @@ func configMapVolume(r *problem.Report, o argo.Objects, p argo.Pod, source *core
 	}
 }
 
-// arguments: what is given is declared, and what is declared without a value is
-// given. Argo reports neither where a WorkflowTemplate has a value to fall back on.
-func arguments(o argo.Objects) []problem.Problem {
+// workflowArguments reports arguments that the template does not declare, and
+// parameters without a value. Argo reports neither if the WorkflowTemplate has a
+// default.
+func workflowArguments(o argo.Objects) []problem.Problem {
 	var out []problem.Problem
 	for _, l := range o.Launches() {
 		if l.Template == nil {
@@ -103,24 +106,24 @@ func arguments(o argo.Objects) []problem.Problem {
 	return append(out, stepArguments(o)...)
 }
 
-// stepArguments: what a step gives is an input of the template that it calls.
+// stepArguments reports arguments of a step that are not inputs of its template.
 func stepArguments(o argo.Objects) []problem.Problem {
 	return argo.Each(o, func(r *problem.Report, wt *wfv1.WorkflowTemplate) {
 		for i, t := range wt.Spec.Templates {
 			for j, parallel := range t.Steps {
 				for k, s := range parallel.Steps {
 					at := field.NewPath("spec", "templates").Index(i).Child("steps").Index(j).Index(k)
-					stepInputs(r, at, wt.Spec.Templates, s)
+					checkStepInputs(r, at, wt.Spec.Templates, s)
 				}
 			}
 		}
 	})
 }
 
-func stepInputs(r *problem.Report, at *field.Path, list []wfv1.Template, s wfv1.WorkflowStep) {
+func checkStepInputs(r *problem.Report, at *field.Path, list []wfv1.Template, s wfv1.WorkflowStep) {
 	i := slices.IndexFunc(list, func(t wfv1.Template) bool { return t.Name == s.Template })
 	if i < 0 {
-		return // another WorkflowTemplate's, or reported by Argo
+		return // in another WorkflowTemplate, or already reported by Argo
 	}
 	for _, p := range s.Arguments.Parameters {
 		if list[i].Inputs.GetParameterByName(p.Name) == nil {

@@ -15,14 +15,15 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/problem"
 )
 
-// The rules that make an operator reliable: docs say why, and each is a lesson
-// somebody has paid for.
+// This file has the rules that make an operator reliable. The documentation
+// explains them.
 
-// MaxHTTPTimeout in seconds: an http trigger leaks its connection until then.
+// MaxHTTPTimeout is the maximum timeout in seconds. An http trigger leaks its
+// connection until the timeout.
 const MaxHTTPTimeout = 10
 
-// events: an EventSource reports every change of a custom resource.
-func events(o argo.Objects) []problem.Problem {
+// eventSources reports EventSources that miss changes of a custom resource.
+func eventSources(o argo.Objects) []problem.Problem {
 	parents, clusterScoped := parentsOf(o), o.ClusterScoped()
 	return argo.Each(o, func(r *problem.Report, s *eventsv1.EventSource) {
 		for _, name := range slices.Sorted(maps.Keys(s.Spec.Resource)) {
@@ -39,17 +40,18 @@ func events(o argo.Objects) []problem.Problem {
 				r.Add(at.Child("afterStart"), problem.CodeAfterStart, "leave it out",
 					"drops what exists at the start, what is applied server-side, and every deletion of it")
 			}
-			if parents[e.Resource+"."+e.Group] && !watchedWhole(s.Spec.Resource, e) {
+			if parents[e.Resource+"."+e.Group] && !watchedUnfiltered(s.Spec.Resource, e) {
 				r.Add(at, problem.CodeCustomResourceFilter, "filter in jq", "a filter on the custom resources themselves drops the deletions that a lost watch reports late")
 			}
 		}
-		Replicas(r, s.Spec.Replicas, s.Annotations)
+		LeaderElection(r, s.Spec.Replicas, s.Annotations)
 	})
 }
 
-// watchedWhole tells whether another entry watches the same kind in the same
-// namespace without a filter: then a filtered one is about children of that kind.
-func watchedWhole(entries map[string]eventsv1.ResourceEventSource, filtered eventsv1.ResourceEventSource) bool {
+// watchedUnfiltered reports whether another entry watches the same kind in the same
+// namespace without a filter. The filtered entry then watches children of that
+// kind.
+func watchedUnfiltered(entries map[string]eventsv1.ResourceEventSource, filtered eventsv1.ResourceEventSource) bool {
 	for _, e := range entries {
 		if e.Filter == nil && e.GroupVersionResource == filtered.GroupVersionResource && e.Namespace == filtered.Namespace {
 			return true
@@ -58,9 +60,9 @@ func watchedWhole(entries map[string]eventsv1.ResourceEventSource, filtered even
 	return false
 }
 
-// parentsOf are the kinds that are reconciled, as plural.group: those whose
-// CustomResourceDefinitions are emitted, those the pod-side script names, and
-// those on which requests leave their marks.
+// parentsOf returns the reconciled kinds as plural.group: those with an emitted
+// CustomResourceDefinition, those in the configuration of the pod's script, and
+// those whose observed state a request writes.
 func parentsOf(o argo.Objects) map[string]bool {
 	out := map[string]bool{}
 	for _, crd := range argo.All[*apiextensionsv1.CustomResourceDefinition](o) {
@@ -73,40 +75,41 @@ func parentsOf(o argo.Objects) map[string]bool {
 	}
 	for _, q := range o.Requests() {
 		if q.ContentType == argo.MergeType {
-			out[q.Kind.Resource+"."+q.Kind.Group] = true // on which is remembered what was seen
+			out[q.Kind.Resource+"."+q.Kind.Group] = true // a merge patch writes the observed state
 		}
 	}
 	return out
 }
 
-// Replicas need a leader that only one of them can be.
-func Replicas(r *problem.Report, n *int32, annotations map[string]string) {
+// LeaderElection reports several replicas without a Kubernetes lease, because two
+// of them could lead at once.
+func LeaderElection(r *problem.Report, n *int32, annotations map[string]string) {
 	if n != nil && *n > 1 && annotations[argo.LeaderElection] != "k8s" {
 		r.Add(field.NewPath("metadata", "annotations"), problem.CodeDelivery, "set "+argo.LeaderElection+": k8s",
 			"%d replicas elect their leader over the bus, where two can lead at once", *n)
 	}
 }
 
-// delivery: an event is retried, then handed to a dead-letter trigger; it is
-// never just dropped.
+// delivery reports triggers that may lose an event: each needs retries and a
+// dead-letter trigger.
 func delivery(o argo.Objects) []problem.Problem {
 	return argo.Each(o, func(r *problem.Report, s *eventsv1.Sensor) {
-		Replicas(r, s.Spec.Replicas, s.Annotations)
+		LeaderElection(r, s.Spec.Replicas, s.Annotations)
 		for _, t := range o.Triggers(s) {
 			if !t.AtLeastOnce {
 				r.Add(t.Path.Child("atLeastOnce"), problem.CodeDelivery, "set it to true", "a failure loses the event, and retryStrategy has no effect")
 			}
 			if !t.DeadLetter {
-				retried(r, t)
+				checkDeadLetter(r, t)
 			}
-			Amounts(r, t)
-			triggerRules(r, o, s, t)
+			RetryAmounts(r, t)
+			checkTrigger(r, o, s, t)
 		}
 	})
 }
 
-func retried(r *problem.Report, t argo.Trigger) {
-	tried(r, t)
+func checkDeadLetter(r *problem.Report, t argo.Trigger) {
+	checkRetries(r, t)
 	at := t.Path.Child("dlqTrigger")
 	if t.DlqTrigger == nil {
 		r.Add(at, problem.CodeDeadLetter, "add one, if only a log trigger", "when the retries are used up the event is acknowledged and gone")
@@ -118,14 +121,15 @@ func retried(r *problem.Report, t argo.Trigger) {
 	}
 }
 
-func tried(r *problem.Report, t argo.Trigger) {
+func checkRetries(r *problem.Report, t argo.Trigger) {
 	if t.RetryStrategy == nil || t.RetryStrategy.Steps < 2 {
 		r.Add(t.Path.Child("retryStrategy"), problem.CodeRetry, "set steps to 2 or more", "one failed call loses the event")
 	}
 }
 
-// Amounts reports quoted numbers: Argo takes one and then drops every event.
-func Amounts(r *problem.Report, t argo.Trigger) {
+// RetryAmounts reports quoted numbers. Argo accepts them and then drops every
+// event.
+func RetryAmounts(r *problem.Report, t argo.Trigger) {
 	if t.RetryStrategy == nil {
 		return
 	}
@@ -139,43 +143,43 @@ func Amounts(r *problem.Report, t argo.Trigger) {
 	}
 }
 
-func triggerRules(r *problem.Report, o argo.Objects, s *eventsv1.Sensor, t argo.Trigger) {
+func checkTrigger(r *problem.Report, o argo.Objects, s *eventsv1.Sensor, t argo.Trigger) {
 	at := t.Path.Child("template")
 	if t.Template.HTTP != nil {
-		answered(r, t, tells(o, s, t))
+		checkHTTPTrigger(r, t, onlyCreatesEvents(o, s, t))
 	}
 	if t.Template.ArgoWorkflow != nil {
 		r.Add(at.Child("argoWorkflow"), problem.CodeTriggerType, "create the Workflow by a k8s trigger",
 			"runs a command line inside the Sensor, and needs more permissions than create")
 	}
 	if wf := t.Workflow(); wf != nil {
-		submitsReference(r, t, wf)
+		checkTriggeredWorkflow(r, t, wf)
 	}
 	if k := t.Template.K8s; k != nil && k.Operation == eventsv1.Create && t.Resource() != nil && !strings.Contains(string(t.Resource()), `"generateName"`) {
 		r.Add(t.ResourcePath().Child("metadata"), problem.CodeTriggerType, "use generateName", "the second event would find the object there and fail")
 	}
 }
 
-// answered: an http trigger does not wait long, and takes for success only what
-// another try would not change. Of an Event nothing depends: one that is refused
-// in a namespace that is going may be given up.
-func answered(r *problem.Report, t argo.Trigger, tells bool) {
+// checkHTTPTrigger reports an http trigger that waits too long, or that accepts a
+// status which another attempt could change. An Event may be dropped with status
+// 403, which the API server returns while a namespace is terminating.
+func checkHTTPTrigger(r *problem.Report, t argo.Trigger, createsEvents bool) {
 	if h := t.Template.HTTP; h.Timeout <= 0 || h.Timeout > MaxHTTPTimeout {
 		r.Add(t.Path.Child("template", "http", "timeout"), problem.CodeTimeout, "set it to 10 or less", "each call keeps its connection until the timeout (default 60 s)")
 	}
 	if t.DeadLetter {
-		tried(r, t)
+		checkRetries(r, t)
 	}
 	at := t.Path.Child("policy", "status", "allow")
 	if t.Policy == nil || t.Policy.Status == nil || len(t.Policy.Status.Allow) == 0 {
 		r.Add(at, problem.CodeDelivery, "list the codes of success", "without it every answer is a success, and no failed call is tried again")
 		return
 	}
-	if tells && !slices.Contains(t.Policy.Status.Allow, 409) {
+	if createsEvents && !slices.Contains(t.Policy.Status.Allow, 409) {
 		r.Add(at, problem.CodeDelivery, "add 409", "the Event of a second delivery is there already, and would be tried again")
 	}
 	for i, code := range t.Policy.Status.Allow {
-		if code == 403 && tells {
+		if code == 403 && createsEvents {
 			continue
 		}
 		if code >= 500 || code < 200 || slices.Contains([]int32{401, 403, 429}, code) {
@@ -184,8 +188,8 @@ func answered(r *problem.Report, t argo.Trigger, tells bool) {
 	}
 }
 
-// tells whether a trigger does nothing but create Events.
-func tells(o argo.Objects, s *eventsv1.Sensor, t argo.Trigger) bool {
+// onlyCreatesEvents reports whether a trigger only creates Events.
+func onlyCreatesEvents(o argo.Objects, s *eventsv1.Sensor, t argo.Trigger) bool {
 	found := false
 	for _, d := range s.Spec.Dependencies {
 		program := o.ProgramOf(d)
@@ -201,11 +205,12 @@ func tells(o argo.Objects, s *eventsv1.Sensor, t argo.Trigger) bool {
 	return found
 }
 
-// submitsReference: under templateReferencing Strict, a Workflow is a reference
-// and arguments, and some little that may do no harm, as its priority.
-func submitsReference(r *problem.Report, t argo.Trigger, wf *wfv1.Workflow) {
-	bare := wfv1.WorkflowSpec{WorkflowTemplateRef: wf.Spec.WorkflowTemplateRef, Arguments: wf.Spec.Arguments, Priority: wf.Spec.Priority}
-	if wf.Spec.WorkflowTemplateRef == nil || !equal(bare, wf.Spec) {
+// checkTriggeredWorkflow reports fields of a Workflow that Argo refuses with
+// templateReferencing: Strict. It allows the reference, the arguments and the
+// priority.
+func checkTriggeredWorkflow(r *problem.Report, t argo.Trigger, wf *wfv1.Workflow) {
+	allowed := wfv1.WorkflowSpec{WorkflowTemplateRef: wf.Spec.WorkflowTemplateRef, Arguments: wf.Spec.Arguments, Priority: wf.Spec.Priority}
+	if wf.Spec.WorkflowTemplateRef == nil || !equal(allowed, wf.Spec) {
 		r.Add(t.ResourcePath().Child("spec"), problem.CodeTriggerType, "move the rest to the WorkflowTemplate",
 			"a created Workflow holds workflowTemplateRef, arguments and priority only, or a strict controller refuses it")
 	}

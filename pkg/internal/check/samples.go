@@ -13,51 +13,52 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/argo"
 )
 
-// sample is an event on which a program is tried, as an EventSource announces it.
+// sample is an event for testing a program, in the form in which an EventSource
+// publishes it.
 type sample struct {
 	name  string
 	event map[string]any
 }
 
-// Text that has gone wrong somewhere: line ends of YAML, what is no character,
-// quotes, braces, what has a meaning in URLs.
+// Text with characters that have caused defects: YAML line breaks, noncharacters,
+// quotes, braces, and characters with a meaning in URLs.
 const (
 	oddName = "odd\u0085\u2028\u2029\ufeff\uffff\"\\ /?#%&"
 	oddText = oddName + "{{workflow.name}}{{=1}}\n"
 )
 
-// The marks by which programs know their objects.
+// The labels and annotations by which programs identify their objects.
 const (
 	childLabel      = "argoperator.dev/child"
-	childAnnotation = ".argoperator.dev/child-" // behind the operator's name
+	childAnnotation = ".argoperator.dev/child-" // follows the operator's name
 	ownerAnnotation = "argoperator.dev/owner"
 	ownerLabel      = "argoperator.dev/owner-uid"
 )
 
-// knowledge is what the programs themselves say about objects that they expect.
-type knowledge struct {
-	children []string          // names under childLabel
+// expectations describes the objects that the programs expect.
+type expectations struct {
+	children []string          // values of childLabel
 	owners   [][2]string       // apiVersion and kind in owner references
-	kinds    map[string]string // of the custom resources, by plural.group
-	cluster  map[string]bool   // plural.group without a namespace
+	kinds    map[string]string // kinds of the custom resources, by plural.group
+	cluster  map[string]bool   // cluster-scoped resources, as plural.group
 }
 
-func knowledgeOf(o argo.Objects) knowledge {
-	k := knowledge{kinds: map[string]string{}, cluster: o.ClusterScoped()}
+func expectationsOf(o argo.Objects) expectations {
+	k := expectations{kinds: map[string]string{}, cluster: o.ClusterScoped()}
 	for _, crd := range argo.All[*apiextensionsv1.CustomResourceDefinition](o) {
 		k.kinds[crd.Spec.Names.Plural+"."+crd.Spec.Group] = crd.Spec.Names.Kind
 	}
 	for _, s := range argo.All[*eventsv1.Sensor](o) {
 		for _, d := range s.Spec.Dependencies {
 			if program := o.ProgramOf(d); program != nil {
-				argo.ObjectsIn(program.Query, k.learn)
+				argo.ObjectsIn(program.Query, k.add)
 			}
 		}
 	}
 	return k
 }
 
-func (k *knowledge) learn(object *gojq.Object) bool {
+func (k *expectations) add(object *gojq.Object) bool {
 	of, _ := argo.Keys(object)
 	if name, ok := argo.Literal(of[childLabel]); ok && !slices.Contains(k.children, name) {
 		k.children = append(k.children, name)
@@ -70,48 +71,48 @@ func (k *knowledge) learn(object *gojq.Object) bool {
 	return true
 }
 
-// samples of what a dependency listens to: of an object that is new, strange,
-// changed, changed by its children, and gone.
-func samples(k knowledge, o argo.Objects, s *eventsv1.Sensor, d eventsv1.EventDependency) []sample {
+// samples returns events of a dependency: an object that is new, has unusual names,
+// changes, has changed children, or is deleted.
+func samples(k expectations, o argo.Objects, s *eventsv1.Sensor, d eventsv1.EventDependency) []sample {
 	if argo.IsCalendar(o, s, d) {
 		return []sample{{"a tick", map[string]any{"eventTime": "2026-01-01 00:00:00 +0000 UTC", "userPayload": nil}}}
 	}
 	e := argo.EntryOf(o, s, d)
 	if e.Resource == "" {
-		return nil // reported elsewhere
+		return nil // already reported
 	}
-	fresh, strange, braces := k.object(e, "sample", "text"), k.object(e, oddName, oddText), k.object(e, "sample", oddText)
+	plain, odd, braced := k.object(e, "sample", "text"), k.object(e, oddName, oddText), k.object(e, "sample", oddText)
 	list := []sample{
-		{"a new object", announced("ADD", fresh, nil)},
-		{"a new object with braces in its texts", announced("ADD", braces, nil)},
-		{"a new object of a strange name", announced("ADD", strange, nil)},
-		{"a deleted object", announced("DELETE", fresh, nil)},
-		{"a deletion that is reported late", announced("DELETE", map[string]any{"Key": "team-a/sample", "Obj": fresh}, nil)},
-		{"a changed object", announced("UPDATE", fresh, k.older(fresh))},
+		{"a new object", resourceEvent("ADD", plain, nil)},
+		{"a new object with braces in its texts", resourceEvent("ADD", braced, nil)},
+		{"a new object of a strange name", resourceEvent("ADD", odd, nil)},
+		{"a deleted object", resourceEvent("DELETE", plain, nil)},
+		{"a deletion that is reported late", resourceEvent("DELETE", map[string]any{"Key": "team-a/sample", "Obj": plain}, nil)},
+		{"a changed object", resourceEvent("UPDATE", plain, k.previous(plain))},
 	}
-	for _, memory := range []map[string]any{
+	for _, observed := range []map[string]any{
 		{"ownerUID": "uid-sample", "uid": "uid", "generation": 2.0, "ready": true, "fields": []any{map[string]any{}}},
 		{"ready": false, "message": oddText, "failed": map[string]any{"generation": 2.0, "attempts": 1.0}},
 	} {
-		list = append(list, sample{"a change of what is remembered", announced("UPDATE", k.remembering(s.Labels["app.kubernetes.io/name"], fresh, memory), fresh)})
+		list = append(list, sample{"a change of what is remembered", resourceEvent("UPDATE", k.withObserved(s.Labels["app.kubernetes.io/name"], plain, observed), plain)})
 	}
 	for _, c := range []map[string]any{
 		{"type": "Ready", "status": "True", "reason": "Reconciled", "message": "all children are ready"},
 		{"type": "Ready", "status": "False", "reason": "Failed", "message": strings.Repeat(oddText+"\U0001d11e", 30)},
 	} {
-		said := with(strange, "status", map[string]any{"conditions": []any{c}})
-		list = append(list, sample{"a change of the condition Ready", announced("UPDATE", said, strange)})
+		changed := withField(odd, "status", map[string]any{"conditions": []any{c}})
+		list = append(list, sample{"a change of the condition Ready", resourceEvent("UPDATE", changed, odd)})
 	}
 	for _, name := range k.children {
 		if e.Filter != nil {
-			child := with(fresh, "metadata", with(fresh["metadata"], "labels", with(fresh["metadata"].(map[string]any)["labels"], childLabel, name)))
-			list = append(list, sample{"a new child", announced("ADD", child, nil)}, sample{"a deleted child", announced("DELETE", child, nil)})
+			child := withField(plain, "metadata", withField(plain["metadata"], "labels", withField(plain["metadata"].(map[string]any)["labels"], childLabel, name)))
+			list = append(list, sample{"a new child", resourceEvent("ADD", child, nil)}, sample{"a deleted child", resourceEvent("DELETE", child, nil)})
 		}
 	}
 	return list
 }
 
-func announced(kind string, body, old map[string]any) map[string]any {
+func resourceEvent(kind string, body, old map[string]any) map[string]any {
 	event := map[string]any{"type": kind, "body": body}
 	if old != nil {
 		event["oldBody"] = old
@@ -119,8 +120,9 @@ func announced(kind string, body, old map[string]any) map[string]any {
 	return event
 }
 
-// object is one of a kind; text stands wherever users write.
-func (k knowledge) object(e eventsv1.ResourceEventSource, name, text string) map[string]any {
+// object returns an object of the entry's kind, with text in every field that users
+// can write.
+func (k expectations) object(e eventsv1.ResourceEventSource, name, text string) map[string]any {
 	uid := "uid-" + name
 	labels, annotations := map[string]any{"note": text, ownerLabel: uid}, map[string]any{"note": text, ownerAnnotation: "team-a." + name}
 	metadata := map[string]any{
@@ -150,25 +152,25 @@ func (k knowledge) object(e eventsv1.ResourceEventSource, name, text string) map
 	}
 }
 
-// older is the object before its last change.
-func (k knowledge) older(object map[string]any) map[string]any {
-	return with(object, "metadata", with(object["metadata"], "generation", 1.0))
+// previous returns the object before its last change.
+func (k expectations) previous(object map[string]any) map[string]any {
+	return withField(object, "metadata", withField(object["metadata"], "generation", 1.0))
 }
 
-// remembering is the object with a memory of each child.
-func (k knowledge) remembering(operator string, object, memory map[string]any) map[string]any {
+// withObserved returns the object with an observed state for each child.
+func (k expectations) withObserved(operator string, object, observed map[string]any) map[string]any {
 	annotations, children := object["metadata"].(map[string]any)["annotations"], map[string]any{}
 	for _, name := range k.children {
-		children[name] = memory
-		text, _ := gojq.Marshal(memory) // plain data
-		annotations = with(annotations, operator+childAnnotation+name, string(text))
+		children[name] = observed
+		text, _ := gojq.Marshal(observed) // plain data is always encodable
+		annotations = withField(annotations, operator+childAnnotation+name, string(text))
 	}
-	object = with(object, "metadata", with(object["metadata"], "annotations", annotations))
-	return with(object, "status", map[string]any{"children": children})
+	object = withField(object, "metadata", withField(object["metadata"], "annotations", annotations))
+	return withField(object, "status", map[string]any{"children": children})
 }
 
-// with is a copy of an object with one more field.
-func with(object any, key string, value any) map[string]any {
+// withField returns a copy of an object with one field set.
+func withField(object any, key string, value any) map[string]any {
 	out := map[string]any{}
 	if from, ok := object.(map[string]any); ok {
 		maps.Copy(out, from)

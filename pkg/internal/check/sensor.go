@@ -10,19 +10,20 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/problem"
 )
 
-// dependencies: a Sensor listens to events that an emitted EventSource of its
-// namespace publishes on the same bus, and its triggers say on which they fire.
+// dependencies reports dependencies on events that no emitted EventSource of the
+// namespace publishes on the same bus, and triggers whose conditions do not name
+// their dependencies.
 func dependencies(o argo.Objects) []problem.Problem {
 	return argo.Each(o, func(r *problem.Report, s *eventsv1.Sensor) {
 		var names []string
 		for i, d := range s.Spec.Dependencies {
 			names = append(names, d.Name)
-			dependency(r, o, s, field.NewPath("spec", "dependencies").Index(i), d)
+			checkDependency(r, o, s, field.NewPath("spec", "dependencies").Index(i), d)
 		}
-		bus(r, o, s.Namespace, s.Spec.EventBusName)
+		checkEventBus(r, o, s.Namespace, s.Spec.EventBusName)
 		fired := map[string]bool{}
 		for _, t := range o.Triggers(s) {
-			conditions(r, t, names)
+			checkConditions(r, t, names)
 			for _, name := range t.DependencyNames() {
 				fired[name] = true
 			}
@@ -35,15 +36,15 @@ func dependencies(o argo.Objects) []problem.Problem {
 	})
 }
 
-func dependency(r *problem.Report, o argo.Objects, s *eventsv1.Sensor, at *field.Path, d eventsv1.EventDependency) {
+func checkDependency(r *problem.Report, o argo.Objects, s *eventsv1.Sensor, at *field.Path, d eventsv1.EventDependency) {
 	source, ok := argo.Find[*eventsv1.EventSource](o, s.Namespace, d.EventSourceName)
 	if !ok {
 		r.Add(at.Child("eventSourceName"), problem.CodeDependency, "", "no EventSource %q in namespace %q", d.EventSourceName, s.Namespace)
 		return
 	}
-	_, changes := source.Spec.Resource[d.EventName]
-	_, ticks := source.Spec.Calendar[d.EventName]
-	if !changes && !ticks {
+	_, isResource := source.Spec.Resource[d.EventName]
+	_, isCalendar := source.Spec.Calendar[d.EventName]
+	if !isResource && !isCalendar {
 		r.Add(at.Child("eventName"), problem.CodeDependency, "", "EventSource %s has no event %q", d.EventSourceName, d.EventName)
 	}
 	if argo.BusName(source.Spec.EventBusName) != argo.BusName(s.Spec.EventBusName) {
@@ -52,16 +53,16 @@ func dependency(r *problem.Report, o argo.Objects, s *eventsv1.Sensor, at *field
 	}
 }
 
-// bus: where buses are emitted for the namespace, the one that is used is among
-// them. Where none is, it is taken to be there.
-func bus(r *problem.Report, o argo.Objects, namespace, name string) {
+// checkEventBus reports a bus that is not among the emitted ones. If the namespace
+// has no emitted bus, the bus is assumed to exist.
+func checkEventBus(r *problem.Report, o argo.Objects, namespace, name string) {
 	emitted := slices.ContainsFunc(argo.All[*eventsv1.EventBus](o), func(b *eventsv1.EventBus) bool { return b.Namespace == namespace })
 	if _, ok := argo.Find[*eventsv1.EventBus](o, namespace, argo.BusName(name)); emitted && !ok {
 		r.Add(field.NewPath("spec", "eventBusName"), problem.CodeDependency, "", "no EventBus %q in namespace %q", argo.BusName(name), namespace)
 	}
 }
 
-func conditions(r *problem.Report, t argo.Trigger, names []string) {
+func checkConditions(r *problem.Report, t argo.Trigger, names []string) {
 	at := t.Path.Child("template", "conditions")
 	if t.Template.Conditions == "" {
 		if !t.DeadLetter {
@@ -76,8 +77,8 @@ func conditions(r *problem.Report, t argo.Trigger, names []string) {
 	}
 }
 
-// parameters: each reads a dependency that the trigger fires on, and writes
-// where there is something to write to.
+// parameters reports parameters that read a dependency on which the trigger does
+// not fire, or that write to a field that does not exist.
 func parameters(o argo.Objects) []problem.Problem {
 	return argo.Each(o, func(r *problem.Report, s *eventsv1.Sensor) {
 		names := map[string]bool{}
@@ -86,14 +87,14 @@ func parameters(o argo.Objects) []problem.Problem {
 		}
 		for _, t := range o.Triggers(s) {
 			for _, p := range t.AllParameters() {
-				parameter(r, t, p, names)
+				checkParameter(r, t, p, names)
 			}
-			covered(r, t)
+			checkOtherDependencies(r, t)
 		}
 	})
 }
 
-func parameter(r *problem.Report, t argo.Trigger, p argo.Parameter, names map[string]bool) {
+func checkParameter(r *problem.Report, t argo.Trigger, p argo.Parameter, names map[string]bool) {
 	if p.Src == nil {
 		return // Argo reports it
 	}
@@ -110,9 +111,9 @@ func parameter(r *problem.Report, t argo.Trigger, p argo.Parameter, names map[st
 	}
 }
 
-// covered: with several dependencies, whatever one of them writes the others
-// write too; else an event of theirs leaves what stands in the template.
-func covered(r *problem.Report, t argo.Trigger) {
+// checkOtherDependencies reports a parameter that only some dependencies of the
+// trigger set. An event of another dependency would leave the template's value.
+func checkOtherDependencies(r *problem.Report, t argo.Trigger) {
 	fires, writes := t.DependencyNames(), map[string][]string{}
 	for _, p := range t.AllParameters() {
 		if p.Src != nil {

@@ -12,11 +12,12 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// tokenVariable is where the text templates find the token.
+// tokenVariable is the environment variable from which the text templates read the
+// token.
 const tokenVariable = "API_TOKEN"
 
-// tokens: the token by which http triggers call is that of the Sensor's own
-// service account, and they trust nobody but the cluster's API server.
+// tokens requires that http triggers use a token of the Sensor's own service
+// account, and that they trust only the cluster's API server.
 func tokens(o argo.Objects) []problem.Problem {
 	used := map[argo.Account]bool{}
 	out := argo.Each(o, func(r *problem.Report, s *eventsv1.Sensor) {
@@ -26,68 +27,69 @@ func tokens(o argo.Objects) []problem.Problem {
 			}
 			secret := ""
 			if header := t.SecureHeader(); header != nil {
-				secret = rotated(r, o, s, t, header)
+				secret = checkRotatedToken(r, o, s, t, header)
 			} else {
-				secret = tokenOf(r, o, s)
+				secret = checkEnvToken(r, o, s)
 			}
 			used[argo.Account{Namespace: s.Namespace, Name: secret}] = true
-			trust(r, o, s, t, secret)
+			checkCertificate(r, o, s, t, secret)
 		}
 	})
 	return append(out, argo.Each(o, func(r *problem.Report, secret *corev1.Secret) {
 		if secret.Type != corev1.SecretTypeServiceAccountToken {
 			return
 		}
-		issued(r, o, secret)
+		checkTokenSecret(r, o, secret)
 		if !used[argo.Account{Namespace: secret.Namespace, Name: secret.Name}] {
 			r.Add(nil, problem.CodeToken, "remove it", "no Sensor calls by this token, which is valid for ever")
 		}
 	})...)
 }
 
-// tokenOf is the name of the Secret from which a Sensor has its token.
-func tokenOf(r *problem.Report, o argo.Objects, s *eventsv1.Sensor) string {
+// checkEnvToken returns the name of the Secret from which a Sensor's environment
+// takes its token.
+func checkEnvToken(r *problem.Report, o argo.Objects, s *eventsv1.Sensor) string {
 	at := field.NewPath("spec", "template", "container", "env")
-	found := variables(s, tokenVariable)
+	found := envVars(s, tokenVariable)
 	if len(found) != 1 || found[0].ValueFrom == nil || found[0].ValueFrom.SecretKeyRef == nil || found[0].ValueFrom.SecretKeyRef.Key != corev1.ServiceAccountTokenKey {
 		r.Add(at, problem.CodeToken, "take it from the key token of a Secret", "%s is not there, or not the token of a Secret", tokenVariable)
 		return ""
 	}
 	name := found[0].ValueFrom.SecretKeyRef.Name
 	secret, ok := argo.Find[*corev1.Secret](o, s.Namespace, name)
-	if own := argo.EventsAccount(s.Spec.Template); !ok || secret.Type != corev1.SecretTypeServiceAccountToken || secret.Annotations[corev1.ServiceAccountNameKey] != own {
-		r.Add(at, problem.CodeToken, "emit it, of the type "+string(corev1.SecretTypeServiceAccountToken), "Secret %q is not emitted as the token of service account %s", name, own)
+	if account := argo.EventsAccount(s.Spec.Template); !ok || secret.Type != corev1.SecretTypeServiceAccountToken || secret.Annotations[corev1.ServiceAccountNameKey] != account {
+		r.Add(at, problem.CodeToken, "emit it, of the type "+string(corev1.SecretTypeServiceAccountToken), "Secret %q is not emitted as the token of service account %s", name, account)
 	}
 	return name
 }
 
-// rotated is the name of the Secret from which a trigger has its header, with a
-// token that is replaced from time to time: by a script that knows for whom it is
-// and where it goes. The pod waits for the first.
-func rotated(r *problem.Report, o argo.Objects, s *eventsv1.Sensor, t argo.Trigger, header *eventsv1.SecureHeader) string {
+// checkRotatedToken returns the name of the Secret from which a trigger takes its
+// header. A script must rotate the token in it, and the pod must wait for the first
+// token.
+func checkRotatedToken(r *problem.Report, o argo.Objects, s *eventsv1.Sensor, t argo.Trigger, header *eventsv1.SecureHeader) string {
 	at := t.Path.Child("template", "http", "secureHeaders").Index(0)
 	if header.Name != "Authorization" || header.ValueFrom == nil || header.ValueFrom.SecretKeyRef == nil {
 		r.Add(at, problem.CodeToken, "take the header Authorization from a Secret", "the header %q is no part of a request", header.Name)
 		return ""
 	}
-	from, own := header.ValueFrom.SecretKeyRef, argo.EventsAccount(s.Spec.Template)
+	from, account := header.ValueFrom.SecretKeyRef, argo.EventsAccount(s.Spec.Template)
 	secret, ok := argo.Find[*corev1.Secret](o, s.Namespace, from.Name)
 	if !ok || secret.Type != corev1.SecretTypeOpaque || len(secret.Data)+len(secret.StringData) > 0 {
 		r.Add(at, problem.CodeToken, "emit it, of the type Opaque and without data", "no Secret %q is emitted for a token to be put into", from.Name)
 	}
-	want := argo.RuntimeToken{ServiceAccount: own, Secret: from.Name, Key: from.Key}
+	want := argo.RuntimeToken{ServiceAccount: account, Secret: from.Name, Key: from.Key}
 	if !slices.ContainsFunc(o.Launches(), func(l argo.Launch) bool { return l.Rotates(o, want) }) {
-		r.Add(at, problem.CodeToken, "emit a CronWorkflow that does", "nothing puts a token of service account %s under the key %s of Secret %q", own, from.Key, from.Name)
+		r.Add(at, problem.CodeToken, "emit a CronWorkflow that does", "nothing puts a token of service account %s under the key %s of Secret %q", account, from.Key, from.Name)
 	}
-	if !waitsFor(s.Spec.Template, from) {
+	if !mountsKey(s.Spec.Template, from) {
 		r.Add(field.NewPath("spec", "template", "volumes"), problem.CodeToken, "mount the Secret with items: the pod waits for the key",
 			"the pod starts before there is a token, and events are lost")
 	}
 	return from.Name
 }
 
-// waitsFor tells whether a pod mounts a key of a Secret by name.
-func waitsFor(pod *eventsv1.Template, key *corev1.SecretKeySelector) bool {
+// mountsKey reports whether a pod mounts the key of a Secret by name.
+func mountsKey(pod *eventsv1.Template, key *corev1.SecretKeySelector) bool {
 	if pod == nil || pod.Container == nil {
 		return false
 	}
@@ -98,8 +100,8 @@ func waitsFor(pod *eventsv1.Template, key *corev1.SecretKeySelector) bool {
 	})
 }
 
-// variables are the environment variables of a name in the pod of a Sensor.
-func variables(s *eventsv1.Sensor, name string) []corev1.EnvVar {
+// envVars returns the environment variables with a name in the Sensor's pod.
+func envVars(s *eventsv1.Sensor, name string) []corev1.EnvVar {
 	var found []corev1.EnvVar
 	if pod := s.Spec.Template; pod != nil && pod.Container != nil {
 		for _, e := range pod.Container.Env {
@@ -111,9 +113,10 @@ func variables(s *eventsv1.Sensor, name string) []corev1.EnvVar {
 	return found
 }
 
-// trust: the certificate of the API server is checked, by that of the cluster's
-// own authority: as the trigger has it, or as every pod has it.
-func trust(r *problem.Report, o argo.Objects, s *eventsv1.Sensor, t argo.Trigger, secret string) {
+// checkCertificate requires that the trigger verifies the API server's certificate
+// with the cluster's certificate authority, which the trigger configures or every
+// pod has.
+func checkCertificate(r *problem.Report, o argo.Objects, s *eventsv1.Sensor, t argo.Trigger, secret string) {
 	const why = "whoever answers as the API server would get the token"
 	at, tls := t.Path.Child("template", "http", "tls"), t.Template.HTTP.TLS
 	switch {
@@ -121,34 +124,36 @@ func trust(r *problem.Report, o argo.Objects, s *eventsv1.Sensor, t argo.Trigger
 		r.Add(at.Child("insecureSkipVerify"), problem.CodeToken, "leave it out", why)
 	case tls != nil && (tls.CACertSecret == nil || tls.CACertSecret.Key != corev1.ServiceAccountRootCAKey || tls.CACertSecret.Name != secret):
 		r.Add(at.Child("caCertSecret"), problem.CodeToken, "name the key ca.crt of the token's Secret", why)
-	case tls == nil && !trustsCluster(o, s):
+	case tls == nil && !trustsClusterCA(o, s):
 		r.Add(field.NewPath("spec", "template", "container", "env"), problem.CodeToken, trustVariable+"="+trustDirectory,
 			"no call succeeds: the pod does not trust the cluster's certificate authority")
 	}
 }
 
-// What Go takes for the directory of certificates, and where every pod has that
-// of the cluster, unless its service account says otherwise.
+// trustVariable is the variable from which Go reads its certificate directory;
+// trustDirectory has the cluster's authority, unless the service account disables
+// automounting.
 const (
 	trustVariable  = "SSL_CERT_DIR"
 	trustDirectory = "/var/run/secrets/kubernetes.io/serviceaccount"
 )
 
-func trustsCluster(o argo.Objects, s *eventsv1.Sensor) bool {
-	found := variables(s, trustVariable)
+func trustsClusterCA(o argo.Objects, s *eventsv1.Sensor) bool {
+	found := envVars(s, trustVariable)
 	sa, ok := argo.Find[*corev1.ServiceAccount](o, s.Namespace, argo.EventsAccount(s.Spec.Template))
 	mounted := !ok || sa.AutomountServiceAccountToken == nil || *sa.AutomountServiceAccountToken
 	return len(found) == 1 && found[0].Value == trustDirectory && mounted
 }
 
-// issued: Kubernetes deletes a token's Secret whose service account is not there yet.
-func issued(r *problem.Report, o argo.Objects, secret *corev1.Secret) {
+// checkTokenSecret reports a token Secret that is emitted before its service
+// account, because Kubernetes deletes such a Secret.
+func checkTokenSecret(r *problem.Report, o argo.Objects, secret *corev1.Secret) {
 	name := secret.Annotations[corev1.ServiceAccountNameKey]
 	owner := slices.IndexFunc(o.List, func(other manifest.Object) bool {
 		sa, ok := other.(*corev1.ServiceAccount)
 		return ok && sa.Name == name && sa.Namespace == secret.Namespace
 	})
-	if own := slices.Index(o.List, manifest.Object(secret)); owner < 0 || owner > own {
+	if position := slices.Index(o.List, manifest.Object(secret)); owner < 0 || owner > position {
 		r.Add(field.NewPath("metadata", "annotations").Key(corev1.ServiceAccountNameKey), problem.CodeToken, "emit the ServiceAccount first",
 			"Kubernetes deletes the Secret: there is no ServiceAccount %q before it", name)
 	}

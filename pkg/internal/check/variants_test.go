@@ -13,32 +13,32 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
-// Other shapes in which nothing is wrong either.
-func TestObjectsFindsNothingWrongWithVariants(t *testing.T) {
+// TestObjectsAcceptsVariants runs the checks on other valid forms of the fixture.
+func TestObjectsAcceptsVariants(t *testing.T) {
 	for _, v := range []struct {
 		name, reason string
 		do           func(*fixture)
 	}{
-		{"a bus that exists", "none is emitted", func(f *fixture) { f.bus = nil }},
+		{"an existing bus", "none is emitted", func(f *fixture) { f.bus = nil }},
 		{"an existing kind", "no CustomResourceDefinition is emitted", func(f *fixture) { f.crd = nil }},
-		{"two replicas with a lease", "annotation and permission", leased},
-		{"a finalizer", "patch on the custom resource", func(f *fixture) {
+		{"two replicas with a lease", "they need an annotation and a permission", addLease},
+		{"a finalizer", "the pod patches the custom resource", func(f *fixture) {
 			f.config["finalizer"] = "cache.example.com/clean"
-			grantToo(f, "workflow", "patch")
+			addVerb(f, "workflow", "patch")
 		}},
-		{"children that stay", "nobody deletes them", func(f *fixture) {
+		{"orphaned children", "the pod does not delete them", func(f *fixture) {
 			f.config["children"].([]any)[0].(map[string]any)["onDelete"] = "Orphan"
 			f.clusterRoles["workflow"].Rules[2].Verbs = []string{"get", "list", "create", "patch"}
 		}},
-		{"one watched namespace", "Roles instead of ClusterRoles", watching},
-		{"the steps engine", "a resource template and a script for each step", stepping},
-		{"the old form of a mutex", "Workflows 3.5 knows no other", func(f *fixture) {
+		{"one watched namespace", "the operator has Roles instead of ClusterRoles", watchOneNamespace},
+		{"the steps engine", "each step has a resource template or a script", useStepsEngine},
+		{"the old mutex field", "Workflows 3.5 supports no other", func(f *fixture) {
 			s := f.template.Spec.Synchronization
 			s.Mutex, s.Mutexes = s.Mutexes[0], nil
 		}},
-		{"Events in a pod", "who may write them", tellingAloud},
-		{"children from templates", "who asks the Sensor, and what it sends", templated},
-		{"an executor of its own", "it reports the outcome instead of the pod's account", executing},
+		{"Events in a pod", "the pod needs the permission", emitEvents},
+		{"children from templates", "the resync triggers the Sensor", useTemplates},
+		{"a separate executor", "its account reports the results", addExecutor},
 	} {
 		t.Run(v.name, func(t *testing.T) {
 			f := newFixture()
@@ -48,19 +48,19 @@ func TestObjectsFindsNothingWrongWithVariants(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(problems) > 0 {
-				t.Errorf("%s:%s", v.reason, lines(problems))
+				t.Errorf("%s:%s", v.reason, formatProblems(problems))
 			}
 		})
 	}
 }
 
-func leased(f *fixture) {
+func addLease(f *fixture) {
 	lease := rule("coordination.k8s.io", "leases", "get", "create", "update")
 	f.sensor.Spec.Replicas, f.sensor.Annotations = ptr.To[int32](2), map[string]string{argo.LeaderElection: "k8s"}
 	f.roles["sensor"].Rules = append(f.roles["sensor"].Rules, lease)
 }
 
-func watching(f *fixture) {
+func watchOneNamespace(f *fixture) {
 	f.config["watchNamespaces"] = []any{"team-a"}
 	for name, e := range f.source.Spec.Resource {
 		e.Namespace = "team-a"
@@ -72,17 +72,17 @@ func watching(f *fixture) {
 		}
 		m := role.ObjectMeta
 		m.Namespace = "team-a"
-		f.more = append(f.more,
+		f.extra = append(f.extra,
 			&rbacv1.Role{TypeMeta: rbac("Role"), ObjectMeta: m, Rules: role.Rules},
 			&rbacv1.RoleBinding{
-				TypeMeta: rbac("RoleBinding"), ObjectMeta: m, Subjects: f.bindings[name].Subjects,
+				TypeMeta: rbac("RoleBinding"), ObjectMeta: m, Subjects: f.clusterRoleBindings[name].Subjects,
 				RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
 			})
-		f.clusterRoles[name], f.bindings[name] = nil, nil
+		f.clusterRoles[name], f.clusterRoleBindings[name] = nil, nil
 	}
 }
 
-func stepping(f *fixture) {
+func useStepsEngine(f *fixture) {
 	script := func(command string) wfv1.Template {
 		c := goodContainer(command)
 		return wfv1.Template{Name: command, Container: &c, Volumes: goodVolumes()}
@@ -115,15 +115,16 @@ func stepping(f *fixture) {
 	f.clusterRoles["workflow"].Rules[2].Verbs = []string{"get", "list", "create", "patch"}
 }
 
-func executing(f *fixture) {
+func addExecutor(f *fixture) {
 	f.template.Spec.Executor = &wfv1.ExecutorConfig{ServiceAccountName: "memcached-executor"}
 	results := f.roles["workflow"].Rules[:1]
 	f.roles["workflow"].Rules = f.roles["workflow"].Rules[1:]
-	f.account("executor", nil, results)
-	f.more = append(f.more, f.accounts["executor"], f.roles["executor"], f.own["executor"])
+	f.addAccount("executor", nil, results)
+	f.extra = append(f.extra, f.accounts["executor"], f.roles["executor"], f.roleBindings["executor"])
 }
 
-// TestGuessedPlural holds the guess to the code by which a Sensor calls a resource.
+// TestGuessedPlural compares the guess with the function with which a Sensor
+// guesses a resource.
 func TestGuessedPlural(t *testing.T) {
 	for _, kind := range []string{
 		"Memcached", "Redis", "Endpoints", "Prometheus", "DNS", "CNAME", "HTTPS", "DMZ", "TLSY", "Y", "Data", "Schema", "Quiz", "Status",

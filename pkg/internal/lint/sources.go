@@ -152,9 +152,9 @@ func twoLeaders(i *inspection) {
 	r := problem.About(i.Object)
 	switch o := i.Object.(type) {
 	case *eventsv1.EventSource:
-		check.Replicas(r, o.Spec.Replicas, o.Annotations)
+		check.LeaderElection(r, o.Spec.Replicas, o.Annotations)
 	case *eventsv1.Sensor:
-		check.Replicas(r, o.Spec.Replicas, o.Annotations)
+		check.LeaderElection(r, o.Spec.Replicas, o.Annotations)
 	}
 	for _, p := range r.Problems {
 		i.report(field.NewPath("spec", "replicas"), "%s", p.Message)

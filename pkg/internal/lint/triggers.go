@@ -158,7 +158,7 @@ func notRetried(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 
 func retryAmount(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	r := problem.About(i.Object)
-	check.Amounts(r, t)
+	check.RetryAmounts(r, t)
 	for _, p := range r.Problems {
 		i.adopt(p)
 	}

@@ -22,49 +22,49 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/problem"
 )
 
-// trials: each program is run on sample events, as the Sensor runs it. Where it
-// lets one pass, what its triggers take from it must be whole and harmless.
-func trials(o argo.Objects) []problem.Problem {
-	known, tried := knowledgeOf(o), map[string]bool{}
+// sampleRuns runs each program on sample events, as the Sensor does. If a program
+// passes an event on, the values for its triggers must be complete and safe.
+func sampleRuns(o argo.Objects) []problem.Problem {
+	expected, done := expectationsOf(o), map[string]bool{}
 	return argo.Each(o, func(r *problem.Report, s *eventsv1.Sensor) {
 		for i, d := range s.Spec.Dependencies {
 			program, at := o.ProgramOf(d), field.NewPath("spec", "dependencies").Index(i).Child("transform", "jq")
 			if program == nil {
 				continue
 			}
-			takers := takersOf(o, s, d.Name)
-			for _, t := range takers {
-				fieldManaged(r, at, t.Trigger, program)
+			consumers := consumersOf(o, s, d.Name)
+			for _, t := range consumers {
+				checkFieldManager(r, at, t.Trigger, program)
 			}
-			kind := kindOfTrial(s, d, program, takers)
-			if tried[kind] {
+			key := runKey(s, d, program, consumers)
+			if done[key] {
 				continue
 			}
-			tried[kind] = true
+			done[key] = true
 			code, err := program.Compiled()
 			if err != nil {
-				continue // reported elsewhere
+				continue // already reported
 			}
-			for _, sample := range samples(known, o, s, d) {
-				trial(r, at, takers, code, sample)
+			for _, sample := range samples(expected, o, s, d) {
+				runSample(r, at, consumers, code, sample)
 			}
 		}
 	})
 }
 
-// taker is a trigger that takes values from what a program yields.
-type taker struct {
+// consumer is a trigger that reads values from a program's output.
+type consumer struct {
 	argo.Trigger
-	packed []string // the keys of values that a pod decodes from base64
+	encodedKeys []string // the keys of values that a pod decodes from base64
 }
 
-// kindOfTrial is the same for programs of which each is for other objects, and
-// which are alike but for that: what one does the others do.
-func kindOfTrial(s *eventsv1.Sensor, d eventsv1.EventDependency, p *argo.Program, takers []taker) string {
+// runKey is equal for programs that differ only in the objects they handle. Only
+// one of them needs to run.
+func runKey(s *eventsv1.Sensor, d eventsv1.EventDependency, p *argo.Program, consumers []consumer) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s %s %p\n", s.Namespace, d.EventSourceName, d.EventName, p)
-	for _, t := range takers {
-		fmt.Fprintln(&b, t.Key(), t.Parts() != nil, t.Template.HTTP != nil, t.packed)
+	for _, t := range consumers {
+		fmt.Fprintln(&b, t.Key(), t.Parts() != nil, t.Template.HTTP != nil, t.encodedKeys)
 		if t.Workflow() != nil {
 			for _, p := range t.Template.K8s.Parameters {
 				if p.Src != nil {
@@ -76,19 +76,19 @@ func kindOfTrial(s *eventsv1.Sensor, d eventsv1.EventDependency, p *argo.Program
 	return b.String()
 }
 
-func takersOf(o argo.Objects, s *eventsv1.Sensor, dependency string) []taker {
-	var out []taker
+func consumersOf(o argo.Objects, s *eventsv1.Sensor, dependency string) []consumer {
+	var out []consumer
 	for _, t := range o.Triggers(s) {
 		if slices.Contains(t.DependencyNames(), dependency) {
-			out = append(out, taker{t, packedBy(o, s, t)})
+			out = append(out, consumer{t, encodedKeysOf(o, s, t)})
 		}
 	}
 	return out
 }
 
-// packedBy are the keys that end up in the variable from which the script
-// decodes the children that the Sensor has computed.
-func packedBy(o argo.Objects, s *eventsv1.Sensor, t argo.Trigger) []string {
+// encodedKeysOf returns the keys that a trigger passes to the variable from which
+// the script decodes the computed children.
+func encodedKeysOf(o argo.Objects, s *eventsv1.Sensor, t argo.Trigger) []string {
 	wf := t.Workflow()
 	if wf == nil {
 		return nil
@@ -98,7 +98,7 @@ func packedBy(o argo.Objects, s *eventsv1.Sensor, t argo.Trigger) []string {
 		for _, c := range p.Containers() {
 			for _, e := range c.Env {
 				if e.Name == "ARGOPERATOR_DESIRED" {
-					out = append(out, keysOfArgument(t, e.Value)...)
+					out = append(out, dataKeysOf(t, e.Value)...)
 				}
 			}
 		}
@@ -106,8 +106,8 @@ func packedBy(o argo.Objects, s *eventsv1.Sensor, t argo.Trigger) []string {
 	return out
 }
 
-// keysOfArgument are the keys by which a trigger fills the argument of a tag.
-func keysOfArgument(t argo.Trigger, tag string) []string {
+// dataKeysOf returns the keys from which a trigger fills the argument in a tag.
+func dataKeysOf(t argo.Trigger, tag string) []string {
 	var out []string
 	for i, a := range t.Workflow().Spec.Arguments.Parameters {
 		for _, p := range t.Template.K8s.Parameters {
@@ -119,24 +119,26 @@ func keysOfArgument(t argo.Trigger, tag string) []string {
 	return out
 }
 
-// imaginable puts something that can be there where a program puts what it finds.
-var imaginable = strings.NewReplacer(argo.Escaped, "x", argo.Boolean, "true")
+// placeholderValues replaces the placeholders in a derived request with possible
+// values.
+var placeholderValues = strings.NewReplacer(argo.Escaped, "x", argo.Boolean, "true")
 
-// fieldManaged: a server-side apply says who applies, and whether by force.
-func fieldManaged(r *problem.Report, at *field.Path, t argo.Trigger, program *argo.Program) {
+// checkFieldManager reports a server-side apply without a field manager or without
+// force.
+func checkFieldManager(r *problem.Report, at *field.Path, t argo.Trigger, program *argo.Program) {
 	if t.Template.HTTP == nil {
 		return
 	}
 	list, _ := program.RequestsUnder(t.Key())
 	for _, q := range list {
-		query, err := url.ParseQuery(imaginable.Replace(q.Query))
+		query, err := url.ParseQuery(placeholderValues.Replace(q.Query))
 		if q.ContentType == argo.ApplyType && (err != nil || query.Get("fieldManager") == "" || query.Get("force") == "") {
 			r.Add(at, problem.CodeRequest, "add ?fieldManager=NAME&force=true to its path", "a server-side apply of %s says not who applies, or not whether by force", q.Kind.Resource)
 		}
 	}
 }
 
-func trial(r *problem.Report, at *field.Path, takers []taker, code *jq.Program, s sample) {
+func runSample(r *problem.Report, at *field.Path, consumers []consumer, code *jq.Program, s sample) {
 	value, err := code.Run(context.Background(), s.event)
 	var limit *jq.LimitError
 	if errors.As(err, &limit) {
@@ -152,21 +154,21 @@ func trial(r *problem.Report, at *field.Path, takers []taker, code *jq.Program, 
 		r.Add(at, problem.CodeRequest, "", "yields no object on %s: every event would be lost", s.name)
 		return
 	}
-	if goes, isBoolean := result["go"].(bool); isBoolean && !goes {
+	if passes, isBoolean := result["go"].(bool); isBoolean && !passes {
 		return
 	}
-	for _, t := range takers {
-		if err := t.takesFrom(result); err != nil {
+	for _, t := range consumers {
+		if err := t.validate(result); err != nil {
 			r.Add(at, problem.CodeRequest, "", "on %s trigger %s gets what it cannot use: %v", s.name, t.Template.Name, err)
 		}
 		if t.Workflow() != nil {
-			harmless(r, at, t, result, s)
+			checkArguments(r, at, t, result, s)
 		}
 	}
 }
 
-// takesFrom says what is wrong with what a trigger takes.
-func (t taker) takesFrom(result map[string]any) error {
+// validate reports an output that the trigger cannot use.
+func (t consumer) validate(result map[string]any) error {
 	key := t.Key()
 	if t.Parts() == nil || key == "" {
 		return nil
@@ -176,12 +178,12 @@ func (t taker) takesFrom(result map[string]any) error {
 		return fmt.Errorf("%s is no object", key)
 	}
 	if t.Template.HTTP == nil {
-		return usableManifest(of)
+		return validateManifest(of)
 	}
-	return usableRequest(of)
+	return validateRequest(of)
 }
 
-func usableManifest(of map[string]any) error {
+func validateManifest(of map[string]any) error {
 	object, _ := of["manifest"].(map[string]any)
 	metadata, _ := object["metadata"].(map[string]any)
 	for _, text := range []any{of["operation"], object["apiVersion"], object["kind"], metadata["name"], metadata["namespace"]} {
@@ -192,16 +194,16 @@ func usableManifest(of map[string]any) error {
 	return nil
 }
 
-// safePath is a path in which everything strange is escaped.
+// safePath matches a path in which all special characters are escaped.
 var safePath = regexp.MustCompile(`^/apis?/[\w.~%/-]+(\?[\w.~%&=-]*)?$`)
 
-// notInYAML is what the API server's YAML does not take as it is, or takes for the
-// end of a line.
-func notInYAML(r rune) bool {
+// needsEscape reports whether the API server's YAML refuses a character or treats
+// it as a line break.
+func needsEscape(r rune) bool {
 	return r >= 0x7F && r <= 0x9F || r == 0x2028 || r == 0x2029 || r == 0xFEFF || r == 0xFFFE || r == 0xFFFF
 }
 
-func usableRequest(of map[string]any) error {
+func validateRequest(of map[string]any) error {
 	path, _ := of["path"].(string)
 	body, _ := of["body"].(string)
 	contentType, _ := of["type"].(string)
@@ -211,19 +213,19 @@ func usableRequest(of map[string]any) error {
 		return fmt.Errorf("path %q is no path of the API server", path)
 	case json.Unmarshal([]byte(body), &object) != nil || object == nil:
 		return fmt.Errorf("body %q is no JSON object: make it by tojson", body)
-	case contentType == argo.ApplyType && strings.ContainsFunc(body, notInYAML):
+	case contentType == argo.ApplyType && strings.ContainsFunc(body, needsEscape):
 		return errors.New("the body has characters that the API server's YAML takes for line ends, or not at all: escape U+007F to U+009F, U+2028, U+2029, U+FEFF, U+FFFE and U+FFFF")
 	case contentType == argo.ApplyType && (object["apiVersion"] == nil || object["kind"] == nil):
 		return errors.New("an applied object needs apiVersion and kind")
 	case of["method"] == "POST":
-		return usableEvent(object)
+		return validateEvent(object)
 	}
 	return nil
 }
 
-// usableEvent holds an Event to what the API server asks of one with eventTime.
-// A name of its own is what keeps a second delivery from being told again.
-func usableEvent(object map[string]any) error {
+// validateEvent applies the API server's rules for an Event with eventTime. It must
+// have a fixed name, so that a second delivery does not create a second Event.
+func validateEvent(object map[string]any) error {
 	data, err := json.Marshal(object)
 	if err != nil {
 		return err
@@ -248,9 +250,9 @@ func usableEvent(object map[string]any) error {
 	return nil
 }
 
-// harmless: the arguments of a Workflow hold no braces, which Argo would take
-// for templates, and what is decoded from base64 was encoded so.
-func harmless(r *problem.Report, at *field.Path, t taker, result map[string]any, s sample) {
+// checkArguments reports arguments of a Workflow with braces, which Argo would
+// substitute, and values that the pod cannot decode from base64.
+func checkArguments(r *problem.Report, at *field.Path, t consumer, result map[string]any, s sample) {
 	for _, p := range t.Template.K8s.Parameters {
 		if p.Src == nil || p.Src.DataKey == "" {
 			continue
@@ -258,17 +260,18 @@ func harmless(r *problem.Report, at *field.Path, t taker, result map[string]any,
 		text, ok := result[p.Src.DataKey].(string)
 		switch {
 		case !ok:
-			continue // a path of gjson, or a value that cannot hold a tag by itself
+			continue // a gjson path, or a value that cannot contain a tag by itself
 		case strings.Contains(text, "{{"):
 			r.Add(at, problem.CodeInjection, "encode it by @base64", "on %s %s holds braces, which Argo takes for a template", s.name, p.Src.DataKey)
-		case slices.Contains(t.packed, p.Src.DataKey) && !packed(text):
+		case slices.Contains(t.encodedKeys, p.Src.DataKey) && !isEncodedJSON(text):
 			r.Add(at, problem.CodeInjection, "encode it by tojson and @base64", "on %s %s is no JSON in base64", s.name, p.Src.DataKey)
 		}
 	}
 }
 
-// packed tells whether a text is JSON in base64, or a word instead of it.
-func packed(text string) bool {
+// isEncodedJSON reports whether a text is JSON in base64, or a lower-case word in
+// its place.
+func isEncodedJSON(text string) bool {
 	data, err := base64.StdEncoding.DecodeString(text)
 	return err == nil && json.Valid(data) || strings.Trim(text, "abcdefghijklmnopqrstuvwxyz") == ""
 }

@@ -11,25 +11,26 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/problem"
 )
 
-// requests: a computed trigger takes all of a request and nothing else.
+// requests reports computed triggers that do not send exactly the computed request.
 func requests(o argo.Objects) []problem.Problem {
 	return argo.Each(o, func(r *problem.Report, s *eventsv1.Sensor) {
 		for _, t := range o.Triggers(s) {
 			if parts, key := t.Parts(), t.Key(); key != "" {
 				for _, dependency := range t.DependencyNames() {
-					complete := wholeRequest(r, t, dependency, key, parts)
+					complete := checkRequestParts(r, t, dependency, key, parts)
 					if t.Template.HTTP != nil && complete {
-						authorized(r, t, dependency)
+						checkAuthorization(r, t, dependency)
 					}
 				}
-				plainly(r, t)
+				checkFixedParts(r, t)
 			}
 		}
 	})
 }
 
-// wholeRequest: each part comes from the same request, and no other.
-func wholeRequest(r *problem.Report, t argo.Trigger, dependency, key string, parts map[string]string) bool {
+// checkRequestParts requires that a trigger takes each part from the same request,
+// and returns whether it takes all of them.
+func checkRequestParts(r *problem.Report, t argo.Trigger, dependency, key string, parts map[string]string) bool {
 	taken := map[string]bool{}
 	for _, p := range t.AllParameters() {
 		if p.Src == nil || p.Src.DependencyName != dependency || p.Target() == argo.Authorization {
@@ -56,8 +57,8 @@ func wholeRequest(r *problem.Report, t argo.Trigger, dependency, key string, par
 	return len(taken) == len(parts)
 }
 
-func authorized(r *problem.Report, t argo.Trigger, dependency string) {
-	if t.SecureHeader() != nil { // which the rules of tokens look at
+func checkAuthorization(r *problem.Report, t argo.Trigger, dependency string) {
+	if t.SecureHeader() != nil { // tokens checks it
 		return
 	}
 	for _, p := range t.AllParameters() {
@@ -71,8 +72,9 @@ func authorized(r *problem.Report, t argo.Trigger, dependency string) {
 	r.Add(t.Path.Child("template", "http"), problem.CodeToken, "set the header Authorization to "+argo.BearerTemplate, "the API server would not know who calls on an event of dependency %q", dependency)
 }
 
-// plainly: nothing beside the request decides where it goes and what it says.
-func plainly(r *problem.Report, t argo.Trigger) {
+// checkFixedParts reports fields that would change the destination or content of
+// the computed request.
+func checkFixedParts(r *problem.Report, t argo.Trigger) {
 	h := t.Template.HTTP
 	if h == nil {
 		return

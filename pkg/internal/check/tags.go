@@ -15,30 +15,31 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// tag is what Argo substitutes; safeTag what may be: names that the API server
-// has validated, numbers, and values that a step of ours has made safe. safeWhen
-// is the condition of a CronWorkflow, of what Argo has counted itself.
+// tag matches what Argo substitutes. safeTag matches the tags that are allowed:
+// names that the API server has validated, numbers, and values that an earlier step
+// has encoded. safeWhen matches the condition of a CronWorkflow, which only
+// contains values that Argo computes.
 var (
 	tag      = regexp.MustCompile(`\{\{.*?(\}\}|$)`)
 	safeWhen = regexp.MustCompile(`^\{\{= cronworkflow\.succeeded == 0 \|\| \(now\(\) - cronworkflow\.lastScheduledTime\)\.Hours\(\) >= \d+ \}\}$`)
 	safeTag  = regexp.MustCompile(`^\{\{\s*(workflow\.(name|status|duration|creationTimestamp\.s|parameters\.[\w-]+)|steps\.[\w-]+\.outputs\.parameters\.[\w-]+|inputs\.parameters\.[\w-]+)\s*\}\}$`)
 )
 
-// braces: Argo substitutes text, several times over, in every string of a
-// Workflow. So a tag stands only where it can do no harm: never an expression,
-// never inside a program.
-func braces(o argo.Objects) []problem.Problem {
+// templateTags reports unsafe template tags. Argo substitutes tags repeatedly in
+// every string of a Workflow. Expressions are never allowed, nor are tags inside a
+// program.
+func templateTags(o argo.Objects) []problem.Problem {
 	var out []problem.Problem
 	for _, object := range o.List {
 		switch object.(type) {
 		case *wfv1.WorkflowTemplate, *wfv1.CronWorkflow, *eventsv1.Sensor:
-			out = append(out, tags(o, object)...)
+			out = append(out, unsafeTags(o, object)...)
 		}
 	}
-	return append(out, interpreted(o)...)
+	return append(out, tagsInCode(o)...)
 }
 
-func tags(o argo.Objects, object manifest.Object) []problem.Problem {
+func unsafeTags(o argo.Objects, object manifest.Object) []problem.Problem {
 	r := problem.About(object)
 	fields, err := o.FieldsOf(object)
 	if err != nil {
@@ -48,14 +49,14 @@ func tags(o argo.Objects, object manifest.Object) []problem.Problem {
 	allowed := map[string]bool{}
 	sensor, isSensor := object.(*eventsv1.Sensor)
 	if isSensor {
-		allowed = safeTemplates(o, sensor)
+		allowed = safeTemplatePaths(o, sensor)
 	}
-	walkText(fields["spec"], field.NewPath("spec"), func(at *field.Path, text string) {
+	walkStrings(fields["spec"], field.NewPath("spec"), func(at *field.Path, text string) {
 		if !strings.Contains(text, "{{") {
 			return
 		}
 		if isSensor && strings.HasSuffix(at.String(), ".transform.jq") || allowed[at.String()] {
-			return // jq has no such braces: what looks like them is data, and stays it
+			return // jq does not use these braces: text that looks like a tag stays data
 		}
 		if _, cron := object.(*wfv1.CronWorkflow); cron && at.String() == "spec.when" && safeWhen.MatchString(text) {
 			return
@@ -69,8 +70,9 @@ func tags(o argo.Objects, object manifest.Object) []problem.Problem {
 	return r.Problems
 }
 
-// safeTemplates are the places of the text templates that an http trigger needs.
-func safeTemplates(o argo.Objects, s *eventsv1.Sensor) map[string]bool {
+// safeTemplatePaths returns the paths of the text templates that an http trigger
+// needs.
+func safeTemplatePaths(o argo.Objects, s *eventsv1.Sensor) map[string]bool {
 	out := map[string]bool{}
 	for _, t := range o.Triggers(s) {
 		for _, p := range t.AllParameters() {
@@ -82,24 +84,24 @@ func safeTemplates(o argo.Objects, s *eventsv1.Sensor) map[string]bool {
 	return out
 }
 
-// walkText visits every string below a value, in order.
-func walkText(value any, at *field.Path, visit func(*field.Path, string)) {
+// walkStrings visits every string below a value, in order.
+func walkStrings(value any, at *field.Path, visit func(*field.Path, string)) {
 	switch v := value.(type) {
 	case string:
 		visit(at, v)
 	case []any:
 		for i, inner := range v {
-			walkText(inner, at.Index(i), visit)
+			walkStrings(inner, at.Index(i), visit)
 		}
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			walkText(v[key], at.Child(key), visit)
+			walkStrings(v[key], at.Child(key), visit)
 		}
 	}
 }
 
-// interpreted finds tags in text that a shell or an interpreter takes for code.
-func interpreted(o argo.Objects) []problem.Problem {
+// tagsInCode reports tags in text that a shell or an interpreter runs as code.
+func tagsInCode(o argo.Objects) []problem.Problem {
 	var out []problem.Problem
 	for _, p := range o.Pods() {
 		r := problem.About(p.In)
