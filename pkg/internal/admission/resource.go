@@ -73,7 +73,7 @@ func (a *API) Validate(object, old map[string]any) ([]problem.Problem, error) {
 	r := problem.About(u)
 	version := u.GetAPIVersion()
 	if served := a.Versions(); !slices.Contains(served, version) {
-		r.Add(field.NewPath("apiVersion"), diag.WrongAPIVersion, nearestOf(version, served, "served"), "%s is not served as %s", a.kind.Kind, version)
+		r.Add(field.NewPath("apiVersion"), diag.WrongAPIVersion, nearestHint(version, served, "served"), "%s is not served as %s", a.kind.Kind, version)
 		return r.Problems, nil
 	}
 	if a.crd == nil {
@@ -141,7 +141,7 @@ func validateCustom(r *problem.Report, s *resource.Schema, object, old map[strin
 	}
 	mistyped := map[string]bool{}
 	for _, err := range a.Invalid {
-		p := worded(r, err, a.Object, s)
+		p := toProblem(r, err, a.Object, s)
 		if !mistyped[p.Path] { // a value of a wrong type causes further errors
 			r.Problems = append(r.Problems, p)
 		}
@@ -154,7 +154,7 @@ func validateCustom(r *problem.Report, s *resource.Schema, object, old map[strin
 	}
 	for _, err := range a.FailedRules {
 		r.Problems = append(r.Problems, problem.Problem{
-			Object: problem.Reference(r.Object), Path: pathOf(err), Code: diag.FailedValidationRule, Message: prefixed(pathOf(err), err.Detail),
+			Object: problem.Reference(r.Object), Path: pathOf(err), Code: diag.FailedValidationRule, Message: prefixPath(pathOf(err), err.Detail),
 		})
 	}
 }
@@ -194,7 +194,7 @@ func (a *API) validateExisting(r *problem.Report, u *unstructured.Unstructured) 
 		}
 	}
 	for _, err := range a.existingErrors(u, typed) {
-		r.Problems = append(r.Problems, worded(r, err, u.Object, nil))
+		r.Problems = append(r.Problems, toProblem(r, err, u.Object, nil))
 	}
 }
 
@@ -225,6 +225,6 @@ func shaped(r *problem.Report, at *field.Path, t reflect.Type, value any) {
 	before := len(r.Problems)
 	argo.Shape(r, "", at, t, value)
 	for i := before; i < len(r.Problems); i++ {
-		r.Problems[i].Message = prefixed(r.Problems[i].Path, r.Problems[i].Message)
+		r.Problems[i].Message = prefixPath(r.Problems[i].Path, r.Problems[i].Message)
 	}
 }

@@ -20,40 +20,41 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/resource"
 )
 
-// wantedType finds the type that the API server's validator asks for.
+// wantedType matches the type that the API server's validator requires.
 var wantedType = regexp.MustCompile(`^must be of type ([a-z0-9,-]+)`)
 
-// regex is what the API server adds for those who read it.
-var regex = regexp.MustCompile(`,? regex used for validation is '.*'\)`)
+// regexNote matches the regular expression that the API server appends to a
+// message.
+var regexNote = regexp.MustCompile(`,? regex used for validation is '.*'\)`)
 
-// worded says what the API server says, for people who look at their file: the
-// value that stands there, not its Go type. s may be nil.
-func worded(r *problem.Report, err *field.Error, object map[string]any, s *resource.Schema) problem.Problem {
+// toProblem turns an error of the API server into a problem with the value from the
+// user's file instead of its Go type. s may be nil.
+func toProblem(r *problem.Report, err *field.Error, object map[string]any, s *resource.Schema) problem.Problem {
 	path := pathOf(err)
 	p := problem.Problem{Object: problem.Reference(r.Object), Path: path, Code: diag.BadValue}
-	value, has := valueAt(object, path)
-	detail := regex.ReplaceAllString(strings.TrimPrefix(err.Detail, err.Field+" in body "), ")")
-	wanted := wantedType.FindStringSubmatch(detail)
+	value, exists := valueAt(object, path)
+	detail := regexNote.ReplaceAllString(strings.TrimPrefix(err.Detail, err.Field+" in body "), ")")
+	want := wantedType.FindStringSubmatch(detail)
 	switch {
 	case err.Type == field.ErrorTypeRequired:
 		p.Code, p.Message = diag.MissingKey, "missing field "+path
 		if detail != "" {
 			p.Message += ": " + detail
 		}
-		p.Hint = described(s, object, path)
+		p.Hint = fieldDescription(s, object, path)
 	case err.Type == field.ErrorTypeDuplicate:
-		p.Code, p.Message = diag.DuplicateValue, fmt.Sprintf("%s: %s is there already", path, shown(err.BadValue))
-	case wanted != nil && isJSONType(wanted[1]):
-		p.Code, p.Message = diag.WrongType, fmt.Sprintf("%s is %s, want %s", path, describe(value), oneOfTypes(strings.Split(wanted[1], ",")))
-		p.Hint = typeHint(value, strings.Split(wanted[1], ","))
-	case wanted != nil:
-		p.Message = fmt.Sprintf("%s is %s, want the format %s", path, shown(value), wanted[1])
+		p.Code, p.Message = diag.DuplicateValue, fmt.Sprintf("%s: %s is there already", path, formatValue(err.BadValue))
+	case want != nil && isJSONType(want[1]):
+		p.Code, p.Message = diag.WrongType, fmt.Sprintf("%s is %s, want %s", path, describeValue(value), oneOfTypes(strings.Split(want[1], ",")))
+		p.Hint = typeHint(value, strings.Split(want[1], ","))
+	case want != nil:
+		p.Message = fmt.Sprintf("%s is %s, want the format %s", path, formatValue(value), want[1])
 	case err.Type == field.ErrorTypeNotSupported:
 		p.Message, p.Hint = notSupported(path, value, s, object, detail)
-	case err.Type == field.ErrorTypeInternal || !has || !scalar(value):
-		p.Path, p.Message = part(path, value, err), prefixed(path, judged(err, detail))
+	case err.Type == field.ErrorTypeInternal || !exists || !scalar(value):
+		p.Path, p.Message = entryPath(path, value, err), prefixPath(path, partDetail(err, detail))
 	default:
-		p.Message = fmt.Sprintf("%s is %s: %s", path, shown(value), detail)
+		p.Message = fmt.Sprintf("%s is %s: %s", path, formatValue(value), detail)
 	}
 	if path == "metadata.name" && err.Type != field.ErrorTypeRequired {
 		p.Code, p.Hint = diag.BadName, nameHint(value)
@@ -61,30 +62,30 @@ func worded(r *problem.Report, err *field.Error, object map[string]any, s *resou
 	return p
 }
 
-// pathOf is where an error is; the root has no path.
+// pathOf returns the path of an error; the root has an empty path.
 func pathOf(err *field.Error) string {
 	path := strings.TrimPrefix(strings.TrimPrefix(err.Field, "<nil>"), ".")
-	if found := validated.FindStringSubmatch(err.Detail); path == "" && found != nil {
+	if found := validatePath.FindStringSubmatch(err.Detail); path == "" && found != nil {
 		return found[1]
 	}
 	return path
 }
 
-// validated finds the path in what is said of anyOf, oneOf, allOf and not.
-var validated = regexp.MustCompile(`^"([^"]+)" must (?:not )?validate`)
+// validatePath matches the path in an error of anyOf, oneOf, allOf and not.
+var validatePath = regexp.MustCompile(`^"([^"]+)" must (?:not )?validate`)
 
-func prefixed(path, message string) string {
+func prefixPath(path, message string) string {
 	if path == "" || strings.HasPrefix(strings.TrimPrefix(message, `"`), path) {
 		return message
 	}
 	return path + ": " + message
 }
 
-// part is the entry of a map that an error is about, where it names one.
-func part(path string, value any, err *field.Error) string {
+// entryPath returns the path of the map entry that an error names, if any.
+func entryPath(path string, value any, err *field.Error) string {
 	entries, _ := value.(map[string]any)
 	text, isText := err.BadValue.(string)
-	if _, has := entries[text]; has && isText {
+	if _, exists := entries[text]; exists && isText {
 		return path + "[" + text + "]"
 	}
 	for _, key := range slices.Sorted(maps.Keys(entries)) {
@@ -95,8 +96,9 @@ func part(path string, value any, err *field.Error) string {
 	return path
 }
 
-// judged is what was said of a part of a value, such as of one label.
-func judged(err *field.Error, detail string) string {
+// partDetail returns the detail of an error about a part of a value, such as one
+// label.
+func partDetail(err *field.Error, detail string) string {
 	if text, ok := err.BadValue.(string); ok && text != "" && !slices.Contains([]string{"object", "array", "string", "null"}, text) {
 		return fmt.Sprintf("%q: %s", text, detail)
 	}
@@ -124,27 +126,27 @@ func oneOfTypes(types []string) string {
 	return strings.Join(out, " or ")
 }
 
-// describe says what a value of JSON is.
-func describe(value any) string {
+// describeValue returns the type and value of a JSON value.
+func describeValue(value any) string {
 	switch value.(type) {
 	case map[string]any:
 		return "an object"
 	case []any:
 		return "a list"
 	case string:
-		return "the string " + shown(value)
+		return "the string " + formatValue(value)
 	case int64:
-		return "the integer " + shown(value)
+		return "the integer " + formatValue(value)
 	case float64:
-		return "the number " + shown(value)
+		return "the number " + formatValue(value)
 	case bool:
-		return "the boolean " + shown(value)
+		return "the boolean " + formatValue(value)
 	}
-	return shown(value)
+	return formatValue(value)
 }
 
-// shown is a value in a message, not too long.
-func shown(value any) string {
+// formatValue returns a value for a message, truncated to 60 characters.
+func formatValue(value any) string {
 	data, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Sprint(value)
@@ -163,12 +165,12 @@ func scalar(value any) bool {
 	return false
 }
 
-// typeHint explains the ways in which YAML reads a scalar otherwise than meant.
+// typeHint explains how YAML read a scalar as another type than intended.
 func typeHint(value any, want []string) string {
 	text, isText := value.(string)
 	switch {
 	case !isText && scalar(value) && slices.Contains(want, "string"):
-		return "quote it: without quotes YAML reads " + describe(value)
+		return "quote it: without quotes YAML reads " + describeValue(value)
 	case isText && slices.Contains(want, "boolean") && (text == "true" || text == "false"):
 		return "remove the quotes"
 	case isText && (slices.Contains(want, "integer") || slices.Contains(want, "number")):
@@ -176,7 +178,7 @@ func typeHint(value any, want []string) string {
 			return "remove the quotes"
 		}
 	case scalar(value) && slices.Contains(want, "array"):
-		return fmt.Sprintf("write a list: [%s]", shown(value))
+		return fmt.Sprintf("write a list: [%s]", formatValue(value))
 	case value == nil:
 		return "remove the field, or write a value"
 	}
@@ -184,17 +186,17 @@ func typeHint(value any, want []string) string {
 }
 
 func notSupported(path string, value any, s *resource.Schema, object map[string]any, detail string) (message, hint string) {
-	message = fmt.Sprintf("%s is %s: %s", path, shown(value), detail)
+	message = fmt.Sprintf("%s is %s: %s", path, formatValue(value), detail)
 	text, isText := value.(string)
 	if !isText || s == nil {
 		return message, ""
 	}
-	place, ok := s.At(diag.Steps(object, path)...)
+	schema, ok := s.At(diag.Steps(object, path)...)
 	if !ok {
 		return message, ""
 	}
 	var candidates []string
-	for _, legal := range place.Enum() {
+	for _, legal := range schema.Enum() {
 		if legal, ok := legal.(string); ok {
 			candidates = append(candidates, legal)
 		}
@@ -204,7 +206,7 @@ func notSupported(path string, value any, s *resource.Schema, object map[string]
 
 var notInNames = regexp.MustCompile(`[^a-z0-9.-]+`)
 
-// nameHint is the name that is probably meant.
+// nameHint suggests the nearest valid name.
 func nameHint(value any) string {
 	text, _ := value.(string)
 	legal := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(text), "-"), "-.")
@@ -214,23 +216,23 @@ func nameHint(value any) string {
 	return fmt.Sprintf("did you mean %s?", legal)
 }
 
-// described is what the schema says of a field that is not there.
-func described(s *resource.Schema, object map[string]any, path string) string {
+// fieldDescription returns the schema's description of a missing field.
+func fieldDescription(s *resource.Schema, object map[string]any, path string) string {
 	if s == nil {
 		return ""
 	}
-	place, ok := s.At(diag.Steps(object, path)...)
+	schema, ok := s.At(diag.Steps(object, path)...)
 	if !ok {
 		return ""
 	}
-	text, _, _ := strings.Cut(place.Description(), "\n")
+	text, _, _ := strings.Cut(schema.Description(), "\n")
 	if runes := []rune(text); len(runes) > 120 {
 		text = string(runes[:120]) + "…"
 	}
 	return text
 }
 
-// unknownHint says which field is meant, or where it belongs.
+// unknownHint suggests the intended field, or the path where the field belongs.
 func unknownHint(s *resource.Schema, object map[string]any, path string) string {
 	all := diag.Steps(object, path)
 	name, parent := all[len(all)-1], all[:len(all)-1]
@@ -258,11 +260,11 @@ func fieldsAt(s *resource.Schema, parent []string) []string {
 		slices.Sort(out)
 		return out
 	}
-	place, ok := s.At(parent...)
+	schema, ok := s.At(parent...)
 	if !ok {
 		return nil
 	}
-	out := place.Fields()
+	out := schema.Fields()
 	if len(parent) == 0 {
 		out = append(out, "apiVersion", "kind", "metadata")
 		slices.Sort(out)
@@ -271,8 +273,8 @@ func fieldsAt(s *resource.Schema, parent []string) []string {
 	return out
 }
 
-// nearestOf is a hint with the word that is meant, or with all of them.
-func nearestOf(word string, candidates []string, what string) string {
+// nearestHint suggests the nearest candidate, or lists all of them.
+func nearestHint(word string, candidates []string, what string) string {
 	return cmp.Or(diag.DidYouMean(word, candidates, strings.ToLower), what+": "+strings.Join(candidates, ", "))
 }
 
@@ -281,8 +283,8 @@ func valueAt(object map[string]any, path string) (any, bool) {
 	for _, word := range diag.Steps(object, path) {
 		switch inner := value.(type) {
 		case map[string]any:
-			var has bool
-			if value, has = inner[word]; !has {
+			var exists bool
+			if value, exists = inner[word]; !exists {
 				return nil, false
 			}
 		case []any:

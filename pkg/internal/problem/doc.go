@@ -1,5 +1,5 @@
-// Package problem has the problems of an object, their codes and the meaning of each
-// code.
+// Package problem defines the problems of an emitted object, their codes and the
+// meaning of each code.
 //
-// A code is never renamed or reused.
+// The rule of this package: a code is never renamed or reused.
 package problem

@@ -6,9 +6,9 @@ type Code struct {
 	Doc  string // one line, for the documentation
 }
 
-// Codes lists the codes that text of a definition can cause, in the order of the
-// documentation. Any other code means a defect of argoperator; its meaning is
-// beside its constant. The caller owns the slice.
+// Codes lists the codes that a definition can cause, in the order of the
+// documentation. Any other code means a defect of argoperator; the comment of its
+// constant explains it. The caller owns the slice.
 func Codes() []Code {
 	return []Code{
 		{CodeCRD, "A CustomResourceDefinition that the API server refuses."},

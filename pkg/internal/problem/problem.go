@@ -13,7 +13,7 @@ import (
 // Problem is an error or a warning about an emitted object.
 type Problem struct {
 	Object  string // Kind/name
-	Path    string // in the object, in the API server's notation (spec.versions[0].schema); "" for the whole object
+	Path    string // in the API server's notation (spec.versions[0].schema); "" for the whole object
 	Code    string // stable, kebab-case: a constant of this package
 	Message string
 	Hint    string // how to fix it; may be empty
@@ -40,7 +40,7 @@ type Report struct {
 // About returns an empty report about an object.
 func About(object manifest.Object) *Report { return &Report{Object: object} }
 
-// Add adds a problem. A nil path is the whole object.
+// Add adds a problem. A nil path means the whole object.
 func (r *Report) Add(path *field.Path, code, hint, format string, args ...any) {
 	at := ""
 	if path != nil {
