@@ -2,7 +2,6 @@ package argoperator
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -11,9 +10,9 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/problem"
 )
 
-// findingsOf turns problems with emitted objects into findings at the part of the
-// definition that they come from. A problem that no part of the definition can
-// cause is an error: argoperator contradicts itself.
+// findingsOf returns the problems of emitted objects as findings about the fields
+// of the definition that cause them. It returns an error if no field can cause a
+// problem, which is a defect of argoperator.
 func findingsOf(d *definition.Definition, problems []problem.Problem) (diag.List, error) {
 	var findings diag.List
 	for _, p := range problems {
@@ -30,8 +29,8 @@ func findingsOf(d *definition.Definition, problems []problem.Problem) (diag.List
 	return findings, nil
 }
 
-// origin is the path in the definition that an object's field was made from, or
-// nil if no text of a definition leads to such a problem.
+// origin returns the path of the definition's field that causes a problem; nil if
+// no field can cause it.
 func origin(d *definition.Definition, p problem.Problem) []string {
 	spec := d.Operator.Spec
 	kind, _, _ := strings.Cut(p.Object, "/")
@@ -39,7 +38,7 @@ func origin(d *definition.Definition, p problem.Problem) []string {
 	case p.Code == problem.CodeCRD && spec.API.CRD != nil:
 		return []string{"spec", "api", "crd", "file"}
 	case p.Code == problem.CodeCRD:
-		return append([]string{"spec", "api"}, crdOrigin(d, segments(p.Path))...)
+		return append([]string{"spec", "api"}, crdOrigin(d, p.Segments())...)
 	case kind == "ConfigMap":
 		return []string{"spec", "logic", "files"}
 	case p.Code == problem.CodeSize && strings.HasPrefix(p.Path, "metadata"):
@@ -52,19 +51,8 @@ func origin(d *definition.Definition, p problem.Problem) []string {
 	return nil
 }
 
-var segment = regexp.MustCompile(`[^.\[\]]+|\[[^\]]*\]`)
-
-// segments splits a path as the API server writes it: a[0].b[c.d].
-func segments(path string) []string {
-	parts := segment.FindAllString(path, -1)
-	for i, part := range parts {
-		parts[i] = strings.Trim(part, "[]")
-	}
-	return parts
-}
-
 // crdOrigin maps a field of the CustomResourceDefinition to the path below api.
-// The API server speaks of spec.validation and the like when all versions agree.
+// The API server reports spec.validation and similar paths if all versions agree.
 func crdOrigin(d *definition.Definition, path []string) []string {
 	if len(path) < 2 || path[0] != "spec" {
 		return nil
@@ -95,7 +83,7 @@ func crdOrigin(d *definition.Definition, path []string) []string {
 	return []string{rest[0]}
 }
 
-// schemaOrigin maps a place in a schema to the form that the version uses.
+// schemaOrigin maps a path in a schema to the schema notation of the version.
 func schemaOrigin(d *definition.Definition, version string, path []string) []string {
 	i, err := strconv.Atoi(version)
 	if err != nil || i >= len(d.Operator.Spec.API.Versions) {
