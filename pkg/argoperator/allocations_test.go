@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestAllocations guards what a run allocates.
+// TestAllocations limits the memory that a run allocates.
 func TestAllocations(t *testing.T) {
 	guard(t, "allocations.json", "allocations", "go test ./pkg/argoperator -run '^$' -bench Generate -memprofile", benchmarked,
 		func(name string) float64 {

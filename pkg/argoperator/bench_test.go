@@ -10,9 +10,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/output"
 )
 
-// BenchmarkGenerate is what one more operator costs in a run, with all checks,
-// up to its YAML. BenchmarkFloor is what cannot be less: its objects, which are
-// there already, as YAML.
+// BenchmarkGenerate measures one more operator in a run, with all checks, up to its
+// YAML. BenchmarkFloor measures the minimum: encoding existing objects as YAML.
 func BenchmarkGenerate(b *testing.B) {
 	for _, name := range benchmarked {
 		b.Run(name, func(b *testing.B) {
@@ -39,7 +38,7 @@ func BenchmarkFloor(b *testing.B) {
 	}
 }
 
-// benchmarked is an example of each engine.
+// benchmarked lists an example of each engine.
 var benchmarked = []string{"memcached", "memcached-logic", "memcached-tutorial"}
 
 func sourceOf(b testing.TB, example string) argoperator.Source {
@@ -52,7 +51,7 @@ func sourceOf(b testing.TB, example string) argoperator.Source {
 	return argoperator.Source{Name: "operator.yaml", Data: data, Dir: os.DirFS(dir)}
 }
 
-// printed is what the command does with a source.
+// printed generates and encodes a definition, as the command does.
 func printed(b testing.TB, source argoperator.Source) {
 	b.Helper()
 	if err := output.Formats()[0].Append(io.Discard)(operatorOf(b, source).Documents()); err != nil {

@@ -12,8 +12,8 @@ import (
 )
 
 // TestEmittedObjects runs every check on the operator of every definition in this
-// repository. Generate runs only those that text of a definition can fail; the
-// rest is proved here, over every combination of options, and by FuzzGenerate.
+// repository. Generate runs only the checks that a definition can fail. This test
+// and FuzzGenerate cover the others, with every combination of options.
 func TestEmittedObjects(t *testing.T) {
 	checked := 0
 	err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
@@ -33,7 +33,7 @@ func TestEmittedObjects(t *testing.T) {
 	}
 }
 
-// isDefinition tells whether a file holds definitions, legal or not.
+// isDefinition reports whether a file contains definitions, valid or not.
 func isDefinition(file string) bool {
 	if filepath.Ext(file) != ".yaml" {
 		return false
@@ -43,7 +43,7 @@ func isDefinition(file string) bool {
 }
 
 // passesChecks runs every check on generated operators. Any problem is a defect of
-// argoperator: what the user can cause was a finding before.
+// argoperator, because Generate has already reported the user's errors as findings.
 func passesChecks(t *testing.T, source string, operators []argoperator.Operator) {
 	t.Helper()
 	for _, o := range operators {

@@ -8,23 +8,23 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 )
 
-// TestTrials holds what the trial of templates on samples reports: what a user
-// would call a mistake, and nothing else. The samples must reach what stands
-// behind a condition.
+// TestTrials covers the findings of running templates on samples: only errors of
+// the user are reported. The samples must reach the code after a condition.
 func TestTrials(t *testing.T) {
 	const (
 		quiet   = ""
 		warning = "warning"
 		failure = "error"
 	)
-	// manyDefaults has one flag among many other fields: chance rarely flips it alone.
+	// manyDefaults has one flag among many other fields, so random samples rarely
+	// change the flag alone.
 	const manyDefaults = "name: string | default=ollama\nstorage: string | default=50Gi\n" +
 		"model: {name: string | default=llama3.2, size: string | default=1b}\n" +
 		"ingress: {enabled: boolean | default=true, port: integer | default=80 minimum=1 maximum=65535}\n" +
 		"gpu: {enabled: boolean | default=false, count: integer | default=1}\n"
 	tests := []struct {
 		name, reason string
-		spec         string // of the schema, one field a line
+		spec         string // of the schema, one field per line
 		child        string
 		severity     string
 		has          []string
@@ -122,7 +122,7 @@ func TestTrials(t *testing.T) {
 	}
 }
 
-// TestTrialsOfRelated tries templates that read related objects and children.
+// TestTrialsOfRelated runs templates that read related objects and children.
 func TestTrialsOfRelated(t *testing.T) {
 	const related = "related:\n  - {name: spaces, apiVersion: v1, kind: Namespace, labelSelector: {matchLabels: {a: b}}}\n" +
 		"  - {name: config, apiVersion: v1, kind: ConfigMap, names: [\"${ .metadata.name }\"]}\n"
@@ -165,7 +165,7 @@ func TestTrialsOfRelated(t *testing.T) {
 	}
 }
 
-// TestTrialsOfChildren tries a template that reads another child.
+// TestTrialsOfChildren runs a template that reads another child.
 func TestTrialsOfChildren(t *testing.T) {
 	const first = "template: {apiVersion: v1, kind: ConfigMap, metadata: {name: \"${ .metadata.name }\"}, data: {a: b_c}}\n- name: second"
 	tests := []struct {
@@ -188,13 +188,13 @@ func TestTrialsOfChildren(t *testing.T) {
 	}
 }
 
-// workload is a template with a quantity.
+// workload returns a template with a quantity.
 func workload(memory string) string {
 	return `{apiVersion: apps/v1, kind: Deployment, metadata: {name: "${ .metadata.name }"}, spec: {selector: {matchLabels: {a: b}}, ` +
 		`template: {metadata: {labels: {a: b}}, spec: {containers: [{name: main, image: busybox:1, resources: {limits: {memory: ` + "'" + memory + "'}}}]}}}}"
 }
 
-// trialDefinition is a definition of one child with a schema.
+// trialDefinition returns a definition of one child with a schema.
 func trialDefinition(spec, related, child string) string {
 	indent := func(text, by string) string { return by + strings.ReplaceAll(text, "\n", "\n"+by) }
 	return `apiVersion: argoperator.dev/v1alpha1

@@ -10,10 +10,10 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 )
 
-// choice is one thing that a definition may say in several ways.
+// choice is a part of a definition with several alternatives.
 type choice struct {
 	name     string
-	variants []string // lines of a definition; empty says nothing
+	variants []string // lines of a definition; empty omits the part
 }
 
 var choices = []choice{
@@ -39,18 +39,18 @@ var choices = []choice{
 	}},
 }
 
-// refusals are the findings that a combination may end in: two things that
-// exclude each other. Anything else, a failed check above all, is a defect.
+// refusals are the findings that a combination may cause, because two options
+// exclude each other. Any other finding or a failed check is a defect.
 var refusals = []string{diag.Unsupported, diag.ConflictingKeys, diag.UnknownField, diag.BadValue}
 
-// TestCombinations: every combination of choices is either refused by a rule
-// of the language, or builds and passes all checks.
+// TestCombinations requires that every combination of choices either has an allowed
+// finding, or generates an operator that passes all checks.
 func TestCombinations(t *testing.T) {
 	logic := choice{"logic", []string{"  logic: {image: 'python:3.13-slim', command: [python3, main.py], files: [main.py]}"}}
 	combine(t, append(slices.Clone(choices), logic), 100)
 }
 
-// templated are the choices of definitions without logic.
+// templated returns the choices for definitions without logic.
 var templated = []choice{
 	{"reconcile", []string{"", "  reconcile: {engine: workflow}", "  reconcile: {trigger: k8s}", "  reconcile: {shards: 3, forceConflicts: false}"}},
 	{"api", []string{
@@ -70,10 +70,10 @@ var templated = []choice{
 	{"install", []string{"", "  install: {watchNamespaces: [blue, green], replicas: 2}"}},
 }
 
-// TestTemplateCombinations is the same for definitions without logic.
+// TestTemplateCombinations is TestCombinations for definitions without logic.
 func TestTemplateCombinations(t *testing.T) { combine(t, templated, 150) }
 
-// combine generates an operator of every combination.
+// combine generates an operator for every combination.
 func combine(t *testing.T, choices []choice, least int) {
 	t.Helper()
 	files := fstest.MapFS{"main.py": &fstest.MapFile{Data: []byte("print()\n")}}
@@ -99,11 +99,11 @@ func combine(t *testing.T, choices []choice, least int) {
 	}
 	t.Logf("%d built, %d refused", built, refused)
 	if built < least {
-		t.Errorf("only %d combinations were built: the test has lost its point", built)
+		t.Errorf("only %d combinations were built: the choices exclude each other too often", built)
 	}
 }
 
-// product returns one line of each choice, in every combination.
+// product returns every combination, with one line of each choice.
 func product(choices []choice) [][]string {
 	if len(choices) == 0 {
 		return [][]string{nil}

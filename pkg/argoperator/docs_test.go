@@ -27,7 +27,8 @@ func docs(t *testing.T) []pages.Page {
 	return all
 }
 
-// operators made of a definition that a page shows; any finding is a mistake of the page.
+// operators generates the operators of a definition on a page. Any finding is an
+// error on the page.
 func operators(t *testing.T, at, definition string) argoperator.Result {
 	t.Helper()
 	result, err := argoperator.Generate([]argoperator.Source{{
@@ -42,7 +43,8 @@ func operators(t *testing.T, at, definition string) argoperator.Result {
 	return result
 }
 
-// TestDocsDefinitions: every whole definition that a page shows is without a finding.
+// TestDocsDefinitions requires that every complete definition on a page has no
+// findings.
 func TestDocsDefinitions(t *testing.T) {
 	checked := 0
 	for _, p := range docs(t) {
@@ -58,12 +60,13 @@ func TestDocsDefinitions(t *testing.T) {
 	}
 }
 
-// TestDocsRecipes: what docs/expressions.md says comes out of its recipes does.
+// TestDocsRecipes compares the results on docs/expressions.md with the output of
+// its recipes.
 func TestDocsRecipes(t *testing.T) {
 	all := docs(t)
 	i := slices.IndexFunc(all, func(p pages.Page) bool { return p.Name == "docs/expressions.md" })
 	if i < 0 {
-		t.Fatal("there is no docs/expressions.md")
+		t.Fatal("docs/expressions.md is missing")
 	}
 	var definition, resource string
 	var rendered []map[string]any
@@ -83,12 +86,12 @@ func TestDocsRecipes(t *testing.T) {
 		}
 	}
 	if recipes < 5 || compared != recipes {
-		t.Errorf("%d recipes with %d outcomes", recipes, compared)
+		t.Errorf("%d recipes with %d results", recipes, compared)
 	}
 }
 
-// recipe are children and status of a page, to be put at the end of a definition
-// that ends with children.
+// recipe returns the children and status on a page, to append to a definition that
+// ends with children.
 func recipe(text string) string {
 	text = strings.TrimPrefix(text, "children:\n")
 	return "  " + strings.TrimSuffix(strings.ReplaceAll(text, "\n", "\n  "), "  ")
@@ -97,7 +100,7 @@ func recipe(text string) string {
 func render(t *testing.T, result argoperator.Result, resource string) []map[string]any {
 	t.Helper()
 	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip("no python3 on the PATH, which carries what the direct engine cannot")
+		t.Skip("no python3 on the PATH, which operators of the workflow engine need")
 	}
 	objects, err := simulate.Decode([]byte(resource))
 	if err != nil {
@@ -114,13 +117,13 @@ func render(t *testing.T, result argoperator.Result, resource string) []map[stri
 		t.Fatal(err)
 	}
 	if failures := out.Trace.Failures(); len(failures) > 0 {
-		t.Errorf("failed on the way: %v", failures)
+		t.Errorf("failed before the end: %v", failures)
 	}
 	return out.Objects
 }
 
-// compareOut holds an object on a page to the one of that kind and name that was
-// made: all of it but the metadata, of which only the name is shown.
+// compareOut compares an object on a page with the generated one of the same kind
+// and name. It ignores all metadata except the name.
 func compareOut(t *testing.T, f pages.Block, rendered []map[string]any) {
 	t.Helper()
 	var want map[string]any
@@ -140,15 +143,15 @@ func compareOut(t *testing.T, f pages.Block, rendered []map[string]any) {
 		got["metadata"] = map[string]any{"name": metadata["name"]}
 		if cmp.Equal(got["kind"], want["kind"]) && cmp.Equal(got["metadata"], want["metadata"]) {
 			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s: not what comes out (-page +render):\n%s", f.At, diff)
+				t.Errorf("%s: output differs (-page +render):\n%s", f.At, diff)
 			}
 			return
 		}
 	}
-	t.Errorf("%s: no such object comes out", f.At)
+	t.Errorf("%s: render did not print this object", f.At)
 }
 
-// TestDocsLinks: whatever in the repository a page links to is there.
+// TestDocsLinks requires that every file that a page links to exists.
 func TestDocsLinks(t *testing.T) {
 	link, code := regexp.MustCompile(`\]\(([^)\s]+)\)`), regexp.MustCompile("(?s)```.*?```")
 	for _, p := range docs(t) {
@@ -158,14 +161,14 @@ func TestDocsLinks(t *testing.T) {
 				continue
 			}
 			if _, err := os.Stat(filepath.Join(root, filepath.Dir(p.Name), target)); err != nil {
-				t.Errorf("%s links to %s, which is not there", p.Name, found[1])
+				t.Errorf("%s links to %s, which does not exist", p.Name, found[1])
 			}
 		}
 	}
 }
 
-// TestDocsWidth keeps lines short enough to be read side by side; tables and
-// what the program says cannot be broken.
+// TestDocsWidth limits the length of lines, except tables and program output, which
+// cannot be wrapped.
 func TestDocsWidth(t *testing.T) {
 	for _, p := range docs(t) {
 		if strings.HasPrefix(p.Name, "docs/reference/") {

@@ -16,8 +16,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/testsuite"
 )
 
-// bucketOperator is the definition that a platform team makes for each of its
-// storage classes: the same template, another kind.
+// bucketOperator returns the definition that a platform team creates for each of
+// its storage classes: the same template with another kind.
 func bucketOperator(kind, class string) argoperator.Source {
 	data, err := yaml.Marshal(v1alpha1.Operator{
 		APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.Kind,
@@ -37,13 +37,13 @@ func bucketOperator(kind, class string) argoperator.Source {
 		},
 	})
 	if err != nil {
-		panic(err) // unreachable: it is plain data
+		panic(err) // unreachable: plain data is always encodable
 	}
 	return argoperator.Source{Name: class + ".yaml", Data: data}
 }
 
-// A generator of one's own: definitions made by a program become the manifests
-// of several operators in one stream, as the command prints them.
+// Build a generator: a program creates definitions and writes the manifests of
+// several operators to one stream, as the command does.
 func Example_platform() {
 	result, err := argoperator.Generate([]argoperator.Source{
 		bucketOperator("FastVolume", "fast"), bucketOperator("BulkVolume", "bulk"),
@@ -67,7 +67,8 @@ func Example_platform() {
 	// 2 operators, 2 EventSources
 }
 
-// What an operator would make of a custom resource, without a cluster.
+// Render the objects that an operator creates for a custom resource, without a
+// cluster.
 func Example_render() {
 	result, err := argoperator.Generate([]argoperator.Source{bucketOperator("FastVolume", "fast")}, argoperator.Options{})
 	if err != nil || result.Findings.HasErrors() {
@@ -91,7 +92,7 @@ func Example_render() {
 	// PersistentVolumeClaim map[requests:map[storage:3Gi]]
 }
 
-// Samples that the API server takes, made from the schema.
+// Create samples from the schema that the API server accepts.
 func ExampleResult_Samples() {
 	result, err := argoperator.Generate([]argoperator.Source{bucketOperator("FastVolume", "fast")}, argoperator.Options{})
 	if err != nil || result.Findings.HasErrors() {
@@ -115,7 +116,7 @@ func ExampleResult_Samples() {
 	//   size: 1Gi
 }
 
-// Why a definition is carried as it is, and what each event costs.
+// Explain which engine a definition uses and what each event costs.
 func ExampleExplain() {
 	explanation, err := argoperator.Explain([]argoperator.Source{bucketOperator("FastVolume", "fast")}, argoperator.Options{})
 	if err != nil || explanation.Findings.HasErrors() {
@@ -127,7 +128,7 @@ func ExampleExplain() {
 	// direct
 }
 
-// Tests of an operator, played without a cluster.
+// Run the tests of an operator without a cluster.
 func ExampleParseTests() {
 	result, err := argoperator.Generate([]argoperator.Source{bucketOperator("FastVolume", "fast")}, argoperator.Options{})
 	if err != nil || result.Findings.HasErrors() {

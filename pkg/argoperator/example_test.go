@@ -68,7 +68,7 @@ func ExampleGenerate() {
 	// Sensor nest
 }
 
-// What is wrong with a definition is data, with its place and what to do.
+// Generate returns findings as data, with their position and a hint.
 func ExampleGenerate_findings() {
 	result, err := argoperator.Generate([]argoperator.Source{{
 		Name: "operator.yaml", Data: []byte("apiVersion: argoperator.dev/v1alpha1\nkind: Operator\nmetadata: {name: Nest}\nspec: {ap: {}}\n"),

@@ -11,9 +11,9 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 )
 
-// TestExpressionMistakes holds what is said of typical mistakes in templates
-// and conditions to testdata/expression: NAME.yaml has one mistake, NAME.out is
-// what argoperator lint prints of it. UPDATE=1 rewrites it.
+// TestExpressionMistakes compares the findings for common errors in templates and
+// conditions with testdata/expression: NAME.yaml has one error, and NAME.out has
+// the output of argoperator lint. UPDATE=1 rewrites it.
 func TestExpressionMistakes(t *testing.T) {
 	const dir = root + "/testdata/expression"
 	files, err := filepath.Glob(dir + "/*.yaml")
@@ -26,11 +26,11 @@ func TestExpressionMistakes(t *testing.T) {
 			t.Parallel()
 			findings, said := linted(t, dir, name+".yaml")
 			if len(findings) == 0 {
-				t.Fatal("nothing is said of the mistake")
+				t.Fatal("the error has no finding")
 			}
 			for _, f := range findings {
 				if f.Line == 0 || f.Column == 0 {
-					t.Errorf("%q points at nothing", f.Message)
+					t.Errorf("%q points to an empty position", f.Message)
 				}
 			}
 			compareGolden(t, filepath.Join(dir, name+".out"), said)
@@ -38,7 +38,7 @@ func TestExpressionMistakes(t *testing.T) {
 	}
 }
 
-// linted is what lint finds in a file and how it prints it.
+// linted returns the findings in a file and their printed form.
 func linted(t *testing.T, dir, name string) (diag.List, string) {
 	t.Helper()
 	read := func(file string) []byte {
@@ -61,7 +61,8 @@ func linted(t *testing.T, dir, name string) (diag.List, string) {
 	return result.Findings, out.String()
 }
 
-// The hint of k8s-trigger-plural is enough to type.
+// TestPluralThatTheK8sTriggerCalls applies the hint of k8s-trigger-plural as it is
+// printed.
 func TestPluralThatTheK8sTriggerCalls(t *testing.T) {
 	data, err := os.ReadFile(root + "/testdata/expression/k8s-trigger-plural.yaml")
 	if err != nil {

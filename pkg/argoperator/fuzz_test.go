@@ -11,8 +11,9 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/output"
 )
 
-// FuzzGenerate: what parses builds, and what builds passes the checks. It edits
-// the definitions of the examples and of testdata.
+// FuzzGenerate requires that every definition that parses can be built, and that
+// its objects pass the checks. It mutates the definitions of the examples and of
+// testdata.
 func FuzzGenerate(f *testing.F) {
 	var definitions [][]byte
 	for _, pattern := range []string{"/examples/*/operator.yaml", "/testdata/operators/*/operator.yaml"} {
@@ -38,7 +39,7 @@ func FuzzGenerate(f *testing.F) {
 		}
 		passesChecks(t, string(text), result.Operators)
 		if result.Findings.HasErrors() != (len(result.Operators) == 0) {
-			t.Errorf("%d operators beside findings %v", len(result.Operators), result.Findings)
+			t.Errorf("%d operators despite findings %v", len(result.Operators), result.Findings)
 		}
 		charts, err := result.Charts("0.1.0")
 		if err != nil {

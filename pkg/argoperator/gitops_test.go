@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestHealth runs the program of docs/how-to/gitops.md as Argo CD does: a custom
-// resource as obj, a table with status and message as its result.
+// TestHealth runs the program of docs/how-to/gitops.md as Argo CD does: obj is a
+// custom resource, and the result is a table with status and message.
 func TestHealth(t *testing.T) {
 	page, err := os.ReadFile("../../docs/how-to/gitops.md")
 	if err != nil {
@@ -44,7 +44,7 @@ func TestHealth(t *testing.T) {
 		}
 		health, ok := state.Get(-1).(*lua.LTable)
 		if !ok {
-			t.Fatalf("%s: no table", tt.reason)
+			t.Fatalf("%s: the result is not a table", tt.reason)
 		}
 		if got := health.RawGetString("status").String() + ": " + health.RawGetString("message").String(); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.reason, got, tt.want)
@@ -53,8 +53,9 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// TestIgnored: the paths that Argo CD is told to ignore are paths, and of what the
-// operator notes at run time they leave nothing; of what is applied, all.
+// TestIgnored requires that the paths which Argo CD ignores exist, that they remove
+// all fields that the operator writes at run time, and that they keep all applied
+// fields.
 func TestIgnored(t *testing.T) {
 	page, err := os.ReadFile("../../docs/how-to/gitops.md")
 	if err != nil {
@@ -97,12 +98,12 @@ func TestIgnored(t *testing.T) {
 			live = string(data)
 		}
 		if live != want {
-			t.Errorf("%s is left, want %s", live, want)
+			t.Errorf("%s remains, want %s", live, want)
 		}
 	}
 }
 
-// tableOf is a value as Lua has it.
+// tableOf returns a value as a Lua table.
 func tableOf(state *lua.LState, value any) lua.LValue {
 	switch v := value.(type) {
 	case map[string]any:

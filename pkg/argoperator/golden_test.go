@@ -19,19 +19,19 @@ import (
 
 const root = "../.."
 
-// golden selects the objects of an operator that its golden file holds.
+// golden selects the objects of an operator that its golden file contains.
 type golden struct {
 	operator string
-	why      string   // what these objects show that no other golden shows
-	objects  []string // patterns of Kind/name, as path.Match reads them
+	why      string   // what these objects cover that no other golden file covers
+	objects  []string // patterns for Kind/name in the syntax of path.Match
 }
 
 // whole selects all objects of an operator.
 var whole = []string{"*/*"}
 
-// goldens has a row for every example and every definition in
-// testdata/operators. One operator of each engine is held whole; of the others,
-// the objects that differ from those three.
+// goldens has a row for every example and every definition in testdata/operators.
+// The golden files contain one complete operator of each engine; for the others,
+// only the objects that differ from those three.
 var goldens = []golden{
 	{"memcached", "the direct engine", whole},
 	{"cleanup", "the workflow engine, with logic and a finalizer", whole},
@@ -65,12 +65,11 @@ var goldens = []golden{
 	{"website", "a template that is one expression", []string{"ClusterRole/*-sensor"}},
 }
 
-// TestGolden compares what is selected in goldens with the files in
+// TestGolden compares the objects selected in goldens with the files in
 // testdata/golden; UPDATE=1 rewrites them. The other objects differ from those of
-// the three whole operators in names and little else, so their text is not kept.
-// They are generated twice here, must give no finding, and go through
-// checkObjects; their behaviour is tested where operators are run: the tests of
-// the examples and of testdata/behaviour, in memory and on a cluster.
+// the three complete operators in little more than names. They are generated twice
+// here, must have no finding, and pass checkObjects. The tests of the examples and
+// of testdata/behaviour cover their behavior, in memory and on a cluster.
 func TestGolden(t *testing.T) {
 	var names []string
 	definitions := definitionsByName(t)
@@ -80,7 +79,7 @@ func TestGolden(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			row := slices.IndexFunc(goldens, func(g golden) bool { return g.operator == name })
 			if row < 0 {
-				t.Fatal("not in the list of goldens: say there which of its objects are compared, and why")
+				t.Fatal("missing in goldens: add a row that selects its objects, with the reason")
 			}
 			result, again := generated(t, file), generated(t, file)
 			if diff := cmp.Diff(textOf(t, result.Objects()), textOf(t, again.Objects())); diff != "" {
@@ -96,18 +95,18 @@ func TestGolden(t *testing.T) {
 	}
 	for _, f := range files {
 		if !slices.Contains(names, f.Name()) {
-			t.Errorf("testdata/golden/%s belongs to no operator: delete it", f.Name())
+			t.Errorf("testdata/golden/%s has no operator: delete it", f.Name())
 		}
 	}
 	for _, g := range goldens {
 		if !slices.Contains(names, g.operator+".yaml") {
-			t.Errorf("the list of goldens names %s, which is no operator", g.operator)
+			t.Errorf("goldens has a row for %s, which is not an operator", g.operator)
 		}
 	}
 }
 
-// definitionsByName are the definitions of the examples and of testdata/operators, by the
-// names of their directories.
+// definitionsByName returns the definitions of the examples and of
+// testdata/operators, by directory name.
 func definitionsByName(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -123,7 +122,7 @@ func definitionsByName(t *testing.T) map[string]string {
 	return out
 }
 
-// of are the objects that the patterns match, in the order of the operator.
+// of returns the objects that the patterns match, in the operator's order.
 func (g golden) of(t *testing.T, result argoperator.Result) []manifest.Object {
 	t.Helper()
 	matched := map[string]bool{}
@@ -144,7 +143,7 @@ func (g golden) of(t *testing.T, result argoperator.Result) []manifest.Object {
 	}
 	for _, pattern := range g.objects {
 		if !matched[pattern] {
-			t.Errorf("the list of goldens: no object of %s is a %s", g.operator, pattern)
+			t.Errorf("goldens: no object of %s matches %s", g.operator, pattern)
 		}
 	}
 	return out
@@ -176,7 +175,7 @@ func generated(t *testing.T, file string) argoperator.Result {
 	return result
 }
 
-// textOf is the YAML of objects, shortened.
+// textOf returns the YAML of objects, shortened.
 func textOf(t *testing.T, objects []manifest.Object) string {
 	t.Helper()
 	short := slices.Clone(objects)
@@ -190,8 +189,8 @@ func textOf(t *testing.T, objects []manifest.Object) string {
 	return string(data)
 }
 
-// shortened leaves the pod-side scripts, which have tests of their own, out of a
-// ConfigMap.
+// shortened removes the pod's scripts from a ConfigMap, because they have their own
+// tests.
 func shortened(t *testing.T, o manifest.Object) manifest.Object {
 	t.Helper()
 	m, ok := o.(*corev1.ConfigMap)

@@ -9,11 +9,10 @@ import (
 	"testing"
 )
 
-// guard holds figures that are the same on every machine to what a file of
-// testdata has: 3 % more is a regression, 10 % less is to be written down.
-// UPDATE=1 does so; the diff is the review. why says how to find the reason.
-// Chance can only add to a figure, so what is too high is counted again, up to
-// five times, and the least is taken.
+// guard compares machine-independent measurements with a file in testdata: 3 % more
+// is a regression, and 10 % less must be recorded with UPDATE=1. why names the
+// command that shows the cause. Noise can only increase a measurement, so a high
+// one is repeated up to five times, and the minimum counts.
 func guard(t *testing.T, name, unit, why string, names []string, count func(of string) float64) {
 	t.Helper()
 	file := filepath.Join(root, "testdata", name)
@@ -50,9 +49,9 @@ func guard(t *testing.T, name, unit, why string, names []string, count func(of s
 		was := known[of]
 		switch n := least(of, was*1.03); {
 		case n > was*1.03:
-			t.Errorf("%s: %g %s, were %g: find out why with %s", of, n, unit, was, why)
+			t.Errorf("%s: %g %s, was %g: find the cause with %s", of, n, unit, was, why)
 		case n < was*0.9:
-			t.Errorf("%s: %g %s, were %g: write that down with UPDATE=1 make perf", of, n, unit, was)
+			t.Errorf("%s: %g %s, was %g: record it with UPDATE=1 make perf", of, n, unit, was)
 		}
 	}
 }

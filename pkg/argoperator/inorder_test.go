@@ -11,7 +11,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/output"
 )
 
-// many are definitions that differ in their names, of which some take much longer
+// many returns definitions with different names, some of which take much longer
 // than others.
 func many(t *testing.T, n int) []argoperator.Source {
 	t.Helper()
@@ -26,8 +26,8 @@ func many(t *testing.T, n int) []argoperator.Source {
 	return list
 }
 
-// TestManyAtATime generates several definitions in one run: each becomes what it
-// becomes alone, in the order in which they were given.
+// TestManyAtATime requires that several definitions in one run give the same result
+// as each alone, in the order of the input.
 func TestManyAtATime(t *testing.T) {
 	sources := many(t, 12)
 	result, err := argoperator.Generate(sources, argoperator.Options{})
@@ -49,8 +49,8 @@ func TestManyAtATime(t *testing.T) {
 	}
 }
 
-// TestEachStops: nothing is handed out from the first error on, and the rest is
-// looked at all the same.
+// TestEachStops requires that no operator is returned after the first error, while
+// the other definitions are still checked.
 func TestEachStops(t *testing.T) {
 	sources := many(t, 8)
 	for _, i := range []int{2, 6} {
@@ -65,7 +65,7 @@ func TestEachStops(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(names) > 2 {
-		t.Errorf("%v were handed out, beyond the first error", names)
+		t.Errorf("%v were returned after the first error", names)
 	}
 	var files []string
 	for _, f := range findings {
@@ -76,7 +76,7 @@ func TestEachStops(t *testing.T) {
 	}
 }
 
-// TestEachEndsWithItsUser: an error of whoever takes the operators ends the run.
+// TestEachEndsWithItsUser requires that an error of the callback ends the run.
 func TestEachEndsWithItsUser(t *testing.T) {
 	full, taken := fmt.Errorf("no space left"), 0
 	_, err := argoperator.Each(many(t, 6), argoperator.Options{}, func(argoperator.Operator) error {

@@ -14,17 +14,17 @@ import (
 	"testing"
 )
 
-// TestInstructions guards the instructions of commands, start included, in one
-// thread, without the garbage collector and with an environment of its own, as
-// these differ from run to run and from machine to machine. What is left to
-// chance, the runtime's waiting on a busy machine, is some 2 % of `version`.
+// TestInstructions limits the instructions of commands, including their start, with
+// one thread, without the garbage collector and with a fixed environment. These
+// vary between runs and machines. The remaining noise, the runtime's waiting on a
+// busy machine, is about 2 % of `version`.
 func TestInstructions(t *testing.T) {
 	valgrind, err := exec.LookPath("valgrind")
 	if err != nil {
 		t.Fatal("valgrind is not installed")
 	}
 	if runtime.GOARCH != "amd64" {
-		t.Skip("counted on amd64")
+		t.Skip("the counts are for amd64")
 	}
 	binary := filepath.Join(t.TempDir(), "argoperator")
 	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-X "+module+"/pkg/internal/release.Version=v1.0.0", "-o", binary, "./cmd/argoperator")
@@ -51,7 +51,7 @@ func TestInstructions(t *testing.T) {
 
 var collected = regexp.MustCompile(`Collected : (\d+)`)
 
-// counted is what valgrind says, in millions.
+// counted returns valgrind's count in millions.
 func counted(t *testing.T, said string) float64 {
 	found := collected.FindStringSubmatch(said)
 	if found == nil {

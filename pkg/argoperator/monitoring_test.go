@@ -18,7 +18,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/argoperator"
 )
 
-// monitoredOperators are the definitions that ask for monitoring, as they come out.
+// monitoredOperators returns the operators of the definitions with monitoring.
 func monitoredOperators(t *testing.T) []argoperator.Result {
 	t.Helper()
 	var out []argoperator.Result
@@ -37,15 +37,14 @@ func monitoredOperators(t *testing.T) []argoperator.Result {
 	return out
 }
 
-// TestWorkflowMetrics has the workflow controller's own code count what the
-// emitted WorkflowTemplates ask for: the series that the alerts are about are
-// then those that Prometheus reads from it.
+// TestWorkflowMetrics runs the workflow controller's own code on the metrics of the
+// emitted WorkflowTemplates, and requires that the series of the alerts exist.
 func TestWorkflowMetrics(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	registry := prometheus.NewRegistry()
 	registerer := prometheus.DefaultRegisterer
-	prometheus.DefaultRegisterer = registry // the controller takes no other
+	prometheus.DefaultRegisterer = registry // the controller supports no other
 	defer func() { prometheus.DefaultRegisterer = registerer }()
 	controller, err := argometrics.New(ctx, "workflows-controller", "argo_workflows", &telemetry.Config{Enabled: true}, argometrics.Callbacks{})
 	if err != nil {
@@ -75,14 +74,15 @@ func TestWorkflowMetrics(t *testing.T) {
 		for _, r := range rulesOf(result) {
 			for _, series := range used.FindAllStringSubmatch(r.Expr.String(), -1) {
 				if !slices.Contains(counted[series[1]], series[2]+" "+series[3]) {
-					t.Errorf("%s is about %s, which the workflow controller does not have; it has %v", r.Alert, series[0], counted)
+					t.Errorf("%s uses %s, which the workflow controller does not have; it has %v", r.Alert, series[0], counted)
 				}
 			}
 		}
 	}
 }
 
-// gathered is what Prometheus reads: for each metric, operator and namespace of its series.
+// gathered returns what Prometheus reads: for each metric, the operator and
+// namespace of its series.
 func gathered(t *testing.T, registry *prometheus.Registry) map[string][]string {
 	t.Helper()
 	families, err := registry.Gather()
@@ -112,7 +112,7 @@ func rulesOf(result argoperator.Result) []monitoringv1.Rule {
 	return out
 }
 
-// TestAlertsAreDocumented: where an alert sends people, there is something to read.
+// TestAlertsAreDocumented requires that the heading to which an alert links exists.
 func TestAlertsAreDocumented(t *testing.T) {
 	checked := 0
 	for _, result := range monitoredOperators(t) {
@@ -123,7 +123,7 @@ func TestAlertsAreDocumented(t *testing.T) {
 				t.Fatal(err)
 			}
 			if anchor != strings.ToLower(r.Alert) || !strings.Contains(string(text), "\n### "+r.Alert+"\n") {
-				t.Errorf("%s sends people to %s, where no heading is called so", r.Alert, r.Annotations["docs"])
+				t.Errorf("%s links to %s, but no heading has this name", r.Alert, r.Annotations["docs"])
 			}
 			checked++
 		}

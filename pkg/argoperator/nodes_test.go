@@ -12,17 +12,17 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// program is how large a program of a Sensor is.
+// program is the size of a Sensor's program.
 type program struct {
-	Nodes int `json:"nodes"` // of its syntax tree
+	Nodes int `json:"nodes"` // in its syntax tree
 	Bytes int `json:"bytes"`
 }
 
-// TestNodes holds the programs of some operators to testdata/nodes.json: Argo
-// Events parses and compiles a program for every event and every trigger, so a
-// node costs some microseconds each time. A count of nodes is quick and the same
-// everywhere, so it is a unit test and not a part of make perf. UPDATE=1 rewrites
-// the table.
+// TestNodes compares the programs of some operators with testdata/nodes.json: Argo
+// Events parses and compiles a program for every event and every trigger, so each
+// node costs some microseconds every time. Counting nodes is fast and
+// machine-independent, so it is a unit test and not a part of make perf. UPDATE=1
+// rewrites the table.
 func TestNodes(t *testing.T) {
 	got := map[string]map[string]program{}
 	for _, file := range []string{
@@ -55,8 +55,8 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// programsOf are the programs of an operator by the dependency; the workers of a
-// child have the same.
+// programsOf returns the programs of an operator by dependency; the workers of a
+// child share one.
 func programsOf(t *testing.T, file string) map[string]program {
 	t.Helper()
 	out := map[string]program{}
@@ -76,7 +76,7 @@ func programsOf(t *testing.T, file string) map[string]program {
 	return out
 }
 
-// nodes counts the values of a syntax tree.
+// nodes counts the values in a syntax tree.
 func nodes(v reflect.Value) int {
 	n := 0
 	switch v.Kind() {

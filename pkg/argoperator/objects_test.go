@@ -14,16 +14,16 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// lintFindings are the findings that lint may report about generated manifests:
+// lintFindings lists the findings that lint may report about generated manifests:
 // operator and code, with the reason.
 var lintFindings = map[string]string{
 	"given-crd no-status-subresource": "its CustomResourceDefinition is somebody else's",
 	"managed-bus deprecated-field":    "made for Argo Workflows 3.5, which has no plurals",
 }
 
-// checkObjects checks every object of a generated operator: the rules for
-// children accept it, it keeps the rules that lint has for manifests of others,
-// and its YAML is that of sigs.k8s.io/yaml, which kubectl and controller-gen write.
+// checkObjects checks every object of a generated operator: the rules for children
+// accept it, lint has no finding, and its YAML equals that of sigs.k8s.io/yaml,
+// which kubectl and controller-gen write.
 func checkObjects(t *testing.T, name string, result argoperator.Result) {
 	t.Helper()
 	for _, o := range result.Objects() {
@@ -32,7 +32,7 @@ func checkObjects(t *testing.T, name string, result argoperator.Result) {
 			t.Fatal(err)
 		}
 		if problems := admission.Child(fields, nil); len(problems) > 0 {
-			t.Errorf("%T %s is no legal child: %v", o, o.GetName(), problems)
+			t.Errorf("%T %s is not a valid child: %v", o, o.GetName(), problems)
 		}
 		data, err := json.Marshal(fields)
 		if err != nil {
@@ -47,7 +47,7 @@ func checkObjects(t *testing.T, name string, result argoperator.Result) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(string(want), string(got)); diff != "" {
-			t.Errorf("%T %s (-sigs.k8s.io/yaml +ours):\n%s", o, o.GetName(), diff)
+			t.Errorf("%T %s (-sigs.k8s.io/yaml +argoperator):\n%s", o, o.GetName(), diff)
 		}
 	}
 	text, err := output.Stream(result.Objects())

@@ -9,8 +9,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/output"
 )
 
-// TestObjectsBelongToTheCaller empties all that a run returned: the next run
-// must not notice.
+// TestObjectsBelongToTheCaller clears everything that a run returned, and requires
+// that the next run returns the same.
 func TestObjectsBelongToTheCaller(t *testing.T) {
 	for _, name := range benchmarked {
 		t.Run(name, func(t *testing.T) {
@@ -28,13 +28,13 @@ func TestObjectsBelongToTheCaller(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(string(want), string(got)); diff != "" {
-				t.Errorf("what was returned is shared with the next run (-before +after):\n%s", diff)
+				t.Errorf("the next run shares the returned objects (-before +after):\n%s", diff)
 			}
 		})
 	}
 }
 
-// empty zeroes whatever a value leads to.
+// empty zeroes all values that a value refers to.
 func empty(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:

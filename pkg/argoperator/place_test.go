@@ -31,7 +31,7 @@ func TestFindingsOf(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name, object, path, code string
-		line                     int // 0: argoperator contradicts itself
+		line                     int // 0 expects an error
 	}{
 		{"a field of the schema", "CustomResourceDefinition/webs.example.com", "spec.versions[0].schema.openAPIV3Schema.properties[spec].properties[size]", problem.CodeCRD, 10},
 		{"templates that do not fit into a Sensor", "Sensor/web", "spec", problem.CodeSize, 12},

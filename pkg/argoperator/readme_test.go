@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestReadme holds the definition that the README shows to the example's.
+// TestReadme compares the definition in the README with the example.
 func TestReadme(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
 	if err != nil {
@@ -18,6 +18,6 @@ func TestReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(readme), "```yaml\n"+string(definition)+"```\n") {
-		t.Error("README.md does not show examples/memcached/operator.yaml as it is")
+		t.Error("README.md does not contain examples/memcached/operator.yaml unchanged")
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// TestUninstallLeavesNothing: the stages together are all that was applied, each
-// object once and in reverse order, and only the first holds an API.
+// TestUninstallLeavesNothing requires that the stages delete every applied object
+// once and in reverse order, and that only the first stage contains an API.
 func TestUninstallLeavesNothing(t *testing.T) {
 	examples, _ := filepath.Glob(root + "/examples/*/operator.yaml")
 	more, _ := filepath.Glob(root + "/testdata/operators/*/operator.yaml")
@@ -93,15 +93,15 @@ spec:
 		api, operator []string
 	}{
 		{
-			name: "kind of others", reason: "nothing of the API is the operator's, and it did put a finalizer there", text: others,
+			name: "existing kind", reason: "the operator does not own the API, but sets a finalizer on the custom resources", text: others,
 			api: []string{"operator guard did not bring the kind Thing: there is no API to delete, and all of that kind stays"},
 			operator: []string{
 				"operator guard: its children stay as long as the Thing that owns them; they have the label app.kubernetes.io/managed-by=guard",
 				"operator guard: every Thing that has the finalizer example.com/guard-cleanup cannot go until somebody removes it",
 			},
 		},
-		{name: "own kind", reason: "all of it goes, and the bus when nobody else uses it", text: own, operator: []string{bus}},
-		{name: "kind of the other", reason: "the kind goes with the operator that brought it", text: own + "---" + others, operator: []string{bus}},
+		{name: "own kind", reason: "everything is deleted, and the bus if nothing else uses it", text: own, operator: []string{bus}},
+		{name: "kind of another operator", reason: "the operator that created the kind deletes it", text: own + "---" + others, operator: []string{bus}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			result := generate(t, argoperator.Source{
@@ -112,7 +112,7 @@ spec:
 				t.Errorf("%s: stage api:\n%s", tt.reason, diff)
 			}
 			if len(objects) == 0 && len(notes) == 0 {
-				t.Error("an empty stage says nothing")
+				t.Error("an empty stage prints nothing")
 			}
 			if _, notes = result.Uninstall(argoperator.StageOperator); !cmp.Equal(tt.operator, notes) {
 				t.Errorf("%s: stage operator:\n%s", tt.reason, cmp.Diff(tt.operator, notes))

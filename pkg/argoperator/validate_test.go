@@ -11,9 +11,9 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 )
 
-// TestValidate holds what is said of custom resources to testdata/validate: of
-// the operator in each directory, NAME.yaml is a custom resource, NAME.old what
-// it was before, if it was, and NAME.out what argoperator validate prints.
+// TestValidate compares the findings about custom resources with testdata/validate:
+// in the directory of each operator, NAME.yaml is a custom resource, NAME.old its
+// previous version, if any, and NAME.out the output of argoperator validate.
 // UPDATE=1 rewrites it.
 func TestValidate(t *testing.T) {
 	operators, err := filepath.Glob(root + "/testdata/validate/*/operator.yaml")
@@ -36,11 +36,11 @@ func TestValidate(t *testing.T) {
 				findings := validated(t, result, dir, name)
 				for _, f := range findings {
 					if f.Code != diag.NoCustomResource && (f.Line == 0 || f.Column == 0) {
-						t.Errorf("%q points at nothing", f.Message)
+						t.Errorf("%q points to an empty position", f.Message)
 					}
 				}
 				if strings.HasPrefix(name, "legal") && findings.HasErrors() {
-					t.Errorf("what is legal is refused: %v", findings)
+					t.Errorf("a valid custom resource is refused: %v", findings)
 				}
 				var out bytes.Buffer
 				if err := diag.Text(&out, findings, func(file string) []byte { return content(t, filepath.Join(dir, file)) }); err != nil {

@@ -18,8 +18,8 @@ import (
 
 const module = "github.com/argoperator/argoperator"
 
-// generator is a program of go generate, reporter one that makes pages of what was
-// measured, parts one that is measured: not parts of argoperator.
+// generator is a program of go generate, reporter creates pages from measurements,
+// and parts is measured: none of them is a part of argoperator.
 const (
 	generator = "pkg/apis/v1alpha1/internal/schemagen"
 	reporter  = "e2e/report"
@@ -29,18 +29,18 @@ const (
 // prometheusTypes are the Go types of the Prometheus Operator's objects.
 const prometheusTypes = "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 
-// layer is what a package may import.
+// layer lists what a package may import.
 type layer struct {
 	path   string
-	below  []string // the packages of this module that it may import
-	others []string // the modules it may import, by prefix; nil is the standard library only
+	below  []string // packages of this module that it may import
+	others []string // modules that it may import, by prefix; nil allows the standard library only
 }
 
-// internal is where the packages are that only this module uses. Public are the
-// library (pkg/argoperator), what it takes and returns, and the commands.
+// internal is the path of the packages for this module only. The public packages
+// are the library (pkg/argoperator), its inputs and results, and the commands.
 const internal = "pkg/internal/"
 
-// in is the paths of internal packages.
+// in returns the paths of internal packages.
 func in(names ...string) []string {
 	for i, name := range names {
 		names[i] = internal + name
@@ -48,8 +48,8 @@ func in(names ...string) []string {
 	return names
 }
 
-// layers from the bottom up: each may import only from those above it in this
-// list. A new package gets a line here.
+// layers lists the packages from the bottom up: each may import only packages above
+// it in this list. Add a line for a new package.
 var layers = []layer{
 	{path: "templates"},
 	{path: internal + "terminal"},
@@ -189,8 +189,8 @@ var layers = []layer{
 	{path: "e2e", others: []string{"k8s.io/", "sigs.k8s.io/"}},
 }
 
-// engines are the parts of Argo that do things, beside the types that say
-// things. They are heavy and keep state: only these packages may reach them.
+// engines are the packages of Argo with engine code instead of types. They are
+// large and have global state: only these packages may import them.
 var (
 	engines = []string{
 		"github.com/argoproj/argo-events/pkg/reconciler", "github.com/argoproj/argo-events/pkg/sensors",
@@ -200,7 +200,7 @@ var (
 	reachEngines = append(in("simulate", "argo", "admission", "check", "lint", "childcheck", "krm", "testsuite", "scaffold", "adopt", "scaffoldtest"), "pkg/argoperator", "pkg/cmd", "cmd/argoperator")
 )
 
-// pkg is what `go list` says of a package.
+// pkg is the output of `go list` for a package.
 type pkg struct {
 	ImportPath string
 	Dir        string
@@ -219,7 +219,7 @@ func TestWalls(t *testing.T) {
 		}
 		r, known := find(path)
 		if !known {
-			t.Errorf("%s is not in the list of layers: say in %s what it may import", path, "pkg/argoperator/walls_test.go")
+			t.Errorf("%s is missing in the list of layers: add its allowed imports in %s", path, "pkg/argoperator/walls_test.go")
 			continue
 		}
 		for _, imported := range p.Imports {
@@ -229,19 +229,19 @@ func TestWalls(t *testing.T) {
 		}
 		for _, dependency := range p.Deps {
 			if hasPrefix(dependency, engines) && !slices.Contains(reachEngines, path) {
-				t.Errorf("%s reaches Argo's engine code: %s", path, dependency)
+				t.Errorf("%s imports Argo's engine code: %s", path, dependency)
 			}
 		}
 	}
 }
 
-// linked is how many packages of others are in the command. Each is initialised
-// at every start, so one more has to be worth it: docs/speed.md.
+// linked is the number of external packages in the command. Each is initialized at
+// every start, so a new one must be worth its cost: see docs/speed.md.
 const linked = 1308
 
 func TestWhatIsLinked(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("other systems need others")
+		t.Skip("other systems need other packages")
 	}
 	listed, n := list(t), 0
 	for _, dependency := range listed[module+"/cmd/argoperator"].Deps {
@@ -250,27 +250,28 @@ func TestWhatIsLinked(t *testing.T) {
 		}
 	}
 	if n > linked {
-		t.Errorf("%d packages of others are linked, were %d: find a lighter way, or say so here", n, linked)
+		t.Errorf("%d external packages are linked, was %d: find a smaller dependency, or update the number here", n, linked)
 	}
 	if n < linked-10 {
-		t.Errorf("%d packages of others are linked, were %d: write that down here", n, linked)
+		t.Errorf("%d external packages are linked, was %d: update the number here", n, linked)
 	}
 }
 
-// TestLayersAreOrdered keeps the list itself honest: imports run downwards only.
+// TestLayersAreOrdered requires that each layer imports only layers before it.
 func TestLayersAreOrdered(t *testing.T) {
 	var above []string
 	for _, r := range layers {
 		for _, below := range r.below {
 			if !slices.Contains(above, below) {
-				t.Errorf("%s imports %s, which does not stand before it", r.path, below)
+				t.Errorf("%s imports %s, which is not before it in the list", r.path, below)
 			}
 		}
 		above = append(above, r.path)
 	}
 }
 
-// TestOnlyCmdTouchesTheProcess: streams, arguments and exit codes are handled by the commands.
+// TestOnlyCmdTouchesTheProcess requires that only the commands use streams,
+// arguments and exit codes.
 func TestOnlyCmdTouchesTheProcess(t *testing.T) {
 	for _, p := range list(t) {
 		path, ours := strings.CutPrefix(p.ImportPath, module+"/")
@@ -285,8 +286,8 @@ func TestOnlyCmdTouchesTheProcess(t *testing.T) {
 	}
 }
 
-// TestOnlyJQRunsJQ: what other packages ran would have no bounds. They may read
-// and write jq.
+// TestOnlyJQRunsJQ requires that only pkg/internal/jq runs programs, because it
+// limits their cost. Other packages may parse and print jq.
 func TestOnlyJQRunsJQ(t *testing.T) {
 	const library = "github.com/itchyny/gojq"
 	for _, p := range list(t) {
@@ -324,8 +325,9 @@ func selected(t *testing.T, p pkg, visit func(at token.Position, from, name stri
 	}
 }
 
-// TestPrintersEscape: what is printed for people is printed by pkg/internal/terminal, which
-// lets no text of the input act on the terminal. (testsuite encodes answers of an API server.)
+// TestPrintersEscape requires that pkg/internal/terminal prints all text for users,
+// so that no input can control the terminal. (testsuite encodes responses of an API
+// server.)
 func TestPrintersEscape(t *testing.T) {
 	printers := append(in("diff", "doctor", "explain", "testsuite"), "pkg/cmd", "pkg/diag")
 	for _, p := range list(t) {
@@ -335,13 +337,13 @@ func TestPrintersEscape(t *testing.T) {
 		}
 		selected(t, p, func(at token.Position, from, name string) {
 			if from == "fmt" && strings.HasPrefix(name, "Fprint") || from == "json" && name == "NewEncoder" && path != internal+"testsuite" {
-				t.Errorf("%s: %s.%s prints what is not escaped; pkg/internal/terminal has one that does", at, from, name)
+				t.Errorf("%s: %s.%s prints text without escaping; use pkg/internal/terminal", at, from, name)
 			}
 		})
 	}
 }
 
-// refuses says why a layer may not import a package; empty if it may.
+// refuses returns why a layer may not import a package; empty if it may.
 func (l layer) refuses(imported string, listed map[string]pkg) string {
 	if path, ours := strings.CutPrefix(imported, module+"/"); ours {
 		if slices.Contains(l.below, path) {
@@ -367,7 +369,7 @@ func hasPrefix(path string, prefixes []string) bool {
 	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(path, prefix) })
 }
 
-// list asks the go command for every package of the module and what it imports.
+// list asks the go command for every package of the module and its imports.
 func list(t *testing.T) map[string]pkg {
 	t.Helper()
 	var problems bytes.Buffer
