@@ -28,8 +28,8 @@ func lintText(t *testing.T, name, text string, config *Config) diag.List {
 	return list
 }
 
-// What a key in the wrong case was to set is not set: the other rules see what
-// the cluster would.
+// TestKeyInTheWrongCase requires that the other rules ignore a field with the wrong
+// case, as the cluster does.
 func TestKeyInTheWrongCase(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(samples, "unknown-manifest-field.yaml"))
 	if err != nil {
@@ -44,8 +44,8 @@ func TestKeyInTheWrongCase(t *testing.T) {
 	}
 }
 
-// The namespace is a part of an object's identity: the tag of the custom
-// resource's name in it tells children apart; that of its namespace does not.
+// TestFixedChildNameInANamespaceOfItsOwn covers tags in a child's namespace: the
+// custom resource's name tells children apart, its namespace does not.
 func TestFixedChildNameInANamespaceOfItsOwn(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(samples, "fixed-child-name.yaml"))
 	if err != nil {
@@ -63,11 +63,12 @@ func TestFixedChildNameInANamespaceOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestRules: the sample of each rule is found, and nothing else is found in it.
+// TestRules requires that each rule reports its sample, and that no other rule
+// does.
 func TestRules(t *testing.T) {
 	for _, rule := range Rules() {
 		if rule.Code == "too-large-for-pod" {
-			continue // TestTooLarge: the sample would be large
+			continue // TestTooLarge covers it, because its sample would be large
 		}
 		file := filepath.Join(samples, rule.Code+".yaml")
 		data, err := os.ReadFile(file)
@@ -77,7 +78,7 @@ func TestRules(t *testing.T) {
 		}
 		list := lintText(t, rule.Code+".yaml", string(data), nil)
 		if len(list) == 0 {
-			t.Errorf("%s is not found in its sample", rule.Code)
+			t.Errorf("%s does not report its sample", rule.Code)
 		}
 		for _, f := range list {
 			if f.Code != rule.Code || (f.Severity == diag.Warning) != rule.Warning {
@@ -91,7 +92,7 @@ func TestRules(t *testing.T) {
 		golden(t, filepath.Join(samples, rule.Code+".out"), out.String())
 		for what, text := range map[string]string{"summary": rule.Summary, "why": rule.Why} {
 			if !strings.HasSuffix(text, ".") {
-				t.Errorf("%s: its %s is no sentence: %q", rule.Code, what, text)
+				t.Errorf("%s: its %s is not a sentence: %q", rule.Code, what, text)
 			}
 		}
 	}
@@ -114,18 +115,19 @@ func golden(t *testing.T, file, got string) {
 	}
 }
 
-// TestSamplesHaveRules: no sample is left over, and no code means two things.
+// TestSamplesHaveRules requires that every sample has a rule and that every code is
+// unique.
 func TestSamplesHaveRules(t *testing.T) {
 	codes := []string{"argo-examples"}
 	for _, rule := range Rules() {
 		if slices.Contains(codes, rule.Code) {
-			t.Errorf("two rules are called %s", rule.Code)
+			t.Errorf("two rules have the code %s", rule.Code)
 		}
 		codes = append(codes, rule.Code)
 	}
 	for _, c := range diag.Codes() {
 		if slices.Contains(codes, c.Code) {
-			t.Errorf("%s is the code of a finding in definitions as well", c.Code)
+			t.Errorf("%s is also the code of a finding in definitions", c.Code)
 		}
 	}
 	files, err := os.ReadDir(samples)
@@ -134,7 +136,7 @@ func TestSamplesHaveRules(t *testing.T) {
 	}
 	for _, file := range files {
 		if code := strings.TrimSuffix(file.Name(), filepath.Ext(file.Name())); !slices.Contains(codes, code) {
-			t.Errorf("%s: no rule is called %s", file.Name(), code)
+			t.Errorf("%s: no rule has the code %s", file.Name(), code)
 		}
 	}
 }
@@ -156,8 +158,8 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestArgoExamples lints the examples of Argo Events and Argo Workflows. Errors
-// in them are listed: each was looked at, and is one.
+// TestArgoExamples lints the examples of Argo Events and Argo Workflows. The listed
+// errors in them were reviewed and are correct.
 func TestArgoExamples(t *testing.T) {
 	var out strings.Builder
 	for _, module := range []string{"github.com/argoproj/argo-events", "github.com/argoproj/argo-workflows/v3"} {
@@ -193,7 +195,8 @@ func TestArgoExamples(t *testing.T) {
 	golden(t, filepath.Join(samples, "argo-examples.out"), out.String())
 }
 
-// TestTargets: a field is deprecated only where its plural is known.
+// TestTargets requires that a field is deprecated only in versions that have its
+// plural form.
 func TestTargets(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(samples, "deprecated-field.yaml"))
 	if err != nil {
@@ -223,8 +226,8 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-// FuzzManifests: whatever stands in a file, there is no panic, and every finding
-// is in it.
+// FuzzManifests requires that no input causes a panic, and that every finding has a
+// position in the file.
 func FuzzManifests(f *testing.F) {
 	files, err := filepath.Glob(samples + "/*.yaml")
 	if err != nil {
