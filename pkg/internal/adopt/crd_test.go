@@ -13,7 +13,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/scaffoldtest"
 )
 
-// small is a CustomResourceDefinition of a kind.
+// small returns a CustomResourceDefinition of a kind.
 func small(kind, more string) string {
 	lower := strings.ToLower(kind)
 	return fmt.Sprintf(`apiVersion: apiextensions.k8s.io/v1
@@ -36,42 +36,42 @@ func TestFromCRD(t *testing.T) {
 		finding                  string
 	}{
 		{
-			name: "one", reason: "the CustomResourceDefinition says all", data: small("One", ""),
+			name: "one", reason: "the CustomResourceDefinition has all fields", data: small("One", ""),
 			want: scaffold.API{Group: "example.com", Kind: "One", Version: "v1", Plural: "ones", Cluster: true, CRD: "crd.yaml"},
 		},
 		{
-			name: "of several", reason: "projects publish all of theirs in one file", data: two, kind: "Two",
+			name: "selected kind", reason: "projects publish all kinds in one file", data: two, kind: "Two",
 			want: scaffold.API{Group: "example.com", Kind: "Two", Version: "v1", Plural: "twos", Cluster: true, CRD: "crd.yaml"},
 		},
 		{
-			name: "stored version not served", reason: "the first that is served does", data: strings.Replace(small("One",
+			name: "stored version not served", reason: "the first served version is used", data: strings.Replace(small("One",
 				"  - {name: v2, served: true, storage: false, schema: {openAPIV3Schema: {type: object}}}\n"), "served: true", "served: false", 1),
 			want: scaffold.API{Group: "example.com", Kind: "One", Version: "v2", Plural: "ones", Cluster: true, CRD: "crd.yaml"},
 		},
-		{name: "several", reason: "which one is not ours to say", data: two, finding: "dir/f.yaml:0:0: dir/f.yaml holds 2 CustomResourceDefinitions; choose one by its kind: One, Two"},
+		{name: "several", reason: "the user must select one", data: two, finding: "dir/f.yaml:0:0: dir/f.yaml holds 2 CustomResourceDefinitions; choose one by its kind: One, Two"},
 		{
-			name: "another of several", reason: "it names those that there are", data: two, kind: "Three",
+			name: "unknown kind", reason: "the error lists the kinds", data: two, kind: "Three",
 			finding: "dir/f.yaml:0:0: dir/f.yaml holds no CustomResourceDefinition of the kind Three; it holds those of One, Two",
 		},
-		{name: "none", reason: "a file of other things", data: "a: b\n", finding: "dir/f.yaml:0:0: f.yaml holds no CustomResourceDefinition"},
-		{name: "none of that kind", reason: "the same", data: "a: b\n", kind: "One", finding: "dir/f.yaml:0:0: f.yaml holds no CustomResourceDefinition"},
-		{name: "empty", reason: "the same", data: "", finding: "dir/f.yaml:0:0: f.yaml holds no CustomResourceDefinition"},
+		{name: "no CustomResourceDefinition", reason: "the file has other objects only", data: "a: b\n", finding: "dir/f.yaml:0:0: f.yaml holds no CustomResourceDefinition"},
+		{name: "no matching kind", reason: "the file does not have it", data: "a: b\n", kind: "One", finding: "dir/f.yaml:0:0: f.yaml holds no CustomResourceDefinition"},
+		{name: "empty", reason: "the file has no objects", data: "", finding: "dir/f.yaml:0:0: f.yaml holds no CustomResourceDefinition"},
 		{
-			name: "v1beta1", reason: "no cluster of today takes it", data: "apiVersion: apiextensions.k8s.io/v1beta1\nkind: CustomResourceDefinition\nspec: {names: {kind: One}}\n",
+			name: "v1beta1", reason: "current clusters refuse it", data: "apiVersion: apiextensions.k8s.io/v1beta1\nkind: CustomResourceDefinition\nspec: {names: {kind: One}}\n",
 			finding: `dir/f.yaml:1:13: apiVersion is "apiextensions.k8s.io/v1beta1", want apiextensions.k8s.io/v1; a cluster that has it hands it out as it is today: kubectl get crd NAME -o yaml`,
 		},
-		{name: "no text", reason: "as of a wrong file", data: "\x00", finding: "dir/f.yaml:1:1: the file holds a NUL byte: it is not text; save the file as UTF-8"},
-		{name: "no YAML", reason: "with its place", data: "a: b\nc: [\n", finding: "dir/f.yaml:2:1: not legal YAML: did not find expected node content"},
+		{name: "not text", reason: "it is the wrong file", data: "\x00", finding: "dir/f.yaml:1:1: the file holds a NUL byte: it is not text; save the file as UTF-8"},
+		{name: "invalid YAML", reason: "the error has a position", data: "a: b\nc: [\n", finding: "dir/f.yaml:2:1: not legal YAML: did not find expected node content"},
 		{
-			name: "mistake in one of several", reason: "places are those of the whole file", data: strings.Replace(two, "names: {kind: Two,", "names: {kind: Two, nope: x,", 1), kind: "Two",
+			name: "error in one of several", reason: "positions refer to the whole file", data: strings.Replace(two, "names: {kind: Two,", "names: {kind: Two, nope: x,", 1), kind: "Two",
 			finding: `dir/f.yaml:19:22: unknown key "nope" in spec.names; keys here: categories, kind, listKind, plural, shortNames, singular`,
 		},
 		{
-			name: "no version served", reason: "there is nothing to work with", data: strings.Replace(small("One", ""), "served: true", "served: false", 1),
+			name: "no served version", reason: "the project needs one", data: strings.Replace(small("One", ""), "served: true", "served: false", 1),
 			finding: "dir/f.yaml:0:0: the CustomResourceDefinition serves no version",
 		},
 		{
-			name: "version without a schema", reason: "there is nothing to work with",
+			name: "version without a schema", reason: "the project needs a schema",
 			data:    strings.Replace(small("One", ""), "schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {a: {type: string}}}}}}", "schema: null", 1),
 			finding: `dir/f.yaml:0:0: the CustomResourceDefinition has no schema of its version "v1"; give each entry of spec.versions a schema.openAPIV3Schema`,
 		},
@@ -102,8 +102,8 @@ func TestFromCRD(t *testing.T) {
 	}
 }
 
-// TestCRDAsItIs: of one file with one CustomResourceDefinition nothing is lost,
-// of several only the one that is meant is taken.
+// TestCRDAsItIs requires that a file with one CustomResourceDefinition is copied
+// unchanged, and that only the selected one is taken from a file with several.
 func TestCRDAsItIs(t *testing.T) {
 	data, err := os.ReadFile("../scaffold/testdata/crontabs.yaml")
 	if err != nil {
@@ -124,7 +124,8 @@ func TestCRDAsItIs(t *testing.T) {
 	}
 }
 
-// TestLargeCRD: what a plain kubectl apply cannot carry is applied another way.
+// TestLargeCRD covers a CustomResourceDefinition that is too large for client-side
+// kubectl apply.
 func TestLargeCRD(t *testing.T) {
 	long := strings.Repeat("a", 250<<10)
 	data := strings.Replace(small("One", ""), "{type: string}", "{type: string, description: "+long+"}", 1)
@@ -142,8 +143,8 @@ func TestLargeCRD(t *testing.T) {
 	}
 }
 
-// TestNoSample: a schema that no sample is found for makes a project all the
-// same, and a word about it.
+// TestNoSample requires that a schema without a valid sample still creates a
+// project, with a note.
 func TestNoSample(t *testing.T) {
 	data := strings.Replace(small("One", ""), "openAPIV3Schema: {", `openAPIV3Schema: {x-kubernetes-validations: [{rule: "1 == 2"}], `, 1)
 	p, findings := adopt.FromCRD(scaffold.Options{Name: "a"}, "f.yaml", []byte(data))
@@ -164,8 +165,8 @@ func TestNoSample(t *testing.T) {
 	}
 }
 
-// TestExisting: what the definition offers instead of the CustomResourceDefinition
-// does, too.
+// TestExisting follows the alternative to the CustomResourceDefinition that the
+// definition suggests.
 func TestExisting(t *testing.T) {
 	for _, data := range []string{small("One", ""), strings.Replace(small("Ox", ""), "oxs", "oxen", 2)} {
 		p, findings := adopt.FromCRD(scaffold.Options{Name: "a"}, "f.yaml", []byte(data))
@@ -183,7 +184,7 @@ func TestExisting(t *testing.T) {
 		operator := scaffoldtest.Generated(t, result)
 		for _, o := range operator.Objects() {
 			if o.GetObjectKind().GroupVersionKind().Kind == "CustomResourceDefinition" {
-				t.Errorf("a CustomResourceDefinition is made of\n%s", result.Files[0].Data)
+				t.Errorf("a CustomResourceDefinition is generated:\n%s", result.Files[0].Data)
 			}
 		}
 	}

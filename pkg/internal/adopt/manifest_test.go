@@ -41,8 +41,8 @@ func fromManifests(t *testing.T, o scaffold.Options, files ...string) (scaffold.
 	return p, findings
 }
 
-// TestManifestGolden holds whole projects, and what is said of their manifests,
-// to testdata. UPDATE=1 rewrites them.
+// TestManifestGolden compares complete projects and the notes about their manifests
+// with testdata. UPDATE=1 rewrites them.
 func TestManifestGolden(t *testing.T) {
 	for _, file := range []string{"shop.yaml", "live.json", "nightly.yaml"} {
 		t.Run(file, func(t *testing.T) {
@@ -72,7 +72,7 @@ func TestManifestGolden(t *testing.T) {
 	}
 }
 
-// realManifests are files of the modules that argoperator is made with.
+// realManifests are files of the modules that argoperator requires.
 var realManifests = []string{
 	"github.com/argoproj/argo-workflows/v3 manifests/quick-start-postgres.yaml",
 	"github.com/argoproj/argo-workflows/v3 manifests/quick-start/base/minio/minio-*.yaml",
@@ -83,8 +83,8 @@ var realManifests = []string{
 	"k8s.io/pod-security-admission webhook/manifests/[0-9]*.yaml",
 }
 
-// TestManifestsComeBack: a custom resource that says nothing becomes the objects
-// that the project was made of.
+// TestManifestsComeBack requires that a custom resource with an empty spec creates
+// the objects from which the project was generated.
 func TestManifestsComeBack(t *testing.T) {
 	own, err := filepath.Glob("testdata/manifests/*")
 	if err != nil || len(own) == 0 {
@@ -121,7 +121,7 @@ func comesBack(t *testing.T, files ...string) {
 	for _, f := range result.Findings {
 		t.Logf("lint: %s:%d: %s", f.File, f.Line, f.Message)
 		if f.Severity == diag.Error {
-			t.Error("it is refused")
+			t.Error("the manifest is refused")
 		}
 	}
 	if result.Findings.HasErrors() {
@@ -178,14 +178,14 @@ func comesBack(t *testing.T, files ...string) {
 		want[name] = asWritten(t, o, namespace)
 	}
 	if len(want) == 0 {
-		t.Error("nothing was kept")
+		t.Error("the project has no objects")
 	}
 	if diff := cmp.Diff(want, after); diff != "" {
 		t.Errorf("(-manifests +children):\n%s", diff)
 	}
 }
 
-// renamed takes the custom resource's name away where names have nothing in common.
+// renamed removes the custom resource's name if the names have no common prefix.
 func renamed(value any, sample string, names []string) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -205,8 +205,8 @@ func renamed(value any, sample string, names []string) any {
 	return value
 }
 
-// asWritten is an object without what a server, or another custom resource, makes
-// different.
+// asWritten returns an object without fields that a server or another custom
+// resource changes.
 func asWritten(t *testing.T, o map[string]any, namespace string) map[string]any {
 	p := scaffoldtest.Player{T: t}
 	o = p.Plain(o).(map[string]any)
@@ -222,13 +222,13 @@ func asWritten(t *testing.T, o map[string]any, namespace string) map[string]any 
 		delete(spec, "clusterIPs")
 	}
 	if metadata["name"] == "shop-web" && o["kind"] == "Deployment" {
-		delete(spec, "replicas") // the autoscaler's
+		delete(spec, "replicas") // the autoscaler sets it
 	}
 	return o
 }
 
-// clean takes away nulls, the operator's own labels and annotations, the label that tells custom resources apart, and the
-// difference between numbers and quantities.
+// clean removes nulls, the operator's own labels and annotations, the label that
+// identifies custom resources, and the difference between numbers and quantities.
 func clean(value any, namespace string) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -239,7 +239,7 @@ func clean(value any, namespace string) {
 			empty, isMap := inner.(map[string]any)
 			switch {
 			case key == "kind" && inner == "ServiceAccount" && v["name"] != nil && v["namespace"] == nil:
-				v["namespace"] = namespace // which the API server would ask for
+				v["namespace"] = namespace // the API server would require it
 			case inner == nil, strings.HasPrefix(key, "argoperator.dev/"), key == "app.kubernetes.io/managed-by", key == "app.kubernetes.io/instance", key == "nodePort",
 				strings.HasPrefix(key, "kubectl.kubernetes.io/"), strings.HasPrefix(key, "deployment.kubernetes.io/"):
 				delete(v, key)
@@ -259,7 +259,7 @@ func clean(value any, namespace string) {
 	}
 }
 
-// imported is the project of objects, each in short, and what is said of them.
+// imported returns the project of objects in short form, and the notes about them.
 func imported(o scaffold.Options, objects ...string) (scaffold.Project, []string) {
 	o.Name, o.Group, o.Kind = "app", "example.com", "App"
 	p, findings := adopt.FromManifests(o, []source.Input{{Name: "f.yaml", Data: []byte(strings.Join(objects, "\n---\n"))}})
@@ -308,7 +308,7 @@ func TestManifestNames(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s%q", tt.reason, diff, said)
 			}
 			if p.API.Sample != tt.sample {
-				t.Errorf("the sample is called %q", p.API.Sample)
+				t.Errorf("the sample has the name %q", p.API.Sample)
 			}
 		})
 	}
@@ -345,7 +345,7 @@ func TestManifestHosts(t *testing.T) {
 	}
 }
 
-// TestManifestSaid: flags and variables say what a name is the name of.
+// TestManifestSaid covers names in flags and variables.
 func TestManifestSaid(t *testing.T) {
 	tests := []struct{ name, by, text, want string }{
 		{"variable", "CONFIG_MAP_NAME", "app-config", adopt.OwnName + "-config"},
@@ -368,7 +368,7 @@ func TestManifestSaid(t *testing.T) {
 	}
 }
 
-// newManifest is one whose references are found.
+// newManifest returns a manifest with resolved references.
 func newManifest(t *testing.T, objects ...string) *adopt.Manifest {
 	t.Helper()
 	m := &adopt.Manifest{}
@@ -378,7 +378,7 @@ func newManifest(t *testing.T, objects ...string) *adopt.Manifest {
 	return m
 }
 
-// TestManifestFindings: what is left out, or to be known, is said.
+// TestManifestFindings covers the notes about omitted and unsupported fields.
 func TestManifestFindings(t *testing.T) {
 	config := named("ConfigMap", "app", "data: {a: b}")
 	tests := []struct {
@@ -449,8 +449,8 @@ func TestManifestFindings(t *testing.T) {
 	}
 }
 
-// FuzzFromManifests: whatever is read, nothing breaks. It edits manifests;
-// FuzzObjects in pkg/internal/source has texts that are no manifests.
+// FuzzFromManifests requires that no manifest causes a panic. It mutates manifests;
+// FuzzObjects in pkg/internal/source covers other text.
 func FuzzFromManifests(f *testing.F) {
 	var manifests [][]byte
 	files, err := filepath.Glob("testdata/manifests/*")
@@ -474,8 +474,8 @@ func FuzzFromManifests(f *testing.F) {
 	})
 }
 
-// TestManifestsApart: the objects of two custom resources share no name, and
-// what selects pods selects those of its own custom resource.
+// TestManifestsApart requires that the objects of two custom resources share no
+// name, and that pod selectors only match pods of the same custom resource.
 func TestManifestsApart(t *testing.T) {
 	p, _ := fromManifests(t, scaffold.Options{}, "testdata/manifests/shop.yaml")
 	result, err := scaffold.Files(p)
@@ -525,7 +525,7 @@ func TestManifestsApart(t *testing.T) {
 	}
 }
 
-// selects tells whether a selector fits the pods of some object.
+// selects reports whether a selector matches the pods of any object.
 func selects(selector map[string]any, objects []map[string]any) bool {
 	return slices.ContainsFunc(objects, func(o map[string]any) bool {
 		pods := adopt.PodTemplate(o)

@@ -36,8 +36,8 @@ func fromTutorial(text string) (scaffold.Project, []string, diag.List) {
 	return p, said, findings
 }
 
-// TestTutorialGolden holds the project of an operator written by hand to
-// testdata, and plays its test with the program as it was.
+// TestTutorialGolden compares the project of a hand-written operator with testdata,
+// and runs its test with the original program.
 func TestTutorialGolden(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("no python3 on the PATH")
@@ -57,7 +57,7 @@ func TestTutorialGolden(t *testing.T) {
 	}
 	page := fmt.Sprint(out.Objects[0]["data"])
 	if page != "map[greeting:hello, all]" {
-		t.Errorf("the page says %s; failures: %v", page, out.Trace.Failures())
+		t.Errorf("the page has %s; failures: %v", page, out.Trace.Failures())
 	}
 	got := &txtar.Archive{Comment: []byte(strings.Join(append(said, result.Notes...), "\n") + "\n")}
 	for _, f := range result.Files {
@@ -67,42 +67,42 @@ func TestTutorialGolden(t *testing.T) {
 	scaffoldtest.CompareGolden(t, "testdata/byhand.txtar", got)
 }
 
-// TestTutorialVariants: the same operator, written in other ways.
+// TestTutorialVariants covers other forms of the same operator.
 func TestTutorialVariants(t *testing.T) {
 	tests := []struct {
 		name, reason, old, new string
 		command, parameters    string
 		finding                string
 	}{
-		{name: "as it is", reason: "nothing but what is left out is said", command: "[python3, greet.py]", parameters: "page=logic/page.json"},
+		{name: "unchanged", reason: "the notes list omitted fields only", command: "[python3, greet.py]", parameters: "page=logic/page.json"},
 		{
-			name: "mounted", reason: "a program need not travel as text",
+			name: "mounted program", reason: "the program can be mounted instead of passed as text",
 			old: `command: [python3, -c, "{{workflow.parameters.program}}"]`, new: "command: [python3, /program/greet.py]\n      volumeMounts: [{name: p, mountPath: /program}]",
 			command: "[python3, greet.py]", parameters: "page=logic/page.json",
 		},
 		{
-			name: "source", reason: "a script template has it in itself", old: "    container:\n      image: python:3.13-slim\n      command: [python3, -c, \"{{workflow.parameters.program}}\"]",
+			name: "source", reason: "a script template contains its program", old: "    container:\n      image: python:3.13-slim\n      command: [python3, -c, \"{{workflow.parameters.program}}\"]",
 			new: "    script:\n      image: python:3.13-slim\n      command: [python3]\n      source: print('{{workflow.parameters.greeting}}')", command: "[python3, main.py]", parameters: "page=logic/page.json",
 			finding: "the program has {{workflow.… in it, which was filled in and is not any more",
 		},
 		{
-			name: "another flag", reason: "the engine's is fixed", old: "--greeting-manifest={{", new: "--for={{", command: "[python3, greet.py]", parameters: "page=logic/page.json",
+			name: "another flag", reason: "the engine's flag is fixed", old: "--greeting-manifest={{", new: "--for={{", command: "[python3, greet.py]", parameters: "page=logic/page.json",
 			finding: "the program was given the custom resource as --for: from now on, it is --greeting-manifest",
 		},
 		{
-			name: "another file", reason: "the same", old: "path: /output-manifest.json", new: "path: /tmp/out", command: "[python3, greet.py]", parameters: "page=logic/page.json",
+			name: "another file", reason: "the engine's file is fixed", old: "path: /output-manifest.json", new: "path: /tmp/out", command: "[python3, greet.py]", parameters: "page=logic/page.json",
 			finding: "the program wrote what it made to /tmp/out: from now on, that is /output-manifest.json",
 		},
 		{
-			name: "standard output", reason: "the same", old: "tasks.make.outputs.parameters.made", new: "tasks.make.outputs.result", command: "[python3, greet.py]", parameters: "page=logic/page.json",
+			name: "standard output", reason: "the engine reads a file", old: "tasks.make.outputs.parameters.made", new: "tasks.make.outputs.result", command: "[python3, greet.py]", parameters: "page=logic/page.json",
 			finding: "the program wrote what it made to its standard output",
 		},
 		{
-			name: "operation", reason: "there is none any more", old: "      - --page\n", new: "      - --what={{workflow.parameters.what-happened}}\n      - --page\n",
+			name: "operation", reason: "the engine has no operations", old: "      - --page\n", new: "      - --what={{workflow.parameters.what-happened}}\n      - --page\n",
 			command: "[python3, greet.py]", parameters: "page=logic/page.json", finding: "the program was told the operation as --what",
 		},
 		{
-			name: "unknown parameter", reason: "it is not guessed", old: "      - --page\n", new: "      - --x={{workflow.parameters.x}}\n      - x{{workflow.name}}\n      - --page\n",
+			name: "unknown parameter", reason: "the value is not guessed", old: "      - --page\n", new: "      - --x={{workflow.parameters.x}}\n      - x{{workflow.name}}\n      - --page\n",
 			command: "[python3, greet.py]", parameters: "page=logic/page.json", finding: "--x is left out: where the parameter x comes from is not understood",
 		},
 	}
@@ -125,7 +125,7 @@ func TestTutorialVariants(t *testing.T) {
 			}
 			all := strings.Join(said, "\n")
 			if !strings.Contains(all, tt.finding) || tt.finding == "" && len(said) != 2 {
-				t.Errorf("%s: said is\n%s", tt.reason, all)
+				t.Errorf("%s: notes are\n%s", tt.reason, all)
 			}
 			if result, err := scaffold.Files(p); err != nil || result.Findings.HasErrors() {
 				t.Errorf("%v %+v", err, result.Findings)
@@ -134,7 +134,7 @@ func TestTutorialVariants(t *testing.T) {
 	}
 }
 
-// TestNotATutorial: what is not understood is said, with its place.
+// TestNotATutorial requires that unsupported input is reported with its position.
 func TestNotATutorial(t *testing.T) {
 	tests := []struct{ name, old, new, want string }{
 		{"nothing", "", "", ":0:0: there is no EventSource that watches a kind whose CustomResourceDefinition is here"},
@@ -158,7 +158,7 @@ func TestNotATutorial(t *testing.T) {
 			}
 			_, said, findings := fromTutorial(text)
 			if all := strings.Join(said, "\n"); !strings.Contains(all, tt.want) || !findings.HasErrors() {
-				t.Errorf("said is\n%s\nwant %s", all, tt.want)
+				t.Errorf("notes are\n%s\nwant %s", all, tt.want)
 			}
 		})
 	}
