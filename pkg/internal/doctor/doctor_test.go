@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// cluster answers kubectl's arguments, the first that is part of them; an answer
-// that begins with ! is an error.
+// cluster maps parts of kubectl's arguments to its output; the first match counts,
+// and output that starts with ! is an error.
 type cluster [][2]string
 
 func (c cluster) ask(_ context.Context, _ []byte, arguments ...string) ([]byte, string, error) {
@@ -34,14 +34,14 @@ func deployment(image, more string) string {
 	return `{"metadata":{"namespace":"argo","name":"controller"},"spec":{"template":{"spec":{"containers":[{"image":"` + image + `"` + more + `}]}}},"status":{"availableReplicas":1}}`
 }
 
-// owned is a Deployment that Argo Events has made.
+// owned returns a Deployment that Argo Events created.
 func owned(namespace, name, label string) string {
 	return `{"metadata":{"namespace":"` + namespace + `","name":"` + name + `","labels":{"owner-name":"page","` + label + `":"page"}}}`
 }
 
 func items(list ...string) string { return `{"items":[` + strings.Join(list, ",") + `]}` }
 
-// good is a cluster that lacks nothing.
+// good returns a cluster without errors.
 func good() cluster {
 	var kinds []string
 	for name := range ofArgo {
@@ -63,7 +63,7 @@ func TestExamine(t *testing.T) {
 		reason  string
 		cluster cluster
 		brings  bool
-		want    string // what is not ok
+		want    string // checks that are not ok
 	}{
 		{"all is well", good(), false, ""},
 		{"nobody answers", good().with("version", "!\nThe connection was refused"), false, "API server: it does not answer: The connection was refused"},
@@ -139,7 +139,7 @@ func TestExamine(t *testing.T) {
 				got = append(got, c.Name+": "+c.Message)
 			}
 			if c.State == Error && c.Fix == "" {
-				t.Errorf("%s: nobody says what to do about %s", tt.reason, c.Name)
+				t.Errorf("%s: no hint for %s", tt.reason, c.Name)
 			}
 		}
 		if text := strings.Join(got, ", "); text != tt.want {
