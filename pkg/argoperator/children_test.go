@@ -8,9 +8,9 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 )
 
-// TestTrials covers the findings of running templates on samples: only errors of
+// TestTemplateSamples covers the findings of running templates on samples: only errors of
 // the user are reported. The samples must reach the code after a condition.
-func TestTrials(t *testing.T) {
+func TestTemplateSamples(t *testing.T) {
 	const (
 		quiet   = ""
 		warning = "warning"
@@ -30,34 +30,34 @@ func TestTrials(t *testing.T) {
 		has          []string
 	}{
 		{
-			"child behind a boolean", "the condition holds for one sample only, which is a step from the defaults",
+			"child behind a boolean", "only one sample, which is close to the defaults, meets the condition",
 			manyDefaults + "memory: string | default=16gigs",
 			"when: .spec.gpu.enabled\ntemplate: " + workload("${ .spec.memory }"),
 			failure,
 			[]string{`"16gigs" is no Quantity`},
 		},
 		{
-			"default of a quantity", "the default shows what the text is",
+			"default of a quantity", "the default shows the format of the text",
 			manyDefaults + "memory: string | default=16Gi",
 			"when: .spec.gpu.enabled\ntemplate: " + workload("${ .spec.memory }"),
 			quiet, nil,
 		},
 		{
-			"text used as a quantity", "only a value that nobody would write breaks it",
+			"text used as a quantity", "only an unlikely value breaks it",
 			"memory: string | required=true",
 			"template: " + workload("${ .spec.memory }"),
 			warning,
 			[]string{`where the custom resource has {"spec":{"memory":`, "restrict spec.memory in the schema (the type quantity, or a pattern)"},
 		},
 		{
-			"text used as an unlikely quantity", "all samples break it, as the field's name says nothing",
+			"text used as an unlikely quantity", "all samples break it, because the field's name has no known format",
 			"x: string | required=true",
 			"template: " + workload("${ .spec.x }"),
 			warning,
 			[]string{`where the custom resource has {"spec":{"x":`, "restrict spec.x in the schema"},
 		},
 		{
-			"text used as an enum", "the API server's own complaint has the values that work",
+			"text used as an enum", "the API server's message has the valid values",
 			"x: string | required=true",
 			"template: {apiVersion: apps/v1, kind: Deployment, metadata: {name: \"${ .metadata.name }\"}, spec: {strategy: {type: \"${ .spec.x }\"}, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}}}",
 			warning,
@@ -71,21 +71,21 @@ func TestTrials(t *testing.T) {
 			[]string{`"x" is no Quantity`},
 		},
 		{
-			"branch of an enum", "one value of the enum alone leads there",
+			"branch of an enum", "only one value of the enum reaches the branch",
 			"mode: string | enum=a,b,c default=a",
 			"template: " + workload("${ if .spec.mode == \"c\" then \"x\" else \"1Gi\" end }"),
 			warning,
 			[]string{`{"spec":{"mode":"c"}}`},
 		},
 		{
-			"branch of an optional field", "the field alone leads there",
+			"branch of an optional field", "only the field reaches the branch",
 			"extra: string",
 			"template: " + workload("${ if .spec.extra then \"x\" else \"1Gi\" end }"),
 			warning,
 			[]string{`{"spec":{"extra":`},
 		},
 		{
-			"branch inside a branch", "the second boolean is flipped beside the first",
+			"branch inside a branch", "both booleans change together",
 			"a: boolean | default=false\nb: boolean | default=false",
 			"when: .spec.a\ntemplate: " + workload("${ if .spec.b then \"x\" else \"1Gi\" end }"),
 			warning,
@@ -99,14 +99,14 @@ func TestTrials(t *testing.T) {
 			[]string{`{"spec":{"parts":[{"on":true}]}}`},
 		},
 		{
-			"number without a minimum", "users write negative numbers",
+			"number without a minimum", "users may set negative numbers",
 			"size: integer | default=2",
 			"template: {apiVersion: apps/v1, kind: Deployment, metadata: {name: \"${ .metadata.name }\"}, spec: {replicas: \"${ .spec.size }\", selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}}}",
 			warning,
 			[]string{`{"spec":{"size":-1}}`, "restrict spec.size in the schema (minimum, maximum)"},
 		},
 		{
-			"division by zero", "zero is no sample's default",
+			"division by zero", "no default is zero",
 			"size: integer | default=2 minimum=0",
 			"template: " + workload("${ 8 / .spec.size | floor | tostring }"),
 			warning,
@@ -122,8 +122,8 @@ func TestTrials(t *testing.T) {
 	}
 }
 
-// TestTrialsOfRelated runs templates that read related objects and children.
-func TestTrialsOfRelated(t *testing.T) {
+// TestTemplateSamplesWithRelated runs templates that read related objects and children.
+func TestTemplateSamplesWithRelated(t *testing.T) {
 	const related = "related:\n  - {name: spaces, apiVersion: v1, kind: Namespace, labelSelector: {matchLabels: {a: b}}}\n" +
 		"  - {name: config, apiVersion: v1, kind: ConfigMap, names: [\"${ .metadata.name }\"]}\n"
 	name := func(name, key, value string) string {
@@ -165,8 +165,8 @@ func TestTrialsOfRelated(t *testing.T) {
 	}
 }
 
-// TestTrialsOfChildren runs a template that reads another child.
-func TestTrialsOfChildren(t *testing.T) {
+// TestTemplateSamplesWithChildren runs a template that reads another child.
+func TestTemplateSamplesWithChildren(t *testing.T) {
 	const first = "template: {apiVersion: v1, kind: ConfigMap, metadata: {name: \"${ .metadata.name }\"}, data: {a: b_c}}\n- name: second"
 	tests := []struct {
 		name, reason, value, severity string

@@ -61,9 +61,9 @@ func linted(t *testing.T, dir, name string) (diag.List, string) {
 	return result.Findings, out.String()
 }
 
-// TestPluralThatTheK8sTriggerCalls applies the hint of k8s-trigger-plural as it is
+// TestK8sTriggerPluralHint applies the hint of k8s-trigger-plural as it is
 // printed.
-func TestPluralThatTheK8sTriggerCalls(t *testing.T) {
+func TestK8sTriggerPluralHint(t *testing.T) {
 	data, err := os.ReadFile(root + "/testdata/expression/k8s-trigger-plural.yaml")
 	if err != nil {
 		t.Fatal(err)

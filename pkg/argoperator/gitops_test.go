@@ -28,10 +28,10 @@ func TestHealth(t *testing.T) {
 		{"rolling out", "{metadata: {generation: 2}, status: {observedGeneration: 2, conditions: [{type: Ready, status: 'False', reason: NotReady, message: deployment is not ready}]}}", "Progressing: deployment is not ready"},
 		{"ready", "{metadata: {generation: 2}, status: {observedGeneration: 2, conditions: [{type: Other, status: 'False'}, {type: Ready, status: 'True', message: all is well}]}}", "Healthy: all is well"},
 		{"ready before the last change", "{metadata: {generation: 3}, status: {observedGeneration: 2, conditions: [{type: Ready, status: 'True'}]}}", "Progressing: waiting for the operator"},
-		{"failed, direct", "{metadata: {generation: 1}, status: {conditions: [{type: Ready, status: 'False', reason: Failed, message: 'deployment: quota'}]}}", "Degraded: deployment: quota"},
+		{"failed, direct engine", "{metadata: {generation: 1}, status: {conditions: [{type: Ready, status: 'False', reason: Failed, message: 'deployment: quota'}]}}", "Degraded: deployment: quota"},
 		{"failed, in a pod", "{metadata: {generation: 1}, status: {conditions: [{type: Ready, status: 'False', reason: ReconcileFailed, message: boom}, {type: Stalled, status: 'True'}]}}", "Degraded: boom"},
-		{"going", "{metadata: {generation: 1, deletionTimestamp: '2026-01-01T00:00:00Z'}, status: {conditions: [{type: Ready, status: 'True'}]}}", "Progressing: being deleted"},
-		{"of a kind without generations", "{metadata: {}, status: {conditions: [{type: Ready, status: 'True'}]}}", "Healthy: "},
+		{"deleted", "{metadata: {generation: 1, deletionTimestamp: '2026-01-01T00:00:00Z'}, status: {conditions: [{type: Ready, status: 'True'}]}}", "Progressing: being deleted"},
+		{"kind without generations", "{metadata: {}, status: {conditions: [{type: Ready, status: 'True'}]}}", "Healthy: "},
 	} {
 		var object map[string]any
 		if err := yaml.Unmarshal([]byte(tt.object), &object); err != nil {
@@ -53,10 +53,10 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// TestIgnored requires that the paths which Argo CD ignores exist, that they remove
+// TestIgnoredDifferences requires that the paths which Argo CD ignores exist, that they remove
 // all fields that the operator writes at run time, and that they keep all applied
 // fields.
-func TestIgnored(t *testing.T) {
+func TestIgnoredDifferences(t *testing.T) {
 	page, err := os.ReadFile("../../docs/how-to/gitops.md")
 	if err != nil {
 		t.Fatal(err)

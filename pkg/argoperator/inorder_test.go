@@ -26,9 +26,9 @@ func many(t *testing.T, n int) []argoperator.Source {
 	return list
 }
 
-// TestManyAtATime requires that several definitions in one run give the same result
+// TestGenerateSeveralDefinitions requires that several definitions in one run give the same result
 // as each alone, in the order of the input.
-func TestManyAtATime(t *testing.T) {
+func TestGenerateSeveralDefinitions(t *testing.T) {
 	sources := many(t, 12)
 	result, err := argoperator.Generate(sources, argoperator.Options{})
 	if err != nil || len(result.Operators) != len(sources) {
@@ -49,9 +49,9 @@ func TestManyAtATime(t *testing.T) {
 	}
 }
 
-// TestEachStops requires that no operator is returned after the first error, while
+// TestEachStopsAtFirstError requires that no operator is returned after the first error, while
 // the other definitions are still checked.
-func TestEachStops(t *testing.T) {
+func TestEachStopsAtFirstError(t *testing.T) {
 	sources := many(t, 8)
 	for _, i := range []int{2, 6} {
 		sources[i].Data = bytes.Replace(sources[i].Data, []byte("\nspec:"), []byte("\nspec:\n  nonsense: true"), 1)
@@ -76,8 +76,8 @@ func TestEachStops(t *testing.T) {
 	}
 }
 
-// TestEachEndsWithItsUser requires that an error of the callback ends the run.
-func TestEachEndsWithItsUser(t *testing.T) {
+// TestEachReturnsCallbackError requires that an error of the callback ends the run.
+func TestEachReturnsCallbackError(t *testing.T) {
 	full, taken := fmt.Errorf("no space left"), 0
 	_, err := argoperator.Each(many(t, 6), argoperator.Options{}, func(argoperator.Operator) error {
 		taken++

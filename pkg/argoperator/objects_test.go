@@ -17,8 +17,8 @@ import (
 // lintFindings lists the findings that lint may report about generated manifests:
 // operator and code, with the reason.
 var lintFindings = map[string]string{
-	"given-crd no-status-subresource": "its CustomResourceDefinition is somebody else's",
-	"managed-bus deprecated-field":    "made for Argo Workflows 3.5, which has no plurals",
+	"given-crd no-status-subresource": "its CustomResourceDefinition comes from another project",
+	"managed-bus deprecated-field":    "it targets Argo Workflows 3.5, which lacks the plural fields",
 }
 
 // checkObjects checks every object of a generated operator: the rules for children

@@ -9,9 +9,9 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/output"
 )
 
-// TestObjectsBelongToTheCaller clears everything that a run returned, and requires
+// TestCallerOwnsObjects clears everything that a run returned, and requires
 // that the next run returns the same.
-func TestObjectsBelongToTheCaller(t *testing.T) {
+func TestCallerOwnsObjects(t *testing.T) {
 	for _, name := range benchmarked {
 		t.Run(name, func(t *testing.T) {
 			source := sourceOf(t, name)

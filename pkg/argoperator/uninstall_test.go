@@ -13,9 +13,9 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// TestUninstallLeavesNothing requires that the stages delete every applied object
+// TestUninstallDeletesEverything requires that the stages delete every applied object
 // once and in reverse order, and that only the first stage contains an API.
-func TestUninstallLeavesNothing(t *testing.T) {
+func TestUninstallDeletesEverything(t *testing.T) {
 	examples, _ := filepath.Glob(root + "/examples/*/operator.yaml")
 	more, _ := filepath.Glob(root + "/testdata/operators/*/operator.yaml")
 	var sources []argoperator.Source

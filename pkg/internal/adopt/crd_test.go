@@ -102,9 +102,9 @@ func TestFromCRD(t *testing.T) {
 	}
 }
 
-// TestCRDAsItIs requires that a file with one CustomResourceDefinition is copied
+// TestCRDIsCopied requires that a file with one CustomResourceDefinition is copied
 // unchanged, and that only the selected one is taken from a file with several.
-func TestCRDAsItIs(t *testing.T) {
+func TestCRDIsCopied(t *testing.T) {
 	data, err := os.ReadFile("../scaffold/testdata/crontabs.yaml")
 	if err != nil {
 		t.Fatal(err)

@@ -83,9 +83,9 @@ var realManifests = []string{
 	"k8s.io/pod-security-admission webhook/manifests/[0-9]*.yaml",
 }
 
-// TestManifestsComeBack requires that a custom resource with an empty spec creates
+// TestManifestsRoundTrip requires that a custom resource with an empty spec creates
 // the objects from which the project was generated.
-func TestManifestsComeBack(t *testing.T) {
+func TestManifestsRoundTrip(t *testing.T) {
 	own, err := filepath.Glob("testdata/manifests/*")
 	if err != nil || len(own) == 0 {
 		t.Fatal(own, err)
@@ -345,8 +345,8 @@ func TestManifestHosts(t *testing.T) {
 	}
 }
 
-// TestManifestSaid covers names in flags and variables.
-func TestManifestSaid(t *testing.T) {
+// TestManifestNamesInFlags covers names in flags and variables.
+func TestManifestNamesInFlags(t *testing.T) {
 	tests := []struct{ name, by, text, want string }{
 		{"variable", "CONFIG_MAP_NAME", "app-config", adopt.OwnName + "-config"},
 		{"flag", "--configmap", "app-config", adopt.OwnName + "-config"},
@@ -474,9 +474,9 @@ func FuzzFromManifests(f *testing.F) {
 	})
 }
 
-// TestManifestsApart requires that the objects of two custom resources share no
+// TestManifestsOfTwoCustomResources requires that the objects of two custom resources share no
 // name, and that pod selectors only match pods of the same custom resource.
-func TestManifestsApart(t *testing.T) {
+func TestManifestsOfTwoCustomResources(t *testing.T) {
 	p, _ := fromManifests(t, scaffold.Options{}, "testdata/manifests/shop.yaml")
 	result, err := scaffold.Files(p)
 	if err != nil {

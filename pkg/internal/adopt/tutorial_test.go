@@ -134,8 +134,8 @@ func TestTutorialVariants(t *testing.T) {
 	}
 }
 
-// TestNotATutorial requires that unsupported input is reported with its position.
-func TestNotATutorial(t *testing.T) {
+// TestTutorialErrors requires that unsupported input is reported with its position.
+func TestTutorialErrors(t *testing.T) {
 	tests := []struct{ name, old, new, want string }{
 		{"nothing", "", "", ":0:0: there is no EventSource that watches a kind whose CustomResourceDefinition is here"},
 		{"other group", "      group: hello.example.org", "      group: other.example.org", "greeter.yaml:0:0: there is no EventSource"},

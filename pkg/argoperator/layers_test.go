@@ -210,7 +210,7 @@ type pkg struct {
 	GoFiles    []string
 }
 
-func TestWalls(t *testing.T) {
+func TestLayers(t *testing.T) {
 	listed := list(t)
 	for _, p := range listed {
 		path, ours := strings.CutPrefix(p.ImportPath, module+"/")
@@ -219,7 +219,7 @@ func TestWalls(t *testing.T) {
 		}
 		r, known := find(path)
 		if !known {
-			t.Errorf("%s is missing in the list of layers: add its allowed imports in %s", path, "pkg/argoperator/walls_test.go")
+			t.Errorf("%s is missing in the list of layers: add its allowed imports in %s", path, "pkg/argoperator/layers_test.go")
 			continue
 		}
 		for _, imported := range p.Imports {
@@ -239,7 +239,7 @@ func TestWalls(t *testing.T) {
 // every start, so a new one must be worth its cost: see docs/speed.md.
 const linked = 1308
 
-func TestWhatIsLinked(t *testing.T) {
+func TestLinkedPackages(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("other systems need other packages")
 	}
