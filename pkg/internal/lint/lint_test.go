@@ -44,9 +44,9 @@ func TestKeyInTheWrongCase(t *testing.T) {
 	}
 }
 
-// TestFixedChildNameInANamespaceOfItsOwn covers tags in a child's namespace: the
+// TestFixedChildNameInTemplatedNamespace covers tags in a child's namespace: the
 // custom resource's name tells children apart, its namespace does not.
-func TestFixedChildNameInANamespaceOfItsOwn(t *testing.T) {
+func TestFixedChildNameInTemplatedNamespace(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(samples, "fixed-child-name.yaml"))
 	if err != nil {
 		t.Fatal(err)
