@@ -21,22 +21,22 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/testsuite"
 )
 
-// excuse is why permissions stay unused in the simulator.
+// excuse explains why permissions are unused in the simulator.
 type excuse struct{ account, verbs, resource, reason string }
 
-// unobserved are permissions for requests that the simulator does not make.
+// unobserved lists permissions for requests that the simulator does not make.
 var unobserved = []excuse{
 	{"source", "list watch", "*", "informers of Argo Events list and watch; the simulator publishes the events itself"},
 	{"*", "get create update", "leases.coordination.k8s.io", "Argo Events elects a leader"},
-	{"*", "create patch", "workflowtaskresults.argoproj.io", "Argo's executor reports the outcome of a step"},
+	{"*", "create patch", "workflowtaskresults.argoproj.io", "Argo's executor reports the result of a step"},
 	{"token", "create", "serviceaccounts/token", "the simulated API server issues no tokens"},
-	{"token", "patch", "secrets", "it writes that token"},
+	{"token", "patch", "secrets", "the same script writes the token"},
 	{"resync", "patch", "eventsources.argoproj.io", "it repairs an EventSource whose Sensors stopped receiving events; simulated Sensors never do"},
-	{"resync", "patch", "sensors.argoproj.io", "so it does with the Sensors"},
+	{"resync", "patch", "sensors.argoproj.io", "it repairs Sensors the same way"},
 	{"sensor", "patch", "workflows.argoproj.io", "one Workflow for several changes at once; in the simulator it ends before the next change"},
 }
 
-// granted is one permission: a verb on a resource, and why the account has it.
+// granted is a permission: a verb on a resource, and why the account has it.
 type granted struct{ account, verb, resource, why string }
 
 // observed is an operator with the requests that it made in its tests.
@@ -47,13 +47,13 @@ type observed struct {
 }
 
 // TestOperators runs the tests of the examples and of testdata/behaviour, which
-// show how operators behave where it is easy to get wrong. A definition of
-// `engine: ENGINE` is for both engines that have templates.
+// cover error-prone behavior of operators. A definition with `engine: ENGINE` runs
+// with both engines that support templates.
 //
-// It also holds the permissions of these operators to the requests that they make:
-// every request is granted, and every permission is used by one of the operators
-// that have it for the same reason. A permission that pkg/internal/plan forgets or no longer
-// needs fails here.
+// It also compares the permissions of these operators with their requests: every
+// request must be granted, and every permission must be used by an operator that
+// has it for the same reason. The test fails if pkg/internal/plan grants too little
+// or too much.
 func TestOperators(t *testing.T) {
 	var mu sync.Mutex
 	var all []observed
@@ -81,13 +81,13 @@ func TestOperators(t *testing.T) {
 				}
 			}
 			if len(grantProblems(t, mutated)) == 0 {
-				t.Error("nothing was found")
+				t.Error("no problem was found")
 			}
 		})
 	}
 }
 
-// grantMutations are mistakes that grantProblems must find.
+// grantMutations are errors that grantProblems must report.
 var grantMutations = []struct {
 	name string
 	do   func([]explain.Permission) []explain.Permission
@@ -95,7 +95,7 @@ var grantMutations = []struct {
 	{"status for the reconcile", without("workflow", "patch", "/status")},
 	{"delete for the reconcile", without("workflow", "delete", "")},
 	{"list for the resync", without("resync", "list", "")},
-	{"patch for the finalizer, or to ask for the children", without("workflow", "patch", "")},
+	{"patch for the finalizer, or to request the children", without("workflow", "patch", "")},
 	{"patch for the resync", without("resync", "patch", "")},
 	{"create for Events", without("workflow", "create", "events")},
 	{"create for the Sensor", without("sensor", "create", "")},
@@ -106,7 +106,7 @@ var grantMutations = []struct {
 	{"create for the resync", with(explain.Permission{Account: "resync", ServiceAccount: "x", Verbs: []string{"create"}, Resource: "workflows.argoproj.io", Why: "it leaves that to the Sensor"})},
 }
 
-// without takes a verb on resources that end in a text.
+// without removes a verb on resources with a suffix.
 func without(account, verb, suffix string) func([]explain.Permission) []explain.Permission {
 	return func(list []explain.Permission) []explain.Permission {
 		for i, p := range list {
@@ -122,7 +122,8 @@ func with(p explain.Permission) func([]explain.Permission) []explain.Permission 
 	return func(list []explain.Permission) []explain.Permission { return append(list, p) }
 }
 
-// grantProblems are requests without a permission, and permissions without a request.
+// grantProblems reports requests without a permission, and permissions without a
+// request.
 func grantProblems(t *testing.T, operators []observed) []string {
 	t.Helper()
 	var out []string
@@ -163,7 +164,7 @@ func (u excuse) covers(g granted) bool {
 	return (u.account == "*" || u.account == g.account) && (u.resource == "*" || u.resource == g.resource) && slices.Contains(strings.Fields(u.verbs), g.verb)
 }
 
-// operatorsUnderTest are directories with operator.yaml and tests, by name.
+// operatorsUnderTest returns the directories with operator.yaml and tests, by name.
 func operatorsUnderTest(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -218,7 +219,7 @@ func observe(t *testing.T, name, dir string) observed {
 	out := observed{name: name, reports: explained.Reports}
 	_, err = os.Stat(filepath.Join(dir, "logic"))
 	for _, r := range results {
-		if err != nil && r.State() != testsuite.Passed { // make examples runs those with programs, which may need more than this machine has
+		if err != nil && r.State() != testsuite.Passed { // make examples runs those with programs, which may need tools that are not installed here
 			t.Error(printed(t, r, dir))
 		}
 		for _, step := range r.Steps {
@@ -232,7 +233,7 @@ func observe(t *testing.T, name, dir string) observed {
 	return out
 }
 
-// grantedBy is a permission of an operator, with kinds by the role that they play.
+// grantedBy returns a permission of an operator, with kinds replaced by their role.
 func grantedBy(report explain.Report, p explain.Permission, verb string) granted {
 	resource := p.Resource
 	if rest, ok := strings.CutPrefix(resource, report.API.Resource); ok && (rest == "" || rest[0] == '/') {
@@ -243,10 +244,10 @@ func grantedBy(report explain.Report, p explain.Permission, verb string) granted
 	return granted{p.Account, verb, resource, p.Why}
 }
 
-// request is what the API server's authorizer looks at.
+// request contains the attributes that the API server's authorizer reads.
 type request struct{ account, verb, resource, namespace, name string }
 
-// grants are the permissions that allow a request.
+// grants returns the permissions that allow a request.
 func (r request) grants(reports []explain.Report) []granted {
 	var out []granted
 	for _, report := range reports {
@@ -260,8 +261,8 @@ func (r request) grants(reports []explain.Report) []granted {
 	return out
 }
 
-// requested is what a call asks for: server-side apply of an object that is not
-// there needs create beside patch.
+// requested returns the requests of a call: server-side apply of a missing object
+// needs create in addition to patch.
 func requested(t *testing.T, c cluster.Call) []request {
 	t.Helper()
 	at, err := url.Parse(c.Path)
@@ -296,7 +297,7 @@ func requested(t *testing.T, c cluster.Call) []request {
 	return out
 }
 
-// calls are all requests of a trace.
+// calls returns all requests of a trace.
 func calls(trace simulate.Trace) []cluster.Call {
 	var out []cluster.Call
 	for _, step := range trace {
@@ -314,7 +315,8 @@ func calls(trace simulate.Trace) []cluster.Call {
 	return out
 }
 
-// TestScopes holds permissions to the namespaces in which they are needed.
+// TestScopes requires that permissions are limited to the namespaces that need
+// them.
 func TestScopes(t *testing.T) {
 	const definition = `
 apiVersion: argoperator.dev/v1alpha1
@@ -356,7 +358,7 @@ spec:
 	}
 }
 
-// TestConditionalGrants are permissions that only some operators need.
+// TestConditionalGrants covers permissions that only some operators need.
 func TestConditionalGrants(t *testing.T) {
 	const (
 		ours     = "api: {group: example.com, kind: Thing, versions: [{name: v1, schema: {spec: {a: string}}}]}"

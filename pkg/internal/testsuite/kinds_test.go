@@ -10,7 +10,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/testsuite"
 )
 
-// played runs the tests in a text with the operators in another.
+// played runs tests with operators, both given as text.
 func played(t *testing.T, dir fstest.MapFS, definitions, tests string) []testsuite.Result {
 	t.Helper()
 	result, err := argoperator.Generate([]argoperator.Source{{Name: "operator.yaml", Data: []byte(definitions), Dir: dir}}, argoperator.Options{})
@@ -38,7 +38,7 @@ func allPass(t *testing.T, results []testsuite.Result) {
 	}
 }
 
-// buckets is a CustomResourceDefinition with a plural that nobody would guess.
+// buckets is a CustomResourceDefinition with an irregular plural.
 const buckets = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -60,8 +60,8 @@ spec:
           status: {type: object, properties: {arn: {type: string}}}
 `
 
-// TestKindsOfChildren tells that plural and scope of a child are those of the
-// definition, whether it names them or gives the CustomResourceDefinition.
+// TestKindsOfChildren requires that plural and scope of a child come from the
+// definition, which states them or includes the CustomResourceDefinition.
 func TestKindsOfChildren(t *testing.T) {
 	t.Parallel()
 	dir := fstest.MapFS{"bucket.yaml": &fstest.MapFile{Data: []byte(buckets)}}
@@ -106,9 +106,9 @@ spec:
 	}
 }
 
-// TestKindsOfOthers tells the same of related objects, of a custom resource that
-// others define, and of objects in a version that the definition does not name.
-func TestKindsOfOthers(t *testing.T) {
+// TestKindsOfOtherOperators requires the same of related objects, of a custom resource of
+// another operator, and of objects in a version that the definition does not name.
+func TestKindsOfOtherOperators(t *testing.T) {
 	t.Parallel()
 	definition := `
 apiVersion: argoperator.dev/v1alpha1
@@ -149,8 +149,8 @@ spec:
 `))
 }
 
-// TestStatusOfObjects tells that objects keep the status that a test gives them,
-// and that a step may write the status of any object.
+// TestStatusOfObjects requires that objects keep the status from a test, and that a
+// step may write the status of any object.
 func TestStatusOfObjects(t *testing.T) {
 	t.Parallel()
 	definition := `

@@ -14,13 +14,13 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/testsuite"
 )
 
-// inline is an operator whose logic is a shell program, and a test of it.
+// inline returns an operator whose logic is a shell program, with a test.
 func inline(t *testing.T, program, spec string) testsuite.Result {
 	t.Helper()
 	return inlineWith(t, program, "", spec)
 }
 
-// inlineWith is inline with more of the operator's definition.
+// inlineWith is inline with additional fields of the definition.
 func inlineWith(t *testing.T, program, more, spec string) testsuite.Result {
 	t.Helper()
 	definition := `
@@ -56,7 +56,7 @@ spec:
 	return results[0]
 }
 
-// codes are what was found, and the beginnings of the messages.
+// codes returns the codes of findings with the start of their messages.
 func codes(findings diag.List) []string {
 	var out []string
 	for _, f := range findings {
@@ -78,8 +78,8 @@ func logic(data, finalize string) string {
 	return strings.NewReplacer("DATA", data, "FINALIZE", finalize).Replace(answer)
 }
 
-// TestNotIdempotent: what a program makes anew each time is found, and forgiven
-// where the test says why.
+// TestNotIdempotent requires that output which changes with each run is reported,
+// unless the test allows it with a reason.
 func TestNotIdempotent(t *testing.T) {
 	t.Parallel()
 	program := logic(`'$(date +%N)'`, `echo '{"finalized": true}' > "$ARGOPERATOR_RESPONSE"`)
@@ -88,8 +88,8 @@ func TestNotIdempotent(t *testing.T) {
 		t.Error(diff)
 	}
 	for where, spec := range map[string]string{
-		"of the test": "  notIdempotent: it is the time\n" + created,
-		"of the step": strings.Replace(created, "create:", "notIdempotent: it is the time, create:", 1),
+		"in the test": "  notIdempotent: it is the time\n" + created,
+		"in the step": strings.Replace(created, "create:", "notIdempotent: it is the time, create:", 1),
 	} {
 		if r := inline(t, program, spec); r.State() != testsuite.Passed {
 			t.Errorf("%s: %v", where, codes(r.Findings()))
@@ -97,7 +97,7 @@ func TestNotIdempotent(t *testing.T) {
 	}
 }
 
-// TestFinalizer: a custom resource stays until its clean-up is done.
+// TestFinalizer requires that a custom resource remains until its cleanup is done.
 func TestFinalizer(t *testing.T) {
 	t.Parallel()
 	r := inline(t, logic("x", `echo no; exit 3`), `
@@ -132,8 +132,8 @@ func TestFinalizer(t *testing.T) {
 	}
 }
 
-// TestLogicFails: what a program says when it fails is told with the step, and
-// the steps behind are not played.
+// TestLogicFails requires that the output of a failed program is reported with the
+// step, and that later steps are skipped.
 func TestLogicFails(t *testing.T) {
 	t.Parallel()
 	r := inline(t, "echo what is wrong; exit 1\n", "  steps:\n  - {name: created, create: {}}\n  - {name: deleted, delete: {}}\n")
@@ -145,8 +145,9 @@ func TestLogicFails(t *testing.T) {
 	}
 }
 
-// TestMachineFails: a program that cannot be run is no finding.
-func TestMachineFails(t *testing.T) {
+// TestProgramCannotRun requires that a program which cannot run is an error instead of
+// a finding.
+func TestProgramCannotRun(t *testing.T) {
 	suite := suiteOf(t, "../../../examples/memcached-logic")
 	_, err := testsuite.Run(context.Background(), []testsuite.Suite{suite}, testsuite.Options{Runner: simulate.Local{Env: []string{"PATH=/nowhere"}}, Parallel: 2})
 	if err == nil || !strings.Contains(err.Error(), "test life, step created") {

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestConditionsEnd: a condition of a test that does not end, or takes all
-// memory, is a finding that names it.
-func TestConditionsEnd(t *testing.T) {
+// TestConditionLimits requires that a condition which does not end, or uses too much
+// memory, has a finding with its text.
+func TestConditionLimits(t *testing.T) {
 	for source, want := range map[string]string{
 		"${ [repeat(1)] | length > 0 }":            "does not end in time",
 		"${ any(range(infinite); . < 0) }":         "does not end in time",

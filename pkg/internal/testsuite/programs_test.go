@@ -8,16 +8,16 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/testsuite"
 )
 
-// things is an operator whose logic is a shell program; more goes into its spec.
+// things returns an operator whose logic is a shell program, with additional fields
+// in its spec.
 func things(t *testing.T, program, more, steps string) testsuite.Result {
 	t.Helper()
 	return inlineWith(t, program, more, "  steps:\n"+steps)
 }
 
-// TestPausesTakeNoTime tells that the pauses between the attempts of the
-// operator's own program pass on a clock of their own, and that a request that
-// fails again and again is named.
-func TestPausesTakeNoTime(t *testing.T) {
+// TestRetriesUseSimulatedClock requires that pauses between retries use a simulated clock,
+// and that a repeatedly failing request is reported.
+func TestRetriesUseSimulatedClock(t *testing.T) {
 	t.Parallel()
 	start := time.Now()
 	r := things(t, logic("x", ":"), "", `
@@ -35,9 +35,9 @@ func TestPausesTakeNoTime(t *testing.T) {
 	}
 }
 
-// TestLogicThatAsksForMore tells that what the logic asks for comes with later
-// alone, even if the time is short: each run asks for another one.
-func TestLogicThatAsksForMore(t *testing.T) {
+// TestLogicRequestsResync requires that a resync requested by the logic only runs
+// with later, even after a short time, because each run requests the next.
+func TestLogicRequestsResync(t *testing.T) {
 	t.Parallel()
 	program := `sleep 1.1; echo '{"children": [], "resyncAfterSeconds": 1, "finalized": true}' > "$ARGOPERATOR_RESPONSE"`
 	r := things(t, program, "", `
@@ -50,8 +50,8 @@ func TestLogicThatAsksForMore(t *testing.T) {
 	}
 }
 
-// TestTimeout tells that a program is ended when the definition's time is over, and
-// that the custom resource says what it does on a cluster.
+// TestTimeout requires that a program is stopped after the definition's timeout,
+// and that the custom resource has the same status as on a cluster.
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 	start := time.Now()
@@ -70,9 +70,9 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// TestEndlessWriting tells that a program which writes without end is ended, and
-// that a message says so.
-func TestEndlessWriting(t *testing.T) {
+// TestEndlessOutput requires that a program with endless output is stopped and
+// reported.
+func TestEndlessOutput(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ program, want string }{
 		"output":   {"yes\n", "more than 64 MiB to its output"},

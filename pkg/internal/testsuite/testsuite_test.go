@@ -17,7 +17,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/testsuite"
 )
 
-// suiteOf reads a definition and the tests below the directory beside it.
+// suiteOf reads a definition and the tests in the directory next to it.
 func suiteOf(tb testing.TB, dir string) testsuite.Suite {
 	tb.Helper()
 	data, err := os.ReadFile(filepath.Join(dir, "operator.yaml"))
@@ -70,7 +70,7 @@ func printed(tb testing.TB, r testsuite.Result, dir string) string {
 	return out.String()
 }
 
-// TestDocs runs every test that docs/testing.md shows.
+// TestDocs runs every test on docs/testing.md.
 func TestDocs(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/testing.md")
 	if err != nil {
@@ -97,12 +97,12 @@ func TestDocs(t *testing.T) {
 		}
 	}
 	if ran == 0 {
-		t.Error("the page shows no test")
+		t.Error("the page has no test")
 	}
 }
 
-// BenchmarkDirect is the tests of an operator without pods, what is prepared
-// taken into account once for all of them.
+// BenchmarkDirect measures the tests of an operator without pods, including the
+// preparation that all of them share.
 func BenchmarkDirect(b *testing.B) {
 	suite := suiteOf(b, "../../../examples/memcached")
 	b.ReportAllocs()
@@ -121,7 +121,7 @@ func BenchmarkDirect(b *testing.B) {
 
 const testdata = "../../../testdata/tests"
 
-// read reads the tests of one file of testdata beside its definition.
+// read reads the tests of a file in testdata next to its definition.
 func read(t *testing.T, path string) (testsuite.Suite, diag.List) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(testdata, path))
@@ -136,7 +136,7 @@ func read(t *testing.T, path string) (testsuite.Suite, diag.List) {
 	return suite, findings
 }
 
-// operators of testdata.
+// operators in testdata
 func operators(t *testing.T) []argoperator.Operator {
 	t.Helper()
 	generateOnce.Do(func() {
@@ -153,13 +153,13 @@ func operators(t *testing.T) []argoperator.Operator {
 	return generated
 }
 
-// Generating takes long, and nothing changes what comes of it.
+// Generating is slow, and its result never changes.
 var (
 	generateOnce sync.Once
 	generated    []argoperator.Operator
 )
 
-// golden compares with the file NAME.out; UPDATE=1 rewrites it.
+// golden compares text with the file NAME.out; UPDATE=1 rewrites it.
 func golden(t *testing.T, path, got string) {
 	t.Helper()
 	file := filepath.Join(testdata, strings.TrimSuffix(path, ".yaml")+".out")
@@ -189,8 +189,8 @@ func files(t *testing.T, dir string, atLeast int) []string {
 	return found
 }
 
-// TestWrongTests: what is wrong with how a test is written, with its place.
-func TestWrongTests(t *testing.T) {
+// TestInvalidTests covers errors in the test files, with their positions.
+func TestInvalidTests(t *testing.T) {
 	for _, path := range files(t, "wrong", 20) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			_, findings := read(t, path)
@@ -211,7 +211,8 @@ func source(file string) []byte {
 	return data
 }
 
-// TestFailing: each expectation fails where it should, and says what was there.
+// TestFailing requires that each failed expectation is reported with the actual
+// value.
 func TestFailing(t *testing.T) {
 	for _, path := range files(t, "failing", 20) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
@@ -225,14 +226,14 @@ func TestFailing(t *testing.T) {
 				t.Fatal(err)
 			}
 			if results[0].State() != testsuite.Failed {
-				t.Error("it did not fail")
+				t.Error("no expectation failed")
 			}
 			golden(t, path, printed(t, results[0], testdata))
 		})
 	}
 }
 
-// TestPassing: what a test may say, said so that it holds.
+// TestPassing covers every supported expectation with a test that passes.
 func TestPassing(t *testing.T) {
 	suite, findings := read(t, "passing/all.yaml")
 	if len(findings) > 0 {
