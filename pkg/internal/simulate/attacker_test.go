@@ -33,7 +33,7 @@ func TestChanceAttacked(t *testing.T) {
 		}
 		t.Run(fmt.Sprintf("%s/%s", o.plan.Operator.Name, o.plan.Reconcile.Engine), func(t *testing.T) {
 			if testing.Short() && o.plan.Reconcile.Engine != plan.Direct {
-				t.Skip("takes its time")
+				t.Skip("slow")
 			}
 			chances(t, o, tt.seeds, true)
 		})
@@ -218,7 +218,7 @@ func TestHostileUnrelated(t *testing.T) {
 			}
 			for _, step := range w.Trace()[steps:] {
 				if d := step.Delivery; d != nil && len(d.Attempts) > 0 && !plainKey.MatchString(fmt.Sprint(d.Transformed["key"])) {
-					t.Errorf("trigger %s was carried out: %.500s", d.Trigger, text(d.Transformed))
+					t.Errorf("trigger %s was executed: %.500s", d.Trigger, text(d.Transformed))
 				}
 			}
 		})

@@ -306,7 +306,7 @@ func (b *Bus) Settle(ctx context.Context, limit int) error {
 			return err
 		}
 		if b.Delivered > end {
-			return fmt.Errorf("%d events more, and still there is no end", limit)
+			return fmt.Errorf("still not settled after %d events", limit)
 		}
 	}
 }
@@ -447,7 +447,7 @@ func sameAsArgo(d eventsv1.EventDependency, m *message, fields map[string]any) e
 		return err
 	}
 	if !reflect.DeepEqual(theirs, ours) {
-		return fmt.Errorf("%s: Argo's transform makes %v, ours %v", d.Name, theirs, ours)
+		return fmt.Errorf("%s: Argo's transform returns %v, ours %v", d.Name, theirs, ours)
 	}
 	return nil
 }

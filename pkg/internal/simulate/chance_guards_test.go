@@ -20,7 +20,7 @@ const unknown = ^uint64(0)
 // no longer does, the test fails and names another sequence to pin.
 func TestChanceFindsMissingGuards(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes its time")
+		t.Skip("slow")
 	}
 	for _, tt := range []struct {
 		name, file, guard, instead string
@@ -41,7 +41,7 @@ func TestChanceFindsMissingGuards(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			if tt.seed == unknown {
-				t.Skip("not proven: no sequence is known that goes wrong without this guard alone")
+				t.Skip("not proven: no known sequence fails without this guard alone")
 			}
 			o, err := open(filepath.Join(root, "examples", tt.file, "operator.yaml"))
 			if err != nil {
@@ -61,10 +61,10 @@ func TestChanceFindsMissingGuards(t *testing.T) {
 			}
 			for seed := range uint64(600) {
 				if tells(seed) {
-					t.Fatalf("seed %d does not depend on the guard any more, seed %d does: pin seed %[2]d", tt.seed, seed)
+					t.Fatalf("seed %d no longer depends on the guard, seed %d does: pin seed %[2]d", tt.seed, seed)
 				}
 			}
-			t.Error("no sequence fails without it that goes well with it")
+			t.Error("no sequence fails without it and passes with it")
 		})
 	}
 }
@@ -89,7 +89,7 @@ func without(t *testing.T, objects []manifest.Object, guard, instead string) []m
 	}
 	if !found {
 		text, _ := json.Marshal(guard)
-		t.Fatalf("no jq has %s", text)
+		t.Fatalf("no jq contains %s", text)
 	}
 	return out
 }

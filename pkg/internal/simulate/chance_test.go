@@ -46,7 +46,7 @@ func TestChance(t *testing.T) {
 // TestChanceWorkflow is the same with pods, which are slow.
 func TestChanceWorkflow(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes its time")
+		t.Skip("slow")
 	}
 	for _, tt := range []struct{ name, file, more string }{
 		{"logic", "examples/memcached-logic/operator.yaml", ""},
@@ -170,7 +170,7 @@ func (g *game) play(moves int, log func(string, ...any)) (delivered int, err err
 		return w.Delivered, err
 	}
 	if err := fresh.repeat(w); err != nil {
-		return w.Delivered, fmt.Errorf("the fresh one: %w", err)
+		return w.Delivered, fmt.Errorf("fresh cluster: %w", err)
 	}
 	if err := w.untouched(); err != nil {
 		return w.Delivered, err
@@ -495,7 +495,7 @@ func (w *table) compare(fresh *table) error {
 		return err
 	}
 	if diff := cmp.Diff(fresh.essence(), w.essence()); diff != "" {
-		return fmt.Errorf("the children or the status (-fresh +here):\n%s", diff)
+		return fmt.Errorf("the children or the status differ (-fresh +actual):\n%s", diff)
 	}
 	return nil
 }
@@ -510,11 +510,11 @@ func (w *table) current() error {
 		status, _ := cr["status"].(map[string]any)
 		generation := cr["metadata"].(map[string]any)["generation"]
 		if fmt.Sprint(status["observedGeneration"]) != fmt.Sprint(generation) {
-			return fmt.Errorf("%s: generation %v, and the status is %s", name, generation, text(status))
+			return fmt.Errorf("%s: generation %v, but the status is %s", name, generation, text(status))
 		}
 		ready, _ := plain(status["conditions"]).([]any)
 		if len(w.unrelated) == 0 && (len(ready) == 0 || ready[0].(map[string]any)["status"] != "True") {
-			return fmt.Errorf("%s: nothing is in its way, and the status is %s", name, text(status))
+			return fmt.Errorf("%s: the children are not blocked, but the status is %s", name, text(status))
 		}
 	}
 	return nil

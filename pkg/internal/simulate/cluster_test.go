@@ -178,7 +178,7 @@ func TestCluster(t *testing.T) {
 			for i, e := range tt.exchanges {
 				code, answer := ask(t, c, e.method, e.path, e.contentType, e.body)
 				if code != e.code {
-					t.Errorf("%s: %d: %s %s answers %d, want %d: %v", tt.reason, i, e.method, e.path, code, e.code, answer["message"])
+					t.Errorf("%s: %d: %s %s returns %d, want %d: %v", tt.reason, i, e.method, e.path, code, e.code, answer["message"])
 				}
 				for path, want := range e.want {
 					if diff := cmp.Diff(want, at(answer, path)); diff != "" {
@@ -248,7 +248,7 @@ func TestCollect(t *testing.T) {
 			for _, o := range c.List(c.Kinds.At(schemaV1, "configmaps").Resource(), "") {
 				left = append(left, o.GetName())
 				if o.GetName() == "e" && len(o.GetOwnerReferences()) != 1 {
-					t.Errorf("e has %d owners, want the one that lives", len(o.GetOwnerReferences()))
+					t.Errorf("e has %d owners, want only the existing one", len(o.GetOwnerReferences()))
 				}
 			}
 			if diff := cmp.Diff(tt.want+" e", strings.Join(left, " ")); diff != "" {

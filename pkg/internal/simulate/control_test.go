@@ -90,7 +90,7 @@ func TestTransformEnds(t *testing.T) {
 	cancel()
 	in := event.Clone()
 	if out, err := p.transform(ctx, &in, &eventsv1.EventDependencyTransformer{JQ: `{n}`}); out == nil && err == nil {
-		t.Error("no event and no error")
+		t.Error("neither an event nor an error")
 	}
 }
 
@@ -104,10 +104,10 @@ func TestRelist(t *testing.T) {
 	}
 	settle(t, s)
 	if s.events == events {
-		t.Error("nothing was announced")
+		t.Error("no event was published")
 	}
 	if diff := cmp.Diff(before, s.Objects()); diff != "" {
-		t.Errorf("it writes again: %s", diff)
+		t.Errorf("the operator writes again: %s", diff)
 	}
 }
 
@@ -119,7 +119,7 @@ func TestIntercept(t *testing.T) {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			parts, ok := s.RequestInfo(r)
 			if !ok {
-				t.Errorf("%s is not understood", r.URL.Path)
+				t.Errorf("%s is not parsed", r.URL.Path)
 			}
 			asked[parts] = true
 			api.ServeHTTP(w, r)
@@ -128,13 +128,13 @@ func TestIntercept(t *testing.T) {
 	apply(t, s, memcached(map[string]any{"size": int64(2)}))
 	deployment := RequestInfo{Kind: "Deployment", Namespace: "default", Name: "sample"}
 	if !asked[deployment] || asked[RequestInfo{Kind: "Memcached", Namespace: "default", Name: "sample"}] {
-		t.Errorf("asked: %v", slices.Collect(maps.Keys(asked)))
+		t.Errorf("intercepted: %v", slices.Collect(maps.Keys(asked)))
 	}
 	asked = map[RequestInfo]bool{}
 	s.Intercept(nil)
 	apply(t, s, memcached(map[string]any{"size": int64(3)}))
 	if len(asked) > 0 {
-		t.Errorf("it is asked still: %v", asked)
+		t.Errorf("still intercepted: %v", asked)
 	}
 }
 
@@ -159,7 +159,7 @@ func TestRequestInfo(t *testing.T) {
 		}
 	}
 	if _, ok := s.RequestInfo(&http.Request{URL: &url.URL{Path: "/healthz"}}); ok {
-		t.Error("a path of no object is understood")
+		t.Error("a path without an object is parsed")
 	}
 }
 

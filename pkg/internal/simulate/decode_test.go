@@ -62,10 +62,10 @@ func TestSamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(r.Objects) != 1 || len(r.Trace.Failures()) > 0 {
-		t.Errorf("it becomes %d objects, with %v", len(r.Objects), r.Trace.Failures())
+		t.Errorf("the sample creates %d objects, with %v", len(r.Objects), r.Trace.Failures())
 	}
 	if _, err := Samples(objects[1:]); err == nil {
-		t.Error("without a definition a sample was made")
+		t.Error("a sample without a definition")
 	}
 }
 

@@ -26,9 +26,9 @@ import (
 
 const root = "../../.."
 
-// TestDirectIsJQ checks that the direct engine renders random custom resources as
+// TestDirectMatchesJQ checks that the direct engine renders random custom resources as
 // the expressions of the definition do.
-func TestDirectIsJQ(t *testing.T) {
+func TestDirectMatchesJQ(t *testing.T) {
 	for _, o := range operators(t) {
 		t.Run(o.plan.Operator.Name, func(t *testing.T) {
 			t.Parallel()
@@ -59,7 +59,7 @@ func TestK8sTriggerRepairs(t *testing.T) {
 	w.same("the child", map[string]any{"a": "1", "b": "2"}, w.live(child)["data"])
 }
 
-// FuzzDirect is TestDirectIsJQ with more seeds.
+// FuzzDirect is TestDirectMatchesJQ with more seeds.
 func FuzzDirect(f *testing.F) {
 	f.Add(uint64(1))
 	all := operators(f)

@@ -119,7 +119,7 @@ func TestFromCluster(t *testing.T) {
 		}
 		metadata := made["metadata"].(map[string]any)
 		if metadata["uid"] != "4cb4b1e0-7817-4c4d-b2ba-aea52cf35151" || metadata["generation"] != float64(7) {
-			t.Errorf("it became another one: %v", metadata)
+			t.Errorf("the identity changed: %v", metadata)
 		}
 		child, err := s.Get(map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": "sample"}})
 		if err != nil || child == nil {
@@ -127,7 +127,7 @@ func TestFromCluster(t *testing.T) {
 		}
 		owners := child["metadata"].(map[string]any)["ownerReferences"].([]any)
 		if uid := owners[0].(map[string]any)["uid"]; uid != metadata["uid"] {
-			t.Errorf("the child is owned by %v", uid)
+			t.Errorf("the child's owner is %v", uid)
 		}
 	}
 }
@@ -156,7 +156,7 @@ func TestSame(t *testing.T) {
 		t.Error("two runs differ")
 	}
 	if strings.Contains(traces[0]+objects[0], "Bearer") {
-		t.Error("the trace shows what callers prove who they are with")
+		t.Error("the trace contains credentials")
 	}
 }
 
@@ -186,7 +186,7 @@ func TestUntraced(t *testing.T) {
 		t.Fatal(err)
 	}
 	if brief.Trace != nil || len(traced.Trace) == 0 {
-		t.Errorf("%d steps are traced, %d where they should be", len(brief.Trace), len(traced.Trace))
+		t.Errorf("%d steps in the trace, want %d", len(brief.Trace), len(traced.Trace))
 	}
 	traced.Trace = nil
 	if diff := cmp.Diff(traced, brief); diff != "" {
@@ -213,7 +213,7 @@ func TestEndless(t *testing.T) {
 	}
 	err = s.Run(context.Background())
 	if err == nil || !strings.Contains(err.Error(), "UPDATE of memcacheds.cache.example.com default/sample") {
-		t.Errorf("got %v, want an error that names what comes again and again", err)
+		t.Errorf("got %v, want an error that names the repeating event", err)
 	}
 }
 

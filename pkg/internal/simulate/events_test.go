@@ -195,7 +195,7 @@ func TestEvents(t *testing.T) {
 			} {
 				one.act()
 				if diff := cmp.Diff(one.want, l.newEvents()); diff != "" {
-					t.Errorf("%s -want +told\n%s", one.happens, diff)
+					t.Errorf("%s (-want +got)\n%s", one.happens, diff)
 				}
 			}
 			for _, failure := range l.Trace().Failures() {
@@ -215,7 +215,7 @@ func TestEventsOfClusterScoped(t *testing.T) {
 			l := newLifecycle(t, spaces, engine)
 			l.apply("Space", "x")
 			if diff := cmp.Diff([]string{"Normal Ready all children are ready (1)"}, l.newEvents()); diff != "" {
-				t.Errorf("-want +told\n%s", diff)
+				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
 	}
@@ -253,7 +253,7 @@ func TestEventFields(t *testing.T) {
 				delete(got, name)
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("-want +told\n%s", diff)
+				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
 	}
@@ -267,7 +267,7 @@ func TestLongEvent(t *testing.T) {
 	check(t, l.Apply(map[string]any{"apiVersion": "example.com/v1", "kind": "Web", "metadata": map[string]any{"name": long}, "spec": spec}))
 	check(t, l.Run(context.Background()))
 	if told := l.newEvents(); len(told) != 1 {
-		t.Fatalf("told %v; %v", told, l.Trace().Failures())
+		t.Fatalf("Events %v; %v", told, l.Trace().Failures())
 	}
 	items := l.do(http.MethodGet, "/api/v1/namespaces/default/events", "")["items"].([]any)
 	message := items[0].(map[string]any)["message"].(string)

@@ -130,11 +130,11 @@ func (w *world) carries(cr map[string]any) {
 	}
 	for place, pair := range same {
 		if diff := cmp.Diff(pair[0], pair[1]); diff != "" {
-			w.t.Errorf("%s (-sent +arrived):\n%.2000s", place, diff)
+			w.t.Errorf("%s (-sent +received):\n%.2000s", place, diff)
 		}
 	}
 	if strings.Contains(text(texts)+text(things), token) {
-		w.t.Error("something was evaluated: the token is told")
+		w.t.Error("a template was evaluated: the output contains the token")
 	}
 }
 
@@ -155,7 +155,7 @@ func TestHostileDirect(t *testing.T) {
 			w.carries(cr)
 			theirs := w.texts()["metadata"].(map[string]any)["annotations"].(map[string]any)["hostile.example.com/theirs"]
 			if len(hostile) < 100_000 && theirs != hostile {
-				t.Errorf("the annotation arrived as %q", theirs)
+				t.Errorf("the annotation is %q", theirs)
 			}
 		})
 	}
@@ -210,7 +210,7 @@ func (w *world) survivesArgo() {
 		for _, p := range wf.Spec.Arguments.Parameters {
 			global["workflow.parameters."+p.Name] = p.Value.String()
 			if strings.Contains(p.Value.String(), "{{") {
-				w.t.Errorf("argument %s carries braces", p.Name)
+				w.t.Errorf("argument %s contains braces", p.Name)
 			}
 		}
 		for _, o := range w.o.objects {
@@ -242,7 +242,7 @@ func (w *world) sameArguments(containers []corev1.Container, global common.Param
 				}
 				found++
 				if want := global["workflow.parameters."+argument]; v.Value != want {
-					w.t.Errorf("container %s gets %s %.100q, and %.100q was sent", c.Name, name, v.Value, want)
+					w.t.Errorf("container %s gets %s %.100q, but the Sensor sent %.100q", c.Name, name, v.Value, want)
 				}
 			}
 		}
@@ -290,7 +290,7 @@ func TestHostileTooLarge(t *testing.T) {
 			if tt.want == "" {
 				w.carries(cr)
 			} else if status := text(w.get(cr)["status"]); !strings.Contains(status, tt.want) {
-				t.Errorf("the status does not say %q: %.2000s", tt.want, status)
+				t.Errorf("the status does not contain %q: %.2000s", tt.want, status)
 			}
 		})
 	}
@@ -330,7 +330,7 @@ func TestHostileObjects(t *testing.T) {
 			// server-side apply drops nulls
 			want := solid(w.get(cr)["spec"].(map[string]any)["any"])
 			if diff := cmp.Diff(plain(want), plain(solid(things["spec"].(map[string]any)["any"]))); diff != "" {
-				t.Errorf("(-sent +arrived):\n%.2000s", diff)
+				t.Errorf("(-sent +received):\n%.2000s", diff)
 			}
 		})
 	}
@@ -366,7 +366,7 @@ func TestHostileNumbers(t *testing.T) {
 				case !refused && things == nil:
 					t.Errorf("%s: no child, the status is %s", number, status)
 				case !refused && !sameNumber(sent, things["spec"].(map[string]any)["number"]):
-					t.Errorf("%s arrived as %s", number, text(things["spec"]))
+					t.Errorf("%s became %s", number, text(things["spec"]))
 				}
 			}
 		})
@@ -451,7 +451,7 @@ json.dump({name: reconcile.safe_json({"a": text, text: [text]}) for name, text i
 		}
 		arrived := readText(made.Container.Env[0].Value)
 		if diff := cmp.Diff(any(map[string]any{"a": sent, sent: []any{sent}}), arrived); diff != "" && sent != "a" {
-			t.Errorf("%s (-sent +arrived):\n%s", name, diff)
+			t.Errorf("%s (-sent +received):\n%s", name, diff)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func TestBuiltinKinds(t *testing.T) {
 			t.Errorf("%s: built in %t, namespaced %t, want true, %t", gvk, k.Builtin, k.Namespaced, builtin.Namespaced())
 		}
 		if at := known.At(gvk.GroupVersion(), k.Plural); at != k {
-			t.Errorf("%s: its path leads to %+v, want %+v", gvk, at, k)
+			t.Errorf("%s: its path resolves to %+v, want %+v", gvk, at, k)
 		}
 	}
 	if compared < 50 {

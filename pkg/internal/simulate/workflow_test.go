@@ -49,7 +49,7 @@ func TestWorkflow(t *testing.T) {
 			}
 			golden(t, "trace/pods-"+tt.name+".txt", out.Bytes())
 			if len(r.Objects) > 0 {
-				t.Errorf("the operator made nothing, and %v is shown", r.Objects)
+				t.Errorf("the operator created nothing; the trace contains %v", r.Objects)
 			}
 		})
 	}
