@@ -19,10 +19,10 @@ func TestAsk(t *testing.T) {
 		given        string
 		answers      string
 		want         scaffold.Options
-		talk         []string // what is said, in this order
+		talk         []string // expected output, in this order
 	}{
 		{
-			name: "all", reason: "an empty line takes what stands in brackets", flags: initFlags{options: usual},
+			name: "all", reason: "an empty line accepts the default in brackets", flags: initFlags{options: usual},
 			answers: "my-app\n\n\n\n\n",
 			want:    scaffold.Options{Name: "my-app", Group: "example.com", Kind: "MyApp", Child: "deployment"},
 			talk: []string{
@@ -32,31 +32,31 @@ func TestAsk(t *testing.T) {
 			},
 		},
 		{
-			name: "other answers", reason: "blanks around them and the last newline do not matter", flags: initFlags{options: usual},
+			name: "other answers", reason: "surrounding blanks are removed, and the last newline is optional", flags: initFlags{options: usual},
 			answers: " a \r\n a.io\nB\nconfigmap\nsh",
 			want:    scaffold.Options{Name: "a", Group: "a.io", Kind: "B", Child: "configmap", Logic: "sh"},
 		},
 		{
-			name: "impossible answers", reason: "what cannot be is asked for again, with the reason", flags: initFlags{options: usual},
+			name: "invalid answers", reason: "the question is repeated with the reason", flags: initFlags{options: usual},
 			answers: "\nA b\na\nexample\n\nfoo\nFoo\npod\n\nruby\n\n",
 			want:    scaffold.Options{Name: "a", Group: "example.com", Kind: "Foo", Child: "deployment"},
 			talk:    []string{"an answer is needed\n", `"A b" is not a DNS label`, `"example" has no dot`, `"foo" is not a kind`, "it is one of deployment, configmap\n", "it is one of template, python"},
 		},
 		{
-			name: "the rest", reason: "what the flags say is not asked", given: "child logic",
+			name: "the rest", reason: "answers given as flags are not requested", given: "child logic",
 			flags:   initFlags{options: scaffold.Options{Name: "a", Group: "example.com", Child: "configmap", Logic: "go"}},
 			answers: "B\n", want: scaffold.Options{Name: "a", Group: "example.com", Kind: "B", Child: "configmap", Logic: "go"},
 		},
 		{
-			name: "with a CustomResourceDefinition", reason: "it says what the kind is", flags: initFlags{crd: "crd.yaml", options: usual},
+			name: "with a CustomResourceDefinition", reason: "the file defines the kind", flags: initFlags{crd: "crd.yaml", options: usual},
 			answers: "a\n\n", want: scaffold.Options{Name: "a", Child: "deployment"},
 		},
 		{
-			name: "with manifests", reason: "they say what is kept", flags: initFlags{objects: []string{"web.yaml"}, options: usual},
+			name: "with manifests", reason: "the manifests define the children", flags: initFlags{objects: []string{"web.yaml"}, options: usual},
 			answers: "a\n\n\n", want: scaffold.Options{Name: "a", Group: "example.com", Kind: "A", Child: "deployment"},
 		},
 		{
-			name: "with an operator", reason: "it says all but the name", flags: initFlags{byHand: []string{"dir"}, options: usual},
+			name: "with an operator", reason: "the operator defines everything except the name", flags: initFlags{byHand: []string{"dir"}, options: usual},
 			answers: "a\n", want: scaffold.Options{Name: "a", Child: "deployment"},
 		},
 	}
@@ -74,16 +74,16 @@ func TestAsk(t *testing.T) {
 			rest, found := talk.String(), true
 			for _, text := range tt.talk {
 				if _, rest, found = strings.Cut(rest, text); !found {
-					t.Errorf("%s: %q is not said, or not in its turn:\n%s", tt.reason, text, talk.String())
+					t.Errorf("%s: %q is missing or out of order:\n%s", tt.reason, text, talk.String())
 				}
 			}
 		})
 	}
 }
 
-// TestAskWithoutEnd: who goes away is not waited for, and is told what it was
-// about.
-func TestAskWithoutEnd(t *testing.T) {
+// TestAskEndOfInput requires that the command stops at the end of the input and
+// names the missing answer.
+func TestAskEndOfInput(t *testing.T) {
 	for _, answers := range []string{"", "a\n", "a\n\nfoo\n"} {
 		var talk bytes.Buffer
 		_, err := ask(streams{in: strings.NewReader(answers), err: &talk}, initFlags{}, func(string) bool { return false })

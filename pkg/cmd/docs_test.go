@@ -13,8 +13,8 @@ import (
 	"github.com/argoperator/argoperator/e2e/pages"
 )
 
-// TestDocsRun runs the commands of every page that need no cluster: those of a
-// page in order, in one directory with a copy of the examples.
+// TestDocsRun runs the commands of every page that need no cluster: in order, in
+// one directory with a copy of the examples.
 func TestDocsRun(t *testing.T) {
 	all, err := pages.Read(repository)
 	if err != nil {
@@ -56,24 +56,24 @@ func try(t *testing.T, b pages.Block, dir string) {
 	case b.Info() == "sh ci":
 		inCI(t, b)
 	case strings.Contains(b.Text, "kubectl"):
-		t.Errorf("%s: it needs a cluster: mark it so", b.At)
+		t.Errorf("%s: it needs a cluster: mark the block", b.At)
 	case b.Info() == "sh":
 		if out, err := shell(dir, b.Text); err != nil {
 			t.Errorf("%s: %v\n%s", b.At, err, out)
 		}
 	case b.Info() == "console":
 		for _, e := range b.Exchanges() {
-			printed, _ := shell(dir, e.Command) // it may be about a failure
+			printed, _ := shell(dir, e.Command) // the page may show a failure
 			if diff := gocmp.Diff(pages.Timeless(e.Prints), pages.Timeless(printed)); diff != "" {
 				t.Errorf("%s: $ %s\n(-page +printed)\n%s", b.At, e.Command, diff)
 			}
 		}
 	default:
-		t.Errorf("%s: nothing tells how to try a block of %q", b.At, b.Info())
+		t.Errorf("%s: no rule to run a block of %q", b.At, b.Info())
 	}
 }
 
-// shell runs a script and returns what it prints, findings and all.
+// shell runs a script and returns its output, including findings.
 func shell(dir, script string) (printed string, err error) {
 	cmd := exec.Command("bash", "-euo", "pipefail", "-c", script)
 	cmd.Dir = dir
@@ -81,7 +81,7 @@ func shell(dir, script string) (printed string, err error) {
 	return string(out), err
 }
 
-// inCI: a block for continuous integration names targets of make that it runs.
+// inCI requires that continuous integration runs the make targets in a block.
 func inCI(t *testing.T, b pages.Block) {
 	t.Helper()
 	ci, err := os.ReadFile(filepath.Join(repository, ".ci", "run"))

@@ -10,8 +10,8 @@ import (
 	"github.com/argoperator/argoperator/e2e/pages"
 )
 
-// TestExamples runs the tests of every example, unless a block of its README
-// does: TestDocsRun runs that one.
+// TestExamples runs the tests of every example. TestDocsRun runs those that a block
+// of the README runs.
 func TestExamples(t *testing.T) {
 	all, err := pages.Read(repository)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// TestGraphs draws every example: docs/graphs holds the pictures, and a page
-// shows them. UPDATE=1 draws them again.
+// TestGraphs compares the graph of every example with docs/graphs, which a page
+// shows. UPDATE=1 rewrites them.
 func TestGraphs(t *testing.T) {
 	examples, err := filepath.Glob(filepath.Join(repository, "examples", "*", "operator.yaml"))
 	if err != nil || len(examples) == 0 {
@@ -63,12 +63,13 @@ func wellFormed(t *testing.T, picture []byte) {
 			return
 		}
 		if err != nil {
-			t.Fatalf("not legal XML: %v", err)
+			t.Fatalf("invalid XML: %v", err)
 		}
 	}
 }
 
-// TestGraphsAreSafe: what a definition says is text in every form, whatever it says.
+// TestGraphsAreSafe requires that text from a definition is escaped in every
+// format.
 func TestGraphsAreSafe(t *testing.T) {
 	hostile := `"]; x <script>alert(1)</script> & \ #quot; |` + "`"
 	dir := t.TempDir()
@@ -94,7 +95,7 @@ func TestGraphsAreSafe(t *testing.T) {
 			t.Fatalf("%s: exit code %d: %s", format, code, &said)
 		}
 		if strings.Contains(strings.ReplaceAll(out.String(), `\"`, ""), without) {
-			t.Errorf("%s lets the text through:\n%s", format, &out)
+			t.Errorf("%s contains unescaped text:\n%s", format, &out)
 		}
 		if format == "svg" {
 			wellFormed(t, out.Bytes())

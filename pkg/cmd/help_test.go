@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestHelpExamples runs every example of every help text, in a project where the
-// files that it names are there.
+// TestHelpExamples runs every example in the help texts, in a project with the
+// files that the examples name.
 func TestHelpExamples(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("no git on the PATH")
@@ -30,7 +30,7 @@ func TestHelpExamples(t *testing.T) {
 			if err := os.CopyFS(dir, os.DirFS(project)); err != nil {
 				t.Fatal(err)
 			}
-			if !strings.Contains(line, "-f operators") { // an operator of the same name
+			if !strings.Contains(line, "-f operators") { // an operator with the same name
 				if err := os.RemoveAll(filepath.Join(dir, "operators")); err != nil {
 					t.Fatal(err)
 				}
@@ -42,7 +42,7 @@ func TestHelpExamples(t *testing.T) {
 			}
 			out, err := shell(dir, "export PATH=\"$PWD/bin:$PATH\"\n"+here(line))
 			exit, failed := err.(*exec.ExitError)
-			alone := strings.HasPrefix(line, "argoperator doctor") || strings.HasPrefix(line, "argoperator lock") // no cluster, no registry
+			alone := strings.HasPrefix(line, "argoperator doctor") || strings.HasPrefix(line, "argoperator lock") // without a cluster and a registry
 			unready := failed && exit.ExitCode() == exitFindings && alone
 			if err != nil && !unready {
 				t.Errorf("%v\n%s", err, out)
@@ -51,8 +51,8 @@ func TestHelpExamples(t *testing.T) {
 	}
 }
 
-// helpExamples are the lines of all examples, and those of the Long texts that
-// begin with the program.
+// helpExamples returns the lines of all examples, and the lines of Long texts that
+// start with the program's name.
 func helpExamples(cmd *cobra.Command) []string {
 	var out []string
 	for line := range strings.Lines(cmd.Example + "\n" + cmd.Long) {
@@ -70,13 +70,14 @@ func helpExamples(cmd *cobra.Command) []string {
 
 var endless = regexp.MustCompile(`argoperator (.* --watch)`)
 
-// here is an example that writes nowhere else and comes to an end.
+// here reports whether an example only writes in the current directory and
+// terminates.
 func here(line string) string {
 	line = strings.ReplaceAll(line, "/usr/local/", "local/")
 	return endless.ReplaceAllString(line, "timeout --foreground --preserve-status -s INT 5 argoperator $1")
 }
 
-// helpProject is a directory, under git, with what examples name.
+// helpProject returns a git repository with the files that the examples name.
 func helpProject(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// program makes the command itself a file, as scripts of others call it.
+// program installs the command as a file, for scripts that call it.
 func program(t *testing.T) (path string) {
 	t.Helper()
 	self, err := os.Executable()
@@ -37,7 +37,7 @@ func decodeFile(t *testing.T, name string, into any) {
 	}
 }
 
-// TestPreCommitHooks runs each hook as pre-commit does, in a project.
+// TestPreCommitHooks runs each hook in a project, as pre-commit does.
 func TestPreCommitHooks(t *testing.T) {
 	var hooks []struct {
 		ID            string   `json:"id"`
@@ -68,7 +68,7 @@ func TestPreCommitHooks(t *testing.T) {
 	}
 }
 
-// TestAction runs the last step of the GitHub Action as a runner does.
+// TestAction runs the last step of the GitHub Action, as a runner does.
 func TestAction(t *testing.T) {
 	var action struct {
 		Name        string         `json:"name"`
@@ -90,7 +90,7 @@ func TestAction(t *testing.T) {
 	for _, value := range step.Env {
 		name := strings.TrimSuffix(strings.TrimPrefix(value, "${{ inputs."), " }}")
 		if _, known := action.Inputs[name]; !known {
-			t.Errorf("%s is no input", value)
+			t.Errorf("%s is not an input", value)
 		}
 	}
 	dir := t.TempDir()
@@ -112,8 +112,8 @@ func TestAction(t *testing.T) {
 	}
 }
 
-// TestActionsArePinned: an action of others is named by its commit, which nobody
-// can move, and a workflow has the rights that it needs.
+// TestActionsArePinned requires that external actions are pinned to a commit,
+// because tags can move, and that each workflow limits its permissions.
 func TestActionsArePinned(t *testing.T) {
 	uses := regexp.MustCompile(`(?m)^\s*(?:- )?uses: (\S+)(.*)$`)
 	pinned := regexp.MustCompile(`@[0-9a-f]{40}$`)
@@ -128,11 +128,11 @@ func TestActionsArePinned(t *testing.T) {
 		}
 		for _, use := range found {
 			if !strings.HasPrefix(use[1], "argoperator/") && (!pinned.MatchString(use[1]) || !strings.HasPrefix(use[2], " # v")) {
-				t.Errorf("%s: %s is not pinned to a commit, with the version behind it", file, use[1])
+				t.Errorf("%s: %s is not pinned to a commit with its version in a comment", file, use[1])
 			}
 		}
 		if !strings.HasSuffix(file, "action.yml") && !bytes.Contains(data, []byte("permissions: {contents: read")) {
-			t.Errorf("%s: the workflow has whatever rights the repository gives", file)
+			t.Errorf("%s: the workflow does not limit its permissions", file)
 		}
 	}
 }

@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// bound is something of which there may be only so much.
+// bound is a limit.
 type bound struct {
 	of, most, over string        // the columns of the page
-	fits, exceeds  func() string // values of a template; nil where another test shows it
-	code           string        // of the finding about what exceeds
+	fits, exceeds  func() string // values of a template; nil if another test covers the limit
+	code           string        // of the finding about an exceeded limit
 }
 
-// bounds are the rows of docs/reference/limits.md.
+// bounds lists the rows of docs/reference/limits.md.
 var bounds = []bound{
 	{
 		of: "a file", most: "16 MiB", code: "too-large",
@@ -64,7 +64,7 @@ var bounds = []bound{
 	{of: "levels of a custom resource", most: "10,000, as the API server takes them", over: "none get there"},
 }
 
-// withValue is a definition with a value in a template.
+// withValue returns a definition with a value in a template.
 func withValue(value string) string {
 	return `apiVersion: argoperator.dev/v1alpha1
 kind: Operator
@@ -84,14 +84,14 @@ spec:
         key: ` + value + "\n"
 }
 
-// inSchema is a definition with a field.
+// inSchema returns a definition with a field.
 func inSchema(field string) string {
 	return strings.Replace(withValue("x"), "{text: string}", "{text: "+field+"}", 1)
 }
 
 func nested(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 
-// aliased has so many aliases of 1,000 values each.
+// aliased returns a number of aliases of 1,000 values each.
 func aliased(n int) string {
 	return "[&a [" + strings.Repeat("1, ", 998) + "1]" + strings.Repeat(", *a", n) + "]"
 }
@@ -106,7 +106,7 @@ func wrapped(n int) string {
 	return fmt.Sprintf(`"${ reduce range(%d) as $i (0; [.]) | tojson | length | tostring }"`, n)
 }
 
-// TestLimits tries each limit from both sides.
+// TestLimits tests each limit from both sides.
 func TestLimits(t *testing.T) {
 	for _, b := range bounds {
 		if b.fits == nil {
@@ -126,16 +126,16 @@ func TestLimits(t *testing.T) {
 				return strings.Contains(out.String(), "["+b.code+"]"), out.String()
 			}
 			if found, said := finds(b.fits()); found {
-				t.Errorf("what fits is refused: %.500s", said)
+				t.Errorf("a value within the limit is refused: %.500s", said)
 			}
 			if found, said := finds(b.exceeds()); !found {
-				t.Errorf("what exceeds is not refused: %.500s", said)
+				t.Errorf("a value beyond the limit is accepted: %.500s", said)
 			}
 		})
 	}
 }
 
-// limitsPage lists the limits.
+// limitsPage returns the page with the limits.
 func limitsPage() string {
 	var b strings.Builder
 	b.WriteString("# Limits\n\n" + generatedNote)

@@ -34,7 +34,7 @@ spec:
   install: {tokenRotation: 8h, imagesLock: images.lock.yaml, runtimeImage: "REGISTRY/python:3.13"}
 `
 
-// TestLock asks a registry in memory.
+// TestLock runs the command with a registry in memory.
 func TestLock(t *testing.T) {
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	defer server.Close()
@@ -59,7 +59,7 @@ func TestLock(t *testing.T) {
 		t.Errorf("%s\n%s\nwant %s alone", out, said, want)
 	}
 	if _, err := os.Stat(lock); !os.IsNotExist(err) {
-		t.Errorf("a lock is half written: %v", err)
+		t.Errorf("the lock is incomplete: %v", err)
 	}
 
 	web := push(t, host+"/web:1.2")
@@ -74,7 +74,7 @@ func TestLock(t *testing.T) {
 		t.Error(said)
 	}
 
-	server.Close() // no command but lock needs it
+	server.Close() // only lock needs the registry
 	generated, _ := call(exitOK, "generate", "-f", dir)
 	rendered, _ := call(exitOK, "render", "-f", dir, sampled(t, dir))
 	for pinned, in := range map[string]string{host + "/web:1.2@" + web: rendered, host + "/python:3.13@" + python: generated} {
@@ -93,7 +93,7 @@ func sampled(t *testing.T, dir string) string {
 	return file
 }
 
-// push puts an image into a registry, and returns its digest.
+// push pushes an image to a registry and returns its digest.
 func push(t *testing.T, reference string) string {
 	t.Helper()
 	made, err := random.Image(64, 1)

@@ -7,18 +7,18 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain makes the command itself available to the scripts.
+// TestMain makes the command available to the scripts.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"argoperator": process, "kubectl-argoperator": process})
 }
 
-// process is what cmd/argoperator does.
+// process runs the command as cmd/argoperator does.
 func process() {
 	os.Exit(Run(os.Args, os.Stdin, os.Stdout, os.Stderr)) //revive:disable-line:deep-exit // testscript runs it as a main function
 }
 
-// TestScripts runs testdata/script: one behaviour of the command line a file.
-// UPDATE=1 rewrites the expected output inside them.
+// TestScripts runs testdata/script: each file covers one behavior of the command
+// line. UPDATE=1 rewrites the expected output in them.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "../../testdata/script",

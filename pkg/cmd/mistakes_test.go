@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// mistake is one that somebody makes who is new to it: in a project as init
-// makes it, a text is written otherwise.
+// mistake is a common error of new users: it replaces a text in a project that init
+// created.
 type mistake struct {
 	title    string
 	file     string
@@ -78,10 +78,10 @@ var mistakes = []mistake{
 	{title: "A command is misspelt", command: "generat"},
 }
 
-// took is how long a test took.
+// took matches the duration of a test.
 var took = regexp.MustCompile(`(?m)  [0-9.]+m?s$`)
 
-// mistakesPage plays every mistake, and tells what is said.
+// mistakesPage makes every mistake and returns the page with the output.
 func mistakesPage(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
@@ -98,7 +98,7 @@ func mistakesPage(t *testing.T) string {
 	return b.String()
 }
 
-// project is what init makes.
+// project returns the files that init creates.
 func project(t *testing.T, flags ...string) fs.FS {
 	t.Helper()
 	dir := t.TempDir()
@@ -137,13 +137,13 @@ func (m mistake) play(t *testing.T, project fs.FS) string {
 	case !m.accepted && m.command == toGenerate && out.Len() > 0:
 		t.Errorf("stdout: %s", &out)
 	case !regexp.MustCompile(`hint: |want |did you mean|as in |name files with -f`).MatchString(said):
-		t.Errorf("it is not said what to do:\n%s", said)
+		t.Errorf("the output has no hint:\n%s", said)
 	}
 	fmt.Fprintf(&b, "```text\n$ argoperator %s\n%s```\n", m.command, took.ReplaceAllString(said, ""))
 	return b.String()
 }
 
-// make makes the mistake, and tells which it is.
+// make replaces the text and returns a description of the change.
 func (m mistake) make(t *testing.T) string {
 	t.Helper()
 	data, err := os.ReadFile(m.file)
@@ -152,7 +152,7 @@ func (m mistake) make(t *testing.T) string {
 	}
 	text := string(data)
 	if !strings.Contains(text, m.old) {
-		t.Fatalf("%s has no %q", m.file, m.old)
+		t.Fatalf("%s does not contain %q", m.file, m.old)
 	}
 	if err := os.WriteFile(filepath.FromSlash(m.file), []byte(strings.Replace(text, m.old, m.by, 1)), 0o600); err != nil {
 		t.Fatal(err)

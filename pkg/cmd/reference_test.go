@@ -23,8 +23,8 @@ import (
 
 const repository = "../.."
 
-// TestReference holds the pages of docs/reference to the code. UPDATE=1 rewrites
-// them.
+// TestReference compares the pages of docs/reference with the code. UPDATE=1
+// rewrites them.
 func TestReference(t *testing.T) {
 	pages := map[string]string{
 		"commands.md":   commandsPage(t),
@@ -48,7 +48,7 @@ func TestReference(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := gocmp.Diff(want, string(got)); diff != "" {
-				t.Errorf("the page is not what the code says, UPDATE=1 rewrites it (-code +page):\n%s", diff)
+				t.Errorf("the page differs from the code, UPDATE=1 rewrites it (-code +page):\n%s", diff)
 			}
 		})
 	}
@@ -56,7 +56,7 @@ func TestReference(t *testing.T) {
 
 const generatedNote = "<!-- Made of the code by UPDATE=1 go test ./pkg/cmd -run TestReference. -->\n\n"
 
-// commandsPage is what each command says with --help.
+// commandsPage returns the page with the help of each command.
 func commandsPage(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("# Commands\n\n" + generatedNote)
@@ -71,7 +71,8 @@ func commandsPage(t *testing.T) string {
 	return b.String()
 }
 
-// commandPaths are the words after argoperator, the program by itself first.
+// commandPaths returns the words after argoperator, starting with the program
+// itself.
 func commandPaths(c *cobra.Command) [][]string {
 	var own []string
 	if c.HasParent() {
@@ -86,7 +87,7 @@ func commandPaths(c *cobra.Command) [][]string {
 	return paths
 }
 
-// property is a key as a JSON Schema describes it.
+// property is a key in a JSON Schema.
 type property struct {
 	Ref         string          `json:"$ref"`
 	Type        string          `json:"type"`
@@ -99,8 +100,8 @@ type property struct {
 	Required   []string                   `json:"required"`
 }
 
-// keysPage lists the keys of a file, one section for each mapping in it, in the
-// order in which a reader meets them.
+// keysPage lists the keys of a file, with a section for each mapping, in reading
+// order.
 func keysPage(t *testing.T, title, about string, schema []byte) string {
 	var root struct {
 		Ref  string                     `json:"$ref"`
@@ -139,8 +140,8 @@ func keysPage(t *testing.T, title, about string, schema []byte) string {
 	return b.String()
 }
 
-// kind says what stands under a key, which section describes it, and how its
-// place goes on.
+// kind returns the type of a key's value, the section that describes it, and the
+// suffix of its path.
 func (p property) kind(t *testing.T) (text, def, suffix string) {
 	switch {
 	case p.Ref != "":
@@ -171,7 +172,7 @@ func decodeProperty(t *testing.T, data json.RawMessage) property {
 	return p
 }
 
-// keysInOrder are the properties of a schema as it lists them.
+// keysInOrder returns the properties of a schema in its order.
 func keysInOrder(t *testing.T, schema json.RawMessage) []string {
 	t.Helper()
 	var holder struct {
@@ -202,7 +203,7 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 
 func cell(text string) string { return strings.ReplaceAll(oneLine(text), "|", `\|`) }
 
-// findingsPage lists the codes, each with a finding as users see it.
+// findingsPage lists the codes, each with an example finding.
 func findingsPage(t *testing.T) string {
 	examples := exampleFindings(t)
 	var b strings.Builder
@@ -214,7 +215,7 @@ func findingsPage(t *testing.T) string {
 	for _, c := range diag.Codes() {
 		example, ok := examples[c.Code]
 		if !ok {
-			t.Errorf("no expected output under testdata shows the code %s: write a test for it", c.Code)
+			t.Errorf("no expected output in testdata has the code %s: write a test for it", c.Code)
 		}
 		fmt.Fprintf(&b, "\n### %s\n\n%s\n\n```text\n%s\n```\n", c.Code, c.Doc, example)
 	}
@@ -227,8 +228,8 @@ func findingsPage(t *testing.T) string {
 	return b.String()
 }
 
-// rulesPageText lists the rules for manifests of others, each with what is said
-// of a sample that breaks it.
+// rulesPageText lists the rules for existing manifests, each with the finding of
+// its sample.
 func rulesPageText() string {
 	var b strings.Builder
 	b.WriteString("# Rules for manifests of others\n\n" + generatedNote)
@@ -254,8 +255,8 @@ func severityOf(warning bool) string {
 	return "error"
 }
 
-// exampleFindings are findings of each code, taken from what tests expect: the
-// shortest of the first file that has some.
+// exampleFindings returns findings of each code from the expected output of tests:
+// the shortest of the first file that has any.
 func exampleFindings(t *testing.T) map[string]string {
 	t.Helper()
 	shown := regexp.MustCompile(`^(\S+: )?(error|warning|note): .* \[([a-z0-9-]+)\]$`)
@@ -292,7 +293,7 @@ func exampleFindings(t *testing.T) map[string]string {
 	return examples
 }
 
-// expectedOutputs are the files under testdata that hold what users see.
+// expectedOutputs returns the files in testdata with expected output.
 func expectedOutputs(t *testing.T) []string {
 	t.Helper()
 	var files []string

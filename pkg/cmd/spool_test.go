@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestSpool keeps back more than fits into memory, and leaves nothing behind.
+// TestSpool spools more than fits into memory, and requires that no file remains.
 func TestSpool(t *testing.T) {
-	for name, dir := range map[string]string{"in a file": t.TempDir(), "in memory, as there is no place for a file": "/nonexistent"} {
+	for name, dir := range map[string]string{"in a file": t.TempDir(), "in memory, because no file can be created": "/nonexistent"} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("TMPDIR", dir)
 			var s spool
@@ -25,13 +25,13 @@ func TestSpool(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(want.Bytes(), got.Bytes()) {
-				t.Errorf("%d bytes came back of %d, or others", got.Len(), want.Len())
+				t.Errorf("got %d of %d bytes, or other content", got.Len(), want.Len())
 			}
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
 			if left, err := os.ReadDir(dir); err == nil && len(left) > 0 {
-				t.Errorf("%s is left", left[0].Name())
+				t.Errorf("%s remains", left[0].Name())
 			}
 		})
 	}
