@@ -77,7 +77,7 @@ func TestTemplateCombinations(t *testing.T) { combine(t, templated, 150) }
 func combine(t *testing.T, choices []choice, least int) {
 	t.Helper()
 	files := fstest.MapFS{"main.py": &fstest.MapFile{Data: []byte("print()\n")}}
-	built, refused := 0, 0
+	built, rejected := 0, 0
 	for _, lines := range product(choices) {
 		text := "apiVersion: argoperator.dev/v1alpha1\nkind: Operator\nmetadata: {name: thing}\nspec:\n" +
 			strings.Join(lines, "\n") + "\n"
@@ -90,14 +90,14 @@ func combine(t *testing.T, choices []choice, least int) {
 			built++
 			continue
 		}
-		refused++
+		rejected++
 		for _, f := range result.Findings {
 			if f.Severity == diag.Error && !slices.Contains(refusals, f.Code) {
 				t.Errorf("%s: %s\n%s", f.Code, f.Message, text)
 			}
 		}
 	}
-	t.Logf("%d built, %d refused", built, refused)
+	t.Logf("%d built, %d refused", built, rejected)
 	if built < least {
 		t.Errorf("only %d combinations were built: the choices exclude each other too often", built)
 	}

@@ -174,14 +174,14 @@ func TestDocsWidth(t *testing.T) {
 		if strings.HasPrefix(p.Name, "docs/reference/") {
 			continue
 		}
-		said := ""
+		blocks := ""
 		for _, b := range p.Blocks {
 			if b.Words[0] == "console" {
-				said += b.Text
+				blocks += b.Text
 			}
 		}
 		for i, line := range strings.Split(p.Text, "\n") {
-			if n := len([]rune(line)); n > 130 && !strings.HasPrefix(line, "|") && !strings.Contains(said, line+"\n") && !strings.Contains(line, "://") {
+			if n := len([]rune(line)); n > 130 && !strings.HasPrefix(line, "|") && !strings.Contains(blocks, line+"\n") && !strings.Contains(line, "://") {
 				t.Errorf("%s:%d has %d characters, more than 130", p.Name, i+1, n)
 			}
 		}

@@ -24,7 +24,7 @@ func TestExpressionMistakes(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			findings, said := linted(t, dir, name+".yaml")
+			findings, printedText := linted(t, dir, name+".yaml")
 			if len(findings) == 0 {
 				t.Fatal("the error has no finding")
 			}
@@ -33,7 +33,7 @@ func TestExpressionMistakes(t *testing.T) {
 					t.Errorf("%q points to an empty position", f.Message)
 				}
 			}
-			compareGolden(t, filepath.Join(dir, name+".out"), said)
+			compareGolden(t, filepath.Join(dir, name+".out"), printedText)
 		})
 	}
 }
@@ -68,8 +68,8 @@ func TestK8sTriggerPluralHint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := bytes.Replace(data, []byte("kind: DNS\n"), []byte("kind: DNS\n    plural: dnss\n"), 1)
-	result, err := argoperator.Generate([]argoperator.Source{{Name: "operator.yaml", Data: named}}, argoperator.Options{})
+	fixed := bytes.Replace(data, []byte("kind: DNS\n"), []byte("kind: DNS\n    plural: dnss\n"), 1)
+	result, err := argoperator.Generate([]argoperator.Source{{Name: "operator.yaml", Data: fixed}}, argoperator.Options{})
 	if err != nil || len(result.Findings) > 0 {
 		t.Error(err, result.Findings)
 	}

@@ -74,7 +74,7 @@ func TestIgnoredDifferences(t *testing.T) {
 	if err := yaml.Unmarshal([]byte(block), &application); err != nil || len(application.Spec.IgnoreDifferences) != 2 {
 		t.Fatalf("%+v %v", application, err)
 	}
-	for live, want := range map[string]string{
+	for object, want := range map[string]string{
 		`{"metadata":{"annotations":{"mine":"x","argoperator.dev/last-received-a":"1"}},"spec":{"template":{"metadata":{"annotations":{"argoperator.dev/resync":"1"}},"serviceAccountName":"a"}}}`: `{"metadata":{"annotations":{"mine":"x"}},"spec":{"template":{"metadata":{},"serviceAccountName":"a"}}}`,
 		`{"metadata":{},"spec":{"template":{"serviceAccountName":"a"}}}`: `{"metadata":{},"spec":{"template":{"serviceAccountName":"a"}}}`,
 	} {
@@ -84,7 +84,7 @@ func TestIgnoredDifferences(t *testing.T) {
 				t.Fatal(err)
 			}
 			var value any
-			if err := json.Unmarshal([]byte(live), &value); err != nil {
+			if err := json.Unmarshal([]byte(object), &value); err != nil {
 				t.Fatal(err)
 			}
 			result, ok := query.Run(value).Next()
@@ -95,10 +95,10 @@ func TestIgnoredDifferences(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			live = string(data)
+			object = string(data)
 		}
-		if live != want {
-			t.Errorf("%s remains, want %s", live, want)
+		if object != want {
+			t.Errorf("%s remains, want %s", object, want)
 		}
 	}
 }

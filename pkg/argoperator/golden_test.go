@@ -129,15 +129,15 @@ func (g golden) of(t *testing.T, result argoperator.Result) []manifest.Object {
 	var out []manifest.Object
 	for _, o := range result.Objects() {
 		name := o.GetObjectKind().GroupVersionKind().Kind + "/" + o.GetName()
-		kept := false
+		selected := false
 		for _, pattern := range g.objects {
 			if ok, err := path.Match(pattern, name); err != nil {
 				t.Fatalf("%s: %v", pattern, err)
 			} else if ok {
-				matched[pattern], kept = true, true
+				matched[pattern], selected = true, true
 			}
 		}
-		if kept {
+		if selected {
 			out = append(out, o)
 		}
 	}

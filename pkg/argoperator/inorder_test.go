@@ -11,9 +11,9 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/output"
 )
 
-// many returns definitions with different names, some of which take much longer
-// than others.
-func many(t *testing.T, n int) []argoperator.Source {
+// severalDefinitions returns definitions with different names. Some of them take
+// much longer than others.
+func severalDefinitions(t *testing.T, n int) []argoperator.Source {
 	t.Helper()
 	var list []argoperator.Source
 	for i := range n {
@@ -29,7 +29,7 @@ func many(t *testing.T, n int) []argoperator.Source {
 // TestGenerateSeveralDefinitions requires that several definitions in one run give the same result
 // as each alone, in the order of the input.
 func TestGenerateSeveralDefinitions(t *testing.T) {
-	sources := many(t, 12)
+	sources := severalDefinitions(t, 12)
 	result, err := argoperator.Generate(sources, argoperator.Options{})
 	if err != nil || len(result.Operators) != len(sources) {
 		t.Fatal(err, result.Findings)
@@ -52,7 +52,7 @@ func TestGenerateSeveralDefinitions(t *testing.T) {
 // TestEachStopsAtFirstError requires that no operator is returned after the first error, while
 // the other definitions are still checked.
 func TestEachStopsAtFirstError(t *testing.T) {
-	sources := many(t, 8)
+	sources := severalDefinitions(t, 8)
 	for _, i := range []int{2, 6} {
 		sources[i].Data = bytes.Replace(sources[i].Data, []byte("\nspec:"), []byte("\nspec:\n  nonsense: true"), 1)
 	}
@@ -78,12 +78,12 @@ func TestEachStopsAtFirstError(t *testing.T) {
 
 // TestEachReturnsCallbackError requires that an error of the callback ends the run.
 func TestEachReturnsCallbackError(t *testing.T) {
-	full, taken := fmt.Errorf("no space left"), 0
-	_, err := argoperator.Each(many(t, 6), argoperator.Options{}, func(argoperator.Operator) error {
-		taken++
+	full, calls := fmt.Errorf("no space left"), 0
+	_, err := argoperator.Each(severalDefinitions(t, 6), argoperator.Options{}, func(argoperator.Operator) error {
+		calls++
 		return full
 	})
-	if err != full || taken != 1 { //nolint:errorlint // the very same
-		t.Errorf("got %v after %d operators", err, taken)
+	if err != full || calls != 1 { //nolint:errorlint // the very same
+		t.Errorf("got %v after %d operators", err, calls)
 	}
 }

@@ -36,12 +36,12 @@ func TestInstructions(t *testing.T) {
 		cmd := exec.Command(valgrind, append([]string{"--tool=callgrind", "--callgrind-out-file=/dev/null", binary}, strings.Fields(line)...)...)
 		cmd.Dir = root
 		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "GODEBUG=asyncpreemptoff=1", "GOMAXPROCS=1", "GOGC=off"}
-		var said strings.Builder
-		cmd.Stderr = &said
+		var stderr strings.Builder
+		cmd.Stderr = &stderr
 		if err := cmd.Run(); err != nil {
-			t.Fatalf("%s: %v: %s", line, err, said.String())
+			t.Fatalf("%s: %v: %s", line, err, stderr.String())
 		}
-		return counted(t, said.String())
+		return counted(t, stderr.String())
 	}
 	guard(t, "instructions.json", "million instructions", "docs/speed.md", []string{
 		"version", "generate -f examples/memcached",
@@ -52,10 +52,10 @@ func TestInstructions(t *testing.T) {
 var collected = regexp.MustCompile(`Collected : (\d+)`)
 
 // counted returns valgrind's count in millions.
-func counted(t *testing.T, said string) float64 {
-	found := collected.FindStringSubmatch(said)
+func counted(t *testing.T, report string) float64 {
+	found := collected.FindStringSubmatch(report)
 	if found == nil {
-		t.Fatalf("valgrind did not count: %s", said)
+		t.Fatalf("valgrind did not count: %s", report)
 	}
 	n, err := strconv.ParseFloat(found[1], 64)
 	if err != nil {

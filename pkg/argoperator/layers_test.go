@@ -223,8 +223,8 @@ func TestLayers(t *testing.T) {
 			continue
 		}
 		for _, imported := range p.Imports {
-			if why := r.refuses(imported, listed); why != "" {
-				t.Errorf("%s imports %s: %s", path, imported, why)
+			if refusal := r.refusal(imported, listed); refusal != "" {
+				t.Errorf("%s imports %s: %s", path, imported, refusal)
 			}
 		}
 		for _, dependency := range p.Deps {
@@ -343,8 +343,8 @@ func TestPrintersEscape(t *testing.T) {
 	}
 }
 
-// refuses returns why a layer may not import a package; empty if it may.
-func (l layer) refuses(imported string, listed map[string]pkg) string {
+// refusal returns why a layer may not import a package; empty if it may.
+func (l layer) refusal(imported string, listed map[string]pkg) string {
 	if path, ours := strings.CutPrefix(imported, module+"/"); ours {
 		if slices.Contains(l.below, path) {
 			return ""

@@ -9,7 +9,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-const placed = `apiVersion: argoperator.dev/v1alpha1
+const placedDefinition = `apiVersion: argoperator.dev/v1alpha1
 kind: Operator
 metadata: {name: web}
 spec:
@@ -25,7 +25,7 @@ spec:
 `
 
 func TestFindingsOf(t *testing.T) {
-	definitions, findings := definition.Parse(source.Input{Name: "operator.yaml", Data: []byte(placed)})
+	definitions, findings := definition.Parse(source.Input{Name: "operator.yaml", Data: []byte(placedDefinition)})
 	if len(definitions) != 1 {
 		t.Fatal(findings)
 	}

@@ -64,7 +64,7 @@ func identities(objects []manifest.Object) []string {
 }
 
 func TestUninstallNotes(t *testing.T) {
-	const others = `
+	const existingKind = `
 apiVersion: argoperator.dev/v1alpha1
 kind: Operator
 metadata: {name: guard}
@@ -75,7 +75,7 @@ spec:
   logic: {image: "python:3.13-slim", command: [python3, main.py], files: [main.py]}
   finalizer: {}
 `
-	const own = `
+	const ownKind = `
 apiVersion: argoperator.dev/v1alpha1
 kind: Operator
 metadata: {name: thing}
@@ -93,15 +93,15 @@ spec:
 		api, operator []string
 	}{
 		{
-			name: "existing kind", reason: "the operator does not own the API, but sets a finalizer on the custom resources", text: others,
+			name: "existing kind", reason: "the operator does not own the API, but sets a finalizer on the custom resources", text: existingKind,
 			api: []string{"operator guard did not bring the kind Thing: there is no API to delete, and all of that kind stays"},
 			operator: []string{
 				"operator guard: its children stay as long as the Thing that owns them; they have the label app.kubernetes.io/managed-by=guard",
 				"operator guard: every Thing that has the finalizer example.com/guard-cleanup cannot go until somebody removes it",
 			},
 		},
-		{name: "own kind", reason: "everything is deleted, and the bus if nothing else uses it", text: own, operator: []string{bus}},
-		{name: "kind of another operator", reason: "the operator that created the kind deletes it", text: own + "---" + others, operator: []string{bus}},
+		{name: "own kind", reason: "everything is deleted, and the bus if nothing else uses it", text: ownKind, operator: []string{bus}},
+		{name: "kind of another operator", reason: "the operator that created the kind deletes it", text: ownKind + "---" + existingKind, operator: []string{bus}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			result := generate(t, argoperator.Source{
