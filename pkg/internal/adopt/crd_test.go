@@ -13,8 +13,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/scaffoldtest"
 )
 
-// small returns a CustomResourceDefinition of a kind.
-func small(kind, more string) string {
+// crdOf returns a CustomResourceDefinition of a kind.
+func crdOf(kind, more string) string {
 	lower := strings.ToLower(kind)
 	return fmt.Sprintf(`apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -29,14 +29,14 @@ spec:
 }
 
 func TestFromCRD(t *testing.T) {
-	two := "# both\n---\n" + small("One", "") + "---\n# the second\n" + small("Two", "") + "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n"
+	two := "# both\n---\n" + crdOf("One", "") + "---\n# the second\n" + crdOf("Two", "") + "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n"
 	tests := []struct {
 		name, reason, data, kind string
 		want                     scaffold.API
 		finding                  string
 	}{
 		{
-			name: "one", reason: "the CustomResourceDefinition has all fields", data: small("One", ""),
+			name: "one", reason: "the CustomResourceDefinition has all fields", data: crdOf("One", ""),
 			want: scaffold.API{Group: "example.com", Kind: "One", Version: "v1", Plural: "ones", Cluster: true, CRD: "crd.yaml"},
 		},
 		{
@@ -44,7 +44,7 @@ func TestFromCRD(t *testing.T) {
 			want: scaffold.API{Group: "example.com", Kind: "Two", Version: "v1", Plural: "twos", Cluster: true, CRD: "crd.yaml"},
 		},
 		{
-			name: "stored version not served", reason: "the first served version is used", data: strings.Replace(small("One",
+			name: "stored version not served", reason: "the first served version is used", data: strings.Replace(crdOf("One",
 				"  - {name: v2, served: true, storage: false, schema: {openAPIV3Schema: {type: object}}}\n"), "served: true", "served: false", 1),
 			want: scaffold.API{Group: "example.com", Kind: "One", Version: "v2", Plural: "ones", Cluster: true, CRD: "crd.yaml"},
 		},
@@ -67,12 +67,12 @@ func TestFromCRD(t *testing.T) {
 			finding: `dir/f.yaml:19:22: unknown key "nope" in spec.names; keys here: categories, kind, listKind, plural, shortNames, singular`,
 		},
 		{
-			name: "no served version", reason: "the project needs one", data: strings.Replace(small("One", ""), "served: true", "served: false", 1),
+			name: "no served version", reason: "the project needs one", data: strings.Replace(crdOf("One", ""), "served: true", "served: false", 1),
 			finding: "dir/f.yaml:0:0: the CustomResourceDefinition serves no version",
 		},
 		{
 			name: "version without a schema", reason: "the project needs a schema",
-			data:    strings.Replace(small("One", ""), "schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {a: {type: string}}}}}}", "schema: null", 1),
+			data:    strings.Replace(crdOf("One", ""), "schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {a: {type: string}}}}}}", "schema: null", 1),
 			finding: `dir/f.yaml:0:0: the CustomResourceDefinition has no schema of its version "v1"; give each entry of spec.versions a schema.openAPIV3Schema`,
 		},
 	}
@@ -112,7 +112,7 @@ func TestCRDIsCopied(t *testing.T) {
 	for name, tt := range map[string]struct{ file, kind, want string }{
 		"one":     {string(data), "", string(data)},
 		"named":   {string(data), "CronTab", string(data)},
-		"several": {small("One", "") + "---\n" + small("Two", "") + "--- \r\n" + small("Three", ""), "Two", small("Two", "")},
+		"several": {crdOf("One", "") + "---\n" + crdOf("Two", "") + "--- \r\n" + crdOf("Three", ""), "Two", crdOf("Two", "")},
 	} {
 		p, findings := adopt.FromCRD(scaffold.Options{Name: "a", Kind: tt.kind}, "f.yaml", []byte(tt.file))
 		if len(findings) > 0 || len(p.Files) != 1 {
@@ -128,7 +128,7 @@ func TestCRDIsCopied(t *testing.T) {
 // kubectl apply.
 func TestLargeCRD(t *testing.T) {
 	long := strings.Repeat("a", 250<<10)
-	data := strings.Replace(small("One", ""), "{type: string}", "{type: string, description: "+long+"}", 1)
+	data := strings.Replace(crdOf("One", ""), "{type: string}", "{type: string, description: "+long+"}", 1)
 	p, findings := adopt.FromCRD(scaffold.Options{Name: "a"}, "f.yaml", []byte(data))
 	if len(findings) > 0 {
 		t.Fatal(findings[0].Message)
@@ -146,7 +146,7 @@ func TestLargeCRD(t *testing.T) {
 // TestNoSample requires that a schema without a valid sample still creates a
 // project, with a note.
 func TestNoSample(t *testing.T) {
-	data := strings.Replace(small("One", ""), "openAPIV3Schema: {", `openAPIV3Schema: {x-kubernetes-validations: [{rule: "1 == 2"}], `, 1)
+	data := strings.Replace(crdOf("One", ""), "openAPIV3Schema: {", `openAPIV3Schema: {x-kubernetes-validations: [{rule: "1 == 2"}], `, 1)
 	p, findings := adopt.FromCRD(scaffold.Options{Name: "a"}, "f.yaml", []byte(data))
 	if len(findings) > 0 {
 		t.Fatal(findings[0].Message)
@@ -168,7 +168,7 @@ func TestNoSample(t *testing.T) {
 // TestExisting follows the alternative to the CustomResourceDefinition that the
 // definition suggests.
 func TestExisting(t *testing.T) {
-	for _, data := range []string{small("One", ""), strings.Replace(small("Ox", ""), "oxs", "oxen", 2)} {
+	for _, data := range []string{crdOf("One", ""), strings.Replace(crdOf("Ox", ""), "oxs", "oxen", 2)} {
 		p, findings := adopt.FromCRD(scaffold.Options{Name: "a"}, "f.yaml", []byte(data))
 		if len(findings) > 0 {
 			t.Fatal(findings[0].Message)

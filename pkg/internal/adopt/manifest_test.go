@@ -86,12 +86,12 @@ var realManifests = []string{
 // TestManifestsRoundTrip requires that a custom resource with an empty spec creates
 // the objects from which the project was generated.
 func TestManifestsRoundTrip(t *testing.T) {
-	own, err := filepath.Glob("testdata/manifests/*")
-	if err != nil || len(own) == 0 {
-		t.Fatal(own, err)
+	files, err := filepath.Glob("testdata/manifests/*")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
 	}
-	for _, file := range own {
-		t.Run(filepath.Base(file), func(t *testing.T) { comesBack(t, file) })
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) { checkRoundTrip(t, file) })
 	}
 	if testing.Short() {
 		return
@@ -107,11 +107,11 @@ func TestManifestsRoundTrip(t *testing.T) {
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: no file; %v", line, err)
 		}
-		t.Run(line, func(t *testing.T) { comesBack(t, files...) })
+		t.Run(line, func(t *testing.T) { checkRoundTrip(t, files...) })
 	}
 }
 
-func comesBack(t *testing.T, files ...string) {
+func checkRoundTrip(t *testing.T, files ...string) {
 	t.Helper()
 	p, findings := fromManifests(t, scaffold.Options{}, files...)
 	result, err := scaffold.Files(p)
@@ -164,7 +164,7 @@ func comesBack(t *testing.T, files ...string) {
 	after := map[string]any{}
 	for _, o := range out.Objects {
 		if o["kind"] != "App" {
-			o := renamed(asWritten(t, o, namespace), p.API.Sample, names).(map[string]any)
+			o := renamed(normalized(t, o, namespace), p.API.Sample, names).(map[string]any)
 			after[o["kind"].(string)+" "+o["metadata"].(map[string]any)["name"].(string)] = o
 		}
 	}
@@ -175,7 +175,7 @@ func comesBack(t *testing.T, files ...string) {
 		if out {
 			continue
 		}
-		want[name] = asWritten(t, o, namespace)
+		want[name] = normalized(t, o, namespace)
 	}
 	if len(want) == 0 {
 		t.Error("the project has no objects")
@@ -205,9 +205,9 @@ func renamed(value any, sample string, names []string) any {
 	return value
 }
 
-// asWritten returns an object without fields that a server or another custom
+// normalized returns an object without fields that a server or another custom
 // resource changes.
-func asWritten(t *testing.T, o map[string]any, namespace string) map[string]any {
+func normalized(t *testing.T, o map[string]any, namespace string) map[string]any {
 	p := scaffoldtest.Player{T: t}
 	o = p.Plain(o).(map[string]any)
 	metadata := o["metadata"].(map[string]any)
@@ -259,15 +259,15 @@ func clean(value any, namespace string) {
 	}
 }
 
-// imported returns the project of objects in short form, and the notes about them.
-func imported(o scaffold.Options, objects ...string) (scaffold.Project, []string) {
+// projectOf returns the project of objects in short form, and the notes about them.
+func projectOf(o scaffold.Options, objects ...string) (scaffold.Project, []string) {
 	o.Name, o.Group, o.Kind = "app", "example.com", "App"
 	p, findings := adopt.FromManifests(o, []source.Input{{Name: "f.yaml", Data: []byte(strings.Join(objects, "\n---\n"))}})
-	var said []string
+	var notes []string
 	for _, f := range findings {
-		said = append(said, f.Message)
+		notes = append(notes, f.Message)
 	}
-	return p, said
+	return p, notes
 }
 
 func named(kind, name, more string) string {
@@ -297,7 +297,7 @@ func TestManifestNames(t *testing.T) {
 			for i, name := range tt.names {
 				objects = append(objects, named([]string{"Role", "ConfigMap", "ServiceAccount"}[i], name, ""))
 			}
-			p, said := imported(scaffold.Options{}, objects...)
+			p, notes := projectOf(scaffold.Options{}, objects...)
 			var got []string
 			for _, f := range p.Files {
 				_, rest, _ := strings.Cut(string(f.Data), "\n  name: ")
@@ -305,7 +305,7 @@ func TestManifestNames(t *testing.T) {
 				got = append(got, name)
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s%q", tt.reason, diff, said)
+				t.Errorf("%s (-want +got):\n%s%q", tt.reason, diff, notes)
 			}
 			if p.API.Sample != tt.sample {
 				t.Errorf("the sample has the name %q", p.API.Sample)
@@ -420,7 +420,7 @@ func TestManifestFindings(t *testing.T) {
 		},
 		{
 			"known kind", "its CustomResourceDefinition is among the objects",
-			[]string{"apiVersion: example.com/v1\nkind: One\nmetadata: {name: app}\nspec: {a: x}", strings.Replace(small("One", ""), "Cluster", "Namespaced", 1)},
+			[]string{"apiVersion: example.com/v1\nkind: One\nmetadata: {name: app}\nspec: {a: x}", strings.Replace(crdOf("One", ""), "Cluster", "Namespaced", 1)},
 			[]string{"CustomResourceDefinition ones.example.com is left out: it belongs to the cluster, not to one custom resource"},
 			2,
 		},
@@ -433,8 +433,8 @@ func TestManifestFindings(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p, said := imported(scaffold.Options{}, tt.objects...)
-			if diff := cmp.Diff(tt.want, said); diff != "" {
+			p, notes := projectOf(scaffold.Options{}, tt.objects...)
+			if diff := cmp.Diff(tt.want, notes); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
 			}
 			if len(p.Files) != tt.files {

@@ -29,11 +29,11 @@ func greeter(t *testing.T) string {
 
 func fromTutorial(text string) (scaffold.Project, []string, diag.List) {
 	p, findings := adopt.FromTutorial(scaffold.Options{Name: "greeter"}, []source.Input{{Name: "greeter.yaml", Data: []byte(text)}})
-	var said []string
+	var notes []string
 	for _, f := range findings {
-		said = append(said, fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, f.Message))
+		notes = append(notes, fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, f.Message))
 	}
-	return p, said, findings
+	return p, notes, findings
 }
 
 // TestTutorialGolden compares the project of a hand-written operator with testdata,
@@ -42,7 +42,7 @@ func TestTutorialGolden(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("no python3 on the PATH")
 	}
-	p, said, _ := fromTutorial(greeter(t))
+	p, notes, _ := fromTutorial(greeter(t))
 	result, err := scaffold.Files(p)
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func TestTutorialGolden(t *testing.T) {
 	if page != "map[greeting:hello, all]" {
 		t.Errorf("the page has %s; failures: %v", page, out.Trace.Failures())
 	}
-	got := &txtar.Archive{Comment: []byte(strings.Join(append(said, result.Notes...), "\n") + "\n")}
+	got := &txtar.Archive{Comment: []byte(strings.Join(append(notes, result.Notes...), "\n") + "\n")}
 	for _, f := range result.Files {
 		scaffoldtest.Sound(t, f)
 		got.Files = append(got.Files, txtar.File{Name: f.Path, Data: f.Data})
@@ -112,9 +112,9 @@ func TestTutorialVariants(t *testing.T) {
 			if strings.Contains(tt.new, "volumeMounts") {
 				text = strings.Replace(text, "  templates:\n", "  volumes: [{name: p, configMap: {name: greet-files}}]\n  templates:\n", 1)
 			}
-			p, said, _ := fromTutorial(text)
+			p, notes, _ := fromTutorial(text)
 			if p.Logic == nil {
-				t.Fatalf("%s: %q", tt.reason, said)
+				t.Fatalf("%s: %q", tt.reason, notes)
 			}
 			var parameters []string
 			for _, parameter := range p.Logic.Parameters {
@@ -123,8 +123,8 @@ func TestTutorialVariants(t *testing.T) {
 			if diff := cmp.Diff([]string{tt.command, tt.parameters}, []string{p.Logic.Command, strings.Join(parameters, " ")}); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
 			}
-			all := strings.Join(said, "\n")
-			if !strings.Contains(all, tt.finding) || tt.finding == "" && len(said) != 2 {
+			all := strings.Join(notes, "\n")
+			if !strings.Contains(all, tt.finding) || tt.finding == "" && len(notes) != 2 {
 				t.Errorf("%s: notes are\n%s", tt.reason, all)
 			}
 			if result, err := scaffold.Files(p); err != nil || result.Findings.HasErrors() {
@@ -156,8 +156,8 @@ func TestTutorialErrors(t *testing.T) {
 			if tt.old == "" {
 				text = ""
 			}
-			_, said, findings := fromTutorial(text)
-			if all := strings.Join(said, "\n"); !strings.Contains(all, tt.want) || !findings.HasErrors() {
+			_, notes, findings := fromTutorial(text)
+			if all := strings.Join(notes, "\n"); !strings.Contains(all, tt.want) || !findings.HasErrors() {
 				t.Errorf("notes are\n%s\nwant %s", all, tt.want)
 			}
 		})

@@ -18,8 +18,8 @@ func (c cluster) ask(_ context.Context, _ []byte, arguments ...string) ([]byte, 
 		if !strings.Contains(text, answer[0]) {
 			continue
 		}
-		if said, failed := strings.CutPrefix(answer[1], "!"); failed {
-			return nil, said, errors.New("exit status 1")
+		if stderr, failed := strings.CutPrefix(answer[1], "!"); failed {
+			return nil, stderr, errors.New("exit status 1")
 		}
 		return []byte(answer[1]), "", nil
 	}
@@ -41,8 +41,8 @@ func owned(namespace, name, label string) string {
 
 func items(list ...string) string { return `{"items":[` + strings.Join(list, ",") + `]}` }
 
-// good returns a cluster without errors.
-func good() cluster {
+// healthy returns a cluster without errors.
+func healthy() cluster {
 	var kinds []string
 	for name := range ofArgo {
 		kinds = append(kinds, `{"metadata":{"name":"`+name+`"}}`)
@@ -65,72 +65,72 @@ func TestExamine(t *testing.T) {
 		brings  bool
 		want    string // checks that are not ok
 	}{
-		{"all is well", good(), false, ""},
-		{"nobody answers", good().with("version", "!\nThe connection was refused"), false, "API server: it does not answer: The connection was refused"},
+		{"all is well", healthy(), false, ""},
+		{"nobody answers", healthy().with("version", "!\nThe connection was refused"), false, "API server: it does not answer: The connection was refused"},
 		{
-			"no Argo", good().with("customresourcedefinitions", items()), false,
+			"no Argo", healthy().with("customresourcedefinitions", items()), false,
 			"Argo's kinds: missing: Argo Events (eventbus, eventsources, sensors); Argo Workflows (cronworkflows, workflows, workflowtaskresults, workflowtemplates)",
 		},
-		{"one kind is missing", good().with("customresourcedefinitions", strings.Replace(good()[1][1], "sensors.", "censors.", 1)), false, "Argo's kinds: missing: Argo Events (sensors)"},
-		{"kinds may not be listed", good().with("customresourcedefinitions", "!Error from server (Forbidden): no"), false, "Argo's kinds: cannot be looked at: Error from server (Forbidden): no"},
+		{"one kind is missing", healthy().with("customresourcedefinitions", strings.Replace(healthy()[1][1], "sensors.", "censors.", 1)), false, "Argo's kinds: missing: Argo Events (sensors)"},
+		{"kinds may not be listed", healthy().with("customresourcedefinitions", "!Error from server (Forbidden): no"), false, "Argo's kinds: cannot be looked at: Error from server (Forbidden): no"},
 		{
-			"another version", good().with("deployments", items(deployment("quay.io/argoproj/argo-events:v1.8.0", ""), deployment("quay.io/argoproj/workflow-controller:v3.7.4", ""))), false,
+			"another version", healthy().with("deployments", items(deployment("quay.io/argoproj/argo-events:v1.8.0", ""), deployment("quay.io/argoproj/workflow-controller:v3.7.4", ""))), false,
 			"Argo Events: argo/controller is version 1.8, and argoperator is tried with 1.9",
 		},
-		{"a registry with a port", good().with("deployments", items(deployment("mirror:5000/argo-events:v1.9.10", ""), deployment("mirror:5000/workflow-controller:v3.5.1", ""))), false, ""},
+		{"a registry with a port", healthy().with("deployments", items(deployment("mirror:5000/argo-events:v1.9.10", ""), deployment("mirror:5000/workflow-controller:v3.5.1", ""))), false, ""},
 		{
-			"no version", good().with("deployments", items(deployment("argo-events:latest", ""), deployment("workflow-controller@sha256:00", ""))), false,
+			"no version", healthy().with("deployments", items(deployment("argo-events:latest", ""), deployment("workflow-controller@sha256:00", ""))), false,
 			"Argo Events: argo/controller is there; its image says no version: argo-events:latest, Argo Workflows: argo/controller is there; its image says no version: workflow-controller@sha256:00",
 		},
-		{"a controller that is not available", good().with("deployments", strings.Replace(good()[2][1], `"availableReplicas":1`, `"availableReplicas":0`, 1)), false, "Argo Events: argo/controller is not available"},
+		{"a controller that is not available", healthy().with("deployments", strings.Replace(healthy()[2][1], `"availableReplicas":1`, `"availableReplicas":0`, 1)), false, "Argo Events: argo/controller is not available"},
 		{
-			"no controller", good().with("deployments", items()), false,
+			"no controller", healthy().with("deployments", items()), false,
 			"Argo Events: no Deployment of it is seen; it may run otherwise, Argo Workflows: no Deployment of it is seen; it may run otherwise",
 		},
 		{
-			"a controller of another namespace", good().with("deployments", items(good()[2][1][len(`{"items":[`):strings.Index(good()[2][1], ",{")], deployment("workflow-controller:v3.7.4", `,"args":["--namespaced"]`))), false,
+			"a controller of another namespace", healthy().with("deployments", items(healthy()[2][1][len(`{"items":[`):strings.Index(healthy()[2][1], ",{")], deployment("workflow-controller:v3.7.4", `,"args":["--namespaced"]`))), false,
 			"Argo Workflows: argo/controller, version 3.7, looks at a namespace of its own only",
 		},
-		{"a controller of this namespace", good().with("deployments", items(good()[2][1][len(`{"items":[`):strings.Index(good()[2][1], ",{")], deployment("workflow-controller:v3.7.4", `,"args":["--namespaced","--managed-namespace","ours"]`))), false, ""},
-		{"an instance", good().with("configmaps", items(`{"data":{"instanceID":"other"}}`)), false, "Workflow controller: it takes Workflows of instance other only"},
-		{"an instance in a block", good().with("configmaps", items(`{"data":{"config":"instanceID: other\n"}}`)), false, "Workflow controller: it takes Workflows of instance other only"},
-		{"no instance", good().with("configmaps", items(`{"data":{"config":"instanceID: \"\"\nworkflowRestrictions: {templateReferencing: Strict}\n"}}`)), false, ""},
-		{"no namespace", good().with("get namespace", "!Error from server (NotFound): no"), false, "Namespace ours: is not there"},
-		{"a namespace that goes", good().with("get namespace", `{"status":{"phase":"Terminating"}}`), false, "Namespace ours: is Terminating"},
-		{"no bus", good().with("get eventbus", "!Error from server (NotFound): no"), false, "EventBus default: is not there: nothing is heard"},
-		{"no bus, and the operator brings one", good().with("get eventbus", "!Error from server (NotFound): no"), true, ""},
-		{"a bus that is not ready", good().with("get eventbus", `{"status":{"conditions":[{"type":"Deployed","status":"False","message":"no storage"}]}}`), false, "EventBus default: Deployed is False: no storage"},
-		{"a bus that nobody has seen", good().with("get eventbus", `{}`), false, "EventBus default: no controller has looked at it"},
+		{"a controller of this namespace", healthy().with("deployments", items(healthy()[2][1][len(`{"items":[`):strings.Index(healthy()[2][1], ",{")], deployment("workflow-controller:v3.7.4", `,"args":["--namespaced","--managed-namespace","ours"]`))), false, ""},
+		{"an instance", healthy().with("configmaps", items(`{"data":{"instanceID":"other"}}`)), false, "Workflow controller: it takes Workflows of instance other only"},
+		{"an instance in a block", healthy().with("configmaps", items(`{"data":{"config":"instanceID: other\n"}}`)), false, "Workflow controller: it takes Workflows of instance other only"},
+		{"no instance", healthy().with("configmaps", items(`{"data":{"config":"instanceID: \"\"\nworkflowRestrictions: {templateReferencing: Strict}\n"}}`)), false, ""},
+		{"no namespace", healthy().with("get namespace", "!Error from server (NotFound): no"), false, "Namespace ours: is not there"},
+		{"a namespace that goes", healthy().with("get namespace", `{"status":{"phase":"Terminating"}}`), false, "Namespace ours: is Terminating"},
+		{"no bus", healthy().with("get eventbus", "!Error from server (NotFound): no"), false, "EventBus default: is not there: nothing is heard"},
+		{"no bus, and the operator brings one", healthy().with("get eventbus", "!Error from server (NotFound): no"), true, ""},
+		{"a bus that is not ready", healthy().with("get eventbus", `{"status":{"conditions":[{"type":"Deployed","status":"False","message":"no storage"}]}}`), false, "EventBus default: Deployed is False: no storage"},
+		{"a bus that nobody has seen", healthy().with("get eventbus", `{}`), false, "EventBus default: no controller has looked at it"},
 		{
-			"a bus without a password", good().with("get eventbus", `{"spec":{"jetstreamExotic":{"url":"nats://x"}},"status":{"conditions":[{"type":"Deployed","status":"True"}]}}`), false,
+			"a bus without a password", healthy().with("get eventbus", `{"spec":{"jetstreamExotic":{"url":"nats://x"}},"status":{"conditions":[{"type":"Deployed","status":"True"}]}}`), false,
 			"EventBus default: is there and ready, and asks nobody who they are: whoever reaches it can make up events, and read all of them",
 		},
 		{
-			"Kafka without a password", good().with("get eventbus", `{"spec":{"kafka":{"url":"x"}},"status":{"conditions":[{"type":"Deployed","status":"True"}]}}`), false,
+			"Kafka without a password", healthy().with("get eventbus", `{"spec":{"kafka":{"url":"x"}},"status":{"conditions":[{"type":"Deployed","status":"True"}]}}`), false,
 			"EventBus default: is there and ready, and asks nobody who they are: whoever reaches it can make up events, and read all of them",
 		},
-		{"a bus with a password", good().with("get eventbus", `{"spec":{"jetstreamExotic":{"accessSecret":{"name":"x","key":"y"}}},"status":{"conditions":[{"type":"Deployed","status":"True"}]}}`), false, ""},
-		{"Kafka with a password", good().with("get eventbus", `{"spec":{"kafka":{"sasl":{}}},"status":{"conditions":[{"type":"Deployed","status":"True"}]}}`), false, ""},
+		{"a bus with a password", healthy().with("get eventbus", `{"spec":{"jetstreamExotic":{"accessSecret":{"name":"x","key":"y"}}},"status":{"conditions":[{"type":"Deployed","status":"True"}]}}`), false, ""},
+		{"Kafka with a password", healthy().with("get eventbus", `{"spec":{"kafka":{"sasl":{}}},"status":{"conditions":[{"type":"Deployed","status":"True"}]}}`), false, ""},
 		{
-			"a bus for small events", good().with("get eventbus", `{"spec":{"jetstream":{"version":"latest"}},"status":{"conditions":[{"type":"Deployed","status":"True"}]}}`), false,
+			"a bus for small events", healthy().with("get eventbus", `{"spec":{"jetstream":{"version":"latest"}},"status":{"conditions":[{"type":"Deployed","status":"True"}]}}`), false,
 			"EventBus default: is there and ready, and takes events of 1MB at most: a change carries the object twice, in base64, and one that does not fit delays those of all others of its kind by seconds",
 		},
 		{
-			"a bus for somewhat larger ones", good().with("get eventbus", `{"spec":{"jetstream":{"maxPayload":"3072KB"}},"status":{"conditions":[{"type":"Deployed","status":"True"}]}}`), false,
+			"a bus for somewhat larger ones", healthy().with("get eventbus", `{"spec":{"jetstream":{"maxPayload":"3072KB"}},"status":{"conditions":[{"type":"Deployed","status":"True"}]}}`), false,
 			"EventBus default: is there and ready, and takes events of 3072KB at most: a change carries the object twice, in base64, and one that does not fit delays those of all others of its kind by seconds",
 		},
-		{"a bus for large events", good().with("get eventbus", `{"spec":{"jetstream":{"maxPayload":"4MB"}},"status":{"conditions":[{"type":"Deployed","status":"True"}]}}`), false, ""},
-		{"an old bus", good().with("get eventbus", `{"spec":{"nats":{"native":{}}}}`), false, "EventBus default: is of NATS Streaming, on which events are lost"},
+		{"a bus for large events", healthy().with("get eventbus", `{"spec":{"jetstream":{"maxPayload":"4MB"}},"status":{"conditions":[{"type":"Deployed","status":"True"}]}}`), false, ""},
+		{"an old bus", healthy().with("get eventbus", `{"spec":{"nats":{"native":{}}}}`), false, "EventBus default: is of NATS Streaming, on which events are lost"},
 		{
-			"two Deployments of an EventSource", good().with("deployments", items(good()[2][1][len(`{"items":[`):len(good()[2][1])-2],
+			"two Deployments of an EventSource", healthy().with("deployments", items(healthy()[2][1][len(`{"items":[`):len(healthy()[2][1])-2],
 				owned("ours", "page-a", "sensor-name"), owned("ours", "page-b", "eventsource-name"), owned("theirs", "page-c", "eventsource-name"), owned("ours", "page-d", "eventsource-name"))), false,
 			"EventSource page: has two Deployments, page-b and page-d: each event is handled twice",
 		},
 		{
-			"others' Deployments with such a label", good().with("deployments", items(good()[2][1][len(`{"items":[`):len(good()[2][1])-2],
+			"others' Deployments with such a label", healthy().with("deployments", items(healthy()[2][1][len(`{"items":[`):len(healthy()[2][1])-2],
 				strings.Replace(owned("ours", "a", "sensor-name"), "owner-name", "app", 1), strings.Replace(owned("ours", "b", "sensor-name"), "owner-name", "app", 1))), false, "",
 		},
-		{"no rights", good().with("apply", "!Warning: x\nError from server (Forbidden): no\nError from server (Forbidden): no\n"), false, "kubectl apply: Error from server (Forbidden): no\nexit status 1"},
+		{"no rights", healthy().with("apply", "!Warning: x\nError from server (Forbidden): no\nError from server (Forbidden): no\n"), false, "kubectl apply: Error from server (Forbidden): no\nexit status 1"},
 	} {
 		checks := Examine(t.Context(), tt.cluster.ask, Requirements{Operator: "page", Namespace: "ours", EventBus: "default", IncludesBus: tt.brings})
 		var got []string
