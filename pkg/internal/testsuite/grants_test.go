@@ -61,10 +61,10 @@ func TestOperators(t *testing.T) {
 		for name, dir := range operatorsUnderTest(t) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				one := observe(t, name, dir)
+				operator := observe(t, name, dir)
 				mu.Lock()
 				defer mu.Unlock()
-				all = append(all, one)
+				all = append(all, operator)
 			})
 		}
 	})

@@ -10,8 +10,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/testsuite"
 )
 
-// played runs tests with operators, both given as text.
-func played(t *testing.T, dir fstest.MapFS, definitions, tests string) []testsuite.Result {
+// run runs tests with operators, both given as text.
+func run(t *testing.T, dir fstest.MapFS, definitions, tests string) []testsuite.Result {
 	t.Helper()
 	result, err := argoperator.Generate([]argoperator.Source{{Name: "operator.yaml", Data: []byte(definitions), Dir: dir}}, argoperator.Options{})
 	if err != nil || result.Findings.HasErrors() {
@@ -89,7 +89,7 @@ spec:
       spec: {region: "${ .spec.region }"}
   status: {arn: "${ $children.bucket.status.arn }"}
 `)
-				allPass(t, played(t, dir, definition, strings.ReplaceAll(`
+				allPass(t, run(t, dir, definition, strings.ReplaceAll(`
 apiVersion: argoperator.dev/v1alpha1
 kind: OperatorTest
 metadata: {name: life}
@@ -127,7 +127,7 @@ spec:
       metadata: {name: "${ .metadata.name }", namespace: default}
       data: {city: '${ $related.office.spec.city // "none" }'}
 `
-	allPass(t, played(t, nil, definition, `
+	allPass(t, run(t, nil, definition, `
 apiVersion: argoperator.dev/v1alpha1
 kind: OperatorTest
 metadata: {name: life}
@@ -171,7 +171,7 @@ spec:
       metadata: {name: "${ .metadata.name }"}
       data: {pod: '${ $related.pod.status.phase // "unknown" }', thing: '${ $related.thing.status.phase // "unknown" }'}
 `
-	allPass(t, played(t, nil, definition, `
+	allPass(t, run(t, nil, definition, `
 apiVersion: argoperator.dev/v1alpha1
 kind: OperatorTest
 metadata: {name: life}

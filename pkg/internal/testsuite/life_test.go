@@ -87,12 +87,12 @@ func TestNotIdempotent(t *testing.T) {
 	if diff := cmp.Diff([]string{"not-idempotent: delivered once more, ConfigMap default/one-config changes:"}, codes(inline(t, program, created).Findings())); diff != "" {
 		t.Error(diff)
 	}
-	for where, spec := range map[string]string{
+	for level, spec := range map[string]string{
 		"in the test": "  notIdempotent: it is the time\n" + created,
 		"in the step": strings.Replace(created, "create:", "notIdempotent: it is the time, create:", 1),
 	} {
 		if r := inline(t, program, spec); r.State() != testsuite.Passed {
-			t.Errorf("%s: %v", where, codes(r.Findings()))
+			t.Errorf("%s: %v", level, codes(r.Findings()))
 		}
 	}
 }
