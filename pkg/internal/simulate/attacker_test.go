@@ -79,7 +79,7 @@ func (w *table) forge(r *rand.Rand) error {
 		case 1:
 			owner["name"] = hostileNames[r.IntN(len(hostileNames))]
 		case 2:
-			owner["name"] = w.place(r)["name"]
+			owner["name"] = w.randomName(r)["name"]
 		}
 	}
 	metadata["annotations"] = map[string]any{
@@ -89,20 +89,20 @@ func (w *table) forge(r *rand.Rand) error {
 		data["key"] = "evil"
 	}
 	w.log("the attacker writes %s", text(forged))
-	there, err := w.Get(forged)
+	existing, err := w.Get(forged)
 	if err != nil {
 		return err
 	}
-	if there != nil { // immutable fields
-		if err := w.Delete(there); err != nil {
+	if existing != nil { // immutable fields
+		if err := w.Delete(existing); err != nil {
 			return err
 		}
 	}
 	return w.Apply(forged)
 }
 
-// mine reports whether the attacker created or labelled an object.
-func mine(o map[string]any) bool {
+// isAttackers reports whether the attacker created or labelled an object.
+func isAttackers(o map[string]any) bool {
 	metadata := o["metadata"].(map[string]any)
 	name := fmt.Sprint(metadata["name"])
 	return metadata["namespace"] == "attacker" || strings.HasPrefix(name, "mine-") || name == victim
@@ -113,17 +113,17 @@ const victim = "victim"
 
 // withdraw deletes an object of the attacker.
 func (w *table) withdraw(r *rand.Rand) error {
-	var own []map[string]any
+	var objects []map[string]any
 	for _, o := range w.Everything() {
-		if mine(o) && o["metadata"].(map[string]any)["name"] != victim {
-			own = append(own, o)
+		if isAttackers(o) && o["metadata"].(map[string]any)["name"] != victim {
+			objects = append(objects, o)
 		}
 	}
-	if len(own) == 0 {
+	if len(objects) == 0 {
 		return nil
 	}
-	o := own[r.IntN(len(own))]
-	w.log("the attacker deletes %s", placeOf(o))
+	o := objects[r.IntN(len(objects))]
+	w.log("the attacker deletes %s", keyOf(o))
 	return w.Delete(o)
 }
 
@@ -133,38 +133,38 @@ func (w *table) labelOthers(r *rand.Rand) error {
 	if child == nil {
 		return nil
 	}
-	o := map[string]any{"apiVersion": child["apiVersion"], "kind": child["kind"], "metadata": map[string]any{"name": victim, "namespace": w.place(r)["namespace"]}}
-	there, err := w.Get(o)
+	o := map[string]any{"apiVersion": child["apiVersion"], "kind": child["kind"], "metadata": map[string]any{"name": victim, "namespace": w.randomName(r)["namespace"]}}
+	existing, err := w.Get(o)
 	if err != nil {
 		return err
 	}
-	if there == nil {
+	if existing == nil {
 		if err := w.Apply(o); err != nil {
 			return err
 		}
 	}
-	w.log("the attacker labels %s", placeOf(o))
+	w.log("the attacker labels %s", keyOf(o))
 	if err := w.send(http.MethodPatch, w.Path(o, "?fieldManager=attacker"), "application/merge-patch+json",
 		fmt.Sprintf(`{"metadata":{"labels":%s}}`, text(labelsOf(child)))); err != nil {
 		return err
 	}
-	there, err = w.Get(o)
+	existing, err = w.Get(o)
 	if err != nil {
 		return err
 	}
-	w.victims[placeOf(o)] = there
+	w.victims[keyOf(o)] = existing
 	return nil
 }
 
 // untouched returns an error for a changed victim.
 func (w *table) untouched() error {
-	for place, before := range w.victims {
+	for key, before := range w.victims {
 		now, err := w.Get(before)
 		if err != nil {
 			return err
 		}
 		if text(now) != text(before) {
-			return fmt.Errorf("%s was\n%s\nand is\n%s", place, text(before), text(now))
+			return fmt.Errorf("%s was\n%s\nand is\n%s", key, text(before), text(now))
 		}
 	}
 	return nil
@@ -182,7 +182,7 @@ func TestHostileUnrelated(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := hostileWorld(t, tt.file, tt.more)
-			cr := carrying("text", nil)
+			cr := withTexts("text", nil)
 			if err := w.Apply(cr); err != nil {
 				t.Fatal(err)
 			}
@@ -191,15 +191,15 @@ func TestHostileUnrelated(t *testing.T) {
 			before := text([]any{texts, w.things(), parent})
 			steps := len(w.Trace())
 			n := 0
-			for _, said := range hostileTexts(t) {
+			for _, name := range hostileTexts(t) {
 				for _, namespace := range []string{"attacker", "default"} {
 					n++
-					owner := map[string]any{"apiVersion": parent["apiVersion"], "kind": "Echo", "name": said, "uid": parent["metadata"].(map[string]any)["uid"], "controller": true}
+					owner := map[string]any{"apiVersion": parent["apiVersion"], "kind": "Echo", "name": name, "uid": parent["metadata"].(map[string]any)["uid"], "controller": true}
 					foreign := map[string]any{
 						"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]any{"text": "evil"},
 						"metadata": map[string]any{
 							"name": fmt.Sprintf("foreign-%d", n), "namespace": namespace, "labels": labelsOf(texts),
-							"annotations": map[string]any{"argoperator.dev/owner": said}, "ownerReferences": []any{owner},
+							"annotations": map[string]any{"argoperator.dev/owner": name}, "ownerReferences": []any{owner},
 						},
 					}
 					if err := w.Apply(foreign); err != nil {

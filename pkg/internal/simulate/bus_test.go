@@ -106,8 +106,8 @@ func NewBus(in Inputs, shared *Shared, r *rand.Rand) (*Bus, error) {
 	for _, sub := range s.subscriptions {
 		b.queues = append(b.queues, &queue{subscription: sub})
 	}
-	s.cluster.NewUID = func(made int) types.UID { // like real uids, they differ in the first digits
-		return types.UID(fmt.Sprintf("%04x0000-0000-0000-0000-%012d", made*7919%65536, made))
+	s.cluster.NewUID = func(count int) types.UID { // like real uids, they differ in the first digits
+		return types.UID(fmt.Sprintf("%04x0000-0000-0000-0000-%012d", count*7919%65536, count))
 	}
 	s.api = http.HandlerFunc(b.serve)
 	return b, nil
@@ -317,10 +317,10 @@ func (b *Bus) next(ctx context.Context, q *queue) error {
 	if b.chance(b.Bad.Killed) {
 		q.open = append(q.open, m)
 		if b.chance(30) {
-			b.log("  %s: killed before %s", q.trigger.Template.Name, m.event.what())
+			b.log("  %s: killed before %s", q.trigger.Template.Name, m.event.summary())
 			return nil
 		}
-		b.log("  %s: killed after %s", q.trigger.Template.Name, m.event.what())
+		b.log("  %s: killed after %s", q.trigger.Template.Name, m.event.summary())
 	}
 	return b.deliver(ctx, q, m)
 }
@@ -333,7 +333,7 @@ func (b *Bus) again(ctx context.Context, q *queue) error {
 	return b.deliver(ctx, q, m)
 }
 
-func (e Event) what() string {
+func (e Event) summary() string {
 	var payload struct {
 		Body metav1.PartialObjectMetadata `json:"body"`
 	}
@@ -360,7 +360,7 @@ func (b *Bus) deliver(ctx context.Context, q *queue, m *message) error {
 			continue
 		}
 		b.faults, b.budget = 0, budget(&q.trigger, b.Bad.Mild)
-		b.log("  %s: %s", q.trigger.Template.Name, m.event.what())
+		b.log("  %s: %s", q.trigger.Template.Name, m.event.summary())
 		if err := b.fire(ctx, q.sensor, &q.trigger, events{d.Name: passed}, delivery); err != nil {
 			return err
 		}
@@ -413,8 +413,8 @@ func (b *Bus) pass(d eventsv1.EventDependency, m *message, delivery *Delivery) (
 		}
 		b.shared.programs[d.Transform.JQ] = code
 	}
-	made, _ := code.Run(m.body).Next()
-	fields, ok := made.(map[string]any)
+	result, _ := code.Run(m.body).Next()
+	fields, ok := result.(map[string]any)
 	if b.compare--; b.compare < 0 {
 		b.compare = 500
 		if err := sameAsArgo(d, m, fields); err != nil {
@@ -422,7 +422,7 @@ func (b *Bus) pass(d eventsv1.EventDependency, m *message, delivery *Delivery) (
 		}
 	}
 	if !ok {
-		delivery.Stopped, delivery.Lost = fmt.Sprintf("the transform made %v", made), true
+		delivery.Stopped, delivery.Lost = fmt.Sprintf("the transform made %v", result), true
 		return nil, nil
 	}
 	if len(fields) == 1 && fields["go"] == false { // held back by the filter

@@ -50,17 +50,17 @@ func TestChanceFindsMissingGuards(t *testing.T) {
 			unguarded := o
 			unguarded.objects = without(t, o.objects, tt.guard, tt.instead)
 			with, missing := simulate.NewShared(), simulate.NewShared()
-			wrong := func(o operator, shared *simulate.Shared, seed uint64) bool {
+			fails := func(o operator, shared *simulate.Shared, seed uint64) bool {
 				g := game{t: t, o: o, seed: seed, shared: shared, attacked: tt.attacked}
 				_, err := g.play(g.length(), nil)
 				return err != nil
 			}
-			tells := func(seed uint64) bool { return wrong(unguarded, missing, seed) && !wrong(o, with, seed) }
-			if tells(tt.seed) {
+			dependsOnGuard := func(seed uint64) bool { return fails(unguarded, missing, seed) && !fails(o, with, seed) }
+			if dependsOnGuard(tt.seed) {
 				return
 			}
 			for seed := range uint64(600) {
-				if tells(seed) {
+				if dependsOnGuard(seed) {
 					t.Fatalf("seed %d no longer depends on the guard, seed %d does: pin seed %[2]d", tt.seed, seed)
 				}
 			}

@@ -252,17 +252,17 @@ func (w *table) apply(r *rand.Rand) error {
 		return err
 	}
 	cr = filled(cr).(map[string]any)
-	cr["metadata"] = w.place(r)
+	cr["metadata"] = w.randomName(r)
 	w.log("apply %s", text(cr))
-	w.wanted[placeOf(cr)] = cr
+	w.wanted[keyOf(cr)] = cr
 	return w.Apply(cr)
 }
 
-func (w *table) place(r *rand.Rand) map[string]any {
+func (w *table) randomName(r *rand.Rand) map[string]any {
 	return map[string]any{"name": []string{"alpha", "beta", "gamma"}[r.IntN(3)], "namespace": []string{"default", "default", "other"}[r.IntN(3)]}
 }
 
-func placeOf(o map[string]any) string {
+func keyOf(o map[string]any) string {
 	metadata := o["metadata"].(map[string]any)
 	return fmt.Sprintf("%v %v/%v", o["kind"], metadata["namespace"], metadata["name"])
 }
@@ -273,15 +273,15 @@ func (w *table) delete(r *rand.Rand) error {
 		return nil
 	}
 	cr := w.wanted[names[r.IntN(len(names))]]
-	w.log("delete %s", placeOf(cr))
-	delete(w.wanted, placeOf(cr))
+	w.log("delete %s", keyOf(cr))
+	delete(w.wanted, keyOf(cr))
 	return w.Delete(cr)
 }
 
 // child returns a random child; nil if there is none.
 func (w *table) child(r *rand.Rand) map[string]any {
 	children := slices.DeleteFunc(w.Everything(), func(o map[string]any) bool {
-		return o["kind"] == w.game.o.plan.API.Kind.Kind || labelsOf(o)["argoperator.dev/owner-uid"] == nil || mine(o)
+		return o["kind"] == w.game.o.plan.API.Kind.Kind || labelsOf(o)["argoperator.dev/owner-uid"] == nil || isAttackers(o)
 	})
 	if len(children) == 0 {
 		return nil
@@ -299,7 +299,7 @@ func (w *table) deleteChild(r *rand.Rand) error {
 	if child == nil {
 		return nil
 	}
-	w.log("delete %s by hand", placeOf(child))
+	w.log("delete %s by hand", keyOf(child))
 	return w.Delete(child)
 }
 
@@ -311,7 +311,7 @@ func (w *table) editChild(r *rand.Rand) error {
 		return nil
 	}
 	change := handEdit(child, r)
-	w.log("edit %s by hand: %s", placeOf(child), change)
+	w.log("edit %s by hand: %s", keyOf(child), change)
 	return w.send(http.MethodPatch, w.Path(child, "?fieldManager=hand"), "application/merge-patch+json", change)
 }
 
@@ -336,7 +336,7 @@ func handEdit(child map[string]any, r *rand.Rand) string {
 func (w *table) controllers(*rand.Rand) error {
 	w.log("controllers work")
 	for _, o := range w.Everything() {
-		if o["kind"] != "Deployment" || labelsOf(o)["argoperator.dev/owner-uid"] == nil || mine(o) {
+		if o["kind"] != "Deployment" || labelsOf(o)["argoperator.dev/owner-uid"] == nil || isAttackers(o) {
 			continue
 		}
 		replicas, ok := o["spec"].(map[string]any)["replicas"]
@@ -366,20 +366,20 @@ func (w *table) send(method, path, contentType, body string) error {
 func (w *table) occupy(r *rand.Rand) error {
 	children := w.game.o.plan.Children
 	c := children[r.IntN(len(children))]
-	o := map[string]any{"apiVersion": c.Kind.APIVersion(), "kind": c.Kind.Kind, "metadata": w.place(r)}
-	if there, err := w.Get(o); err != nil || there != nil {
+	o := map[string]any{"apiVersion": c.Kind.APIVersion(), "kind": c.Kind.Kind, "metadata": w.randomName(r)}
+	if existing, err := w.Get(o); err != nil || existing != nil {
 		return err
 	}
-	w.log("occupy %s", placeOf(o))
-	w.unrelated[placeOf(o)] = o
+	w.log("occupy %s", keyOf(o))
+	w.unrelated[keyOf(o)] = o
 	return w.putUnrelated(o)
 }
 
 // putUnrelated writes an object with an owner, so that it cannot get another
 // controller.
 func (w *table) putUnrelated(o map[string]any) error {
-	place := o["metadata"].(map[string]any)
-	owner := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "stranger", "namespace": place["namespace"]}}
+	metadata := o["metadata"].(map[string]any)
+	owner := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "stranger", "namespace": metadata["namespace"]}}
 	if err := w.Apply(owner); err != nil {
 		return err
 	}
@@ -400,8 +400,8 @@ func (w *table) vacate(r *rand.Rand) error {
 		return nil
 	}
 	o := w.unrelated[names[r.IntN(len(names))]]
-	w.log("vacate %s", placeOf(o))
-	delete(w.unrelated, placeOf(o))
+	w.log("vacate %s", keyOf(o))
+	delete(w.unrelated, keyOf(o))
 	return w.Delete(o)
 }
 
@@ -525,17 +525,17 @@ func (w *table) essence() map[string]any {
 	names := []string{}
 	all := w.Everything()
 	for _, o := range all {
-		names = append(names, fmt.Sprint(o["metadata"].(map[string]any)["uid"]), "uid of "+placeOf(o))
+		names = append(names, fmt.Sprint(o["metadata"].(map[string]any)["uid"]), "uid of "+keyOf(o))
 	}
 	name := strings.NewReplacer(names...)
 	out := map[string]any{}
 	for _, o := range all {
-		if o["kind"] != "Event" && !strings.HasSuffix(placeOf(o), "/stranger") && !mine(o) { // Events depend on the order
-			out[placeOf(o)] = plain(essential(o))
+		if o["kind"] != "Event" && !strings.HasSuffix(keyOf(o), "/stranger") && !isAttackers(o) { // Events depend on the order
+			out[keyOf(o)] = plain(essential(o))
 		}
 	}
-	for place, o := range out {
-		out[place] = readText(name.Replace(text(o)))
+	for key, o := range out {
+		out[key] = readText(name.Replace(text(o)))
 	}
 	return out
 }

@@ -244,14 +244,14 @@ func TestCollect(t *testing.T) {
 			}
 			for c.CollectGarbage() > 0 {
 			}
-			var left []string
+			var remaining []string
 			for _, o := range c.List(c.Kinds.At(schemaV1, "configmaps").Resource(), "") {
-				left = append(left, o.GetName())
+				remaining = append(remaining, o.GetName())
 				if o.GetName() == "e" && len(o.GetOwnerReferences()) != 1 {
 					t.Errorf("e has %d owners, want only the existing one", len(o.GetOwnerReferences()))
 				}
 			}
-			if diff := cmp.Diff(tt.want+" e", strings.Join(left, " ")); diff != "" {
+			if diff := cmp.Diff(tt.want+" e", strings.Join(remaining, " ")); diff != "" {
 				t.Errorf("%s:\n%s", tt.reason, diff)
 			}
 		})

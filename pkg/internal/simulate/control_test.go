@@ -114,27 +114,27 @@ func TestRelist(t *testing.T) {
 // TestIntercept checks that only the operator's requests pass the interceptor.
 func TestIntercept(t *testing.T) {
 	s := start(t, "direct.yaml")
-	asked := map[RequestInfo]bool{}
+	intercepted := map[RequestInfo]bool{}
 	s.Intercept(func(api http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			parts, ok := s.RequestInfo(r)
 			if !ok {
 				t.Errorf("%s is not parsed", r.URL.Path)
 			}
-			asked[parts] = true
+			intercepted[parts] = true
 			api.ServeHTTP(w, r)
 		})
 	})
 	apply(t, s, memcached(map[string]any{"size": int64(2)}))
 	deployment := RequestInfo{Kind: "Deployment", Namespace: "default", Name: "sample"}
-	if !asked[deployment] || asked[RequestInfo{Kind: "Memcached", Namespace: "default", Name: "sample"}] {
-		t.Errorf("intercepted: %v", slices.Collect(maps.Keys(asked)))
+	if !intercepted[deployment] || intercepted[RequestInfo{Kind: "Memcached", Namespace: "default", Name: "sample"}] {
+		t.Errorf("intercepted: %v", slices.Collect(maps.Keys(intercepted)))
 	}
-	asked = map[RequestInfo]bool{}
+	intercepted = map[RequestInfo]bool{}
 	s.Intercept(nil)
 	apply(t, s, memcached(map[string]any{"size": int64(3)}))
-	if len(asked) > 0 {
-		t.Errorf("still intercepted: %v", asked)
+	if len(intercepted) > 0 {
+		t.Errorf("still intercepted: %v", intercepted)
 	}
 }
 

@@ -17,7 +17,7 @@ func TestDecode(t *testing.T) {
 	tests := []struct {
 		name, in string
 		want     int
-		wrong    string
+		message  string
 	}{
 		{"one", "a: 1\n", 1, ""},
 		{"empty ones", "---\n\n---\na: 1\n---\n# nothing\n---\nb: 2\n", 2, ""},
@@ -30,9 +30,9 @@ func TestDecode(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := Decode([]byte(tt.in))
-			if tt.wrong != "" {
-				if err == nil || !strings.Contains(err.Error(), tt.wrong) {
-					t.Errorf("got %v, want an error about %q", err, tt.wrong)
+			if tt.message != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.message) {
+					t.Errorf("got %v, want an error about %q", err, tt.message)
 				}
 				return
 			}

@@ -52,11 +52,11 @@ func TestK8sTriggerRepairs(t *testing.T) {
 		"spec": map[string]any{"data": map[string]any{"a": "1", "b": "2"}},
 	}, 0)
 	child := o.plan.Children[0]
-	if err := w.Patch(w.live(child), "", "hand", map[string]any{"data": map[string]any{"b": "by hand"}}); err != nil {
+	if err := w.Patch(w.liveChild(child), "", "hand", map[string]any{"data": map[string]any{"b": "by hand"}}); err != nil {
 		t.Fatal(err)
 	}
 	w.settle()
-	w.same("the child", map[string]any{"a": "1", "b": "2"}, w.live(child)["data"])
+	w.same("the child", map[string]any{"a": "1", "b": "2"}, w.liveChild(child)["data"])
 }
 
 // FuzzDirect is TestDirectMatchesJQ with more seeds.
@@ -219,7 +219,7 @@ func (w *world) apply(cr map[string]any, ready int) {
 	}
 	w.settle()
 	for _, c := range w.o.plan.Children {
-		live := w.live(c)
+		live := w.liveChild(c)
 		if ready < 0 || c.Kind.Group != "apps" || live == nil {
 			continue
 		}
@@ -242,7 +242,7 @@ func (w *world) settle() {
 // patch writes the status of a child as its controller does.
 func (w *world) patch(c plan.Child, change map[string]any) {
 	w.t.Helper()
-	metadata := w.live(c)["metadata"].(map[string]any)
+	metadata := w.liveChild(c)["metadata"].(map[string]any)
 	path := fmt.Sprintf("/apis/%s/namespaces/%v/%s/%v/status", c.Kind.APIVersion(), metadata["namespace"], c.Kind.Plural, metadata["name"])
 	req, err := http.NewRequest(http.MethodPatch, path, strings.NewReader(text(change)))
 	if err != nil {
@@ -263,8 +263,8 @@ func (w *world) get(fields map[string]any) map[string]any {
 	return object
 }
 
-// live returns a child in the cluster, nil if there is none.
-func (w *world) live(c plan.Child) map[string]any {
+// liveChild returns a child in the cluster, nil if there is none.
+func (w *world) liveChild(c plan.Child) map[string]any {
 	w.t.Helper()
 	metadata := map[string]any{"name": w.run(c.ObjectName, nil)}
 	switch {
@@ -296,7 +296,7 @@ func (w *world) isExpected(what string) {
 	w.t.Helper()
 	live := map[string]any{}
 	for _, c := range w.o.plan.Children {
-		if object := w.live(c); object != nil {
+		if object := w.liveChild(c); object != nil {
 			live[c.Name] = object
 		}
 	}
@@ -318,7 +318,7 @@ func (w *world) children() map[string]any {
 	w.t.Helper()
 	all := map[string]any{}
 	for _, c := range w.o.plan.Children {
-		if object := w.live(c); object != nil {
+		if object := w.liveChild(c); object != nil {
 			all[c.Name] = bare(object)
 		}
 	}
@@ -330,7 +330,7 @@ func (w *world) objects() map[string]any {
 	w.t.Helper()
 	all := map[string]any{"": w.owner()}
 	for _, c := range w.o.plan.Children {
-		all[c.Name] = w.live(c)
+		all[c.Name] = w.liveChild(c)
 	}
 	return all
 }

@@ -113,11 +113,11 @@ func TestFromCluster(t *testing.T) {
 	s := start(t, "direct.yaml")
 	for range 2 {
 		apply(t, s, cr)
-		made, err := s.Get(cr)
+		object, err := s.Get(cr)
 		if err != nil {
 			t.Fatal(err)
 		}
-		metadata := made["metadata"].(map[string]any)
+		metadata := object["metadata"].(map[string]any)
 		if metadata["uid"] != "4cb4b1e0-7817-4c4d-b2ba-aea52cf35151" || metadata["generation"] != float64(7) {
 			t.Errorf("the identity changed: %v", metadata)
 		}
@@ -220,9 +220,9 @@ func TestEndless(t *testing.T) {
 // TestRefused checks that refusals of the API server are reported.
 func TestRefused(t *testing.T) {
 	s := start(t, "direct.yaml")
-	wrong := memcached(map[string]any{"size": int64(1)})
-	wrong["metadata"].(map[string]any)["name"] = "Not A Name"
-	err := s.Apply(wrong)
+	invalid := memcached(map[string]any{"size": int64(1)})
+	invalid["metadata"].(map[string]any)["name"] = "Not A Name"
+	err := s.Apply(invalid)
 	var refused *cluster.StatusError
 	if !errors.As(err, &refused) || refused.Status != 422 {
 		t.Errorf("got %v, want a refusal with 422", err)

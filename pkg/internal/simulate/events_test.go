@@ -153,8 +153,8 @@ func (l *lifecycle) redeliver() {
 		if step.Event != nil {
 			last = step.Event
 		}
-		tells := step.Delivery != nil && step.Delivery.Trigger == "event" && len(step.Delivery.Attempts) > 0
-		if tells || step.Workflow != nil {
+		createsEvent := step.Delivery != nil && step.Delivery.Trigger == "event" && len(step.Delivery.Attempts) > 0
+		if createsEvent || step.Workflow != nil {
 			all = append(all, *last)
 		}
 	}
@@ -172,10 +172,10 @@ func TestEvents(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			l := newLifecycle(t, web, engine)
-			for _, one := range []struct {
-				happens string
-				act     func()
-				want    []string
+			for _, step := range []struct {
+				name string
+				act  func()
+				want []string
 			}{
 				{"created", func() { l.apply("Web", "1") }, nil},
 				{"progresses", func() { l.replicas(1) }, nil},
@@ -193,9 +193,9 @@ func TestEvents(t *testing.T) {
 					check(t, l.Run(context.Background()))
 				}, nil},
 			} {
-				one.act()
-				if diff := cmp.Diff(one.want, l.newEvents()); diff != "" {
-					t.Errorf("%s (-want +got)\n%s", one.happens, diff)
+				step.act()
+				if diff := cmp.Diff(step.want, l.newEvents()); diff != "" {
+					t.Errorf("%s (-want +got)\n%s", step.name, diff)
 				}
 			}
 			for _, failure := range l.Trace().Failures() {
@@ -266,8 +266,8 @@ func TestLongEvent(t *testing.T) {
 	spec := map[string]any{"text": strings.Repeat("\U0001d11e", 3000)}
 	check(t, l.Apply(map[string]any{"apiVersion": "example.com/v1", "kind": "Web", "metadata": map[string]any{"name": long}, "spec": spec}))
 	check(t, l.Run(context.Background()))
-	if told := l.newEvents(); len(told) != 1 {
-		t.Fatalf("Events %v; %v", told, l.Trace().Failures())
+	if events := l.newEvents(); len(events) != 1 {
+		t.Fatalf("Events %v; %v", events, l.Trace().Failures())
 	}
 	items := l.do(http.MethodGet, "/api/v1/namespaces/default/events", "")["items"].([]any)
 	message := items[0].(map[string]any)["message"].(string)

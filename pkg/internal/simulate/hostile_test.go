@@ -67,8 +67,8 @@ func echo(spec map[string]any) map[string]any {
 	}
 }
 
-// carrying returns a custom resource with texts in every field that accepts one.
-func carrying(text string, texts map[string]string) map[string]any {
+// withTexts returns a custom resource with texts in every field that accepts one.
+func withTexts(text string, texts map[string]string) map[string]any {
 	list, words := []any{text}, map[string]any{}
 	for name, other := range texts {
 		list = append(list, other)
@@ -108,8 +108,8 @@ func (w *world) things() map[string]any {
 	return w.get(map[string]any{"apiVersion": "things.example.com/v1", "kind": "Thing", "metadata": map[string]any{"name": "sample-things"}})
 }
 
-// carries compares the texts of the children with those of the custom resource.
-func (w *world) carries(cr map[string]any) {
+// checkTexts compares the texts of the children with those of the custom resource.
+func (w *world) checkTexts(cr map[string]any) {
 	w.t.Helper()
 	texts, things := w.texts(), w.things()
 	if texts == nil || things == nil {
@@ -128,9 +128,9 @@ func (w *world) carries(cr map[string]any) {
 		same["within"] = [2]any{"<" + spec["text"].(string) + ">", within}
 		same["tojson"] = [2]any{spec["list"], readText(data["list"].(string))}
 	}
-	for place, pair := range same {
+	for path, pair := range same {
 		if diff := cmp.Diff(pair[0], pair[1]); diff != "" {
-			w.t.Errorf("%s (-sent +received):\n%.2000s", place, diff)
+			w.t.Errorf("%s (-sent +received):\n%.2000s", path, diff)
 		}
 	}
 	if strings.Contains(text(texts)+text(things), token) {
@@ -144,7 +144,7 @@ func TestHostileDirect(t *testing.T) {
 	for name, hostile := range hostileTexts(t) {
 		t.Run(name, func(t *testing.T) {
 			w.t = t
-			cr := carrying(hostile, map[string]string{"one": hostile})
+			cr := withTexts(hostile, map[string]string{"one": hostile})
 			if len(hostile) < 100_000 { // otherwise they are too large together
 				cr["metadata"].(map[string]any)["annotations"] = map[string]any{hostileText: hostile}
 			}
@@ -152,7 +152,7 @@ func TestHostileDirect(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.settle()
-			w.carries(cr)
+			w.checkTexts(cr)
 			theirs := w.texts()["metadata"].(map[string]any)["annotations"].(map[string]any)["hostile.example.com/theirs"]
 			if len(hostile) < 100_000 && theirs != hostile {
 				t.Errorf("the annotation is %q", theirs)
@@ -188,21 +188,21 @@ func TestHostileWorkflow(t *testing.T) {
 			for _, text := range texts {
 				all += text
 			}
-			cr := carrying(all, texts)
+			cr := withTexts(all, texts)
 			cr["metadata"].(map[string]any)["annotations"] = map[string]any{hostileText: all}
 			if err := w.Apply(cr); err != nil {
 				t.Fatal(err)
 			}
 			w.settle()
-			w.carries(cr)
-			w.survivesArgo()
+			w.checkTexts(cr)
+			w.checkArguments()
 		})
 	}
 }
 
-// survivesArgo fills in the template of every Workflow as Argo's controller does,
+// checkArguments fills in the template of every Workflow as Argo's controller does,
 // and compares the arguments of containers with what the Sensor sent.
-func (w *world) survivesArgo() {
+func (w *world) checkArguments() {
 	w.t.Helper()
 	filled := 0
 	for _, wf := range w.workflows() {
@@ -219,11 +219,11 @@ func (w *world) survivesArgo() {
 				continue
 			}
 			for _, template := range t.Spec.Templates {
-				made, err := common.ProcessArgs(&template, &wfv1.Arguments{}, global, common.Parameters{}, false, wf.Namespace, nil)
+				processed, err := common.ProcessArgs(&template, &wfv1.Arguments{}, global, common.Parameters{}, false, wf.Namespace, nil)
 				if err != nil {
 					w.t.Fatal(err)
 				}
-				filled += w.sameArguments(simulate.ContainersOf(*made), global)
+				filled += w.sameArguments(simulate.ContainersOf(*processed), global)
 			}
 		}
 	}
@@ -280,7 +280,7 @@ func TestHostileTooLarge(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := hostileWorld(t, tt.file, tt.more)
-			cr := carrying(long, nil)
+			cr := withTexts(long, nil)
 			if err := w.Apply(cr); err != nil {
 				t.Fatal(err)
 			}
@@ -288,7 +288,7 @@ func TestHostileTooLarge(t *testing.T) {
 				t.Fatal(err)
 			}
 			if tt.want == "" {
-				w.carries(cr)
+				w.checkTexts(cr)
 			} else if status := text(w.get(cr)["status"]); !strings.Contains(status, tt.want) {
 				t.Errorf("the status does not contain %q: %.2000s", tt.want, status)
 			}
@@ -444,12 +444,12 @@ json.dump({name: reconcile.safe_json({"a": text, text: [text]}) for name, text i
 	}
 	for name, sent := range texts {
 		arguments := &wfv1.Arguments{Parameters: []wfv1.Parameter{{Name: "manifest", Value: wfv1.AnyStringPtr(safe[name])}}}
-		made, err := common.ProcessArgs(template, arguments, common.Parameters{"workflow.name": token}, common.Parameters{}, false, "argo-events", nil)
+		processed, err := common.ProcessArgs(template, arguments, common.Parameters{"workflow.name": token}, common.Parameters{}, false, "argo-events", nil)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		arrived := readText(made.Container.Env[0].Value)
+		arrived := readText(processed.Container.Env[0].Value)
 		if diff := cmp.Diff(any(map[string]any{"a": sent, sent: []any{sent}}), arrived); diff != "" && sent != "a" {
 			t.Errorf("%s (-sent +received):\n%s", name, diff)
 		}
