@@ -16,16 +16,16 @@ func TestAsk(t *testing.T) {
 	tests := []struct {
 		name, reason string
 		flags        initFlags
-		given        string
+		flagsGiven   string
 		answers      string
 		want         scaffold.Options
-		talk         []string // expected output, in this order
+		output       []string // expected output, in this order
 	}{
 		{
 			name: "all", reason: "an empty line accepts the default in brackets", flags: initFlags{options: usual},
 			answers: "my-app\n\n\n\n\n",
 			want:    scaffold.Options{Name: "my-app", Group: "example.com", Kind: "MyApp", Child: "deployment"},
-			talk: []string{
+			output: []string{
 				"Name of the operator: ", "API group, a DNS name of yours [example.com]: ", "Kind that the operator's users write [MyApp]: ",
 				"What it keeps for each of them (deployment, configmap) [deployment]: ",
 				"Made from a template, or by a program in (template, python, node, sh, go) [template]: ",
@@ -40,10 +40,10 @@ func TestAsk(t *testing.T) {
 			name: "invalid answers", reason: "the question is repeated with the reason", flags: initFlags{options: usual},
 			answers: "\nA b\na\nexample\n\nfoo\nFoo\npod\n\nruby\n\n",
 			want:    scaffold.Options{Name: "a", Group: "example.com", Kind: "Foo", Child: "deployment"},
-			talk:    []string{"an answer is needed\n", `"A b" is not a DNS label`, `"example" has no dot`, `"foo" is not a kind`, "it is one of deployment, configmap\n", "it is one of template, python"},
+			output:  []string{"an answer is needed\n", `"A b" is not a DNS label`, `"example" has no dot`, `"foo" is not a kind`, "it is one of deployment, configmap\n", "it is one of template, python"},
 		},
 		{
-			name: "the rest", reason: "answers given as flags are not requested", given: "child logic",
+			name: "the rest", reason: "answers given as flags are not requested", flagsGiven: "child logic",
 			flags:   initFlags{options: scaffold.Options{Name: "a", Group: "example.com", Child: "configmap", Logic: "go"}},
 			answers: "B\n", want: scaffold.Options{Name: "a", Group: "example.com", Kind: "B", Child: "configmap", Logic: "go"},
 		},
@@ -62,19 +62,19 @@ func TestAsk(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var talk bytes.Buffer
-			s := streams{in: strings.NewReader(tt.answers), err: &talk}
-			got, err := ask(s, tt.flags, func(flag string) bool { return strings.Contains(tt.given, flag) })
+			var output bytes.Buffer
+			s := streams{in: strings.NewReader(tt.answers), err: &output}
+			got, err := ask(s, tt.flags, func(flag string) bool { return strings.Contains(tt.flagsGiven, flag) })
 			if err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
 			}
-			rest, found := talk.String(), true
-			for _, text := range tt.talk {
+			rest, found := output.String(), true
+			for _, text := range tt.output {
 				if _, rest, found = strings.Cut(rest, text); !found {
-					t.Errorf("%s: %q is missing or out of order:\n%s", tt.reason, text, talk.String())
+					t.Errorf("%s: %q is missing or out of order:\n%s", tt.reason, text, output.String())
 				}
 			}
 		})
@@ -85,8 +85,8 @@ func TestAsk(t *testing.T) {
 // names the missing answer.
 func TestAskEndOfInput(t *testing.T) {
 	for _, answers := range []string{"", "a\n", "a\n\nfoo\n"} {
-		var talk bytes.Buffer
-		_, err := ask(streams{in: strings.NewReader(answers), err: &talk}, initFlags{}, func(string) bool { return false })
+		var output bytes.Buffer
+		_, err := ask(streams{in: strings.NewReader(answers), err: &output}, initFlags{}, func(string) bool { return false })
 		if err == nil || !strings.Contains(err.Error(), "no answer to ") {
 			t.Errorf("%q: %v", answers, err)
 		}

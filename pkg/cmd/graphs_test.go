@@ -26,9 +26,9 @@ func TestGraphs(t *testing.T) {
 	for _, example := range examples {
 		name := filepath.Base(filepath.Dir(example))
 		t.Run(name, func(t *testing.T) {
-			var out, said bytes.Buffer
-			if code := run([]string{"graph", "-f", filepath.Dir(example), "-o", "svg"}, streams{out: &out, err: &said}); code != exitOK {
-				t.Fatalf("exit code %d: %s", code, &said)
+			var out, stderr bytes.Buffer
+			if code := run([]string{"graph", "-f", filepath.Dir(example), "-o", "svg"}, streams{out: &out, err: &stderr}); code != exitOK {
+				t.Fatalf("exit code %d: %s", code, &stderr)
 			}
 			wellFormed(t, out.Bytes())
 			same(t, filepath.Join(repository, "docs", "graphs", name+".svg"), out.String())
@@ -90,9 +90,9 @@ func TestGraphsAreSafe(t *testing.T) {
 		t.Fatal(err)
 	}
 	for format, without := range map[string]string{"mermaid": `<script>`, "dot": "\"]; x", "svg": "<script>", "html": "<script>"} {
-		var out, said bytes.Buffer
-		if code := run([]string{"graph", "-f", dir, "-o", format}, streams{out: &out, err: &said}); code != exitOK {
-			t.Fatalf("%s: exit code %d: %s", format, code, &said)
+		var out, stderr bytes.Buffer
+		if code := run([]string{"graph", "-f", dir, "-o", format}, streams{out: &out, err: &stderr}); code != exitOK {
+			t.Fatalf("%s: exit code %d: %s", format, code, &stderr)
 		}
 		if strings.Contains(strings.ReplaceAll(out.String(), `\"`, ""), without) {
 			t.Errorf("%s contains unescaped text:\n%s", format, &out)

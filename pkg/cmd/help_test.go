@@ -40,10 +40,10 @@ func TestHelpExamples(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			out, err := shell(dir, "export PATH=\"$PWD/bin:$PATH\"\n"+here(line))
+			out, err := shell(dir, "export PATH=\"$PWD/bin:$PATH\"\n"+runsHere(line))
 			exit, failed := err.(*exec.ExitError)
-			alone := strings.HasPrefix(line, "argoperator doctor") || strings.HasPrefix(line, "argoperator lock") // without a cluster and a registry
-			unready := failed && exit.ExitCode() == exitFindings && alone
+			withoutCluster := strings.HasPrefix(line, "argoperator doctor") || strings.HasPrefix(line, "argoperator lock") // without a cluster and a registry
+			unready := failed && exit.ExitCode() == exitFindings && withoutCluster
 			if err != nil && !unready {
 				t.Errorf("%v\n%s", err, out)
 			}
@@ -62,17 +62,17 @@ func helpExamples(cmd *cobra.Command) []string {
 			out = append(out, strings.TrimSpace(line))
 		}
 	}
-	for _, below := range cmd.Commands() {
-		out = append(out, helpExamples(below)...)
+	for _, child := range cmd.Commands() {
+		out = append(out, helpExamples(child)...)
 	}
 	return out
 }
 
 var endless = regexp.MustCompile(`argoperator (.* --watch)`)
 
-// here reports whether an example only writes in the current directory and
+// runsHere reports whether an example only writes in the current directory and
 // terminates.
-func here(line string) string {
+func runsHere(line string) string {
 	line = strings.ReplaceAll(line, "/usr/local/", "local/")
 	return endless.ReplaceAllString(line, "timeout --foreground --preserve-status -s INT 5 argoperator $1")
 }

@@ -125,11 +125,11 @@ func TestLimits(t *testing.T) {
 				run([]string{"lint", "-f", file}, streams{out: &out, err: &out})
 				return strings.Contains(out.String(), "["+b.code+"]"), out.String()
 			}
-			if found, said := finds(b.fits()); found {
-				t.Errorf("a value within the limit is refused: %.500s", said)
+			if found, stderr := finds(b.fits()); found {
+				t.Errorf("a value within the limit is refused: %.500s", stderr)
 			}
-			if found, said := finds(b.exceeds()); !found {
-				t.Errorf("a value beyond the limit is accepted: %.500s", said)
+			if found, stderr := finds(b.exceeds()); !found {
+				t.Errorf("a value beyond the limit is accepted: %.500s", stderr)
 			}
 		})
 	}

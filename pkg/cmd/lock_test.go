@@ -44,7 +44,7 @@ func TestLock(t *testing.T) {
 	if err := os.WriteFile(definition, []byte(strings.ReplaceAll(locked, "REGISTRY", host)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	call := func(code int, args ...string) (out, said string) {
+	call := func(code int, args ...string) (string, string) {
 		t.Helper()
 		var stdout, stderr bytes.Buffer
 		if got := run(args, streams{in: strings.NewReader(""), out: &stdout, err: &stderr}); got != code {
@@ -54,24 +54,24 @@ func TestLock(t *testing.T) {
 	}
 
 	python := push(t, host+"/python:3.13")
-	out, said := call(exitFindings, "lock", "-f", dir)
-	if want := "operator.yaml:14:32: error: no digest of the image " + host + "/web:1.2: " + host + " answers 404 Not Found [missing-image-digest]"; out != "" || !strings.Contains(said, want) || strings.Count(said, "error:") != 1 {
-		t.Errorf("%s\n%s\nwant %s alone", out, said, want)
+	out, stderr := call(exitFindings, "lock", "-f", dir)
+	if want := "operator.yaml:14:32: error: no digest of the image " + host + "/web:1.2: " + host + " answers 404 Not Found [missing-image-digest]"; out != "" || !strings.Contains(stderr, want) || strings.Count(stderr, "error:") != 1 {
+		t.Errorf("%s\n%s\nwant %s alone", out, stderr, want)
 	}
 	if _, err := os.Stat(lock); !os.IsNotExist(err) {
 		t.Errorf("the lock is incomplete: %v", err)
 	}
 
 	web := push(t, host+"/web:1.2")
-	out, said = call(exitOK, "lock", "-f", dir)
+	out, stderr = call(exitOK, "lock", "-f", dir)
 	if want := host + "/python:3.13 " + python + "\n" + host + "/web:1.2 " + web + "\n"; out != want {
 		t.Errorf("got %s, want %s", out, want)
 	}
-	if !strings.Contains(said, "wrote ") || !strings.Contains(said, "operator.yaml:15:33: an expression computes the image ${ .spec.image }: it has no digest") {
-		t.Error(said)
+	if !strings.Contains(stderr, "wrote ") || !strings.Contains(stderr, "operator.yaml:15:33: an expression computes the image ${ .spec.image }: it has no digest") {
+		t.Error(stderr)
 	}
-	if _, said = call(exitOK, "lock", "-f", dir); !strings.Contains(said, "is up to date") {
-		t.Error(said)
+	if _, stderr = call(exitOK, "lock", "-f", dir); !strings.Contains(stderr, "is up to date") {
+		t.Error(stderr)
 	}
 
 	server.Close() // only lock needs the registry
@@ -96,7 +96,7 @@ func sampled(t *testing.T, dir string) string {
 // push pushes an image to a registry and returns its digest.
 func push(t *testing.T, reference string) string {
 	t.Helper()
-	made, err := random.Image(64, 1)
+	content, err := random.Image(64, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,10 +104,10 @@ func push(t *testing.T, reference string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := remote.Write(ref, made); err != nil {
+	if err := remote.Write(ref, content); err != nil {
 		t.Fatal(err)
 	}
-	digest, err := made.Digest()
+	digest, err := content.Digest()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -127,19 +127,19 @@ func (m mistake) play(t *testing.T, project fs.FS) string {
 	}
 	var out, problems bytes.Buffer
 	code := run(strings.Fields(m.command), streams{out: &out, err: &problems})
-	said := problems.String()
+	stderr := problems.String()
 	if m.command == toTest || m.command == toValidate {
-		said += out.String()
+		stderr += out.String()
 	}
 	switch {
 	case m.accepted && code != exitOK, !m.accepted && code == exitOK:
 		t.Errorf("exit code %d", code)
 	case !m.accepted && m.command == toGenerate && out.Len() > 0:
 		t.Errorf("stdout: %s", &out)
-	case !regexp.MustCompile(`hint: |want |did you mean|as in |name files with -f`).MatchString(said):
-		t.Errorf("the output has no hint:\n%s", said)
+	case !regexp.MustCompile(`hint: |want |did you mean|as in |name files with -f`).MatchString(stderr):
+		t.Errorf("the output has no hint:\n%s", stderr)
 	}
-	fmt.Fprintf(&b, "```text\n$ argoperator %s\n%s```\n", m.command, took.ReplaceAllString(said, ""))
+	fmt.Fprintf(&b, "```text\n$ argoperator %s\n%s```\n", m.command, took.ReplaceAllString(stderr, ""))
 	return b.String()
 }
 

@@ -74,11 +74,11 @@ func commandsPage(t *testing.T) string {
 // commandPaths returns the words after argoperator, starting with the program
 // itself.
 func commandPaths(c *cobra.Command) [][]string {
-	var own []string
+	var path []string
 	if c.HasParent() {
-		own = strings.Fields(c.CommandPath())[1:]
+		path = strings.Fields(c.CommandPath())[1:]
 	}
-	paths := [][]string{own}
+	paths := [][]string{path}
 	for _, sub := range c.Commands() {
 		if sub.IsAvailableCommand() && sub.Name() != "completion" {
 			paths = append(paths, commandPaths(sub)...)
@@ -113,15 +113,15 @@ func keysPage(t *testing.T, title, about string, schema []byte) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n%s%s\n", title, generatedNote, about)
 	b.WriteString("Editors take the same from the JSON Schema that `argoperator schema` prints.\n")
-	type section struct{ def, place string }
-	todo, known := []section{{name(root.Ref), ""}}, map[string]bool{name(root.Ref): true}
+	type section struct{ def, path string }
+	todo, listed := []section{{name(root.Ref), ""}}, map[string]bool{name(root.Ref): true}
 	for len(todo) > 0 {
 		next := todo[0]
 		todo = todo[1:]
 		mapping := decodeProperty(t, root.Defs[next.def])
 		fmt.Fprintf(&b, "\n## %s\n\n", next.def)
-		if next.place != "" {
-			fmt.Fprintf(&b, "At `%s`. ", next.place)
+		if next.path != "" {
+			fmt.Fprintf(&b, "At `%s`. ", next.path)
 		}
 		fmt.Fprintf(&b, "%s\n\n| key | type | |\n|---|---|---|\n", oneLine(mapping.Description))
 		for _, key := range keysInOrder(t, root.Defs[next.def]) {
@@ -131,9 +131,9 @@ func keysPage(t *testing.T, title, about string, schema []byte) string {
 				kind += ", required"
 			}
 			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", key, kind, cell(p.Description))
-			if def != "" && !known[def] {
-				known[def] = true
-				todo = append(todo, section{def, strings.TrimPrefix(next.place+"."+key+suffix, ".")})
+			if def != "" && !listed[def] {
+				listed[def] = true
+				todo = append(todo, section{def, strings.TrimPrefix(next.path+"."+key+suffix, ".")})
 			}
 		}
 	}
@@ -259,17 +259,17 @@ func severityOf(warning bool) string {
 // the shortest of the first file that has any.
 func exampleFindings(t *testing.T) map[string]string {
 	t.Helper()
-	shown := regexp.MustCompile(`^(\S+: )?(error|warning|note): .* \[([a-z0-9-]+)\]$`)
+	findingLine := regexp.MustCompile(`^(\S+: )?(error|warning|note): .* \[([a-z0-9-]+)\]$`)
 	examples := map[string]string{}
 	for _, file := range expectedOutputs(t) {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		own := map[string]string{}
+		shortest := map[string]string{}
 		lines := strings.Split(string(data), "\n")
 		for i, line := range lines {
-			found := shown.FindStringSubmatch(line)
+			found := findingLine.FindStringSubmatch(line)
 			if found == nil {
 				continue
 			}
@@ -280,11 +280,11 @@ func exampleFindings(t *testing.T) map[string]string {
 				}
 				text += "\n" + more
 			}
-			if known, ok := own[found[3]]; !ok || len(text) < len(known) {
-				own[found[3]] = text
+			if previous, ok := shortest[found[3]]; !ok || len(text) < len(previous) {
+				shortest[found[3]] = text
 			}
 		}
-		for code, text := range own {
+		for code, text := range shortest {
 			if _, ok := examples[code]; !ok {
 				examples[code] = text
 			}

@@ -30,8 +30,8 @@ func TestSpool(t *testing.T) {
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if left, err := os.ReadDir(dir); err == nil && len(left) > 0 {
-				t.Errorf("%s remains", left[0].Name())
+			if files, err := os.ReadDir(dir); err == nil && len(files) > 0 {
+				t.Errorf("%s remains", files[0].Name())
 			}
 		})
 	}
