@@ -24,14 +24,15 @@ build: ## build bin/argoperator
 test: ## run the unit tests of Go
 	go test -timeout 20m ./...
 
-# What runs in several goroutines, or is shared by those that do.
-RACED = ./pkg/internal/jq ./pkg/internal/expression ./pkg/internal/check ./pkg/internal/simulate ./pkg/internal/testsuite ./pkg/argoperator ./pkg/cmd
+# The packages that start goroutines. Of pkg/cmd, these are the scripts of `argoperator test`.
+RACED = ./pkg/internal/jq ./pkg/internal/simulate ./pkg/internal/testsuite ./pkg/argoperator
 
 test-race: ## run the unit tests of what runs jq with the race detector
 	go test -race -timeout 10m -run 'Goroutines|Gojq' ./pkg/internal/jq
 
-race: ## run the unit tests of the packages that run in parallel with the race detector; compiles Argo again, which takes minutes
+race: ## run the unit tests of the packages that start goroutines with the race detector; compiles Argo again, which takes minutes
 	go test -race -short -timeout 60m $(RACED)
+	go test -race -timeout 60m -run 'TestScripts/test' ./pkg/cmd
 
 perf: ## compare instructions and allocations with testdata/instructions.json and allocations.json; needs valgrind
 	go test -tags perf -count 1 -timeout 30m -v -run 'TestInstructions|TestAllocations' ./pkg/argoperator

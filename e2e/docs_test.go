@@ -71,16 +71,18 @@ func read(t *testing.T, page pages.Page) {
 		o.manifest = generate(t, filepath.Join("..", definition))
 		o.objects = decode(t, o.manifest)
 		o.take(t)
-		kind := nested(o.only("CustomResourceDefinition"), "spec", "names", "kind")
-		o.cluster.await(t, "the children of the page before to go", slow, deployments, "default", func(s seen) bool {
-			return !slices.ContainsFunc(s, func(d *unstructured.Unstructured) bool {
-				return slices.ContainsFunc(d.GetOwnerReferences(), func(owner metav1.OwnerReference) bool { return owner.Kind == kind })
-			})
-		})
+		o.awaitNoChildren(t)
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
 			o.dump(t)
+		}
+		if o.objects != nil { // the garbage collector needs the kind of an owner: children first, then the API
+			crd := o.only("CustomResourceDefinition").GetName()
+			if out, err := reader.shell(context.Background(), "! kubectl get crd "+crd+" || kubectl delete "+crd+" --all --all-namespaces --timeout=5m"); err != nil {
+				t.Errorf("delete the custom resources: %v\n%s", err, out)
+			}
+			o.awaitNoChildren(t)
 		}
 		for _, stage := range []string{"api", "operator"} {
 			if out, err := reader.shell(context.Background(), "argoperator generate -f "+definition+" --uninstall="+stage+" | kubectl delete --ignore-not-found --timeout=5m -f -"); err != nil {
@@ -99,6 +101,18 @@ func read(t *testing.T, page pages.Page) {
 	for _, b := range page.Blocks {
 		reader.follow(t, b)
 	}
+}
+
+// awaitNoChildren waits until the garbage collector has deleted every Deployment of
+// the operator's custom resources.
+func (o *operator) awaitNoChildren(t *testing.T) {
+	t.Helper()
+	kind := nested(o.only("CustomResourceDefinition"), "spec", "names", "kind")
+	o.cluster.await(t, "the children of a page to go", slow, deployments, "default", func(s seen) bool {
+		return !slices.ContainsFunc(s, func(d *unstructured.Unstructured) bool {
+			return slices.ContainsFunc(d.GetOwnerReferences(), func(owner metav1.OwnerReference) bool { return owner.Kind == kind })
+		})
+	})
 }
 
 // reader is a copy of the repository, as after a clone.
