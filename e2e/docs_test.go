@@ -78,11 +78,12 @@ func read(t *testing.T, page pages.Page) {
 			o.dump(t)
 		}
 		if o.objects != nil { // the garbage collector needs the kind of an owner: children first, then the API
-			crd := o.only("CustomResourceDefinition").GetName()
-			if out, err := reader.shell(context.Background(), "! kubectl get crd "+crd+" || kubectl delete "+crd+" --all --all-namespaces --timeout=5m"); err != nil {
+			crd, name := o.only("CustomResourceDefinition").GetName(), o.only("EventSource").GetName()
+			script := "! kubectl get crd " + crd + " || { kubectl delete " + crd + " --all --all-namespaces --timeout=5m &&" +
+				" kubectl wait --for=delete deployments --all-namespaces -l app.kubernetes.io/managed-by=" + name + " --timeout=5m; }"
+			if out, err := reader.shell(context.Background(), script); err != nil {
 				t.Errorf("delete the custom resources: %v\n%s", err, out)
 			}
-			o.awaitNoChildren(t)
 		}
 		for _, stage := range []string{"api", "operator"} {
 			if out, err := reader.shell(context.Background(), "argoperator generate -f "+definition+" --uninstall="+stage+" | kubectl delete --ignore-not-found --timeout=5m -f -"); err != nil {

@@ -24,6 +24,7 @@ type outcome struct {
 func started(t *testing.T, dir, name string, env []string, args ...string) outcome {
 	t.Helper()
 	cmd := exec.Command(name, args...)
+	cmd.Args[0] = "python3" // which messages contain
 	cmd.Dir, cmd.Env, cmd.Stdin = dir, append([]string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}, env...), strings.NewReader("line 1\nline 2\n")
 	var out, problems strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &problems
