@@ -21,7 +21,8 @@ type Object interface {
 }
 
 // builders in apply order: referenced objects first, the Sensor last, and monitoring
-// after it. To emit another kind, write its builder and add a line.
+// after it. To emit another kind, write its builder and add a line
+// here and in argo.NewObject.
 var builders = []func(*plan.Plan) []Object{
 	customResourceDefinitions,
 	serviceAccounts,
