@@ -7,6 +7,7 @@ import (
 	"github.com/itchyny/gojq"
 
 	"github.com/argoperator/argoperator/pkg/internal/jq"
+	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
 // result describes what an expression yields: the values, and how many.
@@ -110,6 +111,46 @@ func (a *analyser) wholeChildren() {
 
 // use records that the expression uses a value instead of only passing it on.
 func (a *analyser) use(v value) { a.reads = append(a.reads, v.from...) }
+
+// look records that the expression reads whether there is a value. Any field of the
+// objects of a child with forEach shows that.
+func (a *analyser) look(v value) { a.lookUpTo(2, v) }
+
+// count records that the expression reads how many elements a value has.
+func (a *analyser) count(v value) { a.lookUpTo(1, v) }
+
+func (a *analyser) lookUpTo(depth int, v value) {
+	for _, r := range v.from {
+		if len(r.path) <= depth && a.listed(r) {
+			r = read{childrenRoot, []string{r.path[0], each, "kind"}}
+		}
+		a.reads = append(a.reads, r)
+	}
+}
+
+// listed reports whether a path is the list of the objects of a child with forEach, or
+// one of them.
+func (a *analyser) listed(r read) bool {
+	if r.root != childrenRoot || len(r.path) == 0 || len(r.path) > 2 || len(r.path) == 2 && !isItem(r.path[1]) {
+		return false
+	}
+	t := a.scope.Children[r.path[0]]
+	return t != nil && t.Kind() == schema.Array
+}
+
+// collected returns the array of the values of a filter. One of objects of a child with
+// forEach is a part of their list, and used where its elements are.
+func (a *analyser) collected(item value) value {
+	list := listOf(item)
+	for _, r := range item.from {
+		if len(r.path) < 2 || !a.listed(r) {
+			a.use(item)
+			return list
+		}
+		list.from = append(list.from, read{childrenRoot, r.path[:1]})
+	}
+	return list
+}
 
 // env maps names to their meaning, innermost first.
 type env struct {

@@ -178,14 +178,14 @@ func (a *analyser) special(f *gojq.Func, in value, names *env) (result, bool) {
 		a.use(in)
 		return one(some(boolean)), true
 	case "select/1":
-		a.use(in)
+		a.look(in)
 		r := a.tested(f.Args[0], in, names).then(one(in))
 		r.min = 0
 		return r, true
 	case "map/1":
 		items := a.iterate(in, f)
 		items.max = 1
-		return one(listOf(a.used(f.Args[0], items.value, names))), true
+		return one(a.collected(a.query(f.Args[0], items.value, names).value)), true
 	case "first/1", "last/1":
 		r := a.query(f.Args[0], in, names)
 		return result{r.value, r.min, min(1, r.max)}, true
@@ -193,7 +193,7 @@ func (a *analyser) special(f *gojq.Func, in value, names *env) (result, bool) {
 		return a.part(f, in, names), true
 	case "first/0", "last/0":
 		a.wants(f, in, array|null|str, f.Name+" takes")
-		a.use(in)
+		a.count(in)
 		return one(join(a.item(in), some(null))), true
 	case "getpath/1":
 		return a.getpath(f, in)
@@ -201,13 +201,6 @@ func (a *analyser) special(f *gojq.Func, in value, names *env) (result, bool) {
 		return a.has(f, in, names), true
 	}
 	return a.kept(f, in)
-}
-
-// used walks a subexpression whose value is used in any case.
-func (a *analyser) used(q *gojq.Query, in value, names *env) value {
-	r := a.query(q, in, names)
-	a.use(r.value)
-	return r.value
 }
 
 // kept walks the functions that pass on their input if it is of a kind.
@@ -222,7 +215,7 @@ func (a *analyser) kept(f *gojq.Func, in value) (result, bool) {
 	if !ok {
 		return result{}, false
 	}
-	a.use(in)
+	a.look(in)
 	if keep&null == 0 {
 		in = in.present()
 	}
@@ -291,7 +284,11 @@ func (a *analyser) has(f *gojq.Func, in value, names *env) result {
 
 // builtin walks a function of jq whose arguments are evaluated as the table describes.
 func (a *analyser) builtin(f *gojq.Func, b builtin, in value, names *env) result {
-	if !b.ignoresInput {
+	switch {
+	case b.ignoresInput:
+	case slices.Contains([]string{"length", "any", "all"}, f.Name):
+		a.count(in)
+	default:
 		a.use(in)
 	}
 	if b.takes != 0 {

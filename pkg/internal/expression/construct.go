@@ -64,9 +64,7 @@ func (a *analyser) array(array *gojq.Array, in value, names *env) result {
 		v.empty = true
 		return one(v)
 	}
-	item := a.query(array.Query, in, names)
-	a.use(item.value)
-	return one(listOf(item.value))
+	return one(a.collected(a.query(array.Query, in, names).value))
 }
 
 func (a *analyser) str(s *gojq.String, in value, names *env) result {

@@ -36,7 +36,7 @@ func (a *analyser) index(v value, i *gojq.Index, in value, names *env) result {
 	if key.kinds&^null&^number == 0 {
 		a.wants(i, v, array|str|null, "what is indexed by a number must be")
 	}
-	a.use(v) // a computed key may be any key
+	a.count(v) // a computed key may be any key
 	found := a.item(v)
 	if v.kinds&^null == array && key.kinds&^number == 0 {
 		found.kinds |= null // out of range
@@ -191,7 +191,7 @@ func (a *analyser) iterate(v value, node any) result {
 	} else {
 		a.missing(node, v, "[] fails on null")
 	}
-	a.use(v)
+	a.count(v)
 	item := a.item(v)
 	if v.shape != nil && v.kinds&^null == object {
 		item = a.entry(v)

@@ -73,7 +73,7 @@ func (a *analyser) update(q *gojq.Query, in value, names *env) result {
 func (a *analyser) alternative(q *gojq.Query, in value, names *env) result {
 	left := a.query(q.Left, in, names)
 	right := a.query(q.Right, in, names)
-	a.use(left.value)
+	a.look(left.value)
 	if left.kinds&^null == boolean && isTrue(q.Right) {
 		a.report(q, Problem{
 			Code: DefaultReplacesFalse, Warning: true,

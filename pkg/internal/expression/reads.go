@@ -61,13 +61,18 @@ func covers(above, path []string) bool {
 // covers reports whether a path equals another, or is an ancestor of it.
 func (r read) covers(other read) bool { return r.root == other.root && covers(r.path, other.path) }
 
-// children returns the paths below $children by child. $children itself must have been
-// expanded to each child before.
+// children returns the paths below $children by child; those of a child with forEach
+// are below each of its objects. $children itself must have been expanded to each child
+// before.
 func (r reads) children() map[string][][]string {
 	found := map[string]reads{}
 	for _, one := range r {
 		if one.root == childrenRoot && len(one.path) > 0 {
-			found[one.path[0]] = append(found[one.path[0]], read{childrenRoot, one.path[1:]})
+			below := one.path[1:]
+			if len(below) > 0 && isItem(below[0]) {
+				below = below[1:]
+			}
+			found[one.path[0]] = append(found[one.path[0]], read{childrenRoot, below})
 		}
 	}
 	paths := make(map[string][][]string, len(found))
