@@ -71,15 +71,25 @@ func (s *Set) Program(name string, holes ...Holes) string {
 	return printed(inline(below(r.of(program), defs), s.recursive))
 }
 
-// Definition returns the body of a definition of the prelude without arguments.
+// Definition returns the body of a definition of the prelude without arguments. The
+// holes of the definitions with arguments that it calls are filled too.
 func (s *Set) Definition(name string, holes ...Holes) Value {
+	var body *gojq.Query
+	withArguments := map[string]*gojq.FuncDef{}
 	for _, d := range s.prelude {
 		if d.Name == name {
-			r := &rewriter{query: func(q *gojq.Query) *gojq.Query { return fold(filled(q, holes)) }}
-			return Value{r.of(d.Body)}
+			body = d.Body
+		}
+		if len(d.Args) > 0 && !takesValues(d) && !s.recursive[d.Name] {
+			withArguments[d.Name] = d
 		}
 	}
-	panic("jqfile: there is no definition " + name) // unreachable
+	if body == nil {
+		panic("jqfile: there is no definition " + name) // unreachable
+	}
+	body = (&rewriter{query: func(q *gojq.Query) *gojq.Query { return expanded(q, withArguments) }}).of(body)
+	r := &rewriter{query: func(q *gojq.Query) *gojq.Query { return fold(filled(q, holes)) }}
+	return Value{r.of(body)}
 }
 
 // below inserts definitions after the variables that a program binds first.
