@@ -6,6 +6,8 @@
 // its description in the JSON Schema.
 package v1alpha1
 
+import "cmp"
+
 const (
 	// Group is the API group of a definition.
 	Group = "argoperator.dev"
@@ -331,6 +333,12 @@ type Resources struct {
 	Requests map[string]string `json:"requests,omitempty"`
 	// Limits by resource name, such as memory: 256Mi.
 	Limits map[string]string `json:"limits,omitempty"`
+}
+
+// DefaultFinalizer returns the name of an operator's finalizer if the definition gives
+// none. group is that of the API.
+func DefaultFinalizer(group, operator string) string {
+	return cmp.Or(group, Group) + "/" + operator + "-cleanup"
 }
 
 // Finalizer holds a custom resource back from deletion until its clean-up is done.

@@ -30,7 +30,7 @@ func (c *checker) defaults() {
 		}
 	}
 	if spec.Finalizer != nil {
-		fill(&spec.Finalizer.Name, cmp.Or(c.group(), v1alpha1.Group)+"/"+c.op.Metadata.Name+"-cleanup")
+		fill(&spec.Finalizer.Name, v1alpha1.DefaultFinalizer(c.group(), c.op.Metadata.Name))
 	}
 	defaultReconcile(&spec.Reconcile)
 	c.defaultInstall(&spec.Install)

@@ -23,11 +23,11 @@ type compiler struct {
 	api      API
 	scope    expression.Scope // of expressions that are computed from the custom resource
 	findings diag.List
-	shared   diag.List // names that two custom resources may have in common: a pod checks who owns the object, a Sensor does not
+	shared   map[string]diag.List // by child: names that two custom resources may have in common
 }
 
 func newCompiler(d *definition.Definition, api API) *compiler {
-	c := &compiler{d: d, api: api}
+	c := &compiler{d: d, api: api, shared: map[string]diag.List{}}
 	c.scope = expression.Scope{
 		Input:    parentType(d, api.Kind),
 		Name:     api.Kind.Kind + " " + api.Kind.Version,
@@ -237,9 +237,11 @@ func (c *compiler) identity(out *Child, in v1alpha1.Child, scope expression.Scop
 			fmt.Sprintf("the name does not follow the name of its %s: two of them could fight over one child", c.scope.Name),
 			"put ${ .metadata.name } into it")
 	} else if !chosen && c.api.Kind.Namespaced && !(out.Kind.Namespaced && out.SameNamespace) && !distinctInCluster(out.ObjectName, out.Namespace) {
-		c.shared.Warn(c.d.Position(append(at, "name")...), diag.BadValue,
+		var shared diag.List
+		shared.Warn(c.d.Position(append(at, "name")...), diag.BadValue,
 			fmt.Sprintf("the name does not follow the namespace of its %s: two of one name, in two namespaces, would fight over one child", c.scope.Name),
 			"put ${ .metadata.namespace } into the name too")
+		c.shared[in.Name] = shared
 	}
 	if in.ForEach != "" && !out.ObjectName.UsesItem() && (out.Namespace == nil || !out.Namespace.UsesItem()) {
 		c.findings.Add(c.d.Position(append(at, "name")...), diag.BadValue,

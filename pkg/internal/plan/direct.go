@@ -23,11 +23,27 @@ const (
 	attemptAnnotation    = "argoperator.dev/attempt"    // differs from write to write where each must cause an event, for example after failures
 	reclaimedLabel       = "argoperator.dev/reclaimed"  // changes when the operator reclaims a child that it has not observed, to cause an event
 	ownerAnnotation      = "argoperator.dev/owner"      // NAMESPACE.NAME of the custom resource
+	inputsAnnotation     = "argoperator.dev/inputs"     // a digest of the fields that the child was made from and that are not counted by the generation
 )
 
 // maxAttempts limits the retries of a write that the API server rejects. After them,
 // only another event or the resync retries.
 const maxAttempts = 5
+
+// maxMissing is the number of times in a row that an object is not found until it counts
+// as gone.
+const maxMissing = 3
+
+// maxNamed limits the children that the condition Ready names.
+const maxNamed = 10
+
+// listedWorkers returns the number of triggers that write the objects of a listed child.
+func listedWorkers(p *Plan, c Child) int {
+	if c.ForEach != nil {
+		return 2
+	}
+	return maxWorkers(p)
+}
 
 // Status codes that count as success. A code that a retry would not change is among
 // them, so that the trigger does not retry.
@@ -37,6 +53,9 @@ var (
 	okStatus        = []int32{200, 404, 409} // 409: a newer event will follow
 	okRecordFailure = []int32{200, 400, 404, 422}
 	okRefusedStatus = []int32{200, 400, 404, 409, 422} // the request includes the resourceVersion
+	okObserved      = []int32{200, 404, 422}           // 422: the object is not listed, or its owner is another one of the same name
+	okDeletion      = []int32{200, 202}
+	okNotMissing    = []int32{200, 202, 400, 401, 403, 405, 408, 413, 415, 429, 500, 501} // what an object that exists may cause, too
 )
 
 // directSensors returns the Sensors of the direct engine. Children and status are
@@ -48,12 +67,25 @@ func directSensors(p *Plan) []Sensor {
 		for worker := range workers {
 			subset := partition{shard*workers + worker, p.Reconcile.Shards * workers, shard, worker}
 			for i, c := range p.Children {
-				writing = append(writing, writePart(p, c, programs[i], subset))
+				if programs[i] != "" {
+					writing = append(writing, writePart(p, c, programs[i], subset))
+				}
+			}
+		}
+		for _, c := range p.Children {
+			if !p.listed(c) {
+				continue
+			}
+			for worker := range listedWorkers(p, c) {
+				writing = append(writing, objectsPart(p, c, partition{shard, p.Reconcile.Shards, shard, worker}))
 			}
 		}
 	}
 	for shard := range p.Reconcile.Shards {
 		subset := partition{shard, p.Reconcile.Shards, shard, 0}
+		if slices.ContainsFunc(p.Children, p.listed) {
+			reporting = append(reporting, deletePart(p, false, subset), deletePart(p, true, subset))
+		}
 		for _, c := range p.Children {
 			reporting = append(reporting, observePart(p, c, subset))
 		}
@@ -80,30 +112,40 @@ type partition struct {
 	shard, worker      int
 }
 
-// maxWorkers limits the workers of a child. Three keep the API server busy; more would
-// only evaluate every event more often.
-const maxWorkers = 3
+// maxWorkers limits the workers of a child. Two keep the API server busy, and so do the
+// triggers of three children; more would only evaluate every event more often.
+func maxWorkers(p *Plan) int {
+	if len(p.Children) > 2 {
+		return 1
+	}
+	return 2
+}
 
 // workersOf returns how many workers of every child fit into one Sensor, and the
 // programs that write the children.
 func workersOf(p *Plan) (int, []string) {
-	size := 0
-	programs := writePrograms(p, p.Reconcile.Shards*maxWorkers)
+	size, limit := 0, maxWorkers(p)
+	programs := writePrograms(p, p.Reconcile.Shards*limit)
 	for i, c := range p.Children {
-		size += writePart(p, c, programs[i], partition{divisor: p.Reconcile.Shards * maxWorkers}).weight()
+		if programs[i] != "" {
+			size += writePart(p, c, programs[i], partition{divisor: p.Reconcile.Shards * limit}).weight()
+		}
 	}
-	workers := max(1, min(maxWorkers, MaxJQ/max(size, 1)))
-	if workers < maxWorkers {
+	workers := max(1, min(limit, MaxJQ/max(size, 1)))
+	if workers < limit {
 		programs = writePrograms(p, p.Reconcile.Shards*workers)
 	}
 	return workers, programs
 }
 
-// writePrograms returns the programs that write the children, for inPartition.
+// writePrograms returns the programs that write the children, for inPartition. It is
+// empty for a listed child.
 func writePrograms(p *Plan, partitions int) []string {
-	var out []string
-	for _, c := range p.Children {
-		out = append(out, writeJQ(p, c, partitions))
+	out := make([]string, len(p.Children))
+	for i, c := range p.Children {
+		if !p.listed(c) {
+			out[i] = writeJQ(p, c, partitions)
+		}
 	}
 	return out
 }
@@ -201,6 +243,21 @@ func writePart(p *Plan, c Child, program string, subset partition) part {
 	return newPart(p, label(c.Name), inPartition(program, subset), subset, parentEvents(p), Call{Allow: allow, Fallback: okRecordFailure})
 }
 
+// objectsPart writes the objects of a listed child.
+func objectsPart(p *Plan, c Child, subset partition) part {
+	return newPart(p, label(c.Name), objectsJQ(p, c, subset, listedWorkers(p, c)), subset, parentEvents(p), Call{Allow: okApply, Fallback: okRecordFailure})
+}
+
+// deletePart deletes the listed objects that are not wanted, or those that may be
+// missing.
+func deletePart(p *Plan, missing bool, subset partition) part {
+	name, allow := "delete", okDeletion
+	if missing {
+		name, allow = "delete-missing", okNotMissing
+	}
+	return newPart(p, name, deleteJQ(p, missing, subset), subset, parentEvents(p), Call{Allow: allow, Fallback: okRecordFailure})
+}
+
 // canWait reports whether there are conditions under which a child is not written.
 func canWait(c Child) bool { return len(c.DependsOn) > 0 || len(c.needs) > 0 }
 
@@ -212,7 +269,7 @@ func whenJQ(c Child) string { return fmt.Sprintf("(try (%s) catch true)", c.When
 // immutable fields and those whose changes increase metadata.generation.
 func inputsOf(p *Plan, c Child) []string {
 	root, all := pathTree{}, false
-	for _, program := range []*expression.Program{c.Object, c.When} {
+	for _, program := range []*expression.Program{c.Object, c.When, c.ForEach} {
 		if program == nil {
 			continue
 		}
@@ -253,7 +310,11 @@ func operation(c Child) string {
 
 // observePart stores the observed state of a child on the custom resource.
 func observePart(p *Plan, c Child, subset partition) part {
-	return newPart(p, "observe-"+label(c.Name), observeJQ(p, c, subset), subset, childEvents(p, c.Kind), Call{Allow: okRecord})
+	allow := okRecord
+	if p.listed(c) {
+		allow = okObserved
+	}
+	return newPart(p, "observe-"+label(c.Name), observeJQ(p, c, subset), subset, childEvents(p, c.Kind), Call{Allow: allow})
 }
 
 // fieldManager returns the manager and operation that managedFields has for the

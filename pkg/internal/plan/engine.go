@@ -102,11 +102,12 @@ func directReasons(p *Plan, d *definition.Definition) []Reason {
 	if len(s.Related) > 0 {
 		add("related objects are read in a pod", "related")
 	}
-	if s.Finalizer != nil {
-		add("a clean-up needs a pod that does it and removes the finalizer", "finalizer")
+	inStatus := hasStateField(p, d)
+	if s.Finalizer != nil && !inStatus {
+		add("the status of this kind has no room for the list of what is to be deleted", "finalizer")
 	}
 	for i, c := range p.Children {
-		directChildReasons(p, c, func(message string, path ...string) {
+		directChildReasons(p, c, inStatus, func(message string, path ...string) {
 			add(message, append([]string{"children", strconv.Itoa(i)}, path...)...)
 		})
 	}
@@ -118,13 +119,9 @@ func directReasons(p *Plan, d *definition.Definition) []Reason {
 	return append(list, k8sTriggerReasons(p)...)
 }
 
-func directChildReasons(p *Plan, c Child, add func(message string, path ...string)) {
+func directChildReasons(p *Plan, c Child, inStatus bool, add func(message string, path ...string)) {
 	if c.Object == nil {
 		return // a child without a template needs logic, which is reported already
-	}
-	if c.ForEach != nil {
-		add("the number of children differs from custom resource to custom resource", "forEach")
-		return
 	}
 	copied := func(program *expression.Program, key string) {
 		reads := readsOf(program)
@@ -136,22 +133,52 @@ func directChildReasons(p *Plan, c Child, add func(message string, path ...strin
 	}
 	copied(c.Object, "template")
 	copied(c.When, "when")
+	copied(c.ForEach, "forEach")
+	if why, key, listed := listedReason(p, c); listed && !inStatus {
+		add(why+", and the status of this kind has no room for a list of them", key...)
+	}
+}
+
+// hasStateField reports whether the observed state can be in the status.
+func hasStateField(p *Plan, d *definition.Definition) bool {
+	return len(p.API.Versions) > 0 && p.Reconcile.Trigger != "k8s" && !takesStateField(d)
+}
+
+// listedReason returns why the observed state lists the objects of a child one by one,
+// and the key of the definition that makes it so; false if the child is a single object
+// whose name and namespace follow from the metadata of the custom resource that the
+// object shows itself, and that the garbage collector deletes.
+func listedReason(p *Plan, c Child) (why string, key []string, listed bool) {
+	name, namespace := []string{"template", "metadata", "name"}, []string{"template", "metadata", "namespace"}
+	if c.ForEach != nil {
+		return "the number of children differs from custom resource to custom resource", []string{"forEach"}, true
+	}
 	if field, unseen := fieldWithoutOwner(c); unseen {
-		add(fmt.Sprintf("the child's place follows %s, which an event of the child does not show", field), "template", "metadata", "name")
+		return fmt.Sprintf("the child's place follows %s, which an event of the child does not show", field), name, true
 	}
 	if field, changes := mutableField(c.ObjectName.Reads()); changes {
-		add(fmt.Sprintf("the child's name follows %s, which can change: the child of the old name has to be found and deleted", field), "template", "metadata", "name")
+		return fmt.Sprintf("the child's name follows %s, which an event of the child does not show", field), name, true
 	}
 	switch {
 	case c.Kind.Namespaced && p.API.Kind.Namespaced && !c.SameNamespace:
-		add("the child is in another namespace than its custom resource, which therefore cannot own it", "template", "metadata", "namespace")
+		return "the child is in another namespace than its custom resource, which therefore cannot own it", namespace, true
 	case c.Kind.Namespaced && c.Namespace != nil:
 		if field, changes := mutableField(c.Namespace.Reads()); changes {
-			add(fmt.Sprintf("the child's namespace follows %s, which can change", field), "template", "metadata", "namespace")
+			return fmt.Sprintf("the child's namespace follows %s, which an event of the child does not show", field), namespace, true
 		}
 	case !c.Kind.Namespaced && p.API.Kind.Namespaced && !c.Orphan:
-		add("the child is cluster-scoped, and its custom resource cannot own it", "template", "kind")
+		return "the child is cluster-scoped, and its custom resource cannot own it", []string{"template", "kind"}, true
 	}
+	return "", nil, false
+}
+
+// listed reports whether the observed state lists the objects of a child one by one.
+func (p *Plan) listed(c Child) bool {
+	if c.Object == nil {
+		return false
+	}
+	_, _, listed := listedReason(p, c)
+	return listed
 }
 
 // readsAll reports whether the whole child is read instead of some of its fields.

@@ -31,9 +31,12 @@ func TestEngine(t *testing.T) {
 		{"status with any jq", one + "  status: {n: '${ [.spec.list[]?] | map(length) | add }'}\n", Direct, nil},
 		{"when and readyWhen", `  children: [{name: c, when: .spec.on, readyWhen: .data.a == "b", template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }"}}}]` + "\n", Direct, nil},
 		{"requested engine", one + "  reconcile: {engine: workflow}\n", Workflow, nil},
-		{"finalizer", one + "  finalizer: {}\n", Workflow, []string{"spec.finalizer pod"}},
-		{"forEach", `  children: [{name: c, forEach: ".spec.list // []", template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }-${ $index }"}}}]` + "\n", Workflow, []string{"spec.children.0.forEach differs"}},
-		{"mutable name", `  children: [{name: c, template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }-${ .spec.name }"}}}]` + "\n", Workflow, []string{"spec.children.0.template.metadata.name .spec.name"}},
+		{"finalizer", one + "  finalizer: {}\n", Direct, nil},
+		{"forEach", `  children: [{name: c, forEach: ".spec.list // []", template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }-${ $index }"}}}]` + "\n", Direct, nil},
+		{"mutable name", `  children: [{name: c, template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }-${ .spec.name }"}}}]` + "\n", Direct, nil},
+		{"cluster-scoped child", `  children: [{name: c, template: {apiVersion: v1, kind: Namespace, metadata: {name: "x-${ .metadata.name }"}}}]` + "\n", Direct, nil},
+		{"whole child", one + "  status: {n: '${ $children.c | length }'}\n", Workflow, []string{"spec.status whole"}},
+		{"forEach without a place for the list", `  reconcile: {trigger: k8s, engine: auto}` + "\n" + `  children: [{name: c, forEach: ".spec.list // []", template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }-${ $index }"}}}]` + "\n", Workflow, []string{"spec.children.0.forEach room"}},
 		{"logic", one + "  logic: {image: 'python:3.13-slim', command: [python3, -c, pass], files: []}\n", Workflow, []string{"spec.logic pod"}},
 	}
 	for _, tt := range tests {

@@ -175,6 +175,12 @@ func directGrants(p *Plan) []Grant {
 			Reason: "what was seen of the children is kept in annotations",
 		})
 	}
+	if p.takesFinalizer() {
+		list = append(list, Grant{
+			Account: SensorAccount, Group: k.Group, Resource: k.Plural, Verbs: []string{"patch"}, InWatchedNamespaces: true,
+			Reason: "the finalizer is added and removed",
+		})
+	}
 	list = append(list, heartbeatGrants(p)...)
 	list = append(list, taskResults(ResyncAccount))
 	list = append(list, rotationGrants(p)...)
@@ -194,6 +200,11 @@ func writeGrant(p *Plan, k Kind) Grant {
 		g.Reason = "children are patched, or created where there is none"
 	}
 	for _, c := range p.Children {
+		if c.Kind == k && p.listed(c) {
+			g.Verbs = append(g.Verbs, "delete")
+			g.Reason += "; those no longer wanted are deleted"
+			break
+		}
 		if c.Kind == k && c.When != nil {
 			g.Verbs = append(g.Verbs, "delete")
 			g.Reason += "; those whose `when` is no longer true are deleted"

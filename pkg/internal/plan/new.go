@@ -37,9 +37,16 @@ func New(d *definition.Definition) (*Plan, diag.List) {
 	p.Reconcile.Execution = execution(engine, p.Reconcile.Trigger)
 	p.Logic = logic(d, p.Reconcile.Execution)
 	p.Reconcile.StateLocation = stateLocation(p, d)
+	if p.Reconcile.Finalizer == "" && o.Spec.Logic == nil && slices.ContainsFunc(p.Children, p.needsFinalizer) {
+		p.Reconcile.Finalizer = v1alpha1.DefaultFinalizer(p.API.Kind.Group, o.Metadata.Name)
+	}
 	findings = slices.Concat(findings, refused, unsupported(p, d))
-	if !p.Reconcile.Execution.RunsPods {
-		findings = append(findings, c.shared...)
+	if !p.Reconcile.Execution.RunsPods { // a pod checks who owns the object, and so does the program of listed objects
+		for _, child := range p.Children {
+			if !p.listed(child) {
+				findings = append(findings, c.shared[child.Name]...)
+			}
+		}
 	}
 	if findings.HasErrors() {
 		return nil, findings
@@ -194,7 +201,7 @@ func reconcile(s v1alpha1.Spec) Reconcile {
 		ScheduleList:   lists,
 	}
 	if s.Finalizer != nil {
-		out.Finalizer = s.Finalizer.Name
+		out.Finalizer, out.FinalizerForced = s.Finalizer.Name, true
 	}
 	return out
 }

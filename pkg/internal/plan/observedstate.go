@@ -16,15 +16,21 @@ func stateLocation(p *Plan, d *definition.Definition) StateLocation {
 	switch {
 	case !p.Reconcile.Execution.ObservedOnParent:
 		return ""
-	case len(p.API.Versions) == 0 || p.Reconcile.Trigger == "k8s":
-		return InAnnotations
+	case hasStateField(p, d):
+		return InStatus
 	}
+	return InAnnotations
+}
+
+// takesStateField reports whether the status of the definition has a field children of
+// its own.
+func takesStateField(d *definition.Definition) bool {
 	for _, v := range d.Schemas {
 		if _, taken := v.Properties["status"].Properties["children"]; taken {
-			return InAnnotations
+			return true
 		}
 	}
-	return InStatus
+	return false
 }
 
 // addStateToSchema adds status.children to the schema of every version of the API.
@@ -68,6 +74,11 @@ func childrenSchema() apiextensionsv1.JSONSchemaProps {
 			"uid":        text("The uid of the child at that time, if it was observed. The attempts count as long as the child has this uid."),
 			"message":    text("Why the attempts failed."),
 		}},
+		"unwanted":  {Type: "boolean", Description: "Whether the child is no longer wanted, and is to be deleted."},
+		"deleting":  {Type: "boolean", Description: "Whether the child is being deleted."},
+		"missing":   number("How often in a row the child was not found when it was to be deleted."),
+		"inputs":    text("A digest of the fields outside the spec that the child was made from."),
+		"verify":    number("The position of the objects that are applied although they seem as they were written."),
 		"reclaimed": text("A value that differs each time that the operator reclaimed the child."),
 		"error": {Type: "object", Description: "Why the template of the child cannot be evaluated.", Properties: map[string]apiextensionsv1.JSONSchemaProps{
 			"generation": number("The generation of this object that the template was evaluated for."),

@@ -162,19 +162,20 @@ type File struct {
 
 // Reconcile configures reconciles.
 type Reconcile struct {
-	Engine         Engine
-	Execution      Execution // of the engine
-	TimeoutSeconds int64
-	Retries        int32
-	Schedule       string        // of the resync, in cron's five fields
-	Finalizer      string        // empty: none
-	EngineReasons  []Reason      // why a cheaper engine cannot run the definition
-	Trigger        string        // of the direct engine: http or k8s
-	Shards         int           // Sensors among which the direct engine partitions the custom resources
-	StateLocation  StateLocation // of the direct engine
-	ForceConflicts bool          // take over fields that another field manager owns
-	MutexList      bool          // the targeted Argo version supports a list of mutexes
-	ScheduleList   bool          // the targeted Argo version supports a list of schedules
+	Engine          Engine
+	Execution       Execution // of the engine
+	TimeoutSeconds  int64
+	Retries         int32
+	Schedule        string        // of the resync, in cron's five fields
+	Finalizer       string        // empty: none
+	FinalizerForced bool          // the definition asks for it
+	EngineReasons   []Reason      // why a cheaper engine cannot run the definition
+	Trigger         string        // of the direct engine: http or k8s
+	Shards          int           // Sensors among which the direct engine partitions the custom resources
+	StateLocation   StateLocation // of the direct engine
+	ForceConflicts  bool          // take over fields that another field manager owns
+	MutexList       bool          // the targeted Argo version supports a list of mutexes
+	ScheduleList    bool          // the targeted Argo version supports a list of schedules
 }
 
 // StateLocation is where the direct engine stores the observed state of the children.

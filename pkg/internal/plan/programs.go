@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"cmp"
 	"embed"
+	"fmt"
 	"io/fs"
 	"slices"
 	"strconv"
@@ -38,7 +40,7 @@ var labelHoles = sync.OnceValue(func() jqfile.Holes {
 		"label::child": jqfile.String(childLabel), "label::reclaimed": jqfile.String(reclaimedLabel),
 		"annotation::generation": jqfile.String(generationAnnotation), "annotation::applied": jqfile.String(appliedAnnotation),
 		"annotation::attempt": jqfile.String(attemptAnnotation), "annotation::owner": jqfile.String(ownerAnnotation),
-		"annotation::known": jqfile.String(knownAnnotation),
+		"annotation::known": jqfile.String(knownAnnotation), "annotation::inputs": jqfile.String(inputsAnnotation),
 	}
 })
 
@@ -46,9 +48,11 @@ var labelHoles = sync.OnceValue(func() jqfile.Holes {
 // resources are divided among the given number of partitions.
 func holesOf(p *Plan, partitions int) jqfile.Holes {
 	prefix := annotationPrefix(p)
-	var observed []jqfile.Field
+	var live []jqfile.Field
 	for _, c := range p.Children {
-		observed = append(observed, jqfile.Field{Name: c.Name, Value: jqfile.Call("observed", c.Name)})
+		if observedFieldsJQ(p, c) != "" {
+			live = append(live, jqfile.Field{Name: c.Name, Value: liveValue(p, c)})
+		}
 	}
 	return jqfile.Holes{
 		"option::partitioned": jqfile.Bool(partitions > 1), "hole::partitions": jqfile.Number(partitions), "hole::partition": jqfile.Raw(partitionMark),
@@ -56,7 +60,7 @@ func holesOf(p *Plan, partitions int) jqfile.Holes {
 		"option::inStatus":       jqfile.Bool(p.Reconcile.StateLocation == InStatus),
 		"option::k8sTrigger":     jqfile.Bool(p.Reconcile.Trigger == "k8s"),
 		"option::namespaced":     jqfile.Bool(p.API.Kind.Namespaced),
-		"hole::observedChildren": jqfile.Object(observed...),
+		"hole::liveChildren":     jqfile.Object(live...),
 		"hole::apiRoot":          jqfile.String(root(p.API.Kind)), "hole::plural": jqfile.String(p.API.Kind.Plural),
 		"hole::apiVersion": jqfile.String(p.API.Kind.APIVersion()), "hole::kind": jqfile.String(p.API.Kind.Kind),
 		"hole::operator":   jqfile.String(p.Runtime.Operator),
@@ -65,15 +69,29 @@ func holesOf(p *Plan, partitions int) jqfile.Holes {
 	}
 }
 
+// liveValue returns the jq of $children.NAME.
+func liveValue(p *Plan, c Child) jqfile.Value {
+	holes := jqfile.Holes{"hole::child": jqfile.String(c.Name), "hole::childPrefix": jqfile.String(c.Name + "/")}
+	switch {
+	case !p.listed(c):
+		return directPrograms().Definition("liveFields", holes)
+	case c.ForEach == nil:
+		return directPrograms().Definition("liveListed", holes)
+	}
+	return directPrograms().Definition("liveEach", holes)
+}
+
 // childHoles returns the holes of the programs of one child.
 func childHoles(p *Plan, c Child) jqfile.Holes {
 	prefix := annotationPrefix(p)
 	holes := jqfile.Holes{
-		"hole::child":           jqfile.String(c.Name),
+		"hole::child": jqfile.String(c.Name), "hole::childPrefix": jqfile.String(c.Name + "/"),
+		"option::listed": jqfile.Bool(p.listed(c)), "option::each": jqfile.Bool(c.ForEach != nil),
+		"option::marked":        jqfile.Bool(p.listed(c) && len(inputsOf(p, c)) > 0),
 		"annotation::childSeen": jqfile.String(prefix + seenAnnotation + c.Name), "annotation::childDeleted": jqfile.String(prefix + deletedAnnotation + c.Name),
 		"annotation::childError": jqfile.String(prefix + errorAnnotation + c.Name), "annotation::childFailed": jqfile.String(prefix + failedAnnotation + c.Name),
 		"option::conditional": jqfile.Bool(c.When != nil),
-		"option::orphan":      jqfile.Bool(c.Orphan), "option::adopt": jqfile.Bool(c.Adopt),
+		"option::orphan":      jqfile.Bool(unowned(p, c)), "option::adopt": jqfile.Bool(c.Adopt),
 		"option::childNamespaced": jqfile.Bool(c.Kind.Namespaced),
 		"option::childNamespace":  jqfile.Bool(namespaceComputed(c)),
 		"hole::name":              jqfile.Raw(c.ObjectName.Source()),
@@ -104,11 +122,70 @@ func inPartition(program string, subset partition) string {
 
 // writeJQ returns the program that writes a child, for inPartition: direct/write.jq.
 func writeJQ(p *Plan, c Child, partitions int) string {
+	holes := writeHoles(p, c)
+	if c.When != nil {
+		holes["hole::when"] = jqfile.Raw("(" + c.When.Source() + ")")
+	}
+	return directPrograms().Program("write", holes, childHoles(p, c), holesOf(p, partitions), labelHoles())
+}
+
+// objectsJQ returns the program that writes the objects of a listed child:
+// direct/objects.jq.
+func objectsJQ(p *Plan, c Child, subset partition, workers int) string {
+	holes := writeHoles(p, c)
+	holes["option::workers"], holes["hole::workers"], holes["hole::worker"] = jqfile.Bool(workers > 1), jqfile.Number(workers), jqfile.Number(subset.worker)
+	holes["hole::place"] = placeOf(c)
+	holes["option::finalized"], holes["hole::finalizer"] = jqfile.Bool(finalized(p, c)), jqfile.String(p.Reconcile.Finalizer)
+	if c.When != nil {
+		holes["hole::when"] = jqfile.Raw("(" + c.When.Source() + ")")
+	}
+	if c.ForEach != nil {
+		holes["hole::forEach"] = jqfile.Raw("(" + c.ForEach.Source() + ")")
+	}
+	return inPartition(directPrograms().Program("objects", holes, childHoles(p, c), holesOf(p, subset.divisor), labelHoles()), subset)
+}
+
+// placeOf returns the jq of the name and namespace of an object of a listed child.
+func placeOf(c Child) jqfile.Value {
+	place := []jqfile.Field{{Name: "name", Value: jqfile.Raw(c.ObjectName.Source())}}
+	if namespaceComputed(c) {
+		place = append(place, jqfile.Field{Name: "namespace", Value: jqfile.Raw(c.Namespace.Source())})
+	}
+	return jqfile.Object(place...)
+}
+
+// finalized reports whether the operator deletes the objects of a child itself before
+// their custom resource goes.
+func finalized(p *Plan, c Child) bool { return p.listed(c) && unowned(p, c) && !c.Orphan }
+
+// deleteJQ returns the program that deletes listed objects, or those that may be
+// missing: direct/delete.jq.
+func deleteJQ(p *Plan, missing bool, subset partition) string {
+	pointers := jqfile.Holes{
+		"option::missing":         jqfile.Bool(missing),
+		"hole::ownerLabelPointer": jqfile.String("/metadata/labels/" + escapePointer(OwnerUID)),
+		"hole::reclaimedPointer":  jqfile.String("/metadata/labels/" + escapePointer(reclaimedLabel)),
+	}
+	var deletion jqfile.Value
+	var keys []string
+	for _, c := range slices.Backward(p.Children) {
+		if p.listed(c) {
+			next := jqfile.Holes{"option::last": jqfile.Bool(keys == nil), "hole::otherDeletion": deletion}
+			deletion = directPrograms().Definition("deletion", next, pointers, childHoles(p, c), holesOf(p, subset.divisor))
+			keys = append(keys, fmt.Sprintf("startswith(%s)", quote(c.Name+"/")))
+		}
+	}
+	return inPartition(directPrograms().Program("delete",
+		jqfile.Holes{"hole::maxMissing": jqfile.Number(maxMissing), "hole::maxAttempts": jqfile.Number(maxAttempts), "hole::deletion": deletion, "hole::isListed": jqfile.Raw("(" + strings.Join(keys, " or ") + ")")}, pointers, holesOf(p, subset.divisor), labelHoles()), subset)
+}
+
+// writeHoles returns the holes of the programs that write the objects of a child.
+func writeHoles(p *Plan, c Child) jqfile.Holes {
 	inputs := inputsOf(p, c)
 	known := knownJQ(c)
-	readsChildren := len(c.Object.ReadsChildren()) > 0 || c.When != nil && len(c.When.ReadsChildren()) > 0
+	readsChildren := len(c.Object.ReadsChildren()) > 0 || len(readsOf(c.When)) > 0 || len(readsOf(c.ForEach)) > 0
 	pointerToOwner := "/metadata/ownerReferences/0/uid"
-	if c.Orphan {
+	if unowned(p, c) {
 		pointerToOwner = "/metadata/labels/" + escapePointer(OwnerUID)
 	}
 	holes := jqfile.Holes{
@@ -116,18 +193,15 @@ func writeJQ(p *Plan, c Child, partitions int) string {
 		"hole::template": jqfile.Raw(placed(p, c, c.Object.Source())),
 		"option::known":  jqfile.Bool(known != ""), "hole::known": jqfile.Raw(known),
 		"option::hasInputs": jqfile.Bool(len(inputs) > 0), "hole::inputs": jqfile.RawList(strings.Join(inputs, ", ")),
-		"option::canBeHeld": jqfile.Bool(canWait(c)),
-		"option::force":     jqfile.Bool(p.Reconcile.ForceConflicts), "option::besideParent": jqfile.Bool(c.Kind.Namespaced && c.Namespace == nil),
+		"option::canBeHeld": jqfile.Bool(canWait(c)), "option::dependsOn": jqfile.Bool(len(c.DependsOn) > 0),
+		"option::force": jqfile.Bool(p.Reconcile.ForceConflicts), "option::besideParent": jqfile.Bool(c.Kind.Namespaced && c.Namespace == nil),
 		"hole::maxAttempts": jqfile.Number(maxAttempts), "hole::observeTimeout": jqfile.Number(observeTimeout), "hole::noVersion": jqfile.String(noVersion),
 		"hole::ownerPointer": jqfile.String(pointerToOwner), "hole::createOperation": jqfile.String(operation(c)),
-	}
-	if c.When != nil {
-		holes["hole::when"] = jqfile.Raw("(" + c.When.Source() + ")")
 	}
 	if canWait(c) {
 		waitHoles(p, c, holes)
 	}
-	return directPrograms().Program("write", holes, childHoles(p, c), holesOf(p, partitions), labelHoles())
+	return holes
 }
 
 // exactNumbers returns jq that yields its input, or fails on a number that the Sensor
@@ -145,7 +219,7 @@ func waitHoles(p *Plan, c Child, holes jqfile.Holes) {
 	var ready []jqfile.Value
 	for _, other := range p.Children {
 		if slices.Contains(c.DependsOn, other.Name) {
-			ready = append(ready, dependencyReady(other))
+			ready = append(ready, dependencyReady(p, other))
 		}
 	}
 	lost := lostFields(p, c)
@@ -155,8 +229,9 @@ func waitHoles(p *Plan, c Child, holes jqfile.Holes) {
 	holes["option::needs"], holes["hole::lostFields"] = jqfile.Bool(len(lost) > 0), jqfile.List(lost...)
 }
 
-func dependencyReady(other Child) jqfile.Value {
+func dependencyReady(p *Plan, other Child) jqfile.Value {
 	holes := jqfile.Holes{
+		"option::listed": jqfile.Bool(p.listed(other)), "hole::dependencyPrefix": jqfile.String(other.Name + "/"), "hole::wantedCount": wantedCount(p, other),
 		"hole::dependency": jqfile.String(other.Name), "option::conditional": jqfile.Bool(other.When != nil),
 		"option::readsChildren": jqfile.Bool(other.When != nil && len(other.When.ReadsChildren()) > 0),
 	}
@@ -164,6 +239,28 @@ func dependencyReady(other Child) jqfile.Value {
 		holes["hole::wanted"] = jqfile.Raw(whenJQ(other))
 	}
 	return directPrograms().Definition("dependencyReady", holes)
+}
+
+// wantedCount returns the jq of the number of objects of a listed child that are wanted;
+// null if it cannot be computed.
+func wantedCount(p *Plan, c Child) jqfile.Value {
+	if !p.listed(c) {
+		return jqfile.Number(1)
+	}
+	count := "1"
+	if c.ForEach != nil {
+		count = "(" + c.ForEach.Source() + " | length)"
+	}
+	if c.When != nil {
+		count = "(if " + c.When.Source() + " then " + count + " else 0 end)"
+	}
+	if len(readsOf(c.When)) > 0 || len(readsOf(c.ForEach)) > 0 {
+		count = "(live as $children | " + count + ")"
+	}
+	if count == "1" {
+		return jqfile.Number(1)
+	}
+	return jqfile.Raw("(try " + count + " catch null)")
 }
 
 // lostFields returns the fields of other children that a child was written with and
@@ -201,25 +298,44 @@ func observeJQ(p *Plan, c Child, subset partition) string {
 
 // statusJQ returns the program that writes the status: direct/status.jq.
 func statusJQ(p *Plan, subset partition) string {
-	var held, fields []jqfile.Field
+	var fields []jqfile.Field
 	var wanted []jqfile.Value
-	var names []string
+	var names, unownedKeys, each []string
 	for _, c := range p.Children {
-		holes := jqfile.Holes{"hole::child": jqfile.String(c.Name), "option::conditional": jqfile.Bool(c.When != nil)}
+		holes := jqfile.Holes{
+			"hole::child": jqfile.String(c.Name), "hole::childPrefix": jqfile.String(c.Name + "/"), "option::conditional": jqfile.Bool(c.When != nil),
+			"option::canBeHeld": jqfile.Bool(canWait(c)), "option::dependsOn": jqfile.Bool(len(c.DependsOn) > 0), "hole::wantedCount": wantedCount(p, c),
+		}
 		if c.When != nil {
 			holes["hole::wanted"] = jqfile.Raw(whenJQ(c))
 		}
-		wanted = append(wanted, directPrograms().Definition("wantedName", holes))
 		if canWait(c) {
 			waitHoles(p, c, holes)
-			held = append(held, jqfile.Field{Name: c.Name, Value: directPrograms().Definition("held", holes)})
+		}
+		definition := "wantedObject"
+		if p.listed(c) {
+			definition = "wantedListed"
+		}
+		wanted = append(wanted, directPrograms().Definition(definition, holes))
+		if finalized(p, c) {
+			unownedKeys = append(unownedKeys, fmt.Sprintf("startswith(%s)", quote(c.Name+"/")))
+		}
+		if c.ForEach != nil {
+			each = append(each, fmt.Sprintf("{name: %s, prefix: %s, workers: %d}", quote(c.Name), quote(c.Name+"/"), listedWorkers(p, c)))
 		}
 	}
+	var conditions jqfile.Value
+	own := false
 	for _, f := range p.Status.Fields {
-		names = append(names, quote(f.Name))
-		fields = append(fields, jqfile.Field{Name: f.Name, Value: directPrograms().Definition("statusField", jqfile.Holes{
+		value := directPrograms().Definition("statusField", jqfile.Holes{
 			"hole::exactNumbers": exactNumbers(f.InexactPaths), "hole::value": jqfile.Raw(f.Value.Source()),
-		})})
+		})
+		if f.Name == "conditions" && p.API.HasConditions {
+			conditions, own = value, true // joined with Ready
+			continue
+		}
+		names = append(names, quote(f.Name))
+		fields = append(fields, jqfile.Field{Name: f.Name, Value: value})
 	}
 	if p.API.HasObservedGeneration {
 		names = append(names, "observedGeneration")
@@ -228,7 +344,12 @@ func statusJQ(p *Plan, subset partition) string {
 		names = append(names, "conditions")
 	}
 	return inPartition(directPrograms().Program("status", jqfile.Holes{
-		"hole::wantedNames": jqfile.List(wanted...), "option::canBeHeld": jqfile.Bool(held != nil), "hole::heldChildren": jqfile.Object(held...),
+		"hole::wantedObjects": jqfile.List(wanted...),
+		"option::finalized":   jqfile.Bool(p.takesFinalizer()), "option::forced": jqfile.Bool(p.Reconcile.FinalizerForced),
+		"hole::finalizer": jqfile.String(p.Reconcile.Finalizer), "hole::isUnowned": jqfile.Raw("(" + cmp.Or(strings.Join(unownedKeys, " or "), "false") + ")"),
+		"option::verified": jqfile.Bool(each != nil), "hole::eachChildren": jqfile.Raw("[" + strings.Join(each, ", ") + "]"),
+		"option::ownConditions": jqfile.Bool(own), "hole::ownConditions": conditions,
+		"option::many": jqfile.Bool(each != nil || len(p.Children) > maxNamed), "hole::maxNamed": jqfile.Number(maxNamed),
 		"option::observedGeneration": jqfile.Bool(p.API.HasObservedGeneration), "option::conditions": jqfile.Bool(p.API.HasConditions),
 		"hole::fields": jqfile.Object(fields...), "hole::computed": jqfile.Raw("{" + strings.Join(names, ", ") + "}"),
 	}, holesOf(p, subset.divisor), labelHoles()), subset)

@@ -197,10 +197,20 @@ func programOf(t *testing.T, program, options string) string {
 	if has("partition-0-of-3") {
 		subset = partition{remainder: 0, divisor: 3}
 	}
-	p := shops(t, has)
+	p := shops(t, func(option string) bool {
+		return has(option) || option == "name" && (program == "objects" || program == "delete")
+	})
 	switch program {
 	case "write":
 		return inPartition(writeJQ(p, p.Children[0], subset.divisor), subset)
+	case "objects":
+		workers := 1
+		if has("worker-0-of-2") {
+			workers = 2
+		}
+		return objectsJQ(p, p.Children[0], subset, workers)
+	case "delete":
+		return deleteJQ(p, has("missing"), subset)
 	case "observe":
 		return observeJQ(p, p.Children[0], subset)
 	case "status":
@@ -234,12 +244,23 @@ func shops(t *testing.T, has func(string) bool) *Plan {
 		data["address"] = "${ $children.disk.status.address }"
 	}
 	metadata := map[string]any{"name": "${ .metadata.name }"}
+	switch {
+	case has("each"):
+		metadata["name"] = "${ .metadata.name }-${ $item }"
+		child.ForEach = program(t, ".spec.items // []", "array")
+	case has("name"):
+		metadata["name"] = "${ .spec.name // \"one\" }"
+	}
 	if has("namespace") {
 		metadata["namespace"] = "${ .spec.namespace }"
 		child.SameNamespace, child.Namespace = false, program(t, metadata["namespace"], "")
 	}
 	child.Object = program(t, map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}, "")
 	child.ObjectName, child.needs = program(t, metadata["name"], ""), needsOf(child.Object)
+	if p.Children = []Child{child}; p.needsFinalizer(child) {
+		p.Reconcile.Finalizer = "example.com/shops-cleanup"
+	}
+	p.Reconcile.FinalizerForced = has("forced-finalizer")
 	if has("when") {
 		child.When = program(t, ".spec.size > 0", "boolean")
 	}
@@ -257,6 +278,9 @@ func shops(t *testing.T, has func(string) bool) *Plan {
 	if has("dependsOn") {
 		p.Children[0].DependsOn = []string{"disk"}
 	}
+	if has("conditions") {
+		p.Status.Fields = []StatusField{{Name: "conditions", Value: program(t, []any{map[string]any{"type": "Big", "status": "${ if .spec.size > 5 then \"True\" else \"False\" end }"}}, "")}}
+	}
 	if has("field") {
 		p.Status.Fields = []StatusField{{Name: "size", Value: program(t, "${ .spec.size + 1 }", "")}}
 	}
@@ -265,7 +289,7 @@ func shops(t *testing.T, has func(string) bool) *Plan {
 
 func program(t *testing.T, source any, want string) *expression.Program {
 	t.Helper()
-	scope := expression.Scope{Input: schema.Any(), Name: "Shop", Children: map[string]schema.Type{"disk": schema.Any(), "map": schema.Any()}}
+	scope := expression.Scope{Input: schema.Any(), Name: "Shop", Each: true, Children: map[string]schema.Type{"disk": schema.Any(), "map": schema.Any()}}
 	var out *expression.Program
 	var problems []expression.Problem
 	if want != "" {
@@ -294,7 +318,7 @@ func TestNamesInPrograms(t *testing.T) {
 		}
 		slices.Sort(all)
 		for i, name := range all {
-			if i > 0 && all[i-1] == name && name != "$children" { // its meaning is always the same
+			if i > 0 && all[i-1] == name && !slices.Contains([]string{"$children", "$item", "$index"}, name) { // their meaning is always the same
 				t.Errorf("%s: %s is defined or bound twice", file, name)
 			}
 			if query, err := gojq.Parse(name); err == nil && name[0] != '$' {

@@ -45,15 +45,43 @@ func policies(p *Plan) []Policy {
 			Why:     "what the operator has observed of the children is kept in annotations, and decides what it changes and deletes",
 		})
 	}
+	if p.listsObjects() {
+		list = append(list, Policy{
+			Name: "observed", Kinds: []Kind{p.API.Kind}, Accounts: []Account{p.Reconcile.Execution.Writer}, Exempt: true,
+			Namespaces: p.Install.WatchNamespaces, Rule: "object.?status.?children == oldObject.?status.?children",
+			Message: fmt.Sprintf("only operator %s writes status.children", p.Runtime.Operator),
+			Why:     "what the operator has observed of the children is kept in the status, and decides what it changes and deletes",
+		})
+	}
 	if kinds := unownedKinds(p); len(kinds) > 0 {
 		list = append(list, Policy{
 			Name: "children", Kinds: kinds, Creates: true, Accounts: []Account{p.Reconcile.Execution.Writer}, Exempt: true,
 			Namespaces: p.Install.WatchNamespaces, Rule: notLabelled(p.Runtime.Operator),
-			Message: fmt.Sprintf("only operator %s labels objects as its children", p.Runtime.Operator),
+			Message: fmt.Sprintf("only operator %s sets and changes the labels and the annotation of its children", p.Runtime.Operator),
 			Why:     "children that their custom resource cannot own are known by their labels",
 		})
 	}
 	return list
+}
+
+// listsObjects reports whether the observed state lists objects one by one.
+func (p *Plan) listsObjects() bool {
+	return p.Reconcile.StateLocation == InStatus && slices.ContainsFunc(p.Children, p.listed)
+}
+
+// ListedChildren returns how many children the observed state lists object by object,
+// and of how many of them the operator deletes the objects before their custom resource
+// goes.
+func (p *Plan) ListedChildren() (listed, finalized int) {
+	for _, c := range p.Children {
+		if p.Reconcile.StateLocation == InStatus && p.listed(c) {
+			listed++
+			if p.needsFinalizer(c) {
+				finalized++
+			}
+		}
+	}
+	return listed, finalized
 }
 
 // sensorKind is the kind of a Sensor itself.
@@ -89,6 +117,14 @@ func unowned(p *Plan, c Child) bool {
 	return !c.SameNamespace
 }
 
+// needsFinalizer reports whether the operator has to delete the objects of a child
+// before their custom resource goes, because nothing else would.
+func (p *Plan) needsFinalizer(c Child) bool { return c.Object != nil && unowned(p, c) && !c.Orphan }
+
+// takesFinalizer reports whether the direct engine holds custom resources back from
+// deletion.
+func (p *Plan) takesFinalizer() bool { return p.Reconcile.Finalizer != "" }
+
 // annotationsOnly allows changes of annotations only, those of the object and of its
 // pod template.
 var annotationsOnly = strings.Join([]string{
@@ -122,13 +158,18 @@ func noNewAnnotations(prefix string) string {
 		"(has(oldObject.metadata.annotations) && k in oldObject.metadata.annotations && oldObject.metadata.annotations[k] == object.metadata.annotations[k]))", prefix)
 }
 
-// notLabelled returns CEL that keeps an object from becoming a child of the operator.
+// notLabelled returns CEL that keeps an object from becoming a child of the operator, and
+// a child from ceasing to be one or from naming another owner.
 func notLabelled(operator string) string {
 	child := func(of string) string {
-		return fmt.Sprintf("has(%[1]s.metadata.labels) && '%[2]s' in %[1]s.metadata.labels && %[1]s.metadata.labels['%[2]s'] == '%[3]s' && '%[4]s' in %[1]s.metadata.labels",
+		return fmt.Sprintf("(has(%[1]s.metadata.labels) && '%[2]s' in %[1]s.metadata.labels && %[1]s.metadata.labels['%[2]s'] == '%[3]s' && '%[4]s' in %[1]s.metadata.labels)",
 			of, ManagedBy, operator, OwnerUID)
 	}
-	return fmt.Sprintf("!(%s) || (oldObject != null && %s && object.metadata.labels['%[3]s'] == oldObject.metadata.labels['%[3]s'])", child("object"), child("oldObject"), OwnerUID)
+	same := func(field, key string) string {
+		return fmt.Sprintf("object.metadata.?%[1]s[?'%[2]s'] == oldObject.metadata.?%[1]s[?'%[2]s']", field, key)
+	}
+	return fmt.Sprintf("oldObject == null ? !%[1]s : (!%[1]s && !%[2]s || %[1]s && %[2]s && %[3]s && %[4]s && %[5]s)",
+		child("object"), child("oldObject"), same("labels", OwnerUID), same("labels", childLabel), same("annotations", ownerAnnotation))
 }
 
 // unprotected warns of an operator that trusts fields which users can write, because

@@ -16,23 +16,26 @@ func unsupported(p *Plan, d *definition.Definition) diag.List {
 	for i, c := range p.Children {
 		at := d.Position("spec", "children", strconv.Itoa(i))
 		switch {
-		case c.Kind.Namespaced && c.Object != nil && !c.SameNamespace && p.API.Kind.Namespaced && p.Reconcile.Finalizer == "" && !c.Orphan:
-			findings.Add(d.Position("spec", "children", strconv.Itoa(i), "template", "metadata", "namespace"), diag.Unsupported,
-				fmt.Sprintf("the %s is in another namespace than its %s, which cannot own it there: nothing would delete it", c.Kind.Kind, p.API.Kind.Kind),
-				"add `finalizer: {}` so that the operator deletes it, or onDelete: Orphan")
-		case c.Kind.Namespaced:
-		case len(p.Install.WatchNamespaces) > 0:
+		case !c.Kind.Namespaced && len(p.Install.WatchNamespaces) > 0:
 			findings.Add(at, diag.Unsupported,
 				fmt.Sprintf("%s is cluster-scoped, and with install.watchNamespaces the operator has no right outside those namespaces", c.Kind.Kind),
 				"leave out the child, or install.watchNamespaces")
-		case p.API.Kind.Namespaced && p.Reconcile.Finalizer == "" && !c.Orphan:
+		case d.Operator.Spec.Logic == nil || p.Reconcile.Finalizer != "" || c.Orphan || !unowned(p, c):
+		case c.Kind.Namespaced:
+			findings.Add(d.Position("spec", "children", strconv.Itoa(i), "template", "metadata", "namespace"), diag.Unsupported,
+				fmt.Sprintf("the %s is in another namespace than its %s, which cannot own it there: nothing would delete it", c.Kind.Kind, p.API.Kind.Kind),
+				finalizerHint)
+		default:
 			findings.Add(at, diag.Unsupported,
 				fmt.Sprintf("%s is cluster-scoped, and a namespaced %s cannot own it: nothing would delete it", c.Kind.Kind, p.API.Kind.Kind),
-				"add `finalizer: {}` so that the operator deletes it, or onDelete: Orphan")
+				finalizerHint)
 		}
 	}
 	return slices.Concat(findings, templateBraces(p, d), oversized(p, d), escalations(p, d), unprotected(p, d), checkNamespaces(p, d), exposedSecrets(p, d))
 }
+
+// finalizerHint is for operators with logic, which takes part in the clean-up.
+const finalizerHint = "add `finalizer: {}` so that the operator deletes it and calls the logic before, or onDelete: Orphan"
 
 // maxApplied is the maximum size of an object for client-side `kubectl apply`, which
 // stores a copy in an annotation: 256 KiB, minus room for other annotations.

@@ -2,7 +2,8 @@
 #
 # Event: an object with the labels of a child. Users can write labels, annotations and
 # owner references, so the event counts only if the object has the name and namespace
-# that its owner has for that child, and only for the owner with that uid.
+# that its owner has for that child, or is listed in the observed state of its owner,
+# and only for the owner with that uid.
 # Request: patch the custom resource, in its status or its annotations.
 
 (.body.Obj // .body) as $new | .oldBody as $old
@@ -18,6 +19,8 @@
        ready: ($why == ""), message: (if $why == "" then null else $why end), reclaimed: .metadata.labels[label::reclaimed]}
     + (if option::k8sTrigger then {applied: (.metadata.annotations[annotation::applied] // "null" | fromjson? // null)} else {} end)
     + (if option::known then {knownFields: (.metadata.annotations[annotation::known] // "[]" | fromjson? // [])} else {} end)
+    + (if option::marked then {inputs: .metadata.annotations[annotation::inputs]} else {} end)
+    + (if option::listed then {deleting: (.metadata.deletionTimestamp != null)} else {} end)
     + (if option::live then {fields: [hole::live]} else {} end);
 
   # Changes with each write of the operator.
@@ -27,10 +30,15 @@
   def marks: [seen, ourWrite, .metadata.ownerReferences, (.metadata.labels | .[label::ownerUID], .[label::child])];
 
   # The custom resource that the object names as its owner: {name, namespace, uid}, or null.
+  # If a user changed its annotation or removed its label, the previous owner counts.
   (if option::orphan then
-     $new.metadata.labels[label::ownerUID] as $uid
-     | ($new.metadata.annotations[annotation::owner] // "")
-     | if . == "" then null else {namespace: .[:index(".")], name: .[index(".") + 1:], uid: $uid} end
+     def namedOwner:
+       .metadata
+       | .labels[label::ownerUID] as $uid
+       | .annotations[annotation::owner] // ""
+       | if . == "" or $uid == null then null else {namespace: .[:index(".")], name: .[index(".") + 1:], $uid} end;
+     ($old // {} | namedOwner) as $former | ($new | namedOwner) as $current
+     | if $former != null and ($current == null or $current.uid == $former.uid) then $former else $current end
    else
      [$new.metadata.ownerReferences[]?
       | select(.controller and .kind == hole::kind and (.apiVersion | startswith(hole::groupPrefix)))
@@ -42,7 +50,7 @@
   # owner's name becomes part of a path, so it must be one segment.
   def misplaced:
     ($owner.name | . == "." or . == ".." or contains("/") or contains("%"))
-    or ({apiVersion: hole::apiVersion, kind: hole::kind, metadata: $owner}
+    or (option::listed | not) and ({apiVersion: hole::apiVersion, kind: hole::kind, metadata: $owner}
         | try (hole::name == $new.metadata.name
             and ((option::childNamespace | not) or hole::childNamespace == $new.metadata.namespace)
             and ((option::sameNamespace | not) or .metadata.namespace == $new.metadata.namespace)) catch false
@@ -61,14 +69,33 @@
     | ($old == null or ($new | ourWrite) != ($old | ourWrite)) as $written
     | def observation: $new | {ownerUID: $owner.uid} + seen + $drift + {resourceVersion: .metadata.resourceVersion};
 
+    # Changes an object in the list of the custom resource, which fails if the object is
+    # not in it. Removing a field would fail if there was none, so a field without a
+    # value becomes empty.
+    def patchListed(test; change):
+      {method: "PATCH",
+       path: (customResourcePath($owner) + "/status?fieldManager=" + hole::operator),
+       type: "application/json-patch+json",
+       body: (
+         ("/status/children/" + (hole::childPrefix + (if option::childNamespace then $new.metadata.namespace + "/" else "" end) + $new.metadata.name
+            | split("~") | join("~0") | split("/") | join("~1")) + "/") as $pointer
+         | [test,
+            (change | to_entries[] | {op: "add", path: ($pointer + .key), value: (.value // if .key == "ready" or .key == "deleting" then false else "" end)})]
+         | tojson)};
+
     # The uid of the custom resource is not checked: if it was replaced by another of
     # the same name, the first one's child blocked the second one's.
     def recordDeleted:
-      if option::inStatus then patchOwner($owner; "/status"; {status: {children: {(hole::child): {deletedUID: $new.metadata.uid}}}})
+      if option::listed then patchListed(empty; {deletedUID: $new.metadata.uid, failed: {}})
+      elif option::inStatus then patchOwner($owner; "/status"; {status: {children: {(hole::child): {deletedUID: $new.metadata.uid}}}})
       else annotateOwner($owner; {(annotation::childDeleted): $new.metadata.uid}) end;
 
     def recordSeen:
-      if option::inStatus then
+      if option::listed then
+        patchListed({op: "test", path: "/metadata/uid", value: $owner.uid}; $new | seen + {deletedUID: "", missing: 0, resourceVersion: .metadata.resourceVersion}
+          + (if $drift != {} then $drift elif $written then {drift: ""} else {} end)
+          + if $written then {failed: {}} else {} end)
+      elif option::inStatus then
         patchOwner($owner; "/status"; {status: {children: {(hole::child): (observation + {deletedUID: null} + if $written then {failed: null} else {} end)}}})
       else
         annotateOwner($owner; {(annotation::childSeen): (observation | tojson), (annotation::childDeleted): null}

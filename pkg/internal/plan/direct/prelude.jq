@@ -43,6 +43,14 @@ def ignored:
 #   fields        [the fields that expressions read]
 #   knownFields   the fields of other children that had a value when it was written
 #
+# A child is one object, under its own name, or any number of listed objects: see
+# objects.jq. Of them, the observed state has under CHILD/NAME or CHILD/NAMESPACE/NAME
+#
+#   unwanted      whether the object is to be deleted
+#   deleting      whether it is being deleted
+#   missing       how often in a row it was not found
+#   inputs        a digest of what else it was made from
+#
 # For a child that is deleted, or that belongs to another custom resource, only what
 # the operator itself recorded counts. A failure counts for the object it happened to.
 def observed($name):
@@ -57,26 +65,59 @@ def observed($name):
   | if .uid != null and .ownerUID == $self and .uid != .deletedUID then . else {deletedUID, failed, error} end
   | if .failed.uid == .uid then . else del(.failed) end;
 
+# The same of a listed object. After a failure before it was observed, it is perhaps not
+# as it should be.
+def observedObject:
+  . // {}
+  | if .uid != null and .uid != .deletedUID then . else {deletedUID, failed, error} end
+  | if .failed.attempts != null and .failed.uid == .uid then .
+    elif .failed.attempts != null and .failed.uid == null then .uid as $observedUID | .failed += {attempts: 0, uid: $observedUID}
+    else del(.failed) end;
+
+# The listed objects of a child that are wanted, as {key, value}.
+def listedObjects($prefix):
+  .status.children // {} | to_entries[] | select((.key | startswith($prefix)) and .value.unwanted != true);
+
+# Those that exist.
+def existingObjects($prefix): listedObjects($prefix) | .value | select(.uid != null and .uid != .deletedUID);
+
+# What listed objects are made from beside the spec.
+def inputMark:
+  [hole::inputs] | tojson | explode | reduce .[] as $point (7; (. * 31 + $point) % 281474976710597) | tostring;
+
 # $children of expressions: of each child, the fields that expressions read.
-def live: hole::observedChildren | map_values(.fields[0]?);
+def live: hole::liveChildren;
+
+def liveFields: observed(hole::child).fields[0]? // null;
+
+def liveListed: first((existingObjects(hole::childPrefix) | .fields[0]?), null);
+
+def liveEach: [existingObjects(hole::childPrefix) | .fields[0]?];
 
 # Why a child is not written, or null. A child that does not exist waits for its
 # dependencies. An existing child is not written while a field of another child that it
 # was written with has no value: the write would remove fields that were computed from
 # it.
-def held:
-  if option::dependsOn and observed(hole::child).uid == null and (hole::dependenciesReady | not) then hole::waitsFor
-  elif option::needs and observed(hole::child).uid != null then
+def heldFrom(seen):
+  if option::dependsOn and seen.uid == null and (hole::dependenciesReady | not) then hole::waitsFor
+  elif option::needs and seen.uid != null then
     (live as $children
-     | (observed(hole::child).knownFields // []) as $known
+     | (seen.knownFields // []) as $known
      | first(hole::lostFields, null))
     | if . == null then . else "waits for " + . end
   else null end;
 
+def held: heldFrom(observed(hole::child));
+
 # Whether a dependency is ready, or not wanted.
 def dependencyReady:
-  observed(hole::dependency).ready == true
-  or option::conditional and (if option::readsChildren then live as $children | hole::wanted else hole::wanted end | not);
+  if option::listed then
+    [listedObjects(hole::dependencyPrefix) | .value] as $dependencies
+    | all($dependencies[]; .ready == true and .uid != .deletedUID) and ($dependencies | length) == hole::wantedCount
+  else
+    observed(hole::dependency).ready == true
+    or option::conditional and (if option::readsChildren then live as $children | hole::wanted else hole::wanted end | not)
+  end;
 
 # A field of another child that had a value when the child was written, and has none
 # now.
@@ -86,8 +127,25 @@ def lostField:
     and (try (hole::expression == null) catch false)
   then hole::lost else empty end;
 
-# The name of a child, if the child is wanted.
-def wantedName: if (option::conditional | not) or hole::wanted then hole::child else empty end;
+# The wanted objects of a child, as {name, seen} and, if it is not written, held. One
+# without anything observed stands for objects that are not listed yet.
+def wantedObject:
+  if (option::conditional | not) or hole::wanted then
+    observed(hole::child) as $single
+    | {name: hole::child, seen: $single} + (if option::canBeHeld then {held: heldFrom($single)} else {} end)
+  else empty end;
+
+def wantedListed:
+  . as $parent
+  | [listedObjects(hole::childPrefix)] as $listed
+  | .status.children[hole::child].error as $failure
+  | if $failure != null then {name: hole::child, seen: {error: $failure}}
+    elif ($listed | length) != hole::wantedCount then
+      {name: hole::child, seen: {}} + (if option::dependsOn then $parent | {held: heldFrom({})} else {} end)
+    else
+      $listed[] | .key as $listedKey | (.value | observedObject) as $observed
+      | {name: $listedKey, seen: $observed} + (if option::canBeHeld then $parent | {held: heldFrom($observed)} else {} end)
+    end;
 
 # A field of the status, or null if it cannot be computed.
 def statusField: try (hole::exactNumbers | hole::value) catch null;
@@ -112,6 +170,84 @@ def annotateOwner(owner; annotations):
      manifest: {apiVersion: hole::apiVersion, kind: hole::kind,
        metadata: {name: owner.name, namespace: owner.namespace, annotations: annotations}}}
   else patchOwner(owner; ""; {metadata: {annotations: annotations}}) end;
+
+# The object of a template, with the fields of other children that it knows.
+def knownTemplate:
+  hole::template
+  | if option::known then .metadata.annotations[annotation::known] = (hole::known | tojson) else . end;
+
+# A name as one segment of a path. The API server would take what follows a slash, even
+# an escaped one, for a subresource. No object has the name that is sent instead.
+def segment(text): text | tostring | if test("[/%]|^[.][.]?$") then " " else . end | @uri;
+
+# The request that deletes a listed object, for delete.jq. The uid protects another
+# object of the same name. An object that was never observed is changed instead, if it
+# exists and belongs to the custom resource: that causes its event.
+def deletion:
+  if (option::last | not) and ($next.key | startswith(hole::childPrefix) | not) then hole::otherDeletion
+  elif $next.uid != null then
+    {method: "DELETE", path: deletionPath(""), type: "application/json", body: ({preconditions: {uid: $next.uid}} | tojson)}
+  else
+    {method: "PATCH", path: deletionPath("?fieldManager=" + hole::operator), type: "application/json-patch+json",
+     body: ([{op: "test", path: hole::ownerLabelPointer, value: $new.metadata.uid},
+             {op: "add", path: hole::reclaimedPointer, value: $new.metadata.resourceVersion}] | tojson)}
+  end;
+
+def deletionPath(query):
+  hole::childRoot
+  + (if option::childNamespaced then
+       "/namespaces/" + segment(if option::childNamespace then $next.key | split("/")[1] else $new.metadata.namespace end)
+     else "" end)
+  + "/" + hole::childPlural + "/" + segment($next.key | split("/")[if option::childNamespace then 2 else 1 end:] | join("/")) + query;
+
+# The child with its ownership metadata. The uid restricts the write to the object that
+# was observed. Without a uid, the resourceVersion, which no object has, creates the
+# child or fails if an object with its name exists. A write that is repeated changes an
+# annotation, so that it causes an event.
+def owned(seen; update; repeated; applied):
+  . + {metadata: (.metadata
+    + (if update then {uid: seen.uid} elif option::adopt or option::k8sTrigger then {} else {resourceVersion: hole::noVersion} end)
+    + (if option::besideParent then {namespace: $new.metadata.namespace} else {} end)
+    + {labels: (.metadata.labels
+         + {(label::managedBy): hole::operator, (label::ownerUID): $new.metadata.uid, (label::child): hole::child}),
+       annotations: (.metadata.annotations
+         + {(annotation::owner): (($new.metadata.namespace // "") + "." + $new.metadata.name),
+            (annotation::generation): ($new.metadata.generation // 0 | tostring)}
+         + if option::marked then {(annotation::inputs): ($new | inputMark)} else {} end
+         + if repeated then {(annotation::attempt): $new.metadata.resourceVersion} else {} end
+         + if option::k8sTrigger then {(annotation::applied): (applied | .metadata |= {labels, annotations} | tojson)} else {} end)}
+    + if option::orphan then {} else
+        {ownerReferences: [{apiVersion: hole::apiVersion, kind: hole::kind, name: $new.metadata.name, uid: $new.metadata.uid, controller: true}]}
+      end)};
+
+# Escapes characters that are legal in a JSON string but not in YAML, as which the API
+# server parses the body: U+2028 is a line break in YAML.
+def asYAML:
+  if test("[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]") then
+    reduce (range(127; 160), 8232, 8233, 65279, 65534, 65535) as $c (.;
+      split([$c] | implode)
+      | join("\\u" + ([$c / 4096, $c / 256, $c / 16, $c | floor % 16 | "0123456789abcdef"[.:. + 1]] | join(""))))
+  else . end;
+
+# Causes an event of a child that exists but was not observed, whatever happened to its
+# labels. The API server tests the owner, so no other object is changed. The labels are
+# added to existing labels, or set if there are none.
+def reclaimPatch(try_):
+  [{op: "test", path: hole::ownerPointer, value: $new.metadata.uid},
+   ({(label::managedBy): hole::operator, (label::ownerUID): $new.metadata.uid, (label::child): hole::child,
+     (label::reclaimed): $new.metadata.resourceVersion}
+    | if try_ == 2 then
+        to_entries[] | {op: "add", path: ("/metadata/labels/" + (.key | split("/") | join("~1"))), value}
+      else {op: "test", path: "/metadata/labels", value: null}, {op: "add", path: "/metadata/labels", value: .} end)];
+
+def refusal(seen):
+  if option::adopt or seen.uid != null then
+    "the API server rejected it; argoperator render and kubectl apply --server-side --dry-run=server show why"
+  else
+    "the API server rejected it, or a " + hole::childKind + " of this name exists that does not belong to this " + hole::kind
+    + "; argoperator render and kubectl apply --server-side --dry-run=server show why; to take over the existing object, write adopt: true on child "
+    + hole::child
+  end;
 
 # The time of the last write of the custom resource by any client.
 def lastWrite: [$new.metadata.managedFields[]?.time] | max // $new.metadata.creationTimestamp;

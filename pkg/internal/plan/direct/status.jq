@@ -2,6 +2,7 @@
 #
 # Event: a custom resource, as it was written or as the operator recorded state on it.
 # Request: patch the status. If the API server rejects it, patch the condition only.
+# Before that, add or remove the finalizer, or go on to check the objects of a child.
 
 (.body.Obj // .body) as $new | .oldBody as $old
 
@@ -12,32 +13,71 @@
       elif ($from[$key] | type) == "object" and ($to[$key] | type) == "object" then .[$key] = patch($from[$key]; $to[$key])
       else .[$key] = $to[$key] end);
 
-  if ignored then {go: false} else
-    ($new | hole::observedChildren) as $seen
-    | ($new | live as $children | [hole::wantedNames]) as $names
-    | (if option::canBeHeld then $new | hole::heldChildren else {} end) as $held
-    | $new.metadata.generation as $generation
+  # Whether a custom resource lists objects that only the operator deletes.
+  def listsUnowned: .status.children // {} | any(keys[]; hole::isUnowned);
+
+  # The finalizers that a custom resource should have. The operator's own is added before
+  # the first of those objects is written, and removed when they are gone.
+  def rightFinalizers:
+    (.metadata.finalizers // []) as $present
+    | if .metadata.deletionTimestamp == null then
+        if (option::forced or listsUnowned) and ($present | index(hole::finalizer)) == null then $present + [hole::finalizer] else $present end
+      elif listsUnowned then $present
+      else $present - [hole::finalizer] end;
+
+  # Which object of a child with forEach is applied next although it seems as it was
+  # written, as after the first event of a custom resource: the operator may have missed
+  # its deletion.
+  def verifications:
+    reduce hole::eachChildren[] as $child ({};
+      $new.status.children[$child.name].verify as $at
+      | ([$new | existingObjects($child.prefix)] | length) as $count
+      | (if $old == null then if $count <= $child.workers then null elif $at == 1 then 2 else 1 end
+         elif $at == null or $at == $old.status.children[$child.name].verify then $at
+         elif $count > $child.workers * ($at + 1) then $at + 1
+         else null end) as $to
+      | if $to == $at then . else .[$child.name] = (if $to == null and $new.status.children[$child.name].error == null then null else {verify: $to} end) end);
+
+  if .type == "DELETE" or otherPartition($new.metadata.uid) or ownChild then {go: false}
+  elif option::finalized and ($new | rightFinalizers != (.metadata.finalizers // [])) then
+    {metadata: {resourceVersion: $new.metadata.resourceVersion, finalizers: ($new | rightFinalizers)}} as $change
+    | {go: true, call: patchOwner($new.metadata; ""; $change), failed: patchOwner($new.metadata; ""; $change)}
+  elif $new.metadata.deletionTimestamp != null then {go: false}
+  elif option::verified and verifications != {} then
+    {status: {children: verifications}} as $progress
+    | {go: true, call: patchOwner($new.metadata; "/status"; $progress), failed: patchOwner($new.metadata; "/status"; $progress)}
+  else
+    $new.metadata.generation as $generation
+    | ($new | live as $children | [hole::wantedObjects]) as $objects
 
     # The status, and observedGeneration with it, is not written until every wanted
     # child was observed at this generation, or failed at it.
-    | def settled: .generation == $generation or .failed.generation == $generation or .error != null;
-      if all($names[];
-           if option::canBeHeld then . as $waiting | $seen[$waiting] | $held[$waiting] != null or settled
-           else $seen[.] | settled end) | not
+    | if all($objects[]; .held != null or (.seen | .generation == $generation or .failed.generation == $generation or .error != null)) | not
       then {go: false} else
-        ([$names[] | . as $name | $seen[$name] | select(.ready and .failed == null and .error == null and ((option::canBeHeld | not) or $held[$name] == null) | not)
-          | "\($name): \(.error.message // (if option::canBeHeld then $held[$name] else null end) // .failed.message // .message // "is not ready")"]
+        ([$objects[] | select(.held != null or .seen.failed != null or .seen.error != null or .seen.ready != true)
+          | "\(.name): \(.seen.error.message // .held // .seen.failed.message // .seen.message // "is not ready")"]
+         | if option::many and length > hole::maxNamed then .[:hole::maxNamed] + ["and \(length - hole::maxNamed) more"] else . end
          | join("; ")) as $wait
-        | (if any($names[]; $seen[.] | .failed != null or .error != null) then ["False", "Failed", $wait]
-           elif $wait == "" then ["True", "Reconciled", "all children are ready (\($names | length))"]
+        | (if any($objects[].seen; .failed != null or .error != null) then ["False", "Failed", $wait]
+           elif $wait == "" then ["True", "Reconciled", "all children are ready (\($objects | length))"]
            else ["False", "Progressing", "not ready: \($wait)"] end) as $ready
         | lastWrite as $time
         | ($new.status.conditions // []) as $conditions
-        | ([$conditions[] | select(.type == "Ready")] | first) as $last
-        | def with($ready):
-            [$conditions[] | select(.type != "Ready")]
-            + [{type: "Ready", status: $ready[0], reason: $ready[1], message: $ready[2], observedGeneration: $generation,
-                lastTransitionTime: (if $last.status == $ready[0] then $last.lastTransitionTime else $time end)}];
+        | (if option::ownConditions then $new | live as $children | hole::ownConditions // [] | map(objects | select(.type != "Ready")) else {} end) as $own
+
+        # A condition with all its fields. Its time is that of the last change of its status.
+        | def completed:
+            . as $given
+            | ([$conditions[] | select(.type == $given.type)] | first) as $last
+            | (if option::ownConditions then {reason: .type, message: ""} else {} end)
+              + {observedGeneration: $generation}
+              + (if option::ownConditions then with_entries(select(.value != null and .value != "")) else . end)
+              + {lastTransitionTime: (if $last.status == .status then $last.lastTransitionTime else $time end)};
+
+          def with($ready):
+            [$conditions[] | select(.type != "Ready" and ((option::ownConditions | not) or (.type | IN($own[].type) | not)))]
+            + (if option::ownConditions then $own | map(completed) else [] end)
+            + [{type: "Ready", status: $ready[0], reason: $ready[1], message: $ready[2]} | completed];
           ($new | live as $children | hole::fields
              + (if option::observedGeneration then {observedGeneration: $generation} else {} end)
              + (if option::conditions then {conditions: with($ready)} else {} end)) as $status

@@ -7,11 +7,7 @@
 (.body.Obj // .body) as $new | .oldBody as $old
 
 # The child, or null if `when` is not true.
-| def template:
-    if (option::conditional | not) or hole::when then
-      hole::template
-      | if option::known then .metadata.annotations[annotation::known] = (hole::known | tojson) else . end
-    else null end;
+| def template: if (option::conditional | not) or hole::when then knownTemplate else null end;
 
   # {child}, or the {error} of the template.
   def desired:
@@ -96,59 +92,20 @@
           # child that was deleted in the meantime is created again.
           | (if $old == null or $seen.reclaimed != $before.reclaimed or $seen.gone != $before.gone then 0 else $attempts % 4 end) as $try
           | ($seen.uid != null and $try == 0) as $update
-          | # The child with its ownership metadata. The uid restricts the write to the
-          # object that was observed. Without a uid, the resourceVersion, which no
-          # object has, creates the child or fails if an object with its name exists.
-          # Every further attempt changes an annotation, so that it causes an event.
-          def owned:
-            . + {metadata: (.metadata
-              + (if $update then {uid: $seen.uid} elif option::adopt or option::k8sTrigger then {} else {resourceVersion: hole::noVersion} end)
-              + (if option::besideParent then {namespace: $new.metadata.namespace} else {} end)
-              + {labels: (.metadata.labels
-                   + {(label::managedBy): hole::operator, (label::ownerUID): $new.metadata.uid, (label::child): hole::child}),
-                 annotations: (.metadata.annotations
-                   + {(annotation::owner): (($new.metadata.namespace // "") + "." + $new.metadata.name),
-                      (annotation::generation): ($new.metadata.generation // 0 | tostring)}
-                   + if $seen.failed or $stale then {(annotation::attempt): $new.metadata.resourceVersion} else {} end
-                   + if option::k8sTrigger then {(annotation::applied): ($want.child | .metadata |= {labels, annotations} | tojson)} else {} end)}
-              + if option::orphan then {} else
-                  {ownerReferences: [{apiVersion: hole::apiVersion, kind: hole::kind, name: $new.metadata.name, uid: $new.metadata.uid, controller: true}]}
-                end)};
-
-          # Escapes characters that are legal in a JSON string but not in YAML, as
-          # which the API server parses the body: U+2028 is a line break in YAML.
-          def asYAML:
-            if test("[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]") then
-              reduce (range(127; 160), 8232, 8233, 65279, 65534, 65535) as $c (.;
-                split([$c] | implode)
-                | join("\\u" + ([$c / 4096, $c / 256, $c / 16, $c | floor % 16 | "0123456789abcdef"[.:. + 1]] | join(""))))
-            else . end;
-
-          # Force takes over fields from other field managers: in an observed child,
+          | # Force takes over fields from other field managers: in an observed child,
           # and in an object to adopt.
           def apply:
             {method: "PATCH",
              path: (childPath($want.child.metadata.name) + "?fieldManager=" + hole::operator + "&force="
                + (if option::force | not then "false" elif option::adopt then "true" else $update == true | tostring end)),
              type: "application/apply-patch+yaml",
-             body: ($want.child | owned | tojson | asYAML)};
+             body: ($want.child | owned($seen; $update; $seen.failed or $stale; $want.child) | tojson | asYAML)};
 
-          # Causes an event of a child that exists but was not observed, whatever
-          # happened to its labels. The API server tests the owner, so no other object
-          # is changed. The labels are added to existing labels, or set if there are
-          # none.
           def reclaim:
             {method: "PATCH",
              path: (childPath($new | hole::name) + "?fieldManager=" + hole::operator),
              type: "application/json-patch+json",
-             body: ([
-               {op: "test", path: hole::ownerPointer, value: $new.metadata.uid},
-               ({(label::managedBy): hole::operator, (label::ownerUID): $new.metadata.uid, (label::child): hole::child,
-                 (label::reclaimed): $new.metadata.resourceVersion}
-                | if $try == 2 then
-                    to_entries[] | {op: "add", path: ("/metadata/labels/" + (.key | split("/") | join("~1"))), value}
-                  else {op: "test", path: "/metadata/labels", value: null}, {op: "add", path: "/metadata/labels", value: .} end)
-             ] | tojson)};
+             body: (reclaimPatch($try) | tojson)};
 
           # The uid protects another object with the same name.
           def delete:
@@ -164,19 +121,8 @@
             else $now end;
 
           def applyByK8sTrigger:
-            if $update then {operation: "patch", manifest: (withRemoved($seen.applied // {}; $want.child) | owned)}
-            else {operation: hole::createOperation, manifest: ($want.child | owned)} end;
-
-          def refusal:
-            if option::adopt then
-              "the API server rejected it; argoperator render and kubectl apply --server-side --dry-run=server show why"
-            elif $seen.uid != null then
-              "the API server rejected it; argoperator render and kubectl apply --server-side --dry-run=server show why"
-            else
-              "the API server rejected it, or a " + hole::childKind + " of this name exists that does not belong to this " + hole::kind
-              + "; argoperator render and kubectl apply --server-side --dry-run=server show why; to take over the existing object, write adopt: true on child "
-              + hole::child
-            end;
+            if $update then {operation: "patch", manifest: (withRemoved($seen.applied // {}; $want.child) | owned($seen; $update; $seen.failed or $stale; $want.child))}
+            else {operation: hole::createOperation, manifest: ($want.child | owned($seen; $update; $seen.failed or $stale; $want.child))} end;
 
             {go: true,
              call:
@@ -186,7 +132,7 @@
                 elif option::k8sTrigger then applyByK8sTrigger
                 elif (option::adopt | not) and $try >= 2 then reclaim
                 else apply end),
-             failed: recordFailure({generation: $new.metadata.generation, attempts: ($attempts + 1), uid: $seen.uid, message: refusal})}
+             failed: recordFailure({generation: $new.metadata.generation, attempts: ($attempts + 1), uid: $seen.uid, message: refusal($seen)})}
         end
     end
   end

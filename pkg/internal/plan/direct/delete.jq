@@ -1,0 +1,42 @@
+# Deletes the objects that the observed state lists as unwanted, one after the other,
+# and takes them from the list when they are gone.
+#
+# Event: a custom resource, as it was written or as the operator recorded state on it.
+# Request: delete an object, look for one that was never observed, or change the list.
+#
+# Two triggers send the requests, because a trigger cannot tell one failure from another.
+# For the first, every failure is one, and it is counted. For the second, which goes on
+# after a failure, only the answers that there is no such object are failures. After
+# three of them in a row, the object counts as gone: the operator missed the event of its
+# deletion.
+
+(.body.Obj // .body) as $new | .oldBody as $old
+
+| def gone: .uid != null and .uid == .deletedUID or (.missing // 0) >= hole::maxMissing;
+
+  # The next request of a custom resource, or null, with a token that differs if it has
+  # to be sent again. An object that is being deleted already does not hold up others.
+  def next:
+    [.status.children // {} | to_entries[] | select(.value.unwanted == true and (.key | hole::isListed)) | {key: .key} + .value] as $unwanted
+    | first(
+        ($unwanted[] | select((gone or .deleting == true) | not)
+         | select(if option::missing then .failed.attempts != null or .missing != null and .missing > 0
+             else (.failed.attempts // 0) < hole::maxAttempts end)
+         | .token = [.key, .uid, .failed.attempts, if option::missing then .missing else null end]),
+        (if option::missing then empty else [$unwanted[] | select(gone) | .key] | select(. != []) | {token: ., forget: .} end),
+        null);
+
+  if .type == "DELETE" or otherPartition($new.metadata.uid) or ownChild then {go: false} else
+    ($new | next) as $next
+    | if $next == null or $old != null and $next.token == ($old | next).token then {go: false}
+      else
+        def change(entries): patchOwner($new.metadata; "/status"; {status: {children: entries}});
+        (if option::missing then {} else $next.forget // [] | reduce .[] as $forgotten ({}; .[$forgotten] = null) end) as $gone
+        | {go: true,
+           call: (if (option::missing | not) and $next.forget != null then change($gone) else hole::deletion end),
+           failed: change(
+             if option::missing then {($next.key): {missing: (($next.missing // 0) + 1)}}
+             elif $next.forget != null then $gone
+             else {($next.key): {failed: {generation: $new.metadata.generation, attempts: (($next.failed.attempts // 0) + 1), uid: $next.uid, message: "the API server did not delete it"}}} end)}
+      end
+  end

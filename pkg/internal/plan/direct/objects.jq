@@ -1,0 +1,151 @@
+# Writes the objects of a child that the observed state lists one by one, because
+# their number, their names or their namespaces can change, or because no owner
+# reference deletes them.
+#
+# Event: a custom resource, as it was written or as the operator recorded state on it.
+# Request: list the wanted objects in the observed state, or apply one of them. No
+# object is applied before it is listed, so the operator never forgets one, and none is
+# listed before its dependencies are ready. What is listed and no longer wanted is
+# deleted by delete.jq.
+#
+# The requests of a custom resource are sent one after the other: $next is the first
+# that is due, and the same as before the event if that was sent already. Its result is
+# another event.
+
+(.body.Obj // .body) as $new | .oldBody as $old
+
+# Whether this worker is the one for an object. All requests for an object are sent by
+# one trigger, in order.
+| def mine(key):
+    (option::workers | not) or (key | explode | add) % hole::workers == hole::worker;
+
+  # The places of the wanted objects: {key, name, namespace}, with index and item of
+  # forEach.
+  def places:
+    if (option::conditional | not) or hole::when then
+      . as $resource
+      | (if option::each then
+           hole::forEach // [] | to_entries[] | .key as $index | .value as $item | $resource | hole::place + {$index, $item}
+         else hole::place end)
+      | .key = hole::childPrefix + (if option::childNamespace then .namespace + "/" else "" end) + .name
+    else empty end;
+
+  # {objects} by key, or the {error} of `when`, forEach or a name. Nothing is wanted of a
+  # custom resource that is being deleted.
+  def wantedPlaces:
+    try {objects: (
+      hole::exactNumbers
+      | if option::finalized and .metadata.deletionTimestamp != null then {}
+        else
+          reduce (if option::readsChildren then live as $children | places else places end) as $wish ({};
+            if option::each and has($wish.key) then error("two objects are named " + $wish.name) else .[$wish.key] = $wish end)
+        end)}
+    catch {error: ("template: " + tostring)};
+
+  # The object of a place, or the {error} of its template.
+  def built($spot):
+    try (
+      hole::exactNumbers
+      | (if option::each then $spot.index else null end) as $index | (if option::each then $spot.item else null end) as $item
+      | {child: (if option::readsChildren then live as $children | knownTemplate else knownTemplate end)}
+    ) catch {error: ("template: " + tostring)};
+
+  # The change of the list that makes it agree with the wanted objects. An object that
+  # was deleted may have been created again, so it counts as never observed.
+  def listing($wishes):
+    .status.children as $state | .metadata.generation as $current
+    | if $wishes.error != null then
+        if mine(hole::child) and $state[hole::child].error.message != $wishes.error
+        then {(hole::child): {error: {generation: $current, message: $wishes.error}}} else {} end
+      else
+        reduce (
+          (if option::dependsOn then heldFrom({}) else null end) as $waits
+          | $wishes.objects[] | select(mine(.key)) | select($state[.key] | . == null or .unwanted) | select((option::dependsOn | not) or $waits == null)
+        ) as $missing (
+          if mine(hole::child) and $state[hole::child].error != null then {(hole::child): null} else {} end;
+          .[$missing.key] = {unwanted: null, missing: null, failed: null})
+        | reduce ($state // {} | to_entries[] | select((.key | startswith(hole::childPrefix)) and mine(.key) and $wishes.objects[.key] == null and .value.unwanted != true)) as $stray (.;
+            .[$stray.key] = {unwanted: true, failed: null} + if $stray.value.uid == $stray.value.deletedUID then {uid: null, deletedUID: null} else {} end)
+      end;
+
+  # The next request of a custom resource, or null: {listing}, or {place, seen}, with a
+  # token that differs if it has to be sent again. $before is the observed state before
+  # the event. $verify is the number of the objects that are applied although they seem
+  # as they were written: the operator may have missed a deletion.
+  def next($before; $verify):
+    wantedPlaces as $wanted | listing($wanted) as $listing
+    | if $listing != {} then {token: $listing, $listing}
+      elif option::finalized and (.metadata.finalizers // [] | index(hole::finalizer)) == null then null
+      else
+        . as $of
+        | [$wanted.objects[]? | select(mine(.key)) | .key as $at | $of.status.children[$at] as $raw | {place: ., seen: ($raw | observedObject), version: ($raw.resourceVersion | tonumber? // 0)}] as $mine
+        | first(
+            # a late event of the object overwrote a newer observation
+            ($mine[] | select(.version < ($before[.place.key].resourceVersion | tonumber? // 0)) | .stale = true),
+            ($mine[]
+             | .seen as $entry
+             | if .seen.error != null then
+                 (.place as $candidate | $of | built($candidate).error) as $again
+                 | if $again == $entry.error.message then empty
+                   else .listing = {(.place.key): {error: (if $again == null then null else {generation: $of.metadata.generation, message: $again} end)}} end
+               else
+                 select(
+                   (.seen.uid == null or .seen.generation != $of.metadata.generation or (.seen.drift // "") != "" or .seen.failed != null
+                    or option::marked and .seen.inputs != ($of | inputMark))
+                   and (.seen.failed.generation != $of.metadata.generation or .seen.failed.attempts < hole::maxAttempts)
+                   and ((option::canBeHeld | not) or ($of | heldFrom($entry)) == null))
+               end),
+            (if $verify != null then
+               (if option::each then [$wanted.objects[]?][$verify * hole::workers + hole::worker] else first($mine[].place) end) // empty
+               | .key as $chosen
+               | {place: ., seen: ($of.status.children[$chosen] | observedObject)} | .seen as $checked
+               | select(($checked.uid != null or mine($chosen)) and ((option::canBeHeld | not) or ($of | heldFrom($checked)) == null))
+             else empty end),
+            null)
+        | if . == null then null
+          else .token = [$of.metadata.generation, .place.key, .listing, (.seen | .uid, .generation, .deletedUID, .drift, .inputs, .failed.attempts, .reclaimed), (if option::marked then $of | inputMark else null end)] end
+      end;
+
+  if .type == "DELETE" or otherPartition($new.metadata.uid) or ownChild
+    or (option::finalized | not) and $new.metadata.deletionTimestamp != null
+  then {go: false} else
+    (if $old == null then 0
+     elif $new.status.children[hole::child].verify != $old.status.children[hole::child].verify then $new.status.children[hole::child].verify
+     else null end) as $verify
+    | ($new | next($old.status.children; $verify)) as $next
+    | if $next == null or $old != null and $verify == null and ($next.stale | not) and $next.token == ($old | next(null; null)).token then {go: false}
+      else
+        $next.seen as $seen | (if $next.listing != null then {} else $new | built($next.place) end) as $want
+
+        # After a failure, the next attempts assume first that the object does not exist
+        # although it was observed, then that it exists although it was not. One that was
+        # found in this way is written as it was observed.
+        | (if $seen.failed.generation == $new.metadata.generation then $seen.failed.attempts // 0 else 0 end) as $attempts
+        | (if $old == null or $seen.reclaimed != $old.status.children[$next.place.key // ""].reclaimed then 0 else $attempts % 4 end) as $try
+        | ($seen.uid != null and $try == 0) as $update
+        | def change(entries): patchOwner($new.metadata; "/status"; {status: {children: entries}});
+
+          def objectPath(query):
+            hole::childRoot
+            + (if option::childNamespaced then
+                 "/namespaces/" + segment(if option::childNamespace then $next.place.namespace else $new.metadata.namespace end)
+               else "" end)
+            + "/" + hole::childPlural + "/" + segment($next.place.name) + "?fieldManager=" + hole::operator + query;
+
+          {go: true,
+           call:
+             (if $next.listing != null or $want.error != null then
+                change($next.listing // {($next.place.key): {error: {generation: $new.metadata.generation, message: $want.error}}})
+              elif (option::adopt | not) and $try >= 2 then
+                {method: "PATCH", path: objectPath(""), type: "application/json-patch+json", body: (reclaimPatch($try) | tojson)}
+              else
+                {method: "PATCH",
+                 path: objectPath("&force=" + (if option::force | not then "false" elif option::adopt then "true" else $update == true | tostring end)),
+                 type: "application/apply-patch+yaml",
+                 body: ($want.child
+                   | owned($seen; $update; $seen.failed != null or $next.stale or option::adopt and $seen.uid == null; null)
+                   | tojson | asYAML)}
+              end),
+           failed: change($next.listing // {($next.place.key): {failed: {generation: $new.metadata.generation, attempts: ($attempts + 1), uid: $seen.uid, message: refusal($seen)}}})}
+      end
+  end
