@@ -13,7 +13,7 @@ import (
 const (
 	ApplyType  = "application/apply-patch+yaml"
 	MergeType  = "application/merge-patch+json"
-	patchType  = "application/json-patch+json"
+	PatchType  = "application/json-patch+json"
 	deleteType = "application/json"
 	createType = "application/json"
 )
@@ -112,7 +112,7 @@ func newRequest(of Outcome) (Request, string) {
 	case !ok3:
 		return Request{}, "path is no string literal in which every value goes through @uri"
 	case method == "DELETE" && contentType == deleteType:
-	case method == "PATCH" && slices.Contains([]string{ApplyType, MergeType, patchType}, contentType):
+	case method == "PATCH" && slices.Contains([]string{ApplyType, MergeType, PatchType}, contentType):
 	case method == "POST" && contentType == createType:
 	default:
 		return Request{}, fmt.Sprintf("%s of %s is no request of an operator", method, contentType)

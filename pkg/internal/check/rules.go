@@ -146,7 +146,7 @@ func RetryAmounts(r *problem.Report, t argo.Trigger) {
 func checkTrigger(r *problem.Report, o argo.Objects, s *eventsv1.Sensor, t argo.Trigger) {
 	at := t.Path.Child("template")
 	if t.Template.HTTP != nil {
-		checkHTTPTrigger(r, t, onlyCreatesEvents(o, s, t))
+		checkHTTPTrigger(r, t, onlyCreatesEvents(o, s, t), onlyDeletes(o, s, t))
 	}
 	if t.Template.ArgoWorkflow != nil {
 		r.Add(at.Child("argoWorkflow"), problem.CodeTriggerType, "create the Workflow by a k8s trigger",
@@ -162,8 +162,9 @@ func checkTrigger(r *problem.Report, o argo.Objects, s *eventsv1.Sensor, t argo.
 
 // checkHTTPTrigger reports an http trigger that waits too long, or that accepts a
 // status which another attempt could change. An Event may be dropped with status
-// 403, which the API server returns while a namespace is terminating.
-func checkHTTPTrigger(r *problem.Report, t argo.Trigger, createsEvents bool) {
+// 403, which the API server returns while a namespace is terminating. A deletion may
+// be left to the next event unless the object is missing, because that is recorded.
+func checkHTTPTrigger(r *problem.Report, t argo.Trigger, createsEvents, deletes bool) {
 	if h := t.Template.HTTP; h.Timeout <= 0 || h.Timeout > MaxHTTPTimeout {
 		r.Add(t.Path.Child("template", "http", "timeout"), problem.CodeTimeout, "set it to 10 or less", "each call keeps its connection until the timeout (default 60 s)")
 	}
@@ -179,7 +180,7 @@ func checkHTTPTrigger(r *problem.Report, t argo.Trigger, createsEvents bool) {
 		r.Add(at, problem.CodeDelivery, "add 409", "the Event of a second delivery is there already, and would be tried again")
 	}
 	for i, code := range t.Policy.Status.Allow {
-		if code == 403 && createsEvents {
+		if code == 403 && createsEvents || deletes && !slices.Contains([]int32{404, 409, 422}, code) {
 			continue
 		}
 		if code >= 500 || code < 200 || slices.Contains([]int32{401, 403, 429}, code) {
@@ -188,21 +189,34 @@ func checkHTTPTrigger(r *problem.Report, t argo.Trigger, createsEvents bool) {
 	}
 }
 
-// onlyCreatesEvents reports whether a trigger only creates Events.
+// onlyCreatesEvents reports whether all requests of a trigger create Events.
 func onlyCreatesEvents(o argo.Objects, s *eventsv1.Sensor, t argo.Trigger) bool {
-	found := false
+	list := requestsOf(o, s, t)
+	return list != nil && !slices.ContainsFunc(list, func(q argo.Request) bool { return q.Method != "POST" })
+}
+
+// onlyDeletes reports whether a trigger deletes objects and applies none.
+func onlyDeletes(o argo.Objects, s *eventsv1.Sensor, t argo.Trigger) bool {
+	list := requestsOf(o, s, t)
+	return slices.ContainsFunc(list, func(q argo.Request) bool { return q.Method == "DELETE" }) &&
+		!slices.ContainsFunc(list, func(q argo.Request) bool { return q.ContentType == argo.ApplyType })
+}
+
+// requestsOf returns the requests of a trigger, or nil if they cannot be derived.
+func requestsOf(o argo.Objects, s *eventsv1.Sensor, t argo.Trigger) []argo.Request {
+	var all []argo.Request
 	for _, d := range s.Spec.Dependencies {
 		program := o.ProgramOf(d)
 		if program == nil || !slices.Contains(t.DependencyNames(), d.Name) {
 			continue
 		}
 		list, problem := program.RequestsUnder(t.Key())
-		if problem != "" || slices.ContainsFunc(list, func(q argo.Request) bool { return q.Method != "POST" }) {
-			return false
+		if problem != "" {
+			return nil
 		}
-		found = true
+		all = append(all, list...)
 	}
-	return found
+	return all
 }
 
 // checkTriggeredWorkflow reports fields of a Workflow that Argo refuses with

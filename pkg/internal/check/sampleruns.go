@@ -208,9 +208,14 @@ func validateRequest(of map[string]any) error {
 	body, _ := of["body"].(string)
 	contentType, _ := of["type"].(string)
 	var object map[string]any
+	var patch []any
 	switch {
 	case !safePath.MatchString(path):
 		return fmt.Errorf("path %q is no path of the API server", path)
+	case contentType == argo.PatchType:
+		if json.Unmarshal([]byte(body), &patch) != nil {
+			return fmt.Errorf("body %q is no JSON patch: make it by tojson", body)
+		}
 	case json.Unmarshal([]byte(body), &object) != nil || object == nil:
 		return fmt.Errorf("body %q is no JSON object: make it by tojson", body)
 	case contentType == argo.ApplyType && strings.ContainsFunc(body, needsEscape):
