@@ -32,7 +32,11 @@ func TestChanceFindsMissingGuards(t *testing.T) {
 		{"failure forgotten", "memcached", `or $before.failed != null and $seen.failed == null and ($before.uid == null or $seen.generation < $new.metadata.generation)`, ``, false, 247},
 		{"drift", "memcached", `or $seen.drift != null and $seen.drift != $before.drift`, ``, false, 0},
 		{"label taken away", "memcached", ` // $old.metadata.labels["argoperator.dev/child"]`, ``, false, 6},
-		{"attempt", "webapp", `if $seen.failed or $stale then {`, `if $stale then {`, false, 17},
+		{"attempt", "webapp", `if $seen.failed or $stale then {`, `if $stale then {`, false, 18},
+		{"older generation of a listed object", "../testdata/behaviour/listed", `.seen.generation != $of.metadata.generation or `, ``, false, 2},
+		{"drift of a listed object", "../testdata/behaviour/listed", `(.seen.drift // "") != "" or `, ``, false, 6},
+		{"failure of a listed object", "../testdata/behaviour/listed", ` or .seen.failed != null) and`, `) and`, false, 8},
+		{"list before the finalizer goes", "../testdata/behaviour/listed", `elif listsUnowned then $present`, `elif false then $present`, false, 37},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
