@@ -20,6 +20,15 @@ func directEvents(p *plan.Plan) []Event {
 	first := write(n, "children applied")
 	first = append(first, write(n, "remembered")...)
 	first = append(first, write(status, "status")...)
+	listed, finalized := p.ListedChildren()
+	creation := event(added, write(listed, "lists of what is to be applied"), first)
+	deletion := event(deletedForGood, write(owned(p), "children forgotten, with nothing left to forget them on"))
+	if p.Reconcile.Finalizer != "" {
+		creation = event(added, write(listed, "lists of what is to be applied"), write(1+listed, "finalizer set, or too late for a newer version"), first).
+			atMost("the finalizer is often set at once")
+		deletion = event(deletedForGood, write(finalized, "listed as unwanted"), write(finalized, "deleted"), write(finalized, "remembered"), write(finalized, "taken from the list"),
+			write(1, "finalizer removed"), write(owned(p)-finalized, "children forgotten, with nothing left to forget them on")).atMost("")
+	}
 	again := write(dependents(p), "children that read it applied")
 	rewritten := len(slices.DeleteFunc(slices.Clone(p.Children), func(c plan.Child) bool { return !p.ReappliedWhenCreated(c) }))
 	read := func(what string, fields ...string) []Part {
@@ -32,7 +41,7 @@ func directEvents(p *plan.Plan) []Event {
 	}
 	seen := "none where nothing changes that the status shows"
 	list := []Event{
-		event(added, first, write(rewritten, "children that read what may have changed applied")),
+		creation.and(write(rewritten, "children that read what may have changed applied")),
 		specEvent(p, first),
 		event(statusChanged, read("it", "status")).atMost("one write where somebody else wrote into it, to put it right"),
 		event(labelsChanged, read("them", "metadata.labels", "metadata.annotations")).atMost(""),
@@ -47,7 +56,7 @@ func directEvents(p *plan.Plan) []Event {
 			calls(2*watched(p), "lists and watches of the new pod")).
 			each("custom resource", write(n, "children applied, unchanged"), write(n, "remembered, unchanged")),
 		heartbeat(p),
-		event(deletedForGood, write(owned(p), "children forgotten, with nothing left to forget them on")),
+		deletion,
 	}
 	return append(list, rotation(p)...)
 }
