@@ -63,7 +63,6 @@ var mistakes = []mistake{
 	{title: "The selector does not find the Pods", file: "children/deployment.yaml", old: "    matchLabels:\n      app.kubernetes.io/instance", by: "    matchLabels:\n      app"},
 	{title: "A kind of an old apiVersion", file: "children/deployment.yaml", old: "apps/v1", by: "extensions/v1beta1"},
 	{title: "All children have one name", file: "children/deployment.yaml", old: "metadata:\n  name: ${ .metadata.name }", by: "metadata:\n  name: web"},
-	{title: "A child in another namespace", file: "children/deployment.yaml", old: "metadata:\n", by: "metadata:\n  namespace: web\n"},
 	{title: "A text for a number in a custom resource", file: "samples/hello.yaml", old: "replicas: 1", by: "replicas: three", command: toValidate},
 	{title: "A custom resource of another version", file: "samples/hello.yaml", old: "example.com/v1alpha1", by: "example.com/v1", command: toValidate},
 	{title: "A field of a custom resource is misspelt", file: "samples/hello.yaml", old: "replicas:", by: "replica:", command: toValidate},
