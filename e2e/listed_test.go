@@ -221,19 +221,10 @@ func listedCopies(t *testing.T, o *operator) {
 	}
 	o.merge(t, groups, cr, `{"spec":{"members":["a","b"]}}`)
 	o.awaitReady(t, groups, cr)
-	if nested(o.get(t, groups, cr), "status", "children", "member/copied-z", "uid") != "" {
+	if nested(o.cluster.get(t, groups, nsA, cr.GetName()), "status", "children", "member/copied-z", "uid") != "" {
 		t.Error("the copy is in the list")
 	}
 	run(t, nil, "kubectl", "get", "configmap", "-n", nsA, "copied-z")
-}
-
-func (o *operator) get(t *testing.T, gvr schema.GroupVersionResource, object *unstructured.Unstructured) *unstructured.Unstructured {
-	t.Helper()
-	now, err := o.cluster.objects.Resource(gvr).Namespace(object.GetNamespace()).Get(t.Context(), object.GetName(), metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return now
 }
 
 // listedOperatorAway deletes, renames and shrinks while the Sensors and the

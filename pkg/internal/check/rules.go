@@ -146,7 +146,7 @@ func RetryAmounts(r *problem.Report, t argo.Trigger) {
 func checkTrigger(r *problem.Report, o argo.Objects, s *eventsv1.Sensor, t argo.Trigger) {
 	at := t.Path.Child("template")
 	if t.Template.HTTP != nil {
-		checkHTTPTrigger(r, t, onlyCreatesEvents(o, s, t), onlyDeletes(o, s, t))
+		checkHTTPTrigger(r, t, requestsOf(o, s, t))
 	}
 	if t.Template.ArgoWorkflow != nil {
 		r.Add(at.Child("argoWorkflow"), problem.CodeTriggerType, "create the Workflow by a k8s trigger",
@@ -164,7 +164,8 @@ func checkTrigger(r *problem.Report, o argo.Objects, s *eventsv1.Sensor, t argo.
 // status which another attempt could change. An Event may be dropped with status
 // 403, which the API server returns while a namespace is terminating. A deletion may
 // be left to the next event unless the object is missing, because that is recorded.
-func checkHTTPTrigger(r *problem.Report, t argo.Trigger, createsEvents, deletes bool) {
+func checkHTTPTrigger(r *problem.Report, t argo.Trigger, requests []argo.Request) {
+	createsEvents, deletes := onlyCreatesEvents(requests), onlyDeletes(requests)
 	if h := t.Template.HTTP; h.Timeout <= 0 || h.Timeout > MaxHTTPTimeout {
 		r.Add(t.Path.Child("template", "http", "timeout"), problem.CodeTimeout, "set it to 10 or less", "each call keeps its connection until the timeout (default 60 s)")
 	}
@@ -189,15 +190,13 @@ func checkHTTPTrigger(r *problem.Report, t argo.Trigger, createsEvents, deletes 
 	}
 }
 
-// onlyCreatesEvents reports whether all requests of a trigger create Events.
-func onlyCreatesEvents(o argo.Objects, s *eventsv1.Sensor, t argo.Trigger) bool {
-	list := requestsOf(o, s, t)
+// onlyCreatesEvents reports whether all requests create Events.
+func onlyCreatesEvents(list []argo.Request) bool {
 	return list != nil && !slices.ContainsFunc(list, func(q argo.Request) bool { return q.Method != "POST" })
 }
 
-// onlyDeletes reports whether a trigger deletes objects and applies none.
-func onlyDeletes(o argo.Objects, s *eventsv1.Sensor, t argo.Trigger) bool {
-	list := requestsOf(o, s, t)
+// onlyDeletes reports whether the requests delete objects and apply none.
+func onlyDeletes(list []argo.Request) bool {
 	return slices.ContainsFunc(list, func(q argo.Request) bool { return q.Method == "DELETE" }) &&
 		!slices.ContainsFunc(list, func(q argo.Request) bool { return q.ContentType == argo.ApplyType })
 }

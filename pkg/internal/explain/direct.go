@@ -21,16 +21,16 @@ func directEvents(p *plan.Plan) []Event {
 	first = append(first, write(n, "remembered")...)
 	first = append(first, write(status, "status")...)
 	listed, finalized := p.ListedChildren()
-	creation := event(added, write(listed, "lists of what is to be applied"), first)
-	deletion := event(deletedForGood, write(owned(p), "children forgotten, with nothing left to forget them on"))
-	if p.Reconcile.Finalizer != "" {
-		creation = event(added, write(listed, "lists of what is to be applied"), write(1+listed, "finalizer set, or too late for a newer version"), first).
-			atMost("the finalizer is often set at once")
-		deletion = event(deletedForGood, write(finalized, "listed as unwanted"), write(finalized, "deleted"), write(finalized, "remembered"), write(finalized, "taken from the list"),
-			write(1, "finalizer removed"), write(owned(p)-finalized, "children forgotten, with nothing left to forget them on")).atMost("")
-	}
-	again := write(dependents(p), "children that read it applied")
 	rewritten := len(slices.DeleteFunc(slices.Clone(p.Children), func(c plan.Child) bool { return !p.ReappliedWhenCreated(c) }))
+	lists, again := write(listed, "lists of what is to be applied"), write(rewritten, "children that read what may have changed applied")
+	forgotten := write(owned(p)-finalized, "children forgotten, with nothing left to forget them on")
+	creation, deletion := event(added, lists, first, again), event(deletedForGood, forgotten)
+	if p.Reconcile.Finalizer != "" {
+		creation = event(added, lists, write(1+listed, "finalizer set, or too late for a newer version"), first, again).atMost("the finalizer is often set at once")
+		deletion = event(deletedForGood, write(finalized, "listed as unwanted"), write(finalized, "deleted"), write(finalized, "remembered"),
+			write(finalized, "taken from the list"), write(1, "finalizer removed"), forgotten).atMost("")
+	}
+	dependent := write(dependents(p), "children that read it applied")
 	read := func(what string, fields ...string) []Part {
 		m, shown := readers(p, fields...)
 		parts := append(write(m, "children that read "+what+" applied"), write(m, "remembered")...)
@@ -41,16 +41,16 @@ func directEvents(p *plan.Plan) []Event {
 	}
 	seen := "none where nothing changes that the status shows"
 	list := []Event{
-		creation.and(write(rewritten, "children that read what may have changed applied")),
+		creation,
 		specEvent(p, first),
 		event(statusChanged, read("it", "status")).atMost("one write where somebody else wrote into it, to put it right"),
 		event(labelsChanged, read("them", "metadata.labels", "metadata.annotations")).atMost(""),
-		event(childReports, write(1, "remembered"), again, write(status, "status")).atMost(seen),
-		event(childTouched, write(1, "remembered"), write(1, "applied"), again,
+		event(childReports, write(1, "remembered"), dependent, write(status, "status")).atMost(seen),
+		event(childTouched, write(1, "remembered"), write(1, "applied"), dependent,
 			write(1, "remembered again"), write(2*status, "status, before and after")).
 			atMost("none where it was no field of the operator's"),
 		event(childDeleted, write(1, "forgotten"), write(1, "applied"),
-			write(1, "remembered"), again, write(status, "status")).atMost(""),
+			write(1, "remembered"), dependent, write(status, "status")).atMost(""),
 		eventsResource(p),
 		event(resync, pod(1, "heartbeat looked at"), pod(1, "EventSource patched, whose pod is replaced"),
 			calls(2*watched(p), "lists and watches of the new pod")).

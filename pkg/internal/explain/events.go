@@ -93,13 +93,6 @@ func event(name string, parts ...[]Part) Event {
 	return out
 }
 
-// and adds parts.
-func (e Event) and(parts []Part) Event {
-	e.Parts = append(e.Parts, parts...)
-	e.Cost = sum(e.Parts)
-	return e
-}
-
 // atMost marks a cost as a maximum.
 func (e Event) atMost(note string) Event {
 	e.AtMost, e.Note = e.Calls > 0, note

@@ -13,7 +13,8 @@ import (
 type Set struct {
 	prelude   []*gojq.FuncDef
 	programs  map[string]*gojq.Query
-	recursive map[string]bool // the recursive definitions
+	recursive map[string]bool        // the recursive definitions
+	bodies    map[string]*gojq.Query // of the prelude, for Definition
 }
 
 // preludeFile has the definitions that all programs of a directory share.
@@ -26,7 +27,7 @@ func Parse(files fs.FS) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{programs: map[string]*gojq.Query{}, recursive: map[string]bool{}}
+	s := &Set{programs: map[string]*gojq.Query{}, recursive: map[string]bool{}, bodies: map[string]*gojq.Query{}}
 	for _, name := range names {
 		source, err := fs.ReadFile(files, name)
 		if err != nil {
@@ -44,6 +45,7 @@ func Parse(files fs.FS) (*Set, error) {
 		}
 		s.programs[strings.TrimSuffix(path.Base(name), ".jq")] = query
 	}
+	s.expand()
 	return s, nil
 }
 
@@ -74,22 +76,27 @@ func (s *Set) Program(name string, holes ...Holes) string {
 // Definition returns the body of a definition of the prelude without arguments. The
 // holes of the definitions with arguments that it calls are filled too.
 func (s *Set) Definition(name string, holes ...Holes) Value {
-	var body *gojq.Query
+	body := s.bodies[name]
+	if body == nil {
+		panic("jqfile: there is no definition " + name) // unreachable
+	}
+	r := &rewriter{query: func(q *gojq.Query) *gojq.Query { return fold(filled(q, holes)) }}
+	return Value{r.of(body)}
+}
+
+// expand inlines the definitions of the prelude that take filters in the bodies of the
+// others.
+func (s *Set) expand() {
 	withArguments := map[string]*gojq.FuncDef{}
 	for _, d := range s.prelude {
-		if d.Name == name {
-			body = d.Body
-		}
 		if len(d.Args) > 0 && !takesValues(d) && !s.recursive[d.Name] {
 			withArguments[d.Name] = d
 		}
 	}
-	if body == nil {
-		panic("jqfile: there is no definition " + name) // unreachable
+	r := &rewriter{query: func(q *gojq.Query) *gojq.Query { return expanded(q, withArguments) }}
+	for _, d := range s.prelude {
+		s.bodies[d.Name] = r.of(d.Body)
 	}
-	body = (&rewriter{query: func(q *gojq.Query) *gojq.Query { return expanded(q, withArguments) }}).of(body)
-	r := &rewriter{query: func(q *gojq.Query) *gojq.Query { return fold(filled(q, holes)) }}
-	return Value{r.of(body)}
 }
 
 // below inserts definitions after the variables that a program binds first.

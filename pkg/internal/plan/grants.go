@@ -175,7 +175,7 @@ func directGrants(p *Plan) []Grant {
 			Reason: "what was seen of the children is kept in annotations",
 		})
 	}
-	if p.takesFinalizer() {
+	if p.Reconcile.Finalizer != "" {
 		list = append(list, Grant{
 			Account: SensorAccount, Group: k.Group, Resource: k.Plural, Verbs: []string{"patch"}, InWatchedNamespaces: true,
 			Reason: "the finalizer is added and removed",
@@ -200,16 +200,16 @@ func writeGrant(p *Plan, k Kind) Grant {
 		g.Reason = "children are patched, or created where there is none"
 	}
 	for _, c := range p.Children {
-		if c.Kind == k && p.listed(c) {
-			g.Verbs = append(g.Verbs, "delete")
+		if c.Kind != k || !p.listed(c) && c.When == nil {
+			continue
+		}
+		g.Verbs = append(g.Verbs, "delete")
+		if p.listed(c) {
 			g.Reason += "; those no longer wanted are deleted"
-			break
-		}
-		if c.Kind == k && c.When != nil {
-			g.Verbs = append(g.Verbs, "delete")
+		} else {
 			g.Reason += "; those whose `when` is no longer true are deleted"
-			break
 		}
+		break
 	}
 	return g
 }

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -69,9 +68,24 @@ func holesOf(p *Plan, partitions int) jqfile.Holes {
 	}
 }
 
+// listPrefix returns the beginning of the keys of a child's objects in the list.
+func listPrefix(c Child) string { return c.Name + "/" }
+
+// hasPrefix returns the jq that tells whether a key begins with one of the prefixes.
+func hasPrefix(prefixes []string) jqfile.Value {
+	if prefixes == nil {
+		return jqfile.Bool(false)
+	}
+	var terms []string
+	for _, prefix := range prefixes {
+		terms = append(terms, fmt.Sprintf("startswith(%s)", quote(prefix)))
+	}
+	return jqfile.Raw("(" + strings.Join(terms, " or ") + ")")
+}
+
 // liveValue returns the jq of $children.NAME.
 func liveValue(p *Plan, c Child) jqfile.Value {
-	holes := jqfile.Holes{"hole::child": jqfile.String(c.Name), "hole::childPrefix": jqfile.String(c.Name + "/")}
+	holes := jqfile.Holes{"hole::child": jqfile.String(c.Name), "hole::childPrefix": jqfile.String(listPrefix(c))}
 	switch {
 	case !p.listed(c):
 		return directPrograms().Definition("liveFields", holes)
@@ -85,13 +99,13 @@ func liveValue(p *Plan, c Child) jqfile.Value {
 func childHoles(p *Plan, c Child) jqfile.Holes {
 	prefix := annotationPrefix(p)
 	holes := jqfile.Holes{
-		"hole::child": jqfile.String(c.Name), "hole::childPrefix": jqfile.String(c.Name + "/"),
+		"hole::child": jqfile.String(c.Name), "hole::childPrefix": jqfile.String(listPrefix(c)),
 		"option::listed": jqfile.Bool(p.listed(c)), "option::each": jqfile.Bool(c.ForEach != nil),
 		"option::marked":        jqfile.Bool(p.listed(c) && len(inputsOf(p, c)) > 0),
 		"annotation::childSeen": jqfile.String(prefix + seenAnnotation + c.Name), "annotation::childDeleted": jqfile.String(prefix + deletedAnnotation + c.Name),
 		"annotation::childError": jqfile.String(prefix + errorAnnotation + c.Name), "annotation::childFailed": jqfile.String(prefix + failedAnnotation + c.Name),
 		"option::conditional": jqfile.Bool(c.When != nil),
-		"option::orphan":      jqfile.Bool(unowned(p, c)), "option::adopt": jqfile.Bool(c.Adopt),
+		"option::unowned":     jqfile.Bool(unowned(p, c)), "option::adopt": jqfile.Bool(c.Adopt),
 		"option::childNamespaced": jqfile.Bool(c.Kind.Namespaced),
 		"option::childNamespace":  jqfile.Bool(namespaceComputed(c)),
 		"hole::name":              jqfile.Raw(c.ObjectName.Source()),
@@ -122,11 +136,7 @@ func inPartition(program string, subset partition) string {
 
 // writeJQ returns the program that writes a child, for inPartition: direct/write.jq.
 func writeJQ(p *Plan, c Child, partitions int) string {
-	holes := writeHoles(p, c)
-	if c.When != nil {
-		holes["hole::when"] = jqfile.Raw("(" + c.When.Source() + ")")
-	}
-	return directPrograms().Program("write", holes, childHoles(p, c), holesOf(p, partitions), labelHoles())
+	return directPrograms().Program("write", writeHoles(p, c), childHoles(p, c), holesOf(p, partitions), labelHoles())
 }
 
 // objectsJQ returns the program that writes the objects of a listed child:
@@ -135,10 +145,7 @@ func objectsJQ(p *Plan, c Child, subset partition, workers int) string {
 	holes := writeHoles(p, c)
 	holes["option::workers"], holes["hole::workers"], holes["hole::worker"] = jqfile.Bool(workers > 1), jqfile.Number(workers), jqfile.Number(subset.worker)
 	holes["hole::place"] = placeOf(c)
-	holes["option::finalized"], holes["hole::finalizer"] = jqfile.Bool(finalized(p, c)), jqfile.String(p.Reconcile.Finalizer)
-	if c.When != nil {
-		holes["hole::when"] = jqfile.Raw("(" + c.When.Source() + ")")
-	}
+	holes["option::finalized"], holes["hole::finalizer"] = jqfile.Bool(p.needsFinalizer(c)), jqfile.String(p.Reconcile.Finalizer)
 	if c.ForEach != nil {
 		holes["hole::forEach"] = jqfile.Raw("(" + c.ForEach.Source() + ")")
 	}
@@ -154,10 +161,6 @@ func placeOf(c Child) jqfile.Value {
 	return jqfile.Object(place...)
 }
 
-// finalized reports whether the operator deletes the objects of a child itself before
-// their custom resource goes.
-func finalized(p *Plan, c Child) bool { return p.listed(c) && unowned(p, c) && !c.Orphan }
-
 // deleteJQ returns the program that deletes listed objects, or those that may be
 // missing: direct/delete.jq.
 func deleteJQ(p *Plan, missing bool, subset partition) string {
@@ -167,16 +170,18 @@ func deleteJQ(p *Plan, missing bool, subset partition) string {
 		"hole::reclaimedPointer":  jqfile.String("/metadata/labels/" + escapePointer(reclaimedLabel)),
 	}
 	var deletion jqfile.Value
-	var keys []string
+	var prefixes []string
 	for _, c := range slices.Backward(p.Children) {
 		if p.listed(c) {
-			next := jqfile.Holes{"option::last": jqfile.Bool(keys == nil), "hole::otherDeletion": deletion}
+			next := jqfile.Holes{"option::last": jqfile.Bool(prefixes == nil), "hole::otherDeletion": deletion}
 			deletion = directPrograms().Definition("deletion", next, pointers, childHoles(p, c), holesOf(p, subset.divisor))
-			keys = append(keys, fmt.Sprintf("startswith(%s)", quote(c.Name+"/")))
+			prefixes = append(prefixes, listPrefix(c))
 		}
 	}
-	return inPartition(directPrograms().Program("delete",
-		jqfile.Holes{"hole::maxMissing": jqfile.Number(maxMissing), "hole::maxAttempts": jqfile.Number(maxAttempts), "hole::deletion": deletion, "hole::isListed": jqfile.Raw("(" + strings.Join(keys, " or ") + ")")}, pointers, holesOf(p, subset.divisor), labelHoles()), subset)
+	return inPartition(directPrograms().Program("delete", jqfile.Holes{
+		"hole::maxMissing": jqfile.Number(maxMissing), "hole::maxAttempts": jqfile.Number(maxAttempts),
+		"hole::deletion": deletion, "hole::isListed": hasPrefix(prefixes),
+	}, pointers, holesOf(p, subset.divisor), labelHoles()), subset)
 }
 
 // writeHoles returns the holes of the programs that write the objects of a child.
@@ -197,6 +202,9 @@ func writeHoles(p *Plan, c Child) jqfile.Holes {
 		"option::force": jqfile.Bool(p.Reconcile.ForceConflicts), "option::besideParent": jqfile.Bool(c.Kind.Namespaced && c.Namespace == nil),
 		"hole::maxAttempts": jqfile.Number(maxAttempts), "hole::observeTimeout": jqfile.Number(observeTimeout), "hole::noVersion": jqfile.String(noVersion),
 		"hole::ownerPointer": jqfile.String(pointerToOwner), "hole::createOperation": jqfile.String(operation(c)),
+	}
+	if c.When != nil {
+		holes["hole::when"] = jqfile.Raw("(" + c.When.Source() + ")")
 	}
 	if canWait(c) {
 		waitHoles(p, c, holes)
@@ -223,15 +231,14 @@ func waitHoles(p *Plan, c Child, holes jqfile.Holes) {
 		}
 	}
 	lost := lostFields(p, c)
-	holes["hole::child"] = jqfile.String(c.Name)
-	holes["option::dependsOn"], holes["hole::dependenciesReady"] = jqfile.Bool(len(c.DependsOn) > 0), jqfile.All(ready...)
+	holes["hole::dependenciesReady"] = jqfile.All(ready...)
 	holes["hole::waitsFor"] = jqfile.String("waits for " + strings.Join(c.DependsOn, ", "))
 	holes["option::needs"], holes["hole::lostFields"] = jqfile.Bool(len(lost) > 0), jqfile.List(lost...)
 }
 
 func dependencyReady(p *Plan, other Child) jqfile.Value {
 	holes := jqfile.Holes{
-		"option::listed": jqfile.Bool(p.listed(other)), "hole::dependencyPrefix": jqfile.String(other.Name + "/"), "hole::wantedCount": wantedCount(p, other),
+		"option::listed": jqfile.Bool(p.listed(other)), "hole::dependencyPrefix": jqfile.String(listPrefix(other)), "hole::wantedCount": wantedCount(p, other),
 		"hole::dependency": jqfile.String(other.Name), "option::conditional": jqfile.Bool(other.When != nil),
 		"option::readsChildren": jqfile.Bool(other.When != nil && len(other.When.ReadsChildren()) > 0),
 	}
@@ -300,10 +307,10 @@ func observeJQ(p *Plan, c Child, subset partition) string {
 func statusJQ(p *Plan, subset partition) string {
 	var fields []jqfile.Field
 	var wanted []jqfile.Value
-	var names, unownedKeys, each []string
+	var names, unownedPrefixes, each []string
 	for _, c := range p.Children {
 		holes := jqfile.Holes{
-			"hole::child": jqfile.String(c.Name), "hole::childPrefix": jqfile.String(c.Name + "/"), "option::conditional": jqfile.Bool(c.When != nil),
+			"hole::child": jqfile.String(c.Name), "hole::childPrefix": jqfile.String(listPrefix(c)), "option::conditional": jqfile.Bool(c.When != nil),
 			"option::canBeHeld": jqfile.Bool(canWait(c)), "option::dependsOn": jqfile.Bool(len(c.DependsOn) > 0), "hole::wantedCount": wantedCount(p, c),
 		}
 		if c.When != nil {
@@ -317,11 +324,11 @@ func statusJQ(p *Plan, subset partition) string {
 			definition = "wantedListed"
 		}
 		wanted = append(wanted, directPrograms().Definition(definition, holes))
-		if finalized(p, c) {
-			unownedKeys = append(unownedKeys, fmt.Sprintf("startswith(%s)", quote(c.Name+"/")))
+		if p.needsFinalizer(c) {
+			unownedPrefixes = append(unownedPrefixes, listPrefix(c))
 		}
 		if c.ForEach != nil {
-			each = append(each, fmt.Sprintf("{name: %s, prefix: %s, workers: %d}", quote(c.Name), quote(c.Name+"/"), listedWorkers(p, c)))
+			each = append(each, fmt.Sprintf("{name: %s, prefix: %s, workers: %d}", quote(c.Name), quote(listPrefix(c)), listedWorkers(p, c)))
 		}
 	}
 	var conditions jqfile.Value
@@ -345,8 +352,8 @@ func statusJQ(p *Plan, subset partition) string {
 	}
 	return inPartition(directPrograms().Program("status", jqfile.Holes{
 		"hole::wantedObjects": jqfile.List(wanted...),
-		"option::finalized":   jqfile.Bool(p.takesFinalizer()), "option::forced": jqfile.Bool(p.Reconcile.FinalizerForced),
-		"hole::finalizer": jqfile.String(p.Reconcile.Finalizer), "hole::isUnowned": jqfile.Raw("(" + cmp.Or(strings.Join(unownedKeys, " or "), "false") + ")"),
+		"option::finalized":   jqfile.Bool(p.Reconcile.Finalizer != ""), "option::forced": jqfile.Bool(p.Reconcile.FinalizerForced),
+		"hole::finalizer": jqfile.String(p.Reconcile.Finalizer), "hole::isUnowned": hasPrefix(unownedPrefixes),
 		"option::verified": jqfile.Bool(each != nil), "hole::eachChildren": jqfile.Raw("[" + strings.Join(each, ", ") + "]"),
 		"option::ownConditions": jqfile.Bool(own), "hole::ownConditions": conditions,
 		"option::many": jqfile.Bool(each != nil || len(p.Children) > maxNamed), "hole::maxNamed": jqfile.Number(maxNamed),

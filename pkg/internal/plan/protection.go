@@ -45,7 +45,7 @@ func policies(p *Plan) []Policy {
 			Why:     "what the operator has observed of the children is kept in annotations, and decides what it changes and deletes",
 		})
 	}
-	if p.listsObjects() {
+	if listed, _ := p.ListedChildren(); listed > 0 {
 		list = append(list, Policy{
 			Name: "observed", Kinds: []Kind{p.API.Kind}, Accounts: []Account{p.Reconcile.Execution.Writer}, Exempt: true,
 			Namespaces: p.Install.WatchNamespaces, Rule: "object.?status.?children == oldObject.?status.?children",
@@ -62,11 +62,6 @@ func policies(p *Plan) []Policy {
 		})
 	}
 	return list
-}
-
-// listsObjects reports whether the observed state lists objects one by one.
-func (p *Plan) listsObjects() bool {
-	return p.Reconcile.StateLocation == InStatus && slices.ContainsFunc(p.Children, p.listed)
 }
 
 // ListedChildren returns how many children the observed state lists object by object,
@@ -120,10 +115,6 @@ func unowned(p *Plan, c Child) bool {
 // needsFinalizer reports whether the operator has to delete the objects of a child
 // before their custom resource goes, because nothing else would.
 func (p *Plan) needsFinalizer(c Child) bool { return c.Object != nil && unowned(p, c) && !c.Orphan }
-
-// takesFinalizer reports whether the direct engine holds custom resources back from
-// deletion.
-func (p *Plan) takesFinalizer() bool { return p.Reconcile.Finalizer != "" }
 
 // annotationsOnly allows changes of annotations only, those of the object and of its
 // pod template.

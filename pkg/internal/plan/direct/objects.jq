@@ -46,7 +46,7 @@
   def built($spot):
     try (
       hole::exactNumbers
-      | (if option::each then $spot.index else null end) as $index | (if option::each then $spot.item else null end) as $item
+      | (if option::each then $spot.index else {} end) as $index | (if option::each then $spot.item else {} end) as $item
       | {child: (if option::readsChildren then live as $children | knownTemplate else knownTemplate end)}
     ) catch {error: ("template: " + tostring)};
 
@@ -78,6 +78,7 @@
       elif option::finalized and (.metadata.finalizers // [] | index(hole::finalizer)) == null then null
       else
         . as $of
+        | (if option::marked then inputMark else {} end) as $mark
         | [$wanted.objects[]? | select(mine(.key)) | .key as $at | $of.status.children[$at] as $raw | {place: ., seen: ($raw | observedObject), version: ($raw.resourceVersion | tonumber? // 0)}] as $mine
         | first(
             # a late event of the object overwrote a newer observation
@@ -91,7 +92,7 @@
                else
                  select(
                    (.seen.uid == null or .seen.generation != $of.metadata.generation or (.seen.drift // "") != "" or .seen.failed != null
-                    or option::marked and .seen.inputs != ($of | inputMark))
+                    or option::marked and .seen.inputs != $mark)
                    and (.seen.failed.generation != $of.metadata.generation or .seen.failed.attempts < hole::maxAttempts)
                    and ((option::canBeHeld | not) or ($of | heldFrom($entry)) == null))
                end),
@@ -103,7 +104,7 @@
              else empty end),
             null)
         | if . == null then null
-          else .token = [$of.metadata.generation, .place.key, .listing, (.seen | .uid, .generation, .deletedUID, .drift, .inputs, .failed.attempts, .reclaimed), (if option::marked then $of | inputMark else null end)] end
+          else .token = [$of.metadata.generation, .place.key, .listing, (.seen | .uid, .generation, .deletedUID, .drift, .inputs, .failed.attempts, .reclaimed), if option::marked then $mark else empty end] end
       end;
 
   if .type == "DELETE" or otherPartition($new.metadata.uid) or ownChild

@@ -31,7 +31,7 @@
 
   # The custom resource that the object names as its owner: {name, namespace, uid}, or null.
   # If a user changed its annotation or removed its label, the previous owner counts.
-  (if option::orphan then
+  (if option::unowned then
      def namedOwner:
        .metadata
        | .labels[label::ownerUID] as $uid
@@ -80,7 +80,7 @@
          ("/status/children/" + (hole::childPrefix + (if option::childNamespace then $new.metadata.namespace + "/" else "" end) + $new.metadata.name
             | split("~") | join("~0") | split("/") | join("~1")) + "/") as $pointer
          | [test,
-            (change | to_entries[] | {op: "add", path: ($pointer + .key), value: (.value // if .key == "ready" or .key == "deleting" then false else "" end)})]
+            (change | to_entries[] | {op: "add", path: ($pointer + .key), value: (if .value == null then "" else .value end)})]
          | tojson)};
 
     # The uid of the custom resource is not checked: if it was replaced by another of

@@ -216,7 +216,7 @@ def owned(seen; update; repeated; applied):
          + if option::marked then {(annotation::inputs): ($new | inputMark)} else {} end
          + if repeated then {(annotation::attempt): $new.metadata.resourceVersion} else {} end
          + if option::k8sTrigger then {(annotation::applied): (applied | .metadata |= {labels, annotations} | tojson)} else {} end)}
-    + if option::orphan then {} else
+    + if option::unowned then {} else
         {ownerReferences: [{apiVersion: hole::apiVersion, kind: hole::kind, name: $new.metadata.name, uid: $new.metadata.uid, controller: true}]}
       end)};
 
