@@ -568,9 +568,9 @@ func (w *table) essence() map[string]any {
 	return out
 }
 
-// leftBehind reports whether an event that was delivered once more, after its custom
-// resource had been deleted, made a child again that nothing owns. docs/engines.md says
-// so.
+// leftBehind reports whether an event that was delivered once more made a child again
+// that nothing owns, after its custom resource had been deleted or had stopped to want
+// it. docs/engines.md says so.
 func (w *table) leftBehind(o map[string]any) bool {
 	metadata := o["metadata"].(map[string]any)
 	annotations, _ := metadata["annotations"].(map[string]any)
@@ -580,7 +580,19 @@ func (w *table) leftBehind(o map[string]any) bool {
 	}
 	namespace, name, _ := strings.Cut(owner, ".")
 	kind := w.game.o.plan.API.Kind
-	return w.wanted[keyOf(map[string]any{"kind": kind.Kind, "metadata": map[string]any{"namespace": namespace, "name": name}})] == nil
+	cr, err := w.Get(map[string]any{"apiVersion": kind.APIVersion(), "kind": kind.Kind, "metadata": map[string]any{"namespace": namespace, "name": name}})
+	if err != nil {
+		return false
+	}
+	suffix := "/" + metadata["name"].(string)
+	if ns, _ := metadata["namespace"].(string); ns != "" && ns != namespace {
+		suffix = "/" + ns + suffix
+	}
+	status, _ := cr["status"].(map[string]any)
+	listed, _ := status["children"].(map[string]any)
+	labels, _ := metadata["labels"].(map[string]any)
+	child, _ := labels["argoperator.dev/child"].(string)
+	return listed[child+suffix] == nil
 }
 
 func essential(o map[string]any) any {

@@ -65,7 +65,7 @@
           if mine(hole::child) and $state[hole::child].error != null then {(hole::child): null} else {} end;
           .[$missing.key] = {unwanted: null, missing: null, failed: null})
         | reduce ($state // {} | to_entries[] | select((.key | startswith(hole::childPrefix)) and mine(.key) and $wishes.objects[.key] == null and .value.unwanted != true)) as $stray (.;
-            .[$stray.key] = {unwanted: true, failed: null} + if $stray.value.uid == $stray.value.deletedUID then {uid: null, deletedUID: null} else {} end)
+            .[$stray.key] = {unwanted: true, failed: null} + if $stray.value.uid != null and $stray.value.uid == $stray.value.deletedUID then {uid: null, deletedUID: null} else {} end)
       end;
 
   # The next request of a custom resource, or null: {listing}, or {place, seen}, with a
@@ -122,7 +122,7 @@
         # although it was observed, then that it exists although it was not. One that was
         # found in this way is written as it was observed.
         | (if $seen.failed.generation == $new.metadata.generation then $seen.failed.attempts // 0 else 0 end) as $attempts
-        | (if $old == null or $seen.reclaimed != $old.status.children[$next.place.key // ""].reclaimed then 0 else $attempts % 4 end) as $try
+        | (if $old == null or $seen.reclaimed != ($old.status.children[$next.place.key // ""] | observedObject).reclaimed then 0 else $attempts % 4 end) as $try
         | ($seen.uid != null and $try == 0) as $update
         | def change(entries): patchOwner($new.metadata; "/status"; {status: {children: entries}});
 
