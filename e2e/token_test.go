@@ -62,17 +62,14 @@ func (w *world) token(t *testing.T, before string) string {
 	return header
 }
 
-// awaitReceivedAfter waits until each Sensor received the heartbeat, and could write, after a time.
+// awaitReceivedAfter waits until the Sensor received the heartbeat, and could write, after a time.
 func (w *world) awaitReceivedAfter(t *testing.T, after time.Time) {
 	t.Helper()
-	w.cluster.await(t, "the Sensors to write", slow, eventSources, operators, func(s seen) bool {
+	w.cluster.await(t, "the Sensor to write", slow, eventSources, operators, func(s seen) bool {
 		for _, source := range s {
-			annotations := source.GetAnnotations()
-			for _, sensor := range []string{"memcached", "memcached-status"} {
-				at, err := time.Parse(time.RFC3339, annotations["argoperator.dev/last-received-"+sensor])
-				if err != nil || at.Before(after) {
-					return false
-				}
+			at, err := time.Parse(time.RFC3339, source.GetAnnotations()["argoperator.dev/last-received-memcached"])
+			if err != nil || at.Before(after) {
+				return false
 			}
 		}
 		return len(s) > 0
@@ -81,7 +78,7 @@ func (w *world) awaitReceivedAfter(t *testing.T, after time.Time) {
 
 func (w *world) sensorPods(t *testing.T) string {
 	t.Helper()
-	out := run(t, nil, "kubectl", "get", "pods", "-n", operators, "-l", "sensor-name in (memcached, memcached-status)",
+	out := run(t, nil, "kubectl", "get", "pods", "-n", operators, "-l", "sensor-name=memcached",
 		"--field-selector=status.phase=Running", "-o", "name")
 	return strings.Join(strings.Fields(string(out)), " ")
 }

@@ -1,6 +1,8 @@
 package argoperator
 
 import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/argoperator/argoperator/pkg/internal/doctor"
 	"github.com/argoperator/argoperator/pkg/internal/output"
 )
@@ -13,10 +15,20 @@ func (r Result) Requirements() ([]doctor.Requirements, error) {
 		if err != nil {
 			return nil, err
 		}
-		install := o.plan.Install
-		out = append(out, doctor.Requirements{
+		install, kind := o.plan.Install, o.plan.API.Kind
+		needs := doctor.Requirements{
 			Operator: o.Name, Namespace: install.Namespace, EventBus: install.EventBus.Name, IncludesBus: install.EventBus.Managed, Manifests: stream,
-		})
+			Kind: schema.GroupKind{Group: kind.Group, Kind: kind.Kind}, ManagedBy: o.plan.Runtime.Operator,
+		}
+		for _, object := range o.Objects {
+			needs.Objects = append(needs.Objects, doctor.Identity{
+				GroupVersionKind: object.GetObjectKind().GroupVersionKind(), Namespace: object.GetNamespace(), Name: object.GetName(),
+			})
+		}
+		for _, c := range o.plan.Children {
+			needs.Children = append(needs.Children, c.Name)
+		}
+		out = append(out, needs)
 	}
 	return out, nil
 }

@@ -49,7 +49,7 @@ var goldens = []golden{
 		"ServiceAccount/redis-runner", "Role/redis-source", "RoleBinding/redis-source", "NetworkPolicy/*", "EventBus/*", "EventSource/*", "Sensor/redis-watcher",
 	}},
 	{"memcached-logic", "the workflow engine without a finalizer; the scale subresource", []string{"CustomResourceDefinition/*", "ClusterRole/*:edit", "Sensor/*"}},
-	{"memcached-sdk", "a finalizer with a custom name, conditions of the definition", []string{"CustomResourceDefinition/*", "ClusterRole/*-sensor", "Sensor/*-status"}},
+	{"memcached-sdk", "a finalizer with a custom name, conditions of the definition", []string{"CustomResourceDefinition/*", "ClusterRole/*-sensor", "Sensor/*"}},
 	{"monitored", "metrics and alerts of the direct engine", []string{"WorkflowTemplate/sites-resync", "PodMonitor/*", "PrometheusRule/*"}},
 	{"monitored-pods", "metrics and alerts of the workflow engine; forEach in the pod", []string{"ConfigMap/groups-runtime", "WorkflowTemplate/groups-reconcile", "PrometheusRule/*"}},
 	{"mysqlcluster", "templates and logic together, related resources, a finalizer", []string{"ClusterRole/*-workflow", "ConfigMap/*-runtime", "Sensor/*"}},

@@ -3,16 +3,20 @@ package cmd
 import (
 	"context"
 	"errors"
+	"os/exec"
 	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	semver "k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/doctor"
 	"github.com/argoperator/argoperator/pkg/internal/output"
 	"github.com/argoperator/argoperator/pkg/internal/terminal"
+	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
 // generateFlags are the flags of generate except the sources.
@@ -39,14 +43,20 @@ With --uninstall it prints those to delete, in reverse order and in two stages:
   operator  everything else.
 Deleted all at once, custom resources with a finalizer would wait for an operator
 that is gone. What a stage leaves behind is told on stderr; one with nothing to
-delete prints nothing on stdout. Name the definition as it was applied.`,
+delete prints nothing on stdout. Name the definition as it was applied.
+
+--uninstall=leftovers is for after an upgrade: it asks the cluster, by kubectl, and
+prints what an earlier version of the operator made and this one does not. These are
+objects of the operator itself, and those of children that its definition no longer
+has. It never prints a CustomResourceDefinition.`,
 		Example: `  argoperator generate -f examples/memcached | kubectl apply -f -
   argoperator generate -f operator.yaml -o dir --output-dir manifests
   argoperator generate -f operator.yaml -o kustomize --output-dir config
   argoperator generate -f operator.yaml -o helm --output-dir charts --chart-version 1.2.0
   argoperator generate -f - -n platform < operator.yaml
   argoperator generate -f . --uninstall=api | kubectl delete --ignore-not-found -f -
-  argoperator generate -f . --uninstall=operator | kubectl delete --ignore-not-found -f -`,
+  argoperator generate -f . --uninstall=operator | kubectl delete --ignore-not-found -f -
+  argoperator generate -f . --uninstall=leftovers | kubectl delete --ignore-not-found -f -`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if flags.format, err = outputFormat(format, flags.dir); err != nil {
@@ -62,6 +72,9 @@ delete prints nothing on stdout. Name the definition as it was applied.`,
 			if _, err := semver.ParseSemantic(flags.version); err != nil {
 				return usagef("--chart-version %q is no semantic version, such as 1.2.0", flags.version)
 			}
+			if stage == leftovers {
+				return interruptible(cmd.Context(), func(ctx context.Context) error { return generateLeftovers(ctx, s, &from, flags) })
+			}
 			return generate(s, &from, flags)
 		},
 	}
@@ -70,7 +83,7 @@ delete prints nothing on stdout. Name the definition as it was applied.`,
 	cmd.Flags().StringVar(&flags.dir, "output-dir", "", "directory to write into, for the formats that write files; made where it is missing")
 	namespaceVar(cmd, &flags.options.Namespace)
 	// Set rejects an empty value, which comes from an unset shell variable
-	enumVar(cmd, &stage, "uninstall", "", stageNames(), "print what to delete instead, one stage after the other")
+	enumVar(cmd, &stage, "uninstall", "", stageNames(), "print what to delete instead, one stage after the other, or what an upgrade left")
 	cmd.Flags().StringVar(&flags.version, "chart-version", "0.1.0", "version of the charts, for -o helm")
 	return cmd
 }
@@ -100,6 +113,44 @@ func generate(s streams, from *sourceFlags, flags generateFlags) error {
 			return err
 		}
 	}
+	return writeOperators(s, operators, flags)
+}
+
+// generateLeftovers prints what earlier versions of the operators left in the cluster.
+func generateLeftovers(ctx context.Context, s streams, from *sourceFlags, flags generateFlags) error {
+	result, _, err := from.operators(s, flags.options)
+	if err != nil {
+		return err
+	}
+	if _, err := exec.LookPath("kubectl"); err != nil {
+		return usagef("--uninstall=leftovers asks by kubectl, which is not there")
+	}
+	needs, err := result.Requirements()
+	if err != nil {
+		return err
+	}
+	var objects []manifest.Object
+	for _, n := range needs {
+		left, err := doctor.Leftovers(ctx, doctorFlags{}.kubectl, n)
+		if err != nil {
+			s.say("cannot look for leftovers: %v", err)
+			return errFindings
+		}
+		for _, of := range left {
+			object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: of.Namespace, Name: of.Name}}
+			object.SetGroupVersionKind(of.GroupVersionKind)
+			objects = append(objects, object)
+		}
+	}
+	if len(objects) == 0 {
+		s.say("nothing of an earlier version of the operator is there")
+		return nil
+	}
+	return writeOperators(s, []output.Operator{{Objects: objects}}, flags)
+}
+
+// writeOperators writes operators in the chosen format.
+func writeOperators(s streams, operators []output.Operator, flags generateFlags) error {
 	files, err := flags.format.Files(operators)
 	if err != nil {
 		return err
@@ -180,10 +231,13 @@ func names(formats []output.Format) []string {
 	return list
 }
 
+// leftovers is the value of --uninstall for what an earlier version left.
+const leftovers = "leftovers"
+
 func stageNames() []string {
 	var list []string
 	for _, s := range argoperator.Stages() {
 		list = append(list, string(s))
 	}
-	return list
+	return append(list, leftovers)
 }

@@ -466,8 +466,6 @@ type Names struct {
 	// TokenSecret of the direct engine. Default: NAME-sensor-token, or NAME-rotated-token with tokenRotation: of two types, as a
 	// Secret cannot change its own.
 	TokenSecret string `json:"tokenSecret,omitempty"`
-	// StatusSensor of the direct engine. Default: NAME-status.
-	StatusSensor string `json:"statusSensor,omitempty"`
 }
 
 // Targets are the Argo versions that the output is made for.

@@ -161,11 +161,9 @@ func checkTrigger(r *problem.Report, o argo.Objects, s *eventsv1.Sensor, t argo.
 }
 
 // checkHTTPTrigger reports an http trigger that waits too long, or that accepts a
-// status which another attempt could change. An Event may be dropped with status
-// 403, which the API server returns while a namespace is terminating. A deletion may
-// be left to the next event unless the object is missing, because that is recorded.
+// status which another attempt could change. A deletion may be left to the next event unless the object is missing, because that is recorded.
 func checkHTTPTrigger(r *problem.Report, t argo.Trigger, requests []argo.Request) {
-	createsEvents, deletes := onlyCreatesEvents(requests), onlyDeletes(requests)
+	createsEvents, deletes := createsEvent(requests), onlyDeletes(requests)
 	if h := t.Template.HTTP; h.Timeout <= 0 || h.Timeout > MaxHTTPTimeout {
 		r.Add(t.Path.Child("template", "http", "timeout"), problem.CodeTimeout, "set it to 10 or less", "each call keeps its connection until the timeout (default 60 s)")
 	}
@@ -181,7 +179,7 @@ func checkHTTPTrigger(r *problem.Report, t argo.Trigger, requests []argo.Request
 		r.Add(at, problem.CodeDelivery, "add 409", "the Event of a second delivery is there already, and would be tried again")
 	}
 	for i, code := range t.Policy.Status.Allow {
-		if code == 403 && createsEvents || deletes && !slices.Contains([]int32{404, 409, 422}, code) {
+		if deletes && !slices.Contains([]int32{404, 409, 422}, code) {
 			continue
 		}
 		if code >= 500 || code < 200 || slices.Contains([]int32{401, 403, 429}, code) {
@@ -190,9 +188,10 @@ func checkHTTPTrigger(r *problem.Report, t argo.Trigger, requests []argo.Request
 	}
 }
 
-// onlyCreatesEvents reports whether all requests create Events.
-func onlyCreatesEvents(list []argo.Request) bool {
-	return list != nil && !slices.ContainsFunc(list, func(q argo.Request) bool { return q.Method != "POST" })
+// createsEvent reports whether one of the requests creates an Event: nothing else is
+// created by POST.
+func createsEvent(list []argo.Request) bool {
+	return slices.ContainsFunc(list, func(q argo.Request) bool { return q.Method == "POST" })
 }
 
 // onlyDeletes reports whether the requests delete objects and apply none.

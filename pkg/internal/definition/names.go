@@ -44,18 +44,16 @@ func derivedNames(in *v1alpha1.Install) []derivedName {
 		{"workflowServiceAccount", &n.WorkflowServiceAccount, "ServiceAccount", "-workflow", maxLabel},
 		{"resyncServiceAccount", &n.ResyncServiceAccount, "ServiceAccount", "-resync", maxLabel},
 		{"tokenSecret", &n.TokenSecret, "Secret", token, maxLabel},
-		{"statusSensor", &n.StatusSensor, "Sensor", "-status", maxEventName},
 	}
 }
 
-// usedNames returns the names that this definition may need. The names of the direct
-// engine, which are longer, are included only if the definition may run on it.
+// usedNames returns the names that this definition may need. The Secret of the direct
+// engine is included only if the definition may run on it.
 func (c *checker) usedNames() []derivedName {
 	var out []derivedName
 	direct := c.mayBeDirect()
 	for _, d := range derivedNames(&c.op.Spec.Install) {
-		onlyDirect := d.key == "tokenSecret" || d.key == "statusSensor"
-		if direct || !onlyDirect {
+		if direct || d.key != "tokenSecret" {
 			out = append(out, d)
 		}
 	}

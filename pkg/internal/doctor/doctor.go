@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Ask runs kubectl with arguments and input and returns its output; said is its
@@ -27,6 +29,11 @@ type Requirements struct {
 	EventBus    string // name of the EventBus
 	IncludesBus bool   // the operator includes its EventBus
 	Manifests   []byte // the stream that is applied
+
+	Objects   []Identity       // of the manifests
+	Kind      schema.GroupKind // of the custom resources
+	Children  []string         // their names in the definition
+	ManagedBy string           // the value of the label of children
 }
 
 // State is the result of a check.
@@ -48,7 +55,7 @@ type Check struct {
 }
 
 // checks lists all checks in order. To add one, write a function and add a line.
-var checks = []func(*visit) Check{server, kinds, events, workflows, configuration, namespace, bus, twins, apply}
+var checks = []func(*visit) Check{server, kinds, events, workflows, configuration, namespace, bus, twins, leftovers, apply}
 
 // Examine checks a cluster. It stops early if the API server does not answer.
 func Examine(ctx context.Context, ask Ask, needs Requirements) []Check {

@@ -108,12 +108,12 @@ func (b *builder) direct() {
 		id := fmt.Sprintf("sensor_%d", i)
 		b.add(Node{id, Sensor, "Sensor", []string{s.Name, count(len(s.Triggers), "trigger")}})
 		b.arrow("bus", id, "")
-		if !s.LowPriority {
-			for _, c := range b.plan.Children {
+		for _, c := range b.plan.Children {
+			if s.Writes(c) {
 				b.arrow(id, childID(c), b.verb())
 			}
 		}
-		if s.LowPriority || len(b.plan.Sensors) == 1 {
+		if s.Reports() {
 			b.arrow(id, "status", "patch")
 		}
 	}

@@ -82,7 +82,7 @@ func TestConfiguration(t *testing.T) {
 	if !strings.Contains(out, "metadata: {name: mine} # here") {
 		t.Errorf("the item is not as it was:\n%.300s", out)
 	}
-	if k := kinds(l); k["CustomResourceDefinition"] != 1 || k["Sensor"] != 2 || k["Operator"] != 0 {
+	if k := kinds(l); k["CustomResourceDefinition"] != 1 || k["Sensor"] != 1 || k["Operator"] != 0 {
 		t.Errorf("items: %v", k)
 	}
 }

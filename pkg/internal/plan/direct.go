@@ -38,19 +38,20 @@ const maxMissing = 3
 const maxNamed = 10
 
 // listedWorkers returns the number of triggers that write the objects of a listed child.
-func listedWorkers(p *Plan, c Child) int {
+// Two keep the API server busy; more would only evaluate every event more often.
+func listedWorkers(c Child) int {
 	if c.ForEach != nil {
 		return 2
 	}
-	return maxWorkers(p)
+	return 1
 }
 
 // Status codes that count as success. A code that a retry would not change is among
 // them, so that the trigger does not retry.
 var (
 	okApply         = []int32{200, 201}
-	okRecord        = []int32{200, 404}      // 404: the custom resource was deleted
-	okStatus        = []int32{200, 404, 409} // 409: a newer event will follow
+	okRecord        = []int32{200, 404}           // 404: the custom resource was deleted
+	okStatus        = []int32{200, 201, 404, 409} // 409: a newer event will follow, or the Event exists already
 	okRecordFailure = []int32{200, 400, 404, 422}
 	okRefusedStatus = []int32{200, 400, 404, 409, 422} // the request includes the resourceVersion
 	okObserved      = []int32{200, 404, 422}           // 422: the object is not listed, or its owner is another one of the same name
@@ -58,96 +59,57 @@ var (
 	okNotMissing    = []int32{200, 202, 400, 401, 403, 405, 408, 413, 415, 429, 500, 501} // what an object that exists may cause, too
 )
 
-// directSensors returns the Sensors of the direct engine. Children and status are
-// written by different Sensors, so that neither waits for the other.
+// directSensors returns the Sensors of the direct engine.
 func directSensors(p *Plan) []Sensor {
-	var writing, reporting []part
-	workers, programs := workersOf(p)
+	var parts []part
 	for shard := range p.Reconcile.Shards {
-		for worker := range workers {
-			subset := partition{shard*workers + worker, p.Reconcile.Shards * workers, shard, worker}
-			for i, c := range p.Children {
-				if programs[i] != "" {
-					writing = append(writing, writePart(p, c, programs[i], subset))
-				}
-			}
-		}
+		subset := partition{shard: shard, shards: p.Reconcile.Shards}
 		for _, c := range p.Children {
 			if !p.listed(c) {
+				parts = append(parts, writePart(p, c, subset))
 				continue
 			}
-			for worker := range listedWorkers(p, c) {
-				writing = append(writing, objectsPart(p, c, partition{shard, p.Reconcile.Shards, shard, worker}))
+			for worker := range listedWorkers(c) {
+				parts = append(parts, objectsPart(p, c, partition{shard, p.Reconcile.Shards, worker}))
 			}
 		}
-	}
-	for shard := range p.Reconcile.Shards {
-		subset := partition{shard, p.Reconcile.Shards, shard, 0}
 		if slices.ContainsFunc(p.Children, p.listed) {
-			reporting = append(reporting, deletePart(p, false, subset), deletePart(p, true, subset))
+			parts = append(parts, deletePart(p, false, subset), deletePart(p, true, subset))
 		}
 		for _, c := range p.Children {
-			reporting = append(reporting, observePart(p, c, subset))
+			parts = append(parts, observePart(p, c, subset))
 		}
 		if writesStatus(p) {
-			reporting = append(reporting, statusPart(p, subset))
-		}
-		if emitsEvents(p) {
-			reporting = append(reporting, eventPart(p, subset))
+			parts = append(parts, statusPart(p, subset))
 		}
 	}
-	status := pack(p.Names.StatusSensor, reporting)
-	for i := range status {
-		status[i].LowPriority = true // the status reports the children, so they come first
-	}
-	return append(pack(p.Names.Sensor, writing), status...)
+	return pack(p.Names.Sensor, parts)
 }
+
+// Writes reports whether a Sensor of the direct engine writes a child.
+func (s Sensor) Writes(c Child) bool {
+	return slices.ContainsFunc(s.Triggers, func(t Trigger) bool { return workerSuffix.ReplaceAllString(t.Name, "") == label(c.Name) })
+}
+
+// Reports reports whether a Sensor of the direct engine writes the custom resources.
+func (s Sensor) Reports() bool {
+	return slices.ContainsFunc(s.Triggers, func(t Trigger) bool { return t.Name == statusTrigger || strings.HasPrefix(t.Name, observeTrigger) })
+}
+
+// The names of triggers.
+const (
+	statusTrigger  = "status"
+	observeTrigger = "observe-"
+)
 
 // partition is the set of custom resources that a trigger handles: those whose uid has
-// this remainder modulo divisor. Each shard is a Sensor of its own. The workers of a
-// child are triggers of one Sensor that run in parallel, because a trigger waits for
-// the API server's response before it takes the next event.
+// this remainder modulo the number of shards. Each shard is a Sensor of its own. The workers of a
+// child with forEach are triggers of one Sensor that share its objects and run in
+// parallel, because a trigger waits for the API server's response before it takes the
+// next event.
 type partition struct {
-	remainder, divisor int
-	shard, worker      int
-}
-
-// maxWorkers limits the workers of a child. Two keep the API server busy, and so do the
-// triggers of three children; more would only evaluate every event more often.
-func maxWorkers(p *Plan) int {
-	if len(p.Children) > 2 {
-		return 1
-	}
-	return 2
-}
-
-// workersOf returns how many workers of every child fit into one Sensor, and the
-// programs that write the children.
-func workersOf(p *Plan) (int, []string) {
-	size, limit := 0, maxWorkers(p)
-	programs := writePrograms(p, p.Reconcile.Shards*limit)
-	for i, c := range p.Children {
-		if programs[i] != "" {
-			size += writePart(p, c, programs[i], partition{divisor: p.Reconcile.Shards * limit}).weight()
-		}
-	}
-	workers := max(1, min(limit, MaxJQ/max(size, 1)))
-	if workers < limit {
-		programs = writePrograms(p, p.Reconcile.Shards*workers)
-	}
-	return workers, programs
-}
-
-// writePrograms returns the programs that write the children, for inPartition. It is
-// empty for a listed child.
-func writePrograms(p *Plan, partitions int) []string {
-	out := make([]string, len(p.Children))
-	for i, c := range p.Children {
-		if !p.listed(c) {
-			out[i] = writeJQ(p, c, partitions)
-		}
-	}
-	return out
+	shard, shards int
+	worker        int
 }
 
 // writesStatus reports whether the operator writes the status.
@@ -235,17 +197,17 @@ func eventsOf(p *Plan, k Kind, selected bool) []Event {
 
 // writePart applies or deletes a child when the custom resource changes, or when the
 // observed state shows that the child is not as it was written.
-func writePart(p *Plan, c Child, program string, subset partition) part {
+func writePart(p *Plan, c Child, subset partition) part {
 	allow := okApply
 	if c.When != nil {
 		allow = []int32{200, 201, 202, 404}
 	}
-	return newPart(p, label(c.Name), inPartition(program, subset), subset, parentEvents(p), Call{Allow: allow, Fallback: okRecordFailure})
+	return newPart(p, label(c.Name), writeJQ(p, c, subset), subset, parentEvents(p), Call{Allow: allow, Fallback: okRecordFailure})
 }
 
 // objectsPart writes the objects of a listed child.
 func objectsPart(p *Plan, c Child, subset partition) part {
-	return newPart(p, label(c.Name), objectsJQ(p, c, subset, listedWorkers(p, c)), subset, parentEvents(p), Call{Allow: okApply, Fallback: okRecordFailure})
+	return newPart(p, label(c.Name), objectsJQ(p, c, subset, listedWorkers(c)), subset, parentEvents(p), Call{Allow: okApply, Fallback: okRecordFailure})
 }
 
 // deletePart deletes the listed objects that are not wanted, or those that may be
@@ -314,7 +276,7 @@ func observePart(p *Plan, c Child, subset partition) part {
 	if p.listed(c) {
 		allow = okObserved
 	}
-	return newPart(p, "observe-"+label(c.Name), observeJQ(p, c, subset), subset, childEvents(p, c.Kind), Call{Allow: allow})
+	return newPart(p, observeTrigger+label(c.Name), observeJQ(p, c, subset), subset, childEvents(p, c.Kind), Call{Allow: allow})
 }
 
 // fieldManager returns the manager and operation that managedFields has for the
@@ -329,7 +291,7 @@ func fieldManager(p *Plan) (manager, operation string) {
 
 // statusPart computes the status from the observed state.
 func statusPart(p *Plan, subset partition) part {
-	return newPart(p, "status", statusJQ(p, subset), subset, parentEvents(p), Call{Allow: okStatus, Fallback: okRefusedStatus})
+	return newPart(p, statusTrigger, statusJQ(p, subset), subset, parentEvents(p), Call{Allow: okStatus, Fallback: okRefusedStatus})
 }
 
 // root returns the API path of a kind's group and version.

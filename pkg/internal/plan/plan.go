@@ -232,7 +232,6 @@ type Event struct {
 // Sensor subscribes to events and acts on them.
 type Sensor struct {
 	Name         string
-	LowPriority  bool // in a burst of events its work may lag behind that of other Sensors
 	Pod          PodSize
 	Dependencies []Dependency
 	Triggers     []Trigger

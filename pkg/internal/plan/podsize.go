@@ -18,9 +18,6 @@ func sizePods(p *Plan) {
 	}
 	for i := range p.Sensors {
 		p.Sensors[i].Pod = size
-		if p.Sensors[i].LowPriority && !p.Reconcile.Execution.RunsPods {
-			p.Sensors[i].Pod.CPU, p.Sensors[i].Pod.CPULimit = "10m", "1"
-		}
 	}
 	p.Install.SourcePod = size
 	p.Install.SourcePod.MemoryLimit, p.Install.SourcePod.HeapLimit = "1Gi", "900MiB"

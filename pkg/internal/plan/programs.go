@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -43,9 +42,9 @@ var labelHoles = sync.OnceValue(func() jqfile.Holes {
 	}
 })
 
-// holesOf returns the holes that all programs of an operator share. The custom
-// resources are divided among the given number of partitions.
-func holesOf(p *Plan, partitions int) jqfile.Holes {
+// holesOf returns the holes that all programs for a partition of the custom resources
+// share.
+func holesOf(p *Plan, subset partition) jqfile.Holes {
 	prefix := annotationPrefix(p)
 	var live []jqfile.Field
 	for _, c := range p.Children {
@@ -54,7 +53,7 @@ func holesOf(p *Plan, partitions int) jqfile.Holes {
 		}
 	}
 	return jqfile.Holes{
-		"option::partitioned": jqfile.Bool(partitions > 1), "hole::partitions": jqfile.Number(partitions), "hole::partition": jqfile.Raw(partitionMark),
+		"option::partitioned": jqfile.Bool(subset.shards > 1), "hole::partitions": jqfile.Number(subset.shards), "hole::partition": jqfile.Number(subset.shard),
 		"option::childOfOwnKind": jqfile.Bool(hasChildOfOwnKind(p)),
 		"option::inStatus":       jqfile.Bool(p.Reconcile.StateLocation == InStatus),
 		"option::k8sTrigger":     jqfile.Bool(p.Reconcile.Trigger == "k8s"),
@@ -124,19 +123,9 @@ func namespaceComputed(c Child) bool {
 	return c.Kind.Namespaced && c.Namespace != nil && !c.SameNamespace
 }
 
-// partitionMark is a placeholder for the number of a partition. The programs of a
-// child's workers differ only in this number, so they are generated once. The byte does
-// not occur in jq.
-const partitionMark = "\x00"
-
-// inPartition returns the program of one partition.
-func inPartition(program string, subset partition) string {
-	return strings.Replace(program, partitionMark, strconv.Itoa(subset.remainder), 1)
-}
-
-// writeJQ returns the program that writes a child, for inPartition: direct/write.jq.
-func writeJQ(p *Plan, c Child, partitions int) string {
-	return directPrograms().Program("write", writeHoles(p, c), childHoles(p, c), holesOf(p, partitions), labelHoles())
+// writeJQ returns the program that writes a child: direct/write.jq.
+func writeJQ(p *Plan, c Child, subset partition) string {
+	return directPrograms().Program("write", writeHoles(p, c), childHoles(p, c), holesOf(p, subset), labelHoles())
 }
 
 // objectsJQ returns the program that writes the objects of a listed child:
@@ -149,7 +138,7 @@ func objectsJQ(p *Plan, c Child, subset partition, workers int) string {
 	if c.ForEach != nil {
 		holes["hole::forEach"] = jqfile.Raw("(" + c.ForEach.Source() + ")")
 	}
-	return inPartition(directPrograms().Program("objects", holes, childHoles(p, c), holesOf(p, subset.divisor), labelHoles()), subset)
+	return directPrograms().Program("objects", holes, childHoles(p, c), holesOf(p, subset), labelHoles())
 }
 
 // placeOf returns the jq of the name and namespace of an object of a listed child.
@@ -174,14 +163,14 @@ func deleteJQ(p *Plan, missing bool, subset partition) string {
 	for _, c := range slices.Backward(p.Children) {
 		if p.listed(c) {
 			next := jqfile.Holes{"option::last": jqfile.Bool(prefixes == nil), "hole::otherDeletion": deletion}
-			deletion = directPrograms().Definition("deletion", next, pointers, childHoles(p, c), holesOf(p, subset.divisor))
+			deletion = directPrograms().Definition("deletion", next, pointers, childHoles(p, c), holesOf(p, subset))
 			prefixes = append(prefixes, listPrefix(c))
 		}
 	}
-	return inPartition(directPrograms().Program("delete", jqfile.Holes{
+	return directPrograms().Program("delete", jqfile.Holes{
 		"hole::maxMissing": jqfile.Number(maxMissing), "hole::maxAttempts": jqfile.Number(maxAttempts),
 		"hole::deletion": deletion, "hole::isListed": hasPrefix(prefixes),
-	}, pointers, holesOf(p, subset.divisor), labelHoles()), subset)
+	}, pointers, holesOf(p, subset), labelHoles())
 }
 
 // writeHoles returns the holes of the programs that write the objects of a child.
@@ -294,13 +283,13 @@ func lostFields(p *Plan, c Child) []jqfile.Value {
 func observeJQ(p *Plan, c Child, subset partition) string {
 	manager, operation := fieldManager(p)
 	shown := observedFieldsJQ(p, c)
-	return inPartition(directPrograms().Program("observe", jqfile.Holes{
+	return directPrograms().Program("observe", jqfile.Holes{
 		"hole::unready": jqfile.Raw("(" + unreadyJQ(c) + ")"),
 		"hole::manager": jqfile.String(manager), "hole::operation": jqfile.String(operation),
 		"option::known": jqfile.Bool(len(c.needs) > 0), "option::live": jqfile.Bool(shown != ""), "hole::live": jqfile.Raw(shown),
 		"option::sameNamespace": jqfile.Bool(c.Kind.Namespaced && !namespaceComputed(c) && p.API.Kind.Namespaced),
 		"hole::groupPrefix":     jqfile.String(groupPrefix(p.API.Kind)),
-	}, childHoles(p, c), holesOf(p, subset.divisor), labelHoles()), subset)
+	}, childHoles(p, c), holesOf(p, subset), labelHoles())
 }
 
 // statusJQ returns the program that writes the status: direct/status.jq.
@@ -328,7 +317,7 @@ func statusJQ(p *Plan, subset partition) string {
 			unownedPrefixes = append(unownedPrefixes, listPrefix(c))
 		}
 		if c.ForEach != nil {
-			each = append(each, fmt.Sprintf("{name: %s, prefix: %s, workers: %d}", quote(c.Name), quote(listPrefix(c)), listedWorkers(p, c)))
+			each = append(each, fmt.Sprintf("{name: %s, prefix: %s, workers: %d}", quote(c.Name), quote(listPrefix(c)), listedWorkers(c)))
 		}
 	}
 	var conditions jqfile.Value
@@ -350,22 +339,15 @@ func statusJQ(p *Plan, subset partition) string {
 	if p.API.HasConditions {
 		names = append(names, "conditions")
 	}
-	return inPartition(directPrograms().Program("status", jqfile.Holes{
+	return directPrograms().Program("status", jqfile.Holes{
 		"hole::wantedObjects": jqfile.List(wanted...),
 		"option::finalized":   jqfile.Bool(p.Reconcile.Finalizer != ""), "option::forced": jqfile.Bool(p.Reconcile.FinalizerForced),
 		"hole::finalizer": jqfile.String(p.Reconcile.Finalizer), "hole::isUnowned": hasPrefix(unownedPrefixes),
 		"option::verified": jqfile.Bool(each != nil), "hole::eachChildren": jqfile.Raw("[" + strings.Join(each, ", ") + "]"),
 		"option::ownConditions": jqfile.Bool(own), "hole::ownConditions": conditions,
 		"option::many": jqfile.Bool(each != nil || len(p.Children) > maxNamed), "hole::maxNamed": jqfile.Number(maxNamed),
+		"option::events": jqfile.Bool(emitsEvents(p)), "hole::eventNamespace": jqfile.String(eventNamespace), "hole::reportingInstance": jqfile.String(p.Names.Sensor),
 		"option::observedGeneration": jqfile.Bool(p.API.HasObservedGeneration), "option::conditions": jqfile.Bool(p.API.HasConditions),
 		"hole::fields": jqfile.Object(fields...), "hole::computed": jqfile.Raw("{" + strings.Join(names, ", ") + "}"),
-	}, holesOf(p, subset.divisor), labelHoles()), subset)
-}
-
-// eventJQ returns the program that creates an Event for a change of Ready:
-// direct/event.jq.
-func eventJQ(p *Plan, subset partition) string {
-	return inPartition(directPrograms().Program("event", jqfile.Holes{
-		"hole::eventNamespace": jqfile.String(eventNamespace), "hole::reportingInstance": jqfile.String(p.Names.StatusSensor),
-	}, holesOf(p, subset.divisor), labelHoles()), subset)
+	}, holesOf(p, subset), labelHoles())
 }

@@ -193,16 +193,16 @@ func compact(t *testing.T, value any) string {
 func programOf(t *testing.T, program, options string) string {
 	t.Helper()
 	has := func(option string) bool { return slices.Contains(strings.Fields(options), option) }
-	subset := partition{divisor: 1}
+	subset := partition{shards: 1}
 	if has("partition-0-of-3") {
-		subset = partition{remainder: 0, divisor: 3}
+		subset = partition{shard: 0, shards: 3}
 	}
 	p := shops(t, func(option string) bool {
 		return has(option) || option == "name" && (program == "objects" || program == "delete")
 	})
 	switch program {
 	case "write":
-		return inPartition(writeJQ(p, p.Children[0], subset.divisor), subset)
+		return writeJQ(p, p.Children[0], subset)
 	case "objects":
 		workers := 1
 		if has("worker-0-of-2") {
@@ -213,10 +213,8 @@ func programOf(t *testing.T, program, options string) string {
 		return deleteJQ(p, has("missing"), subset)
 	case "observe":
 		return observeJQ(p, p.Children[0], subset)
-	case "status":
-		return statusJQ(p, subset)
 	}
-	return eventJQ(p, subset)
+	return statusJQ(p, subset)
 }
 
 // shops plans an operator with one child, or two.
@@ -226,7 +224,7 @@ func shops(t *testing.T, has func(string) bool) *Plan {
 		Runtime:   Runtime{Operator: "shops"},
 		Reconcile: Reconcile{Engine: Direct, ForceConflicts: !has("no-force"), StateLocation: InStatus, Shards: 1},
 		API:       API{Kind: Kind{Group: "example.com", Version: "v1", Kind: "Shop", Plural: "shops", Namespaced: !has("cluster-scoped"), StatusSubresource: true}, HasGeneration: true, HasObservedGeneration: true, HasConditions: !has("no-conditions")},
-		Names:     v1alpha1.Names{StatusSensor: "shops-status"},
+		Names:     v1alpha1.Names{Sensor: "shops"},
 	}
 	if has("k8s") {
 		p.Reconcile.Trigger = "k8s"

@@ -4,10 +4,6 @@ package plan
 // shows it. It is a core/v1 Event, because kubectl sorts by lastTimestamp, which the
 // API server rejects in a new events.k8s.io/v1 Event.
 
-// okEvent are the status codes after which an Event is not retried. 409: it exists
-// already; 404: the namespace was deleted; 403: the namespace is being deleted.
-var okEvent = []int32{201, 403, 404, 409}
-
 // emitsEvents reports whether the operator creates Events for changes of Ready.
 func emitsEvents(p *Plan) bool {
 	return p.API.HasConditions && p.API.Kind.StatusSubresource && (p.Reconcile.Execution.RunsPods || writesStatus(p))
@@ -27,9 +23,3 @@ func eventGrant(p *Plan, a Account) Grant {
 }
 
 const eventNamespace = "default"
-
-// eventPart creates the Event when it receives the status write of the status trigger,
-// so that no Event is about a status that was not written.
-func eventPart(p *Plan, subset partition) part {
-	return newPart(p, "event", eventJQ(p, subset), subset, parentEvents(p), Call{Allow: okEvent})
-}

@@ -7,12 +7,12 @@ import (
 )
 
 // TestEvents covers which changes of the condition Ready are reported, as type and
-// reason.
+// reason. The status itself is not due, because no child was observed.
 func TestEvents(t *testing.T) {
 	said := func(status, reason string, generation int, message string) object {
 		return object{
 			"metadata": object{
-				"name": "one", "namespace": "shop", "uid": "0123abcd-ef", "resourceVersion": "9",
+				"name": "one", "namespace": "shop", "uid": "0123abcd-ef", "resourceVersion": "9", "generation": 1,
 				"managedFields": []any{object{"time": "2026-01-01T00:00:01Z"}, object{"time": "2026-01-01T00:00:02Z"}},
 			},
 			"status": object{"conditions": []any{
@@ -22,7 +22,7 @@ func TestEvents(t *testing.T) {
 			}},
 		}
 	}
-	silent := object{"metadata": object{"name": "one"}}
+	silent := object{"metadata": object{"name": "one", "generation": 1}}
 	ready, progress := said("True", "Reconciled", 1, "a"), said("False", "Progressing", 1, "0 of 3")
 	failed, going := said("False", "Failed", 1, "a"), said("True", "Reconciled", 1, "a")
 	going["metadata"].(object)["deletionTimestamp"] = "2026-01-01T00:00:00Z"
@@ -51,12 +51,12 @@ func TestEvents(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := testPlan("")
-			p.API.Kind.Namespaced = true
+			p.API.Kind.StatusSubresource, p.API.HasConditions = true, true
 			event := object{"type": tt.kind, "body": tt.new, "oldBody": nil}
 			if tt.old != nil {
 				event["oldBody"] = tt.old
 			}
-			got := evaluate(t, eventJQ(p, partition{divisor: 1})+` | if .go then .call.body | fromjson | {reason, name: .metadata.name, time: .eventTime} else {reason: ""} end`, event)
+			got := evaluate(t, statusJQ(p, partition{shards: 1})+` | if .go then .call.body | fromjson | {reason, name: .metadata.name, time: .eventTime} else {reason: ""} end`, event)
 			want := object{"reason": tt.want}
 			if tt.want != "" {
 				want["name"], want["time"] = "one.0123abcd.9", "2026-01-01T00:00:02.000000Z"

@@ -35,8 +35,8 @@ func TestProblems(t *testing.T) {
 			},
 		},
 		{
-			name: "long name", reason: "the names derived from it have limits", change: func(o *scaffold.Options) { o.Name = strings.Repeat("a", 34) },
-			want: []string{"Name: the Sensor would be named"},
+			name: "long name", reason: "the names derived from it have limits", change: func(o *scaffold.Options) { o.Name = strings.Repeat("a", 41) },
+			want: []string{"Name: the EventSource would be named"},
 		},
 		{
 			name: "group of Kubernetes", reason: "the API server refuses it", change: func(o *scaffold.Options) { o.Group = "apps.k8s.io" },

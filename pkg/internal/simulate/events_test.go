@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/argoperator/argoperator/pkg/internal/cluster"
 	"github.com/argoperator/argoperator/pkg/internal/definition"
 	"github.com/argoperator/argoperator/pkg/internal/plan"
 	"github.com/argoperator/argoperator/pkg/internal/simulate"
@@ -153,8 +155,8 @@ func (l *lifecycle) redeliver() {
 		if step.Event != nil {
 			last = step.Event
 		}
-		createsEvent := step.Delivery != nil && step.Delivery.Trigger == "event" && len(step.Delivery.Attempts) > 0
-		if createsEvent || step.Workflow != nil {
+		created := step.Delivery != nil && createsEvent(step.Delivery)
+		if created || step.Workflow != nil {
 			all = append(all, *last)
 		}
 	}
@@ -162,6 +164,13 @@ func (l *lifecycle) redeliver() {
 		check(l.t, l.Publish(context.Background(), e))
 		check(l.t, l.Run(context.Background()))
 	}
+}
+
+// createsEvent reports whether a delivery created an Event.
+func createsEvent(d *simulate.Delivery) bool {
+	return slices.ContainsFunc(d.Attempts, func(a simulate.Attempt) bool {
+		return slices.ContainsFunc(a.Calls, func(c cluster.Call) bool { return c.Method == http.MethodPost })
+	})
 }
 
 // TestEvents checks that all engines create the same Events in the life of a custom
@@ -229,7 +238,7 @@ func TestEventFields(t *testing.T) {
 			l.apply("Web", "no JSON")
 			got := l.do(http.MethodGet, "/api/v1/namespaces/default/events", "")["items"].([]any)[0].(map[string]any)
 			cr := l.do(http.MethodGet, "/apis/example.com/v1/namespaces/default/webs/one", "")["metadata"].(map[string]any)
-			instance := "web-status"
+			instance := "web"
 			if engine == "workflow" {
 				instance = got["related"].(map[string]any)["name"].(string)
 			}
