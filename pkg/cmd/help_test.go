@@ -87,6 +87,8 @@ case "$*" in
 *"-f -"*) test -n "$(cat)" ;;
 "get deployment,service web "*) cat web.yaml ;;
 "get memcacheds "*) cat sample.yaml ;;
+*"api-resources "*) echo sensors.argoproj.io ;;
+*"--selector "*) echo '{"items":[{"apiVersion":"argoproj.io/v1alpha1","kind":"Sensor","metadata":{"namespace":"argo-events","name":"old"}}]}' ;;
 diff*) cat > diff.txt ;;
 *) exit 1 ;;
 esac

@@ -54,6 +54,7 @@ func healthy() cluster {
 		{"configmaps", `{"items":[]}`},
 		{"get namespace", `{"status":{"phase":"Active"}}`},
 		{"get eventbus", `{"spec":{"jetstream":{"maxPayload":"8MB"}},"status":{"conditions":[{"type":"Deployed","status":"True"}]}}`},
+		{"api-resources", ""},
 		{"apply", ""},
 	}
 }

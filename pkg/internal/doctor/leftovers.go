@@ -51,10 +51,10 @@ func Leftovers(ctx context.Context, ask Ask, needs Requirements) ([]Identity, er
 	if err != nil {
 		return nil, err
 	}
-	left = slices.DeleteFunc(left, func(o ownedObject) bool { 
+	left = slices.DeleteFunc(left, func(o ownedObject) bool {
 		made := slices.ContainsFunc(needs.Objects, func(i Identity) bool { return i.unversioned() == o.unversioned() })
 		return made || !needs.own(o.Identity)
-	 })
+	})
 	selector := "app.kubernetes.io/managed-by=" + needs.ManagedBy + ",argoperator.dev/child"
 	if len(needs.Children) > 0 {
 		selector += ",argoperator.dev/child notin (" + strings.Join(needs.Children, ",") + ")"
