@@ -224,11 +224,6 @@ var shared = []string{"kube-apiserver", "etcd", "nats", "workflow-controller"}
 func (o *operator) spent(t *testing.T) map[string]spending {
 	t.Helper()
 	out := map[string]spending{}
-	for pod, u := range o.usage(t) {
-		if pod != "" {
-			out[pod] = spending{used: u}
-		}
-	}
 	if o.process != nil {
 		out["process"] = spending{used: processUsage(t, o.process.Pid)}
 	}
@@ -239,6 +234,11 @@ func (o *operator) spent(t *testing.T) map[string]spending {
 		}
 		if pid, err := strconv.Atoi(strings.TrimSpace(string(data))); err == nil {
 			out[name] = spending{used: processUsage(t, pid), part: true}
+		}
+	}
+	for pod, u := range o.usage(t) {
+		if pod != "" {
+			out[pod] = spending{used: u}
 		}
 	}
 	return out

@@ -195,14 +195,33 @@ type used struct {
 	memory float64 // bytes
 }
 
-// usage asks the kubelets for the pods of the operator's EventSource and Sensors.
+// usage asks the kubelets for the pods of the operator's EventSource and Sensors. A
+// kubelet looks at its pods every few seconds: usage waits until it has looked again.
 func (o *operator) usage(t *testing.T) map[string]used {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	since := time.Now()
+	for {
+		all, oldest := o.sample(t)
+		if oldest.After(since) || len(all) == 0 {
+			return all
+		}
+		if ctx.Err() != nil {
+			t.Fatalf("the kubelet last looked at %s", oldest)
+		}
+		pause(ctx)
+	}
+}
+
+// sample returns what the kubelets know of the pods, and when the oldest of it was.
+func (o *operator) sample(t *testing.T) (map[string]used, time.Time) {
 	t.Helper()
 	nodes, err := o.cluster.kube.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := map[string]used{}
+	all, oldest := map[string]used{}, time.Now()
 	for _, node := range nodes.Items {
 		data, err := o.cluster.kube.CoreV1().RESTClient().Get().Resource("nodes").Name(node.Name).SubResource("proxy", "metrics", "resource").DoRaw(t.Context())
 		if err != nil {
@@ -210,7 +229,7 @@ func (o *operator) usage(t *testing.T) map[string]used {
 			continue
 		}
 		for line := range strings.Lines(string(data)) {
-			name, pod, value := metric(line)
+			name, pod, value, at := metric(line)
 			now := all[pod]
 			switch name {
 			case "pod_cpu_usage_seconds_total":
@@ -220,21 +239,27 @@ func (o *operator) usage(t *testing.T) map[string]used {
 			default:
 				continue
 			}
-			all[pod] = now
+			if all[pod] = now; pod != "" && at.Before(oldest) {
+				oldest = at
+			}
 		}
 	}
-	return all
+	return all, oldest
 }
 
 // metric reads a line such as name{namespace="…",pod="…"} value time; the pod is
 // empty where it is none of the operators'.
-func metric(line string) (name, pod string, value float64) {
+func metric(line string) (name, pod string, value float64, at time.Time) {
 	name, rest, _ := strings.Cut(line, "{")
 	labels, numbers, _ := strings.Cut(rest, "}")
 	if fields := strings.Fields(numbers); len(fields) > 0 && strings.Contains(labels, `namespace="`+operators+`"`) {
 		_, rest, _ := strings.Cut(labels, `pod="`)
 		pod, _, _ = strings.Cut(rest, `"`)
 		value, _ = strconv.ParseFloat(fields[0], 64) // what is no number counts nothing
+		if len(fields) > 1 {
+			milliseconds, _ := strconv.ParseInt(fields[1], 10, 64)
+			at = time.UnixMilli(milliseconds)
+		}
 	}
-	return name, pod, value
+	return name, pod, value, at
 }

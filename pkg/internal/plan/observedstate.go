@@ -93,8 +93,9 @@ func childrenSchema() apiextensionsv1.JSONSchemaProps {
 			Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &open}},
 		},
 	}}
+	atomic := "atomic" // managedFields, which is part of every event, would have each of its fields
 	return apiextensionsv1.JSONSchemaProps{
-		Type: "object", Description: "The observed state of the children, by name.",
+		Type: "object", Description: "The observed state of the children, by name.", XMapType: &atomic,
 		AdditionalProperties: &apiextensionsv1.JSONSchemaPropsOrBool{Allows: true, Schema: &child},
 	}
 }

@@ -37,8 +37,11 @@
       hole::exactNumbers
       | if option::finalized and .metadata.deletionTimestamp != null then {}
         else
-          reduce (if option::readsChildren then live as $children | places else places end) as $wish ({};
-            if option::each and has($wish.key) then error("two objects are named " + $wish.name) else .[$wish.key] = $wish end)
+          [if option::readsChildren then live as $children | places else places end] as $list
+          | ($list | map({(.key): .}) | add // {})
+          | if option::each and length != ($list | length) then
+              error("two objects are named " + first($list | group_by(.key)[] | select(length > 1) | .[0].name))
+            else . end
         end)}
     catch {error: ("template: " + tostring)};
 
@@ -60,30 +63,37 @@
       else
         reduce (
           (if option::dependsOn then heldFrom({}) else null end) as $waits
-          | $wishes.objects[] | select(mine(.key)) | select($state[.key] | . == null or .unwanted) | select((option::dependsOn | not) or $waits == null)
+          | $wishes.objects[] | select($state[.key] | . == null or .unwanted) | select(mine(.key)) | select((option::dependsOn | not) or $waits == null)
         ) as $missing (
           if mine(hole::child) and $state[hole::child].error != null then {(hole::child): null} else {} end;
           .[$missing.key] = {unwanted: null, missing: null, failed: null})
-        | reduce ($state // {} | to_entries[] | select((.key | startswith(hole::childPrefix)) and mine(.key) and $wishes.objects[.key] == null and .value.unwanted != true)) as $stray (.;
+        | reduce ($state // {} | to_entries[] | select(.value.unwanted != true and $wishes.objects[.key] == null and (.key | startswith(hole::childPrefix)) and mine(.key))) as $stray (.;
             .[$stray.key] = {unwanted: true, failed: null} + if $stray.value.uid != null and $stray.value.uid == $stray.value.deletedUID then {uid: null, deletedUID: null} else {} end)
       end;
 
-  # The next request of a custom resource, or null: {listing}, or {place, seen}, with a
-  # token that differs if it has to be sent again. $before is the observed state before
+  # The next request of a custom resource with the $wanted objects, or null: {listing}, or
+  # {place, seen}, with a token that differs if it has to be sent again. $before is the observed state before
   # the event. $verify is the number of the objects that are applied although they seem
   # as they were written: the operator may have missed a deletion.
-  def next($before; $verify):
-    wantedPlaces as $wanted | listing($wanted) as $listing
+  def next($wanted; $before; $verify):
+    listing($wanted) as $listing
     | if $listing != {} then {token: $listing, $listing}
       elif option::finalized and (.metadata.finalizers // [] | index(hole::finalizer)) == null then null
       else
         . as $of
         | (if option::marked then inputMark else {} end) as $mark
-        | [$wanted.objects[]? | select(mine(.key)) | .key as $at | $of.status.children[$at] as $raw | {place: ., seen: ($raw | observedObject), version: ($raw.resourceVersion | tonumber? // 0)}] as $mine
         | first(
             # a late event of the object overwrote a newer observation
-            ($mine[] | select(.version < ($before[.place.key].resourceVersion | tonumber? // 0)) | .stale = true),
-            ($mine[]
+            (select($before != null) | $wanted.objects[]? | .key as $late
+             | select(($of.status.children[$late].resourceVersion | tonumber? // 0) < ($before[$late].resourceVersion | tonumber? // 0) and mine($late))
+             | {place: ., seen: ($of.status.children[$late] | observedObject), stale: true}),
+            ($wanted.objects[]? | .key as $at | $of.status.children[$at] as $raw
+             | select(
+                 ($raw | .uid == null or .uid == .deletedUID or .generation != $of.metadata.generation or (.drift // "") != "" or .error != null
+                  or .failed.attempts != null and (.failed.uid == null or .failed.uid == .uid)
+                  or option::marked and .inputs != $mark)
+                 and mine($at))
+             | {place: ., seen: ($raw | observedObject)}
              | .seen as $entry
              | if .seen.error != null then
                  (.place as $candidate | $of | built($candidate).error) as $again
@@ -91,13 +101,11 @@
                    else .listing = {(.place.key): {error: (if $again == null then null else {generation: $of.metadata.generation, message: $again} end)}} end
                else
                  select(
-                   (.seen.uid == null or .seen.generation != $of.metadata.generation or (.seen.drift // "") != "" or .seen.failed != null
-                    or option::marked and .seen.inputs != $mark)
-                   and (.seen.failed.generation != $of.metadata.generation or .seen.failed.attempts < hole::maxAttempts)
+                   (.seen.failed.generation != $of.metadata.generation or .seen.failed.attempts < hole::maxAttempts)
                    and ((option::canBeHeld | not) or ($of | heldFrom($entry)) == null))
                end),
             (if $verify != null then
-               (if option::each then [$wanted.objects[]?][$verify * hole::workers + hole::worker] else first($mine[].place) end) // empty
+               (if option::each then [$wanted.objects[]?][$verify * hole::workers + hole::worker] else first($wanted.objects[]?) end) // empty
                | .key as $chosen
                | {place: ., seen: ($of.status.children[$chosen] | observedObject)} | .seen as $checked
                | select(($checked.uid != null or mine($chosen)) and ((option::canBeHeld | not) or ($of | heldFrom($checked)) == null))
@@ -113,8 +121,15 @@
     (if $old == null then 0
      elif $new.status.children[hole::child].verify != $old.status.children[hole::child].verify then $new.status.children[hole::child].verify
      else null end) as $verify
-    | ($new | next($old.status.children; $verify)) as $next
-    | if $next == null or $old != null and $verify == null and ($next.stale | not) and $next.token == ($old | next(null; null)).token then {go: false}
+    | ($new | wantedPlaces) as $present
+    | ($new | next($present; $old.status.children; $verify)) as $next
+
+    # With the same spec, the same objects are wanted.
+    | if $next == null or $old != null and $verify == null and ($next.stale | not)
+        and $next.token == ($old
+          | (if option::readsChildren or option::marked or .metadata.generation != $new.metadata.generation then wantedPlaces else $present end) as $former
+          | next($former; null; null)).token
+      then {go: false}
       else
         $next.seen as $seen | (if $next.listing != null then {} else $new | built($next.place) end) as $want
 

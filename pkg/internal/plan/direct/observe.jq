@@ -56,7 +56,9 @@
             and ((option::sameNamespace | not) or .metadata.namespace == $new.metadata.namespace)) catch false
         | not);
 
-  if $owner == null or ($new.metadata.labels[label::child] // $old.metadata.labels[label::child]) != hole::child
+  # A deleted object may have lost its label before.
+  if $owner == null
+    or ($new.metadata.labels[label::child] // $old.metadata.labels[label::child] // if .type == "DELETE" then hole::child else null end) != hole::child
     or otherPartition($new.metadata.labels[label::ownerUID]) or misplaced
   then {go: false} else
     .type as $type
