@@ -333,8 +333,14 @@ func (o *operator) dump(t *testing.T) {
 // create makes a custom resource.
 func (o *operator) create(t *testing.T, apiVersion, plural, namespace, name string, spec map[string]any) *unstructured.Unstructured {
 	t.Helper()
+	return o.createKind(t, apiVersion, nested(o.only("CustomResourceDefinition"), "spec", "names", "kind"), plural, namespace, name, spec)
+}
+
+// createKind makes a custom resource of one of several kinds.
+func (o *operator) createKind(t *testing.T, apiVersion, kind, plural, namespace, name string, spec map[string]any) *unstructured.Unstructured {
+	t.Helper()
 	object := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": apiVersion, "kind": nested(o.only("CustomResourceDefinition"), "spec", "names", "kind"),
+		"apiVersion": apiVersion, "kind": kind,
 		"metadata": map[string]any{"name": name}, "spec": spec,
 	}}
 	made, err := o.cluster.objects.Resource(object.GroupVersionKind().GroupVersion().WithResource(plural)).

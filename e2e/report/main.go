@@ -58,6 +58,7 @@ var guarantees = []guarantee{
 	{"namespace-deleted", "A namespace goes with all that is in it, and the operator goes on", "nothing is created where a custom resource is going"},
 	{"redefined", "Another definition is applied while events are in flight: all custom resources follow", "a Sensor that begins to listen has everything announced to it"},
 	{"upgrade", "An operator of an earlier version and definition is applied over: children stay, what is left over is named", "labels, and the same names for what is the same"},
+	{"group", "Operators of one `install.group` in one Sensor; another one is added while custom resources of the others change", "each Sensor has everything announced to it when its programs change"},
 	{"listed-rename", "A child gets another name or namespace: the new object is made, the old one is deleted", "the list of the objects in the observed state"},
 	{"listed-many", "`forEach` grows to 200 items and shrinks to 20", "the same; one request of a trigger after the other"},
 	{"listed-foreign-namespace", "A child in another namespace, and a cluster-scoped one, are back when they are deleted by hand, and go with their custom resource", "the list, and a finalizer"},

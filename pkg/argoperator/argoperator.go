@@ -36,7 +36,7 @@ type Operator struct {
 	Name    string
 	Objects []manifest.Object // in apply order
 
-	definition *definition.Definition // with Options applied
+	definition *definition.Definition // with Options applied; nil for a group
 	plan       *plan.Plan
 	documents  []output.Document
 }
@@ -49,6 +49,8 @@ func (o Operator) Documents() []output.Document { return o.documents }
 type Result struct {
 	// Operators in the order of the sources; empty if any finding is an error.
 	Operators []Operator
+	// Groups has what the operators of each install.group share.
+	Groups []Operator
 	// Findings about the sources, sorted by position.
 	Findings diag.List
 }
@@ -56,10 +58,26 @@ type Result struct {
 // Objects returns the objects of all operators in apply order.
 func (r Result) Objects() []manifest.Object {
 	var all []manifest.Object
-	for _, o := range r.Operators {
+	for _, o := range r.Emitted() {
 		all = append(all, o.Objects...)
 	}
 	return all
+}
+
+// Emitted returns the operators, and what groups of them share.
+func (r Result) Emitted() []Operator {
+	if r.Groups == nil { // some operators of a result
+		var all groups
+		for _, o := range r.Operators {
+			all.add(o)
+		}
+		for _, members := range all {
+			if shared, _, err := generateGroup(members, nil); err == nil {
+				r.Groups = append(r.Groups, shared)
+			}
+		}
+	}
+	return slices.Concat(r.Operators, r.Groups)
 }
 
 // Generate generates and checks the operators of the definitions. It reports all
@@ -67,14 +85,18 @@ func (r Result) Objects() []manifest.Object {
 func Generate(sources []Source, options Options) (Result, error) {
 	var result Result
 	findings, err := Each(sources, options, func(o Operator) error {
-		result.Operators = append(result.Operators, o)
+		if o.definition == nil {
+			result.Groups = append(result.Groups, o)
+		} else {
+			result.Operators = append(result.Operators, o)
+		}
 		return nil
 	})
 	if err != nil {
 		return Result{}, err
 	}
 	if findings.HasErrors() {
-		result.Operators = nil
+		result.Operators, result.Groups = nil, nil
 	}
 	result.Findings = findings
 	return result, nil
@@ -82,7 +104,8 @@ func Generate(sources []Source, options Options) (Result, error) {
 
 // Each is Generate for many definitions. It processes several definitions in
 // parallel and passes each operator to use in source order, so memory use does not
-// grow with the number of definitions. It stops calling use after the first error
+// grow with the number of definitions; then what operators of each install.group share,
+// as an operator of its name. It stops calling use after the first error
 // finding, but operators may have been passed before. Callers must therefore not
 // act on them until Each has returned without an error finding. Each stops if use
 // returns an error.
@@ -90,6 +113,7 @@ func Each(sources []Source, options Options, use func(Operator) error) (diag.Lis
 	var findings diag.List
 	taken := map[string]diag.Position{}
 	found := false
+	var groups groups
 	definitions := func(yield func(*definition.Definition) bool) {
 		for read := range inOrder(slices.Values(sources), parse) {
 			findings = append(findings, read.findings...)
@@ -114,7 +138,20 @@ func Each(sources []Source, options Options, use func(Operator) error) (diag.Lis
 		if findings.HasErrors() {
 			continue // keep collecting findings
 		}
+		groups.add(made.Operator)
 		if err := use(made.Operator); err != nil {
+			return nil, err
+		}
+	}
+	for _, members := range groups {
+		shared, wrong, err := generateGroup(members, taken)
+		if err != nil {
+			return nil, err
+		}
+		if findings = append(findings, wrong...); findings.HasErrors() {
+			continue
+		}
+		if err := use(shared); err != nil {
 			return nil, err
 		}
 	}
@@ -177,7 +214,7 @@ func generate(d *definition.Definition, options Options) (Operator, diag.List, e
 	if findings.HasErrors() {
 		return Operator{}, findings, nil // the checks of the whole operator would repeat these errors
 	}
-	objects := manifest.Build(p)
+	objects := manifest.Build(p) // in a group, too: all its checks concern the whole operator
 	documents, err := output.Documents(objects)
 	if err != nil {
 		return Operator{}, nil, fmt.Errorf("encoding operator %s: %w", p.Operator.Name, err)
@@ -187,5 +224,9 @@ func generate(d *definition.Definition, options Options) (Operator, diag.List, e
 		return Operator{}, nil, fmt.Errorf("operator %s: %w", p.Operator.Name, err)
 	}
 	findings = append(findings, found...)
+	if p.Install.Group != "" {
+		objects = manifest.BuildMember(p)
+		documents = slices.DeleteFunc(documents, func(d output.Document) bool { return !containsObject(objects, d.Object) })
+	}
 	return Operator{Name: p.Operator.Name, Objects: objects, definition: &local, plan: p, documents: documents}, findings, nil
 }

@@ -1,6 +1,7 @@
 package argoperator
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -20,15 +21,22 @@ const (
 // Outputs returns the operators for output formats that need only the objects.
 func (r Result) Outputs() []output.Operator {
 	var list []output.Operator
-	for _, o := range r.Operators {
+	for _, o := range r.Emitted() {
 		list = append(list, output.Operator{Name: o.Name, Objects: o.Objects})
 	}
 	return list
 }
 
+// ErrGroupedChart is the error for charts of operators with install.group: a release of
+// one of them could not hold what they share.
+var ErrGroupedChart = errors.New("operators with install.group have no charts of their own")
+
 // Charts returns the operators for output formats with configurable values. version
 // is the semantic version of the charts.
 func (r Result) Charts(version string) ([]output.Operator, error) {
+	if len(r.Groups) > 0 {
+		return nil, ErrGroupedChart
+	}
 	list := r.Outputs()
 	for i, o := range r.Operators {
 		chart, err := o.chart(version)

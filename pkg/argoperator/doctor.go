@@ -1,8 +1,6 @@
 package argoperator
 
 import (
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/argoperator/argoperator/pkg/internal/doctor"
 	"github.com/argoperator/argoperator/pkg/internal/output"
 )
@@ -10,7 +8,7 @@ import (
 // Requirements returns the operators' requirements on a cluster.
 func (r Result) Requirements() ([]doctor.Requirements, error) {
 	var out []doctor.Requirements
-	for _, o := range r.Operators {
+	for _, o := range r.Emitted() {
 		stream, err := output.Stream(o.Objects)
 		if err != nil {
 			return nil, err
@@ -18,7 +16,7 @@ func (r Result) Requirements() ([]doctor.Requirements, error) {
 		install, kind := o.plan.Install, o.plan.API.Kind
 		needs := doctor.Requirements{
 			Operator: o.Name, Namespace: install.Namespace, EventBus: install.EventBus.Name, IncludesBus: install.EventBus.Managed, Manifests: stream,
-			Kind: schema.GroupKind{Group: kind.Group, Kind: kind.Kind}, ManagedBy: o.plan.Runtime.Operator,
+			Group: kind.Group, Kind: kind.Kind, ManagedBy: o.plan.Runtime.Operator,
 		}
 		for _, object := range o.Objects {
 			needs.Objects = append(needs.Objects, doctor.Identity{

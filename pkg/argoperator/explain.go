@@ -1,6 +1,8 @@
 package argoperator
 
 import (
+	"slices"
+
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/explain"
 )
@@ -23,7 +25,13 @@ func Explain(sources []Source, options Options) (Explanation, error) {
 	}
 	out := Explanation{Findings: result.Findings}
 	for _, o := range result.Operators {
-		out.Reports = append(out.Reports, explain.New(o.plan, o.definition, o.Objects))
+		p, objects := o.plan, o.Objects
+		for _, shared := range result.Groups {
+			if in := shared.plan.Install; in.Group == p.Install.Group && in.Namespace == p.Install.Namespace {
+				p, objects = p.In(shared.plan), slices.Concat(objects, shared.Objects)
+			}
+		}
+		out.Reports = append(out.Reports, explain.New(p, o.definition, objects))
 	}
 	return out, nil
 }

@@ -126,7 +126,7 @@ var layers = []layer{
 		below:  append(in("definition", "jq", "expression", "plan", "resource", "problem", "admission"), "pkg/diag"),
 		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis"},
 	},
-	{path: internal + "doctor", below: append(in("terminal"), "pkg/apis/v1alpha1")},
+	{path: internal + "doctor", below: append(in("terminal"), "pkg/apis/v1alpha1"), others: []string{"k8s.io/apimachinery/pkg/apis/meta", "k8s.io/apimachinery/pkg/runtime/schema"}},
 	{path: internal + "graph", below: in("terminal", "plan")},
 	{
 		path:   internal + "diff",

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	semver "k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
@@ -16,7 +15,6 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/doctor"
 	"github.com/argoperator/argoperator/pkg/internal/output"
 	"github.com/argoperator/argoperator/pkg/internal/terminal"
-	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
 // generateFlags are the flags of generate except the sources.
@@ -109,7 +107,9 @@ func generate(s streams, from *sourceFlags, flags generateFlags) error {
 	}
 	operators := []output.Operator{{Objects: objects}}
 	if flags.format.Adjustable {
-		if operators, err = result.Charts(flags.version); err != nil {
+		if operators, err = result.Charts(flags.version); errors.Is(err, argoperator.ErrGroupedChart) {
+			return usagef("-o helm: %v; use -o kustomize or -o dir", err)
+		} else if err != nil {
 			return err
 		}
 	}
@@ -129,7 +129,7 @@ func generateLeftovers(ctx context.Context, s streams, from *sourceFlags, flags 
 	if err != nil {
 		return err
 	}
-	var objects []manifest.Object
+	var all output.Operator
 	for _, n := range needs {
 		left, err := doctor.Leftovers(ctx, doctorFlags{}.kubectl, n)
 		if err != nil {
@@ -137,16 +137,14 @@ func generateLeftovers(ctx context.Context, s streams, from *sourceFlags, flags 
 			return errFindings
 		}
 		for _, of := range left {
-			object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: of.Namespace, Name: of.Name}}
-			object.SetGroupVersionKind(of.GroupVersionKind)
-			objects = append(objects, object)
+			all.Objects = append(all.Objects, of.Object())
 		}
 	}
-	if len(objects) == 0 {
+	if len(all.Objects) == 0 {
 		s.say("nothing of an earlier version of the operator is there")
 		return nil
 	}
-	return writeOperators(s, []output.Operator{{Objects: objects}}, flags)
+	return writeOperators(s, []output.Operator{all}, flags)
 }
 
 // writeOperators writes operators in the chosen format.

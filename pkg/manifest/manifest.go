@@ -23,33 +23,48 @@ type Object interface {
 // builders in apply order: referenced objects first, the Sensor last, and monitoring
 // after it. To emit another kind, write its builder and add a line
 // here and in argo.NewObject.
-var builders = []func(*plan.Plan) []Object{
-	customResourceDefinitions,
-	serviceAccounts,
-	tokenSecrets,
-	clusterRoles,
-	userRoles,
-	clusterRoleBindings,
-	roles,
-	roleBindings,
-	admissionPolicies,
-	networkPolicies,
-	eventBuses,
-	configMaps,
-	workflowTemplates,
-	cronWorkflows,
-	eventSources,
-	sensors,
-	podMonitors,
-	prometheusRules,
+var builders = []struct {
+	build       func(*plan.Plan) []Object
+	own, shared bool // in a group, each operator has it for itself, or all have it together
+}{
+	{customResourceDefinitions, true, false},
+	{serviceAccounts, false, true},
+	{tokenSecrets, false, true},
+	{clusterRoles, false, true},
+	{userRoles, true, false},
+	{clusterRoleBindings, false, true},
+	{roles, false, true},
+	{roleBindings, false, true},
+	{admissionPolicies, true, true},
+	{networkPolicies, false, true},
+	{eventBuses, false, true},
+	{configMaps, false, true},
+	{workflowTemplates, false, true},
+	{cronWorkflows, false, true},
+	{eventSources, false, true},
+	{sensors, false, true},
+	{podMonitors, false, true},
+	{prometheusRules, false, true},
 }
 
 // Build returns the objects of an operator in apply order. A builder returns no object
 // if the plan needs none.
 func Build(p *plan.Plan) []Object {
+	return build(p, true, true)
+}
+
+// BuildMember returns the objects that an operator of a group has for itself.
+func BuildMember(p *plan.Plan) []Object { return build(p, true, false) }
+
+// BuildGroup returns the objects that the operators of a group share.
+func BuildGroup(p *plan.Plan) []Object { return build(p, false, true) }
+
+func build(p *plan.Plan, own, shared bool) []Object {
 	var objects []Object
-	for _, build := range builders {
-		objects = append(objects, build(p)...)
+	for _, b := range builders {
+		if b.own && own || b.shared && shared {
+			objects = append(objects, b.build(p)...)
+		}
 	}
 	return objects
 }

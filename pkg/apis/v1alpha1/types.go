@@ -372,6 +372,10 @@ type Reconcile struct {
 type Install struct {
 	// Namespace of the operator's own objects. Default: argo-events.
 	Namespace string `json:"namespace,omitempty"`
+	// Group is the name of a group of operators on the direct engine. Those of one group and namespace share an EventSource, Sensors, a
+	// resync and service accounts, and so their rights. Generate all of them together: a command that is given only some leaves the
+	// others without events. Default: none, the operator has its own.
+	Group string `json:"group,omitempty"`
 	// EventBus that carries the events.
 	EventBus EventBus `json:"eventBus,omitempty"`
 	// WatchNamespaces are the only namespaces that the operator sees. Default: empty, the whole cluster.

@@ -112,7 +112,7 @@ func (c *checker) defaultInstall(in *v1alpha1.Install) {
 		fill(&bus.Storage, "1Gi")
 	}
 	for _, n := range derivedNames(in) {
-		fill(n.value, n.of(c.op.Metadata.Name))
+		fill(n.value, n.of(cmp.Or(in.Group, c.op.Metadata.Name)))
 	}
 }
 

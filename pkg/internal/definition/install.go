@@ -28,6 +28,7 @@ func (c *checker) install() {
 		c.add(p.To("replicas"), diag.BadValue, fmt.Sprintf("replicas is %d, want 1 or 2", *n), "one of them is active at a time; more than 2 gain nothing")
 	}
 	c.tokenRotation(in.TokenRotation, p.To("tokenRotation"))
+	c.installGroup(in.Group, p.To("group"))
 	if at := p.To("runtimeImage"); c.Written(at) {
 		c.image(in.RuntimeImage, at)
 	}
@@ -36,6 +37,30 @@ func (c *checker) install() {
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 			c.add(at, diag.BadValue, fmt.Sprintf("%q is not an http(s) URL", in.ArgoServerURL), "such as https://argo.example.com")
 		}
+	}
+}
+
+// installGroup checks the name of a group. What the operators of a group share has one name.
+func (c *checker) installGroup(name string, p source.Path) {
+	if !c.Written(p) || !c.label(name, p) {
+		return
+	}
+	if len(name) > maxEventName {
+		c.add(p, diag.NameTooLong, fmt.Sprintf("%s has %d characters, more than %d", p, len(name), maxEventName), "")
+	}
+	for _, n := range derivedNames(&c.op.Spec.Install) {
+		if at := source.PathOf("spec", "install", "names").To(n.key); c.Written(at) {
+			c.addKey(at, diag.ConflictingKeys, "the operators of a group share what this names: install.group names it", "remove the key, or install.group")
+		}
+	}
+	r := c.op.Spec.Reconcile
+	switch {
+	case r.Engine == "workflow" || r.Engine == "steps" || c.op.Spec.Logic != nil:
+		c.addKey(p, diag.ConflictingKeys, "install.group is for the direct engine: the others start pods by a WorkflowTemplate of their own", "remove the key")
+	case r.Trigger == "k8s":
+		c.addKey(p, diag.ConflictingKeys, "install.group is for the http trigger", "remove the key, or write reconcile: {trigger: http}")
+	case r.Shards != nil && *r.Shards > 1:
+		c.addKey(p, diag.ConflictingKeys, "an operator with reconcile.shards has Sensors of its own", "remove one of the two")
 	}
 }
 

@@ -14,8 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Ask runs kubectl with arguments and input and returns its output; said is its
@@ -30,10 +28,10 @@ type Requirements struct {
 	IncludesBus bool   // the operator includes its EventBus
 	Manifests   []byte // the stream that is applied
 
-	Objects   []Identity       // of the manifests
-	Kind      schema.GroupKind // of the custom resources
-	Children  []string         // their names in the definition
-	ManagedBy string           // the value of the label of children
+	Objects     []Identity // of the manifests
+	Group, Kind string     // of the custom resources
+	Children    []string   // their names in the definition
+	ManagedBy   string     // the value of the label of children
 }
 
 // State is the result of a check.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -16,6 +17,13 @@ import (
 type Identity struct {
 	schema.GroupVersionKind
 	Namespace, Name string
+}
+
+// Object returns an object with this identity, for kubectl delete.
+func (i Identity) Object() *metav1.PartialObjectMetadata {
+	o := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: i.Namespace, Name: i.Name}}
+	o.SetGroupVersionKind(i.GroupVersionKind)
+	return o
 }
 
 // unversioned is the identity without the version: kubectl may read another one than
@@ -95,7 +103,7 @@ func (o ownedObject) isChildOf(r Requirements) bool {
 		return false
 	}
 	for _, owner := range o.owners {
-		if owner.GroupKind() == r.Kind {
+		if owner.Group == r.Group && owner.Kind == r.Kind {
 			return true
 		}
 	}

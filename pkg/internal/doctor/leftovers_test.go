@@ -19,7 +19,7 @@ func TestLeftovers(t *testing.T) {
 		copied  = `,"ownerReferences":[{"apiVersion":"v1","kind":"Service"}]`
 	)
 	needs := Requirements{
-		Operator: "page", Namespace: "ours", ManagedBy: "carts", Children: []string{"map", "service"}, Kind: schema.GroupKind{Group: "example.com", Kind: "Cart"},
+		Operator: "page", Namespace: "ours", ManagedBy: "carts", Children: []string{"map", "service"}, Group: "example.com", Kind: "Cart",
 		Objects: []Identity{{schema.GroupVersionKind{Group: "argoproj.io", Version: "v1alpha1", Kind: "Sensor"}, "ours", "page"}},
 	}
 	own := func(list ...string) cluster {

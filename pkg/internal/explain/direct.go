@@ -13,7 +13,7 @@ import (
 // the observed state, and the status is computed from it.
 func directEvents(p *plan.Plan) []Event {
 	n, status := len(p.Children), 0
-	if writesStatus(p) {
+	if p.WritesStatus() {
 		status = 1
 	}
 	write := func(n int, what string) []Part { return calls(n*perCall(p), what) }
@@ -79,13 +79,6 @@ func perCall(p *plan.Plan) int {
 		return 1
 	}
 	return 2
-}
-
-// writesStatus reports whether a trigger writes the status.
-func writesStatus(p *plan.Plan) bool {
-	return slices.ContainsFunc(p.Sensors, func(s plan.Sensor) bool {
-		return slices.ContainsFunc(s.Triggers, func(t plan.Trigger) bool { return t.Name == "status" })
-	})
 }
 
 // dependents counts the children whose template or `when` reads other children.

@@ -26,6 +26,7 @@ type Place struct {
 type Reason struct {
 	Place
 	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
 }
 
 const auto = "auto"
@@ -42,7 +43,7 @@ func engine(p *plan.Plan, d *definition.Definition) Engine {
 		out.Auto, why = chosen(d)
 	}
 	for _, r := range why {
-		out.Against = append(out.Against, Reason{Place: place(d, r.Path...), Message: r.Message})
+		out.Against = append(out.Against, Reason{Place: place(d, r.Path...), Message: r.Message, Hint: r.Hint})
 	}
 	return out
 }

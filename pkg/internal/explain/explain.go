@@ -21,6 +21,7 @@ type Report struct {
 	Kind          string          `json:"kind"`
 	Operator      string          `json:"operator"`
 	Namespace     string          `json:"namespace"` // of the operator itself
+	Group         *Group          `json:"group,omitempty"`
 	API           API             `json:"api"`
 	Engine        Engine          `json:"engine"`
 	Events        []Event         `json:"events"`
@@ -30,6 +31,13 @@ type Report struct {
 	Secrets       []Secret        `json:"secrets"`
 	Limits        []Limit         `json:"limits"`
 	Objects       []Object        `json:"objects"` // in apply order
+}
+
+// Group is what operators share an EventSource, Sensors and service accounts.
+type Group struct {
+	Name      string   `json:"name"`
+	Operators []string `json:"operators"`
+	Sensors   int      `json:"sensors"`
 }
 
 // kind is the kind of a report.
@@ -55,6 +63,7 @@ func New(p *plan.Plan, d *definition.Definition, objects []manifest.Object) Repo
 	return Report{
 		APIVersion: v1alpha1.APIVersion, Kind: kind,
 		Operator: p.Operator.Name, Namespace: p.Install.Namespace,
+		Group: group(p),
 		API: API{
 			Kind: p.API.Kind.Kind, Resource: resource(p.API.Kind.Plural, p.API.Kind.Group),
 			Version: p.API.Kind.Version, Watched: append([]string{}, p.Install.WatchNamespaces...),
@@ -68,6 +77,13 @@ func New(p *plan.Plan, d *definition.Definition, objects []manifest.Object) Repo
 		Limits:        limits(p, objects),
 		Objects:       named(objects),
 	}
+}
+
+func group(p *plan.Plan) *Group {
+	if len(p.Members) == 0 {
+		return nil
+	}
+	return &Group{Name: p.Install.Group, Operators: p.Members, Sensors: len(p.Sensors)}
 }
 
 func named(objects []manifest.Object) []Object {

@@ -86,7 +86,7 @@ func jq(p *plan.Plan) []Limit {
 		for _, d := range s.Dependencies {
 			size += len(encoded(d.JQ))
 		}
-		out = append(out, limit("jq", "Sensor "+s.Name, size, plan.MaxJQ, "bytes", "then there is one more Sensor"))
+		out = append(out, limit("jq", "Sensor "+s.Name, size, plan.MaxSensor, "bytes", "then there is one more Sensor"))
 	}
 	return out
 }

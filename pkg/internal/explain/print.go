@@ -51,6 +51,9 @@ func (p Printer) report(w io.Writer, r Report) {
 		where = strings.Join(r.API.Watched, ", ")
 	}
 	terminal.Fprintf(w, "%s  %s, %s of %s; runs in %s, watches %s\n", terminal.Style(p.Colour, terminal.Bold, r.Operator), r.API.Kind, r.API.Version, r.API.Resource, r.Namespace, where)
+	if g := r.Group; g != nil {
+		terminal.Fprintf(w, "  of the group %s: %s share an EventSource, the Sensors (%d) and the service accounts\n", g.Name, strings.Join(g.Operators, ", "), g.Sensors)
+	}
 	p.engine(w, r.Engine)
 	p.events(w, r.Events)
 	p.permissions(w, r)
@@ -85,6 +88,9 @@ func (p Printer) engine(w io.Writer, e Engine) {
 	var rows [][]string
 	for _, r := range e.Against {
 		rows = append(rows, []string{"  " + r.String(), r.Message})
+		if r.Hint != "" {
+			rows = append(rows, []string{"", "hint: " + r.Hint})
+		}
 	}
 	p.table(w, rows)
 }
@@ -143,7 +149,11 @@ func how(parts []Part, note string, before []Event) string {
 // permissions prints one row for all permissions of an account with the same reason.
 func (p Printer) permissions(w io.Writer, r Report) {
 	p.heading(w, "PERMISSIONS")
-	terminal.Fprintf(w, "  of the service accounts\n")
+	of := "of the service accounts"
+	if r.Group != nil {
+		of += ", which have those of all operators of the group"
+	}
+	terminal.Fprintf(w, "  %s\n", of)
 	var shown []Permission
 	rows := map[int][]string{}
 	for _, g := range byAccount(r.Permissions) {

@@ -230,7 +230,7 @@ func replace(list *yaml.Node, result argoperator.Result) error {
 		earlier[identity(item)] = item
 	}
 	made := map[string]bool{}
-	for _, operator := range result.Operators {
+	for _, operator := range result.Emitted() {
 		files := output.ComponentFiles(operator.Objects)
 		for i, o := range operator.Objects {
 			fields, err := output.Fields(o)

@@ -79,7 +79,7 @@ func directSensors(p *Plan) []Sensor {
 		for _, c := range p.Children {
 			parts = append(parts, observePart(p, c, subset))
 		}
-		if writesStatus(p) {
+		if p.WritesStatus() {
 			parts = append(parts, statusPart(p, subset))
 		}
 	}
@@ -88,19 +88,13 @@ func directSensors(p *Plan) []Sensor {
 
 // Writes reports whether a Sensor of the direct engine writes a child.
 func (s Sensor) Writes(c Child) bool {
-	return slices.ContainsFunc(s.Triggers, func(t Trigger) bool { return workerSuffix.ReplaceAllString(t.Name, "") == label(c.Name) })
+	return slices.ContainsFunc(s.Triggers, func(t Trigger) bool { return t.Child == c.Name })
 }
 
 // Reports reports whether a Sensor of the direct engine writes the custom resources.
 func (s Sensor) Reports() bool {
-	return slices.ContainsFunc(s.Triggers, func(t Trigger) bool { return t.Name == statusTrigger || strings.HasPrefix(t.Name, observeTrigger) })
+	return slices.ContainsFunc(s.Triggers, func(t Trigger) bool { return t.Child == "" && t.Name != heartbeatTrigger })
 }
-
-// The names of triggers.
-const (
-	statusTrigger  = "status"
-	observeTrigger = "observe-"
-)
 
 // partition is the set of custom resources that a trigger handles: those whose uid has
 // this remainder modulo the number of shards. Each shard is a Sensor of its own. The workers of a
@@ -112,8 +106,8 @@ type partition struct {
 	worker        int
 }
 
-// writesStatus reports whether the operator writes the status.
-func writesStatus(p *Plan) bool {
+// WritesStatus reports whether a trigger writes the status.
+func (p *Plan) WritesStatus() bool {
 	return p.API.Kind.StatusSubresource && p.Reconcile.Trigger != "k8s" && (p.API.HasConditions || p.API.HasObservedGeneration || len(p.Status.Fields) > 0)
 }
 
@@ -124,12 +118,18 @@ type part struct {
 	trigger      Trigger
 }
 
-// MaxJQ limits the jq of a Sensor, in bytes. Argo Events passes the Sensor to its pod
-// in an environment variable of at most 128 KiB, in base64.
-const MaxJQ = 72 * 1024
+// MaxSensor limits the size of a Sensor in JSON, in bytes, with some room for what its
+// parts are estimated to take: Argo Events passes the Sensor to its pod in an environment
+// variable of at most 128 KiB, in base64.
+const MaxSensor = 97_000
 
-// overhead is the size of a trigger without its jq, in bytes.
-const overhead = 3 * 1024
+// The sizes in JSON of what is not jq, in bytes.
+const (
+	sensorSize     = 2400
+	triggerSize    = 1150
+	fallbackSize   = 850
+	dependencySize = 150
+)
 
 // pack distributes parts over as few Sensors as possible.
 func pack(name string, parts []part) []Sensor {
@@ -137,12 +137,12 @@ func pack(name string, parts []part) []Sensor {
 	size, shard := 0, -1
 	for _, p := range parts {
 		weight := p.weight()
-		if len(out) == 0 || p.shard != shard || size+weight > MaxJQ {
+		if len(out) == 0 || p.shard != shard || size+weight > MaxSensor {
 			next := Sensor{Name: name}
 			if len(out) > 0 {
 				next.Name = fmt.Sprintf("%s-%d", name, len(out)+1)
 			}
-			out, size, shard = append(out, next), 0, p.shard
+			out, size, shard = append(out, next), sensorSize, p.shard
 		}
 		last := &out[len(out)-1]
 		last.Dependencies = append(last.Dependencies, p.dependencies...)
@@ -152,11 +152,14 @@ func pack(name string, parts []part) []Sensor {
 	return out
 }
 
-// weight estimates the size of a part, in bytes.
+// weight estimates the size of a part in JSON, in bytes.
 func (p part) weight() int {
-	weight := overhead
+	weight := triggerSize + 8*len(p.trigger.Name)
+	if p.trigger.Call.Fallback != nil {
+		weight += fallbackSize + 8*len(p.trigger.Name)
+	}
 	for _, d := range p.dependencies {
-		weight += len(quote(d.JQ)) + overhead/3
+		weight += dependencySize + 4*len(d.Name) + len(encode(d.JQ))
 	}
 	return weight
 }
@@ -164,6 +167,7 @@ func (p part) weight() int {
 // newPart adds a dependency for each event. They share one jq program.
 func newPart(p *Plan, name, jq string, subset partition, events []Event, call Call) part {
 	call.K8s = p.Reconcile.Trigger == "k8s"
+	name = p.grouped(name)
 	if subset.worker > 0 {
 		name = fmt.Sprintf("%s-worker%d", name, subset.worker+1)
 	}
@@ -177,6 +181,12 @@ func newPart(p *Plan, name, jq string, subset partition, events []Event, call Ca
 		out.trigger.On = append(out.trigger.On, dependency.Name)
 	}
 	return out
+}
+
+// writes marks a part as the writer of a child.
+func (p part) writes(c Child) part {
+	p.trigger.Child = c.Name
+	return p
 }
 
 // parentEvents returns the events of the custom resources, childEvents those of a kind
@@ -202,12 +212,12 @@ func writePart(p *Plan, c Child, subset partition) part {
 	if c.When != nil {
 		allow = []int32{200, 201, 202, 404}
 	}
-	return newPart(p, label(c.Name), writeJQ(p, c, subset), subset, parentEvents(p), Call{Allow: allow, Fallback: okRecordFailure})
+	return newPart(p, label(c.Name), writeJQ(p, c, subset), subset, parentEvents(p), Call{Allow: allow, Fallback: okRecordFailure}).writes(c)
 }
 
 // objectsPart writes the objects of a listed child.
 func objectsPart(p *Plan, c Child, subset partition) part {
-	return newPart(p, label(c.Name), objectsJQ(p, c, subset, listedWorkers(c)), subset, parentEvents(p), Call{Allow: okApply, Fallback: okRecordFailure})
+	return newPart(p, label(c.Name), objectsJQ(p, c, subset, listedWorkers(c)), subset, parentEvents(p), Call{Allow: okApply, Fallback: okRecordFailure}).writes(c)
 }
 
 // deletePart deletes the listed objects that are not wanted, or those that may be
@@ -276,7 +286,7 @@ func observePart(p *Plan, c Child, subset partition) part {
 	if p.listed(c) {
 		allow = okObserved
 	}
-	return newPart(p, observeTrigger+label(c.Name), observeJQ(p, c, subset), subset, childEvents(p, c.Kind), Call{Allow: allow})
+	return newPart(p, "observe-"+label(c.Name), observeJQ(p, c, subset), subset, childEvents(p, c.Kind), Call{Allow: allow})
 }
 
 // fieldManager returns the manager and operation that managedFields has for the
@@ -291,7 +301,7 @@ func fieldManager(p *Plan) (manager, operation string) {
 
 // statusPart computes the status from the observed state.
 func statusPart(p *Plan, subset partition) part {
-	return newPart(p, statusTrigger, statusJQ(p, subset), subset, parentEvents(p), Call{Allow: okStatus, Fallback: okRefusedStatus})
+	return newPart(p, "status", statusJQ(p, subset), subset, parentEvents(p), Call{Allow: okStatus, Fallback: okRefusedStatus})
 }
 
 // root returns the API path of a kind's group and version.

@@ -100,7 +100,10 @@ func directReasons(p *Plan, d *definition.Definition) []Reason {
 		add("logic runs in a pod", "logic")
 	}
 	if len(s.Related) > 0 {
-		add("related objects are read in a pod", "related")
+		list = append(list, Reason{
+			Path: []string{"spec", "related"}, Message: "related objects are read in a pod",
+			Hint: "without a pod, name the object in the child, and let Kubernetes read it: envFrom, valueFrom, a volume, imagePullSecrets",
+		})
 	}
 	inStatus := hasStateField(p, d)
 	if s.Finalizer != nil && !inStatus {

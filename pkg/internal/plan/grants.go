@@ -151,7 +151,20 @@ func resyncGrants(p *Plan, kinds []Kind) []Grant {
 }
 
 // directGrants returns the permissions of the direct engine.
-func directGrants(p *Plan) []Grant {
+func directGrants(p *Plan) []Grant { return append(ownGrants(p), sharedGrants(p)...) }
+
+// sharedGrants returns those that operators of a group share.
+func sharedGrants(p *Plan) []Grant {
+	list := append(heartbeatGrants(p), taskResults(ResyncAccount))
+	list = append(list, rotationGrants(p)...)
+	if p.Install.LeaderElection {
+		list = append(list, leases(SourceAccount), leases(SensorAccount))
+	}
+	return list
+}
+
+// ownGrants returns those that an operator of a group adds.
+func ownGrants(p *Plan) []Grant {
 	k := p.API.Kind
 	list := []Grant{watch(SourceAccount, k, "the EventSource watches "+k.Plural)}
 	for _, child := range childKinds(p) {
@@ -160,7 +173,7 @@ func directGrants(p *Plan) []Grant {
 	for _, child := range childKinds(p) {
 		list = append(list, writeGrant(p, child))
 	}
-	if p.Reconcile.StateLocation == InStatus || writesStatus(p) {
+	if p.Reconcile.StateLocation == InStatus || p.WritesStatus() {
 		list = append(list, Grant{
 			Account: SensorAccount, Group: k.Group, Resource: k.Plural + "/status", Verbs: []string{"patch"}, InWatchedNamespaces: true,
 			Reason: "the outcome, and what was seen of the children, is written on the status",
@@ -180,12 +193,6 @@ func directGrants(p *Plan) []Grant {
 			Account: SensorAccount, Group: k.Group, Resource: k.Plural, Verbs: []string{"patch"}, InWatchedNamespaces: true,
 			Reason: "the finalizer is added and removed",
 		})
-	}
-	list = append(list, heartbeatGrants(p)...)
-	list = append(list, taskResults(ResyncAccount))
-	list = append(list, rotationGrants(p)...)
-	if p.Install.LeaderElection {
-		list = append(list, leases(SourceAccount), leases(SensorAccount))
 	}
 	return list
 }

@@ -35,10 +35,13 @@ func LastReceivedAnnotation(sensor string) string { return "argoperator.dev/last
 // digest of the programs with which a Sensor subscribed.
 func SubscribedAnnotation(sensor string) string { return "argoperator.dev/subscribed-" + sensor }
 
+// heartbeatTrigger is the name of the heartbeat's trigger.
+const heartbeatTrigger = "heartbeat"
+
 // heartbeatEvent returns the event of the heartbeat, with a name that no other event
 // has.
 func heartbeatEvent(others []Event) Event {
-	name := "heartbeat"
+	name := heartbeatTrigger
 	for slices.ContainsFunc(others, func(e Event) bool { return e.Name == name }) {
 		name = "operator-" + name
 	}
@@ -52,7 +55,7 @@ func addHeartbeat(p *Plan, sensors []Sensor) []Sensor {
 	for i, s := range sensors {
 		sensors[i].Dependencies = append(s.Dependencies, Dependency{Name: name, Event: name, JQ: heartbeatJQ(p, s.Name, digest)})
 		sensors[i].Triggers = append(s.Triggers, Trigger{
-			Name: "heartbeat", On: []string{name}, Call: &Call{Allow: okApply, K8s: !p.Reconcile.Execution.HTTPTriggers},
+			Name: heartbeatTrigger, On: []string{name}, Call: &Call{Allow: okApply, K8s: !p.Reconcile.Execution.HTTPTriggers},
 		})
 	}
 	return sensors

@@ -40,7 +40,7 @@ func New(d *definition.Definition) (*Plan, diag.List) {
 	if p.Reconcile.Finalizer == "" && o.Spec.Logic == nil && slices.ContainsFunc(p.Children, p.needsFinalizer) {
 		p.Reconcile.Finalizer = v1alpha1.DefaultFinalizer(p.API.Kind.Group, o.Metadata.Name)
 	}
-	findings = slices.Concat(findings, refused, unsupported(p, d))
+	findings = slices.Concat(findings, refused, ungrouped(p, d), unsupported(p, d))
 	if !p.Reconcile.Execution.RunsPods { // a pod checks who owns the object, and so does the program of listed objects
 		for _, child := range p.Children {
 			if !p.listed(child) {
@@ -57,7 +57,7 @@ func New(d *definition.Definition) (*Plan, diag.List) {
 	p.Runtime = runtime(p, o)
 	p.Operator = operator(p, o)
 	p.Runtime.Digest, p.Runtime.EmitsEvents = p.Operator.Digest, emitsEvents(p)
-	p.Events = events(p)
+	p.Events = p.inGroup(events(p))
 	p.Sensors = sensors(p)
 	sizePods(p)
 	p.Grants = grants(p)
@@ -67,17 +67,22 @@ func New(d *definition.Definition) (*Plan, diag.List) {
 }
 
 func operator(p *Plan, o v1alpha1.Operator) Operator {
-	labels := map[string]string{
-		"app.kubernetes.io/name":       o.Metadata.Name,
-		"app.kubernetes.io/component":  "operator",
-		"app.kubernetes.io/managed-by": "argoperator",
-	}
+	labels := ownLabels(o.Metadata.Name)
 	maps.Copy(labels, o.Metadata.Labels)
 	return Operator{
 		Name:        o.Metadata.Name,
 		Digest:      digest(p),
 		Labels:      labels,
 		Annotations: maps.Clone(o.Metadata.Annotations),
+	}
+}
+
+// ownLabels returns the labels of every object of an operator.
+func ownLabels(name string) map[string]string {
+	return map[string]string{
+		"app.kubernetes.io/name":       name,
+		"app.kubernetes.io/component":  "operator",
+		"app.kubernetes.io/managed-by": "argoperator",
 	}
 }
 
@@ -194,6 +199,7 @@ func reconcile(s v1alpha1.Spec) Reconcile {
 		TimeoutSeconds: int64(duration(s.Reconcile.Timeout) / time.Second),
 		Retries:        *s.Reconcile.Retries,
 		Schedule:       schedule(duration(s.Reconcile.Resync)),
+		resync:         duration(s.Reconcile.Resync),
 		Trigger:        s.Reconcile.Trigger,
 		Shards:         int(*s.Reconcile.Shards),
 		ForceConflicts: *s.Reconcile.ForceConflicts,
@@ -234,6 +240,7 @@ func schedule(every time.Duration) string {
 func install(in v1alpha1.Install) Install {
 	return Install{
 		Namespace:       in.Namespace,
+		Group:           in.Group,
 		WatchNamespaces: slices.Clone(in.WatchNamespaces),
 		Replicas:        *in.Replicas,
 		LeaderElection:  *in.Replicas > 1,

@@ -7,6 +7,7 @@ package plan
 
 import (
 	"encoding/json"
+	"time"
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/internal/expression"
@@ -28,6 +29,7 @@ type Plan struct {
 	Grants    []Grant
 	Policies  []Policy
 	Runtime   Runtime
+	Members   []string // of the plan of a group: the operators
 }
 
 // Operator identifies the operator on every emitted object.
@@ -166,7 +168,8 @@ type Reconcile struct {
 	Execution       Execution // of the engine
 	TimeoutSeconds  int64
 	Retries         int32
-	Schedule        string        // of the resync, in cron's five fields
+	Schedule        string // of the resync, in cron's five fields
+	resync          time.Duration
 	Finalizer       string        // empty: none
 	FinalizerForced bool          // the definition asks for it
 	EngineReasons   []Reason      // why a cheaper engine cannot run the definition
@@ -193,6 +196,7 @@ type Install struct {
 	AdmissionPolicies bool
 
 	Namespace       string
+	Group           string   // of operators that share what listens and writes; empty: none
 	WatchNamespaces []string // empty: the whole cluster
 	Replicas        int32
 	LeaderElection  bool
@@ -250,6 +254,7 @@ type Dependency struct {
 // Trigger is the action of a Sensor when one of its dependencies passes an event.
 type Trigger struct {
 	Name    string
+	Child   string   // that it writes; direct engine
 	On      []string // dependencies
 	Call    *Call    // a request to the API server; nil: submit a Workflow
 	Enqueue bool     // submit the Workflow that finds the custom resources which refer to a changed object

@@ -31,12 +31,10 @@ func policies(p *Plan) []Policy {
 	if !p.Install.AdmissionPolicies {
 		return nil
 	}
-	list := []Policy{{
-		Name: "accounts", Kinds: []Kind{eventSourceKind, sensorKind}, Accounts: []Account{SensorAccount, ResyncAccount},
-		Namespaces: []string{p.Install.Namespace}, Rule: annotationsOnly,
-		Message: "this service account may change annotations only",
-		Why:     "the accounts that replay events and restart pods may not choose what those pods run, nor by which service account",
-	}}
+	list := accountPolicies(p)
+	if p.Install.Group != "" {
+		list = nil // the group has it
+	}
 	if p.Reconcile.StateLocation == InAnnotations {
 		list = append(list, Policy{
 			Name: "observed", Kinds: []Kind{p.API.Kind}, Accounts: []Account{p.Reconcile.Execution.Writer}, Exempt: true,
@@ -62,6 +60,19 @@ func policies(p *Plan) []Policy {
 		})
 	}
 	return list
+}
+
+// accountPolicies restrict the service accounts.
+func accountPolicies(p *Plan) []Policy {
+	if !p.Install.AdmissionPolicies {
+		return nil
+	}
+	return []Policy{{
+		Name: "accounts", Kinds: []Kind{eventSourceKind, sensorKind}, Accounts: []Account{SensorAccount, ResyncAccount},
+		Namespaces: []string{p.Install.Namespace}, Rule: annotationsOnly,
+		Message: "this service account may change annotations only",
+		Why:     "the accounts that replay events and restart pods may not choose what those pods run, nor by which service account",
+	}}
 }
 
 // ListedChildren returns how many children the observed state lists object by object,

@@ -6,7 +6,7 @@ package plan
 
 // emitsEvents reports whether the operator creates Events for changes of Ready.
 func emitsEvents(p *Plan) bool {
-	return p.API.HasConditions && p.API.Kind.StatusSubresource && (p.Reconcile.Execution.RunsPods || writesStatus(p))
+	return p.API.HasConditions && p.API.Kind.StatusSubresource && (p.Reconcile.Execution.RunsPods || p.WritesStatus())
 }
 
 // eventGrant returns the permission to create Events. Events about cluster-scoped

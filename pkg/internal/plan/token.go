@@ -1,5 +1,7 @@
 package plan
 
+import "cmp"
+
 // The Sensors of the direct engine call the API server with this token, because an http
 // trigger does not use a service account. By default it is a service account token
 // Secret, which does not expire. With install.tokenRotation, a CronWorkflow requests
@@ -13,7 +15,7 @@ func (p *Plan) RotatesToken() bool {
 
 // TokenRotationName returns the name of the CronWorkflow that rotates the token, and of
 // the objects it needs.
-func (p *Plan) TokenRotationName() string { return p.Operator.Name + "-token" }
+func (p *Plan) TokenRotationName() string { return cmp.Or(p.Install.Group, p.Operator.Name) + "-token" }
 
 // AuthorizationKey is the key of the Secret with the complete Authorization header, for
 // a token that expires.

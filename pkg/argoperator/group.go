@@ -1,0 +1,73 @@
+package argoperator
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/check"
+	"github.com/argoperator/argoperator/pkg/internal/output"
+	"github.com/argoperator/argoperator/pkg/internal/plan"
+	"github.com/argoperator/argoperator/pkg/manifest"
+)
+
+// groups are the operators of each install.group and namespace, in the order of their
+// first.
+type groups [][]Operator
+
+func (g *groups) add(o Operator) {
+	name, namespace := o.plan.Install.Group, o.plan.Install.Namespace
+	if name == "" {
+		return
+	}
+	for i, members := range *g {
+		if in := members[0].plan.Install; in.Group == name && in.Namespace == namespace {
+			(*g)[i] = append(members, o)
+			return
+		}
+	}
+	*g = append(*g, []Operator{o})
+}
+
+// generateGroup builds and checks what the operators of a group share. taken has the
+// places of the names of operators, by namespace and name.
+func generateGroup(members []Operator, taken map[string]diag.Position) (Operator, diag.List, error) {
+	first := members[0]
+	if at, ok := taken[first.plan.Install.Namespace+"/"+first.plan.Install.Group]; ok {
+		var findings diag.List
+		findings.Add(first.definition.Position("spec", "install", "group"), diag.DuplicateValue,
+			fmt.Sprintf("an operator has the name of the group, %s: %s:%d:%d", first.plan.Install.Group, at.File, at.Line, at.Column),
+			"give the group another name")
+		return Operator{}, findings, nil
+	}
+	var plans []*plan.Plan
+	for _, o := range members {
+		plans = append(plans, o.plan)
+	}
+	shared, other, key := plan.Group(plans)
+	if shared == nil {
+		var findings diag.List
+		findings.Add(members[other].definition.Position(append([]string{"spec"}, strings.Split(key, ".")...)...), diag.ConflictingKeys,
+			fmt.Sprintf("%s of operator %s differs from that of operator %s, which is in the same group", key, members[other].Name, first.Name),
+			"the operators of a group share what this is about: write the same in both, or another install.group")
+		return Operator{}, findings, nil
+	}
+	objects := manifest.BuildGroup(shared)
+	documents, err := output.Documents(objects)
+	if err != nil {
+		return Operator{}, nil, fmt.Errorf("encoding group %s: %w", shared.Operator.Name, err)
+	}
+	findings, err := findingsOf(first.definition, check.UserInput(documents, false))
+	if err != nil {
+		return Operator{}, nil, fmt.Errorf("group %s: %w", shared.Operator.Name, err)
+	}
+	return Operator{Name: shared.Operator.Name, Objects: objects, plan: shared, documents: documents}, findings, nil
+}
+
+// containsObject reports whether there is an object of the same kind and name.
+func containsObject(list []manifest.Object, o manifest.Object) bool {
+	return slices.ContainsFunc(list, func(other manifest.Object) bool {
+		return kindOf(other) == kindOf(o) && other.GetName() == o.GetName() && other.GetNamespace() == o.GetNamespace()
+	})
+}

@@ -1,0 +1,127 @@
+package argoperator_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/argoperator/argoperator/pkg/argoperator"
+)
+
+// member returns a small operator; more is added to its spec.
+func member(name, install, more string) argoperator.Source {
+	return argoperator.Source{Name: name + ".yaml", Data: []byte(fmt.Sprintf(`
+apiVersion: argoperator.dev/v1alpha1
+kind: Operator
+metadata: {name: %[1]s}
+spec:
+  api:
+    group: example.com
+    kind: %[2]s
+    versions: [{name: v1, schema: {spec: {text: string | maxLength=20}, status: {text: string}}}]
+  children:
+  - name: map
+    template:
+      apiVersion: v1
+      kind: ConfigMap
+      metadata: {name: "${ .metadata.name }-%[1]s"}
+      data: {text: "${ .spec.text }"}
+  status: {text: "${ $children.map.data.text }"}
+  install: %[3]s
+%[4]s`, name, strings.ToUpper(name[:1])+name[1:], install, more))}
+}
+
+// TestGroup covers what operators of one install.group share.
+func TestGroup(t *testing.T) {
+	var sources []argoperator.Source
+	for i := range 20 {
+		sources = append(sources, member(fmt.Sprintf("op%02d", i), "{group: platform}", ""))
+	}
+	result, err := argoperator.Generate(sources, argoperator.Options{})
+	if err != nil || len(result.Findings) > 0 {
+		t.Fatal(err, result.Findings)
+	}
+	identities, sensors, triggers := map[string]bool{}, 0, map[string]bool{}
+	for _, o := range result.Objects() {
+		id := o.GetObjectKind().GroupVersionKind().Kind + " " + o.GetNamespace() + "/" + o.GetName()
+		if identities[id] {
+			t.Errorf("%s is there twice", id)
+		}
+		identities[id] = true
+		switch o := o.(type) {
+		case *eventsv1.EventSource:
+			if len(o.Spec.Resource) != 40 || len(o.Spec.Calendar) != 1 {
+				t.Errorf("the EventSource has %d entries and %d timers", len(o.Spec.Resource), len(o.Spec.Calendar))
+			}
+		case *rbacv1.ClusterRole:
+			if o.Name == "argo-events:platform-sensor" && len(o.Rules) != 22 { // 20 kinds, their children and Events
+				t.Errorf("the Sensors have %d rules", len(o.Rules))
+			}
+		case *eventsv1.Sensor:
+			sensors++
+			for _, trigger := range o.Spec.Triggers {
+				if name := trigger.Template.Name; name != "heartbeat" && triggers[name] {
+					t.Errorf("two triggers are named %s", name)
+				}
+				triggers[trigger.Template.Name] = true
+			}
+			data, err := json.Marshal(eventsv1.Sensor{ObjectMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Name}, Spec: o.Spec})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if size := len("SENSOR_OBJECT=") + base64.StdEncoding.EncodedLen(len(data)) + 1; size > 128<<10 {
+				t.Errorf("Sensor %s takes %d bytes of an environment variable", o.Name, size)
+			}
+		}
+	}
+	if sensors != 5 || len(triggers) != 61 {
+		t.Errorf("%d Sensors, %d triggers", sensors, len(triggers))
+	}
+}
+
+// TestGroupFindings covers what operators of a group must not differ in, and what cannot
+// be in one.
+func TestGroupFindings(t *testing.T) {
+	for _, tt := range []struct {
+		name, reason string
+		sources      []argoperator.Source
+		want         string
+	}{
+		{"two groups", "they share nothing", []argoperator.Source{member("one", "{group: left}", ""), member("two", "{group: right, watchNamespaces: [a]}", "")}, ""},
+		{"two namespaces", "they share nothing", []argoperator.Source{member("one", "{group: all}", ""), member("two", "{group: all, namespace: other, networkPolicies: true}", "")}, ""},
+		{"other namespaces", "the roles of the shared accounts are in these", []argoperator.Source{member("one", "{group: all}", ""), member("two", "{group: all, watchNamespaces: [a]}", "")}, "two.yaml:18: error: install.watchNamespaces of operator two differs"},
+		{"another resync", "there is one for all", []argoperator.Source{member("one", "{group: all}", ""), member("two", "{group: all}", "  reconcile: {resync: 1h}")}, "two.yaml:19: error: reconcile.resync of operator two differs"},
+		{"the name of an operator", "both would have an EventSource of the name", []argoperator.Source{member("one", "{group: two}", ""), member("two", "{}", "")}, "one.yaml:18: error: an operator has the name of the group, two: two.yaml:4:18"},
+		{"a pod", "the workflow engine has a WorkflowTemplate of its own", []argoperator.Source{member("one", "{group: all}", "  reconcile: {engine: workflow}")}, "one.yaml:18: error: install.group is for the direct engine"},
+		{"related objects", "they are read in a pod", []argoperator.Source{member("one", "{group: all}", "  related: [{name: all, apiVersion: v1, kind: Secret, names: [.spec.text]}]")}, "one.yaml:18: error: install.group is for the direct engine, which cannot carry this definition"},
+		{"shards", "they have Sensors of their own", []argoperator.Source{member("one", "{group: all}", "  reconcile: {shards: 2}")}, "one.yaml:18: error: an operator with reconcile.shards has Sensors of its own"},
+		{"names", "the group names what is shared", []argoperator.Source{member("one", "{group: all, names: {sensor: mine}}", "")}, "one.yaml:18: error: the operators of a group share what this names"},
+		{"not a name", "Kubernetes refuses it", []argoperator.Source{member("one", "{group: A_b}", "")}, "one.yaml:18: error: spec.install.group: \"A_b\" is not a DNS label"},
+		{"a long name", "Argo Events derives longer ones", []argoperator.Source{member("one", "{group: "+strings.Repeat("a", 41)+"}", "")}, "one.yaml:18: error: spec.install.group has 41 characters"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			result, err := argoperator.Generate(tt.sources, argoperator.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, f := range result.Findings {
+				got = append(got, fmt.Sprintf("%s:%d: %s: %s", f.File, f.Line, f.Severity, f.Message))
+			}
+			matches := func(text string) bool { return strings.HasPrefix(text, tt.want) }
+			if (tt.want == "") != (len(got) == 0) || tt.want != "" && !slices.ContainsFunc(got, matches) {
+				t.Errorf("%s: %q, want %q", tt.reason, got, tt.want)
+			}
+			if tt.want != "" && len(result.Objects()) > 0 {
+				t.Error("there are objects")
+			}
+		})
+	}
+}
