@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -92,6 +93,11 @@ func (c *cluster) spoof(t *testing.T, mallory dynamic.Interface, engine string) 
 	o := c.install(t, "spoofed child/"+engine, forEngine(t, "../testdata/behaviour/spoofed-child", engine, ""))
 	cr := o.create(t, "example.com/v1", "confs", "", "important", map[string]any{"value": "1"})
 	o.awaitReady(t, confs, cr)
+	c.await(t, "the second child to have the text of the first", slow, configMaps, "kube-system", func(s seen) bool {
+		return slices.ContainsFunc(s, func(o *unstructured.Unstructured) bool {
+			return o.GetName() == "important-second" && nested(o, "data", "b") == "1"
+		})
+	})
 	untouched := c.victims(t, "kube-system", "important", "important-second")
 
 	for name, owner := range map[string]map[string]any{

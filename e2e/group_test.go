@@ -18,6 +18,8 @@ func TestGroup(t *testing.T) {
 	}
 	c := connect(t)
 	const definitions, more = "testdata/group", "testdata/group/more"
+	grown := run(t, nil, binary(t), "generate", "-f", definitions, "-f", more)
+	t.Cleanup(func() { _, _ = try(grown, "kubectl", "delete", "--ignore-not-found", "-f", "-") }) // after what install takes away
 	o := c.install(t, "group", definitions)
 	record(t, "group", "direct/group")
 	for _, kind := range []string{"EventSource", "Sensor"} {
@@ -44,8 +46,6 @@ func TestGroup(t *testing.T) {
 	awaitText("cards", a, "first")
 	awaitText("notes", b, "first")
 
-	grown := run(t, nil, binary(t), "generate", "-f", definitions, "-f", more)
-	t.Cleanup(func() { _, _ = try(grown, "kubectl", "delete", "--ignore-not-found", "-f", "-") })
 	o.merge(t, page("cards"), a, `{"spec":{"text":"second"}}`)
 	run(t, grown, "kubectl", "apply", "-f", "-")
 	o.merge(t, page("notes"), b, `{"spec":{"text":"second"}}`)
@@ -54,4 +54,10 @@ func TestGroup(t *testing.T) {
 	awaitText("cards", a, "second")
 	awaitText("notes", b, "second")
 	awaitText("sheets", third, "third")
+
+	// While the operators are there, or they would hear of it without their rights.
+	run(t, nil, "kubectl", "delete", "cards,notes,sheets", "-n", nsA, "--all")
+	for _, cr := range []*unstructured.Unstructured{a, b, third} {
+		c.await(t, "the children to go", slow, configMaps, nsA, func(s seen) bool { return len(s.ownedBy(cr)) == 0 })
+	}
 }

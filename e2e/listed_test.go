@@ -45,6 +45,7 @@ func TestListed(t *testing.T) {
 		{"copies", listedCopies},
 		{"operator-away", listedOperatorAway},
 		{"finalizer-removed", listedFinalizerRemoved},
+		{"namespace-deleted", listedNamespaceDeleted},
 	} {
 		t.Run(one.name, func(t *testing.T) {
 			record(t, "listed-"+one.name, "direct/listed")
@@ -268,4 +269,16 @@ func listedFinalizerRemoved(t *testing.T, o *operator) {
 	run(t, nil, "kubectl", "delete", "configmap", "-n", nsB, "badge-forced")
 	run(t, nil, "kubectl", "delete", "ingressclass", nsA+"-forced")
 	o.awaitReady(t, groups, again)
+}
+
+// listedNamespaceDeleted deletes the namespace of a custom resource that has objects in
+// another one: its finalizer holds the namespace until they are gone.
+func listedNamespaceDeleted(t *testing.T, o *operator) {
+	const going = "e2e-listed-going"
+	o.cluster.namespace(t, going, "")
+	cr := o.group(t, going, "held", map[string]any{"space": nsB, "members": []any{"a", "b"}})
+	o.awaitReady(t, groups, cr)
+	o.cluster.drop(t, going)
+	o.awaitNoObjects(t, cr)
+	run(t, nil, "kubectl", "wait", "--for=delete", "namespace/"+going, "--timeout="+slow.String())
 }

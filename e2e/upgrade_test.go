@@ -24,8 +24,10 @@ func TestUpgrade(t *testing.T) {
 	const definition = "testdata/upgrade"
 	var cr *unstructured.Unstructured
 	before := map[string]types.UID{}
+	t.Cleanup(func() { // after what install takes away
+		_, _ = try(nil, "kubectl", "delete", "--ignore-not-found", "-f", definition+"/previous.yaml")
+	})
 	o := c.installBy(t, "upgrade", definition, func(manifest []byte) {
-		t.Cleanup(func() { _, _ = try(nil, "kubectl", "delete", "--ignore-not-found", "-f", definition+"/previous.yaml") })
 		text, err := os.ReadFile(definition + "/previous.yaml")
 		if err != nil {
 			t.Fatal(err)

@@ -68,6 +68,7 @@ var guarantees = []guarantee{
 	{"listed-copies", "A copy of a child, with its owner, is not touched", "only listed objects count"},
 	{"listed-operator-away", "Custom resources deleted, renamed and shrunk, and children deleted, while the operator is away", "the finalizer; the list is compared at the first event"},
 	{"listed-finalizer-removed", "The finalizer is removed by force: what is left is not taken over by the next custom resource of the name until somebody deletes it", "an object that was not observed is only ever created"},
+	{"listed-namespace-deleted", "The namespace of a custom resource is deleted: its objects in other namespaces, and the cluster-scoped ones, go too", "the finalizer holds the namespace until the last of them is gone"},
 	{"clean-up-fails", "A clean-up that fails keeps the custom resource and says so; one that succeeds lets it go", "the finalizer is removed last"},
 	{"uninstall", "Uninstalled with live custom resources: nothing hangs, nothing is left", "two stages: the API while the operator runs, then the operator"},
 	{"chance", "What happens by chance (seeded) ends as the last state asks for", "all of the above"},

@@ -72,14 +72,15 @@ var layers = []layer{
 		others: []string{"go.yaml.in/yaml/v3", "sigs.k8s.io/", "k8s.io/", "github.com/gobuffalo/flect"},
 	},
 	{path: internal + "registry", others: []string{"github.com/google/go-containerregistry/"}},
+	{path: internal + "monitoring", below: []string{"pkg/apis/v1alpha1"}},
 	{
 		path:   internal + "plan",
-		below:  append(in("source", "definition", "schema", "jq", "jqfile", "expression"), "pkg/diag", "pkg/apis/v1alpha1"),
+		below:  append(in("source", "definition", "schema", "jq", "jqfile", "expression", "monitoring"), "pkg/diag", "pkg/apis/v1alpha1"),
 		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis"},
 	},
 	{
 		path:   "pkg/manifest",
-		below:  append(in("plan"), "pkg/apis/v1alpha1", "templates"),
+		below:  append(in("plan", "monitoring"), "pkg/apis/v1alpha1", "templates"),
 		others: []string{"k8s.io/", "github.com/argoproj/argo-events/pkg/apis/", "github.com/argoproj/argo-workflows/v3/pkg/apis/", prometheusTypes},
 	},
 	{path: internal + "output", below: append(in("terminal"), "pkg/manifest"), others: []string{"sigs.k8s.io/yaml", "go.yaml.in/yaml/v2"}},
@@ -123,7 +124,7 @@ var layers = []layer{
 	},
 	{
 		path:   internal + "childcheck",
-		below:  append(in("definition", "jq", "expression", "plan", "resource", "problem", "admission"), "pkg/diag"),
+		below:  append(in("definition", "jq", "expression", "plan", "resource", "problem", "admission"), "pkg/diag", "pkg/apis/v1alpha1"),
 		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis"},
 	},
 	{path: internal + "doctor", below: append(in("terminal"), "pkg/apis/v1alpha1"), others: []string{"k8s.io/apimachinery/pkg/apis/meta", "k8s.io/apimachinery/pkg/runtime/schema"}},

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
+	"github.com/argoperator/argoperator/pkg/internal/monitoring"
 	"github.com/argoperator/argoperator/pkg/internal/plan"
 )
 
@@ -62,7 +63,7 @@ func prometheusRules(p *plan.Plan) []Object {
 	}}
 }
 
-func rule(p *plan.Plan, a plan.Alert) monitoringv1.Rule {
+func rule(p *plan.Plan, a monitoring.Alert) monitoringv1.Rule {
 	labels := map[string]string{"severity": string(a.Severity), "operator": p.Operator.Name, "operator_namespace": p.Install.Namespace}
 	maps.Copy(labels, p.Install.Monitoring.AlertLabels)
 	return monitoringv1.Rule{
@@ -89,7 +90,7 @@ func monitoringMeta(p *plan.Plan) metav1.ObjectMeta {
 
 // metrics returns the metrics that the workflow controller emits. A label called
 // namespace is the controller's own, and Prometheus would rename ours.
-func metrics(p *plan.Plan, list []plan.Metric) *wfv1.Metrics {
+func metrics(p *plan.Plan, list []monitoring.Metric) *wfv1.Metrics {
 	if len(list) == 0 {
 		return nil
 	}
@@ -106,11 +107,11 @@ func metrics(p *plan.Plan, list []plan.Metric) *wfv1.Metrics {
 			metric.Labels = append(metric.Labels, &wfv1.MetricLabel{Key: "result", Value: "{{workflow.status}}"})
 		}
 		switch m.Kind {
-		case plan.Counter:
+		case monitoring.Counter:
 			metric.Counter = &wfv1.Counter{Value: m.Value}
-		case plan.Gauge:
+		case monitoring.Gauge:
 			metric.Gauge = &wfv1.Gauge{Value: m.Value, Realtime: ptr.To(false)}
-		case plan.Histogram:
+		case monitoring.Histogram:
 			metric.Histogram = &wfv1.Histogram{Value: m.Value, Buckets: buckets(m.Buckets)}
 		}
 		out.Prometheus = append(out.Prometheus, metric)

@@ -1,5 +1,6 @@
 // Package childcheck renders the templates of children for sample custom resources
-// and validates the objects as the API server would.
+// and validates the objects as the API server would. It also warns of children that
+// grant rights, and of custom resources that choose where the operator writes.
 //
 // The rule of this package: a problem with every sample is an error of the
 // template; a problem with some samples is a warning about a value that the schema
@@ -24,9 +25,19 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/problem"
 )
 
-// Findings checks the templates of an operator's children with sample custom
-// resources. known are earlier findings, whose lines get no further warnings.
+// Findings checks where an operator writes and what rights its children grant, and
+// their templates with sample custom resources. known are earlier findings, whose lines
+// get no further warnings.
 func Findings(d *definition.Definition, p *plan.Plan, known diag.List) diag.List {
+	reach := append(escalations(p, d), checkNamespaces(p, d)...)
+	if reach.HasErrors() {
+		return reach
+	}
+	return append(reach, templates(d, p, append(slices.Clone(known), reach...))...)
+}
+
+// templates checks the templates.
+func templates(d *definition.Definition, p *plan.Plan, known diag.List) diag.List {
 	if !slices.ContainsFunc(p.Children, func(c plan.Child) bool { return c.Object != nil }) {
 		return nil
 	}

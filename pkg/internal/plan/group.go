@@ -8,6 +8,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/definition"
+	"github.com/argoperator/argoperator/pkg/internal/monitoring"
 )
 
 // Operators of one install.group share an EventSource, Sensors, service accounts and a
@@ -67,7 +68,7 @@ func Group(members []*Plan) (group *Plan, other int, key string) {
 		Operator: Operator{Name: name, Labels: ownLabels(name)},
 		Reconcile: Reconcile{
 			Engine: Direct, Execution: first.Reconcile.Execution, Trigger: first.Reconcile.Trigger, Shards: 1,
-			TimeoutSeconds: first.Reconcile.TimeoutSeconds, Schedule: first.Reconcile.Schedule, ScheduleList: first.Reconcile.ScheduleList, MutexList: first.Reconcile.MutexList,
+			TimeoutSeconds: first.Reconcile.TimeoutSeconds, Schedule: first.Reconcile.Schedule, resync: first.Reconcile.resync, ScheduleList: first.Reconcile.ScheduleList, MutexList: first.Reconcile.MutexList,
 		},
 		Runtime: Runtime{Operator: name, Engine: Direct, Namespace: first.Install.Namespace},
 	}
@@ -93,7 +94,7 @@ func Group(members []*Plan) (group *Plan, other int, key string) {
 	group.Policies = accountPolicies(group)
 	group.Install.Monitoring = first.Install.Monitoring
 	if first.Install.Monitoring.Alerts != nil {
-		group.Install.Monitoring.Alerts = alerts(group, first.Reconcile.resync)
+		group.Install.Monitoring.Alerts = monitoring.Alerts(watched(group))
 	}
 	return group, 0, ""
 }
@@ -154,9 +155,9 @@ func difference(a, b *Plan) string {
 }
 
 // withoutAlerts leaves out what differs by the names of the triggers.
-func withoutAlerts(m Monitoring) Monitoring {
+func withoutAlerts(m monitoring.Monitoring) monitoring.Monitoring {
 	if m.Alerts != nil {
-		m.Alerts = []Alert{}
+		m.Alerts = []monitoring.Alert{}
 	}
 	return m
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/definition"
 	"github.com/argoperator/argoperator/pkg/internal/expression"
+	"github.com/argoperator/argoperator/pkg/internal/monitoring"
 )
 
 // New plans a definition. The findings list what no engine supports. If one of them is
@@ -62,7 +63,7 @@ func New(d *definition.Definition) (*Plan, diag.List) {
 	sizePods(p)
 	p.Grants = grants(p)
 	p.Policies = policies(p)
-	p.Install.Monitoring = monitoring(p, o.Spec)
+	p.Install.Monitoring = monitoring.New(o.Spec.Install.Monitoring, watched(p))
 	return p, findings
 }
 

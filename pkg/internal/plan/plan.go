@@ -11,6 +11,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/internal/expression"
+	"github.com/argoperator/argoperator/pkg/internal/monitoring"
 )
 
 // Plan describes one operator.
@@ -205,7 +206,7 @@ type Install struct {
 	Resources       v1alpha1.Resources // of argoperator's own steps
 	SourcePod       PodSize            // of the EventSource
 	UserRoles       bool
-	Monitoring      Monitoring
+	Monitoring      monitoring.Monitoring
 
 	NetworkPolicies   bool
 	TokenHours        int    // between two token rotations; 0: the token does not expire

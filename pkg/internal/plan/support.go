@@ -31,7 +31,7 @@ func unsupported(p *Plan, d *definition.Definition) diag.List {
 				finalizerHint)
 		}
 	}
-	return slices.Concat(findings, templateBraces(p, d), oversized(p, d), escalations(p, d), unprotected(p, d), checkNamespaces(p, d), exposedSecrets(p, d))
+	return slices.Concat(findings, templateBraces(p, d), oversized(p, d), unprotected(p, d), exposedSecrets(p, d))
 }
 
 // finalizerHint is for operators with logic, which takes part in the clean-up.

@@ -1,4 +1,4 @@
-package plan
+package childcheck
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/definition"
+	"github.com/argoperator/argoperator/pkg/internal/plan"
 )
 
 const rbac = "rbac.authorization.k8s.io"
@@ -15,11 +16,11 @@ const rbac = "rbac.authorization.k8s.io"
 // escalations warns of children that grant permissions. The verb create is not enough
 // for them: the API server also requires that the writer has those permissions itself,
 // or has the verb `escalate` on roles, or `bind` on the referenced role.
-func escalations(p *Plan, d *definition.Definition) diag.List {
+func escalations(p *plan.Plan, d *definition.Definition) diag.List {
 	var findings diag.List
 	for i, c := range p.Children {
 		g, grants := needsToGrant(c.Kind, d.Operator.Spec.Children[i])
-		if !grants || !c.Kind.Namespaced && len(p.Install.WatchNamespaces) > 0 { // unsupported reports it
+		if !grants || !c.Kind.Namespaced && len(p.Install.WatchNamespaces) > 0 { // the plan reports it
 			continue
 		}
 		at := []string{"spec", "children", strconv.Itoa(i)}
@@ -45,7 +46,7 @@ type bindingNeeds struct {
 
 // needsToGrant returns what the API server requires of the writer of a child; false if
 // the child grants nothing.
-func needsToGrant(k Kind, in v1alpha1.Child) (bindingNeeds, bool) {
+func needsToGrant(k plan.Kind, in v1alpha1.Child) (bindingNeeds, bool) {
 	if k.Group != rbac {
 		return bindingNeeds{}, false
 	}
@@ -87,7 +88,7 @@ func needsToBind(in v1alpha1.Child) bindingNeeds {
 
 // commands returns the kubectl commands that grant the permissions where the operator
 // writes children.
-func (g bindingNeeds) commands(p *Plan, c Child, account string) []string {
+func (g bindingNeeds) commands(p *plan.Plan, c plan.Child, account string) []string {
 	role := strings.Join([]string{p.Install.Namespace, account, c.Name}, ":")
 	create := fmt.Sprintf("kubectl create clusterrole %s --verb=%s --resource=%s", role, g.verb, g.resource)
 	if g.name != "" {

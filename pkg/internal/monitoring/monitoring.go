@@ -1,14 +1,26 @@
-package plan
+// Package monitoring decides what Prometheus watches of an operator: the metrics of its
+// Workflows, and the alerts over these and over those of Argo Events.
+//
+// It knows the names of Argo's metrics and nothing of plans or objects.
+package monitoring
 
 import (
 	"fmt"
-	"regexp"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 )
+
+// Operator is what is watched.
+type Operator struct {
+	Name, Namespace string
+	EventSource     string
+	Sensors         []string
+	Fallbacks       []string // the triggers that send another request after a failure; the workers of a child as one
+	RunsPods        bool
+	Resync          time.Duration
+}
 
 // Monitoring configures the Prometheus objects of the operator.
 type Monitoring struct {
@@ -74,20 +86,20 @@ const (
 	lastResync        = "argoperator_last_resync_timestamp_seconds"
 )
 
-func monitoring(p *Plan, s v1alpha1.Spec) Monitoring {
-	in := s.Install.Monitoring
+// New returns the monitoring that a definition asks for.
+func New(in *v1alpha1.Monitoring, o Operator) Monitoring {
 	if in == nil || !in.PodMonitor && !in.PrometheusRule {
 		return Monitoring{}
 	}
 	out := Monitoring{PodMonitor: in.PodMonitor, Labels: in.Labels, AlertLabels: in.AlertLabels, Resyncs: resyncMetrics()}
-	if p.Reconcile.Execution.RunsPods {
+	if o.RunsPods {
 		out.Reconciles = reconcileMetrics()
 	}
 	if in.Interval != "" {
-		out.Interval = seconds(duration(in.Interval))
+		out.Interval = seconds(in.Interval)
 	}
 	if in.PrometheusRule {
-		out.Alerts = alerts(p, duration(s.Reconcile.Resync))
+		out.Alerts = Alerts(o)
 	}
 	return out
 }
@@ -112,35 +124,35 @@ func resyncMetrics() []Metric {
 	}
 }
 
-// alerts returns rules over the metrics of the EventSource's and the Sensors' pods, and
+// Alerts returns rules over the metrics of the EventSource's and the Sensors' pods, and
 // the metrics above.
-func alerts(p *Plan, resync time.Duration) []Alert {
-	list := []Alert{eventSourceDown(p), sensorDown(p), eventsNotSent(p), deadLetter(p)}
-	if len(fallbackTriggers(p)) > 0 {
-		list = append(list, writesRejected(p))
+func Alerts(o Operator) []Alert {
+	list := []Alert{eventSourceDown(o), sensorDown(o), eventsNotSent(o), deadLetter(o)}
+	if len(o.Fallbacks) > 0 {
+		list = append(list, writesRejected(o))
 	}
-	if p.Reconcile.Execution.RunsPods {
-		list = append(list, reconcilesFailing(p))
+	if o.RunsPods {
+		list = append(list, reconcilesFailing(o))
 	}
-	return append(list, resyncMissing(p, resync))
+	return append(list, resyncMissing(o))
 }
 
 // eventSourceDown requires one running entry, not all: Argo Events resets the gauge
 // whenever it starts an entry.
-func eventSourceDown(p *Plan) Alert {
+func eventSourceDown(o Operator) Alert {
 	return Alert{
 		Name: "ArgoperatorEventSourceDown", For: 10 * time.Minute, Severity: Critical,
-		Expr:    fmt.Sprintf("absent(argo_events_event_service_running_total%s > 0)", eventSourceSelector(p)),
+		Expr:    fmt.Sprintf("absent(argo_events_event_service_running_total%s > 0)", eventSourceSelector(o)),
 		Summary: "No EventSource pod of the operator is watching.",
 		Description: "Nothing that happens to the custom resources is noticed. " +
 			"What is missed is made up for when the pod is back: it announces everything there is.",
 	}
 }
 
-func sensorDown(p *Plan) Alert {
+func sensorDown(o Operator) Alert {
 	var absent []string
-	for _, s := range p.Sensors {
-		absent = append(absent, fmt.Sprintf("absent(argo_events_action_triggered_total{namespace=%q, sensor_name=%q})", p.Install.Namespace, s.Name))
+	for _, sensor := range o.Sensors {
+		absent = append(absent, fmt.Sprintf("absent(argo_events_action_triggered_total{namespace=%q, sensor_name=%q})", o.Namespace, sensor))
 	}
 	return Alert{
 		Name: "ArgoperatorSensorDown", For: 10 * time.Minute, Severity: Critical,
@@ -150,20 +162,20 @@ func sensorDown(p *Plan) Alert {
 	}
 }
 
-func eventsNotSent(p *Plan) Alert {
+func eventsNotSent(o Operator) Alert {
 	return Alert{
 		Name: "ArgoperatorEventsNotSent", For: time.Minute, Severity: Warning,
-		Expr:        fmt.Sprintf("sum by (namespace, eventsource_name) (increase(argo_events_events_processing_failed_total%s[15m])) > 0", eventSourceSelector(p)),
+		Expr:        fmt.Sprintf("sum by (namespace, eventsource_name) (increase(argo_events_events_processing_failed_total%s[15m])) > 0", eventSourceSelector(o)),
 		Summary:     "Events of the operator did not reach the event bus.",
 		Description: "The EventSource {{ $labels.eventsource_name }} could not hand on {{ $value | printf \"%.0f\" }} events in 15 minutes. They are lost; the next resync makes up for them.",
 	}
 }
 
 // deadLetter covers triggers without a fallback.
-func deadLetter(p *Plan) Alert {
+func deadLetter(o Operator) Alert {
 	return Alert{
 		Name: "ArgoperatorDeadLetter", For: time.Minute, Severity: Warning,
-		Expr:    fmt.Sprintf("sum by (namespace, sensor_name, trigger_name) (%s) > 0", increaseOf("argo_events_action_retries_failed_total"+sensorSelector(p, "!~"), "15m")),
+		Expr:    fmt.Sprintf("sum by (namespace, sensor_name, trigger_name) (%s) > 0", increaseOf("argo_events_action_retries_failed_total"+sensorSelector(o, "!~"), "15m")),
 		Summary: "An event of the operator was given up after all its retries.",
 		Description: "The trigger {{ $labels.trigger_name }} of the Sensor {{ $labels.sensor_name }} used up its retries, and nothing else tries it. " +
 			"The Sensor's log has the event. The next resync makes up for it.",
@@ -171,20 +183,20 @@ func deadLetter(p *Plan) Alert {
 }
 
 // writesRejected covers triggers whose failure is recorded on the custom resource.
-func writesRejected(p *Plan) Alert {
+func writesRejected(o Operator) Alert {
 	return Alert{
 		Name: "ArgoperatorWritesRejected", For: 5 * time.Minute, Severity: Warning,
-		Expr:    fmt.Sprintf("sum by (namespace, sensor_name, trigger_name) (increase(argo_events_action_retries_failed_total%s[15m])) > 0", sensorSelector(p, "=~")),
+		Expr:    fmt.Sprintf("sum by (namespace, sensor_name, trigger_name) (increase(argo_events_action_retries_failed_total%s[15m])) > 0", sensorSelector(o, "=~")),
 		Summary: "The API server rejects writes of the operator.",
 		Description: "Writes of the trigger {{ $labels.trigger_name }} of the Sensor {{ $labels.sensor_name }} are rejected. " +
 			"The condition Ready of the affected custom resources has the reason Failed.",
 	}
 }
 
-func reconcilesFailing(p *Plan) Alert {
+func reconcilesFailing(o Operator) Alert {
 	return Alert{
 		Name: "ArgoperatorReconcilesFailing", For: 5 * time.Minute, Severity: Warning,
-		Expr:        fmt.Sprintf("sum by (operator, operator_namespace) (%s) > 0", increaseOf(MetricPrefix+reconcilesTotal+workflowSelector(p, `, result!="Succeeded"`), "30m")),
+		Expr:        fmt.Sprintf("sum by (operator, operator_namespace) (%s) > 0", increaseOf(MetricPrefix+reconcilesTotal+workflowSelector(o, `, result!="Succeeded"`), "30m")),
 		Summary:     "Reconcile Workflows of the operator fail.",
 		Description: "{{ $value | printf \"%.0f\" }} reconciles failed in 30 minutes, each with all its retries. The condition Ready of the custom resources concerned names the Workflow.",
 	}
@@ -192,11 +204,11 @@ func reconcilesFailing(p *Plan) Alert {
 
 // resyncMissing waits for another resync period if the metric is absent: a restarted
 // workflow controller has lost it.
-func resyncMissing(p *Plan, every time.Duration) Alert {
-	series := MetricPrefix + lastResync + workflowSelector(p, "")
+func resyncMissing(o Operator) Alert {
+	series := MetricPrefix + lastResync + workflowSelector(o, "")
 	return Alert{
-		Name: "ArgoperatorResyncMissing", For: every + 10*time.Minute, Severity: Warning,
-		Expr:    fmt.Sprintf("time() - max by (operator, operator_namespace) (%s) > %d\nor\nabsent(%s)", series, int64(every/time.Second), series),
+		Name: "ArgoperatorResyncMissing", For: o.Resync + 10*time.Minute, Severity: Warning,
+		Expr:    fmt.Sprintf("time() - max by (operator, operator_namespace) (%s) > %d\nor\nabsent(%s)", series, int64(o.Resync/time.Second), series),
 		Summary: "The operator has not looked at everything again for long.",
 		Description: "The last two resyncs of {{ $labels.operator }} did not succeed or never began, or Prometheus does not read the workflow controller's metrics. " +
 			"Until one does, lost events stay lost.",
@@ -210,42 +222,30 @@ func increaseOf(series, window string) string {
 	return fmt.Sprintf("\n  (%s unless %s offset %s)\n  or\n  increase(%s[%s])\n", series, series, window, series, window)
 }
 
-func eventSourceSelector(p *Plan) string {
-	return fmt.Sprintf("{namespace=%q, eventsource_name=%q}", p.Install.Namespace, p.Names.EventSource)
+func eventSourceSelector(o Operator) string {
+	return fmt.Sprintf("{namespace=%q, eventsource_name=%q}", o.Namespace, o.EventSource)
 }
 
 // sensorSelector selects the triggers of the Sensors that have a fallback request (=~),
 // or all others (!~).
-func sensorSelector(p *Plan, matches string) string {
-	var names []string
-	for _, s := range p.Sensors {
-		names = append(names, s.Name)
-	}
+func sensorSelector(o Operator, matches string) string {
 	trigger := ""
-	if list := fallbackTriggers(p); len(list) > 0 {
-		trigger = fmt.Sprintf(", trigger_name%s%q", matches, "("+strings.Join(list, "|")+")(-worker[0-9]+)?")
+	if len(o.Fallbacks) > 0 {
+		trigger = fmt.Sprintf(", trigger_name%s%q", matches, "("+strings.Join(o.Fallbacks, "|")+")(-worker[0-9]+)?")
 	}
-	return fmt.Sprintf("{namespace=%q, sensor_name=~%q%s}", p.Install.Namespace, strings.Join(names, "|"), trigger)
+	return fmt.Sprintf("{namespace=%q, sensor_name=~%q%s}", o.Namespace, strings.Join(o.Sensors, "|"), trigger)
 }
 
-var workerSuffix = regexp.MustCompile(`-worker[0-9]+$`)
+func workflowSelector(o Operator, more string) string {
+	return fmt.Sprintf("{operator=%q, operator_namespace=%q%s}", o.Name, o.Namespace, more)
+}
 
-// fallbackTriggers lists the triggers with a fallback, the workers of a child as one.
-func fallbackTriggers(p *Plan) []string {
-	var names []string
-	for _, s := range p.Sensors {
-		for _, t := range s.Triggers {
-			if name := workerSuffix.ReplaceAllString(t.Name, ""); t.Call != nil && t.Call.Fallback != nil && !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
+// seconds returns a duration that the definition package has validated in the syntax of
+// Prometheus.
+func seconds(text string) string {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		panic(fmt.Sprintf("monitoring: %q passed as a duration: %v", text, err)) // unreachable
 	}
-	return names
+	return fmt.Sprintf("%ds", int64(d/time.Second))
 }
-
-func workflowSelector(p *Plan, more string) string {
-	return fmt.Sprintf("{operator=%q, operator_namespace=%q%s}", p.Operator.Name, p.Install.Namespace, more)
-}
-
-// seconds returns a duration in the syntax of Prometheus.
-func seconds(d time.Duration) string { return fmt.Sprintf("%ds", int64(d/time.Second)) }
