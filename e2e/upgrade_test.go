@@ -36,10 +36,7 @@ func TestUpgrade(t *testing.T) {
 		run(t, text, "kubectl", "apply", "--server-side", "-f", "-")
 		previous.awaitListening(t)
 		cr = previous.create(t, "example.com/v1", "stores", nsA, "corner", map[string]any{"text": "old"})
-		c.await(t, "the earlier version to be ready", slow, stores, nsA, func(s seen) bool {
-			found := s.by(cr.GetUID())
-			return found != nil && current(found, "True")
-		})
+		previous.awaitReady(t, stores, cr)
 		for _, kind := range []schema.GroupVersionResource{configMaps, secretsGVR} {
 			for _, child := range c.await(t, "its "+kind.Resource, slow, kind, nsA, func(s seen) bool { return len(s.ownedBy(cr)) == 1 }).ownedBy(cr) {
 				before[child.GetName()] = child.GetUID()

@@ -17,17 +17,23 @@ import (
 type groups [][]Operator
 
 func (g *groups) add(o Operator) {
-	name, namespace := o.plan.Install.Group, o.plan.Install.Namespace
-	if name == "" {
+	if o.plan.Install.Group == "" {
 		return
 	}
 	for i, members := range *g {
-		if in := members[0].plan.Install; in.Group == name && in.Namespace == namespace {
+		if members[0].sharesWith(o) {
 			(*g)[i] = append(members, o)
 			return
 		}
 	}
 	*g = append(*g, []Operator{o})
+}
+
+// sharesWith reports whether two operators, or an operator and what is shared, are of one
+// group.
+func (o Operator) sharesWith(other Operator) bool {
+	a, b := o.plan.Install, other.plan.Install
+	return a.Group != "" && a.Group == b.Group && a.Namespace == b.Namespace
 }
 
 // generateGroup builds and checks what the operators of a group share. taken has the

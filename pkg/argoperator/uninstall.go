@@ -36,7 +36,8 @@ func (r Result) Uninstall(stage Stage) (objects []manifest.Object, notes []strin
 	}
 	slices.Reverse(objects)
 	for _, o := range r.Emitted() {
-		notes = append(notes, o.leftovers(stage, r.defines(o.plan.API.Kind))...)
+		defined := o.definition == nil || r.defines(o.plan.API.Kind) // a group has no kind
+		notes = append(notes, o.leftovers(stage, defined)...)
 	}
 	return objects, notes
 }
@@ -58,19 +59,18 @@ func (r Result) defines(k plan.Kind) bool {
 // leftovers returns notes on what a stage deletes late or not at all.
 func (o Operator) leftovers(stage Stage, defined bool) []string {
 	kind, finalizer := o.plan.API.Kind.Kind, o.plan.Reconcile.Finalizer
-	group := o.definition == nil
 	if stage == StageAPI {
-		if defined || group {
+		if defined {
 			return nil
 		}
 		return []string{fmt.Sprintf("operator %s did not bring the kind %s: there is no API to delete, and all of that kind stays", o.Name, kind)}
 	}
 	var notes []string
-	if !defined && !group {
+	if !defined {
 		notes = append(notes, fmt.Sprintf("operator %s: its children stay as long as the %s that owns them; they have the label %s=%s",
 			o.Name, kind, plan.ManagedBy, o.plan.Runtime.Operator))
 	}
-	if !defined && !group && finalizer != "" {
+	if !defined && finalizer != "" {
 		notes = append(notes, fmt.Sprintf("operator %s: every %s that has the finalizer %s cannot go until somebody removes it", o.Name, kind, finalizer))
 	}
 	for _, object := range o.Objects {

@@ -53,14 +53,7 @@ func runDoctor(ctx context.Context, s streams, flags doctorFlags) error {
 	if err := flags.checkKubeconfig(s); err != nil {
 		return err
 	}
-	result, _, err := flags.from.operators(s, flags.options)
-	if err != nil {
-		return err
-	}
-	if _, err := exec.LookPath("kubectl"); err != nil {
-		return usagef("doctor asks by kubectl, which is not there")
-	}
-	needs, err := result.Requirements()
+	needs, err := flags.from.requirements(s, flags.options, "doctor")
 	if err != nil {
 		return err
 	}
@@ -75,6 +68,18 @@ func runDoctor(ctx context.Context, s streams, flags doctorFlags) error {
 		return errFindings
 	}
 	return nil
+}
+
+// requirements returns what operators need of a cluster that a command asks by kubectl.
+func (f *sourceFlags) requirements(s streams, options argoperator.Options, asks string) ([]doctor.Requirements, error) {
+	result, _, err := f.operators(s, options)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := exec.LookPath("kubectl"); err != nil {
+		return nil, usagef("%s asks by kubectl, which is not there", asks)
+	}
+	return result.Requirements()
 }
 
 func printDiagnoses(s streams, reports []doctor.Report, format string) error {

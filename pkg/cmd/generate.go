@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"errors"
-	"os/exec"
 	"path/filepath"
 	"slices"
 
@@ -118,14 +117,7 @@ func generate(s streams, from *sourceFlags, flags generateFlags) error {
 
 // generateLeftovers prints what earlier versions of the operators left in the cluster.
 func generateLeftovers(ctx context.Context, s streams, from *sourceFlags, flags generateFlags) error {
-	result, _, err := from.operators(s, flags.options)
-	if err != nil {
-		return err
-	}
-	if _, err := exec.LookPath("kubectl"); err != nil {
-		return usagef("--uninstall=leftovers asks by kubectl, which is not there")
-	}
-	needs, err := result.Requirements()
+	needs, err := from.requirements(s, flags.options, "--uninstall="+leftovers)
 	if err != nil {
 		return err
 	}

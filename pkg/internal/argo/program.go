@@ -23,8 +23,8 @@ type computed struct {
 	problem string
 }
 
-// partition matches the condition by which a worker selects its objects: the first
-// four digits of the uid modulo the number of workers.
+// partition matches the condition by which a shard selects its custom resources, by the
+// first four digits of the uid, and a worker its objects.
 var partition = regexp.MustCompile(`% [1-9][0-9]* != [0-9]+`)
 
 // Program parses a text. Programs that differ only in their partition share one

@@ -63,14 +63,14 @@ var (
 func directSensors(p *Plan) []Sensor {
 	var parts []part
 	for shard := range p.Reconcile.Shards {
-		subset := partition{shard: shard, shards: p.Reconcile.Shards}
+		subset := partition{shard: shard}
 		for _, c := range p.Children {
 			if !p.listed(c) {
 				parts = append(parts, writePart(p, c, subset))
 				continue
 			}
 			for worker := range listedWorkers(c) {
-				parts = append(parts, objectsPart(p, c, partition{shard, p.Reconcile.Shards, worker}))
+				parts = append(parts, objectsPart(p, c, partition{shard, worker}))
 			}
 		}
 		if slices.ContainsFunc(p.Children, p.listed) {
@@ -97,14 +97,11 @@ func (s Sensor) Reports() bool {
 }
 
 // partition is the set of custom resources that a trigger handles: those whose uid has
-// this remainder modulo the number of shards. Each shard is a Sensor of its own. The workers of a
-// child with forEach are triggers of one Sensor that share its objects and run in
+// this remainder modulo reconcile.shards. Each shard is a Sensor of its own. The workers
+// of a child with forEach are triggers of one Sensor that share its objects and run in
 // parallel, because a trigger waits for the API server's response before it takes the
 // next event.
-type partition struct {
-	shard, shards int
-	worker        int
-}
+type partition struct{ shard, worker int }
 
 // WritesStatus reports whether a trigger writes the status.
 func (p *Plan) WritesStatus() bool {

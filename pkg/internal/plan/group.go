@@ -15,7 +15,7 @@ import (
 // resync: those of the group's own plan. Each of them is planned as if it were the only
 // one of its group, with names of events and triggers that no other one has.
 
-// maxEntry limits the names of EventSource entries and triggers.
+// maxEntry limits the names of EventSource entries.
 const maxEntry = 63
 
 // grouped returns a name that no other operator of the group has.

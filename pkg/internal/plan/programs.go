@@ -53,7 +53,7 @@ func holesOf(p *Plan, subset partition) jqfile.Holes {
 		}
 	}
 	return jqfile.Holes{
-		"option::partitioned": jqfile.Bool(subset.shards > 1), "hole::partitions": jqfile.Number(subset.shards), "hole::partition": jqfile.Number(subset.shard),
+		"option::partitioned": jqfile.Bool(p.Reconcile.Shards > 1), "hole::partitions": jqfile.Number(p.Reconcile.Shards), "hole::partition": jqfile.Number(subset.shard),
 		"option::childOfOwnKind": jqfile.Bool(hasChildOfOwnKind(p)),
 		"option::inStatus":       jqfile.Bool(p.Reconcile.StateLocation == InStatus),
 		"option::k8sTrigger":     jqfile.Bool(p.Reconcile.Trigger == "k8s"),

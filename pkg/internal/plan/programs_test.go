@@ -193,13 +193,13 @@ func compact(t *testing.T, value any) string {
 func programOf(t *testing.T, program, options string) string {
 	t.Helper()
 	has := func(option string) bool { return slices.Contains(strings.Fields(options), option) }
-	subset := partition{shards: 1}
-	if has("partition-0-of-3") {
-		subset = partition{shard: 0, shards: 3}
-	}
 	p := shops(t, func(option string) bool {
 		return has(option) || option == "name" && (program == "objects" || program == "delete")
 	})
+	if has("partition-0-of-3") {
+		p.Reconcile.Shards = 3
+	}
+	var subset partition
 	switch program {
 	case "write":
 		return writeJQ(p, p.Children[0], subset)

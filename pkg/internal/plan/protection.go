@@ -31,9 +31,9 @@ func policies(p *Plan) []Policy {
 	if !p.Install.AdmissionPolicies {
 		return nil
 	}
-	list := accountPolicies(p)
-	if p.Install.Group != "" {
-		list = nil // the group has it
+	var list []Policy
+	if p.Install.Group == "" { // else the group has it
+		list = accountPolicies(p)
 	}
 	if p.Reconcile.StateLocation == InAnnotations {
 		list = append(list, Policy{

@@ -72,9 +72,9 @@
       end;
 
   # The next request of a custom resource with the $wanted objects, or null: {listing}, or
-  # {place, seen}, with a token that differs if it has to be sent again. $before is the observed state before
-  # the event. $verify is the number of the objects that are applied although they seem
-  # as they were written: the operator may have missed a deletion.
+  # {place, seen}, with a token that differs if it has to be sent again. $before is the
+  # observed state before the event. $verify is the number of the objects that are applied
+  # although they seem as they were written: the operator may have missed a deletion.
   def next($wanted; $before; $verify):
     listing($wanted) as $listing
     | if $listing != {} then {token: $listing, $listing}

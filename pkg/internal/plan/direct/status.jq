@@ -43,8 +43,8 @@
   def readyCondition: [.status.conditions[]? | select(.type? == "Ready")] | first;
   def failureReason: {Failed: "ReconcileFailed", StatusRejected: "StatusRejected"}[.reason | tostring];
 
-  # The type, the reason and the message of the Event, or null. The message of a failure is not
-  # compared, because it may contain a replica count.
+  # The type, the reason and the message of the Event, or null. The message of a failure
+  # is not compared, because it may contain a replica count.
   def readyChange:
     ($new | readyCondition) as $now | ($old | readyCondition) as $was
     | if $old == null then null
@@ -116,15 +116,12 @@
 
       # The status, and observedGeneration with it, is not written until every wanted
       # child was observed at this generation, or failed at it.
-      def written:
-        if all($objects[]; .held != null or (.seen | .generation == $generation or .failed.generation == $generation or .error != null)) | not then {} else
-          ($new | live as $children | hole::fields
-             + (if option::observedGeneration then {observedGeneration: $generation} else {} end)
-             + (if option::conditions then {conditions: with($ready)} else {} end)) as $status
-          | patch($new.status // {} | hole::computed; $status)
-        end;
-
-      written as $patch
+      (if all($objects[]; .held != null or (.seen | .generation == $generation or .failed.generation == $generation or .error != null)) | not then {} else
+         ($new | live as $children | hole::fields
+            + (if option::observedGeneration then {observedGeneration: $generation} else {} end)
+            + (if option::conditions then {conditions: with($ready)} else {} end)) as $status
+         | patch($new.status // {} | hole::computed; $status)
+       end) as $patch
 
       # A status that the API server rejects is computed again in each event.
       | (if option::events then readyChange | if . != null and $patch != {} and .[1] != "StatusRejected" then null else . end else null end) as $report
