@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -83,6 +85,34 @@ func TestGroup(t *testing.T) {
 	}
 	if sensors != 5 || len(triggers) != 61 {
 		t.Errorf("%d Sensors, %d triggers", sensors, len(triggers))
+	}
+}
+
+// TestGroupToken covers that the one token of a group is rotated: its configuration is that
+// of an operator with the group's names.
+func TestGroupToken(t *testing.T) {
+	token := func(source argoperator.Source, config string) any {
+		t.Helper()
+		result, err := argoperator.Generate([]argoperator.Source{source}, argoperator.Options{})
+		if err != nil || len(result.Findings) > 0 {
+			t.Fatal(err, result.Findings)
+		}
+		for _, o := range result.Objects() {
+			if c, ok := o.(*corev1.ConfigMap); ok && c.Name == config {
+				var runtime map[string]any
+				if err := json.Unmarshal([]byte(c.Data["config.json"]), &runtime); err != nil {
+					t.Fatal(err)
+				}
+				return runtime["token"]
+			}
+		}
+		t.Fatalf("there is no ConfigMap %s", config)
+		return nil
+	}
+	alone := token(member("all", "{tokenRotation: 8h}", ""), "all-runtime")
+	shared := token(member("one", "{group: all, tokenRotation: 8h}", ""), "all-runtime")
+	if diff := cmp.Diff(alone, shared); diff != "" || shared == nil {
+		t.Errorf("-alone +shared\n%s", diff)
 	}
 }
 

@@ -86,7 +86,7 @@ func Group(members []*Plan) (group *Plan, other int, key string) {
 		}
 	}
 	group.Operator.Digest = hash(digests...)
-	group.Runtime.Digest = group.Operator.Digest
+	group.Runtime.Digest, group.Runtime.Token = group.Operator.Digest, runtimeToken(group)
 	group.Events = append(group.Events, heartbeatEvent(group.Events))
 	group.Sensors = addHeartbeat(group, pack(group.Names.Sensor, parts))
 	sizePods(group)
