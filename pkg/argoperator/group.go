@@ -59,6 +59,13 @@ func generateGroup(members []Operator, taken map[string]diag.Position) (Operator
 			"the operators of a group share what this is about: write the same in both, or another install.group")
 		return Operator{}, findings, nil
 	}
+	if one, other, name := plan.Collision(plans); name != "" {
+		var findings diag.List
+		findings.Add(members[other].definition.Position("metadata", "name"), diag.DuplicateValue,
+			fmt.Sprintf("operators %s and %s of group %s both have an event or trigger %s", members[one].Name, members[other].Name, shared.Operator.Name, name),
+			"rename one of the two operators or its child, or write another install.group")
+		return Operator{}, findings, nil
+	}
 	objects := manifest.BuildGroup(shared)
 	documents, err := output.Documents(objects)
 	if err != nil {

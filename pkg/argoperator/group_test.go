@@ -35,9 +35,15 @@ spec:
       kind: ConfigMap
       metadata: {name: "${ .metadata.name }-%[1]s"}
       data: {text: "${ .spec.text }"}
-  status: {text: "${ $children.map.data.text }"}
+  status: {text: '${ $children.map.data.text }'}
   install: %[3]s
 %[4]s`, name, strings.ToUpper(name[:1])+name[1:], install, more))}
+}
+
+// renamed replaces texts of a definition.
+func renamed(s argoperator.Source, replacements ...string) argoperator.Source {
+	s.Data = []byte(strings.NewReplacer(replacements...).Replace(string(s.Data)))
+	return s
 }
 
 // TestGroup covers what operators of one install.group share.
@@ -131,6 +137,7 @@ func TestGroupFindings(t *testing.T) {
 		{"the name of an operator", "both would have an EventSource of the name", []argoperator.Source{member("one", "{group: two}", ""), member("two", "{}", "")}, "one.yaml:18: error: an operator has the name of the group, two: two.yaml:4:18"},
 		{"a pod", "the workflow engine has a WorkflowTemplate of its own", []argoperator.Source{member("one", "{group: all}", "  reconcile: {engine: workflow}")}, "one.yaml:18: error: install.group is for the direct engine"},
 		{"related objects", "they are read in a pod", []argoperator.Source{member("one", "{group: all}", "  related: [{name: all, apiVersion: v1, kind: Secret, names: [.spec.text]}]")}, "one.yaml:18: error: install.group is for the direct engine, which cannot carry this definition"},
+		{"a name of another", "both have a trigger one-child-b-child-map", []argoperator.Source{renamed(member("one-child-b", "{group: all}", ""), "One-child-b", "OneB"), renamed(member("one", "{group: all}", ""), "name: map", "name: bChildMap", "$children.map.", "$children.bChildMap.")}, "one.yaml:4: error: operators one-child-b and one of group all both have an event or trigger one-child-b-child-map"},
 		{"shards", "they have Sensors of their own", []argoperator.Source{member("one", "{group: all}", "  reconcile: {shards: 2}")}, "one.yaml:18: error: an operator with reconcile.shards has Sensors of its own"},
 		{"names", "the group names what is shared", []argoperator.Source{member("one", "{group: all, names: {sensor: mine}}", "")}, "one.yaml:18: error: the operators of a group share what this names"},
 		{"not a name", "Kubernetes refuses it", []argoperator.Source{member("one", "{group: A_b}", "")}, "one.yaml:18: error: spec.install.group: \"A_b\" is not a DNS label"},

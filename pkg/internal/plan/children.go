@@ -90,20 +90,25 @@ func (c *compiler) children() []Child {
 	var out []Child
 	for i, declared := range c.d.Operator.Spec.Children {
 		child, path := c.child(declared, "spec", "children", strconv.Itoa(i)), []string{"spec", "children", strconv.Itoa(i), "template", "metadata", "name"}
-		if twin := slices.IndexFunc(out, child.sameObject); twin >= 0 {
-			c.findings.Add(c.d.Position(path...), diag.DuplicateValue,
-				fmt.Sprintf("this is the same %s as the child %q makes", child.Kind.Kind, out[twin].Name),
-				"give one of them a name of its own, or make one child of the two")
+		for j, other := range out {
+			switch {
+			case !child.sameObject(other):
+			case child.When != nil && other.When != nil:
+				child.Alternatives, out[j].Alternatives = append(child.Alternatives, other.Name), append(other.Alternatives, child.Name)
+			default:
+				c.findings.Add(c.d.Position(path...), diag.DuplicateValue,
+					fmt.Sprintf("this is the same %s as the child %q makes", child.Kind.Kind, other.Name),
+					"give one of them a name of its own, give both a condition in when, of which only one is true, or make one child of the two")
+			}
 		}
 		out = append(out, child)
 	}
 	return out
 }
 
-// sameObject reports whether two children are certainly one object. If both have a
-// condition, each may exist without the other.
+// sameObject reports whether two children are certainly one object.
 func (c Child) sameObject(other Child) bool {
-	if c.ObjectName == nil || other.ObjectName == nil || c.When != nil && other.When != nil || c.ForEach != nil || other.ForEach != nil {
+	if c.ObjectName == nil || other.ObjectName == nil || c.ForEach != nil || other.ForEach != nil {
 		return false
 	}
 	place := func(c Child) string {

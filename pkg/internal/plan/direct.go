@@ -228,7 +228,10 @@ func deletePart(p *Plan, missing bool, subset partition) part {
 }
 
 // canWait reports whether there are conditions under which a child is not written.
-func canWait(c Child) bool { return len(c.DependsOn) > 0 || len(c.needs) > 0 }
+func canWait(c Child) bool { return canBeLate(c) || len(c.needs) > 0 }
+
+// canBeLate reports whether there are conditions under which a child is not created.
+func canBeLate(c Child) bool { return len(c.DependsOn) > 0 || len(c.Alternatives) > 0 }
 
 // whenJQ returns the jq that tells whether a child is wanted. The child's own trigger
 // reports errors of the expression.

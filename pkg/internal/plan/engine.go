@@ -156,6 +156,9 @@ func listedReason(p *Plan, c Child) (why string, key []string, listed bool) {
 	if c.ForEach != nil {
 		return "the number of children differs from custom resource to custom resource", []string{"forEach"}, true
 	}
+	if len(c.Alternatives) > 0 {
+		return fmt.Sprintf("it is the same object as %s, which has to be deleted first", strings.Join(c.Alternatives, " and ")), []string{"when"}, true
+	}
 	if field, unseen := fieldWithoutOwner(c); unseen {
 		return fmt.Sprintf("the child's place follows %s, which an event of the child does not show", field), name, true
 	}

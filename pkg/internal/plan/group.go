@@ -99,6 +99,30 @@ func Group(members []*Plan) (group *Plan, other int, key string) {
 	return group, 0, ""
 }
 
+// Collision returns two operators of a group of which events or triggers have the same
+// name, and that name; "" if there are none. The operator a with the child b-c has the
+// names of the operator a-b with the child c.
+func Collision(members []*Plan) (one, other int, name string) {
+	owners := map[string]int{}
+	for i, m := range members {
+		for _, e := range m.Events {
+			owner, taken := owners["event "+e.Name]
+			if taken && owner != i && e.Interval == "" {
+				return owner, i, e.Name
+			}
+			owners["event "+e.Name] = i
+		}
+		for _, part := range partsOf(m) {
+			owner, taken := owners["trigger "+part.trigger.Name]
+			if taken && owner != i {
+				return owner, i, part.trigger.Name
+			}
+			owners["trigger "+part.trigger.Name] = i
+		}
+	}
+	return 0, 0, ""
+}
+
 // In returns the plan of an operator as a part of its group: with the Sensors, and with
 // the permissions, that all of them have.
 func (p *Plan) In(group *Plan) *Plan {

@@ -117,6 +117,7 @@ type Child struct {
 	Ready         *expression.Program // evaluated on the live child
 	InexactPaths  [][]string          // the fields it is computed from that a Sensor may not read exactly
 	DependsOn     []string            // children that must be ready before it is created
+	Alternatives  []string            // children that are the same object under another condition
 	ReportsStatus bool                // according to its schema, its controller reports conditions or a phase in the status
 
 	needs         []need

@@ -187,7 +187,7 @@ func writeHoles(p *Plan, c Child) jqfile.Holes {
 		"hole::template": jqfile.Raw(placed(p, c, c.Object.Source())),
 		"option::known":  jqfile.Bool(known != ""), "hole::known": jqfile.Raw(known),
 		"option::hasInputs": jqfile.Bool(len(inputs) > 0), "hole::inputs": jqfile.RawList(strings.Join(inputs, ", ")),
-		"option::canBeHeld": jqfile.Bool(canWait(c)), "option::dependsOn": jqfile.Bool(len(c.DependsOn) > 0),
+		"option::canBeHeld": jqfile.Bool(canWait(c)), "option::dependsOn": jqfile.Bool(canBeLate(c)),
 		"option::force": jqfile.Bool(p.Reconcile.ForceConflicts), "option::besideParent": jqfile.Bool(c.Kind.Namespaced && c.Namespace == nil),
 		"hole::maxAttempts": jqfile.Number(maxAttempts), "hole::observeTimeout": jqfile.Number(observeTimeout), "hole::noVersion": jqfile.String(noVersion),
 		"hole::ownerPointer": jqfile.String(pointerToOwner), "hole::createOperation": jqfile.String(operation(c)),
@@ -214,14 +214,19 @@ func exactNumbers(paths [][]string) jqfile.Value {
 // waitHoles fills the holes for the conditions under which a child is not written.
 func waitHoles(p *Plan, c Child, holes jqfile.Holes) {
 	var ready []jqfile.Value
+	var waits []string
 	for _, other := range p.Children {
 		if slices.Contains(c.DependsOn, other.Name) {
-			ready = append(ready, dependencyReady(p, other))
+			ready, waits = append(ready, dependencyReady(p, other)), append(waits, other.Name)
+		}
+		if slices.Contains(c.Alternatives, other.Name) {
+			gone := directPrograms().Definition("alternativeGone", jqfile.Holes{"hole::alternativePrefix": jqfile.String(listPrefix(other))})
+			ready, waits = append(ready, gone), append(waits, "the deletion of "+other.Name)
 		}
 	}
 	lost := lostFields(p, c)
 	holes["hole::dependenciesReady"] = jqfile.All(ready...)
-	holes["hole::waitsFor"] = jqfile.String("waits for " + strings.Join(c.DependsOn, ", "))
+	holes["hole::waitsFor"] = jqfile.String("waits for " + strings.Join(waits, ", "))
 	holes["option::needs"], holes["hole::lostFields"] = jqfile.Bool(len(lost) > 0), jqfile.List(lost...)
 }
 
@@ -300,7 +305,7 @@ func statusJQ(p *Plan, subset partition) string {
 	for _, c := range p.Children {
 		holes := jqfile.Holes{
 			"hole::child": jqfile.String(c.Name), "hole::childPrefix": jqfile.String(listPrefix(c)), "option::conditional": jqfile.Bool(c.When != nil),
-			"option::canBeHeld": jqfile.Bool(canWait(c)), "option::dependsOn": jqfile.Bool(len(c.DependsOn) > 0), "hole::wantedCount": wantedCount(p, c),
+			"option::canBeHeld": jqfile.Bool(canWait(c)), "option::dependsOn": jqfile.Bool(canBeLate(c)), "hole::wantedCount": wantedCount(p, c),
 		}
 		if c.When != nil {
 			holes["hole::wanted"] = jqfile.Raw(whenJQ(c))

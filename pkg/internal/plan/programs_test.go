@@ -266,7 +266,7 @@ func shops(t *testing.T, has func(string) bool) *Plan {
 		child.InexactPaths = [][]string{{"spec", "size"}}
 	}
 	p.Children = []Child{child}
-	if has("two") || has("dependsOn") || has("needs") {
+	if has("two") || has("dependsOn") || has("needs") || has("alternative") {
 		disk := Child{Name: "disk", Kind: config, SameNamespace: true, ObjectName: child.ObjectName, Object: child.Object}
 		if has("optional-disk") {
 			disk.When = program(t, ".spec.disk == true", "boolean")
@@ -275,6 +275,9 @@ func shops(t *testing.T, has func(string) bool) *Plan {
 	}
 	if has("dependsOn") {
 		p.Children[0].DependsOn = []string{"disk"}
+	}
+	if has("alternative") {
+		p.Children[0].Alternatives, p.Children[1].Alternatives = []string{"disk"}, []string{"map"}
 	}
 	if has("conditions") {
 		p.Status.Fields = []StatusField{{Name: "conditions", Value: program(t, []any{map[string]any{"type": "Big", "status": "${ if .spec.size > 5 then \"True\" else \"False\" end }"}}, "")}}

@@ -119,6 +119,9 @@ def dependencyReady:
     or option::conditional and (if option::readsChildren then live as $children | hole::wanted else hole::wanted end | not)
   end;
 
+# Whether the other child that is the same object, under another condition, is gone.
+def alternativeGone: .status.children // {} | any(keys[]; startswith(hole::alternativePrefix)) | not;
+
 # A field of another child that had a value when the child was written, and has none
 # now.
 def lostField:
