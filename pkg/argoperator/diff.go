@@ -13,19 +13,26 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/diff"
 	"github.com/argoperator/argoperator/pkg/internal/output"
+	"github.com/argoperator/argoperator/pkg/internal/plan"
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
-// Earlier returns the objects of earlier sources: those of the operators that the
-// sources define, or the objects in the sources if they define none.
-func Earlier(sources []Source, options Options) ([]map[string]any, diag.List, error) {
+// Baseline is what operators are compared with.
+type Baseline struct {
+	objects   []map[string]any
+	operators []Operator // none if it was read from manifests
+}
+
+// Earlier returns what earlier sources say: the operators that they define, or the
+// objects in them if they define none.
+func Earlier(sources []Source, options Options) (Baseline, diag.List, error) {
 	if slices.ContainsFunc(sources, Defines) {
 		result, err := Generate(sources, options)
 		if err != nil || result.Findings.HasErrors() {
-			return nil, result.Findings, err
+			return Baseline{}, result.Findings, err
 		}
 		objects, err := result.fields()
-		return objects, nil, err
+		return Baseline{objects, result.Operators}, nil, err
 	}
 	var out []map[string]any
 	var findings diag.List
@@ -41,7 +48,7 @@ func Earlier(sources []Source, options Options) ([]map[string]any, diag.List, er
 	if len(out) == 0 && !findings.HasErrors() {
 		findings.Add(diag.Position{File: nameOf(sources)}, diag.NoDefinition, "nothing to compare with", "name definitions, or manifests that were generated")
 	}
-	return out, findings, nil
+	return Baseline{objects: out}, findings, nil
 }
 
 // definitionPattern matches the apiVersion of argoperator's own kinds.
@@ -63,25 +70,43 @@ func (r Result) fields() ([]map[string]any, error) {
 }
 
 // Compare returns the changes between earlier objects and those of the operators,
-// and a finding for each change of a kind that breaks clients.
-func (r Result) Compare(earlier []map[string]any) ([]diff.Change, diag.List, error) {
+// and a finding for each change of a kind that breaks clients and for each child
+// that is gone.
+func (r Result) Compare(earlier Baseline) ([]diff.Change, diag.List, error) {
 	now, err := r.fields()
 	if err != nil {
 		return nil, nil, err
 	}
-	changes, err := diff.Objects(earlier, now)
+	changes, err := diff.Objects(earlier.objects, now)
 	if err != nil {
 		return nil, nil, err
 	}
 	var findings diag.List
 	for _, o := range r.Operators {
-		wrong, err := o.breakingChanges(earlier)
+		wrong, err := o.breakingChanges(earlier.objects)
 		if err != nil {
 			return nil, nil, err
 		}
 		findings = append(findings, wrong...)
+		findings = append(findings, o.removedChildren(earlier.operators)...)
 	}
 	return changes, findings.Sorted(), nil
+}
+
+// removedChildren compares the children with those of the earlier operator of the
+// name. An apply deletes nothing, and the operator no longer knows what they made.
+func (o Operator) removedChildren(earlier []Operator) diag.List {
+	var findings diag.List
+	for _, before := range earlier {
+		for _, child := range before.plan.Children {
+			if before.Name == o.Name && !slices.ContainsFunc(o.plan.Children, func(c plan.Child) bool { return c.Name == child.Name }) {
+				findings.Warn(o.definition.Position("spec", "children"), diag.RemovedChild,
+					fmt.Sprintf("child %s is no longer in the definition: its objects stay", child.Name),
+					`to delete them, apply the child with when: "false" first, or use generate --uninstall=leftovers`)
+			}
+		}
+	}
+	return findings
 }
 
 // observedState is the path of the operator's observed state, which no client

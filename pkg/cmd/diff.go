@@ -39,7 +39,8 @@ func newDiff(s streams) *cobra.Command {
 		Long: `Show which objects applying the operators would create, configure and delete,
 and which changes of a kind's schema break custom resources or clients that are
 there: a field that is gone, a narrower type, a new required field, a version
-that is no longer served.
+that is no longer served. Between definitions it also names the children that
+are gone: their objects stay in the cluster.
 
 --against names what to compare with: definitions or generated manifests, as file
 or directory; or, where there is no such path, a revision of git, in which the

@@ -55,6 +55,7 @@ const (
 
 	// Changes.
 	BreakingChange = "breaking-change"
+	RemovedChild   = "removed-child"
 
 	// Expressions.
 	BadExpression = "bad-expression"
@@ -136,6 +137,7 @@ func Codes() []Code {
 		{DroppedField, "The API server drops the field without a word."},
 		{MissingSchema, "Of the kind no schema is known: only what all objects have in common was judged."},
 		{BreakingChange, "Custom resources or clients that the kind takes today are refused after the change, or may be."},
+		{RemovedChild, "A child is no longer in the definition: the objects that the operator made of it stay."},
 		{BadExpression, "An expression between ${ and } that does not parse, or that its place cannot evaluate."},
 		{MayBeNull, "A field that may be missing is used where null fails or does damage."},
 		{DefaultReplacesFalse, "The operator // replaces a false that was meant."},
