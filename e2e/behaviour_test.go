@@ -48,7 +48,7 @@ func (c *cluster) playNestedOperator(t *testing.T, dir, engine string) {
       apiVersion: v1
       kind: ConfigMap
       metadata: {name: "${ .metadata.name }-report"}
-      data: {text: "the network is ${ $children.network.status.arn }"}
+      data: {text: "the network is ${ $children.network.status.arn // null }"}
 `))
 	cr := o.create(t, "example.com/v1", "caches", nsA, "one", map[string]any{"size": int64(1)})
 

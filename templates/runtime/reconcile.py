@@ -32,7 +32,6 @@ DEFINITION = "argoperator.dev/definition"
 SIBLINGS = "argoperator.dev/siblings"
 CHILD = "argoperator.dev/child"          # label: the template that a child comes from
 RECONCILE = "argoperator.dev/reconcile"  # annotation of a custom resource: asks for a fresh computation
-KNOWN = "argoperator.dev/known-fields"  # annotation of a child: the fields of other children that had a value, in JSON
 RELATED = "argoperator.dev/related-digest"  # annotation of a custom resource: what it was reconciled with, as a digest
 TIMER = "argoperator.dev/timer"          # label of a Workflow that waits for its time: the custom resource's uid
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -805,8 +804,7 @@ class Desired:
     def __init__(self):
         self.objects = []   # (name of the template, object)
         self.held = []      # why a template is not computed yet
-        self.kept = set()   # templates whose live children are kept, because computing them failed
-        self.lost = {}      # identity of a child that is not written: the field that has no value any more
+        self.kept = set()   # identities of live children that stay as they are, because they cannot be computed now
         self.failures = []
 
 
@@ -821,24 +819,53 @@ def templated(run, cr, state, answer, live):
     names = named(run, located(run, cr, live, state["related"]), state["related"])
     made = {entry["name"]: logic_children(run, entry, answer) for entry in run.config["children"] if not entry.get("object")}
     for entry in (entry for entry in run.config["children"] if entry.get("object")):  # after its dependencies
-        name = entry["name"]
-        wait = "" if names["$children"][name] else waits_for(
-            run, entry, {other: [key for key, _, _ in ones] for other, ones in made.items()}, live)
+        name, there = entry["name"], {identity(child) for child in live if run.declared(child) == entry}
+        wait = "" if names["$children"][name] else waits_for(run, entry, made, live)
         if wait:
             desired.held.append("%s: waits for %s" % (name, wait))
             continue
+        missing = missing_value(entry, cr, names, made)
         try:
-            made[name] = [(key_of(run, entry, child), variables, child) for variables in items(entry, cr, names)
-                          for child in [built(entry["object"], cr, variables)]]
+            if missing and waits_for_value(run, entry, cr, names, desired, there, missing):
+                continue
+            objects = [built(entry["object"], cr, variables) for variables in items(entry, cr, names)]
         except ExpressionError as error:
             desired.failures.append(Refused("template %s: %s" % (name, error)))
-            desired.kept.add(name)
+            desired.kept |= there
             continue
-        if entry.get("needs"):
-            store_needs(entry, made[name])
-        desired.objects += [(name, child) for _, _, child in made[name]]
-    find_lost(run, cr, desired, made, live)
+        made[name] = [key_of(run, entry, child) for child in objects]
+        desired.objects += [(name, child) for child in objects]
     return desired
+
+
+def missing_value(entry, cr, names, made):
+    """The first value of other objects that a template needs and that is missing, or "". A child that is not wanted
+    has none to wait for."""
+    for need in entry.get("needs") or []:
+        children = need.get("children") or []
+        if (not children or any(made.get(name) != [] for name in children)) and evaluates_to_null(need["expr"], cr, names):
+            return need["text"]
+    return ""
+
+
+def waits_for_value(run, entry, cr, names, desired, there, missing):
+    """Whether a template waits for a missing value, because it wants objects. Of its live children, those that it would
+    make stay as they are; all of them if their number or their names are unknown, too."""
+    if not is_wanted(entry, cr, names):
+        return False
+    try:
+        every = items(entry, cr, names)
+        unknown = bool(entry.get("forEach")) and not every and built(entry["forEach"], cr, names) is None
+        wanted = [key_of(run, entry, {"metadata": built(entry["place"], cr, variables)}, cr) for variables in every]
+    except ExpressionError:
+        unknown, wanted = True, []
+    kept = there if unknown else there & set(wanted)
+    desired.kept |= kept
+    if kept:
+        desired.held.append("%s: stays as it is until %s has a value" % (entry["name"], missing))
+    elif unknown or wanted:
+        desired.held.append("%s: waits for %s" % (entry["name"], missing))
+    return unknown or bool(wanted)
 
 
 def located(run, cr, live, related=None):
@@ -875,14 +902,18 @@ def locations_of(run, entry, cr, names):
 
 
 def logic_children(run, entry, answer):
-    """The children of an entry without a template, as in `made`: those in the logic's response."""
-    return [(key_of(run, entry, child), {}, child) for child in answer if isinstance(child, dict) and isinstance(child.get("metadata"), dict)
+    """The identities of the children of an entry without a template: those in the logic's response."""
+    return [key_of(run, entry, child) for child in answer if isinstance(child, dict) and isinstance(child.get("metadata"), dict)
             and child["metadata"].get("name") and run.declared(child) == entry]
+
+
+def is_wanted(entry, cr, names):
+    return not entry.get("when") or built(entry["when"], cr, names) not in (None, False)
 
 
 def items(entry, cr, names):
     """The variables of each object of a template: none if `when` is false."""
-    if entry.get("when") and built(entry["when"], cr, names) in (None, False):
+    if not is_wanted(entry, cr, names):
         return []
     if not entry.get("forEach"):
         return [names]
@@ -899,50 +930,11 @@ def key_of(run, entry, child, cr=None):
     return entry["apiVersion"], entry["kind"], str(namespace), str(metadata.get("name"))
 
 
-def store_needs(entry, made):
-    """Stores on each child which fields of other children had a value when it was computed."""
-    for _, variables, child in made:
-        metadata = child.get("metadata")
-        if isinstance(metadata, dict) and isinstance(metadata.get("annotations") or {}, dict):
-            known = sorted({path["text"] for need in entry["needs"] for path in need["paths"]
-                            if value_at(variables["$children"], path["keys"]) is not None})
-            metadata["annotations"] = dict(metadata.get("annotations") or {}, **{KNOWN: json.dumps(known)})
-
-
-def find_lost(run, cr, desired, made, live):
-    """Finds the children that would lose a field because a field of another child, which had a value when they were
-    written, has none now. A child that is no longer wanted has no fields to wait for."""
-    there = {identity(child): child for child in live}
-    for entry in run.config["children"]:
-        for key, variables, _ in made.get(entry["name"], []) if entry.get("needs") else []:
-            known = known_by(there.get(key))
-            for need in entry["needs"]:
-                lost = [path["text"] for path in need["paths"] if path["text"] in known and made.get(path["keys"][0]) != []
-                        and value_at(variables["$children"], path["keys"]) is None]
-                if lost and evaluates_to_null(need["expr"], cr, variables):
-                    desired.lost[key] = "%s, which had a value before" % lost[0]
-
-
-def known_by(child):
-    annotations = ((child or {}).get("metadata") or {}).get("annotations") or {}
-    try:
-        return list(parse_json(annotations.get(KNOWN) or "[]"))
-    except (ValueError, TypeError):
-        return []
-
-
 def evaluates_to_null(node, cr, names):
     try:
         return built(node, cr, names) is None
     except ExpressionError:
         return False
-
-
-def value_at(value, keys):
-    """The value at a path of keys in an object, or None."""
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
 
 
 # ---------------------------------------------------------------------------------------------------------------
@@ -1049,7 +1041,7 @@ def make_children(run, cr, state, answer, here):
     for _ in range(len(run.config["children"]) + 1):
         desired = templated(run, cr, state, answer, list(live.values()))
         wanted = checked(run, cr, answer, desired.objects)
-        wanted += [child for child in live.values() if run.declared(child)["name"] in desired.kept]
+        wanted += [child for key, child in live.items() if key in desired.kept]
         places = {entry["name"]: [] for entry in run.config["children"]}
         for child in wanted:
             places[run.declared(child)["name"]].append(identity(child))
@@ -1058,7 +1050,7 @@ def make_children(run, cr, state, answer, here):
             key = identity(child)
             if child is live.get(key) or applied.get(key) == child:
                 continue
-            wait = desired.lost.get(key) if key in live else waits_for(run, run.declared(child), places, live.values())
+            wait = "" if key in live else waits_for(run, run.declared(child), places, live.values())
             if wait:
                 log("%s waits for %s" % (display_name(child), wait))
                 held.append("%s: waits for %s" % (display_name(child), wait))

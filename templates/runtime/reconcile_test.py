@@ -631,16 +631,63 @@ class DependentTemplatesTest(Case):
         self.assertEqual(self.run_command("apply"), 2, self.out)
         self.assertIn(self.CONFIG, self.cluster.objects)
 
+    def needs_arn(self):
+        self.settings["place"] = {"object": {"name": field_of("metadata", "name")}}
+        self.settings["needs"] = [{"expr": self.ARN, "text": "$children.deployment.status.arn", "children": ["deployment"]}]
+
+    def test_a_template_waits_for_a_value_that_it_needs(self):
+        self.needs_arn()
+        self.assertEqual(self.run_command("apply"), 0, self.out)
+        self.assertNotIn(self.CONFIG, self.cluster.objects)
+        self.assertIn("settings: waits for $children.deployment.status.arn", self.condition("Ready")["message"])
+        self.arn("a")
+        self.arn_of_settings("a")
+
     def test_a_field_that_goes_away_is_not_taken_from_others(self):
-        self.settings["needs"] = [{"expr": self.ARN, "paths": [{"keys": ["deployment", "status", "arn"], "text": "$children.deployment.status.arn"}]}]
-        self.arn_of_settings(None)
+        self.needs_arn()
+        self.assertEqual(self.run_command("apply"), 0, self.out)
         self.arn("a")
         self.arn_of_settings("a")
         self.arn(None)
         self.arn_of_settings("a")
-        self.assertIn("waits for $children.deployment.status.arn, which had a value before", self.condition("Ready")["message"])
+        self.assertIn("settings: stays as it is until $children.deployment.status.arn has a value", self.condition("Ready")["message"])
         self.arn("b")
         self.arn_of_settings("b")
+
+    def test_a_child_that_is_not_wanted_any_more_waits_for_nothing(self):
+        self.needs_arn()
+        self.assertEqual(self.run_command("apply"), 0, self.out)
+        self.arn("a")
+        self.arn_of_settings("a")
+        self.arn(None)
+        self.settings["when"] = {"expr": ["lit", False]}
+        self.assertEqual(self.run_command("apply"), 0, self.out)
+        self.assertNotIn(self.CONFIG, self.cluster.objects)
+        self.assertNotIn("settings", self.condition("Ready")["message"])
+
+    def test_values_of_a_child_that_is_not_wanted_are_not_waited_for(self):
+        self.needs_arn()
+        self.config["children"][0].update(when={"expr": ["lit", False]}, object={"object": {"metadata": {"object": {"name": {"expr": ["lit", "one"]}}}}})
+        self.arn_of_settings(None)
+
+    def test_a_list_that_is_not_known_removes_nothing(self):
+        self.needs_arn()
+        self.settings["place"] = {"object": {"name": {"expr": ["var", "$item"]}}}
+        self.settings["object"]["object"]["metadata"] = {"object": {"name": {"expr": ["var", "$item"]}}}
+        self.settings["forEach"] = self.ARN
+        self.settings["each"] = True
+        self.assertEqual(self.run_command("apply"), 0, self.out)
+        self.assertIn("settings: waits for", self.condition("Ready")["message"])
+        self.arn(["one-settings"])
+        self.assertEqual(self.run_command("apply"), 0, self.out)
+        self.assertIn(self.CONFIG + "-settings", self.cluster.objects)
+        self.arn(None)
+        self.assertEqual(self.run_command("apply"), 0, self.out)
+        self.assertIn(self.CONFIG + "-settings", self.cluster.objects)
+        self.assertIn("settings: stays as it is", self.condition("Ready")["message"])
+        self.arn([])
+        self.assertEqual(self.run_command("apply"), 0, self.out)
+        self.assertNotIn(self.CONFIG + "-settings", self.cluster.objects)
 
     def arn_of_settings(self, want):
         self.assertEqual(self.run_command("apply"), 0, self.out)

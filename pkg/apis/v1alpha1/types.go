@@ -232,8 +232,8 @@ type Child struct {
 	ForEach string `json:"forEach,omitempty"`
 	// ReadyWhen is a jq expression over the live child (.): it is ready while that is true.
 	ReadyWhen string `json:"readyWhen,omitempty"`
-	// DependsOn are children, declared before this one, that have to be ready before this one is made. Once it is there,
-	// it stays and follows the custom resource, whatever becomes of them.
+	// DependsOn are children that have to be ready before this one is created, for order without data: a template that
+	// reads $children.NAME waits for what it reads anyway.
 	DependsOn []string `json:"dependsOn,omitempty"`
 	// APIVersion of the child, such as apps/v1. A template has it itself.
 	APIVersion string `json:"apiVersion,omitempty"`

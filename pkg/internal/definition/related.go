@@ -94,23 +94,20 @@ func (c *checker) variableName(name, variable string, p source.Path) {
 	}
 }
 
-// dependencies checks that a child depends only on children before it, so that there
-// are no cycles.
+// dependencies checks that a child depends on children that exist.
 func (c *checker) dependencies() {
-	var before []string
+	var names []string
+	for _, child := range c.op.Spec.Children {
+		names = append(names, child.Name)
+	}
 	for i, child := range c.op.Spec.Children {
 		p := source.PathOf("spec", "children", i, "dependsOn")
 		for j, name := range child.DependsOn {
-			if !slices.Contains(before, name) {
-				hint := source.DidYouMean(name, before, "children before it")
-				if len(before) == 0 {
-					hint = "it is the first one: move it behind those that it depends on"
-				}
-				c.add(p.To(j), diag.BadValue, fmt.Sprintf("no child %q is declared before %s", name, child.Name), hint)
+			if !slices.Contains(names, name) {
+				c.add(p.To(j), diag.BadValue, fmt.Sprintf("there is no child %q", name), source.DidYouMean(name, names, "children"))
 			}
 		}
 		c.unique(child.DependsOn, func(j int) source.Path { return p.To(j) })
-		before = append(before, child.Name)
 	}
 }
 

@@ -45,6 +45,8 @@ type analyser struct {
 	calls        []*function // the functions that are being expanded
 	steps        int
 	lenient      int // > 0 inside ? or try, where errors are caught
+	branches     int // > 0 inside parts that may not be evaluated
+	needs        reads
 	dashes       []dash
 	pathsOnly    int  // > 0 inside parts that are walked only for the paths they read
 	usesChildren bool // $children occurs, so the program needs the variable
@@ -80,6 +82,7 @@ func (c *templates) analyse(e *expr) {
 	}
 	a.wholeChildren()
 	c.reads = append(c.reads, a.reads...)
+	c.need(e, a)
 	for _, p := range a.problems {
 		p.Path, p.Offset = e.path, p.Offset+e.at
 		c.problem(p)
@@ -355,6 +358,7 @@ func (a *analyser) loop(source *gojq.Query, p *gojq.Pattern, first, next *gojq.Q
 func (a *analyser) conditional(cond, then *gojq.Query, elif []*gojq.IfElif, otherwise *gojq.Query, in value, names *env) result {
 	before := len(a.guards)
 	test := a.tested(cond, in, names)
+	a.branches++
 	yes := a.query(then, in, names)
 	no := one(in) // jq: an absent else is the input
 	switch {
@@ -363,6 +367,7 @@ func (a *analyser) conditional(cond, then *gojq.Query, elif []*gojq.IfElif, othe
 	case otherwise != nil:
 		no = a.query(otherwise, in, names)
 	}
+	a.branches--
 	a.guards = a.guards[:before]
 	return test.then(either(yes, no))
 }

@@ -174,7 +174,7 @@ func (a *analyser) named(v value, name string, node any) (value, bool) {
 		t = schema.Any()
 	}
 	c := typed(t)
-	if t.Kind() != schema.Array || v.from[0].root == childrenRoot {
+	if t.Kind() != schema.Array {
 		c.kinds |= null
 	}
 	c.from = below(v.from, name)

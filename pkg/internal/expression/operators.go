@@ -37,7 +37,9 @@ func (a *analyser) operator(q *gojq.Query, in value, names *env) result {
 		before := len(a.guards)
 		left := a.tested(q.Left, in, names)
 		a.assigned(q.Right)
+		a.branches++
 		right := a.query(q.Right, in, names)
+		a.branches--
 		a.guards = a.guards[:before]
 		a.use(right.value)
 		r := left.then(right)
@@ -71,8 +73,10 @@ func (a *analyser) update(q *gojq.Query, in value, names *env) result {
 // alternative walks left // right: the values of left other than null and false, or
 // those of right if there are none.
 func (a *analyser) alternative(q *gojq.Query, in value, names *env) result {
+	a.branches++
 	left := a.query(q.Left, in, names)
 	right := a.query(q.Right, in, names)
+	a.branches--
 	a.look(left.value)
 	if left.kinds&^null == boolean && isTrue(q.Right) {
 		a.report(q, Problem{

@@ -20,26 +20,6 @@ type Program struct {
 	needs  []Need
 }
 
-// Need is an expression of a template that can be null and reads other children. If it
-// is null, the object loses the field.
-type Need struct {
-	Text   string // as written
-	Source string // as a jq term
-	Fields []ChildField
-}
-
-// ChildField is a field of a child that an expression reads.
-type ChildField struct {
-	Child string
-	Keys  []string // below the child
-	Text  string   // as written in an expression
-}
-
-// Needs lists the expressions that can be null because a field of another child is
-// missing. An expression that ends in `// null` is not among them, because its field is
-// optional.
-func (p *Program) Needs() []Need { return p.needs }
-
 // variables returns the variables in the order of Run's arguments.
 func variables() []string { return []string{"$children", "$item", "$index", "$related"} }
 

@@ -71,7 +71,7 @@ func (a *analyser) wants(node any, v value, want kinds, what string) {
 
 // missing warns of an optional field where null fails or does damage.
 func (a *analyser) missing(node any, v value, damage string) {
-	if v.absent == nil || a.lenient > 0 || a.guarded(v.absent.read) {
+	if v.absent == nil || a.lenient > 0 || a.guarded(v.absent.read) || a.waitsFor(v) {
 		return
 	}
 	path := v.absent.String()

@@ -18,6 +18,10 @@ type Scope struct {
 	// "" is none.
 	Given string
 
+	// Waits tells that nothing is done with the result while a field of another object
+	// that the expression needs has no value. The program's Needs are these fields.
+	Waits bool
+
 	Each bool        // $item and $index are available
 	Item schema.Type // of $item; nil if unknown
 }

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/itchyny/gojq"
-
 	"github.com/argoperator/argoperator/pkg/internal/jq"
 	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
@@ -169,45 +167,15 @@ func (c *templates) scalar(path []string, text string, want schema.Type) node {
 			c.wantLiteral(path, parts[0].text, want)
 			return c.literal(path, parts[0].text)
 		}
-		before := len(c.reads)
 		e := c.expr(path, parts[0])
 		if e == nil {
 			return node{source: "null"}
 		}
-		c.need(e, c.reads[before:])
 		c.wantValue(e, want)
 		return node{source: e.one(), null: e.mayBeNull(), expr: e}
 	}
 	c.wantKind(path, str, want, "")
 	return c.interpolate(path, parts)
-}
-
-// need records an expression that can be null because of another child.
-func (c *templates) need(e *expr, of reads) {
-	if !of.has(childrenRoot) || !e.mayBeNull() || optional(e.query) {
-		return
-	}
-	n := Need{Text: e.text, Source: e.one()}
-	below := of.children()
-	for _, child := range slices.Sorted(maps.Keys(below)) {
-		for _, keys := range below[child] {
-			n.Fields = append(n.Fields, ChildField{child, keys, read{childrenRoot, append([]string{child}, keys...)}.String()})
-		}
-	}
-	c.needs = append(c.needs, n)
-}
-
-// optional reports whether an expression ends in `// null` or `// empty`, which omits
-// the field intentionally.
-func optional(q *gojq.Query) bool {
-	for q.Op == gojq.OpPipe {
-		q = q.Right
-	}
-	if q.Op != gojq.OpAlt {
-		return false
-	}
-	text := q.Right.String()
-	return text == "null" || text == "empty"
 }
 
 // interpolate builds a string from literal parts and expressions. A null in it is a

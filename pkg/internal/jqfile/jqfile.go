@@ -84,18 +84,18 @@ func (s *Set) Definition(name string, holes ...Holes) Value {
 	return Value{r.of(body)}
 }
 
-// expand inlines the definitions of the prelude that take filters in the bodies of the
-// others.
+// expand inlines the definitions of the prelude that take filters in the bodies of those
+// after them.
 func (s *Set) expand() {
 	withArguments := map[string]*gojq.FuncDef{}
-	for _, d := range s.prelude {
-		if len(d.Args) > 0 && !takesValues(d) && !s.recursive[d.Name] {
-			withArguments[d.Name] = d
-		}
-	}
 	r := &rewriter{query: func(q *gojq.Query) *gojq.Query { return expanded(q, withArguments) }}
 	for _, d := range s.prelude {
 		s.bodies[d.Name] = r.of(d.Body)
+		if len(d.Args) > 0 && !takesValues(d) && !s.recursive[d.Name] {
+			whole := *d
+			whole.Body = s.bodies[d.Name]
+			withArguments[d.Name] = &whole
+		}
 	}
 }
 

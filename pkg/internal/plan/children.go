@@ -103,6 +103,7 @@ func (c *compiler) children() []Child {
 		}
 		out = append(out, child)
 	}
+	c.cycles(out)
 	return out
 }
 
@@ -139,7 +140,7 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 	}
 	at := func(more ...string) []string { return append(slices.Clone(path), more...) }
 	scope := c.scope
-	scope.Given = in.When
+	scope.Given, scope.Waits = in.When, true
 	if in.ForEach != "" {
 		out.ForEach = c.expression(in.ForEach, scope, "array", at("forEach")...)
 		scope.Each = true
@@ -162,7 +163,7 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 	var problems []expression.Problem
 	out.Object, problems = expression.Template(in.Template, scope, childType(c.d, in))
 	c.report(problems, at("template")...)
-	out.needs = needsOf(out.Object)
+	out.needs = needsOf(out.ForEach, out.Object)
 	c.identity(&out, in, scope, at("template", "metadata"))
 	c.immutable(&out, in, scope, at("template"))
 	out.InexactPaths = inexact(c.d, c.api.Kind, out.Object, out.When, out.ForEach)

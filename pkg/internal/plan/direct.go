@@ -241,6 +241,7 @@ func whenJQ(c Child) string { return fmt.Sprintf("(try (%s) catch true)", c.When
 // immutable fields and those whose changes increase metadata.generation.
 func inputsOf(p *Plan, c Child) []string {
 	root, all := pathTree{}, false
+	var listed []string
 	for _, program := range []*expression.Program{c.Object, c.When, c.ForEach} {
 		if program == nil {
 			continue
@@ -252,9 +253,15 @@ func inputsOf(p *Plan, c Child) []string {
 				root.add(path)
 			}
 		}
-		for name := range program.ReadsChildren() {
-			for _, field := range []string{"fields", "uid", "deletedUID"} { // without the child there are no fields of it
-				root.add([]string{"status", "children", name, field})
+		for _, other := range p.Children {
+			switch _, read := program.ReadsChildren()[other.Name]; {
+			case !read:
+			case p.listed(other):
+				listed = append(listed, fmt.Sprintf("live[%s]", quote(other.Name)))
+			default:
+				for _, field := range []string{"fields", "uid", "deletedUID"} { // without the child there are no fields of it
+					root.add([]string{"status", "children", other.Name, field})
+				}
 			}
 		}
 	}
@@ -264,7 +271,8 @@ func inputsOf(p *Plan, c Child) []string {
 	case p.Reconcile.StateLocation == InAnnotations && root["status"] != nil:
 		return []string{"."}
 	}
-	return root.paths(".")
+	slices.Sort(listed)
+	return append(root.paths("."), slices.Compact(listed)...)
 }
 
 // ReappliedWhenCreated reports whether a child is applied again when it is first

@@ -2,70 +2,69 @@ package plan
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/internal/expression"
+	"github.com/argoperator/argoperator/pkg/internal/jqfile"
 )
 
-// A template that reads a field of another child would remove what it computed from it
-// while that field has no value. Therefore an annotation of each child lists the fields
-// that had a value when it was written, and the child is not written while one of them
-// has none.
+// A child waits for the values of other objects that its template needs: without them
+// it is not created, and one that exists stays as it is. What a child that is not
+// wanted has no value for is not waited for.
 
-// knownAnnotation of a child lists those fields, in JSON.
-const knownAnnotation = "argoperator.dev/known-fields"
-
-// need is an expression of a template that can be null because a field of another child
-// has no value.
+// need is a value that a child waits for.
 type need struct {
 	expression.Need
 	inPod json.RawMessage
 }
 
-func needsOf(program *expression.Program) []need {
-	if program == nil {
-		return nil
-	}
+func needsOf(programs ...*expression.Program) []need {
 	var out []need
-	for _, n := range program.Needs() {
-		node, _ := expression.BareForPod(n.Text) // its problems are reported with the template
-		out = append(out, need{n, encode(node)})
+	for _, program := range programs {
+		if program == nil {
+			continue
+		}
+		for _, n := range program.Needs() {
+			node, _ := expression.BareForPod(n.Source) // its problems are reported with the template
+			out = append(out, need{n, encode(node)})
+		}
 	}
 	return out
 }
 
-// fieldJQ returns the jq of a field of another child; null if it has no value.
-func fieldJQ(f expression.ChildField) string { return "(" + f.Text + "?)" }
-
-// knownJQ returns the jq of the annotation of a child, with $children bound. It is
-// empty if its template needs nothing of other children.
-func knownJQ(c Child) string {
-	var fields []string
+// missing returns the jq of the values that a child waits for.
+func missing(p *Plan, c Child) []jqfile.Value {
+	var out []jqfile.Value
 	for _, n := range c.needs {
-		for _, f := range n.Fields {
-			known := fmt.Sprintf("(if %s == null then empty else %s end)", fieldJQ(f), quote(f.Text))
-			if !slices.Contains(fields, known) {
-				fields = append(fields, known)
+		holes := jqfile.Holes{"hole::value": jqfile.Raw(n.Source), "hole::text": jqfile.String(n.Text)}
+		condition := wantedJQ(p, n.Children)
+		holes["option::conditional"], holes["hole::wanted"] = jqfile.Bool(condition != ""), jqfile.Raw(condition)
+		out = append(out, directPrograms().Definition("missing", holes))
+	}
+	return out
+}
+
+// wantedJQ returns the jq that tells whether any of the children is wanted; "" if one of
+// them always is.
+func wantedJQ(p *Plan, names []string) string {
+	var terms []string
+	for _, other := range p.Children {
+		if slices.Contains(names, other.Name) {
+			if other.When == nil {
+				return ""
 			}
+			terms = append(terms, whenJQ(other))
 		}
 	}
-	if fields == nil {
-		return ""
-	}
-	return "[" + strings.Join(fields, ", ") + "]"
+	return strings.Join(terms, " or ")
 }
 
 // runtimeNeeds returns the needs of a child in the form that the pod reads.
 func runtimeNeeds(c Child) []RuntimeNeed {
 	var out []RuntimeNeed
 	for _, n := range c.needs {
-		one := RuntimeNeed{Expr: n.inPod}
-		for _, f := range n.Fields {
-			one.Paths = append(one.Paths, RuntimePath{Keys: append([]string{f.Child}, f.Keys...), Text: f.Text})
-		}
-		out = append(out, one)
+		out = append(out, RuntimeNeed{Expr: n.inPod, Text: n.Text, Children: n.Children})
 	}
 	return out
 }

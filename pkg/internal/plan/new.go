@@ -311,7 +311,8 @@ func runtime(p *Plan, o v1alpha1.Operator) Runtime {
 		EventSource:      p.Names.EventSource,
 		Sensors:          []string{p.Names.Sensor},
 	}
-	for _, c := range p.Children {
+	children, _ := ordered(p.Children)
+	for _, c := range children {
 		kind := runtimeKind(c.Kind)
 		kind.Name, kind.OnDelete = c.Name, "Delete"
 		kind.Template, kind.Each = c.Object != nil, c.ForEach != nil

@@ -84,10 +84,6 @@ func childrenSchema() apiextensionsv1.JSONSchemaProps {
 			"generation": number("The generation of this object that the template was evaluated for."),
 			"message":    text("The error message of the template."),
 		}},
-		"knownFields": {
-			Type: "array", Description: "The fields of other children that had a value when the child was written.",
-			Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &apiextensionsv1.JSONSchemaProps{Type: "string"}},
-		},
 		"fields": {
 			Type: "array", Description: "The fields of the child that expressions read.",
 			Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &open}},

@@ -382,17 +382,12 @@ type RuntimeKind struct {
 	Selected        json.RawMessage `json:"selected,omitempty"`  // of the parent: whether the operator manages it
 }
 
-// RuntimeNeed is an expression of a template that can be null because a field of
-// another child has no value.
+// RuntimeNeed is a value that a template waits for, and the children that it is computed
+// from.
 type RuntimeNeed struct {
-	Expr  json.RawMessage `json:"expr"`
-	Paths []RuntimePath   `json:"paths"`
-}
-
-// RuntimePath is a field below $children: the name of the child, then the keys.
-type RuntimePath struct {
-	Keys []string `json:"keys"`
-	Text string   `json:"text"` // as written in an expression
+	Expr     json.RawMessage `json:"expr"`
+	Text     string          `json:"text"`
+	Children []string        `json:"children,omitempty"`
 }
 
 // RuntimeRelated is a kind of related objects, as argoperator's own steps need it.

@@ -38,7 +38,7 @@ var labelHoles = sync.OnceValue(func() jqfile.Holes {
 		"label::child": jqfile.String(childLabel), "label::reclaimed": jqfile.String(reclaimedLabel),
 		"annotation::generation": jqfile.String(generationAnnotation), "annotation::applied": jqfile.String(appliedAnnotation),
 		"annotation::attempt": jqfile.String(attemptAnnotation), "annotation::owner": jqfile.String(ownerAnnotation),
-		"annotation::known": jqfile.String(knownAnnotation), "annotation::inputs": jqfile.String(inputsAnnotation),
+		"annotation::inputs": jqfile.String(inputsAnnotation),
 	}
 })
 
@@ -176,7 +176,6 @@ func deleteJQ(p *Plan, missing bool, subset partition) string {
 // writeHoles returns the holes of the programs that write the objects of a child.
 func writeHoles(p *Plan, c Child) jqfile.Holes {
 	inputs := inputsOf(p, c)
-	known := knownJQ(c)
 	readsChildren := len(c.Object.ReadsChildren()) > 0 || len(readsOf(c.When)) > 0 || len(readsOf(c.ForEach)) > 0
 	pointerToOwner := "/metadata/ownerReferences/0/uid"
 	if unowned(p, c) {
@@ -184,8 +183,7 @@ func writeHoles(p *Plan, c Child) jqfile.Holes {
 	}
 	holes := jqfile.Holes{
 		"hole::exactNumbers": exactNumbers(c.InexactPaths), "option::readsChildren": jqfile.Bool(readsChildren),
-		"hole::template": jqfile.Raw(placed(p, c, c.Object.Source())),
-		"option::known":  jqfile.Bool(known != ""), "hole::known": jqfile.Raw(known),
+		"hole::template":    jqfile.Raw(placed(p, c, c.Object.Source())),
 		"option::hasInputs": jqfile.Bool(len(inputs) > 0), "hole::inputs": jqfile.RawList(strings.Join(inputs, ", ")),
 		"option::canBeHeld": jqfile.Bool(canWait(c)), "option::dependsOn": jqfile.Bool(canBeLate(c)),
 		"option::force": jqfile.Bool(p.Reconcile.ForceConflicts), "option::besideParent": jqfile.Bool(c.Kind.Namespaced && c.Namespace == nil),
@@ -195,9 +193,7 @@ func writeHoles(p *Plan, c Child) jqfile.Holes {
 	if c.When != nil {
 		holes["hole::when"] = jqfile.Raw("(" + c.When.Source() + ")")
 	}
-	if canWait(c) {
-		waitHoles(p, c, holes)
-	}
+	waitHoles(p, c, holes)
 	return holes
 }
 
@@ -224,10 +220,15 @@ func waitHoles(p *Plan, c Child, holes jqfile.Holes) {
 			ready, waits = append(ready, gone), append(waits, "the deletion of "+other.Name)
 		}
 	}
-	lost := lostFields(p, c)
 	holes["hole::dependenciesReady"] = jqfile.All(ready...)
 	holes["hole::waitsFor"] = jqfile.String("waits for " + strings.Join(waits, ", "))
-	holes["option::needs"], holes["hole::lostFields"] = jqfile.Bool(len(lost) > 0), jqfile.List(lost...)
+	needHoles(p, c, holes)
+}
+
+// needHoles fills the holes for the values that a child waits for.
+func needHoles(p *Plan, c Child, holes jqfile.Holes) {
+	holes["option::needs"], holes["hole::missing"] = jqfile.Bool(len(c.needs) > 0), jqfile.List(missing(p, c)...)
+	holes["option::needsList"] = jqfile.Bool(c.ForEach != nil && len(c.ForEach.Needs()) > 0)
 }
 
 func dependencyReady(p *Plan, other Child) jqfile.Value {
@@ -239,6 +240,7 @@ func dependencyReady(p *Plan, other Child) jqfile.Value {
 	if other.When != nil {
 		holes["hole::wanted"] = jqfile.Raw(whenJQ(other))
 	}
+	needHoles(p, other, holes)
 	return directPrograms().Definition("dependencyReady", holes)
 }
 
@@ -264,26 +266,6 @@ func wantedCount(p *Plan, c Child) jqfile.Value {
 	return jqfile.Raw("(try " + count + " catch null)")
 }
 
-// lostFields returns the fields of other children that a child was written with and
-// that have no value now. A field of a child that is no longer wanted is not among
-// them.
-func lostFields(p *Plan, c Child) []jqfile.Value {
-	var out []jqfile.Value
-	for _, n := range c.needs {
-		for _, f := range n.Fields {
-			holes := jqfile.Holes{
-				"hole::field": jqfile.String(f.Text), "hole::value": jqfile.Raw(fieldJQ(f)), "hole::expression": jqfile.Raw(n.Source),
-				"hole::lost": jqfile.String(f.Text + ", which had a value before"), "option::conditional": jqfile.Bool(false),
-			}
-			if i := slices.IndexFunc(p.Children, func(other Child) bool { return other.Name == f.Child }); i >= 0 && p.Children[i].When != nil {
-				holes["option::conditional"], holes["hole::wanted"] = jqfile.Bool(true), jqfile.Raw(whenJQ(p.Children[i]))
-			}
-			out = append(out, directPrograms().Definition("lostField", holes))
-		}
-	}
-	return out
-}
-
 // observeJQ returns the program that stores the observed state of a child: direct/observe.jq.
 func observeJQ(p *Plan, c Child, subset partition) string {
 	manager, operation := fieldManager(p)
@@ -291,7 +273,7 @@ func observeJQ(p *Plan, c Child, subset partition) string {
 	return directPrograms().Program("observe", jqfile.Holes{
 		"hole::unready": jqfile.Raw("(" + unreadyJQ(c) + ")"),
 		"hole::manager": jqfile.String(manager), "hole::operation": jqfile.String(operation),
-		"option::known": jqfile.Bool(len(c.needs) > 0), "option::live": jqfile.Bool(shown != ""), "hole::live": jqfile.Raw(shown),
+		"option::live": jqfile.Bool(shown != ""), "hole::live": jqfile.Raw(shown),
 		"option::sameNamespace": jqfile.Bool(c.Kind.Namespaced && !namespaceComputed(c) && p.API.Kind.Namespaced),
 		"hole::groupPrefix":     jqfile.String(groupPrefix(p.API.Kind)),
 	}, childHoles(p, c), holesOf(p, subset), labelHoles())
@@ -310,9 +292,7 @@ func statusJQ(p *Plan, subset partition) string {
 		if c.When != nil {
 			holes["hole::wanted"] = jqfile.Raw(whenJQ(c))
 		}
-		if canWait(c) {
-			waitHoles(p, c, holes)
-		}
+		waitHoles(p, c, holes)
 		definition := "wantedObject"
 		if p.listed(c) {
 			definition = "wantedListed"

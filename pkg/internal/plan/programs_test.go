@@ -241,11 +241,17 @@ func shops(t *testing.T, has func(string) bool) *Plan {
 	if has("needs") {
 		data["address"] = "${ $children.disk.status.address }"
 	}
+	list := ".spec.items // []"
+	if has("needs-list") {
+		list = "$children.disk.status.addresses"
+	}
 	metadata := map[string]any{"name": "${ .metadata.name }"}
 	switch {
 	case has("each"):
 		metadata["name"] = "${ .metadata.name }-${ $item }"
-		child.ForEach = program(t, ".spec.items // []", "array")
+		child.ForEach = program(t, list, "array")
+	case has("needs-name"):
+		metadata["name"] = "one-${ $children.disk.status.address }"
 	case has("name"):
 		metadata["name"] = "${ .spec.name // \"one\" }"
 	}
@@ -254,7 +260,7 @@ func shops(t *testing.T, has func(string) bool) *Plan {
 		child.SameNamespace, child.Namespace = false, program(t, metadata["namespace"], "")
 	}
 	child.Object = program(t, map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}, "")
-	child.ObjectName, child.needs = program(t, metadata["name"], ""), needsOf(child.Object)
+	child.ObjectName, child.needs = program(t, metadata["name"], ""), needsOf(child.ForEach, child.Object)
 	if p.Children = []Child{child}; p.needsFinalizer(child) {
 		p.Reconcile.Finalizer = "example.com/shops-cleanup"
 	}
@@ -266,8 +272,11 @@ func shops(t *testing.T, has func(string) bool) *Plan {
 		child.InexactPaths = [][]string{{"spec", "size"}}
 	}
 	p.Children = []Child{child}
-	if has("two") || has("dependsOn") || has("needs") || has("alternative") {
+	if has("two") || has("dependsOn") || has("needs") || has("needs-list") || has("needs-name") || has("alternative") {
 		disk := Child{Name: "disk", Kind: config, SameNamespace: true, ObjectName: child.ObjectName, Object: child.Object}
+		if has("needs-name") {
+			disk.ObjectName = program(t, "${ .metadata.name }-disk", "")
+		}
 		if has("optional-disk") {
 			disk.When = program(t, ".spec.disk == true", "boolean")
 		}
@@ -290,7 +299,7 @@ func shops(t *testing.T, has func(string) bool) *Plan {
 
 func program(t *testing.T, source any, want string) *expression.Program {
 	t.Helper()
-	scope := expression.Scope{Input: schema.Any(), Name: "Shop", Each: true, Children: map[string]schema.Type{"disk": schema.Any(), "map": schema.Any()}}
+	scope := expression.Scope{Input: schema.Any(), Name: "Shop", Each: true, Waits: true, Children: map[string]schema.Type{"disk": schema.Any(), "map": schema.Any()}}
 	var out *expression.Program
 	var problems []expression.Problem
 	if want != "" {

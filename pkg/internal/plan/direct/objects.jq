@@ -50,22 +50,25 @@
     try (
       hole::exactNumbers
       | (if option::each then $spot.index else {} end) as $index | (if option::each then $spot.item else {} end) as $item
-      | {child: (if option::readsChildren then live as $children | knownTemplate else knownTemplate end)}
+      | {child: (if option::readsChildren then live as $children | hole::template else hole::template end)}
     ) catch {error: ("template: " + tostring)};
 
   # The change of the list that makes it agree with the wanted objects. An object that
-  # was deleted may have been created again, so it counts as never observed.
+  # was deleted may have been created again, so it counts as never observed. While a value
+  # is missing, their names or their number may be unknown.
   def listing($wishes):
     .status.children as $state | .metadata.generation as $current
-    | if $wishes.error != null then
+    | (if mine(hole::child) and $state[hole::child].error != null then {(hole::child): null} else {} end) as $noError
+    | if option::canBeHeld and (option::needsList or $wishes.error != null) and lacking(.) != null then $noError
+      elif $wishes.error != null then
         if mine(hole::child) and $state[hole::child].error.message != $wishes.error
         then {(hole::child): {error: {generation: $current, message: $wishes.error}}} else {} end
       else
         reduce (
-          (if option::dependsOn then heldFrom({}) else null end) as $waits
-          | $wishes.objects[] | select($state[.key] | . == null or .unwanted) | select(mine(.key)) | select((option::dependsOn | not) or $waits == null)
+          (if option::canBeHeld then heldFrom({}) else null end) as $waits
+          | $wishes.objects[] | select($state[.key] | . == null or .unwanted) | select(mine(.key)) | select((option::canBeHeld | not) or $waits == null)
         ) as $missing (
-          if mine(hole::child) and $state[hole::child].error != null then {(hole::child): null} else {} end;
+          $noError;
           .[$missing.key] = {unwanted: null, missing: null, failed: null})
         | reduce ($state // {} | to_entries[] | select(.value.unwanted != true and $wishes.objects[.key] == null and (.key | startswith(hole::childPrefix)) and mine(.key))) as $stray (.;
             .[$stray.key] = {unwanted: true, failed: null} + if $stray.value.uid != null and $stray.value.uid == $stray.value.deletedUID then {uid: null, deletedUID: null} else {} end)

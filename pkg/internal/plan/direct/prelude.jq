@@ -41,7 +41,6 @@ def ignored:
 #   failed        {generation, attempts, uid, message} of failed writes
 #   error         why the template cannot be evaluated
 #   fields        [the fields that expressions read]
-#   knownFields   the fields of other children that had a value when it was written
 #
 # A child is one object, under its own name, or any number of listed objects: see
 # objects.jq. Of them, the observed state has under CHILD/NAME or CHILD/NAMESPACE/NAME
@@ -81,10 +80,6 @@ def listedObjects($prefix):
 # Those that exist.
 def existingObjects($prefix): listedObjects($prefix) | .value | select(.uid != null and .uid != .deletedUID);
 
-# What listed objects are made from beside the spec.
-def inputMark:
-  [hole::inputs] | tojson | explode | reduce .[] as $point (7; (. * 31 + $point) % 281474976710597) | tostring;
-
 # $children of expressions: of each child, the fields that expressions read.
 def live: hole::liveChildren;
 
@@ -94,26 +89,35 @@ def liveListed: first((existingObjects(hole::childPrefix) | .fields[0]?), null);
 
 def liveEach: [existingObjects(hole::childPrefix) | .fields[0]?];
 
+# What listed objects are made from beside the spec.
+def inputMark:
+  [hole::inputs] | tojson | explode | reduce .[] as $point (7; (. * 31 + $point) % 281474976710597) | tostring;
+
+# The first value that a child of a custom resource needs and that is missing, or null.
+def lacking(resource): if option::needs then resource | live as $children | first(hole::missing, null) else null end;
+
 # Why a child is not written, or null. A child that does not exist waits for its
-# dependencies. An existing child is not written while a field of another child that it
-# was written with has no value: the write would remove fields that were computed from
-# it.
+# dependencies, and any child for the values of other children that it needs.
 def heldFrom(seen):
   if option::dependsOn and seen.uid == null and (hole::dependenciesReady | not) then hole::waitsFor
-  elif option::needs and seen.uid != null then
-    (live as $children
-     | (seen.knownFields // []) as $known
-     | first(hole::lostFields, null))
-    | if . == null then . else "waits for " + . end
+  elif option::needs then
+    lacking(.) as $lacked
+    | if $lacked == null then null
+      elif seen.uid == null then "waits for " + $lacked
+      else "stays as it is until " + $lacked + " has a value" end
   else null end;
 
-def held: heldFrom(observed(hole::child));
+# The same of a child that is not listed. One that is not wanted waits for nothing.
+def held:
+  if option::conditional and (try (if option::readsChildren then live as $children | hole::when else hole::when end) catch true | not) then null
+  else heldFrom(observed(hole::child)) end;
 
 # Whether a dependency is ready, or not wanted.
 def dependencyReady:
   if option::listed then
-    [listedObjects(hole::dependencyPrefix) | .value] as $dependencies
-    | all($dependencies[]; .ready == true and .uid != .deletedUID) and ($dependencies | length) == hole::wantedCount
+    (if option::needsList and lacking(.) != null then null else hole::wantedCount end) as $dependencyCount
+    | [listedObjects(hole::dependencyPrefix) | .value] as $dependencies
+    | all($dependencies[]; .ready == true and .uid != .deletedUID) and ($dependencies | length) == $dependencyCount
   else
     observed(hole::dependency).ready == true
     or option::conditional and (if option::readsChildren then live as $children | hole::wanted else hole::wanted end | not)
@@ -122,13 +126,10 @@ def dependencyReady:
 # Whether the other child that is the same object, under another condition, is gone.
 def alternativeGone: .status.children // {} | any(keys[]; startswith(hole::alternativePrefix)) | not;
 
-# A field of another child that had a value when the child was written, and has none
-# now.
-def lostField:
-  if ($known | index(hole::field)) != null and hole::value == null
-    and ((option::conditional | not) or hole::wanted)
-    and (try (hole::expression == null) catch false)
-  then hole::lost else empty end;
+# A value that a child needs and that is missing. A child that is not wanted has none to
+# wait for.
+def missing:
+  if ((option::conditional | not) or hole::wanted) and (try (hole::value == null) catch false) then hole::text else empty end;
 
 # The wanted objects of a child, as {name, seen} and, if it is not written, held. One
 # without anything observed stands for objects that are not listed yet.
@@ -142,9 +143,10 @@ def wantedListed:
   . as $parent
   | [listedObjects(hole::childPrefix)] as $listed
   | .status.children[hole::child].error as $failure
+  | (if option::needsList and lacking(.) != null then null else hole::wantedCount end) as $wantedNumber
   | if $failure != null then {name: hole::child, seen: {error: $failure}}
-    elif ($listed | length) != hole::wantedCount then
-      {name: hole::child, seen: {}} + (if option::dependsOn then $parent | {held: heldFrom({})} else {} end)
+    elif ($listed | length) != $wantedNumber then
+      {name: hole::child, seen: {}} + (if option::canBeHeld and $wantedNumber != 0 then $parent | {held: heldFrom({})} else {} end)
     else
       $listed[] | .key as $listedKey | (.value | observedObject) as $observed
       | {name: $listedKey, seen: $observed} + (if option::canBeHeld then $parent | {held: heldFrom($observed)} else {} end)
@@ -174,14 +176,17 @@ def annotateOwner(owner; annotations):
        metadata: {name: owner.name, namespace: owner.namespace, annotations: annotations}}}
   else patchOwner(owner; ""; {metadata: {annotations: annotations}}) end;
 
-# The object of a template, with the fields of other children that it knows.
-def knownTemplate:
-  hole::template
-  | if option::known then .metadata.annotations[annotation::known] = (hole::known | tojson) else . end;
-
 # A name as one segment of a path. The API server would take what follows a slash, even
 # an escaped one, for a subresource. No object has the name that is sent instead.
 def segment(text): text | tostring | if test("[/%]|^[.][.]?$") then " " else . end | @uri;
+
+# The API path of a listed object.
+def deletionPath(query):
+  hole::childRoot
+  + (if option::childNamespaced then
+       "/namespaces/" + segment(if option::childNamespace then $next.key | split("/")[1] else $new.metadata.namespace end)
+     else "" end)
+  + "/" + hole::childPlural + "/" + segment($next.key | split("/")[if option::childNamespace then 2 else 1 end:] | join("/")) + query;
 
 # The request that deletes a listed object, for delete.jq. The uid protects another
 # object of the same name. An object that was never observed is changed instead, if it
@@ -195,13 +200,6 @@ def deletion:
      body: ([{op: "test", path: hole::ownerLabelPointer, value: $new.metadata.uid},
              {op: "add", path: hole::reclaimedPointer, value: $new.metadata.resourceVersion}] | tojson)}
   end;
-
-def deletionPath(query):
-  hole::childRoot
-  + (if option::childNamespaced then
-       "/namespaces/" + segment(if option::childNamespace then $next.key | split("/")[1] else $new.metadata.namespace end)
-     else "" end)
-  + "/" + hole::childPlural + "/" + segment($next.key | split("/")[if option::childNamespace then 2 else 1 end:] | join("/")) + query;
 
 # The child with its ownership metadata. The uid restricts the write to the object that
 # was observed. Without a uid, the resourceVersion, which no object has, creates the

@@ -7,7 +7,7 @@
 (.body.Obj // .body) as $new | .oldBody as $old
 
 # The child, or null if `when` is not true.
-| def template: if (option::conditional | not) or hole::when then knownTemplate else null end;
+| def template: if (option::conditional | not) or hole::when then hole::template else null end;
 
   # {child}, or the {error} of the template.
   def desired:

@@ -1,0 +1,108 @@
+package expression
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/itchyny/gojq"
+)
+
+// Need is a value of other objects that a template waits for: null means that it is not
+// there yet, or not at present.
+type Need struct {
+	Text     string   // as messages name it
+	Source   string   // as a jq term
+	Children []string // the children that it is computed from; none if only from related objects
+}
+
+// Needs lists the values that the program waits for, if its scope says so. They are
+// fields of other objects: those that make the whole result of an expression null, and
+// those that an operator or function of it does not take without a value. A value with
+// a default, one marked as optional, and one that only a condition reads, is not among
+// them.
+func (p *Program) Needs() []Need { return p.needs }
+
+// others are the roots of other objects than the custom resource.
+func (r root) others() bool { return r == childrenRoot || r == relatedRoot }
+
+// waitsFor records a field that is used where null fails or does damage. It returns
+// false if nothing can wait for it.
+func (a *analyser) waitsFor(v value) bool {
+	if !a.scope.Waits || a.branches > 0 || len(v.from) != 1 {
+		return false
+	}
+	from := v.from[0]
+	if !from.root.others() || len(from.path) == 0 || slices.Contains(from.path, each) {
+		return false
+	}
+	a.needs = append(a.needs, from)
+	return true
+}
+
+// need records what an analysed expression waits for.
+func (c *templates) need(e *expr, a *analyser) {
+	if !c.scope.Waits {
+		return
+	}
+	fields := a.needs
+	switch of := a.reads; {
+	case !e.mayBeNull() || optional(e.query) || !slices.ContainsFunc(of, func(r read) bool { return r.root.others() }):
+	case of.has(itemRoot): // the value differs between the objects of the child
+		for child, paths := range of.children() {
+			for _, path := range paths {
+				fields = append(fields, read{childrenRoot, append([]string{child}, path...)})
+			}
+		}
+		for _, path := range of.paths(relatedRoot) {
+			fields = append(fields, read{relatedRoot, path})
+		}
+	default:
+		c.addNeed(Need{a.shown(e.query), e.one(), slices.Sorted(maps.Keys(of.children()))})
+	}
+	for _, f := range fields {
+		n := Need{Text: f.String(), Source: "(" + f.String() + "?)"}
+		if f.root == childrenRoot {
+			n.Children = []string{f.path[0]}
+		}
+		c.addNeed(n)
+	}
+	if e.absent != nil && e.absent.root.others() && !optional(e.query) {
+		e.absent = nil // it is there when the result is used
+	}
+}
+
+func (c *templates) addNeed(n Need) {
+	if !slices.ContainsFunc(c.needs, func(other Need) bool { return other.Source == n.Source }) {
+		c.needs = append(c.needs, n)
+	}
+}
+
+// optional reports whether an expression says that its value may be missing: it ends in
+// `// null`, in `// empty`, in ?, or in a condition with a branch that is null or empty.
+func optional(q *gojq.Query) bool {
+	for q.Op == gojq.OpPipe {
+		q = q.Right
+	}
+	if q.Op == gojq.OpAlt {
+		return nothing(q.Right)
+	}
+	t := q.Term
+	switch {
+	case t == nil:
+		return false
+	case len(t.SuffixList) > 0:
+		return t.SuffixList[len(t.SuffixList)-1].Optional
+	case t.Type == gojq.TermTypeQuery:
+		return optional(t.Query)
+	case t.Type == gojq.TermTypeTry:
+		return true
+	case t.Type == gojq.TermTypeIf:
+		return nothing(t.If.Then) || nothing(t.If.Else) || slices.ContainsFunc(t.If.Elif, func(e *gojq.IfElif) bool { return nothing(e.Then) })
+	}
+	return false
+}
+
+// nothing reports whether a branch is `null` or `empty`.
+func nothing(q *gojq.Query) bool {
+	return q != nil && slices.Contains([]string{"null", "empty"}, q.String())
+}

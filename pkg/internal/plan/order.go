@@ -1,0 +1,80 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// waitsFor returns the children that a child waits for, each with the reason.
+func (c Child) waitsFor() map[string]string {
+	out := map[string]string{}
+	for _, n := range c.needs {
+		for _, name := range n.Children {
+			out[name] = "reads " + n.Text
+		}
+	}
+	for _, name := range c.DependsOn {
+		out[name] = "has dependsOn: " + name
+	}
+	return out
+}
+
+// ordered returns the children in an order in which each is behind those that it waits
+// for, otherwise in that of the definition. The second result is a cycle: children that
+// wait for each other, the first one at both ends.
+func ordered(children []Child) (order []Child, cycle []Child) {
+	var path []string
+	byName := map[string]Child{}
+	for _, c := range children {
+		byName[c.Name] = c
+	}
+	done := map[string]bool{}
+	var visit func(c Child)
+	visit = func(c Child) {
+		if at := slices.Index(path, c.Name); at >= 0 && cycle == nil {
+			for _, name := range append(path[at:], c.Name) {
+				cycle = append(cycle, byName[name])
+			}
+		}
+		if done[c.Name] || slices.Contains(path, c.Name) {
+			return
+		}
+		path = append(path, c.Name)
+		why := c.waitsFor()
+		for _, other := range children {
+			if why[other.Name] != "" {
+				visit(other)
+			}
+		}
+		path = path[:len(path)-1]
+		done[c.Name] = true
+		order = append(order, c)
+	}
+	for _, c := range children {
+		visit(c)
+	}
+	return order, cycle
+}
+
+// cycles reports children that would wait for each other for ever.
+func (c *compiler) cycles(children []Child) {
+	_, cycle := ordered(children)
+	if cycle == nil {
+		return
+	}
+	var why []string
+	for i, child := range cycle[:len(cycle)-1] {
+		why = append(why, child.Name+" "+child.waitsFor()[cycle[i+1].Name])
+	}
+	index := slices.IndexFunc(children, func(other Child) bool { return other.Name == cycle[0].Name })
+	message := "children wait for each other: " + strings.Join(why, "; ")
+	if len(why) == 1 {
+		message = fmt.Sprintf("child %s waits for itself: it %s", cycle[0].Name, cycle[0].waitsFor()[cycle[0].Name])
+	}
+	c.findings.Add(c.d.Position("spec", "children", strconv.Itoa(index)), diag.BadValue, message,
+		"remove one of them; a field that may be missing is read with // null or // default")
+}
