@@ -820,15 +820,17 @@ def templated(run, cr, state, answer, live):
     made = {entry["name"]: logic_children(run, entry, answer) for entry in run.config["children"] if not entry.get("object")}
     for entry in (entry for entry in run.config["children"] if entry.get("object")):  # after its dependencies
         name, there = entry["name"], {identity(child) for child in live if run.declared(child) == entry}
-        wait = "" if names["$children"][name] else waits_for(run, entry, made, live)
-        if wait:
-            desired.held.append("%s: waits for %s" % (name, wait))
-            continue
-        missing = missing_value(entry, cr, names, made)
         try:
+            wait = "" if names["$children"][name] or not is_wanted(entry, cr, names) else waits_for(run, entry, made, live)
+            if wait:
+                desired.held.append("%s: waits for %s" % (name, wait))
+                continue
+            missing = missing_value(entry, cr, names, made)
             if missing and waits_for_value(run, entry, cr, names, desired, there, missing):
                 continue
             objects = [built(entry["object"], cr, variables) for variables in items(entry, cr, names)]
+            if objects:
+                refuse_damage(entry, cr, names)
         except ExpressionError as error:
             desired.failures.append(Refused("template %s: %s" % (name, error)))
             desired.kept |= there
@@ -846,6 +848,13 @@ def missing_value(entry, cr, names, made):
         if (not children or any(made.get(name) != [] for name in children)) and evaluates_to_null(need["expr"], cr, names):
             return need["text"]
     return ""
+
+
+def refuse_damage(entry, cr, names):
+    """Raises ExpressionError if a template uses a value that is missing where null does damage."""
+    for need in entry.get("needs") or []:
+        if need.get("damage") and evaluates_to_null(need["expr"], cr, names):
+            raise ExpressionError("%s has no value" % need["text"])
 
 
 def waits_for_value(run, entry, cr, names, desired, there, missing):

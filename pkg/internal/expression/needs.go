@@ -13,6 +13,7 @@ type Need struct {
 	Text     string   // as messages name it
 	Source   string   // as a jq term
 	Children []string // the children that it is computed from; none if only from related objects
+	Damage   bool     // the program would make something wrong of null
 }
 
 // Needs lists the values that the program waits for, if its scope says so. They are
@@ -44,31 +45,35 @@ func (c *templates) need(e *expr, a *analyser) {
 	if !c.scope.Waits {
 		return
 	}
-	fields := a.needs
+	for _, f := range a.needs {
+		c.addNeed(f.need(true))
+	}
 	switch of := a.reads; {
 	case !e.mayBeNull() || optional(e.query) || !slices.ContainsFunc(of, func(r read) bool { return r.root.others() }):
 	case of.has(itemRoot): // the value differs between the objects of the child
 		for child, paths := range of.children() {
 			for _, path := range paths {
-				fields = append(fields, read{childrenRoot, append([]string{child}, path...)})
+				c.addNeed(read{childrenRoot, append([]string{child}, path...)}.need(false))
 			}
 		}
 		for _, path := range of.paths(relatedRoot) {
-			fields = append(fields, read{relatedRoot, path})
+			c.addNeed(read{relatedRoot, path}.need(false))
 		}
 	default:
-		c.addNeed(Need{a.shown(e.query), e.one(), slices.Sorted(maps.Keys(of.children()))})
-	}
-	for _, f := range fields {
-		n := Need{Text: f.String(), Source: "(" + f.String() + "?)"}
-		if f.root == childrenRoot {
-			n.Children = []string{f.path[0]}
-		}
-		c.addNeed(n)
+		c.addNeed(Need{Text: a.shown(e.query), Source: e.one(), Children: slices.Sorted(maps.Keys(of.children()))})
 	}
 	if e.absent != nil && e.absent.root.others() && !optional(e.query) {
 		e.absent = nil // it is there when the result is used
 	}
+}
+
+// need returns a field as a need.
+func (r read) need(damage bool) Need {
+	n := Need{Text: r.String(), Source: "(" + r.String() + "?)", Damage: damage}
+	if r.root == childrenRoot {
+		n.Children = []string{r.path[0]}
+	}
+	return n
 }
 
 func (c *templates) addNeed(n Need) {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -45,6 +46,17 @@ func missing(p *Plan, c Child) []jqfile.Value {
 	return out
 }
 
+// refusingDamage returns the jq of a template that fails if a value is missing that it
+// uses where null does damage: the value of a child that is not wanted.
+func refusingDamage(c Child, template string) string {
+	for _, n := range c.needs {
+		if n.Damage {
+			template = fmt.Sprintf("if %s == null then error(%s) else %s end", n.Source, quote(n.Text+" has no value"), template)
+		}
+	}
+	return template
+}
+
 // wantedJQ returns the jq that tells whether any of the children is wanted; "" if one of
 // them always is.
 func wantedJQ(p *Plan, names []string) string {
@@ -64,7 +76,7 @@ func wantedJQ(p *Plan, names []string) string {
 func runtimeNeeds(c Child) []RuntimeNeed {
 	var out []RuntimeNeed
 	for _, n := range c.needs {
-		out = append(out, RuntimeNeed{Expr: n.inPod, Text: n.Text, Children: n.Children})
+		out = append(out, RuntimeNeed{Expr: n.inPod, Text: n.Text, Children: n.Children, Damage: n.Damage})
 	}
 	return out
 }

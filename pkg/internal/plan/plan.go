@@ -388,6 +388,7 @@ type RuntimeNeed struct {
 	Expr     json.RawMessage `json:"expr"`
 	Text     string          `json:"text"`
 	Children []string        `json:"children,omitempty"`
+	Damage   bool            `json:"damage,omitempty"`
 }
 
 // RuntimeRelated is a kind of related objects, as argoperator's own steps need it.

@@ -183,7 +183,7 @@ func writeHoles(p *Plan, c Child) jqfile.Holes {
 	}
 	holes := jqfile.Holes{
 		"hole::exactNumbers": exactNumbers(c.InexactPaths), "option::readsChildren": jqfile.Bool(readsChildren),
-		"hole::template":    jqfile.Raw(placed(p, c, c.Object.Source())),
+		"hole::template":    jqfile.Raw(refusingDamage(c, placed(p, c, c.Object.Source()))),
 		"option::hasInputs": jqfile.Bool(len(inputs) > 0), "hole::inputs": jqfile.RawList(strings.Join(inputs, ", ")),
 		"option::canBeHeld": jqfile.Bool(canWait(c)), "option::dependsOn": jqfile.Bool(canBeLate(c)),
 		"option::force": jqfile.Bool(p.Reconcile.ForceConflicts), "option::besideParent": jqfile.Bool(c.Kind.Namespaced && c.Namespace == nil),

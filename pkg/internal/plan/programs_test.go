@@ -241,6 +241,9 @@ func shops(t *testing.T, has func(string) bool) *Plan {
 	if has("needs") {
 		data["address"] = "${ $children.disk.status.address }"
 	}
+	if has("needs-sum") {
+		data["address"] = `${ $children.disk.status.address + "/24" }`
+	}
 	list := ".spec.items // []"
 	if has("needs-list") {
 		list = "$children.disk.status.addresses"
@@ -272,7 +275,7 @@ func shops(t *testing.T, has func(string) bool) *Plan {
 		child.InexactPaths = [][]string{{"spec", "size"}}
 	}
 	p.Children = []Child{child}
-	if has("two") || has("dependsOn") || has("needs") || has("needs-list") || has("needs-name") || has("alternative") {
+	if has("two") || has("dependsOn") || has("needs") || has("needs-sum") || has("needs-list") || has("needs-name") || has("alternative") {
 		disk := Child{Name: "disk", Kind: config, SameNamespace: true, ObjectName: child.ObjectName, Object: child.Object}
 		if has("needs-name") {
 			disk.ObjectName = program(t, "${ .metadata.name }-disk", "")
