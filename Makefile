@@ -13,7 +13,7 @@ export PATH := $(INTERPRETER):$(PATH)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-race race perf test-python vet lint format tidy verify-tidy generate verify-generate examples verify e2e e2e-smoke e2e-guards operators peers olm bench bench-cluster chance expressions guarantees realcrds dist clean
+.PHONY: help build test test-race race perf test-python vet lint format tidy verify-tidy coretypes generate verify-generate examples verify e2e e2e-smoke e2e-guards operators peers olm bench bench-cluster chance expressions guarantees realcrds dist clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ tidy: ## rewrite go.mod and go.sum as the imports need them
 
 verify-tidy: ## fail if `make tidy` would change anything
 	go mod tidy -diff
+
+coretypes: ## rewrite the schemas of Kubernetes' types, from the version of k8s.io/api in pkg/internal/coretypes/generate
+	cd pkg/internal/coretypes/generate && go run . ../types.json.gz
 
 generate: ## rewrite what is made from other files, the JSON Schema and the goldens; their diff is the review
 	go generate ./...

@@ -66,9 +66,15 @@ var layers = []layer{
 		below:  []string{"pkg/diag", "pkg/apis/v1alpha1"},
 		others: []string{"go.yaml.in/yaml/v3", "sigs.k8s.io/", "k8s.io/"},
 	},
+	{path: internal + "coretypes", below: in("source"), others: []string{"k8s.io/apiextensions-apiserver/pkg/apis"}},
+	{
+		path:   internal + "shortschema",
+		below:  append(in("source", "coretypes"), "pkg/diag"),
+		others: []string{"go.yaml.in/yaml/v3", "k8s.io/apiextensions-apiserver/pkg/apis"},
+	},
 	{
 		path:   internal + "definition",
-		below:  append(in("source", "schema"), "pkg/diag", "pkg/apis/v1alpha1"),
+		below:  append(in("source", "schema", "shortschema"), "pkg/diag", "pkg/apis/v1alpha1"),
 		others: []string{"go.yaml.in/yaml/v3", "sigs.k8s.io/", "k8s.io/", "github.com/gobuffalo/flect"},
 	},
 	{path: internal + "registry", others: []string{"github.com/google/go-containerregistry/"}},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -70,7 +71,8 @@ func (c *checker) camelCase(value string, p source.Path) bool {
 
 func toKind(s string) string {
 	var b strings.Builder
-	for word := range strings.FieldsFuncSeq(s, func(r rune) bool { return !isNameRune(r) || r == '-' || r == '_' }) {
+	other := func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	for word := range strings.FieldsFuncSeq(s, other) {
 		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
 	}
 	if kind := b.String(); camelCase.MatchString(kind) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/shortschema"
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
@@ -109,7 +110,7 @@ func (c *checker) scalePath(v *v1alpha1.Version, text string, under []string, ki
 		return
 	}
 	if schema, ok := c.schemaAt(v, text, p); ok && schema != nil && schema.Type != kind {
-		c.add(p, diag.BadPath, fmt.Sprintf("%s is %s, want %s", text, article(kindOf(schema)), article(kind)), "")
+		c.add(p, diag.BadPath, fmt.Sprintf("%s is %s, want %s", text, shortschema.Article(shortschema.KindOf(schema)), shortschema.Article(kind)), "")
 	}
 }
 

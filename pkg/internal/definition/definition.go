@@ -14,6 +14,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
+type props = apiextensionsv1.JSONSchemaProps
+
 // Definition is one complete definition: every default is set and every file is read.
 // Treat it as read-only.
 //

@@ -5,10 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/shortschema"
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
@@ -18,7 +20,11 @@ func (c *checker) schemas() {
 	if api.CRD != nil || api.Existing != nil {
 		return
 	}
-	form := newShort(c)
+	var types *yaml.Node
+	if p := source.PathOf("spec", "api", "types"); c.Written(p) && !c.wasRejected(p) {
+		types = c.node(p...)
+	}
+	form := shortschema.New(c.Positions, types, &c.found)
 	c.doubtful = map[string]bool{}
 	c.def.Schemas = map[string]*apiextensionsv1.JSONSchemaProps{}
 	for i := range api.Versions {
@@ -63,7 +69,7 @@ func (c *checker) contradictions() {
 			for _, found := range contradiction(c.def.Schemas[earlier.Name], c.def.Schemas[v.Name], nil) {
 				at := c.schemaField(versionPath(i), found.path)
 				c.add(at, diag.BadSchema, fmt.Sprintf("%s is %s in %s and %s in %s, and objects are not converted between versions: one that has it is wrong in one of them",
-					strings.ReplaceAll(found.path, ".[]", "[]"), article(found.before), earlier.Name, article(found.after), v.Name),
+					strings.ReplaceAll(found.path, ".[]", "[]"), shortschema.Article(found.before), earlier.Name, shortschema.Article(found.after), v.Name),
 					"give it one type in all versions that are served, use another name for the new field, or stop serving one version: served: false")
 			}
 		}
@@ -96,7 +102,7 @@ func contradiction(a, b *props, path []string) []contradicting {
 	if a == nil || b == nil {
 		return nil
 	}
-	before, after := kindOf(a), kindOf(b)
+	before, after := shortschema.KindOf(a), shortschema.KindOf(b)
 	if !compatible(before, after) {
 		return []contradicting{{strings.Join(path, "."), before, after}}
 	}
@@ -125,19 +131,19 @@ func compatible(a, b string) bool {
 func versionPath(i int) source.Path { return source.PathOf("spec", "api", "versions", i) }
 
 // shortSchema expands the schema of a version from the short form.
-func (c *checker) shortSchema(form *short, p source.Path) *props {
+func (c *checker) shortSchema(form *shortschema.Form, p source.Path) *props {
 	out := &props{Type: "object", Properties: map[string]props{}}
 	for _, part := range []string{"spec", "status"} {
 		if !c.Written(p.To(part)) {
 			continue
 		}
 		if c.wasRejected(p.To(part)) {
-			out.Properties[part] = *anything()
+			out.Properties[part] = *shortschema.Anything()
 			continue
 		}
-		schema := form.object(c.node(p.To(part)...))
+		schema := form.Object(c.node(p.To(part)...))
 		if part == "spec" {
-			completeDefault(schema)
+			shortschema.CompleteDefault(schema)
 			if len(schema.Required) > 0 {
 				out.Required = []string{"spec"}
 			}

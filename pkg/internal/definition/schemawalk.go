@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/argoperator/argoperator/pkg/internal/shortschema"
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
@@ -45,7 +46,7 @@ func resolve(root *props, path []source.JSONPathStep, kind string) resolved {
 // childOf returns the schema of one step below a schema. It returns nil and true if the
 // schema is open there, and false if it has no such field.
 func childOf(s *props, step source.JSONPathStep) (*props, bool) {
-	if s.XPreserveUnknownFields != nil && *s.XPreserveUnknownFields || s.XEmbeddedResource || kindOf(s) == "any" {
+	if s.XPreserveUnknownFields != nil && *s.XPreserveUnknownFields || s.XEmbeddedResource || shortschema.KindOf(s) == "any" {
 		if field, ok := s.Properties[step.Field]; ok && !step.Element {
 			return &field, true
 		}
@@ -74,7 +75,7 @@ func objectField(name string) *props {
 	case "apiVersion", "kind":
 		return &text
 	case "metadata":
-		open := props{Type: "object", XPreserveUnknownFields: ptr(true)}
+		open := props{Type: "object", XPreserveUnknownFields: new(true)}
 		return &props{Type: "object", Properties: map[string]props{
 			"name": text, "namespace": text, "generateName": text, "uid": text, "resourceVersion": text,
 			"generation":        {Type: "integer", Format: "int64"},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/shortschema"
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
@@ -41,7 +42,7 @@ func (c *checker) statusFields(schema *props, fields map[string]any, p source.Pa
 
 // statusValue checks the constant parts of a value. The plan checks the expressions.
 func (c *checker) statusValue(schema *props, value any, p source.Path) {
-	if fields, ok := value.(map[string]any); ok && kindOf(schema) == "object" {
+	if fields, ok := value.(map[string]any); ok && shortschema.KindOf(schema) == "object" {
 		c.statusFields(schema, fields, p)
 		return
 	}
@@ -53,7 +54,7 @@ func (c *checker) statusValue(schema *props, value any, p source.Path) {
 	if json.Unmarshal(raw, &plain) != nil {
 		return
 	}
-	if problem := conform(schema, plain); problem != "" {
+	if problem := shortschema.Conform(schema, plain); problem != "" {
 		c.add(p, diag.BadValue, fmt.Sprintf("%s: %s", p[1:], problem), "an expression is written ${ … }")
 	}
 }

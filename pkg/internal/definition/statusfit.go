@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/shortschema"
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
@@ -28,10 +29,10 @@ func (d *Definition) statusProblem() (problem, hint string) {
 		return "", ""
 	}
 	const foreign = "the conditions are those of the kind's own controller"
-	if problem := conform(open(status.Properties["conditions"]), []any{exampleCondition()}); problem != "" {
+	if problem := shortschema.Conform(open(status.Properties["conditions"]), []any{exampleCondition()}); problem != "" {
 		return "status.conditions: " + problem, foreign
 	}
-	if problem := conform(open(status.Properties["observedGeneration"]), 1.0); problem != "" {
+	if problem := shortschema.Conform(open(status.Properties["observedGeneration"]), 1.0); problem != "" {
 		return "status.observedGeneration: " + problem, foreign
 	}
 	missing := slices.DeleteFunc(slices.Sorted(slices.Values(status.Required)), d.computes)

@@ -1,4 +1,4 @@
-package definition
+package shortschema
 
 import (
 	"encoding/json"
@@ -51,14 +51,14 @@ func markerRules() map[string]markerRule {
 
 // mark applies markers to a schema and reports those that do not fit. All markers fit
 // an unknown type, nil.
-func (s *short) mark(n *yaml.Node, schema *props, text string, offset int) (*props, bool) {
+func (s *Form) mark(n *yaml.Node, schema *props, text string, offset int) (*props, bool) {
 	markers, at, err := lexMarkers(text, offset)
 	if err != nil {
 		s.add(n, at, diag.BadMarker, err.Error(), "")
 	}
 	unknown, required, seen := schema == nil, false, map[string]marker{}
 	if unknown {
-		schema = anything()
+		schema = Anything()
 	}
 	for _, m := range markers {
 		rule, ok := s.rule(n, m, schema, unknown)
@@ -82,14 +82,14 @@ func (s *short) mark(n *yaml.Node, schema *props, text string, offset int) (*pro
 }
 
 // plainValue reports a value that is probably written as in another language.
-func (s *short) plainValue(n *yaml.Node, m marker, schema *props) bool {
+func (s *Form) plainValue(n *yaml.Node, m marker, schema *props) bool {
 	v := m.value
 	switch {
 	case m.quoted:
 	case len(v) > 1 && v[0] == '\'' && v[len(v)-1] == '\'':
 		s.add(n, m.value0, diag.BadMarker, fmt.Sprintf("marker %s: the single quotes would be part of the value", m.name), fmt.Sprintf("write %s=%s", m.name, strconv.Quote(v[1:len(v)-1])))
 		return false
-	case m.name == "default" && kindOf(schema) == "string" && (v == "null" || v == "nil" || v == "None" || v == "~"):
+	case m.name == "default" && KindOf(schema) == "string" && (v == "null" || v == "nil" || v == "None" || v == "~"):
 		s.add(n, m.value0, diag.BadMarker, fmt.Sprintf("marker default: %s would be a text", v), fmt.Sprintf("leave the default out for none, or write default=%q for the text", v))
 		return false
 	case m.name == "pattern" && len(v) > 1 && v[0] == '/' && v[len(v)-1] == '/' && strings.HasPrefix(v[1:], "^"):
@@ -101,8 +101,8 @@ func (s *short) plainValue(n *yaml.Node, m marker, schema *props) bool {
 
 // rule returns the rule of a marker, and reports a marker that does not exist or does
 // not fit.
-func (s *short) rule(n *yaml.Node, m marker, schema *props, unknown bool) (markerRule, bool) {
-	rules, kind := markerRules(), kindOf(schema)
+func (s *Form) rule(n *yaml.Node, m marker, schema *props, unknown bool) (markerRule, bool) {
+	rules, kind := markerRules(), KindOf(schema)
 	rule, ok := rules[m.name]
 	if !ok {
 		s.add(n, m.at, diag.UnknownMarker, fmt.Sprintf("unknown marker %q", m.name), markerHint(m.name, fitting(rules, kind, unknown)))
@@ -117,15 +117,11 @@ func (s *short) rule(n *yaml.Node, m marker, schema *props, unknown bool) (marke
 
 // valueHint returns an example value of a marker.
 func valueHint(m marker, schema *props) string {
-	kind := kindOf(schema)
+	kind := KindOf(schema)
 	switch m.name {
 	case "required", "nullable", "immutable", "exclusiveMinimum", "exclusiveMaximum":
 		return fmt.Sprintf("write %s=true, or leave the marker out", m.name)
 	case "default":
-		if inner, ok := strings.CutPrefix(m.value, "["); ok && kind == "array" && kindOf(schema.Items.Schema) == "string" {
-			words := enumWords(strings.TrimSuffix(inner, "]"))
-			return "write default=" + string(rawJSON(words).Raw)
-		}
 	case "enum":
 		if strings.Contains(m.value, "|") {
 			return "write enum=" + strings.ReplaceAll(m.value, "|", ",")
@@ -225,7 +221,7 @@ func applyEnum(s *props, m marker) error {
 		if err != nil {
 			return err
 		}
-		raw := rawJSON(v)
+		raw := RawJSON(v)
 		if listed[string(raw.Raw)] {
 			return fmt.Errorf("%q is listed twice", word)
 		}
@@ -263,22 +259,88 @@ func enumWords(text string) []string {
 func applyDefault(s *props, m marker) error {
 	v, err := literal(s, m.value)
 	if err == nil {
-		s.Default = ptr(rawJSON(v))
+		s.Default = new(RawJSON(v))
 	}
 	return err
 }
 
 // literal parses a value of a schema's type.
 func literal(s *props, text string) (any, error) {
-	kind := kindOf(s)
+	kind := KindOf(s)
 	var v any
 	switch err := json.Unmarshal([]byte(text), &v); {
 	case kind == "string":
 		return text, nil
 	case err != nil && (kind == "int-or-string" || kind == "any"):
 		return text, nil
+	case err != nil && (kind == "array" || kind == "map" || kind == "object"):
+		return flow(s, text)
 	case err != nil:
-		return nil, fmt.Errorf("%q is not %s", text, article(kind))
+		return nil, fmt.Errorf("%q is not %s", text, Article(kind))
 	}
 	return json.RawMessage(text), nil
+}
+
+// flow parses a list or an object as YAML writes it in a line: [a, b], {a: b}. A scalar
+// where the schema wants a string is one.
+func flow(s *props, text string) (any, error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &doc); err != nil || len(doc.Content) != 1 {
+		return nil, fmt.Errorf("%q is not %s", text, Article(KindOf(s)))
+	}
+	return flowValue(s, doc.Content[0])
+}
+
+func flowValue(s *props, n *yaml.Node) (any, error) {
+	switch {
+	case n.Kind == yaml.ScalarNode && s != nil && KindOf(s) == "string":
+		return n.Value, nil
+	case n.Kind == yaml.SequenceNode:
+		out := []any{}
+		for _, item := range n.Content {
+			v, err := flowValue(itemOf(s), item)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, v)
+		}
+		return out, nil
+	case n.Kind == yaml.MappingNode:
+		out := map[string]any{}
+		for pair := range slices.Chunk(n.Content, 2) {
+			v, err := flowValue(fieldOf(s, pair[0].Value), pair[1])
+			if err != nil {
+				return nil, err
+			}
+			out[pair[0].Value] = v
+		}
+		return out, nil
+	case n.Kind != yaml.ScalarNode:
+		return nil, fmt.Errorf("an alias has no place in a marker")
+	}
+	var v any
+	err := n.Decode(&v)
+	return v, err
+}
+
+// itemOf returns the schema of the items of a list, nil if it is unknown.
+func itemOf(s *props) *props {
+	if s == nil || s.Items == nil {
+		return nil
+	}
+	return s.Items.Schema
+}
+
+// fieldOf returns the schema of a field or of the values of a map, nil if it is unknown.
+func fieldOf(s *props, name string) *props {
+	if s == nil {
+		return nil
+	}
+	if field, ok := s.Properties[name]; ok {
+		return &field
+	}
+	if s.AdditionalProperties != nil {
+		return s.AdditionalProperties.Schema
+	}
+	return nil
 }

@@ -1,4 +1,4 @@
-package definition
+package shortschema
 
 import (
 	"encoding/json"
@@ -18,7 +18,7 @@ import (
 )
 
 // checkConsistent reports markers of one field that contradict each other.
-func (s *short) checkConsistent(n *yaml.Node, schema *props, written map[string]marker) {
+func (s *Form) checkConsistent(n *yaml.Node, schema *props, written map[string]marker) {
 	contradicts := func(low, high string, bad bool) {
 		if m, ok := written[high]; ok && bad {
 			s.add(n, m.at, diag.BadMarker, fmt.Sprintf("%s is below %s", high, low), "")
@@ -35,19 +35,19 @@ func (s *short) checkConsistent(n *yaml.Node, schema *props, written map[string]
 		}
 	}
 	if m, ok := written["format"]; ok && !slices.Contains(knownFormats(), m.value) {
-		s.c.found.Warn(s.c.Inside(n, m.value0), diag.UnknownFormat,
+		s.found.Warn(s.positions.Inside(n, m.value0), diag.UnknownFormat,
 			fmt.Sprintf("the API server does not know format %q and will not check it", m.value), source.Spelling(m.value, knownFormats()))
 	}
 	m, ok := written["enum"]
 	for _, e := range schema.Enum {
 		bare := *schema
 		bare.Enum = nil
-		if problem := conform(&bare, decodeJSON(e)); ok && problem != "" {
+		if problem := Conform(&bare, decodeJSON(e)); ok && problem != "" {
 			s.add(n, m.value0, diag.BadMarker, fmt.Sprintf("enum: %s", problem), "")
 		}
 	}
 	if m, ok := written["default"]; ok && schema.Default != nil {
-		if problem := conform(schema, decodeJSON(*schema.Default)); problem != "" {
+		if problem := Conform(schema, decodeJSON(*schema.Default)); problem != "" {
 			s.add(n, m.value0, diag.BadDefault, fmt.Sprintf("default: %s", problem), "")
 		}
 	}
@@ -63,19 +63,19 @@ func decodeJSON(j apiextensionsv1.JSON) any {
 	return v
 }
 
-// conform returns why the API server would reject a value, or "". It covers the
+// Conform returns why the API server would reject a value, or "". It covers the
 // validations that the markers of the short form can express.
-func conform(s *props, v any) string {
+func Conform(s *props, v any) string {
 	if v == nil {
-		if s.Nullable || kindOf(s) == "any" {
+		if s.Nullable || KindOf(s) == "any" {
 			return ""
 		}
-		return fmt.Sprintf("null is not %s", article(kindOf(s)))
+		return fmt.Sprintf("null is not %s", Article(KindOf(s)))
 	}
 	if len(s.Enum) > 0 && !slices.ContainsFunc(s.Enum, func(e apiextensionsv1.JSON) bool { return reflect.DeepEqual(decodeJSON(e), v) }) {
 		return fmt.Sprintf("%s is not in enum", show(v))
 	}
-	switch kind := kindOf(s); kind {
+	switch kind := KindOf(s); kind {
 	case "string":
 		return conformString(s, v)
 	case "integer", "number":
@@ -115,7 +115,7 @@ func conformNumber(s *props, v any) string {
 	f, ok := v.(float64)
 	switch {
 	case !ok || s.Type == "integer" && f != math.Trunc(f):
-		return fmt.Sprintf("%s is not %s", show(v), article(s.Type))
+		return fmt.Sprintf("%s is not %s", show(v), Article(s.Type))
 	case s.Minimum != nil && (f < *s.Minimum || s.ExclusiveMinimum && f == *s.Minimum):
 		return fmt.Sprintf("%s is below minimum %g", show(v), *s.Minimum)
 	case s.Maximum != nil && (f > *s.Maximum || s.ExclusiveMaximum && f == *s.Maximum):
@@ -147,7 +147,7 @@ func conformList(s *props, v any) string {
 		return fmt.Sprintf("%d items are more than maxItems %d", len(list), *s.MaxItems)
 	}
 	for _, item := range list {
-		if problem := conform(s.Items.Schema, item); problem != "" {
+		if problem := Conform(s.Items.Schema, item); problem != "" {
 			return problem
 		}
 	}
@@ -177,7 +177,7 @@ func conformObject(s *props, v any) string {
 		case !known && s.XPreserveUnknownFields == nil:
 			return fmt.Sprintf("there is no field %s", name)
 		}
-		if problem := conform(&field, object[name]); problem != "" {
+		if problem := Conform(&field, object[name]); problem != "" {
 			return name + ": " + problem
 		}
 	}
@@ -185,9 +185,9 @@ func conformObject(s *props, v any) string {
 }
 
 // show formats a value for a message.
-func show(v any) string { return source.Shorten(string(rawJSON(v).Raw)) }
+func show(v any) string { return source.Shorten(string(RawJSON(v).Raw)) }
 
-func article(kind string) string {
+func Article(kind string) string {
 	switch kind {
 	case "integer", "array", "object", "int-or-string", "any":
 		return "an " + kind

@@ -1,4 +1,4 @@
-package definition
+package shortschema
 
 // knownFormats returns the formats that the API server validates (strings) or documents
 // (numbers); see pkg/apiserver/validation/formats.go of apiextensions-apiserver.

@@ -1,0 +1,12 @@
+package main
+
+// The packages that are loaded.
+import (
+	_ "k8s.io/api/apps/v1"
+	_ "k8s.io/api/autoscaling/v2"
+	_ "k8s.io/api/batch/v1"
+	_ "k8s.io/api/core/v1"
+	_ "k8s.io/api/networking/v1"
+	_ "k8s.io/api/policy/v1"
+	_ "k8s.io/api/rbac/v1"
+)
