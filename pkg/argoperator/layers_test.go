@@ -95,7 +95,7 @@ var layers = []layer{
 		below:  append(in("terminal", "definition", "expression", "plan"), "pkg/apis/v1alpha1", "pkg/manifest"),
 		others: []string{"k8s.io/", "github.com/argoproj/argo-events/pkg/apis/"},
 	},
-	{path: internal + "resource", others: []string{"k8s.io/"}},
+	{path: internal + "resource", below: in("coretypes"), others: []string{"k8s.io/"}},
 	{path: internal + "sample", below: in("resource"), others: []string{"go.yaml.in/yaml/v3"}},
 	{
 		path:   internal + "cluster",

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -45,5 +46,30 @@ func TestPodTemplate(t *testing.T) {
 	}
 	if Schema("core/v1.Nothing") != nil {
 		t.Error("there is a schema of a type that does not exist")
+	}
+}
+
+// TestExamples checks that each example is valid.
+func TestExamples(t *testing.T) {
+	for _, name := range Names() {
+		schema := Schema(name)
+		if schema.Title != name {
+			t.Errorf("%s has the title %q", name, schema.Title)
+		}
+		var internal apiextensions.JSONSchemaProps
+		if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(schema, &internal, nil); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		validator, _, err := validation.NewSchemaValidator(&internal)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if internal.Example == nil {
+			t.Errorf("%s has no example", name)
+			continue
+		}
+		if errs := validation.ValidateCustomResource(field.NewPath(name), any(*internal.Example), validator); len(errs) > 0 {
+			t.Errorf("%s: %v", name, errs.ToAggregate())
+		}
 	}
 }

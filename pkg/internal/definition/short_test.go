@@ -64,7 +64,7 @@ func TestShortSchema(t *testing.T) {
 		{"map[string]string | default={a: b, c: 1}", `{"type":"object","additionalProperties":{"type":"string"},"default":{"a":"b","c":"1"}}`, "a map as YAML writes it"},
 		{"port", `{"type":"integer","format":"int32","minimum":1,"maximum":65535}`, "a named type"},
 		{"port | default=80 minimum=80", `{"type":"integer","format":"int32","minimum":80,"maximum":65535,"default":80}`, "markers restrict it"},
-		{"[]core/v1.Toleration", `{"type":"array","items":{"type":"object","properties":{"effect":{"type":"string"},"key":{"type":"string"},"operator":{"type":"string"},"tolerationSeconds":{"type":"integer","format":"int64"},"value":{"type":"string"}}}}`, "a type of Kubernetes"},
+		{"[]core/v1.Toleration", `{"type":"array","items":{"type":"object","title":"core/v1.Toleration","properties":{"effect":{"type":"string"},"key":{"type":"string"},"operator":{"type":"string"},"tolerationSeconds":{"type":"integer","format":"int64"},"value":{"type":"string"}},"example":{"key":"key","operator":"Exists"}}}`, "a type of Kubernetes"},
 		{"any | default=x", `{"x-kubernetes-preserve-unknown-fields":true,"default":"x"}`, "anything"},
 		{"string | nullable=true", `{"type":"string","nullable":true}`, "null allowed"},
 		{"string | immutable=false", `{"type":"string"}`, "not immutable"},

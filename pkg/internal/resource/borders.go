@@ -114,7 +114,7 @@ func empty(_ *maker, n *node, d *demand, value any) (any, bool) {
 // long makes lists as long as allowed, up to a limit.
 func long(m *maker, n *node, d *demand, value any) (any, bool) {
 	list, ok := value.([]any)
-	if !ok || len(list) == 0 || n.items == nil {
+	if !ok || len(list) == 0 || n.items == nil || n.items.fixed {
 		return nil, false
 	}
 	wide := *d

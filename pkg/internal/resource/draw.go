@@ -15,6 +15,9 @@ func (m *maker) draw(n *node, parts []*nested, name string) (any, error) {
 	if *m.left--; *m.left < 0 {
 		return nil, errBudget
 	}
+	if n.fixed {
+		return runtime.DeepCopyJSONValue(n.example), nil
+	}
 	d := m.demandOf(n, parts)
 	if m.taste == random && n.Nullable && m.r.IntN(10) == 0 && m.fits(&d, nil) {
 		return nil, nil
@@ -159,6 +162,7 @@ func (m *maker) array(n *node, d *demand, name string) (any, error) {
 	switch {
 	case m.taste == typical:
 		count = max(count, min(1, d.many))
+	case n.items != nil && n.items.fixed: // all of them would be equal
 	case m.taste == random && m.depth < deep:
 		count += m.r.IntN(max(1, min(d.many-d.few, 3)+1))
 	}

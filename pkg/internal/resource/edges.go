@@ -151,6 +151,9 @@ type visitor struct {
 }
 
 func (v visitor) walk(n *node, at string, value any) any {
+	if n.fixed {
+		return value
+	}
 	d := v.m.demandOf(n, nil)
 	if changed, ok := v.replace(at, n, &d, value); ok {
 		return changed

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
+
+	"github.com/argoperator/argoperator/pkg/internal/coretypes"
 )
 
 // nested is a schema inside allOf, anyOf, oneOf or not. It restricts values, but adds
@@ -30,6 +32,7 @@ type node struct {
 	values  *node            // of a map
 	hints   []any            // constants of the rules, which are worth a try
 	whole   bool             // the root, which is always validated
+	fixed   bool             // samples have the example: Kubernetes knows the type, and an author cannot restrict it
 
 	once  sync.Once
 	local func(any) field.ErrorList
@@ -44,6 +47,10 @@ func newNode(s *schema.Structural, from *apiextensions.JSONSchemaProps) *node {
 	}
 	if from.Example != nil {
 		n.example = *from.Example
+		if coretypes.Is(from.Title) {
+			n.fixed = true
+			return n
+		}
 	}
 	for name, property := range s.Properties {
 		props := from.Properties[name]

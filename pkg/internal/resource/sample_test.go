@@ -278,3 +278,32 @@ func draw(t *testing.T, spec string) string {
 	}
 	return fmt.Sprint(jsonText(full), jsonText(out), jsonText(cases))
 }
+
+// TestFixedSamples checks that samples have the example of a type of Kubernetes.
+func TestFixedSamples(t *testing.T) {
+	s := schemaOf(t, `{type: object, properties: {env: {type: array, items: {type: object, title: core/v1.EnvVar, required: [name], example: {name: NAME}, properties: {name: {type: string}, value: {type: string}}}}}}`)
+	full, err := s.Full()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]any{"env": []any{map[string]any{"name": "NAME"}}}, full["spec"]); diff != "" {
+		t.Error(diff)
+	}
+	for seed := range uint64(50) {
+		sample, err := s.Random(rand.New(rand.NewPCG(seed, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, item := range listOf(sample, "env") {
+			if item.(map[string]any)["name"] != "NAME" {
+				t.Errorf("%v", sample)
+			}
+		}
+	}
+}
+
+func listOf(sample map[string]any, name string) []any {
+	spec, _ := sample["spec"].(map[string]any)
+	list, _ := spec[name].([]any)
+	return list
+}
