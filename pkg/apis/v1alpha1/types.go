@@ -168,7 +168,7 @@ type Version struct {
 	SelectableFields []string `json:"selectableFields,omitempty"`
 }
 
-// Schema is the short form: a field's name and its type, with markers behind a '|'.
+// Schema is the short form: a field's name and its type, with markers behind a '|', as in schema.md.
 type Schema struct {
 	// Spec holds the fields that the operator's users write.
 	Spec map[string]any `json:"spec,omitempty"`

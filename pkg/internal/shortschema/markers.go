@@ -18,34 +18,54 @@ import (
 // markerRule has the kinds of schema that a marker applies to, none for all, and
 // applies the marker.
 type markerRule struct {
-	fits  []string
-	apply func(s *props, m marker) error
+	fits    []string
+	apply   func(s *props, m marker) error
+	doc     string
+	example string
+}
+
+// Marker describes a marker of the short form.
+type Marker struct {
+	Name    string
+	Doc     string   // one line, for the documentation
+	Example string   // a type with the marker
+	Fits    []string // the types that it is for; none for all
+}
+
+// Markers returns the markers, sorted by name.
+func Markers() []Marker {
+	var out []Marker
+	rules := markerRules()
+	for _, name := range source.SortedKeys(rules) {
+		out = append(out, Marker{name, rules[name].doc, rules[name].example, rules[name].fits})
+	}
+	return out
 }
 
 func markerRules() map[string]markerRule {
 	numbers, texts := []string{"integer", "number"}, []string{"string"}
 	lists, maps := []string{"array"}, []string{"map", "object"}
 	return map[string]markerRule{
-		"required":         {nil, flag(func(*props) *bool { return new(bool) })},
-		"default":          {nil, applyDefault},
-		"description":      {nil, func(s *props, m marker) error { s.Description = m.value; return nil }},
-		"enum":             {[]string{"string", "integer", "number"}, applyEnum},
-		"minimum":          {numbers, float(func(s *props) **float64 { return &s.Minimum })},
-		"maximum":          {numbers, float(func(s *props) **float64 { return &s.Maximum })},
-		"exclusiveMinimum": {numbers, flag(func(s *props) *bool { return &s.ExclusiveMinimum })},
-		"exclusiveMaximum": {numbers, flag(func(s *props) *bool { return &s.ExclusiveMaximum })},
-		"multipleOf":       {numbers, float(func(s *props) **float64 { return &s.MultipleOf })},
-		"minLength":        {texts, count(func(s *props) **int64 { return &s.MinLength })},
-		"maxLength":        {texts, count(func(s *props) **int64 { return &s.MaxLength })},
-		"pattern":          {texts, applyPattern},
-		"format":           {[]string{"string", "integer", "number"}, func(s *props, m marker) error { s.Format = m.value; return nil }},
-		"minItems":         {lists, count(func(s *props) **int64 { return &s.MinItems })},
-		"maxItems":         {lists, count(func(s *props) **int64 { return &s.MaxItems })},
-		"minProperties":    {maps, count(func(s *props) **int64 { return &s.MinProperties })},
-		"maxProperties":    {maps, count(func(s *props) **int64 { return &s.MaxProperties })},
-		"nullable":         {nil, flag(func(s *props) *bool { return &s.Nullable })},
-		"immutable":        {nil, applyImmutable},
-		"validation":       {nil, applyValidation},
+		"required":         {nil, flag(func(*props) *bool { return new(bool) }), "The field must be written.", "string | required=true"},
+		"default":          {nil, applyDefault, "The value where none is written.", "integer | default=3"},
+		"description":      {nil, func(s *props, m marker) error { s.Description = m.value; return nil }, "What `kubectl explain` says about the field.", "string | description=\"The name of the team.\""},
+		"enum":             {[]string{"string", "integer", "number"}, applyEnum, "The values that are allowed.", "string | enum=small,large"},
+		"minimum":          {numbers, float(func(s *props) **float64 { return &s.Minimum }), "The smallest number.", "integer | minimum=0"},
+		"maximum":          {numbers, float(func(s *props) **float64 { return &s.Maximum }), "The largest number.", "integer | maximum=100"},
+		"exclusiveMinimum": {numbers, flag(func(s *props) *bool { return &s.ExclusiveMinimum }), "The number must be larger than minimum.", "number | minimum=0 exclusiveMinimum=true"},
+		"exclusiveMaximum": {numbers, flag(func(s *props) *bool { return &s.ExclusiveMaximum }), "The number must be smaller than maximum.", "number | maximum=1 exclusiveMaximum=true"},
+		"multipleOf":       {numbers, float(func(s *props) **float64 { return &s.MultipleOf }), "The number is a multiple of it.", "integer | multipleOf=8"},
+		"minLength":        {texts, count(func(s *props) **int64 { return &s.MinLength }), "The smallest number of characters.", "string | minLength=1"},
+		"maxLength":        {texts, count(func(s *props) **int64 { return &s.MaxLength }), "The largest number of characters.", "string | maxLength=63"},
+		"pattern":          {texts, applyPattern, "A regular expression that the text matches; ^ and $ for the whole text.", "string | pattern=\"^v[0-9]+$\""},
+		"format":           {[]string{"string", "integer", "number"}, func(s *props, m marker) error { s.Format = m.value; return nil }, "A format that the API server checks, such as date-time, ipv4 or uuid.", "string | format=ipv4"},
+		"minItems":         {lists, count(func(s *props) **int64 { return &s.MinItems }), "The smallest number of entries.", "[]string | minItems=1"},
+		"maxItems":         {lists, count(func(s *props) **int64 { return &s.MaxItems }), "The largest number of entries.", "[]string | maxItems=10"},
+		"minProperties":    {maps, count(func(s *props) **int64 { return &s.MinProperties }), "The smallest number of keys.", "map[string]string | minProperties=1"},
+		"maxProperties":    {maps, count(func(s *props) **int64 { return &s.MaxProperties }), "The largest number of keys.", "map[string]string | maxProperties=10"},
+		"nullable":         {nil, flag(func(s *props) *bool { return &s.Nullable }), "null is allowed.", "string | nullable=true"},
+		"immutable":        {nil, applyImmutable, "The field cannot be changed, or removed, once it has a value.", "string | immutable=true"},
+		"validation":       {nil, applyValidation, "A rule in CEL over the field (self) that must hold; may be written several times.", "integer | validation=\"self % 2 == 0\""},
 	}
 }
 

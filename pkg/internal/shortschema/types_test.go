@@ -2,7 +2,13 @@ package shortschema
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
 // TestTypes checks the examples of the documentation, and values that look alike.
@@ -50,4 +56,20 @@ func decoded(t *testing.T, text string) any {
 		t.Fatalf("%s: %v", text, err)
 	}
 	return v
+}
+
+// TestMarkers checks the examples of the documentation.
+func TestMarkers(t *testing.T) {
+	for _, m := range Markers() {
+		var found diag.List
+		form := New(source.Positions{}, nil, &found)
+		var doc yaml.Node
+		if err := yaml.Unmarshal([]byte("field: '"+m.Example+"'"), &doc); err != nil {
+			t.Fatal(err)
+		}
+		schema := form.Object(doc.Content[0])
+		if len(found) > 0 || !strings.Contains(m.Example, m.Name+"=") || m.Doc == "" {
+			t.Errorf("%s: %s: %v (%v)", m.Name, m.Example, found, schema)
+		}
+	}
 }
