@@ -172,7 +172,8 @@ type Version struct {
 type Schema struct {
 	// Spec holds the fields that the operator's users write.
 	Spec map[string]any `json:"spec,omitempty"`
-	// Status holds the fields that the operator reports. conditions and observedGeneration are always there.
+	// Status holds the fields that the operator reports. conditions and observedGeneration are always there, and fields that
+	// spec.status computes get the types of their expressions if they are not written here.
 	Status map[string]any `json:"status,omitempty"`
 }
 

@@ -29,6 +29,9 @@ type Definition struct {
 	Schemas map[string]*apiextensionsv1.JSONSchemaProps
 	// CRD is the CustomResourceDefinition of the crd form, unchanged.
 	CRD *apiextensionsv1.CustomResourceDefinition
+	// InferredStatus are the paths below status of fields that the definition computes
+	// and its schema does not declare. Until [Definition.InferStatus] they take any value.
+	InferredStatus [][]string
 	// ChildCRDs are the CustomResourceDefinitions of the children's kinds, by child
 	// name.
 	ChildCRDs map[string]*apiextensionsv1.CustomResourceDefinition

@@ -3,8 +3,10 @@ package definition
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/shortschema"
 	"github.com/argoperator/argoperator/pkg/internal/source"
@@ -29,6 +31,12 @@ func (c *checker) status() {
 func (c *checker) statusFields(schema *props, fields map[string]any, p source.Path) {
 	for _, name := range source.SortedKeys(fields) {
 		field, known := childOf(schema, source.JSONPathStep{Field: name})
+		if !known && c.infers(name, schema) {
+			path := []string(p[2:].To(name))
+			c.def.InferredStatus = append(c.def.InferredStatus, path)
+			c.def.InferStatus(path, *shortschema.Anything())
+			continue
+		}
 		if !known {
 			c.addKey(p.To(name), diag.UnknownField, fmt.Sprintf("%s: no such field in the schema", p[1:].To(name)),
 				source.DidYouMean(name, source.SortedKeys(schema.Properties), "fields"))
@@ -38,6 +46,44 @@ func (c *checker) statusFields(schema *props, fields map[string]any, p source.Pa
 			c.statusValue(field, fields[name], p.To(name))
 		}
 	}
+}
+
+// infers reports whether the schema gets a field of the status by what is computed for
+// it: the short form need not declare it. A field with a similar name is probably meant.
+func (c *checker) infers(name string, schema *props) bool {
+	working := slices.IndexFunc(c.op.Spec.API.Versions, func(v v1alpha1.Version) bool { return v.Name == c.def.WorkingVersion() })
+	return working >= 0 && c.Written(versionPath(working).To("schema")) && source.Nearest(name, source.SortedKeys(schema.Properties)) == ""
+}
+
+// InferStatus sets the schema of a field of the status that is not declared, in each
+// version that does not have it.
+func (d *Definition) InferStatus(path []string, schema props) {
+	for _, root := range d.Schemas {
+		status := root.Properties["status"]
+		insert(&status, path, schema)
+		root.Properties["status"] = status
+	}
+}
+
+// insert adds a field to a schema, unless another one is open there.
+func insert(at *props, path []string, schema props) {
+	if at.Type != "object" || at.AdditionalProperties != nil || at.XPreserveUnknownFields != nil {
+		return
+	}
+	if at.Properties == nil {
+		at.Properties = map[string]props{}
+	}
+	field, known := at.Properties[path[0]]
+	switch {
+	case len(path) == 1:
+		field = schema
+	case !known:
+		field = props{Type: "object"}
+		fallthrough
+	default:
+		insert(&field, path[1:], schema)
+	}
+	at.Properties[path[0]] = field
 }
 
 // statusValue checks the constant parts of a value. The plan checks the expressions.

@@ -9,6 +9,7 @@ import (
 	"github.com/itchyny/gojq"
 
 	"github.com/argoperator/argoperator/pkg/internal/jq"
+	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
 // Program is a compiled expression or template: jq that yields exactly one value for an
@@ -18,6 +19,15 @@ type Program struct {
 	code   *jq.Program
 	reads  reads
 	needs  []Need
+	typ    schema.Type
+}
+
+// Type returns the type of the results of a template; unknown parts are of any type.
+func (p *Program) Type() schema.Type {
+	if p.typ == nil {
+		return schema.Any()
+	}
+	return p.typ
 }
 
 // variables returns the variables in the order of Run's arguments.

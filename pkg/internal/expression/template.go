@@ -48,6 +48,7 @@ type node struct {
 	literal bool // source is JSON
 	null    bool // it can be null; with literal, it is null
 	expr    *expr
+	typ     schema.Type // nil if unknown
 }
 
 func (c *templates) problem(p Problem) {
@@ -70,7 +71,7 @@ func (c *templates) program(n node) (*Program, []Problem) {
 		c.problem(Problem{Code: BadExpression, Message: err.Error()})
 		return nil, c.problems
 	}
-	p.needs = c.needs
+	p.needs, p.typ = c.needs, n.typ
 	return p, c.problems
 }
 
@@ -94,12 +95,13 @@ func (c *templates) literal(path []string, value any) node {
 	if err != nil {
 		c.problem(Problem{Path: path, Code: BadExpression, Message: fmt.Sprintf("the value has no form in JSON: %v", err)})
 	}
-	return node{source: text, literal: true, null: value == nil}
+	return node{source: text, literal: true, null: value == nil, typ: some(ofLiteral(value)).toType()}
 }
 
 func (c *templates) object(path []string, fields map[string]any, want schema.Type) node {
 	var b strings.Builder
 	n := node{literal: true}
+	types := map[string]schema.Type{}
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
 		at := append(slices.Clip(path), key)
 		if strings.Contains(key, "${") {
@@ -118,12 +120,13 @@ func (c *templates) object(path []string, fields map[string]any, want schema.Typ
 		}
 		n.literal = n.literal && field.literal
 		n.null = n.null || field.null
+		types[key] = field.typ
 		if b.Len() > 0 {
 			b.WriteByte(',')
 		}
 		b.WriteString(quoteKey(key) + ":" + field.source)
 	}
-	n.source = "{" + b.String() + "}"
+	n.source, n.typ = "{"+b.String()+"}", schema.Record(types)
 	if n.null {
 		n.source, n.null = "("+n.source+"|del(.[]|nulls))", false
 	}
@@ -145,6 +148,9 @@ func (c *templates) list(path []string, items []any, want schema.Type) node {
 		inner := c.value(append(slices.Clip(path), strconv.Itoa(i)), item, want.Item())
 		n.literal = n.literal && inner.literal
 		sources[i] = inner.source
+		if i == 0 {
+			n.typ = schema.ListOf(inner.typ)
+		}
 	}
 	n.source = "[" + strings.Join(sources, ",") + "]"
 	return n
@@ -172,7 +178,7 @@ func (c *templates) scalar(path []string, text string, want schema.Type) node {
 			return node{source: "null"}
 		}
 		c.wantValue(e, want)
-		return node{source: e.one(), null: e.mayBeNull(), expr: e}
+		return node{source: e.one(), null: e.mayBeNull(), expr: e, typ: e.toType()}
 	}
 	c.wantKind(path, str, want, "")
 	return c.interpolate(path, parts)
@@ -201,5 +207,5 @@ func (c *templates) interpolate(path []string, parts []part) node {
 		b.WriteString(`\(` + source + `)`)
 	}
 	b.WriteByte('"')
-	return node{source: b.String()}
+	return node{source: b.String(), typ: schema.Of(schema.String)}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/definition"
 	"github.com/argoperator/argoperator/pkg/internal/expression"
 	"github.com/argoperator/argoperator/pkg/internal/monitoring"
+	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
 // New plans a definition. The findings list what no engine supports. If one of them is
@@ -29,6 +30,9 @@ func New(d *definition.Definition) (*Plan, diag.List) {
 	}
 	c := newCompiler(d, p.API)
 	p.Children, p.Related, p.Status = c.children(), c.related(), c.status()
+	if inferStatus(d, p.Status) {
+		p.API = api(d)
+	}
 	findings := c.findings
 	if findings.HasErrors() {
 		return nil, findings
@@ -65,6 +69,23 @@ func New(d *definition.Definition) (*Plan, diag.List) {
 	p.Policies = policies(p)
 	p.Install.Monitoring = monitoring.New(o.Spec.Install.Monitoring, watched(p))
 	return p, findings
+}
+
+// inferStatus completes the schema by the types of the fields of the status that it does
+// not declare. It reports whether there are any.
+func inferStatus(d *definition.Definition, status Status) bool {
+	for _, path := range d.InferredStatus {
+		i := slices.IndexFunc(status.Fields, func(f StatusField) bool { return f.Name == path[0] })
+		if i < 0 {
+			continue // its expression has an error
+		}
+		t := status.Fields[i].Value.Type()
+		for _, name := range path[1:] {
+			t, _ = t.Field(name)
+		}
+		d.InferStatus(path, *schema.Props(t))
+	}
+	return len(d.InferredStatus) > 0
 }
 
 func operator(p *Plan, o v1alpha1.Operator) Operator {
