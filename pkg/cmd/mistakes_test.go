@@ -45,7 +45,7 @@ var mistakes = []mistake{
 	{title: "A number where a duration is wanted", file: "operator.yaml", old: "  install:", by: "  reconcile: {resync: 60}\n  install:"},
 	{title: "The file of a child is misspelt", file: "operator.yaml", old: "children/deployment.yaml", by: "children/deploy.yaml"},
 	{title: "A condition is a number", file: "operator.yaml", old: "file: children/deployment.yaml", by: "file: children/deployment.yaml\n    when: .spec.replicas"},
-	{title: "A status field is not in the schema", file: "operator.yaml", old: "readyReplicas: ${", by: "available: ${"},
+	{title: "A status field is misspelt", file: "operator.yaml", old: "readyReplicas: ${", by: "readyReplica: ${"},
 	{title: "A child is called otherwise than it is", file: "operator.yaml", old: "$children.deployment.", by: "$children.deploymnet."},
 	{title: "The namespace is Kubernetes' own", file: "operator.yaml", old: "namespace: argo-events", by: "namespace: kube-system", accepted: true},
 	{title: "A field is misspelt in an expression", file: "children/deployment.yaml", old: ".spec.replicas", by: ".spec.replica"},
