@@ -8,6 +8,9 @@ package argoperator
 import (
 	"fmt"
 	"slices"
+	"sync"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/check"
@@ -115,7 +118,7 @@ func Each(sources []Source, options Options, use func(Operator) error) (diag.Lis
 	found := false
 	var groups groups
 	definitions := func(yield func(*definition.Definition) bool) {
-		for read := range inOrder(slices.Values(sources), parse) {
+		for read := range inOrder(slices.Values(sources), parser(sources)) {
 			findings = append(findings, read.findings...)
 			found = found || len(read.definitions) > 0 || len(read.findings) > 0
 			for _, d := range read.definitions {
@@ -168,9 +171,28 @@ type parsed struct {
 	findings    diag.List
 }
 
-func parse(source Source) parsed {
-	definitions, findings := definition.Parse(source)
-	return parsed{definitions, findings}
+// parser parses one of the sources.
+func parser(sources []Source) func(Source) parsed {
+	kinds := definedKinds(sources)
+	return func(s Source) parsed {
+		definitions, findings := definition.ParseAmong(s, kinds)
+		return parsed{definitions, findings}
+	}
+}
+
+// definedKinds returns the kinds that the definitions define. They are read again when one
+// is asked for, which few definitions do.
+func definedKinds(sources []Source) definition.Kinds {
+	read := sync.OnceValue(func() map[string]*apiextensionsv1.CustomResourceDefinition {
+		all := map[string]*apiextensionsv1.CustomResourceDefinition{}
+		for _, s := range sources {
+			for _, crd := range definition.KindsIn(s) {
+				all[crd.Spec.Group+"/"+crd.Spec.Names.Kind] = crd
+			}
+		}
+		return all
+	})
+	return func(group, kind string) *apiextensionsv1.CustomResourceDefinition { return read()[group+"/"+kind] }
 }
 
 // claim reports a second definition with the same name and namespace, because both

@@ -22,6 +22,7 @@ func Locks(sources []Source) ([]Lock, diag.List) {
 	var locks []Lock
 	var findings diag.List
 	found := false
+	parse := parser(sources)
 	for _, source := range sources {
 		source.Unlocked = true
 		read := parse(source)

@@ -18,7 +18,10 @@ type checker struct {
 	in    source.Input
 	def   *Definition
 	op    *v1alpha1.Operator
+	kinds Kinds // of other definitions; may be nil
 	found diag.List
+
+	isDefinition bool
 
 	referred int             // bytes read so far of the files that the definition refers to
 	doubtful map[string]bool // versions whose schemas have findings

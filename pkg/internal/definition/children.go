@@ -51,7 +51,7 @@ func (c *checker) childKind(child v1alpha1.Child, p source.Path) {
 		c.label(child.Plural, p.To("plural"))
 	}
 	_, known := c.knownKind(kindRef{group, version, child.Kind, child.Plural, child.Scope}, p, at.To("kind"))
-	if known || isBuiltinGroup(group) || c.Written(p.To("crd")) {
+	if known || isBuiltinGroup(group) || c.Written(p.To("crd")) || child.Plural != "" && child.Scope != "" {
 		return
 	}
 	if builtin, moved := schema.FindBuiltinNamed(child.Kind); moved && !c.Written(p.To("plural")) && !c.Written(p.To("scope")) {
@@ -59,8 +59,8 @@ func (c *checker) childKind(child v1alpha1.Child, p source.Path) {
 			fmt.Sprintf("%s is in %s; another one needs plural and scope, or crd: {file: …}", child.Kind, builtin.APIVersion()))
 		return
 	}
-	hint := fmt.Sprintf("%s %s is not built into Kubernetes; kubectl api-resources shows its plural and scope, "+
-		"or give its CustomResourceDefinition: crd: {file: …}", child.APIVersion, child.Kind)
+	hint := fmt.Sprintf("%s %s is not built into Kubernetes; kubectl api-resources shows its plural and scope; "+
+		"or give its CustomResourceDefinition: crd: {file: …}, or its definition with another -f", child.APIVersion, child.Kind)
 	c.missing(p, "plural", hint)
 	c.missing(p, "scope", hint)
 }

@@ -15,10 +15,11 @@ import (
 
 // Parse reads the definitions of one file and reports every problem. It does not return
 // a definition that has an error.
-func Parse(in source.Input) ([]*Definition, diag.List) {
-	docs, list := source.Load(in.Name, in.Data, func(text []byte) bool {
-		return !in.Lenient || bytes.Contains(text, []byte(v1alpha1.Group+"/"))
-	})
+func Parse(in source.Input) ([]*Definition, diag.List) { return ParseAmong(in, nil) }
+
+// ParseAmong is Parse for a file among others, whose kinds its definitions may use.
+func ParseAmong(in source.Input, kinds Kinds) ([]*Definition, diag.List) {
+	docs, list := source.Load(in.Name, in.Data, mayDefine(in))
 	if len(docs) == 0 && len(list) == 0 && !in.Lenient {
 		list.Add(startOf(in), diag.NoDefinition, "the file holds no definition", "a definition begins with apiVersion: argoperator.dev/v1alpha1 and kind: Operator")
 	}
@@ -33,7 +34,7 @@ func Parse(in source.Input) ([]*Definition, diag.List) {
 			tests++
 			continue
 		}
-		def, found := one(in, doc)
+		def, found := one(in, doc, kinds)
 		name := doc.Text("metadata", "name")
 		if first, again := seen[name]; again && name != "" {
 			found.Add(doc.At([]string{"metadata", "name"}), diag.DuplicateValue,
@@ -61,16 +62,30 @@ func startOf(in source.Input) diag.Position {
 	return diag.Position{File: in.Name, Line: 1, Column: 1}
 }
 
-// one decodes, completes and checks one document.
-func one(in source.Input, doc source.Document) (*Definition, diag.List) {
+// mayDefine tells which documents of a file may be definitions.
+func mayDefine(in source.Input) func([]byte) bool {
+	return func(text []byte) bool { return !in.Lenient || bytes.Contains(text, []byte(v1alpha1.Group+"/")) }
+}
+
+// decoded returns the checker of a document, which is decoded if it is a definition.
+func decoded(in source.Input, doc source.Document) *checker {
 	doc.Grafted = map[*yaml.Node]source.Positions{}
 	def := &Definition{positions: doc.Positions}
 	c := &checker{Positions: doc.Positions, in: in, def: def, op: &def.Operator, found: doc.Found}
 	c.dec = source.NewDecoder(in.Name, &c.found)
-	if !c.isOf(v1alpha1.Kind) {
+	if c.isDefinition = c.isOf(v1alpha1.Kind); c.isDefinition {
+		c.dec.Value(doc.Root, reflect.ValueOf(c.op).Elem(), nil)
+	}
+	return c
+}
+
+// one decodes, completes and checks one document.
+func one(in source.Input, doc source.Document, kinds Kinds) (*Definition, diag.List) {
+	c := decoded(in, doc)
+	def := c.def
+	if c.kinds = kinds; !c.isDefinition {
 		return def, c.found
 	}
-	c.dec.Value(doc.Root, reflect.ValueOf(c.op).Elem(), nil)
 	c.readCRD()
 	c.readTemplates()
 	c.readRelated()

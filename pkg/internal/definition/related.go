@@ -18,10 +18,11 @@ func (c *checker) readRelated() {
 	c.def.RelatedCRDs = map[string]*apiextensionsv1.CustomResourceDefinition{}
 	for i := range c.op.Spec.Related {
 		r, p := &c.op.Spec.Related[i], source.PathOf("spec", "related", i)
-		if r.CRD == nil {
-			continue
+		crd := c.kindOfOther(asChild(*r), p)
+		if r.CRD != nil {
+			crd = c.crdFile(p.To("crd", "file"), r.CRD.File)
 		}
-		if crd := c.crdFile(p.To("crd", "file"), r.CRD.File); crd != nil {
+		if crd != nil {
 			c.def.RelatedCRDs[r.Name] = crd
 			completeKind(r, func(kind *v1alpha1.Child) { c.childCRD(kind, crd, p) })
 		}

@@ -107,6 +107,7 @@ func TestMisspelledShortSchemas(t *testing.T) {
 		{`spec: {f: "[]string | default=[a,b"}`, "is not closed", ""},
 		{`spec: {f: "[]core/v1.EnvVars"}`, "unknown type", "did you mean core/v1.EnvVar?"},
 		{`spec: {f: "hostnam"}`, "unknown type", "did you mean hostname?"},
+		{`spec: {f: string | enum=a,b required=true}`, "not a name", "in quotes"},
 		{`spec: {f: [string, integer]}`, "a list of 2 types", "string | enum=a,b"},
 		{`spec: {f: ["string | required=true"]}`, "cannot be required", "minItems=1"},
 		{`spec: {f: string, "f | required=true": {g: string}}`, "written twice", ""},

@@ -21,10 +21,11 @@ func (c *checker) readTemplates() {
 	for i := range c.op.Spec.Children {
 		child, p := &c.op.Spec.Children[i], source.PathOf("spec", "children", i)
 		c.readTemplate(child, p)
-		if child.CRD == nil {
-			continue
+		crd := c.kindOfOther(*child, p)
+		if child.CRD != nil {
+			crd = c.crdFile(p.To("crd", "file"), child.CRD.File)
 		}
-		if crd := c.crdFile(p.To("crd", "file"), child.CRD.File); crd != nil {
+		if crd != nil {
 			c.def.ChildCRDs[child.Name] = crd
 			c.childCRD(child, crd, p)
 		}

@@ -73,7 +73,11 @@ func (s *Form) Object(n *yaml.Node) *props {
 		name, markers, marked := strings.Cut(pair[0].Value, "|")
 		name = strings.TrimSpace(name)
 		if !fieldName.MatchString(name) {
-			s.add(pair[0], 0, diag.BadName, fmt.Sprintf("%q is not a name for a field", name), "begin with a letter; letters, digits, '-', '_' and '.' may follow")
+			hint := "begin with a letter; letters, digits, '-', '_' and '.' may follow"
+			if strings.Contains(name, "=") {
+				hint = "between { and }, a comma ends the value before it: write that value in quotes"
+			}
+			s.add(pair[0], 0, diag.BadName, fmt.Sprintf("%q is not a name for a field", name), hint)
 		}
 		if _, twice := out.Properties[name]; twice {
 			s.add(pair[0], 0, diag.DuplicateKey, fmt.Sprintf("field %s is written twice", name), "")
