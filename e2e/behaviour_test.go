@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -77,6 +79,64 @@ func (c *cluster) playNestedOperator(t *testing.T, dir, engine string) {
 	o.awaitReady(t, caches, cr)
 	o.awaitData(t, cr, "arn", "b")
 	o.awaitData(t, cr, "text", "the network is b")
+}
+
+// TestChain has eight children that read each other, declared in the wrong order.
+func TestChain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not part of the short run")
+	}
+	t.Parallel()
+	c := connect(t)
+	for _, engine := range []string{"direct", "workflow"} {
+		t.Run(engine, func(t *testing.T) { c.playChain(t, engine) })
+	}
+}
+
+var chains = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "chains"}
+
+func (c *cluster) playChain(t *testing.T, engine string) {
+	o := c.install(t, "chain/"+engine, forEngine(t, "../testdata/behaviour/chain", engine, ""))
+	began := time.Now()
+	cr := o.create(t, "example.com/v1", "chains", nsA, "one", map[string]any{})
+	o.awaitReady(t, chains, cr)
+	t.Logf("ready after %.1f s", time.Since(began).Seconds())
+	o.awaitOwned(t, cr, map[schema.GroupVersionResource]int{configMaps: 5, deployments: 1})
+	o.awaitData(t, cr, "text", "a at generation 1")
+	o.awaitData(t, cr, "parts", "one-part-a one-part-b")
+
+	t.Log("each was made after those that it reads")
+	made := map[string]time.Time{}
+	versions := map[string]int{}
+	for _, gvr := range []schema.GroupVersionResource{configMaps, deployments} {
+		list, err := c.objects.Resource(gvr).Namespace(nsA).List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all seen
+		for i := range list.Items {
+			all = append(all, &list.Items[i])
+		}
+		for _, object := range all.ownedBy(cr) {
+			name := object.GetLabels()["argoperator.dev/child"]
+			made[name] = object.GetCreationTimestamp().Time
+			versions[name]++
+		}
+	}
+	for _, pair := range [][2]string{{"web", "config"}, {"config", "part"}, {"config", "last"}} {
+		if made[pair[1]].Before(made[pair[0]]) {
+			t.Errorf("%s was made before %s", pair[1], pair[0])
+		}
+	}
+	if versions["part"] != 2 {
+		t.Errorf("%d parts", versions["part"])
+	}
+
+	t.Log("a change passes through all of them")
+	o.merge(t, chains, cr, `{"spec":{"text":"b","parts":["b","c"],"extra":true}}`)
+	o.awaitData(t, cr, "parts", "one-part-b one-part-c")
+	o.awaitData(t, cr, "extra", "b")
+	o.awaitOwned(t, cr, map[schema.GroupVersionResource]int{configMaps: 6})
 }
 
 // forEngine is a copy of a definition for one engine, with more children.
