@@ -215,6 +215,9 @@ func (t *run) problemsOf(cr customResource, env environment) (problems []childPr
 	}
 	for i, item := range items {
 		vars.Item, vars.Index = item, i
+		if t.child.Object.Waits(cr.served, vars) {
+			continue
+		}
 		object, err := t.child.Object.Run(cr.served, vars)
 		if err != nil {
 			problems = append(problems, failed("template", err)...)

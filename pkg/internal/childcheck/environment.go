@@ -70,6 +70,9 @@ func (t *run) items(cr customResource, vars expression.Vars) (items []any, key s
 	if t.child.ForEach == nil {
 		return []any{nil}, "", nil
 	}
+	if t.child.ForEach.Waits(cr.served, vars) {
+		return nil, "", nil
+	}
 	list, err := t.child.ForEach.Run(cr.served, vars)
 	items, _ = list.([]any)
 	return items[:min(len(items), maxItems)], "forEach", err

@@ -23,6 +23,27 @@ type Need struct {
 // them.
 func (p *Program) Needs() []Need { return p.needs }
 
+// Waits reports whether one of the values that the program needs is missing.
+func (p *Program) Waits(input any, vars Vars) bool {
+	if len(p.needs) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(p.waits(), func(need *Program) bool {
+		value, err := need.Run(input, vars)
+		return err == nil && value == nil
+	})
+}
+
+func (p *Program) compiledNeeds() []*Program {
+	var out []*Program
+	for _, n := range p.needs {
+		if need, err := compile(n.Source, nil); err == nil {
+			out = append(out, need)
+		}
+	}
+	return out
+}
+
 // others are the roots of other objects than the custom resource.
 func (r root) others() bool { return r == childrenRoot || r == relatedRoot }
 

@@ -19,6 +19,7 @@ type Program struct {
 	code   *jq.Program
 	reads  reads
 	needs  []Need
+	waits  func() []*Program // for the needs
 	typ    schema.Type
 }
 

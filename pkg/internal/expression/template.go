@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/argoperator/argoperator/pkg/internal/jq"
 	"github.com/argoperator/argoperator/pkg/internal/schema"
@@ -72,6 +73,7 @@ func (c *templates) program(n node) (*Program, []Problem) {
 		return nil, c.problems
 	}
 	p.needs, p.typ = c.needs, n.typ
+	p.waits = sync.OnceValue(p.compiledNeeds)
 	return p, c.problems
 }
 

@@ -46,7 +46,8 @@ type observed struct {
 	calls   []cluster.Call
 }
 
-// TestOperators runs the tests of the examples and of testdata/behaviour, which
+// TestOperators runs the tests of the examples, of testdata/ports, which are operators
+// of other tools in the language of this one, and of testdata/behaviour, which
 // cover error-prone behavior of operators. A definition with `engine: ENGINE` runs
 // with both engines that support templates.
 //
@@ -168,7 +169,7 @@ func (u excuse) covers(g granted) bool {
 func operatorsUnderTest(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	for _, pattern := range []string{"../../../examples/*/tests", "../../../testdata/behaviour/*/tests"} {
+	for _, pattern := range []string{"../../../examples/*/tests", "../../../testdata/behaviour/*/tests", "../../../testdata/ports/*/tests"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
