@@ -275,6 +275,9 @@ func (a *analyser) has(f *gojq.Func, in value, names *env) result {
 	key := a.query(f.Args[0], in, names)
 	a.use(key.value)
 	a.use(in)
+	if len(in.from) == 1 && len(in.from[0].path) == 0 && len(key.from) == 1 && len(key.from[0].path) > 0 {
+		a.fail(f, BadExpression, fmt.Sprintf("has takes the name of a field, and %s is what a field has", a.shown(f.Args[0])), fmt.Sprintf("write %s != null", a.shown(f.Args[0])))
+	}
 	a.wants(f, in, array|object|null, "has takes")
 	if key.text != nil {
 		a.reads = append(a.reads, below(in.from, *key.text)...)

@@ -41,9 +41,7 @@ func (c *templates) expr(path []string, p part) *expr {
 		return nil
 	}
 	e := &expr{part: p, path: path, query: query, source: shortest(p.text, query)}
-	if strings.Contains(e.source, "fingerprint") {
-		e.source, e.defines = fingerprint+e.source, true
-	}
+	e.source, e.defines = withFunctions(e.source, query)
 	c.analyse(e)
 	return e
 }
@@ -74,12 +72,6 @@ func shortest(source string, query *gojq.Query) string {
 	}
 	return source + "\n" // it may end in a comment
 }
-
-// fingerprint is a function that jq does not have. It returns 16 digits, the hash of
-// the JSON of its input. It computes two sums, each below 2^32, so that every step is
-// an integer that a Sensor represents exactly.
-const fingerprint = `def fingerprint: reduce (tojson | explode[]) as $c ([5381, 52711]; [(.[0] * 33 + $c) % 4294967296, (.[1] * 65599 + $c) % 4294967296])` +
-	` | [.[] as $n | (268435456, 16777216, 1048576, 65536, 4096, 256, 16, 1) as $p | ($n / $p | floor) % 16 | if . < 10 then . + 48 else . + 87 end] | implode;`
 
 // one returns the expression as a jq term that yields exactly one value. If there is
 // none, it yields null.

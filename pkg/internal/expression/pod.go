@@ -647,8 +647,14 @@ def max_by(f): _max_by(map([f]));
 def tojson: @json;
 def todate: todateiso8601;
 def fromdate: fromdateiso8601;
-0`
-	query, err := gojq.Parse(source)
+`
+	own := ""
+	for _, f := range ownFunctions {
+		if f.name != "fingerprint" { // the pod has it
+			own += f.jq
+		}
+	}
+	query, err := gojq.Parse(source + own + "0")
 	if err != nil {
 		panic(fmt.Sprintf("expression: the prelude is no jq: %v", err)) // unreachable
 	}

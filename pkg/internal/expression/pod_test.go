@@ -72,7 +72,10 @@ var inPods = []string{
 	`"aÉz" | ascii_downcase, ascii_upcase`, `"aü😀" | explode`, `[97, 252, 128512] | implode`, ".spec.labels | tojson", ".spec.json | fromjson", "[1.0, 1.5, 1e3, 100000000000000000000] | tojson", ".spec.list | tostring", `"x" | tostring`, `"12", "1.5" | tonumber`,
 	`"abcabc" | index("c")`, "[1, 2, 1] | index(1)", "[1, 2] | index(3)", "null | index(1)", ".spec | type", "[1, \"a\", null, true, [], {}] | map(type)", "1.5 | floor, ceil, round", "-1.5 | floor, ceil, round, abs", "2.5 | round",
 	"1709208000 | todate", ".spec.date | fromdate", ".spec.date | fromdateiso8601 | todateiso8601", "[.spec.list[] | IN(1, 2)]", "[1, null, \"a\"] | map(values, nulls, strings, numbers)", "[[], {}, 1] | map(arrays, objects, scalars, iterables)",
-	".spec.labels | fingerprint", ".spec | fingerprint", `"" | fingerprint`, "[1.0, 1] | fingerprint", `"😀ü" | fingerprint`,
+	".spec.labels | fingerprint", ".spec | fingerprint", `"" | fingerprint`, "[1.0, 1] | fingerprint",
+	`"100m", "64Mi", "1.5Gi", "2", "1e3", 7, "3k", "0.5", "5E", "2Ei", "-1" | quantity`, `"x" | quantity`, `["1.27.3", "v1.27", "1.27.3-rc.1", "1.27.3-rc.2", "1.28.0+build", "1.9", "2"] | sort_by(semver)`,
+	`"1.x" | semver`, `"10.1.2.3/16" | cidrhost(5, 0, 65535, 65536, -1)`, `"10.0.0.0/8" | cidrsubnet(8; 0, 3, 255, 256)`, `"10.0.0.0/30" | cidrsubnet(3; 0)`, `"x" | cidrhost(1)`,
+	`"😀ü" | fingerprint`,
 	// Errors.
 	"try .spec.size.x catch .", "try error(null) catch .", `try ({} - [1, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaéé"]) catch .`, `try ([] | has("a")) catch .`, "try (1 / 0) catch .", `try ("a" * 1e10) catch .`, `try ("x" | tonumber) catch .`, "try {(1): 2} catch .",
 	".spec.size.x", ".spec.name[0]", ".spec.name[-1]", ".spec.name[9]", ".spec.list.x", "1 / 0", "1 % 0", `"a" - "b"`, "{} + 1", "true | length", `"x" | tonumber`, "[1] | join(1)", "[1, 2] | join(1)", `"x" | fromjson`, `1 | startswith("a")`, "{} | sort", "[{}] | join(\",\")", ".spec.size[]", `error("own")`, "error", "null | keys", "{(1): 2}", `"a" | todate`, `"x" | fromdate`,
@@ -153,6 +156,17 @@ func python(t *testing.T, nodes []Node) []outcome {
 	return answers
 }
 
+// withOwn is the expression with the functions that jq does not have.
+func withOwn(t *testing.T, source string) string {
+	t.Helper()
+	query, err := gojq.Parse(source)
+	if err != nil {
+		t.Fatalf("%s: %v", source, err)
+	}
+	source, _ = withFunctions("("+source+")", query)
+	return source
+}
+
 // sensors is what gojq makes of an expression.
 func sensors(t *testing.T, source string) outcome {
 	t.Helper()
@@ -168,7 +182,7 @@ func inSensor(t *testing.T, source, on string) (outcome, bool) {
 	if err := json.Unmarshal([]byte(on), &input); err != nil {
 		t.Fatal(err)
 	}
-	p, err := compile(fingerprint+"("+source+")", nil)
+	p, err := compile(withOwn(t, source), nil)
 	if err != nil {
 		t.Fatalf("%s: %v", source, err)
 	}

@@ -161,7 +161,8 @@ func TestBuiltins(t *testing.T) {
 		}
 	}
 	for f := range builtins() {
-		if !has[f] && f != "fingerprint/0" {
+		name, _, _ := strings.Cut(f, "/")
+		if !has[f] && !slices.ContainsFunc(ownFunctions, func(own ownFunction) bool { return own.name == name }) {
 			t.Errorf("gojq has no %s", f)
 		}
 	}

@@ -2,6 +2,7 @@ package expression
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -21,7 +22,7 @@ type syntaxError struct {
 // The first match is used.
 var misspellings = [...]func(syntaxError) string{
 	syntaxError.nested, syntaxError.singleQuotes, syntaxError.logical, syntaxError.negation, syntaxError.shell, syntaxError.fallback,
-	syntaxError.ternary, syntaxError.method, syntaxError.spaced, syntaxError.equality, syntaxError.unended,
+	syntaxError.ternary, syntaxError.contained, syntaxError.method, syntaxError.spaced, syntaxError.equality, syntaxError.unended,
 }
 
 // syntaxHint returns how to fix a syntax error.
@@ -58,9 +59,14 @@ func (b syntaxError) from(offset int) int {
 	return len(b.text)
 }
 
-// with returns a rule and the corrected text, if that is jq and short.
+// with returns a rule and the corrected text, if that is jq that a Sensor runs, and
+// short.
 func with(rule, fixed string) string {
-	if _, err := gojq.Parse(fixed); err != nil || len(fixed) > 100 || strings.ContainsAny(fixed, "\n#") {
+	query, err := gojq.Parse(fixed)
+	if err == nil {
+		_, err = jq.Compile(query, variables()...)
+	}
+	if err != nil || len(fixed) > 100 || strings.ContainsAny(fixed, "\n#") {
 		return rule
 	}
 	return rule + ": " + fixed
@@ -229,7 +235,39 @@ func (b syntaxError) method() string {
 	if !plainPath(before) || strings.Contains(function, " ") {
 		return rule
 	}
+	if fixed := macro(before, name.Text[1:], after); fixed != "" {
+		return with(rule, fixed)
+	}
 	return with(rule, before+" | "+function+strings.ReplaceAll(after, ",", ";"))
+}
+
+// macro writes the calls in which CEL binds a variable, or has a default, in jq; "" if it
+// is none of them.
+func macro(before, name, call string) string {
+	inner, closed := strings.CutSuffix(strings.TrimPrefix(call, "("), ")")
+	if !closed {
+		return ""
+	}
+	if name == "orValue" {
+		return before + " // " + inner
+	}
+	variable, body, two := strings.Cut(inner, ",")
+	function := map[string]string{"exists": "any(BODY)", "all": "all(BODY)", "map": "map(BODY)", "filter": "map(select(BODY))"}[name]
+	if !two || function == "" || !jq.IsName(strings.TrimSpace(variable)) {
+		return ""
+	}
+	of := regexp.MustCompile(`\b` + strings.TrimSpace(variable) + `\b(\.?)`)
+	body = of.ReplaceAllString(strings.TrimSpace(body), ".")
+	return before + " | " + strings.Replace(function, "BODY", body, 1)
+}
+
+// contained matches VALUE in LIST.
+func (b syntaxError) contained() string {
+	if !b.is(0, "in") {
+		return ""
+	}
+	value, list := strings.TrimSpace(b.text[:b.from(0)]), strings.TrimSpace(b.text[b.from(0)+len("in"):])
+	return with("jq asks where a list has a value, null if nowhere", list+" | index("+value+") != null")
 }
 
 // spaced matches a function followed by its argument, as in Helm and shells.

@@ -115,7 +115,10 @@
              else empty end),
             null)
         | if . == null then null
-          else .token = [$of.metadata.generation, .place.key, .listing, (.seen | .uid, .generation, .deletedUID, .drift, .inputs, .failed.attempts, .reclaimed), if option::marked then $mark else empty end] end
+          else
+            # An object that is being created is written as its inputs are then when it is observed.
+            .token = [$of.metadata.generation, .place.key, .listing, (.seen | .uid, .generation, .deletedUID, .drift, .inputs, .failed.attempts, .reclaimed), if option::marked and .seen.uid != null then $mark else empty end]
+          end
       end;
 
   if .type == "DELETE" or otherPartition($new.metadata.uid) or ownChild
