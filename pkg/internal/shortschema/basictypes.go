@@ -87,6 +87,7 @@ func foreignTypes() map[string]string {
 	}
 }
 
+// Anything returns the schema of any value.
 func Anything() *props { return &props{XPreserveUnknownFields: new(true)} }
 
 func intOrString() *props {

@@ -187,6 +187,7 @@ func conformObject(s *props, v any) string {
 // show formats a value for a message.
 func show(v any) string { return source.Shorten(string(RawJSON(v).Raw)) }
 
+// Article returns a kind with its article.
 func Article(kind string) string {
 	switch kind {
 	case "integer", "array", "object", "int-or-string", "any":
