@@ -60,7 +60,8 @@ var layers = []layer{
 	{path: internal + "schema", others: []string{"k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/client-go/kubernetes/scheme", "k8s.io/apiextensions-apiserver/pkg/apis", "k8s.io/gengo/"}},
 	{path: internal + "jq", others: []string{"github.com/itchyny/gojq"}},
 	{path: internal + "jqfile", below: in("jq"), others: []string{"github.com/itchyny/gojq"}},
-	{path: internal + "expression", below: append(in("schema", "jq"), "pkg/diag"), others: []string{"github.com/itchyny/gojq"}},
+	{path: internal + "jqhint", below: in("jq"), others: []string{"github.com/itchyny/gojq"}},
+	{path: internal + "expression", below: append(in("schema", "jq", "jqhint"), "pkg/diag"), others: []string{"github.com/itchyny/gojq"}},
 	{
 		path:   internal + "source",
 		below:  []string{"pkg/diag", "pkg/apis/v1alpha1"},

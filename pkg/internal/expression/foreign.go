@@ -8,39 +8,8 @@ import (
 	"github.com/itchyny/gojq"
 
 	"github.com/argoperator/argoperator/pkg/internal/jq"
+	"github.com/argoperator/argoperator/pkg/internal/jqhint"
 )
-
-// foreign maps functions of other languages to their equivalent in jq: a function, or a
-// hint.
-var foreign = map[string]string{
-	"len": "length", "size": "length", "count": "length", "keys_unsorted": "keys",
-	"lower": "ascii_downcase", "toLower": "ascii_downcase", "toLowerCase": "ascii_downcase", "lowerAscii": "ascii_downcase", "downcase": "ascii_downcase",
-	"upper": "ascii_upcase", "toUpper": "ascii_upcase", "toUpperCase": "ascii_upcase", "upperAscii": "ascii_upcase", "upcase": "ascii_upcase",
-	"startsWith": "startswith", "hasPrefix": "startswith", "endsWith": "endswith", "hasSuffix": "endswith",
-	"trimPrefix": "ltrimstr", "trimSuffix": "rtrimstr", "strip": "trim", "matches": "test", "regexMatch": "test",
-	"toString": "tostring", "string": "tostring", "str": "tostring", "int": "tonumber", "int64": "tonumber", "atoi": "tonumber", "float": "tonumber",
-	"toJson": "tojson", "toJSON": "tojson", "fromJson": "fromjson", "splitList": "split", "filter": "select", "uniq": "unique", "sum": "add",
-	"b64enc": "@base64", "b64dec": "@base64d", "base64": "@base64",
-	"True": "true", "False": "false", "None": "null", "nil": "null", "undefined": "null",
-
-	"quote": "leave it out, values need no quotes", "squote": "leave it out, values need no quotes",
-	"nindent": "leave it out, values need no indentation", "indent": "leave it out, values need no indentation",
-	"toYaml":  "leave it out, an expression by itself keeps the kind of its value; | tojson makes a text of it",
-	"default": `write // before what is used instead of null: .spec.field // "value"`, "coalesce": `write // between them: .spec.a // .spec.b`,
-	"ternary": "write if … then … else … end", "required": "say required=true in the schema",
-	"printf": `write a text with \( ) in it: "\(.metadata.name)-web"`, "format": `write a text with \( ) in it: "\(.metadata.name)-web"`,
-	"replace": `write gsub("a"; "b")`, "trunc": "write .[:63]", "substr": "write .[0:8]",
-	"list": "write [1, 2]", "dict": "write {key: 1}", "include": "there are no named templates", "lookup": "of the cluster only $children.NAME is known",
-}
-
-// foreignHint returns the jq equivalent of a function of another language, or "".
-func foreignHint(name string) string {
-	known := foreign[name]
-	if known == "" || strings.Contains(known, " ") {
-		return known
-	}
-	return "write " + known + " instead"
-}
 
 // noFunction suggests a function for an unknown name.
 func (a *analyser) noFunction(f *gojq.Func, known []string) string {
@@ -79,7 +48,7 @@ func (a *analyser) fieldHint(name string, path []string, args int) string {
 		return "did you mean " + read{inputRoot, append([]string{name}, path...)}.String() + "?"
 	}
 	same := func(field string) bool { return strings.EqualFold(field, strings.ReplaceAll(name, "_", "")) }
-	if _, taken := foreign[name]; taken {
+	if jqhint.Foreign(name) != "" {
 		return ""
 	}
 	return a.inside(same, path)
@@ -87,12 +56,12 @@ func (a *analyser) fieldHint(name string, path []string, args int) string {
 
 // foreignCall rewrites a call of a function of another language to jq.
 func (a *analyser) foreignCall(f *gojq.Func, s jq.Span) string {
-	hint := foreignHint(f.Name)
+	hint := jqhint.ForeignHint(f.Name)
 	before, piped := strings.CutSuffix(strings.TrimRight(a.text[:s.At], " \t\r\n"), "|")
 	before = strings.TrimSpace(before)
-	switch known := foreign[f.Name]; {
+	switch known := jqhint.Foreign(f.Name); {
 	case known == "":
-	case f.Name == "default" && len(f.Args) == 1 && piped && plainPath(before):
+	case f.Name == "default" && len(f.Args) == 1 && piped && jqhint.PlainPath(before):
 		return "write " + before + " // " + a.shown(f.Args[0])
 	case strings.Contains(known, " "):
 	case len(f.Args) == 1 && !piped && builtinTakes(known, 0):
@@ -119,6 +88,15 @@ func (a *analyser) pathAfter(at int) []string {
 		}
 	}
 	return path
+}
+
+// syntaxHint returns how to fix a syntax error.
+func syntaxHint(text string, err error) string {
+	takesOne := func(name string) bool {
+		b, ok := builtins()[name+"/1"]
+		return ok && !b.ignoresInput
+	}
+	return jqhint.Context{Variables: variables(), TakesOne: takesOne}.Syntax(text, err)
 }
 
 // counted formats the number of arguments.

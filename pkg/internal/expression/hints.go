@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/internal/jq"
+	"github.com/argoperator/argoperator/pkg/internal/jqhint"
 	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
@@ -87,7 +88,7 @@ func fixLiteral(literal any, want kinds) string {
 
 // operand returns the expression in a form that can be an operand.
 func (e *expr) operand() string {
-	if plainPath(e.text) || strings.ContainsAny(e.text, "\n#") {
+	if jqhint.PlainPath(e.text) || strings.ContainsAny(e.text, "\n#") {
 		return e.text
 	}
 	return "(" + e.text + ")"

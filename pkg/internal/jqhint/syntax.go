@@ -1,4 +1,6 @@
-package expression
+// Package jqhint recognises the syntax and the functions of other languages where jq is
+// wanted, and says what is written in jq.
+package jqhint
 
 import (
 	"errors"
@@ -13,9 +15,46 @@ import (
 
 // syntaxError is text that is not jq, and the token at which gojq stopped.
 type syntaxError struct {
-	text   string
-	tokens []jq.Token
-	bad    int // index of the token; len(tokens) at the end of the text
+	context Context
+	text    string
+	tokens  []jq.Token
+	bad     int // index of the token; len(tokens) at the end of the text
+}
+
+// foreign maps functions of other languages to their equivalent in jq: a function, or a
+// hint.
+var foreign = map[string]string{
+	"len": "length", "size": "length", "count": "length", "keys_unsorted": "keys",
+	"lower": "ascii_downcase", "toLower": "ascii_downcase", "toLowerCase": "ascii_downcase", "lowerAscii": "ascii_downcase", "downcase": "ascii_downcase",
+	"upper": "ascii_upcase", "toUpper": "ascii_upcase", "toUpperCase": "ascii_upcase", "upperAscii": "ascii_upcase", "upcase": "ascii_upcase",
+	"startsWith": "startswith", "hasPrefix": "startswith", "endsWith": "endswith", "hasSuffix": "endswith",
+	"trimPrefix": "ltrimstr", "trimSuffix": "rtrimstr", "strip": "trim", "matches": "test", "regexMatch": "test",
+	"toString": "tostring", "string": "tostring", "str": "tostring", "int": "tonumber", "int64": "tonumber", "atoi": "tonumber", "float": "tonumber",
+	"toJson": "tojson", "toJSON": "tojson", "fromJson": "fromjson", "splitList": "split", "filter": "select", "uniq": "unique", "sum": "add",
+	"b64enc": "@base64", "b64dec": "@base64d", "base64": "@base64",
+	"True": "true", "False": "false", "None": "null", "nil": "null", "undefined": "null",
+
+	"quote": "leave it out, values need no quotes", "squote": "leave it out, values need no quotes",
+	"nindent": "leave it out, values need no indentation", "indent": "leave it out, values need no indentation",
+	"toYaml":  "leave it out, an expression by itself keeps the kind of its value; | tojson makes a text of it",
+	"default": `write // before what is used instead of null: .spec.field // "value"`, "coalesce": `write // between them: .spec.a // .spec.b`,
+	"ternary": "write if … then … else … end", "required": "say required=true in the schema",
+	"printf": `write a text with \( ) in it: "\(.metadata.name)-web"`, "format": `write a text with \( ) in it: "\(.metadata.name)-web"`,
+	"replace": `write gsub("a"; "b")`, "trunc": "write .[:63]", "substr": "write .[0:8]",
+	"list": "write [1, 2]", "dict": "write {key: 1}", "include": "there are no named templates", "lookup": "of the cluster only $children.NAME is known",
+}
+
+// Foreign returns the equivalent in jq of a function of another language: a function, or
+// a hint, which has blanks; "" for other names.
+func Foreign(name string) string { return foreign[name] }
+
+// ForeignHint returns the jq equivalent of a function of another language, or "".
+func ForeignHint(name string) string {
+	known := foreign[name]
+	if known == "" || strings.Contains(known, " ") {
+		return known
+	}
+	return "write " + known + " instead"
 }
 
 // misspellings are checks for the syntax of other languages, each with the equivalent in jq.
@@ -25,9 +64,15 @@ var misspellings = [...]func(syntaxError) string{
 	syntaxError.ternary, syntaxError.contained, syntaxError.method, syntaxError.spaced, syntaxError.equality, syntaxError.unended,
 }
 
-// syntaxHint returns how to fix a syntax error.
-func syntaxHint(text string, err error) string {
-	b := syntaxError{text: text}
+// Context is what an expression can use.
+type Context struct {
+	Variables []string
+	TakesOne  func(name string) bool // a function that takes its input and one argument
+}
+
+// Syntax returns how to fix a syntax error.
+func (c Context) Syntax(text string, err error) string {
+	b := syntaxError{context: c, text: text}
 	b.tokens, _, _ = jq.Lex(text)
 	b.bad = len(b.tokens)
 	var at *gojq.ParseError
@@ -61,10 +106,10 @@ func (b syntaxError) from(offset int) int {
 
 // with returns a rule and the corrected text, if that is jq that a Sensor runs, and
 // short.
-func with(rule, fixed string) string {
+func (b syntaxError) with(rule, fixed string) string {
 	query, err := gojq.Parse(fixed)
 	if err == nil {
-		_, err = jq.Compile(query, variables()...)
+		_, err = jq.Compile(query, b.context.Variables...)
 	}
 	if err != nil || len(fixed) > 100 || strings.ContainsAny(fixed, "\n#") {
 		return rule
@@ -76,15 +121,29 @@ func (b syntaxError) nested() string {
 	if !b.is(0, "$") || !b.is(1, "{") {
 		return ""
 	}
-	var whole strings.Builder
-	parts, err := split(b.text)
-	for _, p := range parts {
-		whole.WriteString(p.text)
-	}
-	if err != nil {
+	whole, ok := unwrapped(b.text)
+	if !ok {
 		return "there is no ${ } inside an expression"
 	}
-	return with("write one expression, without ${ } inside", whole.String())
+	return b.with("write one expression, without ${ } inside", whole)
+}
+
+// unwrapped removes the ${ } around parts of a text.
+func unwrapped(text string) (string, bool) {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, "${")
+		b.WriteString(before)
+		if !found {
+			return b.String(), true
+		}
+		_, end, whole := jq.Lex(rest)
+		if !whole || end == len(rest) {
+			return "", false
+		}
+		b.WriteString(strings.TrimSpace(rest[:end]))
+		text = rest[end+1:]
+	}
 }
 
 func (b syntaxError) singleQuotes() string {
@@ -99,7 +158,7 @@ func (b syntaxError) singleQuotes() string {
 		}
 		fixed.WriteString(piece)
 	}
-	return with("write texts in double quotes, and for YAML single quotes around the whole", fixed.String())
+	return b.with("write texts in double quotes, and for YAML single quotes around the whole", fixed.String())
 }
 
 // words maps operators to the words that jq uses.
@@ -125,7 +184,7 @@ func (b syntaxError) logical() string {
 	if slices.ContainsFunc(b.tokens, func(t jq.Token) bool { return t.Kind == jq.TokenString || t.Kind == jq.TokenOpen }) {
 		fixed = "" // the characters may be part of a string
 	}
-	return with("jq writes "+word+" for "+op, fixed)
+	return b.with("jq writes "+word+" for "+op, fixed)
 }
 
 func (b syntaxError) negation() string {
@@ -143,14 +202,14 @@ func (b syntaxError) negation() string {
 	if b.bad > 0 || operand == "" {
 		return rule
 	}
-	if !plainPath(operand) {
+	if !PlainPath(operand) {
 		operand = "(" + operand + ")"
 	}
-	return with(rule, operand+" | not")
+	return b.with(rule, operand+" | not")
 }
 
-// plainPath reports whether text is only a path, .a.b or $a.b.
-func plainPath(text string) bool {
+// PlainPath reports whether text is only a path, .a.b or $a.b.
+func PlainPath(text string) bool {
 	tokens, end, _ := jq.Lex(text)
 	for i, t := range tokens {
 		if t.Kind != jq.TokenIndex && (t.Kind != jq.TokenVar || i > 0) {
@@ -176,10 +235,10 @@ func (b syntaxError) fallback() string {
 	if _, err := gojq.Parse(value); err != nil || value == "" || jq.IsName(value[:1]) {
 		value = jq.Quote(value)
 	}
-	if !plainPath(before) {
+	if !PlainPath(before) {
 		return "jq writes // before what is used instead of null"
 	}
-	return with("jq writes // before what is used instead of null", before+" // "+value)
+	return b.with("jq writes // before what is used instead of null", before+" // "+value)
 }
 
 // ternary matches c ? a : b, and Python's a if c else b.
@@ -197,7 +256,7 @@ func (b syntaxError) ternary() string {
 	}
 	cut := func(from, to int) string { return strings.TrimSpace(b.text[from:to]) }
 	question, then := b.tokens[mark].At, b.tokens[colon].At
-	return with(rule, "if "+cut(0, question)+" then "+cut(question+1, then)+" else "+cut(then+1, len(b.text))+" end")
+	return b.with(rule, "if "+cut(0, question)+" then "+cut(question+1, then)+" else "+cut(then+1, len(b.text))+" end")
 }
 
 // topLevel returns the index of a token outside brackets and braces, or -1.
@@ -232,13 +291,13 @@ func (b syntaxError) method() string {
 	if known, ok := foreign[function]; ok {
 		function = known
 	}
-	if !plainPath(before) || strings.Contains(function, " ") {
+	if !PlainPath(before) || strings.Contains(function, " ") {
 		return rule
 	}
 	if fixed := macro(before, name.Text[1:], after); fixed != "" {
-		return with(rule, fixed)
+		return b.with(rule, fixed)
 	}
-	return with(rule, before+" | "+function+strings.ReplaceAll(after, ",", ";"))
+	return b.with(rule, before+" | "+function+strings.ReplaceAll(after, ",", ";"))
 }
 
 // macro writes the calls in which CEL binds a variable, or has a default, in jq; "" if it
@@ -267,7 +326,7 @@ func (b syntaxError) contained() string {
 		return ""
 	}
 	value, list := strings.TrimSpace(b.text[:b.from(0)]), strings.TrimSpace(b.text[b.from(0)+len("in"):])
-	return with("jq asks where a list has a value, null if nowhere", list+" | index("+value+") != null")
+	return b.with("jq asks where a list has a value, null if nowhere", list+" | index("+value+") != null")
 }
 
 // spaced matches a function followed by its argument, as in Helm and shells.
@@ -281,15 +340,15 @@ func (b syntaxError) spaced() string {
 	}
 	before, _ := strings.CutSuffix(strings.TrimSpace(b.text[:name.At]), "|")
 	if before = strings.TrimSpace(before); name.Text == "default" {
-		if !plainPath(before) {
+		if !PlainPath(before) {
 			before = ""
 		}
-		return with("jq writes // before what is used instead of null", before+" // "+b.text[arg.At:])
+		return b.with("jq writes // before what is used instead of null", before+" // "+b.text[arg.At:])
 	}
-	if known, ok := builtins()[name.Text+"/1"]; ok && !known.ignoresInput {
+	if b.context.TakesOne(name.Text) {
 		return "the arguments of a function stand in parentheses: " + name.Text + "(" + arg.Text + ")"
 	}
-	if hint := foreignHint(name.Text); hint != "" {
+	if hint := ForeignHint(name.Text); hint != "" {
 		return hint
 	}
 	return "jq passes values on to functions with |, and further arguments stand in parentheses"
@@ -319,7 +378,7 @@ func (b syntaxError) unended() string {
 	case last.Kind == jq.TokenPunct && !strings.Contains(")]}?", last.Text), last.Text == "and" || last.Text == "or":
 		return "something is missing after " + last.Text
 	case count("if") > count("end"):
-		return with("an if goes up to its end", b.text+" end")
+		return b.with("an if goes up to its end", b.text+" end")
 	case count("(") > count(")"):
 		return "a ( is not closed"
 	case count("[") > count("]"):
