@@ -106,6 +106,8 @@ func TestMisspelledShortSchemas(t *testing.T) {
 		{`spec: {f: "string | pattern=/^a$/"}`, "slashes", `pattern="^a$"`},
 		{`spec: {f: "[]string | default=[a,b"}`, "is not closed", ""},
 		{`spec: {f: "[]core/v1.EnvVars"}`, "unknown type", "did you mean core/v1.EnvVar?"},
+		{`spec: {f: core/v1.}`, "unknown type", "lists the types of Kubernetes"},
+		{`spec: {f: {"map[string]": string, x: string}}`, "not a name", "a map has no other fields"},
 		{`spec: {f: "hostnam"}`, "unknown type", "did you mean hostname?"},
 		{`spec: {f: string | enum=a,b required=true}`, "not a name", "in quotes"},
 		{`spec: {f: [string, integer]}`, "a list of 2 types", "string | enum=a,b"},

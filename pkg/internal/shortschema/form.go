@@ -74,7 +74,10 @@ func (s *Form) Object(n *yaml.Node) *props {
 		name = strings.TrimSpace(name)
 		if !fieldName.MatchString(name) {
 			hint := "begin with a letter; letters, digits, '-', '_' and '.' may follow"
-			if strings.Contains(name, "=") {
+			switch {
+			case name == anyKey:
+				hint = "it stands for every key of a map, and a map has no other fields"
+			case strings.Contains(name, "="):
 				hint = "between { and }, a comma ends the value before it: write that value in quotes"
 			}
 			s.add(pair[0], 0, diag.BadName, fmt.Sprintf("%q is not a name for a field", name), hint)
@@ -241,7 +244,10 @@ func (s *Form) typeHint(text string) string {
 		return "did you mean " + t + "?"
 	}
 	if coretypes.Is(text) {
-		return source.DidYouMean(text, coretypes.Names(), "types of Kubernetes") + "; a type that is not among them is any, or is written out under types"
+		if best := source.Nearest(text, coretypes.Names()); best != "" {
+			return "did you mean " + best + "?"
+		}
+		return "docs/reference/schema.md lists the types of Kubernetes; write any for another one, or its fields under types"
 	}
 	var builtin, usual []string
 	for _, t := range Types() {
