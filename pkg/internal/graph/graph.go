@@ -175,8 +175,8 @@ func (b *builder) written() {
 		if c.ForEach != nil {
 			text = append(text, "any number")
 		}
-		if len(c.DependsOn) > 0 {
-			text = append(text, "after "+strings.Join(c.DependsOn, ", "))
+		if after := c.After(); len(after) > 0 {
+			text = append(text, "after "+strings.Join(after, ", "))
 		}
 		if c.Orphan {
 			text = append(text, "stays")

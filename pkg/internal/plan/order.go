@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +23,9 @@ func (c Child) waitsFor() map[string]string {
 	}
 	return out
 }
+
+// After returns the names of the children that a child waits for, sorted.
+func (c Child) After() []string { return slices.Sorted(maps.Keys(c.waitsFor())) }
 
 // ordered returns the children in an order in which each is behind those that it waits
 // for, otherwise in that of the definition. The second result is a cycle: children that
