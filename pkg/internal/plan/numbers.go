@@ -5,16 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-
 	"github.com/argoperator/argoperator/pkg/internal/definition"
 	"github.com/argoperator/argoperator/pkg/internal/expression"
 	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
-
-// maxExact bounds the integers that a float64 represents exactly. A Sensor decodes
-// numbers as float64 and would silently round larger ones.
-const maxExact = 1 << 53
 
 // inexact returns the paths of the custom resource that a child is computed from and
 // that may hold an integer which a Sensor cannot read exactly.
@@ -30,49 +24,12 @@ func inexact(d *definition.Definition, k Kind, programs ...*expression.Program) 
 		}
 		for _, path := range program.Reads() {
 			counted := len(path) == 0 || path[0] != "metadata" && path[0] != "apiVersion" && path[0] != "kind"
-			if counted && mayExceed(fields, path) && !slices.ContainsFunc(out, func(p []string) bool { return slices.Equal(p, path) }) {
+			if counted && schema.MayExceed(fields, path) && !slices.ContainsFunc(out, func(p []string) bool { return slices.Equal(p, path) }) {
 				out = append(out, path)
 			}
 		}
 	}
 	return out
-}
-
-// mayExceed reports whether there may be a number beyond maxExact at or below a path.
-// It returns true if the fields are unknown.
-func mayExceed(fields *apiextensionsv1.JSONSchemaProps, path []string) bool {
-	if fields == nil || fields.XPreserveUnknownFields != nil && *fields.XPreserveUnknownFields {
-		return true
-	}
-	if len(path) > 0 && len(fields.Properties) > 0 {
-		inner, known := fields.Properties[path[0]]
-		return known && mayExceed(&inner, path[1:])
-	}
-	if len(path) > 0 {
-		path = path[1:] // the key of a map
-	}
-	switch {
-	case fields.XIntOrString || fields.Type == "integer" || fields.Type == "number":
-		return !bounded(fields)
-	case fields.Type == "array" && fields.Items != nil && fields.Items.Schema != nil:
-		return mayExceed(fields.Items.Schema, nil)
-	case fields.AdditionalProperties != nil && fields.AdditionalProperties.Schema != nil:
-		return mayExceed(fields.AdditionalProperties.Schema, path)
-	}
-	for _, inner := range fields.Properties {
-		if mayExceed(&inner, nil) {
-			return true
-		}
-	}
-	return false
-}
-
-// bounded reports whether a schema limits a number to maxExact.
-func bounded(fields *apiextensionsv1.JSONSchemaProps) bool {
-	if fields.Format == "int32" || len(fields.Enum) > 0 {
-		return true
-	}
-	return fields.Maximum != nil && *fields.Maximum < maxExact && fields.Minimum != nil && *fields.Minimum > -maxExact
 }
 
 // exactly returns jq that rejects a custom resource with a rounded number. It is empty
@@ -91,5 +48,5 @@ func exactly(paths [][]string) string {
 		fields = append(fields, field)
 	}
 	return fmt.Sprintf(`if any(%s | .. | numbers; (if . < 0 then -. else . end) as $n | $n >= %d and $n <= %d) then error("a whole number beyond 2^53 would be changed on its way: use a text for it") else . end | `,
-		strings.Join(fields, ", "), maxExact, uint64(1)<<63)
+		strings.Join(fields, ", "), int64(schema.MaxExact), uint64(1)<<63)
 }

@@ -1,4 +1,4 @@
-package plan
+package schema
 
 import (
 	"encoding/json"
@@ -36,11 +36,11 @@ func TestMayExceed(t *testing.T) {
 		if path != "" {
 			steps = strings.Split(path, ".")
 		}
-		if got := mayExceed(&fields, steps); got != want {
+		if got := MayExceed(&fields, steps); got != want {
 			t.Errorf(".%s: %v, want %v", path, got, want)
 		}
 	}
-	if !mayExceed(nil, []string{"spec"}) {
+	if !MayExceed(nil, []string{"spec"}) {
 		t.Error("without a schema there may be anything")
 	}
 }
