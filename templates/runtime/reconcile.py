@@ -30,6 +30,7 @@ OWNER_UID = "argoperator.dev/owner-uid"
 OWNER = "argoperator.dev/owner"
 DEFINITION = "argoperator.dev/definition"
 SIBLINGS = "argoperator.dev/siblings"
+FIXED = "argoperator.dev/fixed"  # a fingerprint of the fields whose change replaces the object
 CHILD = "argoperator.dev/child"          # label: the template that a child comes from
 RECONCILE = "argoperator.dev/reconcile"  # annotation of a custom resource: asks for a fresh computation
 RELATED = "argoperator.dev/related-digest"  # annotation of a custom resource: what it was reconciled with, as a digest
@@ -825,6 +826,11 @@ def templated(run, cr, state, answer, live):
             if wait:
                 desired.held.append("%s: waits for %s" % (name, wait))
                 continue
+            settled = settle(run, entry, cr, names, there)
+            if settled is not None:
+                desired.kept |= settled
+                made[name] = sorted(settled)
+                continue
             missing = missing_value(entry, cr, names, made)
             if missing and waits_for_value(run, entry, cr, names, desired, there, missing):
                 continue
@@ -838,6 +844,14 @@ def templated(run, cr, state, answer, live):
         made[name] = [key_of(run, entry, child) for child in objects]
         desired.objects += [(name, child) for child in objects]
     return desired
+
+
+def settle(run, entry, cr, names, there):
+    """The live children of an entry that is never updated, if they are all that it wants; else None."""
+    if not entry.get("never") or not there:
+        return None
+    wanted = {key_of(run, entry, {"metadata": built(entry["place"], cr, variables)}, cr) for variables in items(entry, cr, names)}
+    return wanted if wanted <= there else None
 
 
 def missing_value(entry, cr, names, made):
@@ -870,9 +884,9 @@ def waits_for_value(run, entry, cr, names, desired, there, missing):
         unknown, wanted = True, []
     kept = there if unknown else there & set(wanted)
     desired.kept |= kept
-    if kept:
+    if kept and not entry.get("never"):
         desired.held.append("%s: stays as it is until %s has a value" % (entry["name"], missing))
-    elif unknown or wanted:
+    elif unknown or set(wanted) - kept:
         desired.held.append("%s: waits for %s" % (entry["name"], missing))
     return unknown or bool(wanted)
 
@@ -1225,6 +1239,8 @@ def completed(run, cr, child, siblings):
     metadata["labels"] = dict(metadata.get("labels") or {}, **{MANAGED_BY: run.operator, OWNER_UID: uid})
     metadata["annotations"] = dict(metadata.get("annotations") or {}, **{
         OWNER: run.key, DEFINITION: run.config["digest"], SIBLINGS: str(siblings)})
+    if entry.get("fixed"):
+        metadata["annotations"][FIXED] = built(entry["fixed"], child, {})
     owners = [owner for owner in metadata.pop("ownerReferences", None) or [] if owner.get("uid") != uid]
     if entry.get("onDelete") != "Orphan" and run.ownable(child, entry):
         owners.append({"apiVersion": run.parent["apiVersion"], "kind": run.parent["kind"],
@@ -1337,6 +1353,9 @@ def apply_child(run, cr, child):
         for left in reversed(range(TRIES)):
             live = run.client.get(path)
             check_owner(run, cr, child, live)
+            live = replaced(run, entry, child, live)
+            if live and (entry.get("never") or live["metadata"].get("deletionTimestamp") and entry.get("fixed")):
+                return dict({"apiVersion": child["apiVersion"], "kind": child["kind"]}, **live)
             try:
                 return run.client.apply(path, with_precondition(child, live), run.operator, run.config.get("forceConflicts", True))
             except ApiError as error:
@@ -1351,6 +1370,17 @@ def apply_child(run, cr, child):
         if child["kind"] == "Secret":  # the server's message may quote the invalid value
             text = ", ".join([error.reason] + [str(cause.get("field")) for cause in error.causes])
         raise (Refused if error.code == 2 else Failed)("%s: %s" % (display_name(child), text)) from None
+
+
+def replaced(run, entry, child, live):
+    """The live object after it was deleted, with what it owns, if it differs in an immutable field; None if it is gone."""
+    before = ((live or {}).get("metadata", {}).get("annotations") or {}).get(FIXED)
+    if not entry.get("fixed") or before in (None, child["metadata"]["annotations"][FIXED]) or live["metadata"].get("deletionTimestamp"):
+        return live
+    failure = delete(run, entry, dict({"apiVersion": child["apiVersion"], "kind": child["kind"]}, **live), policy="Foreground")
+    if failure:
+        raise failure
+    return run.client.get(path_of(entry, child["metadata"].get("namespace"), child["metadata"]["name"]))
 
 
 def with_precondition(child, live):
@@ -1406,7 +1436,7 @@ def prune(run, cr, wanted):
     return failures
 
 
-def delete(run, kind, one, still=lambda now: True):
+def delete(run, kind, one, still=lambda now: True, policy="Background"):
     """Deletes an object in the version that was read. If it has changed since, it is read again to decide whether it
     must still be deleted. Returns the failures."""
     path = path_of(kind, one["metadata"].get("namespace"), one["metadata"]["name"])
@@ -1415,7 +1445,7 @@ def delete(run, kind, one, still=lambda now: True):
             metadata = one["metadata"]
             try:
                 run.client.request("DELETE", path, {
-                    "apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background",
+                    "apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": policy,
                     "preconditions": {"uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"]}})
                 log("deleted %s" % display_name(one))
                 return None
@@ -1903,6 +1933,10 @@ def outdated(run, cr, children):
             return "is not ready"
     if not children and run.config["children"]:
         return "has no children"
+    there = {(run.declared(child) or {}).get("name") for child in children}
+    missing = [entry["name"] for entry in run.config["children"] if entry.get("expected") and entry["name"] not in there]
+    if missing:
+        return "%s is missing" % missing[0]
     return next((reason for reason in (drifted(run, child, len(children)) for child in children) if reason), "")
 
 
@@ -1925,6 +1959,8 @@ def ready_condition(cr):
 
 def drifted(run, child, siblings):
     annotations = child["metadata"].get("annotations") or {}
+    if (run.declared(child) or {}).get("never"):
+        return ""
     if annotations.get(SIBLINGS) != str(siblings):
         return "has %d children instead of %s" % (siblings, annotations.get(SIBLINGS))
     if annotations.get(DEFINITION) != run.config["digest"]:

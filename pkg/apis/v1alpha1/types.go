@@ -251,6 +251,10 @@ type Child struct {
 	// Adopt lets the operator take over an existing object of the child's name that no other controller owns. Default:
 	// false, and such an object is never changed.
 	Adopt bool `json:"adopt,omitempty"`
+	// Update says how an object that exists follows changes: InPlace changes it. Recreate changes it, too, but when a
+	// field changes that the API server lets nobody change, deletes it with what it owns and creates it again. Never
+	// leaves it as it was created. Default: InPlace.
+	Update string `json:"update,omitempty" jsonschema:"enum=InPlace,enum=Recreate,enum=Never"`
 }
 
 // ChildCRD points to the CustomResourceDefinition of a child's kind.

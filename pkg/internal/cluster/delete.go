@@ -34,8 +34,15 @@ func (c *Cluster) delete(req Request) (Object, error) {
 }
 
 func (c *Cluster) end(k Key, old Object, options metav1.DeleteOptions) Object {
-	if policy := options.PropagationPolicy; policy != nil && *policy == metav1.DeletePropagationOrphan {
+	switch propagation(k, options) {
+	case metav1.DeletePropagationOrphan:
 		c.orphan(old.GetUID())
+	case metav1.DeletePropagationForeground:
+		if !slices.Contains(old.GetFinalizers(), metav1.FinalizerDeleteDependents) {
+			old = old.DeepCopy()
+			old.SetFinalizers(append(old.GetFinalizers(), metav1.FinalizerDeleteDependents))
+		}
+		c.owners.foreground[k] = struct{}{}
 	}
 	if len(old.GetFinalizers()) == 0 {
 		c.remove(k, old)
@@ -54,6 +61,17 @@ func (c *Cluster) end(k Key, old Object, options metav1.DeleteOptions) Object {
 	return c.write(k, o)
 }
 
+// propagation returns what becomes of the dependents of an object that is deleted.
+func propagation(k Key, options metav1.DeleteOptions) metav1.DeletionPropagation {
+	switch {
+	case options.PropagationPolicy != nil:
+		return *options.PropagationPolicy
+	case k.Group == "batch" && k.Resource == "jobs":
+		return metav1.DeletePropagationOrphan // as Jobs always have
+	}
+	return metav1.DeletePropagationBackground
+}
+
 // orphan removes an owner from its dependents.
 func (c *Cluster) orphan(owner types.UID) {
 	for _, k := range c.sorted(c.owners.dependents[owner]) {
@@ -69,12 +87,45 @@ func (c *Cluster) setOwners(k Key, left []metav1.OwnerReference) {
 	c.write(k, o)
 }
 
+// deleteInForeground deletes the dependents of the objects that wait for that, and then
+// the objects.
+func (c *Cluster) deleteInForeground() int {
+	deleted := 0
+	for _, k := range c.sorted(c.owners.foreground) {
+		o := c.Objects[k]
+		if o == nil || o.GetDeletionTimestamp() == nil {
+			delete(c.owners.foreground, k)
+			continue
+		}
+		dependents := c.sorted(c.owners.dependents[o.GetUID()])
+		for _, child := range dependents {
+			if c.Objects[child].GetDeletionTimestamp() == nil {
+				c.end(child, c.Objects[child], metav1.DeleteOptions{})
+				deleted++
+			}
+		}
+		if len(c.owners.dependents[o.GetUID()]) > 0 {
+			continue // some have finalizers
+		}
+		delete(c.owners.foreground, k)
+		o = o.DeepCopy()
+		o.SetFinalizers(slices.DeleteFunc(o.GetFinalizers(), func(f string) bool { return f == metav1.FinalizerDeleteDependents }))
+		if len(o.GetFinalizers()) > 0 {
+			c.write(k, o)
+		} else {
+			c.remove(k, o)
+		}
+		deleted++
+	}
+	return deleted
+}
+
 // CollectGarbage deletes objects whose owners are all gone, like the garbage
 // collector. It returns how many objects it deleted.
 func (c *Cluster) CollectGarbage() int {
 	c.Mu.Lock()
 	defer c.Mu.Unlock()
-	deleted := 0
+	deleted := c.deleteInForeground()
 	for _, k := range c.sorted(c.owners.takeOrphans()) {
 		o := c.Objects[k]
 		if o == nil { // deleted meanwhile

@@ -9,11 +9,12 @@ import (
 type owners struct {
 	alive      map[types.UID]bool
 	dependents map[types.UID]map[Key]struct{} // dependents by owner
+	foreground map[Key]struct{}               // objects that are deleted after their dependents
 	orphans    map[Key]struct{}               // objects whose owner did not exist or was deleted since the last takeOrphans
 }
 
 func newOwners() *owners {
-	return &owners{alive: map[types.UID]bool{}, dependents: map[types.UID]map[Key]struct{}{}, orphans: map[Key]struct{}{}}
+	return &owners{alive: map[types.UID]bool{}, dependents: map[types.UID]map[Key]struct{}{}, foreground: map[Key]struct{}{}, orphans: map[Key]struct{}{}}
 }
 
 // record updates the index after a write; nil: the object was created, or deleted.

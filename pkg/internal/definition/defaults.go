@@ -78,6 +78,7 @@ func defaultChild(child *v1alpha1.Child) {
 		fill(&child.Scope, known.Scope())
 	}
 	fill(&child.OnDelete, "Delete")
+	fill(&child.Update, "InPlace")
 }
 
 func defaultReconcile(r *v1alpha1.Reconcile) {

@@ -32,6 +32,9 @@ func (c *checker) stepsEngine() {
 			"the workflow engine keeps any number: reconcile: {engine: workflow}")
 	}
 	for i := range c.op.Spec.Children {
+		if p := source.PathOf("spec", "children", i, "update"); c.op.Spec.Children[i].Update != "InPlace" {
+			c.addKey(p, diag.Unsupported, "the steps engine updates its child in place", "remove the key, or write reconcile: {engine: workflow}")
+		}
 		key := "template"
 		p := source.PathOf("spec", "children", i)
 		if !c.inline(p) {

@@ -108,6 +108,9 @@ func (c *checker) dependencies() {
 				c.add(p.To(j), diag.BadValue, fmt.Sprintf("there is no child %q", name), source.DidYouMean(name, names, "children"))
 			}
 		}
+		if at := source.PathOf("spec", "children", i, "adopt"); child.Adopt && child.Update == "Never" {
+			c.addKey(at, diag.ConflictingKeys, "adopt writes the template to an object that exists, and update: Never does not", "keep one of the two")
+		}
 		c.unique(child.DependsOn, func(j int) source.Path { return p.To(j) })
 	}
 }

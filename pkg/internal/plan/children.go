@@ -128,6 +128,7 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 		Name:      in.Name,
 		Orphan:    in.OnDelete == "Orphan",
 		Adopt:     in.Adopt,
+		Update:    Update(in.Update),
 		DependsOn: slices.Clone(in.DependsOn),
 		Kind: Kind{
 			Group: group, Version: version, Kind: in.Kind, Plural: in.Plural,
@@ -135,6 +136,7 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 		},
 	}
 	out.ReportsStatus = len(schema.Reports(c.d.ChildSchema(in.Name))) > 0
+	c.replaced(&out, in, path)
 	if in.Template == nil {
 		return out
 	}

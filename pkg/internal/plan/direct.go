@@ -23,6 +23,7 @@ const (
 	attemptAnnotation    = "argoperator.dev/attempt"    // differs from write to write where each must cause an event, for example after failures
 	reclaimedLabel       = "argoperator.dev/reclaimed"  // changes when the operator reclaims a child that it has not observed, to cause an event
 	ownerAnnotation      = "argoperator.dev/owner"      // NAMESPACE.NAME of the custom resource
+	fixedAnnotation      = "argoperator.dev/fixed"      // a fingerprint of the fields whose change replaces the child
 	inputsAnnotation     = "argoperator.dev/inputs"     // a digest of the fields that the child was made from and that are not counted by the generation
 )
 
@@ -205,8 +206,8 @@ func eventsOf(p *Plan, k Kind, selected bool) []Event {
 // writePart applies or deletes a child when the custom resource changes, or when the
 // observed state shows that the child is not as it was written.
 func writePart(p *Plan, c Child, subset partition) part {
-	allow := okApply
-	if c.When != nil {
+	allow := okWrite(c)
+	if c.When != nil && c.Replaced == nil {
 		allow = []int32{200, 201, 202, 404}
 	}
 	return newPart(p, label(c.Name), writeJQ(p, c, subset), subset, parentEvents(p), Call{Allow: allow, Fallback: okRecordFailure}).writes(c)
@@ -214,7 +215,16 @@ func writePart(p *Plan, c Child, subset partition) part {
 
 // objectsPart writes the objects of a listed child.
 func objectsPart(p *Plan, c Child, subset partition) part {
-	return newPart(p, label(c.Name), objectsJQ(p, c, subset, listedWorkers(c)), subset, parentEvents(p), Call{Allow: okApply, Fallback: okRecordFailure}).writes(c)
+	return newPart(p, label(c.Name), objectsJQ(p, c, subset, listedWorkers(c)), subset, parentEvents(p), Call{Allow: okWrite(c), Fallback: okRecordFailure}).writes(c)
+}
+
+// okWrite returns the status codes of a write that succeeds. An object to replace that
+// is gone was deleted without the operator's knowledge, which counts as a failure.
+func okWrite(c Child) []int32 {
+	if c.Replaced != nil {
+		return []int32{200, 201, 202}
+	}
+	return okApply
 }
 
 // deletePart deletes the listed objects that are not wanted, or those that may be

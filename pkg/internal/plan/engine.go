@@ -250,6 +250,12 @@ func k8sTriggerReasons(p *Plan) []Reason {
 				Message: "the k8s trigger deletes whatever object has the child's name, without looking at its uid", Hint: httpTrigger,
 			})
 		}
+		if c.Update != InPlace {
+			list = append(list, Reason{
+				Path:    []string{"spec", "children", strconv.Itoa(i), "update"},
+				Message: "the k8s trigger writes every child in place", Hint: httpTrigger,
+			})
+		}
 	}
 	for _, k := range append([]Kind{p.API.Kind}, childKinds(p)...) {
 		if guess := schema.GuessedPlural(k.Kind); guess != k.Plural {

@@ -207,13 +207,16 @@ func writeGrant(p *Plan, k Kind) Grant {
 		g.Reason = "children are patched, or created where there is none"
 	}
 	for _, c := range p.Children {
-		if c.Kind != k || !p.listed(c) && c.When == nil {
+		if c.Kind != k || !p.listed(c) && c.When == nil && c.Replaced == nil {
 			continue
 		}
 		g.Verbs = append(g.Verbs, "delete")
-		if p.listed(c) {
+		switch {
+		case p.listed(c):
 			g.Reason += "; those no longer wanted are deleted"
-		} else {
+		case c.When == nil:
+			g.Reason += "; those with a change that the API server refuses are replaced"
+		default:
 			g.Reason += "; those whose `when` is no longer true are deleted"
 		}
 		break

@@ -19,7 +19,7 @@ import (
 // of the custom resource: the API server would reject the change. If the name is
 // computed from them too, a change creates another object instead.
 func (c *compiler) immutable(child *Child, in v1alpha1.Child, scope expression.Scope, path []string) {
-	if child.Object == nil || child.ObjectName == nil {
+	if child.Object == nil || child.ObjectName == nil || child.Update != InPlace {
 		return
 	}
 	if _, changes := mutableField(child.Object.Reads()); !changes {
@@ -29,14 +29,7 @@ func (c *compiler) immutable(child *Child, in v1alpha1.Child, scope expression.S
 	if child.Namespace != nil {
 		named = slices.Concat(named, child.Namespace.Reads())
 	}
-	fixed := schema.ImmutableFields(child.Kind.Group, child.Kind.Kind)
-	if s := c.d.ChildSchema(in.Name); s != nil {
-		fixed = immutableBySchema(s, nil)
-	}
-	for _, f := range fixed {
-		if f.Grows || f.While != nil && !f.While(in.Template) {
-			continue
-		}
+	for _, f := range c.fixedFields(child.Kind, in) {
 		for _, wrong := range c.immutableFields(f, in.Template, scope, named) {
 			c.findings.Warn(c.d.Position(append(path, wrong.at...)...), diag.ImmutableField,
 				fmt.Sprintf("%s of a %s is immutable, and %s may change: the API server refuses the update",
@@ -44,6 +37,15 @@ func (c *compiler) immutable(child *Child, in v1alpha1.Child, scope expression.S
 				c.immutableHint(child.Kind.Kind, wrong.reads))
 		}
 	}
+}
+
+// fixedFields returns the fields of a child that the API server lets nobody change.
+func (c *compiler) fixedFields(k Kind, in v1alpha1.Child) []schema.Immutable {
+	fixed := schema.ImmutableFields(k.Group, k.Kind)
+	if s := c.d.ChildSchema(in.Name); s != nil {
+		fixed = immutableBySchema(s, nil)
+	}
+	return slices.DeleteFunc(fixed, func(f schema.Immutable) bool { return f.Grows || f.While != nil && !f.While(in.Template) })
 }
 
 // immutableField is an immutable field of a template that is computed from mutable
@@ -100,7 +102,8 @@ func (c *compiler) immutableHint(kind string, fields []string) string {
 	if len(fields) > 1 {
 		read = "[" + strings.Join(fields, ", ") + "]"
 	}
-	renamed := fmt.Sprintf("let a change make another %s, by a fingerprint in metadata.name: ${ .metadata.name }-${ %s | fingerprint }", kind, read)
+	renamed := fmt.Sprintf("let a change make another %s, by a fingerprint in metadata.name: ${ .metadata.name }-${ %s | fingerprint }; "+
+		"or let it replace the %[1]s: update: Recreate", kind, read)
 	inSpec := !slices.ContainsFunc(fields, func(f string) bool { return !strings.HasPrefix(f, ".spec.") })
 	if c.api.Existing || c.api.CRD != nil || !inSpec {
 		return renamed

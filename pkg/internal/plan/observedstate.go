@@ -78,6 +78,7 @@ func childrenSchema() apiextensionsv1.JSONSchemaProps {
 		"deleting":  {Type: "boolean", Description: "Whether the child is being deleted."},
 		"missing":   number("How often in a row the child was not found when it was to be deleted."),
 		"inputs":    text("A digest of the fields outside the spec that the child was made from."),
+		"fixed":     text("A digest of the fields of the child whose change replaces it."),
 		"verify":    number("The position of the objects that are applied although they seem as they were written."),
 		"reclaimed": text("A value that differs each time that the operator reclaimed the child."),
 		"error": {Type: "object", Description: "Why the template of the child cannot be evaluated.", Properties: map[string]apiextensionsv1.JSONSchemaProps{

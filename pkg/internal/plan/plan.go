@@ -107,6 +107,7 @@ type Child struct {
 	Kind   Kind
 	Orphan bool // not deleted with its custom resource
 	Adopt  bool // take over an existing object with the same name
+	Update Update
 
 	Object        *expression.Program // the object, as its template describes it
 	ObjectName    *expression.Program // metadata.name
@@ -118,12 +119,14 @@ type Child struct {
 	InexactPaths  [][]string          // the fields it is computed from that a Sensor may not read exactly
 	DependsOn     []string            // children that must be ready before it is created
 	Alternatives  []string            // children that are the same object under another condition
+	Replaced      *expression.Program // evaluated on the object: a fingerprint whose change replaces it; nil: it is never replaced
 	ReportsStatus bool                // according to its schema, its controller reports conditions or a phase in the status
 
-	needs         []need
-	podPrograms   podPrograms
-	notInPod      []Reason // the parts of its template that a pod cannot evaluate
-	readyNotInPod []Reason // the parts of its readyWhen that a pod cannot evaluate
+	needs          []need
+	replacedSource string // the source of Replaced
+	podPrograms    podPrograms
+	notInPod       []Reason // the parts of its template that a pod cannot evaluate
+	readyNotInPod  []Reason // the parts of its readyWhen that a pod cannot evaluate
 }
 
 // podPrograms are the programs of a child for the pod, nil where there is none.
@@ -376,6 +379,9 @@ type RuntimeKind struct {
 	DependsOn       []string        `json:"dependsOn,omitempty"`
 	Needs           []RuntimeNeed   `json:"needs,omitempty"`
 	Adopt           bool            `json:"adopt,omitempty"`
+	Never           bool            `json:"never,omitempty"`     // it is not updated once it exists
+	Expected        bool            `json:"expected,omitempty"`  // never updated and always wanted: the resync looks whether it is there
+	Fixed           json.RawMessage `json:"fixed,omitempty"`     // evaluated on the object: a fingerprint whose change replaces it
 	NotOwned        bool            `json:"unowned,omitempty"`   // it cannot, or must not, have an owner reference
 	Identity        json.RawMessage `json:"place,omitempty"`     // of a template: name and namespace of its objects
 	IdentityForEach json.RawMessage `json:"placeEach,omitempty"` // the forEach of Identity

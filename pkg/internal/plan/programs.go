@@ -38,9 +38,11 @@ var labelHoles = sync.OnceValue(func() jqfile.Holes {
 		"label::child": jqfile.String(childLabel), "label::reclaimed": jqfile.String(reclaimedLabel),
 		"annotation::generation": jqfile.String(generationAnnotation), "annotation::applied": jqfile.String(appliedAnnotation),
 		"annotation::attempt": jqfile.String(attemptAnnotation), "annotation::owner": jqfile.String(ownerAnnotation),
-		"annotation::inputs": jqfile.String(inputsAnnotation),
+		"annotation::inputs": jqfile.String(inputsAnnotation), "annotation::fixed": jqfile.String(fixedAnnotation),
 	}
 })
+
+var reclaimedPointer = "/metadata/labels/" + escapePointer(reclaimedLabel)
 
 // holesOf returns the holes that all programs for a partition of the custom resources
 // share.
@@ -104,12 +106,16 @@ func childHoles(p *Plan, c Child) jqfile.Holes {
 		"annotation::childSeen": jqfile.String(prefix + seenAnnotation + c.Name), "annotation::childDeleted": jqfile.String(prefix + deletedAnnotation + c.Name),
 		"annotation::childError": jqfile.String(prefix + errorAnnotation + c.Name), "annotation::childFailed": jqfile.String(prefix + failedAnnotation + c.Name),
 		"option::conditional": jqfile.Bool(c.When != nil),
-		"option::unowned":     jqfile.Bool(unowned(p, c)), "option::adopt": jqfile.Bool(c.Adopt),
+		"option::never":       jqfile.Bool(c.Update == Never), "option::recreated": jqfile.Bool(c.Replaced != nil),
+		"option::unowned": jqfile.Bool(unowned(p, c)), "option::adopt": jqfile.Bool(c.Adopt),
 		"option::childNamespaced": jqfile.Bool(c.Kind.Namespaced),
 		"option::childNamespace":  jqfile.Bool(namespaceComputed(c)),
 		"hole::name":              jqfile.Raw(c.ObjectName.Source()),
 		"hole::childRoot":         jqfile.String(root(c.Kind)), "hole::childPlural": jqfile.String(c.Kind.Plural),
 		"hole::childKind": jqfile.String(c.Kind.Kind),
+	}
+	if c.Replaced != nil {
+		holes["hole::fixed"] = jqfile.Raw("(" + c.Replaced.Source() + ")")
 	}
 	if namespaceComputed(c) {
 		holes["hole::childNamespace"] = jqfile.Raw(c.Namespace.Source())
@@ -156,7 +162,7 @@ func deleteJQ(p *Plan, missing bool, subset partition) string {
 	pointers := jqfile.Holes{
 		"option::missing":         jqfile.Bool(missing),
 		"hole::ownerLabelPointer": jqfile.String("/metadata/labels/" + escapePointer(OwnerUID)),
-		"hole::reclaimedPointer":  jqfile.String("/metadata/labels/" + escapePointer(reclaimedLabel)),
+		"hole::reclaimedPointer":  jqfile.String(reclaimedPointer),
 	}
 	var deletion jqfile.Value
 	var prefixes []string
@@ -188,7 +194,7 @@ func writeHoles(p *Plan, c Child) jqfile.Holes {
 		"option::canBeHeld": jqfile.Bool(canWait(c)), "option::dependsOn": jqfile.Bool(canBeLate(c)),
 		"option::force": jqfile.Bool(p.Reconcile.ForceConflicts), "option::besideParent": jqfile.Bool(c.Kind.Namespaced && c.Namespace == nil),
 		"hole::maxAttempts": jqfile.Number(maxAttempts), "hole::observeTimeout": jqfile.Number(observeTimeout), "hole::noVersion": jqfile.String(noVersion),
-		"hole::ownerPointer": jqfile.String(pointerToOwner), "hole::createOperation": jqfile.String(operation(c)),
+		"hole::ownerPointer": jqfile.String(pointerToOwner), "hole::reclaimedPointer": jqfile.String(reclaimedPointer), "hole::createOperation": jqfile.String(operation(c)),
 	}
 	if c.When != nil {
 		holes["hole::when"] = jqfile.Raw("(" + c.When.Source() + ")")
@@ -286,7 +292,7 @@ func statusJQ(p *Plan, subset partition) string {
 	var names, unownedPrefixes, each []string
 	for _, c := range p.Children {
 		holes := jqfile.Holes{
-			"hole::child": jqfile.String(c.Name), "hole::childPrefix": jqfile.String(listPrefix(c)), "option::conditional": jqfile.Bool(c.When != nil),
+			"hole::child": jqfile.String(c.Name), "hole::childPrefix": jqfile.String(listPrefix(c)), "option::conditional": jqfile.Bool(c.When != nil), "option::never": jqfile.Bool(c.Update == Never),
 			"option::canBeHeld": jqfile.Bool(canWait(c)), "option::dependsOn": jqfile.Bool(canBeLate(c)), "hole::wantedCount": wantedCount(p, c),
 		}
 		if c.When != nil {

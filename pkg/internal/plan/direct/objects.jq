@@ -92,14 +92,15 @@
              | {place: ., seen: ($of.status.children[$late] | observedObject), stale: true}),
             ($wanted.objects[]? | .key as $at | $of.status.children[$at] as $raw
              | select(
-                 ($raw | .uid == null or .uid == .deletedUID or .generation != $of.metadata.generation or (.drift // "") != "" or .error != null
+                 ($raw | .uid == null or .uid == .deletedUID or .error != null
                   or .failed.attempts != null and (.failed.uid == null or .failed.uid == .uid)
-                  or option::marked and .inputs != $mark)
+                  or (option::never | not) and (.generation != $of.metadata.generation or (.drift // "") != "" or option::marked and .inputs != $mark))
+                 and ((option::recreated | not) or $raw.deleting != true or $raw.uid == $raw.deletedUID)
                  and mine($at))
              | {place: ., seen: ($raw | observedObject)}
              | .seen as $entry
              | if .seen.error != null then
-                 (.place as $candidate | $of | built($candidate).error) as $again
+                 (.place as $candidate | if option::never and $entry.uid != null then null else $of | built($candidate).error end) as $again
                  | if $again == $entry.error.message then empty
                    else .listing = {(.place.key): {error: (if $again == null then null else {generation: $of.metadata.generation, message: $again} end)}} end
                else
@@ -137,7 +138,7 @@
           | next($former; null; null)).token
       then {go: false}
       else
-        $next.seen as $seen | (if $next.listing != null then {} else $new | built($next.place) end) as $want
+        $next.seen as $seen
 
         # After a failure, the next attempts assume first that the object does not exist
         # although it was observed, then that it exists although it was not. One that was
@@ -145,6 +146,7 @@
         | (if $seen.failed.generation == $new.metadata.generation then $seen.failed.attempts // 0 else 0 end) as $attempts
         | (if $old == null or $seen.reclaimed != ($old.status.children[$next.place.key // ""] | observedObject).reclaimed then 0 else $attempts % 4 end) as $try
         | ($seen.uid != null and $try == 0) as $update
+        | (if $next.listing != null or option::never and $update then {} else $new | built($next.place) end) as $want
         | def change(entries): patchOwner($new.metadata; "/status"; {status: {children: entries}});
 
           def objectPath(query):
@@ -156,10 +158,17 @@
 
           {go: true,
            call:
-             (if $next.listing != null or $want.error != null then
+             (if option::never and $next.listing == null and $update then
+                # The object exists, and is never updated. One that was found after a
+                # failure has not failed.
+                if $seen.failed != null and $attempts % 4 != 0 then change({($next.place.key): {failed: null}})
+                else lookAt(objectPath(""); $seen; $next.stale or $seen.failed != null) end
+              elif $next.listing != null or $want.error != null then
                 change($next.listing // {($next.place.key): {error: {generation: $new.metadata.generation, message: $want.error}}})
               elif (option::adopt | not) and $try >= 2 then
                 {method: "PATCH", path: objectPath(""), type: "application/json-patch+json", body: (reclaimPatch($try) | tojson)}
+              elif option::recreated and $update and replaces($seen; $want.child) then
+                {method: "DELETE", path: objectPath(""), type: "application/json", body: deleteOptions($seen.uid; "Foreground")}
               else
                 {method: "PATCH",
                  path: objectPath("&force=" + (if option::force | not then "false" elif option::adopt then "true" else $update == true | tostring end)),

@@ -41,6 +41,7 @@ def ignored:
 #   failed        {generation, attempts, uid, message} of failed writes
 #   error         why the template cannot be evaluated
 #   fields        [the fields that expressions read]
+#   fixed         the fingerprint of its fields whose change replaces it
 #
 # A child is one object, under its own name, or any number of listed objects: see
 # objects.jq. Of them, the observed state has under CHILD/NAME or CHILD/NAMESPACE/NAME
@@ -99,7 +100,8 @@ def lacking(resource): if option::needs then resource | live as $children | firs
 # Why a child is not written, or null. A child that does not exist waits for its
 # dependencies, and any child for the values of other children that it needs.
 def heldFrom(seen):
-  if option::dependsOn and seen.uid == null and (hole::dependenciesReady | not) then hole::waitsFor
+  if option::never and seen.uid != null then null
+  elif option::dependsOn and seen.uid == null and (hole::dependenciesReady | not) then hole::waitsFor
   elif option::needs then
     lacking(.) as $lacked
     | if $lacked == null then null
@@ -131,11 +133,14 @@ def alternativeGone: .status.children // {} | any(keys[]; startswith(hole::alter
 def missing:
   if ((option::conditional | not) or hole::wanted) and (try (hole::value == null) catch false) then hole::text else empty end;
 
+# The observed state of an object, which counts as up to date if it is never updated.
+def upToDate(seen): seen | if option::never and .uid != null then .generation = $new.metadata.generation else . end;
+
 # The wanted objects of a child, as {name, seen} and, if it is not written, held. One
 # without anything observed stands for objects that are not listed yet.
 def wantedObject:
   if (option::conditional | not) or hole::wanted then
-    observed(hole::child) as $single
+    upToDate(observed(hole::child)) as $single
     | {name: hole::child, seen: $single} + (if option::canBeHeld then {held: heldFrom($single)} else {} end)
   else empty end;
 
@@ -148,7 +153,7 @@ def wantedListed:
     elif ($listed | length) != $wantedNumber then
       {name: hole::child, seen: {}} + (if option::canBeHeld and $wantedNumber != 0 then $parent | {held: heldFrom({})} else {} end)
     else
-      $listed[] | .key as $listedKey | (.value | observedObject) as $observed
+      $listed[] | .key as $listedKey | upToDate(.value | observedObject) as $observed
       | {name: $listedKey, seen: $observed} + (if option::canBeHeld then $parent | {held: heldFrom($observed)} else {} end)
     end;
 
@@ -188,18 +193,36 @@ def deletionPath(query):
      else "" end)
   + "/" + hole::childPlural + "/" + segment($next.key | split("/")[if option::childNamespace then 2 else 1 end:] | join("/")) + query;
 
+# What a request to delete says: the uid protects another object of the same name, and
+# without a policy the API server would leave the Pods of a Job.
+def deleteOptions(uid; policy): {preconditions: {uid: uid}, propagationPolicy: policy} | tojson;
+
 # The request that deletes a listed object, for delete.jq. The uid protects another
 # object of the same name. An object that was never observed is changed instead, if it
 # exists and belongs to the custom resource: that causes its event.
 def deletion:
   if (option::last | not) and ($next.key | startswith(hole::childPrefix) | not) then hole::otherDeletion
   elif $next.uid != null then
-    {method: "DELETE", path: deletionPath(""), type: "application/json", body: ({preconditions: {uid: $next.uid}} | tojson)}
+    {method: "DELETE", path: deletionPath(""), type: "application/json", body: deleteOptions($next.uid; "Background")}
   else
     {method: "PATCH", path: deletionPath("?fieldManager=" + hole::operator), type: "application/json-patch+json",
      body: ([{op: "test", path: hole::ownerLabelPointer, value: $new.metadata.uid},
              {op: "add", path: hole::reclaimedPointer, value: $new.metadata.resourceVersion}] | tojson)}
   end;
+
+# A fingerprint of the fields whose change replaces the child.
+def fixed: hole::fixed;
+
+# Whether an object has to be deleted to make it as it is wanted.
+def replaces(seen; wanted): seen.fixed != null and seen.fixed != (wanted | fixed);
+
+# The request for an object that is never updated. It changes nothing, and fails if the
+# object is gone: so it finds a deletion that the operator missed. Or it changes a label, to
+# cause an event.
+def lookAt(path; seen; event):
+  {method: "PATCH", path: path, type: "application/json-patch+json",
+   body: ([{op: "test", path: "/metadata/uid", value: seen.uid}]
+     + (if event then [{op: "add", path: hole::reclaimedPointer, value: $new.metadata.resourceVersion}] else [] end) | tojson)};
 
 # The child with its ownership metadata. The uid restricts the write to the object that
 # was observed. Without a uid, the resourceVersion, which no object has, creates the
@@ -214,6 +237,7 @@ def owned(seen; update; repeated; applied):
        annotations: (.metadata.annotations
          + {(annotation::owner): (($new.metadata.namespace // "") + "." + $new.metadata.name),
             (annotation::generation): ($new.metadata.generation // 0 | tostring)}
+         + if option::recreated then {(annotation::fixed): fixed} else {} end
          + if option::marked then {(annotation::inputs): ($new | inputMark)} else {} end
          + if repeated then {(annotation::attempt): $new.metadata.resourceVersion} else {} end
          + if option::k8sTrigger then {(annotation::applied): (applied | .metadata |= {labels, annotations} | tojson)} else {} end)}

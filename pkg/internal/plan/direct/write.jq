@@ -107,10 +107,9 @@
              type: "application/json-patch+json",
              body: (reclaimPatch($try) | tojson)};
 
-          # The uid protects another object with the same name.
-          def delete:
-            {method: "DELETE", path: childPath($new | hole::name), type: "application/json",
-             body: ({preconditions: {uid: $seen.uid}} | tojson)};
+          # An object that is replaced goes with what it owns before the next is created.
+          def delete(policy):
+            {method: "DELETE", path: childPath($new | hole::name), type: "application/json", body: deleteOptions($seen.uid; policy)};
 
           # A patch of the k8s trigger leaves fields unchanged that it does not
           # mention, so a field that was written before and is no longer wanted is set
@@ -124,15 +123,25 @@
             if $update then {operation: "patch", manifest: (withRemoved($seen.applied // {}; $want.child) | owned($seen; $update; $seen.failed or $stale; $want.child))}
             else {operation: hole::createOperation, manifest: ($want.child | owned($seen; $update; $seen.failed or $stale; $want.child))} end;
 
+          # Whether the child exists and is never updated.
+          def untouched: $update and $seen.error == null and (option::conditional and $want.error == null and $want.child == null | not);
+
+          if option::never and untouched and $old != null and ($stale or $seen.failed != null | not) then {go: false} else
             {go: true,
              call:
-               (if $want.error != null or $seen.error != null then
+               (if option::never and untouched then
+                  # A child that was found after a failure has not failed.
+                  if $seen.failed != null and $seen.reclaimed != $before.reclaimed then recordFailure(null)
+                  else lookAt(childPath($new | hole::name) + "?fieldManager=" + hole::operator; $seen; $stale or $seen.failed != null) end
+                elif $want.error != null or $seen.error != null then
                   recordError(if $want.error then {generation: $new.metadata.generation, message: ("template: " + $want.error)} else null end)
-                elif option::conditional and $want.child == null then delete
+                elif option::conditional and $want.child == null then delete("Background")
+                elif option::recreated and $update and replaces($seen; $want.child) then delete("Foreground")
                 elif option::k8sTrigger then applyByK8sTrigger
                 elif (option::adopt | not) and $try >= 2 then reclaim
                 else apply end),
              failed: recordFailure({generation: $new.metadata.generation, attempts: ($attempts + 1), uid: $seen.uid, message: refusal($seen)})}
+          end
         end
     end
   end

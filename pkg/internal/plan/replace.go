@@ -1,0 +1,77 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/expression"
+	"github.com/argoperator/argoperator/pkg/internal/schema"
+)
+
+// Update is how a child that exists follows a change of what it is made from.
+type Update string
+
+// The ways to update a child.
+const (
+	InPlace  Update = "InPlace"
+	Recreate Update = "Recreate" // a change of an immutable field deletes and creates it
+	Never    Update = "Never"
+)
+
+// replaced compiles the fingerprint of the fields whose change replaces a child: those
+// that are immutable, or everything but the metadata of a custom kind of which no rule
+// is known.
+func (c *compiler) replaced(child *Child, in v1alpha1.Child, path []string) {
+	if child.Update != Recreate {
+		return
+	}
+	fixed := c.fixedFields(child.Kind, in)
+	if _, builtin := schema.Builtin(in.APIVersion, in.Kind); builtin && len(fixed) == 0 {
+		c.findings.Add(c.d.Position(append(slices.Clone(path), "update")...), diag.BadValue,
+			fmt.Sprintf("no field of this %s is immutable, so nothing would ever replace it", in.Kind),
+			"remove update; it is updated in place")
+		return
+	}
+	source := replacedJQ(fixed)
+	child.Replaced, _ = expression.Expression(source, expression.Scope{Input: schema.Any(), Name: "the " + in.Kind}, "string")
+	child.replacedSource = source
+}
+
+// replacedJQ returns the jq of the fingerprint. Of a field with mutable parts, it counts
+// the others at the first level.
+func replacedJQ(fixed []schema.Immutable) string {
+	if len(fixed) == 0 {
+		return `with_entries(select(.key != "metadata" and .key != "status")) | fingerprint`
+	}
+	var terms []string
+	for _, f := range fixed {
+		term := "."
+		for _, key := range f.Path {
+			term = strings.TrimSuffix(term, ".") + "." + quote(key) + "?"
+		}
+		var free []string
+		for _, path := range f.Free {
+			if !slices.Contains(path, "*") {
+				free = append(free, quote(path[0]))
+			}
+		}
+		if len(free) > 0 {
+			term = fmt.Sprintf("(%s // {} | with_entries(select(.key | IN(%s) | not)))", term, strings.Join(free, ", "))
+		}
+		terms = append(terms, term)
+	}
+	return "[" + strings.Join(terms, ", ") + "] | fingerprint"
+}
+
+// fixedInPod compiles the fingerprint for the pod.
+func fixedInPod(c Child) json.RawMessage {
+	node, problems := expression.BareForPod(c.replacedSource)
+	if len(problems) > 0 {
+		panic("plan: " + problems[0].Message) // unreachable: a test compiles it for every kind
+	}
+	return encode(node)
+}
