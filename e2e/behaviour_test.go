@@ -138,6 +138,70 @@ func (c *cluster) playChain(t *testing.T, engine string) {
 	o.awaitOwned(t, cr, map[schema.GroupVersionResource]int{configMaps: 6})
 }
 
+// TestUpdate changes immutable fields of children that are replaced, and children that
+// are never updated.
+func TestUpdate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not part of the short run")
+	}
+	t.Parallel()
+	c := connect(t)
+	for _, engine := range []string{"direct", "workflow"} {
+		t.Run(engine, func(t *testing.T) { c.playUpdate(t, engine) })
+	}
+}
+
+var (
+	batches = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "batches"}
+	jobs    = schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}
+)
+
+func (c *cluster) playUpdate(t *testing.T, engine string) {
+	o := c.install(t, "update/"+engine, forEngine(t, "../testdata/behaviour/update", engine, ""))
+	cr := o.create(t, "example.com/v1", "batches", nsA, "one", map[string]any{})
+	o.awaitReady(t, batches, cr)
+	o.awaitData(t, cr, "sealed", "600")
+	job := c.await(t, "the Job", slow, jobs, nsA, func(s seen) bool { return len(s.ownedBy(cr)) == 1 }).ownedBy(cr)[0]
+	c.await(t, "its Pod", slow, pods, nsA, func(s seen) bool { return len(s.ownedBy(job)) == 1 })
+
+	t.Log("what is immutable is replaced, with its Pods")
+	o.merge(t, batches, cr, `{"spec":{"seconds":700,"nodes":["a","b"]}}`)
+	var next *unstructured.Unstructured
+	c.await(t, "another Job", slow, jobs, nsA, func(s seen) bool {
+		for _, one := range s.ownedBy(cr) {
+			next = one
+		}
+		return next != nil && next.GetUID() != job.GetUID()
+	})
+	if made := next.GetCreationTimestamp(); job.GetCreationTimestamp().After(made.Time) {
+		t.Errorf("the next Job is older")
+	}
+	c.await(t, "the Pods of the first Job to go", slow, pods, nsA, func(s seen) bool { return len(s.ownedBy(job)) == 0 && len(s.ownedBy(next)) == 1 })
+	o.awaitReady(t, batches, cr)
+	c.await(t, "two sealed ConfigMaps of the change, and the other as it was", slow, configMaps, nsA, func(s seen) bool {
+		sealed, once := 0, ""
+		for _, one := range s.ownedBy(cr) {
+			if nested(one, "data", "sealed") == "700" {
+				sealed++
+			}
+			once += nested(one, "data", "once")
+		}
+		return sealed == 2 && once == "600"
+	})
+
+	t.Log("what is never updated is created again")
+	if err := c.objects.Resource(configMaps).Namespace(nsA).Delete(t.Context(), "one-once", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	o.awaitData(t, cr, "once", "700")
+	o.awaitReady(t, batches, cr)
+
+	t.Log("a Job that is not wanted goes with its Pods")
+	o.merge(t, batches, cr, `{"spec":{"run":false}}`)
+	o.awaitOwned(t, cr, map[schema.GroupVersionResource]int{jobs: 0})
+	c.await(t, "its Pods to go", slow, pods, nsA, func(s seen) bool { return len(s.ownedBy(next)) == 0 })
+}
+
 // forEngine is a copy of a definition for one engine, with more children.
 func forEngine(t *testing.T, dir, engine, more string) string {
 	t.Helper()

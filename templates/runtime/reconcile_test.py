@@ -1291,6 +1291,43 @@ class ApplyTest(Case):
         self.assertEqual(deleted[0][3]["propagationPolicy"], "Background")
         self.assertEqual(sorted(deleted[0][3]["preconditions"]), ["resourceVersion", "uid"])
 
+    def test_never_updated(self):
+        self.config["children"] = [dict(DEPLOYMENT, never=True), CONFIGMAP]
+        self.cr()
+        self.assertEqual(self.reconcile([deployment(), settings()]), 0)
+        before = len(self.cluster.writes())
+        changed = deployment()
+        changed["spec"]["replicas"] = 5
+        self.assertEqual(self.reconcile([changed, settings()]), 0)
+        self.assertEqual(self.live(DEPLOYMENTS + "/one")["spec"]["replicas"], 2)
+        self.assertEqual([entry for entry in self.cluster.writes()[before:] if "/deployments/" in entry[1]], [])
+
+    def test_replaced(self):
+        self.config["children"] = [dict(DEPLOYMENT, fixed={"expr": ["get", ["get", ["in"], "spec"], "selector"]})]
+        self.cr()
+        child = deployment()
+        for selector, replicas, deletions in (("a", 2, 0), ("a", 3, 0), ("b", 3, 1), ("b", 3, 1)):
+            child["spec"] = {"selector": selector, "replicas": replicas}
+            self.assertEqual(self.reconcile([child]), 0)
+            deleted = [entry for entry in self.cluster.log if entry[0] == "DELETE"]
+            self.assertEqual(len(deleted), deletions)
+            live = self.live(DEPLOYMENTS + "/one")
+            self.assertEqual((live["spec"]["selector"], live["spec"]["replicas"]), (selector, replicas))
+        self.assertEqual(deleted[0][3]["propagationPolicy"], "Foreground")
+
+    def test_waits_for_the_end_of_what_is_replaced(self):
+        self.config["children"] = [dict(DEPLOYMENT, fixed={"expr": ["get", ["get", ["in"], "spec"], "selector"]})]
+        self.cr()
+        child = deployment()
+        child["spec"]["selector"] = "a"
+        self.assertEqual(self.reconcile([child]), 0)
+        self.live(DEPLOYMENTS + "/one")["metadata"]["deletionTimestamp"] = self.time
+        child["spec"]["selector"] = "b"
+        before = len(self.cluster.writes())
+        self.assertEqual(self.reconcile([child]), 0)
+        self.assertEqual([entry for entry in self.cluster.writes()[before:] if "/deployments/" in entry[1]], [])
+        self.assertEqual(self.condition("Ready")["status"], "False")
+
     def test_prune_elsewhere(self):
         elsewhere = "/apis/apps/v1/namespaces/other/deployments/"
         for unowned, left in ((False, ["labelled", "owned"]), (True, ["owned"])):

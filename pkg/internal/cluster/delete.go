@@ -97,15 +97,20 @@ func (c *Cluster) deleteInForeground() int {
 			delete(c.owners.foreground, k)
 			continue
 		}
-		dependents := c.sorted(c.owners.dependents[o.GetUID()])
-		for _, child := range dependents {
-			if c.Objects[child].GetDeletionTimestamp() == nil {
+		for _, child := range c.sorted(c.owners.dependents[o.GetUID()]) {
+			others := slices.DeleteFunc(slices.Clone(c.Objects[child].GetOwnerReferences()), func(r metav1.OwnerReference) bool {
+				return r.UID == o.GetUID() || !c.owners.alive[r.UID]
+			})
+			switch {
+			case len(others) > 0:
+				c.setOwners(child, others)
+			case c.Objects[child].GetDeletionTimestamp() == nil:
 				c.end(child, c.Objects[child], metav1.DeleteOptions{})
 				deleted++
 			}
 		}
-		if len(c.owners.dependents[o.GetUID()]) > 0 {
-			continue // some have finalizers
+		if c.blocked(o.GetUID()) {
+			continue
 		}
 		delete(c.owners.foreground, k)
 		o = o.DeepCopy()
@@ -118,6 +123,18 @@ func (c *Cluster) deleteInForeground() int {
 		deleted++
 	}
 	return deleted
+}
+
+// blocked reports whether an owner waits for dependents, which have finalizers.
+func (c *Cluster) blocked(owner types.UID) bool {
+	for child := range c.owners.dependents[owner] {
+		for _, r := range c.Objects[child].GetOwnerReferences() {
+			if r.UID == owner && r.BlockOwnerDeletion != nil && *r.BlockOwnerDeletion {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // CollectGarbage deletes objects whose owners are all gone, like the garbage

@@ -2,11 +2,11 @@ package plan
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/internal/expression"
+	"github.com/argoperator/argoperator/pkg/internal/jq"
 )
 
 // The direct engine reconciles inside the Sensor: a jq program computes a request from
@@ -250,7 +250,7 @@ func whenJQ(c Child) string { return fmt.Sprintf("(try (%s) catch true)", c.When
 // inputsOf returns the jq of the fields that a child is computed from, without
 // immutable fields and those whose changes increase metadata.generation.
 func inputsOf(p *Plan, c Child) []string {
-	root, all := pathTree{}, false
+	root, all := jq.PathTree{}, false
 	var listed []string
 	for _, program := range []*expression.Program{c.Object, c.When, c.ForEach} {
 		if program == nil {
@@ -260,7 +260,7 @@ func inputsOf(p *Plan, c Child) []string {
 			_, changes := mutableField([][]string{path})
 			if counted := p.API.HasGeneration && len(path) > 0 && path[0] != "metadata" && path[0] != "status"; changes && !counted {
 				all = all || len(path) == 0
-				root.add(path)
+				root.Add(path)
 			}
 		}
 		for _, other := range p.Children {
@@ -270,7 +270,7 @@ func inputsOf(p *Plan, c Child) []string {
 				listed = append(listed, fmt.Sprintf("live[%s]", quote(other.Name)))
 			default:
 				for _, field := range []string{"fields", "uid", "deletedUID"} { // without the child there are no fields of it
-					root.add([]string{"status", "children", other.Name, field})
+					root.Add([]string{"status", "children", other.Name, field})
 				}
 			}
 		}
@@ -282,7 +282,7 @@ func inputsOf(p *Plan, c Child) []string {
 		return []string{"."}
 	}
 	slices.Sort(listed)
-	return append(root.paths("."), slices.Compact(listed)...)
+	return append(root.JQ("."), slices.Compact(listed)...)
 }
 
 // ReappliedWhenCreated reports whether a child is applied again when it is first
@@ -337,11 +337,11 @@ func observedFieldsJQ(p *Plan, c Child) string {
 	if len(paths) == 0 {
 		return ""
 	}
-	root := pathTree{}
+	root := jq.PathTree{}
 	for _, path := range paths {
-		root.add(path)
+		root.Add(path)
 	}
-	return root.jq(".")
+	return root.Object(".")
 }
 
 // pathsReadByChildren returns the paths of a child that templates and `when` of other
@@ -354,54 +354,6 @@ func pathsReadByChildren(p *Plan, c Child) [][]string {
 		}
 	}
 	return paths
-}
-
-// pathTree is a tree of fields. An empty tree stands for the whole field.
-type pathTree map[string]pathTree
-
-func (b pathTree) add(path []string) {
-	if len(path) == 0 {
-		clear(b)
-		return
-	}
-	next, ok := b[path[0]]
-	if ok && len(next) == 0 {
-		return // the whole field is included already
-	}
-	if !ok {
-		next = pathTree{}
-		b[path[0]] = next
-		if len(path) == 1 {
-			return
-		}
-	}
-	next.add(path[1:])
-}
-
-// paths returns the jq of each leaf. It yields nothing for a missing field.
-func (b pathTree) paths(of string) []string {
-	var out []string
-	for _, key := range slices.Sorted(maps.Keys(b)) {
-		field := fmt.Sprintf("%s[%s]?", of, quote(key))
-		if inner := b[key]; len(inner) > 0 {
-			out = append(out, inner.paths(field)...)
-		} else {
-			out = append(out, field)
-		}
-	}
-	return out
-}
-
-func (b pathTree) jq(of string) string {
-	var fields []string
-	for _, key := range slices.Sorted(maps.Keys(b)) {
-		field := fmt.Sprintf("%s[%s]", of, quote(key))
-		if inner := b[key]; len(inner) > 0 {
-			field = inner.jq(field)
-		}
-		fields = append(fields, fmt.Sprintf("%s: %s", quote(key), field))
-	}
-	return "{" + strings.Join(fields, ", ") + "}"
 }
 
 // label converts the name of a child to one that Argo Events accepts: without '_' and

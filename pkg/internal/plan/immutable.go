@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/expression"
@@ -43,7 +41,7 @@ func (c *compiler) immutable(child *Child, in v1alpha1.Child, scope expression.S
 func (c *compiler) fixedFields(k Kind, in v1alpha1.Child) []schema.Immutable {
 	fixed := schema.ImmutableFields(k.Group, k.Kind)
 	if s := c.d.ChildSchema(in.Name); s != nil {
-		fixed = immutableBySchema(s, nil)
+		fixed = schema.ImmutableByRules(s, nil)
 	}
 	return slices.DeleteFunc(fixed, func(f schema.Immutable) bool { return f.Grows || f.While != nil && !f.While(in.Template) })
 }
@@ -76,25 +74,6 @@ func (c *compiler) immutableFields(f schema.Immutable, template map[string]any, 
 	}
 	return out
 }
-
-// immutableBySchema returns the fields of a custom kind whose validation rules make
-// them immutable.
-func immutableBySchema(s *apiextensionsv1.JSONSchemaProps, path []string) []schema.Immutable {
-	if slices.ContainsFunc(s.XValidations, func(r apiextensionsv1.ValidationRule) bool { return withoutSpace(r.Rule) == immutableRule }) {
-		return []schema.Immutable{{Path: path}}
-	}
-	var out []schema.Immutable
-	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		p := s.Properties[name]
-		out = append(out, immutableBySchema(&p, append(slices.Clone(path), name))...)
-	}
-	return out
-}
-
-// immutableRule is the validation rule of an immutable field, without white space.
-const immutableRule = "self==oldSelf"
-
-func withoutSpace(rule string) string { return strings.Join(strings.Fields(rule), "") }
 
 // immutableHint returns how to handle a mutable field.
 func (c *compiler) immutableHint(kind string, fields []string) string {
@@ -136,32 +115,11 @@ func (c *compiler) mutableReads(text string, scope expression.Scope, named [][]s
 // resource, because of a validation rule or because of its built-in kind.
 func (c *compiler) isImmutable(path []string) bool {
 	if s := c.d.Schema(c.d.WorkingVersion()); s != nil {
-		return hasTransitionRule(s, path)
+		return schema.HasTransitionRule(s, path)
 	}
 	return slices.ContainsFunc(schema.ImmutableFields(c.api.Kind.Group, c.api.Kind.Kind), func(f schema.Immutable) bool {
 		return f.While == nil && len(f.Free) == 0 && len(f.Path) <= len(path) && slices.Equal(f.Path, path[:len(f.Path)])
 	})
-}
-
-// hasTransitionRule reports whether a transition rule of the schema mentions a field or
-// all of its parent. The rule itself is not evaluated.
-func hasTransitionRule(s *apiextensionsv1.JSONSchemaProps, path []string) bool {
-	for _, rule := range s.XValidations {
-		text := withoutSpace(rule.Rule)
-		whole := len(path) == 0 || text == immutableRule
-		if strings.Contains(text, "oldSelf") && (whole || strings.Contains(text, "oldSelf."+path[0])) {
-			return true
-		}
-	}
-	if len(path) == 0 {
-		return len(s.Properties) > 0 && !slices.ContainsFunc(slices.Collect(maps.Values(s.Properties)), func(p apiextensionsv1.JSONSchemaProps) bool {
-			return !hasTransitionRule(&p, nil)
-		})
-	}
-	if p, known := s.Properties[path[0]]; known {
-		return hasTransitionRule(&p, path[1:])
-	}
-	return s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil && hasTransitionRule(s.AdditionalProperties.Schema, path[1:])
 }
 
 // leaf is a string of a template that holds an expression.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/argoperator/argoperator/pkg/internal/cluster"
 )
@@ -229,6 +230,7 @@ func TestCollect(t *testing.T) {
 	}
 	tests := []struct{ name, reason, options, want string }{
 		{"background", "children and grandchildren go; who has another owner stays", "", "c"},
+		{"foreground", "children go first, and with them the grandchildren", `{"propagationPolicy":"Foreground"}`, "c"},
 		{"orphan", "children stay, and are nobody's", `{"propagationPolicy":"Orphan"}`, "b c d"},
 	}
 	for _, tt := range tests {
@@ -253,6 +255,51 @@ func TestCollect(t *testing.T) {
 			}
 			if diff := cmp.Diff(tt.want+" e", strings.Join(remaining, " ")); diff != "" {
 				t.Errorf("%s:\n%s", tt.reason, diff)
+			}
+		})
+	}
+}
+
+// TestDeletionOfAJob shows that the Pods of a Job stay unless the request says
+// otherwise, and that an object whose dependents are deleted first is there until they
+// are gone.
+func TestDeletionOfAJob(t *testing.T) {
+	const jobs, pods = "/apis/batch/v1/namespaces/default/jobs", "/api/v1/namespaces/default/pods"
+	for _, tt := range []struct{ policy, options, meanwhile, left string }{
+		{"none", "", "pod", "pod"},
+		{"background", `{"propagationPolicy":"Background"}`, "pod", ""},
+		{"foreground", `{"propagationPolicy":"Foreground"}`, "job pod", ""},
+	} {
+		t.Run(tt.policy, func(t *testing.T) {
+			c := cluster.NewCluster(nil, cluster.Ticks())
+			must := func(method, path, contentType, body string) {
+				t.Helper()
+				if code, answer := ask(t, c, method, path, contentType, body); code/100 != 2 {
+					t.Fatal(answer)
+				}
+			}
+			left := func() string {
+				for c.CollectGarbage() > 0 {
+				}
+				var names []string
+				for _, k := range []schema.GroupResource{{Group: "batch", Resource: "jobs"}, {Resource: "pods"}} {
+					for _, o := range c.List(k, "") {
+						names = append(names, o.GetName())
+					}
+				}
+				return strings.Join(names, " ")
+			}
+			must(http.MethodPost, jobs, "application/json", `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"job"},
+				"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"a","image":"a"}]}}}}`)
+			must(http.MethodPost, pods, "application/json", `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"pod","finalizers":["example.com/slow"],
+				"ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"job","blockOwnerDeletion":true,"uid":"`+uid+`1"}]},"spec":{"containers":[{"name":"a","image":"a"}]}}`)
+			must(http.MethodDelete, jobs+"/job", "application/json", tt.options)
+			if diff := cmp.Diff(tt.meanwhile, left()); diff != "" {
+				t.Error(diff)
+			}
+			must(http.MethodPatch, pods+"/pod", "application/merge-patch+json", `{"metadata":{"finalizers":null}}`)
+			if diff := cmp.Diff(tt.left, left()); diff != "" {
+				t.Error(diff)
 			}
 		})
 	}
