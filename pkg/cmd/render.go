@@ -15,6 +15,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/cluster"
 	"github.com/argoperator/argoperator/pkg/internal/simulate"
+	"github.com/argoperator/argoperator/pkg/internal/terminal"
 )
 
 // renderFlags are the flags of render except the sources.
@@ -116,6 +117,9 @@ func render(ctx context.Context, s streams, from *sourceFlags, flags renderFlags
 func reportRendering(s streams, event string, r simulate.Rendering) error {
 	for _, failure := range r.Failures {
 		s.say("failed: %s", failure)
+	}
+	if r.LastLines != "" && r.Trace == nil {
+		s.say("its last lines, of which --trace shows all:\n  %s", terminal.Lines(r.LastLines, "  "))
 	}
 	switch {
 	case event == simulate.Deleted:

@@ -1772,11 +1772,28 @@ def failure_cause(run):
 
 
 def last_output(message):
-    """The exit code and the last line of the program itself, without the lines of the executor."""
+    """The exit code, and the line that the program ended with, without the lines of the executor."""
     code, mark, output = message.partition("): ")
     lines = [line.strip() for line in output.splitlines()
-             if line.strip() and "argo=true" not in line and not line.startswith("Error: exit status")]
-    return (code + mark[:1] + (": " + lines[-1] if lines else ""))[:300]
+             if line.strip() and "argo=true" not in line and not line.lower().startswith(("error: exit status", "exit status"))]
+    return (code + mark[:1] + (": " + final_line(lines) if lines else ""))[:300]
+
+
+# Where a program failed: File "main.py", line 3 of Python; main.js:3, main.rb:3 and main.go:3; main.sh: line 3.
+PLACE = re.compile(r"([\w.-]+\.[a-z]+)(?:\", line |: line |:)([0-9]+)")
+OTHERS = re.compile(r"(^|[\"( ])/usr/|node:|<frozen|site-packages|node_modules")
+
+
+def final_line(lines):
+    """The line that says why a program failed: the last one, or the first of an error of Node.js or Go, which print the
+    stack after it. With the place in the program's own files, if the line has none."""
+    start = next((at for at, line in enumerate(lines) if re.match(r"panic: |(Uncaught )?\w*Error\b", line)), None)
+    stack = lines[-1].startswith("Node.js v") or any(line.startswith("goroutine ") for line in lines)
+    said = lines[start] if stack and start is not None else lines[-1]
+    places = [place for line in lines if not OTHERS.search(line) for place in PLACE.findall(line)]
+    if not places or PLACE.search(said):
+        return said
+    return "%s (%s line %s)" % ((said,) + (places[0] if stack else places[-1]))
 
 
 # ---------------------------------------------------------------------------------------------------------------

@@ -2252,6 +2252,19 @@ class ReportTest(Case):
                 self.assertEqual(self.condition("Ready")["message"],
                                  "reconcile failed: %s; see workflow argo-events/memcached-one-abc" % want)
 
+    def test_place(self):
+        for name, output, want in (
+                ("python", 'Traceback (most recent call last):\n  File "/w/main.py", line 7, in <module>\n    f()\n'
+                 '  File "/usr/lib/python3.13/json/__init__.py", line 9, in loads\nKeyError: 1', "KeyError: 1 (main.py line 7)"),
+                ("node", "/w/main.js:3\nthrow new Error('x')\n^\n\nError: x\n    at Object.<anonymous> (/w/main.js:3:7)\n"
+                 "    at node:internal/main:5\n\nNode.js v22.1.0", "Error: x (main.js line 3)"),
+                ("go", "panic: boom\n\ngoroutine 1 [running]:\nmain.main()\n\t/w/main.go:4 +0x1d\nexit status 2", "panic: boom (main.go line 4)"),
+                ("ruby", "main.rb:3:in '<main>': boom (RuntimeError)", "main.rb:3:in '<main>': boom (RuntimeError)"),
+                ("sh", "main.sh: line 3: jqq: not found", "main.sh: line 3: jqq: not found"),
+                ("text", "it went wrong\nat 10:30", "at 10:30")):
+            with self.subTest(name):
+                self.assertEqual(reconcile.last_output("logic: Error (exit code 1): " + output), "logic: Error (exit code 1): " + want)
+
     def test_gone(self):
         self.assertEqual(self.run_command("report"), 0)
 

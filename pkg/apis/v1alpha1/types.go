@@ -308,6 +308,10 @@ type Logic struct {
 	Parameters []Parameter `json:"parameters,omitempty"`
 	// ResyncAfter lets the response ask for another reconcile after a time (resyncAfterSeconds). Default: false.
 	ResyncAfter bool `json:"resyncAfter,omitempty"`
+	// ChildChanges says which changes of children call the program. Needed are those that docs/logic.md lists; All are
+	// also the creation of a child and every change of its status, except during a rollout. Each costs a pod. Default:
+	// Needed.
+	ChildChanges string `json:"childChanges,omitempty" jsonschema:"enum=Needed,enum=All"`
 	// Resources are the requests and limits of the container. Default: 10m CPU and 64Mi memory requested, 256Mi memory at most.
 	Resources *Resources `json:"resources,omitempty"`
 }

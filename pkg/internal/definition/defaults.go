@@ -23,6 +23,9 @@ func (c *checker) defaults() {
 		completeKind(r, defaultChild)
 		fillPointer(&r.Watch, true)
 	}
+	if spec.Logic != nil {
+		fill(&spec.Logic.ChildChanges, "Needed")
+	}
 	if spec.Logic != nil && spec.Logic.Resources == nil {
 		spec.Logic.Resources = &v1alpha1.Resources{
 			Requests: map[string]string{"cpu": "10m", "memory": "64Mi"},

@@ -27,7 +27,7 @@ func events(p *Plan) []Event {
 	for _, kind := range childKinds(p) {
 		child := Event{
 			Name: "child-" + dnsLabel(kind.Plural), Kind: kind,
-			Types:    p.Reconcile.Execution.ChildEvents,
+			Types:    childEventTypes(p),
 			Selector: map[string]string{ManagedBy: p.Runtime.Operator},
 		}
 		if slices.ContainsFunc(list, func(e Event) bool { return strings.HasPrefix(e.Name, child.Name) }) {
@@ -37,6 +37,16 @@ func events(p *Plan) []Event {
 	}
 	list = append(list, relatedEvents(p)...)
 	return append(list, heartbeatEvent(list))
+}
+
+// childEventTypes returns the changes of children for which the EventSource publishes an
+// event.
+func childEventTypes(p *Plan) []string {
+	types := p.Reconcile.Execution.ChildEvents
+	if p.Logic.EveryChange && !slices.Contains(types, "ADD") {
+		types = append([]string{"ADD"}, types...)
+	}
+	return types
 }
 
 // sensors returns the Sensors that subscribe to the events.
@@ -244,12 +254,15 @@ func desiredChild(c Child) string {
 
 // childJQ returns the jq that passes an event of a child when another client changed or
 // deleted it, when its readiness changed, or when a field changed that the status
-// reads. A write of the operator itself has a newer time in managedFields and does not
+// reads; if logic wants every change, also when it was created or its status changed. A write of the operator itself has a newer time in managedFields and does not
 // pass. During a rollout, counters do not pass either, because each passed event starts
 // a pod; the event that ends the rollout does.
 func childJQ(p *Plan, kind Kind, paths [][]string) string {
 	readiness, met := readinessOf(p, kind)
-	shown := append(readiness, "rolling")
+	shown, created := append(readiness, "rolling"), ""
+	if p.Logic.EveryChange {
+		shown, created = append(shown, ".status"), "\n      or .type == \"ADD\""
+	}
 	for _, path := range paths {
 		field := jqPath(path)
 		if !slices.Contains(shown, field) {
@@ -269,14 +282,14 @@ def shown: [%s];%s%s
 | (%s) as $key
 | {
     go: ($key != null and (
-      .type == "DELETE"
+      .type == "DELETE"%s
       or ($old != null and (
         if ($new | wanted) != ($old | wanted) then ($new | applied) == ($old | applied)
         else ($new | shown) != ($old | shown) and ($new | rolling | not)%s end))
     )),
     key: ($key // ""),
     name: (%s)%s
-  }`, quote(p.Runtime.Operator), rolling(kind), strings.Join(shown, ", "), def, managedFieldsJQ(p), ownerKeyJQ(p, kind), changed, workflowNameJQ(p.Runtime.Operator, `($key // "." | .[index(".") + 1:])`), noDesired(p)+generationJQ(p, `""`))
+  }`, quote(p.Runtime.Operator), rolling(kind), strings.Join(shown, ", "), def, managedFieldsJQ(p), ownerKeyJQ(p, kind), created, changed, workflowNameJQ(p.Runtime.Operator, `($key // "." | .[index(".") + 1:])`), noDesired(p)+generationJQ(p, `""`))
 }
 
 // ownerKeyJQ returns the jq of the key of the custom resource that owns an object, or

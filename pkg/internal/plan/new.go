@@ -301,7 +301,7 @@ func logic(d *definition.Definition, e Execution) Logic {
 		return Logic{}
 	}
 	out := Logic{
-		Image: l.Image, Command: slices.Clone(l.Command), Env: slices.Clone(l.Env), Resources: *l.Resources, ResyncAfter: l.ResyncAfter,
+		Image: l.Image, Command: slices.Clone(l.Command), Env: slices.Clone(l.Env), Resources: *l.Resources, ResyncAfter: l.ResyncAfter, EveryChange: l.ChildChanges == "All",
 	}
 	for _, f := range d.Files {
 		key := strings.ReplaceAll(f.Path, "/", "__")

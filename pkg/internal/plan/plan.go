@@ -156,6 +156,7 @@ type Logic struct {
 	Env         []v1alpha1.EnvVar
 	Resources   v1alpha1.Resources
 	ResyncAfter bool // it may request another run after a delay
+	EveryChange bool // the creation and every change of the status of a child run it
 	Files       []File
 	Parameters  []File
 }

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -39,7 +40,9 @@ type Rendering struct {
 	// those of their setup. Failures and Trace cover the same events.
 	Events   int
 	Failures []string // one line each
-	Trace    Trace    // nil with Inputs.Untraced
+	// LastLines are the last lines that a program printed which failed.
+	LastLines string
+	Trace     Trace // nil with Inputs.Untraced
 }
 
 // Render applies actions one after the other and returns what the operator makes of
@@ -68,6 +71,7 @@ func Render(ctx context.Context, in Inputs, actions []Action) (Rendering, error)
 			failures = []string{why}
 		}
 		out.Failures = append(out.Failures, failures...)
+		out.LastLines = cmp.Or(trace.LastLines(), out.LastLines)
 		if in.Untraced {
 			s.trace = nil
 		} else {

@@ -60,7 +60,7 @@ func (w *Workflow) Cause() string {
 		words += "): "
 	}
 	lines := strings.Split(output, "\n")
-	at := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "failed: ") })
+	at := slices.IndexFunc(lines, ownFailure)
 	if at < 0 {
 		at = len(lines) - 1
 	}
@@ -72,6 +72,29 @@ func (w *Workflow) Cause() string {
 	}
 	return out
 }
+
+// maxLastLines limits LastLines.
+const maxLastLines = 10
+
+// LastLines returns the last lines that the program of a failed Workflow printed, where
+// its failure has only one of them; "" if there is no more to tell.
+func (t Trace) LastLines() string {
+	for _, step := range slices.Backward(t) {
+		if step.Workflow == nil || step.Workflow.Failure == "" {
+			continue
+		}
+		for _, c := range slices.Backward(step.Workflow.Containers) {
+			lines := strings.Split(strings.TrimSpace(c.Output), "\n")
+			if c.ExitCode != 0 && len(lines) > 1 && !slices.ContainsFunc(lines, ownFailure) {
+				return strings.Join(lines[max(0, len(lines)-maxLastLines):], "\n")
+			}
+		}
+	}
+	return ""
+}
+
+// ownFailure reports whether a line is the failure that argoperator's own program wrote.
+func ownFailure(line string) bool { return strings.HasPrefix(line, "failed: ") }
 
 // waited describes what a failed program was waiting for: its end, or a request
 // that failed repeatedly.

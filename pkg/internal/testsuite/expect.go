@@ -39,7 +39,7 @@ func (s *stepRun) failures() {
 			}
 		}
 		if !fits && (!natural || expected != nil) {
-			s.findings.Add(s.atKey(s.test.Action(s.index)), diag.StepFailed, "failed on the way: "+failure, "where that is meant, expect.failures says so")
+			s.findings.Add(s.atKey(s.test.Action(s.index)), diag.StepFailed, "failed on the way: "+failure, s.failureHint())
 		}
 	}
 	for i, part := range expected {
@@ -47,6 +47,15 @@ func (s *stepRun) failures() {
 			s.unmet(s.at("expect", "failures", strconv.Itoa(i)), fmt.Sprintf("nothing failed with %q", part), describeActual("failed", all))
 		}
 	}
+}
+
+// failureHint says more about what failed, and what to do if it is meant to fail.
+func (s *stepRun) failureHint() string {
+	hint := "where that is meant, expect.failures says so"
+	if lines := s.trace.LastLines(); lines != "" {
+		hint += "; argoperator test --trace shows all that the program printed, of which these are the last lines:\n" + lines
+	}
+	return hint
 }
 
 // unique returns a list without duplicates.
