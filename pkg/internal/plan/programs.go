@@ -102,7 +102,7 @@ func childHoles(p *Plan, c Child) jqfile.Holes {
 	holes := jqfile.Holes{
 		"hole::child": jqfile.String(c.Name), "hole::childPrefix": jqfile.String(listPrefix(c)),
 		"option::listed": jqfile.Bool(p.listed(c)), "option::each": jqfile.Bool(c.ForEach != nil),
-		"option::marked":        jqfile.Bool(p.listed(c) && len(inputsOf(p, c)) > 0),
+		"option::marked":        jqfile.Bool(marked(p, c)),
 		"annotation::childSeen": jqfile.String(prefix + seenAnnotation + c.Name), "annotation::childDeleted": jqfile.String(prefix + deletedAnnotation + c.Name),
 		"annotation::childError": jqfile.String(prefix + errorAnnotation + c.Name), "annotation::childFailed": jqfile.String(prefix + failedAnnotation + c.Name),
 		"option::conditional": jqfile.Bool(c.When != nil),
@@ -122,6 +122,16 @@ func childHoles(p *Plan, c Child) jqfile.Holes {
 	}
 	return holes
 }
+
+// marked reports whether the observed state has a digest of what a child was made from
+// beside the spec. Without it the status cannot tell that the child is about to change.
+func marked(p *Plan, c Child) bool {
+	inputs := inputsOf(p, c)
+	return len(inputs) > 0 && (p.listed(c) || c.Update != Never && !slices.ContainsFunc(inputs, wholeObject))
+}
+
+// wholeObject reports whether an input is more than some fields.
+func wholeObject(input string) bool { return input == "." || strings.HasPrefix(input, "del(") }
 
 // namespaceComputed reports whether the namespace of a child differs from that of its
 // custom resource.
@@ -294,6 +304,7 @@ func statusJQ(p *Plan, subset partition) string {
 		holes := jqfile.Holes{
 			"hole::child": jqfile.String(c.Name), "hole::childPrefix": jqfile.String(listPrefix(c)), "option::conditional": jqfile.Bool(c.When != nil), "option::never": jqfile.Bool(c.Update == Never),
 			"option::canBeHeld": jqfile.Bool(canWait(c)), "option::dependsOn": jqfile.Bool(canBeLate(c)), "hole::wantedCount": wantedCount(p, c),
+			"option::marked": jqfile.Bool(marked(p, c) && c.Update != Never), "hole::inputs": jqfile.RawList(strings.Join(inputsOf(p, c), ", ")),
 		}
 		if c.When != nil {
 			holes["hole::wanted"] = jqfile.Raw(whenJQ(c))

@@ -235,6 +235,12 @@ func shops(t *testing.T, has func(string) bool) *Plan {
 	config := Kind{Version: "v1", Kind: "ConfigMap", Plural: "configmaps", Namespaced: true}
 	child := Child{Name: "map", Kind: config, SameNamespace: true, Adopt: has("adopt"), Orphan: has("orphan")}
 	data := map[string]any{"size": "${ .spec.size | tostring }"}
+	if has("never") {
+		child.Update = Never
+	}
+	if has("recreate") {
+		child.Replaced = program(t, "[.data] | fingerprint", "string")
+	}
 	if has("labels") {
 		data["team"] = "${ .metadata.labels.team }"
 	}

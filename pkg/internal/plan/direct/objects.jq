@@ -84,7 +84,7 @@
       elif option::finalized and (.metadata.finalizers // [] | index(hole::finalizer)) == null then null
       else
         . as $of
-        | (if option::marked then inputMark else {} end) as $mark
+        | (if option::marked then inputMark(hole::inputs) else {} end) as $mark
         | first(
             # a late event of the object overwrote a newer observation
             (select($before != null) | $wanted.objects[]? | .key as $late

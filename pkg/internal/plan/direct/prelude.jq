@@ -91,8 +91,8 @@ def liveListed: first((existingObjects(hole::childPrefix) | .fields[0]?), null);
 def liveEach: [existingObjects(hole::childPrefix) | .fields[0]?];
 
 # What listed objects are made from beside the spec.
-def inputMark:
-  [hole::inputs] | tojson | explode | reduce .[] as $point (7; (. * 31 + $point) % 281474976710597) | tostring;
+def inputMark(inputs):
+  [inputs] | tojson | explode | reduce .[] as $point (7; (. * 31 + $point) % 281474976710597) | tostring;
 
 # The first value that a child of a custom resource needs and that is missing, or null.
 def lacking(resource): if option::needs then resource | live as $children | first(hole::missing, null) else null end;
@@ -136,11 +136,16 @@ def missing:
 # The observed state of an object, which counts as up to date if it is never updated.
 def upToDate(seen): seen | if option::never and .uid != null then .generation = $new.metadata.generation else . end;
 
+# The observed state of an object, which is not ready if it is about to be made again.
+def settled(seen; mark):
+  if option::marked and seen.uid != null and seen.inputs != null and seen.inputs != mark then seen + {ready: false, message: "its latest change is not yet observed"}
+  else upToDate(seen) end;
+
 # The wanted objects of a child, as {name, seen} and, if it is not written, held. One
 # without anything observed stands for objects that are not listed yet.
 def wantedObject:
   if (option::conditional | not) or hole::wanted then
-    upToDate(observed(hole::child)) as $single
+    settled(observed(hole::child); inputMark(hole::inputs)) as $single
     | {name: hole::child, seen: $single} + (if option::canBeHeld then {held: heldFrom($single)} else {} end)
   else empty end;
 
@@ -153,7 +158,7 @@ def wantedListed:
     elif ($listed | length) != $wantedNumber then
       {name: hole::child, seen: {}} + (if option::canBeHeld and $wantedNumber != 0 then $parent | {held: heldFrom({})} else {} end)
     else
-      $listed[] | .key as $listedKey | upToDate(.value | observedObject) as $observed
+      $listed[] | .key as $listedKey | settled(.value | observedObject; $parent | inputMark(hole::inputs)) as $observed
       | {name: $listedKey, seen: $observed} + (if option::canBeHeld then $parent | {held: heldFrom($observed)} else {} end)
     end;
 
@@ -238,7 +243,7 @@ def owned(seen; update; repeated; applied):
          + {(annotation::owner): (($new.metadata.namespace // "") + "." + $new.metadata.name),
             (annotation::generation): ($new.metadata.generation // 0 | tostring)}
          + if option::recreated then {(annotation::fixed): fixed} else {} end
-         + if option::marked then {(annotation::inputs): ($new | inputMark)} else {} end
+         + if option::marked then {(annotation::inputs): ($new | inputMark(hole::inputs))} else {} end
          + if repeated then {(annotation::attempt): $new.metadata.resourceVersion} else {} end
          + if option::k8sTrigger then {(annotation::applied): (applied | .metadata |= {labels, annotations} | tojson)} else {} end)}
     + if option::unowned then {} else
