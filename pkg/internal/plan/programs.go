@@ -124,7 +124,7 @@ func childHoles(p *Plan, c Child) jqfile.Holes {
 }
 
 // marked reports whether the observed state has a digest of what a child was made from
-// beside the spec. Without it the status cannot tell that the child is about to change.
+// beside the spec. Without it the status cannot tell that it is about to be made again.
 func marked(p *Plan, c Child) bool {
 	inputs := inputsOf(p, c)
 	return len(inputs) > 0 && (p.listed(c) || c.Update != Never && !slices.ContainsFunc(inputs, wholeObject))

@@ -136,9 +136,9 @@ def missing:
 # The observed state of an object, which counts as up to date if it is never updated.
 def upToDate(seen): seen | if option::never and .uid != null then .generation = $new.metadata.generation else . end;
 
-# The observed state of an object, which is not ready if it is about to be made again.
+# The observed state of an object, which is not up to date if it was made from other values.
 def settled(seen; mark):
-  if option::marked and seen.uid != null and seen.inputs != null and seen.inputs != mark then seen + {ready: false, message: "its latest change is not yet observed"}
+  if option::marked and seen.uid != null and seen.inputs != null and seen.inputs != mark then seen + {generation: null}
   else upToDate(seen) end;
 
 # The wanted objects of a child, as {name, seen} and, if it is not written, held. One
