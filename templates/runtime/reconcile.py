@@ -1236,6 +1236,9 @@ def completed(run, cr, child, siblings):
     else:
         metadata.pop("namespace", None)
     uid = cr["metadata"]["uid"]
+    if run.config.get("childMetadata") and CHILD not in (metadata.get("labels") or {}):  # templates have them already
+        for field, common in built(run.config["childMetadata"], cr, {}).items():
+            metadata[field] = dict(common, **(metadata.get(field) or {}))
     metadata["labels"] = dict(metadata.get("labels") or {}, **{MANAGED_BY: run.operator, OWNER_UID: uid})
     metadata["annotations"] = dict(metadata.get("annotations") or {}, **{
         OWNER: run.key, DEFINITION: run.config["digest"], SIBLINGS: str(siblings)})

@@ -45,6 +45,8 @@ type Spec struct {
 	API API `json:"api"`
 	// Children are the objects that the operator keeps for each custom resource: from templates, or as logic makes them.
 	Children []Child `json:"children,omitempty"`
+	// ChildMetadata are labels and annotations that all children get, also those that logic makes.
+	ChildMetadata *ChildMetadata `json:"childMetadata,omitempty"`
 	// Related are objects of others that a custom resource refers to. They are read for it ($related.NAME, and related in
 	// the logic's request), and a change of one reconciles the custom resources that refer to it.
 	Related []Related `json:"related,omitempty"`
@@ -255,6 +257,14 @@ type Child struct {
 	// field changes that the API server lets nobody change, deletes it with what it owns and creates it again. Never
 	// leaves it as it was created. Default: InPlace.
 	Update string `json:"update,omitempty" jsonschema:"enum=InPlace,enum=Recreate,enum=Never"`
+}
+
+// ChildMetadata are labels and annotations of all children. A child's own win.
+type ChildMetadata struct {
+	// Labels, whose values may hold ${ } expressions over the custom resource (.).
+	Labels map[string]string `json:"labels,omitempty"`
+	// Annotations, whose values may hold ${ } expressions over the custom resource (.).
+	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
 // ChildCRD points to the CustomResourceDefinition of a child's kind.

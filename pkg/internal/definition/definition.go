@@ -45,6 +45,7 @@ type Definition struct {
 	Images []Image
 
 	positions source.Positions
+	borrowed  map[string][]string // where values of templates are written that have them from childMetadata
 	lockFile  string
 }
 
@@ -111,7 +112,7 @@ func schemaOf(crd *apiextensionsv1.CustomResourceDefinition, apiVersion string) 
 // "versions", "0", "name". If the path does not exist, it returns the position of its
 // nearest existing ancestor. Values below a child's template are in the child's file,
 // if it has one.
-func (d *Definition) Position(path ...string) diag.Position { return d.positions.At(path) }
+func (d *Definition) Position(path ...string) diag.Position { return d.positions.At(d.origin(path)) }
 
 // Written reports whether there is a value at a path.
 func (d *Definition) Written(path ...string) bool { return d.positions.Written(path) }
@@ -119,6 +120,7 @@ func (d *Definition) Written(path ...string) bool { return d.positions.Written(p
 // PositionIn returns the position of a byte of the string at a path, for a finding
 // about a part of the string.
 func (d *Definition) PositionIn(offset int, path ...string) diag.Position {
+	path = d.origin(path)
 	_, n, exact := d.positions.Find(path)
 	if !exact {
 		return d.positions.At(path)

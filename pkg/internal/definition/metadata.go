@@ -38,9 +38,13 @@ func (c *checker) objectLabels(labels map[string]string, p source.Path) {
 	}
 }
 
-// metaKey checks the key of a label or annotation.
+// metaKey checks the key of a label or annotation of emitted objects.
 func (c *checker) metaKey(key string, p source.Path) {
-	reserved := []string{"app.kubernetes.io/name", "app.kubernetes.io/managed-by", "app.kubernetes.io/part-of", "app.kubernetes.io/component"}
+	c.keyBeside(key, p, "app.kubernetes.io/name", "app.kubernetes.io/managed-by", "app.kubernetes.io/part-of", "app.kubernetes.io/component")
+}
+
+// keyBeside checks the key of a label or annotation that stands beside reserved ones.
+func (c *checker) keyBeside(key string, p source.Path, reserved ...string) {
 	switch {
 	case slices.Contains(reserved, key), strings.HasPrefix(key, v1alpha1.Group+"/"):
 		c.addKey(p, diag.ReservedName, fmt.Sprintf("argoperator sets %s itself", key), "remove it")

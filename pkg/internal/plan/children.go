@@ -23,6 +23,7 @@ type compiler struct {
 	api      API
 	scope    expression.Scope // of expressions that are computed from the custom resource
 	findings diag.List
+	common   json.RawMessage // the metadata of the children that logic makes, for the pod
 	shared   map[string]diag.List // by child: names that two custom resources may have in common
 }
 
@@ -104,7 +105,26 @@ func (c *compiler) children() []Child {
 		out = append(out, child)
 	}
 	c.cycles(out)
+	c.commonMetadata(out)
 	return out
+}
+
+// commonMetadata checks the labels and annotations of all children. They are part of the
+// templates; for the children that logic makes, it compiles them for the pod.
+func (c *compiler) commonMetadata(children []Child) {
+	common := c.d.ChildMetadata()
+	if common == nil {
+		return
+	}
+	scope := c.scope
+	scope.NoChildren, scope.Children, scope.Related = "labels and annotations of all children are computed from the custom resource alone", nil, nil
+	_, problems := expression.Template(common, scope, schema.Any())
+	c.report(problems, "spec", "childMetadata")
+	if len(problems) == 0 && slices.ContainsFunc(children, func(child Child) bool { return child.Object == nil }) {
+		node, unfit := expression.ForPod(common)
+		c.report(unfit, "spec", "childMetadata")
+		c.common = encode(node)
+	}
 }
 
 // sameObject reports whether two children are certainly one object.

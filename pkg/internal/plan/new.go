@@ -60,6 +60,7 @@ func New(d *definition.Definition) (*Plan, diag.List) {
 		addStateToSchema(p)
 	}
 	p.Runtime = runtime(p, o)
+	p.Runtime.ChildMetadata = c.common
 	p.Operator = operator(p, o)
 	p.Runtime.Digest, p.Runtime.EmitsEvents = p.Operator.Digest, emitsEvents(p)
 	p.Events = p.inGroup(events(p))

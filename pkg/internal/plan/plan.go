@@ -346,6 +346,7 @@ type Runtime struct {
 	ReadsObjects     bool             `json:"interdependent,omitempty"` // children are computed from other objects
 	Existing         bool             `json:"existing,omitempty"`       // another operator, or Kubernetes, owns the parent's kind
 	Decorate         bool             `json:"decorate,omitempty"`       // the logic may set labels and annotations on the parent
+	ChildMetadata    json.RawMessage  `json:"childMetadata,omitempty"`  // labels and annotations of the children that the logic makes
 	DelayedTemplate  string           `json:"timer,omitempty"`          // the WorkflowTemplate of delayed runs that the logic requests
 	EventSource      string           `json:"eventSource"`
 	Sensors          []string         `json:"sensors"`
