@@ -87,4 +87,3 @@ func (d *Definition) ChildMetadata() map[string]any {
 	}
 	return out
 }
-

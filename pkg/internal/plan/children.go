@@ -23,7 +23,7 @@ type compiler struct {
 	api      API
 	scope    expression.Scope // of expressions that are computed from the custom resource
 	findings diag.List
-	common   json.RawMessage // the metadata of the children that logic makes, for the pod
+	common   json.RawMessage      // the metadata of the children that logic makes, for the pod
 	shared   map[string]diag.List // by child: names that two custom resources may have in common
 }
 
