@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -200,6 +201,61 @@ func (c *cluster) playUpdate(t *testing.T, engine string) {
 	o.merge(t, batches, cr, `{"spec":{"run":false}}`)
 	o.awaitOwned(t, cr, map[schema.GroupVersionResource]int{jobs: 0})
 	c.await(t, "its Pods to go", slow, pods, nsA, func(s seen) bool { return len(s.ownedBy(next)) == 0 })
+}
+
+// TestPatches sets fields of an object of others, loses one of them, and gives up the
+// rest.
+func TestPatches(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not part of the short run")
+	}
+	t.Parallel()
+	c := connect(t)
+	o := c.install(t, "patches", "../testdata/behaviour/patches")
+	restarts := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "restarts"}
+	cr := o.create(t, "example.com/v1", "restarts", nsA, "one", map[string]any{"map": "of-others"})
+	o.awaitUnready(t, cr, "stamp: there is no ConfigMap "+nsA+"/of-others")
+
+	t.Log("the object comes, and the custom resource changes")
+	maps := c.objects.Resource(configMaps).Namespace(nsA)
+	theirs := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap",
+		"metadata": map[string]any{"name": "of-others", "labels": map[string]any{"app.kubernetes.io/managed-by": "Helm"}},
+		"data":     map[string]any{"theirs": "a"},
+	}}
+	if _, err := maps.Create(t.Context(), theirs, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = maps.Delete(context.Background(), "of-others", metav1.DeleteOptions{}) })
+	o.merge(t, restarts, cr, `{"spec":{"stamp":"b"}}`)
+	o.awaitReady(t, restarts, cr)
+	holds := func(want string) {
+		t.Helper()
+		c.await(t, "the ConfigMap with "+want, slow, configMaps, nsA, func(s seen) bool {
+			for _, one := range s {
+				if one.GetName() == "of-others" {
+					got := nested(one, "data", "theirs") + nested(one, "data", "stamp") + one.GetAnnotations()["example.com/stamp"]
+					return got == want && one.GetLabels()["app.kubernetes.io/managed-by"] == "Helm" && len(one.GetOwnerReferences()) == 0
+				}
+			}
+			return false
+		})
+	}
+	holds("abb")
+
+	t.Log("what others take over is theirs")
+	theirs.SetNamespace(nsA)
+	o.merge(t, configMaps, theirs, `{"data":{"stamp":"x"}}`)
+	o.merge(t, restarts, cr, `{"spec":{"stamp":"c"}}`)
+	o.awaitUnready(t, cr, "others manage .data.stamp")
+	holds("axb")
+
+	t.Log("the rest is given up with the custom resource")
+	if err := c.objects.Resource(restarts).Namespace(nsA).Delete(t.Context(), "one", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	holds("ax")
+	c.await(t, "the custom resource to go", slow, restarts, nsA, func(s seen) bool { return s.by(cr.GetUID()) == nil })
 }
 
 // forEngine is a copy of a definition for one engine, with more children.

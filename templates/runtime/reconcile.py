@@ -1042,6 +1042,8 @@ def apply_desired(run, cr, state):
     wanted, live, held, failures = make_children(run, cr, state, response["children"], here)
     failures += prune(run, cr, wanted)
     failures += delete_related(run, doomed)
+    waiting, refused = patch_others(run, cr, state, live)
+    held, failures = held + waiting, failures + refused
     status = merged(computed_status(run, cr, live, state["related"]), response["status"])
     if failures:
         text = "; ".join(str(failure) for failure in failures)
@@ -1425,6 +1427,75 @@ def has_other_owner(run, cr, metadata):
         return False
     other = run.client.get(path_of(run.parent, namespace, name))
     return bool(other) and other["metadata"]["uid"] != cr["metadata"]["uid"] and other["metadata"]["uid"] == labels.get(OWNER_UID)
+
+
+def patch_others(run, cr, state, live):
+    """Sets the fields of the patches, and gives up those that are not wanted any more. Which objects have some is in
+    their managedFields. Returns the reasons why patches are held back, and the failures."""
+    held, failures, entries = [], [], run.config.get("patches") or []
+    names = named(run, located(run, cr, live, state["related"]), state["related"]) if entries else {}
+    for entry in entries:
+        manager = "%s.%s.%s" % (run.operator, cr["metadata"]["uid"], entry["name"])
+        try:
+            missing = "" if state["finalizing"] or not is_wanted(entry, cr, names) else missing_value(entry, cr, names, {})
+            if missing:
+                held.append("%s: waits for %s" % (entry["name"], missing))
+                continue
+            wanted = {} if state["finalizing"] else wanted_patches(run, entry, cr, names)
+            for one in targets(run, entry):
+                patch = wanted.pop(key_of(run, entry, one), None)
+                if patch is not None or manages(one, manager):
+                    apply_patch(run, entry, one, patch or {}, manager)
+            held += ["%s: there is no %s %s" % (entry["name"], key[1], "/".join(part for part in key[2:] if part)) for key in wanted]
+        except ExpressionError as error:
+            failures.append(Refused("patch %s: %s" % (entry["name"], error)))
+        except Failed as error:
+            failures.append(error if isinstance(error, Refused) else Failed("patch %s: %s" % (entry["name"], error)))
+    return held, failures
+
+
+def wanted_patches(run, entry, cr, names):
+    """The patches of an entry by the object that they are for; none for an object without a name."""
+    wanted = {}
+    for patch in (built(entry["object"], cr, variables) for variables in items(entry, cr, names)):
+        metadata = patch["metadata"] if isinstance(patch.get("metadata"), dict) else {}
+        if metadata.get("name") is None:
+            continue
+        key = key_of(run, entry, patch, cr)
+        if entry["namespaced"] and (run.watched and key[2] not in run.watched or not run.may_choose(key[2], run.namespace)):
+            raise Refused("patch %s: namespace %s is not one that a %s may choose" % (entry["name"], key[2], run.parent["kind"]))
+        if key in wanted:
+            raise Refused("patch %s: two are for %s %s" % (entry["name"], key[1], key[3]))
+        wanted[key] = patch
+    return wanted
+
+
+def targets(run, entry):
+    """The objects that a patch may be for."""
+    for namespace in [run.namespace] if entry.get("beside") else run.namespaces_of(entry):
+        yield from run.client.list(path_of(entry, namespace), entry)
+
+
+def manages(one, manager):
+    return any(given.get("manager") == manager for given in one["metadata"].get("managedFields") or [])
+
+
+def apply_patch(run, entry, one, patch, manager):
+    """Applies the fields to an object, and no others: without fields, it gives up all. It forces nothing."""
+    given = patch["metadata"] if patch else {}
+    metadata = {key: value for key, value in given.items() if key not in SERVER_MADE}
+    metadata.update({key: one["metadata"][key] for key in ("name", "namespace", "uid") if key in one["metadata"]})
+    body = dict(patch, apiVersion=entry["apiVersion"], kind=entry["kind"], metadata=metadata)
+    try:
+        run.client.apply(path_of(entry, metadata.get("namespace"), metadata["name"]), body, manager, False)
+        log("%s %s" % ("patched" if patch else "gave up", display_name(one)))
+    except ApiError as error:
+        conflicts = ["%s (%s)" % (cause.get("field"), cause.get("message")) for cause in error.causes
+                     if cause.get("reason") == "FieldManagerConflict"]
+        if conflicts:
+            raise Refused("patch %s: %s: others manage %s" % (entry["name"], display_name(one), ", ".join(conflicts))) from None
+        if patch or error.status not in (404, 409):  # an object that is gone has no field to give up
+            raise (Refused if error.code == 2 else Failed)("patch %s: %s: %s" % (entry["name"], display_name(one), error)) from None
 
 
 def prune(run, cr, wanted):
@@ -1953,6 +2024,8 @@ def outdated(run, cr, children):
             return "is not ready"
     if not children and run.config["children"]:
         return "has no children"
+    if run.config.get("patches"):
+        return "patches objects of others"
     there = {(run.declared(child) or {}).get("name") for child in children}
     missing = [entry["name"] for entry in run.config["children"] if entry.get("expected") and entry["name"] not in there]
     if missing:

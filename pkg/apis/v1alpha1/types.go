@@ -47,6 +47,8 @@ type Spec struct {
 	Children []Child `json:"children,omitempty"`
 	// ChildMetadata are labels and annotations that all children get, also those that logic makes.
 	ChildMetadata *ChildMetadata `json:"childMetadata,omitempty"`
+	// Patches are fields of objects of others that the operator sets while the custom resource exists.
+	Patches []Patch `json:"patches,omitempty"`
 	// Related are objects of others that a custom resource refers to. They are read for it ($related.NAME, and related in
 	// the logic's request), and a change of one reconciles the custom resources that refer to it.
 	Related []Related `json:"related,omitempty"`
@@ -271,6 +273,27 @@ type ChildMetadata struct {
 type ChildCRD struct {
 	// File is the path of the CustomResourceDefinition, relative to the definition.
 	File string `json:"file"`
+}
+
+// Patch is an object of others of which the operator sets some fields. It never creates or deletes the object, and takes no
+// field that another field manager has set to another value. The fields are given up when the custom resource goes, or does
+// not want them any more.
+type Patch struct {
+	// Name of the patch in messages: at most 38 characters.
+	Name string `json:"name"`
+	// Template of the patch: apiVersion, kind, metadata.name and the fields to set, whose values may hold ${ } expressions
+	// over the custom resource (.), its live children ($children.NAME) and related objects ($related.NAME).
+	Template map[string]any `json:"template"`
+	// When is a jq expression over the custom resource: the fields are set while it is true. Default: always.
+	When string `json:"when,omitempty"`
+	// ForEach is a jq expression over the custom resource that yields a list: one object for each entry ($item, $index).
+	ForEach string `json:"forEach,omitempty"`
+	// CRD is the CustomResourceDefinition of a kind that is not built into Kubernetes. It says plural, scope and schema.
+	CRD *ChildCRD `json:"crd,omitempty"`
+	// Plural is the resource name in the URL. Default: known for built-in kinds and with crd; required for others.
+	Plural string `json:"plural,omitempty"`
+	// Scope is Namespaced or Cluster. Default: known for built-in kinds and with crd; required for others.
+	Scope string `json:"scope,omitempty" jsonschema:"enum=Namespaced,enum=Cluster"`
 }
 
 // Related is a kind of objects of others that a custom resource refers to, and which of them it means. One of names and

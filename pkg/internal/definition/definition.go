@@ -37,6 +37,8 @@ type Definition struct {
 	ChildCRDs map[string]*apiextensionsv1.CustomResourceDefinition
 	// RelatedCRDs are those of related kinds, by the entry's name.
 	RelatedCRDs map[string]*apiextensionsv1.CustomResourceDefinition
+	// PatchCRDs are those of the kinds of patches, by the patch's name.
+	PatchCRDs map[string]*apiextensionsv1.CustomResourceDefinition
 	// Files of the logic, in the given order, without their common directory.
 	Files []File
 	// Parameters of the logic: Path is the parameter's name.
@@ -94,6 +96,16 @@ func (d *Definition) RelatedSchema(name string) *apiextensionsv1.JSONSchemaProps
 	for _, r := range d.Operator.Spec.Related {
 		if r.Name == name {
 			return schemaOf(d.RelatedCRDs[name], r.APIVersion)
+		}
+	}
+	return nil
+}
+
+// PatchSchema is ChildSchema for the kind of a patch.
+func (d *Definition) PatchSchema(name string) *apiextensionsv1.JSONSchemaProps {
+	for _, p := range d.Operator.Spec.Patches {
+		if p.Name == name {
+			return schemaOf(d.PatchCRDs[name], PatchChild(p).APIVersion)
 		}
 	}
 	return nil

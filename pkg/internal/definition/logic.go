@@ -15,7 +15,7 @@ import (
 func (c *checker) logic() {
 	p := source.PathOf("spec", "logic")
 	if c.op.Spec.Logic == nil {
-		if !c.anyTemplate() && !c.wasRejected(source.PathOf("spec", "children")) {
+		if !c.anyTemplate() && len(c.op.Spec.Patches) == 0 && !c.wasRejected(source.PathOf("spec", "children")) {
 			c.missing(p[:1], "logic", "logic: {image: python:3.13-slim, command: [python3, main.py], files: [logic/main.py]}, "+
 				"or a child with a template: children: [{name: NAME, template: {…}}]")
 		}

@@ -89,6 +89,7 @@ func one(in source.Input, doc source.Document, kinds Kinds) (*Definition, diag.L
 	c.readCRD()
 	c.readTemplates()
 	c.readRelated()
+	c.readPatches()
 	c.defaults()
 	c.childMetadata()
 	for _, check := range checks() {
@@ -114,6 +115,7 @@ func checks() []func(*checker) {
 		(*checker).children,
 		(*checker).dependencies,
 		(*checker).related,
+		(*checker).patches,
 		(*checker).templates,
 		(*checker).readFiles,
 		(*checker).logic,

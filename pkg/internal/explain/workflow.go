@@ -84,6 +84,7 @@ func full(p *plan.Plan) []Part {
 	}
 	parts = append(parts, calls(2*n, "children looked at, applied")...)
 	parts = append(parts, calls(lists, "children listed, to prune")...)
+	parts = append(parts, calls(2*len(p.Patches), "objects of others listed, patched")...)
 	parts = append(parts, status...)
 	parts = append(parts, calls(count(len(p.Related) > 0), "digest of the related objects kept")...)
 	if p.Logic.ResyncAfter {

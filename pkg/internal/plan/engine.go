@@ -105,6 +105,9 @@ func directReasons(p *Plan, d *definition.Definition) []Reason {
 			Hint: "without a pod, name the object in the child, and let Kubernetes read it: envFrom, valueFrom, a volume, imagePullSecrets",
 		})
 	}
+	if len(p.Patches) > 0 {
+		add("objects of others are read and patched in a pod", "patches")
+	}
 	inStatus := hasStateField(p, d)
 	if s.Finalizer != nil && !inStatus {
 		add("the status of this kind has no room for the list of what is to be deleted", "finalizer")
@@ -275,7 +278,10 @@ func k8sTriggerReasons(p *Plan) []Reason {
 // workflowReasons lists what the pod cannot evaluate, because it does not run jq.
 func workflowReasons(p *Plan) []Reason {
 	list := slices.Clone(p.Status.NotInPod)
-	inPod := slices.ContainsFunc(p.Children, readsObjects)
+	inPod := len(p.Patches) > 0 || slices.ContainsFunc(p.Children, readsObjects)
+	for _, c := range p.Patches {
+		list = append(list, c.notInPod...)
+	}
 	for i, c := range p.Children {
 		at := []string{"spec", "children", strconv.Itoa(i)}
 		list = append(list, c.readyNotInPod...)

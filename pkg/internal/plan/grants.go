@@ -97,6 +97,7 @@ func reconcilerGrants(p *Plan) []Grant {
 	for _, child := range childKinds(p) {
 		list = append(list, childGrant(p, child))
 	}
+	list = append(list, patchGrants(p)...)
 	if p.Logic.ResyncAfter {
 		list = append(list, Grant{
 			Account: ReconcileAccount, Group: ArgoGroup, Resource: "workflows", Verbs: []string{"create", "list", "delete"},

@@ -29,7 +29,7 @@ func New(d *definition.Definition) (*Plan, diag.List) {
 		Install:   install(o.Spec.Install),
 	}
 	c := newCompiler(d, p.API)
-	p.Children, p.Related, p.Status = c.children(), c.related(), c.status()
+	p.Children, p.Patches, p.Related, p.Status = c.children(), c.patches(), c.related(), c.status()
 	if inferStatus(d, p.Status) {
 		p.API = api(d)
 	}
@@ -42,7 +42,7 @@ func New(d *definition.Definition) (*Plan, diag.List) {
 	p.Reconcile.Execution = execution(engine, p.Reconcile.Trigger)
 	p.Logic = logic(d, p.Reconcile.Execution)
 	p.Reconcile.StateLocation = stateLocation(p, d)
-	if p.Reconcile.Finalizer == "" && o.Spec.Logic == nil && slices.ContainsFunc(p.Children, p.needsFinalizer) {
+	if p.Reconcile.Finalizer == "" && o.Spec.Logic == nil && (len(p.Patches) > 0 || slices.ContainsFunc(p.Children, p.needsFinalizer)) {
 		p.Reconcile.Finalizer = v1alpha1.DefaultFinalizer(p.API.Kind.Group, o.Metadata.Name)
 	}
 	findings = slices.Concat(findings, refused, ungrouped(p, d), unsupported(p, d))
@@ -367,6 +367,7 @@ func runtime(p *Plan, o v1alpha1.Operator) Runtime {
 	}
 	r.Token = runtimeToken(p)
 	if p.Reconcile.Execution.OneReconcilePod {
+		r.Patches = runtimePatches(p)
 		r.Related, r.Existing, r.Decorate = runtimeRelated(p), p.API.Existing, p.API.Decorate
 		r.Parent.Selected = selectorInPod(p)
 		if p.Logic.ResyncAfter {
@@ -389,7 +390,7 @@ func runtimeRelated(p *Plan) []RuntimeRelated {
 // templatesInPod reports whether the pod evaluates the templates. It does if they read
 // objects that the Sensor does not receive, or if a child is a Secret.
 func templatesInPod(p *Plan) bool {
-	return p.Reconcile.Execution.OneReconcilePod && (slices.ContainsFunc(p.Children, readsObjects) || secretsInPod(p))
+	return p.Reconcile.Execution.OneReconcilePod && (len(p.Patches) > 0 || slices.ContainsFunc(p.Children, readsObjects) || secretsInPod(p))
 }
 
 // readsObjects reports whether a child is computed from live objects.

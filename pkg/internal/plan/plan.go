@@ -20,6 +20,7 @@ type Plan struct {
 	Names     v1alpha1.Names
 	API       API
 	Children  []Child
+	Patches   []Child // objects of others of which fields are set
 	Related   []Related
 	Logic     Logic
 	Status    Status
@@ -346,6 +347,7 @@ type Runtime struct {
 	ReadsObjects     bool             `json:"interdependent,omitempty"` // children are computed from other objects
 	Existing         bool             `json:"existing,omitempty"`       // another operator, or Kubernetes, owns the parent's kind
 	Decorate         bool             `json:"decorate,omitempty"`       // the logic may set labels and annotations on the parent
+	Patches          []RuntimeKind    `json:"patches,omitempty"`        // objects of others of which fields are set
 	ChildMetadata    json.RawMessage  `json:"childMetadata,omitempty"`  // labels and annotations of the children that the logic makes
 	DelayedTemplate  string           `json:"timer,omitempty"`          // the WorkflowTemplate of delayed runs that the logic requests
 	EventSource      string           `json:"eventSource"`
@@ -381,6 +383,7 @@ type RuntimeKind struct {
 	DependsOn       []string        `json:"dependsOn,omitempty"`
 	Needs           []RuntimeNeed   `json:"needs,omitempty"`
 	Adopt           bool            `json:"adopt,omitempty"`
+	Beside          bool            `json:"beside,omitempty"`    // of a patch: its objects are in the namespace of the custom resource
 	Never           bool            `json:"never,omitempty"`     // it is not updated once it exists
 	Expected        bool            `json:"expected,omitempty"`  // never updated and always wanted: the resync looks whether it is there
 	Fixed           json.RawMessage `json:"fixed,omitempty"`     // evaluated on the object: a fingerprint whose change replaces it
