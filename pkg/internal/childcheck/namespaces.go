@@ -22,12 +22,12 @@ func checkNamespaces(p *plan.Plan, d *definition.Definition) diag.List {
 	const limit = "write install: {allowedNamespaces: [...]}, names in which * stands for any letters"
 	author := "whoever may create a " + p.API.Kind.Kind
 	told := map[string]bool{}
-	for i, c := range p.Children {
+	for _, w := range written(p, d) {
+		c, at := w.child, w.at
 		if c.Object == nil || c.Kind.Namespaced && c.SameNamespace {
 			continue
 		}
-		at := []string{"spec", "children", strconv.Itoa(i), "template", "metadata"}
-		metadata, _ := d.Operator.Spec.Children[i].Template["metadata"].(map[string]any)
+		metadata, _ := w.template["metadata"].(map[string]any)
 		if c.Kind.Namespaced {
 			text, _ := metadata["namespace"].(string)
 			if field := chosenField(p, d, text, c.Namespace, c.ForEach); field != "" && p.Install.AllowedNamespaces == "" && !told[field] {
@@ -41,7 +41,7 @@ func checkNamespaces(p *plan.Plan, d *definition.Definition) diag.List {
 		text, _ := metadata["name"].(string)
 		if field := chosenField(p, d, text, c.ObjectName, c.ForEach); field != "" && field != ".metadata.name" && p.API.Kind.Namespaced {
 			findings.Warn(d.Position(append(at, "name")...), diag.UnrestrictedTarget,
-				fmt.Sprintf("the name follows %s: %s makes a %s of any name, with the rights of the operator", field, author, c.Kind.Kind),
+				fmt.Sprintf("the name follows %s: %s %s a %s of any name, with the rights of the operator", field, author, w.verb, c.Kind.Kind),
 				"begin the name with fixed text, or list the names in an enum of the schema")
 		}
 	}
@@ -56,6 +56,26 @@ func checkNamespaces(p *plan.Plan, d *definition.Definition) diag.List {
 		}
 	}
 	return findings
+}
+
+// target is what a template of the definition is written to.
+type target struct {
+	child    plan.Child
+	template map[string]any
+	at       []string // of its metadata
+	verb     string
+}
+
+// written returns the children and the patches.
+func written(p *plan.Plan, d *definition.Definition) []target {
+	var out []target
+	for i, c := range p.Children {
+		out = append(out, target{c, d.Operator.Spec.Children[i].Template, []string{"spec", "children", strconv.Itoa(i), "template", "metadata"}, "makes"})
+	}
+	for i, c := range p.Patches {
+		out = append(out, target{c, d.Operator.Spec.Patches[i].Template, []string{"spec", "patches", strconv.Itoa(i), "template", "metadata"}, "changes"})
+	}
+	return out
 }
 
 // disallowed reports a fixed namespace of the definition that is not allowed.
