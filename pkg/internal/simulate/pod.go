@@ -263,7 +263,7 @@ func (p *pod) container(ctx context.Context, c corev1.Container) (failure string
 	if err != nil && late == nil {
 		return "", fmt.Errorf("container %s: %w", c.Name, err)
 	}
-	record.Output, record.ExitCode, record.Calls = string(output), code, p.api.TakeCalls()
+	record.Output, record.ExitCode, record.Calls = withMountPaths(string(output), program.Mounts), code, p.api.TakeCalls()
 	p.s.normalizeCalls(record.Calls)
 	if err != nil {
 		record.ExitCode, record.Killed = exitKilled, late.Error()
@@ -279,6 +279,15 @@ func (p *pod) container(ctx context.Context, c corev1.Container) (failure string
 		return "", nil
 	}
 	return fmt.Sprintf("%s: Error (exit code %d): %s", cmp.Or(c.Name, "main"), code, strings.TrimSpace(record.Output)), nil
+}
+
+// withMountPaths returns the output of a program with the paths that its files have in
+// a real pod.
+func withMountPaths(output string, mounts []cluster.Mount) string {
+	for _, m := range mounts {
+		output = strings.ReplaceAll(output, m.Source, m.Path)
+	}
+	return output
 }
 
 // writeExitCode writes the exit code of a container where Argo's executor does, for

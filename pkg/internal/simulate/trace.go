@@ -84,7 +84,9 @@ func (t Trace) LastLines() string {
 			continue
 		}
 		for _, c := range slices.Backward(step.Workflow.Containers) {
-			lines := strings.Split(strings.TrimSpace(c.Output), "\n")
+			lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(c.Output), "\n"), func(line string) bool {
+				return strings.Trim(line, " ^~") == "" // what newer Pythons draw below a line, or an empty line
+			})
 			if c.ExitCode != 0 && len(lines) > 1 && !slices.ContainsFunc(lines, ownFailure) {
 				return strings.Join(lines[max(0, len(lines)-maxLastLines):], "\n")
 			}
