@@ -59,6 +59,11 @@ func eachClusterRole(p *plan.Plan, visit func(plan.Account, metav1.ObjectMeta, [
 		if rules := rules(p, a, inWatchedNamespaces); len(rules) > 0 {
 			visit(a, clusterMeta(p, clusterName(p, a)), rules)
 		}
+		if held := rules(p, a, isHeld); len(held) > 0 {
+			m := clusterMeta(p, clusterName(p, a)+heldSuffix)
+			metav1.SetMetaDataAnnotation(&m, HeldAnnotation, "true")
+			visit(a, m, held)
+		}
 	}
 }
 
@@ -114,13 +119,29 @@ func eachRole(p *plan.Plan, visit func(plan.Account, metav1.ObjectMeta, []rbacv1
 				visitIn(namespace, "watched", watched)
 			}
 		}
+		if held := rules(p, a, isHeld); len(held) > 0 {
+			for _, namespace := range p.Install.WatchNamespaces {
+				m := meta(p, clusterName(p, a)+heldSuffix)
+				m.Namespace = namespace
+				metav1.SetMetaDataAnnotation(&m, HeldAnnotation, "true")
+				visit(a, m, held)
+			}
+		}
 		for _, namespace := range named(p, a) {
 			visitIn(namespace, namespace, rules(p, a, func(g plan.Grant) bool { return g.Namespace == namespace }))
 		}
 	}
 }
 
-func inWatchedNamespaces(g plan.Grant) bool { return g.InWatchedNamespaces }
+func inWatchedNamespaces(g plan.Grant) bool { return g.InWatchedNamespaces && !g.Held }
+
+func isHeld(g plan.Grant) bool { return g.Held }
+
+// HeldAnnotation marks a role whose rights no request needs: the account holds them to
+// grant them, or because the definition says so.
+const HeldAnnotation = "argoperator.dev/held"
+
+const heldSuffix = ":held"
 
 func inOwnNamespace(g plan.Grant) bool { return !g.InWatchedNamespaces && g.Namespace == "" }
 

@@ -410,6 +410,20 @@ type Reconcile struct {
 	ForceConflicts *bool `json:"forceConflicts,omitempty"`
 }
 
+// Permission is a rule of a Role.
+type Permission struct {
+	// APIGroups of the resources; "" is the core group.
+	APIGroups []string `json:"apiGroups"`
+	// Resources such as configmaps, or with a subresource pods/log.
+	Resources []string `json:"resources"`
+	// ResourceNames are the only objects that the rule is for. Default: empty, all.
+	ResourceNames []string `json:"resourceNames,omitempty"`
+	// Verbs such as get, list, bind, escalate.
+	Verbs []string `json:"verbs"`
+	// Reason is shown by argoperator explain.
+	Reason string `json:"reason,omitempty"`
+}
+
 // Install says where the operator is installed and what it may see.
 type Install struct {
 	// Namespace of the operator's own objects. Default: argo-events.
@@ -425,6 +439,10 @@ type Install struct {
 	// AllowedNamespaces are those that custom resources may choose for children and related objects, beside their own: names in
 	// which * stands for any letters, such as tenant-*. Default: empty, all that the operator sees.
 	AllowedNamespaces []string `json:"allowedNamespaces,omitempty"`
+	// Permissions are further rights of the service account that writes the children, in the namespaces that the operator
+	// sees: what the API server demands of it before it may write Roles and bindings whose rules or roles the custom
+	// resource chooses.
+	Permissions []Permission `json:"permissions,omitempty"`
 	// Replicas of the EventSource and the Sensor: 1, or 2 with a leader elected through a Lease. Default: 1.
 	Replicas *int32 `json:"replicas,omitempty"`
 	// Names overrides the names of emitted objects.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/internal/argo"
 	"github.com/argoperator/argoperator/pkg/internal/problem"
+	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
 // permissions compares the Roles with the calls: each call needs a grant, and each
@@ -31,6 +32,9 @@ func permissions(o argo.Objects) []problem.Problem {
 		}
 	}
 	for _, g := range grants {
+		if g.In.GetAnnotations()[manifest.HeldAnnotation] != "" {
+			continue
+		}
 		out = append(out, g.CheckURLs()...)
 		if !slices.Contains(scripted, g.Account) {
 			out = append(out, unusedPermissions(g, calls)...)
@@ -108,6 +112,9 @@ func unusedPermissions(g argo.Grant, calls []argo.Call) []problem.Problem {
 // exist yet.
 func wildcards(o argo.Objects) []problem.Problem {
 	check := func(r *problem.Report, rules []rbacv1.PolicyRule) {
+		if r.Object.GetAnnotations()[manifest.HeldAnnotation] != "" {
+			return
+		}
 		for i, rule := range rules {
 			for _, s := range slices.Concat(rule.APIGroups, rule.Resources, rule.Verbs) {
 				if strings.Contains(s, "*") {

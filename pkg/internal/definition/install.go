@@ -27,6 +27,13 @@ func (c *checker) install() {
 	if n := in.Replicas; n != nil && *n != 1 && *n != 2 {
 		c.add(p.To("replicas"), diag.BadValue, fmt.Sprintf("replicas is %d, want 1 or 2", *n), "one of them is active at a time; more than 2 gain nothing")
 	}
+	for i, given := range in.Permissions {
+		for key, list := range map[string][]string{"apiGroups": given.APIGroups, "resources": given.Resources, "verbs": given.Verbs} {
+			if at := p.To("permissions", i, key); c.Written(at) && len(list) == 0 {
+				c.add(at, diag.BadValue, fmt.Sprintf("%s is empty: the rule allows nothing", at), "write what it is for")
+			}
+		}
+	}
 	c.tokenRotation(in.TokenRotation, p.To("tokenRotation"))
 	c.installGroup(in.Group, p.To("group"))
 	if at := p.To("runtimeImage"); c.Written(at) {

@@ -19,6 +19,7 @@ type Permission struct {
 	Resource       string   `json:"resource"`        // PLURAL.GROUP[/SUBRESOURCE]
 	Names          []string `json:"names,omitempty"` // of the objects; empty: all
 	Namespaces     []string `json:"namespaces"`      // empty: the whole cluster
+	Held           bool     `json:"held,omitempty"`  // no request needs it: the account holds it to grant it, or by install.permissions
 	Why            string   `json:"reason"`
 }
 
@@ -35,7 +36,7 @@ func permissions(p *plan.Plan) []Permission {
 		out = append(out, Permission{
 			Account: string(g.Account), ServiceAccount: p.ServiceAccount(g.Account),
 			Verbs: slices.Clone(g.Verbs), Resource: resource(g.Resource, g.Group), Names: slices.Clone(g.Names),
-			Namespaces: namespaces, Why: g.Reason,
+			Namespaces: namespaces, Held: g.Held, Why: g.Reason,
 		})
 	}
 	return out

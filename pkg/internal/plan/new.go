@@ -66,7 +66,7 @@ func New(d *definition.Definition) (*Plan, diag.List) {
 	p.Events = p.inGroup(events(p))
 	p.Sensors = sensors(p)
 	sizePods(p)
-	p.Grants = grants(p)
+	p.Grants = append(grants(p), heldGrants(p, d)...)
 	p.Policies = policies(p)
 	p.Install.Monitoring = monitoring.New(o.Spec.Install.Monitoring, watched(p))
 	return p, findings

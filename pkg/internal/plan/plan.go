@@ -322,6 +322,7 @@ type Grant struct {
 	Verbs               []string
 	InWatchedNamespaces bool   // in the watched namespaces; otherwise in the operator's own
 	Namespace           string // only in this namespace; empty: see InWatchedNamespaces
+	Held                bool   // no request needs it, but the account holds it: to grant it, or by install.permissions
 	Reason              string
 }
 
