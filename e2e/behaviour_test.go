@@ -83,18 +83,22 @@ func (c *cluster) playNestedOperator(t *testing.T, dir, engine string) {
 }
 
 // TestChain has eight children that read each other, declared in the wrong order.
-func TestChain(t *testing.T) {
+func TestChain(t *testing.T) { withBothEngines(t, (*cluster).playChain) }
+
+var chains = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "chains"}
+
+// withBothEngines plays something with each engine that has templates.
+func withBothEngines(t *testing.T, play func(c *cluster, t *testing.T, engine string)) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("not part of the short run")
 	}
 	t.Parallel()
 	c := connect(t)
 	for _, engine := range []string{"direct", "workflow"} {
-		t.Run(engine, func(t *testing.T) { c.playChain(t, engine) })
+		t.Run(engine, func(t *testing.T) { play(c, t, engine) })
 	}
 }
-
-var chains = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "chains"}
 
 func (c *cluster) playChain(t *testing.T, engine string) {
 	o := c.install(t, "chain/"+engine, forEngine(t, "../testdata/behaviour/chain", engine, ""))
@@ -141,16 +145,7 @@ func (c *cluster) playChain(t *testing.T, engine string) {
 
 // TestUpdate changes immutable fields of children that are replaced, and children that
 // are never updated.
-func TestUpdate(t *testing.T) {
-	if testing.Short() {
-		t.Skip("not part of the short run")
-	}
-	t.Parallel()
-	c := connect(t)
-	for _, engine := range []string{"direct", "workflow"} {
-		t.Run(engine, func(t *testing.T) { c.playUpdate(t, engine) })
-	}
-}
+func TestUpdate(t *testing.T) { withBothEngines(t, (*cluster).playUpdate) }
 
 var (
 	batches = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "batches"}
@@ -306,19 +301,10 @@ func (o *operator) awaitData(t *testing.T, cr *unstructured.Unstructured, key, v
 // TestRoleBinding has children that grant rights: the operator holds those that the
 // definition says in plain text. A role that the custom resource chooses is refused until
 // the definition has what lint says.
-func TestRoleBinding(t *testing.T) {
-	if testing.Short() {
-		t.Skip("not part of the short run")
-	}
-	t.Parallel()
-	c := connect(t)
-	dir := "../testdata/behaviour/role-binding"
-	for _, engine := range []string{"direct", "workflow"} {
-		t.Run(engine, func(t *testing.T) { c.playRoleBinding(t, dir, engine) })
-	}
-}
+func TestRoleBinding(t *testing.T) { withBothEngines(t, (*cluster).playRoleBinding) }
 
-func (c *cluster) playRoleBinding(t *testing.T, dir, engine string) {
+func (c *cluster) playRoleBinding(t *testing.T, engine string) {
+	const dir = "../testdata/behaviour/role-binding"
 	definition := forEngine(t, dir, engine, "")
 	o := c.install(t, "role-binding/"+engine, definition)
 	roles := roleBindings.GroupVersion().WithResource("roles")
@@ -333,6 +319,7 @@ func (c *cluster) playRoleBinding(t *testing.T, dir, engine string) {
 		status, reason, _ := condition(now, "Ready")
 		return status == "False" && reason != "Progressing"
 	})
+	o.awaitOwned(t, chosen, map[schema.GroupVersionResource]int{roleBindings: 1})
 
 	t.Log("until the definition has what lint says")
 	_, typed, found := strings.Cut(string(run(t, nil, binary(t), "lint", "-f", definition)), "let it bind any role: ")

@@ -60,9 +60,7 @@ func eachClusterRole(p *plan.Plan, visit func(plan.Account, metav1.ObjectMeta, [
 			visit(a, clusterMeta(p, clusterName(p, a)), rules)
 		}
 		if held := rules(p, a, isHeld); len(held) > 0 {
-			m := clusterMeta(p, clusterName(p, a)+heldSuffix)
-			metav1.SetMetaDataAnnotation(&m, HeldAnnotation, "true")
-			visit(a, m, held)
+			visit(a, ofHeld(clusterMeta(p, clusterName(p, a))), held)
 		}
 	}
 }
@@ -121,9 +119,8 @@ func eachRole(p *plan.Plan, visit func(plan.Account, metav1.ObjectMeta, []rbacv1
 		}
 		if held := rules(p, a, isHeld); len(held) > 0 {
 			for _, namespace := range p.Install.WatchNamespaces {
-				m := meta(p, clusterName(p, a)+heldSuffix)
+				m := ofHeld(meta(p, clusterName(p, a)))
 				m.Namespace = namespace
-				metav1.SetMetaDataAnnotation(&m, HeldAnnotation, "true")
 				visit(a, m, held)
 			}
 		}
@@ -137,11 +134,19 @@ func inWatchedNamespaces(g plan.Grant) bool { return g.InWatchedNamespaces && !g
 
 func isHeld(g plan.Grant) bool { return g.Held }
 
-// HeldAnnotation marks a role whose rights no request needs: the account holds them to
+// heldAnnotation marks a role whose rights no request needs: the account holds them to
 // grant them, or because the definition says so.
-const HeldAnnotation = "argoperator.dev/held"
+const heldAnnotation = "argoperator.dev/held"
 
-const heldSuffix = ":held"
+// ofHeld returns the metadata of such a role from that of the account's other role.
+func ofHeld(m metav1.ObjectMeta) metav1.ObjectMeta {
+	m.Name += ":held"
+	metav1.SetMetaDataAnnotation(&m, heldAnnotation, "true")
+	return m
+}
+
+// IsHeld reports whether an object is such a role.
+func IsHeld(o Object) bool { return o.GetAnnotations()[heldAnnotation] != "" }
 
 func inOwnNamespace(g plan.Grant) bool { return !g.InWatchedNamespaces && g.Namespace == "" }
 

@@ -1367,14 +1367,19 @@ def apply_child(run, cr, child):
                 if not left or not is_conflict(error):
                     raise
     except ApiError as error:
-        held = ["%s (%s)" % (cause.get("field"), cause.get("message")) for cause in error.causes
-                if cause.get("reason") == "FieldManagerConflict"]
-        if held:
-            raise Refused("%s: others manage %s" % (display_name(child), ", ".join(held))) from None
+        refuse_conflicts(child, error)
         text = str(error)
         if child["kind"] == "Secret":  # the server's message may quote the invalid value
             text = ", ".join([error.reason] + [str(cause.get("field")) for cause in error.causes])
         raise (Refused if error.code == 2 else Failed)("%s: %s" % (display_name(child), text)) from None
+
+
+def refuse_conflicts(child, error):
+    """Raises Refused if other field managers hold fields that were applied."""
+    held = ["%s (%s)" % (cause.get("field"), cause.get("message")) for cause in error.causes
+            if cause.get("reason") == "FieldManagerConflict"]
+    if held:
+        raise Refused("%s: others manage %s" % (display_name(child), ", ".join(held))) from None
 
 
 def replaced(run, entry, child, live):
@@ -1447,10 +1452,9 @@ def patch_others(run, cr, state, live):
                 if patch is not None or manages(one, manager):
                     apply_patch(run, entry, one, patch or {}, manager)
             held += ["%s: there is no %s %s" % (entry["name"], key[1], "/".join(part for part in key[2:] if part)) for key in wanted]
-        except ExpressionError as error:
-            failures.append(Refused("patch %s: %s" % (entry["name"], error)))
-        except Failed as error:
-            failures.append(error if isinstance(error, Refused) else Failed("patch %s: %s" % (entry["name"], error)))
+        except (ExpressionError, Failed) as error:
+            refused = isinstance(error, (ExpressionError, Refused))
+            failures.append((Refused if refused else Failed)("patch %s: %s" % (entry["name"], error)))
     return held, failures
 
 
@@ -1463,9 +1467,9 @@ def wanted_patches(run, entry, cr, names):
             continue
         key = key_of(run, entry, patch, cr)
         if entry["namespaced"] and (run.watched and key[2] not in run.watched or not run.may_choose(key[2], run.namespace)):
-            raise Refused("patch %s: namespace %s is not one that a %s may choose" % (entry["name"], key[2], run.parent["kind"]))
+            raise Refused("namespace %s is not one that a %s may choose" % (key[2], run.parent["kind"]))
         if key in wanted:
-            raise Refused("patch %s: two are for %s %s" % (entry["name"], key[1], key[3]))
+            raise Refused("two are for %s %s" % (key[1], key[3]))
         wanted[key] = patch
     return wanted
 
@@ -1490,12 +1494,9 @@ def apply_patch(run, entry, one, patch, manager):
         run.client.apply(path_of(entry, metadata.get("namespace"), metadata["name"]), body, manager, False)
         log("%s %s" % ("patched" if patch else "gave up", display_name(one)))
     except ApiError as error:
-        conflicts = ["%s (%s)" % (cause.get("field"), cause.get("message")) for cause in error.causes
-                     if cause.get("reason") == "FieldManagerConflict"]
-        if conflicts:
-            raise Refused("patch %s: %s: others manage %s" % (entry["name"], display_name(one), ", ".join(conflicts))) from None
+        refuse_conflicts(one, error)
         if patch or error.status not in (404, 409):  # an object that is gone has no field to give up
-            raise (Refused if error.code == 2 else Failed)("patch %s: %s: %s" % (entry["name"], display_name(one), error)) from None
+            raise (Refused if error.code == 2 else Failed)("%s: %s" % (display_name(one), error)) from None
 
 
 def prune(run, cr, wanted):

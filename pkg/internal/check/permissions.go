@@ -32,7 +32,7 @@ func permissions(o argo.Objects) []problem.Problem {
 		}
 	}
 	for _, g := range grants {
-		if g.In.GetAnnotations()[manifest.HeldAnnotation] != "" {
+		if manifest.IsHeld(g.In) {
 			continue
 		}
 		out = append(out, g.CheckURLs()...)
@@ -112,7 +112,7 @@ func unusedPermissions(g argo.Grant, calls []argo.Call) []problem.Problem {
 // exist yet.
 func wildcards(o argo.Objects) []problem.Problem {
 	check := func(r *problem.Report, rules []rbacv1.PolicyRule) {
-		if r.Object.GetAnnotations()[manifest.HeldAnnotation] != "" {
+		if manifest.IsHeld(r.Object) {
 			return
 		}
 		for i, rule := range rules {

@@ -3,7 +3,6 @@ package childcheck
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/definition"
@@ -42,5 +41,5 @@ func permissionHint(n plan.GrantNeeds) string {
 	if n.Verb == "escalate" {
 		return "write the rules as plain text, or let it grant anything at all: " + rule
 	}
-	return strings.Join([]string{"write roleRef as plain text, in a child for each role, or let it bind any role: ", rule, "; resourceNames restricts it"}, "")
+	return "write roleRef as plain text, in a child for each role, or let it bind any role: " + rule + "; resourceNames restricts it"
 }

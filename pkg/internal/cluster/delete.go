@@ -98,16 +98,7 @@ func (c *Cluster) deleteInForeground() int {
 			continue
 		}
 		for _, child := range c.sorted(c.owners.dependents[o.GetUID()]) {
-			others := slices.DeleteFunc(slices.Clone(c.Objects[child].GetOwnerReferences()), func(r metav1.OwnerReference) bool {
-				return r.UID == o.GetUID() || !c.owners.alive[r.UID]
-			})
-			switch {
-			case len(others) > 0:
-				c.setOwners(child, others)
-			case c.Objects[child].GetDeletionTimestamp() == nil:
-				c.end(child, c.Objects[child], metav1.DeleteOptions{})
-				deleted++
-			}
+			deleted += c.disown(child, func(uid types.UID) bool { return uid == o.GetUID() || !c.owners.alive[uid] })
 		}
 		if c.blocked(o.GetUID()) {
 			continue
@@ -144,20 +135,26 @@ func (c *Cluster) CollectGarbage() int {
 	defer c.Mu.Unlock()
 	deleted := c.deleteInForeground()
 	for _, k := range c.sorted(c.owners.takeOrphans()) {
-		o := c.Objects[k]
-		if o == nil { // deleted meanwhile
-			continue
-		}
-		all := o.GetOwnerReferences()
-		left := slices.DeleteFunc(slices.Clone(all), func(r metav1.OwnerReference) bool { return !c.owners.alive[r.UID] })
-		switch {
-		case len(left) == len(all) || o.GetDeletionTimestamp() != nil:
-		case len(left) > 0:
-			c.setOwners(k, left)
-		default:
-			c.end(k, o, metav1.DeleteOptions{})
-			deleted++
+		if c.Objects[k] != nil { // else deleted meanwhile
+			deleted += c.disown(k, func(uid types.UID) bool { return !c.owners.alive[uid] })
 		}
 	}
 	return deleted
+}
+
+// disown removes owners from an object, or deletes it if no other is left. It returns how
+// many objects it deleted.
+func (c *Cluster) disown(k Key, gone func(types.UID) bool) int {
+	o := c.Objects[k]
+	all := o.GetOwnerReferences()
+	left := slices.DeleteFunc(slices.Clone(all), func(r metav1.OwnerReference) bool { return gone(r.UID) })
+	switch {
+	case len(left) == len(all) || o.GetDeletionTimestamp() != nil:
+	case len(left) > 0:
+		c.setOwners(k, left)
+	default:
+		c.end(k, o, metav1.DeleteOptions{})
+		return 1
+	}
+	return 0
 }

@@ -2,9 +2,6 @@ package definition
 
 import (
 	"maps"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
@@ -30,14 +27,14 @@ func (c *checker) childMetadata() {
 			continue
 		}
 		metadata = maps.Clone(metadata)
-		c.merge(metadata, "labels", common.Labels, i)
-		c.merge(metadata, "annotations", common.Annotations, i)
+		merge(metadata, "labels", common.Labels)
+		merge(metadata, "annotations", common.Annotations)
 		child.Template = maps.Clone(child.Template)
 		child.Template["metadata"] = metadata
 	}
 }
 
-func (c *checker) merge(metadata map[string]any, field string, common map[string]string, child int) {
+func merge(metadata map[string]any, field string, common map[string]string) {
 	own, isMap := metadata[field].(map[string]any)
 	if metadata[field] != nil && !isMap || len(common) == 0 {
 		return
@@ -45,28 +42,23 @@ func (c *checker) merge(metadata map[string]any, field string, common map[string
 	merged := map[string]any{}
 	for key, value := range common {
 		merged[key] = value
-		if _, has := own[key]; !has {
-			c.def.borrowed[borrowedKey("spec", "children", strconv.Itoa(child), "template", "metadata", field, key)] = []string{"spec", "childMetadata", field, key}
-		}
 	}
 	maps.Copy(merged, own)
 	metadata[field] = merged
 }
 
-// origin returns where a value is written: that of a template may be under
-// childMetadata.
+// origin returns where a value is written: a label or an annotation of a template may be
+// under childMetadata.
 func (d *Definition) origin(path []string) []string {
 	const depth = 7 // spec.children[i].template.metadata.labels.KEY
-	if len(path) < depth {
+	if len(path) < depth || path[1] != "children" || path[3] != "template" || path[4] != "metadata" || d.positions.Written(path[:depth]) {
 		return path
 	}
-	if from, borrowed := d.borrowed[borrowedKey(path[:depth]...)]; borrowed {
-		return append(slices.Clone(from), path[depth:]...)
+	if from := append([]string{"spec", "childMetadata"}, path[depth-2:]...); d.positions.Written(from[:4]) {
+		return from
 	}
 	return path
 }
-
-func borrowedKey(path ...string) string { return strings.Join(path, "\x00") }
 
 // ChildMetadata returns the labels and annotations of all children as a template.
 func (d *Definition) ChildMetadata() map[string]any {

@@ -25,11 +25,11 @@ func (c *checker) defaults() {
 	}
 	if spec.Logic != nil {
 		fill(&spec.Logic.ChildChanges, "Needed")
-	}
-	if spec.Logic != nil && spec.Logic.Resources == nil {
-		spec.Logic.Resources = &v1alpha1.Resources{
-			Requests: map[string]string{"cpu": "10m", "memory": "64Mi"},
-			Limits:   map[string]string{"memory": "256Mi"},
+		if spec.Logic.Resources == nil {
+			spec.Logic.Resources = &v1alpha1.Resources{
+				Requests: map[string]string{"cpu": "10m", "memory": "64Mi"},
+				Limits:   map[string]string{"memory": "256Mi"},
+			}
 		}
 	}
 	if spec.Finalizer != nil {

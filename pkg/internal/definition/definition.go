@@ -47,7 +47,6 @@ type Definition struct {
 	Images []Image
 
 	positions source.Positions
-	borrowed  map[string][]string // where values of templates are written that have them from childMetadata
 	lockFile  string
 }
 

@@ -48,7 +48,8 @@ func (c *checker) stepsEngine() {
 		c.add(p, diag.Unsupported, "the steps engine runs logic, and the definition has none", "write logic, or engine: auto")
 	}
 	for _, p := range []source.Path{
-		source.PathOf("spec", "related"), source.PathOf("spec", "patches"), source.PathOf("spec", "childMetadata"), source.PathOf("spec", "logic", "resyncAfter"), source.PathOf("spec", "api", "existing", "labelSelector"),
+		source.PathOf("spec", "related"), source.PathOf("spec", "patches"), source.PathOf("spec", "childMetadata"),
+		source.PathOf("spec", "logic", "resyncAfter"), source.PathOf("spec", "api", "existing", "labelSelector"),
 		source.PathOf("spec", "api", "existing", "annotationSelector"), source.PathOf("spec", "api", "existing", "decorate"),
 	} {
 		if c.Written(p) {

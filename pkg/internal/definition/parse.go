@@ -70,7 +70,7 @@ func mayDefine(in source.Input) func([]byte) bool {
 // decoded returns the checker of a document, which is decoded if it is a definition.
 func decoded(in source.Input, doc source.Document) *checker {
 	doc.Grafted = map[*yaml.Node]source.Positions{}
-	def := &Definition{positions: doc.Positions, borrowed: map[string][]string{}}
+	def := &Definition{positions: doc.Positions}
 	c := &checker{Positions: doc.Positions, in: in, def: def, op: &def.Operator, found: doc.Found}
 	c.dec = source.NewDecoder(in.Name, &c.found)
 	if c.isDefinition = c.isOf(v1alpha1.Kind); c.isDefinition {

@@ -161,15 +161,7 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 		return out
 	}
 	at := func(more ...string) []string { return append(slices.Clone(path), more...) }
-	scope := c.scope
-	scope.Given, scope.Waits = in.When, true
-	if in.ForEach != "" {
-		out.ForEach = c.expression(in.ForEach, scope, "array", at("forEach")...)
-		scope.Each = true
-	}
-	if in.When != "" {
-		out.When = c.expression(in.When, c.scope, "boolean", at("when")...)
-	}
+	scope := c.conditions(&out, in, path)
 	c.compileForPod(&out, in, path)
 	if c.api.SelectorJQ != "" { // objects that the selector does not match have no children
 		condition := c.api.SelectorJQ
@@ -190,6 +182,20 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 	c.immutable(&out, in, scope, at("template"))
 	out.InexactPaths = inexact(c.d, c.api.Kind, out.Object, out.When, out.ForEach)
 	return out
+}
+
+// conditions compiles forEach and `when`. It returns the scope of the template.
+func (c *compiler) conditions(out *Child, in v1alpha1.Child, path []string) expression.Scope {
+	scope := c.scope
+	scope.Given, scope.Waits = in.When, true
+	if in.ForEach != "" {
+		out.ForEach = c.expression(in.ForEach, scope, "array", append(slices.Clone(path), "forEach")...)
+		scope.Each = true
+	}
+	if in.When != "" {
+		out.When = c.expression(in.When, c.scope, "boolean", append(slices.Clone(path), "when")...)
+	}
+	return scope
 }
 
 // compileForPod compiles the programs of a child for the pod, and stores what the pod

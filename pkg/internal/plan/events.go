@@ -254,9 +254,10 @@ func desiredChild(c Child) string {
 
 // childJQ returns the jq that passes an event of a child when another client changed or
 // deleted it, when its readiness changed, or when a field changed that the status
-// reads; if logic wants every change, also when it was created or its status changed. A write of the operator itself has a newer time in managedFields and does not
-// pass. During a rollout, counters do not pass either, because each passed event starts
-// a pod; the event that ends the rollout does.
+// reads; if logic wants every change, also when it was created or its status changed. A
+// write of the operator itself has a newer time in managedFields and does not pass.
+// During a rollout, counters do not pass either, because each passed event starts a pod;
+// the event that ends the rollout does.
 func childJQ(p *Plan, kind Kind, paths [][]string) string {
 	readiness, met := readinessOf(p, kind)
 	shown, created := append(readiness, "rolling"), ""

@@ -340,9 +340,7 @@ func runtime(p *Plan, o v1alpha1.Operator) Runtime {
 		kind.Template, kind.Each = c.Object != nil, c.ForEach != nil
 		kind.DependsOn, kind.Adopt, kind.Never = c.DependsOn, c.Adopt, c.Update == Never
 		kind.Expected = kind.Never && c.Object != nil && c.When == nil && c.ForEach == nil
-		if c.Replaced != nil {
-			kind.Fixed = fixedInPod(c)
-		}
+		kind.Fixed = c.podPrograms.fixed
 		kind.NotOwned = unowned(p, c)
 		kind.Identity, kind.IdentityForEach = c.podPrograms.identity, c.podPrograms.forEach
 		if templatesInPod(p) {

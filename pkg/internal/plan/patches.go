@@ -34,15 +34,7 @@ func (c *compiler) patch(declared v1alpha1.Patch, path ...string) Child {
 		Name: in.Name, Update: InPlace,
 		Kind: Kind{Group: group, Version: version, Kind: in.Kind, Plural: in.Plural, Namespaced: in.Scope != "Cluster"},
 	}
-	scope := c.scope
-	scope.Given, scope.Waits = in.When, true
-	if in.ForEach != "" {
-		out.ForEach = c.expression(in.ForEach, scope, "array", at("forEach")...)
-		scope.Each = true
-	}
-	if in.When != "" {
-		out.When = c.expression(in.When, c.scope, "boolean", at("when")...)
-	}
+	scope := c.conditions(&out, in, path)
 	var problems []expression.Problem
 	out.Object, problems = expression.Template(in.Template, scope, kindType(c.d.PatchSchema(in.Name), in.APIVersion, in.Kind))
 	c.report(problems, at("template")...)

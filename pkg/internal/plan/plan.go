@@ -123,16 +123,15 @@ type Child struct {
 	Replaced      *expression.Program // evaluated on the object: a fingerprint whose change replaces it; nil: it is never replaced
 	ReportsStatus bool                // according to its schema, its controller reports conditions or a phase in the status
 
-	needs          []need
-	replacedSource string // the source of Replaced
-	podPrograms    podPrograms
-	notInPod       []Reason // the parts of its template that a pod cannot evaluate
-	readyNotInPod  []Reason // the parts of its readyWhen that a pod cannot evaluate
+	needs         []need
+	podPrograms   podPrograms
+	notInPod      []Reason // the parts of its template that a pod cannot evaluate
+	readyNotInPod []Reason // the parts of its readyWhen that a pod cannot evaluate
 }
 
 // podPrograms are the programs of a child for the pod, nil where there is none.
 type podPrograms struct {
-	object, when, forEach, identity json.RawMessage
+	object, when, forEach, identity, fixed json.RawMessage
 }
 
 // Status is the computed part of the status.

@@ -102,7 +102,7 @@ func childHoles(p *Plan, c Child) jqfile.Holes {
 	holes := jqfile.Holes{
 		"hole::child": jqfile.String(c.Name), "hole::childPrefix": jqfile.String(listPrefix(c)),
 		"option::listed": jqfile.Bool(p.listed(c)), "option::each": jqfile.Bool(c.ForEach != nil),
-		"option::marked":        jqfile.Bool(marked(p, c)),
+		"option::marked":        jqfile.Bool(marked(p, c, inputsOf(p, c))),
 		"annotation::childSeen": jqfile.String(prefix + seenAnnotation + c.Name), "annotation::childDeleted": jqfile.String(prefix + deletedAnnotation + c.Name),
 		"annotation::childError": jqfile.String(prefix + errorAnnotation + c.Name), "annotation::childFailed": jqfile.String(prefix + failedAnnotation + c.Name),
 		"option::conditional": jqfile.Bool(c.When != nil),
@@ -125,8 +125,7 @@ func childHoles(p *Plan, c Child) jqfile.Holes {
 
 // marked reports whether the observed state has a digest of what a child was made from
 // beside the spec. Without it the status cannot tell that it is about to be made again.
-func marked(p *Plan, c Child) bool {
-	inputs := inputsOf(p, c)
+func marked(p *Plan, c Child, inputs []string) bool {
 	return len(inputs) > 0 && (p.listed(c) || c.Update != Never && !slices.ContainsFunc(inputs, wholeObject))
 }
 
@@ -301,10 +300,11 @@ func statusJQ(p *Plan, subset partition) string {
 	var wanted []jqfile.Value
 	var names, unownedPrefixes, each []string
 	for _, c := range p.Children {
+		inputs := inputsOf(p, c)
 		holes := jqfile.Holes{
 			"hole::child": jqfile.String(c.Name), "hole::childPrefix": jqfile.String(listPrefix(c)), "option::conditional": jqfile.Bool(c.When != nil), "option::never": jqfile.Bool(c.Update == Never),
 			"option::canBeHeld": jqfile.Bool(canWait(c)), "option::dependsOn": jqfile.Bool(canBeLate(c)), "hole::wantedCount": wantedCount(p, c),
-			"option::marked": jqfile.Bool(marked(p, c) && c.Update != Never), "hole::inputs": jqfile.RawList(strings.Join(inputsOf(p, c), ", ")),
+			"option::marked": jqfile.Bool(marked(p, c, inputs) && c.Update != Never), "hole::inputs": jqfile.RawList(strings.Join(inputs, ", ")),
 		}
 		if c.When != nil {
 			holes["hole::wanted"] = jqfile.Raw(whenJQ(c))

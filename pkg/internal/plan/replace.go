@@ -1,7 +1,7 @@
 package plan
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,7 +38,9 @@ func (c *compiler) replaced(child *Child, in v1alpha1.Child, path []string) {
 	}
 	source := replacedJQ(fixed)
 	child.Replaced, _ = expression.Expression(source, expression.Scope{Input: schema.Any(), Name: "the " + in.Kind}, "string")
-	child.replacedSource = source
+	node, problems := expression.BareForPod(source) // none: a test compiles it for every kind
+	c.report(problems, append(slices.Clone(path), "update")...)
+	child.podPrograms.fixed = encode(node)
 }
 
 // replacedJQ returns the jq of the fingerprint. Of a field with mutable parts, it counts
@@ -49,10 +51,11 @@ func replacedJQ(fixed []schema.Immutable) string {
 	}
 	var terms []string
 	for _, f := range fixed {
-		term := "."
+		term := ""
 		for _, key := range f.Path {
-			term = strings.TrimSuffix(term, ".") + "." + quote(key) + "?"
+			term += "." + quote(key) + "?"
 		}
+		term = cmp.Or(term, ".")
 		var free []string
 		for _, path := range f.Free {
 			if !slices.Contains(path, "*") {
@@ -65,13 +68,4 @@ func replacedJQ(fixed []schema.Immutable) string {
 		terms = append(terms, term)
 	}
 	return "[" + strings.Join(terms, ", ") + "] | fingerprint"
-}
-
-// fixedInPod compiles the fingerprint for the pod.
-func fixedInPod(c Child) json.RawMessage {
-	node, problems := expression.BareForPod(c.replacedSource)
-	if len(problems) > 0 {
-		panic("plan: " + problems[0].Message) // unreachable: a test compiles it for every kind
-	}
-	return encode(node)
 }

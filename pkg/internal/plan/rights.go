@@ -33,12 +33,12 @@ func heldGrants(p *Plan, d *definition.Definition) []Grant {
 	}
 	for i, c := range p.Children {
 		needs, _ := NeedsToGrant(c.Kind, d.Operator.Spec.Children[i])
-		for _, rule := range needs.Rules {
-			add(rule, fmt.Sprintf("child %s grants it, and nobody may grant what they do not hold", c.Name))
+		reason := "child %s grants it, and nobody may grant what they do not hold"
+		if needs.Verb == "bind" {
+			reason = "child %s binds it, and nobody may bind a role whose rights they do not hold"
 		}
-		if needs.Verb == "bind" && needs.Name != "" {
-			add(v1alpha1.Permission{APIGroups: []string{rbacGroup}, Resources: []string{needs.Resource}, ResourceNames: []string{needs.Name}, Verbs: []string{"bind"}},
-				fmt.Sprintf("child %s binds it, and nobody may bind a role whose rights they do not hold", c.Name))
+		for _, rule := range needs.Rules {
+			add(rule, fmt.Sprintf(reason, c.Name))
 		}
 	}
 	for _, given := range d.Operator.Spec.Install.Permissions {
@@ -52,14 +52,13 @@ type GrantNeeds struct {
 	Needs    string                // for the message
 	Verb     string                // escalate or bind
 	Resource string                // roles or clusterroles; empty: the template does not say which
-	Name     string                // of the role to bind; empty: the template does not say which
-	Rules    []v1alpha1.Permission // of the Role, if they are plain text
+	Rules    []v1alpha1.Permission // that allow it, if the template says in plain text what it grants
 }
 
 // Met reports whether the writer holds what it needs: the operator gives it what is plain
 // text, and the definition the rest.
 func (n GrantNeeds) Met(permissions []v1alpha1.Permission) bool {
-	return n.Rules != nil || n.Verb == "bind" && n.Name != "" && n.Resource != "" ||
+	return n.Rules != nil ||
 		slices.ContainsFunc(permissions, func(given v1alpha1.Permission) bool {
 			has := func(list []string, want string) bool {
 				return slices.Contains(list, want) || slices.Contains(list, "*")
@@ -133,12 +132,13 @@ func needsToBind(in v1alpha1.Child) GrantNeeds {
 	}
 	ref, _ := in.Template["roleRef"].(map[string]any)
 	kind, name := plain(ref["kind"]), plain(ref["name"])
-	n := GrantNeeds{Needs: "may bind the role", Verb: "bind", Name: name}
+	n := GrantNeeds{Needs: "may bind the role", Verb: "bind"}
 	if kind != "" {
 		n.Needs, n.Resource = "may bind that "+kind, strings.ToLower(kind)+"s"
 	}
 	if kind != "" && name != "" {
 		n.Needs = "may bind " + kind + " " + name
+		n.Rules = []v1alpha1.Permission{{APIGroups: []string{rbacGroup}, Resources: []string{n.Resource}, ResourceNames: []string{name}, Verbs: []string{n.Verb}}}
 	}
 	return n
 }

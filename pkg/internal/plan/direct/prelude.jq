@@ -133,32 +133,33 @@ def alternativeGone: .status.children // {} | any(keys[]; startswith(hole::alter
 def missing:
   if ((option::conditional | not) or hole::wanted) and (try (hole::value == null) catch false) then hole::text else empty end;
 
-# The observed state of an object, which counts as up to date if it is never updated.
-def upToDate(seen): seen | if option::never and .uid != null then .generation = $new.metadata.generation else . end;
-
-# The observed state of an object, which is not up to date if it was made from other values.
-def settled(seen; mark):
-  if option::marked and seen.uid != null and seen.inputs != null and seen.inputs != mark then seen + {generation: null}
-  else upToDate(seen) end;
+# The observed state of an object, which is not up to date if it was made from other
+# values, and always is if it is never updated.
+def settled(mark):
+  if option::marked and .uid != null and .inputs != null and .inputs != mark then .generation = null
+  elif option::never and .uid != null then .generation = $new.metadata.generation
+  else . end;
 
 # The wanted objects of a child, as {name, seen} and, if it is not written, held. One
 # without anything observed stands for objects that are not listed yet.
 def wantedObject:
   if (option::conditional | not) or hole::wanted then
-    settled(observed(hole::child); inputMark(hole::inputs)) as $single
+    (if option::marked then inputMark(hole::inputs) else {} end) as $currentMark
+    | (observed(hole::child) | settled($currentMark)) as $single
     | {name: hole::child, seen: $single} + (if option::canBeHeld then {held: heldFrom($single)} else {} end)
   else empty end;
 
 def wantedListed:
   . as $parent
   | [listedObjects(hole::childPrefix)] as $listed
+  | (if option::marked then inputMark(hole::inputs) else {} end) as $listedMark
   | .status.children[hole::child].error as $failure
   | (if option::needsList and lacking(.) != null then null else hole::wantedCount end) as $wantedNumber
   | if $failure != null then {name: hole::child, seen: {error: $failure}}
     elif ($listed | length) != $wantedNumber then
       {name: hole::child, seen: {}} + (if option::canBeHeld and $wantedNumber != 0 then $parent | {held: heldFrom({})} else {} end)
     else
-      $listed[] | .key as $listedKey | settled(.value | observedObject; $parent | inputMark(hole::inputs)) as $observed
+      $listed[] | .key as $listedKey | (.value | observedObject | settled($listedMark)) as $observed
       | {name: $listedKey, seen: $observed} + (if option::canBeHeld then $parent | {held: heldFrom($observed)} else {} end)
     end;
 
