@@ -1455,6 +1455,7 @@ def patch_others(run, cr, state, live):
         except (ExpressionError, Failed) as error:
             refused = isinstance(error, (ExpressionError, Refused))
             failures.append((Refused if refused else Failed)("patch %s: %s" % (entry["name"], error)))
+            log("failed: %s" % failures[-1])
     return held, failures
 
 
