@@ -20,7 +20,8 @@ import urllib.parse
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import reconcile  # noqa: E402  (the path comes first)
+import api  # noqa: E402  (the path comes first)
+import reconcile  # noqa: E402
 
 CR = "/apis/cache.example.com/v1alpha1/namespaces/team/memcacheds/one"
 DEPLOYMENTS = "/apis/apps/v1/namespaces/team/deployments"
@@ -980,11 +981,11 @@ class ReadTest(Case):
 class EncodingTest(unittest.TestCase):
     def test_json_that_is_yaml(self):
         text = "".join(map(chr, range(0x250))) + "\u2028\u2029\ufeff\ufffe\uffff\U0001f600\U000e0001{{x}}\\u0041"
-        body = reconcile.yaml_json({"a": text})
+        body = api.yaml_json({"a": text})
         self.assertEqual(json.loads(body), {"a": text})
         self.assertNotRegex(body.decode(), "[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
         self.assertNotRegex(body.decode(), r"(?i)(?<!\\)\\ud[89a-f]")
-        self.assertEqual(reconcile.yaml_json("\ud800"), b'"?"')
+        self.assertEqual(api.yaml_json("\ud800"), b'"?"')
 
 
 class ApplyTest(Case):
@@ -2195,7 +2196,7 @@ class ClientTest(Case):
         for item in client.list("/api/v1/secrets", {"apiVersion": "v1", "kind": "Secret"}):
             found.append(item["metadata"]["name"])
             if len(item["data"]) < 5 << 20:
-                self.assertLessEqual(client.received, reconcile.PAGE_BYTES)
+                self.assertLessEqual(client.received, api.PAGE_BYTES)
         self.assertEqual(found, [one["metadata"]["name"] for one in objects])
         self.assertLess(len(self.cluster.log), 30)
 
