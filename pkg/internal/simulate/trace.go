@@ -3,6 +3,7 @@ package simulate
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -23,8 +24,25 @@ func (t Trace) events() int {
 	return n
 }
 
-// Failures returns the failures of a trace, one line each.
+// Failures returns the failures of a trace, one line each. A failure that happened several
+// times is one line.
 func (t Trace) Failures() []string {
+	var out []string
+	times := map[string]int{}
+	for _, f := range t.failures() {
+		if times[f]++; times[f] == 1 {
+			out = append(out, f)
+		}
+	}
+	for i, f := range out {
+		if times[f] > 1 {
+			out[i] = fmt.Sprintf("%s (%d times)", f, times[f])
+		}
+	}
+	return out
+}
+
+func (t Trace) failures() []string {
 	var out []string
 	on := ""
 	for _, step := range t {
@@ -37,7 +55,7 @@ func (t Trace) Failures() []string {
 			}
 			for i, a := range d.Attempts {
 				last := i == len(d.Attempts)-1 || d.Attempts[i+1].Trigger != a.Trigger
-				if a.Failure != "" && last {
+				if a.Failure != "" && last && !a.looksForChild() {
 					out = append(out, fmt.Sprintf("trigger %s of Sensor %s: %s", a.Trigger, d.Sensor, a.Failure))
 				}
 			}
@@ -47,6 +65,13 @@ func (t Trace) Failures() []string {
 		}
 	}
 	return out
+}
+
+// looksForChild reports whether a failed attempt only looked whether a child exists, after
+// the API server rejected it.
+func (a Attempt) looksForChild() bool {
+	return len(a.Calls) > 0 && a.Calls[0].Method == http.MethodPatch && a.Calls[0].ContentType == "application/json-patch+json" &&
+		(a.Calls[0].Status == http.StatusNotFound || a.Calls[0].Status == http.StatusUnprocessableEntity)
 }
 
 // Cause returns the failure with one line of the program's output. That is the line

@@ -70,12 +70,22 @@ func (s *Simulation) attempt(ctx context.Context, sensor *eventsv1.Sensor, trigg
 		}
 		return out, nil
 	}
-	if err := execute(ctx, implementation, by); err != nil {
-		out.Failure = err.Error()
-	}
+	err = execute(ctx, implementation, by)
 	out.Calls = recorder.TakeCalls()
 	s.normalizeCalls(out.Calls)
+	if err != nil {
+		out.Failure = failureOf(err, out.Calls)
+	}
 	return out, nil
+}
+
+// failureOf returns why a trigger failed: the answer of the API server, which Argo Events
+// reduces to a status code.
+func failureOf(err error, calls []cluster.Call) string {
+	if n := len(calls); n > 0 && calls[n-1].Status >= http.StatusMultipleChoices {
+		return "the API server answered " + calls[n-1].Outcome()
+	}
+	return err.Error()
 }
 
 // execute does what the Sensor does with a trigger. Where Argo's code panics, the
