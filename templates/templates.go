@@ -16,6 +16,16 @@ var Runtime string
 //go:embed runtime/expressions.py
 var Expressions string
 
+// Client sends requests to the API server, beside Runtime and Diagnosis.
+//
+//go:embed runtime/api.py
+var Client string
+
+// Diagnosis asks the API server why it rejects a request of a Sensor.
+//
+//go:embed runtime/diagnose.py
+var Diagnosis string
+
 // Init are the files of a new project, with [[ ]] where a project differs from
 // others. Their names are the project's, less a .tmpl behind what Go would take
 // for its own.

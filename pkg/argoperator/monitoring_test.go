@@ -54,7 +54,7 @@ func TestWorkflowMetrics(t *testing.T) {
 	results := monitoredOperators(t)
 	for _, result := range results {
 		for _, o := range result.Objects() {
-			if wt, ok := o.(*wfv1.WorkflowTemplate); ok {
+			if wt, ok := o.(*wfv1.WorkflowTemplate); ok && wt.Spec.Metrics != nil {
 				for _, m := range wt.Spec.Metrics.Prometheus {
 					m = m.DeepCopy()
 					m.SetValueString(values.Replace(m.GetValueString()))

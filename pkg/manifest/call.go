@@ -92,21 +92,31 @@ var rareCollection = corev1.EnvVar{Name: "GOGC", Value: "400"}
 // With a tls setting it opens, and leaks, a connection for every call.
 const serviceAccountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
 
-// call sends the request that the dependency has computed. It tries three times in
-// quick succession and then records the failure on the custom resource, whose change is
-// the next event. A failure therefore does not delay other events for long.
+// call sends the request that the dependency has computed. It tries a few times in quick
+// succession and then records the failure on the custom resource, whose change is the next
+// event. A failure therefore does not delay other events for long.
 func call(p *plan.Plan, t plan.Trigger) eventsv1.Trigger {
 	made := requested
 	if t.Call.K8s {
 		made = patched
 	}
-	out := made(p, t, t.Name, "call", t.Call.Allow, backoff(3, "100ms"))
+	out := made(p, t, t.Name, "call", t.Call.Allow, backoff(plan.CallTries, "100ms"))
 	out.DlqTrigger = deadLetter(t.Name + "-failed")
 	if t.Call.Fallback != nil {
 		fallback := made(p, t, t.Name+"-failed", "failed", t.Call.Fallback, backoff(7, "1s"))
+		if t.Call.Asks {
+			askWhy(p, fallback.Template.HTTP)
+		}
 		out.DlqTrigger = &fallback
 	}
 	return out
+}
+
+// askWhy makes the request after a failure one that can start a Workflow.
+func askWhy(p *plan.Plan, http *eventsv1.HTTPTrigger) {
+	for i, body := range http.Payload {
+		http.Payload[i] = rendered(body.Src.DependencyName, DiagnosisPayload(p.DiagnosisName()), body.Dest)
+	}
 }
 
 const authorization = "Authorization"

@@ -14,14 +14,17 @@ import (
 
 // configMaps hold the programs of the user and of argoperator.
 func configMaps(p *plan.Plan) []Object {
-	if !p.Reconcile.Execution.RunsPods && !p.RotatesToken() {
+	programs := map[string]string{clientScript: templates.Client}
+	if p.Reconcile.Diagnoses {
+		programs[diagnosisScript] = templates.Diagnosis
+	}
+	if p.Reconcile.Execution.RunsPods || p.RotatesToken() {
+		programs[runtimeScript], programs[expressionsScript], programs[runtimeConfig] = templates.Runtime, templates.Expressions, config(p.Runtime)
+	}
+	if len(programs) == 1 {
 		return nil
 	}
-	runtime := configMap(p, p.Names.RuntimeConfigMap, map[string]string{
-		runtimeScript:     templates.Runtime,
-		expressionsScript: templates.Expressions,
-		runtimeConfig:     config(p.Runtime),
-	})
+	runtime := configMap(p, p.Names.RuntimeConfigMap, programs)
 	if !hasLogic(p) {
 		return []Object{runtime}
 	}
@@ -35,6 +38,8 @@ func configMaps(p *plan.Plan) []Object {
 const (
 	runtimeScript     = "reconcile.py"
 	expressionsScript = "expressions.py"
+	clientScript      = "api.py"
+	diagnosisScript   = "diagnose.py"
 	runtimeConfig     = "config.json"
 )
 

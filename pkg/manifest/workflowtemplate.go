@@ -1,6 +1,8 @@
 package manifest
 
 import (
+	"slices"
+
 	"github.com/argoproj/argo-workflows/v3/pkg/apis/workflow"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
@@ -18,11 +20,15 @@ const (
 // workflowTemplates hold everything that runs in pods. A Workflow of the Sensor only
 // has the key of one custom resource as its argument.
 func workflowTemplates(p *plan.Plan) []Object {
-	switch {
-	case p.RotatesToken():
-		return []Object{replayTemplate(p), rotationTemplate(p)}
-	case !p.Reconcile.Execution.RunsPods:
-		return []Object{replayTemplate(p)}
+	if !p.Reconcile.Execution.RunsPods {
+		list := []Object{replayTemplate(p)}
+		if p.RotatesToken() {
+			list = append(list, rotationTemplate(p))
+		}
+		if p.Reconcile.Diagnoses {
+			list = append(list, diagnosisTemplate(p))
+		}
+		return list
 	}
 	list := []Object{reconcileTemplate(p), resyncTemplate(p)}
 	if p.EnqueuesRelated() {
@@ -211,9 +217,7 @@ const (
 // mounted, and it does not look into container sets.
 func runtimeVolumes(p *plan.Plan) []corev1.Volume {
 	return []corev1.Volume{
-		configMapVolume("runtime", p.Names.RuntimeConfigMap, []plan.File{
-			{Key: runtimeScript, Path: runtimeScript}, {Key: expressionsScript, Path: expressionsScript}, {Key: runtimeConfig, Path: runtimeConfig},
-		}),
+		configMapVolume("runtime", p.Names.RuntimeConfigMap, files(runtimeScript, clientScript, expressionsScript, runtimeConfig)),
 		emptyDir("workspace"),
 		emptyDir("tmp"),
 	}
@@ -234,6 +238,15 @@ func configMapVolume(name, configMap string, files []plan.File) corev1.Volume {
 		source.Items = append(source.Items, corev1.KeyToPath{Key: f.Key, Path: f.Path})
 	}
 	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{ConfigMap: source}}
+}
+
+// files returns files that have the names of their keys.
+func files(names ...string) []plan.File {
+	var out []plan.File
+	for _, name := range names {
+		out = append(out, plan.File{Key: name, Path: name})
+	}
+	return out
 }
 
 func emptyDir(name string) corev1.Volume {
@@ -269,19 +282,23 @@ func limit(n int32) *intstr.IntOrString {
 
 // runtimeContainer runs one command of argoperator's own steps.
 func runtimeContainer(p *plan.Plan, name, command string) *corev1.Container {
+	c := scriptContainer(p, name, runtimeScript)
+	c.Args, c.Env = []string{command}, runtimeEnv(p, command)
+	c.VolumeMounts = slices.Insert(c.VolumeMounts, 1, mount("workspace", workspaceDir))
+	return c
+}
+
+// scriptContainer runs one of argoperator's own programs.
+func scriptContainer(p *plan.Plan, name, script string) *corev1.Container {
 	return &corev1.Container{
 		Name:            name,
 		Image:           p.Install.RuntimeImage,
-		Command:         []string{"python3", "-B", runtimeDir + "/" + runtimeScript},
-		Args:            []string{command},
-		Env:             runtimeEnv(p, command),
+		Command:         []string{"python3", "-B", runtimeDir + "/" + script},
 		Resources:       resources(p.Install.Resources),
 		SecurityContext: containerSecurity(),
 		// so that Argo reports the last lines of a failed container
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
-		VolumeMounts: []corev1.VolumeMount{
-			readOnly("runtime", runtimeDir), mount("workspace", workspaceDir), mount("tmp", temporaryDir),
-		},
+		VolumeMounts:             []corev1.VolumeMount{readOnly("runtime", runtimeDir), mount("tmp", temporaryDir)},
 	}
 }
 

@@ -408,6 +408,10 @@ type Reconcile struct {
 	Retries *int32 `json:"retries,omitempty"`
 	// ForceConflicts takes over fields of a child that another field manager has set. Default: true.
 	ForceConflicts *bool `json:"forceConflicts,omitempty"`
+	// Diagnose starts a pod when the API server keeps rejecting a request of the direct engine. The pod sends the request once more and
+	// reports the API server's message in the condition Ready; without it, the condition only says that the request was rejected. The
+	// other engines always report the message. Default: true.
+	Diagnose *bool `json:"diagnose,omitempty"`
 }
 
 // Permission is a rule of a Role.

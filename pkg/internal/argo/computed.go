@@ -1,10 +1,13 @@
 package argo
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+
+	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
 // A computed trigger executes a request, or applies an object, that a jq program
@@ -55,6 +58,9 @@ func (p Parameter) Target() string {
 // RequestPart returns the key and the part of the request that a parameter reads.
 func (p Parameter) RequestPart() (key, part string) {
 	source := p.Src.DataKey
+	if p.IsDiagnosis() {
+		source = "failed.body"
+	}
 	if path, ok := strings.CutPrefix(p.Src.DataTemplate, ServerTemplate+"{{ .Input."); ok && p.Target() == "url" {
 		source, ok = strings.CutSuffix(path, " }}")
 		if !ok || !strings.HasSuffix(source, ".path") {
@@ -70,8 +76,28 @@ func (p Parameter) RequestPart() (key, part string) {
 
 func keyPattern(key string) bool { return identifier.FindString(key) == key && key != "" }
 
-// IsSafeTemplate reports whether a parameter uses one of the two permitted
-// templates, which insert nothing from the event except a path.
+// diagnosisName matches the WorkflowTemplate in a payload that creates a Workflow.
+var diagnosisName = regexp.MustCompile(`"workflowTemplateRef":\{"name":"([a-z0-9-]+)"`)
+
+// diagnosis returns the WorkflowTemplate of the Workflow that a payload creates to ask why
+// a request failed; "" if it creates none.
+func (p Parameter) diagnosis() string {
+	if p.Src == nil || p.Target() != "payload" {
+		return ""
+	}
+	name := diagnosisName.FindStringSubmatch(p.Src.DataTemplate)
+	if name == nil || p.Src.DataTemplate != manifest.DiagnosisPayload(name[1]) {
+		return ""
+	}
+	return name[1]
+}
+
+// IsDiagnosis reports whether a payload may create a Workflow that asks why a request
+// failed.
+func (p Parameter) IsDiagnosis() bool { return p.diagnosis() != "" }
+
+// IsSafeTemplate reports whether a parameter uses one of the permitted templates, which
+// insert nothing from the event except a path and base64.
 func (p Parameter) IsSafeTemplate() bool {
 	if p.Src == nil || p.Src.ContextTemplate != "" {
 		return false
@@ -80,7 +106,7 @@ func (p Parameter) IsSafeTemplate() bool {
 		return p.Src.DataTemplate == BearerTemplate
 	}
 	key, part := p.RequestPart()
-	return p.Src.DataTemplate != "" && p.Target() == "url" && key != "" && part == "path"
+	return p.IsDiagnosis() || p.Src.DataTemplate != "" && p.Target() == "url" && key != "" && part == "path"
 }
 
 // Key returns the key of the trigger's request; "" if it reads none.

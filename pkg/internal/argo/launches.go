@@ -33,6 +33,7 @@ type Launch struct {
 func launchesIn(o Objects) []Launch {
 	var out []Launch
 	for _, s := range All[*eventsv1.Sensor](o) {
+		out = append(out, diagnoses(o, s)...)
 		for _, t := range o.Triggers(s) {
 			if wf := t.Workflow(); wf != nil {
 				l := NewLaunch(o, s, t.ResourcePath().Child("spec"), NamespaceOf(wf, s), wf.Spec)
@@ -47,6 +48,30 @@ func launchesIn(o Objects) []Launch {
 		out = append(out, NewLaunch(o, c, field.NewPath("spec", "workflowSpec"), c.Namespace, c.Spec.WorkflowSpec))
 	}
 	return append(out, ScriptLaunches(o, out)...)
+}
+
+// diagnoses returns the Workflows that a Sensor creates to ask why its requests failed:
+// one for each WorkflowTemplate.
+func diagnoses(o Objects, s *eventsv1.Sensor) []Launch {
+	var out []Launch
+	seen := map[string]bool{}
+	for _, t := range o.Triggers(s) {
+		for _, p := range t.AllParameters() {
+			template := p.diagnosis()
+			if template == "" || seen[template] {
+				continue
+			}
+			seen[template] = true
+			var arguments wfv1.Arguments
+			for _, name := range []string{"partition", "rejected"} {
+				arguments.Parameters = append(arguments.Parameters, wfv1.Parameter{Name: name, Value: wfv1.AnyStringPtr("")})
+			}
+			out = append(out, NewLaunch(o, s, t.Path.Child("template", "http", "payload"), s.Namespace, wfv1.WorkflowSpec{
+				WorkflowTemplateRef: &wfv1.WorkflowTemplateRef{Name: template}, Arguments: arguments,
+			}))
+		}
+	}
+	return out
 }
 
 // NewLaunch returns a launch of a Workflow with the WorkflowTemplate that it refers

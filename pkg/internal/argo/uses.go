@@ -2,6 +2,7 @@ package argo
 
 import (
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/argoperator/argoperator/pkg/manifest"
@@ -36,10 +37,19 @@ func UsesOf(o Objects) []Use {
 		out = append(out, Use{Account{s.Namespace, EventsAccount(s.Spec.Template)}, RoleSensor, s, at})
 	}
 	for _, p := range o.Pods() {
-		out = append(out, Use{Account{p.Namespace, p.account()}, RoleWorkflow, p.In, p.Path})
+		role := RoleIn(p.Spec)
+		out = append(out, Use{Account{p.Namespace, p.account()}, role, p.In, p.Path})
 		if p.Executor() != p.account() {
-			out = append(out, Use{Account{p.Namespace, p.Executor()}, RoleWorkflow, p.In, p.Path.Child("executor")})
+			out = append(out, Use{Account{p.Namespace, p.Executor()}, role, p.In, p.Path.Child("executor")})
 		}
 	}
 	return out
+}
+
+// RoleIn returns the role of a Workflow's service account.
+func RoleIn(spec wfv1.WorkflowSpec) Role {
+	if manifest.IsDiagnosis(spec) {
+		return RoleSensor
+	}
+	return RoleWorkflow
 }

@@ -7,6 +7,7 @@ import (
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/argoperator/argoperator/pkg/internal/argo"
@@ -210,8 +211,21 @@ func callMutations() []directMutation {
 		jqMutation("kind from the event", "the event would choose the kind", `/apis/apps/v1/`, `/apis/apps/\(.version | @uri)/`),
 		jqMutation("name with a prefix", "two objects could get the same name", `/deployments/" + (`, `/deployments/x" + (`),
 		jqMutation("path of another API", "only objects are allowed", `"/apis/apps/v1/`, `"/logs/apps/v1/`),
-		jqMutation("request from the event", "its content is unknown", `failed: {method`, `failed: .body, other: {method`),
-		jqMutation("missing fallback request", "the dead-letter trigger would have no request", `failed: {method`, `other: {method`),
+		jqMutation("request from the event", "its content is unknown", `failed: if $attempts == 4`, `failed: .body, other: if $attempts == 4`),
+		jqMutation("missing fallback request", "the dead-letter trigger would have no request", `failed: if $attempts == 4`, `other: if $attempts == 4`),
+		jqMutation("creation of another object", "a second delivery could create a second one", `/argo-events/workflows"`, `/argo-events/pods"`),
+		{name: "no permission to create Workflows", reason: "nothing would ask why a request fails", mutate: func(d *direct) {
+			for _, role := range argo.All[*rbacv1.Role](argo.NewObjects(d.objects)) {
+				role.Rules = slices.DeleteFunc(role.Rules, func(r rbacv1.PolicyRule) bool { return slices.Equal(r.Resources, []string{"workflows"}) })
+			}
+		}, code: problem.CodeMissingPermission, object: webSensor, path: firstTrigger + ".dlqTrigger"},
+		{name: "Workflow of the text of an event", reason: "Argo would take braces in it for a template", mutate: func(d *direct) {
+			src := d.sensor().Spec.Triggers[0].DlqTrigger.Template.HTTP.Payload[0].Src
+			src.DataTemplate = strings.Replace(src.DataTemplate, "| b64enc", "", 1)
+		}, code: problem.CodeGoTemplate, object: webSensor, path: firstTrigger + ".dlqTrigger.template.http.payload[0].src"},
+		{name: "Workflow of an unknown template", reason: "it would not run", mutate: func(d *direct) {
+			d.objects = slices.DeleteFunc(d.objects, func(o manifest.Object) bool { return o.GetName() == "web-diagnose" })
+		}, code: problem.CodeTemplateRef, object: webSensor, path: firstTrigger + ".dlqTrigger"},
 		{name: "no permission to create", reason: "the first apply fails", mutate: func(d *direct) {
 			d.role().Rules[0].Verbs = []string{"patch"}
 		}, code: problem.CodeMissingPermission, object: webSensor, path: firstTrigger},

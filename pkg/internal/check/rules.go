@@ -163,7 +163,7 @@ func checkTrigger(r *problem.Report, o argo.Objects, s *eventsv1.Sensor, t argo.
 // checkHTTPTrigger reports an http trigger that waits too long, or that accepts a
 // status which another attempt could change. A deletion may be left to the next event unless the object is missing, because that is recorded.
 func checkHTTPTrigger(r *problem.Report, t argo.Trigger, requests []argo.Request) {
-	createsEvents, deletes := createsEvent(requests), onlyDeletes(requests)
+	deletes := onlyDeletes(requests)
 	if h := t.Template.HTTP; h.Timeout <= 0 || h.Timeout > MaxHTTPTimeout {
 		r.Add(t.Path.Child("template", "http", "timeout"), problem.CodeTimeout, "set it to 10 or less", "each call keeps its connection until the timeout (default 60 s)")
 	}
@@ -175,8 +175,11 @@ func checkHTTPTrigger(r *problem.Report, t argo.Trigger, requests []argo.Request
 		r.Add(at, problem.CodeDelivery, "list the codes of success", "without it every answer is a success, and no failed call is tried again")
 		return
 	}
-	if createsEvents && !slices.Contains(t.Policy.Status.Allow, 409) {
+	if creates(requests, "events") && !slices.Contains(t.Policy.Status.Allow, 409) {
 		r.Add(at, problem.CodeDelivery, "add 409", "the Event of a second delivery is there already, and would be tried again")
+	}
+	if creates(requests, "workflows") && !slices.Contains(t.Policy.Status.Allow, 201) {
+		r.Add(at, problem.CodeDelivery, "add 201", "a Workflow that was created would be created again")
 	}
 	for i, code := range t.Policy.Status.Allow {
 		if deletes && !slices.Contains([]int32{404, 409, 422}, code) {
@@ -188,10 +191,9 @@ func checkHTTPTrigger(r *problem.Report, t argo.Trigger, requests []argo.Request
 	}
 }
 
-// createsEvent reports whether one of the requests creates an Event: nothing else is
-// created by POST.
-func createsEvent(list []argo.Request) bool {
-	return slices.ContainsFunc(list, func(q argo.Request) bool { return q.Method == "POST" })
+// creates reports whether one of the requests creates an object of a resource.
+func creates(list []argo.Request, resource string) bool {
+	return slices.ContainsFunc(list, func(q argo.Request) bool { return q.Method == "POST" && q.Kind.Resource == resource })
 }
 
 // onlyDeletes reports whether the requests delete objects and apply none.

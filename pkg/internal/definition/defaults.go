@@ -93,6 +93,7 @@ func defaultReconcile(r *v1alpha1.Reconcile) {
 	fill(&r.Timeout, "5m")
 	fillPointer(&r.Retries, 5)
 	fillPointer(&r.ForceConflicts, true)
+	fillPointer(&r.Diagnose, true)
 }
 
 func (c *checker) defaultInstall(in *v1alpha1.Install) {

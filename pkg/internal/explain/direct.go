@@ -51,6 +51,7 @@ func directEvents(p *plan.Plan) []Event {
 			atMost("none where it was no field of the operator's"),
 		event(childDeleted, write(1, "forgotten"), write(1, "applied"),
 			write(1, "remembered"), dependent, write(status, "status")).atMost(""),
+		rejection(p, status),
 		eventsResource(p),
 		event(resync, pod(1, "heartbeat looked at"), pod(1, "EventSource patched, whose pod is replaced"),
 			calls(2*watched(p), "lists and watches of the new pod")).
@@ -59,6 +60,19 @@ func directEvents(p *plan.Plan) []Event {
 		deletion,
 	}
 	return append(list, rotation(p)...)
+}
+
+// rejection returns the cost of a failure at a new generation, until nothing more is
+// tried. Each failed attempt is recorded; the last one is, if a pod asks why, by the pod.
+func rejection(p *plan.Plan, status int) Event {
+	attempts := calls(perCall(p)*plan.MaxAttempts*plan.CallTries, "attempts, in retries")
+	statuses := calls(plan.MaxAttempts*status, "status, often too late for a newer version")
+	if !p.Reconcile.Diagnoses {
+		return event(childRejected, attempts, calls(perCall(p)*plan.MaxAttempts, "failures recorded"), statuses).atMost("")
+	}
+	return event(childRejected, attempts, calls(plan.MaxAttempts-1, "failures recorded"), calls(1, "Workflow created"),
+		pod(3, "asks why: failure looked at, request sent, answer recorded"), statuses).
+		atMost("a pod for each new failure; none for a Secret, or for a failure of the same generation after a resync")
 }
 
 // watched counts the watches of the EventSource.

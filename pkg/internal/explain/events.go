@@ -47,6 +47,7 @@ const (
 	childReports   = "child changed by its controller"
 	childTouched   = "child changed by hand"
 	childDeleted   = "child deleted"
+	childRejected  = "child rejected by the API server"
 	relatedChanged = "related object changed"
 	readyChanged   = "Ready at last, or failed"
 	resync         = "resync"

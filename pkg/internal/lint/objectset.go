@@ -58,7 +58,7 @@ func (s *objectSet) record(object manifest.Object) {
 		add(s.roles, argo.EventsAccount(o.Spec.Template), argo.RoleSensor)
 	}
 	for _, f := range s.flows[object] {
-		add(s.roles, f.spec.ServiceAccountName, argo.RoleWorkflow)
+		add(s.roles, f.spec.ServiceAccountName, argo.RoleIn(f.spec))
 		if !f.fed {
 			continue
 		}

@@ -27,9 +27,12 @@ const (
 	inputsAnnotation     = "argoperator.dev/inputs"     // a digest of the fields that the child was made from and that are not counted by the generation
 )
 
-// maxAttempts limits the retries of a write that the API server rejects. After them,
-// only another event or the resync retries.
-const maxAttempts = 5
+// MaxAttempts limits the attempts of a write that the API server rejects. After them,
+// only another event or the resync tries again.
+const MaxAttempts = 5
+
+// CallTries is the number of times that an attempt sends a request, in quick succession.
+const CallTries = 3
 
 // maxMissing is the number of times in a row that an object is not found until it counts
 // as gone.
@@ -119,14 +122,17 @@ type part struct {
 // MaxSensor limits the size of a Sensor in JSON, in bytes, with some room for what its
 // parts are estimated to take: Argo Events passes the Sensor to its pod in an environment
 // variable of at most 128 KiB, in base64.
-const MaxSensor = 97_000
+const MaxSensor = 97_500
 
-// The sizes in JSON of what is not jq, in bytes.
+// The sizes in JSON of what is not jq, in bytes: of a Sensor, of a trigger and of the one
+// after its failure; and, for each dependency, of its own entry, of a request, and of the
+// Workflow that asks why it failed.
 const (
 	sensorSize     = 2400
-	triggerSize    = 1150
-	fallbackSize   = 850
+	triggerSize    = 360
 	dependencySize = 150
+	requestSize    = 600
+	diagnosisSize  = 470
 )
 
 // pack distributes parts over as few Sensors as possible.
@@ -152,14 +158,17 @@ func pack(name string, parts []part) []Sensor {
 
 // weight estimates the size of a part in JSON, in bytes.
 func (p part) weight() int {
-	weight := triggerSize + 8*len(p.trigger.Name)
+	requests, weight := 1, 0
 	if p.trigger.Call.Fallback != nil {
-		weight += fallbackSize + 8*len(p.trigger.Name)
+		requests = 2
 	}
 	for _, d := range p.dependencies {
-		weight += dependencySize + 4*len(d.Name) + len(encode(d.JQ))
+		weight += dependencySize + 4*len(d.Name) + len(encode(d.JQ)) + requests*(requestSize+6*len(d.Name))
+		if p.trigger.Call.Asks {
+			weight += diagnosisSize
+		}
 	}
-	return weight
+	return weight + requests*(triggerSize+len(p.trigger.Name))
 }
 
 // newPart adds a dependency for each event. They share one jq program.
@@ -187,6 +196,14 @@ func (p part) writes(c Child) part {
 	return p
 }
 
+// asking returns a call whose failure may create a Workflow.
+func asking(asks bool, allow, fallback []int32) Call {
+	if asks {
+		fallback = slices.Insert(slices.Clone(fallback), 1, 201)
+	}
+	return Call{Allow: allow, Fallback: fallback, Asks: asks}
+}
+
 // parentEvents returns the events of the custom resources, childEvents those of a kind
 // of child.
 func parentEvents(p *Plan) []Event { return eventsOf(p, p.API.Kind, false) }
@@ -210,12 +227,12 @@ func writePart(p *Plan, c Child, subset partition) part {
 	if c.When != nil && c.Replaced == nil {
 		allow = []int32{200, 201, 202, 404}
 	}
-	return newPart(p, label(c.Name), writeJQ(p, c, subset), subset, parentEvents(p), Call{Allow: allow, Fallback: okRecordFailure}).writes(c)
+	return newPart(p, label(c.Name), writeJQ(p, c, subset), subset, parentEvents(p), asking(p.diagnoses(c), allow, okRecordFailure)).writes(c)
 }
 
 // objectsPart writes the objects of a listed child.
 func objectsPart(p *Plan, c Child, subset partition) part {
-	return newPart(p, label(c.Name), objectsJQ(p, c, subset, listedWorkers(c)), subset, parentEvents(p), Call{Allow: okWrite(c), Fallback: okRecordFailure}).writes(c)
+	return newPart(p, label(c.Name), objectsJQ(p, c, subset, listedWorkers(c)), subset, parentEvents(p), asking(p.diagnoses(c), okWrite(c), okRecordFailure)).writes(c)
 }
 
 // okWrite returns the status codes of a write that succeeds. An object to replace that
@@ -234,7 +251,7 @@ func deletePart(p *Plan, missing bool, subset partition) part {
 	if missing {
 		name, allow = "delete-missing", okNotMissing
 	}
-	return newPart(p, name, deleteJQ(p, missing, subset), subset, parentEvents(p), Call{Allow: allow, Fallback: okRecordFailure})
+	return newPart(p, name, deleteJQ(p, missing, subset), subset, parentEvents(p), asking(p.Reconcile.Diagnoses && !missing, allow, okRecordFailure))
 }
 
 // canWait reports whether there are conditions under which a child is not written.
@@ -319,7 +336,7 @@ func fieldManager(p *Plan) (manager, operation string) {
 
 // statusPart computes the status from the observed state.
 func statusPart(p *Plan, subset partition) part {
-	return newPart(p, "status", statusJQ(p, subset), subset, parentEvents(p), Call{Allow: okStatus, Fallback: okRefusedStatus})
+	return newPart(p, "status", statusJQ(p, subset), subset, parentEvents(p), asking(p.Reconcile.Diagnoses && p.API.HasConditions, okStatus, okRefusedStatus))
 }
 
 // root returns the API path of a kind's group and version.

@@ -158,6 +158,7 @@ func directGrants(p *Plan) []Grant { return append(ownGrants(p), sharedGrants(p)
 func sharedGrants(p *Plan) []Grant {
 	list := append(heartbeatGrants(p), taskResults(ResyncAccount))
 	list = append(list, rotationGrants(p)...)
+	list = append(list, diagnosisGrants(p)...)
 	if p.Install.LeaderElection {
 		list = append(list, leases(SourceAccount), leases(SensorAccount))
 	}

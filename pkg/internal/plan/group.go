@@ -75,6 +75,7 @@ func Group(members []*Plan) (group *Plan, other int, key string) {
 	var digests []any
 	var parts []part
 	for _, m := range members {
+		group.Reconcile.Diagnoses = group.Reconcile.Diagnoses || m.Reconcile.Diagnoses
 		group.Members = append(group.Members, m.Operator.Name)
 		digests = append(digests, m.Operator.Digest)
 		group.Events = append(group.Events, slices.DeleteFunc(slices.Clone(m.Events), func(e Event) bool { return e.Interval != "" })...)

@@ -41,6 +41,7 @@ func New(d *definition.Definition) (*Plan, diag.List) {
 	p.Reconcile.Engine, p.Reconcile.EngineReasons = engine, why
 	p.Reconcile.Execution = execution(engine, p.Reconcile.Trigger)
 	p.Logic = logic(d, p.Reconcile.Execution)
+	p.Reconcile.Diagnoses = *o.Spec.Reconcile.Diagnose && p.Reconcile.Execution.HTTPTriggers
 	p.Reconcile.StateLocation = stateLocation(p, d)
 	if p.Reconcile.Finalizer == "" && o.Spec.Logic == nil && (len(p.Patches) > 0 || slices.ContainsFunc(p.Children, p.needsFinalizer)) {
 		p.Reconcile.Finalizer = v1alpha1.DefaultFinalizer(p.API.Kind.Group, o.Metadata.Name)

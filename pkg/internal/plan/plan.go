@@ -183,6 +183,7 @@ type Reconcile struct {
 	Shards          int           // Sensors among which the direct engine partitions the custom resources
 	StateLocation   StateLocation // of the direct engine
 	ForceConflicts  bool          // take over fields that another field manager owns
+	Diagnoses       bool          // a pod asks the API server why it rejects a request of a Sensor
 	MutexList       bool          // the targeted Argo version supports a list of mutexes
 	ScheduleList    bool          // the targeted Argo version supports a list of schedules
 }
@@ -270,6 +271,7 @@ type Trigger struct {
 type Call struct {
 	Allow    []int32 // status codes that count as success
 	Fallback []int32 // the same for the request in failed, which is sent when the first does not succeed; nil: none is sent
+	Asks     bool    // the request in failed may create a Workflow that asks why the first one failed
 	K8s      bool    // sent by a k8s trigger: operation and manifest instead of a request
 }
 

@@ -60,12 +60,15 @@ func holesOf(p *Plan, subset partition) jqfile.Holes {
 		"option::inStatus":       jqfile.Bool(p.Reconcile.StateLocation == InStatus),
 		"option::k8sTrigger":     jqfile.Bool(p.Reconcile.Trigger == "k8s"),
 		"option::namespaced":     jqfile.Bool(p.API.Kind.Namespaced),
+		"option::diagnosed":      jqfile.Bool(p.Reconcile.Diagnoses),
 		"hole::liveChildren":     jqfile.Object(live...),
 		"hole::apiRoot":          jqfile.String(root(p.API.Kind)), "hole::plural": jqfile.String(p.API.Kind.Plural),
 		"hole::apiVersion": jqfile.String(p.API.Kind.APIVersion()), "hole::kind": jqfile.String(p.API.Kind.Kind),
 		"hole::operator":   jqfile.String(p.Runtime.Operator),
 		"annotation::seen": jqfile.String(prefix + seenAnnotation), "annotation::deleted": jqfile.String(prefix + deletedAnnotation),
 		"annotation::error": jqfile.String(prefix + errorAnnotation), "annotation::failed": jqfile.String(prefix + failedAnnotation),
+		"hole::workflowsPath":       jqfile.String(fmt.Sprintf("%s/namespaces/%s/%s", root(workflowKind), p.Install.Namespace, workflowKind.Plural)),
+		"hole::diagnosisPartitions": jqfile.Number(diagnosisPartitions),
 	}
 }
 
@@ -105,8 +108,8 @@ func childHoles(p *Plan, c Child) jqfile.Holes {
 		"option::marked":        jqfile.Bool(marked(p, c, inputsOf(p, c))),
 		"annotation::childSeen": jqfile.String(prefix + seenAnnotation + c.Name), "annotation::childDeleted": jqfile.String(prefix + deletedAnnotation + c.Name),
 		"annotation::childError": jqfile.String(prefix + errorAnnotation + c.Name), "annotation::childFailed": jqfile.String(prefix + failedAnnotation + c.Name),
-		"option::conditional": jqfile.Bool(c.When != nil),
-		"option::never":       jqfile.Bool(c.Update == Never), "option::recreated": jqfile.Bool(c.Replaced != nil),
+		"option::conditional": jqfile.Bool(c.When != nil), "option::diagnosed": jqfile.Bool(p.diagnoses(c)),
+		"option::never": jqfile.Bool(c.Update == Never), "option::recreated": jqfile.Bool(c.Replaced != nil),
 		"option::unowned": jqfile.Bool(unowned(p, c)), "option::adopt": jqfile.Bool(c.Adopt),
 		"option::childNamespaced": jqfile.Bool(c.Kind.Namespaced),
 		"option::childNamespace":  jqfile.Bool(namespaceComputed(c)),
@@ -183,7 +186,7 @@ func deleteJQ(p *Plan, missing bool, subset partition) string {
 		}
 	}
 	return directPrograms().Program("delete", jqfile.Holes{
-		"hole::maxMissing": jqfile.Number(maxMissing), "hole::maxAttempts": jqfile.Number(maxAttempts),
+		"hole::maxMissing": jqfile.Number(maxMissing), "hole::maxAttempts": jqfile.Number(MaxAttempts),
 		"hole::deletion": deletion, "hole::isListed": hasPrefix(prefixes),
 	}, pointers, holesOf(p, subset), labelHoles())
 }
@@ -202,8 +205,9 @@ func writeHoles(p *Plan, c Child) jqfile.Holes {
 		"option::hasInputs": jqfile.Bool(len(inputs) > 0), "hole::inputs": jqfile.RawList(strings.Join(inputs, ", ")),
 		"option::canBeHeld": jqfile.Bool(canWait(c)), "option::dependsOn": jqfile.Bool(canBeLate(c)),
 		"option::force": jqfile.Bool(p.Reconcile.ForceConflicts), "option::besideParent": jqfile.Bool(c.Kind.Namespaced && c.Namespace == nil),
-		"hole::maxAttempts": jqfile.Number(maxAttempts), "hole::observeTimeout": jqfile.Number(observeTimeout), "hole::noVersion": jqfile.String(noVersion),
-		"hole::ownerPointer": jqfile.String(pointerToOwner), "hole::reclaimedPointer": jqfile.String(reclaimedPointer), "hole::createOperation": jqfile.String(operation(c)),
+		"hole::maxAttempts": jqfile.Number(MaxAttempts), "hole::lastAttempt": jqfile.Number(MaxAttempts - 1), "hole::observeTimeout": jqfile.Number(observeTimeout), "hole::noVersion": jqfile.String(noVersion),
+		"hole::failedPointer": jqfile.String(failedPointer(p, c)),
+		"hole::ownerPointer":  jqfile.String(pointerToOwner), "hole::reclaimedPointer": jqfile.String(reclaimedPointer), "hole::createOperation": jqfile.String(operation(c)),
 	}
 	if c.When != nil {
 		holes["hole::when"] = jqfile.Raw("(" + c.When.Source() + ")")

@@ -67,12 +67,16 @@ func accountPolicies(p *Plan) []Policy {
 	if !p.Install.AdmissionPolicies {
 		return nil
 	}
-	return []Policy{{
+	list := []Policy{{
 		Name: "accounts", Kinds: []Kind{eventSourceKind, sensorKind}, Accounts: []Account{SensorAccount, ResyncAccount},
 		Namespaces: []string{p.Install.Namespace}, Rule: annotationsOnly,
 		Message: "this service account may change annotations only",
 		Why:     "the accounts that replay events and restart pods may not choose what those pods run, nor by which service account",
 	}}
+	if p.Reconcile.Diagnoses {
+		list = append(list, diagnosisPolicy(p))
+	}
+	return list
 }
 
 // ListedChildren returns how many children the observed state lists object by object,
@@ -137,6 +141,12 @@ var annotationsOnly = strings.Join([]string{
 	sameExcept("object.spec.template", "oldObject.spec.template", "metadata"),
 	sameExcept("object.spec.template.metadata", "oldObject.spec.template.metadata", "annotations"),
 }, " && ")
+
+// onlyTemplate returns CEL that allows a Workflow of one WorkflowTemplate, with arguments
+// and nothing else.
+func onlyTemplate(name string) string {
+	return fmt.Sprintf("object.spec.all(k, k in ['arguments', 'workflowTemplateRef']) && object.spec.workflowTemplateRef == {'name': '%s'}", name)
+}
 
 // sameField returns CEL that tells whether a field is equal in both objects, or absent
 // from both.

@@ -33,7 +33,7 @@ func TestChanceFindsMissingGuards(t *testing.T) {
 		{"drift", "memcached", `or $seen.drift != null and $seen.drift != $before.drift`, ``, false, 0},
 		{"label taken away", "memcached", ` // $old.metadata.labels["argoperator.dev/child"]`, ``, false, 6},
 		{"attempt", "webapp", `if $seen.failed or $stale then {`, `if $stale then {`, false, 249},
-		{"older generation of a listed object", "../testdata/behaviour/listed", `.generation != $of.metadata.generation or (.drift`, `(.drift`, false, 2},
+		{"older generation of a listed object", "../testdata/behaviour/listed", `.generation != $of.metadata.generation or (.drift`, `(.drift`, false, 26},
 		{"drift of a listed object", "../testdata/behaviour/listed", ` or (.drift // "") != ""`, ``, false, 6},
 		{"failure of a listed object", "../testdata/behaviour/listed", ` or .failed.attempts != null and (.failed.uid == null or .failed.uid == .uid)`, ``, false, 8},
 		{"list before the finalizer goes", "../testdata/behaviour/listed", `elif listsUnowned then $present`, `elif false then $present`, false, 4},

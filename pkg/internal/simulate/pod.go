@@ -22,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/argoperator/argoperator/pkg/internal/cluster"
+	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
 const (
@@ -260,6 +261,11 @@ func (p *pod) container(ctx context.Context, c corev1.Container) (failure string
 	p.s.progress("Workflow %s, container %s", p.record.Name, cmp.Or(c.Name, "main"))
 	output, code, err := p.s.runner.Run(ctx, program)
 	late := deadlineOf(ctx)
+	if missing := (*missingError)(nil); errors.As(err, &missing) && manifest.IsDiagnosis(p.spec) {
+		record.Skipped = missing.message
+		p.record.Containers = append(p.record.Containers, record)
+		return "", nil
+	}
 	if err != nil && late == nil {
 		return "", fmt.Errorf("container %s: %w", c.Name, err)
 	}

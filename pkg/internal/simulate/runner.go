@@ -56,7 +56,7 @@ func (l Local) Run(ctx context.Context, p Program) ([]byte, int, error) {
 	e := p.execution(ctx)
 	cmd := exec.CommandContext(e.ctx, command[0], command[1:]...)
 	if errors.Is(cmd.Err, exec.ErrNotFound) {
-		return nil, 0, fmt.Errorf("%s is not on the PATH of this machine: install it, or let the program run in its image %s (docker)", command[0], p.Image)
+		return nil, 0, &missingError{fmt.Sprintf("%s is not on the PATH of this machine: install it, or let the program run in its image %s (docker)", command[0], p.Image)}
 	}
 	if cmd.Dir = p.localPath(p.Dir); p.Dir == "" {
 		cmd.Dir = p.Scratch
@@ -75,6 +75,11 @@ func (l Local) Run(ctx context.Context, p Program) ([]byte, int, error) {
 	}
 	return out, code, err
 }
+
+// missingError reports a program that is not installed on this machine.
+type missingError struct{ message string }
+
+func (e *missingError) Error() string { return e.message }
 
 // notFound is a shell's exit code for an unknown command.
 const notFound = 127

@@ -34,9 +34,15 @@
         (if option::missing then {} else $next.forget // [] | reduce .[] as $forgotten ({}; .[$forgotten] = null) end) as $gone
         | {go: true,
            call: (if (option::missing | not) and $next.forget != null then change($gone) else hole::deletion end),
-           failed: change(
-             if option::missing then {($next.key): {missing: (($next.missing // 0) + 1)}}
-             elif $next.forget != null then $gone
-             else {($next.key): {failed: {generation: $new.metadata.generation, attempts: (($next.failed.attempts // 0) + 1), uid: $next.uid, message: "the API server did not delete it"}}} end)}
+           failed: (
+             failure($next; $next.failed.attempts // 0) as $failed
+             | if option::diagnosed and (option::missing | not) and $next.forget == null and $failed.attempts == hole::maxAttempts
+               then listedDiagnosis($next.key; {value: $failed})
+               else
+                 change(
+                   if option::missing then {($next.key): {missing: (($next.missing // 0) + 1)}}
+                   elif $next.forget != null then $gone
+                   else {($next.key): {failed: ($failed + {message: "the API server did not delete it; kubectl delete and kubectl describe show why"})}} end)
+               end)}
       end
   end

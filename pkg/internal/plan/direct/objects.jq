@@ -177,6 +177,9 @@
                    | owned($seen; $update; $seen.failed != null or $next.stale or option::adopt and $seen.uid == null; null)
                    | tojson | asYAML)}
               end),
-           failed: change($next.listing // {($next.place.key): {failed: {generation: $new.metadata.generation, attempts: ($attempts + 1), uid: $seen.uid, message: refusal($seen)}}})}
+           failed: (
+             if option::diagnosed and $attempts == hole::lastAttempt and $next.listing == null and $want.error == null
+             then listedDiagnosis($next.place.key; {value: failure($seen; $attempts)} + if option::adopt or $seen.uid != null then {} else {taken: taken} end)
+             else change($next.listing // {($next.place.key): {failed: (failure($seen; $attempts) + {message: failureMessage($seen; $attempts)})}}) end)}
       end
   end

@@ -3,7 +3,8 @@
 # Every program gets one event of Argo Events and yields {go: false}, or {go: true}
 # with the request to send: `call`, and `failed` if that fails. A Sensor is stateless,
 # so the observed state of the children is stored on the custom resource, and that
-# change is the next event.
+# change is the next event. A Sensor does not read responses either: after maxAttempts a
+# Workflow asks the API server why it rejects the request, and records the answer.
 #
 #   hole::x     a constant or an expression of the definition
 #   option::x   true or false; branches it excludes are not emitted
@@ -38,7 +39,8 @@ def ignored:
 #   deletedUID    the uid of the child that was deleted last
 #   drift         the version at which another client changed a field of the operator
 #   reclaimed     changes each time the operator reclaims the child
-#   failed        {generation, attempts, uid, message} of failed writes
+#   failed        {generation, attempts, uid, message} of failed writes; with diagnosis,
+#                 the message is that of the API server after maxAttempts
 #   error         why the template cannot be evaluated
 #   fields        [the fields that expressions read]
 #   fixed         the fingerprint of its fields whose change replaces it
@@ -271,14 +273,33 @@ def reclaimPatch(try_):
         to_entries[] | {op: "add", path: ("/metadata/labels/" + (.key | split("/") | join("~1"))), value}
       else {op: "test", path: "/metadata/labels", value: null}, {op: "add", path: "/metadata/labels", value: .} end)];
 
+# Why the API server refuses to create an object that exists.
+def taken:
+  "a " + hole::childKind + " of this name exists that does not belong to this " + hole::kind + "; to take it over, write adopt: true on child " + hole::child;
+
 def refusal(seen):
-  if option::adopt or seen.uid != null then
-    "the API server rejected it; argoperator render and kubectl apply --server-side --dry-run=server show why"
-  else
-    "the API server rejected it, or a " + hole::childKind + " of this name exists that does not belong to this " + hole::kind
-    + "; argoperator render and kubectl apply --server-side --dry-run=server show why; to take over the existing object, write adopt: true on child "
-    + hole::child
-  end;
+  "the API server rejected it; argoperator render and kubectl apply --server-side --dry-run=server show why"
+  + if option::adopt or seen.uid != null then "" else "; or " + taken end;
+
+# Another failed attempt, without its message.
+def failure(seen; attempts): {generation: $new.metadata.generation, attempts: (attempts + 1), uid: seen.uid};
+
+# Its message. The answer of the API server stays in it.
+def failureMessage(seen; attempts):
+  if option::diagnosed and attempts >= hole::maxAttempts then seen.failed.message else refusal(seen) end;
+
+# The request that creates the Workflow. The Sensor makes the body: the request that
+# failed, and where to record the answer, unless what is there has changed.
+def diagnosis(subresource; pointer; there; more):
+  {method: "POST", path: hole::workflowsPath, type: "application/json",
+   partition: ($new.metadata.uid | explode | add % hole::diagnosisPartitions | tostring),
+   body: ({path: (customResourcePath($new.metadata) + subresource + "?fieldManager=" + hole::operator),
+     tests: [{op: "test", path: "/metadata/uid", value: $new.metadata.uid}, {op: "test", path: pointer, value: there}],
+     pointer: pointer} + more | tojson)};
+
+# The same for a listed object.
+def listedDiagnosis(key; more):
+  diagnosis("/status"; "/status/children/" + (key | split("~") | join("~0") | split("/") | join("~1")) + "/failed"; $new.status.children[key].failed; more);
 
 # The time of the last write of the custom resource by any client.
 def lastWrite: [$new.metadata.managedFields[]?.time] | max // $new.metadata.creationTimestamp;

@@ -41,16 +41,22 @@
       | if $to == $at then . else .[$child.name] = (if $to == null and $new.status.children[$child.name].error == null then null else {verify: $to} end) end);
 
   def readyCondition: [.status.conditions[]? | select(.type? == "Ready")] | first;
-  def failureReason: {Failed: "ReconcileFailed", StatusRejected: "StatusRejected"}[.reason | tostring];
+  def failureReason: {Failed: "ReconcileFailed", StatusRejected: "StatusRejected", FinalizerRejected: "FinalizerRejected"}[.reason | tostring];
 
-  # The type, the reason and the message of the Event, or null. The message of a failure
-  # is not compared, because it may contain a replica count.
+  # Whether a condition reports a request that the API server rejected for a reason that
+  # is not known.
+  def unexplained: .message // "" | tostring | contains(" show why");
+
+  # The type, the reason and the message of the Event, or null. Of the message of a
+  # failure, only this is compared, because it may contain a replica count. A rejection of
+  # the status or the finalizer is reported with the answer of the API server.
   def readyChange:
     ($new | readyCondition) as $now | ($old | readyCondition) as $was
     | if $old == null then null
       elif $now.status == "True" then if $was.status == "True" then null else ["Normal", "Ready", $now.message] end
       elif $now.status == "False" and ($now | failureReason) != null
-        and ([$now, $was | [.status, .reason, .observedGeneration]] | .[0] != .[1])
+        and ((option::diagnosed | not) or $now.reason == "Failed" or ($now | unexplained | not))
+        and ([$now, $was | [.status, .reason, .observedGeneration] + if option::diagnosed then [unexplained] else [] end] | .[0] != .[1])
       then ["Warning", ($now | failureReason), $now.message]
       else null end;
 
@@ -78,15 +84,42 @@
          firstTimestamp: $changed, lastTimestamp: $changed, eventTime: ($changed | rtrimstr("Z") + ".000000Z"), count: 1
        } | tojson)};
 
-  if .type == "DELETE" or otherPartition($new.metadata.uid) or ownChild then {go: false}
-  elif option::finalized and ($new | rightFinalizers != (.metadata.finalizers // [])) then
-    {metadata: {resourceVersion: $new.metadata.resourceVersion, finalizers: ($new | rightFinalizers)}} as $change
-    | {go: true, call: patchOwner($new.metadata; ""; $change), failed: patchOwner($new.metadata; ""; $change)}
-  elif $new.metadata.deletionTimestamp != null then {go: false}
-  elif option::verified and verifications != {} then
-    {status: {children: verifications}} as $progress
-    | {go: true, call: patchOwner($new.metadata; "/status"; $progress), failed: patchOwner($new.metadata; "/status"; $progress)}
-  else
+  # A condition with all its fields. Its time is that of the last change of its status.
+  def completed:
+    . as $given
+    | ([$new.status.conditions[]? | objects | select(.type == $given.type)] | first) as $last
+    | (if option::ownConditions then {reason: .type, message: ""} else {} end)
+      + {observedGeneration: $new.metadata.generation}
+      + (if option::ownConditions then with_entries(select(.value != null and .value != "")) else . end)
+      + {lastTransitionTime: (if $last.status == .status then $last.lastTransitionTime else lastWrite end)};
+
+  # The condition Ready of a request of the status or the finalizer that the API server
+  # rejected. What it answered to the last one stays.
+  def rejected($reason; $what):
+    ($new | readyCondition) as $lastReady
+    | {type: "Ready", status: "False", reason: $reason,
+       message: (if option::diagnosed and $lastReady.reason == $reason and $lastReady.observedGeneration == $new.metadata.generation then $lastReady.message
+                 else "the API server rejected " + $what + "; argoperator render and argoperator test show why" end)}
+    | completed;
+
+  # Asks why, when the event shows that the condition Ready has come to report the
+  # rejection, and makes the answer its message.
+  def askWhy(what):
+    ([$new.status.conditions[]?.type?] | "/status/conditions/" + (index("Ready") | tostring)) as $reported
+    | diagnosis("/status"; $reported; $new | readyCondition; {pointer: ($reported + "/message"), what: what});
+
+  # A change of the custom resource that the event shows.
+  def ofVersion: .metadata.resourceVersion = $new.metadata.resourceVersion;
+
+  # The change of the finalizers, with the condition that reports that it was rejected.
+  def finalizerChange:
+    {reason: "FinalizerRejected", change: ({metadata: {finalizers: ($new | rightFinalizers)}} | ofVersion)}
+    + if option::conditions then
+        {otherwise: ({status: {conditions: ([$new.status.conditions[]? | objects | select(.type != "Ready")] + [rejected("FinalizerRejected"; "the finalizer")])}} | ofVersion)}
+      else {} end;
+
+  # The change of the status, or null.
+  def statusChange:
     $new.metadata.generation as $generation
     | ($new | live as $children | [hole::wantedObjects]) as $objects
     | ([$objects[] | select(.held != null or .seen.failed != null or .seen.error != null or .seen.ready != true)
@@ -96,44 +129,56 @@
     | (if any($objects[].seen; .failed != null or .error != null) then ["False", "Failed", $wait]
        elif $wait == "" then ["True", "Reconciled", "all children are ready (\($objects | length))"]
        else ["False", "Progressing", "not ready: \($wait)"] end) as $ready
-    | lastWrite as $time
     | ($new.status.conditions // [] | map(objects)) as $conditions
     | (if option::ownConditions then $new | live as $children | hole::ownConditions // [] | map(objects | select(.type != "Ready")) else {} end) as $own
 
-    # A condition with all its fields. Its time is that of the last change of its status.
-    | def completed:
-        . as $given
-        | ([$conditions[] | select(.type == $given.type)] | first) as $last
-        | (if option::ownConditions then {reason: .type, message: ""} else {} end)
-          + {observedGeneration: $generation}
-          + (if option::ownConditions then with_entries(select(.value != null and .value != "")) else . end)
-          + {lastTransitionTime: (if $last.status == .status then $last.lastTransitionTime else $time end)};
-
-      def with($ready):
+    | def with($ready):
         [$conditions[] | select(.type != "Ready" and ((option::ownConditions | not) or (.type | IN($own[].type) | not)))]
         + (if option::ownConditions then $own | map(completed) else [] end)
-        + [{type: "Ready", status: $ready[0], reason: $ready[1], message: $ready[2]} | completed];
+        + [$ready];
 
       # The status, and observedGeneration with it, is not written until every wanted
       # child was observed at this generation, or failed at it.
-      (if all($objects[]; .held != null or (.seen | .generation == $generation or .failed.generation == $generation or .error != null)) | not then {} else
-         ($new | live as $children | hole::fields
-            + (if option::observedGeneration then {observedGeneration: $generation} else {} end)
-            + (if option::conditions then {conditions: with($ready)} else {} end)) as $status
-         | patch($new.status // {} | hole::computed; $status)
-       end) as $patch
+      if all($objects[]; .held != null or (.seen | .generation == $generation or .failed.generation == $generation or .error != null)) | not then null
+      else
+        ($new | live as $children | hole::fields
+           + (if option::observedGeneration then {observedGeneration: $generation} else {} end)
+           + (if option::conditions then {conditions: with({type: "Ready", status: $ready[0], reason: $ready[1], message: $ready[2]} | completed)} else {} end)) as $status
+        | patch($new.status // {} | hole::computed; $status)
+        | if . == {} then null
+          else
+            {reason: "StatusRejected", change: ({status: .} | ofVersion)}
+            + if option::conditions then {otherwise: ({status: {conditions: with(rejected("StatusRejected"; "the computed status"))}} | ofVersion)} else {} end
+          end
+      end;
 
-      # A status that the API server rejects is computed again in each event.
-      | (if option::events then readyChange | if . != null and $patch != {} and .[1] != "StatusRejected" then null else . end else null end) as $report
-      | if $patch == {} and $report == null then {go: false} else
-          {go: true,
-           call: (
-             if option::events and $report != null then createEvent($report)
-             else patchOwner($new.metadata; "/status"; {metadata: {resourceVersion: $new.metadata.resourceVersion}, status: $patch}) end),
-           # An Event that is not created is given up, by a patch without a change.
-           failed: patchOwner($new.metadata; "/status"; {metadata: {resourceVersion: $new.metadata.resourceVersion}}
-             + (if option::conditions and $report == null then
-                  {status: {conditions: with(["False", "StatusRejected", "the API server rejected the computed status"])}}
-                else {} end))}
-        end
+  if .type == "DELETE" or otherPartition($new.metadata.uid) or ownChild then {go: false}
+  else
+    (if option::finalized then $new | rightFinalizers != (.metadata.finalizers // []) else {} end) as $finalizes
+    | if $new.metadata.deletionTimestamp != null and ((option::finalized | not) or ($finalizes | not)) then {go: false}
+      else
+        # {change} to write, and what to do if the API server rejects it: {reason, otherwise}.
+        (if option::finalized and $finalizes then finalizerChange
+         elif option::verified and verifications != {} then {status: {children: verifications}} | {change: ., otherwise: .}
+         else statusChange end) as $next
+
+        # An Event is created when nothing is to be written, or when that was rejected.
+        | (if option::events then readyChange | if . != null and $next != null and .[1] != $next.reason then null else . end else null end) as $report
+        | if $next == null and $report == null then {go: false}
+          else
+            {go: true,
+             call: (
+               if option::events and $report != null then createEvent($report)
+               elif option::finalized and $finalizes then patchOwner($new.metadata; ""; $next.change)
+               else patchOwner($new.metadata; "/status"; $next.change) end),
+             # An Event that is not created is given up, by a patch without a change.
+             failed: (
+               if option::diagnosed and option::conditions and $report == null and $next.reason != null
+                 and ($new | readyCondition | .reason == $next.reason and .observedGeneration == $new.metadata.generation and unexplained)
+                 and ($old == null or ([$new, $old | readyCondition | [.reason, .observedGeneration]] | .[0] != .[1]))
+               then askWhy({StatusRejected: "the computed status", FinalizerRejected: "the finalizer"}[$next.reason])
+               elif option::finalized and (option::conditions | not) and $finalizes then patchOwner($new.metadata; ""; $next.change)
+               else patchOwner($new.metadata; "/status"; (if $report == null then $next.otherwise else null end) // ({} | ofVersion)) end)}
+          end
+      end
   end

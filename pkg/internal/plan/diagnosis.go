@@ -1,0 +1,54 @@
+package plan
+
+import "cmp"
+
+// A Sensor discards the response to a request. So after some failed attempts it starts a
+// Workflow, whose pod sends the request once more with the Sensor's service account, and
+// records the API server's message on the custom resource: templates/runtime/diagnose.py.
+
+// diagnosisPartitions limits the pods that ask at the same time: one for each partition
+// of the custom resources.
+const diagnosisPartitions = 4
+
+// workflowKind is the kind of a Workflow itself.
+var workflowKind = Kind{Group: ArgoGroup, Version: "v1alpha1", Kind: "Workflow", Plural: "workflows", Namespaced: true}
+
+// DiagnosisName returns the name of the WorkflowTemplate that asks why the API server
+// rejects a request, and the prefix of the names of its Workflows.
+func (p *Plan) DiagnosisName() string { return cmp.Or(p.Install.Group, p.Operator.Name) + "-diagnose" }
+
+// diagnoses reports whether a Workflow asks why the API server rejects a child. It would
+// show the data of a Secret.
+func (p *Plan) diagnoses(c Child) bool { return p.Reconcile.Diagnoses && !c.Kind.secret() }
+
+// failedPointer returns the JSON pointer to the record of a failed write of a child.
+func failedPointer(p *Plan, c Child) string {
+	if p.Reconcile.StateLocation == InAnnotations {
+		return "/metadata/annotations/" + escapePointer(annotationPrefix(p)+failedAnnotation+c.Name)
+	}
+	return "/status/children/" + escapePointer(c.Name) + "/failed"
+}
+
+// diagnosisGrants returns the permissions to start the Workflow and to run its pod.
+func diagnosisGrants(p *Plan) []Grant {
+	if !p.Reconcile.Diagnoses {
+		return nil
+	}
+	return []Grant{
+		{
+			Account: SensorAccount, Group: ArgoGroup, Resource: workflowKind.Plural, Verbs: []string{"create"},
+			Reason: "a Workflow asks the API server why it rejects a request",
+		},
+		taskResults(SensorAccount),
+	}
+}
+
+// diagnosisPolicy restricts the Workflows that the Sensors may create.
+func diagnosisPolicy(p *Plan) Policy {
+	return Policy{
+		Name: "workflows", Kinds: []Kind{workflowKind}, Creates: true, Accounts: []Account{SensorAccount},
+		Namespaces: []string{p.Install.Namespace}, Rule: onlyTemplate(p.DiagnosisName()),
+		Message: "this service account may create Workflows of " + p.DiagnosisName() + " only",
+		Why:     "the account of the Sensors may not choose what a Workflow runs, nor by which service account",
+	}
+}

@@ -1,0 +1,58 @@
+package manifest
+
+import (
+	"fmt"
+	"slices"
+
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/argoperator/argoperator/pkg/internal/plan"
+)
+
+// diagnosisTemplate sends a request that the API server rejected once more, with the
+// Sensor's service account, and records the API server's message. If it fails, the next
+// resync asks again.
+func diagnosisTemplate(p *plan.Plan) Object {
+	spec := workflowTemplateSpec(p, plan.SensorAccount)
+	spec.TTLStrategy.SecondsAfterFailure = spec.TTLStrategy.SecondsAfterSuccess
+	spec.Entrypoint = "diagnose"
+	spec.WorkflowMetadata = &wfv1.WorkflowMetadata{Labels: map[string]string{plan.ManagedBy: p.Operator.Name}}
+	spec.ActiveDeadlineSeconds = &p.Reconcile.TimeoutSeconds
+	spec.Synchronization = mutex(p, p.DiagnosisName()+".{{workflow.parameters.partition}}")
+	spec.Arguments = wfv1.Arguments{Parameters: []wfv1.Parameter{
+		{Name: "partition", Description: wfv1.AnyStringPtr("of the custom resources: one Workflow of each runs at a time")},
+		{Name: "rejected", Description: wfv1.AnyStringPtr("the request, and where to record the answer, as JSON in base64")},
+	}}
+	diagnose := podTemplate(p, spec.Entrypoint)
+	diagnose.Volumes = []corev1.Volume{configMapVolume("runtime", p.Names.RuntimeConfigMap, files(clientScript, diagnosisScript)), emptyDir("tmp")}
+	diagnose.Container = scriptContainer(p, "", diagnosisScript)
+	diagnose.Container.Env = []corev1.EnvVar{{Name: "ARGOPERATOR_REJECTED", Value: "{{workflow.parameters.rejected}}"}}
+	spec.Templates = []wfv1.Template{diagnose}
+	return workflowTemplate(p, p.DiagnosisName(), spec)
+}
+
+// IsDiagnosis reports whether a Workflow asks why the API server rejects a request. It runs
+// with the Sensor's service account: the answer to another one could be another.
+func IsDiagnosis(spec wfv1.WorkflowSpec) bool {
+	return slices.ContainsFunc(spec.Templates, func(t wfv1.Template) bool {
+		return t.Container != nil && slices.Contains(t.Container.Command, runtimeDir+"/"+diagnosisScript)
+	})
+}
+
+// maxRejected limits the body of a request that a Workflow sends once more, in bytes: an
+// environment variable of its pod, which takes 128 KiB, has it in JSON and base64.
+const maxRejected = 80_000
+
+// DiagnosisPayload returns the text template of the body of a request that a Sensor sends
+// after a failure: of one that creates a Workflow of the WorkflowTemplate name, which asks
+// why, or of any other. Values of the event are only inserted in base64, so none of them is
+// taken for a template. A Workflow that is created twice does nothing the second time. One
+// for a request that is too large is not created: the API server takes no other body.
+func DiagnosisPayload(name string) string {
+	return fmt.Sprintf(`{{ $f := .Input.failed }}{{ if and $f.partition (lt (len .Input.call.body) %[2]d) }}`+
+		`{"apiVersion":"argoproj.io/v1alpha1","kind":"Workflow","metadata":{"generateName":"%[1]s-"},`+
+		`"spec":{"workflowTemplateRef":{"name":"%[1]s"},"arguments":{"parameters":[{"name":"partition","value":"{{ $f.partition }}"},`+
+		`{"name":"rejected","value":"{{ dict "request" .Input.call "record" $f.body | toJson | b64enc }}"}]}}}`+
+		`{{ else }}{{ $f.body }}{{ end }}`, name, maxRejected)
+}
