@@ -132,7 +132,7 @@ var layers = []layer{
 	{
 		path:   internal + "childcheck",
 		below:  append(in("definition", "jq", "expression", "plan", "resource", "problem", "admission"), "pkg/diag", "pkg/apis/v1alpha1"),
-		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis"},
+		others: []string{"go.yaml.in/yaml/v3", "k8s.io/apiextensions-apiserver/pkg/apis"},
 	},
 	{path: internal + "doctor", below: append(in("terminal"), "pkg/apis/v1alpha1"), others: []string{"k8s.io/apimachinery/pkg/apis/meta", "k8s.io/apimachinery/pkg/runtime/schema"}},
 	{path: internal + "graph", below: in("terminal", "plan")},

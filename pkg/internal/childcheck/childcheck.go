@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/argoperator/argoperator/pkg/diag"
@@ -61,7 +62,9 @@ func reported(known diag.List, f diag.Finding) bool {
 // childProblem is a problem at a key of the child's definition.
 type childProblem struct {
 	problem.Problem
-	key string // template, when or forEach
+	key    string   // template, when or forEach
+	at     []string // below the key
+	offset int      // of an expression in the text there; 0 is the whole value
 	// exceedsLimit: the evaluation exceeded a limit. It is an error even if only
 	// some values cause it: the Sensor has no limits, so it would block every
 	// custom resource.
@@ -75,8 +78,9 @@ type run struct {
 	child     plan.Child
 	samples   *samples
 	validator validator
-	count     int
+	count     int // samples that have the child
 	groups    []*group
+	exploration
 }
 
 // group is the same problem in several samples.
@@ -89,58 +93,76 @@ type group struct {
 
 // similar reports whether two problems differ only in the values that they mention.
 func (p childProblem) similar(other childProblem) bool {
-	return p.key == other.key && p.Path == other.Path && p.Code == other.Code && p.exceedsLimit == other.exceedsLimit
+	return p.key == other.key && p.Path == other.Path && p.Code == other.Code && p.exceedsLimit == other.exceedsLimit && slices.Equal(p.at, other.at)
 }
 
 // findings checks the template with all samples.
 func (t *run) findings(path ...string) diag.List {
-	for _, cr := range t.samples.of(t) {
-		if t.try(cr) {
-			break // this is an error already, and every other sample would take as long
-		}
-	}
+	t.tryAll()
 	var findings diag.List
-	for _, g := range t.groups {
-		at := t.d.Position(slices.Concat(path, []string{g.problem.key}, g.problem.Segments())...)
-		message := t.child.Kind.Kind + ": " + strings.TrimPrefix(g.problem.Path+": "+g.problem.Message, ": ")
+	for _, causes := range t.causes(path) {
+		g := causes.first()
+		least, problem := t.smallest(g)
+		message := t.child.Kind.Kind + ": " + strings.TrimPrefix(problem.Path+": "+problem.Message, ": ") + causes.elsewhere()
 		switch {
-		case g.problem.exceedsLimit:
-			findings.Add(at, g.problem.Code, message, g.problem.Hint)
-		case g.count == t.count && !t.dependsOnText(g):
-			findings.Add(at, g.problem.Code, message, g.problem.Hint)
+		case problem.exceedsLimit:
+			findings.Add(causes.position, problem.Code, message+", where the custom resource has "+specOf(least)+g.env.note, problem.Hint)
+		case causes.always:
+			findings.Add(causes.position, problem.Code, message+t.always(least), problem.Hint)
 		default:
-			least, problem := t.smallest(g)
-			message = t.child.Kind.Kind + ": " + strings.TrimPrefix(problem.Path+": "+problem.Message, ": ")
-			findings.Warn(at, g.problem.Code, message+", where the custom resource has "+specOf(least)+g.env.note, t.remedy(g, least, problem))
+			findings.Warn(causes.position, problem.Code, message+", where the custom resource has "+specOf(least)+g.env.note, t.remedy(g, least, problem))
 		}
 	}
 	return findings
 }
 
-// try checks one custom resource. It returns true if further samples are pointless.
-func (t *run) try(cr customResource) bool {
-	for _, env := range t.environments(cr) {
-		problems, wanted := t.problemsOf(cr, env)
-		if wanted {
-			t.count++
+// cause is a problem that one place of the definition causes, at one or more places of the
+// child.
+type cause struct {
+	position diag.Position
+	always   bool // every sample has the problem
+	groups   []*group
+}
+
+func (c cause) first() *group { return c.groups[0] }
+
+// elsewhere counts the further places.
+func (c cause) elsewhere() string { return diag.Places(len(c.groups) - 1) }
+
+// causes merges the groups that differ only in the index of an item.
+func (t *run) causes(path []string) []*cause {
+	var out []*cause
+	for _, g := range t.groups {
+		at := t.position(path, g.problem)
+		always := g.count == t.count && t.likely && !t.dependsOnText(g)
+		i := slices.IndexFunc(out, func(c *cause) bool {
+			other := c.first().problem
+			return c.position == at && c.always == always && other.Code == g.problem.Code && diag.WithoutIndexes(other.Path) == diag.WithoutIndexes(g.problem.Path) && other.exceedsLimit == g.problem.exceedsLimit
+		})
+		if i < 0 {
+			out = append(out, &cause{position: at, always: always})
+			i = len(out) - 1
 		}
-		var counted []*group
-		for _, problem := range problems {
-			i := slices.IndexFunc(t.groups, func(g *group) bool { return g.problem.similar(problem) })
-			if i < 0 {
-				t.groups = append(t.groups, &group{problem: problem, cr: cr, env: env})
-				i = len(t.groups) - 1
-			}
-			if g := t.groups[i]; !slices.Contains(counted, g) {
-				g.count++
-				counted = append(counted, g)
-			}
-			if problem.exceedsLimit {
-				return true
-			}
-		}
+		out[i].groups = append(out[i].groups, g)
 	}
-	return false
+	return out
+}
+
+// position returns the place of a problem in the definition.
+func (t *run) position(path []string, p childProblem) diag.Position {
+	path = slices.Concat(path, []string{p.key}, p.at)
+	if p.offset > 0 {
+		return t.d.PositionIn(p.offset, path...)
+	}
+	return t.d.Position(path...)
+}
+
+// always says which custom resources have a problem that every sample has.
+func (t *run) always(least map[string]any) string {
+	if t.child.When == nil && t.child.ForEach == nil || len(userFields(least)) == 0 {
+		return ", for every custom resource"
+	}
+	return ", for every custom resource that has this child, for example " + specOf(least)
 }
 
 // find returns a problem similar to that of a group, if the sample has one.
@@ -169,14 +191,18 @@ func (t *run) smallest(g *group) (written map[string]any, problem childProblem) 
 	if g.cr.written == nil {
 		return g.cr.served, problem
 	}
-	written = t.samples.schema.Shrink(g.cr.written, func(object map[string]any) bool {
+	keep := func(object map[string]any) bool {
 		found, _, has := t.find(g, t.samples.served(object))
 		if has {
 			problem = found
 		}
 		return has
-	})
-	return written, problem
+	}
+	if problem.exceedsLimit { // each evaluation would take as long
+		values := t.values(g.cr)
+		keep = func(object map[string]any) bool { return t.values(t.samples.served(object)) == values }
+	}
+	return t.samples.schema.Shrink(g.cr.written, keep), problem
 }
 
 // maxItems limits the items of forEach that are checked; further items rarely
@@ -202,42 +228,66 @@ func (j validator) validate(object map[string]any) []problem.Problem {
 	return j.results[id]
 }
 
-// problemsOf renders the child for one custom resource and returns the problems,
-// and whether the custom resource has the child.
-func (t *run) problemsOf(cr customResource, env environment) (problems []childProblem, wanted bool) {
+// rendering is the result of the child's expressions for one custom resource.
+type rendering struct {
+	wanted   bool // the custom resource has the child
+	objects  []map[string]any
+	problems []childProblem
+}
+
+// render evaluates the child's expressions.
+func (t *run) render(cr customResource, env environment) rendering {
 	if env.unknown {
-		return nil, true
+		return rendering{wanted: true}
 	}
 	vars := env.vars
 	items, key, err := t.items(cr, vars)
 	if err != nil {
-		return failed(key, err), true
+		return rendering{wanted: true, problems: []childProblem{failed(key, err)}}
 	}
+	out := rendering{wanted: len(items) > 0}
 	for i, item := range items {
 		vars.Item, vars.Index = item, i
 		if t.child.Object.Waits(cr.served, vars) {
 			continue
 		}
-		object, err := t.child.Object.Run(cr.served, vars)
+		object, err := t.evaluate(t.child.Object, cr, vars)
 		if err != nil {
-			problems = append(problems, failed("template", err)...)
+			problem := failed("template", err)
+			problem.at, problem.offset, _ = t.child.Object.Failing(cr.served, vars)
+			out.problems = append(out.problems, problem)
 		} else if object, ok := object.(map[string]any); ok {
-			for _, p := range t.validator.validate(object) {
-				problems = append(problems, childProblem{Problem: p, key: "template"})
-			}
+			out.objects = append(out.objects, object)
 		}
 	}
-	return problems, len(items) > 0
+	return out
+}
+
+// problemsIn validates the objects of a rendering.
+func (t *run) problemsIn(r rendering) []childProblem {
+	problems := r.problems
+	for _, object := range r.objects {
+		for _, p := range t.validator.validate(object) {
+			problems = append(problems, childProblem{Problem: p, key: "template", at: p.Segments()})
+		}
+	}
+	return problems
+}
+
+// problemsOf returns the problems of one custom resource, and whether it has the child.
+func (t *run) problemsOf(cr customResource, env environment) (problems []childProblem, wanted bool) {
+	r := t.render(cr, env)
+	return t.problemsIn(r), r.wanted
 }
 
 // failed returns the problem of an expression at a key of the child.
-func failed(key string, err error) []childProblem {
+func failed(key string, err error) childProblem {
 	t := childProblem{Problem: problem.Problem{Code: diag.BadExpression, Message: err.Error()}, key: key}
 	var limit *jq.LimitError
 	if errors.As(err, &limit) {
 		t.Hint, t.exceedsLimit = limit.Hint, true
 	}
-	return []childProblem{t}
+	return t
 }
 
 // remedy suggests a fix for a problem of a custom resource. It names the field if
@@ -276,15 +326,26 @@ func userFields(cr map[string]any) map[string]any {
 	return fields
 }
 
-// specOf returns the fields of a custom resource as short JSON.
+// specOf returns the fields of a custom resource as YAML in one line.
 func specOf(cr map[string]any) string {
-	data, err := json.Marshal(userFields(cr))
+	text, err := flow(userFields(cr))
 	if err != nil {
-		return "a value that JSON cannot hold"
+		return "a value that YAML cannot hold"
 	}
 	const limit = 160
-	if text := []rune(string(data)); len(text) > limit {
+	if text := []rune(text); len(text) > limit {
 		return string(text[:limit]) + "…"
 	}
-	return string(data)
+	return text
+}
+
+// flow returns a value as YAML in one line.
+func flow(value any) (string, error) {
+	var node yaml.Node
+	if err := node.Encode(value); err != nil {
+		return "", err
+	}
+	node.Style = yaml.FlowStyle
+	data, err := yaml.Marshal(&node)
+	return strings.TrimSpace(string(data)), err
 }

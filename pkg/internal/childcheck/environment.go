@@ -63,7 +63,7 @@ func (t *run) wanted(cr customResource, env environment) bool {
 // if the child is not wanted. It returns the key of an expression that fails.
 func (t *run) items(cr customResource, vars expression.Vars) (items []any, key string, err error) {
 	if t.child.When != nil {
-		if yes, err := t.child.When.Run(cr.served, vars); err != nil || yes != true {
+		if yes, err := t.evaluate(t.child.When, cr, vars); err != nil || yes != true {
 			return nil, "when", err
 		}
 	}
@@ -73,7 +73,7 @@ func (t *run) items(cr customResource, vars expression.Vars) (items []any, key s
 	if t.child.ForEach.Waits(cr.served, vars) {
 		return nil, "", nil
 	}
-	list, err := t.child.ForEach.Run(cr.served, vars)
+	list, err := t.evaluate(t.child.ForEach, cr, vars)
 	items, _ = list.([]any)
 	return items[:min(len(items), maxItems)], "forEach", err
 }

@@ -3,7 +3,6 @@ package childcheck
 import (
 	"encoding/json"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/argoperator/argoperator/pkg/internal/definition"
 	"github.com/argoperator/argoperator/pkg/internal/expression"
@@ -13,7 +12,7 @@ import (
 
 const (
 	// randomSamples is the number of random valid custom resources per template.
-	randomSamples = 8
+	randomSamples = 4
 	// maxSamples limits the samples that all templates share, including edge cases.
 	maxSamples = 40
 	// maxSearch limits the custom resources evaluated to find one that has the
@@ -91,69 +90,43 @@ func (s *samples) served(written map[string]any) customResource {
 	return one
 }
 
-// of returns the samples for a child: the shared ones, and those that differ in one
-// field from a plausible one that has the child.
-func (s *samples) of(t *run) []customResource {
-	if s.schema == nil {
-		return []customResource{{served: asServed(map[string]any{"apiVersion": s.api.APIVersion(), "kind": s.api.Kind}, s.api.Namespaced)}}
-	}
-	if len(s.plausible) == 0 {
-		return s.unlikely
-	}
-	var list []customResource
-	full := s.plausible[len(s.plausible)-1]
-	for i, from := range s.plausible {
-		base, steps := s.withChild(t, from, full)
-		if steps < 0 {
-			continue
-		}
-		list = append(list, base)
-		list = append(list, s.conditionSteps(t, base, full)...)
-		list = append(list, s.steps(s.sensible, base, full, t.child.Object)...)
-		if i == len(s.plausible)-1 && steps > 0 {
-			for _, edge := range s.sensible.EdgesOf(base.written) {
-				list = append(list, s.served(edge.Object))
-			}
-		}
-	}
-	return append(list, s.unlikely...)
+// bare returns the sample of a kind whose fields are unknown.
+func (s *samples) bare() customResource {
+	return customResource{served: asServed(map[string]any{"apiVersion": s.api.APIVersion(), "kind": s.api.Kind}, s.api.Namespaced)}
 }
 
-// withChild searches for a sample that has the child with as few changes as
-// possible. It returns the number of changes, or -1 if there is no such sample.
-func (s *samples) withChild(t *run, from, full customResource) (wanting customResource, steps int) {
-	wants := func(cr customResource) bool {
-		return slices.ContainsFunc(t.environments(cr), func(env environment) bool { return t.wanted(cr, env) })
-	}
+// withChild searches for a sample that has the child with as few changes as possible.
+func (t *run) withChild(from customResource) (wanting customResource, found bool) {
 	level, asked := []customResource{from}, map[string]bool{from.id: true}
-	for steps = 0; len(level) > 0; steps++ {
+	for len(level) > 0 {
 		var next []customResource
 		for _, cr := range level {
-			if wants(cr) {
-				return cr, steps
-			}
-		}
-		for _, cr := range level {
-			if len(asked) > maxSearch {
-				return customResource{}, -1
-			}
-			for _, near := range s.conditionSteps(t, cr, full) {
-				if !asked[near.id] {
-					asked[near.id] = true
-					next = append(next, near)
+			for _, near := range t.samples.conditionSteps(t, cr) {
+				if asked[near.id] {
+					continue
 				}
+				if t.has(near) {
+					return near, true
+				}
+				if asked[near.id] = true; len(asked) > maxSearch {
+					return customResource{}, false
+				}
+				next = append(next, near)
 			}
 		}
 		level = next
 	}
-	return customResource{}, -1
+	return customResource{}, false
 }
 
 // conditionSteps returns the samples that differ in one field that when or forEach
 // reads.
-func (s *samples) conditionSteps(t *run, from, full customResource) []customResource {
-	return s.steps(s.schema, from, full, t.child.When, t.child.ForEach)
+func (s *samples) conditionSteps(t *run, from customResource) []customResource {
+	return s.steps(s.schema, from, s.full(), t.child.When, t.child.ForEach)
 }
+
+// full returns the plausible sample with the most fields.
+func (s *samples) full() customResource { return s.plausible[len(s.plausible)-1] }
 
 // steps returns the samples that differ in one field that the programs read. The
 // schema decides which values texts may have.

@@ -21,6 +21,15 @@ type Program struct {
 	needs  []Need
 	waits  func() []*Program // for the needs
 	typ    schema.Type
+	parts  []located
+	apart  func() []compiledPart // the parts
+}
+
+// located is an expression of a template, with its place in it.
+type located struct {
+	source string
+	path   []string
+	at     int // offset in the value
 }
 
 // Type returns the type of the results of a template; unknown parts are of any type.
@@ -80,14 +89,24 @@ func (p *Program) Const() (any, bool) {
 // must be a float64. It does not change the input, and the caller must not change the
 // result.
 func (p *Program) Run(input any, vars Vars) (any, error) {
+	values, err := vars.values(input)
+	if err != nil {
+		return nil, err
+	}
+	return p.code.Run(context.Background(), values[0], values[1:]...)
+}
+
+// values returns the input and the values of the variables as encoding/json would decode
+// them.
+func (v Vars) values(input any) ([]any, error) {
 	values := make([]any, 5)
-	for i, v := range [...]any{input, vars.Children, vars.Item, vars.Index, vars.Related} {
+	for i, v := range [...]any{input, v.Children, v.Item, v.Index, v.Related} {
 		var err error
 		if values[i], err = plain(v); err != nil {
 			return nil, fmt.Errorf("reading the input of an expression: %w", err)
 		}
 	}
-	return p.code.Run(context.Background(), values[0], values[1:]...)
+	return values, nil
 }
 
 // plain returns a value as encoding/json would decode it.

@@ -34,6 +34,7 @@ type templates struct {
 	problems  []Problem
 	reads     reads
 	needs     []Need
+	parts     []located
 }
 
 // kindOf returns how messages name the template's object.
@@ -72,8 +73,8 @@ func (c *templates) program(n node) (*Program, []Problem) {
 		c.problem(Problem{Code: BadExpression, Message: err.Error()})
 		return nil, c.problems
 	}
-	p.needs, p.typ = c.needs, n.typ
-	p.waits = sync.OnceValue(p.compiledNeeds)
+	p.needs, p.typ, p.parts = c.needs, n.typ, c.parts
+	p.waits, p.apart = sync.OnceValue(p.compiledNeeds), sync.OnceValue(p.compiledParts)
 	return p, c.problems
 }
 
@@ -180,10 +181,17 @@ func (c *templates) scalar(path []string, text string, want schema.Type) node {
 			return node{source: "null"}
 		}
 		c.wantValue(e, want)
-		return node{source: e.one(), null: e.mayBeNull(), expr: e, typ: e.toType()}
+		source := e.one()
+		c.located(e, source)
+		return node{source: source, null: e.mayBeNull(), expr: e, typ: e.toType()}
 	}
 	c.wantKind(path, str, want, "")
 	return c.interpolate(path, parts)
+}
+
+// located records where an expression is in the template.
+func (c *templates) located(e *expr, source string) {
+	c.parts = append(c.parts, located{source, e.path, e.at})
 }
 
 // interpolate builds a string from literal parts and expressions. A null in it is a
@@ -206,6 +214,7 @@ func (c *templates) interpolate(path []string, parts []part) node {
 		if e.mayBeNull() {
 			source += "|if.==null then error(" + jq.Quote(p.text+" is null inside a text") + ")end"
 		}
+		c.located(e, source)
 		b.WriteString(`\(` + source + `)`)
 	}
 	b.WriteByte('"')

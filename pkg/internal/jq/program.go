@@ -21,9 +21,13 @@ var ErrNoValue = errors.New("the expression yields no value")
 
 // Compile compiles a query that may read variables. It does not modify the query.
 func Compile(query *gojq.Query, variables ...string) (*Program, error) {
+	return compile(query, variables)
+}
+
+func compile(query *gojq.Query, variables []string, options ...gojq.CompilerOption) (*Program, error) {
 	b := &bounder{}
 	query = b.bound(query)
-	options := []gojq.CompilerOption{gojq.WithVariables(variables)}
+	options = append(options, gojq.WithVariables(variables))
 	if b.changes > 0 {
 		options = append(options, guards()...)
 	}

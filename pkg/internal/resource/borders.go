@@ -54,6 +54,9 @@ func shortest(m *maker, n *node, d *demand, value any) (any, bool) {
 	return m.firstFit(d, tries)
 }
 
+// maxPatternText limits the bytes of a text that matches a pattern with nested repetitions.
+const maxPatternText = 4096
+
 func longest(m *maker, n *node, d *demand, value any) (any, bool) {
 	if _, ok := value.(string); !ok || m.chosen(n, d) {
 		return nil, false
@@ -64,7 +67,7 @@ func longest(m *maker, n *node, d *demand, value any) (any, bool) {
 	for _, p := range d.patterns {
 		if compiled := m.pattern(p); compiled != nil {
 			for more := length; more > 0; more -= 1 + more/8 {
-				tries = append(tries, compiled.text(m.r, more))
+				tries = append(tries, compiled.textUpTo(m.r, more, min(d.long, maxPatternText)))
 			}
 		}
 	}

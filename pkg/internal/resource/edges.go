@@ -92,33 +92,33 @@ func (s *Schema) enumSize(base map[string]any) int {
 func (s *Schema) apply(base map[string]any, e edge) map[string]any {
 	m := s.maker(fixed(), random)
 	var places []string
-	s.visit(base, func(at string, n *node, d *demand, value any) (any, bool) {
+	values := map[string]any{}
+	changed := s.visit(base, func(at string, n *node, d *demand, value any) (any, bool) {
 		changed, ok := e.change(m, n, d, value)
 		if ok {
 			places = append(places, at)
+			values[at] = changed
 		}
 		return changed, ok
 	})
+	if len(places) == 0 || len(s.judge(changed)) == 0 {
+		return changed
+	}
 	left := maxTries
-	return s.applyAt(base, e, places, &left)
+	return s.applyAt(base, values, places, &left)
 }
 
 // applyAt changes several values at once or, if the object becomes invalid, half of
 // them and then the other half.
-func (s *Schema) applyAt(base map[string]any, e edge, places []string, left *int) map[string]any {
+func (s *Schema) applyAt(base map[string]any, values map[string]any, places []string, left *int) map[string]any {
 	if *left--; *left < 0 || len(places) == 0 {
 		return base
 	}
-	m, here := s.maker(fixed(), random), map[string]bool{}
+	here := map[string]bool{}
 	for _, place := range places {
 		here[place] = true
 	}
-	changed := s.visit(base, func(at string, n *node, d *demand, value any) (any, bool) {
-		if !here[at] {
-			return nil, false
-		}
-		return e.change(m, n, d, value)
-	})
+	changed := s.visit(base, func(at string, _ *node, _ *demand, _ any) (any, bool) { return values[at], here[at] })
 	switch {
 	case len(s.judge(changed)) == 0:
 		return changed
@@ -126,7 +126,7 @@ func (s *Schema) applyAt(base map[string]any, e edge, places []string, left *int
 		return base
 	}
 	half := len(places) / 2
-	return s.applyAt(s.applyAt(base, e, places[:half], left), e, places[half:], left)
+	return s.applyAt(s.applyAt(base, values, places[:half], left), values, places[half:], left)
 }
 
 // visit copies an object and calls a function that may replace each value. It does not

@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"math"
 	"math/rand/v2"
 	"regexp"
 	"regexp/syntax"
@@ -29,9 +30,12 @@ func newPattern(text string) *pattern {
 
 // text generates a text that probably matches. more is how often an unbounded
 // repetition repeats beyond its minimum. Word boundaries are not considered.
-func (p *pattern) text(r *rand.Rand, more int) string {
+func (p *pattern) text(r *rand.Rand, more int) string { return p.textUpTo(r, more, math.MaxInt) }
+
+// textUpTo is text that ends its repetitions once it has a number of bytes.
+func (p *pattern) textUpTo(r *rand.Rand, more, most int) string {
 	var out strings.Builder
-	w := patternWriter{out: &out, r: r, more: more}
+	w := patternWriter{out: &out, r: r, more: more, most: most}
 	w.write(p.tree)
 	return out.String()
 }
@@ -40,6 +44,7 @@ type patternWriter struct {
 	out  *strings.Builder
 	r    *rand.Rand
 	more int
+	most int
 }
 
 func (w patternWriter) write(t *syntax.Regexp) {
@@ -75,7 +80,10 @@ func (w patternWriter) repeat(t *syntax.Regexp, low, high int) {
 	if high >= 0 {
 		count = min(count, high)
 	}
-	for range min(count, 4096) {
+	for i := range min(count, 4096) {
+		if i >= low && w.out.Len() >= w.most {
+			return
+		}
 		w.write(t)
 	}
 }

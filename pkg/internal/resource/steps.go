@@ -2,6 +2,7 @@ package resource
 
 import (
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -11,28 +12,58 @@ import (
 
 // Variants returns valid objects that differ from one in a single field: a flipped
 // boolean, another value of an enum, an optional field added as in full or removed, a
-// number without a minimum as zero or negative. Only values below the paths of about
-// are changed. Unless it requires something that no schema expresses, a condition in an
-// expression is true for one of them, or for one of their variants. words are values
-// that such conditions compare with.
+// number at its limits, zero or negative, a list with another number of items. Only
+// values below the paths of about are changed. Unless it requires something that no
+// schema expresses, a condition in an expression is true for one of them, or for one of
+// their variants. words are values that such conditions compare with. Booleans, enums
+// and optional fields come first.
 func (s *Schema) Variants(from, full map[string]any, about [][]string, words []any) []map[string]any {
-	w := stepper{schema: s, from: from, full: full, about: about, words: words, seen: map[string]bool{jsonText(from): true}}
+	w := stepper{schema: s, from: from, full: full, about: about, words: words}
 	for _, name := range s.root.names {
 		w.walk(s.root, name, nil, full[name], from[name])
 	}
-	return w.found
+	return w.valid()
 }
 
 // maxVariants limits the variants of one object.
-const maxVariants = 96
+const maxVariants = 192
 
 type stepper struct {
 	schema     *Schema
 	from, full map[string]any
 	about      [][]string
 	words      []any
-	seen       map[string]bool
-	found      []map[string]any
+	// candidates are the variants, which may be invalid: first those that usually lead to
+	// other parts of a template, then those with other values in the same parts.
+	candidates [2][]func() map[string]any
+}
+
+const (
+	otherPart = iota
+	otherValue
+)
+
+func (w *stepper) add(rank int, variant func() map[string]any) {
+	w.candidates[rank] = append(w.candidates[rank], variant)
+}
+
+// valid returns the variants that are valid and differ.
+func (w *stepper) valid() []map[string]any {
+	var found []map[string]any
+	seen := map[string]bool{jsonText(w.from): true}
+	for _, variant := range slices.Concat(w.candidates[:]...) {
+		if len(found) == maxVariants {
+			break
+		}
+		object := variant()
+		if text := jsonText(object); object != nil && !seen[text] {
+			seen[text] = true
+			if len(w.schema.judge(object)) == 0 {
+				found = append(found, object)
+			}
+		}
+	}
+	return found
 }
 
 // walk generates the variants at and below a field or an item. before is its value in
@@ -47,13 +78,19 @@ func (w *stepper) walk(parent *node, step string, above []string, full, before a
 	d := m.demandOf(n, nil)
 	switch {
 	case before == nil && full != nil:
-		w.add(graft(w.schema.root, w.from, w.full, path))
+		w.add(otherPart, func() map[string]any { return graft(w.schema.root, w.from, w.full, path) })
+		for _, list := range w.lengths(n, step, full) {
+			w.add(otherValue, func() map[string]any { return replaced(graft(w.schema.root, w.from, w.full, path), path, list) })
+		}
 	case before != nil:
 		if len(above) > 0 && !parent.requires(step) {
-			w.add(without(runtime.DeepCopyJSON(w.from), path))
+			w.add(otherPart, func() map[string]any { return without(runtime.DeepCopyJSON(w.from), path) })
 		}
-		for _, value := range w.others(m, n, &d, before) {
-			w.add(replaced(runtime.DeepCopyJSON(w.from), path, value))
+		branches, values := w.others(m, n, &d, step, before)
+		for rank, list := range [][]any{branches, values} {
+			for _, value := range list {
+				w.add(rank, func() map[string]any { return replaced(runtime.DeepCopyJSON(w.from), path, value) })
+			}
 		}
 	}
 	for _, inner := range stepsInto(full, before) {
@@ -71,50 +108,83 @@ func (w *stepper) concerns(path []string) bool {
 	})
 }
 
-func (w *stepper) add(object map[string]any) {
-	if len(w.found) >= maxVariants || object == nil {
-		return
-	}
-	text := jsonText(object)
-	if w.seen[text] {
-		return
-	}
-	w.seen[text] = true
-	if len(w.schema.judge(object)) == 0 {
-		w.found = append(w.found, object)
-	}
-}
+// maxEnum limits the values of one enum.
+const maxEnum = 64
 
-// others returns alternative values.
-func (w *stepper) others(m *maker, n *node, d *demand, value any) []any {
-	var out []any
+// others returns alternative values: those that usually lead to other parts of a
+// template, and further ones.
+func (w *stepper) others(m *maker, n *node, d *demand, name string, value any) (parts, values []any) {
 	switch value := value.(type) {
 	case bool:
-		out = append(out, !value)
+		parts = append(parts, !value)
 	case int64, float64:
 		if !slices.ContainsFunc(d.patterns, isQuantity) {
-			out = append(out, int64(0), int64(-1))
+			values = append(values, int64(0), int64(-1))
+			values = append(values, d.limits(n.Type == "integer")...)
 		}
-		out = append(out, w.wordsLike(value)...)
+		values = append(values, w.wordsLike(value)...)
 	case string:
 		if !m.settled(n) {
-			out = w.wordsLike(value)
+			values = w.wordsLike(value)
 		}
 	case []any:
 		if len(value) > 0 && d.few == 0 {
-			return []any{[]any{}}
+			parts = append(parts, []any{})
 		}
-		return nil
+		return parts, w.lengths(n, name, value)
 	}
 	if d.limited {
-		out = nil
-		for _, value := range d.enum[:min(len(d.enum), 8)] {
-			out = append(out, plain(value))
+		parts, values = nil, nil
+		for _, value := range d.enum[:min(len(d.enum), maxEnum)] {
+			parts = append(parts, plain(value))
 		}
 	}
-	out = slices.DeleteFunc(out, func(other any) bool { return !m.fits(d, other) || other == value })
+	unfit := func(other any) bool { return !m.fits(d, other) || other == value }
+	parts, values = slices.DeleteFunc(parts, unfit), slices.DeleteFunc(values, unfit)
 	if n.Nullable {
-		out = append(out, nil)
+		parts = append(parts, nil)
+	}
+	return parts, values
+}
+
+// limits returns the smallest and the largest number that the schema allows, if it limits
+// them.
+func (d *demand) limits(whole bool) []any {
+	var out []any
+	low, high := d.window(whole)
+	if !math.IsInf(d.min, 0) {
+		out = append(out, plainNumber(low))
+	}
+	if !math.IsInf(d.max, 0) {
+		out = append(out, plainNumber(high))
+	}
+	return out
+}
+
+// maxLength limits the items of the lists of variants.
+const maxLength = 8
+
+// lengths returns lists that have as many items as a condition compares with.
+func (w *stepper) lengths(n *node, name string, value any) []any {
+	list, ok := value.([]any)
+	if !ok || n.items == nil {
+		return nil
+	}
+	var out []any
+	for _, word := range w.words {
+		count, ok := word.(float64)
+		if !ok || count != math.Trunc(count) || count < 1 || count > maxLength || int(count) == len(list) {
+			continue
+		}
+		m := w.schema.maker(fixed(), typical)
+		d := m.demandOf(n, nil)
+		if int(count) < d.few || int(count) > d.many {
+			continue
+		}
+		d.few, d.many = int(count), int(count)
+		if longer, err := m.array(n, &d, name); err == nil {
+			out = append(out, longer)
+		}
 	}
 	return out
 }
