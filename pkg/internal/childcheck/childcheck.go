@@ -27,8 +27,8 @@ import (
 )
 
 // Findings checks where an operator writes and what rights its children grant, and
-// their templates with sample custom resources. known are earlier findings, whose lines
-// get no further warnings.
+// their templates with sample custom resources. known are earlier findings: lines with one
+// about an expression get no further warnings.
 func Findings(d *definition.Definition, p *plan.Plan, known diag.List) diag.List {
 	reach := append(escalations(p, d), checkNamespaces(p, d)...)
 	if reach.HasErrors() {
@@ -53,11 +53,16 @@ func templates(d *definition.Definition, p *plan.Plan, known diag.List) diag.Lis
 	return slices.DeleteFunc(findings, func(f diag.Finding) bool { return f.Severity == diag.Warning && reported(known, f) })
 }
 
-// reported reports whether there is a finding for the same line already; a sample
-// only confirms it.
+// reported reports whether an expression of the same line has a finding already; a
+// sample only confirms it.
 func reported(known diag.List, f diag.Finding) bool {
-	return slices.ContainsFunc(known, func(k diag.Finding) bool { return k.File == f.File && k.Line == f.Line })
+	return slices.ContainsFunc(known, func(k diag.Finding) bool {
+		return k.File == f.File && k.Line == f.Line && slices.Contains(ofExpressions, k.Code)
+	})
 }
+
+// ofExpressions are the codes of findings that foresee what an expression yields.
+var ofExpressions = []string{diag.MayBeNull, diag.DefaultReplacesFalse, diag.WrongType, diag.UnknownField, diag.BadExpression}
 
 // childProblem is a problem at a key of the child's definition.
 type childProblem struct {

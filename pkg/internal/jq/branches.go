@@ -96,16 +96,7 @@ func (t *tracer) visit(node any) bool {
 func (t *tracer) term(node *gojq.Term) {
 	switch node.Type {
 	case gojq.TermTypeIf:
-		node.If.Then = t.branch(node.If.Then)
-		for _, e := range node.If.Elif {
-			e.Then = t.branch(e.Then)
-		}
-		if node.If.Else == nil {
-			node.If.Else = term(gojq.Term{Type: gojq.TermTypeIdentity})
-		}
-		if !fails(node.If.Then) {
-			node.If.Else = t.branch(node.If.Else)
-		}
+		t.conditional(node.If)
 	case gojq.TermTypeTry:
 		if node.Try.Catch != nil {
 			node.Try.Catch = t.branch(node.Try.Catch)
@@ -117,18 +108,29 @@ func (t *tracer) term(node *gojq.Term) {
 	}
 }
 
+func (t *tracer) conditional(node *gojq.If) {
+	if node.Else == nil && len(node.Elif) == 0 && fails(node.Then) {
+		return // a guard, which every other input passes
+	}
+	node.Then = t.branch(node.Then)
+	for _, e := range node.Elif {
+		e.Then = t.branch(e.Then)
+	}
+	if node.Else == nil {
+		node.Else = term(gojq.Term{Type: gojq.TermTypeIdentity})
+	}
+	node.Else = t.branch(node.Else)
+}
+
 // branch returns a query that is recorded when it is evaluated. It yields the same
 // values, and the same paths.
 func (t *tracer) branch(q *gojq.Query) *gojq.Query {
-	if fails(q) {
-		return q
-	}
 	number := term(gojq.Term{Type: gojq.TermTypeNumber, Number: strconv.Itoa(t.branches)})
 	t.branches++
 	return &gojq.Query{Left: call(reachedName, number), Op: gojq.OpPipe, Patterns: []*gojq.Pattern{{Name: "$%reached"}}, Right: q}
 }
 
-// fails reports whether a query only raises an error: no value depends on it.
+// fails reports whether a query only raises an error.
 func fails(q *gojq.Query) bool {
 	return q.Term != nil && q.Term.Type == gojq.TermTypeFunc && q.Term.Func.Name == "error"
 }

@@ -74,22 +74,19 @@ func (w *stepper) walk(parent *node, step string, above []string, full, before a
 	if n == nil || !w.concerns(path) {
 		return
 	}
-	m := w.schema.maker(fixed(), smallest)
-	d := m.demandOf(n, nil)
+	value, object := before, func() map[string]any { return runtime.DeepCopyJSON(w.from) }
 	switch {
 	case before == nil && full != nil:
-		w.add(otherPart, func() map[string]any { return graft(w.schema.root, w.from, w.full, path) })
-		for _, list := range w.lengths(n, step, full) {
-			w.add(otherValue, func() map[string]any { return replaced(graft(w.schema.root, w.from, w.full, path), path, list) })
-		}
-	case before != nil:
-		if len(above) > 0 && !parent.requires(step) {
-			w.add(otherPart, func() map[string]any { return without(runtime.DeepCopyJSON(w.from), path) })
-		}
-		branches, values := w.others(m, n, &d, step, before)
+		value, object = full, func() map[string]any { return graft(w.schema.root, w.from, w.full, path) }
+		w.add(otherPart, object)
+	case before != nil && len(above) > 0 && !parent.requires(step):
+		w.add(otherPart, func() map[string]any { return without(runtime.DeepCopyJSON(w.from), path) })
+	}
+	if value != nil {
+		branches, values := w.others(n, step, value)
 		for rank, list := range [][]any{branches, values} {
-			for _, value := range list {
-				w.add(rank, func() map[string]any { return replaced(runtime.DeepCopyJSON(w.from), path, value) })
+			for _, other := range list {
+				w.add(rank, func() map[string]any { return replaced(object(), path, other) })
 			}
 		}
 	}
@@ -113,7 +110,9 @@ const maxEnum = 64
 
 // others returns alternative values: those that usually lead to other parts of a
 // template, and further ones.
-func (w *stepper) others(m *maker, n *node, d *demand, name string, value any) (parts, values []any) {
+func (w *stepper) others(n *node, name string, value any) (parts, values []any) {
+	m := w.schema.maker(fixed(), smallest)
+	d := m.demandOf(n, nil)
 	switch value := value.(type) {
 	case bool:
 		parts = append(parts, !value)
@@ -139,7 +138,7 @@ func (w *stepper) others(m *maker, n *node, d *demand, name string, value any) (
 			parts = append(parts, plain(value))
 		}
 	}
-	unfit := func(other any) bool { return !m.fits(d, other) || other == value }
+	unfit := func(other any) bool { return !m.fits(&d, other) || contains([]any{value}, other) }
 	parts, values = slices.DeleteFunc(parts, unfit), slices.DeleteFunc(values, unfit)
 	if n.Nullable {
 		parts = append(parts, nil)
