@@ -162,7 +162,7 @@ func Each(sources []Source, options Options, use func(Operator) error) (diag.Lis
 		findings.Add(diag.Position{}, diag.NoDefinition, "no definition found",
 			"name a file or a directory that holds one with -f: apiVersion: argoperator.dev/v1alpha1, kind: Operator")
 	}
-	return findings.Sorted(), nil
+	return findings.Sorted().Grouped(), nil
 }
 
 // parsed is the result of parsing a source.

@@ -39,7 +39,7 @@ func explainSources(s streams, from *sourceFlags, format string, options argoper
 	if err != nil {
 		return err
 	}
-	if err := report(s, sources, withMissing(explanation.Findings, missing)); err != nil {
+	if err := report(s, sources, from.countWarnings(s, withMissing(explanation.Findings, missing))); err != nil {
 		return err
 	}
 	if format == "json" {

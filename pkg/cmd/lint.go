@@ -83,7 +83,12 @@ func runLint(s streams, flags lintFlags) error {
 	if err != nil {
 		return err
 	}
-	return printReport(s, append(definitions, manifests...), append(findings, more...).Sorted(), flags.format)
+	findings = append(findings, more.Grouped()...).Sorted()
+	err = printReport(s, append(definitions, manifests...), findings, flags.format)
+	if flags.format == "text" && len(findings) > 0 {
+		terminal.Fprintf(s.err, "%s\n", findings.Summary())
+	}
+	return err
 }
 
 // orManifest extends the finding about a missing definition: there is no manifest

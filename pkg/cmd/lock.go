@@ -39,7 +39,7 @@ no digest; lock says which those are. Credentials are those of docker login.`,
 				return err
 			}
 			locks, findings := argoperator.Locks(sources)
-			if err := report(s, sources, withMissing(findings, missing)); err != nil {
+			if err := report(s, sources, from.countWarnings(s, withMissing(findings, missing))); err != nil {
 				return err
 			}
 			return writeLocks(cmd.Context(), s, sources, locks)

@@ -19,11 +19,12 @@ type mistake struct {
 	old, by  string
 	command  string
 	logic    bool // in a project with logic
-	accepted bool // with a warning
+	accepted bool // with a warning, which lint shows
 }
 
 const (
 	toGenerate = "generate -f ."
+	toLint     = "lint -f ."
 	toValidate = "validate -f . samples/hello.yaml"
 	toRender   = "render -f . samples/hello.yaml"
 	toTest     = "test -f ."
@@ -123,12 +124,18 @@ func (m mistake) play(t *testing.T, project fs.FS) string {
 	}
 	if m.command == "" {
 		m.command = toGenerate
+		if m.accepted {
+			m.command = toLint
+		}
 	}
 	var out, problems bytes.Buffer
 	code := run(strings.Fields(m.command), streams{out: &out, err: &problems})
 	stderr := problems.String()
-	if m.command == toTest || m.command == toValidate {
+	switch m.command {
+	case toTest, toValidate:
 		stderr += out.String()
+	case toLint:
+		stderr = out.String() + stderr
 	}
 	switch {
 	case m.accepted && code != exitOK, !m.accepted && code == exitOK:

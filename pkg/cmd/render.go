@@ -80,7 +80,7 @@ func render(ctx context.Context, s streams, from *sourceFlags, flags renderFlags
 	if err := onceFromStdin(append([]string{name, flags.old}, from.names...)); err != nil {
 		return err
 	}
-	result, sources, err := from.generate(s.in, argoperator.Options{})
+	result, sources, err := from.generate(s, argoperator.Options{})
 	if err != nil {
 		return err
 	}

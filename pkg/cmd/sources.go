@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -101,21 +103,21 @@ func (f *sourceFlags) source(name, dir string, data []byte, lenient bool) ([]arg
 }
 
 // generate reads the definitions and generates their operators. Missing files are
-// among the findings.
-func (f *sourceFlags) generate(stdin io.Reader, options argoperator.Options) (argoperator.Result, []argoperator.Source, error) {
-	sources, missing, err := f.read(stdin)
+// among the findings. It counts the warnings and leaves them out.
+func (f *sourceFlags) generate(s streams, options argoperator.Options) (argoperator.Result, []argoperator.Source, error) {
+	sources, missing, err := f.read(s.in)
 	if err != nil {
 		return argoperator.Result{}, nil, err
 	}
 	result, err := argoperator.Generate(sources, options)
-	result.Findings = withMissing(result.Findings, missing)
+	result.Findings = f.countWarnings(s, withMissing(result.Findings, missing))
 	return result, sources, err
 }
 
 // operators generates the operators and prints the findings; it returns errFindings
 // if these end the command.
 func (f *sourceFlags) operators(s streams, options argoperator.Options) (argoperator.Result, []argoperator.Source, error) {
-	result, sources, err := f.generate(s.in, options)
+	result, sources, err := f.generate(s, options)
 	if err == nil {
 		err = report(s, sources, result.Findings)
 	}
@@ -134,8 +136,35 @@ func (f *sourceFlags) each(s streams, options argoperator.Options, use func(argo
 	if err != nil {
 		return err
 	}
-	return report(s, sources, withMissing(findings, missing))
+	return report(s, sources, f.countWarnings(s, withMissing(findings, missing)))
 }
+
+// countWarnings prints how many warnings the definitions have and which command shows
+// them, and returns the errors.
+func (f *sourceFlags) countWarnings(s streams, findings diag.List) diag.List {
+	if warnings := findings.Only(diag.Warning); len(warnings) > 0 {
+		s.say("%s; %s shows them", warnings.Summary(), f.lintCommand(s))
+	}
+	return findings.Only(diag.Error)
+}
+
+// lintCommand returns the command line that lints the definitions.
+func (f *sourceFlags) lintCommand(s streams) string {
+	line := cmp.Or(s.name, "argoperator") + " lint"
+	for _, name := range f.names {
+		if !unquoted.MatchString(name) {
+			name = "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+		}
+		line += " -f " + name
+	}
+	if f.recursive {
+		line += " -R"
+	}
+	return line
+}
+
+// unquoted matches words that mean themselves in a shell.
+var unquoted = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
 
 // report prints findings to the error stream; it returns errFindings if they end
 // the command.

@@ -24,6 +24,7 @@ type group struct {
 	name    string // of the definition's file or of the directory
 	sources []argoperator.Source
 	tests   []argoperator.Test
+	warns   bool // the definitions have warnings
 }
 
 // suiteReader finds tests and the definitions that they test.
@@ -32,10 +33,12 @@ type suiteReader struct {
 	groups   []*group
 	seen     map[string]bool // test files
 	findings diag.List
+	warnings diag.List // of the definitions
 }
 
-// readSuites reads the selected tests.
-func readSuites(from *sourceFlags, chosen choice) ([]testsuite.Suite, []argoperator.Source, diag.List, error) {
+// readSuites reads the selected tests. It counts the warnings of the definitions and
+// leaves them out.
+func readSuites(s streams, from *sourceFlags, chosen choice) ([]testsuite.Suite, []argoperator.Source, diag.List, error) {
 	r := &suiteReader{from: from, seen: map[string]bool{}}
 	for _, name := range from.names {
 		err := r.read(name)
@@ -46,7 +49,19 @@ func readSuites(from *sourceFlags, chosen choice) ([]testsuite.Suite, []argopera
 			return nil, nil, nil, err
 		}
 	}
+	defer r.countWarnings(s)
 	return r.suites(chosen)
+}
+
+// countWarnings prints how many warnings the definitions have.
+func (r *suiteReader) countWarnings(s streams) {
+	with := sourceFlags{}
+	for _, g := range r.groups {
+		if g.warns {
+			with.names = append(with.names, g.name)
+		}
+	}
+	with.countWarnings(s, r.warnings)
 }
 
 func (r *suiteReader) read(name string) error {
@@ -271,7 +286,9 @@ func (r *suiteReader) suites(chosen choice) ([]testsuite.Suite, []argoperator.So
 			return nil, nil, nil, err
 		}
 		sources = append(sources, g.sources...)
-		r.findings = append(r.findings, result.Findings...)
+		r.findings = append(r.findings, result.Findings.Only(diag.Error)...)
+		warnings := result.Findings.Only(diag.Warning)
+		r.warnings, g.warns = append(r.warnings, warnings...), len(warnings) > 0
 		suite := testsuite.Suite{Operators: result.Operators, Tests: g.tests}
 		if !result.Findings.HasErrors() {
 			r.findings = append(r.findings, testsuite.Check([]testsuite.Suite{suite})...)

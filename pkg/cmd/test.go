@@ -114,7 +114,7 @@ func (c choice) unmatched(all []string) diag.List {
 
 // runTests runs the tests once.
 func runTests(ctx context.Context, s streams, from *sourceFlags, flags testFlags, chosen choice) error {
-	suites, sources, findings, err := readSuites(from, chosen)
+	suites, sources, findings, err := readSuites(s, from, chosen)
 	if err != nil {
 		return err
 	}

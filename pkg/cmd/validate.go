@@ -46,7 +46,7 @@ func validate(s streams, from *sourceFlags, names, old []string, format string) 
 	if err := onceFromStdin(slices.Concat(from.names, names, old)); err != nil {
 		return err
 	}
-	result, definitions, err := from.generate(s.in, argoperator.Options{})
+	result, definitions, err := from.generate(s, argoperator.Options{})
 	if err != nil {
 		return err
 	}

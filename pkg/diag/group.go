@@ -3,6 +3,8 @@ package diag
 import (
 	"fmt"
 	"regexp"
+	"strconv"
+	"strings"
 )
 
 // index matches the index of an item in a path.
@@ -11,13 +13,115 @@ var index = regexp.MustCompile(`\[\d+\]`)
 // WithoutIndexes returns a message or a path without the indexes of items.
 func WithoutIndexes(text string) string { return index.ReplaceAllString(text, "[]") }
 
-// Places returns how messages count the further places of one problem; "" for none.
-func Places(count int) string {
-	switch count {
-	case 0:
-		return ""
-	case 1:
-		return " (and at 1 more place)"
+// cause is what findings with one cause share. Errors with one cause have one position,
+// too: each place of an error must be changed.
+type cause struct {
+	Position
+	Severity
+	code, message, hint string
+}
+
+func causeOf(f Finding) cause {
+	c := cause{f.Position, f.Severity, f.Code, WithoutIndexes(f.Message), WithoutIndexes(f.Hint)}
+	if f.Severity == Warning {
+		c.Position = Position{File: f.File}
 	}
-	return fmt.Sprintf(" (and at %d more places)", count)
+	return c
+}
+
+// Grouped returns one finding per cause: findings that differ only in the index of an
+// item, and warnings that differ only in their place in a file, become the first of them
+// with the number of the others.
+func (l List) Grouped() List {
+	others := map[cause][]Position{}
+	for _, f := range l {
+		c := causeOf(f)
+		others[c] = append(others[c], f.Position)
+	}
+	var out List
+	for _, f := range l {
+		c := causeOf(f)
+		places := others[c]
+		if len(places) == 0 {
+			continue // a part of an earlier finding
+		}
+		delete(others, c)
+		f.Message += Places(len(places)-1, lines(places)...)
+		out = append(out, f)
+	}
+	return out
+}
+
+// Places counts the further places of a problem, as a part of its message; "" for none.
+// lines are those lines of the places that differ from the line of the finding.
+func Places(more int, lines ...string) string {
+	if more == 0 {
+		return ""
+	}
+	text := " (and at " + counted(more, "more place")
+	switch {
+	case len(lines) == 1:
+		text += ": line " + lines[0]
+	case len(lines) > maxLines:
+		text += ": lines " + strings.Join(lines[:maxLines], ", ") + " …"
+	case len(lines) > 1:
+		text += ": lines " + strings.Join(lines, ", ")
+	}
+	return text + ")"
+}
+
+// maxLines limits the lines that a message lists.
+const maxLines = 8
+
+// lines returns the lines of positions after the first line.
+func lines(places []Position) []string {
+	var out []string
+	last := places[0].Line
+	for _, p := range places[1:] {
+		if p.Line != last {
+			out, last = append(out, strconv.Itoa(p.Line)), p.Line
+		}
+	}
+	return out
+}
+
+// Only returns the findings of a severity.
+func (l List) Only(severity Severity) List {
+	var out List
+	for _, f := range l {
+		if f.Severity == severity {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// Summary counts the findings by severity and the files with findings: "2 errors, 1
+// warning in 1 file". It is "" for no findings.
+func (l List) Summary() string {
+	var parts []string
+	for _, severity := range []Severity{Error, Warning} {
+		if count := len(l.Only(severity)); count > 0 {
+			parts = append(parts, counted(count, string(severity)))
+		}
+	}
+	files := map[string]bool{}
+	for _, f := range l {
+		if f.File != "" {
+			files[f.File] = true
+		}
+	}
+	out := strings.Join(parts, ", ")
+	if len(files) > 0 {
+		out += " in " + counted(len(files), "file")
+	}
+	return out
+}
+
+// counted returns a number with its noun.
+func counted(count int, noun string) string {
+	if count == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", count, noun)
 }
