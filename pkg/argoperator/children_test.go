@@ -170,6 +170,13 @@ func TestTemplateSamples(t *testing.T) {
 			[]string{`spec.template.spec.containers[0].imagePullPolicy: Unsupported value: "no"`, " (and at 2 more places)"},
 		},
 		{
+			"condition of unlikely values", "no sample with likely values has the child, so the template may be right",
+			"name: string | required=true",
+			"when: (.spec.name | length) > 200\ntemplate: " + workload("${ .spec.name | .[0:4] }"),
+			warning,
+			[]string{`where the custom resource has {spec: {name: long-text-`},
+		},
+		{
 			"number without a minimum", "users may set negative numbers",
 			"size: integer | default=2",
 			"template: {apiVersion: apps/v1, kind: Deployment, metadata: {name: \"${ .metadata.name }\"}, spec: {replicas: \"${ .spec.size }\", selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}}}",
