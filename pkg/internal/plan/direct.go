@@ -224,10 +224,23 @@ func eventsOf(p *Plan, k Kind, selected bool) []Event {
 // observed state shows that the child is not as it was written.
 func writePart(p *Plan, c Child, subset partition) part {
 	allow := okWrite(c)
-	if c.When != nil && c.Replaced == nil {
+	if absenceAllowed(p, c) {
 		allow = []int32{200, 201, 202, 404}
 	}
 	return newPart(p, label(c.Name), writeJQ(p, c, subset), subset, parentEvents(p), asking(p.diagnoses(c), allow, okRecordFailure)).writes(c)
+}
+
+// absenceAllowed reports whether it counts as a success that a child to write does not
+// exist: it is deleted when it is not wanted.
+func absenceAllowed(p *Plan, c Child) bool { return !p.listed(c) && c.When != nil && c.Replaced == nil }
+
+// lastAttempt is the number of failed attempts to write a child before the one whose
+// failure makes a Workflow ask why.
+func lastAttempt(p *Plan, c Child) int {
+	if absenceAllowed(p, c) {
+		return 2
+	}
+	return MaxAttempts - 1
 }
 
 // objectsPart writes the objects of a listed child.

@@ -205,7 +205,7 @@ func writeHoles(p *Plan, c Child) jqfile.Holes {
 		"option::hasInputs": jqfile.Bool(len(inputs) > 0), "hole::inputs": jqfile.RawList(strings.Join(inputs, ", ")),
 		"option::canBeHeld": jqfile.Bool(canWait(c)), "option::dependsOn": jqfile.Bool(canBeLate(c)),
 		"option::force": jqfile.Bool(p.Reconcile.ForceConflicts), "option::besideParent": jqfile.Bool(c.Kind.Namespaced && c.Namespace == nil),
-		"hole::maxAttempts": jqfile.Number(MaxAttempts), "hole::lastAttempt": jqfile.Number(MaxAttempts - 1), "hole::observeTimeout": jqfile.Number(observeTimeout), "hole::noVersion": jqfile.String(noVersion),
+		"hole::maxAttempts": jqfile.Number(MaxAttempts), "hole::lastAttempt": jqfile.Number(lastAttempt(p, c)), "option::absenceAllowed": jqfile.Bool(absenceAllowed(p, c)), "hole::observeTimeout": jqfile.Number(observeTimeout), "hole::noVersion": jqfile.String(noVersion),
 		"hole::failedPointer": jqfile.String(failedPointer(p, c)),
 		"hole::ownerPointer":  jqfile.String(pointerToOwner), "hole::reclaimedPointer": jqfile.String(reclaimedPointer), "hole::createOperation": jqfile.String(operation(c)),
 	}

@@ -3,8 +3,8 @@
 # Every program gets one event of Argo Events and yields {go: false}, or {go: true}
 # with the request to send: `call`, and `failed` if that fails. A Sensor is stateless,
 # so the observed state of the children is stored on the custom resource, and that
-# change is the next event. A Sensor does not read responses either: after maxAttempts a
-# Workflow asks the API server why it rejects the request, and records the answer.
+# change is the next event. A Sensor does not read responses either: if the lastAttempt
+# fails, a Workflow asks the API server why it rejects the request, and records the answer.
 #
 #   hole::x     a constant or an expression of the definition
 #   option::x   true or false; branches it excludes are not emitted
@@ -40,7 +40,7 @@ def ignored:
 #   drift         the version at which another client changed a field of the operator
 #   reclaimed     changes each time the operator reclaims the child
 #   failed        {generation, attempts, uid, message} of failed writes; with diagnosis,
-#                 the message is that of the API server after maxAttempts
+#                 the message is that of the API server after lastAttempt
 #   error         why the template cannot be evaluated
 #   fields        [the fields that expressions read]
 #   fixed         the fingerprint of its fields whose change replaces it
@@ -286,7 +286,7 @@ def failure(seen; attempts): {generation: $new.metadata.generation, attempts: (a
 
 # Its message. The answer of the API server stays in it.
 def failureMessage(seen; attempts):
-  if option::diagnosed and attempts >= hole::maxAttempts then seen.failed.message else refusal(seen) end;
+  if option::diagnosed and attempts > hole::lastAttempt then seen.failed.message else refusal(seen) end;
 
 # The request that creates the Workflow. The Sensor makes the body: the request that
 # failed, and where to record the answer, unless what is there has changed.

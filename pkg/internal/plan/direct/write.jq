@@ -94,8 +94,12 @@
 
           # After a failure, the next attempts assume first that the child does not
           # exist although it was observed, then that it exists although it was not. A
-          # child that was deleted in the meantime is created again.
-          | (if $old == null or $seen.reclaimed != $before.reclaimed or $seen.gone != $before.gone then 0 else $attempts % 4 end) as $try
+          # child that was deleted in the meantime is created again. Where it counts as a
+          # success that the child does not exist, looking for it may end the attempts, so a
+          # Workflow asks before that.
+          | (if $old == null or $seen.reclaimed != $before.reclaimed or $seen.gone != $before.gone then 0
+             elif option::diagnosed and option::absenceAllowed then [0, 1, 0, 2, 3][$attempts % 5]
+             else $attempts % 4 end) as $try
           | ($seen.uid != null and $try == 0) as $update
           | # Force takes over fields from other field managers: in an observed child,
           # and in an object to adopt.
