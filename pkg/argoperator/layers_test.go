@@ -135,6 +135,8 @@ var layers = []layer{
 		others: []string{"go.yaml.in/yaml/v3", "k8s.io/apiextensions-apiserver/pkg/apis"},
 	},
 	{path: internal + "doctor", below: append(in("terminal"), "pkg/apis/v1alpha1"), others: []string{"k8s.io/apimachinery/pkg/apis/meta", "k8s.io/apimachinery/pkg/runtime/schema"}},
+	{path: internal + "dryrun", below: []string{"pkg/diag"}, others: []string{"k8s.io/apimachinery/", "k8s.io/client-go/"}},
+	{path: internal + "apiservertest"},
 	{path: internal + "graph", below: in("terminal", "plan")},
 	{
 		path:   internal + "diff",
@@ -144,7 +146,7 @@ var layers = []layer{
 	{
 		path: "pkg/argoperator",
 		below: append(in(
-			"source", "definition", "schema", "plan", "output", "explain", "resource", "sample", "problem", "admission", "check", "childcheck", "graph", "diff", "doctor",
+			"source", "definition", "schema", "plan", "output", "explain", "resource", "sample", "problem", "admission", "check", "childcheck", "dryrun", "graph", "diff", "doctor",
 		), "pkg/diag", "pkg/apis/v1alpha1", "pkg/manifest"),
 		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis"},
 	},
@@ -184,7 +186,7 @@ var layers = []layer{
 	{
 		path: "pkg/cmd",
 		below: append(in(
-			"build", "terminal", "registry", "output", "explain", "lint", "graph", "diff", "doctor", "krm", "cluster", "simulate", "testsuite", "scaffold", "adopt",
+			"build", "terminal", "registry", "output", "explain", "lint", "dryrun", "graph", "diff", "doctor", "krm", "cluster", "simulate", "testsuite", "scaffold", "adopt",
 		), "pkg/apis/v1alpha1", "pkg/diag", "pkg/argoperator"),
 		others: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term", "k8s.io/apimachinery/pkg/util/validation", "k8s.io/apimachinery/pkg/util/version"},
 	},

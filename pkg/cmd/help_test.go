@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/argoperator/argoperator/pkg/internal/apiservertest"
 )
 
 // TestHelpExamples runs every example in the help texts, in a project with the
@@ -23,6 +25,12 @@ func TestHelpExamples(t *testing.T) {
 		t.Errorf("only %d examples", len(examples))
 	}
 	project := helpProject(t)
+	server := apiservertest.Start(apiservertest.Script{})
+	t.Cleanup(server.Close)
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := server.Kubeconfig(kubeconfig, "default"); err != nil {
+		t.Fatal(err)
+	}
 	for _, line := range examples {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
@@ -40,7 +48,7 @@ func TestHelpExamples(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			out, err := shell(dir, "export PATH=\"$PWD/bin:$PATH\"\n"+runsHere(line))
+			out, err := shell(dir, "export PATH=\"$PWD/bin:$PATH\" KUBECONFIG='"+kubeconfig+"'\n"+runsHere(line))
 			exit, failed := err.(*exec.ExitError)
 			withoutCluster := strings.HasPrefix(line, "argoperator doctor") || strings.HasPrefix(line, "argoperator lock") // without a cluster and a registry
 			unready := failed && exit.ExitCode() == exitFindings && withoutCluster

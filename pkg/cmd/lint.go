@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +15,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/build"
+	"github.com/argoperator/argoperator/pkg/internal/dryrun"
 	"github.com/argoperator/argoperator/pkg/internal/lint"
 	"github.com/argoperator/argoperator/pkg/internal/terminal"
 )
@@ -23,6 +25,7 @@ type lintFlags struct {
 	format string
 	config string
 	fix    bool
+	server bool
 }
 
 func newLint(s streams) *cobra.Command {
@@ -41,23 +44,32 @@ object above its first line:
   # argoperator:ignore CODE REASON
 
 and for whole directories by the configuration (docs/how-to/lint.md), which is
-read from ` + lint.ConfigFile + ` where there is one.`,
+read from ` + lint.ConfigFile + ` where there is one.
+
+With --server, the API server of the kubeconfig checks sample custom resources and
+the children that the templates make of them, with its admission policies, webhooks
+and quotas. argoperator sends dry runs only, so nothing is stored.`,
 		Example: `  argoperator lint -f .
   argoperator lint -f manifests -R -o sarif > findings.sarif
-  argoperator lint -f manifests --fix`,
+  argoperator lint -f manifests --fix
+  argoperator lint -f operator.yaml --server`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			return runLint(s, flags)
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !flags.server {
+				return runLint(cmd.Context(), s, flags)
+			}
+			return interruptible(cmd.Context(), func(ctx context.Context) error { return runLint(ctx, s, flags) })
 		},
 	}
 	flags.from.register(cmd)
 	outputVar(cmd, &flags.format, "text", "json", "sarif", "github", "junit")
 	cmd.Flags().StringVar(&flags.config, "config", "", "file that says which rules count for what (default "+lint.ConfigFile+", if there is one)")
+	serverVar(cmd, &flags.server)
 	cmd.Flags().BoolVar(&flags.fix, "fix", false, "mend the manifests of others in place, where nothing can be meant but one thing")
 	return cmd
 }
 
-func runLint(s streams, flags lintFlags) error {
+func runLint(ctx context.Context, s streams, flags lintFlags) error {
 	config, err := readLintConfig(s, flags.config)
 	if err != nil {
 		return err
@@ -72,8 +84,11 @@ func runLint(s streams, flags lintFlags) error {
 			return err
 		}
 	}
+	if flags.server && len(definitions) == 0 && len(manifests) > 0 {
+		return usagef("--server checks what definitions make, and there is no definition")
+	}
 	if len(definitions) > 0 || len(manifests) == 0 {
-		found, err := argoperator.Each(definitions, argoperator.Options{}, func(argoperator.Operator) error { return nil })
+		found, err := lintDefinitions(ctx, s, definitions, flags.server)
 		if err != nil {
 			return err
 		}
@@ -89,6 +104,31 @@ func runLint(s streams, flags lintFlags) error {
 		terminal.Fprintf(s.err, "%s\n", findings.Summary())
 	}
 	return err
+}
+
+// lintDefinitions returns the findings about definitions. The API server checks what
+// they make if they have no error.
+func lintDefinitions(ctx context.Context, s streams, definitions []argoperator.Source, server bool) (diag.List, error) {
+	var operators []argoperator.Operator
+	findings, err := argoperator.Each(definitions, argoperator.Options{}, func(o argoperator.Operator) error {
+		if server {
+			operators = append(operators, o)
+		}
+		return nil
+	})
+	if err != nil || !server || findings.HasErrors() {
+		return findings, err
+	}
+	client, lost, err := connect(ctx)
+	if client == nil {
+		return append(findings, lost...), err
+	}
+	var objects []dryrun.Object
+	for _, o := range operators {
+		objects = append(objects, o.SampleObjects(client.Namespace)...)
+	}
+	found, err := checkOnServer(ctx, s, client, objects)
+	return append(findings, found...), err
 }
 
 // orManifest extends the finding about a missing definition: there is no manifest

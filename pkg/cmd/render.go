@@ -14,6 +14,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/cluster"
+	"github.com/argoperator/argoperator/pkg/internal/dryrun"
 	"github.com/argoperator/argoperator/pkg/internal/simulate"
 	"github.com/argoperator/argoperator/pkg/internal/terminal"
 )
@@ -21,7 +22,7 @@ import (
 // renderFlags are the flags of render except the sources.
 type renderFlags struct {
 	event, old, format, runner string
-	trace                      bool
+	trace, server              bool
 }
 
 func newRender(s streams) *cobra.Command {
@@ -40,10 +41,14 @@ were written, then the custom resource as the operator left it. Without a file
 the custom resource is one with every field that its schema has. stderr reports
 what failed, and what a deletion removed; --trace shows how.
 
+With --server, the API server of the kubeconfig checks the custom resource and what
+the operator writes for it, by dry runs. What it rejects ends the command.
+
 Exit codes: 0 nothing failed, 1 logic, a trigger or a Workflow failed.`,
 		Example: `  argoperator render -f examples/memcached examples/memcached/samples/memcached.yaml
   argoperator render -f operator.yaml --trace sample.yaml
-  argoperator render -f operator.yaml --event UPDATE --old before.yaml after.yaml`,
+  argoperator render -f operator.yaml --event UPDATE --old before.yaml after.yaml
+  argoperator render -f operator.yaml --server sample.yaml`,
 		Args: oneResource,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := ""
@@ -64,6 +69,7 @@ Exit codes: 0 nothing failed, 1 logic, a trigger or a Workflow failed.`,
 	enumVar(cmd, &flags.event, "event", "", []string{simulate.Added, simulate.Updated, simulate.Deleted}, "what happens to the custom resource")
 	cmd.Flags().StringVar(&flags.old, "old", "", "the custom resource as it was, for --event UPDATE")
 	cmd.Flags().BoolVar(&flags.trace, "trace", false, "print every step instead: what arrived, what passed, every request and its answer")
+	serverVar(cmd, &flags.server)
 	outputVar(cmd, &flags.format, "yaml", "json")
 	runnerVar(cmd, &flags.runner)
 	return cmd
@@ -85,9 +91,9 @@ func render(ctx context.Context, s streams, from *sourceFlags, flags renderFlags
 		return err
 	}
 	findings := result.Findings
-	var actions []simulate.Action
+	var todo todo
 	if !findings.HasErrors() {
-		more, wrong, err := readActions(s, flags, name, result, &actions)
+		more, wrong, err := readActions(s, flags, name, result, &todo)
 		if err != nil {
 			return err
 		}
@@ -96,12 +102,19 @@ func render(ctx context.Context, s streams, from *sourceFlags, flags renderFlags
 	if err := report(s, sources, findings); err != nil {
 		return err
 	}
-	rendering, err := simulateActions(ctx, s, flags, result, actions)
+	client, err := mustConnect(ctx, s, flags.server)
+	if err != nil {
+		return err
+	}
+	rendering, err := simulateActions(ctx, s, flags, result, todo.actions)
 	var refused *cluster.StatusError
 	if errors.As(err, &refused) {
 		findings = diag.List{}
 		findings.Add(diag.Position{File: name}, diag.BadValue, err.Error(), "")
 		err = report(s, sources, findings)
+	}
+	if err == nil {
+		err = reportFromServer(ctx, s, client, sources, todo.objects(flags, result, rendering.Trace))
 	}
 	if err != nil {
 		return err
@@ -109,20 +122,20 @@ func render(ctx context.Context, s streams, from *sourceFlags, flags renderFlags
 	if err := show(s, flags, rendering); err != nil {
 		return err
 	}
-	return reportRendering(s, flags.event, rendering)
+	return reportRendering(s, flags, rendering)
 }
 
 // reportRendering reports what stdout does not show; it returns errFindings if
 // something failed.
-func reportRendering(s streams, event string, r simulate.Rendering) error {
+func reportRendering(s streams, flags renderFlags, r simulate.Rendering) error {
 	for _, failure := range r.Failures {
 		s.say("failed: %s", failure)
 	}
-	if r.LastLines != "" && r.Trace == nil {
+	if r.LastLines != "" && !flags.trace {
 		s.say("its last lines, of which --trace shows all:\n  %s", terminal.Lines(r.LastLines, "  "))
 	}
 	switch {
-	case event == simulate.Deleted:
+	case flags.event == simulate.Deleted:
 		s.say("deleted: %s", strings.Join(r.Deleted, ", "))
 		if r.Events == 0 {
 			s.say("no EventSource saw the deletion: the operator has nothing to do for it, or does not watch the namespace")
@@ -143,14 +156,14 @@ func reportRendering(s streams, event string, r simulate.Rendering) error {
 
 // readActions reads the custom resources. It reports those that the API server
 // would refuse or that the operator does not watch.
-func readActions(s streams, flags renderFlags, name string, result argoperator.Result, out *[]simulate.Action) ([]argoperator.Source, diag.List, error) {
+func readActions(s streams, flags renderFlags, name string, result argoperator.Result, out *todo) ([]argoperator.Source, diag.List, error) {
 	if name == "" {
 		objects, err := simulate.Samples(result.Objects())
 		if err != nil {
 			return nil, nil, usagef("%w; name a file that holds a custom resource", err)
 		}
 		for _, o := range objects {
-			*out = append(*out, simulate.Action{Event: flags.event, Object: o})
+			out.actions = append(out.actions, simulate.Action{Event: flags.event, Object: o})
 		}
 		return nil, nil, nil
 	}
@@ -174,7 +187,7 @@ func readActions(s streams, flags renderFlags, name string, result argoperator.R
 		}
 		findings = append(findings, wrong...)
 	}
-	*out = append(*out, actions(flags, result, resources, &findings)...)
+	out.actions, out.resources = actions(flags, result, resources, &findings), resources
 	return sources, findings, nil
 }
 
@@ -200,7 +213,7 @@ func simulateActions(ctx context.Context, s streams, flags renderFlags, result a
 	line := newProgress(s.err)
 	defer line.close()
 	return simulate.Render(ctx, simulate.Inputs{
-		Objects: result.Objects(), Kinds: result.Kinds(), Runner: runnerOf(flags.runner), Untraced: !flags.trace,
+		Objects: result.Objects(), Kinds: result.Kinds(), Runner: runnerOf(flags.runner), Untraced: !flags.trace && !flags.server,
 		Progress: func(what string) { line.set("%s", what) },
 	}, actions)
 }
@@ -234,6 +247,28 @@ func machineEnv() []string {
 		}
 	}
 	return env
+}
+
+// todo is what happens in a rendering.
+type todo struct {
+	actions   []simulate.Action
+	resources []argoperator.Resource // in files; nil for samples
+}
+
+// objects returns what an API server can check after a rendering.
+func (t todo) objects(flags renderFlags, result argoperator.Result, trace simulate.Trace) []dryrun.Object {
+	defaulted := len(t.resources) == 0 || !slices.ContainsFunc(t.actions, func(a simulate.Action) bool { return namesDefault(a.Object) })
+	var out []dryrun.Object
+	for i, a := range t.actions {
+		switch {
+		case flags.event == simulate.Deleted:
+		case len(t.resources) == 0:
+			out = append(out, result.CustomResource(a.Object, defaulted, nil))
+		default:
+			out = append(out, t.resources[i].Checked()...)
+		}
+	}
+	return append(out, appliedObjects(result, trace, defaulted)...)
 }
 
 func show(s streams, flags renderFlags, rendering simulate.Rendering) error {

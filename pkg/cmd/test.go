@@ -17,6 +17,8 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/dryrun"
+	"github.com/argoperator/argoperator/pkg/internal/simulate"
 	"github.com/argoperator/argoperator/pkg/internal/terminal"
 	"github.com/argoperator/argoperator/pkg/internal/testsuite"
 )
@@ -25,6 +27,7 @@ import (
 type testFlags struct {
 	run, format, runner  string
 	update, watch, trace bool
+	server               bool
 	parallel             int
 }
 
@@ -40,13 +43,18 @@ what comes of it is compared with what the test expects. After every step all is
 delivered once more, and nothing may come of it. Programs run on this machine, or
 in their images with --runner docker.
 
+With --server, the API server of the kubeconfig then checks the custom resources of
+the tests and what the operators wrote for them, by dry runs. What it rejects is
+reported on stderr and ends the command with exit code 1.
+
 A test is a file of kind OperatorTest, in the directory tests beside the
 definition or below it. -f names definitions, tests, or directories that hold
 them; a test belongs to the nearest definition above it.`,
 		Example: `  argoperator test -f examples/memcached
   argoperator test -f examples -R --run foreign
   argoperator test -f . --update      # write what golden files should hold
-  argoperator test -f . --watch       # again whenever a file changes`,
+  argoperator test -f . --watch       # again whenever a file changes
+  argoperator test -f . --server      # with the admission policies of a cluster`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			chosen, err := chooseTests(flags.run, names)
@@ -75,6 +83,7 @@ them; a test belongs to the nearest definition above it.`,
 	cmd.Flags().BoolVar(&flags.watch, "watch", false, "run again whenever a file changes, until interrupted")
 	cmd.Flags().BoolVar(&flags.trace, "trace", false, "print every hop of a step that failed")
 	outputVar(cmd, &flags.format, "text", "json", "junit")
+	serverVar(cmd, &flags.server)
 	runnerVar(cmd, &flags.runner)
 	cmd.Flags().IntVar(&flags.parallel, "parallel", runtime.NumCPU(), "how many tests run at a time")
 	return cmd
@@ -121,7 +130,11 @@ func runTests(ctx context.Context, s streams, from *sourceFlags, flags testFlags
 	if err := report(s, sources, findings); err != nil {
 		return err
 	}
-	results, err := runSuites(ctx, s, suites, flags, sources)
+	client, err := mustConnect(ctx, s, flags.server)
+	if err != nil {
+		return err
+	}
+	results, objects, err := runSuites(ctx, s, suites, flags, sources)
 	if err != nil {
 		return err
 	}
@@ -131,16 +144,31 @@ func runTests(ctx context.Context, s streams, from *sourceFlags, flags testFlags
 	if err := printResults(s, results, flags, sources); err != nil {
 		return err
 	}
-	for _, r := range results {
-		if r.State() == testsuite.Failed {
-			return errFindings
-		}
+	if err := reportFromServer(ctx, s, client, sources, objects); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(results, func(r testsuite.Result) bool { return r.State() == testsuite.Failed }) {
+		return errFindings
 	}
 	return nil
 }
 
-// runSuites runs the tests.
-func runSuites(ctx context.Context, s streams, suites []testsuite.Suite, flags testFlags, sources []argoperator.Source) ([]testsuite.Result, error) {
+// testedObjects returns what an API server can check after a test.
+func testedObjects(r testsuite.Result) []dryrun.Object {
+	defaulted := !namesDefault(r.Test.Resource)
+	var out []dryrun.Object
+	for i, step := range r.Steps {
+		if given := r.Test.Spec.Steps[i]; given.Create != nil && given.Expect.Refused == "" && step.State == testsuite.Passed {
+			cr := simulate.Merged(r.Test.Resource, given.Create)
+			out = append(out, r.Operators.CustomResource(cr, false, r.Test.ResourcePosition))
+		}
+		out = append(out, appliedObjects(r.Operators, step.Trace, defaulted)...)
+	}
+	return out
+}
+
+// runSuites runs the tests. With --server it returns what the API server can check.
+func runSuites(ctx context.Context, s streams, suites []testsuite.Suite, flags testFlags, sources []argoperator.Source) ([]testsuite.Result, []dryrun.Object, error) {
 	out := s.out
 	defer keepStdout(s)()
 	printer := testsuite.Printer{Findings: diag.Printer{Colour: colour(out), Source: excerpts(sources)}, Trace: flags.trace}
@@ -152,6 +180,7 @@ func runSuites(ctx context.Context, s streams, suites []testsuite.Suite, flags t
 	}
 	var mu sync.Mutex // guards done
 	var printing error
+	var objects []dryrun.Object
 	results, err := testsuite.Run(ctx, suites, testsuite.Options{
 		Runner: runnerOf(flags.runner), Parallel: flags.parallel, Update: flags.update, Now: time.Now,
 		Progress: func(t argoperator.Test, what string) {
@@ -163,6 +192,9 @@ func runSuites(ctx context.Context, s streams, suites []testsuite.Suite, flags t
 			mu.Lock()
 			done++
 			mu.Unlock()
+			if flags.server {
+				objects = append(objects, testedObjects(r)...)
+			}
 			if flags.format == "text" && printing == nil {
 				printing = line.aside(func() error { return printer.Print(out, r) })
 			}
@@ -171,7 +203,7 @@ func runSuites(ctx context.Context, s streams, suites []testsuite.Suite, flags t
 	if err == nil {
 		err = printing
 	}
-	return results, err
+	return results, objects, err
 }
 
 func printResults(s streams, results []testsuite.Result, flags testFlags, sources []argoperator.Source) error {

@@ -1,18 +1,26 @@
 package cmd
 
 import (
+	"context"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/dryrun"
 )
+
+// validateFlags are the flags of validate except the sources.
+type validateFlags struct {
+	old    []string
+	format string
+	server bool
+}
 
 func newValidate(s streams) *cobra.Command {
 	var from sourceFlags
-	var old []string
-	var format string
+	var flags validateFlags
 	cmd := &cobra.Command{
 		Use:   "validate RESOURCE.yaml...",
 		Short: "Report what the API server would refuse of custom resources",
@@ -22,27 +30,36 @@ names, versions. It needs no cluster. What is named may be a file, a directory,
 or - for standard input; in a directory, objects of other kinds are passed over.
 
 With --old, a custom resource that is there too, by kind, namespace and name, is
-judged as a change: rules that compare with what was before hold for it.`,
+judged as a change: rules that compare with what was before hold for it.
+
+With --server, the API server of the kubeconfig checks them too, by dry runs: with
+its admission policies and webhooks, and against what is there already.`,
 		Example: `  argoperator validate -f examples/memcached examples/memcached/samples/memcached.yaml
   argoperator validate -f operator.yaml --old before.yaml after.yaml
-  kubectl get memcacheds -A -o yaml | argoperator validate -f operator.yaml -`,
+  kubectl get memcacheds -A -o yaml | argoperator validate -f operator.yaml -
+  argoperator validate -f operator.yaml --server sample.yaml`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usagef("name files or directories that hold custom resources; definitions are named with -f")
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			return validate(s, &from, args, old, format)
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !flags.server {
+				return validate(cmd.Context(), s, &from, args, flags)
+			}
+			return interruptible(cmd.Context(), func(ctx context.Context) error { return validate(ctx, s, &from, args, flags) })
 		},
 	}
 	from.register(cmd)
-	cmd.Flags().StringArrayVar(&old, "old", nil, "file or directory that holds the custom resources as they were; repeatable")
-	outputVar(cmd, &format, "text", "json")
+	cmd.Flags().StringArrayVar(&flags.old, "old", nil, "file or directory that holds the custom resources as they were; repeatable")
+	serverVar(cmd, &flags.server)
+	outputVar(cmd, &flags.format, "text", "json")
 	return cmd
 }
 
-func validate(s streams, from *sourceFlags, names, old []string, format string) error {
+func validate(ctx context.Context, s streams, from *sourceFlags, names []string, flags validateFlags) error {
+	old := flags.old
 	if err := onceFromStdin(slices.Concat(from.names, names, old)); err != nil {
 		return err
 	}
@@ -57,17 +74,35 @@ func validate(s streams, from *sourceFlags, names, old []string, format string) 
 		if after, before, findings, err = readChanges(s, names, old, from.recursive); err != nil {
 			return err
 		}
-		_, wrong, err := result.Resources(after, before)
+		resources, wrong, err := result.Resources(after, before)
 		if err != nil {
 			return err
 		}
 		if len(after) == 0 && findings.HasErrors() {
 			wrong = nil // redundant if the files are missing
 		}
-		findings = append(findings, wrong...)
+		if findings = append(findings, wrong...); flags.server && !findings.HasErrors() {
+			if wrong, err = validateOnServer(ctx, s, resources); err != nil {
+				return err
+			}
+			findings = append(findings, wrong...)
+		}
 		sources = slices.Concat(definitions, after, before)
 	}
-	return printReport(s, sources, findings, format)
+	return printReport(s, sources, findings, flags.format)
+}
+
+// validateOnServer lets the API server check custom resources.
+func validateOnServer(ctx context.Context, s streams, resources []argoperator.Resource) (diag.List, error) {
+	client, lost, err := connect(ctx)
+	if client == nil {
+		return lost, err
+	}
+	var objects []dryrun.Object
+	for _, r := range resources {
+		objects = append(objects, r.Checked()...)
+	}
+	return checkOnServer(ctx, s, client, objects)
 }
 
 // readChanges reads the new and the old custom resources.

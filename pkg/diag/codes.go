@@ -53,6 +53,12 @@ const (
 	DroppedField         = "dropped-field"
 	MissingSchema        = "missing-schema"
 
+	// Answers of an API server.
+	ServerRejected    = "server-rejected"
+	ServerWarning     = "server-warning"
+	ServerNotChecked  = "server-not-checked"
+	ServerUnreachable = "server-unreachable"
+
 	// Changes.
 	BreakingChange = "breaking-change"
 	RemovedChild   = "removed-child"
@@ -136,6 +142,10 @@ func Codes() []Code {
 		{DeprecatedVersion, "The API server warns whoever uses the version."},
 		{DroppedField, "The API server drops the field without a word."},
 		{MissingSchema, "Of the kind no schema is known: only what all objects have in common was judged."},
+		{ServerRejected, "With --server: the API server of the kubeconfig rejects the object, by its own validation, an admission policy, a webhook or a quota."},
+		{ServerWarning, "With --server: the API server of the kubeconfig accepts the object with a warning."},
+		{ServerNotChecked, "With --server: the API server of the kubeconfig could not check objects, for example because their kind or namespace is missing."},
+		{ServerUnreachable, "With --server: the API server of the kubeconfig cannot be reached, or does not accept the credentials."},
 		{BreakingChange, "Custom resources or clients that the kind takes today are refused after the change, or may be."},
 		{RemovedChild, "A child is no longer in the definition: the objects that the operator made of it stay."},
 		{BadExpression, "An expression between ${ and } that does not parse, or that its place cannot evaluate."},

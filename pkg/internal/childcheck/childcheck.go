@@ -42,12 +42,11 @@ func templates(d *definition.Definition, p *plan.Plan, known diag.List) diag.Lis
 	if !slices.ContainsFunc(p.Children, func(c plan.Child) bool { return c.Object != nil }) {
 		return nil
 	}
-	s := newSamples(d, p)
+	s := newSamples(d, p, place{"sample", "default"})
 	var findings diag.List
 	for i, c := range p.Children {
 		if c.Object != nil {
-			t := &run{d: d, p: p, child: c, samples: s, validator: validator{d.ChildCRDs[c.Name], map[string][]problem.Problem{}}}
-			findings = append(findings, t.findings("spec", "children", strconv.Itoa(i))...)
+			findings = append(findings, newRun(d, p, c, s).findings("spec", "children", strconv.Itoa(i))...)
 		}
 	}
 	return slices.DeleteFunc(findings, func(f diag.Finding) bool { return f.Severity == diag.Warning && reported(known, f) })
@@ -86,6 +85,10 @@ type run struct {
 	count     int // samples that have the child
 	groups    []*group
 	exploration
+}
+
+func newRun(d *definition.Definition, p *plan.Plan, c plan.Child, s *samples) *run {
+	return &run{d: d, p: p, child: c, samples: s, validator: validator{d.ChildCRDs[c.Name], map[string][]problem.Problem{}}}
 }
 
 // group is the same problem in several samples.

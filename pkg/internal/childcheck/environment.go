@@ -83,7 +83,7 @@ func (t *run) items(cr customResource, vars expression.Vars) (items []any, key s
 func (t *run) related() (there, none map[string]any) {
 	there, none = map[string]any{}, map[string]any{}
 	for _, r := range t.p.Related {
-		object := sampleObject(r.Kind, t.d.RelatedSchema(r.Name) != nil, func() (*resource.Schema, error) {
+		object := t.samples.place.object(r.Kind, t.d.RelatedSchema(r.Name) != nil, func() (*resource.Schema, error) {
 			return resource.FromCRD(t.d.RelatedCRDs[r.Name], r.Kind.Version)
 		})
 		there[r.Name], none[r.Name] = object, nil
@@ -105,9 +105,8 @@ func (t *run) relatedNames() string {
 	return strings.Join(names, " or ")
 }
 
-// sampleObject returns an object of a kind with the metadata that the API server
-// sets.
-func sampleObject(kind plan.Kind, described bool, schema func() (*resource.Schema, error)) map[string]any {
+// object returns an object of a kind with the metadata that the API server sets.
+func (p place) object(kind plan.Kind, described bool, schema func() (*resource.Schema, error)) map[string]any {
 	object := map[string]any{}
 	if described {
 		if s, err := schema(); err == nil {
@@ -117,7 +116,7 @@ func sampleObject(kind plan.Kind, described bool, schema func() (*resource.Schem
 		}
 	}
 	object["apiVersion"], object["kind"] = kind.APIVersion(), kind.Kind
-	return asServed(object, kind.Namespaced)
+	return p.served(object, kind.Namespaced)
 }
 
 // otherChildren returns the other children of a custom resource as their templates
@@ -164,7 +163,7 @@ func (t *run) rendered(cr customResource) []any {
 		metadata, _ := object["metadata"].(map[string]any)
 		live := maps.Clone(object)
 		delete(live, "metadata")
-		live = asServed(live, t.child.Kind.Namespaced)
+		live = t.samples.place.served(live, t.child.Kind.Namespaced)
 		maps.Copy(live["metadata"].(map[string]any), metadata)
 		out = append(out, live)
 	}

@@ -25,6 +25,7 @@ const (
 // that the template reads. Others have values that are valid but unlikely.
 type samples struct {
 	api    plan.Kind
+	place  place
 	schema *resource.Schema // nil if the fields are unknown
 	// sensible is the schema for random values: a text with a default keeps it,
 	// because the default shows what the text means.
@@ -41,9 +42,9 @@ type customResource struct {
 	written, served map[string]any
 }
 
-func newSamples(d *definition.Definition, p *plan.Plan) *samples {
+func newSamples(d *definition.Definition, p *plan.Plan, at place) *samples {
 	k := p.API.Kind
-	s := &samples{api: k, known: map[string]customResource{}}
+	s := &samples{api: k, place: at, known: map[string]customResource{}}
 	schema, err := resource.New(resource.Kind{
 		Group: k.Group, Version: k.Version, Kind: k.Kind, Namespaced: k.Namespaced, Status: k.StatusSubresource,
 	}, d.Schema(d.WorkingVersion()))
@@ -85,14 +86,14 @@ func (s *samples) served(written map[string]any) customResource {
 	if known, ok := s.known[id]; ok && err == nil {
 		return known
 	}
-	one := customResource{id, written, asServed(s.schema.Defaulted(written), s.api.Namespaced)}
+	one := customResource{id, written, s.place.served(s.schema.Defaulted(written), s.api.Namespaced)}
 	s.known[id] = one
 	return one
 }
 
 // bare returns the sample of a kind whose fields are unknown.
 func (s *samples) bare() customResource {
-	return customResource{served: asServed(map[string]any{"apiVersion": s.api.APIVersion(), "kind": s.api.Kind}, s.api.Namespaced)}
+	return customResource{served: s.place.served(map[string]any{"apiVersion": s.api.APIVersion(), "kind": s.api.Kind}, s.api.Namespaced)}
 }
 
 // withChild searches for a sample that has the child with as few changes as possible.
@@ -161,19 +162,22 @@ func (s *samples) reworded(like customResource, complaint string) []customResour
 	return out
 }
 
-// asServed adds the metadata that the API server sets.
-func asServed(object map[string]any, namespaced bool) map[string]any {
+// place is the name and the namespace of the sample custom resources.
+type place struct{ name, namespace string }
+
+// served adds the metadata that the API server sets.
+func (p place) served(object map[string]any, namespaced bool) map[string]any {
 	metadata, _ := object["metadata"].(map[string]any)
 	if metadata == nil {
 		metadata = map[string]any{}
 		object["metadata"] = metadata
 	}
-	metadata["name"] = "sample"
+	metadata["name"] = p.name
 	metadata["uid"] = "00000000-0000-4000-8000-000000000000"
 	metadata["generation"] = 1
 	metadata["creationTimestamp"] = "2000-01-01T00:00:00Z"
 	if namespaced {
-		metadata["namespace"] = "default"
+		metadata["namespace"] = p.namespace
 	}
 	return object
 }

@@ -37,6 +37,12 @@ func (t *Test) Position(path ...string) diag.Position { return t.positions.At(pa
 // KeyPosition returns the position of the key of a path.
 func (t *Test) KeyPosition(path ...string) diag.Position { return t.positions.AtKey(path) }
 
+// ResourcePosition returns the position of a field of the custom resource, or of the name
+// of its file.
+func (t *Test) ResourcePosition(path []string) diag.Position {
+	return t.Position(append([]string{"spec", "resource", "object"}, path...)...)
+}
+
 // Written reports whether there is a value at a path.
 func (t *Test) Written(path ...string) bool { return t.positions.Written(path) }
 

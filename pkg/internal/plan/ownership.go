@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -54,3 +56,66 @@ func escapePointer(key string) string {
 // observeTimeout is the number of seconds after which a write that caused no event
 // counts as lost.
 const observeTimeout = 60
+
+// FieldManager returns the name with which the operator applies children.
+func (p *Plan) FieldManager() string {
+	manager, _ := fieldManager(p)
+	return manager
+}
+
+// Owned returns the object of a child of a custom resource with the namespace, the
+// labels and the owner reference with which the operator applies it. The annotations,
+// with which the operator observes the child, are missing.
+func (p *Plan) Owned(c Child, object, cr map[string]any) map[string]any {
+	out := maps.Clone(object)
+	metadata := copyOf(object["metadata"])
+	labels := copyOf(metadata["labels"])
+	of, _ := cr["metadata"].(map[string]any)
+	labels[ManagedBy], labels[OwnerUID], labels[childLabel] = p.Runtime.Operator, of["uid"], c.Name
+	if c.Kind.Namespaced && c.Namespace == nil {
+		metadata["namespace"] = of["namespace"]
+	}
+	if !unowned(p, c) {
+		metadata["ownerReferences"] = []any{map[string]any{
+			"apiVersion": p.API.Kind.APIVersion(), "kind": p.API.Kind.Kind, "name": of["name"], "uid": of["uid"], "controller": true,
+		}}
+	}
+	metadata["labels"], out["metadata"] = labels, metadata
+	return out
+}
+
+// copyOf returns a copy of a mapping; an empty one for nil.
+func copyOf(value any) map[string]any {
+	out := map[string]any{}
+	fields, _ := value.(map[string]any)
+	maps.Copy(out, fields)
+	return out
+}
+
+// ChildOf returns the index of the child that an object is by its labels, or by its
+// kind if the logic made it; -1 if it is none of the operator's.
+func (p *Plan) ChildOf(object map[string]any) int {
+	metadata, _ := object["metadata"].(map[string]any)
+	labels, _ := metadata["labels"].(map[string]any)
+	if labels[ManagedBy] != p.Runtime.Operator {
+		return -1
+	}
+	for i, c := range p.Children {
+		if c.Object != nil && labels[childLabel] == c.Name || c.Object == nil && c.Kind.Is(object) {
+			return i
+		}
+	}
+	return -1
+}
+
+// PatchOf returns the index of the patch that sets fields of an object; -1 if none does.
+func (p *Plan) PatchOf(object map[string]any) int {
+	return slices.IndexFunc(p.Patches, func(c Child) bool { return c.Kind.Is(object) })
+}
+
+// Is reports whether an object is of the kind, in any version.
+func (k Kind) Is(object map[string]any) bool {
+	version, _ := object["apiVersion"].(string)
+	group, _, grouped := strings.Cut(version, "/")
+	return object["kind"] == k.Kind && (grouped && group == k.Group || !grouped && k.Group == "")
+}

@@ -129,8 +129,11 @@ func unfold(o Object) []Object {
 // Position returns the position of the value at a path in the API server's notation:
 // spec.ports[0].name, spec.labels[a.b]. If there is no such value, it returns the
 // position of the nearest ancestor.
-func (o Object) Position(path string) diag.Position {
-	return o.positions.At(append(slices.Clip(o.base), diag.Steps(o.Fields, path)...))
+func (o Object) Position(path string) diag.Position { return o.At(diag.Steps(o.Fields, path)) }
+
+// At is Position for a path of keys and indexes.
+func (o Object) At(path []string) diag.Position {
+	return o.positions.At(append(slices.Clip(o.base), path...))
 }
 
 // Node returns the object with its comments and the order of its keys. Aliases are

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/cluster"
 	"github.com/argoperator/argoperator/pkg/internal/definition"
@@ -20,6 +21,7 @@ import (
 type testRun struct {
 	ctx        context.Context // of this run only
 	test       *definition.Test
+	tested     argoperator.Result
 	s          *simulate.Simulation
 	update     bool
 	now        func() time.Time
@@ -52,9 +54,9 @@ func newTestRun(ctx context.Context, j job, o Options) (*testRun, diag.List, err
 		ctx: ctx, test: j.test, update: o.Update, now: o.Now, resource: j.test.Resource, seenEvents: map[string]bool{},
 		progress: o.Progress, position: "before the first step",
 	}
-	tested := selected(operators, j.test.Spec.Operator)
+	p.tested = selected(operators, j.test.Spec.Operator)
 	p.s, err = simulate.New(simulate.Inputs{
-		Objects: tested.Objects(), Kinds: tested.Kinds(), Runner: o.Runner, Prepared: j.prepared, Progress: p.report,
+		Objects: p.tested.Objects(), Kinds: p.tested.Kinds(), Runner: o.Runner, Prepared: j.prepared, Progress: p.report,
 	})
 	if err != nil {
 		return nil, nil, err

@@ -69,6 +69,8 @@ type Result struct {
 	Duration time.Duration
 	// Goldens are golden files with new content; only with Update.
 	Goldens []Golden
+	// Operators under test, for Done.
+	Operators argoperator.Result
 }
 
 // Golden is a golden file.
@@ -190,6 +192,7 @@ func gather(done []chan outcome, o Options, cancel func()) ([]Result, error) {
 		if o.Done != nil {
 			o.Done(got.result)
 		}
+		got.result.Operators = argoperator.Result{} // so that memory use does not grow with the number of suites
 		if !o.Trace {
 			for i := range got.result.Steps {
 				got.result.Steps[i].Trace = nil
@@ -210,6 +213,7 @@ func (j job) run(ctx context.Context, o Options) (Result, error) {
 	if err != nil {
 		return out, fmt.Errorf("test %s: %w", j.test.Metadata.Name, err)
 	}
+	out.Operators = p.tested
 	failed := wrong.HasErrors()
 	for i, s := range j.test.Spec.Steps {
 		step := Step{Name: s.Name, State: Skipped, Findings: wrong}

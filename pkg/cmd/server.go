@@ -1,0 +1,95 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/dryrun"
+	"github.com/argoperator/argoperator/pkg/internal/simulate"
+)
+
+// serverVar registers --server.
+func serverVar(cmd *cobra.Command, server *bool) {
+	cmd.Flags().BoolVar(server, "server", false, "let the API server of the kubeconfig check the objects too, by dry runs")
+}
+
+// connect returns a connection to the API server of the kubeconfig. A failure is a
+// finding.
+func connect(ctx context.Context) (*dryrun.Client, diag.List, error) {
+	client, err := dryrun.Connect(ctx)
+	findings, err := unreachableServer(err)
+	return client, findings, err
+}
+
+// mustConnect is connect for a command that ends without a connection. It returns nil if
+// none is wanted.
+func mustConnect(ctx context.Context, s streams, wanted bool) (*dryrun.Client, error) {
+	if !wanted {
+		return nil, nil
+	}
+	client, findings, err := connect(ctx)
+	if err == nil {
+		err = report(s, nil, findings)
+	}
+	return client, err
+}
+
+// checkOnServer lets the API server check objects.
+func checkOnServer(ctx context.Context, s streams, client *dryrun.Client, objects []dryrun.Object) (diag.List, error) {
+	line := newProgress(s.err)
+	defer line.close()
+	found, err := client.Check(ctx, objects, func(done, total int) {
+		line.set("%d of %d objects checked by the API server", done, total)
+	})
+	findings, err := unreachableServer(err)
+	return append(findings, found...).Sorted(), err
+}
+
+// reportFromServer lets the API server check objects and prints the findings; it returns
+// errFindings if they end the command. Without a client it does nothing.
+func reportFromServer(ctx context.Context, s streams, client *dryrun.Client, sources []argoperator.Source, objects []dryrun.Object) error {
+	if client == nil {
+		return nil
+	}
+	findings, err := checkOnServer(ctx, s, client, objects)
+	if err != nil {
+		return err
+	}
+	return report(s, sources, findings)
+}
+
+func unreachableServer(err error) (diag.List, error) {
+	var findings diag.List
+	var lost *dryrun.ConnectionError
+	if errors.As(err, &lost) {
+		findings.Add(diag.Position{}, diag.ServerUnreachable, lost.Error(), lost.Hint())
+		return findings, nil
+	}
+	return nil, err
+}
+
+// appliedObjects returns what operators have written in a simulation. defaulted reports
+// whether the objects in the namespace default belong to custom resources that name none.
+func appliedObjects(result argoperator.Result, trace simulate.Trace, defaulted bool) []dryrun.Object {
+	var out []dryrun.Object
+	for _, w := range trace.Writes() {
+		if one, ok := result.Applied(w.Applied, w.Manager, defaulted); ok {
+			out = append(out, one)
+		}
+		if one, ok := result.Status(w.Answer, defaulted); ok {
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// namesDefault reports whether a custom resource names the namespace that a simulation
+// gives to those without one.
+func namesDefault(cr map[string]any) bool {
+	metadata, _ := cr["metadata"].(map[string]any)
+	return metadata["namespace"] == "default"
+}
