@@ -238,6 +238,9 @@ func withoutNotes(o *unstructured.Unstructured) map[string]any {
 	out := o.DeepCopy()
 	annotations := out.GetAnnotations()
 	maps.DeleteFunc(annotations, func(key, _ string) bool { return strings.HasPrefix(key, "argoperator.dev/") })
+	if len(annotations) == 0 {
+		annotations = nil
+	}
 	out.SetAnnotations(annotations)
 	return out.Object
 }
