@@ -127,8 +127,8 @@ func (r Result) Status(cr map[string]any, defaulted bool) (dryrun.Object, bool) 
 		}
 		return dryrun.Object{
 			Fields: cr, Manager: o.plan.FieldManager(), Source: o.source("status"), Status: true, Hint: earlierKind,
-			At: func(path []string) diag.Position {
-				return o.definition.Position(slices.Concat([]string{"spec"}, path)...)
+			At: func(path []string) diag.Position { // in an answer, a path begins with status
+				return o.definition.Position(slices.Concat([]string{"spec", "status"}, path[min(1, len(path)):])...)
 			},
 		}, true
 	}

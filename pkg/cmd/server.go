@@ -3,6 +3,8 @@ package cmd
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -76,13 +78,17 @@ func unreachableServer(err error) (diag.List, error) {
 // whether the objects in the namespace default belong to custom resources that name none.
 func appliedObjects(result argoperator.Result, trace simulate.Trace, defaulted bool) []dryrun.Object {
 	var out []dryrun.Object
+	last := map[string]dryrun.Object{} // statuses, by custom resource
 	for _, w := range trace.Writes() {
 		if one, ok := result.Applied(w.Applied, w.Manager, defaulted); ok {
 			out = append(out, one)
 		}
 		if one, ok := result.Status(w.Answer, defaulted); ok {
-			out = append(out, one)
+			last[w.Path] = one
 		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(last)) {
+		out = append(out, last[path])
 	}
 	return out
 }

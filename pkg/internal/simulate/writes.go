@@ -10,6 +10,7 @@ import (
 
 // Write is a request of an operator that writes an object.
 type Write struct {
+	Path string // of the object in the API, without the subresource status
 	// Applied is the object, or the part of one, in the request; nil for a request
 	// that has none.
 	Applied map[string]any
@@ -50,8 +51,8 @@ func writeOf(c cluster.Call) (Write, bool) {
 	if !ok || c.Status >= http.StatusMultipleChoices {
 		return Write{}, false
 	}
-	out := Write{Answer: answer}
 	path, query, _ := strings.Cut(c.Path, "?")
+	out := Write{Path: strings.TrimSuffix(path, "/status"), Answer: answer}
 	if values, err := url.ParseQuery(query); err == nil {
 		out.Manager = values.Get("fieldManager")
 	}
