@@ -176,7 +176,7 @@ func TestDocsWidth(t *testing.T) {
 		}
 		blocks := ""
 		for _, b := range p.Blocks {
-			if b.Words[0] == "console" {
+			if b.Words[0] == "console" || b.Words[0] == "text" {
 				blocks += b.Text
 			}
 		}
