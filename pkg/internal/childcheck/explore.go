@@ -22,6 +22,7 @@ type exploration struct {
 	traced map[*expression.Program]*expression.Traced // the programs that have branches
 	tried  map[string]bool                            // whether a sample has the child, by the values of reads
 	probed map[string]bool                            // the same for the samples of probes
+	having []customResource                           // those of the tried samples that have the child
 	fresh  bool                                       // a branch was reached for the first time
 	likely bool                                       // a plausible sample has the child
 }
@@ -207,7 +208,9 @@ func (t *run) try(cr customResource, probe bool) (result outcome) {
 		t.probed[id] = true
 		return outcome{}
 	}
-	t.tried[id] = result.wanted
+	if t.tried[id] = result.wanted; result.wanted {
+		t.having = append(t.having, cr)
+	}
 	for i, env := range environments {
 		if renderings[i].wanted {
 			t.count++

@@ -56,7 +56,8 @@ func (s *samples) named(cr customResource) map[string]any {
 func (t *run) objects() []Object {
 	var out []Object
 	seen := map[string]bool{}
-	for _, cr := range t.samples.of(t) {
+	t.tryAll()
+	for _, cr := range t.having {
 		written := cr.written
 		if written == nil {
 			written = cr.served
