@@ -24,6 +24,7 @@ const (
 	generator = "pkg/apis/v1alpha1/internal/schemagen"
 	reporter  = "e2e/report"
 	parts     = internal + "parts"
+	verdicts  = internal + "verdicts"
 )
 
 // prometheusTypes are the Go types of the Prometheus Operator's objects.
@@ -98,9 +99,10 @@ var layers = []layer{
 	},
 	{path: internal + "resource", below: in("coretypes"), others: []string{"k8s.io/"}},
 	{path: internal + "sample", below: in("resource"), others: []string{"go.yaml.in/yaml/v3"}},
+	{path: internal + "builtin", others: []string{"k8s.io/", "github.com/distribution/reference", "github.com/robfig/cron/v3"}},
 	{
 		path:   internal + "cluster",
-		below:  append(in("schema", "resource"), "pkg/manifest"),
+		below:  append(in("schema", "resource", "builtin"), "pkg/manifest"),
 		others: []string{"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/argo-events/pkg/apis/", "github.com/google/cel-go", "gopkg.in/evanphx/json-patch.v4"},
 	},
 	{
@@ -116,7 +118,7 @@ var layers = []layer{
 	},
 	{
 		path:   internal + "admission",
-		below:  append(in("resource", "problem", "argo"), "pkg/diag", "pkg/manifest"),
+		below:  append(in("resource", "builtin", "problem", "argo"), "pkg/diag", "pkg/manifest"),
 		others: []string{"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/google/cel-go"},
 	},
 	{
@@ -191,6 +193,7 @@ var layers = []layer{
 		others: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term", "k8s.io/apimachinery/pkg/util/validation", "k8s.io/apimachinery/pkg/util/version"},
 	},
 	{path: "cmd/argoperator", below: []string{"pkg/cmd"}},
+	{path: verdicts, below: in("admission")},
 	{path: parts, below: append(in("source", "definition", "plan", "output"), "pkg/manifest")},
 	{path: reporter, others: []string{"sigs.k8s.io/yaml"}},
 	{path: internal + "edited", others: []string{"go.yaml.in/yaml/v3"}},
@@ -207,7 +210,7 @@ var (
 		"github.com/argoproj/argo-events/pkg/eventsources", "github.com/argoproj/argo-events/pkg/eventbus",
 		"github.com/argoproj/argo-workflows/v3/workflow",
 	}
-	reachEngines = append(in("simulate", "argo", "admission", "check", "lint", "childcheck", "krm", "testsuite", "scaffold", "adopt", "scaffoldtest"), "pkg/argoperator", "pkg/cmd", "cmd/argoperator")
+	reachEngines = append(in("simulate", "argo", "admission", "check", "lint", "childcheck", "krm", "testsuite", "scaffold", "adopt", "scaffoldtest"), "pkg/argoperator", "pkg/cmd", "cmd/argoperator", verdicts)
 )
 
 // pkg is the output of `go list` for a package.
@@ -285,7 +288,7 @@ func TestLayersAreOrdered(t *testing.T) {
 func TestOnlyCmdTouchesTheProcess(t *testing.T) {
 	for _, p := range list(t) {
 		path, ours := strings.CutPrefix(p.ImportPath, module+"/")
-		if !ours || slices.Contains([]string{generator, reporter, parts, "cmd/argoperator", "pkg/cmd", internal + "build", internal + "release", internal + "scaffoldtest", internal + "pythontest", internal + "pythontest/client"}, path) {
+		if !ours || slices.Contains([]string{generator, reporter, parts, verdicts, "cmd/argoperator", "pkg/cmd", internal + "build", internal + "release", internal + "scaffoldtest", internal + "pythontest", internal + "pythontest/client"}, path) {
 			continue
 		}
 		selected(t, p, func(at token.Position, from, name string) {

@@ -3,14 +3,12 @@ package admission
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	pathvalidation "k8s.io/apimachinery/pkg/api/validation/path"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -20,6 +18,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/argoperator/argoperator/pkg/internal/argo"
+	"github.com/argoperator/argoperator/pkg/internal/builtin"
 	"github.com/argoperator/argoperator/pkg/internal/problem"
 	"github.com/argoperator/argoperator/pkg/internal/resource"
 )
@@ -86,8 +85,10 @@ func builtIn(r *problem.Report, u *unstructured.Unstructured, data []byte, typed
 		return
 	}
 	metadata(r, u)
-	if scheme.Scheme.Recognizes(u.GroupVersionKind()) { // the API server does not validate the pods in Argo's kinds
-		refused(r, walkRules(reflect.ValueOf(typed).Elem(), nil))
+	if object, ok := typed.(runtime.Object); ok && scheme.Scheme.Recognizes(u.GroupVersionKind()) { // the API server does not validate the pods in Argo's kinds
+		verdict := builtin.Validate(object)
+		refused(r, verdict.Refusals)
+		warned(r, verdict.Warnings)
 	}
 }
 
@@ -115,6 +116,15 @@ func refused(r *problem.Report, errs field.ErrorList) {
 			at = ""
 		}
 		r.Problems = append(r.Problems, problem.Problem{Object: problem.Reference(r.Object), Path: at, Code: problem.CodeChild, Message: errorText(err), Hint: remedy(err)})
+	}
+}
+
+// warned adds warnings about what the API server accepts.
+func warned(r *problem.Report, errs field.ErrorList) {
+	before := len(r.Problems)
+	refused(r, errs)
+	for i := range r.Problems[before:] {
+		r.Problems[before+i].Warning = true
 	}
 }
 
@@ -151,32 +161,5 @@ func metadata(r *problem.Report, u *unstructured.Unstructured) {
 		r.Add(at.Child("name"), problem.CodeChild, "an operator finds its children by their names", "Required value: a child has a name")
 		return
 	}
-	refused(r, apivalidation.ValidateObjectMeta(&meta, meta.Namespace != "", childName(u.GroupVersionKind().GroupKind()), at))
-}
-
-// childName returns the validation of names for a kind.
-func childName(kind schema.GroupKind) apivalidation.ValidateNameFunc {
-	switch kind.String() {
-	case "Service":
-		return apivalidation.NameIsDNS1035Label
-	case "Namespace":
-		return apivalidation.NameIsDNSLabel
-	case "CronJob.batch": // the names of its Jobs add eleven characters
-		return atMostLong(52)
-	case "Job.batch": // its name becomes a label
-		return atMostLong(63)
-	}
-	if strings.HasSuffix(kind.String(), ".rbac.authorization.k8s.io") {
-		return func(name string, _ bool) []string { return pathvalidation.IsValidPathSegmentName(name) }
-	}
-	return apivalidation.NameIsDNSSubdomain
-}
-
-func atMostLong(limit int) apivalidation.ValidateNameFunc {
-	return func(name string, prefix bool) []string {
-		if len(name) > limit {
-			return []string{fmt.Sprintf("must be no more than %d characters", limit)}
-		}
-		return apivalidation.NameIsDNSSubdomain(name, prefix)
-	}
+	refused(r, apivalidation.ValidateObjectMeta(&meta, meta.Namespace != "", builtin.Name(u.GroupVersionKind().GroupKind()), at))
 }

@@ -80,17 +80,18 @@ kind: Ingress
 metadata: {name: i}
 spec: {rules: [{host: a.example.com, http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}}]}
 `,
-	"budget":      `{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: b}, spec: {minAvailable: 50%, selector: {matchLabels: {a: b}}}}`,
-	"autoscaler":  `{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: h}, spec: {minReplicas: 1, maxReplicas: 3, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}}`,
-	"role":        `{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: "a:b"}, rules: [{apiGroups: [""], resources: [pods], verbs: [get]}]}`,
-	"binding":     `{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: a}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: a}, subjects: [{kind: ServiceAccount, name: a, namespace: b}]}`,
-	"policy":      `{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: net}, spec: {podSelector: {}, ingress: [{from: [{podSelector: {}}]}]}}`,
-	"account":     `{apiVersion: v1, kind: ServiceAccount, metadata: {name: a}}`,
-	"namespace":   `{apiVersion: v1, kind: Namespace, metadata: {name: a}}`,
-	"pod":         `{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: a, image: b}]}}`,
-	"workflow":    `{apiVersion: argoproj.io/v1alpha1, kind: Workflow, metadata: {name: w}, spec: {entrypoint: a, templates: [{name: a, container: {image: b}}]}}`,
-	"unknown":     `{apiVersion: example.com/v1, kind: Thing, metadata: {name: t}, spec: {anything: goes}}`,
-	"certificate": `{apiVersion: certs.example.com/v1, kind: Certificate, metadata: {name: c}, spec: {secretName: s, days: 30}}`,
+	"budget":         `{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: b}, spec: {minAvailable: 50%, selector: {matchLabels: {a: b}}}}`,
+	"autoscaler":     `{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: h}, spec: {minReplicas: 1, maxReplicas: 3, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}}`,
+	"role":           `{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: "a:b"}, rules: [{apiGroups: [""], resources: [pods], verbs: [get]}]}`,
+	"binding":        `{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: a}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: a}, subjects: [{kind: ServiceAccount, name: a, namespace: b}]}`,
+	"clusterbinding": `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: a}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: a}, subjects: [{kind: ServiceAccount, name: a, namespace: b}]}`,
+	"policy":         `{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: net}, spec: {podSelector: {}, ingress: [{from: [{podSelector: {}}]}]}}`,
+	"account":        `{apiVersion: v1, kind: ServiceAccount, metadata: {name: a}}`,
+	"namespace":      `{apiVersion: v1, kind: Namespace, metadata: {name: a}}`,
+	"pod":            `{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: a, image: b}]}}`,
+	"workflow":       `{apiVersion: argoproj.io/v1alpha1, kind: Workflow, metadata: {name: w}, spec: {entrypoint: a, templates: [{name: a, container: {image: b}}]}}`,
+	"unknown":        `{apiVersion: example.com/v1, kind: Thing, metadata: {name: t}, spec: {anything: goes}}`,
+	"certificate":    `{apiVersion: certs.example.com/v1, kind: Certificate, metadata: {name: c}, spec: {secretName: s, days: 30}}`,
 }
 
 const certificates = `
@@ -149,6 +150,7 @@ var childMistakes = []struct{ child, old, new, want string }{
 	{"deployment", "labels: {app: web}}", `labels: {app: "w w"}}`, `metadata.labels: Invalid value: "w w": a valid label must be`},
 	{"deployment", "labels: {app: web}}", `annotations: {"a b": c}}`, `metadata.annotations: Invalid value: "a b": name part must`},
 	{"service", "name: web", "name: 1web", `metadata.name: Invalid value: "1web": a DNS-1035 label`},
+	{"namespace", "name: a", "name: tenant-a.b.c", `metadata.name: Invalid value: "tenant-a.b.c": must not contain dots`},
 	{"namespace", "name: a", "name: a.b", `metadata.name: Invalid value: "a.b": must not contain dots`},
 	{"cronjob", "name: often", "name: " + strings.Repeat("a", 53), `metadata.name: Invalid value: "` + strings.Repeat("a", 53) + `": must be no more than 52 characters`},
 	{"unknown", "name: t", "name: T", `metadata.name: Invalid value: "T": a lowercase RFC 1123 subdomain`},
@@ -159,14 +161,13 @@ var childMistakes = []struct{ child, old, new, want string }{
 	{"deployment", "  selector: {matchLabels: {app: web}}", "", "spec.selector: Required value"},
 	{"deployment", "selector: {matchLabels: {app: web}}", "selector: {}", `spec.selector: Invalid value: "{}": an empty selector is invalid`},
 	{"deployment", "labels: {app: web, tier", "labels: {app: wab, tier", "spec.template.metadata.labels: Invalid value"},
+	{"deployment", "replicas: 2", "replicas: -5", "spec.replicas: Invalid value: -5: must be greater than or equal to 0"},
 	{"deployment", "replicas: 2", "replicas: -1", "spec.replicas: Invalid value: -1: must be greater than or equal to 0"},
 	{"deployment", "type: RollingUpdate", "type: Recreate", "spec.strategy.rollingUpdate: Forbidden: may not be specified"},
 	{"deployment", "type: RollingUpdate", "type: Rolling", `spec.strategy.type: Unsupported value: "Rolling": supported values: "RollingUpdate", "Recreate"`},
 	{"deployment", "maxSurge: 1", "maxSurge: 0%", `spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "0"`},
 	{"deployment", "serviceAccountName", "restartPolicy: Never\n      serviceAccountName", `spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"`},
 	{"statefulset", "serviceName: db", "serviceName: d.b", `spec.serviceName: Invalid value: "d.b"`},
-	{"statefulset", "accessModes: [ReadWriteOnce], ", "", "spec.volumeClaimTemplates[0].spec.accessModes: Required value"},
-	{"statefulset", "metadata: {name: data}", "metadata: {name: date}", `spec.template.spec.containers[0].volumeMounts[0].name: Not found: "data"`},
 	{"job", "restartPolicy: Never, ", "", `spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"`},
 	{"job", "backoffLimit: 2", "backoffLimit: -2", "spec.backoffLimit: Invalid value: -2"},
 	{"cronjob", `schedule: "*/5 * * * *"`, `schedule: "*/5 * * *"`, "spec.schedule: Invalid value"},
@@ -177,13 +178,16 @@ var childMistakes = []struct{ child, old, new, want string }{
 	{"pod", "name: a, ", "", "spec.containers[0].name: Required value"},
 	{"pod", "name: a, image", "name: A, image", `spec.containers[0].name: Invalid value: "A"`},
 	{"pod", "image: b", "", "spec.containers[0].image: Required value"},
-	{"deployment", "name: init", "name: web", `spec.template.spec.containers[0].name: Duplicate value: "web"`},
+	{"deployment", "name: init", "name: web", `spec.template.spec.initContainers[0].name: Duplicate value: "web"`},
+	{"deployment", "containerPort: 443", "containerPort: 99999", "spec.template.spec.containers[0].ports[1].containerPort: Invalid value: 99999: must be between 1 and 65535"},
 	{"deployment", "containerPort: 443", "containerPort: 70000", "spec.template.spec.containers[0].ports[1].containerPort: Invalid value: 70000"},
 	{"deployment", "containerPort: 443", "containerPort: 80", `spec.template.spec.containers[0].ports[1]: Duplicate value: "80/TCP"`},
 	{"deployment", "name: https, containerPort", "name: much-too-long-a-name, containerPort", `spec.template.spec.containers[0].ports[1].name: Invalid value: "much-too-long-a-name": must be no more`},
 	{"deployment", "protocol: TCP", "protocol: HTTP", `spec.template.spec.containers[0].ports[1].protocol: Unsupported value: "HTTP"`},
 	{"deployment", "{name: A, value: b}", "{value: b}", "spec.template.spec.containers[0].env[0].name: Required value"},
 	{"deployment", "{name: A, value: b}", "{name: B, value: b}", `spec.template.spec.containers[0].env[1].name: Duplicate value: "B"`},
+	{"deployment", "{name: B, valueFrom: {secretKeyRef: {name: s, key: k}}}", `{name: B, value: "", valueFrom: {}}`, "spec.template.spec.containers[0].env[1].valueFrom: Invalid value: \"\": must specify one of"},
+	{"deployment", "{name: B, valueFrom: {secretKeyRef: {name: s, key: k}}}", `{name: B, value: x, valueFrom: {secretKeyRef: {name: s, key: k}}}`, "spec.template.spec.containers[0].env[1].valueFrom: Invalid value: \"\": may not be specified when `value` is not empty"},
 	{"deployment", "secretKeyRef: {name: s, key: k}", "secretKeyRef: {name: s}", "spec.template.spec.containers[0].env[1].valueFrom.secretKeyRef.key: Required value"},
 	{"deployment", "limits: {cpu: \"1\"", "limits: {cpu: 50m", `spec.template.spec.containers[0].resources.requests: Invalid value: "100m": must be less than or equal to cpu limit of 50m`},
 	{"deployment", "limits: {cpu:", "limits: {cpus:", `spec.template.spec.containers[0].resources.limits[cpus]: Invalid value: "cpus": must be a standard resource`},
@@ -218,7 +222,7 @@ var childMistakes = []struct{ child, old, new, want string }{
 	{"autoscaler", "minReplicas: 1", "minReplicas: 4", "spec.maxReplicas: Invalid value: 3: must be greater than or equal to"},
 	{"role", "verbs: [get]", "verbs: []", "rules[0].verbs: Required value"},
 	{"binding", "kind: Role, ", "kind: Roll, ", `roleRef.kind: Unsupported value: "Roll"`},
-	{"binding", ", namespace: b", "", "subjects[0].namespace: Required value"},
+	{"clusterbinding", ", namespace: b", "", "subjects[0].namespace: Required value"},
 	{"policy", "from: [{podSelector: {}}]", "from: [{}]", "spec.ingress[0].from[0]: Required value: must specify a peer"},
 
 	// Kinds with a definition.
@@ -237,7 +241,7 @@ func TestChildMistakesAreFound(t *testing.T) {
 				t.Fatalf("%s has no %q", m.child, m.old)
 			}
 			problems := Child(childOf(t, strings.Replace(good, m.old, m.new, 1)), crdOf(t))
-			if len(problems) != 1 || problems[0].Code != problem.CodeChild || !strings.HasPrefix(told(problems[0]), m.want) {
+			if len(problems) != 1 || problems[0].Warning || problems[0].Code != problem.CodeChild || !strings.HasPrefix(told(problems[0]), m.want) {
 				t.Errorf("got %v", problems)
 			}
 		})
@@ -250,6 +254,27 @@ func told(p problem.Problem) string {
 		text += " (" + p.Hint + ")"
 	}
 	return text
+}
+
+// What the API server accepts and refuses later is a warning.
+var childWarnings = []struct{ child, old, new, want string }{
+	{"deployment", "image: nginx:1.29", `image: "Busy Box://"`, `spec.template.spec.containers[0].image: Invalid value: "Busy Box://": the kubelet refuses it (InvalidImageName): invalid reference format`},
+	{"deployment", "image: nginx:1.29", "image: Nginx", `spec.template.spec.containers[0].image: Invalid value: "Nginx": the kubelet refuses it (InvalidImageName): invalid reference format: repository name (library/Nginx) must be lowercase`},
+	{"deployment", "image: busybox", "image: 'busybox:'", `spec.template.spec.initContainers[0].image: Invalid value: "busybox:": the kubelet refuses it`},
+	{"statefulset", "accessModes: [ReadWriteOnce], ", "", "spec.volumeClaimTemplates[0].spec.accessModes: Required value"},
+	{"statefulset", "metadata: {name: data}", "metadata: {name: date}", `spec.template.spec.containers[0].volumeMounts[0].name: Not found: "data"`},
+	{"statefulset", "image: postgres, ", "", "spec.template.spec.containers[0].image: Required value"},
+}
+
+func TestChildWarnsOfWhatFailsLater(t *testing.T) {
+	for _, m := range childWarnings {
+		t.Run(m.child+" "+m.want, func(t *testing.T) {
+			problems := Child(childOf(t, strings.Replace(goodChildren[m.child], m.old, m.new, 1)), nil)
+			if len(problems) != 1 || !problems[0].Warning || !strings.HasPrefix(told(problems[0]), m.want) {
+				t.Errorf("got %v", problems)
+			}
+		})
+	}
 }
 
 // Every mistake of a shape is told, not only the first.

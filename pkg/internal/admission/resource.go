@@ -19,6 +19,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/argo"
+	"github.com/argoperator/argoperator/pkg/internal/builtin"
 	"github.com/argoperator/argoperator/pkg/internal/problem"
 	"github.com/argoperator/argoperator/pkg/internal/resource"
 	"github.com/argoperator/argoperator/pkg/manifest"
@@ -206,18 +207,19 @@ func (a *API) existingErrors(u *unstructured.Unstructured, typed any) field.Erro
 	case placed.GetNamespace() == "":
 		placed.SetNamespace("default")
 	}
-	errs := apivalidation.ValidateObjectMetaAccessor(placed, a.namespaced, childName(a.kind.GroupKind()), field.NewPath("metadata"))
-	if typed == nil || !scheme.Scheme.Recognizes(u.GroupVersionKind()) {
+	errs := apivalidation.ValidateObjectMetaAccessor(placed, a.namespaced, builtin.Name(a.kind.GroupKind()), field.NewPath("metadata"))
+	object, ok := typed.(runtime.Object)
+	if !ok || !scheme.Scheme.Recognizes(u.GroupVersionKind()) {
 		return errs
 	}
 	data, err := json.Marshal(u.Object)
 	if err == nil {
-		err = json.Unmarshal(data, typed)
+		err = json.Unmarshal(data, object)
 	}
 	if err != nil {
 		return append(errs, field.InternalError(nil, err))
 	}
-	return append(errs, walkRules(reflect.ValueOf(typed).Elem(), nil)...)
+	return append(errs, builtin.Validate(object).Refusals...)
 }
 
 // shaped is argo.Shape with the codes and wording for custom resources.

@@ -115,6 +115,8 @@ func (t *run) findings(path ...string) diag.List {
 		switch {
 		case problem.exceedsLimit:
 			findings.Add(causes.position, problem.Code, message+", where the custom resource has "+specOf(least)+g.env.note, problem.Hint)
+		case causes.always && problem.Warning:
+			findings.Warn(causes.position, problem.Code, message+t.always(least), problem.Hint)
 		case causes.always:
 			findings.Add(causes.position, problem.Code, message+t.always(least), problem.Hint)
 		default:

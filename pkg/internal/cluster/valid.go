@@ -2,9 +2,11 @@ package cluster
 
 import (
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/kubernetes/scheme"
 
+	"github.com/argoperator/argoperator/pkg/internal/builtin"
 	"github.com/argoperator/argoperator/pkg/internal/resource"
 )
 
@@ -43,8 +45,9 @@ func (c *Cluster) complete(req Request, o Object) error {
 	return nil
 }
 
-// invalid returns the errors that the API server would report: for a custom
-// resource all of them, for other kinds those of metadata and immutable fields.
+// invalid returns the errors that the API server would report: for an object of a
+// built-in kind and for a custom resource all of them, for other kinds those of
+// metadata.
 func (c *Cluster) invalid(req Request, old, o Object) (field.ErrorList, error) {
 	fields, err := c.schema(req.Kind)
 	if err != nil {
@@ -71,9 +74,23 @@ func (c *Cluster) invalid(req Request, old, o Object) (field.ErrorList, error) {
 			return wrong, nil
 		}
 	}
-	names := apivalidation.NameIsDNSSubdomain
-	if req.Kind.Group == "rbac.authorization.k8s.io" {
-		names = path.ValidatePathSegmentName
+	names := builtin.Name(req.Kind.GroupKind())
+	wrong := apivalidation.ValidateObjectMetaAccessor(o, req.Kind.Namespaced, names, field.NewPath("metadata"))
+	return resource.SortErrors(append(wrong, refusals(req, o)...)), nil
+}
+
+// refusals returns why the API server refuses an object of a built-in kind, apart from
+// its metadata.
+func refusals(req Request, o Object) field.ErrorList {
+	if !req.Kind.Builtin || req.Subresource != "" {
+		return nil
 	}
-	return resource.SortErrors(apivalidation.ValidateObjectMetaAccessor(o, req.Kind.Namespaced, names, field.NewPath("metadata"))), nil
+	typed, err := scheme.Scheme.New(o.GroupVersionKind())
+	if err != nil {
+		return nil
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, typed); err != nil {
+		return field.ErrorList{field.InternalError(nil, err)}
+	}
+	return builtin.Validate(typed).Refusals
 }

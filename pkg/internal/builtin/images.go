@@ -1,0 +1,24 @@
+package builtin
+
+import (
+	"github.com/distribution/reference"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// warningsOf returns why the kubelet will not start a container.
+func warningsOf(object any, at *field.Path) field.ErrorList {
+	c, ok := object.(*corev1.Container)
+	if !ok || c.Image == "" {
+		return nil
+	}
+	return invalid(c.Image, Image(c.Image), at.Child("image"))
+}
+
+// Image returns why the kubelet refuses an image with the reason InvalidImageName.
+func Image(name string) []string {
+	if _, err := reference.ParseNormalizedNamed(name); err != nil {
+		return []string{"the kubelet refuses it (InvalidImageName): " + err.Error()}
+	}
+	return nil
+}

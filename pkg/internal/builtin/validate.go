@@ -1,0 +1,128 @@
+package builtin
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"sync"
+
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Verdict is what becomes of an object.
+type Verdict struct {
+	Refusals field.ErrorList // by the API server
+	Warnings field.ErrorList // by what uses the object later: the kubelet, or the controller that creates its pods
+}
+
+// Validate validates a decoded object apart from its own metadata. Fields that the API
+// server sets may be missing. It may modify the object.
+func Validate(object runtime.Object) Verdict {
+	var v Verdict
+	v.walk(reflect.ValueOf(object).Elem(), nil)
+	if _, budget := object.(*policyv1.PodDisruptionBudget); budget {
+		return v // the API server does not validate its metadata
+	}
+	if meta, err := meta.Accessor(object); err == nil {
+		v.Refusals = append(v.Refusals, every(form(finalizer))(reflect.ValueOf(meta.GetFinalizers()), field.NewPath("metadata", "finalizers"))...)
+	}
+	return v
+}
+
+func (v *Verdict) walk(value reflect.Value, at *field.Path) {
+	switch value.Kind() {
+	case reflect.Pointer:
+		if !value.IsNil() {
+			v.walk(value.Elem(), at)
+		}
+	case reflect.Slice:
+		for i := range value.Len() {
+			v.walk(value.Index(i), at.Index(i))
+		}
+	case reflect.Struct:
+		v.object(value, at)
+	}
+}
+
+func (v *Verdict) object(value reflect.Value, at *field.Path) {
+	object := value.Addr().Interface()
+	v.Refusals = append(v.Refusals, rulesOf(object, at)...)
+	v.Warnings = append(v.Warnings, warningsOf(object, at)...)
+	for _, f := range layoutOf(value.Type()) {
+		inner, path := value.FieldByIndex(f.index), child(at, f.name)
+		for _, check := range f.checks {
+			v.Refusals = append(v.Refusals, check(inner, path)...)
+		}
+		switch {
+		case !f.nested:
+		case f.later:
+			later := Verdict{}
+			later.walk(inner, path)
+			v.Warnings = append(append(v.Warnings, later.Refusals...), later.Warnings...)
+		default:
+			v.walk(inner, path)
+		}
+	}
+}
+
+func child(at *field.Path, name string) *field.Path {
+	if at == nil {
+		return field.NewPath(name)
+	}
+	return at.Child(name)
+}
+
+// layout is a field of a type that has rules, itself or inside.
+type layout struct {
+	index  []int
+	name   string
+	checks []check
+	nested bool
+	later  bool
+}
+
+// layouts has the []layout by reflect.Type.
+var layouts sync.Map
+
+func layoutOf(t reflect.Type) []layout {
+	if known, ok := layouts.Load(t); ok {
+		return known.([]layout) //nolint:forcetypeassert // see layouts
+	}
+	fields := fieldsOf(t, t, nil)
+	layouts.Store(t, fields)
+	return fields
+}
+
+// fieldsOf returns the fields of a struct that is the type itself, or embedded in it.
+func fieldsOf(t, embedded reflect.Type, index []int) []layout {
+	var fields []layout
+	for i := range embedded.NumField() {
+		f := embedded.Field(i)
+		name, at := jsonName(f), append(slices.Clone(index), i)
+		switch {
+		case !f.IsExported() || name == "-":
+		case name == "" && nests(f.Type):
+			fields = append(fields, fieldsOf(t, f.Type, at)...)
+		default:
+			of := place{t, name}
+			nested := nests(f.Type) && !unvalidated[of] && !unvalidated[place{embedded, name}]
+			if checks := checks()[of]; len(checks) > 0 || nested {
+				fields = append(fields, layout{index: at, name: name, checks: checks, nested: nested, later: later[of]})
+			}
+		}
+	}
+	return fields
+}
+
+var decodesItself = reflect.TypeFor[json.Unmarshaler]()
+
+// nests reports whether values of a type contain structs to validate.
+func nests(t reflect.Type) bool {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	return t.Kind() == reflect.Struct && !reflect.PointerTo(t).Implements(decodesItself)
+}
