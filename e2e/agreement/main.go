@@ -1,6 +1,6 @@
 // Command agreement compares the offline validation of argoperator with that of the
 // API server: it edits fields of realistic objects of built-in kinds, asks both, and
-// writes docs/agreement.md.
+// writes docs/agreement.md. It fails if they agree less than they have to.
 package main
 
 import (
@@ -10,9 +10,10 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
-	"slices"
+	"path/filepath"
 	"strings"
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
@@ -24,14 +25,138 @@ var objectsFile []byte
 
 func main() {
 	root := flag.String("root", "../..", "the repository")
-	list := flag.String("list", "", "print the disagreements: accepted, refused (by argoperator) or all")
+	list := flag.Bool("list", false, "print every disagreement")
 	flag.Parse()
-	if err := run(*root, *list); err != nil {
+	if err := run(*root, *list, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "agreement:", err)
 		os.Exit(1)
 	}
 }
 
+// answer is what both sides say of one mutation; an empty text means accepted.
+type answer struct {
+	kind         string
+	path         []any
+	what         string
+	server, ours string
+}
+
+func (a answer) agrees() bool { return (a.server == "") == (a.ours == "") }
+
+func run(root string, list bool, out io.Writer) error {
+	computed, err := computedFields(root)
+	if err != nil {
+		return err
+	}
+	answers, err := compare(root)
+	if err != nil {
+		return err
+	}
+	for _, a := range answers {
+		if list && !a.agrees() {
+			fmt.Fprintf(out, "%s %s %s: server %q, argoperator %q\n", a.kind, pathText(a.path), a.what, a.server, a.ours)
+		}
+	}
+	r := newReport(answers, computed)
+	if err := os.WriteFile(filepath.Join(root, "docs", "agreement.md"), []byte(r.page()), 0o644); err != nil { //nolint:gosec // documentation
+		return err
+	}
+	return r.check()
+}
+
+// compare asks both sides about every mutation of every object.
+func compare(root string) ([]answer, error) {
+	all, err := objects()
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.CreateTemp("", "agreement")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.Remove(file.Name()) }()
+	lines := bufio.NewWriter(file)
+	answers, err := askServer(all, json.NewEncoder(lines))
+	if err != nil {
+		return nil, err
+	}
+	if err := lines.Flush(); err != nil {
+		return nil, err
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	return answers, askUs(root, file, answers)
+}
+
+func askServer(objects []map[string]any, written *json.Encoder) ([]answer, error) {
+	api := newServer()
+	var answers []answer
+	for _, object := range objects {
+		kind := object["kind"].(string)
+		if err := api.create(object); err != nil {
+			return nil, fmt.Errorf("the API server refuses the original: %w", err)
+		}
+		var failed error
+		mutations(object, func(m mutation) {
+			a := answer{kind: kind, path: m.path, what: m.what}
+			if err := api.create(m.object); err != nil {
+				a.server = err.Error()
+			}
+			if err := written.Encode(m.object); err != nil {
+				failed = err
+			}
+			answers = append(answers, a)
+		})
+		if failed != nil {
+			return nil, failed
+		}
+	}
+	return answers, nil
+}
+
+// askUs fills in the answers of argoperator.
+func askUs(root string, objects io.Reader, answers []answer) error {
+	cmd := exec.Command("go", "run", "./pkg/internal/verdicts")
+	cmd.Dir, cmd.Stdin, cmd.Stderr = root, objects, os.Stderr
+	output, err := cmd.Output()
+	if err != nil {
+		return err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(output))
+	for i := range answers {
+		var problems []string
+		if err := decoder.Decode(&problems); err != nil {
+			return fmt.Errorf("reading answer %d: %w", i, err)
+		}
+		answers[i].ours = strings.Join(problems, "; ")
+	}
+	return nil
+}
+
+// objects returns the originals.
+func objects() ([]map[string]any, error) {
+	var out []map[string]any
+	for _, text := range bytes.Split(objectsFile, []byte("\n---\n")) {
+		object, err := decode(text)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, object)
+	}
+	return out, nil
+}
+
+func decode(text []byte) (map[string]any, error) {
+	data, err := yaml.YAMLToJSONStrict(text)
+	if err != nil {
+		return nil, err
+	}
+	var object map[string]any
+	return object, utiljson.Unmarshal(data, &object)
+}
+
+// short returns a value for a list.
 func short(value any) string {
 	data, err := json.Marshal(value)
 	if err != nil {
@@ -41,95 +166,6 @@ func short(value any) string {
 		return fmt.Sprintf("%s… (%d bytes)", data[:20], len(data))
 	}
 	return string(data)
-}
-
-func objects() ([]map[string]any, error) {
-	var out []map[string]any
-	for _, text := range bytes.Split(objectsFile, []byte("\n---\n")) {
-		data, err := yaml.YAMLToJSONStrict(text)
-		if err != nil {
-			return nil, err
-		}
-		var object map[string]any
-		if err := utiljson.Unmarshal(data, &object); err != nil {
-			return nil, err
-		}
-		out = append(out, object)
-	}
-	return out, nil
-}
-
-// judged is a mutation with the answers of both sides; empty means accepted.
-type judged struct {
-	kind, path, what string
-	server, ours     string
-}
-
-func run(root, list string) error {
-	all, err := objects()
-	if err != nil {
-		return err
-	}
-	api := newServer()
-	var out []judged
-	var lines bytes.Buffer
-	encode := json.NewEncoder(&lines)
-	for _, object := range all {
-		if err := api.create(object); err != nil {
-			fmt.Fprintln(os.Stderr, "the server refuses the original:", err)
-		}
-		mutations(object, func(m mutation) {
-			j := judged{kind: object["kind"].(string), path: pathText(m.path), what: m.what}
-			if err := api.create(m.object); err != nil {
-				j.server = err.Error()
-			}
-			if err := encode.Encode(m.object); err != nil {
-				panic(err)
-			}
-			out = append(out, j)
-		})
-		fmt.Fprintln(os.Stderr, object["kind"], len(out))
-	}
-	os.WriteFile("/tmp/objs.jsonl", lines.Bytes(), 0o644)
-	if f, err := os.Create("/tmp/server.jsonl"); err == nil {
-		e := json.NewEncoder(f)
-		for _, j := range out {
-			e.Encode([]string{j.kind, j.path, j.what, j.server})
-		}
-		f.Close()
-	}
-	if err := ask(root, &lines, out); err != nil {
-		return err
-	}
-	for _, j := range out {
-		if list == "accepted" && j.server != "" && j.ours == "" || list == "refused" && j.server == "" && j.ours != "" {
-			fmt.Println(j.kind, j.path, j.what, "|", strings.ReplaceAll(j.server+j.ours, "\n", " "))
-		}
-	}
-	return nil
-}
-
-// ask fills in the answers of argoperator.
-func ask(root string, objects *bytes.Buffer, out []judged) error {
-	cmd := exec.Command("/tmp/verdicts")
-	cmd.Dir, cmd.Stdin, cmd.Stderr = root, objects, os.Stderr
-	answer, err := cmd.Output()
-	if err != nil {
-		return err
-	}
-	lines := bufio.NewScanner(bytes.NewReader(answer))
-	lines.Buffer(nil, 1<<24)
-	for i := range out {
-		if !lines.Scan() {
-			return fmt.Errorf("%d answers to %d objects", i, len(out))
-		}
-		var problems []string
-		if err := json.Unmarshal(lines.Bytes(), &problems); err != nil {
-			return err
-		}
-		out[i].ours = strings.Join(problems, "; ")
-	}
-	return nil
 }
 
 func pathText(path []any) string {
@@ -148,5 +184,3 @@ func pathText(path []any) string {
 	}
 	return strings.TrimPrefix(b.String(), ".")
 }
-
-var _ = slices.Sort[[]string]

@@ -6,16 +6,15 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // mutation is an edit of one field of an object.
 type mutation struct {
-	path  []any // string keys and int indices
-	what  string
+	path   []any // string keys and int indices
+	what   string
 	object map[string]any
 }
 
@@ -282,5 +281,3 @@ func fieldsOf(t reflect.Type) map[string]reflect.Type {
 	}
 	return out
 }
-
-var _ runtime.Object

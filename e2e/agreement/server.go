@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -174,5 +173,3 @@ func (s *server) manager(kind schema.GroupVersionKind) (*managedfields.FieldMana
 	s.managers[kind] = made
 	return made, err
 }
-
-var _ context.Context

@@ -88,7 +88,8 @@ func builtIn(r *problem.Report, u *unstructured.Unstructured, data []byte, typed
 	if object, ok := typed.(runtime.Object); ok && scheme.Scheme.Recognizes(u.GroupVersionKind()) { // the API server does not validate the pods in Argo's kinds
 		verdict := builtin.Validate(object)
 		refused(r, verdict.Refusals)
-		warned(r, verdict.Warnings)
+		warned(r, problem.CodeChild, verdict.Later)
+		warned(r, problem.CodeImage, verdict.Images)
 	}
 }
 
@@ -120,11 +121,11 @@ func refused(r *problem.Report, errs field.ErrorList) {
 }
 
 // warned adds warnings about what the API server accepts.
-func warned(r *problem.Report, errs field.ErrorList) {
+func warned(r *problem.Report, code string, errs field.ErrorList) {
 	before := len(r.Problems)
 	refused(r, errs)
 	for i := range r.Problems[before:] {
-		r.Problems[before+i].Warning = true
+		r.Problems[before+i].Warning, r.Problems[before+i].Code = true, code
 	}
 }
 
@@ -134,6 +135,8 @@ func remedy(err *field.Error) string {
 	switch {
 	case err.Type == field.ErrorTypeRequired:
 		return "add " + err.Field[strings.LastIndex(err.Field, ".")+1:]
+	case strings.Contains(err.Detail, "InvalidImageName"):
+		return "write [REGISTRY/]NAME[:TAG][@DIGEST] in lower case, as in ghcr.io/team/app:1.2"
 	case strings.Contains(err.Detail, "`selector` does not match template `labels`"):
 		return "give spec.template.metadata.labels all that spec.selector.matchLabels has"
 	}

@@ -6,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// warningsOf returns why the kubelet will not start a container.
-func warningsOf(object any, at *field.Path) field.ErrorList {
+// images returns why the kubelet does not start a container.
+func images(object any, at *field.Path) field.ErrorList {
 	c, ok := object.(*corev1.Container)
 	if !ok || c.Image == "" {
 		return nil

@@ -12,10 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Verdict is what becomes of an object.
+// Verdict has the reasons why an object is refused, by who refuses it.
 type Verdict struct {
 	Refusals field.ErrorList // by the API server
-	Warnings field.ErrorList // by what uses the object later: the kubelet, or the controller that creates its pods
+	Later    field.ErrorList // when the controller creates pods and volume claims of the object
+	Images   field.ErrorList // by the kubelet
 }
 
 // Validate validates a decoded object apart from its own metadata. Fields that the API
@@ -50,7 +51,7 @@ func (v *Verdict) walk(value reflect.Value, at *field.Path) {
 func (v *Verdict) object(value reflect.Value, at *field.Path) {
 	object := value.Addr().Interface()
 	v.Refusals = append(v.Refusals, rulesOf(object, at)...)
-	v.Warnings = append(v.Warnings, warningsOf(object, at)...)
+	v.Images = append(v.Images, images(object, at)...)
 	for _, f := range layoutOf(value.Type()) {
 		inner, path := value.FieldByIndex(f.index), child(at, f.name)
 		for _, check := range f.checks {
@@ -61,7 +62,7 @@ func (v *Verdict) object(value reflect.Value, at *field.Path) {
 		case f.later:
 			later := Verdict{}
 			later.walk(inner, path)
-			v.Warnings = append(append(v.Warnings, later.Refusals...), later.Warnings...)
+			v.Later, v.Images = append(v.Later, later.Refusals...), append(v.Images, later.Images...)
 		default:
 			v.walk(inner, path)
 		}

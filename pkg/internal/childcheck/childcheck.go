@@ -110,17 +110,18 @@ func (t *run) findings(path ...string) diag.List {
 	var findings diag.List
 	for _, causes := range t.causes(path) {
 		g := causes.first()
-		least, problem := t.smallest(g)
-		message := t.child.Kind.Kind + ": " + strings.TrimPrefix(problem.Path+": "+problem.Message, ": ") + causes.elsewhere()
+		least, found := t.smallest(g)
+		message := t.child.Kind.Kind + ": " + strings.TrimPrefix(found.Path+": "+found.Message, ": ") + causes.elsewhere()
 		switch {
-		case problem.exceedsLimit:
-			findings.Add(causes.position, problem.Code, message+", where the custom resource has "+specOf(least)+g.env.note, problem.Hint)
-		case causes.always && problem.Warning:
-			findings.Warn(causes.position, problem.Code, message+t.always(least), problem.Hint)
+		case found.exceedsLimit:
+			findings.Add(causes.position, found.Code, message+", where the custom resource has "+specOf(least)+g.env.note, found.Hint)
+		case causes.always && found.Warning:
+			findings.Warn(causes.position, found.Code, message+t.always(least), found.Hint)
 		case causes.always:
-			findings.Add(causes.position, problem.Code, message+t.always(least), problem.Hint)
+			findings.Add(causes.position, found.Code, message+t.always(least), found.Hint)
+		case found.Code == problem.CodeImage: // most schemas permit any text, because few users mistype an image
 		default:
-			findings.Warn(causes.position, problem.Code, message+", where the custom resource has "+specOf(least)+g.env.note, t.remedy(g, least, problem))
+			findings.Warn(causes.position, found.Code, message+", where the custom resource has "+specOf(least)+g.env.note, t.remedy(g, least, found))
 		}
 	}
 	return findings

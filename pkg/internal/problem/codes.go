@@ -69,5 +69,8 @@ const (
 	CodeAlert      = "check-alert"       // an alert on an unknown metric, or without a required field
 )
 
-// CodeChild is the code of every problem of a child object.
-const CodeChild = "check-child"
+// The codes of problems of a child object.
+const (
+	CodeChild = "check-child" // all but the following
+	CodeImage = "check-image"
+)

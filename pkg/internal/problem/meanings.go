@@ -17,5 +17,6 @@ func Codes() []Code {
 		{CodeCost, "A program takes more time or memory on a sample event than the limit."},
 		{CodeSize, "An object is too large for where it has to fit: etcd, an annotation, an environment variable."},
 		{CodeChild, "A child that the API server refuses."},
+		{CodeImage, "A child with an image whose name the kubelet refuses."},
 	}
 }

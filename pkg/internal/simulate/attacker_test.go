@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/argoperator/argoperator/pkg/internal/plan"
+	"github.com/argoperator/argoperator/pkg/internal/simulate"
 )
 
 // TestChanceAttacked is TestChance with an attacker who has full access to one
@@ -133,7 +134,7 @@ func (w *table) labelOthers(r *rand.Rand) error {
 	if child == nil {
 		return nil
 	}
-	o := map[string]any{"apiVersion": child["apiVersion"], "kind": child["kind"], "metadata": map[string]any{"name": victim, "namespace": w.randomName(r)["namespace"]}}
+	o := simulate.Smallest(child["apiVersion"], child["kind"], map[string]any{"name": victim, "namespace": w.randomName(r)["namespace"]})
 	existing, err := w.Get(o)
 	if err != nil {
 		return err

@@ -391,7 +391,7 @@ func (w *table) occupy(r *rand.Rand) error {
 	if !c.Kind.Namespaced {
 		delete(metadata, "namespace")
 	}
-	o := map[string]any{"apiVersion": c.Kind.APIVersion(), "kind": c.Kind.Kind, "metadata": metadata}
+	o := simulate.Smallest(c.Kind.APIVersion(), c.Kind.Kind, metadata)
 	if existing, err := w.Get(o); err != nil || existing != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ const (
 // TestCluster sends requests as to an API server.
 func TestCluster(t *testing.T) {
 	deployment := func(fields string) string {
-		return `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":` + fields + `}`
+		return smallestJSON("apps/v1", "Deployment", "d", `{"spec":`+fields+`}`)
 	}
 	cr := func(metadata, rest string) string {
 		return `{"apiVersion":"cache.example.com/v1alpha1","kind":"Memcached","metadata":{"name":"m"` + metadata + `},"spec":{"size":1}` + rest + `}`

@@ -13,8 +13,8 @@ import (
 // with the API server's messages.
 func TestImmutableFields(t *testing.T) {
 	const immutable = "field is immutable"
-	const pod = `{"spec":{"restartPolicy":"Never","containers":[{"name":"a","image":"a:1"}]}}`
-	const pod2 = `{"spec":{"restartPolicy":"Never","containers":[{"name":"a","image":"a:2"}]}}`
+	const pod = `{"spec":{"containers":[{"name":"a","image":"a:1"}]}}`
+	const pod2 = `{"spec":{"containers":[{"name":"a","image":"a:2"}]}}`
 	for _, tt := range []struct {
 		name, path, kind string
 		before, after    string // fields next to metadata
@@ -22,12 +22,12 @@ func TestImmutableFields(t *testing.T) {
 	}{
 		{"the template of a Job", "apis/batch/v1/namespaces/default/jobs", "Job", `"spec":{"template":` + pod + `}`, `"spec":{"template":` + pod2 + `}`, `Job.batch "x" is invalid: spec.template: Invalid value: `},
 		{"the parallelism of a Job", "apis/batch/v1/namespaces/default/jobs", "Job", `"spec":{"parallelism":1,"template":` + pod + `}`, `"spec":{"parallelism":2,"template":` + pod + `}`, ""},
-		{"a quantity in another form", "apis/batch/v1/namespaces/default/jobs", "Job", `"spec":{"template":{"spec":{"containers":[{"name":"a","resources":{"limits":{"cpu":"1"}}}]}}}`, `"spec":{"template":{"spec":{"containers":[{"name":"a","resources":{"limits":{"cpu":"1000m"}}}]}}}`, ""},
+		{"a quantity in another form", "apis/batch/v1/namespaces/default/jobs", "Job", `"spec":{"template":{"spec":{"containers":[{"name":"a","image":"b","resources":{"limits":{"cpu":"1"}}}]}}}`, `"spec":{"template":{"spec":{"containers":[{"name":"a","image":"b","resources":{"limits":{"cpu":"1000m"}}}]}}}`, ""},
 		{"the node of a suspended Job", "apis/batch/v1/namespaces/default/jobs", "Job", `"spec":{"suspend":true,"template":{"spec":{"nodeSelector":{"a":"1"}}}}`, `"spec":{"suspend":true,"template":{"spec":{"nodeSelector":{"a":"2"}}}}`, ""},
 		{"the image of a suspended Job", "apis/batch/v1/namespaces/default/jobs", "Job", `"spec":{"suspend":true,"template":` + pod + `}`, `"spec":{"suspend":true,"template":` + pod2 + `}`, immutable},
 		{"the completions of a Job", "apis/batch/v1/namespaces/default/jobs", "Job", `"spec":{"completions":1}`, `"spec":{"completions":2}`, "spec.completions: Invalid value: 2: field is immutable"},
 		{"the completions of an indexed Job", "apis/batch/v1/namespaces/default/jobs", "Job", `"spec":{"completionMode":"Indexed","completions":1,"parallelism":1}`, `"spec":{"completionMode":"Indexed","completions":2,"parallelism":2}`, ""},
-		{"the selector of a Deployment", "apis/apps/v1/namespaces/default/deployments", "Deployment", `"spec":{"selector":{"matchLabels":{"a":"1"}}}`, `"spec":{"selector":{"matchLabels":{"a":"2"}}}`, immutable},
+		{"the selector of a Deployment", "apis/apps/v1/namespaces/default/deployments", "Deployment", `"spec":{"selector":{"matchLabels":{"a":"b"}}}`, `"spec":{"selector":{"matchLabels":{"a":"2"}}}`, immutable},
 		{"the template of a Deployment", "apis/apps/v1/namespaces/default/deployments", "Deployment", `"spec":{"template":` + pod + `}`, `"spec":{"template":` + pod2 + `}`, ""},
 		{"the Service of a StatefulSet", "apis/apps/v1/namespaces/default/statefulsets", "StatefulSet", `"spec":{"serviceName":"a"}`, `"spec":{"serviceName":"b"}`, "spec: Forbidden: updates to statefulset spec for fields other than 'replicas'"},
 		{"replicas and template of a StatefulSet", "apis/apps/v1/namespaces/default/statefulsets", "StatefulSet", `"spec":{"replicas":1,"template":` + pod + `}`, `"spec":{"replicas":2,"template":` + pod2 + `}`, ""},
@@ -57,7 +57,7 @@ func TestImmutableFields(t *testing.T) {
 				group = "v1"
 			}
 			write := func(fields string) (int, string) {
-				body := `{"apiVersion":"` + group + `","kind":"` + tt.kind + `","metadata":{"name":"x"},` + fields + `}`
+				body := smallestJSON(group, tt.kind, "x", "{"+fields+"}")
 				r := httptest.NewRequest(http.MethodPatch, "/"+tt.path+"/x?fieldManager=a&force=true", strings.NewReader(body))
 				r.Header.Set("Content-Type", applyPatch)
 				w := httptest.NewRecorder()
