@@ -13,7 +13,7 @@ export PATH := $(INTERPRETER):$(PATH)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-race race perf test-python vet lint format tidy verify-tidy coretypes generate verify-generate examples verify e2e e2e-smoke e2e-guards operators peers olm bench bench-cluster chance expressions guarantees realcrds dist clean
+.PHONY: help build test test-race race perf test-python vet lint format tidy verify-tidy coretypes generate verify-generate examples verify e2e e2e-smoke e2e-guards operators peers agreement olm bench bench-cluster chance expressions guarantees realcrds dist clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -106,6 +106,9 @@ e2e-guards: build ## take away what each guarantee rests on and each right, one 
 
 peers: build ## compare what is written for kustomize and Helm with what those make of it; builds them, as pinned in e2e/peers
 	cd e2e/peers && go vet . && go test -count 1 -timeout 60m .
+
+agreement: ## compare the validation of children with that of Kubernetes, as pinned in e2e/agreement, and make docs/agreement.md of it; takes minutes
+	cd e2e/agreement && go vet . && go run .
 
 olm: build ## ask operator-framework's library whether such an operator can be a bundle: it cannot, see docs/how-to/olm.md
 	cd e2e/olm && go vet . && go test -count 1 -timeout 20m .

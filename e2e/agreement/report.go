@@ -33,7 +33,7 @@ func (t tally) percent() float64 {
 }
 
 func (t tally) row(name string) string {
-	return fmt.Sprintf("| %s | %d | %.1f | %d | %d |\n", name, t.mutations, t.percent(), t.accepted, t.refused)
+	return fmt.Sprintf("| %s | %d | %.2f | %d | %d |\n", name, t.mutations, t.percent(), t.accepted, t.refused)
 }
 
 // category is a known reason for disagreements.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/client-go/applyconfigurations"
 	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	_ "k8s.io/kubernetes/pkg/apis/apps/install"
 	_ "k8s.io/kubernetes/pkg/apis/autoscaling/install"
@@ -110,6 +112,8 @@ type server struct {
 }
 
 func newServer() *server {
+	klog.LogToStderr(false)
+	klog.SetOutput(io.Discard) // it remarks on values that validation refuses
 	capabilities.Initialize(capabilities.Capabilities{AllowPrivileged: true}) // as kubeadm and every managed Kubernetes do
 	return &server{types: applyconfigurations.NewTypeConverter(scheme.Scheme), managers: map[schema.GroupVersionKind]*managedfields.FieldManager{}}
 }

@@ -77,7 +77,7 @@ var layers = []layer{
 	{
 		path:   internal + "definition",
 		below:  append(in("source", "schema", "shortschema"), "pkg/diag", "pkg/apis/v1alpha1"),
-		others: []string{"go.yaml.in/yaml/v3", "sigs.k8s.io/", "k8s.io/", "github.com/gobuffalo/flect"},
+		others: []string{"go.yaml.in/yaml/v3", "sigs.k8s.io/", "k8s.io/", "github.com/gobuffalo/flect", "github.com/distribution/reference"},
 	},
 	{path: internal + "registry", others: []string{"github.com/google/go-containerregistry/"}},
 	{path: internal + "monitoring", below: []string{"pkg/apis/v1alpha1"}},

@@ -191,6 +191,7 @@ func rules() map[place][]check {
 		in[corev1.CSIVolumeSource]("driver"):                                            {needed, form(driverName)},
 		in[corev1.CSIPersistentVolumeSource]("driver"):                                  {needed, form(driverName)},
 		in[corev1.CSIPersistentVolumeSource]("volumeHandle"):                            {needed},
+		in[corev1.FlexPersistentVolumeSource]("driver"):                                 {needed},
 		in[corev1.LocalVolumeSource]("path"):                                            {needed, form(inside)},
 		in[corev1.EmptyDirVolumeSource]("sizeLimit"):                                    {quantityFrom(0)},
 		in[corev1.EphemeralVolumeSource]("volumeClaimTemplate"):                         {needed},

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
+	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -24,8 +26,9 @@ type Verdict struct {
 func Validate(object runtime.Object) Verdict {
 	var v Verdict
 	v.walk(reflect.ValueOf(object).Elem(), nil)
-	if _, budget := object.(*policyv1.PodDisruptionBudget); budget {
-		return v // the API server does not validate its metadata
+	switch object.(type) {
+	case *policyv1.PodDisruptionBudget, *coordinationv1.Lease, *nodev1.RuntimeClass:
+		return v // any qualified name may be a finalizer of these
 	}
 	if meta, err := meta.Accessor(object); err == nil {
 		v.Refusals = append(v.Refusals, every(form(finalizer))(reflect.ValueOf(meta.GetFinalizers()), field.NewPath("metadata", "finalizers"))...)

@@ -3,9 +3,10 @@ package definition
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/distribution/reference"
 
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/source"
@@ -34,24 +35,10 @@ func (c *checker) logic() {
 	}
 }
 
-// reference matches an image reference, loosely: HOST:PORT/PATH:TAG@DIGEST. isReference
-// checks lengths, because counted repetitions make the expression slow to compile.
-var reference = regexp.MustCompile(`^([a-zA-Z0-9.-]+(:[0-9]+)?/)?[a-z0-9]+([._-]+[a-z0-9]+)*(/[a-z0-9]+([._-]+[a-z0-9]+)*)*` +
-	`(:(?P<tag>[A-Za-z0-9_][A-Za-z0-9_.-]*))?(@[a-z0-9]+:(?P<digest>[a-f0-9]+))?$`)
-
-// Length limits of registries.
-const (
-	maxTag    = 128
-	minDigest = 32
-)
-
+// isReference reports whether the kubelet accepts a text as an image.
 func isReference(image string) bool {
-	parts := reference.FindStringSubmatch(image)
-	if parts == nil {
-		return false
-	}
-	tag, digest := parts[reference.SubexpIndex("tag")], parts[reference.SubexpIndex("digest")]
-	return len(tag) <= maxTag && (digest == "" || len(digest) >= minDigest)
+	_, err := reference.ParseNormalizedNamed(image)
+	return err == nil
 }
 
 func (c *checker) image(image string, p source.Path) {
