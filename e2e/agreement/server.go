@@ -3,8 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 
+	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -112,8 +112,7 @@ type server struct {
 }
 
 func newServer() *server {
-	klog.LogToStderr(false)
-	klog.SetOutput(io.Discard) // it remarks on values that validation refuses
+	klog.SetLogger(logr.Discard())                                            // it remarks on values that validation refuses
 	capabilities.Initialize(capabilities.Capabilities{AllowPrivileged: true}) // as kubeadm and every managed Kubernetes do
 	return &server{types: applyconfigurations.NewTypeConverter(scheme.Scheme), managers: map[schema.GroupVersionKind]*managedfields.FieldManager{}}
 }

@@ -152,6 +152,7 @@ func servicePorts(o *corev1.ServiceSpec, at *field.Path) field.ErrorList {
 	return errs
 }
 
+//lint:ignore SA1019 the API server still accepts them
 func endpoints(o *corev1.Endpoints) field.ErrorList {
 	var errs field.ErrorList
 	for i, s := range o.Subsets {
@@ -630,7 +631,7 @@ func replicaRange(least *int32, most int32, at *field.Path) field.ErrorList {
 
 func metric(o *autoscalingv2.MetricSpec, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	needs := func(name string, target autoscalingv2.MetricTarget, ok bool, message string) {
+	needs := func(name string, ok bool, message string) {
 		if !ok {
 			errs = append(errs, field.Required(at.Child(name, "target", "averageValue"), message))
 		}
@@ -654,16 +655,16 @@ func metric(o *autoscalingv2.MetricSpec, at *field.Path) field.ErrorList {
 		}
 	}
 	if s := o.Object; s != nil {
-		needs("object", s.Target, s.Target.Value != nil || s.Target.AverageValue != nil, "must set either a target value or averageValue")
+		needs("object", s.Target.Value != nil || s.Target.AverageValue != nil, "must set either a target value or averageValue")
 	}
 	if s := o.External; s != nil {
-		needs("external", s.Target, s.Target.Value != nil || s.Target.AverageValue != nil, "must set either a target value for metric or a per-pod target")
+		needs("external", s.Target.Value != nil || s.Target.AverageValue != nil, "must set either a target value for metric or a per-pod target")
 		if s.Target.Value != nil && s.Target.AverageValue != nil {
 			errs = append(errs, field.Forbidden(at.Child("external", "target", "value"), "may not set both a target value for metric and a per-pod target"))
 		}
 	}
 	if s := o.Pods; s != nil {
-		needs("pods", s.Target, s.Target.AverageValue != nil, "must specify a positive target averageValue")
+		needs("pods", s.Target.AverageValue != nil, "must specify a positive target averageValue")
 	}
 	if s := o.Resource; s != nil {
 		errs = append(errs, utilization(s.Target, at.Child("resource", "target"))...)

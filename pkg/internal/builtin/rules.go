@@ -113,6 +113,7 @@ func networkRules(object any, at *field.Path) field.ErrorList {
 	switch o := object.(type) {
 	case *corev1.ServiceSpec:
 		return service(o, at)
+	//lint:ignore SA1019 the API server still accepts them
 	case *corev1.Endpoints:
 		return endpoints(o)
 	case *discoveryv1.EndpointSlice:
