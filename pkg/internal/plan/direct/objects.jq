@@ -143,8 +143,10 @@
         # After a failure, the next attempts assume first that the object does not exist
         # although it was observed, then that it exists although it was not. One that was
         # found in this way is written as it was observed.
-        | (if $seen.failed.generation == $new.metadata.generation then $seen.failed.attempts // 0 else 0 end) as $attempts
-        | (if $old == null or $seen.reclaimed != ($old.status.children[$next.place.key // ""] | observedObject).reclaimed then 0 else $attempts % 4 end) as $try
+        | (if option::diagnosed and $seen.failed == null and $seen.generation != $new.metadata.generation
+           then $old.status.children[$next.place.key // ""] | observedObject.failed else $seen.failed end) as $lastFailure
+        | (if $lastFailure.generation == $new.metadata.generation then $lastFailure.attempts // 0 else 0 end) as $attempts
+        | (if $old == null or option::diagnosed and $seen.failed == null or $seen.reclaimed != ($old.status.children[$next.place.key // ""] | observedObject).reclaimed then 0 else $attempts % 4 end) as $try
         | ($seen.uid != null and $try == 0) as $update
         | (if $next.listing != null or option::never and $update then {} else $new | built($next.place) end) as $want
         | def change(entries): patchOwner($new.metadata; "/status"; {status: {children: entries}});
@@ -180,6 +182,6 @@
            failed: (
              if option::diagnosed and $attempts == hole::lastAttempt and $next.listing == null and $want.error == null
              then listedDiagnosis($next.place.key; {value: failure($seen; $attempts)} + if option::adopt or $seen.uid != null then {} else {taken: taken} end)
-             else change($next.listing // {($next.place.key): {failed: (failure($seen; $attempts) + {message: failureMessage($seen; $attempts)})}}) end)}
+             else change($next.listing // {($next.place.key): {failed: (failure($seen; $attempts) + {message: failureMessage($seen; $lastFailure; $attempts)})}}) end)}
       end
   end

@@ -285,8 +285,8 @@ def refusal(seen):
 def failure(seen; attempts): {generation: $new.metadata.generation, attempts: (attempts + 1), uid: seen.uid};
 
 # Its message. The answer of the API server stays in it.
-def failureMessage(seen; attempts):
-  if option::diagnosed and attempts > hole::lastAttempt then seen.failed.message else refusal(seen) end;
+def failureMessage(seen; last; attempts):
+  if option::diagnosed and attempts > hole::lastAttempt then last.message else refusal(seen) end;
 
 # The request that creates the Workflow. The Sensor makes the body: the request that
 # failed, and where to record the answer, unless what is there has changed.

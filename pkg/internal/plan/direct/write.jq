@@ -90,14 +90,17 @@
     if (due and ((option::canBeHeld | not) or ($new | held) == null) | not) or underWay then {go: false} else
       ($new | desired) as $want
       | if option::conditional and $want.error == null and $want.child == null and $seen.uid == null then {go: false} else
-          (if $seen.failed.generation == $new.metadata.generation then $seen.failed.attempts // 0 else 0 end) as $attempts
+          # An event of the child without a newer write cleared the failure, as in a resync.
+          # It goes on, so that no Workflow asks again.
+          (if option::diagnosed and $seen.failed == null and $seen.generation != $new.metadata.generation then $before.failed else $seen.failed end) as $lastFailure
+          | (if $lastFailure.generation == $new.metadata.generation then $lastFailure.attempts // 0 else 0 end) as $attempts
 
           # After a failure, the next attempts assume first that the child does not
           # exist although it was observed, then that it exists although it was not. A
           # child that was deleted in the meantime is created again. Where it counts as a
           # success that the child does not exist, looking for it may end the attempts, so a
           # Workflow asks before that.
-          | (if $old == null or $seen.reclaimed != $before.reclaimed or $seen.gone != $before.gone then 0
+          | (if $old == null or option::diagnosed and $seen.failed == null or $seen.reclaimed != $before.reclaimed or $seen.gone != $before.gone then 0
              elif option::diagnosed and option::absenceAllowed then [0, 1, 0, 2, 3][$attempts % 5]
              else $attempts % 4 end) as $try
           | ($seen.uid != null and $try == 0) as $update
@@ -152,7 +155,7 @@
              failed: (
                if option::diagnosed and $attempts == hole::lastAttempt and $want.error == null and $seen.error == null
                then askWhy({value: failure($seen; $attempts)} + if option::adopt or $seen.uid != null then {} else {taken: taken} end)
-               else recordFailure(failure($seen; $attempts) + {message: failureMessage($seen; $attempts)}) end)}
+               else recordFailure(failure($seen; $attempts) + {message: failureMessage($seen; $lastFailure; $attempts)}) end)}
           end
         end
     end
