@@ -113,16 +113,16 @@ func (r *report) check() error {
 
 const introduction = `# Agreement with the API server
 
-argoperator validates the children of an operator without a cluster: ` + "`lint`" + ` with sample custom resources, ` + "`render` and `test`" + ` in a
-simulated API server. ` + "`make agreement`" + ` compares this validation with the real one. It takes a realistic object of each built-in kind,
-changes one field at a time, and applies the result server-side with the code of Kubernetes 1.33.1: decoding, merging, defaults, and the
-validation of the kind. The changes are the same for every field of a type: missing, null and empty values, values of other types, numbers out of
-range, texts in every form that some field refuses, unknown fields, repeated entries and bad keys. Fields that the original does not have
-are added.
+argoperator validates the children of an operator without a cluster: ` + "`lint`" + ` with sample custom resources, ` + "`render` and `test`" + `
+in a simulated API server. ` + "`make agreement`" + ` compares this validation with the real one. It takes a realistic object of each
+built-in kind, changes one field at a time, and applies the result server-side with the code of Kubernetes 1.33.1:
+decoding, merging, defaults, and the validation of the kind. The changes are the same for every field of a type: missing,
+null and empty values, values of other types, numbers out of range, texts in every form that some field refuses, unknown
+fields, repeated entries and bad keys. Fields that the original does not have are added.
 
-*False accepts* are refused by the API server alone, *false refusals* by argoperator alone. Fields that *templates compute* have an expression in a
-template of the [examples](../examples) or of the [ports](../testdata/ports) of other tools' operators, or are inside a field that has one;
-fields of pods count for every kind with pods.
+*False accepts* are refused by the API server alone, *false refusals* by argoperator alone. Fields that *templates compute*
+have an expression in a template of the [examples](../examples) or of the [ports](../testdata/ports) of other tools'
+operators, or are inside a field that has one; fields of pods count for every kind with pods.
 
 This page is generated.
 
@@ -158,5 +158,6 @@ const closing = `
 Two things pass the API server and fail afterwards. ` + "`argoperator lint`" + ` warns of them:
 
 - an image whose name the kubelet refuses with the reason InvalidImageName, such as ` + "`Busy Box://`" + `;
-- the pod template and the volume claims of a StatefulSet: the API server validates them when the controller creates the pods.
+- the pod template and the volume claims of a StatefulSet: the API server validates them when the controller creates the
+  pods.
 `
