@@ -9,13 +9,13 @@ the failure.
 ARGOPERATOR_REJECTED is, as JSON in base64:
 
     request   method, path, type and body
-    record    JSON, as text:
+    record    JSON, as text, which says where the answer is recorded:
               path      of the custom resource
-              tests     JSON patch operations that fail if the failure is not the latest any more
-              pointer   where the message is recorded
-              what      was rejected, for the message; "it" by default
-              value     the object that gets the message; without it, the message of a condition is replaced
-              encoded   the object is written as text
+              uid       of the custom resource
+              pointer   of the failure in it: an object, or a condition
+              there     the failure; where it is another one now, nothing is done
+              value     what replaces it, with the message; without it, the message of the condition is replaced
+              encoded   the failure is JSON as text
               taken     the message if an object that was to be created exists
 
 Exit codes: 0 done, or nothing left to do; 1 failed, retry.
@@ -29,6 +29,7 @@ from api import MESSAGE_LIMIT, ApiError, Client, Failed, log
 
 PATCH = "application/json-patch+json"
 OUTDATED = (404, 409, 422)  # the custom resource was deleted, or a test of the patch failed
+REJECTED = {"StatusRejected": "the computed status", "FinalizerRejected": "the finalizer"}  # by the reason of the condition
 UNANSWERED = (0, 401, 429)  # not an answer to the request; a 5xx may be one, for instance of an admission webhook
 
 
@@ -40,7 +41,7 @@ def diagnose(client, request, record):
     text = answer(client, request, record)
     log(text or "the API server accepts the request now")
     if text:
-        recorded(client, record, [{"op": "replace", "path": record["pointer"], "value": value(record, text)}])
+        recorded(client, record, [replacement(record, text)])
 
 
 def answer(client, request, record):
@@ -56,7 +57,8 @@ def answer(client, request, record):
             return None
         if error.status == 409 and "taken" in record and "Apply failed with" not in str(error):
             return record["taken"]
-        return ("the API server rejected %s: %s" % (record.get("what", "it"), error))[:MESSAGE_LIMIT]
+        what = "it" if "value" in record else REJECTED.get(record["there"].get("reason"), "it")
+        return ("the API server rejected %s: %s" % (what, error))[:MESSAGE_LIMIT]
     return None
 
 
@@ -68,9 +70,11 @@ def trial(request):
 
 
 def recorded(client, record, change):
-    """Whether the custom resource was patched; it is not if a test fails."""
+    """Whether the custom resource was patched; it is not if the failure is another one."""
+    tests = [{"op": "test", "path": "/metadata/uid", "value": record["uid"]},
+             {"op": "test", "path": record["pointer"], "value": record["there"]}]
     try:
-        client.request("PATCH", record["path"], record["tests"] + change, None, PATCH)
+        client.request("PATCH", record["path"], tests + change, None, PATCH)
     except ApiError as error:
         if error.status in OUTDATED:
             return False
@@ -78,12 +82,12 @@ def recorded(client, record, change):
     return True
 
 
-def value(record, text):
-    """What is recorded."""
+def replacement(record, text):
+    """The change that records the message."""
     if "value" not in record:
-        return text
+        return {"op": "replace", "path": record["pointer"] + "/message", "value": text}
     made = dict(record["value"], message=text)
-    return json.dumps(made) if record.get("encoded") else made
+    return {"op": "replace", "path": record["pointer"], "value": json.dumps(made) if record.get("encoded") else made}
 
 
 def main(env=os.environ):

@@ -17,8 +17,9 @@ APPLY = {"method": "PATCH", "path": "/apis/apps/v1/namespaces/town/deployments/o
 FAILED = {"generation": 1, "attempts": 4, "uid": None}
 TESTS = [{"op": "test", "path": "/metadata/uid", "value": "owner"},
          {"op": "test", "path": "/status/children/web/failed", "value": FAILED}]
-RECORD = {"path": CR, "tests": TESTS, "pointer": "/status/children/web/failed", "value": dict(FAILED, attempts=5)}
-CONDITION = {"path": CR, "tests": TESTS[:1], "pointer": "/status/conditions/0/message", "what": "the computed status"}
+RECORD = {"path": CR, "uid": "owner", "pointer": "/status/children/web/failed", "there": FAILED, "value": dict(FAILED, attempts=5)}
+READY = {"type": "Ready", "status": "False", "reason": "StatusRejected", "message": "the API server rejected the computed status; …"}
+CONDITION = {"path": CR, "uid": "owner", "pointer": "/status/conditions/0", "there": READY}
 INVALID = 'Deployment.apps "one" is invalid: spec.replicas: Invalid value: -5: must be greater than or equal to 0'
 
 
@@ -42,11 +43,11 @@ class DiagnoseTest(unittest.TestCase):
         server = Server(*answers)
         diagnose.diagnose(server, request, record)
         self.assertEqual([], server.answers)
-        self.assertEqual(("PATCH", CR, record["tests"], diagnose.PATCH), server.requests[0])
+        self.assertEqual(("PATCH", CR, TESTS, diagnose.PATCH), server.requests[0])
         method, path, body, content_type = server.requests[-1]
-        if body[len(record["tests"]):] == [] or path != CR:
+        if body[len(TESTS):] == [] or path != CR:
             return None
-        self.assertEqual(("PATCH", diagnose.PATCH, record["tests"]), (method, content_type, body[:-1]))
+        self.assertEqual(("PATCH", diagnose.PATCH, TESTS), (method, content_type, body[:-1]))
         self.assertEqual(("replace", record["pointer"]), (body[-1]["op"], body[-1]["path"]))
         return body[-1]["value"]
 
@@ -93,7 +94,8 @@ class DiagnoseTest(unittest.TestCase):
         server = Server(None, (422, "status.size: Invalid value"), None)
         diagnose.diagnose(server, request, CONDITION)
         self.assertEqual(("PATCH", CR + "&dryRun=All", '{"metadata": {}, "status": {"size": "x"}}', "application/merge-patch+json"), server.requests[1])
-        self.assertEqual("the API server rejected the computed status: status.size: Invalid value", server.requests[2][2][-1]["value"])
+        self.assertEqual({"op": "replace", "path": "/status/conditions/0/message",
+                          "value": "the API server rejected the computed status: status.size: Invalid value"}, server.requests[2][2][-1])
 
     def test_cuts_a_long_message(self):
         self.assertEqual(api.MESSAGE_LIMIT, len(self.recorded(RECORD, None, (422, "x" * 9000), None)["message"]))

@@ -234,14 +234,13 @@ func validateRequest(of map[string]any) error {
 func validateDiagnosis(record map[string]any) error {
 	path, _ := record["path"].(string)
 	pointer, _ := record["pointer"].(string)
-	tests, _ := record["tests"].([]any)
 	switch {
 	case !safePath.MatchString(path):
 		return fmt.Errorf("path %q of the record is no path of the API server", path)
 	case !strings.HasPrefix(pointer, "/"):
 		return fmt.Errorf("pointer %q of the record is no JSON pointer", pointer)
-	case len(tests) == 0:
-		return errors.New("without tests, the record could overwrite a newer one")
+	case record["uid"] == nil || record["there"] == nil:
+		return errors.New("without uid and there, the record could overwrite a newer one")
 	}
 	return nil
 }

@@ -294,8 +294,7 @@ def diagnosis(subresource; pointer; there; more):
   {method: "POST", path: hole::workflowsPath, type: "application/json",
    partition: ($new.metadata.uid | explode | add % hole::diagnosisPartitions | tostring),
    body: ({path: (customResourcePath($new.metadata) + subresource + "?fieldManager=" + hole::operator),
-     tests: [{op: "test", path: "/metadata/uid", value: $new.metadata.uid}, {op: "test", path: pointer, value: there}],
-     pointer: pointer} + more | tojson)};
+     uid: $new.metadata.uid, pointer: pointer, there: there} + more | tojson)};
 
 # The same for a listed object.
 def listedDiagnosis(key; more):

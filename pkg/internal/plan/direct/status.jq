@@ -104,9 +104,8 @@
 
   # Asks why, when the event shows that the condition Ready has come to report the
   # rejection, and makes the answer its message.
-  def askWhy(what):
-    ([$new.status.conditions[]?.type?] | "/status/conditions/" + (index("Ready") | tostring)) as $reported
-    | diagnosis("/status"; $reported; $new | readyCondition; {pointer: ($reported + "/message"), what: what});
+  def askWhy:
+    diagnosis("/status"; "/status/conditions/" + ([$new.status.conditions[]?.type?] | index("Ready") | tostring); $new | readyCondition; {});
 
   # A change of the custom resource that the event shows.
   def ofVersion: .metadata.resourceVersion = $new.metadata.resourceVersion;
@@ -174,9 +173,9 @@
              # An Event that is not created is given up, by a patch without a change.
              failed: (
                if option::diagnosed and option::conditions and $report == null and $next.reason != null
-                 and ($new | readyCondition | .reason == $next.reason and .observedGeneration == $new.metadata.generation and unexplained)
-                 and ($old == null or ([$new, $old | readyCondition | [.reason, .observedGeneration]] | .[0] != .[1]))
-               then askWhy({StatusRejected: "the computed status", FinalizerRejected: "the finalizer"}[$next.reason])
+                 and ([$new, $old | readyCondition | [.reason, .observedGeneration]] | .[0] == [$next.reason, $new.metadata.generation] and .[0] != .[1])
+                 and ($new | readyCondition | unexplained)
+               then askWhy
                elif option::finalized and (option::conditions | not) and $finalizes then patchOwner($new.metadata; ""; $next.change)
                else patchOwner($new.metadata; "/status"; (if $report == null then $next.otherwise else null end) // ({} | ofVersion)) end)}
           end
