@@ -114,8 +114,13 @@ func call(p *plan.Plan, t plan.Trigger) eventsv1.Trigger {
 
 // askWhy makes the request after a failure one that can start a Workflow.
 func askWhy(p *plan.Plan, http *eventsv1.HTTPTrigger) {
-	for i, body := range http.Payload {
-		http.Payload[i] = rendered(body.Src.DependencyName, DiagnosisPayload(p.DiagnosisName()), body.Dest)
+	templates := DiagnosisTemplates(p.DiagnosisName(), p.Install.Namespace)
+	for _, list := range [][]eventsv1.TriggerParameter{http.Parameters, http.Payload} {
+		for i, parameter := range list {
+			if template, ok := templates[parameter.Dest]; ok {
+				list[i] = rendered(parameter.Src.DependencyName, template, parameter.Dest)
+			}
+		}
 	}
 }
 

@@ -22,7 +22,7 @@ func diagnosisTemplate(p *plan.Plan) Object {
 	spec.Synchronization = mutex(p, p.DiagnosisName()+".{{workflow.parameters.partition}}")
 	spec.Arguments = wfv1.Arguments{Parameters: []wfv1.Parameter{
 		{Name: "partition", Description: wfv1.AnyStringPtr("of the custom resources: one Workflow of each runs at a time")},
-		{Name: "rejected", Description: wfv1.AnyStringPtr("the request, and where to record the answer, as JSON in base64")},
+		{Name: "rejected", Description: wfv1.AnyStringPtr("the request, and the one that records the failure, as JSON in base64")},
 	}}
 	diagnose := podTemplate(p, spec.Entrypoint)
 	diagnose.Volumes = []corev1.Volume{configMapVolume("runtime", p.Names.RuntimeConfigMap, files(clientScript, diagnosisScript)), emptyDir("tmp")}
@@ -44,15 +44,27 @@ func IsDiagnosis(spec wfv1.WorkflowSpec) bool {
 // environment variable of its pod, which takes 128 KiB, has it in JSON and base64.
 const maxRejected = 80_000
 
-// DiagnosisPayload returns the text template of the body of a request that a Sensor sends
-// after a failure: of one that creates a Workflow of the WorkflowTemplate name, which asks
-// why, or of any other. Values of the event are only inserted in base64, so none of them is
-// taken for a template. A Workflow that is created twice does nothing the second time. One
-// for a request that is too large is not created: the API server takes no other body.
-func DiagnosisPayload(name string) string {
-	return fmt.Sprintf(`{{ $f := .Input.failed }}{{ if and $f.partition (lt (len .Input.call.body) %[2]d) }}`+
-		`{"apiVersion":"argoproj.io/v1alpha1","kind":"Workflow","metadata":{"generateName":"%[1]s-"},`+
-		`"spec":{"workflowTemplateRef":{"name":"%[1]s"},"arguments":{"parameters":[{"name":"partition","value":"{{ $f.partition }}"},`+
-		`{"name":"rejected","value":"{{ dict "request" .Input.call "record" $f.body | toJson | b64enc }}"}]}}}`+
-		`{{ else }}{{ $f.body }}{{ end }}`, name, maxRejected)
+// diagnosisPartitions is the number of mutexes of the Workflows, and so of the pods that ask
+// at the same time. Those for one custom resource have the same mutex.
+const diagnosisPartitions = 4
+
+// DiagnosisTemplates returns the text templates of the request that a Sensor sends after a
+// failure, by destination. If the program of the Sensor says so, it creates a Workflow of
+// the WorkflowTemplate name, which asks why; otherwise it is the request that the program has
+// computed. Values of the event are only inserted in base64, so none of them is taken for a
+// template. A Workflow that is created twice does nothing the second time.
+func DiagnosisTemplates(name, namespace string) map[string]string {
+	either := func(asking, otherwise string) string {
+		return fmt.Sprintf(`{{ if and .Input.failed.asks (lt (len .Input.call.body) %d) }}%s{{ else }}%s{{ end }}`, maxRejected, asking, otherwise)
+	}
+	return map[string]string{
+		"url":                  apiServer + either("/apis/argoproj.io/v1alpha1/namespaces/"+namespace+"/workflows", "{{ .Input.failed.path }}"),
+		"method":               either("POST", "PATCH"),
+		"headers.Content-Type": either("application/json", "application/merge-patch+json"),
+		"": either(fmt.Sprintf(`{"apiVersion":"argoproj.io/v1alpha1","kind":"Workflow","metadata":{"generateName":"%[1]s-"},`+
+			`"spec":{"workflowTemplateRef":{"name":"%[1]s"},"arguments":{"parameters":[`+
+			`{"name":"partition","value":"{{ mod (atoi (adler32sum .Input.failed.asks)) %[2]d }}"},`+
+			`{"name":"rejected","value":"{{ dict "request" .Input.call "failed" .Input.failed | toJson | b64enc }}"}]}}}`, name, diagnosisPartitions),
+			"{{ .Input.failed.body }}"),
+	}
 }

@@ -3,20 +3,13 @@
 
 Argo Events discards the response to a request. So after a few failed attempts the Sensor starts a Workflow with the
 request; its pod runs this program with the Sensor's service account, sends the request once more, and writes the message
-of the API server where the Sensor recorded the failure. If the API server accepts the request now, the next event clears
+of the API server where the Sensor records failures. If the API server accepts the request now, the next event clears
 the failure.
 
 ARGOPERATOR_REJECTED is, as JSON in base64:
 
     request   method, path, type and body
-    record    JSON, as text, which says where the answer is recorded:
-              path      of the custom resource
-              uid       of the custom resource
-              pointer   of the failure in it: an object, or a condition
-              there     the failure; where it is another one now, nothing is done
-              value     what replaces it, with the message; without it, the message of the condition is replaced
-              encoded   the failure is JSON as text
-              taken     the message if an object that was to be created exists
+    failed    path and body of the patch that would record one more failure, and as asks the uid of the custom resource
 
 Exit codes: 0 done, or nothing left to do; 1 failed, retry.
 """
@@ -27,26 +20,86 @@ import sys
 
 from api import MESSAGE_LIMIT, ApiError, Client, Failed, log
 
-PATCH = "application/json-patch+json"
+MERGE, PATCH = "application/merge-patch+json", "application/json-patch+json"
 OUTDATED = (404, 409, 422)  # the custom resource was deleted, or a test of the patch failed
-REJECTED = {"StatusRejected": "the computed status", "FinalizerRejected": "the finalizer"}  # by the reason of the condition
 UNANSWERED = (0, 401, 429)  # not an answer to the request; a 5xx may be one, for instance of an admission webhook
+REJECTED = {"StatusRejected": "the computed status", "FinalizerRejected": "the finalizer"}  # by the reason of the condition
+UNKNOWN = "show why"  # ends what the Sensor says without an answer
+TAKEN = "; or "       # after that, it says what else the reason may be: the object exists
 
 
-def diagnose(client, request, record):
+class Child:
+    """The failure to write or delete a child, which counts the attempts."""
+
+    def __init__(self, keys, value, encoded):
+        self.keys, self.value, self.encoded = keys, value, encoded
+        self.what, self.taken, self.trial = "it", value["message"].partition(TAKEN)[2], False
+
+    def find(self, resource):
+        """The pointer to the failure on the custom resource and its value; None if it is another one now."""
+        there = resource
+        for key in self.keys:
+            there = there.get(key) or {}
+        last = json.loads(there or "{}") if self.encoded else there
+        if [last.get("generation"), last.get("attempts")] != [self.value["generation"], self.value["attempts"] - 1]:
+            return None
+        return "/" + "/".join(key.replace("~", "~0").replace("/", "~1") for key in self.keys), there
+
+    def recorded(self, _, text):
+        """The failure with the message."""
+        made = dict(self.value, message=text)
+        return json.dumps(made) if self.encoded else made
+
+
+class Condition:
+    """The condition Ready of a rejected status or finalizer."""
+
+    def __init__(self, ready):
+        self.ready, self.what, self.taken, self.trial = ready, REJECTED.get(ready["reason"], "it"), "", True
+
+    def find(self, resource):
+        """The same as of a child."""
+        for index, there in enumerate((resource.get("status") or {}).get("conditions") or []):
+            if there.get("type") == "Ready":
+                same = all(there.get(key) == self.ready.get(key) for key in ("reason", "observedGeneration"))
+                return ("/status/conditions/%d" % index, there) if same and UNKNOWN in there.get("message", "") else None
+        return None
+
+    def recorded(self, there, text):
+        """The condition with the message."""
+        return dict(there, message=text)
+
+
+def failure_in(patch):
+    """The failure that a patch of the custom resource would record."""
+    status = patch.get("status") or {}
+    for name, child in (status.get("children") or {}).items():
+        return Child(["status", "children", name, "failed"], child["failed"], False)
+    for name, text in (patch.get("metadata", {}).get("annotations") or {}).items():
+        return Child(["metadata", "annotations", name], json.loads(text), True)
+    return Condition(next(one for one in status["conditions"] if one["type"] == "Ready"))
+
+
+def diagnose(client, request, failed):
     """Sends the request and records the answer, unless the failure is not the latest any more."""
-    if not recorded(client, record, []):
+    failure = failure_in(json.loads(failed["body"]))
+    resource = patched(client, failed["path"], {}, MERGE)
+    found = resource and resource["metadata"]["uid"] == failed["asks"] and failure.find(resource)
+    if not found:
         log("the failure is not the latest any more")
         return
-    text = answer(client, request, record)
+    text = answer(client, request, failure)
     log(text or "the API server accepts the request now")
     if text:
-        recorded(client, record, [replacement(record, text)])
+        pointer, there = found
+        patched(client, failed["path"], [
+            {"op": "test", "path": "/metadata/uid", "value": failed["asks"]}, {"op": "test", "path": pointer, "value": there},
+            {"op": "replace", "path": pointer, "value": failure.recorded(there, text)}], PATCH)
 
 
-def answer(client, request, record):
+def answer(client, request, failure):
     """Why the API server rejects the request, or None if it accepts it."""
-    if "value" not in record:
+    if failure.trial:
         request = trial(request)
     try:
         client.request(request["method"], request["path"], request["body"], None, request["type"])
@@ -55,10 +108,9 @@ def answer(client, request, record):
             raise
         if error.status == 404 and request["method"] == "DELETE":
             return None
-        if error.status == 409 and "taken" in record and "Apply failed with" not in str(error):
-            return record["taken"]
-        what = "it" if "value" in record else REJECTED.get(record["there"].get("reason"), "it")
-        return ("the API server rejected %s: %s" % (what, error))[:MESSAGE_LIMIT]
+        if error.status == 409 and failure.taken and "Apply failed with" not in str(error):
+            return failure.taken
+        return ("the API server rejected %s: %s" % (failure.what, error))[:MESSAGE_LIMIT]
     return None
 
 
@@ -69,32 +121,21 @@ def trial(request):
     return dict(request, path=request["path"] + "&dryRun=All", body=json.dumps(body))
 
 
-def recorded(client, record, change):
-    """Whether the custom resource was patched; it is not if the failure is another one."""
-    tests = [{"op": "test", "path": "/metadata/uid", "value": record["uid"]},
-             {"op": "test", "path": record["pointer"], "value": record["there"]}]
+def patched(client, path, patch, content_type):
+    """The custom resource after a patch; None if it is gone, or if a test fails. A patch without changes reads it."""
     try:
-        client.request("PATCH", record["path"], tests + change, None, PATCH)
+        return client.request("PATCH", path, patch, None, content_type)
     except ApiError as error:
         if error.status in OUTDATED:
-            return False
+            return None
         raise
-    return True
-
-
-def replacement(record, text):
-    """The change that records the message."""
-    if "value" not in record:
-        return {"op": "replace", "path": record["pointer"] + "/message", "value": text}
-    made = dict(record["value"], message=text)
-    return {"op": "replace", "path": record["pointer"], "value": json.dumps(made) if record.get("encoded") else made}
 
 
 def main(env=os.environ):
     """Runs the program and returns its exit code."""
     rejected = json.loads(base64.b64decode(env["ARGOPERATOR_REJECTED"]))
     try:
-        diagnose(Client(env), rejected["request"], json.loads(rejected["record"]))
+        diagnose(Client(env), rejected["request"], rejected["failed"])
     except Failed as failure:
         log(str(failure))
         return 1

@@ -14,17 +14,32 @@ import diagnose  # noqa: E402
 CR = "/apis/example.com/v1/namespaces/town/shops/one/status?fieldManager=shops"
 APPLY = {"method": "PATCH", "path": "/apis/apps/v1/namespaces/town/deployments/one?fieldManager=shops&force=false",
          "type": "application/apply-patch+yaml", "body": '{"kind":"Deployment"}'}
-FAILED = {"generation": 1, "attempts": 4, "uid": None}
-TESTS = [{"op": "test", "path": "/metadata/uid", "value": "owner"},
-         {"op": "test", "path": "/status/children/web/failed", "value": FAILED}]
-RECORD = {"path": CR, "uid": "owner", "pointer": "/status/children/web/failed", "there": FAILED, "value": dict(FAILED, attempts=5)}
-READY = {"type": "Ready", "status": "False", "reason": "StatusRejected", "message": "the API server rejected the computed status; …"}
-CONDITION = {"path": CR, "uid": "owner", "pointer": "/status/conditions/0", "there": READY}
+GENERIC = "the API server rejected it; argoperator render and kubectl apply --server-side --dry-run=server show why"
+EXISTS = "a Deployment of this name exists"
 INVALID = 'Deployment.apps "one" is invalid: spec.replicas: Invalid value: -5: must be greater than or equal to 0'
+READY = {"type": "Ready", "status": "False", "reason": "StatusRejected", "observedGeneration": 1,
+         "message": "the API server rejected the computed status; argoperator render and argoperator test show why"}
+STATUS = {"method": "PATCH", "path": CR, "type": diagnose.MERGE, "body": '{"metadata": {"resourceVersion": "7"}, "status": {"size": "x"}}'}
+
+
+def failed(attempts, message=GENERIC):
+    return {"generation": 1, "attempts": attempts, "uid": None, "message": message}
+
+
+def patch(body):
+    return {"path": CR, "body": json.dumps(body), "asks": "owner"}
+
+
+def resource(uid="owner", **fields):
+    return dict({"metadata": {"uid": uid}}, **fields)
+
+
+def with_child(name, value):
+    return {"status": {"children": {name: {"failed": value}}}}
 
 
 class Server:
-    """Answers requests in order; the answer to a request is (status, message), or None for success."""
+    """Answers requests in order: with an object, or for (status, message) with an error."""
 
     def __init__(self, *answers):
         self.answers, self.requests = list(answers), []
@@ -32,81 +47,102 @@ class Server:
     def request(self, method, path, body=None, query=None, content_type="application/json"):
         self.requests.append((method, path, body, content_type))
         answer = self.answers.pop(0)
-        if answer:
+        if isinstance(answer, tuple):
             raise api.ApiError(answer[0], {"message": answer[1]})
-        return {}
+        return answer
 
 
 class DiagnoseTest(unittest.TestCase):
-    def recorded(self, record, *answers, request=APPLY):
-        """The value that is recorded, or None. Every answer is used."""
+    def play(self, request, record, *answers):
+        """The requests. Every answer is used."""
         server = Server(*answers)
         diagnose.diagnose(server, request, record)
         self.assertEqual([], server.answers)
-        self.assertEqual(("PATCH", CR, TESTS, diagnose.PATCH), server.requests[0])
-        method, path, body, content_type = server.requests[-1]
-        if body[len(TESTS):] == [] or path != CR:
+        self.assertEqual(("PATCH", CR, {}, diagnose.MERGE), server.requests[0])
+        return server.requests
+
+    def recorded(self, answer, name="web", message=GENERIC, request=APPLY):
+        """What replaces the failure of a child, or None if nothing does."""
+        answers = [resource(**with_child(name, failed(4))), answer] + ([{}] if isinstance(answer, tuple) else [])
+        if request["method"] == "DELETE":
+            answers = answers[:2]
+        requests = self.play(request, patch(with_child(name, failed(5, message))), *answers)
+        self.assertEqual((request["method"], request["path"], request["body"], request["type"]), requests[1])
+        if len(requests) == 2:
             return None
-        self.assertEqual(("PATCH", diagnose.PATCH, TESTS), (method, content_type, body[:-1]))
-        self.assertEqual(("replace", record["pointer"]), (body[-1]["op"], body[-1]["path"]))
-        return body[-1]["value"]
+        method, path, change, content_type = requests[2]
+        self.assertEqual(("PATCH", CR, diagnose.PATCH), (method, path, content_type))
+        pointer = "/status/children/%s/failed" % name.replace("~", "~0").replace("/", "~1")
+        self.assertEqual([{"op": "test", "path": "/metadata/uid", "value": "owner"}, {"op": "test", "path": pointer, "value": failed(4)}], change[:2])
+        self.assertEqual(("replace", pointer), (change[2]["op"], change[2]["path"]))
+        return change[2]["value"]
 
     def test_records_the_message_of_the_api_server(self):
-        self.assertEqual(dict(FAILED, attempts=5, message="the API server rejected it: " + INVALID),
-                         self.recorded(RECORD, None, (422, INVALID), None))
+        self.assertEqual(failed(5, "the API server rejected it: " + INVALID), self.recorded((422, INVALID)))
+
+    def test_records_the_failure_of_a_listed_object(self):
+        self.assertIn(INVALID, self.recorded((422, INVALID), name="web/a~b/one")["message"])
 
     def test_records_what_a_webhook_that_does_not_answer_causes(self):
         text = 'failed calling webhook "x.example.com": connection refused'
-        self.assertIn(text, self.recorded(RECORD, None, (500, text), None)["message"])
-
-    def test_sends_nothing_when_the_failure_is_not_the_latest(self):
-        for status in diagnose.OUTDATED:
-            self.assertIsNone(self.recorded(RECORD, (status, "changed")))
+        self.assertIn(text, self.recorded((500, text))["message"])
 
     def test_records_nothing_when_the_request_succeeds(self):
-        self.assertIsNone(self.recorded(RECORD, None, None))
-
-    def test_leaves_a_failure_that_changed_meanwhile(self):
-        server = Server(None, (422, INVALID), (422, "test failed"))
-        diagnose.diagnose(server, APPLY, RECORD)
-        self.assertEqual([], server.answers)
+        self.assertIsNone(self.recorded({}))
 
     def test_names_an_object_that_exists(self):
-        record = dict(RECORD, taken="a Deployment of this name exists")
-        self.assertEqual("a Deployment of this name exists", self.recorded(record, None, (409, "has been modified"), None)["message"])
+        self.assertEqual(EXISTS, self.recorded((409, "has been modified"), message=GENERIC + "; or " + EXISTS)["message"])
 
     def test_names_the_fields_of_a_conflict(self):
         text = 'Apply failed with 1 conflict: conflict with "kubectl": .spec.replicas'
-        record = dict(RECORD, taken="a Deployment of this name exists")
-        self.assertIn(text, self.recorded(record, None, (409, text), None)["message"])
+        self.assertIn(text, self.recorded((409, text), message=GENERIC + "; or " + EXISTS)["message"])
 
     def test_a_deleted_object_needs_no_answer(self):
         request = {"method": "DELETE", "path": "/api/v1/namespaces/town/pods/one", "type": "application/json", "body": "{}"}
-        self.assertIsNone(self.recorded(RECORD, None, (404, "not found"), request=request))
-
-    def test_writes_an_annotation_as_text(self):
-        got = self.recorded(dict(RECORD, encoded=True), None, (422, INVALID), None)
-        self.assertEqual(dict(FAILED, attempts=5, message="the API server rejected it: " + INVALID), json.loads(got))
-
-    def test_tries_the_status_as_a_dry_run_of_the_newest_version(self):
-        request = {"method": "PATCH", "path": CR, "type": "application/merge-patch+json",
-                   "body": '{"metadata": {"resourceVersion": "7"}, "status": {"size": "x"}}'}
-        server = Server(None, (422, "status.size: Invalid value"), None)
-        diagnose.diagnose(server, request, CONDITION)
-        self.assertEqual(("PATCH", CR + "&dryRun=All", '{"metadata": {}, "status": {"size": "x"}}', "application/merge-patch+json"), server.requests[1])
-        self.assertEqual({"op": "replace", "path": "/status/conditions/0/message",
-                          "value": "the API server rejected the computed status: status.size: Invalid value"}, server.requests[2][2][-1])
+        self.assertIsNone(self.recorded((404, "not found"), request=request))
 
     def test_cuts_a_long_message(self):
-        self.assertEqual(api.MESSAGE_LIMIT, len(self.recorded(RECORD, None, (422, "x" * 9000), None)["message"]))
+        self.assertEqual(api.MESSAGE_LIMIT, len(self.recorded((422, "x" * 9000))["message"]))
+
+    def test_sends_nothing_when_the_failure_is_not_the_latest(self):
+        for name, now in {
+                "deleted": (404, "not found"), "another": resource("other", **with_child("web", failed(4))),
+                "answered": resource(**with_child("web", failed(5))), "cleared": resource(status={"children": {"web": {}}}),
+                "no status": resource()}.items():
+            with self.subTest(name):
+                self.play(APPLY, patch(with_child("web", failed(5))), now)
+
+    def test_leaves_a_failure_that_changes_meanwhile(self):
+        self.play(APPLY, patch(with_child("web", failed(5))), resource(**with_child("web", failed(4))), (422, INVALID), (422, "test failed"))
+
+    def test_writes_an_annotation_as_text(self):
+        key, old = "shops.argoperator.dev/failed-web", json.dumps(failed(4))
+        record = patch({"metadata": {"annotations": {key: json.dumps(failed(5))}}})
+        requests = self.play(APPLY, record, {"metadata": {"uid": "owner", "annotations": {key: old}}}, (422, INVALID), {})
+        pointer = "/metadata/annotations/shops.argoperator.dev~1failed-web"
+        self.assertEqual({"op": "test", "path": pointer, "value": old}, requests[2][2][1])
+        self.assertEqual(failed(5, "the API server rejected it: " + INVALID), json.loads(requests[2][2][2]["value"]))
+
+    def test_tries_the_status_as_a_dry_run_of_the_newest_version(self):
+        paid = {"type": "Paid", "status": "True"}
+        record = patch({"metadata": {"resourceVersion": "7"}, "status": {"conditions": [paid, READY]}})
+        requests = self.play(STATUS, record, resource(status={"conditions": [paid, READY]}), (422, "status.size: Invalid value"), {})
+        self.assertEqual(("PATCH", CR + "&dryRun=All", '{"metadata": {}, "status": {"size": "x"}}', diagnose.MERGE), requests[1])
+        self.assertEqual({"op": "replace", "path": "/status/conditions/1",
+                          "value": dict(READY, message="the API server rejected the computed status: status.size: Invalid value")}, requests[2][2][2])
+
+    def test_asks_once_for_a_condition(self):
+        answered = dict(READY, message="the API server rejected the computed status: no")
+        for now in ([], [dict(READY, reason="Failed")], [dict(READY, observedGeneration=2)], [answered]):
+            self.play(STATUS, patch({"status": {"conditions": [READY]}}), resource(status={"conditions": now}))
 
     def test_fails_without_an_answer(self):
         for status in diagnose.UNANSWERED:
             with self.assertRaises(api.ApiError):
-                diagnose.diagnose(Server(None, (status, "")), APPLY, RECORD)
+                diagnose.diagnose(Server(resource(**with_child("web", failed(4))), (status, "")), APPLY, patch(with_child("web", failed(5))))
 
     def test_exits_with_1_without_an_api_server(self):
-        rejected = base64.b64encode(json.dumps({"request": APPLY, "record": json.dumps(RECORD)}).encode()).decode()
+        rejected = base64.b64encode(json.dumps({"request": APPLY, "failed": patch(with_child("web", failed(5)))}).encode()).decode()
         original, api.RETRY_BUDGET = api.RETRY_BUDGET, 0
         self.addCleanup(setattr, api, "RETRY_BUDGET", original)
         self.assertEqual(1, diagnose.main({"ARGOPERATOR_REJECTED": rejected, "ARGOPERATOR_API": "http://127.0.0.1:1"}))

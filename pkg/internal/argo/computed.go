@@ -59,7 +59,7 @@ func (p Parameter) Target() string {
 func (p Parameter) RequestPart() (key, part string) {
 	source := p.Src.DataKey
 	if p.IsDiagnosis() {
-		source = "failed.body"
+		return "failed", httpParts[p.Target()]
 	}
 	if path, ok := strings.CutPrefix(p.Src.DataTemplate, ServerTemplate+"{{ .Input."); ok && p.Target() == "url" {
 		source, ok = strings.CutSuffix(path, " }}")
@@ -76,25 +76,37 @@ func (p Parameter) RequestPart() (key, part string) {
 
 func keyPattern(key string) bool { return identifier.FindString(key) == key && key != "" }
 
-// diagnosisName matches the WorkflowTemplate in a payload that creates a Workflow.
-var diagnosisName = regexp.MustCompile(`"workflowTemplateRef":\{"name":"([a-z0-9-]+)"`)
+// diagnosisNames match the WorkflowTemplate and the namespace in the templates of a request
+// that may create a Workflow.
+var diagnosisNames = regexp.MustCompile(`"workflowTemplateRef":\{"name":"([a-z0-9-]+)"|/namespaces/([a-z0-9-]+)/workflows`)
 
-// diagnosis returns the WorkflowTemplate of the Workflow that a payload creates to ask why
-// a request failed; "" if it creates none.
-func (p Parameter) diagnosis() string {
-	if p.Src == nil || p.Target() != "payload" {
-		return ""
+// diagnosis reports whether a parameter is one of a request after a failure that may create
+// a Workflow, which asks why. It returns the WorkflowTemplate if that is stated.
+func (p Parameter) diagnosis() (template string, ok bool) {
+	if p.Src == nil || p.Src.DataTemplate == "" {
+		return "", false
 	}
-	name := diagnosisName.FindStringSubmatch(p.Src.DataTemplate)
-	if name == nil || p.Src.DataTemplate != manifest.DiagnosisPayload(name[1]) {
-		return ""
+	name, namespace := "", ""
+	if found := diagnosisNames.FindStringSubmatch(p.Src.DataTemplate); found != nil {
+		name, namespace = found[1], found[2]
 	}
-	return name[1]
+	dest := p.Target()
+	if dest == "payload" {
+		dest = ""
+	}
+	known, ok := manifest.DiagnosisTemplates(name, namespace)[dest]
+	return name, ok && known == p.Src.DataTemplate
 }
 
-// IsDiagnosis reports whether a payload may create a Workflow that asks why a request
-// failed.
-func (p Parameter) IsDiagnosis() bool { return p.diagnosis() != "" }
+// IsDiagnosis reports whether a parameter is one of a request after a failure that may
+// create a Workflow, which asks why.
+func (p Parameter) IsDiagnosis() bool {
+	_, ok := p.diagnosis()
+	return ok
+}
+
+// Asks reports whether a trigger may create a Workflow that asks why a request failed.
+func (t Trigger) Asks() bool { return slices.ContainsFunc(t.AllParameters(), Parameter.IsDiagnosis) }
 
 // IsSafeTemplate reports whether a parameter uses one of the permitted templates, which
 // insert nothing from the event except a path and base64.

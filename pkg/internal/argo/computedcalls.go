@@ -21,6 +21,10 @@ func CallsOfComputed(r *problem.Report, o Objects, s *eventsv1.Sensor, t Trigger
 		return nil
 	}
 	var out []Call
+	if t.Asks() {
+		workflows := Call{Group: Group, Resource: "workflows", Namespace: s.Namespace, Why: "the Sensor's trigger " + t.Template.Name, In: s, Path: t.Path.Child("template")}
+		out = workflows.each("create")
+	}
 	for i, d := range s.Spec.Dependencies {
 		if !slices.Contains(t.DependencyNames(), d.Name) {
 			continue

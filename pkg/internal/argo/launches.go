@@ -57,8 +57,8 @@ func diagnoses(o Objects, s *eventsv1.Sensor) []Launch {
 	seen := map[string]bool{}
 	for _, t := range o.Triggers(s) {
 		for _, p := range t.AllParameters() {
-			template := p.diagnosis()
-			if template == "" || seen[template] {
+			template, ok := p.diagnosis()
+			if !ok || template == "" || seen[template] {
 				continue
 			}
 			seen[template] = true

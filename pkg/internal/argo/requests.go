@@ -120,17 +120,14 @@ func newRequest(of Outcome) (Request, string) {
 	out := Request{Method: method, ContentType: contentType}
 	path, out.Query, _ = strings.Cut(path, "?")
 	problem := out.address(path)
-	if problem == "" && method == "POST" && (out.Kind != coreEvents && out.Kind != workflows || out.name != "") {
-		problem = "POST is for Events, and for the Workflow that asks why a request failed: apply anything else, so that a second delivery changes nothing"
+	if problem == "" && method == "POST" && (out.Kind != coreEvents || out.name != "") {
+		problem = "POST is for Events: apply anything else, so that a second delivery changes nothing"
 	}
 	return out, problem
 }
 
-// The resources of Events and Workflows.
-var (
-	coreEvents = kindPath{version: "v1", Resource: "events"}
-	workflows  = kindPath{Group: Group, version: "v1alpha1", Resource: "workflows"}
-)
+// coreEvents is the resource of Events.
+var coreEvents = kindPath{version: "v1", Resource: "events"}
 
 // segment matches a literal path segment.
 var segment = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*$`)

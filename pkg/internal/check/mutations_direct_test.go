@@ -211,9 +211,8 @@ func callMutations() []directMutation {
 		jqMutation("kind from the event", "the event would choose the kind", `/apis/apps/v1/`, `/apis/apps/\(.version | @uri)/`),
 		jqMutation("name with a prefix", "two objects could get the same name", `/deployments/" + (`, `/deployments/x" + (`),
 		jqMutation("path of another API", "only objects are allowed", `"/apis/apps/v1/`, `"/logs/apps/v1/`),
-		jqMutation("request from the event", "its content is unknown", `failed: if $attempts == 4`, `failed: .body, other: if $attempts == 4`),
-		jqMutation("missing fallback request", "the dead-letter trigger would have no request", `failed: if $attempts == 4`, `other: if $attempts == 4`),
-		jqMutation("creation of another object", "a second delivery could create a second one", `/argo-events/workflows"`, `/argo-events/pods"`),
+		jqMutation("request from the event", "its content is unknown", `failed: {method`, `failed: .body, other: {method`),
+		jqMutation("missing fallback request", "the dead-letter trigger would have no request", `failed: {method`, `other: {method`),
 		{name: "no permission to create Workflows", reason: "nothing would ask why a request fails", mutate: func(d *direct) {
 			for _, role := range argo.All[*rbacv1.Role](argo.NewObjects(d.objects)) {
 				role.Rules = slices.DeleteFunc(role.Rules, func(r rbacv1.PolicyRule) bool { return slices.Equal(r.Resources, []string{"workflows"}) })
@@ -223,6 +222,14 @@ func callMutations() []directMutation {
 			src := d.sensor().Spec.Triggers[0].DlqTrigger.Template.HTTP.Payload[0].Src
 			src.DataTemplate = strings.Replace(src.DataTemplate, "| b64enc", "", 1)
 		}, code: problem.CodeGoTemplate, object: webSensor, path: firstTrigger + ".dlqTrigger.template.http.payload[0].src"},
+		{name: "creation of another object", reason: "a second delivery could create a second one", mutate: func(d *direct) {
+			src := d.sensor().Spec.Triggers[0].DlqTrigger.Template.HTTP.Parameters[0].Src
+			src.DataTemplate = strings.Replace(src.DataTemplate, "/workflows", "/pods", 1)
+		}, code: problem.CodeGoTemplate, object: webSensor, path: firstTrigger + ".dlqTrigger.template.http.parameters[0].src"},
+		{name: "creation that counts as a failure", reason: "it would be repeated", mutate: func(d *direct) {
+			policy := d.sensor().Spec.Triggers[0].DlqTrigger.Policy
+			policy.Status.Allow = slices.DeleteFunc(policy.Status.Allow, func(code int32) bool { return code == 201 })
+		}, code: problem.CodeDelivery, object: webSensor, path: firstTrigger + ".dlqTrigger.policy.status.allow"},
 		{name: "Workflow of an unknown template", reason: "it would not run", mutate: func(d *direct) {
 			d.objects = slices.DeleteFunc(d.objects, func(o manifest.Object) bool { return o.GetName() == "web-diagnose" })
 		}, code: problem.CodeTemplateRef, object: webSensor, path: firstTrigger + ".dlqTrigger"},

@@ -175,10 +175,10 @@ func checkHTTPTrigger(r *problem.Report, t argo.Trigger, requests []argo.Request
 		r.Add(at, problem.CodeDelivery, "list the codes of success", "without it every answer is a success, and no failed call is tried again")
 		return
 	}
-	if creates(requests, "events") && !slices.Contains(t.Policy.Status.Allow, 409) {
+	if createsEvent(requests) && !slices.Contains(t.Policy.Status.Allow, 409) {
 		r.Add(at, problem.CodeDelivery, "add 409", "the Event of a second delivery is there already, and would be tried again")
 	}
-	if creates(requests, "workflows") && !slices.Contains(t.Policy.Status.Allow, 201) {
+	if t.Asks() && !slices.Contains(t.Policy.Status.Allow, 201) {
 		r.Add(at, problem.CodeDelivery, "add 201", "a Workflow that was created would be created again")
 	}
 	for i, code := range t.Policy.Status.Allow {
@@ -191,9 +191,10 @@ func checkHTTPTrigger(r *problem.Report, t argo.Trigger, requests []argo.Request
 	}
 }
 
-// creates reports whether one of the requests creates an object of a resource.
-func creates(list []argo.Request, resource string) bool {
-	return slices.ContainsFunc(list, func(q argo.Request) bool { return q.Method == "POST" && q.Kind.Resource == resource })
+// createsEvent reports whether one of the requests creates an Event: nothing else is
+// created by POST.
+func createsEvent(list []argo.Request) bool {
+	return slices.ContainsFunc(list, func(q argo.Request) bool { return q.Method == "POST" })
 }
 
 // onlyDeletes reports whether the requests delete objects and apply none.

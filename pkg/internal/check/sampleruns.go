@@ -222,25 +222,8 @@ func validateRequest(of map[string]any) error {
 		return errors.New("the body has characters that the API server's YAML takes for line ends, or not at all: escape U+007F to U+009F, U+2028, U+2029, U+FEFF, U+FFFE and U+FFFF")
 	case contentType == argo.ApplyType && (object["apiVersion"] == nil || object["kind"] == nil):
 		return errors.New("an applied object needs apiVersion and kind")
-	case of["method"] == "POST" && strings.HasSuffix(path, "/workflows"):
-		return validateDiagnosis(object)
 	case of["method"] == "POST":
 		return validateEvent(object)
-	}
-	return nil
-}
-
-// validateDiagnosis checks where the answer to a failed request is recorded.
-func validateDiagnosis(record map[string]any) error {
-	path, _ := record["path"].(string)
-	pointer, _ := record["pointer"].(string)
-	switch {
-	case !safePath.MatchString(path):
-		return fmt.Errorf("path %q of the record is no path of the API server", path)
-	case !strings.HasPrefix(pointer, "/"):
-		return fmt.Errorf("pointer %q of the record is no JSON pointer", pointer)
-	case record["uid"] == nil || record["there"] == nil:
-		return errors.New("without uid and there, the record could overwrite a newer one")
 	}
 	return nil
 }

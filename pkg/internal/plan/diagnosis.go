@@ -6,10 +6,6 @@ import "cmp"
 // Workflow, whose pod sends the request once more with the Sensor's service account, and
 // records the API server's message on the custom resource: templates/runtime/diagnose.py.
 
-// diagnosisPartitions limits the pods that ask at the same time: one for each partition
-// of the custom resources.
-const diagnosisPartitions = 4
-
 // workflowKind is the kind of a Workflow itself.
 var workflowKind = Kind{Group: ArgoGroup, Version: "v1alpha1", Kind: "Workflow", Plural: "workflows", Namespaced: true}
 
@@ -20,14 +16,6 @@ func (p *Plan) DiagnosisName() string { return cmp.Or(p.Install.Group, p.Operato
 // diagnoses reports whether a Workflow asks why the API server rejects a child. It would
 // show the data of a Secret.
 func (p *Plan) diagnoses(c Child) bool { return p.Reconcile.Diagnoses && !c.Kind.secret() }
-
-// failedPointer returns the JSON pointer to the record of a failed write of a child.
-func failedPointer(p *Plan, c Child) string {
-	if p.Reconcile.StateLocation == InAnnotations {
-		return "/metadata/annotations/" + escapePointer(annotationPrefix(p)+failedAnnotation+c.Name)
-	}
-	return "/status/children/" + escapePointer(c.Name) + "/failed"
-}
 
 // diagnosisGrants returns the permissions to start the Workflow and to run its pod.
 func diagnosisGrants(p *Plan) []Grant {

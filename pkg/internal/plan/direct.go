@@ -132,7 +132,7 @@ const (
 	triggerSize    = 360
 	dependencySize = 150
 	requestSize    = 600
-	diagnosisSize  = 470
+	diagnosisSize  = 820
 )
 
 // pack distributes parts over as few Sensors as possible.

@@ -67,8 +67,6 @@ func holesOf(p *Plan, subset partition) jqfile.Holes {
 		"hole::operator":   jqfile.String(p.Runtime.Operator),
 		"annotation::seen": jqfile.String(prefix + seenAnnotation), "annotation::deleted": jqfile.String(prefix + deletedAnnotation),
 		"annotation::error": jqfile.String(prefix + errorAnnotation), "annotation::failed": jqfile.String(prefix + failedAnnotation),
-		"hole::workflowsPath":       jqfile.String(fmt.Sprintf("%s/namespaces/%s/%s", root(workflowKind), p.Install.Namespace, workflowKind.Plural)),
-		"hole::diagnosisPartitions": jqfile.Number(diagnosisPartitions),
 	}
 }
 
@@ -186,7 +184,7 @@ func deleteJQ(p *Plan, missing bool, subset partition) string {
 		}
 	}
 	return directPrograms().Program("delete", jqfile.Holes{
-		"hole::maxMissing": jqfile.Number(maxMissing), "hole::maxAttempts": jqfile.Number(MaxAttempts),
+		"hole::maxMissing": jqfile.Number(maxMissing), "hole::maxAttempts": jqfile.Number(MaxAttempts), "hole::lastAttempt": jqfile.Number(MaxAttempts - 1),
 		"hole::deletion": deletion, "hole::isListed": hasPrefix(prefixes),
 	}, pointers, holesOf(p, subset), labelHoles())
 }
@@ -206,8 +204,7 @@ func writeHoles(p *Plan, c Child) jqfile.Holes {
 		"option::canBeHeld": jqfile.Bool(canWait(c)), "option::dependsOn": jqfile.Bool(canBeLate(c)),
 		"option::force": jqfile.Bool(p.Reconcile.ForceConflicts), "option::besideParent": jqfile.Bool(c.Kind.Namespaced && c.Namespace == nil),
 		"hole::maxAttempts": jqfile.Number(MaxAttempts), "hole::lastAttempt": jqfile.Number(lastAttempt(p, c)), "option::absenceAllowed": jqfile.Bool(absenceAllowed(p, c)), "hole::observeTimeout": jqfile.Number(observeTimeout), "hole::noVersion": jqfile.String(noVersion),
-		"hole::failedPointer": jqfile.String(failedPointer(p, c)),
-		"hole::ownerPointer":  jqfile.String(pointerToOwner), "hole::reclaimedPointer": jqfile.String(reclaimedPointer), "hole::createOperation": jqfile.String(operation(c)),
+		"hole::ownerPointer": jqfile.String(pointerToOwner), "hole::reclaimedPointer": jqfile.String(reclaimedPointer), "hole::createOperation": jqfile.String(operation(c)),
 	}
 	if c.When != nil {
 		holes["hole::when"] = jqfile.Raw("(" + c.When.Source() + ")")

@@ -173,7 +173,11 @@ func describe(t *testing.T, result map[string]any) []string {
 		if err := json.Unmarshal([]byte(request["body"].(string)), &body); err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, fmt.Sprintf("> %s: %s %s %s", key, request["method"], request["path"], request["type"]), ">   "+compact(t, body))
+		asks := ""
+		if request["asks"] != nil {
+			asks = fmt.Sprintf(", or a Workflow asks why (%s)", request["asks"])
+		}
+		out = append(out, fmt.Sprintf("> %s: %s %s %s%s", key, request["method"], request["path"], request["type"], asks), ">   "+compact(t, body))
 	}
 	return out
 }

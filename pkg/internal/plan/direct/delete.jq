@@ -35,14 +35,11 @@
         | {go: true,
            call: (if (option::missing | not) and $next.forget != null then change($gone) else hole::deletion end),
            failed: (
-             failure($next; $next.failed.attempts // 0) as $failed
-             | if option::diagnosed and (option::missing | not) and $next.forget == null and $failed.attempts == hole::maxAttempts
-               then listedDiagnosis($next.key; {value: $failed})
-               else
-                 change(
-                   if option::missing then {($next.key): {missing: (($next.missing // 0) + 1)}}
-                   elif $next.forget != null then $gone
-                   else {($next.key): {failed: ($failed + {message: "the API server did not delete it; kubectl delete and kubectl describe show why"})}} end)
-               end)}
+             ($next.failed.attempts // 0) as $attempts
+             | change(
+                 if option::missing then {($next.key): {missing: (($next.missing // 0) + 1)}}
+                 elif $next.forget != null then $gone
+                 else {($next.key): {failed: (failure($next; $attempts) + {message: "the API server did not delete it; kubectl delete and kubectl describe show why"})}} end)
+               + if option::diagnosed and (option::missing | not) and $next.forget == null and $attempts == hole::lastAttempt then ask else {} end)}
       end
   end

@@ -179,9 +179,7 @@
                    | owned($seen; $update; $seen.failed != null or $next.stale or option::adopt and $seen.uid == null; null)
                    | tojson | asYAML)}
               end),
-           failed: (
-             if option::diagnosed and $attempts == hole::lastAttempt and $next.listing == null and $want.error == null
-             then listedDiagnosis($next.place.key; {value: failure($seen; $attempts)} + if option::adopt or $seen.uid != null then {} else {taken: taken} end)
-             else change($next.listing // {($next.place.key): {failed: (failure($seen; $attempts) + {message: failureMessage($seen; $lastFailure; $attempts)})}}) end)}
+           failed: (change($next.listing // {($next.place.key): {failed: (failure($seen; $attempts) + {message: failureMessage($seen; $lastFailure; $attempts)})}})
+             + if option::diagnosed and $attempts == hole::lastAttempt and $next.listing == null and $want.error == null then ask else {} end)}
       end
   end

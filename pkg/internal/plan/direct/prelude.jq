@@ -273,13 +273,16 @@ def reclaimPatch(try_):
         to_entries[] | {op: "add", path: ("/metadata/labels/" + (.key | split("/") | join("~1"))), value}
       else {op: "test", path: "/metadata/labels", value: null}, {op: "add", path: "/metadata/labels", value: .} end)];
 
-# Why the API server refuses to create an object that exists.
-def taken:
-  "a " + hole::childKind + " of this name exists that does not belong to this " + hole::kind + "; to take it over, write adopt: true on child " + hole::child;
-
 def refusal(seen):
   "the API server rejected it; argoperator render and kubectl apply --server-side --dry-run=server show why"
-  + if option::adopt or seen.uid != null then "" else "; or " + taken end;
+  + if option::adopt or seen.uid != null then ""
+    else
+      "; or a " + hole::childKind + " of this name exists that does not belong to this " + hole::kind + "; to take it over, write adopt: true on child " + hole::child
+    end;
+
+# Added to a request after a failure, it makes the Sensor create a Workflow instead, which
+# asks why and sends that request with the answer.
+def ask: {asks: $new.metadata.uid};
 
 # Another failed attempt, without its message.
 def failure(seen; attempts): {generation: $new.metadata.generation, attempts: (attempts + 1), uid: seen.uid};
@@ -287,18 +290,6 @@ def failure(seen; attempts): {generation: $new.metadata.generation, attempts: (a
 # Its message. The answer of the API server stays in it.
 def failureMessage(seen; last; attempts):
   if option::diagnosed and attempts > hole::lastAttempt then last.message else refusal(seen) end;
-
-# The request that creates the Workflow. The Sensor makes the body: the request that
-# failed, and where to record the answer, unless what is there has changed.
-def diagnosis(subresource; pointer; there; more):
-  {method: "POST", path: hole::workflowsPath, type: "application/json",
-   partition: ($new.metadata.uid | explode | add % hole::diagnosisPartitions | tostring),
-   body: ({path: (customResourcePath($new.metadata) + subresource + "?fieldManager=" + hole::operator),
-     uid: $new.metadata.uid, pointer: pointer, there: there} + more | tojson)};
-
-# The same for a listed object.
-def listedDiagnosis(key; more):
-  diagnosis("/status"; "/status/children/" + (key | split("~") | join("~0") | split("/") | join("~1")) + "/failed"; $new.status.children[key].failed; more);
 
 # The time of the last write of the custom resource by any client.
 def lastWrite: [$new.metadata.managedFields[]?.time] | max // $new.metadata.creationTimestamp;

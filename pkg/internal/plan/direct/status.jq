@@ -102,11 +102,6 @@
                  else "the API server rejected " + $what + "; argoperator render and argoperator test show why" end)}
     | completed;
 
-  # Asks why, when the event shows that the condition Ready has come to report the
-  # rejection, and makes the answer its message.
-  def askWhy:
-    diagnosis("/status"; "/status/conditions/" + ([$new.status.conditions[]?.type?] | index("Ready") | tostring); $new | readyCondition; {});
-
   # A change of the custom resource that the event shows.
   def ofVersion: .metadata.resourceVersion = $new.metadata.resourceVersion;
 
@@ -171,13 +166,16 @@
                elif option::finalized and $finalizes then patchOwner($new.metadata; ""; $next.change)
                else patchOwner($new.metadata; "/status"; $next.change) end),
              # An Event that is not created is given up, by a patch without a change.
+             # A Workflow asks when the event shows that Ready has come to report the rejection.
              failed: (
-               if option::diagnosed and option::conditions and $report == null and $next.reason != null
-                 and ([$new, $old | readyCondition | [.reason, .observedGeneration]] | .[0] == [$next.reason, $new.metadata.generation] and .[0] != .[1])
-                 and ($new | readyCondition | unexplained)
-               then askWhy
-               elif option::finalized and (option::conditions | not) and $finalizes then patchOwner($new.metadata; ""; $next.change)
-               else patchOwner($new.metadata; "/status"; (if $report == null then $next.otherwise else null end) // ({} | ofVersion)) end)}
+               if option::finalized and (option::conditions | not) and $finalizes then patchOwner($new.metadata; ""; $next.change)
+               else
+                 patchOwner($new.metadata; "/status"; (if $report == null then $next.otherwise else null end) // ({} | ofVersion))
+                 + if option::diagnosed and option::conditions and $report == null and $next.reason != null
+                     and ([$new, $old | readyCondition | [.reason, .observedGeneration]] | .[0] == [$next.reason, $new.metadata.generation] and .[0] != .[1])
+                     and ($new | readyCondition | unexplained)
+                   then ask else {} end
+               end)}
           end
       end
   end

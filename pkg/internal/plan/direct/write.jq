@@ -77,11 +77,6 @@
       if option::inStatus then patchOwner($new.metadata; "/status"; {status: {children: {(hole::child): {error: value}}}})
       else annotateOwner($new.metadata; {(annotation::childError): (value | if . == null then . else tojson end)}) end;
 
-    # Asks why a write fails.
-    def askWhy(more):
-      if option::inStatus then diagnosis("/status"; hole::failedPointer; $new.status.children[hole::child].failed; more)
-      else diagnosis(""; hole::failedPointer; $new.metadata.annotations[annotation::childFailed]; more + {encoded: true}) end;
-
     # A failure is stored until an event of the child shows another write.
     def recordFailure(value):
       if option::inStatus then patchOwner($new.metadata; "/status"; {status: {children: {(hole::child): {failed: value}}}})
@@ -152,10 +147,8 @@
                 elif option::k8sTrigger then applyByK8sTrigger
                 elif (option::adopt | not) and $try >= 2 then reclaim
                 else apply end),
-             failed: (
-               if option::diagnosed and $attempts == hole::lastAttempt and $want.error == null and $seen.error == null
-               then askWhy({value: failure($seen; $attempts)} + if option::adopt or $seen.uid != null then {} else {taken: taken} end)
-               else recordFailure(failure($seen; $attempts) + {message: failureMessage($seen; $lastFailure; $attempts)}) end)}
+             failed: (recordFailure(failure($seen; $attempts) + {message: failureMessage($seen; $lastFailure; $attempts)})
+               + if option::diagnosed and $attempts == hole::lastAttempt and $want.error == null and $seen.error == null then ask else {} end)}
           end
         end
     end
