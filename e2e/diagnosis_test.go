@@ -23,6 +23,7 @@ func TestDiagnosis(t *testing.T) { withBothEngines(t, (*cluster).playDiagnosis) 
 func (c *cluster) playDiagnosis(t *testing.T, engine string) {
 	namespace := "e2e-rejected-" + engine
 	c.namespace(t, namespace, "")
+	run(t, nil, "kubectl", "delete", "resourcequota,deployments", "--all", "-n", namespace) // of a run that was killed
 	o := c.install(t, "diagnosis/"+engine, forEngine(t, "../testdata/behaviour/rejected", engine, "  finalizer: {}\n"))
 	d := &diagnoses{operator: o, namespace: namespace}
 
