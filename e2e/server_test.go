@@ -126,11 +126,11 @@ func (s serverChecks) run(t *testing.T, code int, args ...string) (stdout, stder
 // await waits until the API server has read the policies.
 func (s serverChecks) await(t *testing.T, text string) {
 	t.Helper()
-	for range 30 {
+	for deadline := time.Now().Add(slow); time.Now().Before(deadline); {
 		if out, _ := s.run(t, 1, "lint", "-f", "testdata/server"); strings.Contains(out, text) && strings.Contains(out, "at most 50") && strings.Contains(out, "exceeded quota") {
 			return
 		}
-		time.Sleep(time.Second)
+		pause(t.Context())
 	}
 	t.Fatalf("lint --server never says: %s", text)
 }

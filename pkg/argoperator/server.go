@@ -168,12 +168,19 @@ func (r Resource) Checked() []dryrun.Object {
 // withoutDefaultNamespace returns an object without the namespace that a simulation has
 // given to it.
 func withoutDefaultNamespace(object map[string]any) map[string]any {
-	metadata, _ := object["metadata"].(map[string]any)
-	if metadata["namespace"] != defaultNamespace {
+	if !InDefaultNamespace(object) {
 		return object
 	}
+	metadata, _ := object["metadata"].(map[string]any)
 	object, metadata = maps.Clone(object), maps.Clone(metadata)
 	delete(metadata, "namespace")
 	object["metadata"] = metadata
 	return object
+}
+
+// InDefaultNamespace reports whether an object names the namespace that a simulation
+// gives to those without one.
+func InDefaultNamespace(object map[string]any) bool {
+	metadata, _ := object["metadata"].(map[string]any)
+	return metadata["namespace"] == defaultNamespace
 }

@@ -160,7 +160,7 @@ func pair(resources, before []Resource) int {
 func identity(r Resource) [4]string {
 	namespace := r.written.Text("metadata", "namespace")
 	if namespace == "" {
-		namespace = "default"
+		namespace = defaultNamespace
 	}
 	return [4]string{r.written.Group(), r.written.Text("kind"), namespace, r.written.Text("metadata", "name")}
 }

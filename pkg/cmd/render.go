@@ -257,7 +257,7 @@ type todo struct {
 
 // objects returns what an API server can check after a rendering.
 func (t todo) objects(flags renderFlags, result argoperator.Result, trace simulate.Trace) []dryrun.Object {
-	defaulted := len(t.resources) == 0 || !slices.ContainsFunc(t.actions, func(a simulate.Action) bool { return namesDefault(a.Object) })
+	defaulted := len(t.resources) == 0 || !slices.ContainsFunc(t.actions, func(a simulate.Action) bool { return argoperator.InDefaultNamespace(a.Object) })
 	var out []dryrun.Object
 	for i, a := range t.actions {
 		switch {

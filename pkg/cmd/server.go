@@ -92,10 +92,3 @@ func appliedObjects(result argoperator.Result, trace simulate.Trace, defaulted b
 	}
 	return out
 }
-
-// namesDefault reports whether a custom resource names the namespace that a simulation
-// gives to those without one.
-func namesDefault(cr map[string]any) bool {
-	metadata, _ := cr["metadata"].(map[string]any)
-	return metadata["namespace"] == "default"
-}

@@ -155,7 +155,7 @@ func runTests(ctx context.Context, s streams, from *sourceFlags, flags testFlags
 
 // testedObjects returns what an API server can check after a test.
 func testedObjects(r testsuite.Result) []dryrun.Object {
-	defaulted := !namesDefault(r.Test.Resource)
+	defaulted := !argoperator.InDefaultNamespace(r.Test.Resource)
 	var out []dryrun.Object
 	for i, step := range r.Steps {
 		if given := r.Test.Spec.Steps[i]; given.Create != nil && given.Expect.Refused == "" && step.State == testsuite.Passed {

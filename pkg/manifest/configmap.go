@@ -14,15 +14,16 @@ import (
 
 // configMaps hold the programs of the user and of argoperator.
 func configMaps(p *plan.Plan) []Object {
-	programs := map[string]string{clientScript: templates.Client}
-	if p.Reconcile.Diagnoses {
-		programs[diagnosisScript] = templates.Diagnosis
+	reconciles := p.Reconcile.Execution.RunsPods || p.RotatesToken()
+	if !reconciles && !p.Reconcile.Diagnoses {
+		return nil
 	}
-	if p.Reconcile.Execution.RunsPods || p.RotatesToken() {
+	programs := map[string]string{clientScript: templates.Client}
+	if reconciles {
 		programs[runtimeScript], programs[expressionsScript], programs[runtimeConfig] = templates.Runtime, templates.Expressions, config(p.Runtime)
 	}
-	if len(programs) == 1 {
-		return nil
+	if p.Reconcile.Diagnoses {
+		programs[diagnosisScript] = templates.Diagnosis
 	}
 	runtime := configMap(p, p.Names.RuntimeConfigMap, programs)
 	if !hasLogic(p) {

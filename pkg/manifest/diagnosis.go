@@ -48,6 +48,9 @@ const maxRejected = 80_000
 // at the same time. Those for one custom resource have the same mutex.
 const diagnosisPartitions = 4
 
+// DiagnosisAsked is the field by which the program of a Sensor says that a Workflow asks why.
+const DiagnosisAsked = ".Input.failed.asks"
+
 // DiagnosisTemplates returns the text templates of the request that a Sensor sends after a
 // failure, by destination. If the program of the Sensor says so, it creates a Workflow of
 // the WorkflowTemplate name, which asks why; otherwise it is the request that the program has
@@ -55,7 +58,7 @@ const diagnosisPartitions = 4
 // template. A Workflow that is created twice does nothing the second time.
 func DiagnosisTemplates(name, namespace string) map[string]string {
 	either := func(asking, otherwise string) string {
-		return fmt.Sprintf(`{{ if and .Input.failed.asks (lt (len .Input.call.body) %d) }}%s{{ else }}%s{{ end }}`, maxRejected, asking, otherwise)
+		return fmt.Sprintf(`{{ if and `+DiagnosisAsked+` (lt (len .Input.call.body) %d) }}%s{{ else }}%s{{ end }}`, maxRejected, asking, otherwise)
 	}
 	return map[string]string{
 		"url":                  apiServer + either("/apis/argoproj.io/v1alpha1/namespaces/"+namespace+"/workflows", "{{ .Input.failed.path }}"),
@@ -63,7 +66,7 @@ func DiagnosisTemplates(name, namespace string) map[string]string {
 		"headers.Content-Type": either("application/json", "application/merge-patch+json"),
 		"": either(fmt.Sprintf(`{"apiVersion":"argoproj.io/v1alpha1","kind":"Workflow","metadata":{"generateName":"%[1]s-"},`+
 			`"spec":{"workflowTemplateRef":{"name":"%[1]s"},"arguments":{"parameters":[`+
-			`{"name":"partition","value":"{{ mod (atoi (adler32sum .Input.failed.asks)) %[2]d }}"},`+
+			`{"name":"partition","value":"{{ mod (atoi (adler32sum `+DiagnosisAsked+`)) %[2]d }}"},`+
 			`{"name":"rejected","value":"{{ dict "request" .Input.call "failed" .Input.failed | toJson | b64enc }}"}]}}}`, name, diagnosisPartitions),
 			"{{ .Input.failed.body }}"),
 	}

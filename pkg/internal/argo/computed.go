@@ -83,7 +83,7 @@ var diagnosisNames = regexp.MustCompile(`"workflowTemplateRef":\{"name":"([a-z0-
 // diagnosis reports whether a parameter is one of a request after a failure that may create
 // a Workflow, which asks why. It returns the WorkflowTemplate if that is stated.
 func (p Parameter) diagnosis() (template string, ok bool) {
-	if p.Src == nil || p.Src.DataTemplate == "" {
+	if p.Src == nil || !strings.Contains(p.Src.DataTemplate, manifest.DiagnosisAsked) {
 		return "", false
 	}
 	name, namespace := "", ""

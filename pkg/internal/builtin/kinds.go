@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	netutils "k8s.io/utils/net"
+	"k8s.io/utils/ptr"
 )
 
 func service(o *corev1.ServiceSpec, at *field.Path) field.ErrorList {
@@ -262,37 +263,29 @@ func dataSources(o *corev1.PersistentVolumeClaimSpec, at *field.Path) field.Erro
 	var errs field.ErrorList
 	if s := o.DataSource; s != nil && known(s) {
 		path := at.Child("dataSource")
-		errs = append(errs, append(required(s.Name, path.Child("name")), required(s.Kind, path.Child("kind"))...)...)
-		errs = append(errs, sourceGroup(s.APIGroup, s.Kind, path)...)
+		errs = append(errs, dataSource(s.APIGroup, s.Kind, s.Name, path)...)
 	}
-	if s := o.DataSourceRef; s != nil && group(s.Namespace) == "" {
+	if s := o.DataSourceRef; s != nil && ptr.Deref(s.Namespace, "") == "" {
 		path := at.Child("dataSourceRef")
-		errs = append(errs, append(required(s.Name, path.Child("name")), required(s.Kind, path.Child("kind"))...)...)
-		errs = append(errs, sourceGroup(s.APIGroup, s.Kind, path)...)
-		if d := o.DataSource; d != nil && known(d) && (d.Name != s.Name || d.Kind != s.Kind || group(d.APIGroup) != group(s.APIGroup)) {
+		errs = append(errs, dataSource(s.APIGroup, s.Kind, s.Name, path)...)
+		if d := o.DataSource; d != nil && known(d) && (d.Name != s.Name || d.Kind != s.Kind || ptr.Deref(d.APIGroup, "") != ptr.Deref(s.APIGroup, "")) {
 			errs = append(errs, field.Invalid(at, "dataSource", "must match dataSourceRef"))
 		}
 	}
 	return errs
 }
 
+func dataSource(group *string, kind, name string, at *field.Path) field.ErrorList {
+	errs := append(required(name, at.Child("name")), required(kind, at.Child("kind"))...)
+	if ptr.Deref(group, "") == "" && kind != "PersistentVolumeClaim" {
+		return append(errs, field.Invalid(at, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup"))
+	}
+	return append(errs, ifNotEmpty(subdomain)(valueOf(group), at.Child("apiGroup"))...)
+}
+
 // known reports whether the API server does not drop a source of data.
 func known(s *corev1.TypedLocalObjectReference) bool {
-	return s.Kind == "PersistentVolumeClaim" && group(s.APIGroup) == "" || s.Kind == "VolumeSnapshot" && group(s.APIGroup) == "snapshot.storage.k8s.io"
-}
-
-func group(name *string) string {
-	if name == nil {
-		return ""
-	}
-	return *name
-}
-
-func sourceGroup(name *string, kind string, at *field.Path) field.ErrorList {
-	if group(name) == "" && kind != "PersistentVolumeClaim" {
-		return field.ErrorList{field.Invalid(at, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup")}
-	}
-	return ifNotEmpty(subdomain)(valueOf(name), at.Child("apiGroup"))
+	return s.Kind == "PersistentVolumeClaim" && ptr.Deref(s.APIGroup, "") == "" || s.Kind == "VolumeSnapshot" && ptr.Deref(s.APIGroup, "") == "snapshot.storage.k8s.io"
 }
 
 func volume(o *corev1.PersistentVolumeSpec, at *field.Path) field.ErrorList {
@@ -616,10 +609,6 @@ func disruption(o *policyv1.PodDisruptionBudgetSpec, at *field.Path) field.Error
 		return field.ErrorList{field.Invalid(at, "", "minAvailable and maxUnavailable cannot be both set")}
 	}
 	return nil
-}
-
-func autoscaler(o *autoscalingv2.HorizontalPodAutoscalerSpec, at *field.Path) field.ErrorList {
-	return replicaRange(o.MinReplicas, o.MaxReplicas, at)
 }
 
 func replicaRange(least *int32, most int32, at *field.Path) field.ErrorList {

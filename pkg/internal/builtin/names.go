@@ -2,8 +2,8 @@ package builtin
 
 import (
 	"fmt"
-	"strings"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	pathvalidation "k8s.io/apimachinery/pkg/api/validation/path"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -23,8 +23,8 @@ func Name(kind schema.GroupKind) apivalidation.ValidateNameFunc {
 	case "PodDisruptionBudget.policy":
 		return pathvalidation.ValidatePathSegmentName
 	}
-	if strings.HasSuffix(kind.String(), ".rbac.authorization.k8s.io") {
-		return func(name string, _ bool) []string { return pathvalidation.IsValidPathSegmentName(name) }
+	if kind.Group == rbacv1.GroupName {
+		return pathvalidation.ValidatePathSegmentName
 	}
 	return apivalidation.NameIsDNSSubdomain
 }

@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"fmt"
+	"iter"
 	"reflect"
 	"slices"
 	"strings"
@@ -196,17 +197,22 @@ func container(c *corev1.Container, names, volumes map[string]bool, at *field.Pa
 	errs = append(errs, volumeMounts(c, volumes, at)...)
 	errs = append(errs, resources(&c.Resources, at.Child("resources"))...)
 	errs = append(errs, privileges(c, at.Child("securityContext"))...)
-	if c.Lifecycle != nil {
-		for _, hook := range []struct {
-			name    string
-			handler *corev1.LifecycleHandler
-		}{{"postStart", c.Lifecycle.PostStart}, {"preStop", c.Lifecycle.PreStop}} {
-			if hook.handler != nil {
-				errs = append(errs, union(*hook.handler, at.Child("lifecycle", hook.name), "must specify a handler type", "may not specify more than 1 handler type")...)
-			}
-		}
+	for name, handler := range hooks(c) {
+		errs = append(errs, union(*handler, at.Child("lifecycle", name), "must specify a handler type", "may not specify more than 1 handler type")...)
 	}
 	return errs
+}
+
+// hooks yields the handlers of a container's lifecycle by their names.
+func hooks(c *corev1.Container) iter.Seq2[string, *corev1.LifecycleHandler] {
+	return func(yield func(string, *corev1.LifecycleHandler) bool) {
+		if c.Lifecycle == nil || c.Lifecycle.PostStart != nil && !yield("postStart", c.Lifecycle.PostStart) {
+			return
+		}
+		if c.Lifecycle.PreStop != nil {
+			yield("preStop", c.Lifecycle.PreStop)
+		}
+	}
 }
 
 // sleeps validates that a container sleeps no longer than it has to stop.
@@ -216,15 +222,9 @@ func sleeps(c *corev1.Container, grace *int64, at *field.Path) field.ErrorList {
 		limit = *grace
 	}
 	var errs field.ErrorList
-	if c.Lifecycle == nil {
-		return nil
-	}
-	for _, hook := range []struct {
-		name    string
-		handler *corev1.LifecycleHandler
-	}{{"postStart", c.Lifecycle.PostStart}, {"preStop", c.Lifecycle.PreStop}} {
-		if hook.handler != nil && hook.handler.Sleep != nil && hook.handler.Sleep.Seconds > limit {
-			errs = append(errs, field.Invalid(at.Child(hook.name, "sleep"), hook.handler.Sleep.Seconds, fmt.Sprintf("must be non-negative and less than terminationGracePeriodSeconds (%d)", limit)))
+	for name, handler := range hooks(c) {
+		if handler.Sleep != nil && handler.Sleep.Seconds > limit {
+			errs = append(errs, field.Invalid(at.Child(name, "sleep"), handler.Sleep.Seconds, fmt.Sprintf("must be non-negative and less than terminationGracePeriodSeconds (%d)", limit)))
 		}
 	}
 	return errs
@@ -391,9 +391,7 @@ func volumeMounts(c *corev1.Container, volumes map[string]bool, at *field.Path) 
 	paths := map[string]bool{}
 	for i, m := range c.VolumeMounts {
 		path := at.Child("volumeMounts").Index(i)
-		if m.Name != "" && !volumes[m.Name] {
-			errs = append(errs, field.NotFound(path.Child("name"), m.Name))
-		}
+		errs = append(errs, declared(m.Name, volumes, path)...)
 		if paths[m.MountPath] {
 			errs = append(errs, field.Invalid(path.Child("mountPath"), m.MountPath, "must be unique"))
 		}
@@ -408,14 +406,20 @@ func volumeMounts(c *corev1.Container, volumes map[string]bool, at *field.Path) 
 	}
 	for i, d := range c.VolumeDevices {
 		path := at.Child("volumeDevices").Index(i)
-		if d.Name != "" && !volumes[d.Name] {
-			errs = append(errs, field.NotFound(path.Child("name"), d.Name))
-		}
+		errs = append(errs, declared(d.Name, volumes, path)...)
 		if paths[d.DevicePath] {
 			errs = append(errs, field.Invalid(path.Child("devicePath"), d.DevicePath, "must not already exist as a path in volumeMounts"))
 		}
 	}
 	return errs
+}
+
+// declared validates the name of a volume that a container uses.
+func declared(name string, volumes map[string]bool, at *field.Path) field.ErrorList {
+	if name != "" && !volumes[name] {
+		return field.ErrorList{field.NotFound(at.Child("name"), name)}
+	}
+	return nil
 }
 
 func recursiveReadOnly(m *corev1.VolumeMount, at *field.Path) field.ErrorList {

@@ -133,7 +133,7 @@ func networkRules(object any, at *field.Path) field.ErrorList {
 	case *autoscalingv1.HorizontalPodAutoscalerSpec:
 		return replicaRange(o.MinReplicas, o.MaxReplicas, at)
 	case *autoscalingv2.HorizontalPodAutoscalerSpec:
-		return autoscaler(o, at)
+		return replicaRange(o.MinReplicas, o.MaxReplicas, at)
 	case *autoscalingv2.MetricSpec:
 		return metric(o, at)
 	case *autoscalingv2.HPAScalingRules:

@@ -121,16 +121,15 @@ func replicationController(o *corev1.ReplicationControllerSpec, at *field.Path) 
 
 // onlyPods validates what the API server does not validate in templates.
 func onlyPods(o *corev1.Pod) field.ErrorList {
-	var errs field.ErrorList
 	at := field.NewPath("spec")
-	for i, c := range o.Spec.Containers {
+	return append(imageSpaces(o.Spec.Containers, at.Child("containers")), imageSpaces(o.Spec.InitContainers, at.Child("initContainers"))...)
+}
+
+func imageSpaces(containers []corev1.Container, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, c := range containers {
 		if strings.TrimSpace(c.Image) != c.Image {
-			errs = append(errs, field.Invalid(at.Child("containers").Index(i).Child("image"), c.Image, "must not have leading or trailing whitespace"))
-		}
-	}
-	for i, c := range o.Spec.InitContainers {
-		if strings.TrimSpace(c.Image) != c.Image {
-			errs = append(errs, field.Invalid(at.Child("initContainers").Index(i).Child("image"), c.Image, "must not have leading or trailing whitespace"))
+			errs = append(errs, field.Invalid(at.Index(i).Child("image"), c.Image, "must not have leading or trailing whitespace"))
 		}
 	}
 	return errs

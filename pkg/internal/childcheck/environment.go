@@ -45,8 +45,10 @@ func (t *run) environments(cr customResource) []environment {
 }
 
 // programs returns the child's expressions to check.
-func (t *run) programs() []*expression.Program {
-	return slices.DeleteFunc([]*expression.Program{t.child.When, t.child.ForEach, t.child.Object}, func(p *expression.Program) bool { return p == nil })
+func (t *run) programs() []*expression.Program { return programsOf(t.child) }
+
+func programsOf(c plan.Child) []*expression.Program {
+	return slices.DeleteFunc([]*expression.Program{c.When, c.ForEach, c.Object}, func(p *expression.Program) bool { return p == nil })
 }
 
 // wanted reports whether a custom resource has the child, or whether evaluating

@@ -18,10 +18,11 @@ const (
 // exploration is the state of the search for samples that reach every part of a child's
 // expressions.
 type exploration struct {
-	reads  [][]string                                 // the fields that decide what the child is
+	decide []*expression.Program                      // the programs of the child, and of the children that it reads
+	reads  [][]string                                 // the fields that they read
 	traced map[*expression.Program]*expression.Traced // the programs that have branches
 	tried  map[string]bool                            // whether a sample has the child, by the values of reads
-	probed map[string]bool                            // the same for the samples of probes
+	probed map[string]bool                            // the values of reads of the probes that reached nothing new
 	having []customResource                           // those of the tried samples that have the child
 	fresh  bool                                       // a branch was reached for the first time
 	likely bool                                       // a plausible sample has the child
@@ -74,14 +75,13 @@ func (t *run) tryAll() {
 // prepare collects what decides about the child.
 func (t *run) prepare() {
 	t.exploration = exploration{traced: map[*expression.Program]*expression.Traced{}, tried: map[string]bool{}, probed: map[string]bool{}}
-	programs := t.programs()
-	for _, p := range programs {
+	for _, p := range t.programs() {
 		if traced := p.Traced(); traced != nil {
 			t.traced[p] = traced
 		}
-		t.reads = append(t.reads, p.Reads()...)
 	}
-	for _, p := range t.programsRead() {
+	t.decide = append(t.programs(), t.programsRead()...)
+	for _, p := range t.decide {
 		t.reads = append(t.reads, p.Reads()...)
 	}
 	slices.SortFunc(t.reads, slices.Compare)
@@ -93,7 +93,7 @@ func (t *run) programsRead() []*expression.Program {
 	var out []*expression.Program
 	for _, c := range t.p.Children {
 		if slices.ContainsFunc(t.programs(), func(p *expression.Program) bool { return p.ReadsChildren()[c.Name] != nil }) {
-			out = append(out, (&run{child: c}).programs()...)
+			out = append(out, programsOf(c)...)
 		}
 	}
 	return out
@@ -145,7 +145,7 @@ func (t *run) tryAround(from customResource, has bool, try func(cr customResourc
 	if !has {
 		return false
 	}
-	for _, cr := range s.steps(s.sensible, from, full, append(t.programs(), t.programsRead()...)...) {
+	for _, cr := range s.steps(s.sensible, from, full, t.decide...) {
 		if try(cr, false) {
 			return true
 		}

@@ -81,22 +81,8 @@ func (t *run) objects() []Object {
 func (t *run) made(cr customResource) []map[string]any {
 	var out []map[string]any
 	for _, env := range t.environments(cr) {
-		if env.unknown {
-			continue
-		}
-		items, _, err := t.items(cr, env.vars)
-		if err != nil {
-			continue
-		}
-		vars := env.vars
-		for i, item := range items {
-			vars.Item, vars.Index = item, i
-			if t.child.Object.Waits(cr.served, vars) {
-				continue
-			}
-			value, err := t.child.Object.Run(cr.served, vars)
-			object, ok := value.(map[string]any)
-			if err == nil && ok && len(t.validator.validate(object)) == 0 {
+		for _, object := range t.render(cr, env).objects {
+			if len(t.validator.validate(object)) == 0 {
 				out = append(out, object)
 			}
 		}

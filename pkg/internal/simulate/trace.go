@@ -24,6 +24,24 @@ func (t Trace) events() int {
 	return n
 }
 
+// Calls returns the requests of the triggers and of the programs in a trace, in order.
+func (t Trace) Calls() []cluster.Call {
+	var out []cluster.Call
+	for _, step := range t {
+		if step.Delivery != nil {
+			for _, a := range step.Delivery.Attempts {
+				out = append(out, a.Calls...)
+			}
+		}
+		if step.Workflow != nil {
+			for _, c := range step.Workflow.Containers {
+				out = append(out, c.Calls...)
+			}
+		}
+	}
+	return out
+}
+
 // Failures returns the failures of a trace, one line each. A failure that happened several
 // times is one line.
 func (t Trace) Failures() []string {

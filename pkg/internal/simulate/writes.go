@@ -21,23 +21,9 @@ type Write struct {
 // Writes returns the writes of a trace in order, without those that failed.
 func (t Trace) Writes() []Write {
 	var out []Write
-	add := func(calls []cluster.Call) {
-		for _, c := range calls {
-			if w, ok := writeOf(c); ok {
-				out = append(out, w)
-			}
-		}
-	}
-	for _, step := range t {
-		if step.Delivery != nil {
-			for _, a := range step.Delivery.Attempts {
-				add(a.Calls)
-			}
-		}
-		if step.Workflow != nil {
-			for _, c := range step.Workflow.Containers {
-				add(c.Calls)
-			}
+	for _, c := range t.Calls() {
+		if w, ok := writeOf(c); ok {
+			out = append(out, w)
 		}
 	}
 	return out
@@ -57,22 +43,7 @@ func writeOf(c cluster.Call) (Write, bool) {
 		out.Manager = values.Get("fieldManager")
 	}
 	if body, ok := c.Body.(map[string]any); ok && body["kind"] != nil && !strings.HasSuffix(path, "/status") {
-		out.Applied, _ = withoutNulls(body).(map[string]any)
+		out.Applied, _ = cluster.Merge(nil, body).(map[string]any) // without the nulls of a merge patch
 	}
 	return out, true
-}
-
-// withoutNulls returns a value without the fields that a merge patch removes.
-func withoutNulls(value any) any {
-	fields, ok := value.(map[string]any)
-	if !ok {
-		return value
-	}
-	out := map[string]any{}
-	for key, inner := range fields {
-		if inner != nil {
-			out[key] = withoutNulls(inner)
-		}
-	}
-	return out
 }

@@ -20,20 +20,16 @@ type traceSummary struct {
 }
 
 func summarize(t simulate.Trace) traceSummary {
-	out := traceSummary{}
+	out := traceSummary{requests: len(t.Calls())}
 	fired := map[string]bool{}
 	for _, step := range t {
 		if d := step.Delivery; d != nil {
 			for _, a := range d.Attempts {
 				fired[a.Trigger] = true
-				out.requests += len(a.Calls)
 			}
 		}
-		if w := step.Workflow; w != nil {
+		if step.Workflow != nil {
 			out.workflows++
-			for _, c := range w.Containers {
-				out.requests += len(c.Calls)
-			}
 		}
 	}
 	out.triggers = slices.Sorted(maps.Keys(fired))
