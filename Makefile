@@ -82,7 +82,7 @@ realcrds: ## make operators and samples of the CustomResourceDefinitions of well
 # verify-generate and examples are not listed: `test` runs their tests.
 verify: verify-tidy vet lint build test-python test test-race ## run the checks and tests that every change must pass, each once
 
-# Reports: JUnit for machines that run tests, and the results that docs/guarantees.md is made of (make guarantees).
+# Reports: JUnit for machines that run tests, and the results that docs/explanation/guarantees.md is made of (make guarantees).
 SUITE = E2E_RESULTS=$(CURDIR)/bin/e2e-results.json go tool gotestsum --format standard-verbose --junitfile bin/e2e-junit.xml -- -tags e2e -count 1 -parallel 16
 
 e2e: build ## run the cluster suite against $KUBECONFIG: all of it; one test with E2E='-run TestScenarios/engines/.*/burst'
@@ -97,8 +97,8 @@ expressions: ## compare the pod's evaluation of random expressions with gojq's: 
 e2e-smoke: build ## the same in a few minutes: each example installed, one custom resource created, changed, deleted
 	$(SUITE) -timeout 20m -short $(E2E) ./e2e
 
-operators: build ## play operators that people really write on the cluster, and make docs/operators.md of it; some with OPERATORS=foo,at
-	E2E_OPERATORS=$${OPERATORS:-all} E2E_OPERATORS_RESULTS=$(CURDIR)/docs/operators.json $(SUITE) -timeout 120m -run TestOperators $(E2E) ./e2e
+operators: build ## play operators that people really write on the cluster, and make docs/explanation/operators.md of it; some with OPERATORS=foo,at
+	E2E_OPERATORS=$${OPERATORS:-all} E2E_OPERATORS_RESULTS=$(CURDIR)/docs/explanation/operators.json $(SUITE) -timeout 120m -run TestOperators $(E2E) ./e2e
 	go run ./e2e/report
 
 e2e-guards: build ## take away what each guarantee rests on and each right, one at a time: it has to be missed
@@ -107,13 +107,13 @@ e2e-guards: build ## take away what each guarantee rests on and each right, one 
 peers: build ## compare what is written for kustomize and Helm with what those make of it; builds them, as pinned in e2e/peers
 	cd e2e/peers && go vet . && go test -count 1 -timeout 60m .
 
-agreement: ## compare the validation of children with that of Kubernetes, as pinned in e2e/agreement, and make docs/agreement.md of it; takes minutes
+agreement: ## compare the validation of children with that of Kubernetes, as pinned in e2e/agreement, and make docs/explanation/agreement.md of it; takes minutes
 	cd e2e/agreement && go vet . && go run .
 
 olm: build ## ask operator-framework's library whether such an operator can be a bundle: it cannot, see docs/how-to/olm.md
 	cd e2e/olm && go vet . && go test -count 1 -timeout 20m .
 
-guarantees: ## bring docs/guarantees.md up to date by the results of the last e2e or e2e-guards
+guarantees: ## bring docs/explanation/guarantees.md up to date by the results of the last e2e or e2e-guards
 	go run ./e2e/report bin/e2e-results.json
 
 bench: ## measure the generator beside helm, kustomize and argo lint, in one run; builds them; BENCH='-counts 1,10' for fewer
@@ -121,12 +121,12 @@ bench: ## measure the generator beside helm, kustomize and argo lint, in one run
 	cd e2e/peers && go build -o ../../bin/ helm.sh/helm/v4/cmd/helm && go build -o ../../bin/ sigs.k8s.io/kustomize/kustomize/v5
 	go build -trimpath -ldflags "-X github.com/argoperator/argoperator/pkg/internal/release.Version=v0.0.0" -o bin/released ./cmd/argoperator
 	go build -trimpath -o bin/ ./pkg/internal/parts
-	bin/bench -argoperator bin/released -results docs/performance-generator.json $(BENCH)
+	bin/bench -argoperator bin/released -results docs/explanation/performance-generator.json $(BENCH)
 	go run ./e2e/report
 
 bench-cluster: build ## measure operators on the cluster, the same in Go beside ours; one with CONTENDERS=direct/memcached
 	cd e2e/reference && go vet . && go build -o ../../bin/reference .
-	E2E_BENCH="$${CONTENDERS:-all}" E2E_BENCH_RESULTS=$(CURDIR)/docs/performance-operators.json E2E_REFERENCE=$(CURDIR)/bin/reference \
+	E2E_BENCH="$${CONTENDERS:-all}" E2E_BENCH_RESULTS=$(CURDIR)/docs/explanation/performance-operators.json E2E_REFERENCE=$(CURDIR)/bin/reference \
 		$(SUITE) -timeout 120m -run TestBench $(E2E) ./e2e
 	go run ./e2e/report
 

@@ -31,7 +31,7 @@ type contender struct {
 	apart   bool  // each custom resource needs a namespace of its own
 }
 
-// contenders in the order of docs/performance.md. Of what makes pods for each
+// contenders in the order of docs/explanation/performance.md. Of what makes pods for each
 // event there are fewer, as two cores start only some in a second.
 func contenders() []contender {
 	list := []contender{
@@ -79,7 +79,7 @@ type atOnce struct {
 // all of them, and $E2E_BENCH_MOST limits the bursts. $E2E_BENCH_AGAINST are files
 // with other operators for Memcacheds whose Deployments are named as their custom
 // resources; they need no status. The results go to $E2E_BENCH_RESULTS, of which
-// docs/performance.md is made. Machines differ: only what was measured in one run
+// docs/explanation/performance.md is made. Machines differ: only what was measured in one run
 // is to be compared.
 func TestBench(t *testing.T) {
 	chosen := os.Getenv("E2E_BENCH")

@@ -45,8 +45,8 @@ func TestDocs(t *testing.T) {
 // granted is the definition that is installed, with its sample by the name of
 // example, before the reader of a page begins. Other pages install what they are about.
 var granted = map[string]string{
-	"docs/engines.md":    "examples/memcached",
-	"docs/operations.md": "examples/memcached",
+	"docs/explanation/engines.md":    "examples/memcached",
+	"docs/how-to/operate.md": "examples/memcached",
 }
 
 // about is the definition that a page installs itself.
@@ -54,7 +54,7 @@ func about(page string) string {
 	switch page {
 	case "README.md":
 		return "examples/memcached"
-	case "docs/tutorial.md":
+	case "docs/tutorials/first-operator.md":
 		return "site"
 	case "docs/how-to/react-to-something-else.md":
 		return "frontend"

@@ -174,7 +174,7 @@ func measured(said string) string {
 	return ""
 }
 
-// played is an operator's line in docs/operators.md.
+// played is an operator's line in docs/explanation/operators.md.
 type played struct {
 	Operator   string    `json:"operator"`
 	Engine     string    `json:"engine"`

@@ -14,7 +14,7 @@ import (
 )
 
 // result is the outcome of one scenario with one operator. The table in
-// docs/guarantees.md is made of them.
+// docs/explanation/guarantees.md is made of them.
 type result struct {
 	Scenario string  `json:"scenario"`
 	Operator string  `json:"operator"` // ENGINE/EXAMPLE

@@ -1,6 +1,6 @@
 // Command agreement compares the offline validation of argoperator with that of the
 // API server: it edits fields of realistic objects of built-in kinds, asks both, and
-// writes docs/agreement.md. It fails if they agree less than they have to.
+// writes docs/explanation/agreement.md. It fails if they agree less than they have to.
 package main
 
 import (
@@ -58,7 +58,7 @@ func run(root string, list bool, out io.Writer) error {
 		}
 	}
 	r := newReport(answers, computed)
-	if err := os.WriteFile(filepath.Join(root, "docs", "agreement.md"), []byte(r.page()), 0o644); err != nil { //nolint:gosec // documentation
+	if err := os.WriteFile(filepath.Join(root, "docs", "explanation", "agreement.md"), []byte(r.page()), 0o644); err != nil { //nolint:gosec // documentation
 		return err
 	}
 	return r.check()

@@ -121,7 +121,7 @@ null and empty values, values of other types, numbers out of range, texts in eve
 fields, repeated entries and bad keys. Fields that the original does not have are added.
 
 *False accepts* are refused by the API server alone, *false refusals* by argoperator alone. Fields that *templates compute*
-have an expression in a template of the [examples](../examples) or of the [ports](../testdata/ports) of other tools'
+have an expression in a template of the [examples](../../examples) or of the [ports](../../testdata/ports) of other tools'
 operators, or are inside a field that has one; fields of pods count for every kind with pods.
 
 This page is generated.

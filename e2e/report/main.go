@@ -1,10 +1,10 @@
-// Command report makes docs/guarantees.md of the results of the cluster suite,
-// docs/operators.md of those of make operators, and docs/performance.md of those
+// Command report makes docs/explanation/guarantees.md of the results of the cluster suite,
+// docs/explanation/operators.md of those of make operators, and docs/explanation/performance.md of those
 // of make bench and make bench-cluster:
 //
 //	go run ./e2e/report bin/e2e-results.json
 //
-// It keeps the results beside the page, in docs/guarantees.json: those of a run
+// It keeps the results beside the page, in docs/explanation/guarantees.json: those of a run
 // take the place of older ones of the same scenario and operator, as no run plays
 // all of them. Without an argument it makes the page of those that are kept.
 //
@@ -89,7 +89,7 @@ const intro = `# Guarantees
 
 What an operator does on a bad day, as the cluster suite plays it: ` + "`make e2e`" + ` on one machine with two cores, API server,
 kubelet, both Argos and NATS on it. The times are those of that machine under that load. How to run one of them alone is in the
-[README](../README.md).
+[README](../../README.md).
 
 `
 
@@ -101,7 +101,7 @@ func main() {
 }
 
 func run(args []string, out io.Writer) error {
-	const kept, page = "docs/guarantees.json", "docs/guarantees.md"
+	const kept, page = "docs/explanation/guarantees.json", "docs/explanation/guarantees.md"
 	var list, fresh []result
 	if err := readIfThere(kept, &list); err != nil {
 		return err

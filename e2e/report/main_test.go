@@ -9,15 +9,15 @@ import (
 
 func TestPageIsMadeOfTheResults(t *testing.T) {
 	var list []result
-	if err := read("../../docs/guarantees.json", &list); err != nil {
+	if err := read("../../docs/explanation/guarantees.json", &list); err != nil {
 		t.Fatal(err)
 	}
-	page, err := os.ReadFile("../../docs/guarantees.md")
+	page, err := os.ReadFile("../../docs/explanation/guarantees.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if string(page) != render(list) {
-		t.Error("docs/guarantees.md is not made of docs/guarantees.json: go run ./e2e/report")
+		t.Error("docs/explanation/guarantees.md is not made of docs/explanation/guarantees.json: go run ./e2e/report")
 	}
 }
 
@@ -62,19 +62,19 @@ func TestAFailureShows(t *testing.T) {
 }
 
 func TestThePerformancePageIsMadeOfTheFigures(t *testing.T) {
-	m, err := figures("../../docs")
+	m, err := figures("../../docs/explanation")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if m.empty() {
 		t.Skip("nothing was measured yet")
 	}
-	page, err := os.ReadFile("../../docs/performance.md")
+	page, err := os.ReadFile("../../docs/explanation/performance.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if string(page) != renderPerformance(m) {
-		t.Error("docs/performance.md is not made of the figures beside it: go run ./e2e/report")
+		t.Error("docs/explanation/performance.md is not made of the figures beside it: go run ./e2e/report")
 	}
 }
 

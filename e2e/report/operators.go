@@ -53,10 +53,10 @@ definition with its templates and of the logic. Pods per event are those of all 
 
 `
 
-// operatorsPage generates docs/operators.md from the results next to it, if there
+// operatorsPage generates docs/explanation/operators.md from the results next to it, if there
 // are any.
 func operatorsPage() error {
-	const kept, page = "docs/operators.json", "docs/operators.md"
+	const kept, page = "docs/explanation/operators.json", "docs/explanation/operators.md"
 	var list []played
 	if err := readIfThere(kept, &list); err != nil || list == nil {
 		return err

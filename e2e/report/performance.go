@@ -51,7 +51,7 @@ hour: compare within a table, and on your own machine by the same commands.
 
 ## What it is to reach
 
-Where the time goes that a missed goal would have to save, and what was tried, is in [speed.md](speed.md).
+Where the time goes that a missed goal would have to save, and what was tried, is in [speed.md](../contributing/speed.md).
 
 `
 
@@ -60,7 +60,7 @@ const generatorIntro = `## The generator
 ` + "`make bench`" + ` measures argoperator beside what one would use instead, on the same operators: copies of examples/memcached, as
 definitions, as a kustomize base and as charts of one umbrella chart. argoperator checks all that it prints; Helm and kustomize
 check nothing, ` + "`argo lint`" + ` looks at Workflows only, and the floor marshals the same objects in their real types by
-sigs.k8s.io/yaml, unchecked. [pkg/internal/parts](../pkg/internal/parts) does what ` + "`generate`" + ` does without its checks,
+sigs.k8s.io/yaml, unchecked. [pkg/internal/parts](../../pkg/internal/parts) does what ` + "`generate`" + ` does without its checks,
 and what its encoder does with the objects of the floor; argoperator itself always checks. The time is that of the processor
 (user and system), the least of several runs; instructions are counted by valgrind in one thread without the garbage collector,
 start included.
@@ -71,20 +71,20 @@ const operatorsRunIntro = `## The operators
 
 ` + "`make bench-cluster`" + ` measures operators for the same custom resource one after the other on one cluster. A custom resource asks
 for a Deployment without replicas: what is measured is the operator, not the kubelet. The operator in Go is
-[e2e/reference](../e2e/reference), a process beside the cluster that needs no pod; "as scaffolded" is with the defaults of
+[e2e/reference](../../e2e/reference), a process beside the cluster that needs no pod; "as scaffolded" is with the defaults of
 controller-runtime (one worker, no limit of requests). Times are milliseconds. The latency is from the request that creates the
 custom resource to the watch event of its child.
 
 `
 
-// performancePage generates docs/performance.md from the figures next to it, if
+// performancePage generates docs/explanation/performance.md from the figures next to it, if
 // there are any.
 func performancePage(out io.Writer) error {
-	m, err := figures("docs")
+	m, err := figures("docs/explanation")
 	if err != nil || m.empty() {
 		return err
 	}
-	const page = "docs/performance.md"
+	const page = "docs/explanation/performance.md"
 	if err := os.WriteFile(page, []byte(renderPerformance(m)), 0o644); err != nil { //nolint:gosec // documentation
 		return err
 	}

@@ -60,13 +60,13 @@ func TestDocsDefinitions(t *testing.T) {
 	}
 }
 
-// TestDocsRecipes compares the results on docs/expressions.md with the output of
+// TestDocsRecipes compares the results on docs/reference/expressions.md with the output of
 // its recipes.
 func TestDocsRecipes(t *testing.T) {
 	all := docs(t)
-	i := slices.IndexFunc(all, func(p pages.Page) bool { return p.Name == "docs/expressions.md" })
+	i := slices.IndexFunc(all, func(p pages.Page) bool { return p.Name == "docs/reference/expressions.md" })
 	if i < 0 {
-		t.Fatal("docs/expressions.md is missing")
+		t.Fatal("docs/reference/expressions.md is missing")
 	}
 	var definition, resource string
 	var rendered []map[string]any
@@ -162,27 +162,6 @@ func TestDocsLinks(t *testing.T) {
 			}
 			if _, err := os.Stat(filepath.Join(root, filepath.Dir(p.Name), target)); err != nil {
 				t.Errorf("%s links to %s, which does not exist", p.Name, found[1])
-			}
-		}
-	}
-}
-
-// TestDocsWidth limits the length of lines, except tables and program output, which
-// cannot be wrapped.
-func TestDocsWidth(t *testing.T) {
-	for _, p := range docs(t) {
-		if strings.HasPrefix(p.Name, "docs/reference/") {
-			continue
-		}
-		blocks := ""
-		for _, b := range p.Blocks {
-			if b.Words[0] == "console" || b.Words[0] == "text" {
-				blocks += b.Text
-			}
-		}
-		for i, line := range strings.Split(p.Text, "\n") {
-			if n := len([]rune(line)); n > 130 && !strings.HasPrefix(line, "|") && !strings.Contains(blocks, line+"\n") && !strings.Contains(line, "://") {
-				t.Errorf("%s:%d has %d characters, more than 130", p.Name, i+1, n)
 			}
 		}
 	}

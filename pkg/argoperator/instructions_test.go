@@ -43,7 +43,7 @@ func TestInstructions(t *testing.T) {
 		}
 		return counted(t, stderr.String())
 	}
-	guard(t, "instructions.json", "million instructions", "docs/speed.md", []string{
+	guard(t, "instructions.json", "million instructions", "docs/contributing/speed.md", []string{
 		"version", "generate -f examples/memcached",
 		"render -f examples/memcached examples/memcached/samples/memcached.yaml",
 	}, count)

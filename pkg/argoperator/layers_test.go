@@ -249,7 +249,7 @@ func TestLayers(t *testing.T) {
 }
 
 // linked is the number of external packages in the command. Each is initialized at
-// every start, so a new one must be worth its cost: see docs/speed.md.
+// every start, so a new one must be worth its cost: see docs/contributing/speed.md.
 const linked = 1309
 
 func TestLinkedPackages(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// TestGraphs compares the graph of every example with docs/graphs, which a page
+// TestGraphs compares the graph of every example with docs/explanation/graphs, which a page
 // shows. UPDATE=1 rewrites them.
 func TestGraphs(t *testing.T) {
 	examples, err := filepath.Glob(filepath.Join(repository, "examples", "*", "operator.yaml"))
@@ -31,11 +31,11 @@ func TestGraphs(t *testing.T) {
 				t.Fatalf("exit code %d: %s", code, &stderr)
 			}
 			wellFormed(t, out.Bytes())
-			same(t, filepath.Join(repository, "docs", "graphs", name+".svg"), out.String())
+			same(t, filepath.Join(repository, "docs", "explanation", "graphs", name+".svg"), out.String())
 		})
 		page += fmt.Sprintf("\n## [%s](../examples/%s)\n\n![event flow of %s](graphs/%s.svg)\n", name, name, name, name)
 	}
-	same(t, filepath.Join(repository, "docs", "graphs.md"), page)
+	same(t, filepath.Join(repository, "docs", "explanation", "graphs.md"), page)
 }
 
 func same(t *testing.T, file, want string) {

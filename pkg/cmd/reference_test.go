@@ -31,14 +31,14 @@ const repository = "../.."
 // rewrites them.
 func TestReference(t *testing.T) {
 	pages := map[string]string{
-		"commands.md":   commandsPage(t),
-		"definition.md": keysPage(t, "The definition", "A definition is a file of `kind: Operator`.", v1alpha1.JSONSchema()),
-		"tests.md":      keysPage(t, "Tests", "A test is a file of `kind: OperatorTest`; [testing.md](../testing.md) shows how to write one.", v1alpha1.OperatorTestSchema()),
-		"schema.md":     schemaPage(),
-		"findings.md":   findingsPage(t),
-		"mistakes.md":   mistakesPage(t),
-		"rules.md":      rulesPageText(),
-		"limits.md":     limitsPage(),
+		"commands.md":          commandsPage(t),
+		"definition.md":        keysPage(t, "The definition", "A definition is a file of `kind: Operator`.", v1alpha1.JSONSchema()),
+		"tests.md":             keysPage(t, "Tests", "A test is a file of `kind: OperatorTest`; [test.md](../how-to/test.md) shows how to write one.", v1alpha1.OperatorTestSchema()),
+		"types-and-markers.md": schemaPage(),
+		"findings.md":          findingsPage(t),
+		"mistakes.md":          mistakesPage(t),
+		"rules.md":             rulesPageText(),
+		"limits.md":            limitsPage(),
 	}
 	for name, want := range pages {
 		t.Run(name, func(t *testing.T) {

@@ -172,7 +172,7 @@ type Version struct {
 	SelectableFields []string `json:"selectableFields,omitempty"`
 }
 
-// Schema is the short form: a field's name and its type, with markers behind a '|', as in schema.md.
+// Schema is the short form: a field's name and its type, with markers behind a '|', as in types-and-markers.md.
 type Schema struct {
 	// Spec holds the fields that the operator's users write.
 	Spec map[string]any `json:"spec,omitempty"`
@@ -341,7 +341,7 @@ type Logic struct {
 	Parameters []Parameter `json:"parameters,omitempty"`
 	// ResyncAfter lets the response ask for another reconcile after a time (resyncAfterSeconds). Default: false.
 	ResyncAfter bool `json:"resyncAfter,omitempty"`
-	// ChildChanges says which changes of children call the program. Needed are those that docs/logic.md lists; All are
+	// ChildChanges says which changes of children call the program. Needed are those that docs/how-to/logic.md lists; All are
 	// also the creation of a child and every change of its status, except during a rollout. Each costs a pod. Default:
 	// Needed.
 	ChildChanges string `json:"childChanges,omitempty" jsonschema:"enum=Needed,enum=All"`
@@ -483,7 +483,7 @@ type Install struct {
 type Monitoring struct {
 	// PodMonitor emits one: Prometheus reads the metrics of the EventSource and the Sensors. Default: false.
 	PodMonitor bool `json:"podMonitor,omitempty"`
-	// PrometheusRule emits one with the alerts of docs/operations.md. Default: false.
+	// PrometheusRule emits one with the alerts of docs/how-to/operate.md. Default: false.
 	PrometheusRule bool `json:"prometheusRule,omitempty"`
 	// Labels of both objects, by which a Prometheus finds them, such as release: prometheus.
 	Labels map[string]string `json:"labels,omitempty"`

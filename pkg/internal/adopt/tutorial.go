@@ -229,7 +229,7 @@ func (t *tutorial) rest() {
 		t.found.Warn(p.Position("kind"), diag.NotImported, fmt.Sprintf("%s is left out: %s", called(kind, p.name()), why), hint)
 	}
 	t.project.Notes = append(t.project.Notes,
-		"the new operator does some things otherwise, for a reason each: https://github.com/argoperator/argoperator/blob/main/docs/tutorial-differences.md",
+		"the new operator does some things otherwise, for a reason each: https://github.com/argoperator/argoperator/blob/main/docs/explanation/tutorial-differences.md",
 		"  each child has the custom resource's name in front of its own, and the custom resource as its owner, with which the cluster deletes it",
 		"  the program is given the custom resource as it is now, not that of the event, and is not told the operation",
 		"  in the old namespace it takes the places of the objects whose names it keeps; in another, delete the old ones, or both answer",

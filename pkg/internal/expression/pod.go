@@ -89,7 +89,7 @@ func (c *podCompiler) scalar(path []string, text string) Node {
 }
 
 // PodExpressions describes for users what the pod evaluates.
-const PodExpressions = "a pod knows fields, [ ] and .[], //, comparisons, + - * / %, and, or, not, if, as, reduce, and the functions of docs/expressions.md; logic can compute anything"
+const PodExpressions = "a pod knows fields, [ ] and .[], //, comparisons, + - * / %, and, or, not, if, as, reduce, and the functions of docs/reference/expressions.md; logic can compute anything"
 
 func (c *podCompiler) expr(path []string, source string) any {
 	query, err := parse(source)

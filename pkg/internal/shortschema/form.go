@@ -247,7 +247,7 @@ func (s *Form) typeHint(text string) string {
 		if best := source.Nearest(text, coretypes.Names()); best != "" {
 			return "did you mean " + best + "?"
 		}
-		return "docs/reference/schema.md lists the types of Kubernetes; write any for another one, or its fields under types"
+		return "docs/reference/types-and-markers.md lists the types of Kubernetes; write any for another one, or its fields under types"
 	}
 	var builtin, usual []string
 	for _, t := range Types() {
@@ -258,5 +258,5 @@ func (s *Form) typeHint(text string) string {
 	if best := source.Nearest(text, append(builtin, s.typeNames()...)); best != "" {
 		return "did you mean " + best + "?"
 	}
-	return source.DidYouMean(text, append(usual, s.typeNames()...), "types") + ", and those in docs/reference/schema.md"
+	return source.DidYouMean(text, append(usual, s.typeNames()...), "types") + ", and those in docs/reference/types-and-markers.md"
 }

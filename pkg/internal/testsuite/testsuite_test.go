@@ -70,9 +70,9 @@ func printed(tb testing.TB, r testsuite.Result, dir string) string {
 	return out.String()
 }
 
-// TestDocs runs every test on docs/testing.md.
+// TestDocs runs every test on docs/how-to/test.md.
 func TestDocs(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/testing.md")
+	page, err := os.ReadFile("../../../docs/how-to/test.md")
 	if err != nil {
 		t.Fatal(err)
 	}
