@@ -33,7 +33,7 @@ func TestGraphs(t *testing.T) {
 			wellFormed(t, out.Bytes())
 			same(t, filepath.Join(repository, "docs", "explanation", "graphs", name+".svg"), out.String())
 		})
-		page += fmt.Sprintf("\n## [%s](../examples/%s)\n\n![event flow of %s](graphs/%s.svg)\n", name, name, name, name)
+		page += fmt.Sprintf("\n## [%s](../../examples/%s)\n\n![event flow of %s](graphs/%s.svg)\n", name, name, name, name)
 	}
 	same(t, filepath.Join(repository, "docs", "explanation", "graphs.md"), page)
 }
