@@ -13,7 +13,7 @@ export PATH := $(INTERPRETER):$(PATH)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-race race perf test-python vet lint format tidy verify-tidy coretypes generate verify-generate examples verify e2e e2e-smoke e2e-guards operators peers agreement olm bench bench-cluster chance expressions guarantees realcrds dist clean
+.PHONY: help build test test-race race perf test-python vet lint words format tidy verify-tidy coretypes generate verify-generate examples verify e2e e2e-smoke e2e-guards operators peers agreement olm bench bench-cluster chance expressions guarantees realcrds dist clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,10 @@ lint: ## check format and habits (gofumpt, staticcheck, revive), as pinned in go
 	@unformatted=$$(go tool gofumpt -l .); test -z "$$unformatted" || { echo "not formatted, run 'make format':"; echo "$$unformatted"; exit 1; }
 	go tool staticcheck -tags e2e,perf ./...
 	go tool revive -config .revive.toml -set_exit_status ./...
+
+words: ## check spelling and wording of pages, comments, help and findings, by the rules of .ci/words/styles; one file with FILES=README.md
+	cd .ci/words && go vet . && go build -o ../../bin/ . github.com/vale-cli/vale/v3/cmd/vale
+	bin/words $(FILES)
 
 format: ## rewrite the Go files in the format that lint asks for
 	go tool gofumpt -w .
