@@ -45,7 +45,6 @@ func TestDocs(t *testing.T) {
 // granted is the definition that is installed, with its sample by the name of
 // example, before the reader of a page begins. Other pages install what they are about.
 var granted = map[string]string{
-	"docs/explanation/engines.md":    "examples/memcached",
 	"docs/how-to/operate.md": "examples/memcached",
 }
 

@@ -570,7 +570,7 @@ func (w *table) essence() map[string]any {
 
 // leftBehind reports whether an event that was delivered once more made a child again
 // that nothing owns, after its custom resource had been deleted or had stopped to want
-// it. docs/explanation/engines.md says so.
+// it. docs/explanation/reliability.md says so.
 func (w *table) leftBehind(o map[string]any) bool {
 	metadata := o["metadata"].(map[string]any)
 	annotations, _ := metadata["annotations"].(map[string]any)
