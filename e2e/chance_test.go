@@ -37,7 +37,7 @@ func TestChance(t *testing.T) {
 			c := connect(t)
 			dir := s.definition(t)
 			w := &world{subject: s, operator: c.install(t, s.name, dir)}
-			w.measured = record(t, "chance", s.name)
+			w.measured = record(t, "random-actions", s.name)
 			events, played := 60, seeds
 			if s.engine != "direct" {
 				events, played = 25, seeds[:1] // its pods take their time
@@ -45,7 +45,7 @@ func TestChance(t *testing.T) {
 			for _, seed := range played {
 				w.byChance(t, dir, seed, events)
 			}
-			w.measured("%d times %d things by chance, seeds %v", len(played), events, played)
+			w.measured("%d sequences of %d random actions, seeds %v", len(played), events, played)
 		})
 	}
 }

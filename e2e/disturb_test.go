@@ -130,13 +130,13 @@ func (f field) startResync(t *testing.T) {
 func sourceDown(t *testing.T, f field) {
 	f.begin(t, "source-down")
 	f.without(t, "eventsource-name", func() { f.happen(t) })
-	f.end(t, "made up for %s after the EventSource is back")
+	f.end(t, "reconciled %s after the EventSource is back")
 }
 
 func sensorDown(t *testing.T, f field) {
 	f.begin(t, "sensor-down")
 	f.without(t, "sensor-name", func() { f.happen(t) })
-	f.end(t, "made up for %s after the Sensors are back")
+	f.end(t, "reconciled %s after the Sensors are back")
 }
 
 // busDown: what is said while the bus is away is lost. The resync finds it.
@@ -144,7 +144,7 @@ func busDown(t *testing.T, f field) {
 	f.begin(t, "bus-down")
 	during(t, theBus, func() { f.happen(t) })
 	f.startResync(t)
-	f.end(t, "made up for %s after the resync began")
+	f.end(t, "reconciled %s after the resync began")
 }
 
 // apiRestart: watches break, requests fail, and events go on coming.
@@ -161,7 +161,7 @@ func apiRestart(t *testing.T, f field) {
 		w.audit.pardoned = append(w.audit.pardoned, span{stopped, began})
 	}
 	f.happen(t)
-	f.end(t, "everything done %s after the API server is back")
+	f.end(t, "reconciled %s after the API server is back")
 }
 
 // controllerDown: without the controller of Workflows the direct engine goes on,
@@ -178,7 +178,7 @@ func controllerDown(t *testing.T, f field) {
 	}
 	during(t, theController, func() {
 		f.happen(t)
-		direct.end(t, "nothing waits: done in %s while it is down")
+		direct.end(t, "reconciled in %s while it is down")
 	})
-	others.end(t, "made up for %s after the controller is back")
+	others.end(t, "reconciled %s after the controller is back")
 }

@@ -188,6 +188,6 @@ func refusals(t *testing.T, w *world) {
 	took := time.Since(began)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	w.measured("%d refusals with 403, 409, 429, 500 each overcome in %s; one beside them done in %s; refused for ever (asked %d times): %s",
+	w.measured("rejected %d times with 403, 409, 429 or 500: reconciled in %s; another one meanwhile in %s; always rejected (%d requests): %s",
 		times, seconds(took), seconds(beside), r.asked["never"], message)
 }

@@ -55,7 +55,7 @@ func TestGreedy(t *testing.T) {
 	blobOf("other")
 	blobOf("greedy")
 	alone := w.delays(t, "other", 5)
-	said := []string{"alone " + summary(alone)}
+	said := []string{"alone `" + summary(alone) + "`"}
 	for _, g := range []struct {
 		name string
 		data any
@@ -70,13 +70,13 @@ func TestGreedy(t *testing.T) {
 		edits, stop := w.keepEditing(t, "greedy", g.data)
 		beside := w.delays(t, "other", 5)
 		stop()
-		said = append(said, fmt.Sprintf("beside %d edits of one with %s %s", edits.Load(), g.name, summary(beside)))
+		said = append(said, fmt.Sprintf("%d edits of one with %s `%s`", edits.Load(), g.name, summary(beside)))
 		if longest := slices.Max(beside); g.most > 0 && longest > g.most {
 			t.Errorf("%s: another custom resource was held up for %s", g.name, longest)
 		}
 		w.delays(t, "greedy", 1) // all of its events have been handled
 	}
-	w.measured("another custom resource is as it should be after, median and longest: %s", strings.Join(said, "; "))
+	w.measured("another custom resource is reconciled after (median and longest): %s", strings.Join(said, ". During "))
 }
 
 func manyFields(n int) any {

@@ -24,20 +24,20 @@ type guard struct {
 
 // theHeartbeat is what the first installation needs already, as any change of a
 // Sensor does.
-const theHeartbeat = "the heartbeat"
+const theHeartbeat = "the liveness check"
 
 var guards = []guard{
 	{"no afterStart", "source-down", "direct/memcached", "      group: cache.example.com\n", "      group: cache.example.com\n      filter: {afterStart: true}\n"},
-	{"drift in the memory", "child-edited", "direct/memcached", `{drift: $new.metadata.resourceVersion}`, `{}`},
-	{"created, and not changed", "child-foreign", "direct/memcached", `else {resourceVersion: "1"} end`, `else {} end`},
-	{"failures in the memory", "refusals", "direct/memcached", `$seen.failed.attempts < 5`, `$seen.failed.attempts < 0`},
+	{"drift in the observed state", "child-edited", "direct/memcached", `{drift: $new.metadata.resourceVersion}`, `{}`},
+	{"create-only requests", "child-foreign", "direct/memcached", `else {resourceVersion: "1"} end`, `else {} end`},
+	{"failures in the observed state", "refusals", "direct/memcached", `$seen.failed.attempts < 5`, `$seen.failed.attempts < 0`},
 	{theHeartbeat, "redefined", "direct/memcached", `{go: true, call: {method: "PATCH", path: "/apis/argoproj.io`, `{go: false, call: {method: "PATCH", path: "/apis/argoproj.io`},
-	{"renewal of deaf Sensors", "bus-store-lost", "direct/memcached", "any((max | fromdate? // 0) < now - 180)", "any((max | fromdate? // 0) < 0)"},
+	{"replacement of disconnected Sensors", "bus-store-lost", "direct/memcached", "any((max | fromdate? // 0) < now - 180)", "any((max | fromdate? // 0) < 0)"},
 	{"replay by the resync", "bus-down", "direct/memcached", `"argoperator.dev/resync": "{{workflow.name}}"`, `"argoperator.dev/resync": null`},
 	{"no afterStart, workflow", "source-down", "workflow/memcached-logic", "      group: cache.example.com\n", "      group: cache.example.com\n      filter: {afterStart: true}\n"},
 	{"changes of children, workflow", "child-edited", "workflow/memcached-logic", `or ($old != null and (`, `or (false and (`},
-	{"the resync looks at every custom resource", "bus-down", "workflow/memcached-logic", "return outdated(run, cr, children) or related_outdated(run, cr, related or {}) or status_outdated(run, cr, children)", `return ""`},
-	{"whose child it is", "child-foreign", "workflow/memcached-logic", "def check_owner(run, cr, child, live):", "def check_owner(run, cr, child, live):\n        return"},
+	{"the resync checks every custom resource", "bus-down", "workflow/memcached-logic", "return outdated(run, cr, children) or related_outdated(run, cr, related or {}) or status_outdated(run, cr, children)", `return ""`},
+	{"the ownership check", "child-foreign", "workflow/memcached-logic", "def check_owner(run, cr, child, live):", "def check_owner(run, cr, child, live):\n        return"},
 }
 
 // sabotage is the guard that is taken away in this process, if any.

@@ -64,7 +64,7 @@ func TestHostile(t *testing.T) {
 					refused++
 				}
 			}
-			measured("%d custom resources carried byte for byte, %d refused with a word on the status", carried, refused)
+			measured("%d custom resources arrived byte for byte, %d were rejected with a message in the status", carried, refused)
 		})
 	}
 }

@@ -70,7 +70,7 @@ func TestMouse(t *testing.T) {
 	c.await(t, "the nest to be back", slow, configMaps, home, func(s seen) bool { return len(s.ownedBy(mouse)) == 1 })
 
 	// A clean-up that fails keeps the custom resource, and says so; one that succeeds lets it go.
-	measured := record(t, "clean-up-fails", "workflow/mouse")
+	measured := record(t, "cleanup-fails", "workflow/finalizer")
 	temper(t, c, mice, mouse.GetName(), "stubborn", "brie")
 	c.await(t, "a stubborn mouse", slow, mice, "", func(s seen) bool { return current(s.by(mouse.GetUID()), "True") })
 	if err := c.objects.Resource(mice).Delete(t.Context(), mouse.GetName(), metav1.DeleteOptions{}); err != nil {
@@ -84,7 +84,7 @@ func TestMouse(t *testing.T) {
 		_, _, message = condition(m, "Ready")
 		return strings.Contains(message, "does not want to leave")
 	})
-	measured("the custom resource stays, and says: %s", message)
+	measured("the custom resource stays, and reports: %s", message)
 	c.await(t, "the nest to be there still", time.Minute, configMaps, home, func(s seen) bool { return len(s.ownedBy(mouse)) == 1 })
 	temper(t, c, mice, mouse.GetName(), "calm", "brie")
 	c.await(t, "the nest to go", slow, configMaps, home, func(s seen) bool { return len(s.ownedBy(mouse)) == 0 })

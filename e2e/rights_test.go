@@ -42,7 +42,7 @@ func TestLeastPrivilege(t *testing.T) {
 				told = append(told, fmt.Sprintf("%s: missed when %s", one, missed))
 			}
 			t.Logf("%s", strings.Join(told, "\n"))
-			w.measured("each of %d rights is missed when it is taken away", len(list))
+			w.measured("each of %d permissions is needed: without it, a request fails", len(list))
 		})
 	}
 }

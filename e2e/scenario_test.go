@@ -360,7 +360,7 @@ func quickEdits(t *testing.T, w *world) {
 	took := time.Since(began)
 	w.quiet(t, cr)
 	w.has(t, cr, 0)
-	w.measured("20 edits in %s, the last one in force after %s and still when all was quiet", seconds(edited), seconds(took))
+	w.measured("20 edits in %s; the last one is applied after %s, and stays", seconds(edited), seconds(took))
 }
 
 // burst: many at once, where no pod may start, so that the operator is what is
@@ -394,7 +394,7 @@ func burst(t *testing.T, w *world) {
 			return number(cr, "status", "observedGeneration") != cr.GetGeneration()
 		})
 	})
-	w.measured("%d created: all there after %s; %d edited: after %s", n, seconds(created), n, seconds(edited))
+	w.measured("%d created: all children after %s; %d edited: after %s", n, seconds(created), n, seconds(edited))
 }
 
 func childEdited(t *testing.T, w *world) {
@@ -408,7 +408,7 @@ func childEdited(t *testing.T, w *world) {
 		now := s.by(d.GetUID())
 		return now != nil && now.GetGeneration() >= d.GetGeneration()+2 && number(now, "spec", "replicas") == 0
 	})
-	w.measured("as it was after %s", seconds(time.Since(began)))
+	w.measured("restored after %s", seconds(time.Since(began)))
 	w.has(t, cr, 0)
 }
 
@@ -426,7 +426,7 @@ func childDeleted(t *testing.T, w *world) {
 		}
 		return len(owned) == 1 && owned[0].GetUID() != d.GetUID()
 	})
-	w.measured("back after %s", seconds(time.Since(began)))
+	w.measured("created again after %s", seconds(time.Since(began)))
 	w.has(t, cr, 0)
 }
 
@@ -521,7 +521,7 @@ func quota(t *testing.T, w *world) {
 	w.quiet(t, held)
 	w.startResync(t)
 	w.has(t, held, 0)
-	w.measured("another one is done in %s meanwhile; %s; made up for by the resync", seconds(beside), message)
+	w.measured("another one is reconciled in %s meanwhile; %s; reconciled by the resync", seconds(beside), message)
 }
 
 // limit sets a quota and returns how to lift it.
@@ -595,7 +595,7 @@ func redefined(t *testing.T, w *world) {
 		w.has(t, cr, 0)
 	}
 	w.awaitListening(t)
-	w.measured("%d follow the new definition within %s", n+1, seconds(took))
+	w.measured("%d custom resources follow the new definition within %s", n+1, seconds(took))
 }
 
 func (o *operator) apply(t *testing.T, manifest []byte) {

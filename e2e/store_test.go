@@ -24,7 +24,7 @@ func busStoreLost(t *testing.T, f field) {
 		w.startResync(t)
 		w.end(t)
 		w.has(t, w.make(t, "late", 0), 0)
-		w.measured("made up for, and events heard again, %s after the resync began", seconds(time.Since(began)))
+		w.measured("reconciled, and events arrive again, %s after the resync began", seconds(time.Since(began)))
 	})
 }
 
@@ -50,7 +50,7 @@ func TestBusStoreLost(t *testing.T) {
 		f.each(t, "bus-lost-by-itself", func(w *world, t *testing.T) {
 			w.end(t)
 			w.has(t, w.make(t, "late", 0), 0)
-			w.measured("with a resync each minute made up for after %s, with nobody's help", seconds(time.Since(began)))
+			w.measured("with a resync every minute, reconciled after %s without help", seconds(time.Since(began)))
 		})
 	}})
 }

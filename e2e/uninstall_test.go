@@ -28,7 +28,7 @@ func TestUninstall(t *testing.T) {
 		return m != nil && len(m.GetFinalizers()) == 1 && current(m, "True")
 	})
 
-	record(t, "uninstall", "workflow/mouse")
+	record(t, "uninstall", "workflow/finalizer")
 	for _, stage := range []string{"api", "operator"} {
 		began := time.Now()
 		manifest := run(t, nil, binary(t), "generate", "-f", definition, "--uninstall="+stage)

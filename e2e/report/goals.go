@@ -72,7 +72,7 @@ var goals = []goal{
 	{"1,000 custom resources at once, `direct`: all children", 10000, "ms", func(m measured) (float64, bool) {
 		return known(m.burst(direct, 1000))
 	}},
-	{"… beside the operator in Go, as scaffolded", 1, "× the operator in Go", func(m measured) (float64, bool) {
+	{"… compared with the operator in Go, as scaffolded", 1, "× the operator in Go", func(m measured) (float64, bool) {
 		return ratio(m.burst(direct, 1000), m.burst(inGo, 1000))
 	}},
 	{"… from 1,000 to 5,000 at once: time for each", 1.1, "× that of 1,000", func(m measured) (float64, bool) {

@@ -1,15 +1,15 @@
-// Command report makes docs/explanation/guarantees.md of the results of the cluster suite,
-// docs/explanation/operators.md of those of make operators, and docs/explanation/performance.md of those
-// of make bench and make bench-cluster:
+// Command report generates docs/explanation/guarantees.md from the results of the cluster suite,
+// docs/explanation/operators.md from those of make operators, and docs/explanation/performance.md
+// from those of make bench and make bench-cluster:
 //
 //	go run ./e2e/report bin/e2e-results.json
 //
-// It keeps the results beside the page, in docs/explanation/guarantees.json: those of a run
-// take the place of older ones of the same scenario and operator, as no run plays
-// all of them. Without an argument it makes the page of those that are kept.
+// It keeps the results next to the page, in docs/explanation/guarantees.json. The results of a
+// run replace older ones of the same scenario and operator, because no run includes all of
+// them. Without an argument it generates the pages from the kept results.
 //
-// The rule of this package: what passed is said by the results, never here. A
-// scenario without a result says so.
+// The rule of this package: only the results say what passed. A scenario without a result
+// shows a dash.
 package main
 
 import (
@@ -21,6 +21,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -40,42 +41,42 @@ type guarantee struct{ scenario, promise, rests string }
 
 // guarantees in the order of the page.
 var guarantees = []guarantee{
-	{"source-down", "Custom resources created, edited and deleted while the EventSource is down are made up for when it is back", "no `afterStart`: a new EventSource announces everything there is; deletion by owner references"},
-	{"sensor-down", "… while the Sensors are down", "durable consumers of the bus: what was announced waits"},
-	{"bus-down", "… while the event bus is down: made up for by the resync", "the resync, which does not travel over the bus"},
-	{"bus-store-lost", "The event bus loses its store: the resync replaces the pods of the Sensors, which are deaf, and events arrive again", "the heartbeat"},
-	{"bus-lost-by-itself", "… with nobody's help", "the schedule of the resync"},
-	{"api-restart", "The API server restarts: everything that happens then is done", "retries; watches that begin anew"},
-	{"controller-down", "The controller of Argo Workflows is down: `direct` goes on, the others make up for it", "no pod in `direct`; Workflows wait as objects"},
-	{"leader-killed", "With `install.replicas: 2` a second pod takes over when the leader is killed", "leader election by Lease"},
-	{"quick-edits", "20 quick edits of one custom resource: the last one is in force, and stays", "order in each trigger and the generation in the memory; a mutex and a fresh read in Workflows"},
-	{"burst", "Many at once, then all edited", "lanes in the Sensor; one Workflow an event"},
-	{"child-edited", "A child edited by hand is as it was", "field managers: drift is seen in them"},
-	{"child-deleted", "A child deleted by hand is back", "children are watched"},
-	{"child-foreign", "An object of others in the place of a child stays as it is, and the custom resource says so", "force on known children only"},
-	{"quota", "What the API server refuses (a quota) is on the status, holds nobody up, and is made up for by the resync", "failures are remembered on the custom resource and are events"},
-	{"refusals", "403, 409, 429 and 500 are tried again; what is refused for ever is on the status and holds nobody up", "short retries in the trigger, more by events"},
-	{"namespace-deleted", "A namespace goes with all that is in it, and the operator goes on", "nothing is created where a custom resource is going"},
-	{"redefined", "Another definition is applied while events are in flight: all custom resources follow", "a Sensor that begins to listen has everything announced to it"},
-	{"upgrade", "An operator of an earlier version and definition is applied over: children stay, what is left over is named", "labels, and the same names for what is the same"},
-	{"group", "Operators of one `install.group` in one Sensor; another one is added while custom resources of the others change", "each Sensor has everything announced to it when its programs change"},
-	{"listed-rename", "A child gets another name or namespace: the new object is made, the old one is deleted", "the list of the objects in the observed state"},
+	{"source-down", "The EventSource is down: custom resources that are created, edited and deleted meanwhile are reconciled when it is back", "no `afterStart`: a new EventSource replays all objects; deletion by owner references"},
+	{"sensor-down", "The Sensors are down: the same", "durable consumers of the EventBus, which keep the events"},
+	{"bus-down", "The EventBus is down: the resync reconciles what changed", "the resync, which does not use the EventBus"},
+	{"bus-store-lost", "The EventBus loses its store: a resync replaces the pods of the disconnected Sensors, and events arrive again", "the liveness check"},
+	{"bus-lost-by-itself", "The same, with nobody starting the resync", "the schedule of the resync"},
+	{"api-restart", "The API server restarts: all changes are reconciled", "retries; watches that begin again"},
+	{"controller-down", "The Workflow controller is down: `direct` continues, the others reconcile when it is back", "no pod in `direct`; Workflows wait as objects"},
+	{"leader-killed", "With `install.replicas: 2`, a second pod takes over when the leader is killed", "leader election by Lease"},
+	{"quick-edits", "20 quick edits of one custom resource: the last one is applied, and stays", "order in each trigger, and the generation in the observed state; a mutex and a fresh read in Workflows"},
+	{"burst", "Many custom resources are created at once, then all are edited", "parallel triggers in the Sensor; one Workflow per event"},
+	{"child-edited", "A child that someone edits is restored", "field managers, which show the drift"},
+	{"child-deleted", "A child that someone deletes is created again", "watches of the children"},
+	{"child-foreign", "An object of others in the place of a child stays as it is, and the custom resource reports it", "create-only requests; force on known children only"},
+	{"quota", "The API server rejects a child (a quota): the status reports it, other custom resources continue, and the resync reconciles it later", "failures in the observed state, which are events"},
+	{"refusals", "Answers 403, 409, 429 and 500 are retried; a permanent rejection is in the status and does not delay others", "quick retries in the trigger, slower ones by events"},
+	{"namespace-deleted", "A namespace is deleted with everything in it, and the operator continues", "nothing is created for a custom resource that is being deleted"},
+	{"redefined", "Another definition is applied while events are in flight: all custom resources follow it", "a replay when a Sensor subscribes"},
+	{"upgrade", "An operator is applied over one of an earlier version and definition: children stay, leftovers are listed", "labels, and the same names for the same objects"},
+	{"group", "Operators of one `install.group` share a Sensor; one joins while custom resources of the others change", "a replay for each Sensor whose programs change"},
+	{"listed-rename", "A child gets another name or namespace: the new object is created, the old one is deleted", "the list of the objects in the observed state"},
 	{"listed-many", "`forEach` grows to 200 items and shrinks to 20", "the same; one request of a trigger after the other"},
-	{"listed-foreign-namespace", "A child in another namespace, and a cluster-scoped one, are back when they are deleted by hand, and go with their custom resource", "the list, and a finalizer"},
-	{"listed-contention", "Two custom resources want one object: the first has it, the other one says so, and takes nothing with it", "an object that was not observed is only ever created"},
-	{"listed-hostile-items", "Names of `forEach` with slashes, Unicode, quotes or 253 characters are refused one by one; the others are there", "a name with a slash is never sent; failures are kept for each object"},
-	{"listed-state-edited", "A user who edits the observed state is refused", "an admission policy"},
-	{"listed-copies", "A copy of a child, with its owner, is not touched", "only listed objects count"},
-	{"listed-operator-away", "Custom resources deleted, renamed and shrunk, and children deleted, while the operator is away", "the finalizer; the list is compared at the first event"},
-	{"listed-finalizer-removed", "The finalizer is removed by force: what is left is not taken over by the next custom resource of the name until somebody deletes it", "an object that was not observed is only ever created"},
-	{"listed-namespace-deleted", "The namespace of a custom resource is deleted: its objects in other namespaces, and the cluster-scoped ones, go too", "the finalizer holds the namespace until the last of them is gone"},
-	{"clean-up-fails", "A clean-up that fails keeps the custom resource and says so; one that succeeds lets it go", "the finalizer is removed last"},
-	{"uninstall", "Uninstalled with live custom resources: nothing hangs, nothing is left", "two stages: the API while the operator runs, then the operator"},
-	{"chance", "What happens by chance (seeded) ends as the last state asks for", "all of the above"},
-	{"hostile", "Hostile text arrives in the child byte for byte, or is refused; nothing in it is evaluated", "jq and server-side apply; names and base64 only in Workflows"},
-	{"greedy", "One custom resource that is edited without a pause does not hold up another for long; a large one does, as long as it is edited", "lanes in the Sensor, by uid; limits in the schema"},
-	{"token-rotation", "With `install.tokenRotation` the token is replaced, and ended, while the operator goes on", "Secret volumes, which Kubernetes keeps up to date"},
-	{"least-privilege", "No request is denied, and every right is missed when it is taken away", "permissions are derived from the calls"},
+	{"listed-foreign-namespace", "A child in another namespace and a cluster-scoped one are created again when someone deletes them, and are deleted with their custom resource", "the list, and a finalizer"},
+	{"listed-contention", "Two custom resources want one object: the first gets it; the other reports it, and deletes nothing with it", "create-only requests for objects that were not observed"},
+	{"listed-hostile-items", "Names of `forEach` with slashes, Unicode, quotes or 253 characters are rejected one by one; the other objects are created", "a name with a slash is never sent; failures per object"},
+	{"listed-state-edited", "A user who edits the observed state is rejected", "an admission policy"},
+	{"listed-copies", "A copy of a child, with its owner, is left alone", "only listed objects count"},
+	{"listed-operator-away", "Custom resources are deleted, renamed and shrunk, and children deleted, while the operator is down", "the finalizer; the list is compared at the first event"},
+	{"listed-finalizer-removed", "Someone removes the finalizer by force: the next custom resource of that name does not take over what is left", "create-only requests for objects that were not observed"},
+	{"listed-namespace-deleted", "The namespace of a custom resource is deleted: its objects in other namespaces and its cluster-scoped ones are deleted too", "the finalizer, which keeps the namespace until the last of them is gone"},
+	{"cleanup-fails", "A cleanup that fails keeps the custom resource, and the status reports it; a cleanup that succeeds releases it", "the finalizer is removed last"},
+	{"uninstall", "Uninstall with custom resources: nothing hangs, nothing is left", "two stages: the API while the operator runs, then the operator"},
+	{"random-actions", "Random sequences of actions, from a seed, end in the desired state", "all of the above"},
+	{"hostile", "Hostile text arrives in the child byte for byte, or is rejected; nothing in it is evaluated", "jq and server-side apply; names and base64 only in Workflows"},
+	{"greedy", "A custom resource that is edited all the time does not delay another for long; a large one does while it is edited", "parallel triggers in the Sensor; limits in the schema"},
+	{"token-rotation", "With `install.tokenRotation` the token is replaced, and revoked, while the operator continues", "Secret volumes, which Kubernetes updates"},
+	{"least-privilege", "No request is denied, and each permission is needed", "permissions derived from the requests"},
 }
 
 // engines are the columns.
@@ -85,11 +86,16 @@ var engines = []struct{ prefix, title string }{
 
 const intro = `# Guarantees
 
-<!-- Made by go run ./e2e/report from guarantees.json, the results of the cluster suite. Do not edit. -->
+<!-- Generated by go run ./e2e/report from guarantees.json, the results of the cluster suite. Do not edit. -->
 
-What an operator does on a bad day, as the cluster suite plays it: ` + "`make e2e`" + ` on one machine with two cores, API server,
-kubelet, both Argos and NATS on it. The times are those of that machine under that load. How to run one of them alone is in the
-[README](../../README.md).
+Each row is a failure that the cluster suite causes on purpose, and the result for each engine. Example: the suite stops the EventBus,
+changes custom resources, starts the bus again, and waits until the resync reconciled them.
+
+- **pass** and **fails** are results of a run. A dash means that there is no result: the scenario does not apply, or was not run.
+- The last column names the mechanism. [Reliability](reliability.md) explains them.
+- The column of the tutorial is the operator of the Argo tutorial as published, for comparison.
+- ` + "`make e2e`" + ` ran on one machine with two cores, with API server, kubelet, Argo Events, Argo Workflows and NATS on it. The
+  [README](../../README.md) says how to run one test.
 
 `
 
@@ -167,7 +173,7 @@ func merge(kept, fresh []result) []result {
 func render(list []result) string {
 	var b strings.Builder
 	b.WriteString(intro)
-	b.WriteString("| guarantee | " + strings.Join(titles(), " | ") + " | rests on |\n|---" + strings.Repeat("|---", len(engines)) + "|---|\n")
+	b.WriteString("| guarantee | " + strings.Join(titles(), " | ") + " | because of |\n|---" + strings.Repeat("|---", len(engines)) + "|---|\n")
 	for _, g := range guarantees {
 		b.WriteString("| " + g.promise)
 		for _, e := range engines {
@@ -175,19 +181,19 @@ func render(list []result) string {
 		}
 		b.WriteString(" | " + g.rests + " |\n")
 	}
-	b.WriteString("\n## What was measured\n\n| scenario | operator | | seconds | |\n|---|---|---|---|---|\n")
+	b.WriteString("\n## Measurements\n\nThe duration is that of the whole scenario. The times are those of that machine under that load.\n\n| scenario | operator | result | seconds | measured |\n|---|---|---|---|---|\n")
 	for _, r := range list {
 		if !strings.HasPrefix(r.Scenario, "guard: ") {
-			fmt.Fprintf(&b, "| %s | %s | %s | %.0f | %s |\n", r.Scenario, r.Operator, word(r.Passed), r.Seconds, cell(r.Measured))
+			fmt.Fprintf(&b, "| %s | %s | %s | %.0f | %s |\n", r.Scenario, r.Operator, word(r.Passed), r.Seconds, condition.ReplaceAllString(cell(r.Measured), "`$1`$2"))
 		}
 	}
 	without(&b, list)
 	return b.String()
 }
 
-// without lists what fails without each safeguard.
+// without lists what fails without each mechanism.
 func without(b *strings.Builder, list []result) {
-	b.WriteString("\n## What breaks them\n\nA setting or a piece of code is taken away, and the scenario that rests on it is played again (`make e2e-guards`). It has to fail.\n\n| without | scenario | operator | |\n|---|---|---|---|\n")
+	b.WriteString("\n## Each mechanism is needed\n\n`make e2e-guards` removes one mechanism and runs the scenario that depends on it again. The scenario must fail.\n\n| without | scenario | operator | result |\n|---|---|---|---|\n")
 	for _, r := range list {
 		if scenario, ok := strings.CutPrefix(r.Scenario, "guard: "); ok {
 			operator, name, _ := strings.Cut(r.Operator, ": ")
@@ -231,6 +237,10 @@ func word(passed bool) string {
 	}
 	return "**fails**"
 }
+
+// condition matches the condition of a custom resource, with its message, at the end of a
+// measurement.
+var condition = regexp.MustCompile(`((?:Ready=|reconcile failed: ).*?)(; reconciled by the resync)?$`)
 
 // cell escapes a text for a table cell.
 func cell(text string) string {

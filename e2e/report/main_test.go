@@ -40,7 +40,7 @@ func TestARunTakesThePlaceOfOlderResults(t *testing.T) {
 }
 
 func TestAFailureShows(t *testing.T) {
-	const scenario = "| Custom resources created, edited and deleted while the EventSource is down are made up for when it is back "
+	const scenario = "| The EventSource is down: custom resources that are created, edited and deleted meanwhile are reconciled when it is back "
 	for _, c := range []struct {
 		name string
 		list []result
