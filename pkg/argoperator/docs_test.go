@@ -2,6 +2,7 @@ package argoperator_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -151,18 +152,55 @@ func compareOut(t *testing.T, f pages.Block, rendered []map[string]any) {
 	t.Errorf("%s: render did not print this object", f.At)
 }
 
-// TestDocsLinks requires that every file that a page links to exists.
+// TestDocsLinks requires that every file that a page links to exists, and that a
+// linked page has the linked heading.
 func TestDocsLinks(t *testing.T) {
-	link, code := regexp.MustCompile(`\]\(([^)\s]+)\)`), regexp.MustCompile("(?s)```.*?```")
+	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	for _, p := range docs(t) {
-		for _, found := range link.FindAllStringSubmatch(code.ReplaceAllString(p.Text, ""), -1) {
-			target, _, _ := strings.Cut(found[1], "#")
-			if target == "" || strings.Contains(target, "://") {
+		for _, found := range link.FindAllStringSubmatch(withoutBlocks(p.Text), -1) {
+			if strings.Contains(found[1], "://") {
 				continue
 			}
-			if _, err := os.Stat(filepath.Join(root, filepath.Dir(p.Name), target)); err != nil {
+			target, anchor, _ := strings.Cut(found[1], "#")
+			file := filepath.Join(root, filepath.Dir(p.Name), target)
+			if target == "" {
+				file = filepath.Join(root, p.Name)
+			}
+			if _, err := os.Stat(file); err != nil {
 				t.Errorf("%s links to %s, which does not exist", p.Name, found[1])
+				continue
+			}
+			if anchor != "" && !slices.Contains(anchors(t, file), anchor) {
+				t.Errorf("%s links to %s, but that page has no such heading", p.Name, found[1])
 			}
 		}
 	}
+}
+
+func withoutBlocks(page string) string {
+	return regexp.MustCompile("(?s)```.*?```").ReplaceAllString(page, "")
+}
+
+// anchors returns the anchors of the headings of a page. GitHub and the site
+// (docs/.vitepress) derive them from the text in the same way.
+func anchors(t *testing.T, file string) []string {
+	t.Helper()
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	heading := regexp.MustCompile(`(?m)^#{1,6} +(.*?) *$`)
+	link := regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	punctuation := regexp.MustCompile(`[^\pL\pM\p{Nd}\p{Pc} -]`)
+	var all []string
+	for _, found := range heading.FindAllStringSubmatch(withoutBlocks(string(page)), -1) {
+		text := strings.ToLower(link.ReplaceAllString(found[1], "$1"))
+		slug := strings.ReplaceAll(punctuation.ReplaceAllString(text, ""), " ", "-")
+		unique := slug
+		for n := 1; slices.Contains(all, unique); n++ {
+			unique = fmt.Sprintf("%s-%d", slug, n)
+		}
+		all = append(all, unique)
+	}
+	return all
 }
