@@ -13,7 +13,7 @@ export PATH := $(INTERPRETER):$(PATH)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-race race perf test-python vet lint words format tidy verify-tidy coretypes generate verify-generate examples verify e2e e2e-smoke e2e-guards operators peers agreement olm bench bench-cluster chance expressions guarantees realcrds dist clean
+.PHONY: help build test test-race race perf test-python vet lint words format tidy verify-tidy coretypes generate verify-generate examples verify e2e e2e-smoke e2e-guards operators peers agreement olm bench bench-cluster chance expressions guarantees realcrds docs docs-serve dist clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -134,9 +134,18 @@ bench-cluster: build ## measure operators on the cluster, the same in Go beside 
 		$(SUITE) -timeout 120m -run TestBench $(E2E) ./e2e
 	go run ./e2e/report
 
+# VitePress, as pinned in docs/package-lock.json. What DOCS holds goes to it, for instance DOCS='--base /argoperator/'.
+VITEPRESS = cd docs && npm ci --ignore-scripts --no-audit --no-fund && node_modules/.bin/vitepress
+
+docs: ## build the documentation as a site in docs/.vitepress/dist; needs npm
+	$(VITEPRESS) build $(DOCS)
+
+docs-serve: ## serve the site on localhost and update it while you write; needs npm
+	$(VITEPRESS) dev $(DOCS)
+
 dist: ## build the archives of a release: VERSION=v1.2.3, some with PLATFORMS='linux/amd64'
 	.ci/dist $${VERSION:?say which} dist $(PLATFORMS)
 
 clean: ## remove what building leaves behind
-	rm -rf bin dist
+	rm -rf bin dist docs/node_modules docs/.vitepress/cache docs/.vitepress/dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
