@@ -45,7 +45,11 @@ func TestDocs(t *testing.T) {
 // granted is the definition that is installed, with its sample by the name of
 // example, before the reader of a page begins. Other pages install what they are about.
 var granted = map[string]string{
-	"docs/how-to/operate.md": "examples/memcached",
+	"docs/how-to/operate.md":              "examples/memcached",
+	"docs/how-to/restarts-and-outages.md": "examples/memcached",
+	"docs/how-to/rotate-token.md":         "examples/memcached",
+	"docs/how-to/uninstall.md":            "examples/memcached",
+	"docs/how-to/upgrade.md":              "examples/memcached",
 }
 
 // about is the definition that a page installs itself.
@@ -96,6 +100,7 @@ func read(t *testing.T, page pages.Page) {
 		// the tutorial's has the same name, and would have the same Deployment
 		sample = bytes.Replace(sample, []byte("\n  name: sample"), []byte("\n  name: example"), 1)
 		run(t, sample, "kubectl", "apply", "-f", "-")
+		run(t, sample, "kubectl", "wait", "-f", "-", "--for=condition=Ready", "--timeout=5m")
 	}
 	for _, b := range page.Blocks {
 		reader.follow(t, b)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -61,34 +62,164 @@ func TestDocsDefinitions(t *testing.T) {
 	}
 }
 
-// TestDocsRecipes compares the results on docs/reference/expressions.md with the output of
-// its recipes.
-func TestDocsRecipes(t *testing.T) {
+// pagesOfExpressions are the pages with one definition, one custom resource, and
+// children with their results.
+var pagesOfExpressions = []string{"docs/reference/expressions.md", "docs/how-to/write-expressions.md"}
+
+// expressionsPage is a page whose expressions are evaluated.
+type expressionsPage struct {
+	pages.Page
+	definition, resource string
+}
+
+func pageOfExpressions(t *testing.T, name string) expressionsPage {
+	t.Helper()
 	all := docs(t)
-	i := slices.IndexFunc(all, func(p pages.Page) bool { return p.Name == "docs/reference/expressions.md" })
+	i := slices.IndexFunc(all, func(p pages.Page) bool { return p.Name == name })
 	if i < 0 {
-		t.Fatal("docs/reference/expressions.md is missing")
+		t.Fatalf("%s is missing", name)
 	}
-	var definition, resource string
-	var rendered []map[string]any
-	recipes, compared := 0, 0
-	for _, f := range all[i].Blocks {
+	page := expressionsPage{Page: all[i]}
+	for _, f := range page.Blocks {
 		switch {
-		case f.Info() == "yaml" && strings.Contains(f.Text, "kind: Operator\n"):
-			definition = f.Text
-		case f.Info() == "yaml" && strings.HasPrefix(f.Text, "children:\n"):
-			rendered = render(t, operators(t, all[i].Name, definition+recipe(f.Text)), resource)
-			recipes++
-		case f.Info() == "yaml":
-			resource = f.Text
-		case f.Info() == "yaml out":
-			compareOut(t, f, rendered)
-			compared++
+		case f.Info() != "yaml":
+		case page.definition == "" && strings.Contains(f.Text, "kind: Operator\n"):
+			page.definition = f.Text
+		case page.resource == "" && strings.HasPrefix(f.Text, "apiVersion: shop.example.com/v1\n"):
+			page.resource = f.Text
 		}
 	}
-	if recipes < 5 || compared != recipes {
-		t.Errorf("%d recipes with %d results", recipes, compared)
+	if page.definition == "" || page.resource == "" {
+		t.Fatalf("%s has no definition or no custom resource", name)
 	}
+	return page
+}
+
+// TestDocsRecipes compares the children on the pages of expressions with the objects
+// below them.
+func TestDocsRecipes(t *testing.T) {
+	for _, name := range pagesOfExpressions {
+		page := pageOfExpressions(t, name)
+		var rendered []map[string]any
+		recipes, compared := 0, 0
+		for _, f := range page.Blocks {
+			switch {
+			case f.Info() == "yaml" && strings.HasPrefix(f.Text, "children:\n"):
+				rendered = render(t, operators(t, f.At, page.definition+recipe(f.Text)), page.resource)
+				recipes++
+			case f.Info() == "yaml out":
+				compareOut(t, f, rendered)
+				compared++
+			}
+		}
+		if recipes < 2 || compared < recipes {
+			t.Errorf("%s: %d recipes with %d results", name, recipes, compared)
+		}
+	}
+}
+
+// TestDocsQuoting requires that the values on docs/reference/expressions.md are invalid
+// and valid as its table says.
+func TestDocsQuoting(t *testing.T) {
+	page := pageOfExpressions(t, "docs/reference/expressions.md")
+	rows := page.tables("invalid")["invalid"]
+	if len(rows) < 10 {
+		t.Fatalf("only %d rows", len(rows))
+	}
+	for _, row := range rows {
+		for i, valid := range map[int]bool{0: false, 2: true} {
+			result, err := argoperator.Generate([]argoperator.Source{{Name: page.Name, Data: []byte(page.definition + childWith(row[i]))}}, argoperator.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := len(result.Findings) == 0; got != valid {
+				t.Errorf("%s is valid: %t, want %t: %v", row[i], got, valid, result.Findings)
+			}
+		}
+	}
+}
+
+// childWith returns a child with one line of YAML: a key of the child, or of the child's
+// object.
+func childWith(line string) string {
+	key, _, _ := strings.Cut(line, ":")
+	indent := map[string]int{"when": 4, "forEach": 4, "labels": 8, "data": 6}[key]
+	if indent == 0 {
+		line, indent = "data:\n        "+line, 6
+	}
+	suffix := "quoted"
+	if key == "forEach" {
+		suffix = "${ $index }"
+	}
+	return "  - name: quoted\n    template:\n      apiVersion: v1\n      kind: ConfigMap\n      metadata:\n        name: ${ .metadata.name }-" +
+		suffix + "\n" + strings.Repeat(" ", indent) + line + "\n"
+}
+
+// TestDocsTranslations evaluates the jq in the tables of docs/reference/expressions.md that
+// show what replaces the syntax of other languages.
+func TestDocsTranslations(t *testing.T) {
+	page := pageOfExpressions(t, "docs/reference/expressions.md")
+	var child strings.Builder
+	child.WriteString("  - name: translated\n    template:\n      apiVersion: v1\n      kind: ConfigMap\n      metadata: {name: \"${ .metadata.name }-translated\"}\n      data:\n")
+	want := map[string]any{}
+	for _, rows := range page.tables("jq") {
+		for _, row := range rows {
+			if row[2] == "" {
+				continue // not an expression
+			}
+			key := "row-" + strconv.Itoa(len(want))
+			child.WriteString("        " + key + ": |-\n          ${ " + row[1] + " | tojson }\n")
+			want[key] = row[2]
+		}
+	}
+	if len(want) < 30 {
+		t.Errorf("only %d translations", len(want))
+	}
+	for _, object := range render(t, operators(t, page.Name, page.definition+child.String()), page.resource) {
+		metadata, _ := object["metadata"].(map[string]any)
+		if metadata["name"] == "hello-translated" {
+			if diff := cmp.Diff(want, object["data"]); diff != "" {
+				t.Errorf("results differ (-page +rendered):\n%s", diff)
+			}
+			return
+		}
+	}
+	t.Error("render did not print the translations")
+}
+
+// tables returns the rows of the tables that have a column of a name, by the name of
+// their first column.
+func (p expressionsPage) tables(column string) map[string][][]string {
+	out := map[string][][]string{}
+	in := ""
+	for line := range strings.Lines(p.Text) {
+		cells := tableCells(line)
+		switch {
+		case len(cells) == 0:
+			in = ""
+		case in == "" && slices.Contains(cells, column):
+			in = cells[0]
+		case in != "" && !strings.HasPrefix(line, "|---"):
+			out[in] = append(out[in], cells)
+		}
+	}
+	return out
+}
+
+// tableCells returns the cells of a row of a Markdown table, without the backticks around
+// a whole cell.
+func tableCells(line string) []string {
+	line = strings.TrimSpace(line)
+	if !strings.HasPrefix(line, "|") {
+		return nil
+	}
+	line = strings.ReplaceAll(strings.Trim(line, "|"), `\|`, "\x00")
+	var cells []string
+	for cell := range strings.SplitSeq(line, "|") {
+		cell = strings.TrimSpace(strings.ReplaceAll(cell, "\x00", "|"))
+		cells = append(cells, strings.TrimSuffix(strings.TrimPrefix(cell, "`"), "`"))
+	}
+	return cells
 }
 
 // recipe returns the children and status on a page, to append to a definition that

@@ -117,7 +117,7 @@ func TestAction(t *testing.T) {
 func TestActionsArePinned(t *testing.T) {
 	uses := regexp.MustCompile(`(?m)^\s*(?:- )?uses: (\S+)(.*)$`)
 	pinned := regexp.MustCompile(`@[0-9a-f]{40}$`)
-	for _, file := range []string{"templates/init/.github/workflows/ci.yaml", ".github/actions/lint/action.yml", "docs/how-to/editors-and-pipelines.md"} {
+	for _, file := range []string{"templates/init/.github/workflows/ci.yaml", ".github/actions/lint/action.yml", "docs/how-to/use-in-ci.md"} {
 		data, err := os.ReadFile(filepath.Join(repository, filepath.FromSlash(file)))
 		if err != nil {
 			t.Fatal(err)

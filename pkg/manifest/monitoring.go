@@ -73,7 +73,7 @@ func rule(p *plan.Plan, a monitoring.Alert) monitoringv1.Rule {
 		Labels: labels,
 		Annotations: map[string]string{
 			"summary": a.Summary, "description": a.Description,
-			"docs": "docs/how-to/operate.md#" + strings.ToLower(a.Name),
+			"docs": "docs/how-to/monitor.md#" + strings.ToLower(a.Name),
 		},
 	}
 }

@@ -230,7 +230,7 @@ func counted(kinds []string) string {
 	return strings.Join(said, "")
 }
 
-const head = "# What stands between ${ and } is jq over the custom resource. A key whose value comes out null is left out.\n"
+const head = "# Text between ${ and } is jq over the custom resource. A key whose value is null is left out.\n"
 
 // template returns the template file of a child.
 func (m *Manifest) template(p *piece) []byte {

@@ -28,15 +28,15 @@ func languages() []language {
 		{
 			name: "sh", ending: "sh", program: ".sh",
 			image: "docker.io/alpine/k8s:1.33.4", command: "[sh, main.sh]",
-			comment: []string{"the image has jq in it, by which a shell reads and writes JSON"},
+			comment: []string{"the image contains jq, with which a shell reads and writes JSON"},
 		},
 		{
 			name: "go", ending: "go", program: ".go.tmpl",
 			image: "docker.io/library/golang:1.26-alpine", memory: "1Gi",
 			command: `[sh, -c, 'test -w "$HOME" || export GOCACHE=/tmp/go-build; exec go run main.go']`,
 			comment: []string{
-				"run from source: each pod compiles the standard library first, which takes some ten seconds of CPU. In a pod only",
-				"/tmp can be written to; on your machine, Go's own cache makes it quick",
+				"run from source: each pod compiles the standard library first, about ten seconds of CPU. In a pod, only /tmp is",
+				"writable. On your machine, the cache of Go makes it quick",
 			},
 		},
 	}

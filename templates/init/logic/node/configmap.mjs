@@ -1,4 +1,4 @@
-// What the operator [[ .Name ]] keeps for each [[ .API.Kind ]]: a ConfigMap.
+// Computes the ConfigMap of a [[ .API.Kind ]] for the operator [[ .Name ]].
 
 import { readFileSync, writeFileSync } from "node:fs";
 
@@ -6,16 +6,16 @@ function configmap({ metadata, spec }) {
   return {
     apiVersion: "v1",
     kind: "ConfigMap",
-    // a custom resource of cluster scope has no namespace of its own
+    // a cluster-scoped custom resource has no namespace
     metadata: { name: metadata.name, namespace: metadata.namespace ?? "default" },
     data: { "spec.json": JSON.stringify(spec ?? {}) },
   };
 }
 
-// the custom resource is the request's `parent`, what there is for it already its `children`
+// `parent` of the request is the custom resource, `children` are its existing objects
 const request = JSON.parse(readFileSync(process.env.ARGOPERATOR_REQUEST, "utf8"));
 
-// what is not listed any more is deleted; a `status` beside the children is laid over the custom resource's
+// objects that are no longer listed are deleted; fields of a `status` next to `children` go to the custom resource's status
 const response = { children: [configmap(request.parent)] };
 
 writeFileSync(process.env.ARGOPERATOR_RESPONSE, JSON.stringify(response));

@@ -1,4 +1,4 @@
-// What the operator [[ .Name ]] keeps for each [[ .API.Kind ]]: a Deployment.
+// Computes the Deployment of a [[ .API.Kind ]] for the operator [[ .Name ]].
 
 import { readFileSync, writeFileSync } from "node:fs";
 
@@ -7,7 +7,7 @@ function deployment({ metadata, spec }) {
   return {
     apiVersion: "apps/v1",
     kind: "Deployment",
-    // a custom resource of cluster scope has no namespace of its own
+    // a cluster-scoped custom resource has no namespace
     metadata: { name: metadata.name, namespace: metadata.namespace ?? "default" },
     spec: {
       replicas: spec.replicas,
@@ -17,7 +17,7 @@ function deployment({ metadata, spec }) {
   };
 }
 
-// A pod as the restricted Pod Security Standard wants it: the image runs as a user other than root.
+// A pod for the restricted Pod Security Standard. The image must run as a user other than root.
 function pod(image) {
   return {
     securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },
@@ -40,10 +40,10 @@ function pod(image) {
   };
 }
 
-// the custom resource is the request's `parent`, what there is for it already its `children`
+// `parent` of the request is the custom resource, `children` are its existing objects
 const request = JSON.parse(readFileSync(process.env.ARGOPERATOR_REQUEST, "utf8"));
 
-// what is not listed any more is deleted; a `status` beside the children is laid over the custom resource's
+// objects that are no longer listed are deleted; fields of a `status` next to `children` go to the custom resource's status
 const response = { children: [deployment(request.parent)] };
 
 writeFileSync(process.env.ARGOPERATOR_RESPONSE, JSON.stringify(response));

@@ -1,4 +1,4 @@
-"""What the operator [[ .Name ]] keeps for each [[ .API.Kind ]]: a ConfigMap."""
+"""Computes the ConfigMap of a [[ .API.Kind ]] for the operator [[ .Name ]]."""
 
 import json
 import os
@@ -10,7 +10,7 @@ def configmap(resource):
         "kind": "ConfigMap",
         "metadata": {
             "name": resource["metadata"]["name"],
-            # a custom resource of cluster scope has no namespace of its own
+            # a cluster-scoped custom resource has no namespace
             "namespace": resource["metadata"].get("namespace", "default"),
         },
         "data": {"spec.json": json.dumps(resource.get("spec", {}), separators=(",", ":"), sort_keys=True)},
@@ -18,9 +18,9 @@ def configmap(resource):
 
 
 with open(os.environ["ARGOPERATOR_REQUEST"]) as f:
-    request = json.load(f)  # the custom resource is its `parent`, what there is for it already its `children`
+    request = json.load(f)  # `parent` is the custom resource, `children` are its existing objects
 
-# what is not listed any more is deleted; a `status` beside the children is laid over the custom resource's
+# objects that are no longer listed are deleted; fields of a `status` next to `children` go to the custom resource's status
 response = {"children": [configmap(request["parent"])]}
 
 with open(os.environ["ARGOPERATOR_RESPONSE"], "w") as f:

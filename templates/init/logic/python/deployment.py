@@ -1,4 +1,4 @@
-"""What the operator [[ .Name ]] keeps for each [[ .API.Kind ]]: a Deployment."""
+"""Computes the Deployment of a [[ .API.Kind ]] for the operator [[ .Name ]]."""
 
 import json
 import os
@@ -10,7 +10,7 @@ def deployment(resource):
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
-        # a custom resource of cluster scope has no namespace of its own
+        # a cluster-scoped custom resource has no namespace
         "metadata": {"name": name, "namespace": resource["metadata"].get("namespace", "default")},
         "spec": {
             "replicas": resource["spec"]["replicas"],
@@ -21,7 +21,7 @@ def deployment(resource):
 
 
 def pod(image):
-    """A pod as the restricted Pod Security Standard wants it: the image runs as a user other than root."""
+    """A pod for the restricted Pod Security Standard. The image must run as a user other than root."""
     return {
         "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
         "containers": [
@@ -44,9 +44,9 @@ def pod(image):
 
 
 with open(os.environ["ARGOPERATOR_REQUEST"]) as f:
-    request = json.load(f)  # the custom resource is its `parent`, what there is for it already its `children`
+    request = json.load(f)  # `parent` is the custom resource, `children` are its existing objects
 
-# what is not listed any more is deleted; a `status` beside the children is laid over the custom resource's
+# objects that are no longer listed are deleted; fields of a `status` next to `children` go to the custom resource's status
 response = {"children": [deployment(request["parent"])]}
 
 with open(os.environ["ARGOPERATOR_RESPONSE"], "w") as f:

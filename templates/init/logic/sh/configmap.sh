@@ -1,15 +1,15 @@
 #!/bin/sh
-# What the operator [[ .Name ]] keeps for each [[ .API.Kind ]]: a ConfigMap.
+# Computes the ConfigMap of a [[ .API.Kind ]] for the operator [[ .Name ]].
 set -eu
 
-# The custom resource is the request's `parent`, what there is for it already its `children`. What is not listed in the
-# response is deleted; a `status` beside the children is laid over the custom resource's.
+# `parent` of the request is the custom resource, `children` are its existing objects. Objects that the response does not
+# list are deleted. Fields of a `status` next to `children` go to the custom resource's status.
 jq '
   .parent as {$metadata, $spec}
   | {children: [{
       apiVersion: "v1",
       kind: "ConfigMap",
-      # a custom resource of cluster scope has no namespace of its own
+      # a cluster-scoped custom resource has no namespace
       metadata: {name: $metadata.name, namespace: ($metadata.namespace // "default")},
       data: {"spec.json": ($spec // {} | tojson)}
     }]}

@@ -1,17 +1,17 @@
 #!/bin/sh
-# What the operator [[ .Name ]] keeps for each [[ .API.Kind ]]: a Deployment.
+# Computes the Deployment of a [[ .API.Kind ]] for the operator [[ .Name ]].
 set -eu
 
-# The custom resource is the request's `parent`, what there is for it already its `children`. What is not listed in the
-# response is deleted; a `status` beside the children is laid over the custom resource's.
-# The pod is as the restricted Pod Security Standard wants it: the image runs as a user other than root.
+# `parent` of the request is the custom resource, `children` are its existing objects. Objects that the response does not
+# list are deleted. Fields of a `status` next to `children` go to the custom resource's status.
+# The pod meets the restricted Pod Security Standard. The image must run as a user other than root.
 jq '
   .parent as {$metadata, $spec}
   | {"app.kubernetes.io/name": "[[ .Name ]]", "app.kubernetes.io/instance": $metadata.name} as $labels
   | {children: [{
       apiVersion: "apps/v1",
       kind: "Deployment",
-      # a custom resource of cluster scope has no namespace of its own
+      # a cluster-scoped custom resource has no namespace
       metadata: {name: $metadata.name, namespace: ($metadata.namespace // "default")},
       spec: {
         replicas: $spec.replicas,
