@@ -19,35 +19,35 @@ type bound struct {
 // bounds lists the rows of docs/reference/limits.md.
 var bounds = []bound{
 	{
-		of: "a file", most: "16 MiB", code: "too-large",
+		of: "Size of a file", most: "16 MiB", code: "too-large",
 		fits: func() string { return "x # " + strings.Repeat("x", 15<<20) }, exceeds: func() string { return "x # " + strings.Repeat("x", 16<<20) },
 	},
 	{
-		of: "values inside each other, in a file", most: "500", code: "too-large",
+		of: "Nesting of values in a file", most: "500", code: "too-large",
 		fits: func() string { return nested(494) }, exceeds: func() string { return nested(495) },
 	},
 	{
-		of: "values that the aliases of a file stand for", most: "100,000", code: "yaml-alias",
+		of: "Values that the aliases of a file expand to", most: "100,000", code: "yaml-alias",
 		fits: func() string { return aliased(100) }, exceeds: func() string { return aliased(101) },
 	},
 	{
-		of: "steps of one evaluation of an expression", most: "10,000,000, and 10 seconds", code: "bad-expression",
+		of: "Steps of one evaluation of an expression", most: "10,000,000, and 10 seconds", code: "bad-expression",
 		fits: func() string { return looping(100_000) }, exceeds: func() string { return looping(10_000_000) },
 	},
 	{
-		of: "bytes of all texts in a value that an expression makes", most: "4 MiB", code: "bad-expression",
+		of: "Strings in the result of an expression, in total", most: "4 MiB", code: "bad-expression",
 		fits: func() string { return repeated(4<<20 - 1) }, exceeds: func() string { return repeated(4<<20 + 1) },
 	},
 	{
-		of: "levels of a value that an expression makes", most: "10,000", code: "bad-expression",
+		of: "Nesting of the result of an expression", most: "10,000", code: "bad-expression",
 		fits: func() string { return wrapped(9_900) }, exceeds: func() string { return wrapped(10_100) },
 	},
 	{
-		of: "repetitions in a pattern, inside each other too", most: "1,000", code: "bad-marker",
+		of: "Repetitions in a `pattern`, nested ones multiplied", most: "1,000", code: "bad-marker",
 		fits: func() string { return inSchema(`'string | pattern="^(a{10}){100}$"'`) }, exceeds: func() string { return inSchema(`'string | pattern="^(a{10}){101}$"'`) },
 	},
 	{
-		of: "cost of the rules of a schema (CEL)", most: "as the API server estimates and limits it", code: "check-crd",
+		of: "Cost of the CEL rules of a schema", most: "the API server's limit", code: "check-crd",
 		fits: func() string {
 			return inSchema(`'[]string | maxItems=10 validation="self.all(a, a.size() < 9)"'`)
 		},
@@ -55,13 +55,13 @@ var bounds = []bound{
 			return inSchema(`'[]string | validation="self.all(a, self.all(b, self.all(c, a != b + c)))"'`)
 		},
 	},
-	{of: "custom resources that a template is tried on", most: "40, and 8 made by chance", over: "not tried; `argoperator sample` makes others"},
-	{of: "children that the Sensor computes for one Workflow, in base64", most: "120,000 bytes", over: "`Ready` is False and says so; a program of one's own reads them from a file"},
-	{of: "the response of the logic", most: "10 MiB", over: "`Ready` is False and says so"},
-	{of: "attempts to write a child in `direct`, for one generation", most: "5", over: "`Ready` is `Failed` until the next change or the resync"},
-	{of: "jq of one Sensor", most: "72 KiB", over: "another Sensor"},
-	{of: "what a resync reads at once", most: "4 MiB, or one object", over: "another page"},
-	{of: "levels of a custom resource", most: "10,000, as the API server takes them", over: "none get there"},
+	{of: "Custom resources that argoperator tries a template with", most: "40, and 8 random ones", over: "Further custom resources are not tried; `argoperator sample` generates others."},
+	{of: "Children that the Sensor computes for one Workflow, in base64", most: "120,000 bytes", over: "`Ready` is `False` and reports it. For children from logic, only the limit of the response applies."},
+	{of: "Response of the logic", most: "10 MiB", over: "`Ready` is `False` and reports it."},
+	{of: "Attempts of the `direct` engine to write a child, per generation", most: "5", over: "`Ready` is `False` with the reason `Failed`, until the next change or resync."},
+	{of: "jq of one Sensor", most: "72 KiB", over: "argoperator generates another Sensor."},
+	{of: "Objects that a resync reads at once", most: "4 MiB, or one object", over: "The resync reads another page."},
+	{of: "Nesting of a custom resource", most: "10,000", over: "The API server rejects the custom resource."},
 }
 
 // withValue returns a definition with a value in a template.
@@ -139,9 +139,9 @@ func TestLimits(t *testing.T) {
 func limitsPage() string {
 	var b strings.Builder
 	b.WriteString("# Limits\n\n" + generatedNote)
-	b.WriteString("What there may be only so much of, and what becomes of more. `argoperator explain` says how near an operator is to those of\n" +
-		"Kubernetes and Argo. Schemas, and what it costs to validate by them, are held to the API server's own limits.\n\n" +
-		"| | at most | more is |\n|---|---|---|\n")
+	b.WriteString("The limits of argoperator and of its operators. `argoperator explain` shows how close an operator is to the limits of Kubernetes\n" +
+		"and Argo. The API server limits schemas and the cost of their rules.\n\n" +
+		"| | limit | if exceeded |\n|---|---|---|\n")
 	for _, bound := range bounds {
 		over := bound.over
 		if bound.code != "" {
@@ -149,7 +149,7 @@ func limitsPage() string {
 			if strings.HasPrefix(anchor, "check-") { // these have a row in a table, not a heading
 				anchor = "in-generated-manifests"
 			}
-			over = fmt.Sprintf("a finding: [`%s`](findings.md#%s)", bound.code, anchor)
+			over = fmt.Sprintf("argoperator reports [`%s`](findings.md#%s).", bound.code, anchor)
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", bound.of, bound.most, over)
 	}
