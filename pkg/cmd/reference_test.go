@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,12 +16,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
-	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/internal/coretypes"
 	"github.com/argoperator/argoperator/pkg/internal/lint"
 	"github.com/argoperator/argoperator/pkg/internal/problem"
-	"github.com/argoperator/argoperator/pkg/internal/shortschema"
 )
 
 const repository = "../.."
@@ -34,7 +30,7 @@ func TestReference(t *testing.T) {
 		"commands.md":          commandsPage(t),
 		"definition.md":        keysPage(t, "The definition", "A definition is a file of `kind: Operator`.", v1alpha1.JSONSchema()),
 		"tests.md":             keysPage(t, "Tests", "A test is a file of `kind: OperatorTest`; [test.md](../how-to/test.md) shows how to write one.", v1alpha1.OperatorTestSchema()),
-		"types-and-markers.md": schemaPage(),
+		"types-and-markers.md": schemaPage(t),
 		"findings.md":          findingsPage(t),
 		"mistakes.md":          mistakesPage(t),
 		"rules.md":             rulesPageText(),
@@ -74,77 +70,6 @@ func commandsPage(t *testing.T) string {
 		fmt.Fprintf(&b, "\n## %s\n\n```text\n%s```\n", strings.Join(append([]string{"argoperator"}, path...), " "), out.String())
 	}
 	return b.String()
-}
-
-// schemaPage lists the types and markers of the short form of schemas.
-func schemaPage() string {
-	var b strings.Builder
-	b.WriteString("# Types and markers of a schema\n\n" + generatedNote)
-	b.WriteString(schemaIntroduction)
-	b.WriteString("\n## Types\n\n| type | is | example |\n|---|---|---|\n")
-	for _, typ := range shortschema.Types() {
-		fmt.Fprintf(&b, "| `%s` | %s | `%s` |\n", typ.Name, typ.Doc, strings.Trim(typ.Example, `"`))
-	}
-	b.WriteString("| `[]TYPE` | A list of values of a type. | `[a, b]` |\n| `map[string]TYPE` | A map to values of a type. | `{a: b}` |\n")
-	b.WriteString("| a name under `spec.api.types` | A type of your own. | |\n")
-	b.WriteString("\n## Types of Kubernetes\n\nWritten `core/v1.EnvVar`, with the schema that controller-gen makes of the type in k8s.io/api v0.33.\n\n| package | types |\n|---|---|\n")
-	names := map[string][]string{}
-	for _, name := range coretypes.Names() {
-		group, short, _ := strings.Cut(name, ".")
-		names[group] = append(names[group], "`"+short+"`")
-	}
-	for _, group := range slices.Sorted(maps.Keys(names)) {
-		fmt.Fprintf(&b, "| `%s` | %s |\n", group, strings.Join(names[group], ", "))
-	}
-	b.WriteString("\n## Markers\n\n| marker | says | for | example |\n|---|---|---|---|\n")
-	for _, m := range shortschema.Markers() {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | `%s` |\n", m.Name, m.Doc, cmp.Or(strings.Join(m.Fits, ", "), "all"), strings.ReplaceAll(m.Example, "|", "\\|"))
-	}
-	return b.String()
-}
-
-const schemaIntroduction = `The short form of a schema (` + "`spec.api.versions[].schema`" + `) is a mapping of fields. The value of a field is its type and, behind a
-bar, its markers:
-
-` + "```yaml" + `
-schema:
-  spec:
-    image: image | required=true
-    replicas: integer | default=1 minimum=0 maximum=10
-    mode: string | enum=[small, large] default=small
-    host: hostname
-    zones: "[]string | default=[a, b]"
-    env: "[]core/v1.EnvVar"                # a type of Kubernetes
-    ports: [{name: name, number: port}]    # a list of objects
-    backends:                              # a map of objects
-      map[string]:
-        url: url | required=true
-    storage | required=true:               # an object that must be written
-      size: quantity | required=true
-      class: name | default=standard
-  status:
-    url: string
-` + "```" + `
-
-Quote a value that begins with a bracket. A value of a marker is a word, a text in double quotes, or a list or a mapping as YAML has
-it. An object whose fields have defaults has the default {}, so that they hold where it is left out. A type that is used twice
-gets a name under ` + "`spec.api.types`" + `; such a name hides a type of the table, except the first eight. A full schema stands under
-` + "`openAPIV3Schema`" + ` in place of ` + "`schema`" + `.
-`
-
-// TestSchemaIntroduction checks that the example of the page is a schema.
-func TestSchemaIntroduction(t *testing.T) {
-	_, block, _ := strings.Cut(schemaIntroduction, "```yaml\n")
-	block, _, _ = strings.Cut(block, "```")
-	text := "apiVersion: argoperator.dev/v1alpha1\nkind: Operator\nmetadata: {name: shop}\nspec:\n  api:\n    group: example.com\n    kind: Shop\n" +
-		"    versions:\n    - name: v1\n" + regexp.MustCompile("(?m)^").ReplaceAllString(block, "      ") + `
-  children:
-  - {name: config, template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }"}, data: {host: "${ .spec.host }"}}}
-`
-	result, err := argoperator.Generate([]argoperator.Source{{Name: "schema.yaml", Data: []byte(text)}}, argoperator.Options{})
-	if err != nil || len(result.Findings) > 0 {
-		t.Errorf("%v %v\n%s", err, result.Findings, text)
-	}
 }
 
 // commandPaths returns the words after argoperator, starting with the program

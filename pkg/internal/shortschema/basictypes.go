@@ -10,8 +10,9 @@ import (
 // Type is a type of the short form.
 type Type struct {
 	Name    string
-	Doc     string // one line, for the documentation
+	Doc     string // one sentence, for the documentation
 	Example string // a value, in JSON
+	Invalid string // a value that the API server rejects, in JSON; "" if it accepts any
 	basic   bool   // a definition cannot have a type of its own of this name
 	schema  func() *props
 }
@@ -40,26 +41,26 @@ var cron = strings.Join([]string{
 // Types returns the types of the short form, in the order of the documentation.
 func Types() []Type {
 	return []Type{
-		{"string", "A text.", `"hello"`, true, plain("string")},
-		{"integer", "A whole number.", `3`, true, plain("integer")},
-		{"number", "A number.", `0.5`, true, plain("number")},
-		{"boolean", "true or false.", `true`, true, plain("boolean")},
-		{"object", "Any fields.", `{"any": ["thing"]}`, true, func() *props { return &props{Type: "object", XPreserveUnknownFields: new(true)} }},
-		{"any", "Any value.", `["thing"]`, true, Anything},
-		{"quantity", "An amount of resources, as Kubernetes writes it.", `"64Mi"`, true, quantity},
-		{"int-or-string", "A whole number or a text.", `"25%"`, true, intOrString},
-		{"name", "The name of an object that any kind takes, as a Service does.", `"web-1"`, false, text(63, `^[a-z]([-a-z0-9]*[a-z0-9])?$`)},
-		{"namespace", "The name of a namespace.", `"team-a"`, false, text(63, `^`+dnsLabel+`$`)},
-		{"label", "The value of a label.", `"Front_end.1"`, false, text(63, `^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$`)},
-		{"hostname", "A name of DNS.", `"shop.example.com"`, false, text(253, `^`+dnsLabel+`(\.`+dnsLabel+`)*$`)},
-		{"port", "The number of a port.", `8080`, false, func() *props {
+		{"string", "A string.", `"hello"`, `5`, true, plain("string")},
+		{"integer", "An integer.", `3`, `1.5`, true, plain("integer")},
+		{"number", "A number, with or without a fraction.", `0.5`, `"half"`, true, plain("number")},
+		{"boolean", "true or false.", `true`, `"yes"`, true, plain("boolean")},
+		{"object", "An object with any fields.", `{"any": ["thing"]}`, `"text"`, true, func() *props { return &props{Type: "object", XPreserveUnknownFields: new(true)} }},
+		{"any", "Any value.", `["thing"]`, "", true, Anything},
+		{"quantity", "A resource quantity, such as 500m or 64Mi.", `"64Mi"`, `"64 Mi"`, true, quantity},
+		{"int-or-string", "An integer or a string, such as a port or a percentage.", `"25%"`, `1.5`, true, intOrString},
+		{"name", "A name that is valid for an object of any kind: at most 63 lower-case letters, digits and '-', beginning with a letter.", `"web-1"`, `"1web"`, false, text(63, `^[a-z]([-a-z0-9]*[a-z0-9])?$`)},
+		{"namespace", "The name of a namespace: at most 63 lower-case letters, digits and '-'.", `"team-a"`, `"team.a"`, false, text(63, `^`+dnsLabel+`$`)},
+		{"label", "The value of a label: at most 63 letters, digits, '-', '_' and '.'.", `"Front_end.1"`, `"front/end"`, false, text(63, `^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$`)},
+		{"hostname", "A DNS name in lower case, at most 253 characters.", `"shop.example.com"`, `"shop_1.example.com"`, false, text(253, `^`+dnsLabel+`(\.`+dnsLabel+`)*$`)},
+		{"port", "A port number, 1 to 65535.", `8080`, `70000`, false, func() *props {
 			return &props{Type: "integer", Format: "int32", Minimum: new(1.0), Maximum: new(65535.0)}
 		}},
-		{"duration", "A duration in hours, minutes, seconds and milliseconds.", `"1h30m"`, false, text(63, `^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`)},
-		{"cron", "A schedule of a CronJob: five fields, or a word such as @daily.", `"*/5 8 * * 1"`, false, text(100, `^(@(yearly|annually|monthly|weekly|daily|midnight|hourly)|`+cron+`)$`)},
-		{"image", "A container image, with a registry, a tag and a digest if wanted.", `"ghcr.io/team/app:1.2"`, false, text(512,
+		{"duration", "A duration in h, m, s and ms.", `"1h30m"`, `"1d"`, false, text(63, `^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`)},
+		{"cron", "A schedule as in a CronJob: five fields, or a macro such as @daily.", `"*/5 8 * * 1"`, `"every day"`, false, text(100, `^(@(yearly|annually|monthly|weekly|daily|midnight|hourly)|`+cron+`)$`)},
+		{"image", "A container image, optionally with registry, tag and digest.", `"ghcr.io/team/app:1.2"`, `"My App"`, false, text(512,
 			`^([a-z0-9]([-.a-z0-9]*[a-z0-9])?(:[0-9]{1,5})?/)?`+imageID+`(/`+imageID+`)*(:[A-Za-z0-9_][-.A-Za-z0-9_]{0,127})?(@sha256:[a-f0-9]{64})?$`)},
-		{"url", "An absolute URL.", `"https://example.com/path?x=1"`, false, text(2048, `^[a-z][-+.a-z0-9]*://[^\s/?#]+([/?#]\S*)?$`)},
+		{"url", "An absolute URL.", `"https://example.com/path?x=1"`, `"example.com"`, false, text(2048, `^[a-z][-+.a-z0-9]*://[^\s/?#]+([/?#]\S*)?$`)},
 	}
 }
 

@@ -18,18 +18,20 @@ import (
 // markerRule has the kinds of schema that a marker applies to, none for all, and
 // applies the marker.
 type markerRule struct {
-	fits    []string
-	apply   func(s *props, m marker) error
-	doc     string
-	example string
+	fits           []string
+	apply          func(s *props, m marker) error
+	doc, example   string
+	valid, invalid string
 }
 
 // Marker describes a marker of the short form.
 type Marker struct {
 	Name    string
-	Doc     string   // one line, for the documentation
+	Doc     string   // for the documentation
 	Example string   // a type with the marker
 	Fits    []string // the types that it is for; none for all
+	Valid   string   // a value of the example, in JSON
+	Invalid string   // a value that the API server rejects for the marker, in JSON; "" if there is none
 }
 
 // Markers returns the markers, sorted by name.
@@ -37,7 +39,7 @@ func Markers() []Marker {
 	var out []Marker
 	rules := markerRules()
 	for _, name := range source.SortedKeys(rules) {
-		out = append(out, Marker{name, rules[name].doc, rules[name].example, rules[name].fits})
+		out = append(out, Marker{name, rules[name].doc, rules[name].example, rules[name].fits, rules[name].valid, rules[name].invalid})
 	}
 	return out
 }
@@ -46,26 +48,26 @@ func markerRules() map[string]markerRule {
 	numbers, texts := []string{"integer", "number"}, []string{"string"}
 	lists, maps := []string{"array"}, []string{"map", "object"}
 	return map[string]markerRule{
-		"required":         {nil, flag(func(*props) *bool { return new(bool) }), "The field must be written.", "string | required=true"},
-		"default":          {nil, applyDefault, "The value where none is written.", "integer | default=3"},
-		"description":      {nil, func(s *props, m marker) error { s.Description = m.value; return nil }, "What `kubectl explain` says about the field.", "string | description=\"The name of the team.\""},
-		"enum":             {[]string{"string", "integer", "number"}, applyEnum, "The values that are allowed.", "string | enum=small,large"},
-		"minimum":          {numbers, float(func(s *props) **float64 { return &s.Minimum }), "The smallest number.", "integer | minimum=0"},
-		"maximum":          {numbers, float(func(s *props) **float64 { return &s.Maximum }), "The largest number.", "integer | maximum=100"},
-		"exclusiveMinimum": {numbers, flag(func(s *props) *bool { return &s.ExclusiveMinimum }), "The number must be larger than minimum.", "number | minimum=0 exclusiveMinimum=true"},
-		"exclusiveMaximum": {numbers, flag(func(s *props) *bool { return &s.ExclusiveMaximum }), "The number must be smaller than maximum.", "number | maximum=1 exclusiveMaximum=true"},
-		"multipleOf":       {numbers, float(func(s *props) **float64 { return &s.MultipleOf }), "The number is a multiple of it.", "integer | multipleOf=8"},
-		"minLength":        {texts, count(func(s *props) **int64 { return &s.MinLength }), "The smallest number of characters.", "string | minLength=1"},
-		"maxLength":        {texts, count(func(s *props) **int64 { return &s.MaxLength }), "The largest number of characters.", "string | maxLength=63"},
-		"pattern":          {texts, applyPattern, "A regular expression that the text matches; ^ and $ for the whole text.", "string | pattern=\"^v[0-9]+$\""},
-		"format":           {[]string{"string", "integer", "number"}, func(s *props, m marker) error { s.Format = m.value; return nil }, "A format that the API server checks, such as date-time, ipv4 or uuid.", "string | format=ipv4"},
-		"minItems":         {lists, count(func(s *props) **int64 { return &s.MinItems }), "The smallest number of entries.", "[]string | minItems=1"},
-		"maxItems":         {lists, count(func(s *props) **int64 { return &s.MaxItems }), "The largest number of entries.", "[]string | maxItems=10"},
-		"minProperties":    {maps, count(func(s *props) **int64 { return &s.MinProperties }), "The smallest number of keys.", "map[string]string | minProperties=1"},
-		"maxProperties":    {maps, count(func(s *props) **int64 { return &s.MaxProperties }), "The largest number of keys.", "map[string]string | maxProperties=10"},
-		"nullable":         {nil, flag(func(s *props) *bool { return &s.Nullable }), "null is allowed.", "string | nullable=true"},
-		"immutable":        {nil, applyImmutable, "The field cannot be changed, or removed, once it has a value.", "string | immutable=true"},
-		"validation":       {nil, applyValidation, "A rule in CEL over the field (self) that must hold; may be written several times.", "integer | validation=\"self % 2 == 0\""},
+		"required":         {nil, flag(func(*props) *bool { return new(bool) }), "The field must be set.", "string | required=true", `"a"`, ""},
+		"default":          {nil, applyDefault, "The value that the API server sets if the field is omitted.", "integer | default=3", `5`, ""},
+		"description":      {nil, func(s *props, m marker) error { s.Description = m.value; return nil }, "The text that `kubectl explain` shows for the field.", "string | description=\"The name of the team.\"", `"payments"`, ""},
+		"enum":             {[]string{"string", "integer", "number"}, applyEnum, "The allowed values.", "string | enum=small,large", `"small"`, `"medium"`},
+		"minimum":          {numbers, float(func(s *props) **float64 { return &s.Minimum }), "The smallest allowed value.", "integer | minimum=0", `0`, `-1`},
+		"maximum":          {numbers, float(func(s *props) **float64 { return &s.Maximum }), "The largest allowed value.", "integer | maximum=100", `100`, `101`},
+		"exclusiveMinimum": {numbers, flag(func(s *props) *bool { return &s.ExclusiveMinimum }), "The value must be greater than `minimum`, not equal.", "number | minimum=0 exclusiveMinimum=true", `0.1`, `0`},
+		"exclusiveMaximum": {numbers, flag(func(s *props) *bool { return &s.ExclusiveMaximum }), "The value must be less than `maximum`, not equal.", "number | maximum=1 exclusiveMaximum=true", `0.9`, `1`},
+		"multipleOf":       {numbers, float(func(s *props) **float64 { return &s.MultipleOf }), "The value must be a multiple of this number.", "integer | multipleOf=8", `16`, `12`},
+		"minLength":        {texts, count(func(s *props) **int64 { return &s.MinLength }), "The smallest allowed number of characters.", "string | minLength=1", `"a"`, `""`},
+		"maxLength":        {texts, count(func(s *props) **int64 { return &s.MaxLength }), "The largest allowed number of characters.", "string | maxLength=3", `"red"`, `"blue"`},
+		"pattern":          {texts, applyPattern, "A regular expression that the value must match. Without `^` and `$`, it may match a part of the value.", "string | pattern=\"^v[0-9]+$\"", `"v12"`, `"12"`},
+		"format":           {[]string{"string", "integer", "number"}, func(s *props, m marker) error { s.Format = m.value; return nil }, "A format that the API server checks, such as date-time, ipv4 or uuid.", "string | format=ipv4", `"192.0.2.1"`, `"192.0.2"`},
+		"minItems":         {lists, count(func(s *props) **int64 { return &s.MinItems }), "The smallest allowed number of items.", "[]string | minItems=1", `["a"]`, `[]`},
+		"maxItems":         {lists, count(func(s *props) **int64 { return &s.MaxItems }), "The largest allowed number of items.", "[]string | maxItems=2", `["a", "b"]`, `["a", "b", "c"]`},
+		"minProperties":    {maps, count(func(s *props) **int64 { return &s.MinProperties }), "The smallest allowed number of keys.", "map[string]string | minProperties=1", `{"a": "1"}`, `{}`},
+		"maxProperties":    {maps, count(func(s *props) **int64 { return &s.MaxProperties }), "The largest allowed number of keys.", "map[string]string | maxProperties=1", `{"a": "1"}`, `{"a": "1", "b": "2"}`},
+		"nullable":         {nil, flag(func(s *props) *bool { return &s.Nullable }), "The API server stores null. Without this marker it treats null as an omitted field.", "string | nullable=true", `null`, ""},
+		"immutable":        {nil, applyImmutable, "The value cannot change. Use it with `required=true` or a default: otherwise users can remove the field and set it again.", "string | required=true immutable=true", `"a"`, `"b"`},
+		"validation":       {nil, applyValidation, "A CEL rule that must be true; `self` is the value. A field can have several.", "integer | validation=\"self % 2 == 0\"", `4`, `3`},
 	}
 }
 
