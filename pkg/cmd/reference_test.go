@@ -2,8 +2,6 @@ package cmd
 
 import (
 	"bytes"
-	"cmp"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,8 +26,8 @@ const repository = "../.."
 func TestReference(t *testing.T) {
 	pages := map[string]string{
 		"commands.md":          commandsPage(t),
-		"definition.md":        keysPage(t, "The definition", "A definition is a file of `kind: Operator`.", v1alpha1.JSONSchema()),
-		"tests.md":             keysPage(t, "Tests", "A test is a file of `kind: OperatorTest`; [test.md](../how-to/test.md) shows how to write one.", v1alpha1.OperatorTestSchema()),
+		"definition.md":        keysPage(t, definitionIntroduction, v1alpha1.JSONSchema(), definitionExamples),
+		"tests.md":             keysPage(t, testsIntroduction, v1alpha1.OperatorTestSchema(), testExamples),
 		"types-and-markers.md": schemaPage(t),
 		"findings.md":          findingsPage(t),
 		"mistakes.md":          mistakesPage(t),
@@ -86,118 +84,6 @@ func commandPaths(c *cobra.Command) [][]string {
 		}
 	}
 	return paths
-}
-
-// property is a key in a JSON Schema.
-type property struct {
-	Ref         string          `json:"$ref"`
-	Type        string          `json:"type"`
-	Enum        []string        `json:"enum"`
-	Items       *property       `json:"items"`
-	Values      json.RawMessage `json:"additionalProperties"`
-	Description string          `json:"description"`
-
-	Properties map[string]json.RawMessage `json:"properties"`
-	Required   []string                   `json:"required"`
-}
-
-// keysPage lists the keys of a file, with a section for each mapping, in reading
-// order.
-func keysPage(t *testing.T, title, about string, schema []byte) string {
-	var root struct {
-		Ref  string                     `json:"$ref"`
-		Defs map[string]json.RawMessage `json:"$defs"`
-	}
-	if err := json.Unmarshal(schema, &root); err != nil {
-		t.Fatal(err)
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n%s%s\n", title, generatedNote, about)
-	b.WriteString("Editors take the same from the JSON Schema that `argoperator schema` prints.\n")
-	type section struct{ def, path string }
-	todo, listed := []section{{name(root.Ref), ""}}, map[string]bool{name(root.Ref): true}
-	for len(todo) > 0 {
-		next := todo[0]
-		todo = todo[1:]
-		mapping := decodeProperty(t, root.Defs[next.def])
-		fmt.Fprintf(&b, "\n## %s\n\n", next.def)
-		if next.path != "" {
-			fmt.Fprintf(&b, "At `%s`. ", next.path)
-		}
-		fmt.Fprintf(&b, "%s\n\n| key | type | |\n|---|---|---|\n", oneLine(mapping.Description))
-		for _, key := range keysInOrder(t, root.Defs[next.def]) {
-			p := decodeProperty(t, mapping.Properties[key])
-			kind, def, suffix := p.kind(t)
-			if slices.Contains(mapping.Required, key) {
-				kind += ", required"
-			}
-			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", key, kind, cell(p.Description))
-			if def != "" && !listed[def] {
-				listed[def] = true
-				todo = append(todo, section{def, strings.TrimPrefix(next.path+"."+key+suffix, ".")})
-			}
-		}
-	}
-	return b.String()
-}
-
-// kind returns the type of a key's value, the section that describes it, and the
-// suffix of its path.
-func (p property) kind(t *testing.T) (text, def, suffix string) {
-	switch {
-	case p.Ref != "":
-		def = name(p.Ref)
-		return fmt.Sprintf("[%s](#%s)", def, strings.ToLower(def)), def, ""
-	case len(p.Enum) > 0:
-		return "`" + strings.Join(p.Enum, "`, `") + "`", "", ""
-	case p.Type == "array" && p.Items != nil:
-		text, def, suffix = p.Items.kind(t)
-		return "list of " + text, def, "[]" + suffix
-	case p.Type == "object" && len(p.Values) > 0 && p.Values[0] == '{':
-		text, def, suffix = decodeProperty(t, p.Values).kind(t)
-		return "map to " + text, def, ".NAME" + suffix
-	case p.Type == "object":
-		return "mapping", "", ""
-	}
-	return cmp.Or(p.Type, "any"), "", ""
-}
-
-func name(ref string) string { return strings.TrimPrefix(ref, "#/$defs/") }
-
-func decodeProperty(t *testing.T, data json.RawMessage) property {
-	t.Helper()
-	var p property
-	if err := json.Unmarshal(data, &p); err != nil {
-		t.Fatalf("%s: %v", data, err)
-	}
-	return p
-}
-
-// keysInOrder returns the properties of a schema in its order.
-func keysInOrder(t *testing.T, schema json.RawMessage) []string {
-	t.Helper()
-	var holder struct {
-		Properties json.RawMessage `json:"properties"`
-	}
-	if err := json.Unmarshal(schema, &holder); err != nil {
-		t.Fatal(err)
-	}
-	in := json.NewDecoder(bytes.NewReader(holder.Properties))
-	if _, err := in.Token(); err != nil {
-		t.Fatal(err)
-	}
-	var keys []string
-	for in.More() {
-		key, err := in.Token()
-		if err != nil {
-			t.Fatal(err)
-		}
-		keys = append(keys, fmt.Sprint(key))
-		if err := in.Decode(new(json.RawMessage)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return keys
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -3,189 +3,200 @@ package v1alpha1
 // TestKind is what `kind` of a test says.
 const TestKind = "OperatorTest"
 
-// OperatorTest is a test of an operator without a cluster: what happens to one custom resource, step by step, and what
-// is to come of it.
+// OperatorTest is a test of an operator without a cluster.
 type OperatorTest struct {
-	// APIVersion is argoperator.dev/v1alpha1.
+	// Version of the definition language.
 	APIVersion string `json:"apiVersion" jsonschema:"enum=argoperator.dev/v1alpha1"`
-	// Kind is OperatorTest.
+	// Kind of the document.
 	Kind string `json:"kind" jsonschema:"enum=OperatorTest"`
-	// Metadata names the test.
+	// Name of the test.
 	Metadata TestMetadata `json:"metadata"`
-	// Spec says what happens and what is expected.
+	// Custom resource of the test, and what happens to it.
 	Spec TestSpec `json:"spec"`
 }
 
-// TestMetadata names a test.
+// TestMetadata is the name of the test.
 type TestMetadata struct {
-	// Name of the test: lower-case letters, digits and '-'. It is what `argoperator test NAME` and --run choose by.
+	// Name of the test: lower-case letters, digits and `-`. `argoperator test --run` selects tests by it.
 	Name string `json:"name"`
 }
 
-// TestSpec says what happens and what is expected.
+// TestSpec is the custom resource of the test, and what happens to it.
 type TestSpec struct {
-	// Operator is the name of the operator under test. Default: all operators in the nearest directory above that holds one.
+	// Name of the operator to test.
+	// +defaultText=all operators of the nearest directory above that has one
 	Operator string `json:"operator,omitempty"`
-	// Resource is the custom resource that the steps are about. It is not there before a step creates it.
+	// Custom resource of the test. A step creates it.
 	Resource Given `json:"resource"`
-	// Objects are in the cluster before the first step: what others have made, with their status. A file may hold several.
+	// Objects that exist before the first step, with their status. A file may contain several.
 	Objects []Given `json:"objects,omitempty"`
-	// NotIdempotent is the reason why none of the steps is delivered a second time. Default: empty, each is.
+	// Reason for not delivering the events of any step a second time.
+	// +defaultText=none, the events of every step are delivered twice
 	NotIdempotent string `json:"notIdempotent,omitempty"`
-	// Steps happen one after the other; the first that fails ends the test.
+	// Steps of the test, in order. The first failure ends the test.
 	Steps []TestStep `json:"steps"`
 }
 
-// Given is an object, written here or in a file.
+// Given is an object, in a file or inline. Write `file` or `object`.
 type Given struct {
-	// File with the object, relative to the test.
+	// Path of the file with the object, relative to the test.
 	File string `json:"file,omitempty"`
-	// Object as it is.
+	// The object itself.
 	Object map[string]any `json:"object,omitempty"`
 }
 
-// TestStep is one thing that happens, and what is to come of it once the operator has come to rest.
+// TestStep is one action, and the expected result after the operator has finished its work. A step has exactly one action.
 type TestStep struct {
-	// Name of the step, in reports.
+	// Name of the step in reports, unique in the test.
 	Name string `json:"name"`
-	// Create creates the custom resource, with this merge patch applied to it; {} as it is.
+	// Action: create the custom resource, with this merge patch applied; `{}` for none.
 	Create map[string]any `json:"create,omitempty"`
-	// Edit changes the custom resource by a merge patch: null takes a field away.
+	// Action: change the custom resource by a merge patch; `null` removes a field.
 	Edit map[string]any `json:"edit,omitempty"`
-	// Delete deletes the custom resource.
+	// Action: delete the custom resource.
 	Delete *Nothing `json:"delete,omitempty"`
-	// Ready lets the controllers of the named child do their work, of all children with {}: its status becomes that of
-	// an object that is up and running.
+	// Action: set the status of a child to that of a ready object; `{}` for all children.
 	Ready *Reference `json:"ready,omitempty"`
-	// ChildStatus lets the controller of a child write its status.
+	// Action: write the status of a child, as its controller would.
 	ChildStatus *ChildStatus `json:"childStatus,omitempty"`
-	// ChildEdit changes a child by hand: drift.
+	// Action: change a child by hand.
 	ChildEdit *ChildEdit `json:"childEdit,omitempty"`
-	// ChildDelete deletes a child by hand.
+	// Action: delete a child by hand.
 	ChildDelete *Reference `json:"childDelete,omitempty"`
-	// ObjectStatus lets the controller of another object write its status.
+	// Action: write the status of another object, as its controller would.
 	ObjectStatus *ObjectStatus `json:"objectStatus,omitempty"`
-	// Apply writes another object, with its status.
+	// Action: create or change another object, with its status.
 	Apply *Given `json:"apply,omitempty"`
-	// Remove deletes another object.
+	// Action: delete another object.
 	Remove *Reference `json:"remove,omitempty"`
-	// Resync lets the operator look at everything again, as it does from time to time.
+	// Action: resync, as the operator does at its interval.
 	Resync *Nothing `json:"resync,omitempty"`
-	// Timer lets the timer expire that the logic set by resyncAfterSeconds.
+	// Action: let the timer of `resyncAfterSeconds` expire.
 	Timer *Nothing `json:"timer,omitempty"`
-	// Replay delivers all events of the test so far once more, in order, and then lets the operator look at everything
-	// again: until then what came late may show.
+	// Action: deliver all earlier events of the test again, in order, and then resync.
 	Replay *Nothing `json:"replay,omitempty"`
-	// Refuse makes the API server refuse what the operator writes during this step.
+	// Writes of the operator that the API server rejects during this step.
 	Refuse []Refuse `json:"refuse,omitempty"`
-	// NotIdempotent is the reason why this step is not delivered a second time. Default: empty, it is: a second delivery
-	// of everything must not write anything.
+	// Reason for not delivering the events of this step a second time.
+	// +defaultText=none, the events are delivered twice, and the second time must not cause a write
 	NotIdempotent string `json:"notIdempotent,omitempty"`
-	// Expect is what is to come of the step.
+	// Expected result of the step.
 	Expect Expect `json:"expect,omitempty"`
 }
 
 // Nothing is an empty mapping.
 type Nothing struct{}
 
-// Reference names an object.
+// Reference is the name of an object.
 type Reference struct {
-	// APIVersion of the object. Default: that of the object in the cluster which has the kind and the name.
+	// API version of the object.
+	// +defaultText=that of the object with this kind and name
 	APIVersion string `json:"apiVersion,omitempty"`
 	// Kind of the object.
 	Kind string `json:"kind,omitempty"`
-	// Name of the object. Default: the only one of its kind.
+	// Name of the object.
+	// +defaultText=the only object of the kind
 	Name string `json:"name,omitempty"`
-	// Namespace of the object. Default: that of the custom resource.
+	// Namespace of the object.
+	// +defaultText=that of the custom resource
 	Namespace string `json:"namespace,omitempty"`
 }
 
-// ChildStatus is a status that a controller writes.
+// ChildStatus is the status that a controller writes to a child.
 type ChildStatus struct {
 	Reference
-	// Status is a merge patch for the child's status.
+	// Merge patch for the status of the child.
 	Status map[string]any `json:"status"`
 }
 
-// ObjectStatus is a status that the controller of an object of others writes.
+// ObjectStatus is the status that a controller writes to an object.
 type ObjectStatus struct {
 	Reference
-	// Status is a merge patch for the object's status.
+	// Merge patch for the status of the object.
 	Status map[string]any `json:"status"`
 }
 
-// ChildEdit is a change by hand.
+// ChildEdit is a change of a child by hand.
 type ChildEdit struct {
 	Reference
-	// Patch is a merge patch for the child.
+	// Merge patch for the child.
 	Patch map[string]any `json:"patch"`
 }
 
-// Refuse makes the API server refuse the operator's writes.
+// Refuse is a set of writes that the API server rejects.
 type Refuse struct {
-	// Kind of the objects that are not to be written.
+	// Kind of the objects.
 	Kind string `json:"kind"`
-	// Name of the object. Default: all of the kind.
+	// Name of the object.
+	// +defaultText=all objects of the kind
 	Name string `json:"name,omitempty"`
-	// Status refuses writes of the status instead of those of the object. Default: false.
+	// Whether to reject writes of the status, and not those of the object.
+	// +default=false
 	Status bool `json:"status,omitempty"`
-	// Times is how many writes are refused. Default: all of the step.
+	// Number of writes to reject, 1 or more.
+	// +defaultText=all writes of the step
 	Times *int32 `json:"times,omitempty" jsonschema:"minimum=1"`
-	// Code is the HTTP status of the refusal. Default: 403, as of a quota or a webhook.
+	// HTTP status code of the rejection, 400 to 599.
+	// +default=403
 	Code int32 `json:"code,omitempty" jsonschema:"minimum=400,maximum=599"`
-	// Message of the refusal.
+	// Message of the rejection.
+	// +defaultText=a message of the test runner
 	Message string `json:"message,omitempty"`
 }
 
-// Expect is what is to come of a step. Objects are partial: what is not written may be anything; null means absent.
-// The entries of a list that have a name (or a type) are looked up by it; any other list is as long as the expected
-// one. A text ${ … } is a jq expression over the actual value and must be true.
+// Expect is the expected result of a step. Objects are partial: fields that are not listed may have any value, and `null`
+// means that the field is absent. The items of a list that all have a `name`, or all a `type`, are looked up by it. Any
+// other list must have the same length. A string `${ }` is a jq expression over the actual value and must be true.
 type Expect struct {
-	// Children are partial objects, each of which a child of the custom resource must match, by kind and name.
+	// Objects that are children of the custom resource, each with its kind, and its name where there are several.
 	Children []map[string]any `json:"children,omitempty"`
-	// Exactly means that there are no other children. Default: false.
+	// Whether the custom resource has no other children.
+	// +default=false
 	Exactly bool `json:"exactly,omitempty"`
-	// Absent are objects that are not there.
+	// Objects that do not exist; without a name, no object of the kind.
 	Absent []Reference `json:"absent,omitempty"`
-	// Objects are partial objects that are there, whoever made them.
+	// Objects that exist, whether or not the operator made them.
 	Objects []map[string]any `json:"objects,omitempty"`
-	// Resource is the custom resource, partially.
+	// Fields of the custom resource.
 	Resource map[string]any `json:"resource,omitempty"`
-	// Status is the status of the custom resource, partially.
+	// Fields of the status of the custom resource.
 	Status map[string]any `json:"status,omitempty"`
-	// Gone says whether the custom resource is gone: false while a finalizer holds it.
+	// Whether the custom resource is gone; `false` while a finalizer keeps it.
 	Gone *bool `json:"gone,omitempty"`
-	// Golden is a file with all children and the custom resource, relative to the test; `argoperator test --update` writes it.
+	// Path of a YAML file with all children and the custom resource, relative to the test. `argoperator test --update`
+	// writes it.
 	Golden string `json:"golden,omitempty"`
-	// Refused is a part of the message with which the API server refuses the step itself.
+	// Part of the message with which the API server rejects the action of the step.
 	Refused string `json:"refused,omitempty"`
-	// Events are told of the custom resource in this step, as kubectl describe shows them; [] means none.
+	// Events of the custom resource in this step; `[]` for none.
 	Events []ToldEvent `json:"events,omitempty"`
-	// Failures are parts of the messages of what fails on the way; without it nothing may, unless the step refuses writes
-	// or replays events.
+	// Parts of the messages of requests and programs that fail.
+	// +defaultText=none may fail, unless the step has `refuse` or `replay`
 	Failures []string `json:"failures,omitempty"`
-	// Unchanged means that the operator writes nothing in this step.
+	// Whether the operator writes nothing in this step.
+	// +default=false
 	Unchanged bool `json:"unchanged,omitempty"`
-	// Trace is how the operator went about it.
+	// Triggers, requests and Workflows of the step.
 	Trace *ExpectTrace `json:"trace,omitempty"`
 }
 
-// ToldEvent is a Kubernetes Event.
+// ToldEvent is an Event, as `kubectl describe` shows it.
 type ToldEvent struct {
-	// Type is Normal or Warning.
+	// Type of the Event.
+	// +defaultText=any
 	Type string `json:"type,omitempty" jsonschema:"enum=Normal,enum=Warning"`
 	// Reason in CamelCase.
 	Reason string `json:"reason"`
-	// Message is a part of the text.
+	// Part of the message.
 	Message string `json:"message,omitempty"`
 }
 
-// ExpectTrace is how the operator went about a step.
+// ExpectTrace is the work of the operator in a step.
 type ExpectTrace struct {
-	// Triggers that fire, by name, each once and in any order; [] means none.
+	// Names of the triggers that run, each once and in any order; `[]` for none.
 	Triggers []string `json:"triggers,omitempty"`
-	// Requests to the API server, of triggers and of pods.
+	// Number of requests to the API server, from triggers and pods.
 	Requests *int32 `json:"requests,omitempty" jsonschema:"minimum=0"`
-	// Workflows that run.
+	// Number of Workflows that run.
 	Workflows *int32 `json:"workflows,omitempty" jsonschema:"minimum=0"`
 }

@@ -17,529 +17,616 @@ const (
 	Kind = "Operator"
 )
 
-// Operator is a definition: everything argoperator needs to emit an operator.
+// Operator is the definition of an operator. argoperator generates all of its manifests from it.
 type Operator struct {
-	// APIVersion is argoperator.dev/v1alpha1.
+	// Version of the definition language.
 	APIVersion string `json:"apiVersion" jsonschema:"enum=argoperator.dev/v1alpha1"`
-	// Kind is Operator.
+	// Kind of the document.
 	Kind string `json:"kind" jsonschema:"enum=Operator"`
-	// Metadata names the operator.
+	// Name of the operator, and labels and annotations of the generated objects.
 	Metadata Metadata `json:"metadata"`
-	// Spec says what the operator watches and what it does.
+	// API of the operator, its children and its behavior.
 	Spec Spec `json:"spec"`
 }
 
-// Metadata names the operator.
+// Metadata is the name of the operator, with labels and annotations of the generated objects.
 type Metadata struct {
-	// Name of the operator: a DNS label (lower-case letters, digits, '-'). Every emitted object is named after it.
+	// Name of the operator: lower-case letters, digits and `-`. The names of the generated objects derive from it, which
+	// limits it to 40 characters unless `install.names` overrides them.
 	Name string `json:"name"`
-	// Labels are added to every emitted object.
+	// Labels of every generated object.
 	Labels map[string]string `json:"labels,omitempty"`
-	// Annotations are added to every emitted object.
+	// Annotations of every generated object.
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// Spec says what the operator watches and what it does.
+// Spec is the API of the operator, its children and its behavior. It needs `logic`, `patches`, or a child with a template.
 type Spec struct {
-	// API is the kind that the operator's users write. Exactly one form: group, kind and versions; or crd; or existing.
+	// API that the operator serves. Write `group`, `kind` and `versions` for a new kind, `crd` for a
+	// CustomResourceDefinition that you have, or `existing` for a kind that the cluster has.
 	API API `json:"api"`
-	// Children are the objects that the operator keeps for each custom resource: from templates, or as logic makes them.
+	// Objects that the operator creates for each custom resource, keeps in the desired state and deletes with it.
 	Children []Child `json:"children,omitempty"`
-	// ChildMetadata are labels and annotations that all children get, also those that logic makes.
+	// Labels and annotations of all children.
 	ChildMetadata *ChildMetadata `json:"childMetadata,omitempty"`
-	// Patches are fields of objects of others that the operator sets while the custom resource exists.
+	// Fields that the operator sets on objects that it does not own.
 	Patches []Patch `json:"patches,omitempty"`
-	// Related are objects of others that a custom resource refers to. They are read for it ($related.NAME, and related in
-	// the logic's request), and a change of one reconciles the custom resources that refer to it.
+	// Objects that a custom resource refers to. The operator reads them.
 	Related []Related `json:"related,omitempty"`
-	// Logic computes the children and the status, in any language, from a stock image. A definition needs logic, or a
-	// child with a template.
+	// Program that computes children and status, in any language.
 	Logic *Logic `json:"logic,omitempty"`
-	// Status computes fields of the custom resource's status. A value may hold ${ } expressions over the custom
-	// resource (.), its live children ($children.NAME) and related objects ($related.NAME). What logic returns is laid
-	// over it.
+	// Fields of the custom resource's status. Values may contain `${ }` expressions over the custom resource (`.`), its
+	// live children (`$children.NAME`) and related objects (`$related.NAME`). A status that logic returns takes precedence.
 	Status map[string]any `json:"status,omitempty"`
-	// Finalizer holds a custom resource back from deletion until its clean-up is done.
+	// Finalizer of each custom resource. The custom resource stays until its cleanup is done.
 	Finalizer *Finalizer `json:"finalizer,omitempty"`
-	// Reconcile says how a reconcile is carried.
+	// Engine, resync, retries and timeout of a reconcile.
 	Reconcile Reconcile `json:"reconcile,omitempty"`
-	// Install says where the operator is installed and what it may see.
+	// Namespace, permissions and runtime settings of the operator.
 	Install Install `json:"install,omitempty"`
-	// Targets are the Argo versions that the output is made for.
+	// Argo versions that the manifests are for.
 	Targets Targets `json:"targets,omitempty"`
 }
 
-// API is the kind that the operator's users write.
+// API is the kind that the operator serves.
 type API struct {
-	// Group of the API, such as cache.example.com.
+	// API group: a DNS name of yours with a dot, such as `cache.example.com`.
 	Group string `json:"group,omitempty"`
-	// Kind in CamelCase, such as Memcached.
+	// Kind in CamelCase, such as `Memcached`.
 	Kind string `json:"kind,omitempty"`
-	// Plural is the resource name in the URL. Default: derived from kind, as kubectl users expect it.
+	// Resource name in the URL.
+	// +defaultText=the English plural of `kind`, in lower case
 	Plural string `json:"plural,omitempty"`
-	// Singular is an alias for kubectl. Default: kind in lower case.
+	// Singular name for kubectl.
+	// +defaultText=`kind` in lower case
 	Singular string `json:"singular,omitempty"`
-	// ListKind is the kind of a list. Default: kind followed by List.
+	// Kind of a list of the resource.
+	// +defaultText=`kind` followed by `List`
 	ListKind string `json:"listKind,omitempty"`
-	// ShortNames are short aliases for kubectl.
+	// Short names for kubectl.
 	ShortNames []string `json:"shortNames,omitempty"`
-	// Categories are groups such as "all" in `kubectl get all`.
+	// Groups of resources for kubectl, such as `all` in `kubectl get all`.
 	Categories []string `json:"categories,omitempty"`
-	// Scope is Namespaced or Cluster. Default: Namespaced.
+	// Whether custom resources are in a namespace.
+	// +default=Namespaced
 	Scope string `json:"scope,omitempty" jsonschema:"enum=Namespaced,enum=Cluster"`
 	// Versions of the API, at least one.
 	Versions []Version `json:"versions,omitempty"`
-	// Types are named schemas in the short form that fields of a short schema may use.
+	// Named types that the fields of a `schema` can use.
 	Types map[string]any `json:"types,omitempty"`
-	// CRD takes an existing CustomResourceDefinition as it is.
+	// CustomResourceDefinition to use unchanged, in place of `group`, `kind` and `versions`.
 	CRD *CRDFile `json:"crd,omitempty"`
-	// Existing reacts to a kind that is already in the cluster; no CustomResourceDefinition is emitted.
+	// Kind that the cluster already has. argoperator then generates no CustomResourceDefinition.
 	Existing *Existing `json:"existing,omitempty"`
 }
 
-// CRDFile points to a CustomResourceDefinition.
+// CRDFile is a CustomResourceDefinition in a file, used unchanged.
 type CRDFile struct {
-	// File is the path of the CustomResourceDefinition, relative to the definition.
+	// Path of the file with the CustomResourceDefinition, relative to the definition.
 	File string `json:"file"`
-	// Version that the operator works with. Default: the storage version if it is served.
+	// Version that the operator reads and writes.
+	// +defaultText=the storage version, if it is served; otherwise required
 	Version string `json:"version,omitempty"`
 }
 
-// Existing names a kind that is already in the cluster.
+// Existing is a kind that the cluster already has.
 type Existing struct {
-	// Group of the kind; empty for the core group.
+	// API group of the kind, empty for the core group.
+	// +default=""
 	Group string `json:"group,omitempty"`
-	// Version of the kind, such as v1.
+	// Version of the kind, such as `v1`.
 	Version string `json:"version"`
-	// Kind in CamelCase, such as ConfigMap.
+	// Kind in CamelCase, such as `ConfigMap`.
 	Kind string `json:"kind"`
-	// Plural is the resource name in the URL. Default: known for built-in kinds, derived for others.
+	// Resource name in the URL.
+	// +defaultText=of a built-in kind its own, else the English plural of `kind`
 	Plural string `json:"plural,omitempty"`
-	// Scope is Namespaced or Cluster. Default: known for built-in kinds, Namespaced for others.
+	// Whether objects of the kind are in a namespace.
+	// +defaultText=of a built-in kind its own, else `Namespaced`
 	Scope string `json:"scope,omitempty" jsonschema:"enum=Namespaced,enum=Cluster"`
-	// Status says whether the kind has a status subresource that the operator may write. Default: false.
+	// Whether the kind has a status subresource that the operator may write.
+	// +default=false
 	Status bool `json:"status,omitempty"`
-	// LabelSelector picks the objects that the operator is for, by their labels. What it has made for one goes when the
-	// object is no longer picked. Default: all objects.
+	// Labels of the objects that the operator handles. The operator deletes the children of an object that no longer
+	// matches.
+	// +defaultText=all objects
 	LabelSelector *Selector `json:"labelSelector,omitempty"`
-	// AnnotationSelector picks them by their annotations; with labelSelector, by both.
+	// Annotations of the objects that the operator handles. With `labelSelector`, an object must match both.
+	// +defaultText=all objects
 	AnnotationSelector *Selector `json:"annotationSelector,omitempty"`
-	// Decorate lets the logic's response set labels and annotations of the object itself. Default: false.
+	// Whether the response of the logic may set labels and annotations of the object itself.
+	// +default=false
 	Decorate bool `json:"decorate,omitempty"`
 }
 
-// Selector is a label selector of Kubernetes; all of its requirements have to be met.
+// Selector is a label selector as in Kubernetes. An object must match all of its requirements.
 type Selector struct {
-	// MatchLabels are keys with the value that each must have.
+	// Keys, each with the value that it must have.
 	MatchLabels map[string]string `json:"matchLabels,omitempty"`
-	// MatchExpressions are further requirements.
+	// Further requirements.
 	MatchExpressions []Requirement `json:"matchExpressions,omitempty"`
 }
 
 // Requirement is one requirement of a selector.
 type Requirement struct {
-	// Key that it is about.
+	// Key of the label or annotation.
 	Key string `json:"key"`
-	// Operator is In, NotIn, Exists or DoesNotExist.
+	// Relation between the key and the values.
 	Operator string `json:"operator" jsonschema:"enum=In,enum=NotIn,enum=Exists,enum=DoesNotExist"`
-	// Values for In and NotIn.
+	// Values for `In` and `NotIn`.
 	Values []string `json:"values,omitempty"`
 }
 
 // Version is one version of the API.
 type Version struct {
-	// Name of the version, such as v1alpha1.
+	// Name of the version, such as `v1` or `v1alpha1`.
 	Name string `json:"name"`
-	// Served says whether the API server offers the version. Default: true.
+	// Whether the API server serves the version.
+	// +default=true
 	Served *bool `json:"served,omitempty"`
-	// Storage marks the one version that is stored. Default: true when there is one version.
+	// Whether the API server stores objects in this version. Exactly one version is stored.
+	// +defaultText=true for a single version, else false
 	Storage *bool `json:"storage,omitempty"`
-	// Deprecated makes the API server warn whoever uses the version.
+	// Whether the API server warns clients that use the version.
+	// +default=false
 	Deprecated bool `json:"deprecated,omitempty"`
-	// DeprecationWarning is the text of that warning. Default: the API server's own text.
+	// Text of that warning, at most 256 bytes.
+	// +defaultText=the API server's own text
 	DeprecationWarning string `json:"deprecationWarning,omitempty"`
-	// Schema in the short form. Exactly one of schema and openAPIV3Schema.
+	// Schema of the custom resource in [types and markers](types-and-markers.md). Write `schema` or `openAPIV3Schema`.
 	Schema *Schema `json:"schema,omitempty"`
-	// OpenAPIV3Schema is the full schema, as in a CustomResourceDefinition.
+	// Schema of the custom resource in OpenAPI, as in a CustomResourceDefinition.
 	OpenAPIV3Schema map[string]any `json:"openAPIV3Schema,omitempty"`
-	// Columns are what `kubectl get` prints beside the name. Default: Ready and Age.
+	// Columns of `kubectl get`, after the name.
+	// +defaultText=Ready and Age
 	Columns []Column `json:"columns,omitempty"`
-	// Scale turns on `kubectl scale` and HorizontalPodAutoscalers.
+	// Scale subresource, for `kubectl scale` and HorizontalPodAutoscalers.
 	Scale *Scale `json:"scale,omitempty"`
-	// Validations are CEL rules over the whole object (self).
+	// CEL rules over the whole object.
 	Validations []Validation `json:"validations,omitempty"`
-	// SelectableFields may be used in field selectors (Kubernetes 1.30 and later).
+	// Fields for field selectors, such as `.spec.color`: at most 8 strings, integers or booleans outside of lists. Needs
+	// Kubernetes 1.30.
 	SelectableFields []string `json:"selectableFields,omitempty"`
 }
 
-// Schema is the short form: a field's name and its type, with markers behind a '|', as in types-and-markers.md.
+// Schema is the schema of a custom resource: each field with its [type and markers](types-and-markers.md).
 type Schema struct {
-	// Spec holds the fields that the operator's users write.
+	// Fields that users write.
 	Spec map[string]any `json:"spec,omitempty"`
-	// Status holds the fields that the operator reports. conditions and observedGeneration are always there, and fields that
-	// spec.status computes get the types of their expressions if they are not written here.
+	// Fields that the operator writes. `conditions` and `observedGeneration` are added. A field that `spec.status` computes
+	// can be omitted: its expression decides the type.
 	Status map[string]any `json:"status,omitempty"`
 }
 
 // Column is one column of `kubectl get`.
 type Column struct {
-	// Name is the heading.
+	// Heading of the column.
 	Name string `json:"name"`
-	// Path is a simple JSON path, such as .spec.size.
+	// JSON path of the value, such as `.spec.size`.
 	Path string `json:"path"`
-	// Type is string, integer, number, boolean or date. Default: taken from the schema.
+	// Type of the value.
+	// +defaultText=the type in the schema
 	Type string `json:"type,omitempty" jsonschema:"enum=string,enum=integer,enum=number,enum=boolean,enum=date"`
-	// Format refines the type, such as int32 or date-time.
+	// Format of the value, such as `int32` or `date-time`.
 	Format string `json:"format,omitempty"`
-	// Description is shown by clients.
+	// Description for clients.
 	Description string `json:"description,omitempty"`
-	// Priority 0 is always shown, higher ones with -o wide. Default: 0.
+	// 0 to show the column always, a higher number to show it with `-o wide`.
+	// +default=0
 	Priority int32 `json:"priority,omitempty"`
 }
 
 // Scale is the scale subresource.
 type Scale struct {
-	// SpecReplicasPath is the JSON path of the wanted replicas, such as .spec.size.
+	// JSON path of the desired number of replicas, an integer, such as `.spec.size`.
 	SpecReplicasPath string `json:"specReplicasPath"`
-	// StatusReplicasPath is the JSON path of the observed replicas, such as .status.readyReplicas.
+	// JSON path of the observed number of replicas, an integer, such as `.status.readyReplicas`.
 	StatusReplicasPath string `json:"statusReplicasPath"`
-	// LabelSelectorPath is the JSON path of a string with the Pods' label selector.
+	// JSON path of the label selector of the Pods, a string. A HorizontalPodAutoscaler needs it.
 	LabelSelectorPath string `json:"labelSelectorPath,omitempty"`
 }
 
-// Validation is one CEL rule (x-kubernetes-validations).
+// Validation is a CEL rule, as in `x-kubernetes-validations`.
 type Validation struct {
-	// Rule is the CEL expression; self is the object.
+	// CEL expression that must be true. `self` is the custom resource, `oldSelf` the one before an update.
 	Rule string `json:"rule"`
-	// Message is what a refused user reads.
+	// Message of the rejection, one line.
+	// +defaultText=the rule
 	Message string `json:"message,omitempty"`
-	// MessageExpression is a CEL expression that computes the message.
+	// CEL expression that computes the message.
 	MessageExpression string `json:"messageExpression,omitempty"`
-	// Reason is the machine-readable cause.
+	// Machine-readable reason of the rejection.
+	// +defaultText=`FieldValueInvalid`
 	Reason string `json:"reason,omitempty" jsonschema:"enum=FieldValueInvalid,enum=FieldValueForbidden,enum=FieldValueRequired,enum=FieldValueDuplicate"`
-	// FieldPath is the field that the message is about, such as .spec.size.
+	// Field that the message is about, such as `.spec.size`.
+	// +defaultText=the whole object
 	FieldPath string `json:"fieldPath,omitempty"`
 }
 
-// Child is an object, or a kind of object, that the operator keeps for each custom resource.
+// Child is an object, or a list of objects, that the operator creates for each custom resource. Its content comes from
+// `template`, `file` or logic.
 type Child struct {
-	// Name of the child in expressions ($children.NAME) and messages.
+	// Name of the child in expressions (`$children.NAME`) and messages: letters, digits and `_`.
 	Name string `json:"name"`
-	// Template of the child: an object whose values may hold ${ } expressions over the custom resource (.), its live
-	// children ($children.NAME) and related objects ($related.NAME). A value that is one expression takes its result with its type; a key whose value comes
-	// out null is left out. Without template and file, logic makes the child.
+	// Object to create. Values may contain `${ }` expressions over the custom resource (`.`), its live children
+	// (`$children.NAME`) and related objects (`$related.NAME`). A value that is one expression keeps the type of its
+	// result; a key whose value is `null` is omitted.
 	Template map[string]any `json:"template,omitempty"`
-	// File with the template, YAML or JSON, relative to the definition; instead of template.
+	// Path of a YAML or JSON file with the template, relative to the definition.
 	File string `json:"file,omitempty"`
-	// When is a jq expression over the custom resource: the child exists while it is true. Default: always.
+	// jq expression over the custom resource. The child exists while it is true.
+	// +defaultText=always
 	When string `json:"when,omitempty"`
-	// ForEach is a jq expression over the custom resource that yields a list: one child for each entry ($item, $index).
+	// jq expression over the custom resource that returns a list. Each item makes one object; the template reads it as
+	// `$item`, and its position as `$index`.
 	ForEach string `json:"forEach,omitempty"`
-	// ReadyWhen is a jq expression over the live child (.): it is ready while that is true.
+	// jq expression over the live child (`.`). The child is ready while it is true.
+	// +defaultText=a [rule for its kind](expressions.md#ready)
 	ReadyWhen string `json:"readyWhen,omitempty"`
-	// DependsOn are children that have to be ready before this one is created, for order without data: a template that
-	// reads $children.NAME waits for what it reads anyway.
+	// Names of children that must be ready before this one is created. A template that reads `$children.NAME` waits for it
+	// without this key.
 	DependsOn []string `json:"dependsOn,omitempty"`
-	// APIVersion of the child, such as apps/v1. A template has it itself.
+	// API version of a child that logic makes, such as `apps/v1`.
 	APIVersion string `json:"apiVersion,omitempty"`
-	// Kind of the child, such as Deployment. A template has it itself.
+	// Kind of a child that logic makes, such as `Deployment`.
 	Kind string `json:"kind,omitempty"`
-	// CRD is the CustomResourceDefinition of a kind that is not built into Kubernetes. It says plural, scope and schema.
+	// CustomResourceDefinition of a kind that is not built into Kubernetes. It supplies `plural`, `scope` and the schema.
 	CRD *ChildCRD `json:"crd,omitempty"`
-	// Plural is the resource name in the URL. Default: known for built-in kinds and with crd; required for others.
+	// Resource name in the URL. Required unless the kind is built into Kubernetes, or described by `crd` or another definition.
+	// +defaultText=of the kind, if it is known
 	Plural string `json:"plural,omitempty"`
-	// Scope is Namespaced or Cluster. Default: known for built-in kinds and with crd; required for others.
+	// Whether objects of the kind are in a namespace. Required unless the kind is built into Kubernetes, or described by `crd`
+	// or another definition.
+	// +defaultText=of the kind, if it is known
 	Scope string `json:"scope,omitempty" jsonschema:"enum=Namespaced,enum=Cluster"`
-	// OnDelete says what becomes of the child when the custom resource goes: Delete or Orphan. Default: Delete.
+	// What happens to the child when its custom resource is deleted: `Delete` deletes it, `Orphan` keeps it.
+	// +default=Delete
 	OnDelete string `json:"onDelete,omitempty" jsonschema:"enum=Delete,enum=Orphan"`
-	// Adopt lets the operator take over an existing object of the child's name that no other controller owns. Default:
-	// false, and such an object is never changed.
+	// Whether the operator takes over an existing object of the same name that no other controller owns. Otherwise it
+	// leaves such an object unchanged and reports it.
+	// +default=false
 	Adopt bool `json:"adopt,omitempty"`
-	// Update says how an object that exists follows changes: InPlace changes it. Recreate changes it, too, but when a
-	// field changes that the API server lets nobody change, deletes it with what it owns and creates it again. Never
-	// leaves it as it was created. Default: InPlace.
+	// How the operator updates an existing object: `InPlace` changes it, `Recreate` also deletes and creates it again if an
+	// immutable field changes, `Never` keeps it as created.
+	// +default=InPlace
 	Update string `json:"update,omitempty" jsonschema:"enum=InPlace,enum=Recreate,enum=Never"`
 }
 
-// ChildMetadata are labels and annotations of all children. A child's own win.
+// ChildMetadata is the metadata of all children, including those that logic makes. A label or annotation of the child
+// itself takes precedence.
 type ChildMetadata struct {
-	// Labels, whose values may hold ${ } expressions over the custom resource (.).
+	// Labels. Values may contain `${ }` expressions over the custom resource (`.`).
 	Labels map[string]string `json:"labels,omitempty"`
-	// Annotations, whose values may hold ${ } expressions over the custom resource (.).
+	// Annotations. Values may contain `${ }` expressions over the custom resource (`.`).
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// ChildCRD points to the CustomResourceDefinition of a child's kind.
+// ChildCRD is a CustomResourceDefinition in a file.
 type ChildCRD struct {
-	// File is the path of the CustomResourceDefinition, relative to the definition.
+	// Path of the file with the CustomResourceDefinition, relative to the definition.
 	File string `json:"file"`
 }
 
-// Patch is an object of others of which the operator sets some fields. It never creates or deletes the object, and takes no
-// field that another field manager has set to another value. The fields are given up when the custom resource goes, or does
-// not want them any more.
+// Patch is a set of fields on an object that the operator does not own. The operator never creates or deletes the object,
+// and does not take a field that another field manager has set to another value. When the custom resource is deleted or
+// no longer sets a field, the operator removes the field, unless another field manager also sets it.
 type Patch struct {
-	// Name of the patch in messages: at most 38 characters.
+	// Name of the patch in messages: at most 38 lower-case letters, digits and `-`.
 	Name string `json:"name"`
-	// Template of the patch: apiVersion, kind, metadata.name and the fields to set, whose values may hold ${ } expressions
-	// over the custom resource (.), its live children ($children.NAME) and related objects ($related.NAME).
+	// `apiVersion`, `kind` and `metadata.name` of the object, and the fields to set. Values may contain `${ }` expressions
+	// over the custom resource (`.`), its live children (`$children.NAME`) and related objects (`$related.NAME`).
 	Template map[string]any `json:"template"`
-	// When is a jq expression over the custom resource: the fields are set while it is true. Default: always.
+	// jq expression over the custom resource. The fields are set while it is true.
+	// +defaultText=always
 	When string `json:"when,omitempty"`
-	// ForEach is a jq expression over the custom resource that yields a list: one object for each entry ($item, $index).
+	// jq expression over the custom resource that returns a list. Each item patches one object; the template reads it as
+	// `$item`, and its position as `$index`.
 	ForEach string `json:"forEach,omitempty"`
-	// CRD is the CustomResourceDefinition of a kind that is not built into Kubernetes. It says plural, scope and schema.
+	// CustomResourceDefinition of a kind that is not built into Kubernetes. It supplies `plural`, `scope` and the schema.
 	CRD *ChildCRD `json:"crd,omitempty"`
-	// Plural is the resource name in the URL. Default: known for built-in kinds and with crd; required for others.
+	// Resource name in the URL. Required unless the kind is built into Kubernetes, or described by `crd` or another definition.
+	// +defaultText=of the kind, if it is known
 	Plural string `json:"plural,omitempty"`
-	// Scope is Namespaced or Cluster. Default: known for built-in kinds and with crd; required for others.
+	// Whether objects of the kind are in a namespace. Required unless the kind is built into Kubernetes, or described by `crd`
+	// or another definition.
+	// +defaultText=of the kind, if it is known
 	Scope string `json:"scope,omitempty" jsonschema:"enum=Namespaced,enum=Cluster"`
 }
 
-// Related is a kind of objects of others that a custom resource refers to, and which of them it means. One of names and
-// labelSelector says which.
+// Related is a kind of objects that a custom resource refers to, by `names` or `labelSelector`. The operator reads them,
+// as `$related.NAME` in expressions and `related` in the request of the logic.
 type Related struct {
-	// Name of the entry in expressions ($related.NAME) and messages.
+	// Name of the entry in expressions (`$related.NAME`) and messages: letters, digits and `_`.
 	Name string `json:"name"`
-	// APIVersion of the objects, such as v1.
+	// API version of the objects, such as `v1`.
 	APIVersion string `json:"apiVersion"`
-	// Kind of the objects, such as ConfigMap.
+	// Kind of the objects, such as `ConfigMap`.
 	Kind string `json:"kind"`
-	// CRD is the CustomResourceDefinition of a kind that is not built into Kubernetes. It says plural, scope and schema.
+	// CustomResourceDefinition of a kind that is not built into Kubernetes. It supplies `plural`, `scope` and the schema.
 	CRD *ChildCRD `json:"crd,omitempty"`
-	// Plural is the resource name in the URL. Default: known for built-in kinds and with crd; required for others.
+	// Resource name in the URL. Required unless the kind is built into Kubernetes, or described by `crd` or another definition.
+	// +defaultText=of the kind, if it is known
 	Plural string `json:"plural,omitempty"`
-	// Scope is Namespaced or Cluster. Default: known for built-in kinds and with crd; required for others.
+	// Whether objects of the kind are in a namespace. Required unless the kind is built into Kubernetes, or described by `crd`
+	// or another definition.
+	// +defaultText=of the kind, if it is known
 	Scope string `json:"scope,omitempty" jsonschema:"enum=Namespaced,enum=Cluster"`
-	// Names of the objects. They may hold ${ } expressions over the custom resource; null is no object. $related.NAME is
-	// the one object, or null, where there is one name, else a list.
+	// Names of the objects. They may contain `${ }` expressions over the custom resource (`.`); `null` stands for no
+	// object. With one name, `$related.NAME` is the object or `null`, otherwise a list.
 	Names []string `json:"names,omitempty"`
-	// LabelSelector picks objects by their labels: matchLabels, matchExpressions, which may hold ${ } expressions over
-	// the custom resource; null picks none. $related.NAME is a list.
+	// Labels of the objects: `matchLabels` and `matchExpressions`, which may contain `${ }` expressions over the custom
+	// resource (`.`); `null` selects none. `$related.NAME` is a list.
 	LabelSelector map[string]any `json:"labelSelector,omitempty"`
-	// Namespace of the objects, which may hold ${ } expressions; '*' is every namespace that the operator sees. Default:
-	// that of the custom resource; '*' for a cluster-scoped one.
+	// Namespace of the objects, which may contain `${ }` expressions. `*` stands for every namespace that the operator
+	// watches.
+	// +defaultText=that of the custom resource; `*` for a cluster-scoped one
 	Namespace string `json:"namespace,omitempty"`
-	// Watch says whether a change of one reconciles the custom resources that refer to it; otherwise the objects are only
-	// read. Default: true.
+	// Whether a change of an object reconciles the custom resources that refer to it.
+	// +default=true
 	Watch *bool `json:"watch,omitempty"`
-	// Delete lets the logic's response delete them (delete). Default: false.
+	// Whether the response of the logic may delete the objects, in `delete`.
+	// +default=false
 	Delete bool `json:"delete,omitempty"`
 }
 
-// Logic computes the children and the status from a request file to a response file.
+// Logic is a program that computes children and status. It reads a request from a file and writes a response to a file; see
+// [logic](../how-to/logic.md).
 type Logic struct {
-	// Image that runs the command: a stock image of the language. It must hold a POSIX sh.
+	// Image that runs the command. It must contain a POSIX `sh`.
 	Image string `json:"image"`
-	// Command with its arguments, run in the directory of the files.
+	// Command and its arguments. The working directory has the files.
 	Command []string `json:"command"`
-	// Files travel in a ConfigMap; paths are relative to the definition. Their common directory is cut off.
+	// Paths of the files that the command needs, relative to the definition, at most 900 KiB together. The directory that
+	// they have in common is omitted.
 	Files []string `json:"files"`
-	// Env is given to the command.
+	// Environment variables of the command.
 	Env []EnvVar `json:"env,omitempty"`
-	// Parameters are files whose text the steps engine hands to the command as --NAME=TEXT.
+	// Files that the `steps` engine passes to the command as `--NAME=TEXT`.
 	Parameters []Parameter `json:"parameters,omitempty"`
-	// ResyncAfter lets the response ask for another reconcile after a time (resyncAfterSeconds). Default: false.
+	// Whether the response may ask for another reconcile after some time, in `resyncAfterSeconds`.
+	// +default=false
 	ResyncAfter bool `json:"resyncAfter,omitempty"`
-	// ChildChanges says which changes of children call the program. Needed are those that docs/how-to/logic.md lists; All are
-	// also the creation of a child and every change of its status, except during a rollout. Each costs a pod. Default:
-	// Needed.
+	// Which changes of children call the program: `Needed` for the [changes that can
+	// matter](../how-to/logic.md#when-the-program-is-called), `All` also for their creation and every change of their
+	// status, except during a rollout. Each call costs a pod.
+	// +default=Needed
 	ChildChanges string `json:"childChanges,omitempty" jsonschema:"enum=Needed,enum=All"`
-	// Resources are the requests and limits of the container. Default: 10m CPU and 64Mi memory requested, 256Mi memory at most.
+	// Requests and limits of the container.
+	// +default={requests: {cpu: 10m, memory: 64Mi}, limits: {memory: 256Mi}}
 	Resources *Resources `json:"resources,omitempty"`
 }
 
 // EnvVar is an environment variable: a value, or a key of a Secret.
 type EnvVar struct {
-	// Name of the variable.
+	// Name of the variable. Names that begin with `ARGOPERATOR_` are reserved.
 	Name string `json:"name"`
 	// Value of the variable.
 	Value string `json:"value,omitempty"`
-	// Secret is the name of a Secret in the operator's namespace.
+	// Name of a Secret in the operator's namespace, in place of `value`.
 	Secret string `json:"secret,omitempty"`
 	// Key in the Secret.
 	Key string `json:"key,omitempty"`
 }
 
-// Parameter is a file handed to the command of the steps engine.
+// Parameter is a file that the `steps` engine passes to the command.
 type Parameter struct {
 	// Name of the flag, without the dashes.
 	Name string `json:"name"`
-	// File is its path, relative to the definition.
+	// Path of the file, relative to the definition.
 	File string `json:"file"`
 }
 
 // Resources are the requests and limits of a container.
 type Resources struct {
-	// Requests by resource name, such as cpu: 10m.
+	// Requests by resource, such as `cpu: 10m`.
 	Requests map[string]string `json:"requests,omitempty"`
-	// Limits by resource name, such as memory: 256Mi.
+	// Limits by resource, such as `memory: 256Mi`.
 	Limits map[string]string `json:"limits,omitempty"`
 }
 
-// DefaultFinalizer returns the name of an operator's finalizer if the definition gives
-// none. group is that of the API.
+// DefaultFinalizer returns the name of an operator's finalizer if the definition gives none. group is that of the API.
 func DefaultFinalizer(group, operator string) string {
 	return cmp.Or(group, Group) + "/" + operator + "-cleanup"
 }
 
-// Finalizer holds a custom resource back from deletion until its clean-up is done.
+// Finalizer is the finalizer of each custom resource; see [finalizers](../how-to/finalizer.md).
 type Finalizer struct {
-	// Name of the finalizer. Default: GROUP/OPERATOR-cleanup with the API's group.
+	// Name of the finalizer.
+	// +defaultText=`GROUP/OPERATOR-cleanup`, with the group of the API
 	Name string `json:"name,omitempty"`
 }
 
-// Reconcile says how a reconcile is carried.
+// Reconcile is the engine of the operator, with its resync, retries and timeout.
 type Reconcile struct {
-	// Engine is auto, direct, workflow or steps. Default: auto, which takes the cheapest engine that can carry the definition.
+	// Engine that runs a reconcile. `auto` selects `direct` if it supports the definition, else `workflow`. See
+	// [engines](../explanation/engines.md).
+	// +default=auto
 	Engine string `json:"engine,omitempty" jsonschema:"enum=auto,enum=direct,enum=workflow,enum=steps"`
-	// Trigger is how the direct engine writes: http writes by server-side apply with a token Secret; k8s needs no Secret,
-	// is throttled to 2.5 writes a second and cannot write status. Default: http.
+	// How the `direct` engine writes. `http` uses server-side apply and a token in a Secret. `k8s` needs no Secret, is
+	// limited to 2.5 writes a second and cannot write status.
+	// +default=http
 	Trigger string `json:"trigger,omitempty" jsonschema:"enum=http,enum=k8s"`
-	// Shards are Sensors that share the custom resources of the direct engine between them: 1 to 16. Default: 1.
+	// Number of Sensors of the `direct` engine that share the custom resources, 1 to 16.
+	// +default=1
 	Shards *int32 `json:"shards,omitempty" jsonschema:"minimum=1,maximum=16"`
-	// Resync is how often everything is looked at again: whole minutes that divide an hour or whole hours that divide a day. Default: 30m.
+	// Interval at which the operator checks everything again: whole minutes that divide an hour, or whole hours that divide
+	// a day.
+	// +default=30m
 	Resync string `json:"resync,omitempty"`
-	// ResyncPolicy is Changed (reconcile what is not as it was left) or Always (reconcile everything). Default: Changed.
+	// What a resync reconciles: `Changed` only what differs from its last reconcile, `Always` everything.
+	// +default=Changed
 	ResyncPolicy string `json:"resyncPolicy,omitempty" jsonschema:"enum=Changed,enum=Always"`
-	// Timeout ends one reconcile, with all its retries. Default: 5m.
+	// Time limit of one reconcile with all its retries, `10s` or more.
+	// +default=5m
 	Timeout string `json:"timeout,omitempty"`
-	// Retries of a failed reconcile, with growing pauses. Default: 5.
+	// Number of retries of a failed reconcile, 0 to 20, with growing pauses.
+	// +default=5
 	Retries *int32 `json:"retries,omitempty"`
-	// ForceConflicts takes over fields of a child that another field manager has set. Default: true.
+	// Whether the operator overwrites fields of a child that another field manager has set.
+	// +default=true
 	ForceConflicts *bool `json:"forceConflicts,omitempty"`
-	// Diagnose starts a pod when the API server keeps rejecting a request of the direct engine. The pod sends the request once more and
-	// reports the API server's message in the condition Ready; without it, the condition only says that the request was rejected. The
-	// other engines always report the message. Default: true.
+	// Whether the `direct` engine starts a pod to find out why the API server keeps rejecting a request. The pod writes the
+	// API server's message to the condition `Ready`. The other engines always report it.
+	// +default=true
 	Diagnose *bool `json:"diagnose,omitempty"`
 }
 
-// Permission is a rule of a Role.
+// Permission is a rule of a Role, for the service account that writes the children.
 type Permission struct {
-	// APIGroups of the resources; "" is the core group.
+	// API groups of the resources; `""` is the core group.
 	APIGroups []string `json:"apiGroups"`
-	// Resources such as configmaps, or with a subresource pods/log.
+	// Resources such as `configmaps`, or with a subresource `pods/log`.
 	Resources []string `json:"resources"`
-	// ResourceNames are the only objects that the rule is for. Default: empty, all.
+	// Names of the objects that the rule allows.
+	// +defaultText=all objects
 	ResourceNames []string `json:"resourceNames,omitempty"`
-	// Verbs such as get, list, bind, escalate.
+	// Verbs such as `get`, `list`, `bind`, `escalate`.
 	Verbs []string `json:"verbs"`
-	// Reason is shown by argoperator explain.
+	// Reason that `argoperator explain` shows.
 	Reason string `json:"reason,omitempty"`
 }
 
-// Install says where the operator is installed and what it may see.
+// Install is the namespace, the permissions and the runtime settings of the operator.
 type Install struct {
-	// Namespace of the operator's own objects. Default: argo-events.
+	// Namespace of the operator's own objects.
+	// +default=argo-events
 	Namespace string `json:"namespace,omitempty"`
-	// Group is the name of a group of operators on the direct engine. Those of one group and namespace share an EventSource, Sensors, a
-	// resync and service accounts, and so their rights. Generate all of them together: a command that is given only some leaves the
-	// others without events. Default: none, the operator has its own.
+	// Group of operators on the `direct` engine that share an EventSource, Sensors, a resync and service accounts, and with
+	// them all rights. Generate all operators of a group with one command.
+	// +defaultText=none, the operator has its own objects
 	Group string `json:"group,omitempty"`
-	// EventBus that carries the events.
+	// EventBus between the EventSource and the Sensors.
 	EventBus EventBus `json:"eventBus,omitempty"`
-	// WatchNamespaces are the only namespaces that the operator sees. Default: empty, the whole cluster.
+	// Namespaces that the operator watches.
+	// +defaultText=all namespaces
 	WatchNamespaces []string `json:"watchNamespaces,omitempty"`
-	// AllowedNamespaces are those that custom resources may choose for children and related objects, beside their own: names in
-	// which * stands for any letters, such as tenant-*. Default: empty, all that the operator sees.
+	// Namespaces that a custom resource may choose for its children and related objects, next to its own. `*` stands for
+	// any letters, as in `tenant-*`.
+	// +defaultText=all namespaces that the operator watches
 	AllowedNamespaces []string `json:"allowedNamespaces,omitempty"`
-	// Permissions are further rights of the service account that writes the children, in the namespaces that the operator
-	// sees: what the API server demands of it before it may write Roles and bindings whose rules or roles the custom
-	// resource chooses.
+	// Further permissions of the service account that writes the children, in the namespaces that the operator watches; see
+	// [grant rights](../how-to/grant-rights.md).
 	Permissions []Permission `json:"permissions,omitempty"`
-	// Replicas of the EventSource and the Sensor: 1, or 2 with a leader elected through a Lease. Default: 1.
+	// Number of pods of the EventSource and of each Sensor: 1, or 2 with leader election.
+	// +default=1
 	Replicas *int32 `json:"replicas,omitempty"`
-	// Names overrides the names of emitted objects.
+	// Names of generated objects.
 	Names Names `json:"names,omitempty"`
-	// RuntimeImage runs the operator's own steps: Python 3.9 or later. Default: the logic's image if its command is Python, else python:3.13-slim.
+	// Image of the operator's own steps, with Python 3.9 or later.
+	// +defaultText=`python:3.13-slim`; the image of the logic if its command is Python
 	RuntimeImage string `json:"runtimeImage,omitempty"`
-	// ImagesLock is a file with the digests of the images, relative to the definition, such as images.lock.yaml. argoperator lock
-	// writes it. Default: none, images are used as they are written.
+	// Path of a file with the digests of all images, relative to the definition. `argoperator lock` writes it.
+	// +defaultText=none, images are used as written
 	ImagesLock string `json:"imagesLock,omitempty"`
-	// RuntimeResources of the operator's own steps. A resync holds a page of what it looks through, 4 MiB or a single object, and a digest
-	// of each related object. Default: 10m CPU and 32Mi memory requested, 128Mi memory at most.
+	// Requests and limits of the operator's own steps. A resync keeps up to 4 MiB of objects, or one larger object, in
+	// memory, and a digest of each related object.
+	// +default={requests: {cpu: 10m, memory: 32Mi}, limits: {memory: 128Mi}}
 	RuntimeResources *Resources `json:"runtimeResources,omitempty"`
-	// ArgoServerURL is the address of the Argo user interface, for links in the status, such as https://argo.example.com.
+	// URL of the Argo Workflows user interface, for links in the status, such as `https://argo.example.com`.
 	ArgoServerURL string `json:"argoServerURL,omitempty"`
-	// UserRoles emits ClusterRoles that add the kind to the cluster's view and edit roles. Default: true for a cluster-wide operator of its own API.
+	// Whether to generate ClusterRoles that add the API to the cluster roles `view`, `edit` and `admin`.
+	// +defaultText=true, but false with `api.existing` or `watchNamespaces`
 	UserRoles *bool `json:"userRoles,omitempty"`
-	// AdmissionPolicies emits ValidatingAdmissionPolicies (Kubernetes 1.30 and later): they keep users from writing what the
-	// operator relies on, and the operator's own accounts from writing more than annotations of its EventSource and Sensors.
-	// Default: true.
+	// Whether to generate ValidatingAdmissionPolicies, which [protect what the operator relies
+	// on](../explanation/security-model.md#the-policies). They need Kubernetes 1.30.
+	// +default=true
 	AdmissionPolicies *bool `json:"admissionPolicies,omitempty"`
-	// NetworkPolicies emits them: for the operator's pods, which nobody needs to reach but for metrics, and for the EventBus, which
-	// the pods of Argo Events in the namespace may reach. They need a network that enforces them. Default: false.
+	// Whether to generate NetworkPolicies. They admit only metrics to the operator's pods, and only pods of Argo Events to
+	// the EventBus. The cluster's network must enforce them.
+	// +default=false
 	NetworkPolicies bool `json:"networkPolicies,omitempty"`
-	// TokenRotation is how often the direct engine's token is replaced: whole hours from 1h to 720h. Each is requested for three
-	// times as long; the API server must grant at least twice. A pod runs for it each time. Needs Argo Workflows 3.6. Default: none,
-	// the token does not expire.
+	// Interval at which the token of the `direct` engine is replaced: whole hours from `1h` to `720h`. A token is requested
+	// for three times as long; the API server must grant at least twice. Each rotation runs a pod. Needs Argo Workflows
+	// 3.6.
+	// +defaultText=none, the token does not expire
 	TokenRotation string `json:"tokenRotation,omitempty"`
-	// Monitoring emits objects of the Prometheus Operator. Default: none.
+	// Objects for the Prometheus Operator.
+	// +defaultText=none
 	Monitoring *Monitoring `json:"monitoring,omitempty"`
 }
 
-// Monitoring has Prometheus watch the operator. The Prometheus Operator's
-// CustomResourceDefinitions must be in the cluster.
+// Monitoring is a set of objects for the Prometheus Operator. Its CustomResourceDefinitions must be in the cluster.
 type Monitoring struct {
-	// PodMonitor emits one: Prometheus reads the metrics of the EventSource and the Sensors. Default: false.
+	// Whether to generate a PodMonitor for the metrics of the EventSource and the Sensors.
+	// +default=false
 	PodMonitor bool `json:"podMonitor,omitempty"`
-	// PrometheusRule emits one with the alerts of docs/how-to/operate.md. Default: false.
+	// Whether to generate a PrometheusRule with the [alerts](../how-to/operate.md#monitoring).
+	// +default=false
 	PrometheusRule bool `json:"prometheusRule,omitempty"`
-	// Labels of both objects, by which a Prometheus finds them, such as release: prometheus.
+	// Labels of both objects, by which a Prometheus selects them, such as `release: prometheus`.
 	Labels map[string]string `json:"labels,omitempty"`
-	// Interval between two readings of the metrics, in whole seconds, such as 30s. Default: the Prometheus's own.
+	// Scrape interval of the PodMonitor, in whole seconds, such as `30s`.
+	// +defaultText=that of Prometheus
 	Interval string `json:"interval,omitempty"`
-	// AlertLabels are added to every alert, for its way to the right people, such as team: platform.
+	// Labels of every alert, for routing, such as `team: platform`.
 	AlertLabels map[string]string `json:"alertLabels,omitempty"`
 }
 
-// EventBus carries the events from the EventSource to the Sensor.
+// EventBus is the EventBus between the EventSource and the Sensors.
 type EventBus struct {
-	// Mode is existing (an EventBus is already in the namespace) or managed (emit one). Default: existing.
+	// `existing` to use an EventBus of the namespace, `managed` to generate one.
+	// +default=existing
 	Mode string `json:"mode,omitempty" jsonschema:"enum=existing,enum=managed"`
-	// Name of the EventBus. Default: default.
+	// Name of the EventBus.
+	// +default=default
 	Name string `json:"name,omitempty"`
-	// Replicas of a managed EventBus: 1, or 3 and more. Default: 3.
+	// Number of servers of a managed EventBus: 1, or 3 and more.
+	// +defaultText=`3`
 	Replicas *int32 `json:"replicas,omitempty"`
-	// Version of NATS JetStream of a managed EventBus, as the Argo Events controller knows it. Default: latest.
+	// NATS JetStream version of a managed EventBus, from the configuration of the Argo Events controller.
+	// +defaultText=`latest`
 	Version string `json:"version,omitempty"`
-	// StorageClass of a managed EventBus. Default: the cluster's.
+	// StorageClass of a managed EventBus.
+	// +defaultText=that of the cluster
 	StorageClass string `json:"storageClass,omitempty"`
-	// Storage of each replica of a managed EventBus. Default: 1Gi.
+	// Storage of each server of a managed EventBus.
+	// +defaultText=`1Gi`
 	Storage string `json:"storage,omitempty"`
 }
 
-// Names overrides the names of emitted objects. Each default is derived from the operator's name.
+// Names are names of generated objects.
 type Names struct {
-	// EventSource. Default: NAME.
+	// EventSource, at most 40 characters.
+	// +defaultText=`NAME`
 	EventSource string `json:"eventSource,omitempty"`
-	// Sensor. Default: NAME.
+	// Sensor, at most 40 characters.
+	// +defaultText=`NAME`
 	Sensor string `json:"sensor,omitempty"`
-	// WorkflowTemplate. Default: NAME-reconcile.
+	// WorkflowTemplate.
+	// +defaultText=`NAME-reconcile`
 	WorkflowTemplate string `json:"workflowTemplate,omitempty"`
-	// CronWorkflow. Default: NAME-resync.
+	// CronWorkflow, at most 52 characters.
+	// +defaultText=`NAME-resync`
 	CronWorkflow string `json:"cronWorkflow,omitempty"`
-	// ConfigMap with the logic. Default: NAME-logic.
+	// ConfigMap with the files of the logic.
+	// +defaultText=`NAME-logic`
 	ConfigMap string `json:"configMap,omitempty"`
-	// RuntimeConfigMap with the operator's own steps. Default: NAME-runtime.
+	// ConfigMap with the operator's own steps.
+	// +defaultText=`NAME-runtime`
 	RuntimeConfigMap string `json:"runtimeConfigMap,omitempty"`
-	// SourceServiceAccount of the EventSource. Default: NAME-source.
+	// ServiceAccount of the EventSource.
+	// +defaultText=`NAME-source`
 	SourceServiceAccount string `json:"sourceServiceAccount,omitempty"`
-	// SensorServiceAccount of the Sensor. Default: NAME-sensor.
+	// ServiceAccount of the Sensors.
+	// +defaultText=`NAME-sensor`
 	SensorServiceAccount string `json:"sensorServiceAccount,omitempty"`
-	// WorkflowServiceAccount of a reconcile. Default: NAME-workflow.
+	// ServiceAccount of the Workflow of a reconcile.
+	// +defaultText=`NAME-workflow`
 	WorkflowServiceAccount string `json:"workflowServiceAccount,omitempty"`
-	// ResyncServiceAccount of the resync. Default: NAME-resync.
+	// ServiceAccount of the resync.
+	// +defaultText=`NAME-resync`
 	ResyncServiceAccount string `json:"resyncServiceAccount,omitempty"`
-	// TokenSecret of the direct engine. Default: NAME-sensor-token, or NAME-rotated-token with tokenRotation: of two types, as a
-	// Secret cannot change its own.
+	// Secret with the token of the `direct` engine.
+	// +defaultText=`NAME-sensor-token`; `NAME-rotated-token` with `tokenRotation`
 	TokenSecret string `json:"tokenSecret,omitempty"`
 }
 
-// Targets are the Argo versions that the output is made for.
+// Targets are the Argo versions that the manifests are for.
 type Targets struct {
-	// ArgoEvents is 1.9. Default: 1.9.
+	// Version of Argo Events.
+	// +default="1.9"
 	ArgoEvents string `json:"argoEvents,omitempty" jsonschema:"enum=1.9"`
-	// ArgoWorkflows is 3.5, 3.6, 3.7 or 4.0. Default: 3.7.
+	// Version of Argo Workflows.
+	// +default="3.7"
 	ArgoWorkflows string `json:"argoWorkflows,omitempty" jsonschema:"enum=3.5,enum=3.6,enum=3.7,enum=4.0"`
 }

@@ -1,6 +1,7 @@
-// Package schema makes the JSON Schemas of what users write from its Go types. The
-// rule of this room: every description is a comment of the types, every example
-// a value of the repository's own files; nothing is said twice.
+// Package schema generates the JSON Schemas of definitions and tests from the Go types.
+//
+// Its rule: every text has one source. Descriptions, defaults and versions are in the
+// comments of the types, examples in testdata/reference.
 package schema
 
 import (
@@ -22,10 +23,10 @@ func Files() map[string]func(dir string) ([]byte, error) {
 	return map[string]func(dir string) ([]byte, error){
 		"schema.json": func(dir string) ([]byte, error) {
 			return generate(dir, &v1alpha1.Operator{}, v1alpha1.Kind, "argoperator definition",
-				"examples/*/operator.yaml", "testdata/operators/*/operator.yaml")
+				"testdata/reference/website/operator.yaml", "testdata/reference/definition/*.yaml", "testdata/reference/clock/operator.yaml")
 		},
 		"test.schema.json": func(dir string) ([]byte, error) {
-			return generate(dir, &v1alpha1.OperatorTest{}, v1alpha1.TestKind, "argoperator test", "examples/*/tests/*.yaml")
+			return generate(dir, &v1alpha1.OperatorTest{}, v1alpha1.TestKind, "argoperator test", "testdata/reference/*/tests/*.yaml")
 		},
 	}
 }
@@ -34,10 +35,13 @@ func Files() map[string]func(dir string) ([]byte, error) {
 // directory, and with values from files.
 func generate(dir string, of any, kind, title string, files ...string) ([]byte, error) {
 	r := &jsonschema.Reflector{}
-	if err := r.AddGoComments("github.com/argoperator/argoperator/pkg/apis/v1alpha1", dir); err != nil {
+	if err := r.AddGoComments("github.com/argoperator/argoperator/pkg/apis/v1alpha1", dir, jsonschema.WithFullComment()); err != nil {
 		return nil, fmt.Errorf("reading comments: %w", err)
 	}
 	s := r.Reflect(of)
+	if err := describe(s.Definitions); err != nil {
+		return nil, err
+	}
 	s.ID = jsonschema.ID(base + strings.ToLower(kind) + ".json")
 	s.Title = title
 	if err := addExamples(s, dir, kind, files...); err != nil {
