@@ -56,8 +56,6 @@ var layers = []layer{
 	{path: internal + "terminal"},
 	{path: "pkg/diag", below: in("terminal")},
 	{path: "pkg/apis/v1alpha1", others: []string{"k8s.io/apimachinery/pkg/apis/meta"}},
-	{path: "pkg/apis/v1alpha1/internal/schemagen/schema", below: []string{"pkg/apis/v1alpha1"}, others: []string{"github.com/invopop/jsonschema", "k8s.io/apimachinery"}},
-	{path: generator, below: []string{"pkg/apis/v1alpha1/internal/schemagen/schema"}},
 	{path: internal + "schema", others: []string{"k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/client-go/kubernetes/scheme", "k8s.io/apiextensions-apiserver/pkg/apis", "k8s.io/gengo/"}},
 	{path: internal + "jq", others: []string{"github.com/itchyny/gojq"}},
 	{path: internal + "jqfile", below: in("jq"), others: []string{"github.com/itchyny/gojq"}},
@@ -74,6 +72,12 @@ var layers = []layer{
 		below:  append(in("source", "coretypes"), "pkg/diag"),
 		others: []string{"go.yaml.in/yaml/v3", "k8s.io/apiextensions-apiserver/pkg/apis"},
 	},
+	{
+		path:   generator + "/schema",
+		below:  append(in("coretypes", "shortschema"), "pkg/apis/v1alpha1"),
+		others: []string{"github.com/invopop/jsonschema", "k8s.io/apimachinery"},
+	},
+	{path: generator, below: []string{generator + "/schema"}},
 	{
 		path:   internal + "definition",
 		below:  append(in("source", "schema", "shortschema"), "pkg/diag", "pkg/apis/v1alpha1"),

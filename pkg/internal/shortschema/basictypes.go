@@ -17,6 +17,9 @@ type Type struct {
 	schema  func() *props
 }
 
+// Kind returns the kind of values of the type, which decides which markers apply.
+func (t Type) Kind() string { return KindOf(t.schema()) }
+
 func plain(kind string) func() *props { return func() *props { return &props{Type: kind} } }
 
 func text(maxLength int64, pattern string) func() *props {

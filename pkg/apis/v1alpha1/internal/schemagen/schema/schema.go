@@ -1,7 +1,8 @@
 // Package schema generates the JSON Schemas of definitions and tests from the Go types.
 //
 // Its rule: every text has one source. Descriptions, defaults and versions are in the
-// comments of the types, examples in testdata/reference.
+// comments of the types, examples in testdata/reference, and the types and markers of a
+// short schema in pkg/internal/shortschema.
 package schema
 
 import (
@@ -44,6 +45,9 @@ func generate(dir string, of any, kind, title string, files ...string) ([]byte, 
 	}
 	s.ID = jsonschema.ID(base + strings.ToLower(kind) + ".json")
 	s.Title = title
+	if kind == v1alpha1.Kind {
+		addFields(s.Definitions)
+	}
 	if err := addExamples(s, dir, kind, files...); err != nil {
 		return nil, err
 	}
