@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	"golang.org/x/mod/module"
 	"sigs.k8s.io/yaml"
 )
 
@@ -175,6 +176,17 @@ func TestDependabot(t *testing.T) {
 	slices.Sort(listed)
 	if diff := gocmp.Diff(modules, listed); diff != "" {
 		t.Errorf(".github/dependabot.yml does not list the modules (-there +listed):\n%s", diff)
+	}
+}
+
+// TestInstallable requires that the go command accepts the name of every file: it
+// rejects a whole version, as in `go install …@v1.2.3`, for one name that a system
+// cannot have, such as nul.txt on Windows.
+func TestInstallable(t *testing.T) {
+	for _, file := range files(t) {
+		if err := module.CheckFilePath(file); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
