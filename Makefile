@@ -13,7 +13,7 @@ export PATH := $(INTERPRETER):$(PATH)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-race race perf test-python vet lint words format tidy verify-tidy coretypes generate verify-generate examples verify e2e e2e-smoke e2e-guards operators peers agreement olm bench bench-cluster chance expressions guarantees realcrds docs docs-serve dist clean
+.PHONY: help build test test-race race perf test-python vet lint words format tidy verify-tidy coretypes generate verify-generate examples verify e2e e2e-smoke e2e-guards operators peers agreement olm bench bench-cluster chance expressions guarantees realcrds docs docs-serve kind kind-down dist clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -142,6 +142,12 @@ docs: ## build the documentation as a site in docs/.vitepress/dist; needs npm
 
 docs-serve: ## serve the site on localhost and update it while you write; needs npm
 	$(VITEPRESS) dev $(DOCS)
+
+kind: ## create a cluster on this machine with Argo Events, Argo Workflows and an EventBus (kind or k3d)
+	.ci/kind up
+
+kind-down: ## delete that cluster
+	.ci/kind down
 
 dist: ## build the archives of a release: VERSION=v1.2.3, some with PLATFORMS='linux/amd64'
 	.ci/dist $${VERSION:?say which} dist $(PLATFORMS)

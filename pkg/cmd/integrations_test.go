@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	gocmp "github.com/google/go-cmp/cmp"
+	"golang.org/x/mod/module"
 	"sigs.k8s.io/yaml"
 )
 
@@ -117,7 +121,10 @@ func TestAction(t *testing.T) {
 func TestActionsArePinned(t *testing.T) {
 	uses := regexp.MustCompile(`(?m)^\s*(?:- )?uses: (\S+)(.*)$`)
 	pinned := regexp.MustCompile(`@[0-9a-f]{40}$`)
-	for _, file := range []string{"templates/init/.github/workflows/ci.yaml", ".github/actions/lint/action.yml", "docs/how-to/use-in-ci.md"} {
+	for _, file := range []string{
+		".github/workflows/ci.yaml", ".github/workflows/release.yaml", "templates/init/.github/workflows/ci.yaml",
+		".github/actions/lint/action.yml", "docs/how-to/use-in-ci.md",
+	} {
 		data, err := os.ReadFile(filepath.Join(repository, filepath.FromSlash(file)))
 		if err != nil {
 			t.Fatal(err)
@@ -127,7 +134,8 @@ func TestActionsArePinned(t *testing.T) {
 			t.Errorf("%s uses no action", file)
 		}
 		for _, use := range found {
-			if !strings.HasPrefix(use[1], "argoperator/") && (!pinned.MatchString(use[1]) || !strings.HasPrefix(use[2], " # v")) {
+			ours := strings.HasPrefix(use[1], "argoperator/") || strings.HasPrefix(use[1], "./")
+			if !ours && (!pinned.MatchString(use[1]) || !strings.HasPrefix(use[2], " # v")) {
 				t.Errorf("%s: %s is not pinned to a commit with its version in a comment", file, use[1])
 			}
 		}
@@ -135,4 +143,76 @@ func TestActionsArePinned(t *testing.T) {
 			t.Errorf("%s: the workflow does not limit its permissions", file)
 		}
 	}
+}
+
+// TestDependabot requires that dependabot updates every Go module of the repository.
+func TestDependabot(t *testing.T) {
+	var config struct {
+		Updates []struct {
+			Ecosystem   string   `json:"package-ecosystem"`
+			Directories []string `json:"directories"`
+		} `json:"updates"`
+	}
+	data, err := os.ReadFile(filepath.Join(repository, ".github", "dependabot.yml"))
+	if err == nil {
+		err = yaml.Unmarshal(data, &config)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed []string
+	for _, update := range config.Updates {
+		if update.Ecosystem == "gomod" {
+			listed = append(listed, update.Directories...)
+		}
+	}
+	var modules []string
+	for _, file := range files(t) {
+		if path.Base(file) == "go.mod" {
+			modules = append(modules, path.Join("/", path.Dir(file)))
+		}
+	}
+	slices.Sort(modules)
+	slices.Sort(listed)
+	if diff := gocmp.Diff(modules, listed); diff != "" {
+		t.Errorf(".github/dependabot.yml does not list the modules (-there +listed):\n%s", diff)
+	}
+}
+
+// TestInstallable requires that the go command accepts the name of every file: it
+// rejects a whole version, as in `go install …@v1.2.3`, for one name that a system
+// cannot have, such as nul.txt on Windows.
+func TestInstallable(t *testing.T) {
+	for _, file := range files(t) {
+		if err := module.CheckFilePath(file); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// files returns the slash-separated names of the repository's files, without those
+// that git ignores.
+func files(t *testing.T) []string {
+	t.Helper()
+	var out []string
+	err := filepath.WalkDir(repository, func(file string, entry os.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case slices.Contains([]string{".git", "bin", "dist", "node_modules", "__pycache__"}, entry.Name()):
+			if entry.IsDir() {
+				return filepath.SkipDir
+			}
+			return nil
+		case entry.IsDir():
+			return nil
+		}
+		name, err := filepath.Rel(repository, file)
+		out = append(out, filepath.ToSlash(name))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }

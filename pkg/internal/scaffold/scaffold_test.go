@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -153,6 +154,38 @@ func TestVersions(t *testing.T) {
 	if !strings.Contains(makefile, "\nARGOPERATOR_VERSION ?= v1.2.3\n") {
 		t.Error("the Makefile does not pin argoperator")
 	}
+}
+
+// TestLocalCluster compares what `make install` of a project applies with what
+// `make kind` of this repository does, so that a project runs on that cluster.
+func TestLocalCluster(t *testing.T) {
+	if _, err := exec.LookPath("make"); err != nil {
+		t.Skip("no make on the PATH")
+	}
+	dir := t.TempDir()
+	if err := scaffold.Write(dir, variants()[0].files(t).Files); err != nil {
+		t.Fatal(err)
+	}
+	install := exec.Command("make", "--dry-run", "install")
+	install.Dir = dir
+	want := applied(t, install)
+	if len(want) != 3 {
+		t.Fatalf("make install applies %q, not two manifests and an EventBus", want)
+	}
+	if diff := cmp.Diff(want, applied(t, exec.Command("../../../.ci/kind", "up", "--dry-run"))); diff != "" {
+		t.Errorf("they apply different things (-make install +make kind):\n%s", diff)
+	}
+}
+
+// applied runs a command that prints what it would apply, and returns the addresses
+// and the spec of the EventBus.
+func applied(t *testing.T, cmd *exec.Cmd) []string {
+	t.Helper()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return regexp.MustCompile(`https://\S+|"spec": .*}`).FindAllString(string(out), -1)
 }
 
 // TestBuiltinKind: a kind that every cluster has is legal in a group of one's
