@@ -261,7 +261,7 @@ type Child struct {
 	// `$item`, and its position as `$index`.
 	ForEach string `json:"forEach,omitempty"`
 	// jq expression over the live child (`.`). The child is ready while it is true.
-	// +defaultText=a [rule for its kind](expressions.md#ready)
+	// +defaultText=a [rule for its kind](expressions.md#readiness)
 	ReadyWhen string `json:"readyWhen,omitempty"`
 	// Names of children that must be ready before this one is created. A template that reads `$children.NAME` waits for it
 	// without this key.
@@ -550,7 +550,7 @@ type Monitoring struct {
 	// Whether to generate a PodMonitor for the metrics of the EventSource and the Sensors.
 	// +default=false
 	PodMonitor bool `json:"podMonitor,omitempty"`
-	// Whether to generate a PrometheusRule with the [alerts](../how-to/operate.md#monitoring).
+	// Whether to generate a PrometheusRule with the [alerts](../how-to/monitor.md#alerts).
 	// +default=false
 	PrometheusRule bool `json:"prometheusRule,omitempty"`
 	// Labels of both objects, by which a Prometheus selects them, such as `release: prometheus`.
