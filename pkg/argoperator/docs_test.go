@@ -335,3 +335,30 @@ func anchors(t *testing.T, file string) []string {
 	}
 	return all
 }
+
+// maxWords limits the length of a page that people read from start to end.
+const maxWords = 1500
+
+// TestDocsLength limits the length of pages. Pages that are looked up or generated may be
+// longer.
+func TestDocsLength(t *testing.T) {
+	for _, p := range docs(t) {
+		generated := strings.Contains(p.Text, "\n<!-- ")
+		if n := len(strings.Fields(p.Text)); n > maxWords && !generated && !strings.HasPrefix(p.Name, "docs/reference/") && p.Name != "docs/CHANGELOG.md" {
+			t.Errorf("%s has %d words, more than %d: split it", p.Name, n, maxWords)
+		}
+	}
+}
+
+// TestDocsIndex requires that the index links to every page.
+func TestDocsIndex(t *testing.T) {
+	index, err := os.ReadFile(filepath.Join(root, "docs", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range docs(t) {
+		if name, found := strings.CutPrefix(p.Name, "docs/"); found && name != "README.md" && !strings.Contains(string(index), "("+name+")") {
+			t.Errorf("docs/README.md does not link to %s", name)
+		}
+	}
+}

@@ -73,8 +73,10 @@ func try(t *testing.T, b pages.Block, dir string) {
 	}
 }
 
-// shell runs a script and returns its output, including findings.
+// shell runs a script and returns its output, including findings. It runs the binary under
+// test, so a page may also build argoperator.
 func shell(dir, script string) (printed string, err error) {
+	script = strings.ReplaceAll(script, "go run ./cmd/argoperator", "argoperator")
 	cmd := exec.Command("bash", "-euo", "pipefail", "-c", script)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
