@@ -34,7 +34,7 @@ func TestTemplateSamples(t *testing.T) {
 			manyDefaults + "memory: string | default=16gigs",
 			"when: .spec.gpu.enabled\ntemplate: " + workload("${ .spec.memory }"),
 			failure,
-			[]string{`"16gigs" is no Quantity`},
+			[]string{`invalid Quantity "16gigs"`},
 		},
 		{
 			"default of a quantity", "the default shows the format of the text",
@@ -68,7 +68,7 @@ func TestTemplateSamples(t *testing.T) {
 			"a: boolean | default=false\nb: boolean | default=true\nmode: string | default=small\nsize: integer | default=3",
 			"when: .spec.a and (.spec.b | not) and .spec.mode == \"big\" and .spec.size > 40\ntemplate: " + workload("x"),
 			failure,
-			[]string{`"x" is no Quantity`},
+			[]string{`invalid Quantity "x"`},
 		},
 		{
 			"branch of an enum", "only one value of the enum reaches the branch",

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path"
@@ -102,7 +103,7 @@ func TestAction(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := program(t)
-	for sample, want := range map[string]string{"after-start.yaml": "::error file=after-start.yaml,line=", "no-mutex.yaml": "::warning file=no-mutex.yaml,line="} {
+	for sample, want := range map[string]string{"unknown-event.yaml": "::error file=unknown-event.yaml,line=", "no-mutex.yaml": "::warning file=no-mutex.yaml,line="} {
 		cmd := exec.CommandContext(t.Context(), "bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", step.Run)
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "PATH="+path+":"+os.Getenv("PATH"), "LINT_PATH="+sample, "RECURSIVE=true", "CONFIG=", "SARIF=findings.sarif")
@@ -110,8 +111,31 @@ func TestAction(t *testing.T) {
 		if !strings.Contains(string(out), want) || (err != nil) != strings.Contains(want, "error") {
 			t.Errorf("%s: %v\n%s", sample, err, out)
 		}
-		if _, err := os.Stat(filepath.Join(dir, "findings.sarif")); err != nil {
-			t.Error(err)
+		var sarif struct {
+			Version string `json:"version"`
+			Runs    []struct {
+				Results []struct {
+					Locations []struct {
+						PhysicalLocation struct {
+							ArtifactLocation struct {
+								URI string `json:"uri"`
+							} `json:"artifactLocation"`
+						} `json:"physicalLocation"`
+					} `json:"locations"`
+				} `json:"results"`
+			} `json:"runs"`
+		}
+		data, err := os.ReadFile(filepath.Join(dir, "findings.sarif"))
+		if err == nil {
+			err = json.Unmarshal(data, &sarif)
+		}
+		if err != nil || sarif.Version != "2.1.0" || len(sarif.Runs) != 1 || len(sarif.Runs[0].Results) == 0 {
+			t.Fatalf("%s: %v\n%s", sample, err, data)
+		}
+		for _, result := range sarif.Runs[0].Results { // GitHub rejects a file with a result that has no location
+			if len(result.Locations) != 1 || result.Locations[0].PhysicalLocation.ArtifactLocation.URI != sample {
+				t.Errorf("%s: a result at %v", sample, result.Locations)
+			}
 		}
 	}
 }
@@ -123,7 +147,7 @@ func TestActionsArePinned(t *testing.T) {
 	pinned := regexp.MustCompile(`@[0-9a-f]{40}$`)
 	for _, file := range []string{
 		".github/workflows/ci.yaml", ".github/workflows/release.yaml", "templates/init/.github/workflows/ci.yaml",
-		".github/actions/lint/action.yml", "docs/how-to/use-in-ci.md",
+		".github/actions/lint/action.yml", "docs/how-to/use-in-ci.md", "docs/how-to/lint.md",
 	} {
 		data, err := os.ReadFile(filepath.Join(repository, filepath.FromSlash(file)))
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -85,7 +86,7 @@ func runLint(ctx context.Context, s streams, flags lintFlags) error {
 		}
 	}
 	if flags.server && len(definitions) == 0 && len(manifests) > 0 {
-		return usagef("--server checks what definitions make, and there is no definition")
+		return usagef("--server checks definitions, and the files contain none")
 	}
 	if len(definitions) > 0 || len(manifests) == 0 {
 		found, err := lintDefinitions(ctx, s, definitions, flags.server)
@@ -98,7 +99,13 @@ func runLint(ctx context.Context, s streams, flags lintFlags) error {
 	if err != nil {
 		return err
 	}
-	findings = append(findings, more.Grouped()...).Sorted()
+	if flags.format == "text" || flags.format == "github" { // machines take each place
+		more = more.Grouped()
+	}
+	findings = append(findings, more...).Sorted()
+	if len(definitions)+len(findings) == 0 && !slices.ContainsFunc(manifests, lint.ContainsManifest) {
+		s.say("the list has no object that lint checks")
+	}
 	err = printReport(s, append(definitions, manifests...), findings, flags.format)
 	if flags.format == "text" && len(findings) > 0 {
 		terminal.Fprintf(s.err, "%s\n", findings.Summary())
@@ -157,7 +164,7 @@ func divide(sources []argoperator.Source) (definitions, manifests []argoperator.
 		switch {
 		case argoperator.Defines(source) || beside(homes, source.Name):
 			definitions = append(definitions, source)
-		case lint.ContainsManifest(source):
+		case lint.ContainsManifest(source) || !source.Lenient && lint.IsList(source):
 			manifests = append(manifests, source)
 		default:
 			neither = append(neither, source)
@@ -222,12 +229,12 @@ func fixManifests(s streams, manifests []argoperator.Source, config *lint.Config
 	for _, file := range fixed {
 		info, err := os.Stat(file.Name)
 		if err != nil {
-			return nil, fmt.Errorf("mending a file: %w", err)
+			return nil, fmt.Errorf("fixing a file: %w", err)
 		}
 		if err := os.WriteFile(file.Name, file.Data, info.Mode().Perm()); err != nil {
-			return nil, fmt.Errorf("mending a file: %w", err)
+			return nil, fmt.Errorf("fixing a file: %w", err)
 		}
-		terminal.Fprintf(s.err, "mended %s\n", file.Name)
+		terminal.Fprintf(s.err, "fixed %s\n", file.Name)
 		for i := range manifests {
 			if manifests[i].Name == file.Name {
 				manifests[i].Data = file.Data

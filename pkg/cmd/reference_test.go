@@ -15,7 +15,6 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/internal/lint"
 	"github.com/argoperator/argoperator/pkg/internal/problem"
 )
 
@@ -31,7 +30,7 @@ func TestReference(t *testing.T) {
 		"types-and-markers.md": schemaPage(t),
 		"findings.md":          findingsPage(t),
 		"mistakes.md":          mistakesPage(t),
-		"rules.md":             rulesPageText(),
+		"rules.md":             rulesReference(t),
 		"limits.md":            limitsPage(),
 	}
 	for name, want := range pages {
@@ -113,33 +112,6 @@ func findingsPage(t *testing.T) string {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", c.Code, cell(c.Doc))
 	}
 	return b.String()
-}
-
-// rulesPageText lists the rules for existing manifests, each with the finding of
-// its sample.
-func rulesPageText() string {
-	var b strings.Builder
-	b.WriteString("# Rules for manifests of others\n\n" + generatedNote)
-	b.WriteString("What `argoperator lint` looks for in EventSources, Sensors, EventBuses, Workflows and their templates, and the roles and\n" +
-		"ConfigMaps that belong to them ([how to](../how-to/lint.md)). What argoperator generates keeps all of them.\n\n" +
-		"| rule | severity | |\n|---|---|---|\n")
-	for _, r := range lint.Rules() {
-		fmt.Fprintf(&b, "| [`%s`](#%s) | %s | %s |\n", r.Code, r.Code, severityOf(r.Warning), cell(r.Summary))
-	}
-	for _, r := range lint.Rules() {
-		fmt.Fprintf(&b, "\n## %s\n\n%s (%s)\n\n**Why:** %s\n\n**What to do:** %s.\n", r.Code, r.Summary, severityOf(r.Warning), r.Why, r.Fix)
-		if example, err := os.ReadFile(filepath.Join(repository, "testdata", "lint", r.Code+".out")); err == nil {
-			fmt.Fprintf(&b, "\n```text\n%s```\n", example)
-		}
-	}
-	return b.String()
-}
-
-func severityOf(warning bool) string {
-	if warning {
-		return "warning"
-	}
-	return "error"
 }
 
 // exampleFindings returns findings of each code from the expected output of tests:

@@ -35,6 +35,9 @@ type Finding struct {
 	Code     string // stable, kebab-case; never renamed or reused
 	Message  string // the problem, in lower case without a full stop
 	Hint     string // how to fix it; may be empty
+	// Object names the object in a stream of many, where a line number is of little
+	// help: sensor/orders in namespace shop. Empty if the position is enough.
+	Object string
 }
 
 // List is a list of findings in the order of their detection.

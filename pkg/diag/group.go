@@ -3,6 +3,7 @@ package diag
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -33,23 +34,47 @@ func causeOf(f Finding) cause {
 // item, and warnings that differ only in their place in a file, become the first of them
 // with the number of the others.
 func (l List) Grouped() List {
-	others := map[cause][]Position{}
+	groups := map[cause]List{}
 	for _, f := range l {
 		c := causeOf(f)
-		others[c] = append(others[c], f.Position)
+		groups[c] = append(groups[c], f)
 	}
 	var out List
 	for _, f := range l {
 		c := causeOf(f)
-		places := others[c]
-		if len(places) == 0 {
+		group := groups[c]
+		if len(group) == 0 {
 			continue // a part of an earlier finding
 		}
-		delete(others, c)
-		f.Message += Places(len(places)-1, lines(places)...)
+		delete(groups, c)
+		if objects := group.otherObjects(); len(objects) > 0 {
+			f.Message += inObjects(objects)
+		} else {
+			f.Message += Places(len(group)-1, lines(group)...)
+		}
 		out = append(out, f)
 	}
 	return out
+}
+
+// otherObjects returns the objects of findings except that of the first finding.
+func (l List) otherObjects() []string {
+	var out []string
+	for _, f := range l {
+		if f.Object != l[0].Object && !slices.Contains(out, f.Object) {
+			out = append(out, f.Object)
+		}
+	}
+	return out
+}
+
+// inObjects counts and lists the other objects of a problem, as a part of its message.
+func inObjects(names []string) string {
+	list := strings.Join(names[:min(maxListed, len(names))], ", ")
+	if len(names) > maxListed {
+		list += " …"
+	}
+	return fmt.Sprintf(" (and in %s: %s)", counted(len(names), "more object"), list)
 }
 
 // Places counts the further places of a problem, as a part of its message; "" for none.
@@ -62,24 +87,24 @@ func Places(more int, lines ...string) string {
 	switch {
 	case len(lines) == 1:
 		text += ": line " + lines[0]
-	case len(lines) > maxLines:
-		text += ": lines " + strings.Join(lines[:maxLines], ", ") + " …"
+	case len(lines) > maxListed:
+		text += ": lines " + strings.Join(lines[:maxListed], ", ") + " …"
 	case len(lines) > 1:
 		text += ": lines " + strings.Join(lines, ", ")
 	}
 	return text + ")"
 }
 
-// maxLines limits the lines that a message lists.
-const maxLines = 8
+// maxListed limits the lines or objects that a message lists.
+const maxListed = 8
 
-// lines returns the lines of positions after the first line.
-func lines(places []Position) []string {
+// lines returns the lines of findings after the first line.
+func lines(group List) []string {
 	var out []string
-	last := places[0].Line
-	for _, p := range places[1:] {
-		if p.Line != last {
-			out, last = append(out, strconv.Itoa(p.Line)), p.Line
+	last := group[0].Line
+	for _, f := range group[1:] {
+		if f.Line != last {
+			out, last = append(out, strconv.Itoa(f.Line)), f.Line
 		}
 	}
 	return out
@@ -96,8 +121,8 @@ func (l List) Only(severity Severity) List {
 	return out
 }
 
-// Summary counts the findings by severity and the files with findings: "2 errors, 1
-// warning in 1 file". It is "" for no findings.
+// Summary counts the findings by severity and the files with findings, except a stream
+// of objects: "2 errors, 1 warning in 1 file". It is "" for no findings.
 func (l List) Summary() string {
 	var parts []string
 	for _, severity := range []Severity{Error, Warning} {
@@ -107,7 +132,7 @@ func (l List) Summary() string {
 	}
 	files := map[string]bool{}
 	for _, f := range l {
-		if f.File != "" {
+		if f.File != "" && f.Object == "" {
 			files[f.File] = true
 		}
 	}

@@ -9,9 +9,15 @@ import (
 func TestGrouped(t *testing.T) {
 	at := func(line int) Position { return Position{File: "a.yaml", Line: line, Column: 3} }
 	warn := func(p Position, message string) Finding {
-		return Finding{p, Warning, "bad-value", message, "restrict it"}
+		return Finding{Position: p, Severity: Warning, Code: "bad-value", Message: message, Hint: "restrict it"}
 	}
-	fail := func(p Position, message string) Finding { return Finding{p, Error, "bad-value", message, ""} }
+	in := func(object string, f Finding) Finding {
+		f.Object = object
+		return f
+	}
+	fail := func(p Position, message string) Finding {
+		return Finding{Position: p, Severity: Error, Code: "bad-value", Message: message}
+	}
 	for _, test := range []struct {
 		name, reason string
 		in, want     List
@@ -36,6 +42,16 @@ func TestGrouped(t *testing.T) {
 			"severities and files", "they are never merged",
 			List{warn(at(1), "wrong"), fail(at(1), "wrong"), warn(Position{"b.yaml", 1, 3}, "wrong")},
 			List{warn(at(1), "wrong"), fail(at(1), "wrong"), warn(Position{"b.yaml", 1, 3}, "wrong")},
+		},
+		{
+			"objects of a stream", "they are listed by name, each once",
+			List{in("sensor/a", warn(at(1), "wrong")), in("sensor/a", warn(at(2), "wrong")), in("sensor/b", warn(at(4), "wrong")), in("sensor/b", warn(at(5), "wrong"))},
+			List{in("sensor/a", warn(at(1), "wrong (and in 1 more object: sensor/b)"))},
+		},
+		{
+			"places in one object of a stream", "their lines are listed",
+			List{in("sensor/a", warn(at(1), "wrong")), in("sensor/a", warn(at(2), "wrong"))},
+			List{in("sensor/a", warn(at(1), "wrong (and at 1 more place: line 2)"))},
 		},
 		{
 			"many lines", "the list is cut",
@@ -64,6 +80,7 @@ func TestSummary(t *testing.T) {
 		{List{warning}, "1 warning in 1 file"},
 		{List{warning, warning, failure}, "1 error, 2 warnings in 2 files"},
 		{List{{Severity: Error}}, "1 error"},
+		{List{{Position: Position{File: "-"}, Severity: Error, Object: "sensor/a"}}, "1 error"},
 	} {
 		if got := test.in.Summary(); got != test.want {
 			t.Errorf("got %q, want %q", got, test.want)

@@ -21,6 +21,7 @@ type item struct {
 	Code     string   `json:"code"`
 	Message  string   `json:"message"`
 	Hint     string   `json:"hint"`
+	Object   string   `json:"object,omitempty"`
 }
 
 // JSON prints the findings as one FindingList. items is an empty list if there are
@@ -28,7 +29,7 @@ type item struct {
 func JSON(w io.Writer, list List) error {
 	report := envelope{APIVersion: "argoperator.dev/v1alpha1", Kind: "FindingList", Items: []item{}}
 	for _, f := range list {
-		report.Items = append(report.Items, item{f.File, f.Line, f.Column, f.Severity, f.Code, f.Message, f.Hint})
+		report.Items = append(report.Items, item{f.File, f.Line, f.Column, f.Severity, f.Code, f.Message, f.Hint, f.Object})
 	}
 	return terminal.JSON(w, report)
 }

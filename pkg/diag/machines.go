@@ -1,6 +1,7 @@
 package diag
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -62,7 +63,7 @@ type junitFailure struct {
 func JUnit(w io.Writer, list List, name string) error {
 	suite := junitSuite{Name: name, Tests: max(1, len(list))}
 	for _, f := range list {
-		one := junitCase{Name: f.Code, ClassName: f.File, File: f.File, Line: f.Line}
+		one := junitCase{Name: f.Code, ClassName: cmp.Or(f.Object, f.File), File: f.File, Line: f.Line}
 		var text strings.Builder
 		if err := Text(&text, List{f}, nil); err != nil {
 			return err

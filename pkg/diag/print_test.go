@@ -8,7 +8,7 @@ import (
 )
 
 func finding(file string, line, column int, message, hint string) Finding {
-	return Finding{Position{file, line, column}, Error, "wrong-type", message, hint}
+	return Finding{Position: Position{file, line, column}, Severity: Error, Code: "wrong-type", Message: message, Hint: hint}
 }
 
 func TestText(t *testing.T) {
@@ -52,6 +52,11 @@ func TestText(t *testing.T) {
 		{"no column", finding("a.yaml", 1, 0, "m", ""), "a.yaml:1: error: m [wrong-type]\n   1 | first: 1\n"},
 		{"a file as a whole", finding("a.yaml", 0, 0, "m", ""), "a.yaml: error: m [wrong-type]\n"},
 		{"no file", finding("", 0, 0, "m", ""), "error: m [wrong-type]\n"},
+		{
+			"an object of a stream by its name",
+			Finding{Position: Position{"a.yaml", 1, 8}, Severity: Error, Code: "wrong-type", Message: "m", Object: "sensor/a"},
+			"sensor/a: error: m [wrong-type]\n   1 | first: 1\n     |        ^\n",
+		},
 		{"an unknown file", finding("c.yaml", 1, 1, "m", "two\nlines"), "c.yaml:1:1: error: m [wrong-type]\n  hint: two\n        lines\n"},
 	} {
 		var b bytes.Buffer
@@ -66,7 +71,7 @@ func TestText(t *testing.T) {
 
 func TestColour(t *testing.T) {
 	var b bytes.Buffer
-	list := List{{Position{"a", 1, 1}, Warning, "bad-value", "m", "h"}}
+	list := List{{Position: Position{"a", 1, 1}, Severity: Warning, Code: "bad-value", Message: "m", Hint: "h"}}
 	if err := (Printer{Colour: true, Source: func(string) []byte { return []byte("x") }}).Print(&b, list); err != nil {
 		t.Fatal(err)
 	}
@@ -85,6 +90,8 @@ func TestJSON(t *testing.T) {
 		{nil, `{"apiVersion":"argoperator.dev/v1alpha1","kind":"FindingList","items":[]}`},
 		{List{finding("a", 1, 2, "<m>", "")}, `{"apiVersion":"argoperator.dev/v1alpha1","kind":"FindingList","items":[` +
 			`{"file":"a","line":1,"column":2,"severity":"error","code":"wrong-type","message":"<m>","hint":""}]}`},
+		{List{{Position: Position{"-", 1, 2}, Severity: Warning, Code: "c", Message: "m", Object: "sensor/a"}}, `{"apiVersion":"argoperator.dev/v1alpha1","kind":"FindingList","items":[` +
+			`{"file":"-","line":1,"column":2,"severity":"warning","code":"c","message":"m","hint":"","object":"sensor/a"}]}`},
 	} {
 		var b bytes.Buffer
 		if err := JSON(&b, tt.list); err != nil {
@@ -93,6 +100,16 @@ func TestJSON(t *testing.T) {
 		got := strings.NewReplacer("\n", "", "  ", "", `": `, `":`).Replace(b.String())
 		if got != tt.want {
 			t.Errorf("got %s, want %s", got, tt.want)
+		}
+	}
+}
+
+func TestURI(t *testing.T) {
+	for file, want := range map[string]string{
+		"a/b.yaml": "a/b.yaml", "a b.yaml": "a%20b.yaml", "a:b.yaml": "./a:b.yaml", "/a/b.yaml": "file:///a/b.yaml", "-": "-",
+	} {
+		if got := uri(file); got != want {
+			t.Errorf("%s: got %s, want %s", file, got, want)
 		}
 	}
 }

@@ -2,7 +2,9 @@ package diag
 
 import (
 	"io"
+	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/argoperator/argoperator/pkg/internal/terminal"
 )
@@ -50,6 +52,7 @@ type sarifDriver struct {
 type sarifRule struct {
 	ID      string        `json:"id"`
 	Short   *sarifText    `json:"shortDescription,omitempty"`
+	Full    *sarifText    `json:"fullDescription,omitempty"` // GitHub requires it
 	Help    *sarifMessage `json:"help,omitempty"`
 	HelpURI string        `json:"helpUri,omitempty"`
 }
@@ -114,13 +117,13 @@ func (t Tool) rule(code string) sarifRule {
 		return sarifRule{ID: code}
 	}
 	r := t.Rules[i]
-	return sarifRule{ID: code, Short: &sarifText{r.Summary}, Help: &sarifMessage{r.Help, r.Help}, HelpURI: r.URI}
+	return sarifRule{ID: code, Short: &sarifText{r.Summary}, Full: &sarifText{r.Help}, Help: &sarifMessage{r.Help, r.Help}, HelpURI: r.URI}
 }
 
 func (f Finding) sarif(rule int) sarifResult {
 	out := sarifResult{RuleID: f.Code, RuleIndex: rule, Level: string(f.Severity), Message: sarifText{sentence(f)}}
 	if f.File != "" {
-		at := sarifPhysical{Artifact: sarifArtifact{f.File}}
+		at := sarifPhysical{Artifact: sarifArtifact{uri(f.File)}}
 		if f.Line > 0 {
 			at.Region = &sarifRegion{f.Line, f.Column}
 		}
@@ -129,10 +132,24 @@ func (f Finding) sarif(rule int) sarifResult {
 	return out
 }
 
-// sentence returns a finding's message and hint.
-func sentence(f Finding) string {
-	if f.Hint == "" {
-		return f.Message
+// uri returns the name of a file as a URI reference, which code hosts resolve against
+// the root of the repository.
+func uri(file string) string {
+	out := url.URL{Path: file}
+	if strings.HasPrefix(file, "/") {
+		out.Scheme = "file"
 	}
-	return f.Message + " (" + f.Hint + ")"
+	return out.String()
+}
+
+// sentence returns a finding's object, message and hint.
+func sentence(f Finding) string {
+	out := f.Message
+	if f.Object != "" {
+		out = f.Object + ": " + out
+	}
+	if f.Hint != "" {
+		out += " (" + f.Hint + ")"
+	}
+	return out
 }

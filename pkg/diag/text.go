@@ -3,6 +3,7 @@ package diag
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -46,6 +47,7 @@ func (p Printer) finding(w io.Writer, f Finding, files map[string][][]byte) {
 			place += fmt.Sprintf(":%d", f.Column)
 		}
 	}
+	place = cmp.Or(f.Object, place)
 	if place != "" {
 		terminal.Fprintf(w, "%s ", terminal.Style(p.Colour, terminal.Bold, place+":"))
 	}

@@ -29,7 +29,7 @@ func EventBus(r *problem.Report, bus *eventsv1.EventBus) {
 	js := bus.Spec.JetStream
 	if js != nil && js.Replicas != nil && *js.Replicas == 1 && js.StreamConfig == nil {
 		r.Add(field.NewPath("spec", "jetstream", "streamConfig"), problem.CodeEventBus, `set it to "replicas: 1"`,
-			"a bus of one server never gets its stream, which wants three replicas by default")
+			"an EventBus with one replica never gets its stream, which has three replicas by default")
 	}
 }
 

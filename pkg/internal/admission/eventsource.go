@@ -77,11 +77,11 @@ func ResourceEntry(r *problem.Report, at *field.Path, e eventsv1.ResourceEventSo
 	}
 	for i, t := range e.EventTypes {
 		if t != eventsv1.ADD && t != eventsv1.UPDATE && t != eventsv1.DELETE {
-			r.Add(at.Child("eventTypes").Index(i), problem.CodeEventType, "ADD, UPDATE or DELETE",
-				"%q is no event type: Argo takes it, and the pod then fails", t)
+			r.Add(at.Child("eventTypes").Index(i), problem.CodeEventType, "use ADD, UPDATE or DELETE",
+				"unknown event type %q: Argo accepts it, and then the EventSource's pod fails", t)
 		}
 		if slices.Contains(e.EventTypes[:i], t) {
-			r.Add(at.Child("eventTypes").Index(i), problem.CodeEventType, "", "%q stands here twice", t)
+			r.Add(at.Child("eventTypes").Index(i), problem.CodeEventType, "", "duplicate event type %q", t)
 		}
 	}
 	if e.Filter != nil {

@@ -81,7 +81,8 @@ func keyPattern(key string) bool { return identifier.FindString(key) == key && k
 var diagnosisNames = regexp.MustCompile(`"workflowTemplateRef":\{"name":"([a-z0-9-]+)"|/namespaces/([a-z0-9-]+)/workflows`)
 
 // diagnosis reports whether a parameter is one of a request after a failure that may create
-// a Workflow, which asks why. It returns the WorkflowTemplate if that is stated.
+// a Workflow, which asks why. It returns the WorkflowTemplate if the parameter names
+// one.
 func (p Parameter) diagnosis() (template string, ok bool) {
 	if p.Src == nil || !strings.Contains(p.Src.DataTemplate, manifest.DiagnosisAsked) {
 		return "", false

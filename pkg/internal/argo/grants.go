@@ -86,7 +86,7 @@ func (g Grant) Allows(c Call) bool {
 		Has(g.Rule.Verbs, c.Verb) && Has(g.Rule.APIGroups, c.Group) && Has(g.Rule.Resources, c.Resource)
 }
 
-// Has reports whether a list of a policy rule includes a word, by itself or by a wildcard.
+// Has reports whether a list of a policy rule includes a word or the wildcard.
 func Has(list []string, want string) bool {
 	return slices.Contains(list, "*") || slices.Contains(list, want)
 }
@@ -104,7 +104,7 @@ func (g Grant) Named(calls []Call) bool {
 func (g Grant) CheckURLs() []problem.Problem {
 	r := problem.About(g.In)
 	if len(g.Rule.NonResourceURLs) > 0 {
-		r.Add(g.Path.Child("nonResourceURLs"), problem.CodeUnusedPermission, "remove it", "an operator calls no such URL")
+		r.Add(g.Path.Child("nonResourceURLs"), problem.CodeUnusedPermission, "remove it", "operators do not call this URL")
 	}
 	return r.Problems
 }

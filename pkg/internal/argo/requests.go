@@ -69,7 +69,7 @@ func madeUnder[T any](program *gojq.Query, key string, read func(Outcome) ([]T, 
 	for _, value := range values {
 		options, ok := outcomes(value)
 		if !ok {
-			return nil, fmt.Sprintf("%s is not made of object literals", key)
+			return nil, fmt.Sprintf("%s is not an object literal", key)
 		}
 		for _, option := range options {
 			some, problem := read(option)
@@ -95,7 +95,7 @@ func valuesUnder(program *gojq.Query, key string) ([]*gojq.Query, string) {
 		}
 		value, ok := result[key]
 		if !ok {
-			return nil, fmt.Sprintf("an event may pass without %s", key)
+			return nil, fmt.Sprintf("an event can pass without %s", key)
 		}
 		values = append(values, value)
 	}
@@ -108,20 +108,20 @@ func newRequest(of Outcome) (Request, string) {
 	path, ok3 := text(of["path"])
 	switch {
 	case !ok1 || !ok2:
-		return Request{}, "method and type are no string literals"
+		return Request{}, "method and type are not string literals"
 	case !ok3:
-		return Request{}, "path is no string literal in which every value goes through @uri"
+		return Request{}, "path is not a string literal that escapes every value by @uri"
 	case method == "DELETE" && contentType == deleteType:
 	case method == "PATCH" && slices.Contains([]string{ApplyType, MergeType, PatchType}, contentType):
 	case method == "POST" && contentType == createType:
 	default:
-		return Request{}, fmt.Sprintf("%s of %s is no request of an operator", method, contentType)
+		return Request{}, fmt.Sprintf("operators do not send %s requests of type %s", method, contentType)
 	}
 	out := Request{Method: method, ContentType: contentType}
 	path, out.Query, _ = strings.Cut(path, "?")
 	problem := out.address(path)
 	if problem == "" && method == "POST" && (out.Kind != coreEvents || out.name != "") {
-		problem = "POST is for Events: apply anything else, so that a second delivery changes nothing"
+		problem = "POST may only create Events; apply other objects, so that a second delivery changes nothing"
 	}
 	return out, problem
 }
@@ -132,8 +132,8 @@ var coreEvents = kindPath{version: "v1", Resource: "events"}
 // segment matches a literal path segment.
 var segment = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*$`)
 
-// address parses the path and returns what is wrong with it: only namespaces and
-// names may come from an event, each as a whole segment.
+// address parses the path and returns an error message, or "". Only namespaces and names
+// may come from an event, each as a whole segment.
 func (q *Request) address(path string) string {
 	parts := strings.Split(path, "/")
 	switch {
@@ -151,7 +151,7 @@ func (q *Request) address(path string) string {
 		q.namespace, parts = parts[1], parts[2:]
 	}
 	if len(parts) < 2 || len(parts) > 3 {
-		return "path is not that of one object"
+		return "path is not the path of one object"
 	}
 	q.Kind.Resource, q.name = parts[0], parts[1]
 	fixed := []string{q.Kind.version, q.Kind.Resource}
@@ -163,11 +163,11 @@ func (q *Request) address(path string) string {
 		fixed = append(fixed, parts[2])
 	}
 	if slices.ContainsFunc(fixed, func(s string) bool { return !segment.MatchString(s) }) {
-		return "path takes more of an event than a namespace and a name"
+		return "path takes more than a namespace and a name from the event"
 	}
 	for _, s := range []string{q.namespace, q.name} {
 		if s != "" && s != Escaped && !segment.MatchString(s) {
-			return "path joins a value with other text"
+			return "path combines a value with other text in one segment"
 		}
 	}
 	return ""
@@ -192,7 +192,7 @@ func writingsUnder(program *gojq.Query, key string) ([]writing, string) {
 		}
 		found := manifests(program, option["manifest"])
 		if len(found) == 0 {
-			return nil, "the kind of the manifest is not stated"
+			return nil, "the kind of the manifest is not a string literal"
 		}
 		for i := range found {
 			found[i].operation = operation
@@ -212,7 +212,7 @@ func manifests(program, manifest *gojq.Query) []writing {
 				return nil
 			}
 			one.marks = len(option) == 3 && option["metadata"] != nil
-			one.namespace, one.name = stated(option["metadata"])
+			one.namespace, one.name = literalName(option["metadata"])
 			all = append(all, one)
 		}
 		return all
@@ -220,8 +220,8 @@ func manifests(program, manifest *gojq.Query) []writing {
 	return templatesIn(program)
 }
 
-// stated returns namespace and name in metadata if both are string literals.
-func stated(metadata *gojq.Query) (namespace, name string) {
+// literalName returns namespace and name in metadata if both are string literals.
+func literalName(metadata *gojq.Query) (namespace, name string) {
 	options, ok := outcomes(metadata)
 	if !ok || len(options) != 1 {
 		return "", ""

@@ -260,7 +260,7 @@ func decodeItself(t reflect.Type, value any) []flaw {
 		err = json.Unmarshal(data, reflect.New(t).Interface())
 	}
 	if err != nil {
-		return newFlaw(diag.BadValue, "%s is no %s: %v", data, t.Name(), err)
+		return newFlaw(diag.BadValue, "invalid %s %s: %v", t.Name(), data, err)
 	}
 	return nil
 }

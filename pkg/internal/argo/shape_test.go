@@ -31,13 +31,13 @@ func TestShapeOfNumbers(t *testing.T) {
 		}
 		for _, of := range tt.not {
 			if flaws := (shaper{}).value(reflect.TypeOf(of), tt.value); flaws == nil {
-				t.Errorf("%v as %T: nothing is wrong, want a flaw", tt.value, of)
+				t.Errorf("%v as %T: no flaw", tt.value, of)
 			}
 		}
 	}
 }
 
-// Every flaw is told with the path from the outside, in one order.
+// TestShapePaths requires the path of every flaw from the root, in a fixed order.
 func TestShapePaths(t *testing.T) {
 	value := map[string]any{
 		"nodeSelector": map[string]any{"disk.type": int64(1)},

@@ -19,6 +19,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/output"
 	"github.com/argoperator/argoperator/pkg/internal/problem"
 	"github.com/argoperator/argoperator/pkg/manifest"
@@ -118,24 +119,33 @@ func decodeObject(d output.Document, data []byte) (manifest.Object, *problem.Rep
 	kind := d.Object.GetObjectKind().GroupVersionKind()
 	decoded := NewObject(kind)
 	if decoded == nil {
-		r.Add(nil, problem.CodeUnknownKind, "", "%s in %q is no kind that an operator consists of", kind.Kind, kind.GroupVersion())
+		r.Add(nil, problem.CodeUnknownKind, "", "argoperator does not generate objects of kind %s in %q", kind.Kind, kind.GroupVersion())
 		return nil, r
 	}
 	if !readAs(decoded, d.Fields, data, r, nil) {
-		return nil, r
+		return nil, asSchema(r)
 	}
 	if sensor, ok := decoded.(*eventsv1.Sensor); ok {
 		strictResources(r, sensor)
 	}
-	return decoded, r
+	return decoded, asSchema(r)
 }
 
-// DecodeStrict decodes JSON as the API server does, case-sensitively. It reports
-// unknown fields, and returns false if nothing could be decoded.
+// asSchema gives the problems of decoding the code of emitted objects.
+func asSchema(r *problem.Report) *problem.Report {
+	for i := range r.Problems {
+		r.Problems[i].Code = problem.CodeSchema
+		r.Problems[i].Hint = cmp.Or(r.Problems[i].Hint, "the API server drops or rejects it")
+	}
+	return r
+}
+
+// DecodeStrict decodes JSON as the API server does, case-sensitively. It reports unknown
+// fields as diag.UnknownField, and returns false if nothing could be decoded.
 func DecodeStrict(data []byte, into any, r *problem.Report, base *field.Path) bool {
 	var value any
 	if err := utiljson.Unmarshal(data, &value); err != nil {
-		r.Add(base, problem.CodeSchema, "", "%v", err)
+		r.Add(base, diag.BadValue, "", "%v", err)
 		return false
 	}
 	return readAs(into, value, data, r, base)
@@ -146,18 +156,15 @@ func DecodeStrict(data []byte, into any, r *problem.Report, base *field.Path) bo
 // decoder would analyze the type again.
 func readAs(into, value any, data []byte, r *problem.Report, base *field.Path) bool {
 	before := len(r.Problems)
-	Shape(r, problem.CodeSchema, base, reflect.TypeOf(into).Elem(), value)
-	found := r.Problems[before:]
-	for i := range found {
-		found[i].Hint = cmp.Or(found[i].Hint, "the API server drops or refuses it")
-	}
+	Shape(r, "", base, reflect.TypeOf(into).Elem(), value)
+	flawed := len(r.Problems) > before
 	unmarshal := json.Unmarshal
-	if len(found) > 0 { // encoding/json ignores the case of keys
+	if flawed { // encoding/json ignores the case of keys
 		unmarshal = utiljson.Unmarshal
 	}
 	err := unmarshal(data, into)
-	if err != nil && len(found) == 0 {
-		r.Add(base, problem.CodeSchema, "", "%v", err)
+	if err != nil && !flawed {
+		r.Add(base, diag.BadValue, "", "%v", err)
 	}
 	return err == nil
 }

@@ -148,7 +148,7 @@ func (p Parameter) DestError(more int) string {
 		switch v := value.(type) {
 		case []any:
 			if err != nil || index < 0 || index >= len(v)+more {
-				return fmt.Sprintf("a list of %d has no element %q", len(v), segment)
+				return fmt.Sprintf("there is no element %q in a list of length %d", segment, len(v))
 			}
 			if value = nil; index < len(v) {
 				value = v[index]
@@ -157,10 +157,10 @@ func (p Parameter) DestError(more int) string {
 			value = v[segment]
 		case nil:
 			if err == nil {
-				return fmt.Sprintf("there is no list that could have an element %q", segment)
+				return fmt.Sprintf("there is no list with an element %q", segment)
 			}
 		default:
-			return fmt.Sprintf("%q would be below a plain value", segment)
+			return fmt.Sprintf("%q is below a value that is not an object", segment)
 		}
 	}
 	return ""

@@ -55,9 +55,9 @@ func underivableCalls(o argo.Objects) []problem.Problem {
 				checkPlural(r, o, s, t)
 			case t.Template.Log != nil:
 			case k != nil:
-				r.Add(t.Path.Child("template", "k8s", "source"), problem.CodeUnknownRequest, "state the object under resource", "its API calls cannot be told from here")
+				r.Add(t.Path.Child("template", "k8s", "source"), problem.CodeUnknownRequest, "write the object under resource", "its API calls cannot be derived")
 			default:
-				r.Add(t.Path.Child("template"), problem.CodeUnknownRequest, "use a k8s or log trigger", "its API calls cannot be told from here")
+				r.Add(t.Path.Child("template"), problem.CodeUnknownRequest, "use a k8s or log trigger", "its API calls cannot be derived")
 			}
 		}
 	})

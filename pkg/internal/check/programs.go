@@ -33,23 +33,23 @@ func Programs(o argo.Objects) []problem.Problem {
 
 func checkTransform(r *problem.Report, o argo.Objects, at *field.Path, t *eventsv1.EventDependencyTransformer) {
 	if t.Script != "" {
-		r.Add(at.Child("script"), problem.CodeJQ, "use jq", "a Lua transform loses nulls and empty lists, and Lua can run programs")
+		r.Add(at.Child("script"), problem.CodeJQ, "use jq", "a Lua transform loses nulls and empty lists, and a Lua script in a Sensor can run programs")
 	}
 	if t.JQ == "" {
 		return
 	}
 	program := o.Program(t.JQ)
 	if program.Err != nil {
-		r.Add(at.Child("jq"), problem.CodeJQ, "", "does not parse: %v", program.Err)
+		r.Add(at.Child("jq"), problem.CodeJQ, "", "jq does not parse: %v", program.Err)
 		return
 	}
 	if _, err := program.Compiled(); err != nil {
-		r.Add(at.Child("jq"), problem.CodeJQ, "", "does not compile: %v", err)
+		r.Add(at.Child("jq"), problem.CodeJQ, "", "jq does not compile: %v", err)
 	}
 	calls := program.Calls()
 	for _, name := range []string{"$ENV", "env", "input", "inputs", "input_line_number"} {
 		if calls[name] {
-			r.Add(at.Child("jq"), problem.CodeJQ, "compute from the event alone", "uses %s, which the Sensor does not have", name)
+			r.Add(at.Child("jq"), problem.CodeJQ, "read nothing but the event", "jq uses %s, which a Sensor does not support", name)
 		}
 	}
 }
@@ -59,10 +59,10 @@ func checkFilter(r *problem.Report, at *field.Path, f *eventsv1.EventDependencyF
 		return
 	}
 	if f.Script != "" {
-		r.Add(at.Child("script"), problem.CodeJQ, "compute a boolean in jq", "a Lua filter can run programs")
+		r.Add(at.Child("script"), problem.CodeJQ, "compute a boolean in jq", "a Lua script in a Sensor can run programs")
 	}
 	if len(f.Exprs) > 0 {
-		r.Add(at.Child("exprs"), problem.CodeJQ, "compute a boolean in jq", "an expression on a field that is not there drops the event")
+		r.Add(at.Child("exprs"), problem.CodeJQ, "compute a boolean in jq", "the event is dropped if a field of an expression does not exist")
 	}
 	for i, d := range f.Data {
 		if d.Template != "" {

@@ -86,7 +86,7 @@ func parentsOf(o argo.Objects) map[string]bool {
 func LeaderElection(r *problem.Report, n *int32, annotations map[string]string) {
 	if n != nil && *n > 1 && annotations[argo.LeaderElection] != "k8s" {
 		r.Add(field.NewPath("metadata", "annotations"), problem.CodeDelivery, "set "+argo.LeaderElection+": k8s",
-			"%d replicas elect their leader over the bus, where two can lead at once", *n)
+			"%d replicas elect their leader over the EventBus, which can elect two", *n)
 	}
 }
 

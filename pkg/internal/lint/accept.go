@@ -67,11 +67,11 @@ func (a *ignore) validate(out *diag.List) {
 	switch {
 	case a.code == "" || !slices.Contains(codes, a.code):
 		hint := diag.DidYouMean(a.code, codes, diag.FoldKey)
-		out.Add(a.Position, CodeBadIgnore, fmt.Sprintf("no rule is called %q", a.code), hint)
+		out.Add(a.Position, CodeBadIgnore, fmt.Sprintf("unknown rule %q", a.code), hint)
 	case a.reason == "":
-		out.Add(a.Position, CodeBadIgnore, "no reason is given", "write it behind the code: # argoperator:ignore "+a.code+" because …")
+		out.Add(a.Position, CodeBadIgnore, "missing reason", "add it after the rule: # argoperator:ignore "+a.code+" because …")
 	case !a.used:
-		out.Warn(a.Position, CodeUnusedIgnore, fmt.Sprintf("there is no %s here", a.code), "remove the comment")
+		out.Warn(a.Position, CodeUnusedIgnore, fmt.Sprintf("the comment suppresses nothing: there is no finding of %s here", a.code), "remove the comment")
 	}
 }
 

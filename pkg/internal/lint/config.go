@@ -41,6 +41,8 @@ type RuleConfig struct {
 	Reason   string   `yaml:"reason"`   // required
 }
 
+const configHint = "begin it with apiVersion: argoperator.dev/v1alpha1 and kind: LintConfig"
+
 // ReadConfig parses a configuration and reports errors as findings.
 func ReadConfig(name string, data []byte) (*Config, diag.List) {
 	var root yaml.Node
@@ -51,7 +53,7 @@ func ReadConfig(name string, data []byte) (*Config, diag.List) {
 	}
 	at := func(n *yaml.Node) diag.Position { return diag.Position{File: name, Line: n.Line, Column: n.Column} }
 	if err := yaml.Unmarshal(data, &root); err != nil || len(root.Content) == 0 {
-		findings.Add(diag.Position{File: name}, diag.YAMLSyntax, "not legal YAML, or empty", "apiVersion: argoperator.dev/v1alpha1, kind: LintConfig")
+		findings.Add(diag.Position{File: name}, diag.YAMLSyntax, "not valid YAML, or empty", configHint)
 		return nil, findings
 	}
 	known(root.Content[0], at, &findings, "apiVersion", "kind", "targets", "rules")
@@ -60,10 +62,10 @@ func ReadConfig(name string, data []byte) (*Config, diag.List) {
 		return nil, findings
 	}
 	if c.APIVersion != v1alpha1.APIVersion || c.Kind != "LintConfig" {
-		findings.Add(at(root.Content[0]), diag.WrongKind, "not a LintConfig", "apiVersion: argoperator.dev/v1alpha1, kind: LintConfig")
+		findings.Add(at(root.Content[0]), diag.WrongKind, "not a LintConfig", configHint)
 	}
 	if _, err := version(c.Targets.ArgoWorkflows); err != nil {
-		findings.Add(at(valueOf(valueOf(root.Content[0], "targets"), "argoWorkflows")), diag.BadValue, err.Error(), `such as "3.7"`)
+		findings.Add(at(valueOf(valueOf(root.Content[0], "targets"), "argoWorkflows")), diag.BadValue, err.Error(), `for example "3.7"`)
 	}
 	if rules := valueOf(root.Content[0], "rules"); rules.Kind == yaml.SequenceNode {
 		for i, n := range rules.Content {
@@ -109,17 +111,17 @@ func (r RuleConfig) validate(at diag.Position, findings *diag.List) {
 		codes = append(codes, rule.Code)
 	}
 	if !slices.Contains(codes, r.Code) {
-		findings.Add(at, diag.BadValue, fmt.Sprintf("no rule is called %q", r.Code), diag.DidYouMean(r.Code, codes, diag.FoldKey))
+		findings.Add(at, diag.BadValue, fmt.Sprintf("unknown rule %q", r.Code), diag.DidYouMean(r.Code, codes, diag.FoldKey))
 	}
 	if !slices.Contains([]string{"error", "warning", "off"}, r.Severity) {
-		findings.Add(at, diag.BadValue, fmt.Sprintf("severity %q", r.Severity), "error, warning or off")
+		findings.Add(at, diag.BadValue, fmt.Sprintf("unknown severity %q", r.Severity), "use error, warning or off")
 	}
 	if strings.TrimSpace(r.Reason) == "" {
-		findings.Add(at, diag.MissingKey, "missing reason: who reads this later wants to know why", "")
+		findings.Add(at, diag.MissingKey, "missing reason", "add reason: why you accept these findings")
 	}
 	for _, pattern := range r.Files {
 		if _, err := path.Match(strings.TrimSuffix(pattern, "/**"), ""); err != nil {
-			findings.Add(at, diag.BadValue, fmt.Sprintf("files: %q is no pattern", pattern), "")
+			findings.Add(at, diag.BadValue, fmt.Sprintf("files: invalid pattern %q", pattern), "")
 		}
 	}
 }
@@ -133,7 +135,7 @@ func version(text string) (Version, error) {
 	a, err1 := strconv.Atoi(major)
 	b, err2 := strconv.Atoi(minor)
 	if err1 != nil || err2 != nil || a < 3 {
-		return Version{}, fmt.Errorf("%q is no version of Argo Workflows", text)
+		return Version{}, fmt.Errorf("invalid version of Argo Workflows: %q", text)
 	}
 	return Version{Major: a, Minor: b}, nil
 }
@@ -147,13 +149,13 @@ func (c *Config) targets() Targets {
 }
 
 // apply sets the configured severities and drops the findings of disabled rules.
-func (c *Config) apply(findings diag.List, subjects []subject) diag.List {
+func (c *Config) apply(findings []located) []located {
 	if c == nil {
 		return findings
 	}
-	var out diag.List
+	var out []located
 	for _, f := range findings {
-		i := slices.IndexFunc(c.Rules, func(r RuleConfig) bool { return r.Code == f.Code && r.inFile(f.File) && r.matchesObject(f, subjects) })
+		i := slices.IndexFunc(c.Rules, func(r RuleConfig) bool { return r.Code == f.Code && r.inFile(f.File) && r.matches(f.in.written) })
 		switch {
 		case i < 0:
 		case c.Rules[i].Severity == "off":
@@ -176,17 +178,7 @@ func (r RuleConfig) inFile(name string) bool {
 	})
 }
 
-// matchesObject reports whether a finding is in one of the rule's objects. The
-// finding belongs to the last object that starts at or above its line.
-func (r RuleConfig) matchesObject(f diag.Finding, subjects []subject) bool {
-	if len(r.Objects) == 0 {
-		return true
-	}
-	object, start := "", 0
-	for _, s := range subjects {
-		if line := s.written.Position("").Line; s.file == f.File && line <= f.Line && line >= start {
-			object, start = s.written.Text("kind")+"/"+s.written.Text("metadata", "name"), line
-		}
-	}
-	return slices.Contains(r.Objects, object)
+// matches reports whether a rule is configured for an object.
+func (r RuleConfig) matches(o source.Object) bool {
+	return len(r.Objects) == 0 || slices.Contains(r.Objects, o.Text("kind")+"/"+o.Text("metadata", "name"))
 }

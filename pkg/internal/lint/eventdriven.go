@@ -23,57 +23,59 @@ func eventDrivenRules() []Rule {
 	return []Rule{
 		{
 			Code:    "injection",
-			Summary: "Data of an event becomes part of a program.",
-			Why: "A Sensor fills a parameter from the event, and Argo puts it into the text of a script or a command line: whoever may " +
-				"create the watched object runs what he likes with the rights of the Workflow.",
-			Fix:   "pass it in an environment variable, or names only",
+			Summary: "Data of an event becomes part of a script or a shell command.",
+			Why: "A Sensor writes event data into a parameter, and Argo replaces the parameter's tag in the text of the program. Everyone " +
+				"who can cause the event can run any command with the permissions of the Workflow.",
+			Fix:   "pass the value in an environment variable",
 			check: eachFlow(func(i *inspection, f flow) { i.code(f, true) }),
 		},
 		{
 			Code:    "template-settings-ignored",
 			Warning: true,
-			Summary: "A WorkflowTemplate has settings that never apply.",
-			Why: "Called by templateRef, only its templates are used: ttlStrategy, podGC, deadline, mutex and exit handler are those of the " +
-				"calling Workflow, which has none.",
-			Fix:   "start it by workflowTemplateRef, or put the settings into the calling Workflow",
+			Summary: "A WorkflowTemplate has settings that have no effect.",
+			Why: "A templateRef uses only the templates of a WorkflowTemplate. ttlStrategy, podGC, deadline, mutex and exit handler are those " +
+				"of the calling Workflow.",
+			Fix:   "start it by workflowTemplateRef, or move the setting into the calling Workflow",
 			check: on(ignoredSettings),
 		},
 		{
 			Code:    "no-mutex",
 			Warning: true,
-			Summary: "Workflows of the same object run at the same time.",
-			Why:     "Two quick changes of one object start two Workflows, and the one of the older change may be the last to write.",
-			Fix:     "add synchronization.mutexes with the object's namespace and name in its name",
+			Summary: "Workflows for changes of the same object can run at the same time.",
+			Why:     "Two quick changes of an object start two Workflows, and the one for the older change can finish last.",
+			Fix:     "add synchronization.mutexes with the object's namespace and name in the mutex's name",
 			check:   eachFlow(noMutex),
 		},
 		{
 			Code:    "fixed-child-name",
-			Summary: "What a Workflow makes for each object always has the same name.",
-			Why:     "All objects share it: each overwrites what the last one wanted, and deleting one of them removes it for all.",
-			Fix:     "make the name, or the namespace, from the name of the object",
+			Summary: "A Workflow creates an object of the same name for every watched object.",
+			Why:     "All watched objects share the created object: each overwrites it for the others, and deleting one can delete it for all.",
+			Fix:     "make its name or namespace from the name of the watched object",
 			check:   fixedChild,
 		},
 		{
 			Code:    "no-owner-reference",
 			Warning: true,
-			Summary: "What a Workflow makes for an object has no owner.",
-			Why:     "A deletion that no event reports leaves it behind; with an owner reference Kubernetes removes it by itself.",
-			Fix:     "set metadata.ownerReferences to the object, with its uid",
-			check:   eachFlow(noOwner),
+			Summary: "A Workflow creates an object for a watched object without an owner reference.",
+			Why: "If the watched object is deleted while no event is received, the created object remains. With an owner reference " +
+				"Kubernetes deletes it.",
+			Fix:   "set metadata.ownerReferences to the watched object, with its uid",
+			check: eachFlow(noOwner),
 		},
 		{
 			Code:    "no-status-subresource",
 			Warning: true,
-			Summary: "A watched kind has no status subresource.",
-			Why:     "Each report of a status changes the generation: an operator that reacts to changes of the generation answers itself.",
-			Fix:     "set subresources: {status: {}} in every version",
-			check:   on(noStatus),
+			Summary: "A watched custom resource has no status subresource.",
+			Why: "Every write to its status then changes metadata.generation. A program that writes the status when the generation changes " +
+				"triggers itself.",
+			Fix:   "set subresources: {status: {}} in every version",
+			check: on(noStatus),
 		},
 	}
 }
 
 func ignoredSettings(i *inspection, t *wfv1.WorkflowTemplate) {
-	r := i.set.reach[t.Name]
+	r := i.set.reach[t]
 	if r == nil || r.launched {
 		return
 	}
@@ -83,14 +85,14 @@ func ignoredSettings(i *inspection, t *wfv1.WorkflowTemplate) {
 		"synchronization": t.Spec.Synchronization != nil, "onExit": t.Spec.OnExit != "",
 	} {
 		if set {
-			i.report(spec.Child(name), "never applies: the template is only called by templateRef")
+			i.report(spec.Child(name), "%s has no effect: Workflows use this WorkflowTemplate only by templateRef", name)
 		}
 	}
 }
 
 func noMutex(i *inspection, f flow) {
-	if f.driven && !f.inherits() && f.fed && f.spec.Synchronization == nil {
-		i.report(f.path, "two Workflows of one object run at once")
+	if f.changes && !f.inherits() && f.fed && f.spec.Synchronization == nil {
+		i.report(f.path, "Workflows for the same object can run at the same time")
 	}
 }
 
@@ -98,19 +100,19 @@ func noMutex(i *inspection, f flow) {
 // start, and in ConfigMaps that such Workflows read.
 func fixedChild(i *inspection) {
 	if cm, ok := i.Object.(*corev1.ConfigMap); ok {
-		for _, key := range slices.Sorted(maps.Keys(i.set.fed[cm.Name])) {
+		for _, key := range slices.Sorted(maps.Keys(i.set.fed[cm])) {
 			if name := constantName(cm.Data[key]); name != "" {
-				i.report(field.NewPath("data").Key(key), "every object makes %s", name)
+				i.report(field.NewPath("data").Key(key), "the name of %s is the same for every watched object", name)
 			}
 		}
 	}
 	for _, f := range i.set.flows[i.Object] {
 		for _, t := range f.templates() {
-			if !f.fed || t.Resource == nil || !slices.Contains([]string{"create", "apply"}, t.Resource.Action) {
+			if !f.fed || !f.changes || t.Resource == nil || !slices.Contains([]string{"create", "apply"}, t.Resource.Action) {
 				continue
 			}
 			if name := constantName(t.Resource.Manifest); name != "" {
-				i.report(t.path.Child("resource", "manifest"), "every object makes %s", name)
+				i.report(t.path.Child("resource", "manifest"), "the name of %s is the same for every watched object", name)
 			}
 		}
 	}
@@ -142,7 +144,7 @@ func constantName(text string) string {
 func noOwner(i *inspection, f flow) {
 	for _, t := range f.templates() {
 		m := t.Resource
-		if !f.fed || m == nil || !slices.Contains([]string{"create", "apply"}, m.Action) || m.SetOwnerReference {
+		if !f.fed || !f.changes || m == nil || !slices.Contains([]string{"create", "apply"}, m.Action) || m.SetOwnerReference {
 			continue
 		}
 		var object metav1.PartialObjectMetadata

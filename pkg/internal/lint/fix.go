@@ -40,7 +40,7 @@ func (j results) edits(file source.Input) []edit {
 	for _, p := range j.problems {
 		counts := slices.ContainsFunc(j.findings, func(f diag.Finding) bool { return f.Position == p.Position && f.Code == p.Code })
 		if fix := fixes[p.Code]; fix != nil && counts && p.File == file.Name {
-			out = append(out, fix(lines, placeOf(p.in, p.path))...)
+			out = append(out, fix(lines, placeOf(p.in.written, p.path))...)
 		}
 	}
 	return out
@@ -133,7 +133,7 @@ func upperCase(lines []string, at place) []edit {
 	return replaced(lines, at.value, strings.ToUpper(at.value.Value))
 }
 
-// dropLine deletes a list entry on a line of its own, unless it is the only one.
+// dropLine deletes a list entry that has its own line, unless it is the only entry.
 func dropLine(lines []string, at place) []edit {
 	line, from, to, ok := span(lines, at.value)
 	if !ok || at.parent == nil || len(at.parent.Content) < 2 || strings.TrimSpace(lines[line][:from]) != "-" || strings.TrimSpace(lines[line][to:]) != "" {

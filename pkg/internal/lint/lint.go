@@ -10,6 +10,7 @@ package lint
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -38,6 +39,9 @@ func ContainsManifest(in source.Input) bool {
 	return found.HasErrors() && strings.Contains(string(in.Data), "apiVersion: "+argo.Group+"/")
 }
 
+// IsList reports whether a file consists of lists of objects, as kubectl prints them.
+func IsList(in source.Input) bool { return source.IsList(in) }
+
 // subject is an object to check and its source.
 type subject struct {
 	file    string
@@ -48,7 +52,7 @@ type subject struct {
 // located is a problem of an object as a finding.
 type located struct {
 	diag.Finding
-	in   source.Object
+	in   subject
 	path string
 }
 
@@ -62,7 +66,7 @@ func Manifests(files []source.Input, config *Config) (diag.List, error) {
 // results are all findings in a set of files.
 type results struct {
 	findings diag.List       // the reported ones
-	problems []located       // all
+	problems []located       // those that the configuration allows
 	broken   map[string]bool // files with invalid YAML
 }
 
@@ -80,9 +84,7 @@ func run(files []source.Input, config *Config) (results, error) {
 			if err != nil {
 				return results{}, err
 			}
-			for _, p := range wrong {
-				problems = append(problems, newLocated(o, p))
-			}
+			problems = append(problems, one.locate(wrong)...)
 			if one.object != nil {
 				subjects = append(subjects, one)
 			}
@@ -93,18 +95,17 @@ func run(files []source.Input, config *Config) (results, error) {
 		list[i] = s.object
 	}
 	for i, wrong := range Objects(list, config.targets()) {
-		for _, p := range wrong {
-			problems = append(problems, newLocated(subjects[i].written, p))
-		}
+		problems = append(problems, subjects[i].locate(wrong)...)
 	}
+	problems = config.apply(problems)
 	for _, p := range problems {
 		findings = append(findings, p.Finding)
 	}
-	return results{withoutIgnored(files, subjects, config.apply(findings, subjects)).Sorted(), problems, broken}, nil
+	return results{withoutIgnored(files, subjects, findings).Sorted(), problems, broken}, nil
 }
 
 func newSubject(file string, o source.Object) (subject, []problem.Problem, error) {
-	data, err := json.Marshal(o.Fields)
+	data, err := json.Marshal(withoutServerFields(o.Fields))
 	if err != nil {
 		return subject{}, nil, fmt.Errorf("encoding an object of %s: %w", file, err)
 	}
@@ -112,12 +113,26 @@ func newSubject(file string, o source.Object) (subject, []problem.Problem, error
 	return subject{file: file, written: o, object: object}, problems, nil
 }
 
-// newLocated returns a problem as a finding at the key of its field.
-func newLocated(o source.Object, p problem.Problem) located {
-	severity := diag.Error
-	if p.Warning {
-		severity = diag.Warning
+// locate returns problems of the object as findings at the keys of their fields. It drops
+// what the user cannot change.
+func (s subject) locate(problems []problem.Problem) []located {
+	if isGenerated(s.written) {
+		return nil
 	}
-	f := diag.Finding{Position: o.KeyPosition(p.Path), Severity: severity, Code: p.Code, Message: p.Message, Hint: p.Hint}
-	return located{f, o, p.Path}
+	var out []located
+	for _, p := range problems {
+		if isAccepted(s.written) && slices.Contains([]string{CodeUnknownManifestField, CodeWrongFieldType, CodeInvalidManifest}, p.Code) {
+			continue
+		}
+		severity := diag.Error
+		if p.Warning {
+			severity = diag.Warning
+		}
+		f := diag.Finding{Position: s.written.KeyPosition(p.Path), Severity: severity, Code: p.Code, Message: p.Message, Hint: p.Hint}
+		if s.file == "-" {
+			f.Object = nameOf(s.written)
+		}
+		out = append(out, located{f, s, p.Path})
+	}
+	return out
 }

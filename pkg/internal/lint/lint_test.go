@@ -31,12 +31,12 @@ func lintText(t *testing.T, name, text string, config *Config) diag.List {
 // TestKeyInTheWrongCase requires that the other rules ignore a field with the wrong
 // case, as the cluster does.
 func TestKeyInTheWrongCase(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join(samples, "unknown-manifest-field.yaml"))
+	data, err := os.ReadFile(filepath.Join(samples, "no-dead-letter.good.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, f := range lintText(t, "sensor.yaml", strings.Replace(string(data), "\n    atLeastOnce: true", "", 1), nil) {
+	for _, f := range lintText(t, "sensor.yaml", strings.Replace(string(data), "\n    atLeastOnce: true", "\n    atleastOnce: true", 1), nil) {
 		got = append(got, fmt.Sprintf("%d %s", f.Line, f.Code))
 	}
 	if want := []string{"4 invalid-manifest", "18 unknown-manifest-field", "19 retry-strategy-ignored"}; !slices.Equal(got, want) {
@@ -63,8 +63,8 @@ func TestFixedChildNameInTemplatedNamespace(t *testing.T) {
 	}
 }
 
-// TestRules requires that each rule reports its sample, and that no other rule
-// does.
+// TestRules requires that each rule and no other reports its bad example, and that its
+// good example has no findings.
 func TestRules(t *testing.T) {
 	for _, rule := range Rules() {
 		if rule.Code == "too-large-for-pod" {
@@ -90,6 +90,13 @@ func TestRules(t *testing.T) {
 			t.Fatal(err)
 		}
 		golden(t, filepath.Join(samples, rule.Code+".out"), out.String())
+		good, err := os.ReadFile(filepath.Join(samples, rule.Code+".good.yaml"))
+		if err != nil {
+			t.Errorf("%s has no good example: %v", rule.Code, err)
+		}
+		for _, f := range lintText(t, rule.Code+".good.yaml", string(good), nil) {
+			t.Errorf("%s.good.yaml:%d:%d: %s [%s]", rule.Code, f.Line, f.Column, f.Message, f.Code)
+		}
 		for what, text := range map[string]string{"summary": rule.Summary, "why": rule.Why} {
 			if !strings.HasSuffix(text, ".") {
 				t.Errorf("%s: its %s is not a sentence: %q", rule.Code, what, text)
@@ -135,7 +142,7 @@ func TestSamplesHaveRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, file := range files {
-		if code := strings.TrimSuffix(file.Name(), filepath.Ext(file.Name())); !slices.Contains(codes, code) {
+		if code, _, _ := strings.Cut(file.Name(), "."); !file.IsDir() && !slices.Contains(codes, code) {
 			t.Errorf("%s: no rule has the code %s", file.Name(), code)
 		}
 	}
@@ -185,12 +192,13 @@ func TestArgoExamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&out, "# %s\n", module)
-		for _, f := range list {
-			if f.Severity == diag.Error {
-				fmt.Fprintf(&out, "%s:%d:%d: %s [%s]\n", f.File, f.Line, f.Column, f.Message, f.Code)
-			}
+		wrong := map[string]bool{}
+		var lines strings.Builder
+		for _, f := range list.Only(diag.Error) {
+			wrong[f.File] = true
+			fmt.Fprintf(&lines, "%s:%d:%d: %s [%s]\n", f.File, f.Line, f.Column, f.Message, f.Code)
 		}
+		fmt.Fprintf(&out, "# %s: %d files, errors in %d\n%s", module, len(files), len(wrong), &lines)
 	}
 	golden(t, filepath.Join(samples, "argo-examples.out"), out.String())
 }
@@ -256,4 +264,19 @@ func FuzzManifests(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+func TestUserTag(t *testing.T) {
+	for text, want := range map[string]string{
+		"cat {{inputs.artifacts.text.path}} > {{ outputs.parameters.size.path }}": "",
+		"cat {{inputs.artifacts.text.path}}; echo {{inputs.parameters.name}}":     "{{inputs.parameters.name}}",
+		"echo {{workflow.name}} {{pod.name}}":                                     "",
+		"echo {{item.path}}":                                                      "{{item.path}}",
+		"echo {{=inputs.parameters.a + '.path'}}":                                 "{{=inputs.parameters.a + '.path'}}",
+		"echo {{steps.first.outputs.result}}":                                     "{{steps.first.outputs.result}}",
+	} {
+		if got := userTag(text); got != want {
+			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+	}
 }

@@ -13,62 +13,64 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/argo"
 )
 
-// rightsRules check roles and service accounts.
-func rightsRules() []Rule {
+// permissionRules check roles and service accounts.
+func permissionRules() []Rule {
 	return []Rule{
 		{
 			Code:    "unknown-verb",
 			Summary: "A role grants a verb that does not exist.",
-			Why:     "Verbs are those of Kubernetes and not of HTTP: post and put grant nothing.",
-			Fix:     "create for post, update for put; or remove it",
+			Why:     "Verbs are those of Kubernetes, not of HTTP: post and put grant nothing.",
+			Fix:     "use create for post and update for put, or remove the verb",
 			check:   eachRule(unknownVerbs),
 		},
 		{
 			Code:    "wildcard-permission",
 			Warning: true,
-			Summary: "A role grants a wildcard.",
-			Why:     "It grants what nobody has looked at, kinds that do not exist yet included.",
-			Fix:     "name what is needed",
+			Summary: "A role grants permissions with a wildcard.",
+			Why:     "It grants more than anyone has reviewed, including kinds that will be installed later.",
+			Fix:     "list the API groups, resources and verbs that are needed",
 			check:   eachRule(wildcardRight),
 		},
 		{
 			Code:    "broad-permission",
 			Warning: true,
-			Summary: "A role grants what leads to other rights.",
-			Why:     "Who may exec into pods, impersonate, bind or escalate has the rights of others as well.",
-			Fix:     "remove it",
+			Summary: "A role grants a permission that leads to the permissions of others.",
+			Why:     "Who can exec into pods, create tokens, impersonate, bind or escalate can use the permissions of other accounts.",
+			Fix:     "remove the permission",
 			check:   eachRule(powerful),
 		},
 		{
 			Code:    "shared-service-account",
 			Warning: true,
-			Summary: "One service account serves EventSources, Sensors and Workflows.",
-			Why:     "Each has the rights of all: a program in a Workflow may create Workflows and read what the EventSource watches.",
-			Fix:     "one service account for each of them",
-			check:   sharedAccount,
+			Summary: "EventSources, Sensors or Workflows share a service account.",
+			Why: "Each has the permissions of all: a program in a Workflow could start Workflows and read everything that the EventSource " +
+				"watches.",
+			Fix:   "use a service account for each of them",
+			check: sharedAccount,
 		},
 		{
 			Code:    "missing-task-result-permission",
 			Warning: true,
-			Summary: "The service account of a Workflow may not report results.",
-			Why:     "The executor writes WorkflowTaskResults; without the right every Workflow fails, since Argo Workflows 3.6 without a way out.",
+			Since:   Version{3, 4},
+			Summary: "The service account of a Workflow cannot report results.",
+			Why:     "Argo's executor in every pod writes a WorkflowTaskResult. Without the permission every Workflow fails since Argo Workflows 3.6.",
 			Fix:     "grant create and patch on workflowtaskresults.argoproj.io",
 			check:   eachFlow(noTaskResults),
 		},
 		{
 			Code:    "missing-watch-permission",
 			Warning: true,
-			Summary: "The service account of an EventSource may not watch what it is to watch.",
-			Why:     "Its pod tries for ever and stays Running: nothing says so but its log.",
-			Fix:     "grant list and watch",
+			Summary: "The service account of an EventSource cannot watch the configured resource.",
+			Why:     "The pod retries forever and its state is Running. Only its log shows the error.",
+			Fix:     "grant list and watch on the resource",
 			check:   on(noWatch),
 		},
 		{
 			Code:    "missing-trigger-permission",
 			Warning: true,
-			Summary: "The service account of a Sensor may not do what a trigger does.",
-			Why:     "Each event is answered with 403, and lost when the tries are used up.",
-			Fix:     "grant it",
+			Summary: "The service account of a Sensor does not have the permissions of a trigger.",
+			Why:     "Every call fails with 403, and the event is lost after the last retry.",
+			Fix:     "grant the permission",
 			check:   eachTrigger(noTriggerRight),
 		},
 	}
@@ -101,9 +103,9 @@ func unknownVerbs(i *inspection, path *field.Path, rule rbacv1.PolicyRule) {
 		return strings.Contains(g, ".") && !strings.HasSuffix(g, "k8s.io") && g != argo.Group
 	})
 	for n, verb := range rule.Verbs {
-		otherAPI := !kubernetes && !slices.Contains([]string{"post", "put"}, verb) // an aggregated API may define verbs of its own
+		otherAPI := !kubernetes && !slices.Contains([]string{"post", "put"}, verb) // an aggregated API may define other verbs
 		if len(rule.NonResourceURLs) == 0 && !otherAPI && !slices.Contains(kubernetesVerbs, verb) {
-			i.report(path.Child("verbs").Index(n), "%q is no verb of Kubernetes", verb)
+			i.report(path.Child("verbs").Index(n), "unknown verb %q", verb)
 		}
 	}
 }
@@ -111,7 +113,7 @@ func unknownVerbs(i *inspection, path *field.Path, rule rbacv1.PolicyRule) {
 func wildcardRight(i *inspection, path *field.Path, rule rbacv1.PolicyRule) {
 	for name, list := range map[string][]string{"apiGroups": rule.APIGroups, "resources": rule.Resources, "verbs": rule.Verbs} {
 		if n := slices.IndexFunc(list, func(s string) bool { return strings.Contains(s, "*") }); n >= 0 {
-			i.report(path.Child(name).Index(n), "grants all %s", name)
+			i.report(path.Child(name).Index(n), "the rule grants %s in %s", list[n], name)
 		}
 	}
 }
@@ -123,12 +125,12 @@ func powerful(i *inspection, path *field.Path, rule rbacv1.PolicyRule) {
 		}
 		if slices.Contains([]string{"pods/exec", "pods/attach", "pods/ephemeralcontainers", "nodes/proxy", "serviceaccounts/token"}, resource) &&
 			(argo.Has(rule.Verbs, "create") || argo.Has(rule.Verbs, "get")) {
-			i.report(path.Child("resources").Index(n), "%s leads to the rights of other accounts", resource)
+			i.report(path.Child("resources").Index(n), "%s gives access to the permissions of other accounts", resource)
 		}
 	}
 	for n, verb := range rule.Verbs {
 		if slices.Contains([]string{"impersonate", "bind", "escalate"}, verb) {
-			i.report(path.Child("verbs").Index(n), "%s leads to the rights of others", verb)
+			i.report(path.Child("verbs").Index(n), "%s gives access to the permissions of other accounts", verb)
 		}
 	}
 }
@@ -141,9 +143,22 @@ func sharedAccount(i *inspection) {
 	case *eventsv1.Sensor:
 		name = argo.EventsAccount(o.Spec.Template)
 	}
-	if roles := slices.Sorted(maps.Keys(i.set.roles[name])); name != "" && name != "default" && len(roles) > 1 {
-		i.report(path, "service account %s serves as %v at once", name, roles)
+	if roles := i.set.rolesOf(i.Object.GetNamespace(), name); name != "" && name != "default" && len(roles) > 1 {
+		i.report(path, "service account %s is used by %s", name, strings.Join(roles, " and "))
 	}
+}
+
+// rolesOf returns what a service account is used for: EventSources, Sensors, Workflows.
+func (s *objectSet) rolesOf(namespace, name string) []string {
+	var out []string
+	for _, use := range s.accounts[name] {
+		role := string(use.role) + "s"
+		if sameAccount(argo.Account{Namespace: use.namespace}, argo.Account{Namespace: namespace}) && !slices.Contains(out, role) {
+			out = append(out, role)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // bound reports whether the objects grant the account anything. If not, its roles
@@ -188,12 +203,12 @@ func (s *objectSet) missing(c argo.Call, verbs ...string) []string {
 
 func noTaskResults(i *inspection, f flow) {
 	p := argo.Pod{Spec: f.spec}
-	if !i.targets.Workflows.atLeast(3, 4) || f.spec.ServiceAccountName == "" || f.inherits() && !f.driven {
+	if f.spec.ServiceAccountName == "" || f.inherits() && !f.driven {
 		return
 	}
 	c := argo.Call{Account: argo.Account{Namespace: i.Object.GetNamespace(), Name: p.Executor()}, Group: argo.Group, Resource: "workflowtaskresults"}
 	if lacks := i.set.missing(c, "create", "patch"); len(lacks) > 0 {
-		i.report(f.path.Child("serviceAccountName"), "service account %s may not %s workflowtaskresults", c.Account.Name, strings.Join(lacks, " and "))
+		i.report(f.path.Child("serviceAccountName"), "service account %s cannot %s workflowtaskresults", c.Account.Name, strings.Join(lacks, " and "))
 	}
 }
 
@@ -202,8 +217,8 @@ func noWatch(i *inspection, s *eventsv1.EventSource) {
 		e := s.Spec.Resource[name]
 		c := argo.Call{Account: argo.Account{Namespace: s.Namespace, Name: argo.EventsAccount(s.Spec.Template)}, Group: e.Group, Resource: e.Resource, Namespace: e.Namespace}
 		if lacks := i.set.missing(c, "list", "watch"); len(lacks) > 0 {
-			i.report(field.NewPath("spec", "resource").Key(name), "service account %s may not %s %s",
-				c.Account.Name, strings.Join(lacks, " and "), argo.Qualified(c.Group, c.Resource))
+			i.reportHint(field.NewPath("spec", "resource").Key(name), "grant "+strings.Join(lacks, " and ")+" on "+argo.Qualified(c.Group, c.Resource),
+				"service account %s cannot %s %s", c.Account.Name, strings.Join(lacks, " and "), argo.Qualified(c.Group, c.Resource))
 		}
 	}
 }
@@ -226,6 +241,6 @@ func noTriggerRight(i *inspection, s *eventsv1.Sensor, t argo.Trigger) {
 	c.Account, c.Namespace = by, ""
 	if lacks := i.set.missing(c, slices.Clone(verbs)...); len(lacks) > 0 {
 		i.reportHint(t.Path.Child("template"), fmt.Sprintf("grant %s on %s", strings.Join(lacks, " and "), argo.Qualified(c.Group, c.Resource)),
-			"service account %s may not %s %s", by.Name, strings.Join(lacks, " and "), argo.Qualified(c.Group, c.Resource))
+			"service account %s cannot %s %s", by.Name, strings.Join(lacks, " and "), argo.Qualified(c.Group, c.Resource))
 	}
 }

@@ -2,13 +2,14 @@ package lint
 
 import (
 	"cmp"
-	"slices"
+	"fmt"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
+	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/argo"
 	"github.com/argoperator/argoperator/pkg/internal/problem"
 	"github.com/argoperator/argoperator/pkg/manifest"
@@ -17,25 +18,52 @@ import (
 // Rule detects one common mistake in hand-written manifests. Objects that are not
 // among the files may be in the cluster, so a rule must not report them as missing.
 type Rule struct {
-	Code    string // stable, kebab-case; never renamed or reused
-	Warning bool   // works now but causes trouble later
-	Summary string // the problem in one sentence
-	Why     string // the consequence
-	Fix     string // the fix; hint of problems without a more specific one
+	Code    string  // stable, kebab-case; never renamed or reused
+	Warning bool    // works now but causes trouble later
+	Summary string  // the problem in one sentence
+	Why     string  // the consequence
+	Fix     string  // the fix; hint of problems without a more specific one
+	Since   Version // of Argo Workflows, from which on the rule applies; zero: any
 
 	check func(*inspection)
 }
 
-// Rules returns all rules in the order of the documentation. To add one, add it to
-// the list in its file.
-func Rules() []Rule {
-	return slices.Concat(shapeRules(), sourceRules(), sensorRules(), triggerRules(), busRules(), workflowRules(), eventDrivenRules(), rightsRules())
+// Group is a list of rules about the same kind of object.
+type Group struct {
+	Name  string
+	Rules []Rule
 }
 
-// Codes of the problems that Decode finds. Those of the rules are in Rules.
+// Groups returns all rules in the order of the documentation. To add one, add it to the
+// list in its file.
+func Groups() []Group {
+	return []Group{
+		{"All objects", shapeRules()},
+		{"EventSources", sourceRules()},
+		{"Sensors: dependencies and filters", sensorRules()},
+		{"Sensors: triggers", triggerRules()},
+		{"EventBuses", busRules()},
+		{"Workflows", workflowRules()},
+		{"Workflows that events start", eventDrivenRules()},
+		{"Permissions", permissionRules()},
+	}
+}
+
+// Rules returns the rules of all groups.
+func Rules() []Rule {
+	var out []Rule
+	for _, g := range Groups() {
+		out = append(out, g.Rules...)
+	}
+	return out
+}
+
+// Codes of problems that the API server rules out for live objects of other groups than
+// Argo's. Decode finds the first two.
 const (
 	CodeWrongFieldType       = "wrong-field-type"
 	CodeUnknownManifestField = "unknown-manifest-field"
+	CodeInvalidManifest      = "invalid-manifest"
 )
 
 // Targets are the versions that manifests must work with.
@@ -46,20 +74,24 @@ type Targets struct {
 // Version is a version of Argo.
 type Version struct{ Major, Minor int }
 
-// atLeast reports whether a version is the given one or newer.
-func (v Version) atLeast(major, minor int) bool {
+// atLeast reports whether a target is the given version or newer.
+func (v Version) atLeast(other Version) bool {
 	if v == (Version{}) {
 		v = Version{3, 7}
 	}
-	return v.Major > major || v.Major == major && v.Minor >= minor
+	return v.Major > other.Major || v.Major == other.Major && v.Minor >= other.Minor
 }
+
+func (v Version) String() string { return fmt.Sprintf("%d.%d", v.Major, v.Minor) }
+
+// Fixable reports whether --fix can fix findings of the rule.
+func (r Rule) Fixable() bool { return fixes[r.Code] != nil }
 
 // inspection is the check of one object by one rule.
 type inspection struct {
 	*problem.Report
-	rule    Rule
-	set     *objectSet
-	targets Targets
+	rule Rule
+	set  *objectSet
 }
 
 // report adds a problem with the rule's hint.
@@ -98,18 +130,18 @@ func Decode(kind schema.GroupVersionKind, data []byte) (manifest.Object, []probl
 	r := problem.About(object)
 	text, err := yaml.YAMLToJSONStrict(data)
 	if err != nil {
-		r.Add(nil, problem.CodeSchema, "", "%v", err)
-		return nil, withCode(r.Problems, CodeWrongFieldType)
+		r.Add(nil, diag.BadValue, "", "%v", err)
+		return nil, ofShape(r.Problems)
 	}
 	if !argo.DecodeStrict(text, object, r, nil) {
-		return nil, withCode(r.Problems, CodeWrongFieldType)
+		return nil, ofShape(r.Problems)
 	}
 	if sensor, ok := object.(*eventsv1.Sensor); ok {
 		for _, t := range argo.Triggers(sensor) {
 			checkTriggerObject(r, t)
 		}
 	}
-	return object, withCode(r.Problems, CodeUnknownManifestField)
+	return object, ofShape(r.Problems)
 }
 
 // checkTriggerObject decodes the object in a trigger if its kind is known.
@@ -132,10 +164,14 @@ func kindOf(data []byte) schema.GroupVersionKind {
 	return schema.FromAPIVersionAndKind(meta.APIVersion, meta.Kind)
 }
 
-// withCode sets the code of problems from other packages.
-func withCode(problems []problem.Problem, code string) []problem.Problem {
-	for i := range problems {
-		problems[i].Code = code
+// ofShape gives the problems of decoding the codes and hints of the rules.
+func ofShape(problems []problem.Problem) []problem.Problem {
+	for i, p := range problems {
+		code, fix := CodeWrongFieldType, wrongTypeFix
+		if p.Code == diag.UnknownField {
+			code, fix = CodeUnknownManifestField, unknownFieldFix
+		}
+		problems[i].Code, problems[i].Hint = code, cmp.Or(p.Hint, fix)
 	}
 	return problems
 }
@@ -147,7 +183,10 @@ func Objects(list []manifest.Object, targets Targets) [][]problem.Problem {
 	set, rules := newObjectSet(argo.NewObjects(list).Copy()), Rules()
 	for i, object := range set.all.List {
 		for _, rule := range rules {
-			in := &inspection{Report: problem.About(object), rule: rule, set: set, targets: targets}
+			if !targets.Workflows.atLeast(rule.Since) {
+				continue
+			}
+			in := &inspection{Report: problem.About(object), rule: rule, set: set}
 			rule.check(in)
 			out[i] = append(out[i], in.Problems...)
 		}

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/argo"
 	"github.com/argoperator/argoperator/pkg/internal/check"
 	"github.com/argoperator/argoperator/pkg/internal/problem"
@@ -20,45 +22,45 @@ func sensorRules() []Rule {
 		{
 			Code:    "missing-trigger-conditions",
 			Warning: true,
-			Summary: "A trigger of a Sensor with several dependencies states no conditions.",
-			Why: "It fires only when there was an event of each of them, with the last event of each: those between are dropped. Most " +
-				"people want any of them.",
-			Fix:   "state conditions: dependencies joined by || or &&",
+			Summary: "A Sensor has several dependencies, and a trigger has no conditions.",
+			Why: "The trigger fires only after an event of every dependency, and then with the last event of each: earlier ones are " +
+				"dropped. Most users expect it to fire on any of them.",
+			Fix:   "set conditions: the names of dependencies, joined by || or &&",
 			check: on(joins),
 		},
 		{
 			Code:    "unknown-dependency",
-			Summary: "Conditions or a parameter name a dependency that the Sensor does not have.",
-			Why:     "The trigger never fires, or the parameter is left out without a word.",
-			Fix:     "correct the name",
+			Summary: "Conditions or a parameter refer to a dependency that the Sensor does not have.",
+			Why:     "The trigger never fires, or Argo Events leaves out the parameter without an error.",
+			Fix:     "correct the name, or add the dependency",
 			check:   on(unknownDependencies),
 		},
 		{
 			Code:    "unused-dependency",
 			Warning: true,
-			Summary: "No trigger fires on a dependency.",
-			Why:     "Its events are received, and nothing happens.",
-			Fix:     "name it in the conditions of a trigger, or remove it",
+			Summary: "No trigger uses a dependency.",
+			Why:     "The Sensor receives its events and does nothing.",
+			Fix:     "add it to the conditions of a trigger, or remove it",
 			check:   on(unusedDependencies),
 		},
 		{
 			Code:    "unknown-event",
-			Summary: "A Sensor listens to an event that its EventSource does not have.",
-			Why:     "It waits for ever: nobody publishes on that subject, and nobody says so.",
+			Summary: "A Sensor depends on an event that its EventSource does not have.",
+			Why:     "The Sensor waits forever and reports no error, because nothing publishes this event.",
 			Fix:     "correct the eventName",
 			check:   on(unknownEvents),
 		},
 		{
 			Code:    "event-bus-mismatch",
-			Summary: "A Sensor and its EventSource are on different EventBuses.",
-			Why:     "What one publishes the other never hears.",
-			Fix:     "state the same eventBusName in both",
+			Summary: "A Sensor and its EventSource use different EventBuses.",
+			Why:     "The Sensor never receives an event of the EventSource.",
+			Fix:     "set the same eventBusName in both",
 			check:   on(twoBuses),
 		},
 		{
 			Code:    "bad-jq",
-			Summary: "A jq program does not parse, does not compile, or asks for what a Sensor does not have.",
-			Why:     "The Sensor acknowledges the event and drops it; only its log says why.",
+			Summary: "A jq program does not parse or compile, or uses something that a Sensor does not support.",
+			Why:     "The Sensor acknowledges each event and drops it. Only its log says why.",
 			Fix:     "correct the program",
 			check:   on(programProblems(".jq")),
 		},
@@ -66,42 +68,43 @@ func sensorRules() []Rule {
 			Code:    "lua-script",
 			Warning: true,
 			Summary: "A Lua script transforms or filters events.",
-			Why: "As a transformation it loses nulls and turns empty lists into objects; and Lua in a Sensor can open files and run " +
-				"programs: whoever may edit the Sensor may run anything in its pod.",
+			Why: "A Lua transform loses nulls and turns empty lists into objects. Lua in a Sensor can also open files and start programs, " +
+				"so everyone who can edit the Sensor can run anything in its pod.",
 			Fix:   "use jq",
 			check: on(programProblems(".script")),
 		},
 		{
 			Code:    "unanchored-regex",
 			Warning: true,
-			Summary: "A filter of type string compares with text that is not anchored.",
-			Why:     "The values are regular expressions that match anywhere: \"prod\" lets \"non-prod\" pass as well.",
-			Fix:     "anchor it: ^…$",
+			Summary: "A data filter of type string compares with an unanchored regular expression.",
+			Why:     "The values of such a filter are regular expressions that match anywhere in the text: prod also matches non-prod.",
+			Fix:     "anchor it: ^…$, or write .* where any text may stand",
 			check:   on(unanchored),
 		},
 		{
 			Code:    "expression-filter",
 			Warning: true,
-			Summary: "A filter of expressions reads fields that an event may lack.",
-			Why:     "Where one of them is missing the event is dropped, even if the expression says !=: oldBody is null in every ADD.",
-			Fix:     "compute a boolean in jq, and filter on it",
-			check:   on(programProblems(".exprs")),
+			Summary: "An expression filter reads fields that an event may not have.",
+			Why: "If one of the fields is missing the Sensor drops the event, whatever the expression is, even with !=. For example, " +
+				"oldBody is null in every ADD of a resource event.",
+			Fix:   "compute a boolean in jq, and filter on it",
+			check: on(programProblems(".exprs")),
 		},
 		{
 			Code:    "template-reads-environment",
 			Warning: true,
 			Summary: "A text template reads the environment of the Sensor's pod.",
-			Why: "Templates have the functions env and expandenv. What they read, tokens included, goes where the parameter goes, and " +
-				"into the log of a failure.",
-			Fix:   "hand it over otherwise, unless it is the header of a request",
+			Why: "The functions env and expandenv can read tokens and other secrets. The value goes where the parameter goes, and into the " +
+				"log if the trigger fails.",
+			Fix:   "mount the secret where it is used; for a request header use secureHeaders",
 			check: on(readsPod),
 		},
 		{
 			Code:    "template-with-raw-data",
 			Warning: true,
 			Summary: "A parameter has a text template and useRawData.",
-			Why:     "The result of a template is text, whatever useRawData says: a number arrives as \"3\", a large one as 9.007e+15.",
-			Fix:     "compute it by jq in the dependency, and use dataKey with useRawData",
+			Why:     "The result of a template is always text: the number 3 arrives as \"3\", and a large number as 9.007e+15.",
+			Fix:     "compute the value in the dependency's jq, and use dataKey with useRawData",
 			check:   on(textual),
 		},
 	}
@@ -110,9 +113,14 @@ func sensorRules() []Rule {
 func dependencyPath(n int) *field.Path { return field.NewPath("spec", "dependencies").Index(n) }
 
 func joins(i *inspection, s *eventsv1.Sensor) {
+	var names []string
+	for _, d := range s.Spec.Dependencies {
+		names = append(names, d.Name)
+	}
 	for _, t := range argo.Triggers(s) {
-		if len(s.Spec.Dependencies) > 1 && t.Template.Conditions == "" && !t.DeadLetter {
-			i.report(t.Path.Child("template"), "waits for an event of every one of %d dependencies", len(s.Spec.Dependencies))
+		if len(names) > 1 && t.Template.Conditions == "" && !t.DeadLetter {
+			i.reportHint(t.Path.Child("template"), "set conditions: "+strings.Join(names, " || ")+", or join the names by &&",
+				"the trigger waits for an event of each of the %d dependencies", len(names))
 		}
 	}
 }
@@ -122,10 +130,13 @@ func unknownDependencies(i *inspection, s *eventsv1.Sensor) {
 	for _, d := range s.Spec.Dependencies {
 		names = append(names, d.Name, strings.ReplaceAll(d.Name, "-", "_"))
 	}
+	report := func(path *field.Path, name string) {
+		i.reportHint(path, cmp.Or(diag.DidYouMean(name, names, strings.ToLower), i.rule.Fix), "the Sensor has no dependency %q", name)
+	}
 	for _, t := range argo.Triggers(s) {
 		for _, name := range t.DependencyNames() {
 			if !slices.Contains(names, name) {
-				i.report(t.Path.Child("template", "conditions"), "no dependency %q", name)
+				report(t.Path.Child("template", "conditions"), name)
 			}
 		}
 		for _, p := range t.AllParameters() {
@@ -133,7 +144,7 @@ func unknownDependencies(i *inspection, s *eventsv1.Sensor) {
 				continue
 			}
 			if p.Src != nil && p.Src.DependencyName != "" && !slices.Contains(names, p.Src.DependencyName) {
-				i.report(p.Path.Child("src", "dependencyName"), "no dependency %q", p.Src.DependencyName)
+				report(p.Path.Child("src", "dependencyName"), p.Src.DependencyName)
 			}
 		}
 	}
@@ -151,19 +162,22 @@ func unusedDependencies(i *inspection, s *eventsv1.Sensor) {
 	}
 	for n, d := range s.Spec.Dependencies {
 		if !fired[d.Name] && !fired[strings.ReplaceAll(d.Name, "-", "_")] {
-			i.report(dependencyPath(n).Child("name"), "no trigger fires on dependency %q", d.Name)
+			i.report(dependencyPath(n).Child("name"), "no trigger uses dependency %q", d.Name)
 		}
 	}
 }
 
 func unknownEvents(i *inspection, s *eventsv1.Sensor) {
 	for n, d := range s.Spec.Dependencies {
-		var events []namedEvent
+		var names []string
 		for _, source := range findAll[*eventsv1.EventSource](i.set.all, s.Namespace, d.EventSourceName) {
-			events = append(events, eventsOf(source)...)
+			for _, e := range eventsOf(source) {
+				names = append(names, e.name)
+			}
 		}
-		if len(events) > 0 && !slices.ContainsFunc(events, func(e namedEvent) bool { return e.name == d.EventName }) {
-			i.report(dependencyPath(n).Child("eventName"), "EventSource %s has no event %q", d.EventSourceName, d.EventName)
+		if len(names) > 0 && !slices.Contains(names, d.EventName) {
+			i.reportHint(dependencyPath(n).Child("eventName"), cmp.Or(diag.DidYouMean(d.EventName, names, strings.ToLower), i.rule.Fix),
+				"EventSource %s has no event %q", d.EventSourceName, d.EventName)
 		}
 	}
 }
@@ -172,7 +186,7 @@ func twoBuses(i *inspection, s *eventsv1.Sensor) {
 	for n, d := range s.Spec.Dependencies {
 		source, ok := find[*eventsv1.EventSource](i.set.all, s.Namespace, d.EventSourceName)
 		if ok && argo.BusName(source.Spec.EventBusName) != argo.BusName(s.Spec.EventBusName) {
-			i.report(dependencyPath(n).Child("eventSourceName"), "EventSource %s publishes on bus %q, the Sensor listens on %q",
+			i.report(dependencyPath(n).Child("eventSourceName"), "EventSource %s uses EventBus %q, the Sensor uses %q",
 				source.Name, argo.BusName(source.Spec.EventBusName), argo.BusName(s.Spec.EventBusName))
 		}
 	}
@@ -204,7 +218,7 @@ func unanchored(i *inspection, s *eventsv1.Sensor) {
 			}
 			for k, value := range f.Value {
 				if !anchored.MatchString(value) {
-					i.report(dependencyPath(n).Child("filters", "data").Index(m).Child("value").Index(k), "%q matches inside of longer text as well", value)
+					i.report(dependencyPath(n).Child("filters", "data").Index(m).Child("value").Index(k), "the regular expression %q also matches longer text", value)
 				}
 			}
 		}
@@ -222,7 +236,7 @@ func readsPod(i *inspection, s *eventsv1.Sensor) {
 			}
 			for name, text := range map[string]string{"dataTemplate": p.Src.DataTemplate, "contextTemplate": p.Src.ContextTemplate} {
 				if readsEnvironment.MatchString(text) {
-					i.report(p.Path.Child("src", name), "reads the environment of the Sensor's pod")
+					i.report(p.Path.Child("src", name), "the template reads the environment of the Sensor's pod")
 				}
 			}
 		}
@@ -233,7 +247,7 @@ func textual(i *inspection, s *eventsv1.Sensor) {
 	for _, t := range argo.Triggers(s) {
 		for _, p := range t.AllParameters() {
 			if p.Src != nil && p.Src.UseRawData && (p.Src.DataTemplate != "" || p.Src.ContextTemplate != "") {
-				i.report(p.Path.Child("src", "useRawData"), "has no effect beside a template: the result is text")
+				i.report(p.Path.Child("src", "useRawData"), "useRawData has no effect with a template: the result is text")
 			}
 		}
 	}

@@ -18,55 +18,62 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
+// Fixes of what Decode reports.
+const (
+	wrongTypeFix    = "write a value of the field's type"
+	unknownFieldFix = "correct the name or the indentation, or remove the field"
+)
+
 // shapeRules check single objects of all kinds.
 func shapeRules() []Rule {
 	return []Rule{
 		{
 			Code:    CodeWrongFieldType,
-			Summary: "A value has a type that its field cannot hold.",
-			Why:     "The API server refuses the object, or the controller cannot read it.",
-			Fix:     "write a value of the field's type",
+			Summary: "A field has a value of the wrong type.",
+			Why:     "The API server rejects the object, or Argo's controller cannot read it.",
+			Fix:     wrongTypeFix,
 			check:   func(*inspection) {}, // reported by Decode
 		},
 		{
 			Code:    CodeUnknownManifestField,
-			Summary: "The kind has no such field, or it stands there twice.",
-			Why: "The CustomResourceDefinitions of Argo Events, and by default those of Argo Workflows, take any field: a misspelt one " +
-				"is applied without a word and does nothing.",
-			Fix:   "correct the name or the indentation",
+			Summary: "The kind has no such field.",
+			Why: "The CustomResourceDefinitions of Argo Events accept any field, and so do the default ones of Argo Workflows. kubectl applies " +
+				"a misspelled field without an error, and the field has no effect.",
+			Fix:   unknownFieldFix,
 			check: func(*inspection) {}, // reported by Decode
 		},
 		{
-			Code:    "invalid-manifest",
-			Summary: "Argo's own validation, or the API server's, refuses the object.",
-			Why: "Argo validates after the object is stored: kubectl reports success, and the reason stands in a status that nobody " +
-				"looks at.",
-			Fix:   "what the message says",
-			check: legal,
+			Code:    CodeInvalidManifest,
+			Summary: "Argo's validation, or the API server's, rejects the object.",
+			Why:     "Argo validates an object after it is stored: kubectl reports success, and the error is only in the object's status.",
+			Fix:     "correct the field that the message names",
+			check:   legal,
 		},
 		{
 			Code:    "unusable-name",
-			Summary: "A name holds a dot, a blank or a wildcard, and becomes part of a subject of the bus.",
-			Why: "Argo Events publishes on BUS.EVENTSOURCE.EVENT and names a bucket after the Sensor: a dot makes one part two, and " +
-				"publishing fails or the Sensor's pod does not start.",
-			Fix:   "use lower-case letters, digits and -",
+			Summary: "A name contains a dot, a space or a wildcard.",
+			Why: "Argo Events publishes on the NATS subject BUS.EVENTSOURCE.EVENT and names a NATS bucket after the Sensor. With such a name " +
+				"publishing fails, or the Sensor's pod does not start.",
+			Fix:   "use lower-case letters, digits and hyphens",
 			check: subjects,
 		},
 		{
 			Code:    "too-large-for-pod",
-			Summary: "The object is larger than an environment variable can be.",
-			Why: "Argo Events hands the whole object to its pod in one environment variable of 128 KiB at most, in base64: the pod cannot " +
-				"start (\"argument list too long\").",
-			Fix:   "split it, or move large objects into ConfigMaps",
+			Summary: "An EventSource or Sensor is too large for its pod.",
+			Why: "Argo Events passes the whole object to its pod in one environment variable, in base64. Linux limits a variable to " +
+				"128 KiB, and the pod of a larger object does not start (\"argument list too long\").",
+			Fix:   "split the object, or move large values into ConfigMaps",
 			check: tooLarge,
 		},
 		{
 			Code:    "deprecated-field",
 			Warning: true,
-			Summary: "A field that a later version of Argo Workflows no longer has.",
-			Why:     "Argo Workflows 3.6 brought a plural for each and 4.0 drops the singular: what it stood for is then silently gone.",
-			Fix:     "use the plural",
-			check:   deprecated,
+			Since:   Version{3, 6},
+			Summary: "A Workflow or CronWorkflow has a deprecated field: schedule, mutex or semaphore.",
+			Why: "Argo Workflows 3.6 has a list for each of these fields, and 4.0 removes the old field: its value is then ignored " +
+				"without an error.",
+			Fix:   "use the list",
+			check: deprecated,
 		},
 	}
 }
@@ -143,7 +150,7 @@ func (c clusterTemplates) Get(name string) (*wfv1.ClusterWorkflowTemplate, error
 func subjects(i *inspection) {
 	bad := func(path *field.Path, name string) {
 		if strings.ContainsAny(name, ". *>\t") {
-			i.report(path, "%q cannot be part of a subject", name)
+			i.report(path, "%q cannot be part of a NATS subject or bucket", name)
 		}
 	}
 	switch o := i.Object.(type) {
@@ -172,11 +179,10 @@ func tooLarge(i *inspection) {
 
 // deprecated reports fields that have plurals since Argo Workflows 3.6.
 func deprecated(i *inspection) {
-	if !i.targets.Workflows.atLeast(3, 6) {
-		return
-	}
 	old := func(path *field.Path, plural string) {
-		i.reportHint(path, "write "+plural, "deprecated since Argo Workflows 3.6")
+		segments := path.String()
+		name := segments[strings.LastIndex(segments, ".")+1:]
+		i.reportHint(path, "write "+plural, "%s is deprecated since Argo Workflows %s", name, i.rule.Since)
 	}
 	locks := func(path *field.Path, s *wfv1.Synchronization) {
 		if s != nil && s.Mutex != nil {

@@ -20,51 +20,53 @@ func sourceRules() []Rule {
 	return []Rule{
 		{
 			Code:    "after-start",
-			Summary: "An EventSource leaves out what happened before its pod started.",
-			Why: "Besides all that exists already, afterStart drops every change that is applied server-side to an older object, and " +
-				"the change that marks it for deletion. Whatever is created while the pod is away is never seen.",
-			Fix:   "leave afterStart out, and let what the events start be idempotent",
+			Warning: true,
+			Summary: "An EventSource ignores what happened before its pod started.",
+			Why: "afterStart drops the ADD of every object that is older than the pod, so objects created while the pod restarts are never " +
+				"reported. It also drops updates of older objects by server-side apply, and the update that marks them for deletion.",
+			Fix:   "remove afterStart, and make what the events start idempotent",
 			check: on(skipsOnStart),
 		},
 		{
 			Code:    "invalid-event-type",
-			Summary: "An event type that does not exist, or none.",
-			Why:     "Argo's validation takes any word; the pod of the EventSource then fails, over and over.",
-			Fix:     "ADD, UPDATE or DELETE",
+			Summary: "A resource event has no event type, or an unknown one.",
+			Why:     "Argo accepts any word as event type. The EventSource's pod then fails again and again.",
+			Fix:     "use ADD, UPDATE or DELETE",
 			check:   on(eventTypes),
 		},
 		{
 			Code:    "filter-loses-deletes",
 			Warning: true,
-			Summary: "An EventSource is to report deletions, and has a filter.",
-			Why: "A deletion that happened while the watch was interrupted is reported in another shape, which no filter takes: the event " +
-				"is dropped. With a filter of labels an object that loses its label counts as deleted although it is there.",
-			Fix:   "filter in the Sensor, by jq",
+			Summary: "An EventSource reports deletions and has a filter.",
+			Why: "If the watch was interrupted, Argo Events receives late deletions in another form, and every filter drops them. With a " +
+				"label filter, an object that loses its label is reported as deleted although it still exists.",
+			Fix:   "remove the filter, and filter in the Sensor",
 			check: on(losesDeletes),
 		},
 		{
 			Code:    "duplicate-event-name",
-			Summary: "Two events of an EventSource have one name.",
-			Why:     "Sensors cannot tell them apart, and Argo Events refuses the EventSource.",
-			Fix:     "rename one",
+			Summary: "Two events of an EventSource have the same name.",
+			Why:     "Sensors cannot distinguish them, and Argo Events rejects the EventSource.",
+			Fix:     "rename one of them",
 			check:   on(eventTwice),
 		},
 		{
 			Code:    "unsafe-leader-election",
 			Warning: true,
-			Summary: "Several replicas elect their leader over the bus.",
-			Why: "Of two replicas the loss of one stops both, and during a rollout the old and the new pod can lead at once: events come " +
+			Summary: "The replicas of an EventSource or Sensor elect their leader over the EventBus.",
+			Why: "If one of two replicas fails, both stop. During a rollout an old and a new pod can both be the leader, so events arrive " +
 				"twice or not at all.",
-			Fix:   "annotate it events.argoproj.io/leader-election: k8s, and grant get, create and update on leases",
+			Fix:   "set the annotation events.argoproj.io/leader-election: k8s, and grant get, create and update on leases",
 			check: twoLeaders,
 		},
 		{
 			Code:    "default-service-account",
 			Warning: true,
-			Summary: "What calls the API server runs as the service account \"default\".",
-			Why:     "Its rights are those of every other pod of the namespace that states none: grant it some, and all have them.",
-			Fix:     "state serviceAccountName",
-			check:   defaultAccount,
+			Summary: "A pod that calls the API server uses the service account \"default\".",
+			Why: "Every pod of the namespace without a serviceAccountName uses this account. A permission granted to it is granted to " +
+				"all of them.",
+			Fix:   "set spec.template.serviceAccountName",
+			check: defaultAccount,
 		},
 	}
 }
@@ -101,7 +103,7 @@ func skipsOnStart(i *inspection, s *eventsv1.EventSource) {
 	for _, name := range slices.Sorted(maps.Keys(s.Spec.Resource)) {
 		if f := s.Spec.Resource[name].Filter; f != nil && f.AfterStart {
 			i.report(field.NewPath("spec", "resource").Key(name).Child("filter", "afterStart"),
-				"drops what exists at the start, what is applied server-side, and every deletion of it")
+				"afterStart drops objects that were created before the pod started")
 		}
 	}
 }
@@ -122,7 +124,7 @@ func losesDeletes(i *inspection, s *eventsv1.EventSource) {
 	for _, name := range slices.Sorted(maps.Keys(s.Spec.Resource)) {
 		e := s.Spec.Resource[name]
 		if f := e.Filter; f != nil && !f.AfterStart && slices.Contains(e.EventTypes, eventsv1.DELETE) && !watchesUnfiltered(s) {
-			i.report(field.NewPath("spec", "resource").Key(name).Child("filter"), "drops deletions that an interrupted watch reports late")
+			i.report(field.NewPath("spec", "resource").Key(name).Child("filter"), "the filter drops deletions that happen while the watch is interrupted")
 		}
 	}
 }
@@ -142,7 +144,7 @@ func eventTwice(i *inspection, s *eventsv1.EventSource) {
 	seen := map[string]string{}
 	for _, e := range eventsOf(s) {
 		if other, there := seen[e.name]; there {
-			i.report(e.path, "%s has an event %q as well", other, e.name)
+			i.report(e.path, "the name %q is already used by an event in %s", e.name, other)
 		}
 		seen[e.name] = e.kind
 	}
@@ -165,12 +167,12 @@ func defaultAccount(i *inspection) {
 	switch o := i.Object.(type) {
 	case *eventsv1.EventSource:
 		if len(o.Spec.Resource) > 0 && argo.EventsAccount(o.Spec.Template) == "default" {
-			i.report(field.NewPath("spec", "template", "serviceAccountName"), "it watches as the service account \"default\"")
+			i.report(field.NewPath("spec", "template", "serviceAccountName"), "the EventSource watches resources as service account \"default\"")
 		}
 	case *eventsv1.Sensor:
 		creates := slices.ContainsFunc(argo.Triggers(o), func(t argo.Trigger) bool { return t.Template.K8s != nil || t.Template.ArgoWorkflow != nil })
 		if creates && argo.EventsAccount(o.Spec.Template) == "default" {
-			i.report(field.NewPath("spec", "template", "serviceAccountName"), "its triggers act as the service account \"default\"")
+			i.report(field.NewPath("spec", "template", "serviceAccountName"), "the Sensor's triggers run as service account \"default\"")
 		}
 	}
 }

@@ -22,108 +22,109 @@ func triggerRules() []Rule {
 		{
 			Code:    "retry-strategy-ignored",
 			Summary: "A trigger has a retryStrategy and no atLeastOnce.",
-			Why:     "Without atLeastOnce the strategy is not used at all: one failed call, and the event is gone.",
+			Why:     "Without atLeastOnce the Sensor ignores the retryStrategy: one failed call loses the event.",
 			Fix:     "set atLeastOnce: true",
 			check:   eachTrigger(deadRetry),
 		},
 		{
 			Code:    "at-most-once",
 			Warning: true,
-			Summary: "A trigger runs at most once.",
-			Why: "Without atLeastOnce a failure loses the event, a crash of the Sensor loses all that are under way, and events of one " +
-				"object overtake each other.",
+			Summary: "A trigger runs at most once for an event.",
+			Why: "Without atLeastOnce a failed call loses the event, and a restart of the Sensor loses all events in progress. Events " +
+				"can also overtake each other.",
 			Fix:   "set atLeastOnce: true and a retryStrategy",
 			check: eachTrigger(atMostOnce),
 		},
 		{
 			Code:    "no-retry",
 			Warning: true,
-			Summary: "A trigger that is to run at least once is tried once.",
-			Why:     "The event is acknowledged after the last try, whatever came of it: one restart of the API server loses it.",
+			Summary: "A trigger with atLeastOnce has no retries.",
+			Why:     "The Sensor acknowledges the event after the last attempt, even if it failed. One restart of the API server loses the event.",
 			Fix:     "set retryStrategy.steps to 2 or more",
 			check:   eachTrigger(notRetried),
 		},
 		{
 			Code:    "invalid-retry-strategy",
-			Summary: "A factor or jitter of a retryStrategy is not a number.",
-			Why:     "Quoted, it applies cleanly, and then every event is dropped.",
-			Fix:     "write it without quotes",
+			Summary: "The factor or jitter of a retryStrategy is not a number.",
+			Why:     "kubectl applies a quoted number without an error, and then the Sensor drops every event.",
+			Fix:     "write the number without quotes",
 			check:   eachTrigger(retryAmount),
 		},
 		{
 			Code:    "no-dead-letter",
 			Warning: true,
-			Summary: "Nothing happens when the retries are used up.",
-			Why:     "The event is acknowledged and gone; only the Sensor's log knows.",
-			Fix:     "add a dlqTrigger, if only one that logs",
+			Summary: "A trigger has no dead-letter trigger.",
+			Why:     "After the last retry the Sensor acknowledges the event, and it is lost. Only the Sensor's log shows it.",
+			Fix:     "add a dlqTrigger, for example one that logs the event",
 			check:   eachTrigger(noDeadLetter),
 		},
 		{
 			Code:    "argo-workflow-trigger",
 			Warning: true,
-			Summary: "A Workflow is submitted by an argoWorkflow trigger.",
-			Why: "It runs the argo command line inside the Sensor for each event, of the version that its image has: a field that it does " +
-				"not know is refused. Besides create it needs the right to list Workflows and to read templates.",
-			Fix:   "create the Workflow by a k8s trigger",
+			Summary: "An argoWorkflow trigger submits a Workflow.",
+			Why: "For each event it runs the argo command in the Sensor's pod, in the version of the Sensor's image, which rejects fields " +
+				"that it does not know. It needs permission to list Workflows and to read templates as well.",
+			Fix:   "create the Workflow with a k8s trigger",
 			check: eachTrigger(submits),
 		},
 		{
 			Code:    "invalid-parameter-destination",
-			Summary: "A parameter writes to a place that the object does not have.",
-			Why:     "Argo Events fills a list up with nulls, or fails; the field that was meant keeps its value.",
+			Summary: "A parameter writes to a path that the trigger's object does not have.",
+			Why:     "Argo Events appends nulls to a list or fails, and the intended field keeps its value.",
 			Fix:     "correct dest",
 			check:   eachTrigger(missingDestination),
 		},
 		{
 			Code:    "fixed-name",
-			Summary: "Each event creates an object of the same name.",
-			Why:     "The second one finds it there and fails.",
-			Fix:     "use generateName, or a parameter that writes metadata.name",
+			Summary: "A trigger creates an object of the same name for every event.",
+			Why:     "The second event fails because the object already exists.",
+			Fix:     "use generateName, or a parameter that sets metadata.name",
 			check:   eachTrigger(sameName),
 		},
 		{
 			Code:    "irregular-plural",
-			Summary: "Argo Events calls the kind by another plural than its definition does.",
-			Why:     "A k8s trigger makes the plural of the kind by English spelling and never asks the API server: every call is a 404.",
-			Fix:     "give the kind that plural, or call the API server by an http trigger",
-			check:   eachTrigger(wrongPlural),
+			Summary: "A k8s trigger guesses the wrong plural of a kind.",
+			Why: "Argo Events derives the plural of a kind from its name by English spelling. If the CustomResourceDefinition has another " +
+				"plural, every call fails with 404.",
+			Fix:   "change the plural of the kind, or call the API server with an http trigger",
+			check: eachTrigger(wrongPlural),
 		},
 		{
 			Code:    "cluster-scoped-trigger",
-			Summary: "A k8s trigger acts on a kind without a namespace.",
-			Why:     "Argo Events puts a namespace into the path of every kind but Namespace and Node: every call is a 404.",
-			Fix:     "call the API server by an http trigger, or start a Workflow",
+			Summary: "A k8s trigger creates or changes a cluster-scoped object.",
+			Why:     "Argo Events sends every kind except Namespace and Node to a namespaced path, so every call fails with 404.",
+			Fix:     "call the API server with an http trigger, or start a Workflow",
 			check:   eachTrigger(unscoped),
 		},
 		{
 			Code:    "unsupported-patch-strategy",
-			Summary: "A patch strategy that a k8s trigger cannot carry.",
-			Why:     "A JSON patch is a list and the trigger sends an object; a server-side apply needs a field manager, which it does not send.",
-			Fix:     "leave patchStrategy out (merge), or call the API server by an http trigger",
+			Summary: "A k8s trigger cannot send this kind of patch.",
+			Why:     "A JSON patch is a list, but the trigger sends an object. A server-side apply needs a field manager, which the trigger does not send.",
+			Fix:     "remove patchStrategy, which then is a merge patch, or call the API server with an http trigger",
 			check:   eachTrigger(impossiblePatch),
 		},
 		{
 			Code:    "patch-creates-object",
 			Warning: true,
-			Summary: "A patch or update creates what is not there, and the Sensor may.",
-			Why:     "A late event of something that was deleted brings it back.",
-			Fix:     "do not grant create on that kind to the Sensor's service account",
+			Summary: "A trigger patches or updates an object, and is allowed to create it.",
+			Why:     "Argo Events creates the object if it does not exist. A late event of a deleted object therefore brings it back.",
+			Fix:     "do not grant create on this kind to the Sensor's service account",
 			check:   eachTrigger(resurrects),
 		},
 		{
 			Code:    "http-timeout",
 			Warning: true,
-			Summary: "An http trigger waits longer than ten seconds.",
-			Why:     "It never closes an answer: each call keeps a connection until the timeout, which is 60 s by default.",
+			Summary: "The timeout of an http trigger is longer than ten seconds.",
+			Why:     "Argo Events does not close responses: each call keeps its connection open until the timeout, which is 60 s by default.",
 			Fix:     "set timeout to 10 or less, in seconds",
 			check:   eachTrigger(waitsLong),
 		},
 		{
 			Code:    "unchecked-http-status",
 			Warning: true,
-			Summary: "An http trigger takes any answer for a success.",
-			Why:     "Without policy.status.allow a 403 or a 503 counts as done: nothing is tried again.",
-			Fix:     "list the codes of success in policy.status.allow",
+			Summary: "An http trigger treats every response as success.",
+			Why:     "Without policy.status.allow, a response of 403 or 503 counts as success, and the Sensor does not retry.",
+			Fix:     "list the status codes of success in policy.status.allow",
 			check:   eachTrigger(anyAnswer),
 		},
 	}
@@ -140,19 +141,19 @@ func eachTrigger(check func(*inspection, *eventsv1.Sensor, argo.Trigger)) func(*
 
 func deadRetry(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	if t.RetryStrategy != nil && !t.AtLeastOnce {
-		i.report(t.Path.Child("retryStrategy"), "has no effect without atLeastOnce")
+		i.report(t.Path.Child("retryStrategy"), "retryStrategy has no effect without atLeastOnce")
 	}
 }
 
 func atMostOnce(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	if t.RetryStrategy == nil && !t.AtLeastOnce && !t.DeadLetter && t.Template.Log == nil {
-		i.report(t.Path.Child("template"), "a failure loses the event")
+		i.report(t.Path.Child("template"), "a failed call loses the event")
 	}
 }
 
 func notRetried(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	if t.AtLeastOnce && t.Template.Log == nil && (t.RetryStrategy == nil || t.RetryStrategy.Steps < 2) {
-		i.report(t.Path.Child("retryStrategy"), "one failed call loses the event")
+		i.report(t.Path.Child("retryStrategy"), "without retries, one failed call loses the event")
 	}
 }
 
@@ -166,13 +167,13 @@ func retryAmount(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 
 func noDeadLetter(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	if t.AtLeastOnce && t.RetryStrategy != nil && t.DlqTrigger == nil && !t.DeadLetter && t.Template.Log == nil {
-		i.report(t.Path.Child("retryStrategy"), "when the tries are used up the event is gone")
+		i.report(t.Path.Child("retryStrategy"), "the event is lost after the last retry")
 	}
 }
 
 func submits(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	if w := t.Template.ArgoWorkflow; w != nil && (w.Operation == "" || w.Operation == eventsv1.Submit) && len(w.Args) == 0 {
-		i.report(t.Path.Child("template", "argoWorkflow"), "runs the argo command line for each event")
+		i.report(t.Path.Child("template", "argoWorkflow"), "the trigger runs the argo command for each event")
 	}
 }
 
@@ -200,7 +201,7 @@ func sameName(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 			return
 		}
 	}
-	i.report(path.Child("metadata", "name"), "the second event finds %q there and fails", object.Name)
+	i.report(path.Child("metadata", "name"), "every event creates %q, and fails once it exists", object.Name)
 }
 
 // resourceOf returns the object of a k8s trigger.
@@ -228,7 +229,7 @@ func wrongPlural(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	}
 	crd := i.definitionOf(object.GroupVersionKind().Group, object.Kind)
 	if guessed := schema.GuessedPlural(object.Kind); crd != nil && crd.Spec.Names.Plural != guessed {
-		i.report(t.ResourcePath().Child("kind"), "Argo Events calls the resource %s, its definition %s", guessed, crd.Spec.Names.Plural)
+		i.report(t.ResourcePath().Child("kind"), "Argo Events calls %s, but the plural of %s is %s", guessed, object.Kind, crd.Spec.Names.Plural)
 	}
 }
 
@@ -246,13 +247,13 @@ func unscoped(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	}
 	crd := i.definitionOf(object.GroupVersionKind().Group, object.Kind)
 	if slices.Contains(clusterScopedKinds, object.Kind) || crd != nil && crd.Spec.Scope == apiextensionsv1.ClusterScoped {
-		i.report(t.ResourcePath().Child("kind"), "a %s has no namespace, and the trigger states one in the path", object.Kind)
+		i.report(t.ResourcePath().Child("kind"), "%s is cluster-scoped, but the trigger calls a namespaced path", object.Kind)
 	}
 }
 
 func impossiblePatch(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	if k := t.Template.K8s; k != nil && (k.PatchStrategy == types.JSONPatchType || k.PatchStrategy == types.ApplyPatchType) {
-		i.report(t.Path.Child("template", "k8s", "patchStrategy"), "%s cannot be sent", k.PatchStrategy)
+		i.report(t.Path.Child("template", "k8s", "patchStrategy"), "a k8s trigger cannot send %s", k.PatchStrategy)
 	}
 }
 
@@ -264,7 +265,7 @@ func resurrects(i *inspection, s *eventsv1.Sensor, t argo.Trigger) {
 	c := argo.TriggerCall(s, t)
 	c.Verb, c.Account = "create", argo.Account{Namespace: s.Namespace, Name: argo.EventsAccount(s.Spec.Template)}
 	if i.set.granted(c) {
-		i.report(t.Path.Child("template", "k8s", "operation"), "creates a %s that is not there, and service account %s may", object.Kind, c.Account.Name)
+		i.report(t.Path.Child("template", "k8s", "operation"), "a late event recreates a deleted %s, because service account %s can create it", object.Kind, c.Account.Name)
 	}
 }
 
@@ -273,14 +274,14 @@ func waitsLong(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	switch {
 	case h == nil:
 	case h.Timeout <= 0:
-		i.report(t.Path.Child("template", "http"), "each call keeps a connection for 60 s")
+		i.report(t.Path.Child("template", "http"), "each call keeps its connection for 60 s")
 	case h.Timeout > check.MaxHTTPTimeout:
-		i.report(t.Path.Child("template", "http", "timeout"), "each call keeps a connection for %d s", h.Timeout)
+		i.report(t.Path.Child("template", "http", "timeout"), "each call keeps its connection for %d s", h.Timeout)
 	}
 }
 
 func anyAnswer(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	if t.Template.HTTP != nil && (t.Policy == nil || t.Policy.Status == nil || len(t.Policy.Status.Allow) == 0) {
-		i.report(t.Path.Child("template", "http"), "a refused call counts as done")
+		i.report(t.Path.Child("template", "http"), "a response such as 403 or 503 counts as success")
 	}
 }

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,8 +22,8 @@ func busRules() []Rule {
 		{
 			Code:    "nats-streaming-bus",
 			Warning: true,
-			Summary: "The EventBus is of NATS Streaming.",
-			Why:     "Its end of life was in 2023, and Sensors on it ignore atLeastOnce: every failure loses the event.",
+			Summary: "An EventBus uses NATS Streaming.",
+			Why:     "NATS Streaming has been unsupported since 2023, and Sensors on it ignore atLeastOnce: every failed call loses the event.",
 			Fix:     "use jetstream",
 			check: on(func(i *inspection, b *eventsv1.EventBus) {
 				if b.Spec.NATS != nil {
@@ -33,17 +34,17 @@ func busRules() []Rule {
 		{
 			Code:    "non-persistent-bus",
 			Warning: true,
-			Summary: "The EventBus keeps its stream on the disks of its pods only.",
-			Why: "Without persistence, what all pods lose together is gone with the consumers of all Sensors: EventSources then cannot " +
-				"publish until their pods are started again.",
-			Fix:   "set jetstream.persistence, or repair by a resync that does not travel over the bus",
+			Summary: "A JetStream EventBus has no persistent volumes.",
+			Why: "If all its pods restart together, for example in an upgrade of the cluster, the stream and the consumers of all Sensors " +
+				"are lost. EventSources then cannot publish until their pods restart too.",
+			Fix:   "set jetstream.persistence",
 			check: on(forgets),
 		},
 		{
 			Code:    "work-queue-retention",
-			Summary: "The stream of the EventBus is a work queue.",
-			Why:     "Each message goes to one consumer only, but every trigger of every Sensor is a consumer: Sensors fail to subscribe.",
-			Fix:     "leave retention out of streamConfig",
+			Summary: "The stream of an EventBus is a work queue.",
+			Why:     "A work queue delivers each message to one consumer, but every trigger of every Sensor is a consumer: Sensors fail to subscribe.",
+			Fix:     "remove retention from streamConfig",
 			check:   on(workQueue),
 		},
 	}
@@ -51,7 +52,7 @@ func busRules() []Rule {
 
 func forgets(i *inspection, b *eventsv1.EventBus) {
 	if js := b.Spec.JetStream; js != nil && js.Persistence == nil {
-		i.report(field.NewPath("spec", "jetstream"), "when all of its pods are lost, so is the stream")
+		i.report(field.NewPath("spec", "jetstream"), "the stream is lost if all pods of the EventBus restart together")
 	}
 }
 
@@ -60,7 +61,7 @@ var retention = regexp.MustCompile(`(?im)^\s*retention:\s*["']?(2|work-?queue(po
 
 func workQueue(i *inspection, b *eventsv1.EventBus) {
 	if js := b.Spec.JetStream; js != nil && js.StreamConfig != nil && retention.MatchString(*js.StreamConfig) {
-		i.report(field.NewPath("spec", "jetstream", "streamConfig"), "the triggers of Sensors cannot share a work queue")
+		i.report(field.NewPath("spec", "jetstream", "streamConfig"), "several triggers cannot subscribe to a work queue")
 	}
 }
 
@@ -70,64 +71,64 @@ func workflowRules() []Rule {
 		{
 			Code:    "template-tag-in-script",
 			Warning: true,
-			Summary: "A tag of Argo stands inside a program.",
-			Why: "Argo puts the value into the program's text before it runs: whoever may choose the value may run anything. A quote or a " +
-				"line break in it is enough to break the program.",
-			Fix:   "pass it in an environment variable",
+			Summary: "A script or a shell command contains a template tag.",
+			Why: "Argo replaces the tag in the text of the program before it runs. A quote or a line break in the value breaks the program, " +
+				"and everyone who can choose the value can run any command.",
+			Fix:   "pass the value in an environment variable",
 			check: eachFlow(func(i *inspection, f flow) { i.code(f, false) }),
 		},
 		{
 			Code:    "no-ttl-strategy",
 			Warning: true,
-			Summary: "Finished Workflows stay.",
-			Why:     "Each is an object in etcd; thousands of them slow the controller down.",
-			Fix:     "set ttlStrategy.secondsAfterCompletion",
+			Summary: "Finished Workflows are not deleted.",
+			Why:     "Each Workflow is an object in etcd, and thousands of them slow the workflow controller down.",
+			Fix:     "set ttlStrategy.secondsAfterCompletion, or set it for all Workflows in workflowDefaults of the controller's ConfigMap",
 			check:   eachFlow(noTTL),
 		},
 		{
 			Code:    "no-pod-gc",
 			Warning: true,
-			Summary: "The pods of finished Workflows stay.",
-			Why:     "They hold addresses and volumes until the Workflow goes, and fill the node's limit of pods.",
-			Fix:     "set podGC.strategy",
+			Summary: "Pods of finished Workflows are not deleted.",
+			Why:     "Until the Workflow is deleted its finished pods remain objects in etcd, and the PersistentVolumeClaims that they use cannot be deleted.",
+			Fix:     "set podGC.strategy, or set it for all Workflows in workflowDefaults of the controller's ConfigMap",
 			check:   eachFlow(noPodGC),
 		},
 		{
 			Code:    "no-deadline",
 			Warning: true,
-			Summary: "A Workflow may run for ever.",
-			Why:     "A pod that hangs holds its mutex, its resources and everything that waits for it.",
-			Fix:     "set activeDeadlineSeconds",
+			Summary: "A Workflow has no deadline.",
+			Why:     "A Workflow that hangs keeps its pods and its mutex, and everything that waits for it waits forever.",
+			Fix:     "set activeDeadlineSeconds, or set it for all Workflows in workflowDefaults of the controller's ConfigMap",
 			check:   eachFlow(noDeadline),
 		},
 		{
 			Code:    "multiple-documents",
-			Summary: "The manifest of a resource template holds several documents.",
-			Why:     "Argo waits for, and deletes, only one of them; some actions take the first and leave the rest.",
-			Fix:     "use a template for each, or a List",
+			Summary: "The manifest of a resource template contains several YAML documents.",
+			Why:     "Argo waits for one of them only and deletes one only. Some actions apply only the first.",
+			Fix:     "use one template for each, or a List",
 			check:   eachFlow(manyDocuments),
 		},
 		{
 			Code:    "privileged-pod",
 			Warning: true,
-			Summary: "A pod breaks the baseline Pod Security Standard.",
-			Why:     "It can leave its container: whoever can start this Workflow owns the node.",
-			Fix:     "leave out what the message names",
+			Summary: "A pod violates the baseline Pod Security Standard.",
+			Why:     "The program can leave its container: everyone who can start the Workflow can take over the node.",
+			Fix:     "remove the setting that the message names",
 			check:   eachFlow(privileged),
 		},
 		{
 			Code:    "floating-tag",
 			Warning: true,
-			Summary: "An image has no fixed version.",
-			Why:     "Two pods of one Workflow can run different programs, and every start asks the registry.",
-			Fix:     "state a tag or a digest",
+			Summary: "An image has no tag, or the tag latest.",
+			Why:     "Two pods of one Workflow can run different versions, and every start of a pod asks the registry.",
+			Fix:     "set a version tag or a digest",
 			check:   eachFlow(floating),
 		},
 		{
 			Code:    "unlabeled-config-map",
-			Summary: "A parameter comes from a ConfigMap without the label that makes it one of parameters.",
-			Why:     "The controller looks for workflows.argoproj.io/configmap-type: Parameter only, and the Workflow fails: not found.",
-			Fix:     "label the ConfigMap workflows.argoproj.io/configmap-type: Parameter",
+			Summary: "A parameter reads a ConfigMap that lacks the label for parameters.",
+			Why:     "The controller finds only ConfigMaps with workflows.argoproj.io/configmap-type: Parameter, and the Workflow fails.",
+			Fix:     "add the label workflows.argoproj.io/configmap-type: Parameter to the ConfigMap",
 			check:   eachFlow(unlabelled),
 		},
 	}
@@ -142,8 +143,22 @@ func eachFlow(check func(*inspection, flow)) func(*inspection) {
 	}
 }
 
-// userTag matches a tag whose value a user can choose.
-var userTag = regexp.MustCompile(`\{\{[^}]*(parameters|outputs|item)\b[^}]*\}\}`)
+// valueTag matches a tag of a value, and pathTag one of a path that the template sets.
+var (
+	valueTag = regexp.MustCompile(`\{\{[^}]*(parameters|outputs|item)\b[^}]*\}\}`)
+	pathTag  = regexp.MustCompile(`^\{\{\s*(in|out)puts\.(parameters|artifacts)\.[^.]+\.path\s*\}\}$`)
+)
+
+// userTag returns the first tag in a text whose value a user can choose; "" if there is
+// none.
+func userTag(text string) string {
+	for _, tag := range valueTag.FindAllString(text, -1) {
+		if !pathTag.MatchString(tag) {
+			return tag
+		}
+	}
+	return ""
+}
 
 // code reports tags inside programs: those with event data if fed is set, else the
 // others.
@@ -153,22 +168,22 @@ func (i *inspection) code(f flow, fed bool) {
 	}
 	for _, t := range f.templates() {
 		if s := t.Script; s != nil {
-			if found := userTag.FindString(s.Source); found != "" {
-				i.report(t.path.Child("script", "source"), "%s becomes part of the program", found)
+			if found := userTag(s.Source); found != "" {
+				i.report(t.path.Child("script", "source"), "the value of %s becomes part of the program", found)
 			}
 		}
 		for _, c := range (argo.Pod{Template: t.Template, Spec: f.spec}).Containers() {
 			words := slices.Concat(c.Command, c.Args)
 			for n, word := range words {
-				if found := userTag.FindString(word); found != "" && n > 0 && slices.Contains([]string{"-c", "-e", "-ec", "-xc"}, words[n-1]) {
-					i.report(wordPath(t, n), "%s becomes part of the program", found)
+				if found := userTag(word); found != "" && n > 0 && slices.Contains([]string{"-c", "-e", "-ec", "-xc"}, words[n-1]) {
+					i.report(wordPath(t, n), "the value of %s becomes part of the program", found)
 				}
 			}
 		}
 	}
 }
 
-// wordPath returns the path of a word of a container's command line.
+// wordPath returns the path of an argument of a container's command line.
 func wordPath(t template, n int) *field.Path {
 	if t.Container == nil {
 		return t.path
@@ -182,20 +197,20 @@ func wordPath(t template, n int) *field.Path {
 func (f flow) inherits() bool { return !f.whole || f.spec.WorkflowTemplateRef != nil }
 
 func noTTL(i *inspection, f flow) {
-	if !f.inherits() && f.spec.TTLStrategy == nil {
-		i.report(f.path, "finished Workflows pile up")
+	if !f.inherits() && f.spec.TTLStrategy == nil && i.set.defaults.TTLStrategy == nil {
+		i.report(f.path, "finished Workflows are not deleted")
 	}
 }
 
 func noPodGC(i *inspection, f flow) {
-	if !f.inherits() && (f.spec.PodGC == nil || f.spec.PodGC.Strategy == "") {
-		i.report(f.path, "finished pods pile up")
+	if gc := cmp.Or(f.spec.PodGC, i.set.defaults.PodGC); !f.inherits() && (gc == nil || gc.Strategy == "") {
+		i.report(f.path, "pods of finished Workflows are not deleted")
 	}
 }
 
 func noDeadline(i *inspection, f flow) {
-	if !f.inherits() && f.spec.ActiveDeadlineSeconds == nil {
-		i.report(f.path, "a Workflow that hangs never ends")
+	if !f.inherits() && f.spec.ActiveDeadlineSeconds == nil && i.set.defaults.ActiveDeadlineSeconds == nil {
+		i.report(f.path, "a Workflow that hangs is never stopped")
 	}
 }
 
@@ -209,7 +224,7 @@ func manyDocuments(i *inspection, f flow) {
 		}
 		documents := slices.DeleteFunc(separator.Split(t.Resource.Manifest, -1), func(s string) bool { return strings.TrimSpace(s) == "" })
 		if len(documents) > 1 {
-			i.report(t.path.Child("resource", "manifest"), "%d documents in one manifest", len(documents))
+			i.report(t.path.Child("resource", "manifest"), "the manifest contains %d documents", len(documents))
 		}
 	}
 }
@@ -239,7 +254,7 @@ func floating(i *inspection, f flow) {
 			name := c.Image[strings.LastIndex(c.Image, "/")+1:]
 			tagged := strings.Contains(name, ":") && !strings.HasSuffix(name, ":latest") || strings.Contains(c.Image, "@")
 			if c.Image != "" && !tagged && !strings.Contains(c.Image, "{{") {
-				i.report(imagePath(t), "%s may be another image tomorrow", c.Image)
+				i.report(imagePath(t), "image %s has no fixed version", c.Image)
 			}
 		}
 	}
@@ -263,7 +278,7 @@ func unlabelled(i *inspection, f flow) {
 			}
 			cm, ok := i.set.configMap(i.Object.GetNamespace(), p.ValueFrom.ConfigMapKeyRef.Name)
 			if ok && cm.Labels["workflows.argoproj.io/configmap-type"] != "Parameter" {
-				i.report(at.Index(n).Child("valueFrom", "configMapKeyRef", "name"), "ConfigMap %s lacks the label", cm.Name)
+				i.report(at.Index(n).Child("valueFrom", "configMapKeyRef", "name"), "ConfigMap %s lacks the label workflows.argoproj.io/configmap-type: Parameter", cm.Name)
 			}
 		}
 	}

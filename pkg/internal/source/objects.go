@@ -110,16 +110,31 @@ func (w written) fields(in Input, list *diag.List) (map[string]any, bool) {
 	return fields, true
 }
 
+// IsList reports whether a file consists of lists, which kubectl prints for several
+// objects, or for none.
+func IsList(in Input) bool {
+	docs, _ := loadObjects(in, NotEmpty)
+	for _, doc := range docs {
+		if !strings.HasSuffix(doc.Positions.Text("kind"), "List") || !doc.Written([]string{"items"}) {
+			return false
+		}
+	}
+	return len(docs) > 0
+}
+
 // unfold returns the items of a list like kubectl, and any other object unchanged.
 func unfold(o Object) []Object {
-	kind, _ := o.Fields["kind"].(string)
+	kind, isList := strings.CutSuffix(o.Text("kind"), "List")
 	items, ok := o.Fields["items"].([]any)
-	if !ok || !strings.HasSuffix(kind, "List") {
+	if !ok || !isList {
 		return []Object{o}
 	}
 	var out []Object
 	for i, item := range items {
 		if fields, ok := item.(map[string]any); ok {
+			if kind != "" && o.Fields["apiVersion"] != nil && fields["kind"] == nil { // the API server leaves it out in a RoleList
+				fields["apiVersion"], fields["kind"] = o.Fields["apiVersion"], kind
+			}
 			out = append(out, unfold(Object{Fields: fields, positions: o.positions, base: o.base.To("items", i)})...)
 		}
 	}

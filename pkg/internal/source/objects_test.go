@@ -23,6 +23,11 @@ func TestObjectsLikeKubectl(t *testing.T) {
 		{"documents, empty ones left out", "---\na: 1\n---\n# nothing\n---\nb: 2\n...\n", []map[string]any{{"a": int64(1)}, {"b": int64(2)}}, nil},
 		{"a text that ends a document ends with its line", "a: |\n  x\n---\nb: |\n  y\n", []map[string]any{{"a": "x\n"}, {"b": "y\n"}}, nil},
 		{"a list", "kind: List\nitems: [{a: 1}, {kind: ShopList, items: [{b: 2}]}]", []map[string]any{{"a": int64(1)}, {"b": int64(2)}}, nil},
+		{
+			"a list of the API server", "kind: ShopList\napiVersion: example.com/v1\nitems: [{b: 2}]",
+			[]map[string]any{{"apiVersion": "example.com/v1", "kind": "Shop", "b": int64(2)}},
+			nil,
+		},
 		{"items of its own", "kind: Shop\nitems: [{a: 1}]", []map[string]any{{"kind": "Shop", "items": []any{map[string]any{"a": int64(1)}}}}, nil},
 		{"twice the same key", "a: 1\na: 2\n", []map[string]any{{"a": int64(2)}}, []string{"duplicate-key"}},
 		{"twice in JSON", `{"a": 1, "a": 2}`, []map[string]any{{"a": int64(2)}}, []string{"duplicate-key"}},
@@ -45,6 +50,17 @@ func TestObjectsLikeKubectl(t *testing.T) {
 		}
 		if diff := cmp.Diff(test.codes, codes); diff != "" {
 			t.Errorf("%s: codes (-want +got):\n%s%v", test.reason, diff, list)
+		}
+	}
+}
+
+func TestIsList(t *testing.T) {
+	for text, want := range map[string]bool{
+		"kind: List\nitems: []\n": true, `{"kind": "RoleList", "items": [{}]}`: true,
+		"kind: List\n": false, "kind: Pod\nitems: []\n": false, "kind: List\nitems: []\n---\nkind: Pod\n": false, "": false,
+	} {
+		if got := IsList(Input{Name: "a.yaml", Data: []byte(text)}); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}
 }
