@@ -491,8 +491,8 @@ type Install struct {
 	// Namespace of the operator's own objects.
 	// +default=argo-events
 	Namespace string `json:"namespace,omitempty"`
-	// Group of operators on the `direct` engine that share an EventSource, Sensors, a resync and service accounts, and with
-	// them all rights. Generate all operators of a group with one command.
+	// [Group of operators](../how-to/scale.md#run-many-operators) on the `direct` engine that share an EventSource, Sensors,
+	// a resync and service accounts, and with them all rights. Generate all operators of a group with one command.
 	// +defaultText=none, the operator has its own objects
 	Group string `json:"group,omitempty"`
 	// EventBus between the EventSource and the Sensors.
@@ -535,9 +535,9 @@ type Install struct {
 	// the EventBus. The cluster's network must enforce them.
 	// +default=false
 	NetworkPolicies bool `json:"networkPolicies,omitempty"`
-	// Interval at which the token of the `direct` engine is replaced: whole hours from `1h` to `720h`. A token is requested
-	// for three times as long; the API server must grant at least twice. Each rotation runs a pod. Needs Argo Workflows
-	// 3.6.
+	// Interval at which the token of the `direct` engine is [replaced](../how-to/rotate-token.md): whole hours from `1h` to
+	// `720h`. A token is requested for three times as long; the API server must grant at least twice. Each rotation runs a
+	// pod. Needs Argo Workflows 3.6.
 	// +defaultText=none, the token does not expire
 	TokenRotation string `json:"tokenRotation,omitempty"`
 	// Objects for the Prometheus Operator.
