@@ -33,49 +33,49 @@ const (
 var mistakes = []mistake{
 	{title: "A line is indented too far", file: "operator.yaml", old: "    versions:", by: "     versions:"},
 	{title: "A tab indents", file: "operator.yaml", old: "    kind: Hello", by: "\tkind: Hello"},
-	{title: "A key is misspelt", file: "operator.yaml", old: "  children:\n", by: "  childern:\n"},
+	{title: "A key is misspelled", file: "operator.yaml", old: "  children:\n", by: "  childern:\n"},
 	{title: "A key is written twice", file: "operator.yaml", old: "  name: hello\n", by: "  name: hello\n  name: hello2\n"},
 	{title: "The name of the operator has capitals", file: "operator.yaml", old: "  name: hello\n", by: "  name: Hello_World\n"},
 	{title: "The group has no dot", file: "operator.yaml", old: "group: example.com", by: "group: example"},
 	{title: "A version looks like a number", file: "operator.yaml", old: "name: v1alpha1", by: "name: 1.0"},
-	{title: "A type of another language", file: "operator.yaml", old: "replicas: integer |", by: "replicas: int |"},
-	{title: "A text as default of a number", file: "operator.yaml", old: "default=1", by: `default="one"`},
-	{title: "A marker is shortened", file: "operator.yaml", old: "minimum=0", by: "min=0"},
+	{title: "A type from another language", file: "operator.yaml", old: "replicas: integer |", by: "replicas: int |"},
+	{title: "A string as the default of a number", file: "operator.yaml", old: "default=1", by: `default="one"`},
+	{title: "A marker is abbreviated", file: "operator.yaml", old: "minimum=0", by: "min=0"},
 	{title: "The path of a column has no dot", file: "operator.yaml", old: "path: .spec.replicas}", by: "path: spec.replicas}"},
-	{title: "An engine that is none", file: "operator.yaml", old: "  install:", by: "  reconcile: {engine: fast}\n  install:"},
-	{title: "A number where a duration is wanted", file: "operator.yaml", old: "  install:", by: "  reconcile: {resync: 60}\n  install:"},
-	{title: "The file of a child is misspelt", file: "operator.yaml", old: "children/deployment.yaml", by: "children/deploy.yaml"},
+	{title: "An unknown engine", file: "operator.yaml", old: "  install:", by: "  reconcile: {engine: fast}\n  install:"},
+	{title: "A number in place of a duration", file: "operator.yaml", old: "  install:", by: "  reconcile: {resync: 60}\n  install:"},
+	{title: "The file of a child is misspelled", file: "operator.yaml", old: "children/deployment.yaml", by: "children/deploy.yaml"},
 	{title: "A condition is a number", file: "operator.yaml", old: "file: children/deployment.yaml", by: "file: children/deployment.yaml\n    when: .spec.replicas"},
-	{title: "A status field is misspelt", file: "operator.yaml", old: "readyReplicas: ${", by: "readyReplica: ${"},
-	{title: "A child is called otherwise than it is", file: "operator.yaml", old: "$children.deployment.", by: "$children.deploymnet."},
-	{title: "The namespace is Kubernetes' own", file: "operator.yaml", old: "namespace: argo-events", by: "namespace: kube-system", accepted: true},
-	{title: "A field is misspelt in an expression", file: "children/deployment.yaml", old: ".spec.replicas", by: ".spec.replica"},
-	{title: "An expression is not closed", file: "children/deployment.yaml", old: ".spec.replicas }", by: ".spec.replicas"},
-	{title: "Something is missing in an expression", file: "children/deployment.yaml", old: ".spec.replicas }", by: ".spec.replicas + }"},
-	{title: "A path without its dot", file: "children/deployment.yaml", old: "${ .spec.image }", by: "${ spec.image }"},
+	{title: "A status field is misspelled", file: "operator.yaml", old: "readyReplicas: ${", by: "readyReplica: ${"},
+	{title: "The name of a child is misspelled in an expression", file: "operator.yaml", old: "$children.deployment.", by: "$children.deploymnet."},
+	{title: "A namespace of Kubernetes itself", file: "operator.yaml", old: "namespace: argo-events", by: "namespace: kube-system", accepted: true},
+	{title: "A field is misspelled in an expression", file: "children/deployment.yaml", old: ".spec.replicas", by: ".spec.replica"},
+	{title: "An expression has no closing brace", file: "children/deployment.yaml", old: ".spec.replicas }", by: ".spec.replicas"},
+	{title: "An expression is incomplete", file: "children/deployment.yaml", old: ".spec.replicas }", by: ".spec.replicas + }"},
+	{title: "A path has no dot", file: "children/deployment.yaml", old: "${ .spec.image }", by: "${ spec.image }"},
 	{title: "Single quotes in an expression", file: "children/deployment.yaml", old: "${ .spec.image }", by: "${ .spec.image + ':1' }"},
-	{title: "Braces as in Helm", file: "children/deployment.yaml", old: "${ .spec.image }", by: "{{ .Values.image }}"},
-	{title: "Quoted braces as in Helm", file: "children/deployment.yaml", old: "${ .spec.image }", by: `"{{ .Values.image }}"`, accepted: true},
-	{title: "Parentheses as in a shell", file: "children/deployment.yaml", old: "${ .spec.image }", by: "$(spec.image)", accepted: true},
+	{title: "Braces of Helm", file: "children/deployment.yaml", old: "${ .spec.image }", by: "{{ .Values.image }}"},
+	{title: "Quoted braces of Helm", file: "children/deployment.yaml", old: "${ .spec.image }", by: `"{{ .Values.image }}"`, accepted: true},
+	{title: "Parentheses of a shell", file: "children/deployment.yaml", old: "${ .spec.image }", by: "$(spec.image)", accepted: true},
 	{title: "A function of Helm", file: "children/deployment.yaml", old: "${ .spec.image }", by: `${ default "nginx" .spec.image }`},
 	{title: "A container has no image", file: "children/deployment.yaml", old: "        image: ${ .spec.image }\n", by: ""},
-	{title: "A text where a child wants a number", file: "children/deployment.yaml", old: "containerPort: 8080", by: `containerPort: "8080"`},
-	{title: "A field of a child is misspelt", file: "children/deployment.yaml", old: "readinessProbe", by: "readynessProbe"},
-	{title: "The selector does not find the Pods", file: "children/deployment.yaml", old: "    matchLabels:\n      app.kubernetes.io/instance", by: "    matchLabels:\n      app"},
-	{title: "A kind of an old apiVersion", file: "children/deployment.yaml", old: "apps/v1", by: "extensions/v1beta1"},
-	{title: "All children have one name", file: "children/deployment.yaml", old: "metadata:\n  name: ${ .metadata.name }", by: "metadata:\n  name: web"},
-	{title: "A text for a number in a custom resource", file: "samples/hello.yaml", old: "replicas: 1", by: "replicas: three", command: toValidate},
+	{title: "A string in place of a number in a child", file: "children/deployment.yaml", old: "containerPort: 8080", by: `containerPort: "8080"`},
+	{title: "A field of a child is misspelled", file: "children/deployment.yaml", old: "readinessProbe", by: "readynessProbe"},
+	{title: "The selector does not match the Pods", file: "children/deployment.yaml", old: "    matchLabels:\n      app.kubernetes.io/instance", by: "    matchLabels:\n      app"},
+	{title: "An old apiVersion", file: "children/deployment.yaml", old: "apps/v1", by: "extensions/v1beta1"},
+	{title: "All children have the same name", file: "children/deployment.yaml", old: "metadata:\n  name: ${ .metadata.name }", by: "metadata:\n  name: web"},
+	{title: "A string in place of a number in a custom resource", file: "samples/hello.yaml", old: "replicas: 1", by: "replicas: three", command: toValidate},
 	{title: "A custom resource of another version", file: "samples/hello.yaml", old: "example.com/v1alpha1", by: "example.com/v1", command: toValidate},
-	{title: "A field of a custom resource is misspelt", file: "samples/hello.yaml", old: "replicas:", by: "replica:", command: toValidate},
-	{title: "The kind of a custom resource is misspelt", file: "samples/hello.yaml", old: "kind: Hello", by: "kind: Helo", command: toRender},
+	{title: "A field of a custom resource is misspelled", file: "samples/hello.yaml", old: "replicas:", by: "replica:", command: toValidate},
+	{title: "The kind of a custom resource is misspelled", file: "samples/hello.yaml", old: "kind: Hello", by: "kind: Helo", command: toRender},
 	{title: "A test expects something else", file: "tests/first-steps.yaml", old: "replicas: 3", by: "replicas: 4", command: toTest},
-	{title: "The program of the logic is not there", file: "operator.yaml", old: "- logic/main.py", by: "- main.py", logic: true},
+	{title: "The program of the logic is missing", file: "operator.yaml", old: "- logic/main.py", by: "- main.py", logic: true},
 	{title: "The command names another file", file: "operator.yaml", old: "command: [python3, main.py]", by: "command: [python3, run.py]", logic: true, accepted: true},
-	{title: "The logic returns a kind that is not declared", file: "logic/main.py", old: `"kind": "Deployment"`, by: `"kind": "StatefulSet"`, command: toTest, logic: true},
+	{title: "The logic returns an undeclared kind", file: "logic/main.py", old: `"kind": "Deployment"`, by: `"kind": "StatefulSet"`, command: toTest, logic: true},
 	{title: "The logic fails", file: "logic/main.py", old: `resource["spec"]["replicas"]`, by: `resource["spec"]["size"]`, command: toTest, logic: true},
-	{title: "The directory is misspelt", command: "generate -f nowhere"},
-	{title: "The file is given without -f", command: "generate operator.yaml"},
-	{title: "A command is misspelt", command: "generat"},
+	{title: "The directory is misspelled", command: "generate -f nowhere"},
+	{title: "A path is given to test without -f", command: "test operator.yaml"},
+	{title: "A command is misspelled", command: "generat"},
 }
 
 // took matches the duration of a test.
@@ -85,10 +85,10 @@ var took = regexp.MustCompile(`(?m)  [0-9.]+m?s$`)
 func mistakesPage(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
-	b.WriteString("# Mistakes, and what is said of them\n\n" + generatedNote)
-	b.WriteString("Each in a project as `argoperator init hello --group example.com --kind Hello` makes it, with `--logic python` where logic\n" +
-		"is spoken of. What argoperator does not take it refuses with exit code 1 (2 where the command line is wrong) and prints\n" +
-		"nothing that could be applied.\n")
+	b.WriteString("# Common mistakes\n\n" + generatedNote)
+	b.WriteString("Each mistake is made in a new project of `argoperator init hello --group example.com --kind Hello`, or with\n" +
+		"`--logic python` if it concerns logic. After an error, argoperator prints no manifests. The exit code is 1, or 2 for an\n" +
+		"invalid command line.\n")
 	projects := map[bool]fs.FS{false: project(t), true: project(t, "--logic", "python")}
 	t.Run("mistakes", func(t *testing.T) {
 		for _, m := range mistakes {
@@ -142,7 +142,7 @@ func (m mistake) play(t *testing.T, project fs.FS) string {
 		t.Errorf("exit code %d", code)
 	case !m.accepted && m.command == toGenerate && out.Len() > 0:
 		t.Errorf("stdout: %s", &out)
-	case !regexp.MustCompile(`hint: |want |did you mean|as in |name files with -f`).MatchString(stderr):
+	case !regexp.MustCompile(`hint: |want |did you mean|as in |run argoperator `).MatchString(stderr):
 		t.Errorf("the output has no hint:\n%s", stderr)
 	}
 	fmt.Fprintf(&b, "```text\n$ argoperator %s\n%s```\n", m.command, took.ReplaceAllString(stderr, ""))
