@@ -48,6 +48,20 @@ type Operator struct {
 // [output.Format] that appends.
 func (o Operator) Documents() []output.Document { return o.documents }
 
+// Engine returns the name of the operator's engine and the pods that it runs. It is
+// empty for objects that a group of operators shares.
+func (o Operator) Engine() string {
+	switch {
+	case o.definition == nil:
+		return ""
+	case o.plan.Reconcile.Execution.PodPerStep:
+		return string(o.plan.Reconcile.Engine) + ", one pod per step"
+	case o.plan.Reconcile.Execution.RunsPods:
+		return string(o.plan.Reconcile.Engine) + ", one pod per reconcile"
+	}
+	return string(o.plan.Reconcile.Engine) + ", no pod per event"
+}
+
 // Result is the result of Generate.
 type Result struct {
 	// Operators in the order of the sources; empty if any finding is an error.

@@ -20,20 +20,20 @@ func ask(s streams, flags initFlags, given func(flag string) bool) (scaffold.Opt
 		d.ask("Name of the operator", "Name", &o.Name, "", nil)
 	}
 	if !flags.kindKnown() && o.Group == "" {
-		d.ask("API group, a DNS name of yours", "Group", &o.Group, "example.com", nil)
+		d.ask("API group, a DNS name that you own", "Group", &o.Group, "example.com", nil)
 	}
 	if !flags.kindKnown() && o.Kind == "" {
-		d.ask("Kind that the operator's users write", "Kind", &o.Kind, kindOf(o.Name), nil)
+		d.ask("Kind of the custom resources", "Kind", &o.Kind, kindOf(o.Name), nil)
 	}
 	if len(flags.objects)+len(flags.byHand) > 0 {
 		return d.options, d.failed
 	}
 	if !flags.kindKnown() && !given("child") {
-		d.ask("What it keeps for each of them", "Child", &o.Child, o.Child, scaffold.Children())
+		d.ask("Object to keep for each custom resource", "Child", &o.Child, o.Child, scaffold.Children())
 	}
 	if !given("logic") {
 		const template = "template"
-		d.ask("Made from a template, or by a program in", "Logic", &o.Logic, template, append([]string{template}, scaffold.Languages()...))
+		d.ask("Make the object with a template or a program", "Logic", &o.Logic, template, append([]string{template}, scaffold.Languages()...))
 		if o.Logic == template {
 			o.Logic = ""
 		}
@@ -86,9 +86,9 @@ func (d *dialogue) ask(question, option string, answer *string, usual string, al
 func (d *dialogue) wrong(option, answer string, allowed []string) string {
 	switch {
 	case answer == "":
-		return "an answer is needed"
+		return "an answer is required"
 	case allowed != nil && !slices.Contains(allowed, answer):
-		return "it is one of " + strings.Join(allowed, ", ")
+		return "choose one of " + strings.Join(allowed, ", ")
 	case allowed != nil:
 		return ""
 	}

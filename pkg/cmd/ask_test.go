@@ -26,9 +26,9 @@ func TestAsk(t *testing.T) {
 			answers: "my-app\n\n\n\n\n",
 			want:    scaffold.Options{Name: "my-app", Group: "example.com", Kind: "MyApp", Child: "deployment"},
 			output: []string{
-				"Name of the operator: ", "API group, a DNS name of yours [example.com]: ", "Kind that the operator's users write [MyApp]: ",
-				"What it keeps for each of them (deployment, configmap) [deployment]: ",
-				"Made from a template, or by a program in (template, python, node, sh, go) [template]: ",
+				"Name of the operator: ", "API group, a DNS name that you own [example.com]: ", "Kind of the custom resources [MyApp]: ",
+				"Object to keep for each custom resource (deployment, configmap) [deployment]: ",
+				"Make the object with a template or a program (template, python, node, sh, go) [template]: ",
 			},
 		},
 		{
@@ -40,7 +40,7 @@ func TestAsk(t *testing.T) {
 			name: "invalid answers", reason: "the question is repeated with the reason", flags: initFlags{options: usual},
 			answers: "\nA b\na\nexample\n\nfoo\nFoo\npod\n\nruby\n\n",
 			want:    scaffold.Options{Name: "a", Group: "example.com", Kind: "Foo", Child: "deployment"},
-			output:  []string{"an answer is needed\n", `"A b" is not a DNS label`, `"example" has no dot`, `"foo" is not a kind`, "it is one of deployment, configmap\n", "it is one of template, python"},
+			output:  []string{"an answer is required\n", `"A b" is not a DNS label`, `"example" has no dot`, `"foo" is not a kind`, "choose one of deployment, configmap\n", "choose one of template, python"},
 		},
 		{
 			name: "the rest", reason: "answers given as flags are not requested", flagsGiven: "child logic",

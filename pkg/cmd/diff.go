@@ -34,30 +34,40 @@ type diffFlags struct {
 func newDiff(s streams) *cobra.Command {
 	var flags diffFlags
 	cmd := &cobra.Command{
-		Use:   "diff",
-		Short: "Show what applying the operators would change, and whom it breaks",
-		Long: `Show which objects applying the operators would create, configure and delete,
-and which changes of a kind's schema break custom resources or clients that are
-there: a field that is gone, a narrower type, a new required field, a version
-that is no longer served. Between definitions it also names the children that
-are gone: their objects stay in the cluster.
+		Use:   "diff [PATH]...",
+		Short: "Compare an operator with an earlier version or a cluster",
+		Long: `Show which objects applying the operators would create, change and delete. Schema
+changes that break existing custom resources or clients are findings:
 
---against names what to compare with: definitions or generated manifests, as file
-or directory; or, where there is no such path, a revision of git, in which the
-definitions are read again. --live compares with the cluster: kubectl diff does.
+  - a removed field
+  - a narrower type
+  - a new required field
+  - a version that is no longer served
 
-Exit codes: 0 nothing changes, 1 something does.`,
-		Example: `  argoperator diff -f . --against main
-  argoperator diff -f operators -R --against v1.2.0 -o summary
-  argoperator diff -f operator.yaml --against manifests
+For definitions, diff also lists the removed children. Their objects stay in the
+cluster.
+
+--against names a file or a directory with definitions or generated manifests. If
+no such path exists, it names a Git revision that has the same files. --live runs
+kubectl diff.
+
+Exit codes: 0 no differences, 1 differences.`,
+		Example: `  # Compare with the last commit
+  argoperator diff -f . --against HEAD
+
+  # Compare with generated manifests
+  argoperator generate -f . > manifests.yaml
+  argoperator diff -f . --against manifests.yaml -o summary
+
+  # Compare with a cluster
   argoperator diff -f . --live`,
-		Args: noArgs,
+		Args: flags.from.paths,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if flags.live == (flags.against != "") {
-				return usagef("say what to compare with: --against PATH or REVISION, or --live")
+				return usagef("use one of --against PATH, --against REVISION and --live")
 			}
 			if strings.HasPrefix(flags.against, "-") {
-				return usagef("--against %s: no path and no revision", flags.against)
+				return usagef("--against %s is neither a path nor a Git revision", flags.against)
 			}
 			return interruptible(cmd.Context(), func(ctx context.Context) error {
 				if flags.live {
@@ -68,8 +78,8 @@ Exit codes: 0 nothing changes, 1 something does.`,
 		},
 	}
 	flags.from.register(cmd)
-	cmd.Flags().StringVar(&flags.against, "against", "", "file, directory or git revision to compare with")
-	cmd.Flags().BoolVar(&flags.live, "live", false, "compare with the cluster, by kubectl diff --server-side")
+	cmd.Flags().StringVar(&flags.against, "against", "", "file, directory or Git revision to compare with")
+	cmd.Flags().BoolVar(&flags.live, "live", false, "compare with the cluster of the kubeconfig, with kubectl diff --server-side")
 	outputVar(cmd, &flags.format, "text", "summary", "json")
 	namespaceVar(cmd, &flags.options.Namespace)
 	return cmd
@@ -82,7 +92,7 @@ func runDiff(ctx context.Context, s streams, flags diffFlags) error {
 	}
 	dir, err := os.MkdirTemp("", "argoperator-diff-")
 	if err != nil {
-		return fmt.Errorf("making a directory: %w", err)
+		return fmt.Errorf("creating a directory: %w", err)
 	}
 	defer os.RemoveAll(dir)
 	old, missing, err := earlierSources(ctx, flags, dir)
@@ -96,7 +106,7 @@ func runDiff(ctx context.Context, s streams, flags diffFlags) error {
 	if err := cmp.Or(err, ctx.Err()); err != nil {
 		return err
 	}
-	if err := report(s, old, findings.Only(diag.Error)); err != nil { // lint shows the warnings of what there is now
+	if err := report(s, old, findings.Only(diag.Error)); err != nil { // lint shows the warnings of the current definitions
 		return err
 	}
 	changes, findings, err := result.Compare(earlier)
@@ -114,6 +124,7 @@ func runDiff(ctx context.Context, s streams, flags diffFlags) error {
 	if len(changes) > 0 || findings.HasErrors() {
 		return errFindings
 	}
+	s.note("no differences")
 	return nil
 }
 
@@ -164,17 +175,17 @@ func diffJSON(w io.Writer, changes []diff.Change, findings diag.List) error {
 	return terminal.JSON(w, out)
 }
 
-// earlierSources reads what to compare with: a path, or the same files in a git
-// revision, which it extracts into a directory.
+// earlierSources reads the definitions or manifests to compare with: a path, or the
+// same files in a Git revision, which it extracts into a directory.
 func earlierSources(ctx context.Context, flags diffFlags, dir string) ([]argoperator.Source, diag.List, error) {
 	if _, err := os.Stat(flags.against); err == nil {
-		old := sourceFlags{names: []string{flags.against}, recursive: true, check: "the name given with --against"}
+		old := sourceFlags{names: []string{flags.against}, recursive: true, check: "the value of --against"}
 		return old.read(nil)
 	}
 	old := sourceFlags{recursive: flags.from.recursive}
 	for i, name := range flags.from.names {
 		if name == "-" {
-			return nil, nil, usagef("standard input has no revisions: name a file or a directory with -f")
+			return nil, nil, usagef("standard input is not in a Git revision: name a file or a directory with -f")
 		}
 		at, err := checkout(ctx, name, flags.against, filepath.Join(dir, fmt.Sprint(i)))
 		if err != nil {
@@ -192,13 +203,13 @@ func earlierSources(ctx context.Context, flags diffFlags, dir string) ([]argoper
 }
 
 // checkout extracts a path at a revision into a directory, together with the files
-// next to it, and returns its new path.
+// next to it. It returns the new path.
 func checkout(ctx context.Context, name, revision, into string) (string, error) {
 	home, base := name, ""
 	if info, err := os.Stat(name); err == nil && !info.IsDir() {
 		home, base = filepath.Dir(name), filepath.Base(name)
 	}
-	git := exec.CommandContext(ctx, "git", "-C", home, "archive", "--format=tar", revision, ".") //nolint:gosec // an option is refused before
+	git := exec.CommandContext(ctx, "git", "-C", home, "archive", "--format=tar", revision, ".") //nolint:gosec // the command line has no option in place of a revision
 	var said bytes.Buffer
 	git.Stderr, git.WaitDelay = &said, outputGrace
 	archive, err := git.StdoutPipe()
@@ -206,14 +217,14 @@ func checkout(ctx context.Context, name, revision, into string) (string, error) 
 		err = git.Start()
 	}
 	if errors.Is(err, exec.ErrNotFound) {
-		return "", usagef("--against %s: no such path, and there is no git to look for a revision", revision)
+		return "", usagef("--against %s: no such path, and git is not on the PATH to look for a revision", revision)
 	}
 	if err != nil {
 		return "", fmt.Errorf("running git: %w", err)
 	}
 	unpacked := unpack(archive, into)
 	if err := git.Wait(); err != nil && unpacked == nil {
-		return "", usagef("--against %s: neither a path nor a revision of git: %s", revision, strings.TrimSpace(said.String()))
+		return "", usagef("--against %s is neither a path nor a Git revision: %s", revision, strings.TrimSpace(said.String()))
 	}
 	return filepath.Join(into, base), unpacked
 }
@@ -266,7 +277,7 @@ func diffLive(ctx context.Context, s streams, flags diffFlags) error {
 	var exit *exec.ExitError
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		return usagef("--live needs kubectl, which is not there")
+		return usagef("--live needs kubectl, which is not on the PATH")
 	case errors.As(err, &exit) && exit.ExitCode() == 1:
 		return errFindings // differences, or an error that kubectl has printed
 	case err != nil:

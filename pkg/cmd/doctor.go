@@ -28,15 +28,18 @@ type doctorFlags struct {
 func newDoctor(s streams) *cobra.Command {
 	var flags doctorFlags
 	cmd := &cobra.Command{
-		Use:   "doctor",
-		Short: "Say whether a cluster is ready for the operators",
-		Long: `doctor looks whether the cluster of the kubeconfig is ready for operators: Argo's
-kinds, controllers and their versions, the namespace, the EventBus, and whether
-the API server would take the manifests from you. It reads only, by kubectl, with
-your rights; for what is wrong it says what to do.`,
-		Example: `  argoperator doctor -f examples/memcached
+		Use:   "doctor [PATH]...",
+		Short: "Check whether a cluster is ready for an operator",
+		Long: `Check the cluster of the kubeconfig: Argo's CustomResourceDefinitions, its
+controllers and their versions, the namespace of the operator, the EventBus, and
+whether the API server accepts the manifests from you. For each problem, doctor
+suggests a fix. It only reads, through kubectl and with your permissions.`,
+		Example: `  # Check the current cluster
+  argoperator doctor -f .
+
+  # Check another cluster for an operator in the namespace platform
   argoperator doctor -f . -n platform --context staging -o json`,
-		Args: noArgs,
+		Args: flags.from.paths,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return interruptible(cmd.Context(), func(ctx context.Context) error { return runDoctor(ctx, s, flags) })
 		},
@@ -44,8 +47,8 @@ your rights; for what is wrong it says what to do.`,
 	flags.from.register(cmd)
 	outputVar(cmd, &flags.format, "text", "json")
 	namespaceVar(cmd, &flags.options.Namespace)
-	cmd.Flags().StringVar(&flags.context, "context", "", "context of the kubeconfig")
-	cmd.Flags().StringVar(&flags.kubeconfig, "kubeconfig", "", "file to reach the cluster by, instead of kubectl's own choice")
+	cmd.Flags().StringVar(&flags.context, "context", "", "context of the kubeconfig to use")
+	cmd.Flags().StringVar(&flags.kubeconfig, "kubeconfig", "", "kubeconfig file (default the one that kubectl uses)")
 	return cmd
 }
 
@@ -70,14 +73,14 @@ func runDoctor(ctx context.Context, s streams, flags doctorFlags) error {
 	return nil
 }
 
-// requirements returns what operators need of a cluster that a command asks by kubectl.
+// requirements returns what operators need in a cluster, for a command that runs kubectl.
 func (f *sourceFlags) requirements(s streams, options argoperator.Options, asks string) ([]doctor.Requirements, error) {
 	result, _, err := f.operators(s, options)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := exec.LookPath("kubectl"); err != nil {
-		return nil, usagef("%s asks by kubectl, which is not there", asks)
+		return nil, usagef("%s needs kubectl, which is not on the PATH", asks)
 	}
 	return result.Requirements()
 }
@@ -87,15 +90,15 @@ func printDiagnoses(s streams, reports []doctor.Report, format string) error {
 		return terminal.JSON(s.out, map[string]any{"apiVersion": v1alpha1.APIVersion, "kind": "DoctorReportList", "items": reports})
 	}
 	for _, r := range reports {
-		if err := r.Print(s.out); err != nil {
+		if err := r.Print(s.out, colour(s.out)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// checkKubeconfig rejects a file that kubectl cannot read or not read repeatedly,
-// such as a pipe.
+// checkKubeconfig rejects a file that kubectl cannot read more than once, such as a
+// pipe.
 func (f doctorFlags) checkKubeconfig(s streams) error {
 	if f.kubeconfig == "" {
 		return nil
@@ -108,7 +111,7 @@ func (f doctorFlags) checkKubeconfig(s streams) error {
 		return nil
 	}
 	var findings diag.List
-	if err := unreadable(&findings, f.kubeconfig, "the name given with --kubeconfig", err); err != nil {
+	if err := unreadable(&findings, f.kubeconfig, "the value of --kubeconfig", err); err != nil {
 		return err
 	}
 	return report(s, nil, findings)

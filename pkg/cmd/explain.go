@@ -11,15 +11,18 @@ func newExplain(s streams) *cobra.Command {
 	var from sourceFlags
 	var format, namespace string
 	cmd := &cobra.Command{
-		Use:   "explain",
-		Short: "Say what carries an operator and why, what each event costs, and who may do what",
-		Long: `explain says of each definition which engine carries it and what kept the
-cheaper one away, how many pods and requests to the API server each kind of event
-costs, what every permission is for, what is remembered where, and which limits
-are near. With -o json it says all of it, with what each number is the sum of.`,
-		Example: `  argoperator explain -f examples/memcached
+		Use:   "explain [PATH]...",
+		Short: "Explain the engine, costs, permissions and limits of an operator",
+		Long: `Show which engine each operator uses and why a cheaper one cannot run it, how
+many pods and API requests each kind of event costs, the reason for every
+permission, where the operator stores what it observed, and which limits are
+near. With -o json, the report also has the terms of each sum.`,
+		Example: `  # Explain the operator in the current directory
+  argoperator explain -f .
+
+  # Print a report for programs
   argoperator explain -f . -o json`,
-		Args: noArgs,
+		Args: from.paths,
 		RunE: func(*cobra.Command, []string) error {
 			return explainSources(s, &from, format, argoperator.Options{Namespace: namespace})
 		},
@@ -39,7 +42,7 @@ func explainSources(s streams, from *sourceFlags, format string, options argoper
 	if err != nil {
 		return err
 	}
-	if err := report(s, sources, from.countWarnings(s, withMissing(explanation.Findings, missing))); err != nil {
+	if err := report(s, sources, from.countWarnings(s, from.withMissing(explanation.Findings, missing, sources))); err != nil {
 		return err
 	}
 	if format == "json" {

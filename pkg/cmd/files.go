@@ -118,7 +118,7 @@ func visible(dir string) ([]entry, error) {
 		if mode&fs.ModeSymlink != 0 {
 			info, err := os.Stat(at)
 			if err != nil {
-				continue //nolint:nilerr // it leads nowhere
+				continue //nolint:nilerr // a broken link
 			}
 			mode = info.Mode()
 		}

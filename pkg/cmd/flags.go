@@ -33,7 +33,7 @@ func outputVar(cmd *cobra.Command, format *string, formats ...string) {
 // runnerVar registers --runner.
 func runnerVar(cmd *cobra.Command, runner *string) {
 	*runner = "local"
-	enumVar(cmd, runner, "runner", "", []string{"local", "docker"}, "where programs run")
+	enumVar(cmd, runner, "runner", "", []string{"local", "docker"}, "run programs on this machine or in their images")
 }
 
 func (f *enumFlag) String() string { return *f.value }
@@ -44,7 +44,7 @@ func (f *enumFlag) Type() string { return "string" }
 // Set rejects a value that is not allowed. The error already names the flag.
 func (f *enumFlag) Set(value string) error {
 	if !slices.Contains(f.allowed, value) {
-		return usagef("--%s %q is none of %q", f.name, value, f.allowed)
+		return usagef("--%s %q is not one of %s", f.name, value, strings.Join(f.allowed, ", "))
 	}
 	*f.value = value
 	return nil
@@ -66,7 +66,7 @@ type namespaceFlag string
 
 // namespaceVar registers --namespace.
 func namespaceVar(cmd *cobra.Command, namespace *string) {
-	cmd.Flags().VarP((*namespaceFlag)(namespace), "namespace", "n", "namespace to install into, instead of the definition's install.namespace")
+	cmd.Flags().VarP((*namespaceFlag)(namespace), "namespace", "n", "namespace of the operator (default install.namespace of the definition)")
 	completeWith(cmd, "namespace", nil)
 }
 

@@ -14,17 +14,22 @@ import (
 func newFn(s streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "fn",
-		Short: "Be a KRM function: a ResourceList in, one with the operators' objects out",
-		Long: `fn reads a ResourceList from standard input and prints it with the objects of
-operators added to its items, as kustomize and kpt run functions.
+		Short: "Run as a KRM function for kustomize and kpt",
+		Long: `Read a ResourceList from standard input, and print it with the objects of
+operators added to its items.
 
-The operator is that of the function's configuration, if that is a definition;
-else those of all definitions among the items, which are marked with
-config.kubernetes.io/local-config, so that nobody applies them. Files that a
-definition refers to are looked for beside its file, in the directory that fn
-runs in. Findings are results of the list; with an error among them nothing else
-changes, and the exit code is 1.`,
-		Example: `  kustomize build --enable-alpha-plugins --enable-exec .
+If the configuration of the function is a definition, fn adds the objects of this
+operator. Otherwise it uses all definitions among the items, and marks them with
+config.kubernetes.io/local-config so that nobody applies them. argoperator looks
+for the files that a definition refers to next to the file of the definition, in
+the directory in which fn runs.
+
+Findings become results of the list. After an error, fn changes nothing else and
+ends with exit code 1.`,
+		Example: `  # In a directory whose kustomization has argoperator fn as a generator
+  kustomize build --enable-alpha-plugins --enable-exec .
+
+  # In a kpt package
   kpt fn eval . --exec "argoperator fn"`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error { return fn(s) },
@@ -41,15 +46,15 @@ func fn(s streams) error {
 		return fmt.Errorf("reading standard input: %w", err)
 	}
 	if len(in) > maxPackage {
-		return usagef("the ResourceList has more than %d MiB", maxPackage>>20)
+		return usagef("the ResourceList is larger than %d MiB", maxPackage>>20)
 	}
 	root, err := os.OpenRoot(".")
 	if err != nil {
-		return fmt.Errorf("opening the directory: %w", err)
+		return fmt.Errorf("opening the current directory: %w", err)
 	}
 	out, failed, err := krm.Run(in, root.FS())
 	if errors.Is(err, krm.ErrNoList) {
-		return usagef("%v: kustomize and kpt run this command", err)
+		return usagef("%w; kustomize and kpt run this command", err)
 	}
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 
@@ -10,7 +11,6 @@ import (
 	semver "k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
-	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/doctor"
 	"github.com/argoperator/argoperator/pkg/internal/output"
 	"github.com/argoperator/argoperator/pkg/internal/terminal"
@@ -30,44 +30,56 @@ func newGenerate(s streams) *cobra.Command {
 	var flags generateFlags
 	var format, stage string
 	cmd := &cobra.Command{
-		Use:   "generate",
-		Short: "Print an operator's manifests, checked, in apply order",
-		Long: `generate prints the manifests of operators, checked, in apply order.
+		Use:   "generate [PATH]...",
+		Short: "Print the manifests of an operator",
+		Long: `Check the definitions of operators, and print their manifests in apply order.
 
-With --uninstall it prints those to delete, in reverse order and in two stages:
-  api       the CustomResourceDefinitions. kubectl waits until every custom
-            resource is gone, while the operator still runs and cleans up.
-  operator  everything else.
-Deleted all at once, custom resources with a finalizer would wait for an operator
-that is gone. What a stage leaves behind is told on stderr; one with nothing to
-delete prints nothing on stdout. Name the definition as it was applied.
+With --uninstall, print the objects to delete instead, in reverse order. Name the
+definition that you applied, and delete one stage after the other:
 
---uninstall=leftovers is for after an upgrade: it asks the cluster, by kubectl, and
-prints what an earlier version of the operator made and this one does not. These are
-objects of the operator itself, and those of children that its definition no longer
-has. It never prints a CustomResourceDefinition.`,
-		Example: `  argoperator generate -f examples/memcached | kubectl apply -f -
-  argoperator generate -f operator.yaml -o dir --output-dir manifests
-  argoperator generate -f operator.yaml -o kustomize --output-dir config
-  argoperator generate -f operator.yaml -o helm --output-dir charts --chart-version 1.2.0
+  api        The CustomResourceDefinitions. kubectl delete waits until every
+             custom resource is gone, while the operator still runs its cleanup.
+  operator   Everything else.
+  leftovers  After an upgrade: objects in the cluster that an earlier version of
+             the operator or of its definition made, and this one does not.
+             It never prints a CustomResourceDefinition. It needs kubectl.
+
+If you delete everything at once, custom resources with a finalizer wait for an
+operator that is gone. A stage without objects prints nothing. Notes on objects
+that remain go to stderr.`,
+		Example: `  # Apply an operator
+  argoperator generate -f . | kubectl apply -f -
+
+  # Write one file for each object
+  argoperator generate -f . -o dir --output-dir manifests
+
+  # Write a kustomization or a Helm chart
+  argoperator generate -f . -o kustomize --output-dir config
+  argoperator generate -f . -o helm --output-dir charts --chart-version 1.2.0
+
+  # Read the definition from standard input, and install into another namespace
   argoperator generate -f - -n platform < operator.yaml
+
+  # Uninstall an operator
   argoperator generate -f . --uninstall=api | kubectl delete --ignore-not-found -f -
   argoperator generate -f . --uninstall=operator | kubectl delete --ignore-not-found -f -
+
+  # After an upgrade, delete the objects that the new version no longer has
   argoperator generate -f . --uninstall=leftovers | kubectl delete --ignore-not-found -f -`,
-		Args: noArgs,
+		Args: from.paths,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if flags.format, err = outputFormat(format, flags.dir); err != nil {
 				return err
 			}
 			flags.uninstall = argoperator.Stage(stage)
 			if flags.format.Adjustable && stage != "" {
-				return usagef("-o %s prints no objects to delete; --uninstall goes with the other formats", format)
+				return usagef("--uninstall does not work with -o %s", format)
 			}
 			if cmd.Flags().Changed("chart-version") && !flags.format.Adjustable {
-				return usagef("--chart-version goes with -o helm, not with -o %s", format)
+				return usagef("--chart-version needs -o helm, got -o %s", format)
 			}
 			if _, err := semver.ParseSemantic(flags.version); err != nil {
-				return usagef("--chart-version %q is no semantic version, such as 1.2.0", flags.version)
+				return usagef("--chart-version %q is not a semantic version such as 1.2.0", flags.version)
 			}
 			if stage == leftovers {
 				return interruptible(cmd.Context(), func(ctx context.Context) error { return generateLeftovers(ctx, s, &from, flags) })
@@ -77,11 +89,11 @@ has. It never prints a CustomResourceDefinition.`,
 	}
 	from.register(cmd)
 	outputVar(cmd, &format, names(output.Formats())...)
-	cmd.Flags().StringVar(&flags.dir, "output-dir", "", "directory to write into, for the formats that write files; made where it is missing")
+	cmd.Flags().StringVar(&flags.dir, "output-dir", "", "directory to write into with -o dir, kustomize and helm; created if it does not exist")
 	namespaceVar(cmd, &flags.options.Namespace)
 	// Set rejects an empty value, which comes from an unset shell variable
-	enumVar(cmd, &stage, "uninstall", "", stageNames(), "print what to delete instead, one stage after the other, or what an upgrade left")
-	cmd.Flags().StringVar(&flags.version, "chart-version", "0.1.0", "version of the charts, for -o helm")
+	enumVar(cmd, &stage, "uninstall", "", stageNames(), "print the objects to delete instead")
+	cmd.Flags().StringVar(&flags.version, "chart-version", "0.1.0", "version of the charts, with -o helm")
 	return cmd
 }
 
@@ -93,29 +105,33 @@ func generate(s streams, from *sourceFlags, flags generateFlags) error {
 	if err != nil {
 		return err
 	}
-	objects := result.Objects()
 	if flags.uninstall != "" {
-		var notes []string
-		objects, notes = result.Uninstall(flags.uninstall)
+		objects, notes := result.Uninstall(flags.uninstall)
 		for _, note := range notes {
 			s.say("%s", note)
 		}
 		if len(objects) == 0 {
 			return nil
 		}
+		return writeOperators(s, []output.Operator{{Objects: objects}}, flags)
 	}
-	operators := []output.Operator{{Objects: objects}}
+	operators := []output.Operator{{Objects: result.Objects()}}
 	if flags.format.Adjustable {
 		if operators, err = result.Charts(flags.version); errors.Is(err, argoperator.ErrGroupedChart) {
-			return usagef("-o helm: %v; use -o kustomize or -o dir", err)
+			return usagef("-o helm: %w; use -o kustomize or -o dir", err)
 		} else if err != nil {
 			return err
 		}
 	}
-	return writeOperators(s, operators, flags)
+	var total made
+	for _, o := range result.Emitted() {
+		total.add(o)
+	}
+	return total.report(s, from, func(s streams) error { return writeOperators(s, operators, flags) })
 }
 
-// generateLeftovers prints what earlier versions of the operators left in the cluster.
+// generateLeftovers prints the objects in the cluster that only earlier versions of the
+// operators made.
 func generateLeftovers(ctx context.Context, s streams, from *sourceFlags, flags generateFlags) error {
 	needs, err := from.requirements(s, flags.options, "--uninstall="+leftovers)
 	if err != nil {
@@ -125,7 +141,7 @@ func generateLeftovers(ctx context.Context, s streams, from *sourceFlags, flags 
 	for _, n := range needs {
 		left, err := doctor.Leftovers(ctx, doctorFlags{}.kubectl, n)
 		if err != nil {
-			s.say("cannot look for leftovers: %v", err)
+			s.say("looking for leftovers: %v", err)
 			return errFindings
 		}
 		for _, of := range left {
@@ -133,7 +149,7 @@ func generateLeftovers(ctx context.Context, s streams, from *sourceFlags, flags 
 		}
 	}
 	if len(all.Objects) == 0 {
-		s.say("nothing of an earlier version of the operator is there")
+		s.say("the cluster has no objects of an earlier version of the operator")
 		return nil
 	}
 	return writeOperators(s, []output.Operator{all}, flags)
@@ -158,10 +174,52 @@ func stream(s streams, from *sourceFlags, flags generateFlags) (err error) {
 	var out spool
 	defer func() { err = errors.Join(err, out.Close()) }()
 	write := flags.format.Append(&out)
-	if err := from.each(s, flags.options, func(o argoperator.Operator) error { return write(o.Documents()) }); err != nil {
+	var total made
+	if err := from.each(s, flags.options, func(o argoperator.Operator) error {
+		total.add(o)
+		return write(o.Documents())
+	}); err != nil {
 		return err
 	}
-	return out.copyTo(s.out)
+	return total.report(s, from, func(s streams) error { return out.copyTo(s.out) })
+}
+
+// made counts the generated operators and objects.
+type made struct {
+	operators, objects int
+	name, engine       string // of the last operator
+}
+
+func (m *made) add(o argoperator.Operator) {
+	m.objects += len(o.Objects)
+	if engine := o.Engine(); engine != "" {
+		m.operators++
+		m.name, m.engine = o.Name, engine
+	}
+}
+
+func (m *made) String() string {
+	if m.operators == 1 {
+		return fmt.Sprintf("%s: %d objects, no errors; engine %s", m.name, m.objects, m.engine)
+	}
+	return fmt.Sprintf("%d operators: %d objects, no errors", m.operators, m.objects)
+}
+
+// report writes the objects and a summary for the user. If nothing reads the output,
+// such as when kubectl is not installed, it says what to do without kubectl.
+func (m *made) report(s streams, from *sourceFlags, write func(streams) error) error {
+	err := s.untilClosed(write)
+	switch {
+	case err == nil:
+		s.note("%s", m)
+	case errors.Is(err, errUnread):
+		s.say("%s", m)
+		s.say("nothing read the objects: the command after the pipe is not installed, or it has ended")
+		terminal.Fprintf(s.err, "  hint: to simulate the operator without a cluster: %s\n", from.command(s, "render"))
+		terminal.Fprintf(s.err, "  hint: to write the objects to files: %s -o dir --output-dir manifests\n", from.command(s, "generate"))
+		return brokenPipe
+	}
+	return err
 }
 
 // writeDir writes the files and reports conflicting and leftover ones.
@@ -172,32 +230,21 @@ func writeDir(s streams, dir string, files []output.File) error {
 		return err
 	})
 	if taken := (*output.TakenError)(nil); errors.As(err, &taken) {
-		s.say("nothing was written: there is already, and not of argoperator")
-		for _, name := range taken.Names {
-			terminal.Fprintf(s.err, "  %s\n", filepath.Join(dir, filepath.FromSlash(name)))
+		for i, name := range taken.Names {
+			taken.Names[i] = filepath.Join(dir, filepath.FromSlash(name))
 		}
-		terminal.Fprintf(s.err, "choose another directory with --output-dir, or move these away\n")
+		s.list("wrote nothing, because these files exist and argoperator did not write them", taken.Names)
+		terminal.Fprintf(s.err, "Choose another directory with --output-dir, or move the files.\n")
 		return errFindings
 	}
+	if err == nil {
+		s.note("wrote %d files to %s", len(files), dir)
+	}
 	for _, name := range left {
-		s.say("%s is no longer part of the operator, but was changed since it was written: it stays",
+		s.say("kept %s: it is no longer part of the operator, but somebody changed it since argoperator wrote it",
 			filepath.Join(dir, filepath.FromSlash(name)))
 	}
 	return err
-}
-
-// withMissing joins the findings with those about missing files, which make the
-// finding that there is no definition redundant.
-func withMissing(findings, missing diag.List) diag.List {
-	if len(missing) == 0 {
-		return findings
-	}
-	for _, f := range findings {
-		if f.Code != diag.NoDefinition || f.File != "" {
-			missing = append(missing, f)
-		}
-	}
-	return missing.Sorted()
 }
 
 // outputFormat returns a format by name, which --output has validated.
@@ -206,9 +253,9 @@ func outputFormat(name, dir string) (output.Format, error) {
 	f := formats[slices.IndexFunc(formats, func(f output.Format) bool { return f.Name == name })]
 	switch {
 	case f.Directory && dir == "":
-		return f, usagef("-o %s needs --output-dir", name)
+		return f, usagef("-o %s writes files: name their directory with --output-dir", name)
 	case !f.Directory && dir != "":
-		return f, usagef("--output-dir goes with a format that writes files, not with -o %s", name)
+		return f, usagef("--output-dir needs a format that writes files, such as -o dir; got -o %s", name)
 	}
 	return f, nil
 }
@@ -221,7 +268,7 @@ func names(formats []output.Format) []string {
 	return list
 }
 
-// leftovers is the value of --uninstall for what an earlier version left.
+// leftovers is the value of --uninstall for the objects of an earlier version.
 const leftovers = "leftovers"
 
 func stageNames() []string {

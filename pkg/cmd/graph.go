@@ -14,14 +14,21 @@ func newGraph(s streams) *cobra.Command {
 	var from sourceFlags
 	var format string
 	cmd := &cobra.Command{
-		Use:   "graph",
-		Short: "Draw the way of an event through an operator",
-		Long: `graph draws what changes, who hears of it, what it starts and what is written:
-for Markdown (mermaid), for Graphviz (dot), or as a picture that needs no other
-program (svg, of one operator, and html, of any number).`,
-		Example: `  argoperator graph -f examples/memcached -o svg > memcached.svg
+		Use:   "graph [PATH]...",
+		Short: "Draw the event flow of an operator",
+		Long: `Draw which resources an operator watches, which EventSource and Sensors receive
+their events, and what the triggers and Workflows write. The formats are mermaid
+for Markdown, dot for Graphviz, svg for a picture of one operator, and html for a
+page with any number of operators. svg and html need no other program.`,
+		Example: `  # Print a diagram for Markdown
+  argoperator graph -f .
+
+  # Write a picture
+  argoperator graph -f . -o svg > guestbook.svg
+
+  # Write a page with all operators in this directory and its subdirectories
   argoperator graph -f . -R -o html > operators.html`,
-		Args: noArgs,
+		Args: from.paths,
 		RunE: func(*cobra.Command, []string) error {
 			return drawGraphs(s, &from, format)
 		},
@@ -42,7 +49,7 @@ func drawGraphs(s streams, from *sourceFlags, format string) error {
 		err = graph.HTML(&out, graphs)
 	} else {
 		if len(graphs) > 1 && format == "svg" {
-			return usagef("-o svg draws one operator, and there are %d: name one with -f, or use -o html", len(graphs))
+			return usagef("-o svg draws one operator, got %d: name one with -f, or use -o html", len(graphs))
 		}
 		draw := map[string]func(graph.Graph, io.Writer) error{"mermaid": graph.Graph.Mermaid, "dot": graph.Graph.Dot, "svg": graph.Graph.SVG}[format]
 		for _, g := range graphs {

@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
@@ -34,22 +32,30 @@ func newInit(s streams) *cobra.Command {
 	var flags initFlags
 	cmd := &cobra.Command{
 		Use:   "init NAME",
-		Short: "Make a new project: a definition that works, with samples and tests",
-		Long: `init makes a project for an operator in the directory NAME: a definition that
-works at once, a custom resource to try, a test, a README, a Makefile, and a
-workflow of GitHub Actions that tries it all on a cluster. It never writes over a
-file.
+		Short: "Create an operator project",
+		Long: `Create the directory NAME with a project that works at once: a definition, a
+sample custom resource, a test, a README, a Makefile and a GitHub Actions workflow
+that tests the operator on a cluster. init never overwrites a file. On a terminal,
+it asks for the values that the flags leave open.
 
-What an operator keeps for each custom resource begins as one object, made from a
-template or, with --logic, by a program. On a terminal, init asks for what the
-flags leave open.
+The operator keeps one object for each custom resource. A template makes this
+object, or with --logic a program. To start from something that exists, use:
 
-With --from-manifest, it begins with the objects of a file, a directory or
-standard input instead: each becomes a child, and what its users would set, such
-as image, replicas and host, fields of the kind.`,
-		Example: `  argoperator init guestbook --group example.com --kind Guestbook
-  argoperator init guestbook --group example.com --kind Guestbook --logic python
-  argoperator init certs --from-crd cert-manager.crds.yaml --kind Certificate
+  --from-manifest  Objects in files. Each becomes a child. Values that users
+                   typically set, such as image, replicas and host, become
+                   fields of the new kind.
+  --from-crd       The CustomResourceDefinition of an existing kind.
+  --from-tutorial  An operator written by hand with Argo Events and Workflows.`,
+		Example: `  # Create a project
+  argoperator init guestbook --group example.com --kind Guestbook
+
+  # Create a project with a Python program instead of a template
+  argoperator init shop --group example.com --kind Shop --logic python
+
+  # Create a project for a kind that a cluster has
+  kubectl get crd certificates.cert-manager.io -o yaml | argoperator init certs --from-crd -
+
+  # Create a project from objects in a cluster
   kubectl get deployment,service web -o yaml | argoperator init web --group example.com --kind Web --from-manifest -`,
 		Args: oneName,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -62,16 +68,16 @@ as image, replicas and host, fields of the kind.`,
 	o := &flags.options
 	cmd.Flags().StringVar(&flags.dir, "dir", "", "directory of the project (default NAME)")
 	cmd.Flags().StringVar(&o.Group, "group", "", "API group of the kind, such as cache.example.com")
-	cmd.Flags().StringVar(&o.Kind, "kind", "", "the kind, such as Memcached; with --from-crd, which one of several")
+	cmd.Flags().StringVar(&o.Kind, "kind", "", "the kind, such as Memcached; with --from-crd, selects one of several kinds")
 	cmd.Flags().StringVar(&o.Plural, "plural", "", "name of the resource, such as memcacheds (default derived from the kind)")
 	cmd.Flags().StringVar(&o.Version, "version", "v1alpha1", "version of the API")
 	cmd.Flags().StringVar(&o.Scope, "scope", "Namespaced", "scope of the kind: "+strings.Join(scaffold.Scopes(), "|"))
-	cmd.Flags().StringVar(&o.Child, "child", scaffold.Children()[0], "what to keep for each custom resource: "+strings.Join(scaffold.Children(), "|"))
-	cmd.Flags().StringVar(&o.Logic, "logic", "", "let a program make it, in a language: "+strings.Join(scaffold.Languages(), "|"))
-	cmd.Flags().StringVar(&flags.crd, "from-crd", "", "file with the CustomResourceDefinition of a kind that there is already, or -")
-	cmd.Flags().StringArrayVar(&flags.objects, "from-manifest", nil, "file or directory with objects to keep for each custom resource, or -; repeatable")
-	cmd.Flags().StringArrayVar(&flags.byHand, "from-tutorial", nil, "file or directory with an operator written by hand with Argo, or -; repeatable")
-	cmd.Flags().StringVarP(&o.Namespace, "namespace", "n", "argo-events", "namespace to install the operator into")
+	cmd.Flags().StringVar(&o.Child, "child", scaffold.Children()[0], "object to keep for each custom resource: "+strings.Join(scaffold.Children(), "|"))
+	cmd.Flags().StringVar(&o.Logic, "logic", "", "make the object with a program in a language: "+strings.Join(scaffold.Languages(), "|"))
+	cmd.Flags().StringVar(&flags.crd, "from-crd", "", "file with the CustomResourceDefinition of an existing kind, or - for standard input")
+	cmd.Flags().StringArrayVar(&flags.objects, "from-manifest", nil, "file or directory with objects to keep for each custom resource, or - for standard input; repeatable")
+	cmd.Flags().StringArrayVar(&flags.byHand, "from-tutorial", nil, "file or directory with an operator written by hand with Argo, or - for standard input; repeatable")
+	cmd.Flags().StringVarP(&o.Namespace, "namespace", "n", "argo-events", "namespace of the operator")
 	completeWith(cmd, "namespace", nil)
 	completeWith(cmd, "scope", scaffold.Scopes())
 	completeWith(cmd, "child", scaffold.Children())
@@ -83,7 +89,7 @@ func oneName(_ *cobra.Command, args []string) error {
 	if len(args) < 2 {
 		return nil
 	}
-	return usagef("one operator has one name, got %q", args)
+	return usagef("init takes one NAME, got %s", strings.Join(args, ", "))
 }
 
 // initialize creates a project from the flags and, on a terminal, from the answers
@@ -129,14 +135,14 @@ func excluded(cmd *cobra.Command, flags initFlags) error {
 	source, says, rest := flags.source()
 	for _, flag := range rest {
 		if cmd.Flags().Changed(flag) {
-			return usagef("--%s does not go with --%s: %s", flag, source, says)
+			return usagef("--%s does not work with --%s: %s", flag, source, says)
 		}
 	}
 	if flags.crd == "" {
 		return nil
 	}
 	if cmd.Flags().Changed("child") && flags.options.Child != "configmap" {
-		return usagef("--child %s reads fields that only a kind of init's own has; --from-crd begins with a configmap", flags.options.Child)
+		return usagef("--child %s needs fields that the kind of --from-crd may not have; use --child configmap", flags.options.Child)
 	}
 	return nil
 }
@@ -146,11 +152,11 @@ func excluded(cmd *cobra.Command, flags initFlags) error {
 func (f initFlags) source() (flag, says string, rest []string) {
 	switch {
 	case len(f.objects) > 0:
-		return "from-manifest", "the manifests say what is kept", []string{"child", "logic", "from-crd", "from-tutorial"}
+		return "from-manifest", "the manifests define the children", []string{"child", "logic", "from-crd", "from-tutorial"}
 	case len(f.byHand) > 0:
-		return "from-tutorial", "the operator says it", []string{"child", "logic", "from-crd", "group", "plural", "version", "scope", "kind"}
+		return "from-tutorial", "the operator defines it", []string{"child", "logic", "from-crd", "group", "plural", "version", "scope", "kind"}
 	case f.crd != "":
-		return "from-crd", "the CustomResourceDefinition says it", []string{"group", "plural", "version", "scope"}
+		return "from-crd", "the CustomResourceDefinition defines it", []string{"group", "plural", "version", "scope"}
 	}
 	return "", "", nil
 }
@@ -193,7 +199,7 @@ func missing(flags initFlags) error {
 			names = append(names, value.name)
 		}
 	}
-	return usagef("missing: %s; for instance: argoperator init guestbook --group example.com --kind Guestbook", strings.Join(names, ", "))
+	return usagef("missing %s; example: argoperator init guestbook --group example.com --kind Guestbook", strings.Join(names, ", "))
 }
 
 // refusedOption describes a problem in terms of the command line.
@@ -229,7 +235,7 @@ func newProject(s streams, flags initFlags) (scaffold.Project, error) {
 	var project scaffold.Project
 	if err == nil {
 		project, findings = adopt.FromCRD(flags.options, filepath.ToSlash(flags.crd), data)
-	} else if err := unreadable(&findings, flags.crd, "the name given with --from-crd", err); err != nil {
+	} else if err := unreadable(&findings, flags.crd, "the value of --from-crd", err); err != nil {
 		return scaffold.Project{}, err
 	}
 	return project, reportFrom(s, func(string) []byte { return data }, findings)
@@ -238,7 +244,7 @@ func newProject(s streams, flags initFlags) (scaffold.Project, error) {
 // fromFiles creates a project from existing objects.
 func fromFiles(s streams, flags initFlags, names []string, from func(scaffold.Options, []argoperator.Source) (scaffold.Project, diag.List)) (scaffold.Project, error) {
 	source, _, _ := flags.source()
-	files := sourceFlags{names: names, recursive: true, alone: true, check: "the name given with --" + source}
+	files := sourceFlags{names: names, recursive: true, alone: true, check: "the value of --" + source}
 	sources, findings, err := files.read(s.in)
 	if err != nil {
 		return scaffold.Project{}, err
@@ -267,7 +273,7 @@ func refuse(s streams, result scaffold.Result) error {
 		return result.Files[i].Data
 	}, result.Findings)
 	if errors.Is(err, errFindings) {
-		s.say("nothing was written: the project would not be without errors")
+		s.say("wrote nothing, because the project would have errors")
 	}
 	return err
 }
@@ -281,24 +287,21 @@ func write(s streams, dir string, files []scaffold.File) error {
 	if len(taken) == 0 {
 		return scaffold.Write(dir, files)
 	}
-	s.say("nothing was written: there is already")
-	for _, name := range taken {
-		terminal.Fprintf(s.err, "  %s\n", name)
-	}
-	terminal.Fprintf(s.err, "choose another directory with --dir, or move these away\n")
+	s.list("wrote nothing, because these files exist", taken)
+	terminal.Fprintf(s.err, "Choose another directory with --dir, or move the files.\n")
 	return errFindings
 }
 
 // printNextSteps prints what was created and what to do next.
 func printNextSteps(s streams, dir string, result scaffold.Result) {
-	s.say("made in %s:", dir)
+	s.say("created %s:", dir)
 	for _, f := range result.Files {
 		terminal.Fprintf(s.err, "  %s\n", f.Path)
 	}
 	for _, note := range result.Notes {
 		s.say("%s", note)
 	}
-	terminal.Fprintf(s.err, "next, see what the sample becomes, and bring the operator into a cluster that has Argo (README.md says how):\n")
+	terminal.Fprintf(s.err, "Next, simulate the operator, then apply it to a cluster that has Argo (see README.md):\n")
 	for _, line := range nextCommands(dir, result) {
 		terminal.Fprintf(s.err, "  %s\n", line)
 	}
@@ -314,7 +317,8 @@ func nextCommands(dir string, result scaffold.Result) []string {
 	return next
 }
 
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./+-]+$`)
+// plainWord matches words that need no quotes in a shell.
+var plainWord = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
 
 // quoted quotes a word for a shell.
 func quoted(word string) string {
@@ -336,12 +340,4 @@ func release(f build.Facts) string {
 }
 
 // onTerminal reports whether a user can be prompted.
-func onTerminal(s streams) bool {
-	for _, stream := range []any{s.in, s.err} {
-		file, ok := stream.(*os.File)
-		if !ok || !term.IsTerminal(int(file.Fd())) {
-			return false
-		}
-	}
-	return true
-}
+func onTerminal(s streams) bool { return isTerminal(s.in) && isTerminal(s.err) }

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -53,6 +54,40 @@ func interruptible(ctx context.Context, work func(ctx context.Context) error) er
 		return brokenPipe
 	}
 	return err
+}
+
+// errUnread reports that the reader of standard output ended before it read anything.
+var errUnread = errors.New("nothing read the output")
+
+// untilClosed passes a function the streams to write a result to. If the reader of
+// standard output ends, which otherwise ends the process, it returns errUnread or
+// brokenPipe.
+func (s streams) untilClosed(write func(streams) error) error {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGPIPE)
+	defer signal.Stop(signals)
+	out := &counter{to: s.out}
+	s.out = out
+	err := write(s)
+	switch {
+	case !errors.Is(err, syscall.EPIPE):
+		return err
+	case out.written == 0:
+		return errUnread
+	}
+	return brokenPipe
+}
+
+// counter counts the written bytes.
+type counter struct {
+	to      io.Writer
+	written int
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.to.Write(p)
+	c.written += n
+	return n, err
 }
 
 // end ends the process by the signal that interrupted it, so that a shell ends its

@@ -32,29 +32,39 @@ type lintFlags struct {
 func newLint(s streams) *cobra.Command {
 	var flags lintFlags
 	cmd := &cobra.Command{
-		Use:   "lint",
-		Short: "Report everything that is wrong with definitions, or with manifests of others",
-		Long: `Report everything that is wrong with definitions; and with manifests that
-others have written: EventSources, Sensors, EventBuses, Workflows and their
-templates, and the roles and ConfigMaps that belong to them. What a file holds
-says which it is. The rules, and why: docs/reference/rules.md.
+		Use:   "lint [PATH]...",
+		Short: "Check definitions and Argo manifests for problems",
+		Long: `Report all problems in definitions, and in manifests that others wrote:
+EventSources, Sensors, EventBuses, Workflows and their templates, and the roles
+and ConfigMaps that belong to them. The arguments or -f name both; argoperator
+recognizes them by their content.
 
-A finding is accepted by a comment behind the line or above it, and for a whole
-object above its first line:
+To accept a finding, add this comment at the end of its line, above the line, or
+above the first line of an object:
 
   # argoperator:ignore CODE REASON
 
-and for whole directories by the configuration (docs/how-to/lint.md), which is
-read from ` + lint.ConfigFile + ` where there is one.
+Rules and the configuration of directories:
+https://github.com/argoperator/argoperator/blob/main/docs/how-to/lint.md
 
-With --server, the API server of the kubeconfig checks sample custom resources and
-the children that the templates make of them, with its admission policies, webhooks
-and quotas. argoperator sends dry runs only, so nothing is stored.`,
-		Example: `  argoperator lint -f .
-  argoperator lint -f manifests -R -o sarif > findings.sarif
-  argoperator lint -f manifests --fix
-  argoperator lint -f operator.yaml --server`,
-		Args: noArgs,
+With --server, the API server of the kubeconfig also checks sample custom resources
+and their children: with its admission policies, webhooks and quotas. argoperator
+sends dry runs only, so the cluster stores nothing.`,
+		Example: `  # Check the project in the current directory
+  argoperator lint -f .
+
+  # Write a report for code scanning
+  argoperator lint -f . -R -o sarif > findings.sarif
+
+  # Fix the manifests in this directory and its subdirectories
+  argoperator lint -f . -R --fix
+
+  # Check the objects in a cluster
+  kubectl get eventsources,sensors -A -o yaml | argoperator lint -f -
+
+  # Also check the definitions with a cluster
+  argoperator lint -f . --server`,
+		Args: flags.from.paths,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !flags.server {
 				return runLint(cmd.Context(), s, flags)
@@ -64,9 +74,9 @@ and quotas. argoperator sends dry runs only, so nothing is stored.`,
 	}
 	flags.from.register(cmd)
 	outputVar(cmd, &flags.format, "text", "json", "sarif", "github", "junit")
-	cmd.Flags().StringVar(&flags.config, "config", "", "file that says which rules count for what (default "+lint.ConfigFile+", if there is one)")
+	cmd.Flags().StringVar(&flags.config, "config", "", "configuration file (default "+lint.ConfigFile+" if it exists)")
 	serverVar(cmd, &flags.server)
-	cmd.Flags().BoolVar(&flags.fix, "fix", false, "mend the manifests of others in place, where nothing can be meant but one thing")
+	cmd.Flags().BoolVar(&flags.fix, "fix", false, "fix manifests in place, where only one fix is possible")
 	return cmd
 }
 
@@ -93,7 +103,7 @@ func runLint(ctx context.Context, s streams, flags lintFlags) error {
 		if err != nil {
 			return err
 		}
-		findings = withMissing(orManifest(found), findings)
+		findings = flags.from.withMissing(orManifest(found), findings, definitions)
 	}
 	more, err := lint.Manifests(manifests, config)
 	if err != nil {
@@ -138,13 +148,11 @@ func lintDefinitions(ctx context.Context, s streams, definitions []argoperator.S
 	return append(findings, found...), err
 }
 
-// orManifest extends the finding about a missing definition: there is no manifest
-// either.
+// orManifest extends the finding about a missing definition to manifests.
 func orManifest(findings diag.List) diag.List {
 	for i, f := range findings {
 		if f.Code == diag.NoDefinition && f.File == "" {
-			findings[i].Message = "no definition and no manifest of Argo found"
-			findings[i].Hint += "; -R reads the directories below too"
+			findings[i].Message = "no definition and no Argo manifest found"
 		}
 	}
 	return findings
@@ -203,7 +211,7 @@ func readLintConfig(s streams, name string) (*lint.Config, error) {
 	}
 	var findings diag.List
 	if err != nil {
-		if err := unreadable(&findings, file, "the name given with --config", err); err != nil {
+		if err := unreadable(&findings, file, "the value of --config", err); err != nil {
 			return nil, err
 		}
 		return nil, report(s, nil, findings)

@@ -21,25 +21,25 @@ import (
 func newLock(s streams) *cobra.Command {
 	var from sourceFlags
 	cmd := &cobra.Command{
-		Use:   "lock",
-		Short: "Ask the registries for the digests of a definition's images, and write them into its lock file",
-		Long: `lock asks the registries which digest each image has at the moment: those of the
-operator's own pods, and those of the containers in the children's templates. It
-writes them into the file that the definition names with install.imagesLock. The
-other commands, except test, then use each image with its digest, and need no
-registry.
+		Use:   "lock [PATH]...",
+		Short: "Pin the images of an operator to digests",
+		Long: `Ask the registries for the current digests of the images in a definition: those
+of the operator's pods and those of the containers in its templates. Write them
+into the lock file that the definition names in install.imagesLock. All other
+commands except test then use the images with these digests, without a registry.
 
-Run it again to move on to newer images. An image that an expression computes has
-no digest; lock says which those are. Credentials are those of docker login.`,
-		Example: `  argoperator lock -f .`,
-		Args:    noArgs,
+Run lock again to update the digests. An image that an expression computes has no
+digest; lock lists such images. Credentials come from docker login.`,
+		Example: `  # Pin the images of the operator in the current directory
+  argoperator lock -f .`,
+		Args: from.paths,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			sources, missing, err := from.read(s.in)
 			if err != nil {
 				return err
 			}
 			locks, findings := argoperator.Locks(sources)
-			if err := report(s, sources, from.countWarnings(s, withMissing(findings, missing))); err != nil {
+			if err := report(s, sources, from.countWarnings(s, from.withMissing(findings, missing, sources))); err != nil {
 				return err
 			}
 			return writeLocks(cmd.Context(), s, sources, locks)
@@ -63,7 +63,7 @@ func writeLocks(ctx context.Context, s streams, sources []argoperator.Source, lo
 			if _, asked := digests[image.Name]; !asked {
 				digest, err := registry.Digest(ctx, image.Name)
 				if err != nil {
-					findings.Add(image.At, diag.MissingImageDigest, fmt.Sprintf("no digest of the image %s: %v", image.Name, err), "check the name; for a registry that asks who you are: docker login")
+					findings.Add(image.At, diag.MissingImageDigest, fmt.Sprintf("no digest of the image %s: %v", image.Name, err), "check the name of the image; for a private registry, run docker login")
 				}
 				digests[image.Name] = digest
 			}
@@ -93,7 +93,7 @@ func writeLocks(ctx context.Context, s streams, sources []argoperator.Source, lo
 func writeLock(s streams, lock argoperator.Lock, data []byte) error {
 	for _, image := range lock.Images {
 		if image.Computed {
-			s.say("%s:%d:%d: an expression computes the image %s: it has no digest", image.At.File, image.At.Line, image.At.Column, image.Name)
+			s.say("%s:%d:%d: no digest for the image %s, which an expression computes", image.At.File, image.At.Line, image.At.Column, image.Name)
 		}
 	}
 	name := filepath.FromSlash(lock.File)

@@ -67,7 +67,7 @@ func TestLock(t *testing.T) {
 	if want := host + "/python:3.13 " + python + "\n" + host + "/web:1.2 " + web + "\n"; out != want {
 		t.Errorf("got %s, want %s", out, want)
 	}
-	if !strings.Contains(stderr, "wrote ") || !strings.Contains(stderr, "operator.yaml:15:33: an expression computes the image ${ .spec.image }: it has no digest") {
+	if !strings.Contains(stderr, "wrote ") || !strings.Contains(stderr, "operator.yaml:15:33: no digest for the image ${ .spec.image }, which an expression computes") {
 		t.Error(stderr)
 	}
 	if _, stderr = call(exitOK, "lock", "-f", dir); !strings.Contains(stderr, "is up to date") {

@@ -16,16 +16,18 @@ func newMan(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "man",
 		Short: "Write manual pages",
-		Long: `man writes a manual page for each command, for man(1). Packages call it when they
-are built; the pages hold no date, so that the same version writes the same pages.`,
-		Example: `  argoperator man --output-dir /usr/local/share/man/man1`,
-		Args:    noArgs,
+		Long: `Write a manual page for each command, for man(1). Packages run this command when
+they are built. The pages have no date, so the same version writes the same
+pages.`,
+		Example: `  # Write the manual pages
+  argoperator man --output-dir man1`,
+		Args: noArgs,
 		RunE: func(_ *cobra.Command, _ []string) error {
 			if dir == "" {
-				return usagef("say where to with --output-dir")
+				return usagef("name the directory for the pages with --output-dir")
 			}
 			if err := os.MkdirAll(dir, 0o755); err != nil {
-				return fmt.Errorf("making a directory: %w", err)
+				return fmt.Errorf("creating a directory: %w", err)
 			}
 			root := newRoot(s)
 			root.DisableAutoGenTag = true
@@ -36,6 +38,6 @@ are built; the pages hold no date, so that the same version writes the same page
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&dir, "output-dir", "", "directory to write into; made where it is missing")
+	cmd.Flags().StringVar(&dir, "output-dir", "", "directory to write into; created if it does not exist")
 	return cmd
 }

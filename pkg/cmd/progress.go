@@ -25,7 +25,7 @@ type progress struct {
 
 func newProgress(err io.Writer) *progress {
 	p := &progress{}
-	if !isTerminal(err) {
+	if !takesSequences(err) {
 		return p
 	}
 	p.out, p.since, p.closed = err, time.Now(), make(chan struct{})

@@ -30,25 +30,33 @@ func newRender(s streams) *cobra.Command {
 	var flags renderFlags
 	cmd := &cobra.Command{
 		Use:   "render [RESOURCE.yaml]",
-		Short: "Show what an operator makes of a custom resource, without a cluster",
-		Long: `render lets a custom resource happen to an operator: the event goes through
-Argo's own filters, transforms and triggers onto a cluster in memory, and what
-comes of it goes round again until nothing changes. Programs run on this machine,
-or in their images with --runner docker.
+		Short: "Simulate an operator for a custom resource",
+		Long: `Simulate how an operator handles a custom resource, without a cluster. argoperator
+runs Argo's own code against an in-memory API server until nothing changes, and
+prints the resulting objects: the children, then the custom resource with its
+status. Without a file, it uses a sample with every field of the schema. Programs
+run on this machine, or with --runner docker in their images.
 
-stdout is what the cluster would hold: the children in the order in which they
-were written, then the custom resource as the operator left it. Without a file
-the custom resource is one with every field that its schema has. stderr reports
-what failed, and what a deletion removed; --trace shows how.
+Failures and the objects that a deletion removed go to stderr. With --trace,
+argoperator prints every event and request instead of the objects.
 
-With --server, the API server of the kubeconfig checks the custom resource and what
-the operator writes for it, by dry runs. What it rejects ends the command.
+With --server, the API server of the kubeconfig also checks the custom resource and
+the objects that the operator writes, by dry runs.
 
-Exit codes: 0 nothing failed, 1 logic, a trigger or a Workflow failed.`,
-		Example: `  argoperator render -f examples/memcached examples/memcached/samples/memcached.yaml
-  argoperator render -f operator.yaml --trace sample.yaml
-  argoperator render -f operator.yaml --event UPDATE --old before.yaml after.yaml
-  argoperator render -f operator.yaml --server sample.yaml`,
+Exit codes: 0 nothing failed, 1 a program, a trigger or a Workflow failed.`,
+		Example: `  # Print the objects that the operator makes for the sample
+  argoperator render -f . samples/guestbook.yaml
+
+  # Print every event and request
+  argoperator render -f . --trace samples/guestbook.yaml
+
+  # Simulate a change and a deletion
+  sed 's/replicas: 1/replicas: 2/' samples/guestbook.yaml > new.yaml
+  argoperator render -f . --event UPDATE --old samples/guestbook.yaml new.yaml
+  argoperator render -f . --event DELETE samples/guestbook.yaml
+
+  # Also check with a cluster
+  argoperator render -f . --server samples/guestbook.yaml`,
 		Args: oneResource,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := ""
@@ -56,19 +64,19 @@ Exit codes: 0 nothing failed, 1 logic, a trigger or a Workflow failed.`,
 				name = args[0]
 			}
 			if (flags.event == simulate.Updated) != (flags.old != "") {
-				return usagef("--event UPDATE and --old go together: an update is a change from one to the other")
+				return usagef("--event UPDATE needs --old, and --old needs --event UPDATE")
 			}
 			if flags.old != "" && name == "" {
-				return usagef("--old needs the file that holds the custom resource as it becomes")
+				return usagef("--old needs the file of the custom resource after the change")
 			}
 			return interruptible(cmd.Context(), func(ctx context.Context) error { return render(ctx, s, &from, flags, name) })
 		},
 	}
 	from.register(cmd)
 	flags.event = simulate.Added
-	enumVar(cmd, &flags.event, "event", "", []string{simulate.Added, simulate.Updated, simulate.Deleted}, "what happens to the custom resource")
-	cmd.Flags().StringVar(&flags.old, "old", "", "the custom resource as it was, for --event UPDATE")
-	cmd.Flags().BoolVar(&flags.trace, "trace", false, "print every step instead: what arrived, what passed, every request and its answer")
+	enumVar(cmd, &flags.event, "event", "", []string{simulate.Added, simulate.Updated, simulate.Deleted}, "event of the custom resource")
+	cmd.Flags().StringVar(&flags.old, "old", "", "file with the custom resource before the change, for --event UPDATE")
+	cmd.Flags().BoolVar(&flags.trace, "trace", false, "print every event, and every request with its response, instead of the objects")
 	serverVar(cmd, &flags.server)
 	outputVar(cmd, &flags.format, "yaml", "json")
 	runnerVar(cmd, &flags.runner)
@@ -79,7 +87,7 @@ func oneResource(_ *cobra.Command, args []string) error {
 	if len(args) < 2 {
 		return nil
 	}
-	return usagef("one file holds the custom resources, got %q; definitions are named with -f", args)
+	return usagef("render takes one file of custom resources, got %s; -f names definitions", strings.Join(args, ", "))
 }
 
 func render(ctx context.Context, s streams, from *sourceFlags, flags renderFlags, name string) error {
@@ -132,19 +140,17 @@ func reportRendering(s streams, flags renderFlags, r simulate.Rendering) error {
 		s.say("failed: %s", failure)
 	}
 	if r.LastLines != "" && !flags.trace {
-		s.say("its last lines, of which --trace shows all:\n  %s", terminal.Lines(r.LastLines, "  "))
+		s.say("last lines of the program (--trace prints all):\n  %s", terminal.Lines(r.LastLines, "  "))
 	}
 	switch {
 	case flags.event == simulate.Deleted:
-		s.say("deleted: %s", strings.Join(r.Deleted, ", "))
+		s.list("deleted", r.Deleted)
+		s.list("kept", r.Kept)
 		if r.Events == 0 {
-			s.say("no EventSource saw the deletion: the operator has nothing to do for it, or does not watch the namespace")
-		}
-		if len(r.Objects) == 0 {
-			s.say("nothing is left")
+			s.say("no EventSource received the deletion: the operator has nothing to do for it, or does not watch the namespace")
 		}
 	case r.Events == 0:
-		s.say("no EventSource saw anything: nothing changed, or not in a namespace that is watched")
+		s.say("no EventSource received an event: nothing changed, or the operator does not watch the namespace")
 	case len(r.Objects) == 0:
 		s.say("the operator wrote nothing")
 	}
@@ -155,12 +161,12 @@ func reportRendering(s streams, flags renderFlags, r simulate.Rendering) error {
 }
 
 // readActions reads the custom resources. It reports those that the API server
-// would refuse or that the operator does not watch.
+// would reject or that the operator does not watch.
 func readActions(s streams, flags renderFlags, name string, result argoperator.Result, out *todo) ([]argoperator.Source, diag.List, error) {
 	if name == "" {
 		objects, err := simulate.Samples(result.Objects())
 		if err != nil {
-			return nil, nil, usagef("%w; name a file that holds a custom resource", err)
+			return nil, nil, usagef("%w; name the file of a custom resource", err)
 		}
 		for _, o := range objects {
 			out.actions = append(out.actions, simulate.Action{Event: flags.event, Object: o})
@@ -197,10 +203,10 @@ func actions(flags renderFlags, result argoperator.Result, resources []argoperat
 	var out []simulate.Action
 	for _, r := range resources {
 		if what, ok := watched.Contains(r.Object); !ok && !findings.HasErrors() {
-			findings.Add(r.Position("apiVersion"), diag.WrongKind, fmt.Sprintf("%s is not what the operator looks at", what), "it looks at "+watched.String())
+			findings.Add(r.Position("apiVersion"), diag.WrongKind, fmt.Sprintf("the operator does not watch %s", what), "it watches "+watched.String())
 		}
 		if flags.event == simulate.Updated && r.Old == nil && !findings.HasErrors() {
-			findings.Add(r.Position("metadata.name"), diag.BadValue, fmt.Sprintf("%s holds nothing of this kind, namespace and name", flags.old), "name one state before for each state after")
+			findings.Add(r.Position("metadata.name"), diag.BadValue, fmt.Sprintf("%s has no custom resource of this kind, namespace and name", flags.old), "add the custom resource before the change")
 		}
 		out = append(out, simulate.Action{Event: flags.event, Object: r.Object, Old: r.Old})
 	}
@@ -249,7 +255,7 @@ func machineEnv() []string {
 	return env
 }
 
-// todo is what happens in a rendering.
+// todo lists the actions of a rendering.
 type todo struct {
 	actions   []simulate.Action
 	resources []argoperator.Resource // in files; nil for samples

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/argoperator/argoperator/pkg/internal/build"
 	"github.com/argoperator/argoperator/pkg/internal/terminal"
 )
 
@@ -14,8 +15,8 @@ import (
 const (
 	exitOK       = 0
 	exitFindings = 1 // findings or differences
-	exitUsage    = 2 // wrong usage
-	exitFailure  = 3 // an error of argoperator or of the machine
+	exitUsage    = 2 // invalid command line
+	exitFailure  = 3 // internal error or failure of the machine
 )
 
 // errFindings ends a command that has already printed its findings.
@@ -52,60 +53,90 @@ func run(args []string, s streams) int {
 	}
 }
 
+// The groups of commands in the help of the root command, in this order.
+const (
+	groupBuild      = "Build"
+	groupUnderstand = "Understand"
+	groupTest       = "Test"
+	groupCluster    = "Cluster"
+	groupOther      = "Other"
+)
+
 // newRoot lists the commands. To add one, write its file and add a line here.
 func newRoot(s streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:         "argoperator",
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: cmp.Or(s.name, "argoperator")},
-		Short:       "Kubernetes operators from one short definition, carried by Argo Events and Argo Workflows",
-		Long: `argoperator turns one short definition into everything a Kubernetes operator
-needs: API, permissions, events and workflows, carried by stock Argo Events and
-Argo Workflows. There is no controller to write and no image to build.
+		Short:       "Generate Kubernetes operators that run on Argo Events and Argo Workflows",
+		Long: `argoperator generates all manifests of a Kubernetes operator from one short
+definition: the API, permissions, event sources, Sensors and Workflows. Stock
+Argo Events and Argo Workflows run the operator. You write no controller and
+build no image.
 
-  argoperator generate -f examples/memcached | kubectl apply -f -
+Commands read the definitions that the arguments or -f name, by default those in
+the current directory.
 
-Exit codes: 0 ok, 1 findings, 2 wrong usage, 3 failure of argoperator itself.`,
+Exit codes: 0 success, 1 findings or differences, 2 invalid command line,
+3 internal error or failure of the machine.
+
+Output has colour on a terminal. NO_COLOR=1 turns it off, CLICOLOR_FORCE=1 turns
+it on elsewhere.`,
+		Example: `  # Create a project
+  argoperator init guestbook --group example.com --kind Guestbook
+  cd guestbook
+
+  # Simulate the operator, then apply it
+  argoperator render -f . samples/guestbook.yaml
+  argoperator generate -f . | kubectl apply -f -`,
+		Version:       build.Read().String(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.Flags().Bool("version", false, "print the version")
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(
-		newDiff(s),
-		newDoctor(s),
-		newExplain(s),
-		newFn(s),
-		newGenerate(s),
-		newGraph(s),
-		newInit(s),
-		newLint(s),
-		newLock(s),
-		newMan(s),
-		newRender(s),
-		newSample(s),
-		newSchema(s),
-		newTest(s),
-		newValidate(s),
-		newVersion(s),
-	)
+	addGroup(root, groupBuild, newInit(s), newGenerate(s), newLock(s), newFn(s))
+	addGroup(root, groupUnderstand, newRender(s), newExplain(s), newGraph(s), newSample(s), newSchema(s))
+	addGroup(root, groupTest, newLint(s), newTest(s), newValidate(s))
+	addGroup(root, groupCluster, newDoctor(s), newDiff(s))
+	addGroup(root, groupOther, newMan(s), newVersion(s))
+	addCobraCommands(root)
+	return root
+}
+
+func addGroup(root *cobra.Command, group string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: group, Title: group + ":"})
+	for _, cmd := range commands {
+		cmd.GroupID = group
+	}
+	root.AddCommand(commands...)
+}
+
+// addCobraCommands adds the commands of cobra itself and makes them reject unknown
+// arguments, which they accept by default.
+func addCobraCommands(root *cobra.Command) {
+	root.SetHelpCommandGroupID(groupOther)
+	root.SetCompletionCommandGroupID(groupOther)
 	root.InitDefaultCompletionCmd()
 	root.InitDefaultHelpCmd()
 	for _, cmd := range root.Commands() {
 		switch cmd.Name() {
 		case "completion":
+			cmd.Short = "Print a shell completion script"
 			strict(cmd)
 		case "help":
+			cmd.Short = "Print the help of a command"
 			cmd.Args = topic
 		}
 	}
-	return root
 }
 
-// strict makes one of cobra's commands with subcommands reject unknown ones.
+// strict makes a command and its subcommands reject unknown arguments.
 func strict(cmd *cobra.Command) {
 	cmd.Args = noArgs
 	if !cmd.Runnable() {
@@ -130,15 +161,12 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	switch {
-	case cmd.HasAvailableSubCommands():
-		cmd.SuggestionsMinimumDistance = 2
-		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-			return usagef("unknown command %q; did you mean %q?", args[0], near[0])
-		}
-		return usagef("unknown command %q", args[0])
-	case cmd.Flags().Lookup("filename") != nil:
-		return usagef("%s takes no arguments, got %q; name files with -f", cmd.Name(), args[0])
+	if !cmd.HasAvailableSubCommands() {
+		return usagef("%s takes no arguments, got %q", cmd.Name(), args[0])
 	}
-	return usagef("%s takes no arguments, got %q", cmd.Name(), args[0])
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return usagef("unknown command %q; did you mean %q?", args[0], near[0])
+	}
+	return usagef("unknown command %q", args[0])
 }

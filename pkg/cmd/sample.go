@@ -19,19 +19,20 @@ func newSample(s streams) *cobra.Command {
 	var from sourceFlags
 	var flags sampleFlags
 	cmd := &cobra.Command{
-		Use:   "sample",
-		Short: "Print custom resources to start from",
-		Long: `sample prints a custom resource of each operator, made of its schema: every field
-that can be there at once, under what the schema says of it, with its default or
-a value of its kind. What is printed, the API server accepts.
+		Use:   "sample [PATH]...",
+		Short: "Print a sample custom resource",
+		Long: `Print a custom resource for each operator, made from the schema of its kind. The
+API server accepts it. By default it has every field that can be set at once,
+each with its description and with its default or another legal value.`,
+		Example: `  # Create a custom resource
+  argoperator sample -f . | kubectl apply -f -
 
---minimal leaves out what need not be there. --edge prints several, each with
-values of one sort in which mistakes show: the longest texts, the lowest numbers,
-nothing in the lists. --seed prints a random one, the same for the same number.`,
-		Example: `  argoperator sample -f operator.yaml | kubectl apply -f -
-  argoperator sample -f examples/memcached --minimal
-  argoperator sample -f operator.yaml --edge | argoperator render -f operator.yaml -`,
-		Args: noArgs,
+  # Print the required fields only
+  argoperator sample -f . --minimal
+
+  # Simulate the operator with extreme values
+  argoperator sample -f . --edge | argoperator render -f . -`,
+		Args: from.paths,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			options := argoperator.SampleOptions{Version: flags.version, Seed: flags.seed}
 			for _, choice := range []struct {
@@ -44,7 +45,7 @@ nothing in the lists. --seed prints a random one, the same for the same number.`
 				{cmd.Flags().Changed("seed"), argoperator.Random},
 			} {
 				if choice.on && options.Kind != "" {
-					return usagef("--full, --minimal, --edge and --seed exclude each other")
+					return usagef("use only one of --full, --minimal, --edge and --seed")
 				}
 				if choice.on {
 					options.Kind = choice.sort
@@ -54,11 +55,11 @@ nothing in the lists. --seed prints a random one, the same for the same number.`
 		},
 	}
 	from.register(cmd)
-	cmd.Flags().BoolVar(&flags.full, "full", false, "every field that can be there at once; the default")
-	cmd.Flags().BoolVar(&flags.minimal, "minimal", false, "what is required only")
-	cmd.Flags().BoolVar(&flags.edge, "edge", false, "several, with values at the borders of what is legal")
-	cmd.Flags().Uint64Var(&flags.seed, "seed", 0, "a random one by this number")
-	cmd.Flags().StringVar(&flags.version, "api-version", "", "version of the API, such as v1beta1; default: the one that the operator works with")
+	cmd.Flags().BoolVar(&flags.full, "full", false, "print every field that can be set at once (the default)")
+	cmd.Flags().BoolVar(&flags.minimal, "minimal", false, "print the required fields only")
+	cmd.Flags().BoolVar(&flags.edge, "edge", false, "print several resources with extreme values: longest texts, lowest and highest numbers, empty lists")
+	cmd.Flags().Uint64Var(&flags.seed, "seed", 0, "print a random resource, the same for the same number")
+	cmd.Flags().StringVar(&flags.version, "api-version", "", "version of the API, such as v1beta1 (default the version that the operator uses)")
 	return cmd
 }
 

@@ -1,32 +1,51 @@
 package cmd
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/diag"
 )
 
 func newSchema(s streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema [Operator|OperatorTest]",
-		Short: "Print the JSON Schema of the definition language, or that of tests, for editors",
-		Long: `Print the JSON Schema of the definition language, or that of tests.
+		Short: "Print the JSON Schema of definitions or tests",
+		Long: `Print the JSON Schema of definitions, or with OperatorTest the one of tests.
+Editors with the YAML language server use it to complete and check a file that
+begins with this line:
 
-Editors with the YAML language server read it when the definition begins with
   # yaml-language-server: $schema=operator.schema.json`,
-		Example: `  argoperator schema > operator.schema.json
+		Example: `  # Write the schemas next to a definition
+  argoperator schema > operator.schema.json
   argoperator schema OperatorTest > test.schema.json`,
 		ValidArgs: []string{v1alpha1.Kind, v1alpha1.TestKind},
+		Args:      oneSchema,
 		RunE: func(_ *cobra.Command, args []string) error {
 			schema := v1alpha1.JSONSchema
-			switch {
-			case len(args) > 1 || len(args) == 1 && args[0] != v1alpha1.Kind && args[0] != v1alpha1.TestKind:
-				return usagef("there is a schema of %s and one of %s, got %q", v1alpha1.Kind, v1alpha1.TestKind, args)
-			case len(args) == 1 && args[0] == v1alpha1.TestKind:
+			if len(args) == 1 && args[0] == v1alpha1.TestKind {
 				schema = v1alpha1.OperatorTestSchema
 			}
 			_, err := s.out.Write(schema())
 			return err
 		},
 	}
+}
+
+func oneSchema(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) > 1:
+		return usagef("schema takes one kind, got %s", strings.Join(args, ", "))
+	case len(args) == 0 || slices.Contains(cmd.ValidArgs, args[0]):
+		return nil
+	}
+	unknown := fmt.Sprintf("no schema of %q", args[0])
+	if hint := diag.DidYouMean(args[0], cmd.ValidArgs, diag.FoldKey); hint != "" {
+		return usagef("%s; %s", unknown, hint)
+	}
+	return usagef("%s; use %s", unknown, strings.Join(cmd.ValidArgs, " or "))
 }

@@ -16,7 +16,7 @@ import (
 
 // serverVar registers --server.
 func serverVar(cmd *cobra.Command, server *bool) {
-	cmd.Flags().BoolVar(server, "server", false, "let the API server of the kubeconfig check the objects too, by dry runs")
+	cmd.Flags().BoolVar(server, "server", false, "also check the objects with the API server of the kubeconfig, by dry runs")
 }
 
 // connect returns a connection to the API server of the kubeconfig. A failure is a
@@ -27,8 +27,8 @@ func connect(ctx context.Context) (*dryrun.Client, diag.List, error) {
 	return client, findings, err
 }
 
-// mustConnect is connect for a command that ends without a connection. It returns nil if
-// none is wanted.
+// mustConnect is connect for a command that fails without a connection. It returns nil if
+// the command needs none.
 func mustConnect(ctx context.Context, s streams, wanted bool) (*dryrun.Client, error) {
 	if !wanted {
 		return nil, nil
@@ -40,18 +40,18 @@ func mustConnect(ctx context.Context, s streams, wanted bool) (*dryrun.Client, e
 	return client, err
 }
 
-// checkOnServer lets the API server check objects.
+// checkOnServer checks objects with the API server.
 func checkOnServer(ctx context.Context, s streams, client *dryrun.Client, objects []dryrun.Object) (diag.List, error) {
 	line := newProgress(s.err)
 	defer line.close()
 	found, err := client.Check(ctx, objects, func(done, total int) {
-		line.set("%d of %d objects checked by the API server", done, total)
+		line.set("the API server checked %d of %d objects", done, total)
 	})
 	findings, err := unreachableServer(err)
 	return append(findings, found...).Sorted(), err
 }
 
-// reportFromServer lets the API server check objects and prints the findings; it returns
+// reportFromServer checks objects with the API server and prints the findings; it returns
 // errFindings if they end the command. Without a client it does nothing.
 func reportFromServer(ctx context.Context, s streams, client *dryrun.Client, sources []argoperator.Source, objects []dryrun.Object) error {
 	if client == nil {

@@ -6,8 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strings"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -21,13 +20,26 @@ type sourceFlags struct {
 	recursive bool
 	alone     bool   // the files may not refer to others
 	unlocked  bool   // images are used as written
-	check     string // the command suggested for a missing file; empty: the name given with -f
+	check     string // what to check if a file is missing; empty: the path
 }
 
 func (f *sourceFlags) register(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVarP(&f.names, "filename", "f", []string{"."},
-		"file or directory that holds definitions, or - for standard input; repeatable")
-	cmd.Flags().BoolVarP(&f.recursive, "recursive", "R", false, "read directories below the named ones too")
+	f.registerAs(cmd, "file or directory with definitions, or - for standard input; repeatable")
+}
+
+func (f *sourceFlags) registerAs(cmd *cobra.Command, usage string) {
+	cmd.Flags().StringArrayVarP(&f.names, "filename", "f", []string{"."}, usage)
+	cmd.Flags().BoolVarP(&f.recursive, "recursive", "R", false, "read subdirectories too")
+}
+
+// paths adds the arguments of a command to the files named with -f. It implements
+// cobra.PositionalArgs.
+func (f *sourceFlags) paths(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 && !cmd.Flags().Changed("filename") {
+		f.names = nil // the default
+	}
+	f.names = append(f.names, args...)
+	return nil
 }
 
 // read returns the named files. A named file must contain a definition; files in a
@@ -38,7 +50,7 @@ func (f *sourceFlags) read(stdin io.Reader) ([]argoperator.Source, diag.List, er
 	for _, name := range f.names {
 		found, err := f.readOne(name, stdin)
 		if err != nil {
-			err = unreadable(&findings, name, cmp.Or(f.check, "the name given with -f"), err)
+			err = unreadable(&findings, name, cmp.Or(f.check, "the path"), err)
 		}
 		if err != nil {
 			return nil, nil, err
@@ -110,7 +122,7 @@ func (f *sourceFlags) generate(s streams, options argoperator.Options) (argopera
 		return argoperator.Result{}, nil, err
 	}
 	result, err := argoperator.Generate(sources, options)
-	result.Findings = f.countWarnings(s, withMissing(result.Findings, missing))
+	result.Findings = f.countWarnings(s, f.withMissing(result.Findings, missing, sources))
 	return result, sources, err
 }
 
@@ -136,35 +148,64 @@ func (f *sourceFlags) each(s streams, options argoperator.Options, use func(argo
 	if err != nil {
 		return err
 	}
-	return report(s, sources, f.countWarnings(s, withMissing(findings, missing)))
+	return report(s, sources, f.countWarnings(s, f.withMissing(findings, missing, sources)))
+}
+
+// withMissing joins the findings with those about missing files, and says what to do
+// if there is no definition.
+func (f *sourceFlags) withMissing(findings, missing diag.List, sources []argoperator.Source) diag.List {
+	redundant := len(missing) > 0 // then a missing file is the reason
+	for _, finding := range findings {
+		if finding.Code == diag.NoDefinition && finding.File == "" && !slices.ContainsFunc(sources, argoperator.Defines) {
+			if redundant {
+				continue
+			}
+			finding.Hint = f.startHint()
+		}
+		missing = append(missing, finding)
+	}
+	return missing.Sorted()
+}
+
+// startHint says what to do if there is no definition.
+func (f *sourceFlags) startHint() string {
+	for _, name := range f.names {
+		if info, err := os.Stat(name); err != nil || !info.IsDir() || f.recursive {
+			continue
+		}
+		entries, _ := visible(name) // an error only costs the hint
+		for _, e := range entries {
+			if !e.isDir {
+				continue
+			}
+			if found, _ := holdsDefinition(e.path, false); found {
+				return "a definition is in " + e.path + ": add -f " + quoted(e.path)
+			}
+		}
+	}
+	return "name the file or directory of a definition, or create a project: argoperator init guestbook --group example.com --kind Guestbook"
 }
 
 // countWarnings prints how many warnings the definitions have and which command shows
 // them, and returns the errors.
 func (f *sourceFlags) countWarnings(s streams, findings diag.List) diag.List {
 	if warnings := findings.Only(diag.Warning); len(warnings) > 0 {
-		s.say("%s; %s shows them", warnings.Summary(), f.lintCommand(s))
+		s.say("%s; %s shows them", warnings.Summary(), f.command(s, "lint"))
 	}
 	return findings.Only(diag.Error)
 }
 
-// lintCommand returns the command line that lints the definitions.
-func (f *sourceFlags) lintCommand(s streams) string {
-	line := cmp.Or(s.name, "argoperator") + " lint"
-	for _, name := range f.names {
-		if !unquoted.MatchString(name) {
-			name = "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
-		}
-		line += " -f " + name
+// command returns the command line of another command for the same files.
+func (f *sourceFlags) command(s streams, name string) string {
+	line := cmp.Or(s.name, "argoperator") + " " + name
+	for _, path := range f.names {
+		line += " -f " + quoted(path)
 	}
 	if f.recursive {
 		line += " -R"
 	}
 	return line
 }
-
-// unquoted matches words that mean themselves in a shell.
-var unquoted = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
 
 // report prints findings to the error stream; it returns errFindings if they end
 // the command.
@@ -198,14 +239,4 @@ func excerpts(sources []argoperator.Source) diag.Source {
 		}
 		return data
 	}
-}
-
-// colour reports whether to colour the output of a stream.
-func colour(w io.Writer) bool {
-	file, ok := w.(*os.File)
-	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

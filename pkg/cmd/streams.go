@@ -8,17 +8,24 @@ package cmd
 import (
 	"errors"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
+
+	"golang.org/x/term"
 
 	"github.com/argoperator/argoperator/pkg/internal/terminal"
 )
 
-// calledAs returns the name that users type: kubectl finds plugins by their file
-// name.
+// calledAs returns the name that users type: kubectl finds plugins by their file name,
+// and go run builds in a temporary directory.
 func calledAs(program string) string {
-	if base := filepath.Base(program); strings.HasPrefix(base, "kubectl-") {
+	const main = "./cmd/argoperator"
+	if strings.HasPrefix(filepath.Base(program), "kubectl-") {
 		return "kubectl argoperator"
+	}
+	if _, err := os.Stat(main); err == nil && strings.Contains(program, "go-build") {
+		return "go run " + main
 	}
 	return "argoperator"
 }
@@ -38,6 +45,18 @@ func (s streams) say(format string, args ...any) {
 	terminal.Fprintf(s.err, "argoperator: "+format+"\n", args...)
 }
 
+// list prints a message with an item on each line.
+func (s streams) list(heading string, items []string) {
+	if len(items) == 0 {
+		s.say("%s: nothing", heading)
+		return
+	}
+	s.say("%s:", heading)
+	for _, item := range items {
+		terminal.Fprintf(s.err, "  %s\n", item)
+	}
+}
+
 // complain prints an error; joined errors get a line each.
 func (s streams) complain(err error) {
 	if usage := (usageError{}); errors.As(err, &usage) {
@@ -50,6 +69,35 @@ func (s streams) complain(err error) {
 		return
 	}
 	s.say("%v", err)
+}
+
+// note prints a message that only a user at a terminal needs: logs and scripts have the
+// exit code.
+func (s streams) note(format string, args ...any) {
+	if isTerminal(s.err) {
+		s.say(format, args...)
+	}
+}
+
+// isTerminal reports whether a stream is a terminal.
+func isTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// takesSequences reports whether a stream is a terminal that understands escape
+// sequences.
+func takesSequences(stream any) bool { return isTerminal(stream) && os.Getenv("TERM") != "dumb" }
+
+// colour reports whether to colour the output of a stream.
+func colour(w io.Writer) bool {
+	if os.Getenv("NO_COLOR") != "" {
+		return false
+	}
+	if force := os.Getenv("CLICOLOR_FORCE"); force != "" && force != "0" {
+		return true
+	}
+	return takesSequences(w)
 }
 
 // Run executes a command line, whose first argument is the program's name, and

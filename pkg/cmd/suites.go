@@ -43,7 +43,7 @@ func readSuites(s streams, from *sourceFlags, chosen choice) ([]testsuite.Suite,
 	for _, name := range from.names {
 		err := r.read(name)
 		if err != nil {
-			err = unreadable(&r.findings, name, "the name given with -f", err)
+			err = unreadable(&r.findings, name, "the path", err)
 		}
 		if err != nil {
 			return nil, nil, nil, err
@@ -152,8 +152,8 @@ func (r *suiteReader) testFile(path string, own *group, lenient bool) error {
 		return err
 	}
 	if home == "" {
-		r.findings.Add(diag.Position{File: filepath.ToSlash(path)}, diag.NoDefinition, "no definition is in the directory of the test, or above it",
-			"put tests into the directory tests beside the definition")
+		r.findings.Add(diag.Position{File: filepath.ToSlash(path)}, diag.NoDefinition, "no definition in the directory of the test or above it",
+			"move the test to the directory tests next to a definition")
 		return nil
 	}
 	if own == nil {
@@ -213,7 +213,7 @@ func definitionAbove(dir string) (string, error) {
 		return "", fmt.Errorf("looking for a definition: %w", err)
 	}
 	for {
-		if found, err := holdsDefinition(dir); err != nil || found {
+		if found, err := holdsDefinition(dir, false); err != nil || found {
 			return dir, err
 		}
 		if !slices.Contains(strings.Split(filepath.ToSlash(whole), "/"), testsDir) {
@@ -223,8 +223,8 @@ func definitionAbove(dir string) (string, error) {
 	}
 }
 
-func holdsDefinition(dir string) (bool, error) {
-	files, err := yamlFiles(dir, false)
+func holdsDefinition(dir string, recursive bool) (bool, error) {
+	files, err := yamlFiles(dir, recursive)
 	if err != nil {
 		return false, err
 	}
@@ -238,6 +238,18 @@ func holdsDefinition(dir string) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// noDefinition reports whether the named directories have no definition.
+func (r *suiteReader) noDefinition() bool {
+	return !slices.ContainsFunc(r.from.names, func(name string) bool {
+		info, err := os.Stat(name)
+		if err != nil || !info.IsDir() {
+			return true
+		}
+		found, err := holdsDefinition(name, r.from.recursive)
+		return err != nil || found
+	})
 }
 
 // within returns the path of a directory relative to a parent, resolving links.
@@ -263,7 +275,7 @@ const maxHeldSuites = 16
 func (g *group) operators() ([]argoperator.Operator, error) {
 	result, err := argoperator.Generate(g.sources, argoperator.Options{})
 	if err == nil && result.Findings.HasErrors() {
-		err = fmt.Errorf("%s was changed while its tests waited", g.name)
+		err = fmt.Errorf("%s changed while its tests waited", g.name)
 	}
 	return result.Operators, err
 }
@@ -302,9 +314,11 @@ func (r *suiteReader) suites(chosen choice) ([]testsuite.Suite, []argoperator.So
 	case r.findings.HasErrors():
 	case len(all) > 0:
 		r.findings = append(r.findings, chosen.unmatched(all)...)
+	case r.noDefinition():
+		r.findings.Add(diag.Position{}, diag.NoDefinition, "no definition found", r.from.startHint())
 	default:
 		r.findings.Add(diag.Position{}, diag.NoTest, "no test found",
-			"a test is a file in the directory tests beside the definition: apiVersion: argoperator.dev/v1alpha1, kind: OperatorTest")
+			"write one in the directory "+testsDir+" next to the definition: https://github.com/argoperator/argoperator/blob/main/docs/how-to/test.md")
 	}
 	return suites, sources, r.findings.Sorted(), nil
 }

@@ -36,33 +36,38 @@ func newTest(s streams) *cobra.Command {
 	var flags testFlags
 	cmd := &cobra.Command{
 		Use:   "test [NAME]...",
-		Short: "Run the tests of operators, without a cluster",
-		Long: `test plays what happens to a custom resource, step by step: every event goes
-through Argo's own filters, transforms and triggers onto a cluster in memory, and
-what comes of it is compared with what the test expects. After every step all is
-delivered once more, and nothing may come of it. Programs run on this machine, or
-in their images with --runner docker.
+		Short: "Run the tests of an operator",
+		Long: `Run the tests of operators without a cluster. Each step of a test changes a custom
+resource or a child. argoperator runs Argo's own code against an in-memory API
+server until nothing changes, and compares the result with the expectations. It
+then delivers all events a second time, which must change nothing. Programs run on
+this machine, or with --runner docker in their images.
 
-With --server, the API server of the kubeconfig then checks the custom resources of
-the tests and what the operators wrote for them, by dry runs. What it rejects is
-reported on stderr and ends the command with exit code 1.
+A test is a file of kind OperatorTest in the directory tests next to a definition.
+-f names definitions, tests, or directories that hold them. A test belongs to the
+nearest definition above it.
 
-A test is a file of kind OperatorTest, in the directory tests beside the
-definition or below it. -f names definitions, tests, or directories that hold
-them; a test belongs to the nearest definition above it.`,
-		Example: `  argoperator test -f examples/memcached
-  argoperator test -f examples -R --run foreign
-  argoperator test -f . --update      # write what golden files should hold
-  argoperator test -f . --watch       # again whenever a file changes
-  argoperator test -f . --server      # with the admission policies of a cluster`,
-		Args: cobra.ArbitraryArgs,
+With --server, the API server of the kubeconfig also checks the custom resources of
+the tests and the objects that the operators write, by dry runs.`,
+		Example: `  # Run all tests of the project in the current directory
+  argoperator test -f .
+
+  # Run one test, and show every request of a failed step
+  argoperator test -f . --trace first-steps
+
+  # Run the tests again whenever a file changes
+  argoperator test -f . --watch
+
+  # Also check with a cluster
+  argoperator test -f . --server`,
+		Args: func(cmd *cobra.Command, args []string) error { return testNames(cmd, s, args) },
 		RunE: func(cmd *cobra.Command, names []string) error {
 			chosen, err := chooseTests(flags.run, names)
 			if err != nil {
 				return err
 			}
 			if slices.Contains(from.names, "-") {
-				return usagef("tests and what they read are files: standard input cannot be one")
+				return usagef("test reads files only, got -f -")
 			}
 			if flags.watch {
 				return watch(s, from.names, func(ctx context.Context) error {
@@ -76,17 +81,30 @@ them; a test belongs to the nearest definition above it.`,
 			return interruptible(cmd.Context(), func(ctx context.Context) error { return runTests(ctx, s, &from, flags, chosen) })
 		},
 	}
-	from.register(cmd)
-	cmd.Flag("filename").Usage = "file or directory that holds definitions or tests; repeatable"
-	cmd.Flags().StringVar(&flags.run, "run", "", "only tests whose names match this regular expression")
-	cmd.Flags().BoolVar(&flags.update, "update", false, "write what came out into the golden files")
+	from.registerAs(cmd, "file or directory with definitions or tests; repeatable")
+	cmd.Flags().StringVar(&flags.run, "run", "", "run only tests whose names match this regular expression")
+	cmd.Flags().BoolVar(&flags.update, "update", false, "write the results into the golden files")
 	cmd.Flags().BoolVar(&flags.watch, "watch", false, "run again whenever a file changes, until interrupted")
-	cmd.Flags().BoolVar(&flags.trace, "trace", false, "print every hop of a step that failed")
+	cmd.Flags().BoolVar(&flags.trace, "trace", false, "print every event and request of a failed step")
 	outputVar(cmd, &flags.format, "text", "json", "junit")
 	serverVar(cmd, &flags.server)
 	runnerVar(cmd, &flags.runner)
-	cmd.Flags().IntVar(&flags.parallel, "parallel", runtime.NumCPU(), "how many tests run at a time")
+	cmd.Flags().IntVar(&flags.parallel, "parallel", runtime.NumCPU(), "number of tests to run at the same time")
 	return cmd
+}
+
+// testNames rejects paths among the names of tests.
+func testNames(cmd *cobra.Command, s streams, names []string) error {
+	if cmd.Flags().Changed("filename") {
+		return nil
+	}
+	for _, name := range names {
+		if _, err := os.Stat(name); err == nil {
+			path := sourceFlags{names: []string{name}}
+			return usagef("%s is a path, but the arguments are names of tests; run %s", name, path.command(s, "test"))
+		}
+	}
+	return nil
 }
 
 // choice selects tests.
@@ -98,7 +116,7 @@ type choice struct {
 func chooseTests(run string, names []string) (choice, error) {
 	pattern, err := regexp.Compile(run)
 	if err != nil {
-		return choice{}, usagef("--run %q is no regular expression: %w", run, err)
+		return choice{}, usagef("--run %q is not a regular expression: %w", run, err)
 	}
 	return choice{names, pattern}, nil
 }
@@ -116,7 +134,7 @@ func (c choice) unmatched(all []string) diag.List {
 		}
 	}
 	if !slices.ContainsFunc(all, c.takes) && len(findings) == 0 {
-		findings.Add(diag.Position{}, diag.NoTest, fmt.Sprintf("no test matches --run %q", c.run), "there are "+strings.Join(slices.Compact(slices.Sorted(slices.Values(all))), ", "))
+		findings.Add(diag.Position{}, diag.NoTest, fmt.Sprintf("no test matches --run %q", c.run), "tests: "+strings.Join(slices.Compact(slices.Sorted(slices.Values(all))), ", "))
 	}
 	return findings
 }
@@ -222,7 +240,7 @@ func writeGoldens(s streams, results []testsuite.Result) error {
 	for _, r := range results {
 		for _, g := range r.Goldens {
 			if err := os.MkdirAll(filepath.Dir(g.File), 0o755); err != nil {
-				return fmt.Errorf("making the directory of a golden file: %w", err)
+				return fmt.Errorf("creating the directory of a golden file: %w", err)
 			}
 			if err := os.WriteFile(g.File, g.Data, 0o644); err != nil {
 				return fmt.Errorf("writing a golden file: %w", err)

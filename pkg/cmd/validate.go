@@ -2,7 +2,10 @@ package cmd
 
 import (
 	"context"
+	"fmt"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,25 +25,33 @@ func newValidate(s streams) *cobra.Command {
 	var from sourceFlags
 	var flags validateFlags
 	cmd := &cobra.Command{
-		Use:   "validate RESOURCE.yaml...",
-		Short: "Report what the API server would refuse of custom resources",
-		Long: `validate holds custom resources to the API of their operator as the API server
-would if kubectl sent them: unknown and repeated fields, types, limits, rules,
-names, versions. It needs no cluster. What is named may be a file, a directory,
-or - for standard input; in a directory, objects of other kinds are passed over.
+		Use:   "validate PATH...",
+		Short: "Check custom resources as the API server does",
+		Long: `Check custom resources against the API of their operator as the API server does:
+unknown and repeated fields, types, limits, rules, names and versions. This needs
+no cluster. A PATH is a file, a directory, or - for standard input. In
+directories, argoperator ignores objects of other kinds.
 
-With --old, a custom resource that is there too, by kind, namespace and name, is
-judged as a change: rules that compare with what was before hold for it.
+With --old, a custom resource with the same kind, namespace and name is an update
+of the old one, so rules that compare both apply.
 
-With --server, the API server of the kubeconfig checks them too, by dry runs: with
-its admission policies and webhooks, and against what is there already.`,
-		Example: `  argoperator validate -f examples/memcached examples/memcached/samples/memcached.yaml
-  argoperator validate -f operator.yaml --old before.yaml after.yaml
-  kubectl get memcacheds -A -o yaml | argoperator validate -f operator.yaml -
-  argoperator validate -f operator.yaml --server sample.yaml`,
+With --server, the API server of the kubeconfig also checks the custom resources by
+dry runs: with its admission policies and webhooks, and against existing objects.`,
+		Example: `  # Check the samples of the operator in the current directory
+  argoperator validate -f . samples
+
+  # Check a change of a custom resource
+  sed 's/replicas: 1/replicas: 2/' samples/guestbook.yaml > new.yaml
+  argoperator validate -f . --old samples/guestbook.yaml new.yaml
+
+  # Check the custom resources in a cluster before you apply a new definition
+  kubectl get guestbooks -A -o yaml | argoperator validate -f . -
+
+  # Also check with a cluster
+  argoperator validate -f . --server samples`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("name files or directories that hold custom resources; definitions are named with -f")
+				return usagef("name the files or directories of custom resources; -f names definitions")
 			}
 			return nil
 		},
@@ -52,7 +63,7 @@ its admission policies and webhooks, and against what is there already.`,
 		},
 	}
 	from.register(cmd)
-	cmd.Flags().StringArrayVar(&flags.old, "old", nil, "file or directory that holds the custom resources as they were; repeatable")
+	cmd.Flags().StringArrayVar(&flags.old, "old", nil, "file or directory with the custom resources before the change; repeatable")
 	serverVar(cmd, &flags.server)
 	outputVar(cmd, &flags.format, "text", "json")
 	return cmd
@@ -81,6 +92,9 @@ func validate(ctx context.Context, s streams, from *sourceFlags, names []string,
 		if len(after) == 0 && findings.HasErrors() {
 			wrong = nil // redundant if the files are missing
 		}
+		if err := adviseOnInput(s, names, from, result, after, wrong); err != nil {
+			return err
+		}
 		if findings = append(findings, wrong...); flags.server && !findings.HasErrors() {
 			if wrong, err = validateOnServer(ctx, s, resources); err != nil {
 				return err
@@ -92,7 +106,35 @@ func validate(ctx context.Context, s streams, from *sourceFlags, names []string,
 	return printReport(s, sources, findings, flags.format)
 }
 
-// validateOnServer lets the API server check custom resources.
+// adviseOnInput changes the hints of the findings about files that are definitions, and
+// about directories that hold custom resources in subdirectories only.
+func adviseOnInput(s streams, names []string, from *sourceFlags, result argoperator.Result, sources []argoperator.Source, findings diag.List) error {
+	for i := range findings {
+		f := &findings[i]
+		isDefinition := func(source argoperator.Source) bool { return source.Name == f.File && argoperator.Defines(source) }
+		switch {
+		case f.Code == diag.WrongKind && slices.ContainsFunc(sources, isDefinition):
+			definition := sourceFlags{names: []string{f.File}}
+			f.Hint = "the file is a definition; check it with " + definition.command(s, "lint")
+		case f.Code == diag.NoCustomResource && !from.recursive && !slices.Contains(names, "-"):
+			below, _, err := readResources(s, names, true)
+			if err != nil {
+				return err
+			}
+			found, _, err := result.Resources(below, nil)
+			if err != nil {
+				return err
+			}
+			if len(found) > 0 {
+				dir := path.Dir(found[0].Position("kind").File)
+				f.File, f.Hint = strings.Join(names, ", "), fmt.Sprintf("custom resources are in %s: %s %s", dir, from.command(s, "validate"), quoted(dir))
+			}
+		}
+	}
+	return nil
+}
+
+// validateOnServer checks custom resources with the API server.
 func validateOnServer(ctx context.Context, s streams, resources []argoperator.Resource) (diag.List, error) {
 	client, lost, err := connect(ctx)
 	if client == nil {
@@ -117,7 +159,7 @@ func readChanges(s streams, names, old []string, recursive bool) (after, before 
 
 // readResources reads files of custom resources. A missing file is a finding.
 func readResources(s streams, names []string, recursive bool) ([]argoperator.Source, diag.List, error) {
-	return (&sourceFlags{names: names, recursive: recursive, alone: true, check: "the name of the custom resource"}).read(s.in)
+	return (&sourceFlags{names: names, recursive: recursive, alone: true, check: "the path of the custom resource"}).read(s.in)
 }
 
 // onceFromStdin rejects a command line that reads standard input twice.
@@ -129,7 +171,7 @@ func onceFromStdin(names []string) error {
 		}
 	}
 	if count > 1 {
-		return usagef("standard input cannot be the definition and the custom resource, nor anything else twice")
+		return usagef("only one of the inputs can be standard input")
 	}
 	return nil
 }
@@ -154,6 +196,9 @@ func printReport(s streams, sources []argoperator.Source, findings diag.List, fo
 	}
 	if findings.HasErrors() {
 		return errFindings
+	}
+	if format == "text" && len(findings) == 0 {
+		s.note("no findings")
 	}
 	return nil
 }

@@ -11,8 +11,15 @@ func newVersion(s streams) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "version",
-		Short: "Print the version and what it was built with",
-		Args:  noArgs,
+		Short: "Print the version",
+		Long: `Print the version of argoperator, of the Argo Events and Argo Workflows that it
+contains, and of Go.`,
+		Example: `  # Print the version
+  argoperator version
+
+  # Print the version for programs
+  argoperator version -o json`,
+		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if format == "json" {
 				return terminal.JSON(s.out, build.Read())

@@ -34,13 +34,13 @@ func again(ctx context.Context, s streams, names []string, do func(ctx context.C
 		if err != nil {
 			return err
 		}
-		if isTerminal(s.out) {
+		if takesSequences(s.out) {
 			terminal.Fprintf(s.out, "%s", terminal.ClearScreen)
 		}
 		if err := do(ctx); err != nil && ctx.Err() == nil {
 			s.say("%v", err)
 		}
-		s.say("waiting for a change below %s", strings.Join(names, ", "))
+		s.say("waiting for a change in %s", strings.Join(names, ", "))
 		if changed, err := awaitChange(ctx, names, seen); err != nil || !changed {
 			return err
 		}
@@ -77,7 +77,7 @@ func fingerprint(names []string) (uint64, error) {
 		}
 		err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 			if err != nil {
-				return nil //nolint:nilerr // it went while we looked: the next look tells
+				return nil //nolint:nilerr // it was deleted meanwhile: the next poll sees that
 			}
 			if entry.IsDir() && path != dir && strings.HasPrefix(entry.Name(), ".") {
 				return fs.SkipDir
@@ -92,13 +92,4 @@ func fingerprint(names []string) (uint64, error) {
 		}
 	}
 	return sum.Sum64(), nil
-}
-
-func isTerminal(w any) bool {
-	file, ok := w.(*os.File)
-	if !ok || os.Getenv("TERM") == "dumb" {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

@@ -152,7 +152,7 @@ func TestExamine(t *testing.T) {
 func TestPrint(t *testing.T) {
 	var out bytes.Buffer
 	report := Report{"page", "ours", []Check{{"a", OK, "fine", ""}, {"b", Error, "one\ntwo\n", "do it"}}}
-	if err := report.Print(&out); err != nil || report.Ready() {
+	if err := report.Print(&out, false); err != nil || report.Ready() {
 		t.Errorf("ready: %v, %v", report.Ready(), err)
 	}
 	want := "page, in ours\n  ok       a: fine\n  error    b: one\n           two\n           fix: do it\n"

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -21,14 +22,17 @@ func (r Report) Ready() bool {
 	return !slices.ContainsFunc(r.Checks, func(c Check) bool { return c.State == Error })
 }
 
-// Print prints a report in a readable form.
-func (r Report) Print(w io.Writer) error {
-	if _, err := terminal.Fprintf(w, "%s, in %s\n", r.Operator, r.Namespace); err != nil {
+var colours = map[State]terminal.Colour{OK: terminal.Green, Warning: terminal.BoldYellow, Error: terminal.BoldRed}
+
+// Print prints a report in a readable form, with ANSI escapes if colour is set.
+func (r Report) Print(w io.Writer, colour bool) error {
+	if _, err := terminal.Fprintf(w, "%s, in %s\n", terminal.Style(colour, terminal.Bold, r.Operator), r.Namespace); err != nil {
 		return err
 	}
 	for _, c := range r.Checks {
 		text := terminal.Lines(strings.TrimSpace(c.Message), "           ")
-		if _, err := terminal.Fprintf(w, "  %-8s %s: %s\n", c.State, c.Name, text); err != nil {
+		state := terminal.Style(colour, colours[c.State], fmt.Sprintf("%-8s", c.State))
+		if _, err := terminal.Fprintf(w, "  %s %s: %s\n", state, c.Name, text); err != nil {
 			return err
 		}
 		if c.Fix != "" {

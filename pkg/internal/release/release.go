@@ -58,7 +58,7 @@ func init() {
 // Answered prints the version if the command line asks for nothing else, and
 // reports whether it did. After a write error main tries again and reports it.
 func Answered(facts func() Facts) bool {
-	if len(os.Args) != 2 || os.Args[1] != "version" {
+	if len(os.Args) != 2 || os.Args[1] != "version" && os.Args[1] != "--version" {
 		return false
 	}
 	_, err := fmt.Println(facts())

@@ -33,6 +33,8 @@ type Rendering struct {
 	// server-side metadata: the children of each custom resource in creation order,
 	// then the custom resource.
 	Objects []map[string]any
+	// Kept lists Objects as KIND NAMESPACE/NAME.
+	Kept []string
 	// Deleted lists the objects that a deletion removed, as KIND NAMESPACE/NAME, in
 	// creation order.
 	Deleted []string
@@ -92,7 +94,10 @@ func Render(ctx context.Context, in Inputs, actions []Action) (Rendering, error)
 	}
 	for i, one := range all {
 		for _, k := range append(children[i], one) {
-			out.Objects = append(out.Objects, s.rendered(k)...)
+			if rendered := s.rendered(k); len(rendered) > 0 {
+				out.Objects = append(out.Objects, rendered...)
+				out.Kept = append(out.Kept, kindAndName(s.cluster.Objects[k]))
+			}
 		}
 	}
 	return out, nil

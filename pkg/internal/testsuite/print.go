@@ -21,7 +21,10 @@ type Printer struct {
 
 // Print prints one result: a summary line and the findings.
 func (p Printer) Print(w io.Writer, r Result) error {
-	word := map[State]string{Passed: "ok  ", Failed: "FAIL"}[r.State()]
+	word := terminal.Style(p.Findings.Colour, terminal.Green, "ok  ")
+	if r.State() == Failed {
+		word = terminal.Style(p.Findings.Colour, terminal.BoldRed, "FAIL")
+	}
 	if _, err := terminal.Fprintf(w, "%s  %s  %s  %s%s\n", word, r.Test.File, r.Test.Metadata.Name, steps(r), took(r.Duration)); err != nil {
 		return err
 	}
