@@ -62,7 +62,7 @@ const (
 	groupOther      = "Other"
 )
 
-// newRoot lists the commands. To add one, write its file and add a line here.
+// newRoot lists the commands. To add one, write its file and add it to its group here.
 func newRoot(s streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:         "argoperator",
