@@ -95,7 +95,7 @@ changes custom resources, starts the bus again, and waits until the resync recon
 - The last column names the mechanism. [Reliability](reliability.md) explains them.
 - The column of the tutorial is the operator of the Argo tutorial as published, for comparison.
 - ` + "`make e2e`" + ` ran on one machine with two cores, with API server, kubelet, Argo Events, Argo Workflows and NATS on it. The
-  [README](../../README.md) says how to run one test.
+  [page about tests](../contributing/tests.md#the-cluster-suite) says how to run one of them.
 
 `
 

@@ -169,7 +169,7 @@ func TestActionsArePinned(t *testing.T) {
 	}
 }
 
-// TestDependabot requires that dependabot updates every Go module of the repository.
+// TestDependabot requires that Dependabot updates every Go module.
 func TestDependabot(t *testing.T) {
 	var config struct {
 		Updates []struct {
