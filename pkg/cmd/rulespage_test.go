@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -19,8 +20,7 @@ CustomResourceDefinitions that belong to them. This page lists its rules.
 
 - An **error** means that something does not work, loses events, or lets others run commands. The exit code is 1.
 - A **warning** means that it works now, and causes trouble later. The exit code is 0.
-- **since** is the version of Argo Workflows from which on the rule applies. ` + "`targets`" + ` in the
-  [configuration](../how-to/lint.md#accept-a-finding) sets the version that you use. Rules without one apply to every version.
+- **since** is the first release of argoperator with the rule.
 - **--fix** means that ` + "`argoperator lint --fix`" + ` corrects what has only one correction.
 
 An object that is not among the checked objects may exist in the cluster. No rule reports it as missing.
@@ -36,13 +36,16 @@ func rulesReference(t *testing.T) string {
 	for _, g := range lint.Groups() {
 		fmt.Fprintf(&b, "\n**%s**\n\n| rule | severity | since | --fix | finds |\n|---|---|---|---|---|\n", g.Name)
 		for _, r := range g.Rules {
-			fmt.Fprintf(&b, "| [`%s`](#%s) | %s | %s | %s | %s |\n", r.Code, r.Code, severityOf(r.Warning), sinceOf(r), yesOf(r.Fixable()), cell(r.Summary))
+			fmt.Fprintf(&b, "| [`%s`](#%s) | %s | %s | %s | %s |\n", r.Code, r.Code, severityOf(r.Warning), cmp.Or(r.Since, "0.1.0"), yesOf(r.Fixable()), cell(r.Summary))
 		}
 	}
 	for _, g := range lint.Groups() {
 		fmt.Fprintf(&b, "\n## %s\n", g.Name)
 		for _, r := range g.Rules {
 			fmt.Fprintf(&b, "\n### %s\n\n%s %s\n\nFix: %s.\n", r.Code, r.Summary, r.Why, r.Fix)
+			if r.Argo != (lint.Version{}) {
+				fmt.Fprintf(&b, "\nThe rule applies to Argo Workflows %s and later. `targets` in the [configuration](../how-to/lint.md#accept-a-finding) sets\nyour version.\n", r.Argo)
+			}
 			if r.Code == "too-large-for-pod" {
 				b.WriteString("\nThere is no example, because it would have 100 kB.\n")
 				continue
@@ -51,13 +54,6 @@ func rulesReference(t *testing.T) string {
 		}
 	}
 	return b.String()
-}
-
-func sinceOf(r lint.Rule) string {
-	if r.Since == (lint.Version{}) {
-		return ""
-	}
-	return r.Since.String()
 }
 
 func yesOf(is bool) string {

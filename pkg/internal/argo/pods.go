@@ -111,7 +111,7 @@ func (p Pod) PodSpec() (*corev1.PodSpec, error) {
 		ServiceAccountName: p.account(),
 		SecurityContext:    p.Spec.SecurityContext,
 		Volumes:            p.Volumes(),
-		InitContainers:     append([]corev1.Container{p.argoexec(common.InitContainerName)}, init...),
+		InitContainers:     append([]corev1.Container{p.executorContainer(common.InitContainerName)}, init...),
 	}
 	if p.Template.SecurityContext != nil {
 		spec.SecurityContext = p.Template.SecurityContext
@@ -120,17 +120,17 @@ func (p Pod) PodSpec() (*corev1.PodSpec, error) {
 		spec.HostNetwork = *p.Spec.HostNetwork
 	}
 	if p.Template.Resource == nil && p.Template.Data == nil {
-		spec.Containers = append(spec.Containers, p.argoexec(common.WaitContainerName))
+		spec.Containers = append(spec.Containers, p.executorContainer(common.WaitContainerName))
 		spec.Containers = append(spec.Containers, p.mains()...)
 	} else {
-		spec.Containers = append(spec.Containers, p.argoexec(common.MainContainerName))
+		spec.Containers = append(spec.Containers, p.executorContainer(common.MainContainerName))
 	}
 	spec.Containers = append(spec.Containers, sidecars...)
 	return patched(spec, p.Spec.PodSpecPatch, p.Template.PodSpecPatch)
 }
 
-// argoexec returns a container that Argo adds with its default configuration.
-func (p Pod) argoexec(name string) corev1.Container {
+// executorContainer returns a container that Argo adds with its default configuration.
+func (p Pod) executorContainer(name string) corev1.Container {
 	c := corev1.Container{Name: name, Image: "argoexec"}
 	if p.Template.Resource != nil {
 		c.SecurityContext = common.MinimalCtrSC()

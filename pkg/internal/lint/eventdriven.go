@@ -43,7 +43,7 @@ func eventDrivenRules() []Rule {
 			Warning: true,
 			Summary: "Workflows for changes of the same object can run at the same time.",
 			Why:     "Two quick changes of an object start two Workflows, and the one for the older change can finish last.",
-			Fix:     "add synchronization.mutexes with the object's namespace and name in the mutex's name",
+			Fix:     "add synchronization.mutexes whose name has the object's namespace and name",
 			check:   eachFlow(noMutex),
 		},
 		{

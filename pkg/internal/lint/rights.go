@@ -51,7 +51,7 @@ func permissionRules() []Rule {
 		{
 			Code:    "missing-task-result-permission",
 			Warning: true,
-			Since:   Version{3, 4},
+			Argo:    Version{3, 4},
 			Summary: "The service account of a Workflow cannot report results.",
 			Why:     "Argo's executor in every pod writes a WorkflowTaskResult. Without the permission every Workflow fails since Argo Workflows 3.6.",
 			Fix:     "grant create and patch on workflowtaskresults.argoproj.io",

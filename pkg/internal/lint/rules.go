@@ -23,7 +23,8 @@ type Rule struct {
 	Summary string  // the problem in one sentence
 	Why     string  // the consequence
 	Fix     string  // the fix; hint of problems without a more specific one
-	Since   Version // of Argo Workflows, from which on the rule applies; zero: any
+	Since   string  // release of argoperator that added the rule; empty: 0.1.0
+	Argo    Version // version of Argo Workflows from which on the rule applies; zero: any
 
 	check func(*inspection)
 }
@@ -183,7 +184,7 @@ func Objects(list []manifest.Object, targets Targets) [][]problem.Problem {
 	set, rules := newObjectSet(argo.NewObjects(list).Copy()), Rules()
 	for i, object := range set.all.List {
 		for _, rule := range rules {
-			if !targets.Workflows.atLeast(rule.Since) {
+			if !targets.Workflows.atLeast(rule.Argo) {
 				continue
 			}
 			in := &inspection{Report: problem.About(object), rule: rule, set: set}

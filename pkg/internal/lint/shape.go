@@ -68,7 +68,7 @@ func shapeRules() []Rule {
 		{
 			Code:    "deprecated-field",
 			Warning: true,
-			Since:   Version{3, 6},
+			Argo:    Version{3, 6},
 			Summary: "A Workflow or CronWorkflow has a deprecated field: schedule, mutex or semaphore.",
 			Why: "Argo Workflows 3.6 has a list for each of these fields, and 4.0 removes the old field: its value is then ignored " +
 				"without an error.",
@@ -182,7 +182,7 @@ func deprecated(i *inspection) {
 	old := func(path *field.Path, plural string) {
 		segments := path.String()
 		name := segments[strings.LastIndex(segments, ".")+1:]
-		i.reportHint(path, "write "+plural, "%s is deprecated since Argo Workflows %s", name, i.rule.Since)
+		i.reportHint(path, "write "+plural, "%s is deprecated since Argo Workflows %s", name, i.rule.Argo)
 	}
 	locks := func(path *field.Path, s *wfv1.Synchronization) {
 		if s != nil && s.Mutex != nil {
