@@ -12,9 +12,8 @@ import (
 
 var coreEvents = schema.GroupVersionResource{Version: "v1", Resource: "events"}
 
-// told waits until people are told of a custom resource what they should hear,
-// once, and finds it in kubectl describe. Of an object without a namespace they
-// hear in default.
+// told waits for exactly one Event of a custom resource, and for kubectl describe to
+// show it. Events of cluster-scoped objects are in the namespace default.
 func (o *operator) told(t *testing.T, plural string, cr *unstructured.Unstructured, kind, reason string) {
 	t.Helper()
 	namespace := cr.GetNamespace()

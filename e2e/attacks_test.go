@@ -45,8 +45,8 @@ func TestAttacks(t *testing.T) {
 	t.Run("observed annotations", func(t *testing.T) { c.forgeObserved(t, mallory) })
 }
 
-// mallory may write Confs in one namespace, create ConfigMaps in another, and
-// change, but not delete, those of two.
+// mallory is a user who may write Confs in one namespace, create ConfigMaps in
+// another, and change, but not delete, those of two.
 func (c *cluster) mallory(t *testing.T) dynamic.Interface {
 	t.Helper()
 	grant := func(namespace string, rule rbacv1.PolicyRule) {

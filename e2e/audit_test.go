@@ -93,11 +93,11 @@ func right(verb, group, resource string) string {
 	return verb + " " + resource
 }
 
-// judge fails the test for every request that was denied, and prints what was
-// granted beside what was used.
-func (a *audit) judge(t *testing.T, o *operator) {
+// checkRequests fails the test for every request that was denied, and prints the permissions
+// next to the requests.
+func (a *audit) checkRequests(t *testing.T, o *operator) {
 	if a.path == "" {
-		t.Log("no audit log ($LAB_AUDIT_LOG): permissions are not judged")
+		t.Log("no audit log ($LAB_AUDIT_LOG): permissions are not checked")
 		return
 	}
 	granted := o.granted(t)

@@ -60,7 +60,7 @@ func (c *cluster) playNestedOperator(t *testing.T, dir, engine string) {
 	o.awaitOwned(t, cr, map[schema.GroupVersionResource]int{networks: 1, configMaps: 0})
 	network := c.await(t, "the network", slow, networks, nsA, func(s seen) bool { return len(s.ownedBy(cr)) == 1 }).ownedBy(cr)[0]
 
-	t.Log("with a status, they are made of it")
+	t.Log("the children appear when the status is set")
 	o.merge(t, networks, network, `{"status":{"arn":"a","observedGeneration":1,"conditions":[{"type":"Ready","status":"True","reason":"Ready","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`, "status")
 	o.awaitReady(t, caches, cr)
 	o.awaitData(t, cr, "arn", "a")
@@ -324,7 +324,7 @@ func (c *cluster) playRoleBinding(t *testing.T, engine string) {
 	t.Log("until the definition has what lint says")
 	_, typed, found := strings.Cut(string(run(t, nil, binary(t), "lint", "-f", definition)), "let it bind any role: ")
 	if !found {
-		t.Fatal("lint says nothing of the right")
+		t.Fatal("lint does not report the permission")
 	}
 	typed, _, _ = strings.Cut(typed, "; resourceNames")
 	run(t, generate(t, forEngine(t, dir, engine, "  "+typed+"\n")), "kubectl", "apply", "-f", "-") // the same objects

@@ -79,8 +79,8 @@ type atOnce struct {
 // all of them, and $E2E_BENCH_MOST limits the bursts. $E2E_BENCH_AGAINST are files
 // with other operators for Memcacheds whose Deployments are named as their custom
 // resources; they need no status. The results go to $E2E_BENCH_RESULTS, of which
-// docs/explanation/performance.md is made. Machines differ: only what was measured in one run
-// is to be compared.
+// docs/explanation/performance.md is made. Machines differ: compare only
+// figures of one run.
 func TestBench(t *testing.T) {
 	chosen := os.Getenv("E2E_BENCH")
 	if chosen == "" {
@@ -135,7 +135,7 @@ func (one contender) measure(t *testing.T, o *operator) figures {
 	return out
 }
 
-// warm waits until an operator that loses what happens while it starts hears.
+// warm waits until an operator that loses events while it starts receives events.
 func (one contender) warm(t *testing.T, o *operator) {
 	t.Helper()
 	for i := range 4 {
@@ -147,7 +147,7 @@ func (one contender) warm(t *testing.T, o *operator) {
 		}
 		t.Logf("no child of the custom resource made after the start, number %d", i+1)
 	}
-	t.Fatal("the operator hears nothing")
+	t.Fatal("the operator receives no events")
 }
 
 // makeOne makes a custom resource, and looks out for its child.
@@ -324,7 +324,7 @@ func reference(flags ...string) func(*testing.T, *cluster) *operator {
 			if err := command.Process.Signal(syscall.SIGTERM); err != nil {
 				t.Error(err)
 			}
-			_ = command.Wait() // it was told to go
+			_ = command.Wait() // it was interrupted
 		})
 		return o
 	}

@@ -40,7 +40,7 @@ func TestChance(t *testing.T) {
 			w.measured = record(t, "random-actions", s.name)
 			events, played := 60, seeds
 			if s.engine != "direct" {
-				events, played = 25, seeds[:1] // its pods take their time
+				events, played = 25, seeds[:1] // its pods are slow
 			}
 			for _, seed := range played {
 				w.byChance(t, dir, seed, events)

@@ -17,8 +17,8 @@ import (
 var controlling sync.Mutex // of two that restart the same part one would lose sight of it
 
 // control stops and starts parts of the cluster by a program, $E2E_CONTROL,
-// which takes `stop NAME` and `restart NAME`. Scenarios that need it are left
-// out where there is none: a cluster of others has no bad days on order.
+// which takes `stop NAME` and `restart NAME`. Scenarios that need it are skipped
+// without it: a shared cluster cannot be broken on purpose.
 func control(t *testing.T, verb, component string) {
 	t.Helper()
 	controlling.Lock()

@@ -52,7 +52,7 @@ func (s *sightings) start(t *testing.T, c *cluster) {
 			}
 			go informer.Run(context.Background().Done())
 			if !cache.WaitForCacheSync(t.Context().Done(), handler.HasSynced) {
-				t.Fatalf("no %s are to be seen", gvr.Resource)
+				t.Fatalf("no %s can be listed", gvr.Resource)
 			}
 		}
 	})

@@ -36,8 +36,8 @@ func (f field) play(t *testing.T, d disturbance) {
 	d.play(t, own)
 }
 
-// each plays a part of a disturbance with all operators side by side, and notes
-// what comes of it.
+// each plays a part of a disturbance with all operators side by side, and records
+// the results.
 func (f field) each(t *testing.T, disturbance string, part func(*world, *testing.T)) {
 	t.Helper()
 	t.Run("each", func(t *testing.T) {
@@ -139,7 +139,8 @@ func sensorDown(t *testing.T, f field) {
 	f.end(t, "reconciled %s after the Sensors are back")
 }
 
-// busDown: what is said while the bus is away is lost. The resync finds it.
+// busDown: events that are published while the bus is down are lost. The resync repairs
+// the effects.
 func busDown(t *testing.T, f field) {
 	f.begin(t, "bus-down")
 	during(t, theBus, func() { f.happen(t) })

@@ -109,7 +109,7 @@ func read(t *testing.T, page pages.Page) {
 
 // awaitNoChildren waits until there is no Deployment of the operator's custom resources,
 // of which there are none. It deletes those that the garbage collector leaves because the
-// kind of their owner went before it had heard of it.
+// kind of their owner was deleted before it knew the kind.
 func (o *operator) awaitNoChildren(t *testing.T) {
 	t.Helper()
 	kind := nested(o.only("CustomResourceDefinition"), "spec", "names", "kind")

@@ -31,9 +31,9 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// refuser is an admission webhook that refuses Deployments: those whose names it
-// knows, with a code, as often as is said.
-type refuser struct {
+// rejectingWebhook is an admission webhook that refuses Deployments: those whose names it
+// knows, with a code, a given number of times.
+type rejectingWebhook struct {
 	mu    sync.Mutex
 	plans map[string]*refusal
 	asked map[string]int
@@ -45,7 +45,7 @@ type refusal struct {
 }
 
 // ServeHTTP answers a review.
-func (r *refuser) ServeHTTP(out http.ResponseWriter, in *http.Request) {
+func (r *rejectingWebhook) ServeHTTP(out http.ResponseWriter, in *http.Request) {
 	var review admissionv1.AdmissionReview
 	if err := json.NewDecoder(in.Body).Decode(&review); err != nil || review.Request == nil {
 		http.Error(out, "no review", http.StatusBadRequest)
@@ -73,11 +73,11 @@ func reasonOf(code int32) metav1.StatusReason {
 	}[code]
 }
 
-// refuse puts a refuser on the cluster for a namespace. $E2E_WEBHOOK_HOST is
+// refuse puts a rejectingWebhook on the cluster for a namespace. $E2E_WEBHOOK_HOST is
 // where the API server finds this process; 127.0.0.1 on a cluster of one machine.
-func (c *cluster) refuse(t *testing.T, namespace string, plans map[string]*refusal) *refuser {
+func (c *cluster) refuse(t *testing.T, namespace string, plans map[string]*refusal) *rejectingWebhook {
 	t.Helper()
-	r := &refuser{plans: plans, asked: map[string]int{}}
+	r := &rejectingWebhook{plans: plans, asked: map[string]int{}}
 	host := cmp.Or(os.Getenv("E2E_WEBHOOK_HOST"), "127.0.0.1")
 	certificate, authority := certify(t, host)
 	listener, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
@@ -100,7 +100,7 @@ func (c *cluster) register(t *testing.T, namespace, url string, authority []byte
 	_, err := client.Create(t.Context(), &admissionregistrationv1.ValidatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: namespace},
 		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
-			Name: "refuser.e2e.example.com", AdmissionReviewVersions: []string{"v1"},
+			Name: "rejectingWebhook.e2e.example.com", AdmissionReviewVersions: []string{"v1"},
 			ClientConfig:      admissionregistrationv1.WebhookClientConfig{URL: ptr.To(url), CABundle: authority},
 			SideEffects:       ptr.To(admissionregistrationv1.SideEffectClassNone),
 			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": namespace}},

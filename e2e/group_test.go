@@ -55,7 +55,7 @@ func TestGroup(t *testing.T) {
 	awaitText("notes", b, "second")
 	awaitText("sheets", third, "third")
 
-	// While the operators are there, or they would hear of it without their rights.
+	// While the operators run, or they would receive the events without their permissions.
 	run(t, nil, "kubectl", "delete", "cards,notes,sheets", "-n", nsA, "--all")
 	for _, cr := range []*unstructured.Unstructured{a, b, third} {
 		c.await(t, "the children to go", slow, configMaps, nsA, func(s seen) bool { return len(s.ownedBy(cr)) == 0 })

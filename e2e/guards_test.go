@@ -55,7 +55,7 @@ func sabotage(t *testing.T, manifest []byte) []byte {
 	return manifest
 }
 
-// TestGuardsAreThere: what is to be taken away is in what is generated. It takes
+// TestGuardsAreThere: the generated manifests contain everything that the guards remove. It needs
 // no cluster.
 func TestGuardsAreThere(t *testing.T) {
 	for _, g := range guards {
@@ -85,7 +85,7 @@ func TestGuards(t *testing.T) {
 			out, err := test.CombinedOutput()
 			failed := regexp.MustCompile(`FAIL: Test(Scenarios|Incidents)/` + g.operator + `/\w+/` + g.scenario)
 			if g.name == theHeartbeat {
-				failed = regexp.MustCompile(`waiting for: the Sensors to have everything announced`)
+				failed = regexp.MustCompile(`waiting for: the replay for the Sensors`)
 			}
 			if err == nil || !failed.Match(out) {
 				t.Fatalf("the scenario does not fail without it: %v\n%s", err, out)

@@ -29,8 +29,8 @@ const thingsCRD = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourc
 "spec":{"group":"things.example.com","scope":"Namespaced","names":{"kind":"Thing","plural":"things"},"versions":[{"name":"v1","served":true,"storage":true,
 "schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}}`
 
-// TestHostile lets custom resources carry what might be evaluated on its way
-// through every engine, and compares what arrives.
+// TestHostile sends text that looks like code through every engine, and compares the
+// result.
 func TestHostile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not part of the short run")

@@ -87,8 +87,8 @@ func replaceOnce(t *testing.T, text, old, by string) string {
 	return strings.Replace(text, old, by, 1)
 }
 
-// TestFullCRDs lets the API server judge all output against the full schemas of
-// Argo Workflows. Clusters mostly have the minimal ones, which take anything;
+// TestFullCRDs lets the API server validate all output against the full schemas of
+// Argo Workflows. Clusters mostly have the minimal ones, which accept anything;
 // they are put back at the end.
 func TestFullCRDs(t *testing.T) {
 	c := connect(t)

@@ -16,7 +16,7 @@ import (
 // TestMouse runs an operator of another make: an irregular plural, cluster
 // scope, two versions, logic in POSIX sh, a child in a fixed namespace, a
 // finalizer. A mouse that is angry makes its logic fail, one that is stubborn its
-// clean-up, one that is homeless wants no child.
+// finalizer, one that is homeless needs no child.
 func TestMouse(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not part of the short run")
@@ -79,7 +79,7 @@ func TestMouse(t *testing.T) {
 	c.await(t, "the failed clean-up on the status", slow, mice, "", func(s seen) bool {
 		m := s.by(mouse.GetUID())
 		if m == nil {
-			t.Fatal("the mouse went although its clean-up failed")
+			t.Fatal("the mouse went although its finalizer failed")
 		}
 		_, _, message = condition(m, "Ready")
 		return strings.Contains(message, "does not want to leave")

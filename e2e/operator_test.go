@@ -53,8 +53,8 @@ func (o *operator) take(t *testing.T) {
 }
 
 // install puts the operator of a definition on the cluster and waits until it
-// listens. When the test ends it is taken away, and what its service accounts
-// did is judged.
+// listens. When the test ends, it is removed, and the requests of its service
+// accounts are checked.
 func (c *cluster) install(t *testing.T, name, definition string) *operator {
 	t.Helper()
 	return c.installBy(t, name, definition, func(manifest []byte) {
@@ -75,7 +75,7 @@ func (c *cluster) installBy(t *testing.T, name, definition string, apply func(ma
 			o.dump(t)
 		}
 		o.uninstall(t)
-		o.audit.judge(t, o)
+		o.audit.checkRequests(t, o)
 	})
 	apply(o.manifest)
 	o.awaitListening(t)
@@ -152,7 +152,7 @@ func (o *operator) partTwins(t *testing.T, list seen) {
 	for len(list) > 1 {
 		one := list[len(list)-1]
 		list = list[:len(list)-1]
-		t.Logf("two Deployments where there is to be one: %s is taken away", one.GetName())
+		t.Logf("two Deployments instead of one: deleting %s", one.GetName())
 		err := o.cluster.objects.Resource(deployments).Namespace(one.GetNamespace()).Delete(t.Context(), one.GetName(), metav1.DeleteOptions{})
 		if err != nil && !apierrors.IsNotFound(err) {
 			t.Fatal(err)

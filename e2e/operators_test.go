@@ -72,7 +72,7 @@ func (s specimen) hooked(t *testing.T) string {
 	return dir
 }
 
-// prelude are the words of the scripts. Nothing is waited for by the clock.
+// prelude has the functions of the scripts. They wait for conditions only.
 const prelude = `set -euo pipefail
 apply() { { echo ---; cat "$1"; } | kubectl -n "$NS" apply -f -; } # so that {…} is YAML
 poll() { local end=$((SECONDS + 600)); until "$@"; do [ $SECONDS -lt $end ] || { echo "gave up: $*" >&2; return 1; }; read -rt 0.3 <> <(:) || :; done; }

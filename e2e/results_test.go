@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// result is the outcome of one scenario with one operator. The table in
-// docs/explanation/guarantees.md is made of them.
+// result is the outcome of one scenario with one operator. They are
+// the input of docs/explanation/guarantees.md.
 type result struct {
 	Scenario string  `json:"scenario"`
 	Operator string  `json:"operator"` // ENGINE/EXAMPLE
@@ -65,8 +65,8 @@ func verdict(passed bool) string {
 	return "FAIL"
 }
 
-// keep writes what there is, so that a run that is stopped has not been for
-// nothing. It tells whether it could.
+// keep writes the results so far, so that a stopped run keeps them. It reports
+// whether it succeeded.
 func keep() bool {
 	path := os.Getenv("E2E_RESULTS")
 	if path == "" || len(results.list) == 0 {

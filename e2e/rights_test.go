@@ -27,7 +27,7 @@ func TestLeastPrivilege(t *testing.T) {
 		t.Skip("E2E_GUARDS is not set")
 	}
 	if os.Getenv("LAB_AUDIT_LOG") == "" {
-		t.Skip("no audit log ($LAB_AUDIT_LOG): what was missed cannot be told")
+		t.Skip("no audit log ($LAB_AUDIT_LOG): missing permissions cannot be found")
 	}
 	for _, s := range subjects {
 		t.Run(s.name, func(t *testing.T) {

@@ -110,7 +110,7 @@ func (s subject) incidents() []scenario {
 }
 
 // disturbance stops parts of the operators or of the cluster: for all the
-// operators that are there at once, as on a bad day.
+// operators at once.
 type disturbance struct {
 	name string
 	play func(*testing.T, field)
@@ -123,13 +123,13 @@ var disturbances = []disturbance{
 	{"sensor-down", sensorDown},
 	{"api-restart", apiRestart},
 	{"controller-down", controllerDown},
-	{"bus-store-lost", busStoreLost}, // when the EventSources are old enough to be heard
+	{"bus-store-lost", busStoreLost}, // when the EventSources are old enough to be replayed
 	{"bus-down", busDown},
 }
 
 // incidents concern one operator, most of them a few of its custom resources only.
-// Where Workflows carry the reconciles these happen side by side, because those
-// take their time.
+// Where Workflows carry the reconciles these happen side by side, because
+// Workflows are slow.
 var incidents = []scenario{
 	{name: "redefined", play: redefined, carriage: true, alone: true},
 	{name: "quick-edits", play: quickEdits, carriage: true},
@@ -192,7 +192,7 @@ func fields() []together {
 }
 
 // TestIncidents plays the incidents with the operators whose reconciles are
-// Workflows: side by side, as those take their time.
+// Workflows: side by side, because Workflows are slow.
 func TestIncidents(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not part of the short run")

@@ -21,8 +21,8 @@ import (
 	watchtools "k8s.io/client-go/tools/watch"
 )
 
-// TestDirectSpeed measures the direct engine alone. The figures are printed; what
-// is judged are the counts, not the times, which depend on the machine.
+// TestDirectSpeed measures the direct engine alone. It prints the figures,
+// and checks the counts only, because times depend on the machine.
 func TestDirectSpeed(t *testing.T) {
 	one := contenders()[0]
 	one.bursts = []int{100}
@@ -62,8 +62,8 @@ func memcached(name string, size int64) *unstructured.Unstructured {
 	}}
 }
 
-// arrivals tells when each object of a namespace was first seen, or seen as it
-// shall be, by its own name and by those of its owners.
+// arrivals tells when each object of a namespace was first seen, or first seen in the desired
+// state, by its own name and by those of its owners.
 type arrivals struct {
 	stop  func()
 	start time.Time // of what is looked out for

@@ -12,8 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// busStoreLost: the Sensors never subscribe again by themselves. The resync hears
-// that they are deaf; it is told so here, as it takes three minutes.
+// busStoreLost: the Sensors never subscribe again by themselves. The resync finds
+// out that they receive no events, which takes three minutes.
 func busStoreLost(t *testing.T, f field) {
 	f.begin(t, "bus-store-lost")
 	loseBus(t, func() { f.happen(t) })

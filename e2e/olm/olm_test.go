@@ -1,7 +1,7 @@
 // Package olm asks the operator-framework's own library whether an operator of
 // ours can be a bundle of the Operator Lifecycle Manager. It cannot, as
-// docs/how-to/olm.md says; a test that fails here says that the page is to be
-// written anew. It is a module of its own, so that argoperator does not depend
+// docs/how-to/olm.md says; if a test fails here, rewrite the
+// page. It is a module of its own, so that argoperator does not depend
 // on that library.
 package olm
 
@@ -26,7 +26,7 @@ import (
 
 const root = "../.."
 
-// objects are those of an example, in no namespace: a bundle is told its own.
+// objects are those of an example, without a namespace: the installer of a bundle chooses it.
 func objects(t *testing.T, example string) []*unstructured.Unstructured {
 	t.Helper()
 	cmd := exec.Command(root+"/bin/argoperator", "generate", "-f", filepath.Join(root, "examples", example))

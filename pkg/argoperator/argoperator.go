@@ -174,7 +174,7 @@ func Each(sources []Source, options Options, use func(Operator) error) (diag.Lis
 	}
 	if !found {
 		findings.Add(diag.Position{}, diag.NoDefinition, "no definition found",
-			"name a file or a directory that holds one with -f: apiVersion: argoperator.dev/v1alpha1, kind: Operator")
+			"use -f with a file or directory that contains one (apiVersion: argoperator.dev/v1alpha1, kind: Operator), or create a project with argoperator init NAME")
 	}
 	return findings.Sorted().Grouped(), nil
 }
@@ -218,7 +218,7 @@ func claim(d *definition.Definition, options Options, taken map[string]diag.Posi
 	if first, ok := taken[key]; ok {
 		findings.Add(at, diag.DuplicateValue,
 			fmt.Sprintf("an operator named %q is already defined at %s:%d:%d", d.Operator.Metadata.Name, first.File, first.Line, first.Column),
-			"give each operator a name of its own, or another install.namespace")
+			"use another metadata.name or install.namespace")
 	}
 	taken[key] = at
 	return findings

@@ -29,7 +29,7 @@ func (r Result) Outputs() []output.Operator {
 
 // ErrGroupedChart is the error for charts of operators with install.group: a release of
 // one of them could not hold what they share.
-var ErrGroupedChart = errors.New("operators with install.group have no charts of their own")
+var ErrGroupedChart = errors.New("charts do not support operators with install.group")
 
 // Charts returns the operators for output formats with configurable values. version
 // is the semantic version of the charts.
@@ -57,7 +57,7 @@ func (o Operator) chart(version string) (output.Chart, error) {
 	}
 	return output.Chart{
 		Version:     version,
-		Description: fmt.Sprintf("An operator for %s of %s, carried by Argo Events and Argo Workflows", o.plan.API.Kind.Plural, o.plan.API.Kind.Group),
+		Description: fmt.Sprintf("Operator for %s (%s) on Argo Events and Argo Workflows", o.plan.API.Kind.Plural, o.plan.API.Kind.Group),
 		Notes:       o.notes(),
 		Adjustable:  manifest.Build(p),
 		Values:      values,
@@ -75,7 +75,7 @@ func standIns(d *definition.Definition) (*definition.Definition, []output.Value)
 			*place = standIn
 		}
 	}
-	open("namespace", "argoperator-value-namespace", "^$|"+dnsLabel, "Namespace of the operator, with an EventBus in it. Empty: that of the release.", &spec.Install.Namespace)
+	open("namespace", "argoperator-value-namespace", "^$|"+dnsLabel, "Namespace of the operator, which must contain an EventBus. Default: the namespace of the release.", &spec.Install.Namespace)
 	open("eventBus.name", "argoperator-value-bus", dnsLabel, "Name of the EventBus.", &spec.Install.EventBus.Name)
 	runtime := []*string{&spec.Install.RuntimeImage}
 	if spec.Logic != nil {
@@ -88,11 +88,11 @@ func standIns(d *definition.Definition) (*definition.Definition, []output.Value)
 		open("image.logic", "argoperator-value/logic", image, "Image that runs the logic.", images...)
 	}
 	if len(runtime) > 0 {
-		open("image.runtime", "argoperator-value/runtime", image, "Image that runs the operator's own steps: Python 3.9 or later.", runtime...)
+		open("image.runtime", "argoperator-value/runtime", image, "Image of the steps of the operator, with Python 3.9 or later.", runtime...)
 	}
 	if spec.Install.ArgoServerURL != "" {
 		spec.Install.ArgoServerURL = strings.TrimSuffix(spec.Install.ArgoServerURL, "/") // same form as in the links
-		open("argoServerURL", "https://argoperator-value", address, "Address of the Argo user interface, for links in the status.", &spec.Install.ArgoServerURL)
+		open("argoServerURL", "https://argoperator-value", address, "URL of the Argo user interface, for links in the status.", &spec.Install.ArgoServerURL)
 	}
 	return &local, values
 }
@@ -104,14 +104,14 @@ func (o Operator) notes() string {
 		resource += "." + group
 	}
 	namespace := "{{include `" + o.Name + ".namespace` .}}"
-	text := fmt.Sprintf(`The operator %[1]s is installed; its pods start in namespace %[3]s.
+	text := fmt.Sprintf(`The operator %[1]s is installed. Its pods start in namespace %[3]s.
 
   kubectl -n %[3]s get eventsources,sensors,workflows
   kubectl get %[2]s -A
 `, o.Name, resource, namespace)
 	if (Result{Operators: []Operator{o}}).defines(o.plan.API.Kind) {
 		text += fmt.Sprintf(`
-Before the release is uninstalled delete the custom resources: the operator has to be there for that.
+Before you uninstall the release, delete the custom resources: the operator must be running for that.
 
   kubectl delete %s -A --all
 `, resource)

@@ -226,7 +226,7 @@ func TestTemplateSamplesWithRelated(t *testing.T) {
 			"first of none", "the list may have no items",
 			name("${ .metadata.name }", "a", "${ $related.spaces | map(.metadata.name) | sort | .[0] | ascii_downcase }"),
 			"warning",
-			[]string{"and there is no related spaces"},
+			[]string{"without a related spaces"},
 		},
 		{
 			"missing object", "of an object that is there nobody knows the data, and it may be missing",

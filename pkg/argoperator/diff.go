@@ -46,7 +46,7 @@ func Earlier(sources []Source, options Options) (Baseline, diag.List, error) {
 		}
 	}
 	if len(out) == 0 && !findings.HasErrors() {
-		findings.Add(diag.Position{File: nameOf(sources)}, diag.NoDefinition, "nothing to compare with", "name definitions, or manifests that were generated")
+		findings.Add(diag.Position{File: nameOf(sources)}, diag.NoDefinition, "nothing to compare with", "use --against with definitions or generated manifests")
 	}
 	return Baseline{objects: out}, findings, nil
 }
@@ -101,8 +101,8 @@ func (o Operator) removedChildren(earlier []Operator) diag.List {
 		for _, child := range before.plan.Children {
 			if before.Name == o.Name && !slices.ContainsFunc(o.plan.Children, func(c plan.Child) bool { return c.Name == child.Name }) {
 				findings.Warn(o.definition.Position("spec", "children"), diag.RemovedChild,
-					fmt.Sprintf("child %s is no longer in the definition: its objects stay", child.Name),
-					`to delete them, apply the child with when: "false" first, or use generate --uninstall=leftovers`)
+					fmt.Sprintf("child %s was removed from the definition: its objects are kept", child.Name),
+					`to delete them, first apply the child with when: "false", or use generate --uninstall=leftovers`)
 			}
 		}
 	}
@@ -176,6 +176,6 @@ func (o Operator) breakingChange(crd *apiextensionsv1.CustomResourceDefinition, 
 	if b.Version != "" {
 		f.Message = b.Version + ": " + f.Message
 	}
-	f.Hint = "serve another version with the new schema beside this one"
+	f.Hint = "add a version with the new schema and keep serving this one"
 	return f
 }

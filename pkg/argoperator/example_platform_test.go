@@ -160,5 +160,5 @@ spec:
 	_ = diag.Printer{}.Print(os.Stdout, results[0].Findings())
 	// Output:
 	// tests/claim.yaml:12:73: error: PersistentVolumeClaim default/a: spec.storageClassName is "fast", want "bulk" [failed-expectation]
-	//   hint: written last by trigger child-claim of Sensor fast: PATCH /api/v1/namespaces/default/persistentvolumeclaims/a (201)
+	//   hint: last written by trigger child-claim of Sensor fast: PATCH /api/v1/namespaces/default/persistentvolumeclaims/a (201)
 }

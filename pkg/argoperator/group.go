@@ -43,8 +43,8 @@ func generateGroup(members []Operator, taken map[string]diag.Position) (Operator
 	if at, ok := taken[first.plan.Install.Namespace+"/"+first.plan.Install.Group]; ok {
 		var findings diag.List
 		findings.Add(first.definition.Position("spec", "install", "group"), diag.DuplicateValue,
-			fmt.Sprintf("an operator has the name of the group, %s: %s:%d:%d", first.plan.Install.Group, at.File, at.Line, at.Column),
-			"give the group another name")
+			fmt.Sprintf("the group has the name of operator %s at %s:%d:%d", first.plan.Install.Group, at.File, at.Line, at.Column),
+			"rename the group")
 		return Operator{}, findings, nil
 	}
 	var plans []*plan.Plan
@@ -56,14 +56,14 @@ func generateGroup(members []Operator, taken map[string]diag.Position) (Operator
 		var findings diag.List
 		findings.Add(members[other].definition.Position(append([]string{"spec"}, strings.Split(key, ".")...)...), diag.ConflictingKeys,
 			fmt.Sprintf("%s of operator %s differs from that of operator %s, which is in the same group", key, members[other].Name, first.Name),
-			"the operators of a group share what this is about: write the same in both, or another install.group")
+			"operators of a group share this setting: use the same value in both, or another install.group")
 		return Operator{}, findings, nil
 	}
 	if one, other, name := plan.Collision(plans); name != "" {
 		var findings diag.List
 		findings.Add(members[other].definition.Position("metadata", "name"), diag.DuplicateValue,
 			fmt.Sprintf("operators %s and %s of group %s both have an event or trigger %s", members[one].Name, members[other].Name, shared.Operator.Name, name),
-			"rename one of the two operators or its child, or write another install.group")
+			"rename one of the two operators or its child, or use another install.group")
 		return Operator{}, findings, nil
 	}
 	objects := manifest.BuildGroup(shared)

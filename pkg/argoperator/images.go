@@ -35,9 +35,9 @@ func Locks(sources []Source) ([]Lock, diag.List) {
 		}
 	}
 	if len(locks) == 0 && !findings.HasErrors() {
-		message, hint := "no definition names a file for the digests of its images", "write install: {imagesLock: images.lock.yaml}"
+		message, hint := "no definition sets install.imagesLock", "set install: {imagesLock: images.lock.yaml}"
 		if !found {
-			message, hint = "no definition found", "name a file or a directory that holds one with -f"
+			message, hint = "no definition found", "use -f with a file or directory that contains one"
 		}
 		findings.Add(diag.Position{}, diag.NoDefinition, message, hint)
 	}

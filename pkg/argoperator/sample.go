@@ -38,7 +38,7 @@ type SampleOptions struct {
 }
 
 // ErrNoSchema means that the kind has no schema to generate samples from.
-var ErrNoSchema = errors.New("no schema says what a custom resource looks like")
+var ErrNoSchema = errors.New("the schema of the custom resource is unknown")
 
 // Samples generates valid custom resources of the operators as YAML documents, with
 // the schema's descriptions as comments. It validates them as Resources does and
@@ -72,7 +72,7 @@ func schemaOf(api *admission.API, o Operator, version string) (*resource.Schema,
 	}
 	s, err := api.Schema(version)
 	if err == nil && s == nil {
-		err = fmt.Errorf("%w: %s is not of the operator's making", ErrNoSchema, api.Kind())
+		err = fmt.Errorf("%w: the definition of %s does not contain its schema", ErrNoSchema, api.Kind())
 	}
 	return s, err
 }
@@ -121,7 +121,7 @@ func validateSamples(apis []*admission.API, texts [][]byte) error {
 	}
 	for _, f := range findings {
 		if f.Severity == diag.Error {
-			return fmt.Errorf("a sample would be refused: line %d: %s", f.Line, f.Message)
+			return fmt.Errorf("the API server would reject the sample: line %d: %s", f.Line, f.Message)
 		}
 	}
 	return nil

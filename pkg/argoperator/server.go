@@ -23,7 +23,7 @@ const (
 	defaultNamespace = "default"
 )
 
-const earlierKind = "the CustomResourceDefinition on the server may be an earlier one than that of the definition: argoperator diff --live"
+const earlierKind = "the server may have an earlier version of the CustomResourceDefinition; compare with argoperator diff --live"
 
 // SampleObjects returns sample custom resources of the operator and what its templates
 // make of them, for an API server to check. The custom resources are in the namespace,

@@ -86,7 +86,7 @@ spec:
     template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }"}}
   install: {eventBus: {mode: managed}}
 `
-	bus := "operator thing: Argo Events keeps the EventBus default until no EventSource and no Sensor of anybody uses it"
+	bus := "operator thing: Argo Events keeps the EventBus default until no EventSource and no Sensor uses it"
 	for _, tt := range []struct {
 		name, reason  string
 		text          string
@@ -94,10 +94,10 @@ spec:
 	}{
 		{
 			name: "existing kind", reason: "the operator does not own the API, but sets a finalizer on the custom resources", text: existingKind,
-			api: []string{"operator guard did not bring the kind Thing: there is no API to delete, and all of that kind stays"},
+			api: []string{"operator guard did not install the kind Thing: there is no API to delete, and its objects are kept"},
 			operator: []string{
-				"operator guard: its children stay as long as the Thing that owns them; they have the label app.kubernetes.io/managed-by=guard",
-				"operator guard: every Thing that has the finalizer example.com/guard-cleanup cannot go until somebody removes it",
+				"operator guard: its children are kept until the Thing that owns them is deleted; they have the label app.kubernetes.io/managed-by=guard",
+				"operator guard: a Thing with the finalizer example.com/guard-cleanup cannot be deleted until you remove the finalizer",
 			},
 		},
 		{name: "own kind", reason: "everything is deleted, and the bus if nothing else uses it", text: ownKind, operator: []string{bus}},

@@ -36,12 +36,12 @@ func resourcesOf(apis []*admission.API, sources, old []Source) ([]Resource, diag
 	before, wrong := read(apis, old)
 	findings = append(findings, wrong...)
 	if len(resources) == 0 && !findings.HasErrors() {
-		findings.Add(diag.Position{File: nameOf(sources)}, diag.NoCustomResource, "no custom resource found", "the operators look after "+kindsOf(apis))
+		findings.Add(diag.Position{File: nameOf(sources)}, diag.NoCustomResource, "no custom resource found", "the definitions have the kinds "+kindsOf(apis))
 	}
 	pairs := pair(resources, before)
 	if len(before) > 0 && len(resources) > 0 && pairs == 0 {
 		findings.Add(before[0].Position("metadata.name"), diag.BadValue,
-			fmt.Sprintf("%s is not among the custom resources that changed", before[0].written.Text("kind")+" "+before[0].written.Text("metadata", "name")), "kind, namespace and name say which is which")
+			fmt.Sprintf("%s is not one of the custom resources", before[0].written.Text("kind")+" "+before[0].written.Text("metadata", "name")), "kind, namespace and name must match")
 	}
 	problems, err := validate(apis, resources)
 	findings = append(findings, problems...)
@@ -73,7 +73,7 @@ func read(apis []*admission.API, sources []Source) ([]Resource, diag.List) {
 			}
 		}
 		if len(objects) == 0 && len(found) == 0 && !file.Lenient {
-			findings.Add(diag.Position{File: file.Name}, diag.NoCustomResource, "the file holds no custom resource", "")
+			findings.Add(diag.Position{File: file.Name}, diag.NoCustomResource, "the file contains no custom resource", "")
 		}
 	}
 	return out, findings
@@ -95,7 +95,7 @@ func apiOf(apis []*admission.API, o source.Object, lenient bool) (*admission.API
 	var findings diag.List
 	for _, key := range []string{"apiVersion", "kind"} {
 		if !lenient && o.Text(key) == "" {
-			findings.Add(o.Position(key), diag.MissingKey, fmt.Sprintf("missing %s: every object says what it is", key), "")
+			findings.Add(o.Position(key), diag.MissingKey, fmt.Sprintf("missing %s", key), "")
 		}
 	}
 	if len(findings) > 0 {
@@ -122,13 +122,13 @@ func unknownKind(apis []*admission.API, o source.Object) diag.List {
 	for _, a := range apis {
 		if a.Kind() == o.Text("kind") {
 			findings.Add(o.Position("apiVersion"), diag.WrongAPIVersion,
-				fmt.Sprintf("no operator looks after %s of %s", a.Kind(), o.Text("apiVersion")), "want "+strings.Join(a.Versions(), " or "))
+				fmt.Sprintf("no definition has the kind %s of %s", a.Kind(), o.Text("apiVersion")), "want "+strings.Join(a.Versions(), " or "))
 			return findings
 		}
 		names = append(names, a.Kind())
 	}
-	hint := cmp.Or(diag.DidYouMean(o.Text("kind"), names, strings.ToLower), "they look after "+kindsOf(apis))
-	findings.Add(o.Position("kind"), diag.WrongKind, fmt.Sprintf("no operator looks after %s", o.Text("kind")), hint)
+	hint := cmp.Or(diag.DidYouMean(o.Text("kind"), names, strings.ToLower), "the definitions have "+kindsOf(apis))
+	findings.Add(o.Position("kind"), diag.WrongKind, fmt.Sprintf("no definition has the kind %s", o.Text("kind")), hint)
 	return findings
 }
 

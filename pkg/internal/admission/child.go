@@ -41,7 +41,7 @@ func Child(object map[string]any, crd *apiextensionsv1.CustomResourceDefinition)
 	}
 	for _, key := range []string{"apiVersion", "kind"} {
 		if text, ok := u.Object[key].(string); !ok || text == "" {
-			r.Add(field.NewPath(key), problem.CodeChild, "", "Required value: every object says what it is")
+			r.Add(field.NewPath(key), problem.CodeChild, "", "Required value")
 		}
 	}
 	if len(r.Problems) > 0 {
@@ -136,9 +136,9 @@ func remedy(err *field.Error) string {
 	case err.Type == field.ErrorTypeRequired:
 		return "add " + err.Field[strings.LastIndex(err.Field, ".")+1:]
 	case strings.Contains(err.Detail, "InvalidImageName"):
-		return "write [REGISTRY/]NAME[:TAG][@DIGEST] in lower case, as in ghcr.io/team/app:1.2"
+		return "use [REGISTRY/]NAME[:TAG][@DIGEST] in lower case, for example ghcr.io/team/app:1.2"
 	case strings.Contains(err.Detail, "`selector` does not match template `labels`"):
-		return "give spec.template.metadata.labels all that spec.selector.matchLabels has"
+		return "copy all labels of spec.selector.matchLabels to spec.template.metadata.labels"
 	}
 	return ""
 }
@@ -161,7 +161,7 @@ func metadata(r *problem.Report, u *unstructured.Unstructured) {
 		return
 	}
 	if meta.Name == "" {
-		r.Add(at.Child("name"), problem.CodeChild, "an operator finds its children by their names", "Required value: a child has a name")
+		r.Add(at.Child("name"), problem.CodeChild, "set metadata.name; an operator identifies its children by name", "Required value")
 		return
 	}
 	refused(r, apivalidation.ValidateObjectMeta(&meta, meta.Namespace != "", builtin.Name(u.GroupVersionKind().GroupKind()), at))

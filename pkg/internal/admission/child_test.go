@@ -277,7 +277,7 @@ func TestChildWarnsOfWhatFailsLater(t *testing.T) {
 	}
 }
 
-// Every mistake of a shape is told, not only the first.
+// A shape with several mistakes gives several findings.
 func TestChildFindsAllMistakes(t *testing.T) {
 	object := childOf(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replica: 1, template: {spec: {containers: [{nam: a}, {ports: [{port: 1}]}]}}}}`)
 	var got []string

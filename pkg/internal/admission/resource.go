@@ -183,7 +183,7 @@ func (a *API) validateExisting(r *problem.Report, u *unstructured.Unstructured) 
 		shaped(r, nil, reflect.TypeOf(typed).Elem(), u.Object)
 	} else {
 		shaped(r, field.NewPath("metadata"), reflect.TypeFor[metav1.ObjectMeta](), u.Object["metadata"])
-		r.Add(nil, diag.MissingSchema, "", "no schema of %s is known: only its metadata was judged", a.kind.Kind)
+		r.Add(nil, diag.MissingSchema, "", "unknown schema of %s: only its metadata was checked", a.kind.Kind)
 		r.Problems[len(r.Problems)-1].Warning = true
 	}
 	for _, p := range r.Problems[before:] {

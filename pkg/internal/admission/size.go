@@ -39,7 +39,7 @@ func Sizes(o argo.Objects) []problem.Problem {
 			total += len(data)
 		}
 		if total > MaxConfigMap {
-			r.Add(field.NewPath("data"), problem.CodeSize, "put large files into the image", "%d bytes: the API server takes %d", total, MaxConfigMap)
+			r.Add(field.NewPath("data"), problem.CodeSize, "move large files into the image", "%d bytes: the API server accepts at most %d", total, MaxConfigMap)
 		}
 	})...)
 	out = append(out, argo.Each(o, func(r *problem.Report, t *wfv1.WorkflowTemplate) { parameterSizes(r, t.Spec) })...)
@@ -50,7 +50,7 @@ func Sizes(o argo.Objects) []problem.Problem {
 			total += len(key) + len(value)
 		}
 		if total > MaxAnnotations {
-			r.Add(field.NewPath("metadata", "annotations"), problem.CodeSize, "", "%d bytes: the API server takes %d", total, MaxAnnotations)
+			r.Add(field.NewPath("metadata", "annotations"), problem.CodeSize, "", "%d bytes: the API server accepts at most %d", total, MaxAnnotations)
 		}
 		out = append(out, r.Problems...)
 	}
@@ -71,7 +71,7 @@ func Variable(r *problem.Report, name string, object any) {
 		return
 	}
 	if n := len(name) + len("=") + base64.StdEncoding.EncodedLen(len(data)) + 1; n > maxVariable {
-		r.Add(field.NewPath("spec"), problem.CodeSize, "fewer or shorter expressions, or split the operator",
+		r.Add(field.NewPath("spec"), problem.CodeSize, "use fewer or shorter expressions, or split the operator",
 			"%d bytes as JSON: in the variable %s of its pod it would be %d of at most %d", len(data), name, n, maxVariable)
 	}
 }

@@ -43,12 +43,12 @@ func toProblem(r *problem.Report, err *field.Error, object map[string]any, s *re
 		}
 		p.Hint = fieldDescription(s, object, path)
 	case err.Type == field.ErrorTypeDuplicate:
-		p.Code, p.Message = diag.DuplicateValue, fmt.Sprintf("%s: %s is there already", path, formatValue(err.BadValue))
+		p.Code, p.Message = diag.DuplicateValue, fmt.Sprintf("%s: duplicate value %s", path, formatValue(err.BadValue))
 	case want != nil && isJSONType(want[1]):
 		p.Code, p.Message = diag.WrongType, fmt.Sprintf("%s is %s, want %s", path, describeValue(value), oneOfTypes(strings.Split(want[1], ",")))
 		p.Hint = typeHint(value, strings.Split(want[1], ","))
 	case want != nil:
-		p.Message = fmt.Sprintf("%s is %s, want the format %s", path, formatValue(value), want[1])
+		p.Message = fmt.Sprintf("%s is %s, expected the format %s", path, formatValue(value), want[1])
 	case err.Type == field.ErrorTypeNotSupported:
 		p.Message, p.Hint = notSupported(path, value, s, object, detail)
 	case err.Type == field.ErrorTypeInternal || !exists || !scalar(value):
@@ -178,9 +178,9 @@ func typeHint(value any, want []string) string {
 			return "remove the quotes"
 		}
 	case scalar(value) && slices.Contains(want, "array"):
-		return fmt.Sprintf("write a list: [%s]", formatValue(value))
+		return fmt.Sprintf("use a list: [%s]", formatValue(value))
 	case value == nil:
-		return "remove the field, or write a value"
+		return "remove the field, or set a value"
 	}
 	return ""
 }
@@ -246,7 +246,7 @@ func unknownHint(s *resource.Schema, object map[string]any, path string) string 
 	if len(candidates) == 0 || len(candidates) > 14 {
 		return ""
 	}
-	return "fields here: " + strings.Join(candidates, ", ")
+	return "fields: " + strings.Join(candidates, ", ")
 }
 
 func fieldsAt(s *resource.Schema, parent []string) []string {

@@ -155,7 +155,7 @@ func TestNoSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(result.Notes) != 2 || !strings.HasPrefix(result.Notes[0], "samples/one.yaml is to be filled in: no sample of One was found") {
+	if len(result.Notes) != 2 || !strings.HasPrefix(result.Notes[0], "samples/one.yaml is to be filled in: no sample of One could be generated") {
 		t.Errorf("notes %q", result.Notes)
 	}
 	got := scaffoldtest.Decoded(t, scaffold.Directory(result.Files)["samples/one.yaml"].Data)

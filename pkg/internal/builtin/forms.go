@@ -16,7 +16,7 @@ import (
 	netutils "k8s.io/utils/net"
 )
 
-// The forms of strings, as messages about what is wrong.
+// The forms of strings, as error messages.
 
 func notEmpty(s string) []string {
 	if s == "" {

@@ -51,7 +51,7 @@ func deadlineAndCleanup(l argo.Launch) []problem.Problem {
 	in, path := l.TemplateOwner()
 	r := problem.About(in)
 	if spec.ActiveDeadlineSeconds == nil || *spec.ActiveDeadlineSeconds <= 0 {
-		r.Add(path.Child("activeDeadlineSeconds"), problem.CodeDeadline, "set it", "a Workflow that hangs holds its mutex for ever")
+		r.Add(path.Child("activeDeadlineSeconds"), problem.CodeDeadline, "set it", "a Workflow that hangs holds its mutex until somebody stops it")
 	}
 	if spec.PodGC == nil || spec.PodGC.Strategy == "" {
 		r.Add(path.Child("podGC"), problem.CodeGarbageCollection, "set strategy", "finished pods pile up")

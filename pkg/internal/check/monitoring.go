@@ -149,7 +149,7 @@ func expressionErrors(o argo.Objects, known map[string][]string, text string) []
 	for _, s := range found {
 		names, ok := known[s[1]]
 		if !ok {
-			out = append(out, fmt.Sprintf("nothing of the operator has the metric %s", s[1]))
+			out = append(out, fmt.Sprintf("the operator does not emit the metric %s", s[1]))
 			continue
 		}
 		for _, m := range matcherPattern.FindAllStringSubmatch(s[2], -1) {

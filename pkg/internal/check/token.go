@@ -41,7 +41,7 @@ func tokens(o argo.Objects) []problem.Problem {
 		}
 		checkTokenSecret(r, o, secret)
 		if !used[argo.Account{Namespace: secret.Namespace, Name: secret.Name}] {
-			r.Add(nil, problem.CodeToken, "remove it", "no Sensor calls by this token, which is valid for ever")
+			r.Add(nil, problem.CodeToken, "remove it", "no Sensor uses this token, which does not expire")
 		}
 	})...)
 }

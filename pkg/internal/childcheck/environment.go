@@ -40,7 +40,7 @@ func (t *run) environments(cr customResource) []environment {
 	there, none := t.related()
 	return []environment{
 		{vars: expression.Vars{Children: children, Related: there}, unknown: !known("$related", there)},
-		{vars: expression.Vars{Children: children, Related: none}, note: ", and there is no related " + t.relatedNames()},
+		{vars: expression.Vars{Children: children, Related: none}, note: ", without a related " + t.relatedNames()},
 	}
 }
 

@@ -24,7 +24,7 @@ func escalations(p *plan.Plan, d *definition.Definition) diag.List {
 			at = append(at, "template", "kind")
 		}
 		findings.Warn(d.Position(at...), diag.PrivilegeEscalation,
-			fmt.Sprintf("the API server refuses this %s as a privilege escalation, unless service account %s/%s %s", c.Kind.Kind,
+			fmt.Sprintf("the API server rejects this %s as a privilege escalation, unless service account %s/%s %s", c.Kind.Kind,
 				p.Install.Namespace, p.ServiceAccount(p.Reconcile.Execution.Writer), needs.Needs),
 			permissionHint(needs))
 	}
@@ -39,7 +39,7 @@ func permissionHint(n plan.GrantNeeds) string {
 	}
 	rule := fmt.Sprintf("install: {permissions: [{apiGroups: [rbac.authorization.k8s.io], resources: [%s], verbs: [%s]}]}", resources, n.Verb)
 	if n.Verb == "escalate" {
-		return "write the rules as plain text, or let it grant anything at all: " + rule
+		return "write the rules without expressions, or allow it to grant any permission: " + rule
 	}
-	return "write roleRef as plain text, in a child for each role, or let it bind any role: " + rule + "; resourceNames restricts it"
+	return "write roleRef without expressions, with one child per role, or allow it to bind any role: " + rule + "; resourceNames restricts it"
 }

@@ -61,7 +61,7 @@ func (c *Cluster) end(k Key, old Object, options metav1.DeleteOptions) Object {
 	return c.write(k, o)
 }
 
-// propagation returns what becomes of the dependents of an object that is deleted.
+// propagation returns how the deletion of an object affects its dependents.
 func propagation(k Key, options metav1.DeleteOptions) metav1.DeletionPropagation {
 	switch {
 	case options.PropagationPolicy != nil:

@@ -32,7 +32,7 @@ func Breaks(old, now *apiextensionsv1.CustomResourceDefinition) ([]Break, error)
 		}},
 	}, runner.DefaultRegistry())
 	if err != nil {
-		return nil, fmt.Errorf("comparing definitions of kinds: %w", err)
+		return nil, fmt.Errorf("comparing CustomResourceDefinitions: %w", err)
 	}
 	results := run.Run(old.DeepCopy(), now.DeepCopy())
 	out = append(out, breaksOf("", "", results.CRDValidation)...)
@@ -56,12 +56,12 @@ func tidy(list []Break) []Break {
 	for i, b := range list {
 		if at, found := strings.CutPrefix(b.Message, removedPrefix); found {
 			version, path, _ := strings.Cut(at, ".^")
-			list[i] = Break{Version: version, Path: "^" + path, Message: "the field is gone"}
+			list[i] = Break{Version: version, Path: "^" + path, Message: "the field was removed"}
 			absent[version+"^"+path] = true
 		}
 		list[i].Message = strings.ReplaceAll(list[i].Message, " : ", ": ")
 	}
-	return slices.DeleteFunc(list, func(b Break) bool { return absent[b.Version+b.Path] && b.Message != "the field is gone" })
+	return slices.DeleteFunc(list, func(b Break) bool { return absent[b.Version+b.Path] && b.Message != "the field was removed" })
 }
 
 func breaksOf(version, path string, results []validations.ComparisonResult) []Break {
@@ -86,16 +86,16 @@ func breaksOf(version, path string, results []validations.ComparisonResult) []Br
 func identity(old, now *apiextensionsv1.CustomResourceDefinition) []Break {
 	var out []Break
 	if old.Spec.Names.Kind != now.Spec.Names.Kind {
-		out = append(out, Break{Message: fmt.Sprintf("the kind is called %s and no longer %s", now.Spec.Names.Kind, old.Spec.Names.Kind)})
+		out = append(out, Break{Message: fmt.Sprintf("the kind was renamed from %s to %s", old.Spec.Names.Kind, now.Spec.Names.Kind)})
 	}
 	for _, v := range old.Spec.Versions {
 		i := slices.IndexFunc(now.Spec.Versions, func(n apiextensionsv1.CustomResourceDefinitionVersion) bool { return n.Name == v.Name })
 		switch {
 		case !v.Served:
 		case i < 0:
-			out = append(out, Break{Version: v.Name, Message: "the version is gone: clients of it get 404"})
+			out = append(out, Break{Version: v.Name, Message: "the version was removed: its clients get 404"})
 		case !now.Spec.Versions[i].Served:
-			out = append(out, Break{Version: v.Name, Message: "the version is no longer served: clients of it get 404"})
+			out = append(out, Break{Version: v.Name, Message: "the version is no longer served: its clients get 404"})
 		default:
 			out = append(out, subresources(v, now.Spec.Versions[i])...)
 		}
@@ -113,10 +113,10 @@ func subresources(old, now apiextensionsv1.CustomResourceDefinitionVersion) []Br
 		after = &apiextensionsv1.CustomResourceSubresources{}
 	}
 	if before.Status != nil && after.Status == nil {
-		out = append(out, Break{Version: old.Name, Message: "the status subresource is gone"})
+		out = append(out, Break{Version: old.Name, Message: "the status subresource was removed"})
 	}
 	if before.Scale != nil && after.Scale == nil {
-		out = append(out, Break{Version: old.Name, Message: "the scale subresource is gone: kubectl scale and autoscalers fail"})
+		out = append(out, Break{Version: old.Name, Message: "the scale subresource was removed: kubectl scale and autoscalers fail"})
 	}
 	return out
 }

@@ -113,19 +113,19 @@ func TestBreaks(t *testing.T) {
 		{"the same", v1("properties: {a: {type: string}}", ""), v1("properties: {a: {type: string}}", ""), ""},
 		{"a field more", v1("properties: {}", ""), v1("properties: {a: {type: string}}", ""), ""},
 		{"another description", v1("description: old", ""), v1("description: new", ""), ""},
-		{"a field that is gone", v1("properties: {a: {type: string}}", ""), v1("properties: {}", ""), "v1 ^.spec.a the field is gone"},
+		{"a field that is gone", v1("properties: {a: {type: string}}", ""), v1("properties: {}", ""), "v1 ^.spec.a the field was removed"},
 		{"another type", v1("properties: {a: {type: string}}", ""), v1("properties: {a: {type: integer}}", ""), `v1 ^.spec.a type changed: "string" -> "integer"`},
 		{"a required field", v1("properties: {a: {type: string}}", ""), v1("required: [a], properties: {a: {type: string}}", ""), "v1 ^.spec new required fields: [a]"},
 		{"one value less", v1("properties: {a: {type: string, enum: [x, z]}}", ""), v1("properties: {a: {type: string, enum: [x]}}", ""), `v1 ^.spec.a allowed enum values removed: ["z"]`},
 		{"one value more", v1("properties: {a: {type: string, enum: [x]}}", ""), v1("properties: {a: {type: string, enum: [x, z]}}", ""), ""},
 		{"a smaller maximum", v1("properties: {a: {type: integer, maximum: 9}}", ""), v1("properties: {a: {type: integer, maximum: 5}}", ""), "v1 ^.spec.a maximum decreased: 9 -> 5"},
-		{"no status subresource", v1("properties: {}", ", subresources: {status: {}}"), v1("properties: {}", ""), "v1  the status subresource is gone"},
+		{"no status subresource", v1("properties: {}", ", subresources: {status: {}}"), v1("properties: {}", ""), "v1  the status subresource was removed"},
 		{
 			"no scale subresource", v1("properties: {}", ", subresources: {scale: {specReplicasPath: .spec.a, statusReplicasPath: .status.a}}"), v1("properties: {}", ""),
-			"v1  the scale subresource is gone: kubectl scale and autoscalers fail",
+			"v1  the scale subresource was removed: kubectl scale and autoscalers fail",
 		},
-		{"a version that is gone", v1("properties: {}", ""), strings.ReplaceAll(v1("properties: {}", ""), "v1", "v2"), "v1  the version is gone: clients of it get 404"},
-		{"one that is not served", v1("properties: {}", ""), strings.Replace(v1("properties: {}", ""), "served: true", "served: false", 1), "v1  the version is no longer served: clients of it get 404"},
+		{"a version that is gone", v1("properties: {}", ""), strings.ReplaceAll(v1("properties: {}", ""), "v1", "v2"), "v1  the version was removed: its clients get 404"},
+		{"one that is not served", v1("properties: {}", ""), strings.Replace(v1("properties: {}", ""), "served: true", "served: false", 1), "v1  the version is no longer served: its clients get 404"},
 	} {
 		breaks, err := Breaks(kind(t, tt.old), kind(t, tt.now))
 		if err != nil {

@@ -88,7 +88,7 @@ func (v *visit) get(into any, arguments ...string) (said string) {
 		return firstLine(said, err)
 	}
 	if err := json.Unmarshal(out, into); err != nil {
-		return "kubectl prints no JSON: " + err.Error()
+		return "kubectl did not print JSON: " + err.Error()
 	}
 	return ""
 }
@@ -109,7 +109,7 @@ func server(v *visit) Check {
 		} `json:"serverVersion"`
 	}
 	if said := v.get(&version, "version"); said != "" || version.ServerVersion.GitVersion == "" {
-		return Check{"API server", Error, strings.TrimSpace("it does not answer: " + said), "check the kubeconfig and its context: kubectl cluster-info"}
+		return Check{"API server", Error, strings.TrimSpace("does not respond: " + said), "check the kubeconfig and its context: kubectl cluster-info"}
 	}
 	return Check{"API server", OK, version.ServerVersion.GitVersion, ""}
 }
@@ -148,7 +148,7 @@ type list struct {
 func kinds(v *visit) Check {
 	var found list
 	if said := v.get(&found, "get", "customresourcedefinitions"); said != "" {
-		return Check{"Argo's kinds", Warning, "cannot be looked at: " + said, "ask somebody who may list customresourcedefinitions"}
+		return Check{"Argo's kinds", Warning, "cannot be read: " + said, "run doctor with permission to list customresourcedefinitions"}
 	}
 	for _, item := range found.Items {
 		v.names = append(v.names, item.Metadata.Name)
@@ -160,7 +160,7 @@ func kinds(v *visit) Check {
 		}
 	}
 	if len(missing) == 0 {
-		return Check{"Argo's kinds", OK, "those of Argo Events and Argo Workflows are there", ""}
+		return Check{"Argo's kinds", OK, "Argo Events and Argo Workflows are installed", ""}
 	}
 	var lacks []string
 	for _, whose := range []string{"Argo Events", "Argo Workflows"} {
@@ -180,7 +180,7 @@ func (v *visit) controller(name, image string, known []string) (Check, []string)
 	if v.seen == nil {
 		var found list
 		if said := v.get(&found, "get", "deployments", "--all-namespaces"); said != "" {
-			return Check{name, Warning, "cannot be looked at: " + said, "ask somebody who may list deployments"}, nil
+			return Check{name, Warning, "cannot be read: " + said, "run doctor with permission to list deployments"}, nil
 		}
 		v.seen = &found
 	}
@@ -196,14 +196,14 @@ func (v *visit) controller(name, image string, known []string) (Check, []string)
 			case item.Status.AvailableReplicas == 0:
 				return Check{name, Error, where + " is not available", "kubectl describe deployment -n " + item.Metadata.Namespace + " " + item.Metadata.Name}, c.Args
 			case version == nil:
-				return Check{name, Warning, where + " is there; its image says no version: " + c.Image, "use a release"}, c.Args
+				return Check{name, Warning, where + " runs an image without a version: " + c.Image, "use an image with a release version"}, c.Args
 			case !slices.Contains(known, version[1]):
-				return Check{name, Warning, where + " is version " + version[1] + ", and argoperator is tried with " + strings.Join(known, ", "), "try it on a cluster that may break"}, c.Args
+				return Check{name, Warning, where + " is version " + version[1] + "; argoperator is tested with " + strings.Join(known, ", "), "try it on a test cluster first"}, c.Args
 			}
 			return Check{name, OK, where + ", version " + version[1], ""}, c.Args
 		}
 	}
-	return Check{name, Warning, "no Deployment of it is seen; it may run otherwise", "look whether it runs: without it nothing happens"}, nil
+	return Check{name, Warning, "no Deployment found; it may run in another way", "check that it runs: the operator does nothing without it"}, nil
 }
 
 func events(v *visit) Check {
@@ -225,7 +225,7 @@ func limited(c Check, arguments []string, namespace string) Check {
 	if i := slices.Index(arguments, which); i >= 0 && i+1 < len(arguments) && arguments[i+1] == namespace || slices.Contains(arguments, which+"="+namespace) {
 		return c
 	}
-	return Check{c.Name, Error, c.Message + ", looks at a namespace of its own only", "install the operator there with -n, or start the controller without " + flag}
+	return Check{c.Name, Error, c.Message + ", watches another namespace only", "install the operator there with -n, or start the controller without " + flag}
 }
 
 // instance matches the setting that restricts a controller to labelled Workflows.
@@ -237,7 +237,7 @@ func configuration(v *visit) Check {
 	var found list
 	const name = "Workflow controller"
 	if said := v.get(&found, "get", "configmaps", "--all-namespaces", "--field-selector", "metadata.name=workflow-controller-configmap"); said != "" {
-		return Check{name, Warning, "its configuration cannot be looked at: " + said, ""}
+		return Check{name, Warning, "its configuration cannot be read: " + said, ""}
 	}
 	for _, item := range found.Items {
 		text := item.Data["config"]
@@ -245,13 +245,13 @@ func configuration(v *visit) Check {
 			text += "\n" + key + ": " + value
 		}
 		if id := instance.FindStringSubmatch(text); id != nil {
-			return Check{name, Error, "it takes Workflows of instance " + id[1] + " only", "run one without instanceID for this namespace"}
+			return Check{name, Error, "runs Workflows of instanceID " + id[1] + " only", "run a controller without instanceID for this namespace"}
 		}
 		if strings.Contains(text, "templateReferencing") {
-			return Check{name, OK, "it takes Workflows of templates only, as the operator's are", ""}
+			return Check{name, OK, "runs only Workflows of WorkflowTemplates, as those of the operator are", ""}
 		}
 	}
-	return Check{name, OK, "takes any Workflow", ""}
+	return Check{name, OK, "runs any Workflow", ""}
 }
 
 func namespace(v *visit) Check {
@@ -265,13 +265,13 @@ func namespace(v *visit) Check {
 	switch {
 	case strings.Contains(said, "NotFound"):
 		v.alone = true
-		return Check{name, Error, "is not there", "kubectl create namespace " + v.needs.Namespace}
+		return Check{name, Error, "does not exist", "kubectl create namespace " + v.needs.Namespace}
 	case said != "":
-		return Check{name, Warning, "cannot be looked at: " + said, ""}
+		return Check{name, Warning, "cannot be read: " + said, ""}
 	case found.Status.Phase != "Active":
-		return Check{name, Error, "is " + found.Status.Phase, "wait until it is gone, or use another one: -n"}
+		return Check{name, Error, "is " + found.Status.Phase, "wait until it is deleted, or install into another namespace with -n"}
 	}
-	return Check{name, OK, "is there; the operator's pods pass its Pod Security Standard, whichever it is", ""}
+	return Check{name, OK, "exists; the pods of the operator meet every Pod Security Standard", ""}
 }
 
 func bus(v *visit) Check {
@@ -305,11 +305,11 @@ func bus(v *visit) Check {
 	said := v.get(&found, "get", "eventbus", "-n", v.needs.Namespace, v.needs.EventBus)
 	switch {
 	case strings.Contains(said, "NotFound"):
-		return Check{name, Error, "is not there: nothing is heard", "make one, or let the operator bring it: install: {eventBus: {mode: managed}}"}
+		return Check{name, Error, "does not exist: the operator would receive no events", "create one, or set install: {eventBus: {mode: managed}} in the definition"}
 	case said != "":
-		return Check{name, Warning, "cannot be looked at: " + said, ""}
+		return Check{name, Warning, "cannot be read: " + said, ""}
 	case found.Spec.NATS != nil:
-		return Check{name, Error, "is of NATS Streaming, on which events are lost", "use jetstream"}
+		return Check{name, Error, "uses NATS Streaming, which loses events", "use jetstream"}
 	}
 	for _, c := range found.Status.Conditions {
 		if c.Status != "True" {
@@ -317,23 +317,23 @@ func bus(v *visit) Check {
 		}
 	}
 	if len(found.Status.Conditions) == 0 {
-		return Check{name, Error, "no controller has looked at it", "look whether the controller of Argo Events runs"}
+		return Check{name, Error, "has no status: no controller reconciled it", "check that the controller of Argo Events runs"}
 	}
 	exotic, kafka := found.Spec.JetStreamExotic, found.Spec.Kafka
 	if exotic != nil && exotic.AccessSecret == nil || kafka != nil && kafka.SASL == nil && kafka.TLS == nil {
 		return Check{
-			name, Warning, "is there and ready, and asks nobody who they are: whoever reaches it can make up events, and read all of them",
-			"give it a password (jetstreamExotic.accessSecret; kafka.sasl or kafka.tls), and let only the pods of Argo Events reach it",
+			name, Warning, "is ready, but without authentication: everyone who can connect to it can read and forge events",
+			"configure authentication (jetstreamExotic.accessSecret; kafka.sasl or kafka.tls), and allow connections only from the pods of Argo Events",
 		}
 	}
 	if js := found.Spec.JetStream; js != nil && !roomy(js.MaxPayload) {
 		return Check{
-			name, Warning, "is there and ready, and takes events of " + cmp.Or(js.MaxPayload, "1MB") + " at most: a change carries the object twice, in base64, " +
-				"and one that does not fit delays those of all others of its kind by seconds",
+			name, Warning, "is ready, but accepts events of at most " + cmp.Or(js.MaxPayload, "1MB") + ": an update event contains the object twice, in base64, " +
+				"and one that is too large delays all events of its kind by seconds",
 			"set jetstream.maxPayload to 4MB, which is enough for every object",
 		}
 	}
-	return Check{name, OK, "is there and ready", ""}
+	return Check{name, OK, "is ready", ""}
 }
 
 // size matches the maximum message size in the configuration of NATS.
@@ -389,7 +389,7 @@ func apply(v *visit) Check {
 	}
 	_, said, err := v.ask(v.ctx, v.needs.Manifests, "apply", "--dry-run=server", "-f", "-")
 	if err == nil {
-		return Check{name, OK, "would be taken, with your rights", ""}
+		return Check{name, OK, "would succeed with your permissions", ""}
 	}
 	var lines []string
 	for line := range strings.Lines(said) {
@@ -400,9 +400,9 @@ func apply(v *visit) Check {
 	if len(lines) > 5 {
 		lines = append(lines[:5], fmt.Sprintf("and %d more", len(lines)-5))
 	}
-	fix := "what the API server says"
+	fix := "fix what the API server rejects"
 	if strings.Contains(said, "orbidden") {
-		fix = "let somebody apply it who may: RBAC lets nobody grant what he does not have himself"
+		fix = "let a user with these permissions apply it: RBAC prevents you from granting permissions that you do not have"
 	}
 	return Check{name, Error, strings.Join(append(lines, ""), "\n") + err.Error(), fix}
 }

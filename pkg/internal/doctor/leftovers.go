@@ -130,7 +130,7 @@ func labelled(ctx context.Context, ask Ask, kinds []string, selector string) ([]
 		return nil, errors.New(firstLine(said, err))
 	}
 	if err := json.Unmarshal(out, &list); err != nil {
-		return nil, fmt.Errorf("kubectl prints no JSON: %w", err)
+		return nil, fmt.Errorf("kubectl did not print JSON: %w", err)
 	}
 	var all []ownedObject
 	for _, item := range list.Items {
@@ -150,9 +150,9 @@ func leftovers(v *visit) Check {
 	all, err := Leftovers(v.ctx, v.ask, v.needs)
 	switch {
 	case err != nil:
-		return Check{name, Warning, "cannot be looked for: " + err.Error(), "ask somebody who may list them"}
+		return Check{name, Warning, "cannot be listed: " + err.Error(), "run doctor with permission to list them"}
 	case len(all) == 0:
-		return Check{name, OK, "nothing of an earlier version of the operator is there", ""}
+		return Check{name, OK, "no objects of an earlier version of the operator", ""}
 	}
 	var names, commands []string
 	for i, o := range all {
@@ -167,5 +167,5 @@ func leftovers(v *visit) Check {
 	if len(names) > most {
 		names = append(names[:most], fmt.Sprintf("%d more", len(names)-most))
 	}
-	return Check{name, Warning, "an earlier version of the operator made what this one does not: " + strings.Join(names, ", "), strings.Join(commands, "; ")}
+	return Check{name, Warning, "objects that an earlier version of the operator created and this one does not contain: " + strings.Join(names, ", "), strings.Join(commands, "; ")}
 }

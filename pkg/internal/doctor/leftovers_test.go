@@ -40,7 +40,7 @@ func TestLeftovers(t *testing.T) {
 		{"nothing", "there is nothing with its labels", own(), ""},
 		{"what it makes", "it is not left over, whatever version kubectl reads", own(object("argoproj.io/v1", "Sensor", "ours", "page", "")), ""},
 		{"a Sensor", "no definition makes it", own(object("argoproj.io/v1alpha1", "Sensor", "ours", "page-status", "")), "ours/Sensor/page-status"},
-		{"an installation elsewhere", "operators of the same name are told apart by the namespace", own(object("argoproj.io/v1alpha1", "Sensor", "theirs", "page-status", "")), ""},
+		{"an installation elsewhere", "the namespace distinguishes operators of the same name", own(object("argoproj.io/v1alpha1", "Sensor", "theirs", "page-status", "")), ""},
 		{"a ClusterRole", "its name begins with the namespace", own(object("rbac.authorization.k8s.io/v1", "ClusterRole", "", "ours:page-old", "")), "ClusterRole/ours:page-old"},
 		{"a ClusterRole of another installation", "it belongs to an operator in another namespace", own(object("rbac.authorization.k8s.io/v1", "ClusterRole", "", "theirs:page-old", "")), ""},
 		{"a child", "the definition no longer has it", children(object("v1", "Secret", "shop", "one", ofCart)), "shop/Secret/one"},

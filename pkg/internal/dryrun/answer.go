@@ -69,16 +69,16 @@ func unchecked(status metav1.Status) reason {
 	case status.Reason == metav1.StatusReasonForbidden && denied != nil:
 		return missingRight(denied[1], denied[2], denied[3], denied[4])
 	case mayNotGrant.MatchString(status.Message):
-		return reason{"the user of the kubeconfig may not grant the rights in them, and the server cannot tell whether the operator may", "check as a user who holds them"}
+		return reason{"you may not grant these permissions, so the server does not check whether the operator may", "use a kubeconfig of a user who has these permissions"}
 	case status.Reason == metav1.StatusReasonNotFound && details.Kind == "namespaces":
 		return reason{fmt.Sprintf("namespace %q does not exist", details.Name), "kubectl create namespace " + details.Name}
 	case apierrors.HasStatusCause(&apierrors.StatusError{ErrStatus: status}, "NamespaceTerminating"):
 		return reason{"the namespace is being deleted", "choose another: kubectl config set-context --current --namespace=NAME"}
 	case noDryRun.MatchString(status.Message):
-		return reason{status.Message, "the webhook's configuration says so: its sideEffects are neither None nor NoneOnDryRun"}
+		return reason{status.Message, "the configuration of the webhook must set sideEffects to None or NoneOnDryRun"}
 	case status.Reason == metav1.StatusReasonNotFound || status.Code == http.StatusTooManyRequests,
 		status.Code >= http.StatusInternalServerError && !typed.MatchString(status.Message):
-		return reason{"it answered: " + firstLine(status.Message), ""}
+		return reason{"response: " + firstLine(status.Message), ""}
 	}
 	return reason{}
 }
@@ -93,7 +93,7 @@ func missingRight(verb, resource, group, namespace string) reason {
 		where, flag = fmt.Sprintf(" in namespace %q", namespace), " -n "+namespace
 	}
 	return reason{
-		fmt.Sprintf("the user of the kubeconfig may not %s %s%s", verb, strings.TrimSuffix(resource+"."+group, "."), where),
+		fmt.Sprintf("the user of the kubeconfig does not have permission to %s %s%s", verb, strings.TrimSuffix(resource+"."+group, "."), where),
 		fmt.Sprintf("a server-side apply needs the verbs patch and create, also as a dry run: kubectl auth can-i %s %s%s", verb, name, flag),
 	}
 }

@@ -65,7 +65,7 @@ func TestAnswers(t *testing.T) {
 			"no right", "it says something about the user, not about the object",
 			`{"message":"deployments.apps \"x\" is forbidden: User \"ann\" cannot patch resource \"deployments\" in API group \"apps\" in the namespace \"team\"","reason":"Forbidden","details":{"name":"x","group":"apps","kind":"deployments"},"code":403}`,
 			answer{skipped: reason{
-				`the user of the kubeconfig may not patch deployments.apps in namespace "team"`,
+				`the user of the kubeconfig does not have permission to patch deployments.apps in namespace "team"`,
 				"a server-side apply needs the verbs patch and create, also as a dry run: kubectl auth can-i patch deployments.apps -n team",
 			}},
 		},
@@ -73,7 +73,7 @@ func TestAnswers(t *testing.T) {
 			"no right to a status", "kubectl names a subresource in a flag",
 			`{"message":"webs.example.com \"x\" is forbidden: User \"ann\" cannot patch resource \"webs/status\" in API group \"example.com\" at the cluster scope","reason":"Forbidden","details":{"name":"x","group":"example.com","kind":"webs"},"code":403}`,
 			answer{skipped: reason{
-				"the user of the kubeconfig may not patch webs/status.example.com",
+				"the user of the kubeconfig does not have permission to patch webs/status.example.com",
 				"a server-side apply needs the verbs patch and create, also as a dry run: kubectl auth can-i patch webs.example.com --subresource=status",
 			}},
 		},
@@ -85,7 +85,7 @@ func TestAnswers(t *testing.T) {
 		{
 			"rights in a role", "the operator may hold rights that the user does not",
 			`{"message":"roles.rbac.authorization.k8s.io \"x\" is forbidden: user \"ann\" (groups=[\"system:authenticated\"]) is attempting to grant RBAC permissions not currently held:\n{APIGroups:[\"\"], Resources:[\"pods\"], Verbs:[\"get\"]}","reason":"Forbidden","code":403}`,
-			answer{skipped: reason{"the user of the kubeconfig may not grant the rights in them, and the server cannot tell whether the operator may", "check as a user who holds them"}},
+			answer{skipped: reason{"you may not grant these permissions, so the server does not check whether the operator may", "use a kubeconfig of a user who has these permissions"}},
 		},
 		{
 			"no namespace", "the object may be legal in another one",
@@ -100,12 +100,12 @@ func TestAnswers(t *testing.T) {
 		{
 			"webhook without dry run", "it cannot be asked without a write",
 			`{"message":"admission webhook \"sizes.example.com\" does not support dry run","reason":"BadRequest","code":400}`,
-			answer{skipped: reason{`admission webhook "sizes.example.com" does not support dry run`, "the webhook's configuration says so: its sideEffects are neither None nor NoneOnDryRun"}},
+			answer{skipped: reason{`admission webhook "sizes.example.com" does not support dry run`, "the configuration of the webhook must set sideEffects to None or NoneOnDryRun"}},
 		},
 		{
 			"webhook that is down", "the answer is not about the object",
 			`{"message":"Internal error occurred: failed calling webhook \"sizes.example.com\": connection refused","reason":"InternalError","code":500}`,
-			answer{skipped: reason{`it answered: Internal error occurred: failed calling webhook "sizes.example.com": connection refused`, ""}},
+			answer{skipped: reason{`response: Internal error occurred: failed calling webhook "sizes.example.com": connection refused`, ""}},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

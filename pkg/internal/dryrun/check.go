@@ -148,7 +148,7 @@ func (c *Client) group(ctx context.Context, gv schema.GroupVersion) (group, erro
 	list := &metav1.APIResourceList{}
 	err := c.discovery.Get().AbsPath(path).Do(ctx).Into(list)
 	if err != nil && !apierrors.IsNotFound(err) {
-		return group{unknown: reason{"it does not list the kinds of " + gv.String() + ": " + firstLine(err.Error()), ""}}, broken(ctx, err)
+		return group{unknown: reason{"it does not list the resources of " + gv.String() + ": " + firstLine(err.Error()), ""}}, broken(ctx, err)
 	}
 	return group{resources: list.APIResources}, nil
 }
@@ -163,8 +163,8 @@ func (g group) find(gvk schema.GroupVersionKind) kind {
 		return kind{missing: g.unknown}
 	}
 	return kind{missing: reason{
-		fmt.Sprintf("it has no kind %s of %s", gvk.Kind, gvk.GroupVersion()),
-		"install the kind, or check with a cluster that has it",
+		fmt.Sprintf("it does not have the kind %s of %s", gvk.Kind, gvk.GroupVersion()),
+		"install the kind, or use a cluster that has it",
 	}}
 }
 
@@ -271,9 +271,9 @@ func (c *Client) send(ctx context.Context, r *request) error {
 // absent returns why a part of an object was not checked.
 func absent(r *request) reason {
 	if r.Status {
-		return reason{fmt.Sprintf("it checks a status only of an object that exists, and there is no such %s", r.fields.GetKind()), ""}
+		return reason{fmt.Sprintf("it checks a status only for an existing object, and this %s does not exist", r.fields.GetKind()), ""}
 	}
-	return reason{fmt.Sprintf("there is no such %s to change", r.fields.GetKind()), ""}
+	return reason{fmt.Sprintf("this %s does not exist", r.fields.GetKind()), ""}
 }
 
 // apply sends an object as its writer would, as a dry run.

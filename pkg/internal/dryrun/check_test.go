@@ -149,7 +149,7 @@ func TestFindings(t *testing.T) {
 			"warnings", "each belongs to its own request",
 			[]apiservertest.Answer{{To: `"size":5\b`, Warnings: []string{"old", "older"}}},
 			[]Object{object("ConfigMap", "a", "s", "", data(5)), object("ConfigMap", "b", "t", "", data(1))},
-			[]string{"s:0 warning the API server warned of the ConfigMap: old", "s:0 warning the API server warned of the ConfigMap: older"},
+			[]string{"s:0 warning the API server warns about the ConfigMap: old", "s:0 warning the API server warns about the ConfigMap: older"},
 		},
 		{
 			"kind that is missing", "it is reported once",
@@ -157,7 +157,7 @@ func TestFindings(t *testing.T) {
 			[]Object{
 				object("Secret", "a", "s", "", nil), object("Secret", "b", "s", "", nil), object("Secret", "c", "t", "", nil), object("ConfigMap", "c", "t", "", nil),
 			},
-			[]string{"s:0 warning the API server did not check 3 objects: it has no kind Secret of v1"},
+			[]string{"s:0 warning the API server did not check 3 objects: it does not have the kind Secret of v1"},
 		},
 		{
 			"status", "it can be checked only where the object exists",
@@ -167,7 +167,7 @@ func TestFindings(t *testing.T) {
 			[]Object{status("gone", 5), status("here", 5)},
 			[]string{
 				"s:0 error the API server rejected the Web: no such phase",
-				"s:0 warning the API server did not check 1 object: it checks a status only of an object that exists, and there is no such Web",
+				"s:0 warning the API server did not check 1 object: it checks a status only for an existing object, and this Web does not exist",
 			},
 		},
 		{
@@ -176,7 +176,7 @@ func TestFindings(t *testing.T) {
 				"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404.0, "message": "not found", "details": map[string]any{"kind": "configmaps", "name": "gone"},
 			}}, rejection("PATCH .*gone", "it was sent")},
 			[]Object{part("gone")},
-			[]string{"s:0 warning the API server did not check 1 object: there is no such ConfigMap to change"},
+			[]string{"s:0 warning the API server did not check 1 object: this ConfigMap does not exist"},
 		},
 	}
 	for _, tt := range tests {

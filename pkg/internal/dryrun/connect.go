@@ -3,7 +3,7 @@
 // and runs its admission policies, webhooks and quotas, and stores nothing.
 //
 // The rule of this package: it never writes. Every request passes a transport that
-// refuses whatever is neither a read nor a dry run.
+// refuses every other request than reads and dry runs.
 package dryrun
 
 import (
@@ -54,7 +54,7 @@ func Connect(ctx context.Context) (*Client, error) {
 	kubeconfig := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil)
 	config, err := kubeconfig.ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
-		return nil, &ConnectionError{"no cluster is configured in " + strings.Join(rules.GetLoadingPrecedence(), " or "), "name a kubeconfig in the environment variable KUBECONFIG"}
+		return nil, &ConnectionError{"no cluster is configured in " + strings.Join(rules.GetLoadingPrecedence(), " or "), "set the environment variable KUBECONFIG to a kubeconfig"}
 	}
 	var namespace string
 	if err == nil {
@@ -108,11 +108,11 @@ func broken(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case apierrors.IsUnauthorized(err):
-		return &ConnectionError{"the API server does not accept the credentials of the kubeconfig: " + err.Error(), "kubectl auth whoami"}
+		return &ConnectionError{"the API server rejects the credentials of the kubeconfig: " + err.Error(), "kubectl auth whoami"}
 	case errors.As(err, &status):
 		return nil
 	}
-	return &ConnectionError{"the API server of the kubeconfig does not answer: " + err.Error(), checkCluster}
+	return &ConnectionError{"the API server of the kubeconfig does not respond: " + err.Error(), checkCluster}
 }
 
 // warningsKey is the key of a context's *warnings.

@@ -96,7 +96,7 @@ func (c *complaint) finding(all tally) diag.Finding {
 	f := diag.Finding{Position: c.first.At(path), Severity: diag.Error, Code: diag.ServerRejected, Hint: c.first.Hint}
 	kind, verb := c.first.fields.GetKind(), "rejected"
 	if c.warning {
-		f.Severity, f.Code, f.Hint, verb = diag.Warning, diag.ServerWarning, "", "warned of"
+		f.Severity, f.Code, f.Hint, verb = diag.Warning, diag.ServerWarning, "", "warns about"
 	}
 	f.Message = fmt.Sprintf("the API server %s the %s: %s", verb, kind, strings.TrimPrefix(c.path+": "+c.message, ": "))
 	if c.first.Sample == "" {

@@ -92,7 +92,7 @@ func TestCosts(t *testing.T) {
 		one.apiVersion, one.kind, one.objects = p.API.Kind.APIVersion(), p.API.Kind.Kind, objects
 		actions := one.actions()
 		for _, reported := range r.Events {
-			if reported.Event == "Ready at last, or failed" {
+			if reported.Event == "Ready condition changed" {
 				want[r.Engine.Name] = reported.Calls
 			}
 			act, known := actions[reported.Event]

@@ -18,44 +18,44 @@ func directEvents(p *plan.Plan) []Event {
 	}
 	write := func(n int, what string) []Part { return calls(n*perCall(p), what) }
 	first := write(n, "children applied")
-	first = append(first, write(n, "remembered")...)
+	first = append(first, write(n, "observed state stored")...)
 	first = append(first, write(status, "status")...)
 	listed, finalized := p.ListedChildren()
 	rewritten := len(slices.DeleteFunc(slices.Clone(p.Children), func(c plan.Child) bool { return !p.ReappliedWhenCreated(c) }))
-	lists, again := write(listed, "lists of what is to be applied"), write(rewritten, "children that read what may have changed applied")
-	forgotten := write(owned(p)-finalized, "children forgotten, with nothing left to forget them on")
+	lists, again := write(listed, "list of children to apply stored"), write(rewritten, "children that read other children or fields outside the spec applied")
+	forgotten := write(owned(p)-finalized, "observed state removed, fails because the custom resource is gone")
 	creation, deletion := event(added, lists, first, again), event(deletedForGood, forgotten)
 	if p.Reconcile.Finalizer != "" {
-		creation = event(added, lists, write(1+listed, "finalizer set, or too late for a newer version"), first, again).atMost("the finalizer is often set at once")
-		deletion = event(deletedForGood, write(finalized, "listed as unwanted"), write(finalized, "deleted"), write(finalized, "remembered"),
-			write(finalized, "taken from the list"), write(1, "finalizer removed"), forgotten).atMost("")
+		creation = event(added, lists, write(1+listed, "finalizer added, or conflict"), first, again).atMost("usually the first attempt adds the finalizer")
+		deletion = event(deletedForGood, write(finalized, "marked for deletion"), write(finalized, "deleted"), write(finalized, "observed state stored"),
+			write(finalized, "removed from the list"), write(1, "finalizer removed"), forgotten).atMost("")
 	}
 	dependent := write(dependents(p), "children that read it applied")
 	read := func(what string, fields ...string) []Part {
 		m, shown := readers(p, fields...)
-		parts := append(write(m, "children that read "+what+" applied"), write(m, "remembered")...)
+		parts := append(write(m, "children that read "+what+" applied"), write(m, "observed state stored")...)
 		if m > 0 || shown {
 			parts = append(parts, write(status, "status")...)
 		}
 		return parts
 	}
-	seen := "none where nothing changes that the status shows"
+	seen := "none if no observed field changes"
 	list := []Event{
 		creation,
 		specEvent(p, first),
-		event(statusChanged, read("it", "status")).atMost("one write where somebody else wrote into it, to put it right"),
+		event(statusChanged, read("it", "status")).atMost("one request if another client changed a field of the operator"),
 		event(labelsChanged, read("them", "metadata.labels", "metadata.annotations")).atMost(""),
-		event(childReports, write(1, "remembered"), dependent, write(status, "status")).atMost(seen),
-		event(childTouched, write(1, "remembered"), write(1, "applied"), dependent,
-			write(1, "remembered again"), write(2*status, "status, before and after")).
-			atMost("none where it was no field of the operator's"),
-		event(childDeleted, write(1, "forgotten"), write(1, "applied"),
-			write(1, "remembered"), dependent, write(status, "status")).atMost(""),
+		event(childReports, write(1, "observed state stored"), dependent, write(status, "status")).atMost(seen),
+		event(childTouched, write(1, "observed state stored"), write(1, "applied"), dependent,
+			write(1, "observed state stored again"), write(2*status, "status, before and after")).
+			atMost("none if the operator does not manage the field"),
+		event(childDeleted, write(1, "observed state removed"), write(1, "applied"),
+			write(1, "observed state stored"), dependent, write(status, "status")).atMost(""),
 		rejection(p, status),
 		eventsResource(p),
-		event(resync, pod(1, "heartbeat looked at"), pod(1, "EventSource patched, whose pod is replaced"),
+		event(resync, pod(1, "liveness check read"), pod(1, "EventSource patched, which replaces its pod"),
 			calls(2*watched(p), "lists and watches of the new pod")).
-			each("custom resource", write(n, "children applied, unchanged"), write(n, "remembered, unchanged")),
+			each("custom resource", write(n, "children applied, unchanged"), write(n, "observed state stored, unchanged")),
 		heartbeat(p),
 		deletion,
 	}
@@ -65,14 +65,14 @@ func directEvents(p *plan.Plan) []Event {
 // rejection returns the cost of a failure at a new generation, until nothing more is
 // tried. Each failed attempt is recorded; the last one is, if a pod asks why, by the pod.
 func rejection(p *plan.Plan, status int) Event {
-	attempts := calls(perCall(p)*plan.MaxAttempts*plan.CallTries, "attempts, in retries")
-	statuses := calls(plan.MaxAttempts*status, "status, often too late for a newer version")
+	attempts := calls(perCall(p)*plan.MaxAttempts*plan.CallTries, "attempts, with retries")
+	statuses := calls(plan.MaxAttempts*status, "status, often a conflict")
 	if !p.Reconcile.Diagnoses {
 		return event(childRejected, attempts, calls(perCall(p)*plan.MaxAttempts, "failures recorded"), statuses).atMost("")
 	}
 	return event(childRejected, attempts, calls(plan.MaxAttempts-1, "failures recorded"), calls(1, "Workflow created"),
-		pod(3, "asks why: failure looked at, request sent, answer recorded"), statuses).
-		atMost("a pod for each new failure; none for a Secret, or for a failure of the same generation after a resync")
+		pod(3, "diagnosis: failure read, request repeated, answer stored"), statuses).
+		atMost("one pod per new failure; none for a Secret, or if the same generation fails again after a resync")
 }
 
 // watched counts the watches of the EventSource.
@@ -137,7 +137,7 @@ func programs(c plan.Child) []*expression.Program {
 // fields that are read can be compared.
 func specEvent(p *plan.Plan, parts []Part) Event {
 	if len(p.API.Versions) == 0 && len(p.API.CRD) == 0 {
-		return event(specChanged, parts).atMost("where it has no generation: none for a child that does not read what has changed")
+		return event(specChanged, parts).atMost("if the kind has no generation: none for a child that does not read the changed field")
 	}
 	return event(specChanged, parts)
 }

@@ -49,9 +49,9 @@ const (
 	childDeleted   = "child deleted"
 	childRejected  = "child rejected by the API server"
 	relatedChanged = "related object changed"
-	readyChanged   = "Ready at last, or failed"
+	readyChanged   = "Ready condition changed"
 	resync         = "resync"
-	ticked         = "heartbeat, every " + plan.HeartbeatInterval
+	ticked         = "liveness check, every " + plan.HeartbeatInterval
 	deletedForGood = "custom resource deleted"
 	rotated        = "token replaced"
 )
@@ -65,7 +65,7 @@ func events(p *plan.Plan) []Event {
 
 // heartbeat returns the cost of the liveness check, which causes a write once a minute.
 func heartbeat(p *plan.Plan) Event {
-	return event(ticked, calls(perCall(p)*len(p.Sensors), "noted by each Sensor"))
+	return event(ticked, calls(perCall(p)*len(p.Sensors), "timestamp written by each Sensor"))
 }
 
 // rotation returns the cost of rotating the Sensors' token.
@@ -81,7 +81,7 @@ func eventsResource(p *plan.Plan) Event {
 	if !p.Runtime.EmitsEvents {
 		return event(readyChanged)
 	}
-	return event(readyChanged, calls(1, "Event written")).noting("on top of what led to it")
+	return event(readyChanged, calls(1, "Event created")).noting("in addition to the cause")
 }
 
 // event sums up parts.

@@ -54,7 +54,7 @@ func variables(objects []manifest.Object) []Limit {
 	add := func(variable string, o manifest.Object, stripped any) {
 		size := len(variable) + len("=") + base64.StdEncoding.EncodedLen(len(encoded(stripped))) + 1
 		out = append(out, limit(variable, called(o), size, maxVariable, "bytes",
-			"an environment variable takes 128 KiB"))
+			"Linux limits an environment variable to 128 KiB"))
 	}
 	for _, o := range objects {
 		switch o := o.(type) {
@@ -86,7 +86,7 @@ func jq(p *plan.Plan) []Limit {
 		for _, d := range s.Dependencies {
 			size += len(encoded(d.JQ))
 		}
-		out = append(out, limit("jq", "Sensor "+s.Name, size, plan.MaxSensor, "bytes", "then there is one more Sensor"))
+		out = append(out, limit("jq", "Sensor "+s.Name, size, plan.MaxSensor, "bytes", "above it, argoperator adds a Sensor"))
 	}
 	return out
 }
@@ -103,10 +103,10 @@ func desired(p *plan.Plan) []Limit {
 			size += base64.StdEncoding.EncodedLen(len(c.Object.Source()))
 		}
 		if c.ForEach != nil {
-			each = ", with one item of each forEach"
+			each = ", with one item per forEach"
 		}
 	}
-	l := limit("children handed to a pod", fmt.Sprintf("%d templates", len(p.Children)), size, plan.MaxDesired, "bytes", "of one custom resource"+each)
+	l := limit("children passed to a pod", fmt.Sprintf("%d templates", len(p.Children)), size, plan.MaxDesired, "bytes", "for one custom resource"+each)
 	l.About = true
 	return []Limit{l}
 }
@@ -119,7 +119,7 @@ func data(objects []manifest.Object) []Limit {
 			for _, text := range m.Data {
 				size += len(text)
 			}
-			out = append(out, limit("data", called(o), size, maxConfigMap, "bytes", "of a ConfigMap"))
+			out = append(out, limit("data", called(o), size, maxConfigMap, "bytes", "limit of a ConfigMap"))
 		}
 	}
 	return out
@@ -131,7 +131,7 @@ func applied(objects []manifest.Object) []Limit {
 	var largest Limit
 	for _, o := range objects {
 		if size := len(encoded(o)); float64(size) > largest.Used {
-			largest = limit("largest object", called(o), size, maxApplied, "bytes", "of kubectl apply without --server-side")
+			largest = limit("largest object", called(o), size, maxApplied, "bytes", "limit of kubectl apply without --server-side")
 		}
 	}
 	return []Limit{largest}
@@ -152,9 +152,9 @@ func names(objects []manifest.Object) []Limit {
 func nameLimit(kind string) (characters int, note string) {
 	switch kind {
 	case "Sensor", "EventSource":
-		return 40, "Argo makes labels of it"
+		return 40, "Argo uses it in labels"
 	case "CronWorkflow":
-		return 52, "its Workflows add a time"
+		return 52, "Argo adds a timestamp for its Workflows"
 	case "CustomResourceDefinition", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding",
 		"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding":
 		return 253, "a DNS name"
@@ -164,12 +164,12 @@ func nameLimit(kind string) (characters int, note string) {
 
 // rates returns limits over time.
 func rates(p *plan.Plan) []Limit {
-	const oneClient = "5 requests a second for all its k8s triggers"
+	const oneClient = "5 requests per second for all its k8s triggers"
 	switch {
 	case p.Reconcile.Execution.RunsPods:
-		return []Limit{{What: "Workflows created", Of: "Sensor " + p.Sensors[0].Name, Limit: 5, Unit: "a second", Note: oneClient + "; the rest waits"}}
+		return []Limit{{What: "Workflows created", Of: "Sensor " + p.Sensors[0].Name, Limit: 5, Unit: "per second", Note: oneClient + "; more wait"}}
 	case !p.Reconcile.Execution.HTTPTriggers:
-		return []Limit{{What: "writes", Of: "each Sensor", Limit: 2.5, Unit: "a second", Note: oneClient + ", and look before they write"}}
+		return []Limit{{What: "writes", Of: "each Sensor", Limit: 2.5, Unit: "per second", Note: oneClient + "; each write reads the object first"}}
 	}
 	return nil // http triggers share one connection without a rate limit
 }
@@ -177,7 +177,7 @@ func rates(p *plan.Plan) []Limit {
 func encoded(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic(fmt.Sprintf("explain: an object of ours does not encode: %v", err)) // unreachable
+		panic(fmt.Sprintf("explain: an emitted object does not encode: %v", err)) // unreachable
 	}
 	return data
 }

@@ -97,10 +97,10 @@ func secrets(p *plan.Plan, objects []manifest.Object) []Secret {
 	out := []Secret{}
 	for _, o := range objects {
 		if s, ok := o.(*corev1.Secret); ok {
-			why := "made with the operator"
+			why := "created with the operator"
 			switch {
 			case s.Type == corev1.SecretTypeServiceAccountToken:
-				why = fmt.Sprintf("the token of %s, which does not expire: an http trigger can take it from nowhere else", s.Annotations[corev1.ServiceAccountNameKey])
+				why = fmt.Sprintf("the token of %s; it does not expire (an http trigger reads it only from a Secret)", s.Annotations[corev1.ServiceAccountNameKey])
 			case p.RotatesToken():
 				why = fmt.Sprintf("the token of %s, which %s replaces every %dh", p.Names.SensorServiceAccount, p.TokenRotationName(), p.Install.TokenHours)
 			}
@@ -109,7 +109,7 @@ func secrets(p *plan.Plan, objects []manifest.Object) []Secret {
 	}
 	for _, e := range p.Logic.Env {
 		if e.Secret != "" {
-			out = append(out, Secret{Name: e.Secret, Why: fmt.Sprintf("the logic finds its key %s in $%s", e.Key, e.Name)})
+			out = append(out, Secret{Name: e.Secret, Why: fmt.Sprintf("the logic reads its key %s from $%s", e.Key, e.Name)})
 		}
 	}
 	return out

@@ -52,7 +52,7 @@ func (p Printer) report(w io.Writer, r Report) {
 	}
 	terminal.Fprintf(w, "%s  %s, %s of %s; runs in %s, watches %s\n", terminal.Style(p.Colour, terminal.Bold, r.Operator), r.API.Kind, r.API.Version, r.API.Resource, r.Namespace, where)
 	if g := r.Group; g != nil {
-		terminal.Fprintf(w, "  of the group %s: %s share an EventSource, the Sensors (%d) and the service accounts\n", g.Name, strings.Join(g.Operators, ", "), g.Sensors)
+		terminal.Fprintf(w, "  group %s: %s share an EventSource, %d Sensors and the service accounts\n", g.Name, strings.Join(g.Operators, ", "), g.Sensors)
 	}
 	p.engine(w, r.Engine)
 	p.events(w, r.Events)
@@ -73,17 +73,17 @@ func (p Printer) engine(w io.Writer, e Engine) {
 	terminal.Fprintf(w, "  %s: %s\n", terminal.Style(p.Colour, terminal.Bold, e.Name), e.Does)
 	switch {
 	case e.Named == nil && len(e.Against) == 0:
-		terminal.Fprintf(w, "  chosen as the cheapest: it carries everything in the definition\n")
+		terminal.Fprintf(w, "  chosen by auto: the cheapest engine supports this definition\n")
 	case e.Named == nil:
-		terminal.Fprintf(w, "  chosen, since the %s engine cannot carry:\n", e.Cheapest)
+		terminal.Fprintf(w, "  chosen by auto, because the %s engine does not support:\n", e.Cheapest)
 	case e.Auto == e.Name && len(e.Against) == 0:
-		terminal.Fprintf(w, "  named at %s; auto takes it too\n", e.Named)
+		terminal.Fprintf(w, "  set at %s; auto would choose it too\n", e.Named)
 	case e.Auto == "":
-		terminal.Fprintf(w, "  named at %s\n", e.Named)
+		terminal.Fprintf(w, "  set at %s\n", e.Named)
 	case len(e.Against) == 0:
-		terminal.Fprintf(w, "  named at %s; auto takes the %s engine, the cheapest\n", e.Named, e.Auto)
+		terminal.Fprintf(w, "  set at %s; auto would choose the %s engine, the cheapest\n", e.Named, e.Auto)
 	default:
-		terminal.Fprintf(w, "  named at %s; auto takes the %s engine, since the %s engine cannot carry:\n", e.Named, e.Auto, e.Cheapest)
+		terminal.Fprintf(w, "  set at %s; auto would choose the %s engine, because the %s engine does not support:\n", e.Named, e.Auto, e.Cheapest)
 	}
 	var rows [][]string
 	for _, r := range e.Against {
@@ -108,7 +108,7 @@ func (p Place) String() string {
 
 func (p Printer) events(w io.Writer, events []Event) {
 	p.heading(w, "EVENTS")
-	terminal.Fprintf(w, "  with one object of each child; requests are those to the API server\n")
+	terminal.Fprintf(w, "  with one object per child; requests go to the API server\n")
 	rows := [][]string{{"", "PODS", "REQUESTS", ""}}
 	for i, e := range events {
 		pods, calls := strconv.Itoa(e.Pods), strconv.Itoa(e.Calls)
@@ -151,7 +151,7 @@ func (p Printer) permissions(w io.Writer, r Report) {
 	p.heading(w, "PERMISSIONS")
 	of := "of the service accounts"
 	if r.Group != nil {
-		of += ", which have those of all operators of the group"
+		of += ", shared by all operators of the group"
 	}
 	terminal.Fprintf(w, "  %s\n", of)
 	var shown []Permission
@@ -197,15 +197,15 @@ func byAccount(list []Permission) []Permission {
 	return out
 }
 
-func (p Printer) observedState(w io.Writer, memory []ObservedState) {
+func (p Printer) observedState(w io.Writer, states []ObservedState) {
 	p.heading(w, "OBSERVED STATE")
-	if len(memory) == 0 {
-		terminal.Fprintf(w, "  none: every reconcile reads the cluster afresh\n")
+	if len(states) == 0 {
+		terminal.Fprintf(w, "  none: every reconcile reads the children from the cluster\n")
 		return
 	}
 	terminal.Fprintf(w, "  of the children, stored on the custom resource\n")
 	var rows [][]string
-	for _, m := range memory {
+	for _, m := range states {
 		live := ""
 		if len(m.Live) > 0 {
 			live = "; of the child " + strings.Join(m.Live, ", ")
@@ -223,9 +223,9 @@ func (p Printer) secrets(w io.Writer, secrets []Secret) {
 	terminal.Fprintf(w, "\n")
 	var rows [][]string
 	for _, s := range secrets {
-		made := "made"
+		made := "created"
 		if !s.Made {
-			made = "yours"
+			made = "provided by you"
 		}
 		rows = append(rows, []string{s.Name, made, s.Why})
 	}
@@ -246,7 +246,7 @@ func (p Printer) limits(w io.Writer, limits []Limit) {
 		}
 		rows = append(rows, l.row())
 	}
-	terminal.Fprintf(w, "  %d more are below %d %%\n", far, near)
+	terminal.Fprintf(w, "  %d below %d %% not shown\n", far, near)
 	p.table(w, rows, 0, 1)
 }
 

@@ -34,13 +34,13 @@ func security(p *plan.Plan, d *definition.Definition) []TrustBoundary {
 		}
 	}
 	if allowed := d.Operator.Spec.Install.AllowedNamespaces; len(allowed) > 0 {
-		out = append(out, TrustBoundary{"allowed namespaces", strings.Join(allowed, ", "), "custom resources may choose these for children and related objects, beside their own"})
+		out = append(out, TrustBoundary{"allowed namespaces", strings.Join(allowed, ", "), "custom resources may choose these for children and related objects, in addition to their own"})
 	}
 	var seen []string
 	for _, e := range p.SecretEvents() {
-		note := "every Secret that the operator watches passes event bus " + p.Install.EventBus.Name
+		note := "every Secret that the operator watches is published on event bus " + p.Install.EventBus.Name
 		if e.Selector != nil {
-			note = "the children pass event bus " + p.Install.EventBus.Name
+			note = "the children are published on event bus " + p.Install.EventBus.Name
 		}
 		if !slices.Contains(seen, note) {
 			seen = append(seen, note)
@@ -72,7 +72,7 @@ func unboundedSpec(p *plan.Plan, d *definition.Definition) []TrustBoundary {
 	if more := len(fields) - fewFields; more > 0 {
 		of += fmt.Sprintf(" and %d more", more)
 	}
-	return []TrustBoundary{{"unbounded fields", of, "the schema lets a custom resource have 1.5 MiB; where users are not trusted: maxLength, maxItems, maxProperties"}}
+	return []TrustBoundary{{"unbounded fields", of, "the schema allows custom resources of up to 1.5 MiB; if you do not trust the users, set maxLength, maxItems or maxProperties"}}
 }
 
 // unbounded returns the paths of a schema's fields without a size limit.

@@ -11,20 +11,20 @@ import (
 // whose requests are those of templates/runtime/reconcile.py.
 func workflowEvents(p *plan.Plan) []Event {
 	full := full(p)
-	finalizer := calls(count(p.Reconcile.Finalizer != ""), "finalizer set")
+	finalizer := calls(count(p.Reconcile.Finalizer != ""), "finalizer added")
 	drift := slices.Concat(ask(p), full)
-	due := "custom resource that is due"
+	due := "custom resource that is not up to date"
 	if p.Runtime.ResyncPolicy == "Always" {
 		due = "custom resource"
 	}
-	seen := "none where neither its readiness nor a field that the status shows changes"
+	seen := "none if neither its readiness nor an observed field changes"
 	first := event(added, full, finalizer)
 	if dependent(p) {
-		first = first.atMost("a child that depends on another one is made when that is ready: another pod")
+		first = first.atMost("one more pod for each child that waits for another child")
 	}
 	list := []Event{
 		first,
-		event(specChanged, full).atMost("a child no longer wanted costs its deletion, and that a pod"),
+		event(specChanged, full).atMost("one request and one pod more for each child that is deleted"),
 		event(statusChanged),
 		event(labelsChanged, full).atMost(""),
 		event(childReports, childStatus(p, full)).atMost(seen),
@@ -32,13 +32,13 @@ func workflowEvents(p *plan.Plan) []Event {
 		event(childDeleted, drift).atMost(""),
 	}
 	if p.EnqueuesRelated() {
-		list = append(list, event(relatedChanged, calls(1, "Workflow looked for"), pod(1+relatedLists(p)+max(1, namespaces(p, p.API.Kind)),
-			"Workflow created, lists of 500 objects each")).atMost("changes within "+strconv.Itoa(plan.EnqueueWindow)+" s share it").
+		list = append(list, event(relatedChanged, calls(1, "Workflow read"), pod(1+relatedLists(p)+max(1, namespaces(p, p.API.Kind)),
+			"Workflow created, lists (500 objects per request)")).atMost("one for all changes within "+strconv.Itoa(plan.EnqueueWindow)+" seconds").
 			each("custom resource that refers to it", resubmitted(p), full))
 	}
 	return append(list,
 		eventsResource(p),
-		event(resync, pod(1+kindLists(p)+relatedLists(p)+max(1, namespaces(p, p.API.Kind)), "heartbeat looked at, lists of 500 objects each")).each(due, resubmitted(p), full),
+		event(resync, pod(1+kindLists(p)+relatedLists(p)+max(1, namespaces(p, p.API.Kind)), "liveness check read, lists (500 objects per request)")).each(due, resubmitted(p), full),
 		heartbeat(p),
 		gone(p),
 	)
@@ -68,7 +68,7 @@ func full(p *plan.Plan) []Part {
 		return slices.Concat(
 			calls(1, "Workflow created"),
 			pod(1, "read"),
-			pod(1, "its child looked at"),
+			pod(1, "its child read"),
 			pod(1, "applied"),
 			pod(1+lists, "read, children listed"),
 			status)
@@ -82,13 +82,13 @@ func full(p *plan.Plan) []Part {
 		parts = append(parts, calls(lists, "children listed for the logic")...)
 		parts = append(parts, calls(1, "read again")...)
 	}
-	parts = append(parts, calls(2*n, "children looked at, applied")...)
+	parts = append(parts, calls(2*n, "children read, applied")...)
 	parts = append(parts, calls(lists, "children listed, to prune")...)
-	parts = append(parts, calls(2*len(p.Patches), "objects of others listed, patched")...)
+	parts = append(parts, calls(2*len(p.Patches), "patched objects listed, patched")...)
 	parts = append(parts, status...)
-	parts = append(parts, calls(count(len(p.Related) > 0), "digest of the related objects kept")...)
+	parts = append(parts, calls(count(len(p.Related) > 0), "digest of the related objects stored")...)
 	if p.Logic.ResyncAfter {
-		parts = append(parts, calls(2, "timer set, others looked for")...)
+		parts = append(parts, calls(2, "timer set, other timers read")...)
 	}
 	return parts
 }
@@ -105,7 +105,7 @@ func ask(p *plan.Plan) []Part {
 	if !hasLogic(p) {
 		parts = append(parts, calls(lists(p), "children listed")...)
 	}
-	return append(parts, calls(1, "asked for templates")...)
+	return append(parts, calls(1, "templates requested")...)
 }
 
 // childStatus returns the cost when a child changes its status. With templates only, it
@@ -124,7 +124,7 @@ func childStatus(p *plan.Plan, full []Part) []Part {
 // resubmitted returns the cost of a custom resource that the resync reconciles.
 func resubmitted(p *plan.Plan) []Part {
 	if p.Runtime.SensorTemplates {
-		return calls(1, "asked for templates")
+		return calls(1, "templates requested")
 	}
 	return nil // its Workflow is the first request of the reconcile
 }
@@ -133,9 +133,9 @@ func resubmitted(p *plan.Plan) []Part {
 // nothing to do.
 func gone(p *plan.Plan) Event {
 	n := owned(p)
-	empty := times(n, append(launched(), calls(1, "found to be gone")...))
+	empty := times(n, append(launched(), calls(1, "custom resource not found")...))
 	if p.Reconcile.Finalizer == "" {
-		return event(deletedForGood, empty).noting("for each child that the garbage collector deletes, a pod that finds nothing to do")
+		return event(deletedForGood, empty).noting("one pod without changes for each child that the garbage collector deletes")
 	}
 	parts := append(launched(), calls(1, "read")...)
 	if hasLogic(p) {
@@ -145,10 +145,10 @@ func gone(p *plan.Plan) Event {
 	parts = append(parts, calls(lists(p), "children listed")...)
 	parts = append(parts, calls(n, "children deleted")...)
 	if hasLogic(p) {
-		parts = append(parts, calls(lists(p), "what is left listed")...)
+		parts = append(parts, calls(lists(p), "remaining children listed")...)
 	}
 	parts = append(parts, calls(1, "finalizer removed")...)
-	return event(deletedForGood, parts, empty).noting("then for each child deleted a pod that finds nothing to do")
+	return event(deletedForGood, parts, empty).noting("then one pod without changes for each deleted child")
 }
 
 func hasLogic(p *plan.Plan) bool { return p.Logic.Image != "" }

@@ -54,7 +54,7 @@ type Edge struct {
 
 // New builds the graph of an operator.
 func New(p *plan.Plan) Graph {
-	b := &builder{plan: p, graph: Graph{Title: p.Operator.Name + ": " + p.API.Kind.Kind + ", by the " + string(p.Reconcile.Engine) + " engine"}}
+	b := &builder{plan: p, graph: Graph{Title: p.Operator.Name + ": " + p.API.Kind.Kind + ", " + string(p.Reconcile.Engine) + " engine"}}
 	b.add(Node{"source", Source, "EventSource", []string{p.Names.EventSource}})
 	b.add(Node{"bus", Bus, "EventBus", []string{p.Install.EventBus.Name}})
 	b.arrow("source", "bus", "")
@@ -144,7 +144,7 @@ func (b *builder) workflow() {
 	for _, r := range b.plan.Related {
 		if r.Delete {
 			id := "related_" + identifier(r.Name)
-			b.add(Node{id, Written, r.Kind.Kind, []string{r.Name, "of others"}})
+			b.add(Node{id, Written, r.Kind.Kind, []string{r.Name, "related object"}})
 			b.arrow("reconcile", id, "delete")
 		}
 	}
@@ -155,12 +155,12 @@ func (b *builder) workflow() {
 
 // steps returns the steps of a Workflow.
 func (b *builder) steps() []string {
-	lines := []string{b.plan.Names.WorkflowTemplate, "one at a time for each " + b.plan.API.Kind.Kind}
+	lines := []string{b.plan.Names.WorkflowTemplate, "one at a time per " + b.plan.API.Kind.Kind}
 	if l := b.plan.Logic; len(l.Command) > 0 {
 		lines = append(lines, "logic: "+l.Image, strings.Join(l.Command, " "))
 	}
 	if b.plan.Reconcile.Finalizer != "" {
-		lines = append(lines, "cleans up before deletion")
+		lines = append(lines, "runs the finalizer")
 	}
 	return lines
 }
@@ -170,16 +170,16 @@ func (b *builder) written() {
 	for _, c := range b.plan.Children {
 		text := []string{c.Name}
 		if c.When != nil {
-			text = append(text, "if wanted")
+			text = append(text, "if when is true")
 		}
 		if c.ForEach != nil {
-			text = append(text, "any number")
+			text = append(text, "one per item")
 		}
 		if after := c.After(); len(after) > 0 {
 			text = append(text, "after "+strings.Join(after, ", "))
 		}
 		if c.Orphan {
-			text = append(text, "stays")
+			text = append(text, "kept on deletion")
 		}
 		b.add(Node{childID(c), Written, c.Kind.Kind, text})
 	}
@@ -210,9 +210,9 @@ func (b *builder) resync() {
 	repair := func(to, label string) {
 		b.graph.Edges = append(b.graph.Edges, Edge{From: "resync", To: to, Label: label, Repair: true})
 	}
-	repair("source", "announce everything")
+	repair("source", "replay all objects")
 	if b.plan.Reconcile.Execution.RunsPods {
-		repair("reconcile", "what is due")
+		repair("reconcile", "outdated custom resources")
 	}
 }
 

@@ -26,7 +26,7 @@ const (
 
 // heads are the titles of the columns.
 var heads = map[Role]string{
-	Changes: "something changes", Source: "it is heard", Bus: "carried", Sensor: "judged", Workflow: "reconciled", Written: "and written",
+	Changes: "watched objects", Source: "receives events", Bus: "stores events", Sensor: "evaluates events", Workflow: "reconciles", Written: "written objects",
 }
 
 // box is a node with its position.

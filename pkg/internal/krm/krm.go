@@ -33,7 +33,7 @@ const (
 const Generated = "argoperator"
 
 // ErrNoList reports input that is not a ResourceList.
-var ErrNoList = errors.New("standard input is no ResourceList of config.kubernetes.io/v1")
+var ErrNoList = errors.New("standard input is not a ResourceList of config.kubernetes.io/v1")
 
 // Run generates the operators of a ResourceList: that of its function
 // configuration if it is a definition, else those of the definitions among its

@@ -144,8 +144,8 @@ func eventSourceDown(o Operator) Alert {
 		Name: "ArgoperatorEventSourceDown", For: 10 * time.Minute, Severity: Critical,
 		Expr:    fmt.Sprintf("absent(argo_events_event_service_running_total%s > 0)", eventSourceSelector(o)),
 		Summary: "No EventSource pod of the operator is watching.",
-		Description: "Nothing that happens to the custom resources is noticed. " +
-			"What is missed is made up for when the pod is back: it announces everything there is.",
+		Description: "The operator does not notice changes of custom resources and children. " +
+			"When the pod runs again, it replays all objects, so missed changes are reconciled.",
 	}
 }
 
@@ -157,8 +157,8 @@ func sensorDown(o Operator) Alert {
 	return Alert{
 		Name: "ArgoperatorSensorDown", For: 10 * time.Minute, Severity: Critical,
 		Expr:        strings.Join(absent, "\nor\n"),
-		Summary:     "A Sensor of the operator does not run.",
-		Description: "No pod of the Sensor {{ $labels.sensor_name }} listens. Events wait on the bus until it is back, as long as the bus keeps them.",
+		Summary:     "A Sensor of the operator is not running.",
+		Description: "No pod of the Sensor {{ $labels.sensor_name }} is subscribed. The event bus keeps events until the Sensor runs again or their retention ends.",
 	}
 }
 
@@ -166,8 +166,8 @@ func eventsNotSent(o Operator) Alert {
 	return Alert{
 		Name: "ArgoperatorEventsNotSent", For: time.Minute, Severity: Warning,
 		Expr:        fmt.Sprintf("sum by (namespace, eventsource_name) (increase(argo_events_events_processing_failed_total%s[15m])) > 0", eventSourceSelector(o)),
-		Summary:     "Events of the operator did not reach the event bus.",
-		Description: "The EventSource {{ $labels.eventsource_name }} could not hand on {{ $value | printf \"%.0f\" }} events in 15 minutes. They are lost; the next resync makes up for them.",
+		Summary:     "The EventSource failed to publish events.",
+		Description: "The EventSource {{ $labels.eventsource_name }} failed to publish {{ $value | printf \"%.0f\" }} events in 15 minutes. They are lost; the next resync reconciles their objects.",
 	}
 }
 
@@ -176,9 +176,9 @@ func deadLetter(o Operator) Alert {
 	return Alert{
 		Name: "ArgoperatorDeadLetter", For: time.Minute, Severity: Warning,
 		Expr:    fmt.Sprintf("sum by (namespace, sensor_name, trigger_name) (%s) > 0", increaseOf("argo_events_action_retries_failed_total"+sensorSelector(o, "!~"), "15m")),
-		Summary: "An event of the operator was given up after all its retries.",
-		Description: "The trigger {{ $labels.trigger_name }} of the Sensor {{ $labels.sensor_name }} used up its retries, and nothing else tries it. " +
-			"The Sensor's log has the event. The next resync makes up for it.",
+		Summary: "A trigger of the operator failed after all retries.",
+		Description: "The trigger {{ $labels.trigger_name }} of the Sensor {{ $labels.sensor_name }} failed after all retries, and the event is not retried. " +
+			"The log of the Sensor contains the event. The next resync reconciles its object.",
 	}
 }
 
@@ -198,7 +198,7 @@ func reconcilesFailing(o Operator) Alert {
 		Name: "ArgoperatorReconcilesFailing", For: 5 * time.Minute, Severity: Warning,
 		Expr:        fmt.Sprintf("sum by (operator, operator_namespace) (%s) > 0", increaseOf(MetricPrefix+reconcilesTotal+workflowSelector(o, `, result!="Succeeded"`), "30m")),
 		Summary:     "Reconcile Workflows of the operator fail.",
-		Description: "{{ $value | printf \"%.0f\" }} reconciles failed in 30 minutes, each with all its retries. The condition Ready of the custom resources concerned names the Workflow.",
+		Description: "{{ $value | printf \"%.0f\" }} reconcile Workflows failed in 30 minutes, after all retries. The condition Ready of the affected custom resources names the Workflow.",
 	}
 }
 
@@ -209,9 +209,9 @@ func resyncMissing(o Operator) Alert {
 	return Alert{
 		Name: "ArgoperatorResyncMissing", For: o.Resync + 10*time.Minute, Severity: Warning,
 		Expr:    fmt.Sprintf("time() - max by (operator, operator_namespace) (%s) > %d\nor\nabsent(%s)", series, int64(o.Resync/time.Second), series),
-		Summary: "The operator has not looked at everything again for long.",
-		Description: "The last two resyncs of {{ $labels.operator }} did not succeed or never began, or Prometheus does not read the workflow controller's metrics. " +
-			"Until one does, lost events stay lost.",
+		Summary: "The resync of the operator is overdue.",
+		Description: "The last two resyncs of {{ $labels.operator }} did not succeed or never started, or Prometheus does not scrape the metrics of the workflow controller. " +
+			"Until one succeeds, the effects of lost events are not repaired.",
 	}
 }
 
@@ -245,7 +245,7 @@ func workflowSelector(o Operator, more string) string {
 func seconds(text string) string {
 	d, err := time.ParseDuration(text)
 	if err != nil {
-		panic(fmt.Sprintf("monitoring: %q passed as a duration: %v", text, err)) // unreachable
+		panic(fmt.Sprintf("monitoring: %q accepted as a duration: %v", text, err)) // unreachable
 	}
 	return fmt.Sprintf("%ds", int64(d/time.Second))
 }

@@ -249,7 +249,7 @@ func (c *chart) settings() []setting {
 	if c.api {
 		list = append(list,
 			setting{"crd.install", "Install the CustomResourceDefinition with the release.", true, map[string]any{"type": "boolean"}},
-			setting{"crd.keep", "Keep it when the release is uninstalled. Without it all custom resources go as well.", true, map[string]any{"type": "boolean"}})
+			setting{"crd.keep", "Keep it when the release is uninstalled. Otherwise all custom resources are deleted too.", true, map[string]any{"type": "boolean"}})
 	}
 	return list
 }
@@ -287,7 +287,7 @@ func (c *chart) standard() map[string]any {
 // valuesFile writes each setting below its description.
 func (c *chart) valuesFile() ([]byte, error) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Values of the operator %s. The namespaces that it watches, and what is\n# reconciled how, is in its definition: generate the chart again.\n", c.Name)
+	fmt.Fprintf(&b, "# Values of the operator %s. To change the watched namespaces or what the\n# operator reconciles, change its definition and generate the chart again.\n", c.Name)
 	last := ""
 	for _, s := range c.settings() {
 		group, key, deeper := strings.Cut(s.path, ".")

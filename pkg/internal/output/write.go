@@ -23,7 +23,7 @@ const ownedFile = ".argoperator.sha256"
 type TakenError struct{ Names []string }
 
 func (e *TakenError) Error() string {
-	return "files of others are in the way: " + strings.Join(e.Names, ", ")
+	return "these files exist and were not generated: " + strings.Join(e.Names, ", ")
 }
 
 // WriteDir writes files to a directory that may contain other files. It creates a
@@ -33,7 +33,7 @@ func (e *TakenError) Error() string {
 // temporary files and renames them. It does not follow links out of the directory.
 func WriteDir(dir string, files []File) (left []string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("making the output directory: %w", err)
+		return nil, fmt.Errorf("creating the output directory: %w", err)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -148,7 +148,7 @@ func (d directory) replace(dir string, files []File) (left []string, err error) 
 func (d directory) write(name string, data []byte) error {
 	name = filepath.FromSlash(name)
 	if err := d.root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return fmt.Errorf("making the directory of %s: %w", name, err)
+		return fmt.Errorf("creating the directory of %s: %w", name, err)
 	}
 	if err := d.root.WriteFile(name, data, 0o644); err != nil {
 		return fmt.Errorf("writing %s: %w", name, err)
@@ -159,7 +159,7 @@ func (d directory) write(name string, data []byte) error {
 func (d directory) move(from, to string) error {
 	to = filepath.FromSlash(to)
 	if err := d.root.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return fmt.Errorf("making the directory of %s: %w", to, err)
+		return fmt.Errorf("creating the directory of %s: %w", to, err)
 	}
 	if err := d.root.Rename(filepath.FromSlash(from), to); err != nil {
 		return fmt.Errorf("moving %s into place: %w", to, err)

@@ -39,7 +39,7 @@ func (b *block) document(fields map[string]any) ([]byte, error) {
 	return data, nil
 }
 
-// indentation of a mapping's content. A list in a mapping has the column of its key.
+// indentation of the content of a mapping. A list in a mapping has the column of its key.
 const indentation = 2
 
 // width is the line width in characters. Longer lines are folded.

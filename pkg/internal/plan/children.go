@@ -98,8 +98,8 @@ func (c *compiler) children() []Child {
 				child.Alternatives, out[j].Alternatives = append(child.Alternatives, other.Name), append(other.Alternatives, child.Name)
 			default:
 				c.findings.Add(c.d.Position(path...), diag.DuplicateValue,
-					fmt.Sprintf("this is the same %s as the child %q makes", child.Kind.Kind, other.Name),
-					"give one of them a name of its own, give both a condition in when, of which only one is true, or make one child of the two")
+					fmt.Sprintf("this is the same %s as that of child %q", child.Kind.Kind, other.Name),
+					"use different names, add `when` to both so that only one is true at a time, or merge the two children")
 			}
 		}
 		out = append(out, child)
@@ -117,7 +117,7 @@ func (c *compiler) commonMetadata(children []Child) {
 		return
 	}
 	scope := c.scope
-	scope.NoChildren, scope.Children, scope.Related = "labels and annotations of all children are computed from the custom resource alone", nil, nil
+	scope.NoChildren, scope.Children, scope.Related = "childMetadata may read only the custom resource", nil, nil
 	_, problems := expression.Template(common, scope, schema.Any())
 	c.report(problems, "spec", "childMetadata")
 	if len(problems) == 0 && slices.ContainsFunc(children, func(child Child) bool { return child.Object == nil }) {
@@ -268,19 +268,19 @@ func (c *compiler) identity(out *Child, in v1alpha1.Child, scope expression.Scop
 	_, placed := mutableField(reads)
 	if !distinct(reads) && !placed {
 		c.findings.Add(c.d.Position(append(at, "name")...), diag.BadValue,
-			fmt.Sprintf("the name does not follow the name of its %s: two of them could fight over one child", c.scope.Name),
-			"put ${ .metadata.name } into it")
+			fmt.Sprintf("metadata.name does not contain the name of its %s: two custom resources could share one child", c.scope.Name),
+			"add ${ .metadata.name } to it")
 	} else if !chosen && c.api.Kind.Namespaced && !(out.Kind.Namespaced && out.SameNamespace) && !distinctInCluster(out.ObjectName, out.Namespace) {
 		var shared diag.List
 		shared.Warn(c.d.Position(append(at, "name")...), diag.BadValue,
-			fmt.Sprintf("the name does not follow the namespace of its %s: two of one name, in two namespaces, would fight over one child", c.scope.Name),
-			"put ${ .metadata.namespace } into the name too")
+			fmt.Sprintf("metadata.name does not contain the namespace of its %s: custom resources with the same name in two namespaces could share one child", c.scope.Name),
+			"add ${ .metadata.namespace } to the name")
 		c.shared[in.Name] = shared
 	}
 	if in.ForEach != "" && !out.ObjectName.UsesItem() && (out.Namespace == nil || !out.Namespace.UsesItem()) {
 		c.findings.Add(c.d.Position(append(at, "name")...), diag.BadValue,
-			"the name does not follow the item: all items of forEach would make one object",
-			"put what distinguishes the items into it: ${ $index }, ${ $item } or a field of it")
+			"metadata.name is the same for all items of forEach: they would share one object",
+			"add what distinguishes the items: ${ $index }, ${ $item } or a field of $item")
 	}
 }
 

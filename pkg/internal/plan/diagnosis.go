@@ -25,7 +25,7 @@ func diagnosisGrants(p *Plan) []Grant {
 	return []Grant{
 		{
 			Account: SensorAccount, Group: ArgoGroup, Resource: workflowKind.Plural, Verbs: []string{"create"},
-			Reason: "a Workflow asks the API server why it rejects a request",
+			Reason: "create the Workflow that finds out why the API server rejects a request",
 		},
 		taskResults(SensorAccount),
 	}
@@ -36,7 +36,7 @@ func diagnosisPolicy(p *Plan) Policy {
 	return Policy{
 		Name: "workflows", Kinds: []Kind{workflowKind}, Creates: true, Accounts: []Account{SensorAccount},
 		Namespaces: []string{p.Install.Namespace}, Rule: onlyTemplate(p.DiagnosisName()),
-		Message: "this service account may create Workflows of " + p.DiagnosisName() + " only",
-		Why:     "the account of the Sensors may not choose what a Workflow runs, nor by which service account",
+		Message: "this service account may create Workflows only from the WorkflowTemplate " + p.DiagnosisName() + " only",
+		Why:     "prevents the service account of the Sensors from running other Workflows or using other service accounts",
 	}
 }

@@ -50,7 +50,7 @@ func withoutEffect(d *definition.Definition, why Reason) diag.List {
 	} {
 		if key.set {
 			findings.Warn(d.Position(key.path...), diag.Unsupported,
-				fmt.Sprintf("%s has no effect: it is for the direct engine, which does not support this definition: %s (%s)", key.path[2], why.Message, strings.Join(why.Path, ".")),
+				fmt.Sprintf("%s has no effect: it applies to the direct engine, which does not support this definition: %s (%s)", key.path[2], why.Message, strings.Join(why.Path, ".")),
 				"remove the key")
 		}
 	}
@@ -73,14 +73,14 @@ func otherReasons(e Engine, against map[Engine][]Reason) []Reason {
 func engineErrors(d *definition.Definition, reasons []Reason, e Engine, others []Reason) diag.List {
 	var findings diag.List
 	hint := map[Engine]string{
-		Direct:   "the workflow engine carries it, with one pod an event: reconcile: {engine: workflow}",
-		Workflow: "the direct engine carries it: reconcile: {engine: direct}",
+		Direct:   "use the workflow engine, with one pod per event: reconcile: {engine: workflow}",
+		Workflow: "use the direct engine: reconcile: {engine: direct}",
 	}[e]
 	if len(others) > 0 {
-		hint = fmt.Sprintf("the other engine is out of the question: %s (%s)", others[0].Message, strings.Join(others[0].Path, "."))
+		hint = fmt.Sprintf("the other engine does not support this definition: %s (%s)", others[0].Message, strings.Join(others[0].Path, "."))
 	}
 	for _, r := range reasons {
-		findings.Add(d.Position(r.Path...), diag.Unsupported, fmt.Sprintf("the %s engine cannot carry this: %s", e, r.Message), join(hint, r.Hint))
+		findings.Add(d.Position(r.Path...), diag.Unsupported, fmt.Sprintf("the %s engine does not support this: %s", e, r.Message), join(hint, r.Hint))
 	}
 	return findings
 }
@@ -97,20 +97,20 @@ func directReasons(p *Plan, d *definition.Definition) []Reason {
 	}
 	s := d.Operator.Spec
 	if s.Logic != nil {
-		add("logic runs in a pod", "logic")
+		add("logic needs a pod", "logic")
 	}
 	if len(s.Related) > 0 {
 		list = append(list, Reason{
-			Path: []string{"spec", "related"}, Message: "related objects are read in a pod",
-			Hint: "without a pod, name the object in the child, and let Kubernetes read it: envFrom, valueFrom, a volume, imagePullSecrets",
+			Path: []string{"spec", "related"}, Message: "reading related objects needs a pod",
+			Hint: "to avoid pods, refer to the object in the child: envFrom, valueFrom, volumes or imagePullSecrets",
 		})
 	}
 	if len(p.Patches) > 0 {
-		add("objects of others are read and patched in a pod", "patches")
+		add("patches need a pod", "patches")
 	}
 	inStatus := hasStateField(p, d)
 	if s.Finalizer != nil && !inStatus {
-		add("the status of this kind has no room for the list of what is to be deleted", "finalizer")
+		add("the status of this kind cannot store the list of children to delete", "finalizer")
 	}
 	for i, c := range p.Children {
 		directChildReasons(p, c, inStatus, func(message string, path ...string) {
@@ -141,7 +141,7 @@ func directChildReasons(p *Plan, c Child, inStatus bool, add func(message string
 	copied(c.When, "when")
 	copied(c.ForEach, "forEach")
 	if why, key, listed := listedReason(p, c); listed && !inStatus {
-		add(why+", and the status of this kind has no room for a list of them", key...)
+		add(why+", and the status of this kind cannot store a list of them", key...)
 	}
 }
 
@@ -157,26 +157,26 @@ func hasStateField(p *Plan, d *definition.Definition) bool {
 func listedReason(p *Plan, c Child) (why string, key []string, listed bool) {
 	name, namespace := []string{"template", "metadata", "name"}, []string{"template", "metadata", "namespace"}
 	if c.ForEach != nil {
-		return "the number of children differs from custom resource to custom resource", []string{"forEach"}, true
+		return "the number of children differs between custom resources", []string{"forEach"}, true
 	}
 	if len(c.Alternatives) > 0 {
-		return fmt.Sprintf("it is the same object as %s, which has to be deleted first", strings.Join(c.Alternatives, " and ")), []string{"when"}, true
+		return fmt.Sprintf("it is the same object as %s, which must be deleted first", strings.Join(c.Alternatives, " and ")), []string{"when"}, true
 	}
 	if field, unseen := fieldWithoutOwner(c); unseen {
-		return fmt.Sprintf("the child's place follows %s, which an event of the child does not show", field), name, true
+		return fmt.Sprintf("metadata of the child depends on %s, which is not part of the events of the child", field), name, true
 	}
 	if field, changes := mutableField(c.ObjectName.Reads()); changes {
-		return fmt.Sprintf("the child's name follows %s, which an event of the child does not show", field), name, true
+		return fmt.Sprintf("metadata.name of the child depends on %s, which is not part of the events of the child", field), name, true
 	}
 	switch {
 	case c.Kind.Namespaced && p.API.Kind.Namespaced && !c.SameNamespace:
-		return "the child is in another namespace than its custom resource, which therefore cannot own it", namespace, true
+		return "the custom resource cannot own a child in another namespace", namespace, true
 	case c.Kind.Namespaced && c.Namespace != nil:
 		if field, changes := mutableField(c.Namespace.Reads()); changes {
-			return fmt.Sprintf("the child's namespace follows %s, which an event of the child does not show", field), namespace, true
+			return fmt.Sprintf("metadata.namespace of the child depends on %s, which is not part of the events of the child", field), namespace, true
 		}
 	case !c.Kind.Namespaced && p.API.Kind.Namespaced && !c.Orphan:
-		return "the child is cluster-scoped, and its custom resource cannot own it", []string{"template", "kind"}, true
+		return "a namespaced custom resource cannot own a cluster-scoped child", []string{"template", "kind"}, true
 	}
 	return "", nil, false
 }
@@ -196,7 +196,7 @@ func readsAll(paths [][]string) bool {
 }
 
 func readsAllMessage(name string) string {
-	return fmt.Sprintf("$children.%s as a whole would be copied into the status; name its fields", name)
+	return fmt.Sprintf("$children.%s would copy the whole object into the status; read single fields", name)
 }
 
 func readsOf(program *expression.Program) map[string][][]string {
@@ -234,7 +234,7 @@ func fieldWithoutOwner(c Child) (string, bool) {
 }
 
 // httpTrigger is the hint for what the k8s trigger does not support.
-const httpTrigger = "the http trigger, which is the default, can: reconcile: {trigger: http}"
+const httpTrigger = "use the http trigger, which is the default: reconcile: {trigger: http}"
 
 // k8sTriggerReasons lists what the k8s trigger of Argo Events does not support.
 func k8sTriggerReasons(p *Plan) []Reason {
@@ -250,13 +250,13 @@ func k8sTriggerReasons(p *Plan) []Reason {
 		if c.When != nil {
 			list = append(list, Reason{
 				Path:    []string{"spec", "children", strconv.Itoa(i), "when"},
-				Message: "the k8s trigger deletes whatever object has the child's name, without looking at its uid", Hint: httpTrigger,
+				Message: "the k8s trigger would delete any object with the name of the child, whatever its UID", Hint: httpTrigger,
 			})
 		}
 		if c.Update != InPlace {
 			list = append(list, Reason{
 				Path:    []string{"spec", "children", strconv.Itoa(i), "update"},
-				Message: "the k8s trigger writes every child in place", Hint: httpTrigger,
+				Message: "the k8s trigger can only patch children", Hint: httpTrigger,
 			})
 		}
 	}
@@ -264,7 +264,7 @@ func k8sTriggerReasons(p *Plan) []Reason {
 		if guess := schema.GuessedPlural(k.Kind); guess != k.Plural {
 			hint := httpTrigger
 			if k == p.API.Kind && !p.API.Existing && p.API.CRD == nil {
-				hint = join("give the kind that plural, before it is installed: api: {plural: "+guess+"}", hint)
+				hint = join("use that plural before you install the CRD: api: {plural: "+guess+"}", hint)
 			}
 			list = append(list, Reason{Path: at, Message: fmt.Sprintf("the k8s trigger calls the resource of %s %s, not %s", k.Kind, guess, k.Plural), Hint: hint})
 		}
@@ -289,7 +289,7 @@ func workflowReasons(p *Plan) []Reason {
 			list = append(list, c.notInPod...)
 		}
 		if readsStatus(c.Object) || readsStatus(c.When) || readsStatus(c.ForEach) {
-			list = append(list, Reason{Path: at, Message: "it is computed from the status, whose changes start no Workflow"})
+			list = append(list, Reason{Path: at, Message: "it reads .status, and changes of the status start no Workflow"})
 		}
 	}
 	return list

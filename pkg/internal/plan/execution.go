@@ -21,21 +21,21 @@ func execution(e Engine, trigger string) Execution {
 	case Direct:
 		out := Execution{
 			HTTPTriggers: true, ComputesStatus: true, ObservedOnParent: true, Writer: SensorAccount, ChildEvents: []string{"ADD", "UPDATE", "DELETE"},
-			Summary: "jq in the Sensor, written by its http trigger; no pod",
+			Summary: "jq and http triggers in the Sensor; no pods",
 		}
 		if trigger == "k8s" {
-			out.HTTPTriggers, out.Summary = false, "jq in the Sensor, written by its k8s trigger; no pod"
+			out.HTTPTriggers, out.Summary = false, "jq and k8s triggers in the Sensor; no pods"
 		}
 		return out
 	case Steps:
 		return Execution{
 			RunsPods: true, PodPerStep: true, Writer: ReconcileAccount, ChildEvents: []string{"UPDATE", "DELETE"},
-			Summary: "a Workflow, each step a pod of its own",
+			Summary: "one Workflow per event, one pod per step",
 		}
 	default:
 		return Execution{
 			RunsPods: true, OneReconcilePod: true, Prunes: true, Writer: ReconcileAccount, ChildEvents: []string{"UPDATE", "DELETE"},
-			Summary: "a Workflow of one pod",
+			Summary: "one Workflow with one pod per event",
 		}
 	}
 }

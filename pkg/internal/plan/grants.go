@@ -9,10 +9,10 @@ func grants(p *Plan) []Grant {
 	if !p.Reconcile.Execution.RunsPods {
 		return directGrants(p)
 	}
-	list := []Grant{watch(SourceAccount, p.API.Kind, "the EventSource watches "+p.API.Kind.Plural)}
+	list := []Grant{watch(SourceAccount, p.API.Kind, "watch "+p.API.Kind.Plural)}
 	kinds := childKinds(p)
 	for _, k := range kinds {
-		list = append(list, watch(SourceAccount, k, "the EventSource watches children: drift and readiness"))
+		list = append(list, watch(SourceAccount, k, "watch children for drift and readiness"))
 	}
 	list = append(list,
 		submitGrant(p))
@@ -22,7 +22,7 @@ func grants(p *Plan) []Grant {
 	if p.API.Kind.StatusSubresource {
 		list = append(list, Grant{
 			Account: ReconcileAccount, Group: ArgoGroup, Resource: "workflows", Verbs: []string{"get"},
-			Reason: "a failed reconcile says on the status what failed",
+			Reason: "read why a reconcile failed, for the status",
 		})
 	}
 	list = append(list, heartbeatGrants(p)...)
@@ -36,10 +36,10 @@ func grants(p *Plan) []Grant {
 // submitGrant returns the permission to submit Workflows for events. Changes of related
 // objects within one window share a Workflow, so the trigger looks whether it exists.
 func submitGrant(p *Plan) Grant {
-	g := Grant{Account: SensorAccount, Group: ArgoGroup, Resource: "workflows", Verbs: []string{"create"}, Reason: "one Workflow a reconcile"}
+	g := Grant{Account: SensorAccount, Group: ArgoGroup, Resource: "workflows", Verbs: []string{"create"}, Reason: "create one Workflow per reconcile"}
 	if p.EnqueuesRelated() {
 		g.Verbs = append(g.Verbs, "get", "patch")
-		g.Reason += "; one for all changes of related objects of a moment"
+		g.Reason += " and one per window of changes of related objects"
 	}
 	return g
 }
@@ -54,32 +54,32 @@ func watch(a Account, k Kind, why string) Grant {
 func taskResults(a Account) Grant {
 	return Grant{
 		Account: a, Group: ArgoGroup, Resource: "workflowtaskresults", Verbs: []string{"create", "patch"},
-		Reason: "Argo's executor reports the outcome of a step",
+		Reason: "report the result of a step (Argo executor)",
 	}
 }
 
 func leases(a Account) Grant {
 	return Grant{
 		Account: a, Group: "coordination.k8s.io", Resource: "leases", Verbs: []string{"get", "create", "update"},
-		Reason: "the replicas elect a leader",
+		Reason: "elect a leader among the replicas",
 	}
 }
 
 func reconcilerGrants(p *Plan) []Grant {
 	k := p.API.Kind
-	read := Grant{Account: ReconcileAccount, Group: k.Group, Resource: k.Plural, Verbs: []string{"get"}, InWatchedNamespaces: true, Reason: "every reconcile begins with a fresh read"}
+	read := Grant{Account: ReconcileAccount, Group: k.Group, Resource: k.Plural, Verbs: []string{"get"}, InWatchedNamespaces: true, Reason: "read the custom resource at the start of each reconcile"}
 	if p.Reconcile.Finalizer != "" {
 		read.Verbs = append(read.Verbs, "patch")
-		read.Reason += "; the finalizer is added and removed"
+		read.Reason += "; add and remove the finalizer"
 	}
 	if p.Runtime.SensorTemplates {
-		read.Reason += "; an annotation asks the Sensor to compute the children again"
+		read.Reason += "; request another computation of the children by an annotation"
 	}
 	if len(p.Related) > 0 {
-		read.Reason += "; an annotation keeps a digest of the related objects"
+		read.Reason += "; store a digest of the related objects in an annotation"
 	}
 	if p.API.Decorate {
-		read.Reason += "; the logic labels and annotates it"
+		read.Reason += "; set labels and annotations that the logic returns"
 	}
 	if p.Reconcile.Finalizer == "" && (p.Runtime.SensorTemplates || len(p.Related) > 0 || p.API.Decorate) {
 		read.Verbs = append(read.Verbs, "patch")
@@ -88,7 +88,7 @@ func reconcilerGrants(p *Plan) []Grant {
 	if k.StatusSubresource {
 		list = append(list, Grant{
 			Account: ReconcileAccount, Group: k.Group, Resource: k.Plural + "/status", Verbs: []string{"patch"},
-			InWatchedNamespaces: true, Reason: "the outcome is written on the status",
+			InWatchedNamespaces: true, Reason: "write the status",
 		})
 	}
 	if emitsEvents(p) {
@@ -101,7 +101,7 @@ func reconcilerGrants(p *Plan) []Grant {
 	if p.Logic.ResyncAfter {
 		list = append(list, Grant{
 			Account: ReconcileAccount, Group: ArgoGroup, Resource: "workflows", Verbs: []string{"create", "list", "delete"},
-			Reason: "a Workflow waits until the custom resource is to be reconciled again, and goes when that has changed",
+			Reason: "create and delete the Workflow that waits for the next reconcile of the custom resource",
 		})
 	}
 	return list
@@ -112,7 +112,7 @@ func reconcilerGrants(p *Plan) []Grant {
 func childGrant(p *Plan, k Kind) Grant {
 	g := Grant{
 		Account: ReconcileAccount, Group: k.Group, Resource: k.Plural, Verbs: []string{"get", "list", "create", "patch"}, InWatchedNamespaces: true,
-		Reason: "children are looked at before they are written, and written by server-side apply",
+		Reason: "read children, and write them by server-side apply",
 	}
 	if !p.Reconcile.Execution.Prunes {
 		return g
@@ -120,7 +120,7 @@ func childGrant(p *Plan, k Kind) Grant {
 	for _, c := range p.Children {
 		if c.Kind == k && !c.Orphan {
 			g.Verbs = append(g.Verbs, "delete")
-			g.Reason += "; those no longer wanted are deleted"
+			g.Reason += "; delete children that are no longer desired"
 			break
 		}
 	}
@@ -130,24 +130,24 @@ func childGrant(p *Plan, k Kind) Grant {
 func resyncGrants(p *Plan, kinds []Kind) []Grant {
 	look := Grant{
 		Account: ResyncAccount, Group: p.API.Kind.Group, Resource: p.API.Kind.Plural, Verbs: []string{"list"}, InWatchedNamespaces: true,
-		Reason: "the resync looks at every custom resource",
+		Reason: "list custom resources for the resync",
 	}
 	if p.Runtime.SensorTemplates {
 		look.Verbs = append(look.Verbs, "patch")
-		look.Reason += "; an annotation asks the Sensor to compute the children again"
+		look.Reason += "; request another computation of the children by an annotation"
 	}
 	list := []Grant{look}
 	for _, k := range kinds {
 		list = append(list, Grant{
 			Account: ResyncAccount, Group: k.Group, Resource: k.Plural, Verbs: []string{"list"}, InWatchedNamespaces: true,
-			Reason: "the resync looks at every child",
+			Reason: "list children for the resync",
 		})
 	}
 	if p.Runtime.SensorTemplates {
 		return list
 	}
 	return append(list, Grant{
-		Account: ResyncAccount, Group: ArgoGroup, Resource: "workflows", Verbs: []string{"create"}, Reason: "one Workflow for each custom resource that is due",
+		Account: ResyncAccount, Group: ArgoGroup, Resource: "workflows", Verbs: []string{"create"}, Reason: "create one Workflow per outdated custom resource",
 	})
 }
 
@@ -168,9 +168,9 @@ func sharedGrants(p *Plan) []Grant {
 // ownGrants returns those that an operator of a group adds.
 func ownGrants(p *Plan) []Grant {
 	k := p.API.Kind
-	list := []Grant{watch(SourceAccount, k, "the EventSource watches "+k.Plural)}
+	list := []Grant{watch(SourceAccount, k, "watch "+k.Plural)}
 	for _, child := range childKinds(p) {
-		list = append(list, watch(SourceAccount, child, "the EventSource watches children: drift and readiness"))
+		list = append(list, watch(SourceAccount, child, "watch children for drift and readiness"))
 	}
 	for _, child := range childKinds(p) {
 		list = append(list, writeGrant(p, child))
@@ -178,7 +178,7 @@ func ownGrants(p *Plan) []Grant {
 	if p.Reconcile.StateLocation == InStatus || p.WritesStatus() {
 		list = append(list, Grant{
 			Account: SensorAccount, Group: k.Group, Resource: k.Plural + "/status", Verbs: []string{"patch"}, InWatchedNamespaces: true,
-			Reason: "the outcome, and what was seen of the children, is written on the status",
+			Reason: "write the status and the observed state of the children",
 		})
 	}
 	if emitsEvents(p) {
@@ -187,13 +187,13 @@ func ownGrants(p *Plan) []Grant {
 	if p.Reconcile.StateLocation == InAnnotations {
 		list = append(list, Grant{
 			Account: SensorAccount, Group: k.Group, Resource: k.Plural, Verbs: verbs(p, "patch"), InWatchedNamespaces: true,
-			Reason: "what was seen of the children is kept in annotations",
+			Reason: "store the observed state of the children in annotations",
 		})
 	}
 	if p.Reconcile.Finalizer != "" {
 		list = append(list, Grant{
 			Account: SensorAccount, Group: k.Group, Resource: k.Plural, Verbs: []string{"patch"}, InWatchedNamespaces: true,
-			Reason: "the finalizer is added and removed",
+			Reason: "add and remove the finalizer",
 		})
 	}
 	return list
@@ -203,10 +203,10 @@ func ownGrants(p *Plan) []Grant {
 func writeGrant(p *Plan, k Kind) Grant {
 	g := Grant{
 		Account: SensorAccount, Group: k.Group, Resource: k.Plural, Verbs: verbs(p, "create", "patch"), InWatchedNamespaces: true,
-		Reason: "children are written by server-side apply, which creates what is not there",
+		Reason: "create and update children by server-side apply",
 	}
 	if p.Reconcile.Trigger == "k8s" {
-		g.Reason = "children are patched, or created where there is none"
+		g.Reason = "create and patch children"
 	}
 	for _, c := range p.Children {
 		if c.Kind != k || !p.listed(c) && c.When == nil && c.Replaced == nil {
@@ -215,11 +215,11 @@ func writeGrant(p *Plan, k Kind) Grant {
 		g.Verbs = append(g.Verbs, "delete")
 		switch {
 		case p.listed(c):
-			g.Reason += "; those no longer wanted are deleted"
+			g.Reason += "; delete children that are no longer desired"
 		case c.When == nil:
-			g.Reason += "; those with a change that the API server refuses are replaced"
+			g.Reason += "; replace children whose immutable fields change"
 		default:
-			g.Reason += "; those whose `when` is no longer true are deleted"
+			g.Reason += "; delete children whose `when` is no longer true"
 		}
 		break
 	}

@@ -46,7 +46,7 @@ func ungrouped(p *Plan, d *definition.Definition) diag.List {
 	if p.Install.Group != "" && p.Reconcile.Engine != Direct {
 		why := p.Reconcile.EngineReasons[0]
 		findings.Add(d.Position("spec", "install", "group"), diag.Unsupported,
-			fmt.Sprintf("install.group is for the direct engine, which cannot carry this definition: %s (%s)", why.Message, strings.Join(why.Path, ".")),
+			fmt.Sprintf("install.group applies to the direct engine, which does not support this definition: %s (%s)", why.Message, strings.Join(why.Path, ".")),
 			"remove the key")
 	}
 	return findings

@@ -89,15 +89,15 @@ func heartbeatGrants(p *Plan) []Grant {
 	return []Grant{
 		{
 			Account: SensorAccount, Group: ArgoGroup, Resource: "eventsources", Names: []string{p.Names.EventSource}, Verbs: note,
-			Reason: "a Sensor notes that it listens, and has everything announced to it when it begins to",
+			Reason: "record that a Sensor receives events, and request a replay when it subscribes",
 		},
 		{
 			Account: ResyncAccount, Group: ArgoGroup, Resource: "eventsources", Names: []string{p.Names.EventSource}, Verbs: []string{"get", "patch"},
-			Reason: "the resync looks whether the Sensors hear the EventSource, and has it announce everything again",
+			Reason: "check that the Sensors receive events, and request a replay of all objects",
 		},
 		{
 			Account: ResyncAccount, Group: ArgoGroup, Resource: "sensors", Names: sensors, Verbs: []string{"patch"},
-			Reason: "the resync replaces the pods of Sensors that hear nothing, as after the bus has lost its store",
+			Reason: "replace the pods of Sensors that stopped receiving events, for example after the event bus lost its store",
 		},
 	}
 }

@@ -27,14 +27,14 @@ func TestIdentity(t *testing.T) {
 		{reason: "its uid in the namespace", scope: "Cluster", name: "deny", namespace: "ns-${ .metadata.uid }"},
 		{reason: "the user chooses the namespace", scope: "Cluster", name: "deny", namespace: "${ .spec.target }"},
 		{reason: "the user chooses the namespace of a namespaced one", scope: "Namespaced", name: "deny", namespace: "${ .spec.target }"},
-		{reason: "one namespace per item, which two custom resources may list", scope: "Cluster", forEach: ".spec.targets", name: "deny", namespace: "${ $item }", want: "could fight over one child"},
+		{reason: "one namespace per item, which two custom resources may list", scope: "Cluster", forEach: ".spec.targets", name: "deny", namespace: "${ $item }", want: "could share one child"},
 		{reason: "one namespace per item and a name of the custom resource", scope: "Cluster", forEach: ".spec.targets", name: "${ .metadata.name }", namespace: "${ $item }"},
 		{reason: "neither", scope: "Cluster", name: "deny", namespace: "default", want: "every Web would share this child"},
-		{reason: "a namespace shared by custom resources", scope: "Namespaced", name: "deny", namespace: "${ .metadata.namespace }", want: "could fight over one child"},
-		{reason: "a part that they share", scope: "Namespaced", name: "deny", namespace: "x-${ .metadata.namespace }", want: "could fight over one child"},
-		{reason: "an expression that reads nothing", scope: "Cluster", name: "deny", namespace: `${ "default" }`, want: "could fight over one child"},
+		{reason: "a namespace shared by custom resources", scope: "Namespaced", name: "deny", namespace: "${ .metadata.namespace }", want: "could share one child"},
+		{reason: "a part that they share", scope: "Namespaced", name: "deny", namespace: "x-${ .metadata.namespace }", want: "could share one child"},
+		{reason: "an expression that reads nothing", scope: "Cluster", name: "deny", namespace: `${ "default" }`, want: "could share one child"},
 		{reason: "no namespace at all", scope: "Namespaced", name: "deny", want: "every Web would share this child"},
-		{reason: "the namespace does not tell the items apart", scope: "Cluster", forEach: ".spec.targets", name: "deny", namespace: "${ .metadata.name }", want: "all items of forEach would make one object"},
+		{reason: "the namespace does not tell the items apart", scope: "Cluster", forEach: ".spec.targets", name: "deny", namespace: "${ .metadata.name }", want: "is the same for all items of forEach"},
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
 			findings := findingsOf(identityDefinition(tt.scope, tt.forEach, tt.name, tt.namespace))

@@ -30,7 +30,7 @@ func (c *compiler) immutable(child *Child, in v1alpha1.Child, scope expression.S
 	for _, f := range c.fixedFields(child.Kind, in) {
 		for _, wrong := range c.immutableFields(f, in.Template, scope, named) {
 			c.findings.Warn(c.d.Position(append(path, wrong.at...)...), diag.ImmutableField,
-				fmt.Sprintf("%s of a %s is immutable, and %s may change: the API server refuses the update",
+				fmt.Sprintf("%s of a %s is immutable, but %s can change: the API server rejects the update",
 					wrong.field, child.Kind.Kind, strings.Join(wrong.reads, " and ")),
 				c.immutableHint(child.Kind.Kind, wrong.reads))
 		}
@@ -81,13 +81,13 @@ func (c *compiler) immutableHint(kind string, fields []string) string {
 	if len(fields) > 1 {
 		read = "[" + strings.Join(fields, ", ") + "]"
 	}
-	renamed := fmt.Sprintf("let a change make another %s, by a fingerprint in metadata.name: ${ .metadata.name }-${ %s | fingerprint }; "+
-		"or let it replace the %[1]s: update: Recreate", kind, read)
+	renamed := fmt.Sprintf("create a new %s for each value with a fingerprint in metadata.name: ${ .metadata.name }-${ %s | fingerprint }; "+
+		"or replace the %[1]s with update: Recreate", kind, read)
 	inSpec := !slices.ContainsFunc(fields, func(f string) bool { return !strings.HasPrefix(f, ".spec.") })
 	if c.api.Existing || c.api.CRD != nil || !inSpec {
 		return renamed
 	}
-	return fmt.Sprintf("write immutable=true to %s in the schema; or %s", strings.Join(fields, " and "), renamed)
+	return fmt.Sprintf("add the marker immutable=true to %s in the schema; or %s", strings.Join(fields, " and "), renamed)
 }
 
 // mutableReads returns the fields that an expression reads, that are mutable, and that

@@ -240,7 +240,7 @@ func reconcile(s v1alpha1.Spec) Reconcile {
 func duration(text string) time.Duration {
 	d, err := time.ParseDuration(text)
 	if err != nil {
-		panic(fmt.Sprintf("plan: %q passed as a duration: %v", text, err)) // unreachable
+		panic(fmt.Sprintf("plan: %q accepted as a duration: %v", text, err)) // unreachable
 	}
 	return d
 }

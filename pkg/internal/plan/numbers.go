@@ -47,6 +47,6 @@ func exactly(paths [][]string) string {
 		}
 		fields = append(fields, field)
 	}
-	return fmt.Sprintf(`if any(%s | .. | numbers; (if . < 0 then -. else . end) as $n | $n >= %d and $n <= %d) then error("a whole number beyond 2^53 would be changed on its way: use a text for it") else . end | `,
+	return fmt.Sprintf(`if any(%s | .. | numbers; (if . < 0 then -. else . end) as $n | $n >= %d and $n <= %d) then error("an integer beyond 2^53 would lose precision: use a string") else . end | `,
 		strings.Join(fields, ", "), int64(schema.MaxExact), uint64(1)<<63)
 }

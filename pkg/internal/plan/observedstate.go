@@ -39,7 +39,7 @@ func addStateToSchema(p *Plan) {
 		v := &p.API.Versions[i]
 		var schema apiextensionsv1.JSONSchemaProps
 		if err := json.Unmarshal(v.Schema, &schema); err != nil {
-			panic(fmt.Sprintf("plan: a schema of ours does not decode: %v", err)) // unreachable
+			panic(fmt.Sprintf("plan: an embedded schema does not decode: %v", err)) // unreachable
 		}
 		status := schema.Properties["status"]
 		if len(status.Properties) == 0 {
@@ -74,7 +74,7 @@ func childrenSchema() apiextensionsv1.JSONSchemaProps {
 			"uid":        text("The uid of the child at that time, if it was observed. The attempts count as long as the child has this uid."),
 			"message":    text("Why the attempts failed."),
 		}},
-		"unwanted":  {Type: "boolean", Description: "Whether the child is no longer wanted, and is to be deleted."},
+		"unwanted":  {Type: "boolean", Description: "Whether the operator deletes the child because it is no longer desired."},
 		"deleting":  {Type: "boolean", Description: "Whether the child is being deleted."},
 		"missing":   number("How often in a row the child was not found when it was to be deleted."),
 		"inputs":    text("A digest of the fields outside the spec that the child was made from."),

@@ -64,7 +64,7 @@ func ordered(children []Child) (order []Child, cycle []Child) {
 	return order, cycle
 }
 
-// cycles reports children that would wait for each other for ever.
+// cycles reports children that depend on each other.
 func (c *compiler) cycles(children []Child) {
 	_, cycle := ordered(children)
 	if cycle == nil {
@@ -75,10 +75,10 @@ func (c *compiler) cycles(children []Child) {
 		why = append(why, child.Name+" "+child.waitsFor()[cycle[i+1].Name])
 	}
 	index := slices.IndexFunc(children, func(other Child) bool { return other.Name == cycle[0].Name })
-	message := "children wait for each other: " + strings.Join(why, "; ")
+	message := "children depend on each other: " + strings.Join(why, "; ")
 	if len(why) == 1 {
-		message = fmt.Sprintf("child %s waits for itself: it %s", cycle[0].Name, cycle[0].waitsFor()[cycle[0].Name])
+		message = fmt.Sprintf("child %s depends on itself: it %s", cycle[0].Name, cycle[0].waitsFor()[cycle[0].Name])
 	}
 	c.findings.Add(c.d.Position("spec", "children", strconv.Itoa(index)), diag.BadValue, message,
-		"remove one of them; a field that may be missing is read with // null or // default")
+		"remove one of the references, or read an optional field with `// null` or `// DEFAULT`, which does not wait")
 }

@@ -40,7 +40,7 @@ func policies(p *Plan) []Policy {
 			Name: "observed", Kinds: []Kind{p.API.Kind}, Accounts: []Account{p.Reconcile.Execution.Writer}, Exempt: true,
 			Namespaces: p.Install.WatchNamespaces, Rule: noNewAnnotations(annotationPrefix(p)),
 			Message: fmt.Sprintf("only operator %s writes annotations that begin with %s", p.Runtime.Operator, annotationPrefix(p)),
-			Why:     "what the operator has observed of the children is kept in annotations, and decides what it changes and deletes",
+			Why:     "protects the observed state in annotations, which decides what the operator changes and deletes",
 		})
 	}
 	if listed, _ := p.ListedChildren(); listed > 0 {
@@ -48,7 +48,7 @@ func policies(p *Plan) []Policy {
 			Name: "observed", Kinds: []Kind{p.API.Kind}, Accounts: []Account{p.Reconcile.Execution.Writer}, Exempt: true,
 			Namespaces: p.Install.WatchNamespaces, Rule: "object.?status.?children == oldObject.?status.?children",
 			Message: fmt.Sprintf("only operator %s writes status.children", p.Runtime.Operator),
-			Why:     "what the operator has observed of the children is kept in the status, and decides what it changes and deletes",
+			Why:     "protects the observed state in the status, which decides what the operator changes and deletes",
 		})
 	}
 	if kinds := unownedKinds(p); len(kinds) > 0 {
@@ -56,7 +56,7 @@ func policies(p *Plan) []Policy {
 			Name: "children", Kinds: kinds, Creates: true, Accounts: []Account{p.Reconcile.Execution.Writer}, Exempt: true,
 			Namespaces: p.Install.WatchNamespaces, Rule: notLabelled(p.Runtime.Operator),
 			Message: fmt.Sprintf("only operator %s sets and changes the labels and the annotation of its children", p.Runtime.Operator),
-			Why:     "children that their custom resource cannot own are known by their labels",
+			Why:     "protects the labels that identify children without an owner reference",
 		})
 	}
 	return list
@@ -71,7 +71,7 @@ func accountPolicies(p *Plan) []Policy {
 		Name: "accounts", Kinds: []Kind{eventSourceKind, sensorKind}, Accounts: []Account{SensorAccount, ResyncAccount},
 		Namespaces: []string{p.Install.Namespace}, Rule: annotationsOnly,
 		Message: "this service account may change annotations only",
-		Why:     "the accounts that replay events and restart pods may not choose what those pods run, nor by which service account",
+		Why:     "prevents the service accounts that replay events and restart pods from changing what those pods run",
 	}}
 	if p.Reconcile.Diagnoses {
 		list = append(list, diagnosisPolicy(p))
@@ -194,13 +194,13 @@ func unprotected(p *Plan, d *definition.Definition) diag.List {
 	at := d.Position("spec", "install", "admissionPolicies")
 	if p.Reconcile.StateLocation == InAnnotations {
 		findings.Warn(at, diag.NoAdmissionPolicy,
-			fmt.Sprintf("whoever may edit a %s can write the annotations that say which objects are its children, and so have the operator change or delete others", p.API.Kind.Kind),
-			"leave out install.admissionPolicies, or write a policy of your own that protects annotations of "+annotationPrefix(p))
+			fmt.Sprintf("users who can edit a %s can change the annotations that identify its children, and so make the operator change or delete other objects", p.API.Kind.Kind),
+			"remove install.admissionPolicies, or write your own policy that protects annotations of "+annotationPrefix(p))
 	}
 	for _, k := range unownedKinds(p) {
 		findings.Warn(at, diag.NoAdmissionPolicy,
-			fmt.Sprintf("whoever may edit a %s can label it as a child, and so have the operator change or delete it", k.Kind),
-			"leave out install.admissionPolicies, or write a policy of your own that protects the label "+OwnerUID)
+			fmt.Sprintf("users who can edit a %s can label it as a child, and so make the operator change or delete it", k.Kind),
+			"remove install.admissionPolicies, or write your own policy that protects the label "+OwnerUID)
 	}
 	return findings
 }

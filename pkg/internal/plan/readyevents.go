@@ -14,7 +14,7 @@ func emitsEvents(p *Plan) bool {
 func eventGrant(p *Plan, a Account) Grant {
 	g := Grant{
 		Account: a, Resource: "events", Verbs: []string{"create"}, InWatchedNamespaces: p.API.Kind.Namespaced,
-		Reason: "a change of Ready is told by an Event on the custom resource, for kubectl describe",
+		Reason: "create an Event when Ready changes, for kubectl describe",
 	}
 	if !p.API.Kind.Namespaced {
 		g.Namespace = eventNamespace

@@ -45,7 +45,7 @@ const RelatedDigest = "argoperator.dev/related-digest"
 // related compiles the related objects of the definition.
 func (c *compiler) related() []Related {
 	var out []Related
-	scope := expression.Scope{Input: c.scope.Input, Name: c.scope.Name, NoChildren: "which objects are related is computed from the custom resource alone: ."}
+	scope := expression.Scope{Input: c.scope.Input, Name: c.scope.Name, NoChildren: "related objects are selected by fields of the custom resource (.) only"}
 	for i, r := range c.d.Operator.Spec.Related {
 		group, version := source.SplitAPIVersion(r.APIVersion)
 		one := Related{
@@ -182,18 +182,18 @@ func relatedGrants(p *Plan) []Grant {
 	}
 	for _, r := range p.Related {
 		if r.Watch {
-			add(r, SourceAccount, "the EventSource watches related objects", "list", "watch")
+			add(r, SourceAccount, "watch related objects", "list", "watch")
 		}
 		verb := "list"
 		if r.ByName {
 			verb = "get"
 		}
-		add(r, ReconcileAccount, "related objects are read for the custom resources that refer to them", verb)
+		add(r, ReconcileAccount, "read related objects", verb)
 		if r.Delete {
 			add(r, ReconcileAccount, "", "delete")
 		}
 		if r.Watch {
-			add(r, ResyncAccount, "it is looked which custom resources refer to what has changed", "list")
+			add(r, ResyncAccount, "find the custom resources that refer to a changed object", "list")
 		}
 	}
 	return list

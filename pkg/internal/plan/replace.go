@@ -32,8 +32,8 @@ func (c *compiler) replaced(child *Child, in v1alpha1.Child, path []string) {
 	fixed := c.fixedFields(child.Kind, in)
 	if _, builtin := schema.Builtin(in.APIVersion, in.Kind); builtin && len(fixed) == 0 {
 		c.findings.Add(c.d.Position(append(slices.Clone(path), "update")...), diag.BadValue,
-			fmt.Sprintf("no field of this %s is immutable, so nothing would ever replace it", in.Kind),
-			"remove update; it is updated in place")
+			fmt.Sprintf("update: Recreate has no effect: no field of a %s is immutable", in.Kind),
+			"remove update; changes are applied in place")
 		return
 	}
 	source := replacedJQ(fixed)

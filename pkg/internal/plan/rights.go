@@ -33,16 +33,16 @@ func heldGrants(p *Plan, d *definition.Definition) []Grant {
 	}
 	for i, c := range p.Children {
 		needs, _ := NeedsToGrant(c.Kind, d.Operator.Spec.Children[i])
-		reason := "child %s grants it, and nobody may grant what they do not hold"
+		reason := "granted by child %s; RBAC requires that the operator has it too"
 		if needs.Verb == "bind" {
-			reason = "child %s binds it, and nobody may bind a role whose rights they do not hold"
+			reason = "bound by child %s; RBAC requires that the operator has these permissions too"
 		}
 		for _, rule := range needs.Rules {
 			add(rule, fmt.Sprintf(reason, c.Name))
 		}
 	}
 	for _, given := range d.Operator.Spec.Install.Permissions {
-		add(given, cmp.Or(given.Reason, "the definition says so: install.permissions"))
+		add(given, cmp.Or(given.Reason, "set in install.permissions"))
 	}
 	return list
 }

@@ -58,7 +58,7 @@ func selectorInPod(p *Plan) json.RawMessage {
 	}
 	node, problems := expression.BareForPod(p.API.SelectorJQ)
 	if len(problems) > 0 {
-		panic(fmt.Sprintf("plan: a selector of ours is not for the pod: %v", problems)) // unreachable
+		panic(fmt.Sprintf("plan: an embedded selector does not run in the pod: %v", problems)) // unreachable
 	}
 	return encode(node)
 }

@@ -18,16 +18,16 @@ func unsupported(p *Plan, d *definition.Definition) diag.List {
 		switch {
 		case !c.Kind.Namespaced && len(p.Install.WatchNamespaces) > 0:
 			findings.Add(at, diag.Unsupported,
-				fmt.Sprintf("%s is cluster-scoped, and with install.watchNamespaces the operator has no right outside those namespaces", c.Kind.Kind),
-				"leave out the child, or install.watchNamespaces")
+				fmt.Sprintf("%s is cluster-scoped, but install.watchNamespaces limits the operator to those namespaces", c.Kind.Kind),
+				"remove the child or install.watchNamespaces")
 		case d.Operator.Spec.Logic == nil || p.Reconcile.Finalizer != "" || c.Orphan || !unowned(p, c):
 		case c.Kind.Namespaced:
 			findings.Add(d.Position("spec", "children", strconv.Itoa(i), "template", "metadata", "namespace"), diag.Unsupported,
-				fmt.Sprintf("the %s is in another namespace than its %s, which cannot own it there: nothing would delete it", c.Kind.Kind, p.API.Kind.Kind),
+				fmt.Sprintf("the %s is in another namespace than its %s and cannot have it as owner: the garbage collector would not delete it", c.Kind.Kind, p.API.Kind.Kind),
 				finalizerHint)
 		default:
 			findings.Add(at, diag.Unsupported,
-				fmt.Sprintf("%s is cluster-scoped, and a namespaced %s cannot own it: nothing would delete it", c.Kind.Kind, p.API.Kind.Kind),
+				fmt.Sprintf("%s is cluster-scoped and cannot have a namespaced %s as owner: the garbage collector would not delete it", c.Kind.Kind, p.API.Kind.Kind),
 				finalizerHint)
 		}
 	}
@@ -35,7 +35,7 @@ func unsupported(p *Plan, d *definition.Definition) diag.List {
 }
 
 // finalizerHint is for operators with logic, which takes part in the clean-up.
-const finalizerHint = "add `finalizer: {}` so that the operator deletes it and calls the logic before, or onDelete: Orphan"
+const finalizerHint = "add finalizer: {} so that the operator deletes it (and calls the logic before), or set onDelete: Orphan to keep it"
 
 // maxApplied is the maximum size of an object for client-side `kubectl apply`, which
 // stores a copy in an annotation: 256 KiB, minus room for other annotations.
@@ -47,7 +47,7 @@ func oversized(p *Plan, d *definition.Definition) diag.List {
 	warn := func(what string, size int, path ...string) {
 		if size > maxApplied {
 			findings.Warn(d.Position(path...), diag.TooLarge,
-				fmt.Sprintf("%s takes %d KiB, more than a plain kubectl apply can carry", what, size/1024),
+				fmt.Sprintf("%s has %d KiB, too large for kubectl apply without --server-side", what, size/1024),
 				"apply the output with kubectl apply --server-side")
 		}
 	}
@@ -67,8 +67,8 @@ func templateBraces(p *Plan, d *definition.Definition) diag.List {
 	refuse := func(text string, path ...string) {
 		if strings.Contains(text, "{{") {
 			findings.Add(d.Position(append([]string{"spec", "logic"}, path...)...), diag.ReservedName,
-				fmt.Sprintf("%q holds {{, which Argo Workflows replaces", text),
-				"write the text to a file of the logic; what differs from run to run is in the request")
+				fmt.Sprintf("%q contains {{, which Argo Workflows replaces", text),
+				"move the text to a file of the logic; values that differ between runs are in the request")
 		}
 	}
 	refuse(p.Logic.Image, "image")

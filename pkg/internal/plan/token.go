@@ -41,11 +41,11 @@ func rotationGrants(p *Plan) []Grant {
 	return []Grant{
 		{
 			Account: TokenAccount, Resource: "serviceaccounts/token", Names: []string{p.Names.SensorServiceAccount}, Verbs: []string{"create"},
-			Reason: "a new token of the Sensors is requested",
+			Reason: "request a new token for the Sensors",
 		},
 		{
 			Account: TokenAccount, Resource: "secrets", Names: []string{p.Names.TokenSecret}, Verbs: []string{"patch"},
-			Reason: "the new token is handed to the Sensors",
+			Reason: "store the new token in the Secret of the Sensors",
 		},
 		taskResults(TokenAccount),
 	}

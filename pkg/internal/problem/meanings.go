@@ -11,12 +11,12 @@ type Code struct {
 // constant explains it. The caller owns the slice.
 func Codes() []Code {
 	return []Code{
-		{CodeCRD, "A CustomResourceDefinition that the API server refuses."},
-		{CodeWorkflowTemplate, "A WorkflowTemplate that Argo Workflows refuses."},
-		{CodeInjection, "Text of a custom resource would be evaluated as a template."},
-		{CodeCost, "A program takes more time or memory on a sample event than the limit."},
-		{CodeSize, "An object is too large for where it has to fit: etcd, an annotation, an environment variable."},
-		{CodeChild, "A child that the API server refuses."},
-		{CodeImage, "A child with an image whose name the kubelet refuses."},
+		{CodeCRD, "The API server rejects the CustomResourceDefinition."},
+		{CodeWorkflowTemplate, "Argo Workflows rejects the WorkflowTemplate."},
+		{CodeInjection, "Argo would evaluate text of a custom resource as a template."},
+		{CodeCost, "A program exceeds its time or memory limit for a sample event."},
+		{CodeSize, "An object is too large for etcd, an annotation or an environment variable."},
+		{CodeChild, "The API server rejects the child."},
+		{CodeImage, "The kubelet rejects the image name of the child."},
 	}
 }

@@ -3,8 +3,8 @@
 // to a server, which runs the program in a fork of an interpreter that has imported
 // and compiled already what programs need.
 //
-// The rule of this package: a program cannot tell the difference. What the server
-// does not do exactly as python3 does, it leaves to python3.
+// The rule of this package: a program cannot tell the difference. The server
+// leaves to python3 what it cannot do exactly as python3 does.
 package pythontest
 
 import (

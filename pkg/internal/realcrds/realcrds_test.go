@@ -20,7 +20,7 @@ import (
 // TestRealCRDs makes an operator for every CustomResourceDefinition of the
 // modules, and samples of all its versions, which have to be legal. It
 // downloads, so it wants to be asked: ARGOPERATOR_REAL_CRDS=1, or a part of the
-// paths of the modules that it shall take.
+// paths of the modules to test.
 func TestRealCRDs(t *testing.T) {
 	eachCRD(t, try)
 }
@@ -113,7 +113,7 @@ spec:
 // large is the size from which on samples at the borders take minutes.
 const large = 256 << 10
 
-// trySamples makes every sort of sample, which are judged as they will be read.
+// trySamples makes every sort of sample, and validates them as the API server would.
 func trySamples(t *testing.T, result argoperator.Result, version string, size int) int {
 	t.Helper()
 	wanted := []argoperator.SampleOptions{

@@ -26,7 +26,7 @@ import (
 )
 
 // compared are the modules whose kinds are asked about: rules, scales, sets and
-// maps, texts that may be numbers, and whatever is not by the book.
+// maps, texts that may be numbers, and unusual schemas.
 var compared = []string{"karpenter", "gateway-api", "cert-manager", "kueue", "argo-rollouts", "keda", "crossplane"}
 
 // requests of each kind: half of them new objects, half of them changes.

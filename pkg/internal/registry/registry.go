@@ -73,7 +73,7 @@ func head(ctx context.Context, ref name.Reference) (string, error) {
 	}
 	digest := response.Header.Get("Docker-Content-Digest")
 	if digest == "" {
-		return "", errors.New("the registry names no digest")
+		return "", errors.New("the registry returned no digest")
 	}
 	return digest, nil
 }

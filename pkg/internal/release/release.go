@@ -2,7 +2,7 @@
 //
 // The rule of this package: fmt, os and runtime, nothing else. Go initialises
 // packages one at a time, of those that have what they import the first by its
-// path. So this one comes before nearly all others, which take their time, and
+// path. So this one comes before nearly all others, which are slow to start, and
 // answers what needs none of them: the version of a release.
 package release
 

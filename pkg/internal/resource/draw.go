@@ -134,7 +134,7 @@ func (m *maker) fromEnum(d *demand) (any, error) {
 			return runtime.DeepCopyJSONValue(value), nil
 		}
 	}
-	return nil, errors.New("no value of the enum fits the other limits")
+	return nil, errors.New("no value of the enum meets the other constraints")
 }
 
 func (m *maker) boolean(d *demand) (any, error) {
@@ -144,7 +144,7 @@ func (m *maker) boolean(d *demand) (any, error) {
 			return v, nil
 		}
 	}
-	return nil, errors.New("neither true nor false fits")
+	return nil, errors.New("neither true nor false meets the constraints")
 }
 
 // anything returns a value for a field without a type.
@@ -167,7 +167,7 @@ func (m *maker) array(n *node, d *demand, name string) (any, error) {
 		count += m.r.IntN(max(1, min(d.many-d.few, 3)+1))
 	}
 	if count > 4096 {
-		return nil, fmt.Errorf("%d items are too many to make", count)
+		return nil, fmt.Errorf("%d items are too many for a sample", count)
 	}
 	parts := d.underItems()
 	key := func(any) string { return "" }

@@ -101,7 +101,7 @@ func (s *Schema) apply(base map[string]any, e edge) map[string]any {
 		}
 		return changed, ok
 	})
-	if len(places) == 0 || len(s.judge(changed)) == 0 {
+	if len(places) == 0 || len(s.violations(changed)) == 0 {
 		return changed
 	}
 	left := maxTries
@@ -120,7 +120,7 @@ func (s *Schema) applyAt(base map[string]any, values map[string]any, places []st
 	}
 	changed := s.visit(base, func(at string, _ *node, _ *demand, _ any) (any, bool) { return values[at], here[at] })
 	switch {
-	case len(s.judge(changed)) == 0:
+	case len(s.violations(changed)) == 0:
 		return changed
 	case len(places) == 1:
 		return base

@@ -28,7 +28,7 @@ const (
 )
 
 // errBudget ends a search that takes too long.
-var errBudget = errors.New("too many values were tried")
+var errBudget = errors.New("gave up after too many attempts")
 
 // maker draws values until one is valid. It generates values from the leaves up, so
 // that the rules of an object are evaluated on valid fields.

@@ -80,8 +80,8 @@ func (n *node) free() bool {
 	return n.XPreserveUnknownFields || n.AdditionalProperties != nil && n.AdditionalProperties.Bool
 }
 
-// judged reports whether the node has validations of the whole value.
-func (n *node) judged() bool {
+// validated reports whether the node has validations of the whole value.
+func (n *node) validated() bool {
 	if len(n.XValidations) > 0 {
 		return true
 	}
@@ -91,7 +91,7 @@ func (n *node) judged() bool {
 
 // check validates a value against the node's own rules, as it is and with its defaults.
 func (n *node) check(value any) field.ErrorList {
-	if !n.judged() {
+	if !n.validated() {
 		return nil
 	}
 	n.once.Do(n.prepare)

@@ -28,7 +28,7 @@ func (m *maker) number(d *demand, whole bool, name string) (any, error) {
 			return value, nil
 		}
 	}
-	return nil, errors.New("no number was found that fits the limits")
+	return nil, errors.New("no number meets the constraints")
 }
 
 // window returns a range of typical numbers within the limits.

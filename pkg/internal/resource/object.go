@@ -74,7 +74,7 @@ func (m *maker) field(n *node, d *demand, name string) (any, error) {
 	case n.free():
 		return m.anything(), nil
 	}
-	return nil, errors.New(": required, but no field of the schema")
+	return nil, errors.New(": required, but not in the schema")
 }
 
 // embedded returns apiVersion or kind of an embedded resource: the usual value, if it

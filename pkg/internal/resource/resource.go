@@ -95,7 +95,7 @@ func FromCRD(crd *apiextensionsv1.CustomResourceDefinition, version string) (*Sc
 		return New(kind, v.Schema.OpenAPIV3Schema)
 	}
 	if version == "" {
-		return nil, errors.New(crd.Name + " has no version that is stored")
+		return nil, errors.New(crd.Name + " has no storage version")
 	}
 	return nil, fmt.Errorf("%s has no version %s", crd.Name, version)
 }

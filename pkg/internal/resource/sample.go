@@ -52,7 +52,7 @@ func (s *Schema) sample(r *rand.Rand, taste taste) (map[string]any, error) {
 }
 
 func (s *Schema) sampleBy(m *maker) (map[string]any, error) {
-	value, try, err := m.search(s.root, nil, s.judge, func(m *maker) (any, error) {
+	value, try, err := m.search(s.root, nil, s.violations, func(m *maker) (any, error) {
 		value, err := m.draw(s.root, nil, "")
 		if err == nil {
 			s.address(m, value.(map[string]any))
@@ -60,10 +60,10 @@ func (s *Schema) sampleBy(m *maker) (map[string]any, error) {
 		return value, err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("no sample of %s was found: %w", s.kind.Kind, err)
+		return nil, fmt.Errorf("no sample of %s could be generated: %w", s.kind.Kind, err)
 	}
 	if try > 0 {
-		value = m.settle(s.root, nil, value, func(v any) bool { return len(s.judge(v)) == 0 })
+		value = m.settle(s.root, nil, value, func(v any) bool { return len(s.violations(v)) == 0 })
 	}
 	return value.(map[string]any), nil
 }
@@ -96,8 +96,8 @@ func (s *Schema) name(m *maker) string {
 	return "sample"
 }
 
-// judge validates an object as it is and with its defaults, like the API server.
-func (s *Schema) judge(value any) field.ErrorList {
+// violations validates an object as it is and with its defaults, like the API server.
+func (s *Schema) violations(value any) field.ErrorList {
 	object := value.(map[string]any)
 	if errs := s.Validate(object, nil); len(errs) > 0 {
 		return errs

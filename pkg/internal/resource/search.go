@@ -13,7 +13,7 @@ import (
 // change a part of the value with the fewest errors so far.
 func (m *maker) search(n *node, parts []*nested, judge func(any) field.ErrorList, draw func(*maker) (any, error)) (any, int, error) {
 	limit := 4
-	if n.judged() || n.whole {
+	if n.validated() || n.whole {
 		limit = tries
 	}
 	var last error

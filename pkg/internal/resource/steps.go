@@ -58,7 +58,7 @@ func (w *stepper) valid() []map[string]any {
 		object := variant()
 		if text := jsonText(object); object != nil && !seen[text] {
 			seen[text] = true
-			if len(w.schema.judge(object)) == 0 {
+			if len(w.schema.violations(object)) == 0 {
 				found = append(found, object)
 			}
 		}
@@ -349,7 +349,7 @@ func (s *Schema) Shrink(object map[string]any, keep func(map[string]any) bool) m
 		for _, step := range steps {
 			at := append(slices.Clone(path), step)
 			fewer := without(runtime.DeepCopyJSON(least), at)
-			if len(s.judge(fewer)) == 0 && keep(fewer) {
+			if len(s.violations(fewer)) == 0 && keep(fewer) {
 				least = fewer
 				continue
 			}
@@ -358,7 +358,7 @@ func (s *Schema) Shrink(object map[string]any, keep func(map[string]any) bool) m
 	}
 	for _, name := range s.root.names {
 		if value, has := least[name]; has {
-			if fewer := without(runtime.DeepCopyJSON(least), []string{name}); len(s.judge(fewer)) == 0 && keep(fewer) {
+			if fewer := without(runtime.DeepCopyJSON(least), []string{name}); len(s.violations(fewer)) == 0 && keep(fewer) {
 				least = fewer
 				continue
 			}
@@ -391,7 +391,7 @@ func (s *Schema) Reworded(object map[string]any, complaint string) []map[string]
 		})
 		if id := jsonText(changed); !seen[id] {
 			seen[id] = true
-			if len(s.judge(changed)) == 0 {
+			if len(s.violations(changed)) == 0 {
 				out = append(out, changed)
 			}
 		}
@@ -432,7 +432,7 @@ func (s *Schema) Causes(object map[string]any, has func(map[string]any) bool) ma
 				continue
 			}
 			changed := s.visit(object, func(here string, _ *node, _ *demand, _ any) (any, bool) { return other, here == at })
-			if len(s.judge(changed)) == 0 && !has(changed) {
+			if len(s.violations(changed)) == 0 && !has(changed) {
 				out[at] = value
 				break
 			}

@@ -33,13 +33,13 @@ func TestVariantsOfRandomSchemas(t *testing.T) {
 		texts := map[string]bool{jsonText(full): true}
 		for _, variant := range variants {
 			texts[jsonText(variant)] = true
-			if errs := s.judge(variant); len(errs) > 0 {
+			if errs := s.violations(variant); len(errs) > 0 {
 				t.Errorf("seed %d: %s is invalid: %v", seed, jsonText(variant), errs)
 			}
 		}
 		places(s.root, nil, full, func(path []string, parent, n *node, value any) {
 			for _, want := range alternatives(parent, n, path, full, value) {
-				if len(s.judge(want)) > 0 {
+				if len(s.violations(want)) > 0 {
 					continue
 				}
 				wanted++

@@ -45,7 +45,7 @@ func (m *maker) text(d *demand, name string) (any, error) {
 			return v, nil
 		}
 	}
-	return nil, errors.New("no text was found that fits " + strings.Join(append(d.patterns, d.formats...), " and "))
+	return nil, errors.New("no text matches " + strings.Join(append(d.patterns, d.formats...), " and "))
 }
 
 func (m *maker) freeTexts(d *demand, name string) []string {

@@ -81,7 +81,7 @@ func Play(t *testing.T, operator argoperator.Result, files []scaffold.File) {
 		t.Errorf("the test has %d steps and expects %d children", len(s.Spec.Steps), len(p.seen))
 	}
 	if failures := simulation.Trace().Failures(); len(failures) > 0 {
-		t.Errorf("failed on the way: %v", failures)
+		t.Errorf("failed: %v", failures)
 	}
 }
 

@@ -182,8 +182,8 @@ func (b *Bus) MendWatches() {
 	}
 }
 
-// Mend restarts the EventSources and their watches.
-func (b *Bus) Mend() {
+// Restart restarts the EventSources and their watches.
+func (b *Bus) Restart() {
 	if b.up {
 		b.MendWatches()
 	} else {

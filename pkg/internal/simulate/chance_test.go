@@ -442,7 +442,7 @@ func (w *table) breakOrMend(r *rand.Rand) error {
 		w.log("the watches break")
 		w.BreakWatches()
 	case 3:
-		w.log("the watches are mended")
+		w.log("the watches restart")
 		w.MendWatches()
 	case 4:
 		w.log("the bus loses its store")
@@ -486,7 +486,7 @@ func (w *table) resync() error {
 		w.StartSources()
 		return nil
 	}
-	w.Mend()
+	w.Restart()
 	if err := w.Settle(context.Background(), enough); err != nil { // the next resync starts after all events
 		return err
 	}

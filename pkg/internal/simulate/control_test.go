@@ -29,7 +29,7 @@ func TestLocalised(t *testing.T) {
 		`/operator/parameters/a`:     `/tmp/x/o/parameters/a`,
 		`/operators`:                 `/operators`,
 		`: > /out.json`:              `: > /tmp/x/out`,
-		`nothing of it`:              `nothing of it`,
+		`unrelated text`:             `unrelated text`,
 		`https://a.example/operator`: `https://a.example/operator`,
 	} {
 		if got := cluster.LocalPaths(text, mounts); got != want {

@@ -18,7 +18,7 @@ const deadlineMessage = "Step exceeded its deadline"
 type deadlineError struct{ after time.Duration }
 
 func (d *deadlineError) Error() string {
-	return fmt.Sprintf("ended after %s, which is all the time that the definition gives it (reconcile.timeout)", d.after)
+	return fmt.Sprintf("stopped after %s, the limit of reconcile.timeout", d.after)
 }
 
 // deadlineOf returns the deadline that ended a context, or nil if something else

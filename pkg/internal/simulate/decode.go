@@ -41,7 +41,7 @@ func Decode(data []byte) ([]map[string]any, error) {
 		}
 		var fields map[string]any
 		if err := json.Unmarshal(text, &fields); err != nil {
-			return nil, fmt.Errorf("document %d is no object", i)
+			return nil, fmt.Errorf("document %d is not an object", i)
 		}
 		if fields != nil {
 			out = append(out, fields)
@@ -79,7 +79,7 @@ func (r Resources) Contains(fields map[string]any) (what string, ok bool) {
 	o := &unstructured.Unstructured{Object: fields}
 	gvk := o.GroupVersionKind()
 	if gvk.Kind == "" || gvk.Version == "" {
-		return "nothing with an apiVersion and a kind", false
+		return "no object with an apiVersion and a kind", false
 	}
 	k := r.kinds.Of(gvk, r.list)
 	return gvk.Kind + " of " + gvk.GroupVersion().String(), slices.ContainsFunc(r.list, func(watched schema.GroupVersionResource) bool {
@@ -114,7 +114,7 @@ func Samples(objects []manifest.Object) ([]map[string]any, error) {
 		out = append(out, sample)
 	}
 	if len(out) == 0 {
-		return nil, errors.New("no schema says what a custom resource looks like")
+		return nil, errors.New("the schema of the custom resource is unknown")
 	}
 	return out, nil
 }

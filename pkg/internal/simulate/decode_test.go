@@ -23,7 +23,7 @@ func TestDecode(t *testing.T) {
 		{"empty ones", "---\n\n---\na: 1\n---\n# nothing\n---\nb: 2\n", 2, ""},
 		{"none", "", 0, ""},
 		{"json", `{"a": 9007199254740993}`, 1, ""},
-		{"no object", "a: 1\n---\n- b\n", 0, "document 2 is no object"},
+		{"no object", "a: 1\n---\n- b\n", 0, "document 2 is not an object"},
 		{"no yaml", "a: [\n", 0, "document 1: "},
 		{"twice", "a: 1\na: 2\n", 0, `key "a" already set`},
 	}
@@ -95,7 +95,7 @@ func TestOutline(t *testing.T) {
 func TestFailures(t *testing.T) {
 	trace := Trace{
 		{Event: &Event{Type: "ADD", Object: Name{Resource: "pods", Name: "p"}}},
-		{Delivery: &Delivery{Sensor: "s", Dependency: "d", Stopped: "the filter holds it back: go = true"}},
+		{Delivery: &Delivery{Sensor: "s", Dependency: "d", Stopped: "the filter rejects it: go = true"}},
 		{Delivery: &Delivery{Sensor: "s", Dependency: "d", Stopped: "the transform failed: no", Lost: true}},
 		{Delivery: &Delivery{Sensor: "s", Attempts: []Attempt{
 			{Trigger: "a", Failure: "first"}, {Trigger: "a", Failure: "second"}, {Trigger: "b", Failure: "third"},

@@ -25,7 +25,7 @@ func TestEventValidation(t *testing.T) {
 		{"old", "without eventTime little is asked", "default", about + `"message": "m"`, 201},
 		{"old-elsewhere", "it has to be where its object is", "other", about + `"message": "m"`, 422},
 		{"elsewhere", "in the new form it may be anywhere", "other", whole, 201},
-		{"nobody", "cluster-scoped objects are told of in default", "default", strings.Replace(whole, `"namespace": "default", `, "", 1), 201},
+		{"nobody", "Events of cluster-scoped objects are in default", "default", strings.Replace(whole, `"namespace": "default", `, "", 1), 201},
 		{"nobody-elsewhere", "and nowhere else", "other", strings.Replace(whole, `"namespace": "default", `, "", 1), 422},
 		{"seconds", "the time has microseconds", "default", strings.Replace(whole, ".000000Z", "Z", 1), 400},
 		{"reporter", "somebody must report", "default", strings.Replace(whole, `"web"`, `""`, 1), 422},

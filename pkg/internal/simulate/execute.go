@@ -32,7 +32,7 @@ type limitError struct{ message string }
 func (e *limitError) Error() string { return e.message }
 
 func errLimit(limit int64, where string) error {
-	return &limitError{fmt.Sprintf("ended, because it wrote more than %d MiB %s", limit>>20, where)}
+	return &limitError{fmt.Sprintf("stopped because it wrote more than %d MiB %s", limit>>20, where)}
 }
 
 // execution is one running program with its limits.
@@ -167,7 +167,7 @@ func (c *capture) bytes() []byte {
 	tail := c.tail[max(0, len(c.tail)-maxHeld):]
 	out := append([]byte{}, c.head...)
 	if left := c.total - int64(len(c.head)+len(tail)); left > 0 {
-		out = fmt.Appendf(out, "\n… %d bytes left out …\n", left)
+		out = fmt.Appendf(out, "\n… %d bytes omitted …\n", left)
 	}
 	return append(out, tail...)
 }

@@ -36,7 +36,7 @@ const (
 func (r *run) pod(ctx context.Context, t wfv1.Template) (outputs map[string]string, failure string, err error) {
 	dir, err := os.MkdirTemp("", "argoperator-pod-*")
 	if err != nil {
-		return nil, "", fmt.Errorf("making the pod's directory: %w", err)
+		return nil, "", fmt.Errorf("creating the directory of the pod: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	api, err := serve(r.s.api, r.account())
@@ -68,10 +68,10 @@ var clockModule []byte
 func (p *pod) clock() error {
 	dir := p.clockMount().Source
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("making the pod's clock: %w", err)
+		return fmt.Errorf("creating the clock of the pod: %w", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "sitecustomize.py"), clockModule, 0o644); err != nil {
-		return fmt.Errorf("making the pod's clock: %w", err)
+		return fmt.Errorf("creating the clock of the pod: %w", err)
 	}
 	return nil
 }
@@ -98,7 +98,7 @@ type api struct {
 func serve(server http.Handler, account string) (*api, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("opening a local address: %w", err)
+		return nil, fmt.Errorf("listening on a local address: %w", err)
 	}
 	a := &api{Recorder: cluster.Recorder{Cluster: server, Account: account}, address: "http://" + listener.Addr().String()}
 	a.server = &http.Server{Handler: a, ReadHeaderTimeout: 10 * time.Second}
@@ -113,14 +113,14 @@ func (p *pod) volumes() error {
 	for _, v := range slices.Concat(p.spec.Volumes, p.template.Volumes) {
 		dir := filepath.Join(p.dir, v.Name)
 		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return fmt.Errorf("making volume %s: %w", v.Name, err)
+			return fmt.Errorf("creating volume %s: %w", v.Name, err)
 		}
 		if v.ConfigMap == nil {
 			continue
 		}
 		files := p.s.configMaps[p.record.Namespace+"/"+v.ConfigMap.Name]
 		if files == nil {
-			return fmt.Errorf("volume %s: no ConfigMap is called %s", v.Name, v.ConfigMap.Name)
+			return fmt.Errorf("volume %s: ConfigMap %s does not exist", v.Name, v.ConfigMap.Name)
 		}
 		items := v.ConfigMap.Items
 		if len(items) == 0 {
@@ -131,10 +131,10 @@ func (p *pod) volumes() error {
 		for _, item := range items {
 			path := filepath.Join(dir, filepath.FromSlash(item.Path))
 			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-				return fmt.Errorf("making volume %s: %w", v.Name, err)
+				return fmt.Errorf("creating volume %s: %w", v.Name, err)
 			}
 			if err := os.WriteFile(path, []byte(p.localPaths(files.Data[item.Key])), 0o644); err != nil {
-				return fmt.Errorf("making volume %s: %w", v.Name, err)
+				return fmt.Errorf("creating volume %s: %w", v.Name, err)
 			}
 		}
 	}
@@ -377,7 +377,7 @@ func (p *pod) outputs() (map[string]string, string, error) {
 		}
 		data, err := os.ReadFile(path)
 		if err != nil {
-			return nil, fmt.Sprintf("output %s is missing", o.Name), nil //nolint:nilerr // the Workflow's failure, not ours
+			return nil, fmt.Sprintf("missing output %s", o.Name), nil //nolint:nilerr // the Workflow's failure, not ours
 		}
 		out[o.Name] = strings.TrimSuffix(string(data), "\n")
 	}

@@ -39,7 +39,7 @@ func (r Rendering) JSON() ([]byte, error) { return output.List(r.Objects) }
 func (t Trace) Print(w io.Writer) error {
 	p := &printer{}
 	if len(t) == 0 {
-		p.line(0, "no EventSource saw anything")
+		p.line(0, "no EventSource received an event")
 	}
 	for i, step := range t {
 		switch {
@@ -99,13 +99,13 @@ func (p *printer) delivery(d *Delivery) {
 	}
 	for i, a := range d.Attempts {
 		if i > 0 && reflect.DeepEqual(a, d.Attempts[i-1]) {
-			p.line(2, "tried again: the same")
+			p.line(2, "retried: same response")
 			continue
 		}
 		if a.Trigger != d.Trigger {
 			p.line(2, "trigger %s", a.Trigger)
 		} else if i > 0 {
-			p.line(2, "tried again")
+			p.line(2, "retried")
 		}
 		p.attempt(a)
 	}
@@ -174,12 +174,12 @@ func (p *printer) workflow(w *Workflow) {
 			name += ", container " + c.Name
 		}
 		if c.Skipped != "" {
-			p.line(2, "%s does not run: %s", name, c.Skipped)
+			p.line(2, "%s did not run: %s", name, c.Skipped)
 			continue
 		}
 		p.line(2, "%s: %s", name, strings.Join(c.Command, " "))
 		for _, missing := range c.Missing {
-			p.line(3, "left out, since it is not there: %s", missing)
+			p.line(3, "skipped, does not exist: %s", missing)
 		}
 		p.calls(3, c.Calls)
 		if c.Output != "" {

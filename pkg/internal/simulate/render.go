@@ -137,7 +137,7 @@ func (s *Simulation) act(ctx context.Context, h Action) (Trace, []string, error)
 	case Deleted:
 		act = s.Delete
 	default:
-		return nil, nil, fmt.Errorf("nothing is called %q: it is %s, %s or %s", h.Event, Added, Updated, Deleted)
+		return nil, nil, fmt.Errorf("unknown event %q; use %s, %s or %s", h.Event, Added, Updated, Deleted)
 	}
 	if before != nil {
 		if err := s.Apply(before); err != nil {

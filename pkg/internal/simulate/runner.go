@@ -56,7 +56,7 @@ func (l Local) Run(ctx context.Context, p Program) ([]byte, int, error) {
 	e := p.execution(ctx)
 	cmd := exec.CommandContext(e.ctx, command[0], command[1:]...)
 	if errors.Is(cmd.Err, exec.ErrNotFound) {
-		return nil, 0, &missingError{fmt.Sprintf("%s is not on the PATH of this machine: install it, or let the program run in its image %s (docker)", command[0], p.Image)}
+		return nil, 0, &missingError{fmt.Sprintf("%s is not on the PATH: install it, or run the program in its image %s with --runner docker", command[0], p.Image)}
 	}
 	if cmd.Dir = p.localPath(p.Dir); p.Dir == "" {
 		cmd.Dir = p.Scratch
@@ -71,7 +71,7 @@ func (l Local) Run(ctx context.Context, p Program) ([]byte, int, error) {
 	}
 	out, code, err := e.finish(cmd, nil)
 	if err == nil && code == notFound {
-		err = fmt.Errorf("a program is not on the PATH of this machine (%s): install it, or let it run in its image %s (docker)", bytes.TrimSpace(out), p.Image)
+		err = fmt.Errorf("a program is not on the PATH (%s): install it, or run it in its image %s with --runner docker", bytes.TrimSpace(out), p.Image)
 	}
 	return out, code, err
 }
@@ -127,7 +127,7 @@ func (d Docker) Run(ctx context.Context, p Program) ([]byte, int, error) {
 	e := p.execution(ctx)
 	cmd := exec.CommandContext(e.ctx, "docker", append(args, p.Command[1:]...)...)
 	if errors.Is(cmd.Err, exec.ErrNotFound) {
-		return nil, 0, errors.New("docker is not on the PATH of this machine")
+		return nil, 0, errors.New("docker is not on the PATH")
 	}
 	cmd.Env = append([]string{}, d.Env...)
 	out, code, err := e.finish(cmd, func() { d.remove(name) })

@@ -37,7 +37,7 @@ func subscriptions(sensor *eventsv1.Sensor) ([]subscription, error) {
 			}
 		}
 		if len(names) > 0 {
-			return nil, fmt.Errorf("trigger %s of Sensor %s: no dependency is called %s", t.Template.Name, sensor.Name, names[0])
+			return nil, fmt.Errorf("trigger %s of Sensor %s: unknown dependency %s", t.Template.Name, sensor.Name, names[0])
 		}
 		out = append(out, s)
 	}
@@ -52,7 +52,7 @@ func dependencyNames(sensor *eventsv1.Sensor, t eventsv1.Trigger) ([]string, err
 		conditions = sensor.Spec.Dependencies[0].Name
 	}
 	if conditions == "" || strings.ContainsAny(conditions, "&()") {
-		return nil, fmt.Errorf("it waits for several events together (conditions %q), which is not simulated", conditions)
+		return nil, fmt.Errorf("conditions over several events (%q) are not simulated", conditions)
 	}
 	var names []string
 	for name := range strings.SplitSeq(conditions, "||") {
@@ -115,7 +115,7 @@ func (t transforms) pass(ctx context.Context, p *Prepared, sensor *eventsv1.Sens
 func filter(d eventsv1.EventDependency, out *cloudevents.Event, delivery *Delivery) *eventsv1.Event {
 	event := converted(out)
 	if err := json.Unmarshal(event.Data, &delivery.Transformed); err != nil {
-		delivery.Stopped, delivery.Lost = "the transform made no object: "+err.Error(), true
+		delivery.Stopped, delivery.Lost = "the result of the transform is not an object: "+err.Error(), true
 		return nil
 	}
 	if d.Transform == nil {
@@ -126,7 +126,7 @@ func filter(d eventsv1.EventDependency, out *cloudevents.Event, delivery *Delive
 	case err != nil:
 		delivery.Stopped, delivery.Lost = "the filter failed: "+err.Error(), true
 	case !passed:
-		delivery.Stopped = "the filter holds it back: " + describeFilter(d.Filters)
+		delivery.Stopped = "the filter rejects it: " + describeFilter(d.Filters)
 	default:
 		return event
 	}

@@ -190,7 +190,7 @@ func (h eventCounts) add(what string) error {
 	if total <= maxEvents {
 		return nil
 	}
-	return &NotConvergedError{fmt.Sprintf("the operator does not come to rest: after %d events it still reacts to itself, most often to %s (%d times)",
+	return &NotConvergedError{fmt.Sprintf("the operator does not stop: after %d events it still reacts to its own writes, most often to %s (%d times)",
 		maxEvents, most, h[most])}
 }
 

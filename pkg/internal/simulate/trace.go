@@ -160,7 +160,7 @@ func (c Container) waited() string {
 		i += n
 	}
 	if times > 1 {
-		out = append(out, fmt.Sprintf("%s %s was tried %d times, and the answer was %s", most.Method, most.Path, times, most.Outcome()))
+		out = append(out, fmt.Sprintf("%s %s failed after %d attempts with %s", most.Method, most.Path, times, most.Outcome()))
 	}
 	return strings.Join(out, "; ")
 }

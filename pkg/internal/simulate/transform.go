@@ -126,13 +126,13 @@ func runProgram(ctx context.Context, program *jq.Program, in *cloudevents.Event)
 	case err != nil && stopped(ctx, err):
 		return nil, err
 	case errors.Is(err, jq.ErrNoValue):
-		return nil, errors.New("jq: an object is wanted, not nothing")
+		return nil, errors.New("jq: no result, expected an object")
 	case err != nil:
 		return nil, fmt.Errorf("jq: %w", err)
 	}
 	out, ok := made.(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("jq: an object is wanted, not %s", gojq.TypeOf(made))
+		return nil, fmt.Errorf("jq: expected an object, got %s", gojq.TypeOf(made))
 	}
 	data, err := json.Marshal(out)
 	if err != nil {

@@ -83,7 +83,7 @@ func (s *Simulation) attempt(ctx context.Context, sensor *eventsv1.Sensor, trigg
 // reduces to a status code.
 func failureOf(err error, calls []cluster.Call) string {
 	if n := len(calls); n > 0 && calls[n-1].Status >= http.StatusMultipleChoices {
-		return "the API server answered " + calls[n-1].Outcome()
+		return "the API server responded " + calls[n-1].Outcome()
 	}
 	return err.Error()
 }
@@ -140,7 +140,7 @@ func (s *Simulation) implementation(sensor *eventsv1.Sensor, trigger *eventsv1.T
 	case t.K8s != nil:
 		client, err := dynamic.NewForConfig(&rest.Config{Host: "http://cluster", Transport: recorder, QPS: -1, UserAgent: "argo-events"})
 		if err != nil {
-			return nil, fmt.Errorf("making a client: %w", err)
+			return nil, fmt.Errorf("creating a client: %w", err)
 		}
 		return k8strigger.NewStandardK8sTrigger(nil, client, sensor, trigger, silent), nil
 	}

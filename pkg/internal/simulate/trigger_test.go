@@ -28,7 +28,7 @@ func TestAttempts(t *testing.T) {
 			"deployment 1 policy|deployment-failed 1",
 		},
 		{
-			"no retries", "one attempt is what there is", func(t *eventsv1.Trigger) {
+			"no retries", "without retryStrategy there is one attempt", func(t *eventsv1.Trigger) {
 				t.Policy.Status.Allow, t.RetryStrategy, t.DlqTrigger = []int32{200}, nil, nil
 			},
 			"deployment 1 policy",

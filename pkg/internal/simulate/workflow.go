@@ -48,10 +48,10 @@ func filled[T any](part T, v values) (T, error) {
 	}
 	text, err := template.Replace(string(data), v, true)
 	if err != nil {
-		return out, fmt.Errorf("filling in a template: %w", err)
+		return out, fmt.Errorf("substituting a template: %w", err)
 	}
 	if err := json.Unmarshal([]byte(text), &out); err != nil {
-		return out, fmt.Errorf("reading a template that was filled in: %w", err)
+		return out, fmt.Errorf("reading a substituted template: %w", err)
 	}
 	return out, nil
 }
@@ -78,10 +78,10 @@ func (s *Simulation) runWorkflow(ctx context.Context, change cluster.Change, see
 		return nil // the message stays unknown
 	}
 	if s.runner == nil {
-		return fmt.Errorf("nothing runs the programs of Workflow %s", w.Name)
+		return fmt.Errorf("no runner for the programs of Workflow %s", w.Name)
 	}
 	if path := fileMount(t.Spec); path != "" && !s.runner.Isolated() && !s.mentions(t, path) {
-		return fmt.Errorf("a program of WorkflowTemplate %s writes %s, which on this machine would be that very file, and none of its files spells that path out: let it run in its image, with docker", t.Name, path)
+		return fmt.Errorf("a program of WorkflowTemplate %s writes %s, which would be that file of this machine: run it in its image with --runner docker", t.Name, path)
 	}
 	r := &run{s: s, spec: t.Spec, record: &Workflow{Namespace: w.Namespace, Name: w.Name, Template: t.Name}, values: arguments(&w, t)}
 	r.spec.Entrypoint = cmp.Or(w.Spec.Entrypoint, t.Spec.Entrypoint)
@@ -276,7 +276,7 @@ func (r *run) writeStatus(phase, message string) error {
 func (r *run) template(ctx context.Context, name string, inputs map[string]string) (outputs map[string]string, failure string, err error) {
 	t, found := r.templateNamed(name)
 	if !found {
-		return nil, "", fmt.Errorf("no template is called %s", name)
+		return nil, "", fmt.Errorf("unknown template %s", name)
 	}
 	v := r.values.with("inputs.parameters.", inputs)
 	if len(t.Steps) > 0 {
@@ -349,7 +349,7 @@ func (r *run) resource(t wfv1.Template) (map[string]string, string, error) {
 	}
 	fields, ok := cluster.Decoded([]byte(t.Resource.Manifest)).(map[string]any)
 	if !ok {
-		return nil, "the manifest is no object", nil
+		return nil, "the manifest is not an object", nil
 	}
 	o := &unstructured.Unstructured{Object: fields}
 	manager, force := "kubectl", "false"

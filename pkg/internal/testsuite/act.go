@@ -45,7 +45,7 @@ func (s *stepRun) act() error {
 	case "timer":
 		ran, err := s.s.FireTimers(s.ctx)
 		if err == nil && ran == 0 {
-			return &stepError{[]string{"timer"}, "no timer is set", "the logic sets one by resyncAfterSeconds, with logic.resyncAfter: true"}
+			return &stepError{[]string{"timer"}, "no timer is set", "the logic sets a timer with resyncAfterSeconds if logic.resyncAfter is true"}
 		}
 		return err
 	case "replay":
@@ -64,7 +64,7 @@ func (s *stepRun) create() error {
 		return err
 	}
 	if there != nil {
-		return &stepError{[]string{"create"}, "the custom resource is there already", "edit changes it"}
+		return &stepError{[]string{"create"}, "the custom resource already exists", "use edit to change it"}
 	}
 	return s.s.Apply(s.resource)
 }
@@ -98,7 +98,7 @@ func (s *stepRun) ready() error {
 			return err
 		}
 		if s.readyStatus(child) == nil {
-			return &stepError{[]string{"ready"}, "what the status of a " + kindOf(child) + " is when it is ready is not known", "say it with childStatus"}
+			return &stepError{[]string{"ready"}, "the ready status of a " + kindOf(child) + " is unknown", "set the status with childStatus"}
 		}
 		ready = []map[string]any{child}
 	}

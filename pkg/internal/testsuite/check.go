@@ -46,14 +46,14 @@ func checkOperator(suite Suite, t *definition.Test) diag.List {
 		names = append(names, o.Name)
 	}
 	if name := t.Spec.Operator; name != "" && !slices.Contains(names, name) {
-		findings.Add(t.Position("spec", "operator"), diag.BadValue, fmt.Sprintf("no operator here is called %s", name), "there is "+strings.Join(names, ", "))
+		findings.Add(t.Position("spec", "operator"), diag.BadValue, fmt.Sprintf("unknown operator %s", name), "there is "+strings.Join(names, ", "))
 		return findings
 	}
 	tested := selected(suite.Operators, t.Spec.Operator)
 	watched := simulate.Watched(tested.Objects(), tested.Kinds())
 	if what, ok := watched.Contains(t.Resource); !ok {
 		findings.Add(t.Position("spec", "resource"), diag.WrongKind,
-			fmt.Sprintf("the custom resource is %s, which the operator does not look at", what), "it looks at "+watched.String())
+			fmt.Sprintf("the operator does not watch %s", what), "it watches "+watched.String())
 	}
 	return findings
 }
@@ -76,7 +76,7 @@ func checkConditions(t *definition.Test, want any, at []string) diag.List {
 			break
 		}
 		if _, err := compiled(source); err != nil {
-			findings.Add(t.Position(at...), diag.BadExpression, err.Error(), "a text ${ … } is jq over the actual value, true or false; $${ is a ${ as it is")
+			findings.Add(t.Position(at...), diag.BadExpression, err.Error(), "${ … } is a jq condition over the actual value; write $${ for a literal ${")
 		}
 	}
 	return findings

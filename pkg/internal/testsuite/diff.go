@@ -30,7 +30,7 @@ func diff(want, got string) string {
 		out = append(out, line)
 	}
 	if more := len(out) - maxDiff; more > 0 {
-		out = append(out[:maxDiff], fmt.Sprintf("  … and %d lines more", more))
+		out = append(out[:maxDiff], fmt.Sprintf("  … and %d more lines", more))
 	}
 	return "-want +got\n" + strings.Join(out, "\n")
 }

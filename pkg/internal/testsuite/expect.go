@@ -39,21 +39,21 @@ func (s *stepRun) failures() {
 			}
 		}
 		if !fits && (!natural || expected != nil) {
-			s.findings.Add(s.atKey(s.test.Action(s.index)), diag.StepFailed, "failed on the way: "+failure, s.failureHint())
+			s.findings.Add(s.atKey(s.test.Action(s.index)), diag.StepFailed, "failed: "+failure, s.failureHint())
 		}
 	}
 	for i, part := range expected {
 		if !met[i] {
-			s.unmet(s.at("expect", "failures", strconv.Itoa(i)), fmt.Sprintf("nothing failed with %q", part), describeActual("failed", all))
+			s.unmet(s.at("expect", "failures", strconv.Itoa(i)), fmt.Sprintf("no failure contains %q", part), describeActual("failed", all))
 		}
 	}
 }
 
 // failureHint says more about what failed, and what to do if it is meant to fail.
 func (s *stepRun) failureHint() string {
-	hint := "where that is meant, expect.failures says so"
+	hint := "if this failure is expected, add it to expect.failures"
 	if lines := s.trace.LastLines(); lines != "" {
-		hint += "; argoperator test --trace shows all that the program printed, of which these are the last lines:\n" + lines
+		hint += "; argoperator test --trace shows the whole output of the program; the last lines:\n" + lines
 	}
 	return hint
 }
@@ -93,7 +93,7 @@ func (s *stepRun) expectChildren(children []map[string]any) {
 	}
 	for _, child := range children {
 		if !named[placeOf(child)] {
-			s.unmet(s.at("expect", "exactly"), "there is a child more: "+placeOf(child), s.lastWriter(referenceOf(child)))
+			s.unmet(s.at("expect", "exactly"), "unexpected child: "+placeOf(child), s.lastWriter(referenceOf(child)))
 		}
 	}
 }
@@ -128,7 +128,7 @@ func (s *stepRun) expectAbsent() {
 				continue
 			}
 			if ns := namespaceOf(o); ns == "" || ns == r.Namespace || r.Namespace == "" && ns == s.namespace() {
-				s.unmet(s.at("expect", "absent", strconv.Itoa(i)), placeOf(o)+" is there", s.lastWriter(referenceOf(o)))
+				s.unmet(s.at("expect", "absent", strconv.Itoa(i)), placeOf(o)+" exists", s.lastWriter(referenceOf(o)))
 			}
 		}
 	}
@@ -139,12 +139,12 @@ func (s *stepRun) expectResource(cr map[string]any) {
 	if e.Gone != nil && *e.Gone != (cr == nil) {
 		held := ""
 		if cr != nil {
-			held = "no finalizer holds it"
+			held = "it has no finalizer"
 			if finalizers := valueOf(cr, "metadata", "finalizers"); finalizers != nil {
-				held = "finalizers hold it: " + shown(finalizers)
+				held = "it has finalizers: " + shown(finalizers)
 			}
 		}
-		s.unmet(s.at("expect", "gone"), "the custom resource "+map[bool]string{true: "is gone", false: "is still there"}[cr == nil], held)
+		s.unmet(s.at("expect", "gone"), "the custom resource "+map[bool]string{true: "is deleted", false: "still exists"}[cr == nil], held)
 	}
 	for _, one := range []struct {
 		key  string
@@ -155,7 +155,7 @@ func (s *stepRun) expectResource(cr map[string]any) {
 		switch {
 		case one.want == nil:
 		case cr == nil:
-			s.unmet(s.at("expect", one.key), "the custom resource is not there", "")
+			s.unmet(s.at("expect", one.key), "the custom resource does not exist", "")
 		default:
 			s.compare(one.want, one.got, []string{"expect", one.key}, "the custom resource: "+one.name, s.lastWriter(referenceOf(cr)))
 		}
@@ -170,7 +170,7 @@ func (s *stepRun) expectEvents() {
 		all = append(all, strings.TrimSpace(textOf(e, "type")+" "+textOf(e, "reason")+" "+textOf(e, "message")))
 	}
 	if wanted != nil && len(wanted) == 0 && len(all) > 0 {
-		s.unmet(s.at("expect", "events"), "something was told", describeActual("told", all))
+		s.unmet(s.at("expect", "events"), "an Event was created", describeActual("told", all))
 	}
 	for i, want := range wanted {
 		met := slices.ContainsFunc(s.events, func(e map[string]any) bool {
@@ -178,7 +178,7 @@ func (s *stepRun) expectEvents() {
 		})
 		if !met {
 			name := strings.TrimSpace(want.Type + " " + want.Reason + " " + want.Message)
-			s.unmet(s.at("expect", "events", strconv.Itoa(i)), "no Event "+name+" was told in this step", describeActual("told", all))
+			s.unmet(s.at("expect", "events", strconv.Itoa(i)), "no Event "+name+" was created in this step", describeActual("told", all))
 		}
 	}
 }
@@ -208,7 +208,7 @@ func (s *stepRun) expectTrace() {
 		}
 	}
 	if fired := slices.Sorted(slices.Values(want.Triggers)); want.Triggers != nil && !slices.Equal(fired, got.triggers) {
-		s.unmet(s.at("expect", "trace", "triggers"), fmt.Sprintf("%s fired, want %s", list(got.triggers), list(fired)), "")
+		s.unmet(s.at("expect", "trace", "triggers"), fmt.Sprintf("%s fired, expected %s", list(got.triggers), list(fired)), "")
 	}
 }
 

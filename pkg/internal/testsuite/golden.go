@@ -28,9 +28,9 @@ func (s *stepRun) expectGolden(children []map[string]any, cr map[string]any) {
 	case s.update:
 		s.goldens = append(s.goldens, Golden{File: file, Data: got})
 	case !there:
-		s.unmet(at, "there is no file "+file, "argoperator test --update writes it")
+		s.unmet(at, "missing file "+file, "write it with argoperator test --update")
 	default:
-		s.unmet(at, "what came out is not what the file holds", diff(string(want), string(got))+"\nif it is meant, argoperator test --update writes it")
+		s.unmet(at, "the result differs from the file", diff(string(want), string(got))+"\nif the change is intended, run argoperator test --update")
 	}
 }
 

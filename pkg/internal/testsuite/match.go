@@ -38,7 +38,7 @@ func (m *matcher) add(path []string, place, format string, args ...any) {
 func (m *matcher) value(want, got any, there bool, path []string, place string) {
 	if want == nil {
 		if got != nil {
-			m.add(path, place, "is %s, want nothing", shown(got))
+			m.add(path, place, "is %s, expected no value", shown(got))
 		}
 		return
 	}
@@ -47,7 +47,7 @@ func (m *matcher) value(want, got any, there bool, path []string, place string) 
 		return
 	}
 	if !there || got == nil {
-		m.add(path, place, "is not there, want %s", shown(want))
+		m.add(path, place, "is missing, expected %s", shown(want))
 		return
 	}
 	switch want := want.(type) {
@@ -85,7 +85,7 @@ func step(key string) string {
 func (m *matcher) list(want []any, got any, path []string, place string) {
 	entries, ok := got.([]any)
 	if !ok {
-		m.add(path, place, "is %s, want a list", shown(got))
+		m.add(path, place, "is %s, expected a list", shown(got))
 		return
 	}
 	if key := listKey(want, entries); key != "" && len(want) > 0 {
@@ -140,7 +140,7 @@ func (m *matcher) named(want any, entries []any, key string, path []string, plac
 		}
 		others = append(others, textOf(found, key))
 	}
-	m.add(path, fmt.Sprintf("%s[%s]", place, name), "is not there; the list has %s", orNone(others))
+	m.add(path, fmt.Sprintf("%s[%s]", place, name), "is missing; the list has %s", orNone(others))
 }
 
 func orNone(names []string) string {

@@ -30,7 +30,7 @@ func TestRetriesUseSimulatedClock(t *testing.T) {
 		t.Errorf("it took %s", took)
 	}
 	if got := printed(t, r, "."); !strings.Contains(got, "PATCH /api/v1/namespaces/default/configmaps/one-config?fieldManager=things&force=") ||
-		!strings.Contains(got, "was tried 7 times, and the answer was 503 Service Unavailable: not now") {
+		!strings.Contains(got, "failed after 7 attempts with 503 Service Unavailable: not now") {
 		t.Error(got)
 	}
 }
@@ -65,7 +65,7 @@ func TestTimeout(t *testing.T) {
 		t.Errorf("it took %s", took)
 	}
 	findings := r.Findings()
-	if len(findings) != 1 || !strings.Contains(findings[0].Message, "Step exceeded its deadline; container logic (main.sh) ended after 10s") {
+	if len(findings) != 1 || !strings.Contains(findings[0].Message, "Step exceeded its deadline; container logic (main.sh) stopped after 10s") {
 		t.Error(printed(t, r, "."))
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/simulate"
 )
 
-// refuser wraps the API server and refuses some writes.
-type refuser struct {
+// rejecting wraps the API server and rejects some writes.
+type rejecting struct {
 	s     *simulate.Simulation
 	api   http.Handler
 	mu    sync.Mutex
@@ -27,7 +27,7 @@ func refusals(s *simulate.Simulation, rules []v1alpha1.Refuse) func(http.Handler
 	if len(rules) == 0 {
 		return nil
 	}
-	r := &refuser{s: s, rules: rules}
+	r := &rejecting{s: s, rules: rules}
 	for _, rule := range rules {
 		times := int32(-1)
 		if rule.Times != nil {
@@ -41,7 +41,7 @@ func refusals(s *simulate.Simulation, rules []v1alpha1.Refuse) func(http.Handler
 	}
 }
 
-func (r *refuser) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+func (r *rejecting) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	rule, refused := r.refuse(req)
 	if !refused {
 		r.api.ServeHTTP(w, req)
@@ -59,7 +59,7 @@ func (r *refuser) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 }
 
 // refuse returns the first rule that matches a request.
-func (r *refuser) refuse(req *http.Request) (v1alpha1.Refuse, bool) {
+func (r *rejecting) refuse(req *http.Request) (v1alpha1.Refuse, bool) {
 	parts, ok := r.s.RequestInfo(req)
 	if !ok || req.Method == http.MethodGet {
 		return v1alpha1.Refuse{}, false

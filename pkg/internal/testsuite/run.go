@@ -136,7 +136,7 @@ func (s *stepRun) execute() error {
 	case err != nil && !s.reportStepError(err):
 		return err
 	case s.step.Expect.Refused != "":
-		s.unmet(s.at("expect", "refused"), "the API server took it", "")
+		s.unmet(s.at("expect", "refused"), "the API server accepted it", "")
 	}
 	if !s.reportNotConverged(s.s.Run(s.ctx), &err) {
 		return err
@@ -164,7 +164,7 @@ func (s *stepRun) reportStepError(err error) bool {
 func (s *stepRun) reportNotConverged(err error, out *error) bool {
 	var notConverged *simulate.NotConvergedError
 	if errors.As(err, &notConverged) {
-		s.findings.Add(s.at("name"), diag.NotIdempotent, err.Error(), "argoperator test --trace shows what it reacts to")
+		s.findings.Add(s.at("name"), diag.NotIdempotent, err.Error(), "see what it reacts to with argoperator test --trace")
 		err = nil
 	}
 	*out = err
@@ -176,9 +176,9 @@ func (s *stepRun) refused(err error) {
 	want := s.step.Expect.Refused
 	switch {
 	case want == "":
-		s.findings.Add(s.atKey(s.test.Action(s.index)), diag.StepFailed, err.Error(), "where that is meant, expect.refused says so")
+		s.findings.Add(s.atKey(s.test.Action(s.index)), diag.StepFailed, err.Error(), "if the rejection is expected, set expect.refused")
 	case !strings.Contains(err.Error(), want):
-		s.unmet(s.at("expect", "refused"), "the refusal does not say so: "+err.Error(), "")
+		s.unmet(s.at("expect", "refused"), "the API server rejected it with another message: "+err.Error(), "")
 	}
 }
 
@@ -202,15 +202,15 @@ func (s *stepRun) checkIdempotent() error {
 			return failing && strings.HasPrefix(change, kindOf(s.resource)+" ")
 		})
 		for _, change := range changes {
-			s.findings.Add(s.at("name"), diag.NotIdempotent, "delivered once more, "+change,
-				"the same custom resource must make the same objects; where that cannot be, notIdempotent says why")
+			s.findings.Add(s.at("name"), diag.NotIdempotent, "after a second delivery of the event, "+change,
+				"the same custom resource must give the same objects; if that is impossible, set notIdempotent with the reason")
 		}
 		if len(changes) > 0 || failing || before.same(after) {
 			return nil
 		}
 		before = after
 	}
-	s.findings.Add(s.at("name"), diag.NotIdempotent, "whenever it is delivered once more, the operator writes its own notes again", "")
+	s.findings.Add(s.at("name"), diag.NotIdempotent, "every further delivery of the event makes the operator write its observed state again", "")
 	return nil
 }
 

@@ -40,24 +40,24 @@ func summarize(t simulate.Trace) traceSummary {
 // or what prevented it.
 func (s *stepRun) lastWriter(r v1alpha1.Reference) string {
 	if failures := s.trace.Failures(); len(failures) > 0 {
-		return "failed on the way: " + failures[0]
+		return "failed: " + failures[0]
 	}
 	if len(s.trace) == 0 {
-		return "the operator saw nothing of this step"
+		return "the operator received no event in this step"
 	}
 	last := ""
 	for _, step := range s.trace {
 		if d := step.Delivery; d != nil {
 			for _, a := range d.Attempts {
 				if call := s.lastWrite(a.Calls, r); call != "" {
-					last = fmt.Sprintf("written last by trigger %s of Sensor %s: %s", a.Trigger, d.Sensor, call)
+					last = fmt.Sprintf("last written by trigger %s of Sensor %s: %s", a.Trigger, d.Sensor, call)
 				}
 			}
 		}
 		if w := step.Workflow; w != nil {
 			for _, c := range w.Containers {
 				if call := s.lastWrite(c.Calls, r); call != "" {
-					last = fmt.Sprintf("written last by %s of Workflow %s: %s", cmp.Or(c.Name, c.Template), w.Name, call)
+					last = fmt.Sprintf("last written by %s of Workflow %s: %s", cmp.Or(c.Name, c.Template), w.Name, call)
 				}
 			}
 		}
@@ -89,10 +89,10 @@ func (s *stepRun) lastWrite(calls []cluster.Call, r v1alpha1.Reference) string {
 func (s *stepRun) noWrite() string {
 	got := summarize(s.trace)
 	if got.workflows > 0 {
-		return "nothing of this step wrote it; argoperator test --trace shows what its Workflows did"
+		return "no request of this step wrote it; see what its Workflows did with argoperator test --trace"
 	}
 	if len(got.triggers) == 0 {
-		return "nothing of this step wrote it: no trigger fired"
+		return "no request of this step wrote it: no trigger fired"
 	}
-	return "nothing of this step wrote it; triggers that fired: " + strings.Join(got.triggers, ", ")
+	return "no request of this step wrote it; triggers that fired: " + strings.Join(got.triggers, ", ")
 }
