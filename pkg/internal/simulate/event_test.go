@@ -127,11 +127,11 @@ func TestNotSimulated(t *testing.T) {
 		}, "filters by time"},
 		{"and", func(_ *eventsv1.EventSource, s *eventsv1.Sensor) {
 			s.Spec.Triggers[0].Template.Conditions = "cr && child"
-		}, "waits for several events"},
-		{"no conditions", func(_ *eventsv1.EventSource, s *eventsv1.Sensor) { s.Spec.Triggers[0].Template.Conditions = "" }, "waits for several events"},
+		}, "conditions over several events"},
+		{"no conditions", func(_ *eventsv1.EventSource, s *eventsv1.Sensor) { s.Spec.Triggers[0].Template.Conditions = "" }, "conditions over several events"},
 		{"unknown dependency", func(_ *eventsv1.EventSource, s *eventsv1.Sensor) {
 			s.Spec.Triggers[0].Template.Conditions = "cr || other"
-		}, "no dependency is called other"},
+		}, "unknown dependency other"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -14,9 +14,9 @@ func TestFailedTransform(t *testing.T) {
 	tests := []struct{ jq, has string }{
 		{`{a: (null - 5)}`, "cannot subtract"},
 		{`error("no such thing")`, "no such thing"},
-		{`empty`, "not nothing"},
-		{`[1]`, "not array"},
-		{`"text"`, "not string"},
+		{`empty`, "no result, expected an object"},
+		{`[1]`, "expected an object, got array"},
+		{`"text"`, "expected an object, got string"},
 	}
 	for _, test := range tests {
 		prepared := NewPrepared()

@@ -65,16 +65,16 @@ func TestRunnerFails(t *testing.T) {
 	}{
 		{"no program", func(o []manifest.Object) {
 			o[3].(*wfv1.WorkflowTemplate).Spec.Templates[0].ContainerSet.Containers[2].Command = []string{"no-such-program"}
-		}, local(), "no-such-program is not on the PATH of this machine: install it, or let the program run in its image busybox"},
+		}, local(), "no-such-program is not on the PATH: install it, or run the program in its image busybox"},
 		{"no program in a shell", func(o []manifest.Object) {
 			o[3].(*wfv1.WorkflowTemplate).Spec.Templates[0].ContainerSet.Containers[2].Command = []string{"sh", "-c", "exec no-such-program"}
-		}, local(), "a program is not on the PATH of this machine"},
+		}, local(), "a program is not on the PATH"},
 		{"fixed file", func(o []manifest.Object) {
 			mounts := o[3].(*wfv1.WorkflowTemplate).Spec.Templates[0].ContainerSet.Containers[2].VolumeMounts
 			mounts[0] = corev1.VolumeMount{Name: "workspace", MountPath: "/result.json", SubPath: "result.json"}
 		}, local(), "/result.json"},
-		{"no runner", func([]manifest.Object) {}, nil, "nothing runs the programs"},
-		{"no file", func(o []manifest.Object) { o[2].SetName("other") }, local(), "no ConfigMap is called scripts"},
+		{"no runner", func([]manifest.Object) {}, nil, "no runner for the programs"},
+		{"no file", func(o []manifest.Object) { o[2].SetName("other") }, local(), "ConfigMap scripts does not exist"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
