@@ -13,11 +13,11 @@ import (
 func TestDoctor(t *testing.T) {
 	t.Parallel()
 	connect(t)
-	if out := string(run(t, nil, binary(t), "doctor", "-f", "../examples/memcached-logic")); strings.Contains(out, "\n  error") || !strings.Contains(out, "EventBus default: is there and ready") {
+	if out := string(run(t, nil, binary(t), "doctor", "-f", "../examples/memcached-logic")); strings.Contains(out, "\n  error") || !strings.Contains(out, "EventBus default: is ready") {
 		t.Errorf("the cluster is not ready:\n%s", out)
 	}
 	out, err := exec.CommandContext(t.Context(), binary(t), "doctor", "-f", "../examples/memcached-logic", "-n", "nowhere").Output() //nolint:gosec // ourselves
-	if err == nil || !strings.Contains(string(out), "Namespace nowhere: is not there") {
+	if err == nil || !strings.Contains(string(out), "Namespace nowhere: does not exist") {
 		t.Errorf("it is ready in a namespace that is not there: %v\n%s", err, out)
 	}
 }

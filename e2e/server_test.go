@@ -45,7 +45,7 @@ func TestServer(t *testing.T) {
 		dir + "/operator.yaml:62:7: warning: the API server did not check 1 object: the user of the kubeconfig does not have permission to patch secrets in namespace \"e2e-server\" [server-not-checked]",
 		dir + "/operator.yaml:77:18: error: the API server rejected the Paint: spec.layers[0].color: Unsupported value: \"blue\": supported values: \"red\", \"green\"",
 	}
-	const unsupported = ": the API server warned of the ConfigMap: Validation failed for ValidatingAdmissionPolicy 'e2e-server-settings' with binding 'e2e-server-settings': at most 50 are supported here"
+	const unsupported = ": the API server warns about the ConfigMap: Validation failed for ValidatingAdmissionPolicy 'e2e-server-settings' with binding 'e2e-server-settings': at most 50 are supported here"
 
 	out, _ := s.run(t, 1, "lint", "-f", dir)
 	contains(t, "lint", out, append(children, dir+"/operator.yaml:36:7: warning"+unsupported,

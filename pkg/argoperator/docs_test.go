@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -359,6 +360,27 @@ func TestDocsIndex(t *testing.T) {
 	for _, p := range docs(t) {
 		if name, found := strings.CutPrefix(p.Name, "docs/"); found && name != "README.md" && !strings.Contains(string(index), "("+name+")") {
 			t.Errorf("docs/README.md does not link to %s", name)
+		}
+	}
+}
+
+// TestDocsFiles requires that the text before a block names the file that the block is:
+// readers do not see the words behind the backticks.
+func TestDocsFiles(t *testing.T) {
+	for _, p := range docs(t) {
+		for _, b := range p.Blocks {
+			if b.File() == "" {
+				continue
+			}
+			_, number, _ := strings.Cut(b.At, ":")
+			line, err := strconv.Atoi(number)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := strings.Split(p.Text, "\n")
+			if before := strings.Join(lines[max(0, line-7):line-2], "\n"); !strings.Contains(before, path.Base(b.File())) {
+				t.Errorf("%s: the text above does not name %s", b.At, b.File())
+			}
 		}
 	}
 }
