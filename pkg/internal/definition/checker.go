@@ -25,6 +25,8 @@ type checker struct {
 
 	referred int             // bytes read so far of the files that the definition refers to
 	doubtful map[string]bool // versions whose schemas have findings
+
+	doubtfulCRD bool // the CustomResourceDefinition of the crd form has findings
 }
 
 // isOf reports whether a document is meant as an argoperator document of a kind, so

@@ -23,6 +23,8 @@ func (c *checker) readCRD() {
 	before := len(c.found)
 	if c.def.CRD = c.crdFile(p.To("file"), form.File); c.def.CRD != nil && len(c.found) == before {
 		c.pickVersion(p)
+	} else {
+		c.doubtfulCRD = true
 	}
 }
 

@@ -22,11 +22,14 @@ func (c *checker) readTemplates() {
 		child, p := &c.op.Spec.Children[i], source.PathOf("spec", "children", i)
 		c.readTemplate(child, p)
 		crd := c.kindOfOther(*child, p)
+		before := len(c.found)
 		if child.CRD != nil {
 			crd = c.crdFile(p.To("crd", "file"), child.CRD.File)
 		}
 		if crd != nil {
-			c.def.ChildCRDs[child.Name] = crd
+			if len(c.found) == before {
+				c.def.ChildCRDs[child.Name] = crd
+			}
 			c.childCRD(child, crd, p)
 		}
 	}

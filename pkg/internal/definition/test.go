@@ -73,7 +73,7 @@ func ParseTests(in source.Input, base string) ([]*Test, diag.List) {
 		}
 		seen[test.Metadata.Name] = doc.At([]string{"metadata", "name"})
 		list = append(list, found...)
-		if !found.HasErrors() {
+		if !found.HasErrors() && !doc.Repaired() {
 			tests = append(tests, test)
 		}
 	}

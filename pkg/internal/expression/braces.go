@@ -84,7 +84,7 @@ func (c *templates) ownPath(inside string) string {
 	if slices.Contains([]string{"spec", "metadata", "status"}, path[0]) {
 		return inside
 	}
-	if of := a.helmPath(path[0], path[1:]); !strings.Contains(of, "…") {
+	if of := a.helmPath(path[0], path[1:]); !strings.HasSuffix(of, "FIELD") {
 		return of
 	}
 	return ""

@@ -64,7 +64,7 @@ func (a *analyser) variable(node any, name string, names *env) result {
 	case name == "$children" && a.scope.Children != nil:
 		a.usesChildren = true
 		return one(value{kinds: object, from: []read{{root: childrenRoot}}})
-	case name == "$related" && a.scope.Related != nil:
+	case name == "$related" && (a.scope.Related != nil || a.scope.OpenRelated):
 		r := one(value{kinds: object, from: []read{{root: relatedRoot}}})
 		a.use(r.value)
 		return r
@@ -123,11 +123,11 @@ func (a *analyser) noVariable(node any, name string, names *env) {
 // arguments.
 func (a *analyser) unknownFunction(f *gojq.Func) {
 	if right := arities(f.Name); right != "" {
-		message, hint := fmt.Sprintf("there is no %s with %s", f.Name, counted(len(f.Args))), "write "+right
-		if len(f.Args) == 1 && strings.HasPrefix(right+" ", f.Name+" ") {
-			hint = "write (" + a.shown(f.Args[0]) + " | " + f.Name + ")"
+		p := Problem{Code: BadExpression, Message: fmt.Sprintf("%s takes %s, not %s", f.Name, takes(f.Name), counted(len(f.Args))), Hint: "write " + right}
+		if len(f.Args) == 1 && isFunction(f.Name, 0) {
+			p.Fix, p.Hint = "("+a.source(f.Args[0])+" | "+f.Name+")", ""
 		}
-		a.fail(f, BadExpression, message, hint)
+		a.report(f, p)
 		return
 	}
 	var all []string
@@ -136,7 +136,7 @@ func (a *analyser) unknownFunction(f *gojq.Func) {
 		all = append(all, name)
 	}
 	slices.Sort(all)
-	a.fail(f, BadExpression, fmt.Sprintf("there is no function %s in the jq of a Sensor", f.Name), a.noFunction(f, slices.Compact(all)))
+	a.fail(f, BadExpression, fmt.Sprintf("unknown function %s", f.Name), a.noFunction(f, slices.Compact(all)))
 }
 
 // enter walks the body of a function of the expression, or an argument, at the place of
@@ -276,7 +276,7 @@ func (a *analyser) has(f *gojq.Func, in value, names *env) result {
 	a.use(key.value)
 	a.use(in)
 	if len(in.from) == 1 && len(in.from[0].path) == 0 && len(key.from) == 1 && len(key.from[0].path) > 0 {
-		a.fail(f, BadExpression, fmt.Sprintf("has takes the name of a field, and %s is what a field has", a.shown(f.Args[0])), fmt.Sprintf("write %s != null", a.shown(f.Args[0])))
+		a.failWith(f, fmt.Sprintf("has takes the name of a field, and %s is the value of a field", a.shown(f.Args[0])), a.source(f.Args[0])+" != null")
 	}
 	a.wants(f, in, array|object|null, "has takes")
 	if key.text != nil {

@@ -25,6 +25,13 @@ type Problem struct {
 	Warning bool
 	Message string
 	Hint    string
+	// Fix is jq to write instead of the bytes of the scalar from FixAt to FixEnd, and Caveat
+	// a remark about it. It is "" if nothing is known to work; then Hint may have advice.
+	Fix, Caveat   string
+	FixAt, FixEnd int
+
+	otherFixes []string // if Fix does not fit the place
+	spelling   string   // in the same place: the field that is probably meant
 }
 
 // The codes of problems.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/itchyny/gojq"
 
+	"github.com/argoperator/argoperator/pkg/internal/jq"
 	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
@@ -125,7 +126,7 @@ func (a *analyser) unknownField(v value, name string, node any) {
 		of = a.owner(node, v)
 	}
 	fields := v.shape.Fields()
-	hint := ""
+	hint, spelling := "", ""
 	atRoot := len(v.from) == 1 && v.from[0].root == inputRoot && len(v.from[0].path) == 0
 	if atRoot {
 		hint = a.rootHint(name, node)
@@ -136,13 +137,16 @@ func (a *analyser) unknownField(v value, name string, node any) {
 		path.path = slices.Clone(path.path)
 		right := slices.Concat(path.path[:len(path.path)-1], []string{best})
 		hint = "did you mean " + read{path.root, right}.String() + "?"
+		if jq.IsName(best) && jq.IsName(name) {
+			spelling = best
+		}
 	} else if 0 < len(fields) && len(fields) <= 14 {
 		hint = "fields: " + strings.Join(fields, ", ")
 	}
 	if a.readsChild() && len(v.from) == 1 && v.from[0].root == inputRoot && len(v.from[0].path) < 2 && !strings.HasPrefix(hint, "did you mean") {
 		hint = ". is " + a.scope.Name + ", not the custom resource; " + hint
 	}
-	a.fail(node, UnknownField, fmt.Sprintf("%s: no such field in %s", path, of), hint)
+	a.report(node, Problem{Code: UnknownField, Message: fmt.Sprintf("%s: no such field in %s", path, of), Hint: hint, spelling: spelling})
 }
 
 // named walks $children.NAME or $related.NAME.
@@ -159,6 +163,9 @@ func (a *analyser) named(v value, name string, node any) (value, bool) {
 		return value{}, false
 	}
 	t, ok := types[name]
+	if !ok && (v.from[0].root == childrenRoot && a.scope.OpenChildren || v.from[0].root == relatedRoot && a.scope.OpenRelated) {
+		return unknown(), true
+	}
 	if !ok {
 		names := slices.Sorted(maps.Keys(types))
 		hint := "there are no " + many

@@ -8,6 +8,7 @@ import (
 
 	"github.com/itchyny/gojq"
 
+	"github.com/argoperator/argoperator/pkg/internal/jqhint"
 	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
@@ -82,7 +83,7 @@ func (a *analyser) alternative(q *gojq.Query, in value, names *env) result {
 		a.report(q, Problem{
 			Code: DefaultReplacesFalse, Warning: true,
 			Message: fmt.Sprintf("%s is true also where %s is false: // replaces false as it replaces null", a.shown(q), a.called(q.Left, left.value)),
-			Hint:    fmt.Sprintf("write (%s) != false, or give the field a default", a.shown(q.Left)),
+			Fix:     a.unlessFalse(q), Caveat: "or give the field a default in the schema",
 		})
 	}
 	r := result{join(left.present(), right.value), right.min, max(left.max, right.max)}
@@ -91,6 +92,18 @@ func (a *analyser) alternative(q *gojq.Query, in value, names *env) result {
 	}
 	r.absent = right.absent
 	return r
+}
+
+// unlessFalse returns `left // true` as a comparison that keeps false.
+func (a *analyser) unlessFalse(q *gojq.Query) string {
+	left := a.source(q.Left)
+	if !jqhint.PlainPath(left) {
+		left = "(" + left + ")"
+	}
+	if len(a.source(q)) == len(a.text) {
+		return left + " != false"
+	}
+	return "(" + left + " != false)"
 }
 
 func isTrue(q *gojq.Query) bool {

@@ -12,6 +12,8 @@ import (
 	"sync"
 
 	"github.com/itchyny/gojq"
+
+	"github.com/argoperator/argoperator/pkg/internal/jqhint"
 )
 
 // Node is a value for the pod, ready for JSON: one of {"object": {…}}, {"array": […]},
@@ -94,7 +96,7 @@ const PodExpressions = "a pod knows fields, [ ] and .[], //, comparisons, + - * 
 func (c *podCompiler) expr(path []string, source string) any {
 	query, err := parse(source)
 	if err != nil {
-		c.problem(path, err.Error(), syntaxHint(source, err))
+		c.problem(path, err.Error(), jqhint.Syntax(source, err))
 		return nil
 	}
 	c.size, c.bound = 0, map[string]int{}

@@ -35,6 +35,7 @@ type templates struct {
 	reads     reads
 	needs     []Need
 	parts     []located
+	trial     bool // the problems are counted, not reported
 }
 
 // kindOf returns how messages name the template's object.
@@ -176,11 +177,10 @@ func (c *templates) scalar(path []string, text string, want schema.Type) node {
 			c.wantLiteral(path, parts[0].text, want)
 			return c.literal(path, parts[0].text)
 		}
-		e := c.expr(path, parts[0])
+		e := c.expr(path, parts[0], func(c *templates, e *expr) { c.wantValue(e, want) })
 		if e == nil {
 			return node{source: "null"}
 		}
-		c.wantValue(e, want)
 		source := e.one()
 		c.located(e, source)
 		return node{source: source, null: e.mayBeNull(), expr: e, typ: e.toType()}
@@ -205,11 +205,10 @@ func (c *templates) interpolate(path []string, parts []part) node {
 			b.WriteString(text[1 : len(text)-1])
 			continue
 		}
-		e := c.expr(path, p)
+		e := c.expr(path, p, (*templates).wantText)
 		if e == nil {
 			continue
 		}
-		c.wantText(e)
 		source := e.one()
 		if e.mayBeNull() {
 			source += "|if.==null then error(" + jq.Quote(p.text+" is null inside a text") + ")end"

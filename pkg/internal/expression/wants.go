@@ -79,33 +79,40 @@ func (c *templates) of() string {
 func (c *templates) wantValue(e *expr, want schema.Type) {
 	got, wanted := e.kinds&^null, ofType(want)
 	if got != 0 && got&wanted == 0 {
-		c.wrong(e, fmt.Sprintf("%s must be %s, and %s is %s", c.field(e.path), wanted, e.text, got), e.fix(got, wanted))
+		fix, caveat := c.fix(e, got, wanted)
+		c.wrong(e, fmt.Sprintf("%s must be %s, and %s is %s", c.field(e.path), wanted, e.text, got), fix, caveat, "")
 		return
 	}
 	if e.shape != nil && (got == object || got == array) {
-		c.fit(e, c.field(e.path), e.shape, want, e.fixItems(want))
+		fix, caveat := e.fixItems(want)
+		c.fit(e, c.field(e.path), e.shape, want, fix, caveat)
 	}
 }
 
-func (c *templates) wrong(e *expr, message, hint string) {
-	c.problem(Problem{Path: e.path, Offset: e.at, Length: len(e.text), Code: WrongType, Message: message, Hint: hint})
+// wrong reports an expression of a wrong type. fix is jq to write instead, or "".
+func (c *templates) wrong(e *expr, message, fix, caveat, hint string) {
+	c.problem(Problem{
+		Path: e.path, Offset: e.at, Length: len(e.text), Code: WrongType, Message: message, Hint: hint,
+		Fix: fix, Caveat: caveat, FixAt: e.at, FixEnd: e.at + len(e.text),
+	})
 }
 
 // fit compares two schemas, field by field.
-func (c *templates) fit(e *expr, at string, got, want schema.Type, hint string) {
+func (c *templates) fit(e *expr, at string, got, want schema.Type, fix, caveat string) {
 	g, w := ofType(got)&^null, ofType(want)
 	if g&w == 0 {
-		if step := conversion(g, w); hint == "" && step != "" {
-			hint = "write | " + step + " after the value" + cautious(step)
+		hint := ""
+		if step := conversion(g, w); fix == "" && step != "" {
+			hint = strings.TrimSuffix("write | "+step+" after the value; "+cautious(step), "; ")
 		}
-		c.wrong(e, fmt.Sprintf("%s must be %s, and in %s it is %s", at, w, e.text, g), hint)
+		c.wrong(e, fmt.Sprintf("%s must be %s, and in %s it is %s", at, w, e.text, g), fix, caveat, hint)
 		return
 	}
 	if strings.Count(at, ".") > 20 {
 		return // schemas of schemas are recursive
 	}
 	if got.Kind() == schema.Array && want.Kind() == schema.Array {
-		c.fit(e, at+"[]", got.Item(), want.Item(), hint)
+		c.fit(e, at+"[]", got.Item(), want.Item(), fix, caveat)
 	}
 	if got.Kind() != schema.Object || want.Kind() != schema.Object {
 		return
@@ -120,7 +127,7 @@ func (c *templates) fit(e *expr, at string, got, want schema.Type, hint string) 
 			})
 			continue
 		}
-		c.fit(e, at+"."+name, t, w, "")
+		c.fit(e, at+"."+name, t, w, "", "")
 	}
 }
 
@@ -158,13 +165,15 @@ func (c *templates) warn(e *expr, damage string) {
 
 func (c *templates) wantBoolean(e *expr) {
 	if got := e.kinds &^ null; got != 0 && got&boolean == 0 {
-		c.wrong(e, fmt.Sprintf("a condition must be true or false, and %s is %s", e.text, got), e.asCondition())
+		fix, advice := e.asCondition()
+		c.wrong(e, fmt.Sprintf("a condition must be true or false, and %s is %s", e.text, got), fix, advice, "")
 	}
 }
 
 func (c *templates) wantArray(e *expr) {
 	if got := e.kinds &^ null; got != 0 && got&array == 0 {
-		c.wrong(e, fmt.Sprintf("an array is wanted, and %s is %s", e.text, got), e.asArray())
+		fix, advice := e.asArray()
+		c.wrong(e, fmt.Sprintf("an array is wanted, and %s is %s", e.text, got), fix, advice, "")
 	} else if e.absent != nil {
 		c.warn(e, "there is nothing to go through")
 	}

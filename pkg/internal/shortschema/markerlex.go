@@ -95,7 +95,7 @@ func unquote(text string) (value string, took int, err error) {
 		}
 		b.WriteByte(text[i])
 	}
-	return "", 0, fmt.Errorf("the quote is not closed (in an unquoted YAML value, \" #\" begins a comment)")
+	return "", 0, fmt.Errorf("the quote is not closed")
 }
 
 // balanced returns the length of a JSON list or object.

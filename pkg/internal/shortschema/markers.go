@@ -140,6 +140,9 @@ func (s *Form) rule(n *yaml.Node, m marker, schema *props, unknown bool) (marker
 // valueHint returns an example value of a marker.
 func valueHint(m marker, schema *props) string {
 	kind := KindOf(schema)
+	if before, ok := strings.CutSuffix(m.value, ","); ok && !m.quoted {
+		return "separate markers with blanks, not commas: " + m.name + "=" + before
+	}
 	switch m.name {
 	case "required", "nullable", "immutable", "exclusiveMinimum", "exclusiveMaximum":
 		return fmt.Sprintf("write %s=true, or leave the marker out", m.name)

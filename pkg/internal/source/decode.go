@@ -19,6 +19,7 @@ type Decoder struct {
 	File     string
 	list     *diag.List
 	Rejected map[string]bool // by path.id
+	Unknown  map[string]bool // mappings with unknown keys, by path.id
 	// kubernetes decodes an object of Kubernetes: null means absent, and some types
 	// have their own decoders.
 	Kubernetes bool
@@ -33,6 +34,7 @@ func NewDecoder(file string, list *diag.List) *Decoder {
 		File:     file,
 		list:     list,
 		Rejected: map[string]bool{},
+		Unknown:  map[string]bool{},
 		Kind:     reflect.TypeFor[v1alpha1.Operator](),
 		fields:   map[reflect.Type]map[string]Field{},
 		keys:     map[*yaml.Node]*yaml.Node{},
@@ -162,6 +164,20 @@ func (d *Decoder) bytes(n *yaml.Node, v reflect.Value, p Path) {
 	}
 }
 
+// asList returns a text as a list of YAML: its words, or the list that it is without its
+// quotes.
+func asList(text string) string {
+	var list []any
+	if yaml.Unmarshal([]byte(text), &list) == nil && strings.HasPrefix(text, "[") {
+		return text
+	}
+	words := strings.Fields(text)
+	for i, word := range words {
+		words[i] = Scalar(word, true, 0)
+	}
+	return "[" + strings.Join(words, ", ") + "]"
+}
+
 // want reports whether a node has the YAML kind that a Go type requires.
 func (d *Decoder) want(n *yaml.Node, kind yaml.Kind, t reflect.Type, p Path) bool {
 	if n.Kind == kind {
@@ -169,7 +185,7 @@ func (d *Decoder) want(n *yaml.Node, kind yaml.Kind, t reflect.Type, p Path) boo
 	}
 	hint := ""
 	if kind == yaml.SequenceNode && n.Kind == yaml.ScalarNode {
-		hint = fmt.Sprintf("write a list: [%s]", strings.Join(strings.Fields(n.Value), ", "))
+		hint = "write a list: " + asList(n.Value)
 	}
 	d.Reject(n, p, diag.WrongType, fmt.Sprintf("%s is %s, want %s", subject(p), Describe(n), wanted(t)), hint)
 	return false

@@ -99,6 +99,7 @@ func (d *Decoder) unknownKey(key *yaml.Node, fields map[string]Field, p Path) st
 	if hint == "" {
 		hint = DidYouMean(key.Value, candidates, "keys here")
 	}
+	d.Unknown[p.ID()] = true
 	d.list.Add(d.pos(key), diag.UnknownKey, fmt.Sprintf("unknown key %q%s", key.Value, Inside(p)), hint)
 	return meant
 }
