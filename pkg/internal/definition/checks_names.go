@@ -60,7 +60,7 @@ func (c *checker) subdomain(value string, p source.Path) bool {
 func (c *checker) camelCase(value string, p source.Path) bool {
 	switch {
 	case !camelCase.MatchString(value):
-		c.add(p, diag.BadName, fmt.Sprintf("%s: %q is not a kind", p, value), "letters and digits, beginning with a capital, such as "+toKind(value))
+		c.add(p, diag.BadName, fmt.Sprintf("%s: %q is not a kind", p, value), "write "+toKind(value)+": a kind begins with a capital letter, and has letters and digits only")
 	case len(value) > maxLabel:
 		c.add(p, diag.NameTooLong, fmt.Sprintf("%s has %d characters, more than %d", p, len(value), maxLabel), "")
 	default:

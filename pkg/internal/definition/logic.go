@@ -17,8 +17,7 @@ func (c *checker) logic() {
 	p := source.PathOf("spec", "logic")
 	if c.op.Spec.Logic == nil {
 		if !c.anyTemplate() && len(c.op.Spec.Patches) == 0 && !c.wasRejected(source.PathOf("spec", "children")) {
-			c.missing(p[:1], "logic", "logic: {image: python:3.13-slim, command: [python3, main.py], files: [logic/main.py]}, "+
-				"or a child with a template: children: [{name: NAME, template: {…}}]")
+			c.nothingToDo()
 		}
 		return
 	}
@@ -33,6 +32,19 @@ func (c *checker) logic() {
 	for i, arg := range logic.Command {
 		c.commandFile(arg, p.To("command", i))
 	}
+}
+
+// nothingToDo reports a definition that makes no object.
+func (c *checker) nothingToDo() {
+	const (
+		example = `children: [{name: config, template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }"}}}]`
+		program = "logic: {image: python:3.13-slim, command: [python3, main.py], files: [logic/main.py]}"
+	)
+	if !c.Written(source.PathOf("spec", "children")) {
+		c.missing(source.PathOf("spec"), "children", "write "+example+"; with a program that computes the children, also write "+program)
+		return
+	}
+	c.missing(source.PathOf("spec"), "logic", "give a child a template, as in "+example+", or write a program that makes it: "+program)
 }
 
 // isReference reports whether the kubelet accepts a text as an image.

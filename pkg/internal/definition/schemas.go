@@ -133,6 +133,9 @@ func versionPath(i int) source.Path { return source.PathOf("spec", "api", "versi
 // shortSchema expands the schema of a version from the short form.
 func (c *checker) shortSchema(form *shortschema.Form, p source.Path) *props {
 	out := &props{Type: "object", Properties: map[string]props{}}
+	if c.dec.Unknown[p.ID()] { // fields may be under such a key
+		out.XPreserveUnknownFields = new(true)
+	}
 	for _, part := range []string{"spec", "status"} {
 		if !c.Written(p.To(part)) {
 			continue

@@ -118,6 +118,14 @@ func (e *expr) asCondition() (fix, advice string) {
 	return "", ""
 }
 
+// asJSON returns the expression as a string that holds its JSON.
+func (e *expr) asJSON(got kinds) string {
+	if strings.ContainsAny(e.text, "\n#") {
+		return ""
+	}
+	return orElse(e.text, map[bool]string{true: "[]", false: "{}"}[got == array], e.kinds) + " | tojson"
+}
+
 // asArray returns how to convert a value to an array, and what $item then is.
 func (e *expr) asArray() (fix, advice string) {
 	got, text := e.kinds&^null, e.operand()

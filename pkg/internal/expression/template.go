@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -185,9 +186,39 @@ func (c *templates) scalar(path []string, text string, want schema.Type) node {
 		c.located(e, source)
 		return node{source: source, null: e.mayBeNull(), expr: e, typ: e.toType()}
 	}
-	c.wantKind(path, str, want, "")
-	return c.interpolate(path, parts)
+	fits := (*templates).wantText
+	if ofType(want)&str == 0 {
+		fits = func(*templates, *expr) {} // no text is right here
+	}
+	c.wantKind(path, str, want, blockHint(text, parts))
+	return c.interpolate(path, parts, fits)
 }
+
+// blockHint explains a string in the place of a list, a mapping or a number: YAML makes one
+// of a block that begins with |.
+func blockHint(text string, parts []part) string {
+	expressions, other := 0, ""
+	for _, p := range parts {
+		if p.expr {
+			expressions++
+		} else {
+			other += p.text
+		}
+	}
+	first, _, lines := strings.Cut(strings.TrimSpace(text), "\n")
+	switch block := strings.Contains(text, "\n"); {
+	case expressions == 1 && strings.TrimSpace(other) == "" && block:
+		return "write |- instead of |: the line break at the end of the block makes the value a string"
+	case expressions == 1 && strings.TrimSpace(other) == "":
+		return "write ${ } alone, without blanks around it"
+	case block && (lines || expressions == 0) && yamlLine.MatchString(first):
+		return "remove the |: it makes a string of the lines below; values in them may be expressions"
+	}
+	return ""
+}
+
+// yamlLine matches the beginning of a list or a mapping.
+var yamlLine = regexp.MustCompile(`^(- |-$|[\w./-]+:( |$))`)
 
 // located records where an expression is in the template.
 func (c *templates) located(e *expr, source string) {
@@ -196,7 +227,7 @@ func (c *templates) located(e *expr, source string) {
 
 // interpolate builds a string from literal parts and expressions. A null in it is a
 // runtime error, because a name that ends in "-null" is never intended.
-func (c *templates) interpolate(path []string, parts []part) node {
+func (c *templates) interpolate(path []string, parts []part, fits use) node {
 	var b strings.Builder
 	b.WriteByte('"')
 	for _, p := range parts {
@@ -205,7 +236,7 @@ func (c *templates) interpolate(path []string, parts []part) node {
 			b.WriteString(text[1 : len(text)-1])
 			continue
 		}
-		e := c.expr(path, p, (*templates).wantText)
+		e := c.expr(path, p, fits)
 		if e == nil {
 			continue
 		}

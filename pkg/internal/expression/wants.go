@@ -42,9 +42,14 @@ func (c *templates) field(path []string) string {
 }
 
 func (c *templates) wantLiteral(path []string, literal any, want schema.Type) {
-	if literal != nil {
-		c.wantKind(path, ofLiteral(literal), want, fixLiteral(literal, ofType(want)))
+	if literal == nil {
+		return
 	}
+	hint := fixLiteral(literal, ofType(want))
+	if text, ok := literal.(string); ok && hint == "" {
+		hint = blockHint(text, nil)
+	}
+	c.wantKind(path, ofLiteral(literal), want, hint)
 }
 
 // wantField returns the schema of a key of a mapping.
@@ -134,10 +139,7 @@ func (c *templates) fit(e *expr, at string, got, want schema.Type, fix, caveat s
 // wantText checks an expression inside a string.
 func (c *templates) wantText(e *expr) {
 	if got := e.kinds &^ null; got != 0 && got&^(array|object) == 0 {
-		c.problem(Problem{
-			Path: e.path, Offset: e.at, Length: len(e.text), Code: WrongType,
-			Message: fmt.Sprintf("%s is %s, which does not belong inside a text", e.text, got), Hint: "write | tojson if its JSON is meant",
-		})
+		c.wrong(e, fmt.Sprintf("%s is %s, which cannot be part of a string", e.text, got), e.asJSON(got), "for its JSON", "")
 	}
 	if e.absent != nil {
 		c.warn(e, "a text with null in it fails")

@@ -103,8 +103,12 @@ func (d *Decoder) object(n *yaml.Node, v reflect.Value, p Path) {
 		d.keys[child] = key
 		f, ok := fields[key.Value]
 		if !ok {
-			meant[d.unknownKey(key, fields, p)] = true
-			continue
+			ours, alike := d.unknownKey(key, v.Type(), p)
+			if _, again := LookupNode(n, ours); ours == "" || again != nil || !alike || !fits(child, v.FieldByIndex(fields[ours].index).Type(), p.To(ours)) {
+				meant[ours] = true
+				continue
+			}
+			f, key.Value = fields[ours], ours // read it as it is meant
 		}
 		written[key.Value] = true
 		if f.opaque && d.Kubernetes {
@@ -184,7 +188,10 @@ func (d *Decoder) want(n *yaml.Node, kind yaml.Kind, t reflect.Type, p Path) boo
 		return true
 	}
 	hint := ""
-	if kind == yaml.SequenceNode && n.Kind == yaml.ScalarNode {
+	switch {
+	case n.Kind == yaml.ScalarNode && n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 && kind != yaml.ScalarNode:
+		hint = "remove the |: it makes a string of the lines below"
+	case n.Kind == yaml.ScalarNode && kind == yaml.SequenceNode:
 		hint = "write a list: " + asList(n.Value)
 	}
 	d.Reject(n, p, diag.WrongType, fmt.Sprintf("%s is %s, want %s", subject(p), Describe(n), wanted(t)), hint)

@@ -20,19 +20,23 @@ type repair struct {
 const quoteIt = "quote the value"
 
 // repaired returns the line with a syntax error, from 0, as it is probably meant; false if
-// no change of this line makes it legal.
+// no change of this line makes it legal, or if it can be indented in several ways.
 func repaired(lines []string, n int) (repair, bool) {
 	for _, fix := range []func([]string, int) []repair{
 		withoutTabs, quotedItems, separated, closed, quotedValue, aligned,
 	} {
+		var fits []repair
 		for _, r := range fix(lines, n) {
 			until := n + 1
 			if r.indent { // the lines that follow show which indentation is meant
 				until = len(lines)
 			}
 			if r.line != lines[n] && legal(lines[:until], n, r.line) {
-				return r, true
+				fits = append(fits, r)
 			}
+		}
+		if len(fits) == 1 || len(fits) > 1 && !fits[0].indent {
+			return fits[0], true
 		}
 	}
 	return repair{}, false
@@ -255,20 +259,13 @@ func withoutTabs(lines []string, n int) []repair {
 	return out
 }
 
-// aligned indents a line like the nearest of the lines before it.
+// aligned indents a line a little more or less.
 func aligned(lines []string, n int) []repair {
 	text := strings.TrimLeft(lines[n], " ")
 	own := indent(lines[n])
-	var known []int
-	for _, line := range lines[:n] {
-		if strings.TrimSpace(line) != "" && !strings.HasPrefix(strings.TrimSpace(line), "#") && !slices.Contains(known, indent(line)) {
-			known = append(known, indent(line))
-		}
-	}
-	slices.SortFunc(known, func(a, b int) int { return max(a-own, own-a) - max(b-own, own-b) })
 	var out []repair
-	for _, spaces := range known[:min(2, len(known))] {
-		if difference := max(spaces-own, own-spaces); difference > 0 && difference < 3 {
+	for _, spaces := range []int{own - 1, own + 1, own - 2, own + 2} {
+		if spaces >= 0 {
 			out = append(out, indented(text, spaces, ""))
 		}
 	}

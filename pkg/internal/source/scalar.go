@@ -15,6 +15,11 @@ import (
 // scalar decodes a string, boolean or number.
 func (d *Decoder) scalar(n *yaml.Node, v reflect.Value, p Path) {
 	if n.Kind != yaml.ScalarNode {
+		if condition := joined(n, p); condition != "" && v.Kind() == reflect.String {
+			d.Reject(n, p, diag.WrongType, fmt.Sprintf("%s is a list, want a string", subject(p)), "write one condition, not a list; join several with and")
+			v.SetString(condition) // for checks of the expression
+			return
+		}
 		d.want(n, yaml.ScalarNode, v.Type(), p)
 		return
 	}
@@ -51,6 +56,29 @@ func (d *Decoder) scalar(n *yaml.Node, v reflect.Value, p Path) {
 	}
 	d.Reject(n, p, diag.WrongType, fmt.Sprintf("%s is %s, want %s", subject(p), Describe(n), wanted(v.Type())),
 		scalarHint(n, v.Kind()))
+}
+
+// joined returns the conditions of a list as one, as kro has lists of them; "" for other
+// values.
+func joined(n *yaml.Node, p Path) string {
+	if n.Kind != yaml.SequenceNode || len(p) == 0 || p[len(p)-1] != "when" && p[len(p)-1] != "readyWhen" {
+		return ""
+	}
+	var all []string
+	for _, item := range n.Content {
+		text := strings.TrimSpace(item.Value)
+		if inner, ok := strings.CutPrefix(text, "${"); ok {
+			text = strings.TrimSpace(strings.TrimSuffix(inner, "}"))
+		}
+		if item.Kind != yaml.ScalarNode || text == "" {
+			return ""
+		}
+		if len(n.Content) > 1 && strings.Contains(text, " ") {
+			text = "(" + text + ")"
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, " and ")
 }
 
 // plain returns a scalar in the form of JSON: string, bool, int64, float64 or nil. JSON
