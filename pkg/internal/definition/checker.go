@@ -102,7 +102,7 @@ func (c *checker) missing(p source.Path, key, hint string) {
 // has reports whether a string is set, and reports an empty one.
 func (c *checker) has(value string, p source.Path) bool {
 	if value == "" && c.Written(p) {
-		c.add(p, diag.BadValue, fmt.Sprintf("%s is empty", p), "")
+		c.add(p, diag.BadValue, fmt.Sprintf("%s is empty", p), "write a value, or remove the key")
 	}
 	return value != ""
 }

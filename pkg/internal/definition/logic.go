@@ -58,12 +58,12 @@ func (c *checker) image(image string, p source.Path) {
 		return
 	}
 	if !isReference(image) {
-		c.add(p, diag.BadValue, fmt.Sprintf("%q is not an image", image), "such as python:3.13-slim or registry.example.com/team/image:1.2.3")
+		c.add(p, diag.BadValue, fmt.Sprintf("%q is not an image", image), "write an image, such as python:3.13-slim or registry.example.com/team/image:1.2.3")
 		return
 	}
 	_, tag, tagged := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")
 	if !strings.Contains(image, "@") && (!tagged || tag == "latest") {
-		c.warn(p, diag.UnpinnedImage, fmt.Sprintf("the image %s has no fixed version", image), "name a version, so that the operator does not change by itself")
+		c.warn(p, diag.UnpinnedImage, fmt.Sprintf("the image %s has no fixed version", image), "add a version, such as python:3.13-slim, so that the operator does not change unexpectedly")
 	}
 }
 
@@ -84,7 +84,7 @@ func (c *checker) commandFile(arg string, p source.Path) {
 	}
 	hint := "add it to files"
 	if short := path.Base(name); slices.Contains(names, short) {
-		hint = fmt.Sprintf("the common directory of the files is cut off: write %s", short)
+		hint = fmt.Sprintf("write %s: paths in the pod begin below the directory that all files share", short)
 	} else if best := source.Nearest(name, names); best != "" {
 		hint = "did you mean " + best + "?"
 	}

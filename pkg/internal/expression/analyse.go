@@ -62,7 +62,7 @@ func (c *templates) analyse(e *expr) {
 	tokens, _, _ := jq.Lex(e.text)
 	a := &analyser{scope: c.scope, text: e.text, spans: jq.Positions(e.query, tokens), dashes: dashes(tokens), guards: slices.Clip(c.given)}
 	if len(e.query.Imports) > 0 || e.query.Meta != nil {
-		a.fail(e.query, BadExpression, "expressions have no modules", "")
+		a.fail(e.query, BadExpression, "an expression cannot import modules", "define the function in the expression: def name: …;")
 	}
 	if c.condition {
 		a.assigned(e.query)
@@ -215,7 +215,7 @@ func (a *analyser) query(q *gojq.Query, in value, names *env) result {
 		left, right := a.query(q.Left, in, names), a.query(q.Right, in, names)
 		return result{join(left.value, right.value), min(2, left.min+right.min), min(2, left.max+right.max)}
 	case q.Op == 0:
-		a.fail(q, BadExpression, "there is nothing but definitions", "")
+		a.fail(q, BadExpression, "the expression defines functions and yields no value", "write the value after the definitions")
 		return one(unknown())
 	}
 	return a.operator(q, in, names)

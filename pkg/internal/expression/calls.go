@@ -37,16 +37,16 @@ func (a *analyser) call(f *gojq.Func, in value, names *env) result {
 // impure are the functions whose result does not only depend on the input, or that a
 // Sensor does not have.
 var impure = map[string]string{
-	"now":               "it changes by itself, so that every event would look like a change",
+	"now":               "its value changes without an event, so every event would look like a change",
 	"localtime":         "it depends on where it runs",
 	"strflocaltime":     "it depends on where it runs",
-	"env":               "a Sensor shows no environment",
+	"env":               "a Sensor passes no environment variables to expressions",
 	"input":             "a Sensor has one input",
 	"inputs":            "a Sensor has one input",
 	"input_line_number": "a Sensor reads no lines",
 	"input_filename":    "a Sensor reads no file",
-	"debug":             "it writes to the standard error, which a Sensor does not have",
-	"stderr":            "it writes to the standard error, which a Sensor does not have",
+	"debug":             "a Sensor has no standard error to write to",
+	"stderr":            "a Sensor has no standard error to write to",
 	"halt":              "it would stop the evaluation of the whole object",
 	"halt_error":        "it would stop the evaluation of the whole object",
 	"modulemeta":        "a Sensor has no modules",
@@ -86,7 +86,7 @@ func (a *analyser) variable(node any, name string, names *env) result {
 }
 
 func (a *analyser) noVariable(node any, name string, names *env) {
-	message, hint := fmt.Sprintf("there is no variable %s", name), ""
+	message, hint := fmt.Sprintf("unknown variable %s", name), ""
 	var known []string
 	for e := names; e != nil; e = e.above {
 		if e.value != nil {
@@ -106,9 +106,9 @@ func (a *analyser) noVariable(node any, name string, names *env) {
 	case name == "$children":
 		message, hint = "$children cannot be used here", a.scope.NoChildren
 	case name == "$related":
-		message, hint = "$related cannot be used here", "related objects are listed under spec.related, and read by templates, when, forEach and status"
+		message, hint = "$related cannot be used here", "list the objects under spec.related; templates, when, forEach and status can read them"
 	case name == "$item" || name == "$index":
-		message, hint = name+" exists only in the template of a child with forEach", "write forEach: with the array to make children of"
+		message, hint = name+" exists only in the template of a child with forEach", "write forEach: LIST in the child; $item is then an entry of the list"
 	case name == "$ENV":
 		message = "$ENV cannot be used: " + impure["env"]
 	case best != "":
@@ -335,7 +335,7 @@ func (a *analyser) arguments(f *gojq.Func, b builtin, in value, names *env) resu
 
 func (a *analyser) format(t *gojq.Term, in value, names *env) result {
 	if !slices.Contains([]string{"@text", "@json", "@html", "@uri", "@urid", "@csv", "@tsv", "@sh", "@base64", "@base64d"}, t.Format) {
-		a.fail(t, BadExpression, fmt.Sprintf("there is no format %s in the jq of a Sensor", t.Format), "")
+		a.fail(t, BadExpression, fmt.Sprintf("unknown format %s", t.Format), "formats: @base64, @base64d, @csv, @html, @json, @sh, @text, @tsv, @uri, @urid")
 		return one(unknown())
 	}
 	if t.Str != nil {
@@ -347,7 +347,7 @@ func (a *analyser) format(t *gojq.Term, in value, names *env) result {
 		a.wants(t, in, array, t.Format+" takes")
 	case "@json":
 	case "@base64", "@base64d", "@uri", "@urid", "@html", "@text":
-		a.missing(t, in, "null becomes the text \"null\"")
+		a.missing(t, in, "null becomes the string \"null\"")
 	case "@sh":
 		a.wants(t, in, anything&^object&^null, t.Format+" takes")
 	}

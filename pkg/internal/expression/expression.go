@@ -109,9 +109,9 @@ func until(text string) (int, error) {
 	_, end, whole := jq.Lex(text)
 	switch {
 	case !whole:
-		return 0, fmt.Errorf("a string in ${%s is not closed", text)
+		return 0, fmt.Errorf("a string in ${%s has no closing quote", text)
 	case end == len(text):
-		return 0, fmt.Errorf("${%s is not closed by }", text)
+		return 0, fmt.Errorf("${%s has no closing }", text)
 	}
 	return end, nil
 }

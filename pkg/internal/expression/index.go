@@ -32,10 +32,10 @@ func (a *analyser) index(v value, i *gojq.Index, in value, names *env) result {
 		return key.then(one(a.field(v, *key.text, i)))
 	}
 	if key.kinds&^null == str {
-		a.wants(i, v, object|null, "what is indexed by a name must be")
+		a.wants(i, v, object|null, "[NAME] needs")
 	}
 	if key.kinds&^null&^number == 0 {
-		a.wants(i, v, array|str|null, "what is indexed by a number must be")
+		a.wants(i, v, array|str|null, "[NUMBER] needs")
 	}
 	a.count(v) // a computed key may be any key
 	found := a.item(v)
@@ -59,7 +59,7 @@ func (a *analyser) slice(v value, i *gojq.Index, in value, names *env) result {
 			r = b.then(r)
 		}
 	}
-	a.wants(i, v, array|str|null, "what is sliced must be")
+	a.wants(i, v, array|str|null, "[FROM:TO] needs")
 	a.use(v)
 	return r
 }
@@ -69,7 +69,7 @@ func (a *analyser) field(v value, name string, node any) value {
 	if k := v.kinds &^ null; k != 0 && k&object == 0 {
 		owner, hint := a.owner(node, v), ""
 		if owner == "not" {
-			hint = "not stands behind in jq, after a |"
+			hint = "write not after the value: VALUE | not"
 		}
 		a.misfit(node, fmt.Sprintf("%s is %s and has no field %s", owner, k, name), hint)
 		return unknown()
@@ -194,7 +194,7 @@ func (a *analyser) named(v value, name string, node any) (value, bool) {
 // iterate walks v[].
 func (a *analyser) iterate(v value, node any) result {
 	if v.kinds&(array|object) == 0 && v.kinds&^null != 0 {
-		a.misfit(node, fmt.Sprintf("[] wants an array or an object, and %s is %s", a.called(node, v), v.kinds&^null), "")
+		a.misfit(node, fmt.Sprintf("[] needs an array or an object, and %s is %s", a.called(node, v), v.kinds&^null), "")
 	} else {
 		a.missing(node, v, "[] fails on null")
 	}

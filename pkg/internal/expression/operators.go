@@ -82,7 +82,7 @@ func (a *analyser) alternative(q *gojq.Query, in value, names *env) result {
 	if left.kinds&^null == boolean && isTrue(q.Right) {
 		a.report(q, Problem{
 			Code: DefaultReplacesFalse, Warning: true,
-			Message: fmt.Sprintf("%s is true also where %s is false: // replaces false as it replaces null", a.shown(q), a.called(q.Left, left.value)),
+			Message: fmt.Sprintf("%s is true even if %s is false: // replaces false, too", a.shown(q), a.called(q.Left, left.value)),
 			Fix:     a.unlessFalse(q), Caveat: "or give the field a default in the schema",
 		})
 	}
@@ -124,14 +124,14 @@ func (a *analyser) comparison(q *gojq.Query, in value, names *env) result {
 	a.use(right.value)
 	l, r := left.kinds&^null, right.kinds&^null
 	if l != 0 && r != 0 && wide(l)&wide(r) == 0 {
-		a.misfit(q, fmt.Sprintf("%s is %s and %s is %s: they can never be compared with %s",
+		a.misfit(q, fmt.Sprintf("%s is %s and %s is %s: %s cannot compare them",
 			a.called(q.Left, left.value), l, a.called(q.Right, right.value), r, q.Op), "")
 	} else if q.Op != gojq.OpEq && q.Op != gojq.OpNe {
 		if !isZero(left.value, q.Op, right.value, q.Right) {
-			a.missing(q.Left, left.value, "null is less than everything")
+			a.missing(q.Left, left.value, "null is less than any other value")
 		}
 		if !isZero(right.value, mirrored[q.Op], left.value, q.Left) {
-			a.missing(q.Right, right.value, "null is less than everything")
+			a.missing(q.Right, right.value, "null is less than any other value")
 		}
 	}
 	both := left.then(right)
@@ -194,7 +194,7 @@ func (a *analyser) arithmetic(q *gojq.Query, in value, names *env) result {
 	made, fits := combine(q.Op, left.kinds, right.kinds)
 	both := left.then(right)
 	if !fits {
-		a.misfit(q, fmt.Sprintf("%s is %s and %s is %s: %s cannot take both", a.called(q.Left, left.value), orNull(left.kinds),
+		a.misfit(q, fmt.Sprintf("%s is %s and %s is %s: %s cannot combine them", a.called(q.Left, left.value), orNull(left.kinds),
 			a.called(q.Right, right.value), orNull(right.kinds), q.Op), fixAdd(q, left.kinds, right.kinds))
 		both.value = unknown()
 		return both
@@ -241,9 +241,9 @@ func orNull(k kinds) kinds {
 
 func nullIn(op gojq.Operator) string {
 	if op == gojq.OpAdd {
-		return "null + x is x"
+		return "null + x yields x"
 	}
-	return "null in " + op.String() + " fails"
+	return op.String() + " fails with null"
 }
 
 // fixAdd suggests a conversion for adding a number and a string.

@@ -91,7 +91,7 @@ func (c *podCompiler) scalar(path []string, text string) Node {
 }
 
 // PodExpressions describes for users what the pod evaluates.
-const PodExpressions = "a pod knows fields, [ ] and .[], //, comparisons, + - * / %, and, or, not, if, as, reduce, and the functions of docs/reference/expressions.md; logic can compute anything"
+const PodExpressions = "a pod supports fields, [ ] and .[], //, comparisons, + - * / %, and, or, not, if, as, reduce, and the functions in docs/reference/expressions.md; for anything else, write logic"
 
 func (c *podCompiler) expr(path []string, source string) any {
 	query, err := parse(source)
@@ -248,7 +248,7 @@ func (c *podCompiler) bind(q *gojq.Query, known *names) (any, error) {
 
 func pattern(patterns []*gojq.Pattern) (string, error) {
 	if len(patterns) != 1 || patterns[0].Name == "" {
-		return "", fmt.Errorf("a pod takes nothing apart: after `as` stands one $name")
+		return "", fmt.Errorf("a pod supports only one $name after `as`")
 	}
 	return patterns[0].Name, nil
 }

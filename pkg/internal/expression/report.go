@@ -98,7 +98,7 @@ func (a *analyser) missing(node any, v value, damage string) {
 	a.report(v.absent.node, Problem{
 		Code: MayBeNull, Warning: true,
 		Message: fmt.Sprintf("%s may be missing (%s), and %s", v.absent.read, v.absent.why, damage),
-		Hint:    fmt.Sprintf("say what it is then: (%s // …)", path),
+		Hint:    fmt.Sprintf("write a default, such as (%s // %s)", path, v.kinds.zero()),
 	})
 }
 

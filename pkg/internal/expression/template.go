@@ -98,7 +98,7 @@ func (c *templates) value(path []string, value any, want schema.Type) node {
 func (c *templates) literal(path []string, value any) node {
 	text, err := jq.Literal(value)
 	if err != nil {
-		c.problem(Problem{Path: path, Code: BadExpression, Message: fmt.Sprintf("the value has no form in JSON: %v", err)})
+		c.problem(Problem{Path: path, Code: BadExpression, Message: fmt.Sprintf("JSON cannot represent the value: %v", err)})
 	}
 	return node{source: text, literal: true, null: value == nil, typ: some(ofLiteral(value)).toType()}
 }
@@ -111,8 +111,8 @@ func (c *templates) object(path []string, fields map[string]any, want schema.Typ
 		at := append(slices.Clip(path), key)
 		if strings.Contains(key, "${") {
 			c.problem(Problem{
-				Path: at, Code: BadExpression, Message: fmt.Sprintf("the key %s has an expression in it, and keys are literal", key),
-				Hint: "build the whole mapping with jq: ${ {(.spec.key): .spec.value} }",
+				Path: at, Code: BadExpression, Message: fmt.Sprintf("the key %s contains an expression, but keys are plain text", key),
+				Hint: "write the whole mapping as an expression: ${ {(.spec.key): .spec.value} }",
 			})
 			continue
 		}
@@ -168,7 +168,7 @@ func (c *templates) scalar(path []string, text string, want schema.Type) node {
 		errors.As(err, &at)
 		c.problem(Problem{
 			Path: path, Offset: at.at, Length: 2, Code: BadExpression, Message: err.Error(),
-			Hint: "write ${ expression }, or $${ for the characters ${",
+			Hint: "close the expression with }, or write $${ for the characters ${",
 		})
 		return node{source: "null"}
 	}
@@ -210,7 +210,7 @@ func blockHint(text string, parts []part) string {
 	case expressions == 1 && strings.TrimSpace(other) == "" && block:
 		return "write |- instead of |: the line break at the end of the block makes the value a string"
 	case expressions == 1 && strings.TrimSpace(other) == "":
-		return "write ${ } alone, without blanks around it"
+		return "write ${ } alone, without spaces around it"
 	case block && (lines || expressions == 0) && yamlLine.MatchString(first):
 		return "remove the |: it makes a string of the lines below; values in them may be expressions"
 	}

@@ -128,7 +128,7 @@ func (c *templates) fit(e *expr, at string, got, want schema.Type, fix, caveat s
 		if !known {
 			c.problem(Problem{
 				Path: e.path, Offset: e.at, Length: len(e.text), Code: UnknownField,
-				Message: fmt.Sprintf("%s.%s: no such field%s, and %s may have it", at, name, c.of(), e.text),
+				Message: fmt.Sprintf("%s.%s: no such field%s, but %s may contain it", at, name, c.of(), e.text),
 			})
 			continue
 		}
@@ -142,14 +142,14 @@ func (c *templates) wantText(e *expr) {
 		c.wrong(e, fmt.Sprintf("%s is %s, which cannot be part of a string", e.text, got), e.asJSON(got), "for its JSON", "")
 	}
 	if e.absent != nil {
-		c.warn(e, "a text with null in it fails")
+		c.warn(e, "null cannot be part of a string")
 	}
 }
 
 // wantNeeded warns of a required field that can be omitted.
 func (c *templates) wantNeeded(n node, path []string) {
 	if n.expr != nil && n.expr.absent != nil {
-		c.warn(n.expr, c.field(path)+" must be written")
+		c.warn(n.expr, c.field(path)+" is required")
 	}
 }
 
@@ -161,7 +161,7 @@ func (c *templates) warn(e *expr, damage string) {
 	c.problem(Problem{
 		Path: e.path, Offset: e.at + at.At, Length: at.End - at.At, Code: MayBeNull, Warning: true,
 		Message: fmt.Sprintf("%s may be missing (%s), and %s", e.absent.read, e.absent.why, damage),
-		Hint:    fmt.Sprintf("say what it is then: %s // …", e.text),
+		Hint:    fmt.Sprintf("write a default, such as %s // %s", e.text, e.kinds.zero()),
 	})
 }
 
@@ -175,8 +175,8 @@ func (c *templates) wantBoolean(e *expr) {
 func (c *templates) wantArray(e *expr) {
 	if got := e.kinds &^ null; got != 0 && got&array == 0 {
 		fix, advice := e.asArray()
-		c.wrong(e, fmt.Sprintf("an array is wanted, and %s is %s", e.text, got), fix, advice, "")
+		c.wrong(e, fmt.Sprintf("forEach must be an array, and %s is %s", e.text, got), fix, advice, "")
 	} else if e.absent != nil {
-		c.warn(e, "there is nothing to go through")
+		c.warn(e, "forEach fails with null")
 	}
 }

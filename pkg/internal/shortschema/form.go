@@ -64,8 +64,8 @@ var (
 // Object expands a mapping of fields.
 func (s *Form) Object(n *yaml.Node) *props {
 	if word := openAPIWord(n); word != nil {
-		s.add(word, 0, diag.BadSchema, fmt.Sprintf("this looks like an OpenAPI schema; the short form would make fields called type and %s of it", word.Value),
-			"write the fields alone, as in {size: integer | minimum=1}, or the whole schema under openAPIV3Schema, in place of schema")
+		s.add(word, 0, diag.BadSchema, fmt.Sprintf("this looks like an OpenAPI schema: the short form reads type and %s as names of fields", word.Value),
+			"write the fields alone, as in {size: integer | minimum=1}, or put the whole schema under openAPIV3Schema, in place of schema")
 		return doubtful()
 	}
 	out := &props{Type: "object", Properties: map[string]props{}}
@@ -73,17 +73,17 @@ func (s *Form) Object(n *yaml.Node) *props {
 		name, markers, marked := strings.Cut(pair[0].Value, "|")
 		name = strings.TrimSpace(name)
 		if !fieldName.MatchString(name) {
-			hint := "begin with a letter; letters, digits, '-', '_' and '.' may follow"
+			hint := "begin with a letter; use letters, digits, '-', '_' and '.'"
 			switch {
 			case name == anyKey:
-				hint = "it stands for every key of a map, and a map has no other fields"
+				hint = "remove the other fields: map[string] stands for every key of a map"
 			case strings.Contains(name, "="):
 				hint = "between { and }, a comma ends a value: quote the value before it"
 			}
-			s.add(pair[0], 0, diag.BadName, fmt.Sprintf("%q is not a name for a field", name), hint)
+			s.add(pair[0], 0, diag.BadName, fmt.Sprintf("%q is not a field name", name), hint)
 		}
 		if _, twice := out.Properties[name]; twice {
-			s.add(pair[0], 0, diag.DuplicateKey, fmt.Sprintf("field %s is written twice", name), "")
+			s.add(pair[0], 0, diag.DuplicateKey, fmt.Sprintf("duplicate field %s", name), "remove one of them")
 		}
 		before := len(*s.found)
 		schema, required := s.field(pair[1])
@@ -169,7 +169,7 @@ func (s *Form) field(n *yaml.Node) (schema *props, required bool) {
 		return listOf(s.entry(n.Content[0])), false
 	case n.Kind == yaml.SequenceNode:
 		s.found.Add(s.positions.Of(n), diag.WrongType, fmt.Sprintf("a list of %d types is not a type", len(n.Content)),
-			"write the type of its entries alone, as in [string] or [{name: string}]; values to choose from are written string | enum=a,b")
+			"write the type of the entries alone, as in [string] or [{name: string}]; for a choice of values, write string | enum=a,b")
 		return doubtful(), false
 	case n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str":
 		s.found.Add(s.positions.Of(n), diag.WrongType, fmt.Sprintf("a field's type is %s, want a string", source.Describe(n)),
@@ -199,7 +199,7 @@ const anyKey = "map[string]"
 func (s *Form) entry(n *yaml.Node) *props {
 	schema, required := s.field(n)
 	if required {
-		s.add(n, 0, diag.BadMarker, "an entry cannot be required", "write minItems=1 or minProperties=1 at the field, as in ports | minItems=1: [integer]")
+		s.add(n, 0, diag.BadMarker, "an entry cannot be required", "write minItems=1 or minProperties=1 for the field, as in ports | minItems=1: [integer]")
 	}
 	return schema
 }
@@ -235,7 +235,7 @@ func (s *Form) typeOf(n *yaml.Node, text string, offset int) *props {
 		}
 	}
 	if s.isOwn(text) {
-		s.add(n, offset, diag.BadSchema, fmt.Sprintf("type %s holds itself", text), "a CustomResourceDefinition knows no recursion: use any")
+		s.add(n, offset, diag.BadSchema, fmt.Sprintf("type %s contains itself", text), "write any: a CustomResourceDefinition cannot be recursive")
 		return doubtful()
 	}
 	message := fmt.Sprintf("unknown type %q", text)
@@ -277,7 +277,7 @@ func (s *Form) named(name string) *props {
 	}
 	s.known[name] = nil
 	if !typeName.MatchString(name) || basicType(name) != nil {
-		s.add(key, 0, diag.BadName, fmt.Sprintf("%q cannot name a type", name), "letters, digits and '_'; not a built-in type")
+		s.add(key, 0, diag.BadName, fmt.Sprintf("%q is not a type name", name), "use letters, digits and '_', and no name of a built-in type")
 	}
 	schema, required := s.field(n)
 	if required {
@@ -295,7 +295,7 @@ func (s *Form) typeHint(text string) string {
 		if best := source.Nearest(text, coretypes.Names()); best != "" {
 			return "did you mean " + best + "?"
 		}
-		return "docs/reference/types-and-markers.md lists the types of Kubernetes; write any for another one, or its fields under types"
+		return "write any, or declare its fields under spec.api.types; docs/reference/types-and-markers.md lists the types of Kubernetes"
 	}
 	var builtin, usual []string
 	for _, t := range Types() {

@@ -71,10 +71,10 @@ func (c *cleaner) alias(n *yaml.Node) *yaml.Node {
 	c.aliased += size
 	switch {
 	case size == 0:
-		c.doc.Found.Add(c.doc.Of(n), diag.YAMLAlias, fmt.Sprintf("the alias *%s stands inside its own anchor", n.Value), "")
+		c.doc.Found.Add(c.doc.Of(n), diag.YAMLAlias, fmt.Sprintf("the alias *%s is inside its own anchor", n.Value), "")
 	case c.aliased > maxAliased && c.aliased-size <= maxAliased:
 		c.doc.Found.Add(c.doc.Of(n), diag.YAMLAlias,
-			fmt.Sprintf("the aliases of this document unfold to more than %d values", maxAliased), "")
+			fmt.Sprintf("the aliases of this document expand to more than %d values", maxAliased), "")
 	case c.aliased <= maxAliased:
 		return n.Alias
 	}
@@ -95,14 +95,14 @@ func (c *cleaner) pairs(content []*yaml.Node) []*yaml.Node {
 		case key.Kind != yaml.ScalarNode:
 			c.doc.Found.Add(c.doc.Of(pair[0]), diag.WrongType, fmt.Sprintf("a key must be a string, this one is %s", Describe(key)), keyHint(key))
 		case key.ShortTag() == "!!merge":
-			c.doc.Found.Add(c.doc.Of(key), diag.YAMLMergeKey, "the merge key << is not read",
+			c.doc.Found.Add(c.doc.Of(key), diag.YAMLMergeKey, "the merge key << is not supported",
 				"repeat the keys, or alias a whole value with key: *anchor")
 		case isNull(key) && key.Style == 0:
 			c.doc.Found.Add(c.doc.Of(key), diag.WrongType, "a key must be a string, this one is null", `quote the key: "null"`)
 		case first != nil:
 			c.doc.Found.Add(c.doc.Of(key), diag.DuplicateKey,
-				fmt.Sprintf("key %q is written twice in this mapping", key.Value),
-				fmt.Sprintf("the first is in line %d; keep one", first.Line))
+				fmt.Sprintf("duplicate key %q", key.Value),
+				fmt.Sprintf("remove one; the first is on line %d", first.Line))
 		default:
 			seen[key.Value] = key
 			out = append(out, key, pair[1])
@@ -123,7 +123,7 @@ var plainTags = []string{"", "!!str", "!!int", "!!float", "!!bool", "!!null", "!
 
 func (c *cleaner) tag(n *yaml.Node) {
 	if !slices.Contains(plainTags, n.ShortTag()) {
-		c.doc.Found.Add(c.doc.Of(n), diag.YAMLTag, fmt.Sprintf("the YAML tag %s is not read", n.ShortTag()), "remove the tag")
+		c.doc.Found.Add(c.doc.Of(n), diag.YAMLTag, fmt.Sprintf("the YAML tag %s is not supported", n.ShortTag()), "remove the tag")
 		n.Tag = ""
 	}
 }

@@ -90,7 +90,7 @@ func NotText(data []byte) int {
 
 func textProblem(b byte) string {
 	if b == 0 {
-		return "the file holds a NUL byte: it is not text"
+		return "the file contains a NUL byte: it is not text"
 	}
 	return fmt.Sprintf("the byte 0x%02X is not UTF-8 text", b)
 }

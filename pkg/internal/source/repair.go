@@ -233,7 +233,7 @@ func separated(lines []string, n int) []repair {
 	line := strings.TrimRight(lines[n], "\r")
 	var out []repair
 	if m := noBlank.FindStringSubmatch(line); m != nil {
-		out = append(out, repair{line: m[1] + ": " + m[2], at: len(m[1]), advice: "write a blank after the colon"})
+		out = append(out, repair{line: m[1] + ": " + m[2], at: len(m[1]), advice: "write a space after the colon"})
 	} else if m := noColon.FindStringSubmatch(line); m != nil && !strings.Contains(line, ": ") {
 		out = append(out, repair{line: m[1] + ": " + m[2], at: len(m[1]), advice: "write a colon after the key"})
 	}

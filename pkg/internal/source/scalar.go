@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,7 +26,7 @@ func (d *Decoder) scalar(n *yaml.Node, v reflect.Value, p Path) {
 	}
 	got, ok := plain(n)
 	if !ok {
-		d.Reject(n, p, diag.BadValue, fmt.Sprintf("%s: %s is not a number that can be written", subject(p), n.Value), "")
+		d.Reject(n, p, diag.BadValue, fmt.Sprintf("%s: JSON cannot represent %s", subject(p), n.Value), "")
 		return
 	}
 	switch v.Kind() {
@@ -55,7 +56,7 @@ func (d *Decoder) scalar(n *yaml.Node, v reflect.Value, p Path) {
 		}
 	}
 	d.Reject(n, p, diag.WrongType, fmt.Sprintf("%s is %s, want %s", subject(p), Describe(n), wanted(v.Type())),
-		scalarHint(n, v.Kind()))
+		scalarHint(n, v.Kind(), p))
 }
 
 // joined returns the conditions of a list as one, as kro has lists of them; "" for other
@@ -127,23 +128,32 @@ func (d *Decoder) Any(n *yaml.Node, p Path) any {
 	}
 	v, ok := plain(n)
 	if !ok {
-		d.Reject(n, p, diag.BadValue, fmt.Sprintf("%s: JSON has no number %s", subject(p), n.Value), "")
+		d.Reject(n, p, diag.BadValue, fmt.Sprintf("%s: JSON cannot represent %s", subject(p), n.Value), "")
 		return nil
 	}
 	return v
 }
 
 // scalarHint explains scalars that YAML parses differently than intended.
-func scalarHint(n *yaml.Node, want reflect.Kind) string {
-	word := strings.ToLower(n.Value)
+func scalarHint(n *yaml.Node, want reflect.Kind, p Path) string {
+	word, key := strings.ToLower(n.Value), ""
+	if len(p) > 0 {
+		key = p[len(p)-1]
+	}
 	switch {
+	case want == reflect.String && slices.Contains([]string{"resync", "timeout", "tokenRotation", "interval"}, key):
+		return "write a duration with a unit, such as 30m"
+	case want == reflect.String && (key == "when" || key == "readyWhen" || key == "forEach"):
+		return "remove the key, or write an expression of jq"
+	case want == reflect.String && len(p) > 1 && key == "name" && len(p) > 2 && p[len(p)-3] == "versions":
+		return "write v" + strings.SplitN(n.Value, ".", 2)[0]
 	case want == reflect.String:
 		return "quote it: " + strconv.Quote(n.Value)
 	case want == reflect.Bool && (word == "yes" || word == "on" || word == "y"):
 		return "write true"
 	case want == reflect.Bool && (word == "no" || word == "off" || word == "n"):
 		return "write false"
-	case n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0:
+	case n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 && n.Value != "" && strings.Trim(n.Value, "0123456789.-") == "", word == "true", word == "false":
 		return "remove the quotes"
 	}
 	return ""

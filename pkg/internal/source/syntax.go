@@ -121,7 +121,7 @@ func syntaxHint(message, line string) string {
 		strings.Contains(message, "did not find expected '-' indicator"):
 		return "check the indentation of this line and of those before it"
 	case strings.Contains(message, "could not find expected ':'"):
-		return "write a colon and a blank after the key"
+		return "write a colon and a space after the key"
 	case strings.Contains(message, "did not find expected ','"):
 		return "close the list or the mapping, or add the missing comma"
 	case strings.Contains(message, "unexpected end of stream"):
