@@ -70,7 +70,6 @@ func (c *checker) plainText(child *v1alpha1.Child, p source.Path, key string) st
 // templateName checks that a template has a name, and that the name or the namespace
 // holds an expression. Package plan checks which fields the expression reads.
 func (c *checker) templateName(child v1alpha1.Child, p source.Path) {
-	const hint = "put ${ .metadata.name } into the name"
 	at, n := p.To("name"), c.node(p...)
 	switch {
 	case !c.Written(p):
@@ -88,9 +87,12 @@ func (c *checker) templateName(child v1alpha1.Child, p source.Path) {
 	namespace, _ := metadata["namespace"].(string)
 	switch {
 	case !isText:
-		c.add(at, diag.WrongType, fmt.Sprintf("%s is %s, want a string", at, source.Describe(c.node(at...))), hint)
+		c.add(at, diag.WrongType, fmt.Sprintf("%s is %s, want a string", at, source.Describe(c.node(at...))), "write name: ${ .metadata.name }")
 	case !holdsExpression(name) && !holdsExpression(namespace):
 		unique := "${ .metadata.name }-" + name
+		if strings.Contains(name, "$${") {
+			unique = strings.ReplaceAll(name, "$${", "${")
+		}
 		c.add(at, diag.BadValue, fmt.Sprintf("every %s would use the same object", cmp.Or(c.kind(), "custom resource")), "write "+c.Rewritten(at, 0, len(name), unique))
 	}
 }

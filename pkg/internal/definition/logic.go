@@ -16,7 +16,7 @@ import (
 func (c *checker) logic() {
 	p := source.PathOf("spec", "logic")
 	if c.op.Spec.Logic == nil {
-		if !c.anyTemplate() && len(c.op.Spec.Patches) == 0 && !c.wasRejected(source.PathOf("spec", "children")) {
+		if !c.anyTemplate() && len(c.op.Spec.Patches) == 0 && !c.rejectedChild() {
 			c.nothingToDo()
 		}
 		return
@@ -32,6 +32,17 @@ func (c *checker) logic() {
 	for i, arg := range logic.Command {
 		c.commandFile(arg, p.To("command", i))
 	}
+}
+
+// rejectedChild reports whether the list of children, or an entry of it, was rejected.
+func (c *checker) rejectedChild() bool {
+	p := source.PathOf("spec", "children")
+	for i := range c.op.Spec.Children {
+		if c.wasRejected(p.To(i)) {
+			return true
+		}
+	}
+	return c.wasRejected(p)
 }
 
 // nothingToDo reports a definition that makes no object.

@@ -116,6 +116,17 @@ func until(text string) (int, error) {
 	return end, nil
 }
 
+// closed returns what to write for an expression that does not end. text follows its ${.
+func closed(text string) string {
+	stem := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "}"))
+	for _, end := range []string{"", `"`, ")", "]", "}", `")`, `"]`, `"}`, "))"} {
+		if _, err := parse(stem + end); err == nil && !strings.Contains(stem, "\n") && len(stem) < 100 {
+			return "write ${ " + stem + end + " }"
+		}
+	}
+	return "close the expression with }"
+}
+
 // parse reads one jq expression.
 func parse(source string) (*gojq.Query, error) {
 	if source == "" {

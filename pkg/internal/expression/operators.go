@@ -194,8 +194,13 @@ func (a *analyser) arithmetic(q *gojq.Query, in value, names *env) result {
 	made, fits := combine(q.Op, left.kinds, right.kinds)
 	both := left.then(right)
 	if !fits {
-		a.misfit(q, fmt.Sprintf("%s is %s and %s is %s: %s cannot combine them", a.called(q.Left, left.value), orNull(left.kinds),
-			a.called(q.Right, right.value), orNull(right.kinds), q.Op), fixAdd(q, left.kinds, right.kinds))
+		if a.lenient == 0 {
+			a.report(q, Problem{
+				Code: WrongType, Fix: a.joinedText(q, left.kinds|right.kinds),
+				Message: fmt.Sprintf("%s is %s and %s is %s: %s cannot combine them", a.called(q.Left, left.value), orNull(left.kinds),
+					a.called(q.Right, right.value), orNull(right.kinds), q.Op),
+			})
+		}
 		both.value = unknown()
 		return both
 	}
@@ -246,12 +251,21 @@ func nullIn(op gojq.Operator) string {
 	return op.String() + " fails with null"
 }
 
-// fixAdd suggests a conversion for adding a number and a string.
-func fixAdd(q *gojq.Query, l, r kinds) string {
-	if q.Op == gojq.OpAdd && slices.Contains([]kinds{str | integer, str | number, str | fraction, str | boolean}, (l|r)&^null) {
-		return `put them into one text: "\(.a)\(.b)"`
+// joinedText returns the sum of a string and a number as one string, or "".
+func (a *analyser) joinedText(q *gojq.Query, both kinds) string {
+	if q.Op != gojq.OpAdd || !slices.Contains([]kinds{str | integer, str | number, str | fraction, str | boolean}, both&^null) {
+		return ""
 	}
-	return ""
+	text := ""
+	for _, side := range []*gojq.Query{q.Left, q.Right} {
+		source := a.source(side)
+		if t := side.Term; t != nil && t.Type == gojq.TermTypeString && t.Str.Queries == nil && len(t.SuffixList) == 0 {
+			text += source[1 : len(source)-1]
+			continue
+		}
+		text += `\(` + source + ")"
+	}
+	return `"` + text + `"`
 }
 
 // sum returns the type of the sum of two arrays or objects, or nil.

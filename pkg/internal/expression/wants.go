@@ -140,6 +140,7 @@ func (c *templates) fit(e *expr, at string, got, want schema.Type, fix, caveat s
 func (c *templates) wantText(e *expr) {
 	if got := e.kinds &^ null; got != 0 && got&^(array|object) == 0 {
 		c.wrong(e, fmt.Sprintf("%s is %s, which cannot be part of a string", e.text, got), e.asJSON(got), "for its JSON", "")
+		return
 	}
 	if e.absent != nil {
 		c.warn(e, "null cannot be part of a string")

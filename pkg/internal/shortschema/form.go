@@ -76,7 +76,7 @@ func (s *Form) Object(n *yaml.Node) *props {
 			hint := "begin with a letter; use letters, digits, '-', '_' and '.'"
 			switch {
 			case name == anyKey:
-				hint = "remove the other fields: map[string] stands for every key of a map"
+				hint = "remove the other fields: map[string] means every key of a map"
 			case strings.Contains(name, "="):
 				hint = "between { and }, a comma ends a value: quote the value before it"
 			}

@@ -131,7 +131,7 @@ func (s *Form) rule(n *yaml.Node, m marker, schema *props, unknown bool) (marker
 		return rule, false
 	}
 	if rule.fits != nil && !unknown && !slices.Contains(rule.fits, kind) {
-		s.add(n, m.at, diag.BadMarker, fmt.Sprintf("marker %s does not apply to type %s", m.name, kind), "it applies to "+source.Either(rule.fits))
+		s.add(n, m.at, diag.BadMarker, fmt.Sprintf("marker %s does not apply to type %s", m.name, kind), "remove it, or write a type it applies to: "+source.Either(rule.fits))
 		return rule, false
 	}
 	return rule, true

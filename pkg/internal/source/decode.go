@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -168,32 +167,11 @@ func (d *Decoder) bytes(n *yaml.Node, v reflect.Value, p Path) {
 	}
 }
 
-// asList returns a text as a list of YAML: its words, or the list that it is without its
-// quotes.
-func asList(text string) string {
-	var list []any
-	if yaml.Unmarshal([]byte(text), &list) == nil && strings.HasPrefix(text, "[") {
-		return text
-	}
-	words := strings.Fields(text)
-	for i, word := range words {
-		words[i] = Scalar(word, true, 0)
-	}
-	return "[" + strings.Join(words, ", ") + "]"
-}
-
 // want reports whether a node has the YAML kind that a Go type requires.
 func (d *Decoder) want(n *yaml.Node, kind yaml.Kind, t reflect.Type, p Path) bool {
 	if n.Kind == kind {
 		return true
 	}
-	hint := ""
-	switch {
-	case n.Kind == yaml.ScalarNode && n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 && kind != yaml.ScalarNode:
-		hint = "remove the |: it makes a string of the lines below"
-	case n.Kind == yaml.ScalarNode && kind == yaml.SequenceNode:
-		hint = "write a list: " + asList(n.Value)
-	}
-	d.Reject(n, p, diag.WrongType, fmt.Sprintf("%s is %s, want %s", subject(p), Describe(n), wanted(t)), hint)
+	d.Reject(n, p, diag.WrongType, fmt.Sprintf("%s is %s, want %s", subject(p), Describe(n), wanted(t)), formHint(n, t, p))
 	return false
 }

@@ -41,6 +41,7 @@ func TestForeignKeys(t *testing.T) {
 		if _, ours := fields[f.ours]; !ours && f.ours != "" {
 			t.Errorf("%s has no key %s", f.in, f.ours)
 		}
+		f = f.withExample()
 		if f.example == "" {
 			continue
 		}
@@ -63,5 +64,33 @@ func TestForeignKeys(t *testing.T) {
 	}
 	if tried < 30 {
 		t.Errorf("only %d examples tried", tried)
+	}
+}
+
+// TestExamples covers that each example of a hint about a wrong type can be written.
+func TestExamples(t *testing.T) {
+	tried := map[string]bool{}
+	for _, in := range definitionTypes {
+		var list diag.List
+		for key, f := range NewDecoder("x", &list).FieldsOf(in) {
+			example, ok := examples[key]
+			if !ok || in == reflect.TypeFor[v1alpha1.Metadata]() {
+				continue
+			}
+			tried[key] = true
+			var doc yaml.Node
+			if err := yaml.Unmarshal([]byte(example), &doc); err != nil {
+				t.Errorf("%s: %v", key, err)
+				continue
+			}
+			var found diag.List
+			NewDecoder("x", &found).Value(doc.Content[0], reflect.New(in).Elem().FieldByIndex(f.index), nil)
+			for _, problem := range found {
+				t.Errorf("%s: %s of %s: %s", key, example, in, problem.Message)
+			}
+		}
+	}
+	if len(tried) < 18 {
+		t.Errorf("only %d examples tried", len(tried))
 	}
 }
