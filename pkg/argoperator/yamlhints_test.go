@@ -55,7 +55,7 @@ func TestYAMLHints(t *testing.T) {
 		{"SCHEMA", `x: "string" | default=a`, `remove the quotes: x: string | default=a`},
 		{"SCHEMA", `x: "[]string" | minItems=1`, `quote the value: x: "[]string | minItems=1"`},
 		{"SCHEMA", `x string`, `write a colon after the key: x: string`},
-		{"SCHEMA", `x:string`, `write a blank after the colon: x: string`},
+		{"SCHEMA", `x:string`, `write a space after the colon: x: string`},
 		{"SCHEMA", `- x: string`, `this is a key, not an item of a list: remove the dash: x: string`},
 		{"DATA", `c: "${ .spec.host // "y" }"`, `remove the quotes: c: ${ .spec.host // "y" }`},
 		{"DATA", `c: "a: ${ .spec.host // "y" }"`, `quote the value: c: 'a: ${ .spec.host // "y" }'`},

@@ -143,27 +143,36 @@ func (c *templates) wantText(e *expr) {
 		return
 	}
 	if e.absent != nil {
-		c.warn(e, "null cannot be part of a string")
+		c.warn(e, "null cannot be part of a string", e.withDefault())
 	}
 }
 
 // wantNeeded warns of a required field that can be omitted.
 func (c *templates) wantNeeded(n node, path []string) {
-	if n.expr != nil && n.expr.absent != nil {
-		c.warn(n.expr, c.field(path)+" is required")
+	if n.expr == nil || n.expr.absent == nil {
+		return
 	}
+	hint := n.expr.withDefault()
+	if read := n.expr.absent.read.String(); strings.HasPrefix(read, ".spec.") {
+		hint = "in the schema, write required=true or a default for " + read
+	}
+	c.warn(n.expr, c.field(path)+" is required", hint)
 }
 
-func (c *templates) warn(e *expr, damage string) {
+func (c *templates) warn(e *expr, damage, hint string) {
 	at := jq.Span{End: len(e.text)}
 	if s, ok := e.spans[e.absent.node]; ok {
 		at = s
 	}
 	c.problem(Problem{
 		Path: e.path, Offset: e.at + at.At, Length: at.End - at.At, Code: MayBeNull, Warning: true,
-		Message: fmt.Sprintf("%s may be missing (%s), and %s", e.absent.read, e.absent.why, damage),
-		Hint:    fmt.Sprintf("write a default, such as %s // %s", e.text, e.kinds.zero()),
+		Message: fmt.Sprintf("%s may be missing (%s), and %s", e.absent.read, e.absent.why, damage), Hint: hint,
 	})
+}
+
+// withDefault returns a hint to write a default.
+func (e *expr) withDefault() string {
+	return fmt.Sprintf("write a default, such as %s // %s", e.text, e.kinds.zero())
 }
 
 func (c *templates) wantBoolean(e *expr) {
@@ -178,6 +187,6 @@ func (c *templates) wantArray(e *expr) {
 		fix, advice := e.asArray()
 		c.wrong(e, fmt.Sprintf("forEach must be an array, and %s is %s", e.text, got), fix, advice, "")
 	} else if e.absent != nil {
-		c.warn(e, "forEach fails with null")
+		c.warn(e, "forEach fails with null", e.withDefault())
 	}
 }

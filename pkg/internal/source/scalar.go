@@ -143,8 +143,10 @@ func scalarHint(n *yaml.Node, want reflect.Kind, p Path) string {
 	switch {
 	case want == reflect.String && slices.Contains([]string{"resync", "timeout", "tokenRotation", "interval"}, key):
 		return "write a duration with a unit, such as 30m"
-	case want == reflect.String && (key == "when" || key == "readyWhen" || key == "forEach"):
-		return "remove the key, or write an expression of jq"
+	case want == reflect.String && key == "forEach":
+		return "write an expression of jq, such as .spec.items // []"
+	case want == reflect.String && (key == "when" || key == "readyWhen"):
+		return "remove the key, or write a condition of jq, such as .spec.size > 0"
 	case want == reflect.String && len(p) > 1 && key == "name" && len(p) > 2 && p[len(p)-3] == "versions":
 		return "write v" + strings.SplitN(n.Value, ".", 2)[0]
 	case want == reflect.String:
