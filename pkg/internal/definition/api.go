@@ -26,7 +26,7 @@ func (c *checker) form() {
 		c.addKey(p.To("existing"), diag.ConflictingKeys, "crd and existing cannot be combined", "remove one of them")
 	case !inCRD && !inExisting:
 		for _, key := range []string{"group", "kind", "versions"} {
-			c.missing(p, key, "api holds group, kind and versions, or crd, or existing")
+			c.missing(p, key, source.Example("API", key)+"; or write crd or existing in place of group, kind and versions")
 		}
 		return
 	}
@@ -37,7 +37,7 @@ func (c *checker) form() {
 	for _, key := range ownKeys() {
 		if c.Written(p.To(key)) {
 			c.addKey(p.To(key), diag.ConflictingKeys, fmt.Sprintf("%s and %s cannot be combined", key, other),
-				"api holds group, kind and versions, or crd, or existing")
+				"write group, kind and versions, or crd, or existing")
 		}
 	}
 }

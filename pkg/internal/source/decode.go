@@ -25,6 +25,7 @@ type Decoder struct {
 	Kind       reflect.Type // the type of the document; hints search it for a key's place
 	fields     map[reflect.Type]map[string]Field
 	keys       map[*yaml.Node]*yaml.Node // of a value
+	in         map[*yaml.Node]string     // name of the type whose key has the value, or a list with it
 }
 
 // NewDecoder returns a decoder that adds its findings to a list.
@@ -37,6 +38,7 @@ func NewDecoder(file string, list *diag.List) *Decoder {
 		Kind:     reflect.TypeFor[v1alpha1.Operator](),
 		fields:   map[reflect.Type]map[string]Field{},
 		keys:     map[*yaml.Node]*yaml.Node{},
+		in:       map[*yaml.Node]string{},
 	}
 }
 
@@ -99,7 +101,7 @@ func (d *Decoder) object(n *yaml.Node, v reflect.Value, p Path) {
 	written, meant := map[string]bool{}, map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, child := n.Content[i], n.Content[i+1]
-		d.keys[child] = key
+		d.keys[child], d.in[child] = key, v.Type().Name()
 		f, ok := fields[key.Value]
 		if !ok {
 			ours, alike := d.unknownKey(key, v.Type(), p)
@@ -121,7 +123,7 @@ func (d *Decoder) object(n *yaml.Node, v reflect.Value, p Path) {
 			continue
 		}
 		if !meant[name] {
-			d.list.Add(d.atKey(n), diag.MissingKey, fmt.Sprintf("missing key %q%s", name, Inside(p)), "")
+			d.list.Add(d.atKey(n), diag.MissingKey, fmt.Sprintf("missing key %q%s", name, Inside(p)), Example(v.Type().Name(), name))
 		}
 		d.Rejected[p.To(name).ID()] = true
 	}
@@ -151,6 +153,7 @@ func (d *Decoder) sequence(n *yaml.Node, v reflect.Value, p Path) {
 	}
 	out := reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content))
 	for i, child := range n.Content {
+		d.in[child] = d.in[n]
 		d.Value(child, out.Index(i), p.To(i))
 	}
 	v.Set(out)
@@ -172,6 +175,6 @@ func (d *Decoder) want(n *yaml.Node, kind yaml.Kind, t reflect.Type, p Path) boo
 	if n.Kind == kind {
 		return true
 	}
-	d.Reject(n, p, diag.WrongType, fmt.Sprintf("%s is %s, want %s", subject(p), Describe(n), wanted(t)), formHint(n, t, p))
+	d.Reject(n, p, diag.WrongType, fmt.Sprintf("%s is %s, want %s", subject(p), Describe(n), wanted(t)), d.formHint(n, t, p))
 	return false
 }

@@ -127,8 +127,8 @@ func (f foreignKey) hint() string {
 }
 
 func (f foreignKey) withExample() foreignKey {
-	if value := examples[f.ours]; f.example == "" && value != "" {
-		f.example = f.ours + ": " + value
+	if f.example == "" {
+		f.example = example(f.in, f.ours)
 	}
 	return f
 }

@@ -67,30 +67,48 @@ func TestForeignKeys(t *testing.T) {
 	}
 }
 
-// TestExamples covers that each example of a hint about a wrong type can be written.
+// TestExamples covers that every required key has an example for the hint, and that each
+// example can be written.
 func TestExamples(t *testing.T) {
-	tried := map[string]bool{}
-	for _, in := range definitionTypes {
-		var list diag.List
-		for key, f := range NewDecoder("x", &list).FieldsOf(in) {
-			example, ok := examples[key]
-			if !ok || in == reflect.TypeFor[v1alpha1.Metadata]() {
+	used, seen := map[string]bool{}, map[reflect.Type]bool{}
+	var list diag.List
+	d := NewDecoder("x", &list)
+	var walk func(reflect.Type)
+	walk = func(in reflect.Type) {
+		for in.Kind() == reflect.Pointer || in.Kind() == reflect.Slice || in.Kind() == reflect.Map {
+			in = in.Elem()
+		}
+		if in.Kind() != reflect.Struct || seen[in] {
+			return
+		}
+		seen[in] = true
+		for key, f := range d.FieldsOf(in) {
+			walk(in.FieldByIndex(f.index).Type)
+			text := example(in.Name(), key)
+			if text == "" {
+				if f.required {
+					t.Errorf("%s.%s is required and has no example", in.Name(), key)
+				}
 				continue
 			}
-			tried[key] = true
+			used[key], used[in.Name()+"."+key] = true, true
 			var doc yaml.Node
-			if err := yaml.Unmarshal([]byte(example), &doc); err != nil {
-				t.Errorf("%s: %v", key, err)
+			if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
+				t.Errorf("%s: %v", text, err)
 				continue
 			}
 			var found diag.List
-			NewDecoder("x", &found).Value(doc.Content[0], reflect.New(in).Elem().FieldByIndex(f.index), nil)
+			NewDecoder("x", &found).Value(doc.Content[0].Content[1], reflect.New(in).Elem().FieldByIndex(f.index), nil)
 			for _, problem := range found {
-				t.Errorf("%s: %s of %s: %s", key, example, in, problem.Message)
+				t.Errorf("%s in %s: %s", text, in, problem.Message)
 			}
 		}
 	}
-	if len(tried) < 18 {
-		t.Errorf("only %d examples tried", len(tried))
+	walk(reflect.TypeFor[v1alpha1.Operator]())
+	walk(reflect.TypeFor[v1alpha1.OperatorTest]())
+	for key := range examples {
+		if !used[key] {
+			t.Errorf("no type has the key %s", key)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"encoding/json"
 	"reflect"
 	"strings"
@@ -8,35 +9,99 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// examples has values of the keys that hold mappings and lists of mappings.
+// examples has values for hints, by their keys, or by type and key.
 var examples = map[string]string{
-	"metadata":      "{name: app}",
-	"api":           "{group: example.com, kind: App, versions: [{name: v1alpha1, schema: {spec: {size: integer}}}]}",
-	"versions":      "[{name: v1alpha1, schema: {spec: {size: integer}}}]",
-	"schema":        "{spec: {size: integer}}",
-	"columns":       "[{name: Size, path: .spec.size}]",
-	"validations":   "[{rule: self.spec.size > 0}]",
-	"crd":           "{file: crd.yaml}",
-	"existing":      "{group: apps, version: v1, kind: Deployment}",
-	"children":      "[{name: config, file: children/config.yaml}]",
-	"template":      `{apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }"}}`,
-	"status":        "{phase: Ready}",
-	"related":       `[{name: config, apiVersion: v1, kind: ConfigMap, names: ["${ .spec.config }"]}]`,
-	"labelSelector": "{matchLabels: {app: web}}",
-	"logic":         "{image: python:3.13-slim, command: [python3, main.py], files: [logic/main.py]}",
-	"env":           "[{name: MODE, value: fast}]",
-	"finalizer":     "{}",
-	"reconcile":     "{resync: 30m}",
-	"install":       "{namespace: argo-events}",
-	"permissions":   `[{apiGroups: [""], resources: [configmaps], verbs: [get]}]`,
-	"childMetadata": "{labels: {team: a}}",
-	"labels":        "{team: a}",
-	"annotations":   "{team: a}",
+	"Operator.apiVersion":     "argoperator.dev/v1alpha1",
+	"Operator.kind":           "Operator",
+	"OperatorTest.apiVersion": "argoperator.dev/v1alpha1",
+	"OperatorTest.kind":       "OperatorTest",
+	"OperatorTest.metadata":   "{name: app}",
+	"Operator.metadata":       "{name: app}",
+	"Operator.spec":           "{api: {group: example.com, kind: App, versions: [{name: v1alpha1, schema: {spec: {size: integer}}}]}}",
+	"OperatorTest.spec":       "{resource: {file: ../samples/app.yaml}, steps: [{name: created, create: {}}]}",
+	"Metadata.name":           "app",
+	"TestMetadata.name":       "app",
+	"TestSpec.resource":       "{file: ../samples/app.yaml}",
+	"TestSpec.steps":          "[{name: created, create: {}}]",
+	"TestStep.name":           "created",
+	"Refuse.kind":             "Deployment",
+	"Reference.kind":          "Deployment",
+	"ToldEvent.reason":        "Reconciled",
+	"ChildEdit.patch":         "{spec: {replicas: 5}}",
+	"ChildStatus.status":      "{readyReplicas: 1}",
+	"ObjectStatus.status":     "{phase: Ready}",
+	"api":                     "{group: example.com, kind: App, versions: [{name: v1alpha1, schema: {spec: {size: integer}}}]}",
+	"API.group":               "example.com",
+	"API.kind":                "App",
+	"versions":                "[{name: v1alpha1, schema: {spec: {size: integer}}}]",
+	"Version.name":            "v1alpha1",
+	"schema":                  "{spec: {size: integer}}",
+	"Schema.spec":             "{size: integer}",
+	"Schema.status":           "{phase: string}",
+	"columns":                 "[{name: Size, path: .spec.size}]",
+	"Column.name":             "Size",
+	"Column.path":             ".spec.size",
+	"specReplicasPath":        ".spec.size",
+	"statusReplicasPath":      ".status.replicas",
+	"validations":             "[{rule: self.spec.size > 0}]",
+	"Validation.rule":         "self.spec.size > 0",
+	"crd":                     "{file: crd.yaml}",
+	"CRDFile.file":            "crd.yaml",
+	"ChildCRD.file":           "crd.yaml",
+	"existing":                "{group: apps, version: v1, kind: Deployment}",
+	"Existing.version":        "v1",
+	"Existing.kind":           "Deployment",
+	"children":                "[{name: config, file: children/config.yaml}]",
+	"Child.name":              "config",
+	"template":                `{apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }"}}`,
+	"Spec.status":             "{phase: Ready}",
+	"related":                 `[{name: config, apiVersion: v1, kind: ConfigMap, names: ["${ .spec.config }"]}]`,
+	"Related.name":            "config",
+	"Related.apiVersion":      "v1",
+	"Related.kind":            "ConfigMap",
+	"labelSelector":           "{matchLabels: {app: web}}",
+	"Requirement.key":         "app",
+	"Requirement.operator":    "Exists",
+	"Patch.name":              "config",
+	"logic":                   "{image: python:3.13-slim, command: [python3, main.py], files: [logic/main.py]}",
+	"image":                   "python:3.13-slim",
+	"command":                 "[python3, main.py]",
+	"files":                   "[logic/main.py]",
+	"env":                     "[{name: MODE, value: fast}]",
+	"EnvVar.name":             "MODE",
+	"Parameter.name":          "config",
+	"Parameter.file":          "/tmp/config.json",
+	"finalizer":               "{}",
+	"reconcile":               "{resync: 30m}",
+	"install":                 "{namespace: argo-events}",
+	"permissions":             `[{apiGroups: [""], resources: [configmaps], verbs: [get]}]`,
+	"Permission.apiGroups":    `[""]`,
+	"Permission.resources":    "[configmaps]",
+	"Permission.verbs":        "[get]",
+	"childMetadata":           "{labels: {team: a}}",
+	"labels":                  "{team: a}",
+	"annotations":             "{team: a}",
+}
+
+// example returns KEY: VALUE for a key of a type, or "".
+func example(in, key string) string {
+	if value := cmp.Or(examples[in+"."+key], examples[key]); value != "" {
+		return key + ": " + value
+	}
+	return ""
+}
+
+// Example returns what to write for a key of a type, or "".
+func Example(in, key string) string {
+	if text := example(in, key); text != "" {
+		return "write " + text
+	}
+	return ""
 }
 
 // formHint returns what to write for a scalar, a list or a mapping that should be another
 // of them.
-func formHint(n *yaml.Node, t reflect.Type, p Path) string {
+func (d *Decoder) formHint(n *yaml.Node, t reflect.Type, p Path) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -59,8 +124,8 @@ func formHint(n *yaml.Node, t reflect.Type, p Path) string {
 			return "write crd: {file: " + Scalar(n.Value, true, 0) + "}"
 		case isText && isFile(n.Value) && key == "children":
 			return "write {name: config, file: " + Scalar(n.Value, true, 0) + "}"
-		case isEntry && examples[key] != "":
-			return "write a mapping, such as " + strings.Trim(examples[key], "[]")
+		case isEntry && example(d.in[n], key) != "":
+			return "write a mapping, such as " + strings.Trim(strings.TrimPrefix(example(d.in[n], key), key+": "), "[]")
 		}
 	case reflect.Slice:
 		switch element := t.Elem().Kind(); {
@@ -76,10 +141,7 @@ func formHint(n *yaml.Node, t reflect.Type, p Path) string {
 			return single(n, key)
 		}
 	}
-	if examples[key] == "" {
-		return ""
-	}
-	return "write " + key + ": " + examples[key]
+	return Example(d.in[n], key)
 }
 
 // entries returns what to write for a mapping of names that should be a list.
