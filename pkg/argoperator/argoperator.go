@@ -189,9 +189,19 @@ type parsed struct {
 func parser(sources []Source) func(Source) parsed {
 	kinds := definedKinds(sources)
 	return func(s Source) parsed {
-		definitions, findings := definition.ParseAmong(s, kinds)
+		definitions, broken, findings := definition.ParseAmong(s, kinds)
+		for _, d := range broken {
+			findings = append(findings, draft(d, findings)...)
+		}
 		return parsed{definitions, findings}
 	}
+}
+
+// draft returns the findings about the expressions and templates of a definition that has
+// errors, as far as it is understood.
+func draft(d *definition.Definition, known diag.List) diag.List {
+	p, findings := plan.Draft(d)
+	return append(findings, childcheck.Draft(d, p, slices.Concat(known, findings))...)
 }
 
 // definedKinds returns the kinds that the definitions define. They are read again when one
@@ -244,7 +254,8 @@ func generate(d *definition.Definition, options Options) (Operator, diag.List, e
 	local.Operator.Spec.Install.Namespace = namespace(d, options)
 	p, findings := plan.New(&local)
 	if findings.HasErrors() {
-		return Operator{}, findings, nil
+		rest, _ := plan.Draft(&local)
+		return Operator{}, append(findings, childcheck.Draft(d, rest, findings)...), nil
 	}
 	findings = append(findings, childcheck.Findings(d, p, findings)...)
 	if findings.HasErrors() {

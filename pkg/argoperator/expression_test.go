@@ -12,8 +12,10 @@ import (
 )
 
 // TestExpressionMistakes compares the findings for common errors in templates and
-// conditions with testdata/expression: NAME.yaml has one error, and NAME.out has
-// the output of argoperator lint. UPDATE=1 rewrites it.
+// conditions with testdata/expression: NAME.out has the output of argoperator lint for
+// NAME.yaml, which has one error. In first-file.yaml and no-consequences.yaml, errors of
+// every phase are reported together, without their consequences. UPDATE=1 rewrites the
+// output.
 func TestExpressionMistakes(t *testing.T) {
 	const dir = root + "/testdata/expression"
 	files, err := filepath.Glob(dir + "/*.yaml")

@@ -210,7 +210,9 @@ func refusedOption(p scaffold.Problem) string {
 	case "Name":
 		return "NAME: " + explained(p)
 	}
-	return "--" + strings.ToLower(p.Option) + ": " + explained(p)
+	flag := "--" + strings.ToLower(p.Option)
+	p.Hint = strings.Replace(p.Hint, "write ", "write "+flag+" ", 1)
+	return flag + ": " + explained(p)
 }
 
 func explained(p scaffold.Problem) string {

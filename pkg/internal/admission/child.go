@@ -78,10 +78,12 @@ func typeOf(kind schema.GroupVersionKind) any {
 func builtIn(r *problem.Report, u *unstructured.Unstructured, data []byte, typed any) {
 	argo.Shape(r, problem.CodeChild, nil, reflect.TypeOf(typed).Elem(), u.Object)
 	if len(r.Problems) > 0 {
+		final(r)
 		return
 	}
 	if err := json.Unmarshal(data, typed); err != nil {
 		r.Add(nil, problem.CodeChild, "", "%v", err)
+		final(r)
 		return
 	}
 	metadata(r, u)
@@ -90,6 +92,13 @@ func builtIn(r *problem.Report, u *unstructured.Unstructured, data []byte, typed
 		refused(r, verdict.Refusals)
 		warned(r, problem.CodeChild, verdict.Later)
 		warned(r, problem.CodeImage, verdict.Images)
+	}
+}
+
+// final marks the problems after which the API server does not look at the values.
+func final(r *problem.Report) {
+	for i := range r.Problems {
+		r.Problems[i].Final = true
 	}
 }
 

@@ -37,6 +37,16 @@ func Findings(d *definition.Definition, p *plan.Plan, known diag.List) diag.List
 	return append(reach, templates(d, p, append(slices.Clone(known), reach...))...)
 }
 
+// Draft checks the templates of a definition with errors, of those children that the plan
+// has an Object of.
+func Draft(d *definition.Definition, draft *plan.Plan, known diag.List) diag.List {
+	return slices.DeleteFunc(templates(d, draft, known).Only(diag.Error), func(f diag.Finding) bool {
+		return slices.ContainsFunc(known, func(k diag.Finding) bool {
+			return k.Severity == diag.Error && k.File == f.File && k.Line == f.Line
+		})
+	})
+}
+
 // templates checks the templates.
 func templates(d *definition.Definition, p *plan.Plan, known diag.List) diag.List {
 	if !slices.ContainsFunc(p.Children, func(c plan.Child) bool { return c.Object != nil }) {
@@ -83,6 +93,7 @@ type run struct {
 	samples   *samples
 	validator validator
 	count     int // samples that have the child
+	cut       int // of these, samples with a problem that hides others
 	groups    []*group
 	exploration
 }
@@ -95,6 +106,7 @@ func newRun(d *definition.Definition, p *plan.Plan, c plan.Child, s *samples) *r
 type group struct {
 	problem childProblem
 	count   int
+	cut     int            // of these, samples that may have other problems, too
 	cr      customResource // one sample with the problem
 	env     environment
 }
@@ -110,6 +122,9 @@ func (t *run) findings(path ...string) diag.List {
 	var findings diag.List
 	for _, causes := range t.causes(path) {
 		g := causes.first()
+		if t.child.Guessed != nil && !certain(g.problem.Problem, t.child.Guessed) {
+			continue
+		}
 		least, found := t.smallest(g)
 		message := t.child.Kind.Kind + ": " + strings.TrimPrefix(found.Path+": "+found.Message, ": ") + causes.elsewhere()
 		switch {
@@ -145,7 +160,8 @@ func (t *run) causes(path []string) []*cause {
 	var out []*cause
 	for _, g := range t.groups {
 		at := t.position(path, g.problem)
-		always := g.count == t.count && t.likely && !t.dependsOnText(g)
+		every := g.count == t.count || g.count > g.cut && g.count-g.cut+t.cut == t.count
+		always := every && t.likely && !t.dependsOnText(g)
 		i := slices.IndexFunc(out, func(c *cause) bool {
 			other := c.first().problem
 			return c.position == at && c.always == always && other.Code == g.problem.Code && diag.WithoutIndexes(other.Path) == diag.WithoutIndexes(g.problem.Path) && other.exceedsLimit == g.problem.exceedsLimit
@@ -285,6 +301,16 @@ func (t *run) problemsIn(r rendering) []childProblem {
 	return problems
 }
 
+// certain reports whether a child whose template has errors has a problem that does not
+// follow from them: a missing key elsewhere.
+func certain(p problem.Problem, guessed [][]string) bool {
+	at := p.Segments()
+	return strings.HasPrefix(p.Message, "Required value") && !slices.ContainsFunc(guessed, func(path []string) bool {
+		n := min(len(path), len(at))
+		return slices.Equal(path[:n], at[:n])
+	})
+}
+
 // problemsOf returns the problems of one custom resource, and whether it has the child.
 func (t *run) problemsOf(cr customResource, env environment) (problems []childProblem, wanted bool) {
 	r := t.render(cr, env)
@@ -293,7 +319,7 @@ func (t *run) problemsOf(cr customResource, env environment) (problems []childPr
 
 // failed returns the problem of an expression at a key of the child.
 func failed(key string, err error) childProblem {
-	t := childProblem{Problem: problem.Problem{Code: diag.BadExpression, Message: err.Error()}, key: key}
+	t := childProblem{Problem: problem.Problem{Code: diag.BadExpression, Message: err.Error(), Final: true}, key: key}
 	var limit *jq.LimitError
 	if errors.As(err, &limit) {
 		t.Hint, t.exceedsLimit = limit.Hint, true

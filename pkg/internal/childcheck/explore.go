@@ -227,6 +227,11 @@ func (t *run) try(cr customResource, probe bool) (result outcome) {
 // limit.
 func (t *run) record(cr customResource, env environment, problems []childProblem) (exceeds bool) {
 	var counted []*group
+	cut := 0
+	if slices.ContainsFunc(problems, func(p childProblem) bool { return p.Final }) {
+		cut = 1
+	}
+	t.cut += cut
 	for _, problem := range problems {
 		i := slices.IndexFunc(t.groups, func(g *group) bool { return g.problem.similar(problem) })
 		if i < 0 {
@@ -235,6 +240,7 @@ func (t *run) record(cr customResource, env environment, problems []childProblem
 		}
 		if g := t.groups[i]; !slices.Contains(counted, g) {
 			g.count++
+			g.cut += cut
 			counted = append(counted, g)
 		}
 		if problem.exceedsLimit {

@@ -23,10 +23,10 @@ func (c *checker) form() {
 	inCRD, inExisting := c.Written(p.To("crd")), c.Written(p.To("existing"))
 	switch {
 	case inCRD && inExisting:
-		c.addKey(p.To("existing"), diag.ConflictingKeys, "crd and existing exclude each other", "keep one")
+		c.addKey(p.To("existing"), diag.ConflictingKeys, "crd and existing cannot be combined", "remove one of them")
 	case !inCRD && !inExisting:
 		for _, key := range []string{"group", "kind", "versions"} {
-			c.missing(p, key, "api holds group, kind and versions, or crd, or existing")
+			c.missing(p, key, source.Example("API", key)+"; or write crd or existing in place of group, kind and versions")
 		}
 		return
 	}
@@ -36,8 +36,8 @@ func (c *checker) form() {
 	}
 	for _, key := range ownKeys() {
 		if c.Written(p.To(key)) {
-			c.addKey(p.To(key), diag.ConflictingKeys, fmt.Sprintf("%s and %s exclude each other", key, other),
-				"api holds group, kind and versions, or crd, or existing")
+			c.addKey(p.To(key), diag.ConflictingKeys, fmt.Sprintf("%s and %s cannot be combined", key, other),
+				"write group, kind and versions, or crd, or existing")
 		}
 	}
 }
@@ -75,10 +75,10 @@ const maxSubdomain = 253
 func (c *checker) ownGroup(group string, p source.Path) {
 	switch {
 	case !strings.Contains(group, "."):
-		c.add(p, diag.BadName, fmt.Sprintf("%s: %q has no dot", p, group), "a group is a DNS name of yours, such as cache.example.com")
+		c.add(p, diag.BadName, fmt.Sprintf("%s: %q has no dot", p, group), "write a DNS name that you own, such as cache.example.com")
 	case protected(group, "k8s.io"), protected(group, "kubernetes.io"):
 		c.add(p, diag.ProtectedGroup, fmt.Sprintf("the group %s belongs to the Kubernetes project", group),
-			"use a DNS name of yours; an approved API comes with its own CustomResourceDefinition: api.crd")
+			"write a DNS name that you own; for an approved API, write api: {crd: {file: crd.yaml}}")
 	}
 }
 
@@ -89,11 +89,11 @@ func protected(group, domain string) bool {
 // distinct reports names of the resource that are equal but must differ.
 func (c *checker) distinct(api *v1alpha1.API, p source.Path) {
 	if api.Kind != "" && api.Kind == api.ListKind {
-		c.add(p.To("listKind"), diag.BadName, fmt.Sprintf("listKind is the same as kind, %s", api.Kind), "write "+api.Kind+"List")
+		c.add(p.To("listKind"), diag.BadName, fmt.Sprintf("listKind and kind are both %s", api.Kind), "write "+api.Kind+"List")
 	}
 	for i, short := range api.ShortNames {
 		if short != "" && (short == api.Plural || short == api.Singular) {
-			c.add(p.To("shortNames", i), diag.DuplicateValue, fmt.Sprintf("the short name %q is the plural or the singular already", short), "remove it")
+			c.add(p.To("shortNames", i), diag.DuplicateValue, fmt.Sprintf("the short name %q repeats the plural or the singular", short), "remove it")
 		}
 	}
 }

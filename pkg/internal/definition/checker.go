@@ -25,6 +25,8 @@ type checker struct {
 
 	referred int             // bytes read so far of the files that the definition refers to
 	doubtful map[string]bool // versions whose schemas have findings
+
+	doubtfulCRD bool // the CustomResourceDefinition of the crd form has findings
 }
 
 // isOf reports whether a document is meant as an argoperator document of a kind, so
@@ -100,7 +102,7 @@ func (c *checker) missing(p source.Path, key, hint string) {
 // has reports whether a string is set, and reports an empty one.
 func (c *checker) has(value string, p source.Path) bool {
 	if value == "" && c.Written(p) {
-		c.add(p, diag.BadValue, fmt.Sprintf("%s is empty", p), "")
+		c.add(p, diag.BadValue, fmt.Sprintf("%s is empty", p), "write a value, or remove the key")
 	}
 	return value != ""
 }

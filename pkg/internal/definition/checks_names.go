@@ -31,9 +31,9 @@ func (c *checker) label(value string, p source.Path) bool {
 		return false
 	}
 	if len(validation.IsDNS1123Label(value)) > 0 {
-		hint := "lower-case letters, digits and '-', with a letter or digit at both ends"
+		hint := "use lower-case letters, digits and '-', with a letter or digit at both ends"
 		if better := toLabel(value); better != "" {
-			hint += "; such as " + better
+			hint = "write " + better + ": lower-case letters, digits and '-', with a letter or digit at both ends"
 		}
 		c.add(p, diag.BadName, fmt.Sprintf("%s: %q is not a DNS label", p, value), hint)
 		return false
@@ -50,7 +50,7 @@ func toLabel(s string) string {
 // subdomain reports a value that is not a DNS subdomain, and returns whether it is one.
 func (c *checker) subdomain(value string, p source.Path) bool {
 	if len(validation.IsDNS1123Subdomain(value)) > 0 {
-		c.add(p, diag.BadName, fmt.Sprintf("%s: %q is not a DNS name", p, value), "lower-case letters, digits, '-' and '.', such as cache.example.com")
+		c.add(p, diag.BadName, fmt.Sprintf("%s: %q is not a DNS name", p, value), "use lower-case letters, digits, '-' and '.', as in cache.example.com")
 		return false
 	}
 	return true
@@ -60,7 +60,7 @@ func (c *checker) subdomain(value string, p source.Path) bool {
 func (c *checker) camelCase(value string, p source.Path) bool {
 	switch {
 	case !camelCase.MatchString(value):
-		c.add(p, diag.BadName, fmt.Sprintf("%s: %q is not a kind", p, value), "letters and digits, beginning with a capital, such as "+toKind(value))
+		c.add(p, diag.BadName, fmt.Sprintf("%s: %q is not a kind", p, value), "write "+toKind(value)+": a kind begins with a capital letter, and has letters and digits only")
 	case len(value) > maxLabel:
 		c.add(p, diag.NameTooLong, fmt.Sprintf("%s has %d characters, more than %d", p, len(value), maxLabel), "")
 	default:
@@ -86,7 +86,7 @@ func (c *checker) unique(values []string, at func(i int) source.Path) {
 	first := map[string]int{}
 	for i, v := range values {
 		if j, again := first[v]; again && v != "" {
-			c.add(at(i), diag.DuplicateValue, fmt.Sprintf("%q is listed twice", v), fmt.Sprintf("the first is in line %d", c.At(at(j)).Line))
+			c.add(at(i), diag.DuplicateValue, fmt.Sprintf("%q is listed twice", v), fmt.Sprintf("the first is on line %d", c.At(at(j)).Line))
 			continue
 		}
 		first[v] = i

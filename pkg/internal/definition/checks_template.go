@@ -31,8 +31,8 @@ func (c *checker) conditionsOf(child v1alpha1.Child, p source.Path) {
 		switch at := p.To(key); {
 		case !c.Written(at):
 		case !c.hasTemplate(p):
-			c.addKey(at, diag.ConflictingKeys, fmt.Sprintf("%s is for a child with a template", key),
-				"logic decides itself which children there are: remove the key, or write template or file")
+			c.addKey(at, diag.ConflictingKeys, fmt.Sprintf("%s needs a template", key),
+				"write template or file, or remove the key: logic decides which children exist")
 		case strings.TrimSpace(text) == "":
 			c.add(at, diag.BadValue, fmt.Sprintf("%s is empty", at), "")
 		}
@@ -56,12 +56,12 @@ func (c *checker) plainText(child *v1alpha1.Child, p source.Path, key string) st
 	text, isText := child.Template[key].(string)
 	switch {
 	case !c.Written(at):
-		c.missing(p, key, "a template is a whole object, with apiVersion, kind and metadata.name")
+		c.missing(p, key, "a template needs apiVersion, kind and metadata.name")
 	case !isText:
 		c.reject(at, diag.WrongType, fmt.Sprintf("%s is %s, want a string", at, source.Describe(c.node(at...))), "")
 	case holdsExpression(text):
-		c.reject(at, diag.BadValue, fmt.Sprintf("%s is an expression, want plain text", at),
-			"permissions are made from apiVersion and kind; write a child for each kind, with when")
+		c.reject(at, diag.BadValue, fmt.Sprintf("%s must be plain text, not an expression", at),
+			"argoperator derives permissions from apiVersion and kind: write one child for each kind, with a condition in when")
 		return ""
 	}
 	return text
@@ -70,17 +70,16 @@ func (c *checker) plainText(child *v1alpha1.Child, p source.Path, key string) st
 // templateName checks that a template has a name, and that the name or the namespace
 // holds an expression. Package plan checks which fields the expression reads.
 func (c *checker) templateName(child v1alpha1.Child, p source.Path) {
-	const hint = "put ${ .metadata.name } into its name"
 	at, n := p.To("name"), c.node(p...)
 	switch {
 	case !c.Written(p):
-		c.missing(p[:len(p)-1], "metadata", "metadata: {name: \"${ .metadata.name }\"}")
+		c.missing(p[:len(p)-1], "metadata", "write metadata: {name: \"${ .metadata.name }\"}")
 		return
 	case n.Kind != yaml.MappingNode:
-		c.add(p, diag.WrongType, fmt.Sprintf("%s is %s, want a mapping", p, source.Describe(n)), "write name: and what else it holds under it, each with its own expression")
+		c.add(p, diag.WrongType, fmt.Sprintf("%s is %s, want a mapping", p, source.Describe(n)), "write a mapping: metadata: {name: \"${ .metadata.name }\"}")
 		return
 	case !c.Written(at):
-		c.missing(p, "name", "name: ${ .metadata.name }")
+		c.missing(p, "name", "write name: ${ .metadata.name }")
 		return
 	}
 	metadata, _ := child.Template["metadata"].(map[string]any)
@@ -88,9 +87,13 @@ func (c *checker) templateName(child v1alpha1.Child, p source.Path) {
 	namespace, _ := metadata["namespace"].(string)
 	switch {
 	case !isText:
-		c.add(at, diag.WrongType, fmt.Sprintf("%s is %s, want a string", at, source.Describe(c.node(at...))), hint)
+		c.add(at, diag.WrongType, fmt.Sprintf("%s is %s, want a string", at, source.Describe(c.node(at...))), "write name: ${ .metadata.name }")
 	case !holdsExpression(name) && !holdsExpression(namespace):
-		c.add(at, diag.BadValue, fmt.Sprintf("every %s would share this child", cmp.Or(c.kind(), "custom resource")), hint)
+		unique := "${ .metadata.name }-" + name
+		if strings.Contains(name, "$${") {
+			unique = strings.ReplaceAll(name, "$${", "${")
+		}
+		c.add(at, diag.BadValue, fmt.Sprintf("every %s would use the same object", cmp.Or(c.kind(), "custom resource")), "write "+c.Rewritten(at, 0, len(name), unique))
 	}
 }
 
@@ -101,10 +104,10 @@ func holdsExpression(text string) bool {
 
 // reservedKeys reports fields of a template that the API server or the operator sets.
 func (c *checker) reservedKeys(p source.Path) {
-	const kubernetes = "Kubernetes writes it"
+	const kubernetes = "Kubernetes sets it"
 	for _, key := range []struct{ path, why, hint string }{
-		{"metadata.ownerReferences", "argoperator writes it", "remove the key; onDelete: Orphan keeps a child that outlives its owner"},
-		{"metadata.generateName", "each reconcile would make another object", "write name: ${ .metadata.name }"},
+		{"metadata.ownerReferences", "argoperator sets it", "remove the key; to keep the child when its owner is deleted, write onDelete: Orphan"},
+		{"metadata.generateName", "each reconcile would create another object", "write name: ${ .metadata.name }"},
 		{"metadata.managedFields", kubernetes, ""},
 		{"metadata.uid", kubernetes, ""},
 		{"metadata.resourceVersion", kubernetes, ""},
@@ -116,7 +119,7 @@ func (c *checker) reservedKeys(p source.Path) {
 	} {
 		at := append(p.To(), strings.Split(key.path, ".")...)
 		if c.Written(at) {
-			c.addKey(at, diag.ReservedName, fmt.Sprintf("%s does not belong in a template: %s", key.path, key.why), cmp.Or(key.hint, "remove the key"))
+			c.addKey(at, diag.ReservedName, fmt.Sprintf("%s is not allowed in a template: %s", key.path, key.why), cmp.Or(key.hint, "remove the key"))
 		}
 	}
 }

@@ -26,7 +26,7 @@ func (c *checker) children() {
 	c.unique(kinds, func(i int) source.Path { return p.To(i, "kind") })
 }
 
-const templateHint = "a child has apiVersion and kind if logic makes it, else template or file"
+const templateHint = "write template or file; a child without them is made by logic, and needs apiVersion and kind"
 
 func (c *checker) child(child v1alpha1.Child, p source.Path) {
 	c.variableName(child.Name, "$children", p.To("name"))
@@ -55,12 +55,12 @@ func (c *checker) childKind(child v1alpha1.Child, p source.Path) {
 		return
 	}
 	if builtin, moved := schema.FindBuiltinNamed(child.Kind); moved && !c.Written(p.To("plural")) && !c.Written(p.To("scope")) {
-		c.add(at.To("apiVersion"), diag.UnknownKind, fmt.Sprintf("%s has no kind %s that every cluster has", child.APIVersion, child.Kind),
-			fmt.Sprintf("%s is in %s; another one needs plural and scope, or crd: {file: …}", child.Kind, builtin.APIVersion()))
+		c.add(at.To("apiVersion"), diag.UnknownKind, fmt.Sprintf("%s has no built-in kind %s", child.APIVersion, child.Kind),
+			fmt.Sprintf("write apiVersion: %s; for another %s, add plural and scope, or crd: {file: crd.yaml}", builtin.APIVersion(), child.Kind))
 		return
 	}
-	hint := fmt.Sprintf("%s %s is not built into Kubernetes; kubectl api-resources shows its plural and scope; "+
-		"or give its CustomResourceDefinition: crd: {file: …}, or its definition with another -f", child.APIVersion, child.Kind)
+	hint := fmt.Sprintf("%s %s is not built into Kubernetes: write crd: {file: crd.yaml}, or plural and scope as kubectl api-resources shows them; "+
+		"or pass the definition of the kind with another -f", child.APIVersion, child.Kind)
 	c.missing(p, "plural", hint)
 	c.missing(p, "scope", hint)
 }
@@ -71,6 +71,6 @@ func (c *checker) apiVersion(group, version string, p source.Path) {
 		return
 	}
 	if !versionName.MatchString(version) {
-		c.add(p, diag.BadName, fmt.Sprintf("%q is not a version", version), "apiVersion is GROUP/VERSION, and v1 for the core group")
+		c.add(p, diag.BadName, fmt.Sprintf("%q is not a version", version), "write GROUP/VERSION, such as apps/v1, or v1 for the core group")
 	}
 }

@@ -102,11 +102,11 @@ func (c *checker) scalePath(v *v1alpha1.Version, text string, under []string, ki
 	}
 	path, err := source.ParseJSONPath(text)
 	if err == nil && !source.FieldsOnly(path) {
-		c.add(p, diag.BadPath, fmt.Sprintf("%s: a scale path cannot lead into a list", text), "")
+		c.add(p, diag.BadPath, fmt.Sprintf("%s: a scale path cannot point into a list", text), "")
 		return
 	}
 	if err == nil && (len(path) < 2 || !slices.Contains(under, path[0].Field)) {
-		c.add(p, diag.BadPath, fmt.Sprintf("%s does not lead into %s", text, source.Either(under)), "")
+		c.add(p, diag.BadPath, fmt.Sprintf("%s is not below %s", text, source.Either(under)), "")
 		return
 	}
 	if schema, ok := c.schemaAt(v, text, p); ok && schema != nil && schema.Type != kind {
@@ -120,11 +120,11 @@ func (c *checker) selectable(v *v1alpha1.Version, text string, p source.Path) {
 	}
 	path, err := source.ParseJSONPath(text)
 	if err == nil && (!source.FieldsOnly(path) || path[0].Field == "metadata") {
-		c.add(p, diag.BadPath, fmt.Sprintf("%s cannot be selected by", text), "a selectable field is one of spec or status, outside of lists")
+		c.add(p, diag.BadPath, fmt.Sprintf("%s cannot be a selectable field", text), "a selectable field is one of spec or status, outside of lists")
 		return
 	}
 	schema, ok := c.schemaAt(v, text, p)
 	if ok && (schema == nil || !slices.Contains([]string{"string", "integer", "boolean"}, schema.Type)) {
-		c.add(p, diag.BadPath, fmt.Sprintf("%s cannot be selected by", text), "a selectable field is a string, an integer or a boolean")
+		c.add(p, diag.BadPath, fmt.Sprintf("%s cannot be a selectable field", text), "a selectable field is a string, an integer or a boolean")
 	}
 }

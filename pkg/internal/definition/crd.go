@@ -23,6 +23,8 @@ func (c *checker) readCRD() {
 	before := len(c.found)
 	if c.def.CRD = c.crdFile(p.To("file"), form.File); c.def.CRD != nil && len(c.found) == before {
 		c.pickVersion(p)
+	} else {
+		c.doubtfulCRD = true
 	}
 }
 
@@ -45,9 +47,9 @@ func (c *checker) crdFile(p source.Path, file string) *apiextensionsv1.CustomRes
 	case len(crds) == 1:
 		return c.decodeCRD(crds[0])
 	case len(crds) > 1:
-		c.add(p, diag.WrongKind, fmt.Sprintf("%s holds %d CustomResourceDefinitions, want one", file, len(crds)), "")
+		c.add(p, diag.WrongKind, fmt.Sprintf("%s contains %d CustomResourceDefinitions, want one", file, len(crds)), "")
 	case len(found) == 0:
-		c.add(p, diag.WrongKind, fmt.Sprintf("%s holds no CustomResourceDefinition", file), "")
+		c.add(p, diag.WrongKind, fmt.Sprintf("%s contains no CustomResourceDefinition", file), "")
 	}
 	return nil
 }
@@ -85,7 +87,7 @@ func (c *checker) pickVersion(p source.Path) {
 		}
 	}
 	if len(versions) > 0 {
-		c.missing(p, "version", "the storage version is not served; served versions: "+source.Either(served))
+		c.missing(p, "version", "the storage version is not served: write version: "+source.Either(served))
 	}
 }
 
@@ -129,7 +131,7 @@ func (c *checker) existing() {
 		c.add(p.To("status"), diag.BadValue, fmt.Sprintf("%s has no status subresource", e.Kind), "")
 	}
 	if c.Written(source.PathOf("spec", "status")) && !e.Status && len(c.op.Spec.Status) > 0 {
-		c.addKey(source.PathOf("spec", "status"), diag.ConflictingKeys, "status is written, and the existing kind's status is not the operator's",
-			"write status: true in spec.api.existing if it is")
+		c.addKey(source.PathOf("spec", "status"), diag.ConflictingKeys, "the operator does not write the status of an existing kind",
+			"write status: true under spec.api.existing to let it")
 	}
 }

@@ -48,6 +48,9 @@ type Definition struct {
 
 	positions source.Positions
 	lockFile  string
+
+	rejected, unknown map[string]bool // by path.id: values with findings, and mappings with unknown keys
+	doubtfulSchema    bool            // the working version's schema lacks fields because of a finding
 }
 
 // File is a file that a definition refers to.
@@ -127,6 +130,12 @@ func (d *Definition) Position(path ...string) diag.Position { return d.positions
 
 // Written reports whether there is a value at a path.
 func (d *Definition) Written(path ...string) bool { return d.positions.Written(path) }
+
+// Rewritten returns the string at a path, as YAML, with other text in the place of the
+// bytes from one offset to another.
+func (d *Definition) Rewritten(from, to int, text string, path ...string) string {
+	return d.positions.Rewritten(d.origin(path), from, to, text)
+}
 
 // PositionIn returns the position of a byte of the string at a path, for a finding
 // about a part of the string.

@@ -17,7 +17,7 @@ func (c *checker) engine() {
 	if r.Engine == "workflow" || r.Engine == "steps" {
 		for key, other := range map[string]bool{"trigger": r.Trigger != "http", "shards": *r.Shards != 1} {
 			if other {
-				c.addKey(p.To(key), diag.ConflictingKeys, fmt.Sprintf("%s is for the direct engine", key), "remove the key, or write engine: direct")
+				c.addKey(p.To(key), diag.ConflictingKeys, fmt.Sprintf("%s needs the direct engine", key), "remove the key, or write engine: direct")
 			}
 		}
 	}
@@ -28,12 +28,12 @@ func (c *checker) engine() {
 
 func (c *checker) stepsEngine() {
 	if n, p := len(c.op.Spec.Children), source.PathOf("spec", "children"); n != 1 {
-		c.addKey(p, diag.Unsupported, fmt.Sprintf("the steps engine keeps exactly one child, the definition has %d", n),
-			"the workflow engine keeps any number: reconcile: {engine: workflow}")
+		c.addKey(p, diag.Unsupported, fmt.Sprintf("the steps engine supports exactly one child, and the definition has %d", n),
+			"write reconcile: {engine: workflow}, which supports any number")
 	}
 	for i := range c.op.Spec.Children {
 		if p := source.PathOf("spec", "children", i, "update"); c.op.Spec.Children[i].Update != "InPlace" {
-			c.addKey(p, diag.Unsupported, "the steps engine updates its child in place", "remove the key, or write reconcile: {engine: workflow}")
+			c.addKey(p, diag.Unsupported, "the steps engine supports update: InPlace only", "remove the key, or write reconcile: {engine: workflow}")
 		}
 		key := "template"
 		p := source.PathOf("spec", "children", i)
@@ -41,11 +41,11 @@ func (c *checker) stepsEngine() {
 			key = "file"
 		}
 		if c.Written(p.To(key)) {
-			c.addKey(p.To(key), diag.Unsupported, "the steps engine has no templates: its child comes from the logic", "remove the key, or write engine: auto")
+			c.addKey(p.To(key), diag.Unsupported, "the steps engine does not support templates: logic makes its child", "remove the key, or write engine: auto")
 		}
 	}
 	if p := source.PathOf("spec", "reconcile", "engine"); c.op.Spec.Logic == nil && c.anyTemplate() && !c.Written(source.PathOf("spec", "logic")) {
-		c.add(p, diag.Unsupported, "the steps engine runs logic, and the definition has none", "write logic, or engine: auto")
+		c.add(p, diag.Unsupported, "the steps engine needs logic", "write logic, or engine: auto")
 	}
 	for _, p := range []source.Path{
 		source.PathOf("spec", "related"), source.PathOf("spec", "patches"), source.PathOf("spec", "childMetadata"),
@@ -53,11 +53,11 @@ func (c *checker) stepsEngine() {
 		source.PathOf("spec", "api", "existing", "annotationSelector"), source.PathOf("spec", "api", "existing", "decorate"),
 	} {
 		if c.Written(p) {
-			c.addKey(p, diag.Unsupported, fmt.Sprintf("the steps engine has no %s", p[len(p)-1]), "remove the key, or write reconcile: {engine: workflow}")
+			c.addKey(p, diag.Unsupported, fmt.Sprintf("the steps engine does not support %s", p[len(p)-1]), "remove the key, or write reconcile: {engine: workflow}")
 		}
 	}
 	if p := source.PathOf("spec", "finalizer"); c.op.Spec.Finalizer != nil {
-		c.addKey(p, diag.Unsupported, "the steps engine has no finalizer", "remove it, or write reconcile: {engine: workflow}")
+		c.addKey(p, diag.Unsupported, "the steps engine does not support a finalizer", "remove the key, or write reconcile: {engine: workflow}")
 	}
 }
 
@@ -69,7 +69,7 @@ func (c *checker) finalizer() {
 	}
 	group, name, qualified := strings.Cut(f.Name, "/")
 	if !qualified || group == "" || name == "" || len(validation.IsQualifiedName(f.Name)) > 0 {
-		c.add(p, diag.BadName, fmt.Sprintf("%q is not the name of a finalizer", f.Name), "DNS.NAME/NAME, such as cache.example.com/memcached-cleanup")
+		c.add(p, diag.BadName, fmt.Sprintf("%q is not the name of a finalizer", f.Name), "write DNS.NAME/NAME, such as cache.example.com/memcached-cleanup")
 	}
 }
 
@@ -99,9 +99,9 @@ func (c *checker) duration(text string, p source.Path) (time.Duration, bool) {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil {
-		hint := "such as 90s, 30m or 1h"
+		hint := "write a duration with a unit, such as 90s, 30m or 1h"
 		if strings.HasSuffix(text, "d") {
-			hint = "there is no unit d: write 24h for a day"
+			hint = "write 24h for a day: there is no unit d"
 		}
 		c.add(p, diag.BadValue, fmt.Sprintf("%s: %q is not a duration", p, text), hint)
 	}
@@ -120,7 +120,7 @@ func (c *checker) resync(text string, d time.Duration, p source.Path) {
 	}
 	if best != d {
 		c.add(p, diag.BadValue, fmt.Sprintf("a resync every %s cannot be scheduled evenly", text),
-			"whole minutes that divide an hour, or whole hours that divide a day; the nearest is "+shortDuration(best))
+			"write "+shortDuration(best)+", the nearest interval of whole minutes that divide an hour or whole hours that divide a day")
 	}
 }
 

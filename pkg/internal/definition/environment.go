@@ -32,26 +32,26 @@ func (c *checker) variable(v v1alpha1.EnvVar, p source.Path) {
 	switch {
 	case !c.has(v.Name, p.To("name")):
 	case !identifier.MatchString(v.Name):
-		c.add(p.To("name"), diag.BadName, fmt.Sprintf("%q is not the name of a variable", v.Name), "letters, digits and '_', not beginning with a digit")
+		c.add(p.To("name"), diag.BadName, fmt.Sprintf("%q is not the name of a variable", v.Name), "use letters, digits and '_', and no digit at the start")
 	case strings.HasPrefix(v.Name, "ARGOPERATOR_"):
 		c.add(p.To("name"), diag.ReservedName, fmt.Sprintf("argoperator sets %s itself", v.Name), "choose a name that does not begin with ARGOPERATOR_")
 	}
 	value, secret, key := c.Written(p.To("value")), c.Written(p.To("secret")), c.Written(p.To("key"))
 	switch {
 	case value && (secret || key):
-		c.addKey(p.To("value"), diag.ConflictingKeys, "value excludes secret and key", "keep one")
+		c.addKey(p.To("value"), diag.ConflictingKeys, "value cannot be combined with secret and key", "remove one of them")
 	case !value && !secret && !key:
-		c.missing(p, "value", "or secret and key")
+		c.missing(p, "value", "write value, or secret and key")
 	case secret && !key:
-		c.missing(p, "key", "the key in the Secret")
+		c.missing(p, "key", "write the key in the Secret")
 	case key && !secret:
-		c.missing(p, "secret", "the name of the Secret")
+		c.missing(p, "secret", "write the name of the Secret")
 	}
 	if secret && c.has(v.Secret, p.To("secret")) {
 		c.subdomain(v.Secret, p.To("secret"))
 	}
 	if key && c.has(v.Key, p.To("key")) && len(validation.IsConfigMapKey(v.Key)) > 0 {
-		c.add(p.To("key"), diag.BadName, fmt.Sprintf("%q cannot be a key of a Secret", v.Key), "letters, digits, '-', '_' and '.'")
+		c.add(p.To("key"), diag.BadName, fmt.Sprintf("%q cannot be a key of a Secret", v.Key), "use letters, digits, '-', '_' and '.'")
 	}
 }
 
@@ -64,13 +64,13 @@ func (c *checker) parameters() {
 		return
 	}
 	if c.op.Spec.Reconcile.Engine != "steps" {
-		c.addKey(p, diag.ConflictingKeys, "parameters are for the steps engine", "write reconcile: {engine: steps}, or read the files in the logic")
+		c.addKey(p, diag.ConflictingKeys, "parameters need the steps engine", "write reconcile: {engine: steps}, or read the files in the logic")
 	}
 	var names []string
 	for i, param := range logic.Parameters {
 		names = append(names, param.Name)
 		if at := p.To(i, "name"); c.has(param.Name, at) && !flagName.MatchString(param.Name) {
-			c.add(at, diag.BadName, fmt.Sprintf("%q is not the name of a flag", param.Name), "a letter, then letters, digits, '-' and '_'; without the dashes in front")
+			c.add(at, diag.BadName, fmt.Sprintf("%q is not the name of a flag", param.Name), "begin with a letter; use letters, digits, '-' and '_', without leading dashes")
 		}
 	}
 	c.unique(names, func(i int) source.Path { return p.To(i, "name") })
@@ -116,7 +116,7 @@ func (c *checker) quantities(values map[string]string, p source.Path) map[string
 func (c *checker) quantity(text string, p source.Path) (resource.Quantity, bool) {
 	q, err := resource.ParseQuantity(text)
 	if err != nil || q.Sign() < 0 {
-		c.add(p, diag.BadValue, fmt.Sprintf("%s: %q is not a quantity", p, text), "such as 100m, 0.5, 64Mi or 1Gi")
+		c.add(p, diag.BadValue, fmt.Sprintf("%s: %q is not a quantity", p, text), "write a quantity, such as 100m, 0.5, 64Mi or 1Gi")
 		return q, false
 	}
 	return q, true

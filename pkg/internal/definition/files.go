@@ -31,7 +31,7 @@ func (c *checker) readFiles() {
 	for i, name := range logic.Files {
 		clean := path.Clean(name)
 		if first, again := seen[clean]; again && name != "" {
-			c.add(p.To(i), diag.DuplicateValue, fmt.Sprintf("%s is listed twice", clean), fmt.Sprintf("the first is files[%d]", first))
+			c.add(p.To(i), diag.DuplicateValue, fmt.Sprintf("%s is listed twice", clean), fmt.Sprintf("remove one; the first is files[%d]", first))
 			continue
 		}
 		seen[clean] = i
@@ -47,8 +47,8 @@ func (c *checker) readFiles() {
 		}
 	}
 	if total > maxFiles {
-		c.addKey(p, diag.TooLarge, fmt.Sprintf("the files have %d KiB together, more than %d", total>>10, maxFiles>>10),
-			"they travel in a ConfigMap, which etcd limits; put what is large into the image")
+		c.addKey(p, diag.TooLarge, fmt.Sprintf("the files have %d KiB in total, more than %d", total>>10, maxFiles>>10),
+			"argoperator stores them in a ConfigMap, whose size is limited; put large files into the image")
 	}
 	cutCommonDirectory(c.def.Files)
 }
@@ -74,15 +74,15 @@ func (c *checker) readFile(p source.Path, name string) ([]byte, bool) {
 	case !c.has(name, p):
 		return nil, false
 	case strings.Contains(name, `\`):
-		c.add(p, diag.BadValue, fmt.Sprintf("the path %s holds a backslash", name), "separate directories with /")
+		c.add(p, diag.BadValue, fmt.Sprintf("the path %s contains a backslash", name), "separate directories with /")
 		return nil, false
 	case path.IsAbs(name) || !fs.ValidPath(clean):
 		c.add(p, diag.PathOutsideDirectory, fmt.Sprintf("%s is outside of the definition's directory", name),
-			"paths are relative to the definition, and do not leave its directory")
+			"write a path below the directory of the definition")
 		return nil, false
 	case c.in.Dir == nil:
 		c.add(p, diag.FileNotFound, fmt.Sprintf("%s cannot be read: the definition has no directory", name),
-			"give the definition as a file, not on standard input")
+			"pass the definition as a file, not on standard input")
 		return nil, false
 	}
 	if info, err := fs.Stat(c.in.Dir, clean); err == nil && !info.Mode().IsRegular() {
@@ -94,7 +94,7 @@ func (c *checker) readFile(p source.Path, name string) ([]byte, bool) {
 	c.referred += len(data)
 	switch {
 	case len(data) > limit && limit < source.MaxFile:
-		c.add(p, diag.TooLarge, fmt.Sprintf("the files of the definition have more than %d MiB together", maxReferred>>20), "")
+		c.add(p, diag.TooLarge, fmt.Sprintf("the files of the definition have more than %d MiB in total", maxReferred>>20), "")
 		return nil, false
 	case len(data) > limit:
 		c.add(p, diag.TooLarge, fmt.Sprintf("%s has more than %d MiB", name, source.MaxFile>>20), "")
@@ -122,7 +122,7 @@ func directoryHint(dir fs.FS, name string, info fs.FileInfo) string {
 	if err != nil || !info.IsDir() || len(entries) == 0 {
 		return ""
 	}
-	return "name the files in it, such as " + path.Join(name, entries[0].Name())
+	return "list the files in it, such as " + path.Join(name, entries[0].Name())
 }
 
 // siblingHint suggests a file that is probably meant: one in the same directory with a

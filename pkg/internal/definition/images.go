@@ -81,7 +81,7 @@ func (c *checker) images() {
 		}
 		if locked[name] == "" {
 			c.add(p, diag.MissingImageDigest, fmt.Sprintf("%s has no digest for the image %s", file, name),
-				"argoperator lock -f "+c.in.Name)
+				"run argoperator lock -f "+c.in.Name)
 		}
 		return cmp.Or(locked[name], name)
 	})
@@ -111,7 +111,7 @@ func (c *checker) readLock(at source.Path, file string) map[string]string {
 		return locked
 	}
 	if len(found) == 0 {
-		c.add(at, diag.WrongKind, fmt.Sprintf("%s is no %s of %s", file, lockKind, lockVersion), write)
+		c.add(at, diag.WrongKind, fmt.Sprintf("%s is not an %s of %s", file, lockKind, lockVersion), write)
 	}
 	return nil
 }
@@ -124,9 +124,9 @@ func readImages(doc source.Document, locked map[string]string) diag.List {
 		image, name := doc.Text(p.To("image")...), doc.Text(p.To("annotations", writtenAs)...)
 		switch {
 		case !isReference(image) || !withDigest.MatchString(image):
-			found.Add(doc.At(p.To("image")), diag.BadValue, fmt.Sprintf("%q is not an image with a digest", image), "such as python:3.13-slim@sha256:…")
+			found.Add(doc.At(p.To("image")), diag.BadValue, fmt.Sprintf("%q is not an image with a digest", image), "write an image with its digest, such as python:3.13-slim@sha256:…")
 		case name == "":
-			found.Add(doc.At(p), diag.MissingKey, "missing annotation "+writtenAs, "it says how the image is written in the definition")
+			found.Add(doc.At(p), diag.MissingKey, "missing annotation "+writtenAs, "write the image there as it is in the definition")
 		default:
 			locked[name] = image
 		}

@@ -16,9 +16,8 @@ import (
 func (c *checker) logic() {
 	p := source.PathOf("spec", "logic")
 	if c.op.Spec.Logic == nil {
-		if !c.anyTemplate() && len(c.op.Spec.Patches) == 0 && !c.wasRejected(source.PathOf("spec", "children")) {
-			c.missing(p[:1], "logic", "logic: {image: python:3.13-slim, command: [python3, main.py], files: [logic/main.py]}, "+
-				"or a child with a template: children: [{name: NAME, template: {…}}]")
+		if !c.anyTemplate() && len(c.op.Spec.Patches) == 0 && !c.rejectedChild() {
+			c.nothingToDo()
 		}
 		return
 	}
@@ -35,6 +34,30 @@ func (c *checker) logic() {
 	}
 }
 
+// rejectedChild reports whether the list of children, or an entry of it, was rejected.
+func (c *checker) rejectedChild() bool {
+	p := source.PathOf("spec", "children")
+	for i := range c.op.Spec.Children {
+		if c.wasRejected(p.To(i)) {
+			return true
+		}
+	}
+	return c.wasRejected(p)
+}
+
+// nothingToDo reports a definition that makes no object.
+func (c *checker) nothingToDo() {
+	const (
+		example = `children: [{name: config, template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }"}}}]`
+		program = "logic: {image: python:3.13-slim, command: [python3, main.py], files: [logic/main.py]}"
+	)
+	if !c.Written(source.PathOf("spec", "children")) {
+		c.missing(source.PathOf("spec"), "children", "write "+example+"; with a program that computes the children, also write "+program)
+		return
+	}
+	c.missing(source.PathOf("spec"), "logic", "give a child a template, as in "+example+", or write a program that makes it: "+program)
+}
+
 // isReference reports whether the kubelet accepts a text as an image.
 func isReference(image string) bool {
 	_, err := reference.ParseNormalizedNamed(image)
@@ -46,12 +69,12 @@ func (c *checker) image(image string, p source.Path) {
 		return
 	}
 	if !isReference(image) {
-		c.add(p, diag.BadValue, fmt.Sprintf("%q is not an image", image), "such as python:3.13-slim or registry.example.com/team/image:1.2.3")
+		c.add(p, diag.BadValue, fmt.Sprintf("%q is not an image", image), "write an image, such as python:3.13-slim or registry.example.com/team/image:1.2.3")
 		return
 	}
 	_, tag, tagged := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")
 	if !strings.Contains(image, "@") && (!tagged || tag == "latest") {
-		c.warn(p, diag.UnpinnedImage, fmt.Sprintf("the image %s has no fixed version", image), "name a version, so that the operator does not change by itself")
+		c.warn(p, diag.UnpinnedImage, fmt.Sprintf("the image %s has no fixed version", image), "add a version, such as python:3.13-slim, so that the operator does not change unexpectedly")
 	}
 }
 
@@ -72,7 +95,7 @@ func (c *checker) commandFile(arg string, p source.Path) {
 	}
 	hint := "add it to files"
 	if short := path.Base(name); slices.Contains(names, short) {
-		hint = fmt.Sprintf("the common directory of the files is cut off: write %s", short)
+		hint = fmt.Sprintf("write %s: paths in the pod begin below the directory that all files share", short)
 	} else if best := source.Nearest(name, names); best != "" {
 		hint = "did you mean " + best + "?"
 	}

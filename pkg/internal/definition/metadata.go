@@ -32,8 +32,8 @@ func (c *checker) objectLabels(labels map[string]string, p source.Path) {
 		at := p.To(key)
 		c.metaKey(key, at)
 		if problems := validation.IsValidLabelValue(labels[key]); len(problems) > 0 {
-			c.add(at, diag.BadValue, fmt.Sprintf("%q is not legal as a label's value", labels[key]),
-				"letters, digits, '-', '_' and '.', at most 63, with a letter or digit at both ends")
+			c.add(at, diag.BadValue, fmt.Sprintf("%q is not a label value", labels[key]),
+				"use letters, digits, '-', '_' and '.', at most 63 in total, with a letter or digit at both ends")
 		}
 	}
 }
@@ -47,9 +47,9 @@ func (c *checker) metaKey(key string, p source.Path) {
 func (c *checker) keyBeside(key string, p source.Path, reserved ...string) {
 	switch {
 	case slices.Contains(reserved, key), strings.HasPrefix(key, v1alpha1.Group+"/"):
-		c.addKey(p, diag.ReservedName, fmt.Sprintf("argoperator sets %s itself", key), "remove it")
+		c.addKey(p, diag.ReservedName, fmt.Sprintf("argoperator sets %s itself", key), "remove the key")
 	case len(validation.IsQualifiedName(strings.ToLower(key))) > 0:
-		c.addKey(p, diag.BadName, fmt.Sprintf("%q is not legal as a key here", key), "NAME or DNS.NAME/NAME, the name with letters, digits, '-', '_' and '.', at most 63")
+		c.addKey(p, diag.BadName, fmt.Sprintf("%q is not a label or annotation key", key), "write NAME or DNS.NAME/NAME; a name has letters, digits, '-', '_' and '.', at most 63 in total")
 	}
 }
 
@@ -89,6 +89,6 @@ func (c *checker) overrides(names []derivedName) {
 		if !c.Written(p) {
 			p = source.PathOf("spec", "install", "names", first.key)
 		}
-		c.add(p, diag.DuplicateValue, fmt.Sprintf("%s and %s are both the %s %s", first.key, d.key, d.kind, *d.value), "each has its own")
+		c.add(p, diag.DuplicateValue, fmt.Sprintf("%s and %s are both the %s %s", first.key, d.key, d.kind, *d.value), "give each its own name")
 	}
 }

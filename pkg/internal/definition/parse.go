@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -15,16 +16,19 @@ import (
 
 // Parse reads the definitions of one file and reports every problem. It does not return
 // a definition that has an error.
-func Parse(in source.Input) ([]*Definition, diag.List) { return ParseAmong(in, nil) }
+func Parse(in source.Input) ([]*Definition, diag.List) {
+	defs, _, list := ParseAmong(in, nil)
+	return defs, list
+}
 
-// ParseAmong is Parse for a file among others, whose kinds its definitions may use.
-func ParseAmong(in source.Input, kinds Kinds) ([]*Definition, diag.List) {
+// ParseAmong is Parse for a file among others, whose kinds its definitions may use. It also
+// returns the definitions that have errors, for checks of what is understood of them.
+func ParseAmong(in source.Input, kinds Kinds) (defs, broken []*Definition, list diag.List) {
 	docs, list := source.Load(in.Name, in.Data, mayDefine(in))
 	if len(docs) == 0 && len(list) == 0 && !in.Lenient {
-		list.Add(startOf(in), diag.NoDefinition, "the file holds no definition", "a definition begins with apiVersion: argoperator.dev/v1alpha1 and kind: Operator")
+		list.Add(startOf(in), diag.NoDefinition, "the file contains no definition", "begin a definition with apiVersion: argoperator.dev/v1alpha1 and kind: Operator")
 	}
 	tests := 0
-	var defs []*Definition
 	seen := map[string]diag.Position{}
 	for _, doc := range docs {
 		if in.Lenient && !strings.HasPrefix(doc.Text("apiVersion"), v1alpha1.Group+"/") {
@@ -38,19 +42,22 @@ func ParseAmong(in source.Input, kinds Kinds) ([]*Definition, diag.List) {
 		name := doc.Text("metadata", "name")
 		if first, again := seen[name]; again && name != "" {
 			found.Add(doc.At([]string{"metadata", "name"}), diag.DuplicateValue,
-				fmt.Sprintf("the file holds two definitions named %s", name), fmt.Sprintf("the first is in line %d", first.Line))
+				fmt.Sprintf("the file contains two definitions named %s", name), fmt.Sprintf("rename one; the first is on line %d", first.Line))
 		} else {
 			seen[name] = doc.At([]string{"metadata", "name"})
 		}
 		list = append(list, found...)
-		if !found.HasErrors() {
+		switch {
+		case !found.HasErrors() && !doc.Repaired():
 			defs = append(defs, def)
+		case def.rejected != nil:
+			broken = append(broken, def)
 		}
 	}
 	if tests == len(docs) && tests > 0 && !in.Lenient {
-		list.Add(startOf(in), diag.NoDefinition, "the file holds tests and no definition", "argoperator test runs them")
+		list.Add(startOf(in), diag.NoDefinition, "the file contains tests and no definition", "run them with argoperator test")
 	}
-	return defs, list.Sorted()
+	return defs, broken, list.Sorted()
 }
 
 // startOf returns the position of the first line of a file, or of the file if it is
@@ -95,7 +102,15 @@ func one(in source.Input, doc source.Document, kinds Kinds) (*Definition, diag.L
 	for _, check := range checks() {
 		check(c)
 	}
+	c.found = slices.DeleteFunc(c.found, c.guessed)
+	c.noteDoubts()
 	return def, c.found
+}
+
+// guessed reports whether a finding is about a value that stands in a line that is not YAML,
+// and may be meant otherwise.
+func (c *checker) guessed(f diag.Finding) bool {
+	return slices.Contains([]string{diag.WrongType, diag.BadName, diag.BadValue, diag.NullValue}, f.Code) && c.Guessed(f.Position)
 }
 
 // checks returns all checks of a definition, in the order of the definition's fields. A

@@ -39,7 +39,7 @@ func TestParseFiles(t *testing.T) {
 		{"a template in a directory", "{{- if .Values.x }}\nkind: {{ .x }}\n", true, 0, ""},
 		{"a list in a directory", "[1, 2]", true, 0, ""},
 		{"binary in a directory", "\x00\xff", true, 0, ""},
-		{"ours, broken, in a directory", "apiVersion: argoperator.dev/v1alpha1\n\tkind: Operator\n", true, 0, "yaml-syntax"},
+		{"ours, broken, in a directory", "apiVersion: argoperator.dev/v1alpha1\n\tkind: Operator\n", true, 0, "missing-key missing-key yaml-syntax"},
 		{"a later version of ours in a directory", "apiVersion: argoperator.dev/v2\nkind: Operator\nmetadata: {name: x}\n", true, 0, "missing-key wrong-api-version"},
 	} {
 		defs, list := Parse(source.Input{Name: "x.yaml", Data: []byte(tt.data), Lenient: tt.lenient})

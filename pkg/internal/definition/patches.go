@@ -61,7 +61,7 @@ func (c *checker) patches() {
 	}
 	c.unique(names, func(i int) source.Path { return p.To(i, "name") })
 	if len(names) > 0 && c.op.Spec.Logic != nil && c.op.Spec.Finalizer == nil {
-		c.addKey(p, diag.ConflictingKeys, "the fields are given up when the custom resource goes, and logic has to know that it does",
-			"write finalizer: {}; the request then has finalizing")
+		c.addKey(p, diag.ConflictingKeys, "patches with logic need a finalizer: the program must learn that a custom resource is deleted",
+			"write finalizer: {}; the request then has finalizing: true")
 	}
 }

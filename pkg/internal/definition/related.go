@@ -53,7 +53,7 @@ func (c *checker) related() {
 		c.childKind(asChild(r), at)
 		c.selection(r, at)
 		if r.Delete && c.op.Spec.Logic == nil {
-			c.addKey(at.To("delete"), diag.ConflictingKeys, "delete is for logic, and the definition has none", "remove the key, or write logic")
+			c.addKey(at.To("delete"), diag.ConflictingKeys, "delete needs logic", "remove the key, or write logic")
 		}
 	}
 	c.unique(names, func(i int) source.Path { return p.To(i, "name") })
@@ -64,9 +64,9 @@ func (c *checker) selection(r v1alpha1.Related, p source.Path) {
 	byName, byLabel := c.Written(p.To("names")), c.Written(p.To("labelSelector"))
 	switch {
 	case byName && byLabel:
-		c.addKey(p.To("labelSelector"), diag.ConflictingKeys, "names and labelSelector exclude each other", "keep one")
+		c.addKey(p.To("labelSelector"), diag.ConflictingKeys, "names and labelSelector cannot be combined", "remove one of them")
 	case !byName && !byLabel:
-		c.missing(p, "names", "names: [\"${ .spec.configMap }\"], or labelSelector: {matchLabels: {…}}")
+		c.missing(p, "names", "write names: [\"${ .spec.configMap }\"], or labelSelector: {matchLabels: {app: web}}")
 	case byName && len(r.Names) == 0:
 		c.add(p.To("names"), diag.BadValue, "names is empty", "write the names of the objects")
 	}
@@ -90,8 +90,8 @@ func (c *checker) selection(r v1alpha1.Related, p source.Path) {
 // variableName checks a name that expressions use as a field of a variable.
 func (c *checker) variableName(name, variable string, p source.Path) {
 	if c.has(name, p) && !identifier.MatchString(name) {
-		c.add(p, diag.BadName, fmt.Sprintf("%q cannot stand in an expression as %s.%s", name, variable, name),
-			"letters, digits and '_', not beginning with a digit")
+		c.add(p, diag.BadName, fmt.Sprintf("%q cannot be used in an expression as %s.%s", name, variable, name),
+			"use letters, digits and '_', and no digit at the start")
 	}
 }
 
@@ -109,7 +109,7 @@ func (c *checker) dependencies() {
 			}
 		}
 		if at := source.PathOf("spec", "children", i, "adopt"); child.Adopt && child.Update == "Never" {
-			c.addKey(at, diag.ConflictingKeys, "adopt writes the template to an object that exists, and update: Never does not", "keep one of the two")
+			c.addKey(at, diag.ConflictingKeys, "adopt changes an existing object, and update: Never forbids it", "remove one of them")
 		}
 		c.unique(child.DependsOn, func(j int) source.Path { return p.To(j) })
 	}
@@ -124,7 +124,7 @@ func (c *checker) selectors() {
 	c.selector(e.LabelSelector, p.To("labelSelector"), true)
 	c.selector(e.AnnotationSelector, p.To("annotationSelector"), false)
 	if e.Decorate && c.op.Spec.Logic == nil {
-		c.addKey(p.To("decorate"), diag.ConflictingKeys, "decorate is for logic, and the definition has none", "remove the key, or write logic")
+		c.addKey(p.To("decorate"), diag.ConflictingKeys, "decorate needs logic", "remove the key, or write logic")
 	}
 }
 
@@ -135,7 +135,7 @@ func (c *checker) selector(s *v1alpha1.Selector, p source.Path, labels bool) {
 		return
 	}
 	if len(s.MatchLabels)+len(s.MatchExpressions) == 0 {
-		c.add(p, diag.BadValue, "the selector is empty and picks every object", "write matchLabels or matchExpressions, or remove the key")
+		c.add(p, diag.BadValue, "the selector is empty and selects every object", "write matchLabels or matchExpressions, or remove the key")
 		return
 	}
 	wrong := func(at source.Path, what string) { c.add(at, diag.BadValue, fmt.Sprintf("%s: %s", at, what), "") }

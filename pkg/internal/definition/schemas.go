@@ -33,13 +33,13 @@ func (c *checker) schemas() {
 		before := len(c.found)
 		switch inShort, inFull := c.Written(p.To("schema")), c.Written(p.To("openAPIV3Schema")); {
 		case inShort && inFull:
-			c.addKey(p.To("openAPIV3Schema"), diag.ConflictingKeys, "schema and openAPIV3Schema exclude each other", "keep one")
+			c.addKey(p.To("openAPIV3Schema"), diag.ConflictingKeys, "schema and openAPIV3Schema cannot be combined", "remove one of them")
 		case inShort && v.Schema != nil:
 			schema = c.shortSchema(form, p.To("schema"))
 		case inFull && v.OpenAPIV3Schema != nil:
 			schema = c.fullSchema(p.To("openAPIV3Schema"))
 		case !inShort && !inFull:
-			c.missing(p, "schema", "the short form is schema: {spec: {size: integer}}; openAPIV3Schema takes a full one")
+			c.missing(p, "schema", "write schema: {spec: {size: integer}}, or a full schema under openAPIV3Schema")
 		}
 		if schema != nil {
 			addStatus(schema)
@@ -68,7 +68,7 @@ func (c *checker) contradictions() {
 			}
 			for _, found := range contradiction(c.def.Schemas[earlier.Name], c.def.Schemas[v.Name], nil) {
 				at := c.schemaField(versionPath(i), found.path)
-				c.add(at, diag.BadSchema, fmt.Sprintf("%s is %s in %s and %s in %s, and objects are not converted between versions: one that has it is wrong in one of them",
+				c.add(at, diag.BadSchema, fmt.Sprintf("%s is %s in %s and %s in %s: objects are not converted between versions, so one with this field is invalid in one of them",
 					strings.ReplaceAll(found.path, ".[]", "[]"), shortschema.Article(found.before), earlier.Name, shortschema.Article(found.after), v.Name),
 					"give it one type in all versions that are served, use another name for the new field, or stop serving one version: served: false")
 			}
@@ -133,6 +133,9 @@ func versionPath(i int) source.Path { return source.PathOf("spec", "api", "versi
 // shortSchema expands the schema of a version from the short form.
 func (c *checker) shortSchema(form *shortschema.Form, p source.Path) *props {
 	out := &props{Type: "object", Properties: map[string]props{}}
+	if c.dec.Unknown[p.ID()] { // fields may be under such a key
+		out.XPreserveUnknownFields = new(true)
+	}
 	for _, part := range []string{"spec", "status"} {
 		if !c.Written(p.To(part)) {
 			continue

@@ -22,7 +22,7 @@ func (c *checker) status() {
 	p := source.PathOf("spec", "status")
 	switch {
 	case !known:
-		c.addKey(p, diag.UnknownField, "the schema has no status", "declare its fields under status in the schema")
+		c.addKey(p, diag.UnknownField, "the schema has no status", "declare its fields under schema.status")
 	case schema != nil:
 		c.statusFields(schema, c.op.Spec.Status, p)
 	}
@@ -101,6 +101,6 @@ func (c *checker) statusValue(schema *props, value any, p source.Path) {
 		return
 	}
 	if problem := shortschema.Conform(schema, plain); problem != "" {
-		c.add(p, diag.BadValue, fmt.Sprintf("%s: %s", p[1:], problem), "an expression is written ${ … }")
+		c.add(p, diag.BadValue, fmt.Sprintf("%s: %s", p[1:], problem), "write an expression as ${ EXPRESSION }")
 	}
 }

@@ -28,7 +28,7 @@ func (d *Definition) statusProblem() (problem, hint string) {
 	if !ok {
 		return "", ""
 	}
-	const foreign = "the conditions are those of the kind's own controller"
+	const foreign = "the kind's own controller writes the conditions"
 	if problem := shortschema.Conform(open(status.Properties["conditions"]), []any{exampleCondition()}); problem != "" {
 		return "status.conditions: " + problem, foreign
 	}
@@ -37,7 +37,7 @@ func (d *Definition) statusProblem() (problem, hint string) {
 	}
 	missing := slices.DeleteFunc(slices.Sorted(slices.Values(status.Required)), d.computes)
 	if len(missing) > 0 {
-		return "status requires " + strings.Join(missing, ", "), "compute them, and it writes all of it: status: {FIELD: ${ … }}"
+		return "status requires " + strings.Join(missing, ", "), "compute these fields under spec.status"
 	}
 	return "", ""
 }
@@ -82,14 +82,14 @@ func (c *checker) statusFits() {
 	if problem == "" {
 		return
 	}
-	message := "the API server would refuse the operator's status: " + problem
+	message := "the API server would reject the operator's status: " + problem
 	at := source.PathOf("spec", "status")
 	switch {
 	case c.def.CRD == nil:
-		c.addKey(source.PathOf("spec", "api"), diag.BadSchema, message, "no field of the status can be required, and conditions are as Kubernetes has them: leave them out of the schema")
+		c.addKey(source.PathOf("spec", "api"), diag.BadSchema, message, "remove conditions and required from schema.status: argoperator adds the conditions of Kubernetes")
 	case len(c.op.Spec.Status) > 0:
-		c.addKey(at, diag.BadSchema, message, "compute all that is required, or remove the key: then no status is written")
+		c.addKey(at, diag.BadSchema, message, "compute every required field, or remove the key: the operator then writes no status")
 	default:
-		c.warn(source.PathOf("spec", "api", "crd"), diag.StatusNotWritten, message+"; so it writes none", hint)
+		c.warn(source.PathOf("spec", "api", "crd"), diag.StatusNotWritten, message+"; the operator writes no status", hint)
 	}
 }

@@ -22,11 +22,14 @@ func (c *checker) readTemplates() {
 		child, p := &c.op.Spec.Children[i], source.PathOf("spec", "children", i)
 		c.readTemplate(child, p)
 		crd := c.kindOfOther(*child, p)
+		before := len(c.found)
 		if child.CRD != nil {
 			crd = c.crdFile(p.To("crd", "file"), child.CRD.File)
 		}
 		if crd != nil {
-			c.def.ChildCRDs[child.Name] = crd
+			if len(c.found) == before {
+				c.def.ChildCRDs[child.Name] = crd
+			}
 			c.childCRD(child, crd, p)
 		}
 	}
@@ -38,7 +41,7 @@ func (c *checker) readTemplate(child *v1alpha1.Child, p source.Path) {
 	inline, file := c.inline(p), c.Written(p.To("file"))
 	switch {
 	case inline && file:
-		c.addKey(p.To("file"), diag.ConflictingKeys, "template and file exclude each other", "keep one")
+		c.addKey(p.To("file"), diag.ConflictingKeys, "template and file cannot be combined", "remove one of them")
 	case file && !c.wasRejected(p.To("file")):
 		c.templateFile(child, p)
 	}
@@ -47,7 +50,7 @@ func (c *checker) readTemplate(child *v1alpha1.Child, p source.Path) {
 	}
 	for _, key := range []string{"apiVersion", "kind"} {
 		if c.Written(p.To(key)) {
-			c.addKey(p.To(key), diag.ConflictingKeys, fmt.Sprintf("the template says %s already", key), "remove the key here")
+			c.addKey(p.To(key), diag.ConflictingKeys, fmt.Sprintf("the template already has %s", key), "remove the key here")
 		}
 	}
 	c.templateHead(child, p.To("template"))
@@ -63,9 +66,9 @@ func (c *checker) templateFile(child *v1alpha1.Child, p source.Path) {
 	c.found = append(c.found, found...)
 	switch {
 	case len(docs) == 0 && len(found) == 0:
-		c.add(p.To("file"), diag.WrongKind, fmt.Sprintf("%s holds no template", child.File), "")
+		c.add(p.To("file"), diag.WrongKind, fmt.Sprintf("%s contains no template", child.File), "write an object with apiVersion, kind and metadata.name into it")
 	case len(docs) > 1:
-		c.add(p.To("file"), diag.WrongKind, fmt.Sprintf("%s holds %d documents, want one", child.File, len(docs)), "write a child for each of them")
+		c.add(p.To("file"), diag.WrongKind, fmt.Sprintf("%s contains %d documents, want one", child.File, len(docs)), "write one file and one child for each")
 	case len(docs) == 1:
 		c.graftTemplate(child, p, docs[0])
 	}

@@ -69,11 +69,11 @@ func ParseTests(in source.Input, base string) ([]*Test, diag.List) {
 		test, found := oneTest(in, base, doc)
 		if first, again := seen[test.Metadata.Name]; again && test.Metadata.Name != "" {
 			found.Add(doc.At([]string{"metadata", "name"}), diag.DuplicateValue,
-				fmt.Sprintf("the file holds two tests named %s", test.Metadata.Name), fmt.Sprintf("the first is in line %d", first.Line))
+				fmt.Sprintf("the file contains two tests named %s", test.Metadata.Name), fmt.Sprintf("rename one; the first is on line %d", first.Line))
 		}
 		seen[test.Metadata.Name] = doc.At([]string{"metadata", "name"})
 		list = append(list, found...)
-		if !found.HasErrors() {
+		if !found.HasErrors() && !doc.Repaired() {
 			tests = append(tests, test)
 		}
 	}
@@ -121,7 +121,7 @@ var testName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
 func (c *testChecker) testName() {
 	name, p := c.test.Metadata.Name, source.PathOf("metadata", "name")
 	if c.has(name, p) && !testName.MatchString(name) {
-		c.add(p, diag.BadName, fmt.Sprintf("%q is not legal as the name of a test", name), "lower-case letters, digits and '-', with a letter or digit at both ends")
+		c.add(p, diag.BadName, fmt.Sprintf("%q is not a test name", name), "use lower-case letters, digits and '-', with a letter or digit at both ends")
 	}
 	c.has(c.test.Spec.Operator, source.PathOf("spec", "operator"))
 	c.has(c.test.Spec.NotIdempotent, source.PathOf("spec", "notIdempotent"))
@@ -134,7 +134,7 @@ func (c *testChecker) givens() {
 	if found := c.given(spec.Resource, p); len(found) == 1 {
 		c.test.Resource = found[0]
 	} else if len(found) > 1 {
-		c.add(p.To("file"), diag.BadValue, fmt.Sprintf("%s holds %d objects, want one", spec.Resource.File, len(found)), "write the others to objects")
+		c.add(p.To("file"), diag.BadValue, fmt.Sprintf("%s contains %d objects, want one", spec.Resource.File, len(found)), "put the others under spec.objects")
 	}
 	for i, g := range spec.Objects {
 		c.test.Objects = append(c.test.Objects, c.given(g, source.PathOf("spec", "objects", i))...)
@@ -153,7 +153,7 @@ func (c *testChecker) given(g v1alpha1.Given, p source.Path) []map[string]any {
 	}
 	switch inline, file := c.Written(p.To("object")), c.Written(p.To("file")); {
 	case inline && file:
-		c.addKey(p.To("file"), diag.ConflictingKeys, "object and file exclude each other", "keep one")
+		c.addKey(p.To("file"), diag.ConflictingKeys, "object and file cannot be combined", "remove one of them")
 	case file:
 		return c.objectFile(g.File, p.To("file"))
 	case inline && !c.wasRejected(p.To("object")):
@@ -163,7 +163,7 @@ func (c *testChecker) given(g v1alpha1.Given, p source.Path) []map[string]any {
 		}
 		return []map[string]any{g.Object}
 	case !inline:
-		c.missing(p, "file", "name a file with the object, or write it under object")
+		c.missing(p, "file", "write file: FILE, or the object itself under object")
 	}
 	return nil
 }
@@ -190,7 +190,7 @@ func (c *testChecker) objectFile(name string, p source.Path) []map[string]any {
 		out = append(out, fields)
 	}
 	if len(docs) == 0 && len(found) == 0 {
-		c.add(p, diag.WrongKind, name+" holds no object", "")
+		c.add(p, diag.WrongKind, name+" contains no object", "write an object into it")
 	}
 	return out
 }
@@ -200,7 +200,7 @@ func (c *testChecker) beside(name string, p source.Path) ([]byte, bool) {
 	if joined := path.Join(c.base, name); !path.IsAbs(name) && !strings.HasPrefix(joined, "../") {
 		return c.readFile(p, joined)
 	}
-	c.add(p, diag.PathOutsideDirectory, name+" is outside of the directory of the definition", "paths are relative to the test, and do not leave that directory")
+	c.add(p, diag.PathOutsideDirectory, name+" is outside of the directory of the definition", "write a path relative to the test, below that directory")
 	return nil, false
 }
 

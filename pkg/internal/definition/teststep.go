@@ -39,7 +39,7 @@ func (c *testChecker) steps() {
 		s, at := &c.test.Spec.Steps[i], p.To(i)
 		if c.has(s.Name, at.To("name")) {
 			if first, again := seen[s.Name]; again {
-				c.add(at.To("name"), diag.DuplicateValue, fmt.Sprintf("two steps are named %q", s.Name), fmt.Sprintf("the first is steps[%d]", first))
+				c.add(at.To("name"), diag.DuplicateValue, fmt.Sprintf("two steps are named %q", s.Name), fmt.Sprintf("rename one; the first is steps[%d]", first))
 			}
 			seen[s.Name] = i
 		}
@@ -61,9 +61,9 @@ func (c *testChecker) action(p source.Path) {
 	}
 	switch {
 	case len(written) == 0 && !c.wasRejected(p) && !c.strayKey(p):
-		c.found.Add(c.At(p), diag.MissingKey, "nothing happens in this step", "write one of "+source.Either(Actions()))
+		c.found.Add(c.At(p), diag.MissingKey, "the step has no action", "write one of "+source.Either(Actions()))
 	case len(written) > 1:
-		c.addKey(p.To(written[1]), diag.ConflictingKeys, fmt.Sprintf("%s and %s in one step", written[0], written[1]), "make them two steps")
+		c.addKey(p.To(written[1]), diag.ConflictingKeys, fmt.Sprintf("%s and %s in one step", written[0], written[1]), "write two steps")
 	}
 }
 
@@ -116,7 +116,7 @@ func (c *testChecker) refusals(all []v1alpha1.Refuse, p source.Path) {
 	for i, r := range all {
 		c.has(r.Kind, p.To(i, "kind"))
 		if at := p.To(i, "code"); c.Written(at) && (r.Code < 400 || r.Code > 599) {
-			c.add(at, diag.BadValue, fmt.Sprintf("%s is %d, which refuses nothing", at, r.Code), "403 as of a quota or a webhook, 422 as of a schema, 503 as of an outage")
+			c.add(at, diag.BadValue, fmt.Sprintf("%s is %d, want an HTTP status from 400 to 599", at, r.Code), "write 403 for a quota or a webhook, 422 for a schema, 503 for an outage")
 		}
 		if at := p.To(i, "times"); r.Times != nil && *r.Times < 1 {
 			c.add(at, diag.BadValue, fmt.Sprintf("%s is %d, want 1 or more", at, *r.Times), "")
@@ -139,7 +139,7 @@ func (c *testChecker) expect(e *v1alpha1.Expect, p source.Path, step int) {
 	}
 	for i, text := range e.Failures {
 		if text == "" {
-			c.add(p.To("failures", i), diag.BadValue, "an empty text is part of every message", "")
+			c.add(p.To("failures", i), diag.BadValue, "an empty string is part of every message", "write a part of the expected message")
 		}
 	}
 	c.vacuous(e, p)
@@ -157,18 +157,18 @@ func (c *testChecker) vacuous(e *v1alpha1.Expect, p source.Path) {
 		return n != nil && c.Written(at) && (n.Kind == yaml.MappingNode || n.Kind == yaml.SequenceNode) && len(n.Content) == 0
 	}
 	warn := func(at source.Path, hint string) {
-		c.found.Warn(c.Of(c.node(at...)), diag.EmptyExpectation, fmt.Sprintf("%s is empty: it holds whatever happens", at), hint)
+		c.found.Warn(c.Of(c.node(at...)), diag.EmptyExpectation, fmt.Sprintf("%s is empty: it passes whatever happens", at), hint)
 	}
 	if empty(p) {
-		warn(p, "say what is expected, or leave it out")
+		warn(p, "write what is expected, or remove the key")
 		return
 	}
 	if at := p.To("children"); empty(at) && !e.Exactly {
-		warn(at, "exactly: true beside it says that there is no child")
+		warn(at, "write exactly: true beside it to expect no children")
 	}
 	for _, key := range []string{"objects", "absent", "resource", "status", "trace"} {
 		if at := p.To(key); empty(at) {
-			warn(at, "say what is expected, or leave it out")
+			warn(at, "write what is expected, or remove the key")
 		}
 	}
 }
@@ -190,11 +190,11 @@ func (c *testChecker) partial(o map[string]any, p source.Path) {
 		return
 	}
 	if kind, _ := o["kind"].(string); kind == "" {
-		c.found.Add(c.At(p), diag.MissingKey, fmt.Sprintf("missing key \"kind\" in %s", p), "say which object is expected: kind, and metadata.name where there are several")
+		c.found.Add(c.At(p), diag.MissingKey, fmt.Sprintf("missing key \"kind\" in %s", p), "write kind, and metadata.name if there are several objects of the kind")
 	}
 	if metadata, written := o["metadata"]; written {
 		if _, ok := metadata.(map[string]any); !ok {
-			c.add(p.To("metadata"), diag.WrongType, fmt.Sprintf("%s is no mapping", p.To("metadata")), "")
+			c.add(p.To("metadata"), diag.WrongType, fmt.Sprintf("%s is not a mapping", p.To("metadata")), "write metadata: {name: NAME}")
 		}
 	}
 }
@@ -202,7 +202,7 @@ func (c *testChecker) partial(o map[string]any, p source.Path) {
 // golden reads a golden file. A missing one is written later.
 func (c *testChecker) golden(name string, p source.Path, step int) {
 	if ext := path.Ext(name); ext != ".yaml" && ext != ".yml" {
-		c.add(p, diag.BadValue, fmt.Sprintf("the golden file is YAML, and %s is not called so", name), "let its name end in .yaml")
+		c.add(p, diag.BadValue, fmt.Sprintf("%s is not the name of a YAML file", name), "write a name that ends in .yaml")
 		return
 	}
 	inDir := path.Join(c.base, name)

@@ -31,12 +31,12 @@ func (c *checker) versions() {
 			continue
 		}
 		if stored++; stored > 1 {
-			c.add(p.To(i, "storage"), diag.ConflictingKeys, "two versions are marked as storage", "exactly one is stored")
+			c.add(p.To(i, "storage"), diag.ConflictingKeys, "two versions have storage: true", "write storage: true for one version only")
 		}
 	}
 	c.unique(names, func(i int) source.Path { return p.To(i, "name") })
 	if stored == 0 {
-		c.addKey(p, diag.BadValue, "no version is marked as storage", "write storage: true at the version to be stored")
+		c.addKey(p, diag.BadValue, "no version has storage: true", "write storage: true for one version")
 	}
 	if served == 0 {
 		c.addKey(p, diag.BadValue, "no version is served", "remove served: false")
@@ -48,7 +48,7 @@ func (c *checker) version(v v1alpha1.Version, p source.Path) {
 		c.add(p.To("name"), diag.BadName, fmt.Sprintf("%q is not a version", v.Name), versionHint)
 	}
 	if v.DeprecationWarning != "" && !v.Deprecated {
-		c.addKey(p.To("deprecationWarning"), diag.ConflictingKeys, "deprecationWarning is written and the version is not deprecated", "write deprecated: true beside it")
+		c.addKey(p.To("deprecationWarning"), diag.ConflictingKeys, "deprecationWarning needs deprecated: true", "write deprecated: true beside it")
 	}
 	if len(v.DeprecationWarning) > 256 {
 		c.add(p.To("deprecationWarning"), diag.BadValue, fmt.Sprintf("the warning has %d bytes, more than 256", len(v.DeprecationWarning)), "")
@@ -56,10 +56,10 @@ func (c *checker) version(v v1alpha1.Version, p source.Path) {
 	for i, rule := range v.Validations {
 		at := p.To("validations", i)
 		if strings.TrimSpace(rule.Rule) == "" {
-			c.add(at.To("rule"), diag.BadValue, "the CEL rule is empty", "")
+			c.add(at.To("rule"), diag.BadValue, "the CEL rule is empty", "write a rule, such as self.spec.size > 0")
 		}
 		if strings.ContainsAny(rule.Message, "\r\n") {
-			c.add(at.To("message"), diag.BadValue, "a message has one line only", "")
+			c.add(at.To("message"), diag.BadValue, "a message must be one line", "remove the line breaks")
 		}
 	}
 }

@@ -1,8 +1,8 @@
 package expression
 
 import (
-	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/itchyny/gojq"
 
@@ -62,7 +62,7 @@ func (c *templates) analyse(e *expr) {
 	tokens, _, _ := jq.Lex(e.text)
 	a := &analyser{scope: c.scope, text: e.text, spans: jq.Positions(e.query, tokens), dashes: dashes(tokens), guards: slices.Clip(c.given)}
 	if len(e.query.Imports) > 0 || e.query.Meta != nil {
-		a.fail(e.query, BadExpression, "expressions have no modules", "")
+		a.fail(e.query, BadExpression, "an expression cannot import modules", "define the function in the expression: def name: …;")
 	}
 	if c.condition {
 		a.assigned(e.query)
@@ -71,7 +71,7 @@ func (c *templates) analyse(e *expr) {
 	e.result = a.query(e.query, c.input(), nil)
 	a.use(e.value)
 	if e.max > 1 && !failed(a.problems) {
-		a.fail(e.query, BadExpression, fmt.Sprintf("%s yields several values", a.shown(e.query)), fmt.Sprintf("collect them: [ %s ]", e.text))
+		a.severalValues(e.query, e.kinds&^null == boolean)
 	}
 	if failed(a.problems) {
 		e.value = unknown() // do not report errors that follow from this one
@@ -84,9 +84,28 @@ func (c *templates) analyse(e *expr) {
 	c.reads = append(c.reads, a.reads...)
 	c.need(e, a)
 	for _, p := range a.problems {
-		p.Path, p.Offset = e.path, p.Offset+e.at
+		p.Path, p.Offset, p.FixAt, p.FixEnd = e.path, p.Offset+e.at, p.FixAt+e.at, p.FixEnd+e.at
 		c.problem(p)
 	}
+}
+
+// severalValues reports an expression that yields more than one value.
+func (a *analyser) severalValues(q *gojq.Query, conditions bool) {
+	p := Problem{
+		Code: BadExpression, Message: a.shown(q) + " yields several values", Hint: "write one value, or a list: [VALUE, VALUE]",
+		Fix: "[" + a.text + "]", otherFixes: []string{"first(" + a.text + ")"},
+	}
+	if conditions {
+		p.otherFixes = []string{"[" + a.text + "] | any"}
+	}
+	if q.Op == gojq.OpComma {
+		left, right := a.source(q.Left), a.source(q.Right)
+		p.otherFixes = []string{left + " and " + right}
+		if strings.Contains(a.text, `"`) {
+			p.otherFixes = append(p.otherFixes, left+" + "+right)
+		}
+	}
+	a.report(q, p)
 }
 
 // input returns the type of ".".
@@ -196,7 +215,7 @@ func (a *analyser) query(q *gojq.Query, in value, names *env) result {
 		left, right := a.query(q.Left, in, names), a.query(q.Right, in, names)
 		return result{join(left.value, right.value), min(2, left.min+right.min), min(2, left.max+right.max)}
 	case q.Op == 0:
-		a.fail(q, BadExpression, "there is nothing but definitions", "")
+		a.fail(q, BadExpression, "the expression defines functions and yields no value", "write the value after the definitions")
 		return one(unknown())
 	}
 	return a.operator(q, in, names)

@@ -27,9 +27,9 @@ func (c *templates) braces(path []string, text string, parts []part) {
 		return
 	}
 	for _, p := range parts {
-		kind, found := "{{ }} is Helm's or Argo's", bracesOf.FindStringSubmatchIndex(p.text)
+		kind, found := "{{ }}", bracesOf.FindStringSubmatchIndex(p.text)
 		if found == nil {
-			kind, found = "$( ) is no expression", parentheses.FindStringSubmatchIndex(p.text)
+			kind, found = "$( )", parentheses.FindStringSubmatchIndex(p.text)
 		}
 		if p.expr || found == nil {
 			continue
@@ -48,7 +48,7 @@ func (c *templates) braces(path []string, text string, parts []part) {
 		}
 		c.problem(Problem{
 			Path: path, Offset: p.at + found[0], Length: found[1] - found[0], Code: BadExpression, Warning: true,
-			Message: kind + " and stays in the text as it is: expressions are written ${ }",
+			Message: kind + " is not expanded and stays in the string: argoperator expands ${ }",
 			Hint:    "write ${ " + ours + " }; " + meant(written),
 		})
 		return // one finding per text is enough
@@ -58,9 +58,9 @@ func (c *templates) braces(path []string, text string, parts []part) {
 // meant returns the hint for foreign braces that are intended.
 func meant(written string) string {
 	if written[0] == '$' {
-		return `if the text is meant, ${ "$( … )" }`
+		return `to keep the text, write ${ "$( … )" }`
 	}
-	return `if the braces are meant, ${ "{{ … }}" }`
+	return `to keep the braces, write ${ "{{ … }}" }`
 }
 
 // apiVersion returns the apiVersion of the template's object.
@@ -84,7 +84,7 @@ func (c *templates) ownPath(inside string) string {
 	if slices.Contains([]string{"spec", "metadata", "status"}, path[0]) {
 		return inside
 	}
-	if of := a.helmPath(path[0], path[1:]); !strings.Contains(of, "…") {
+	if of := a.helmPath(path[0], path[1:]); !strings.HasSuffix(of, "FIELD") {
 		return of
 	}
 	return ""

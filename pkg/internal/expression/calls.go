@@ -37,16 +37,16 @@ func (a *analyser) call(f *gojq.Func, in value, names *env) result {
 // impure are the functions whose result does not only depend on the input, or that a
 // Sensor does not have.
 var impure = map[string]string{
-	"now":               "it changes by itself, so that every event would look like a change",
+	"now":               "its value changes without an event, so every event would look like a change",
 	"localtime":         "it depends on where it runs",
 	"strflocaltime":     "it depends on where it runs",
-	"env":               "a Sensor shows no environment",
+	"env":               "a Sensor passes no environment variables to expressions",
 	"input":             "a Sensor has one input",
 	"inputs":            "a Sensor has one input",
 	"input_line_number": "a Sensor reads no lines",
 	"input_filename":    "a Sensor reads no file",
-	"debug":             "it writes to the standard error, which a Sensor does not have",
-	"stderr":            "it writes to the standard error, which a Sensor does not have",
+	"debug":             "a Sensor has no standard error to write to",
+	"stderr":            "a Sensor has no standard error to write to",
 	"halt":              "it would stop the evaluation of the whole object",
 	"halt_error":        "it would stop the evaluation of the whole object",
 	"modulemeta":        "a Sensor has no modules",
@@ -64,7 +64,7 @@ func (a *analyser) variable(node any, name string, names *env) result {
 	case name == "$children" && a.scope.Children != nil:
 		a.usesChildren = true
 		return one(value{kinds: object, from: []read{{root: childrenRoot}}})
-	case name == "$related" && a.scope.Related != nil:
+	case name == "$related" && (a.scope.Related != nil || a.scope.OpenRelated):
 		r := one(value{kinds: object, from: []read{{root: relatedRoot}}})
 		a.use(r.value)
 		return r
@@ -86,7 +86,7 @@ func (a *analyser) variable(node any, name string, names *env) result {
 }
 
 func (a *analyser) noVariable(node any, name string, names *env) {
-	message, hint := fmt.Sprintf("there is no variable %s", name), ""
+	message, hint := fmt.Sprintf("unknown variable %s", name), ""
 	var known []string
 	for e := names; e != nil; e = e.above {
 		if e.value != nil {
@@ -106,9 +106,9 @@ func (a *analyser) noVariable(node any, name string, names *env) {
 	case name == "$children":
 		message, hint = "$children cannot be used here", a.scope.NoChildren
 	case name == "$related":
-		message, hint = "$related cannot be used here", "related objects are listed under spec.related, and read by templates, when, forEach and status"
+		message, hint = "$related cannot be used here", "list the objects under spec.related; templates, when, forEach and status can read them"
 	case name == "$item" || name == "$index":
-		message, hint = name+" exists only in the template of a child with forEach", "write forEach: with the array to make children of"
+		message, hint = name+" exists only in the template of a child with forEach", "write forEach: LIST in the child; $item is then an entry of the list"
 	case name == "$ENV":
 		message = "$ENV cannot be used: " + impure["env"]
 	case best != "":
@@ -123,11 +123,11 @@ func (a *analyser) noVariable(node any, name string, names *env) {
 // arguments.
 func (a *analyser) unknownFunction(f *gojq.Func) {
 	if right := arities(f.Name); right != "" {
-		message, hint := fmt.Sprintf("there is no %s with %s", f.Name, counted(len(f.Args))), "write "+right
-		if len(f.Args) == 1 && strings.HasPrefix(right+" ", f.Name+" ") {
-			hint = "write (" + a.shown(f.Args[0]) + " | " + f.Name + ")"
+		p := Problem{Code: BadExpression, Message: fmt.Sprintf("%s takes %s, not %s", f.Name, takes(f.Name), counted(len(f.Args))), Hint: "write " + right}
+		if len(f.Args) == 1 && isFunction(f.Name, 0) {
+			p.Fix, p.Hint = "("+a.source(f.Args[0])+" | "+f.Name+")", ""
 		}
-		a.fail(f, BadExpression, message, hint)
+		a.report(f, p)
 		return
 	}
 	var all []string
@@ -136,7 +136,7 @@ func (a *analyser) unknownFunction(f *gojq.Func) {
 		all = append(all, name)
 	}
 	slices.Sort(all)
-	a.fail(f, BadExpression, fmt.Sprintf("there is no function %s in the jq of a Sensor", f.Name), a.noFunction(f, slices.Compact(all)))
+	a.fail(f, BadExpression, fmt.Sprintf("unknown function %s", f.Name), a.noFunction(f, slices.Compact(all)))
 }
 
 // enter walks the body of a function of the expression, or an argument, at the place of
@@ -276,7 +276,7 @@ func (a *analyser) has(f *gojq.Func, in value, names *env) result {
 	a.use(key.value)
 	a.use(in)
 	if len(in.from) == 1 && len(in.from[0].path) == 0 && len(key.from) == 1 && len(key.from[0].path) > 0 {
-		a.fail(f, BadExpression, fmt.Sprintf("has takes the name of a field, and %s is what a field has", a.shown(f.Args[0])), fmt.Sprintf("write %s != null", a.shown(f.Args[0])))
+		a.failWith(f, fmt.Sprintf("has takes the name of a field, and %s is the value of a field", a.shown(f.Args[0])), a.source(f.Args[0])+" != null")
 	}
 	a.wants(f, in, array|object|null, "has takes")
 	if key.text != nil {
@@ -335,7 +335,7 @@ func (a *analyser) arguments(f *gojq.Func, b builtin, in value, names *env) resu
 
 func (a *analyser) format(t *gojq.Term, in value, names *env) result {
 	if !slices.Contains([]string{"@text", "@json", "@html", "@uri", "@urid", "@csv", "@tsv", "@sh", "@base64", "@base64d"}, t.Format) {
-		a.fail(t, BadExpression, fmt.Sprintf("there is no format %s in the jq of a Sensor", t.Format), "")
+		a.fail(t, BadExpression, fmt.Sprintf("unknown format %s", t.Format), "formats: @base64, @base64d, @csv, @html, @json, @sh, @text, @tsv, @uri, @urid")
 		return one(unknown())
 	}
 	if t.Str != nil {
@@ -347,7 +347,7 @@ func (a *analyser) format(t *gojq.Term, in value, names *env) result {
 		a.wants(t, in, array, t.Format+" takes")
 	case "@json":
 	case "@base64", "@base64d", "@uri", "@urid", "@html", "@text":
-		a.missing(t, in, "null becomes the text \"null\"")
+		a.missing(t, in, "null becomes the string \"null\"")
 	case "@sh":
 		a.wants(t, in, anything&^object&^null, t.Format+" takes")
 	}

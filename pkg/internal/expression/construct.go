@@ -78,7 +78,7 @@ func (a *analyser) str(s *gojq.String, in value, names *env) result {
 		}
 		part := a.query(q.Term.Query, in, names)
 		a.use(part.value)
-		a.missing(q, part.value, `the text would have "null" in it`)
+		a.missing(q, part.value, `the string would contain "null"`)
 		r = part.then(r)
 	}
 	r.value = some(str)

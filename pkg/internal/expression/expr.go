@@ -3,11 +3,13 @@ package expression
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/itchyny/gojq"
 
 	"github.com/argoperator/argoperator/pkg/internal/jq"
+	"github.com/argoperator/argoperator/pkg/internal/jqhint"
 )
 
 // expr is one parsed and analysed expression.
@@ -22,8 +24,31 @@ type expr struct {
 	result
 }
 
-// expr parses and analyses the text between ${ and }; nil if it is not jq.
-func (c *templates) expr(path []string, p part) *expr {
+// use checks whether an expression fits the place where its value is used.
+type use func(*templates, *expr)
+
+// expr parses and analyses the text between ${ and }, and checks that it fits its place;
+// nil if it is not jq. For text in another language, it reports how to write it in jq.
+func (c *templates) expr(path []string, p part, fits use) *expr {
+	before := len(c.problems)
+	e := c.analysed(path, p)
+	if e != nil {
+		fits(c, e)
+	}
+	if found := c.problems[before:]; failed(found) && !c.trial {
+		if fix := c.translation(path, p, fits); fix != "" {
+			first := found[slices.IndexFunc(found, func(p Problem) bool { return !p.Warning })]
+			first.Caveat, first.Fix, first.FixAt, first.FixEnd = "", fix, p.at, p.at+len(p.text)
+			c.problems = append(c.problems[:before], first)
+		} else {
+			c.verify(path, p, fits, found)
+		}
+	}
+	return e
+}
+
+// analysed parses and analyses the text between ${ and }; nil if it is not jq.
+func (c *templates) analysed(path []string, p part) *expr {
 	if p.text == "" {
 		c.problem(Problem{
 			Path: path, Offset: p.at, Code: BadExpression, Message: "the expression is empty",
@@ -50,7 +75,7 @@ func (c *templates) expr(path []string, p part) *expr {
 func (c *templates) syntax(path []string, p part, err error) {
 	problem := Problem{
 		Path: path, Offset: p.at, Length: len(p.text), Code: BadExpression,
-		Message: fmt.Sprintf("%q is not jq: %v", p.text, err), Hint: syntaxHint(p.text, err),
+		Message: fmt.Sprintf("%q is not jq: %v", p.text, err), Hint: jqhint.Syntax(p.text, err),
 	}
 	var at *gojq.ParseError
 	if errors.As(err, &at) {

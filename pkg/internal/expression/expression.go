@@ -25,6 +25,13 @@ type Problem struct {
 	Warning bool
 	Message string
 	Hint    string
+	// Fix is jq to write instead of the bytes of the scalar from FixAt to FixEnd, and Caveat
+	// a remark about it. It is "" if nothing is known to work; then Hint may have advice.
+	Fix, Caveat   string
+	FixAt, FixEnd int
+
+	otherFixes []string // if Fix does not fit the place
+	spelling   string   // in the same place: the field that is probably meant
 }
 
 // The codes of problems.
@@ -102,11 +109,22 @@ func until(text string) (int, error) {
 	_, end, whole := jq.Lex(text)
 	switch {
 	case !whole:
-		return 0, fmt.Errorf("a string in ${%s is not closed", text)
+		return 0, fmt.Errorf("a string in ${%s has no closing quote", text)
 	case end == len(text):
-		return 0, fmt.Errorf("${%s is not closed by }", text)
+		return 0, fmt.Errorf("${%s has no closing }", text)
 	}
 	return end, nil
+}
+
+// closed returns what to write for an expression that does not end. text follows its ${.
+func closed(text string) string {
+	stem := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "}"))
+	for _, end := range []string{"", `"`, ")", "]", "}", `")`, `"]`, `"}`, "))"} {
+		if _, err := parse(stem + end); err == nil && !strings.Contains(stem, "\n") && len(stem) < 100 {
+			return "write ${ " + stem + end + " }"
+		}
+	}
+	return "close the expression with }"
 }
 
 // parse reads one jq expression.

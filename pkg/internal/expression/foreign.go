@@ -2,6 +2,7 @@ package expression
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,19 +14,26 @@ import (
 
 // noFunction suggests a function for an unknown name.
 func (a *analyser) noFunction(f *gojq.Func, known []string) string {
-	s := a.spans[f]
-	path := a.pathAfter(s.End)
+	path := a.pathAfter(a.spans[f].End)
 	if hint := a.fieldHint(f.Name, path, len(f.Args)); hint != "" {
 		return hint
 	}
-	if hint := a.foreignCall(f, s); hint != "" {
-		return hint
+	if why := jqhint.Unavailable(f.Name); why != "" {
+		return why
+	}
+	if equivalent := jqhint.Equivalent(f.Name); equivalent != "" {
+		return "write " + equivalent
 	}
 	if best := nearest(f.Name, known); best != "" {
 		return "did you mean " + best + "?"
 	}
-	if len(f.Args) == 0 && f.Name == strings.ToUpper(f.Name) {
-		return "a Sensor shows no environment; fields are read as .spec.field"
+	switch {
+	case len(f.Args) > 0:
+		return ""
+	case f.Name == strings.ToUpper(f.Name):
+		return "an expression cannot read environment variables: read a field, such as .metadata.name"
+	case len(path) > 0:
+		return "a field begins with a dot, such as .metadata.name"
 	}
 	return ""
 }
@@ -35,39 +43,36 @@ func (a *analyser) fieldHint(name string, path []string, args int) string {
 	if args > 0 {
 		return ""
 	}
-	inputs := []string{"schema", "self", "this", "cr", "parent", "object", "resource", "instance"}
 	switch {
-	case slices.Contains(inputs, name) && len(path) > 0:
-		return "write " + read{inputRoot, path}.String() + ": . is the custom resource"
+	case slices.Contains(jqhint.Inputs(), name) && len(path) > 0:
+		return "write " + read{inputRoot, path}.String() + ": . is " + a.input()
 	case name == "children" && a.scope.Children != nil && len(path) > 0:
 		return "did you mean " + read{childrenRoot, path}.String() + "?"
 	case (name == "item" || name == "index") && a.scope.Each:
 		return "did you mean $" + name + "?"
+	case (name == "item" || name == "each") && len(path) > 0:
+		return "write forEach: LIST in the child; $item is then an entry of the list"
+	case len(path) > 0 && slices.Contains([]string{"status", "spec", "metadata", "data"}, path[0]) && len(a.scope.Children) > 0:
+		return a.asChild(name, path)
 	}
 	if a.scope.Input != nil && slices.Contains(a.scope.Input.Fields(), name) {
 		return "did you mean " + read{inputRoot, append([]string{name}, path...)}.String() + "?"
 	}
 	same := func(field string) bool { return strings.EqualFold(field, strings.ReplaceAll(name, "_", "")) }
-	if jqhint.Foreign(name) != "" {
-		return ""
-	}
 	return a.inside(same, path)
 }
 
-// foreignCall rewrites a call of a function of another language to jq.
-func (a *analyser) foreignCall(f *gojq.Func, s jq.Span) string {
-	hint := jqhint.ForeignHint(f.Name)
-	before, piped := strings.CutSuffix(strings.TrimRight(a.text[:s.At], " \t\r\n"), "|")
-	before = strings.TrimSpace(before)
-	switch known := jqhint.Foreign(f.Name); {
-	case known == "":
-	case f.Name == "default" && len(f.Args) == 1 && piped && jqhint.PlainPath(before):
-		return "write " + before + " // " + a.shown(f.Args[0])
-	case strings.Contains(known, " "):
-	case len(f.Args) == 1 && !piped && builtinTakes(known, 0):
-		return "write (" + a.shown(f.Args[0]) + " | " + known + ")"
+// asChild suggests a child for a name that is followed by a field of an object.
+func (a *analyser) asChild(name string, path []string) string {
+	names := slices.Sorted(maps.Keys(a.scope.Children))
+	best := nearest(name, names)
+	if len(names) == 1 {
+		best = names[0]
 	}
-	return hint
+	if best != "" {
+		return "did you mean " + read{childrenRoot, append([]string{best}, path...)}.String() + "?"
+	}
+	return "read a child as $children.NAME; children: " + strings.Join(names, ", ")
 }
 
 // builtinTakes reports whether a function of jq has a variant with this number of
@@ -90,35 +95,46 @@ func (a *analyser) pathAfter(at int) []string {
 	return path
 }
 
-// syntaxHint returns how to fix a syntax error.
-func syntaxHint(text string, err error) string {
-	takesOne := func(name string) bool {
-		b, ok := builtins()[name+"/1"]
-		return ok && !b.ignoresInput
-	}
-	return jqhint.Context{Variables: variables(), TakesOne: takesOne}.Syntax(text, err)
-}
-
 // counted formats the number of arguments.
 func counted(args int) string {
-	switch args {
-	case 0:
-		return "no argument"
-	case 1:
-		return "one argument"
+	if args < 2 {
+		return []string{"none", "1"}[args]
 	}
-	return fmt.Sprintf("%d arguments", args)
+	return fmt.Sprint(args)
+}
+
+// takes formats the numbers of arguments that a function takes.
+func takes(name string) string {
+	var all []string
+	for n := range 5 {
+		if isFunction(name, n) {
+			all = append(all, map[int]string{0: "no argument", 1: "1 argument"}[n])
+			if n > 1 {
+				all[len(all)-1] = fmt.Sprintf("%d arguments", n)
+			}
+		}
+	}
+	return strings.Join(all, " or ")
+}
+
+// specials are the functions of jq that have no entry in builtins.
+func specials() []string {
+	return []string{
+		"empty/0", "error/0", "error/1", "not/0", "select/1", "map/1", "first/0", "last/0", "first/1", "last/1", "limit/2", "skip/2", "nth/2", "has/1",
+		"values/0", "nulls/0", "booleans/0", "numbers/0", "strings/0", "arrays/0", "objects/0", "iterables/0", "scalars/0",
+	}
+}
+
+// isFunction reports whether jq has a function with a number of arguments.
+func isFunction(name string, args int) bool {
+	return builtinTakes(name, args) || slices.Contains(specials(), fmt.Sprintf("%s/%d", name, args))
 }
 
 // arities lists the variants of a function for a message: "split(a) or split(a; b)".
 func arities(name string) string {
 	all := []string{}
 	for n := range 5 {
-		special := slices.Contains([]string{
-			"empty/0", "error/0", "error/1", "not/0", "select/1", "map/1", "first/0", "last/0", "first/1", "last/1", "limit/2", "skip/2", "nth/2", "has/1",
-			"values/0", "nulls/0", "booleans/0", "numbers/0", "strings/0", "arrays/0", "objects/0", "iterables/0", "scalars/0",
-		}, fmt.Sprintf("%s/%d", name, n))
-		if !special && !builtinTakes(name, n) {
+		if !isFunction(name, n) {
 			continue
 		}
 		call := name

@@ -15,13 +15,12 @@ func given(scope Scope) []read {
 	if scope.Given == "" {
 		return nil
 	}
-	condition := &templates{scope: scope}
+	condition := &templates{scope: scope, trial: true}
 	condition.scope.Given = ""
-	e := condition.expr(nil, bare(scope.Given))
+	e := condition.expr(nil, bare(scope.Given), (*templates).wantBoolean)
 	if e == nil {
 		return nil
 	}
-	condition.wantBoolean(e)
 	if failed(condition.problems) {
 		return nil
 	}

@@ -5,44 +5,49 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/itchyny/gojq"
+
 	"github.com/argoperator/argoperator/pkg/internal/jq"
 	"github.com/argoperator/argoperator/pkg/internal/jqhint"
 	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
-// fix returns how to convert an expression from one kind to another.
-func (e *expr) fix(got, want kinds) string {
+// fix returns the expression converted from one kind to another, and a caveat; "" if
+// nothing converts it.
+func (c *templates) fix(e *expr, got, want kinds) (fix, caveat string) {
 	step := conversion(got, want)
-	if step == "" {
-		return ""
+	if step == "" || e.query.Term != nil && e.query.Term.Type == gojq.TermTypeString && e.query.Term.Str.Queries == nil {
+		return "", "" // a literal is wrong itself
 	}
 	for _, undone := range [...]string{"tostring", "tonumber"} {
-		if before, ok := strings.CutSuffix(e.text, "| "+undone); ok && undone != step {
-			return "write ${ " + before + "}"
+		before, ok := strings.CutSuffix(e.text, "| "+undone)
+		kind, _ := c.kindOfText(before)
+		if of := map[string]kinds{"string": str, "number": number, "boolean": boolean}[kind]; ok && of&want != 0 {
+			return strings.TrimSpace(before), ""
 		}
 	}
-	return "write " + e.then(step) + cautious(step)
+	return e.then(step), cautious(step)
 }
 
 // cautious returns a caveat of a conversion.
 func cautious(step string) string {
 	if step == "tonumber" {
-		return "; it fails on a text that is no number"
+		return "it fails for text that is not a number"
 	}
 	return ""
 }
 
 // fixItems is fix for the elements of an array.
-func (e *expr) fixItems(want schema.Type) string {
+func (e *expr) fixItems(want schema.Type) (fix, caveat string) {
 	if e.shape == nil || e.shape.Kind() != schema.Array || want.Kind() != schema.Array {
-		return ""
+		return "", ""
 	}
 	got := ofType(e.shape.Item())
 	step := conversion(got&^null, ofType(want.Item()))
 	if step == "" || got&null != 0 {
-		return ""
+		return "", ""
 	}
-	return "write " + e.then("map("+step+")") + cautious(step)
+	return e.then("map(" + step + ")"), cautious(step)
 }
 
 // conversion returns the jq function that converts one kind to another, or "".
@@ -51,6 +56,8 @@ func conversion(got, want kinds) string {
 	case got == 0:
 	case got&^(number|boolean) == 0 && want&^null == str:
 		return "tostring"
+	case got&^(array|object) == 0 && want&^null == str:
+		return "tojson"
 	case got == str && want&number != 0 && want&^(number|null) == 0:
 		return "tonumber"
 	}
@@ -59,14 +66,14 @@ func conversion(got, want kinds) string {
 
 // then appends a step that does not run for null, so that null stays null.
 func (e *expr) then(step string) string {
-	text := e.text
-	if strings.ContainsAny(text, "\n#") || len(text) > 80 {
-		text = "…"
+	if strings.ContainsAny(e.text, "\n#") || len(e.text) > 80 {
+		return ""
 	}
+	text := e.text
 	if e.kinds&null != 0 {
 		text += " | values"
 	}
-	return fmt.Sprintf("${ %s | %s }", text, step)
+	return text + " | " + step
 }
 
 // fixLiteral returns how to write a scalar of another kind; in YAML they differ by
@@ -94,38 +101,44 @@ func (e *expr) operand() string {
 	return "(" + e.text + ")"
 }
 
-// asCondition returns how to test a value.
-func (e *expr) asCondition() string {
+// asCondition returns how to test a value: jq, or advice where several things can be meant.
+func (e *expr) asCondition() (fix, advice string) {
 	got, text := e.kinds&^null, e.operand()
 	switch {
 	case strings.Contains(text, "\n"):
-		return ""
 	case got&^number == 0:
-		return "write " + orElse(text, "0", e.kinds) + " > 0"
+		return orElse(text, "0", e.kinds) + " > 0", ""
 	case got == array || got == object:
-		return fmt.Sprintf("write (%s | length) > 0", text)
+		return fmt.Sprintf("(%s | length) > 0", text), ""
 	case e.kinds&null != 0:
-		return fmt.Sprintf(`write %s != null to ask whether it is there, %s == "value" to compare`, text, text)
+		return text + " != null", fmt.Sprintf(`or compare it: %s == "value"`, text)
 	case got == str:
-		return fmt.Sprintf(`write %s != "" to ask whether it is empty, %s == "value" to compare`, text, text)
+		return text + ` != ""`, fmt.Sprintf(`or compare it: %s == "value"`, text)
 	}
-	return ""
+	return "", ""
 }
 
-// asArray returns how to convert a value to an array.
-func (e *expr) asArray() string {
+// asJSON returns the expression as a string that holds its JSON.
+func (e *expr) asJSON(got kinds) string {
+	if strings.ContainsAny(e.text, "\n#") {
+		return ""
+	}
+	return orElse(e.text, map[bool]string{true: "[]", false: "{}"}[got == array], e.kinds) + " | tojson"
+}
+
+// asArray returns how to convert a value to an array, and what $item then is.
+func (e *expr) asArray() (fix, advice string) {
 	got, text := e.kinds&^null, e.operand()
 	switch {
 	case strings.Contains(text, "\n"):
-		return ""
 	case got&^number == 0:
-		return "write [range(" + orElse(e.text, "0", e.kinds) + ")]: $item is 0, 1, …"
+		return "[range(" + orElse(e.text, "0", e.kinds) + ")]", "$item is then 0, 1, …"
 	case got == object:
-		return "write " + orElse(text, "{}", e.kinds) + " | to_entries: $item is {key, value}"
+		return orElse(text, "{}", e.kinds) + " | to_entries", "$item is then {key, value}"
 	case got == str:
-		return "write " + orElse(text, `""`, e.kinds) + ` | split(","): $item is a text`
+		return orElse(text, `""`, e.kinds) + ` | split(",")`, "$item is then a string"
 	}
-	return ""
+	return "", ""
 }
 
 // orElse returns the expression with a default for null.

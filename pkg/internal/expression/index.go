@@ -8,6 +8,7 @@ import (
 
 	"github.com/itchyny/gojq"
 
+	"github.com/argoperator/argoperator/pkg/internal/jq"
 	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
@@ -31,10 +32,10 @@ func (a *analyser) index(v value, i *gojq.Index, in value, names *env) result {
 		return key.then(one(a.field(v, *key.text, i)))
 	}
 	if key.kinds&^null == str {
-		a.wants(i, v, object|null, "what is indexed by a name must be")
+		a.wants(i, v, object|null, "[NAME] needs")
 	}
 	if key.kinds&^null&^number == 0 {
-		a.wants(i, v, array|str|null, "what is indexed by a number must be")
+		a.wants(i, v, array|str|null, "[NUMBER] needs")
 	}
 	a.count(v) // a computed key may be any key
 	found := a.item(v)
@@ -58,7 +59,7 @@ func (a *analyser) slice(v value, i *gojq.Index, in value, names *env) result {
 			r = b.then(r)
 		}
 	}
-	a.wants(i, v, array|str|null, "what is sliced must be")
+	a.wants(i, v, array|str|null, "[FROM:TO] needs")
 	a.use(v)
 	return r
 }
@@ -68,7 +69,7 @@ func (a *analyser) field(v value, name string, node any) value {
 	if k := v.kinds &^ null; k != 0 && k&object == 0 {
 		owner, hint := a.owner(node, v), ""
 		if owner == "not" {
-			hint = "not stands behind in jq, after a |"
+			hint = "write not after the value: VALUE | not"
 		}
 		a.misfit(node, fmt.Sprintf("%s is %s and has no field %s", owner, k, name), hint)
 		return unknown()
@@ -125,7 +126,7 @@ func (a *analyser) unknownField(v value, name string, node any) {
 		of = a.owner(node, v)
 	}
 	fields := v.shape.Fields()
-	hint := ""
+	hint, spelling := "", ""
 	atRoot := len(v.from) == 1 && v.from[0].root == inputRoot && len(v.from[0].path) == 0
 	if atRoot {
 		hint = a.rootHint(name, node)
@@ -136,13 +137,16 @@ func (a *analyser) unknownField(v value, name string, node any) {
 		path.path = slices.Clone(path.path)
 		right := slices.Concat(path.path[:len(path.path)-1], []string{best})
 		hint = "did you mean " + read{path.root, right}.String() + "?"
+		if jq.IsName(best) && jq.IsName(name) {
+			spelling = best
+		}
 	} else if 0 < len(fields) && len(fields) <= 14 {
 		hint = "fields: " + strings.Join(fields, ", ")
 	}
 	if a.readsChild() && len(v.from) == 1 && v.from[0].root == inputRoot && len(v.from[0].path) < 2 && !strings.HasPrefix(hint, "did you mean") {
 		hint = ". is " + a.scope.Name + ", not the custom resource; " + hint
 	}
-	a.fail(node, UnknownField, fmt.Sprintf("%s: no such field in %s", path, of), hint)
+	a.report(node, Problem{Code: UnknownField, Message: fmt.Sprintf("%s: no such field in %s", path, of), Hint: hint, spelling: spelling})
 }
 
 // named walks $children.NAME or $related.NAME.
@@ -159,6 +163,9 @@ func (a *analyser) named(v value, name string, node any) (value, bool) {
 		return value{}, false
 	}
 	t, ok := types[name]
+	if !ok && (v.from[0].root == childrenRoot && a.scope.OpenChildren || v.from[0].root == relatedRoot && a.scope.OpenRelated) {
+		return unknown(), true
+	}
 	if !ok {
 		names := slices.Sorted(maps.Keys(types))
 		hint := "there are no " + many
@@ -187,7 +194,7 @@ func (a *analyser) named(v value, name string, node any) (value, bool) {
 // iterate walks v[].
 func (a *analyser) iterate(v value, node any) result {
 	if v.kinds&(array|object) == 0 && v.kinds&^null != 0 {
-		a.misfit(node, fmt.Sprintf("[] wants an array or an object, and %s is %s", a.called(node, v), v.kinds&^null), "")
+		a.misfit(node, fmt.Sprintf("[] needs an array or an object, and %s is %s", a.called(node, v), v.kinds&^null), "")
 	} else {
 		a.missing(node, v, "[] fails on null")
 	}

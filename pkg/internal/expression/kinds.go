@@ -116,3 +116,18 @@ func (v value) toType() schema.Type {
 	}
 	return schema.Any()
 }
+
+// zero returns a default of a kind for a hint, as jq.
+func (k kinds) zero() string {
+	switch k &^= null; {
+	case k&^number == 0:
+		return "0"
+	case k == array:
+		return "[]"
+	case k == object:
+		return "{}"
+	case k == boolean:
+		return "false"
+	}
+	return `""`
+}

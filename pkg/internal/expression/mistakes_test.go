@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/itchyny/gojq"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 
@@ -109,45 +110,45 @@ func nested(path, text string) map[string]any {
 	return value.(map[string]any)
 }
 
-// TestMistakes compares testdata/mistakes.txt: the line of an expression, then its
-// problems, below the offset they refer to.
+// TestMistakes compares testdata/mistakes.txt and foreign.txt: the line of an expression,
+// then its problems, below the offset they refer to.
 func TestMistakes(t *testing.T) {
-	const file = "testdata/mistakes.txt"
-	before, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var after strings.Builder
-	mistakes := 0
-	for _, line := range strings.Split(strings.TrimSpace(string(before)), "\n") {
-		if strings.HasPrefix(line, " ") {
-			continue
-		}
-		after.WriteString(line + "\n")
-		where, text, ok := strings.Cut(line, ": ")
-		if !ok {
-			continue
-		}
-		text = strings.ReplaceAll(text, `\n`, "\n")
-		p, problems := in(t, where, text)
-		mistakes += len(problems)
-		if (p == nil) != (len(errorsOf(problems)) > 0) {
-			t.Errorf("%s: program %v with %v", line, p, problems)
-		}
-		for _, found := range problems {
-			after.WriteString(shown(where, text, found))
-		}
-	}
-	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile(file, []byte(after.String()), 0o644); err != nil {
+	for file, least := range map[string]int{"testdata/mistakes.txt": 60, "testdata/foreign.txt": 200} {
+		before, err := os.ReadFile(file)
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	if diff := cmp.Diff(string(before), after.String()); diff != "" && os.Getenv("UPDATE") == "" {
-		t.Error(diff)
-	}
-	if mistakes < 60 {
-		t.Errorf("only %d mistakes", mistakes)
+		var after strings.Builder
+		mistakes := 0
+		for _, line := range strings.Split(strings.TrimSpace(string(before)), "\n") {
+			if strings.HasPrefix(line, " ") {
+				continue
+			}
+			after.WriteString(line + "\n")
+			where, text, ok := strings.Cut(line, ": ")
+			if !ok {
+				continue
+			}
+			text = strings.ReplaceAll(text, `\n`, "\n")
+			p, problems := in(t, where, text)
+			mistakes += len(problems)
+			if (p == nil) != (len(errorsOf(problems)) > 0) {
+				t.Errorf("%s: program %v with %v", line, p, problems)
+			}
+			for _, found := range problems {
+				after.WriteString(shown(where, text, found))
+			}
+		}
+		if os.Getenv("UPDATE") != "" {
+			if err := os.WriteFile(file, []byte(after.String()), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		} else if diff := cmp.Diff(string(before), after.String()); diff != "" {
+			t.Errorf("%s: %s", file, diff)
+		}
+		if mistakes < least {
+			t.Errorf("%s: only %d mistakes", file, mistakes)
+		}
 	}
 }
 
@@ -159,7 +160,9 @@ func shown(where, text string, p Problem) string {
 	caret := strings.Repeat("^", max(1, p.Length))
 	at := len(where) + 2 + p.Offset + strings.Count(text[:min(p.Offset, len(text))], "\n")
 	line := fmt.Sprintf("%*s%s %s %s: %s", at, "", caret, level, p.Code, p.Message)
-	if p.Hint != "" {
+	if p.Fix != "" {
+		line += " [write " + p.Fix + strings.TrimSuffix("; "+p.Caveat, "; ") + "]"
+	} else if p.Hint != "" {
 		line += " [" + p.Hint + "]"
 	}
 	return " " + strings.TrimPrefix(line, " ") + "\n"
@@ -265,32 +268,42 @@ func fine() []string {
 	}
 }
 
-// TestFixes covers that the fix in a hint is valid where it is applied.
+// TestFixes covers that the jq of every fix compiles, and that no error is left where it
+// is written.
 func TestFixes(t *testing.T) {
-	mistakes, err := os.ReadFile("testdata/mistakes.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
 	tried := 0
-	for _, line := range strings.Split(string(mistakes), "\n") {
-		where, text, ok := strings.Cut(line, ": ")
-		if !ok || strings.HasPrefix(line, " ") || strings.HasPrefix(line, "#") {
-			continue
+	for _, file := range []string{"testdata/mistakes.txt", "testdata/foreign.txt"} {
+		mistakes, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
 		}
-		_, problems := in(t, where, text)
-		for _, found := range problems {
-			fix, ok := strings.CutPrefix(found.Hint, "write ${")
-			if !ok || found.Code != WrongType || strings.Contains(fix, "…") {
+		for _, line := range strings.Split(string(mistakes), "\n") {
+			where, text, ok := strings.Cut(line, ": ")
+			if !ok || strings.HasPrefix(line, " ") || strings.HasPrefix(line, "#") {
 				continue
 			}
-			tried++
-			fix, _, _ = strings.Cut("${"+fix, "; it fails")
-			if _, left := in(t, where, fix); len(left) > 0 {
-				t.Errorf("%s\nwritten %s: %v", line, fix, left)
+			text = strings.ReplaceAll(text, `\n`, "\n")
+			_, problems := in(t, where, text)
+			for _, found := range problems {
+				if found.Fix == "" {
+					continue
+				}
+				tried++
+				query, err := gojq.Parse(found.Fix)
+				if err == nil {
+					_, err = gojq.Compile(query, gojq.WithVariables(variables()), gojq.WithFunction("fingerprint", 0, 0, func(v any, _ []any) any { return v }))
+				}
+				if err != nil {
+					t.Errorf("%s\n%s: %v", line, found.Fix, err)
+				}
+				written := text[:found.FixAt] + found.Fix + text[found.FixEnd:]
+				if _, left := in(t, where, written); len(errorsOf(left)) >= len(errorsOf(problems)) && !found.Warning {
+					t.Errorf("%s\nwritten %s: %v", line, written, left)
+				}
 			}
 		}
 	}
-	if tried < 10 {
+	if tried < 200 {
 		t.Errorf("only %d fixes tried", tried)
 	}
 }

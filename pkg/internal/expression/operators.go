@@ -8,6 +8,7 @@ import (
 
 	"github.com/itchyny/gojq"
 
+	"github.com/argoperator/argoperator/pkg/internal/jqhint"
 	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
@@ -81,8 +82,8 @@ func (a *analyser) alternative(q *gojq.Query, in value, names *env) result {
 	if left.kinds&^null == boolean && isTrue(q.Right) {
 		a.report(q, Problem{
 			Code: DefaultReplacesFalse, Warning: true,
-			Message: fmt.Sprintf("%s is true also where %s is false: // replaces false as it replaces null", a.shown(q), a.called(q.Left, left.value)),
-			Hint:    fmt.Sprintf("write (%s) != false, or give the field a default", a.shown(q.Left)),
+			Message: fmt.Sprintf("%s is true even if %s is false: // replaces false, too", a.shown(q), a.called(q.Left, left.value)),
+			Fix:     a.unlessFalse(q), Caveat: "or give the field a default in the schema",
 		})
 	}
 	r := result{join(left.present(), right.value), right.min, max(left.max, right.max)}
@@ -91,6 +92,18 @@ func (a *analyser) alternative(q *gojq.Query, in value, names *env) result {
 	}
 	r.absent = right.absent
 	return r
+}
+
+// unlessFalse returns `left // true` as a comparison that keeps false.
+func (a *analyser) unlessFalse(q *gojq.Query) string {
+	left := a.source(q.Left)
+	if !jqhint.PlainPath(left) {
+		left = "(" + left + ")"
+	}
+	if len(a.source(q)) == len(a.text) {
+		return left + " != false"
+	}
+	return "(" + left + " != false)"
 }
 
 func isTrue(q *gojq.Query) bool {
@@ -111,14 +124,14 @@ func (a *analyser) comparison(q *gojq.Query, in value, names *env) result {
 	a.use(right.value)
 	l, r := left.kinds&^null, right.kinds&^null
 	if l != 0 && r != 0 && wide(l)&wide(r) == 0 {
-		a.misfit(q, fmt.Sprintf("%s is %s and %s is %s: they can never be compared with %s",
+		a.misfit(q, fmt.Sprintf("%s is %s and %s is %s: %s cannot compare them",
 			a.called(q.Left, left.value), l, a.called(q.Right, right.value), r, q.Op), "")
 	} else if q.Op != gojq.OpEq && q.Op != gojq.OpNe {
 		if !isZero(left.value, q.Op, right.value, q.Right) {
-			a.missing(q.Left, left.value, "null is less than everything")
+			a.missing(q.Left, left.value, "null is less than any other value")
 		}
 		if !isZero(right.value, mirrored[q.Op], left.value, q.Left) {
-			a.missing(q.Right, right.value, "null is less than everything")
+			a.missing(q.Right, right.value, "null is less than any other value")
 		}
 	}
 	both := left.then(right)
@@ -181,8 +194,13 @@ func (a *analyser) arithmetic(q *gojq.Query, in value, names *env) result {
 	made, fits := combine(q.Op, left.kinds, right.kinds)
 	both := left.then(right)
 	if !fits {
-		a.misfit(q, fmt.Sprintf("%s is %s and %s is %s: %s cannot take both", a.called(q.Left, left.value), orNull(left.kinds),
-			a.called(q.Right, right.value), orNull(right.kinds), q.Op), fixAdd(q, left.kinds, right.kinds))
+		if a.lenient == 0 {
+			a.report(q, Problem{
+				Code: WrongType, Fix: a.joinedText(q, left.kinds|right.kinds),
+				Message: fmt.Sprintf("%s is %s and %s is %s: %s cannot combine them", a.called(q.Left, left.value), orNull(left.kinds),
+					a.called(q.Right, right.value), orNull(right.kinds), q.Op),
+			})
+		}
 		both.value = unknown()
 		return both
 	}
@@ -228,17 +246,26 @@ func orNull(k kinds) kinds {
 
 func nullIn(op gojq.Operator) string {
 	if op == gojq.OpAdd {
-		return "null + x is x"
+		return "null + x yields x"
 	}
-	return "null in " + op.String() + " fails"
+	return op.String() + " fails with null"
 }
 
-// fixAdd suggests a conversion for adding a number and a string.
-func fixAdd(q *gojq.Query, l, r kinds) string {
-	if q.Op == gojq.OpAdd && slices.Contains([]kinds{str | integer, str | number, str | fraction, str | boolean}, (l|r)&^null) {
-		return `put them into one text: "\(.a)\(.b)"`
+// joinedText returns the sum of a string and a number as one string, or "".
+func (a *analyser) joinedText(q *gojq.Query, both kinds) string {
+	if q.Op != gojq.OpAdd || !slices.Contains([]kinds{str | integer, str | number, str | fraction, str | boolean}, both&^null) {
+		return ""
 	}
-	return ""
+	text := ""
+	for _, side := range []*gojq.Query{q.Left, q.Right} {
+		source := a.source(side)
+		if t := side.Term; t != nil && t.Type == gojq.TermTypeString && t.Str.Queries == nil && len(t.SuffixList) == 0 {
+			text += source[1 : len(source)-1]
+			continue
+		}
+		text += `\(` + source + ")"
+	}
+	return `"` + text + `"`
 }
 
 // sum returns the type of the sum of two arrays or objects, or nil.

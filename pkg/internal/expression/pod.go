@@ -12,6 +12,8 @@ import (
 	"sync"
 
 	"github.com/itchyny/gojq"
+
+	"github.com/argoperator/argoperator/pkg/internal/jqhint"
 )
 
 // Node is a value for the pod, ready for JSON: one of {"object": {…}}, {"array": […]},
@@ -89,12 +91,12 @@ func (c *podCompiler) scalar(path []string, text string) Node {
 }
 
 // PodExpressions describes for users what the pod evaluates.
-const PodExpressions = "a pod knows fields, [ ] and .[], //, comparisons, + - * / %, and, or, not, if, as, reduce, and the functions of docs/reference/expressions.md; logic can compute anything"
+const PodExpressions = "a pod supports fields, [ ] and .[], //, comparisons, + - * / %, and, or, not, if, as, reduce, and the functions in docs/reference/expressions.md; for anything else, write logic"
 
 func (c *podCompiler) expr(path []string, source string) any {
 	query, err := parse(source)
 	if err != nil {
-		c.problem(path, err.Error(), syntaxHint(source, err))
+		c.problem(path, err.Error(), jqhint.Syntax(source, err))
 		return nil
 	}
 	c.size, c.bound = 0, map[string]int{}
@@ -246,7 +248,7 @@ func (c *podCompiler) bind(q *gojq.Query, known *names) (any, error) {
 
 func pattern(patterns []*gojq.Pattern) (string, error) {
 	if len(patterns) != 1 || patterns[0].Name == "" {
-		return "", fmt.Errorf("a pod takes nothing apart: after `as` stands one $name")
+		return "", fmt.Errorf("a pod supports only one $name after `as`")
 	}
 	return patterns[0].Name, nil
 }

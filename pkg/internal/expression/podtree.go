@@ -50,7 +50,7 @@ func depth(e any) int {
 type untranslatable struct{ function string }
 
 func (u *untranslatable) Error() string {
-	return "catch reads the text of an error of " + u.function + ", and that text is another in a pod"
+	return "catch reads the error text of " + u.function + ", which differs in a pod"
 }
 
 // untranslatableIn returns the function of an expression whose error message would be

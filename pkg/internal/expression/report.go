@@ -14,6 +14,7 @@ func (a *analyser) report(node any, p Problem) {
 	if s, ok := a.spans[node]; ok {
 		p.Offset, p.Length = s.At, s.End-s.At
 	}
+	p.FixAt, p.FixEnd = p.Offset, p.Offset+p.Length
 	if a.dashed(p) {
 		return
 	}
@@ -27,6 +28,11 @@ func (a *analyser) report(node any, p Problem) {
 
 func (a *analyser) fail(node any, code, message, hint string) {
 	a.report(node, Problem{Code: code, Message: message, Hint: hint})
+}
+
+// failWith reports a problem that another text in the place of the node fixes.
+func (a *analyser) failWith(node any, message, fix string) {
+	a.report(node, Problem{Code: BadExpression, Message: message, Fix: fix})
 }
 
 // misfit reports a value that can never be valid, unless the error is caught.
@@ -47,6 +53,14 @@ func (a *analyser) shown(node any) string {
 		text = string(runes[:57]) + "..."
 	}
 	return text
+}
+
+// source returns the whole text of a node.
+func (a *analyser) source(node any) string {
+	if s, ok := a.spans[node]; ok {
+		return a.text[s.At:s.End]
+	}
+	return a.text
 }
 
 // called returns how messages name a value: by its path, if it has one.
@@ -84,7 +98,7 @@ func (a *analyser) missing(node any, v value, damage string) {
 	a.report(v.absent.node, Problem{
 		Code: MayBeNull, Warning: true,
 		Message: fmt.Sprintf("%s may be missing (%s), and %s", v.absent.read, v.absent.why, damage),
-		Hint:    fmt.Sprintf("say what it is then: (%s // …)", path),
+		Hint:    fmt.Sprintf("write a default, such as (%s // %s)", path, v.kinds.zero()),
 	})
 }
 

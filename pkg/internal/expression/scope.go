@@ -12,6 +12,8 @@ type Scope struct {
 	Children   map[string]schema.Type // of $children.NAME; nil: $children is not available
 	NoChildren string                 // the hint why $children is not available
 	Related    map[string]schema.Type // of $related.NAME; nil: nothing is related, or $related is not available
+	// OpenChildren and OpenRelated tell that there may be others: they are not known.
+	OpenChildren, OpenRelated bool
 
 	// Given is a condition in jq that is true whenever the expression is evaluated,
 	// like the `when` of a child for its template: paths that it tests are not missing.
@@ -37,15 +39,16 @@ type Vars struct {
 // result: "boolean", "array" or "" for any.
 func Expression(source string, scope Scope, want string) (*Program, []Problem) {
 	c := &templates{scope: scope, given: given(scope), condition: want == "boolean"}
-	e := c.expr(nil, bare(source))
+	e := c.expr(nil, bare(source), func(c *templates, e *expr) {
+		switch want {
+		case "boolean":
+			c.wantBoolean(e)
+		case "array":
+			c.wantArray(e)
+		}
+	})
 	if e == nil {
 		return nil, c.problems
-	}
-	switch want {
-	case "boolean":
-		c.wantBoolean(e)
-	case "array":
-		c.wantArray(e)
 	}
 	return c.program(node{source: e.one()})
 }

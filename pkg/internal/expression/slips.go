@@ -13,7 +13,7 @@ import (
 
 // helm maps the objects of Helm templates to the fields of a custom resource.
 var helm = map[string]string{
-	"Values": ".spec.…", "Release": ".metadata.name", "Chart": ".metadata.name", "Files": "", "Capabilities": "", "Template": "",
+	"Values": ".spec.FIELD", "Release": ".metadata.name", "Chart": "", "Files": "", "Capabilities": "", "Template": "",
 }
 
 // rootHint suggests a path for a field that the input itself does not have, or returns
@@ -22,9 +22,9 @@ func (a *analyser) rootHint(name string, node any) string {
 	path := a.pathAfter(a.spans[node].End)
 	switch is, ofHelm := helm[name]; {
 	case ofHelm && is != "" && !a.readsChild():
-		return ". is the custom resource: " + a.helmPath(name, path)
+		return ". is the custom resource: write " + a.helmPath(name, path)
 	case ofHelm:
-		return ". is " + a.input() + ", and not what Helm has"
+		return ". is " + a.input() + ": it has no " + name + " of Helm"
 	case name == "children" && a.scope.Children != nil && len(path) > 0:
 		return "did you mean " + read{childrenRoot, path}.String() + "?"
 	case name == "children":
@@ -95,8 +95,7 @@ func (a *analyser) assigned(q *gojq.Query) {
 		q = q.Term.Query
 	}
 	if q.Op == gojq.OpAssign {
-		a.fail(q, BadExpression, a.shown(q)+" assigns, and a condition compares: == compares",
-			"write "+a.shown(q.Left)+" == "+a.shown(q.Right))
+		a.failWith(q, a.shown(q)+" assigns a value, but a condition compares values", a.source(q.Left)+" == "+a.source(q.Right))
 	}
 }
 
@@ -172,6 +171,15 @@ func dashOf(tokens []jq.Token) dash {
 	return d
 }
 
+// joinedTexts returns the name as a field and a text that follows it: .a.b + "-c".
+func (d dash) joinedTexts() []string {
+	at := strings.IndexAny(d.key, "-/")
+	if at <= 0 {
+		return nil
+	}
+	return []string{d.path + "." + d.key[:at] + " + " + jq.Quote(d.key[at:])}
+}
+
 // dashed reports a name that contains an operator once, instead of the errors of its
 // parts.
 func (a *analyser) dashed(p Problem) bool {
@@ -187,8 +195,9 @@ func (a *analyser) dashed(p Problem) bool {
 			}
 			a.problems = append(a.problems, Problem{
 				Offset: d.At, Length: d.End - d.At, Code: BadExpression,
-				Message: fmt.Sprintf("%s: - subtracts and / divides, and a name with them in it has quotes", a.text[d.At:d.End]),
-				Hint:    "write " + path + "[" + jq.Quote(d.key) + "]",
+				Message: fmt.Sprintf("%s: jq subtracts at - and divides at /; a name that contains them needs quotes", a.text[d.At:d.End]),
+				Fix:     path + "[" + jq.Quote(d.key) + "]", FixAt: d.At, FixEnd: d.End, otherFixes: d.joinedTexts(),
+				Hint: `quote such a name, as in .metadata.labels["some-name"]`,
 			})
 		}
 		return true

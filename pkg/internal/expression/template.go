@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,6 +36,7 @@ type templates struct {
 	reads     reads
 	needs     []Need
 	parts     []located
+	trial     bool // the problems are counted, not reported
 }
 
 // kindOf returns how messages name the template's object.
@@ -96,7 +98,7 @@ func (c *templates) value(path []string, value any, want schema.Type) node {
 func (c *templates) literal(path []string, value any) node {
 	text, err := jq.Literal(value)
 	if err != nil {
-		c.problem(Problem{Path: path, Code: BadExpression, Message: fmt.Sprintf("the value has no form in JSON: %v", err)})
+		c.problem(Problem{Path: path, Code: BadExpression, Message: fmt.Sprintf("JSON cannot represent the value: %v", err)})
 	}
 	return node{source: text, literal: true, null: value == nil, typ: some(ofLiteral(value)).toType()}
 }
@@ -109,8 +111,8 @@ func (c *templates) object(path []string, fields map[string]any, want schema.Typ
 		at := append(slices.Clip(path), key)
 		if strings.Contains(key, "${") {
 			c.problem(Problem{
-				Path: at, Code: BadExpression, Message: fmt.Sprintf("the key %s has an expression in it, and keys are literal", key),
-				Hint: "build the whole mapping with jq: ${ {(.spec.key): .spec.value} }",
+				Path: at, Code: BadExpression, Message: fmt.Sprintf("the key %s contains an expression, but keys are plain text", key),
+				Hint: "write the whole mapping as an expression: ${ {(.spec.key): .spec.value} }",
 			})
 			continue
 		}
@@ -166,7 +168,7 @@ func (c *templates) scalar(path []string, text string, want schema.Type) node {
 		errors.As(err, &at)
 		c.problem(Problem{
 			Path: path, Offset: at.at, Length: 2, Code: BadExpression, Message: err.Error(),
-			Hint: "write ${ expression }, or $${ for the characters ${",
+			Hint: closed(text[at.at+2:]) + ", or $${ for the characters ${",
 		})
 		return node{source: "null"}
 	}
@@ -176,18 +178,47 @@ func (c *templates) scalar(path []string, text string, want schema.Type) node {
 			c.wantLiteral(path, parts[0].text, want)
 			return c.literal(path, parts[0].text)
 		}
-		e := c.expr(path, parts[0])
+		e := c.expr(path, parts[0], func(c *templates, e *expr) { c.wantValue(e, want) })
 		if e == nil {
 			return node{source: "null"}
 		}
-		c.wantValue(e, want)
 		source := e.one()
 		c.located(e, source)
 		return node{source: source, null: e.mayBeNull(), expr: e, typ: e.toType()}
 	}
-	c.wantKind(path, str, want, "")
-	return c.interpolate(path, parts)
+	fits := (*templates).wantText
+	if ofType(want)&str == 0 {
+		fits = func(*templates, *expr) {} // no text is right here
+	}
+	c.wantKind(path, str, want, blockHint(text, parts))
+	return c.interpolate(path, parts, fits)
 }
+
+// blockHint explains a string in the place of a list, a mapping or a number: YAML makes one
+// of a block that begins with |.
+func blockHint(text string, parts []part) string {
+	expressions, other := 0, ""
+	for _, p := range parts {
+		if p.expr {
+			expressions++
+		} else {
+			other += p.text
+		}
+	}
+	first, _, lines := strings.Cut(strings.TrimSpace(text), "\n")
+	switch block := strings.Contains(text, "\n"); {
+	case expressions == 1 && strings.TrimSpace(other) == "" && block:
+		return "write |- instead of |: the line break at the end of the block makes the value a string"
+	case expressions == 1 && strings.TrimSpace(other) == "":
+		return "write ${ } alone, without spaces around it"
+	case block && (lines || expressions == 0) && yamlLine.MatchString(first):
+		return "remove the |: it makes a string of the lines below; values in them may be expressions"
+	}
+	return ""
+}
+
+// yamlLine matches the beginning of a list or a mapping.
+var yamlLine = regexp.MustCompile(`^(- |-$|[\w./-]+:( |$))`)
 
 // located records where an expression is in the template.
 func (c *templates) located(e *expr, source string) {
@@ -196,7 +227,7 @@ func (c *templates) located(e *expr, source string) {
 
 // interpolate builds a string from literal parts and expressions. A null in it is a
 // runtime error, because a name that ends in "-null" is never intended.
-func (c *templates) interpolate(path []string, parts []part) node {
+func (c *templates) interpolate(path []string, parts []part, fits use) node {
 	var b strings.Builder
 	b.WriteByte('"')
 	for _, p := range parts {
@@ -205,11 +236,10 @@ func (c *templates) interpolate(path []string, parts []part) node {
 			b.WriteString(text[1 : len(text)-1])
 			continue
 		}
-		e := c.expr(path, p)
+		e := c.expr(path, p, fits)
 		if e == nil {
 			continue
 		}
-		c.wantText(e)
 		source := e.one()
 		if e.mayBeNull() {
 			source += "|if.==null then error(" + jq.Quote(p.text+" is null inside a text") + ")end"

@@ -42,9 +42,14 @@ func (c *templates) field(path []string) string {
 }
 
 func (c *templates) wantLiteral(path []string, literal any, want schema.Type) {
-	if literal != nil {
-		c.wantKind(path, ofLiteral(literal), want, fixLiteral(literal, ofType(want)))
+	if literal == nil {
+		return
 	}
+	hint := fixLiteral(literal, ofType(want))
+	if text, ok := literal.(string); ok && hint == "" {
+		hint = blockHint(text, nil)
+	}
+	c.wantKind(path, ofLiteral(literal), want, hint)
 }
 
 // wantField returns the schema of a key of a mapping.
@@ -79,33 +84,40 @@ func (c *templates) of() string {
 func (c *templates) wantValue(e *expr, want schema.Type) {
 	got, wanted := e.kinds&^null, ofType(want)
 	if got != 0 && got&wanted == 0 {
-		c.wrong(e, fmt.Sprintf("%s must be %s, and %s is %s", c.field(e.path), wanted, e.text, got), e.fix(got, wanted))
+		fix, caveat := c.fix(e, got, wanted)
+		c.wrong(e, fmt.Sprintf("%s must be %s, and %s is %s", c.field(e.path), wanted, e.text, got), fix, caveat, "")
 		return
 	}
 	if e.shape != nil && (got == object || got == array) {
-		c.fit(e, c.field(e.path), e.shape, want, e.fixItems(want))
+		fix, caveat := e.fixItems(want)
+		c.fit(e, c.field(e.path), e.shape, want, fix, caveat)
 	}
 }
 
-func (c *templates) wrong(e *expr, message, hint string) {
-	c.problem(Problem{Path: e.path, Offset: e.at, Length: len(e.text), Code: WrongType, Message: message, Hint: hint})
+// wrong reports an expression of a wrong type. fix is jq to write instead, or "".
+func (c *templates) wrong(e *expr, message, fix, caveat, hint string) {
+	c.problem(Problem{
+		Path: e.path, Offset: e.at, Length: len(e.text), Code: WrongType, Message: message, Hint: hint,
+		Fix: fix, Caveat: caveat, FixAt: e.at, FixEnd: e.at + len(e.text),
+	})
 }
 
 // fit compares two schemas, field by field.
-func (c *templates) fit(e *expr, at string, got, want schema.Type, hint string) {
+func (c *templates) fit(e *expr, at string, got, want schema.Type, fix, caveat string) {
 	g, w := ofType(got)&^null, ofType(want)
 	if g&w == 0 {
-		if step := conversion(g, w); hint == "" && step != "" {
-			hint = "write | " + step + " after the value" + cautious(step)
+		hint := ""
+		if step := conversion(g, w); fix == "" && step != "" {
+			hint = strings.TrimSuffix("write | "+step+" after the value; "+cautious(step), "; ")
 		}
-		c.wrong(e, fmt.Sprintf("%s must be %s, and in %s it is %s", at, w, e.text, g), hint)
+		c.wrong(e, fmt.Sprintf("%s must be %s, and in %s it is %s", at, w, e.text, g), fix, caveat, hint)
 		return
 	}
 	if strings.Count(at, ".") > 20 {
 		return // schemas of schemas are recursive
 	}
 	if got.Kind() == schema.Array && want.Kind() == schema.Array {
-		c.fit(e, at+"[]", got.Item(), want.Item(), hint)
+		c.fit(e, at+"[]", got.Item(), want.Item(), fix, caveat)
 	}
 	if got.Kind() != schema.Object || want.Kind() != schema.Object {
 		return
@@ -116,56 +128,65 @@ func (c *templates) fit(e *expr, at string, got, want schema.Type, hint string) 
 		if !known {
 			c.problem(Problem{
 				Path: e.path, Offset: e.at, Length: len(e.text), Code: UnknownField,
-				Message: fmt.Sprintf("%s.%s: no such field%s, and %s may have it", at, name, c.of(), e.text),
+				Message: fmt.Sprintf("%s.%s: no such field%s, but %s may contain it", at, name, c.of(), e.text),
 			})
 			continue
 		}
-		c.fit(e, at+"."+name, t, w, "")
+		c.fit(e, at+"."+name, t, w, "", "")
 	}
 }
 
 // wantText checks an expression inside a string.
 func (c *templates) wantText(e *expr) {
 	if got := e.kinds &^ null; got != 0 && got&^(array|object) == 0 {
-		c.problem(Problem{
-			Path: e.path, Offset: e.at, Length: len(e.text), Code: WrongType,
-			Message: fmt.Sprintf("%s is %s, which does not belong inside a text", e.text, got), Hint: "write | tojson if its JSON is meant",
-		})
+		c.wrong(e, fmt.Sprintf("%s is %s, which cannot be part of a string", e.text, got), e.asJSON(got), "for its JSON", "")
+		return
 	}
 	if e.absent != nil {
-		c.warn(e, "a text with null in it fails")
+		c.warn(e, "null cannot be part of a string", e.withDefault())
 	}
 }
 
 // wantNeeded warns of a required field that can be omitted.
 func (c *templates) wantNeeded(n node, path []string) {
-	if n.expr != nil && n.expr.absent != nil {
-		c.warn(n.expr, c.field(path)+" must be written")
+	if n.expr == nil || n.expr.absent == nil {
+		return
 	}
+	hint := n.expr.withDefault()
+	if read := n.expr.absent.read.String(); strings.HasPrefix(read, ".spec.") {
+		hint = "in the schema, write required=true or a default for " + read
+	}
+	c.warn(n.expr, c.field(path)+" is required", hint)
 }
 
-func (c *templates) warn(e *expr, damage string) {
+func (c *templates) warn(e *expr, damage, hint string) {
 	at := jq.Span{End: len(e.text)}
 	if s, ok := e.spans[e.absent.node]; ok {
 		at = s
 	}
 	c.problem(Problem{
 		Path: e.path, Offset: e.at + at.At, Length: at.End - at.At, Code: MayBeNull, Warning: true,
-		Message: fmt.Sprintf("%s may be missing (%s), and %s", e.absent.read, e.absent.why, damage),
-		Hint:    fmt.Sprintf("say what it is then: %s // …", e.text),
+		Message: fmt.Sprintf("%s may be missing (%s), and %s", e.absent.read, e.absent.why, damage), Hint: hint,
 	})
+}
+
+// withDefault returns a hint to write a default.
+func (e *expr) withDefault() string {
+	return fmt.Sprintf("write a default, such as %s // %s", e.text, e.kinds.zero())
 }
 
 func (c *templates) wantBoolean(e *expr) {
 	if got := e.kinds &^ null; got != 0 && got&boolean == 0 {
-		c.wrong(e, fmt.Sprintf("a condition must be true or false, and %s is %s", e.text, got), e.asCondition())
+		fix, advice := e.asCondition()
+		c.wrong(e, fmt.Sprintf("a condition must be true or false, and %s is %s", e.text, got), fix, advice, "")
 	}
 }
 
 func (c *templates) wantArray(e *expr) {
 	if got := e.kinds &^ null; got != 0 && got&array == 0 {
-		c.wrong(e, fmt.Sprintf("an array is wanted, and %s is %s", e.text, got), e.asArray())
+		fix, advice := e.asArray()
+		c.wrong(e, fmt.Sprintf("forEach must be an array, and %s is %s", e.text, got), fix, advice, "")
 	} else if e.absent != nil {
-		c.warn(e, "there is nothing to go through")
+		c.warn(e, "forEach fails with null", e.withDefault())
 	}
 }

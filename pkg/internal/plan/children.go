@@ -25,6 +25,7 @@ type compiler struct {
 	findings diag.List
 	common   json.RawMessage      // the metadata of the children that logic makes, for the pod
 	shared   map[string]diag.List // by child: names that two custom resources may have in common
+	draft    bool                 // the definition has errors
 }
 
 func newCompiler(d *definition.Definition, api API) *compiler {
@@ -75,14 +76,21 @@ func (c *compiler) report(problems []expression.Problem, path ...string) {
 	for _, p := range problems {
 		at := append(slices.Clone(path), p.Path...)
 		position := c.d.PositionIn(p.Offset, at...)
+		if c.draft && c.d.Guessed(position) && (p.Warning || p.Length == 0) {
+			continue // the line is not YAML, and may mean another value
+		}
 		code := p.Code
 		if code == "" {
 			code = diag.BadExpression
 		}
+		hint := p.Hint
+		if p.Fix != "" {
+			hint = join("write "+c.d.Rewritten(p.FixAt, p.FixEnd, p.Fix, at...), p.Caveat)
+		}
 		if p.Warning {
-			c.findings.Warn(position, code, p.Message, p.Hint)
+			c.findings.Warn(position, code, p.Message, hint)
 		} else {
-			c.findings.Add(position, code, p.Message, p.Hint)
+			c.findings.Add(position, code, p.Message, hint)
 		}
 	}
 }
@@ -90,7 +98,8 @@ func (c *compiler) report(problems []expression.Problem, path ...string) {
 func (c *compiler) children() []Child {
 	var out []Child
 	for i, declared := range c.d.Operator.Spec.Children {
-		child, path := c.child(declared, "spec", "children", strconv.Itoa(i)), []string{"spec", "children", strconv.Itoa(i), "template", "metadata", "name"}
+		at := []string{"spec", "children", strconv.Itoa(i)}
+		child, path := c.sound(at, func() Child { return c.child(declared, at...) }), append(slices.Clip(at), "template", "metadata", "name")
 		for j, other := range out {
 			switch {
 			case !child.sameObject(other):
@@ -104,7 +113,9 @@ func (c *compiler) children() []Child {
 		}
 		out = append(out, child)
 	}
-	c.cycles(out)
+	if !c.draft {
+		c.cycles(out)
+	}
 	c.commonMetadata(out)
 	return out
 }
@@ -177,7 +188,13 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 	var problems []expression.Problem
 	out.Object, problems = expression.Template(in.Template, scope, childType(c.d, in))
 	c.report(problems, at("template")...)
+	if c.draft && out.Object == nil {
+		out.Object, out.Guessed = c.guess(in.Template, problems, scope, childType(c.d, in))
+	}
 	out.needs = needsOf(out.ForEach, out.Object)
+	if c.draft && !named(in.Template) {
+		return out // that is reported
+	}
 	c.identity(&out, in, scope, at("template", "metadata"))
 	c.immutable(&out, in, scope, at("template"))
 	out.InexactPaths = inexact(c.d, c.api.Kind, out.Object, out.When, out.ForEach)
@@ -188,6 +205,7 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 func (c *compiler) conditions(out *Child, in v1alpha1.Child, path []string) expression.Scope {
 	scope := c.scope
 	scope.Given, scope.Waits = in.When, true
+	scope.Each = c.draft && c.d.Doubtful(path...)
 	if in.ForEach != "" {
 		out.ForEach = c.expression(in.ForEach, scope, "array", append(slices.Clone(path), "forEach")...)
 		scope.Each = true

@@ -29,11 +29,11 @@ func TestIdentity(t *testing.T) {
 		{reason: "the user chooses the namespace of a namespaced one", scope: "Namespaced", name: "deny", namespace: "${ .spec.target }"},
 		{reason: "one namespace per item, which two custom resources may list", scope: "Cluster", forEach: ".spec.targets", name: "deny", namespace: "${ $item }", want: "could share one child"},
 		{reason: "one namespace per item and a name of the custom resource", scope: "Cluster", forEach: ".spec.targets", name: "${ .metadata.name }", namespace: "${ $item }"},
-		{reason: "neither", scope: "Cluster", name: "deny", namespace: "default", want: "every Web would share this child"},
+		{reason: "neither", scope: "Cluster", name: "deny", namespace: "default", want: "every Web would use the same object"},
 		{reason: "a namespace shared by custom resources", scope: "Namespaced", name: "deny", namespace: "${ .metadata.namespace }", want: "could share one child"},
 		{reason: "a part that they share", scope: "Namespaced", name: "deny", namespace: "x-${ .metadata.namespace }", want: "could share one child"},
 		{reason: "an expression that reads nothing", scope: "Cluster", name: "deny", namespace: `${ "default" }`, want: "could share one child"},
-		{reason: "no namespace at all", scope: "Namespaced", name: "deny", want: "every Web would share this child"},
+		{reason: "no namespace at all", scope: "Namespaced", name: "deny", want: "every Web would use the same object"},
 		{reason: "the namespace does not tell the items apart", scope: "Cluster", forEach: ".spec.targets", name: "deny", namespace: "${ .metadata.name }", want: "is the same for all items of forEach"},
 	} {
 		t.Run(tt.reason, func(t *testing.T) {

@@ -21,7 +21,8 @@ import (
 func (c *compiler) patches() []Child {
 	var out []Child
 	for i, declared := range c.d.Operator.Spec.Patches {
-		out = append(out, c.patch(declared, "spec", "patches", strconv.Itoa(i)))
+		at := []string{"spec", "patches", strconv.Itoa(i)}
+		out = append(out, c.sound(at, func() Child { return c.patch(declared, at...) }))
 	}
 	return out
 }

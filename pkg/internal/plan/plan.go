@@ -123,6 +123,10 @@ type Child struct {
 	Replaced      *expression.Program // evaluated on the object: a fingerprint whose change replaces it; nil: it is never replaced
 	ReportsStatus bool                // according to its schema, its controller reports conditions or a phase in the status
 
+	// Guessed are the paths of values in the template that have errors, in a draft; nil if
+	// the child is understood.
+	Guessed [][]string
+
 	needs         []need
 	podPrograms   podPrograms
 	notInPod      []Reason // the parts of its template that a pod cannot evaluate

@@ -18,6 +18,7 @@ type Problem struct {
 	Message string
 	Hint    string // how to fix it; may be empty
 	Warning bool   // the API server accepts it
+	Final   bool   // the API server looks no further: other problems are not known
 }
 
 var segment = regexp.MustCompile(`[^.\[\]]+|\[[^\]]*\]`)

@@ -2,6 +2,7 @@ package shortschema
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -86,13 +87,72 @@ func foreignTypes() map[string]string {
 		"int": "integer", "int32": "integer", "int64": "integer", "long": "integer", "uint": "integer",
 		"float": "number", "float64": "number", "double": "number", "decimal": "number",
 		"bool": "boolean", "str": "string", "text": "string", "map": "map[string]string", "dict": "map[string]string",
-		"list": "[]string", "array": "[]string", "date": "string | format=date-time", "time": "string | format=date-time",
+		"list": "[]string", "array": "[]string", "date": "string | format=date-time", "time": "string | format=date-time", "datetime": "string | format=date-time",
+		"bytes": "string | format=byte", "secret": "string", "enum": "string | enum=a,b",
 		"intorstring": "int-or-string", "map[string]": "map[string]string",
 	}
 }
 
+// collections match lists, maps and pointers of other languages; the first group is what they
+// hold.
+var collections = []struct {
+	pattern *regexp.Regexp
+	prefix  string
+}{
+	{regexp.MustCompile(`^\[(\w[\w-]*)\]$`), "[]"},
+	{regexp.MustCompile(`^(\w[\w-]*)\[\]$`), "[]"},
+	{regexp.MustCompile(`(?i)^(?:list|array|set|slice)(?:\(| of |<|\[)(\w[\w-]*)[)>\]]?$`), "[]"},
+	{regexp.MustCompile(`(?i)^(?:map|dict)(?:\(|<|\[)(?:string|str)?[,:]? *(\w[\w-]*)[)>\]]$`), "map[string]"},
+	{regexp.MustCompile(`^[*?](\w[\w-]*)$`), ""},
+	{regexp.MustCompile(`^(\w[\w-]*)\?$`), ""},
+}
+
+// foreignType returns the type of the short form for one of another language, or "".
+func foreignType(text string) string {
+	if t, ok := foreignTypes()[strings.ToLower(text)]; ok {
+		return t
+	}
+	for _, c := range collections {
+		if m := c.pattern.FindStringSubmatch(text); m != nil {
+			of := m[1]
+			if t := foreignTypes()[strings.ToLower(of)]; t != "" {
+				of = t
+			}
+			return c.prefix + of
+		}
+	}
+	return ""
+}
+
 // Anything returns the schema of any value.
 func Anything() *props { return &props{XPreserveUnknownFields: new(true)} }
+
+// doubt marks a schema whose type has an error. Such a schema is never emitted.
+const doubt = "doubtful"
+
+// doubtful returns the schema of a field whose type has an error: it takes any value.
+func doubtful() *props {
+	s := Anything()
+	doubtfully(s)
+	return s
+}
+
+// doubtfully marks a schema that has an error. The field counts as there: what its markers
+// are meant to say is not known.
+func doubtfully(s *props) {
+	s.Title = doubt
+	if s.Default != nil {
+		return
+	}
+	zero := map[string]any{"string": "", "boolean": false, "array": []any{}, "map": map[string]any{}, "object": map[string]any{}}[KindOf(s)]
+	if zero == nil {
+		zero = 0
+	}
+	s.Default = new(RawJSON(zero))
+}
+
+// IsDoubtful reports whether the type of a field has an error.
+func IsDoubtful(s *props) bool { return s.Title == doubt }
 
 func intOrString() *props {
 	return &props{XIntOrString: true, AnyOf: []props{{Type: "integer"}, {Type: "string"}}}

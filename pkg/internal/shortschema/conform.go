@@ -36,7 +36,7 @@ func (s *Form) checkConsistent(n *yaml.Node, schema *props, written map[string]m
 	}
 	if m, ok := written["format"]; ok && !slices.Contains(knownFormats(), m.value) {
 		s.found.Warn(s.positions.Inside(n, m.value0), diag.UnknownFormat,
-			fmt.Sprintf("the API server does not know format %q and will not check it", m.value), source.Spelling(m.value, knownFormats()))
+			fmt.Sprintf("the API server does not check format %q", m.value), source.Spelling(m.value, knownFormats()))
 	}
 	m, ok := written["enum"]
 	for _, e := range schema.Enum {

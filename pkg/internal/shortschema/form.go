@@ -64,26 +64,26 @@ var (
 // Object expands a mapping of fields.
 func (s *Form) Object(n *yaml.Node) *props {
 	if word := openAPIWord(n); word != nil {
-		s.add(word, 0, diag.BadSchema, fmt.Sprintf("this looks like an OpenAPI schema; the short form would make fields called type and %s of it", word.Value),
-			"write the fields alone, as in {size: integer | minimum=1}, or the whole schema under openAPIV3Schema, in place of schema")
-		return Anything()
+		s.add(word, 0, diag.BadSchema, fmt.Sprintf("this looks like an OpenAPI schema: the short form reads type and %s as names of fields", word.Value),
+			"write the fields alone, as in {size: integer | minimum=1}, or put the whole schema under openAPIV3Schema, in place of schema")
+		return doubtful()
 	}
 	out := &props{Type: "object", Properties: map[string]props{}}
-	for pair := range slices.Chunk(n.Content, 2) {
+	for pair := range slices.Chunk(s.uncut(n), 2) {
 		name, markers, marked := strings.Cut(pair[0].Value, "|")
 		name = strings.TrimSpace(name)
 		if !fieldName.MatchString(name) {
-			hint := "begin with a letter; letters, digits, '-', '_' and '.' may follow"
+			hint := "begin with a letter; use letters, digits, '-', '_' and '.'"
 			switch {
 			case name == anyKey:
-				hint = "it stands for every key of a map, and a map has no other fields"
+				hint = "remove the other fields: map[string] means every key of a map"
 			case strings.Contains(name, "="):
-				hint = "between { and }, a comma ends the value before it: write that value in quotes"
+				hint = "between { and }, a comma ends a value: quote the value before it"
 			}
-			s.add(pair[0], 0, diag.BadName, fmt.Sprintf("%q is not a name for a field", name), hint)
+			s.add(pair[0], 0, diag.BadName, fmt.Sprintf("%q is not a field name", name), hint)
 		}
 		if _, twice := out.Properties[name]; twice {
-			s.add(pair[0], 0, diag.DuplicateKey, fmt.Sprintf("field %s is written twice", name), "")
+			s.add(pair[0], 0, diag.DuplicateKey, fmt.Sprintf("duplicate field %s", name), "remove one of them")
 		}
 		before := len(*s.found)
 		schema, required := s.field(pair[1])
@@ -99,6 +99,31 @@ func (s *Form) Object(n *yaml.Node) *props {
 	}
 	if len(out.Properties) == 0 {
 		out.Properties = nil
+	}
+	return out
+}
+
+// uncut returns the fields of a mapping. Between the braces of YAML, a comma ends a value
+// even in the quotes of a marker; that is reported, and the value read as it is meant.
+func (s *Form) uncut(n *yaml.Node) []*yaml.Node {
+	if n.Style&yaml.FlowStyle == 0 {
+		return n.Content
+	}
+	var out []*yaml.Node
+	for i := 0; i < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		whole, last := value.Value, i
+		if value.Kind == yaml.ScalarNode && value.Style == 0 {
+			for next := i + 2; strings.Count(whole, `"`)%2 > 0 && next < len(n.Content) && n.Content[next+1].Value == ""; next += 2 {
+				whole, last = whole+", "+n.Content[next].Value, next
+			}
+		}
+		if last > i && strings.Count(whole, `"`)%2 == 0 {
+			s.found.Add(s.positions.Of(value), diag.BadMarker, "between { and }, a comma ends a value", "quote the value: "+key.Value+": "+source.Scalar(whole, true, 0))
+			value = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: whole, Line: value.Line, Column: value.Column}
+			i = last
+		}
+		out = append(out, key, value)
 	}
 	return out
 }
@@ -144,12 +169,12 @@ func (s *Form) field(n *yaml.Node) (schema *props, required bool) {
 		return listOf(s.entry(n.Content[0])), false
 	case n.Kind == yaml.SequenceNode:
 		s.found.Add(s.positions.Of(n), diag.WrongType, fmt.Sprintf("a list of %d types is not a type", len(n.Content)),
-			"write the type of its entries alone, as in [string] or [{name: string}]; values to choose from are written string | enum=a,b")
-		return Anything(), false
+			"write the type of the entries alone, as in [string] or [{name: string}]; for a choice of values, write string | enum=a,b")
+		return doubtful(), false
 	case n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str":
 		s.found.Add(s.positions.Of(n), diag.WrongType, fmt.Sprintf("a field's type is %s, want a string", source.Describe(n)),
 			"write a type such as integer, string or []string, or a mapping of fields")
-		return Anything(), false
+		return doubtful(), false
 	}
 	text, rest, marked := strings.Cut(n.Value, "|")
 	before := len(*s.found)
@@ -157,10 +182,14 @@ func (s *Form) field(n *yaml.Node) (schema *props, required bool) {
 	if !marked {
 		return schema, false
 	}
-	if len(*s.found) > before {
+	if len(*s.found) > before && KindOf(schema) == "any" {
 		schema = nil
 	}
-	return s.mark(n, schema, rest, len(text)+1)
+	schema, required = s.mark(n, schema, rest, len(text)+1)
+	if len(*s.found) > before {
+		doubtfully(schema)
+	}
+	return schema, required
 }
 
 // anyKey stands for every key of a map.
@@ -170,7 +199,7 @@ const anyKey = "map[string]"
 func (s *Form) entry(n *yaml.Node) *props {
 	schema, required := s.field(n)
 	if required {
-		s.add(n, 0, diag.BadMarker, "an entry cannot be required", "write minItems=1 or minProperties=1 at the field, as in ports | minItems=1: [integer]")
+		s.add(n, 0, diag.BadMarker, "an entry cannot be required", "write minItems=1 or minProperties=1 for the field, as in ports | minItems=1: [integer]")
 	}
 	return schema
 }
@@ -206,15 +235,34 @@ func (s *Form) typeOf(n *yaml.Node, text string, offset int) *props {
 		}
 	}
 	if s.isOwn(text) {
-		s.add(n, offset, diag.BadSchema, fmt.Sprintf("type %s holds itself", text), "a CustomResourceDefinition knows no recursion: use any")
-		return Anything()
+		s.add(n, offset, diag.BadSchema, fmt.Sprintf("type %s contains itself", text), "write any: a CustomResourceDefinition cannot be recursive")
+		return doubtful()
 	}
 	message := fmt.Sprintf("unknown type %q", text)
 	if text == "" {
 		message = "the type is missing"
 	}
-	s.add(n, offset, diag.UnknownType, message, s.typeHint(text))
-	return Anything()
+	hint := s.typeHint(text)
+	if t := foreignType(text); strings.ContainsAny(t, "[|") { // how it is quoted matters
+		hint = "write " + retyped(n, offset, len(text), t)
+	}
+	s.add(n, offset, diag.UnknownType, message, hint)
+	if word, ok := strings.CutPrefix(hint, "did you mean "); ok { // so that markers and expressions are checked
+		if schema := typeNamed(strings.TrimSuffix(word, "?"), false); schema != nil {
+			doubtfully(schema)
+			return schema
+		}
+	}
+	return doubtful()
+}
+
+// retyped returns the value of a field, as YAML, with another type at an offset.
+func retyped(n *yaml.Node, offset, length int, other string) string {
+	rest := n.Value[min(len(n.Value), offset+length):]
+	if strings.Contains(other, "|") { // the type brings a marker along
+		rest = strings.Replace(rest, "| ", "", 1)
+	}
+	return source.Scalar(strings.TrimSpace(n.Value[:min(len(n.Value), offset)]+other+rest), true, n.Style)
 }
 
 // named expands a type of spec.api.types; nil if it does not exist, or is being
@@ -229,7 +277,7 @@ func (s *Form) named(name string) *props {
 	}
 	s.known[name] = nil
 	if !typeName.MatchString(name) || basicType(name) != nil {
-		s.add(key, 0, diag.BadName, fmt.Sprintf("%q cannot name a type", name), "letters, digits and '_'; not a built-in type")
+		s.add(key, 0, diag.BadName, fmt.Sprintf("%q is not a type name", name), "use letters, digits and '_', and no name of a built-in type")
 	}
 	schema, required := s.field(n)
 	if required {
@@ -240,14 +288,14 @@ func (s *Form) named(name string) *props {
 }
 
 func (s *Form) typeHint(text string) string {
-	if t, ok := foreignTypes()[strings.ToLower(text)]; ok {
+	if t := foreignType(text); t != "" {
 		return "did you mean " + t + "?"
 	}
 	if coretypes.Is(text) {
 		if best := source.Nearest(text, coretypes.Names()); best != "" {
 			return "did you mean " + best + "?"
 		}
-		return "docs/reference/types-and-markers.md lists the types of Kubernetes; write any for another one, or its fields under types"
+		return "write any, or declare its fields under spec.api.types; docs/reference/types-and-markers.md lists the types of Kubernetes"
 	}
 	var builtin, usual []string
 	for _, t := range Types() {

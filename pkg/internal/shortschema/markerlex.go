@@ -77,7 +77,7 @@ func (m *marker) lexValue(text string) (took int, err error) {
 	case took == 0:
 		return 0, fmt.Errorf("the value is missing")
 	case took < len(text) && !strings.ContainsAny(text[took:took+1], " \t\n"):
-		return 0, fmt.Errorf("a blank must follow the value, not %q", firstWord(text[took:]))
+		return 0, fmt.Errorf("a space must follow the value, not %q", firstWord(text[took:]))
 	}
 	return took, nil
 }
@@ -95,7 +95,7 @@ func unquote(text string) (value string, took int, err error) {
 		}
 		b.WriteByte(text[i])
 	}
-	return "", 0, fmt.Errorf("the quote is not closed (in an unquoted YAML value, \" #\" begins a comment)")
+	return "", 0, fmt.Errorf("the value has no closing quote")
 }
 
 // balanced returns the length of a JSON list or object.
@@ -116,5 +116,5 @@ func balanced(text string) (int, error) {
 			}
 		}
 	}
-	return 0, fmt.Errorf("%q is not closed", text[:1])
+	return 0, fmt.Errorf("the value has no closing bracket for %q", text[:1])
 }

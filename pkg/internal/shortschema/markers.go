@@ -85,7 +85,7 @@ func (s *Form) mark(n *yaml.Node, schema *props, text string, offset int) (*prop
 	for _, m := range markers {
 		rule, ok := s.rule(n, m, schema, unknown)
 		if _, again := seen[m.name]; again && m.name != "validation" {
-			s.add(n, m.at, diag.BadMarker, fmt.Sprintf("marker %s is written twice", m.name), "")
+			s.add(n, m.at, diag.BadMarker, fmt.Sprintf("duplicate marker %s", m.name), "remove one of them")
 			continue
 		}
 		seen[m.name] = m
@@ -112,7 +112,7 @@ func (s *Form) plainValue(n *yaml.Node, m marker, schema *props) bool {
 		s.add(n, m.value0, diag.BadMarker, fmt.Sprintf("marker %s: the single quotes would be part of the value", m.name), fmt.Sprintf("write %s=%s", m.name, strconv.Quote(v[1:len(v)-1])))
 		return false
 	case m.name == "default" && KindOf(schema) == "string" && (v == "null" || v == "nil" || v == "None" || v == "~"):
-		s.add(n, m.value0, diag.BadMarker, fmt.Sprintf("marker default: %s would be a text", v), fmt.Sprintf("leave the default out for none, or write default=%q for the text", v))
+		s.add(n, m.value0, diag.BadMarker, fmt.Sprintf("marker default: %s would be a string", v), fmt.Sprintf("remove the marker for no default, or write default=%q for the string", v))
 		return false
 	case m.name == "pattern" && len(v) > 1 && v[0] == '/' && v[len(v)-1] == '/' && strings.HasPrefix(v[1:], "^"):
 		s.add(n, m.value0, diag.BadMarker, "marker pattern: the slashes would be part of the pattern", fmt.Sprintf("write pattern=%q", v[1:len(v)-1]))
@@ -131,7 +131,7 @@ func (s *Form) rule(n *yaml.Node, m marker, schema *props, unknown bool) (marker
 		return rule, false
 	}
 	if rule.fits != nil && !unknown && !slices.Contains(rule.fits, kind) {
-		s.add(n, m.at, diag.BadMarker, fmt.Sprintf("marker %s does not fit type %s", m.name, kind), "it fits "+source.Either(rule.fits))
+		s.add(n, m.at, diag.BadMarker, fmt.Sprintf("marker %s does not apply to type %s", m.name, kind), "remove it, or write a type it applies to: "+source.Either(rule.fits))
 		return rule, false
 	}
 	return rule, true
@@ -140,9 +140,12 @@ func (s *Form) rule(n *yaml.Node, m marker, schema *props, unknown bool) (marker
 // valueHint returns an example value of a marker.
 func valueHint(m marker, schema *props) string {
 	kind := KindOf(schema)
+	if before, ok := strings.CutSuffix(m.value, ","); ok && !m.quoted {
+		return "separate markers with spaces, not commas: " + m.name + "=" + before
+	}
 	switch m.name {
 	case "required", "nullable", "immutable", "exclusiveMinimum", "exclusiveMaximum":
-		return fmt.Sprintf("write %s=true, or leave the marker out", m.name)
+		return fmt.Sprintf("write %s=true, or remove the marker", m.name)
 	case "default":
 	case "enum":
 		if strings.Contains(m.value, "|") {
@@ -155,7 +158,7 @@ func valueHint(m marker, schema *props) string {
 	if values[kind] == "" {
 		return ""
 	}
-	return "such as " + m.name + "=" + values[kind]
+	return "write a value of the type, such as " + m.name + "=" + values[kind]
 }
 
 // fitting returns the names of the markers that a type accepts; all of them if the type
@@ -169,7 +172,7 @@ func fitting(rules map[string]markerRule, kind string, unknown bool) []string {
 
 func markerHint(name string, known []string) string {
 	if name == "uniqueItems" {
-		return "a CustomResourceDefinition refuses uniqueItems; openAPIV3Schema has x-kubernetes-list-type: set"
+		return "a CustomResourceDefinition does not support uniqueItems; under openAPIV3Schema, write x-kubernetes-list-type: set"
 	}
 	longer := slices.DeleteFunc(slices.Clone(known), func(k string) bool { return !strings.HasPrefix(k, name) })
 	if len(longer) == 1 {
@@ -193,7 +196,7 @@ func count(of func(*props) **int64) func(*props, marker) error {
 	return func(s *props, m marker) error {
 		i, err := strconv.ParseInt(m.value, 10, 64)
 		if err != nil || i < 0 {
-			return fmt.Errorf("%q is not a whole number from 0", m.value)
+			return fmt.Errorf("%q is not a whole number of at least 0", m.value)
 		}
 		*of(s) = &i
 		return nil
@@ -237,7 +240,7 @@ func applyEnum(s *props, m marker) error {
 	listed := map[string]bool{}
 	for _, word := range enumWords(m.value) {
 		if !m.quoted && strings.Contains(word, "|") {
-			return fmt.Errorf("%q has a |: commas separate the values", word)
+			return fmt.Errorf("%q contains a |: separate the values with commas", word)
 		}
 		v, err := literal(s, word)
 		if err != nil {
@@ -338,7 +341,7 @@ func flowValue(s *props, n *yaml.Node) (any, error) {
 		}
 		return out, nil
 	case n.Kind != yaml.ScalarNode:
-		return nil, fmt.Errorf("an alias has no place in a marker")
+		return nil, fmt.Errorf("a marker cannot contain an alias")
 	}
 	var v any
 	err := n.Decode(&v)

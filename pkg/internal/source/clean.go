@@ -24,6 +24,7 @@ type cleaner struct {
 	sizes   map[*yaml.Node]int // of finished nodes; 0 for open ones
 	aliased int
 	depth   int
+	flow    int  // > 0 between braces or brackets
 	tooDeep bool // too deep, which was reported
 }
 
@@ -43,7 +44,12 @@ func (c *cleaner) node(n *yaml.Node) int {
 		n.Content = nil
 	}
 	defer func() { c.depth-- }()
+	c.misread(n)
 	c.tag(n)
+	if n.Style&yaml.FlowStyle != 0 {
+		c.flow++
+		defer func() { c.flow-- }()
+	}
 	if n.Kind == yaml.MappingNode {
 		n.Content = c.pairs(n.Content)
 	}
@@ -65,10 +71,10 @@ func (c *cleaner) alias(n *yaml.Node) *yaml.Node {
 	c.aliased += size
 	switch {
 	case size == 0:
-		c.doc.Found.Add(c.doc.Of(n), diag.YAMLAlias, fmt.Sprintf("the alias *%s stands inside its own anchor", n.Value), "")
+		c.doc.Found.Add(c.doc.Of(n), diag.YAMLAlias, fmt.Sprintf("the alias *%s is inside its own anchor", n.Value), "")
 	case c.aliased > maxAliased && c.aliased-size <= maxAliased:
 		c.doc.Found.Add(c.doc.Of(n), diag.YAMLAlias,
-			fmt.Sprintf("the aliases of this document unfold to more than %d values", maxAliased), "")
+			fmt.Sprintf("the aliases of this document expand to more than %d values", maxAliased), "")
 	case c.aliased <= maxAliased:
 		return n.Alias
 	}
@@ -87,16 +93,16 @@ func (c *cleaner) pairs(content []*yaml.Node) []*yaml.Node {
 		first := seen[key.Value]
 		switch {
 		case key.Kind != yaml.ScalarNode:
-			c.doc.Found.Add(c.doc.Of(pair[0]), diag.WrongType, fmt.Sprintf("a key must be text, this one is %s", Describe(key)), keyHint(key))
+			c.doc.Found.Add(c.doc.Of(pair[0]), diag.WrongType, fmt.Sprintf("a key must be a string, this one is %s", Describe(key)), keyHint(key))
 		case key.ShortTag() == "!!merge":
-			c.doc.Found.Add(c.doc.Of(key), diag.YAMLMergeKey, "the merge key << is not read",
+			c.doc.Found.Add(c.doc.Of(key), diag.YAMLMergeKey, "the merge key << is not supported",
 				"repeat the keys, or alias a whole value with key: *anchor")
 		case isNull(key) && key.Style == 0:
-			c.doc.Found.Add(c.doc.Of(key), diag.WrongType, "a key must be text, this one is null", "quote it")
+			c.doc.Found.Add(c.doc.Of(key), diag.WrongType, "a key must be a string, this one is null", `quote the key: "null"`)
 		case first != nil:
 			c.doc.Found.Add(c.doc.Of(key), diag.DuplicateKey,
-				fmt.Sprintf("key %q is written twice in this mapping", key.Value),
-				fmt.Sprintf("the first is in line %d; keep one", first.Line))
+				fmt.Sprintf("duplicate key %q", key.Value),
+				fmt.Sprintf("remove one; the first is on line %d", first.Line))
 		default:
 			seen[key.Value] = key
 			out = append(out, key, pair[1])
@@ -105,10 +111,10 @@ func (c *cleaner) pairs(content []*yaml.Node) []*yaml.Node {
 	return out
 }
 
-// keyHint explains {{ }}, which YAML parses as a mapping in a mapping.
+// keyHint explains {{ }} in a key, which YAML reads as a mapping in a mapping.
 func keyHint(key *yaml.Node) string {
 	if key.Kind == yaml.MappingNode && key.Style&yaml.FlowStyle != 0 {
-		return "{{ }} of a template is not filled in here: render it first, or quote it"
+		return "write the key itself: templates of Helm and Go are not expanded here"
 	}
 	return ""
 }
@@ -117,7 +123,7 @@ var plainTags = []string{"", "!!str", "!!int", "!!float", "!!bool", "!!null", "!
 
 func (c *cleaner) tag(n *yaml.Node) {
 	if !slices.Contains(plainTags, n.ShortTag()) {
-		c.doc.Found.Add(c.doc.Of(n), diag.YAMLTag, fmt.Sprintf("the YAML tag %s is not read", n.ShortTag()), "remove the tag")
+		c.doc.Found.Add(c.doc.Of(n), diag.YAMLTag, fmt.Sprintf("the YAML tag %s is not supported", n.ShortTag()), "remove the tag")
 		n.Tag = ""
 	}
 }

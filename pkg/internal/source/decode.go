@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -19,12 +18,14 @@ type Decoder struct {
 	File     string
 	list     *diag.List
 	Rejected map[string]bool // by path.id
+	Unknown  map[string]bool // mappings with unknown keys, by path.id
 	// kubernetes decodes an object of Kubernetes: null means absent, and some types
 	// have their own decoders.
 	Kubernetes bool
 	Kind       reflect.Type // the type of the document; hints search it for a key's place
 	fields     map[reflect.Type]map[string]Field
 	keys       map[*yaml.Node]*yaml.Node // of a value
+	in         map[*yaml.Node]string     // name of the type whose key has the value, or a list with it
 }
 
 // NewDecoder returns a decoder that adds its findings to a list.
@@ -33,9 +34,11 @@ func NewDecoder(file string, list *diag.List) *Decoder {
 		File:     file,
 		list:     list,
 		Rejected: map[string]bool{},
+		Unknown:  map[string]bool{},
 		Kind:     reflect.TypeFor[v1alpha1.Operator](),
 		fields:   map[reflect.Type]map[string]Field{},
 		keys:     map[*yaml.Node]*yaml.Node{},
+		in:       map[*yaml.Node]string{},
 	}
 }
 
@@ -98,11 +101,15 @@ func (d *Decoder) object(n *yaml.Node, v reflect.Value, p Path) {
 	written, meant := map[string]bool{}, map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, child := n.Content[i], n.Content[i+1]
-		d.keys[child] = key
+		d.keys[child], d.in[child] = key, v.Type().Name()
 		f, ok := fields[key.Value]
 		if !ok {
-			meant[d.unknownKey(key, fields, p)] = true
-			continue
+			ours, alike := d.unknownKey(key, v.Type(), p)
+			if _, again := LookupNode(n, ours); ours == "" || again != nil || !alike || !fits(child, v.FieldByIndex(fields[ours].index).Type(), p.To(ours)) {
+				meant[ours] = true
+				continue
+			}
+			f, key.Value = fields[ours], ours // read it as it is meant
 		}
 		written[key.Value] = true
 		if f.opaque && d.Kubernetes {
@@ -116,7 +123,7 @@ func (d *Decoder) object(n *yaml.Node, v reflect.Value, p Path) {
 			continue
 		}
 		if !meant[name] {
-			d.list.Add(d.atKey(n), diag.MissingKey, fmt.Sprintf("missing key %q%s", name, Inside(p)), "")
+			d.list.Add(d.atKey(n), diag.MissingKey, fmt.Sprintf("missing key %q%s", name, Inside(p)), Example(v.Type().Name(), name))
 		}
 		d.Rejected[p.To(name).ID()] = true
 	}
@@ -146,6 +153,7 @@ func (d *Decoder) sequence(n *yaml.Node, v reflect.Value, p Path) {
 	}
 	out := reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content))
 	for i, child := range n.Content {
+		d.in[child] = d.in[n]
 		d.Value(child, out.Index(i), p.To(i))
 	}
 	v.Set(out)
@@ -167,10 +175,6 @@ func (d *Decoder) want(n *yaml.Node, kind yaml.Kind, t reflect.Type, p Path) boo
 	if n.Kind == kind {
 		return true
 	}
-	hint := ""
-	if kind == yaml.SequenceNode && n.Kind == yaml.ScalarNode {
-		hint = fmt.Sprintf("write a list: [%s]", strings.Join(strings.Fields(n.Value), ", "))
-	}
-	d.Reject(n, p, diag.WrongType, fmt.Sprintf("%s is %s, want %s", subject(p), Describe(n), wanted(t)), hint)
+	d.Reject(n, p, diag.WrongType, fmt.Sprintf("%s is %s, want %s", subject(p), Describe(n), wanted(t)), d.formHint(n, t, p))
 	return false
 }

@@ -87,20 +87,39 @@ func Either(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// unknownKey reports a key and returns the key that it probably misspells, or "".
-func (d *Decoder) unknownKey(key *yaml.Node, fields map[string]Field, p Path) string {
-	candidates := SortedKeys(fields)
+// unknownKey reports a key of a type and returns the key that is probably meant, or "", and
+// whether its value may have the form of ours.
+func (d *Decoder) unknownKey(key *yaml.Node, t reflect.Type, p Path) (meant string, alike bool) {
+	candidates := SortedKeys(d.FieldsOf(t))
 	hint, meant := "", Nearest(key.Value, candidates)
-	if len(p) > 0 && p[len(p)-1] == "schema" && (key.Value == "type" || key.Value == "properties" || key.Value == "required") {
-		hint = "put an OpenAPI schema under openAPIV3Schema, in place of schema"
-	} else if meant == "" && !d.Kubernetes {
-		hint = belongsTo(d.Kind, key.Value)
+	alike = true
+	if !d.Kubernetes {
+		if foreign, ours, same := foreign(t.Name(), key.Value); foreign != "" && !strings.EqualFold(meant, key.Value) {
+			hint, meant, alike = foreign, ours, same
+		} else if meant == "" {
+			hint = belongsTo(d.Kind, key.Value)
+		}
 	}
 	if hint == "" {
 		hint = DidYouMean(key.Value, candidates, "keys here")
 	}
+	d.Unknown[p.ID()] = true
 	d.list.Add(d.pos(key), diag.UnknownKey, fmt.Sprintf("unknown key %q%s", key.Value, Inside(p)), hint)
-	return meant
+	return meant, alike
+}
+
+// fits reports whether a node has the form that a type wants.
+func fits(n *yaml.Node, t reflect.Type, p Path) bool {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.Struct, reflect.Map:
+		return n.Kind == yaml.MappingNode
+	case reflect.Slice:
+		return n.Kind == yaml.SequenceNode
+	}
+	return n.Kind == yaml.ScalarNode && !isNull(n) || joined(n, p) != ""
 }
 
 // belongsTo returns where else in a document a key is valid.
@@ -109,6 +128,9 @@ func belongsTo(kind reflect.Type, key string) string {
 	var walk func(t reflect.Type, p string)
 	walk = func(t reflect.Type, p string) {
 		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+			if t.Kind() == reflect.Slice {
+				p += "[]"
+			}
 			t = t.Elem()
 		}
 		if t.Kind() != reflect.Struct {
@@ -126,7 +148,7 @@ func belongsTo(kind reflect.Type, key string) string {
 	if len(places) == 0 || len(places) > 2 || places[0] == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s belongs in %s", key, Either(places))
+	return fmt.Sprintf("%s is a key of %s", key, Either(places))
 }
 
 // SortedKeys returns the sorted keys of a map.

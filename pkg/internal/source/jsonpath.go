@@ -24,7 +24,7 @@ var (
 func ParseJSONPath(text string) ([]JSONPathStep, error) {
 	var out []JSONPathStep
 	if !strings.HasPrefix(text, ".") {
-		return nil, fmt.Errorf("the path begins with a dot, as in .spec.size")
+		return nil, fmt.Errorf("a path begins with a dot, as in .spec.size")
 	}
 	for rest := text; rest != ""; {
 		if m := pathField.FindString(rest); m != "" && !strings.HasPrefix(rest[len(m):], `\`) {

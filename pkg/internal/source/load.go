@@ -35,6 +35,9 @@ type Document struct {
 	Found diag.List // the problems found while reading it
 }
 
+// Repaired reports whether lines that are not YAML were read as they are probably meant.
+func (d Document) Repaired() bool { return len(d.repaired) > 0 }
+
 // Load splits a file into its documents. Each is parsed separately, so that a syntax
 // error does not hide the problems of others. keep reports whether a syntax error in a
 // text is reported.
@@ -58,11 +61,14 @@ func Load(file string, data []byte, keep func(text []byte) bool) ([]Document, di
 	for _, c := range split(lines) {
 		roots, err := parseYAML(c.text)
 		if err != nil && keep([]byte(c.text)) {
-			list = append(list, syntaxFinding(file, c, err))
+			var found diag.List
+			roots, found = readable(file, &c)
+			list = append(list, found...)
 		}
 		for _, root := range roots {
 			shift(root, c.line)
-			doc := Document{Positions: Positions{File: file, Root: root, lines: lines}}
+			c.place(root)
+			doc := Document{Positions: Positions{File: file, Root: root, lines: lines, repaired: c.originals}}
 			clean(&doc)
 			docs = append(docs, doc)
 		}
@@ -84,7 +90,7 @@ func NotText(data []byte) int {
 
 func textProblem(b byte) string {
 	if b == 0 {
-		return "the file holds a NUL byte: it is not text"
+		return "the file contains a NUL byte: it is not text"
 	}
 	return fmt.Sprintf("the byte 0x%02X is not UTF-8 text", b)
 }
@@ -101,8 +107,9 @@ func offsetPosition(file string, data []byte, offset int) diag.Position {
 
 // chunk is the text of one document, and the number of lines before it.
 type chunk struct {
-	text string
-	line int
+	text      string
+	line      int
+	originals map[int]string // lines of the file, from 1, that text has repaired
 }
 
 var (
@@ -117,12 +124,12 @@ func split(lines []string) []chunk {
 	start, body := 0, false
 	for i, line := range lines {
 		if startOfDocument.MatchString(line) && body {
-			out = append(out, chunk{strings.Join(lines[start:i], "\n") + "\n", start})
+			out = append(out, chunk{text: strings.Join(lines[start:i], "\n") + "\n", line: start})
 			start, body = i, false
 		}
 		body = body || startOfDocument.MatchString(line) || !directiveOrNone.MatchString(line)
 	}
-	return append(out, chunk{strings.Join(lines[start:], "\n"), start})
+	return append(out, chunk{text: strings.Join(lines[start:], "\n"), line: start})
 }
 
 // parseYAML returns the documents up to the first syntax error.

@@ -54,6 +54,8 @@ type Positions struct {
 	File  string
 	Root  *yaml.Node
 	lines []string
+	// repaired are the lines, from 1, whose nodes have other text than the file.
+	repaired map[int]string
 	// Grafted are the nodes of other files, with the positions there.
 	Grafted map[*yaml.Node]Positions
 }
@@ -85,6 +87,18 @@ func (p Positions) home(n *yaml.Node) Positions {
 		return other
 	}
 	return p
+}
+
+// Guessed reports whether a line is read otherwise than YAML reads it.
+func (p Positions) Guessed(at diag.Position) bool {
+	for _, other := range p.Grafted {
+		if other.File == at.File {
+			p = other
+			break
+		}
+	}
+	_, ok := p.repaired[at.Line]
+	return ok && p.File == at.File
 }
 
 // At returns the position of the value at a path. If the path does not exist, it
@@ -160,6 +174,14 @@ func LookupNode(n *yaml.Node, step string) (key, value *yaml.Node) {
 func (p Positions) Inside(n *yaml.Node, offset int) diag.Position {
 	pos := p.Of(n)
 	home := p.home(n)
+	if original, ok := home.repaired[pos.Line]; ok && n != nil && n.Kind == yaml.ScalarNode { // the text is as written, up to quotes
+		rest := original[diag.Offset(original, pos.Column):]
+		if rest != "" && n.Value != "" && rest[0] != n.Value[0] {
+			offset++
+		}
+		pos.Column += utf8.RuneCountInString(rest[:min(max(0, offset), len(rest))])
+		return pos
+	}
 	if n == nil || n.Kind != yaml.ScalarNode || n.Line < 1 || n.Line > len(home.lines) {
 		return pos
 	}

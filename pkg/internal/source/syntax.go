@@ -6,65 +6,128 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/argoperator/argoperator/pkg/diag"
 )
 
-var (
-	yamlPrefix = regexp.MustCompile(`^yaml: (line \d+: )?`)
-	// bare matches the start of an unquoted value that contains an expression.
-	bare = regexp.MustCompile(`[:,\[]\s*([^"'\s,\[\]{}]*)\$\{`)
-)
+var yamlPrefix = regexp.MustCompile(`^yaml: (line \d+: )?`)
 
-// syntaxFinding locates a YAML syntax error. The library reports the line where the
-// enclosing block starts. The actual line is found by parsing prefixes of the text: it
-// is the last line of the shortest prefix with the same error.
-func syntaxFinding(file string, c chunk, err error) diag.Finding {
-	message := yamlPrefix.ReplaceAllString(err.Error(), "")
+// maxRepairs limits the lines of a document that are read as they are probably meant.
+const maxRepairs = 50
+
+// readable parses a document. It reports a line that is not YAML, and reads on with the
+// line as it is probably meant, so that other problems are reported too.
+func readable(file string, c *chunk) (roots []*yaml.Node, found diag.List) {
+	for range maxRepairs {
+		roots, err := parseYAML(c.text)
+		if err == nil {
+			return roots, found
+		}
+		finding, n, fix, ok := syntaxFinding(file, *c, err)
+		found = append(found, finding)
+		if !ok {
+			return roots, found
+		}
+		c.replace(n, fix.line)
+	}
+	roots, _ = parseYAML(c.text)
+	return roots, found
+}
+
+// replace writes another line, from 0, and keeps the original.
+func (c *chunk) replace(n int, line string) {
 	lines := strings.Split(c.text, "\n")
-	n := 1 + sort.Search(len(lines)-1, func(i int) bool {
-		_, err := parseYAML(strings.Join(lines[:i+1], "\n") + "\n")
-		return err != nil && yamlPrefix.ReplaceAllString(err.Error(), "") == message
-	})
-	line := lines[n-1]
-	column := 1 + utf8.RuneCountInString(line) - utf8.RuneCountInString(strings.TrimLeft(line, " "))
-	if i := strings.IndexByte(line, '\t'); i >= 0 && strings.Contains(message, "cannot start any token") {
-		column = 1 + utf8.RuneCountInString(line[:i])
+	if c.originals == nil {
+		c.originals = map[int]string{}
 	}
-	if m := bare.FindStringSubmatchIndex(line); m != nil && strings.Contains(message, "did not find expected ','") {
-		column = 1 + utf8.RuneCountInString(line[:m[2]])
+	if _, again := c.originals[c.line+n+1]; !again {
+		c.originals[c.line+n+1] = lines[n]
 	}
-	if i := strings.LastIndex(line, ": "); i >= 0 && strings.Contains(message, "mapping values are not allowed") {
-		column = 1 + utf8.RuneCountInString(line[:i])
+	lines[n] = line
+	c.text = strings.Join(lines, "\n")
+}
+
+// place moves the columns of a tree to the original lines.
+func (c chunk) place(n *yaml.Node) {
+	if original, ok := c.originals[n.Line]; ok {
+		n.Column = columnIn(original, strings.Split(c.text, "\n")[n.Line-c.line-1], n.Column)
 	}
-	return diag.Finding{
-		Position: diag.Position{File: file, Line: c.line + n, Column: column},
-		Severity: diag.Error,
-		Code:     diag.YAMLSyntax,
-		Message:  "not legal YAML: " + message,
-		Hint:     syntaxHint(message, line),
+	for _, child := range n.Content {
+		c.place(child)
 	}
 }
 
+// columnIn returns the column in an original line of a character of the repaired one.
+func columnIn(original, repaired string, column int) int {
+	before, after := []rune(original), []rune(repaired)
+	at := 0
+	for i := range min(column-1, len(after)) {
+		if at < len(before) && before[at] == after[i] {
+			at++
+		}
+	}
+	return at + 1
+}
+
+// syntaxFinding locates a YAML syntax error: the line, from 0, and the line as it is
+// probably meant. The library reports the line where the enclosing block starts. The actual
+// line is found by parsing prefixes of the text: it is the last line of the shortest prefix
+// with the same error.
+func syntaxFinding(file string, c chunk, err error) (f diag.Finding, n int, fix repair, ok bool) {
+	message := yamlPrefix.ReplaceAllString(err.Error(), "")
+	lines := strings.Split(c.text, "\n")
+	n = sort.Search(len(lines)-1, func(i int) bool {
+		_, err := parseYAML(strings.Join(lines[:i+1], "\n") + "\n")
+		return err != nil && yamlPrefix.ReplaceAllString(err.Error(), "") == message
+	})
+	line := lines[n]
+	at := indent(line)
+	hint := syntaxHint(message, line)
+	if fix, ok = repaired(lines, n); ok {
+		if hint = fix.advice; !fix.indent {
+			at = fix.at
+			hint += ": " + strings.TrimSpace(fix.line)
+		}
+	}
+	if i := strings.LastIndex(line, ": "); i >= 0 && strings.Contains(message, "mapping values are not allowed") {
+		at = i
+	}
+	if i := strings.IndexByte(line, '\t'); i >= 0 && strings.Contains(message, "cannot start any token") {
+		at = i
+	}
+	return diag.Finding{
+		Position: diag.Position{File: file, Line: c.line + n + 1, Column: 1 + utf8.RuneCountInString(line[:at])},
+		Severity: diag.Error,
+		Code:     diag.YAMLSyntax,
+		Message:  "invalid YAML: " + message,
+		Hint:     hint,
+	}, n, fix, ok
+}
+
+// syntaxHint returns what to do about an error for which no line is known to be meant.
 func syntaxHint(message, line string) string {
 	switch {
 	case strings.Contains(message, "tab character"),
 		strings.Contains(message, "cannot start any token") && strings.Contains(line, "\t"):
-		return "YAML does not indent with tabs: use spaces"
+		return "YAML does not indent with tabs: indent with spaces"
 	case strings.Contains(message, "cannot start any token"):
-		return `quote a value that begins with a special character: "…"`
+		return "quote a value that begins with a special character"
 	case strings.Contains(message, "mapping values are not allowed"):
-		return `check the indentation; quote a value that holds ": "`
+		return `check the indentation; quote a value that contains ": "`
+	case strings.Contains(message, "did not find expected key") && strings.HasPrefix(strings.TrimSpace(line), "- "):
+		return "an item of a list cannot stand among keys: remove the dash, or indent the list below its key"
 	case strings.Contains(message, "did not find expected key"),
 		strings.Contains(message, "did not find expected '-' indicator"):
-		return "check the indentation"
+		return "check the indentation of this line and of those before it"
 	case strings.Contains(message, "could not find expected ':'"):
-		return "a key is followed by a colon and a blank"
-	case strings.Contains(message, "did not find expected ','") && bare.MatchString(line):
-		return `quote an expression between { } or [ ]: "${ … }"`
+		return "write a colon and a space after the key"
 	case strings.Contains(message, "did not find expected ','"):
-		return "a list or a mapping is not closed, or a comma is missing"
+		return "close the list or the mapping, or add the missing comma"
 	case strings.Contains(message, "unexpected end of stream"):
-		return "a quote is not closed"
+		return "close the quote"
+	case strings.Contains(message, "unknown anchor"):
+		return "quote a value that begins with *, or write the anchor before the alias"
 	}
 	return ""
 }
