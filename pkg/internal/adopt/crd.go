@@ -49,7 +49,7 @@ func ofCRD(o scaffold.Options, name string, data []byte) (scaffold.Project, diag
 	spec := d.CRD.Spec
 	known := d.Schema(d.WorkingVersion())
 	if known == nil {
-		findings.Add(diag.Position{File: name}, diag.MissingKey, fmt.Sprintf("the CustomResourceDefinition has no schema of its version %q", d.WorkingVersion()),
+		findings.Add(diag.Position{File: name}, diag.MissingKey, fmt.Sprintf("version %q of the CustomResourceDefinition has no schema", d.WorkingVersion()),
 			"give each entry of spec.versions a schema.openAPIV3Schema")
 		return scaffold.Project{}, findings
 	}
@@ -83,11 +83,11 @@ func choose(name string, data []byte, kind string) ([]byte, diag.List) {
 	slices.Sort(kinds)
 	switch {
 	case kind != "" && len(kinds) > 0:
-		findings.Add(diag.Position{File: name}, diag.WrongKind, fmt.Sprintf("%s holds no CustomResourceDefinition of the kind %s", name, kind),
-			"it holds those of "+strings.Join(kinds, ", "))
+		findings.Add(diag.Position{File: name}, diag.WrongKind, fmt.Sprintf("%s contains no CustomResourceDefinition of the kind %s", name, kind),
+			"write --kind "+source.Either(kinds))
 	case len(kinds) > 1:
-		findings.Add(diag.Position{File: name}, diag.WrongKind, fmt.Sprintf("%s holds %d CustomResourceDefinitions", name, len(kinds)),
-			"choose one by its kind: "+strings.Join(kinds, ", "))
+		findings.Add(diag.Position{File: name}, diag.WrongKind, fmt.Sprintf("%s contains %d CustomResourceDefinitions", name, len(kinds)),
+			"choose one: --kind "+source.Either(kinds))
 	}
 	return data, findings
 }
@@ -130,7 +130,7 @@ spec:
 			}
 		}
 		if f.Code == diag.WrongAPIVersion {
-			findings[i].Hint = "a cluster that has it hands it out as it is today: kubectl get crd NAME -o yaml"
+			findings[i].Hint = "a cluster that has it prints it in the current version: kubectl get crd NAME -o yaml"
 		}
 	}
 	if len(definitions) == 0 {

@@ -48,20 +48,20 @@ func TestFromCRD(t *testing.T) {
 				"  - {name: v2, served: true, storage: false, schema: {openAPIV3Schema: {type: object}}}\n"), "served: true", "served: false", 1),
 			want: scaffold.API{Group: "example.com", Kind: "One", Version: "v2", Plural: "ones", Cluster: true, CRD: "crd.yaml"},
 		},
-		{name: "several", reason: "the user must select one", data: two, finding: "dir/f.yaml:0:0: dir/f.yaml holds 2 CustomResourceDefinitions; choose one by its kind: One, Two"},
+		{name: "several", reason: "the user must select one", data: two, finding: "dir/f.yaml:0:0: dir/f.yaml contains 2 CustomResourceDefinitions; choose one: --kind One or Two"},
 		{
 			name: "unknown kind", reason: "the error lists the kinds", data: two, kind: "Three",
-			finding: "dir/f.yaml:0:0: dir/f.yaml holds no CustomResourceDefinition of the kind Three; it holds those of One, Two",
+			finding: "dir/f.yaml:0:0: dir/f.yaml contains no CustomResourceDefinition of the kind Three; write --kind One or Two",
 		},
-		{name: "no CustomResourceDefinition", reason: "the file has other objects only", data: "a: b\n", finding: "dir/f.yaml:0:0: f.yaml holds no CustomResourceDefinition"},
-		{name: "no matching kind", reason: "the file does not have it", data: "a: b\n", kind: "One", finding: "dir/f.yaml:0:0: f.yaml holds no CustomResourceDefinition"},
-		{name: "empty", reason: "the file has no objects", data: "", finding: "dir/f.yaml:0:0: f.yaml holds no CustomResourceDefinition"},
+		{name: "no CustomResourceDefinition", reason: "the file has other objects only", data: "a: b\n", finding: "dir/f.yaml:0:0: f.yaml contains no CustomResourceDefinition"},
+		{name: "no matching kind", reason: "the file does not have it", data: "a: b\n", kind: "One", finding: "dir/f.yaml:0:0: f.yaml contains no CustomResourceDefinition"},
+		{name: "empty", reason: "the file has no objects", data: "", finding: "dir/f.yaml:0:0: f.yaml contains no CustomResourceDefinition"},
 		{
 			name: "v1beta1", reason: "current clusters refuse it", data: "apiVersion: apiextensions.k8s.io/v1beta1\nkind: CustomResourceDefinition\nspec: {names: {kind: One}}\n",
-			finding: `dir/f.yaml:1:13: apiVersion is "apiextensions.k8s.io/v1beta1", want apiextensions.k8s.io/v1; a cluster that has it hands it out as it is today: kubectl get crd NAME -o yaml`,
+			finding: `dir/f.yaml:1:13: apiVersion is "apiextensions.k8s.io/v1beta1", want apiextensions.k8s.io/v1; a cluster that has it prints it in the current version: kubectl get crd NAME -o yaml`,
 		},
-		{name: "not text", reason: "it is the wrong file", data: "\x00", finding: "dir/f.yaml:1:1: the file holds a NUL byte: it is not text; save the file as UTF-8"},
-		{name: "invalid YAML", reason: "the error has a position", data: "a: b\nc: [\n", finding: "dir/f.yaml:2:1: not legal YAML: did not find expected node content"},
+		{name: "not text", reason: "it is the wrong file", data: "\x00", finding: "dir/f.yaml:1:1: the file contains a NUL byte: it is not text; save the file as UTF-8"},
+		{name: "invalid YAML", reason: "the error has a position", data: "a: b\nc: [\n", finding: "dir/f.yaml:2:4: invalid YAML: did not find expected node content; close the list: c: []"},
 		{
 			name: "error in one of several", reason: "positions refer to the whole file", data: strings.Replace(two, "names: {kind: Two,", "names: {kind: Two, nope: x,", 1), kind: "Two",
 			finding: `dir/f.yaml:19:22: unknown key "nope" in spec.names; keys here: categories, kind, listKind, plural, shortNames, singular`,
@@ -73,7 +73,7 @@ func TestFromCRD(t *testing.T) {
 		{
 			name: "version without a schema", reason: "the project needs a schema",
 			data:    strings.Replace(crdOf("One", ""), "schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {a: {type: string}}}}}}", "schema: null", 1),
-			finding: `dir/f.yaml:0:0: the CustomResourceDefinition has no schema of its version "v1"; give each entry of spec.versions a schema.openAPIV3Schema`,
+			finding: `dir/f.yaml:0:0: version "v1" of the CustomResourceDefinition has no schema; give each entry of spec.versions a schema.openAPIV3Schema`,
 		},
 	}
 	for _, tt := range tests {
@@ -155,7 +155,7 @@ func TestNoSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(result.Notes) != 2 || !strings.HasPrefix(result.Notes[0], "samples/one.yaml is to be filled in: no sample of One could be generated") {
+	if len(result.Notes) != 2 || !strings.HasPrefix(result.Notes[0], "fill in samples/one.yaml: no sample of One could be generated") {
 		t.Errorf("notes %q", result.Notes)
 	}
 	got := scaffoldtest.Decoded(t, scaffold.Directory(result.Files)["samples/one.yaml"].Data)

@@ -19,23 +19,21 @@ func leftOut(o source.Object) (why, hint string) {
 	metadata, _ := o.Fields["metadata"].(map[string]any)
 	owners, _ := metadata["ownerReferences"].([]any)
 	switch {
-	case kind == "Secret" && apiVersion == "v1":
-		return "what is secret does not belong into a project", "keep it where your secrets are, such as an ExternalSecret; fields of the custom resource say which Secrets its pods read"
 	case kind == "Namespace" && apiVersion == "v1":
-		return "children stand in the namespace of their custom resource", ""
+		return "children are in the namespace of their custom resource", ""
 	case kind == "CustomResourceDefinition":
-		return "it belongs to the cluster, not to one custom resource", "apply it once, before the operator"
+		return "it is cluster-scoped, and all custom resources share it", "apply it once, before the operator"
 	case known && !builtin.Namespaced():
-		return "it belongs to the cluster, not to one custom resource", "apply it once, beside the operator" + bindings(kind)
+		return "it is cluster-scoped, and all custom resources share it", "apply it once, next to the operator" + bindings(kind)
 	case strings.HasPrefix(apiVersion, "kustomize.config.k8s.io/"):
-		return "it is no object but says how some are made", "kustomize build DIR | argoperator init … --from-manifest -"
+		return "it is the input of kustomize, not an object", "run kustomize build DIR | argoperator init … --from-manifest -"
 	case len(owners) > 0:
-		return fmt.Sprintf("%s made it", owner(owners)), ""
+		return fmt.Sprintf("%s creates it", owner(owners)), ""
 	case slices.Contains([]string{"Event", "Endpoints", "EndpointSlice", "ControllerRevision", "Lease"}, kind):
-		return "Kubernetes makes it", ""
+		return "Kubernetes creates it", ""
 	case kind == "ConfigMap" && name == "kube-root-ca.crt", kind == "ServiceAccount" && name == "default",
 		kind == "Service" && name == "kubernetes" && Mapping(metadata, "labels")["component"] == "apiserver":
-		return "Kubernetes makes one in every namespace", ""
+		return "Kubernetes creates one in every namespace", ""
 	case name == "":
 		return "it has no metadata.name", ""
 	}
@@ -65,7 +63,7 @@ func (m *Manifest) dropNodePorts(p *piece) {
 		port, _ := port.(map[string]any)
 		if _, there := port["nodePort"]; there {
 			delete(port, "nodePort")
-			m.warn(p.Position(fmt.Sprintf("spec.ports[%d].nodePort", i)), diag.NotImported, "nodePort is left out: the cluster has each only once, and gives one to each custom resource", "")
+			m.warn(p.Position(fmt.Sprintf("spec.ports[%d].nodePort", i)), diag.NotImported, "nodePort is left out: a node port is unique in the cluster, and Kubernetes assigns one to each Service", "")
 		}
 	}
 }

@@ -16,14 +16,15 @@ import (
 type lifter struct {
 	*Manifest
 	api     *scaffold.API
-	secrets map[string]*secret
+	secrets map[string]*secret // that no child creates, by name
+	made    map[string]Expr    // names of the Secrets that others create for a child
 }
 
 // lift creates the fields that users set: replicas, images, resources, hosts.
 // Values that users rarely set, or only together with the image, stay in the
 // template.
 func (m *Manifest) lift(p *scaffold.Project) {
-	l := &lifter{Manifest: m, api: &p.API, secrets: map[string]*secret{}}
+	l := &lifter{Manifest: m, api: &p.API, secrets: map[string]*secret{}, made: map[string]Expr{}}
 	var workloads []*piece
 	for _, piece := range m.Kept {
 		if PodTemplate(piece.Fields) != nil {
@@ -40,10 +41,12 @@ func (m *Manifest) lift(p *scaffold.Project) {
 	for _, piece := range m.Kept {
 		l.other(piece)
 	}
+	l.nameMadeSecrets()
 	for _, piece := range m.Kept {
 		l.secretNames(piece)
 	}
 	l.noteSecrets(p)
+	l.leaveSecrets()
 	l.show(p, workloads)
 }
 
@@ -160,8 +163,8 @@ func (l *lifter) workload(p *piece, group []string) {
 	spec := Mapping(p.Fields, "spec")
 	called := called(p.kind, p.name)
 	l.replicas(p, spec, group)
-	l.set(spec, "schedule", in(group, "schedule"), text("maxLength=100", goodTimes), "When "+called+" runs, as cron writes it")
-	l.set(spec, "suspend", in(group, "suspend"), sort{typ: "boolean"}, "Whether "+called+" pauses")
+	l.set(spec, "schedule", in(group, "schedule"), text("maxLength=100", goodTimes), "Schedule of "+called+", in cron format")
+	l.set(spec, "suspend", in(group, "suspend"), sort{typ: "boolean"}, "Whether "+called+" is suspended")
 	pods := Mapping(PodTemplate(p.Fields), "spec")
 	for i, c := range List(pods, "containers") {
 		if c, ok := c.(map[string]any); ok {
@@ -199,13 +202,13 @@ func (l *lifter) replicas(p *piece, spec map[string]any, group []string) {
 		}
 		if spec["replicas"] != nil {
 			delete(spec, "replicas")
-			l.warn(p.Position("spec.replicas"), diag.NotImported, "replicas are left out: "+called(other.kind, other.name)+" says how many", "")
+			l.warn(p.Position("spec.replicas"), diag.NotImported, "replicas are left out: "+called(other.kind, other.name)+" sets them", "")
 		}
 		return
 	}
-	const limits, description = "minimum=0 maximum=1000", "How many pods run"
+	const limits, description = "minimum=0 maximum=1000", "Number of pods"
 	if spec["replicas"] == nil {
-		spec["replicas"] = l.field(in(group, "replicas"), "integer | "+limits+" description="+quotedMarker(description+"; 1 if nothing is said"))
+		spec["replicas"] = l.field(in(group, "replicas"), "integer | "+limits+" description="+quotedMarker(description+"; 1 by default"))
 		return
 	}
 	l.set(spec, "replicas", in(group, "replicas"), whole(limits), description)
@@ -214,15 +217,16 @@ func (l *lifter) replicas(p *piece, spec map[string]any, group []string) {
 func (l *lifter) container(c map[string]any, group []string) {
 	name, _ := c["name"].(string)
 	l.set(c, "image", in(group, "image"), text("minLength=1", nil), "Image of the container "+name)
-	l.set(c, "imagePullPolicy", in(group, "imagePullPolicy"), oneOf("Always", "IfNotPresent", "Never"), "When the image is pulled")
+	l.set(c, "imagePullPolicy", in(group, "imagePullPolicy"), oneOf("Always", "IfNotPresent", "Never"), "When Kubernetes pulls the image")
+	resourceNames := map[string]string{"cpu": "CPU", "memory": "Memory"}
 	for _, unit := range []string{"cpu", "memory"} {
 		good := map[string]*regexp.Regexp{"cpu": cpu, "memory": size}[unit]
 		limits, requests := Mapping(c, "resources", "limits"), Mapping(c, "resources", "requests")
 		if !quantities(good, limits[unit], requests[unit]) {
 			continue // both or none: one alone could exceed the other
 		}
-		request := l.set(requests, unit, in(group, unit+"Request"), text("maxLength=20", good), "How much "+unit+" the container "+name+" is given for sure")
-		limit := l.set(limits, unit, in(group, unit+"Limit"), text("maxLength=20", good), "How much "+unit+" the container "+name+" may take at most")
+		request := l.set(requests, unit, in(group, unit+"Request"), text("maxLength=20", good), resourceNames[unit]+" request of the container "+name)
+		limit := l.set(limits, unit, in(group, unit+"Limit"), text("maxLength=20", good), resourceNames[unit]+" limit of the container "+name)
 		if request != "" && limit != "" {
 			l.atMost(request, limit, "quantity(%s).compareTo(quantity(%s)) <= 0")
 		}
@@ -275,8 +279,8 @@ func (l *lifter) environment(p *piece, where string, c map[string]any, group []s
 		switch {
 		case !plain || value == "" || strings.Contains(value, "$("):
 		case secretive.MatchString(name):
-			l.warn(p.Position("kind"), diag.ChangedOnImport, fmt.Sprintf("%s: the value of %s stands in the template for all to read", where, name),
-				"take it from a Secret: valueFrom: {secretKeyRef: {name: …, key: …}}")
+			l.warn(p.Position("kind"), diag.ChangedOnImport, fmt.Sprintf("%s: the template contains the value of %s in plain text", where, name),
+				"put it into a Secret, and write valueFrom: {secretKeyRef: {name: NAME, key: KEY}} in place of value")
 		default:
 			l.variable(variable, value, in(group, "env", camel(name, "env")), "Environment variable "+name)
 		}

@@ -1,12 +1,8 @@
 package adopt
 
 import (
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
-
-	"github.com/argoperator/argoperator/pkg/internal/scaffold"
 )
 
 // other lifts the settings of an object without pods.
@@ -43,7 +39,7 @@ func (l *lifter) service(p *piece, spec map[string]any) {
 		group = []string{"service"}
 	}
 	if spec["clusterIP"] != "None" {
-		l.set(spec, "type", in(group, "type"), oneOf("ClusterIP", "NodePort", "LoadBalancer"), "How the Service "+p.name+" is reached")
+		l.set(spec, "type", in(group, "type"), oneOf("ClusterIP", "NodePort", "LoadBalancer"), "Type of the Service "+p.name)
 	}
 	ports := List(spec, "ports")
 	if len(ports) != 1 || p.port || spec["clusterIP"] == "None" {
@@ -86,7 +82,7 @@ func (l *lifter) hostNames(p *piece) {
 			object[key] = e
 			return
 		}
-		if e := l.set(object, key, path, text("maxLength=253", goodHost), "Name under which "+called(p.kind, p.name)+" is reached"); e != "" {
+		if e := l.set(object, key, path, text("maxLength=253", goodHost), "Host name of "+called(p.kind, p.name)); e != "" {
 			known[host] = e
 		}
 	}
@@ -115,8 +111,8 @@ func (l *lifter) autoscaler(p *piece, spec map[string]any) {
 	if group == nil {
 		group = []string{"autoscale"}
 	}
-	least := l.set(spec, "minReplicas", in(group, "minReplicas"), whole("minimum=1 maximum=1000"), "How many pods run at least")
-	most := l.set(spec, "maxReplicas", in(group, "maxReplicas"), whole("minimum=1 maximum=1000"), "How many pods run at most")
+	least := l.set(spec, "minReplicas", in(group, "minReplicas"), whole("minimum=1 maximum=1000"), "Minimum number of pods")
+	most := l.set(spec, "maxReplicas", in(group, "maxReplicas"), whole("minimum=1 maximum=1000"), "Maximum number of pods")
 	if least != "" && most != "" {
 		l.atMost(least, most, "%s <= %s")
 	}
@@ -125,10 +121,10 @@ func (l *lifter) autoscaler(p *piece, spec map[string]any) {
 		resource := Mapping(metric, "resource")
 		if name, _ := resource["name"].(string); name != "" {
 			l.set(Mapping(resource, "target"), "averageUtilization", in(group, camel(name, "")+"Percent"), whole("minimum=1 maximum=1000"),
-				"Percent of the requested "+name+" at which pods are added")
+				"Target utilization of "+name+", in percent of the request")
 		}
 	}
-	l.set(spec, "targetCPUUtilizationPercentage", in(group, "cpuPercent"), whole("minimum=1 maximum=1000"), "Percent of the requested cpu at which pods are added")
+	l.set(spec, "targetCPUUtilizationPercentage", in(group, "cpuPercent"), whole("minimum=1 maximum=1000"), "Target utilization of cpu, in percent of the request")
 }
 
 // config lifts the short entries of a ConfigMap; files stay in the template.
@@ -148,70 +144,4 @@ func (l *lifter) config(p *piece) {
 			data[key] = entry["value"]
 		}
 	}
-}
-
-// secretNames lifts the names of Secrets that are not children.
-func (l *lifter) secretNames(p *piece) {
-	ForEachMap(p.Fields["spec"], func(key string, object map[string]any) {
-		switch key {
-		case "secretKeyRef", "secretRef", "imagePullSecrets":
-			l.secretName(p, object, "name")
-		case "secret", "tls":
-			l.secretName(p, object, "secretName")
-		}
-	})
-	for _, secret := range List(p.Fields, "imagePullSecrets") {
-		if secret, ok := secret.(map[string]any); ok {
-			l.secretName(p, secret, "name")
-		}
-	}
-}
-
-// secret is a Secret that is not a child.
-type secret struct {
-	name    Expr
-	awaited bool     // pods do not start without it
-	readers []string // objects that refer to it
-}
-
-// noteSecrets lists the required Secrets and the objects that need them.
-func (l *lifter) noteSecrets(p *scaffold.Project) {
-	var awaited, others []string
-	for _, name := range slices.Sorted(maps.Keys(l.secrets)) {
-		if s := l.secrets[name]; s.awaited {
-			awaited = append(awaited, name)
-		} else {
-			others = append(others, fmt.Sprintf("%s (%s)", name, strings.Join(slices.Compact(s.readers), ", ")))
-		}
-	}
-	if len(awaited) > 0 {
-		p.Notes = append(p.Notes, "pods wait for Secrets that the operator does not make; the sample needs in its namespace: "+strings.Join(awaited, ", "))
-	}
-	if len(others) > 0 {
-		p.Notes = append(p.Notes, "the children refer to Secrets that the operator does not make and that no pod waits for: "+strings.Join(others, ", "))
-	}
-}
-
-func (l *lifter) secretName(p *piece, object map[string]any, key string) {
-	name, _ := object[key].(string)
-	if l.secrets[name] == nil {
-		if !goodName.MatchString(name) {
-			return
-		}
-		field := camel(strings.TrimPrefix(strings.TrimPrefix(name, l.base), "-"), "secret")
-		if !strings.HasSuffix(strings.ToLower(field), "secret") {
-			field += "Secret"
-		}
-		e := l.set(object, key, []string{field}, text("maxLength=253", goodName), "Name of a Secret that is there already, such as "+name)
-		if e == "" {
-			return
-		}
-		l.secrets[name] = &secret{name: e}
-	}
-	s := l.secrets[name]
-	object[key] = s.name
-	if optional, _ := object["optional"].(bool); !optional && PodTemplate(p.Fields) != nil {
-		s.awaited = true
-	}
-	s.readers = append(s.readers, called(p.kind, p.name))
 }

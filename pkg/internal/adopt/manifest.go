@@ -26,12 +26,13 @@ func FromManifests(o scaffold.Options, manifests []source.Input) (scaffold.Proje
 		m.Read(in)
 	}
 	if len(m.Kept) == 0 && !m.found.HasErrors() {
+		(&lifter{Manifest: m}).leaveSecrets()
 		name := ""
 		if len(manifests) > 0 {
 			name = manifests[0].Name
 		}
-		m.found.Add(diag.Position{File: name}, diag.NotImported, "there is no object in it that an operator could keep",
-			"such as a Deployment, as kubectl get -o yaml prints it")
+		m.found.Add(diag.Position{File: name}, diag.NotImported, "the manifests contain no object that can become a child",
+			"pass a Deployment or another namespaced object, as kubectl get -o yaml prints it")
 	}
 	if m.found.HasErrors() {
 		return scaffold.Project{}, m.found.Sorted()
@@ -52,9 +53,10 @@ func FromManifests(o scaffold.Options, manifests []source.Input) (scaffold.Proje
 type Manifest struct {
 	Kept    []*piece
 	crds    []source.Object
-	base    string // common prefix of all names
-	release string // common value of the instance label
-	cluster bool   // the custom resources are cluster-scoped
+	left    []source.Object // Secrets, which are left out
+	base    string          // common prefix of all names
+	release string          // common value of the instance label
+	cluster bool            // the custom resources are cluster-scoped
 	found   diag.List
 }
 
@@ -84,7 +86,7 @@ func (m *Manifest) Read(in source.Input) {
 	objects, found := source.Objects(in, source.NotEmpty)
 	for i := range found {
 		if found[i].Code == diag.YAMLSyntax && bytes.Contains(in.Data, []byte("{{")) {
-			found[i].Hint = "if this is a chart's template, render it first: helm template NAME CHART | argoperator init … --from-manifest -"
+			found[i].Hint = "render a chart first: helm template NAME CHART | argoperator init … --from-manifest -"
 		}
 	}
 	m.found = append(m.found, found...)
@@ -100,6 +102,10 @@ func (m *Manifest) take(o source.Object) {
 		m.warn(o.Position("kind"), diag.NotImported, "a document without apiVersion and kind is left out", "")
 		return
 	}
+	if isSecret(o) {
+		m.left = append(m.left, o)
+		return
+	}
 	if why, hint := leftOut(o); why != "" {
 		m.warn(o.Position("kind"), diag.NotImported, fmt.Sprintf("%s is left out: %s", called(kind, name), why), hint)
 		if kind == "CustomResourceDefinition" {
@@ -108,8 +114,8 @@ func (m *Manifest) take(o source.Object) {
 		return
 	}
 	if before := m.find(kind, name); before != nil {
-		m.warn(o.Position("metadata.name"), diag.NotImported, fmt.Sprintf("%s is left out: there is one of that name already", called(kind, name)),
-			"all children stand in the namespace of their custom resource")
+		m.warn(o.Position("metadata.name"), diag.NotImported, fmt.Sprintf("%s is left out: another one has the same name", called(kind, name)),
+			"all children are in the namespace of their custom resource")
 		return
 	}
 	p := &piece{Object: o, kind: kind, name: name, namespace: o.Text("metadata", "namespace")}
@@ -117,8 +123,8 @@ func (m *Manifest) take(o source.Object) {
 	removeServerMetadata(p.Fields)
 	m.dropNodePorts(p)
 	if kind == "Job" || kind == "Pod" {
-		m.warn(o.Position("kind"), diag.ChangedOnImport, fmt.Sprintf("Kubernetes lets nobody change the containers of %s: another value of their fields will be refused", called(kind, name)),
-			"a Deployment or a CronJob can be changed; or write immutable=true to these fields")
+		m.warn(o.Position("kind"), diag.ChangedOnImport, fmt.Sprintf("the API server rejects changes to the containers of %s", called(kind, name)),
+			"use a Deployment or a CronJob, or add immutable=true to the fields that its containers use")
 	}
 	m.Kept = append(m.Kept, p)
 }
@@ -201,8 +207,8 @@ func (m *Manifest) customKind(p *scaffold.Project, piece *piece, c *scaffold.Chi
 		return
 	}
 	c.Plural, c.Scope = definition.Plural(c.Kind), "Namespaced"
-	m.warn(piece.Position("kind"), diag.ChangedOnImport, fmt.Sprintf("of the kind %s no CustomResourceDefinition is there: its plural is guessed, %s", c.Kind, c.Plural),
-		"read its CustomResourceDefinition with the manifests, and its objects are checked by it, too")
+	m.warn(piece.Position("kind"), diag.ChangedOnImport, fmt.Sprintf("the manifests have no CustomResourceDefinition of %s: its plural, %s, is a guess", c.Kind, c.Plural),
+		"pass its CustomResourceDefinition with the manifests; argoperator then checks the objects of this kind, too")
 }
 
 // counted lists kinds with their numbers: a Deployment and two Services.
@@ -230,7 +236,7 @@ func counted(kinds []string) string {
 	return strings.Join(said, "")
 }
 
-const head = "# Text between ${ and } is jq over the custom resource. A key whose value is null is left out.\n"
+const head = "# Text between ${ and } is jq over the custom resource. A key whose value is null is omitted.\n"
 
 // template returns the template file of a child.
 func (m *Manifest) template(p *piece) []byte {

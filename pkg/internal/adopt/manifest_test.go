@@ -387,47 +387,47 @@ func TestManifestFindings(t *testing.T) {
 		want         []string
 		files        int
 	}{
-		{"nothing", "there is nothing to begin with", nil, []string{"there is no object in it that an operator could keep"}, 0},
-		{"no object", "the same", []string{"a: b"}, []string{"there is no object in it that an operator could keep", "a document without apiVersion and kind is left out"}, 0},
-		{"a list of nothing", "the same", []string{"apiVersion: v1\nkind: List\nitems: []"}, []string{"there is no object in it that an operator could keep"}, 0},
+		{"nothing", "there is nothing to begin with", nil, []string{"the manifests contain no object that can become a child"}, 0},
+		{"no object", "the same", []string{"a: b"}, []string{"the manifests contain no object that can become a child", "a document without apiVersion and kind is left out"}, 0},
+		{"a list of nothing", "the same", []string{"apiVersion: v1\nkind: List\nitems: []"}, []string{"the manifests contain no object that can become a child"}, 0},
 		{"text", "as of a wrong file", []string{"hello"}, []string{"the document is the string \"hello\", want an object"}, 0},
-		{"broken", "with its place", []string{config, "a: ["}, []string{"not legal YAML: did not find expected node content"}, 0},
-		{"twice", "one namespace has one", []string{config, config}, []string{"ConfigMap app is left out: there is one of that name already"}, 1},
+		{"broken", "with its place", []string{config, "a: ["}, []string{"invalid YAML: did not find expected node content"}, 0},
+		{"twice", "one namespace has one", []string{config, config}, []string{"ConfigMap app is left out: another one has the same name"}, 1},
 		{"unnamed", "it could not be found again", []string{config, "apiVersion: v1\nkind: Pod\nmetadata: {generateName: x-}"}, []string{"Pod is left out: it has no metadata.name"}, 1},
 		{
 			"kustomization", "it is an input of another tool",
 			[]string{config, "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization"},
-			[]string{"Kustomization is left out: it is no object but says how some are made"},
+			[]string{"Kustomization is left out: it is the input of kustomize, not an object"},
 			1,
 		},
 		{
 			"Job", "it could be thought of as a Deployment",
 			[]string{"apiVersion: batch/v1\nkind: Job\nmetadata: {name: app}\nspec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: \"a:1\"}]}}}"},
-			[]string{"Kubernetes lets nobody change the containers of Job app: another value of their fields will be refused"},
+			[]string{"the API server rejects changes to the containers of Job app"},
 			1,
 		},
 		{
 			"made by Kubernetes", "every namespace has them",
 			[]string{config, named("ServiceAccount", "default", ""), "apiVersion: v1\nkind: Service\nmetadata: {name: kubernetes, labels: {component: apiserver}}\n"},
-			[]string{"ServiceAccount default is left out: Kubernetes makes one in every namespace", "Service kubernetes is left out: Kubernetes makes one in every namespace"},
+			[]string{"ServiceAccount default is left out: Kubernetes creates one in every namespace", "Service kubernetes is left out: Kubernetes creates one in every namespace"},
 			1,
 		},
 		{
 			"unknown kind", "its plural may be another",
 			[]string{"apiVersion: farm.example.org/v1\nkind: Ox\nmetadata: {name: app}"},
-			[]string{"of the kind Ox no CustomResourceDefinition is there: its plural is guessed, oxen"},
+			[]string{"the manifests have no CustomResourceDefinition of Ox: its plural, oxen, is a guess"},
 			1,
 		},
 		{
 			"known kind", "its CustomResourceDefinition is among the objects",
 			[]string{"apiVersion: example.com/v1\nkind: One\nmetadata: {name: app}\nspec: {a: x}", strings.Replace(crdOf("One", ""), "Cluster", "Namespaced", 1)},
-			[]string{"CustomResourceDefinition ones.example.com is left out: it belongs to the cluster, not to one custom resource"},
+			[]string{"CustomResourceDefinition ones.example.com is left out: it is cluster-scoped, and all custom resources share it"},
 			2,
 		},
 		{
 			"odd types", "nothing is taken for granted",
 			[]string{"apiVersion: apps/v1\nkind: ConfigMap\nmetadata: {name: app, labels: [], annotations: x, finalizers: 3}\nspec: [1, {template: 3}]\ndata: 7"},
-			[]string{"of the kind ConfigMap no CustomResourceDefinition is there: its plural is guessed, configmaps"},
+			[]string{"the manifests have no CustomResourceDefinition of ConfigMap: its plural, configmaps, is a guess"},
 			1,
 		},
 	}
@@ -443,6 +443,62 @@ func TestManifestFindings(t *testing.T) {
 			if tt.files > 0 && tt.name != "odd types" {
 				if result, err := scaffold.Files(p); err != nil || result.Findings.HasErrors() {
 					t.Errorf("%v %+v\n%s", err, result.Findings, p.Files[0].Data)
+				}
+			}
+		})
+	}
+}
+
+// TestManifestSecrets covers the names of Secrets, and what the notes say about them.
+func TestManifestSecrets(t *testing.T) {
+	const (
+		ingress = "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: shop%s}\nspec: {tls: [{hosts: [a.example.com], secretName: shop-tls}], " +
+			"rules: [{host: a.example.com, http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: x, port: {number: 80}}}}]}}]}"
+		deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: shop}\nspec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, " +
+			"spec: {containers: [{name: a, image: \"a:1\"}], volumes: [{name: v, secret: {secretName: shop-tls}}]}}}"
+		tls         = "apiVersion: v1\nkind: Secret\nmetadata: {name: shop-tls}\ntype: kubernetes.io/tls\ndata: {tls.crt: YQ==, tls.key: YQ==}"
+		certificate = "apiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: shop}\nspec: {secretName: shop-tls, dnsNames: [a.example.com], issuerRef: {name: a}}"
+		external    = "apiVersion: external-secrets.io/v1\nkind: ExternalSecret\nmetadata: {name: shop-tls}\nspec: {secretStoreRef: {name: a}}"
+		create      = "create these Secrets in the namespace of each custom resource; "
+		own         = "${ .metadata.name }-tls"
+	)
+	annotated := fmt.Sprintf(ingress, ", annotations: {cert-manager.io/cluster-issuer: a}")
+	plain := fmt.Sprintf(ingress, "")
+	leftOut := "Secret shop-tls is left out: a project does not contain secrets"
+	tests := []struct {
+		name    string
+		objects []string
+		names   string // in the templates
+		want    []string
+	}{
+		{
+			"pods and an Ingress",
+			[]string{deployment, plain, tls},
+			"${ .spec.tlsSecret }",
+			[]string{leftOut, create + "pods do not start without them: shop-tls for Deployment shop, Ingress shop (.spec.tlsSecret names it)"},
+		},
+		{
+			"Ingress only",
+			[]string{plain, tls},
+			"${ .spec.tlsSecret }",
+			[]string{leftOut, create + "the operator does not create them: shop-tls for Ingress shop (.spec.tlsSecret names it)"},
+		},
+		{"unused", []string{named("ConfigMap", "app", ""), tls}, "", []string{leftOut}},
+		{"annotation of cert-manager", []string{annotated, deployment, tls}, own, []string{"Secret shop-tls is left out: another controller creates it for a child"}},
+		{"Certificate", []string{plain, certificate}, own, []string{"the manifests have no CustomResourceDefinition of Certificate: its plural, certificates, is a guess"}},
+		{"ExternalSecret", []string{plain, external}, own, []string{"the manifests have no CustomResourceDefinition of ExternalSecret: its plural, externalsecrets, is a guess"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p, notes := projectOf(scaffold.Options{}, tt.objects...)
+			if diff := cmp.Diff(tt.want, append(notes, p.Notes...)); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+			for _, f := range p.Files {
+				for _, parts := range regexp.MustCompile("secretName: '?([^',}]*}[^',}]*)").FindAllStringSubmatch(string(f.Data), -1) {
+					if parts[1] != tt.names {
+						t.Errorf("%s: the Secret is %s, want %s", f.Path, parts[1], tt.names)
+					}
 				}
 			}
 		})

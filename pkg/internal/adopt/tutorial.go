@@ -117,8 +117,8 @@ func (t *tutorial) follow() bool {
 		}
 	}
 	if t.template.Fields == nil {
-		return t.fail(t.sensor.Position("spec.triggers"), fmt.Sprintf("no trigger of Sensor %s starts a Workflow of a WorkflowTemplate that is here", t.sensor.name()),
-			"what is read are triggers that create or submit a Workflow with workflowTemplateRef, or with templateRef in a step")
+		return t.fail(t.sensor.Position("spec.triggers"), fmt.Sprintf("no trigger of Sensor %s starts a Workflow of a WorkflowTemplate in these files", t.sensor.name()),
+			"pass the WorkflowTemplate; a trigger must create or submit a Workflow with workflowTemplateRef, or with templateRef in a step")
 	}
 	t.use(t.template)
 	return true
@@ -145,13 +145,13 @@ func (t *tutorial) watched() (event string, ok bool) {
 				t.found = append(t.found, found...)
 				t.project = p
 				if !strings.Contains(string(crd.file.Data), "subresources") {
-					t.project.Notes = append(t.project.Notes, fmt.Sprintf("%s has no status: with `subresources: {status: {}}` and status fields in crd.yaml, the operator reports one", o.Kind))
+					t.project.Notes = append(t.project.Notes, fmt.Sprintf("%s has no status; to let the operator write one, add `subresources: {status: {}}` and status fields to crd.yaml", o.Kind))
 				}
 				return name, !found.HasErrors()
 			}
 		}
 	}
-	return "", t.fail(t.anywhere(), "there is no EventSource that watches a kind whose CustomResourceDefinition is here", "an EventSource with spec.resource, and the CustomResourceDefinition of its group and resource")
+	return "", t.fail(t.anywhere(), "no EventSource watches a kind whose CustomResourceDefinition is in these files", "pass an EventSource with spec.resource, and the CustomResourceDefinition of its group and resource")
 }
 
 var output = regexp.MustCompile(`\{\{ *(?:steps|tasks)\.([\w-]+)\.outputs\.(result|parameters\.[\w-]+) *\}\}`)
@@ -180,7 +180,7 @@ func (t *tutorial) program() bool {
 		return t.fail(t.template.Position("spec.templates"), fmt.Sprintf("WorkflowTemplate %s has no resource template that applies a manifest", t.template.name()), "")
 	case step == "":
 		return t.fail(t.template.Position(at), "the manifest is not the output of another step",
-			"a manifest of fixed text makes a child with a template: see argoperator init --from-manifest")
+			"for a manifest of fixed text, use argoperator init --from-manifest")
 	}
 	called := ""
 	ForEachMap(t.template.Fields["spec"], func(_ string, object map[string]any) {
@@ -193,7 +193,7 @@ func (t *tutorial) program() bool {
 			return t.take(fmt.Sprintf("spec.templates[%d]", i), template, kind)
 		}
 	}
-	return t.fail(t.template.Position(at), fmt.Sprintf("the step %s runs a template %q, which is not here", step, called), "")
+	return t.fail(t.template.Position(at), fmt.Sprintf("the step %s runs a template %q, which WorkflowTemplate %s does not have", step, called, t.template.name()), "")
 }
 
 // given returns the arguments of a template's calls.
@@ -219,21 +219,21 @@ func (t *tutorial) rest() {
 		if t.used[kind+" "+p.name()] {
 			continue
 		}
-		why, hint := "it is not part of what was followed from the EventSource", "keep it beside the project if it is needed"
+		why, hint := "the EventSource, Sensor and WorkflowTemplate do not use it", "apply it separately if you need it"
 		switch {
 		case slices.Contains([]string{"Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding", "ServiceAccount"}, kind):
-			why, hint = "the rights are made from the definition", "argoperator explain -f . lists them with their reasons"
+			why, hint = "argoperator derives the permissions from the definition", "run argoperator explain -f . to list them with their reasons"
 		case kind == "EventBus":
-			why, hint = "the one named default in the namespace is used", "write install: {eventBus: {mode: managed}} for one that comes with the operator"
+			why, hint = "the operator uses the EventBus named default in its namespace", "write install: {eventBus: {mode: managed}} to install one with the operator"
 		}
 		t.found.Warn(p.Position("kind"), diag.NotImported, fmt.Sprintf("%s is left out: %s", called(kind, p.name()), why), hint)
 	}
 	t.project.Notes = append(t.project.Notes,
-		"the new operator does some things otherwise, for a reason each: https://github.com/argoperator/argoperator/blob/main/docs/explanation/tutorial-differences.md",
-		"  each child has the custom resource's name in front of its own, and the custom resource as its owner, with which the cluster deletes it",
-		"  the program is given the custom resource as it is now, not that of the event, and is not told the operation",
-		"  in the old namespace it takes the places of the objects whose names it keeps; in another, delete the old ones, or both answer",
-		"  the old roles and accounts stay until somebody deletes them")
+		"the new operator differs in these points; https://github.com/argoperator/argoperator/blob/main/docs/explanation/tutorial-differences.md has the reasons",
+		"  the name of a child begins with that of its custom resource, which owns it: Kubernetes deletes them together",
+		"  the program gets the current custom resource, not that of the event, and no operation",
+		"  in the old namespace, it replaces the objects that have the same names; in another, delete the old operator, or both run",
+		"  the old roles and service accounts remain until you delete them")
 }
 
 // sample converts an existing custom resource.

@@ -83,27 +83,27 @@ func TestTutorialVariants(t *testing.T) {
 		{
 			name: "source", reason: "a script template contains its program", old: "    container:\n      image: python:3.13-slim\n      command: [python3, -c, \"{{workflow.parameters.program}}\"]",
 			new: "    script:\n      image: python:3.13-slim\n      command: [python3]\n      source: print('{{workflow.parameters.greeting}}')", command: "[python3, main.py]", parameters: "page=logic/page.json",
-			finding: "the program has {{workflow.… in it, which was filled in and is not any more",
+			finding: "the program contains {{workflow.…, which Argo no longer replaces",
 		},
 		{
 			name: "another flag", reason: "the engine's flag is fixed", old: "--greeting-manifest={{", new: "--for={{", command: "[python3, greet.py]", parameters: "page=logic/page.json",
-			finding: "the program was given the custom resource as --for: from now on, it is --greeting-manifest",
+			finding: "argoperator passes the custom resource as --greeting-manifest, not as --for",
 		},
 		{
 			name: "another file", reason: "the engine's file is fixed", old: "path: /output-manifest.json", new: "path: /tmp/out", command: "[python3, greet.py]", parameters: "page=logic/page.json",
-			finding: "the program wrote what it made to /tmp/out: from now on, that is /output-manifest.json",
+			finding: "argoperator reads the result from /output-manifest.json, not from /tmp/out",
 		},
 		{
 			name: "standard output", reason: "the engine reads a file", old: "tasks.make.outputs.parameters.made", new: "tasks.make.outputs.result", command: "[python3, greet.py]", parameters: "page=logic/page.json",
-			finding: "the program wrote what it made to its standard output",
+			finding: "argoperator reads the result from /output-manifest.json, not from standard output",
 		},
 		{
 			name: "operation", reason: "the engine has no operations", old: "      - --page\n", new: "      - --what={{workflow.parameters.what-happened}}\n      - --page\n",
-			command: "[python3, greet.py]", parameters: "page=logic/page.json", finding: "the program was told the operation as --what",
+			command: "[python3, greet.py]", parameters: "page=logic/page.json", finding: "--what, the operation, is no longer passed",
 		},
 		{
 			name: "unknown parameter", reason: "the value is not guessed", old: "      - --page\n", new: "      - --x={{workflow.parameters.x}}\n      - x{{workflow.name}}\n      - --page\n",
-			command: "[python3, greet.py]", parameters: "page=logic/page.json", finding: "--x is left out: where the parameter x comes from is not understood",
+			command: "[python3, greet.py]", parameters: "page=logic/page.json", finding: "--x is left out: the origin of the parameter x is unknown",
 		},
 	}
 	for _, tt := range tests {
@@ -137,18 +137,18 @@ func TestTutorialVariants(t *testing.T) {
 // TestTutorialErrors requires that unsupported input is reported with its position.
 func TestTutorialErrors(t *testing.T) {
 	tests := []struct{ name, old, new, want string }{
-		{"nothing", "", "", ":0:0: there is no EventSource that watches a kind whose CustomResourceDefinition is here"},
-		{"other group", "      group: hello.example.org", "      group: other.example.org", "greeter.yaml:0:0: there is no EventSource"},
+		{"nothing", "", "", ":0:0: no EventSource watches a kind whose CustomResourceDefinition is in these files"},
+		{"other group", "      group: hello.example.org", "      group: other.example.org", "greeter.yaml:0:0: no EventSource watches"},
 		{"other event", "eventName: greeting-changed", "eventName: other", "greeter.yaml:20:7: no Sensor depends on the event greeting-changed of EventSource greeting-watch"},
 		{"other template", "workflowTemplateRef: {name: greet}", "workflowTemplateRef: {name: other}", "greeter.yaml:37:3: no trigger of Sensor greeting-listener starts a Workflow"},
 		{"no resource", "    resource:\n      action", "    other:\n      action", "greeter.yaml:71:3: WorkflowTemplate greet has no resource template"},
 		{"fixed manifest", "{{tasks.make.outputs.parameters.made}}", "x", "the manifest is not the output of another step"},
-		{"no such step", "template: make-page}", "template: other}", `the step make runs a template "other", which is not here`},
-		{"no program", "{{workflow.parameters.program}}", "print(1)", "no program is found in it"},
+		{"no such step", "template: make-page}", "template: other}", `the step make runs a template "other", which WorkflowTemplate greet does not have`},
+		{"no program", "{{workflow.parameters.program}}", "print(1)", "the container has no script to copy"},
 		{"no container", "    container:\n", "    http:\n", "the template make-page runs no program"},
-		{"no kind", `"kind": "ConfigMap"`, `"kinds": "x"`, "which kind of object the program makes is not found"},
+		{"no kind", `"kind": "ConfigMap"`, `"kinds": "x"`, "the kind of the program's object is unknown"},
 		{"broken CRD", "names: {kind: Greeting,", "names: {kind: Greeting, nope: x,", `greeter.yaml:7:27: unknown key "nope"`},
-		{"no YAML", "kind: Sensor", "kind: [", "not legal YAML"},
+		{"no YAML", "kind: Sensor", "kind: [", "invalid YAML"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -22,7 +22,7 @@ func (t *tutorial) take(at string, template map[string]any, output string) bool 
 		container, at2 = Mapping(template, "script"), at+".script"
 	}
 	if container == nil {
-		return t.fail(t.template.Position(at), fmt.Sprintf("the template %v runs no program", template["name"]), "what is read are container and script templates")
+		return t.fail(t.template.Position(at), fmt.Sprintf("the template %v runs no program", template["name"]), "use a container or script template")
 	}
 	image, _ := container["image"].(string)
 	logic := &scaffold.Logic{Image: image}
@@ -40,7 +40,7 @@ func (t *tutorial) take(at string, template map[string]any, output string) bool 
 		kept = append(kept, file)
 	}
 	if len(logic.Files) == 0 {
-		return t.fail(t.template.Position(at2), "no program is found in it", "what is read is a script in a ConfigMap, given to an interpreter as text or mounted, or the source of a script template")
+		return t.fail(t.template.Position(at2), "the container has no script to copy", "put the script into a ConfigMap that is mounted or passed to an interpreter, or into the source of a script template")
 	}
 	for i, word := range kept {
 		if quoted, err := scaffold.Flow(word); err == nil {
@@ -63,11 +63,11 @@ func (t *tutorial) contract(at string, template map[string]any, output string) {
 		}
 	}
 	if t.flag != want {
-		was := "not given the custom resource in a flag"
+		message := "argoperator passes the custom resource as --" + want
 		if t.flag != "" {
-			was = "given the custom resource as --" + t.flag
+			message += ", not as --" + t.flag
 		}
-		t.found.Warn(t.template.Position(at), diag.ChangedOnImport, fmt.Sprintf("the program was %s: from now on, it is --%s", was, want), "change it in "+t.project.Logic.Files[0])
+		t.found.Warn(t.template.Position(at), diag.ChangedOnImport, message, "read --"+want+" in "+t.project.Logic.Files[0])
 	}
 	where := ""
 	for _, parameter := range List(template, "outputs", "parameters") {
@@ -77,8 +77,8 @@ func (t *tutorial) contract(at string, template map[string]any, output string) {
 		}
 	}
 	if where != resultFile {
-		t.found.Warn(t.template.Position(at), diag.ChangedOnImport, fmt.Sprintf("the program wrote what it made to %s: from now on, that is %s", cmp.Or(where, "its standard output"), resultFile),
-			"change it in "+t.project.Logic.Files[0])
+		t.found.Warn(t.template.Position(at), diag.ChangedOnImport, fmt.Sprintf("argoperator reads the result from %s, not from %s", resultFile, cmp.Or(where, "standard output")),
+			"write to "+resultFile+" in "+t.project.Logic.Files[0])
 	}
 }
 
@@ -100,7 +100,7 @@ func (t *tutorial) words(at string, words []string, container map[string]any) []
 			t.parameter(at, strings.TrimPrefix(kept[len(kept)-1], "--"), parts[1])
 			kept = kept[:len(kept)-1]
 		case strings.Contains(word, "{{"):
-			t.found.Warn(t.template.Position(at), diag.NotImported, fmt.Sprintf("%q of the command is left out: nothing is filled into it any more", word), "")
+			t.found.Warn(t.template.Position(at), diag.NotImported, fmt.Sprintf("%q of the command is left out: Argo no longer replaces its braces", word), "")
 		default:
 			kept = append(kept, t.mounted(word, container))
 		}
@@ -117,7 +117,7 @@ func isCode(flag string) bool {
 func (t *tutorial) script(at, parameter string) []string {
 	key, text, ok := t.text(parameter)
 	if !ok {
-		t.found.Warn(t.template.Position(at), diag.NotImported, fmt.Sprintf("the parameter %s is no key of a ConfigMap that is here", parameter), "")
+		t.found.Warn(t.template.Position(at), diag.NotImported, fmt.Sprintf("the parameter %s does not come from a ConfigMap in these files", parameter), "")
 		return nil
 	}
 	t.file(key, text, at)
@@ -141,9 +141,9 @@ func (t *tutorial) parameter(at, flag, parameter string) {
 	case "body":
 		t.flag = flag
 	case "type":
-		t.found.Warn(t.template.Position(at), diag.ChangedOnImport, fmt.Sprintf("the program was told the operation as --%s: from now on it is not, every event means apply", flag), "deletion is the garbage collector's")
+		t.found.Warn(t.template.Position(at), diag.ChangedOnImport, fmt.Sprintf("--%s, the operation, is no longer passed: every event means apply", flag), "remove it from the program; Kubernetes deletes the children with their custom resource")
 	default:
-		t.found.Warn(t.template.Position(at), diag.NotImported, fmt.Sprintf("--%s is left out: where the parameter %s comes from is not understood", flag, parameter), "")
+		t.found.Warn(t.template.Position(at), diag.NotImported, fmt.Sprintf("--%s is left out: the origin of the parameter %s is unknown", flag, parameter), "")
 	}
 }
 
@@ -221,7 +221,7 @@ func (t *tutorial) mounted(word string, container map[string]any) string {
 // file adds a file of the program.
 func (t *tutorial) file(name, text, at string) {
 	if braces := regexp.MustCompile(`\{\{ *(workflow|inputs|steps|tasks)\.`).FindString(text); braces != "" {
-		t.found.Warn(t.template.Position(at), diag.ChangedOnImport, fmt.Sprintf("the program has %s… in it, which was filled in and is not any more", braces), "read it from a flag")
+		t.found.Warn(t.template.Position(at), diag.ChangedOnImport, fmt.Sprintf("the program contains %s…, which Argo no longer replaces", braces), "read the value from a flag")
 	}
 	file := "logic/" + name
 	t.project.Logic.Files = append(t.project.Logic.Files, file)
@@ -257,8 +257,8 @@ func (t *tutorial) child(text string) {
 // children returns the kinds that the program renders.
 func (t *tutorial) children(at string) bool {
 	if len(t.project.Children) == 0 {
-		return t.fail(t.template.Position(at), "which kind of object the program makes is not found: no manifest is among what it is given",
-			"begin with argoperator init --from-crd FILE --logic LANGUAGE, and copy the program")
+		return t.fail(t.template.Position(at), "the kind of the program's object is unknown: none of its parameters is a manifest",
+			"run argoperator init --from-crd FILE --logic LANGUAGE, and copy the program into the project")
 	}
 	var kinds []string
 	for _, c := range t.project.Children {

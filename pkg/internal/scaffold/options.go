@@ -97,7 +97,7 @@ func (o Options) unknown() []Problem {
 		known         []string
 	}{{"Scope", o.Scope, Scopes()}, {"Child", o.Child, Children()}, {"Logic", o.Logic, Languages()}} {
 		if word.value != "" && !slices.Contains(word.known, word.value) {
-			out = append(out, Problem{Option: word.option, Message: fmt.Sprintf("%q is none of %q", word.value, word.known)})
+			out = append(out, Problem{Option: word.option, Message: fmt.Sprintf("%q is not one of %s", word.value, strings.Join(word.known, ", "))})
 		}
 	}
 	return out
@@ -132,8 +132,8 @@ func ColumnsBehind(own ...Column) []Column {
 // describeDeployment sets the API for a Deployment as the child.
 func (p *Project) describeDeployment() {
 	p.API.Spec = []Field{
-		{Name: "replicas", Value: `integer | default=1 minimum=0 maximum=100 description="How many pods run"`},
-		{Name: "image", Value: `string | default="docker.io/nginxinc/nginx-unprivileged:1.29-alpine" minLength=1 description="Image that they run; it listens on port 8080"`},
+		{Name: "replicas", Value: `integer | default=1 minimum=0 maximum=100 description="Number of pods"`},
+		{Name: "image", Value: `string | default="docker.io/nginxinc/nginx-unprivileged:1.29-alpine" minLength=1 description="Image of the pods; it listens on port 8080"`},
 	}
 	p.API.Status = []Field{{Name: "readyReplicas", Value: "integer"}}
 	p.API.Columns = ColumnsBehind(Column{"Replicas", ".spec.replicas"}, Column{"Ready replicas", ".status.readyReplicas"})
@@ -143,7 +143,7 @@ func (p *Project) describeDeployment() {
 
 // describeConfigMap sets the API for a ConfigMap as the child.
 func (p *Project) describeConfigMap() {
-	p.API.Spec = []Field{{Name: "message", Value: `string | default="hello" maxLength=1000 description="What the ConfigMap says"`}}
+	p.API.Spec = []Field{{Name: "message", Value: `string | default="hello" maxLength=1000 description="Message in the ConfigMap"`}}
 	p.API.Columns = ColumnsBehind(Column{"Message", ".spec.message"})
 }
 

@@ -30,7 +30,7 @@ func TestProblems(t *testing.T) {
 				*o = scaffold.Options{Name: "My.App", Group: "example", Kind: "thing", Version: "1", Scope: "cluster", Namespace: "A", Child: "pod", Logic: "ruby"}
 			},
 			want: []string{
-				`Scope: "cluster" is none of`, `Child: "pod" is none of`, `Logic: "ruby" is none of`, `Name: "My.App" is not a DNS label`,
+				`Scope: "cluster" is not one of`, `Child: "pod" is not one of`, `Logic: "ruby" is not one of`, `Name: "My.App" is not a DNS label`,
 				`Group: "example" has no dot`, `Kind: "thing" is not a kind`, `Version: "1" is not a version`, `Namespace: "A" is not a DNS label`,
 			},
 		},

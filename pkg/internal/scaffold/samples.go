@@ -47,7 +47,7 @@ func (p *page) learn(d *definition.Definition, findings diag.List) (notes []stri
 		}
 	}
 	if builtin, taken := schema.FindBuiltinNamed(p.API.Kind); taken {
-		notes = append(notes, fmt.Sprintf("%s of %s is in every cluster too: to kubectl, the new one is %s", p.API.Kind, builtin.APIVersion(), p.Resource))
+		notes = append(notes, fmt.Sprintf("every cluster also has a %s of %s; to kubectl, the new one is %s", p.API.Kind, builtin.APIVersion(), p.Resource))
 	}
 	return notes, nil
 }
@@ -65,7 +65,7 @@ func samples(d *definition.Definition, api API) (out []Sample, notes []string, e
 	add := func(version, file string, make func(*resource.Schema) (map[string]any, error)) {
 		s, err := sample(d, api, version, make)
 		if err != nil {
-			notes = append(notes, fmt.Sprintf("there is no %s: %v", file, err))
+			notes = append(notes, fmt.Sprintf("%s is missing: %v", file, err))
 			return
 		}
 		s.File = file
@@ -79,7 +79,7 @@ func samples(d *definition.Definition, api API) (out []Sample, notes []string, e
 	}
 	if len(out) == 0 {
 		out = append(out, bare(api, working, "samples/"+name+".yaml"))
-		notes[0] = fmt.Sprintf("%s is to be filled in: %s", out[0].File, strings.TrimPrefix(notes[0], "there is no "+out[0].File+": "))
+		notes[0] = fmt.Sprintf("fill in %s: %s", out[0].File, strings.TrimPrefix(notes[0], out[0].File+" is missing: "))
 	}
 	add(working, "samples/"+name+"-full.yaml", (*resource.Schema).Full)
 	for _, version := range servedVersions(d) {
@@ -157,6 +157,6 @@ func withDefaults(s *resource.Schema) (map[string]any, error) {
 
 // bare returns a custom resource to be filled in.
 func bare(api API, version, file string) Sample {
-	text := fmt.Sprintf("apiVersion: %s/%s\nkind: %s\nmetadata:\n  name: sample\n# what belongs here, no sample could be found for\n", api.Group, version, api.Kind)
+	text := fmt.Sprintf("apiVersion: %s/%s\nkind: %s\nmetadata:\n  name: sample\n# fill in: argoperator found no valid example\n", api.Group, version, api.Kind)
 	return Sample{File: file, Name: "sample", data: []byte(text)}
 }

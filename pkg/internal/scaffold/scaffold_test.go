@@ -193,7 +193,7 @@ func applied(t *testing.T, cmd *exec.Cmd) []string {
 func TestBuiltinKind(t *testing.T) {
 	result := variant{options: scaffold.Options{Name: "d", Group: "example.com", Kind: "Deployment"}}.files(t)
 	scaffoldtest.Play(t, scaffoldtest.Generated(t, result), result.Files)
-	want := []string{"Deployment of apps/v1 is in every cluster too: to kubectl, the new one is deployments.example.com"}
+	want := []string{"every cluster also has a Deployment of apps/v1; to kubectl, the new one is deployments.example.com"}
 	if diff := cmp.Diff(want, result.Notes); diff != "" {
 		t.Error(diff)
 	}

@@ -27,7 +27,7 @@ func render(facts page, part Part) (File, error) {
 	}
 	var out bytes.Buffer
 	if err := parsed.Execute(&out, facts); err != nil {
-		return File{}, fmt.Errorf("making %s: %w", part.Path, err)
+		return File{}, fmt.Errorf("creating %s: %w", part.Path, err)
 	}
 	return File{Path: part.Path, Data: out.Bytes()}, nil
 }

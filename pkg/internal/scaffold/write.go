@@ -19,14 +19,14 @@ func InTheWay(dir string, files []File) ([]string, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("looking at the project's directory: %w", err)
+		return nil, fmt.Errorf("reading the project's directory: %w", err)
 	case !info.IsDir():
 		return []string{dir}, nil
 	}
 	for _, f := range files {
 		found, err := inTheWay(dir, f.Path)
 		if err != nil {
-			return nil, fmt.Errorf("looking for %s: %w", f.Path, err)
+			return nil, fmt.Errorf("checking whether %s exists: %w", f.Path, err)
 		}
 		out = append(out, found...)
 	}
@@ -68,11 +68,11 @@ func Write(dir string, files []File) (err error) {
 	for _, f := range files {
 		place := filepath.Join(dir, filepath.FromSlash(f.Path))
 		if made, err = mkdirs(filepath.Dir(place), made); err != nil {
-			return fmt.Errorf("making the directory of %s: %w", f.Path, err)
+			return fmt.Errorf("creating the directory of %s: %w", f.Path, err)
 		}
 		file, err := os.OpenFile(place, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 		if err != nil {
-			return fmt.Errorf("making %s: %w", f.Path, err)
+			return fmt.Errorf("creating %s: %w", f.Path, err)
 		}
 		made = append(made, place)
 		_, err = file.Write(f.Data)
