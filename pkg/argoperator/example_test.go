@@ -82,6 +82,9 @@ func ExampleGenerate_findings() {
 	}
 	// Output:
 	// operator.yaml:3:18: metadata.name: "Nest" is not a DNS label [bad-name]
-	// operator.yaml:4:1: missing key "logic" in spec [missing-key]
+	// operator.yaml:4:1: missing key "children" in spec [missing-key]
 	// operator.yaml:4:8: unknown key "ap" in spec [unknown-key]
+	// operator.yaml:4:8: missing key "group" in spec.api [missing-key]
+	// operator.yaml:4:8: missing key "kind" in spec.api [missing-key]
+	// operator.yaml:4:8: missing key "versions" in spec.api [missing-key]
 }

@@ -66,8 +66,9 @@ func loadObjects(in Input, keep func([]byte) bool) ([]written, diag.List) {
 	chunks := split(lines)
 	var out []written
 	for _, doc := range docs {
-		if doc.Repaired() {
-			continue // kubectl does not read it
+		if doc.Repaired() { // kubectl does not read it
+			list = append(list, doc.Found...)
+			continue
 		}
 		i, _ := slices.BinarySearchFunc(chunks, doc.Root.Line, func(c chunk, line int) int { return c.line + 1 - line })
 		if i == len(chunks) || chunks[i].line+1 > doc.Root.Line {
