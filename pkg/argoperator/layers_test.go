@@ -184,8 +184,8 @@ var layers = []layer{
 	},
 	{
 		path:   internal + "scaffoldtest",
-		below:  append(in("scaffold", "simulate"), "pkg/diag", "pkg/argoperator"),
-		others: []string{"github.com/google/go-cmp", "github.com/rogpeppe/go-internal/txtar", "k8s.io/apimachinery/", "sigs.k8s.io/yaml"},
+		below:  append(in("source", "definition", "scaffold", "simulate", "testsuite"), "pkg/diag", "pkg/argoperator"),
+		others: []string{"github.com/google/go-cmp", "github.com/rogpeppe/go-internal/txtar", "sigs.k8s.io/yaml"},
 	},
 	{path: internal + "release"},
 	{path: internal + "build", below: in("release")},

@@ -115,7 +115,7 @@ func oneOf(words ...string) sort {
 // set turns the value of a key into a field if it fits; it does nothing if the key
 // is missing.
 func (l *lifter) set(object map[string]any, key string, path []string, s sort, description string) Expr {
-	value := ""
+	value, sampled := "", object[key]
 	switch v := object[key].(type) {
 	case string:
 		value = quotedMarker(v)
@@ -132,7 +132,7 @@ func (l *lifter) set(object map[string]any, key string, path []string, s sort, d
 		_, integer := v.(int64)
 		switch { // a quantity may be written as a number
 		case s.typ == "string" && s.fits != nil && s.fits.MatchString(value):
-			value = quotedMarker(value)
+			value, sampled = quotedMarker(value), value
 		case s.typ != "integer" || !integer:
 			return ""
 		}
@@ -141,6 +141,7 @@ func (l *lifter) set(object map[string]any, key string, path []string, s sort, d
 	}
 	e := l.field(path, fmt.Sprintf("%s | default=%s%s description=%s", s.typ, value, before(s.limits), quotedMarker(description)))
 	object[key] = e
+	l.remember(e, sampled)
 	return e
 }
 
@@ -306,6 +307,7 @@ func (l *lifter) variable(object map[string]any, value string, path []string, de
 		return
 	case s.typ != "string":
 		e = Expr("${ " + e.path() + " | tostring }")
+		l.remember(e, value)
 	}
 	object["value"] = e
 }

@@ -57,6 +57,7 @@ type Manifest struct {
 	base    string          // common prefix of all names
 	release string          // common value of the instance label
 	cluster bool            // the custom resources are cluster-scoped
+	values  map[Expr]any    // of expressions, for a custom resource with the defaults
 	found   diag.List
 }
 
@@ -176,7 +177,7 @@ func (m *Manifest) fill(p *scaffold.Project) {
 		}
 		child := unused(name, used)
 		file = "children/" + unused(file, files) + ".yaml"
-		c := scaffold.Child{Name: child, File: file, APIVersion: piece.Text("apiVersion"), Kind: piece.kind, Suffix: piece.suffix, Scaled: piece.scaled}
+		c := scaffold.Child{Name: child, File: file, APIVersion: piece.Text("apiVersion"), Kind: piece.kind, Suffix: piece.suffix, Scaled: piece.scaled, Expect: m.expect(piece)}
 		m.customKind(p, piece, &c)
 		p.Children = append(p.Children, c)
 		p.Files = append(p.Files, scaffold.File{Path: file, Data: m.template(piece)})

@@ -41,6 +41,19 @@ func fromManifests(t *testing.T, o scaffold.Options, files ...string) (scaffold.
 	return p, findings
 }
 
+// broken has changes of a project after which its test must fail.
+var broken = map[string]map[string]string{
+	"shop.yaml": {
+		"image: ${ .spec.web.image }":                   "image: a:1",
+		"number: '${ .spec.webService.port }'":          "number: 81",
+		"secretName: '${ .spec.tlsSecret }'":            "secretName: a",
+		"maxReplicas: ${ .spec.autoscale.maxReplicas }": "maxReplicas: 7",
+		"  children:\n":                                 "  children:\n  - {name: other, template: {apiVersion: v1, kind: ConfigMap, metadata: {name: '${ .metadata.name }-other'}}}\n",
+	},
+	"live.json":    {"cpu: ${ .spec.cpuRequest }": "cpu: 7m"},
+	"nightly.yaml": {"schedule: ${ .spec.schedule }": "schedule: 1 1 * * *"},
+}
+
 // TestManifestGolden compares complete projects and the notes about their manifests
 // with testdata. UPDATE=1 rewrites them.
 func TestManifestGolden(t *testing.T) {
@@ -53,6 +66,7 @@ func TestManifestGolden(t *testing.T) {
 			}
 			operator := scaffoldtest.Generated(t, result)
 			scaffoldtest.Play(t, operator, result.Files)
+			scaffoldtest.Fails(t, result, broken[file])
 			got := &txtar.Archive{}
 			for _, f := range findings {
 				got.Comment = fmt.Appendf(got.Comment, "%s:%d:%d: %s; %s\n", f.File, f.Line, f.Column, f.Message, f.Hint)
@@ -208,8 +222,7 @@ func renamed(value any, sample string, names []string) any {
 // normalized returns an object without fields that a server or another custom
 // resource changes.
 func normalized(t *testing.T, o map[string]any, namespace string) map[string]any {
-	p := scaffoldtest.Player{T: t}
-	o = p.Plain(o).(map[string]any)
+	o = scaffoldtest.Plain(t, o).(map[string]any)
 	metadata := o["metadata"].(map[string]any)
 	for _, key := range strings.Fields("namespace uid resourceVersion generation creationTimestamp managedFields ownerReferences") {
 		delete(metadata, key)

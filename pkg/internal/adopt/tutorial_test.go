@@ -49,6 +49,7 @@ func TestTutorialGolden(t *testing.T) {
 	}
 	operator := scaffoldtest.Generated(t, result)
 	scaffoldtest.Play(t, operator, result.Files)
+	scaffoldtest.Fails(t, result, map[string]string{`"kind": "ConfigMap"`: `"kind": "Secret"`})
 	dir := scaffold.Directory(result.Files)
 	out, err := simulate.Render(t.Context(), simulate.Inputs{Objects: operator.Objects(), Kinds: operator.Kinds(), Runner: scaffoldtest.Machine()},
 		[]simulate.Action{{Event: simulate.Added, Object: scaffoldtest.Decoded(t, dir[result.Sample].Data)}})

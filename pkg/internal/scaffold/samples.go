@@ -3,7 +3,9 @@ package scaffold
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -18,7 +20,9 @@ import (
 type Sample struct {
 	File string // its path in the project
 	Name string // of the custom resource
-	data []byte
+	// Condition compares JSON with what a ConfigMap has of the custom resource; empty: unknown.
+	Condition string
+	data      []byte
 }
 
 // learn fills in the facts from the parsed definition. It returns a note for each
@@ -138,7 +142,32 @@ func sample(d *definition.Definition, api API, version string, make func(*resour
 	if err != nil {
 		return Sample{}, fmt.Errorf("writing a sample: %w", err)
 	}
-	return Sample{Name: name, data: data}, nil
+	condition, err := condition(schema.Defaulted(object), api.NoSpec)
+	return Sample{Name: name, Condition: condition, data: data}, err
+}
+
+// condition returns an expectation of the JSON in the ConfigMap of a custom resource.
+func condition(object map[string]any, noSpec bool) (string, error) {
+	shown, ok := object["spec"]
+	if !ok {
+		shown = map[string]any{}
+	}
+	if noSpec {
+		shown = without(object, "apiVersion", "kind", "metadata", "status")
+	}
+	text, err := json.Marshal(shown)
+	if err != nil {
+		return "", fmt.Errorf("writing the JSON of a sample: %w", err)
+	}
+	return "${ fromjson == " + string(text) + " }", nil
+}
+
+func without(object map[string]any, keys ...string) map[string]any {
+	out := maps.Clone(object)
+	for _, key := range keys {
+		delete(out, key)
+	}
+	return out
 }
 
 // given returns an existing custom resource.

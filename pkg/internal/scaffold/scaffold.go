@@ -105,6 +105,8 @@ type Child struct {
 	Scaled bool
 	// Called is its name for the sample; empty: the sample's name with the suffix.
 	Called string
+	// Expect has fields of the sample's child, for the test.
+	Expect map[string]any
 }
 
 // Logic is the program that computes the children.

@@ -110,6 +110,48 @@ func TestVariants(t *testing.T) {
 	}
 }
 
+// TestTestsFail covers that the test of a project fails when its definition, a template or
+// its program changes.
+func TestTestsFail(t *testing.T) {
+	const other = "  children:\n  - {name: other, template: {apiVersion: v1, kind: ConfigMap, metadata: {name: '${ .metadata.name }-other'}}}\n"
+	for name, changes := range map[string]map[string]string{
+		"deployment-namespaced": {
+			"replicas: ${ .spec.replicas }":                       "replicas: 7",
+			"image: ${ .spec.image }":                             "image: nginx:9",
+			"${ $children.deployment.status.readyReplicas // 0 }": "${ 0 }",
+			"    file: children/deployment.yaml":                  "    file: children/deployment.yaml\n    when: .spec.replicas > 1",
+			"  children:\n":                                       other,
+		},
+		"deployment-python-cluster": {
+			`resource["spec"]["replicas"]`:                        "7",
+			`pod(resource["spec"]["image"])`:                      `pod("nginx:9")`,
+			`[deployment(request["parent"])]}`:                    "[]}",
+			"${ $children.deployment.status.readyReplicas // 0 }": "${ 0 }",
+		},
+		"configmap-cluster": {
+			"${ .spec // {} | tojson }":         "${ {} | tojson }",
+			"    file: children/configmap.yaml": `    file: children/configmap.yaml` + "\n    when: .spec.message == \"\"",
+			"  children:\n":                     other,
+		},
+		"crd": {
+			"${ .spec // {} | tojson }":         "${ {} | tojson }",
+			"    file: children/configmap.yaml": `    file: children/configmap.yaml` + "\n    when: .spec.replicas > 100",
+			"  children:\n":                     other,
+		},
+		"crd-python": {`resource.get("spec", {})`: "{}", `[configmap(request["parent"])]}`: "[]}"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := exec.LookPath("python3"); err != nil && strings.Contains(name, "python") {
+				t.Skip("no python3 on the PATH")
+			}
+			all := variants()
+			at := slices.IndexFunc(all, func(v variant) bool { return v.name == name })
+			scaffoldtest.Fails(t, all[at].files(t), changes)
+		})
+	}
+}
+
 // TestMakefile: every target that the README or the workflow names is there, and
 // make understands all of them.
 func TestMakefile(t *testing.T) {

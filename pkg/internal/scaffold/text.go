@@ -20,7 +20,7 @@ func render(facts page, part Part) (File, error) {
 		return File{}, fmt.Errorf("reading the template of %s: %w", part.Path, err)
 	}
 	parsed, err := template.New(part.Template).Delims("[[", "]]").Funcs(template.FuncMap{
-		"yaml": block, "flow": Flow, "fields": fields,
+		"yaml": block, "flow": Flow, "fields": fields, "object": object,
 	}).Parse(string(text))
 	if err != nil {
 		return File{}, fmt.Errorf("reading the template of %s: %w", part.Path, err)
@@ -83,6 +83,22 @@ func encode(text string, style yaml.Style) (string, error) {
 		return "", fmt.Errorf("writing %q as YAML: %w", text, err)
 	}
 	return string(out), nil
+}
+
+// object returns the indented lines of an object.
+func object(indent int, value map[string]any) (string, error) {
+	var out bytes.Buffer
+	enc := yaml.NewEncoder(&out)
+	enc.SetIndent(2)
+	enc.CompactSeqIndent()
+	if err := enc.Encode(value); err != nil {
+		return "", fmt.Errorf("writing an object as YAML: %w", err)
+	}
+	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(strings.Repeat(" ", indent)+lines[i], " ")
+	}
+	return strings.Join(lines, "\n"), nil
 }
 
 // fields returns the indented lines of a mapping.

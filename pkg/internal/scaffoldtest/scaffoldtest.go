@@ -3,6 +3,7 @@
 package scaffoldtest
 
 import (
+	"encoding/json"
 	"os"
 	"slices"
 	"strings"
@@ -70,7 +71,7 @@ func Sound(t *testing.T, f scaffold.File) {
 	}
 	for i, line := range strings.Split(text, "\n") {
 		if strings.TrimRight(line, " \t") != line {
-			t.Errorf("%s:%d ends with blanks", f.Path, i+1)
+			t.Errorf("%s:%d ends with spaces", f.Path, i+1)
 		}
 	}
 }
@@ -99,6 +100,19 @@ func Rendered(t *testing.T, operator argoperator.Result, f scaffold.File) {
 // Machine returns a runner that runs programs on this machine.
 func Machine() simulate.Runner {
 	return simulate.Local{Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}}
+}
+
+// Plain returns a value as decoded from JSON, with one type of numbers.
+func Plain(t *testing.T, value any) (out any) {
+	t.Helper()
+	text, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 // Decoded decodes one object.
