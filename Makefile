@@ -84,7 +84,7 @@ realcrds: ## make operators and samples of the CustomResourceDefinitions of well
 	ARGOPERATOR_REAL_CRDS=1 go test -count 1 -timeout 60m -v ./pkg/internal/realcrds
 
 # verify-generate and examples are not listed: `test` runs their tests.
-verify: verify-tidy vet lint build test-python test test-race ## run the checks and tests that every change must pass, each once
+verify: verify-tidy vet lint words build test-python test test-race ## run the checks and tests that every change must pass, each once
 
 # Reports: JUnit for machines that run tests, and the results that docs/explanation/guarantees.md is made of (make guarantees).
 SUITE = E2E_RESULTS=$(CURDIR)/bin/e2e-results.json go tool gotestsum --format standard-verbose --junitfile bin/e2e-junit.xml -- -tags e2e -count 1 -parallel 16

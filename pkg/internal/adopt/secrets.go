@@ -154,7 +154,7 @@ func (l *lifter) leaveSecrets() {
 	}
 }
 
-// isSecret reports whether an object is a Secret that nobody else creates.
+// isSecret reports whether an object is a Secret that no controller creates.
 func isSecret(o source.Object) bool {
 	metadata := Mapping(o.Fields, "metadata")
 	return o.Text("kind") == "Secret" && o.Text("apiVersion") == "v1" && len(List(metadata, "ownerReferences")) == 0

@@ -26,7 +26,7 @@ type Image struct {
 }
 
 // ImagesLock is the file with the digests of a definition's images, in the format of
-// Carvel's imgpkg and kbld.
+// imgpkg and kbld of Carvel.
 type ImagesLock struct {
 	APIVersion string        `json:"apiVersion"`
 	Kind       string        `json:"kind"`

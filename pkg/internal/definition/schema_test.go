@@ -118,8 +118,8 @@ func TestJSONSchemaOfFields(t *testing.T) {
 	}
 }
 
-// snippets returns what editors insert for fields, with the values that are to be
-// changed. Those that have none yet are left out.
+// snippets returns what editors insert for fields, with the values that
+// change. Those that have none yet are left out.
 func snippets(t *testing.T) []string {
 	t.Helper()
 	var schema struct {

@@ -169,8 +169,8 @@ func TestBuiltins(t *testing.T) {
 }
 
 // TestSound runs what the tables have over inputs with and without what is
-// optional: values are what was inferred, and depend on nothing but what is
-// said to be read.
+// optional: values have the inferred types, and depend only on the fields that the
+// analysis reports.
 func TestSound(t *testing.T) {
 	mistakes, err := os.ReadFile("testdata/mistakes.txt")
 	if err != nil {

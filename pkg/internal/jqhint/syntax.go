@@ -145,7 +145,7 @@ type syntaxError struct {
 // misspellings are checks for the syntax of other languages, each with the rule of jq. The
 // first match is used.
 var misspellings = [...]func(syntaxError) string{
-	syntaxError.unavailable, syntaxError.statement, syntaxError.unended, syntaxError.nested, syntaxError.braces, syntaxError.shell,
+	syntaxError.unavailable, syntaxError.statement, syntaxError.unterminated, syntaxError.nested, syntaxError.braces, syntaxError.shell,
 	syntaxError.singleQuotes, syntaxError.logical, syntaxError.negation, syntaxError.fallback, syntaxError.ternary,
 	syntaxError.contained, syntaxError.method, syntaxError.spaced, syntaxError.adjacent, syntaxError.comparison,
 }
@@ -328,8 +328,8 @@ func (b syntaxError) comparison() string {
 	return ""
 }
 
-// unended matches text that ends too early.
-func (b syntaxError) unended() string {
+// unterminated matches text that ends too early.
+func (b syntaxError) unterminated() string {
 	if b.bad < len(b.tokens) || b.bad == 0 {
 		return ""
 	}

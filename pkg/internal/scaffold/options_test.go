@@ -25,7 +25,7 @@ func TestProblems(t *testing.T) {
 			},
 		},
 		{
-			name: "everything wrong", reason: "all is said at once",
+			name: "everything wrong", reason: "all errors at once",
 			change: func(o *scaffold.Options) {
 				*o = scaffold.Options{Name: "My.App", Group: "example", Kind: "thing", Version: "1", Scope: "cluster", Namespace: "A", Child: "pod", Logic: "ruby"}
 			},

@@ -84,7 +84,7 @@ func TestGolden(t *testing.T) {
 }
 
 // TestVariants: every project is without a finding, all its YAML is YAML, and
-// its tests tell what becomes of its sample.
+// its tests cover its sample.
 func TestVariants(t *testing.T) {
 	for _, v := range variants() {
 		t.Run(v.name, func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestVariants(t *testing.T) {
 			scaffoldtest.Play(t, operator, result.Files)
 			for _, f := range result.Files {
 				scaffoldtest.Sound(t, f)
-				played := f.Path == result.Sample && v.options.Logic != "" // programs take their time
+				played := f.Path == result.Sample && v.options.Logic != "" // programs are slow
 				if strings.HasPrefix(f.Path, "samples/") && !played {
 					scaffoldtest.Rendered(t, operator, f)
 				}

@@ -89,7 +89,7 @@ func (p Positions) home(n *yaml.Node) Positions {
 	return p
 }
 
-// Guessed reports whether a line is read otherwise than YAML reads it.
+// Guessed reports whether a line is read differently from YAML.
 func (p Positions) Guessed(at diag.Position) bool {
 	for _, other := range p.Grafted {
 		if other.File == at.File {
@@ -170,7 +170,7 @@ func LookupNode(n *yaml.Node, step string) (key, value *yaml.Node) {
 	return nil, nil
 }
 
-// Inside returns the position in the source of a byte of a scalar's value.
+// Inside returns the position in the source of a byte of the value of a scalar.
 func (p Positions) Inside(n *yaml.Node, offset int) diag.Position {
 	pos := p.Of(n)
 	home := p.home(n)

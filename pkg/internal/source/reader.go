@@ -18,7 +18,7 @@ type reader struct {
 	quote byte
 }
 
-// find advances to a byte of the scalar's value; false if it is not found.
+// find advances to a byte of the value of the scalar; false if it is not found.
 func (r *reader) find(n *yaml.Node, offset int) bool {
 	offset = min(max(offset, 0), len(n.Value))
 	before := strings.TrimRightFunc(n.Value[:offset], isSpace)
