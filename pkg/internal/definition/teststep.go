@@ -163,8 +163,9 @@ func (c *testChecker) vacuous(e *v1alpha1.Expect, p source.Path) {
 		warn(p, "write what is expected, or remove the key")
 		return
 	}
-	if at := p.To("children"); empty(at) && !e.Exactly {
-		warn(at, "write exactly: true beside it to expect no children")
+	if at := p.To("children"); empty(at) && !e.Exactly { // certainly meant as no children
+		c.found.Add(c.Of(c.node(at...)), diag.EmptyExpectation, fmt.Sprintf("%s is empty: it passes with any children", at),
+			"write exactly: true beside it to expect no children")
 	}
 	for _, key := range []string{"objects", "absent", "resource", "status", "trace"} {
 		if at := p.To(key); empty(at) {
