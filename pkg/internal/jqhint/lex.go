@@ -1,7 +1,6 @@
 package jqhint
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/internal/jq"
@@ -157,10 +156,4 @@ func nameLength(s string) int {
 		n++
 	}
 	return n
-}
-
-// isNumber reports whether a text is a whole number.
-func isNumber(s string) bool {
-	_, err := strconv.Atoi(s)
-	return err == nil
 }

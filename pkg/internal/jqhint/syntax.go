@@ -136,10 +136,9 @@ func Unavailable(function string) string {
 
 // syntaxError is text that is not jq, and the token at which gojq stopped.
 type syntaxError struct {
-	context Context
-	text    string
-	tokens  []jq.Token
-	bad     int // index of the token; len(tokens) at the end of the text
+	text   string
+	tokens []jq.Token
+	bad    int // index of the token; len(tokens) at the end of the text
 }
 
 // misspellings are checks for the syntax of other languages, each with the rule of jq. The
