@@ -32,15 +32,21 @@ const (
 	imageID  = `[a-z0-9]+([._-]+[a-z0-9]+)*`
 )
 
-// cronField returns the pattern of a field of a schedule: values, ranges and steps.
+// cronField returns the pattern of a field of a schedule: a list of values, ranges and
+// steps. Each value ends at a hyphen or a word boundary, which is shorter than the
+// pattern of a value twice.
 func cronField(value string) string {
-	one := `(\*|` + value + `)(/[1-9][0-9]?)?`
+	one := `([*?]|((` + value + `)(-|\b)){1,2}\b)(/0*[1-9]\d*)?`
 	return one + `(,` + one + `)*`
 }
 
-var cron = strings.Join([]string{
-	cronField(`[1-5]?[0-9]`), cronField(`(1?[0-9]|2[0-3])`), cronField(`([1-9]|[12][0-9]|3[01])`), cronField(`([1-9]|1[0-2])`), cronField(`[0-6]`),
-}, " ")
+// cronSchedule matches what the standard parser of github.com/robfig/cron/v3 accepts, except
+// that it also matches ranges whose end is before their start.
+var cronSchedule = `^(@(yearly|annually|monthly|weekly|daily|midnight|hourly|every (\d+(\.\d+)?([mnu]?s|[mh]))+)|(?i:` + strings.Join([]string{
+	cronField(`[0-5]?\d`), cronField(`[01]?\d|2[0-3]`), cronField(`0?[1-9]|[12]\d|3[01]`),
+	cronField(`0?[1-9]|1[0-2]|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec`),
+	cronField(`0?[0-6]|sun|mon|tue|wed|thu|fri|sat`),
+}, ` +`) + `))$`
 
 // Types returns the types of the short form, in the order of the documentation.
 func Types() []Type {
@@ -61,7 +67,7 @@ func Types() []Type {
 			return &props{Type: "integer", Format: "int32", Minimum: new(1.0), Maximum: new(65535.0)}
 		}},
 		{"duration", "A duration in h, m, s and ms.", `"1h30m"`, `"1d"`, false, text(63, `^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`)},
-		{"cron", "A schedule as in a CronJob: five fields, or a macro such as @daily.", `"*/5 8 * * 1"`, `"every day"`, false, text(100, `^(@(yearly|annually|monthly|weekly|daily|midnight|hourly)|`+cron+`)$`)},
+		{"cron", "A schedule as in a CronJob: five fields, or a macro such as @daily or @every 1h.", `"*/5 8 * * 1-5"`, `"every day"`, false, text(100, cronSchedule)},
 		{"image", "A container image, optionally with registry, tag and digest.", `"ghcr.io/team/app:1.2"`, `"My App"`, false, text(512,
 			`^([a-z0-9]([-.a-z0-9]*[a-z0-9])?(:[0-9]{1,5})?/)?`+imageID+`(/`+imageID+`)*(:[A-Za-z0-9_][-.A-Za-z0-9_]{0,127})?(@sha256:[a-f0-9]{64})?$`)},
 		{"url", "An absolute URL.", `"https://example.com/path?x=1"`, `"example.com"`, false, text(2048, `^[a-z][-+.a-z0-9]*://[^\s/?#]+([/?#]\S*)?$`)},

@@ -20,13 +20,11 @@ func TestTypes(t *testing.T) {
 		"hostname":  {`"a..b"`, `"A.com"`, `"a_b.com"`, `".com"`},
 		"port":      {`0`, `65536`, `"80"`, `1.5`},
 		"duration":  {`"1"`, `"1d"`, `""`, `"1 h"`},
-		"cron":      {`"* * * *"`, `"60 * * * *"`, `"* 24 * * *"`, `"* * 0 * *"`, `"* * * 13 *"`, `"* * * * 7"`, `"@never"`, `"every day"`},
 		"image":     {`"Busy Box://"`, `"app:"`, `"App"`, `"app@sha256:1"`, `""`},
 		"url":       {`"example.com"`, `"https://"`, `"https://a b"`},
 		"quantity":  {`"64 Mi"`, `"x"`},
 	}
 	right := map[string][]string{
-		"cron":     {`"0 0 1 1 0"`, `"@daily"`, `"1,2,*/3 * * * *"`},
 		"image":    {`"nginx"`, `"localhost:5000/a/b__c"`, `"docker.io/library/nginx:1.27@sha256:` + hex64 + `"`},
 		"hostname": {`"localhost"`, `"1.2.3.4"`},
 		"label":    {`""`},
