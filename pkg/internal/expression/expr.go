@@ -43,6 +43,7 @@ func (c *templates) expr(path []string, p part, fits use) *expr {
 		} else {
 			c.verify(path, p, fits, found)
 		}
+		c.problems = append(c.problems[:before], asShell(p, c.problems[before:])...)
 	}
 	return e
 }

@@ -45,9 +45,10 @@ const (
 
 // part is a piece of a scalar: literal text, or an expression.
 type part struct {
-	text string
-	expr bool
-	at   int // bytes from the start of the scalar
+	text  string
+	expr  bool
+	at    int  // bytes from the start of the scalar
+	tight bool // no space next to the braces of an expression in a value
 }
 
 // unclosed is an expression without a closing brace.
@@ -100,7 +101,8 @@ func split(text string) ([]part, error) {
 // trimmed returns an expression without surrounding space.
 func trimmed(source string, at int) part {
 	left := strings.TrimLeft(source, " \t\r\n")
-	return part{text: strings.Trim(source, " \t\r\n"), expr: true, at: at + len(source) - len(left)}
+	text := strings.Trim(source, " \t\r\n")
+	return part{text: text, expr: true, at: at + len(source) - len(left), tight: text == source}
 }
 
 // until returns the offset of the brace that closes an expression. Braces nest. Braces
@@ -118,13 +120,16 @@ func until(text string) (int, error) {
 
 // closed returns what to write for an expression that does not end. text follows its ${.
 func closed(text string) string {
+	if inner, _, found := strings.Cut(text, "}"); found && shellParameter.MatchString(inner) {
+		return literally(inner)
+	}
 	stem := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "}"))
 	for _, end := range []string{"", `"`, ")", "]", "}", `")`, `"]`, `"}`, "))"} {
 		if _, err := parse(stem + end); err == nil && !strings.Contains(stem, "\n") && len(stem) < 100 {
-			return "write ${ " + stem + end + " }"
+			return "write ${ " + stem + end + " }, or $${ for the characters ${"
 		}
 	}
-	return "close the expression with }"
+	return "close the expression with }, or $${ for the characters ${"
 }
 
 // parse reads one jq expression.

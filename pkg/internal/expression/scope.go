@@ -55,6 +55,12 @@ func Expression(source string, scope Scope, want string) (*Program, []Problem) {
 
 // bare removes a ${ } around an expression.
 func bare(source string) part {
+	p := unbraced(source)
+	p.tight = false
+	return p
+}
+
+func unbraced(source string) part {
 	if parts, err := split(source); err == nil && len(parts) == 1 && parts[0].expr {
 		return parts[0]
 	}

@@ -168,7 +168,7 @@ func (c *templates) scalar(path []string, text string, want schema.Type) node {
 		errors.As(err, &at)
 		c.problem(Problem{
 			Path: path, Offset: at.at, Length: 2, Code: BadExpression, Message: err.Error(),
-			Hint: closed(text[at.at+2:]) + ", or $${ for the characters ${",
+			Hint: closed(text[at.at+2:]),
 		})
 		return node{source: "null"}
 	}
