@@ -88,6 +88,7 @@ func (c *templates) wantValue(e *expr, want schema.Type) {
 		c.wrong(e, fmt.Sprintf("%s must be %s, and %s is %s", c.field(e.path), wanted, e.text, got), fix, caveat, "")
 		return
 	}
+	c.wantAllowed(e, schema.Strings(want))
 	if e.shape != nil && (got == object || got == array) {
 		fix, caveat := e.fixItems(want)
 		c.fit(e, c.field(e.path), e.shape, want, fix, caveat)

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"encoding/json"
 	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -45,6 +46,22 @@ func (o openAPI) Kind() Kind {
 		return k
 	}
 	return Unknown // also "null", and types that only allOf and similar keywords state
+}
+
+// Strings returns the values that the schema of a string allows; nil if it allows others.
+func Strings(t Type) []string {
+	o, ok := t.(openAPI)
+	if !ok || o.Kind() != String {
+		return nil
+	}
+	var out []string
+	for _, one := range o.s.Enum {
+		var text string
+		if json.Unmarshal(one.Raw, &text) == nil {
+			out = append(out, text)
+		}
+	}
+	return out
 }
 
 func (o openAPI) preserves() bool {
