@@ -41,7 +41,7 @@ var choices = []choice{
 
 // refusals are the findings that a combination may cause, because two options
 // exclude each other. Any other finding or a failed check is a defect.
-var refusals = []string{diag.Unsupported, diag.ConflictingKeys, diag.UnknownField, diag.BadValue}
+var refusals = []string{diag.Unsupported, diag.ConflictingKeys, diag.UnknownField, diag.BadValue, diag.MissingKey}
 
 // TestCombinations requires that every combination of choices either has an allowed
 // finding, or generates an operator that passes all checks.
@@ -63,6 +63,7 @@ var templated = []choice{
 		"  children: [{name: c, onDelete: Orphan, template: {apiVersion: v1, kind: ConfigMap, metadata: {name: '${ .metadata.name }'}}}, {name: s, when: .metadata.labels.s != null, template: {apiVersion: v1, kind: Secret, metadata: {name: '${ .metadata.name }'}}}]",
 		"  children: [{name: c, forEach: '[range(3)]', template: {apiVersion: v1, kind: ConfigMap, metadata: {name: '${ .metadata.name }-${ $index }'}}}]",
 		"  children: [{name: c, readyWhen: .data.a != null, template: {apiVersion: v1, kind: ConfigMap, metadata: {name: '${ .metadata.name }'}}}, {name: s, when: $children.c.data.a == \"x\", template: {apiVersion: v1, kind: Secret, metadata: {name: '${ .metadata.name }'}}}]",
+		"  children: [{name: c, template: {apiVersion: v1, kind: ConfigMap, metadata: {name: '${ .metadata.name }', namespace: 'x-${ .metadata.name }'}}}]",
 		"  children: [{name: role, template: {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: 'thing-${ .metadata.uid }'}}}]",
 	}},
 	{"status", []string{"", "  status: {n: '${ .metadata.generation }'}"}},

@@ -8,7 +8,7 @@ import (
 )
 
 // Kinds returns the kinds that the definition uses and its Objects do not define:
-// those of children and related objects, and an existing kind of the custom
+// those of children, patches and related objects, and an existing kind of the custom
 // resource. Each is the CustomResourceDefinition from the definition's crd field,
 // or one with only names and scope. Built-in kinds are left out.
 func (o Operator) Kinds() []*apiextensionsv1.CustomResourceDefinition {
@@ -27,6 +27,11 @@ func (o Operator) Kinds() []*apiextensionsv1.CustomResourceDefinition {
 	}
 	for _, c := range o.plan.Children {
 		add(c.Kind, o.definition.ChildCRDs[c.Name])
+	}
+	for _, p := range o.plan.Patches {
+		k := p.Kind
+		k.StatusSubresource = true // most kinds have one, and patches do not state it
+		add(k, nil)
 	}
 	for _, r := range o.plan.Related {
 		add(r.Kind, o.definition.RelatedCRDs[r.Name])

@@ -126,7 +126,7 @@ func Codes() []Code {
 		{BadName, "A name is invalid where it is used."},
 		{NameTooLong, "A name, or a name derived from it, is too long for its kind of object."},
 		{ProtectedGroup, "The API group is reserved for the Kubernetes project."},
-		{UnknownKind, "The kind is not built into Kubernetes, and its plural or scope is missing."},
+		{UnknownKind, "The kind is not built into Kubernetes, and the definition does not state its plural and scope."},
 		{BadSchema, "A CustomResourceDefinition cannot contain such a schema."},
 		{UnknownType, "The short schema uses a type that is neither built in nor defined in types."},
 		{UnknownMarker, "The short schema uses a marker that does not exist."},

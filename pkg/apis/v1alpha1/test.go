@@ -153,7 +153,7 @@ type Expect struct {
 	// Whether the custom resource has no other children.
 	// +default=false
 	Exactly bool `json:"exactly,omitempty"`
-	// Objects that do not exist; without a name, no object of the kind.
+	// Objects that do not exist. Without `name`: no object of the kind. Without `namespace`: in no namespace.
 	Absent []Reference `json:"absent,omitempty"`
 	// Objects that exist, whether or not the operator made them.
 	Objects []map[string]any `json:"objects,omitempty"`

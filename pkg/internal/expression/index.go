@@ -131,8 +131,11 @@ func (a *analyser) unknownField(v value, name string, node any) {
 	if atRoot {
 		hint = a.rootHint(name, node)
 	}
+	if path.root == inputRoot && slices.Equal(path.path, []string{"metadata", "namespace"}) {
+		hint = of + " is cluster-scoped, so it has no namespace"
+	}
 	if best := nearest(name, fields); hint != "" {
-		// a step is missing
+		// a step is missing, or the field never exists
 	} else if best != "" {
 		path.path = slices.Clone(path.path)
 		right := slices.Concat(path.path[:len(path.path)-1], []string{best})

@@ -47,13 +47,16 @@ func newCompiler(d *definition.Definition, api API) *compiler {
 }
 
 func parentType(d *definition.Definition, k Kind) schema.Type {
+	var t schema.Type
 	if s := d.Schema(d.WorkingVersion()); s != nil {
-		return schema.Resource(s)
+		t = schema.Resource(s)
+	} else if builtin, ok := schema.Builtin(k.APIVersion(), k.Kind); ok {
+		t = builtin
 	}
-	if t, ok := schema.Builtin(k.APIVersion(), k.Kind); ok {
-		return t
+	if t != nil && !k.Namespaced {
+		return schema.ClusterScoped(t)
 	}
-	return nil
+	return t
 }
 
 func childType(d *definition.Definition, child v1alpha1.Child) schema.Type {
@@ -192,6 +195,7 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 		out.Object, out.Guessed = c.guess(in.Template, problems, scope, childType(c.d, in))
 	}
 	out.needs = needsOf(out.ForEach, out.Object)
+	c.namespaced(in, at("template", "metadata"))
 	if c.draft && !named(in.Template) {
 		return out // that is reported
 	}
@@ -199,6 +203,18 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 	c.immutable(&out, in, scope, at("template"))
 	out.InexactPaths = inexact(c.d, c.api.Kind, out.Object, out.When, out.ForEach)
 	return out
+}
+
+// namespaced reports a namespaced child without a namespace, which a cluster-scoped
+// custom resource does not have either.
+func (c *compiler) namespaced(in v1alpha1.Child, at []string) {
+	metadata, _ := in.Template["metadata"].(map[string]any)
+	if namespace := metadata["namespace"]; c.api.Kind.Namespaced || in.Scope != "Namespaced" || namespace != nil && namespace != "" {
+		return
+	}
+	c.findings.Add(c.d.Position(at...), diag.MissingKey,
+		fmt.Sprintf("a %s has no namespace, so metadata.namespace of the %s is missing", c.api.Kind.Kind, in.Kind),
+		"set metadata.namespace, for example ${ .metadata.name }")
 }
 
 // conditions compiles forEach and `when`. It returns the scope of the template.

@@ -34,12 +34,43 @@ func TestIdentity(t *testing.T) {
 		{reason: "a part that they share", scope: "Namespaced", name: "deny", namespace: "x-${ .metadata.namespace }", want: "could share one child"},
 		{reason: "an expression that reads nothing", scope: "Cluster", name: "deny", namespace: `${ "default" }`, want: "could share one child"},
 		{reason: "no namespace at all", scope: "Namespaced", name: "deny", want: "every Web would use the same object"},
+		{reason: "no namespace to be in", scope: "Cluster", name: "${ .metadata.name }", want: "a Web has no namespace, so metadata.namespace of the ConfigMap is missing"},
+		{reason: "the namespace of its custom resource", scope: "Namespaced", name: "${ .metadata.name }"},
+		{reason: "the namespace of a cluster-scoped custom resource", scope: "Cluster", name: "${ .metadata.name }", namespace: "${ .metadata.namespace }", want: ".metadata.namespace: no such field in Web v1"},
+		{reason: "that in a text", scope: "Cluster", name: "${ .metadata.name }", namespace: "x-${ .metadata.namespace }", want: "Web v1 is cluster-scoped, so it has no namespace"},
+		{reason: "that in the name", scope: "Cluster", name: "x-${ .metadata.namespace }-${ .metadata.name }", namespace: "default", want: ".metadata.namespace: no such field in Web v1"},
 		{reason: "the namespace does not tell the items apart", scope: "Cluster", forEach: ".spec.targets", name: "deny", namespace: "${ .metadata.name }", want: "is the same for all items of forEach"},
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
 			findings := findingsOf(identityDefinition(tt.scope, tt.forEach, tt.name, tt.namespace))
 			if tt.want == "" && findings.HasErrors() || tt.want != "" && !strings.Contains(fmt.Sprint(findings), tt.want) {
 				t.Errorf("findings %v, want %q", findings, tt.want)
+			}
+		})
+	}
+}
+
+func TestNamespaceOfChildrenOfExistingKinds(t *testing.T) {
+	definition := func(kind, child, metadata string) string {
+		return fmt.Sprintf(`apiVersion: argoperator.dev/v1alpha1
+kind: Operator
+metadata: {name: web}
+spec:
+  api: {existing: {version: v1, kind: %s}}
+  children:
+  - {name: child, template: {%s, metadata: %s}}
+`, kind, child, metadata)
+	}
+	const config, role, named = "apiVersion: v1, kind: ConfigMap", "apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole", `{name: "${ .metadata.name }-x"}`
+	for _, tt := range []struct{ reason, source, want string }{
+		{"a cluster-scoped kind", definition("Node", config, named), "a Node has no namespace"},
+		{"a cluster-scoped child needs none", definition("Node", role, named), ""},
+		{"a namespaced kind", definition("Service", config, named), ""},
+		{"an empty namespace", definition("Node", config, `{name: "${ .metadata.name }-x", namespace: ""}`), "a Node has no namespace"},
+	} {
+		t.Run(tt.reason, func(t *testing.T) {
+			if got := fmt.Sprint(findingsOf(tt.source)); strings.Contains(got, "has no namespace") != (tt.want != "") || !strings.Contains(got, tt.want) {
+				t.Errorf("findings %v, want %q", got, tt.want)
 			}
 		})
 	}

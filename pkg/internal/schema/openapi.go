@@ -148,4 +148,28 @@ func (o object) Required(name string) bool {
 	return name == "apiVersion" || name == "kind" || name == "metadata" || o.openAPI.Required(name)
 }
 
+// ClusterScoped returns the type of an object that is in no namespace.
+func ClusterScoped(object Type) Type { return without{object, []string{"metadata", "namespace"}} }
+
+// without is a type without the field at a path.
+type without struct {
+	Type
+	path []string
+}
+
+func (w without) Field(name string) (Type, bool) {
+	t, known := w.Type.Field(name)
+	switch {
+	case name != w.path[0]:
+		return t, known
+	case len(w.path) == 1:
+		return Any(), false
+	}
+	return without{t, w.path[1:]}, known
+}
+
+func (w without) Fields() []string {
+	return slices.DeleteFunc(w.Type.Fields(), func(name string) bool { return len(w.path) == 1 && name == w.path[0] })
+}
+
 func objectMeta() Type { return goType(typeFor[metav1.ObjectMeta]()) }

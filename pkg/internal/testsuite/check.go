@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/cluster"
 	"github.com/argoperator/argoperator/pkg/internal/definition"
 	"github.com/argoperator/argoperator/pkg/internal/simulate"
 )
@@ -19,6 +21,7 @@ func Check(suites []Suite) diag.List {
 	for _, suite := range suites {
 		for _, t := range suite.Tests {
 			findings = append(findings, checkOperator(suite, t)...)
+			findings = append(findings, checkAbsent(suite, t)...)
 			for i, step := range t.Spec.Steps {
 				at := []string{"spec", "steps", strconv.Itoa(i), "expect"}
 				for _, one := range []struct {
@@ -56,6 +59,55 @@ func checkOperator(suite Suite, t *definition.Test) diag.List {
 			fmt.Sprintf("the operator does not watch %s", what), "it watches "+watched.String())
 	}
 	return findings
+}
+
+// checkAbsent checks that objects can have the kinds that a test expects to be absent.
+// Otherwise a misspelled kind would always be absent.
+func checkAbsent(suite Suite, t *definition.Test) diag.List {
+	var findings diag.List
+	kinds := kindsOf(selected(suite.Operators, t.Spec.Operator), t)
+	for i, step := range t.Spec.Steps {
+		for j, r := range step.Expect.Absent {
+			if slices.Contains(kinds, r.Kind) {
+				continue
+			}
+			at := t.Position("spec", "steps", strconv.Itoa(i), "expect", "absent", strconv.Itoa(j), "kind")
+			findings.Add(at, diag.UnknownKind, fmt.Sprintf("unknown kind %s: not a kind of Kubernetes, the definition or this test", r.Kind), nearestKind(r.Kind, kinds))
+		}
+	}
+	return findings
+}
+
+// kindsOf returns the kinds that objects of a test can have.
+func kindsOf(tested argoperator.Result, t *definition.Test) []string {
+	var kinds []string
+	for _, k := range append(cluster.CustomKinds(tested.Objects(), tested.Kinds()), cluster.BuiltinKinds()...) {
+		kinds = append(kinds, k.Kind)
+	}
+	for _, o := range tested.Objects() {
+		kinds = append(kinds, o.GetObjectKind().GroupVersionKind().Kind)
+	}
+	given := append([]map[string]any{t.Resource}, t.Objects...)
+	for _, applied := range t.Applied {
+		given = append(given, applied...)
+	}
+	for _, o := range given {
+		kinds = append(kinds, kindOf(o))
+	}
+	return kinds
+}
+
+// nearestKind returns a hint with the kind that a word misspells or shortens.
+func nearestKind(word string, kinds []string) string {
+	if hint := diag.DidYouMean(word, kinds, diag.FoldKey); hint != "" {
+		return hint
+	}
+	for _, kind := range kinds {
+		if strings.HasSuffix(strings.ToLower(kind), strings.ToLower(word)) {
+			return "did you mean " + kind + "?"
+		}
+	}
+	return "write the kind as in the manifest, for example ConfigMap"
 }
 
 // checkConditions compiles the expressions among the expected values.

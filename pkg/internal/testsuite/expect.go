@@ -127,7 +127,7 @@ func (s *stepRun) expectAbsent() {
 			if kindOf(o) != r.Kind || r.Name != "" && r.Name != nameOf(o) || r.APIVersion != "" && r.APIVersion != o["apiVersion"] {
 				continue
 			}
-			if ns := namespaceOf(o); ns == "" || ns == r.Namespace || r.Namespace == "" && ns == s.namespace() {
+			if ns := namespaceOf(o); ns == "" || r.Namespace == "" || ns == r.Namespace {
 				s.unmet(s.at("expect", "absent", strconv.Itoa(i)), placeOf(o)+" exists", s.lastWriter(referenceOf(o)))
 			}
 		}

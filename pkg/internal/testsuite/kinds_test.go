@@ -203,3 +203,29 @@ spec:
     expect: {refused: field not declared in schema, unchanged: true}
 `))
 }
+
+// TestAbsentKindOfPatch requires that expect.absent accepts the kinds of patches.
+func TestAbsentKindOfPatch(t *testing.T) {
+	t.Parallel()
+	allPass(t, run(t, fstest.MapFS{}, `
+apiVersion: argoperator.dev/v1alpha1
+kind: Operator
+metadata: {name: xr}
+spec:
+  api: {group: example.com, kind: XR, versions: [{name: v1, schema: {spec: {target: string}}}]}
+  patches:
+  - name: bucket
+    when: .spec.target != null
+    plural: eimer
+    scope: Cluster
+    template: {apiVersion: s3.example.com/v1, kind: Bucket, metadata: {name: "${ .spec.target }"}, spec: {region: north}}
+`, `
+apiVersion: argoperator.dev/v1alpha1
+kind: OperatorTest
+metadata: {name: absent}
+spec:
+  resource: {object: {apiVersion: example.com/v1, kind: XR, metadata: {name: one}}}
+  steps:
+  - {name: created, create: {}, expect: {absent: [{kind: Bucket}]}}
+`))
+}
