@@ -66,15 +66,17 @@ func loadObjects(in Input, keep func([]byte) bool) ([]written, diag.List) {
 	chunks := split(lines)
 	var out []written
 	for _, doc := range docs {
-		if doc.Repaired() { // kubectl does not read it
-			list = append(list, doc.Found...)
-			continue
-		}
 		i, _ := slices.BinarySearchFunc(chunks, doc.Root.Line, func(c chunk, line int) int { return c.line + 1 - line })
 		if i == len(chunks) || chunks[i].line+1 > doc.Root.Line {
 			i--
 		}
 		text := chunks[i].text
+		if doc.Repaired() { // kubectl does not read it
+			if keep([]byte(text)) {
+				list = append(list, doc.Found...)
+			}
+			continue
+		}
 		if n := len(out); n > 0 && out[n-1].text == text && out[n-1].Root.Line > chunks[i].line {
 			list.Add(doc.Of(doc.Root), diag.YAMLSyntax, "kubectl does not read what follows the end of a document, ...", "begin it with ---")
 			continue
