@@ -131,7 +131,7 @@ func TestTestsFail(t *testing.T) {
 		"configmap-cluster": {
 			"${ .spec // {} | tojson }":         "${ {} | tojson }",
 			"    file: children/configmap.yaml": `    file: children/configmap.yaml` + "\n    when: .spec.message == \"\"",
-			"  children:\n":                     other,
+			"  children:\n":                     strings.Replace(other, "metadata: {", "metadata: {namespace: default, ", 1),
 		},
 		"crd": {
 			"${ .spec // {} | tojson }":         "${ {} | tojson }",
