@@ -131,11 +131,13 @@ func Each(sources []Source, options Options, use func(Operator) error) (diag.Lis
 	taken := map[string]diag.Position{}
 	found := false
 	var groups groups
+	var positions []diag.Position
 	definitions := func(yield func(*definition.Definition) bool) {
 		for read := range inOrder(slices.Values(sources), parser(sources)) {
 			findings = append(findings, read.findings...)
 			found = found || len(read.definitions) > 0 || len(read.findings) > 0
 			for _, d := range read.definitions {
+				positions = append(positions, d.Position())
 				if !yield(d) {
 					return
 				}
@@ -176,7 +178,7 @@ func Each(sources []Source, options Options, use func(Operator) error) (diag.Lis
 		findings.Add(diag.Position{}, diag.NoDefinition, "no definition found",
 			"use -f with a file or directory that contains one (apiVersion: argoperator.dev/v1alpha1, kind: Operator), or create a project with argoperator init NAME")
 	}
-	return findings.Sorted().Grouped(), nil
+	return withoutAccepted(sources, positions, findings).Sorted().Grouped(), nil
 }
 
 // parsed is the result of parsing a source.

@@ -55,6 +55,7 @@ var layers = []layer{
 	{path: "templates"},
 	{path: internal + "terminal"},
 	{path: "pkg/diag", below: in("terminal")},
+	{path: internal + "accept", below: []string{"pkg/diag"}},
 	{path: "pkg/apis/v1alpha1", others: []string{"k8s.io/apimachinery/pkg/apis/meta"}},
 	{path: internal + "schema", others: []string{"k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/client-go/kubernetes/scheme", "k8s.io/apiextensions-apiserver/pkg/apis", "k8s.io/gengo/"}},
 	{path: internal + "jq", others: []string{"github.com/itchyny/gojq"}},
@@ -132,7 +133,7 @@ var layers = []layer{
 	},
 	{
 		path:   internal + "lint",
-		below:  append(in("source", "schema", "problem", "argo", "admission", "check"), "pkg/diag", "pkg/apis/v1alpha1", "pkg/manifest"),
+		below:  append(in("accept", "source", "schema", "problem", "argo", "admission", "check"), "pkg/diag", "pkg/apis/v1alpha1", "pkg/manifest"),
 		others: []string{"go.yaml.in/yaml/v3", "k8s.io/", "sigs.k8s.io/", "github.com/argoproj/"},
 	},
 	{
@@ -152,7 +153,7 @@ var layers = []layer{
 	{
 		path: "pkg/argoperator",
 		below: append(in(
-			"source", "definition", "schema", "plan", "output", "explain", "resource", "sample", "problem", "admission", "check", "childcheck", "dryrun", "graph", "diff", "doctor",
+			"accept", "source", "definition", "schema", "plan", "output", "explain", "resource", "sample", "problem", "admission", "check", "childcheck", "dryrun", "graph", "diff", "doctor",
 		), "pkg/diag", "pkg/apis/v1alpha1", "pkg/manifest"),
 		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis"},
 	},

@@ -88,6 +88,8 @@ const (
 	StatusNotWritten   = "status-not-written"
 
 	PrivilegeEscalation = "privilege-escalation"
+	BadIgnore           = "bad-ignore"
+	UnusedIgnore        = "unused-ignore"
 	NoAdmissionPolicy   = "no-admission-policy"
 	UnrestrictedTarget  = "unrestricted-target"
 	SecretExposed       = "secret-exposed"
@@ -167,6 +169,8 @@ func Codes() []Code {
 		{NoAdmissionPolicy, "Users can change the state that the operator relies on, because the admission policies are turned off."},
 		{UnrestrictedTarget, "Users who create custom resources choose where the operator writes or reads, without a limit."},
 		{SecretExposed, "Users without permission to read Secrets can read their content."},
+		{BadIgnore, "A comment argoperator:ignore has no reason, names an unknown code, or names an error of a definition."},
+		{UnusedIgnore, "A comment argoperator:ignore suppresses nothing."},
 		{PrivilegeEscalation, "A child grants permissions that the service account of the operator does not have, so the API server rejects it."},
 	}
 }

@@ -263,8 +263,8 @@ type Child struct {
 	// jq expression over the live child (`.`). The child is ready while it is true.
 	// +defaultText=a [rule for its kind](expressions.md#readiness)
 	ReadyWhen string `json:"readyWhen,omitempty"`
-	// Names of children that must be ready before this one is created. A template that reads `$children.NAME` waits for it
-	// without this key.
+	// Names of children that must be ready before this one is created. Without this key, a template that reads
+	// `$children.NAME` waits for NAME, and an object in the namespace of a `Namespace` child waits for that child.
 	DependsOn []string `json:"dependsOn,omitempty"`
 	// API version of a child that logic makes, such as `apps/v1`.
 	APIVersion string `json:"apiVersion,omitempty"`

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/accept"
 	"github.com/argoperator/argoperator/pkg/internal/argo"
 	"github.com/argoperator/argoperator/pkg/internal/problem"
 	"github.com/argoperator/argoperator/pkg/internal/source"
@@ -101,7 +102,23 @@ func run(files []source.Input, config *Config) (results, error) {
 	for _, p := range problems {
 		findings = append(findings, p.Finding)
 	}
-	return results{withoutIgnored(files, subjects, findings).Sorted(), problems, broken}, nil
+	return results{withoutAccepted(files, subjects, findings).Sorted(), problems, broken}, nil
+}
+
+// withoutAccepted returns the findings that no comment in the files accepts.
+func withoutAccepted(files []source.Input, subjects []subject, findings diag.List) diag.List {
+	var options accept.Options
+	for _, rule := range Rules() {
+		options.Codes = append(options.Codes, rule.Code)
+	}
+	for _, s := range subjects {
+		options.Objects = append(options.Objects, diag.Position{File: s.file, Line: s.written.Position("").Line})
+	}
+	var texts []accept.File
+	for _, file := range files {
+		texts = append(texts, accept.File{Name: file.Name, Data: file.Data})
+	}
+	return accept.Without(texts, findings, options)
 }
 
 func newSubject(file string, o source.Object) (subject, []problem.Problem, error) {

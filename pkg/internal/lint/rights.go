@@ -35,7 +35,7 @@ func permissionRules() []Rule {
 			Code:    "broad-permission",
 			Warning: true,
 			Summary: "A role grants a permission that leads to the permissions of others.",
-			Why:     "Who can exec into pods, create tokens, impersonate, bind or escalate can use the permissions of other accounts.",
+			Why:     "An account that can exec into pods, create tokens, impersonate, bind or escalate can use the permissions of other accounts. Restrict bind and the creation of tokens with resourceNames.",
 			Fix:     "remove the permission",
 			check:   eachRule(powerful),
 		},
@@ -129,6 +129,9 @@ func powerful(i *inspection, path *field.Path, rule rbacv1.PolicyRule) {
 		}
 	}
 	for n, verb := range rule.Verbs {
+		if verb == "bind" && len(rule.ResourceNames) > 0 && !slices.Contains(rule.ResourceNames, "cluster-admin") {
+			continue // restricted to named roles
+		}
 		if slices.Contains([]string{"impersonate", "bind", "escalate"}, verb) {
 			i.report(path.Child("verbs").Index(n), "%s gives access to the permissions of other accounts", verb)
 		}

@@ -116,6 +116,7 @@ func (c *compiler) children() []Child {
 		}
 		out = append(out, child)
 	}
+	waitForNamespaces(out)
 	if !c.draft {
 		c.cycles(out)
 	}

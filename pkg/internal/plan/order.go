@@ -24,6 +24,25 @@ func (c Child) waitsFor() map[string]string {
 	return out
 }
 
+// waitForNamespaces lets each child wait for the child that is its namespace, unless that
+// one waits for it, or may be left out by a condition.
+func waitForNamespaces(children []Child) {
+	for i := range children {
+		c := &children[i]
+		for _, other := range children {
+			if other.Kind.Group != "" || other.Kind.Kind != "Namespace" || other.When != nil || other.ForEach != nil || other.ObjectName == nil ||
+				c.Namespace == nil || c.Namespace.Source() != other.ObjectName.Source() || c.waitsFor()[other.Name] != "" {
+				continue
+			}
+			before := c.DependsOn
+			c.DependsOn = append(slices.Clone(before), other.Name)
+			if _, cycle := ordered(children); cycle != nil {
+				c.DependsOn = before
+			}
+		}
+	}
+}
+
 // After returns the names of the children that a child waits for, sorted.
 func (c Child) After() []string { return slices.Sorted(maps.Keys(c.waitsFor())) }
 
