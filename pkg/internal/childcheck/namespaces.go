@@ -19,7 +19,7 @@ import (
 // reads, and reports fixed namespaces that are not allowed.
 func checkNamespaces(p *plan.Plan, d *definition.Definition) diag.List {
 	var findings diag.List
-	const limit = "set install: {allowedNamespaces: [...]}; in a name, * matches any characters"
+	const limit = `start the namespace with fixed text, such as team-${ … }, or list what is allowed, as in install: {allowedNamespaces: ["team-*"]}`
 	author := "every user who can create a " + p.API.Kind.Kind
 	told := map[string]bool{}
 	for _, w := range written(p, d) {
@@ -30,7 +30,7 @@ func checkNamespaces(p *plan.Plan, d *definition.Definition) diag.List {
 		metadata, _ := w.template["metadata"].(map[string]any)
 		if c.Kind.Namespaced {
 			text, _ := metadata["namespace"].(string)
-			if field := chosenField(p, d, text, c.Namespace, c.ForEach); field != "" && p.Install.AllowedNamespaces == "" && !told[field] {
+			if field := chosenField(p, d, text, c.Namespace, c.ForEach); field != "" && p.Install.AllowedNamespaces == "" && !told[field] && !p.WaitsForNamespace(c) {
 				told[field] = true // once for all children
 				findings.Warn(d.Position(append(at, "namespace")...), diag.UnrestrictedTarget,
 					fmt.Sprintf("metadata.namespace depends on %s: %s can write to any namespace with the permissions of the operator", field, author), limit)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/expression"
 )
 
 // waitsFor returns the children that a child waits for, each with the reason.
@@ -25,13 +26,13 @@ func (c Child) waitsFor() map[string]string {
 }
 
 // waitForNamespaces lets each child wait for the child that is its namespace, unless that
-// one waits for it, or may be left out by a condition.
+// one waits for it, or a condition may leave out that one alone. So nothing is written to a
+// namespace that exists already and belongs to someone else.
 func waitForNamespaces(children []Child) {
 	for i := range children {
 		c := &children[i]
 		for _, other := range children {
-			if other.Kind.Group != "" || other.Kind.Kind != "Namespace" || other.When != nil || other.ForEach != nil || other.ObjectName == nil ||
-				c.Namespace == nil || c.Namespace.Source() != other.ObjectName.Source() || c.waitsFor()[other.Name] != "" {
+			if !c.isIn(other) || c.waitsFor()[other.Name] != "" || other.When != nil && !sameSource(c.When, other.When) {
 				continue
 			}
 			before := c.DependsOn
@@ -41,6 +42,25 @@ func waitForNamespaces(children []Child) {
 			}
 		}
 	}
+}
+
+// isIn reports whether another child is the namespace of each object of this child.
+func (c Child) isIn(other Child) bool {
+	if other.Kind.Group != "" || other.Kind.Kind != "Namespace" || other.ObjectName == nil || c.Namespace == nil {
+		return false
+	}
+	return (other.ForEach == nil || sameSource(c.ForEach, other.ForEach)) && sameSource(c.Namespace, other.ObjectName)
+}
+
+func sameSource(a, b *expression.Program) bool {
+	return a != nil && b != nil && a.Source() == b.Source()
+}
+
+// WaitsForNamespace reports whether a child is in the namespace that another child is, and
+// waits for it: the operator created that namespace.
+func (p *Plan) WaitsForNamespace(c Child) bool {
+	waits := c.waitsFor()
+	return slices.ContainsFunc(p.Children, func(other Child) bool { return waits[other.Name] != "" && c.isIn(other) })
 }
 
 // After returns the names of the children that a child waits for, sorted.
