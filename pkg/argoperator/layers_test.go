@@ -55,6 +55,7 @@ var layers = []layer{
 	{path: "templates"},
 	{path: internal + "terminal"},
 	{path: "pkg/diag", below: in("terminal")},
+	{path: internal + "imagename"},
 	{path: internal + "accept", below: []string{"pkg/diag"}},
 	{path: "pkg/apis/v1alpha1", others: []string{"k8s.io/apimachinery/pkg/apis/meta"}},
 	{path: internal + "schema", others: []string{"k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/client-go/kubernetes/scheme", "k8s.io/apiextensions-apiserver/pkg/apis", "k8s.io/gengo/"}},
@@ -81,8 +82,8 @@ var layers = []layer{
 	{path: generator, below: []string{generator + "/schema"}},
 	{
 		path:   internal + "definition",
-		below:  append(in("source", "schema", "shortschema"), "pkg/diag", "pkg/apis/v1alpha1"),
-		others: []string{"go.yaml.in/yaml/v3", "sigs.k8s.io/", "k8s.io/", "github.com/gobuffalo/flect", "github.com/distribution/reference"},
+		below:  append(in("imagename", "source", "schema", "shortschema"), "pkg/diag", "pkg/apis/v1alpha1"),
+		others: []string{"go.yaml.in/yaml/v3", "sigs.k8s.io/", "k8s.io/", "github.com/gobuffalo/flect"},
 	},
 	{path: internal + "registry", others: []string{"github.com/google/go-containerregistry/"}},
 	{path: internal + "monitoring", below: []string{"pkg/apis/v1alpha1"}},
@@ -104,7 +105,7 @@ var layers = []layer{
 	},
 	{path: internal + "resource", below: in("coretypes"), others: []string{"k8s.io/"}},
 	{path: internal + "sample", below: in("resource"), others: []string{"go.yaml.in/yaml/v3"}},
-	{path: internal + "builtin", others: []string{"k8s.io/", "github.com/distribution/reference", "github.com/robfig/cron/v3"}},
+	{path: internal + "builtin", below: in("imagename"), others: []string{"k8s.io/", "github.com/robfig/cron/v3"}},
 	{
 		path:   internal + "cluster",
 		below:  append(in("schema", "resource", "builtin"), "pkg/manifest"),

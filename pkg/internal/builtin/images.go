@@ -1,9 +1,10 @@
 package builtin
 
 import (
-	"github.com/distribution/reference"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/argoperator/argoperator/pkg/internal/imagename"
 )
 
 // images returns why the kubelet does not start a container.
@@ -17,7 +18,7 @@ func images(object any, at *field.Path) field.ErrorList {
 
 // Image returns why the kubelet refuses an image with the reason InvalidImageName.
 func Image(name string) []string {
-	if _, err := reference.ParseNormalizedNamed(name); err != nil {
+	if err := imagename.Validate(name); err != nil {
 		return []string{"the kubelet refuses it (InvalidImageName): " + err.Error()}
 	}
 	return nil

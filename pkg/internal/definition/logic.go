@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/distribution/reference"
-
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/imagename"
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
@@ -59,10 +58,7 @@ func (c *checker) nothingToDo() {
 }
 
 // isReference reports whether the kubelet accepts a text as an image.
-func isReference(image string) bool {
-	_, err := reference.ParseNormalizedNamed(image)
-	return err == nil
-}
+func isReference(image string) bool { return imagename.Validate(image) == nil }
 
 func (c *checker) image(image string, p source.Path) {
 	if !c.has(image, p) {
