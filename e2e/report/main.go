@@ -43,7 +43,7 @@ type guarantee struct{ scenario, promise, rests string }
 var guarantees = []guarantee{
 	{"source-down", "The EventSource is down: custom resources that are created, edited and deleted meanwhile are reconciled when it is back", "no `afterStart`: a new EventSource replays all objects; deletion by owner references"},
 	{"sensor-down", "The Sensors are down: the same", "durable consumers of the EventBus, which keep the events"},
-	{"bus-down", "The EventBus is down: the resync reconciles what changed", "the resync, which does not use the EventBus"},
+	{"bus-down", "The EventBus is down: the resync reconciles what changed", "the resync, which starts without the EventBus"},
 	{"bus-store-lost", "The EventBus loses its store: a resync replaces the pods of the disconnected Sensors, and events arrive again", "the liveness check"},
 	{"bus-lost-by-itself", "The same, with nobody starting the resync", "the schedule of the resync"},
 	{"api-restart", "The API server restarts: all changes are reconciled", "retries; watches that begin again"},

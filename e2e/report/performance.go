@@ -54,7 +54,7 @@ Compare the figures within a table, and measure on your machine with the same co
 
 ## Goals
 
-A missed goal is not reached today. [Where the time goes](../contributing/speed.md) says what was tried.
+A missed goal is not reached today. [Where the time goes](../contributing/speed.md) lists the attempts.
 
 `
 

@@ -61,7 +61,7 @@ that remain go to stderr.`,
   argoperator generate -f - -n platform < operator.yaml
 
   # Uninstall an operator
-  argoperator generate -f . --uninstall=api | kubectl delete --ignore-not-found -f -
+  argoperator generate -f . --uninstall=api | kubectl delete --ignore-not-found -f - &&
   argoperator generate -f . --uninstall=operator | kubectl delete --ignore-not-found -f -
 
   # After an upgrade, delete the objects that the new version no longer has

@@ -118,7 +118,7 @@ var structures = []fieldExample{
 	},
 	{
 		title: "Types of your own",
-		text: "`spec.api.types` defines types that several fields use. The name of a type has letters, digits and `_`. It replaces a built-in type of the same name, but cannot be that of one of the first eight. " +
+		text: "`spec.api.types` defines types that several fields use. The name of a type has letters, digits and `_`. It replaces a built-in type of the same name. It cannot replace `string`, `integer`, `number`, `boolean`, `object`, `any` or `quantity`. " +
 			"A field adds its markers to those of the type. A type cannot contain itself.",
 		types:  "percent: integer | minimum=0 maximum=100\nendpoint:\n  host: hostname | required=true\n  weight: percent | default=100",
 		field:  `field: "[]endpoint"`,

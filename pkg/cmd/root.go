@@ -14,7 +14,7 @@ import (
 // Exit codes.
 const (
 	exitOK       = 0
-	exitFindings = 1 // findings or differences
+	exitFindings = 1 // errors or differences found
 	exitUsage    = 2 // invalid command line
 	exitFailure  = 3 // internal error or failure of the machine
 )
@@ -76,7 +76,7 @@ build no image.
 Commands read the definitions that the arguments or -f name, by default those in
 the current directory.
 
-Exit codes: 0 success, 1 findings or differences, 2 invalid command line,
+Exit codes: 0 success, 1 errors or differences found, 2 invalid command line,
 3 internal error or failure of the machine.
 
 Output has colour on a terminal. NO_COLOR=1 turns it off, CLICOLOR_FORCE=1 turns

@@ -27,8 +27,15 @@ func diagnosisGrants(p *Plan) []Grant {
 			Account: SensorAccount, Group: ArgoGroup, Resource: workflowKind.Plural, Verbs: []string{"create"},
 			Reason: "create the Workflow that finds out why the API server rejects a request",
 		},
-		taskResults(SensorAccount),
+		diagnosisResults(p),
 	}
+}
+
+// diagnosisResults names the pod, because a Sensor itself runs no step.
+func diagnosisResults(p *Plan) Grant {
+	g := taskResults(SensorAccount)
+	g.Reason = "report the result of the pod of " + p.DiagnosisName() + ", which uses this account (Argo executor)"
+	return g
 }
 
 // diagnosisPolicy restricts the Workflows that the Sensors may create.
@@ -36,7 +43,7 @@ func diagnosisPolicy(p *Plan) Policy {
 	return Policy{
 		Name: "workflows", Kinds: []Kind{workflowKind}, Creates: true, Accounts: []Account{SensorAccount},
 		Namespaces: []string{p.Install.Namespace}, Rule: onlyTemplate(p.DiagnosisName()),
-		Message: "this service account may create Workflows only from the WorkflowTemplate " + p.DiagnosisName() + " only",
+		Message: "this service account may create Workflows only from the WorkflowTemplate " + p.DiagnosisName(),
 		Why:     "prevents the service account of the Sensors from running other Workflows or using other service accounts",
 	}
 }
