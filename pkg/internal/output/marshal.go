@@ -5,12 +5,7 @@
 package output
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"math"
-	"strconv"
 
 	"sigs.k8s.io/yaml"
 
@@ -39,81 +34,6 @@ func encode(value any) ([]byte, error) {
 		return nil, fmt.Errorf("encoding %T: %w", value, err)
 	}
 	return data, nil
-}
-
-// Fields returns the object in the form that Marshal encodes: maps, lists, strings,
-// booleans, int64, uint64 and float64.
-func Fields(o manifest.Object) (map[string]any, error) {
-	data, err := json.Marshal(o)
-	if err != nil {
-		return nil, fmt.Errorf("encoding %T: %w", o, err)
-	}
-	fields, err := decode(data)
-	if err != nil {
-		return nil, fmt.Errorf("encoding %T: %w", o, err)
-	}
-	delete(fields, "status")
-	pruneUnder("", fields)
-	return fields, nil
-}
-
-// decode decodes the JSON of an object, and distinguishes integers from other numbers.
-func decode(data []byte) (map[string]any, error) {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.UseNumber()
-	var fields map[string]any
-	if err := decoder.Decode(&fields); err != nil {
-		return nil, err
-	}
-	return fields, numbers(fields)
-}
-
-// numbers converts numbers that are still text.
-func numbers(value any) error {
-	var err error
-	replaced := func(inner any) any {
-		n, ok := inner.(json.Number)
-		if !ok {
-			err = errors.Join(err, numbers(inner))
-			return inner
-		}
-		number, wrong := number(n)
-		err = errors.Join(err, wrong)
-		return number
-	}
-	switch v := value.(type) {
-	case map[string]any:
-		for key, inner := range v {
-			v[key] = replaced(inner)
-		}
-	case []any:
-		for i, inner := range v {
-			v[i] = replaced(inner)
-		}
-	}
-	return err
-}
-
-// number returns an integer if the value is one: to an API server, 1e7 in JSON is an
-// integer.
-func number(n json.Number) (any, error) {
-	if i, err := strconv.ParseInt(string(n), 10, 64); err == nil {
-		return i, nil
-	}
-	if u, err := strconv.ParseUint(string(n), 10, 64); err == nil {
-		return u, nil
-	}
-	f, err := n.Float64()
-	if err != nil {
-		return nil, err
-	}
-	if i := int64(f); math.Abs(f) < 1<<63 && f == float64(i) {
-		return i, nil
-	}
-	if u := uint64(f); f >= 0 && f < 1<<64 && f == float64(u) {
-		return u, nil
-	}
-	return f, nil
 }
 
 // noise are empty values that the Go types of Argo and Kubernetes marshal although they
