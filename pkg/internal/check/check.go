@@ -22,13 +22,11 @@ import (
 )
 
 // userInput lists the checks that a definition can fail: its schemas, Argo tags in
-// the command and environment of its logic, expressions that cost too much, and the
-// size of the objects.
+// the command and environment of its logic, and the size of the objects. Package
+// childcheck tries the expressions.
 var userInput = []func(argo.Objects) []problem.Problem{
 	admission.CustomResources,
 	templateTags,
-	Programs,
-	sampleRuns,
 	admission.Sizes,
 }
 
@@ -46,6 +44,8 @@ var internal = []func(argo.Objects) []problem.Problem{
 	workflowReferences,
 	workflowArguments,
 	dependencies,
+	Programs,
+	sampleRuns,
 	parameters,
 	requests,
 	tokens,

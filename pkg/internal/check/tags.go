@@ -1,7 +1,6 @@
 package check
 
 import (
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -46,27 +45,25 @@ func unsafeTags(o argo.Objects, object manifest.Object) []problem.Problem {
 		r.Add(nil, problem.CodeInjection, "", "%v", err)
 		return r.Problems
 	}
-	allowed := map[string]bool{}
 	sensor, isSensor := object.(*eventsv1.Sensor)
-	if isSensor {
-		allowed = safeTemplatePaths(o, sensor)
-	}
-	walkStrings(fields["spec"], field.NewPath("spec"), func(at *field.Path, text string) {
-		if !strings.Contains(text, "{{") {
-			return
+	_, isCron := object.(*wfv1.CronWorkflow)
+	var allowed map[string]bool
+	for at, text := range tagged(fields["spec"], field.NewPath("spec")) {
+		if isSensor && allowed == nil {
+			allowed = safeTemplatePaths(o, sensor)
 		}
 		if isSensor && strings.HasSuffix(at.String(), ".transform.jq") || allowed[at.String()] {
-			return // jq does not use these braces: text that looks like a tag stays data
+			continue // jq does not use these braces: text that looks like a tag stays data
 		}
-		if _, cron := object.(*wfv1.CronWorkflow); cron && at.String() == "spec.when" && safeWhen.MatchString(text) {
-			return
+		if isCron && at.String() == "spec.when" && safeWhen.MatchString(text) {
+			continue
 		}
 		for _, found := range tag.FindAllString(text, -1) {
 			if !safeTag.MatchString(found) {
 				r.Add(at, problem.CodeInjection, "pass names only, or compute the value in a step", "%s is not one of the tags that are safe to substitute", found)
 			}
 		}
-	})
+	}
 	return r.Problems
 }
 
@@ -84,18 +81,28 @@ func safeTemplatePaths(o argo.Objects, s *eventsv1.Sensor) map[string]bool {
 	return out
 }
 
-// walkStrings visits every string below a value, in order.
-func walkStrings(value any, at *field.Path, visit func(*field.Path, string)) {
+// tagged returns the strings below a value that contain the beginning of a tag.
+func tagged(value any, at *field.Path) map[*field.Path]string {
+	out := map[*field.Path]string{}
+	collectTagged(value, func() *field.Path { return at }, out)
+	return out
+}
+
+// collectTagged adds the strings below a value. Most have no tag, so it makes a path only
+// when it is asked for.
+func collectTagged(value any, at func() *field.Path, out map[*field.Path]string) {
 	switch v := value.(type) {
 	case string:
-		visit(at, v)
+		if strings.Contains(v, "{{") {
+			out[at()] = v
+		}
 	case []any:
 		for i, inner := range v {
-			walkStrings(inner, at.Index(i), visit)
+			collectTagged(inner, func() *field.Path { return at().Index(i) }, out)
 		}
 	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			walkStrings(v[key], at.Child(key), visit)
+		for key, inner := range v {
+			collectTagged(inner, func() *field.Path { return at().Child(key) }, out)
 		}
 	}
 }

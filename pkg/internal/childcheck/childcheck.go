@@ -49,11 +49,11 @@ func Draft(d *definition.Definition, draft *plan.Plan, known diag.List) diag.Lis
 
 // templates checks the templates.
 func templates(d *definition.Definition, p *plan.Plan, known diag.List) diag.List {
-	if !slices.ContainsFunc(p.Children, func(c plan.Child) bool { return c.Object != nil }) {
+	if len(p.Status.Fields) == 0 && !slices.ContainsFunc(p.Children, func(c plan.Child) bool { return c.Object != nil }) {
 		return nil
 	}
 	s := newSamples(d, p, place{"sample", "default"})
-	var findings diag.List
+	findings := costs(d, p, s)
 	for i, c := range p.Children {
 		if c.Object != nil {
 			findings = append(findings, newRun(d, p, c, s).findings("spec", "children", strconv.Itoa(i))...)
