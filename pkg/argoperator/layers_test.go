@@ -87,6 +87,7 @@ var layers = []layer{
 	},
 	{path: internal + "registry", others: []string{"github.com/google/go-containerregistry/"}},
 	{path: internal + "monitoring", below: []string{"pkg/apis/v1alpha1"}},
+	{path: internal + "plan/generate", below: in("jqfile")},
 	{
 		path:   internal + "plan",
 		below:  append(in("source", "definition", "schema", "jq", "jqfile", "expression", "monitoring"), "pkg/diag", "pkg/apis/v1alpha1"),

@@ -10,7 +10,7 @@ import (
 // their bodies, and removes unused definitions, until nothing changes. A definition
 // with filters generates a request with different fields for each call:
 // pkg/internal/argo reads the requests of a program as literals from its syntax.
-func inline(q *gojq.Query, recursive map[string]bool) *gojq.Query {
+func inline(q *gojq.Query, recursive func(string) bool) *gojq.Query {
 	for range 100 { // more than the levels of definitions
 		calls, defs := map[string]int{}, []*gojq.FuncDef(nil)
 		each(q, func(q *gojq.Query) {
@@ -22,12 +22,12 @@ func inline(q *gojq.Query, recursive map[string]bool) *gojq.Query {
 		chosen, unused := map[string]*gojq.FuncDef{}, false
 		for _, d := range defs {
 			n := calls[d.Name]
-			if recursive[d.Name] {
+			if recursive(d.Name) {
 				n -= callsOf(d.Name, d.Body)
 				calls[d.Name] = n
 			}
 			unused = unused || n == 0
-			if (n == 1 || n > 1 && len(d.Args) > 0) && !recursive[d.Name] && !takesValues(d) {
+			if (n == 1 || n > 1 && len(d.Args) > 0) && !recursive(d.Name) && !takesValues(d) {
 				chosen[d.Name] = d
 			}
 		}

@@ -4,17 +4,25 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/itchyny/gojq"
 )
 
-// Set is a prelude of definitions and the programs that use them.
+// Set is a prelude of definitions and the programs that use them. Its fields are exported
+// for [GoSource].
 type Set struct {
-	prelude   []*gojq.FuncDef
-	programs  map[string]*gojq.Query
-	recursive map[string]bool        // the recursive definitions
-	bodies    map[string]*gojq.Query // of the prelude, for Definition
+	Prelude   []*gojq.FuncDef
+	Programs  []Named  // by the name of the file
+	Bodies    []Named  // of the prelude, for Definition
+	Recursive []string // the recursive definitions
+}
+
+// Named is a query with a name.
+type Named struct {
+	Name  string
+	Query *gojq.Query
 }
 
 // preludeFile has the definitions that all programs of a directory share.
@@ -27,7 +35,7 @@ func Parse(files fs.FS) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{programs: map[string]*gojq.Query{}, recursive: map[string]bool{}, bodies: map[string]*gojq.Query{}}
+	s := &Set{}
 	for _, name := range names {
 		source, err := fs.ReadFile(files, name)
 		if err != nil {
@@ -40,10 +48,10 @@ func Parse(files fs.FS) (*Set, error) {
 		query = (&rewriter{query: fold}).of(query)
 		s.define(query)
 		if name == preludeFile {
-			s.prelude = query.FuncDefs
+			s.Prelude = query.FuncDefs
 			continue
 		}
-		s.programs[strings.TrimSuffix(path.Base(name), ".jq")] = query
+		s.Programs = append(s.Programs, Named{strings.TrimSuffix(path.Base(name), ".jq"), query})
 	}
 	s.expand()
 	return s, nil
@@ -53,33 +61,41 @@ func Parse(files fs.FS) (*Set, error) {
 func (s *Set) define(query *gojq.Query) {
 	each(query, func(q *gojq.Query) {
 		for _, d := range q.FuncDefs {
-			s.recursive[d.Name] = s.recursive[d.Name] || callsOf(d.Name, d.Body) > 0
+			if callsOf(d.Name, d.Body) > 0 && !s.isRecursive(d.Name) {
+				s.Recursive = append(s.Recursive, d.Name)
+			}
 		}
 	})
+}
+
+func (s *Set) isRecursive(name string) bool { return slices.Contains(s.Recursive, name) }
+
+// find returns the query of a name, which must exist.
+func find(list []Named, name string) *gojq.Query {
+	for _, n := range list {
+		if n.Name == name {
+			return n.Query
+		}
+	}
+	panic("jqfile: there is no " + name) // unreachable
 }
 
 // Program returns the program of a file with its holes filled in. If a hole has two
 // values, the first one is used.
 func (s *Set) Program(name string, holes ...Holes) string {
-	program := s.programs[name]
-	if program == nil {
-		panic("jqfile: there is no program " + name) // unreachable
-	}
+	program := find(s.Programs, name)
 	r := &rewriter{query: func(q *gojq.Query) *gojq.Query { return fold(filled(q, holes)) }}
 	var defs []*gojq.FuncDef
-	for _, d := range called(s.prelude, program, holes) {
+	for _, d := range called(s.Prelude, program, holes) {
 		defs = append(defs, r.def(d))
 	}
-	return printed(inline(below(r.of(program), defs), s.recursive))
+	return printed(inline(below(r.of(program), defs), s.isRecursive))
 }
 
 // Definition returns the body of a definition of the prelude without arguments. The
 // holes of the definitions with arguments that it calls are filled too.
 func (s *Set) Definition(name string, holes ...Holes) Value {
-	body := s.bodies[name]
-	if body == nil {
-		panic("jqfile: there is no definition " + name) // unreachable
-	}
+	body := find(s.Bodies, name)
 	r := &rewriter{query: func(q *gojq.Query) *gojq.Query { return fold(filled(q, holes)) }}
 	return Value{r.of(body)}
 }
@@ -89,11 +105,12 @@ func (s *Set) Definition(name string, holes ...Holes) Value {
 func (s *Set) expand() {
 	withArguments := map[string]*gojq.FuncDef{}
 	r := &rewriter{query: func(q *gojq.Query) *gojq.Query { return expanded(q, withArguments) }}
-	for _, d := range s.prelude {
-		s.bodies[d.Name] = r.of(d.Body)
-		if len(d.Args) > 0 && !takesValues(d) && !s.recursive[d.Name] {
+	for _, d := range s.Prelude {
+		body := r.of(d.Body)
+		s.Bodies = append(s.Bodies, Named{d.Name, body})
+		if len(d.Args) > 0 && !takesValues(d) && !s.isRecursive(d.Name) {
 			whole := *d
-			whole.Body = s.bodies[d.Name]
+			whole.Body = body
 			withArguments[d.Name] = &whole
 		}
 	}

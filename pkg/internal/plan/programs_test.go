@@ -1,10 +1,10 @@
 package plan
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,11 +13,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/itchyny/gojq"
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/internal/expression"
 	"github.com/argoperator/argoperator/pkg/internal/jq"
+	"github.com/argoperator/argoperator/pkg/internal/jqfile"
 	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
@@ -327,10 +329,32 @@ func program(t *testing.T, source any, want string) *expression.Program {
 	return out
 }
 
+// TestGenerated requires that the parsed files are those of the directory.
+func TestGenerated(t *testing.T) {
+	set, err := jqfile.Parse(os.DirFS("direct"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := jqfile.GoSource(set, "plan", "directSet", "pkg/internal/plan/generate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile("direct_generated.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(want, got) {
+		t.Error("direct_generated.go differs from the jq files: run go generate ./pkg/internal/plan")
+	}
+	if diff := cmp.Diff(*set, directSet, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("-parsed +generated:\n%s", diff)
+	}
+}
+
 // TestNamesInPrograms covers that no name has two meanings, because definitions are
 // inlined, and that none hides a function that a user's expression may call.
 func TestNamesInPrograms(t *testing.T) {
-	names, err := fs.Glob(directFiles, "direct/*.jq")
+	names, err := filepath.Glob("direct/*.jq")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -357,7 +381,7 @@ func TestNamesInPrograms(t *testing.T) {
 // namesIn returns the definitions of a file and the variables that it binds.
 func namesIn(t *testing.T, file string) []string {
 	t.Helper()
-	data, err := directFiles.ReadFile(file)
+	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
