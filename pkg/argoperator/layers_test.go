@@ -91,14 +91,18 @@ var layers = []layer{
 	{
 		path:   internal + "plan",
 		below:  append(in("source", "definition", "schema", "jq", "jqfile", "expression", "monitoring"), "pkg/diag", "pkg/apis/v1alpha1"),
-		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis"},
+		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis", "github.com/itchyny/gojq"},
 	},
 	{
 		path:   "pkg/manifest",
 		below:  append(in("plan", "monitoring"), "pkg/apis/v1alpha1", "templates"),
 		others: []string{"k8s.io/", "github.com/argoproj/argo-events/pkg/apis/", "github.com/argoproj/argo-workflows/v3/pkg/apis/", prometheusTypes},
 	},
-	{path: internal + "output", below: append(in("terminal"), "pkg/manifest"), others: []string{"sigs.k8s.io/yaml", "go.yaml.in/yaml/v2"}},
+	{
+		path:   internal + "output",
+		below:  append(in("terminal"), "pkg/manifest"),
+		others: []string{"sigs.k8s.io/yaml", "go.yaml.in/yaml/v2", "k8s.io/", "github.com/argoproj/argo-workflows/v3/pkg/apis/"},
+	},
 	{
 		path:   internal + "explain",
 		below:  append(in("terminal", "definition", "expression", "plan"), "pkg/apis/v1alpha1", "pkg/manifest"),

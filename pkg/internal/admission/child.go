@@ -50,7 +50,7 @@ func Child(object map[string]any, crd *apiextensionsv1.CustomResourceDefinition)
 	kind := u.GroupVersionKind()
 	switch typed := typeOf(kind); {
 	case typed != nil:
-		builtIn(r, u, data, typed)
+		builtIn(r, u, typed)
 	case crd != nil && crd.Spec.Group == kind.Group && crd.Spec.Names.Kind == kind.Kind:
 		custom(r, u, crd)
 	default:
@@ -73,15 +73,15 @@ func typeOf(kind schema.GroupVersionKind) any {
 	return nil
 }
 
-// builtIn decodes an object from its JSON data into its type and validates the
+// builtIn decodes an object into its type and validates the
 // values as the API server does.
-func builtIn(r *problem.Report, u *unstructured.Unstructured, data []byte, typed any) {
+func builtIn(r *problem.Report, u *unstructured.Unstructured, typed any) {
 	argo.Shape(r, problem.CodeChild, nil, reflect.TypeOf(typed).Elem(), u.Object)
 	if len(r.Problems) > 0 {
 		final(r)
 		return
 	}
-	if err := json.Unmarshal(data, typed); err != nil {
+	if err := argo.Fill(reflect.ValueOf(typed).Elem(), u.Object); err != nil {
 		r.Add(nil, problem.CodeChild, "", "%v", err)
 		final(r)
 		return

@@ -21,13 +21,19 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// userInput lists the checks that a definition can fail: its schemas, Argo tags in
-// the command and environment of its logic, and the size of the objects. Package
-// childcheck tries the expressions.
+// userInput lists the checks that a definition can fail: its schemas, Argo tags in its
+// settings, and the size of the objects. Package childcheck tries the expressions.
 var userInput = []func(argo.Objects) []problem.Problem{
 	admission.CustomResources,
 	templateTags,
 	admission.Sizes,
+}
+
+// ofLogic lists the checks that only a definition with logic can fail: the
+// WorkflowTemplates contain its image, command and environment.
+var ofLogic = []func(argo.Objects) []problem.Problem{
+	tagsInCode,
+	admission.Workflows,
 }
 
 // internal lists the checks that only a defect of argoperator can fail, by topic:
@@ -38,7 +44,6 @@ var internal = []func(argo.Objects) []problem.Problem{
 	admission.EventBuses,
 	admission.EventSources,
 	admission.Sensors,
-	admission.Workflows,
 	serviceAccounts,
 	roleBindings,
 	workflowReferences,
@@ -61,13 +66,12 @@ var internal = []func(argo.Objects) []problem.Problem{
 }
 
 // UserInput runs the checks that a definition can fail, on the objects as they were
-// built. With logic, Argo validates the WorkflowTemplates too, because they contain
-// the user's image, command and environment.
+// built.
 func UserInput(documents []output.Document, logic bool) []problem.Problem {
 	all := argo.Read(documents)
 	problems := run(all, userInput)
 	if logic {
-		problems = append(problems, admission.Workflows(all)...)
+		problems = append(problems, run(all, ofLogic)...)
 	}
 	return sorted(problems)
 }
@@ -84,8 +88,10 @@ func Objects(emitted []manifest.Object) ([]problem.Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	problems = append(problems, run(all, userInput)...)
-	return sorted(append(problems, run(all, internal)...)), nil
+	for _, checks := range [][]func(argo.Objects) []problem.Problem{userInput, ofLogic, internal} {
+		problems = append(problems, run(all, checks)...)
+	}
+	return sorted(problems), nil
 }
 
 func run(all argo.Objects, checks []func(argo.Objects) []problem.Problem) []problem.Problem {

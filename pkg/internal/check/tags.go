@@ -25,8 +25,7 @@ var (
 )
 
 // templateTags reports unsafe template tags. Argo substitutes tags repeatedly in
-// every string of a Workflow. Expressions are never allowed, nor are tags inside a
-// program.
+// every string of a Workflow. Expressions are never allowed.
 func templateTags(o argo.Objects) []problem.Problem {
 	var out []problem.Problem
 	for _, object := range o.List {
@@ -35,7 +34,7 @@ func templateTags(o argo.Objects) []problem.Problem {
 			out = append(out, unsafeTags(o, object)...)
 		}
 	}
-	return append(out, tagsInCode(o)...)
+	return out
 }
 
 func unsafeTags(o argo.Objects, object manifest.Object) []problem.Problem {

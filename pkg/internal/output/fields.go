@@ -13,6 +13,10 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
@@ -42,7 +46,7 @@ func valueOf(v reflect.Value) (any, error) {
 		return nil, nil
 	}
 	if m := marshaler(v); m != nil {
-		return viaJSON(m)
+		return encodedByItself(m)
 	}
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
@@ -67,9 +71,40 @@ func valueOf(v reflect.Value) (any, error) {
 			return u, nil
 		}
 		return int64(v.Uint()), nil
+	case reflect.Float64:
+		if f := v.Float(); f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+			return int64(f), nil
+		}
+		return viaJSON(v.Float())
 	default:
 		return viaJSON(v.Interface())
 	}
+}
+
+// encodedByItself returns the value of a type that has its own JSON encoding. Those that
+// encode their fields with encoding/json are walked instead.
+func encodedByItself(value any) (any, error) {
+	switch v := value.(type) {
+	case *wfv1.ParallelSteps:
+		return valueOf(reflect.ValueOf(v.Steps))
+	case wfv1.ParallelSteps:
+		return valueOf(reflect.ValueOf(v.Steps))
+	case *apiextensionsv1.JSONSchemaPropsOrBool:
+		if v.Schema != nil {
+			return valueOf(reflect.ValueOf(v.Schema))
+		}
+		return v.Allows, nil
+	case *apiextensionsv1.JSONSchemaPropsOrArray:
+		if len(v.JSONSchemas) > 0 {
+			return valueOf(reflect.ValueOf(v.JSONSchemas))
+		}
+		return valueOf(reflect.ValueOf(v.Schema))
+	case *metav1.Time:
+		if v.IsZero() {
+			return nil, nil
+		}
+	}
+	return viaJSON(value)
 }
 
 // structType is what encoding/json knows of a struct type.

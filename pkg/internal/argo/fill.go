@@ -1,0 +1,134 @@
+package argo
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Fill sets a Go value from the JSON value of an object in which Shape finds no problem.
+// encoding/json would first learn every type that the object could contain.
+func Fill(target reflect.Value, value any) error {
+	t := target.Type()
+	if value == nil {
+		return nil
+	}
+	if t.Kind() == reflect.Pointer {
+		target.Set(reflect.New(t.Elem()))
+		return Fill(target.Elem(), value)
+	}
+	if known(t).itself {
+		data, err := json.Marshal(value)
+		if err != nil {
+			return err
+		}
+		return target.Addr().Interface().(json.Unmarshaler).UnmarshalJSON(data)
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		return fillObject(target, v)
+	case []any:
+		target.Set(reflect.MakeSlice(t, len(v), len(v)))
+		for i, item := range v {
+			if err := Fill(target.Index(i), item); err != nil {
+				return err
+			}
+		}
+		return nil
+	case string:
+		return fillText(target, v)
+	case bool:
+		target.SetBool(v)
+	case int64, uint64, float64:
+		target.Set(reflect.ValueOf(v).Convert(t))
+	default:
+		return fmt.Errorf("cannot read %T as %s", value, t)
+	}
+	return nil
+}
+
+func fillObject(target reflect.Value, object map[string]any) error {
+	t := target.Type()
+	if t.Kind() == reflect.Struct {
+		indexes := indexesOf(t)
+		for key, inner := range object {
+			if err := Fill(fieldAt(target, indexes[key]), inner); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	entries := reflect.MakeMapWithSize(t, len(object))
+	for key, inner := range object {
+		entry := reflect.New(t.Elem()).Elem()
+		if err := Fill(entry, inner); err != nil {
+			return err
+		}
+		entries.SetMapIndex(reflect.ValueOf(key).Convert(t.Key()), entry)
+	}
+	target.Set(entries)
+	return nil
+}
+
+func fillText(target reflect.Value, text string) error {
+	if target.Kind() == reflect.String {
+		target.SetString(text)
+		return nil
+	}
+	data, err := base64.StdEncoding.DecodeString(text)
+	if err == nil {
+		target.SetBytes(data)
+	}
+	return err
+}
+
+// fieldAt returns a field of a struct. It makes the embedded structs on the way.
+func fieldAt(v reflect.Value, index []int) reflect.Value {
+	for _, i := range index {
+		if v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				v.Set(reflect.New(v.Type().Elem()))
+			}
+			v = v.Elem()
+		}
+		v = v.Field(i)
+	}
+	return v
+}
+
+// knownIndexes caches the fields of structs by JSON name.
+var knownIndexes sync.Map // reflect.Type to map[string][]int
+
+func indexesOf(t reflect.Type) map[string][]int {
+	if known, ok := knownIndexes.Load(t); ok {
+		return known.(map[string][]int)
+	}
+	out := map[string][]int{}
+	collectIndexes(t, nil, out)
+	knownIndexes.Store(t, out)
+	return out
+}
+
+// collectIndexes adds the fields that JsonFields names.
+func collectIndexes(t reflect.Type, prefix []int, out map[string][]int) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		index := append(slices.Clone(prefix), i)
+		switch {
+		case name == "-" || !f.IsExported():
+		case f.Anonymous && (name == "" || strings.Contains(options, "inline")):
+			embedded := f.Type
+			if embedded.Kind() == reflect.Pointer {
+				embedded = embedded.Elem()
+			}
+			collectIndexes(embedded, index, out)
+		case name != "":
+			out[name] = index
+		}
+	}
+}
