@@ -104,7 +104,8 @@ func TestValueOf(t *testing.T) {
 		"one step":        &wfv1.ParallelSteps{Steps: []wfv1.WorkflowStep{{Name: "a"}}},
 		"schemas": []*apiextensionsv1.JSONSchemaProps{
 			{AdditionalProperties: &apiextensionsv1.JSONSchemaPropsOrBool{}, AdditionalItems: &apiextensionsv1.JSONSchemaPropsOrBool{Schema: &apiextensionsv1.JSONSchemaProps{Type: "string"}}},
-			{Items: &apiextensionsv1.JSONSchemaPropsOrArray{JSONSchemas: []apiextensionsv1.JSONSchemaProps{{Type: "string"}}}}, {Items: &apiextensionsv1.JSONSchemaPropsOrArray{}},
+			{Items: &apiextensionsv1.JSONSchemaPropsOrArray{JSONSchemas: []apiextensionsv1.JSONSchemaProps{{Type: "string"}}}},
+			{Items: &apiextensionsv1.JSONSchemaPropsOrArray{}},
 			{Dependencies: apiextensionsv1.JSONSchemaDependencies{"a": {Property: []string{"b"}}, "c": {Schema: &apiextensionsv1.JSONSchemaProps{Type: "string"}}, "d": {}}},
 		},
 		"no time":            &metav1.Time{},
