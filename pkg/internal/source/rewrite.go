@@ -28,7 +28,9 @@ func (p Positions) Rewritten(path []string, from, to int, text string) string {
 }
 
 // InPlaceOf returns another value for a scalar, as YAML that is valid between braces, too.
-func (p Positions) InPlaceOf(n *yaml.Node, value string) string { return Scalar(value, true, p.style(n)) }
+func (p Positions) InPlaceOf(n *yaml.Node, value string) string {
+	return Scalar(value, true, p.style(n))
+}
 
 // style returns the style of a scalar in the file.
 func (p Positions) style(n *yaml.Node) yaml.Style {
