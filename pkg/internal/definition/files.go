@@ -143,7 +143,12 @@ func (c *checker) siblingHint(name string) string {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	if best := source.Nearest(path.Base(name), names); best != "" {
+	best := source.Nearest(path.Base(name), names)
+	if stem := strings.TrimSuffix(path.Base(name), path.Ext(name)); best == "" && len(stem) > 2 {
+		longer := slices.DeleteFunc(names, func(other string) bool { return !strings.HasPrefix(other, stem) })
+		best = strings.Join(longer[:min(1, len(longer))], "")
+	}
+	if best != "" {
 		return "did you mean " + c.relative(path.Join(path.Dir(name), best)) + "?"
 	}
 	return ""
