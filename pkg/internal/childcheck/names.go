@@ -2,10 +2,9 @@ package childcheck
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/definition"
@@ -31,14 +30,19 @@ type nameProblem struct {
 func Rejections(d *definition.Definition, p *plan.Plan, object map[string]any, namespace string) []Rejection {
 	metadata, _ := object["metadata"].(map[string]any)
 	name, _ := metadata["name"].(string)
-	named := func(name string) []nameProblem { return nameProblems(d, p, object, place{name, namespace}) }
+	schema := apiSchema(d, p)
+	named := func(name string) []nameProblem {
+		s := &samples{api: p.API.Kind, place: place{name, namespace}, schema: schema, known: map[string]customResource{}}
+		return nameProblems(d, p, s, object)
+	}
 	harmless := named("a")
 	groups := map[string][]nameProblem{}
 	for _, problem := range named(name) {
-		problem.path = fieldOfName(p, problem)
-		if !slices.ContainsFunc(harmless, func(other nameProblem) bool {
+		same := func(other nameProblem) bool {
 			return other.child == problem.child && other.similar(problem.childProblem)
-		}) {
+		}
+		problem.path = fieldOfName(p, problem)
+		if !slices.ContainsFunc(harmless, same) {
 			problem.path = []string{"metadata", "name"}
 		} else if problem.Path != "metadata.name" {
 			continue // another value causes it
@@ -51,7 +55,7 @@ func Rejections(d *definition.Definition, p *plan.Plan, object map[string]any, n
 		first := problems[0]
 		r := Rejection{Path: field, Message: fmt.Sprintf("the API server rejects child %s: %s: %s%s", first.child, first.Path, first.Message, diag.Places(len(problems)-1))}
 		if field == "metadata.name" {
-			r.Hint = nameHint(name, func(name string) bool { return len(named(name)) > len(harmless) })
+			r.Hint = nameHint(name, len(d.Operator.Spec.API.Versions) > 0, func(name string) bool { return len(named(name)) > len(harmless) })
 		}
 		out = append(out, r)
 	}
@@ -59,33 +63,34 @@ func Rejections(d *definition.Definition, p *plan.Plan, object map[string]any, n
 	return out
 }
 
-// nameHint returns how to change the name of a custom resource.
-func nameHint(name string, rejected func(name string) bool) string {
-	for n := len(name); n > 0; n-- {
-		switch {
-		case rejected(strings.Repeat("a", n)):
-		case n == len(name):
-			return "use lower-case letters, digits and - in the name, and begin with a letter"
-		default:
-			return fmt.Sprintf("use a name of at most %d characters; validations: [{rule: self.metadata.name.size() <= %d}] in the version of the definition rejects longer ones", n, n)
-		}
+// nameHint returns how to change the name of a custom resource, and how the definition can
+// reject it, if it has the schema.
+func nameHint(name string, owned bool, rejected func(name string) bool) string {
+	longest := len(name)
+	for longest > 0 && rejected(strings.Repeat("a", longest)) {
+		longest--
 	}
-	return ""
+	switch {
+	case longest == 0:
+		return ""
+	case longest == len(name):
+		return "use lower-case letters, digits and - in the name, and begin with a letter"
+	case !owned:
+		return fmt.Sprintf("use a name of at most %d characters", longest)
+	}
+	return fmt.Sprintf("use a name of at most %d characters; validations: [{rule: self.metadata.name.size() <= %d}] in the version of the definition rejects longer ones", longest, longest)
 }
 
-// nameProblems returns the errors of the children of a custom resource at a place.
-func nameProblems(d *definition.Definition, p *plan.Plan, object map[string]any, at place) []nameProblem {
-	s := &samples{api: p.API.Kind, place: at, known: map[string]customResource{}, schema: apiSchema(d, p)}
+// nameProblems returns the errors of the children of a custom resource at the place of the
+// samples.
+func nameProblems(d *definition.Definition, p *plan.Plan, s *samples, object map[string]any) []nameProblem {
+	cr := s.at(object)
 	var out []nameProblem
 	for _, c := range p.Children {
 		if c.Object == nil {
 			continue
 		}
 		t := newRun(d, p, c, s)
-		cr := customResource{served: at.served(runtime.DeepCopyJSON(object), s.api.Namespaced)}
-		if s.schema != nil {
-			cr = s.served(runtime.DeepCopyJSON(object))
-		}
 		for _, env := range t.environments(cr) {
 			problems, _ := t.problemsOf(cr, env)
 			for _, problem := range problems {
@@ -96,6 +101,17 @@ func nameProblems(d *definition.Definition, p *plan.Plan, object map[string]any,
 		}
 	}
 	return out
+}
+
+// at returns a custom resource of a user at the place of the samples.
+func (s *samples) at(object map[string]any) customResource {
+	if s.schema != nil {
+		return s.served(object)
+	}
+	fields := maps.Clone(object)
+	metadata, _ := object["metadata"].(map[string]any)
+	fields["metadata"] = maps.Clone(metadata)
+	return customResource{served: s.place.served(fields, s.api.Namespaced)}
 }
 
 // fieldOfName returns the field of the custom resource from which a child has its name.

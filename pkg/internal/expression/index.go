@@ -139,7 +139,7 @@ func (a *analyser) unknownField(v value, name string, node any) {
 	} else if best != "" {
 		path.path = slices.Clone(path.path)
 		right := slices.Concat(path.path[:len(path.path)-1], []string{best})
-		if rest, misspelt := a.respelt(v.shape, best, a.pathAfter(a.spans[node].End)); misspelt {
+		if rest, wrong := a.corrected(v.shape, best, a.pathAfter(a.spans[node].End)); wrong {
 			right = append(right, rest...)
 		}
 		hint = "did you mean " + read{path.root, right}.String() + "?"
@@ -155,9 +155,9 @@ func (a *analyser) unknownField(v value, name string, node any) {
 	a.report(node, Problem{Code: UnknownField, Message: fmt.Sprintf("%s: no such field in %s", path, of), Hint: hint, spelling: spelling})
 }
 
-// respelt returns the names of fields below a field as the schema has them, as far as they
-// are known, and whether one of them was misspelt.
-func (a *analyser) respelt(t schema.Type, field string, path []string) (right []string, misspelt bool) {
+// corrected returns the names of fields below a field as the schema has them, as far as they
+// are known, and whether one of them was misspelled.
+func (a *analyser) corrected(t schema.Type, field string, path []string) (right []string, wrong bool) {
 	for _, name := range path {
 		below, known := t.Field(field)
 		if !known || below.Kind() != schema.Object {
@@ -168,12 +168,12 @@ func (a *analyser) respelt(t schema.Type, field string, path []string) (right []
 			if best == "" {
 				break
 			}
-			name, misspelt = best, true
+			name, wrong = best, true
 		}
 		right = append(right, name)
 		t, field = below, name
 	}
-	return right, misspelt
+	return right, wrong
 }
 
 // named walks $children.NAME or $related.NAME.

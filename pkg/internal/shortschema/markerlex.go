@@ -26,8 +26,8 @@ type slip struct {
 	code    string
 	message string
 	hint    string
-	// fix is to be written in the place of the bytes of the text from one offset to
-	// another; "" if nothing is known to be meant.
+	// fix replaces the bytes of the text from one offset to another; "" if the intention
+	// is unknown.
 	fix      string
 	from, to int
 }
