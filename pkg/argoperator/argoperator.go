@@ -195,7 +195,7 @@ func parser(sources []Source) func(Source) parsed {
 		for _, d := range broken {
 			findings = append(findings, draft(d, findings)...)
 		}
-		return parsed{definitions, findings}
+		return parsed{definitions, source.WithoutFollowing(findings)}
 	}
 }
 

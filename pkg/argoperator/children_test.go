@@ -138,7 +138,7 @@ func TestTemplateSamples(t *testing.T) {
 			"hosts: \"[]string\"",
 			"when: (.spec.hosts // [] | length) > 2\ntemplate: " + workload("x"),
 			failure,
-			[]string{`for example {spec: {hosts: [example.com, example.com, example.com]}}`},
+			[]string{`for example {spec: {hosts: [a, a, a]}}`},
 		},
 		{
 			"value at its maximum", "numbers are tried at their limits",

@@ -9,6 +9,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/admission"
+	"github.com/argoperator/argoperator/pkg/internal/childcheck"
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
@@ -29,6 +30,24 @@ func (r Resource) Position(path string) diag.Position { return r.written.Positio
 // custom resources with the same kind and name make a resource an update.
 func (r Result) Resources(sources, old []Source) ([]Resource, diag.List, error) {
 	return resourcesOf(r.apis(), sources, old)
+}
+
+// RejectedNames returns findings about the names in valid custom resources with which the
+// API server would reject a child.
+func (r Result) RejectedNames(resources []Resource) diag.List {
+	var findings diag.List
+	for _, one := range resources {
+		for _, o := range r.Operators {
+			if !o.plan.API.Kind.Is(one.Object) {
+				continue
+			}
+			namespace := cmp.Or(one.written.Text("metadata", "namespace"), defaultNamespace)
+			for _, rejected := range childcheck.Rejections(o.definition, o.plan, one.Object, namespace) {
+				findings.Add(one.written.Position(rejected.Path), diag.BadName, rejected.Message, rejected.Hint)
+			}
+		}
+	}
+	return findings
 }
 
 func resourcesOf(apis []*admission.API, sources, old []Source) ([]Resource, diag.List, error) {

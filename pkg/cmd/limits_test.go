@@ -61,6 +61,12 @@ var bounds = []bound{
 	{of: "Attempts of the `direct` engine to write a child, per generation", most: "5", over: "`Ready` is `False` with the reason `Failed`, until the next change or resync."},
 	{of: "jq of one Sensor", most: "72 KiB", over: "argoperator generates another Sensor."},
 	{of: "Objects that a resync reads at once", most: "4 MiB, or one object", over: "The resync reads another page."},
+	{
+		of:   "Length of the name of a custom resource",
+		most: "that of its children, less the fixed text in their names: 52 for a CronJob, 63 for a Service or the value of a label",
+		over: "`argoperator validate` reports it, with the longest possible name. `Ready` is `False`. `lint` does not warn of it, because it would for almost every operator. " +
+			"To reject such names, write `validations: [{rule: self.metadata.name.size() <= 45}]` in the [version](definition.md#version).",
+	},
 	{of: "Nesting of a custom resource", most: "10,000", over: "The API server rejects the custom resource."},
 }
 

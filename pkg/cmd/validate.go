@@ -28,9 +28,10 @@ func newValidate(s streams) *cobra.Command {
 		Use:   "validate PATH...",
 		Short: "Check custom resources as the API server does",
 		Long: `Check custom resources against the API of their operator as the API server does:
-unknown and repeated fields, types, limits, rules, names and versions. This needs
-no cluster. A PATH is a file, a directory, or - for standard input. In
-directories, argoperator ignores objects of other kinds.
+unknown and repeated fields, types, limits, rules, names and versions. Also check
+that the API server accepts the names of their children. This needs no cluster.
+A PATH is a file, a directory, or - for standard input. In directories,
+argoperator ignores objects of other kinds.
 
 With --old, a custom resource with the same kind, namespace and name is an update
 of the old one, so rules that compare both apply.
@@ -91,6 +92,9 @@ func validate(ctx context.Context, s streams, from *sourceFlags, names []string,
 		}
 		if len(after) == 0 && findings.HasErrors() {
 			wrong = nil // redundant if the files are missing
+		}
+		if !wrong.HasErrors() {
+			wrong = append(wrong, result.RejectedNames(resources)...)
 		}
 		if err := adviseOnInput(s, names, from, result, after, wrong); err != nil {
 			return err

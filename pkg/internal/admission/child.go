@@ -141,9 +141,13 @@ func warned(r *problem.Report, code string, errs field.ErrorList) {
 // remedy returns a hint for an error of the API server whose message does not
 // suggest the fix.
 func remedy(err *field.Error) string {
+	key := err.Field[strings.LastIndex(err.Field, ".")+1:]
+	values, choice := strings.CutPrefix(err.Detail, "valid values: ")
 	switch {
+	case err.Type == field.ErrorTypeRequired && choice: // the key may be there, with another value
+		return "write " + key + ": " + strings.NewReplacer(`"`, "", ", ", " or ").Replace(values)
 	case err.Type == field.ErrorTypeRequired:
-		return "add " + err.Field[strings.LastIndex(err.Field, ".")+1:]
+		return "add " + key
 	case strings.Contains(err.Detail, "InvalidImageName"):
 		return "use [REGISTRY/]NAME[:TAG][@DIGEST] in lower case, for example ghcr.io/team/app:1.2"
 	case strings.Contains(err.Detail, "`selector` does not match template `labels`"):

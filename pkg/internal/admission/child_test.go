@@ -171,7 +171,7 @@ var childMistakes = []struct{ child, old, new, want string }{
 	{"job", "restartPolicy: Never, ", "", `spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"`},
 	{"job", "backoffLimit: 2", "backoffLimit: -2", "spec.backoffLimit: Invalid value: -2"},
 	{"cronjob", `schedule: "*/5 * * * *"`, `schedule: "*/5 * * *"`, "spec.schedule: Invalid value"},
-	{"cronjob", "restartPolicy: OnFailure", "restartPolicy: Always", "spec.jobTemplate.spec.template.spec.restartPolicy: Required value"},
+	{"cronjob", "restartPolicy: OnFailure", "restartPolicy: Always", "spec.jobTemplate.spec.template.spec.restartPolicy: Required value: valid values: \"OnFailure\", \"Never\" (write restartPolicy: OnFailure or Never)"},
 
 	// Pods.
 	{"pod", "containers: [{name: a, image: b}]", "containers: []", "spec.containers: Required value"},

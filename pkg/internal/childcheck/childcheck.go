@@ -125,6 +125,9 @@ func (t *run) findings(path ...string) diag.List {
 		if t.child.Guessed != nil && !certain(g.problem.Problem, t.child.Guessed) {
 			continue
 		}
+		if g.problem.Code == problem.CodeImage && !causes.always {
+			continue // most schemas permit any text, because few users mistype an image
+		}
 		least, found := t.smallest(g)
 		message := t.child.Kind.Kind + ": " + strings.TrimPrefix(found.Path+": "+found.Message, ": ") + causes.elsewhere()
 		switch {
@@ -134,7 +137,6 @@ func (t *run) findings(path ...string) diag.List {
 			findings.Warn(causes.position, found.Code, message+t.always(least), found.Hint)
 		case causes.always:
 			findings.Add(causes.position, found.Code, message+t.always(least), found.Hint)
-		case found.Code == problem.CodeImage: // most schemas permit any text, because few users mistype an image
 		default:
 			findings.Warn(causes.position, found.Code, message+", where the custom resource has "+specOf(least)+g.env.note, t.remedy(g, least, found))
 		}
@@ -229,7 +231,8 @@ func (t *run) smallest(g *group) (written map[string]any, problem childProblem) 
 		values := t.values(g.cr)
 		keep = func(object map[string]any) bool { return t.values(t.samples.served(object)) == values }
 	}
-	return t.samples.schema.Shrink(g.cr.written, keep), problem
+	schema := t.samples.schema
+	return schema.Shorten(schema.Shrink(g.cr.written, keep), keep), problem
 }
 
 // maxItems limits the items of forEach that are checked; further items rarely

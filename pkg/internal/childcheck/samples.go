@@ -43,12 +43,9 @@ type customResource struct {
 }
 
 func newSamples(d *definition.Definition, p *plan.Plan, at place) *samples {
-	k := p.API.Kind
-	s := &samples{api: k, place: at, known: map[string]customResource{}}
-	schema, err := resource.New(resource.Kind{
-		Group: k.Group, Version: k.Version, Kind: k.Kind, Namespaced: k.Namespaced, Status: k.StatusSubresource,
-	}, d.Schema(d.WorkingVersion()))
-	if err != nil { // an existing kind has no schema; schema errors are reported elsewhere
+	s := &samples{api: p.API.Kind, place: at, known: map[string]customResource{}}
+	schema := apiSchema(d, p)
+	if schema == nil {
 		return s
 	}
 	s.schema, s.sensible = schema, schema.Sensible()
@@ -77,6 +74,19 @@ func newSamples(d *definition.Definition, p *plan.Plan, at place) *samples {
 		}
 	}
 	return s
+}
+
+// apiSchema returns the schema of the custom resources; nil for an existing kind, and for a
+// schema with errors, which are reported elsewhere.
+func apiSchema(d *definition.Definition, p *plan.Plan) *resource.Schema {
+	k := p.API.Kind
+	schema, err := resource.New(resource.Kind{
+		Group: k.Group, Version: k.Version, Kind: k.Kind, Namespaced: k.Namespaced, Status: k.StatusSubresource,
+	}, d.Schema(d.WorkingVersion()))
+	if err != nil {
+		return nil
+	}
+	return schema
 }
 
 // served returns the custom resource as the API server would return it.

@@ -16,6 +16,7 @@ type checker struct {
 	source.Positions
 	dec   *source.Decoder
 	in    source.Input
+	base  string // directory that paths of the document are relative to; "" is that of the definition
 	def   *Definition
 	op    *v1alpha1.Operator
 	kinds Kinds // of other definitions; may be nil

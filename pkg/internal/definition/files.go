@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -86,7 +87,7 @@ func (c *checker) readFile(p source.Path, name string) ([]byte, bool) {
 		return nil, false
 	}
 	if info, err := fs.Stat(c.in.Dir, clean); err == nil && !info.Mode().IsRegular() {
-		c.add(p, diag.NotAFile, fmt.Sprintf("%s is not a regular file", name), directoryHint(c.in.Dir, clean, info))
+		c.add(p, diag.NotAFile, fmt.Sprintf("%s is not a regular file", name), c.directoryHint(clean, info))
 		return nil, false
 	}
 	limit := min(source.MaxFile, max(0, maxReferred-c.referred))
@@ -100,7 +101,7 @@ func (c *checker) readFile(p source.Path, name string) ([]byte, bool) {
 		c.add(p, diag.TooLarge, fmt.Sprintf("%s has more than %d MiB", name, source.MaxFile>>20), "")
 		return nil, false
 	case errors.Is(err, fs.ErrNotExist):
-		c.add(p, diag.FileNotFound, fmt.Sprintf("there is no file %s", name), siblingHint(c.in.Dir, clean))
+		c.add(p, diag.FileNotFound, fmt.Sprintf("there is no file %s", name), c.siblingHint(clean))
 	case err != nil:
 		c.add(p, diag.NotAFile, fmt.Sprintf("%s cannot be read: %v", name, err), "")
 	}
@@ -117,33 +118,51 @@ func readUpTo(dir fs.FS, name string, limit int) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, int64(limit)+1))
 }
 
-func directoryHint(dir fs.FS, name string, info fs.FileInfo) string {
-	entries, err := fs.ReadDir(dir, name)
+func (c *checker) directoryHint(name string, info fs.FileInfo) string {
+	entries, err := fs.ReadDir(c.in.Dir, name)
 	if err != nil || !info.IsDir() || len(entries) == 0 {
 		return ""
 	}
-	return "list the files in it, such as " + path.Join(name, entries[0].Name())
+	return "list the files in it, such as " + c.relative(path.Join(name, entries[0].Name()))
 }
 
-// siblingHint suggests a file that is probably meant: one in the same directory with a
-// similar name, or one with the same name elsewhere.
-func siblingHint(dir fs.FS, name string) string {
-	var candidates []string
-	entries, _ := fs.ReadDir(dir, path.Dir(name)) // no hint if the directory cannot be listed
+// siblingHint suggests a file that is probably meant: one with the same name elsewhere, or
+// one in the same directory with a similar name.
+func (c *checker) siblingHint(name string) string {
+	patterns := []string{"*/" + path.Base(name), path.Base(name)}
+	if below, in := strings.CutPrefix(name, c.base+"/"); in { // written relative to the definition
+		patterns = append([]string{below}, patterns...)
+	}
+	for _, pattern := range patterns {
+		if found, _ := fs.Glob(c.in.Dir, pattern); len(found) > 0 {
+			return "did you mean " + c.relative(found[0]) + "?"
+		}
+	}
+	var names []string
+	entries, _ := fs.ReadDir(c.in.Dir, path.Dir(name)) // no hint if the directory cannot be listed
 	for _, e := range entries {
-		candidates = append(candidates, path.Join(path.Dir(name), e.Name()))
+		names = append(names, e.Name())
 	}
-	if hint := source.Spelling(name, candidates); hint != "" {
-		return hint
+	best := source.Nearest(path.Base(name), names)
+	if stem := strings.TrimSuffix(path.Base(name), path.Ext(name)); best == "" && len(stem) > 2 {
+		longer := slices.DeleteFunc(names, func(other string) bool { return !strings.HasPrefix(other, stem) })
+		best = strings.Join(longer[:min(1, len(longer))], "")
 	}
-	found, _ := fs.Glob(dir, "*/"+path.Base(name))
-	if parent := path.Base(name); len(found) == 0 && parent != name {
-		found, _ = fs.Glob(dir, parent)
-	}
-	if len(found) > 0 {
-		return "did you mean " + found[0] + "?"
+	if best != "" {
+		return "did you mean " + c.relative(path.Join(path.Dir(name), best)) + "?"
 	}
 	return ""
+}
+
+// relative returns the path of a file as the document names it.
+func (c *checker) relative(name string) string {
+	if c.base == "" || c.base == "." {
+		return name
+	}
+	if relative, err := filepath.Rel(filepath.FromSlash(c.base), filepath.FromSlash(name)); err == nil {
+		return filepath.ToSlash(relative)
+	}
+	return name
 }
 
 // cutCommonDirectory makes paths relative to the deepest directory that contains all

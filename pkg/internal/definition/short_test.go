@@ -116,6 +116,16 @@ func TestMisspelledShortSchemas(t *testing.T) {
 		{`spec: {"f | required": {g: string}}`, "has no value", "required=true"},
 		{`spec: {f: "string | required=yes"}`, "is not true or false", "required=true"},
 		{`spec: {f: "string | required"}`, "has no value", "required=true"},
+		{`spec: {f: "integer | minimum"}`, "has no value", "such as minimum=0"},
+		{`spec: {f: "integer | minimum: 1"}`, "want = before the value", `write "integer | minimum=1"`},
+		{`spec: {f: "integer | minimum 1 maximum 5"}`, "want = before the value", `write "integer | minimum=1 maximum=5"`},
+		{`spec: {f: "string | requird"}`, "unknown marker", "did you mean required?"},
+		{`spec: {f: string | description=Hours until it ends required=true}`, "contains spaces needs quotes", `write string | description="Hours until it ends" required=true`},
+		{`spec: {f: string | description=A \d (or so)}`, "contains spaces needs quotes", `write string | description="A \\d (or so)"`},
+		{`spec: {f: "string | default=a \"b\" c"}`, "contains spaces needs quotes", `write 'string | default="a \"b\" c"'`},
+		{`spec: {f: integer description="Hours"}`, "want | between the type and its markers", `write integer | description="Hours"`},
+		{`spec: {f: "integer minimum=1, maximum=5"}`, "want | between", `write "integer | minimum=1 maximum=5"`},
+		{`spec: {f: string required=true | default=x}`, "want | between", `write string | required=true default=x`},
 		{`spec: {f: "boolean | default=yes"}`, "is not a boolean", "default=true"},
 	} {
 		_, list := Parse(source.Input{Name: "x", Data: []byte(operator(tt.schema))})

@@ -97,13 +97,12 @@ func isTest(doc source.Document, lenient bool) bool {
 type testChecker struct {
 	*checker
 	test *Test
-	base string
 }
 
 func oneTest(in source.Input, base string, doc source.Document) (*Test, diag.List) {
 	doc.Grafted = map[*yaml.Node]source.Positions{}
 	test := &Test{File: in.Name, Applied: map[int][]map[string]any{}, Goldens: map[int][]byte{}, positions: doc.Positions}
-	c := &testChecker{checker: &checker{Positions: doc.Positions, in: in, found: doc.Found}, test: test, base: base}
+	c := &testChecker{checker: &checker{Positions: doc.Positions, in: in, base: base, found: doc.Found}, test: test}
 	c.dec = source.NewDecoder(in.Name, &c.found)
 	c.dec.Kind = reflect.TypeFor[v1alpha1.OperatorTest]()
 	if !c.isOf(v1alpha1.TestKind) {

@@ -41,8 +41,9 @@ type analyser struct {
 	spans        jq.Spans
 	problems     []Problem
 	reads        reads
-	guards       []read      // paths that were tested, so they are not missing from here on
-	calls        []*function // the functions that are being expanded
+	guards       []read        // paths that were tested, so they are not missing from here on
+	pending      []*gojq.Query // the right operands of the `and` whose left one is walked
+	calls        []*function   // the functions that are being expanded
 	steps        int
 	lenient      int // > 0 inside ? or try, where errors are caught
 	branches     int // > 0 inside parts that may not be evaluated

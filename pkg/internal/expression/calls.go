@@ -7,6 +7,7 @@ import (
 
 	"github.com/itchyny/gojq"
 
+	"github.com/argoperator/argoperator/pkg/internal/jq"
 	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
@@ -280,9 +281,39 @@ func (a *analyser) has(f *gojq.Func, in value, names *env) result {
 	}
 	a.wants(f, in, array|object|null, "has takes")
 	if key.text != nil {
+		a.hasUnknown(f, in, *key.text)
 		a.reads = append(a.reads, below(in.from, *key.text)...)
 	}
 	return key.then(one(some(boolean)))
+}
+
+// hasUnknown reports a name that the fields of an object do not include.
+func (a *analyser) hasUnknown(f *gojq.Func, in value, name string) {
+	if in.shape == nil || in.kinds&^null != object {
+		return
+	}
+	if _, known := in.shape.Field(name); known {
+		return
+	}
+	p := Problem{Code: UnknownField, Message: fmt.Sprintf("has(%q) is always false: no such field in %s", name, a.owner(f, in))}
+	best, inside := nearest(name, in.shape.Fields()), a.fieldInside(name)
+	switch {
+	case best != "":
+		p.Fix = jq.Quote(best)
+	case inside != "" && len(in.from) == 1 && len(in.from[0].path) == 0 && in.from[0].root == inputRoot:
+		p.Hint = "write " + inside + " != null"
+	}
+	a.report(f.Args[0], p)
+}
+
+// fieldInside returns the path of a field one level below the input, or "".
+func (a *analyser) fieldInside(name string) string {
+	for _, part := range []string{"spec", "metadata", "status"} {
+		if field := a.fieldOf(part, func(field string) bool { return field == name }); field != "" {
+			return read{inputRoot, []string{part, field}}.String()
+		}
+	}
+	return ""
 }
 
 // builtin walks a function of jq whose arguments are evaluated as the table describes.

@@ -25,8 +25,8 @@ type Problem struct {
 	Warning bool
 	Message string
 	Hint    string
-	// Fix is jq to write instead of the bytes of the scalar from FixAt to FixEnd, and Caveat
-	// a remark about it. It is "" if nothing is known to work; then Hint may have advice.
+	// Fix is jq, or ${ } with jq, to write instead of the bytes of the scalar from FixAt to
+	// FixEnd, and Caveat a remark about it. It is "" if nothing is known to work; then Hint may have advice.
 	Fix, Caveat   string
 	FixAt, FixEnd int
 

@@ -139,6 +139,9 @@ func (a *analyser) unknownField(v value, name string, node any) {
 	} else if best != "" {
 		path.path = slices.Clone(path.path)
 		right := slices.Concat(path.path[:len(path.path)-1], []string{best})
+		if rest, wrong := a.corrected(v.shape, best, a.pathAfter(a.spans[node].End)); wrong {
+			right = append(right, rest...)
+		}
 		hint = "did you mean " + read{path.root, right}.String() + "?"
 		if jq.IsName(best) && jq.IsName(name) {
 			spelling = best
@@ -150,6 +153,27 @@ func (a *analyser) unknownField(v value, name string, node any) {
 		hint = ". is " + a.scope.Name + ", not the custom resource; " + hint
 	}
 	a.report(node, Problem{Code: UnknownField, Message: fmt.Sprintf("%s: no such field in %s", path, of), Hint: hint, spelling: spelling})
+}
+
+// corrected returns the names of fields below a field as the schema has them, as far as they
+// are known, and whether one of them was misspelled.
+func (a *analyser) corrected(t schema.Type, field string, path []string) (right []string, wrong bool) {
+	for _, name := range path {
+		below, known := t.Field(field)
+		if !known || below.Kind() != schema.Object {
+			break
+		}
+		if _, known := below.Field(name); !known {
+			best := nearest(name, below.Fields())
+			if best == "" {
+				break
+			}
+			name, wrong = best, true
+		}
+		right = append(right, name)
+		t, field = below, name
+	}
+	return right, wrong
 }
 
 // named walks $children.NAME or $related.NAME.

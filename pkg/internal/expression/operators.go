@@ -36,7 +36,13 @@ func (a *analyser) operator(q *gojq.Query, in value, names *env) result {
 		return a.alternative(q, in, names)
 	case gojq.OpAnd, gojq.OpOr:
 		before := len(a.guards)
+		if q.Op == gojq.OpAnd {
+			a.pending = append(a.pending, q.Right)
+		}
 		left := a.tested(q.Left, in, names)
+		if q.Op == gojq.OpAnd {
+			a.pending = a.pending[:len(a.pending)-1]
+		}
 		a.assigned(q.Right)
 		a.branches++
 		right := a.query(q.Right, in, names)
@@ -133,10 +139,25 @@ func (a *analyser) comparison(q *gojq.Query, in value, names *env) result {
 		if !isZero(right.value, mirrored[q.Op], left.value, q.Left) {
 			a.missing(q.Right, right.value, "null is less than any other value")
 		}
+	} else if q.Op == gojq.OpNe {
+		a.notEmpty(q.Left, left.value, right.value)
+		a.notEmpty(q.Right, right.value, left.value)
 	}
 	both := left.then(right)
 	both.value = some(boolean)
 	return both
+}
+
+// notEmpty warns of a comparison with the empty string, which null passes, unless the other
+// operand of `and` is about the value, too.
+func (a *analyser) notEmpty(node *gojq.Query, v, other value) {
+	if v.absent == nil || other.text == nil || *other.text != "" {
+		return
+	}
+	path := v.absent.read.String()
+	if !slices.ContainsFunc(a.pending, func(q *gojq.Query) bool { return strings.Contains(a.source(q), path) }) {
+		a.missing(node, v, `null != "" is true`)
+	}
 }
 
 // mirrored maps comparisons to those with swapped operands.

@@ -24,6 +24,9 @@ type Scope struct {
 	// that the expression needs has no value. The program's Needs are these fields.
 	Waits bool
 
+	// Omits tells that a value that fails is left out, as in the status.
+	Omits bool
+
 	Each bool        // $item and $index are available
 	Item schema.Type // of $item; nil if unknown
 }

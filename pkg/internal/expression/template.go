@@ -36,7 +36,8 @@ type templates struct {
 	reads     reads
 	needs     []Need
 	parts     []located
-	trial     bool // the problems are counted, not reported
+	trial     bool   // the problems are counted, not reported
+	text      string // the text with several parts that is being compiled
 }
 
 // kindOf returns how messages name the template's object.
@@ -191,6 +192,7 @@ func (c *templates) scalar(path []string, text string, want schema.Type) node {
 		fits = func(*templates, *expr) {} // no text is right here
 	}
 	c.wantKind(path, str, want, blockHint(text, parts))
+	c.text = text
 	return c.interpolate(path, parts, fits)
 }
 

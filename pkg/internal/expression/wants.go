@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/internal/jq"
+	"github.com/argoperator/argoperator/pkg/internal/jqhint"
 	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
@@ -143,9 +144,46 @@ func (c *templates) wantText(e *expr) {
 		c.wrong(e, fmt.Sprintf("%s is %s, which cannot be part of a string", e.text, got), e.asJSON(got), "for its JSON", "")
 		return
 	}
-	if e.absent != nil {
-		c.warn(e, "null cannot be part of a string", e.withDefault())
+	if e.absent == nil {
+		return
 	}
+	c.warn(e, "null cannot be part of a string", e.withDefault())
+	if fix := c.orNull(); c.scope.Omits && fix != "" {
+		p := &c.problems[len(c.problems)-1]
+		p.Fix, p.FixAt, p.FixEnd = fix, 0, len(c.text)
+	}
+}
+
+// orNull returns the text as an expression that is null if a part of it is; "" if it has
+// several lines.
+func (c *templates) orNull() string {
+	parts, err := split(c.text)
+	if err != nil || strings.Contains(c.text, "\n") {
+		return ""
+	}
+	var given []string
+	text := ""
+	for _, p := range parts {
+		if !p.expr {
+			literal := jq.Quote(p.text)
+			text += literal[1 : len(literal)-1]
+			continue
+		}
+		source := strings.TrimSpace(p.text)
+		text += `\(` + source + `)`
+		part := &templates{scope: c.scope, given: c.given, trial: true}
+		e := part.analysed(nil, p)
+		if e == nil || e.absent == nil {
+			continue
+		}
+		if !jqhint.PlainPath(source) {
+			source = e.absent.read.String()
+		}
+		if there := source + " != null"; !slices.Contains(given, there) {
+			given = append(given, there)
+		}
+	}
+	return `${ if ` + strings.Join(given, " and ") + ` then "` + text + `" else null end }`
 }
 
 // wantNeeded warns of a required field that can be omitted.

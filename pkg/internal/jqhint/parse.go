@@ -169,7 +169,7 @@ var operators = map[string]int{
 	"//": 1, "??": 1, "?:": 1,
 	"||": 2, "or": 2, "OR": 2,
 	"&&": 3, "and": 3, "AND": 3,
-	"==": 4, "===": 4, "!=": 4, "!==": 4, "<>": 4, "<": 4, "<=": 4, ">": 4, ">=": 4, "in": 4, "IN": 4, "is": 4, "not": 4, "=~": 4,
+	"==": 4, "===": 4, "!=": 4, "!==": 4, "<>": 4, "<": 4, "<=": 4, ">": 4, ">=": 4, "in": 4, "IN": 4, "is": 4, "not": 4, "exists": 4, "=~": 4,
 	"+": 5, "-": 5, "*": 6, "/": 6, "%": 6,
 }
 
@@ -184,7 +184,7 @@ func (p *parser) binary(left *node, least int) *node {
 	for {
 		t := p.peek(0)
 		precedence := operators[t.text]
-		if t.kind != punct && t.kind != word || precedence < least || precedence == 0 || t.text == "not" && p.peek(1).text != "in" {
+		if t.kind != punct && t.kind != word || precedence < least || precedence == 0 || t.text == "not" && !slices.Contains([]string{"in", "exists"}, p.peek(1).text) {
 			return left
 		}
 		p.at++
@@ -193,8 +193,13 @@ func (p *parser) binary(left *node, least int) *node {
 }
 
 func (p *parser) operation(left *node, operator string, precedence int) *node {
-	if operator == "is" {
+	switch {
+	case operator == "is":
 		return p.test(left)
+	case operator == "exists":
+		return binary(left, "!=", term("null"))
+	case operator == "not" && p.accept("exists"):
+		return binary(left, "==", term("null"))
 	}
 	negated := operator == "not" && p.accept("in")
 	next := precedence + 1

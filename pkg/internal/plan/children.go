@@ -351,9 +351,11 @@ func (c *compiler) status() Status {
 		want, _ = c.scope.Input.Field("status")
 	}
 	out := Status{ChildPaths: map[string][][]string{}}
+	scope := c.scope
+	scope.Omits = true
 	for _, key := range slices.Sorted(maps.Keys(declared)) {
 		t, _ := want.Field(key)
-		program, problems := expression.Template(declared[key], c.scope, t)
+		program, problems := expression.Template(declared[key], scope, t)
 		c.report(problems, "spec", "status", key)
 		if program == nil {
 			continue

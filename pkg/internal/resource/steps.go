@@ -368,6 +368,32 @@ func (s *Schema) Shrink(object map[string]any, keep func(map[string]any) bool) m
 	return least
 }
 
+// shortTexts replace longer texts: a harmless one, and then those that few kinds of text
+// permit.
+var shortTexts = []string{"a", "a/b", "a b", "A"}
+
+// Shorten replaces the texts of an object that are longer than needed for it to be valid and
+// to satisfy keep.
+func (s *Schema) Shorten(object map[string]any, keep func(map[string]any) bool) map[string]any {
+	least := object
+	m := newMaker(fixed(), smallest)
+	s.visit(object, func(at string, _ *node, d *demand, value any) (any, bool) {
+		text, is := value.(string)
+		for _, short := range shortTexts {
+			if !is || d.limited || len(short) >= len(text) || !m.fits(d, short) {
+				continue
+			}
+			changed := s.visit(least, func(here string, _ *node, _ *demand, _ any) (any, bool) { return short, here == at })
+			if len(s.violations(changed)) == 0 && keep(changed) {
+				least = changed
+				break
+			}
+		}
+		return nil, false
+	})
+	return least
+}
+
 // quoted matches quoted words of a message.
 var quoted = regexp.MustCompile(`"([^"\s]{1,64})"`)
 

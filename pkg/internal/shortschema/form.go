@@ -244,7 +244,11 @@ func (s *Form) typeOf(n *yaml.Node, text string, offset int) *props {
 	}
 	hint := s.typeHint(text)
 	if t := foreignType(text); strings.ContainsAny(t, "[|") { // how it is quoted matters
-		hint = "write " + retyped(n, offset, len(text), t)
+		hint = "write " + s.retyped(n, offset, len(text), t)
+	}
+	if first, rest, at := s.unbarred(text); at > 0 {
+		s.add(n, offset+at, diag.BadMarker, "want | between the type and its markers", "write "+s.retyped(n, offset, len(text), first+" | "+rest))
+		return s.typeOf(n, first, offset)
 	}
 	s.add(n, offset, diag.UnknownType, message, hint)
 	if word, ok := strings.CutPrefix(hint, "did you mean "); ok { // so that markers and expressions are checked
@@ -256,13 +260,33 @@ func (s *Form) typeOf(n *yaml.Node, text string, offset int) *props {
 	return doubtful()
 }
 
+// withMarkers matches a type that markers follow without a |.
+var withMarkers = regexp.MustCompile(`^([^\s=]+)[\s,]+(([A-Za-z]+)=.*)$`)
+
+// unbarred splits a type from the markers that follow it without a | at an offset; 0 if
+// there are none.
+func (s *Form) unbarred(text string) (first, markers string, at int) {
+	m := withMarkers.FindStringSubmatch(text)
+	if m == nil {
+		return "", "", 0
+	}
+	if _, known := markerRules()[m[3]]; !known {
+		return "", "", 0
+	}
+	at = len(text) - len(m[2])
+	if !strings.Contains(m[2], `"`) {
+		m[2] = strings.ReplaceAll(m[2], ", ", " ")
+	}
+	return m[1], m[2], at
+}
+
 // retyped returns the value of a field, as YAML, with another type at an offset.
-func retyped(n *yaml.Node, offset, length int, other string) string {
+func (s *Form) retyped(n *yaml.Node, offset, length int, other string) string {
 	rest := n.Value[min(len(n.Value), offset+length):]
 	if strings.Contains(other, "|") { // the type brings a marker along
 		rest = strings.Replace(rest, "| ", "", 1)
 	}
-	return source.Scalar(strings.TrimSpace(n.Value[:min(len(n.Value), offset)]+other+rest), true, n.Style)
+	return s.positions.InPlaceOf(n, strings.TrimSpace(n.Value[:min(len(n.Value), offset)]+other+rest))
 }
 
 // named expands a type of spec.api.types; nil if it does not exist, or is being

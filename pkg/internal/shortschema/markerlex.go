@@ -2,7 +2,12 @@ package shortschema
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
 // marker is one NAME=VALUE after the '|' of a short schema. Offsets are bytes in the
@@ -15,36 +20,115 @@ type marker struct {
 	value0 int // of the value
 }
 
+// slip is an error in the text of markers.
+type slip struct {
+	at      int // in the scalar
+	code    string
+	message string
+	hint    string
+	// fix replaces the bytes of the text from one offset to another; "" if the intention
+	// is unknown.
+	fix      string
+	from, to int
+}
+
 // lexMarkers reads the markers in text, which starts at an offset of its scalar. With
 // an error it returns the markers before it.
-func lexMarkers(text string, offset int) (out []marker, at int, err error) {
+func lexMarkers(text string, offset int) (out []marker, wrong *slip) {
 	i := 0
 	for {
 		i += len(text[i:]) - len(strings.TrimLeft(text[i:], " \t\n"))
 		if i == len(text) {
-			return out, 0, nil
+			return out, nil
 		}
 		m := marker{at: offset + i}
 		end := i + strings.IndexFunc(text[i:]+" ", func(r rune) bool { return !isNameRune(r) })
 		m.name = text[i:end]
-		if m.name == "" {
-			return out, m.at, fmt.Errorf("want a marker such as minimum=0, not %q", firstWord(text[i:]))
-		}
-		if !strings.HasPrefix(text[end:], "=") {
-			value := "…"
-			if m.name == "required" || m.name == "nullable" || m.name == "immutable" {
-				value = "true"
+		if m.name == "" || !strings.HasPrefix(text[end:], "=") {
+			if wrong := unquotedText(out, text, offset, m.name); wrong != nil {
+				return out[:len(out)-1], wrong
 			}
-			return out, m.at, fmt.Errorf("marker %s has no value, want %s=%s", m.name, m.name, value)
+			return out, withoutValue(text, i, end, offset)
 		}
 		m.value0 = offset + end + 1
 		took, err := m.lexValue(text[end+1:])
 		if err != nil {
-			return out, m.value0, fmt.Errorf("marker %s: %w", m.name, err)
+			return out, &slip{at: m.value0, code: diag.BadMarker, message: fmt.Sprintf("marker %s: %v", m.name, err)}
 		}
 		out = append(out, m)
 		i = end + 1 + took
 	}
+}
+
+// nextMarker matches a space and the name of a marker with its value.
+var nextMarker = regexp.MustCompile(`\s+[A-Za-z]+=`)
+
+// unquotedText reports the marker before a word that is no marker, if its value is a text of
+// several words without quotes.
+func unquotedText(before []marker, text string, offset int, word string) *slip {
+	if _, known := markerRules()[word]; known || len(before) == 0 {
+		return nil
+	}
+	m := before[len(before)-1]
+	if m.quoted || !slices.Contains([]string{"description", "default", "pattern", "validation"}, m.name) {
+		return nil
+	}
+	from := m.value0 - offset
+	value := text[from:]
+	if next := nextMarker.FindStringIndex(value); next != nil {
+		value = value[:next[0]]
+	}
+	value = strings.TrimRight(value, " \t\n")
+	return &slip{
+		at: m.value0, code: diag.BadMarker, message: fmt.Sprintf("marker %s: a value that contains spaces needs quotes", m.name),
+		fix: quote(value), from: from, to: from + len(value),
+	}
+}
+
+// withoutValue reports a word without = at an offset of the text.
+func withoutValue(text string, at, end, offset int) *slip {
+	name := text[at:end]
+	rule, known := markerRules()[name]
+	s := &slip{at: offset + at, code: diag.BadMarker, message: fmt.Sprintf("marker %s has no value", name), from: at, to: end}
+	switch value := assigned.FindString(text[end:]); {
+	case name == "":
+		s.message = fmt.Sprintf("want a marker such as minimum=0, not %q", firstWord(text[at:]))
+	case !known:
+		s.code, s.message, s.hint = diag.UnknownMarker, fmt.Sprintf("unknown marker %q", name), markerHint(name, source.SortedKeys(markerRules()))
+	case value != "":
+		s.message = fmt.Sprintf("marker %s: want = before the value", name)
+		s.fix, s.to = name+"="+strings.TrimLeft(value, ": \t\n"), end+len(value)
+	case name == "required" || name == "nullable" || name == "immutable":
+		s.fix = name + "=true"
+	default:
+		_, example, _ := strings.Cut(rule.example, "| ")
+		s.hint = "write a value, such as " + strings.Fields(example)[0]
+	}
+	return s
+}
+
+// assigned matches a value after a colon or a space, except the name of another marker.
+var assigned = regexp.MustCompile(`^(?:\s*:\s*|\s+)(?:"[^"]*"|[^\s"=]+)(?:\s|$)`)
+
+// quote is the inverse of unquote.
+func quote(value string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`
+}
+
+// repairedMarkers returns the text of markers as it is probably meant; false if that is not
+// known.
+func repairedMarkers(text string) (string, bool) {
+	for range 20 {
+		_, wrong := lexMarkers(text, 0)
+		if wrong == nil {
+			return text, true
+		}
+		if wrong.fix == "" {
+			return "", false
+		}
+		text = text[:wrong.from] + wrong.fix + text[wrong.to:]
+	}
+	return "", false
 }
 
 func isNameRune(r rune) bool {

@@ -74,9 +74,12 @@ func markerRules() map[string]markerRule {
 // mark applies markers to a schema and reports those that do not fit. All markers fit
 // an unknown type, nil.
 func (s *Form) mark(n *yaml.Node, schema *props, text string, offset int) (*props, bool) {
-	markers, at, err := lexMarkers(text, offset)
-	if err != nil {
-		s.add(n, at, diag.BadMarker, err.Error(), "")
+	markers, wrong := lexMarkers(text, offset)
+	if wrong != nil {
+		if repaired, ok := repairedMarkers(text); ok {
+			wrong.hint = "write " + s.positions.InPlaceOf(n, n.Value[:offset]+repaired)
+		}
+		s.add(n, wrong.at, wrong.code, wrong.message, wrong.hint)
 	}
 	unknown, required, seen := schema == nil, false, map[string]marker{}
 	if unknown {

@@ -179,7 +179,7 @@ func (s *Simulation) key(o cluster.Object) cluster.Key {
 // user wrote.
 func (s *Simulation) rendered(k cluster.Key) []map[string]any {
 	o := s.cluster.Objects[k]
-	if o == nil || k.GroupResource == cluster.EventsResource || k.GroupResource == workflowsResource && o.GetLabels()[timestampLabel] != "" {
+	if o == nil || k.GroupResource == cluster.EventsResource || s.internal(k, o) {
 		return nil
 	}
 	theirs := slices.ContainsFunc(o.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool { return e.Manager != kubectl })

@@ -90,6 +90,9 @@ var foreignKeys = []foreignKey{
 	{"Install", []string{"serviceAccount", "serviceAccountName"}, "names", "", "names: {workflowServiceAccount: app-workflow}", false},
 	{"Metadata", []string{"namespace"}, "", "put the operator's namespace under spec.install", "", false},
 	{"Operator", []string{"name", "labels", "annotations"}, "metadata", "put it under metadata", "", false},
+	// Tests.
+	{"TestStep", []string{"update", "change", "modify", "patch"}, "edit", "", "edit: {spec: {size: 3}}", true},
+	{"Expect", []string{"child", "childs", "childResources"}, "children", "", "children: [{kind: Deployment}]", true},
 	{"Operator", []string{"api", "children", "status", "install", "logic", "schema", "resources", "reconcile", "related", "patches"}, "spec", "put it under spec", "", false},
 }
 

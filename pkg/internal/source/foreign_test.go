@@ -16,6 +16,7 @@ var definitionTypes = map[string]reflect.Type{
 	"Column": reflect.TypeFor[v1alpha1.Column](), "Scale": reflect.TypeFor[v1alpha1.Scale](), "Child": reflect.TypeFor[v1alpha1.Child](),
 	"Patch": reflect.TypeFor[v1alpha1.Patch](), "Logic": reflect.TypeFor[v1alpha1.Logic](), "EnvVar": reflect.TypeFor[v1alpha1.EnvVar](),
 	"Reconcile": reflect.TypeFor[v1alpha1.Reconcile](), "Install": reflect.TypeFor[v1alpha1.Install](),
+	"TestStep": reflect.TypeFor[v1alpha1.TestStep](), "Expect": reflect.TypeFor[v1alpha1.Expect](),
 }
 
 // TestForeignKeys covers that no key of the table is one of ours, that the key that is

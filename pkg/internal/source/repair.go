@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/argoperator/argoperator/pkg/diag"
 )
 
 // repair is a line that YAML does not accept, as it is probably meant.
@@ -40,6 +42,26 @@ func repaired(lines []string, n int) (repair, bool) {
 		}
 	}
 	return repair{}, false
+}
+
+// WithoutFollowing removes the syntax errors of YAML that the hint of another finding about
+// the same value repairs, too.
+func WithoutFollowing(list diag.List) diag.List {
+	follows := func(f diag.Finding) bool {
+		return f.Code == diag.YAMLSyntax && strings.HasPrefix(f.Hint, quoteIt) && slices.ContainsFunc(list, func(cause diag.Finding) bool {
+			text, written := strings.CutPrefix(cause.Hint, "write ")
+			misspelt := cause.Code == diag.BadMarker || cause.Code == diag.BadExpression
+			if !misspelt || !written || cause.File != f.File || cause.Line != f.Line {
+				return false
+			}
+			_, err := parseYAML("value: " + text + "\n")
+			return err == nil
+		})
+	}
+	if !slices.ContainsFunc(list, follows) {
+		return list
+	}
+	return slices.DeleteFunc(slices.Clone(list), follows)
 }
 
 // legal reports whether a text is YAML with another line in the place of one.

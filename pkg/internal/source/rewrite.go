@@ -24,11 +24,20 @@ func (p Positions) Rewritten(path []string, from, to int, text string) string {
 		}
 		return text
 	}
-	style := n.Style
+	return Scalar(value, p.inFlow(path), p.style(n))
+}
+
+// InPlaceOf returns another value for a scalar, as YAML that is valid between braces, too.
+func (p Positions) InPlaceOf(n *yaml.Node, value string) string {
+	return Scalar(value, true, p.style(n))
+}
+
+// style returns the style of a scalar in the file.
+func (p Positions) style(n *yaml.Node) yaml.Style {
 	if _, ok := p.home(n).repaired[n.Line]; ok {
-		style = 0 // the quotes are not in the file
+		return 0 // the quotes are not in the file
 	}
-	return Scalar(value, p.inFlow(path), style)
+	return n.Style
 }
 
 // inFlow reports whether the value at a path is between the braces or brackets of YAML.
