@@ -14,6 +14,9 @@ type Scope struct {
 	Related    map[string]schema.Type // of $related.NAME; nil: nothing is related, or $related is not available
 	// OpenChildren and OpenRelated tell that there may be others: they are not known.
 	OpenChildren, OpenRelated bool
+	// Draft tells that the schema of Input has errors: the defaults of its fields stand for
+	// what is not known of them.
+	Draft bool
 
 	// Given is a condition in jq that is true whenever the expression is evaluated,
 	// like the `when` of a child for its template: paths that it tests are not missing.
