@@ -21,6 +21,7 @@ type Problem struct {
 	Path    []string // of the value, relative to the root given to CompileStatus or Template
 	Offset  int      // bytes into the scalar at Path; 0 with a Length of 0 is the whole scalar
 	Length  int
+	OnKey   bool   // it is about the key of Path, not about the value
 	Code    string // one of the Code constants; CompileStatus leaves it empty
 	Warning bool
 	Message string

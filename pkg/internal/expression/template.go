@@ -21,17 +21,18 @@ func Template(value any, scope Scope, want schema.Type) (*Program, []Problem) {
 	if want == nil {
 		want = schema.Any()
 	}
-	c := &templates{scope: scope, kind: kindOf(value), whole: value, given: given(scope)}
+	c := &templates{scope: scope, kind: kindOf(value), whole: value, want: want, given: given(scope)}
 	return c.program(c.value(nil, value, want))
 }
 
 // templates compiles the value of one template.
 type templates struct {
 	scope     Scope
-	kind      string // of the template's object, if it has one
-	whole     any    // the template
-	condition bool   // the compiled value is a boolean
-	given     []read // paths that always exist
+	kind      string      // of the template's object, if it has one
+	whole     any         // the template
+	want      schema.Type // of the template
+	condition bool        // the compiled value is a boolean
+	given     []read      // paths that always exist
 	problems  []Problem
 	reads     reads
 	needs     []Need

@@ -62,14 +62,50 @@ func (c *templates) wantField(path []string, key string, want schema.Type) schem
 		return t
 	}
 	at := append(slices.Clip(path), key)
-	hint, fields := "", want.Fields()
-	if best := nearest(key, fields); best != "" {
-		hint = "did you mean " + best + "?"
-	} else if 0 < len(fields) && len(fields) <= 14 {
-		hint = "fields: " + strings.Join(fields, ", ")
-	}
-	c.problem(Problem{Path: at, Code: UnknownField, Message: fmt.Sprintf("%s: no such field%s", c.field(at), c.of()), Hint: hint})
+	c.problem(Problem{
+		Path: at, OnKey: true, Code: UnknownField, Message: fmt.Sprintf("%s: no such field%s", c.field(at), c.of()),
+		Hint: c.keyHint(path, key, want.Fields()),
+	})
 	return schema.Any()
+}
+
+// childKeys are keys of a child that users write into its template.
+var childKeys = []string{"when", "forEach", "dependsOn", "readyWhen", "onDelete", "update", "adopt"}
+
+// keyHint returns what to write for a key that is not a field of its mapping.
+func (c *templates) keyHint(path []string, key string, fields []string) string {
+	if len(path) == 0 && c.kind != "" && slices.Contains(childKeys, key) {
+		return key + " is a key of the child: move it next to template"
+	}
+	if owner, ok := c.enclosing(path, key); ok {
+		return key + " is a field of " + owner + ": move it there, with less indentation"
+	}
+	if best := nearest(key, fields); best != "" {
+		return "did you mean " + best + "?"
+	}
+	if 0 < len(fields) && len(fields) <= 14 {
+		return "fields: " + strings.Join(fields, ", ")
+	}
+	return ""
+}
+
+// enclosing returns the innermost mapping around the one at a path that has a field.
+func (c *templates) enclosing(path []string, key string) (owner string, ok bool) {
+	t := c.want
+	for i, name := range path {
+		if slices.Contains(t.Fields(), key) {
+			owner, ok = c.field(path[:i]), true
+			if i == 0 {
+				owner = "the object"
+			}
+		}
+		if t.Kind() == schema.Array {
+			t = t.Item()
+			continue
+		}
+		t, _ = t.Field(name)
+	}
+	return owner, ok
 }
 
 // of returns the kind of the template for the end of a message.
