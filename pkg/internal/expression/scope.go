@@ -41,7 +41,8 @@ type Vars struct {
 // Expression compiles a bare jq expression, or one in `${ }`. want is the kind of its
 // result: "boolean", "array" or "" for any.
 func Expression(source string, scope Scope, want string) (*Program, []Problem) {
-	c := &templates{scope: scope, given: given(scope), condition: want == "boolean"}
+	c := &templates{scope: scope, condition: want == "boolean"}
+	c.assume()
 	e := c.expr(nil, bare(source), func(c *templates, e *expr) {
 		switch want {
 		case "boolean":

@@ -21,7 +21,8 @@ func Template(value any, scope Scope, want schema.Type) (*Program, []Problem) {
 	if want == nil {
 		want = schema.Any()
 	}
-	c := &templates{scope: scope, kind: kindOf(value), whole: value, want: want, given: given(scope)}
+	c := &templates{scope: scope, kind: kindOf(value), whole: value, want: want}
+	c.assume()
 	return c.program(c.value(nil, value, want))
 }
 
@@ -32,6 +33,7 @@ type templates struct {
 	whole     any         // the template
 	want      schema.Type // of the template
 	condition bool        // the compiled value is a boolean
+	lost      bool        // the condition of the scope is invalid: any path may exist
 	given     []read      // paths that always exist
 	problems  []Problem
 	reads     reads
@@ -56,7 +58,16 @@ type node struct {
 	typ     schema.Type // nil if unknown
 }
 
+// assume takes from the condition of the scope which paths exist.
+func (c *templates) assume() {
+	paths, ok := given(c.scope)
+	c.given, c.lost = paths, !ok
+}
+
 func (c *templates) problem(p Problem) {
+	if c.lost && p.Code == MayBeNull {
+		return
+	}
 	p.Path = slices.Clone(p.Path)
 	c.problems = append(c.problems, p)
 }
@@ -112,7 +123,7 @@ func (c *templates) object(path []string, fields map[string]any, want schema.Typ
 		at := append(slices.Clip(path), key)
 		if strings.Contains(key, "${") {
 			c.problem(Problem{
-				Path: at, Code: BadExpression, Message: fmt.Sprintf("the key %s contains an expression, but keys are plain text", key),
+				Path: at, OnKey: true, Code: BadExpression, Message: fmt.Sprintf("the key %s contains an expression, but keys are plain text", key),
 				Hint: "write the whole mapping as an expression: ${ {(.spec.key): .spec.value} }",
 			})
 			continue

@@ -21,8 +21,9 @@ type value struct {
 // absence is an optional field.
 type absence struct {
 	read
-	node any // where it is read
-	why  string
+	node   any // where it is read
+	why    string
+	object bool // it is an object, if it is there
 }
 
 // some returns a value with known kinds.

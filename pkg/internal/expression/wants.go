@@ -180,7 +180,7 @@ func (c *templates) wantText(e *expr) {
 		return
 	}
 	if e.absent != nil {
-		c.warn(e, "null cannot be part of a string", e.withDefault())
+		c.warn(e, "null cannot be part of a string", c.orWhen(e.absent, e.withDefault()))
 	}
 }
 
@@ -193,7 +193,16 @@ func (c *templates) wantNeeded(n node, path []string) {
 	if read := n.expr.absent.read.String(); strings.HasPrefix(read, ".spec.") {
 		hint = "in the schema, write required=true or a default for " + read
 	}
-	c.warn(n.expr, c.field(path)+" is required", hint)
+	c.warn(n.expr, c.field(path)+" is required", c.orWhen(n.expr.absent, hint))
+}
+
+// orWhen puts before a hint how to omit the whole child while an optional object of the
+// custom resource is missing.
+func (c *templates) orWhen(is *absence, hint string) string {
+	if !c.scope.Waits || c.scope.Given != "" || !is.object || is.root != inputRoot || slices.ContainsFunc(is.path, isItem) {
+		return hint
+	}
+	return "write when: " + is.read.String() + " != null in the child; or " + hint
 }
 
 func (c *templates) warn(e *expr, damage, hint string) {
