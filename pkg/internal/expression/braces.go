@@ -23,7 +23,7 @@ var (
 // same text escapes a ${, or has the braces as ${ "{{ … }}" }, because then they are
 // intended.
 func (c *templates) braces(path []string, text string, parts []part) {
-	if strings.Contains(text, "$${") || strings.HasPrefix(c.apiVersion(), schema.ArgoGroup+"/") {
+	if strings.Contains(text, "$${") || strings.HasPrefix(c.apiVersion(), schema.ArgoGroup+"/") || c.isFixedName(path) {
 		return
 	}
 	for _, p := range parts {
@@ -53,6 +53,19 @@ func (c *templates) braces(path []string, text string, parts []part) {
 		})
 		return // one finding per text is enough
 	}
+}
+
+// isFixedName reports whether a path is the name of a template's object that no expression
+// makes unique, which is an error of the definition.
+func (c *templates) isFixedName(path []string) bool {
+	if !slices.Equal(path, []string{"metadata", "name"}) {
+		return false
+	}
+	fields, _ := c.whole.(map[string]any)
+	metadata, _ := fields["metadata"].(map[string]any)
+	name, _ := metadata["name"].(string)
+	namespace, _ := metadata["namespace"].(string)
+	return !strings.Contains(name+namespace, "${")
 }
 
 // meant returns the hint for foreign braces that are intended.

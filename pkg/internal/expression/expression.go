@@ -24,6 +24,7 @@ type Problem struct {
 	OnKey   bool   // it is about the key of Path, not about the value
 	Code    string // one of the Code constants; CompileStatus leaves it empty
 	Warning bool
+	Known   bool // it follows from an error of the definition that is reported there
 	Message string
 	Hint    string
 	// Fix is jq to write instead of the bytes of the scalar from FixAt to FixEnd, and Caveat

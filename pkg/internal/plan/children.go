@@ -83,8 +83,8 @@ func (c *compiler) report(problems []expression.Problem, path ...string) {
 		if p.OnKey {
 			position = c.d.PositionOfKey(at...)
 		}
-		if c.draft && c.d.Guessed(position) && (p.Warning || p.Length == 0) {
-			continue // the line is not YAML, and may mean another value
+		if p.Known || c.draft && c.d.Guessed(position) && (p.Warning || p.Length == 0) {
+			continue // the line may also not be YAML, and mean another value
 		}
 		code := p.Code
 		if code == "" {
