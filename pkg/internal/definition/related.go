@@ -3,8 +3,8 @@ package definition
 import (
 	"fmt"
 	"regexp"
-	"strings"
 	"slices"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"

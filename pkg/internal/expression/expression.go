@@ -9,6 +9,7 @@ package expression
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/itchyny/gojq"
@@ -120,10 +121,16 @@ func until(text string) (int, error) {
 	return end, nil
 }
 
+// suffixed matches a path and a text behind it that jq would subtract.
+var suffixed = regexp.MustCompile(`^\s*(\.[\w.]+)\s*([-_/][A-Za-z][\w./-]*)\s*$`)
+
 // closed returns what to write for an expression that does not end. text follows its ${.
 func closed(text string) string {
 	if inner, _, found := strings.Cut(text, "}"); found && shellParameter.MatchString(inner) {
 		return literally(inner)
+	}
+	if m := suffixed.FindStringSubmatch(text); m != nil {
+		return "write ${ " + m[1] + " }" + m[2]
 	}
 	stem := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "}"))
 	for _, end := range []string{"", `"`, ")", "]", "}", `")`, `"]`, `"}`, "))"} {
@@ -131,8 +138,34 @@ func closed(text string) string {
 			return "write ${ " + stem + end + " }, or $${ for the characters ${"
 		}
 	}
+	if word := unquoted(text); word != "" {
+		return "close the string: " + word
+	}
 	return "close the expression with }, or $${ for the characters ${"
 }
+
+// unquoted returns the string that lacks its closing quote, if it is one word.
+func unquoted(text string) string {
+	if _, _, whole := jq.Lex(text); whole {
+		return ""
+	}
+	for at := range len(text) {
+		word := quotedWord.FindString(text[at:])
+		if word == "" {
+			continue
+		}
+		better := text[:at] + word + `"` + text[at+len(word):]
+		if end, err := until(better); err == nil {
+			if _, err := parse(strings.TrimSpace(better[:end])); err == nil {
+				return word + `"`
+			}
+		}
+	}
+	return ""
+}
+
+// quotedWord matches a quote and the word behind it that no quote follows.
+var quotedWord = regexp.MustCompile(`^"[\w.-]+\b`)
 
 // parse reads one jq expression.
 func parse(source string) (*gojq.Query, error) {

@@ -184,7 +184,9 @@ func (c *templates) scalar(path []string, text string, want schema.Type) node {
 		})
 		return node{source: "null"}
 	}
-	c.braces(path, text, parts)
+	if c.braces(path, text, parts, want) {
+		return node{source: "null"}
+	}
 	if len(parts) == 1 {
 		if !parts[0].expr {
 			c.wantLiteral(path, parts[0].text, want)
