@@ -163,6 +163,13 @@ func (c *templates) list(path []string, items []any, want schema.Type) node {
 	sources := make([]string, len(items))
 	for i, item := range items {
 		inner := c.value(append(slices.Clip(path), strconv.Itoa(i)), item, want.Item())
+		if e := inner.expr; e != nil && e.absent != nil {
+			hint := "write the list as an expression, in which // empty omits an item"
+			if len(items) == 1 {
+				hint = "write the list as an expression: ${ [" + e.text + " // empty] }"
+			}
+			c.wantItem(e, e.absent, want.Item(), hint)
+		}
 		n.literal = n.literal && inner.literal
 		sources[i] = inner.source
 		if i == 0 {

@@ -124,6 +124,9 @@ func (c *templates) wantValue(e *expr, want schema.Type) {
 		c.wrong(e, fmt.Sprintf("%s must be %s, and %s is %s", c.field(e.path), wanted, e.text, got), fix, caveat, "")
 		return
 	}
+	if e.item != nil && got == array {
+		c.wantItem(e, e.item, want.Item(), e.withoutNull())
+	}
 	c.wantAllowed(e, schema.Strings(want))
 	if e.shape != nil && (got == object || got == array) {
 		fix, caveat := e.fixItems(want)
@@ -196,6 +199,24 @@ func (c *templates) wantNeeded(n node, path []string) {
 	c.warn(n.expr, c.field(path)+" is required", c.orWhen(n.expr.absent, hint))
 }
 
+// wantItem warns of an item of a list that can be null where the API server rejects null.
+func (c *templates) wantItem(e *expr, is *absence, want schema.Type, hint string) {
+	_, validated := schema.Default(want) // by the schema of a custom resource
+	if !validated || want.Kind() == schema.Unknown || want.Nullable() || is.root.others() && c.scope.Waits {
+		return
+	}
+	c.warnOf(e, is, "the API server rejects null in a list", hint)
+}
+
+// withoutNull returns a hint to omit an item that is null from a list that is an expression.
+func (e *expr) withoutNull() string {
+	inner, ok := strings.CutSuffix(strings.TrimPrefix(e.text, "["), "]")
+	if !ok || strings.ContainsAny(inner, ",[|") || !strings.HasPrefix(e.text, "[") {
+		return "write // empty after the value, which omits it"
+	}
+	return "write [" + strings.TrimSpace(inner) + " // empty], which omits it"
+}
+
 // orWhen puts before a hint how to omit the whole child while an optional object of the
 // custom resource is missing.
 func (c *templates) orWhen(is *absence, hint string) string {
@@ -205,14 +226,16 @@ func (c *templates) orWhen(is *absence, hint string) string {
 	return "write when: " + is.read.String() + " != null in the child; or " + hint
 }
 
-func (c *templates) warn(e *expr, damage, hint string) {
+func (c *templates) warn(e *expr, damage, hint string) { c.warnOf(e, e.absent, damage, hint) }
+
+func (c *templates) warnOf(e *expr, is *absence, damage, hint string) {
 	at := jq.Span{End: len(e.text)}
-	if s, ok := e.spans[e.absent.node]; ok {
+	if s, ok := e.spans[is.node]; ok {
 		at = s
 	}
 	c.problem(Problem{
 		Path: e.path, Offset: e.at + at.At, Length: at.End - at.At, Code: MayBeNull, Warning: true,
-		Message: fmt.Sprintf("%s may be missing (%s), and %s", e.absent.read, e.absent.why, damage), Hint: hint,
+		Message: fmt.Sprintf("%s may be missing (%s), and %s", is.read, is.why, damage), Hint: hint,
 	})
 }
 
