@@ -32,7 +32,7 @@ func earlier(lines []string, n int) (fix repair, at int, ok bool) {
 			}
 		}
 	}
-	return outdented(lines, n)
+	return lessIndented(lines, n)
 }
 
 // isPlainKey reports whether a line may be a key without a space after its colon.
@@ -61,9 +61,9 @@ func quotesMended(line string) []repair {
 
 var keyOfLine = regexp.MustCompile(`^ *([A-Za-z]\w*):`)
 
-// outdented returns the nearest key before a line that is indented less, indented like the
+// lessIndented returns the nearest key before a line that is indented less, indented like the
 // line.
-func outdented(lines []string, n int) (fix repair, at int, ok bool) {
+func lessIndented(lines []string, n int) (fix repair, at int, ok bool) {
 	own := indent(lines[n])
 	below := keyOfLine.FindStringSubmatch(lines[n])
 	for i := n - 1; i >= 0 && below != nil; i-- {

@@ -18,7 +18,7 @@ type repair struct {
 	at     int    // bytes from the start of the line to what changes
 	advice string // what to do; the line follows
 	indent bool   // only the indentation changes
-	// message says what is wrong, if the parser stops at a later line
+	// message is the error, if the parser stops at a later line
 	message string
 }
 
