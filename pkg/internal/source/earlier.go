@@ -8,8 +8,12 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 )
 
-// maxEarlier limits the lines before a syntax error that are searched for its cause.
-const maxEarlier = 200
+// maxEarlier limits the lines before a syntax error that are searched for its cause, and
+// maxMended how many of them are tried: each try parses the text again.
+const (
+	maxEarlier = 200
+	maxMended  = 8
+)
 
 // earlier returns a line before the one at which YAML has an error, and how it is probably
 // meant: the parser stops late where a quote is not closed, where a key looks like text, and
@@ -22,10 +26,12 @@ func earlier(lines []string, n int) (fix repair, at int, ok bool) {
 			}
 		}
 	}
-	for i := n; i >= max(0, n-maxEarlier); i-- {
+	tried := 0
+	for i := n; i >= max(0, n-maxEarlier) && tried < maxMended; i-- {
 		if strings.Count(lines[i], `"`)%2 == 0 {
 			continue
 		}
+		tried++
 		for _, r := range quotesMended(lines[i]) {
 			if legal(lines[:n+1], i, r.line) {
 				return r, i, true
