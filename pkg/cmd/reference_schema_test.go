@@ -97,6 +97,13 @@ var structures = []fieldExample{
 		values: []fieldValue{{value: `[{"name": "http", "number": 80}]`}, {value: `[{"number": 80}]`, invalid: true}},
 	},
 	{
+		title: "Unique items",
+		text: "A list without two items of the same name needs a CEL rule. `maxItems` and `maxLength` limit the cost of the rule, which the API server otherwise rejects. " +
+			"Without the rule, a child with `forEach` named by the items fails only when the operator runs.",
+		field:  "field | maxItems=20 validation=\"self.all(x, self.exists_one(y, y.name == x.name))\":\n- name: name | required=true\n  number: port",
+		values: []fieldValue{{value: `[{"name": "http"}, {"name": "metrics"}]`}, {value: `[{"name": "http"}, {"name": "http", "number": 81}]`, invalid: true}},
+	},
+	{
 		title: "`map[string]TYPE`", text: "A map from any key to values of a type. Markers are those of the map.",
 		field:  "field: map[string]quantity | maxProperties=2",
 		values: []fieldValue{{value: `{"cpu": "2"}`}, {value: `{"cpu": "two"}`, invalid: true}},

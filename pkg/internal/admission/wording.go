@@ -41,7 +41,7 @@ func toProblem(r *problem.Report, err *field.Error, object map[string]any, s *re
 		if detail != "" {
 			p.Message += ": " + detail
 		}
-		p.Hint = fieldDescription(s, object, path)
+		p.Hint = missingHint(s, object, path)
 	case err.Type == field.ErrorTypeDuplicate:
 		p.Code, p.Message = diag.DuplicateValue, fmt.Sprintf("%s: duplicate value %s", path, formatValue(err.BadValue))
 	case want != nil && isJSONType(want[1]):
@@ -216,20 +216,21 @@ func nameHint(value any) string {
 	return fmt.Sprintf("did you mean %s?", legal)
 }
 
-// fieldDescription returns the schema's description of a missing field.
-func fieldDescription(s *resource.Schema, object map[string]any, path string) string {
+// missingHint returns how to write a missing field, and the schema's description of it.
+func missingHint(s *resource.Schema, object map[string]any, path string) string {
 	if s == nil {
 		return ""
 	}
-	schema, ok := s.At(diag.Steps(object, path)...)
-	if !ok {
+	steps := diag.Steps(object, path)
+	schema, ok := s.At(steps...)
+	if !ok || len(steps) == 0 {
 		return ""
 	}
 	text, _, _ := strings.Cut(schema.Description(), "\n")
 	if runes := []rune(text); len(runes) > 120 {
 		text = string(runes[:120]) + "…"
 	}
-	return text
+	return strings.TrimSuffix("add "+steps[len(steps)-1]+": …; "+text, "; ")
 }
 
 // unknownHint suggests the intended field, or the path where the field belongs.

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/schema"
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
@@ -70,6 +71,9 @@ func (c *checker) camelCase(value string, p source.Path) bool {
 }
 
 func toKind(s string) string {
+	if builtin, ok := schema.FindBuiltinSpelled(s); ok {
+		return builtin.Kind
+	}
 	var b strings.Builder
 	other := func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 	for word := range strings.FieldsFuncSeq(s, other) {
@@ -86,7 +90,7 @@ func (c *checker) unique(values []string, at func(i int) source.Path) {
 	first := map[string]int{}
 	for i, v := range values {
 		if j, again := first[v]; again && v != "" {
-			c.add(at(i), diag.DuplicateValue, fmt.Sprintf("%q is listed twice", v), fmt.Sprintf("the first is on line %d", c.At(at(j)).Line))
+			c.reject(at(i), diag.DuplicateValue, fmt.Sprintf("%q is listed twice", v), fmt.Sprintf("the first is on line %d", c.At(at(j)).Line))
 			continue
 		}
 		first[v] = i

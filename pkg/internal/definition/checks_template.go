@@ -3,6 +3,7 @@ package definition
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -89,12 +90,37 @@ func (c *checker) templateName(child v1alpha1.Child, p source.Path) {
 	case !isText:
 		c.add(at, diag.WrongType, fmt.Sprintf("%s is %s, want a string", at, source.Describe(c.node(at...))), "write name: ${ .metadata.name }")
 	case !holdsExpression(name) && !holdsExpression(namespace):
-		unique := "${ .metadata.name }-" + name
-		if strings.Contains(name, "$${") {
-			unique = strings.ReplaceAll(name, "$${", "${")
+		message := fmt.Sprintf("every %s would use the same object", cmp.Or(c.kind(), "custom resource"))
+		if strings.Contains(name, "{{") {
+			message = "{{ }} is not expanded: " + message
 		}
-		c.add(at, diag.BadValue, fmt.Sprintf("every %s would use the same object", cmp.Or(c.kind(), "custom resource")), "write "+c.Rewritten(at, 0, len(name), unique))
+		c.add(at, diag.BadValue, message, "write "+c.Rewritten(at, 0, len(name), uniqueName(name)))
 	}
+}
+
+var (
+	// foreignName matches what other tools replace by a name: {{ .Release.Name }}, $NAME, $(NAME).
+	foreignName = regexp.MustCompile(`\{\{-? *([^}]*?) *-?\}\}|\$\([^)]*\)|\$[A-Za-z_]\w*`)
+	ownField    = regexp.MustCompile(`^\.(metadata|spec)(\.\w+)+$`)
+)
+
+// uniqueName returns a name with the name of the custom resource in it, for a name without
+// an expression.
+func uniqueName(name string) string {
+	if strings.Contains(name, "$${") {
+		return strings.ReplaceAll(name, "$${", "${")
+	}
+	const own = "${ .metadata.name }"
+	unique := foreignName.ReplaceAllStringFunc(name, func(written string) string {
+		if path := strings.Replace(foreignName.FindStringSubmatch(written)[1], ".Values.", ".spec.", 1); ownField.MatchString(path) {
+			return "${ " + path + " }"
+		}
+		return own
+	})
+	if !strings.Contains(unique, own) {
+		return own + "-" + unique
+	}
+	return unique
 }
 
 // holdsExpression reports whether a text contains an expression. $${ is a literal ${.

@@ -128,6 +128,11 @@ func schemaOf(crd *apiextensionsv1.CustomResourceDefinition, apiVersion string) 
 // if it has one.
 func (d *Definition) Position(path ...string) diag.Position { return d.positions.At(d.origin(path)) }
 
+// PositionOfKey returns the position of the key of the value at a path.
+func (d *Definition) PositionOfKey(path ...string) diag.Position {
+	return d.positions.AtKey(d.origin(path))
+}
+
 // Written reports whether there is a value at a path.
 func (d *Definition) Written(path ...string) bool { return d.positions.Written(path) }
 

@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,12 +20,13 @@ var (
 	dotted   = regexp.MustCompile(`^(?:\.\w+)+$`)
 )
 
-// braces warns of {{ }} in literal text, which is not expanded. It does not warn if the
+// braces warns of {{ }} in literal text, which is not expanded, and reports it as an error
+// where no text is valid. It does not warn if the
 // same text escapes a ${, or has the braces as ${ "{{ … }}" }, because then they are
 // intended.
-func (c *templates) braces(path []string, text string, parts []part) {
-	if strings.Contains(text, "$${") || strings.HasPrefix(c.apiVersion(), schema.ArgoGroup+"/") {
-		return
+func (c *templates) braces(path []string, text string, parts []part, want schema.Type) (wrong bool) {
+	if strings.Contains(text, "$${") || strings.HasPrefix(c.apiVersion(), schema.ArgoGroup+"/") || c.isFixedName(path) {
+		return false
 	}
 	for _, p := range parts {
 		kind, found := "{{ }}", bracesOf.FindStringSubmatchIndex(p.text)
@@ -46,13 +48,33 @@ func (c *templates) braces(path []string, text string, parts []part) {
 		if ours == "" {
 			ours = ".spec.field"
 		}
-		c.problem(Problem{
+		problem := Problem{
 			Path: path, Offset: p.at + found[0], Length: found[1] - found[0], Code: BadExpression, Warning: true,
 			Message: kind + " is not expanded and stays in the string: argoperator expands ${ }",
 			Hint:    "write ${ " + ours + " }; " + meant(written),
-		})
-		return // one finding per text is enough
+		}
+		if wrong = ofType(want)&str == 0; wrong { // the string has a wrong type, too
+			problem.Warning, problem.Length = false, 0
+			problem.Message = fmt.Sprintf("%s is not expanded, and %s must be %s: argoperator expands ${ }", kind, c.field(path), ofType(want))
+			problem.Hint = "write ${ " + ours + " }"
+		}
+		c.problem(problem)
+		return wrong // one finding per text is enough
 	}
+	return false
+}
+
+// isFixedName reports whether a path is the name of a template's object that no expression
+// makes unique, which is an error of the definition.
+func (c *templates) isFixedName(path []string) bool {
+	if !slices.Equal(path, []string{"metadata", "name"}) {
+		return false
+	}
+	fields, _ := c.whole.(map[string]any)
+	metadata, _ := fields["metadata"].(map[string]any)
+	name, _ := metadata["name"].(string)
+	namespace, _ := metadata["namespace"].(string)
+	return !strings.Contains(name+namespace, "${")
 }
 
 // meant returns the hint for foreign braces that are intended.

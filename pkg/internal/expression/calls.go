@@ -8,6 +8,7 @@ import (
 	"github.com/itchyny/gojq"
 
 	"github.com/argoperator/argoperator/pkg/internal/jq"
+	"github.com/argoperator/argoperator/pkg/internal/jqhint"
 	"github.com/argoperator/argoperator/pkg/internal/schema"
 )
 
@@ -137,7 +138,20 @@ func (a *analyser) unknownFunction(f *gojq.Func) {
 		all = append(all, name)
 	}
 	slices.Sort(all)
-	a.fail(f, BadExpression, fmt.Sprintf("unknown function %s", f.Name), a.noFunction(f, slices.Compact(all)))
+	a.fail(f, BadExpression, a.unknownName(f), a.noFunction(f, slices.Compact(all)))
+}
+
+// unknownName returns the message about a name that is no function.
+func (a *analyser) unknownName(f *gojq.Func) string {
+	_, isChild := a.scope.Children[f.Name]
+	switch path := a.pathAfter(a.spans[f].End); {
+	case len(f.Args) > 0 || len(path) == 0:
+	case isChild:
+		return fmt.Sprintf("%s is not a function of jq; the child is $children.%s", f.Name, f.Name)
+	case slices.Contains(jqhint.Inputs(), f.Name):
+		return fmt.Sprintf("%s is not a function of jq; %s is .", f.Name, a.input())
+	}
+	return "unknown function " + f.Name
 }
 
 // enter walks the body of a function of the expression, or an argument, at the place of

@@ -64,7 +64,10 @@ func (a *analyser) array(array *gojq.Array, in value, names *env) result {
 		v.empty = true
 		return one(v)
 	}
-	return one(a.collected(a.query(array.Query, in, names).value))
+	item := a.query(array.Query, in, names).value
+	list := a.collected(item)
+	list.item = item.absent
+	return one(list)
 }
 
 func (a *analyser) str(s *gojq.String, in value, names *env) result {

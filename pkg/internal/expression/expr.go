@@ -36,9 +36,13 @@ func (c *templates) expr(path []string, p part, fits use) *expr {
 		fits(c, e)
 	}
 	if found := c.problems[before:]; failed(found) && !c.trial {
-		if fix := c.translation(path, p, fits); fix != "" {
+		fix, caveat := c.translation(path, p, fits, false), ""
+		if fix == "" && e == nil {
+			fix, caveat = c.translation(path, p, fits, true), "declare the field in the schema"
+		}
+		if fix != "" {
 			first := found[slices.IndexFunc(found, func(p Problem) bool { return !p.Warning })]
-			first.Caveat, first.Fix, first.FixAt, first.FixEnd = "", fix, p.at, p.at+len(p.text)
+			first.Caveat, first.Fix, first.FixAt, first.FixEnd = caveat, fix, p.at, p.at+len(p.text)
 			c.problems = append(c.problems[:before], first)
 		} else {
 			c.verify(path, p, fits, found)

@@ -9,6 +9,7 @@ package expression
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/itchyny/gojq"
@@ -21,8 +22,10 @@ type Problem struct {
 	Path    []string // of the value, relative to the root given to CompileStatus or Template
 	Offset  int      // bytes into the scalar at Path; 0 with a Length of 0 is the whole scalar
 	Length  int
+	OnKey   bool   // it is about the key of Path, not about the value
 	Code    string // one of the Code constants; CompileStatus leaves it empty
 	Warning bool
+	Known   bool // it follows from an error of the definition that is reported there
 	Message string
 	Hint    string
 	// Fix is jq, or ${ } with jq, to write instead of the bytes of the scalar from FixAt to
@@ -118,10 +121,16 @@ func until(text string) (int, error) {
 	return end, nil
 }
 
+// suffixed matches a path and a text behind it that jq would subtract.
+var suffixed = regexp.MustCompile(`^\s*(\.[\w.]+)\s*([-_/][A-Za-z][\w./-]*)\s*$`)
+
 // closed returns what to write for an expression that does not end. text follows its ${.
 func closed(text string) string {
 	if inner, _, found := strings.Cut(text, "}"); found && shellParameter.MatchString(inner) {
 		return literally(inner)
+	}
+	if m := suffixed.FindStringSubmatch(text); m != nil {
+		return "write ${ " + m[1] + " }" + m[2]
 	}
 	stem := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "}"))
 	for _, end := range []string{"", `"`, ")", "]", "}", `")`, `"]`, `"}`, "))"} {
@@ -129,8 +138,34 @@ func closed(text string) string {
 			return "write ${ " + stem + end + " }, or $${ for the characters ${"
 		}
 	}
+	if word := unquoted(text); word != "" {
+		return "close the string: " + word
+	}
 	return "close the expression with }, or $${ for the characters ${"
 }
+
+// unquoted returns the string that lacks its closing quote, if it is one word.
+func unquoted(text string) string {
+	if _, _, whole := jq.Lex(text); whole {
+		return ""
+	}
+	for at := range len(text) {
+		word := quotedWord.FindString(text[at:])
+		if word == "" {
+			continue
+		}
+		better := text[:at] + word + `"` + text[at+len(word):]
+		if end, err := until(better); err == nil {
+			if _, err := parse(strings.TrimSpace(better[:end])); err == nil {
+				return word + `"`
+			}
+		}
+	}
+	return ""
+}
+
+// quotedWord matches a quote and the word behind it that no quote follows.
+var quotedWord = regexp.MustCompile(`^"[\w.-]+\b`)
 
 // parse reads one jq expression.
 func parse(source string) (*gojq.Query, error) {

@@ -9,22 +9,19 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/jq"
 )
 
-// given returns the paths that exist whenever the scope's condition is true. It returns
-// none if the condition is invalid, which is reported at the condition.
-func given(scope Scope) []read {
+// given returns the paths that exist whenever the scope's condition is true. ok is false if
+// the condition is invalid, which is reported at the condition.
+func given(scope Scope) (paths []read, ok bool) {
 	if scope.Given == "" {
-		return nil
+		return nil, true
 	}
 	condition := &templates{scope: scope, trial: true}
 	condition.scope.Given = ""
 	e := condition.expr(nil, bare(scope.Given), (*templates).wantBoolean)
-	if e == nil {
-		return nil
+	if e == nil || failed(condition.problems) {
+		return nil, false
 	}
-	if failed(condition.problems) {
-		return nil
-	}
-	return condition.assured(e.query)
+	return condition.assured(e.query), true
 }
 
 // assured returns the paths that exist if a condition is true.

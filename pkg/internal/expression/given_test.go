@@ -41,10 +41,10 @@ func TestGiven(t *testing.T) {
 		{"(.spec.suffix // \"x\") == \"x\"", name, suffix},
 		{".spec.suffix != null or .spec.enabled", name, suffix},
 		{".spec.enabled", name, suffix},
-		{".spec.suffix", name, suffix}, // not a boolean
-		{".spec.suffix !=", name, suffix},
-		{".spec.sufix != null", name, suffix},
-		{"(.spec.suffix, .spec.size) != null", name, suffix},
+		{".spec.suffix", name, none}, // invalid: reported at the condition
+		{".spec.suffix !=", name, none},
+		{".spec.sufix != null", name, none},
+		{"(.spec.suffix, .spec.size) != null", name, none},
 		{"last(repeat(.spec.suffix)) != null", name, suffix},
 
 		{"", mode, tls},

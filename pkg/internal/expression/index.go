@@ -95,7 +95,7 @@ func (a *analyser) field(v value, name string, node any) value {
 	}
 	listed := slices.Contains(v.shape.Fields(), name) || t.Kind() != schema.Unknown
 	if found.absent == nil && listed && len(v.from) > 0 && !v.shape.Required(name) && !a.guarded(found.from[0]) {
-		found.absent = &absence{found.from[0], node, "it is not required and has no default"}
+		found.absent = &absence{found.from[0], node, "it is not required and has no default", found.kinds&^null == object}
 	}
 	return found
 }
@@ -213,7 +213,7 @@ func (a *analyser) named(v value, name string, node any) (value, bool) {
 	}
 	c.from = below(v.from, name)
 	if c.kinds&null != 0 && !a.guarded(c.from[0]) {
-		c.absent = &absence{c.from[0], node, may}
+		c.absent = &absence{c.from[0], node, may, true}
 	}
 	return c, true
 }

@@ -82,6 +82,7 @@ func (a *analyser) update(q *gojq.Query, in value, names *env) result {
 func (a *analyser) alternative(q *gojq.Query, in value, names *env) result {
 	a.branches++
 	left := a.query(q.Left, in, names)
+	a.looseDefault(q)
 	right := a.query(q.Right, in, names)
 	a.branches--
 	a.look(left.value)
@@ -128,6 +129,7 @@ func (a *analyser) comparison(q *gojq.Query, in value, names *env) result {
 	left, right := a.query(q.Left, in, names), a.query(q.Right, in, names)
 	a.use(left.value)
 	a.use(right.value)
+	a.neverNull(q, left.value, right.value)
 	l, r := left.kinds&^null, right.kinds&^null
 	if l != 0 && r != 0 && wide(l)&wide(r) == 0 {
 		a.misfit(q, fmt.Sprintf("%s is %s and %s is %s: %s cannot compare them",

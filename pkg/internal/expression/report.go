@@ -14,7 +14,9 @@ func (a *analyser) report(node any, p Problem) {
 	if s, ok := a.spans[node]; ok {
 		p.Offset, p.Length = s.At, s.End-s.At
 	}
-	p.FixAt, p.FixEnd = p.Offset, p.Offset+p.Length
+	if p.FixEnd == 0 {
+		p.FixAt, p.FixEnd = p.Offset, p.Offset+p.Length
+	}
 	if a.dashed(p) {
 		return
 	}

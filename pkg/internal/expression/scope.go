@@ -14,6 +14,9 @@ type Scope struct {
 	Related    map[string]schema.Type // of $related.NAME; nil: nothing is related, or $related is not available
 	// OpenChildren and OpenRelated tell that there may be others: they are not known.
 	OpenChildren, OpenRelated bool
+	// Draft tells that the schema of Input has errors: the defaults of its fields stand for
+	// what is not known of them.
+	Draft bool
 
 	// Given is a condition in jq that is true whenever the expression is evaluated,
 	// like the `when` of a child for its template: paths that it tests are not missing.
@@ -41,7 +44,8 @@ type Vars struct {
 // Expression compiles a bare jq expression, or one in `${ }`. want is the kind of its
 // result: "boolean", "array" or "" for any.
 func Expression(source string, scope Scope, want string) (*Program, []Problem) {
-	c := &templates{scope: scope, given: given(scope), condition: want == "boolean"}
+	c := &templates{scope: scope, condition: want == "boolean"}
+	c.assume()
 	e := c.expr(nil, bare(source), func(c *templates, e *expr) {
 		switch want {
 		case "boolean":

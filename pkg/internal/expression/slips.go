@@ -180,6 +180,20 @@ func (d dash) joinedTexts() []string {
 	return []string{d.path + "." + d.key[:at] + " + " + jq.Quote(d.key[at:])}
 }
 
+// isDashedChild reports whether a name with a dash is that of a child or a related object,
+// which is an error at its name.
+func (a *analyser) isDashedChild(d dash) bool {
+	for variable, types := range map[string]map[string]schema.Type{"$children": a.scope.Children, "$related": a.scope.Related} {
+		for name := range types {
+			rest, ok := strings.CutPrefix(d.key, name)
+			if ok && strings.ContainsAny(name, "-/") && (rest == "" || rest[0] == '.') && strings.HasSuffix(a.text[:d.At]+d.path, variable) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // dashed reports a name that contains an operator once, instead of the errors of its
 // parts.
 func (a *analyser) dashed(p Problem) bool {
@@ -197,7 +211,7 @@ func (a *analyser) dashed(p Problem) bool {
 				Offset: d.At, Length: d.End - d.At, Code: BadExpression,
 				Message: fmt.Sprintf("%s: jq subtracts at - and divides at /; a name that contains them needs quotes", a.text[d.At:d.End]),
 				Fix:     path + "[" + jq.Quote(d.key) + "]", FixAt: d.At, FixEnd: d.End, otherFixes: d.joinedTexts(),
-				Hint: `quote such a name, as in .metadata.labels["some-name"]`,
+				Hint: `quote such a name, as in .metadata.labels["some-name"]`, Known: a.isDashedChild(d),
 			})
 		}
 		return true

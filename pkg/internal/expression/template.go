@@ -21,17 +21,20 @@ func Template(value any, scope Scope, want schema.Type) (*Program, []Problem) {
 	if want == nil {
 		want = schema.Any()
 	}
-	c := &templates{scope: scope, kind: kindOf(value), whole: value, given: given(scope)}
+	c := &templates{scope: scope, kind: kindOf(value), whole: value, want: want}
+	c.assume()
 	return c.program(c.value(nil, value, want))
 }
 
 // templates compiles the value of one template.
 type templates struct {
 	scope     Scope
-	kind      string // of the template's object, if it has one
-	whole     any    // the template
-	condition bool   // the compiled value is a boolean
-	given     []read // paths that always exist
+	kind      string      // of the template's object, if it has one
+	whole     any         // the template
+	want      schema.Type // of the template
+	condition bool        // the compiled value is a boolean
+	lost      bool        // the condition of the scope is invalid: any path may exist
+	given     []read      // paths that always exist
 	problems  []Problem
 	reads     reads
 	needs     []Need
@@ -56,7 +59,16 @@ type node struct {
 	typ     schema.Type // nil if unknown
 }
 
+// assume takes from the condition of the scope which paths exist.
+func (c *templates) assume() {
+	paths, ok := given(c.scope)
+	c.given, c.lost = paths, !ok
+}
+
 func (c *templates) problem(p Problem) {
+	if c.lost && p.Code == MayBeNull {
+		return
+	}
 	p.Path = slices.Clone(p.Path)
 	c.problems = append(c.problems, p)
 }
@@ -112,7 +124,7 @@ func (c *templates) object(path []string, fields map[string]any, want schema.Typ
 		at := append(slices.Clip(path), key)
 		if strings.Contains(key, "${") {
 			c.problem(Problem{
-				Path: at, Code: BadExpression, Message: fmt.Sprintf("the key %s contains an expression, but keys are plain text", key),
+				Path: at, OnKey: true, Code: BadExpression, Message: fmt.Sprintf("the key %s contains an expression, but keys are plain text", key),
 				Hint: "write the whole mapping as an expression: ${ {(.spec.key): .spec.value} }",
 			})
 			continue
@@ -152,6 +164,13 @@ func (c *templates) list(path []string, items []any, want schema.Type) node {
 	sources := make([]string, len(items))
 	for i, item := range items {
 		inner := c.value(append(slices.Clip(path), strconv.Itoa(i)), item, want.Item())
+		if e := inner.expr; e != nil && e.absent != nil {
+			hint := "write the list as an expression, in which // empty omits an item"
+			if len(items) == 1 {
+				hint = "write the list as an expression: ${ [" + e.text + " // empty] }"
+			}
+			c.wantItem(e, e.absent, want.Item(), hint)
+		}
 		n.literal = n.literal && inner.literal
 		sources[i] = inner.source
 		if i == 0 {
@@ -173,7 +192,9 @@ func (c *templates) scalar(path []string, text string, want schema.Type) node {
 		})
 		return node{source: "null"}
 	}
-	c.braces(path, text, parts)
+	if c.braces(path, text, parts, want) {
+		return node{source: "null"}
+	}
 	if len(parts) == 1 {
 		if !parts[0].expr {
 			c.wantLiteral(path, parts[0].text, want)

@@ -9,13 +9,17 @@ import (
 )
 
 // translation returns an expression that has errors as jq without errors, if it is in
-// another language or if a conversion is all that it lacks; else "".
-func (c *templates) translation(path []string, p part, fits use) string {
+// another language or if a conversion is all that it lacks; else "". If undeclared is set,
+// the translation may read fields that the schema lacks.
+func (c *templates) translation(path []string, p part, fits use, undeclared bool) string {
 	mended := map[string]string{}
 	check := func(text string) int {
 		better := text
 		for steps := range maxChanges {
 			problems := c.problemsOf(path, better, fits)
+			if undeclared {
+				problems = slices.DeleteFunc(problems, func(p Problem) bool { return p.Code == UnknownField && p.spelling == "" })
+			}
 			if !failed(problems) {
 				mended[text] = better
 				return len(problems) + steps*aStep

@@ -15,14 +15,16 @@ type value struct {
 	empty  bool        // {} or [], which is valid for every shape
 	from   []read      // the paths that it can come from; none if it was computed
 	absent *absence    // why it can be null, if known; then kinds includes null
+	item   *absence    // why an item of an array can be null, if known
 	text   *string     // the constant string
 }
 
 // absence is an optional field.
 type absence struct {
 	read
-	node any // where it is read
-	why  string
+	node   any // where it is read
+	why    string
+	object bool // it is an object, if it is there
 }
 
 // some returns a value with known kinds.

@@ -63,14 +63,50 @@ func (c *templates) wantField(path []string, key string, want schema.Type) schem
 		return t
 	}
 	at := append(slices.Clip(path), key)
-	hint, fields := "", want.Fields()
-	if best := nearest(key, fields); best != "" {
-		hint = "did you mean " + best + "?"
-	} else if 0 < len(fields) && len(fields) <= 14 {
-		hint = "fields: " + strings.Join(fields, ", ")
-	}
-	c.problem(Problem{Path: at, Code: UnknownField, Message: fmt.Sprintf("%s: no such field%s", c.field(at), c.of()), Hint: hint})
+	c.problem(Problem{
+		Path: at, OnKey: true, Code: UnknownField, Message: fmt.Sprintf("%s: no such field%s", c.field(at), c.of()),
+		Hint: c.keyHint(path, key, want.Fields()),
+	})
 	return schema.Any()
+}
+
+// childKeys are keys of a child that users write into its template.
+var childKeys = []string{"when", "forEach", "dependsOn", "readyWhen", "onDelete", "update", "adopt"}
+
+// keyHint returns what to write for a key that is not a field of its mapping.
+func (c *templates) keyHint(path []string, key string, fields []string) string {
+	if len(path) == 0 && c.kind != "" && slices.Contains(childKeys, key) {
+		return key + " is a key of the child: move it next to template"
+	}
+	if owner, ok := c.enclosing(path, key); ok {
+		return key + " is a field of " + owner + ": move it there, with less indentation"
+	}
+	if best := nearest(key, fields); best != "" {
+		return "did you mean " + best + "?"
+	}
+	if 0 < len(fields) && len(fields) <= 14 {
+		return "fields: " + strings.Join(fields, ", ")
+	}
+	return ""
+}
+
+// enclosing returns the innermost mapping around the one at a path that has a field.
+func (c *templates) enclosing(path []string, key string) (owner string, ok bool) {
+	t := c.want
+	for i, name := range path {
+		if slices.Contains(t.Fields(), key) {
+			owner, ok = c.field(path[:i]), true
+			if i == 0 {
+				owner = "the object"
+			}
+		}
+		if t.Kind() == schema.Array {
+			t = t.Item()
+			continue
+		}
+		t, _ = t.Field(name)
+	}
+	return owner, ok
 }
 
 // of returns the kind of the template for the end of a message.
@@ -88,6 +124,9 @@ func (c *templates) wantValue(e *expr, want schema.Type) {
 		fix, caveat := c.fix(e, got, wanted)
 		c.wrong(e, fmt.Sprintf("%s must be %s, and %s is %s", c.field(e.path), wanted, e.text, got), fix, caveat, "")
 		return
+	}
+	if e.item != nil && got == array {
+		c.wantItem(e, e.item, want.Item(), e.withoutNull())
 	}
 	c.wantAllowed(e, schema.Strings(want))
 	if e.shape != nil && (got == object || got == array) {
@@ -147,7 +186,7 @@ func (c *templates) wantText(e *expr) {
 	if e.absent == nil {
 		return
 	}
-	c.warn(e, "null cannot be part of a string", e.withDefault())
+	c.warn(e, "null cannot be part of a string", c.orWhen(e.absent, e.withDefault()))
 	if fix := c.orNull(); c.scope.Omits && fix != "" {
 		p := &c.problems[len(c.problems)-1]
 		p.Fix, p.FixAt, p.FixEnd = fix, 0, len(c.text)
@@ -195,17 +234,46 @@ func (c *templates) wantNeeded(n node, path []string) {
 	if read := n.expr.absent.read.String(); strings.HasPrefix(read, ".spec.") {
 		hint = "in the schema, write required=true or a default for " + read
 	}
-	c.warn(n.expr, c.field(path)+" is required", hint)
+	c.warn(n.expr, c.field(path)+" is required", c.orWhen(n.expr.absent, hint))
 }
 
-func (c *templates) warn(e *expr, damage, hint string) {
+// wantItem warns of an item of a list that can be null where the API server rejects null.
+func (c *templates) wantItem(e *expr, is *absence, want schema.Type, hint string) {
+	_, validated := schema.Default(want) // by the schema of a custom resource
+	if !validated || want.Kind() == schema.Unknown || want.Nullable() || is.root.others() && c.scope.Waits {
+		return
+	}
+	c.warnOf(e, is, "the API server rejects null in a list", hint)
+}
+
+// withoutNull returns a hint to omit an item that is null from a list that is an expression.
+func (e *expr) withoutNull() string {
+	inner, ok := strings.CutSuffix(strings.TrimPrefix(e.text, "["), "]")
+	if !ok || strings.ContainsAny(inner, ",[|") || !strings.HasPrefix(e.text, "[") {
+		return "write // empty after the value, which omits it"
+	}
+	return "write [" + strings.TrimSpace(inner) + " // empty], which omits it"
+}
+
+// orWhen puts before a hint how to omit the whole child while an optional object of the
+// custom resource is missing.
+func (c *templates) orWhen(is *absence, hint string) string {
+	if !c.scope.Waits || c.scope.Given != "" || !is.object || is.root != inputRoot || slices.ContainsFunc(is.path, isItem) {
+		return hint
+	}
+	return "write when: " + is.read.String() + " != null in the child; or " + hint
+}
+
+func (c *templates) warn(e *expr, damage, hint string) { c.warnOf(e, e.absent, damage, hint) }
+
+func (c *templates) warnOf(e *expr, is *absence, damage, hint string) {
 	at := jq.Span{End: len(e.text)}
-	if s, ok := e.spans[e.absent.node]; ok {
+	if s, ok := e.spans[is.node]; ok {
 		at = s
 	}
 	c.problem(Problem{
 		Path: e.path, Offset: e.at + at.At, Length: at.End - at.At, Code: MayBeNull, Warning: true,
-		Message: fmt.Sprintf("%s may be missing (%s), and %s", e.absent.read, e.absent.why, damage), Hint: hint,
+		Message: fmt.Sprintf("%s may be missing (%s), and %s", is.read, is.why, damage), Hint: hint,
 	})
 }
 

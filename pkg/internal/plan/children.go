@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -79,8 +80,11 @@ func (c *compiler) report(problems []expression.Problem, path ...string) {
 	for _, p := range problems {
 		at := append(slices.Clone(path), p.Path...)
 		position := c.d.PositionIn(p.Offset, at...)
-		if c.draft && c.d.Guessed(position) && (p.Warning || p.Length == 0) {
-			continue // the line is not YAML, and may mean another value
+		if p.OnKey {
+			position = c.d.PositionOfKey(at...)
+		}
+		if p.Known || c.draft && c.d.Guessed(position) && (p.Warning || p.Length == 0) {
+			continue // the line may also not be YAML, and mean another value
 		}
 		code := p.Code
 		if code == "" {
@@ -221,7 +225,7 @@ func (c *compiler) namespaced(in v1alpha1.Child, at []string) {
 // conditions compiles forEach and `when`. It returns the scope of the template.
 func (c *compiler) conditions(out *Child, in v1alpha1.Child, path []string) expression.Scope {
 	scope := c.scope
-	scope.Given, scope.Waits = in.When, true
+	scope.Given, scope.Waits = cmp.Or(in.When, c.misplacedWhen(in)), true
 	scope.Each = c.draft && c.d.Doubtful(path...)
 	if in.ForEach != "" {
 		out.ForEach = c.expression(in.ForEach, scope, "array", append(slices.Clone(path), "forEach")...)
@@ -231,6 +235,18 @@ func (c *compiler) conditions(out *Child, in v1alpha1.Child, path []string) expr
 		out.When = c.expression(in.When, c.scope, "boolean", append(slices.Clone(path), "when")...)
 	}
 	return scope
+}
+
+// misplacedWhen returns the condition that is in a template in place of its child, or "".
+func (c *compiler) misplacedWhen(in v1alpha1.Child) string {
+	when, _ := in.Template["when"].(string)
+	if when == "" {
+		return ""
+	}
+	if _, known := childType(c.d, in).Field("when"); known {
+		return ""
+	}
+	return when
 }
 
 // compileForPod compiles the programs of a child for the pod, and stores what the pod

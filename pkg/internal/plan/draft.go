@@ -18,7 +18,7 @@ import (
 func Draft(d *definition.Definition) (*Plan, diag.List) {
 	p := &Plan{API: API{Kind: draftKind(d)}}
 	c := newCompiler(d, p.API)
-	c.draft = true
+	c.draft, c.scope.Draft = true, true
 	c.scope.Name = strings.TrimSpace(cmp.Or(p.API.Kind.Kind, "the custom resource") + " " + p.API.Kind.Version)
 	c.scope.OpenChildren, c.scope.OpenRelated = !d.ChildrenKnown(), !d.RelatedKnown()
 	if !d.SchemaKnown() {

@@ -22,7 +22,7 @@ func (m *maker) extreme(n *node, d *demand, value any, end func(low, high float6
 	default:
 		return nil, false
 	}
-	if slices.ContainsFunc(d.patterns, isQuantity) {
+	if slices.ContainsFunc(d.patterns, isRealistic) {
 		return nil, false
 	}
 	wide := *d
@@ -77,7 +77,7 @@ func longest(m *maker, n *node, d *demand, value any) (any, bool) {
 
 // chosen reports whether no other text may replace a text.
 func (m *maker) chosen(n *node, d *demand) bool {
-	return d.limited || m.settled(n) || slices.ContainsFunc(d.patterns, isQuantity)
+	return d.limited || m.settled(n) || slices.ContainsFunc(d.patterns, isRealistic)
 }
 
 func (m *maker) firstFit(d *demand, tries []string) (any, bool) {

@@ -28,7 +28,7 @@ func (m *maker) draw(n *node, parts []*nested, name string) (any, error) {
 	if d.limited {
 		return m.fromEnum(&d)
 	}
-	if value, ok := m.quantity(n, &d); ok {
+	if value, ok := m.realistic(n, &d); ok {
 		return value, nil
 	}
 	switch kind := m.kindOf(n, &d); kind {
@@ -57,21 +57,39 @@ func (m *maker) kindOf(n *node, d *demand) string {
 	return n.Type
 }
 
-// isQuantity reports whether a pattern is that of a Kubernetes quantity.
-func isQuantity(pattern string) bool { return strings.Contains(pattern, "KMGTPE") }
+// realistic has the values of types of which a pattern matches others that no user writes,
+// such as the quantity 0.3E-17, or that are invalid, such as the minutes 51-47 of a schedule.
+var realistic = []struct {
+	mark   string // a part of the pattern
+	values []any
+}{
+	{"KMGTPE", []any{"1Gi", "500m", "64Mi", "1", "2k", "0.5", "1.5Gi", "1e3", "100G", "250Ki", int64(1), int64(2), int64(64)}},
+	{"@(yearly|annually|", []any{"0 3 * * *", "*/5 8-18 * * 1-5", "@daily", "@every 1h30m", "0,30 0 1,15 jan-jun ?", "59 23 31 12 *"}},
+}
 
-// quantities are realistic quantities. Other matches of the pattern, such as 0.3E-17,
-// are not.
-var quantities = []any{"1Gi", "500m", "64Mi", "1", "2k", "0.5", "1.5Gi", "1e3", "100G", "250Ki", int64(1), int64(2), int64(64)}
+// realisticValues returns the values of a type of a pattern, or nil.
+func realisticValues(pattern string) []any {
+	for _, r := range realistic {
+		if strings.Contains(pattern, r.mark) {
+			return r.values
+		}
+	}
+	return nil
+}
 
-// quantity returns one of them; false if the field has another type.
-func (m *maker) quantity(n *node, d *demand) (any, bool) {
-	if !slices.ContainsFunc(d.patterns, isQuantity) {
+// isRealistic reports whether a pattern is that of a type with realistic values.
+func isRealistic(pattern string) bool { return realisticValues(pattern) != nil }
+
+// realistic returns one of the realistic values of a field; false if the field has another type.
+func (m *maker) realistic(n *node, d *demand) (any, bool) {
+	at := slices.IndexFunc(d.patterns, isRealistic)
+	if at < 0 {
 		return nil, false
 	}
-	first := m.choose(len(quantities))
-	for i := range quantities {
-		value := quantities[(first+i)%len(quantities)]
+	values := realisticValues(d.patterns[at])
+	first := m.choose(len(values))
+	for i := range values {
+		value := values[(first+i)%len(values)]
 		if _, number := value.(int64); number && !n.XIntOrString || !m.fits(d, value) {
 			continue
 		}

@@ -117,7 +117,7 @@ func (w *stepper) others(n *node, name string, value any) (parts, values []any) 
 	case bool:
 		parts = append(parts, !value)
 	case int64, float64:
-		if !slices.ContainsFunc(d.patterns, isQuantity) {
+		if !slices.ContainsFunc(d.patterns, isRealistic) {
 			values = append(values, int64(0), int64(-1))
 			values = append(values, d.limits(n.Type == "integer")...)
 		}

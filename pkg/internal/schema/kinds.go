@@ -1,6 +1,9 @@
 package schema
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // ArgoGroup is the API group of Argo Events and Argo Workflows.
 const ArgoGroup = "argoproj.io"
@@ -64,6 +67,11 @@ func FindBuiltin(apiVersion, kind string) (BuiltinKind, bool) {
 // apiVersion.
 func FindBuiltinNamed(kind string) (BuiltinKind, bool) {
 	return findKind(func(k BuiltinKind) bool { return k.Kind == kind })
+}
+
+// FindBuiltinSpelled is FindBuiltinNamed for a name in other letter case, or a plural.
+func FindBuiltinSpelled(name string) (BuiltinKind, bool) {
+	return findKind(func(k BuiltinKind) bool { return strings.EqualFold(k.Kind, name) || strings.EqualFold(k.Plural, name) })
 }
 
 func findKind(fits func(BuiltinKind) bool) (BuiltinKind, bool) {

@@ -64,6 +64,16 @@ func Strings(t Type) []string {
 	return out
 }
 
+// Default returns the default of a field of this type, as JSON; "" if it has none. known is
+// false for a type that does not tell.
+func Default(t Type) (text string, known bool) {
+	o, known := t.(openAPI)
+	if !known || o.s.Default == nil {
+		return "", known
+	}
+	return string(o.s.Default.Raw), true
+}
+
 func (o openAPI) preserves() bool {
 	return o.s.XPreserveUnknownFields != nil && *o.s.XPreserveUnknownFields
 }

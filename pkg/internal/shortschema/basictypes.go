@@ -85,6 +85,16 @@ func typeNamed(name string, basic bool) *props {
 	return nil
 }
 
+// typeWithPattern returns the type whose values match a pattern.
+func typeWithPattern(pattern string) (Type, bool) {
+	for _, t := range Types() {
+		if pattern != "" && t.schema().Pattern == pattern {
+			return t, true
+		}
+	}
+	return Type{}, false
+}
+
 func basicType(name string) *props { return typeNamed(name, true) }
 
 // foreignTypes maps type names of other languages to those of the short form.

@@ -48,9 +48,24 @@ func (s *Form) checkConsistent(n *yaml.Node, schema *props, written map[string]m
 	}
 	if m, ok := written["default"]; ok && schema.Default != nil {
 		if problem := Conform(schema, decodeJSON(*schema.Default)); problem != "" {
-			s.add(n, m.value0, diag.BadDefault, fmt.Sprintf("default: %s", problem), "")
+			s.add(n, m.value0, diag.BadDefault, fmt.Sprintf("default: %s", problem), defaultHint(schema))
 		}
 	}
+}
+
+// defaultHint returns which values a field takes: those of its enum, or of its type.
+func defaultHint(s *props) string {
+	var allowed []string
+	for _, e := range s.Enum {
+		allowed = append(allowed, strings.Trim(string(e.Raw), `"`))
+	}
+	if len(allowed) > 0 {
+		return "allowed: " + strings.Join(allowed, ", ")
+	}
+	if t, ok := typeWithPattern(s.Pattern); ok {
+		return "write " + strings.ToLower(t.Doc[:1]) + strings.TrimSuffix(t.Doc[1:], ".")
+	}
+	return ""
 }
 
 func above[N int64 | float64](low, high *N) bool { return low != nil && high != nil && *low > *high }
@@ -106,6 +121,9 @@ func conformString(s *props, v any) string {
 	case s.MaxLength != nil && length > *s.MaxLength:
 		return fmt.Sprintf("%s is longer than maxLength %d", show(v), *s.MaxLength)
 	case err == nil && !pattern.MatchString(text):
+		if t, ok := typeWithPattern(s.Pattern); ok {
+			return fmt.Sprintf("%s is not of the type %s", show(v), t.Name)
+		}
 		return fmt.Sprintf("%s does not match pattern %s", show(v), s.Pattern)
 	}
 	return ""

@@ -22,7 +22,7 @@ type foreignKey struct {
 // and the Operator SDK.
 var foreignKeys = []foreignKey{
 	// kro, Metacontroller and Crossplane: the definition.
-	{"Spec", []string{"resources", "childResources", "attachments", "templates", "manifests", "objects", "owns"}, "children", "", "", true},
+	{"Spec", []string{"resources", "childResources", "attachments", "templates", "manifests", "objects", "owns", "childs", "childrens", "child"}, "children", "", "", true},
 	{"Spec", []string{"schema", "openAPIV3Schema"}, "api", "put the schema into a version of the API", "", false},
 	{"Spec", []string{"parentResource", "compositeTypeRef", "crd", "resource", "customResource"}, "api", "", "", false},
 	{"Spec", []string{"group", "kind", "versions", "version", "scope", "plural", "singular", "shortNames", "names", "claimNames"}, "api", "put it under api", "", false},

@@ -163,12 +163,26 @@ func single(n *yaml.Node, key string) string {
 	var list []any
 	switch {
 	case n.Decode(&list) != nil:
+	case key == "forEach" && len(n.Content) == 1 && expressionOf(n.Content[0]) != "":
+		return "write the expression alone, without a list: " + Scalar(expressionOf(n.Content[0]), false, 0)
 	case key == "forEach":
 		if literal, err := json.Marshal(list); err == nil && !strings.Contains(string(literal), "${") {
 			return "write the list as a string of jq: " + Scalar(string(literal), true, yaml.SingleQuotedStyle)
 		}
 	case len(n.Content) == 1 && n.Content[0].Kind == yaml.ScalarNode:
 		return "write " + Scalar(n.Content[0].Value, true, n.Content[0].Style)
+	}
+	return ""
+}
+
+// expressionOf returns the expression that an entry of forEach has, also as the only value of
+// a mapping, as kro writes it; "" if there is none.
+func expressionOf(n *yaml.Node) string {
+	if n.Kind == yaml.MappingNode && len(n.Content) == 2 {
+		n = n.Content[1]
+	}
+	if n.Kind == yaml.ScalarNode && strings.HasPrefix(n.Value, "${") {
+		return n.Value
 	}
 	return ""
 }

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -17,6 +18,21 @@ type repair struct {
 	at     int    // bytes from the start of the line to what changes
 	advice string // what to do; the line follows
 	indent bool   // only the indentation changes
+	// message is the error, if the parser stops at a later line
+	message string
+}
+
+// finding reports a repair of a line, from 0, that the parser accepts.
+func (r repair) finding(file string, n int, line string) diag.Finding {
+	at, hint := indent(line), r.advice
+	if !r.indent {
+		at = r.at
+		hint += ": " + strings.TrimSpace(r.line)
+	}
+	return diag.Finding{
+		Position: diag.Position{File: file, Line: n + 1, Column: 1 + utf8.RuneCountInString(line[:at])},
+		Severity: diag.Error, Code: diag.YAMLSyntax, Message: "invalid YAML: " + r.message, Hint: hint,
+	}
 }
 
 const quoteIt = "quote the value"

@@ -24,15 +24,29 @@ func readable(file string, c *chunk) (roots []*yaml.Node, found diag.List) {
 		if err == nil {
 			return roots, found
 		}
-		finding, n, fix, ok := syntaxFinding(file, *c, err)
+		finding, n, fix, ok := syntaxFinding(file, c, err)
 		found = append(found, finding)
 		if !ok {
 			return roots, found
 		}
 		c.replace(n, fix.line)
+		c.removeHelm()
 	}
 	roots, _ = parseYAML(c.text)
 	return roots, found
+}
+
+// removeHelm removes the lines of Helm once one of them is reported.
+func (c *chunk) removeHelm() {
+	if !c.helm {
+		return
+	}
+	for i, line := range strings.Split(c.text, "\n") {
+		if helmBlock.MatchString(line) {
+			c.replace(i, "")
+		}
+	}
+	c.helm = false
 }
 
 // replace writes another line, from 0, and keeps the original.
@@ -74,17 +88,26 @@ func columnIn(original, repaired string, column int) int {
 // probably meant. The library reports the line where the enclosing block starts. The actual
 // line is found by parsing prefixes of the text: it is the last line of the shortest prefix
 // with the same error.
-func syntaxFinding(file string, c chunk, err error) (f diag.Finding, n int, fix repair, ok bool) {
+func syntaxFinding(file string, c *chunk, err error) (f diag.Finding, n int, fix repair, ok bool) {
 	message := yamlPrefix.ReplaceAllString(err.Error(), "")
 	lines := strings.Split(c.text, "\n")
 	n = sort.Search(len(lines)-1, func(i int) bool {
 		_, err := parseYAML(strings.Join(lines[:i+1], "\n") + "\n")
 		return err != nil && yamlPrefix.ReplaceAllString(err.Error(), "") == message
 	})
+	if helmBlock.MatchString(lines[n]) {
+		c.helm = true
+		return helmFinding(diag.Position{File: file, Line: c.line + n + 1, Column: 1 + indent(lines[n])}, lines[n]), n, repair{}, true
+	}
+	hint := syntaxHint(message, lines[n])
+	if fix, ok = repaired(lines, n); !ok {
+		if fix, i, found := earlier(lines, n); found {
+			return fix.finding(file, c.line+i, lines[i]), i, fix, true
+		}
+	}
 	line := lines[n]
 	at := indent(line)
-	hint := syntaxHint(message, line)
-	if fix, ok = repaired(lines, n); ok {
+	if ok {
 		if hint = fix.advice; !fix.indent {
 			at = fix.at
 			hint += ": " + strings.TrimSpace(fix.line)

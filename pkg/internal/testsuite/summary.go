@@ -76,7 +76,7 @@ func (s *stepRun) lastWrite(calls []cluster.Call, r v1alpha1.Reference) string {
 		if body, _ := c.Body.(map[string]any); parts.Kind == "" {
 			parts.Kind = kindOf(body)
 		}
-		if !ok || parts.Kind != r.Kind || r.Name != "" && parts.Name != r.Name {
+		if !ok || parts.Kind != r.Kind || r.Name != "" && parts.Name != r.Name || r.Namespace != "" && parts.Namespace != r.Namespace {
 			continue
 		}
 		path, _, _ := strings.Cut(c.Path, "?")
