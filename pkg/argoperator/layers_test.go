@@ -87,7 +87,9 @@ var layers = []layer{
 	},
 	{path: internal + "registry", others: []string{"github.com/google/go-containerregistry/"}},
 	{path: internal + "monitoring", below: []string{"pkg/apis/v1alpha1"}},
-	{path: internal + "plan/generate", below: in("jqfile")},
+	{path: internal + "gosource"},
+	{path: internal + "plan/generate", below: in("gosource", "jqfile")},
+	{path: internal + "cluster/generate", below: in("gosource"), others: []string{"k8s.io/client-go/", "sigs.k8s.io/structured-merge-diff/"}},
 	{
 		path:   internal + "plan",
 		below:  append(in("source", "definition", "schema", "jq", "jqfile", "expression", "monitoring"), "pkg/diag", "pkg/apis/v1alpha1"),

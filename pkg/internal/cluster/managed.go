@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -11,9 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
-	"k8s.io/client-go/applyconfigurations"
 	"k8s.io/client-go/kubernetes/scheme"
+	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/kube-openapi/pkg/validation/spec"
+	smd "sigs.k8s.io/structured-merge-diff/v4/schema"
+	"sigs.k8s.io/structured-merge-diff/v4/typed"
 )
 
 // trackerKey identifies a tracker.
@@ -40,10 +43,18 @@ func (c *Cluster) tracker(req Request) *tracker {
 	return c.trackers[which]
 }
 
+//go:generate go run ./generate
+
+// appliedParser returns how the fields of Kubernetes' types are merged. client-go has the
+// same as YAML; parsing that took most of the time of a small test.
+var appliedParser = sync.OnceValue(func() *typed.Parser {
+	return &typed.Parser{Schema: smd.Schema{Types: appliedTypes}}
+})
+
 func fieldManager(kind Kind, subresource string) (*managedfields.FieldManager, error) {
 	gvk := kind.GroupVersionKind
 	if kind.Builtin && scheme.Scheme.Recognizes(gvk) {
-		types := applyconfigurations.NewTypeConverter(scheme.Scheme)
+		types := clienttesting.TypeConverter{Scheme: scheme.Scheme, TypeResolver: appliedParser()}
 		return managedfields.NewDefaultFieldManager(types, versions{}, versions{}, versions{}, gvk, gvk.GroupVersion(), subresource, nil)
 	}
 	types := managedfields.NewDeducedTypeConverter()

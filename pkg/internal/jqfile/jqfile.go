@@ -11,7 +11,7 @@ import (
 )
 
 // Set is a prelude of definitions and the programs that use them. Its fields are exported
-// for [GoSource].
+// for package gosource.
 type Set struct {
 	Prelude   []*gojq.FuncDef
 	Programs  []Named  // by the name of the file

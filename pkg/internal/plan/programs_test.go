@@ -18,6 +18,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/internal/expression"
+	"github.com/argoperator/argoperator/pkg/internal/gosource"
 	"github.com/argoperator/argoperator/pkg/internal/jq"
 	"github.com/argoperator/argoperator/pkg/internal/jqfile"
 	"github.com/argoperator/argoperator/pkg/internal/schema"
@@ -335,7 +336,7 @@ func TestGenerated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := jqfile.GoSource(set, "plan", "directSet", "pkg/internal/plan/generate")
+	want, err := gosource.File("plan", "directSet", *set, "pkg/internal/plan/generate")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,27 +2,23 @@
 package main
 
 import (
-	"fmt"
+	"log"
 	"os"
 
+	"github.com/argoperator/argoperator/pkg/internal/gosource"
 	"github.com/argoperator/argoperator/pkg/internal/jqfile"
 )
 
 func main() {
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
-
-func run() error {
 	set, err := jqfile.Parse(os.DirFS("direct"))
 	if err != nil {
-		return err
+		log.Fatal(err)
 	}
-	source, err := jqfile.GoSource(set, "plan", "directSet", "pkg/internal/plan/generate")
+	source, err := gosource.File("plan", "directSet", *set, "pkg/internal/plan/generate")
 	if err != nil {
-		return err
+		log.Fatal(err)
 	}
-	return os.WriteFile("direct_generated.go", source, 0o644)
+	if err := os.WriteFile("direct_generated.go", source, 0o644); err != nil {
+		log.Fatal(err)
+	}
 }
