@@ -86,7 +86,7 @@ func fillText(target reflect.Value, text string) error {
 	return err
 }
 
-// fieldAt returns a field of a struct. It makes the embedded structs on the way.
+// fieldAt returns a field of a struct. It makes the embedded structs that contain it.
 func fieldAt(v reflect.Value, index []int) reflect.Value {
 	for _, i := range index {
 		if v.Kind() == reflect.Pointer {

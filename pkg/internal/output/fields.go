@@ -128,8 +128,8 @@ var (
 	zeroMethod = reflect.TypeFor[interface{ IsZero() bool }]()
 )
 
-// learn returns what there is to know of a type. For types other than structs, it is only
-// who encodes their values.
+// learn returns the description of a type. For types other than structs, it only says
+// which code encodes their values.
 func learn(t reflect.Type) *structType {
 	if known, ok := types.Load(t); ok {
 		return known.(*structType)
