@@ -197,11 +197,10 @@ var layers = []layer{
 		others: []string{"github.com/google/go-cmp", "github.com/rogpeppe/go-internal/txtar", "sigs.k8s.io/yaml"},
 	},
 	{path: internal + "release"},
-	{path: internal + "build", below: in("release")},
 	{
 		path: "pkg/cmd",
 		below: append(in(
-			"build", "terminal", "registry", "output", "explain", "lint", "dryrun", "graph", "diff", "doctor", "krm", "cluster", "simulate", "testsuite", "scaffold", "adopt",
+			"release", "terminal", "registry", "output", "explain", "lint", "dryrun", "graph", "diff", "doctor", "krm", "cluster", "simulate", "testsuite", "scaffold", "adopt",
 		), "pkg/apis/v1alpha1", "pkg/diag", "pkg/argoperator"),
 		others: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term", "k8s.io/apimachinery/pkg/util/validation", "k8s.io/apimachinery/pkg/util/version"},
 	},
@@ -301,7 +300,7 @@ func TestLayersAreOrdered(t *testing.T) {
 func TestOnlyCmdTouchesTheProcess(t *testing.T) {
 	for _, p := range list(t) {
 		path, ours := strings.CutPrefix(p.ImportPath, module+"/")
-		if !ours || slices.Contains([]string{generator, reporter, parts, verdicts, "cmd/argoperator", "pkg/cmd", internal + "build", internal + "release", internal + "scaffoldtest", internal + "pythontest", internal + "pythontest/client"}, path) {
+		if !ours || slices.Contains([]string{generator, reporter, parts, verdicts, "cmd/argoperator", "pkg/cmd", internal + "release", internal + "scaffoldtest", internal + "pythontest", internal + "pythontest/client"}, path) {
 			continue
 		}
 		selected(t, p, func(at token.Position, from, name string) {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/argoperator/argoperator/pkg/internal/build"
+	"github.com/argoperator/argoperator/pkg/internal/release"
 	"github.com/argoperator/argoperator/pkg/internal/scaffold"
 )
 
@@ -101,8 +101,8 @@ func TestQuoted(t *testing.T) {
 	}
 }
 
-func TestRelease(t *testing.T) {
-	tests := map[build.Facts]string{
+func TestPinned(t *testing.T) {
+	tests := map[release.Facts]string{
 		{Version: "v1.2.3"}:                                   "v1.2.3",
 		{Version: "v1.2.3-rc.1"}:                              "v1.2.3-rc.1",
 		{Version: "v0.0.0-20250101000000-0123456789ab"}:       "v0.0.0-20250101000000-0123456789ab",
@@ -112,7 +112,7 @@ func TestRelease(t *testing.T) {
 		{}:                                                    "latest",
 	}
 	for f, want := range tests {
-		if got := release(f); got != want {
+		if got := pinned(f); got != want {
 			t.Errorf("%+v installs %s, want %s", f, got, want)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/adopt"
-	"github.com/argoperator/argoperator/pkg/internal/build"
+	"github.com/argoperator/argoperator/pkg/internal/release"
 	"github.com/argoperator/argoperator/pkg/internal/scaffold"
 	"github.com/argoperator/argoperator/pkg/internal/terminal"
 )
@@ -110,7 +110,7 @@ func initialize(cmd *cobra.Command, s streams, flags initFlags) error {
 	if err := missing(flags); err != nil {
 		return err
 	}
-	flags.options.Tool = release(build.Read())
+	flags.options.Tool = pinned(release.Read())
 	project, err := newProject(s, flags)
 	if err != nil {
 		return err
@@ -332,9 +332,9 @@ func quoted(word string) string {
 
 var released = regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$`)
 
-// release returns the installable version of this build; empty if it was built from
+// pinned returns the installable version of this build; latest if it was built from
 // unreleased source.
-func release(f build.Facts) string {
+func pinned(f release.Facts) string {
 	if released.MatchString(f.Version) && !f.Modified {
 		return f.Version
 	}

@@ -15,9 +15,9 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/internal/build"
 	"github.com/argoperator/argoperator/pkg/internal/dryrun"
 	"github.com/argoperator/argoperator/pkg/internal/lint"
+	"github.com/argoperator/argoperator/pkg/internal/release"
 	"github.com/argoperator/argoperator/pkg/internal/terminal"
 )
 
@@ -256,7 +256,7 @@ const rulesPage = "https://github.com/argoperator/argoperator/blob/main/docs/ref
 
 // linter identifies argoperator in reports.
 func linter() diag.Tool {
-	tool := diag.Tool{Name: "argoperator", Version: build.Read().Version, URI: "https://github.com/argoperator/argoperator"}
+	tool := diag.Tool{Name: "argoperator", Version: release.Read().Version, URI: "https://github.com/argoperator/argoperator"}
 	for _, r := range lint.Rules() {
 		tool.Rules = append(tool.Rules, diag.ToolRule{
 			Code: r.Code, Summary: r.Summary, URI: rulesPage + "#" + r.Code,

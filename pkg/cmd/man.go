@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
-	"github.com/argoperator/argoperator/pkg/internal/build"
+	"github.com/argoperator/argoperator/pkg/internal/release"
 )
 
 func newMan(s streams) *cobra.Command {
@@ -31,7 +31,7 @@ pages.`,
 			}
 			root := newRoot(s)
 			root.DisableAutoGenTag = true
-			head := &doc.GenManHeader{Title: "ARGOPERATOR", Section: "1", Source: "argoperator " + build.Read().Version, Manual: "argoperator", Date: &time.Time{}}
+			head := &doc.GenManHeader{Title: "ARGOPERATOR", Section: "1", Source: "argoperator " + release.Read().Version, Manual: "argoperator", Date: &time.Time{}}
 			if err := doc.GenManTree(root, head, dir); err != nil {
 				return fmt.Errorf("writing manual pages: %w", err)
 			}

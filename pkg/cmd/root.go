@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/argoperator/argoperator/pkg/internal/build"
+	"github.com/argoperator/argoperator/pkg/internal/release"
 	"github.com/argoperator/argoperator/pkg/internal/terminal"
 )
 
@@ -88,7 +88,7 @@ it on elsewhere.`,
   # Simulate the operator, then apply it
   argoperator render -f . samples/guestbook.yaml
   argoperator generate -f . | kubectl apply -f -`,
-		Version:       build.Read().String(),
+		Version:       release.Read().String(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noArgs,

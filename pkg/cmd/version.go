@@ -3,7 +3,7 @@ package cmd
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/argoperator/argoperator/pkg/internal/build"
+	"github.com/argoperator/argoperator/pkg/internal/release"
 	"github.com/argoperator/argoperator/pkg/internal/terminal"
 )
 
@@ -22,9 +22,9 @@ contains, and of Go.`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if format == "json" {
-				return terminal.JSON(s.out, build.Read())
+				return terminal.JSON(s.out, release.Read())
 			}
-			_, err := terminal.Fprintf(s.out, "%s\n", build.Read())
+			_, err := terminal.Fprintf(s.out, "%s\n", release.Read())
 			return err
 		},
 	}

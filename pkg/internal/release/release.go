@@ -1,15 +1,17 @@
-// Package release tells what a release of this program is, without looking.
+// Package release tells what this program was built from, before most packages are
+// initialised.
 //
-// The rule of this package: fmt, os and runtime, nothing else. Go initialises
-// packages one at a time, of those that have what they import the first by its
-// path. So this one comes before nearly all others, which are slow to start, and
-// answers what needs none of them: the version of a release.
+// The rule of this package: fmt, os and runtime, nothing else. Go initialises the
+// packages whose imports are initialised in the order of their paths. So this one comes
+// before nearly all of Argo and Kubernetes, and answers what needs none of them: the
+// version.
 package release
 
 import (
 	"fmt"
 	"os"
 	"runtime"
+	_ "unsafe" // for go:linkname
 )
 
 // Version is set by release builds with -ldflags "-X
@@ -36,12 +38,57 @@ type Facts struct {
 	ArgoWorkflows string `json:"argoWorkflows"`
 }
 
-// Known returns the facts that need no build information.
-func Known() Facts {
-	return Facts{
+// Read returns the facts of this program.
+func Read() Facts {
+	f := Facts{
 		Version: Version, GoVersion: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 		Language: "argoperator.dev/v1alpha1", ArgoEvents: argoEvents, ArgoWorkflows: argoWorkflows,
 	}
+	f.addBuildInfo(buildInfo())
+	if f.Version == "" {
+		f.Version = "(devel)"
+	}
+	return f
+}
+
+// buildInfo returns the text that runtime/debug.ReadBuildInfo parses. The path of that
+// package puts it, and what imports it, behind the packages that are slow to start.
+//
+//go:linkname buildInfo runtime/debug.modinfo
+func buildInfo() string
+
+// addBuildInfo adds the facts of lines such as "build\tvcs.revision=abc". The first and
+// last 16 bytes of the text are markers.
+func (f *Facts) addBuildInfo(text string) {
+	if len(text) < 32 {
+		return
+	}
+	for rest := text[16 : len(text)-16]; rest != ""; {
+		var line, kind string
+		line, rest = cut(rest, '\n')
+		kind, line = cut(line, '\t')
+		switch key, value := cut(line, '='); {
+		case kind == "mod" && f.Version == "":
+			_, version := cut(line, '\t')
+			f.Version, _ = cut(version, '\t')
+		case kind == "build" && key == "vcs.revision":
+			f.Commit = value
+		case kind == "build" && key == "vcs.time":
+			f.Date = value
+		case kind == "build" && key == "vcs.modified":
+			f.Modified = value == "true"
+		}
+	}
+}
+
+// cut is strings.Cut; package strings is initialised too late.
+func cut(text string, at byte) (before, after string) {
+	for i := range len(text) {
+		if text[i] == at {
+			return text[:i], text[i+1:]
+		}
+	}
+	return text, ""
 }
 
 // String formats the facts on one line.
@@ -50,17 +97,17 @@ func (f Facts) String() string {
 }
 
 func init() {
-	if Version != "" && Answered(Known) {
+	if answered() {
 		os.Exit(0)
 	}
 }
 
-// Answered prints the version if the command line asks for nothing else, and
-// reports whether it did. After a write error main tries again and reports it.
-func Answered(facts func() Facts) bool {
+// answered prints the version if the command line asks for nothing else, and reports
+// whether it did. After a write error main tries again and reports it.
+func answered() bool {
 	if len(os.Args) != 2 || os.Args[1] != "version" && os.Args[1] != "--version" {
 		return false
 	}
-	_, err := fmt.Println(facts())
+	_, err := fmt.Println(Read())
 	return err == nil
 }

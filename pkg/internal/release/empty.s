@@ -1,0 +1,1 @@
+// The function buildInfo has no body, which Go allows in packages with an assembly file.
