@@ -179,7 +179,7 @@ func compare(p programs, definition string, n int) ([]figure, error) {
 		{"helm template", "manifests", []string{p.helm, "template", "bench", at("umbrella")}},
 	}
 	if n == 1 {
-		if err := exec.Command(p.argoperator, "init", "guestbook", "--output-dir", at("new"), "--group", "example.com", "--kind", "Guestbook").Run(); err != nil { //nolint:gosec // it is told which
+		if err := exec.Command(p.argoperator, "init", "guestbook", "--dir", at("new"), "--group", "example.com", "--kind", "Guestbook").Run(); err != nil { //nolint:gosec // it is told which
 			return nil, fmt.Errorf("init: %w", err)
 		}
 		list = append(list, command{"argoperator test of init", "tests", []string{p.argoperator, "test", "-f", at("new")}})
