@@ -122,9 +122,10 @@ var layers = []layer{
 		below:  append(in("schema", "jq", "output", "problem"), "pkg/diag", "pkg/manifest"),
 		others: []string{"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/itchyny/gojq", prometheusTypes},
 	},
+	{path: internal + "eventsrules", others: []string{"github.com/argoproj/argo-events/pkg/apis/", "github.com/robfig/cron/v3"}},
 	{
 		path:   internal + "admission",
-		below:  append(in("resource", "builtin", "problem", "argo"), "pkg/diag", "pkg/manifest"),
+		below:  append(in("resource", "builtin", "problem", "argo", "eventsrules"), "pkg/diag", "pkg/manifest"),
 		others: []string{"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/google/cel-go"},
 	},
 	{
@@ -256,7 +257,7 @@ func TestLayers(t *testing.T) {
 
 // linked is the number of external packages in the command. Each is initialized at
 // every start, so a new one must be worth its cost: see docs/contributing/speed.md.
-const linked = 1309
+const linked = 1126
 
 func TestLinkedPackages(t *testing.T) {
 	if runtime.GOOS != "linux" {
@@ -273,6 +274,23 @@ func TestLinkedPackages(t *testing.T) {
 	}
 	if n < linked-10 {
 		t.Errorf("%d external packages are linked, was %d: update the number here", n, linked)
+	}
+}
+
+// unlinked are packages that the command does not need, and that once took a part of
+// each start. Tests may import them.
+var unlinked = []string{
+	"sigs.k8s.io/controller-runtime", // of Argo's controllers; pkg/internal/eventsrules restates their validation
+	"github.com/distribution/reference",
+}
+
+func TestUnlinkedPackages(t *testing.T) {
+	for _, dependency := range list(t)[module+"/cmd/argoperator"].Deps {
+		for _, forbidden := range unlinked {
+			if dependency == forbidden || strings.HasPrefix(dependency, forbidden+"/") {
+				t.Errorf("the command links %s: find who imports it with go list -deps ./cmd/argoperator", dependency)
+			}
+		}
 	}
 }
 
