@@ -83,7 +83,7 @@ var layers = []layer{
 	{
 		path:   internal + "definition",
 		below:  append(in("imagename", "source", "schema", "shortschema"), "pkg/diag", "pkg/apis/v1alpha1"),
-		others: []string{"go.yaml.in/yaml/v3", "sigs.k8s.io/", "k8s.io/", "github.com/gobuffalo/flect"},
+		others: []string{"go.yaml.in/yaml/v3", "sigs.k8s.io/", "k8s.io/"},
 	},
 	{path: internal + "registry", others: []string{"github.com/google/go-containerregistry/"}},
 	{path: internal + "monitoring", below: []string{"pkg/apis/v1alpha1"}},
@@ -257,7 +257,7 @@ func TestLayers(t *testing.T) {
 
 // linked is the number of external packages in the command. Each is initialized at
 // every start, so a new one must be worth its cost: see docs/contributing/speed.md.
-const linked = 1126
+const linked = 1125
 
 func TestLinkedPackages(t *testing.T) {
 	if runtime.GOOS != "linux" {
@@ -282,6 +282,7 @@ func TestLinkedPackages(t *testing.T) {
 var unlinked = []string{
 	"sigs.k8s.io/controller-runtime", // of Argo's controllers; pkg/internal/eventsrules restates their validation
 	"github.com/distribution/reference",
+	"github.com/gobuffalo/flect", // sorts its rules; pkg/internal/definition has them in order
 }
 
 func TestUnlinkedPackages(t *testing.T) {
