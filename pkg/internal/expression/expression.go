@@ -120,7 +120,7 @@ func until(text string) (int, error) {
 
 // closed returns what to write for an expression that does not end. text follows its ${.
 func closed(text string) string {
-	if inner, _, found := strings.Cut(text, "}"); found && shellParameter.MatchString(inner) {
+	if inner, _, found := strings.Cut(text, "}"); found && shellParameter().MatchString(inner) {
 		return literally(inner)
 	}
 	stem := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "}"))
