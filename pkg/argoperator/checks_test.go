@@ -7,8 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	"github.com/argoproj/argo-events/pkg/reconciler/eventbus"
+	"github.com/argoproj/argo-events/pkg/reconciler/sensor"
+
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/internal/check"
+	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
 // TestEmittedObjects runs every check on the operator of every definition in this
@@ -53,6 +58,29 @@ func passesChecks(t *testing.T, source string, operators []argoperator.Operator)
 		}
 		for _, p := range problems {
 			t.Errorf("%s: operator %s: %s %s: %s [%s]", source, o.Name, p.Object, p.Path, p.Message, p.Code)
+		}
+		acceptedByArgo(t, source, o.Objects)
+	}
+}
+
+// acceptedByArgo requires that Argo Events accepts the Sensors and EventBuses. The
+// checks run a restatement of its rules.
+func acceptedByArgo(t *testing.T, source string, objects []manifest.Object) {
+	t.Helper()
+	bus := &eventsv1.EventBus{Spec: eventsv1.EventBusSpec{JetStream: &eventsv1.JetStreamBus{Version: "latest"}}}
+	for _, o := range objects {
+		if emitted, ok := o.(*eventsv1.EventBus); ok {
+			bus = emitted.DeepCopy()
+		}
+	}
+	if err := eventbus.ValidateEventBus(bus); err != nil {
+		t.Errorf("%s: %v", source, err)
+	}
+	for _, o := range objects {
+		if s, ok := o.(*eventsv1.Sensor); ok {
+			if err := sensor.ValidateSensor(s.DeepCopy(), bus); err != nil {
+				t.Errorf("%s: %v", source, err)
+			}
 		}
 	}
 }

@@ -83,7 +83,7 @@ var layers = []layer{
 	{
 		path:   internal + "definition",
 		below:  append(in("imagename", "source", "schema", "shortschema"), "pkg/diag", "pkg/apis/v1alpha1"),
-		others: []string{"go.yaml.in/yaml/v3", "sigs.k8s.io/", "k8s.io/", "github.com/gobuffalo/flect"},
+		others: []string{"go.yaml.in/yaml/v3", "sigs.k8s.io/", "k8s.io/"},
 	},
 	{path: internal + "registry", others: []string{"github.com/google/go-containerregistry/"}},
 	{path: internal + "monitoring", below: []string{"pkg/apis/v1alpha1"}},
@@ -129,9 +129,10 @@ var layers = []layer{
 		below:  append(in("schema", "jq", "output", "problem"), "pkg/diag", "pkg/manifest"),
 		others: []string{"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/itchyny/gojq", prometheusTypes},
 	},
+	{path: internal + "eventsrules", others: []string{"github.com/argoproj/argo-events/pkg/apis/", "github.com/robfig/cron/v3"}},
 	{
 		path:   internal + "admission",
-		below:  append(in("resource", "builtin", "problem", "argo"), "pkg/diag", "pkg/manifest"),
+		below:  append(in("resource", "builtin", "problem", "argo", "eventsrules"), "pkg/diag", "pkg/manifest"),
 		others: []string{"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/google/cel-go"},
 	},
 	{
@@ -262,7 +263,7 @@ func TestLayers(t *testing.T) {
 
 // linked is the number of external packages in the command. Each is initialized at
 // every start, so a new one must be worth its cost: see docs/contributing/speed.md.
-const linked = 1309
+const linked = 1125
 
 func TestLinkedPackages(t *testing.T) {
 	if runtime.GOOS != "linux" {
@@ -279,6 +280,24 @@ func TestLinkedPackages(t *testing.T) {
 	}
 	if n < linked-10 {
 		t.Errorf("%d external packages are linked, was %d: update the number here", n, linked)
+	}
+}
+
+// unlinked are packages that the command does not need, and that once took a part of
+// each start. Tests may import them.
+var unlinked = []string{
+	"sigs.k8s.io/controller-runtime", // of Argo's controllers; pkg/internal/eventsrules restates their validation
+	"github.com/distribution/reference",
+	"github.com/gobuffalo/flect", // sorts its rules; pkg/internal/definition has them in order
+}
+
+func TestUnlinkedPackages(t *testing.T) {
+	for _, dependency := range list(t)[module+"/cmd/argoperator"].Deps {
+		for _, forbidden := range unlinked {
+			if dependency == forbidden || strings.HasPrefix(dependency, forbidden+"/") {
+				t.Errorf("the command links %s: find who imports it with go list -deps ./cmd/argoperator", dependency)
+			}
+		}
 	}
 }
 

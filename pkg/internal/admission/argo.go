@@ -6,24 +6,23 @@ import (
 	"sync"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
-	"github.com/argoproj/argo-events/pkg/reconciler/eventbus"
-	"github.com/argoproj/argo-events/pkg/reconciler/sensor"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	"github.com/argoproj/argo-workflows/v3/workflow/templateresolution"
 	"github.com/argoproj/argo-workflows/v3/workflow/validate"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/argoperator/argoperator/pkg/internal/argo"
+	"github.com/argoperator/argoperator/pkg/internal/eventsrules"
 	"github.com/argoperator/argoperator/pkg/internal/problem"
 )
 
-// EventBuses runs Argo's validation of every EventBus, and the check that it lacks:
+// EventBuses runs the validation of Argo Events on every EventBus, and the check that it lacks:
 // a stream has three replicas by default.
 func EventBuses(o argo.Objects) []problem.Problem { return argo.Each(o, EventBus) }
 
 // EventBus reports why Argo Events would refuse an EventBus.
 func EventBus(r *problem.Report, bus *eventsv1.EventBus) {
-	if err := eventbus.ValidateEventBus(bus.DeepCopy()); err != nil {
+	if err := eventsrules.EventBus(bus); err != nil {
 		r.Add(field.NewPath("spec"), problem.CodeEventBus, "", "%v", err)
 	}
 	js := bus.Spec.JetStream
@@ -33,7 +32,7 @@ func EventBus(r *problem.Report, bus *eventsv1.EventBus) {
 	}
 }
 
-// Sensors runs Argo's validation of every Sensor. An EventBus that is not among the
+// Sensors runs the validation of Argo Events on every Sensor. An EventBus that is not among the
 // objects is assumed to be JetStream, because atLeastOnce requires it.
 func Sensors(o argo.Objects) []problem.Problem {
 	return argo.Each(o, func(r *problem.Report, s *eventsv1.Sensor) {
@@ -52,7 +51,7 @@ func OnBus(r *problem.Report, o argo.Objects, s *eventsv1.Sensor) {
 	if !ok {
 		bus = &eventsv1.EventBus{Spec: eventsv1.EventBusSpec{JetStream: &eventsv1.JetStreamBus{}}}
 	}
-	if err := sensor.ValidateSensor(s.DeepCopy(), bus.DeepCopy()); err != nil {
+	if err := eventsrules.Sensor(s, bus); err != nil {
 		r.Add(field.NewPath("spec"), problem.CodeSensor, "", "%v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // hostsOf replaces names of Services in text: in environment variables, commands
@@ -33,7 +34,7 @@ func (m *Manifest) hostsOf(p *piece) {
 	})
 }
 
-var namesKind = regexp.MustCompile(`(?i)(?:(config[-_]?map)|(service[-_]?account))`)
+var namesKind = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)(?:(config[-_]?map)|(service[-_]?account))`) })
 
 // NamedIn replaces the name of a ConfigMap or ServiceAccount by that of the child
 // if the name of a flag or variable shows that it is one.
@@ -45,7 +46,7 @@ func (m *Manifest) NamedIn(by string, value any) any {
 	} else {
 		name = text
 	}
-	parts := namesKind.FindStringSubmatch(by)
+	parts := namesKind().FindStringSubmatch(by)
 	if !ok || parts == nil {
 		return value
 	}
@@ -60,7 +61,9 @@ func (m *Manifest) NamedIn(by string, value any) any {
 	return Expr(escaped(strings.TrimSuffix(text, name), true)) + to.named()
 }
 
-var namesHost = regexp.MustCompile(`(?i)(host|addr|address|server|service|endpoint|upstream|url|uri)s?$`)
+var namesHost = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(host|addr|address|server|service|endpoint|upstream|url|uri)s?$`)
+})
 
 // hosts replaces the names of Services in a text by those of the children. Words
 // that only look like one stay.
@@ -69,7 +72,7 @@ func (m *Manifest) hosts(p *piece, key string, value any) any {
 	if !ok {
 		return value
 	}
-	if service := m.find("Service", text); service != nil && namesHost.MatchString(key) {
+	if service := m.find("Service", text); service != nil && namesHost().MatchString(key) {
 		return service.named()
 	}
 	var out strings.Builder
@@ -96,20 +99,22 @@ func (m *Manifest) hosts(p *piece, key string, value any) any {
 const wordBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-$"
 
 var (
-	hostName  = regexp.MustCompile(`^([a-z0-9](?:[-a-z0-9]*[a-z0-9])?)((?:\.[A-Za-z0-9_-]+)*)(:[0-9]{2,5})?`)
-	inCluster = regexp.MustCompile(`^(\.[a-z0-9-]+)?(\.svc(\.[a-z0-9.-]+)?)?$`)
+	hostName = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^([a-z0-9](?:[-a-z0-9]*[a-z0-9])?)((?:\.[A-Za-z0-9_-]+)*)(:[0-9]{2,5})?`)
+	})
+	inCluster = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\.[a-z0-9-]+)?(\.svc(\.[a-z0-9.-]+)?)?$`) })
 )
 
 // host returns the Service whose name a text begins with, if the context is clear:
 // as part of a URL, with a port, or with its namespace. behind is the domain after
 // the name, with NAMESPACE for its own namespace.
 func (m *Manifest) host(before, text string) (service *piece, length int, behind string) {
-	parts := hostName.FindStringSubmatch(text)
+	parts := hostName().FindStringSubmatch(text)
 	if parts == nil || len(text) > len(parts[0]) && strings.IndexByte(wordBytes, text[len(parts[0])]) >= 0 {
 		return nil, 0, ""
 	}
 	service, behind = m.find("Service", parts[1]), parts[2]
-	if service == nil || !inCluster.MatchString(behind) {
+	if service == nil || !inCluster().MatchString(behind) {
 		return nil, 0, ""
 	}
 	namespace, svc, _ := strings.Cut(strings.TrimPrefix(behind, "."), ".")

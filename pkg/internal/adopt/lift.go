@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/scaffold"
@@ -92,11 +93,11 @@ type sort struct {
 const dnsName = `[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*`
 
 var (
-	goodHost  = regexp.MustCompile(`^([*][.])?` + dnsName + `$`)
-	goodName  = regexp.MustCompile(`^` + dnsName + `$`)
-	goodTimes = regexp.MustCompile(`^(@[a-z]+|[^ TZ]+( [^ TZ]+){4})$`)
-	size      = regexp.MustCompile(`^[1-9][0-9]{0,5}(k|[KMGT]i|[MGT])?$`)
-	cpu       = regexp.MustCompile(`^([1-9][0-9]{0,4}m?|[0-9]{1,3}[.][0-9]{1,3})$`)
+	goodHost  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([*][.])?` + dnsName + `$`) })
+	goodName  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^` + dnsName + `$`) })
+	goodTimes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(@[a-z]+|[^ TZ]+( [^ TZ]+){4})$`) })
+	size      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[1-9][0-9]{0,5}(k|[KMGT]i|[MGT])?$`) })
+	cpu       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([1-9][0-9]{0,4}m?|[0-9]{1,3}[.][0-9]{1,3})$`) })
 )
 
 func text(limits string, fits *regexp.Regexp) sort {
@@ -164,7 +165,7 @@ func (l *lifter) workload(p *piece, group []string) {
 	spec := Mapping(p.Fields, "spec")
 	called := called(p.kind, p.name)
 	l.replicas(p, spec, group)
-	l.set(spec, "schedule", in(group, "schedule"), text("maxLength=100", goodTimes), "Schedule of "+called+", in cron format")
+	l.set(spec, "schedule", in(group, "schedule"), text("maxLength=100", goodTimes()), "Schedule of "+called+", in cron format")
 	l.set(spec, "suspend", in(group, "suspend"), sort{typ: "boolean"}, "Whether "+called+" is suspended")
 	pods := Mapping(PodTemplate(p.Fields), "spec")
 	for i, c := range List(pods, "containers") {
@@ -221,7 +222,7 @@ func (l *lifter) container(c map[string]any, group []string) {
 	l.set(c, "imagePullPolicy", in(group, "imagePullPolicy"), oneOf("Always", "IfNotPresent", "Never"), "When Kubernetes pulls the image")
 	resourceNames := map[string]string{"cpu": "CPU", "memory": "Memory"}
 	for _, unit := range []string{"cpu", "memory"} {
-		good := map[string]*regexp.Regexp{"cpu": cpu, "memory": size}[unit]
+		good := map[string]*regexp.Regexp{"cpu": cpu(), "memory": size()}[unit]
 		limits, requests := Mapping(c, "resources", "limits"), Mapping(c, "resources", "requests")
 		if !quantities(good, limits[unit], requests[unit]) {
 			continue // both or none: one alone could exceed the other
@@ -259,16 +260,18 @@ func (l *lifter) atMost(less, more Expr, rule string) {
 }
 
 func (l *lifter) storage(spec map[string]any, path []string, of, more string) {
-	s := text("maxLength=20"+more, size)
+	s := text("maxLength=20"+more, size())
 	l.set(Mapping(spec, "resources", "requests"), "storage", path, s, "Size of the "+of)
-	s = text("maxLength=253 immutable=true", goodName)
+	s = text("maxLength=253 immutable=true", goodName())
 	path = append(slices.Clone(path[:len(path)-1]), "storageClassName")
 	l.set(spec, "storageClassName", path, s, "Storage class of the "+of)
 }
 
 var (
-	secretive = regexp.MustCompile(`(?i)(passw|secret|token|credential|api_?key|private_?key|access_?key)`)
-	number    = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,14})$`)
+	secretive = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(passw|secret|token|credential|api_?key|private_?key|access_?key)`)
+	})
+	number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(0|-?[1-9][0-9]{0,14})$`) })
 )
 
 // environment lifts the short literal variables of a container.
@@ -279,7 +282,7 @@ func (l *lifter) environment(p *piece, where string, c map[string]any, group []s
 		value, plain := variable["value"].(string)
 		switch {
 		case !plain || value == "" || strings.Contains(value, "$("):
-		case secretive.MatchString(name):
+		case secretive().MatchString(name):
 			l.warn(p.Position("kind"), diag.ChangedOnImport, fmt.Sprintf("%s: the template contains the value of %s in plain text", where, name),
 				"put it into a Secret, and write valueFrom: {secretKeyRef: {name: NAME, key: KEY}} in place of value")
 		default:
@@ -293,7 +296,7 @@ func (l *lifter) variable(object map[string]any, value string, path []string, de
 	typed := map[string]any{}
 	s := sort{typ: "string"}
 	switch {
-	case number.MatchString(value):
+	case number().MatchString(value):
 		n, _ := strconv.ParseInt(value, 10, 64)
 		typed["value"], s = n, sort{typ: "integer"}
 	case value == "true" || value == "false":

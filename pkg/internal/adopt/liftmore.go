@@ -82,7 +82,7 @@ func (l *lifter) hostNames(p *piece) {
 			object[key] = e
 			return
 		}
-		if e := l.set(object, key, path, text("maxLength=253", goodHost), "Host name of "+called(p.kind, p.name)); e != "" {
+		if e := l.set(object, key, path, text("maxLength=253", goodHost()), "Host name of "+called(p.kind, p.name)); e != "" {
 			known[host] = e
 		}
 	}
@@ -136,7 +136,7 @@ func (l *lifter) config(p *piece) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(data)) {
 		value, plain := data[key].(string)
-		if !plain || secretive.MatchString(key) {
+		if !plain || secretive().MatchString(key) {
 			continue
 		}
 		entry := map[string]any{}

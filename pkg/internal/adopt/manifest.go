@@ -185,7 +185,7 @@ func (m *Manifest) fill(p *scaffold.Project) {
 	}
 	p.Kept = counted(kinds)
 	p.Parts = append(p.Parts, scaffold.Part{Path: "tests/first-steps.yaml", Template: "tests/children.yaml"})
-	if p.API.Sample = m.base; !goodName.MatchString(m.base) {
+	if p.API.Sample = m.base; !goodName().MatchString(m.base) {
 		p.API.Sample = "sample"
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -123,12 +124,12 @@ func remarked(out, like *yaml.Node) *yaml.Node {
 
 // looksFilledIn matches braces of other template languages, which `argoperator
 // lint` reports.
-var looksFilledIn = regexp.MustCompile(`\{\{-? *[.A-Za-z]`)
+var looksFilledIn = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{-? *[.A-Za-z]`) })
 
 // escaped escapes a text for a template.
 func escaped(text string, braces bool) string {
 	text = strings.ReplaceAll(text, "${", "$${")
-	if braces && !strings.Contains(text, "$${") && looksFilledIn.MatchString(text) {
+	if braces && !strings.Contains(text, "$${") && looksFilledIn().MatchString(text) {
 		text = strings.ReplaceAll(text, "{{", `${ "{{" }`)
 	}
 	return text

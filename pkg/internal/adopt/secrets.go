@@ -55,7 +55,7 @@ func hasIssuer(fields map[string]any) bool {
 
 func (l *lifter) nameMade(object map[string]any, key string) {
 	name, _ := object[key].(string)
-	if !goodName.MatchString(name) {
+	if !goodName().MatchString(name) {
 		return
 	}
 	suffix := "-" + name
@@ -90,14 +90,14 @@ func (l *lifter) secretName(p *piece, object map[string]any, key string) {
 		return
 	}
 	if l.secrets[name] == nil {
-		if !goodName.MatchString(name) {
+		if !goodName().MatchString(name) {
 			return
 		}
 		field := camel(strings.TrimPrefix(strings.TrimPrefix(name, l.base), "-"), "secret")
 		if !strings.HasSuffix(strings.ToLower(field), "secret") {
 			field += "Secret"
 		}
-		e := l.set(object, key, []string{field}, text("maxLength=253", goodName), "Name of an existing Secret, such as "+name)
+		e := l.set(object, key, []string{field}, text("maxLength=253", goodName()), "Name of an existing Secret, such as "+name)
 		if e == "" {
 			return
 		}

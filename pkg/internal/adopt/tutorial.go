@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"sigs.k8s.io/yaml"
 
@@ -154,7 +155,9 @@ func (t *tutorial) watched() (event string, ok bool) {
 	return "", t.fail(t.anywhere(), "no EventSource watches a kind whose CustomResourceDefinition is in these files", "pass an EventSource with spec.resource, and the CustomResourceDefinition of its group and resource")
 }
 
-var output = regexp.MustCompile(`\{\{ *(?:steps|tasks)\.([\w-]+)\.outputs\.(result|parameters\.[\w-]+) *\}\}`)
+var output = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\{\{ *(?:steps|tasks)\.([\w-]+)\.outputs\.(result|parameters\.[\w-]+) *\}\}`)
+})
 
 // program finds the resource template, the step whose output it applies, and the
 // program of that step.
@@ -170,7 +173,7 @@ func (t *tutorial) program() bool {
 		}
 		at = fmt.Sprintf("spec.templates[%d].resource", i)
 		for _, text := range append(t.given(name), manifest) {
-			if parts := output.FindStringSubmatch(text); parts != nil {
+			if parts := output().FindStringSubmatch(text); parts != nil {
 				step, kind = parts[1], parts[2]
 			}
 		}

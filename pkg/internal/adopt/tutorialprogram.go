@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/scaffold"
@@ -82,7 +83,9 @@ func (t *tutorial) contract(at string, template map[string]any, output string) {
 	}
 }
 
-var filledIn = regexp.MustCompile(`\{\{ *(?:workflow|inputs)\.parameters\.([\w-]+) *\}\}`)
+var filledIn = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\{\{ *(?:workflow|inputs)\.parameters\.([\w-]+) *\}\}`)
+})
 
 // words returns the words of the command without the parameters, and converts these
 // to files of the program.
@@ -91,7 +94,7 @@ func (t *tutorial) words(at string, words []string, container map[string]any) []
 	for i := 0; i < len(words); i++ {
 		word := words[i]
 		flag, value, assigned := strings.Cut(strings.TrimLeft(word, "-"), "=")
-		switch parts := filledIn.FindStringSubmatch(word); {
+		switch parts := filledIn().FindStringSubmatch(word); {
 		case parts != nil && parts[0] == word && len(kept) > 0 && isCode(kept[len(kept)-1]):
 			kept = append(kept[:len(kept)-1], t.script(at, parts[1])...)
 		case parts != nil && assigned && value == parts[0] && strings.HasPrefix(word, "--"):
@@ -169,7 +172,7 @@ func (t *tutorial) text(parameter string) (key, text string, ok bool) {
 	return "", "", false
 }
 
-var argument = regexp.MustCompile(`spec\.arguments\.parameters\.([0-9]+)\.value$`)
+var argument = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`spec\.arguments\.parameters\.([0-9]+)\.value$`) })
 
 // event returns the part of the event that the Sensor writes into a parameter: body
 // or type.
@@ -178,7 +181,7 @@ func (t *tutorial) event(parameter string) string {
 	found := ""
 	ForEachMap(t.sensor.Fields["spec"], func(_ string, object map[string]any) {
 		dest, _ := object["dest"].(string)
-		parts := argument.FindStringSubmatch(dest)
+		parts := argument().FindStringSubmatch(dest)
 		if parts == nil {
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
@@ -117,8 +118,10 @@ func knownMetrics(o argo.Objects) map[string][]string {
 }
 
 var (
-	seriesPattern  = regexp.MustCompile(`([A-Za-z_:][A-Za-z0-9_:]*)\{([^}]*)\}`)
-	matcherPattern = regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_]*)\s*(=~|!~|!=|=)\s*"([^"]*)"`)
+	seriesPattern  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([A-Za-z_:][A-Za-z0-9_:]*)\{([^}]*)\}`) })
+	matcherPattern = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_]*)\s*(=~|!~|!=|=)\s*"([^"]*)"`)
+	})
 )
 
 // alerts reports alerts that use unknown metrics or lack a required field.
@@ -141,7 +144,7 @@ func alerts(o argo.Objects) []problem.Problem {
 
 // expressionErrors reports the series of an expression that cannot exist.
 func expressionErrors(o argo.Objects, known map[string][]string, text string) []string {
-	found := seriesPattern.FindAllStringSubmatch(text, -1)
+	found := seriesPattern().FindAllStringSubmatch(text, -1)
 	if len(found) == 0 {
 		return []string{"is about no metric"}
 	}
@@ -152,7 +155,7 @@ func expressionErrors(o argo.Objects, known map[string][]string, text string) []
 			out = append(out, fmt.Sprintf("the operator does not emit the metric %s", s[1]))
 			continue
 		}
-		for _, m := range matcherPattern.FindAllStringSubmatch(s[2], -1) {
+		for _, m := range matcherPattern().FindAllStringSubmatch(s[2], -1) {
 			if !slices.Contains(names, m[1]) {
 				out = append(out, fmt.Sprintf("the metric %s has no label %s", s[1], m[1]))
 			} else if missing := missingObject(o, m[1], m[2], m[3]); missing != "" {

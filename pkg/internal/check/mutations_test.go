@@ -1,10 +1,16 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
 
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	"github.com/argoproj/argo-events/pkg/reconciler/eventbus"
+	"github.com/argoproj/argo-events/pkg/reconciler/sensor"
+
+	"github.com/argoperator/argoperator/pkg/internal/eventsrules"
 	"github.com/argoperator/argoperator/pkg/internal/problem"
 )
 
@@ -37,6 +43,26 @@ func TestObjectsReportsMutations(t *testing.T) {
 			}
 			t.Errorf("%s: no %s on %s at %q\ngot %v", m.reason, m.code, m.object, m.path, formatProblems(problems))
 		})
+	}
+}
+
+// TestMutationsInArgo requires that Argo Events refuses the same Sensors and EventBuses,
+// with the same text.
+func TestMutationsInArgo(t *testing.T) {
+	for _, m := range mutations() {
+		if m.mutate == nil {
+			continue
+		}
+		f := newFixture()
+		m.mutate(f)
+		f.objects()
+		bus := cmp.Or(f.bus, &eventsv1.EventBus{})
+		if want, got := fmt.Sprint(eventbus.ValidateEventBus(bus.DeepCopy())), fmt.Sprint(eventsrules.EventBus(bus)); want != got {
+			t.Errorf("%s: got %s, want %s", m.name, got, want)
+		}
+		if want, got := fmt.Sprint(sensor.ValidateSensor(f.sensor.DeepCopy(), bus.DeepCopy())), fmt.Sprint(eventsrules.Sensor(f.sensor, bus)); want != got {
+			t.Errorf("%s: got %s, want %s", m.name, got, want)
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
@@ -195,7 +196,7 @@ func validateManifest(of map[string]any) error {
 }
 
 // safePath matches a path in which all special characters are escaped.
-var safePath = regexp.MustCompile(`^/apis?/[\w.~%/-]+(\?[\w.~%&=-]*)?$`)
+var safePath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/apis?/[\w.~%/-]+(\?[\w.~%&=-]*)?$`) })
 
 // needsEscape reports whether the API server's YAML refuses a character or treats
 // it as a line break.
@@ -210,7 +211,7 @@ func validateRequest(of map[string]any) error {
 	var object map[string]any
 	var patch []any
 	switch {
-	case !safePath.MatchString(path):
+	case !safePath().MatchString(path):
 		return fmt.Errorf("path %q is no path of the API server", path)
 	case contentType == argo.PatchType:
 		if json.Unmarshal([]byte(body), &patch) != nil {

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
@@ -20,8 +21,10 @@ import (
 // contains values that Argo computes.
 var (
 	tag      = regexp.MustCompile(`\{\{.*?(\}\}|$)`)
-	safeWhen = regexp.MustCompile(`^\{\{= cronworkflow\.succeeded == 0 \|\| \(now\(\) - cronworkflow\.lastScheduledTime\)\.Hours\(\) >= \d+ \}\}$`)
-	safeTag  = regexp.MustCompile(`^\{\{\s*(workflow\.(name|status|duration|creationTimestamp\.s|parameters\.[\w-]+)|steps\.[\w-]+\.outputs\.parameters\.[\w-]+|inputs\.parameters\.[\w-]+)\s*\}\}$`)
+	safeWhen = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\{\{= cronworkflow\.succeeded == 0 \|\| \(now\(\) - cronworkflow\.lastScheduledTime\)\.Hours\(\) >= \d+ \}\}$`)
+	})
+	safeTag = regexp.MustCompile(`^\{\{\s*(workflow\.(name|status|duration|creationTimestamp\.s|parameters\.[\w-]+)|steps\.[\w-]+\.outputs\.parameters\.[\w-]+|inputs\.parameters\.[\w-]+)\s*\}\}$`)
 )
 
 // templateTags reports unsafe template tags. Argo substitutes tags repeatedly in
@@ -54,7 +57,7 @@ func unsafeTags(o argo.Objects, object manifest.Object) []problem.Problem {
 		if isSensor && strings.HasSuffix(at.String(), ".transform.jq") || allowed[at.String()] {
 			continue // jq does not use these braces: text that looks like a tag stays data
 		}
-		if isCron && at.String() == "spec.when" && safeWhen.MatchString(text) {
+		if isCron && at.String() == "spec.when" && safeWhen().MatchString(text) {
 			continue
 		}
 		for _, found := range tag.FindAllString(text, -1) {

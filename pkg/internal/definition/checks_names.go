@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -17,7 +18,7 @@ var (
 	camelCase   = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
 	versionName = regexp.MustCompile(`^v[1-9][0-9]*((alpha|beta)[1-9][0-9]*)?$`)
 	identifier  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	notInLabel  = regexp.MustCompile(`[^a-z0-9-]+`)
+	notInLabel  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^a-z0-9-]+`) })
 )
 
 const versionHint = "versions are v1, v2alpha1, v1beta2 and so on"
@@ -44,7 +45,7 @@ func (c *checker) label(value string, p source.Path) bool {
 
 // toLabel returns the DNS label nearest to a text, or "".
 func toLabel(s string) string {
-	s = strings.Trim(notInLabel.ReplaceAllString(strings.ToLower(s), "-"), "-")
+	s = strings.Trim(notInLabel().ReplaceAllString(strings.ToLower(s), "-"), "-")
 	return s[:min(len(s), maxLabel)]
 }
 

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -55,7 +56,7 @@ func (c *checker) variable(v v1alpha1.EnvVar, p source.Path) {
 	}
 }
 
-var flagName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+var flagName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`) })
 
 // parameters checks the files that the steps engine passes to the command.
 func (c *checker) parameters() {
@@ -69,7 +70,7 @@ func (c *checker) parameters() {
 	var names []string
 	for i, param := range logic.Parameters {
 		names = append(names, param.Name)
-		if at := p.To(i, "name"); c.has(param.Name, at) && !flagName.MatchString(param.Name) {
+		if at := p.To(i, "name"); c.has(param.Name, at) && !flagName().MatchString(param.Name) {
 			c.add(at, diag.BadName, fmt.Sprintf("%q is not the name of a flag", param.Name), "begin with a letter; use letters, digits, '-' and '_', without leading dashes")
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/argoperator/argoperator/pkg/diag"
@@ -94,11 +95,11 @@ func (c *checker) tokenRotation(text string, p source.Path) {
 }
 
 // namespacePattern matches a namespace name in which * stands for any characters.
-var namespacePattern = regexp.MustCompile(`^[a-z0-9*]([-a-z0-9*]{0,61}[a-z0-9*])?$`)
+var namespacePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9*]([-a-z0-9*]{0,61}[a-z0-9*])?$`) })
 
 func (c *checker) allowedNamespaces(patterns []string, p source.Path) {
 	for i, pattern := range patterns {
-		if !namespacePattern.MatchString(pattern) {
+		if !namespacePattern().MatchString(pattern) {
 			c.add(p.To(i), diag.BadName, fmt.Sprintf("%q is not a namespace or a pattern", pattern), "write a name in which * stands for any characters, such as tenant-*")
 		}
 	}

@@ -3,7 +3,6 @@ package definition
 import (
 	"strings"
 
-	"github.com/gobuffalo/flect"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
@@ -14,8 +13,30 @@ import (
 // The resource that a Sensor calls at run time is schema.GuessedPlural.
 func Plural(kind string) string {
 	singular := strings.ToLower(kind)
-	if name := flect.Pluralize(singular); len(validation.IsDNS1123Label(name)) == 0 {
+	if name := pluralize(singular); len(validation.IsDNS1123Label(name)) == 0 {
 		return name
 	}
 	return singular + "es"
+}
+
+// pluralize returns the plural of a word. A word with the end of a plural is one.
+func pluralize(word string) string {
+	for pair := range strings.FieldsSeq(wholeWords) {
+		if one, many, _ := strings.Cut(pair, "/"); one == word {
+			return many
+		}
+	}
+	for pair := range strings.FieldsSeq(wordEnds) {
+		one, many, _ := strings.Cut(pair, "/")
+		if strings.HasSuffix(word, many) {
+			return word
+		}
+		if stem, ok := strings.CutSuffix(word, one); ok {
+			return stem + many
+		}
+	}
+	if strings.HasSuffix(word, "s") {
+		return word
+	}
+	return word + "s"
 }

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -115,11 +116,11 @@ func oneTest(in source.Input, base string, doc source.Document) (*Test, diag.Lis
 	return test, c.found
 }
 
-var testName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
+var testName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`) })
 
 func (c *testChecker) testName() {
 	name, p := c.test.Metadata.Name, source.PathOf("metadata", "name")
-	if c.has(name, p) && !testName.MatchString(name) {
+	if c.has(name, p) && !testName().MatchString(name) {
 		c.add(p, diag.BadName, fmt.Sprintf("%q is not a test name", name), "use lower-case letters, digits and '-', with a letter or digit at both ends")
 	}
 	c.has(c.test.Spec.Operator, source.PathOf("spec", "operator"))

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Ask runs kubectl with arguments and input and returns its output; said is its
@@ -173,7 +174,7 @@ func kinds(v *visit) Check {
 }
 
 // release matches the version in the tag of an image.
-var release = regexp.MustCompile(`:v?(\d+\.\d+)\.\d+[^:]*$`)
+var release = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`:v?(\d+\.\d+)\.\d+[^:]*$`) })
 
 // controller finds a controller by its image and checks its version.
 func (v *visit) controller(name, image string, known []string) (Check, []string) {
@@ -191,7 +192,7 @@ func (v *visit) controller(name, image string, known []string) (Check, []string)
 				continue
 			}
 			where := item.Metadata.Namespace + "/" + item.Metadata.Name
-			version := release.FindStringSubmatch(c.Image)
+			version := release().FindStringSubmatch(c.Image)
 			switch {
 			case item.Status.AvailableReplicas == 0:
 				return Check{name, Error, where + " is not available", "kubectl describe deployment -n " + item.Metadata.Namespace + " " + item.Metadata.Name}, c.Args
@@ -229,7 +230,7 @@ func limited(c Check, arguments []string, namespace string) Check {
 }
 
 // instance matches the setting that restricts a controller to labelled Workflows.
-var instance = regexp.MustCompile(`(?m)^\s*instanceID:\s*["']?([\w.-]+)`)
+var instance = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*instanceID:\s*["']?([\w.-]+)`) })
 
 // configuration checks the settings of the workflow controller that affect the
 // operator's Workflows.
@@ -244,7 +245,7 @@ func configuration(v *visit) Check {
 		for key, value := range item.Data {
 			text += "\n" + key + ": " + value
 		}
-		if id := instance.FindStringSubmatch(text); id != nil {
+		if id := instance().FindStringSubmatch(text); id != nil {
 			return Check{name, Error, "runs Workflows of instanceID " + id[1] + " only", "run a controller without instanceID for this namespace"}
 		}
 		if strings.Contains(text, "templateReferencing") {
@@ -337,12 +338,12 @@ func bus(v *visit) Check {
 }
 
 // size matches the maximum message size in the configuration of NATS.
-var size = regexp.MustCompile(`^(\d+)(?i:(k|m|g)b?)?$`)
+var size = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d+)(?i:(k|m|g)b?)?$`) })
 
 // roomy reports whether a bus accepts an update event of the largest object: the
 // API server stores up to 1.5 MiB. 0 means no limit.
 func roomy(most string) bool {
-	parts := size.FindStringSubmatch(strings.TrimSpace(most))
+	parts := size().FindStringSubmatch(strings.TrimSpace(most))
 	if parts == nil {
 		return false
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,19 +31,27 @@ type reason struct{ message, hint string }
 // Messages that tell apart answers with the same reason and status code.
 var (
 	// noRight is an answer of the authorizer. Admission answers Forbidden, too.
-	noRight = regexp.MustCompile(`User "[^"]*" cannot (\S+) resource "([^"]+)" in API group "([^"]*)"(?: in the namespace "([^"]+)")?`)
+	noRight = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`User "[^"]*" cannot (\S+) resource "([^"]+)" in API group "([^"]*)"(?: in the namespace "([^"]+)")?`)
+	})
 	// mayNotGrant is the answer to a role, or a binding, with rights that the user
 	// does not hold. It says nothing about the operator, which writes the role.
-	mayNotGrant = regexp.MustCompile(`user "[^"]*" \(groups=.*\) is attempting to grant RBAC permissions`)
-	noDryRun    = regexp.MustCompile(`^admission webhook "[^"]+" does not support dry run`)
+	mayNotGrant = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`user "[^"]*" \(groups=.*\) is attempting to grant RBAC permissions`)
+	})
+	noDryRun = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^admission webhook "[^"]+" does not support dry run`)
+	})
 	// typed is the answer to fields that server-side apply cannot merge.
-	typed      = regexp.MustCompile(`(?s)failed to create typed patch object \([^)]*\): (?:errors:\n)?(.*)`)
-	typedField = regexp.MustCompile(`^\s*\.(\S+(?:="[^"]*"\S*)?): (.*)$`)
+	typed = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?s)failed to create typed patch object \([^)]*\): (?:errors:\n)?(.*)`)
+	})
+	typedField = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\.(\S+(?:="[^"]*"\S*)?): (.*)$`) })
 	// strict is the answer to fields that the schema does not have.
-	strict       = regexp.MustCompile(`strict decoding error: (.*)`)
-	unknownField = regexp.MustCompile(`unknown field "([^"]+)"`)
+	strict       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`strict decoding error: (.*)`) })
+	unknownField = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`unknown field "([^"]+)"`) })
 	// about is the object, which a finding names already.
-	about = regexp.MustCompile(`^\S+ "[^"]*" is (?:forbidden|invalid): `)
+	about = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\S+ "[^"]*" is (?:forbidden|invalid): `) })
 )
 
 // answerOf returns what an error says of an object.
@@ -64,20 +73,20 @@ func unchecked(status metav1.Status) reason {
 	if details == nil {
 		details = &metav1.StatusDetails{}
 	}
-	denied := noRight.FindStringSubmatch(status.Message)
+	denied := noRight().FindStringSubmatch(status.Message)
 	switch {
 	case status.Reason == metav1.StatusReasonForbidden && denied != nil:
 		return missingRight(denied[1], denied[2], denied[3], denied[4])
-	case mayNotGrant.MatchString(status.Message):
+	case mayNotGrant().MatchString(status.Message):
 		return reason{"you may not grant these permissions, so the server does not check whether the operator may", "use a kubeconfig of a user who has these permissions"}
 	case status.Reason == metav1.StatusReasonNotFound && details.Kind == "namespaces":
 		return reason{fmt.Sprintf("namespace %q does not exist", details.Name), "kubectl create namespace " + details.Name}
 	case apierrors.HasStatusCause(&apierrors.StatusError{ErrStatus: status}, "NamespaceTerminating"):
 		return reason{"the namespace is being deleted", "choose another: kubectl config set-context --current --namespace=NAME"}
-	case noDryRun.MatchString(status.Message):
+	case noDryRun().MatchString(status.Message):
 		return reason{status.Message, "the configuration of the webhook must set sideEffects to None or NoneOnDryRun"}
 	case status.Reason == metav1.StatusReasonNotFound || status.Code == http.StatusTooManyRequests,
-		status.Code >= http.StatusInternalServerError && !typed.MatchString(status.Message):
+		status.Code >= http.StatusInternalServerError && !typed().MatchString(status.Message):
 		return reason{"response: " + firstLine(status.Message), ""}
 	}
 	return reason{}
@@ -100,10 +109,10 @@ func missingRight(verb, resource, group, namespace string) reason {
 
 // problemsOf returns the reasons in a refusal.
 func problemsOf(status metav1.Status) []problem {
-	if found := typed.FindStringSubmatch(status.Message); found != nil {
+	if found := typed().FindStringSubmatch(status.Message); found != nil {
 		return typedProblems(found[1])
 	}
-	if found := strict.FindStringSubmatch(status.Message); found != nil {
+	if found := strict().FindStringSubmatch(status.Message); found != nil {
 		return strictProblems(found[1])
 	}
 	var out []problem
@@ -119,7 +128,7 @@ func problemsOf(status metav1.Status) []problem {
 		}
 	}
 	if len(out) == 0 {
-		out = []problem{{message: about.ReplaceAllString(status.Message, "")}}
+		out = []problem{{message: about().ReplaceAllString(status.Message, "")}}
 	}
 	return out
 }
@@ -129,7 +138,7 @@ func typedProblems(text string) []problem {
 	var out []problem
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
-		if found := typedField.FindStringSubmatch(line); found != nil {
+		if found := typedField().FindStringSubmatch(line); found != nil {
 			out = append(out, problem{found[1], found[2]})
 		} else if line != "" {
 			out = append(out, problem{message: line})
@@ -141,7 +150,7 @@ func typedProblems(text string) []problem {
 // strictProblems splits the message of strict decoding.
 func strictProblems(text string) []problem {
 	var out []problem
-	for _, found := range unknownField.FindAllStringSubmatch(text, -1) {
+	for _, found := range unknownField().FindAllStringSubmatch(text, -1) {
 		out = append(out, problem{found[1], "unknown field"})
 	}
 	if len(out) == 0 {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/argoperator/argoperator/pkg/diag"
 )
@@ -25,7 +26,7 @@ type same struct {
 }
 
 // values are the parts of a message that differ from sample to sample.
-var values = regexp.MustCompile(`"[^"]*"|\d+`)
+var values = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"[^"]*"|\d+`) })
 
 // complaints collects the complaints of a check.
 type complaints struct {
@@ -74,7 +75,7 @@ func (a *complaints) add(r *request) {
 
 // one returns the complaint with the cause of a problem.
 func (a *complaints) one(r *request, p problem, warning bool) *complaint {
-	id := same{r.Source, values.ReplaceAllString(p.path, ""), values.ReplaceAllString(p.message, ""), warning}
+	id := same{r.Source, values().ReplaceAllString(p.path, ""), values().ReplaceAllString(p.message, ""), warning}
 	if p.path != "" {
 		id.message, _, _ = strings.Cut(id.message, ":") // the kind of error, such as Invalid value
 	}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/argoperator/argoperator/pkg/internal/jq"
 	"github.com/argoperator/argoperator/pkg/internal/schema"
@@ -14,10 +15,12 @@ import (
 // Other braces are legitimate, for example in alert rules and programs. parentheses
 // matches $( ), in which Kubernetes expands the variables of a container.
 var (
-	parentheses = regexp.MustCompile(`\$\( *(\.?(?:spec|metadata|status)(?:\.\w+)+) *\)`)
+	parentheses = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\( *(\.?(?:spec|metadata|status)(?:\.\w+)+) *\)`) })
 
-	bracesOf = regexp.MustCompile(`\{\{-? *(\.(?:Values|Release|Chart|Files|Capabilities|spec|metadata|status)\b[.\w]*|(?:include|tpl) |(?:inputs|workflow|sensor)\.[.\w-]+|[A-Za-z]\w* *\}\})`)
-	dotted   = regexp.MustCompile(`^(?:\.\w+)+$`)
+	bracesOf = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\{\{-? *(\.(?:Values|Release|Chart|Files|Capabilities|spec|metadata|status)\b[.\w]*|(?:include|tpl) |(?:inputs|workflow|sensor)\.[.\w-]+|[A-Za-z]\w* *\}\})`)
+	})
+	dotted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:\.\w+)+$`) })
 )
 
 // braces warns of {{ }} in literal text, which is not expanded, and reports it as an error
@@ -29,11 +32,14 @@ func (c *templates) braces(path []string, text string, parts []part, want schema
 		return false
 	}
 	for _, p := range parts {
-		kind, found := "{{ }}", bracesOf.FindStringSubmatchIndex(p.text)
-		if found == nil {
-			kind, found = "$( )", parentheses.FindStringSubmatchIndex(p.text)
+		if p.expr || !strings.Contains(p.text, "{{") && !strings.Contains(p.text, "$(") {
+			continue
 		}
-		if p.expr || found == nil {
+		kind, found := "{{ }}", bracesOf().FindStringSubmatchIndex(p.text)
+		if found == nil {
+			kind, found = "$( )", parentheses().FindStringSubmatchIndex(p.text)
+		}
+		if found == nil {
 			continue
 		}
 		written := p.text[found[0]:found[1]]
@@ -99,7 +105,7 @@ func (c *templates) ownPath(inside string) string {
 		hint := a.inside(func(field string) bool { return field == inside }, nil)
 		return strings.TrimSuffix(strings.TrimPrefix(hint, "did you mean "), "?")
 	}
-	if !dotted.MatchString(inside) {
+	if !dotted().MatchString(inside) {
 		return ""
 	}
 	path := strings.Split(inside[1:], ".")

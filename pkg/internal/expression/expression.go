@@ -126,7 +126,7 @@ var suffixed = regexp.MustCompile(`^\s*(\.[\w.]+)\s*([-_/][A-Za-z][\w./-]*)\s*$`
 
 // closed returns what to write for an expression that does not end. text follows its ${.
 func closed(text string) string {
-	if inner, _, found := strings.Cut(text, "}"); found && shellParameter.MatchString(inner) {
+	if inner, _, found := strings.Cut(text, "}"); found && shellParameter().MatchString(inner) {
 		return literally(inner)
 	}
 	if m := suffixed.FindStringSubmatch(text); m != nil {

@@ -4,18 +4,21 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/argoperator/argoperator/pkg/internal/jq"
 )
 
 // shellParameter matches what a shell has between ${ and }: a parameter, an index, and an
 // operator, as in name, 2:-7, files[@] and file%.gz.
-var shellParameter = regexp.MustCompile(`^[!#]?(\w+|[@*#?$!-])(\[[^\]]*\])?((:?[-=+?]|[:#%^,/]).*)?$`)
+var shellParameter = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[!#]?(\w+|[@*#?$!-])(\[[^\]]*\])?((:?[-=+?]|[:#%^,/]).*)?$`)
+})
 
 // asShell adds to the problems of an expression how to leave it to a shell. One problem
 // says this of an expression that is more than a name.
 func asShell(p part, found []Problem) []Problem {
-	if !p.tight || !shellParameter.MatchString(p.text) {
+	if !p.tight || !shellParameter().MatchString(p.text) {
 		return found
 	}
 	first := found[slices.IndexFunc(found, func(p Problem) bool { return !p.Warning })]

@@ -234,14 +234,14 @@ func blockHint(text string, parts []part) string {
 		return "write |- instead of |: the line break at the end of the block makes the value a string"
 	case expressions == 1 && strings.TrimSpace(other) == "":
 		return "write ${ } alone, without spaces around it"
-	case block && (lines || expressions == 0) && yamlLine.MatchString(first):
+	case block && (lines || expressions == 0) && yamlLine().MatchString(first):
 		return "remove the |: it makes a string of the lines below; values in them may be expressions"
 	}
 	return ""
 }
 
 // yamlLine matches the beginning of a list or a mapping.
-var yamlLine = regexp.MustCompile(`^(- |-$|[\w./-]+:( |$))`)
+var yamlLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(- |-$|[\w./-]+:( |$))`) })
 
 // located records where an expression is in the template.
 func (c *templates) located(e *expr, source string) {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
@@ -119,13 +120,13 @@ func fixedChild(i *inspection) {
 }
 
 // placeholder matches a template tag, which would make a manifest unreadable.
-var placeholder = regexp.MustCompile(`"?\{\{.*?\}\}"?`)
+var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"?\{\{.*?\}\}"?`) })
 
 // constantName returns the kind and name of an object if its name and namespace do
 // not depend on the custom resource's name; otherwise "".
 func constantName(text string) string {
 	const tag, shared = "tag0", "tag0-namespace" // objects of one namespace share the latter
-	read := placeholder.ReplaceAllStringFunc(text, func(found string) string {
+	read := placeholder().ReplaceAllStringFunc(text, func(found string) string {
 		if strings.Contains(found, "namespace") {
 			return shared
 		}
@@ -148,7 +149,7 @@ func noOwner(i *inspection, f flow) {
 			continue
 		}
 		var object metav1.PartialObjectMetadata
-		if yaml.Unmarshal([]byte(placeholder.ReplaceAllString(m.Manifest, "tag0")), &object) == nil && object.Kind != "" && len(object.OwnerReferences) == 0 {
+		if yaml.Unmarshal([]byte(placeholder().ReplaceAllString(m.Manifest, "tag0")), &object) == nil && object.Kind != "" && len(object.OwnerReferences) == 0 {
 			i.report(t.path.Child("resource", "manifest"), "%s has no ownerReferences", object.Kind)
 		}
 	}

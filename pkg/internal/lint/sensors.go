@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -205,7 +206,7 @@ func programProblems(suffix string) func(*inspection, *eventsv1.Sensor) {
 }
 
 // anchored matches a regular expression that must match the whole text.
-var anchored = regexp.MustCompile(`^\^.*\$$`)
+var anchored = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\^.*\$$`) })
 
 func unanchored(i *inspection, s *eventsv1.Sensor) {
 	for n, d := range s.Spec.Dependencies {
@@ -217,7 +218,7 @@ func unanchored(i *inspection, s *eventsv1.Sensor) {
 				continue
 			}
 			for k, value := range f.Value {
-				if !anchored.MatchString(value) {
+				if !anchored().MatchString(value) {
 					i.report(dependencyPath(n).Child("filters", "data").Index(m).Child("value").Index(k), "the regular expression %q also matches longer text", value)
 				}
 			}
@@ -226,7 +227,7 @@ func unanchored(i *inspection, s *eventsv1.Sensor) {
 }
 
 // readsEnvironment matches a template function that reads the environment.
-var readsEnvironment = regexp.MustCompile(`\{\{[^}]*\b(expand)?env\b`)
+var readsEnvironment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{[^}]*\b(expand)?env\b`) })
 
 func readsPod(i *inspection, s *eventsv1.Sensor) {
 	for _, t := range argo.Triggers(s) {
@@ -235,7 +236,7 @@ func readsPod(i *inspection, s *eventsv1.Sensor) {
 				continue
 			}
 			for name, text := range map[string]string{"dataTemplate": p.Src.DataTemplate, "contextTemplate": p.Src.ContextTemplate} {
-				if readsEnvironment.MatchString(text) {
+				if readsEnvironment().MatchString(text) {
 					i.report(p.Path.Child("src", name), "the template reads the environment of the Sensor's pod")
 				}
 			}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
@@ -57,10 +58,12 @@ func forgets(i *inspection, b *eventsv1.EventBus) {
 }
 
 // retention matches a work-queue retention, by number or name.
-var retention = regexp.MustCompile(`(?im)^\s*retention:\s*["']?(2|work-?queue(policy)?)["']?\s*$`)
+var retention = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?im)^\s*retention:\s*["']?(2|work-?queue(policy)?)["']?\s*$`)
+})
 
 func workQueue(i *inspection, b *eventsv1.EventBus) {
-	if js := b.Spec.JetStream; js != nil && js.StreamConfig != nil && retention.MatchString(*js.StreamConfig) {
+	if js := b.Spec.JetStream; js != nil && js.StreamConfig != nil && retention().MatchString(*js.StreamConfig) {
 		i.report(field.NewPath("spec", "jetstream", "streamConfig"), "several triggers cannot subscribe to a work queue")
 	}
 }
@@ -145,15 +148,17 @@ func eachFlow(check func(*inspection, flow)) func(*inspection) {
 
 // valueTag matches a tag of a value, and pathTag one of a path that the template sets.
 var (
-	valueTag = regexp.MustCompile(`\{\{[^}]*(parameters|outputs|item)\b[^}]*\}\}`)
-	pathTag  = regexp.MustCompile(`^\{\{\s*(in|out)puts\.(parameters|artifacts)\.[^.]+\.path\s*\}\}$`)
+	valueTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{[^}]*(parameters|outputs|item)\b[^}]*\}\}`) })
+	pathTag  = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\{\{\s*(in|out)puts\.(parameters|artifacts)\.[^.]+\.path\s*\}\}$`)
+	})
 )
 
 // userTag returns the first tag in a text whose value a user can choose; "" if there is
 // none.
 func userTag(text string) string {
-	for _, tag := range valueTag.FindAllString(text, -1) {
-		if !pathTag.MatchString(tag) {
+	for _, tag := range valueTag().FindAllString(text, -1) {
+		if !pathTag().MatchString(tag) {
 			return tag
 		}
 	}
@@ -215,14 +220,14 @@ func noDeadline(i *inspection, f flow) {
 }
 
 // separator matches a separator of YAML documents.
-var separator = regexp.MustCompile(`(?m)^---\s*$`)
+var separator = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^---\s*$`) })
 
 func manyDocuments(i *inspection, f flow) {
 	for _, t := range f.templates() {
 		if t.Resource == nil {
 			continue
 		}
-		documents := slices.DeleteFunc(separator.Split(t.Resource.Manifest, -1), func(s string) bool { return strings.TrimSpace(s) == "" })
+		documents := slices.DeleteFunc(separator().Split(t.Resource.Manifest, -1), func(s string) bool { return strings.TrimSpace(s) == "" })
 		if len(documents) > 1 {
 			i.report(t.path.Child("resource", "manifest"), "the manifest contains %d documents", len(documents))
 		}

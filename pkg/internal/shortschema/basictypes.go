@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
@@ -111,16 +112,20 @@ func foreignTypes() map[string]string {
 
 // collections match lists, maps and pointers of other languages; the first group is what they
 // hold.
-var collections = []struct {
+var collections = sync.OnceValue(func() []collection {
+	return []collection{
+		{regexp.MustCompile(`^\[(\w[\w-]*)\]$`), "[]"},
+		{regexp.MustCompile(`^(\w[\w-]*)\[\]$`), "[]"},
+		{regexp.MustCompile(`(?i)^(?:list|array|set|slice)(?:\(| of |<|\[)(\w[\w-]*)[)>\]]?$`), "[]"},
+		{regexp.MustCompile(`(?i)^(?:map|dict)(?:\(|<|\[)(?:string|str)?[,:]? *(\w[\w-]*)[)>\]]$`), "map[string]"},
+		{regexp.MustCompile(`^[*?](\w[\w-]*)$`), ""},
+		{regexp.MustCompile(`^(\w[\w-]*)\?$`), ""},
+	}
+})
+
+type collection struct {
 	pattern *regexp.Regexp
 	prefix  string
-}{
-	{regexp.MustCompile(`^\[(\w[\w-]*)\]$`), "[]"},
-	{regexp.MustCompile(`^(\w[\w-]*)\[\]$`), "[]"},
-	{regexp.MustCompile(`(?i)^(?:list|array|set|slice)(?:\(| of |<|\[)(\w[\w-]*)[)>\]]?$`), "[]"},
-	{regexp.MustCompile(`(?i)^(?:map|dict)(?:\(|<|\[)(?:string|str)?[,:]? *(\w[\w-]*)[)>\]]$`), "map[string]"},
-	{regexp.MustCompile(`^[*?](\w[\w-]*)$`), ""},
-	{regexp.MustCompile(`^(\w[\w-]*)\?$`), ""},
 }
 
 // foreignType returns the type of the short form for one of another language, or "".
@@ -128,7 +133,7 @@ func foreignType(text string) string {
 	if t, ok := foreignTypes()[strings.ToLower(text)]; ok {
 		return t
 	}
-	for _, c := range collections {
+	for _, c := range collections() {
 		if m := c.pattern.FindStringSubmatch(text); m != nil {
 			of := m[1]
 			if t := foreignTypes()[strings.ToLower(of)]; t != "" {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -58,7 +59,7 @@ func (s *Form) add(n *yaml.Node, offset int, code, message, hint string) {
 
 var (
 	fieldName = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_.$-]*$`)
-	typeName  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
+	typeName  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`) })
 )
 
 // Object expands a mapping of fields.
@@ -300,7 +301,7 @@ func (s *Form) named(name string) *props {
 		return nil
 	}
 	s.known[name] = nil
-	if !typeName.MatchString(name) || basicType(name) != nil {
+	if !typeName().MatchString(name) || basicType(name) != nil {
 		s.add(key, 0, diag.BadName, fmt.Sprintf("%q is not a type name", name), "use letters, digits and '_', and no name of a built-in type")
 	}
 	schema, required := s.field(n)

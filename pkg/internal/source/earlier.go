@@ -42,7 +42,7 @@ func earlier(lines []string, n int) (fix repair, at int, ok bool) {
 }
 
 // isPlainKey reports whether a line may be a key without a space after its colon.
-func isPlainKey(lines []string, n int) bool { return n >= 0 && noBlank.MatchString(lines[n]) }
+func isPlainKey(lines []string, n int) bool { return n >= 0 && noBlank().MatchString(lines[n]) }
 
 // quotesMended returns a line with an odd number of quotes with one more.
 func quotesMended(line string) []repair {

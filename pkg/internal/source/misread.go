@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -25,7 +26,7 @@ func (c *cleaner) misread(n *yaml.Node) {
 		c.doc.asWritten(n.Line, line)
 	case n.Kind == yaml.ScalarNode && negated.MatchString(text):
 		c.negation(n, line, at)
-	case n.Kind == yaml.ScalarNode && text != "" && text[0] == '!' && (n.Value == "" || !plainTag.MatchString(n.Tag)):
+	case n.Kind == yaml.ScalarNode && text != "" && text[0] == '!' && (n.Value == "" || !plainTag().MatchString(n.Tag)):
 		c.retell(n, line, at, diag.YAMLTag, fmt.Sprintf("YAML reads %s as a tag", n.Tag))
 	case n.Kind == yaml.ScalarNode && text != "" && text[0] == '&' && isNull(n):
 		c.retell(n, line, at, diag.YAMLAlias, fmt.Sprintf("YAML reads &%s as an anchor", n.Anchor))
@@ -83,7 +84,7 @@ func (d *Document) asWritten(n int, line string) {
 }
 
 // plainTag matches the tags of YAML's own types and of programs.
-var plainTag = regexp.MustCompile(`^!{0,2}[A-Za-z][\w/-]*$`)
+var plainTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^!{0,2}[A-Za-z][\w/-]*$`) })
 
 // commented reports a string or an expression that a comment ends.
 func (c *cleaner) commented(n *yaml.Node, line string, at int) {
@@ -105,12 +106,14 @@ func cutByKey(n *yaml.Node) bool {
 	return key.Kind == yaml.ScalarNode && key.Style == 0 && open >= 0 && closing(key.Value, open) < 0 && value.Line == key.Line
 }
 
-var helmPath = regexp.MustCompile(`^\{\{-? *\.(Values|spec|metadata|status)((?:\.\w+)+)(?: *\|[^}]*)? *-?\}\}`)
+var helmPath = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\{\{-? *\.(Values|spec|metadata|status)((?:\.\w+)+)(?: *\|[^}]*)? *-?\}\}`)
+})
 
 // bracesHint returns the expression that a template of Helm stands for.
 func bracesHint(text string) string {
 	ours := "an expression of jq, such as ${ .spec.field }"
-	if m := helmPath.FindStringSubmatch(text); m != nil {
+	if m := helmPath().FindStringSubmatch(text); m != nil {
 		ours = "${ ." + strings.Replace(m[1], "Values", "spec", 1) + m[2] + " }"
 	}
 	return "write " + ours + "; to have Helm fill it in, run helm template before argoperator"

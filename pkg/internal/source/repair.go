@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -89,14 +90,16 @@ func legal(lines []string, n int, line string) bool {
 
 var (
 	// listItems matches what stands before an item of a list, keyBefore a key.
-	listItems = regexp.MustCompile(`^\s*(?:- +)*`)
-	keyBefore = regexp.MustCompile("^(?:[^\\s:{}\\[\\]\"'#$!&*%@`-][^:{}\\[\\]\"'#]*|\"[^\"]*\"|'[^']*'):(?: +|$)")
+	listItems = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?:- +)*`) })
+	keyBefore = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("^(?:[^\\s:{}\\[\\]\"'#$!&*%@`-][^:{}\\[\\]\"'#]*|\"[^\"]*\"|'[^']*'):(?: +|$)")
+	})
 )
 
 // value returns the offset of the value in a line; false if there is none.
 func value(line string) (at int, ok bool) {
-	at = len(listItems.FindString(line))
-	key := keyBefore.FindString(line[at:])
+	at = len(listItems().FindString(line))
+	key := keyBefore().FindString(line[at:])
 	item := strings.Contains(line[:at], "-")
 	return at + len(key), (item || key != "") && at+len(key) < len(line)
 }
@@ -164,21 +167,23 @@ func unquoted(text string) []string {
 	case quote != `"` && quote != "'":
 	case !closed:
 		return []string{text[1:], text}
-	case shortType.MatchString(before) && strings.HasPrefix(strings.TrimSpace(after), "|"): // only the type of a short schema is quoted
+	case shortType().MatchString(before) && strings.HasPrefix(strings.TrimSpace(after), "|"): // only the type of a short schema is quoted
 		return []string{before + after}
-	case ended && (strings.Contains(before, "${") && closing(before, strings.LastIndex(before, "${")) < 0 || amidWord.MatchString(text)):
+	case ended && (strings.Contains(before, "${") && closing(before, strings.LastIndex(before, "${")) < 0 || amidWord().MatchString(text)):
 		return []string{strings.ReplaceAll(inner, `\"`, `"`), text}
 	}
 	return []string{text}
 }
 
 // amidWord matches a text with an apostrophe.
-var amidWord = regexp.MustCompile(`^'[^']*\w'\w[^']*'$`)
+var amidWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^'[^']*\w'\w[^']*'$`) })
 
 var (
-	shortType = regexp.MustCompile(`^(\[\]|map\[string\])*[A-Za-z-]+$`)
+	shortType = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\[\]|map\[string\])*[A-Za-z-]+$`) })
 	// typeItem matches a type of the short schema between the braces of YAML.
-	typeItem = regexp.MustCompile(`([{,]\s*[\w-]+:\s+)((?:\[\]|map\[string\])[^,{}]*[^,{} ])`)
+	typeItem = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`([{,]\s*[\w-]+:\s+)((?:\[\]|map\[string\])[^,{}]*[^,{} ])`)
+	})
 )
 
 // quotedItems puts expressions and types in quotes that are items between the braces or
@@ -189,8 +194,8 @@ func quotedItems(lines []string, n int) []repair {
 	if !ok || !strings.ContainsRune("{[", rune(line[begin])) || strings.HasPrefix(line[begin:], "{{") {
 		return nil
 	}
-	if typed := typeItem.ReplaceAllStringFunc(line, func(found string) string {
-		m := typeItem.FindStringSubmatch(found)
+	if typed := typeItem().ReplaceAllStringFunc(line, func(found string) string {
+		m := typeItem().FindStringSubmatch(found)
 		return m[1] + Scalar(m[2], true, 0)
 	}); typed != line {
 		return []repair{{line: typed, at: firstDifference(line, typed), advice: quoteIt}}
@@ -260,9 +265,9 @@ func firstDifference(a, b string) int {
 }
 
 var (
-	noBlank = regexp.MustCompile(`^(\s*(?:- +)*\w[\w./-]*):(\S.*)$`)
-	noColon = regexp.MustCompile(`^(\s*(?:- +)*\w[\w./-]*) +(\S.*)$`)
-	inList  = regexp.MustCompile(`^(\s*)- +([\w./-]+:.*)$`)
+	noBlank = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\s*(?:- +)*\w[\w./-]*):(\S.*)$`) })
+	noColon = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\s*(?:- +)*\w[\w./-]*) +(\S.*)$`) })
+	inList  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\s*)- +([\w./-]+:.*)$`) })
 )
 
 // separated writes the colon and the blank that a key needs, and removes a dash before a
@@ -270,12 +275,12 @@ var (
 func separated(lines []string, n int) []repair {
 	line := strings.TrimRight(lines[n], "\r")
 	var out []repair
-	if m := noBlank.FindStringSubmatch(line); m != nil {
+	if m := noBlank().FindStringSubmatch(line); m != nil {
 		out = append(out, repair{line: m[1] + ": " + m[2], at: len(m[1]), advice: "write a space after the colon"})
-	} else if m := noColon.FindStringSubmatch(line); m != nil && !strings.Contains(line, ": ") {
+	} else if m := noColon().FindStringSubmatch(line); m != nil && !strings.Contains(line, ": ") {
 		out = append(out, repair{line: m[1] + ": " + m[2], at: len(m[1]), advice: "write a colon after the key"})
 	}
-	if m := inList.FindStringSubmatch(line); m != nil && n > 0 && indent(lines[n-1]) == len(m[1]) && !strings.HasPrefix(strings.TrimSpace(lines[n-1]), "- ") {
+	if m := inList().FindStringSubmatch(line); m != nil && n > 0 && indent(lines[n-1]) == len(m[1]) && !strings.HasPrefix(strings.TrimSpace(lines[n-1]), "- ") {
 		out = append(out, repair{line: m[1] + m[2], at: len(m[1]), advice: "this is a key, not an item of a list: remove the dash"})
 	}
 	return out

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -11,7 +12,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 )
 
-var yamlPrefix = regexp.MustCompile(`^yaml: (line \d+: )?`)
+var yamlPrefix = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^yaml: (line \d+: )?`) })
 
 // maxRepairs limits the lines of a document that are read as they are probably meant.
 const maxRepairs = 50
@@ -89,11 +90,11 @@ func columnIn(original, repaired string, column int) int {
 // line is found by parsing prefixes of the text: it is the last line of the shortest prefix
 // with the same error.
 func syntaxFinding(file string, c *chunk, err error) (f diag.Finding, n int, fix repair, ok bool) {
-	message := yamlPrefix.ReplaceAllString(err.Error(), "")
+	message := yamlPrefix().ReplaceAllString(err.Error(), "")
 	lines := strings.Split(c.text, "\n")
 	n = sort.Search(len(lines)-1, func(i int) bool {
 		_, err := parseYAML(strings.Join(lines[:i+1], "\n") + "\n")
-		return err != nil && yamlPrefix.ReplaceAllString(err.Error(), "") == message
+		return err != nil && yamlPrefix().ReplaceAllString(err.Error(), "") == message
 	})
 	if helmBlock.MatchString(lines[n]) {
 		c.helm = true
