@@ -2,6 +2,7 @@ package output
 
 import (
 	"encoding/json"
+	"math"
 	"reflect"
 	"testing"
 	"time"
@@ -39,7 +40,6 @@ type kinds struct {
 	Name           string
 	Untagged       int
 	Skipped        int    `json:"-"`
-	Dash           int    `json:"-,"`
 	Quoted         *named `json:"quoted,omitempty"`
 	unexported     int
 	Float          float64
@@ -84,14 +84,14 @@ func TestValueOf(t *testing.T) {
 	for name, value := range map[string]any{
 		"zero": &kinds{},
 		"filled": &kinds{
-			inner: inner{Hidden: "a", Name: "b"}, Embedded: inner{Name: "c"}, Name: "d", Untagged: 1, Skipped: 2, Dash: 3, Quoted: &named{4}, unexported: 5,
+			inner: inner{Hidden: "a", Name: "b"}, Embedded: inner{Name: "c"}, Name: "d", Untagged: 1, Skipped: 2, Quoted: &named{4}, unexported: 5,
 			Float: 1.5, Whole: 1e7, Small: -1, Big: 1 << 63, Bytes: []byte("xyz"), NilBytes: []byte{}, Array: [2]bool{true}, Any: map[string]any{"a": []int{1}}, Map: map[string]int{"z": 1},
 			Numbered: map[int]string{1: "a"}, Words: map[texted]string{"a": "b"}, Invalid: "a\xff\xfeb", Pointer: &one, Time: metav1.Unix(1, 0), Quantity: resource.MustParse("10Mi"), Choice: intstr.FromString("80%"),
 			KeptZero: zero{1}, ByPointer: byPointer{"a"}, ByPointers: []byPointer{{"b"}}, ByPointerInMap: map[string]byPointer{"c": {"d"}}, Word: "w", HTML: "<&>\u2028",
 		},
 		"not addressable": kinds{ByPointer: byPointer{"a"}},
 		"nil":             (*kinds)(nil),
-		"large float":     []float64{1e300, -0.0, 1 << 62},
+		"large float":     []float64{1e300, math.Copysign(0, -1), 1 << 62},
 		"Workflow":        &wfv1.Workflow{},
 		"parameter":       wfv1.Parameter{Name: "a", Value: wfv1.AnyStringPtr("1"), Enum: []wfv1.AnyString{"a"}},
 		"items":           []wfv1.Item{{Value: json.RawMessage(`{"a": [1, 2.5]}`)}},
