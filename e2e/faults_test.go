@@ -100,7 +100,7 @@ func (c *cluster) register(t *testing.T, namespace, url string, authority []byte
 	_, err := client.Create(t.Context(), &admissionregistrationv1.ValidatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: namespace},
 		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
-			Name: "rejectingWebhook.e2e.example.com", AdmissionReviewVersions: []string{"v1"},
+			Name: "refusals.e2e.example.com", AdmissionReviewVersions: []string{"v1"},
 			ClientConfig:      admissionregistrationv1.WebhookClientConfig{URL: ptr.To(url), CABundle: authority},
 			SideEffects:       ptr.To(admissionregistrationv1.SideEffectClassNone),
 			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": namespace}},
