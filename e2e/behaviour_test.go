@@ -322,7 +322,7 @@ func (c *cluster) playRoleBinding(t *testing.T, engine string) {
 	o.awaitOwned(t, chosen, map[schema.GroupVersionResource]int{roleBindings: 1})
 
 	t.Log("until the definition has what lint says")
-	_, typed, found := strings.Cut(string(run(t, nil, binary(t), "lint", "-f", definition)), "let it bind any role: ")
+	_, typed, found := strings.Cut(string(run(t, nil, binary(t), "lint", "-f", definition)), "allow it to bind any role: ")
 	if !found {
 		t.Fatal("lint does not report the permission")
 	}
