@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 
-	"go.yaml.in/yaml/v3"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
@@ -230,7 +229,7 @@ func (c *compiler) namespaceHint() string {
 		metadata, _ := other.Template["metadata"].(map[string]any)
 		name, _ := metadata["name"].(string)
 		if other.APIVersion == "v1" && other.Kind == "Namespace" && other.ForEach == "" && name != "" {
-			return fmt.Sprintf("write namespace: %s, which is the name of child %s", source.Scalar(name, true, yaml.DoubleQuotedStyle), other.Name)
+			return fmt.Sprintf("write namespace: %s, which is the name of child %s", source.Scalar(name, true, 0), other.Name)
 		}
 	}
 	return `write namespace: "NAME" for a namespace that exists, or add a child of kind Namespace and write its name`
