@@ -43,7 +43,11 @@ func (r Result) RejectedNames(resources []Resource) diag.List {
 			}
 			namespace := cmp.Or(one.written.Text("metadata", "namespace"), defaultNamespace)
 			for _, rejected := range childcheck.Rejections(o.definition, o.plan, one.Object, namespace) {
-				findings.Add(one.written.Position(rejected.Path), diag.BadName, rejected.Message, rejected.Hint)
+				at := rejected.Path
+				if _, value := one.written.Entry(at); value == nil {
+					at = "metadata.name" // a default of the schema is not in the file
+				}
+				findings.Add(one.written.Position(at), diag.BadName, rejected.Message, rejected.Hint)
 			}
 		}
 	}

@@ -174,3 +174,30 @@ func TestYAMLIndentation(t *testing.T) {
 		}
 	}
 }
+
+// TestYAMLQuotesEarlier covers that the line of an expression with quotes inside quotes is
+// blamed, although the parser stops at a later line with quotes.
+func TestYAMLQuotesEarlier(t *testing.T) {
+	const definition = `apiVersion: argoperator.dev/v1alpha1
+kind: Operator
+metadata: {name: team}
+spec:
+  api: {group: example.com, kind: Team, scope: Cluster, versions: [{name: v1, schema: {spec: {owner: string}}}]}
+  children:
+  - name: namespace
+    template:
+      apiVersion: v1
+      kind: Namespace
+      metadata: {name: "${ "a-" + .metadata.name }"}
+  - name: config
+    template:
+      apiVersion: v1
+      kind: ConfigMap
+      metadata: {name: config, namespace: "b-${ .metadata.name }"}
+`
+	const want = `quote an expression between { } or [ ]: metadata: {name: '${ "a-" + .metadata.name }'}`
+	findings := findingsOf(t, definition)
+	if len(findings) != 1 || findings[0].Line != 11 || findings[0].Column != 24 || findings[0].Hint != want {
+		t.Errorf("%v, want the hint %s at 11:24", findings, want)
+	}
+}

@@ -148,11 +148,15 @@ func lintDefinitions(ctx context.Context, s streams, definitions []argoperator.S
 	return append(findings, found...), err
 }
 
-// orManifest extends the finding about a missing definition to manifests.
+// orManifest extends the findings about missing definitions to manifests.
 func orManifest(findings diag.List) diag.List {
 	for i, f := range findings {
 		if f.Code == diag.NoDefinition && f.File == "" {
 			findings[i].Message = "no definition and no Argo manifest found"
+		}
+		if kind, ok := strings.CutSuffix(f.Message, " is not a definition"); ok && f.Code == diag.WrongKind {
+			findings[i].Message = "lint does not check the kind " + kind
+			findings[i].Hint = "lint checks definitions, EventSources, Sensors, EventBuses, Workflows and their templates, CronWorkflows, and roles; argoperator validate checks custom resources"
 		}
 	}
 	return findings

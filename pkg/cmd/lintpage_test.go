@@ -63,7 +63,7 @@ func TestLintPageNumbers(t *testing.T) {
 		}
 		files, wrong = files+inModule, wrong+wrongInModule
 	}
-	for _, want := range []string{fmt.Sprintf("The %d example files", files), fmt.Sprintf("errors in %d files", wrong)} {
+	for _, want := range []string{fmt.Sprintf("errors in %d of the %d example files", wrong, files)} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("%s does not say %q", lintPage, want)
 		}

@@ -79,6 +79,10 @@ func typeExamples() []fieldExample {
 		if typ.Invalid != "" {
 			e.values = append(e.values, fieldValue{value: typ.Invalid, invalid: true})
 		}
+		if typ.Name == "quantity" {
+			e.text += " It may be negative: to forbid that, [add a rule](#quantities-of-at-least-0)."
+			e.values = append(e.values, fieldValue{value: `"-64Mi"`})
+		}
 		out = append(out, e)
 	}
 	return out
@@ -102,6 +106,13 @@ var structures = []fieldExample{
 			"Without the rule, a child with `forEach` named by the items fails only when the operator runs.",
 		field:  "field | maxItems=20 validation=\"self.all(x, self.exists_one(y, y.name == x.name))\":\n- name: name | required=true\n  number: port",
 		values: []fieldValue{{value: `[{"name": "http"}, {"name": "metrics"}]`}, {value: `[{"name": "http"}, {"name": "http", "number": 81}]`, invalid: true}},
+	},
+	{
+		title: "Quantities of at least 0",
+		text: "A quantity may be negative, which the API server rejects in some places, such as a ResourceQuota or the resources of a container. " +
+			"`argoperator lint` does not report it. A CEL rule forbids it:",
+		field:  "field: quantity | validation=\"!string(self).startsWith('-')\"",
+		values: []fieldValue{{value: `"64Mi"`}, {value: `"-64Mi"`, invalid: true}, {value: `-4`, invalid: true}},
 	},
 	{
 		title: "`map[string]TYPE`", text: "A map from any key to values of a type. Markers are those of the map.",

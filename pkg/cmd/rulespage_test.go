@@ -18,7 +18,7 @@ import (
 const rulesIntroduction = `[argoperator lint](../how-to/lint.md) checks manifests and live objects of Argo Events and Argo Workflows, and the roles, ConfigMaps and
 CustomResourceDefinitions that belong to them. This page lists its rules.
 
-- An **error** means that something does not work, loses events, or lets others run commands. The exit code is 1.
+- An **error** means that something does not work, loses events, or is a security hole. The exit code is 1.
 - A **warning** means that it works now, and causes trouble later. The exit code is 0.
 - **since** is the first release of argoperator with the rule.
 - **--fix** means that ` + "`argoperator lint --fix`" + ` corrects what has only one correction.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -87,7 +88,43 @@ func (a *API) Validate(object, old map[string]any) ([]problem.Problem, error) {
 	}
 	a.warnings(r, u, a.crd.Spec.Scope == apiextensionsv1.ClusterScoped)
 	validateCustom(r, s, object, old)
+	for i, p := range r.Problems {
+		if p.Code == diag.FailedValidationRule && p.Path == "" {
+			r.Problems[i].Path = a.fieldOfRule(u.GroupVersionKind().Version, p.Message)
+		}
+	}
 	return r.Problems, nil
+}
+
+// selfField matches a field of the object that a rule reads, and the parenthesis after the
+// name of a function.
+var selfField = regexp.MustCompile(`\bself((?:\.[A-Za-z_]\w*)+)(\(?)`)
+
+// fieldOfRule returns the only field that a rule about the whole object reads, such as
+// metadata.name, by the message of the rule; "" if it reads several.
+func (a *API) fieldOfRule(version, message string) string {
+	field := ""
+	for _, v := range a.crd.Spec.Versions {
+		if v.Name != version || v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
+			continue
+		}
+		for _, rule := range v.Schema.OpenAPIV3Schema.XValidations {
+			if message != rule.Message && !strings.HasSuffix(message, "failed rule: "+strings.TrimSpace(rule.Rule)) {
+				continue
+			}
+			for _, m := range selfField.FindAllStringSubmatch(rule.Rule, -1) {
+				path := m[1][1:]
+				if m[2] != "" {
+					path = path[:max(0, strings.LastIndexByte(path, '.'))]
+				}
+				if path == "" || field != "" && field != path {
+					return ""
+				}
+				field = path
+			}
+		}
+	}
+	return field
 }
 
 // Schema returns the schema of a version; nil for an existing kind.

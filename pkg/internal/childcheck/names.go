@@ -74,7 +74,12 @@ func nameHint(name string, owned bool, rejected func(name string) bool) string {
 	case longest == 0:
 		return ""
 	case longest == len(name):
-		return "use lower-case letters, digits and - in the name, and begin with a letter"
+		const hint = "use lower-case letters, digits and - in the name, and begin with a letter"
+		pattern := map[[2]bool]string{{true, false}: "^[a-z0-9-]+$", {false, true}: "^[a-z]", {true, true}: "^[a-z][a-z0-9-]*$"}[[2]bool{rejected("a.a"), rejected("0a")}]
+		if pattern == "" || !owned {
+			return hint
+		}
+		return fmt.Sprintf(`%s; validations: [{rule: "self.metadata.name.matches('%s')"}] in the version of the definition rejects other names`, hint, pattern)
 	case !owned:
 		return fmt.Sprintf("use a name of at most %d characters", longest)
 	}

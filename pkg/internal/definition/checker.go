@@ -39,6 +39,11 @@ func (c *checker) isOf(want string) bool {
 	}
 	version, kind := c.Text("apiVersion"), c.Text("kind")
 	ours := version == "" || strings.HasPrefix(version, v1alpha1.Group)
+	if want == v1alpha1.Kind && !ours && kind != "" && kind != want && source.Spelling(kind, []string{want}) == "" {
+		c.dec.Reject(c.node("kind"), source.Path{"kind"}, diag.WrongKind,
+			fmt.Sprintf("%s of %s is not a definition", kind, version), fmt.Sprintf("want the kind %s of %s", want, v1alpha1.APIVersion))
+		return false
+	}
 	if version != "" && version != v1alpha1.APIVersion {
 		c.dec.Reject(c.node("apiVersion"), source.Path{"apiVersion"}, diag.WrongAPIVersion,
 			fmt.Sprintf("apiVersion is %q, want %s", version, v1alpha1.APIVersion), "")

@@ -33,7 +33,7 @@ func TestParseFiles(t *testing.T) {
 		{"a byte order mark and CRLF", "\ufeff" + strings.ReplaceAll(legal, "\n", "\r\n"), false, 1, ""},
 		{"an empty file", "", false, 0, "no-definition"},
 		{"an empty file in a directory", "", true, 0, ""},
-		{"another kind", "apiVersion: v1\nkind: Pod\n", false, 0, "wrong-api-version wrong-kind"},
+		{"another kind", "apiVersion: v1\nkind: Pod\n", false, 0, "wrong-kind"},
 		{"another kind in a directory", "apiVersion: v1\nkind: Pod\nkind: Pod\n", true, 0, ""},
 		{"another kind beside ours", "apiVersion: v1\nkind: Pod\n---\n" + legal, true, 1, ""},
 		{"a template in a directory", "{{- if .Values.x }}\nkind: {{ .x }}\n", true, 0, ""},

@@ -219,7 +219,20 @@ func (c *compiler) namespaced(in v1alpha1.Child, at []string) {
 	}
 	c.findings.Add(c.d.Position(at...), diag.MissingKey,
 		fmt.Sprintf("a %s has no namespace, so metadata.namespace of the %s is missing", c.api.Kind.Kind, in.Kind),
-		"set metadata.namespace, for example ${ .metadata.name }")
+		c.namespaceHint())
+}
+
+// namespaceHint returns how to place a child of a cluster-scoped custom resource. The values
+// are quoted, because a template may have its metadata between the braces of YAML.
+func (c *compiler) namespaceHint() string {
+	for _, other := range c.d.Operator.Spec.Children {
+		metadata, _ := other.Template["metadata"].(map[string]any)
+		name, _ := metadata["name"].(string)
+		if other.APIVersion == "v1" && other.Kind == "Namespace" && other.ForEach == "" && name != "" {
+			return fmt.Sprintf("write namespace: %s, which is the name of child %s", source.Scalar(name, true, 0), other.Name)
+		}
+	}
+	return `write namespace: "NAME" for a namespace that exists, or add a child of kind Namespace and write its name`
 }
 
 // conditions compiles forEach and `when`. It returns the scope of the template.

@@ -34,7 +34,7 @@ func TestIdentity(t *testing.T) {
 		{reason: "a part that they share", scope: "Namespaced", name: "deny", namespace: "x-${ .metadata.namespace }", want: "could share one child"},
 		{reason: "an expression that reads nothing", scope: "Cluster", name: "deny", namespace: `${ "default" }`, want: "could share one child"},
 		{reason: "no namespace at all", scope: "Namespaced", name: "deny", want: "every Web would use the same object"},
-		{reason: "no namespace to be in", scope: "Cluster", name: "${ .metadata.name }", want: "a Web has no namespace, so metadata.namespace of the ConfigMap is missing"},
+		{reason: "no namespace to be in", scope: "Cluster", name: "${ .metadata.name }", want: `a Web has no namespace, so metadata.namespace of the ConfigMap is missing write namespace: "NAME" for a namespace that exists`},
 		{reason: "the namespace of its custom resource", scope: "Namespaced", name: "${ .metadata.name }"},
 		{reason: "the namespace of a cluster-scoped custom resource", scope: "Cluster", name: "${ .metadata.name }", namespace: "${ .metadata.namespace }", want: ".metadata.namespace: no such field in Web v1"},
 		{reason: "that in a text", scope: "Cluster", name: "${ .metadata.name }", namespace: "x-${ .metadata.namespace }", want: "Web v1 is cluster-scoped, so it has no namespace"},
@@ -73,6 +73,18 @@ spec:
 				t.Errorf("findings %v, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestNamespaceHint requires that the hint about a missing namespace proposes the name of a
+// child that is a Namespace, in quotes.
+func TestNamespaceHint(t *testing.T) {
+	definition := identityDefinition("Cluster", "", "${ .metadata.name }", "") + `  - name: space
+    template: {apiVersion: v1, kind: Namespace, metadata: {name: "web-${ .metadata.name }"}}
+`
+	const want = `write namespace: "web-${ .metadata.name }", which is the name of child space`
+	if got := fmt.Sprint(findingsOf(definition)); !strings.Contains(got, want) {
+		t.Errorf("findings %s, want %s", got, want)
 	}
 }
 

@@ -27,6 +27,18 @@ func earlier(lines []string, n int) (fix repair, at int, ok bool) {
 		}
 	}
 	tried := 0
+	for i := n - 1; i >= max(0, n-maxEarlier) && tried < maxMended; i-- {
+		if strings.Count(lines[i], `"`) <= 2 || !strings.Contains(lines[i], "${") {
+			continue
+		}
+		for _, r := range quotedItems(lines, i) {
+			tried++
+			if r.message = "a quote in the expression ends the value"; legal(lines[:n+1], i, r.line) {
+				return r, i, true
+			}
+		}
+	}
+	tried = 0
 	for i := n; i >= max(0, n-maxEarlier) && tried < maxMended; i-- {
 		if strings.Count(lines[i], `"`)%2 == 0 {
 			continue

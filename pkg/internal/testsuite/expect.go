@@ -39,7 +39,7 @@ func (s *stepRun) failures() {
 			}
 		}
 		if !fits && (!natural || expected != nil) {
-			s.findings.Add(s.atKey(s.test.Action(s.index)), diag.StepFailed, "failed: "+failure, s.failureHint())
+			s.findings.Add(s.atKey(s.test.Action(s.index)), diag.StepFailed, "failed: "+failure, s.failureHint(failure))
 		}
 	}
 	for i, part := range expected {
@@ -50,12 +50,32 @@ func (s *stepRun) failures() {
 }
 
 // failureHint says more about what failed, and what to do if it is meant to fail.
-func (s *stepRun) failureHint() string {
+func (s *stepRun) failureHint(failure string) string {
 	hint := "if this failure is expected, add it to expect.failures"
+	if said := s.conflict(failure); said != "" {
+		hint = said + "\n" + hint
+	}
 	if lines := s.trace.LastLines(); lines != "" {
 		hint += "; argoperator test --trace shows the whole output of the program; the last lines:\n" + lines
 	}
 	return hint
+}
+
+// conflict returns what Ready reports about a child that the API server answered with a
+// conflict: for an object that exists and may not be adopted, the answer has no reason.
+func (s *stepRun) conflict(failure string) string {
+	if !strings.Contains(failure, "409 Conflict") {
+		return ""
+	}
+	cr, _ := s.s.Get(s.resource)
+	conditions, _ := valueOf(cr, "status", "conditions").([]any)
+	for _, one := range conditions {
+		c, _ := one.(map[string]any)
+		if message := textOf(c, "message"); textOf(c, "type") == "Ready" && textOf(c, "reason") == "Failed" && message != "" {
+			return "Ready is Failed: " + message
+		}
+	}
+	return ""
 }
 
 // unique returns a list without duplicates.
