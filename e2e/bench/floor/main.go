@@ -15,6 +15,7 @@ import (
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -76,6 +77,9 @@ var kinds = map[string]func() any{
 	"Sensor":                   func() any { return &eventsv1.Sensor{} },
 	"WorkflowTemplate":         func() any { return &wfv1.WorkflowTemplate{} },
 	"CronWorkflow":             func() any { return &wfv1.CronWorkflow{} },
+
+	"ValidatingAdmissionPolicy":        func() any { return &admissionregistrationv1.ValidatingAdmissionPolicy{} },
+	"ValidatingAdmissionPolicyBinding": func() any { return &admissionregistrationv1.ValidatingAdmissionPolicyBinding{} },
 }
 
 func typed(document []byte) (any, error) {
