@@ -147,16 +147,30 @@ func (s *Simulation) act(ctx context.Context, h Action) (Trace, []string, error)
 			return nil, nil, err
 		}
 	}
-	start, there := len(s.trace), s.names()
+	var there []string
+	if h.Event == Deleted { // all objects are many, if there are many actions
+		there = s.names()
+	}
+	start := len(s.trace)
 	if err := act(h.Object); err != nil {
 		return nil, nil, err
 	}
 	if err := s.Run(ctx); err != nil {
 		return nil, nil, err
 	}
-	left := s.names()
-	gone := slices.DeleteFunc(there, func(name string) bool { return h.Event != Deleted || slices.Contains(left, name) })
-	return slices.Clone(s.trace[start:]), gone, nil
+	return slices.Clone(s.trace[start:]), s.missing(there), nil
+}
+
+// missing returns the names that no object has.
+func (s *Simulation) missing(names []string) []string {
+	if len(names) == 0 {
+		return nil
+	}
+	left := map[string]bool{}
+	for _, name := range s.names() {
+		left[name] = true
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return left[name] })
 }
 
 // names returns the names of all objects except Events and the operators' own.
