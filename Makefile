@@ -13,13 +13,19 @@ export PATH := $(INTERPRETER):$(PATH)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-race race perf test-python vet lint words format tidy verify-tidy coretypes generate verify-generate examples verify e2e e2e-smoke e2e-guards operators peers agreement olm bench bench-cluster chance expressions guarantees realcrds docs docs-serve kind kind-down dist clean
+.PHONY: help build dev test-dev test test-race race perf test-python vet lint words format tidy verify-tidy coretypes generate verify-generate examples verify e2e e2e-smoke e2e-guards operators peers agreement olm bench bench-cluster chance expressions guarantees realcrds docs docs-serve kind kind-down dist clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build bin/argoperator
 	go build -trimpath -o $(BINARY) ./cmd/argoperator
+
+dev: ## build bin/argoperator-dev, Kubernetes' API server and controllers in one process; compiles Kubernetes, which takes minutes
+	cd cmd/argoperator-dev && go build -trimpath -o ../../bin/argoperator-dev .
+
+test-dev: ## run the tests of cmd/argoperator-dev, a module of its own
+	cd cmd/argoperator-dev && go vet . && go test -count 1 -timeout 20m .
 
 test: ## run the unit tests of Go
 	go test -timeout 20m ./...
