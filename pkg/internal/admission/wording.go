@@ -252,14 +252,7 @@ func unknownHint(s *resource.Schema, object map[string]any, path string) string 
 
 func fieldsAt(s *resource.Schema, parent []string) []string {
 	if slices.Equal(parent, []string{"metadata"}) {
-		fields := map[string]reflect.Type{}
-		argo.JsonFields(reflect.TypeFor[metav1.ObjectMeta](), fields)
-		var out []string
-		for name := range fields {
-			out = append(out, name)
-		}
-		slices.Sort(out)
-		return out
+		return slices.Sorted(maps.Keys(argo.JSONFields(reflect.TypeFor[metav1.ObjectMeta]())))
 	}
 	schema, ok := s.At(parent...)
 	if !ok {

@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"slices"
-	"strings"
-	"sync"
 )
 
 // Fill sets a Go value from the JSON value of an object in which Shape finds no problem.
@@ -54,9 +51,9 @@ func Fill(target reflect.Value, value any) error {
 func fillObject(target reflect.Value, object map[string]any) error {
 	t := target.Type()
 	if t.Kind() == reflect.Struct {
-		indexes := indexesOf(t)
+		fields := known(t).fields
 		for key, inner := range object {
-			if err := Fill(fieldAt(target, indexes[key]), inner); err != nil {
+			if err := Fill(fieldAt(target, fields[key].index), inner); err != nil {
 				return err
 			}
 		}
@@ -98,37 +95,4 @@ func fieldAt(v reflect.Value, index []int) reflect.Value {
 		v = v.Field(i)
 	}
 	return v
-}
-
-// knownIndexes caches the fields of structs by JSON name.
-var knownIndexes sync.Map // reflect.Type to map[string][]int
-
-func indexesOf(t reflect.Type) map[string][]int {
-	if known, ok := knownIndexes.Load(t); ok {
-		return known.(map[string][]int)
-	}
-	out := map[string][]int{}
-	collectIndexes(t, nil, out)
-	knownIndexes.Store(t, out)
-	return out
-}
-
-// collectIndexes adds the fields that JsonFields names.
-func collectIndexes(t reflect.Type, prefix []int, out map[string][]int) {
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		index := append(slices.Clone(prefix), i)
-		switch {
-		case name == "-" || !f.IsExported():
-		case f.Anonymous && (name == "" || strings.Contains(options, "inline")):
-			embedded := f.Type
-			if embedded.Kind() == reflect.Pointer {
-				embedded = embedded.Elem()
-			}
-			collectIndexes(embedded, index, out)
-		case name != "":
-			out[name] = index
-		}
-	}
 }

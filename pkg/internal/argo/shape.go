@@ -125,7 +125,7 @@ func (s shaper) object(t reflect.Type, value any) []flaw {
 	for key, inner := range object {
 		var found []flaw
 		if of, ok := fields[key]; ok {
-			found = s.value(of, inner)
+			found = s.value(of.Type, inner)
 		} else {
 			found = unknown(t, key)
 		}
@@ -154,8 +154,14 @@ func (s shaper) mapping(t reflect.Type, value any) []flaw {
 
 // jsonType describes how a Go type is decoded.
 type jsonType struct {
-	itself bool                    // has its own JSON decoding
-	fields map[string]reflect.Type // of a struct, by JSON name
+	itself bool             // has its own JSON decoding
+	fields map[string]Field // of a struct, by JSON name
+}
+
+// Field is a field of a struct, also of one that is embedded in it.
+type Field struct {
+	Type  reflect.Type
+	index []int
 }
 
 // knownTypes caches types by reflection.
@@ -170,18 +176,24 @@ func known(t reflect.Type) jsonType {
 	}
 	k := jsonType{itself: reflect.PointerTo(t).Implements(DecodesItself)}
 	if t.Kind() == reflect.Struct && !k.itself {
-		k.fields = map[string]reflect.Type{}
-		JsonFields(t, k.fields)
+		k.fields = JSONFields(t)
 	}
 	knownTypes.Store(t, k)
 	return k
 }
 
-// JsonFields collects the fields of a type by JSON name.
-func JsonFields(t reflect.Type, out map[string]reflect.Type) {
+// JSONFields returns the fields of a struct by JSON name.
+func JSONFields(t reflect.Type) map[string]Field {
+	out := map[string]Field{}
+	collectFields(t, nil, out)
+	return out
+}
+
+func collectFields(t reflect.Type, prefix []int, out map[string]Field) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		index := append(slices.Clone(prefix), i)
 		switch {
 		case name == "-" || !f.IsExported():
 		case f.Anonymous && (name == "" || strings.Contains(options, "inline")):
@@ -189,9 +201,9 @@ func JsonFields(t reflect.Type, out map[string]reflect.Type) {
 			if embedded.Kind() == reflect.Pointer {
 				embedded = embedded.Elem()
 			}
-			JsonFields(embedded, out)
+			collectFields(embedded, index, out)
 		case name != "":
-			out[name] = f.Type
+			out[name] = Field{f.Type, index}
 		}
 	}
 }
