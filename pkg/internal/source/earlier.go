@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/argoperator/argoperator/pkg/diag"
 )
@@ -77,15 +78,15 @@ func quotesMended(line string) []repair {
 	return out
 }
 
-var keyOfLine = regexp.MustCompile(`^ *([A-Za-z]\w*):`)
+var keyOfLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ *([A-Za-z]\w*):`) })
 
 // lessIndented returns the nearest key before a line that is indented less, indented like the
 // line.
 func lessIndented(lines []string, n int) (fix repair, at int, ok bool) {
 	own := indent(lines[n])
-	below := keyOfLine.FindStringSubmatch(lines[n])
+	below := keyOfLine().FindStringSubmatch(lines[n])
 	for i := n - 1; i >= 0 && below != nil; i-- {
-		key := keyOfLine.FindStringSubmatch(lines[i])
+		key := keyOfLine().FindStringSubmatch(lines[i])
 		if key == nil || indent(lines[i]) >= own {
 			continue
 		}
@@ -100,14 +101,16 @@ func lessIndented(lines []string, n int) (fix repair, at int, ok bool) {
 }
 
 // helmBlock matches a line that Helm removes: a condition, a loop and the end of one.
-var helmBlock = regexp.MustCompile(`^\s*\{\{-? *(if|else|end|range|with|include|template|define|block)\b *([^}]*?) *-?\}\}\s*$`)
+var helmBlock = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*\{\{-? *(if|else|end|range|with|include|template|define|block)\b *([^}]*?) *-?\}\}\s*$`)
+})
 
 // helmFinding reports lines of Helm at the first of them.
 func helmFinding(at diag.Position, line string) diag.Finding {
-	m := helmBlock.FindStringSubmatch(line)
+	m := helmBlock().FindStringSubmatch(line)
 	hint := "write expressions into the template, such as ${ .spec.field }"
 	path := strings.Replace(m[2], ".Values.", ".spec.", 1)
-	isPath := helmValue.MatchString(m[2])
+	isPath := helmValue().MatchString(m[2])
 	switch {
 	case m[1] == "if" && strings.HasSuffix(path, "nabled") && isPath:
 		hint = "write when: " + path + " == true in the child"
@@ -126,4 +129,4 @@ func helmFinding(at diag.Position, line string) diag.Finding {
 	}
 }
 
-var helmValue = regexp.MustCompile(`^\.(?:Values|spec)(?:\.\w+)+$`)
+var helmValue = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.(?:Values|spec)(?:\.\w+)+$`) })

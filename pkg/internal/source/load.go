@@ -110,7 +110,6 @@ type chunk struct {
 	text      string
 	line      int
 	originals map[int]string // lines of the file, from 1, that text has repaired
-	helm      bool           // a line of Helm is reported
 }
 
 var (

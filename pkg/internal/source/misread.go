@@ -24,7 +24,7 @@ func (c *cleaner) misread(n *yaml.Node) {
 		c.doc.Found.Add(c.doc.Of(n), diag.BadExpression, "templates of Helm and Go are not expanded here", bracesHint(text))
 		*n = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text, Line: n.Line, Column: n.Column}
 		c.doc.asWritten(n.Line, line)
-	case n.Kind == yaml.ScalarNode && negated.MatchString(text):
+	case n.Kind == yaml.ScalarNode && negated().MatchString(text):
 		c.negation(n, line, at)
 	case n.Kind == yaml.ScalarNode && text != "" && text[0] == '!' && (n.Value == "" || !plainTag().MatchString(n.Tag)):
 		c.retell(n, line, at, diag.YAMLTag, fmt.Sprintf("YAML reads %s as a tag", n.Tag))
@@ -60,7 +60,7 @@ func (c *cleaner) retell(n *yaml.Node, line string, at int, code, message string
 }
 
 // negated matches a path after the ! of other languages.
-var negated = regexp.MustCompile(`^! *([.$][\w.$]+)$`)
+var negated = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^! *([.$][\w.$]+)$`) })
 
 // negation reports a path after !, which YAML reads as a tag. In a condition, the node
 // gets the path negated in jq.
@@ -70,7 +70,7 @@ func (c *cleaner) negation(n *yaml.Node, line string, at int) {
 		c.retell(n, line, at, diag.YAMLTag, "YAML reads ! as the beginning of a tag")
 		return
 	}
-	*n = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: negated.FindStringSubmatch(text)[1] + " | not", Line: n.Line, Column: n.Column}
+	*n = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: negated().FindStringSubmatch(text)[1] + " | not", Line: n.Line, Column: n.Column}
 	c.doc.Found.Add(c.doc.Of(n), diag.YAMLTag, "YAML reads ! as the beginning of a tag", "jq has no !; write not after the value: "+before+` "`+n.Value+`"`)
 	c.doc.asWritten(n.Line, line)
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -19,7 +18,7 @@ type repair struct {
 	at     int    // bytes from the start of the line to what changes
 	advice string // what to do; the line follows
 	indent bool   // only the indentation changes
-	// message is the error, if the parser stops at a later line
+	// message is the error; "" for that of the parser
 	message string
 }
 
@@ -31,7 +30,7 @@ func (r repair) finding(file string, n int, line string) diag.Finding {
 		hint += ": " + strings.TrimSpace(r.line)
 	}
 	return diag.Finding{
-		Position: diag.Position{File: file, Line: n + 1, Column: 1 + utf8.RuneCountInString(line[:at])},
+		Position: diag.Position{File: file, Line: n + 1, Column: columnOf(line, at)},
 		Severity: diag.Error, Code: diag.YAMLSyntax, Message: "invalid YAML: " + r.message, Hint: hint,
 	}
 }

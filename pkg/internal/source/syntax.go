@@ -25,13 +25,15 @@ func readable(file string, c *chunk) (roots []*yaml.Node, found diag.List) {
 		if err == nil {
 			return roots, found
 		}
-		finding, n, fix, ok := syntaxFinding(file, c, err)
+		finding, n, fix, ok := syntaxFinding(file, *c, err)
 		found = append(found, finding)
 		if !ok {
 			return roots, found
 		}
-		c.replace(n, fix.line)
-		c.removeHelm()
+		helm := finding.Code != diag.YAMLSyntax // the only other one
+		if c.replace(n, fix.line); helm {
+			c.removeHelm()
+		}
 	}
 	roots, _ = parseYAML(c.text)
 	return roots, found
@@ -39,15 +41,11 @@ func readable(file string, c *chunk) (roots []*yaml.Node, found diag.List) {
 
 // removeHelm removes the lines of Helm once one of them is reported.
 func (c *chunk) removeHelm() {
-	if !c.helm {
-		return
-	}
 	for i, line := range strings.Split(c.text, "\n") {
-		if helmBlock.MatchString(line) {
+		if helmBlock().MatchString(line) {
 			c.replace(i, "")
 		}
 	}
-	c.helm = false
 }
 
 // replace writes another line, from 0, and keeps the original.
@@ -89,45 +87,36 @@ func columnIn(original, repaired string, column int) int {
 // probably meant. The library reports the line where the enclosing block starts. The actual
 // line is found by parsing prefixes of the text: it is the last line of the shortest prefix
 // with the same error.
-func syntaxFinding(file string, c *chunk, err error) (f diag.Finding, n int, fix repair, ok bool) {
+func syntaxFinding(file string, c chunk, err error) (f diag.Finding, n int, fix repair, ok bool) {
 	message := yamlPrefix().ReplaceAllString(err.Error(), "")
 	lines := strings.Split(c.text, "\n")
 	n = sort.Search(len(lines)-1, func(i int) bool {
 		_, err := parseYAML(strings.Join(lines[:i+1], "\n") + "\n")
 		return err != nil && yamlPrefix().ReplaceAllString(err.Error(), "") == message
 	})
-	if helmBlock.MatchString(lines[n]) {
-		c.helm = true
-		return helmFinding(diag.Position{File: file, Line: c.line + n + 1, Column: 1 + indent(lines[n])}, lines[n]), n, repair{}, true
+	line := lines[n]
+	if helmBlock().MatchString(line) {
+		return helmFinding(diag.Position{File: file, Line: c.line + n + 1, Column: 1 + indent(line)}, line), n, repair{}, true
 	}
-	hint := syntaxHint(message, lines[n])
 	if fix, ok = repaired(lines, n); !ok {
 		if fix, i, found := earlier(lines, n); found {
 			return fix.finding(file, c.line+i, lines[i]), i, fix, true
 		}
+		fix = repair{advice: syntaxHint(message, line), indent: true}
 	}
-	line := lines[n]
-	at := indent(line)
-	if ok {
-		if hint = fix.advice; !fix.indent {
-			at = fix.at
-			hint += ": " + strings.TrimSpace(fix.line)
-		}
-	}
+	fix.message = message
+	f = fix.finding(file, c.line+n, line)
 	if i := strings.LastIndex(line, ": "); i >= 0 && strings.Contains(message, "mapping values are not allowed") {
-		at = i
+		f.Column = columnOf(line, i)
 	}
 	if i := strings.IndexByte(line, '\t'); i >= 0 && strings.Contains(message, "cannot start any token") {
-		at = i
+		f.Column = columnOf(line, i)
 	}
-	return diag.Finding{
-		Position: diag.Position{File: file, Line: c.line + n + 1, Column: 1 + utf8.RuneCountInString(line[:at])},
-		Severity: diag.Error,
-		Code:     diag.YAMLSyntax,
-		Message:  "invalid YAML: " + message,
-		Hint:     hint,
-	}, n, fix, ok
+	return f, n, fix, ok
 }
+
+// columnOf returns the column of a byte of a line, in characters from 1.
+func columnOf(line string, at int) int { return 1 + utf8.RuneCountInString(line[:at]) }
 
 // syntaxHint returns what to do about an error for which no line is known to be meant.
 func syntaxHint(message, line string) string {
