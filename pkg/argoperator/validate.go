@@ -36,13 +36,14 @@ func (r Result) Resources(sources, old []Source) ([]Resource, diag.List, error) 
 // API server would reject a child.
 func (r Result) RejectedNames(resources []Resource) diag.List {
 	var findings diag.List
-	for _, one := range resources {
-		for _, o := range r.Operators {
+	for _, o := range r.Operators {
+		names := childcheck.NewNames(o.definition, o.plan)
+		for _, one := range resources {
 			if !o.plan.API.Kind.Is(one.Object) {
 				continue
 			}
 			namespace := cmp.Or(one.written.Text("metadata", "namespace"), defaultNamespace)
-			for _, rejected := range childcheck.Rejections(o.definition, o.plan, one.Object, namespace) {
+			for _, rejected := range names.Rejections(one.Object, namespace) {
 				at := rejected.Path
 				if _, value := one.written.Entry(at); value == nil {
 					at = "metadata.name" // a default of the schema is not in the file

@@ -5,10 +5,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/definition"
 	"github.com/argoperator/argoperator/pkg/internal/plan"
+	"github.com/argoperator/argoperator/pkg/internal/resource"
 )
 
 // Rejection is a name that the API server rejects in a child of a custom resource.
@@ -24,20 +26,37 @@ type nameProblem struct {
 	path  []string // of the custom resource
 }
 
+// Names checks the names of the children of custom resources. One serves all custom
+// resources of an operator.
+type Names struct {
+	d      *definition.Definition
+	p      *plan.Plan
+	schema func() *resource.Schema
+}
+
+// NewNames returns a check for an operator.
+func NewNames(d *definition.Definition, p *plan.Plan) *Names {
+	return &Names{d, p, sync.OnceValue(func() *resource.Schema { return apiSchema(d, p) })}
+}
+
 // Rejections returns which names of a valid custom resource the API server rejects in its
 // children: they are too long, or have characters that the kind of the child does not allow.
 // It has one for each field of the custom resource.
-func Rejections(d *definition.Definition, p *plan.Plan, object map[string]any, namespace string) []Rejection {
+func (n *Names) Rejections(object map[string]any, namespace string) []Rejection {
+	d, p := n.d, n.p
 	metadata, _ := object["metadata"].(map[string]any)
 	name, _ := metadata["name"].(string)
-	schema := apiSchema(d, p)
 	named := func(name string) []nameProblem {
-		s := &samples{api: p.API.Kind, place: place{name, namespace}, schema: schema, known: map[string]customResource{}}
+		s := &samples{api: p.API.Kind, place: place{name, namespace}, schema: n.schema(), known: map[string]customResource{}}
 		return nameProblems(d, p, s, object)
+	}
+	found := named(name)
+	if len(found) == 0 {
+		return nil
 	}
 	harmless := named("a")
 	groups := map[string][]nameProblem{}
-	for _, problem := range named(name) {
+	for _, problem := range found {
 		same := func(other nameProblem) bool {
 			return other.child == problem.child && other.similar(problem.childProblem)
 		}
