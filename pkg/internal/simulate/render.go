@@ -109,15 +109,23 @@ func readyFailure(o cluster.Object) string {
 	if o == nil {
 		return ""
 	}
-	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
-	for _, c := range conditions {
-		c, _ := c.(map[string]any)
-		reason, _ := c["reason"].(string)
-		if c["type"] == "Ready" && c["status"] == "False" && slices.Contains([]string{"Failed", "ReconcileFailed", "StatusRejected"}, reason) {
-			return fmt.Sprintf("%s: %v", kindAndName(o), c["message"])
-		}
+	if reason, message := NotReady(o.Object); slices.Contains([]string{"Failed", "ReconcileFailed", "StatusRejected"}, reason) {
+		return kindAndName(o) + ": " + message
 	}
 	return ""
+}
+
+// NotReady returns the reason and the message of the condition Ready, if it is False.
+func NotReady(object map[string]any) (reason, message string) {
+	conditions, _, _ := unstructured.NestedSlice(object, "status", "conditions")
+	for _, c := range conditions {
+		c, _ := c.(map[string]any)
+		if c["type"] == "Ready" && c["status"] == "False" {
+			reason, _ = c["reason"].(string)
+			message, _ = c["message"].(string)
+		}
+	}
+	return reason, message
 }
 
 // kindAndName returns the kind, namespace and name of an object.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/simulate"
 )
 
 // expectations compares the result of a step with its expectations.
@@ -68,12 +69,8 @@ func (s *stepRun) conflict(failure string) string {
 		return ""
 	}
 	cr, _ := s.s.Get(s.resource)
-	conditions, _ := valueOf(cr, "status", "conditions").([]any)
-	for _, one := range conditions {
-		c, _ := one.(map[string]any)
-		if message := textOf(c, "message"); textOf(c, "type") == "Ready" && textOf(c, "reason") == "Failed" && message != "" {
-			return "Ready is Failed: " + message
-		}
+	if reason, message := simulate.NotReady(cr); reason == "Failed" && message != "" {
+		return "Ready is Failed: " + message
 	}
 	return ""
 }
