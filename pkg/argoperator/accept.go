@@ -32,8 +32,9 @@ func withoutAccepted(sources []Source, definitions []diag.Position, findings dia
 		}
 		files = append(files, accept.File{Name: s.Name, Data: s.Data})
 		read[s.Name] = true
+		beside := strings.TrimSuffix(path.Join(path.Dir(s.Name), "x"), "x")
 		for _, f := range findings {
-			rest, inside := strings.CutPrefix(f.File, strings.TrimSuffix(path.Join(path.Dir(s.Name), "x"), "x"))
+			rest, inside := strings.CutPrefix(f.File, beside)
 			if read[f.File] || !inside || s.Dir == nil {
 				continue
 			}

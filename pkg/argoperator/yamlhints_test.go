@@ -93,14 +93,7 @@ func TestYAMLHints(t *testing.T) {
 		{"CHILD", `dependsOn: - a`, `write a list of one line in brackets: dependsOn: [a]`},
 	} {
 		t.Run(test.line, func(t *testing.T) {
-			text := unquoted
-			for _, place := range []string{"SCHEMA", "CHILD", "DATA"} {
-				line := "#"
-				if place == test.place {
-					line = test.line
-				}
-				text = strings.Replace(text, place, line, 1)
-			}
+			text := withLine(test.place, test.line)
 			text = strings.Replace(text, "a: b\n", "a: ${ .spec.nothere }\n", 1)
 			findings := findingsOf(t, text)
 			at := slices.IndexFunc(findings, func(f diag.Finding) bool { return slices.Contains(ofYAML, f.Code) })
@@ -126,6 +119,19 @@ func TestYAMLHints(t *testing.T) {
 	}
 }
 
+// withLine returns the definition with a line at one of its places.
+func withLine(at, line string) string {
+	text := unquoted
+	for _, place := range []string{"SCHEMA", "CHILD", "DATA"} {
+		written := "#"
+		if place == at {
+			written = line
+		}
+		text = strings.Replace(text, place, written, 1)
+	}
+	return text
+}
+
 // TestYAMLHintsOfOthers covers that a line has one finding if its expression or its marker
 // has an error whose hint is YAML, and that following this hint leaves none.
 func TestYAMLHintsOfOthers(t *testing.T) {
@@ -140,14 +146,7 @@ func TestYAMLHintsOfOthers(t *testing.T) {
 		{"CHILD", `when: .spec.enabled ? true : false`, `write if .spec.enabled then true else false end`},
 	} {
 		t.Run(test.line, func(t *testing.T) {
-			text := unquoted
-			for _, place := range []string{"SCHEMA", "CHILD", "DATA"} {
-				line := "#"
-				if place == test.place {
-					line = test.line
-				}
-				text = strings.Replace(text, place, line, 1)
-			}
+			text := withLine(test.place, test.line)
 			if findings := findingsOf(t, text); len(findings.Only(diag.Error)) != 1 || findings[0].Hint != test.hint {
 				t.Errorf("%v, want the hint %s", findings, test.hint)
 			}

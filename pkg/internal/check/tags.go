@@ -50,22 +50,23 @@ func unsafeTags(o argo.Objects, object manifest.Object) []problem.Problem {
 	sensor, isSensor := object.(*eventsv1.Sensor)
 	_, isCron := object.(*wfv1.CronWorkflow)
 	var allowed map[string]bool
-	for at, text := range tagged(fields["spec"], field.NewPath("spec")) {
+	root := func() *field.Path { return field.NewPath("spec") }
+	tagged(fields["spec"], root, func(at *field.Path, text string) {
 		if isSensor && allowed == nil {
 			allowed = safeTemplatePaths(o, sensor)
 		}
 		if isSensor && strings.HasSuffix(at.String(), ".transform.jq") || allowed[at.String()] {
-			continue // jq does not use these braces: text that looks like a tag stays data
+			return // jq does not use these braces: text that looks like a tag stays data
 		}
 		if isCron && at.String() == "spec.when" && safeWhen().MatchString(text) {
-			continue
+			return
 		}
 		for _, found := range tag.FindAllString(text, -1) {
 			if !safeTag.MatchString(found) {
 				r.Add(at, problem.CodeInjection, "pass names only, or compute the value in a step", "%s is not one of the tags that are safe to substitute", found)
 			}
 		}
-	}
+	})
 	return r.Problems
 }
 
@@ -83,28 +84,21 @@ func safeTemplatePaths(o argo.Objects, s *eventsv1.Sensor) map[string]bool {
 	return out
 }
 
-// tagged returns the strings below a value that contain the beginning of a tag.
-func tagged(value any, at *field.Path) map[*field.Path]string {
-	out := map[*field.Path]string{}
-	collectTagged(value, func() *field.Path { return at }, out)
-	return out
-}
-
-// collectTagged adds the strings below a value. Most have no tag, so it makes a path only
-// when it is asked for.
-func collectTagged(value any, at func() *field.Path, out map[*field.Path]string) {
+// tagged visits the strings below a value that contain the beginning of a tag. Most
+// strings have none, so it makes a path only for those that have.
+func tagged(value any, at func() *field.Path, visit func(*field.Path, string)) {
 	switch v := value.(type) {
 	case string:
 		if strings.Contains(v, "{{") {
-			out[at()] = v
+			visit(at(), v)
 		}
 	case []any:
 		for i, inner := range v {
-			collectTagged(inner, func() *field.Path { return at().Index(i) }, out)
+			tagged(inner, func() *field.Path { return at().Index(i) }, visit)
 		}
 	case map[string]any:
 		for key, inner := range v {
-			collectTagged(inner, func() *field.Path { return at().Child(key) }, out)
+			tagged(inner, func() *field.Path { return at().Child(key) }, visit)
 		}
 	}
 }
