@@ -59,19 +59,19 @@ func start(ctx context.Context, dir string) (*cluster, error) {
 	c := &cluster{etcd: etcd, managers: managers, done: make(chan error, 2)}
 	ctx, c.cancel = context.WithCancel(ctx)
 	if err := c.startServers(ctx, dir, endpoint, id); err != nil {
-		return nil, errors.Join(err, c.stop())
+		c.stop()
+		return nil, err
 	}
 	return c, nil
 }
 
 // stop ends the servers.
-func (c *cluster) stop() error {
+func (c *cluster) stop() {
 	c.cancel()
 	for range c.count {
 		<-c.done
 	}
 	c.etcd.Close()
-	return nil
 }
 
 func (c *cluster) startServers(ctx context.Context, dir, endpoint string, id identity) error {

@@ -30,11 +30,7 @@ func TestCluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
-		if err := c.stop(); err != nil {
-			t.Error(err)
-		}
-	}()
+	defer c.stop()
 	client, err := dynamic.NewForConfig(c.config)
 	if err != nil {
 		t.Fatal(err)

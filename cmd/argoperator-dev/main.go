@@ -36,5 +36,6 @@ func run(ctx context.Context) error {
 	}
 	fmt.Printf("export KUBECONFIG=%s\n", c.kubeconfig)
 	<-ctx.Done()
-	return c.stop()
+	c.stop()
+	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/argoperator/argoperator/pkg/diag"
@@ -40,7 +41,9 @@ type comment struct {
 	rejected     bool // it names an error
 }
 
-var pattern = regexp.MustCompile(`(?:^|\s)#\s*argoperator:ignore\b[ \t]*(\S*)[ \t]*(.*)$`)
+var pattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|\s)#\s*argoperator:ignore\b[ \t]*(\S*)[ \t]*(.*)$`)
+})
 
 // Without returns the findings that no comment accepts, and findings about invalid and
 // unused comments.
@@ -98,7 +101,7 @@ func comments(file File, objects []diag.Position) []*comment {
 	lines := strings.Split(string(file.Data), "\n")
 	var out []*comment
 	for n, line := range lines {
-		m := pattern.FindStringSubmatchIndex(line)
+		m := pattern().FindStringSubmatchIndex(line)
 		if m == nil {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
@@ -98,7 +99,7 @@ func (a *API) Validate(object, old map[string]any) ([]problem.Problem, error) {
 
 // selfField matches a field of the object that a rule reads, and the parenthesis after the
 // name of a function.
-var selfField = regexp.MustCompile(`\bself((?:\.[A-Za-z_]\w*)+)(\(?)`)
+var selfField = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bself((?:\.[A-Za-z_]\w*)+)(\(?)`) })
 
 // fieldOfRule returns the only field that a rule about the whole object reads, such as
 // metadata.name, by the message of the rule; "" if it reads several.
@@ -112,7 +113,7 @@ func (a *API) fieldOfRule(version, message string) string {
 			if message != rule.Message && !strings.HasSuffix(message, "failed rule: "+strings.TrimSpace(rule.Rule)) {
 				continue
 			}
-			for _, m := range selfField.FindAllStringSubmatch(rule.Rule, -1) {
+			for _, m := range selfField().FindAllStringSubmatch(rule.Rule, -1) {
 				path := m[1][1:]
 				if m[2] != "" {
 					path = path[:max(0, strings.LastIndexByte(path, '.'))]

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -100,8 +101,10 @@ func (c *checker) templateName(child v1alpha1.Child, p source.Path) {
 
 var (
 	// foreignName matches what other tools replace by a name: {{ .Release.Name }}, $NAME, $(NAME).
-	foreignName = regexp.MustCompile(`\{\{-? *([^}]*?) *-?\}\}|\$\([^)]*\)|\$[A-Za-z_]\w*`)
-	ownField    = regexp.MustCompile(`^\.(metadata|spec)(\.\w+)+$`)
+	foreignName = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\{\{-? *([^}]*?) *-?\}\}|\$\([^)]*\)|\$[A-Za-z_]\w*`)
+	})
+	ownField = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.(metadata|spec)(\.\w+)+$`) })
 )
 
 // uniqueName returns a name with the name of the custom resource in it, for a name without
@@ -111,8 +114,8 @@ func uniqueName(name string) string {
 		return strings.ReplaceAll(name, "$${", "${")
 	}
 	const own = "${ .metadata.name }"
-	unique := foreignName.ReplaceAllStringFunc(name, func(written string) string {
-		if path := strings.Replace(foreignName.FindStringSubmatch(written)[1], ".Values.", ".spec.", 1); ownField.MatchString(path) {
+	unique := foreignName().ReplaceAllStringFunc(name, func(written string) string {
+		if path := strings.Replace(foreignName().FindStringSubmatch(written)[1], ".Values.", ".spec.", 1); ownField().MatchString(path) {
 			return "${ " + path + " }"
 		}
 		return own

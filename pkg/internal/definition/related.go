@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -89,13 +90,13 @@ func (c *checker) selection(r v1alpha1.Related, p source.Path) {
 	}
 }
 
-var notInIdentifier = regexp.MustCompile(`[^A-Za-z0-9_]+`)
+var notInIdentifier = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9_]+`) })
 
 // variableName checks a name that expressions use as a field of a variable.
 func (c *checker) variableName(name, variable string, p source.Path) {
 	if c.has(name, p) && !identifier.MatchString(name) {
 		hint := "use letters, digits and '_', and no digit at the start"
-		if better := notInIdentifier.ReplaceAllString(name, "_"); identifier.MatchString(better) && strings.Trim(better, "_") != "" {
+		if better := notInIdentifier().ReplaceAllString(name, "_"); identifier.MatchString(better) && strings.Trim(better, "_") != "" {
 			hint = "write " + better + ": letters, digits and '_', and no digit at the start"
 		}
 		c.add(p, diag.BadName, fmt.Sprintf("%q cannot be used in an expression as %s.%s", name, variable, name), hint)

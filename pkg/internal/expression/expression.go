@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/itchyny/gojq"
 
@@ -122,14 +123,14 @@ func until(text string) (int, error) {
 }
 
 // suffixed matches a path and a text behind it that jq would subtract.
-var suffixed = regexp.MustCompile(`^\s*(\.[\w.]+)\s*([-_/][A-Za-z][\w./-]*)\s*$`)
+var suffixed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(\.[\w.]+)\s*([-_/][A-Za-z][\w./-]*)\s*$`) })
 
 // closed returns what to write for an expression that does not end. text follows its ${.
 func closed(text string) string {
 	if inner, _, found := strings.Cut(text, "}"); found && shellParameter().MatchString(inner) {
 		return literally(inner)
 	}
-	if m := suffixed.FindStringSubmatch(text); m != nil {
+	if m := suffixed().FindStringSubmatch(text); m != nil {
 		return "write ${ " + m[1] + " }" + m[2]
 	}
 	stem := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "}"))
@@ -150,7 +151,7 @@ func unquoted(text string) string {
 		return ""
 	}
 	for at := range len(text) {
-		word := quotedWord.FindString(text[at:])
+		word := quotedWord().FindString(text[at:])
 		if word == "" {
 			continue
 		}
@@ -165,7 +166,7 @@ func unquoted(text string) string {
 }
 
 // quotedWord matches a quote and the word behind it that no quote follows.
-var quotedWord = regexp.MustCompile(`^"[\w.-]+\b`)
+var quotedWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^"[\w.-]+\b`) })
 
 // parse reads one jq expression.
 func parse(source string) (*gojq.Query, error) {

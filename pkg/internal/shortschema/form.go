@@ -262,12 +262,12 @@ func (s *Form) typeOf(n *yaml.Node, text string, offset int) *props {
 }
 
 // withMarkers matches a type that markers follow without a |.
-var withMarkers = regexp.MustCompile(`^([^\s=]+)[\s,]+(([A-Za-z]+)=.*)$`)
+var withMarkers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([^\s=]+)[\s,]+(([A-Za-z]+)=.*)$`) })
 
 // unbarred splits a type from the markers that follow it without a | at an offset; 0 if
 // there are none.
 func (s *Form) unbarred(text string) (first, markers string, at int) {
-	m := withMarkers.FindStringSubmatch(text)
+	m := withMarkers().FindStringSubmatch(text)
 	if m == nil {
 		return "", "", 0
 	}

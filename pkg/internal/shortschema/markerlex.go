@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/source"
@@ -61,7 +62,7 @@ func lexMarkers(text string, offset int) (out []marker, wrong *slip) {
 }
 
 // nextMarker matches a space and the name of a marker with its value.
-var nextMarker = regexp.MustCompile(`\s+[A-Za-z]+=`)
+var nextMarker = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\s+[A-Za-z]+=`) })
 
 // unquotedText reports the marker before a word that is no marker, if its value is a text of
 // several words without quotes.
@@ -75,7 +76,7 @@ func unquotedText(before []marker, text string, offset int, word string) *slip {
 	}
 	from := m.value0 - offset
 	value := text[from:]
-	if next := nextMarker.FindStringIndex(value); next != nil {
+	if next := nextMarker().FindStringIndex(value); next != nil {
 		value = value[:next[0]]
 	}
 	value = strings.TrimRight(value, " \t\n")
@@ -90,7 +91,7 @@ func withoutValue(text string, at, end, offset int) *slip {
 	name := text[at:end]
 	rule, known := markerRules()[name]
 	s := &slip{at: offset + at, code: diag.BadMarker, message: fmt.Sprintf("marker %s has no value", name), from: at, to: end}
-	switch value := assigned.FindString(text[end:]); {
+	switch value := assigned().FindString(text[end:]); {
 	case name == "":
 		s.message = fmt.Sprintf("want a marker such as minimum=0, not %q", firstWord(text[at:]))
 	case !known:
@@ -108,7 +109,7 @@ func withoutValue(text string, at, end, offset int) *slip {
 }
 
 // assigned matches a value after a colon or a space, except the name of another marker.
-var assigned = regexp.MustCompile(`^(?:\s*:\s*|\s+)(?:"[^"]*"|[^\s"=]+)(?:\s|$)`)
+var assigned = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:\s*:\s*|\s+)(?:"[^"]*"|[^\s"=]+)(?:\s|$)`) })
 
 // quote is the inverse of unquote.
 func quote(value string) string {
