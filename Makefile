@@ -22,7 +22,7 @@ build: ## build bin/argoperator
 	go build -trimpath -o $(BINARY) ./cmd/argoperator
 
 dev: ## build bin/argoperator-dev, Kubernetes' API server and controllers in one process; compiles Kubernetes, which takes minutes
-	cd cmd/argoperator-dev && go build -trimpath -o ../../bin/argoperator-dev .
+	cd cmd/argoperator-dev && go build -trimpath -ldflags "-X k8s.io/component-base/version.gitVersion=$$(go list -m -f '{{.Version}}' k8s.io/kubernetes)" -o ../../bin/argoperator-dev .
 
 test-dev: ## run the tests of cmd/argoperator-dev, a module of its own
 	cd cmd/argoperator-dev && go vet . && go test -count 1 -timeout 20m .

@@ -2,9 +2,15 @@ package main
 
 import (
 	"context"
+	"io/fs"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"go.etcd.io/etcd/client/pkg/v3/transport"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -26,7 +32,8 @@ type object = map[string]any
 
 // TestCluster uses one cluster for what users do with it.
 func TestCluster(t *testing.T) {
-	c, err := start(t.Context(), t.TempDir())
+	dir := t.TempDir()
+	c, err := start(t.Context(), dir, options{controllers: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,6 +45,15 @@ func TestCluster(t *testing.T) {
 	t.Run("a Deployment becomes available", func(t *testing.T) { deploys(t, client) })
 	t.Run("a custom resource is validated, gets defaults and is applied", func(t *testing.T) { custom(t, client) })
 	t.Run("an account without permissions is refused", func(t *testing.T) { refused(t, c.config) })
+	t.Run("a request without a token is refused", func(t *testing.T) { anonymous(t, c.config) })
+	t.Run("etcd refuses a client without a certificate", func(t *testing.T) { withoutCertificate(t, c.endpoint, filepath.Join(dir, "etcd.crt")) })
+	t.Run("only the user can read keys", func(t *testing.T) { private(t, dir) })
+	t.Run("the end of etcd is an error", func(t *testing.T) { // the last one
+		c.etcd.Server.HardStop()
+		if err := <-c.failed; !strings.HasPrefix(err.Error(), "etcd: ") {
+			t.Error(err)
+		}
+	})
 }
 
 // eventually waits until a condition is met.
@@ -141,4 +157,50 @@ func refused(t *testing.T, admin *rest.Config) {
 		_, err := as.CoreV1().ConfigMaps("default").List(ctx, metav1.ListOptions{})
 		return err == nil
 	})
+}
+
+func anonymous(t *testing.T, admin *rest.Config) {
+	client, err := kubernetes.NewForConfig(rest.AnonymousClientConfig(admin))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/api", "/version", "/readyz", "/metrics"} {
+		if _, err := client.RESTClient().Get().AbsPath(path).DoRaw(t.Context()); !apierrors.IsUnauthorized(err) {
+			t.Errorf("%s: %v, want Unauthorized", path, err)
+		}
+	}
+}
+
+func withoutCertificate(t *testing.T, endpoint, ca string) {
+	tls, err := transport.TLSInfo{TrustedCAFile: ca}.ClientConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{endpoint}, TLS: tls, Logger: zap.NewNop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	if _, err := client.Get(ctx, "/", clientv3.WithPrefix(), clientv3.WithKeysOnly()); err == nil {
+		t.Error("etcd answered")
+	}
+}
+
+// private allows others to read certificates, which are public.
+func private(t *testing.T, dir string) {
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		info, err := entry.Info()
+		if err == nil && info.Mode()&0o077 != 0 && filepath.Ext(path) != ".crt" {
+			t.Errorf("%s has mode %s", path, info.Mode())
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }

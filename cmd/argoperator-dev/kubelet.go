@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -25,14 +24,15 @@ type kubelet struct {
 // nodeName is the name of the only node.
 const nodeName = "dev"
 
-// startKubelet registers the node and handles Pods until the context ends.
-func startKubelet(ctx context.Context, client kubernetes.Interface) error {
-	if err := register(ctx, client); err != nil {
-		return fmt.Errorf("registering the node: %w", err)
-	}
-	factory := informers.NewSharedInformerFactory(client, 0)
+func newKubelet(client kubernetes.Interface) *kubelet {
+	return &kubelet{client: client, queue: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())}
+}
+
+// run handles Pods until the context ends.
+func (k *kubelet) run(ctx context.Context) error {
+	factory := informers.NewSharedInformerFactory(k.client, 0)
 	informer := factory.Core().V1().Pods().Informer()
-	k := &kubelet{client, informer.GetStore(), workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())}
+	k.pods = informer.GetStore()
 	add := func(object any) {
 		if key, err := cache.MetaNamespaceKeyFunc(object); err == nil {
 			k.queue.Add(key)
@@ -43,11 +43,9 @@ func startKubelet(ctx context.Context, client kubernetes.Interface) error {
 		return err
 	}
 	factory.Start(ctx.Done())
-	go func() {
-		<-ctx.Done()
-		k.queue.ShutDown()
-	}()
-	go k.work(ctx)
+	context.AfterFunc(ctx, k.queue.ShutDown)
+	k.work(ctx)
+	factory.Shutdown()
 	return nil
 }
 
