@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/check"
@@ -47,6 +48,19 @@ type Operator struct {
 // Documents returns the encoded objects as they were checked, for an
 // [output.Format] that appends.
 func (o Operator) Documents() []output.Document { return o.documents }
+
+// Kind returns the kind of the operator's custom resources, in the version that it watches.
+// It is empty for objects that a group of operators shares.
+func (o Operator) Kind() schema.GroupVersionKind {
+	if o.definition == nil {
+		return schema.GroupVersionKind{}
+	}
+	k := o.plan.API.Kind
+	return schema.GroupVersionKind{Group: k.Group, Version: k.Version, Kind: k.Kind}
+}
+
+// Namespaced reports whether the operator's custom resources are in namespaces.
+func (o Operator) Namespaced() bool { return o.definition != nil && o.plan.API.Kind.Namespaced }
 
 // Engine returns the name of the operator's engine and the pods that it runs. It is
 // empty for objects that a group of operators shares.

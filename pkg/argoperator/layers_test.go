@@ -153,7 +153,7 @@ var layers = []layer{
 	{path: internal + "doctor", below: append(in("terminal"), "pkg/apis/v1alpha1"), others: []string{"k8s.io/apimachinery/pkg/apis/meta", "k8s.io/apimachinery/pkg/runtime/schema"}},
 	{path: internal + "dryrun", below: []string{"pkg/diag"}, others: []string{"k8s.io/apimachinery/", "k8s.io/client-go/"}},
 	{path: internal + "apiservertest"},
-	{path: internal + "graph", below: in("terminal", "plan")},
+	{path: internal + "graph", below: in("terminal", "plan"), others: []string{"k8s.io/apimachinery/pkg/runtime/schema"}},
 	{
 		path:   internal + "diff",
 		below:  append(in("terminal", "output"), "pkg/apis/v1alpha1"),

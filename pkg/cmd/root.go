@@ -102,7 +102,7 @@ it on elsewhere.`,
 	root.SetFlagErrorFunc(flagError)
 	addGroup(root, groupBuild, newInit(s), newGenerate(s), newLock(s), newFn(s))
 	addGroup(root, groupUnderstand, newRender(s), newExplain(s), newGraph(s), newSample(s), newSchema(s))
-	addGroup(root, groupTest, newLint(s), newTest(s), newValidate(s))
+	addGroup(root, groupTest, newDev(s), newLint(s), newTest(s), newValidate(s))
 	addGroup(root, groupCluster, newDoctor(s), newDiff(s))
 	addGroup(root, groupOther, newMan(s), newVersion(s))
 	addCobraCommands(root)

@@ -52,7 +52,7 @@ func (c *Cluster) Parse(r *http.Request, body []byte) (Request, error) {
 	default:
 		return Request{}, unknownPath(r)
 	}
-	out := Request{method: r.Method, query: r.URL.Query(), body: body, agent: r.UserAgent(), user: r.Header.Get(remoteUser)}
+	out := Request{method: r.Method, query: r.URL.Query(), body: body, agent: r.UserAgent(), user: r.Header.Get(RemoteUser)}
 	out.contentType, _, _ = strings.Cut(r.Header.Get("Content-Type"), ";")
 	if parts[0] == "namespaces" && len(parts) > 2 && (parts[2] != "status" || len(parts) > 3) {
 		out.Namespace, parts = parts[1], parts[2:]

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 	"sigs.k8s.io/yaml"
@@ -22,8 +23,8 @@ type Recorder struct {
 	calls   []Call
 }
 
-// remoteUser is the header with the authenticated name of the caller.
-const remoteUser = "X-Remote-User"
+// RemoteUser is the header with the authenticated name of the caller.
+const RemoteUser = "X-Remote-User"
 
 // TakeCalls returns the calls since the last call.
 func (r *Recorder) TakeCalls() []Call {
@@ -57,12 +58,14 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		req.Body = io.NopCloser(bytes.NewReader(body))
 	}
 	if namespace, name, found := strings.Cut(r.Account, "/"); found {
-		req.Header.Set(remoteUser, serviceaccount.MakeUsername(namespace, name))
+		req.Header.Set(RemoteUser, serviceaccount.MakeUsername(namespace, name))
 	}
 	answer := &Answer{Headers: w.Header(), code: http.StatusOK}
+	start := time.Now()
 	r.Cluster.ServeHTTP(answer, req)
 	call := Call{
-		Account: r.Account, Method: req.Method, Path: req.URL.RequestURI(), ContentType: req.Header.Get("Content-Type"),
+		Duration: time.Since(start),
+		Account:  r.Account, Method: req.Method, Path: req.URL.RequestURI(), ContentType: req.Header.Get("Content-Type"),
 		Body: Decoded(body), Status: answer.code, Answer: Decoded(answer.body.Bytes()),
 	}
 	r.mu.Lock()
@@ -124,4 +127,5 @@ type Call struct {
 	Body                      any
 	Status                    int
 	Answer                    any
+	Duration                  time.Duration
 }

@@ -14,15 +14,15 @@ import (
 
 // answer is what the API server said of an object.
 type answer struct {
-	problems []problem // it rejects the object
+	problems []Problem // it rejects the object
 	warnings []string
 	skipped  reason // it could not check the object
 }
 
-// problem is a reason for which the API server rejects an object.
-type problem struct {
-	path    string // of the field, in the notation of the API server; "" if it names none
-	message string
+// Problem is a reason for which the API server rejects an object.
+type Problem struct {
+	Path    string // of the field, in the notation of the API server; "" if it names none
+	Message string
 }
 
 // reason is why the API server could not check an object, with a hint.
@@ -64,7 +64,7 @@ func answerOf(err error) answer {
 	if why := unchecked(status); why.message != "" {
 		return answer{skipped: why}
 	}
-	return answer{problems: problemsOf(status)}
+	return answer{problems: Problems(status)}
 }
 
 // unchecked returns why an answer says nothing about the object.
@@ -107,15 +107,15 @@ func missingRight(verb, resource, group, namespace string) reason {
 	}
 }
 
-// problemsOf returns the reasons in a refusal.
-func problemsOf(status metav1.Status) []problem {
+// Problems returns the reasons in a refusal.
+func Problems(status metav1.Status) []Problem {
 	if found := typed().FindStringSubmatch(status.Message); found != nil {
 		return typedProblems(found[1])
 	}
 	if found := strict().FindStringSubmatch(status.Message); found != nil {
 		return strictProblems(found[1])
 	}
-	var out []problem
+	var out []Problem
 	if status.Details != nil {
 		for _, c := range status.Details.Causes {
 			field := c.Field
@@ -123,38 +123,38 @@ func problemsOf(status metav1.Status) []problem {
 				field = ""
 			}
 			if c.Message != "" {
-				out = append(out, problem{field, c.Message})
+				out = append(out, Problem{field, c.Message})
 			}
 		}
 	}
 	if len(out) == 0 {
-		out = []problem{{message: about().ReplaceAllString(status.Message, "")}}
+		out = []Problem{{Message: about().ReplaceAllString(status.Message, "")}}
 	}
 	return out
 }
 
 // typedProblems splits the message of server-side apply about fields.
-func typedProblems(text string) []problem {
-	var out []problem
+func typedProblems(text string) []Problem {
+	var out []Problem
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if found := typedField().FindStringSubmatch(line); found != nil {
-			out = append(out, problem{found[1], found[2]})
+			out = append(out, Problem{found[1], found[2]})
 		} else if line != "" {
-			out = append(out, problem{message: line})
+			out = append(out, Problem{Message: line})
 		}
 	}
 	return out
 }
 
 // strictProblems splits the message of strict decoding.
-func strictProblems(text string) []problem {
-	var out []problem
+func strictProblems(text string) []Problem {
+	var out []Problem
 	for _, found := range unknownField().FindAllStringSubmatch(text, -1) {
-		out = append(out, problem{found[1], "unknown field"})
+		out = append(out, Problem{found[1], "unknown field"})
 	}
 	if len(out) == 0 {
-		out = []problem{{message: text}}
+		out = []Problem{{Message: text}}
 	}
 	return out
 }

@@ -13,7 +13,7 @@ import (
 // complaint is one cause for which the server rejects objects of one source, or warns
 // of them.
 type complaint struct {
-	problem
+	Problem
 	warning bool
 	first   *request // with the smallest sample
 	count   int
@@ -66,7 +66,7 @@ func (a *complaints) add(r *request) {
 		counted[a.one(r, p, false)] = true
 	}
 	for _, text := range r.answer.warnings {
-		counted[a.one(r, problem{message: text}, true)] = true
+		counted[a.one(r, Problem{Message: text}, true)] = true
 	}
 	for c := range counted {
 		c.count++
@@ -74,32 +74,32 @@ func (a *complaints) add(r *request) {
 }
 
 // one returns the complaint with the cause of a problem.
-func (a *complaints) one(r *request, p problem, warning bool) *complaint {
-	id := same{r.Source, values().ReplaceAllString(p.path, ""), values().ReplaceAllString(p.message, ""), warning}
-	if p.path != "" {
+func (a *complaints) one(r *request, p Problem, warning bool) *complaint {
+	id := same{r.Source, values().ReplaceAllString(p.Path, ""), values().ReplaceAllString(p.Message, ""), warning}
+	if p.Path != "" {
 		id.message, _, _ = strings.Cut(id.message, ":") // the kind of error, such as Invalid value
 	}
 	c := a.known[id]
 	if c == nil {
-		c = &complaint{problem: p, warning: warning, first: r}
+		c = &complaint{Problem: p, warning: warning, first: r}
 		a.known[id] = c
 		a.list = append(a.list, c)
 	}
 	if len(r.Sample) < len(c.first.Sample) {
-		c.problem, c.first = p, r
+		c.Problem, c.first = p, r
 	}
 	return c
 }
 
 // finding returns the finding for a complaint about some of the objects of a source.
 func (c *complaint) finding(all tally) diag.Finding {
-	path := steps(c.first.fields.Object, c.path)
+	path := steps(c.first.fields.Object, c.Path)
 	f := diag.Finding{Position: c.first.At(path), Severity: diag.Error, Code: diag.ServerRejected, Hint: c.first.Hint}
 	kind, verb := c.first.fields.GetKind(), "rejected"
 	if c.warning {
 		f.Severity, f.Code, f.Hint, verb = diag.Warning, diag.ServerWarning, "", "warns about"
 	}
-	f.Message = fmt.Sprintf("the API server %s the %s: %s", verb, kind, strings.TrimPrefix(c.path+": "+c.message, ": "))
+	f.Message = fmt.Sprintf("the API server %s the %s: %s", verb, kind, strings.TrimPrefix(c.Path+": "+c.Message, ": "))
 	if c.first.Sample == "" {
 		return f
 	}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/argoperator/argoperator/pkg/internal/plan"
 )
 
@@ -43,6 +45,9 @@ type Node struct {
 	Role  Role
 	Title string
 	Text  []string // lines below the title
+	// Kind of the objects that change or are written; empty for the operator's own.
+	Kind schema.GroupKind
+	Name string // of a Sensor, or of a child in the definition
 }
 
 // Edge is an arrow.
@@ -55,8 +60,8 @@ type Edge struct {
 // New builds the graph of an operator.
 func New(p *plan.Plan) Graph {
 	b := &builder{plan: p, graph: Graph{Title: p.Operator.Name + ": " + p.API.Kind.Kind + ", " + string(p.Reconcile.Engine) + " engine"}}
-	b.add(Node{"source", Source, "EventSource", []string{p.Names.EventSource}})
-	b.add(Node{"bus", Bus, "EventBus", []string{p.Install.EventBus.Name}})
+	b.add(Node{ID: "source", Role: Source, Title: "EventSource", Text: []string{p.Names.EventSource}})
+	b.add(Node{ID: "bus", Role: Bus, Title: "EventBus", Text: []string{p.Install.EventBus.Name}})
 	b.arrow("source", "bus", "")
 	b.changes()
 	if p.Reconcile.Execution.RunsPods {
@@ -97,7 +102,7 @@ func (b *builder) changes() {
 			continue // another namespace
 		}
 		seen[id] = true
-		b.add(Node{id, Changes, e.Kind.Kind, []string{role}})
+		b.add(Node{ID: id, Role: Changes, Title: e.Kind.Kind, Text: []string{role}, Kind: groupKind(e.Kind)})
 		b.arrow(id, "source", "")
 	}
 }
@@ -106,7 +111,7 @@ func (b *builder) changes() {
 func (b *builder) direct() {
 	for i, s := range b.plan.Sensors {
 		id := fmt.Sprintf("sensor_%d", i)
-		b.add(Node{id, Sensor, "Sensor", []string{s.Name, count(len(s.Triggers), "trigger")}})
+		b.add(Node{ID: id, Role: Sensor, Title: "Sensor", Text: []string{s.Name, count(len(s.Triggers), "trigger")}, Name: s.Name})
 		b.arrow("bus", id, "")
 		for _, c := range b.plan.Children {
 			if s.Writes(c) {
@@ -132,11 +137,11 @@ func (b *builder) verb() string {
 func (b *builder) workflow() {
 	for i, s := range b.plan.Sensors {
 		id := fmt.Sprintf("sensor_%d", i)
-		b.add(Node{id, Sensor, "Sensor", []string{s.Name}})
+		b.add(Node{ID: id, Role: Sensor, Title: "Sensor", Text: []string{s.Name}, Name: s.Name})
 		b.arrow("bus", id, "")
 		b.arrow(id, "reconcile", "create")
 	}
-	b.add(Node{"reconcile", Workflow, "Workflow", b.steps()})
+	b.add(Node{ID: "reconcile", Role: Workflow, Title: "Workflow", Text: b.steps()})
 	for _, c := range b.plan.Children {
 		b.arrow("reconcile", childID(c), "apply")
 	}
@@ -144,7 +149,7 @@ func (b *builder) workflow() {
 	for _, r := range b.plan.Related {
 		if r.Delete {
 			id := "related_" + identifier(r.Name)
-			b.add(Node{id, Written, r.Kind.Kind, []string{r.Name, "related object"}})
+			b.add(Node{ID: id, Role: Written, Title: r.Kind.Kind, Text: []string{r.Name, "related object"}, Kind: groupKind(r.Kind), Name: r.Name})
 			b.arrow("reconcile", id, "delete")
 		}
 	}
@@ -181,7 +186,7 @@ func (b *builder) written() {
 		if c.Orphan {
 			text = append(text, "kept on deletion")
 		}
-		b.add(Node{childID(c), Written, c.Kind.Kind, text})
+		b.add(Node{ID: childID(c), Role: Written, Title: c.Kind.Kind, Text: text, Kind: groupKind(c.Kind), Name: c.Name})
 	}
 	if b.plan.API.Kind.StatusSubresource {
 		var names []string
@@ -189,7 +194,7 @@ func (b *builder) written() {
 			names = append(names, f.Name)
 		}
 		slices.Sort(names)
-		b.add(Node{"status", Written, b.plan.API.Kind.Kind + " status", append(wrapped(names), "conditions")})
+		b.add(Node{ID: "status", Role: Written, Title: b.plan.API.Kind.Kind + " status", Text: append(wrapped(names), "conditions")})
 	} else {
 		b.graph.Edges = slices.DeleteFunc(b.graph.Edges, func(e Edge) bool { return e.To == "status" })
 	}
@@ -206,7 +211,7 @@ func wrapped(names []string) []string {
 
 // resync adds the resync, which bypasses the event bus.
 func (b *builder) resync() {
-	b.add(Node{"resync", Resync, "CronWorkflow", []string{b.plan.Names.CronWorkflow, "at " + b.plan.Reconcile.Schedule}})
+	b.add(Node{ID: "resync", Role: Resync, Title: "CronWorkflow", Text: []string{b.plan.Names.CronWorkflow, "at " + b.plan.Reconcile.Schedule}})
 	repair := func(to, label string) {
 		b.graph.Edges = append(b.graph.Edges, Edge{From: "resync", To: to, Label: label, Repair: true})
 	}
@@ -217,6 +222,8 @@ func (b *builder) resync() {
 }
 
 func childID(c plan.Child) string { return "child_" + identifier(c.Name+"_"+c.Kind.Plural) }
+
+func groupKind(k plan.Kind) schema.GroupKind { return schema.GroupKind{Group: k.Group, Kind: k.Kind} }
 
 func identifier(text string) string {
 	return strings.Map(func(r rune) rune {

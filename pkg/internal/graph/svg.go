@@ -130,12 +130,13 @@ func (g Graph) SVG(w io.Writer) error {
 }
 
 func (n *box) draw(b *strings.Builder) {
-	fmt.Fprintf(b, `<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="7"/>`+"\n", n.Role, n.x, n.y, n.w, n.h)
+	fmt.Fprintf(b, `<g data-node="%s"><rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="7"/>`+"\n", n.ID, n.Role, n.x, n.y, n.w, n.h)
 	y := n.y + padding + lineHeight*0.75
 	fmt.Fprintf(b, `<text class="name" x="%.1f" y="%.1f" text-anchor="middle">%s</text>`+"\n", n.x+n.w/2, y, escape(n.Title))
 	for i, line := range n.Text {
 		fmt.Fprintf(b, `<text class="line" x="%.1f" y="%.1f" text-anchor="middle">%s</text>`+"\n", n.x+n.w/2, y+lineHeight*float64(i+1), escape(line))
 	}
+	b.WriteString("</g>\n")
 }
 
 // edge draws an edge from the right side of a box to the left side of the next;
@@ -166,7 +167,7 @@ func (p picture) edge(b *strings.Builder, e Edge) {
 		path = fmt.Sprintf("M%.1f,%.1f C%.1f,%.1f %.1f,%.1f %.1f,%.1f", x1, y1, x1+bend, y1, x2-bend, y2, x2-7, y2)
 		x, y = x1+(x2-x1)*along(0.5, 0.5), y1+(y2-y1)*along(0, 1)-5
 	}
-	fmt.Fprintf(b, `<path class="%s" d="%s" marker-end="url(#%s)"/>`+"\n", class, path, class)
+	fmt.Fprintf(b, `<path class="%s" data-from="%s" data-to="%s" d="%s" marker-end="url(#%s)"/>`+"\n", class, e.From, e.To, path, class)
 	if e.Label != "" {
 		fmt.Fprintf(b, `<text class="label" x="%.1f" y="%.1f" text-anchor="%s">%s</text>`+"\n", x, y, anchor, escape(e.Label))
 	}

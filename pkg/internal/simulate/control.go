@@ -33,6 +33,10 @@ func (s *Simulation) Publish(ctx context.Context, e Event) error { return s.publ
 // Relist restarts every EventSource, which publishes an event for every existing
 // object. The next Run handles the resulting changes.
 func (s *Simulation) Relist(ctx context.Context) error {
+	if s.remote != nil {
+		s.remote.Relist()
+		return nil
+	}
 	for _, k := range slices.Clone(s.cluster.Order) {
 		for _, w := range s.watches {
 			o := s.cluster.Objects[k]
@@ -56,32 +60,39 @@ func (s *Simulation) Relist(ctx context.Context) error {
 // handles the resulting changes. CronWorkflows with a condition rotate tokens,
 // which the simulation does not need.
 func (s *Simulation) Resync(ctx context.Context) error {
-	for _, c := range s.crons {
-		if c.Spec.When != "" {
-			continue
-		}
-		ref := c.Spec.WorkflowSpec.WorkflowTemplateRef
-		if ref == nil || s.templates[c.Namespace+"/"+ref.Name] == nil {
-			return fmt.Errorf("CronWorkflow %s: only those of a WorkflowTemplate are simulated", c.Name)
-		}
-		if restartsSource(s.templates[c.Namespace+"/"+ref.Name]) {
-			if err := s.Relist(ctx); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := s.tick(ctx, c.Namespace); err != nil {
+	for _, c := range s.CronWorkflows() {
+		if err := s.RunCron(ctx, c); err != nil {
 			return err
 		}
-		path := "/apis/argoproj.io/v1alpha1/namespaces/" + c.Namespace + "/workflows"
-		w := &unstructured.Unstructured{Object: map[string]any{
-			"apiVersion": shapes.ArgoGroup + "/v1alpha1", "kind": "Workflow",
-			"metadata": map[string]any{"generateName": c.Name + "-", "namespace": c.Namespace},
-			"spec":     map[string]any{"workflowTemplateRef": map[string]any{"name": ref.Name}},
-		}}
-		if _, err := s.ask(http.MethodPost, path, "application/json", w.Object); err != nil {
-			return fmt.Errorf("starting CronWorkflow %s: %w", c.Name, err)
-		}
+	}
+	return nil
+}
+
+// CronWorkflows returns the CronWorkflows that resync.
+func (s *Simulation) CronWorkflows() []*wfv1.CronWorkflow {
+	return slices.DeleteFunc(slices.Clone(s.crons), func(c *wfv1.CronWorkflow) bool { return c.Spec.When != "" })
+}
+
+// RunCron does the work of one CronWorkflow.
+func (s *Simulation) RunCron(ctx context.Context, c *wfv1.CronWorkflow) error {
+	ref := c.Spec.WorkflowSpec.WorkflowTemplateRef
+	if ref == nil || s.templates[c.Namespace+"/"+ref.Name] == nil {
+		return fmt.Errorf("CronWorkflow %s: only those of a WorkflowTemplate are simulated", c.Name)
+	}
+	if restartsSource(s.templates[c.Namespace+"/"+ref.Name]) {
+		return s.Relist(ctx)
+	}
+	if err := s.tick(ctx, c.Namespace); err != nil {
+		return err
+	}
+	path := "/apis/argoproj.io/v1alpha1/namespaces/" + c.Namespace + "/workflows"
+	w := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": shapes.ArgoGroup + "/v1alpha1", "kind": "Workflow",
+		"metadata": map[string]any{"generateName": c.Name + "-", "namespace": c.Namespace},
+		"spec":     map[string]any{"workflowTemplateRef": map[string]any{"name": ref.Name}},
+	}}
+	if _, err := s.ask(http.MethodPost, path, "application/json", w.Object); err != nil {
+		return fmt.Errorf("starting CronWorkflow %s: %w", c.Name, err)
 	}
 	return nil
 }

@@ -37,6 +37,7 @@ func (n Name) String() string {
 // watch is one entry of an EventSource: an informer on one resource.
 type watch struct {
 	source, name string
+	account      string // service account of the EventSource as namespace/name
 	entry        eventsv1.ResourceEventSource
 	selector     labels.Selector
 }
@@ -45,7 +46,7 @@ type watch struct {
 func watches(source *eventsv1.EventSource) ([]watch, error) {
 	var out []watch
 	for _, name := range slices.Sorted(maps.Keys(source.Spec.Resource)) {
-		w := watch{source: source.Name, name: name, entry: source.Spec.Resource[name], selector: labels.Everything()}
+		w := watch{source: source.Name, name: name, account: sourceAccount(source), entry: source.Spec.Resource[name], selector: labels.Everything()}
 		if f := w.entry.Filter; f != nil {
 			if f.AfterStart || len(f.Fields) > 0 || !f.CreatedBy.IsZero() {
 				return nil, fmt.Errorf("entry %s of EventSource %s: filters by time and by field are not simulated", name, source.Name)
@@ -58,6 +59,14 @@ func watches(source *eventsv1.EventSource) ([]watch, error) {
 		out = append(out, w)
 	}
 	return out, nil
+}
+
+// sourceAccount returns the service account of an EventSource's pod.
+func sourceAccount(source *eventsv1.EventSource) string {
+	if source.Spec.Template == nil {
+		return ""
+	}
+	return source.Namespace + "/" + source.Spec.Template.ServiceAccountName
 }
 
 // selector returns the label selector of the list and watch requests, built as Argo

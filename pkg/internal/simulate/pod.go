@@ -19,7 +19,6 @@ import (
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/argoperator/argoperator/pkg/internal/cluster"
 	"github.com/argoperator/argoperator/pkg/manifest"
@@ -247,14 +246,12 @@ func (p *pod) container(ctx context.Context, c corev1.Container) (failure string
 	if p.template.ContainerSet != nil {
 		program.Mounts = append(program.Mounts, p.mount(corev1.VolumeMount{Name: executors, MountPath: executor}))
 	}
-	trusted := true
 	for _, m := range c.VolumeMounts {
 		program.Mounts = append(program.Mounts, p.mount(m))
-		trusted = trusted && m.MountPath != credentials
 	}
 	record := Container{Template: p.template.Name, Name: c.Name, Command: program.Command}
 	program.Env, record.Missing = p.environment(c.Env)
-	if trusted { // only containers with the service account's token may call the API server
+	if program.Own = hasToken(c); program.Own { // others may not call the API server
 		program.Mounts = append(program.Mounts, p.clockMount())
 		program.Env = append(program.Env, "ARGOPERATOR_API="+p.api.address, "PYTHONPATH="+clockDir, fmt.Sprintf("ARGOPERATOR_CLOCK_OFFSET=%g", p.s.later.Seconds()))
 	}
@@ -338,11 +335,11 @@ func (p *pod) environment(vars []corev1.EnvVar) (env, missing []string) {
 func (p *pod) valueFrom(source *corev1.EnvVarSource) (value, missing string) {
 	if ref := source.SecretKeyRef; ref != nil {
 		if o := p.s.find("Secret", p.record.Namespace, ref.Name); o != nil {
-			text, found, _ := unstructured.NestedString(o.Object, "stringData", ref.Key)
+			text, found, _ := unstructured.NestedString(o, "stringData", ref.Key)
 			if found {
 				return text, ""
 			}
-			text, found, _ = unstructured.NestedString(o.Object, "data", ref.Key)
+			text, found, _ = unstructured.NestedString(o, "data", ref.Key)
 			if data, err := base64.StdEncoding.DecodeString(text); found && err == nil {
 				return string(data), ""
 			}
@@ -351,7 +348,7 @@ func (p *pod) valueFrom(source *corev1.EnvVarSource) (value, missing string) {
 	}
 	if ref := source.ConfigMapKeyRef; ref != nil {
 		if o := p.s.find("ConfigMap", p.record.Namespace, ref.Name); o != nil {
-			if text, found, _ := unstructured.NestedString(o.Object, "data", ref.Key); found {
+			if text, found, _ := unstructured.NestedString(o, "data", ref.Key); found {
 				return text, ""
 			}
 		}
@@ -360,11 +357,13 @@ func (p *pod) valueFrom(source *corev1.EnvVarSource) (value, missing string) {
 	return "", "a field of the pod"
 }
 
-func (s *Simulation) find(kind, namespace, name string) cluster.Object {
-	s.cluster.Mu.Lock()
-	defer s.cluster.Mu.Unlock()
-	k := s.cluster.Kinds.Of(schema.GroupVersionKind{Version: "v1", Kind: kind}, nil)
-	return s.cluster.Objects[cluster.Key{GroupResource: k.Resource(), Namespace: namespace, Name: name}]
+// find returns a Secret or a ConfigMap, or nil.
+func (s *Simulation) find(kind, namespace, name string) map[string]any {
+	found, err := s.Get(map[string]any{"apiVersion": "v1", "kind": kind, "metadata": map[string]any{"namespace": namespace, "name": name}})
+	if err != nil {
+		return nil // as a pod that does not start: the variable is reported as missing
+	}
+	return found
 }
 
 // outputs reads the output parameters from their files.

@@ -32,6 +32,7 @@ type Program struct {
 	Dir     string   // working directory, in the container; empty: the image's
 	Scratch string   // a directory on this machine for the pod alone
 	Mounts  []cluster.Mount
+	Own     bool // argoperator's own program, and none of a user
 }
 
 // Local runs programs on this machine without their images. It translates container

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
@@ -61,6 +62,11 @@ func dependencyNames(sensor *eventsv1.Sensor, t eventsv1.Trigger) ([]string, err
 	return names, nil
 }
 
+// delivery returns the record of an event that reaches a dependency.
+func (s subscription) delivery(d eventsv1.EventDependency) *Delivery {
+	return &Delivery{Sensor: s.sensor.Name, Dependency: d.Name, Trigger: s.trigger.Template.Name}
+}
+
 // matches reports whether an event belongs to a dependency.
 func matches(d eventsv1.EventDependency, e Event) bool {
 	return d.EventSourceName == e.Source && d.EventName == e.Name
@@ -82,23 +88,36 @@ func cloudEvent(e Event, id int, now time.Time) (*cloudevents.Event, error) {
 
 // transforms caches the result of one event's transforms by Sensor and dependency,
 // because triggers that share a dependency get the same event.
-type transforms map[[2]string]transformed
+type transforms struct {
+	mu   sync.Mutex // triggers may run at the same time
+	made map[[2]string]transformed
+}
 
 type transformed struct {
 	out *cloudevents.Event
 	err error
 }
 
-// pass runs the dependency's transform and filter. It returns the event for the
-// triggers, or nil and sets the reason on the delivery.
-func (t transforms) pass(ctx context.Context, p *Prepared, sensor *eventsv1.Sensor, d eventsv1.EventDependency, in *cloudevents.Event, delivery *Delivery) *eventsv1.Event {
+func newTransforms() *transforms { return &transforms{made: map[[2]string]transformed{}} }
+
+// of returns the result of a dependency's transform.
+func (t *transforms) of(ctx context.Context, p *Prepared, sensor *eventsv1.Sensor, d eventsv1.EventDependency, in *cloudevents.Event) transformed {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	id := [2]string{sensor.Namespace + "/" + sensor.Name, d.Name}
-	done, known := t[id]
+	done, known := t.made[id]
 	if !known {
 		message := in.Clone()
 		done.out, done.err = p.transform(ctx, &message, d.Transform)
-		t[id] = done
+		t.made[id] = done
 	}
+	return done
+}
+
+// pass runs the dependency's transform and filter. It returns the event for the
+// triggers, or nil and sets the reason on the delivery.
+func (t *transforms) pass(ctx context.Context, p *Prepared, sensor *eventsv1.Sensor, d eventsv1.EventDependency, in *cloudevents.Event, delivery *Delivery) *eventsv1.Event {
+	done := t.of(ctx, p, sensor, d, in)
 	out, err := done.out, done.err
 	if err == nil {
 		own := out.Clone()

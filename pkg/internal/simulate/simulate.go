@@ -11,6 +11,7 @@ import (
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	cloudevents "github.com/cloudevents/sdk-go/v2"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -41,13 +42,17 @@ type Inputs struct {
 	// Untraced drops the trace in Render, because the traces of many custom
 	// resources need most of the memory.
 	Untraced bool
+	// Remote is the API server if it is another process; nil: one in memory.
+	Remote *Remote
 }
 
 // Simulation is an operator with an in-memory API server.
 type Simulation struct {
 	prepared      *Prepared
-	cluster       *cluster.Cluster
-	api           http.Handler // the cluster as network clients reach it, with the wrapper of Intercept
+	cluster       *cluster.Cluster // without objects if the API server is remote
+	remote        *Remote          // nil: the cluster in memory
+	users         http.Handler     // the API server for requests of users and controllers
+	api           http.Handler     // the API server for operators, with the wrapper of Intercept
 	now           func() time.Time
 	started       time.Time // wall-clock time, which programs and jq read
 	watched       []schema.GroupVersionResource
@@ -82,7 +87,10 @@ func New(in Inputs) (*Simulation, error) {
 	}
 	s.prepared = in.Prepared
 	s.cluster.Cache = in.Prepared.cache()
-	s.api = s.cluster
+	s.users, s.api = s.cluster, s.cluster
+	if s.remote = in.Remote; s.remote != nil {
+		s.users, s.api = s.remote.API, s.remote.API
+	}
 	for _, o := range in.Objects {
 		if err := s.install(o); err != nil {
 			return nil, err
@@ -203,32 +211,43 @@ func (s *Simulation) progress(format string, args ...any) {
 
 // publish delivers an event to every trigger that subscribes to it.
 func (s *Simulation) publish(ctx context.Context, event Event) error {
+	if s.remote != nil {
+		s.remote.Publish(event)
+		return nil
+	}
 	s.events++
 	s.trace = append(s.trace, Step{Event: &event})
 	message, err := cloudEvent(event, s.events, s.now())
 	if err != nil {
 		return err
 	}
-	made := transforms{}
+	made := newTransforms()
 	for _, sub := range s.subscriptions {
 		for _, d := range sub.dependencies {
 			if !matches(d, event) {
 				continue
 			}
-			delivery := &Delivery{Sensor: sub.sensor.Name, Dependency: d.Name, Trigger: sub.trigger.Template.Name}
+			delivery := sub.delivery(d)
 			s.trace = append(s.trace, Step{Delivery: delivery})
-			passed := made.pass(ctx, s.prepared, sub.sensor, s.withClusterTime(d), message, delivery)
-			if delivery.Transformed != nil {
-				delivery.Transformed, _ = s.normalize(delivery.Transformed).(map[string]any)
-			}
-			if passed != nil {
-				if err := s.fire(ctx, sub.sensor, &sub.trigger, events{d.Name: passed}, delivery); err != nil {
-					return err
-				}
+			if err := s.deliver(ctx, sub, d, message, made, delivery); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
+}
+
+// deliver delivers an event to one dependency of a trigger, and executes the trigger if
+// the event passes.
+func (s *Simulation) deliver(ctx context.Context, sub subscription, d eventsv1.EventDependency, message *cloudevents.Event, made *transforms, delivery *Delivery) error {
+	passed := made.pass(ctx, s.prepared, sub.sensor, s.withClusterTime(d), message, delivery)
+	if delivery.Transformed != nil {
+		delivery.Transformed, _ = s.normalize(delivery.Transformed).(map[string]any)
+	}
+	if passed == nil {
+		return nil
+	}
+	return s.fire(ctx, sub.sensor, &sub.trigger, events{d.Name: passed}, delivery)
 }
 
 // readsClock appears in programs that compare the current time with times of the
@@ -238,7 +257,7 @@ const readsClock = "now as $now"
 // withClusterTime returns a dependency whose program reads the cluster's time
 // instead of this machine's.
 func (s *Simulation) withClusterTime(d eventsv1.EventDependency) eventsv1.EventDependency {
-	if d.Transform == nil || !strings.Contains(d.Transform.JQ, readsClock) {
+	if s.remote != nil || d.Transform == nil || !strings.Contains(d.Transform.JQ, readsClock) {
 		return d
 	}
 	transform := *d.Transform
@@ -250,7 +269,7 @@ func (s *Simulation) withClusterTime(d eventsv1.EventDependency) eventsv1.EventD
 // Do sends a request to the cluster and returns its answer. Any status other than
 // success is an error with the API server's message.
 func (s *Simulation) Do(req *http.Request) (map[string]any, error) {
-	recorder := &cluster.Recorder{Cluster: s.cluster}
+	recorder := &cluster.Recorder{Cluster: s.users}
 	if _, err := recorder.RoundTrip(req); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"time"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	"github.com/argoproj/argo-events/pkg/sensors/triggers"
@@ -21,11 +22,14 @@ import (
 type events = map[string]*eventsv1.Event
 
 // fire executes a trigger as the Sensor does, with the retries of its retry
-// strategy and then the dead-letter trigger. It does not wait between retries,
-// because nothing else changes meanwhile.
+// strategy and then the dead-letter trigger.
 func (s *Simulation) fire(ctx context.Context, sensor *eventsv1.Sensor, trigger *eventsv1.Trigger, by events, delivery *Delivery) error {
 	failed := true
-	for range attempts(trigger) {
+	pause := s.pauses(trigger)
+	for i := range attempts(trigger) {
+		if i > 0 {
+			pause(ctx)
+		}
 		attempt, err := s.attempt(ctx, sensor, trigger.DeepCopy(), by)
 		if err != nil {
 			return err
@@ -39,6 +43,24 @@ func (s *Simulation) fire(ctx context.Context, sensor *eventsv1.Sensor, trigger 
 		return s.fire(ctx, sensor, trigger.DlqTrigger, by, delivery)
 	}
 	return nil
+}
+
+// pauses returns what waits between two attempts: nothing in memory, where nothing else
+// changes meanwhile.
+func (s *Simulation) pauses(t *eventsv1.Trigger) func(context.Context) {
+	if s.remote == nil || t.RetryStrategy == nil {
+		return func(context.Context) {}
+	}
+	backoff, err := sharedutil.Convert2WaitBackoff(t.RetryStrategy)
+	if err != nil {
+		return func(context.Context) {}
+	}
+	return func(ctx context.Context) {
+		select {
+		case <-ctx.Done():
+		case <-time.After(backoff.Step()):
+		}
+	}
 }
 
 // attempts returns how often a trigger is tried. Without atLeastOnce Argo never

@@ -59,41 +59,51 @@ func filled[T any](part T, v values) (T, error) {
 // runWorkflow runs a Workflow that was created from one of the operator's
 // templates. Other Workflows are ordinary children.
 func (s *Simulation) runWorkflow(ctx context.Context, change cluster.Change, seen eventCounts) error {
-	if change.Resource != workflowsResource || change.Old != nil || change.New == nil {
-		return nil
+	r, err := s.runOf(change)
+	if r == nil || err != nil {
+		return err
 	}
-	var w wfv1.Workflow
-	data, err := change.New.MarshalJSON()
-	if err != nil {
-		return fmt.Errorf("encoding a Workflow: %w", err)
-	}
-	if err := json.Unmarshal(data, &w); err != nil || w.Spec.WorkflowTemplateRef == nil {
-		return nil //nolint:nilerr // the Workflow controller would not run it either
-	}
-	t := s.templates[w.Namespace+"/"+w.Spec.WorkflowTemplateRef.Name]
-	if t == nil {
-		return nil
-	}
-	if s.runner == nil && manifest.IsDiagnosis(t.Spec) {
-		return nil // the message stays unknown
-	}
-	if s.runner == nil {
-		return fmt.Errorf("no runner for the programs of Workflow %s", w.Name)
-	}
-	if path := fileMount(t.Spec); path != "" && !s.runner.Isolated() && !s.mentions(t, path) {
-		return fmt.Errorf("a program of WorkflowTemplate %s writes %s, which would be that file of this machine: run it in its image with --runner docker", t.Name, path)
-	}
-	r := &run{s: s, spec: t.Spec, record: &Workflow{Namespace: w.Namespace, Name: w.Name, Template: t.Name}, values: arguments(&w, t)}
-	r.spec.Entrypoint = cmp.Or(w.Spec.Entrypoint, t.Spec.Entrypoint)
-	if wait := r.pause(); wait > shortPause || wait > 0 && w.Labels[laterLabel] != "" {
+	if wait := r.pause(); wait > shortPause || wait > 0 && change.New.GetLabels()[laterLabel] != "" {
 		s.timers = append(s.timers, timer{due: s.now().Add(wait), wait: wait, run: r})
 		return nil
 	}
-	if err := seen.add("the Workflow " + t.Name); err != nil {
+	if err := seen.add("the Workflow " + r.record.Template); err != nil {
 		return err
 	}
 	s.trace = append(s.trace, Step{Workflow: r.record})
 	return r.all(ctx)
+}
+
+// runOf returns the run of a Workflow that was created from one of the operator's
+// templates; nil for any other change.
+func (s *Simulation) runOf(change cluster.Change) (*run, error) {
+	if change.Resource != workflowsResource || change.Old != nil || change.New == nil {
+		return nil, nil
+	}
+	var w wfv1.Workflow
+	data, err := change.New.MarshalJSON()
+	if err != nil {
+		return nil, fmt.Errorf("encoding a Workflow: %w", err)
+	}
+	if err := json.Unmarshal(data, &w); err != nil || w.Spec.WorkflowTemplateRef == nil {
+		return nil, nil //nolint:nilerr // the Workflow controller would not run it either
+	}
+	t := s.templates[w.Namespace+"/"+w.Spec.WorkflowTemplateRef.Name]
+	if t == nil {
+		return nil, nil
+	}
+	if s.runner == nil && manifest.IsDiagnosis(t.Spec) {
+		return nil, nil // the message stays unknown
+	}
+	if s.runner == nil {
+		return nil, fmt.Errorf("no runner for the programs of Workflow %s", w.Name)
+	}
+	if path := fileMount(t.Spec); path != "" && !s.runner.Isolated() && !s.mentions(t, path) {
+		return nil, fmt.Errorf("a program of WorkflowTemplate %s writes %s, which would be that file of this machine: run it in its image with --runner docker", t.Name, path)
+	}
+	r := &run{s: s, spec: t.Spec, record: &Workflow{Namespace: w.Namespace, Name: w.Name, Template: t.Name}, values: arguments(&w, t)}
+	r.spec.Entrypoint = cmp.Or(w.Spec.Entrypoint, t.Spec.Entrypoint)
+	return r, nil
 }
 
 // timer is a Workflow that waits for its suspend step to end.

@@ -1,0 +1,371 @@
+package cmd
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/devcluster"
+	"github.com/argoperator/argoperator/pkg/internal/live"
+	"github.com/argoperator/argoperator/pkg/internal/page"
+	"github.com/argoperator/argoperator/pkg/internal/release"
+	"github.com/argoperator/argoperator/pkg/internal/simulate"
+	"github.com/argoperator/argoperator/pkg/internal/terminal"
+)
+
+// devFlags are the flags of dev except the sources.
+type devFlags struct {
+	port         int
+	controllers  bool
+	runLogic     bool
+	runner, test string
+}
+
+func newDev(s streams) *cobra.Command {
+	from := sourceFlags{unlocked: true}
+	var flags devFlags
+	cmd := &cobra.Command{
+		Use:   "dev [PATH]...",
+		Short: "Run an operator on this machine, without a cluster",
+		Long: `Start Kubernetes' API server on this machine, install the operator on it, and run its
+EventSource, Sensors and Workflows in this process. A page in the browser shows every
+event and request. kubectl works with the printed kubeconfig.
+
+There are no containers: Pods are ready at once, and Jobs succeed. With
+--controllers=false no controller touches Deployments, Jobs and other workloads, and
+you set their status yourself.
+
+The command watches the files of the definitions and applies changes like
+"argoperator generate | kubectl apply -f -". It ends with Ctrl-C and removes everything.
+
+The program argoperator-dev, which has the API server, must be next to argoperator or
+on the PATH. In a clone of the repository, the command builds it.
+
+Custom code of a definition runs on this machine, with your permissions. The command
+asks for your consent first; --run-logic gives it.`,
+		Example: `  # Run an operator and open the printed address
+  argoperator dev -f examples/memcached
+
+  # Run the operator of this directory with its own code
+  argoperator dev --run-logic
+
+  # Show a failing test
+  argoperator dev -f . --test drift`,
+		Args: from.paths,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if slices.Contains(from.names, "-") {
+				return usagef("dev reads files only, got -f -")
+			}
+			err := interruptible(cmd.Context(), func(ctx context.Context) error { return runDev(ctx, s, &from, flags) })
+			if errors.As(err, new(interrupted)) { // the usual way to end it
+				return nil
+			}
+			return err
+		},
+	}
+	from.register(cmd)
+	cmd.Flags().IntVar(&flags.port, "port", 0, "port of the page on localhost (default any free port)")
+	cmd.Flags().BoolVar(&flags.controllers, "controllers", true, "run the controllers of workloads, and make Pods ready")
+	cmd.Flags().BoolVar(&flags.runLogic, "run-logic", false, "run the programs of the definition on this machine without asking")
+	cmd.Flags().StringVar(&flags.test, "test", "", "open the page at this test")
+	runnerVar(cmd, &flags.runner)
+	return cmd
+}
+
+// development is a running dev command.
+type development struct {
+	s         streams
+	from      *sourceFlags
+	flags     devFlags
+	live      *live.Live
+	installer *devcluster.Installer
+	page      *page.Server
+	project   *project
+}
+
+func runDev(ctx context.Context, s streams, from *sourceFlags, flags devFlags) error {
+	result, _, err := from.operators(s, argoperator.Options{})
+	if err != nil {
+		return err
+	}
+	if flags.runLogic, err = consent(s, flags, simulate.UserPrograms(result.Objects())); err != nil {
+		return err
+	}
+	program, err := findDevProgram(ctx, s)
+	if err != nil {
+		return err
+	}
+	s.say("starting the API server")
+	cluster, err := devcluster.Start(ctx, program, devcluster.Options{Controllers: flags.controllers})
+	if err != nil {
+		return err
+	}
+	d := &development{s: s, from: from, flags: flags, project: &project{s: s, from: from, runner: flags.programs()}}
+	return errors.Join(d.run(ctx, cluster, result), cluster.Stop())
+}
+
+// programs returns the runner of the programs.
+func (f devFlags) programs() simulate.Runner {
+	return consented{runnerOf(f.runner), f.runLogic}
+}
+
+// run runs the operators until the context ends.
+func (d *development) run(ctx context.Context, cluster *devcluster.Cluster, result argoperator.Result) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var err error
+	if d.installer, err = devcluster.NewInstaller(cluster.Config); err != nil {
+		return err
+	}
+	if d.live, err = live.New(live.Inputs{Server: cluster.Config, Runner: d.flags.programs()}); err != nil {
+		return err
+	}
+	defer d.live.Stop()
+	d.page, err = page.New(page.Inputs{
+		Live: d.live, Installer: d.installer, Project: d.project,
+		Server: cluster.Config.Host, Kubeconfig: cluster.Kubeconfig, Version: release.Read().Version, RunLogic: d.flags.runLogic,
+	}, d.flags.port)
+	if err != nil {
+		return usagef("%w", err)
+	}
+	defer d.page.Close()
+	serving := make(chan error, 1)
+	go func() { serving <- d.page.Serve() }()
+	listener, remove := d.live.Listen()
+	defer remove()
+	if err := d.load(ctx, result); err != nil {
+		return err
+	}
+	d.greet(cluster)
+	go d.watch(ctx)
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-serving:
+			return err
+		case <-cluster.Ended():
+			if ctx.Err() != nil {
+				return nil
+			}
+			return cluster.Err()
+		case <-listener.Ready():
+			for _, m := range listener.Take() {
+				d.log(m)
+			}
+		}
+	}
+}
+
+// greet prints where the page and the API server are.
+func (d *development) greet(cluster *devcluster.Cluster) {
+	url := d.page.URL()
+	if d.flags.test != "" {
+		url += "&test=" + d.flags.test
+	}
+	terminal.Fprintf(d.s.out, "page:    %s\nkubectl: export KUBECONFIG=%s\n\n", url, cluster.Kubeconfig)
+}
+
+// load installs operators and runs them.
+func (d *development) load(ctx context.Context, result argoperator.Result) error {
+	if err := d.install(ctx, result); err != nil {
+		return err
+	}
+	if err := d.live.Load(ctx, result); err != nil {
+		return err
+	}
+	return d.show(result, result.Findings)
+}
+
+// install applies the objects of operators.
+func (d *development) install(ctx context.Context, result argoperator.Result) error {
+	var objects []map[string]any
+	for _, o := range result.Emitted() {
+		for _, document := range o.Documents() {
+			objects = append(objects, document.Fields)
+		}
+	}
+	if err := d.installer.Prepare(ctx, objects, result.Kinds()); err != nil {
+		return err
+	}
+	changed := 0
+	for _, o := range objects {
+		action, err := d.installer.Apply(ctx, o)
+		if err != nil {
+			return rejected{fmt.Errorf("the API server rejected %v %s: %w", o["kind"], nameOf(o), err)}
+		}
+		if action != devcluster.Unchanged {
+			changed++
+		}
+	}
+	d.live.Note(fmt.Sprintf("%d of %d objects of the operator applied", changed, len(objects)))
+	return nil
+}
+
+// rejected is an error that the user's definition causes.
+type rejected struct{ error }
+
+func nameOf(o map[string]any) string {
+	metadata, _ := o["metadata"].(map[string]any)
+	name, _ := metadata["name"].(string)
+	return name
+}
+
+// show shows operators on the page, with the findings of their files.
+func (d *development) show(result argoperator.Result, findings diag.List) error {
+	out := page.Definition{Findings: findings, Files: []string{}}
+	files, err := d.project.Files()
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		out.Files = append(out.Files, f.Name)
+	}
+	graphs := result.Graphs()
+	for i, o := range result.Operators {
+		var svg strings.Builder
+		if err := graphs[i].SVG(&svg); err != nil {
+			return err
+		}
+		kind := o.Kind()
+		out.Operators = append(out.Operators, page.Operator{
+			Name: o.Name, Kind: kind.Kind, APIVersion: kind.GroupVersion().String(), Namespaced: o.Namespaced(), Engine: o.Engine(), Graph: svg.String(),
+		})
+	}
+	d.page.Define(out)
+	return nil
+}
+
+// watch loads the definitions again whenever their files change.
+func (d *development) watch(ctx context.Context) {
+	for {
+		seen, err := fingerprint(d.from.names)
+		if err != nil {
+			d.s.say("%v", err)
+			return
+		}
+		if changed, err := awaitChange(ctx, d.from.names, seen); err != nil || !changed {
+			return
+		}
+		d.reload(ctx)
+	}
+}
+
+// reload applies changed definitions. With errors, the operators run on as they were.
+func (d *development) reload(ctx context.Context) {
+	result, sources, err := d.from.generate(d.s, argoperator.Options{})
+	if err == nil {
+		err = report(d.s, sources, result.Findings)
+	}
+	if err == nil {
+		err = d.load(ctx, result)
+	}
+	switch {
+	case err == nil:
+		d.live.Note("the definition changed, and the operator runs with it")
+	case errors.Is(err, errFindings):
+		d.live.Note("the definition changed and has errors; the operator runs on as it was")
+		d.page.DefineFindings(result.Findings)
+	case ctx.Err() == nil:
+		d.live.Note(err.Error())
+	}
+}
+
+// log prints a record as a line.
+func (d *development) log(m live.Message) {
+	r := m.Record
+	if r == nil || r.State == live.StateRunning {
+		return
+	}
+	indent := ""
+	if r.Cause != 0 {
+		indent = "  "
+	}
+	line := r.Time.Format("15:04:05.000") + " " + indent + r.Title
+	for _, c := range r.Calls {
+		line += fmt.Sprintf("  %s %s %d", c.Method, c.What, c.Status)
+	}
+	if r.State == live.StateFailed || r.State == live.StateLost {
+		line += "  " + string(r.State)
+	}
+	if r.Text != "" {
+		line += "  " + r.Text
+	}
+	terminal.Fprintf(d.s.out, "%s\n", line)
+}
+
+// consented runs programs of definitions only with the user's consent.
+type consented struct {
+	simulate.Runner
+	given bool
+}
+
+// exitNotAllowed is a shell's exit code for a program that may not be executed.
+const exitNotAllowed = 126
+
+// Run implements simulate.Runner.
+func (c consented) Run(ctx context.Context, p simulate.Program) ([]byte, int, error) {
+	if !p.Own && !c.given {
+		return []byte("argoperator dev runs programs of a definition only with --run-logic\n"), exitNotAllowed, nil
+	}
+	return c.Runner.Run(ctx, p)
+}
+
+// consent asks whether the programs of the definition may run on this machine.
+func consent(s streams, flags devFlags, programs []string) (bool, error) {
+	if flags.runLogic || len(programs) == 0 {
+		return true, nil
+	}
+	s.list("the definition has programs", programs)
+	if !isTerminal(s.in) {
+		s.say("they do not run on this machine without --run-logic")
+		return false, nil
+	}
+	terminal.Fprintf(s.err, "Run them on this machine, with your permissions? [y/N] ")
+	answer, err := bufio.NewReader(s.in).ReadString('\n')
+	if err != nil {
+		return false, fmt.Errorf("reading the answer: %w", err)
+	}
+	return slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer))), nil
+}
+
+// findDevProgram returns the path of argoperator-dev.
+func findDevProgram(ctx context.Context, s streams) (string, error) {
+	executable, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("finding this program: %w", err)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("finding the cache directory: %w", err)
+	}
+	program, err := devcluster.Find(ctx, executable, cloneAbove("."), filepath.Join(cache, "argoperator"), func() {
+		s.say("building %s; the first time takes some minutes", devcluster.Program)
+	})
+	if errors.As(err, new(devcluster.MissingError)) {
+		return "", usagef("%w: a release has both; in a clone of the repository, run make dev", err)
+	}
+	return program, err
+}
+
+// cloneAbove returns the nearest directory above that is a clone of the repository.
+func cloneAbove(dir string) string {
+	dir, err := filepath.Abs(dir)
+	for err == nil && dir != filepath.Dir(dir) {
+		if _, missing := os.Stat(filepath.Join(dir, "cmd", devcluster.Program, "go.mod")); missing == nil {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
+	return cmp.Or(dir, ".")
+}

@@ -1,0 +1,212 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/page"
+	"github.com/argoperator/argoperator/pkg/internal/simulate"
+	"github.com/argoperator/argoperator/pkg/internal/testsuite"
+)
+
+// project is the files that the page of dev shows and writes. It implements page.Project.
+type project struct {
+	s      streams
+	from   *sourceFlags
+	runner simulate.Runner
+}
+
+// definitions returns the files with definitions.
+func (p *project) definitions() ([]argoperator.Source, error) {
+	sources, _, err := p.from.read(p.s.in)
+	return slices.DeleteFunc(sources, func(s argoperator.Source) bool { return !argoperator.Defines(s) }), err
+}
+
+// Files implements page.Project.
+func (p *project) Files() ([]page.File, error) {
+	sources, err := p.definitions()
+	var out []page.File
+	for _, s := range sources {
+		out = append(out, page.File{Name: s.Name, Content: string(s.Data), Editable: true})
+	}
+	return out, err
+}
+
+// Check implements page.Project.
+func (p *project) Check(name, content string) (diag.List, error) {
+	sources, _, err := p.from.read(p.s.in)
+	if err != nil {
+		return nil, err
+	}
+	for i := range sources {
+		if sources[i].Name == name {
+			sources[i].Data = []byte(content)
+		}
+	}
+	result, err := argoperator.Generate(sources, argoperator.Options{})
+	return result.Findings, err
+}
+
+// Save implements page.Project. It writes only files with definitions.
+func (p *project) Save(name, content, was string) error {
+	sources, err := p.definitions()
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(sources, func(s argoperator.Source) bool { return s.Name == name })
+	switch {
+	case i < 0:
+		return fmt.Errorf("%s is not a file of the definition", name)
+	case string(sources[i].Data) != was:
+		return fmt.Errorf("%s changed on disk: load it again", name)
+	}
+	path := filepath.FromSlash(name)
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(content), info.Mode().Perm())
+}
+
+// Samples implements page.Project: the files in the directory samples, and generated ones.
+func (p *project) Samples() ([]page.Sample, error) {
+	sources, _, err := p.from.read(p.s.in)
+	if err != nil {
+		return nil, err
+	}
+	result, err := argoperator.Generate(sources, argoperator.Options{})
+	if err != nil {
+		return nil, err
+	}
+	var out []page.Sample
+	for _, o := range result.Operators {
+		one := argoperator.Result{Operators: []argoperator.Operator{o}}
+		for _, kind := range []argoperator.SampleKind{argoperator.Minimal, argoperator.Full} {
+			texts, err := one.Samples(argoperator.SampleOptions{Kind: kind})
+			if errors.Is(err, argoperator.ErrNoSchema) {
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, page.Sample{Operator: o.Name, Name: string(kind), YAML: string(argoperator.Stream(texts))})
+		}
+	}
+	return append(p.written(result), out...), nil
+}
+
+// written returns the custom resources in the directories samples.
+func (p *project) written(result argoperator.Result) []page.Sample {
+	var out []page.Sample
+	sources, err := p.definitions()
+	if err != nil {
+		return nil
+	}
+	seen := map[string]bool{}
+	for _, s := range sources {
+		dir := filepath.Join(filepath.Dir(filepath.FromSlash(s.Name)), "samples")
+		files, err := yamlFiles(dir, false)
+		if err != nil || seen[dir] {
+			continue // there is none
+		}
+		seen[dir] = true
+		for _, file := range files {
+			data, err := readFile(file)
+			if err != nil {
+				continue
+			}
+			found, wrong, err := result.Resources([]argoperator.Source{{Name: file, Data: data, Lenient: true}}, nil)
+			if err != nil || wrong.HasErrors() || len(found) == 0 {
+				continue
+			}
+			out = append(out, page.Sample{Operator: operatorOf(result, found[0].Object), Name: filepath.ToSlash(file), YAML: string(data)})
+		}
+	}
+	return out
+}
+
+// operatorOf returns the name of the operator of a custom resource.
+func operatorOf(result argoperator.Result, cr map[string]any) string {
+	for _, o := range result.Operators {
+		if o.Kind().Kind == cr["kind"] {
+			return o.Name
+		}
+	}
+	return ""
+}
+
+// suites reads the tests of the definitions.
+func (p *project) suites(name string) ([]testsuite.Suite, diag.List, error) {
+	chosen, err := chooseTests("", nil)
+	if name != "" {
+		chosen.names = []string{name}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	suites, _, findings, err := readSuites(streams{in: p.s.in, err: discard{}}, p.from, chosen)
+	return suites, findings, err
+}
+
+// Tests implements page.Project.
+func (p *project) Tests() ([]page.Test, error) {
+	suites, _, err := p.suites("")
+	var out []page.Test
+	for _, suite := range suites {
+		for _, t := range suite.Tests {
+			at := t.Position("metadata", "name")
+			out = append(out, page.Test{Name: t.Metadata.Name, File: at.File, Line: at.Line})
+		}
+	}
+	return out, err
+}
+
+// RunTests implements page.Project.
+func (p *project) RunTests(ctx context.Context, name string) ([]testsuite.Result, error) {
+	suites, findings, err := p.suites(name)
+	if err != nil {
+		return nil, err
+	}
+	if len(findings) > 0 {
+		return nil, fmt.Errorf("%s:%d: %s", findings[0].File, findings[0].Line, findings[0].Message)
+	}
+	return testsuite.Run(ctx, suites, testsuite.Options{Runner: p.runner, Parallel: runtime.NumCPU(), Now: time.Now, Trace: true})
+}
+
+// SaveTest implements page.Project.
+func (p *project) SaveTest(name string, data []byte) (string, error) {
+	sources, err := p.definitions()
+	if err != nil {
+		return "", err
+	}
+	if len(sources) == 0 {
+		return "", errors.New("there is no definition")
+	}
+	dir := filepath.Join(filepath.Dir(filepath.FromSlash(sources[0].Name)), testsDir)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, name+".yaml")
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, os.ErrExist) {
+		return "", fmt.Errorf("%s exists: choose another name", filepath.ToSlash(path))
+	}
+	if err != nil {
+		return "", err
+	}
+	_, err = file.Write(data)
+	return filepath.ToSlash(path), errors.Join(err, file.Close())
+}
+
+// discard drops messages: the page has its own.
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
