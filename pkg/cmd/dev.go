@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -90,7 +91,7 @@ type development struct {
 	live      *live.Live
 	installer *devcluster.Installer
 	page      *page.Server
-	project   *project
+	project   *devProject
 }
 
 func runDev(ctx context.Context, s streams, from *sourceFlags, flags devFlags) error {
@@ -110,7 +111,7 @@ func runDev(ctx context.Context, s streams, from *sourceFlags, flags devFlags) e
 	if err != nil {
 		return err
 	}
-	d := &development{s: s, from: from, flags: flags, project: &project{s: s, from: from, runner: flags.programs()}}
+	d := &development{s: s, from: from, flags: flags, project: &devProject{s: s, from: from, runner: flags.programs()}}
 	return errors.Join(d.run(ctx, cluster, result), cluster.Stop())
 }
 
@@ -291,7 +292,7 @@ func (d *development) log(m live.Message) {
 	if r.Cause != 0 {
 		indent = "  "
 	}
-	line := r.Time.Format("15:04:05.000") + " " + indent + r.Title
+	line := r.Time.Add(time.Duration(r.Duration)).Format("15:04:05.000") + " " + indent + r.Title
 	for _, c := range r.Calls {
 		line += fmt.Sprintf("  %s %s %d", c.Method, c.What, c.Status)
 	}

@@ -17,21 +17,21 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/testsuite"
 )
 
-// project is the files that the page of dev shows and writes. It implements page.Project.
-type project struct {
+// devProject is the files that the page of dev shows and writes. It implements page.Project.
+type devProject struct {
 	s      streams
 	from   *sourceFlags
 	runner simulate.Runner
 }
 
 // definitions returns the files with definitions.
-func (p *project) definitions() ([]argoperator.Source, error) {
+func (p *devProject) definitions() ([]argoperator.Source, error) {
 	sources, _, err := p.from.read(p.s.in)
 	return slices.DeleteFunc(sources, func(s argoperator.Source) bool { return !argoperator.Defines(s) }), err
 }
 
 // Files implements page.Project.
-func (p *project) Files() ([]page.File, error) {
+func (p *devProject) Files() ([]page.File, error) {
 	sources, err := p.definitions()
 	var out []page.File
 	for _, s := range sources {
@@ -41,7 +41,7 @@ func (p *project) Files() ([]page.File, error) {
 }
 
 // Check implements page.Project.
-func (p *project) Check(name, content string) (diag.List, error) {
+func (p *devProject) Check(name, content string) (diag.List, error) {
 	sources, _, err := p.from.read(p.s.in)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (p *project) Check(name, content string) (diag.List, error) {
 }
 
 // Save implements page.Project. It writes only files with definitions.
-func (p *project) Save(name, content, was string) error {
+func (p *devProject) Save(name, content, was string) error {
 	sources, err := p.definitions()
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func (p *project) Save(name, content, was string) error {
 }
 
 // Samples implements page.Project: the files in the directory samples, and generated ones.
-func (p *project) Samples() ([]page.Sample, error) {
+func (p *devProject) Samples() ([]page.Sample, error) {
 	sources, _, err := p.from.read(p.s.in)
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (p *project) Samples() ([]page.Sample, error) {
 }
 
 // written returns the custom resources in the directories samples.
-func (p *project) written(result argoperator.Result) []page.Sample {
+func (p *devProject) written(result argoperator.Result) []page.Sample {
 	var out []page.Sample
 	sources, err := p.definitions()
 	if err != nil {
@@ -144,7 +144,7 @@ func operatorOf(result argoperator.Result, cr map[string]any) string {
 }
 
 // suites reads the tests of the definitions.
-func (p *project) suites(name string) ([]testsuite.Suite, diag.List, error) {
+func (p *devProject) suites(name string) ([]testsuite.Suite, diag.List, error) {
 	chosen, err := chooseTests("", nil)
 	if name != "" {
 		chosen.names = []string{name}
@@ -157,7 +157,7 @@ func (p *project) suites(name string) ([]testsuite.Suite, diag.List, error) {
 }
 
 // Tests implements page.Project.
-func (p *project) Tests() ([]page.Test, error) {
+func (p *devProject) Tests() ([]page.Test, error) {
 	suites, _, err := p.suites("")
 	var out []page.Test
 	for _, suite := range suites {
@@ -170,7 +170,7 @@ func (p *project) Tests() ([]page.Test, error) {
 }
 
 // RunTests implements page.Project.
-func (p *project) RunTests(ctx context.Context, name string) ([]testsuite.Result, error) {
+func (p *devProject) RunTests(ctx context.Context, name string) ([]testsuite.Result, error) {
 	suites, findings, err := p.suites(name)
 	if err != nil {
 		return nil, err
@@ -182,7 +182,7 @@ func (p *project) RunTests(ctx context.Context, name string) ([]testsuite.Result
 }
 
 // SaveTest implements page.Project.
-func (p *project) SaveTest(name string, data []byte) (string, error) {
+func (p *devProject) SaveTest(name string, data []byte) (string, error) {
 	sources, err := p.definitions()
 	if err != nil {
 		return "", err

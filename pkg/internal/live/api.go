@@ -19,6 +19,7 @@ type api struct {
 	server    *url.URL
 	transport http.RoundTripper // authenticates as the administrator
 	switches  *switches
+	requested func(method, path string) // called before a request of an operator
 }
 
 func newAPI(config *rest.Config, s *switches) (*api, error) {
@@ -40,6 +41,9 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			answerStatus(w, code, message)
 			return
 		}
+	}
+	if user != "" {
+		a.requested(r.Method, r.URL.Path)
 	}
 	out := r.Clone(r.Context())
 	out.URL.Scheme, out.URL.Host, out.Host, out.RequestURI = a.server.Scheme, a.server.Host, a.server.Host, ""

@@ -34,6 +34,7 @@ type Live struct {
 	objects  *objects
 	listens  *listeners
 	runs     *runs
+	recorder *recorder
 	pending  atomic.Int64 // deliveries that wait
 
 	mu      sync.Mutex
@@ -53,6 +54,9 @@ func New(in Inputs) (*Live, error) {
 	}
 	l.records = newRecords(func(s Summary) { l.listens.tell(Message{Record: &s}) })
 	l.objects = newObjects(l.client, l.listens.tell)
+	l.recorder = &recorder{objects: l.objects, refuses: func() bool { return l.switches.get().Refuse }, pending: l.Pending, removed: map[string]bool{}}
+	l.objects.follow(l.recorder.follow)
+	l.api.requested = l.recorder.requested
 	return l, nil
 }
 
@@ -203,6 +207,7 @@ func (g *generation) deliver(i item) {
 	if g.ctx.Err() != nil {
 		return
 	}
+	g.recorder.stir()
 	record := g.view.Delivery(delivery, i.operator, i.subscriber.Program)
 	record.Cause, record.Time, record.Duration, record.Object = i.event, start, Milliseconds(time.Since(start)), i.object
 	if err != nil {
@@ -250,12 +255,8 @@ func (l *Live) Resync(ctx context.Context) error {
 	if g == nil {
 		return nil
 	}
-	for _, c := range g.sim.CronWorkflows() {
-		if err := g.sim.RunCron(ctx, c); err != nil {
-			return err
-		}
-	}
-	return nil
+	l.recorder.act("time passes until the resync", "resync")
+	return g.sim.Resync(ctx)
 }
 
 // Redeliver publishes the event of a record once more.
@@ -266,6 +267,7 @@ func (l *Live) Redeliver(id int) error {
 	if !ok || g == nil || !isEvent {
 		return fmt.Errorf("record %d has no event, or is too old", id)
 	}
+	l.recorder.act("the event is delivered again", "replay")
 	g.publish(e.event)
 	return nil
 }

@@ -68,6 +68,7 @@ type objects struct {
 	operators map[schema.GroupKind]primary
 	names     map[string]bool // of operators
 	watchers  []func(cluster.Change)
+	resources map[schema.GroupVersionKind]schema.GroupVersionResource
 }
 
 // primary is the kind of an operator's custom resources.
@@ -79,7 +80,7 @@ type primary struct {
 func newObjects(client dynamic.Interface, tell func(Message)) *objects {
 	return &objects{
 		client: client, tell: tell, all: map[string]*unstructured.Unstructured{}, owned: map[string]map[string]bool{}, shown: map[string]bool{},
-		watched: map[schema.GroupVersionResource]context.CancelFunc{},
+		watched: map[schema.GroupVersionResource]context.CancelFunc{}, resources: map[schema.GroupVersionKind]schema.GroupVersionResource{},
 	}
 }
 
@@ -138,7 +139,7 @@ func (s *objects) observe(ctx context.Context, r schema.GroupVersionResource) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	s.watched[r] = cancel
-	if _, err := newInformer(ctx, source{client: s.client, resource: r}, s.changed, func(error) {}); err != nil {
+	if _, err := newInformer(ctx, source{client: s.client, resource: r}, func(c cluster.Change) { s.changed(r, c) }, func(error) {}); err != nil {
 		cancel()
 		delete(s.watched, r)
 	}
@@ -151,10 +152,16 @@ func (s *objects) follow(f func(cluster.Change)) {
 	s.watchers = append(s.watchers, f)
 }
 
-func (s *objects) changed(c cluster.Change) {
+func (s *objects) changed(r schema.GroupVersionResource, c cluster.Change) {
 	s.mu.Lock()
+	s.resources[c.Object().GroupVersionKind()] = r
 	watchers := s.watchers
+	s.mu.Unlock()
+	for _, f := range watchers { // which see the state before
+		f(c)
+	}
 	var news []Message
+	s.mu.Lock()
 	if c.New == nil {
 		news = s.remove(c.Old)
 	} else {
@@ -163,9 +170,6 @@ func (s *objects) changed(c cluster.Change) {
 	s.mu.Unlock()
 	for _, m := range news {
 		s.tell(m)
-	}
-	for _, f := range watchers {
-		f(c)
 	}
 }
 
@@ -315,6 +319,37 @@ func columnValues(columns []apiextensionsv1.CustomResourceColumnDefinition, o *u
 		}
 	}
 	return out
+}
+
+// isPrimary reports whether an object is a custom resource of an operator.
+func (s *objects) isPrimary(o *unstructured.Unstructured) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.operators[groupKindOf(o)]
+	return ok
+}
+
+// childrenOf returns the objects that an operator wrote for a custom resource, sorted.
+func (s *objects) childrenOf(uid string) []*unstructured.Unstructured {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []*unstructured.Unstructured
+	for _, o := range s.all {
+		if ownedBy(o, uid) {
+			out = append(out, o)
+		}
+	}
+	slices.SortFunc(out, func(a, b *unstructured.Unstructured) int {
+		return strings.Compare(a.GetKind()+"/"+a.GetNamespace()+"/"+a.GetName(), b.GetKind()+"/"+b.GetNamespace()+"/"+b.GetName())
+	})
+	return out
+}
+
+// resourceOf returns the resource in which objects of a kind are watched.
+func (s *objects) resourceOf(o *unstructured.Unstructured) schema.GroupVersionResource {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.resources[o.GroupVersionKind()]
 }
 
 // get returns an object by its uid, or nil.
