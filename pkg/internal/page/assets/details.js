@@ -50,7 +50,8 @@ function objectView(object, events) {
       button('Show in timeline', () => filterBy(object.uid), {'data-test': 'filter-object'})),
     owned ? h('p', {class: 'hint'}, 'The operator manages this object. Change or delete it to see whether the operator restores it.') : null,
     section('Status', true, facts([
-      ['Ready', object.ready], ['Summary', object.summary], ...(object.columns ?? []).map((c) => [c.name, c.value]),
+      ['Ready', object.ready], ['Summary', object.summary],
+      ...(object.columns ?? []).filter((c) => c.name !== 'Ready').map((c) => [c.name, c.value]),
       ['API version', object.apiVersion], ['Generation', object.generation ? String(object.generation) : ''],
       ['Created', time(object.created)], ['Owner', object.owners.length ? h('span', {}, object.owners.map((u) => link(u, u))) : ''],
     ])),
@@ -128,7 +129,7 @@ function relevant(changes) {
 
 function deliverySections(record) {
   return [
-    ...(record.attempts ?? []).map((a, i, all) => attemptView(a, i, all.length)),
+    ...(record.attempts ?? []).map((a, i, all) => attemptView(a, i, all.length, record.title)),
     ...(record.containers ?? []).map(containerView),
     section('Program (jq)', Boolean(record.program) && !record.attempts?.length, record.program ? h('pre', {class: 'code', tabindex: 0}, record.program) : null),
     section('Input', false, record.input ? [copyable(record.input), jsonView(record.input, undefined, 1)] : null),
@@ -138,10 +139,10 @@ function deliverySections(record) {
 
 const copyable = (value) => button('Copy', guarded(() => copy(JSON.stringify(value, null, 2), 'JSON')), {class: 'button small copy'});
 
-function attemptView({trigger, failure, note, calls}, i, total) {
+function attemptView({trigger, failure, note, calls}, i, total, own) {
   const title = total > 1 ? `Attempt ${i + 1} of ${total}` : 'Requests';
   return section(title, true,
-    trigger && total > 1 ? h('div', {class: 'muted'}, trigger) : null,
+    trigger && trigger !== own ? h('div', {class: 'muted'}, trigger) : null,
     failure ? h('p', {class: 'message bad'}, failure) : null,
     note ? h('p', {class: 'message'}, note) : null,
     callList(calls));

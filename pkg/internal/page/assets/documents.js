@@ -21,7 +21,7 @@ import {changed, on, session} from './store.js';
 
 /** @type {Map<string, Doc>} */
 const docs = new Map();
-let shown = '';
+let shown = sessionStorage.getItem('document') ?? '';
 let samples = [];
 const drafts = JSON.parse(sessionStorage.getItem('drafts') ?? '{}');
 const schemas = new Map();
@@ -156,7 +156,7 @@ const loadFiles = guarded(async () => {
     if (doc) offer(doc, content);
     else add({id: 'file ' + name, kind: 'file', title: name, base: content, readOnly: !editable});
   }
-  if (!shown) showDoc([...docs.keys()][0]);
+  if (!docs.get(shown)?.editor) showDoc(docs.has(shown) ? shown : [...docs.keys()][0]);
   renderTabs();
 });
 
@@ -165,7 +165,7 @@ const loadSamples = guarded(async () => {
   const text = samples[0]?.yaml ?? '';
   const doc = docs.get('new') ?? add({id: 'new', kind: 'new', title: 'New custom resource', base: text});
   if (!isDirty(doc) && !doc.base) take(doc, text);
-  if (shown === 'new') render();
+  if (shown === 'new') showDoc('new');
   else renderTabs();
   document.dispatchEvent(new CustomEvent('samples'));
 });
@@ -197,6 +197,7 @@ export function showDoc(id) {
   const doc = docs.get(id);
   if (!doc) return;
   shown = id;
+  sessionStorage.setItem('document', id);
   if (!doc.host.isConnected) byId('editor-hosts').append(doc.host);
   open(doc);
   for (const d of docs.values()) d.host.hidden = d !== doc;
@@ -232,11 +233,11 @@ function renderTabs() {
   const list = byId('editor-tabs');
   const focused = list.contains(document.activeElement);
   const tabs = [...docs.values()].map((doc) => {
-    const name = doc.kind === 'file' ? doc.title.split('/').pop() : doc.title;
+    const name = {file: doc.title.split('/').pop(), new: 'New', object: doc.title}[doc.kind];
     const dirty = isDirty(doc) && doc.kind !== 'new';
     const tab = h('button', {
       role: 'tab', type: 'button', id: 'doc-' + doc.id.replace(/\W/g, '-'), 'aria-controls': 'editor-hosts', title: doc.title,
-      'data-test': 'doc-' + doc.kind, 'aria-label': name + (dirty ? ', unsaved changes' : ''), onclick: () => showDoc(doc.id),
+      'data-test': 'doc-' + doc.kind, 'aria-label': (doc.kind === 'file' ? name : doc.title) + (dirty ? ', unsaved changes' : ''), onclick: () => showDoc(doc.id),
       onkeydown: (event) => { if (event.key === 'Delete' && doc.kind === 'object') closeDoc(doc); },
     }, name, dirty ? h('span', {class: 'unsaved', 'aria-hidden': 'true'}) : null);
     const close = doc.kind === 'object' ? h('button', {type: 'button', class: 'close', tabindex: -1, 'aria-label': `Close ${doc.title}`, onclick: () => closeDoc(doc)}, icon('close')) : null;
@@ -246,6 +247,7 @@ function renderTabs() {
   const chosen = tabs.find((t) => t.dataset.id === shown)?.firstChild;
   markTab(list, chosen);
   if (focused) chosen?.focus();
+  chosen?.scrollIntoView({block: 'nearest', inline: 'nearest'});
 }
 
 function renderBanner(doc) {
@@ -306,8 +308,7 @@ function stateChanged() {
   if (key === loaded) return;
   loaded = key;
   schemas.clear();
-  loadFiles();
-  loadSamples();
+  loadFiles().then(loadSamples);
 }
 
 /** Follows objects whose YAML is open. */

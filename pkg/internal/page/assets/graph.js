@@ -98,17 +98,17 @@ function drawSwitches() {
     const refused = is('written') && (refuse ? 'refused: 503' : conflict ? 'conflict: 409' : '');
     const off = (is('sensor') && sensorDown && 'down') || (id === 'bus' && loseEvents && 'loses events') || refused;
     g.classList.toggle('off', Boolean(off));
-    label(g, 'off-label', off || '', -6);
+    label(g, 'off-label', off || '', true);
   }
 }
 
 function drawQueue() {
   const bus = nodes.get('bus');
-  if (bus) label(bus, 'queue-label', session.pending ? count(session.pending, 'event') + ' waiting' : '', 0);
+  if (bus) label(bus, 'queue-label', session.pending ? count(session.pending, 'event') + ' waiting' : '', false);
 }
 
-/** Writes a text above (dy < 0) or below a node. */
-function label(g, className, text, dy) {
+/** Writes a text on the upper border of a node or below it. */
+function label(g, className, text, above) {
   let element = g.querySelector('.' + className);
   if (!element && !text) return;
   if (!element) {
@@ -118,7 +118,7 @@ function label(g, className, text, dy) {
     element.setAttribute('class', className);
     element.setAttribute('text-anchor', 'middle');
     element.setAttribute('x', x + w / 2);
-    element.setAttribute('y', dy < 0 ? y + dy : y + hgt + 15);
+    element.setAttribute('y', above ? y + 4 : y + hgt + 15);
     g.append(element);
   }
   setText(element, text);

@@ -128,6 +128,7 @@ const narrow = matchMedia('(max-width: 1000px)');
 function showPane(name) {
   document.body.dataset.view = name;
   if (name !== 'overview') document.body.dataset.side = name;
+  sessionStorage.setItem('pane', name);
   renderPanes();
 }
 
@@ -144,16 +145,19 @@ function startPanes() {
   document.addEventListener('open-details', () => { showPane('details'); byId('details').focus(); });
   on('selection', () => { if (!narrow.matches && session.selection && document.body.dataset.side !== 'details' && !byId('editor').contains(document.activeElement)) showPane('details'); });
   narrow.addEventListener('change', renderPanes);
-  splitter(byId('split-objects'), {label: 'Width of the objects', property: '--objects', min: 200, max: () => innerWidth * 0.45, initial: 310, sign: 1});
+  splitter(byId('split-objects'), {label: 'Width of the objects', property: '--objects', min: 200, max: () => innerWidth * 0.45, initial: 330, sign: 1});
   splitter(byId('split-side'), {label: 'Width of details, editor and tests', property: '--side', min: 300, max: () => innerWidth * 0.6, initial: 430, sign: -1});
-  renderPanes();
+  const before = sessionStorage.getItem('pane');
+  if (before) showPane(before);
+  else renderPanes();
 }
 
 /** Without a custom resource, the first step is to create one. */
 function showFirstStep() {
   const any = [...session.objects.values()].some((o) => o.primary);
-  const elsewhere = new URL(location.href).searchParams.has('test') || session.selection;
-  if (!any && !elsewhere) newObject({focus: false});
+  const elsewhere = new URL(location.href).searchParams.has('test') || session.selection || sessionStorage.getItem('pane');
+  if (any || elsewhere) return;
+  newObject({focus: false});
   if (narrow.matches) showPane('overview');
 }
 

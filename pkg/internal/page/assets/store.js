@@ -14,6 +14,7 @@ export const session = {
   /** @type {object|null} */ state: null,
   /** @type {Map<string, object>} */ objects: new Map(),
   /** @type {Map<string, Set<string>>} uid of an owner → uids */ children: new Map(),
+  /** changes whenever objects come, go or get other owners */ structure: 0,
   /** @type {Map<number, object>} */ records: new Map(),
   /** @type {Map<number, Group>} id of the head → group, oldest first */ groups: new Map(),
   /** @type {object[]} records of this frame, for the graph */ fresh: [],
@@ -29,7 +30,7 @@ let frame = 0;
 
 /**
  * Calls the listener once per frame after a change of one of the topics:
- * state, objects, structure (objects came or went), records, queue, connection, selection.
+ * state, objects, records, queue, connection, selection.
  */
 export function on(topics, listener) {
   for (const topic of topics.split(' ')) {
@@ -93,7 +94,8 @@ function forget() {
   session.records.clear();
   session.groups.clear();
   session.fresh = [];
-  for (const topic of ['objects', 'structure', 'records', 'selection']) changed(topic);
+  session.structure++;
+  for (const topic of ['objects', 'records', 'selection']) changed(topic);
 }
 
 const handlers = {
@@ -112,8 +114,8 @@ const handlers = {
     const old = session.objects.get(uid);
     session.objects.delete(uid);
     old?.owners.forEach((o) => session.children.get(o)?.delete(uid));
+    session.structure++;
     changed('objects');
-    changed('structure');
     if (session.selection?.uid === uid) changed('selection');
   },
   record(record) {
@@ -136,7 +138,7 @@ function adopt(object, old) {
     if (!session.children.has(owner)) session.children.set(owner, new Set());
     session.children.get(owner).add(object.uid);
   }
-  changed('structure');
+  session.structure++;
 }
 
 function insert(record) {

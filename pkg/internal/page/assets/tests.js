@@ -32,7 +32,7 @@ function render() {
   setText(all, running === 'all' ? 'Running' : 'Run all');
   const outcome = [...results.values()].filter((r) => tests.some((t) => t.name === r.name));
   const failed = outcome.filter((r) => r.state === 'failed').length;
-  setText(byId('tests-summary'), outcome.length ? `${count(outcome.length - failed, 'test')} passed${failed ? `, ${failed} failed` : ''}` : count(tests.length, 'test'));
+  setText(byId('tests-summary'), outcome.length ? `${outcome.length - failed} passed, ${failed} failed` : count(tests.length, 'test'));
   const list = byId('tests-list');
   const open = new Set([...list.querySelectorAll('details[open]')].map((d) => d.dataset.name));
   list.replaceChildren(...tests.map((t) => testView(t, open)));
@@ -70,12 +70,13 @@ function stepView(step) {
 
 /** Returns the findings of a step and what happened in it. */
 function stepBody({findings = [], records = []}) {
-  const scroller = h('div', {class: 'list', style: `height: ${Math.min(records.length * 26, 234)}px`});
+  const scroller = h('div', {class: 'list'});
   const chosen = h('div', {class: 'record'});
   const byID = new Map(records.map((r) => [r.id, r]));
   const list = new RecordList(scroller, 'Timeline of the step', (record) => chosen.replaceChildren(...recordView(byID.get(record.id), false).filter(Boolean)));
-  list.show(groupsOf(records), {skipped: false, uids: null});
-  return h('div', {class: 'step-body'}, findings.map((f) => findingView(f, () => showFinding(f))), records.length ? scroller : null, chosen);
+  const rows = list.show(groupsOf(records), {skipped: false, uids: null});
+  scroller.style.height = Math.min(rows, 9) * 26 + 2 + 'px';
+  return h('div', {class: 'step-body'}, findings.map((f) => findingView(f, () => showFinding(f))), rows ? scroller : null, chosen);
 }
 
 // Recording

@@ -6,6 +6,7 @@ import {changed, on, select, selectedUID, session} from './store.js';
 const closed = new Set(); // uids of owners whose children are hidden
 let list;
 let roots = []; // uids, sorted
+let sorted = -1; // the structure that the roots are of
 let words = [];
 let onlyNotReady = false;
 
@@ -14,6 +15,7 @@ function sortRoots() {
   const objects = [...session.objects.values()].filter((o) => !o.owners.some((u) => session.objects.has(u)));
   sort(objects);
   roots = objects.map((o) => o.uid);
+  sorted = session.structure;
 }
 
 function sort(objects) {
@@ -61,9 +63,7 @@ function visibleRows() {
 }
 
 function refresh() {
-  const structure = structureChanged;
-  structureChanged = false;
-  if (structure) sortRoots();
+  if (sorted !== session.structure) sortRoots();
   const rows = visibleRows();
   list.set(rows);
   list.mark(selectedUID());
@@ -155,14 +155,11 @@ function keydown({object, children, open}, event) {
   return true;
 }
 
-let structureChanged = true;
-
 export function startTree() {
   list = new List(byId('tree'), {
     label: 'Objects', role: 'tree', height: 28, key: (row) => row.object.uid, create, update, choose, keydown,
     open: ({object}) => document.dispatchEvent(new CustomEvent('open-details', {detail: object})),
   });
-  on('structure', () => { structureChanged = true; });
   on('objects state', refresh);
   on('selection', () => list.mark(selectedUID()));
   const filter = byId('objects-filter');

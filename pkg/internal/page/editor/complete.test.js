@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {complete, explain} from './complete.js';
-import {locate, nodeAt} from './position.js';
+import {indentAfter, locate, nodeAt} from './position.js';
 
 /** Splits a text at its cursor, written as ‸. */
 function cursor(text) {
@@ -62,6 +62,15 @@ test('finds the keys of the same map only', () => {
   assert.deepEqual(keys.sort(), ['y', 'z']);
   assert.deepEqual(where('a: {b: 1, ‸').keys, ['b']);
   assert.deepEqual(where('a: 1\n‸\nc:\n- d: 1\ne: 2').keys, ['a', 'c', 'e']);
+});
+
+test('indents the next line', () => {
+  assert.equal(indentAfter('spec:'), 2);
+  assert.equal(indentAfter('  run: |'), 4);
+  assert.equal(indentAfter('  size: 3'), 2);
+  assert.equal(indentAfter('  - name: web'), 4);
+  assert.equal(indentAfter('  - web'), 4);
+  assert.equal(indentAfter('- template: # of the child'), 4);
 });
 
 test('finds the node below the pointer', () => {

@@ -2,13 +2,14 @@
 import {acceptCompletion, autocompletion, startCompletion} from '@codemirror/autocomplete';
 import {indentWithTab} from '@codemirror/commands';
 import {yaml} from '@codemirror/lang-yaml';
-import {HighlightStyle, indentUnit, syntaxHighlighting} from '@codemirror/language';
+import {HighlightStyle, indentService, indentUnit, syntaxHighlighting} from '@codemirror/language';
 import {forceLinting, linter, lintGutter, setDiagnostics} from '@codemirror/lint';
 import {EditorState} from '@codemirror/state';
 import {EditorView, hoverTooltip, keymap} from '@codemirror/view';
 import {tags} from '@lezer/highlight';
 import {basicSetup} from 'codemirror';
 import {complete, explain} from './complete.js';
+import {indentAfter} from './position.js';
 
 /** @typedef {{line: number, column: number, severity: string, code: string, message: string, hint?: string}} Finding */
 
@@ -136,7 +137,7 @@ export function createEditor(parent, {doc, label, readOnly = false, onChange, on
     doc,
     extensions: [
       keymap.of([{key: 'Mod-s', run: save, preventDefault: true}, {key: 'Mod-Enter', run: save}, {key: 'Tab', run: acceptCompletion}, indentWithTab]),
-      basicSetup, yaml(), indentUnit.of('  '), theme, syntaxHighlighting(colors),
+      basicSetup, yaml(), indentUnit.of('  '), indentService.of((context, pos) => indentAfter(context.lineAt(pos, -1).text)), theme, syntaxHighlighting(colors),
       EditorState.readOnly.of(readOnly),
       EditorView.contentAttributes.of({'aria-label': label}),
       autocompletion({override: [completionSource(schema)], icons: false}),

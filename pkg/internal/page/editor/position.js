@@ -66,6 +66,16 @@ export function locate(text, offset) {
   return {path, kind: 'key', from, typed, keys, column, flow: false};
 }
 
+/**
+ * Returns the column where the line after this one begins.
+ * @param {string} line
+ */
+export function indentAfter(line) {
+  const key = tokens(line).find((t) => t.key !== undefined);
+  if (!key) return contentColumn(line);
+  return /^\s*([|>][-+\d]*)?\s*(#.*)?$/.test(line.slice(key.end)) ? key.column + 2 : key.column;
+}
+
 /** Returns the lines of the same document above the line at start. */
 function linesAbove(text, start) {
   const lines = text.slice(0, start).split('\n').slice(0, -1);
