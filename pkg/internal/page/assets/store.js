@@ -1,0 +1,164 @@
+// What the page knows of the session. Messages change it at once; listeners
+// run once per frame, so a burst of messages costs one update of the page.
+import {stream} from './api.js';
+
+/** Records that the page keeps; the server keeps the whole ones. */
+const keptRecords = 5000;
+/** Records that wait for the graph; a hidden tab has no frames. */
+const keptFresh = 500;
+
+/**
+ * @typedef {{head: object, items: object[]}} Group an event with its deliveries, or a record of its own
+ */
+export const session = {
+  /** @type {object|null} */ state: null,
+  /** @type {Map<string, object>} */ objects: new Map(),
+  /** @type {Map<string, Set<string>>} uid of an owner → uids */ children: new Map(),
+  /** changes whenever objects come, go or get other owners */ structure: 0,
+  /** @type {Map<number, object>} */ records: new Map(),
+  /** @type {Map<number, Group>} id of the head → group, oldest first */ groups: new Map(),
+  /** @type {object[]} records of this frame, for the graph */ fresh: [],
+  pending: 0,
+  connection: 'connecting',
+  reason: '',
+  /** @type {{type: 'object', uid: string}|{type: 'record', id: number}|null} */ selection: null,
+};
+
+const listeners = new Map();
+const dirty = new Set();
+let frame = 0;
+
+/**
+ * Calls the listener once per frame after a change of one of the topics:
+ * state, objects, records, queue, connection, selection.
+ */
+export function on(topics, listener) {
+  for (const topic of topics.split(' ')) {
+    if (!listeners.has(topic)) listeners.set(topic, new Set());
+    listeners.get(topic).add(listener);
+  }
+}
+
+export function changed(topic) {
+  dirty.add(topic);
+  if (!frame) frame = requestAnimationFrame(flush);
+}
+
+function flush() {
+  frame = 0;
+  const calls = new Set();
+  for (const topic of dirty) listeners.get(topic)?.forEach((l) => calls.add(l));
+  dirty.clear();
+  calls.forEach((listener) => listener());
+  session.fresh = [];
+}
+
+export function select(selection) {
+  session.selection = selection;
+  changed('selection');
+}
+
+/** Returns the uid of the object that is selected, directly or by a record about it. */
+export function selectedUID() {
+  const {selection} = session;
+  if (!selection) return '';
+  return selection.type === 'object' ? selection.uid : session.records.get(selection.id)?.uid ?? '';
+}
+
+/** Returns the uids of an object and everything below it. */
+export function family(uid, found = new Set()) {
+  if (found.has(uid)) return found;
+  found.add(uid);
+  session.children.get(uid)?.forEach((c) => family(c, found));
+  return found;
+}
+
+export function clearRecords() {
+  session.records.clear();
+  session.groups.clear();
+  changed('records');
+}
+
+let again = false; // the next message is the first one of a connection
+
+function receive(name, data) {
+  if (again) forget();
+  again = false;
+  handlers[name]?.(data);
+}
+
+/** Forgets everything that a new connection sends again. */
+function forget() {
+  session.objects.clear();
+  session.children.clear();
+  session.records.clear();
+  session.groups.clear();
+  session.fresh = [];
+  session.structure++;
+  for (const topic of ['objects', 'records', 'selection']) changed(topic);
+}
+
+const handlers = {
+  state(state) {
+    session.state = state;
+    changed('state');
+  },
+  object(object) {
+    const old = session.objects.get(object.uid);
+    session.objects.set(object.uid, object);
+    if (!old || old.owners.join() !== object.owners.join()) adopt(object, old);
+    changed('objects');
+    if (session.selection?.uid === object.uid) changed('selection');
+  },
+  gone({uid}) {
+    const old = session.objects.get(uid);
+    session.objects.delete(uid);
+    old?.owners.forEach((o) => session.children.get(o)?.delete(uid));
+    session.structure++;
+    changed('objects');
+    if (session.selection?.uid === uid) changed('selection');
+  },
+  record(record) {
+    const old = session.records.get(record.id);
+    if (old) Object.assign(old, record);
+    else insert(record);
+    if (session.fresh.length < keptFresh) session.fresh.push(record);
+    changed('records');
+    if (session.selection?.id === record.id) changed('selection');
+  },
+  queue({pending}) {
+    session.pending = pending;
+    changed('queue');
+  },
+};
+
+function adopt(object, old) {
+  old?.owners.forEach((o) => session.children.get(o)?.delete(object.uid));
+  for (const owner of object.owners) {
+    if (!session.children.has(owner)) session.children.set(owner, new Set());
+    session.children.get(owner).add(object.uid);
+  }
+  session.structure++;
+}
+
+function insert(record) {
+  session.records.set(record.id, record);
+  const group = session.groups.get(record.cause);
+  if (group) group.items.push(record);
+  else session.groups.set(record.id, {head: record, items: []});
+  while (session.records.size > keptRecords) dropOldest();
+}
+
+function dropOldest() {
+  const [id, group] = session.groups.entries().next().value;
+  session.groups.delete(id);
+  for (const record of [group.head, ...group.items]) session.records.delete(record.id);
+}
+
+export function connect() {
+  stream(receive, (connection, reason) => {
+    again = connection === 'connected';
+    Object.assign(session, {connection, reason});
+    changed('connection');
+  });
+}

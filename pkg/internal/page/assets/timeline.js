@@ -1,0 +1,190 @@
+// Events with their deliveries and Workflows, the newest at the end.
+import {byId, count, duration, h, icon, reference, setText, time} from './dom.js';
+import {List} from './list.js';
+import {clearRecords, family, on, select, selectedUID, session} from './store.js';
+
+const stateNames = {running: 'running', done: 'done', skipped: 'rejected by the filter', failed: 'failed', lost: 'lost'};
+const typeNames = {event: 'Event', delivery: 'Trigger', workflow: 'Workflow', action: 'Action', note: 'Note'};
+
+/**
+ * A list of groups of records. The page has one for the session; the results of
+ * tests have their own.
+ */
+export class RecordList {
+  /**
+   * @param {HTMLElement} scroller
+   * @param {string} label
+   * @param {(record: object, event: Event|null) => void} choose
+   * @param {(record: object) => void} [open]
+   */
+  constructor(scroller, label, choose, open) {
+    this.list = new List(scroller, {
+      label, role: 'listbox', height: 26, key: (row) => row.record.id, create, update,
+      choose: (row, event) => choose(row.record, event),
+      open: (row) => open?.(row.record),
+    });
+  }
+
+  /**
+   * Shows groups, and the end of the list if that was visible before.
+   * @param {Iterable<import('./store.js').Group>} groups
+   * @param {{skipped: boolean, uids: Set<string>|null}} filter
+   */
+  show(groups, {skipped, uids}) {
+    const rows = [];
+    for (const {head, items} of groups) {
+      if (uids && !uids.has(head.uid) && !items.some((r) => uids.has(r.uid))) continue;
+      if (!skipped && head.state === 'skipped') continue;
+      const shown = skipped ? items : items.filter((r) => r.state !== 'skipped');
+      rows.push({record: head, child: false, rejected: items.length > 0 && shown.length === 0 ? items.length : 0});
+      for (const record of shown) rows.push({record, child: true, rejected: 0});
+    }
+    this.list.set(rows);
+    return rows.length;
+  }
+}
+
+/** Returns the groups of records that are a list. */
+export function groupsOf(records) {
+  const groups = new Map();
+  for (const record of records) {
+    const group = groups.get(record.cause);
+    if (group) group.items.push(record);
+    else groups.set(record.id, {head: record, items: []});
+  }
+  return groups.values();
+}
+
+function create() {
+  const cells = ['clock', 'mark', 'title', 'request', 'status', 'took'].map((name) => [name, h('span', {class: name})]);
+  const element = h('div', {class: 'row', role: 'option', 'data-test': 'timeline-row'}, ...cells.map(([, cell]) => cell));
+  element.cells = Object.fromEntries(cells);
+  return element;
+}
+
+/** Returns the icon: that of the outcome, or of the type where the outcome is plain. */
+function mark({type, state}) {
+  if (state === 'done' && (type === 'event' || type === 'action' || type === 'note')) return type;
+  return state;
+}
+
+function update(element, {record, child, rejected}) {
+  const {clock, mark: sign, title, request, status, took} = element.cells;
+  const {type, state, calls = []} = record;
+  const first = calls[0];
+  const bad = state === 'failed' || state === 'lost';
+  element.className = `row type-${type} state-${state}${child ? ' child' : ''}`;
+  element.dataset.record = record.id;
+  element.dataset.state = state;
+  setText(clock, time(record.time));
+  const name = mark(record);
+  if (sign.dataset.icon !== name) {
+    sign.dataset.icon = name;
+    sign.replaceChildren(icon(name));
+  }
+  setText(title, type === 'workflow' ? 'Workflow ' + record.title : record.title);
+  const more = calls.length > 1 ? ` +${calls.length - 1}` : '';
+  const text = rejected ? `rejected by ${count(rejected, 'filter')}` : record.text;
+  setText(request, first && !bad ? `${first.method} ${first.what}${more}` : text || (first ? `${first.method} ${first.what}${more}` : ''));
+  const codes = [...new Set(calls.map((c) => c.status))];
+  setText(status, calls.length ? codes.join(' ') : '');
+  status.classList.toggle('bad', codes.some((c) => c >= 400 || c === 0));
+  setText(took, state === 'running' ? 'running' : duration(record.duration));
+  element.setAttribute('aria-label', [typeNames[type], record.title, stateNames[state], request.textContent, status.textContent, took.textContent].filter(Boolean).join(', '));
+  element.title = [record.title, record.text, record.kind ? reference(record) : ''].filter(Boolean).join('\n');
+}
+
+let view;
+let paused = false;
+let arrived = 0; // records while paused
+let skipped = false;
+let onlySelected = false;
+let filterUID = ''; // stays while somebody looks at records of the object
+
+function refresh() {
+  if (paused) return showPause();
+  const {scroller} = view.list;
+  const following = view.list.atEnd() || scroller.scrollTop === 0 && scroller.scrollHeight <= scroller.clientHeight;
+  const uids = onlySelected && filterUID ? family(filterUID) : null;
+  const rows = view.show(session.groups.values(), {skipped, uids});
+  if (following) view.list.toEnd();
+  byId('timeline-follow').hidden = following || view.list.atEnd();
+  setText(byId('timeline-count'), session.records.size ? count(session.records.size, 'record') : '');
+  showEmpty(rows);
+}
+
+function showPause() {
+  setText(byId('timeline-count'), arrived ? `paused, ${arrived.toLocaleString('en-US')} new` : 'paused');
+}
+
+function showEmpty(rows) {
+  const empty = byId('timeline-empty');
+  empty.hidden = rows > 0;
+  if (empty.hidden) return;
+  const text = session.records.size > 0 ? 'The filter hides all records.'
+    : session.objects.size > 0 ? 'Nothing happened yet. Change an object, or switch on a fault.'
+      : 'Events and what they cause appear here.';
+  if (empty.textContent !== text) empty.replaceChildren(h('p', {}, text));
+}
+
+/** Tells screen readers what somebody must know; the list itself is too fast to read. */
+function announce() {
+  const log = byId('log');
+  for (const record of session.fresh) {
+    if (record.state !== 'failed' && record.type !== 'action') continue;
+    log.append(h('p', {}, `${record.title}${record.state === 'failed' ? ' failed' : ''}. ${record.text ?? ''}`));
+  }
+  while (log.childElementCount > 20) log.firstChild.remove();
+}
+
+/** Filters by an object, or by none. */
+export function filterBy(uid) {
+  onlySelected = Boolean(uid);
+  filterUID = uid;
+  updateSelected();
+  refresh();
+}
+
+function updateSelected() {
+  const toggle = byId('timeline-selected');
+  const object = session.objects.get(filterUID);
+  toggle.setAttribute('aria-pressed', onlySelected);
+  toggle.disabled = !onlySelected && !session.objects.has(selectedUID());
+  setText(toggle, onlySelected && object ? `Only ${object.name}` : 'Selected');
+}
+
+function followSelection() {
+  const {selection} = session;
+  // A record of the filtered timeline must not change the filter.
+  if (selection?.type === 'object') filterUID = selection.uid;
+  updateSelected();
+  view.list.mark(selection?.type === 'record' ? selection.id : null);
+  if (onlySelected && selection?.type === 'object') refresh();
+}
+
+function toggleButton(id, change) {
+  const element = byId(id);
+  element.addEventListener('click', () => {
+    const pressed = element.getAttribute('aria-pressed') !== 'true';
+    element.setAttribute('aria-pressed', pressed);
+    change(pressed);
+    refresh();
+  });
+}
+
+export function startTimeline() {
+  view = new RecordList(byId('timeline-list'), 'Timeline',
+    (record) => select({type: 'record', id: record.id}),
+    () => document.dispatchEvent(new CustomEvent('open-details')));
+  toggleButton('timeline-skipped', (pressed) => { skipped = pressed; });
+  toggleButton('timeline-pause', (pressed) => { paused = pressed; arrived = 0; });
+  byId('timeline-selected').addEventListener('click', () => filterBy(onlySelected ? '' : selectedUID()));
+  byId('timeline-clear').addEventListener('click', clearRecords);
+  byId('timeline-follow').addEventListener('click', () => { view.list.toEnd(); refresh(); });
+  view.list.scroller.addEventListener('scroll', () => { if (view.list.atEnd()) byId('timeline-follow').hidden = true; }, {passive: true});
+  on('records', () => { arrived += session.fresh.length; announce(); refresh(); });
+  on('objects', () => { if (session.records.size === 0) refresh(); });
+  on('selection', followSelection);
+  refresh();
+  updateSelected();
+}

@@ -1,0 +1,178 @@
+// The custom resources with their children below.
+import {button, byId, count, debounced, h, icon, reference, setText} from './dom.js';
+import {List} from './list.js';
+import {changed, on, select, selectedUID, session} from './store.js';
+
+const closed = new Set(); // uids of owners whose children are hidden
+let list;
+let roots = []; // uids, sorted
+let sorted = -1; // the structure that the roots are of
+let words = [];
+let onlyNotReady = false;
+
+/** Sorts custom resources first, then by kind, namespace and name. */
+function sortRoots() {
+  const objects = [...session.objects.values()].filter((o) => !o.owners.some((u) => session.objects.has(u)));
+  sort(objects);
+  roots = objects.map((o) => o.uid);
+  sorted = session.structure;
+}
+
+function sort(objects) {
+  const key = (o) => `${o.primary ? 0 : 1}\n${o.kind}\n${o.namespace}\n${o.name}`;
+  const keys = new Map(objects.map((o) => [o.uid, key(o)]));
+  objects.sort((a, b) => (keys.get(a.uid) < keys.get(b.uid) ? -1 : 1));
+}
+
+const isNotReady = (o) => o.ready === 'False' || o.ready === 'Unknown';
+const readyCondition = (o) => o.conditions?.find((c) => c.type === 'Ready');
+
+/** Returns the words on the right of a row: why it is not ready, or its summary. */
+function remark(o) {
+  if (o.deleting) return 'deleting';
+  const reason = readyCondition(o)?.reason;
+  return isNotReady(o) && reason ? reason : o.summary || (o.ready === 'True' ? 'Ready' : '');
+}
+
+function matches(o) {
+  if (onlyNotReady && !isNotReady(o)) return false;
+  if (words.length === 0) return true;
+  const text = `${o.kind} ${o.namespace}/${o.name} ${remark(o)}`.toLowerCase();
+  return words.every((w) => text.includes(w));
+}
+
+/** Returns the visible rows: matching objects, and the owners of matching ones. */
+function visibleRows() {
+  const filtering = words.length > 0 || onlyNotReady;
+  const rows = [];
+  const visit = (object, level, inherited, path) => {
+    const own = inherited || !filtering || matches(object);
+    const row = {object, level, children: 0, open: false};
+    const at = rows.push(row) - 1;
+    const below = [...session.children.get(object.uid) ?? []].map((u) => session.objects.get(u)).filter((o) => o && !path.has(o.uid));
+    row.children = below.length;
+    row.open = below.length > 0 && (filtering || !closed.has(object.uid));
+    if (row.open) {
+      if (below.length > 1) sort(below);
+      for (const o of below) visit(o, level + 1, own && !onlyNotReady, new Set([...path, o.uid]));
+    }
+    if (!own && rows.length === at + 1) rows.pop();
+  };
+  for (const uid of roots) visit(session.objects.get(uid), 1, false, new Set([uid]));
+  return rows;
+}
+
+function refresh() {
+  if (sorted !== session.structure) sortRoots();
+  const rows = visibleRows();
+  list.set(rows);
+  list.mark(selectedUID());
+  const objects = [...session.objects.values()];
+  const primaries = objects.filter((o) => o.primary).length;
+  const notReady = objects.filter(isNotReady).length;
+  setText(byId('objects-count'), objects.length ? count(primaries, 'custom resource') : '');
+  setText(byId('objects-not-ready'), notReady ? `Not ready ${notReady.toLocaleString('en-US')}` : 'Not ready');
+  showEmpty(rows.length, primaries);
+}
+
+/** Tells what to do first, or that the filter hides everything. */
+function showEmpty(shown, primaries) {
+  const empty = byId('objects-empty');
+  const operators = session.state?.operators ?? [];
+  const none = primaries === 0 && operators.length > 0;
+  const hidden = shown === 0 && session.objects.size > 0;
+  empty.hidden = !none && !hidden;
+  if (empty.hidden) return;
+  const kind = operators[0]?.kind ?? 'custom resource';
+  const text = hidden ? 'No object matches the filter.' : `Create ${article(kind)} ${kind}: pick a sample and press Apply.`;
+  if (empty.firstChild?.textContent === text) return;
+  empty.replaceChildren(h('p', {}, text), hidden
+    ? button('Clear the filter', clearFilter)
+    : button('Pick a sample', () => document.dispatchEvent(new CustomEvent('new-object')), {class: 'button primary', 'data-test': 'pick-sample'}));
+}
+
+const article = (word) => (/^[aeiou]/i.test(word) ? 'an' : 'a');
+
+function clearFilter() {
+  byId('objects-filter').value = '';
+  words = [];
+  onlyNotReady = false;
+  byId('objects-not-ready').setAttribute('aria-pressed', false);
+  refresh();
+}
+
+function create() {
+  const twist = h('span', {class: 'twist'}, icon('chevron'));
+  const dot = h('span', {class: 'dot'});
+  const name = h('span', {class: 'name'});
+  const kind = h('span', {class: 'kind'});
+  const note = h('span', {class: 'note'});
+  const element = h('div', {class: 'row', role: 'treeitem', 'data-test': 'tree-row'}, twist, dot, name, kind, note);
+  Object.assign(element, {twist, dot, name, kind, note});
+  return element;
+}
+
+function update(element, {object, level, children, open}) {
+  const ready = object.deleting ? 'deleting' : object.ready || 'none';
+  const text = remark(object);
+  setText(element.name, object.name);
+  setText(element.kind, object.kind);
+  setText(element.note, text);
+  const condition = readyCondition(object);
+  const say = {True: 'ready', False: 'not ready', Unknown: 'readiness unknown', deleting: 'deleting', none: ''}[ready];
+  element.className = `row ready-${ready} ${object.primary ? 'primary' : ''} ${isNotReady(object) ? 'not-ready' : ''}`;
+  element.style.setProperty('--level', level - 1);
+  element.setAttribute('aria-level', level);
+  element.setAttribute('aria-label', [reference(object), say, text].filter(Boolean).join(', '));
+  element.title = `${reference(object)}${condition?.message ? '\n' + condition.message : ''}`;
+  element.twist.classList.toggle('open', open);
+  element.twist.style.visibility = children ? '' : 'hidden';
+  if (children) element.setAttribute('aria-expanded', open);
+  else element.removeAttribute('aria-expanded');
+  element.dataset.uid = object.uid;
+  element.dataset.kind = object.kind;
+  element.dataset.name = object.name;
+}
+
+function toggle(uid, open) {
+  if (open) closed.delete(uid);
+  else closed.add(uid);
+  refresh();
+}
+
+function choose({object, children, open}, event) {
+  if (event?.target.closest?.('.twist') && children) return toggle(object.uid, !open);
+  select({type: 'object', uid: object.uid});
+  return undefined;
+}
+
+function keydown({object, children, open}, event) {
+  if (event.key === 'ArrowRight' && children && !open) toggle(object.uid, true);
+  else if (event.key === 'ArrowLeft' && open) toggle(object.uid, false);
+  else if (event.key === 'ArrowLeft' && session.objects.has(object.owners[0])) list.activate(object.owners[0]);
+  else if (event.key === 'Delete') document.dispatchEvent(new CustomEvent('delete-object', {detail: object}));
+  else return false;
+  return true;
+}
+
+export function startTree() {
+  list = new List(byId('tree'), {
+    label: 'Objects', role: 'tree', height: 28, key: (row) => row.object.uid, create, update, choose, keydown,
+    open: ({object}) => document.dispatchEvent(new CustomEvent('open-details', {detail: object})),
+  });
+  on('objects state', refresh);
+  on('selection', () => list.mark(selectedUID()));
+  const filter = byId('objects-filter');
+  filter.addEventListener('input', debounced(() => {
+    words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+    refresh();
+  }, 80));
+  filter.addEventListener('keydown', (event) => { if (event.key === 'ArrowDown') byId('tree').focus(); });
+  byId('objects-not-ready').addEventListener('click', (event) => {
+    onlyNotReady = !onlyNotReady;
+    event.currentTarget.setAttribute('aria-pressed', onlyNotReady);
+    refresh();
+  });
+  byId('objects-new').addEventListener('click', () => document.dispatchEvent(new CustomEvent('new-object')));
+  changed('objects');
+}
