@@ -32,8 +32,7 @@ type object = map[string]any
 
 // TestCluster uses one cluster for what users do with it.
 func TestCluster(t *testing.T) {
-	dir := t.TempDir()
-	c, err := start(t.Context(), dir, options{controllers: true})
+	c, err := start(t.Context(), t.TempDir(), options{controllers: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,11 +42,16 @@ func TestCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Run("a Deployment becomes available", func(t *testing.T) { deploys(t, client) })
+	typed, err := kubernetes.NewForConfig(c.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("workloads", workloads{typed, "workloads"}.test)
 	t.Run("a custom resource is validated, gets defaults and is applied", func(t *testing.T) { custom(t, client) })
 	t.Run("an account without permissions is refused", func(t *testing.T) { refused(t, c.config) })
 	t.Run("a request without a token is refused", func(t *testing.T) { anonymous(t, c.config) })
-	t.Run("etcd refuses a client without a certificate", func(t *testing.T) { withoutCertificate(t, c.endpoint, filepath.Join(dir, "etcd.crt")) })
-	t.Run("only the user can read keys", func(t *testing.T) { private(t, dir) })
+	t.Run("etcd refuses a client without a certificate", func(t *testing.T) { withoutCertificate(t, c.etcd.Clients[0].Addr().String(), c.file(etcdCertificate)) })
+	t.Run("only the user can read keys", func(t *testing.T) { private(t, c.dir) })
 	t.Run("the end of etcd is an error", func(t *testing.T) { // the last one
 		c.etcd.Server.HardStop()
 		if err := <-c.failed; !strings.HasPrefix(err.Error(), "etcd: ") {

@@ -20,7 +20,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/pflag"
-	kubernetes "k8s.io/component-base/version"
+	componentversion "k8s.io/component-base/version"
 )
 
 // version is the version of argoperator; the linker sets it for a release.
@@ -63,7 +63,7 @@ func run(args []string, in io.Reader, out io.Writer) error {
 		return err
 	}
 	if f.version {
-		_, err := fmt.Fprintf(out, "argoperator-dev %s, Kubernetes %s\n", version, kubernetes.Get().GitVersion)
+		_, err := fmt.Fprintf(out, "argoperator-dev %s, Kubernetes %s\n", version, componentversion.Get().GitVersion)
 		return err
 	}
 	signals := make(chan os.Signal, 2)
@@ -106,7 +106,7 @@ func serve(ctx context.Context, f flags, out io.Writer) error {
 		return err
 	}
 	defer c.stop()
-	if _, err := fmt.Fprintf(out, "export KUBECONFIG=%s\n", c.kubeconfig); err != nil {
+	if _, err := fmt.Fprintf(out, "export KUBECONFIG=%s\n", c.file(kubeconfig)); err != nil {
 		return err
 	}
 	select {

@@ -2,12 +2,20 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"io"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
 	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
 )
 
 // asProgram is the environment variable that makes the test binary the program under test.
@@ -24,9 +32,10 @@ func TestMain(m *testing.M) {
 // program is a running argoperator-dev.
 type program struct {
 	*exec.Cmd
-	stdin io.Closer
-	temp  string // its directory for temporary files
-	ended chan error
+	stdin  io.Closer
+	temp   string // its directory for temporary files
+	client *kubernetes.Clientset
+	ended  chan error
 }
 
 // begin starts the program and waits until the cluster is ready.
@@ -48,9 +57,15 @@ func begin(t *testing.T, args ...string) *program {
 	}
 	t.Cleanup(func() { _ = p.Process.Kill() })
 	line, err := bufio.NewReader(stdout).ReadString('\n')
-	if file, ok := strings.CutPrefix(line, "export KUBECONFIG="); err != nil || !ok {
+	file, ok := strings.CutPrefix(line, "export KUBECONFIG=")
+	if err != nil || !ok {
 		t.Fatalf("standard output %q: %v", line, err)
-	} else if _, err := os.Stat(strings.TrimSpace(file)); err != nil {
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", strings.TrimSpace(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.client, err = kubernetes.NewForConfig(config); err != nil {
 		t.Fatal(err)
 	}
 	go func() { p.ended <- p.Wait() }()
@@ -85,6 +100,7 @@ func TestProgram(t *testing.T) {
 	t.Run("ends when standard input is closed, and keeps the directory that it was given", func(t *testing.T) {
 		dir := t.TempDir()
 		p := begin(t, "--with-parent", "--controllers=false", "--dir="+dir)
+		t.Run("without controllers, a Deployment has the status that a user gives it", func(t *testing.T) { withoutControllers(t, p.client) })
 		if err := p.stdin.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -103,4 +119,29 @@ func TestFlags(t *testing.T) {
 	if err := run([]string{"cluster"}, strings.NewReader(""), &out); err == nil || err.Error() != `unexpected argument "cluster"` {
 		t.Errorf("an argument: %v", err)
 	}
+}
+
+func withoutControllers(t *testing.T, client kubernetes.Interface) {
+	in := client.AppsV1().Deployments("default")
+	template := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "web"}}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "web"}}}}
+	d, err := in.Create(t.Context(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: appsv1.DeploymentSpec{Selector: selector("web"), Template: template}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Status.Replicas, d.Status.ReadyReplicas, d.Status.AvailableReplicas = 7, 7, 7
+	if d, err = in.UpdateStatus(t.Context(), d, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "web", OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(d, appsv1.SchemeGroupVersion.WithKind("Deployment"))}}}
+	create(t, client.CoreV1().ConfigMaps("default").Create, config)
+	if d, err = in.Get(t.Context(), "web", metav1.GetOptions{}); err != nil || d.Status.AvailableReplicas != 7 {
+		t.Errorf("status %+v, %v", d.Status, err)
+	}
+	if err := in.Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the garbage collector deletes what the Deployment owned", func(ctx context.Context) bool {
+		_, err := client.CoreV1().ConfigMaps("default").Get(ctx, "web", metav1.GetOptions{})
+		return apierrors.IsNotFound(err)
+	})
 }

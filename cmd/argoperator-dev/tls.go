@@ -10,20 +10,15 @@ import (
 	"math/big"
 	"net"
 	"os"
-	"path/filepath"
 	"time"
 )
 
-// identity is a certificate of its own authority, with which etcd and its only client
-// know each other.
-type identity struct{ certificate, key string } // files
-
-// newIdentity writes a certificate for localhost.
-func newIdentity(dir string) (identity, error) {
-	out := identity{filepath.Join(dir, "etcd.crt"), filepath.Join(dir, "etcd.key")}
+// writeIdentity writes a certificate for localhost that is its own authority. With it, etcd
+// and its only client know each other.
+func writeIdentity(certificate, keyFile string) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return out, err
+		return err
 	}
 	now := time.Now()
 	template := &x509.Certificate{
@@ -35,12 +30,21 @@ func newIdentity(dir string) (identity, error) {
 	}
 	data, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
-		return out, err
+		return err
 	}
-	if err := writePEM(out.certificate, "CERTIFICATE", data); err != nil {
-		return out, err
+	if err := writePEM(certificate, "CERTIFICATE", data); err != nil {
+		return err
 	}
-	return out, writeKey(out.key, key)
+	return writeKey(keyFile, key)
+}
+
+// newKey writes a new private key.
+func newKey(file string) error {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	return writeKey(file, key)
 }
 
 func writeKey(file string, key *ecdsa.PrivateKey) error {
