@@ -282,6 +282,13 @@ func (d *development) reload(ctx context.Context) {
 	}
 }
 
+func title(r *live.Summary) string {
+	if r.Type == live.TypeWorkflow {
+		return "Workflow " + r.Title
+	}
+	return r.Title
+}
+
 // log prints a record as a line.
 func (d *development) log(m live.Message) {
 	r := m.Record
@@ -292,7 +299,7 @@ func (d *development) log(m live.Message) {
 	if r.Cause != 0 {
 		indent = "  "
 	}
-	line := r.Time.Add(time.Duration(r.Duration)).Format("15:04:05.000") + " " + indent + r.Title
+	line := r.Time.Add(time.Duration(r.Duration)).Format("15:04:05.000") + " " + indent + title(r)
 	for _, c := range r.Calls {
 		line += fmt.Sprintf("  %s %s %d", c.Method, c.What, c.Status)
 	}

@@ -218,6 +218,7 @@ func (g *generation) deliver(i item) {
 	}
 	if record.State == StateSkipped {
 		g.records.update(i.event, true, func(r *Record) {
+			record.complete()
 			r.Skipped++
 			r.Rejected = append(r.Rejected, record)
 		})

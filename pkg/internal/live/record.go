@@ -48,6 +48,16 @@ type Summary struct {
 	Skipped int           `json:"skipped"` // triggers whose filter rejected an event
 }
 
+// complete makes lists empty that JSON would have as null.
+func (s *Summary) complete() {
+	if s.Nodes == nil {
+		s.Nodes = []string{}
+	}
+	if s.Calls == nil {
+		s.Calls = []CallSummary{}
+	}
+}
+
 // Milliseconds is a duration as a number of milliseconds.
 type Milliseconds time.Duration
 
@@ -143,6 +153,7 @@ func (r *records) add(one Record) int {
 	r.mu.Lock()
 	r.last++
 	one.ID = r.last
+	one.complete()
 	if one.Time.IsZero() {
 		one.Time = time.Now()
 	}
@@ -179,6 +190,7 @@ func (r *records) update(id int, quiet bool, change func(*Record)) {
 		return
 	}
 	change(one)
+	one.complete()
 	summary := one.Summary
 	r.mu.Unlock()
 	if !quiet {

@@ -34,6 +34,7 @@ func (l *Live) Records(trace simulate.Trace) ([]Record, error) {
 	event := -1 // index of the last
 	add := func(r Record) {
 		r.ID = len(out) + 1
+		r.complete()
 		out = append(out, r)
 	}
 	for _, step := range trace {
@@ -49,6 +50,7 @@ func (l *Live) Records(trace simulate.Trace) ([]Record, error) {
 			r.Cause, r.Input, r.Object = out[event].ID, out[event].Input, out[event].Object
 			if r.State == StateSkipped {
 				out[event].Skipped++
+				r.complete()
 				out[event].Rejected = append(out[event].Rejected, r)
 			} else {
 				add(r)

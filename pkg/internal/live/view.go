@@ -52,7 +52,7 @@ func anyOf(fields map[string]any) any {
 // Workflow returns the record of a Workflow.
 func (v View) Workflow(w *simulate.Workflow, operator string) Record {
 	out := Record{}
-	out.Type, out.State, out.Title, out.Operator = TypeWorkflow, StateDone, "Workflow "+w.Name, operator
+	out.Type, out.State, out.Title, out.Operator = TypeWorkflow, StateDone, w.Name, operator
 	out.Object = Object{Kind: "Workflow", Namespace: w.Namespace, Name: w.Name}
 	if w.Failure != "" {
 		out.State, out.Text = StateFailed, w.Cause()
