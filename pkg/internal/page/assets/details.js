@@ -163,7 +163,7 @@ function callView(c) {
 }
 
 function part(title, body) {
-  return body === undefined || body === null || body === '' ? null : h('div', {class: 'part'}, h('h4', {}, title), bodyView(body));
+  return body === undefined || body === null || body === '' ? null : h('div', {class: 'part'}, h('h3', {}, title), bodyView(body));
 }
 
 function containerView(c) {
@@ -171,7 +171,7 @@ function containerView(c) {
   const outcome = c.skipped ? 'skipped' : c.killed ? 'killed' : `exit code ${c.exitCode}`;
   return section(h('span', {}, c.name, c.template ? ` (${c.template})` : '', ' ', h('span', {class: `badge ${failed || c.killed ? 'bad' : c.skipped ? 'plain' : 'ok'}`}, outcome)), true,
     c.command?.length ? h('pre', {class: 'code', 'aria-label': 'Command'}, c.command.join(' ')) : null,
-    h('h4', {}, 'Standard output and error'),
+    h('h3', {}, 'Standard output and error'),
     c.output ? h('pre', {class: 'code output', tabindex: 0, 'data-test': 'output'}, c.output) : h('p', {class: 'muted'}, 'No output'),
     callList(c.calls));
 }

@@ -240,7 +240,7 @@ function renderTabs() {
       'data-test': 'doc-' + doc.kind, 'aria-label': (doc.kind === 'file' ? name : doc.title) + (dirty ? ', unsaved changes' : ''), onclick: () => showDoc(doc.id),
       onkeydown: (event) => { if (event.key === 'Delete' && doc.kind === 'object') closeDoc(doc); },
     }, name, dirty ? h('span', {class: 'unsaved', 'aria-hidden': 'true'}) : null);
-    const close = doc.kind === 'object' ? h('button', {type: 'button', class: 'close', tabindex: -1, 'aria-label': `Close ${doc.title}`, onclick: () => closeDoc(doc)}, icon('close')) : null;
+    const close = doc.kind === 'object' ? h('button', {type: 'button', class: 'close', tabindex: -1, 'aria-hidden': 'true', title: 'Close (Delete)', onclick: () => closeDoc(doc)}, icon('close')) : null;
     return h('span', {class: 'doc-tab', role: 'presentation', 'data-id': doc.id}, tab, close);
   });
   list.replaceChildren(...tabs);

@@ -63,6 +63,7 @@ function crop(svg) {
   svg.removeAttribute('width');
   svg.removeAttribute('height');
   svg.style.setProperty('--natural', width + 2 * margin + 'px');
+  svg.style.setProperty('--aspect', (width + 2 * margin) / (height + 2 * margin));
   // An edge that lights up is wider; its arrow must not grow with it.
   for (const marker of svg.querySelectorAll('marker')) {
     const own = {markerUnits: 'userSpaceOnUse', markerWidth: 10, markerHeight: 10};

@@ -175,7 +175,7 @@ const keys = [
   ['p', 'Pause or continue the timeline', () => byId('timeline-pause').click()],
 ];
 const otherKeys = [
-  ['↑ ↓ Home End', 'Move in objects and timeline'], ['← →', 'Close or open an object'], ['Enter', 'Show details'], ['Delete', 'Delete the selected object'],
+  ['↑ ↓ Home End', 'Move in objects and timeline'], ['← →', 'Close or open an object'], ['Enter', 'Show details'], ['Delete', 'Delete the selected object, or close the tab of the editor'],
   ['Ctrl+S', 'Save the file or apply the YAML'], ['Ctrl+Space', 'Complete in the editor'], ['Esc, then Tab', 'Leave the editor'],
 ];
 

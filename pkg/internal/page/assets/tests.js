@@ -34,7 +34,7 @@ function render() {
   const failed = outcome.filter((r) => r.state === 'failed').length;
   setText(byId('tests-summary'), outcome.length ? `${outcome.length - failed} passed, ${failed} failed` : count(tests.length, 'test'));
   const list = byId('tests-list');
-  const open = new Set([...list.querySelectorAll('details[open]')].map((d) => d.dataset.name));
+  const open = new Set([...list.querySelectorAll('.test')].filter((t) => t.firstChild.open).map((t) => t.dataset.name));
   list.replaceChildren(...tests.map((t) => testView(t, open)));
   if (tests.length === 0) list.append(h('div', {class: 'empty'}, h('p', {}, 'No tests yet. Use the operator, then save what you did as a test.')));
 }
@@ -44,11 +44,12 @@ function testView({name, file, line}, open) {
   const busy = running === name || running === 'all';
   const state = busy ? 'running' : result?.state ?? '';
   const failed = result?.state === 'failed';
-  return h('details', {class: 'test', 'data-name': name, 'data-state': state, open: open.has(name) || (failed && !busy), 'data-test': 'test'},
+  const details = h('details', {open: open.has(name) || (failed && !busy)},
     h('summary', {}, stateIcon(state), h('span', {class: 'name'}, name),
-      h('span', {class: 'muted'}, `${file.split('/').pop()}:${line}`), h('span', {class: 'muted'}, duration(result?.duration)),
-      button('Run', (event) => { event.preventDefault(); run(name); }, {disabled: running !== '', 'aria-label': `Run ${name}`, 'data-test': 'run-test'})),
+      h('span', {class: 'muted'}, `${file.split('/').pop()}:${line}`), h('span', {class: 'muted'}, duration(result?.duration))),
     result ? h('ol', {class: 'steps'}, result.steps.map(stepView)) : h('p', {class: 'muted'}, 'Not run yet.'));
+  return h('div', {class: 'test', 'data-name': name, 'data-state': state, 'data-test': 'test'}, details,
+    button('Run', () => run(name), {disabled: running !== '', 'aria-label': `Run ${name}`, 'data-test': 'run-test'}));
 }
 
 function stateIcon(state) {
@@ -132,8 +133,8 @@ export function startTests() {
 async function openTest(name) {
   document.dispatchEvent(new CustomEvent('show-pane', {detail: 'tests'}));
   await run(name);
-  const element = [...document.querySelectorAll('#tests-list details.test')].find((d) => d.dataset.name === name);
+  const element = [...document.querySelectorAll('#tests-list .test')].find((d) => d.dataset.name === name);
   if (!element) return;
-  element.open = true;
+  element.firstChild.open = true;
   element.scrollIntoView({block: 'start'});
 }
