@@ -232,8 +232,11 @@ function refresh() {
   return loadEvents(object, own);
 }
 
+// Updates of the same object or record wait a little: a button must not change while somebody presses it.
+const refreshSoon = debounced(refresh, 200);
+
 export function startDetails() {
-  on('selection', refresh);
+  on('selection', () => (renderedFor === current() ? refreshSoon() : refresh()));
   document.addEventListener('delete-object', ({detail}) => deleteObject(detail));
   refresh();
 }

@@ -29,6 +29,11 @@ const schemas = new Map();
 const isDirty = (doc) => doc.text !== doc.base;
 const verb = (doc) => (doc.kind === 'file' ? 'Save' : 'Apply');
 
+/** Reports whether a finding is of the file; one of the names can be relative. */
+function isIn({file}, {title}) {
+  return !file || file === title || file.endsWith('/' + title) || title.endsWith('/' + file);
+}
+
 /** Adds a document. A draft of before a reload of the page replaces its text. */
 function add(doc) {
   const draft = drafts[doc.id];
@@ -63,7 +68,7 @@ async function check(doc, text) {
     : await post('apply', {yaml: text, dryRun: true}).catch(() => null);
   if (!answer) return doc.findings;
   // A conflict while typing is no finding: the banner says that the object changed.
-  doc.findings = answer.findings.filter((f) => doc.kind === 'file' ? !f.file || f.file === doc.title : f.code !== 'conflict');
+  doc.findings = answer.findings.filter((f) => doc.kind === 'file' ? isIn(f, doc) : f.code !== 'conflict');
   if (doc.id === shown) renderFindings(doc);
   return doc.findings;
 }
@@ -105,16 +110,16 @@ async function saveFile(doc) {
   const {text} = doc;
   try {
     const answer = await post('save', {name: doc.title, content: text, was: doc.base});
-    doc.findings = answer.findings.filter((f) => !f.file || f.file === doc.title);
+    doc.findings = answer.findings.filter((f) => isIn(f, doc));
     Object.assign(doc, {base: text, newer: null});
     keepDraft(doc);
     doc.editor.show(doc.findings);
     const errors = answer.findings.filter((f) => f.severity === 'error').length;
-    toast(errors ? `Saved with ${count(errors, 'error')}. The previous definition still runs.` : `Saved ${doc.title}`, errors ? 'warn' : 'ok');
+    toast(errors ? `Saved with ${count(errors, 'error')}. The previous definition still runs.` : `Saved ${doc.title}`, errors ? 'warn' : 'ok', doc.id);
   } catch (error) {
     if (error.status !== 409) throw error;
     await loadFiles();
-    toast(`${doc.title} changed on disk. Choose which text to keep.`, 'bad');
+    toast(`${doc.title} changed on disk. Choose which text to keep.`, 'bad', doc.id);
   }
 }
 
@@ -125,10 +130,10 @@ async function applyYAML(doc) {
   doc.editor.show(findings);
   const conflict = findings.some((f) => f.code === 'conflict');
   if (conflict && doc.kind === 'object') return refreshObject(doc, true);
-  if (findings.some((f) => f.severity === 'error')) return toast(`The API server did not accept the YAML: ${findings[0].message}`, 'bad');
+  if (findings.some((f) => f.severity === 'error')) return toast(`The API server did not accept the YAML: ${findings[0].message}`, 'bad', doc.id);
   doc.base = text;
   keepDraft(doc);
-  for (const o of objects) toast(`${o.kind} ${o.name} ${o.action}`, 'ok');
+  toast(objects.map((o) => `${o.kind} ${o.name} ${o.action}`).join(', ') || 'Nothing to apply', 'ok', doc.id);
   if (doc.kind === 'object') await refreshObject(doc);
   return undefined;
 }
@@ -137,7 +142,7 @@ async function applyYAML(doc) {
 async function refreshObject(doc, conflict = false) {
   const {yaml} = await get('object', doc.object);
   offer(doc, yaml);
-  if (conflict) toast(`${reference(doc.object)} changed meanwhile. Choose which text to keep.`, 'bad');
+  if (conflict) toast(`${reference(doc.object)} changed meanwhile. Choose which text to keep.`, 'bad', doc.id);
 }
 
 /** Makes the newer text the base of our changes, which the next save then writes over it. */
@@ -212,10 +217,17 @@ export function newObject({focus = true} = {}) {
 
 /** Opens the file of a finding at its line. */
 export function showFinding({file, line, column}) {
-  const doc = docs.get('file ' + file) ?? docs.get(shown);
+  const doc = [...docs.values()].find((d) => d.kind === 'file' && isIn({file}, d));
+  if (!doc) return toast(`Open ${file}:${line} in your own editor. It is not part of the definition.`);
   document.dispatchEvent(new CustomEvent('show-pane', {detail: 'editor'}));
   showDoc(doc.id);
   if (line) doc.editor.goTo(line, column);
+  return undefined;
+}
+
+export function saveShown() {
+  const doc = docs.get(shown);
+  if (doc?.editor) save(doc);
 }
 
 // What surrounds the editor

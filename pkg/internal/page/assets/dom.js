@@ -58,14 +58,16 @@ export function button(label, onclick, props = {}) {
   return h('button', {type: 'button', class: 'button small', onclick, ...props}, label);
 }
 
-/** Shows a message. Errors stay until somebody closes them. */
-export function toast(text, kind = 'info') {
+/**
+ * Shows a message. Errors stay until somebody closes them, or until the next
+ * message about the same subject.
+ */
+export function toast(text, kind = 'info', subject = text) {
   const close = h('button', {type: 'button', class: 'button icon', 'aria-label': 'Close message'}, icon('close'));
-  const element = h('div', {class: 'toast ' + kind, role: kind === 'bad' ? 'alert' : null, 'data-test': 'toast'}, h('span', {}, text), close);
+  const element = h('div', {class: 'toast ' + kind, role: kind === 'bad' ? 'alert' : null, 'data-test': 'toast', 'data-subject': subject}, h('span', {}, text), close);
   close.addEventListener('click', () => element.remove());
   const toasts = byId('toasts');
-  const same = [...toasts.children].find((t) => t.firstChild.textContent === text);
-  same?.remove();
+  [...toasts.children].filter((t) => t.dataset.subject === subject).forEach((t) => t.remove());
   toasts.append(element);
   while (toasts.childElementCount > 4) toasts.firstChild.remove();
   if (kind !== 'bad') setTimeout(() => element.remove(), 4000);

@@ -128,11 +128,11 @@ function label(g, className, text, above) {
 /** Lights up the paths of the records of this frame, each path once. */
 function lightUp() {
   const now = performance.now();
-  for (const record of session.fresh) {
+  for (const {record, first} of session.fresh) {
     if (!record.nodes?.length || (record.operator && record.operator !== shown)) continue;
     if (record.state === 'skipped') continue; // nothing leaves the Sensor
     const bad = record.state === 'failed' || record.state === 'lost';
-    const path = full(record);
+    const path = first ? full(record) : record.nodes.slice(-1); // it went the path when it began
     const key = path.join(' ') + bad;
     if (now - (busy.get(key) ?? -Infinity) < step) continue;
     busy.set(key, now);

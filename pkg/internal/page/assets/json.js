@@ -22,10 +22,15 @@ function segment(key, isArray) {
   return /^[A-Za-z_]\w*$/.test(key) ? '.' + key : `[${JSON.stringify(key)}]`;
 }
 
+/** Returns a path that breaks between its fields. */
+function breakable(path) {
+  return path.split(/(?=[.[])/).flatMap((part) => [h('wbr'), part]);
+}
+
 /** Returns a table of differences. */
 export function differenceTable(changes) {
   const row = ({path, old, now}) => h('tr', {},
-    h('th', {scope: 'row'}, path),
+    h('th', {scope: 'row'}, breakable(path)),
     h('td', {class: 'removed'}, old === undefined ? '' : show(old)),
     h('td', {class: 'added'}, now === undefined ? '' : show(now)));
   return h('table', {class: 'changes', 'data-test': 'changes'},

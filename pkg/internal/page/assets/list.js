@@ -24,7 +24,7 @@ export class List {
     this.options = options;
     /** @type {Row[]} */
     this.rows = [];
-    this.index = new Map();
+    this.index = null; // key → index, made when somebody asks
     this.active = null; // key
     this.elements = new Map();
     this.spare = [];
@@ -46,13 +46,13 @@ export class List {
   /** Replaces the rows. @param {Row[]} rows */
   set(rows) {
     this.rows = rows;
-    this.index = new Map(rows.map((row, i) => [this.options.key(row), i]));
+    this.index = null;
     this.inner.style.height = rows.length * this.options.height + 'px';
     this.render();
   }
 
   render() {
-    const {height, key, update} = this.options;
+    const {height, key, role, update} = this.options;
     const {scrollTop, clientHeight} = this.scroller;
     const first = Math.max(0, Math.floor(scrollTop / height) - 4);
     const last = Math.min(this.rows.length, Math.ceil((scrollTop + clientHeight) / height) + 4);
@@ -70,11 +70,21 @@ export class List {
       element.style.transform = `translateY(${(first + i) * height}px)`;
       element.setAttribute('aria-selected', k === this.active);
       element.row = row;
+      if (role === 'listbox') {
+        element.setAttribute('aria-posinset', first + i + 1);
+        element.setAttribute('aria-setsize', this.rows.length);
+      }
       update(element, row);
     });
     const chosen = this.elements.get(this.active);
     if (chosen) this.scroller.setAttribute('aria-activedescendant', chosen.id);
     else this.scroller.removeAttribute('aria-activedescendant');
+  }
+
+  /** Returns the index of a key, or undefined. */
+  find(key) {
+    this.index ??= new Map(this.rows.map((row, i) => [this.options.key(row), i]));
+    return this.index.get(key);
   }
 
   element(key) {
@@ -87,7 +97,7 @@ export class List {
 
   /** Makes a row active, shows it and tells its user. */
   activate(key, event = null) {
-    const at = this.index.get(key);
+    const at = this.find(key);
     if (at === undefined) return;
     this.active = key;
     this.reveal(at);
@@ -127,7 +137,7 @@ export class List {
 
   pressed(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || this.rows.length === 0) return;
-    const at = this.index.get(this.active) ?? -1;
+    const at = this.find(this.active) ?? -1;
     const page = Math.max(1, Math.floor(this.scroller.clientHeight / this.options.height) - 1);
     const moves = {ArrowDown: at + 1, ArrowUp: at < 0 ? this.rows.length - 1 : at - 1, PageDown: at + page, PageUp: at - page, Home: 0, End: this.rows.length - 1};
     const row = this.rows[at];

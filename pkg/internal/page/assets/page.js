@@ -3,7 +3,7 @@
 import {post} from './api.js';
 import {button, byId, copy, count, guarded, h, icon, markTab, setText, splitter, tabKeys, toast} from './dom.js';
 import {startDetails} from './details.js';
-import {newObject, showFinding, startDocuments} from './documents.js';
+import {newObject, saveShown, showFinding, startDocuments} from './documents.js';
 import {startGraph} from './graph.js';
 import {connect, on, session} from './store.js';
 import {startTests} from './tests.js';
@@ -19,6 +19,7 @@ function renderState() {
   byId('operators').replaceChildren(...operators.slice(0, 3).map((o) => h('span', {class: 'operator'},
     h('strong', {}, o.name), h('span', {class: 'muted'}, ` ${o.kind} · ${o.engine}`))),
   operators.length > 3 ? h('span', {class: 'muted'}, `and ${operators.length - 3} more`) : '');
+  byId('kubeconfig').disabled = false;
   byId('top').title = `argoperator ${version}`;
   const errors = findings.filter((f) => f.severity === 'error').length;
   const chip = byId('findings');
@@ -107,7 +108,7 @@ function startFaults() {
     }, h('span', {class: 'knob', 'aria-hidden': 'true'}), h('span', {class: 'label'}, label))),
     h('span', {class: 'space'}),
     button('Resync now', async () => { if (await act('resync', {})) toast('The CronWorkflow runs'); }, {title: 'Let time pass: the CronWorkflow runs now', 'data-test': 'resync'}),
-    button('Record test', () => { showPane('tests'); byId('recording').open = true; byId('recording').scrollIntoView(); }, {id: 'record', 'data-test': 'record'}));
+    button('Save as test', () => { showPane('tests'); byId('recording').open = true; byId('recording').scrollIntoView(); }, {id: 'record', 'data-test': 'record'}));
 }
 
 function renderFaults() {
@@ -190,7 +191,10 @@ function startKeys() {
     h('table', {class: 'plain'}, h('tbody', {}, [...keys, ...otherKeys].map(row))),
     h('form', {method: 'dialog'}, h('button', {class: 'button primary', 'data-test': 'close-shortcuts', onclick: (e) => { e.preventDefault(); byId('shortcuts').close(); }}, 'Close')));
   document.addEventListener('keydown', (event) => {
-    if ((event.ctrlKey || event.metaKey) && event.key === 's') return event.preventDefault(); // not the dialog of the browser
+    if ((event.ctrlKey || event.metaKey) && event.key === 's' && !event.defaultPrevented) {
+      event.preventDefault(); // not the dialog of the browser
+      return byId('editor').contains(document.activeElement) ? saveShown() : undefined;
+    }
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input, textarea, select, [contenteditable=true], dialog')) return undefined;
     const action = keys.find(([key]) => key === event.key)?.[2];
     if (!action) return undefined;

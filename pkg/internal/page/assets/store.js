@@ -17,7 +17,8 @@ export const session = {
   /** changes whenever objects come, go or get other owners */ structure: 0,
   /** @type {Map<number, object>} */ records: new Map(),
   /** @type {Map<number, Group>} id of the head → group, oldest first */ groups: new Map(),
-  /** @type {object[]} records of this frame, for the graph */ fresh: [],
+  /** @type {{record: object, first: boolean}[]} records of this frame */ fresh: [],
+  /** the newest record that somebody cleared; a new connection sends it again */ cleared: 0,
   pending: 0,
   connection: 'connecting',
   reason: '',
@@ -26,7 +27,8 @@ export const session = {
 
 const listeners = new Map();
 const dirty = new Set();
-let frame = 0;
+let waiting = false;
+let pause = 0; // milliseconds until the next update may begin
 
 /**
  * Calls the listener once per frame after a change of one of the topics:
@@ -41,16 +43,23 @@ export function on(topics, listener) {
 
 export function changed(topic) {
   dirty.add(topic);
-  if (!frame) frame = requestAnimationFrame(flush);
+  if (waiting) return;
+  waiting = true;
+  if (pause > 0) setTimeout(() => requestAnimationFrame(flush), pause);
+  else requestAnimationFrame(flush);
 }
 
 function flush() {
-  frame = 0;
+  waiting = false;
+  const start = performance.now();
   const calls = new Set();
   for (const topic of dirty) listeners.get(topic)?.forEach((l) => calls.add(l));
   dirty.clear();
   calls.forEach((listener) => listener());
   session.fresh = [];
+  // A slow machine updates less often, so that it still answers to keys and clicks.
+  const took = performance.now() - start;
+  pause = took > 8 ? Math.min(2 * took, 200) : 0;
 }
 
 export function select(selection) {
@@ -73,7 +82,15 @@ export function family(uid, found = new Set()) {
   return found;
 }
 
+/** Returns the id of the newest record. */
+export function newestRecord() {
+  let newest = 0;
+  for (const id of session.records.keys()) newest = Math.max(newest, id);
+  return newest;
+}
+
 export function clearRecords() {
+  session.cleared = newestRecord();
   session.records.clear();
   session.groups.clear();
   changed('records');
@@ -119,10 +136,11 @@ const handlers = {
     if (session.selection?.uid === uid) changed('selection');
   },
   record(record) {
+    if (record.id <= session.cleared) return;
     const old = session.records.get(record.id);
     if (old) Object.assign(old, record);
     else insert(record);
-    if (session.fresh.length < keptFresh) session.fresh.push(record);
+    if (session.fresh.length < keptFresh) session.fresh.push({record, first: !old});
     changed('records');
     if (session.selection?.id === record.id) changed('selection');
   },

@@ -1,7 +1,7 @@
 // Events with their deliveries and Workflows, the newest at the end.
 import {byId, count, duration, h, icon, reference, setText, time} from './dom.js';
 import {List} from './list.js';
-import {clearRecords, family, on, select, selectedUID, session} from './store.js';
+import {clearRecords, family, newestRecord, on, select, selectedUID, session} from './store.js';
 
 const stateNames = {running: 'running', done: 'done', skipped: 'rejected by the filter', failed: 'failed', lost: 'lost'};
 const typeNames = {event: 'Event', delivery: 'Trigger', workflow: 'Workflow', action: 'Action', note: 'Note'};
@@ -28,15 +28,16 @@ export class RecordList {
   /**
    * Shows groups, and the end of the list if that was visible before.
    * @param {Iterable<import('./store.js').Group>} groups
-   * @param {{skipped: boolean, uids: Set<string>|null}} filter
+   * @param {{skipped?: boolean, uids?: Set<string>|null, newest?: number}} filter
    */
-  show(groups, {skipped, uids}) {
+  show(groups, {skipped = false, uids = null, newest = Infinity} = {}) {
     const rows = [];
     for (const {head, items} of groups) {
       if (uids && !uids.has(head.uid) && !items.some((r) => uids.has(r.uid))) continue;
-      if (!skipped && head.state === 'skipped') continue;
-      const shown = skipped ? items : items.filter((r) => r.state !== 'skipped');
-      rows.push({record: head, child: false, rejected: items.length > 0 && shown.length === 0 ? items.length : 0});
+      if (head.id > newest || (!skipped && head.state === 'skipped')) continue;
+      const shown = items.filter((r) => (skipped || r.state !== 'skipped') && r.id <= newest);
+      const rejected = !skipped && items.every((r) => r.state === 'skipped') ? items.length : 0;
+      rows.push({record: head, child: false, rejected});
       for (const record of shown) rows.push({record, child: true, rejected: 0});
     }
     this.list.set(rows);
@@ -95,26 +96,26 @@ function update(element, {record, child, rejected}) {
 }
 
 let view;
-let paused = false;
-let arrived = 0; // records while paused
+let pausedAt = Infinity; // the newest record that is shown
+let arrived = 0; // records since then
 let skipped = false;
 let onlySelected = false;
 let filterUID = ''; // stays while somebody looks at records of the object
 
 function refresh() {
-  if (paused) return showPause();
   const {scroller} = view.list;
   const following = view.list.atEnd() || scroller.scrollTop === 0 && scroller.scrollHeight <= scroller.clientHeight;
   const uids = onlySelected && filterUID ? family(filterUID) : null;
-  const rows = view.show(session.groups.values(), {skipped, uids});
+  const rows = view.show(session.groups.values(), {skipped, uids, newest: pausedAt});
   if (following) view.list.toEnd();
   byId('timeline-follow').hidden = following || view.list.atEnd();
-  setText(byId('timeline-count'), session.records.size ? count(session.records.size, 'record') : '');
+  setText(byId('timeline-count'), summary());
   showEmpty(rows);
 }
 
-function showPause() {
-  setText(byId('timeline-count'), arrived ? `paused, ${arrived.toLocaleString('en-US')} new` : 'paused');
+function summary() {
+  if (pausedAt < Infinity) return arrived ? `paused, ${arrived.toLocaleString('en-US')} new` : 'paused';
+  return session.records.size ? count(session.records.size, 'record') : '';
 }
 
 function showEmpty(rows) {
@@ -130,7 +131,7 @@ function showEmpty(rows) {
 /** Tells screen readers what somebody must know; the list itself is too fast to read. */
 function announce() {
   const log = byId('log');
-  for (const record of session.fresh) {
+  for (const {record} of session.fresh) {
     if (record.state !== 'failed' && record.type !== 'action') continue;
     log.append(h('p', {}, `${record.title}${record.state === 'failed' ? ' failed' : ''}. ${record.text ?? ''}`));
   }
@@ -177,12 +178,12 @@ export function startTimeline() {
     (record) => select({type: 'record', id: record.id}),
     () => document.dispatchEvent(new CustomEvent('open-details')));
   toggleButton('timeline-skipped', (pressed) => { skipped = pressed; });
-  toggleButton('timeline-pause', (pressed) => { paused = pressed; arrived = 0; });
+  toggleButton('timeline-pause', (pressed) => { pausedAt = pressed ? newestRecord() : Infinity; arrived = 0; });
   byId('timeline-selected').addEventListener('click', () => filterBy(onlySelected ? '' : selectedUID()));
   byId('timeline-clear').addEventListener('click', clearRecords);
   byId('timeline-follow').addEventListener('click', () => { view.list.toEnd(); refresh(); });
   view.list.scroller.addEventListener('scroll', () => { if (view.list.atEnd()) byId('timeline-follow').hidden = true; }, {passive: true});
-  on('records', () => { arrived += session.fresh.length; announce(); refresh(); });
+  on('records', () => { arrived += session.fresh.filter((f) => f.first).length; announce(); refresh(); });
   on('objects', () => { if (session.records.size === 0) refresh(); });
   on('selection', followSelection);
   refresh();

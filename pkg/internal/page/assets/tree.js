@@ -5,23 +5,35 @@ import {changed, on, select, selectedUID, session} from './store.js';
 
 const closed = new Set(); // uids of owners whose children are hidden
 let list;
+/** Owners can refer to each other in a circle. */
+const deepest = 12;
 let roots = []; // uids, sorted
-let sorted = -1; // the structure that the roots are of
+let children = new Map(); // uid → uids, sorted
+let sorted = -1; // the structure that both are of
 let words = [];
 let onlyNotReady = false;
 
 /** Sorts custom resources first, then by kind, namespace and name. */
-function sortRoots() {
-  const objects = [...session.objects.values()].filter((o) => !o.owners.some((u) => session.objects.has(u)));
-  sort(objects);
-  roots = objects.map((o) => o.uid);
+function sortTree() {
+  const byOwner = new Map();
+  const found = [];
+  for (const o of session.objects.values()) {
+    const owners = o.owners.filter((u) => session.objects.has(u));
+    if (owners.length === 0) found.push(o);
+    for (const u of owners) {
+      if (!byOwner.has(u)) byOwner.set(u, []);
+      byOwner.get(u).push(o);
+    }
+  }
+  roots = sort(found);
+  children = new Map([...byOwner].map(([uid, objects]) => [uid, sort(objects)]));
   sorted = session.structure;
 }
 
+/** Returns the uids of the objects in their order. */
 function sort(objects) {
-  const key = (o) => `${o.primary ? 0 : 1}\n${o.kind}\n${o.namespace}\n${o.name}`;
-  const keys = new Map(objects.map((o) => [o.uid, key(o)]));
-  objects.sort((a, b) => (keys.get(a.uid) < keys.get(b.uid) ? -1 : 1));
+  const keys = objects.map((o) => [`${o.primary ? 0 : 1}\n${o.kind}\n${o.namespace}\n${o.name}`, o.uid]);
+  return keys.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, uid]) => uid);
 }
 
 const isNotReady = (o) => o.ready === 'False' || o.ready === 'Unknown';
@@ -41,38 +53,41 @@ function matches(o) {
   return words.every((w) => text.includes(w));
 }
 
+const isFiltering = () => words.length > 0 || onlyNotReady;
+
 /** Returns the visible rows: matching objects, and the owners of matching ones. */
 function visibleRows() {
-  const filtering = words.length > 0 || onlyNotReady;
+  const filtering = isFiltering();
   const rows = [];
-  const visit = (object, level, inherited, path) => {
-    const own = inherited || !filtering || matches(object);
-    const row = {object, level, children: 0, open: false};
-    const at = rows.push(row) - 1;
-    const below = [...session.children.get(object.uid) ?? []].map((u) => session.objects.get(u)).filter((o) => o && !path.has(o.uid));
-    row.children = below.length;
-    row.open = below.length > 0 && (filtering || !closed.has(object.uid));
-    if (row.open) {
-      if (below.length > 1) sort(below);
-      for (const o of below) visit(o, level + 1, own && !onlyNotReady, new Set([...path, o.uid]));
-    }
-    if (!own && rows.length === at + 1) rows.pop();
+  const visit = (uid, level, inherited) => {
+    const own = inherited || !filtering || matches(session.objects.get(uid));
+    const below = level < deepest ? children.get(uid) ?? [] : [];
+    const open = below.length > 0 && (filtering || !closed.has(uid));
+    const at = rows.push({uid, level, children: below.length, open});
+    if (open) for (const u of below) visit(u, level + 1, own && !onlyNotReady);
+    if (!own && rows.length === at) rows.pop();
   };
-  for (const uid of roots) visit(session.objects.get(uid), 1, false, new Set([uid]));
+  for (const uid of roots) visit(uid, 1, false);
   return rows;
 }
 
+/** Shows the objects. The rows stay the same while objects change only their state. */
 function refresh() {
-  if (sorted !== session.structure) sortRoots();
-  const rows = visibleRows();
-  list.set(rows);
-  list.mark(selectedUID());
+  const same = sorted === session.structure;
+  if (!same) sortTree();
+  if (same && !isFiltering()) list.render();
+  else rebuild();
   const objects = [...session.objects.values()];
   const primaries = objects.filter((o) => o.primary).length;
   const notReady = objects.filter(isNotReady).length;
   setText(byId('objects-count'), objects.length ? count(primaries, 'custom resource') : '');
   setText(byId('objects-not-ready'), notReady ? `Not ready ${notReady.toLocaleString('en-US')}` : 'Not ready');
-  showEmpty(rows.length, primaries);
+  showEmpty(list.rows.length, primaries);
+}
+
+function rebuild() {
+  list.set(visibleRows());
+  list.mark(selectedUID());
 }
 
 /** Tells what to do first, or that the filter hides everything. */
@@ -93,12 +108,17 @@ function showEmpty(shown, primaries) {
 
 const article = (word) => (/^[aeiou]/i.test(word) ? 'an' : 'a');
 
+function filterChanged() {
+  rebuild();
+  refresh();
+}
+
 function clearFilter() {
   byId('objects-filter').value = '';
   words = [];
   onlyNotReady = false;
   byId('objects-not-ready').setAttribute('aria-pressed', false);
-  refresh();
+  filterChanged();
 }
 
 function create() {
@@ -112,7 +132,9 @@ function create() {
   return element;
 }
 
-function update(element, {object, level, children, open}) {
+function update(element, {uid, level, children: below, open}) {
+  const object = session.objects.get(uid);
+  if (!object) return;
   const ready = object.deleting ? 'deleting' : object.ready || 'none';
   const text = remark(object);
   setText(element.name, object.name);
@@ -126,8 +148,8 @@ function update(element, {object, level, children, open}) {
   element.setAttribute('aria-label', [reference(object), say, text].filter(Boolean).join(', '));
   element.title = `${reference(object)}${condition?.message ? '\n' + condition.message : ''}`;
   element.twist.classList.toggle('open', open);
-  element.twist.style.visibility = children ? '' : 'hidden';
-  if (children) element.setAttribute('aria-expanded', open);
+  element.twist.style.visibility = below ? '' : 'hidden';
+  if (below) element.setAttribute('aria-expanded', open);
   else element.removeAttribute('aria-expanded');
   element.dataset.uid = object.uid;
   element.dataset.kind = object.kind;
@@ -137,18 +159,19 @@ function update(element, {object, level, children, open}) {
 function toggle(uid, open) {
   if (open) closed.delete(uid);
   else closed.add(uid);
-  refresh();
+  rebuild();
 }
 
-function choose({object, children, open}, event) {
-  if (event?.target.closest?.('.twist') && children) return toggle(object.uid, !open);
-  select({type: 'object', uid: object.uid});
+function choose({uid, children: below, open}, event) {
+  if (event?.target.closest?.('.twist') && below) return toggle(uid, !open);
+  select({type: 'object', uid});
   return undefined;
 }
 
-function keydown({object, children, open}, event) {
-  if (event.key === 'ArrowRight' && children && !open) toggle(object.uid, true);
-  else if (event.key === 'ArrowLeft' && open) toggle(object.uid, false);
+function keydown({uid, children: below, open}, event) {
+  const object = session.objects.get(uid);
+  if (event.key === 'ArrowRight' && below && !open) toggle(uid, true);
+  else if (event.key === 'ArrowLeft' && open) toggle(uid, false);
   else if (event.key === 'ArrowLeft' && session.objects.has(object.owners[0])) list.activate(object.owners[0]);
   else if (event.key === 'Delete') document.dispatchEvent(new CustomEvent('delete-object', {detail: object}));
   else return false;
@@ -157,21 +180,21 @@ function keydown({object, children, open}, event) {
 
 export function startTree() {
   list = new List(byId('tree'), {
-    label: 'Objects', role: 'tree', height: 28, key: (row) => row.object.uid, create, update, choose, keydown,
-    open: ({object}) => document.dispatchEvent(new CustomEvent('open-details', {detail: object})),
+    label: 'Objects', role: 'tree', height: 28, key: (row) => row.uid, create, update, choose, keydown,
+    open: () => document.dispatchEvent(new CustomEvent('open-details')),
   });
   on('objects state', refresh);
   on('selection', () => list.mark(selectedUID()));
   const filter = byId('objects-filter');
   filter.addEventListener('input', debounced(() => {
     words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-    refresh();
+    filterChanged();
   }, 80));
   filter.addEventListener('keydown', (event) => { if (event.key === 'ArrowDown') byId('tree').focus(); });
   byId('objects-not-ready').addEventListener('click', (event) => {
     onlyNotReady = !onlyNotReady;
     event.currentTarget.setAttribute('aria-pressed', onlyNotReady);
-    refresh();
+    filterChanged();
   });
   byId('objects-new').addEventListener('click', () => document.dispatchEvent(new CustomEvent('new-object')));
   changed('objects');
