@@ -92,10 +92,31 @@ function take(doc, text) {
   keepDraft(doc);
 }
 
+const versionLine = /^(\s+resourceVersion:\s*)(.*)$/m;
+const statusBlock = /^status:.*\n(?:[ \-#].*\n|\n)*/m;
+
+/**
+ * Returns our text with the resourceVersion and the status of the newer one, if
+ * the object did not change otherwise: an operator writes the status all the time.
+ * @returns {string|null}
+ */
+export function rebase(text, base, newer) {
+  const stable = (yaml) => yaml.replace(versionLine, '').replace(statusBlock, '');
+  if (stable(base) !== stable(newer)) return null;
+  const version = newer.match(versionLine)?.[2] ?? '';
+  const status = newer.match(statusBlock)?.[0] ?? '';
+  return text.replace(versionLine, (_, key) => key + version).replace(statusBlock, () => status);
+}
+
 /** Keeps unsaved changes when the server has a newer text. */
 function offer(doc, text) {
+  const merged = doc.kind === 'object' && isDirty(doc) ? rebase(doc.text, doc.base, text) : null;
   if (text === doc.base) doc.newer = null;
-  else if (isDirty(doc) && text !== doc.text) doc.newer = text;
+  else if (merged) {
+    Object.assign(doc, {base: text, text: merged, newer: null});
+    doc.editor?.setText(merged);
+    keepDraft(doc);
+  } else if (isDirty(doc) && text !== doc.text) doc.newer = text;
   else take(doc, text);
   if (doc.id === shown) render();
 }
@@ -147,10 +168,11 @@ async function refreshObject(doc, conflict = false) {
 
 /** Makes the newer text the base of our changes, which the next save then writes over it. */
 const overwrite = guarded(async (doc) => {
-  const version = /^(\s+resourceVersion:\s*)(.*)$/m;
-  const now = doc.newer.match(version)?.[2];
-  const text = doc.kind === 'object' && now ? doc.text.replace(version, `$1${now}`) : doc.text;
-  Object.assign(doc, {base: doc.newer, newer: null});
+  // The operator may have written again since we saw the newer text.
+  const newer = doc.kind === 'object' ? (await get('object', doc.object)).yaml : doc.newer;
+  const version = newer.match(versionLine)?.[2] ?? '';
+  const text = doc.kind === 'object' ? doc.text.replace(versionLine, (_, key) => key + version) : doc.text;
+  Object.assign(doc, {base: newer, newer: null});
   doc.editor.setText(text);
   await save(doc);
 });

@@ -4,7 +4,7 @@ import {indentWithTab} from '@codemirror/commands';
 import {yaml} from '@codemirror/lang-yaml';
 import {HighlightStyle, indentService, indentUnit, syntaxHighlighting} from '@codemirror/language';
 import {forceLinting, linter, lintGutter, setDiagnostics} from '@codemirror/lint';
-import {EditorState} from '@codemirror/state';
+import {EditorState, Text} from '@codemirror/state';
 import {EditorView, hoverTooltip, keymap} from '@codemirror/view';
 import {tags} from '@lezer/highlight';
 import {basicSetup} from 'codemirror';
@@ -103,6 +103,15 @@ function hover(schemaOf) {
   });
 }
 
+/** Returns the smallest change from one text to another. */
+function change(old, text) {
+  let from = 0;
+  while (from < old.length && old[from] === text[from]) from++;
+  let same = 0; // characters at the end
+  while (same < Math.min(old.length, text.length) - from && old[old.length - 1 - same] === text[text.length - 1 - same]) same++;
+  return {from, to: old.length - same, insert: text.slice(from, text.length - same)};
+}
+
 /** Returns the range that a finding underlines: the rest of its word, or its line. */
 function range(doc, finding) {
   if (!finding.line || finding.line > doc.lines) return {from: 0, to: Math.min(doc.length, doc.line(1).to)};
@@ -153,10 +162,14 @@ export function createEditor(parent, {doc, label, readOnly = false, onChange, on
   });
   return {
     text: () => view.state.doc.toString(),
-    /** Replaces the text and keeps the cursor and the scroll position where it can. */
+    /** Replaces the text. The cursor stays in its line and column, and the text around the change in its place. */
     setText(text) {
-      const anchor = Math.min(view.state.selection.main.anchor, text.length);
-      view.dispatch({changes: {from: 0, to: view.state.doc.length, insert: text}, selection: {anchor}});
+      const {doc: old, selection} = view.state;
+      const line = old.lineAt(selection.main.head);
+      const now = Text.of(text.split('\n'));
+      const target = now.line(Math.min(line.number, now.lines));
+      const anchor = Math.min(target.from + selection.main.head - line.from, target.to);
+      view.dispatch({changes: change(old.toString(), text), selection: {anchor}});
     },
     /** Shows findings that came with an answer to something other than check. */
     show(findings) {
