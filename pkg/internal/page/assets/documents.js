@@ -14,6 +14,7 @@ import {changed, on, session} from './store.js';
  * @property {object} [object] what the YAML is of
  * @property {boolean} [readOnly]
  * @property {object[]} findings
+ * @property {boolean} [missing] the object does not exist any more
  * @property {string|null} newer text of the server that is newer than base
  * @property {HTMLElement} host
  * @property {ReturnType<typeof createEditor>} [editor]
@@ -146,7 +147,9 @@ async function saveFile(doc) {
 
 async function applyYAML(doc) {
   const {text} = doc;
-  const {findings, objects} = await post('apply', {yaml: text, dryRun: false});
+  // A new object has neither; those of its owners are further indented.
+  const yaml = doc.missing ? text.replace(/^ {2}(resourceVersion|uid):.*\n/gm, '') : text;
+  const {findings, objects} = await post('apply', {yaml, dryRun: false});
   doc.findings = findings;
   doc.editor.show(findings);
   const conflict = findings.some((f) => f.code === 'conflict');
@@ -155,7 +158,7 @@ async function applyYAML(doc) {
   doc.base = text;
   keepDraft(doc);
   toast(objects.map((o) => `${o.kind} ${o.name} ${o.action}`).join(', ') || 'Nothing to apply', 'ok', doc.id);
-  if (doc.kind === 'object') await refreshObject(doc);
+  if (doc.kind === 'object' && !doc.missing) await refreshObject(doc);
   return undefined;
 }
 
@@ -197,13 +200,16 @@ const loadSamples = guarded(async () => {
   document.dispatchEvent(new CustomEvent('samples'));
 });
 
+/** Returns a text for an object. An object that comes back has another uid, and is the same to the reader. */
+const identity = ({apiVersion, kind, namespace, name}) => [apiVersion, kind, namespace ?? '', name].join(' ');
+
 /** Opens the YAML of an object in a tab of its own. */
-export const editObject = guarded(async ({apiVersion, kind, namespace, name, uid}) => {
+export const editObject = guarded(async ({apiVersion, kind, namespace, name}) => {
   const object = {apiVersion, kind, namespace: namespace ?? '', name};
-  const id = 'object ' + uid;
+  const id = 'object ' + identity(object);
   const {yaml} = await get('object', object);
   if (docs.has(id)) offer(docs.get(id), yaml);
-  else add({id, kind: 'object', title: `${kind} ${name}`, base: yaml, object, uid});
+  else add({id, kind: 'object', title: `${kind} ${name}`, base: yaml, object});
   document.dispatchEvent(new CustomEvent('show-pane', {detail: 'editor'}));
   showDoc(id);
   docs.get(id).editor.focus();
@@ -286,8 +292,9 @@ function renderTabs() {
 
 function renderBanner(doc) {
   const banner = byId('editor-banner');
-  banner.hidden = doc.newer === null;
+  banner.hidden = doc.newer === null && !doc.missing;
   if (banner.hidden) return banner.replaceChildren();
+  if (doc.missing) return banner.replaceChildren(h('span', {}, 'The object does not exist any more. Apply creates it again.'));
   const text = doc.kind === 'file' ? 'The file changed on disk, and you have unsaved changes.' : 'The object changed, and you have unsaved changes.';
   return banner.replaceChildren(h('span', {}, text),
     button('Load the newer text', () => { take(doc, doc.newer); render(); }, {'data-test': 'take-newer'}),
@@ -347,9 +354,17 @@ function stateChanged() {
 
 /** Follows objects whose YAML is open. */
 function objectsChanged() {
-  for (const doc of docs.values()) {
-    const object = doc.uid && session.objects.get(doc.uid);
-    if (!object || object === doc.seen) continue;
+  const open = [...docs.values()].filter((d) => d.object);
+  if (open.length === 0) return;
+  const existing = new Map([...session.objects.values()].map((o) => [identity(o), o]));
+  for (const doc of open) {
+    const object = existing.get(identity(doc.object));
+    const missing = !object;
+    if (missing !== Boolean(doc.missing)) {
+      doc.missing = missing;
+      if (doc.id === shown) render();
+    }
+    if (missing || object === doc.seen) continue;
     doc.seen = object;
     clearTimeout(doc.timer);
     doc.timer = setTimeout(() => refreshObject(doc).catch(() => undefined), 300);
@@ -368,7 +383,7 @@ export function startDocuments() {
   on('objects', objectsChanged);
   on('connection', () => { if (session.connection === 'connected') loaded = ''; });
   for (const [id, draft] of Object.entries(drafts)) {
-    if (draft.object) add({id, kind: 'object', title: `${draft.object.kind} ${draft.object.name}`, base: draft.base, object: draft.object, uid: id.slice('object '.length)});
+    if (draft.object) add({id, kind: 'object', title: `${draft.object.kind} ${draft.object.name}`, base: draft.base, object: draft.object});
   }
   document.addEventListener('edit-object', ({detail}) => editObject(detail));
   document.addEventListener('new-object', () => newObject());
