@@ -78,7 +78,12 @@ function open(doc) {
   if (doc.editor) return;
   doc.editor = createEditor(doc.host, {
     doc: doc.text, label: `YAML of ${doc.title}`, readOnly: doc.readOnly,
-    onChange: (text) => { doc.text = text; keepDraft(doc); renderTabs(); renderActions(doc); },
+    onChange: (text) => {
+      doc.text = text;
+      keepDraft(doc);
+      renderTabs();
+      if (doc.id === shown) renderActions(doc);
+    },
     onSave: () => save(doc),
     check: (text) => check(doc, text),
     schema: (text) => schemaOf(doc, text),
@@ -287,7 +292,7 @@ function renderTabs() {
   const chosen = tabs.find((t) => t.dataset.id === shown)?.firstChild;
   markTab(list, chosen);
   if (focused) chosen?.focus();
-  chosen?.scrollIntoView({block: 'nearest', inline: 'nearest'});
+  chosen?.parentElement.scrollIntoView({block: 'nearest', inline: 'nearest'});
 }
 
 function renderBanner(doc) {
@@ -308,12 +313,14 @@ function renderActions(doc) {
   const key = `${doc.id} ${state} ${samples.length} ${doc.readOnly}`;
   if (actions.dataset.key === key) return; // typing must not replace the button that has the focus
   actions.dataset.key = key;
+  const focused = actions.contains(document.activeElement) ? document.activeElement.dataset.test : '';
   actions.replaceChildren(...[
     doc.kind === 'new' ? samplePicker(doc) : h('span', {class: 'muted grow', 'data-test': 'doc-state'}, state),
     dirty && doc.kind !== 'new' ? button('Revert', () => { take(doc, doc.newer ?? doc.base); render(); }, {'data-test': 'revert'}) : null,
     doc.kind === 'object' ? button('Delete', () => document.dispatchEvent(new CustomEvent('delete-object', {detail: doc.object})), {class: 'button small danger', 'data-test': 'editor-delete'}) : null,
     doc.readOnly ? null : button(verb(doc), () => save(doc), {class: 'button primary', title: `${verb(doc)} (Ctrl+S)`, 'data-test': doc.kind === 'file' ? 'save' : 'apply'}),
   ].filter(Boolean));
+  if (focused) actions.querySelector(`[data-test="${focused}"]`)?.focus();
 }
 
 function samplePicker(doc) {

@@ -144,7 +144,7 @@ function startPanes() {
   for (const tab of views.children) tab.addEventListener('click', () => showPane(tab.dataset.pane));
   document.addEventListener('show-pane', ({detail}) => showPane(detail));
   document.addEventListener('open-details', () => { showPane('details'); byId('details').focus(); });
-  on('selection', () => { if (!narrow.matches && session.selection && document.body.dataset.side !== 'details' && !byId('editor').contains(document.activeElement)) showPane('details'); });
+  on('choice', () => { if (!narrow.matches) showPane('details'); });
   narrow.addEventListener('change', renderPanes);
   splitter(byId('split-objects'), {label: 'Width of the objects', property: '--objects', min: 200, max: () => innerWidth * 0.45, initial: 330, sign: 1});
   splitter(byId('split-side'), {label: 'Width of details, editor and tests', property: '--side', min: 300, max: () => innerWidth * 0.6, initial: 430, sign: -1});

@@ -32,7 +32,8 @@ let pause = 0; // milliseconds until the next update may begin
 
 /**
  * Calls the listener once per frame after a change of one of the topics:
- * state, objects, records, queue, connection, selection.
+ * state, objects, records, queue, connection, selection (or what is selected
+ * changed), choice (somebody selected).
  */
 export function on(topics, listener) {
   for (const topic of topics.split(' ')) {
@@ -65,6 +66,7 @@ function flush() {
 export function select(selection) {
   session.selection = selection;
   changed('selection');
+  changed('choice');
 }
 
 /** Returns the uid of the object that is selected, directly or by a record about it. */
