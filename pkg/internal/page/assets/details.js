@@ -1,6 +1,6 @@
 // Shows the selected object or record.
 import {get, post} from './api.js';
-import {button, byId, copy, count, debounced, duration, guarded, h, icon, reference, time, toast} from './dom.js';
+import {button, byId, copy, count, debounced, duration, guarded, h, reference, time, toast} from './dom.js';
 import {bodyView, differences, differenceTable, jsonView} from './json.js';
 import {on, select, session} from './store.js';
 import {filterBy} from './timeline.js';
@@ -93,7 +93,8 @@ export function recordView(record, live = true) {
   return [
     heading(record.title, [types[record.type], time(record.time, true), duration(record.duration)].filter(Boolean).join(' · '), badge),
     live ? recordActions(record) : null,
-    record.text ? h('p', {class: bad ? 'message bad' : 'message'}, record.text) : null,
+    // The text of an update lists the changed fields, which the table of changes shows.
+    record.text && !(record.input?.oldBody && !bad) ? h('p', {class: bad ? 'message bad' : 'message'}, record.text) : null,
     ...(record.type === 'event' ? eventSections(record) : deliverySections(record)),
   ];
 }
@@ -109,16 +110,23 @@ function recordActions(record) {
     object ? button(`Show ${object.kind}`, () => select({type: 'object', uid: object.uid})) : null);
 }
 
-function eventSections({input}) {
-  if (!input) return [];
+function eventSections({input, rejected}) {
+  if (!input) return [rejectedSection(rejected)];
   const {body, oldBody} = input;
   const changes = oldBody ? relevant(differences(oldBody, body)) : [];
   const title = oldBody ? `Object (${count(changes.length, 'change')})` : 'Object';
   return [
     section('Changes', true, changes.length ? differenceTable(changes) : null),
     section(title, !oldBody, copyable(body), jsonView(body, oldBody ?? undefined)),
+    rejectedSection(rejected),
     section('Payload', false, jsonView(input, undefined, 1)),
   ];
+}
+
+/** Returns the triggers whose filter rejected the event, and why. */
+function rejectedSection(rejected) {
+  return section(`Rejected by filters (${rejected?.length ?? 0})`, true, rejected?.length ? h('table', {class: 'plain', 'data-test': 'rejected'},
+    h('tbody', {}, rejected.map((r) => h('tr', {}, h('th', {scope: 'row'}, r.title), h('td', {}, r.text))))) : null);
 }
 
 /** Returns the changes without those that every write makes, if there are others. */
@@ -170,6 +178,7 @@ function containerView(c) {
   const failed = c.exitCode !== 0 && !c.skipped;
   const outcome = c.skipped ? 'skipped' : c.killed ? 'killed' : `exit code ${c.exitCode}`;
   return section(h('span', {}, c.name, c.template ? ` (${c.template})` : '', ' ', h('span', {class: `badge ${failed || c.killed ? 'bad' : c.skipped ? 'plain' : 'ok'}`}, outcome)), true,
+    c.skipped || c.killed ? h('p', {class: 'message'}, c.skipped || c.killed) : null,
     c.command?.length ? h('pre', {class: 'code', 'aria-label': 'Command'}, c.command.join(' ')) : null,
     h('h3', {}, 'Standard output and error'),
     c.output ? h('pre', {class: 'code output', tabindex: 0, 'data-test': 'output'}, c.output) : h('p', {class: 'muted'}, 'No output'),
@@ -179,12 +188,12 @@ function containerView(c) {
 // The pane
 
 let wanted = 0; // the newest load; older answers are late
-const whole = new Map(); // id and state of a record → the whole one, as it does not change any more
+const whole = new Map(); // id, state and rejections of a record → the whole one
 
 async function loadRecord(id) {
   const own = ++wanted;
   const summary = session.records.get(id);
-  const key = `${id} ${summary?.state}`;
+  const key = [id, summary?.state, summary?.skipped].join(' ');
   try {
     const record = whole.get(key) ?? await get('records/' + id);
     if (whole.size > 100) whole.clear();

@@ -98,7 +98,7 @@ function take(doc, text) {
   keepDraft(doc);
 }
 
-const versionLine = /^(\s+resourceVersion:\s*)(.*)$/m;
+const versionLine = /^( {2}resourceVersion:\s*)(.*)$/m;
 const statusBlock = /^status:.*\n(?:[ \-#].*\n|\n)*/m;
 
 /**
@@ -325,7 +325,7 @@ function renderActions(doc) {
 
 function samplePicker(doc) {
   const many = new Set(samples.map((s) => s.operator)).size > 1;
-  const options = samples.map((s, i) => h('option', {value: String(i)}, many ? `${s.operator}: ${s.name}` : s.name));
+  const options = samples.map((s, i) => h('option', {value: String(i)}, (many ? s.operator + ': ' : '') + s.name.split('/').pop()));
   const select = h('select', {
     'data-test': 'samples', id: 'samples',
     onchange: () => take(doc, samples[Number(select.value)].yaml),

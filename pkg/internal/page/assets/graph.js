@@ -40,7 +40,7 @@ function draw() {
   const operator = operators.find((o) => o.name === shown) ?? operators[0];
   shown = operator?.name ?? '';
   drawTabs(operators);
-  setText(byId('flow-about'), operator ? `${operator.kind}, ${operator.engine} engine` : '');
+  setText(byId('flow-about'), operators.length > 1 ? `${operator.kind} · ${operator.engine}` : '');
   if ((operator?.graph ?? '') === source) return;
   source = operator?.graph ?? '';
   const svg = source && parseGraph(source);
@@ -130,7 +130,6 @@ function lightUp() {
   const now = performance.now();
   for (const {record, first} of session.fresh) {
     if (!record.nodes?.length || (record.operator && record.operator !== shown)) continue;
-    if (record.state === 'skipped') continue; // nothing leaves the Sensor
     const bad = record.state === 'failed' || record.state === 'lost';
     const path = first ? full(record) : record.nodes.slice(-1); // it went the path when it began
     const key = path.join(' ') + bad;

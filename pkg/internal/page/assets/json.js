@@ -24,15 +24,21 @@ function segment(key, isArray) {
 
 /** Returns a path that breaks between its fields. */
 function breakable(path) {
-  return path.split(/(?=[.[])/).flatMap((part) => [h('wbr'), part]);
+  return path.split(/(?=[.[])(?![^[]*"\])/) // not within the quotes of a key
+    .flatMap((part) => [h('wbr'), part]);
+}
+
+function cell(value) {
+  if (value === undefined) return '';
+  return isContainer(value) ? jsonView(value, undefined, 0) : show(value);
 }
 
 /** Returns a table of differences. */
 export function differenceTable(changes) {
   const row = ({path, old, now}) => h('tr', {},
     h('th', {scope: 'row'}, breakable(path)),
-    h('td', {class: 'removed'}, old === undefined ? '' : show(old)),
-    h('td', {class: 'added'}, now === undefined ? '' : show(now)));
+    h('td', {class: 'removed'}, cell(old)),
+    h('td', {class: 'added'}, cell(now)));
   return h('table', {class: 'changes', 'data-test': 'changes'},
     h('thead', {}, h('tr', {}, h('th', {scope: 'col'}, 'Field'), h('th', {scope: 'col'}, 'Before'), h('th', {scope: 'col'}, 'After'))),
     h('tbody', {}, changes.map(row)));

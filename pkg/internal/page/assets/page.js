@@ -147,7 +147,7 @@ function startPanes() {
   on('choice', () => { if (!narrow.matches) showPane('details'); });
   narrow.addEventListener('change', renderPanes);
   splitter(byId('split-objects'), {label: 'Width of the objects', property: '--objects', min: 200, max: () => innerWidth * 0.45, initial: 330, sign: 1});
-  splitter(byId('split-side'), {label: 'Width of details, editor and tests', property: '--side', min: 300, max: () => innerWidth * 0.6, initial: 430, sign: -1});
+  splitter(byId('split-side'), {label: 'Width of details, editor and tests', property: '--side', min: 300, max: () => innerWidth * 0.6, initial: 420, sign: -1});
   const before = sessionStorage.getItem('pane');
   if (before) showPane(before);
   else renderPanes();

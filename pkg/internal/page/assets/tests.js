@@ -74,7 +74,7 @@ function stepBody({findings = [], records = []}) {
   const scroller = h('div', {class: 'list'});
   const chosen = h('div', {class: 'record'});
   const byID = new Map(records.map((r) => [r.id, r]));
-  const list = new RecordList(scroller, 'Timeline of the step', (record) => chosen.replaceChildren(...recordView(byID.get(record.id), false).filter(Boolean)));
+  const list = new RecordList(scroller, 'Timeline of the step', (id) => chosen.replaceChildren(...recordView(byID.get(id), false).filter(Boolean)));
   const rows = list.show(groupsOf(records));
   scroller.style.height = Math.min(rows, 9) * 26 + 2 + 'px';
   return h('div', {class: 'step-body'}, findings.map((f) => findingView(f, () => showFinding(f))), rows ? scroller : null, chosen);

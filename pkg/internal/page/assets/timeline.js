@@ -14,35 +14,39 @@ export class RecordList {
   /**
    * @param {HTMLElement} scroller
    * @param {string} label
-   * @param {(record: object, event: Event|null) => void} choose
-   * @param {(record: object) => void} [open]
+   * @param {(id: number) => void} choose a record
+   * @param {() => void} [open] shows the chosen record
    */
   constructor(scroller, label, choose, open) {
     this.list = new List(scroller, {
       label, role: 'listbox', height: 26, key: (row) => row.record.id, create, update,
-      choose: (row, event) => choose(row.record, event),
-      open: (row) => open?.(row.record),
+      choose: (row) => choose(row.record.event ?? row.record.id),
+      open,
     });
   }
 
   /**
    * Shows groups, and the end of the list if that was visible before.
    * @param {Iterable<import('./store.js').Group>} groups
-   * @param {{skipped?: boolean, uids?: Set<string>|null, newest?: number}} filter
+   * @param {{skipped?: boolean, about?: ((record: object) => boolean)|null, newest?: number}} filter
    */
-  show(groups, {skipped = false, uids = null, newest = Infinity} = {}) {
+  show(groups, {skipped = false, about = null, newest = Infinity} = {}) {
     const rows = [];
     for (const {head, items} of groups) {
-      if (uids && !uids.has(head.uid) && !items.some((r) => uids.has(r.uid))) continue;
-      if (head.id > newest || (!skipped && head.state === 'skipped')) continue;
-      const shown = items.filter((r) => (skipped || r.state !== 'skipped') && r.id <= newest);
-      const rejected = !skipped && items.every((r) => r.state === 'skipped') ? items.length : 0;
-      rows.push({record: head, child: false, rejected});
+      if (head.id > newest || (about && !about(head) && !items.some(about))) continue;
+      const shown = items.filter((r) => r.id <= newest);
+      rows.push({record: head, child: false, rejected: !skipped && items.length === 0 ? head.skipped : 0});
+      if (skipped && head.skipped) rows.push({record: rejection(head), child: true, rejected: 0});
       for (const record of shown) rows.push({record, child: true, rejected: 0});
     }
     this.list.set(rows);
     return rows.length;
   }
+}
+
+/** Returns a line for the triggers whose filter rejected an event. Its details are those of the event. */
+function rejection({id, time: at, skipped}) {
+  return {id: -id, event: id, time: at, type: 'delivery', state: 'skipped', title: count(skipped, 'trigger'), text: 'The filter rejected the event. Open it for the reasons.'};
 }
 
 /** Returns the groups of records that are a list. */
@@ -69,10 +73,14 @@ function mark({type, state}) {
   return state;
 }
 
+/** Returns the only request, or how many there are. */
+function requests(calls) {
+  return calls.length === 1 ? `${calls[0].method} ${calls[0].what}` : calls.length ? count(calls.length, 'request') : '';
+}
+
 function update(element, {record, child, rejected}) {
   const {clock, mark: sign, title, request, status, took} = element.cells;
   const {type, state, calls = []} = record;
-  const first = calls[0];
   const bad = state === 'failed' || state === 'lost';
   element.className = `row type-${type} state-${state}${child ? ' child' : ''}`;
   element.dataset.record = record.id;
@@ -84,12 +92,11 @@ function update(element, {record, child, rejected}) {
     sign.replaceChildren(icon(name));
   }
   setText(title, type === 'workflow' ? 'Workflow ' + record.title : record.title);
-  const more = calls.length > 1 ? ` +${calls.length - 1}` : '';
-  const text = rejected ? `rejected by ${count(rejected, 'filter')}` : record.text;
-  setText(request, first && !bad ? `${first.method} ${first.what}${more}` : text || (first ? `${first.method} ${first.what}${more}` : ''));
-  const codes = [...new Set(calls.map((c) => c.status))];
-  setText(status, calls.length ? codes.join(' ') : '');
-  status.classList.toggle('bad', codes.some((c) => c >= 400 || c === 0));
+  const text = [record.text, rejected ? `rejected by ${count(rejected, 'filter')}` : ''].filter(Boolean).join(' · ');
+  setText(request, bad && text ? text : requests(calls) || text);
+  const code = type === 'workflow' ? 0 : calls.at(-1)?.status ?? 0; // a Workflow may read what does not exist
+  setText(status, code ? String(code) : '');
+  status.classList.toggle('bad', code >= 400);
   setText(took, state === 'running' ? 'running' : duration(record.duration));
   element.setAttribute('aria-label', [typeNames[type], record.title, stateNames[state], request.textContent, status.textContent, took.textContent].filter(Boolean).join(', '));
   element.title = [record.title, record.text, record.kind ? reference(record) : ''].filter(Boolean).join('\n');
@@ -105,12 +112,18 @@ let filterUID = ''; // stays while somebody looks at records of the object
 function refresh() {
   const {scroller} = view.list;
   const following = view.list.atEnd() || scroller.scrollTop === 0 && scroller.scrollHeight <= scroller.clientHeight;
-  const uids = onlySelected && filterUID ? family(filterUID) : null;
-  const rows = view.show(session.groups.values(), {skipped, uids, newest: pausedAt});
+  const about = onlySelected && filterUID ? isAbout(family(filterUID)) : null;
+  const rows = view.show(session.groups.values(), {skipped, about, newest: pausedAt});
   if (following) view.list.toEnd();
   byId('timeline-follow').hidden = following || view.list.atEnd();
   setText(byId('timeline-count'), summary());
   showEmpty(rows);
+}
+
+/** Returns whether a record is about one of the objects. What somebody did has no uid, only a name. */
+function isAbout(uids) {
+  const names = new Set([...uids].map((u) => session.objects.get(u)).filter(Boolean).map((o) => `${o.kind} ${o.name}`));
+  return (record) => (record.uid ? uids.has(record.uid) : names.has(`${record.kind} ${record.name}`));
 }
 
 function summary() {
@@ -175,7 +188,7 @@ function toggleButton(id, change) {
 
 export function startTimeline() {
   view = new RecordList(byId('timeline-list'), 'Timeline',
-    (record) => select({type: 'record', id: record.id}),
+    (id) => select({type: 'record', id}),
     () => document.dispatchEvent(new CustomEvent('open-details')));
   toggleButton('timeline-skipped', (pressed) => { skipped = pressed; });
   toggleButton('timeline-pause', (pressed) => { pausedAt = pressed ? newestRecord() : Infinity; arrived = 0; });

@@ -59,15 +59,15 @@ const isFiltering = () => words.length > 0 || onlyNotReady;
 function visibleRows() {
   const filtering = isFiltering();
   const rows = [];
-  const visit = (uid, level, inherited) => {
+  const visit = (uid, level, inherited, owner) => {
     const own = inherited || !filtering || matches(session.objects.get(uid));
     const below = level < deepest ? children.get(uid) ?? [] : [];
     const open = below.length > 0 && (filtering || !closed.has(uid));
-    const at = rows.push({uid, level, children: below.length, open});
-    if (open) for (const u of below) visit(u, level + 1, own && !onlyNotReady);
+    const at = rows.push({uid, level, owner, children: below.length, open});
+    if (open) for (const u of below) visit(u, level + 1, own && !onlyNotReady, uid);
     if (!own && rows.length === at) rows.pop();
   };
-  for (const uid of roots) visit(uid, 1, false);
+  for (const uid of roots) visit(uid, 1, false, '');
   return rows;
 }
 
@@ -132,12 +132,17 @@ function create() {
   return element;
 }
 
-function update(element, {uid, level, children: below, open}) {
+/** Returns a long name without that of its owner, so that the end is visible. */
+function shortName({name}, owner) {
+  return owner && name.length > 16 && name.startsWith(owner.name + '-') ? '…' + name.slice(owner.name.length) : name;
+}
+
+function update(element, {uid, level, owner, children: below, open}) {
   const object = session.objects.get(uid);
   if (!object) return;
   const ready = object.deleting ? 'deleting' : object.ready || 'none';
   const text = remark(object);
-  setText(element.name, object.name);
+  setText(element.name, shortName(object, session.objects.get(owner)));
   setText(element.kind, object.kind);
   setText(element.note, text);
   const condition = readyCondition(object);
