@@ -48,7 +48,8 @@ func (c *cluster) startControllers(managers *controllerOptions) error {
 	}
 	args := []string{
 		"--controllers=" + enabled, "--kubeconfig=" + c.file(kubeconfig), "--service-account-private-key-file=" + c.file(accountsKey), "--root-ca-file=" + c.file(serverCertificate),
-		"--leader-elect=false", "--kube-api-qps=500", "--kube-api-burst=1000", "--secure-port=0", "--use-service-account-credentials=false",
+		"--leader-elect=false", "--kube-api-qps=-1", "--secure-port=0", "--use-service-account-credentials=false",
+		"--concurrent-deployment-syncs=20", "--concurrent-replicaset-syncs=20", "--concurrent-statefulset-syncs=20",
 	}
 	if err := parse(managers.flags, args); err != nil {
 		return err
