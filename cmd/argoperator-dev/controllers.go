@@ -27,24 +27,25 @@ func newControllers() (*controllerOptions, error) {
 // lasting are the controllers that have nothing to do with workloads.
 var lasting = []string{
 	names.ServiceAccountTokenController, names.ServiceAccountController, names.LegacyServiceAccountTokenCleanerController,
-	names.NamespaceController, names.GarbageCollectorController, names.ResourceQuotaController,
+	names.NamespaceController, names.ResourceQuotaController,
 	names.ClusterRoleAggregationController, names.RootCACertificatePublisherController, names.ValidatingAdmissionPolicyStatusController,
 	names.CertificateSigningRequestApprovingController, names.CertificateSigningRequestCleanerController, names.ServiceCIDRController,
 	names.PersistentVolumeClaimProtectionController, names.PersistentVolumeProtectionController,
 }
 
-// unfit are the controllers that do not fit the node: some delete Pods when a node does not
-// report its status, the others look for drivers of volumes in a directory of the system,
-// which they create.
-var unfit = []string{
+// excluded are the controllers that do not run: those that delete Pods when a node does not
+// report its status, those that look for drivers of volumes in a directory of the system,
+// which they create, and the garbage collector, which c.collectGarbage runs.
+var excluded = []string{
 	names.NodeLifecycleController, names.TaintEvictionController, names.DeviceTaintEvictionController,
 	names.PersistentVolumeAttachDetachController, names.PersistentVolumeExpanderController,
+	names.GarbageCollectorController,
 }
 
 func (c *cluster) startControllers(managers *controllerOptions) error {
 	enabled := strings.Join(lasting, ",")
 	if c.controllers {
-		enabled = "*,-" + strings.Join(unfit, ",-")
+		enabled = "*,-" + strings.Join(excluded, ",-")
 	}
 	args := []string{
 		"--controllers=" + enabled, "--kubeconfig=" + c.file(kubeconfig), "--service-account-private-key-file=" + c.file(accountsKey), "--root-ca-file=" + c.file(serverCertificate),

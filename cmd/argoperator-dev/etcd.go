@@ -14,7 +14,7 @@ import (
 // short-lived as the process.
 func (c *cluster) startEtcd(ctx context.Context) error {
 	config := embed.NewConfig()
-	config.Dir = c.file("etcd")
+	config.Dir = c.file(data)
 	anyPort := url.URL{Scheme: "https", Host: "127.0.0.1:0"}
 	config.ListenClientUrls, config.AdvertiseClientUrls = []url.URL{anyPort}, []url.URL{anyPort}
 	config.ListenPeerUrls, config.AdvertisePeerUrls = nil, []url.URL{anyPort} // there are no peers

@@ -17,6 +17,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 
 	"github.com/spf13/pflag"
@@ -27,9 +28,10 @@ import (
 var version = "devel"
 
 func main() {
+	stderr := silence()
 	err := run(os.Args[1:], os.Stdin, os.Stdout)
 	if err != nil && !errors.Is(err, pflag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "argoperator-dev:", err)
+		fmt.Fprintln(stderr, "argoperator-dev:", err)
 		os.Exit(1)
 	}
 }
@@ -41,13 +43,14 @@ type flags struct {
 	withParent, version bool
 }
 
-func parseFlags(args []string) (flags, error) {
+func parseFlags(args []string, out io.Writer) (flags, error) {
 	var f flags
 	set := pflag.NewFlagSet("argoperator-dev", pflag.ContinueOnError)
-	set.StringVar(&f.dir, "dir", "", "write everything to this existing directory and keep it (default: a temporary directory, removed at the end)")
+	set.StringVar(&f.dir, "dir", "", "write everything to this empty directory and keep it (default: a temporary directory, removed at the end)")
 	set.BoolVar(&f.withParent, "with-parent", false, "end when standard input is closed")
 	set.BoolVar(&f.controllers, "controllers", true, "run the controllers of workloads, and a node on which Pods become ready")
 	set.BoolVar(&f.version, "version", false, "print the version")
+	set.SetOutput(out)
 	if err := set.Parse(args); err != nil {
 		return f, err
 	}
@@ -58,7 +61,7 @@ func parseFlags(args []string) (flags, error) {
 }
 
 func run(args []string, in io.Reader, out io.Writer) error {
-	f, err := parseFlags(args)
+	f, err := parseFlags(args, out)
 	if err != nil {
 		return err
 	}
@@ -67,13 +70,10 @@ func run(args []string, in io.Reader, out io.Writer) error {
 		return err
 	}
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	remove := func() error { return nil }
-	if f.dir == "" {
-		if f.dir, err = os.MkdirTemp("", "argoperator-dev-"); err != nil {
-			return err
-		}
-		remove = func() error { return os.RemoveAll(f.dir) }
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	dir, remove, err := directory(f.dir)
+	if err != nil {
+		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -84,7 +84,18 @@ func run(args []string, in io.Reader, out io.Writer) error {
 			cancel()
 		}()
 	}
-	return errors.Join(serve(ctx, f, out), remove())
+	return errors.Join(serve(ctx, dir, f.options, out), remove())
+}
+
+// directory returns the given directory, or a temporary one, and a function that removes
+// the temporary one.
+func directory(given string) (dir string, remove func() error, err error) {
+	if given != "" {
+		dir, err = filepath.Abs(given)
+		return dir, func() error { return nil }, err
+	}
+	dir, err = os.MkdirTemp("", "argoperator-dev-")
+	return dir, func() error { return os.RemoveAll(dir) }, err
 }
 
 // interrupt ends the cluster at the first signal, and the process at the second.
@@ -97,8 +108,8 @@ func interrupt(signals <-chan os.Signal, cancel func(), remove func() error) {
 }
 
 // serve runs a cluster until the context ends or a part of the cluster fails.
-func serve(ctx context.Context, f flags, out io.Writer) error {
-	c, err := start(ctx, f.dir, f.options)
+func serve(ctx context.Context, dir string, o options, out io.Writer) error {
+	c, err := start(ctx, dir, o)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil
