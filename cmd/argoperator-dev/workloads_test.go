@@ -45,6 +45,7 @@ func (w workloads) test(t *testing.T) {
 	t.Run("a PodDisruptionBudget counts Pods", w.budget)
 	t.Run("Pods whose image is tagged fail wait for it", w.failingImage)
 	t.Run("a Pod that is annotated to fail waits", w.failingPod)
+	t.Run("a Pod with a readiness gate waits for its condition", w.readinessGate)
 	t.Run("a running Pod keeps the status that a user gives it", w.statusOfUser)
 	t.Run("everything is gone with its namespace", w.deleteNamespace)
 }
@@ -224,6 +225,24 @@ func (w workloads) failingPod(t *testing.T) {
 		t.Fatal(err)
 	}
 	becomes(t, in.Get, "annotated", "runs without the annotation", func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodRunning })
+}
+
+func ready(want corev1.ConditionStatus) func(*corev1.Pod) bool {
+	return func(p *corev1.Pod) bool {
+		return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady && c.Status == want })
+	}
+}
+
+func (w workloads) readinessGate(t *testing.T) {
+	in, template := w.CoreV1().Pods(w.namespace), w.pod("gated")
+	template.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "example.com/gate"}}
+	create(t, in.Create, &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec})
+	becomes(t, in.Get, "gated", "is not ready", ready(corev1.ConditionFalse))
+	patch := `{"status": {"conditions": [{"type": "example.com/gate", "status": "True"}]}}`
+	if _, err := in.Patch(t.Context(), "gated", types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}, "status"); err != nil {
+		t.Fatal(err)
+	}
+	becomes(t, in.Get, "gated", "is ready", ready(corev1.ConditionTrue))
 }
 
 func (w workloads) statusOfUser(t *testing.T) {
