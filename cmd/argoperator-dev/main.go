@@ -1,13 +1,32 @@
 // Command argoperator-dev runs a Kubernetes cluster without containers in one process, for
 // trying operators on a laptop: Kubernetes' own API server and controllers over an embedded
-// etcd, and a node on which every Pod is ready at once. It prints the kubeconfig when the
-// cluster is ready, and leaves nothing behind when it ends.
+// etcd, and a node that only pretends to run Pods. It prints the kubeconfig when the cluster
+// is ready, and leaves nothing behind when it ends.
 //
-// Everything listens on 127.0.0.1 only and requires credentials, which are in a directory
-// that only the user can read.
+// The node acts as follows, each time at once:
+//   - A Pod whose restart policy is Always becomes ready. Any other Pod succeeds.
+//   - A Pod with an image that is tagged "fail", or with the annotation
+//     argoperator.dev/fail: "true", stays pending, as if its image could not be pulled. It
+//     starts with another image or without the annotation.
+//   - A running Pod keeps the status that a user gives it, for example not to be ready.
+//   - A Service of type LoadBalancer and an Ingress get the address 192.0.2.1.
+//   - A PersistentVolumeClaim is bound, and can grow, if its StorageClass exists. The default
+//     one is called standard.
+//   - A Pod that is deleted is gone.
+//
+// There is no scheduler: every Pod is on the node, whatever it asks for. There are no logs,
+// and no commands in containers.
+//
+// With --controllers=false there is no node, and no controller of Deployments, Jobs and
+// other workloads, Services or volumes: their objects keep the status that a user gives
+// them.
+//
+// Everything listens on 127.0.0.1 only and requires credentials, which are in files that
+// only the user can read.
 //
 // It is a module of its own: Kubernetes needs a replace directive for each of its staging
-// modules, and other versions of libraries than Argo.
+// modules, and other versions of libraries than Argo. `make dev` tells the program the
+// version of Kubernetes, which `go build` alone does not.
 package main
 
 import (

@@ -35,7 +35,7 @@ func (w workloads) test(t *testing.T) {
 		_, err := w.CoreV1().ServiceAccounts(w.namespace).Get(ctx, "default", metav1.GetOptions{})
 		return err == nil
 	})
-	t.Run("Pods of a DaemonSet become ready", w.daemonSet)
+	t.Run("Pods of a DaemonSet become ready, even privileged ones", w.daemonSet)
 	t.Run("Pods of a StatefulSet become ready and have volumes", w.statefulSet)
 	t.Run("a volume grows, and is deleted with its claim", w.volumes)
 	t.Run("a claim does not wait for a Pod, whatever the StorageClass says", w.waitingClass)
@@ -96,7 +96,9 @@ func available(want int32) func(*appsv1.Deployment) bool {
 
 func (w workloads) daemonSet(t *testing.T) {
 	in := w.AppsV1().DaemonSets(w.namespace)
-	create(t, in.Create, &appsv1.DaemonSet{ObjectMeta: w.labeled("agent"), Spec: appsv1.DaemonSetSpec{Selector: selector("agent"), Template: w.pod("agent")}})
+	template, privileged := w.pod("agent"), true
+	template.Spec.Containers[0].SecurityContext = &corev1.SecurityContext{Privileged: &privileged}
+	create(t, in.Create, &appsv1.DaemonSet{ObjectMeta: w.labeled("agent"), Spec: appsv1.DaemonSetSpec{Selector: selector("agent"), Template: template}})
 	becomes(t, in.Get, "agent", "is ready", func(d *appsv1.DaemonSet) bool { return d.Status.NumberReady == 1 })
 }
 
