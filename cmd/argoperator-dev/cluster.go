@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
 	"go.etcd.io/etcd/server/v3/embed"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -26,7 +28,7 @@ type cluster struct {
 	config  *rest.Config
 	failed  chan error // has the error of the first part that failed
 	etcd    *embed.Etcd
-	servers []server // in the order in which they started
+	servers []server
 }
 
 // Files in the directory of the cluster.
@@ -36,6 +38,7 @@ const (
 	accountsKey       = "accounts.key" // signs tokens of ServiceAccounts
 	etcdCertificate   = "etcd.crt"
 	etcdKey           = "etcd.key"
+	data              = "etcd"
 	certificates      = "certificates" // directory of the API server, which signs its own certificate
 	serverCertificate = certificates + "/apiserver.crt"
 )
@@ -55,6 +58,9 @@ type server struct {
 func start(ctx context.Context, dir string, o options) (*cluster, error) {
 	c := &cluster{options: o, dir: dir, failed: make(chan error, 1)}
 	quiet(c.fail)
+	if err := os.Mkdir(c.file(data), 0o700); err != nil { // fails if another cluster used the directory
+		return nil, err
+	}
 	if err := writeIdentity(c.file(etcdCertificate), c.file(etcdKey)); err != nil {
 		return nil, err
 	}
@@ -82,10 +88,13 @@ func (c *cluster) startServers(ctx context.Context) error {
 	if err := c.startControllers(managers); err != nil {
 		return err
 	}
+	c.serve("garbage collector", c.collectGarbage)
 	if !c.controllers {
 		return nil
 	}
-	client, err := kubernetes.NewForConfig(c.config)
+	config := rest.CopyConfig(c.config)
+	config.ContentType = runtime.ContentTypeProtobuf // is faster than JSON
+	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return err
 	}
@@ -96,32 +105,23 @@ func (c *cluster) startServers(ctx context.Context) error {
 	return nil
 }
 
-// stop waits at most this long: for requests to end before it stops the clients that sent
-// them, and for the servers.
-const (
-	grace    = 300 * time.Millisecond
-	patience = 3 * time.Second
-)
+// patience is how long stop waits for the servers.
+const patience = 3 * time.Second
 
-// stop ends the API server before its clients, because it logs each request that a client
-// cancels, and etcd last.
+// stop ends the servers, and then etcd.
 func (c *cluster) stop() {
 	for _, s := range c.servers {
 		s.cancel()
-		s.wait(grace)
 	}
-	limit := time.Now().Add(patience)
+	limit, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
 	for _, s := range c.servers {
-		s.wait(time.Until(limit))
+		select {
+		case <-s.ended:
+		case <-limit.Done():
+		}
 	}
 	c.etcd.Close()
-}
-
-func (s server) wait(limit time.Duration) {
-	select {
-	case <-s.ended:
-	case <-time.After(limit):
-	}
 }
 
 // fail reports that a part of the cluster failed. Only the first error counts, as the

@@ -47,7 +47,7 @@ func TestCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Run("workloads", workloads{typed, "workloads"}.test)
-	t.Run("a custom resource is validated, gets defaults and is applied", func(t *testing.T) { custom(t, client) })
+	t.Run("a custom resource is validated, gets defaults, and owns objects", func(t *testing.T) { custom(t, client) })
 	t.Run("an account without permissions is refused", func(t *testing.T) { refused(t, c.config) })
 	t.Run("a request without a token is refused", func(t *testing.T) { anonymous(t, c.config) })
 	t.Run("etcd refuses a client without a certificate", func(t *testing.T) { withoutCertificate(t, c.etcd.Clients[0].Addr().String(), c.file(etcdCertificate)) })
@@ -134,6 +134,24 @@ func custom(t *testing.T, client dynamic.Interface) {
 	if size, _, _ := unstructured.NestedInt64(created.Object, "spec", "size"); size != 3 {
 		t.Errorf("size %d, want the default 3", size)
 	}
+	collected(t, client, created)
+}
+
+// collected deletes an owner of a new kind.
+func collected(t *testing.T, client dynamic.Interface, owner *unstructured.Unstructured) {
+	child := &unstructured.Unstructured{Object: object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": object{"name": "child"}}}
+	child.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(owner, owner.GroupVersionKind())})
+	children := client.Resource(corev1.SchemeGroupVersion.WithResource("configmaps")).Namespace("default")
+	if _, err := children.Create(t.Context(), child, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Resource(widgets).Namespace("default").Delete(t.Context(), owner.GetName(), metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the child is collected", func(ctx context.Context) bool {
+		_, err := children.Get(ctx, "child", metav1.GetOptions{})
+		return apierrors.IsNotFound(err)
+	})
 }
 
 func refused(t *testing.T, admin *rest.Config) {

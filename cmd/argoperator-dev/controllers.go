@@ -27,28 +27,30 @@ func newControllers() (*controllerOptions, error) {
 // lasting are the controllers that have nothing to do with workloads.
 var lasting = []string{
 	names.ServiceAccountTokenController, names.ServiceAccountController, names.LegacyServiceAccountTokenCleanerController,
-	names.NamespaceController, names.GarbageCollectorController, names.ResourceQuotaController,
+	names.NamespaceController, names.ResourceQuotaController,
 	names.ClusterRoleAggregationController, names.RootCACertificatePublisherController, names.ValidatingAdmissionPolicyStatusController,
 	names.CertificateSigningRequestApprovingController, names.CertificateSigningRequestCleanerController, names.ServiceCIDRController,
 	names.PersistentVolumeClaimProtectionController, names.PersistentVolumeProtectionController,
 }
 
-// unfit are the controllers that do not fit the node: some delete Pods when a node does not
-// report its status, the others look for drivers of volumes in a directory of the system,
-// which they create.
-var unfit = []string{
+// excluded are the controllers that do not run: those that delete Pods when a node does not
+// report its status, those that look for drivers of volumes in a directory of the system,
+// which they create, and the garbage collector, which c.collectGarbage runs.
+var excluded = []string{
 	names.NodeLifecycleController, names.TaintEvictionController, names.DeviceTaintEvictionController,
 	names.PersistentVolumeAttachDetachController, names.PersistentVolumeExpanderController,
+	names.GarbageCollectorController,
 }
 
 func (c *cluster) startControllers(managers *controllerOptions) error {
 	enabled := strings.Join(lasting, ",")
 	if c.controllers {
-		enabled = "*,-" + strings.Join(unfit, ",-")
+		enabled = "*,-" + strings.Join(excluded, ",-")
 	}
 	args := []string{
 		"--controllers=" + enabled, "--kubeconfig=" + c.file(kubeconfig), "--service-account-private-key-file=" + c.file(accountsKey), "--root-ca-file=" + c.file(serverCertificate),
-		"--leader-elect=false", "--kube-api-qps=500", "--kube-api-burst=1000", "--secure-port=0", "--use-service-account-credentials=false",
+		"--leader-elect=false", "--kube-api-qps=-1", "--secure-port=0", "--use-service-account-credentials=false",
+		"--concurrent-deployment-syncs=20", "--concurrent-replicaset-syncs=20", "--concurrent-statefulset-syncs=20",
 	}
 	if err := parse(managers.flags, args); err != nil {
 		return err

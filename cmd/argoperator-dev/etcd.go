@@ -6,6 +6,7 @@ import (
 
 	"go.etcd.io/etcd/client/pkg/v3/transport"
 	"go.etcd.io/etcd/server/v3/embed"
+	"go.etcd.io/etcd/server/v3/storage/wal"
 	"go.uber.org/zap"
 )
 
@@ -13,8 +14,9 @@ import (
 // directory of the user, can talk to it. It does not wait for the disk: the data is as
 // short-lived as the process.
 func (c *cluster) startEtcd(ctx context.Context) error {
+	wal.SegmentSizeBytes = 4 << 20 // the log takes twice as much from the start; 64 MB by default
 	config := embed.NewConfig()
-	config.Dir = c.file("etcd")
+	config.Dir = c.file(data)
 	anyPort := url.URL{Scheme: "https", Host: "127.0.0.1:0"}
 	config.ListenClientUrls, config.AdvertiseClientUrls = []url.URL{anyPort}, []url.URL{anyPort}
 	config.ListenPeerUrls, config.AdvertisePeerUrls = nil, []url.URL{anyPort} // there are no peers

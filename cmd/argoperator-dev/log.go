@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"os"
 	"runtime"
 	"sync"
 
@@ -49,4 +50,15 @@ func quiet(fail func(error)) {
 		fail(last.error())
 		runtime.Goexit()
 	}
+}
+
+// silence discards what libraries write to standard error, such as each request to etcd
+// that was canceled, and returns the standard error for the program itself. Some keep
+// os.Stderr from the start, so its content changes.
+func silence() *os.File {
+	stderr := *os.Stderr
+	if null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {
+		*os.Stderr = *null
+	}
+	return &stderr
 }

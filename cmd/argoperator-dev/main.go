@@ -1,13 +1,32 @@
 // Command argoperator-dev runs a Kubernetes cluster without containers in one process, for
 // trying operators on a laptop: Kubernetes' own API server and controllers over an embedded
-// etcd, and a node on which every Pod is ready at once. It prints the kubeconfig when the
-// cluster is ready, and leaves nothing behind when it ends.
+// etcd, and a node that only pretends to run Pods. It prints the kubeconfig when the cluster
+// is ready, and leaves nothing behind when it ends.
 //
-// Everything listens on 127.0.0.1 only and requires credentials, which are in a directory
-// that only the user can read.
+// The node acts as follows, each time at once:
+//   - A Pod whose restart policy is Always becomes ready. Any other Pod succeeds.
+//   - A Pod with an image that is tagged "fail", or with the annotation
+//     argoperator.dev/fail: "true", stays pending, as if its image could not be pulled. It
+//     starts with another image or without the annotation.
+//   - A running Pod keeps the status that a user gives it, for example not to be ready.
+//   - A Service of type LoadBalancer and an Ingress get the address 192.0.2.1.
+//   - A PersistentVolumeClaim is bound, and can grow, if its StorageClass exists. The default
+//     one is called standard.
+//   - A Pod that is deleted is gone.
+//
+// There is no scheduler: every Pod is on the node, whatever it asks for. There are no logs,
+// and no commands in containers.
+//
+// With --controllers=false there is no node, and no controller of Deployments, Jobs and
+// other workloads, Services or volumes: their objects keep the status that a user gives
+// them.
+//
+// Everything listens on 127.0.0.1 only and requires credentials, which are in files that
+// only the user can read.
 //
 // It is a module of its own: Kubernetes needs a replace directive for each of its staging
-// modules, and other versions of libraries than Argo.
+// modules, and other versions of libraries than Argo. `make dev` tells the program the
+// version of Kubernetes, which `go build` alone does not.
 package main
 
 import (
@@ -17,6 +36,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 
 	"github.com/spf13/pflag"
@@ -27,9 +47,10 @@ import (
 var version = "devel"
 
 func main() {
+	stderr := silence()
 	err := run(os.Args[1:], os.Stdin, os.Stdout)
 	if err != nil && !errors.Is(err, pflag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "argoperator-dev:", err)
+		fmt.Fprintln(stderr, "argoperator-dev:", err)
 		os.Exit(1)
 	}
 }
@@ -41,13 +62,14 @@ type flags struct {
 	withParent, version bool
 }
 
-func parseFlags(args []string) (flags, error) {
+func parseFlags(args []string, out io.Writer) (flags, error) {
 	var f flags
 	set := pflag.NewFlagSet("argoperator-dev", pflag.ContinueOnError)
-	set.StringVar(&f.dir, "dir", "", "write everything to this existing directory and keep it (default: a temporary directory, removed at the end)")
+	set.StringVar(&f.dir, "dir", "", "write everything to this empty directory and keep it (default: a temporary directory, removed at the end)")
 	set.BoolVar(&f.withParent, "with-parent", false, "end when standard input is closed")
 	set.BoolVar(&f.controllers, "controllers", true, "run the controllers of workloads, and a node on which Pods become ready")
 	set.BoolVar(&f.version, "version", false, "print the version")
+	set.SetOutput(out)
 	if err := set.Parse(args); err != nil {
 		return f, err
 	}
@@ -58,7 +80,7 @@ func parseFlags(args []string) (flags, error) {
 }
 
 func run(args []string, in io.Reader, out io.Writer) error {
-	f, err := parseFlags(args)
+	f, err := parseFlags(args, out)
 	if err != nil {
 		return err
 	}
@@ -67,13 +89,10 @@ func run(args []string, in io.Reader, out io.Writer) error {
 		return err
 	}
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	remove := func() error { return nil }
-	if f.dir == "" {
-		if f.dir, err = os.MkdirTemp("", "argoperator-dev-"); err != nil {
-			return err
-		}
-		remove = func() error { return os.RemoveAll(f.dir) }
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	dir, remove, err := directory(f.dir)
+	if err != nil {
+		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -84,7 +103,18 @@ func run(args []string, in io.Reader, out io.Writer) error {
 			cancel()
 		}()
 	}
-	return errors.Join(serve(ctx, f, out), remove())
+	return errors.Join(serve(ctx, dir, f.options, out), remove())
+}
+
+// directory returns the given directory, or a temporary one, and a function that removes
+// the temporary one.
+func directory(given string) (dir string, remove func() error, err error) {
+	if given != "" {
+		dir, err = filepath.Abs(given)
+		return dir, func() error { return nil }, err
+	}
+	dir, err = os.MkdirTemp("", "argoperator-dev-")
+	return dir, func() error { return os.RemoveAll(dir) }, err
 }
 
 // interrupt ends the cluster at the first signal, and the process at the second.
@@ -97,8 +127,8 @@ func interrupt(signals <-chan os.Signal, cancel func(), remove func() error) {
 }
 
 // serve runs a cluster until the context ends or a part of the cluster fails.
-func serve(ctx context.Context, f flags, out io.Writer) error {
-	c, err := start(ctx, f.dir, f.options)
+func serve(ctx context.Context, dir string, o options, out io.Writer) error {
+	c, err := start(ctx, dir, o)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil

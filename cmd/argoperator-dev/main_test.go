@@ -3,10 +3,14 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -34,6 +38,7 @@ type program struct {
 	*exec.Cmd
 	stdin  io.Closer
 	temp   string // its directory for temporary files
+	stderr strings.Builder
 	client *kubernetes.Clientset
 	ended  chan error
 }
@@ -42,7 +47,7 @@ type program struct {
 func begin(t *testing.T, args ...string) *program {
 	p := &program{Cmd: exec.Command(os.Args[0], args...), temp: t.TempDir(), ended: make(chan error, 1)}
 	p.Env = append(os.Environ(), asProgram+"=1", "TMPDIR="+p.temp)
-	p.Stderr = t.Output()
+	p.Stderr = &p.stderr
 	stdin, err := p.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -72,13 +77,13 @@ func begin(t *testing.T, args ...string) *program {
 	return p
 }
 
-// ends checks that the program ends soon, without an error and without temporary files.
+// ends checks that the program ends soon, without a message and without temporary files.
 func (p *program) ends(t *testing.T) {
 	t.Helper()
 	select {
 	case err := <-p.ended:
-		if err != nil {
-			t.Error(err)
+		if err != nil || p.stderr.Len() > 0 {
+			t.Errorf("%v, standard error %q", err, p.stderr.String())
 		}
 	case <-time.After(15 * time.Second):
 		t.Fatal("the program does not end")
@@ -96,6 +101,17 @@ func TestProgram(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.ends(t)
+	})
+	t.Run("ends at once when it is interrupted twice", func(t *testing.T) {
+		p := begin(t)
+		for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+			if err := p.Process.Signal(s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := <-p.ended; err == nil {
+			t.Error("the program ended as if it was interrupted once")
+		}
 	})
 	t.Run("ends when standard input is closed, and keeps the directory that it was given", func(t *testing.T) {
 		dir := t.TempDir()
@@ -118,6 +134,13 @@ func TestFlags(t *testing.T) {
 	}
 	if err := run([]string{"cluster"}, strings.NewReader(""), &out); err == nil || err.Error() != `unexpected argument "cluster"` {
 		t.Errorf("an argument: %v", err)
+	}
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, data), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := run([]string{"--dir=" + dir}, strings.NewReader(""), &out); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("the directory of another cluster: %v", err)
 	}
 }
 

@@ -37,7 +37,7 @@ func (n *node) handlePod(ctx context.Context, pod *corev1.Pod) error {
 		return pods.Bind(ctx, &corev1.Binding{
 			ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace, UID: pod.UID}, Target: corev1.ObjectReference{Kind: "Node", Name: nodeName},
 		}, metav1.CreateOptions{})
-	case pod.Spec.NodeName == nodeName && (pod.Status.Phase == corev1.PodPending || pod.Status.Phase == corev1.PodRunning && pod.Status.ObservedGeneration != pod.Generation):
+	case pod.Spec.NodeName == nodeName && stale(pod):
 		changed := pod.DeepCopy()
 		n.start(changed, metav1.Now())
 		if equality.Semantic.DeepEqual(changed.Status, pod.Status) {
@@ -47,6 +47,17 @@ func (n *node) handlePod(ctx context.Context, pod *corev1.Pod) error {
 		return err
 	}
 	return nil
+}
+
+// stale reports whether the status of a Pod is the node's to change.
+func stale(pod *corev1.Pod) bool {
+	switch pod.Status.Phase {
+	case corev1.PodPending:
+		return true
+	case corev1.PodRunning:
+		return pod.Status.ObservedGeneration != pod.Generation || len(pod.Spec.ReadinessGates) > 0
+	}
+	return false
 }
 
 // handleNamespace removes the Pods of a namespace that is being deleted. Otherwise the
@@ -104,22 +115,26 @@ func (n *node) podIP(pod *corev1.Pod) string {
 // setConditions sets the conditions that a kubelet sets, and keeps the others.
 func setConditions(pod *corev1.Pod, now metav1.Time) {
 	status := &pod.Status
-	ready, initialized, reason := corev1.ConditionTrue, corev1.ConditionTrue, ""
+	initialized, containers, reason := corev1.ConditionTrue, corev1.ConditionTrue, ""
 	switch {
 	case status.Phase == corev1.PodSucceeded:
-		ready, reason = corev1.ConditionFalse, "PodCompleted"
+		containers, reason = corev1.ConditionFalse, "PodCompleted"
 	case fails(pod):
-		ready, reason = corev1.ConditionFalse, "ContainersNotReady"
+		containers, reason = corev1.ConditionFalse, "ContainersNotReady"
 		if len(pod.Spec.InitContainers) > 0 {
 			initialized = corev1.ConditionFalse
 		}
+	}
+	ready := corev1.PodCondition{Type: corev1.PodReady, Status: containers, Reason: reason}
+	if containers == corev1.ConditionTrue && !passesGates(pod) {
+		ready.Status, ready.Reason = corev1.ConditionFalse, "ReadinessGatesNotReady"
 	}
 	for _, c := range []corev1.PodCondition{
 		{Type: corev1.PodScheduled, Status: corev1.ConditionTrue},
 		{Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionTrue},
 		{Type: corev1.PodInitialized, Status: initialized},
-		{Type: corev1.ContainersReady, Status: ready, Reason: reason},
-		{Type: corev1.PodReady, Status: ready, Reason: reason},
+		{Type: corev1.ContainersReady, Status: containers, Reason: reason},
+		ready,
 	} {
 		c.ObservedGeneration, c.LastTransitionTime = pod.Generation, now
 		i := slices.IndexFunc(status.Conditions, func(old corev1.PodCondition) bool { return old.Type == c.Type })
@@ -132,6 +147,19 @@ func setConditions(pod *corev1.Pod, now metav1.Time) {
 		}
 		status.Conditions[i] = c
 	}
+}
+
+// passesGates reports whether all conditions are met that the Pod has as readiness gates.
+func passesGates(pod *corev1.Pod) bool {
+	for _, gate := range pod.Spec.ReadinessGates {
+		met := func(c corev1.PodCondition) bool {
+			return c.Type == gate.ConditionType && c.Status == corev1.ConditionTrue
+		}
+		if !slices.ContainsFunc(pod.Status.Conditions, met) {
+			return false
+		}
+	}
+	return true
 }
 
 func running(c corev1.Container, start metav1.Time) corev1.ContainerStatus {

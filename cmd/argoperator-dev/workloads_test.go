@@ -35,7 +35,7 @@ func (w workloads) test(t *testing.T) {
 		_, err := w.CoreV1().ServiceAccounts(w.namespace).Get(ctx, "default", metav1.GetOptions{})
 		return err == nil
 	})
-	t.Run("Pods of a DaemonSet become ready", w.daemonSet)
+	t.Run("Pods of a DaemonSet become ready, even privileged ones", w.daemonSet)
 	t.Run("Pods of a StatefulSet become ready and have volumes", w.statefulSet)
 	t.Run("a volume grows, and is deleted with its claim", w.volumes)
 	t.Run("a claim does not wait for a Pod, whatever the StorageClass says", w.waitingClass)
@@ -45,6 +45,7 @@ func (w workloads) test(t *testing.T) {
 	t.Run("a PodDisruptionBudget counts Pods", w.budget)
 	t.Run("Pods whose image is tagged fail wait for it", w.failingImage)
 	t.Run("a Pod that is annotated to fail waits", w.failingPod)
+	t.Run("a Pod with a readiness gate waits for its condition", w.readinessGate)
 	t.Run("a running Pod keeps the status that a user gives it", w.statusOfUser)
 	t.Run("everything is gone with its namespace", w.deleteNamespace)
 }
@@ -95,7 +96,9 @@ func available(want int32) func(*appsv1.Deployment) bool {
 
 func (w workloads) daemonSet(t *testing.T) {
 	in := w.AppsV1().DaemonSets(w.namespace)
-	create(t, in.Create, &appsv1.DaemonSet{ObjectMeta: w.labeled("agent"), Spec: appsv1.DaemonSetSpec{Selector: selector("agent"), Template: w.pod("agent")}})
+	template, privileged := w.pod("agent"), true
+	template.Spec.Containers[0].SecurityContext = &corev1.SecurityContext{Privileged: &privileged}
+	create(t, in.Create, &appsv1.DaemonSet{ObjectMeta: w.labeled("agent"), Spec: appsv1.DaemonSetSpec{Selector: selector("agent"), Template: template}})
 	becomes(t, in.Get, "agent", "is ready", func(d *appsv1.DaemonSet) bool { return d.Status.NumberReady == 1 })
 }
 
@@ -224,6 +227,24 @@ func (w workloads) failingPod(t *testing.T) {
 		t.Fatal(err)
 	}
 	becomes(t, in.Get, "annotated", "runs without the annotation", func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodRunning })
+}
+
+func ready(want corev1.ConditionStatus) func(*corev1.Pod) bool {
+	return func(p *corev1.Pod) bool {
+		return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady && c.Status == want })
+	}
+}
+
+func (w workloads) readinessGate(t *testing.T) {
+	in, template := w.CoreV1().Pods(w.namespace), w.pod("gated")
+	template.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "example.com/gate"}}
+	create(t, in.Create, &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec})
+	becomes(t, in.Get, "gated", "is not ready", ready(corev1.ConditionFalse))
+	patch := `{"status": {"conditions": [{"type": "example.com/gate", "status": "True"}]}}`
+	if _, err := in.Patch(t.Context(), "gated", types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}, "status"); err != nil {
+		t.Fatal(err)
+	}
+	becomes(t, in.Get, "gated", "is ready", ready(corev1.ConditionTrue))
 }
 
 func (w workloads) statusOfUser(t *testing.T) {
