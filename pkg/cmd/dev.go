@@ -92,6 +92,7 @@ type development struct {
 	installer *devcluster.Installer
 	page      *page.Server
 	project   *devProject
+	failing   int // record of the last line, of a trigger that tries again
 }
 
 func runDev(ctx context.Context, s streams, from *sourceFlags, flags devFlags) error {
@@ -249,16 +250,18 @@ func (d *development) show(result argoperator.Result, findings diag.List) error 
 
 // watch loads the definitions again whenever their files change.
 func (d *development) watch(ctx context.Context) {
-	for {
-		seen, err := fingerprint(d.from.names)
-		if err != nil {
-			d.s.say("%v", err)
-			return
+	seen, err := fingerprint(d.from.names)
+	for err == nil {
+		var changed bool
+		if changed, err = awaitChange(ctx, d.from.names, seen); err != nil || !changed {
+			break
 		}
-		if changed, err := awaitChange(ctx, d.from.names, seen); err != nil || !changed {
-			return
+		if seen, err = fingerprint(d.from.names); err == nil { // before reading: a later change must not be missed
+			d.reload(ctx)
 		}
-		d.reload(ctx)
+	}
+	if err != nil && ctx.Err() == nil {
+		d.s.say("%v", err)
 	}
 }
 
@@ -292,8 +295,12 @@ func title(r *live.Summary) string {
 // log prints a record as a line.
 func (d *development) log(m live.Message) {
 	r := m.Record
-	if r == nil || r.State == live.StateRunning {
+	if r == nil || r.State == live.StateRunning && (r.Text == "" || d.failing == r.ID) {
 		return
+	}
+	d.failing = 0
+	if r.State == live.StateRunning {
+		d.failing = r.ID // further attempts fail in the same way
 	}
 	indent := ""
 	if r.Cause != 0 {
@@ -303,8 +310,11 @@ func (d *development) log(m live.Message) {
 	for _, c := range r.Calls {
 		line += fmt.Sprintf("  %s %s %d", c.Method, c.What, c.Status)
 	}
-	if r.State == live.StateFailed || r.State == live.StateLost {
+	switch r.State {
+	case live.StateFailed, live.StateLost:
 		line += "  " + string(r.State)
+	case live.StateRunning:
+		line += "  tries again"
 	}
 	if r.Text != "" {
 		line += "  " + r.Text

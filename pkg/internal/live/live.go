@@ -202,29 +202,48 @@ func (g *generation) deliver(i item) {
 	if !g.switches.awaitSensors(g.ctx) {
 		return
 	}
-	start := time.Now()
-	delivery, err := i.subscriber.Deliver(g.ctx)
+	start, id := time.Now(), 0
+	record := func(d *simulate.Delivery) Record {
+		out := g.view.Delivery(d, i.operator, i.subscriber.Program)
+		out.Cause, out.Time, out.Object = i.event, start, i.object
+		return out
+	}
+	delivery, err := i.subscriber.Deliver(g.ctx, func(d *simulate.Delivery) {
+		running := record(d)
+		if running.State != StateFailed { // it is done
+			return
+		}
+		running.State = StateRunning
+		if id == 0 {
+			id = g.records.add(running)
+		} else {
+			g.records.replace(id, running)
+		}
+	})
 	if g.ctx.Err() != nil {
 		return
 	}
 	g.recorder.stir()
-	record := g.view.Delivery(delivery, i.operator, i.subscriber.Program)
-	record.Cause, record.Time, record.Duration, record.Object = i.event, start, Milliseconds(time.Since(start)), i.object
+	done := record(delivery)
+	done.Duration = Milliseconds(time.Since(start))
 	if err != nil {
-		record.State, record.Text = StateFailed, err.Error()
+		done.State, done.Text = StateFailed, err.Error()
 	}
 	for _, a := range delivery.Attempts {
 		g.objects.observeWritten(g.ctx, a.Calls, g.sim)
 	}
-	if record.State == StateSkipped {
+	switch {
+	case done.State == StateSkipped:
+		done.complete()
 		g.records.update(i.event, true, func(r *Record) {
-			record.complete()
 			r.Skipped++
-			r.Rejected = append(r.Rejected, record)
+			r.Rejected = append(r.Rejected, done)
 		})
-		return
+	case id == 0:
+		g.records.add(done)
+	default:
+		g.records.replace(id, done)
 	}
-	g.records.add(record)
 }
 
 // note records a message.

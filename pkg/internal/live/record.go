@@ -198,6 +198,14 @@ func (r *records) update(id int, quiet bool, change func(*Record)) {
 	}
 }
 
+// replace replaces a record by a later state of it.
+func (r *records) replace(id int, by Record) {
+	r.update(id, false, func(one *Record) {
+		by.ID = id
+		*one = by
+	})
+}
+
 // get returns a copy of a record.
 func (r *records) get(id int) (Record, bool) {
 	r.mu.Lock()

@@ -285,7 +285,9 @@ type writers struct{ user, controller bool }
 // kubectl.
 func changedBy(before, after *unstructured.Unstructured) writers {
 	old := map[string]metav1.ManagedFieldsEntry{}
-	id := func(e metav1.ManagedFieldsEntry) string { return e.Manager + "/" + string(e.Operation) + "/" + e.Subresource }
+	id := func(e metav1.ManagedFieldsEntry) string {
+		return e.Manager + "/" + string(e.Operation) + "/" + e.Subresource
+	}
 	for _, e := range before.GetManagedFields() {
 		old[id(e)] = e
 	}

@@ -65,11 +65,14 @@ type Message struct {
 type Subscriber struct {
 	Sensor, Trigger string // names; events reach a trigger one after the other
 	Program         string // jq of the transform
-	deliver         func(ctx context.Context) (*Delivery, error)
+	deliver         func(ctx context.Context, attempted func(*Delivery)) (*Delivery, error)
 }
 
 // Deliver runs the transform and the filter, and executes the trigger if the event passes.
-func (s Subscriber) Deliver(ctx context.Context) (*Delivery, error) { return s.deliver(ctx) }
+// It calls attempted after each attempt: the retries of a dead-letter trigger take minutes.
+func (s Subscriber) Deliver(ctx context.Context, attempted func(*Delivery)) (*Delivery, error) {
+	return s.deliver(ctx, attempted)
+}
 
 // Message returns an event for its triggers. The number is unique.
 func (s *Simulation) Message(e Event, number int) (Message, error) {
@@ -86,8 +89,9 @@ func (s *Simulation) Message(e Event, number int) (Message, error) {
 			}
 			out.Subscribers = append(out.Subscribers, Subscriber{
 				Sensor: sub.sensor.Name, Trigger: sub.trigger.Template.Name, Program: programOf(d),
-				deliver: func(ctx context.Context) (*Delivery, error) {
+				deliver: func(ctx context.Context, attempted func(*Delivery)) (*Delivery, error) {
 					delivery := sub.delivery(d)
+					delivery.attempted = attempted
 					return delivery, s.deliver(ctx, sub, d, message, made, delivery)
 				},
 			})

@@ -184,6 +184,8 @@ type Delivery struct {
 	// Attempts of the trigger: the first one, its retries, and those of the
 	// dead-letter trigger.
 	Attempts []Attempt
+
+	attempted func(*Delivery) // called after each attempt; nil: not called
 }
 
 // Attempt is one execution of a trigger.

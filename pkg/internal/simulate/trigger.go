@@ -35,6 +35,9 @@ func (s *Simulation) fire(ctx context.Context, sensor *eventsv1.Sensor, trigger 
 			return err
 		}
 		delivery.Attempts = append(delivery.Attempts, attempt)
+		if delivery.attempted != nil {
+			delivery.attempted(delivery)
+		}
 		if failed = attempt.Failure != ""; !failed {
 			break
 		}

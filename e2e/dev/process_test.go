@@ -1,0 +1,136 @@
+package dev
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestNothingIsLeft ends the command in the ways that users and machines do. The API
+// server must end too, and its directory must go.
+func TestNothingIsLeft(t *testing.T) {
+	for name, signal := range map[string]os.Signal{"Ctrl-C": os.Interrupt, "terminated": syscall.SIGTERM, "hang-up": syscall.SIGHUP} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, "-f", memcached)
+			dir := filepath.Dir(s.kubeconfig)
+			if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
+				t.Errorf("the directory of the kubeconfig: %v, %v, want 0700", info, err)
+			}
+			s.stop(signal)
+			if code := s.cmd.ProcessState.ExitCode(); code != 0 {
+				t.Errorf("exit code %d, want 0:\n%s", code, s.said())
+			}
+			if _, err := os.Stat(dir); !os.IsNotExist(err) {
+				t.Errorf("%s is left: %v", dir, err)
+			}
+			if left := serverOf(dir); left != "" {
+				t.Errorf("a process is left: %s", left)
+			}
+		})
+	}
+}
+
+// TestKilled kills the command, which cannot clean up. The API server notices it.
+func TestKilled(t *testing.T) {
+	s := start(t, "-f", memcached)
+	dir := filepath.Dir(s.kubeconfig)
+	s.stop(os.Kill)
+	eventually(t, "processes", "", func() string { return serverOf(dir) })
+	_ = os.RemoveAll(dir) // nobody is left to do it
+}
+
+// serverOf returns the processes whose command line has a directory.
+func serverOf(dir string) string {
+	out, _ := exec.Command("pgrep", "-fa", "--", "--dir="+dir).Output() // fails without a match
+	return strings.TrimSpace(string(out))
+}
+
+// TestReload changes a definition while its operator runs.
+func TestReload(t *testing.T) {
+	dir := copyOf(t, "examples/memcached")
+	file := filepath.Join(dir, "operator.yaml")
+	s := start(t, "-f", dir)
+	s.kubectl("apply", "-f", dir+"/samples/memcached.yaml")
+	s.ready("memcached/memcached")
+	replace := func(old, now string) {
+		t.Helper()
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(data), old) {
+			t.Fatalf("the definition has no %q", old)
+		}
+		if err := os.WriteFile(file, []byte(strings.Replace(string(data), old, now, 1)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	said := func(text string) {
+		t.Helper()
+		eventually(t, "the log has "+text, "true", func() string {
+			return map[bool]string{true: "true", false: "false"}[strings.Contains(s.said(), text)]
+		})
+	}
+
+	replace("replicas: ${ .spec.size }", "replicas: ${ .spec.size + 1 }")
+	s.kubectl("wait", "--for=jsonpath={.spec.replicas}=4", "--timeout=120s", "deployment/memcached")
+	replace("maximum=100", "maximum=3")
+	eventually(t, "the new limit", "true", func() string {
+		out, err := s.try("", "patch", "memcached", "memcached", "--type=merge", "-p", `{"spec":{"size":4}}`, "--dry-run=server")
+		return map[bool]string{true: "true", false: out}[err != nil && strings.Contains(out, "less than or equal to 3")]
+	})
+	replace("${ .spec.size + 1 }", "${ .spec.syze }")
+	said("operator.yaml:")
+	said("the definition changed and has errors")
+	s.kubectl("delete", "deployment", "memcached")
+	s.kubectl("wait", "--for=create", "--timeout=120s", "deployment/memcached") // the operator runs on
+	replace("${ .spec.syze }", "${ .spec.size }")
+	s.kubectl("wait", "--for=jsonpath={.spec.replicas}=3", "--timeout=120s", "deployment/memcached")
+}
+
+// TestConsent does not run the programs of a definition unless the user allows it.
+func TestConsent(t *testing.T) {
+	s := start(t, "-f", "../../examples/memcached-logic")
+	if !strings.Contains(s.said(), "python3 main.py") {
+		t.Errorf("the programs are not named:\n%s", s.said())
+	}
+	s.kubectl("apply", "-f", "../../examples/memcached-logic/samples/memcached.yaml")
+	eventually(t, "the condition Ready", "true", func() string {
+		out := s.kubectl("get", "memcached", "memcached", "-o", "jsonpath={.status.conditions}")
+		return map[bool]string{true: "true", false: out}[strings.Contains(out, "--run-logic")]
+	})
+	if out := s.kubectl("get", "deployments", "-o", "name"); out != "" {
+		t.Errorf("without the program there is %s", out)
+	}
+}
+
+// TestWithoutControllers leaves the status of workloads to the user.
+func TestWithoutControllers(t *testing.T) {
+	s := start(t, "-f", memcached, "--controllers=false")
+	s.kubectl("apply", "-f", memcached+"/samples/memcached.yaml")
+	s.kubectl("wait", "--for=create", "--timeout=120s", "deployment/memcached")
+	s.kubectl("wait", "--for=condition=Ready=False", "--timeout=120s", "memcached/memcached")
+	status := `{"status":{"observedGeneration":1,"replicas":3,"updatedReplicas":3,"readyReplicas":3,"availableReplicas":3,"conditions":[{"type":"Available","status":"True","reason":"MinimumReplicasAvailable","message":""}]}}`
+	s.kubectl("patch", "deployment", "memcached", "--subresource=status", "--type=merge", "-p", status)
+	s.ready("memcached/memcached")
+	s.kubectl("delete", "memcached", "memcached")
+	s.kubectl("wait", "--for=delete", "--timeout=120s", "deployment/memcached")
+}
+
+// TestBrokenDefinition prints findings and starts nothing.
+func TestBrokenDefinition(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "operator.yaml")
+	if err := os.WriteFile(file, []byte("apiVersion: argoperator.dev/v1alpha1\nkind: Operator\nmetadata: {name: web}\nspec: {}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("../../bin/argoperator", "dev", "-f", file)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if cmd.ProcessState.ExitCode() != 1 || len(out) > 0 || !strings.Contains(stderr.String(), "operator.yaml:4:") {
+		t.Errorf("exit code %d (%v), stdout %q, stderr:\n%s", cmd.ProcessState.ExitCode(), err, out, &stderr)
+	}
+}
