@@ -93,6 +93,7 @@ func (c *cluster) startServers(ctx context.Context) error {
 	}
 	config := rest.CopyConfig(c.config)
 	config.ContentType = runtime.ContentTypeProtobuf // is faster than JSON
+	config.UserAgent = "kubelet"                     // field manager of the status of Pods
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return err

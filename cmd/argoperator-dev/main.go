@@ -48,7 +48,9 @@ var version = "devel"
 
 func main() {
 	stderr := silence()
-	err := run(os.Args[1:], os.Stdin, os.Stdout)
+	args := os.Args[1:]
+	os.Args[0] = "kube-controller-manager" // field manager of the controllers, as on a cluster
+	err := run(args, os.Stdin, os.Stdout)
 	if err != nil && !errors.Is(err, pflag.ErrHelp) {
 		fmt.Fprintln(stderr, "argoperator-dev:", err)
 		os.Exit(1)

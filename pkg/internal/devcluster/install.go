@@ -107,6 +107,9 @@ func (i *Installer) Apply(ctx context.Context, fields map[string]any) (Action, e
 	if err != nil && !apierrors.IsNotFound(err) {
 		return "", err
 	}
+	if o, err = annotated(o); err != nil {
+		return "", err
+	}
 	after, err := in.Apply(ctx, o.GetName(), o, metav1.ApplyOptions{FieldManager: Manager, Force: true})
 	if err != nil {
 		return "", err
@@ -124,6 +127,26 @@ func (i *Installer) Apply(ctx context.Context, fields map[string]any) (Action, e
 		return Unchanged, nil
 	}
 	return Configured, nil
+}
+
+// annotated returns an object with the annotation of kubectl apply, which a user may run
+// for the same object later.
+func annotated(o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	data, err := o.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	out := &unstructured.Unstructured{}
+	if err := out.UnmarshalJSON(data); err != nil {
+		return nil, err
+	}
+	annotations := out.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[corev1.LastAppliedConfigAnnotation] = string(data)
+	out.SetAnnotations(annotations)
+	return out, nil
 }
 
 // Resource returns the client for an object's kind, in its namespace or in default. A kind
