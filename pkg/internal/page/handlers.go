@@ -222,6 +222,9 @@ func switchTitle(name string, on bool) string {
 	return what[0]
 }
 
+// conflict is the code of a finding about an object that changed since it was read.
+const conflict = "conflict"
+
 // document is an object in the editor.
 type document struct{ source.Object }
 
@@ -254,12 +257,16 @@ func (d document) findings(err error) diag.List {
 		return out
 	}
 	var out diag.List
+	code := diag.ServerRejected
+	if apierrors.IsConflict(err) {
+		code = conflict
+	}
 	for _, p := range dryrun.Problems(answer.Status()) {
 		at := p.Path
 		if at == "" {
 			at = "kind"
 		}
-		out.Add(d.Position(at), diag.ServerRejected, p.Message, "")
+		out.Add(d.Position(at), code, p.Message, "")
 	}
 	return out
 }
