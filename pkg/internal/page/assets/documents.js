@@ -191,12 +191,13 @@ const loadFiles = guarded(async () => {
     if (doc) offer(doc, content);
     else add({id: 'file ' + name, kind: 'file', title: name, base: content, readOnly: !editable});
   }
-  if (!docs.get(shown)?.editor) showDoc(docs.has(shown) ? shown : [...docs.keys()][0]);
+  // The new object opens when its samples are there.
+  if (!docs.get(shown)?.editor && shown !== 'new') showDoc(docs.has(shown) ? shown : [...docs.keys()][0]);
   renderTabs();
 });
 
 const loadSamples = guarded(async () => {
-  samples = await get('samples');
+  samples = await get('samples').catch((error) => { toast(error.message, 'bad'); return []; });
   const text = samples[0]?.yaml ?? '';
   const doc = docs.get('new') ?? add({id: 'new', kind: 'new', title: 'New custom resource', base: text});
   if (!isDirty(doc) && !doc.base) take(doc, text);
@@ -244,7 +245,8 @@ export function showDoc(id) {
 
 export function newObject({focus = true} = {}) {
   document.dispatchEvent(new CustomEvent('show-pane', {detail: 'editor'}));
-  showDoc('new');
+  if (docs.has('new')) showDoc('new');
+  else shown = 'new'; // the samples are not loaded yet
   if (focus) docs.get('new')?.editor.focus();
 }
 
