@@ -3,6 +3,8 @@ package page
 import (
 	"net/http"
 
+	"k8s.io/apimachinery/pkg/util/validation"
+
 	"github.com/argoperator/argoperator/pkg/internal/live"
 	"github.com/argoperator/argoperator/pkg/internal/testsuite"
 )
@@ -27,6 +29,10 @@ func (s *Server) saveRecording(r *http.Request) (any, error) {
 	}](r)
 	if err != nil {
 		return nil, err
+	}
+	// The name becomes that of a file, and part of its YAML.
+	if wrong := validation.IsDNS1123Label(in.Name); len(wrong) > 0 {
+		return nil, badRequest("%q is not a name for a test: %s", in.Name, wrong[0])
 	}
 	recording, err := s.in.Live.Recording(in.Name)
 	if err != nil {

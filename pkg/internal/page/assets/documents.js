@@ -39,7 +39,8 @@ function isIn({file}, {title}) {
 function add(doc) {
   const draft = drafts[doc.id];
   const full = {findings: [], newer: null, text: doc.base, host: h('div', {class: 'editor-host'}), ...doc};
-  if (draft) Object.assign(full, {text: draft.text, base: draft.base, newer: draft.base === doc.base ? null : doc.base});
+  const isNewer = draft && doc.kind !== 'new' && draft.base !== doc.base; // of a new object there is only the draft
+  if (draft) Object.assign(full, {text: draft.text, base: draft.base, newer: isNewer ? doc.base : null});
   docs.set(doc.id, full);
   return full;
 }
