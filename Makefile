@@ -13,7 +13,7 @@ export PATH := $(INTERPRETER):$(PATH)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help build dev test-dev test test-race race perf test-python vet lint words format tidy verify-tidy coretypes generate verify-generate examples verify e2e e2e-smoke e2e-guards operators peers agreement olm bench bench-cluster chance expressions guarantees realcrds docs docs-serve kind kind-down dist clean
+.PHONY: help build dev test-dev e2e-dev page-editor test test-race race perf test-python vet lint words format tidy verify-tidy coretypes generate verify-generate examples verify e2e e2e-smoke e2e-guards operators peers agreement olm bench bench-cluster chance expressions guarantees realcrds docs docs-serve kind kind-down dist clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,6 +26,15 @@ dev: ## build bin/argoperator-dev, Kubernetes' API server and controllers in one
 
 test-dev: ## run the tests of cmd/argoperator-dev, a module of its own
 	cd cmd/argoperator-dev && go vet . && go test -count 1 -timeout 20m .
+
+bin/kubectl:
+	cd cmd/argoperator-dev && go build -trimpath -o ../../bin/ k8s.io/kubernetes/cmd/kubectl
+
+e2e-dev: build dev bin/kubectl ## test argoperator dev with kubectl and with Chromium; some tests with E2E='-run TestKubectl'
+	cd e2e/dev && go vet . && go test -count 1 -timeout 40m $(E2E) .
+
+page-editor: ## bundle the editor of the page of argoperator dev, as pinned in pkg/internal/page/editor; needs npm
+	cd pkg/internal/page/editor && ./build
 
 test: ## run the unit tests of Go
 	go test -timeout 20m ./...

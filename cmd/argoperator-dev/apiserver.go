@@ -28,7 +28,7 @@ func (c *cluster) startAPIServer(ctx context.Context) error {
 		"--etcd-servers=https://" + c.etcd.Clients[0].Addr().String(), "--etcd-cafile=" + c.file(etcdCertificate),
 		"--etcd-certfile=" + c.file(etcdCertificate), "--etcd-keyfile=" + c.file(etcdKey),
 		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--cert-dir=" + c.file(certificates), "--endpoint-reconciler-type=none",
-		"--anonymous-auth=false", "--token-auth-file=" + c.file(tokens), "--authorization-mode=RBAC",
+		"--anonymous-auth=false", "--token-auth-file=" + c.file(tokens), "--client-ca-file=" + c.file(clientsCertificate), "--authorization-mode=RBAC",
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-key-file=" + c.file(accountsKey), "--service-account-signing-key-file=" + c.file(accountsKey),
 		"--service-cluster-ip-range=10.96.0.0/16", "--allow-privileged", "--enable-priority-and-fairness=false", "--profiling=false",
@@ -54,6 +54,9 @@ func (c *cluster) startAPIServer(ctx context.Context) error {
 // writeCredentials writes what the API server reads, and returns the token of the user.
 func (c *cluster) writeCredentials() (string, error) {
 	if err := newKey(c.file(accountsKey)); err != nil {
+		return "", err
+	}
+	if err := writeAuthority("clients", c.file(clientsCertificate), c.file(clientsKey)); err != nil {
 		return "", err
 	}
 	if err := os.MkdirAll(c.file(certificates), 0o700); err != nil {

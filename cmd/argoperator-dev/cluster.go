@@ -33,14 +33,16 @@ type cluster struct {
 
 // Files in the directory of the cluster.
 const (
-	kubeconfig        = "kubeconfig"
-	tokens            = "tokens.csv"
-	accountsKey       = "accounts.key" // signs tokens of ServiceAccounts
-	etcdCertificate   = "etcd.crt"
-	etcdKey           = "etcd.key"
-	data              = "etcd"
-	certificates      = "certificates" // directory of the API server, which signs its own certificate
-	serverCertificate = certificates + "/apiserver.crt"
+	kubeconfig         = "kubeconfig"
+	tokens             = "tokens.csv"
+	accountsKey        = "accounts.key" // signs tokens of ServiceAccounts
+	etcdCertificate    = "etcd.crt"
+	etcdKey            = "etcd.key"
+	clientsCertificate = "clients.crt" // signs certificates of clients of the API server
+	clientsKey         = "clients.key"
+	data               = "etcd"
+	certificates       = "certificates" // directory of the API server, which signs its own certificate
+	serverCertificate  = certificates + "/apiserver.crt"
 )
 
 func (c *cluster) file(name string) string {
@@ -59,9 +61,6 @@ func start(ctx context.Context, dir string, o options) (*cluster, error) {
 	c := &cluster{options: o, dir: dir, failed: make(chan error, 1)}
 	quiet(c.fail)
 	if err := os.Mkdir(c.file(data), 0o700); err != nil { // fails if another cluster used the directory
-		return nil, err
-	}
-	if err := writeIdentity(c.file(etcdCertificate), c.file(etcdKey)); err != nil {
 		return nil, err
 	}
 	if err := c.startEtcd(ctx); err != nil {
@@ -94,6 +93,7 @@ func (c *cluster) startServers(ctx context.Context) error {
 	}
 	config := rest.CopyConfig(c.config)
 	config.ContentType = runtime.ContentTypeProtobuf // is faster than JSON
+	config.UserAgent = "kubelet"                     // field manager of the status of Pods
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return err

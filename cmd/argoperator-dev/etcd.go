@@ -14,6 +14,9 @@ import (
 // directory of the user, can talk to it. It does not wait for the disk: the data is as
 // short-lived as the process.
 func (c *cluster) startEtcd(ctx context.Context) error {
+	if err := writeAuthority("etcd", c.file(etcdCertificate), c.file(etcdKey)); err != nil {
+		return err
+	}
 	wal.SegmentSizeBytes = 4 << 20 // the log takes twice as much from the start; 64 MB by default
 	config := embed.NewConfig()
 	config.Dir = c.file(data)

@@ -18,7 +18,7 @@ type lastError struct {
 	line string
 }
 
-// Write keeps the message of an error or of a fatal error, without klog's prefix. It
+// Write keeps the message of an error or of a fatal error, without the prefix of the log. It
 // ignores the stacks that follow a fatal error.
 func (l *lastError) Write(data []byte) (int, error) {
 	_, message, ok := bytes.Cut(data, []byte("] "))

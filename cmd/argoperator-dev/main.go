@@ -48,7 +48,9 @@ var version = "devel"
 
 func main() {
 	stderr := silence()
-	err := run(os.Args[1:], os.Stdin, os.Stdout)
+	args := os.Args[1:]
+	os.Args[0] = "kube-controller-manager" // field manager of the controllers, as on a cluster
+	err := run(args, os.Stdin, os.Stdout)
 	if err != nil && !errors.Is(err, pflag.ErrHelp) {
 		fmt.Fprintln(stderr, "argoperator-dev:", err)
 		os.Exit(1)
@@ -96,14 +98,25 @@ func run(args []string, in io.Reader, out io.Writer) error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	go interrupt(signals, cancel, remove)
 	if f.withParent {
 		go func() {
 			_, _ = io.Copy(io.Discard, in)
 			cancel()
 		}()
 	}
-	return errors.Join(serve(ctx, dir, f.options, out), remove())
+	ended := make(chan error, 1)
+	go func() { ended <- serve(ctx, dir, f.options, out) }()
+	for {
+		select {
+		case err := <-ended:
+			return errors.Join(err, remove())
+		case <-signals:
+			if ctx.Err() != nil {
+				return errors.Join(errors.New("interrupted while ending"), remove())
+			}
+			cancel()
+		}
+	}
 }
 
 // directory returns the given directory, or a temporary one, and a function that removes
@@ -115,15 +128,6 @@ func directory(given string) (dir string, remove func() error, err error) {
 	}
 	dir, err = os.MkdirTemp("", "argoperator-dev-")
 	return dir, func() error { return os.RemoveAll(dir) }, err
-}
-
-// interrupt ends the cluster at the first signal, and the process at the second.
-func interrupt(signals <-chan os.Signal, cancel func(), remove func() error) {
-	<-signals
-	cancel()
-	<-signals
-	_ = remove()
-	os.Exit(1)
 }
 
 // serve runs a cluster until the context ends or a part of the cluster fails.

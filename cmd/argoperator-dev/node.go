@@ -42,7 +42,7 @@ func register(ctx context.Context, client kubernetes.Interface) error {
 	}
 	created.Spec.Taints = nil // the API server adds one until a controller, which does not run, sees that the node is ready
 	if created, err = client.CoreV1().Nodes().Update(ctx, created, metav1.UpdateOptions{}); err != nil {
-		return fmt.Errorf("making the node schedulable: %w", err)
+		return fmt.Errorf("letting Pods run on the node: %w", err)
 	}
 	created.Status = nodeStatus(metav1.Now())
 	if _, err = client.CoreV1().Nodes().UpdateStatus(ctx, created, metav1.UpdateOptions{}); err != nil {

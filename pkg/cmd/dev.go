@@ -38,27 +38,27 @@ func newDev(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dev [PATH]...",
 		Short: "Run an operator on this machine, without a cluster",
-		Long: `Start Kubernetes' API server on this machine, install the operator on it, and run its
-EventSource, Sensors and Workflows in this process. A page in the browser shows every
-event and request. kubectl works with the printed kubeconfig.
+		Long: `Start Kubernetes' API server on this machine, install the operator on it, and run
+its EventSource, Sensors and Workflows in this process. A page in the browser shows
+every event and request. kubectl works with the printed kubeconfig.
 
 There are no containers: Pods are ready at once, and Jobs succeed. With
---controllers=false no controller touches Deployments, Jobs and other workloads, and
-you set their status yourself.
+--controllers=false no controller touches Deployments, Jobs and other workloads,
+and you set their status yourself.
 
 The command watches the files of the definitions and applies changes like
-"argoperator generate | kubectl apply -f -". It ends with Ctrl-C and removes everything.
+"argoperator generate | kubectl apply -f -". Ctrl-C ends it and removes everything.
 
-The program argoperator-dev, which has the API server, must be next to argoperator or
-on the PATH. In a clone of the repository, the command builds it.
+The program argoperator-dev, which has the API server, must be next to argoperator
+or on the PATH. In a clone of the repository, the command builds it.
 
-Custom code of a definition runs on this machine, with your permissions. The command
-asks for your consent first; --run-logic gives it.`,
+Custom code of a definition runs on this machine, with your permissions. The
+command asks for your consent first; --run-logic gives it.`,
 		Example: `  # Run an operator and open the printed address
-  argoperator dev -f examples/memcached
+  argoperator dev -f .
 
-  # Run the operator of this directory with its own code
-  argoperator dev --run-logic
+  # Run an operator with its own code
+  argoperator dev -f . --run-logic
 
   # Show a failing test
   argoperator dev -f . --test drift`,

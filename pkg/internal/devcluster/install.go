@@ -99,12 +99,15 @@ func (i *Installer) serve(ctx context.Context, crd *apiextensionsv1.CustomResour
 // Apply applies an object, and waits until a new kind is served.
 func (i *Installer) Apply(ctx context.Context, fields map[string]any) (Action, error) {
 	o := &unstructured.Unstructured{Object: fields}
-	in, err := i.Resource(ctx, o)
+	in, err := i.Resource(o)
 	if err != nil {
 		return "", err
 	}
 	before, err := in.Get(ctx, o.GetName(), metav1.GetOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
+		return "", err
+	}
+	if o, err = annotated(o); err != nil {
 		return "", err
 	}
 	after, err := in.Apply(ctx, o.GetName(), o, metav1.ApplyOptions{FieldManager: Manager, Force: true})
@@ -126,9 +129,29 @@ func (i *Installer) Apply(ctx context.Context, fields map[string]any) (Action, e
 	return Configured, nil
 }
 
+// annotated returns an object with the annotation of kubectl apply, which a user may run
+// for the same object later.
+func annotated(o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	data, err := o.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	out := &unstructured.Unstructured{}
+	if err := out.UnmarshalJSON(data); err != nil {
+		return nil, err
+	}
+	annotations := out.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[corev1.LastAppliedConfigAnnotation] = string(data)
+	out.SetAnnotations(annotations)
+	return out, nil
+}
+
 // Resource returns the client for an object's kind, in its namespace or in default. A kind
 // that is new may not be served yet.
-func (i *Installer) Resource(ctx context.Context, o *unstructured.Unstructured) (dynamic.ResourceInterface, error) {
+func (i *Installer) Resource(o *unstructured.Unstructured) (dynamic.ResourceInterface, error) {
 	gvk := o.GroupVersionKind()
 	mapping, err := i.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
 	if meta.IsNoMatchError(err) {
@@ -178,7 +201,7 @@ const handManager = "kubectl-edit"
 // kubectl edit, and any other like kubectl apply. With dryRun it only checks.
 func (i *Installer) Write(ctx context.Context, fields map[string]any, dryRun bool) (Action, error) {
 	o := (&unstructured.Unstructured{Object: fields}).DeepCopy()
-	in, err := i.Resource(ctx, o)
+	in, err := i.Resource(o)
 	if err != nil {
 		return "", err
 	}
@@ -222,7 +245,7 @@ func (i *Installer) applyStrictly(ctx context.Context, in dynamic.ResourceInterf
 
 // Get returns an object.
 func (i *Installer) Get(ctx context.Context, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	in, err := i.Resource(ctx, o)
+	in, err := i.Resource(o)
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +254,7 @@ func (i *Installer) Get(ctx context.Context, o *unstructured.Unstructured) (*uns
 
 // Delete deletes an object like kubectl delete.
 func (i *Installer) Delete(ctx context.Context, o *unstructured.Unstructured) error {
-	in, err := i.Resource(ctx, o)
+	in, err := i.Resource(o)
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // forwarded returns the headers of a request that the API server reads. A program must
-// not choose whom it impersonates.
+// not choose a user to impersonate.
 func forwarded(h http.Header) http.Header {
 	out := http.Header{}
 	for _, name := range []string{"Accept", "Content-Type", "User-Agent"} {

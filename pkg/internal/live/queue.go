@@ -7,7 +7,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/simulate"
 )
 
-// item is an event on its way to one trigger.
+// item is an event that waits for one trigger.
 type item struct {
 	subscriber simulate.Subscriber
 	event      int // id of the record

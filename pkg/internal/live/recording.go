@@ -309,7 +309,7 @@ func changedBy(before, after *unstructured.Unstructured) writers {
 // Field managers of the controllers of argoperator-dev.
 const (
 	controllerManager = "kube-controller-manager"
-	kubeletManager    = "argoperator-dev"
+	kubeletManager    = "kubelet"
 )
 
 // asCreated returns an object as its user wrote it: without what servers, controllers and

@@ -54,7 +54,7 @@ func (s *Simulation) Watches() []Watch {
 // EventFor returns the event of a change, if the EventSource publishes one.
 func (w Watch) EventFor(c cluster.Change) (Event, bool) { return w.entry.eventFor(c) }
 
-// Message is an event on its way to the triggers.
+// Message is an event for its triggers.
 type Message struct {
 	Event Event
 	// Subscribers are the triggers that the event reaches.
@@ -132,7 +132,7 @@ func (s *Simulation) RunOf(change cluster.Change) (r Run, ok bool, err error) {
 // Pause returns how long the Workflow waits before its first step.
 func (r Run) Pause() time.Duration { return r.run.pause() }
 
-// Kept returns how long the Workflow is kept after its end; false: for ever.
+// Kept returns how long the Workflow is kept after its end; false: without limit.
 func (r Run) Kept(failed bool) (time.Duration, bool) {
 	strategy := r.run.spec.TTLStrategy
 	if strategy == nil {
