@@ -244,7 +244,9 @@ func (r *recorder) child(c cluster.Change) {
 	case c.Old == nil:
 	case c.New == nil:
 		cr := r.objects.get(r.uid)
-		ours := r.removed[pathOf(about, r.objects)]
+		path := pathOf(about, r.objects)
+		ours := r.removed[path]
+		delete(r.removed, path) // the next deletion may be a user's
 		if cr != nil && cr.GetDeletionTimestamp() == nil && !ours {
 			r.add(step{name: "delete " + what + " by hand", action: "childDelete", value: ref})
 		}
