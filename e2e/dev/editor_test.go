@@ -103,6 +103,26 @@ func TestEditor(t *testing.T) {
 		p.seesNo("[data-test=editor-banner]")
 	})
 
+	p.subtest("does not overwrite an object that changed meanwhile", func(t *testing.T) {
+		p.click(object("Memcached", "web"))
+		p.click("[data-test=edit-object]")
+		p.sees("[data-test=doc-object][aria-selected=true]", "Memcached web")
+		p.replace("  size: 1\n", "  size: 2\n")
+		s.kubectl("patch", "memcached", "web", "--type=merge", "-p", `{"spec":{"memory":128}}`)
+		p.sees("[data-test=editor-banner]", "The object changed, and you have unsaved changes")
+		p.click("[data-test=apply]")
+		p.sees("[data-test=toast]", "Memcached default/web changed meanwhile. Choose which text to keep")
+		spec := func() string {
+			return s.kubectl("get", "memcached", "web", "-o", "jsonpath={.spec.size} {.spec.memory}")
+		}
+		if got := spec(); got != "1 128" {
+			t.Errorf("size and memory are %s, want 1 128", got)
+		}
+		p.click("[data-test=overwrite]")
+		p.sees("[data-test=toast]", "Memcached web configured")
+		eventually(t, "size and memory", "2 64", spec)
+	})
+
 	p.subtest("shows what the schema forbids at its line", func(*testing.T) {
 		p.click("[data-test=new-object]")
 		for _, wrong := range []struct{ spec, line, message string }{

@@ -293,3 +293,34 @@ func TestHostileTexts(t *testing.T) {
 		}
 	}
 }
+
+// TestHostileGraph gives the page a drawing with more than a drawing needs. The server
+// draws it from the definition, which can be somebody else's.
+func TestHostileGraph(t *testing.T) {
+	s := start(t, "-f", memcached)
+	p := newTab(t, newBrowser(t), s.url)
+	p.sees("#graph [data-node]")
+	p.expectErrors = true // the browser reports the handlers that it reads, and does not run them
+	const svg = `<svg xmlns="http://www.w3.org/2000/svg" xmlns:x="http://www.w3.org/1999/xlink" viewBox="0 0 9 9" onload="window.hacked = 1" style="background: url(http://evil.example.com)">
+<style>@import "http://evil.example.com"</style><script>window.hacked = 1</script>
+<a href="javascript:window.hacked = 1"><text>link</text></a>
+<foreignObject><img xmlns="http://www.w3.org/1999/xhtml" src="x" onerror="window.hacked = 1"/></foreignObject>
+<image href="http://evil.example.com"/><use x:href="#a"/><animate attributeName="d" onbegin="window.hacked = 1"/>
+<g class="node" data-node="a" tabindex="0"><rect width="1" height="1" fill="url(http://evil.example.com)"/><text x="1">name</text></g>
+<path d="M0 0L1 1" marker-end="url(#arrow)" marker-start="url(http://evil.example.com)"/></svg>`
+	got := value[string](p, `import('/graph.js').then(({parseGraph}) => {
+  const svg = parseGraph(%s);
+  document.body.append(svg);
+  return svg.outerHTML.replace(/\s*\n\s*/g, '').replace(/ xmlns(:x)?="[^"]*"/g, '');
+})`, svg)
+	want := `<svg viewBox="0 0 9 9"><g class="node" data-node="a"><rect width="1" height="1"></rect><text x="1">name</text></g><path d="M0 0L1 1" marker-end="url(#arrow)"></path></svg>`
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if value[bool](p, "'hacked' in window") {
+		t.Error("a foreign script ran")
+	}
+	if isNone := value[bool](p, `import('/graph.js').then(({parseGraph}) => ['', '<svg', '<html xmlns="http://www.w3.org/1999/xhtml"/>'].every((text) => parseGraph(text) === null))`); !isNone {
+		t.Error("what is no drawing is shown")
+	}
+}

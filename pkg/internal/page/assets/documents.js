@@ -2,6 +2,7 @@
 import {createEditor} from './editor.js';
 import {get, post} from './api.js';
 import {button, byId, count, guarded, h, icon, markTab, reference, tabKeys, toast} from './dom.js';
+import {rebase, versionLine} from './rebase.js';
 import {changed, on, session} from './store.js';
 
 /**
@@ -97,22 +98,6 @@ function take(doc, text) {
   if (doc.editor && doc.editor.text() !== text) doc.editor.setText(text);
   doc.text = text;
   keepDraft(doc);
-}
-
-const versionLine = /^( {2}resourceVersion:\s*)(.*)$/m;
-const statusBlock = /^status:.*\n(?:[ \-#].*\n|\n)*/m;
-
-/**
- * Returns our text with the resourceVersion and the status of the newer one, if
- * the object did not change otherwise: an operator writes the status all the time.
- * @returns {string|null}
- */
-export function rebase(text, base, newer) {
-  const stable = (yaml) => yaml.replace(versionLine, '').replace(statusBlock, '');
-  if (stable(base) !== stable(newer)) return null;
-  const version = newer.match(versionLine)?.[2] ?? '';
-  const status = newer.match(statusBlock)?.[0] ?? '';
-  return text.replace(versionLine, (_, key) => key + version).replace(statusBlock, () => status);
 }
 
 /** Keeps unsaved changes when the server has a newer text. */
