@@ -54,7 +54,8 @@ type Cluster struct {
 	schemas    map[schema.GroupVersionKind]*resource.Schema
 
 	Policies []Policy
-	Cache    *Cache // nil: nothing is cached
+	Cache    *Cache     // nil: nothing is cached
+	Requests func(Call) // called with each request and its answer; nil: not called
 }
 
 // NewCluster returns an empty cluster with the built-in kinds and the given ones.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,6 +15,27 @@ import (
 
 // ServeHTTP answers like an API server, in JSON.
 func (c *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if c.Requests != nil {
+		c.serveObserved(w, r)
+		return
+	}
+	c.serve(w, r)
+}
+
+// serveObserved serves a request and passes it on.
+func (c *Cluster) serveObserved(w http.ResponseWriter, r *http.Request) {
+	var account string
+	if user := strings.Split(r.Header.Get(RemoteUser), ":"); len(user) == 4 { // system:serviceaccount:NAMESPACE:NAME
+		account = user[2] + "/" + user[3]
+	}
+	recorder := &Recorder{Cluster: http.HandlerFunc(c.serve), Account: account}
+	recorder.ServeHTTP(w, r)
+	for _, call := range recorder.TakeCalls() {
+		c.Requests(call)
+	}
+}
+
+func (c *Cluster) serve(w http.ResponseWriter, r *http.Request) {
 	c.Mu.Lock()
 	defer c.Mu.Unlock()
 	code, answer, err := c.answer(r)

@@ -61,7 +61,12 @@ func build(ctx context.Context, module, to string) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return "", err
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-C", module, "-trimpath", "-ldflags=-s -w", "-o", to, ".")
+	kubernetes, err := exec.CommandContext(ctx, "go", "list", "-C", module, "-m", "-f", "{{.Version}}", "k8s.io/kubernetes").Output()
+	if err != nil {
+		return "", fmt.Errorf("building %s: %w", Program, err)
+	}
+	flags := "-ldflags=-s -w -X k8s.io/component-base/version.gitVersion=" + strings.TrimSpace(string(kubernetes))
+	cmd := exec.CommandContext(ctx, "go", "build", "-C", module, "-trimpath", flags, "-o", to, ".")
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building %s: %w\n%s", Program, err, output)
 	}

@@ -42,6 +42,8 @@ type Inputs struct {
 	// Untraced drops the trace in Render, because the traces of many custom
 	// resources need most of the memory.
 	Untraced bool
+	// Requests is called with each request to the API server in memory; nil: not called.
+	Requests func(cluster.Call)
 	// Remote is the API server if it is another process; nil: one in memory.
 	Remote *Remote
 }
@@ -87,6 +89,7 @@ func New(in Inputs) (*Simulation, error) {
 	}
 	s.prepared = in.Prepared
 	s.cluster.Cache = in.Prepared.cache()
+	s.cluster.Requests = in.Requests
 	s.users, s.api = s.cluster, s.cluster
 	if s.remote = in.Remote; s.remote != nil {
 		s.users, s.api = s.remote.API, s.remote.API

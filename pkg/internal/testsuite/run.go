@@ -55,9 +55,11 @@ func newTestRun(ctx context.Context, j job, o Options) (*testRun, diag.List, err
 		progress: o.Progress, position: "before the first step",
 	}
 	p.tested = selected(operators, j.test.Spec.Operator)
-	p.s, err = simulate.New(simulate.Inputs{
-		Objects: p.tested.Objects(), Kinds: p.tested.Kinds(), Runner: o.Runner, Prepared: j.prepared, Progress: p.report,
-	})
+	inputs := simulate.Inputs{Objects: p.tested.Objects(), Kinds: p.tested.Kinds(), Runner: o.Runner, Prepared: j.prepared, Progress: p.report}
+	if o.Requests != nil {
+		inputs.Requests = func(call cluster.Call) { o.Requests(j.test, call) }
+	}
+	p.s, err = simulate.New(inputs)
 	if err != nil {
 		return nil, nil, err
 	}

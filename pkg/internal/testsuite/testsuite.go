@@ -16,6 +16,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/cluster"
 	"github.com/argoperator/argoperator/pkg/internal/definition"
 	"github.com/argoperator/argoperator/pkg/internal/simulate"
 )
@@ -47,6 +48,9 @@ type Options struct {
 	// Progress is called with the progress of running tests, from any goroutine;
 	// nil: not called.
 	Progress func(t *definition.Test, what string)
+	// Requests is called with each request to the API server in memory, in the goroutine of
+	// the test; nil: not called.
+	Requests func(t *definition.Test, call cluster.Call)
 	// Trace keeps the traces of all steps in the results of Run, about a megabyte
 	// for each test. Done gets them in any case.
 	Trace bool
