@@ -256,22 +256,31 @@ func (r *recorder) child(c cluster.Change) {
 }
 
 func (r *recorder) childChange(c cluster.Change, ref map[string]any, what string) {
+	about := c.Object()
 	by := changedBy(c.Old, c.New)
 	before, _ := readiness(c.Old, conditionsOf(c.Old))
 	after, _ := readiness(c.New, conditionsOf(c.New))
 	patch := patchOf(asCreated(c.Old), asCreated(c.New))
+	old, _, _ := unstructured.NestedMap(c.Old.Object, "status")
+	now, _, _ := unstructured.NestedMap(c.New.Object, "status")
+	status := patchOf(old, now)
+	if !by.user && len(status) > 0 && isBuiltIn(about) {
+		by.controller = true // times of field managers are in seconds: two changes of a status can look like one
+	}
 	switch {
 	case by.user && len(patch) > 0:
 		r.add(step{name: "change " + what + " by hand", action: "childEdit", value: with(ref, "patch", patch)})
 	case by.controller && before != "True" && after == "True":
 		r.add(step{name: what + " is ready", action: "ready", value: ref})
-	case by.user:
-		old, _, _ := unstructured.NestedMap(c.Old.Object, "status")
-		now, _, _ := unstructured.NestedMap(c.New.Object, "status")
-		if status := patchOf(old, now); len(status) > 0 {
-			r.add(step{name: what + " has another status", action: "childStatus", value: with(ref, "status", status)})
-		}
+	case by.user && len(status) > 0:
+		r.add(step{name: what + " has another status", action: "childStatus", value: with(ref, "status", status)})
 	}
+}
+
+// isBuiltIn reports whether a controller of Kubernetes writes the status of an object.
+func isBuiltIn(o *unstructured.Unstructured) bool {
+	group := groupKindOf(o).Group
+	return group == "" || group == "apps" || group == "batch"
 }
 
 func with(ref map[string]any, key string, value any) map[string]any {

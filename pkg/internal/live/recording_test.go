@@ -210,6 +210,24 @@ func TestRecording(t *testing.T) {
 `,
 		},
 		{
+			name: "a child becomes ready again in the second in which it was not",
+			story: func(s *story) {
+				s.has(user, webLarger)
+				s.has(controller, broken)
+				s.has(controller, ready)
+			},
+			want: `  - name: change spec.color, spec.size
+    edit:
+      spec:
+        color: red
+        size: 2
+  - name: Deployment shop is ready (2)
+    ready:
+      kind: Deployment
+      name: shop
+`,
+		},
+		{
 			name: "the operator replaces a child",
 			story: func(s *story) {
 				s.r.requested("DELETE", "/apis/apps/v1/namespaces/default/deployments/shop")
