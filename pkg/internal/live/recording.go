@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"net/http"
@@ -63,6 +64,28 @@ func (r *recorder) stir() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.changed = time.Now()
+}
+
+// settling limits how long a recording waits for quiet.
+const settling = 10 * quiet
+
+// settle waits until nothing happens any more, so that the last step has an expectation.
+func (r *recorder) settle(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, settling)
+	defer cancel()
+	for {
+		r.mu.Lock()
+		rest := quiet - time.Since(r.changed)
+		r.mu.Unlock()
+		if rest <= 0 && r.pending() == 0 {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(max(rest, quiet/10)):
+		}
+	}
 }
 
 // requested notes a request of an operator.
@@ -484,6 +507,9 @@ func (l *Live) Recorded() int {
 	defer l.recorder.mu.Unlock()
 	return len(l.recorder.steps)
 }
+
+// Settle waits for a moment in which nothing happens, for a few seconds at most.
+func (l *Live) Settle(ctx context.Context) { l.recorder.settle(ctx) }
 
 // Recording returns what was done with the first custom resource as a test.
 func (l *Live) Recording(name string) (Recording, error) { return l.recorder.recording(name) }

@@ -373,3 +373,25 @@ func TestRecordingStartsOver(t *testing.T) {
 		}
 	})
 }
+
+func TestRecordingSettles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStory(t)
+		settle := func() time.Duration {
+			start := time.Now()
+			s.r.settle(t.Context())
+			return time.Since(start)
+		}
+		if took := settle(); took != 0 {
+			t.Errorf("before anything happens: %v", took)
+		}
+		s.has(user, webObject)
+		if took := settle(); took != quiet {
+			t.Errorf("after a change: %v, want %v", took, quiet)
+		}
+		s.pending = 1
+		if took := settle(); took != settling {
+			t.Errorf("while events wait: %v, want %v", took, settling)
+		}
+	})
+}

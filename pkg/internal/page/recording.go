@@ -34,6 +34,7 @@ func (s *Server) saveRecording(r *http.Request) (any, error) {
 	if wrong := validation.IsDNS1123Label(in.Name); len(wrong) > 0 {
 		return nil, badRequest("%q is not a name for a test: %s", in.Name, wrong[0])
 	}
+	s.in.Live.Settle(r.Context())
 	recording, err := s.in.Live.Recording(in.Name)
 	if err != nil {
 		return nil, err
