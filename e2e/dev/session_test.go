@@ -105,7 +105,11 @@ func (s *session) stop(signal os.Signal) {
 
 // try runs kubectl and returns its output.
 func (s *session) try(stdin string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	return s.tryFor(patience, stdin, args...)
+}
+
+func (s *session) tryFor(limit time.Duration, stdin string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "../../bin/kubectl", args...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+s.kubeconfig)

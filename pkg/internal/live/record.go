@@ -158,7 +158,7 @@ func (r *records) add(one Record) int {
 		one.Time = time.Now()
 	}
 	r.all[one.ID] = &one
-	if one.Cause == 0 {
+	if r.all[one.Cause] == nil { // none, or an event that is forgotten already
 		r.order = append(r.order, one.ID)
 	} else {
 		r.caused[one.Cause] = append(r.caused[one.Cause], one.ID)

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"net/http"
@@ -63,6 +64,28 @@ func (r *recorder) stir() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.changed = time.Now()
+}
+
+// settling limits how long a recording waits for quiet.
+const settling = 10 * quiet
+
+// settle waits until nothing happens any more, so that the last step has an expectation.
+func (r *recorder) settle(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, settling)
+	defer cancel()
+	for {
+		r.mu.Lock()
+		rest := quiet - time.Since(r.changed)
+		r.mu.Unlock()
+		if rest <= 0 && r.pending() == 0 {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(max(rest, quiet/10)):
+		}
+	}
 }
 
 // requested notes a request of an operator.
@@ -244,7 +267,9 @@ func (r *recorder) child(c cluster.Change) {
 	case c.Old == nil:
 	case c.New == nil:
 		cr := r.objects.get(r.uid)
-		ours := r.removed[pathOf(about, r.objects)]
+		path := pathOf(about, r.objects)
+		ours := r.removed[path]
+		delete(r.removed, path) // the next deletion may be a user's
 		if cr != nil && cr.GetDeletionTimestamp() == nil && !ours {
 			r.add(step{name: "delete " + what + " by hand", action: "childDelete", value: ref})
 		}
@@ -254,22 +279,31 @@ func (r *recorder) child(c cluster.Change) {
 }
 
 func (r *recorder) childChange(c cluster.Change, ref map[string]any, what string) {
+	about := c.Object()
 	by := changedBy(c.Old, c.New)
 	before, _ := readiness(c.Old, conditionsOf(c.Old))
 	after, _ := readiness(c.New, conditionsOf(c.New))
 	patch := patchOf(asCreated(c.Old), asCreated(c.New))
+	old, _, _ := unstructured.NestedMap(c.Old.Object, "status")
+	now, _, _ := unstructured.NestedMap(c.New.Object, "status")
+	status := patchOf(old, now)
+	if !by.user && len(status) > 0 && isBuiltIn(about) {
+		by.controller = true // times of field managers are in seconds: two changes of a status can look like one
+	}
 	switch {
 	case by.user && len(patch) > 0:
 		r.add(step{name: "change " + what + " by hand", action: "childEdit", value: with(ref, "patch", patch)})
 	case by.controller && before != "True" && after == "True":
 		r.add(step{name: what + " is ready", action: "ready", value: ref})
-	case by.user:
-		old, _, _ := unstructured.NestedMap(c.Old.Object, "status")
-		now, _, _ := unstructured.NestedMap(c.New.Object, "status")
-		if status := patchOf(old, now); len(status) > 0 {
-			r.add(step{name: what + " has another status", action: "childStatus", value: with(ref, "status", status)})
-		}
+	case by.user && len(status) > 0:
+		r.add(step{name: what + " has another status", action: "childStatus", value: with(ref, "status", status)})
 	}
+}
+
+// isBuiltIn reports whether a controller of Kubernetes writes the status of an object.
+func isBuiltIn(o *unstructured.Unstructured) bool {
+	group := groupKindOf(o).Group
+	return group == "" || group == "apps" || group == "batch"
 }
 
 func with(ref map[string]any, key string, value any) map[string]any {
@@ -473,6 +507,9 @@ func (l *Live) Recorded() int {
 	defer l.recorder.mu.Unlock()
 	return len(l.recorder.steps)
 }
+
+// Settle waits for a moment in which nothing happens, for a few seconds at most.
+func (l *Live) Settle(ctx context.Context) { l.recorder.settle(ctx) }
 
 // Recording returns what was done with the first custom resource as a test.
 func (l *Live) Recording(name string) (Recording, error) { return l.recorder.recording(name) }

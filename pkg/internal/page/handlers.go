@@ -3,8 +3,10 @@ package page
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -82,11 +84,30 @@ func (s *Server) object(r *http.Request) (any, error) {
 		return nil, err
 	}
 	unstructured.RemoveNestedField(o.Object, "metadata", "managedFields")
-	data, err := yaml.Marshal(o.Object)
+	text, err := yamlOf(o.Object)
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"yaml": string(data), "events": events}, nil
+	return map[string]any{"yaml": text, "events": events}, nil
+}
+
+// yamlOf returns an object as YAML. Texts can have control characters, which yaml.Marshal
+// accepts only as escape sequences.
+func yamlOf(fields map[string]any) (string, error) {
+	data, err := json.Marshal(fields)
+	if err != nil {
+		return "", err
+	}
+	var escaped strings.Builder
+	for _, r := range string(data) {
+		if r >= 0x7f && r < 0xa0 || r == 0xfeff || r == 0xfffe || r == 0xffff {
+			fmt.Fprintf(&escaped, `\u%04x`, r)
+		} else {
+			escaped.WriteRune(r)
+		}
+	}
+	out, err := yaml.JSONToYAML([]byte(escaped.String()))
+	return string(out), err
 }
 
 // applied is the result for one object.
@@ -222,9 +243,6 @@ func switchTitle(name string, on bool) string {
 	return what[0]
 }
 
-// conflict is the code of a finding about an object that changed since it was read.
-const conflict = "conflict"
-
 // document is an object in the editor.
 type document struct{ source.Object }
 
@@ -245,28 +263,30 @@ func (d document) reference() reference {
 	return reference{d.Object.Text("apiVersion"), d.Object.Text("kind"), d.Object.Text("metadata", "namespace"), d.Object.Text("metadata", "name")}
 }
 
+// conflict is the code of a finding about an object that changed since it was read. Only
+// the page has it, which then offers both texts.
+const conflict = "conflict"
+
 // findings returns the reasons of a rejection at the fields that it names.
 func (d document) findings(err error) diag.List {
-	if err == nil {
-		return nil
-	}
-	var answer apierrors.APIStatus
-	if !errors.As(err, &answer) {
-		var out diag.List
-		out.Add(d.Position("kind"), diag.ServerRejected, err.Error(), "")
-		return out
-	}
 	var out diag.List
-	code := diag.ServerRejected
-	if apierrors.IsConflict(err) {
-		code = conflict
-	}
-	for _, p := range dryrun.Problems(answer.Status()) {
-		at := p.Path
-		if at == "" {
-			at = "kind"
+	var answer apierrors.APIStatus
+	switch {
+	case err == nil:
+	case apierrors.IsConflict(err):
+		out.Add(d.Position("metadata.resourceVersion"), conflict, err.Error(), "")
+	case !errors.As(err, &answer):
+		out.Add(d.Position("kind"), diag.ServerRejected, err.Error(), "")
+	default:
+		for _, p := range dryrun.Problems(answer.Status()) {
+			at, message := p.Path, p.Message
+			if at == "" {
+				at = "kind"
+			} else if !strings.Contains(message, at) {
+				message = at + ": " + message
+			}
+			out.Add(d.Position(at), diag.ServerRejected, message, "")
 		}
-		out.Add(d.Position(at), code, p.Message, "")
 	}
 	return out
 }

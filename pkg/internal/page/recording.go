@@ -3,6 +3,8 @@ package page
 import (
 	"net/http"
 
+	"k8s.io/apimachinery/pkg/util/validation"
+
 	"github.com/argoperator/argoperator/pkg/internal/live"
 	"github.com/argoperator/argoperator/pkg/internal/testsuite"
 )
@@ -28,6 +30,11 @@ func (s *Server) saveRecording(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The name becomes that of a file, and part of its YAML.
+	if wrong := validation.IsDNS1123Label(in.Name); len(wrong) > 0 {
+		return nil, badRequest("%q is not a name for a test: %s", in.Name, wrong[0])
+	}
+	s.in.Live.Settle(r.Context())
 	recording, err := s.in.Live.Recording(in.Name)
 	if err != nil {
 		return nil, err

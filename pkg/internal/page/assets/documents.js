@@ -2,6 +2,7 @@
 import {createEditor} from './editor.js';
 import {get, post} from './api.js';
 import {button, byId, count, guarded, h, icon, markTab, reference, tabKeys, toast} from './dom.js';
+import {rebase, versionLine} from './rebase.js';
 import {changed, on, session} from './store.js';
 
 /**
@@ -39,7 +40,8 @@ function isIn({file}, {title}) {
 function add(doc) {
   const draft = drafts[doc.id];
   const full = {findings: [], newer: null, text: doc.base, host: h('div', {class: 'editor-host'}), ...doc};
-  if (draft) Object.assign(full, {text: draft.text, base: draft.base, newer: draft.base === doc.base ? null : doc.base});
+  const isNewer = draft && doc.kind !== 'new' && draft.base !== doc.base; // of a new object there is only the draft
+  if (draft) Object.assign(full, {text: draft.text, base: draft.base, newer: isNewer ? doc.base : null});
   docs.set(doc.id, full);
   return full;
 }
@@ -96,22 +98,6 @@ function take(doc, text) {
   if (doc.editor && doc.editor.text() !== text) doc.editor.setText(text);
   doc.text = text;
   keepDraft(doc);
-}
-
-const versionLine = /^( {2}resourceVersion:\s*)(.*)$/m;
-const statusBlock = /^status:.*\n(?:[ \-#].*\n|\n)*/m;
-
-/**
- * Returns our text with the resourceVersion and the status of the newer one, if
- * the object did not change otherwise: an operator writes the status all the time.
- * @returns {string|null}
- */
-export function rebase(text, base, newer) {
-  const stable = (yaml) => yaml.replace(versionLine, '').replace(statusBlock, '');
-  if (stable(base) !== stable(newer)) return null;
-  const version = newer.match(versionLine)?.[2] ?? '';
-  const status = newer.match(statusBlock)?.[0] ?? '';
-  return text.replace(versionLine, (_, key) => key + version).replace(statusBlock, () => status);
 }
 
 /** Keeps unsaved changes when the server has a newer text. */
@@ -191,12 +177,13 @@ const loadFiles = guarded(async () => {
     if (doc) offer(doc, content);
     else add({id: 'file ' + name, kind: 'file', title: name, base: content, readOnly: !editable});
   }
-  if (!docs.get(shown)?.editor) showDoc(docs.has(shown) ? shown : [...docs.keys()][0]);
+  // The new object opens when its samples are there.
+  if (!docs.get(shown)?.editor && shown !== 'new') showDoc(docs.has(shown) ? shown : [...docs.keys()][0]);
   renderTabs();
 });
 
 const loadSamples = guarded(async () => {
-  samples = await get('samples');
+  samples = await get('samples').catch((error) => { toast(error.message, 'bad'); return []; });
   const text = samples[0]?.yaml ?? '';
   const doc = docs.get('new') ?? add({id: 'new', kind: 'new', title: 'New custom resource', base: text});
   if (!isDirty(doc) && !doc.base) take(doc, text);
@@ -244,7 +231,8 @@ export function showDoc(id) {
 
 export function newObject({focus = true} = {}) {
   document.dispatchEvent(new CustomEvent('show-pane', {detail: 'editor'}));
-  showDoc('new');
+  if (docs.has('new')) showDoc('new');
+  else shown = 'new'; // the samples are not loaded yet
   if (focus) docs.get('new')?.editor.focus();
 }
 

@@ -1,0 +1,181 @@
+package dev
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestPage creates a custom resource in the page and follows it until it is ready.
+func TestPage(t *testing.T) {
+	s := start(t, "-f", memcached)
+	p := newTab(t, newBrowser(t), s.url)
+	p.sees("[data-test=connection]", "Connected")
+	p.sees("[data-test=operators]", "memcached", "Memcached", "direct")
+	p.observeGraph()
+
+	p.click("[data-test=new-object]")
+	p.until("the sample", "("+editorView+")?.state.doc.toString().includes('kind: Memcached')")
+	p.click("[data-test=apply]")
+	p.sees("[data-test=tree-row].ready-True", "Memcached", "memcached")
+	p.sees("[data-test=tree-row].ready-True", "Deployment", "3 of 3 ready")
+	p.sees("[data-test=tree-row].ready-True", "Pod", "Running")
+	p.sees("[data-test=timeline-row].type-action", "You applied Memcached")
+	p.sees("[data-test=timeline-row].type-event", "ADD Memcached default/memcached")
+
+	p.click("[data-test=timeline-row].type-delivery", "child-deployment", "PATCH Deployment default/memcached", "201")
+	p.sees("[data-test=details] h2", "child-deployment", "Done")
+	p.click("[data-test=details] summary", "Program (jq)")
+	p.sees("[data-test=details] pre.code", ".body")
+	p.click("[data-test=details] summary", "Input")
+	p.sees("[data-test=details] [data-test=json]", "oldBody")
+	p.sees("[data-test=details] summary", "Output")
+	p.click("[data-test=details] [data-test=call]", "PATCH", "201")
+	p.sees("[data-test=details] .part", "Body", `kind: "Deployment"`, "replicas: 3")
+	p.sees("[data-test=details] .part", "Answer", "resourceVersion")
+	p.sees("[data-test=details] .facts", "/apis/apps/v1/namespaces/default/deployments/memcached", "memcached-sensor")
+
+	lit := value[[]string](p, "[...window.lit]")
+	for _, node := range []string{"change_memcacheds_cache_example_com_custom_resources", "source", "bus", "sensor_0", "child_deployment_deployments", "status"} {
+		if !slices.Contains(lit, node) {
+			t.Errorf("the node %s did not light up, but %s", node, strings.Join(lit, ", "))
+		}
+	}
+}
+
+// observeGraph notes the nodes of the event flow that light up.
+func (p *tab) observeGraph() {
+	p.t.Helper()
+	p.sees("#graph [data-node]")
+	value[bool](p, `(() => {
+  window.lit = new Set();
+  const note = ({target}) => { if (target.classList.contains('lit') && target.dataset.node) window.lit.add(target.dataset.node); };
+  new MutationObserver((changes) => changes.forEach(note)).observe(document.getElementById('graph'), {subtree: true, attributes: true, attributeFilter: ['class']});
+  return true;
+})()`)
+}
+
+// resource returns a Memcached.
+func resource(name, spec string) string {
+	return fmt.Sprintf("apiVersion: cache.example.com/v1alpha1\nkind: Memcached\nmetadata:\n  name: %s\nspec: %s\n", name, spec)
+}
+
+// apply creates objects in the page.
+func (p *tab) apply(yaml string) {
+	p.t.Helper()
+	p.click("[data-test=new-object]")
+	p.sees("[data-test=doc-new][aria-selected=true]")
+	p.paste(yaml)
+	p.click("[data-test=apply]")
+}
+
+// turn uses a switch and waits until the page shows its new position.
+func (p *tab) turn(name string, on bool) {
+	p.t.Helper()
+	p.click("[data-test=switch-" + name + "]")
+	p.sees(fmt.Sprintf("[data-test=switch-%s][aria-checked=%v]", name, on))
+}
+
+func object(kind, name string) string {
+	return fmt.Sprintf("[data-test=tree-row][data-kind=%s][data-name=%s]", kind, name)
+}
+
+// TestFaults has the bad days of an operator, one after the other.
+func TestFaults(t *testing.T) {
+	s := start(t, "-f", memcached)
+	p := newTab(t, newBrowser(t), s.url)
+	p.sees("[data-test=connection]", "Connected")
+	idle := func() { p.t.Helper(); p.sees("[data-test=pending]", "Idle") }
+	day := func(name string, test func(t *testing.T)) {
+		p.subtest(name, func(t *testing.T) {
+			idle()
+			p.click("[data-test=timeline-clear]")
+			test(t)
+		})
+	}
+
+	day("events wait while the Sensor is down", func(t *testing.T) {
+		p.turn("sensorDown", true)
+		p.sees("#graph .off-label", "down")
+		p.apply(resource("down", "{size: 1}"))
+		p.sees("[data-test=pending]", "waiting")
+		p.sees("[data-test=timeline-row].type-event", "ADD Memcached default/down")
+		if rows := p.texts(object("Deployment", "down")); len(rows) > 0 {
+			t.Errorf("the operator works while its Sensor is down: %s", rows)
+		}
+		p.turn("sensorDown", false)
+		p.sees(object("Deployment", "down") + ".ready-True")
+		p.sees(object("Memcached", "down") + ".ready-True")
+	})
+
+	day("a resync repairs what a lost event caused", func(t *testing.T) {
+		p.turn("loseEvents", true)
+		p.sees("#graph .off-label", "loses events")
+		p.apply(resource("lost", "{size: 1}"))
+		p.sees("[data-test=timeline-row].state-lost", "ADD Memcached default/lost")
+		p.turn("loseEvents", false)
+		idle()
+		if rows := p.texts(object("Deployment", "lost")); len(rows) > 0 {
+			t.Errorf("the operator received a lost event: %s", rows)
+		}
+		p.click("[data-test=resync]")
+		p.sees(object("Memcached", "lost") + ".ready-True")
+		p.sees(object("Deployment", "lost") + ".ready-True")
+	})
+
+	for fault, status := range map[string]string{"refuse": "503", "conflict": "409"} {
+		day("a resync repairs writes that failed with "+status, func(*testing.T) {
+			p.turn(fault, true)
+			p.sees("#graph .off-label", status)
+			p.apply(resource(fault, "{size: 1}"))
+			p.sees("[data-test=timeline-row].type-delivery", "child-deployment", status)
+			p.turn(fault, false)
+			p.click("[data-test=resync]")
+			p.sees(object("Memcached", fault) + ".ready-True")
+			p.sees(object("Deployment", fault) + ".ready-True")
+		})
+	}
+
+	day("a deleted child comes back", func(*testing.T) {
+		row := object("Deployment", "down")
+		uid := value[string](p, "all(%s)[0].dataset.uid", row)
+		p.click(row)
+		p.click("[data-test=delete-object]")
+		p.until("another Deployment", "all(%s).some((e) => e.dataset.uid !== %s)", row+".ready-True", uid)
+		p.sees(object("Memcached", "down") + ".ready-True")
+	})
+
+	day("a child that somebody edits is restored", func(t *testing.T) {
+		p.click(object("Deployment", "down"))
+		p.click("[data-test=edit-object]")
+		p.sees("[data-test=doc-object][aria-selected=true]", "Deployment down")
+		p.replace("  replicas: 1\n  revisionHistoryLimit", "  replicas: 4\n  revisionHistoryLimit")
+		p.click("[data-test=apply]")
+		p.sees("[data-test=timeline-row]", "UPDATE Deployment default/down", "spec.replicas")
+		eventually(t, "replicas", "1", func() string {
+			return s.kubectl("get", "deployment", "down", "-o", "jsonpath={.spec.replicas}")
+		})
+		p.until("the restored text", "("+editorView+").state.doc.toString().includes('\\n  replicas: 1\\n')")
+	})
+
+	day("an event that is delivered again changes nothing", func(t *testing.T) {
+		p.apply(resource("again", "{size: 1}"))
+		p.sees(object("Memcached", "again") + ".ready-True")
+		idle()
+		newest := value[string](p, "all(%s, %s).map((e) => e.dataset.record).sort((a, b) => b - a)[0]", "[data-test=timeline-row].type-event", "Memcached default/again")
+		p.click("[data-test=timeline-row][data-record='" + newest + "']")
+		p.sees("[data-test=details] h2", "UPDATE Memcached default/again")
+		versions := func() string {
+			return s.kubectl("get", "memcached/again", "deployment/again", "-o", "jsonpath={.items[*].metadata.resourceVersion}")
+		}
+		before := versions()
+		p.click("[data-test=timeline-clear]")
+		p.click("[data-test=redeliver]")
+		p.sees("[data-test=timeline-row].type-event", "UPDATE Memcached default/again")
+		idle()
+		if after := versions(); after != before {
+			t.Errorf("resource versions %s, want %s", after, before)
+		}
+	})
+}
