@@ -31,7 +31,7 @@ func (c *cluster) startAPIServer(ctx context.Context) error {
 		"--anonymous-auth=false", "--token-auth-file=" + c.file(tokens), "--client-ca-file=" + c.file(clientsCertificate), "--authorization-mode=RBAC",
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-key-file=" + c.file(accountsKey), "--service-account-signing-key-file=" + c.file(accountsKey),
-		"--service-cluster-ip-range=10.96.0.0/16", "--allow-privileged", "--enable-priority-and-fairness=false", "--profiling=false",
+		"--service-cluster-ip-range=10.96.0.0/12", "--allow-privileged", "--enable-priority-and-fairness=false", "--profiling=false",
 		"--kubelet-preferred-address-types=ExternalDNS", // of which the node has none, so that the API server does not look for a kubelet
 	}); err != nil {
 		return err
