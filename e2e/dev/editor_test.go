@@ -23,7 +23,7 @@ func TestEditor(t *testing.T) {
 		return string(data)
 	}
 	s := start(t, "-f", dir)
-	p := newTab(t, newBrowser(t), s.url)
+	p := newBrowser(t).open(s.url)
 	p.apply(resource("web", "{size: 1}"))
 	p.sees(object("Deployment", "web")+".ready-True", "1 of 1 ready")
 
@@ -141,7 +141,7 @@ func TestEditor(t *testing.T) {
 		p.seesNo("[data-test=finding]")
 	})
 
-	p.subtest("completes keys and values of the schema", func(t *testing.T) {
+	p.subtest("completes keys and values of the schema", func(*testing.T) {
 		p.paste("apiVersion: cache.example.com/v1alpha1\nkind: Memcached\nmetadata:\n  name: complete\nspec:\n  size: 1")
 		p.control(kb.End)
 		p.until("the cursor at the end", "("+editorView+")?.state.selection.main.head === ("+editorView+")?.state.doc.length")

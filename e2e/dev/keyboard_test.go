@@ -28,7 +28,7 @@ func TestKeyboard(t *testing.T) {
 		s.kubectlIn(resource(name, "{size: 1}"), "create", "-f", "-")
 		s.ready("memcached/" + name)
 	}
-	p := newTab(t, newBrowser(t), s.url)
+	p := newBrowser(t).open(s.url)
 	p.sees("[data-test=connection]", "Connected")
 	p.sees(object("Deployment", "two") + ".ready-True")
 
@@ -77,7 +77,7 @@ func TestKeyboard(t *testing.T) {
 		p.sees("[data-test=toast]", "The CronWorkflow runs")
 	})
 
-	p.subtest("editor", func(t *testing.T) {
+	p.subtest("editor", func(*testing.T) {
 		p.tabTo("#views [role=tab][aria-selected=true]")
 		p.press(kb.Home, kb.ArrowRight)
 		p.sees("[data-test=tab-editor][aria-selected=true]")

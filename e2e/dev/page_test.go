@@ -10,7 +10,7 @@ import (
 // TestPage creates a custom resource in the page and follows it until it is ready.
 func TestPage(t *testing.T) {
 	s := start(t, "-f", memcached)
-	p := newTab(t, newBrowser(t), s.url)
+	p := newBrowser(t).open(s.url)
 	p.sees("[data-test=connection]", "Connected")
 	p.sees("[data-test=operators]", "memcached", "Memcached", "direct")
 	p.observeGraph()
@@ -84,7 +84,7 @@ func object(kind, name string) string {
 // TestFaults has the bad days of an operator, one after the other.
 func TestFaults(t *testing.T) {
 	s := start(t, "-f", memcached)
-	p := newTab(t, newBrowser(t), s.url)
+	p := newBrowser(t).open(s.url)
 	p.sees("[data-test=connection]", "Connected")
 	idle := func() { p.t.Helper(); p.sees("[data-test=pending]", "Idle") }
 	day := func(name string, test func(t *testing.T)) {

@@ -31,7 +31,7 @@ func TestTests(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := start(t, "-f", dir, "--test", "broken")
-	p := newTab(t, newBrowser(t), s.url)
+	p := newBrowser(t).open(s.url)
 
 	p.subtest("opens the test of --test at its failing step", func(*testing.T) {
 		p.sees("[data-test=test][data-name=broken][data-state=failed]")
