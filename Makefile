@@ -31,6 +31,7 @@ bin/kubectl:
 	cd cmd/argoperator-dev && go build -trimpath -o ../../bin/ k8s.io/kubernetes/cmd/kubectl
 
 e2e-dev: build dev bin/kubectl ## test argoperator dev with kubectl and with Chromium; some tests with E2E='-run TestKubectl'
+	ARGOPERATOR_DEV=$(CURDIR)/bin/argoperator-dev go test -count 1 -timeout 20m -run TestServersAgree $(filter -short,$(E2E)) ./pkg/internal/live
 	cd e2e/dev && go vet . && go test -count 1 -timeout 40m $(E2E) .
 
 page-editor: ## bundle the editor of the page of argoperator dev, as pinned in pkg/internal/page/editor; needs npm

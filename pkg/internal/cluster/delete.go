@@ -2,35 +2,57 @@ package cluster
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/json"
 )
 
-// delete deletes an object, or sets its deletionTimestamp if it has finalizers.
-func (c *Cluster) delete(req Request) (Object, error) {
+// delete deletes an object, or sets its deletionTimestamp if it has finalizers. It answers
+// with the object if that is still there.
+func (c *Cluster) delete(req Request) (int, any, error) {
 	old, err := c.find(req.key())
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	var options metav1.DeleteOptions
 	if len(req.body) > 0 {
 		if err := json.Unmarshal(req.body, &options); err != nil {
-			return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding DeleteOptions: %v", err))
+			return 0, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding DeleteOptions: %v", err))
 		}
 	}
 	if p := options.Preconditions; p != nil {
 		if p.UID != nil && *p.UID != old.GetUID() {
-			return nil, apierrors.NewConflict(req.Kind.Resource(), req.Name, otherUID(*p.UID, old))
+			return 0, nil, apierrors.NewConflict(req.Kind.Resource(), req.Name, otherUID(*p.UID, old))
 		}
 		if p.ResourceVersion != nil && *p.ResourceVersion != old.GetResourceVersion() {
-			return nil, apierrors.NewConflict(req.Kind.Resource(), req.Name, errModified)
+			return 0, nil, apierrors.NewConflict(req.Kind.Resource(), req.Name, errModified)
 		}
 	}
-	return c.end(req.key(), old, options), nil
+	o := c.end(req.key(), old, options)
+	if c.Objects[req.key()] == nil && !returnsDeleted[req.Kind.Resource()] {
+		return http.StatusOK, deleted(req, old), nil
+	}
+	return reply(http.StatusOK, InVersion(o, req.Kind), nil)
+}
+
+// returnsDeleted are the kinds whose deletion is answered with the deleted object.
+var returnsDeleted = map[schema.GroupResource]bool{
+	{Resource: "namespaces"}: true, {Resource: "persistentvolumeclaims"}: true, {Resource: "persistentvolumes"}: true,
+	{Resource: "pods"}: true, {Resource: "podtemplates"}: true, {Resource: "resourcequotas"}: true,
+	{Resource: "serviceaccounts"}: true, {Resource: "services"}: true, {Group: "storage.k8s.io", Resource: "storageclasses"}: true,
+}
+
+// deleted is the answer to the deletion of any other object.
+func deleted(req Request, o Object) metav1.Status {
+	return metav1.Status{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess,
+		Details: &metav1.StatusDetails{Name: req.Name, Group: req.Kind.Group, Kind: req.Kind.Plural, UID: o.GetUID()},
+	}
 }
 
 func (c *Cluster) end(k Key, old Object, options metav1.DeleteOptions) Object {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -78,8 +79,7 @@ func (c *Cluster) answer(r *http.Request) (int, any, error) {
 		o, err := c.replace(req)
 		return reply(http.StatusOK, o, err)
 	case req.method == http.MethodDelete && !collection:
-		o, err := c.delete(req)
-		return reply(http.StatusOK, o, err)
+		return c.delete(req)
 	}
 	return 0, nil, apierrors.NewMethodNotSupported(req.Kind.Resource(), req.method)
 }
@@ -114,13 +114,25 @@ func (c *Cluster) serveList(req Request) (int, any, error) {
 	items := []any{}
 	for _, o := range c.List(req.Kind.Resource(), req.Namespace) {
 		if selector.Matches(labels.Set(o.GetLabels())) {
-			items = append(items, InVersion(o, req.Kind).Object)
+			items = append(items, itemOf(InVersion(o, req.Kind), req.Kind))
 		}
 	}
 	return http.StatusOK, map[string]any{
 		"apiVersion": req.Kind.GroupVersion().String(), "kind": req.Kind.Kind + "List",
 		"metadata": map[string]any{"resourceVersion": fmt.Sprint(c.version)}, "items": items,
 	}, nil
+}
+
+// itemOf returns an object as an item of a list, where those of built-in kinds have no
+// apiVersion and kind.
+func itemOf(o Object, kind Kind) map[string]any {
+	if !kind.Builtin {
+		return o.Object
+	}
+	out := maps.Clone(o.Object)
+	delete(out, "apiVersion")
+	delete(out, "kind")
+	return out
 }
 
 // statusOf returns an error as a Status object.

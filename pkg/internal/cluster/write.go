@@ -316,6 +316,12 @@ func (c *Cluster) admit(req Request, old, o Object) (Object, error) {
 	if err := c.validate(req, old, o); err != nil {
 		return nil, err
 	}
+	omitEmptyMetadata(o)
+	if req.Kind.Builtin {
+		if err := store(o); err != nil {
+			return nil, err
+		}
+	}
 	if old != nil && equalExceptTimes(old, o) {
 		return InVersion(old, req.Kind), nil
 	}

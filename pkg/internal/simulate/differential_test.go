@@ -2,6 +2,7 @@ package simulate_test
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -417,6 +418,33 @@ func (w *world) same(what string, want, got any) {
 	}
 }
 
+// withoutEmpty removes empty values, many of which the API server omits.
+func withoutEmpty(fields map[string]any) {
+	for key, value := range fields {
+		switch v := value.(type) {
+		case nil:
+			delete(fields, key)
+		case bool, string, float64:
+			if v == false || v == "" || v == 0.0 {
+				delete(fields, key)
+			}
+		case map[string]any:
+			if withoutEmpty(v); len(v) == 0 {
+				delete(fields, key)
+			}
+		case []any:
+			if len(v) == 0 {
+				delete(fields, key)
+			}
+			for _, item := range v {
+				if below, ok := item.(map[string]any); ok {
+					withoutEmpty(below)
+				}
+			}
+		}
+	}
+}
+
 // bare returns an object without what the API server, its controller and the
 // operator add to the template.
 func bare(object any) any {
@@ -426,11 +454,15 @@ func bare(object any) any {
 	for _, key := range []string{"managedFields", "resourceVersion", "uid", "generation", "creationTimestamp", "namespace", "ownerReferences"} {
 		delete(metadata, key)
 	}
-	for key, value := range out {
-		if value == nil { // a mapping that was emptied by a server-side apply
-			out[key] = map[string]any{}
+	if text, ok := out["stringData"].(map[string]any); ok { // which the API server encodes
+		data := map[string]any{}
+		for key, value := range text {
+			data[key] = base64.StdEncoding.EncodeToString([]byte(value.(string)))
 		}
+		delete(out, "stringData")
+		out["data"] = data
 	}
+	withoutEmpty(out)
 	for _, kind := range []string{"labels", "annotations"} {
 		added, _ := metadata[kind].(map[string]any)
 		maps.DeleteFunc(added, func(key string, _ any) bool {

@@ -244,7 +244,7 @@ func TestEventFields(t *testing.T) {
 			}
 			want := map[string]any{}
 			check(t, json.Unmarshal([]byte(strings.ReplaceAll(fmt.Sprintf(`{
-				"apiVersion": "v1", "kind": "Event", %s
+				%s
 				"involvedObject": {"apiVersion": "example.com/v1", "kind": "Web", "namespace": "default", "name": "one", "uid": %q, "resourceVersion": %q},
 				"type": "Warning", "reason": "ReconcileFailed", "action": "Reconcile", "count": 1,
 				"source": {"component": "web"}, "reportingComponent": "web", "reportingInstance": %q

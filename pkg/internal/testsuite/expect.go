@@ -1,7 +1,9 @@
 package testsuite
 
 import (
+	"encoding/base64"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -117,13 +119,34 @@ func (s *stepRun) expectChildren(children []map[string]any) {
 
 // compare reports mismatches at the position of the expected value.
 func (s *stepRun) compare(want, got any, at []string, prefix, hint string) {
-	for _, m := range match(want, got) {
+	for _, m := range match(want, withText(want, got)) {
 		help := hint
 		if m.hint != "" {
 			help = m.hint
 		}
 		s.unmet(s.at(append(slices.Clone(at), m.path...)...), strings.TrimSpace(prefix+m.place+" "+m.message), help)
 	}
+}
+
+// withText returns a Secret with its data as text too, if that is expected: the API server
+// only has it encoded.
+func withText(want, got any) any {
+	wanted, _ := want.(map[string]any)
+	o, _ := got.(map[string]any)
+	data, _ := o["data"].(map[string]any)
+	if wanted["stringData"] == nil || o["kind"] != "Secret" {
+		return got
+	}
+	text := map[string]any{}
+	for key, value := range data {
+		encoded, _ := value.(string)
+		if decoded, err := base64.StdEncoding.DecodeString(encoded); err == nil {
+			text[key] = string(decoded)
+		}
+	}
+	o = maps.Clone(o)
+	o["stringData"] = text
+	return o
 }
 
 func (s *stepRun) expectObjects() {
