@@ -58,7 +58,7 @@ func newBrowser(t *testing.T) *browser {
 
 // tab is a tab of the browser.
 type tab struct {
-	t     *testing.T // of the subtest that uses it
+	t     *testing.T // that uses it now
 	owner *testing.T
 	ctx   context.Context
 
@@ -100,8 +100,8 @@ func (p *tab) show() {
 	p.do(cdpage.BringToFront())
 }
 
-// subtest uses the tab in a subtest.
-func (p *tab) subtest(name string, test func(t *testing.T)) {
+// run uses the tab in a test of its own.
+func (p *tab) run(name string, test func(t *testing.T)) {
 	p.owner.Run(name, func(t *testing.T) {
 		p.t = t
 		t.Cleanup(func() {

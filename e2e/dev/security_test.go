@@ -177,7 +177,7 @@ const posted = (path, text) => new Promise((done) => {
   frame.name = 'f' + Math.random();
   document.body.append(frame);
   const form = document.createElement('form');
-  Object.assign(form, {method: 'post', action: target + path, enctype: 'text/plain', target: frame.name});
+  Object.assign(form, {method: 'post', action: target + path, encoding: 'text/plain', target: frame.name});
   const input = document.createElement('input');
   input.name = text.slice(0, -1) + ',"x":"'; // the body is NAME=VALUE, which is JSON
   input.value = '"}';
