@@ -2,9 +2,13 @@ package dev
 
 import (
 	"fmt"
+	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 )
 
 // TestPage creates a custom resource in the page and follows it until it is ready.
@@ -42,6 +46,31 @@ func TestPage(t *testing.T) {
 			t.Errorf("the node %s did not light up, but %s", node, strings.Join(lit, ", "))
 		}
 	}
+}
+
+// TestConnectionLost ends the command while its page is open, and starts it again: the
+// page must not use the new session with the token of the old one.
+func TestConnectionLost(t *testing.T) {
+	s := start(t, "-f", memcached)
+	p := newBrowser(t).open(s.url)
+	p.sees("[data-test=connection]", "Connected")
+	s.kubectlIn(resource("web", "{size: 1}"), "create", "-f", "-")
+	p.sees(object("Memcached", "web") + ".ready-True")
+	s.stop(os.Interrupt)
+	p.sees("[data-test=connection]", "Connection lost")
+	p.sees("[data-test=messages] [role=alert]", "The page shows the last known state")
+	p.sees(object("Memcached", "web"))
+
+	u, err := url.Parse(s.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := start(t, "-f", memcached, "--port", u.Port())
+	p.sees("[data-test=connection]", "Not allowed")
+	p.sees("[data-test=messages] [role=alert]", "Open the address that argoperator dev printed")
+	p.do(chromedp.Navigate(again.url))
+	p.sees("[data-test=connection]", "Connected")
+	p.seesNo(object("Memcached", "web"))
 }
 
 // observeGraph notes the nodes of the event flow that light up.
