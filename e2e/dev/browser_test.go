@@ -19,8 +19,14 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// newBrowser returns the context of a new headless Chromium, which ends with the test.
-func newBrowser(t *testing.T) context.Context {
+// browser is a headless Chromium.
+type browser struct {
+	t   *testing.T
+	ctx context.Context
+}
+
+// newBrowser starts a Chromium without a profile, which ends with the test.
+func newBrowser(t *testing.T) *browser {
 	t.Helper()
 	program := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -47,25 +53,26 @@ func newBrowser(t *testing.T) context.Context {
 	if err := chromedp.Run(ctx); err != nil {
 		t.Fatalf("starting %s: %v", program, err)
 	}
-	return ctx
+	return &browser{t, ctx}
 }
 
 // tab is a tab of the browser.
 type tab struct {
-	t     *testing.T // of the subtest that uses it
+	t     *testing.T // that uses it now
 	owner *testing.T
 	ctx   context.Context
 
+	expectErrors bool
+
 	mu     sync.Mutex
 	errors []string // of scripts, and violations of the page's content policy
-
-	expectErrors bool
 }
 
-// newTab opens an address in a new tab. The test fails if a script of the page fails.
-func newTab(t *testing.T, browser context.Context, url string) *tab {
+// open opens an address in a new tab. The test fails if a script of the page fails.
+func (b *browser) open(url string) *tab {
+	t := b.t
 	t.Helper()
-	ctx, cancel := chromedp.NewContext(browser)
+	ctx, cancel := chromedp.NewContext(b.ctx)
 	p := &tab{t: t, owner: t, ctx: ctx}
 	if err := chromedp.Run(ctx); err != nil { // without a limit: the tab ends with this context
 		t.Fatalf("opening a tab: %v", err)
@@ -93,8 +100,8 @@ func (p *tab) show() {
 	p.do(cdpage.BringToFront())
 }
 
-// subtest uses the tab in a subtest.
-func (p *tab) subtest(name string, test func(t *testing.T)) {
+// run uses the tab in a test of its own.
+func (p *tab) run(name string, test func(t *testing.T)) {
 	p.owner.Run(name, func(t *testing.T) {
 		p.t = t
 		t.Cleanup(func() {

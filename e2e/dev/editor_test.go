@@ -23,11 +23,11 @@ func TestEditor(t *testing.T) {
 		return string(data)
 	}
 	s := start(t, "-f", dir)
-	p := newTab(t, newBrowser(t), s.url)
+	p := newBrowser(t).open(s.url)
 	p.apply(resource("web", "{size: 1}"))
 	p.sees(object("Deployment", "web")+".ready-True", "1 of 1 ready")
 
-	p.subtest("shows findings of a definition at their place", func(t *testing.T) {
+	p.run("shows findings of a definition at their place", func(t *testing.T) {
 		before := onDisk()
 		p.openDefinition()
 		p.replace("replicas: ${ .spec.size }", "replicas: ${ .spec.syze }")
@@ -39,7 +39,7 @@ func TestEditor(t *testing.T) {
 		}
 	})
 
-	p.subtest("keeps the operator while the saved file has errors", func(t *testing.T) {
+	p.run("keeps the operator while the saved file has errors", func(t *testing.T) {
 		p.click("[data-test=save]")
 		p.sees("[data-test=toast]", "Saved with 1 error")
 		p.sees("[data-test=messages] [role=alert]", "The definition has 1 error. The previous definition still runs.")
@@ -50,7 +50,7 @@ func TestEditor(t *testing.T) {
 		p.sees(object("Deployment", "web")+".ready-True", "1 of 1 ready")
 	})
 
-	p.subtest("changes the operator with the saved file", func(*testing.T) {
+	p.run("changes the operator with the saved file", func(*testing.T) {
 		p.replace(".spec.syze", ".spec.size + 1")
 		p.seesNo("[data-test=finding]")
 		p.control("s")
@@ -59,7 +59,7 @@ func TestEditor(t *testing.T) {
 		p.sees(object("Deployment", "web")+".ready-True", "2 of 2 ready")
 	})
 
-	p.subtest("does not overwrite a file that changed on disk", func(t *testing.T) {
+	p.run("does not overwrite a file that changed on disk", func(t *testing.T) {
 		p.replace("maximum=100", "maximum=50")
 		theirs := strings.Replace(onDisk(), "maximum=100", "maximum=20", 1)
 		if err := os.WriteFile(file, []byte(theirs), 0o644); err != nil {
@@ -79,7 +79,7 @@ func TestEditor(t *testing.T) {
 		p.sees("[data-test=doc-state]", "Saved")
 	})
 
-	p.subtest("keeps unsaved text when the page loads again", func(t *testing.T) {
+	p.run("keeps unsaved text when the page loads again", func(t *testing.T) {
 		p.openDefinition()
 		p.replace("maximum=20", "maximum=30")
 		p.do(chromedp.Reload())
@@ -93,7 +93,7 @@ func TestEditor(t *testing.T) {
 		p.until("the text on disk", "("+editorView+")?.state.doc.toString() === %s", onDisk())
 	})
 
-	p.subtest("keeps an unsaved custom resource when the page loads again", func(*testing.T) {
+	p.run("keeps an unsaved custom resource when the page loads again", func(*testing.T) {
 		p.click("[data-test=new-object]")
 		p.paste(resource("draft", "{size: 7}"))
 		p.do(chromedp.Reload())
@@ -103,7 +103,7 @@ func TestEditor(t *testing.T) {
 		p.seesNo("[data-test=editor-banner]")
 	})
 
-	p.subtest("does not overwrite an object that changed meanwhile", func(t *testing.T) {
+	p.run("does not overwrite an object that changed meanwhile", func(t *testing.T) {
 		p.click(object("Memcached", "web"))
 		p.click("[data-test=edit-object]")
 		p.sees("[data-test=doc-object][aria-selected=true]", "Memcached web")
@@ -123,7 +123,7 @@ func TestEditor(t *testing.T) {
 		eventually(t, "size and memory", "2 64", spec)
 	})
 
-	p.subtest("shows what the schema forbids at its line", func(*testing.T) {
+	p.run("shows what the schema forbids at its line", func(*testing.T) {
 		p.click("[data-test=new-object]")
 		for _, wrong := range []struct{ spec, line, message string }{
 			{"\n  memory: 64\n  size: many", "7", "spec.size: expected numeric"},
@@ -141,7 +141,7 @@ func TestEditor(t *testing.T) {
 		p.seesNo("[data-test=finding]")
 	})
 
-	p.subtest("completes keys and values of the schema", func(t *testing.T) {
+	p.run("completes keys and values of the schema", func(*testing.T) {
 		p.paste("apiVersion: cache.example.com/v1alpha1\nkind: Memcached\nmetadata:\n  name: complete\nspec:\n  size: 1")
 		p.control(kb.End)
 		p.until("the cursor at the end", "("+editorView+")?.state.selection.main.head === ("+editorView+")?.state.doc.length")

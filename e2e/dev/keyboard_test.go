@@ -28,11 +28,11 @@ func TestKeyboard(t *testing.T) {
 		s.kubectlIn(resource(name, "{size: 1}"), "create", "-f", "-")
 		s.ready("memcached/" + name)
 	}
-	p := newTab(t, newBrowser(t), s.url)
+	p := newBrowser(t).open(s.url)
 	p.sees("[data-test=connection]", "Connected")
 	p.sees(object("Deployment", "two") + ".ready-True")
 
-	p.subtest("objects", func(*testing.T) {
+	p.run("objects", func(*testing.T) {
 		p.tabTo("[data-test=tree]")
 		p.press(kb.Home)
 		p.sees(object("Memcached", "one") + "[aria-selected=true][aria-expanded=true]")
@@ -54,7 +54,7 @@ func TestKeyboard(t *testing.T) {
 		p.until("the focus in the editor", "document.activeElement.matches('.cm-content')")
 	})
 
-	p.subtest("timeline", func(*testing.T) {
+	p.run("timeline", func(*testing.T) {
 		p.press(kb.Escape, kb.Tab) // leaves the editor
 		p.tabTo("[data-test=timeline-list]")
 		p.press(kb.End)
@@ -66,7 +66,7 @@ func TestKeyboard(t *testing.T) {
 		p.sees("[data-test=details] h2", "ADD Memcached default/one")
 	})
 
-	p.subtest("switches and buttons", func(*testing.T) {
+	p.run("switches and buttons", func(*testing.T) {
 		p.tabTo("[data-test=switch-sensorDown]")
 		p.press(" ")
 		p.sees("[data-test=switch-sensorDown][aria-checked=true]", "Sensor is down")
@@ -77,7 +77,7 @@ func TestKeyboard(t *testing.T) {
 		p.sees("[data-test=toast]", "The CronWorkflow runs")
 	})
 
-	p.subtest("editor", func(t *testing.T) {
+	p.run("editor", func(*testing.T) {
 		p.tabTo("#views [role=tab][aria-selected=true]")
 		p.press(kb.Home, kb.ArrowRight)
 		p.sees("[data-test=tab-editor][aria-selected=true]")
@@ -96,7 +96,7 @@ func TestKeyboard(t *testing.T) {
 		p.until("the focus outside of the editor", "!document.activeElement.matches('.cm-content')")
 	})
 
-	p.subtest("shortcuts", func(*testing.T) {
+	p.run("shortcuts", func(*testing.T) {
 		focus := func(key, selector string) {
 			p.t.Helper()
 			p.press(key)
@@ -120,7 +120,7 @@ func TestKeyboard(t *testing.T) {
 		p.sees(object("Memcached", "two"))
 	})
 
-	p.subtest("every control has a name", func(t *testing.T) {
+	p.run("every control has a name", func(t *testing.T) {
 		nameless := value[[]string](p, `all('button, input, select, [role=tab], [role=switch], [role=tree], [role=listbox]')
   .filter((e) => !(e.textContent.trim() || e.getAttribute('aria-label') || e.title || e.labels?.length))
   .map((e) => e.outerHTML.slice(0, 100))`)

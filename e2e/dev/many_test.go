@@ -34,7 +34,7 @@ func TestMany(t *testing.T) {
 	s.kubectlIn(resource("first", "{size: 1}")+"---\n"+resource("second", "{size: 1}"), "create", "-f", "-")
 	s.ready("memcached/first")
 	s.ready("memcached/second")
-	p := newTab(t, newBrowser(t), s.url)
+	p := newBrowser(t).open(s.url)
 	p.sees(object("Memcached", "second") + ".ready-True")
 	value[bool](p, measure)
 

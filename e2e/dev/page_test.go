@@ -2,15 +2,19 @@ package dev
 
 import (
 	"fmt"
+	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 )
 
 // TestPage creates a custom resource in the page and follows it until it is ready.
 func TestPage(t *testing.T) {
 	s := start(t, "-f", memcached)
-	p := newTab(t, newBrowser(t), s.url)
+	p := newBrowser(t).open(s.url)
 	p.sees("[data-test=connection]", "Connected")
 	p.sees("[data-test=operators]", "memcached", "Memcached", "direct")
 	p.observeGraph()
@@ -42,6 +46,31 @@ func TestPage(t *testing.T) {
 			t.Errorf("the node %s did not light up, but %s", node, strings.Join(lit, ", "))
 		}
 	}
+}
+
+// TestConnectionLost ends the command while its page is open, and starts it again: the
+// page must not use the new session with the token of the old one.
+func TestConnectionLost(t *testing.T) {
+	s := start(t, "-f", memcached)
+	p := newBrowser(t).open(s.url)
+	p.sees("[data-test=connection]", "Connected")
+	s.kubectlIn(resource("web", "{size: 1}"), "create", "-f", "-")
+	p.sees(object("Memcached", "web") + ".ready-True")
+	s.stop(os.Interrupt)
+	p.sees("[data-test=connection]", "Connection lost")
+	p.sees("[data-test=messages] [role=alert]", "The page shows the last known state")
+	p.sees(object("Memcached", "web"))
+
+	u, err := url.Parse(s.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := start(t, "-f", memcached, "--port", u.Port())
+	p.sees("[data-test=connection]", "Not allowed")
+	p.sees("[data-test=messages] [role=alert]", "Open the address that argoperator dev printed")
+	p.do(chromedp.Navigate(again.url))
+	p.sees("[data-test=connection]", "Connected")
+	p.seesNo(object("Memcached", "web"))
 }
 
 // observeGraph notes the nodes of the event flow that light up.
@@ -81,21 +110,21 @@ func object(kind, name string) string {
 	return fmt.Sprintf("[data-test=tree-row][data-kind=%s][data-name=%s]", kind, name)
 }
 
-// TestFaults has the bad days of an operator, one after the other.
+// TestFaults turns on one fault after the other, and interferes with children by hand.
 func TestFaults(t *testing.T) {
 	s := start(t, "-f", memcached)
-	p := newTab(t, newBrowser(t), s.url)
+	p := newBrowser(t).open(s.url)
 	p.sees("[data-test=connection]", "Connected")
 	idle := func() { p.t.Helper(); p.sees("[data-test=pending]", "Idle") }
-	day := func(name string, test func(t *testing.T)) {
-		p.subtest(name, func(t *testing.T) {
+	fault := func(name string, test func(t *testing.T)) {
+		p.run(name, func(t *testing.T) {
 			idle()
 			p.click("[data-test=timeline-clear]")
 			test(t)
 		})
 	}
 
-	day("events wait while the Sensor is down", func(t *testing.T) {
+	fault("events wait while the Sensor is down", func(t *testing.T) {
 		p.turn("sensorDown", true)
 		p.sees("#graph .off-label", "down")
 		p.apply(resource("down", "{size: 1}"))
@@ -109,7 +138,7 @@ func TestFaults(t *testing.T) {
 		p.sees(object("Memcached", "down") + ".ready-True")
 	})
 
-	day("a resync repairs what a lost event caused", func(t *testing.T) {
+	fault("a resync repairs what a lost event caused", func(t *testing.T) {
 		p.turn("loseEvents", true)
 		p.sees("#graph .off-label", "loses events")
 		p.apply(resource("lost", "{size: 1}"))
@@ -124,20 +153,20 @@ func TestFaults(t *testing.T) {
 		p.sees(object("Deployment", "lost") + ".ready-True")
 	})
 
-	for fault, status := range map[string]string{"refuse": "503", "conflict": "409"} {
-		day("a resync repairs writes that failed with "+status, func(*testing.T) {
-			p.turn(fault, true)
+	for broken, status := range map[string]string{"refuse": "503", "conflict": "409"} {
+		fault("a resync repairs writes that failed with "+status, func(*testing.T) {
+			p.turn(broken, true)
 			p.sees("#graph .off-label", status)
-			p.apply(resource(fault, "{size: 1}"))
+			p.apply(resource(broken, "{size: 1}"))
 			p.sees("[data-test=timeline-row].type-delivery", "child-deployment", status)
-			p.turn(fault, false)
+			p.turn(broken, false)
 			p.click("[data-test=resync]")
-			p.sees(object("Memcached", fault) + ".ready-True")
-			p.sees(object("Deployment", fault) + ".ready-True")
+			p.sees(object("Memcached", broken) + ".ready-True")
+			p.sees(object("Deployment", broken) + ".ready-True")
 		})
 	}
 
-	day("a deleted child comes back", func(*testing.T) {
+	fault("a deleted child comes back", func(*testing.T) {
 		row := object("Deployment", "down")
 		uid := value[string](p, "all(%s)[0].dataset.uid", row)
 		p.click(row)
@@ -146,7 +175,7 @@ func TestFaults(t *testing.T) {
 		p.sees(object("Memcached", "down") + ".ready-True")
 	})
 
-	day("a child that somebody edits is restored", func(t *testing.T) {
+	fault("a child that somebody edits is restored", func(t *testing.T) {
 		p.click(object("Deployment", "down"))
 		p.click("[data-test=edit-object]")
 		p.sees("[data-test=doc-object][aria-selected=true]", "Deployment down")
@@ -159,7 +188,7 @@ func TestFaults(t *testing.T) {
 		p.until("the restored text", "("+editorView+").state.doc.toString().includes('\\n  replicas: 1\\n')")
 	})
 
-	day("an event that is delivered again changes nothing", func(t *testing.T) {
+	fault("an event that is delivered again changes nothing", func(t *testing.T) {
 		p.apply(resource("again", "{size: 1}"))
 		p.sees(object("Memcached", "again") + ".ready-True")
 		idle()

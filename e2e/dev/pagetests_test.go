@@ -31,16 +31,16 @@ func TestTests(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := start(t, "-f", dir, "--test", "broken")
-	p := newTab(t, newBrowser(t), s.url)
+	p := newBrowser(t).open(s.url)
 
-	p.subtest("opens the test of --test at its failing step", func(*testing.T) {
+	p.run("opens the test of --test at its failing step", func(*testing.T) {
 		p.sees("[data-test=test][data-name=broken][data-state=failed]")
 		p.sees("[data-test=step][open]", "one more than there should be")
 		p.sees("[data-test=finding]", "spec.replicas", "broken.yaml:13")
 		p.sees("[data-name=broken] li[data-state=passed]", "created")
 	})
 
-	p.subtest("runs all tests", func(*testing.T) {
+	p.run("runs all tests", func(*testing.T) {
 		p.click("[data-test=run-all]")
 		p.sees("[data-test=tests-summary]", "3 passed, 1 failed")
 		p.sees("[data-test=test][data-name=drift][data-state=passed]")
@@ -50,7 +50,7 @@ func TestTests(t *testing.T) {
 		p.sees("[data-name=drift] .record [data-test=call]", "PATCH", "201")
 	})
 
-	p.subtest("records what somebody does as a test", func(t *testing.T) {
+	p.run("records what somebody does as a test", func(t *testing.T) {
 		p.apply(resource("web", "{size: 2}"))
 		p.sees(object("Deployment", "web")+".ready-True", "2 of 2 ready")
 		p.sees(object("Memcached", "web") + ".ready-True")
@@ -88,7 +88,7 @@ func TestTests(t *testing.T) {
 		}
 	})
 
-	p.subtest("starts a recording over", func(*testing.T) {
+	p.run("starts a recording over", func(*testing.T) {
 		p.click("[data-test=recording-clear]")
 		p.sees("[data-test=recording]", "Create a custom resource first")
 		p.sees("[data-test=record]", "Save as test")

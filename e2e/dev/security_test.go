@@ -177,14 +177,13 @@ const posted = (path, text) => new Promise((done) => {
   frame.name = 'f' + Math.random();
   document.body.append(frame);
   const form = document.createElement('form');
-  Object.assign(form, {method: 'post', action: target + path, enctype: 'text/plain', target: frame.name});
+  Object.assign(form, {method: 'post', action: target + path, encoding: 'text/plain', target: frame.name});
   const input = document.createElement('input');
-  input.name = text.slice(0, -2) + ',"x":"';
+  input.name = text.slice(0, -1) + ',"x":"'; // the body is NAME=VALUE, which is JSON
   input.value = '"}';
   form.append(input);
   document.body.append(form);
-  let loads = 0;
-  frame.onload = () => { if (loads++ >= 0) done(); };
+  frame.onload = () => done();
   form.submit();
 });
 const change = JSON.stringify({apiVersion: 'cache.example.com/v1alpha1', kind: 'Memcached', namespace: 'default', name: 'web'});
@@ -221,11 +220,11 @@ func TestAnotherSite(t *testing.T) {
 	defer site.Close()
 
 	chromium := newBrowser(t)
-	p := newTab(t, chromium, s.url)
+	p := chromium.open(s.url)
 	p.sees("[data-test=connection]", "Connected")
 	uid := value[string](p, "all(%s)[0]?.dataset.uid ?? ''", object("Memcached", "web"))
 	for _, address := range []string{site.URL, strings.Replace(site.URL, "127.0.0.1", "localhost", 1)} {
-		other := newTab(t, chromium, address)
+		other := chromium.open(address)
 		other.expectErrors = true // the browser reports what it prevents
 		other.until("the end of the attack", "window.finished")
 		if read := value[[]string](other, "window.read"); len(read) > 0 {
@@ -244,7 +243,7 @@ func TestAnotherSite(t *testing.T) {
 // terminals.
 func TestHostileTexts(t *testing.T) {
 	s := start(t, "-f", memcached)
-	p := newTab(t, newBrowser(t), s.url)
+	p := newBrowser(t).open(s.url)
 	p.sees("[data-test=connection]", "Connected")
 	hostile := `{
   "apiVersion": "cache.example.com/v1alpha1", "kind": "Memcached",
@@ -298,7 +297,7 @@ func TestHostileTexts(t *testing.T) {
 // draws it from the definition, which can be somebody else's.
 func TestHostileGraph(t *testing.T) {
 	s := start(t, "-f", memcached)
-	p := newTab(t, newBrowser(t), s.url)
+	p := newBrowser(t).open(s.url)
 	p.sees("#graph [data-node]")
 	p.expectErrors = true // the browser reports the handlers that it reads, and does not run them
 	const svg = `<svg xmlns="http://www.w3.org/2000/svg" xmlns:x="http://www.w3.org/1999/xlink" viewBox="0 0 9 9" onload="window.hacked = 1" style="background: url(http://evil.example.com)">

@@ -133,12 +133,7 @@ func (s *session) kubectlIn(stdin string, args ...string) string {
 	return out
 }
 
-// refused runs kubectl, which must fail with a message.
-func (s *session) refused(want string, args ...string) {
-	s.t.Helper()
-	s.refusedIn("", want, args...)
-}
-
+// refusedIn runs kubectl, which must fail with a message.
 func (s *session) refusedIn(stdin, want string, args ...string) {
 	s.t.Helper()
 	out, err := s.try(stdin, args...)

@@ -74,7 +74,7 @@ func TestOldRecords(t *testing.T) {
 		r.add(recordOf(0, TypeEvent, StateDone, "ADD"))
 	}
 	if _, ok := r.get(late); ok {
-		t.Error("a record of a forgotten event is kept for ever")
+		t.Error("a record of a forgotten event is never forgotten")
 	}
 }
 
