@@ -2,7 +2,6 @@ package live
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -26,17 +25,24 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/testsuite"
 )
 
-// TestServersAgree sends every request of the examples' tests to Kubernetes' API server
-// too, in the same order and with the same identity. The API server in memory must give
+// TestServersAgree sends every request of the tests of examples and of ports to Kubernetes'
+// API server too, in the same order and with the same identity. The API server in memory must give
 // the same answer. It needs the program argoperator-dev: ARGOPERATOR_DEV=bin/argoperator-dev.
 func TestServersAgree(t *testing.T) {
 	program := os.Getenv("ARGOPERATOR_DEV")
 	if program == "" {
 		t.Skip("ARGOPERATOR_DEV is not set")
 	}
-	definitions, err := filepath.Glob(cmp.Or(os.Getenv("AGREE"), "../../../examples/*/operator.yaml"))
+	definitions, err := filepath.Glob("../../../examples/*/operator.yaml")
 	if err != nil || len(definitions) == 0 {
 		t.Fatalf("no example: %v", err)
+	}
+	if !testing.Short() {
+		ports, err := filepath.Glob("../../../testdata/ports/*/operator.yaml")
+		if err != nil || len(ports) == 0 {
+			t.Fatalf("no port: %v", err)
+		}
+		definitions = append(definitions, ports...)
 	}
 	for _, file := range definitions {
 		dir := filepath.Dir(file)
@@ -238,8 +244,19 @@ var (
 	versionInMemory   = regexp.MustCompile(`"resourceVersion":"(\d+)"`)
 )
 
-// known replaces what this server named otherwise.
+// known replaces what this server named otherwise, in a request.
 func (r *replay) known(text string) string {
+	return versionInMemory.ReplaceAllStringFunc(r.named(text), func(pair string) string {
+		version := versionInMemory.FindStringSubmatch(pair)[1]
+		if real := r.real["version "+version]; real != "" {
+			return `"resourceVersion":"` + real + `"`
+		}
+		return pair
+	})
+}
+
+// named replaces uids and generated names.
+func (r *replay) named(text string) string {
 	text = uidInMemory.ReplaceAllStringFunc(text, func(uid string) string {
 		if real := r.real[uid]; real != "" {
 			return real
@@ -257,13 +274,7 @@ func (r *replay) known(text string) string {
 			text = strings.ReplaceAll(text, name, other)
 		}
 	}
-	return versionInMemory.ReplaceAllStringFunc(text, func(pair string) string {
-		version := versionInMemory.FindStringSubmatch(pair)[1]
-		if real := r.real["version "+version]; real != "" {
-			return `"resourceVersion":"` + real + `"`
-		}
-		return pair
-	})
+	return text
 }
 
 // incomparable are fields that two servers set in their own way.
@@ -290,6 +301,9 @@ func (r *replay) difference(path string, memory, real any, status int) string {
 				continue
 			}
 			other := o[r.known(key)]
+			if key == "volumes" || key == "volumeMounts" {
+				continue // a Pod gets the token of its service account
+			}
 			if key == "items" && path == "" {
 				value, other = sameItems(value, other)
 			}
@@ -308,7 +322,7 @@ func (r *replay) difference(path string, memory, real any, status int) string {
 			}
 		}
 	case string:
-		if text, ok := real.(string); !ok || r.known(m) != text && !isTime(text) {
+		if text, ok := real.(string); !ok || r.named(m) != text && !isTime(text) {
 			return fmt.Sprintf("%s is %v, in memory %q", path, real, m)
 		}
 	default:
