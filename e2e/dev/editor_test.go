@@ -1,6 +1,7 @@
 package dev
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -151,16 +152,21 @@ func TestEditor(t *testing.T) {
 		p.click(".cm-tooltip-autocomplete li", "memory")
 		p.until("the completed key", "("+editorView+")?.state.doc.toString().endsWith('\\n  memory: ')")
 		p.openDefinition()
-		p.replace("  status:\n    readyReplicas: ${", "  fin\n  status:\n    readyReplicas: ${")
-		p.until("the cursor", `(() => {
-  const view = `+editorView+`;
-  const at = view.state.doc.toString().indexOf('  fin\n') + 5;
+		for _, c := range []struct{ old, now, typed, next, option string }{
+			{"  status:\n    readyReplicas: ${", "  fin\n  status:\n    readyReplicas: ${", "  fin", "a", "finalize"},
+			{"        selector:\n", "        pau\n        selector:\n", "  pau", "s", "paused"}, // of the Deployment in the template
+		} {
+			p.replace(c.old, c.now)
+			p.until("the cursor", fmt.Sprintf(`(() => {
+  const view = %s;
+  const at = view.state.doc.toString().indexOf('%s\n') + %d;
   view.dispatch({selection: {anchor: at}, scrollIntoView: true});
   view.focus();
   return view.state.selection.main.head === at;
-})()`)
-		p.press("a")
-		p.sees(".cm-tooltip-autocomplete li", "finalize")
+})()`, editorView, c.typed, len(c.typed)))
+			p.press(c.next)
+			p.sees(".cm-tooltip-autocomplete li", c.option)
+		}
 	})
 }
 

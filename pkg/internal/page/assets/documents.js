@@ -1,5 +1,5 @@
 // The editor: files of the definition, new custom resources and the YAML of objects.
-import {createEditor} from './editor.js';
+import {createEditor, templateAt} from './editor.js';
 import {get, post} from './api.js';
 import {button, byId, count, guarded, h, icon, markTab, reference, tabKeys, toast} from './dom.js';
 import {rebase, versionLine} from './rebase.js';
@@ -52,15 +52,28 @@ function keepDraft(doc) {
   sessionStorage.setItem('drafts', JSON.stringify(drafts));
 }
 
-/** Returns the schema of a text: of the definition, or of the kind that the YAML names. */
-async function schemaOf(doc, text) {
-  const query = doc.kind === 'file' ? {of: 'definition'} : {
-    apiVersion: text.match(/^apiVersion:\s*["']?([\w./-]+)/m)?.[1] ?? '', kind: text.match(/^kind:\s*["']?(\w+)/m)?.[1] ?? '',
-  };
-  if (!query.of && !query.kind) return null;
+/**
+ * Returns the schema at an offset: of the definition, of the kind of the template
+ * around the offset, or of the kind that the YAML names.
+ */
+async function schemaOf(doc, text, offset) {
+  if (doc.kind !== 'file') {
+    const apiVersion = text.match(/^apiVersion:\s*["']?([\w./-]+)/m)?.[1] ?? '';
+    const kind = text.match(/^kind:\s*["']?(\w+)/m)?.[1];
+    return kind ? schemaAnswer({apiVersion, kind}, 0) : null;
+  }
+  const template = templateAt(text, offset);
+  if (!template) return schemaAnswer({of: 'definition'}, 0);
+  const {apiVersion, kind, depth} = template;
+  return schemaAnswer({apiVersion, kind}, depth);
+}
+
+/** Returns the schema that the server has for a query, and the depth of its object in the YAML. */
+async function schemaAnswer(query, skip) {
   const key = new URLSearchParams(query).toString();
   if (!schemas.has(key)) schemas.set(key, get('schema', query).catch(() => { schemas.delete(key); return null; }));
-  return schemas.get(key);
+  const schema = await schemas.get(key);
+  return schema && {schema, skip};
 }
 
 /** Asks the server for the findings of a text that nobody saved yet. */
@@ -88,7 +101,7 @@ function open(doc) {
     },
     onSave: () => save(doc),
     check: (text) => check(doc, text),
-    schema: (text) => schemaOf(doc, text),
+    schema: (text, offset) => schemaOf(doc, text, offset),
   });
 }
 

@@ -7,12 +7,13 @@ import {describe, keysOf, schemasAt, typesOf, valuesOf} from './schema.js';
  * @param {object} root JSON Schema
  * @param {string} text
  * @param {number} offset
+ * @param {number} skip how many segments of the path lead to the object of the schema
  * @returns {{from: number, options: {label: string, apply: string, detail: string, about: object|null, boost: number}[]}|null}
  */
-export function complete(root, text, offset) {
+export function complete(root, text, offset, skip = 0) {
   const at = locate(text, offset);
   if (at.kind === 'none') return null;
-  const schemas = schemasAt(root, at.path);
+  const schemas = schemasAt(root, at.path.slice(skip));
   const options = at.kind === 'key' ? keyOptions(root, schemas, at) : [];
   // An item of a sequence and the value of a key can both be a scalar.
   if (at.kind === 'value' || typeof at.path.at(-1) === 'number') options.push(...valueOptions(schemas));
@@ -49,10 +50,11 @@ function valueOptions(schemas) {
  * @param {object} root JSON Schema
  * @param {string} text
  * @param {number} offset
+ * @param {number} skip how many segments of the path lead to the object of the schema
  */
-export function explain(root, text, offset) {
+export function explain(root, text, offset, skip = 0) {
   const node = nodeAt(text, offset);
-  if (!node || node.path.length === 0) return null;
-  const schemas = schemasAt(root, node.path);
+  if (!node || node.path.length <= skip) return null;
+  const schemas = schemasAt(root, node.path.slice(skip));
   return schemas.length === 0 ? null : {...node, about: describe(schemas)};
 }

@@ -11,6 +11,8 @@ import {basicSetup} from 'codemirror';
 import {complete, explain} from './complete.js';
 import {indentAfter} from './position.js';
 
+export {templateAt} from './template.js';
+
 /** @typedef {{line: number, column: number, severity: string, code: string, message: string, hint?: string}} Finding */
 
 // The variables are those of page.css, so a change of the theme needs nothing here.
@@ -78,8 +80,8 @@ function completionSource(schemaOf) {
     const text = context.state.doc.toString();
     const word = context.matchBefore(/[\w.$/-]+/);
     if (!word && !context.explicit && !/[\n:\-{,]\s*$/.test(context.state.sliceDoc(Math.max(0, context.pos - 80), context.pos))) return null;
-    const schema = await schemaOf(text).catch(() => null);
-    const found = schema && !context.aborted && complete(schema, text, context.pos);
+    const at = await schemaOf(text, context.pos).catch(() => null);
+    const found = at && !context.aborted && complete(at.schema, text, context.pos, at.skip);
     if (!found) return null;
     return {
       from: found.from,
@@ -96,8 +98,8 @@ function completionSource(schemaOf) {
 function hover(schemaOf) {
   return hoverTooltip(async (view, pos) => {
     const text = view.state.doc.toString();
-    const schema = await schemaOf(text).catch(() => null);
-    const found = schema && explain(schema, text, pos);
+    const at = await schemaOf(text, pos).catch(() => null);
+    const found = at && explain(at.schema, text, pos, at.skip);
     if (!found) return null;
     return {pos: found.from, end: found.to, above: true, create: () => ({dom: card(found.about)})};
   });
@@ -137,7 +139,8 @@ function diagnostic(doc, finding) {
  * @param {(text: string) => void} options.onChange
  * @param {() => void} options.onSave
  * @param {(text: string) => Promise<Finding[]>} options.check called some time after a change
- * @param {(text: string) => Promise<object|null>} options.schema JSON Schema of the text
+ * @param {(text: string, offset: number) => Promise<{schema: object, skip: number}|null>} options.schema JSON Schema that
+ *   applies at an offset, and how many segments of the path there lead to its object
  */
 export function createEditor(parent, {doc, label, readOnly = false, onChange, onSave, check, schema}) {
   const save = () => { onSave(); return true; };
