@@ -360,6 +360,9 @@ func consent(s streams, flags devFlags, programs []string) (bool, error) {
 // findDevProgram returns the path of argoperator-dev.
 func findDevProgram(ctx context.Context, s streams) (string, error) {
 	executable, err := os.Executable()
+	if err == nil {
+		executable, err = filepath.EvalSymlinks(executable) // a plugin of kubectl is a link
+	}
 	if err != nil {
 		return "", fmt.Errorf("finding this program: %w", err)
 	}
