@@ -1,6 +1,7 @@
 package dev
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +20,7 @@ func TestNothingIsLeft(t *testing.T) {
 			if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
 				t.Errorf("the directory of the kubeconfig: %v, %v, want 0700", info, err)
 			}
+			server := s.server()
 			s.stop(signal)
 			if code := s.cmd.ProcessState.ExitCode(); code != 0 {
 				t.Errorf("exit code %d, want 0:\n%s", code, s.said())
@@ -26,8 +28,8 @@ func TestNothingIsLeft(t *testing.T) {
 			if _, err := os.Stat(dir); !os.IsNotExist(err) {
 				t.Errorf("%s is left: %v", dir, err)
 			}
-			if left := serverOf(dir); left != "" {
-				t.Errorf("a process is left: %s", left)
+			if runs(server) {
+				t.Error("the API server runs on")
 			}
 		})
 	}
@@ -37,15 +39,28 @@ func TestNothingIsLeft(t *testing.T) {
 func TestKilled(t *testing.T) {
 	s := start(t, "-f", memcached)
 	dir := filepath.Dir(s.kubeconfig)
+	server := s.server()
 	s.stop(os.Kill)
-	eventually(t, "processes", "", func() string { return serverOf(dir) })
-	_ = os.RemoveAll(dir) // nobody is left to do it
+	eventually(t, "the API server runs", "false", func() string { return fmt.Sprint(runs(server)) })
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Errorf("%s is left: %v", dir, err)
+	}
 }
 
-// serverOf returns the processes whose command line has a directory.
-func serverOf(dir string) string {
-	out, _ := exec.Command("pgrep", "-fa", "--", "--dir="+dir).Output() // fails without a match
+// server returns the number of the process with the API server.
+func (s *session) server() string {
+	s.t.Helper()
+	out, err := exec.Command("pgrep", "-P", fmt.Sprint(s.cmd.Process.Pid)).Output()
+	if err != nil {
+		s.t.Fatalf("finding the API server: %v", err)
+	}
 	return strings.TrimSpace(string(out))
+}
+
+// runs reports whether a process runs. One that has ended and waits for its parent does not.
+func runs(pid string) bool {
+	out, err := exec.Command("ps", "-o", "stat=", "-p", pid).Output()
+	return err == nil && !strings.HasPrefix(string(out), "Z")
 }
 
 // TestReload changes a definition while its operator runs.

@@ -8,7 +8,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -78,7 +77,6 @@ type Cluster struct {
 	Kubeconfig string // file
 	Config     *rest.Config
 
-	dir   string
 	cmd   *exec.Cmd
 	alive io.Closer     // the program ends when it is closed
 	ended chan struct{} // closed when the program has ended
@@ -96,13 +94,10 @@ const startTimeout = 3 * time.Minute
 
 // Start starts the program and returns when its API server is ready.
 func Start(ctx context.Context, program string, o Options) (*Cluster, error) {
-	dir, err := os.MkdirTemp("", Program+"-")
-	if err != nil {
-		return nil, fmt.Errorf("creating a directory: %w", err)
-	}
-	c := &Cluster{dir: dir, ended: make(chan struct{})}
-	c.cmd = exec.Command(program, "--dir="+dir, "--with-parent", fmt.Sprintf("--controllers=%t", o.Controllers))
+	c := &Cluster{ended: make(chan struct{})}
+	c.cmd = exec.Command(program, "--with-parent", fmt.Sprintf("--controllers=%t", o.Controllers))
 	c.cmd.Stderr = &c.said
+	var err error
 	if c.alive, err = c.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
@@ -111,7 +106,6 @@ func Start(ctx context.Context, program string, o Options) (*Cluster, error) {
 		return nil, err
 	}
 	if err := c.cmd.Start(); err != nil {
-		_ = os.RemoveAll(dir)
 		return nil, fmt.Errorf("starting %s: %w", program, err)
 	}
 	ready := make(chan string, 1)
@@ -165,16 +159,20 @@ func (c *Cluster) Err() error {
 // stopTimeout is how long the program may take to end.
 const stopTimeout = 20 * time.Second
 
-// Stop ends the program and removes its files.
+// Stop ends the program, which removes its files.
 func (c *Cluster) Stop() error {
 	_ = c.alive.Close()
 	select {
 	case <-c.ended:
+		return nil
 	case <-time.After(stopTimeout):
-		_ = c.cmd.Process.Kill()
-		<-c.ended
 	}
-	return errors.Join(os.RemoveAll(c.dir))
+	_ = c.cmd.Process.Kill()
+	<-c.ended
+	if c.Kubeconfig == "" {
+		return fmt.Errorf("%s did not end by itself, and left a directory %s-…", Program, filepath.Join(os.TempDir(), Program))
+	}
+	return os.RemoveAll(filepath.Dir(c.Kubeconfig)) // which the program created for itself
 }
 
 // tail keeps the end of a stream.

@@ -91,15 +91,23 @@ async function renderRecording() {
   setText(summary, steps ? `Save what you did as a test (${count(steps, 'step')})` : 'Save what you did as a test');
   if (!steps) return byId('recording-body').replaceChildren(h('p', {class: 'muted'}, 'The page records what you do. Create a custom resource first.'));
   const {steps: list, yaml} = await get('recording');
-  const previous = byId('recording-name')?.value ?? '';
-  const name = h('input', {id: 'recording-name', value: previous, placeholder: 'my-test', required: true, pattern: '[a-z0-9]([a-z0-9\\-]*[a-z0-9])?', autocomplete: 'off', spellcheck: 'false', 'data-test': 'recording-name'});
-  const form = h('form', {class: 'actions', onsubmit: (event) => { event.preventDefault(); saveRecording(name.value); }},
+  if (box.dataset.steps !== String(steps)) return; // there are other steps by now
+  const form = byId('recording-form') ?? recordingForm(); // the same one, in which somebody may be typing
+  const found = [
+    h('ol', {class: 'recorded'}, list.map((s) => h('li', {}, s.name, h('span', {class: 'muted'}, ' ' + s.action)))),
+    h('pre', {class: 'code', tabindex: 0, 'aria-label': 'YAML of the test', 'data-test': 'recording-yaml'}, yaml),
+  ];
+  if (!form.isConnected) return byId('recording-body').replaceChildren(...found, form);
+  while (form.previousSibling) form.previousSibling.remove();
+  form.before(...found);
+}
+
+function recordingForm() {
+  const name = h('input', {id: 'recording-name', placeholder: 'my-test', required: true, pattern: '[a-z0-9]([a-z0-9\\-]*[a-z0-9])?', autocomplete: 'off', spellcheck: 'false', 'data-test': 'recording-name'});
+  return h('form', {id: 'recording-form', class: 'actions', onsubmit: (event) => { event.preventDefault(); saveRecording(name.value); }},
     h('label', {}, 'Name ', name),
     h('button', {type: 'submit', class: 'button primary', 'data-test': 'recording-save'}, 'Save and run'),
     button('Start over', guarded(() => call('DELETE', 'recording')), {'data-test': 'recording-clear'}));
-  return byId('recording-body').replaceChildren(
-    h('ol', {class: 'recorded'}, list.map((s) => h('li', {}, s.name, h('span', {class: 'muted'}, ' ' + s.action)))),
-    h('pre', {class: 'code', tabindex: 0, 'aria-label': 'YAML of the test', 'data-test': 'recording-yaml'}, yaml), form);
 }
 
 const saveRecording = guarded(async (name) => {
