@@ -219,6 +219,25 @@ func renamed(value any, sample string, names []string) any {
 	return value
 }
 
+// omitEmptyLists removes empty lists, as the API server does.
+func omitEmptyLists(fields map[string]any) {
+	for key, value := range fields {
+		switch v := value.(type) {
+		case map[string]any:
+			omitEmptyLists(v)
+		case []any:
+			if len(v) == 0 {
+				delete(fields, key)
+			}
+			for _, item := range v {
+				if below, ok := item.(map[string]any); ok {
+					omitEmptyLists(below)
+				}
+			}
+		}
+	}
+}
+
 // normalized returns an object without fields that a server or another custom
 // resource changes.
 func normalized(t *testing.T, o map[string]any, namespace string) map[string]any {
@@ -237,6 +256,7 @@ func normalized(t *testing.T, o map[string]any, namespace string) map[string]any
 	if metadata["name"] == "shop-web" && o["kind"] == "Deployment" {
 		delete(spec, "replicas") // the autoscaler sets it
 	}
+	omitEmptyLists(o)
 	return o
 }
 

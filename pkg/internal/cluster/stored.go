@@ -8,8 +8,8 @@ import (
 )
 
 // store gives an object of a built-in kind the form in which the API server stores it: it
-// decodes the object into Kubernetes' types, which omit empty fields and have one way to
-// write a quantity. A custom resource keeps every field.
+// decodes the object into Kubernetes' types, which omit empty fields. A custom resource
+// keeps every field.
 func store(o Object) error {
 	if o.GetAPIVersion() == "v1" && o.GetKind() == "Secret" {
 		encodeText(o)
@@ -55,8 +55,7 @@ func omitEmptyMetadata(o Object) {
 	}
 }
 
-// kept returns the fields of a value in the form of the other one, without those that the
-// other one omits, and without those that only it has.
+// kept returns the fields of a value that the other one has too.
 func kept(value, stored any) any {
 	switch s := stored.(type) {
 	case map[string]any:
@@ -82,10 +81,7 @@ func kept(value, stored any) any {
 		}
 		return out
 	}
-	if _, text := value.(string); !text {
-		return value // a number that is a quantity
-	}
-	return stored
+	return value // as it was written: 0.5 is the quantity 500m
 }
 
 // encodeText moves stringData of a Secret into data.

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
@@ -322,7 +323,7 @@ func (r *replay) difference(path string, memory, real any, status int) string {
 			}
 		}
 	case string:
-		if text, ok := real.(string); !ok || r.named(m) != text && !isTime(text) {
+		if text, ok := real.(string); !ok || r.named(m) != text && !isTime(text) && !sameQuantity(m, text) {
 			return fmt.Sprintf("%s is %v, in memory %q", path, real, m)
 		}
 	default:
@@ -368,6 +369,12 @@ func (r *replay) learn(memory, real map[string]any, _ string) string {
 		r.real["version "+version], _ = real["resourceVersion"].(string)
 	}
 	return ""
+}
+
+func sameQuantity(a, b string) bool {
+	one, err := resource.ParseQuantity(a)
+	other, wrong := resource.ParseQuantity(b)
+	return err == nil && wrong == nil && one.Cmp(other) == 0
 }
 
 func isTime(text string) bool {
