@@ -48,6 +48,7 @@ func TestKeyboard(t *testing.T) {
 		p.press(kb.ArrowRight, kb.Enter)
 		p.until("the focus in the details", "document.activeElement.closest('[data-test=details]')")
 		p.sees("[data-test=details] h2", "one ready")
+		p.sees("[data-test=details]", "all children are ready (1)", "Events") // nothing is drawn again
 		p.tabTo("[data-test=edit-object]")
 		p.press(kb.Enter)
 		p.sees("[data-test=doc-object][aria-selected=true]", "Memcached one")
