@@ -7,11 +7,11 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 )
 
 // ServeHTTP answers like an API server, in JSON.
@@ -26,8 +26,8 @@ func (c *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serveObserved serves a request and passes it on.
 func (c *Cluster) serveObserved(w http.ResponseWriter, r *http.Request) {
 	var account string
-	if user := strings.Split(r.Header.Get(RemoteUser), ":"); len(user) == 4 { // system:serviceaccount:NAMESPACE:NAME
-		account = user[2] + "/" + user[3]
+	if namespace, name, err := serviceaccount.SplitUsername(r.Header.Get(RemoteUser)); err == nil {
+		account = namespace + "/" + name
 	}
 	recorder := &Recorder{Cluster: http.HandlerFunc(c.serve), Account: account}
 	recorder.ServeHTTP(w, r)

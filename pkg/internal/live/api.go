@@ -5,9 +5,9 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 	"k8s.io/client-go/rest"
 
 	"github.com/argoperator/argoperator/pkg/internal/cluster"
@@ -78,16 +78,15 @@ func impersonate(h http.Header, user string) {
 		return
 	}
 	h.Set("Impersonate-User", user)
-	for _, group := range groupsOf(user) {
+	namespace, _, _ := serviceaccount.SplitUsername(user) // only service accounts come here
+	for _, group := range groupsOf(namespace) {
 		h.Add("Impersonate-Group", group)
 	}
 }
 
-// groupsOf returns the groups of the user of a service account,
-// system:serviceaccount:NAMESPACE:NAME.
-func groupsOf(user string) []string {
-	namespace := strings.Split(user, ":")[2]
-	return []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated"}
+// groupsOf returns the groups of the service accounts of a namespace.
+func groupsOf(namespace string) []string {
+	return append(serviceaccount.MakeGroupNames(namespace), "system:authenticated")
 }
 
 // answerStatus answers as an API server does.

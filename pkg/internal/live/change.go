@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/argoperator/argoperator/pkg/internal/simulate"
 )
 
@@ -29,20 +27,11 @@ func payloadOf(e simulate.Event) payload {
 	return out
 }
 
-// bodyOf returns the object of an event; nil for a tick.
-func bodyOf(e simulate.Event) *unstructured.Unstructured {
-	if body := payloadOf(e).Body; body != nil {
-		return &unstructured.Unstructured{Object: body}
-	}
-	return nil
-}
-
 // maxChanged is the number of changed fields that a summary names.
 const maxChanged = 3
 
 // changedFields names the fields that an update changed.
-func changedFields(e simulate.Event) string {
-	p := payloadOf(e)
+func (p payload) changedFields() string {
 	if p.OldBody == nil {
 		return ""
 	}

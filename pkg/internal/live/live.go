@@ -130,9 +130,11 @@ func (l *Live) Stop() {
 		return
 	}
 	g.cancel()
+	g.mu.Lock()
 	for _, q := range g.queues {
 		q.close()
 	}
+	g.mu.Unlock()
 	g.work.Wait()
 }
 
@@ -155,7 +157,7 @@ func (g *generation) start() error {
 
 // publish sends an event to the queues of the triggers that it reaches.
 func (g *generation) publish(e simulate.Event) {
-	message, err := g.sim.Message(e, int(g.numbers.Add(1)))
+	subscribers, err := g.sim.Subscribers(e, int(g.numbers.Add(1)))
 	if err != nil {
 		g.note(StateFailed, "encoding an event: "+err.Error())
 		return
@@ -170,7 +172,7 @@ func (g *generation) publish(e simulate.Event) {
 	if lost {
 		return
 	}
-	for _, s := range message.Subscribers {
+	for _, s := range subscribers {
 		g.queueOf(s).add(item{subscriber: s, event: id, operator: record.Operator, object: record.Object})
 	}
 }
@@ -179,7 +181,7 @@ func (g *generation) publish(e simulate.Event) {
 func (g *generation) queueOf(s simulate.Subscriber) *queue {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	name := s.Sensor + "/" + s.Trigger
+	name := s.Trigger()
 	q := g.queues[name]
 	if q == nil {
 		q = newQueue(&g.pending)
@@ -204,7 +206,7 @@ func (g *generation) deliver(i item) {
 	}
 	start, id := time.Now(), 0
 	record := func(d *simulate.Delivery) Record {
-		out := g.view.Delivery(d, i.operator, i.subscriber.Program)
+		out := g.view.Delivery(d, i.operator)
 		out.Cause, out.Time, out.Object = i.event, start, i.object
 		return out
 	}

@@ -68,7 +68,6 @@ type objects struct {
 	operators map[schema.GroupKind]primary
 	names     map[string]bool // of operators
 	watchers  []func(cluster.Change)
-	resources map[schema.GroupVersionKind]schema.GroupVersionResource
 }
 
 // primary is the kind of an operator's custom resources.
@@ -80,7 +79,7 @@ type primary struct {
 func newObjects(client dynamic.Interface, tell func(Message)) *objects {
 	return &objects{
 		client: client, tell: tell, all: map[string]*unstructured.Unstructured{}, owned: map[string]map[string]bool{}, shown: map[string]bool{},
-		watched: map[schema.GroupVersionResource]context.CancelFunc{}, resources: map[schema.GroupVersionKind]schema.GroupVersionResource{},
+		watched: map[schema.GroupVersionResource]context.CancelFunc{},
 	}
 }
 
@@ -139,7 +138,7 @@ func (s *objects) observe(ctx context.Context, r schema.GroupVersionResource) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	s.watched[r] = cancel
-	if _, err := newInformer(ctx, source{client: s.client, resource: r}, func(c cluster.Change) { s.changed(r, c) }, func(error) {}); err != nil {
+	if _, err := newInformer(ctx, source{client: s.client, resource: r}, s.changed, func(error) {}); err != nil {
 		cancel()
 		delete(s.watched, r)
 	}
@@ -152,9 +151,8 @@ func (s *objects) follow(f func(cluster.Change)) {
 	s.watchers = append(s.watchers, f)
 }
 
-func (s *objects) changed(r schema.GroupVersionResource, c cluster.Change) {
+func (s *objects) changed(c cluster.Change) {
 	s.mu.Lock()
-	s.resources[c.Object().GroupVersionKind()] = r
 	watchers := s.watchers
 	s.mu.Unlock()
 	for _, f := range watchers { // which see the state before
@@ -343,13 +341,6 @@ func (s *objects) childrenOf(uid string) []*unstructured.Unstructured {
 		return strings.Compare(a.GetKind()+"/"+a.GetNamespace()+"/"+a.GetName(), b.GetKind()+"/"+b.GetNamespace()+"/"+b.GetName())
 	})
 	return out
-}
-
-// resourceOf returns the resource in which objects of a kind are watched.
-func (s *objects) resourceOf(o *unstructured.Unstructured) schema.GroupVersionResource {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.resources[o.GroupVersionKind()]
 }
 
 // get returns an object by its uid, or nil.

@@ -267,7 +267,7 @@ func (r *recorder) child(c cluster.Change) {
 	case c.Old == nil:
 	case c.New == nil:
 		cr := r.objects.get(r.uid)
-		path := pathOf(about, r.objects)
+		path := pathOf(c)
 		ours := r.removed[path]
 		delete(r.removed, path) // the next deletion may be a user's
 		if cr != nil && cr.GetDeletionTimestamp() == nil && !ours {
@@ -488,17 +488,17 @@ func indented(b *strings.Builder, prefix string, value any) error {
 	return nil
 }
 
-// pathOf returns the path of an object in the API.
-func pathOf(o *unstructured.Unstructured, s *objects) string {
-	resource := s.resourceOf(o)
-	out := "/api/" + resource.Version
-	if resource.Group != "" {
-		out = "/apis/" + resource.Group + "/" + resource.Version
+// pathOf returns the path of the changed object in the API.
+func pathOf(c cluster.Change) string {
+	o := c.Object()
+	out := "/api/" + o.GetAPIVersion()
+	if c.Resource.Group != "" {
+		out = "/apis/" + o.GetAPIVersion()
 	}
 	if o.GetNamespace() != "" {
 		out += "/namespaces/" + o.GetNamespace()
 	}
-	return out + "/" + resource.Resource + "/" + o.GetName()
+	return out + "/" + c.Resource.Resource + "/" + o.GetName()
 }
 
 // Recorded returns the number of recorded steps.

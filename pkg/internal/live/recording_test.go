@@ -69,7 +69,7 @@ func (s *story) has(manager, text string) {
 		s.t.Fatal(err)
 	}
 	s.now[key] = o
-	s.r.objects.changed(resources[o.GetKind()], cluster.Change{Old: old, New: o})
+	s.r.objects.changed(cluster.Change{Resource: resources[o.GetKind()].GroupResource(), Old: old, New: o})
 }
 
 // gone reports that an object was deleted.
@@ -80,7 +80,7 @@ func (s *story) gone(key string) {
 		s.t.Fatalf("there is no %s", key)
 	}
 	delete(s.now, key)
-	s.r.objects.changed(resources[old.GetKind()], cluster.Change{Old: old})
+	s.r.objects.changed(cluster.Change{Resource: resources[old.GetKind()].GroupResource(), Old: old})
 }
 
 // rest lets time pass in which nothing happens.

@@ -3,22 +3,25 @@ package live
 import (
 	"errors"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/argoperator/argoperator/pkg/internal/simulate"
 )
 
 // eventRecord returns the record of an event.
 func (g *generation) eventRecord(e simulate.Event) Record {
 	out := Record{Input: rawEvent{e}}
-	body := bodyOf(e)
+	data := payloadOf(e)
 	out.Type, out.State, out.Operator = TypeEvent, StateDone, e.Source
-	if body == nil { // a tick of the calendar
+	if data.Body == nil { // a tick of the calendar
 		out.Title, out.Object = "Tick of "+e.Object.Name, Object{Kind: "EventSource", Name: e.Source}
 		out.Nodes = []string{"source", "bus"}
 		return out
 	}
+	body := &unstructured.Unstructured{Object: data.Body}
 	out.Operator, out.Object = g.objects.operatorOf(body), identity(body)
 	out.Title = e.Type + " " + out.Object.String()
-	out.Text = changedFields(e)
+	out.Text = data.changedFields()
 	out.Nodes = g.view.eventNodes(out.Operator, groupKindOf(body))
 	return out
 }
@@ -46,7 +49,7 @@ func (l *Live) Records(trace simulate.Trace) ([]Record, error) {
 			add(g.view.Workflow(step.Workflow, g.templates[step.Workflow.Template]))
 		case event >= 0:
 			d := step.Delivery
-			r := g.view.Delivery(d, out[event].Operator, g.sim.Program(d.Sensor, d.Dependency))
+			r := g.view.Delivery(d, out[event].Operator)
 			r.Cause, r.Input, r.Object = out[event].ID, out[event].Input, out[event].Object
 			if r.State == StateSkipped {
 				out[event].Skipped++

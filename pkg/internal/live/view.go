@@ -19,8 +19,8 @@ type View struct {
 
 // Delivery returns the record of a delivery. Without attempts the filter rejected the event,
 // or it was lost.
-func (v View) Delivery(d *simulate.Delivery, operator, program string) Record {
-	out := Record{Program: program, Output: anyOf(d.Transformed)}
+func (v View) Delivery(d *simulate.Delivery, operator string) Record {
+	out := Record{Program: d.Program, Output: anyOf(d.Transformed)}
 	out.Type, out.State, out.Title, out.Text, out.Operator = TypeDelivery, StateDone, d.Trigger, d.Stopped, operator
 	out.Nodes = v.sensorNodes(operator, d.Sensor)
 	switch {

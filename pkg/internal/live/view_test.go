@@ -107,7 +107,8 @@ func TestViewOfDeliveries(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got := testView().Delivery(&test.delivery, "web", ".body")
+			test.delivery.Program = ".body"
+			got := testView().Delivery(&test.delivery, "web")
 			if got.Type != TypeDelivery || got.State != test.state || got.Text != test.text || got.Operator != "web" || got.Program != ".body" || got.Title != test.delivery.Trigger {
 				t.Errorf("%+v", got.Summary)
 			}
@@ -166,12 +167,12 @@ func TestChangedFields(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			e := simulate.Event{Data: []byte(`{"body": ` + test.body + `, "oldBody": ` + old + `}`)}
-			if got := changedFields(e); got != test.want {
+			if got := payloadOf(e).changedFields(); got != test.want {
 				t.Errorf("%q, want %q", got, test.want)
 			}
 		})
 	}
-	if got := changedFields(simulate.Event{Data: []byte(`{"body": ` + old + `}`)}); got != "" {
+	if got := payloadOf(simulate.Event{Data: []byte(`{"body": ` + old + `}`)}).changedFields(); got != "" {
 		t.Errorf("of a new object: %q", got)
 	}
 }

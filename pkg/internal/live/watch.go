@@ -94,9 +94,8 @@ func (i *informer) changes() []cluster.Change {
 // as returns a client with the identity of a service account, NAMESPACE/NAME.
 func (l *Live) as(account string) (dynamic.Interface, error) {
 	namespace, name, _ := strings.Cut(account, "/")
-	user := serviceaccount.MakeUsername(namespace, name)
 	config := rest.CopyConfig(l.in.Server)
-	config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: groupsOf(user)}
+	config.Impersonate = rest.ImpersonationConfig{UserName: serviceaccount.MakeUsername(namespace, name), Groups: groupsOf(namespace)}
 	return dynamic.NewForConfig(config)
 }
 

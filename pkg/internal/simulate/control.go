@@ -216,11 +216,11 @@ type RequestInfo struct{ Kind, Namespace, Name, Subresource string }
 // RequestInfo parses the path of a request. If the cluster does not know the kind,
 // it reads the kind from the body and keeps the body readable.
 func (s *Simulation) RequestInfo(r *http.Request) (RequestInfo, bool) {
-	req, err := s.cluster.Parse(r, nil)
-	if err != nil {
+	target, ok := s.target(r)
+	if !ok {
 		return RequestInfo{}, false
 	}
-	out := RequestInfo{Kind: req.Kind.Kind, Namespace: req.Namespace, Name: req.Name, Subresource: req.Subresource}
+	out := target.RequestInfo
 	if out.Kind == "" && r.Body != nil {
 		data, err := io.ReadAll(r.Body)
 		if err != nil {

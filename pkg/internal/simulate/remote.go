@@ -8,6 +8,7 @@ import (
 	"time"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	cloudevents "github.com/cloudevents/sdk-go/v2"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -54,62 +55,51 @@ func (s *Simulation) Watches() []Watch {
 // EventFor returns the event of a change, if the EventSource publishes one.
 func (w Watch) EventFor(c cluster.Change) (Event, bool) { return w.entry.eventFor(c) }
 
-// Message is an event for its triggers.
-type Message struct {
-	Event Event
-	// Subscribers are the triggers that the event reaches.
-	Subscribers []Subscriber
-}
-
-// Subscriber is one dependency of a trigger.
+// Subscriber is one dependency of a trigger that an event reaches.
 type Subscriber struct {
-	Sensor, Trigger string // names; events reach a trigger one after the other
-	Program         string // jq of the transform
-	deliver         func(ctx context.Context, attempted func(*Delivery)) (*Delivery, error)
+	simulation   *Simulation
+	subscription subscription
+	dependency   eventsv1.EventDependency
+	message      *cloudevents.Event
+	made         *transforms // of the event
 }
 
-// Deliver runs the transform and the filter, and executes the trigger if the event passes.
-// It calls attempted after each attempt: the retries of a dead-letter trigger take minutes.
-func (s Subscriber) Deliver(ctx context.Context, attempted func(*Delivery)) (*Delivery, error) {
-	return s.deliver(ctx, attempted)
-}
-
-// Message returns an event for its triggers. The number is unique.
-func (s *Simulation) Message(e Event, number int) (Message, error) {
+// Subscribers returns what an event reaches. The number of the event is unique.
+func (s *Simulation) Subscribers(e Event, number int) ([]Subscriber, error) {
 	message, err := cloudEvent(e, number, s.now())
 	if err != nil {
-		return Message{}, err
+		return nil, err
 	}
-	out := Message{Event: e}
+	var out []Subscriber
 	made := newTransforms()
 	for _, sub := range s.subscriptions {
 		for _, d := range sub.dependencies {
-			if !matches(d, e) {
-				continue
+			if matches(d, e) {
+				out = append(out, Subscriber{s, sub, d, message, made})
 			}
-			out.Subscribers = append(out.Subscribers, Subscriber{
-				Sensor: sub.sensor.Name, Trigger: sub.trigger.Template.Name, Program: programOf(d),
-				deliver: func(ctx context.Context, attempted func(*Delivery)) (*Delivery, error) {
-					delivery := sub.delivery(d)
-					delivery.attempted = attempted
-					return delivery, s.deliver(ctx, sub, d, message, made, delivery)
-				},
-			})
 		}
 	}
 	return out, nil
 }
 
-// Program returns the jq of a dependency's transform.
-func (s *Simulation) Program(sensor, dependency string) string {
-	for _, sub := range s.subscriptions {
-		for _, d := range sub.dependencies {
-			if sub.sensor.Name == sensor && d.Name == dependency {
-				return programOf(d)
-			}
-		}
+// Trigger names the trigger. Events reach it one after the other.
+func (u Subscriber) Trigger() string {
+	return u.subscription.sensor.Name + "/" + u.subscription.trigger.Template.Name
+}
+
+// Deliver runs the transform and the filter, and executes the trigger if the event passes.
+// It calls attempted after each attempt: the retries of a dead-letter trigger take minutes.
+func (u Subscriber) Deliver(ctx context.Context, attempted func(*Delivery)) (*Delivery, error) {
+	delivery := u.delivery()
+	delivery.attempted = attempted
+	return delivery, u.deliver(ctx, delivery)
+}
+
+// delivery returns the record of the event that reaches the dependency.
+func (u Subscriber) delivery() *Delivery {
+	return &Delivery{
+		Sensor: u.subscription.sensor.Name, Dependency: u.dependency.Name, Trigger: u.subscription.trigger.Template.Name, Program: programOf(u.dependency),
 	}
-	return ""
 }
 
 func programOf(d eventsv1.EventDependency) string {
@@ -191,13 +181,18 @@ func (s *Simulation) Target(path string) Target {
 	if err != nil {
 		return Target{}
 	}
+	out, _ := s.target(r)
+	return out
+}
+
+func (s *Simulation) target(r *http.Request) (Target, bool) {
 	req, err := s.cluster.Parse(r, nil)
 	if err != nil {
-		return Target{}
+		return Target{}, false
 	}
 	k := req.Kind
 	return Target{
 		RequestInfo: RequestInfo{Kind: k.Kind, Namespace: req.Namespace, Name: req.Name, Subresource: req.Subresource},
 		Group:       k.Group, Version: k.Version, Resource: k.Plural,
-	}
+	}, true
 }

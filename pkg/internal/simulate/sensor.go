@@ -62,11 +62,6 @@ func dependencyNames(sensor *eventsv1.Sensor, t eventsv1.Trigger) ([]string, err
 	return names, nil
 }
 
-// delivery returns the record of an event that reaches a dependency.
-func (s subscription) delivery(d eventsv1.EventDependency) *Delivery {
-	return &Delivery{Sensor: s.sensor.Name, Dependency: d.Name, Trigger: s.trigger.Template.Name}
-}
-
 // matches reports whether an event belongs to a dependency.
 func matches(d eventsv1.EventDependency, e Event) bool {
 	return d.EventSourceName == e.Source && d.EventName == e.Name

@@ -11,7 +11,6 @@ import (
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
-	cloudevents "github.com/cloudevents/sdk-go/v2"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -220,21 +219,15 @@ func (s *Simulation) publish(ctx context.Context, event Event) error {
 	}
 	s.events++
 	s.trace = append(s.trace, Step{Event: &event})
-	message, err := cloudEvent(event, s.events, s.now())
+	subscribers, err := s.Subscribers(event, s.events)
 	if err != nil {
 		return err
 	}
-	made := newTransforms()
-	for _, sub := range s.subscriptions {
-		for _, d := range sub.dependencies {
-			if !matches(d, event) {
-				continue
-			}
-			delivery := sub.delivery(d)
-			s.trace = append(s.trace, Step{Delivery: delivery})
-			if err := s.deliver(ctx, sub, d, message, made, delivery); err != nil {
-				return err
-			}
+	for _, one := range subscribers {
+		delivery := one.delivery()
+		s.trace = append(s.trace, Step{Delivery: delivery})
+		if err := one.deliver(ctx, delivery); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -242,15 +235,16 @@ func (s *Simulation) publish(ctx context.Context, event Event) error {
 
 // deliver delivers an event to one dependency of a trigger, and executes the trigger if
 // the event passes.
-func (s *Simulation) deliver(ctx context.Context, sub subscription, d eventsv1.EventDependency, message *cloudevents.Event, made *transforms, delivery *Delivery) error {
-	passed := made.pass(ctx, s.prepared, sub.sensor, s.withClusterTime(d), message, delivery)
+func (u Subscriber) deliver(ctx context.Context, delivery *Delivery) error {
+	s := u.simulation
+	passed := u.made.pass(ctx, s.prepared, u.subscription.sensor, s.withClusterTime(u.dependency), u.message, delivery)
 	if delivery.Transformed != nil {
 		delivery.Transformed, _ = s.normalize(delivery.Transformed).(map[string]any)
 	}
 	if passed == nil {
 		return nil
 	}
-	return s.fire(ctx, sub.sensor, &sub.trigger, events{d.Name: passed}, delivery)
+	return s.fire(ctx, u.subscription.sensor, &u.subscription.trigger, events{u.dependency.Name: passed}, delivery)
 }
 
 // readsClock appears in programs that compare the current time with times of the

@@ -175,6 +175,7 @@ type Step struct {
 // Delivery is one event delivered to one dependency of one trigger.
 type Delivery struct {
 	Sensor, Dependency, Trigger string
+	Program                     string // jq of the dependency's transform
 	// Transformed is the event after the dependency's transform.
 	Transformed map[string]any
 	// Stopped is the reason that the trigger did not run; empty if it did.

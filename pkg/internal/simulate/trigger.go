@@ -12,6 +12,7 @@ import (
 	k8strigger "github.com/argoproj/argo-events/pkg/sensors/triggers/standard-k8s"
 	sharedutil "github.com/argoproj/argo-events/pkg/shared/util"
 	"go.uber.org/zap"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
@@ -25,10 +26,10 @@ type events = map[string]*eventsv1.Event
 // strategy and then the dead-letter trigger.
 func (s *Simulation) fire(ctx context.Context, sensor *eventsv1.Sensor, trigger *eventsv1.Trigger, by events, delivery *Delivery) error {
 	failed := true
-	pause := s.pauses(trigger)
+	backoff := s.backoff(trigger)
 	for i := range attempts(trigger) {
 		if i > 0 {
-			pause(ctx)
+			pause(ctx, backoff.Step())
 		}
 		attempt, err := s.attempt(ctx, sensor, trigger.DeepCopy(), by)
 		if err != nil {
@@ -48,21 +49,25 @@ func (s *Simulation) fire(ctx context.Context, sensor *eventsv1.Sensor, trigger 
 	return nil
 }
 
-// pauses returns what waits between two attempts: nothing in memory, where nothing else
+// backoff returns the pauses between two attempts: none in memory, where nothing else
 // changes meanwhile.
-func (s *Simulation) pauses(t *eventsv1.Trigger) func(context.Context) {
-	if s.remote == nil || t.RetryStrategy == nil {
-		return func(context.Context) {}
-	}
-	backoff, err := sharedutil.Convert2WaitBackoff(t.RetryStrategy)
-	if err != nil {
-		return func(context.Context) {}
-	}
-	return func(ctx context.Context) {
-		select {
-		case <-ctx.Done():
-		case <-time.After(backoff.Step()):
+func (s *Simulation) backoff(t *eventsv1.Trigger) *wait.Backoff {
+	if s.remote != nil && t.RetryStrategy != nil {
+		if backoff, err := sharedutil.Convert2WaitBackoff(t.RetryStrategy); err == nil {
+			return backoff
 		}
+	}
+	return &wait.Backoff{}
+}
+
+// pause waits, unless the context ends.
+func pause(ctx context.Context, d time.Duration) {
+	if d == 0 {
+		return
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
 	}
 }
 
