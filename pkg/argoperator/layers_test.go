@@ -184,7 +184,7 @@ var layers = []layer{
 	},
 	{
 		path:   internal + "page",
-		below:  append(in("source", "dryrun", "testsuite", "devcluster", "live"), "pkg/apis/v1alpha1", "pkg/diag"),
+		below:  append(in("source", "dryrun", "simulate", "testsuite", "devcluster", "live"), "pkg/apis/v1alpha1", "pkg/diag"),
 		others: []string{"k8s.io/apimachinery/", "sigs.k8s.io/yaml"},
 	},
 	{

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -96,6 +97,10 @@ type development struct {
 }
 
 func runDev(ctx context.Context, s streams, from *sourceFlags, flags devFlags) error {
+	seen, err := fingerprint(from.names) // before reading: a later change must not be missed
+	if err != nil {
+		return err
+	}
 	result, _, err := from.operators(s, argoperator.Options{})
 	if err != nil {
 		return err
@@ -113,7 +118,7 @@ func runDev(ctx context.Context, s streams, from *sourceFlags, flags devFlags) e
 		return err
 	}
 	d := &development{s: s, from: from, flags: flags, project: &devProject{s: s, from: from, runner: flags.programs()}}
-	return errors.Join(d.run(ctx, cluster, result), cluster.Stop())
+	return errors.Join(d.run(ctx, cluster, result, seen), cluster.Stop())
 }
 
 // programs returns the runner of the programs.
@@ -121,8 +126,8 @@ func (f devFlags) programs() simulate.Runner {
 	return consented{runnerOf(f.runner), f.runLogic}
 }
 
-// run runs the operators until the context ends.
-func (d *development) run(ctx context.Context, cluster *devcluster.Cluster, result argoperator.Result) error {
+// run runs the operators until the context ends. The fingerprint is that of their files.
+func (d *development) run(ctx context.Context, cluster *devcluster.Cluster, result argoperator.Result, seen uint64) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var err error
@@ -149,7 +154,7 @@ func (d *development) run(ctx context.Context, cluster *devcluster.Cluster, resu
 		return err
 	}
 	d.greet(cluster)
-	go d.watch(ctx)
+	go d.watch(ctx, seen)
 	for {
 		select {
 		case <-ctx.Done():
@@ -171,11 +176,11 @@ func (d *development) run(ctx context.Context, cluster *devcluster.Cluster, resu
 
 // greet prints where the page and the API server are.
 func (d *development) greet(cluster *devcluster.Cluster) {
-	url := d.page.URL()
+	address := d.page.URL()
 	if d.flags.test != "" {
-		url += "&test=" + d.flags.test
+		address += "&test=" + url.QueryEscape(d.flags.test)
 	}
-	terminal.Fprintf(d.s.out, "page:    %s\nkubectl: export KUBECONFIG=%s\n\n", url, cluster.Kubeconfig)
+	terminal.Fprintf(d.s.out, "page:    %s\nkubectl: export KUBECONFIG=%s\n\n", address, cluster.Kubeconfig)
 }
 
 // load installs operators and runs them.
@@ -204,7 +209,7 @@ func (d *development) install(ctx context.Context, result argoperator.Result) er
 	for _, o := range objects {
 		action, err := d.installer.Apply(ctx, o)
 		if err != nil {
-			return rejected{fmt.Errorf("the API server rejected %v %s: %w", o["kind"], nameOf(o), err)}
+			return fmt.Errorf("the API server rejected %v %s: %w", o["kind"], nameOf(o), err)
 		}
 		if action != devcluster.Unchanged {
 			changed++
@@ -213,9 +218,6 @@ func (d *development) install(ctx context.Context, result argoperator.Result) er
 	d.live.Note(fmt.Sprintf("%d of %d objects of the operator applied", changed, len(objects)))
 	return nil
 }
-
-// rejected is an error that the user's definition causes.
-type rejected struct{ error }
 
 func nameOf(o map[string]any) string {
 	metadata, _ := o["metadata"].(map[string]any)
@@ -248,20 +250,20 @@ func (d *development) show(result argoperator.Result, findings diag.List) error 
 	return nil
 }
 
-// watch loads the definitions again whenever their files change.
-func (d *development) watch(ctx context.Context) {
-	seen, err := fingerprint(d.from.names)
-	for err == nil {
-		var changed bool
-		if changed, err = awaitChange(ctx, d.from.names, seen); err != nil || !changed {
-			break
+// watch loads the definitions again whenever their files differ from a fingerprint.
+func (d *development) watch(ctx context.Context, seen uint64) {
+	for {
+		changed, err := awaitChange(ctx, d.from.names, seen)
+		if err == nil && changed {
+			seen, err = fingerprint(d.from.names) // before reading, as at the start
 		}
-		if seen, err = fingerprint(d.from.names); err == nil { // before reading: a later change must not be missed
-			d.reload(ctx)
+		if err != nil && ctx.Err() == nil {
+			d.s.say("%v", err)
 		}
-	}
-	if err != nil && ctx.Err() == nil {
-		d.s.say("%v", err)
+		if err != nil || !changed {
+			return
+		}
+		d.reload(ctx)
 	}
 }
 

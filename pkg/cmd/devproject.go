@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -152,7 +153,7 @@ func (p *devProject) suites(name string) ([]testsuite.Suite, diag.List, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	suites, _, findings, err := readSuites(streams{in: p.s.in, err: discard{}}, p.from, chosen)
+	suites, _, findings, err := readSuites(streams{in: p.s.in, err: io.Discard}, p.from, chosen)
 	return suites, findings, err
 }
 
@@ -205,8 +206,3 @@ func (p *devProject) SaveTest(name string, data []byte) (string, error) {
 	_, err = file.Write(data)
 	return filepath.ToSlash(path), errors.Join(err, file.Close())
 }
-
-// discard drops messages: the page has its own.
-type discard struct{}
-
-func (discard) Write(p []byte) (int, error) { return len(p), nil }

@@ -103,8 +103,8 @@ func (i *Installer) Apply(ctx context.Context, fields map[string]any) (Action, e
 	if err != nil {
 		return "", err
 	}
-	before, err := in.Get(ctx, o.GetName(), metav1.GetOptions{})
-	if err != nil && !apierrors.IsNotFound(err) {
+	before, err := version(ctx, in, o)
+	if err != nil {
 		return "", err
 	}
 	if o, err = annotated(o); err != nil {
@@ -120,13 +120,30 @@ func (i *Installer) Apply(ctx context.Context, fields map[string]any) (Action, e
 		}
 		i.mapper.Reset()
 	}
+	return action(before, after), nil
+}
+
+// version returns the resource version of an object on the server; empty: there is none.
+func version(ctx context.Context, in dynamic.ResourceInterface, o *unstructured.Unstructured) (string, error) {
+	found, err := in.Get(ctx, o.GetName(), metav1.GetOptions{})
 	switch {
-	case before == nil || before.GetResourceVersion() == "":
-		return Created, nil
-	case before.GetResourceVersion() == after.GetResourceVersion():
-		return Unchanged, nil
+	case apierrors.IsNotFound(err):
+		return "", nil
+	case err != nil:
+		return "", err
 	}
-	return Configured, nil
+	return found.GetResourceVersion(), nil
+}
+
+// action returns what a write did to an object that had a version before.
+func action(before string, after *unstructured.Unstructured) Action {
+	switch before {
+	case "":
+		return Created
+	case after.GetResourceVersion():
+		return Unchanged
+	}
+	return Configured
 }
 
 // annotated returns an object with the annotation of kubectl apply, which a user may run
@@ -209,26 +226,20 @@ func (i *Installer) Write(ctx context.Context, fields map[string]any, dryRun boo
 	if dryRun {
 		dry = []string{metav1.DryRunAll}
 	}
-	before, err := in.Get(ctx, o.GetName(), metav1.GetOptions{})
-	if err != nil && !apierrors.IsNotFound(err) {
+	before, err := version(ctx, in, o)
+	if err != nil {
 		return "", err
 	}
-	existed := err == nil
 	var after *unstructured.Unstructured
 	if o.GetResourceVersion() != "" {
 		after, err = in.Update(ctx, o, metav1.UpdateOptions{FieldManager: handManager, DryRun: dry, FieldValidation: metav1.FieldValidationStrict})
 	} else {
 		after, err = i.applyStrictly(ctx, in, o, dry)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return "", err
-	case !existed:
-		return Created, nil
-	case before.GetResourceVersion() == after.GetResourceVersion():
-		return Unchanged, nil
 	}
-	return Configured, nil
+	return action(before, after), nil
 }
 
 // applyStrictly is server-side apply that rejects unknown fields.

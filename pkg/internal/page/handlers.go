@@ -3,7 +3,6 @@ package page
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/devcluster"
 	"github.com/argoperator/argoperator/pkg/internal/dryrun"
 	"github.com/argoperator/argoperator/pkg/internal/live"
+	"github.com/argoperator/argoperator/pkg/internal/simulate"
 	"github.com/argoperator/argoperator/pkg/internal/source"
 )
 
@@ -98,15 +98,7 @@ func yamlOf(fields map[string]any) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var escaped strings.Builder
-	for _, r := range string(data) {
-		if r >= 0x7f && r < 0xa0 || r == 0xfeff || r == 0xfffe || r == 0xffff {
-			fmt.Fprintf(&escaped, `\u%04x`, r)
-		} else {
-			escaped.WriteRune(r)
-		}
-	}
-	out, err := yaml.JSONToYAML([]byte(escaped.String()))
+	out, err := yaml.JSONToYAML(simulate.EscapeForYAML(data))
 	return string(out), err
 }
 

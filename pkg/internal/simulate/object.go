@@ -46,6 +46,14 @@ func (s *Simulation) withNamespace(fields map[string]any) cluster.Object {
 // applied objects as YAML.
 var notInYAML = regexp.MustCompile("[\x7f-\u009f\u2028\u2029\ufeff\ufffe\uffff]")
 
+// EscapeForYAML makes JSON valid YAML too.
+func EscapeForYAML(json []byte) []byte {
+	return notInYAML.ReplaceAllFunc(json, func(letter []byte) []byte {
+		r, _ := utf8.DecodeRune(letter)
+		return fmt.Appendf(nil, `\u%04x`, r)
+	})
+}
+
 // kubectl is the field manager of users.
 const kubectl = "kubectl"
 
@@ -89,10 +97,7 @@ func (s *Simulation) send(method, path string, o cluster.Object) (map[string]any
 		if body, err = o.MarshalJSON(); err != nil {
 			return nil, fmt.Errorf("encoding an object: %w", err)
 		}
-		body = notInYAML.ReplaceAllFunc(body, func(letter []byte) []byte {
-			r, _ := utf8.DecodeRune(letter)
-			return fmt.Appendf(nil, `\u%04x`, r)
-		})
+		body = EscapeForYAML(body)
 	}
 	req, err := http.NewRequest(method, path, bytes.NewReader(body))
 	if err != nil {
