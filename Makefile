@@ -31,20 +31,20 @@ bin/kubectl:
 	cd cmd/argoperator-dev && go build -trimpath -o ../../bin/ k8s.io/kubernetes/cmd/kubectl
 
 e2e-dev: build dev bin/kubectl ## test argoperator dev with kubectl and with Chromium; some tests with E2E='-run TestKubectl'
-	ARGOPERATOR_DEV=$(CURDIR)/bin/argoperator-dev go test -count 1 -timeout 20m -run TestServersAgree $(filter -short,$(E2E)) ./pkg/internal/live
+	ARGOPERATOR_DEV=$(CURDIR)/bin/argoperator-dev go test -count 1 -timeout 20m -run TestServersAgree $(filter -short,$(E2E)) ./pkg/internal/run/live
 	cd e2e/dev && go vet . && go test -count 1 -timeout 40m $(E2E) .
 
-page-editor: ## bundle the editor of the page of argoperator dev, as pinned in pkg/internal/page/editor; needs npm
-	cd pkg/internal/page/editor && ./build
+page-editor: ## bundle the editor of the page of argoperator dev, as pinned in pkg/internal/run/page/editor; needs npm
+	cd pkg/internal/run/page/editor && ./build
 
 test: ## run the unit tests of Go
 	go test -timeout 20m ./...
 
 # The packages that start goroutines. Of pkg/cmd, these are the scripts of `argoperator test`.
-RACED = ./pkg/internal/jq ./pkg/internal/simulate ./pkg/internal/testsuite ./pkg/argoperator
+RACED = ./pkg/internal/jq/jq ./pkg/internal/run/simulate ./pkg/internal/run/testsuite ./pkg/argoperator
 
 test-race: ## run the unit tests of what runs jq with the race detector
-	go test -race -timeout 10m -run 'Goroutines|Gojq' ./pkg/internal/jq
+	go test -race -timeout 10m -run 'Goroutines|Gojq' ./pkg/internal/jq/jq
 
 race: ## run the unit tests of the packages that start goroutines with the race detector; compiles Argo again, which takes minutes
 	go test -race -short -timeout 60m $(RACED)
@@ -80,8 +80,8 @@ tidy: ## rewrite go.mod and go.sum as the imports need them
 verify-tidy: ## fail if `make tidy` would change anything
 	go mod tidy -diff
 
-coretypes: ## rewrite the schemas of Kubernetes' types, from the version of k8s.io/api in pkg/internal/coretypes/generate
-	cd pkg/internal/coretypes/generate && go run . ../types.json.gz
+coretypes: ## rewrite the schemas of Kubernetes' types, from the version of k8s.io/api in pkg/internal/lang/coretypes/generate
+	cd pkg/internal/lang/coretypes/generate && go run . ../types.json.gz
 
 generate: ## rewrite what is made from other files, the JSON Schema and the goldens; their diff is the review
 	go generate ./...
@@ -90,14 +90,14 @@ generate: ## rewrite what is made from other files, the JSON Schema and the gold
 
 # A part of `make test`: the tests that compare generated files.
 verify-generate: ## fail if `make generate` would change anything
-	go test -timeout 20m ./pkg/apis/... ./pkg/argoperator ./pkg/internal/definition ./pkg/internal/testsuite ./pkg/cmd
+	go test -timeout 20m ./pkg/apis/... ./pkg/argoperator ./pkg/internal/lang/definition ./pkg/internal/run/testsuite ./pkg/cmd
 
 # A part of `make test`: each example is generated twice and linted, the commands of its README and its tests run.
 examples: ## run the tests that are about the examples
 	go test -timeout 20m -run 'TestGolden|TestExamples|TestScripts/examples|TestDocsRun/examples' ./pkg/argoperator ./pkg/cmd
 
 realcrds: ## make operators and samples of the CustomResourceDefinitions of well-known projects; downloads them
-	ARGOPERATOR_REAL_CRDS=1 go test -count 1 -timeout 60m -v ./pkg/internal/realcrds
+	ARGOPERATOR_REAL_CRDS=1 go test -count 1 -timeout 60m -v ./pkg/internal/testing/realcrds
 
 # verify-generate and examples are not listed: `test` runs their tests.
 verify: verify-tidy vet lint words build test-python test test-race ## run the checks and tests that every change must pass, each once
@@ -109,10 +109,10 @@ e2e: build ## run the cluster suite against $KUBECONFIG: all of it; one test wit
 	$(SUITE) -timeout 90m $(E2E) ./e2e
 
 chance: ## let chance play with operators for longer than the tests do: CHANCE_SEEDS=5000 sequences each, in memory
-	CHANCE_SEEDS=$${CHANCE_SEEDS:-5000} go test -count 1 -timeout 60m -v -run 'TestChance$$' ./pkg/internal/simulate
+	CHANCE_SEEDS=$${CHANCE_SEEDS:-5000} go test -count 1 -timeout 60m -v -run 'TestChance$$' ./pkg/internal/run/simulate
 
 expressions: ## compare the pod's evaluation of random expressions with gojq's: POD_EXPRESSIONS=100000, others with POD_SEED=2
-	POD_EXPRESSIONS=$${POD_EXPRESSIONS:-100000} go test -count 1 -timeout 60m -v -run 'TestPodAgreesRandomly$$' ./pkg/internal/expression
+	POD_EXPRESSIONS=$${POD_EXPRESSIONS:-100000} go test -count 1 -timeout 60m -v -run 'TestPodAgreesRandomly$$' ./pkg/internal/jq/expression
 
 e2e-smoke: build ## the same in a few minutes: each example installed, one custom resource created, changed, deleted
 	$(SUITE) -timeout 20m -short $(E2E) ./e2e
@@ -139,8 +139,8 @@ guarantees: ## bring docs/explanation/guarantees.md up to date by the results of
 bench: ## measure the generator beside helm, kustomize and argo lint, in one run; builds them; BENCH='-counts 1,10' for fewer
 	cd e2e/bench && go vet ./... && go build -o ../../bin/ ./floor ./argolint && go build -o ../../bin/bench .
 	cd e2e/peers && go build -o ../../bin/ helm.sh/helm/v4/cmd/helm && go build -o ../../bin/ sigs.k8s.io/kustomize/kustomize/v5
-	go build -trimpath -ldflags "-X github.com/argoperator/argoperator/pkg/internal/release.Version=v0.0.0" -o bin/released ./cmd/argoperator
-	go build -trimpath -o bin/ ./pkg/internal/parts
+	go build -trimpath -ldflags "-X github.com/argoperator/argoperator/pkg/internal/base/release.Version=v0.0.0" -o bin/released ./cmd/argoperator
+	go build -trimpath -o bin/ ./pkg/internal/testing/parts
 	bin/bench -argoperator bin/released -results docs/explanation/performance-generator.json $(BENCH)
 	go run ./e2e/report
 

@@ -117,7 +117,7 @@ func askServer(objects []map[string]any, written *json.Encoder) ([]answer, error
 
 // askUs fills in the answers of argoperator.
 func askUs(root string, objects io.Reader, answers []answer) error {
-	cmd := exec.Command("go", "run", "./pkg/internal/verdicts")
+	cmd := exec.Command("go", "run", "./pkg/internal/testing/verdicts")
 	cmd.Dir, cmd.Stdin, cmd.Stderr = root, objects, os.Stderr
 	output, err := cmd.Output()
 	if err != nil {

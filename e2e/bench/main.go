@@ -49,7 +49,7 @@ type programs struct{ argoperator, parts, floor, argolint, helm, kustomize strin
 func main() {
 	var p programs
 	flag.StringVar(&p.argoperator, "argoperator", "bin/argoperator", "program to measure")
-	flag.StringVar(&p.parts, "parts", "bin/parts", "program of pkg/internal/parts")
+	flag.StringVar(&p.parts, "parts", "bin/parts", "program of pkg/internal/testing/parts")
 	flag.StringVar(&p.floor, "floor", "bin/floor", "program of e2e/bench/floor")
 	flag.StringVar(&p.argolint, "argolint", "bin/argolint", "program of e2e/bench/argolint")
 	flag.StringVar(&p.helm, "helm", "bin/helm", "helm")

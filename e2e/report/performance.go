@@ -65,7 +65,7 @@ base, and as charts of one umbrella chart.
 
 - argoperator checks everything that it prints. Helm and kustomize check nothing, and ` + "`argo lint`" + ` checks Workflows only.
 - *generate without its checks* and *its encoder* run parts of argoperator
-  ([pkg/internal/parts](../../pkg/internal/parts)). argoperator itself always checks.
+  ([pkg/internal/testing/parts](../../pkg/internal/testing/parts)). argoperator itself always checks.
 - *floor* writes the same objects as YAML with sigs.k8s.io/yaml, without checks.
 - CPU is user and system time, the least of several runs. *to the first* is the ratio to the first row with the same number.
 - Instructions are counted by valgrind, in one thread without garbage collection, start included.

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/internal/accept"
-	"github.com/argoperator/argoperator/pkg/internal/problem"
+	"github.com/argoperator/argoperator/pkg/internal/kube/problem"
+	"github.com/argoperator/argoperator/pkg/internal/verify/lint/accept"
 )
 
 // withoutAccepted returns the findings that no comment in the definitions, or in the files

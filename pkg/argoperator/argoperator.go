@@ -14,12 +14,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/internal/check"
-	"github.com/argoperator/argoperator/pkg/internal/childcheck"
-	"github.com/argoperator/argoperator/pkg/internal/definition"
-	"github.com/argoperator/argoperator/pkg/internal/output"
-	"github.com/argoperator/argoperator/pkg/internal/plan"
-	"github.com/argoperator/argoperator/pkg/internal/source"
+	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
+	"github.com/argoperator/argoperator/pkg/internal/lang/source"
+	"github.com/argoperator/argoperator/pkg/internal/operator/output"
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
+	"github.com/argoperator/argoperator/pkg/internal/verify/check"
+	"github.com/argoperator/argoperator/pkg/internal/verify/childcheck"
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
-	"github.com/argoperator/argoperator/pkg/internal/output"
+	"github.com/argoperator/argoperator/pkg/internal/operator/output"
 )
 
 // BenchmarkGenerate measures one more operator in a run, with all checks, up to its

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/argoperator/argoperator/pkg/internal/definition"
-	"github.com/argoperator/argoperator/pkg/internal/output"
-	"github.com/argoperator/argoperator/pkg/internal/plan"
+	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
+	"github.com/argoperator/argoperator/pkg/internal/operator/output"
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 

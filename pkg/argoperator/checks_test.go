@@ -12,7 +12,7 @@ import (
 	"github.com/argoproj/argo-events/pkg/reconciler/sensor"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
-	"github.com/argoperator/argoperator/pkg/internal/check"
+	"github.com/argoperator/argoperator/pkg/internal/verify/check"
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 

@@ -11,10 +11,10 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/internal/diff"
-	"github.com/argoperator/argoperator/pkg/internal/output"
-	"github.com/argoperator/argoperator/pkg/internal/plan"
-	"github.com/argoperator/argoperator/pkg/internal/source"
+	"github.com/argoperator/argoperator/pkg/internal/lang/source"
+	"github.com/argoperator/argoperator/pkg/internal/operator/diff"
+	"github.com/argoperator/argoperator/pkg/internal/operator/output"
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 )
 
 // Baseline is what operators are compared with.

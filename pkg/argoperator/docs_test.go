@@ -18,7 +18,7 @@ import (
 
 	"github.com/argoperator/argoperator/e2e/pages"
 	"github.com/argoperator/argoperator/pkg/argoperator"
-	"github.com/argoperator/argoperator/pkg/internal/simulate"
+	"github.com/argoperator/argoperator/pkg/internal/run/simulate"
 )
 
 func docs(t *testing.T) []pages.Page {

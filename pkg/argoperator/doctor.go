@@ -1,8 +1,8 @@
 package argoperator
 
 import (
-	"github.com/argoperator/argoperator/pkg/internal/doctor"
-	"github.com/argoperator/argoperator/pkg/internal/output"
+	"github.com/argoperator/argoperator/pkg/internal/operator/output"
+	"github.com/argoperator/argoperator/pkg/internal/verify/doctor"
 )
 
 // Requirements returns the operators' requirements on a cluster.

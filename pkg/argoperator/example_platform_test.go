@@ -11,9 +11,9 @@ import (
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/internal/output"
-	"github.com/argoperator/argoperator/pkg/internal/simulate"
-	"github.com/argoperator/argoperator/pkg/internal/testsuite"
+	"github.com/argoperator/argoperator/pkg/internal/operator/output"
+	"github.com/argoperator/argoperator/pkg/internal/run/simulate"
+	"github.com/argoperator/argoperator/pkg/internal/run/testsuite"
 )
 
 // bucketOperator returns the definition that a platform team creates for each of

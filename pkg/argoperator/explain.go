@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/internal/explain"
+	"github.com/argoperator/argoperator/pkg/internal/operator/explain"
 )
 
 // Explanation is the result of Explain.

@@ -7,8 +7,8 @@ import (
 	"testing/fstest"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
-	"github.com/argoperator/argoperator/pkg/internal/edited"
-	"github.com/argoperator/argoperator/pkg/internal/output"
+	"github.com/argoperator/argoperator/pkg/internal/operator/output"
+	"github.com/argoperator/argoperator/pkg/internal/testing/edited"
 )
 
 // FuzzGenerate requires that every definition that parses can be built, and that

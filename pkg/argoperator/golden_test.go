@@ -12,7 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
-	"github.com/argoperator/argoperator/pkg/internal/output"
+	"github.com/argoperator/argoperator/pkg/internal/operator/output"
 	"github.com/argoperator/argoperator/pkg/manifest"
 	"github.com/argoperator/argoperator/templates"
 )

@@ -1,7 +1,7 @@
 package argoperator
 
 import (
-	"github.com/argoperator/argoperator/pkg/internal/graph"
+	"github.com/argoperator/argoperator/pkg/internal/operator/graph"
 )
 
 // Graphs returns the event flows of the operators.

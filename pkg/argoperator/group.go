@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/internal/check"
-	"github.com/argoperator/argoperator/pkg/internal/output"
-	"github.com/argoperator/argoperator/pkg/internal/plan"
+	"github.com/argoperator/argoperator/pkg/internal/operator/output"
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
+	"github.com/argoperator/argoperator/pkg/internal/verify/check"
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 

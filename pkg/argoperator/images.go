@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/internal/definition"
+	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
 )
 
 // Image is a container image in a definition.

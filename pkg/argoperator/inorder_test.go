@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
-	"github.com/argoperator/argoperator/pkg/internal/output"
+	"github.com/argoperator/argoperator/pkg/internal/operator/output"
 )
 
 // severalDefinitions returns definitions with different names. Some of them take

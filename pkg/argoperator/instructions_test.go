@@ -27,7 +27,7 @@ func TestInstructions(t *testing.T) {
 		t.Skip("the counts are for amd64")
 	}
 	binary := filepath.Join(t.TempDir(), "argoperator")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-X "+module+"/pkg/internal/release.Version=v1.0.0", "-o", binary, "./cmd/argoperator")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-X "+module+"/pkg/internal/base/release.Version=v1.0.0", "-o", binary, "./cmd/argoperator")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

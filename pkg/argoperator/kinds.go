@@ -3,8 +3,8 @@ package argoperator
 import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/argoperator/argoperator/pkg/internal/plan"
-	"github.com/argoperator/argoperator/pkg/internal/schema"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 )
 
 // Kinds returns the kinds that the definition uses and its Objects do not define:

@@ -18,224 +18,190 @@ import (
 
 const module = "github.com/argoperator/argoperator"
 
-// generator is a program of go generate, reporter creates pages from measurements,
-// and parts is measured: none of them is a part of argoperator.
-const (
-	generator = "pkg/apis/v1alpha1/internal/schemagen"
-	reporter  = "e2e/report"
-	parts     = internal + "parts"
-	verdicts  = internal + "verdicts"
-)
-
 // prometheusTypes are the Go types of the Prometheus Operator's objects.
 const prometheusTypes = "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 
-// layer lists what a package may import.
-type layer struct {
-	path   string
-	below  []string // packages of this module that it may import
-	others []string // modules that it may import, by prefix; nil allows the standard library only
-}
-
-// internal is the path of the packages for this module only. The public packages
-// are the library (pkg/argoperator), its inputs and results, and the commands.
+// internal is the path of the packages for this module only, one folder for each wing.
+// The public packages are the library (pkg/argoperator), its inputs and results, and the
+// commands.
 const internal = "pkg/internal/"
 
-// in returns the paths of internal packages.
-func in(names ...string) []string {
-	for i, name := range names {
-		names[i] = internal + name
-	}
-	return names
+// wing is a part of the architecture: a folder of pkg/internal, or public packages.
+type wing struct {
+	name   string
+	on     string   // the wing that it stands on: its rooms may import all of that wing and of the wings below
+	others []string // modules that its rooms may import, by prefix; nil allows the standard library only
+	rooms  []room
 }
 
-// layers lists the packages from the bottom up: each may import only packages above
-// it in this list. Add a line for a new package.
-var layers = []layer{
-	{path: "templates"},
-	{path: internal + "terminal"},
-	{path: "pkg/diag", below: in("terminal")},
-	{path: internal + "imagename"},
-	{path: internal + "accept", below: []string{"pkg/diag"}},
-	{path: "pkg/apis/v1alpha1", others: []string{"k8s.io/apimachinery/pkg/apis/meta"}},
-	{path: internal + "schema", others: []string{"k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/client-go/kubernetes/scheme", "k8s.io/apiextensions-apiserver/pkg/apis", "k8s.io/gengo/"}},
-	{path: internal + "jq", others: []string{"github.com/itchyny/gojq"}},
-	{path: internal + "jqfile", below: in("jq"), others: []string{"github.com/itchyny/gojq"}},
-	{path: internal + "jqhint", below: in("jq"), others: []string{"github.com/itchyny/gojq"}},
-	{path: internal + "expression", below: append(in("schema", "jq", "jqhint"), "pkg/diag"), others: []string{"github.com/itchyny/gojq"}},
-	{
-		path:   internal + "source",
-		below:  []string{"pkg/diag", "pkg/apis/v1alpha1"},
-		others: []string{"go.yaml.in/yaml/v3", "sigs.k8s.io/", "k8s.io/"},
-	},
-	{path: internal + "coretypes", below: in("source"), others: []string{"k8s.io/apiextensions-apiserver/pkg/apis"}},
-	{
-		path:   internal + "shortschema",
-		below:  append(in("source", "coretypes"), "pkg/diag"),
-		others: []string{"go.yaml.in/yaml/v3", "k8s.io/apiextensions-apiserver/pkg/apis"},
-	},
-	{
-		path:   generator + "/schema",
-		below:  append(in("coretypes", "shortschema"), "pkg/apis/v1alpha1"),
-		others: []string{"github.com/invopop/jsonschema", "k8s.io/apimachinery"},
-	},
-	{path: generator, below: []string{generator + "/schema"}},
-	{
-		path:   internal + "definition",
-		below:  append(in("imagename", "source", "schema", "shortschema"), "pkg/diag", "pkg/apis/v1alpha1"),
-		others: []string{"go.yaml.in/yaml/v3", "sigs.k8s.io/", "k8s.io/"},
-	},
-	{path: internal + "registry", others: []string{"github.com/google/go-containerregistry/"}},
-	{path: internal + "monitoring", below: []string{"pkg/apis/v1alpha1"}},
-	{path: internal + "gosource"},
-	{path: internal + "plan/generate", below: in("gosource", "jqfile")},
-	{path: internal + "cluster/generate", below: in("gosource"), others: []string{"k8s.io/client-go/", "sigs.k8s.io/structured-merge-diff/"}},
-	{
-		path:   internal + "plan",
-		below:  append(in("source", "definition", "schema", "jq", "jqfile", "expression", "monitoring"), "pkg/diag", "pkg/apis/v1alpha1"),
-		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis", "github.com/itchyny/gojq"},
-	},
-	{
-		path:   "pkg/manifest",
-		below:  append(in("plan", "monitoring"), "pkg/apis/v1alpha1", "templates"),
-		others: []string{"k8s.io/", "github.com/argoproj/argo-events/pkg/apis/", "github.com/argoproj/argo-workflows/v3/pkg/apis/", prometheusTypes},
-	},
-	{
-		path:   internal + "output",
-		below:  append(in("terminal"), "pkg/manifest"),
-		others: []string{"sigs.k8s.io/yaml", "go.yaml.in/yaml/v2", "k8s.io/", "github.com/argoproj/argo-workflows/v3/pkg/apis/"},
-	},
-	{
-		path:   internal + "explain",
-		below:  append(in("terminal", "definition", "expression", "plan"), "pkg/apis/v1alpha1", "pkg/manifest"),
-		others: []string{"k8s.io/", "github.com/argoproj/argo-events/pkg/apis/"},
-	},
-	{path: internal + "resource", below: in("coretypes"), others: []string{"k8s.io/"}},
-	{path: internal + "sample", below: in("resource"), others: []string{"go.yaml.in/yaml/v3"}},
-	{path: internal + "builtin", below: in("imagename"), others: []string{"k8s.io/", "github.com/robfig/cron/v3"}},
-	{
-		path:   internal + "cluster",
-		below:  append(in("schema", "resource", "builtin"), "pkg/manifest"),
-		others: []string{"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/argo-events/pkg/apis/", "github.com/google/cel-go", "gopkg.in/evanphx/json-patch.v4"},
-	},
-	{
-		path:   internal + "simulate",
-		below:  append(in("terminal", "schema", "jq", "output", "resource", "cluster"), "pkg/manifest"),
-		others: []string{"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/cloudevents/sdk-go", "go.uber.org/zap", "github.com/itchyny/gojq"},
-	},
-	{path: internal + "problem", below: []string{"pkg/manifest"}, others: []string{"k8s.io/apimachinery/pkg/util/validation/field"}},
-	{
-		path:   internal + "argo",
-		below:  append(in("schema", "jq", "output", "problem"), "pkg/diag", "pkg/manifest"),
-		others: []string{"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/itchyny/gojq", prometheusTypes},
-	},
-	{path: internal + "eventsrules", others: []string{"github.com/argoproj/argo-events/pkg/apis/", "github.com/robfig/cron/v3"}},
-	{
-		path:   internal + "admission",
-		below:  append(in("resource", "builtin", "problem", "argo", "eventsrules"), "pkg/diag", "pkg/manifest"),
-		others: []string{"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/google/cel-go"},
-	},
-	{
-		path:   internal + "check",
-		below:  append(in("jq", "output", "problem", "argo", "admission"), "pkg/manifest"),
-		others: []string{"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/itchyny/gojq", prometheusTypes},
-	},
-	{
-		path:   internal + "lint",
-		below:  append(in("accept", "source", "schema", "problem", "argo", "admission", "check"), "pkg/diag", "pkg/apis/v1alpha1", "pkg/manifest"),
-		others: []string{"go.yaml.in/yaml/v3", "k8s.io/", "sigs.k8s.io/", "github.com/argoproj/"},
-	},
-	{
-		path:   internal + "childcheck",
-		below:  append(in("definition", "jq", "expression", "plan", "resource", "problem", "admission"), "pkg/diag", "pkg/apis/v1alpha1"),
-		others: []string{"go.yaml.in/yaml/v3", "k8s.io/apiextensions-apiserver/pkg/apis"},
-	},
-	{path: internal + "doctor", below: append(in("terminal"), "pkg/apis/v1alpha1"), others: []string{"k8s.io/apimachinery/pkg/apis/meta", "k8s.io/apimachinery/pkg/runtime/schema"}},
-	{path: internal + "dryrun", below: []string{"pkg/diag"}, others: []string{"k8s.io/apimachinery/", "k8s.io/client-go/"}},
-	{path: internal + "apiservertest"},
-	{path: internal + "graph", below: in("terminal", "plan"), others: []string{"k8s.io/apimachinery/pkg/runtime/schema"}},
-	{
-		path:   internal + "diff",
-		below:  append(in("terminal", "output"), "pkg/apis/v1alpha1"),
-		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis", "sigs.k8s.io/crdify/pkg/", "github.com/rogpeppe/go-internal/diff"},
-	},
-	{
-		path: "pkg/argoperator",
-		below: append(in(
-			"accept", "source", "definition", "schema", "plan", "output", "explain", "resource", "sample", "problem", "admission", "check", "childcheck", "dryrun", "graph", "diff", "doctor",
-		), "pkg/diag", "pkg/apis/v1alpha1", "pkg/manifest"),
-		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis", "k8s.io/apimachinery/pkg/runtime/schema"},
-	},
-	{
-		path:   internal + "krm",
-		below:  append(in("output"), "pkg/diag", "pkg/apis/v1alpha1", "pkg/argoperator"),
-		others: []string{"go.yaml.in/yaml/v3"},
-	},
-	{
-		path:   internal + "testsuite",
-		below:  append(in("terminal", "definition", "jq", "expression", "output", "cluster", "simulate"), "pkg/diag", "pkg/apis/v1alpha1", "pkg/manifest", "pkg/argoperator"),
-		others: []string{"k8s.io/apimachinery/", "sigs.k8s.io/yaml"},
-	},
-	{path: internal + "devcluster", others: []string{"k8s.io/"}},
-	{
-		path:   internal + "live",
-		below:  append(in("graph", "cluster", "simulate"), "pkg/apis/v1alpha1", "pkg/argoperator"),
-		others: []string{"k8s.io/", "sigs.k8s.io/yaml", "github.com/argoproj/argo-workflows/v3/pkg/apis/", "github.com/robfig/cron/v3"},
-	},
-	{
-		path:   internal + "page",
-		below:  append(in("source", "dryrun", "simulate", "testsuite", "devcluster", "live"), "pkg/apis/v1alpha1", "pkg/diag"),
-		others: []string{"k8s.io/apimachinery/", "sigs.k8s.io/yaml"},
-	},
-	{
-		path:   internal + "scaffold",
-		below:  append(in("source", "definition", "schema", "resource"), "templates", "pkg/diag", "pkg/argoperator"),
-		others: []string{"sigs.k8s.io/yaml", "go.yaml.in/yaml/v3"},
-	},
-	{
-		path:   internal + "adopt",
-		below:  append(in("source", "definition", "schema", "scaffold"), "pkg/diag"),
-		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis", "sigs.k8s.io/yaml", "go.yaml.in/yaml/v3"},
-	},
-	{
-		path: internal + "pythontest/client",
-	},
-	{
-		path: internal + "pythontest",
-	},
-	{
-		path:   internal + "scaffoldtest",
-		below:  append(in("source", "definition", "scaffold", "simulate", "testsuite"), "pkg/diag", "pkg/argoperator"),
-		others: []string{"github.com/google/go-cmp", "github.com/rogpeppe/go-internal/txtar", "sigs.k8s.io/yaml"},
-	},
-	{path: internal + "release"},
-	{
-		path: "pkg/cmd",
-		below: append(in(
-			"release", "terminal", "registry", "output", "explain", "lint", "dryrun", "graph", "diff", "doctor", "krm", "cluster", "simulate", "testsuite", "devcluster", "live", "page", "scaffold", "adopt",
-		), "pkg/apis/v1alpha1", "pkg/diag", "pkg/argoperator"),
-		others: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term", "k8s.io/apimachinery/pkg/util/validation", "k8s.io/apimachinery/pkg/util/version"},
-	},
-	{path: "cmd/argoperator", below: []string{"pkg/cmd"}},
-	{path: verdicts, below: in("admission")},
-	{path: parts, below: append(in("source", "definition", "plan", "output"), "pkg/manifest")},
-	{path: reporter, others: []string{"sigs.k8s.io/yaml"}},
-	{path: internal + "edited", others: []string{"go.yaml.in/yaml/v3"}},
-	{path: "e2e/pages"},
-	{path: internal + "realcrds"},
-	{path: "e2e", others: []string{"k8s.io/", "sigs.k8s.io/"}},
+// room is a package of a wing.
+type room struct {
+	path    string
+	inside  []string // packages of its own wing that it may import
+	engines bool     // it may link Argo's engine code
 }
+
+// at returns a room of a folder below pkg/internal. It may import the named packages of
+// its wing.
+func at(path string, inside ...string) room { return room{path: internal + path, inside: inside} }
+
+// linking returns such a room whose dependencies contain Argo's engine code.
+func linking(path string, inside ...string) room {
+	return room{path: internal + path, inside: inside, engines: true}
+}
+
+// wings lists the wings from the bottom up, and in each its rooms. A new package is a new
+// line in its wing, after the packages that it imports.
+var wings = []wing{
+	{
+		name: "base", // knows nothing of Kubernetes
+		rooms: []room{
+			{path: "templates"},
+			at("base/terminal"),
+			at("base/release"),
+			at("base/imagename"),
+			{path: "pkg/diag", inside: []string{"base/terminal"}},
+		},
+	},
+	{
+		name: "lang", on: "base", // what users may write
+		others: []string{"go.yaml.in/yaml/v3", "sigs.k8s.io/", "k8s.io/"},
+		rooms: []room{
+			{path: "pkg/apis/v1alpha1"},
+			at("lang/source", "pkg/apis/v1alpha1"),
+			at("lang/coretypes", "lang/source"),
+			at("lang/shortschema", "lang/source", "lang/coretypes"),
+			at("lang/schema"),
+			at("lang/definition", "pkg/apis/v1alpha1", "lang/source", "lang/shortschema", "lang/schema"),
+		},
+	},
+	{
+		name: "jq", on: "lang", // the expressions of definitions
+		others: []string{"github.com/itchyny/gojq"},
+		rooms: []room{
+			at("jq/jq"),
+			at("jq/jqhint", "jq/jq"),
+			at("jq/jqfile", "jq/jq"),
+			at("jq/expression", "jq/jq", "jq/jqhint"),
+		},
+	},
+	{
+		name: "operator", on: "jq", // the decisions about an operator, its objects, and views of them
+		others: []string{
+			"go.yaml.in/yaml/v2", "k8s.io/", "sigs.k8s.io/yaml", "sigs.k8s.io/crdify/pkg/", "github.com/itchyny/gojq", "github.com/rogpeppe/go-internal/diff",
+			"github.com/argoproj/argo-events/pkg/apis/", "github.com/argoproj/argo-workflows/v3/pkg/apis/", prometheusTypes,
+		},
+		rooms: []room{
+			at("operator/plan/monitoring"),
+			at("operator/plan", "operator/plan/monitoring"),
+			{path: "pkg/manifest", inside: []string{"operator/plan", "operator/plan/monitoring"}},
+			at("operator/output", "pkg/manifest"),
+			at("operator/explain", "operator/plan", "pkg/manifest"),
+			at("operator/graph", "operator/plan"),
+			at("operator/diff", "operator/output"),
+		},
+	},
+	{
+		name: "kube", on: "operator", // what Kubernetes and Argo do
+		others: []string{
+			"k8s.io/", "sigs.k8s.io/", "go.yaml.in/yaml/v3", "github.com/argoproj/", "github.com/google/cel-go", "github.com/itchyny/gojq",
+			"github.com/robfig/cron/v3", "gopkg.in/evanphx/json-patch.v4", prometheusTypes,
+		},
+		rooms: []room{
+			at("kube/problem"),
+			at("kube/resource"),
+			at("kube/resource/sample", "kube/resource"),
+			at("kube/builtin"),
+			at("kube/cluster", "kube/resource", "kube/builtin"),
+			linking("kube/argo", "kube/problem"),
+			at("kube/admission/eventsrules"),
+			linking("kube/admission", "kube/problem", "kube/resource", "kube/builtin", "kube/argo", "kube/admission/eventsrules"),
+		},
+	},
+	{
+		name: "verify", on: "kube", // judgements of definitions, of manifests and of clusters
+		others: []string{"go.yaml.in/yaml/v3", "k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/itchyny/gojq", prometheusTypes},
+		rooms: []room{
+			linking("verify/check"),
+			linking("verify/childcheck"),
+			at("verify/lint/accept"),
+			linking("verify/lint", "verify/check", "verify/lint/accept"),
+			at("verify/dryrun"),
+			at("verify/doctor"),
+		},
+	},
+	{
+		name: "library", on: "verify",
+		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis", "k8s.io/apimachinery/pkg/runtime/schema"},
+		rooms:  []room{{path: "pkg/argoperator", engines: true}},
+	},
+	{
+		name: "run", on: "library", // operators at work
+		others: []string{
+			"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/cloudevents/sdk-go", "go.uber.org/zap", "github.com/itchyny/gojq", "github.com/robfig/cron/v3",
+		},
+		rooms: []room{
+			linking("run/simulate"),
+			linking("run/testsuite", "run/simulate"),
+			at("run/devcluster"),
+			linking("run/live", "run/simulate"),
+			linking("run/page", "run/simulate", "run/testsuite", "run/devcluster", "run/live"),
+		},
+	},
+	{
+		name: "project", on: "library", // the projects of users
+		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis", "sigs.k8s.io/yaml", "go.yaml.in/yaml/v3", "github.com/google/go-containerregistry/"},
+		rooms: []room{
+			linking("project/scaffold"),
+			linking("project/adopt", "project/scaffold"),
+			linking("project/krm"),
+			at("project/registry"),
+		},
+	},
+	{
+		name: "commands", on: "run and project",
+		others: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term", "k8s.io/apimachinery/pkg/util/validation", "k8s.io/apimachinery/pkg/util/version"},
+		rooms: []room{
+			{path: "pkg/cmd", engines: true},
+			{path: "cmd/argoperator", inside: []string{"pkg/cmd"}, engines: true},
+		},
+	},
+	{
+		name: testWing, on: "run and project", // for tests, and the programs that generate and measure
+		others: []string{
+			"go.yaml.in/yaml/v3", "sigs.k8s.io/", "k8s.io/", "github.com/google/go-cmp", "github.com/rogpeppe/go-internal/txtar", "github.com/invopop/jsonschema",
+		},
+		rooms: []room{
+			at("testing/apiservertest"),
+			at("testing/edited"),
+			at("testing/pythontest/client"),
+			at("testing/pythontest"),
+			at("testing/realcrds"),
+			linking("testing/scaffoldtest"),
+			at("testing/parts"),
+			linking("testing/verdicts"),
+			at("testing/generate/gosource"),
+			at("testing/generate/direct", "testing/generate/gosource"),
+			at("testing/generate/applied", "testing/generate/gosource"),
+			at("testing/generate/schemagen/schema"),
+			at("testing/generate/schemagen", "testing/generate/schemagen/schema"),
+			{path: "e2e"},
+			{path: "e2e/pages"},
+			{path: "e2e/report"},
+		},
+	},
+}
+
+// testWing is the name of the wing that only tests and programs of development import.
+const testWing = "testing"
 
 // engines are the packages of Argo with engine code instead of types. They are
 // large and have global state: only these packages may import them.
-var (
-	engines = []string{
-		"github.com/argoproj/argo-events/pkg/reconciler", "github.com/argoproj/argo-events/pkg/sensors",
-		"github.com/argoproj/argo-events/pkg/eventsources", "github.com/argoproj/argo-events/pkg/eventbus",
-		"github.com/argoproj/argo-workflows/v3/workflow",
-	}
-	reachEngines = append(in("simulate", "argo", "admission", "check", "lint", "childcheck", "krm", "testsuite", "live", "page", "scaffold", "adopt", "scaffoldtest"), "pkg/argoperator", "pkg/cmd", "cmd/argoperator", verdicts)
-)
+var engines = []string{
+	"github.com/argoproj/argo-events/pkg/reconciler", "github.com/argoproj/argo-events/pkg/sensors",
+	"github.com/argoproj/argo-events/pkg/eventsources", "github.com/argoproj/argo-events/pkg/eventbus",
+	"github.com/argoproj/argo-workflows/v3/workflow",
+}
 
 // pkg is the output of `go list` for a package.
 type pkg struct {
@@ -254,20 +220,46 @@ func TestLayers(t *testing.T) {
 		if !ours {
 			continue
 		}
-		r, known := find(path)
+		w, r, known := find(path)
 		if !known {
-			t.Errorf("%s is missing in the list of layers: add its allowed imports in %s", path, "pkg/argoperator/layers_test.go")
+			t.Errorf("%s is in no wing: add a line for it in %s", path, "pkg/argoperator/layers_test.go")
 			continue
 		}
+		if folder, below := strings.CutPrefix(path, internal); below && !strings.HasPrefix(folder, w.name+"/") {
+			t.Errorf("%s is a room of the wing %s, but not in its folder", path, w.name)
+		}
 		for _, imported := range p.Imports {
-			if refusal := r.refusal(imported, listed); refusal != "" {
+			if refusal := w.refusal(r, imported, listed); refusal != "" {
 				t.Errorf("%s imports %s: %s", path, imported, refusal)
 			}
 		}
 		for _, dependency := range p.Deps {
-			if hasPrefix(dependency, engines) && !slices.Contains(reachEngines, path) {
-				t.Errorf("%s imports Argo's engine code: %s", path, dependency)
+			if hasPrefix(dependency, engines) && !r.engines {
+				t.Errorf("%s links Argo's engine code: %s", path, dependency)
 			}
+		}
+	}
+}
+
+// TestLayersAreOrdered requires that each wing stands on wings before it, and that each
+// room imports rooms before it.
+func TestLayersAreOrdered(t *testing.T) {
+	var above []string
+	for _, w := range wings {
+		for _, under := range w.under() {
+			if !slices.Contains(above, under) {
+				t.Errorf("the wing %s stands on %s, which is not before it in the list", w.name, under)
+			}
+		}
+		above = append(above, w.name)
+		var before []string
+		for _, r := range w.rooms {
+			for _, inside := range r.inside {
+				if !slices.Contains(before, inside) {
+					t.Errorf("%s imports %s, which is not before it in the wing %s", r.path, inside, w.name)
+				}
+			}
+			before = append(before, strings.TrimPrefix(r.path, internal))
 		}
 	}
 }
@@ -297,9 +289,9 @@ func TestLinkedPackages(t *testing.T) {
 // unlinked are packages that the command does not need, and that once took a part of
 // each start. Tests may import them.
 var unlinked = []string{
-	"sigs.k8s.io/controller-runtime", // of Argo's controllers; pkg/internal/eventsrules restates their validation
+	"sigs.k8s.io/controller-runtime", // of Argo's controllers; pkg/internal/kube/admission/eventsrules restates their validation
 	"github.com/distribution/reference",
-	"github.com/gobuffalo/flect", // sorts its rules; pkg/internal/definition has them in order
+	"github.com/gobuffalo/flect", // sorts its rules; pkg/internal/lang/definition has them in order
 }
 
 func TestUnlinkedPackages(t *testing.T) {
@@ -312,25 +304,13 @@ func TestUnlinkedPackages(t *testing.T) {
 	}
 }
 
-// TestLayersAreOrdered requires that each layer imports only layers before it.
-func TestLayersAreOrdered(t *testing.T) {
-	var above []string
-	for _, r := range layers {
-		for _, below := range r.below {
-			if !slices.Contains(above, below) {
-				t.Errorf("%s imports %s, which is not before it in the list", r.path, below)
-			}
-		}
-		above = append(above, r.path)
-	}
-}
-
 // TestOnlyCmdTouchesTheProcess requires that only the commands use streams,
 // arguments and exit codes.
 func TestOnlyCmdTouchesTheProcess(t *testing.T) {
 	for _, p := range list(t) {
 		path, ours := strings.CutPrefix(p.ImportPath, module+"/")
-		if !ours || slices.Contains([]string{generator, reporter, parts, verdicts, "cmd/argoperator", "pkg/cmd", internal + "release", internal + "scaffoldtest", internal + "pythontest", internal + "pythontest/client"}, path) {
+		w, _, _ := find(path)
+		if !ours || slices.Contains([]string{"commands", testWing}, w.name) || path == internal+"base/release" {
 			continue
 		}
 		selected(t, p, func(at token.Position, from, name string) {
@@ -341,18 +321,18 @@ func TestOnlyCmdTouchesTheProcess(t *testing.T) {
 	}
 }
 
-// TestOnlyJQRunsJQ requires that only pkg/internal/jq runs programs, because it
+// TestOnlyJQRunsJQ requires that only pkg/internal/jq/jq runs programs, because it
 // limits their cost. Other packages may parse and print jq.
 func TestOnlyJQRunsJQ(t *testing.T) {
 	const library = "github.com/itchyny/gojq"
 	for _, p := range list(t) {
 		path, ours := strings.CutPrefix(p.ImportPath, module+"/")
-		if !ours || path == "pkg/internal/jq" || !slices.Contains(p.Imports, library) {
+		if !ours || path == "pkg/internal/jq/jq" || !slices.Contains(p.Imports, library) {
 			continue
 		}
 		selected(t, p, func(at token.Position, from, name string) {
 			if from == "gojq" && slices.Contains([]string{"Compile", "Code", "Iter"}, name) || name == "RunWithContext" {
-				t.Errorf("%s: %s.%s belongs to pkg/internal/jq", at, from, name)
+				t.Errorf("%s: %s.%s belongs to pkg/internal/jq/jq", at, from, name)
 			}
 		})
 	}
@@ -380,44 +360,71 @@ func selected(t *testing.T, p pkg, visit func(at token.Position, from, name stri
 	}
 }
 
-// TestPrintersEscape requires that pkg/internal/terminal prints all text for users,
+// TestPrintersEscape requires that pkg/internal/base/terminal prints all text for users,
 // so that no input can control the terminal. (testsuite encodes responses of an API
 // server.)
 func TestPrintersEscape(t *testing.T) {
-	printers := append(in("diff", "doctor", "explain", "testsuite"), "pkg/cmd", "pkg/diag")
+	printers := []string{"pkg/cmd", "pkg/diag", internal + "operator/diff", internal + "operator/explain", internal + "run/testsuite", internal + "verify/doctor"}
 	for _, p := range list(t) {
 		path, _ := strings.CutPrefix(p.ImportPath, module+"/")
 		if !slices.Contains(printers, path) {
 			continue
 		}
 		selected(t, p, func(at token.Position, from, name string) {
-			if from == "fmt" && strings.HasPrefix(name, "Fprint") || from == "json" && name == "NewEncoder" && path != internal+"testsuite" {
-				t.Errorf("%s: %s.%s prints text without escaping; use pkg/internal/terminal", at, from, name)
+			if from == "fmt" && strings.HasPrefix(name, "Fprint") || from == "json" && name == "NewEncoder" && path != internal+"run/testsuite" {
+				t.Errorf("%s: %s.%s prints text without escaping; use pkg/internal/base/terminal", at, from, name)
 			}
 		})
 	}
 }
 
-// refusal returns why a layer may not import a package; empty if it may.
-func (l layer) refusal(imported string, listed map[string]pkg) string {
-	if path, ours := strings.CutPrefix(imported, module+"/"); ours {
-		if slices.Contains(l.below, path) {
+// refusal returns why a room of the wing may not import a package; empty if it may.
+func (w wing) refusal(r room, imported string, listed map[string]pkg) string {
+	path, ours := strings.CutPrefix(imported, module+"/")
+	if !ours {
+		if listed[imported].Standard || hasPrefix(imported, w.others) {
 			return ""
 		}
+		return "not a module in the list of the wing " + w.name
+	}
+	from, _, _ := find(path)
+	switch {
+	case from.name == w.name && !slices.Contains(r.inside, strings.TrimPrefix(path, internal)):
 		return "not in its list"
+	case from.name != w.name && !slices.Contains(w.reach(), from.name):
+		return "the wing " + w.name + " does not stand on the wing " + from.name
 	}
-	if listed[imported].Standard || hasPrefix(imported, l.others) {
-		return ""
-	}
-	return "not a module in its list"
+	return ""
 }
 
-func find(path string) (layer, bool) {
-	i := slices.IndexFunc(layers, func(l layer) bool { return l.path == path })
-	if i < 0 {
-		return layer{}, false
+// under returns the names of the wings that a wing stands on directly.
+func (w wing) under() []string {
+	if w.on == "" {
+		return nil
 	}
-	return layers[i], true
+	return strings.Split(w.on, " and ")
+}
+
+// reach returns the names of all wings below a wing.
+func (w wing) reach() []string {
+	var all []string
+	for _, name := range w.under() {
+		i := slices.IndexFunc(wings, func(w wing) bool { return w.name == name })
+		all = append(append(all, name), wings[i].reach()...)
+	}
+	return all
+}
+
+// find returns the wing and the room of a package.
+func find(path string) (wing, room, bool) {
+	for _, w := range wings {
+		for _, r := range w.rooms {
+			if r.path == path {
+				return w, r, true
+			}
+		}
+	}
+	return wing{}, room{}, false
 }
 
 func hasPrefix(path string, prefixes []string) bool {

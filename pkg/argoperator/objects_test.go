@@ -8,10 +8,10 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
-	"github.com/argoperator/argoperator/pkg/internal/admission"
-	"github.com/argoperator/argoperator/pkg/internal/lint"
-	"github.com/argoperator/argoperator/pkg/internal/output"
-	"github.com/argoperator/argoperator/pkg/internal/source"
+	"github.com/argoperator/argoperator/pkg/internal/kube/admission"
+	"github.com/argoperator/argoperator/pkg/internal/lang/source"
+	"github.com/argoperator/argoperator/pkg/internal/operator/output"
+	"github.com/argoperator/argoperator/pkg/internal/verify/lint"
 )
 
 // lintFindings lists the findings that lint may report about generated manifests:

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/internal/definition"
-	"github.com/argoperator/argoperator/pkg/internal/problem"
+	"github.com/argoperator/argoperator/pkg/internal/kube/problem"
+	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
 )
 
 // findingsOf returns the problems of emitted objects as findings about the fields

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/argoperator/argoperator/pkg/internal/definition"
-	"github.com/argoperator/argoperator/pkg/internal/problem"
-	"github.com/argoperator/argoperator/pkg/internal/source"
+	"github.com/argoperator/argoperator/pkg/internal/kube/problem"
+	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
+	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 )
 
 const placedDefinition = `apiVersion: argoperator.dev/v1alpha1

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/internal/admission"
-	"github.com/argoperator/argoperator/pkg/internal/resource"
-	"github.com/argoperator/argoperator/pkg/internal/sample"
+	"github.com/argoperator/argoperator/pkg/internal/kube/admission"
+	"github.com/argoperator/argoperator/pkg/internal/kube/resource"
+	"github.com/argoperator/argoperator/pkg/internal/kube/resource/sample"
 )
 
 // SampleKind selects the samples to generate.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/internal/childcheck"
-	"github.com/argoperator/argoperator/pkg/internal/dryrun"
+	"github.com/argoperator/argoperator/pkg/internal/verify/childcheck"
+	"github.com/argoperator/argoperator/pkg/internal/verify/dryrun"
 )
 
 const (

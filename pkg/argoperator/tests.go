@@ -2,7 +2,7 @@ package argoperator
 
 import (
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/internal/definition"
+	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
 )
 
 // Test is one test of an operator; package testsuite runs it.

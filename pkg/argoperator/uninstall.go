@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/argoperator/argoperator/pkg/internal/plan"
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/internal/admission"
-	"github.com/argoperator/argoperator/pkg/internal/childcheck"
-	"github.com/argoperator/argoperator/pkg/internal/source"
+	"github.com/argoperator/argoperator/pkg/internal/kube/admission"
+	"github.com/argoperator/argoperator/pkg/internal/lang/source"
+	"github.com/argoperator/argoperator/pkg/internal/verify/childcheck"
 )
 
 // Resource is a custom resource in a file.

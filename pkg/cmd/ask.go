@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/argoperator/argoperator/pkg/internal/scaffold"
-	"github.com/argoperator/argoperator/pkg/internal/terminal"
+	"github.com/argoperator/argoperator/pkg/internal/base/terminal"
+	"github.com/argoperator/argoperator/pkg/internal/project/scaffold"
 )
 
 // ask prompts for options without a flag; given reports which flags are set.

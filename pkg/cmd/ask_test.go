@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/argoperator/argoperator/pkg/internal/release"
-	"github.com/argoperator/argoperator/pkg/internal/scaffold"
+	"github.com/argoperator/argoperator/pkg/internal/base/release"
+	"github.com/argoperator/argoperator/pkg/internal/project/scaffold"
 )
 
 func TestAsk(t *testing.T) {

@@ -17,12 +17,12 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/internal/devcluster"
-	"github.com/argoperator/argoperator/pkg/internal/live"
-	"github.com/argoperator/argoperator/pkg/internal/page"
-	"github.com/argoperator/argoperator/pkg/internal/release"
-	"github.com/argoperator/argoperator/pkg/internal/simulate"
-	"github.com/argoperator/argoperator/pkg/internal/terminal"
+	"github.com/argoperator/argoperator/pkg/internal/base/release"
+	"github.com/argoperator/argoperator/pkg/internal/base/terminal"
+	"github.com/argoperator/argoperator/pkg/internal/run/devcluster"
+	"github.com/argoperator/argoperator/pkg/internal/run/live"
+	"github.com/argoperator/argoperator/pkg/internal/run/page"
+	"github.com/argoperator/argoperator/pkg/internal/run/simulate"
 )
 
 // devFlags are the flags of dev except the sources.

@@ -13,9 +13,9 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/internal/page"
-	"github.com/argoperator/argoperator/pkg/internal/simulate"
-	"github.com/argoperator/argoperator/pkg/internal/testsuite"
+	"github.com/argoperator/argoperator/pkg/internal/run/page"
+	"github.com/argoperator/argoperator/pkg/internal/run/simulate"
+	"github.com/argoperator/argoperator/pkg/internal/run/testsuite"
 )
 
 // devProject is the files that the page of dev shows and writes. It implements page.Project.

@@ -18,9 +18,9 @@ import (
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/internal/diff"
-	"github.com/argoperator/argoperator/pkg/internal/output"
-	"github.com/argoperator/argoperator/pkg/internal/terminal"
+	"github.com/argoperator/argoperator/pkg/internal/base/terminal"
+	"github.com/argoperator/argoperator/pkg/internal/operator/diff"
+	"github.com/argoperator/argoperator/pkg/internal/operator/output"
 )
 
 type diffFlags struct {

@@ -13,8 +13,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/internal/doctor"
-	"github.com/argoperator/argoperator/pkg/internal/terminal"
+	"github.com/argoperator/argoperator/pkg/internal/base/terminal"
+	"github.com/argoperator/argoperator/pkg/internal/verify/doctor"
 )
 
 type doctorFlags struct {

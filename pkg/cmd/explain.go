@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
-	"github.com/argoperator/argoperator/pkg/internal/explain"
+	"github.com/argoperator/argoperator/pkg/internal/operator/explain"
 )
 
 func newExplain(s streams) *cobra.Command {

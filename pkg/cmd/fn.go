@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/argoperator/argoperator/pkg/internal/krm"
+	"github.com/argoperator/argoperator/pkg/internal/project/krm"
 )
 
 func newFn(s streams) *cobra.Command {

@@ -11,9 +11,9 @@ import (
 	semver "k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
-	"github.com/argoperator/argoperator/pkg/internal/doctor"
-	"github.com/argoperator/argoperator/pkg/internal/output"
-	"github.com/argoperator/argoperator/pkg/internal/terminal"
+	"github.com/argoperator/argoperator/pkg/internal/base/terminal"
+	"github.com/argoperator/argoperator/pkg/internal/operator/output"
+	"github.com/argoperator/argoperator/pkg/internal/verify/doctor"
 )
 
 // generateFlags are the flags of generate except the sources.

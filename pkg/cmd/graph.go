@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
-	"github.com/argoperator/argoperator/pkg/internal/graph"
+	"github.com/argoperator/argoperator/pkg/internal/operator/graph"
 )
 
 func newGraph(s streams) *cobra.Command {

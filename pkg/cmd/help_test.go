@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/argoperator/argoperator/pkg/internal/apiservertest"
+	"github.com/argoperator/argoperator/pkg/internal/testing/apiservertest"
 )
 
 // TestHelpExamples runs the examples of each command as a user types them, in a new

@@ -13,10 +13,10 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/internal/adopt"
-	"github.com/argoperator/argoperator/pkg/internal/release"
-	"github.com/argoperator/argoperator/pkg/internal/scaffold"
-	"github.com/argoperator/argoperator/pkg/internal/terminal"
+	"github.com/argoperator/argoperator/pkg/internal/base/release"
+	"github.com/argoperator/argoperator/pkg/internal/base/terminal"
+	"github.com/argoperator/argoperator/pkg/internal/project/adopt"
+	"github.com/argoperator/argoperator/pkg/internal/project/scaffold"
 )
 
 // initFlags are the flags of init.

@@ -15,10 +15,10 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/internal/dryrun"
-	"github.com/argoperator/argoperator/pkg/internal/lint"
-	"github.com/argoperator/argoperator/pkg/internal/release"
-	"github.com/argoperator/argoperator/pkg/internal/terminal"
+	"github.com/argoperator/argoperator/pkg/internal/base/release"
+	"github.com/argoperator/argoperator/pkg/internal/base/terminal"
+	"github.com/argoperator/argoperator/pkg/internal/verify/dryrun"
+	"github.com/argoperator/argoperator/pkg/internal/verify/lint"
 )
 
 type lintFlags struct {

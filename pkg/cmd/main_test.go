@@ -8,7 +8,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/argoperator/argoperator/pkg/internal/apiservertest"
+	"github.com/argoperator/argoperator/pkg/internal/testing/apiservertest"
 )
 
 // TestMain makes the command available to the scripts.

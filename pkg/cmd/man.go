@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
-	"github.com/argoperator/argoperator/pkg/internal/release"
+	"github.com/argoperator/argoperator/pkg/internal/base/release"
 )
 
 func newMan(s streams) *cobra.Command {

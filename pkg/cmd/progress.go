@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/argoperator/argoperator/pkg/internal/terminal"
+	"github.com/argoperator/argoperator/pkg/internal/base/terminal"
 )
 
 // progress is a status line on a terminal that appears after a second without

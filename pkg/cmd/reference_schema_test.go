@@ -18,8 +18,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
-	"github.com/argoperator/argoperator/pkg/internal/coretypes"
-	"github.com/argoperator/argoperator/pkg/internal/shortschema"
+	"github.com/argoperator/argoperator/pkg/internal/lang/coretypes"
+	"github.com/argoperator/argoperator/pkg/internal/lang/shortschema"
 )
 
 // fieldExample is a field of a schema: how it is written, and values of it.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/internal/problem"
+	"github.com/argoperator/argoperator/pkg/internal/kube/problem"
 )
 
 const repository = "../.."

@@ -13,10 +13,10 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/internal/cluster"
-	"github.com/argoperator/argoperator/pkg/internal/dryrun"
-	"github.com/argoperator/argoperator/pkg/internal/simulate"
-	"github.com/argoperator/argoperator/pkg/internal/terminal"
+	"github.com/argoperator/argoperator/pkg/internal/base/terminal"
+	"github.com/argoperator/argoperator/pkg/internal/kube/cluster"
+	"github.com/argoperator/argoperator/pkg/internal/run/simulate"
+	"github.com/argoperator/argoperator/pkg/internal/verify/dryrun"
 )
 
 // renderFlags are the flags of render except the sources.

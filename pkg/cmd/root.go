@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/argoperator/argoperator/pkg/internal/release"
-	"github.com/argoperator/argoperator/pkg/internal/terminal"
+	"github.com/argoperator/argoperator/pkg/internal/base/release"
+	"github.com/argoperator/argoperator/pkg/internal/base/terminal"
 )
 
 // Exit codes.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/argoperator/argoperator/pkg/internal/lint"
+	"github.com/argoperator/argoperator/pkg/internal/verify/lint"
 )
 
 const rulesIntroduction = `[argoperator lint](../how-to/lint.md) checks manifests and live objects of Argo Events and Argo Workflows, and the roles, ConfigMaps and
@@ -29,7 +29,7 @@ The examples show the lines that matter, and ` + "`# …`" + ` for others. The l
 `
 
 // rulesReference lists the rules, each with a bad and a good example, which TestRules of
-// pkg/internal/lint checks.
+// pkg/internal/verify/lint checks.
 func rulesReference(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("# Rules\n\n" + generatedNote + rulesIntroduction)

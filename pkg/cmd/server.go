@@ -10,8 +10,8 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/internal/dryrun"
-	"github.com/argoperator/argoperator/pkg/internal/simulate"
+	"github.com/argoperator/argoperator/pkg/internal/run/simulate"
+	"github.com/argoperator/argoperator/pkg/internal/verify/dryrun"
 )
 
 // serverVar registers --server.

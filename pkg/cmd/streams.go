@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/argoperator/argoperator/pkg/internal/terminal"
+	"github.com/argoperator/argoperator/pkg/internal/base/terminal"
 )
 
 // calledAs returns the name that users type: kubectl finds plugins by their file name,

@@ -12,7 +12,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/internal/testsuite"
+	"github.com/argoperator/argoperator/pkg/internal/run/testsuite"
 )
 
 // testsDir is the directory of tests next to a definition.

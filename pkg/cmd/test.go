@@ -17,10 +17,10 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/internal/dryrun"
-	"github.com/argoperator/argoperator/pkg/internal/simulate"
-	"github.com/argoperator/argoperator/pkg/internal/terminal"
-	"github.com/argoperator/argoperator/pkg/internal/testsuite"
+	"github.com/argoperator/argoperator/pkg/internal/base/terminal"
+	"github.com/argoperator/argoperator/pkg/internal/run/simulate"
+	"github.com/argoperator/argoperator/pkg/internal/run/testsuite"
+	"github.com/argoperator/argoperator/pkg/internal/verify/dryrun"
 )
 
 // testFlags are the flags of test except the sources.

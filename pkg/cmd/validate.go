@@ -11,7 +11,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/internal/dryrun"
+	"github.com/argoperator/argoperator/pkg/internal/verify/dryrun"
 )
 
 // validateFlags are the flags of validate except the sources.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/argoperator/argoperator/pkg/internal/terminal"
+	"github.com/argoperator/argoperator/pkg/internal/base/terminal"
 )
 
 // watchInterval is the polling interval: fast enough for users, with little load.

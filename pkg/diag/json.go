@@ -3,7 +3,7 @@ package diag
 import (
 	"io"
 
-	"github.com/argoperator/argoperator/pkg/internal/terminal"
+	"github.com/argoperator/argoperator/pkg/internal/base/terminal"
 )
 
 // envelope is the machine-readable report. Its format is part of the interface.

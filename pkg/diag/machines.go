@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/argoperator/argoperator/pkg/internal/terminal"
+	"github.com/argoperator/argoperator/pkg/internal/base/terminal"
 )
 
 // GitHub prints the findings as workflow commands, which GitHub shows next to the lines

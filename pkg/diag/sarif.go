@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/argoperator/argoperator/pkg/internal/terminal"
+	"github.com/argoperator/argoperator/pkg/internal/base/terminal"
 )
 
 // Tool is the tool that reports the findings.

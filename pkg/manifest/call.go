@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/argoperator/argoperator/pkg/internal/plan"
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 )
 
 // tokenVariable holds the Sensor's token. A text template can only read environment

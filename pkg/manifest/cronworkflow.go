@@ -6,7 +6,7 @@ import (
 	"github.com/argoproj/argo-workflows/v3/pkg/apis/workflow"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 
-	"github.com/argoperator/argoperator/pkg/internal/plan"
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 )
 
 // cronWorkflows reconcile everything at an interval. They use the API server and Argo

@@ -7,7 +7,7 @@ import (
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/argoperator/argoperator/pkg/internal/plan"
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 )
 
 // leaderElection makes replicas elect a leader through a Lease, which also prevents the

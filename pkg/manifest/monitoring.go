@@ -15,8 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
-	"github.com/argoperator/argoperator/pkg/internal/monitoring"
-	"github.com/argoperator/argoperator/pkg/internal/plan"
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan/monitoring"
 )
 
 // podMonitors make Prometheus scrape the pods of the EventSource and the Sensors, which

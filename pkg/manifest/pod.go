@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
-	"github.com/argoperator/argoperator/pkg/internal/plan"
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 )
 
 // user is the unprivileged user of every container, the same as in Argo's images.

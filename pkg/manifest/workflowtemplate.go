@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/argoperator/argoperator/pkg/internal/plan"
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 )
 
 // Seconds that finished Workflows are kept for inspection.

@@ -5,7 +5,7 @@ import (
 	_ "embed"
 )
 
-//go:generate go run ./internal/schemagen
+//go:generate go run ../../internal/testing/generate/schemagen
 
 //go:embed schema.json
 var schemaJSON []byte

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
-	"github.com/argoperator/argoperator/pkg/apis/v1alpha1/internal/schemagen/schema"
+	"github.com/argoperator/argoperator/pkg/internal/testing/generate/schemagen/schema"
 )
 
 func TestJSONSchemaIsUpToDate(t *testing.T) {

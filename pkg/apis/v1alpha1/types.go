@@ -2,7 +2,7 @@
 // editors.
 //
 // The types only describe the syntax. Defaults, checks and positions belong to
-// pkg/internal/definition, decisions to pkg/internal/plan. The comment of a field is
+// pkg/internal/lang/definition, decisions to pkg/internal/operator/plan. The comment of a field is
 // its description in the JSON Schema.
 package v1alpha1
 

@@ -1,0 +1,63 @@
+package expression
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/itchyny/gojq"
+
+	"github.com/argoperator/argoperator/pkg/internal/jq/jq"
+)
+
+// wantAllowed reports the strings of an expression that become its value and that the
+// schema does not allow. No allowed values allow any.
+func (c *templates) wantAllowed(e *expr, allowed []string) {
+	if len(allowed) == 0 {
+		return
+	}
+	for _, term := range literals(e.query) {
+		text := term.Str.Str
+		if slices.Contains(allowed, text) {
+			continue
+		}
+		hint := "write one of " + strings.Join(allowed, ", ") + "; or add " + text + " to the enum"
+		if best := nearest(text, allowed); best != "" {
+			hint = "did you mean " + jq.Quote(best) + "?"
+		}
+		span := e.spans[term]
+		c.problem(Problem{
+			Path: e.path, Offset: e.at + span.At, Length: span.End - span.At, Code: WrongType, Hint: hint,
+			Message: fmt.Sprintf("%s is %s, which is not in its enum", c.field(e.path), jq.Quote(text)),
+		})
+	}
+}
+
+// literals returns the strings without expressions in them that a query ends with.
+func literals(q *gojq.Query) []*gojq.Term {
+	switch {
+	case q == nil:
+		return nil
+	case q.Op == gojq.OpPipe:
+		return literals(q.Right)
+	case q.Op == gojq.OpAlt:
+		return append(literals(q.Left), literals(q.Right)...)
+	case q.Term == nil || len(q.Term.SuffixList) > 0:
+		return nil
+	}
+	switch t := q.Term; t.Type {
+	case gojq.TermTypeString:
+		if len(t.Str.Queries) == 0 {
+			return []*gojq.Term{t}
+		}
+	case gojq.TermTypeQuery:
+		return literals(t.Query)
+	case gojq.TermTypeIf:
+		out := literals(t.If.Then)
+		for _, branch := range t.If.Elif {
+			out = append(out, literals(branch.Then)...)
+		}
+		return append(out, literals(t.If.Else)...)
+	}
+	return nil
+}

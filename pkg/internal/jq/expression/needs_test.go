@@ -1,0 +1,71 @@
+package expression
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
+)
+
+func TestNeeds(t *testing.T) {
+	tests := []struct {
+		name, text, reason string
+		want               []string
+	}{
+		{"a field", "${ $children.a.status.arn }", "it may be missing", []string{"$children.a.status.arn"}},
+		{"a field of a related object", "${ $related.r.data.x }", "it may be missing", []string{"$related.r.data.x"}},
+		{"a default", `${ $children.a.status.arn // "x" }`, "the value is never null", nil},
+		{"an optional field", "${ $children.a.status.arn // null }", "the author wants the key to go", nil},
+		{"a question mark", "${ $children.a.status.arn? }", "the same", nil},
+		{"a question mark inside", "${ $children.a.status?.arn }", "the field itself is needed", []string{"$children.a.status?.arn"}},
+		{"optional at the end of a pipe", "${ .spec | $children.a.status.arn // empty }", "the same", nil},
+		{"a branch that is null", "${ if .spec.on then $children.a.status.arn else null end }", "the same", nil},
+		{"no branch that is null", `${ if .spec.on then $children.a.status.arn else "x" end }`, "the field is needed", []string{`if .spec.on then $children.a.status.arn else "x" end`}},
+		{"a default of two", "${ $children.a.status.arn // $children.a.status.id }", "both may be missing", []string{"$children.a.status.arn // $children.a.status.id"}},
+		{"a text", "arn ${ $children.a.status.arn }", "a null in it is an error", []string{"$children.a.status.arn"}},
+		{"a text of jq", `${ "\($children.a.status.arn)/*" }`, "a null in it is the text null", []string{"$children.a.status.arn"}},
+		{"a sum", `${ $children.a.status.arn + "/*" }`, "null + x is x", []string{"$children.a.status.arn"}},
+		{"a sum in a branch", `${ if .spec.on then $children.a.status.arn + "/*" else "" end }`, "it is not always evaluated", nil},
+		{"a sum of two", `${ ($children.a.status.arn + $children.b.status.id) | ltrimstr("x") }`, "both are needed", []string{"$children.a.status.arn", "$children.b.status.id"}},
+		{"a list", "${ [$children.list[] | .status.x] }", "the list is there when the objects are", nil},
+		{"a field by item", "${ $children.a.status.map[$item.key] }", "the items differ", []string{"$children.a.status.map"}},
+		{"the custom resource", "${ .spec.arn }", "its user changes it", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			scope := Scope{
+				Children: map[string]schema.Type{"a": schema.Any(), "b": schema.Any(), "list": schema.ListOf(schema.Any())},
+				Related:  map[string]schema.Type{"r": schema.Any()}, Each: true, Waits: true,
+			}
+			program, problems := Template(map[string]any{"data": map[string]any{"x": tt.text}}, scope, nil)
+			if program == nil {
+				t.Fatal(problems)
+			}
+			var got []string
+			for _, n := range program.Needs() {
+				got = append(got, n.Text)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("%s\n%s", tt.reason, diff)
+			}
+			scope.Waits = false
+			if program, _ := Template(map[string]any{"x": tt.text}, scope, nil); len(program.Needs()) > 0 {
+				t.Errorf("without Waits it needs %v", program.Needs())
+			}
+		})
+	}
+}
+
+// TestNeedsAreNoProblem covers values that null would damage and that are waited for.
+func TestNeedsAreNoProblem(t *testing.T) {
+	for _, text := range []string{
+		`${ $children.a.status.arn + "/*" }`, "arn ${ $children.a.status.arn }", `${ $children.a.status.arn | split(":") | .[0] }`, "${ $children.a.metadata.name }",
+		`${ [$children.a.status.list[] | .x] }`,
+	} {
+		scope := Scope{Children: map[string]schema.Type{"a": schema.Any()}, Waits: true}
+		if _, problems := Template(map[string]any{"x": text}, scope, nil); len(problems) > 0 {
+			t.Errorf("%s: %v", text, problems)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package expression
+
+import (
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
+)
+
+// Scope describes what an expression can use.
+type Scope struct {
+	Input schema.Type // of "."; nil if unknown
+	Name  string      // of the input in messages: "Memcached v1alpha1", "the live Deployment"
+
+	Children   map[string]schema.Type // of $children.NAME; nil: $children is not available
+	NoChildren string                 // the hint why $children is not available
+	Related    map[string]schema.Type // of $related.NAME; nil: nothing is related, or $related is not available
+	// OpenChildren and OpenRelated tell that there may be others: they are not known.
+	OpenChildren, OpenRelated bool
+	// Draft tells that the schema of Input has errors: the defaults of its fields stand for
+	// what is not known of them.
+	Draft bool
+
+	// Given is a condition in jq that is true whenever the expression is evaluated,
+	// like the `when` of a child for its template: paths that it tests are not missing.
+	// "" is none.
+	Given string
+
+	// Waits tells that nothing is done with the result while a field of another object
+	// that the expression needs has no value. The program's Needs are these fields.
+	Waits bool
+
+	// Omits tells that a value that fails is left out, as in the status.
+	Omits bool
+
+	Each bool        // $item and $index are available
+	Item schema.Type // of $item; nil if unknown
+}
+
+// Vars are the values of the variables of a Scope.
+type Vars struct {
+	Children    map[string]any
+	Item, Index any
+	Related     map[string]any
+}
+
+// Expression compiles a bare jq expression, or one in `${ }`. want is the kind of its
+// result: "boolean", "array" or "" for any.
+func Expression(source string, scope Scope, want string) (*Program, []Problem) {
+	c := &templates{scope: scope, condition: want == "boolean"}
+	c.assume()
+	e := c.expr(nil, bare(source), func(c *templates, e *expr) {
+		switch want {
+		case "boolean":
+			c.wantBoolean(e)
+		case "array":
+			c.wantArray(e)
+		}
+	})
+	if e == nil {
+		return nil, c.problems
+	}
+	return c.program(node{source: e.one()})
+}
+
+// bare removes a ${ } around an expression.
+func bare(source string) part {
+	p := unbraced(source)
+	p.tight = false
+	return p
+}
+
+func unbraced(source string) part {
+	if parts, err := split(source); err == nil && len(parts) == 1 && parts[0].expr {
+		return parts[0]
+	}
+	if trim := trimmed(source, 0); len(trim.text) > 0 && trim.text[0] == '$' {
+		if parts, err := split(trim.text); err == nil && len(parts) == 1 && parts[0].expr {
+			parts[0].at += trim.at
+			return parts[0]
+		}
+	}
+	return trimmed(source, 0)
+}

@@ -1,0 +1,181 @@
+package admission
+
+import (
+	"cmp"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
+	"github.com/argoperator/argoperator/pkg/internal/kube/builtin"
+	"github.com/argoperator/argoperator/pkg/internal/kube/problem"
+	"github.com/argoperator/argoperator/pkg/internal/kube/resource"
+)
+
+// Child validates a child object. A built-in kind is validated against its Go type
+// and the API server's rules, a kind with a CustomResourceDefinition against its
+// schema, any other kind only in its metadata. Fields that the server sets may be
+// missing: defaults and the namespace. crd may be nil; one of another kind is
+// ignored.
+func Child(object map[string]any, crd *apiextensionsv1.CustomResourceDefinition) []problem.Problem {
+	u := &unstructured.Unstructured{}
+	r := problem.About(u)
+	data, err := json.Marshal(object)
+	if err == nil {
+		err = utiljson.Unmarshal(data, &u.Object)
+	}
+	if err != nil {
+		r.Add(nil, problem.CodeChild, "", "the object is no JSON: %v", err)
+		return r.Problems
+	}
+	for _, key := range []string{"apiVersion", "kind"} {
+		if text, ok := u.Object[key].(string); !ok || text == "" {
+			r.Add(field.NewPath(key), problem.CodeChild, "", "Required value")
+		}
+	}
+	if len(r.Problems) > 0 {
+		return r.Problems
+	}
+	kind := u.GroupVersionKind()
+	switch typed := typeOf(kind); {
+	case typed != nil:
+		builtIn(r, u, typed)
+	case crd != nil && crd.Spec.Group == kind.Group && crd.Spec.Names.Kind == kind.Kind:
+		custom(r, u, crd)
+	default:
+		metadata(r, u)
+	}
+	slices.SortStableFunc(r.Problems, func(a, b problem.Problem) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Message, b.Message))
+	})
+	return r.Problems
+}
+
+// typeOf returns an empty object of the kind's Go type; nil for an unknown kind.
+func typeOf(kind schema.GroupVersionKind) any {
+	if object, err := scheme.Scheme.New(kind); err == nil {
+		return object
+	}
+	if object := argo.NewObject(kind); object != nil {
+		return object
+	}
+	return nil
+}
+
+// builtIn decodes an object into its type and validates the
+// values as the API server does.
+func builtIn(r *problem.Report, u *unstructured.Unstructured, typed any) {
+	argo.Shape(r, problem.CodeChild, nil, reflect.TypeOf(typed).Elem(), u.Object)
+	if len(r.Problems) > 0 {
+		final(r)
+		return
+	}
+	if err := argo.Fill(reflect.ValueOf(typed).Elem(), u.Object); err != nil {
+		r.Add(nil, problem.CodeChild, "", "%v", err)
+		final(r)
+		return
+	}
+	metadata(r, u)
+	if object, ok := typed.(runtime.Object); ok && scheme.Scheme.Recognizes(u.GroupVersionKind()) { // the API server does not validate the pods in Argo's kinds
+		verdict := builtin.Validate(object)
+		refused(r, verdict.Refusals)
+		warned(r, problem.CodeChild, verdict.Later)
+		warned(r, problem.CodeImage, verdict.Images)
+	}
+}
+
+// final marks the problems after which the API server does not look at the values.
+func final(r *problem.Report) {
+	for i := range r.Problems {
+		r.Problems[i].Final = true
+	}
+}
+
+// custom validates an object with the schema of its kind.
+func custom(r *problem.Report, u *unstructured.Unstructured, crd *apiextensionsv1.CustomResourceDefinition) {
+	kind := u.GroupVersionKind()
+	s, err := resource.FromCRD(crd, kind.Version)
+	if err != nil {
+		r.Add(field.NewPath("apiVersion"), problem.CodeChild, "", "%v", err)
+		return
+	}
+	whole := runtime.DeepCopyJSON(u.Object)
+	for _, path := range s.Prune(whole) {
+		r.Add(field.NewPath(path), problem.CodeChild, "the API server drops it", "unknown field of %s %s", kind.Kind, kind.Version)
+	}
+	s.Default(whole)
+	refused(r, s.Validate(whole, nil))
+}
+
+// refused adds errors in the API server's wording.
+func refused(r *problem.Report, errs field.ErrorList) {
+	for _, err := range resource.SortErrors(errs) {
+		at := err.Field
+		if at == "<nil>" {
+			at = ""
+		}
+		r.Problems = append(r.Problems, problem.Problem{Object: problem.Reference(r.Object), Path: at, Code: problem.CodeChild, Message: errorText(err), Hint: remedy(err)})
+	}
+}
+
+// warned adds warnings about what the API server accepts.
+func warned(r *problem.Report, code string, errs field.ErrorList) {
+	before := len(r.Problems)
+	refused(r, errs)
+	for i := range r.Problems[before:] {
+		r.Problems[before+i].Warning, r.Problems[before+i].Code = true, code
+	}
+}
+
+// remedy returns a hint for an error of the API server whose message does not
+// suggest the fix.
+func remedy(err *field.Error) string {
+	key := err.Field[strings.LastIndex(err.Field, ".")+1:]
+	values, choice := strings.CutPrefix(err.Detail, "valid values: ")
+	switch {
+	case err.Type == field.ErrorTypeRequired && choice: // the key may be there, with another value
+		return "write " + key + ": " + strings.NewReplacer(`"`, "", ", ", " or ").Replace(values)
+	case err.Type == field.ErrorTypeRequired:
+		return "add " + key
+	case strings.Contains(err.Detail, "InvalidImageName"):
+		return "use [REGISTRY/]NAME[:TAG][@DIGEST] in lower case, for example ghcr.io/team/app:1.2"
+	case strings.Contains(err.Detail, "`selector` does not match template `labels`"):
+		return "copy all labels of spec.selector.matchLabels to spec.template.metadata.labels"
+	}
+	return ""
+}
+
+// metadata validates the metadata that every kind has.
+func metadata(r *problem.Report, u *unstructured.Unstructured) {
+	before := len(r.Problems)
+	at := field.NewPath("metadata")
+	argo.Shape(r, problem.CodeChild, at, reflect.TypeFor[metav1.ObjectMeta](), u.Object["metadata"])
+	if len(r.Problems) > before {
+		return
+	}
+	var meta metav1.ObjectMeta
+	data, err := json.Marshal(u.Object["metadata"])
+	if err == nil {
+		err = json.Unmarshal(data, &meta)
+	}
+	if err != nil {
+		r.Add(at, problem.CodeChild, "", "%v", err)
+		return
+	}
+	if meta.Name == "" {
+		r.Add(at.Child("name"), problem.CodeChild, "set metadata.name; an operator identifies its children by name", "Required value")
+		return
+	}
+	refused(r, apivalidation.ValidateObjectMeta(&meta, meta.Namespace != "", builtin.Name(u.GroupVersionKind().GroupKind()), at))
+}

@@ -1,0 +1,131 @@
+package argo
+
+import (
+	"slices"
+	"strings"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/argoperator/argoperator/pkg/internal/kube/problem"
+	"github.com/argoperator/argoperator/pkg/manifest"
+)
+
+// Where describes the namespace of a call.
+func (c Call) Where() string {
+	if c.Namespace == "" {
+		return "in the whole cluster"
+	}
+	return "in namespace " + c.Namespace
+}
+
+// Qualified returns a resource with its group, such as deployments.apps.
+func Qualified(group, resource string) string {
+	return strings.TrimSuffix(resource+"."+group, ".")
+}
+
+// Grant is one rule of a role, bound to one service account in one scope.
+type Grant struct {
+	Account   Account
+	Namespace string // "" for all namespaces
+	Rule      rbacv1.PolicyRule
+
+	In   manifest.Object // the role
+	Path *field.Path
+}
+
+// GrantsOf returns the rules that bindings grant to service accounts.
+func GrantsOf(o Objects) []Grant {
+	var out []Grant
+	for _, b := range All[*rbacv1.ClusterRoleBinding](o) {
+		out = append(out, bound(o, b.RoleRef, b.Subjects, "")...)
+	}
+	for _, b := range All[*rbacv1.RoleBinding](o) {
+		out = append(out, bound(o, b.RoleRef, b.Subjects, b.Namespace)...)
+	}
+	return out
+}
+
+func bound(o Objects, ref rbacv1.RoleRef, subjects []rbacv1.Subject, namespace string) []Grant {
+	role, rules, ok := RoleOf(o, ref, namespace)
+	if !ok {
+		return nil
+	}
+	var out []Grant
+	for _, s := range subjects {
+		for i, rule := range rules {
+			if s.Kind == rbacv1.ServiceAccountKind {
+				out = append(out, Grant{
+					Account: Account{s.Namespace, s.Name}, Namespace: namespace, Rule: rule,
+					In: role, Path: field.NewPath("rules").Index(i),
+				})
+			}
+		}
+	}
+	return out
+}
+
+// RoleOf returns the role that a binding refers to, and its rules.
+func RoleOf(o Objects, ref rbacv1.RoleRef, namespace string) (manifest.Object, []rbacv1.PolicyRule, bool) {
+	if ref.Kind == "ClusterRole" {
+		if role, ok := Find[*rbacv1.ClusterRole](o, "", ref.Name); ok {
+			return role, role.Rules, true
+		}
+		return nil, nil, false
+	}
+	if role, ok := Find[*rbacv1.Role](o, namespace, ref.Name); ok {
+		return role, role.Rules, true
+	}
+	return nil, nil, false
+}
+
+// Allows implements RBAC: group, resource, verb and scope must match. A rule with
+// resource names allows only calls with a known name.
+func (g Grant) Allows(c Call) bool {
+	return g.Account == c.Account && (g.Namespace == "" || g.Namespace == c.Namespace) && (len(g.Rule.ResourceNames) == 0 || slices.Contains(g.Rule.ResourceNames, c.Name)) &&
+		Has(g.Rule.Verbs, c.Verb) && Has(g.Rule.APIGroups, c.Group) && Has(g.Rule.Resources, c.Resource)
+}
+
+// Has reports whether a list of a policy rule includes a word or the wildcard.
+func Has(list []string, want string) bool {
+	return slices.Contains(list, "*") || slices.Contains(list, want)
+}
+
+// Named reports whether every call that needs the grant has a known name, so that
+// resourceNames could restrict it. RBAC cannot restrict create and list by name.
+func (g Grant) Named(calls []Call) bool {
+	if len(g.Rule.ResourceNames) > 0 || slices.Contains([]string{"create", "list", "watch", "deletecollection"}, g.Rule.Verbs[0]) {
+		return false
+	}
+	return !slices.ContainsFunc(calls, func(c Call) bool { return g.Namespace == c.Namespace && g.Allows(c) && c.Name == "" })
+}
+
+// CheckURLs reports grants of non-resource URLs.
+func (g Grant) CheckURLs() []problem.Problem {
+	r := problem.About(g.In)
+	if len(g.Rule.NonResourceURLs) > 0 {
+		r.Add(g.Path.Child("nonResourceURLs"), problem.CodeUnusedPermission, "remove it", "operators do not call this URL")
+	}
+	return r.Problems
+}
+
+// Single splits a grant into grants of one group, resource, verb and name.
+func (g Grant) Single() []Grant {
+	names := [][]string{nil}
+	if len(g.Rule.ResourceNames) > 0 {
+		names = slices.Collect(slices.Chunk(g.Rule.ResourceNames, 1))
+	}
+	var out []Grant
+	for _, group := range g.Rule.APIGroups {
+		for _, resource := range g.Rule.Resources {
+			for _, verb := range g.Rule.Verbs {
+				for _, name := range names {
+					out = append(out, Grant{Account: g.Account, Namespace: g.Namespace, Rule: rbacv1.PolicyRule{
+						APIGroups: []string{group}, Resources: []string{resource}, Verbs: []string{verb}, ResourceNames: name,
+					}})
+				}
+			}
+		}
+	}
+	return out
+}

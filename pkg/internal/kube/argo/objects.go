@@ -1,0 +1,162 @@
+package argo
+
+import (
+	"encoding/json"
+	"slices"
+	"sync"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/argoperator/argoperator/pkg/internal/kube/problem"
+	"github.com/argoperator/argoperator/pkg/internal/operator/output"
+	"github.com/argoperator/argoperator/pkg/manifest"
+)
+
+// Objects are the emitted objects as their Go types, with queries that several
+// checks share. Checks must not modify them: pass a Copy to code that may, such as
+// Argo's validators.
+type Objects struct {
+	List []manifest.Object
+	*cache
+}
+
+// cache holds results that are computed once for all checks.
+type cache struct {
+	programs map[string]*Program // by source text
+	fields   map[manifest.Object]map[string]any
+	triggers map[*eventsv1.Sensor][]Trigger
+
+	Launches      func() []Launch
+	Pods          func() []Pod
+	Requests      func() []Request
+	ClusterScoped func() map[string]bool
+}
+
+// NewObjects returns the objects of a list.
+func NewObjects(list []manifest.Object) Objects {
+	o := Objects{list, &cache{
+		programs: map[string]*Program{}, fields: map[manifest.Object]map[string]any{}, triggers: map[*eventsv1.Sensor][]Trigger{},
+	}}
+	o.Launches = sync.OnceValue(func() []Launch { return launchesIn(o) })
+	o.Pods = sync.OnceValue(func() []Pod { return podsIn(o) })
+	o.Requests = sync.OnceValue(func() []Request { return requestsIn(o) })
+	o.ClusterScoped = sync.OnceValue(func() map[string]bool { return clusterScopedIn(o) })
+	return o
+}
+
+// Copy returns deep copies of the objects.
+func (o Objects) Copy() Objects {
+	out := make([]manifest.Object, len(o.List))
+	for i, object := range o.List {
+		out[i] = object.DeepCopyObject().(manifest.Object)
+	}
+	return NewObjects(out)
+}
+
+// FieldsOf returns an object as it is encoded.
+func (o Objects) FieldsOf(object manifest.Object) (map[string]any, error) {
+	if known, ok := o.fields[object]; ok {
+		return known, nil
+	}
+	fields, err := output.Fields(object)
+	if err == nil {
+		o.fields[object] = fields
+	}
+	return fields, err
+}
+
+// Triggers returns the triggers of a Sensor.
+func (o Objects) Triggers(s *eventsv1.Sensor) []Trigger {
+	known, ok := o.triggers[s]
+	if !ok {
+		known = Triggers(s)
+		o.triggers[s] = known
+	}
+	return known
+}
+
+// All returns the objects of one type in order.
+func All[T manifest.Object](o Objects) []T {
+	var out []T
+	for _, object := range o.List {
+		if typed, ok := object.(T); ok {
+			out = append(out, typed)
+		}
+	}
+	return out
+}
+
+// Find returns an object by type and name; namespace is "" for a cluster-scoped
+// one.
+func Find[T manifest.Object](o Objects, namespace, name string) (T, bool) {
+	for _, object := range All[T](o) {
+		if object.GetNamespace() == namespace && object.GetName() == name {
+			return object, true
+		}
+	}
+	var none T
+	return none, false
+}
+
+// Each runs a check on every object of one type.
+func Each[T manifest.Object](o Objects, check func(*problem.Report, T)) []problem.Problem {
+	var out []problem.Problem
+	for _, object := range All[T](o) {
+		r := problem.About(object)
+		check(r, object)
+		out = append(out, r.Problems...)
+	}
+	return out
+}
+
+// BusName returns the name of an EventBus, or the default name.
+func BusName(name string) string {
+	if name == "" {
+		return eventsv1.DefaultEventBusName
+	}
+	return name
+}
+
+// NamespaceOf returns the namespace in which a Sensor creates a Workflow: its own,
+// or else that of the Sensor.
+func NamespaceOf(wf *wfv1.Workflow, s *eventsv1.Sensor) string {
+	if wf.Namespace == "" {
+		return s.Namespace
+	}
+	return wf.Namespace
+}
+
+// clusterScopedIn returns which kinds are cluster-scoped, by plural.group.
+func clusterScopedIn(o Objects) map[string]bool {
+	out := map[string]bool{}
+	for _, crd := range All[*apiextensionsv1.CustomResourceDefinition](o) {
+		out[crd.Spec.Names.Plural+"."+crd.Spec.Group] = crd.Spec.Scope == apiextensionsv1.ClusterScoped
+	}
+	for _, p := range o.Pods() {
+		for _, s := range p.Scripts(o) {
+			for _, k := range append(slices.Clone(s.Config.Children), s.Config.Parent) {
+				out[k.Plural+"."+k.Group()] = !k.Namespaced
+			}
+		}
+	}
+	for _, q := range o.Requests() {
+		out[q.Kind.Resource+"."+q.Kind.Group] = q.namespace == ""
+	}
+	return out
+}
+
+// fieldsIn decodes a document, which is JSON or a value to encode first.
+func fieldsIn(document any) (any, error) {
+	data, ok := document.([]byte)
+	if !ok {
+		var err error
+		if data, err = json.Marshal(document); err != nil {
+			return nil, err
+		}
+	}
+	var fields any
+	err := json.Unmarshal(data, &fields)
+	return fields, err
+}

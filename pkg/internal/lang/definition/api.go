@@ -1,0 +1,99 @@
+package definition
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/lang/source"
+)
+
+// ownKeys returns the keys of the form that generates a CustomResourceDefinition.
+func ownKeys() []string {
+	return []string{"group", "kind", "versions", "plural", "singular", "listKind", "shortNames", "categories", "scope", "types"}
+}
+
+// form checks that the API has exactly one of its three forms.
+func (c *checker) form() {
+	p := source.PathOf("spec", "api")
+	if c.wasRejected(p) || !c.Written(p) {
+		return
+	}
+	inCRD, inExisting := c.Written(p.To("crd")), c.Written(p.To("existing"))
+	switch {
+	case inCRD && inExisting:
+		c.addKey(p.To("existing"), diag.ConflictingKeys, "crd and existing cannot be combined", "remove one of them")
+	case !inCRD && !inExisting:
+		for _, key := range []string{"group", "kind", "versions"} {
+			c.missing(p, key, source.Example("API", key)+"; or write crd or existing in place of group, kind and versions")
+		}
+		return
+	}
+	other := "existing"
+	if inCRD {
+		other = "crd"
+	}
+	for _, key := range ownKeys() {
+		if c.Written(p.To(key)) {
+			c.addKey(p.To(key), diag.ConflictingKeys, fmt.Sprintf("%s and %s cannot be combined", key, other),
+				"write group, kind and versions, or crd, or existing")
+		}
+	}
+}
+
+// ownAPI checks the names of the form that generates a CustomResourceDefinition.
+func (c *checker) ownAPI() {
+	api, p := &c.op.Spec.API, source.PathOf("spec", "api")
+	if api.CRD != nil || api.Existing != nil || c.wasRejected(p) {
+		return
+	}
+	if c.has(api.Group, p.To("group")) && c.subdomain(api.Group, p.To("group")) {
+		c.ownGroup(api.Group, p.To("group"))
+	}
+	if c.has(api.Kind, p.To("kind")) && !c.camelCase(api.Kind, p.To("kind")) {
+		return
+	}
+	for key, value := range map[string]string{"plural": api.Plural, "singular": api.Singular} {
+		if c.Written(p.To(key)) {
+			c.label(value, p.To(key))
+		}
+	}
+	if c.Written(p.To("listKind")) && c.has(api.ListKind, p.To("listKind")) {
+		c.camelCase(api.ListKind, p.To("listKind"))
+	}
+	c.labels(api.ShortNames, p.To("shortNames"))
+	c.labels(api.Categories, p.To("categories"))
+	c.distinct(api, p)
+	if crd := api.Plural + "." + api.Group; len(crd) > maxSubdomain {
+		c.add(p.To("group"), diag.NameTooLong, fmt.Sprintf("the CustomResourceDefinition's name PLURAL.GROUP has %d characters, more than %d", len(crd), maxSubdomain), "")
+	}
+}
+
+const maxSubdomain = 253
+
+func (c *checker) ownGroup(group string, p source.Path) {
+	switch {
+	case !strings.Contains(group, "."):
+		c.add(p, diag.BadName, fmt.Sprintf("%s: %q has no dot", p, group), "write a DNS name that you own, such as cache.example.com")
+	case protected(group, "k8s.io"), protected(group, "kubernetes.io"):
+		c.add(p, diag.ProtectedGroup, fmt.Sprintf("the group %s belongs to the Kubernetes project", group),
+			"write a DNS name that you own; for an approved API, write api: {crd: {file: crd.yaml}}")
+	}
+}
+
+func protected(group, domain string) bool {
+	return group == domain || strings.HasSuffix(group, "."+domain)
+}
+
+// distinct reports names of the resource that are equal but must differ.
+func (c *checker) distinct(api *v1alpha1.API, p source.Path) {
+	if api.Kind != "" && api.Kind == api.ListKind {
+		c.add(p.To("listKind"), diag.BadName, fmt.Sprintf("listKind and kind are both %s", api.Kind), "write "+api.Kind+"List")
+	}
+	for i, short := range api.ShortNames {
+		if short != "" && (short == api.Plural || short == api.Singular) {
+			c.add(p.To("shortNames", i), diag.DuplicateValue, fmt.Sprintf("the short name %q repeats the plural or the singular", short), "remove it")
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package definition
+
+import (
+	"fmt"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
+	"github.com/argoperator/argoperator/pkg/internal/lang/source"
+)
+
+// children checks the kinds of the children.
+func (c *checker) children() {
+	p := source.PathOf("spec", "children")
+	var names, kinds []string
+	for i, child := range c.op.Spec.Children {
+		c.child(child, p.To(i))
+		names = append(names, child.Name)
+		kind := ""
+		if child.APIVersion != "" && child.Kind != "" && !c.hasTemplate(p.To(i)) {
+			kind = child.APIVersion + " " + child.Kind
+		}
+		kinds = append(kinds, kind)
+	}
+	c.unique(names, func(i int) source.Path { return p.To(i, "name") })
+	c.unique(kinds, func(i int) source.Path { return p.To(i, "kind") })
+}
+
+const templateHint = "write template or file; a child without them is made by logic, and needs apiVersion and kind"
+
+func (c *checker) child(child v1alpha1.Child, p source.Path) {
+	c.variableName(child.Name, "$children", p.To("name"))
+	if !c.hasTemplate(p) {
+		c.missing(p, "apiVersion", templateHint)
+		c.missing(p, "kind", templateHint)
+	}
+	c.childKind(child, p)
+}
+
+// childKind checks the kind of a child, which its template names if it has one.
+func (c *checker) childKind(child v1alpha1.Child, p source.Path) {
+	at := c.head(p)
+	group, version := source.SplitAPIVersion(child.APIVersion)
+	if c.has(child.APIVersion, at.To("apiVersion")) {
+		c.apiVersion(group, version, at.To("apiVersion"))
+	}
+	if !c.has(child.Kind, at.To("kind")) || !c.camelCase(child.Kind, at.To("kind")) || child.APIVersion == "" {
+		return
+	}
+	if c.Written(p.To("plural")) {
+		c.label(child.Plural, p.To("plural"))
+	}
+	_, known := c.knownKind(kindRef{group, version, child.Kind, child.Plural, child.Scope}, p, at.To("kind"))
+	if known || isBuiltinGroup(group) || c.Written(p.To("crd")) || child.Plural != "" && child.Scope != "" {
+		return
+	}
+	if builtin, moved := schema.FindBuiltinNamed(child.Kind); moved && !c.Written(p.To("plural")) && !c.Written(p.To("scope")) {
+		c.add(at.To("apiVersion"), diag.UnknownKind, fmt.Sprintf("%s has no built-in kind %s", child.APIVersion, child.Kind),
+			fmt.Sprintf("write apiVersion: %s; for another %s, add plural and scope, or crd: {file: crd.yaml}", builtin.APIVersion(), child.Kind))
+		return
+	}
+	hint := fmt.Sprintf("%s %s is not built into Kubernetes: write crd: {file: crd.yaml}, or plural and scope as kubectl api-resources shows them; "+
+		"or pass the definition of the kind with another -f", child.APIVersion, child.Kind)
+	c.missing(p, "plural", hint)
+	c.missing(p, "scope", hint)
+}
+
+// apiVersion checks both halves of GROUP/VERSION.
+func (c *checker) apiVersion(group, version string, p source.Path) {
+	if group != "" && !c.subdomain(group, p) {
+		return
+	}
+	if !versionName.MatchString(version) {
+		c.add(p, diag.BadName, fmt.Sprintf("%q is not a version", version), "write GROUP/VERSION, such as apps/v1, or v1 for the core group")
+	}
+}

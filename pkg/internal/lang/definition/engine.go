@@ -1,0 +1,133 @@
+package definition
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/lang/source"
+)
+
+// engine checks what the steps engine does not support, and keys of other engines.
+func (c *checker) engine() {
+	r, p := c.op.Spec.Reconcile, source.PathOf("spec", "reconcile")
+	if r.Engine == "workflow" || r.Engine == "steps" {
+		for key, other := range map[string]bool{"trigger": r.Trigger != "http", "shards": *r.Shards != 1} {
+			if other {
+				c.addKey(p.To(key), diag.ConflictingKeys, fmt.Sprintf("%s needs the direct engine", key), "remove the key, or write engine: direct")
+			}
+		}
+	}
+	if r.Engine == "steps" {
+		c.stepsEngine()
+	}
+}
+
+func (c *checker) stepsEngine() {
+	if n, p := len(c.op.Spec.Children), source.PathOf("spec", "children"); n != 1 {
+		c.addKey(p, diag.Unsupported, fmt.Sprintf("the steps engine supports exactly one child, and the definition has %d", n),
+			"write reconcile: {engine: workflow}, which supports any number")
+	}
+	for i := range c.op.Spec.Children {
+		if p := source.PathOf("spec", "children", i, "update"); c.op.Spec.Children[i].Update != "InPlace" {
+			c.addKey(p, diag.Unsupported, "the steps engine supports update: InPlace only", "remove the key, or write reconcile: {engine: workflow}")
+		}
+		key := "template"
+		p := source.PathOf("spec", "children", i)
+		if !c.inline(p) {
+			key = "file"
+		}
+		if c.Written(p.To(key)) {
+			c.addKey(p.To(key), diag.Unsupported, "the steps engine does not support templates: logic makes its child", "remove the key, or write engine: auto")
+		}
+	}
+	if p := source.PathOf("spec", "reconcile", "engine"); c.op.Spec.Logic == nil && c.anyTemplate() && !c.Written(source.PathOf("spec", "logic")) {
+		c.add(p, diag.Unsupported, "the steps engine needs logic", "write logic, or engine: auto")
+	}
+	for _, p := range []source.Path{
+		source.PathOf("spec", "related"), source.PathOf("spec", "patches"), source.PathOf("spec", "childMetadata"),
+		source.PathOf("spec", "logic", "resyncAfter"), source.PathOf("spec", "api", "existing", "labelSelector"),
+		source.PathOf("spec", "api", "existing", "annotationSelector"), source.PathOf("spec", "api", "existing", "decorate"),
+	} {
+		if c.Written(p) {
+			c.addKey(p, diag.Unsupported, fmt.Sprintf("the steps engine does not support %s", p[len(p)-1]), "remove the key, or write reconcile: {engine: workflow}")
+		}
+	}
+	if p := source.PathOf("spec", "finalizer"); c.op.Spec.Finalizer != nil {
+		c.addKey(p, diag.Unsupported, "the steps engine does not support a finalizer", "remove the key, or write reconcile: {engine: workflow}")
+	}
+}
+
+// finalizer checks its name.
+func (c *checker) finalizer() {
+	f, p := c.op.Spec.Finalizer, source.PathOf("spec", "finalizer", "name")
+	if f == nil || !c.Written(p) || !c.has(f.Name, p) {
+		return
+	}
+	group, name, qualified := strings.Cut(f.Name, "/")
+	if !qualified || group == "" || name == "" || len(validation.IsQualifiedName(f.Name)) > 0 {
+		c.add(p, diag.BadName, fmt.Sprintf("%q is not the name of a finalizer", f.Name), "write DNS.NAME/NAME, such as cache.example.com/memcached-cleanup")
+	}
+}
+
+// reconcile checks durations and numbers.
+func (c *checker) reconcile() {
+	r, p := c.op.Spec.Reconcile, source.PathOf("spec", "reconcile")
+	if d, ok := c.duration(r.Resync, p.To("resync")); ok {
+		c.resync(r.Resync, d, p.To("resync"))
+	}
+	if d, ok := c.duration(r.Timeout, p.To("timeout")); ok && d < 10*time.Second {
+		c.add(p.To("timeout"), diag.BadValue, fmt.Sprintf("timeout is %s, want 10s or more", r.Timeout), "a pod needs some seconds to start")
+	}
+	if n := r.Retries; n != nil && (*n < 0 || *n > 20) {
+		c.add(p.To("retries"), diag.BadValue, fmt.Sprintf("retries is %d, want 0 to 20", *n), "")
+	}
+	if n := r.Shards; n != nil && (*n < 1 || *n > maxShards) {
+		c.add(p.To("shards"), diag.BadValue, fmt.Sprintf("shards is %d, want 1 to %d", *n, maxShards), "")
+	}
+}
+
+// maxShards limits the Sensors among which the custom resources are partitioned.
+const maxShards = 16
+
+func (c *checker) duration(text string, p source.Path) (time.Duration, bool) {
+	if c.Written(p) && !c.has(text, p) {
+		return 0, false
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		hint := "write a duration with a unit, such as 90s, 30m or 1h"
+		if strings.HasSuffix(text, "d") {
+			hint = "write 24h for a day: there is no unit d"
+		}
+		c.add(p, diag.BadValue, fmt.Sprintf("%s: %q is not a duration", p, text), hint)
+	}
+	return d, err == nil
+}
+
+// resync reports an interval that cron cannot repeat evenly.
+func (c *checker) resync(text string, d time.Duration, p source.Path) {
+	legal := []int{1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60, 120, 180, 240, 360, 480, 720, 1440}
+	best := time.Duration(legal[0]) * time.Minute
+	for _, minutes := range legal {
+		interval := time.Duration(minutes) * time.Minute
+		if (interval - d).Abs() < (best - d).Abs() {
+			best = interval
+		}
+	}
+	if best != d {
+		c.add(p, diag.BadValue, fmt.Sprintf("a resync every %s cannot be scheduled evenly", text),
+			"write "+shortDuration(best)+", the nearest interval of whole minutes that divide an hour or whole hours that divide a day")
+	}
+}
+
+// shortDuration formats a duration without zero units: 30m, not 30m0s.
+func shortDuration(d time.Duration) string {
+	if d%time.Hour == 0 {
+		return fmt.Sprintf("%dh", d/time.Hour)
+	}
+	return fmt.Sprintf("%dm", d/time.Minute)
+}

@@ -1,0 +1,106 @@
+package definition
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/lang/shortschema"
+	"github.com/argoperator/argoperator/pkg/internal/lang/source"
+)
+
+// status checks that the schema has all fields of the computed status.
+func (c *checker) status() {
+	root := c.workingSchema()
+	if root == nil || len(c.op.Spec.Status) == 0 {
+		return
+	}
+	schema, known := childOf(root, source.JSONPathStep{Field: "status"})
+	p := source.PathOf("spec", "status")
+	switch {
+	case !known:
+		c.addKey(p, diag.UnknownField, "the schema has no status", "declare its fields under schema.status")
+	case schema != nil:
+		c.statusFields(schema, c.op.Spec.Status, p)
+	}
+}
+
+func (c *checker) statusFields(schema *props, fields map[string]any, p source.Path) {
+	for _, name := range source.SortedKeys(fields) {
+		field, known := childOf(schema, source.JSONPathStep{Field: name})
+		if !known && c.infers(name, schema) {
+			path := []string(p[2:].To(name))
+			c.def.InferredStatus = append(c.def.InferredStatus, path)
+			c.def.InferStatus(path, *shortschema.Anything())
+			continue
+		}
+		if !known {
+			c.addKey(p.To(name), diag.UnknownField, fmt.Sprintf("%s: no such field in the schema", p[1:].To(name)),
+				source.DidYouMean(name, source.SortedKeys(schema.Properties), "fields"))
+			continue
+		}
+		if field != nil {
+			c.statusValue(field, fields[name], p.To(name))
+		}
+	}
+}
+
+// infers reports whether the schema gets a field of the status by what is computed for
+// it: the short form need not declare it. A field with a similar name is probably meant.
+func (c *checker) infers(name string, schema *props) bool {
+	working := slices.IndexFunc(c.op.Spec.API.Versions, func(v v1alpha1.Version) bool { return v.Name == c.def.WorkingVersion() })
+	return working >= 0 && c.Written(versionPath(working).To("schema")) && source.Nearest(name, source.SortedKeys(schema.Properties)) == ""
+}
+
+// InferStatus sets the schema of a field of the status that is not declared, in each
+// version that does not have it.
+func (d *Definition) InferStatus(path []string, schema props) {
+	for _, root := range d.Schemas {
+		status := root.Properties["status"]
+		insert(&status, path, schema)
+		root.Properties["status"] = status
+	}
+}
+
+// insert adds a field to a schema, unless another one is open there.
+func insert(at *props, path []string, schema props) {
+	if at.Type != "object" || at.AdditionalProperties != nil || at.XPreserveUnknownFields != nil {
+		return
+	}
+	if at.Properties == nil {
+		at.Properties = map[string]props{}
+	}
+	field, known := at.Properties[path[0]]
+	switch {
+	case len(path) == 1:
+		field = schema
+	case !known:
+		field = props{Type: "object"}
+		fallthrough
+	default:
+		insert(&field, path[1:], schema)
+	}
+	at.Properties[path[0]] = field
+}
+
+// statusValue checks the constant parts of a value. The plan checks the expressions.
+func (c *checker) statusValue(schema *props, value any, p source.Path) {
+	if fields, ok := value.(map[string]any); ok && shortschema.KindOf(schema) == "object" {
+		c.statusFields(schema, fields, p)
+		return
+	}
+	raw, err := json.Marshal(value)
+	if err != nil || strings.Contains(string(raw), "${") {
+		return
+	}
+	var plain any
+	if json.Unmarshal(raw, &plain) != nil {
+		return
+	}
+	if problem := shortschema.Conform(schema, plain); problem != "" {
+		c.add(p, diag.BadValue, fmt.Sprintf("%s: %s", p[1:], problem), "write an expression as ${ EXPRESSION }")
+	}
+}

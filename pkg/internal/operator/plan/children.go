@@ -1,0 +1,406 @@
+package plan
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
+	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
+	"github.com/argoperator/argoperator/pkg/internal/lang/source"
+)
+
+// compiler compiles the expressions of one definition.
+type compiler struct {
+	d        *definition.Definition
+	api      API
+	scope    expression.Scope // of expressions that are computed from the custom resource
+	findings diag.List
+	common   json.RawMessage      // the metadata of the children that logic makes, for the pod
+	shared   map[string]diag.List // by child: names that two custom resources may have in common
+	draft    bool                 // the definition has errors
+}
+
+func newCompiler(d *definition.Definition, api API) *compiler {
+	c := &compiler{d: d, api: api, shared: map[string]diag.List{}}
+	c.scope = expression.Scope{
+		Input:    parentType(d, api.Kind),
+		Name:     api.Kind.Kind + " " + api.Kind.Version,
+		Children: map[string]schema.Type{},
+		Related:  relatedTypes(d),
+	}
+	for _, child := range d.Operator.Spec.Children {
+		t := childType(d, child)
+		if child.ForEach != "" {
+			t = schema.ListOf(t)
+		}
+		c.scope.Children[child.Name] = t
+	}
+	return c
+}
+
+func parentType(d *definition.Definition, k Kind) schema.Type {
+	var t schema.Type
+	if s := d.Schema(d.WorkingVersion()); s != nil {
+		t = schema.Resource(s)
+	} else if builtin, ok := schema.Builtin(k.APIVersion(), k.Kind); ok {
+		t = builtin
+	}
+	if t != nil && !k.Namespaced {
+		return schema.ClusterScoped(t)
+	}
+	return t
+}
+
+func childType(d *definition.Definition, child v1alpha1.Child) schema.Type {
+	return kindType(d.ChildSchema(child.Name), child.APIVersion, child.Kind)
+}
+
+// kindType returns the type of a kind: from the given schema, or of a built-in kind.
+func kindType(given *apiextensionsv1.JSONSchemaProps, apiVersion, kind string) schema.Type {
+	if given != nil {
+		return schema.Resource(given)
+	}
+	if t, ok := schema.Builtin(apiVersion, kind); ok {
+		return t
+	}
+	return schema.Any()
+}
+
+// report converts problems below a path of the definition to findings.
+func (c *compiler) report(problems []expression.Problem, path ...string) {
+	for _, p := range problems {
+		at := append(slices.Clone(path), p.Path...)
+		position := c.d.PositionIn(p.Offset, at...)
+		if p.OnKey {
+			position = c.d.PositionOfKey(at...)
+		}
+		if p.Known || c.draft && c.d.Guessed(position) && (p.Warning || p.Length == 0) {
+			continue // the line may also not be YAML, and mean another value
+		}
+		code := p.Code
+		if code == "" {
+			code = diag.BadExpression
+		}
+		hint := p.Hint
+		if p.Fix != "" {
+			hint = join("write "+c.d.Rewritten(p.FixAt, p.FixEnd, p.Fix, at...), p.Caveat)
+		}
+		if p.Warning {
+			c.findings.Warn(position, code, p.Message, hint)
+		} else {
+			c.findings.Add(position, code, p.Message, hint)
+		}
+	}
+}
+
+func (c *compiler) children() []Child {
+	var out []Child
+	for i, declared := range c.d.Operator.Spec.Children {
+		at := []string{"spec", "children", strconv.Itoa(i)}
+		child, path := c.sound(at, func() Child { return c.child(declared, at...) }), append(slices.Clip(at), "template", "metadata", "name")
+		for j, other := range out {
+			switch {
+			case !child.sameObject(other):
+			case child.When != nil && other.When != nil:
+				child.Alternatives, out[j].Alternatives = append(child.Alternatives, other.Name), append(other.Alternatives, child.Name)
+			default:
+				c.findings.Add(c.d.Position(path...), diag.DuplicateValue,
+					fmt.Sprintf("this is the same %s as that of child %q", child.Kind.Kind, other.Name),
+					"use different names, add `when` to both so that only one is true at a time, or merge the two children")
+			}
+		}
+		out = append(out, child)
+	}
+	waitForNamespaces(out)
+	if !c.draft {
+		c.cycles(out)
+	}
+	c.commonMetadata(out)
+	return out
+}
+
+// commonMetadata checks the labels and annotations of all children. They are part of the
+// templates; for the children that logic makes, it compiles them for the pod.
+func (c *compiler) commonMetadata(children []Child) {
+	common := c.d.ChildMetadata()
+	if common == nil {
+		return
+	}
+	scope := c.scope
+	scope.NoChildren, scope.Children, scope.Related = "childMetadata may read only the custom resource", nil, nil
+	_, problems := expression.Template(common, scope, schema.Any())
+	c.report(problems, "spec", "childMetadata")
+	if len(problems) == 0 && slices.ContainsFunc(children, func(child Child) bool { return child.Object == nil }) {
+		node, unfit := expression.ForPod(common)
+		c.report(unfit, "spec", "childMetadata")
+		c.common = encode(node)
+	}
+}
+
+// sameObject reports whether two children are certainly one object.
+func (c Child) sameObject(other Child) bool {
+	if c.ObjectName == nil || other.ObjectName == nil || c.ForEach != nil || other.ForEach != nil {
+		return false
+	}
+	place := func(c Child) string {
+		if c.Namespace == nil || c.SameNamespace {
+			return ""
+		}
+		return c.Namespace.Source()
+	}
+	return c.Kind.Group == other.Kind.Group && c.Kind.Kind == other.Kind.Kind &&
+		c.ObjectName.Source() == other.ObjectName.Source() && place(c) == place(other)
+}
+
+func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
+	group, version := source.SplitAPIVersion(in.APIVersion)
+	out := Child{
+		Name:      in.Name,
+		Orphan:    in.OnDelete == "Orphan",
+		Adopt:     in.Adopt,
+		Update:    Update(in.Update),
+		DependsOn: slices.Clone(in.DependsOn),
+		Kind: Kind{
+			Group: group, Version: version, Kind: in.Kind, Plural: in.Plural,
+			Namespaced: in.Scope != "Cluster", StatusSubresource: true,
+		},
+	}
+	out.ReportsStatus = len(schema.Reports(c.d.ChildSchema(in.Name))) > 0
+	c.replaced(&out, in, path)
+	if in.Template == nil {
+		return out
+	}
+	at := func(more ...string) []string { return append(slices.Clone(path), more...) }
+	scope := c.conditions(&out, in, path)
+	c.compileForPod(&out, in, path)
+	if c.api.SelectorJQ != "" { // objects that the selector does not match have no children
+		condition := c.api.SelectorJQ
+		if in.When != "" && out.When != nil {
+			condition = "(" + condition + ") and " + out.When.Source()
+		}
+		out.When, _ = expression.Expression(condition, c.scope, "boolean")
+	}
+	live := expression.Scope{Input: childType(c.d, in), Name: "the live " + in.Kind, NoChildren: "readyWhen reads the live child itself: ."}
+	if in.ReadyWhen != "" {
+		out.Ready = c.expression(in.ReadyWhen, live, "boolean", at("readyWhen")...)
+	}
+	var problems []expression.Problem
+	out.Object, problems = expression.Template(in.Template, scope, childType(c.d, in))
+	c.report(problems, at("template")...)
+	if c.draft && out.Object == nil {
+		out.Object, out.Guessed = c.guess(in.Template, problems, scope, childType(c.d, in))
+	}
+	out.needs = needsOf(out.ForEach, out.Object)
+	c.namespaced(in, at("template", "metadata"))
+	if c.draft && !named(in.Template) {
+		return out // that is reported
+	}
+	c.identity(&out, in, scope, at("template", "metadata"))
+	c.immutable(&out, in, scope, at("template"))
+	out.InexactPaths = inexact(c.d, c.api.Kind, out.Object, out.When, out.ForEach)
+	return out
+}
+
+// namespaced reports a namespaced child without a namespace, which a cluster-scoped
+// custom resource does not have either.
+func (c *compiler) namespaced(in v1alpha1.Child, at []string) {
+	metadata, _ := in.Template["metadata"].(map[string]any)
+	if namespace := metadata["namespace"]; c.api.Kind.Namespaced || in.Scope != "Namespaced" || namespace != nil && namespace != "" {
+		return
+	}
+	c.findings.Add(c.d.Position(at...), diag.MissingKey,
+		fmt.Sprintf("a %s has no namespace, so metadata.namespace of the %s is missing", c.api.Kind.Kind, in.Kind),
+		c.namespaceHint())
+}
+
+// namespaceHint returns how to place a child of a cluster-scoped custom resource. The values
+// are quoted, because a template may have its metadata between the braces of YAML.
+func (c *compiler) namespaceHint() string {
+	for _, other := range c.d.Operator.Spec.Children {
+		metadata, _ := other.Template["metadata"].(map[string]any)
+		name, _ := metadata["name"].(string)
+		if other.APIVersion == "v1" && other.Kind == "Namespace" && other.ForEach == "" && name != "" {
+			return fmt.Sprintf("write namespace: %s, which is the name of child %s", source.Scalar(name, true, 0), other.Name)
+		}
+	}
+	return `write namespace: "NAME" for a namespace that exists, or add a child of kind Namespace and write its name`
+}
+
+// conditions compiles forEach and `when`. It returns the scope of the template.
+func (c *compiler) conditions(out *Child, in v1alpha1.Child, path []string) expression.Scope {
+	scope := c.scope
+	scope.Given, scope.Waits = cmp.Or(in.When, c.misplacedWhen(in)), true
+	scope.Each = c.draft && c.d.Doubtful(path...)
+	if in.ForEach != "" {
+		out.ForEach = c.expression(in.ForEach, scope, "array", append(slices.Clone(path), "forEach")...)
+		scope.Each = true
+	}
+	if in.When != "" {
+		out.When = c.expression(in.When, c.scope, "boolean", append(slices.Clone(path), "when")...)
+	}
+	return scope
+}
+
+// misplacedWhen returns the condition that is in a template in place of its child, or "".
+func (c *compiler) misplacedWhen(in v1alpha1.Child) string {
+	when, _ := in.Template["when"].(string)
+	if when == "" {
+		return ""
+	}
+	if _, known := childType(c.d, in).Field("when"); known {
+		return ""
+	}
+	return when
+}
+
+// compileForPod compiles the programs of a child for the pod, and stores what the pod
+// cannot evaluate.
+func (c *compiler) compileForPod(out *Child, in v1alpha1.Child, path []string) {
+	bare := func(key, source string, unfitted *[]Reason) json.RawMessage {
+		if source == "" {
+			return nil
+		}
+		node, problems := expression.BareForPod(source)
+		*unfitted = append(*unfitted, reasonsOf(problems, append(slices.Clone(path), key))...)
+		return encode(node)
+	}
+	bare("readyWhen", in.ReadyWhen, &out.readyNotInPod)
+	out.podPrograms.when = bare("when", in.When, &out.notInPod)
+	out.podPrograms.forEach = bare("forEach", in.ForEach, &out.notInPod)
+	node, problems := expression.ForPod(in.Template)
+	out.notInPod = append(out.notInPod, reasonsOf(problems, append(slices.Clone(path), "template"))...)
+	out.podPrograms.object = encode(node)
+	out.podPrograms.identity = podIdentity(in.Template)
+}
+
+// podIdentity returns the program of the name and namespace of a template's objects for
+// the pod, or nil if the pod cannot evaluate it.
+func podIdentity(template map[string]any) json.RawMessage {
+	metadata, _ := template["metadata"].(map[string]any)
+	where := map[string]any{}
+	for _, key := range []string{"name", "namespace"} {
+		if value, ok := metadata[key]; ok {
+			where[key] = value
+		}
+	}
+	node, problems := expression.ForPod(where)
+	if len(problems) > 0 {
+		return nil
+	}
+	return encode(node)
+}
+
+func reasonsOf(problems []expression.Problem, path []string) []Reason {
+	var out []Reason
+	for _, p := range problems {
+		out = append(out, Reason{Path: append(slices.Clone(path), p.Path...), Message: p.Message, Hint: p.Hint})
+	}
+	return out
+}
+
+// identity compiles the name and namespace of a child. Their problems are reported with
+// the template.
+func (c *compiler) identity(out *Child, in v1alpha1.Child, scope expression.Scope, at []string) {
+	metadata, _ := in.Template["metadata"].(map[string]any)
+	out.ObjectName, _ = expression.Template(metadata["name"], scope, schema.Of(schema.String))
+	namespace, written := metadata["namespace"]
+	out.SameNamespace = !written
+	if written {
+		out.Namespace, _ = expression.Template(namespace, scope, schema.Of(schema.String))
+		out.SameNamespace = out.Namespace != nil && out.Namespace.Source() == ".metadata.namespace"
+	}
+	if out.ObjectName == nil {
+		return
+	}
+	// If the custom resource chooses the namespace, its user must avoid conflicts: a
+	// pod does not touch an object of another owner, and the direct engine does not
+	// support such a namespace.
+	reads := out.ObjectName.Reads()
+	_, chosen := mutableField(reads)
+	if out.Namespace != nil && !out.SameNamespace {
+		reads = slices.Concat(reads, out.Namespace.Reads())
+	}
+	_, placed := mutableField(reads)
+	if !distinct(reads) && !placed {
+		c.findings.Add(c.d.Position(append(at, "name")...), diag.BadValue,
+			fmt.Sprintf("metadata.name does not contain the name of its %s: two custom resources could share one child", c.scope.Name),
+			"add ${ .metadata.name } to it")
+	} else if !chosen && c.api.Kind.Namespaced && !(out.Kind.Namespaced && out.SameNamespace) && !distinctInCluster(out.ObjectName, out.Namespace) {
+		var shared diag.List
+		shared.Warn(c.d.Position(append(at, "name")...), diag.BadValue,
+			fmt.Sprintf("metadata.name does not contain the namespace of its %s: custom resources with the same name in two namespaces could share one child", c.scope.Name),
+			"add ${ .metadata.namespace } to the name")
+		c.shared[in.Name] = shared
+	}
+	if in.ForEach != "" && !out.ObjectName.UsesItem() && (out.Namespace == nil || !out.Namespace.UsesItem()) {
+		c.findings.Add(c.d.Position(append(at, "name")...), diag.BadValue,
+			"metadata.name is the same for all items of forEach: they would share one object",
+			"add what distinguishes the items: ${ $index }, ${ $item } or a field of $item")
+	}
+}
+
+// distinct reports whether the fields differ between any two custom resources of a
+// namespace.
+func distinct(reads [][]string) bool {
+	return slices.ContainsFunc(reads, func(path []string) bool {
+		return len(path) < 2 || path[0] == "metadata" && (path[1] == "name" || path[1] == "uid")
+	})
+}
+
+// distinctInCluster reports whether a name, or its namespace, differs between any two
+// custom resources of the cluster.
+func distinctInCluster(programs ...*expression.Program) bool {
+	return slices.ContainsFunc(programs, func(p *expression.Program) bool {
+		return p != nil && slices.ContainsFunc(p.Reads(), func(path []string) bool {
+			return len(path) < 2 || path[0] == "metadata" && (path[1] == "namespace" || path[1] == "uid")
+		})
+	})
+}
+
+func (c *compiler) expression(source string, scope expression.Scope, want string, path ...string) *expression.Program {
+	program, problems := expression.Expression(source, scope, want)
+	c.report(problems, path...)
+	return program
+}
+
+// status compiles each field of the status separately.
+func (c *compiler) status() Status {
+	declared := c.d.Operator.Spec.Status
+	want := schema.Any()
+	if c.scope.Input != nil {
+		want, _ = c.scope.Input.Field("status")
+	}
+	out := Status{ChildPaths: map[string][][]string{}}
+	scope := c.scope
+	scope.Omits = true
+	for _, key := range slices.Sorted(maps.Keys(declared)) {
+		t, _ := want.Field(key)
+		program, problems := expression.Template(declared[key], scope, t)
+		c.report(problems, "spec", "status", key)
+		if program == nil {
+			continue
+		}
+		out.Fields = append(out.Fields, StatusField{Name: key, Value: program, InexactPaths: inexact(c.d, c.api.Kind, program)})
+		for name, paths := range program.ReadsChildren() {
+			out.ChildPaths[name] = append(out.ChildPaths[name], paths...)
+		}
+	}
+	if len(declared) == 0 {
+		return out
+	}
+	node, problems := expression.ForPod(declared)
+	out.NotInPod = reasonsOf(problems, []string{"spec", "status"})
+	if len(problems) == 0 {
+		out.PodFields = encode(node)
+	}
+	return out
+}

@@ -1,0 +1,407 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
+	"github.com/argoperator/argoperator/pkg/internal/jq/jq"
+)
+
+// The direct engine reconciles inside the Sensor: a jq program computes a request from
+// each event, and a trigger sends it. The programs are the files of the directory
+// direct. A Sensor is stateless, so the observed state of a child is stored on the
+// custom resource, and that change is the next event. Every failure, drift and late
+// delivery therefore ends in an event with the current state, and the last event wins.
+
+// Labels and annotations of the direct engine's children.
+const (
+	childLabel           = "argoperator.dev/child"      // the child's name in the definition
+	generationAnnotation = "argoperator.dev/generation" // metadata.generation of the custom resource that the child was made from
+	appliedAnnotation    = "argoperator.dev/applied"    // by the k8s trigger: the last applied object, without which no field can be removed
+	attemptAnnotation    = "argoperator.dev/attempt"    // differs from write to write where each must cause an event, for example after failures
+	reclaimedLabel       = "argoperator.dev/reclaimed"  // changes when the operator reclaims a child that it has not observed, to cause an event
+	ownerAnnotation      = "argoperator.dev/owner"      // NAMESPACE.NAME of the custom resource
+	fixedAnnotation      = "argoperator.dev/fixed"      // a fingerprint of the fields whose change replaces the child
+	inputsAnnotation     = "argoperator.dev/inputs"     // a digest of the fields that the child was made from and that are not counted by the generation
+)
+
+// MaxAttempts limits the attempts of a write that the API server rejects. After them,
+// only another event or the resync tries again.
+const MaxAttempts = 5
+
+// CallTries is the number of times that an attempt sends a request, in quick succession.
+const CallTries = 3
+
+// maxMissing is the number of times in a row that an object is not found until it counts
+// as gone.
+const maxMissing = 3
+
+// maxNamed limits the children that the condition Ready names.
+const maxNamed = 10
+
+// listedWorkers returns the number of triggers that write the objects of a listed child.
+// Two keep the API server busy; more would only evaluate every event more often.
+func listedWorkers(c Child) int {
+	if c.ForEach != nil {
+		return 2
+	}
+	return 1
+}
+
+// Status codes that count as success. A code that a retry would not change is among
+// them, so that the trigger does not retry.
+var (
+	okApply         = []int32{200, 201}
+	okRecord        = []int32{200, 404}           // 404: the custom resource was deleted
+	okStatus        = []int32{200, 201, 404, 409} // 409: a newer event will follow, or the Event exists already
+	okRecordFailure = []int32{200, 400, 404, 422}
+	okRefusedStatus = []int32{200, 400, 404, 409, 422} // the request includes the resourceVersion
+	okObserved      = []int32{200, 404, 422}           // 422: the object is not listed, or its owner is another one of the same name
+	okDeletion      = []int32{200, 202}
+	okNotMissing    = []int32{200, 202, 400, 401, 403, 405, 408, 413, 415, 429, 500, 501} // what an object that exists may cause, too
+)
+
+// directSensors returns the Sensors of the direct engine.
+func directSensors(p *Plan) []Sensor {
+	var parts []part
+	for shard := range p.Reconcile.Shards {
+		subset := partition{shard: shard}
+		for _, c := range p.Children {
+			if !p.listed(c) {
+				parts = append(parts, writePart(p, c, subset))
+				continue
+			}
+			for worker := range listedWorkers(c) {
+				parts = append(parts, objectsPart(p, c, partition{shard, worker}))
+			}
+		}
+		if slices.ContainsFunc(p.Children, p.listed) {
+			parts = append(parts, deletePart(p, false, subset), deletePart(p, true, subset))
+		}
+		for _, c := range p.Children {
+			parts = append(parts, observePart(p, c, subset))
+		}
+		if p.WritesStatus() {
+			parts = append(parts, statusPart(p, subset))
+		}
+	}
+	return pack(p.Names.Sensor, parts)
+}
+
+// Writes reports whether a Sensor of the direct engine writes a child.
+func (s Sensor) Writes(c Child) bool {
+	return slices.ContainsFunc(s.Triggers, func(t Trigger) bool { return t.Child == c.Name })
+}
+
+// Reports reports whether a Sensor of the direct engine writes the custom resources.
+func (s Sensor) Reports() bool {
+	return slices.ContainsFunc(s.Triggers, func(t Trigger) bool { return t.Child == "" && t.Name != heartbeatTrigger })
+}
+
+// partition is the set of custom resources that a trigger handles: those whose uid has
+// this remainder modulo reconcile.shards. Each shard is a Sensor of its own. The workers
+// of a child with forEach are triggers of one Sensor that share its objects and run in
+// parallel, because a trigger waits for the API server's response before it takes the
+// next event.
+type partition struct{ shard, worker int }
+
+// WritesStatus reports whether a trigger writes the status.
+func (p *Plan) WritesStatus() bool {
+	return p.API.Kind.StatusSubresource && p.Reconcile.Trigger != "k8s" && (p.API.HasConditions || p.API.HasObservedGeneration || len(p.Status.Fields) > 0)
+}
+
+// part is a trigger with its dependencies.
+type part struct {
+	shard        int
+	dependencies []Dependency
+	trigger      Trigger
+}
+
+// MaxSensor limits the size of a Sensor in JSON, in bytes, with some room for what its
+// parts are estimated to take: Argo Events passes the Sensor to its pod in an environment
+// variable of at most 128 KiB, in base64.
+const MaxSensor = 97_500
+
+// The sizes in JSON of what is not jq, in bytes: of a Sensor, of a trigger and of the one
+// after its failure; and, for each dependency, of its own entry, of a request, and of the
+// Workflow that asks why it failed.
+const (
+	sensorSize     = 2400
+	triggerSize    = 360
+	dependencySize = 150
+	requestSize    = 600
+	diagnosisSize  = 820
+)
+
+// pack distributes parts over as few Sensors as possible.
+func pack(name string, parts []part) []Sensor {
+	var out []Sensor
+	size, shard := 0, -1
+	for _, p := range parts {
+		weight := p.weight()
+		if len(out) == 0 || p.shard != shard || size+weight > MaxSensor {
+			next := Sensor{Name: name}
+			if len(out) > 0 {
+				next.Name = fmt.Sprintf("%s-%d", name, len(out)+1)
+			}
+			out, size, shard = append(out, next), sensorSize, p.shard
+		}
+		last := &out[len(out)-1]
+		last.Dependencies = append(last.Dependencies, p.dependencies...)
+		last.Triggers = append(last.Triggers, p.trigger)
+		size += weight
+	}
+	return out
+}
+
+// weight estimates the size of a part in JSON, in bytes.
+func (p part) weight() int {
+	requests, weight := 1, 0
+	if p.trigger.Call.Fallback != nil {
+		requests = 2
+	}
+	for _, d := range p.dependencies {
+		weight += dependencySize + 4*len(d.Name) + len(encode(d.JQ)) + requests*(requestSize+6*len(d.Name))
+		if p.trigger.Call.Asks {
+			weight += diagnosisSize
+		}
+	}
+	return weight + requests*(triggerSize+len(p.trigger.Name))
+}
+
+// newPart adds a dependency for each event. They share one jq program.
+func newPart(p *Plan, name, jq string, subset partition, events []Event, call Call) part {
+	call.K8s = p.Reconcile.Trigger == "k8s"
+	name = p.grouped(name)
+	if subset.worker > 0 {
+		name = fmt.Sprintf("%s-worker%d", name, subset.worker+1)
+	}
+	out := part{shard: subset.shard, trigger: Trigger{Name: name, Call: &call}}
+	for _, e := range events {
+		dependency := Dependency{Name: name, Event: e.Name, JQ: jq}
+		if e.Namespace != "" {
+			dependency.Name = fmt.Sprintf("%s-%d", name, len(out.dependencies))
+		}
+		out.dependencies = append(out.dependencies, dependency)
+		out.trigger.On = append(out.trigger.On, dependency.Name)
+	}
+	return out
+}
+
+// writes marks a part as the writer of a child.
+func (p part) writes(c Child) part {
+	p.trigger.Child = c.Name
+	return p
+}
+
+// asking returns a call whose failure may create a Workflow.
+func asking(asks bool, allow, fallback []int32) Call {
+	if asks {
+		fallback = slices.Insert(slices.Clone(fallback), 1, 201)
+	}
+	return Call{Allow: allow, Fallback: fallback, Asks: asks}
+}
+
+// parentEvents returns the events of the custom resources, childEvents those of a kind
+// of child.
+func parentEvents(p *Plan) []Event { return eventsOf(p, p.API.Kind, false) }
+
+func childEvents(p *Plan, k Kind) []Event { return eventsOf(p, k, true) }
+
+func eventsOf(p *Plan, k Kind, selected bool) []Event {
+	var out []Event
+	for _, e := range p.Events {
+		if (e.Kind.Group == k.Group && e.Kind.Kind == k.Kind) && (e.Selector != nil) == selected && !e.Related {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// writePart applies or deletes a child when the custom resource changes, or when the
+// observed state shows that the child is not as it was written.
+func writePart(p *Plan, c Child, subset partition) part {
+	allow := okWrite(c)
+	if absenceAllowed(p, c) {
+		allow = []int32{200, 201, 202, 404}
+	}
+	return newPart(p, label(c.Name), writeJQ(p, c, subset), subset, parentEvents(p), asking(p.diagnoses(c), allow, okRecordFailure)).writes(c)
+}
+
+// absenceAllowed reports whether it counts as a success that a child to write does not
+// exist: it is deleted when it is not wanted.
+func absenceAllowed(p *Plan, c Child) bool { return !p.listed(c) && c.When != nil && c.Replaced == nil }
+
+// lastAttempt is the number of failed attempts to write a child before the one whose
+// failure makes a Workflow ask why.
+func lastAttempt(p *Plan, c Child) int {
+	if absenceAllowed(p, c) {
+		return 2
+	}
+	return MaxAttempts - 1
+}
+
+// objectsPart writes the objects of a listed child.
+func objectsPart(p *Plan, c Child, subset partition) part {
+	return newPart(p, label(c.Name), objectsJQ(p, c, subset, listedWorkers(c)), subset, parentEvents(p), asking(p.diagnoses(c), okWrite(c), okRecordFailure)).writes(c)
+}
+
+// okWrite returns the status codes of a write that succeeds. An object to replace that
+// is gone was deleted without the operator's knowledge, which counts as a failure.
+func okWrite(c Child) []int32 {
+	if c.Replaced != nil {
+		return []int32{200, 201, 202}
+	}
+	return okApply
+}
+
+// deletePart deletes the listed objects that are not wanted, or those that may be
+// missing.
+func deletePart(p *Plan, missing bool, subset partition) part {
+	name, allow := "delete", okDeletion
+	if missing {
+		name, allow = "delete-missing", okNotMissing
+	}
+	return newPart(p, name, deleteJQ(p, missing, subset), subset, parentEvents(p), asking(p.Reconcile.Diagnoses && !missing, allow, okRecordFailure))
+}
+
+// canWait reports whether there are conditions under which a child is not written.
+func canWait(c Child) bool { return canBeLate(c) || len(c.needs) > 0 }
+
+// canBeLate reports whether there are conditions under which a child is not created.
+func canBeLate(c Child) bool { return len(c.DependsOn) > 0 || len(c.Alternatives) > 0 }
+
+// whenJQ returns the jq that tells whether a child is wanted. The child's own trigger
+// reports errors of the expression.
+func whenJQ(c Child) string { return fmt.Sprintf("(try (%s) catch true)", c.When.Source()) }
+
+// inputsOf returns the jq of the fields that a child is computed from, without
+// immutable fields and those whose changes increase metadata.generation.
+func inputsOf(p *Plan, c Child) []string {
+	root, all := jq.PathTree{}, false
+	var listed []string
+	for _, program := range []*expression.Program{c.Object, c.When, c.ForEach} {
+		if program == nil {
+			continue
+		}
+		for _, path := range program.Reads() {
+			_, changes := mutableField([][]string{path})
+			if counted := p.API.HasGeneration && len(path) > 0 && path[0] != "metadata" && path[0] != "status"; changes && !counted {
+				all = all || len(path) == 0
+				root.Add(path)
+			}
+		}
+		for _, other := range p.Children {
+			switch _, read := program.ReadsChildren()[other.Name]; {
+			case !read:
+			case p.listed(other):
+				listed = append(listed, fmt.Sprintf("live[%s]", quote(other.Name)))
+			default:
+				for _, field := range []string{"fields", "uid", "deletedUID"} { // without the child there are no fields of it
+					root.Add([]string{"status", "children", other.Name, field})
+				}
+			}
+		}
+	}
+	switch {
+	case all:
+		return []string{"del(.metadata.managedFields, .metadata.resourceVersion, .status.conditions, .status.observedGeneration)"}
+	case p.Reconcile.StateLocation == InAnnotations && root["status"] != nil:
+		return []string{"."}
+	}
+	slices.Sort(listed)
+	return append(root.JQ("."), slices.Compact(listed)...)
+}
+
+// ReappliedWhenCreated reports whether a child is applied again when it is first
+// observed, because its inputs may have changed since the first write.
+func (p *Plan) ReappliedWhenCreated(c Child) bool { return len(inputsOf(p, c)) > 0 }
+
+// operation returns how a k8s trigger creates a child. A patch creates a missing object
+// and updates an existing one.
+func operation(c Child) string {
+	if c.Adopt {
+		return "patch"
+	}
+	return "create"
+}
+
+// observePart stores the observed state of a child on the custom resource.
+func observePart(p *Plan, c Child, subset partition) part {
+	allow := okRecord
+	if p.listed(c) {
+		allow = okObserved
+	}
+	return newPart(p, "observe-"+label(c.Name), observeJQ(p, c, subset), subset, childEvents(p, c.Kind), Call{Allow: allow})
+}
+
+// fieldManager returns the manager and operation that managedFields has for the
+// operator's writes. A k8s trigger sets no field manager, so the API server derives it
+// from the user agent.
+func fieldManager(p *Plan) (manager, operation string) {
+	if p.Reconcile.Trigger == "k8s" {
+		return "argo-events", "Update"
+	}
+	return p.Runtime.Operator, "Apply"
+}
+
+// statusPart computes the status from the observed state.
+func statusPart(p *Plan, subset partition) part {
+	return newPart(p, "status", statusJQ(p, subset), subset, parentEvents(p), asking(p.Reconcile.Diagnoses && p.API.HasConditions, okStatus, okRefusedStatus))
+}
+
+// root returns the API path of a kind's group and version.
+func root(k Kind) string {
+	if k.Group == "" {
+		return "/api/" + k.Version
+	}
+	return "/apis/" + k.APIVersion()
+}
+
+// observedFieldsJQ returns the jq of the fields of a child that expressions read. The
+// observed state has them in a list, because a merge patch replaces a list as a whole.
+func observedFieldsJQ(p *Plan, c Child) string {
+	paths := slices.Concat(p.Status.ChildPaths[c.Name], pathsReadByChildren(p, c))
+	if len(paths) == 0 {
+		return ""
+	}
+	root := jq.PathTree{}
+	for _, path := range paths {
+		root.Add(path)
+	}
+	return root.Object(".")
+}
+
+// pathsReadByChildren returns the paths of a child that templates and `when` of other
+// children read.
+func pathsReadByChildren(p *Plan, c Child) [][]string {
+	var paths [][]string
+	for _, other := range p.Children {
+		for _, program := range []*expression.Program{other.Object, other.When, other.ForEach} {
+			paths = append(paths, readsOf(program)[c.Name]...)
+		}
+	}
+	return paths
+}
+
+// label converts the name of a child to one that Argo Events accepts: without '_' and
+// capitals.
+func label(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		switch {
+		case r >= 'A' && r <= 'Z' && i > 0:
+			b.WriteByte('-')
+			b.WriteRune(r - 'A' + 'a')
+		case r >= 'A' && r <= 'Z':
+			b.WriteRune(r - 'A' + 'a')
+		case r == '_':
+			b.WriteByte('-')
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return "child-" + strings.Trim(b.String(), "-")
+}

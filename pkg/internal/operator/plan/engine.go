@@ -1,0 +1,300 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
+	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
+)
+
+// Reason is a part of a definition that an engine does not support.
+type Reason struct {
+	Path    []string // in the definition
+	Message string
+	Hint    string // how to fix it; empty: use the other engine
+}
+
+// chooseEngine returns the engine that the definition names or, for auto, the cheapest
+// that supports it, with the reasons against a cheaper one. The findings list what the
+// named engine does not support.
+func chooseEngine(p *Plan, d *definition.Definition) (Engine, []Reason, diag.List) {
+	engine := Engine(d.Operator.Spec.Reconcile.Engine)
+	against := map[Engine][]Reason{Direct: directReasons(p, d), Workflow: workflowReasons(p)}
+	if engine != auto {
+		return engine, nil, engineErrors(d, against[engine], engine, otherReasons(engine, against))
+	}
+	if len(against[Direct]) == 0 {
+		return Direct, nil, nil
+	}
+	findings := engineErrors(d, against[Workflow], Workflow, against[Direct])
+	return Workflow, against[Direct], append(findings, withoutEffect(d, against[Direct][0])...)
+}
+
+// withoutEffect warns of keys for the direct engine where engine: auto cannot choose it.
+func withoutEffect(d *definition.Definition, why Reason) diag.List {
+	var findings diag.List
+	spec := d.Operator.Spec
+	for _, key := range []struct {
+		set  bool
+		path []string
+	}{
+		{spec.Reconcile.Trigger == "k8s", []string{"spec", "reconcile", "trigger"}},
+		{spec.Reconcile.Shards != nil && *spec.Reconcile.Shards > 1, []string{"spec", "reconcile", "shards"}},
+		{spec.Install.TokenRotation != "", []string{"spec", "install", "tokenRotation"}},
+	} {
+		if key.set {
+			findings.Warn(d.Position(key.path...), diag.Unsupported,
+				fmt.Sprintf("%s has no effect: it applies to the direct engine, which does not support this definition: %s (%s)", key.path[2], why.Message, strings.Join(why.Path, ".")),
+				"remove the key")
+		}
+	}
+	return findings
+}
+
+// auto leaves the choice to argoperator.
+const auto Engine = "auto"
+
+// otherReasons returns what the other engine with templates does not support.
+func otherReasons(e Engine, against map[Engine][]Reason) []Reason {
+	if e == Direct {
+		return against[Workflow]
+	}
+	return against[Direct]
+}
+
+// engineErrors converts what an engine does not support to findings. others is what the
+// other engine does not support.
+func engineErrors(d *definition.Definition, reasons []Reason, e Engine, others []Reason) diag.List {
+	var findings diag.List
+	hint := map[Engine]string{
+		Direct:   "use the workflow engine, with one pod per event: reconcile: {engine: workflow}",
+		Workflow: "use the direct engine: reconcile: {engine: direct}",
+	}[e]
+	if len(others) > 0 {
+		hint = fmt.Sprintf("the other engine does not support this definition: %s (%s)", others[0].Message, strings.Join(others[0].Path, "."))
+	}
+	for _, r := range reasons {
+		findings.Add(d.Position(r.Path...), diag.Unsupported, fmt.Sprintf("the %s engine does not support this: %s", e, r.Message), join(hint, r.Hint))
+	}
+	return findings
+}
+
+func join(hints ...string) string {
+	return strings.Join(slices.DeleteFunc(hints, func(h string) bool { return h == "" }), "; ")
+}
+
+// directReasons lists what jq in the Sensor does not support.
+func directReasons(p *Plan, d *definition.Definition) []Reason {
+	var list []Reason
+	add := func(message string, path ...string) {
+		list = append(list, Reason{Path: append([]string{"spec"}, path...), Message: message})
+	}
+	s := d.Operator.Spec
+	if s.Logic != nil {
+		add("logic needs a pod", "logic")
+	}
+	if len(s.Related) > 0 {
+		list = append(list, Reason{
+			Path: []string{"spec", "related"}, Message: "reading related objects needs a pod",
+			Hint: "to avoid pods, refer to the object in the child: envFrom, valueFrom, volumes or imagePullSecrets",
+		})
+	}
+	if len(p.Patches) > 0 {
+		add("patches need a pod", "patches")
+	}
+	inStatus := hasStateField(p, d)
+	if s.Finalizer != nil && !inStatus {
+		add("the status of this kind cannot store the list of children to delete", "finalizer")
+	}
+	for i, c := range p.Children {
+		directChildReasons(p, c, inStatus, func(message string, path ...string) {
+			add(message, append([]string{"children", strconv.Itoa(i)}, path...)...)
+		})
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Status.ChildPaths)) {
+		if readsAll(p.Status.ChildPaths[name]) {
+			add(readsAllMessage(name), "status")
+		}
+	}
+	return append(list, k8sTriggerReasons(p)...)
+}
+
+func directChildReasons(p *Plan, c Child, inStatus bool, add func(message string, path ...string)) {
+	if c.Object == nil {
+		return // a child without a template needs logic, which is reported already
+	}
+	copied := func(program *expression.Program, key string) {
+		reads := readsOf(program)
+		for _, name := range slices.Sorted(maps.Keys(reads)) {
+			if readsAll(reads[name]) {
+				add(readsAllMessage(name), key)
+			}
+		}
+	}
+	copied(c.Object, "template")
+	copied(c.When, "when")
+	copied(c.ForEach, "forEach")
+	if why, key, listed := listedReason(p, c); listed && !inStatus {
+		add(why+", and the status of this kind cannot store a list of them", key...)
+	}
+}
+
+// hasStateField reports whether the observed state can be in the status.
+func hasStateField(p *Plan, d *definition.Definition) bool {
+	return len(p.API.Versions) > 0 && p.Reconcile.Trigger != "k8s" && !takesStateField(d)
+}
+
+// listedReason returns why the observed state lists the objects of a child one by one,
+// and the key of the definition that makes it so; false if the child is a single object
+// whose name and namespace follow from the metadata of the custom resource that the
+// object shows itself, and that the garbage collector deletes.
+func listedReason(p *Plan, c Child) (why string, key []string, listed bool) {
+	name, namespace := []string{"template", "metadata", "name"}, []string{"template", "metadata", "namespace"}
+	if c.ForEach != nil {
+		return "the number of children differs between custom resources", []string{"forEach"}, true
+	}
+	if len(c.Alternatives) > 0 {
+		return fmt.Sprintf("it is the same object as %s, which must be deleted first", strings.Join(c.Alternatives, " and ")), []string{"when"}, true
+	}
+	if field, unseen := fieldWithoutOwner(c); unseen {
+		return fmt.Sprintf("metadata of the child depends on %s, which is not part of the events of the child", field), name, true
+	}
+	if field, changes := mutableField(c.ObjectName.Reads()); changes {
+		return fmt.Sprintf("metadata.name of the child depends on %s, which is not part of the events of the child", field), name, true
+	}
+	switch {
+	case c.Kind.Namespaced && p.API.Kind.Namespaced && !c.SameNamespace:
+		return "the custom resource cannot own a child in another namespace", namespace, true
+	case c.Kind.Namespaced && c.Namespace != nil:
+		if field, changes := mutableField(c.Namespace.Reads()); changes {
+			return fmt.Sprintf("metadata.namespace of the child depends on %s, which is not part of the events of the child", field), namespace, true
+		}
+	case !c.Kind.Namespaced && p.API.Kind.Namespaced && !c.Orphan:
+		return "a namespaced custom resource cannot own a cluster-scoped child", []string{"template", "kind"}, true
+	}
+	return "", nil, false
+}
+
+// listed reports whether the observed state lists the objects of a child one by one.
+func (p *Plan) listed(c Child) bool {
+	if c.Object == nil {
+		return false
+	}
+	_, _, listed := listedReason(p, c)
+	return listed
+}
+
+// readsAll reports whether the whole child is read instead of some of its fields.
+func readsAll(paths [][]string) bool {
+	return slices.ContainsFunc(paths, func(path []string) bool { return len(path) == 0 })
+}
+
+func readsAllMessage(name string) string {
+	return fmt.Sprintf("$children.%s would copy the whole object into the status; read single fields", name)
+}
+
+func readsOf(program *expression.Program) map[string][][]string {
+	if program == nil {
+		return nil
+	}
+	return program.ReadsChildren()
+}
+
+// mutableField returns one of the fields that can change during the life of an object.
+func mutableField(reads [][]string) (string, bool) {
+	fixed := []string{".apiVersion", ".kind", ".metadata.name", ".metadata.namespace", ".metadata.uid", ".metadata.creationTimestamp"}
+	for _, path := range reads {
+		field := "." + strings.Join(path, ".")
+		if !slices.Contains(fixed, field) {
+			return field, true
+		}
+	}
+	return "", false
+}
+
+// fieldWithoutOwner returns a field that the name or namespace of a child is computed
+// from and that cannot be computed from an owner reference.
+func fieldWithoutOwner(c Child) (string, bool) {
+	const created = "metadata.creationTimestamp"
+	for _, program := range []*expression.Program{c.ObjectName, c.Namespace} {
+		for name, paths := range readsOf(program) {
+			return strings.Join(append([]string{"$children", name}, paths[0]...), "."), true
+		}
+		if program != nil && slices.ContainsFunc(program.Reads(), func(path []string) bool { return strings.Join(path, ".") == created }) {
+			return "." + created, true
+		}
+	}
+	return "", false
+}
+
+// httpTrigger is the hint for what the k8s trigger does not support.
+const httpTrigger = "use the http trigger, which is the default: reconcile: {trigger: http}"
+
+// k8sTriggerReasons lists what the k8s trigger of Argo Events does not support.
+func k8sTriggerReasons(p *Plan) []Reason {
+	if p.Reconcile.Trigger != "k8s" {
+		return nil
+	}
+	at := []string{"spec", "reconcile", "trigger"}
+	var list []Reason
+	if len(p.Status.Fields) > 0 {
+		list = append(list, Reason{Path: []string{"spec", "status"}, Message: "the k8s trigger cannot write status", Hint: httpTrigger})
+	}
+	for i, c := range p.Children {
+		if c.When != nil {
+			list = append(list, Reason{
+				Path:    []string{"spec", "children", strconv.Itoa(i), "when"},
+				Message: "the k8s trigger would delete any object with the name of the child, whatever its UID", Hint: httpTrigger,
+			})
+		}
+		if c.Update != InPlace {
+			list = append(list, Reason{
+				Path:    []string{"spec", "children", strconv.Itoa(i), "update"},
+				Message: "the k8s trigger can only patch children", Hint: httpTrigger,
+			})
+		}
+	}
+	for _, k := range append([]Kind{p.API.Kind}, childKinds(p)...) {
+		if guess := schema.GuessedPlural(k.Kind); guess != k.Plural {
+			hint := httpTrigger
+			if k == p.API.Kind && !p.API.Existing && p.API.CRD == nil {
+				hint = join("use that plural before you install the CRD: api: {plural: "+guess+"}", hint)
+			}
+			list = append(list, Reason{Path: at, Message: fmt.Sprintf("the k8s trigger calls the resource of %s %s, not %s", k.Kind, guess, k.Plural), Hint: hint})
+		}
+		if !k.Namespaced {
+			list = append(list, Reason{Path: at, Message: fmt.Sprintf("the k8s trigger cannot address the cluster-scoped %s", k.Kind), Hint: httpTrigger})
+		}
+	}
+	return list
+}
+
+// workflowReasons lists what the pod cannot evaluate, because it does not run jq.
+func workflowReasons(p *Plan) []Reason {
+	list := slices.Clone(p.Status.NotInPod)
+	inPod := len(p.Patches) > 0 || slices.ContainsFunc(p.Children, readsObjects)
+	for _, c := range p.Patches {
+		list = append(list, c.notInPod...)
+	}
+	for i, c := range p.Children {
+		at := []string{"spec", "children", strconv.Itoa(i)}
+		list = append(list, c.readyNotInPod...)
+		if inPod {
+			list = append(list, c.notInPod...)
+		}
+		if readsStatus(c.Object) || readsStatus(c.When) || readsStatus(c.ForEach) {
+			list = append(list, Reason{Path: at, Message: "it reads .status, and changes of the status start no Workflow"})
+		}
+	}
+	return list
+}
+
+func readsStatus(program *expression.Program) bool {
+	return program != nil && slices.ContainsFunc(program.Reads(), func(path []string) bool { return len(path) > 0 && path[0] == "status" })
+}

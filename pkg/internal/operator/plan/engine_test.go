@@ -1,0 +1,93 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
+	"github.com/argoperator/argoperator/pkg/internal/lang/source"
+)
+
+const templated = `apiVersion: argoperator.dev/v1alpha1
+kind: Operator
+metadata: {name: thing}
+spec:
+  api: {group: example.com, kind: Thing, versions: [{name: v1, schema: {spec: {name: string | required=true, on: boolean | default=false, list: "[]string"}, status: {n: integer}}}]}
+`
+
+const one = `  children: [{name: c, template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }"}}}]
+`
+
+func TestEngine(t *testing.T) {
+	tests := []struct {
+		name, lines string
+		want        Engine
+		why         []string // in order; the path and a word of the message
+	}{
+		{"a template", one, Direct, nil},
+		{"status from a child", one + "  status: {n: '${ $children.c.data | length }'}\n", Direct, nil},
+		{"status with any jq", one + "  status: {n: '${ [.spec.list[]?] | map(length) | add }'}\n", Direct, nil},
+		{"when and readyWhen", `  children: [{name: c, when: .spec.on, readyWhen: .data.a == "b", template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }"}}}]` + "\n", Direct, nil},
+		{"requested engine", one + "  reconcile: {engine: workflow}\n", Workflow, nil},
+		{"finalizer", one + "  finalizer: {}\n", Direct, nil},
+		{"forEach", `  children: [{name: c, forEach: ".spec.list // []", template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }-${ $index }"}}}]` + "\n", Direct, nil},
+		{"mutable name", `  children: [{name: c, template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }-${ .spec.name }"}}}]` + "\n", Direct, nil},
+		{"cluster-scoped child", `  children: [{name: c, template: {apiVersion: v1, kind: Namespace, metadata: {name: "x-${ .metadata.name }"}}}]` + "\n", Direct, nil},
+		{"whole child", one + "  status: {n: '${ $children.c | length }'}\n", Workflow, []string{"spec.status whole"}},
+		{"forEach without a place for the list", `  reconcile: {trigger: k8s, engine: auto}` + "\n" + `  children: [{name: c, forEach: ".spec.list // []", template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }-${ $index }"}}}]` + "\n", Workflow, []string{"spec.children.0.forEach cannot store"}},
+		{"logic", one + "  logic: {image: 'python:3.13-slim', command: [python3, -c, pass], files: []}\n", Workflow, []string{"spec.logic pod"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			definitions, findings := definition.Parse(source.Input{Name: "operator.yaml", Data: []byte(templated + tt.lines)})
+			if findings.HasErrors() {
+				t.Fatal(findings)
+			}
+			p, findings := New(definitions[0])
+			if findings.HasErrors() {
+				t.Fatal(findings)
+			}
+			if p.Reconcile.Engine != tt.want {
+				t.Errorf("engine %s, want %s", p.Reconcile.Engine, tt.want)
+			}
+			if len(p.Reconcile.EngineReasons) != len(tt.why) {
+				t.Fatalf("reasons %v, want %v", p.Reconcile.EngineReasons, tt.why)
+			}
+			for i, want := range tt.why {
+				path, word, _ := strings.Cut(want, " ")
+				if got := p.Reconcile.EngineReasons[i]; strings.Join(got.Path, ".") != path || !strings.Contains(got.Message, word) {
+					t.Errorf("reason %v, want %q", got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestPack(t *testing.T) {
+	heavy := func(shard, kib int) part {
+		return part{shard: shard, dependencies: []Dependency{{JQ: strings.Repeat("x", kib*1024)}}, trigger: Trigger{Name: "t", Call: &Call{}}}
+	}
+	tests := []struct {
+		name  string
+		parts []part
+		want  []string // the Sensors, with the number of their triggers
+	}{
+		{"fits into one Sensor", []part{heavy(0, 10), heavy(0, 10)}, []string{"op tt"}},
+		{"exceeds one Sensor", []part{heavy(0, 60), heavy(0, 60), heavy(0, 10)}, []string{"op t", "op-2 tt"}},
+		{"shards do not share a Sensor", []part{heavy(0, 1), heavy(1, 1), heavy(1, 1)}, []string{"op t", "op-2 tt"}},
+		{"no parts", nil, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var got []string
+			for _, s := range pack("op", tt.parts) {
+				got = append(got, s.Name+" "+strings.Repeat("t", len(s.Triggers)))
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,235 @@
+package plan
+
+import "github.com/argoperator/argoperator/pkg/internal/lang/schema"
+
+// grants returns every permission with its reason. TestOperators of
+// pkg/internal/run/testsuite compares them with the requests that operators send: none may
+// lack a permission, and no permission may be unused.
+func grants(p *Plan) []Grant {
+	if !p.Reconcile.Execution.RunsPods {
+		return directGrants(p)
+	}
+	list := []Grant{watch(SourceAccount, p.API.Kind, "watch "+p.API.Kind.Plural)}
+	kinds := childKinds(p)
+	for _, k := range kinds {
+		list = append(list, watch(SourceAccount, k, "watch children for drift and readiness"))
+	}
+	list = append(list,
+		submitGrant(p))
+	list = append(list, relatedGrants(p)...)
+	list = append(list, reconcilerGrants(p)...)
+	list = append(list, resyncGrants(p, kinds)...)
+	if p.API.Kind.StatusSubresource {
+		list = append(list, Grant{
+			Account: ReconcileAccount, Group: ArgoGroup, Resource: "workflows", Verbs: []string{"get"},
+			Reason: "read why a reconcile failed, for the status",
+		})
+	}
+	list = append(list, heartbeatGrants(p)...)
+	list = append(list, taskResults(ReconcileAccount), taskResults(ResyncAccount))
+	if p.Install.LeaderElection {
+		list = append(list, leases(SourceAccount), leases(SensorAccount))
+	}
+	return list
+}
+
+// submitGrant returns the permission to submit Workflows for events. Changes of related
+// objects within one window share a Workflow, so the trigger looks whether it exists.
+func submitGrant(p *Plan) Grant {
+	g := Grant{Account: SensorAccount, Group: ArgoGroup, Resource: "workflows", Verbs: []string{"create"}, Reason: "create one Workflow per reconcile"}
+	if p.EnqueuesRelated() {
+		g.Verbs = append(g.Verbs, "get", "patch")
+		g.Reason += " and one per window of changes of related objects"
+	}
+	return g
+}
+
+// ArgoGroup is the API group of Argo Events and Argo Workflows.
+const ArgoGroup = schema.ArgoGroup
+
+func watch(a Account, k Kind, why string) Grant {
+	return Grant{Account: a, Group: k.Group, Resource: k.Plural, Verbs: []string{"list", "watch"}, InWatchedNamespaces: true, Reason: why}
+}
+
+func taskResults(a Account) Grant {
+	return Grant{
+		Account: a, Group: ArgoGroup, Resource: "workflowtaskresults", Verbs: []string{"create", "patch"},
+		Reason: "report the result of a step (Argo executor)",
+	}
+}
+
+func leases(a Account) Grant {
+	return Grant{
+		Account: a, Group: "coordination.k8s.io", Resource: "leases", Verbs: []string{"get", "create", "update"},
+		Reason: "elect a leader among the replicas",
+	}
+}
+
+func reconcilerGrants(p *Plan) []Grant {
+	k := p.API.Kind
+	read := Grant{Account: ReconcileAccount, Group: k.Group, Resource: k.Plural, Verbs: []string{"get"}, InWatchedNamespaces: true, Reason: "read the custom resource at the start of each reconcile"}
+	if p.Reconcile.Finalizer != "" {
+		read.Verbs = append(read.Verbs, "patch")
+		read.Reason += "; add and remove the finalizer"
+	}
+	if p.Runtime.SensorTemplates {
+		read.Reason += "; request another computation of the children by an annotation"
+	}
+	if len(p.Related) > 0 {
+		read.Reason += "; store a digest of the related objects in an annotation"
+	}
+	if p.API.Decorate {
+		read.Reason += "; set labels and annotations that the logic returns"
+	}
+	if p.Reconcile.Finalizer == "" && (p.Runtime.SensorTemplates || len(p.Related) > 0 || p.API.Decorate) {
+		read.Verbs = append(read.Verbs, "patch")
+	}
+	list := []Grant{read}
+	if k.StatusSubresource {
+		list = append(list, Grant{
+			Account: ReconcileAccount, Group: k.Group, Resource: k.Plural + "/status", Verbs: []string{"patch"},
+			InWatchedNamespaces: true, Reason: "write the status",
+		})
+	}
+	if emitsEvents(p) {
+		list = append(list, eventGrant(p, ReconcileAccount))
+	}
+	for _, child := range childKinds(p) {
+		list = append(list, childGrant(p, child))
+	}
+	list = append(list, patchGrants(p)...)
+	if p.Logic.ResyncAfter {
+		list = append(list, Grant{
+			Account: ReconcileAccount, Group: ArgoGroup, Resource: "workflows", Verbs: []string{"create", "list", "delete"},
+			Reason: "create and delete the Workflow that waits for the next reconcile of the custom resource",
+		})
+	}
+	return list
+}
+
+// childGrant returns the permissions of a reconcile on the children of one kind. The
+// steps engine does not prune, because it manages exactly one child.
+func childGrant(p *Plan, k Kind) Grant {
+	g := Grant{
+		Account: ReconcileAccount, Group: k.Group, Resource: k.Plural, Verbs: []string{"get", "list", "create", "patch"}, InWatchedNamespaces: true,
+		Reason: "read children, and write them by server-side apply",
+	}
+	if !p.Reconcile.Execution.Prunes {
+		return g
+	}
+	for _, c := range p.Children {
+		if c.Kind == k && !c.Orphan {
+			g.Verbs = append(g.Verbs, "delete")
+			g.Reason += "; delete children that are no longer desired"
+			break
+		}
+	}
+	return g
+}
+
+func resyncGrants(p *Plan, kinds []Kind) []Grant {
+	look := Grant{
+		Account: ResyncAccount, Group: p.API.Kind.Group, Resource: p.API.Kind.Plural, Verbs: []string{"list"}, InWatchedNamespaces: true,
+		Reason: "list custom resources for the resync",
+	}
+	if p.Runtime.SensorTemplates {
+		look.Verbs = append(look.Verbs, "patch")
+		look.Reason += "; request another computation of the children by an annotation"
+	}
+	list := []Grant{look}
+	for _, k := range kinds {
+		list = append(list, Grant{
+			Account: ResyncAccount, Group: k.Group, Resource: k.Plural, Verbs: []string{"list"}, InWatchedNamespaces: true,
+			Reason: "list children for the resync",
+		})
+	}
+	if p.Runtime.SensorTemplates {
+		return list
+	}
+	return append(list, Grant{
+		Account: ResyncAccount, Group: ArgoGroup, Resource: "workflows", Verbs: []string{"create"}, Reason: "create one Workflow per outdated custom resource",
+	})
+}
+
+// directGrants returns the permissions of the direct engine.
+func directGrants(p *Plan) []Grant { return append(ownGrants(p), sharedGrants(p)...) }
+
+// sharedGrants returns those that operators of a group share.
+func sharedGrants(p *Plan) []Grant {
+	list := append(heartbeatGrants(p), taskResults(ResyncAccount))
+	list = append(list, rotationGrants(p)...)
+	list = append(list, diagnosisGrants(p)...)
+	if p.Install.LeaderElection {
+		list = append(list, leases(SourceAccount), leases(SensorAccount))
+	}
+	return list
+}
+
+// ownGrants returns those that an operator of a group adds.
+func ownGrants(p *Plan) []Grant {
+	k := p.API.Kind
+	list := []Grant{watch(SourceAccount, k, "watch "+k.Plural)}
+	for _, child := range childKinds(p) {
+		list = append(list, watch(SourceAccount, child, "watch children for drift and readiness"))
+	}
+	for _, child := range childKinds(p) {
+		list = append(list, writeGrant(p, child))
+	}
+	if p.Reconcile.StateLocation == InStatus || p.WritesStatus() {
+		list = append(list, Grant{
+			Account: SensorAccount, Group: k.Group, Resource: k.Plural + "/status", Verbs: []string{"patch"}, InWatchedNamespaces: true,
+			Reason: "write the status and the observed state of the children",
+		})
+	}
+	if emitsEvents(p) {
+		list = append(list, eventGrant(p, SensorAccount))
+	}
+	if p.Reconcile.StateLocation == InAnnotations {
+		list = append(list, Grant{
+			Account: SensorAccount, Group: k.Group, Resource: k.Plural, Verbs: verbs(p, "patch"), InWatchedNamespaces: true,
+			Reason: "store the observed state of the children in annotations",
+		})
+	}
+	if p.Reconcile.Finalizer != "" {
+		list = append(list, Grant{
+			Account: SensorAccount, Group: k.Group, Resource: k.Plural, Verbs: []string{"patch"}, InWatchedNamespaces: true,
+			Reason: "add and remove the finalizer",
+		})
+	}
+	return list
+}
+
+// writeGrant returns the permissions of the Sensors on the children of one kind.
+func writeGrant(p *Plan, k Kind) Grant {
+	g := Grant{
+		Account: SensorAccount, Group: k.Group, Resource: k.Plural, Verbs: verbs(p, "create", "patch"), InWatchedNamespaces: true,
+		Reason: "create and update children by server-side apply",
+	}
+	if p.Reconcile.Trigger == "k8s" {
+		g.Reason = "create and patch children"
+	}
+	for _, c := range p.Children {
+		if c.Kind != k || !p.listed(c) && c.When == nil && c.Replaced == nil {
+			continue
+		}
+		g.Verbs = append(g.Verbs, "delete")
+		switch {
+		case p.listed(c):
+			g.Reason += "; delete children that are no longer desired"
+		case c.When == nil:
+			g.Reason += "; replace children whose immutable fields change"
+		default:
+			g.Reason += "; delete children whose `when` is no longer true"
+		}
+		break
+	}
+	return g
+}
+
+// verbs returns the verbs of a write. The k8s trigger gets the object first.
+func verbs(p *Plan, list ...string) []string {
+	if p.Reconcile.Trigger == "k8s" {
+		return append([]string{"get"}, list...)
+	}
+	return list
+}

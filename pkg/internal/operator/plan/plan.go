@@ -1,0 +1,418 @@
+// Package plan decides everything about an operator: which engine runs it, the names of
+// its objects, the events that start a reconcile, and the permissions of each account.
+//
+// A plan is plain data. This package knows what Argo supports but imports no Kubernetes
+// or Argo type; pkg/manifest fills in those types and decides nothing.
+package plan
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan/monitoring"
+)
+
+// Plan describes one operator.
+type Plan struct {
+	Operator  Operator
+	Names     v1alpha1.Names
+	API       API
+	Children  []Child
+	Patches   []Child // objects of others of which fields are set
+	Related   []Related
+	Logic     Logic
+	Status    Status
+	Reconcile Reconcile
+	Install   Install
+	Events    []Event  // in the order of the EventSource's entries
+	Sensors   []Sensor // the main one first
+	Grants    []Grant
+	Policies  []Policy
+	Runtime   Runtime
+	Members   []string // of the plan of a group: the operators
+}
+
+// Operator identifies the operator on every emitted object.
+type Operator struct {
+	Name        string
+	Digest      string // of the definition and its files: changes whenever a reconcile could have another result
+	Labels      map[string]string
+	Annotations map[string]string
+}
+
+// Engine selects how reconciles run.
+type Engine string
+
+// The engines.
+const (
+	Direct   Engine = "direct"
+	Workflow Engine = "workflow"
+	Steps    Engine = "steps"
+)
+
+// API describes the reconciled kind.
+type API struct {
+	Kind                  Kind
+	Singular              string
+	ListKind              string
+	ShortNames            []string
+	Categories            []string
+	Versions              []Version       // empty unless argoperator generates the CustomResourceDefinition
+	CRD                   json.RawMessage // an existing CustomResourceDefinition, unchanged
+	HasGeneration         bool            // its objects have metadata.generation
+	HasConditions         bool            // the status has conditions
+	HasObservedGeneration bool            // the status has observedGeneration
+	Existing              bool            // another operator, or Kubernetes, owns the kind
+	SelectorJQ            string          // jq that tells whether the operator manages an object; empty: it manages all
+	Decorate              bool            // the logic may set labels and annotations on the object
+}
+
+// Kind identifies a kind and its REST resource.
+type Kind struct {
+	Group             string // empty for the core group
+	Version           string
+	Kind              string
+	Plural            string
+	Namespaced        bool
+	StatusSubresource bool // has a status subresource
+}
+
+// APIVersion returns group/version, as in an object's apiVersion.
+func (k Kind) APIVersion() string {
+	if k.Group == "" {
+		return k.Version
+	}
+	return k.Group + "/" + k.Version
+}
+
+// Version is one version of the API in its CustomResourceDefinition.
+type Version struct {
+	Name               string
+	Served             bool
+	Storage            bool
+	Deprecated         bool
+	DeprecationWarning string
+	Schema             json.RawMessage // the openAPIV3Schema
+	Columns            []v1alpha1.Column
+	Scale              *v1alpha1.Scale
+	SelectableFields   []string
+}
+
+// Child is an object that the operator manages, or a kind of objects that its logic may
+// create. A program is nil where the definition has none. Object and all fields after
+// it are nil for a child that the logic creates.
+type Child struct {
+	Name   string
+	Kind   Kind
+	Orphan bool // not deleted with its custom resource
+	Adopt  bool // take over an existing object with the same name
+	Update Update
+
+	Object        *expression.Program // the object, as its template describes it
+	ObjectName    *expression.Program // metadata.name
+	Namespace     *expression.Program // metadata.namespace; nil if the template has none
+	SameNamespace bool                // it is in the namespace of its custom resource
+	When          *expression.Program
+	ForEach       *expression.Program
+	Ready         *expression.Program // evaluated on the live child
+	InexactPaths  [][]string          // the fields it is computed from that a Sensor may not read exactly
+	DependsOn     []string            // children that must be ready before it is created
+	Alternatives  []string            // children that are the same object under another condition
+	Replaced      *expression.Program // evaluated on the object: a fingerprint whose change replaces it; nil: it is never replaced
+	ReportsStatus bool                // according to its schema, its controller reports conditions or a phase in the status
+
+	// Guessed are the paths of values in the template that have errors, in a draft; nil if
+	// the child is understood.
+	Guessed [][]string
+
+	needs         []need
+	podPrograms   podPrograms
+	notInPod      []Reason // the parts of its template that a pod cannot evaluate
+	readyNotInPod []Reason // the parts of its readyWhen that a pod cannot evaluate
+}
+
+// podPrograms are the programs of a child for the pod, nil where there is none.
+type podPrograms struct {
+	object, when, forEach, identity, fixed json.RawMessage
+}
+
+// Status is the computed part of the status.
+type Status struct {
+	Fields     []StatusField
+	ChildPaths map[string][][]string // the paths that Fields read, by child
+	PodFields  json.RawMessage       // Fields for the pod; nil if the pod cannot evaluate them
+	NotInPod   []Reason              // why PodFields is nil
+}
+
+// StatusField is one field of the status.
+type StatusField struct {
+	Name         string
+	Value        *expression.Program
+	InexactPaths [][]string // see Child
+}
+
+// Logic is the user's program.
+type Logic struct {
+	Image       string
+	Command     []string
+	Env         []v1alpha1.EnvVar
+	Resources   v1alpha1.Resources
+	ResyncAfter bool // it may request another run after a delay
+	EveryChange bool // the creation and every change of the status of a child run it
+	Files       []File
+	Parameters  []File
+}
+
+// File is a file in a ConfigMap.
+type File struct {
+	Key     string // of the ConfigMap
+	Path    string // in the program's file system
+	Content string
+}
+
+// Reconcile configures reconciles.
+type Reconcile struct {
+	Engine          Engine
+	Execution       Execution // of the engine
+	TimeoutSeconds  int64
+	Retries         int32
+	Schedule        string // of the resync, in cron's five fields
+	resync          time.Duration
+	Finalizer       string        // empty: none
+	FinalizerForced bool          // the definition asks for it
+	EngineReasons   []Reason      // why a cheaper engine cannot run the definition
+	Trigger         string        // of the direct engine: http or k8s
+	Shards          int           // Sensors among which the direct engine partitions the custom resources
+	StateLocation   StateLocation // of the direct engine
+	ForceConflicts  bool          // take over fields that another field manager owns
+	Diagnoses       bool          // a pod asks the API server why it rejects a request of a Sensor
+	MutexList       bool          // the targeted Argo version supports a list of mutexes
+	ScheduleList    bool          // the targeted Argo version supports a list of schedules
+}
+
+// StateLocation is where the direct engine stores the observed state of the children.
+// It is stored on the custom resource, because a Sensor is stateless.
+type StateLocation string
+
+// The locations of the observed state.
+const (
+	InStatus      StateLocation = "status"      // .status.children.NAME
+	InAnnotations StateLocation = "annotations" // OPERATOR.argoperator.dev/child-NAME, in JSON
+)
+
+// Install configures where the operator runs and what it watches.
+type Install struct {
+	AdmissionPolicies bool
+
+	Namespace       string
+	Group           string   // of operators that share what listens and writes; empty: none
+	WatchNamespaces []string // empty: the whole cluster
+	Replicas        int32
+	LeaderElection  bool
+	EventBus        EventBus
+	RuntimeImage    string
+	Resources       v1alpha1.Resources // of argoperator's own steps
+	SourcePod       PodSize            // of the EventSource
+	UserRoles       bool
+	Monitoring      monitoring.Monitoring
+
+	NetworkPolicies   bool
+	TokenHours        int    // between two token rotations; 0: the token does not expire
+	AllowedNamespaces string // a regular expression of the namespaces that a custom resource may choose; empty: any
+}
+
+// EventBus configures the event bus.
+type EventBus struct {
+	Name         string
+	Managed      bool
+	Replicas     int32
+	Version      string
+	StorageClass string
+	Storage      string
+}
+
+// Event is an entry of the EventSource: a watch of a kind, or a timer.
+type Event struct {
+	Name      string // of the entry
+	Interval  string // of a timer, a duration; empty: a watch
+	Kind      Kind
+	Namespace string // empty: all
+	Types     []string
+	Selector  map[string]string // labels of the objects; nil: every object
+	Related   bool              // it watches related objects
+}
+
+// Sensor subscribes to events and acts on them.
+type Sensor struct {
+	Name         string
+	Pod          PodSize
+	Dependencies []Dependency
+	Triggers     []Trigger
+}
+
+// Dependency is an event with the jq that computes the trigger's input from it. Its
+// field go tells whether the trigger acts. For a Call, its fields call and failed are
+// requests (method, path, type, body). For a Workflow, key, name and desired are
+// arguments.
+type Dependency struct {
+	Name  string
+	Event string
+	JQ    string
+}
+
+// Trigger is the action of a Sensor when one of its dependencies passes an event.
+type Trigger struct {
+	Name    string
+	Child   string   // that it writes; direct engine
+	On      []string // dependencies
+	Call    *Call    // a request to the API server; nil: submit a Workflow
+	Enqueue bool     // submit the Workflow that finds the custom resources which refer to a changed object
+}
+
+// Call is a request that a dependency computes.
+type Call struct {
+	Allow    []int32 // status codes that count as success
+	Fallback []int32 // the same for the request in failed, which is sent when the first does not succeed; nil: none is sent
+	Asks     bool    // the request in failed may create a Workflow that asks why the first one failed
+	K8s      bool    // sent by a k8s trigger: operation and manifest instead of a request
+}
+
+// Account is a role, with a service account of its own.
+type Account string
+
+// The accounts.
+const (
+	SourceAccount    Account = "source"
+	SensorAccount    Account = "sensor" // runs the Sensors
+	ReconcileAccount Account = "workflow"
+	ResyncAccount    Account = "resync"
+	TokenAccount     Account = "token" // rotates the token of the Sensors
+)
+
+// Accounts returns the accounts in the order in which they are emitted.
+func (p *Plan) Accounts() []Account {
+	switch {
+	case p.RotatesToken():
+		return []Account{SourceAccount, SensorAccount, ResyncAccount, TokenAccount}
+	case !p.Reconcile.Execution.RunsPods:
+		return []Account{SourceAccount, SensorAccount, ResyncAccount}
+	}
+	return []Account{SourceAccount, SensorAccount, ReconcileAccount, ResyncAccount}
+}
+
+// ServiceAccount returns the name of an account's ServiceAccount.
+func (p *Plan) ServiceAccount(a Account) string {
+	switch a {
+	case SourceAccount:
+		return p.Names.SourceServiceAccount
+	case SensorAccount:
+		return p.Names.SensorServiceAccount
+	case ResyncAccount:
+		return p.Names.ResyncServiceAccount
+	case TokenAccount:
+		return p.TokenRotationName()
+	default:
+		return p.Names.WorkflowServiceAccount
+	}
+}
+
+// Grant is one permission and the reason for it.
+type Grant struct {
+	Account             Account
+	Group               string
+	Resource            string   // may include a subresource: memcacheds/status
+	Names               []string // of the objects; empty: all
+	Verbs               []string
+	InWatchedNamespaces bool   // in the watched namespaces; otherwise in the operator's own
+	Namespace           string // only in this namespace; empty: see InWatchedNamespaces
+	Held                bool   // no request needs it, but the account holds it: to grant it, or by install.permissions
+	Reason              string
+}
+
+// Runtime configures argoperator's own steps, which read it as JSON.
+type Runtime struct {
+	Operator         string           `json:"operator"`
+	Engine           Engine           `json:"engine"`
+	Namespace        string           `json:"namespace"`
+	Digest           string           `json:"digest"`
+	Parent           RuntimeKind      `json:"parent"`
+	Children         []RuntimeKind    `json:"children"`
+	WatchNamespaces  []string         `json:"watchNamespaces"`
+	Allowed          string           `json:"allowedNamespaces,omitempty"` // a regular expression
+	Finalizer        string           `json:"finalizer"`
+	ForceConflicts   bool             `json:"forceConflicts"`
+	Status           json.RawMessage  `json:"status"`
+	ResyncPolicy     string           `json:"resyncPolicy"`
+	WorkflowTemplate string           `json:"workflowTemplate"`
+	ArgoServerURL    string           `json:"argoServerURL"`
+	Parameters       []string         `json:"parameters"`
+	SensorTemplates  bool             `json:"templates,omitempty"` // the Sensor computes the children
+	Related          []RuntimeRelated `json:"related,omitempty"`
+	ReadsObjects     bool             `json:"interdependent,omitempty"` // children are computed from other objects
+	Existing         bool             `json:"existing,omitempty"`       // another operator, or Kubernetes, owns the parent's kind
+	Decorate         bool             `json:"decorate,omitempty"`       // the logic may set labels and annotations on the parent
+	Patches          []RuntimeKind    `json:"patches,omitempty"`        // objects of others of which fields are set
+	ChildMetadata    json.RawMessage  `json:"childMetadata,omitempty"`  // labels and annotations of the children that the logic makes
+	DelayedTemplate  string           `json:"timer,omitempty"`          // the WorkflowTemplate of delayed runs that the logic requests
+	EventSource      string           `json:"eventSource"`
+	Sensors          []string         `json:"sensors"`
+	EmitsEvents      bool             `json:"emitEvents,omitempty"` // an Event reports each change of the condition Ready
+	Token            *RuntimeToken    `json:"token,omitempty"`      // the rotated token
+}
+
+// RuntimeToken configures the rotation of the Sensors' token.
+type RuntimeToken struct {
+	ServiceAccount string `json:"serviceAccount"`
+	Secret         string `json:"secret"`
+	Key            string `json:"key"`
+	Seconds        int64  `json:"seconds"` // its lifetime
+}
+
+// RuntimeKind is a kind, as argoperator's own steps need it.
+type RuntimeKind struct {
+	Name       string `json:"name,omitempty"`
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Plural     string `json:"plural"`
+	Namespaced bool   `json:"namespaced"`
+	Status     bool   `json:"status"`
+	OnDelete   string `json:"onDelete,omitempty"`
+
+	Template        bool            `json:"template,omitempty"` // it has a template; the logic creates the others
+	Each            bool            `json:"each,omitempty"`     // there may be any number of objects
+	Unready         json.RawMessage `json:"unready,omitempty"`  // an expression tree as in status, evaluated on the live child: why it is not ready, or ""
+	Object          json.RawMessage `json:"object,omitempty"`   // the template, if the pod evaluates it; the same holds for When and ForEach
+	When            json.RawMessage `json:"when,omitempty"`
+	ForEach         json.RawMessage `json:"forEach,omitempty"`
+	DependsOn       []string        `json:"dependsOn,omitempty"`
+	Needs           []RuntimeNeed   `json:"needs,omitempty"`
+	Adopt           bool            `json:"adopt,omitempty"`
+	Beside          bool            `json:"beside,omitempty"`    // of a patch: its objects are in the namespace of the custom resource
+	Never           bool            `json:"never,omitempty"`     // it is not updated once it exists
+	Expected        bool            `json:"expected,omitempty"`  // never updated and always wanted: the resync looks whether it is there
+	Fixed           json.RawMessage `json:"fixed,omitempty"`     // evaluated on the object: a fingerprint whose change replaces it
+	NotOwned        bool            `json:"unowned,omitempty"`   // it cannot, or must not, have an owner reference
+	Identity        json.RawMessage `json:"place,omitempty"`     // of a template: name and namespace of its objects
+	IdentityForEach json.RawMessage `json:"placeEach,omitempty"` // the forEach of Identity
+	Selected        json.RawMessage `json:"selected,omitempty"`  // of the parent: whether the operator manages it
+}
+
+// RuntimeNeed is a value that a template waits for, and the children that it is computed
+// from.
+type RuntimeNeed struct {
+	Expr     json.RawMessage `json:"expr"`
+	Text     string          `json:"text"`
+	Children []string        `json:"children,omitempty"`
+	Damage   bool            `json:"damage,omitempty"`
+}
+
+// RuntimeRelated is a kind of related objects, as argoperator's own steps need it.
+type RuntimeRelated struct {
+	RuntimeKind
+	Rule     json.RawMessage `json:"rule"`
+	Multiple bool            `json:"several"`
+	Watch    bool            `json:"watch"`
+	Delete   bool            `json:"delete,omitempty"`
+}

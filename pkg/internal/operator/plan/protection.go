@@ -1,0 +1,206 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
+)
+
+// Writes that users, or the operator's own accounts, must not do although RBAC allows
+// them. RBAC does not distinguish fields, so ValidatingAdmissionPolicies restrict them:
+// the API server evaluates these without a webhook pod.
+
+// Policy is a ValidatingAdmissionPolicy and its binding.
+type Policy struct {
+	Name       string    // the suffix of its object's name
+	Kinds      []Kind    // the kinds it applies to, with their subresources
+	Creates    bool      // it applies to creates as well as updates
+	Accounts   []Account // the accounts it applies to, or with Exempt, those it does not apply to
+	Exempt     bool
+	Namespaces []string // of the objects; empty: all
+	Rule       string   // CEL over object and oldObject
+	Message    string   // shown to a user whose request is rejected
+	Why        string
+}
+
+// policies returns the policies of an operator.
+func policies(p *Plan) []Policy {
+	if !p.Install.AdmissionPolicies {
+		return nil
+	}
+	var list []Policy
+	if p.Install.Group == "" { // else the group has it
+		list = accountPolicies(p)
+	}
+	if p.Reconcile.StateLocation == InAnnotations {
+		list = append(list, Policy{
+			Name: "observed", Kinds: []Kind{p.API.Kind}, Accounts: []Account{p.Reconcile.Execution.Writer}, Exempt: true,
+			Namespaces: p.Install.WatchNamespaces, Rule: noNewAnnotations(annotationPrefix(p)),
+			Message: fmt.Sprintf("only operator %s writes annotations that begin with %s", p.Runtime.Operator, annotationPrefix(p)),
+			Why:     "protects the observed state in annotations, which decides what the operator changes and deletes",
+		})
+	}
+	if listed, _ := p.ListedChildren(); listed > 0 {
+		list = append(list, Policy{
+			Name: "observed", Kinds: []Kind{p.API.Kind}, Accounts: []Account{p.Reconcile.Execution.Writer}, Exempt: true,
+			Namespaces: p.Install.WatchNamespaces, Rule: "object.?status.?children == oldObject.?status.?children",
+			Message: fmt.Sprintf("only operator %s writes status.children", p.Runtime.Operator),
+			Why:     "protects the observed state in the status, which decides what the operator changes and deletes",
+		})
+	}
+	if kinds := unownedKinds(p); len(kinds) > 0 {
+		list = append(list, Policy{
+			Name: "children", Kinds: kinds, Creates: true, Accounts: []Account{p.Reconcile.Execution.Writer}, Exempt: true,
+			Namespaces: p.Install.WatchNamespaces, Rule: notLabelled(p.Runtime.Operator),
+			Message: fmt.Sprintf("only operator %s sets and changes the labels and the annotation of its children", p.Runtime.Operator),
+			Why:     "protects the labels that identify children without an owner reference",
+		})
+	}
+	return list
+}
+
+// accountPolicies restrict the service accounts.
+func accountPolicies(p *Plan) []Policy {
+	if !p.Install.AdmissionPolicies {
+		return nil
+	}
+	list := []Policy{{
+		Name: "accounts", Kinds: []Kind{eventSourceKind, sensorKind}, Accounts: []Account{SensorAccount, ResyncAccount},
+		Namespaces: []string{p.Install.Namespace}, Rule: annotationsOnly,
+		Message: "this service account may change annotations only",
+		Why:     "prevents the service accounts that replay events and restart pods from changing what those pods run",
+	}}
+	if p.Reconcile.Diagnoses {
+		list = append(list, diagnosisPolicy(p))
+	}
+	return list
+}
+
+// ListedChildren returns how many children the observed state lists object by object,
+// and of how many of them the operator deletes the objects before their custom resource
+// goes.
+func (p *Plan) ListedChildren() (listed, finalized int) {
+	for _, c := range p.Children {
+		if p.Reconcile.StateLocation == InStatus && p.listed(c) {
+			listed++
+			if p.needsFinalizer(c) {
+				finalized++
+			}
+		}
+	}
+	return listed, finalized
+}
+
+// sensorKind is the kind of a Sensor itself.
+var sensorKind = Kind{Group: ArgoGroup, Version: "v1alpha1", Kind: "Sensor", Plural: "sensors", Namespaced: true}
+
+// annotationPrefix returns the prefix of the annotations with the observed state. It
+// includes the operator's name because several operators may watch the same kind.
+func annotationPrefix(p *Plan) string { return p.Runtime.Operator + ".argoperator.dev/" }
+
+// unownedKinds returns the kinds of children that cannot, or must not, have an owner
+// reference to their custom resource.
+func unownedKinds(p *Plan) []Kind {
+	var out []Kind
+	for _, c := range p.Children {
+		if unowned(p, c) && !slices.Contains(out, c.Kind) {
+			out = append(out, c.Kind)
+		}
+	}
+	return out
+}
+
+func unowned(p *Plan, c Child) bool {
+	switch {
+	case c.Orphan:
+		return true
+	case !p.API.Kind.Namespaced:
+		return false
+	case !c.Kind.Namespaced:
+		return true
+	case c.Object == nil: // the logic chooses the namespace
+		return p.Reconcile.Finalizer != ""
+	}
+	return !c.SameNamespace
+}
+
+// needsFinalizer reports whether the operator has to delete the objects of a child
+// before their custom resource goes, because nothing else would.
+func (p *Plan) needsFinalizer(c Child) bool { return c.Object != nil && unowned(p, c) && !c.Orphan }
+
+// annotationsOnly allows changes of annotations only, those of the object and of its
+// pod template.
+var annotationsOnly = strings.Join([]string{
+	sameField("object.metadata.labels", "oldObject.metadata.labels"),
+	sameField("object.metadata.ownerReferences", "oldObject.metadata.ownerReferences"),
+	sameField("object.metadata.finalizers", "oldObject.metadata.finalizers"),
+	sameExcept("object.spec", "oldObject.spec", "template"),
+	sameExcept("object.spec.template", "oldObject.spec.template", "metadata"),
+	sameExcept("object.spec.template.metadata", "oldObject.spec.template.metadata", "annotations"),
+}, " && ")
+
+// onlyTemplate returns CEL that allows a Workflow of one WorkflowTemplate, with arguments
+// and nothing else.
+func onlyTemplate(name string) string {
+	return fmt.Sprintf("object.spec.all(k, k in ['arguments', 'workflowTemplateRef']) && object.spec.workflowTemplateRef == {'name': '%s'}", name)
+}
+
+// sameField returns CEL that tells whether a field is equal in both objects, or absent
+// from both.
+func sameField(a, b string) string {
+	return fmt.Sprintf("(has(%[1]s) ? has(%[2]s) && %[1]s == %[2]s : !has(%[2]s))", a, b)
+}
+
+// sameExcept returns CEL that tells whether all fields but one are equal in both
+// objects.
+func sameExcept(a, b, key string) string {
+	within := func(a, b string) string {
+		return fmt.Sprintf("%[1]s.all(k, k == '%[3]s' || (k in %[2]s && %[1]s[k] == %[2]s[k]))", a, b, key)
+	}
+	return fmt.Sprintf("(has(%[1]s) && has(%[2]s) ? %[3]s && %[4]s : !has(%[1]s) && !has(%[2]s))", a, b, within(a, b), within(b, a))
+}
+
+// noNewAnnotations returns CEL that allows removing annotations with a prefix but not
+// setting them.
+func noNewAnnotations(prefix string) string {
+	return fmt.Sprintf("!has(object.metadata.annotations) || object.metadata.annotations.all(k, !k.startsWith('%s') || "+
+		"(has(oldObject.metadata.annotations) && k in oldObject.metadata.annotations && oldObject.metadata.annotations[k] == object.metadata.annotations[k]))", prefix)
+}
+
+// notLabelled returns CEL that keeps an object from becoming a child of the operator, and
+// a child from ceasing to be one or from naming another owner.
+func notLabelled(operator string) string {
+	child := func(of string) string {
+		return fmt.Sprintf("(has(%[1]s.metadata.labels) && '%[2]s' in %[1]s.metadata.labels && %[1]s.metadata.labels['%[2]s'] == '%[3]s' && '%[4]s' in %[1]s.metadata.labels)",
+			of, ManagedBy, operator, OwnerUID)
+	}
+	same := func(field, key string) string {
+		return fmt.Sprintf("object.metadata.?%[1]s[?'%[2]s'] == oldObject.metadata.?%[1]s[?'%[2]s']", field, key)
+	}
+	return fmt.Sprintf("oldObject == null ? !%[1]s : (!%[1]s && !%[2]s || %[1]s && %[2]s && %[3]s && %[4]s && %[5]s)",
+		child("object"), child("oldObject"), same("labels", OwnerUID), same("labels", childLabel), same("annotations", ownerAnnotation))
+}
+
+// unprotected warns of an operator that trusts fields which users can write, because
+// its policies are disabled.
+func unprotected(p *Plan, d *definition.Definition) diag.List {
+	var findings diag.List
+	if p.Install.AdmissionPolicies {
+		return nil
+	}
+	at := d.Position("spec", "install", "admissionPolicies")
+	if p.Reconcile.StateLocation == InAnnotations {
+		findings.Warn(at, diag.NoAdmissionPolicy,
+			fmt.Sprintf("users who can edit a %s can change the annotations that identify its children, and so make the operator change or delete other objects", p.API.Kind.Kind),
+			"remove install.admissionPolicies, or write your own policy that protects annotations of "+annotationPrefix(p))
+	}
+	for _, k := range unownedKinds(p) {
+		findings.Warn(at, diag.NoAdmissionPolicy,
+			fmt.Sprintf("users who can edit a %s can label it as a child, and so make the operator change or delete it", k.Kind),
+			"remove install.admissionPolicies, or write your own policy that protects the label "+OwnerUID)
+	}
+	return findings
+}

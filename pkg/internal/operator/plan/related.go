@@ -1,0 +1,200 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
+	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
+	"github.com/argoperator/argoperator/pkg/internal/lang/source"
+)
+
+// Other controllers manage the related objects that custom resources refer to. Only a
+// list of all custom resources shows which of them refer to a changed object, and a
+// Sensor does not list. So the Sensor submits a Workflow that lists all custom
+// resources and reconciles those whose related objects changed since their last
+// reconcile, according to a digest in an annotation. One such Workflow serves all
+// changes before its start: its name is the time window of the change, and its pod
+// starts after the end of the window.
+
+// Related is a kind of objects that custom resources refer to.
+type Related struct {
+	Name           string
+	Kind           Kind
+	Multiple       bool // $related.NAME is a list
+	Watch          bool
+	Delete         bool            // the logic may delete them
+	Rule           json.RawMessage // the namespace, names and labelSelector, for the pod
+	ByName         bool            // they are read by get, not list
+	FixedNamespace string          // empty: the namespace depends on the custom resource
+
+	Namespace *expression.Program // nil: the definition has none
+}
+
+// EnqueueWindow is the length of a window in seconds.
+const EnqueueWindow = 3
+
+// RelatedDigest is the annotation of a custom resource that holds the digest.
+const RelatedDigest = "argoperator.dev/related-digest"
+
+// related compiles the related objects of the definition.
+func (c *compiler) related() []Related {
+	var out []Related
+	scope := expression.Scope{Input: c.scope.Input, Name: c.scope.Name, NoChildren: "related objects are selected by fields of the custom resource (.) only"}
+	for i, r := range c.d.Operator.Spec.Related {
+		group, version := source.SplitAPIVersion(r.APIVersion)
+		one := Related{
+			Name: r.Name, Watch: *r.Watch, Delete: r.Delete, ByName: r.LabelSelector == nil,
+			Multiple: multiple(r),
+			Kind:     Kind{Group: group, Version: version, Kind: r.Kind, Plural: r.Plural, Namespaced: r.Scope != "Cluster", StatusSubresource: true},
+		}
+		at := []string{"spec", "related", strconv.Itoa(i)}
+		rule := map[string]any{}
+		part := func(key string, value any, want schema.Type) *expression.Program {
+			rule[key] = value
+			program, problems := expression.Template(value, scope, want)
+			c.report(problems, append(slices.Clone(at), key)...)
+			return program
+		}
+		if r.Namespace != "" {
+			one.Namespace = part("namespace", r.Namespace, schema.Of(schema.String))
+			if one.ByName && r.Namespace == "*" {
+				one.ByName = false // a list finds them
+			}
+			if !strings.Contains(r.Namespace, "${") && r.Namespace != "*" {
+				one.FixedNamespace = r.Namespace
+			}
+		} else if !c.api.Kind.Namespaced && one.Kind.Namespaced {
+			one.ByName = false
+		}
+		if r.LabelSelector != nil {
+			part("labelSelector", r.LabelSelector, nil)
+		} else {
+			names := make([]any, len(r.Names))
+			for i, name := range r.Names {
+				names[i] = name
+			}
+			part("names", names, schema.ListOf(schema.Of(schema.String)))
+		}
+		node, problems := expression.ForPod(rule)
+		for _, p := range problems {
+			p.Code = expression.BadExpression
+			c.report([]expression.Problem{p}, at...)
+		}
+		one.Rule = encode(node)
+		out = append(out, one)
+	}
+	return out
+}
+
+// multiple reports whether an entry may refer to more than one object.
+func multiple(r v1alpha1.Related) bool { return r.LabelSelector != nil || len(r.Names) != 1 }
+
+// relatedTypes returns the types of $related.NAME; nil if nothing is related.
+func relatedTypes(d *definition.Definition) map[string]schema.Type {
+	var types map[string]schema.Type
+	for _, r := range d.Operator.Spec.Related {
+		if types == nil {
+			types = map[string]schema.Type{}
+		}
+		t := kindType(d.RelatedSchema(r.Name), r.APIVersion, r.Kind)
+		if multiple(r) {
+			t = schema.ListOf(t)
+		}
+		types[r.Name] = t
+	}
+	return types
+}
+
+// relatedEvents returns the watches of related objects, one for each kind and
+// namespace.
+func relatedEvents(p *Plan) []Event {
+	var list []Event
+	for _, r := range p.Related {
+		if !r.Watch {
+			continue
+		}
+		e := Event{Name: "related-" + dnsLabel(r.Name), Kind: r.Kind, Types: []string{"ADD", "UPDATE", "DELETE"}, Related: true}
+		entries := []Event{e}
+		switch {
+		case r.FixedNamespace != "":
+			entries[0].Namespace = r.FixedNamespace
+		case r.Kind.Namespaced:
+			entries = inNamespaces(e, p.Install.WatchNamespaces)
+		}
+		for _, entry := range entries {
+			if !slices.ContainsFunc(list, func(e Event) bool {
+				return e.Kind == entry.Kind && (e.Namespace == "" || e.Namespace == entry.Namespace)
+			}) {
+				list = append(list, entry)
+			}
+		}
+	}
+	return list
+}
+
+// EnqueueTemplate returns the name of the WorkflowTemplate that finds the custom resources
+// that refer to a changed object.
+func (p *Plan) EnqueueTemplate() string { return p.Runtime.Operator + "-enqueue" }
+
+// EnqueuesRelated reports whether changes of related objects start reconciles.
+func (p *Plan) EnqueuesRelated() bool {
+	return slices.ContainsFunc(p.Related, func(r Related) bool { return r.Watch })
+}
+
+// enqueueJQ returns the jq that passes an event of a related object when the object
+// changed. A new EventSource replays all objects, including the custom resources, so an
+// object that was there before needs no Workflow.
+func enqueueJQ(p *Plan) string {
+	return fmt.Sprintf(`def content: del(.metadata.managedFields, .metadata.resourceVersion, .metadata.generation);
+(.body.Obj // .body) as $new | .oldBody as $old | now as $now
+| ($now / %[1]d | floor) as $window
+| {
+    go: (if .type == "DELETE" then true elif $old == null then $now - ($new.metadata.creationTimestamp | fromdateiso8601) < 600 else ($new | content) != ($old | content) end),
+    name: (%[2]s + ($window | tostring)),
+    wait: ((($window + 1) * %[1]d - $now | ceil) + 1 | tostring)
+  }`, EnqueueWindow, quote(p.Runtime.Operator+"-enqueue-"))
+}
+
+// relatedGrants returns the permissions to read related objects and to reconcile the
+// custom resources that refer to them.
+func relatedGrants(p *Plan) []Grant {
+	var list []Grant
+	add := func(r Related, a Account, why string, verbs ...string) {
+		g := Grant{Account: a, Group: r.Kind.Group, Resource: r.Kind.Plural, Verbs: verbs, InWatchedNamespaces: r.FixedNamespace == "", Namespace: r.FixedNamespace, Reason: why}
+		i := slices.IndexFunc(list, func(other Grant) bool {
+			return other.Account == g.Account && other.Group == g.Group && other.Resource == g.Resource && other.Namespace == g.Namespace
+		})
+		if i < 0 {
+			list = append(list, g)
+			return
+		}
+		for _, verb := range verbs {
+			if !slices.Contains(list[i].Verbs, verb) {
+				list[i].Verbs = append(list[i].Verbs, verb)
+			}
+		}
+	}
+	for _, r := range p.Related {
+		if r.Watch {
+			add(r, SourceAccount, "watch related objects", "list", "watch")
+		}
+		verb := "list"
+		if r.ByName {
+			verb = "get"
+		}
+		add(r, ReconcileAccount, "read related objects", verb)
+		if r.Delete {
+			add(r, ReconcileAccount, "", "delete")
+		}
+		if r.Watch {
+			add(r, ResyncAccount, "find the custom resources that refer to a changed object", "list")
+		}
+	}
+	return list
+}

@@ -1,0 +1,217 @@
+package simulate
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/internal/kube/cluster"
+)
+
+// Trace is the list of steps in order.
+type Trace []Step
+
+// events counts the events in the trace.
+func (t Trace) events() int {
+	n := 0
+	for _, step := range t {
+		if step.Event != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// Calls returns the requests of the triggers and of the programs in a trace, in order.
+func (t Trace) Calls() []cluster.Call {
+	var out []cluster.Call
+	for _, step := range t {
+		if step.Delivery != nil {
+			for _, a := range step.Delivery.Attempts {
+				out = append(out, a.Calls...)
+			}
+		}
+		if step.Workflow != nil {
+			for _, c := range step.Workflow.Containers {
+				out = append(out, c.Calls...)
+			}
+		}
+	}
+	return out
+}
+
+// Failures returns the failures of a trace, one line each. A failure that happened several
+// times is one line.
+func (t Trace) Failures() []string {
+	var out []string
+	times := map[string]int{}
+	for _, f := range t.failures() {
+		if times[f]++; times[f] == 1 {
+			out = append(out, f)
+		}
+	}
+	for i, f := range out {
+		if times[f] > 1 {
+			out[i] = fmt.Sprintf("%s (%d times)", f, times[f])
+		}
+	}
+	return out
+}
+
+func (t Trace) failures() []string {
+	var out []string
+	on := ""
+	for _, step := range t {
+		if e := step.Event; e != nil {
+			on = fmt.Sprintf(", on %s of %s", e.Type, e.Object)
+		}
+		if d := step.Delivery; d != nil {
+			if d.Lost {
+				out = append(out, fmt.Sprintf("dependency %s of Sensor %s%s: %s", d.Dependency, d.Sensor, on, d.Stopped))
+			}
+			for i, a := range d.Attempts {
+				last := i == len(d.Attempts)-1 || d.Attempts[i+1].Trigger != a.Trigger
+				if a.Failure != "" && last && !a.looksForChild() {
+					out = append(out, fmt.Sprintf("trigger %s of Sensor %s: %s", a.Trigger, d.Sensor, a.Failure))
+				}
+			}
+		}
+		if w := step.Workflow; w != nil && w.Failure != "" {
+			out = append(out, fmt.Sprintf("Workflow %s/%s: %s", w.Namespace, w.Name, w.Cause()))
+		}
+	}
+	return out
+}
+
+// looksForChild reports whether a failed attempt only looked whether a child exists, after
+// the API server rejected it.
+func (a Attempt) looksForChild() bool {
+	return len(a.Calls) > 0 && a.Calls[0].Method == http.MethodPatch && a.Calls[0].ContentType == "application/json-patch+json" &&
+		(a.Calls[0].Status == http.StatusNotFound || a.Calls[0].Status == http.StatusUnprocessableEntity)
+}
+
+// Cause returns the failure with one line of the program's output. That is the line
+// of the failure if argoperator's own program wrote it, else the last line, where
+// tracebacks have the error. It appends what the program was waiting for.
+func (w *Workflow) Cause() string {
+	words, output, said := strings.Cut(w.Failure, "): ")
+	if !said {
+		words, output = "", w.Failure
+	} else {
+		words += "): "
+	}
+	lines := strings.Split(output, "\n")
+	at := slices.IndexFunc(lines, ownFailure)
+	if at < 0 {
+		at = len(lines) - 1
+	}
+	out := words + lines[at]
+	for _, c := range w.Containers {
+		if waited := c.waited(); waited != "" && c.ExitCode != 0 {
+			out += "; " + waited
+		}
+	}
+	return out
+}
+
+// maxLastLines limits LastLines.
+const maxLastLines = 10
+
+// LastLines returns the last lines that the program of a failed Workflow printed, where
+// its failure has only one of them; "" if there is no more to tell.
+func (t Trace) LastLines() string {
+	for _, step := range slices.Backward(t) {
+		if step.Workflow == nil || step.Workflow.Failure == "" {
+			continue
+		}
+		for _, c := range slices.Backward(step.Workflow.Containers) {
+			lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(c.Output), "\n"), func(line string) bool {
+				return strings.Trim(line, " ^~") == "" // what newer Pythons draw below a line, or an empty line
+			})
+			if c.ExitCode != 0 && len(lines) > 1 && !slices.ContainsFunc(lines, ownFailure) {
+				return strings.Join(lines[max(0, len(lines)-maxLastLines):], "\n")
+			}
+		}
+	}
+	return ""
+}
+
+// ownFailure reports whether a line is the failure that argoperator's own program wrote.
+func ownFailure(line string) bool { return strings.HasPrefix(line, "failed: ") }
+
+// waited describes what a failed program was waiting for: its end, or a request
+// that failed repeatedly.
+func (c Container) waited() string {
+	var out []string
+	if c.Killed != "" {
+		out = append(out, fmt.Sprintf("container %s (%s) %s", cmp.Or(c.Name, "main"), c.Command[len(c.Command)-1], c.Killed))
+	}
+	most, times := cluster.Call{}, 1
+	for i := 0; i < len(c.Calls); {
+		call, n := c.Calls[i], 1
+		for i+n < len(c.Calls) && call.IsRetry(c.Calls[i+n]) {
+			n++
+		}
+		if n > times {
+			most, times = c.Calls[i+n-1], n
+		}
+		i += n
+	}
+	if times > 1 {
+		out = append(out, fmt.Sprintf("%s %s failed after %d attempts with %s", most.Method, most.Path, times, most.Outcome()))
+	}
+	return strings.Join(out, "; ")
+}
+
+// Step is one step of a trace; exactly one of its fields is set.
+type Step struct {
+	Event    *Event    // published by an EventSource
+	Delivery *Delivery // the previous event delivered to a trigger
+	Workflow *Workflow // created by a trigger, with its run
+}
+
+// Delivery is one event delivered to one dependency of one trigger.
+type Delivery struct {
+	Sensor, Dependency, Trigger string
+	Program                     string // jq of the dependency's transform
+	// Transformed is the event after the dependency's transform.
+	Transformed map[string]any
+	// Stopped is the reason that the trigger did not run; empty if it did.
+	Stopped string
+	// Lost reports that a failure stopped the event, not the filter.
+	Lost bool
+	// Attempts of the trigger: the first one, its retries, and those of the
+	// dead-letter trigger.
+	Attempts []Attempt
+
+	attempted func(*Delivery) // called after each attempt; nil: not called
+}
+
+// Attempt is one execution of a trigger.
+type Attempt struct {
+	Trigger string
+	Calls   []cluster.Call
+	Failure string // empty on success
+	Note    string // what is not simulated
+}
+
+// Workflow is one run of a Workflow.
+type Workflow struct {
+	Namespace, Name, Template string
+	Containers                []Container
+	Failure                   string // empty on success
+}
+
+// Container is one program that ran or was skipped.
+type Container struct {
+	Template, Name string
+	Command        []string
+	Output         string // stdout and stderr
+	ExitCode       int
+	Calls          []cluster.Call
+	Skipped        string   // the reason it did not run
+	Killed         string   // the reason it was killed
+	Missing        []string // variables whose Secret or ConfigMap does not exist
+}

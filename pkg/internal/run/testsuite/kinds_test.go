@@ -1,0 +1,231 @@
+package testsuite_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/internal/run/testsuite"
+)
+
+// run runs tests with operators, both given as text.
+func run(t *testing.T, dir fstest.MapFS, definitions, tests string) []testsuite.Result {
+	t.Helper()
+	result, err := argoperator.Generate([]argoperator.Source{{Name: "operator.yaml", Data: []byte(definitions), Dir: dir}}, argoperator.Options{})
+	if err != nil || result.Findings.HasErrors() {
+		t.Fatal(err, result.Findings)
+	}
+	parsed, findings := argoperator.ParseTests(argoperator.Source{Name: "test.yaml", Data: []byte(tests), Dir: dir}, ".")
+	suites := []testsuite.Suite{{Operators: result.Operators, Tests: parsed}}
+	if findings = append(findings, testsuite.Check(suites)...); len(findings) > 0 {
+		t.Fatal(findings)
+	}
+	results, err := testsuite.Run(context.Background(), suites, testsuite.Options{Runner: local()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return results
+}
+
+func allPass(t *testing.T, results []testsuite.Result) {
+	t.Helper()
+	for _, r := range results {
+		if r.State() != testsuite.Passed {
+			t.Error(printed(t, r, "."))
+		}
+	}
+}
+
+// buckets is a CustomResourceDefinition with an irregular plural.
+const buckets = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: eimer.s3.example.com}
+spec:
+  group: s3.example.com
+  scope: Cluster
+  names: {kind: Bucket, plural: eimer, singular: bucket, listKind: BucketList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec: {type: object, properties: {region: {type: string}, class: {type: string, default: standard}}}
+          status: {type: object, properties: {arn: {type: string}}}
+`
+
+// TestKindsOfChildren requires that plural and scope of a child come from the
+// definition, which states them or includes the CustomResourceDefinition.
+func TestKindsOfChildren(t *testing.T) {
+	t.Parallel()
+	dir := fstest.MapFS{"bucket.yaml": &fstest.MapFile{Data: []byte(buckets)}}
+	for name, tt := range map[string]struct{ kind, expect, reason string }{
+		"named":    {"plural: eimer\n    scope: Cluster", "{region: north}", "the fields of the child are not known"},
+		"with crd": {"crd: {file: bucket.yaml}", "{region: north, class: standard}", "the API server fills in its defaults"},
+	} {
+		for _, engine := range []string{"direct", "workflow"} {
+			t.Run(name+" "+engine, func(t *testing.T) {
+				t.Parallel()
+				definition := strings.NewReplacer("KIND", tt.kind, "ENGINE", engine).Replace(`
+apiVersion: argoperator.dev/v1alpha1
+kind: Operator
+metadata: {name: xr}
+spec:
+  api: {group: example.com, kind: XR, scope: Cluster, versions: [{name: v1, schema: {spec: {region: string}, status: {arn: string}}}]}
+  reconcile: {engine: ENGINE}
+  children:
+  - name: bucket
+    KIND
+    template:
+      apiVersion: s3.example.com/v1
+      kind: Bucket
+      metadata: {name: "${ .metadata.name }"}
+      spec: {region: "${ .spec.region }"}
+  status: {arn: "${ $children.bucket.status.arn }"}
+`)
+				allPass(t, run(t, dir, definition, strings.ReplaceAll(`
+apiVersion: argoperator.dev/v1alpha1
+kind: OperatorTest
+metadata: {name: life}
+spec:
+  resource: {object: {apiVersion: example.com/v1, kind: XR, metadata: {name: one}, spec: {region: north}}}
+  steps:
+  - {name: created, create: {}, expect: {exactly: true, children: [{kind: Bucket, metadata: {name: one, namespace: null}, spec: WANT}]}}
+  - {name: its status, childStatus: {kind: Bucket, status: {arn: "a:b"}}, expect: {status: {arn: "a:b"}}}
+  - {name: drift, childEdit: {kind: Bucket, patch: {spec: {region: south}}}, expect: {children: [{kind: Bucket, spec: WANT}]}}
+  - {name: deleted, delete: {}, expect: {gone: true, absent: [{kind: Bucket}]}}
+`, "WANT", tt.expect)))
+			})
+		}
+	}
+}
+
+// TestKindsOfOtherOperators requires the same of related objects, of a custom resource of
+// another operator, and of objects in a version that the definition does not name.
+func TestKindsOfOtherOperators(t *testing.T) {
+	t.Parallel()
+	definition := `
+apiVersion: argoperator.dev/v1alpha1
+kind: Operator
+metadata: {name: people}
+spec:
+  api: {existing: {group: hr.example.com, version: v1, kind: Person, plural: persons, scope: Cluster, status: true}}
+  reconcile: {engine: workflow}
+  related:
+  - {name: office, apiVersion: hr.example.com/v1, kind: Office, plural: bueros, scope: Cluster, names: ["${ .spec.office }"]}
+  children:
+  - name: desk
+    template:
+      apiVersion: v1
+      kind: ConfigMap
+      metadata: {name: "${ .metadata.name }", namespace: default}
+      data: {city: '${ $related.office.spec.city // "none" }'}
+`
+	allPass(t, run(t, nil, definition, `
+apiVersion: argoperator.dev/v1alpha1
+kind: OperatorTest
+metadata: {name: life}
+spec:
+  resource: {object: {apiVersion: hr.example.com/v1, kind: Person, metadata: {name: one}, spec: {office: main}}}
+  objects:
+  - object: {apiVersion: hr.example.com/v1, kind: Office, metadata: {name: main}, spec: {city: Rome}}
+  - object: {apiVersion: hr.example.com/v1alpha1, kind: Office, metadata: {name: old}, spec: {city: Bonn}}
+  - object: {apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: hook}}
+  steps:
+  - name: created
+    create: {}
+    expect:
+      children: [{kind: ConfigMap, data: {city: Rome}}]
+      objects:
+      - {kind: Office, metadata: {name: old, namespace: null}}
+      - {kind: ValidatingWebhookConfiguration, metadata: {name: hook, namespace: null}}
+  - {name: moved, edit: {spec: {office: old}}, expect: {children: [{kind: ConfigMap, data: {city: Bonn}}]}}
+`))
+}
+
+// TestStatusOfObjects requires that objects keep the status from a test, and that a
+// step may write the status of any object.
+func TestStatusOfObjects(t *testing.T) {
+	t.Parallel()
+	definition := `
+apiVersion: argoperator.dev/v1alpha1
+kind: Operator
+metadata: {name: counts}
+spec:
+  api: {group: example.com, kind: Count, versions: [{name: v1, schema: {spec: {pod: string}}}]}
+  reconcile: {engine: workflow}
+  related:
+  - {name: pod, apiVersion: v1, kind: Pod, namespace: kube-system, names: ["${ .spec.pod }"]}
+  - {name: thing, apiVersion: example.org/v1, kind: Thing, plural: things, scope: Cluster, names: ["${ .spec.pod }"]}
+  children:
+  - name: seen
+    template:
+      apiVersion: v1
+      kind: ConfigMap
+      metadata: {name: "${ .metadata.name }"}
+      data: {pod: '${ $related.pod.status.phase // "unknown" }', thing: '${ $related.thing.status.phase // "unknown" }'}
+`
+	allPass(t, run(t, nil, definition, `
+apiVersion: argoperator.dev/v1alpha1
+kind: OperatorTest
+metadata: {name: life}
+spec:
+  resource: {object: {apiVersion: example.com/v1, kind: Count, metadata: {name: one}, spec: {pod: dns}}}
+  objects:
+  - object: {apiVersion: v1, kind: Pod, metadata: {name: dns, namespace: kube-system}, spec: {containers: [{name: a, image: a}]}, status: {phase: Running}}
+  - object: {apiVersion: example.org/v1, kind: Thing, metadata: {name: dns}, status: {phase: New}}
+  - object: {apiVersion: example.com/v1, kind: Count, metadata: {name: two}, spec: {pod: none}}
+  steps:
+  - name: created
+    create: {}
+    expect:
+      objects: [{kind: Pod, metadata: {name: dns, namespace: kube-system}, status: {phase: Running}}]
+      children: [{kind: ConfigMap, data: {pod: Running, thing: New}}]
+  - name: the Pod fails
+    objectStatus: {kind: Pod, name: dns, namespace: kube-system, status: {phase: Failed, message: evicted}}
+    expect:
+      objects: [{kind: Pod, metadata: {name: dns, namespace: kube-system}, status: {phase: Failed, message: evicted}}]
+      children: [{kind: ConfigMap, data: {pod: Failed}}]
+  - name: a cluster-scoped object
+    objectStatus: {kind: Thing, status: {phase: Old}}
+    expect: {children: [{kind: ConfigMap, data: {thing: Old}}]}
+  - name: applied with a status
+    apply: {object: {apiVersion: example.org/v1, kind: Thing, metadata: {name: dns}, status: {phase: Older}}}
+    expect: {children: [{kind: ConfigMap, data: {thing: Older}}]}
+  - name: a ConfigMap has no status
+    objectStatus: {kind: ConfigMap, name: two, status: {phase: odd}}
+    expect: {refused: field not declared in schema, unchanged: true}
+`))
+}
+
+// TestAbsentKindOfPatch requires that expect.absent accepts the kinds of patches.
+func TestAbsentKindOfPatch(t *testing.T) {
+	t.Parallel()
+	allPass(t, run(t, fstest.MapFS{}, `
+apiVersion: argoperator.dev/v1alpha1
+kind: Operator
+metadata: {name: xr}
+spec:
+  api: {group: example.com, kind: XR, versions: [{name: v1, schema: {spec: {target: string}}}]}
+  patches:
+  - name: bucket
+    when: .spec.target != null
+    plural: eimer
+    scope: Cluster
+    template: {apiVersion: s3.example.com/v1, kind: Bucket, metadata: {name: "${ .spec.target }"}, spec: {region: north}}
+`, `
+apiVersion: argoperator.dev/v1alpha1
+kind: OperatorTest
+metadata: {name: absent}
+spec:
+  resource: {object: {apiVersion: example.com/v1, kind: XR, metadata: {name: one}}}
+  steps:
+  - {name: created, create: {}, expect: {absent: [{kind: Bucket}]}}
+`))
+}

@@ -1,0 +1,391 @@
+// Package childcheck renders the templates of children for sample custom resources
+// and validates the objects as the API server would. It also warns of children that
+// grant rights, and of custom resources that choose where the operator writes.
+//
+// The rule of this package: a problem with every sample is an error of the
+// template; a problem with some samples is a warning about a value that the schema
+// permits.
+package childcheck
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/jq/jq"
+	"github.com/argoperator/argoperator/pkg/internal/kube/admission"
+	"github.com/argoperator/argoperator/pkg/internal/kube/problem"
+	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
+)
+
+// Findings checks where an operator writes and what rights its children grant, and
+// their templates with sample custom resources. known are earlier findings: lines with one
+// about an expression get no further warnings.
+func Findings(d *definition.Definition, p *plan.Plan, known diag.List) diag.List {
+	reach := append(escalations(p, d), checkNamespaces(p, d)...)
+	if reach.HasErrors() {
+		return reach
+	}
+	return append(reach, templates(d, p, append(slices.Clone(known), reach...))...)
+}
+
+// Draft checks the templates of a definition with errors, of those children that the plan
+// has an Object of.
+func Draft(d *definition.Definition, draft *plan.Plan, known diag.List) diag.List {
+	return slices.DeleteFunc(templates(d, draft, known).Only(diag.Error), func(f diag.Finding) bool {
+		return slices.ContainsFunc(known, func(k diag.Finding) bool {
+			return k.Severity == diag.Error && k.File == f.File && k.Line == f.Line
+		})
+	})
+}
+
+// templates checks the templates.
+func templates(d *definition.Definition, p *plan.Plan, known diag.List) diag.List {
+	if len(p.Status.Fields) == 0 && !slices.ContainsFunc(p.Children, func(c plan.Child) bool { return c.Object != nil }) {
+		return nil
+	}
+	s := newSamples(d, p, place{"sample", "default"})
+	findings := costs(d, p, s)
+	for i, c := range p.Children {
+		if c.Object != nil {
+			findings = append(findings, newRun(d, p, c, s).findings("spec", "children", strconv.Itoa(i))...)
+		}
+	}
+	return slices.DeleteFunc(findings, func(f diag.Finding) bool { return f.Severity == diag.Warning && reported(known, f) })
+}
+
+// reported reports whether an expression of the same line has a finding already; a
+// sample only confirms it.
+func reported(known diag.List, f diag.Finding) bool {
+	return slices.ContainsFunc(known, func(k diag.Finding) bool {
+		return k.File == f.File && k.Line == f.Line && slices.Contains(ofExpressions, k.Code)
+	})
+}
+
+// ofExpressions are the codes of findings that foresee what an expression yields.
+var ofExpressions = []string{diag.MayBeNull, diag.DefaultReplacesFalse, diag.WrongType, diag.UnknownField, diag.BadExpression}
+
+// childProblem is a problem at a key of the child's definition.
+type childProblem struct {
+	problem.Problem
+	key    string   // template, when or forEach
+	at     []string // below the key
+	offset int      // of an expression in the text there; 0 is the whole value
+	// exceedsLimit: the evaluation exceeded a limit. It is an error even if only
+	// some values cause it: the Sensor has no limits, so it would block every
+	// custom resource.
+	exceedsLimit bool
+}
+
+// run checks the template of one child.
+type run struct {
+	d         *definition.Definition
+	p         *plan.Plan
+	child     plan.Child
+	samples   *samples
+	validator validator
+	count     int // samples that have the child
+	cut       int // of these, samples with a problem that hides others
+	groups    []*group
+	exploration
+}
+
+func newRun(d *definition.Definition, p *plan.Plan, c plan.Child, s *samples) *run {
+	return &run{d: d, p: p, child: c, samples: s, validator: validator{d.ChildCRDs[c.Name], map[string][]problem.Problem{}}}
+}
+
+// group is the same problem in several samples.
+type group struct {
+	problem childProblem
+	count   int
+	cut     int            // of these, samples that may have other problems, too
+	cr      customResource // one sample with the problem
+	env     environment
+}
+
+// similar reports whether two problems differ only in the values that they mention.
+func (p childProblem) similar(other childProblem) bool {
+	return p.key == other.key && p.Path == other.Path && p.Code == other.Code && p.exceedsLimit == other.exceedsLimit && slices.Equal(p.at, other.at)
+}
+
+// findings checks the template with all samples.
+func (t *run) findings(path ...string) diag.List {
+	t.tryAll()
+	var findings diag.List
+	for _, causes := range t.causes(path) {
+		g := causes.first()
+		if t.child.Guessed != nil && !certain(g.problem.Problem, t.child.Guessed) {
+			continue
+		}
+		if g.problem.Code == problem.CodeImage && !causes.always {
+			continue // most schemas permit any text, because few users mistype an image
+		}
+		least, found := t.smallest(g)
+		message := t.child.Kind.Kind + ": " + strings.TrimPrefix(found.Path+": "+found.Message, ": ") + causes.elsewhere()
+		switch {
+		case found.exceedsLimit:
+			findings.Add(causes.position, found.Code, message+", where the custom resource has "+specOf(least)+g.env.note, found.Hint)
+		case causes.always && found.Warning:
+			findings.Warn(causes.position, found.Code, message+t.always(least), found.Hint)
+		case causes.always:
+			findings.Add(causes.position, found.Code, message+t.always(least), found.Hint)
+		default:
+			findings.Warn(causes.position, found.Code, message+", where the custom resource has "+specOf(least)+g.env.note, t.remedy(g, least, found))
+		}
+	}
+	return findings
+}
+
+// cause is a problem that one place of the definition causes, at one or more places of the
+// child.
+type cause struct {
+	position diag.Position
+	always   bool // every sample has the problem
+	groups   []*group
+}
+
+func (c cause) first() *group { return c.groups[0] }
+
+// elsewhere counts the further places.
+func (c cause) elsewhere() string { return diag.Places(len(c.groups) - 1) }
+
+// causes merges the groups that differ only in the index of an item.
+func (t *run) causes(path []string) []*cause {
+	var out []*cause
+	for _, g := range t.groups {
+		at := t.position(path, g.problem)
+		every := g.count == t.count || g.count > g.cut && g.count-g.cut+t.cut == t.count
+		always := every && t.likely && !t.dependsOnText(g)
+		i := slices.IndexFunc(out, func(c *cause) bool {
+			other := c.first().problem
+			return c.position == at && c.always == always && other.Code == g.problem.Code && diag.WithoutIndexes(other.Path) == diag.WithoutIndexes(g.problem.Path) && other.exceedsLimit == g.problem.exceedsLimit
+		})
+		if i < 0 {
+			out = append(out, &cause{position: at, always: always})
+			i = len(out) - 1
+		}
+		out[i].groups = append(out[i].groups, g)
+	}
+	return out
+}
+
+// position returns the place of a problem in the definition.
+func (t *run) position(path []string, p childProblem) diag.Position {
+	path = slices.Concat(path, []string{p.key}, p.at)
+	if p.offset > 0 {
+		return t.d.PositionIn(p.offset, path...)
+	}
+	return t.d.Position(path...)
+}
+
+// always says which custom resources have a problem that every sample has.
+func (t *run) always(least map[string]any) string {
+	if t.child.When == nil && t.child.ForEach == nil || len(userFields(least)) == 0 {
+		return ", for every custom resource"
+	}
+	return ", for every custom resource that has this child, for example " + specOf(least)
+}
+
+// find returns a problem similar to that of a group, if the sample has one.
+func (t *run) find(g *group, cr customResource) (found childProblem, wanted, has bool) {
+	problems, wanted := t.problemsOf(cr, g.env)
+	i := slices.IndexFunc(problems, g.problem.similar)
+	if i < 0 {
+		return childProblem{}, wanted, false
+	}
+	return problems[i], wanted, true
+}
+
+// dependsOnText reports whether a problem of all samples depends on the free text
+// in them: samples with other words do not have it.
+func (t *run) dependsOnText(g *group) bool {
+	return slices.ContainsFunc(t.samples.reworded(g.cr, g.problem.Message), func(cr customResource) bool {
+		_, wanted, has := t.find(g, cr)
+		return wanted && !has
+	})
+}
+
+// smallest returns the smallest custom resource with a problem, and the problem in
+// it.
+func (t *run) smallest(g *group) (written map[string]any, problem childProblem) {
+	problem = g.problem
+	if g.cr.written == nil {
+		return g.cr.served, problem
+	}
+	keep := func(object map[string]any) bool {
+		found, _, has := t.find(g, t.samples.served(object))
+		if has {
+			problem = found
+		}
+		return has
+	}
+	if problem.exceedsLimit { // each evaluation would take as long
+		values := t.values(g.cr)
+		keep = func(object map[string]any) bool { return t.values(t.samples.served(object)) == values }
+	}
+	schema := t.samples.schema
+	return schema.Shorten(schema.Shrink(g.cr.written, keep), keep), problem
+}
+
+// maxItems limits the items of forEach that are checked; further items rarely
+// differ.
+const maxItems = 8
+
+// validator validates objects and caches the results, because many samples render
+// the same object.
+type validator struct {
+	crd     *apiextensionsv1.CustomResourceDefinition // nil for a built-in kind
+	results map[string][]problem.Problem              // by the object's JSON
+}
+
+func (j validator) validate(object map[string]any) []problem.Problem {
+	data, err := json.Marshal(object)
+	if err != nil {
+		return admission.Child(object, j.crd) // returns the encoding error
+	}
+	id := string(data)
+	if _, known := j.results[id]; !known {
+		j.results[id] = admission.Child(object, j.crd)
+	}
+	return j.results[id]
+}
+
+// rendering is the result of the child's expressions for one custom resource.
+type rendering struct {
+	wanted   bool // the custom resource has the child
+	objects  []map[string]any
+	problems []childProblem
+}
+
+// render evaluates the child's expressions.
+func (t *run) render(cr customResource, env environment) rendering {
+	if env.unknown {
+		return rendering{wanted: true}
+	}
+	vars := env.vars
+	items, key, err := t.items(cr, vars)
+	if err != nil {
+		return rendering{wanted: true, problems: []childProblem{failed(key, err)}}
+	}
+	out := rendering{wanted: len(items) > 0}
+	for i, item := range items {
+		vars.Item, vars.Index = item, i
+		if t.child.Object.Waits(cr.served, vars) {
+			continue
+		}
+		object, err := t.evaluate(t.child.Object, cr, vars)
+		if err != nil {
+			problem := failed("template", err)
+			problem.at, problem.offset, _ = t.child.Object.Failing(cr.served, vars)
+			out.problems = append(out.problems, problem)
+		} else if object, ok := object.(map[string]any); ok {
+			out.objects = append(out.objects, object)
+		}
+	}
+	return out
+}
+
+// problemsIn validates the objects of a rendering.
+func (t *run) problemsIn(r rendering) []childProblem {
+	problems := r.problems
+	for _, object := range r.objects {
+		for _, p := range t.validator.validate(object) {
+			problems = append(problems, childProblem{Problem: p, key: "template", at: p.Segments()})
+		}
+	}
+	return problems
+}
+
+// certain reports whether a child whose template has errors has a problem that does not
+// follow from them: a missing key elsewhere.
+func certain(p problem.Problem, guessed [][]string) bool {
+	at := p.Segments()
+	return strings.HasPrefix(p.Message, "Required value") && !slices.ContainsFunc(guessed, func(path []string) bool {
+		n := min(len(path), len(at))
+		return slices.Equal(path[:n], at[:n])
+	})
+}
+
+// problemsOf returns the problems of one custom resource, and whether it has the child.
+func (t *run) problemsOf(cr customResource, env environment) (problems []childProblem, wanted bool) {
+	r := t.render(cr, env)
+	return t.problemsIn(r), r.wanted
+}
+
+// failed returns the problem of an expression at a key of the child.
+func failed(key string, err error) childProblem {
+	t := childProblem{Problem: problem.Problem{Code: diag.BadExpression, Message: err.Error(), Final: true}, key: key}
+	var limit *jq.LimitError
+	if errors.As(err, &limit) {
+		t.Hint, t.exceedsLimit = limit.Hint, true
+	}
+	return t
+}
+
+// remedy suggests a fix for a problem of a custom resource. It names the field if
+// changing a single one removes the problem.
+func (t *run) remedy(g *group, cr map[string]any, p childProblem) string {
+	field, how := "the field", "required, default, minLength, pattern, maximum …"
+	if t.samples.schema != nil {
+		causes := t.samples.schema.Causes(cr, func(object map[string]any) bool {
+			_, wanted, has := t.find(g, t.samples.served(object))
+			return has || !wanted
+		})
+		for name, value := range causes {
+			if len(causes) > 1 {
+				break
+			}
+			field, how = name, "minimum, maximum"
+			if _, text := value.(string); text {
+				how = "pattern, enum, minLength, maxLength"
+				if strings.Contains(p.Message, "Quantity") {
+					how = "the type quantity, or a pattern"
+				}
+			}
+		}
+	}
+	return fmt.Sprintf("restrict %s in the schema (%s), or guard against the value in the expression", field, how)
+}
+
+// userFields returns the fields of a custom resource that users write.
+func userFields(cr map[string]any) map[string]any {
+	fields := map[string]any{}
+	for key, value := range cr {
+		if key != "apiVersion" && key != "kind" && key != "metadata" && key != "status" {
+			fields[key] = value
+		}
+	}
+	return fields
+}
+
+// specOf returns the fields of a custom resource as YAML in one line.
+func specOf(cr map[string]any) string {
+	text, err := flow(userFields(cr))
+	if err != nil {
+		return "a value that YAML cannot hold"
+	}
+	const limit = 160
+	if text := []rune(text); len(text) > limit {
+		return string(text[:limit]) + "…"
+	}
+	return text
+}
+
+// flow returns a value as YAML in one line.
+func flow(value any) (string, error) {
+	var node yaml.Node
+	if err := node.Encode(value); err != nil {
+		return "", err
+	}
+	node.Style = yaml.FlowStyle
+	data, err := yaml.Marshal(&node)
+	return strings.TrimSpace(string(data)), err
+}

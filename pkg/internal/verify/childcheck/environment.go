@@ -1,0 +1,173 @@
+package childcheck
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
+	"github.com/argoperator/argoperator/pkg/internal/kube/resource"
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
+)
+
+// environment is what a template reads apart from its custom resource: other
+// children and related objects.
+type environment struct {
+	vars    expression.Vars
+	note    string // appended to the message of a finding
+	unknown bool   // the template reads values that cannot be derived
+}
+
+// environments returns the environments to check a template in: with and without
+// related objects. Objects contain the fields that every object has and those from
+// schemas and templates.
+func (t *run) environments(cr customResource) []environment {
+	known := func(root string, value map[string]any) bool {
+		return !slices.ContainsFunc(t.programs(), func(p *expression.Program) bool { return !p.HasReads(root, value) })
+	}
+	if t.samples.schema == nil && !known(".", cr.served) {
+		return nil
+	}
+	children := map[string]any{}
+	if slices.ContainsFunc(t.programs(), func(p *expression.Program) bool { return len(p.ReadsChildren()) > 0 }) {
+		if children = t.otherChildren(cr); !known("$children", children) {
+			return nil
+		}
+	}
+	if !slices.ContainsFunc(t.programs(), (*expression.Program).UsesRelated) {
+		return []environment{{vars: expression.Vars{Children: children}}}
+	}
+	there, none := t.related()
+	return []environment{
+		{vars: expression.Vars{Children: children, Related: there}, unknown: !known("$related", there)},
+		{vars: expression.Vars{Children: children, Related: none}, note: ", without a related " + t.relatedNames()},
+	}
+}
+
+// programs returns the child's expressions to check.
+func (t *run) programs() []*expression.Program { return programsOf(t.child) }
+
+func programsOf(c plan.Child) []*expression.Program {
+	return slices.DeleteFunc([]*expression.Program{c.When, c.ForEach, c.Object}, func(p *expression.Program) bool { return p == nil })
+}
+
+// wanted reports whether a custom resource has the child, or whether evaluating
+// that fails.
+func (t *run) wanted(cr customResource, env environment) bool {
+	if env.unknown {
+		return false
+	}
+	items, _, err := t.items(cr, env.vars)
+	return err != nil || len(items) > 0
+}
+
+// items returns the first items of forEach, one nil item without forEach, and none
+// if the child is not wanted. It returns the key of an expression that fails.
+func (t *run) items(cr customResource, vars expression.Vars) (items []any, key string, err error) {
+	if t.child.When != nil {
+		if yes, err := t.evaluate(t.child.When, cr, vars); err != nil || yes != true {
+			return nil, "when", err
+		}
+	}
+	if t.child.ForEach == nil {
+		return []any{nil}, "", nil
+	}
+	if t.child.ForEach.Waits(cr.served, vars) {
+		return nil, "", nil
+	}
+	list, err := t.evaluate(t.child.ForEach, cr, vars)
+	items, _ = list.([]any)
+	return items[:min(len(items), maxItems)], "forEach", err
+}
+
+// related returns the related objects by entry: with one object each, and with
+// none.
+func (t *run) related() (there, none map[string]any) {
+	there, none = map[string]any{}, map[string]any{}
+	for _, r := range t.p.Related {
+		object := t.samples.place.object(r.Kind, t.d.RelatedSchema(r.Name) != nil, func() (*resource.Schema, error) {
+			return resource.FromCRD(t.d.RelatedCRDs[r.Name], r.Kind.Version)
+		})
+		there[r.Name], none[r.Name] = object, nil
+		if r.Multiple {
+			there[r.Name], none[r.Name] = []any{object}, []any{}
+		}
+	}
+	return there, none
+}
+
+// relatedNames lists the related entries that the child reads.
+func (t *run) relatedNames() string {
+	var names []string
+	for _, r := range t.p.Related {
+		if slices.ContainsFunc(t.programs(), func(p *expression.Program) bool { return p.ReadsRelated(r.Name) }) {
+			names = append(names, r.Name)
+		}
+	}
+	return strings.Join(names, " or ")
+}
+
+// object returns an object of a kind with the metadata that the API server sets.
+func (p place) object(kind plan.Kind, described bool, schema func() (*resource.Schema, error)) map[string]any {
+	object := map[string]any{}
+	if described {
+		if s, err := schema(); err == nil {
+			if full, err := s.Full(); err == nil {
+				object = full
+			}
+		}
+	}
+	object["apiVersion"], object["kind"] = kind.APIVersion(), kind.Kind
+	return p.served(object, kind.Namespaced)
+}
+
+// otherChildren returns the other children of a custom resource as their templates
+// render them. It skips those whose own templates read children or related objects.
+func (t *run) otherChildren(cr customResource) map[string]any {
+	out := map[string]any{}
+	for _, c := range t.p.Children {
+		if c.Object == nil || slices.ContainsFunc((&run{child: c}).programs(), func(p *expression.Program) bool {
+			return len(p.ReadsChildren()) > 0 || p.UsesRelated()
+		}) {
+			continue
+		}
+		other := &run{d: t.d, p: t.p, child: c, samples: t.samples}
+		objects := other.rendered(cr)
+		switch {
+		case c.ForEach != nil:
+			out[c.Name] = objects
+		case len(objects) > 0:
+			out[c.Name] = objects[0]
+		}
+	}
+	return out
+}
+
+// rendered returns the objects of the template for a custom resource, as the API
+// server would return them.
+func (t *run) rendered(cr customResource) []any {
+	out := []any{}
+	if !t.wanted(cr, environment{}) {
+		return out
+	}
+	items := []any{nil}
+	if t.child.ForEach != nil {
+		list, _ := t.child.ForEach.Run(cr.served, expression.Vars{})
+		items, _ = list.([]any)
+		items = items[:min(len(items), maxItems)]
+	}
+	for i, item := range items {
+		value, err := t.child.Object.Run(cr.served, expression.Vars{Item: item, Index: i})
+		object, ok := value.(map[string]any)
+		if err != nil || !ok {
+			continue
+		}
+		metadata, _ := object["metadata"].(map[string]any)
+		live := maps.Clone(object)
+		delete(live, "metadata")
+		live = t.samples.place.served(live, t.child.Kind.Namespaced)
+		maps.Copy(live["metadata"].(map[string]any), metadata)
+		out = append(out, live)
+	}
+	return out
+}

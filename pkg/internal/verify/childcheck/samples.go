@@ -1,0 +1,193 @@
+package childcheck
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+
+	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
+	"github.com/argoperator/argoperator/pkg/internal/kube/resource"
+	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
+)
+
+const (
+	// randomSamples is the number of random valid custom resources per template.
+	randomSamples = 4
+	// maxSamples limits the samples that all templates share, including edge cases.
+	maxSamples = 40
+	// maxSearch limits the custom resources evaluated to find one that has the
+	// child.
+	maxSearch = 256
+)
+
+// samples are the custom resources to check templates with. Plausible ones come
+// first: with the required fields, with all fields, and with one change to a field
+// that the template reads. Others have values that are valid but unlikely.
+type samples struct {
+	api    plan.Kind
+	place  place
+	schema *resource.Schema // nil if the fields are unknown
+	// sensible is the schema for random values: a text with a default keeps it,
+	// because the default shows what the text means.
+	sensible  *resource.Schema
+	plausible []customResource // plausible: the required fields, and all fields
+	unlikely  []customResource
+	known     map[string]customResource // by id
+}
+
+// customResource is a custom resource as written by a user and as the API server
+// returns it.
+type customResource struct {
+	id              string // the written fields as JSON
+	written, served map[string]any
+}
+
+func newSamples(d *definition.Definition, p *plan.Plan, at place) *samples {
+	s := &samples{api: p.API.Kind, place: at, known: map[string]customResource{}}
+	schema := apiSchema(d, p)
+	if schema == nil {
+		return s
+	}
+	s.schema, s.sensible = schema, schema.Sensible()
+	add := func(list *[]customResource, object map[string]any, err error) {
+		if err == nil && len(s.known) < maxSamples { // ignore fields without a sample
+			before := len(s.known)
+			if one := s.served(object); len(s.known) > before {
+				*list = append(*list, one)
+			}
+		}
+	}
+	start, err := s.schema.Start()
+	add(&s.plausible, start, err)
+	full, err := s.schema.Full()
+	add(&s.plausible, full, err)
+	minimal, err := s.schema.Minimal()
+	add(&s.unlikely, minimal, err)
+	random := rand.New(rand.NewPCG(1, 2)) // fixed seed: the same samples every time
+	for range randomSamples {
+		object, err := s.sensible.Random(random)
+		add(&s.unlikely, object, err)
+	}
+	if full != nil {
+		for _, edge := range s.sensible.EdgesOf(full) {
+			add(&s.unlikely, edge.Object, nil)
+		}
+	}
+	return s
+}
+
+// apiSchema returns the schema of the custom resources; nil for an existing kind, and for a
+// schema with errors, which are reported elsewhere.
+func apiSchema(d *definition.Definition, p *plan.Plan) *resource.Schema {
+	k := p.API.Kind
+	schema, err := resource.New(resource.Kind{
+		Group: k.Group, Version: k.Version, Kind: k.Kind, Namespaced: k.Namespaced, Status: k.StatusSubresource,
+	}, d.Schema(d.WorkingVersion()))
+	if err != nil {
+		return nil
+	}
+	return schema
+}
+
+// served returns the custom resource as the API server would return it.
+func (s *samples) served(written map[string]any) customResource {
+	data, err := json.Marshal(written)
+	id := string(data)
+	if known, ok := s.known[id]; ok && err == nil {
+		return known
+	}
+	one := customResource{id, written, s.place.served(s.schema.Defaulted(written), s.api.Namespaced)}
+	s.known[id] = one
+	return one
+}
+
+// bare returns the sample of a kind whose fields are unknown.
+func (s *samples) bare() customResource {
+	return customResource{served: s.place.served(map[string]any{"apiVersion": s.api.APIVersion(), "kind": s.api.Kind}, s.api.Namespaced)}
+}
+
+// withChild searches for a sample that has the child with as few changes as possible.
+func (t *run) withChild(from customResource) (wanting customResource, found bool) {
+	level, asked := []customResource{from}, map[string]bool{from.id: true}
+	for len(level) > 0 {
+		var next []customResource
+		for _, cr := range level {
+			for _, near := range t.samples.conditionSteps(t, cr) {
+				if asked[near.id] {
+					continue
+				}
+				if t.has(near) {
+					return near, true
+				}
+				if asked[near.id] = true; len(asked) > maxSearch {
+					return customResource{}, false
+				}
+				next = append(next, near)
+			}
+		}
+		level = next
+	}
+	return customResource{}, false
+}
+
+// conditionSteps returns the samples that differ in one field that when or forEach
+// reads.
+func (s *samples) conditionSteps(t *run, from customResource) []customResource {
+	return s.steps(s.schema, from, s.full(), t.child.When, t.child.ForEach)
+}
+
+// full returns the plausible sample with the most fields.
+func (s *samples) full() customResource { return s.plausible[len(s.plausible)-1] }
+
+// steps returns the samples that differ in one field that the programs read. The
+// schema decides which values texts may have.
+func (s *samples) steps(schema *resource.Schema, from, full customResource, programs ...*expression.Program) []customResource {
+	var about [][]string
+	var words []any
+	for _, p := range programs {
+		if p != nil {
+			about = append(about, p.Reads()...)
+			words = append(words, resource.ComparedValues(p.Source())...)
+		}
+	}
+	if about == nil {
+		return nil
+	}
+	var out []customResource
+	for _, object := range schema.Variants(from.written, full.written, about, words) {
+		out = append(out, s.served(object))
+	}
+	return out
+}
+
+// reworded returns similar samples with other words in their free text.
+func (s *samples) reworded(like customResource, complaint string) []customResource {
+	if s.schema == nil || like.written == nil {
+		return nil
+	}
+	var out []customResource
+	for _, object := range s.schema.Reworded(like.written, complaint) {
+		out = append(out, s.served(object))
+	}
+	return out
+}
+
+// place is the name and the namespace of the sample custom resources.
+type place struct{ name, namespace string }
+
+// served adds the metadata that the API server sets.
+func (p place) served(object map[string]any, namespaced bool) map[string]any {
+	metadata, _ := object["metadata"].(map[string]any)
+	if metadata == nil {
+		metadata = map[string]any{}
+		object["metadata"] = metadata
+	}
+	metadata["name"] = p.name
+	metadata["uid"] = "00000000-0000-4000-8000-000000000000"
+	metadata["generation"] = 1
+	metadata["creationTimestamp"] = "2000-01-01T00:00:00Z"
+	if namespaced {
+		metadata["namespace"] = p.namespace
+	}
+	return object
+}

@@ -1,0 +1,185 @@
+package lint
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/lang/source"
+)
+
+// ConfigFile is the default name of the configuration file.
+const ConfigFile = ".argoperator-lint.yaml"
+
+// Config configures the linter: target versions and severities of rules.
+type Config struct {
+	APIVersion string        `yaml:"apiVersion"` // argoperator.dev/v1alpha1
+	Kind       string        `yaml:"kind"`       // LintConfig
+	Targets    TargetsConfig `yaml:"targets"`
+	Rules      []RuleConfig  `yaml:"rules"`
+}
+
+// TargetsConfig sets the versions that the manifests must work with.
+type TargetsConfig struct {
+	// ArgoWorkflows is a version such as "3.7", the default.
+	ArgoWorkflows string `yaml:"argoWorkflows"`
+}
+
+// RuleConfig overrides the severity of a rule. The first matching entry applies.
+type RuleConfig struct {
+	Code     string   `yaml:"code"`
+	Severity string   `yaml:"severity"` // error, warning or off
+	Files    []string `yaml:"files"`    // path.Match patterns, where * does not match a slash; dir/** matches a whole directory; empty: all files
+	Objects  []string `yaml:"objects"`  // KIND/NAME; empty: all objects
+	Reason   string   `yaml:"reason"`   // required
+}
+
+const configHint = "begin it with apiVersion: argoperator.dev/v1alpha1 and kind: LintConfig"
+
+// ReadConfig parses a configuration and reports errors as findings.
+func ReadConfig(name string, data []byte) (*Config, diag.List) {
+	var root yaml.Node
+	var c Config
+	var findings diag.List
+	if source.TooLarge(&findings, diag.Position{File: name}, data) {
+		return nil, findings
+	}
+	at := func(n *yaml.Node) diag.Position { return diag.Position{File: name, Line: n.Line, Column: n.Column} }
+	if err := yaml.Unmarshal(data, &root); err != nil || len(root.Content) == 0 {
+		findings.Add(diag.Position{File: name}, diag.YAMLSyntax, "not valid YAML, or empty", configHint)
+		return nil, findings
+	}
+	known(root.Content[0], at, &findings, "apiVersion", "kind", "targets", "rules")
+	if err := root.Decode(&c); err != nil {
+		findings.Add(lineOf(name, err), diag.WrongType, strings.TrimPrefix(err.Error(), "yaml: "), "")
+		return nil, findings
+	}
+	if c.APIVersion != v1alpha1.APIVersion || c.Kind != "LintConfig" {
+		findings.Add(at(root.Content[0]), diag.WrongKind, "not a LintConfig", configHint)
+	}
+	if _, err := version(c.Targets.ArgoWorkflows); err != nil {
+		findings.Add(at(valueOf(valueOf(root.Content[0], "targets"), "argoWorkflows")), diag.BadValue, err.Error(), `for example "3.7"`)
+	}
+	if rules := valueOf(root.Content[0], "rules"); rules.Kind == yaml.SequenceNode {
+		for i, n := range rules.Content {
+			known(n, at, &findings, "code", "severity", "files", "objects", "reason")
+			c.Rules[i].validate(at(n), &findings)
+		}
+	}
+	return &c, findings
+}
+
+var yamlLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`line (\d+)`) })
+
+func lineOf(name string, err error) diag.Position {
+	p := diag.Position{File: name}
+	if m := yamlLine().FindStringSubmatch(err.Error()); m != nil {
+		p.Line, _ = strconv.Atoi(m[1])
+	}
+	return p
+}
+
+// known reports unknown keys of a mapping.
+func known(n *yaml.Node, at func(*yaml.Node) diag.Position, findings *diag.List, keys ...string) {
+	for i := 0; n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
+		if key := n.Content[i]; !slices.Contains(keys, key.Value) {
+			findings.Add(at(key), diag.UnknownKey, fmt.Sprintf("unknown key %s", key.Value), diag.DidYouMean(key.Value, keys, diag.FoldKey))
+		}
+	}
+}
+
+// valueOf returns the value of a key, or the mapping itself if the key is missing.
+func valueOf(n *yaml.Node, key string) *yaml.Node {
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	return n
+}
+
+func (r RuleConfig) validate(at diag.Position, findings *diag.List) {
+	var codes []string
+	for _, rule := range Rules() {
+		codes = append(codes, rule.Code)
+	}
+	if !slices.Contains(codes, r.Code) {
+		findings.Add(at, diag.BadValue, fmt.Sprintf("unknown rule %q", r.Code), diag.DidYouMean(r.Code, codes, diag.FoldKey))
+	}
+	if !slices.Contains([]string{"error", "warning", "off"}, r.Severity) {
+		findings.Add(at, diag.BadValue, fmt.Sprintf("unknown severity %q", r.Severity), "use error, warning or off")
+	}
+	if strings.TrimSpace(r.Reason) == "" {
+		findings.Add(at, diag.MissingKey, "missing reason", "add reason: why you accept these findings")
+	}
+	for _, pattern := range r.Files {
+		if _, err := path.Match(strings.TrimSuffix(pattern, "/**"), ""); err != nil {
+			findings.Add(at, diag.BadValue, fmt.Sprintf("files: invalid pattern %q", pattern), "")
+		}
+	}
+}
+
+func version(text string) (Version, error) {
+	if text == "" {
+		return Version{}, nil
+	}
+	major, minor, _ := strings.Cut(strings.TrimPrefix(text, "v"), ".")
+	minor, _, _ = strings.Cut(minor, ".")
+	a, err1 := strconv.Atoi(major)
+	b, err2 := strconv.Atoi(minor)
+	if err1 != nil || err2 != nil || a < 3 {
+		return Version{}, fmt.Errorf("invalid version of Argo Workflows: %q", text)
+	}
+	return Version{Major: a, Minor: b}, nil
+}
+
+func (c *Config) targets() Targets {
+	if c == nil {
+		return Targets{}
+	}
+	v, _ := version(c.Targets.ArgoWorkflows) // validated by ReadConfig
+	return Targets{Workflows: v}
+}
+
+// apply sets the configured severities and drops the findings of disabled rules.
+func (c *Config) apply(findings []located) []located {
+	if c == nil {
+		return findings
+	}
+	var out []located
+	for _, f := range findings {
+		i := slices.IndexFunc(c.Rules, func(r RuleConfig) bool { return r.Code == f.Code && r.inFile(f.File) && r.matches(f.in.written) })
+		switch {
+		case i < 0:
+		case c.Rules[i].Severity == "off":
+			continue
+		default:
+			f.Severity = diag.Severity(c.Rules[i].Severity)
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+func (r RuleConfig) inFile(name string) bool {
+	return len(r.Files) == 0 || slices.ContainsFunc(r.Files, func(pattern string) bool {
+		if dir, all := strings.CutSuffix(pattern, "/**"); all {
+			return strings.HasPrefix(name, dir+"/")
+		}
+		fits, err := path.Match(pattern, name)
+		return fits && err == nil
+	})
+}
+
+// matches reports whether a rule is configured for an object.
+func (r RuleConfig) matches(o source.Object) bool {
+	return len(r.Objects) == 0 || slices.Contains(r.Objects, o.Text("kind")+"/"+o.Text("metadata", "name"))
+}

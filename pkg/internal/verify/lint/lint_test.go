@@ -1,0 +1,282 @@
+package lint
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/lang/source"
+)
+
+const samples = "../../../../testdata/lint"
+
+func lintText(t *testing.T, name, text string, config *Config) diag.List {
+	t.Helper()
+	list, err := Manifests([]source.Input{{Name: name, Data: []byte(text)}}, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// TestKeyInTheWrongCase requires that the other rules ignore a field with the wrong
+// case, as the cluster does.
+func TestKeyInTheWrongCase(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(samples, "no-dead-letter.good.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range lintText(t, "sensor.yaml", strings.Replace(string(data), "\n    atLeastOnce: true", "\n    atleastOnce: true", 1), nil) {
+		got = append(got, fmt.Sprintf("%d %s", f.Line, f.Code))
+	}
+	if want := []string{"4 invalid-manifest", "18 unknown-manifest-field", "19 retry-strategy-ignored"}; !slices.Equal(got, want) {
+		t.Errorf("found %q, want %q", got, want)
+	}
+}
+
+// TestFixedChildNameInTemplatedNamespace covers tags in a child's namespace: the
+// custom resource's name tells children apart, its namespace does not.
+func TestFixedChildNameInTemplatedNamespace(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(samples, "fixed-child-name.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for namespace, want := range map[string]bool{
+		"{{workflow.parameters.name}}": false, "team-{{workflow.parameters.text}}": false,
+		"{{workflow.parameters.namespace}}": true, "'{{workflow.namespace}}'": true, "default": true,
+	} {
+		text := strings.Replace(string(data), "          name: state\n", "          name: state\n          namespace: "+namespace+"\n", 1)
+		found := slices.ContainsFunc(lintText(t, "sensor.yaml", text, nil), func(f diag.Finding) bool { return f.Code == "fixed-child-name" })
+		if found != want {
+			t.Errorf("namespace %s: found %v, want %v", namespace, found, want)
+		}
+	}
+}
+
+// TestRules requires that each rule and no other reports its bad example, and that its
+// good example has no findings.
+func TestRules(t *testing.T) {
+	for _, rule := range Rules() {
+		if rule.Code == "too-large-for-pod" {
+			continue // TestTooLarge covers it, because its sample would be large
+		}
+		file := filepath.Join(samples, rule.Code+".yaml")
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Errorf("%s has no sample: %v", rule.Code, err)
+			continue
+		}
+		list := lintText(t, rule.Code+".yaml", string(data), nil)
+		if len(list) == 0 {
+			t.Errorf("%s does not report its sample", rule.Code)
+		}
+		for _, f := range list {
+			if f.Code != rule.Code || (f.Severity == diag.Warning) != rule.Warning {
+				t.Errorf("%s: %s of %s at %d:%d: %s", rule.Code, f.Severity, f.Code, f.Line, f.Column, f.Message)
+			}
+		}
+		var out bytes.Buffer
+		if err := diag.Text(&out, list, func(string) []byte { return data }); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, filepath.Join(samples, rule.Code+".out"), out.String())
+		good, err := os.ReadFile(filepath.Join(samples, rule.Code+".good.yaml"))
+		if err != nil {
+			t.Errorf("%s has no good example: %v", rule.Code, err)
+		}
+		for _, f := range lintText(t, rule.Code+".good.yaml", string(good), nil) {
+			t.Errorf("%s.good.yaml:%d:%d: %s [%s]", rule.Code, f.Line, f.Column, f.Message, f.Code)
+		}
+		for what, text := range map[string]string{"summary": rule.Summary, "why": rule.Why} {
+			if !strings.HasSuffix(text, ".") {
+				t.Errorf("%s: its %s is not a sentence: %q", rule.Code, what, text)
+			}
+		}
+	}
+}
+
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if os.Getenv("UPDATE") != "" {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", file, diff)
+	}
+}
+
+// TestSamplesHaveRules requires that every sample has a rule and that every code is
+// unique.
+func TestSamplesHaveRules(t *testing.T) {
+	codes := []string{"argo-examples"}
+	for _, rule := range Rules() {
+		if slices.Contains(codes, rule.Code) {
+			t.Errorf("two rules have the code %s", rule.Code)
+		}
+		codes = append(codes, rule.Code)
+	}
+	for _, c := range diag.Codes() {
+		if slices.Contains(codes, c.Code) {
+			t.Errorf("%s is also the code of a finding in definitions", c.Code)
+		}
+	}
+	files, err := os.ReadDir(samples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if code, _, _ := strings.Cut(file.Name(), "."); !file.IsDir() && !slices.Contains(codes, code) {
+			t.Errorf("%s: no rule has the code %s", file.Name(), code)
+		}
+	}
+}
+
+func TestTooLarge(t *testing.T) {
+	sensor := func(size int) string {
+		return `{apiVersion: argoproj.io/v1alpha1, kind: Sensor, metadata: {name: large}, spec: {
+  dependencies: [{name: d, eventSourceName: s, eventName: e, transform: {jq: "{text: \"` + strings.Repeat("x", size) + `\"}"}}],
+  triggers: [{template: {name: t, log: {}}}]}}`
+	}
+	for size, want := range map[int]string{90_000: "", 100_000: "too-large-for-pod"} {
+		var codes []string
+		for _, f := range lintText(t, "x.yaml", sensor(size), nil) {
+			codes = append(codes, f.Code)
+		}
+		if got := strings.Join(codes, " "); got != want {
+			t.Errorf("jq of %d bytes: %q, want %q", size, got, want)
+		}
+	}
+}
+
+// TestArgoExamples lints the examples of Argo Events and Argo Workflows. The listed
+// errors in them were reviewed and are correct.
+func TestArgoExamples(t *testing.T) {
+	var out strings.Builder
+	for _, module := range []string{"github.com/argoproj/argo-events", "github.com/argoproj/argo-workflows/v3"} {
+		dir, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", module).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		root := filepath.Join(strings.TrimSpace(string(dir)), "examples")
+		var files []source.Input
+		err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || filepath.Ext(path) != ".yaml" {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			name, _ := filepath.Rel(root, path)
+			files = append(files, source.Input{Name: filepath.ToSlash(name), Data: data, Lenient: true})
+			return err
+		})
+		if err != nil || len(files) < 100 {
+			t.Fatalf("%d examples in %s: %v", len(files), root, err)
+		}
+		list, err := Manifests(files, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wrong := map[string]bool{}
+		var lines strings.Builder
+		for _, f := range list.Only(diag.Error) {
+			wrong[f.File] = true
+			fmt.Fprintf(&lines, "%s:%d:%d: %s [%s]\n", f.File, f.Line, f.Column, f.Message, f.Code)
+		}
+		fmt.Fprintf(&out, "# %s: %d files, errors in %d\n%s", module, len(files), len(wrong), &lines)
+	}
+	golden(t, filepath.Join(samples, "argo-examples.out"), out.String())
+}
+
+// TestTargets requires that a field is deprecated only in versions that have its
+// plural form.
+func TestTargets(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(samples, "deprecated-field.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for version, want := range map[string]int{"": 2, "3.5": 0, "3.6": 2, "v3.7.18": 2, "4.0": 2} {
+		if list := lintText(t, "x.yaml", string(data), &Config{Targets: TargetsConfig{ArgoWorkflows: version}}); len(list) != want {
+			t.Errorf("for Argo Workflows %q: %d findings, want %d", version, len(list), want)
+		}
+	}
+}
+
+func TestHolds(t *testing.T) {
+	for text, want := range map[string]bool{
+		"apiVersion: argoproj.io/v1alpha1\nkind: Sensor\n":                                   true,
+		"apiVersion: v1\nkind: List\nitems: [{apiVersion: argoproj.io/v1alpha1, kind: X}]\n": true,
+		"apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\n":                             true,
+		"apiVersion: v1\nkind: Pod\n":                                                        false,
+		"apiVersion: argoproj.io/v1alpha1\nkind: Sensor\nmetadata:\n\tname: x\n":             true,
+		"{{- if .Values.x }}\napiVersion: argoproj.io/v1alpha1\nkind: Sensor\n{{- end }}\n":  false,
+		"a: b": false,
+		"":     false,
+	} {
+		if got := ContainsManifest(source.Input{Name: "x.yaml", Data: []byte(text), Lenient: true}); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}
+
+// FuzzManifests requires that no input causes a panic, and that every finding has a
+// position in the file.
+func FuzzManifests(f *testing.F) {
+	files, err := filepath.Glob(samples + "/*.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(data))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		in := source.Input{Name: "x.yaml", Data: []byte(text)}
+		list, err := Manifests([]source.Input{in}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Count(text, "\n") + 1
+		for _, found := range list {
+			if found.Line > lines || found.Code == "" || found.Message == "" {
+				t.Errorf("%+v in %d lines", found, lines)
+			}
+		}
+		if _, err := Fixed([]source.Input{in}, nil); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestUserTag(t *testing.T) {
+	for text, want := range map[string]string{
+		"cat {{inputs.artifacts.text.path}} > {{ outputs.parameters.size.path }}": "",
+		"cat {{inputs.artifacts.text.path}}; echo {{inputs.parameters.name}}":     "{{inputs.parameters.name}}",
+		"echo {{workflow.name}} {{pod.name}}":                                     "",
+		"echo {{item.path}}":                                                      "{{item.path}}",
+		"echo {{=inputs.parameters.a + '.path'}}":                                 "{{=inputs.parameters.a + '.path'}}",
+		"echo {{steps.first.outputs.result}}":                                     "{{steps.first.outputs.result}}",
+	} {
+		if got := userTag(text); got != want {
+			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+	}
+}

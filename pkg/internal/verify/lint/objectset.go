@@ -1,0 +1,292 @@
+package lint
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+
+	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
+	"github.com/argoperator/argoperator/pkg/manifest"
+)
+
+// objectSet is the set of checked objects with facts derived from them.
+type objectSet struct {
+	all      argo.Objects
+	grants   []argo.Grant
+	reach    map[manifest.Object]*reach // of WorkflowTemplates and ClusterWorkflowTemplates
+	flows    map[manifest.Object][]flow
+	accounts map[string][]accountUse               // of service accounts, by name
+	fed      map[*corev1.ConfigMap]map[string]bool // keys of ConfigMaps that Workflows for watched objects read
+	defaults wfv1.WorkflowSpec                     // workflowDefaults of the controller's ConfigMap
+}
+
+// reach describes how events reach a template.
+type reach struct {
+	launched bool // run as a Workflow: workflowTemplateRef
+	feed
+}
+
+// feed describes the events that start a Workflow.
+type feed struct {
+	fed     bool // data of the event is passed to it
+	changes bool // the events are changes of objects that an EventSource watches
+}
+
+func (f feed) or(other feed) feed { return feed{f.fed || other.fed, f.changes || other.changes} }
+
+// accountUse is a use of a service account. Its namespace is empty if the manifest has
+// none.
+type accountUse struct {
+	namespace string
+	role      argo.Role
+}
+
+func newObjectSet(of argo.Objects) *objectSet {
+	s := &objectSet{
+		all: of, grants: argo.GrantsOf(of), reach: map[manifest.Object]*reach{}, flows: map[manifest.Object][]flow{},
+		accounts: map[string][]accountUse{}, fed: map[*corev1.ConfigMap]map[string]bool{}, defaults: workflowDefaults(of),
+	}
+	for _, sensor := range argo.All[*eventsv1.Sensor](of) {
+		s.flows[sensor] = s.sensorFlows(sensor)
+		for _, f := range s.flows[sensor] {
+			s.follow(f.spec, f.namespace, f.feed)
+		}
+	}
+	for _, object := range of.List {
+		if _, isSensor := object.(*eventsv1.Sensor); !isSensor {
+			s.flows[object] = s.flowsIn(object)
+		}
+		s.record(object)
+	}
+	return s
+}
+
+// workflowDefaults returns the spec that the workflow controller merges into every
+// Workflow, if its ConfigMap is among the objects.
+func workflowDefaults(o argo.Objects) wfv1.WorkflowSpec {
+	var defaults wfv1.Workflow
+	for _, cm := range argo.All[*corev1.ConfigMap](o) {
+		if text := cm.Data["workflowDefaults"]; text != "" && yaml.Unmarshal([]byte(text), &defaults) == nil {
+			break
+		}
+	}
+	return defaults.Spec
+}
+
+// record records the service account of an object and the ConfigMaps that it reads.
+func (s *objectSet) record(object manifest.Object) {
+	use := func(name, namespace string, role argo.Role) {
+		s.accounts[name] = append(s.accounts[name], accountUse{namespace, role})
+	}
+	switch o := object.(type) {
+	case *eventsv1.EventSource:
+		use(argo.EventsAccount(o.Spec.Template), o.Namespace, argo.RoleSource)
+	case *eventsv1.Sensor:
+		use(argo.EventsAccount(o.Spec.Template), o.Namespace, argo.RoleSensor)
+	}
+	for _, f := range s.flows[object] {
+		use(f.spec.ServiceAccountName, f.namespace, argo.RoleIn(f.spec))
+		if !f.fed || !f.changes {
+			continue
+		}
+		for _, ref := range under("configMapKeyRef", f.spec) {
+			for _, cm := range findAll[*corev1.ConfigMap](s.all, f.namespace, stringOf(ref, "name")) {
+				if s.fed[cm] == nil {
+					s.fed[cm] = map[string]bool{}
+				}
+				s.fed[cm][stringOf(ref, "key")] = true
+			}
+		}
+	}
+}
+
+func stringOf(object map[string]any, key string) string {
+	s, _ := object[key].(string)
+	return s
+}
+
+// follow records the templates that a Workflow in a namespace refers to.
+func (s *objectSet) follow(spec wfv1.WorkflowSpec, namespace string, by feed) {
+	if ref := spec.WorkflowTemplateRef; ref != nil {
+		s.arrive(namespace, ref.Name, ref.ClusterScope, by, true)
+	}
+	for _, ref := range under("templateRef", spec.Templates) {
+		s.arrive(namespace, stringOf(ref, "name"), ref["clusterScope"] == true, by, false)
+	}
+}
+
+func (s *objectSet) arrive(namespace, name string, clusterScope bool, by feed, launched bool) {
+	if clusterScope {
+		for _, t := range findAll[*wfv1.ClusterWorkflowTemplate](s.all, "", name) {
+			s.enter(t, t.Spec, namespace, by, launched)
+		}
+		return
+	}
+	for _, t := range findAll[*wfv1.WorkflowTemplate](s.all, namespace, name) {
+		s.enter(t, t.Spec, cmp.Or(t.Namespace, namespace), by, launched)
+	}
+}
+
+func (s *objectSet) enter(t manifest.Object, spec wfv1.WorkflowSpec, namespace string, by feed, launched bool) {
+	r := s.reach[t]
+	known := r != nil && r.or(by) == r.feed
+	if r == nil {
+		r = &reach{}
+		s.reach[t] = r
+	}
+	r.launched, r.feed = r.launched || launched, r.or(by)
+	if !known {
+		s.follow(spec, namespace, by)
+	}
+}
+
+// under returns all objects with a key, at any depth of a value.
+func under(key string, in any) []map[string]any {
+	data, err := json.Marshal(in)
+	var value any
+	if err != nil || json.Unmarshal(data, &value) != nil {
+		return nil
+	}
+	var out []map[string]any
+	var walk func(any)
+	walk = func(value any) {
+		switch v := value.(type) {
+		case []any:
+			for _, inner := range v {
+				walk(inner)
+			}
+		case map[string]any:
+			if object, ok := v[key].(map[string]any); ok {
+				out = append(out, object)
+			}
+			for _, inner := range v {
+				walk(inner)
+			}
+		}
+	}
+	walk(value)
+	return out
+}
+
+// flow is a Workflow spec in an object.
+type flow struct {
+	spec      wfv1.WorkflowSpec
+	namespace string
+	path      *field.Path
+	whole     bool // runs as a Workflow, and is not only called
+	driven    bool // started by events
+	feed
+}
+
+// flowsIn returns the specs in an object other than a Sensor.
+func (s *objectSet) flowsIn(object manifest.Object) []flow {
+	f := flow{namespace: object.GetNamespace(), path: field.NewPath("spec"), whole: true}
+	switch o := object.(type) {
+	case *wfv1.Workflow:
+		f.spec = o.Spec
+	case *wfv1.CronWorkflow:
+		f.spec, f.path = o.Spec.WorkflowSpec, f.path.Child("workflowSpec")
+	case *wfv1.WorkflowTemplate:
+		f.spec, f.whole = o.Spec, o.Spec.Entrypoint != ""
+	case *wfv1.ClusterWorkflowTemplate:
+		f.spec, f.whole = o.Spec, o.Spec.Entrypoint != ""
+	default:
+		return nil
+	}
+	if r := s.reach[object]; r != nil {
+		f.driven, f.feed, f.whole = true, r.feed, r.launched
+	}
+	return []flow{f}
+}
+
+// sensorFlows returns the Workflows that a Sensor creates.
+func (s *objectSet) sensorFlows(sensor *eventsv1.Sensor) []flow {
+	var out []flow
+	for _, t := range argo.Triggers(sensor) {
+		data, path := t.ObjectBytes()
+		wf := &wfv1.Workflow{}
+		if data == nil || yaml.Unmarshal(data, wf) != nil || wf.Kind != "Workflow" {
+			continue
+		}
+		out = append(out, flow{
+			spec: wf.Spec, namespace: argo.NamespaceOf(wf, sensor), path: path.Child("spec"), whole: true, driven: true,
+			feed: feed{fed: len(t.ObjectParameters()) > 0, changes: s.changes(sensor, t)},
+		})
+	}
+	return out
+}
+
+// changes reports whether a trigger fires on changes of objects that an EventSource among
+// the objects watches.
+func (s *objectSet) changes(sensor *eventsv1.Sensor, t argo.Trigger) bool {
+	names := t.DependencyNames()
+	return slices.ContainsFunc(sensor.Spec.Dependencies, func(d eventsv1.EventDependency) bool {
+		if len(names) > 0 && !slices.Contains(names, d.Name) && !slices.Contains(names, strings.ReplaceAll(d.Name, "-", "_")) {
+			return false
+		}
+		return slices.ContainsFunc(findAll[*eventsv1.EventSource](s.all, sensor.Namespace, d.EventSourceName), func(source *eventsv1.EventSource) bool {
+			_, watches := source.Spec.Resource[d.EventName]
+			return watches
+		})
+	})
+}
+
+// template is a template of a flow with its path.
+type template struct {
+	wfv1.Template
+	path *field.Path
+}
+
+// templates returns the templates of a flow, including inline ones.
+func (f flow) templates() []template {
+	var out []template
+	for i, t := range f.spec.Templates {
+		out = append(out, nestedTemplates(t, f.path.Child("templates").Index(i))...)
+	}
+	return out
+}
+
+func nestedTemplates(t wfv1.Template, path *field.Path) []template {
+	out := []template{{t, path}}
+	for i, parallel := range t.Steps {
+		for j, step := range parallel.Steps {
+			if step.Inline != nil {
+				out = append(out, nestedTemplates(*step.Inline, path.Child("steps").Index(i).Index(j).Child("inline"))...)
+			}
+		}
+	}
+	if t.DAG != nil {
+		for i, task := range t.DAG.Tasks {
+			if task.Inline != nil {
+				out = append(out, nestedTemplates(*task.Inline, path.Child("dag", "tasks").Index(i).Child("inline"))...)
+			}
+		}
+	}
+	return out
+}
+
+// find returns the object of a type and name; the namespaces must be equal if both
+// are set.
+func find[T manifest.Object](o argo.Objects, namespace, name string) (T, bool) {
+	if list := findAll[T](o, namespace, name); len(list) > 0 {
+		return list[0], true
+	}
+	var none T
+	return none, false
+}
+
+// findAll returns all such objects: the examples in one directory often share a
+// name.
+func findAll[T manifest.Object](o argo.Objects, namespace, name string) []T {
+	return slices.DeleteFunc(argo.All[T](o), func(object T) bool {
+		otherNamespace := namespace != "" && object.GetNamespace() != "" && object.GetNamespace() != namespace
+		return object.GetName() != name || otherNamespace
+	})
+}

@@ -1,0 +1,249 @@
+package lint
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
+)
+
+// permissionRules check roles and service accounts.
+func permissionRules() []Rule {
+	return []Rule{
+		{
+			Code:    "unknown-verb",
+			Summary: "A role grants a verb that does not exist.",
+			Why:     "Verbs are those of Kubernetes, not of HTTP: post and put grant nothing.",
+			Fix:     "use create for post and update for put, or remove the verb",
+			check:   eachRule(unknownVerbs),
+		},
+		{
+			Code:    "wildcard-permission",
+			Warning: true,
+			Summary: "A role grants permissions with a wildcard.",
+			Why:     "It grants more than anyone has reviewed, including kinds that will be installed later.",
+			Fix:     "list the API groups, resources and verbs that are needed",
+			check:   eachRule(wildcardRight),
+		},
+		{
+			Code:    "broad-permission",
+			Warning: true,
+			Summary: "A role grants a permission that leads to the permissions of others.",
+			Why:     "An account that can exec into pods, create tokens, impersonate, bind or escalate can use the permissions of other accounts. Restrict bind and the creation of tokens with resourceNames.",
+			Fix:     "remove the permission",
+			check:   eachRule(powerful),
+		},
+		{
+			Code:    "shared-service-account",
+			Warning: true,
+			Summary: "EventSources, Sensors or Workflows share a service account.",
+			Why: "Each has the permissions of all: a program in a Workflow could start Workflows and read everything that the EventSource " +
+				"watches.",
+			Fix:   "use a service account for each of them",
+			check: sharedAccount,
+		},
+		{
+			Code:    "missing-task-result-permission",
+			Warning: true,
+			Argo:    Version{3, 4},
+			Summary: "The service account of a Workflow cannot report results.",
+			Why:     "Argo's executor in every pod writes a WorkflowTaskResult. Without the permission every Workflow fails since Argo Workflows 3.6.",
+			Fix:     "grant create and patch on workflowtaskresults.argoproj.io",
+			check:   eachFlow(noTaskResults),
+		},
+		{
+			Code:    "missing-watch-permission",
+			Warning: true,
+			Summary: "The service account of an EventSource cannot watch the configured resource.",
+			Why:     "The pod retries forever and its state is Running. Only its log shows the error.",
+			Fix:     "grant list and watch on the resource",
+			check:   on(noWatch),
+		},
+		{
+			Code:    "missing-trigger-permission",
+			Warning: true,
+			Summary: "The service account of a Sensor does not have the permissions of a trigger.",
+			Why:     "Every call fails with 403, and the event is lost after the last retry.",
+			Fix:     "grant the permission",
+			check:   eachTrigger(noTriggerRight),
+		},
+	}
+}
+
+// eachRule calls check for every rule of every role.
+func eachRule(check func(*inspection, *field.Path, rbacv1.PolicyRule)) func(*inspection) {
+	return func(i *inspection) {
+		var rules []rbacv1.PolicyRule
+		switch o := i.Object.(type) {
+		case *rbacv1.Role:
+			rules = o.Rules
+		case *rbacv1.ClusterRole:
+			rules = o.Rules
+		}
+		for n, rule := range rules {
+			check(i, field.NewPath("rules").Index(n), rule)
+		}
+	}
+}
+
+// kubernetesVerbs are the verbs of the Kubernetes APIs.
+var kubernetesVerbs = []string{
+	"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "*",
+	"use", "bind", "escalate", "impersonate", "approve", "sign", "attest", "proxy", "head", "options",
+}
+
+func unknownVerbs(i *inspection, path *field.Path, rule rbacv1.PolicyRule) {
+	kubernetes := !slices.ContainsFunc(rule.APIGroups, func(g string) bool {
+		return strings.Contains(g, ".") && !strings.HasSuffix(g, "k8s.io") && g != argo.Group
+	})
+	for n, verb := range rule.Verbs {
+		otherAPI := !kubernetes && !slices.Contains([]string{"post", "put"}, verb) // an aggregated API may define other verbs
+		if len(rule.NonResourceURLs) == 0 && !otherAPI && !slices.Contains(kubernetesVerbs, verb) {
+			i.report(path.Child("verbs").Index(n), "unknown verb %q", verb)
+		}
+	}
+}
+
+func wildcardRight(i *inspection, path *field.Path, rule rbacv1.PolicyRule) {
+	for name, list := range map[string][]string{"apiGroups": rule.APIGroups, "resources": rule.Resources, "verbs": rule.Verbs} {
+		if n := slices.IndexFunc(list, func(s string) bool { return strings.Contains(s, "*") }); n >= 0 {
+			i.report(path.Child(name).Index(n), "the rule grants %s in %s", list[n], name)
+		}
+	}
+}
+
+func powerful(i *inspection, path *field.Path, rule rbacv1.PolicyRule) {
+	for n, resource := range rule.Resources {
+		if resource == "serviceaccounts/token" && len(rule.ResourceNames) > 0 {
+			continue // restricted to named accounts
+		}
+		if slices.Contains([]string{"pods/exec", "pods/attach", "pods/ephemeralcontainers", "nodes/proxy", "serviceaccounts/token"}, resource) &&
+			(argo.Has(rule.Verbs, "create") || argo.Has(rule.Verbs, "get")) {
+			i.report(path.Child("resources").Index(n), "%s gives access to the permissions of other accounts", resource)
+		}
+	}
+	for n, verb := range rule.Verbs {
+		if verb == "bind" && len(rule.ResourceNames) > 0 && !slices.Contains(rule.ResourceNames, "cluster-admin") {
+			continue // restricted to named roles
+		}
+		if slices.Contains([]string{"impersonate", "bind", "escalate"}, verb) {
+			i.report(path.Child("verbs").Index(n), "%s gives access to the permissions of other accounts", verb)
+		}
+	}
+}
+
+func sharedAccount(i *inspection) {
+	name, path := "", field.NewPath("spec", "template", "serviceAccountName")
+	switch o := i.Object.(type) {
+	case *eventsv1.EventSource:
+		name = argo.EventsAccount(o.Spec.Template)
+	case *eventsv1.Sensor:
+		name = argo.EventsAccount(o.Spec.Template)
+	}
+	if roles := i.set.rolesOf(i.Object.GetNamespace(), name); name != "" && name != "default" && len(roles) > 1 {
+		i.report(path, "service account %s is used by %s", name, strings.Join(roles, " and "))
+	}
+}
+
+// rolesOf returns what a service account is used for: EventSources, Sensors, Workflows.
+func (s *objectSet) rolesOf(namespace, name string) []string {
+	var out []string
+	for _, use := range s.accounts[name] {
+		role := string(use.role) + "s"
+		if sameAccount(argo.Account{Namespace: use.namespace}, argo.Account{Namespace: namespace}) && !slices.Contains(out, role) {
+			out = append(out, role)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// bound reports whether the objects grant the account anything. If not, its roles
+// are probably in other files.
+func (s *objectSet) bound(a argo.Account) bool {
+	return slices.ContainsFunc(s.grants, func(g argo.Grant) bool { return sameAccount(g.Account, a) })
+}
+
+func sameAccount(a, b argo.Account) bool {
+	return a.Name == b.Name && (a.Namespace == b.Namespace || a.Namespace == "" || b.Namespace == "")
+}
+
+// granted reports whether a call is allowed, in any namespace if the call has none.
+func (s *objectSet) granted(c argo.Call) bool {
+	return slices.ContainsFunc(s.grants, func(g argo.Grant) bool {
+		if !sameAccount(g.Account, c.Account) {
+			return false
+		}
+		one := c
+		one.Account = g.Account
+		if c.Namespace == "" {
+			one.Namespace = g.Namespace
+		}
+		if len(g.Rule.ResourceNames) > 0 && one.Name == "" {
+			one.Name = g.Rule.ResourceNames[0]
+		}
+		return g.Allows(one)
+	})
+}
+
+// missing returns the verbs that an account lacks, if its roles are among the
+// objects.
+func (s *objectSet) missing(c argo.Call, verbs ...string) []string {
+	if !s.bound(c.Account) || c.Account.Name == "default" {
+		return nil
+	}
+	return slices.DeleteFunc(verbs, func(verb string) bool {
+		c.Verb = verb
+		return s.granted(c)
+	})
+}
+
+func noTaskResults(i *inspection, f flow) {
+	p := argo.Pod{Spec: f.spec}
+	if f.spec.ServiceAccountName == "" || f.inherits() && !f.driven {
+		return
+	}
+	c := argo.Call{Account: argo.Account{Namespace: i.Object.GetNamespace(), Name: p.Executor()}, Group: argo.Group, Resource: "workflowtaskresults"}
+	if lacks := i.set.missing(c, "create", "patch"); len(lacks) > 0 {
+		i.report(f.path.Child("serviceAccountName"), "service account %s cannot %s workflowtaskresults", c.Account.Name, strings.Join(lacks, " and "))
+	}
+}
+
+func noWatch(i *inspection, s *eventsv1.EventSource) {
+	for _, name := range slices.Sorted(maps.Keys(s.Spec.Resource)) {
+		e := s.Spec.Resource[name]
+		c := argo.Call{Account: argo.Account{Namespace: s.Namespace, Name: argo.EventsAccount(s.Spec.Template)}, Group: e.Group, Resource: e.Resource, Namespace: e.Namespace}
+		if lacks := i.set.missing(c, "list", "watch"); len(lacks) > 0 {
+			i.reportHint(field.NewPath("spec", "resource").Key(name), "grant "+strings.Join(lacks, " and ")+" on "+argo.Qualified(c.Group, c.Resource),
+				"service account %s cannot %s %s", c.Account.Name, strings.Join(lacks, " and "), argo.Qualified(c.Group, c.Resource))
+		}
+	}
+}
+
+func noTriggerRight(i *inspection, s *eventsv1.Sensor, t argo.Trigger) {
+	by := argo.Account{Namespace: s.Namespace, Name: argo.EventsAccount(s.Spec.Template)}
+	var c argo.Call
+	var verbs []string
+	switch {
+	case t.Template.ArgoWorkflow != nil && t.Template.ArgoWorkflow.Operation == eventsv1.Submit:
+		c, verbs = argo.Call{Group: argo.Group, Resource: "workflows"}, []string{"create"}
+	case t.Template.K8s != nil && t.Resource() != nil && t.Parts() == nil:
+		c, verbs = argo.TriggerCall(s, t), argo.OperationVerbs[t.Template.K8s.Operation]
+		if _, ok := resourceOf(t); !ok {
+			return
+		}
+	default:
+		return
+	}
+	c.Account, c.Namespace = by, ""
+	if lacks := i.set.missing(c, slices.Clone(verbs)...); len(lacks) > 0 {
+		i.reportHint(t.Path.Child("template"), fmt.Sprintf("grant %s on %s", strings.Join(lacks, " and "), argo.Qualified(c.Group, c.Resource)),
+			"service account %s cannot %s %s", by.Name, strings.Join(lacks, " and "), argo.Qualified(c.Group, c.Resource))
+	}
+}

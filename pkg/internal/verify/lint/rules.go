@@ -1,0 +1,196 @@
+package lint
+
+import (
+	"cmp"
+	"fmt"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
+	"github.com/argoperator/argoperator/pkg/internal/kube/problem"
+	"github.com/argoperator/argoperator/pkg/manifest"
+)
+
+// Rule detects one common mistake in hand-written manifests. Objects that are not
+// among the files may be in the cluster, so a rule must not report them as missing.
+type Rule struct {
+	Code    string  // stable, kebab-case; never renamed or reused
+	Warning bool    // works now but causes trouble later
+	Summary string  // the problem in one sentence
+	Why     string  // the consequence
+	Fix     string  // the fix; hint of problems without a more specific one
+	Since   string  // release of argoperator that added the rule; empty: 0.1.0
+	Argo    Version // version of Argo Workflows from which on the rule applies; zero: any
+
+	check func(*inspection)
+}
+
+// Group is a list of rules about the same kind of object.
+type Group struct {
+	Name  string
+	Rules []Rule
+}
+
+// Groups returns all rules in the order of the documentation. To add one, add it to the
+// list in its file.
+func Groups() []Group {
+	return []Group{
+		{"All objects", shapeRules()},
+		{"EventSources", sourceRules()},
+		{"Sensors: dependencies and filters", sensorRules()},
+		{"Sensors: triggers", triggerRules()},
+		{"EventBuses", busRules()},
+		{"Workflows", workflowRules()},
+		{"Workflows that events start", eventDrivenRules()},
+		{"Permissions", permissionRules()},
+	}
+}
+
+// Rules returns the rules of all groups.
+func Rules() []Rule {
+	var out []Rule
+	for _, g := range Groups() {
+		out = append(out, g.Rules...)
+	}
+	return out
+}
+
+// Codes of problems that the API server rules out for live objects of other groups than
+// Argo's. Decode finds the first two.
+const (
+	CodeWrongFieldType       = "wrong-field-type"
+	CodeUnknownManifestField = "unknown-manifest-field"
+	CodeInvalidManifest      = "invalid-manifest"
+)
+
+// Targets are the versions that manifests must work with.
+type Targets struct {
+	Workflows Version // of Argo Workflows; the zero Version is 3.7
+}
+
+// Version is a version of Argo.
+type Version struct{ Major, Minor int }
+
+// atLeast reports whether a target is the given version or newer.
+func (v Version) atLeast(other Version) bool {
+	if v == (Version{}) {
+		v = Version{3, 7}
+	}
+	return v.Major > other.Major || v.Major == other.Major && v.Minor >= other.Minor
+}
+
+func (v Version) String() string { return fmt.Sprintf("%d.%d", v.Major, v.Minor) }
+
+// Fixable reports whether --fix can fix findings of the rule.
+func (r Rule) Fixable() bool { return fixes[r.Code] != nil }
+
+// inspection is the check of one object by one rule.
+type inspection struct {
+	*problem.Report
+	rule Rule
+	set  *objectSet
+}
+
+// report adds a problem with the rule's hint.
+func (i *inspection) report(path *field.Path, format string, args ...any) {
+	i.reportHint(path, i.rule.Fix, format, args...)
+}
+
+// reportHint adds a problem with a more specific hint.
+func (i *inspection) reportHint(path *field.Path, hint, format string, args ...any) {
+	i.Add(path, i.rule.Code, hint, format, args...)
+	i.Problems[len(i.Problems)-1].Warning = i.rule.Warning
+}
+
+// adopt adds a problem that another package's check found.
+func (i *inspection) adopt(p problem.Problem) {
+	p.Code, p.Warning, p.Hint = i.rule.Code, i.rule.Warning, cmp.Or(p.Hint, i.rule.Fix)
+	i.Problems = append(i.Problems, p)
+}
+
+// on returns a check for the objects of one type.
+func on[T manifest.Object](check func(*inspection, T)) func(*inspection) {
+	return func(i *inspection) {
+		if typed, ok := i.Object.(T); ok {
+			check(i, typed)
+		}
+	}
+}
+
+// Decode decodes a hand-written object, as YAML or JSON, strictly: unknown fields
+// are problems. It returns nil for a kind that no rule checks.
+func Decode(kind schema.GroupVersionKind, data []byte) (manifest.Object, []problem.Problem) {
+	object := argo.NewObject(kind)
+	if object == nil {
+		return nil, nil
+	}
+	r := problem.About(object)
+	text, err := yaml.YAMLToJSONStrict(data)
+	if err != nil {
+		r.Add(nil, diag.BadValue, "", "%v", err)
+		return nil, ofShape(r.Problems)
+	}
+	if !argo.DecodeStrict(text, object, r, nil) {
+		return nil, ofShape(r.Problems)
+	}
+	if sensor, ok := object.(*eventsv1.Sensor); ok {
+		for _, t := range argo.Triggers(sensor) {
+			checkTriggerObject(r, t)
+		}
+	}
+	return object, ofShape(r.Problems)
+}
+
+// checkTriggerObject decodes the object in a trigger if its kind is known.
+func checkTriggerObject(r *problem.Report, t argo.Trigger) {
+	data, path := t.ObjectBytes()
+	kind := kindOf(data)
+	if object := argo.NewObject(kind); object != nil {
+		argo.DecodeStrict(data, object, r, path)
+	}
+}
+
+func kindOf(data []byte) schema.GroupVersionKind {
+	var meta struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+	}
+	if yaml.Unmarshal(data, &meta) != nil {
+		return schema.GroupVersionKind{}
+	}
+	return schema.FromAPIVersionAndKind(meta.APIVersion, meta.Kind)
+}
+
+// ofShape gives the problems of decoding the codes and hints of the rules.
+func ofShape(problems []problem.Problem) []problem.Problem {
+	for i, p := range problems {
+		code, fix := CodeWrongFieldType, wrongTypeFix
+		if p.Code == diag.UnknownField {
+			code, fix = CodeUnknownManifestField, unknownFieldFix
+		}
+		problems[i].Code, problems[i].Hint = code, cmp.Or(p.Hint, fix)
+	}
+	return problems
+}
+
+// Objects checks hand-written objects with all rules. It returns the problems of
+// each object by its index, and checks deep copies.
+func Objects(list []manifest.Object, targets Targets) [][]problem.Problem {
+	out := make([][]problem.Problem, len(list))
+	set, rules := newObjectSet(argo.NewObjects(list).Copy()), Rules()
+	for i, object := range set.all.List {
+		for _, rule := range rules {
+			if !targets.Workflows.atLeast(rule.Argo) {
+				continue
+			}
+			in := &inspection{Report: problem.About(object), rule: rule, set: set}
+			rule.check(in)
+			out[i] = append(out[i], in.Problems...)
+		}
+	}
+	return out
+}

@@ -1,0 +1,204 @@
+package lint
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	"github.com/argoproj/argo-workflows/v3/workflow/validate"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/argoperator/argoperator/pkg/internal/kube/admission"
+	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
+	"github.com/argoperator/argoperator/pkg/internal/kube/problem"
+	"github.com/argoperator/argoperator/pkg/manifest"
+)
+
+// Fixes of what Decode reports.
+const (
+	wrongTypeFix    = "write a value of the field's type"
+	unknownFieldFix = "correct the name or the indentation, or remove the field"
+)
+
+// shapeRules check single objects of all kinds.
+func shapeRules() []Rule {
+	return []Rule{
+		{
+			Code:    CodeWrongFieldType,
+			Summary: "A field has a value of the wrong type.",
+			Why:     "The API server rejects the object, or Argo's controller cannot read it.",
+			Fix:     wrongTypeFix,
+			check:   func(*inspection) {}, // reported by Decode
+		},
+		{
+			Code:    CodeUnknownManifestField,
+			Summary: "The kind has no such field.",
+			Why: "The CustomResourceDefinitions of Argo Events accept any field, and so do the default ones of Argo Workflows. kubectl applies " +
+				"a misspelled field without an error, and the field has no effect.",
+			Fix:   unknownFieldFix,
+			check: func(*inspection) {}, // reported by Decode
+		},
+		{
+			Code:    CodeInvalidManifest,
+			Summary: "Argo's validation, or the API server's, rejects the object.",
+			Why:     "Argo validates an object after it is stored: kubectl reports success, and the error is only in the object's status.",
+			Fix:     "correct the field that the message names",
+			check:   legal,
+		},
+		{
+			Code:    "unusable-name",
+			Summary: "A name contains a dot, a space or a wildcard.",
+			Why: "Argo Events publishes on the NATS subject BUS.EVENTSOURCE.EVENT and names a NATS bucket after the Sensor. With such a name " +
+				"publishing fails, or the Sensor's pod does not start.",
+			Fix:   "use lower-case letters, digits and hyphens",
+			check: subjects,
+		},
+		{
+			Code:    "too-large-for-pod",
+			Summary: "An EventSource or Sensor is too large for its pod.",
+			Why: "Argo Events passes the whole object to its pod in one environment variable, in base64. Linux limits a variable to " +
+				"128 KiB, and the pod of a larger object does not start (\"argument list too long\").",
+			Fix:   "split the object, or move large values into ConfigMaps",
+			check: tooLarge,
+		},
+		{
+			Code:    "deprecated-field",
+			Warning: true,
+			Argo:    Version{3, 6},
+			Summary: "A Workflow or CronWorkflow has a deprecated field: schedule, mutex or semaphore.",
+			Why: "Argo Workflows 3.6 has a list for each of these fields, and 4.0 removes the old field: its value is then ignored " +
+				"without an error.",
+			Fix:   "use the list",
+			check: deprecated,
+		},
+	}
+}
+
+// legal runs Argo's own validators, and the API server's for a
+// CustomResourceDefinition. It skips Workflows that refer to templates outside of
+// the objects.
+func legal(i *inspection) {
+	r := problem.About(i.Object)
+	switch o := i.Object.DeepCopyObject().(type) {
+	case *eventsv1.EventBus:
+		admission.EventBus(r, o)
+	case *eventsv1.EventSource:
+		for _, name := range slices.Sorted(maps.Keys(o.Spec.Resource)) {
+			admission.ResourceEntry(r, field.NewPath("spec", "resource").Key(name), o.Spec.Resource[name])
+		}
+	case *eventsv1.Sensor:
+		admission.OnBus(r, i.set.all, o)
+	case *apiextensionsv1.CustomResourceDefinition:
+		admission.CustomResource(r, o)
+	default:
+		if err := legalWorkflow(i.set.all, o.(manifest.Object)); err != nil {
+			r.Add(field.NewPath("spec"), "", "", "%v", err)
+		}
+	}
+	for _, p := range r.Problems {
+		if p.Code != problem.CodeEventType {
+			p.Code = i.rule.Code
+			i.Problems = append(i.Problems, p)
+		}
+	}
+}
+
+func legalWorkflow(objects argo.Objects, object manifest.Object) error {
+	missing := false
+	get := func(name string) (*wfv1.WorkflowTemplate, error) {
+		found, ok := find[*wfv1.WorkflowTemplate](objects, object.GetNamespace(), name)
+		if !ok {
+			missing = true
+			return nil, fmt.Errorf("no WorkflowTemplate %q", name)
+		}
+		return found.DeepCopy(), nil
+	}
+	cluster := clusterTemplates{objects, &missing}
+	err := admission.ValidWorkflow(object.DeepCopyObject(), getter(get), cluster, validate.ValidateOpts{Lint: true})
+	if missing {
+		return nil
+	}
+	return err
+}
+
+// getter finds WorkflowTemplates for Argo's validator.
+type getter func(name string) (*wfv1.WorkflowTemplate, error)
+
+func (g getter) Get(name string) (*wfv1.WorkflowTemplate, error) { return g(name) }
+
+// clusterTemplates finds ClusterWorkflowTemplates for Argo's validator and records
+// missing ones.
+type clusterTemplates struct {
+	objects argo.Objects
+	missing *bool
+}
+
+func (c clusterTemplates) Get(name string) (*wfv1.ClusterWorkflowTemplate, error) {
+	found, ok := find[*wfv1.ClusterWorkflowTemplate](c.objects, "", name)
+	if !ok {
+		*c.missing = true
+		return nil, fmt.Errorf("no ClusterWorkflowTemplate %q", name)
+	}
+	return found.DeepCopy(), nil
+}
+
+// subjects checks the names that Argo Events uses in subjects and buckets.
+func subjects(i *inspection) {
+	bad := func(path *field.Path, name string) {
+		if strings.ContainsAny(name, ". *>\t") {
+			i.report(path, "%q cannot be part of a NATS subject or bucket", name)
+		}
+	}
+	switch o := i.Object.(type) {
+	case *eventsv1.EventBus, *eventsv1.Sensor:
+		bad(field.NewPath("metadata", "name"), i.Object.GetName())
+	case *eventsv1.EventSource:
+		bad(field.NewPath("metadata", "name"), o.Name)
+		for _, e := range eventsOf(o) {
+			bad(e.path, e.name)
+		}
+	}
+}
+
+func tooLarge(i *inspection) {
+	r := problem.About(i.Object)
+	switch o := i.Object.(type) {
+	case *eventsv1.Sensor:
+		admission.Variable(r, "SENSOR_OBJECT", &eventsv1.Sensor{ObjectMeta: admission.NameOnly(o.ObjectMeta), Spec: o.Spec})
+	case *eventsv1.EventSource:
+		admission.Variable(r, "EVENTSOURCE_OBJECT", &eventsv1.EventSource{ObjectMeta: admission.NameOnly(o.ObjectMeta), Spec: o.Spec})
+	}
+	for _, p := range r.Problems {
+		i.report(field.NewPath("spec"), "%s", p.Message)
+	}
+}
+
+// deprecated reports fields that have plurals since Argo Workflows 3.6.
+func deprecated(i *inspection) {
+	old := func(path *field.Path, plural string) {
+		segments := path.String()
+		name := segments[strings.LastIndex(segments, ".")+1:]
+		i.reportHint(path, "write "+plural, "%s is deprecated since Argo Workflows %s", name, i.rule.Argo)
+	}
+	locks := func(path *field.Path, s *wfv1.Synchronization) {
+		if s != nil && s.Mutex != nil {
+			old(path.Child("synchronization", "mutex"), "mutexes: [{name: …}]")
+		}
+		if s != nil && s.Semaphore != nil {
+			old(path.Child("synchronization", "semaphore"), "semaphores: [{…}]")
+		}
+	}
+	if c, ok := i.Object.(*wfv1.CronWorkflow); ok && c.Spec.Schedule != "" {
+		old(field.NewPath("spec", "schedule"), "schedules: [\""+c.Spec.Schedule+"\"]")
+	}
+	for _, f := range i.set.flows[i.Object] {
+		locks(f.path, f.spec.Synchronization)
+		for _, t := range f.templates() {
+			locks(t.path, t.Synchronization)
+		}
+	}
+}

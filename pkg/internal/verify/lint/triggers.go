@@ -1,0 +1,287 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+
+	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
+	"github.com/argoperator/argoperator/pkg/internal/kube/problem"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
+	"github.com/argoperator/argoperator/pkg/internal/verify/check"
+)
+
+// triggerRules check the triggers of a Sensor.
+func triggerRules() []Rule {
+	return []Rule{
+		{
+			Code:    "retry-strategy-ignored",
+			Summary: "A trigger has a retryStrategy and no atLeastOnce.",
+			Why:     "Without atLeastOnce the Sensor ignores the retryStrategy: one failed call loses the event.",
+			Fix:     "set atLeastOnce: true",
+			check:   eachTrigger(deadRetry),
+		},
+		{
+			Code:    "at-most-once",
+			Warning: true,
+			Summary: "A trigger runs at most once for an event.",
+			Why: "Without atLeastOnce a failed call loses the event, and a restart of the Sensor loses all events in progress. Events " +
+				"can also overtake each other.",
+			Fix:   "set atLeastOnce: true and a retryStrategy",
+			check: eachTrigger(atMostOnce),
+		},
+		{
+			Code:    "no-retry",
+			Warning: true,
+			Summary: "A trigger with atLeastOnce has no retries.",
+			Why:     "The Sensor acknowledges the event after the last attempt, even if it failed. One restart of the API server loses the event.",
+			Fix:     "set retryStrategy.steps to 2 or more",
+			check:   eachTrigger(notRetried),
+		},
+		{
+			Code:    "invalid-retry-strategy",
+			Summary: "The factor or jitter of a retryStrategy is not a number.",
+			Why:     "kubectl applies a quoted number without an error, and then the Sensor drops every event.",
+			Fix:     "write the number without quotes",
+			check:   eachTrigger(retryAmount),
+		},
+		{
+			Code:    "no-dead-letter",
+			Warning: true,
+			Summary: "A trigger has no dead-letter trigger.",
+			Why:     "After the last retry the Sensor acknowledges the event, and it is lost. Only the Sensor's log shows it.",
+			Fix:     "add a dlqTrigger, for example one that logs the event",
+			check:   eachTrigger(noDeadLetter),
+		},
+		{
+			Code:    "argo-workflow-trigger",
+			Warning: true,
+			Summary: "An argoWorkflow trigger submits a Workflow.",
+			Why: "For each event it runs the argo command in the Sensor's pod, in the version of the Sensor's image, which rejects fields " +
+				"that it does not know. It needs permission to list Workflows and to read templates as well.",
+			Fix:   "create the Workflow with a k8s trigger",
+			check: eachTrigger(submits),
+		},
+		{
+			Code:    "invalid-parameter-destination",
+			Summary: "A parameter writes to a path that the trigger's object does not have.",
+			Why:     "Argo Events appends nulls to a list or fails, and the intended field keeps its value.",
+			Fix:     "correct dest",
+			check:   eachTrigger(missingDestination),
+		},
+		{
+			Code:    "fixed-name",
+			Summary: "A trigger creates an object of the same name for every event.",
+			Why:     "The second event fails because the object already exists.",
+			Fix:     "use generateName, or a parameter that sets metadata.name",
+			check:   eachTrigger(sameName),
+		},
+		{
+			Code:    "irregular-plural",
+			Summary: "A k8s trigger guesses the wrong plural of a kind.",
+			Why: "Argo Events derives the plural of a kind from its name by English spelling. If the CustomResourceDefinition has another " +
+				"plural, every call fails with 404.",
+			Fix:   "change the plural of the kind, or call the API server with an http trigger",
+			check: eachTrigger(wrongPlural),
+		},
+		{
+			Code:    "cluster-scoped-trigger",
+			Summary: "A k8s trigger creates or changes a cluster-scoped object.",
+			Why:     "Argo Events sends every kind except Namespace and Node to a namespaced path, so every call fails with 404.",
+			Fix:     "call the API server with an http trigger, or start a Workflow",
+			check:   eachTrigger(unscoped),
+		},
+		{
+			Code:    "unsupported-patch-strategy",
+			Summary: "A k8s trigger cannot send this kind of patch.",
+			Why:     "A JSON patch is a list, but the trigger sends an object. A server-side apply needs a field manager, which the trigger does not send.",
+			Fix:     "remove patchStrategy, which then is a merge patch, or call the API server with an http trigger",
+			check:   eachTrigger(impossiblePatch),
+		},
+		{
+			Code:    "patch-creates-object",
+			Warning: true,
+			Summary: "A trigger patches or updates an object, and is allowed to create it.",
+			Why:     "Argo Events creates the object if it does not exist. A late event of a deleted object therefore brings it back.",
+			Fix:     "do not grant create on this kind to the Sensor's service account",
+			check:   eachTrigger(resurrects),
+		},
+		{
+			Code:    "http-timeout",
+			Warning: true,
+			Summary: "The timeout of an http trigger is longer than ten seconds.",
+			Why:     "Argo Events does not close responses: each call keeps its connection open until the timeout, which is 60 s by default.",
+			Fix:     "set timeout to 10 or less, in seconds",
+			check:   eachTrigger(waitsLong),
+		},
+		{
+			Code:    "unchecked-http-status",
+			Warning: true,
+			Summary: "An http trigger treats every response as success.",
+			Why:     "Without policy.status.allow, a response of 403 or 503 counts as success, and the Sensor does not retry.",
+			Fix:     "list the status codes of success in policy.status.allow",
+			check:   eachTrigger(anyAnswer),
+		},
+	}
+}
+
+// eachTrigger calls check for every trigger of a Sensor.
+func eachTrigger(check func(*inspection, *eventsv1.Sensor, argo.Trigger)) func(*inspection) {
+	return on(func(i *inspection, s *eventsv1.Sensor) {
+		for _, t := range argo.Triggers(s) {
+			check(i, s, t)
+		}
+	})
+}
+
+func deadRetry(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
+	if t.RetryStrategy != nil && !t.AtLeastOnce {
+		i.report(t.Path.Child("retryStrategy"), "retryStrategy has no effect without atLeastOnce")
+	}
+}
+
+func atMostOnce(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
+	if t.RetryStrategy == nil && !t.AtLeastOnce && !t.DeadLetter && t.Template.Log == nil {
+		i.report(t.Path.Child("template"), "a failed call loses the event")
+	}
+}
+
+func notRetried(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
+	if t.AtLeastOnce && t.Template.Log == nil && (t.RetryStrategy == nil || t.RetryStrategy.Steps < 2) {
+		i.report(t.Path.Child("retryStrategy"), "without retries, one failed call loses the event")
+	}
+}
+
+func retryAmount(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
+	r := problem.About(i.Object)
+	check.RetryAmounts(r, t)
+	for _, p := range r.Problems {
+		i.adopt(p)
+	}
+}
+
+func noDeadLetter(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
+	if t.AtLeastOnce && t.RetryStrategy != nil && t.DlqTrigger == nil && !t.DeadLetter && t.Template.Log == nil {
+		i.report(t.Path.Child("retryStrategy"), "the event is lost after the last retry")
+	}
+}
+
+func submits(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
+	if w := t.Template.ArgoWorkflow; w != nil && (w.Operation == "" || w.Operation == eventsv1.Submit) && len(w.Args) == 0 {
+		i.report(t.Path.Child("template", "argoWorkflow"), "the trigger runs the argo command for each event")
+	}
+}
+
+func missingDestination(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
+	for _, p := range t.ObjectParameters() {
+		if data, ok := p.Into.([]byte); !ok || len(data) == 0 || strings.HasSuffix(p.Dest, ".-1") {
+			continue // appends, or the object is not inline
+		}
+		if problem := p.DestError(1); problem != "" {
+			i.report(p.Path.Child("dest"), "%s: %s", p.Dest, problem)
+		}
+	}
+}
+
+func sameName(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
+	creates := t.Template.K8s != nil && (t.Template.K8s.Operation == "" || t.Template.K8s.Operation == eventsv1.Create) ||
+		t.Template.ArgoWorkflow != nil && t.Template.ArgoWorkflow.Operation == eventsv1.Submit
+	data, path := t.ObjectBytes()
+	var object metav1.PartialObjectMetadata
+	if !creates || data == nil || yaml.Unmarshal(data, &object) != nil || object.Name == "" {
+		return
+	}
+	for _, p := range t.AllParameters() {
+		if strings.HasPrefix(p.Dest, "metadata") || p.List == "parameters" && strings.Contains(p.Dest, "source.resource") {
+			return
+		}
+	}
+	i.report(path.Child("metadata", "name"), "every event creates %q, and fails once it exists", object.Name)
+}
+
+// resourceOf returns the object of a k8s trigger.
+func resourceOf(t argo.Trigger) (metav1.PartialObjectMetadata, bool) {
+	var object metav1.PartialObjectMetadata
+	if t.Template.K8s == nil || t.Resource() == nil || yaml.Unmarshal(t.Resource(), &object) != nil {
+		return object, false
+	}
+	return object, object.Kind != ""
+}
+
+func (i *inspection) definitionOf(group, kind string) *apiextensionsv1.CustomResourceDefinition {
+	for _, crd := range argo.All[*apiextensionsv1.CustomResourceDefinition](i.set.all) {
+		if crd.Spec.Group == group && crd.Spec.Names.Kind == kind {
+			return crd
+		}
+	}
+	return nil
+}
+
+func wrongPlural(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
+	object, ok := resourceOf(t)
+	if !ok {
+		return
+	}
+	crd := i.definitionOf(object.GroupVersionKind().Group, object.Kind)
+	if guessed := schema.GuessedPlural(object.Kind); crd != nil && crd.Spec.Names.Plural != guessed {
+		i.report(t.ResourcePath().Child("kind"), "Argo Events calls %s, but the plural of %s is %s", guessed, object.Kind, crd.Spec.Names.Plural)
+	}
+}
+
+// clusterScopedKinds are built-in cluster-scoped kinds except those that Argo
+// Events treats as such.
+var clusterScopedKinds = []string{
+	"ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition", "PersistentVolume", "StorageClass", "IngressClass", "PriorityClass",
+	"RuntimeClass", "APIService", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "ClusterWorkflowTemplate",
+}
+
+func unscoped(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
+	object, ok := resourceOf(t)
+	if !ok {
+		return
+	}
+	crd := i.definitionOf(object.GroupVersionKind().Group, object.Kind)
+	if slices.Contains(clusterScopedKinds, object.Kind) || crd != nil && crd.Spec.Scope == apiextensionsv1.ClusterScoped {
+		i.report(t.ResourcePath().Child("kind"), "%s is cluster-scoped, but the trigger calls a namespaced path", object.Kind)
+	}
+}
+
+func impossiblePatch(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
+	if k := t.Template.K8s; k != nil && (k.PatchStrategy == types.JSONPatchType || k.PatchStrategy == types.ApplyPatchType) {
+		i.report(t.Path.Child("template", "k8s", "patchStrategy"), "a k8s trigger cannot send %s", k.PatchStrategy)
+	}
+}
+
+func resurrects(i *inspection, s *eventsv1.Sensor, t argo.Trigger) {
+	object, ok := resourceOf(t)
+	if k := t.Template.K8s; !ok || k.Operation != eventsv1.Patch && k.Operation != eventsv1.Update || object.Kind == "Workflow" {
+		return
+	}
+	c := argo.TriggerCall(s, t)
+	c.Verb, c.Account = "create", argo.Account{Namespace: s.Namespace, Name: argo.EventsAccount(s.Spec.Template)}
+	if i.set.granted(c) {
+		i.report(t.Path.Child("template", "k8s", "operation"), "a late event recreates a deleted %s, because service account %s can create it", object.Kind, c.Account.Name)
+	}
+}
+
+func waitsLong(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
+	h := t.Template.HTTP
+	switch {
+	case h == nil:
+	case h.Timeout <= 0:
+		i.report(t.Path.Child("template", "http"), "each call keeps its connection for 60 s")
+	case h.Timeout > check.MaxHTTPTimeout:
+		i.report(t.Path.Child("template", "http", "timeout"), "each call keeps its connection for %d s", h.Timeout)
+	}
+}
+
+func anyAnswer(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
+	if t.Template.HTTP != nil && (t.Policy == nil || t.Policy.Status == nil || len(t.Policy.Status.Allow) == 0) {
+		i.report(t.Path.Child("template", "http"), "a response such as 403 or 503 counts as success")
+	}
+}

@@ -1,0 +1,294 @@
+package lint
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/pod-security-admission/api"
+
+	"github.com/argoperator/argoperator/pkg/internal/kube/admission"
+	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
+)
+
+// busRules check EventBuses.
+func busRules() []Rule {
+	return []Rule{
+		{
+			Code:    "nats-streaming-bus",
+			Warning: true,
+			Summary: "An EventBus uses NATS Streaming.",
+			Why:     "NATS Streaming has been unsupported since 2023, and Sensors on it ignore atLeastOnce: every failed call loses the event.",
+			Fix:     "use jetstream",
+			check: on(func(i *inspection, b *eventsv1.EventBus) {
+				if b.Spec.NATS != nil {
+					i.report(field.NewPath("spec", "nats"), "NATS Streaming ignores atLeastOnce")
+				}
+			}),
+		},
+		{
+			Code:    "non-persistent-bus",
+			Warning: true,
+			Summary: "A JetStream EventBus has no persistent volumes.",
+			Why: "If all its pods restart together, for example in an upgrade of the cluster, the stream and the consumers of all Sensors " +
+				"are lost. EventSources then cannot publish until their pods restart too.",
+			Fix:   "set jetstream.persistence",
+			check: on(forgets),
+		},
+		{
+			Code:    "work-queue-retention",
+			Summary: "The stream of an EventBus is a work queue.",
+			Why:     "A work queue delivers each message to one consumer, but every trigger of every Sensor is a consumer: Sensors fail to subscribe.",
+			Fix:     "remove retention from streamConfig",
+			check:   on(workQueue),
+		},
+	}
+}
+
+func forgets(i *inspection, b *eventsv1.EventBus) {
+	if js := b.Spec.JetStream; js != nil && js.Persistence == nil {
+		i.report(field.NewPath("spec", "jetstream"), "the stream is lost if all pods of the EventBus restart together")
+	}
+}
+
+// retention matches a work-queue retention, by number or name.
+var retention = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?im)^\s*retention:\s*["']?(2|work-?queue(policy)?)["']?\s*$`)
+})
+
+func workQueue(i *inspection, b *eventsv1.EventBus) {
+	if js := b.Spec.JetStream; js != nil && js.StreamConfig != nil && retention().MatchString(*js.StreamConfig) {
+		i.report(field.NewPath("spec", "jetstream", "streamConfig"), "several triggers cannot subscribe to a work queue")
+	}
+}
+
+// workflowRules check what Workflows run.
+func workflowRules() []Rule {
+	return []Rule{
+		{
+			Code:    "template-tag-in-script",
+			Warning: true,
+			Summary: "A script or a shell command contains a template tag.",
+			Why: "Argo replaces the tag in the text of the program before it runs. A quote or a line break in the value breaks the program, " +
+				"and everyone who can choose the value can run any command.",
+			Fix:   "pass the value in an environment variable",
+			check: eachFlow(func(i *inspection, f flow) { i.code(f, false) }),
+		},
+		{
+			Code:    "no-ttl-strategy",
+			Warning: true,
+			Summary: "Finished Workflows are not deleted.",
+			Why:     "Each Workflow is an object in etcd, and thousands of them slow the workflow controller down.",
+			Fix:     "set ttlStrategy.secondsAfterCompletion, or set it for all Workflows in workflowDefaults of the controller's ConfigMap",
+			check:   eachFlow(noTTL),
+		},
+		{
+			Code:    "no-pod-gc",
+			Warning: true,
+			Summary: "Pods of finished Workflows are not deleted.",
+			Why:     "Until the Workflow is deleted its finished pods remain objects in etcd, and the PersistentVolumeClaims that they use cannot be deleted.",
+			Fix:     "set podGC.strategy, or set it for all Workflows in workflowDefaults of the controller's ConfigMap",
+			check:   eachFlow(noPodGC),
+		},
+		{
+			Code:    "no-deadline",
+			Warning: true,
+			Summary: "A Workflow has no deadline.",
+			Why:     "A Workflow that hangs keeps its pods and its mutex, and everything that waits for it waits forever.",
+			Fix:     "set activeDeadlineSeconds, or set it for all Workflows in workflowDefaults of the controller's ConfigMap",
+			check:   eachFlow(noDeadline),
+		},
+		{
+			Code:    "multiple-documents",
+			Summary: "The manifest of a resource template contains several YAML documents.",
+			Why:     "Argo waits for one of them only and deletes one only. Some actions apply only the first.",
+			Fix:     "use one template for each, or a List",
+			check:   eachFlow(manyDocuments),
+		},
+		{
+			Code:    "privileged-pod",
+			Warning: true,
+			Summary: "A pod violates the baseline Pod Security Standard.",
+			Why:     "The program can leave its container: everyone who can start the Workflow can take over the node.",
+			Fix:     "remove the setting that the message names",
+			check:   eachFlow(privileged),
+		},
+		{
+			Code:    "floating-tag",
+			Warning: true,
+			Summary: "An image has no tag, or the tag latest.",
+			Why:     "Two pods of one Workflow can run different versions, and every start of a pod asks the registry.",
+			Fix:     "set a version tag or a digest",
+			check:   eachFlow(floating),
+		},
+		{
+			Code:    "unlabeled-config-map",
+			Summary: "A parameter reads a ConfigMap that lacks the label for parameters.",
+			Why:     "The controller finds only ConfigMaps with workflows.argoproj.io/configmap-type: Parameter, and the Workflow fails.",
+			Fix:     "add the label workflows.argoproj.io/configmap-type: Parameter to the ConfigMap",
+			check:   eachFlow(unlabelled),
+		},
+	}
+}
+
+// eachFlow calls check for every Workflow spec in an object.
+func eachFlow(check func(*inspection, flow)) func(*inspection) {
+	return func(i *inspection) {
+		for _, f := range i.set.flows[i.Object] {
+			check(i, f)
+		}
+	}
+}
+
+// valueTag matches a tag of a value, and pathTag one of a path that the template sets.
+var (
+	valueTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{[^}]*(parameters|outputs|item)\b[^}]*\}\}`) })
+	pathTag  = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\{\{\s*(in|out)puts\.(parameters|artifacts)\.[^.]+\.path\s*\}\}$`)
+	})
+)
+
+// userTag returns the first tag in a text whose value a user can choose; "" if there is
+// none.
+func userTag(text string) string {
+	for _, tag := range valueTag().FindAllString(text, -1) {
+		if !pathTag().MatchString(tag) {
+			return tag
+		}
+	}
+	return ""
+}
+
+// code reports tags inside programs: those with event data if fed is set, else the
+// others.
+func (i *inspection) code(f flow, fed bool) {
+	if f.fed != fed {
+		return
+	}
+	for _, t := range f.templates() {
+		if s := t.Script; s != nil {
+			if found := userTag(s.Source); found != "" {
+				i.report(t.path.Child("script", "source"), "the value of %s becomes part of the program", found)
+			}
+		}
+		for _, c := range (argo.Pod{Template: t.Template, Spec: f.spec}).Containers() {
+			words := slices.Concat(c.Command, c.Args)
+			for n, word := range words {
+				if found := userTag(word); found != "" && n > 0 && slices.Contains([]string{"-c", "-e", "-ec", "-xc"}, words[n-1]) {
+					i.report(wordPath(t, n), "the value of %s becomes part of the program", found)
+				}
+			}
+		}
+	}
+}
+
+// wordPath returns the path of an argument of a container's command line.
+func wordPath(t template, n int) *field.Path {
+	if t.Container == nil {
+		return t.path
+	}
+	if n < len(t.Container.Command) {
+		return t.path.Child("container", "command").Index(n)
+	}
+	return t.path.Child("container", "args").Index(n - len(t.Container.Command))
+}
+
+func (f flow) inherits() bool { return !f.whole || f.spec.WorkflowTemplateRef != nil }
+
+func noTTL(i *inspection, f flow) {
+	if !f.inherits() && f.spec.TTLStrategy == nil && i.set.defaults.TTLStrategy == nil {
+		i.report(f.path, "finished Workflows are not deleted")
+	}
+}
+
+func noPodGC(i *inspection, f flow) {
+	if gc := cmp.Or(f.spec.PodGC, i.set.defaults.PodGC); !f.inherits() && (gc == nil || gc.Strategy == "") {
+		i.report(f.path, "pods of finished Workflows are not deleted")
+	}
+}
+
+func noDeadline(i *inspection, f flow) {
+	if !f.inherits() && f.spec.ActiveDeadlineSeconds == nil && i.set.defaults.ActiveDeadlineSeconds == nil {
+		i.report(f.path, "a Workflow that hangs is never stopped")
+	}
+}
+
+// separator matches a separator of YAML documents.
+var separator = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^---\s*$`) })
+
+func manyDocuments(i *inspection, f flow) {
+	for _, t := range f.templates() {
+		if t.Resource == nil {
+			continue
+		}
+		documents := slices.DeleteFunc(separator().Split(t.Resource.Manifest, -1), func(s string) bool { return strings.TrimSpace(s) == "" })
+		if len(documents) > 1 {
+			i.report(t.path.Child("resource", "manifest"), "the manifest contains %d documents", len(documents))
+		}
+	}
+}
+
+func privileged(i *inspection, f flow) {
+	evaluator := admission.PodStandard()
+	level := api.LevelVersion{Level: api.LevelBaseline, Version: api.LatestVersion()}
+	for _, t := range f.templates() {
+		if !t.IsPodType() {
+			continue
+		}
+		spec, err := argo.Pod{Template: t.Template, Spec: f.spec}.PodSpec()
+		if err != nil {
+			continue // the patch contains tags
+		}
+		for _, result := range evaluator.EvaluatePod(level, &metav1.ObjectMeta{}, spec) {
+			if !result.Allowed {
+				i.report(t.path, "%s: %s", result.ForbiddenReason, result.ForbiddenDetail)
+			}
+		}
+	}
+}
+
+func floating(i *inspection, f flow) {
+	for _, t := range f.templates() {
+		for _, c := range (argo.Pod{Template: t.Template, Spec: f.spec}).Containers() {
+			name := c.Image[strings.LastIndex(c.Image, "/")+1:]
+			tagged := strings.Contains(name, ":") && !strings.HasSuffix(name, ":latest") || strings.Contains(c.Image, "@")
+			if c.Image != "" && !tagged && !strings.Contains(c.Image, "{{") {
+				i.report(imagePath(t), "image %s has no fixed version", c.Image)
+			}
+		}
+	}
+}
+
+func imagePath(t template) *field.Path {
+	switch {
+	case t.Container != nil:
+		return t.path.Child("container", "image")
+	case t.Script != nil:
+		return t.path.Child("script", "image")
+	}
+	return t.path
+}
+
+func unlabelled(i *inspection, f flow) {
+	look := func(at *field.Path, list []wfv1.Parameter) {
+		for n, p := range list {
+			if p.ValueFrom == nil || p.ValueFrom.ConfigMapKeyRef == nil {
+				continue
+			}
+			cm, ok := i.set.configMap(i.Object.GetNamespace(), p.ValueFrom.ConfigMapKeyRef.Name)
+			if ok && cm.Labels["workflows.argoproj.io/configmap-type"] != "Parameter" {
+				i.report(at.Index(n).Child("valueFrom", "configMapKeyRef", "name"), "ConfigMap %s lacks the label workflows.argoproj.io/configmap-type: Parameter", cm.Name)
+			}
+		}
+	}
+	look(f.path.Child("arguments", "parameters"), f.spec.Arguments.Parameters)
+	for _, t := range f.templates() {
+		look(t.path.Child("inputs", "parameters"), t.Inputs.Parameters)
+	}
+}
