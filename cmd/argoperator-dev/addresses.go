@@ -11,7 +11,8 @@ import (
 // handleService gives a Service of type LoadBalancer the address of the node. The API
 // server removes it when the type changes.
 func (n *node) handleService(ctx context.Context, service *corev1.Service) error {
-	if service.Spec.Type != corev1.ServiceTypeLoadBalancer || len(service.Status.LoadBalancer.Ingress) > 0 || service.DeletionTimestamp != nil {
+	if service.Spec.Type != corev1.ServiceTypeLoadBalancer || len(service.Status.LoadBalancer.Ingress) > 0 ||
+		service.DeletionTimestamp != nil {
 		return nil
 	}
 	changed := service.DeepCopy()

@@ -34,7 +34,15 @@ func (c *cluster) collectGarbage(ctx context.Context) error {
 	factory := metadatainformer.NewSharedInformerFactoryWithOptions(objects, 0, metadatainformer.WithTransform(withoutManagedFields))
 	started := make(chan struct{})
 	close(started)
-	collector, err := garbagecollector.NewGarbageCollector(ctx, client, objects, mapper, garbagecollector.DefaultIgnoredResources(), informersOf{factory}, started)
+	collector, err := garbagecollector.NewGarbageCollector(
+		ctx,
+		client,
+		objects,
+		mapper,
+		garbagecollector.DefaultIgnoredResources(),
+		informersOf{factory},
+		started,
+	)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,10 @@ func newControllers() (*controllerOptions, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &controllerOptions{options, options.Flags(controllers.KnownControllers(), controllers.ControllersDisabledByDefault(), controllers.ControllerAliases())}, nil
+	return &controllerOptions{
+		options,
+		options.Flags(controllers.KnownControllers(), controllers.ControllersDisabledByDefault(), controllers.ControllerAliases()),
+	}, nil
 }
 
 // lasting are the controllers that have nothing to do with workloads.
@@ -57,7 +60,12 @@ func (c *cluster) startControllers(managers *controllerOptions) error {
 		return err
 	}
 	c.serve("controllers", func(ctx context.Context) error {
-		config, err := managers.Config(ctx, controllers.KnownControllers(), controllers.ControllersDisabledByDefault(), controllers.ControllerAliases())
+		config, err := managers.Config(
+			ctx,
+			controllers.KnownControllers(),
+			controllers.ControllersDisabledByDefault(),
+			controllers.ControllerAliases(),
+		)
 		if err != nil {
 			return err
 		}

@@ -67,7 +67,12 @@ type flags struct {
 func parseFlags(args []string, out io.Writer) (flags, error) {
 	var f flags
 	set := pflag.NewFlagSet("argoperator-dev", pflag.ContinueOnError)
-	set.StringVar(&f.dir, "dir", "", "write everything to this empty directory and keep it (default: a temporary directory, removed at the end)")
+	set.StringVar(
+		&f.dir,
+		"dir",
+		"",
+		"write everything to this empty directory and keep it (default: a temporary directory, removed at the end)",
+	)
 	set.BoolVar(&f.withParent, "with-parent", false, "end when standard input is closed")
 	set.BoolVar(&f.controllers, "controllers", true, "run the controllers of workloads, and a node on which Pods become ready")
 	set.BoolVar(&f.version, "version", false, "print the version")

@@ -34,9 +34,11 @@ type node struct {
 
 // register creates the node and the default StorageClass.
 func register(ctx context.Context, client kubernetes.Interface) error {
-	created, err := client.CoreV1().Nodes().Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName, Labels: map[string]string{
-		corev1.LabelHostname: nodeName, corev1.LabelOSStable: "linux", corev1.LabelArchStable: runtime.GOARCH,
-	}}}, metav1.CreateOptions{})
+	created, err := client.CoreV1().
+		Nodes().
+		Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName, Labels: map[string]string{
+			corev1.LabelHostname: nodeName, corev1.LabelOSStable: "linux", corev1.LabelArchStable: runtime.GOARCH,
+		}}}, metav1.CreateOptions{})
 	if err != nil {
 		return fmt.Errorf("creating the node: %w", err)
 	}
@@ -75,7 +77,10 @@ func nodeStatus(now metav1.Time) corev1.NodeStatus {
 func standardClass() *storagev1.StorageClass {
 	expandable := true
 	return &storagev1.StorageClass{
-		ObjectMeta:           metav1.ObjectMeta{Name: "standard", Annotations: map[string]string{"storageclass.kubernetes.io/is-default-class": "true"}},
+		ObjectMeta: metav1.ObjectMeta{
+			Name:        "standard",
+			Annotations: map[string]string{"storageclass.kubernetes.io/is-default-class": "true"},
+		},
 		Provisioner:          "argoperator.dev/none",
 		AllowVolumeExpansion: &expandable,
 	}

@@ -19,7 +19,8 @@ const failAnnotation = "argoperator.dev/fail"
 // annotation, and those of a Pod with an image that is tagged "fail".
 func fails(pod *corev1.Pod) bool {
 	tagged := func(c corev1.Container) bool { return strings.HasSuffix(c.Image, ":fail") }
-	return pod.Annotations[failAnnotation] == "true" || slices.ContainsFunc(pod.Spec.InitContainers, tagged) || slices.ContainsFunc(pod.Spec.Containers, tagged)
+	return pod.Annotations[failAnnotation] == "true" || slices.ContainsFunc(pod.Spec.InitContainers, tagged) ||
+		slices.ContainsFunc(pod.Spec.Containers, tagged)
 }
 
 // handlePod binds a Pod to the node, whatever it asks for, runs it, and removes it as soon
@@ -32,10 +33,18 @@ func (n *node) handlePod(ctx context.Context, pod *corev1.Pod) error {
 			return nil // it waits for its finalizers
 		}
 		now := int64(0)
-		return pods.Delete(ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: &now, Preconditions: metav1.NewUIDPreconditions(string(pod.UID))})
+		return pods.Delete(
+			ctx,
+			pod.Name,
+			metav1.DeleteOptions{GracePeriodSeconds: &now, Preconditions: metav1.NewUIDPreconditions(string(pod.UID))},
+		)
 	case pod.Spec.NodeName == "" && len(pod.Spec.SchedulingGates) == 0:
 		return pods.Bind(ctx, &corev1.Binding{
-			ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace, UID: pod.UID}, Target: corev1.ObjectReference{Kind: "Node", Name: nodeName},
+			ObjectMeta: metav1.ObjectMeta{
+				Name:      pod.Name,
+				Namespace: pod.Namespace,
+				UID:       pod.UID,
+			}, Target: corev1.ObjectReference{Kind: "Node", Name: nodeName},
 		}, metav1.CreateOptions{})
 	case pod.Spec.NodeName == nodeName && stale(pod):
 		changed := pod.DeepCopy()
@@ -67,7 +76,9 @@ func (n *node) handleNamespace(ctx context.Context, namespace *corev1.Namespace)
 		return nil
 	}
 	now := int64(0)
-	return n.client.CoreV1().Pods(namespace.Name).DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: &now}, metav1.ListOptions{})
+	return n.client.CoreV1().
+		Pods(namespace.Name).
+		DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: &now}, metav1.ListOptions{})
 }
 
 // start sets the status of a Pod: its containers run, or have succeeded if they are not
@@ -174,7 +185,9 @@ func ended(c corev1.Container, start metav1.Time) corev1.ContainerStatus {
 	started := false
 	return corev1.ContainerStatus{
 		Name: c.Name, Image: c.Image, ImageID: c.Image, Started: &started,
-		State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Completed", StartedAt: start, FinishedAt: start}},
+		State: corev1.ContainerState{
+			Terminated: &corev1.ContainerStateTerminated{Reason: "Completed", StartedAt: start, FinishedAt: start},
+		},
 	}
 }
 
@@ -183,7 +196,8 @@ func waiting(c corev1.Container, _ metav1.Time) corev1.ContainerStatus {
 	return corev1.ContainerStatus{
 		Name: c.Name, Image: c.Image, Started: &started,
 		State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
-			Reason: "ImagePullBackOff", Message: fmt.Sprintf("Back-off pulling image %q: the Pod has the annotation %s or an image with the tag \"fail\"", c.Image, failAnnotation),
+			Reason: "ImagePullBackOff", Message: fmt.Sprintf("Back-off pulling image %q: the Pod has the annotation %s or an image with "+
+				"the tag \"fail\"", c.Image, failAnnotation),
 		}},
 	}
 }

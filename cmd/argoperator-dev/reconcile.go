@@ -14,8 +14,15 @@ const workers = 8
 
 // reconcile calls handle for each object of an informer that is new or has changed, and
 // again later if that fails. The group waits for the end of the context.
-func reconcile[T any](ctx context.Context, group *sync.WaitGroup, informer cache.SharedIndexInformer, handle func(context.Context, T) error) error {
-	queue := workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[string](10*time.Millisecond, 10*time.Second))
+func reconcile[T any](
+	ctx context.Context,
+	group *sync.WaitGroup,
+	informer cache.SharedIndexInformer,
+	handle func(context.Context, T) error,
+) error {
+	queue := workqueue.NewTypedRateLimitingQueue(
+		workqueue.NewTypedItemExponentialFailureRateLimiter[string](10*time.Millisecond, 10*time.Second),
+	)
 	add := func(object any) {
 		if key, err := cache.MetaNamespaceKeyFunc(object); err == nil {
 			queue.Add(key)

@@ -38,7 +38,8 @@ func (n *node) handleClaim(ctx context.Context, claim *corev1.PersistentVolumeCl
 
 // selectNode does not wait for a Pod that uses the claim.
 func (n *node) selectNode(ctx context.Context, claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) error {
-	if mode := class.VolumeBindingMode; mode == nil || *mode == storagev1.VolumeBindingImmediate || claim.Annotations[volume.AnnSelectedNode] != "" {
+	if mode := class.VolumeBindingMode; mode == nil || *mode == storagev1.VolumeBindingImmediate ||
+		claim.Annotations[volume.AnnSelectedNode] != "" {
 		return nil
 	}
 	changed := claim.DeepCopy()
@@ -93,5 +94,7 @@ func (n *node) handleVolume(ctx context.Context, v *corev1.PersistentVolume) err
 		v.Annotations[volume.AnnDynamicallyProvisioned] == "" || v.Spec.PersistentVolumeReclaimPolicy != corev1.PersistentVolumeReclaimDelete {
 		return nil
 	}
-	return n.client.CoreV1().PersistentVolumes().Delete(ctx, v.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(v.UID))})
+	return n.client.CoreV1().
+		PersistentVolumes().
+		Delete(ctx, v.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(v.UID))})
 }

@@ -189,8 +189,13 @@ func Each(sources []Source, options Options, use func(Operator) error) (diag.Lis
 		}
 	}
 	if !found {
-		findings.Add(diag.Position{}, diag.NoDefinition, "no definition found",
-			"use -f with a file or directory that contains one (apiVersion: argoperator.dev/v1alpha1, kind: Operator), or create a project with argoperator init NAME")
+		findings.Add(
+			diag.Position{},
+			diag.NoDefinition,
+			"no definition found",
+			"use -f with a file or directory that contains one (apiVersion: argoperator.dev/v1alpha1, kind: Operator), or create a "+
+				"project with argoperator init NAME",
+		)
 	}
 	return withoutAccepted(sources, positions, findings).Sorted().Grouped(), nil
 }
@@ -242,9 +247,18 @@ func claim(d *definition.Definition, options Options, taken map[string]diag.Posi
 	key := namespace(d, options) + "/" + d.Operator.Metadata.Name
 	at := d.Position("metadata", "name")
 	if first, ok := taken[key]; ok {
-		findings.Add(at, diag.DuplicateValue,
-			fmt.Sprintf("an operator named %q is already defined at %s:%d:%d", d.Operator.Metadata.Name, first.File, first.Line, first.Column),
-			"use another metadata.name or install.namespace")
+		findings.Add(
+			at,
+			diag.DuplicateValue,
+			fmt.Sprintf(
+				"an operator named %q is already defined at %s:%d:%d",
+				d.Operator.Metadata.Name,
+				first.File,
+				first.Line,
+				first.Column,
+			),
+			"use another metadata.name or install.namespace",
+		)
 	}
 	taken[key] = at
 	return findings

@@ -70,12 +70,21 @@ func standIns(d *definition.Definition) (*definition.Definition, []output.Value)
 	spec := &local.Operator.Spec
 	var values []output.Value
 	open := func(path, standIn, pattern, description string, places ...*string) {
-		values = append(values, output.Value{Path: path, Default: *places[0], Placeholder: standIn, Pattern: pattern, Description: description})
+		values = append(
+			values,
+			output.Value{Path: path, Default: *places[0], Placeholder: standIn, Pattern: pattern, Description: description},
+		)
 		for _, place := range places {
 			*place = standIn
 		}
 	}
-	open("namespace", "argoperator-value-namespace", "^$|"+dnsLabel, "Namespace of the operator, which must contain an EventBus. Default: the namespace of the release.", &spec.Install.Namespace)
+	open(
+		"namespace",
+		"argoperator-value-namespace",
+		"^$|"+dnsLabel,
+		"Namespace of the operator, which must contain an EventBus. Default: the namespace of the release.",
+		&spec.Install.Namespace,
+	)
 	open("eventBus.name", "argoperator-value-bus", dnsLabel, "Name of the EventBus.", &spec.Install.EventBus.Name)
 	runtime := []*string{&spec.Install.RuntimeImage}
 	if spec.Logic != nil {
@@ -88,11 +97,22 @@ func standIns(d *definition.Definition) (*definition.Definition, []output.Value)
 		open("image.logic", "argoperator-value/logic", image, "Image that runs the logic.", images...)
 	}
 	if len(runtime) > 0 {
-		open("image.runtime", "argoperator-value/runtime", image, "Image of the steps of the operator, with Python 3.9 or later.", runtime...)
+		open(
+			"image.runtime",
+			"argoperator-value/runtime",
+			image,
+			"Image of the steps of the operator, with Python 3.9 or later.",
+			runtime...)
 	}
 	if spec.Install.ArgoServerURL != "" {
 		spec.Install.ArgoServerURL = strings.TrimSuffix(spec.Install.ArgoServerURL, "/") // same form as in the links
-		open("argoServerURL", "https://argoperator-value", address, "URL of the Argo user interface, for links in the status.", &spec.Install.ArgoServerURL)
+		open(
+			"argoServerURL",
+			"https://argoperator-value",
+			address,
+			"URL of the Argo user interface, for links in the status.",
+			&spec.Install.ArgoServerURL,
+		)
 	}
 	return &local, values
 }

@@ -46,7 +46,12 @@ func Earlier(sources []Source, options Options) (Baseline, diag.List, error) {
 		}
 	}
 	if len(out) == 0 && !findings.HasErrors() {
-		findings.Add(diag.Position{File: nameOf(sources)}, diag.NoDefinition, "nothing to compare with", "use --against with definitions or generated manifests")
+		findings.Add(
+			diag.Position{File: nameOf(sources)},
+			diag.NoDefinition,
+			"nothing to compare with",
+			"use --against with definitions or generated manifests",
+		)
 	}
 	return Baseline{objects: out}, findings, nil
 }

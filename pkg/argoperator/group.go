@@ -54,16 +54,33 @@ func generateGroup(members []Operator, taken map[string]diag.Position) (Operator
 	shared, other, key := plan.Group(plans)
 	if shared == nil {
 		var findings diag.List
-		findings.Add(members[other].definition.Position(append([]string{"spec"}, strings.Split(key, ".")...)...), diag.ConflictingKeys,
-			fmt.Sprintf("%s of operator %s differs from that of operator %s, which is in the same group", key, members[other].Name, first.Name),
-			"operators of a group share this setting: use the same value in both, or another install.group")
+		findings.Add(
+			members[other].definition.Position(append([]string{"spec"}, strings.Split(key, ".")...)...),
+			diag.ConflictingKeys,
+			fmt.Sprintf(
+				"%s of operator %s differs from that of operator %s, which is in the same group",
+				key,
+				members[other].Name,
+				first.Name,
+			),
+			"operators of a group share this setting: use the same value in both, or another install.group",
+		)
 		return Operator{}, findings, nil
 	}
 	if one, other, name := plan.Collision(plans); name != "" {
 		var findings diag.List
-		findings.Add(members[other].definition.Position("metadata", "name"), diag.DuplicateValue,
-			fmt.Sprintf("operators %s and %s of group %s both have an event or trigger %s", members[one].Name, members[other].Name, shared.Operator.Name, name),
-			"rename one of the two operators or its child, or use another install.group")
+		findings.Add(
+			members[other].definition.Position("metadata", "name"),
+			diag.DuplicateValue,
+			fmt.Sprintf(
+				"operators %s and %s of group %s both have an event or trigger %s",
+				members[one].Name,
+				members[other].Name,
+				shared.Operator.Name,
+				name,
+			),
+			"rename one of the two operators or its child, or use another install.group",
+		)
 		return Operator{}, findings, nil
 	}
 	objects := manifest.BuildGroup(shared)

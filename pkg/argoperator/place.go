@@ -22,7 +22,12 @@ func findingsOf(d *definition.Definition, problems []problem.Problem) (diag.List
 		}
 		path := origin(d, p)
 		if path == nil {
-			return nil, fmt.Errorf("%s: %s [%s]: this is a defect of argoperator, please report it with the definition", at, p.Message, p.Code)
+			return nil, fmt.Errorf(
+				"%s: %s [%s]: this is a defect of argoperator, please report it with the definition",
+				at,
+				p.Message,
+				p.Code,
+			)
 		}
 		findings.Add(d.Position(path...), p.Code, at+": "+p.Message, p.Hint)
 	}

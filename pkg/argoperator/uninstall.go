@@ -63,15 +63,28 @@ func (o Operator) leftovers(stage Stage, defined bool) []string {
 		if defined {
 			return nil
 		}
-		return []string{fmt.Sprintf("operator %s did not install the kind %s: there is no API to delete, and its objects are kept", o.Name, kind)}
+		return []string{
+			fmt.Sprintf("operator %s did not install the kind %s: there is no API to delete, and its objects are kept", o.Name, kind),
+		}
 	}
 	var notes []string
 	if !defined {
-		notes = append(notes, fmt.Sprintf("operator %s: its children are kept until the %s that owns them is deleted; they have the label %s=%s",
-			o.Name, kind, plan.ManagedBy, o.plan.Runtime.Operator))
+		notes = append(
+			notes,
+			fmt.Sprintf("operator %s: its children are kept until the %s that owns them is deleted; they have the label %s=%s",
+				o.Name, kind, plan.ManagedBy, o.plan.Runtime.Operator),
+		)
 	}
 	if !defined && finalizer != "" {
-		notes = append(notes, fmt.Sprintf("operator %s: a %s with the finalizer %s cannot be deleted until you remove the finalizer", o.Name, kind, finalizer))
+		notes = append(
+			notes,
+			fmt.Sprintf(
+				"operator %s: a %s with the finalizer %s cannot be deleted until you remove the finalizer",
+				o.Name,
+				kind,
+				finalizer,
+			),
+		)
 	}
 	for _, object := range o.Objects {
 		if kindOf(object) == "EventBus" {

@@ -60,12 +60,24 @@ func resourcesOf(apis []*admission.API, sources, old []Source) ([]Resource, diag
 	before, wrong := read(apis, old)
 	findings = append(findings, wrong...)
 	if len(resources) == 0 && !findings.HasErrors() {
-		findings.Add(diag.Position{File: nameOf(sources)}, diag.NoCustomResource, "no custom resource found", "the definitions have the kinds "+kindsOf(apis))
+		findings.Add(
+			diag.Position{File: nameOf(sources)},
+			diag.NoCustomResource,
+			"no custom resource found",
+			"the definitions have the kinds "+kindsOf(apis),
+		)
 	}
 	pairs := pair(resources, before)
 	if len(before) > 0 && len(resources) > 0 && pairs == 0 {
-		findings.Add(before[0].Position("metadata.name"), diag.BadValue,
-			fmt.Sprintf("%s is not one of the custom resources", before[0].written.Text("kind")+" "+before[0].written.Text("metadata", "name")), "kind, namespace and name must match")
+		findings.Add(
+			before[0].Position("metadata.name"),
+			diag.BadValue,
+			fmt.Sprintf(
+				"%s is not one of the custom resources",
+				before[0].written.Text("kind")+" "+before[0].written.Text("metadata", "name"),
+			),
+			"kind, namespace and name must match",
+		)
 	}
 	problems, err := validate(apis, resources)
 	findings = append(findings, problems...)
@@ -145,8 +157,16 @@ func unknownKind(apis []*admission.API, o source.Object) diag.List {
 	var names []string
 	for _, a := range apis {
 		if a.Kind() == o.Text("kind") {
-			findings.Add(o.Position("apiVersion"), diag.WrongAPIVersion,
-				fmt.Sprintf("no definition has the kind %s of %s", a.Kind(), o.Text("apiVersion")), "want "+strings.Join(a.Versions(), " or "))
+			findings.Add(
+				o.Position("apiVersion"),
+				diag.WrongAPIVersion,
+				fmt.Sprintf(
+					"no definition has the kind %s of %s",
+					a.Kind(),
+					o.Text("apiVersion"),
+				),
+				"want "+strings.Join(a.Versions(), " or "),
+			)
 			return findings
 		}
 		names = append(names, a.Kind())

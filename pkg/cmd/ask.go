@@ -33,7 +33,13 @@ func ask(s streams, flags initFlags, given func(flag string) bool) (scaffold.Opt
 	}
 	if !given("logic") {
 		const template = "template"
-		d.ask("Make the object with a template or a program", "Logic", &o.Logic, template, append([]string{template}, scaffold.Languages()...))
+		d.ask(
+			"Make the object with a template or a program",
+			"Logic",
+			&o.Logic,
+			template,
+			append([]string{template}, scaffold.Languages()...),
+		)
 		if o.Logic == template {
 			o.Logic = ""
 		}

@@ -209,7 +209,16 @@ func checkout(ctx context.Context, name, revision, into string) (string, error) 
 	if info, err := os.Stat(name); err == nil && !info.IsDir() {
 		home, base = filepath.Dir(name), filepath.Base(name)
 	}
-	git := exec.CommandContext(ctx, "git", "-C", home, "archive", "--format=tar", revision, ".") //nolint:gosec // the command line has no option in place of a revision
+	git := exec.CommandContext(
+		ctx,
+		"git",
+		"-C",
+		home,
+		"archive",
+		"--format=tar",
+		revision,
+		".",
+	) //nolint:gosec // the command line has no option in place of a revision
 	var said bytes.Buffer
 	git.Stderr, git.WaitDelay = &said, outputGrace
 	archive, err := git.StdoutPipe()
@@ -252,7 +261,10 @@ func unpack(archive io.Reader, into string) error {
 		}
 		data, err := readAll(reader)
 		if err == nil {
-			err = errors.Join(root.MkdirAll(filepath.Dir(filepath.FromSlash(head.Name)), 0o700), root.WriteFile(filepath.FromSlash(head.Name), data, 0o600))
+			err = errors.Join(
+				root.MkdirAll(filepath.Dir(filepath.FromSlash(head.Name)), 0o700),
+				root.WriteFile(filepath.FromSlash(head.Name), data, 0o600),
+			)
 		}
 		if err != nil {
 			return fmt.Errorf("unpacking a revision: %w", err)

@@ -62,7 +62,10 @@ func runDoctor(ctx context.Context, s streams, flags doctorFlags) error {
 	}
 	reports := []doctor.Report{}
 	for _, n := range needs {
-		reports = append(reports, doctor.Report{Operator: n.Operator, Namespace: n.Namespace, Checks: doctor.Examine(ctx, flags.kubectl, n)})
+		reports = append(
+			reports,
+			doctor.Report{Operator: n.Operator, Namespace: n.Namespace, Checks: doctor.Examine(ctx, flags.kubectl, n)},
+		)
 	}
 	if err := printDiagnoses(s, reports, flags.format); err != nil {
 		return err

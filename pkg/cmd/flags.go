@@ -66,7 +66,8 @@ type namespaceFlag string
 
 // namespaceVar registers --namespace.
 func namespaceVar(cmd *cobra.Command, namespace *string) {
-	cmd.Flags().VarP((*namespaceFlag)(namespace), "namespace", "n", "namespace of the operator (default install.namespace of the definition)")
+	cmd.Flags().
+		VarP((*namespaceFlag)(namespace), "namespace", "n", "namespace of the operator (default install.namespace of the definition)")
 	completeWith(cmd, "namespace", nil)
 }
 

@@ -89,7 +89,8 @@ that remain go to stderr.`,
 	}
 	from.register(cmd)
 	outputVar(cmd, &format, names(output.Formats())...)
-	cmd.Flags().StringVar(&flags.dir, "output-dir", "", "directory to write into with -o dir, kustomize and helm; created if it does not exist")
+	cmd.Flags().
+		StringVar(&flags.dir, "output-dir", "", "directory to write into with -o dir, kustomize and helm; created if it does not exist")
 	namespaceVar(cmd, &flags.options.Namespace)
 	// Set rejects an empty value, which comes from an unset shell variable
 	enumVar(cmd, &stage, "uninstall", "", stageNames(), "print the objects to delete instead")

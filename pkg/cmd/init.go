@@ -72,11 +72,17 @@ object, or with --logic a program. To start from something that exists, use:
 	cmd.Flags().StringVar(&o.Plural, "plural", "", "name of the resource, such as memcacheds (default derived from the kind)")
 	cmd.Flags().StringVar(&o.Version, "version", "v1alpha1", "version of the API")
 	cmd.Flags().StringVar(&o.Scope, "scope", "Namespaced", "scope of the kind: "+strings.Join(scaffold.Scopes(), "|"))
-	cmd.Flags().StringVar(&o.Child, "child", scaffold.Children()[0], "object to keep for each custom resource: "+strings.Join(scaffold.Children(), "|"))
+	cmd.Flags().
+		StringVar(&o.Child, "child", scaffold.Children()[0], "object to keep for each custom "+
+			"resource: "+strings.Join(scaffold.Children(), "|"))
 	cmd.Flags().StringVar(&o.Logic, "logic", "", "make the object with a program in a language: "+strings.Join(scaffold.Languages(), "|"))
 	cmd.Flags().StringVar(&flags.crd, "from-crd", "", "file with the CustomResourceDefinition of an existing kind, or - for standard input")
-	cmd.Flags().StringArrayVar(&flags.objects, "from-manifest", nil, "file or directory with objects to keep for each custom resource, or - for standard input; repeatable")
-	cmd.Flags().StringArrayVar(&flags.byHand, "from-tutorial", nil, "file or directory with an operator written by hand with Argo, or - for standard input; repeatable")
+	cmd.Flags().
+		StringArrayVar(&flags.objects, "from-manifest", nil, "file or directory with objects to keep for each custom resource, or - for "+
+			"standard input; repeatable")
+	cmd.Flags().
+		StringArrayVar(&flags.byHand, "from-tutorial", nil, "file or directory with an operator written by hand with Argo, or - for "+
+			"standard input; repeatable")
 	cmd.Flags().StringVarP(&o.Namespace, "namespace", "n", "argo-events", "namespace of the operator")
 	completeWith(cmd, "namespace", nil)
 	completeWith(cmd, "scope", scaffold.Scopes())
@@ -154,7 +160,16 @@ func (f initFlags) source() (flag, says string, rest []string) {
 	case len(f.objects) > 0:
 		return "from-manifest", "the manifests define the children", []string{"child", "logic", "from-crd", "from-tutorial"}
 	case len(f.byHand) > 0:
-		return "from-tutorial", "the operator defines it", []string{"child", "logic", "from-crd", "group", "plural", "version", "scope", "kind"}
+		return "from-tutorial", "the operator defines it", []string{
+			"child",
+			"logic",
+			"from-crd",
+			"group",
+			"plural",
+			"version",
+			"scope",
+			"kind",
+		}
 	case f.crd != "":
 		return "from-crd", "the CustomResourceDefinition defines it", []string{"group", "plural", "version", "scope"}
 	}
@@ -244,7 +259,12 @@ func newProject(s streams, flags initFlags) (scaffold.Project, error) {
 }
 
 // fromFiles creates a project from existing objects.
-func fromFiles(s streams, flags initFlags, names []string, from func(scaffold.Options, []argoperator.Source) (scaffold.Project, diag.List)) (scaffold.Project, error) {
+func fromFiles(
+	s streams,
+	flags initFlags,
+	names []string,
+	from func(scaffold.Options, []argoperator.Source) (scaffold.Project, diag.List),
+) (scaffold.Project, error) {
 	source, _, _ := flags.source()
 	files := sourceFlags{names: names, recursive: true, alone: true, check: "the value of --" + source}
 	sources, findings, err := files.read(s.in)
@@ -312,7 +332,11 @@ func printNextSteps(s streams, dir string, result scaffold.Result) {
 // nextCommands returns the next commands, with cd first if the project is in
 // another directory.
 func nextCommands(dir string, result scaffold.Result) []string {
-	next := []string{"cd " + quoted(dir), "argoperator render -f . " + result.Sample, "argoperator generate -f . | " + result.Apply + " -f -"}
+	next := []string{
+		"cd " + quoted(dir),
+		"argoperator render -f . " + result.Sample,
+		"argoperator generate -f . | " + result.Apply + " -f -",
+	}
 	if filepath.Clean(dir) == "." {
 		return next[1:]
 	}

@@ -156,7 +156,8 @@ func orManifest(findings diag.List) diag.List {
 		}
 		if kind, ok := strings.CutSuffix(f.Message, " is not a definition"); ok && f.Code == diag.WrongKind {
 			findings[i].Message = "lint does not check the kind " + kind
-			findings[i].Hint = "lint checks definitions, EventSources, Sensors, EventBuses, Workflows and their templates, CronWorkflows, and roles; argoperator validate checks custom resources"
+			findings[i].Hint = "lint checks definitions, EventSources, Sensors, EventBuses, Workflows and their templates, " +
+				"CronWorkflows, and roles; argoperator validate checks custom resources"
 		}
 	}
 	return findings
@@ -268,7 +269,15 @@ func linter() diag.Tool {
 		})
 	}
 	for _, c := range diag.Codes() {
-		tool.Rules = append(tool.Rules, diag.ToolRule{Code: c.Code, Summary: c.Doc, URI: strings.Replace(rulesPage, "rules", "findings", 1) + "#" + c.Code, Help: c.Doc})
+		tool.Rules = append(
+			tool.Rules,
+			diag.ToolRule{
+				Code:    c.Code,
+				Summary: c.Doc,
+				URI:     strings.Replace(rulesPage, "rules", "findings", 1) + "#" + c.Code,
+				Help:    c.Doc,
+			},
+		)
 	}
 	return tool
 }

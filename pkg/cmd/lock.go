@@ -63,7 +63,12 @@ func writeLocks(ctx context.Context, s streams, sources []argoperator.Source, lo
 			if _, asked := digests[image.Name]; !asked {
 				digest, err := registry.Digest(ctx, image.Name)
 				if err != nil {
-					findings.Add(image.At, diag.MissingImageDigest, fmt.Sprintf("no digest of the image %s: %v", image.Name, err), "check the name of the image; for a private registry, run docker login")
+					findings.Add(
+						image.At,
+						diag.MissingImageDigest,
+						fmt.Sprintf("no digest of the image %s: %v", image.Name, err),
+						"check the name of the image; for a private registry, run docker login",
+					)
 				}
 				digests[image.Name] = digest
 			}
@@ -93,7 +98,13 @@ func writeLocks(ctx context.Context, s streams, sources []argoperator.Source, lo
 func writeLock(s streams, lock argoperator.Lock, data []byte) error {
 	for _, image := range lock.Images {
 		if image.Computed {
-			s.say("%s:%d:%d: no digest for the image %s, which an expression computes", image.At.File, image.At.Line, image.At.Column, image.Name)
+			s.say(
+				"%s:%d:%d: no digest for the image %s, which an expression computes",
+				image.At.File,
+				image.At.Line,
+				image.At.Column,
+				image.Name,
+			)
 		}
 	}
 	name := filepath.FromSlash(lock.File)

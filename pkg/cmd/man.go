@@ -31,7 +31,13 @@ pages.`,
 			}
 			root := newRoot(s)
 			root.DisableAutoGenTag = true
-			head := &doc.GenManHeader{Title: "ARGOPERATOR", Section: "1", Source: "argoperator " + release.Read().Version, Manual: "argoperator", Date: &time.Time{}}
+			head := &doc.GenManHeader{
+				Title:   "ARGOPERATOR",
+				Section: "1",
+				Source:  "argoperator " + release.Read().Version,
+				Manual:  "argoperator",
+				Date:    &time.Time{},
+			}
 			if err := doc.GenManTree(root, head, dir); err != nil {
 				return fmt.Errorf("writing manual pages: %w", err)
 			}

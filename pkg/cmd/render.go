@@ -203,10 +203,20 @@ func actions(flags renderFlags, result argoperator.Result, resources []argoperat
 	var out []simulate.Action
 	for _, r := range resources {
 		if what, ok := watched.Contains(r.Object); !ok && !findings.HasErrors() {
-			findings.Add(r.Position("apiVersion"), diag.WrongKind, fmt.Sprintf("the operator does not watch %s", what), "it watches "+watched.String())
+			findings.Add(
+				r.Position("apiVersion"),
+				diag.WrongKind,
+				fmt.Sprintf("the operator does not watch %s", what),
+				"it watches "+watched.String(),
+			)
 		}
 		if flags.event == simulate.Updated && r.Old == nil && !findings.HasErrors() {
-			findings.Add(r.Position("metadata.name"), diag.BadValue, fmt.Sprintf("%s has no custom resource of this kind, namespace and name", flags.old), "add the custom resource before the change")
+			findings.Add(
+				r.Position("metadata.name"),
+				diag.BadValue,
+				fmt.Sprintf("%s has no custom resource of this kind, namespace and name", flags.old),
+				"add the custom resource before the change",
+			)
 		}
 		out = append(out, simulate.Action{Event: flags.event, Object: r.Object, Old: r.Old})
 	}
@@ -214,7 +224,13 @@ func actions(flags renderFlags, result argoperator.Result, resources []argoperat
 }
 
 // simulateActions runs the simulation.
-func simulateActions(ctx context.Context, s streams, flags renderFlags, result argoperator.Result, actions []simulate.Action) (simulate.Rendering, error) {
+func simulateActions(
+	ctx context.Context,
+	s streams,
+	flags renderFlags,
+	result argoperator.Result,
+	actions []simulate.Action,
+) (simulate.Rendering, error) {
 	defer keepStdout(s)()
 	line := newProgress(s.err)
 	defer line.close()
@@ -263,7 +279,8 @@ type todo struct {
 
 // objects returns what an API server can check after a rendering.
 func (t todo) objects(flags renderFlags, result argoperator.Result, trace simulate.Trace) []dryrun.Object {
-	defaulted := len(t.resources) == 0 || !slices.ContainsFunc(t.actions, func(a simulate.Action) bool { return argoperator.InDefaultNamespace(a.Object) })
+	defaulted := len(t.resources) == 0 ||
+		!slices.ContainsFunc(t.actions, func(a simulate.Action) bool { return argoperator.InDefaultNamespace(a.Object) })
 	var out []dryrun.Object
 	for i, a := range t.actions {
 		switch {

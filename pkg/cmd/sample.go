@@ -57,9 +57,12 @@ each with its description and with its default or another legal value.`,
 	from.register(cmd)
 	cmd.Flags().BoolVar(&flags.full, "full", false, "print every field that can be set at once (the default)")
 	cmd.Flags().BoolVar(&flags.minimal, "minimal", false, "print the required fields only")
-	cmd.Flags().BoolVar(&flags.edge, "edge", false, "print several resources with extreme values: longest texts, lowest and highest numbers, empty lists")
+	cmd.Flags().
+		BoolVar(&flags.edge, "edge", false, "print several resources with extreme values: longest texts, lowest and highest numbers, "+
+			"empty lists")
 	cmd.Flags().Uint64Var(&flags.seed, "seed", 0, "print a random resource, the same for the same number")
-	cmd.Flags().StringVar(&flags.version, "api-version", "", "version of the API, such as v1beta1 (default the version that the operator uses)")
+	cmd.Flags().
+		StringVar(&flags.version, "api-version", "", "version of the API, such as v1beta1 (default the version that the operator uses)")
 	return cmd
 }
 

@@ -183,7 +183,8 @@ func (f *sourceFlags) startHint() string {
 			}
 		}
 	}
-	return "name the file or directory of a definition, or create a project: argoperator init guestbook --group example.com --kind Guestbook"
+	return "name the file or directory of a definition, or create a project: argoperator init guestbook --group example.com --kind " +
+		"Guestbook"
 }
 
 // countWarnings prints how many warnings the definitions have and which command shows

@@ -152,8 +152,12 @@ func (r *suiteReader) testFile(path string, own *group, lenient bool) error {
 		return err
 	}
 	if home == "" {
-		r.findings.Add(diag.Position{File: filepath.ToSlash(path)}, diag.NoDefinition, "no definition in the directory of the test or above it",
-			"move the test to the directory tests next to a definition")
+		r.findings.Add(
+			diag.Position{File: filepath.ToSlash(path)},
+			diag.NoDefinition,
+			"no definition in the directory of the test or above it",
+			"move the test to the directory tests next to a definition",
+		)
 		return nil
 	}
 	if own == nil {
@@ -317,8 +321,13 @@ func (r *suiteReader) suites(chosen choice) ([]testsuite.Suite, []argoperator.So
 	case r.noDefinition():
 		r.findings.Add(diag.Position{}, diag.NoDefinition, "no definition found", r.from.startHint())
 	default:
-		r.findings.Add(diag.Position{}, diag.NoTest, "no test found",
-			"write one in the directory "+testsDir+" next to the definition: https://github.com/argoperator/argoperator/blob/main/docs/how-to/test.md")
+		r.findings.Add(
+			diag.Position{},
+			diag.NoTest,
+			"no test found",
+			"write one in the directory "+testsDir+" next to the definition: "+
+				"https://github.com/argoperator/argoperator/blob/main/docs/how-to/test.md",
+		)
 	}
 	return suites, sources, r.findings.Sorted(), nil
 }

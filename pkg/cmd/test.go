@@ -134,7 +134,12 @@ func (c choice) unmatched(all []string) diag.List {
 		}
 	}
 	if !slices.ContainsFunc(all, c.takes) && len(findings) == 0 {
-		findings.Add(diag.Position{}, diag.NoTest, fmt.Sprintf("no test matches --run %q", c.run), "tests: "+strings.Join(slices.Compact(slices.Sorted(slices.Values(all))), ", "))
+		findings.Add(
+			diag.Position{},
+			diag.NoTest,
+			fmt.Sprintf("no test matches --run %q", c.run),
+			"tests: "+strings.Join(slices.Compact(slices.Sorted(slices.Values(all))), ", "),
+		)
 	}
 	return findings
 }
@@ -186,7 +191,13 @@ func testedObjects(r testsuite.Result) []dryrun.Object {
 }
 
 // runSuites runs the tests. With --server it returns what the API server can check.
-func runSuites(ctx context.Context, s streams, suites []testsuite.Suite, flags testFlags, sources []argoperator.Source) ([]testsuite.Result, []dryrun.Object, error) {
+func runSuites(
+	ctx context.Context,
+	s streams,
+	suites []testsuite.Suite,
+	flags testFlags,
+	sources []argoperator.Source,
+) ([]testsuite.Result, []dryrun.Object, error) {
 	out := s.out
 	defer keepStdout(s)()
 	printer := testsuite.Printer{Findings: diag.Printer{Colour: colour(out), Source: excerpts(sources)}, Trace: flags.trace}

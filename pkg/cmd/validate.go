@@ -112,7 +112,14 @@ func validate(ctx context.Context, s streams, from *sourceFlags, names []string,
 
 // adviseOnInput changes the hints of the findings about files that are definitions, and
 // about directories that hold custom resources in subdirectories only.
-func adviseOnInput(s streams, names []string, from *sourceFlags, result argoperator.Result, sources []argoperator.Source, findings diag.List) error {
+func adviseOnInput(
+	s streams,
+	names []string,
+	from *sourceFlags,
+	result argoperator.Result,
+	sources []argoperator.Source,
+	findings diag.List,
+) error {
 	for i := range findings {
 		f := &findings[i]
 		isDefinition := func(source argoperator.Source) bool { return source.Name == f.File && argoperator.Defines(source) }
@@ -131,7 +138,15 @@ func adviseOnInput(s streams, names []string, from *sourceFlags, result argopera
 			}
 			if len(found) > 0 {
 				dir := path.Dir(found[0].Position("kind").File)
-				f.File, f.Hint = strings.Join(names, ", "), fmt.Sprintf("custom resources are in %s: %s %s", dir, from.command(s, "validate"), quoted(dir))
+				f.File, f.Hint = strings.Join(
+					names,
+					", ",
+				), fmt.Sprintf(
+					"custom resources are in %s: %s %s",
+					dir,
+					from.command(s, "validate"),
+					quoted(dir),
+				)
 			}
 		}
 	}

@@ -144,9 +144,17 @@ func Codes() []Code {
 		{DeprecatedVersion, "The API server warns users of this version."},
 		{DroppedField, "The API server drops the field without a message."},
 		{MissingSchema, "argoperator does not know the schema of the kind, and checked only the metadata."},
-		{ServerRejected, "With --server: the API server of the kubeconfig rejects the object, by its own validation, an admission policy, a webhook or a quota."},
+		{
+			ServerRejected,
+			"With --server: the API server of the kubeconfig rejects the object, by its own validation, an admission policy, a webhook " +
+				"or a quota.",
+		},
 		{ServerWarning, "With --server: the API server of the kubeconfig accepts the object with a warning."},
-		{ServerNotChecked, "With --server: the API server of the kubeconfig could not check objects, for example because their kind or namespace is missing."},
+		{
+			ServerNotChecked,
+			"With --server: the API server of the kubeconfig could not check objects, for example because their kind or namespace is " +
+				"missing.",
+		},
 		{ServerUnreachable, "With --server: the API server of the kubeconfig cannot be reached, or does not accept the credentials."},
 		{BreakingChange, "The change breaks existing custom resources or clients, or can break them."},
 		{RemovedChild, "The definition no longer contains a child, but the objects that the operator created for it are kept."},
@@ -171,6 +179,9 @@ func Codes() []Code {
 		{SecretExposed, "Users without permission to read Secrets can read their content."},
 		{BadIgnore, "A comment argoperator:ignore has no reason, names an unknown code, or names an error of a definition."},
 		{UnusedIgnore, "A comment argoperator:ignore suppresses nothing."},
-		{PrivilegeEscalation, "A child grants permissions that the service account of the operator does not have, so the API server rejects it."},
+		{
+			PrivilegeEscalation,
+			"A child grants permissions that the service account of the operator does not have, so the API server rejects it.",
+		},
 	}
 }

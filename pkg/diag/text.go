@@ -51,7 +51,13 @@ func (p Printer) finding(w io.Writer, f Finding, files map[string][][]byte) {
 	if place != "" {
 		terminal.Fprintf(w, "%s ", terminal.Style(p.Colour, terminal.Bold, place+":"))
 	}
-	terminal.Fprintf(w, "%s %s %s\n", terminal.Style(p.Colour, colourOf(f.Severity), string(f.Severity)+":"), f.Message, terminal.Style(p.Colour, terminal.Dim, "["+f.Code+"]"))
+	terminal.Fprintf(
+		w,
+		"%s %s %s\n",
+		terminal.Style(p.Colour, colourOf(f.Severity), string(f.Severity)+":"),
+		f.Message,
+		terminal.Style(p.Colour, terminal.Dim, "["+f.Code+"]"),
+	)
 	p.excerpt(w, f, files)
 	if f.Hint != "" {
 		terminal.Fprintf(w, "  %s %s\n", terminal.Style(p.Colour, terminal.Bold, "hint:"), terminal.Lines(f.Hint, "        "))
@@ -74,7 +80,13 @@ func (p Printer) excerpt(w io.Writer, f Finding, files map[string][][]byte) {
 	number := fmt.Sprintf("%4d | ", f.Line)
 	terminal.Fprintf(w, "%s%s\n", terminal.Style(p.Colour, terminal.Dim, number), text)
 	if f.Column > 0 {
-		terminal.Fprintf(w, "%s%s%s\n", terminal.Style(p.Colour, terminal.Dim, "     | "), indent, terminal.Style(p.Colour, colourOf(f.Severity), "^"))
+		terminal.Fprintf(
+			w,
+			"%s%s%s\n",
+			terminal.Style(p.Colour, terminal.Dim, "     | "),
+			indent,
+			terminal.Style(p.Colour, colourOf(f.Severity), "^"),
+		)
 	}
 }
 

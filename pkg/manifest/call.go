@@ -144,7 +144,10 @@ func requested(p *plan.Plan, t plan.Trigger, name, request string, allow []int32
 			parameter(dependency, request+".method", "method"))
 		// no dynamicHeaders: Argo Events crashes on one whose dependency has no event
 		if !p.RotatesToken() {
-			http.Parameters = append(http.Parameters, rendered(dependency, `Bearer {{ env "`+tokenVariable+`" }}`, "headers."+authorization))
+			http.Parameters = append(
+				http.Parameters,
+				rendered(dependency, `Bearer {{ env "`+tokenVariable+`" }}`, "headers."+authorization),
+			)
 		}
 		http.Parameters = append(http.Parameters, parameter(dependency, request+".type", "headers.Content-Type"))
 		http.Payload = append(http.Payload, parameter(dependency, request+".body", ""))

@@ -20,7 +20,9 @@ func configMaps(p *plan.Plan) []Object {
 	}
 	programs := map[string]string{clientScript: templates.Client}
 	if reconciles {
-		programs[runtimeScript], programs[expressionsScript], programs[runtimeConfig] = templates.Runtime, templates.Expressions, config(p.Runtime)
+		programs[runtimeScript], programs[expressionsScript], programs[runtimeConfig] = templates.Runtime, templates.Expressions, config(
+			p.Runtime,
+		)
 	}
 	if p.Reconcile.Diagnoses {
 		programs[diagnosisScript] = templates.Diagnosis

@@ -23,7 +23,10 @@ func cronWorkflows(p *plan.Plan) []Object {
 // The first token is needed at once, and each minute until there is one.
 func rotationCron(p *plan.Plan) Object {
 	c := cronWorkflow(p, p.TokenRotationName(), "* * * * *")
-	c.Spec.When = fmt.Sprintf("{{= cronworkflow.succeeded == 0 || (now() - cronworkflow.lastScheduledTime).Hours() >= %d }}", p.Install.TokenHours)
+	c.Spec.When = fmt.Sprintf(
+		"{{= cronworkflow.succeeded == 0 || (now() - cronworkflow.lastScheduledTime).Hours() >= %d }}",
+		p.Install.TokenHours,
+	)
 	return c
 }
 

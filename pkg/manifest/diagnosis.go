@@ -25,7 +25,10 @@ func diagnosisTemplate(p *plan.Plan) Object {
 		{Name: "rejected", Description: wfv1.AnyStringPtr("the request, and the one that records the failure, as JSON in base64")},
 	}}
 	diagnose := podTemplate(p, spec.Entrypoint)
-	diagnose.Volumes = []corev1.Volume{configMapVolume("runtime", p.Names.RuntimeConfigMap, files(clientScript, diagnosisScript)), emptyDir("tmp")}
+	diagnose.Volumes = []corev1.Volume{
+		configMapVolume("runtime", p.Names.RuntimeConfigMap, files(clientScript, diagnosisScript)),
+		emptyDir("tmp"),
+	}
 	diagnose.Container = scriptContainer(p, "", diagnosisScript)
 	diagnose.Container.Env = []corev1.EnvVar{{Name: "ARGOPERATOR_REJECTED", Value: "{{workflow.parameters.rejected}}"}}
 	spec.Templates = []wfv1.Template{diagnose}
@@ -58,10 +61,18 @@ const DiagnosisAsked = ".Input.failed.asks"
 // template. A Workflow that is created twice does nothing the second time.
 func DiagnosisTemplates(name, namespace string) map[string]string {
 	either := func(asking, otherwise string) string {
-		return fmt.Sprintf(`{{ if and `+DiagnosisAsked+` (lt (len .Input.call.body) %d) }}%s{{ else }}%s{{ end }}`, maxRejected, asking, otherwise)
+		return fmt.Sprintf(
+			`{{ if and `+DiagnosisAsked+` (lt (len .Input.call.body) %d) }}%s{{ else }}%s{{ end }}`,
+			maxRejected,
+			asking,
+			otherwise,
+		)
 	}
 	return map[string]string{
-		"url":                  apiServer + either("/apis/argoproj.io/v1alpha1/namespaces/"+namespace+"/workflows", "{{ .Input.failed.path }}"),
+		"url": apiServer + either(
+			"/apis/argoproj.io/v1alpha1/namespaces/"+namespace+"/workflows",
+			"{{ .Input.failed.path }}",
+		),
 		"method":               either("POST", "PATCH"),
 		"headers.Content-Type": either("application/json", "application/merge-patch+json"),
 		"": either(fmt.Sprintf(`{"apiVersion":"argoproj.io/v1alpha1","kind":"Workflow","metadata":{"generateName":"%[1]s-"},`+

@@ -30,7 +30,9 @@ func networkPolicies(p *plan.Plan) []Object {
 	argoEvents := fromPods(metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{
 		Key: "controller", Operator: metav1.LabelSelectorOpIn, Values: []string{"eventsource-controller", "sensor-controller"},
 	}}})
-	bus := metav1.LabelSelector{MatchLabels: map[string]string{"controller": "eventbus-controller", eventsv1.LabelOwnerName: p.Install.EventBus.Name}}
+	bus := metav1.LabelSelector{
+		MatchLabels: map[string]string{"controller": "eventbus-controller", eventsv1.LabelOwnerName: p.Install.EventBus.Name},
+	}
 	return []Object{
 		ingress(p, p.Operator.Name, metav1.LabelSelector{MatchLabels: p.Operator.Labels}, allow(fromAnybody, metricsPort)),
 		ingress(p, p.Operator.Name+"-eventbus", bus,

@@ -26,7 +26,10 @@ func replayTemplate(p *plan.Plan) Object {
 	var restarts []wfv1.Template
 	for _, s := range p.Sensors {
 		subscribed = append(subscribed, plan.SubscribedAnnotation(s.Name))
-		restarts = append(restarts, patchTemplate("restart-"+s.Name, restartPatch(identify(p, "Sensor", s.Name), "argoperator.dev/restarted-by", nil)))
+		restarts = append(
+			restarts,
+			patchTemplate("restart-"+s.Name, restartPatch(identify(p, "Sensor", s.Name), "argoperator.dev/restarted-by", nil)),
+		)
 	}
 	spec.Templates = append([]wfv1.Template{
 		resyncSteps(p),
@@ -41,7 +44,10 @@ func resyncSteps(p *plan.Plan) wfv1.Template {
 	const restart = "{{steps.check-sensors.outputs.parameters.restart}} == "
 	repair := wfv1.ParallelSteps{}
 	for _, s := range p.Sensors {
-		repair.Steps = append(repair.Steps, wfv1.WorkflowStep{Name: "restart-" + s.Name, Template: "restart-" + s.Name, When: restart + "true"})
+		repair.Steps = append(
+			repair.Steps,
+			wfv1.WorkflowStep{Name: "restart-" + s.Name, Template: "restart-" + s.Name, When: restart + "true"},
+		)
 	}
 	return wfv1.Template{Name: "resync", Steps: []wfv1.ParallelSteps{
 		{Steps: []wfv1.WorkflowStep{{Name: "check-sensors", Template: "check-sensors"}}},
@@ -78,7 +84,7 @@ func patchTemplate(name string, patch any) wfv1.Template {
 
 // identified is an object with its name.
 type identified struct {
-	metav1.TypeMeta `json:",inline"`
+	metav1.TypeMeta `                  json:",inline"`
 	Metadata        map[string]string `json:"metadata"`
 }
 

@@ -95,7 +95,12 @@ func launch(p *plan.Plan, t plan.Trigger) eventsv1.Trigger {
 			parameters = append(parameters, parameter(dependency, "desired", "spec.arguments.parameters.1.value"), priority)
 		}
 	}
-	return createWorkflow(t, triggeredWorkflow(p), eventsv1.StandardK8STrigger{Operation: eventsv1.Create, Parameters: parameters}, "dead-letter")
+	return createWorkflow(
+		t,
+		triggeredWorkflow(p),
+		eventsv1.StandardK8STrigger{Operation: eventsv1.Create, Parameters: parameters},
+		"dead-letter",
+	)
 }
 
 // createWorkflow returns a trigger that creates a Workflow.
@@ -156,7 +161,7 @@ func backoff(steps int32, first string) *eventsv1.Backoff {
 // triggered is a Workflow in the form that the Sensor creates. The type of Argo
 // marshals empty fields; this one has only the needed fields.
 type triggered struct {
-	metav1.TypeMeta `json:",inline"`
+	metav1.TypeMeta `             json:",inline"`
 	Metadata        workflowMeta `json:"metadata"`
 	Spec            workflowSpec `json:"spec"`
 }

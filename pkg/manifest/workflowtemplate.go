@@ -125,7 +125,11 @@ func enqueueTemplate(p *plan.Plan) Object {
 	}}}
 	find := podTemplate(p, "find-custom-resources")
 	find.Container = runtimeContainer(p, "", "enqueue")
-	spec.Templates = []wfv1.Template{inTurn("enqueue", "wait", "find-custom-resources"), pause("wait", "{{workflow.parameters.wait}}"), find}
+	spec.Templates = []wfv1.Template{
+		inTurn("enqueue", "wait", "find-custom-resources"),
+		pause("wait", "{{workflow.parameters.wait}}"),
+		find,
+	}
 	return workflowTemplate(p, p.EnqueueTemplate(), spec)
 }
 

@@ -8,7 +8,7 @@ type OperatorTest struct {
 	// Version of the definition language.
 	APIVersion string `json:"apiVersion" jsonschema:"enum=argoperator.dev/v1alpha1"`
 	// Kind of the document.
-	Kind string `json:"kind" jsonschema:"enum=OperatorTest"`
+	Kind string `json:"kind"       jsonschema:"enum=OperatorTest"`
 	// Name of the test.
 	Metadata TestMetadata `json:"metadata"`
 	// Custom resource of the test, and what happens to it.
@@ -135,10 +135,10 @@ type Refuse struct {
 	Status bool `json:"status,omitempty"`
 	// Number of writes to reject, 1 or more.
 	// +defaultText=all writes of the step
-	Times *int32 `json:"times,omitempty" jsonschema:"minimum=1"`
+	Times *int32 `json:"times,omitempty"   jsonschema:"minimum=1"`
 	// HTTP status code of the rejection, 400 to 599.
 	// +default=403
-	Code int32 `json:"code,omitempty" jsonschema:"minimum=400,maximum=599"`
+	Code int32 `json:"code,omitempty"    jsonschema:"minimum=400,maximum=599"`
 	// Message of the rejection.
 	// +defaultText=a message of the test runner
 	Message string `json:"message,omitempty"`
@@ -184,7 +184,7 @@ type Expect struct {
 type ToldEvent struct {
 	// Type of the Event.
 	// +defaultText=any
-	Type string `json:"type,omitempty" jsonschema:"enum=Normal,enum=Warning"`
+	Type string `json:"type,omitempty"    jsonschema:"enum=Normal,enum=Warning"`
 	// Reason in CamelCase.
 	Reason string `json:"reason"`
 	// Part of the message.
@@ -196,7 +196,7 @@ type ExpectTrace struct {
 	// Names of the triggers that run, each once and in any order; `[]` for none.
 	Triggers []string `json:"triggers,omitempty"`
 	// Number of requests to the API server, from triggers and pods.
-	Requests *int32 `json:"requests,omitempty" jsonschema:"minimum=0"`
+	Requests *int32 `json:"requests,omitempty"  jsonschema:"minimum=0"`
 	// Number of Workflows that run.
 	Workflows *int32 `json:"workflows,omitempty" jsonschema:"minimum=0"`
 }

@@ -22,7 +22,7 @@ type Operator struct {
 	// Version of the definition language.
 	APIVersion string `json:"apiVersion" jsonschema:"enum=argoperator.dev/v1alpha1"`
 	// Kind of the document.
-	Kind string `json:"kind" jsonschema:"enum=Operator"`
+	Kind string `json:"kind"       jsonschema:"enum=Operator"`
 	// Name of the operator, and labels and annotations of the generated objects.
 	Metadata Metadata `json:"metadata"`
 	// API of the operator, its children and its behavior.
@@ -89,7 +89,7 @@ type API struct {
 	Categories []string `json:"categories,omitempty"`
 	// Whether custom resources are in a namespace.
 	// +default=Namespaced
-	Scope string `json:"scope,omitempty" jsonschema:"enum=Namespaced,enum=Cluster"`
+	Scope string `json:"scope,omitempty"      jsonschema:"enum=Namespaced,enum=Cluster"`
 	// Versions of the API, at least one.
 	Versions []Version `json:"versions,omitempty"`
 	// Named types that the fields of a `schema` can use.
@@ -123,7 +123,7 @@ type Existing struct {
 	Plural string `json:"plural,omitempty"`
 	// Whether objects of the kind are in a namespace.
 	// +defaultText=of a built-in kind its own, else `Namespaced`
-	Scope string `json:"scope,omitempty" jsonschema:"enum=Namespaced,enum=Cluster"`
+	Scope string `json:"scope,omitempty"              jsonschema:"enum=Namespaced,enum=Cluster"`
 	// Whether the kind has a status subresource that the operator may write.
 	// +default=false
 	Status bool `json:"status,omitempty"`
@@ -152,7 +152,7 @@ type Requirement struct {
 	// Key of the label or annotation.
 	Key string `json:"key"`
 	// Relation between the key and the values.
-	Operator string `json:"operator" jsonschema:"enum=In,enum=NotIn,enum=Exists,enum=DoesNotExist"`
+	Operator string `json:"operator"         jsonschema:"enum=In,enum=NotIn,enum=Exists,enum=DoesNotExist"`
 	// Values for `In` and `NotIn`.
 	Values []string `json:"values,omitempty"`
 }
@@ -206,7 +206,7 @@ type Column struct {
 	Path string `json:"path"`
 	// Type of the value.
 	// +defaultText=the type in the schema
-	Type string `json:"type,omitempty" jsonschema:"enum=string,enum=integer,enum=number,enum=boolean,enum=date"`
+	Type string `json:"type,omitempty"        jsonschema:"enum=string,enum=integer,enum=number,enum=boolean,enum=date"`
 	// Format of the value, such as `int32` or `date-time`.
 	Format string `json:"format,omitempty"`
 	// Description for clients.
@@ -237,7 +237,7 @@ type Validation struct {
 	MessageExpression string `json:"messageExpression,omitempty"`
 	// Machine-readable reason of the rejection.
 	// +defaultText=`FieldValueInvalid`
-	Reason string `json:"reason,omitempty" jsonschema:"enum=FieldValueInvalid,enum=FieldValueForbidden,enum=FieldValueRequired,enum=FieldValueDuplicate"`
+	Reason string `json:"reason,omitempty"            jsonschema:"enum=FieldValueInvalid,enum=FieldValueForbidden,enum=FieldValueRequired,enum=FieldValueDuplicate"`
 	// Field that the message is about, such as `.spec.size`.
 	// +defaultText=the whole object
 	FieldPath string `json:"fieldPath,omitempty"`
@@ -278,10 +278,10 @@ type Child struct {
 	// Whether objects of the kind are in a namespace. Required unless the kind is built into Kubernetes, or described by `crd`
 	// or another definition.
 	// +defaultText=of the kind, if it is known
-	Scope string `json:"scope,omitempty" jsonschema:"enum=Namespaced,enum=Cluster"`
+	Scope string `json:"scope,omitempty"      jsonschema:"enum=Namespaced,enum=Cluster"`
 	// What happens to the child when its custom resource is deleted: `Delete` deletes it, `Orphan` keeps it.
 	// +default=Delete
-	OnDelete string `json:"onDelete,omitempty" jsonschema:"enum=Delete,enum=Orphan"`
+	OnDelete string `json:"onDelete,omitempty"   jsonschema:"enum=Delete,enum=Orphan"`
 	// Whether the operator takes over an existing object of the same name that no other controller owns. Otherwise it
 	// leaves such an object unchanged and reports it.
 	// +default=false
@@ -289,7 +289,7 @@ type Child struct {
 	// How the operator updates an existing object: `InPlace` changes it, `Recreate` also deletes and creates it again if an
 	// immutable field changes, `Never` keeps it as created.
 	// +default=InPlace
-	Update string `json:"update,omitempty" jsonschema:"enum=InPlace,enum=Recreate,enum=Never"`
+	Update string `json:"update,omitempty"     jsonschema:"enum=InPlace,enum=Recreate,enum=Never"`
 }
 
 // ChildMetadata is the metadata of all children, including those that logic makes. A label or annotation of the child
@@ -330,7 +330,7 @@ type Patch struct {
 	// Whether objects of the kind are in a namespace. Required unless the kind is built into Kubernetes, or described by `crd`
 	// or another definition.
 	// +defaultText=of the kind, if it is known
-	Scope string `json:"scope,omitempty" jsonschema:"enum=Namespaced,enum=Cluster"`
+	Scope string `json:"scope,omitempty"   jsonschema:"enum=Namespaced,enum=Cluster"`
 }
 
 // Related is a kind of objects that a custom resource refers to, by `names` or `labelSelector`. The operator reads them,
@@ -350,7 +350,7 @@ type Related struct {
 	// Whether objects of the kind are in a namespace. Required unless the kind is built into Kubernetes, or described by `crd`
 	// or another definition.
 	// +defaultText=of the kind, if it is known
-	Scope string `json:"scope,omitempty" jsonschema:"enum=Namespaced,enum=Cluster"`
+	Scope string `json:"scope,omitempty"         jsonschema:"enum=Namespaced,enum=Cluster"`
 	// Names of the objects. They may contain `${ }` expressions over the custom resource (`.`); `null` stands for no
 	// object. With one name, `$related.NAME` is the object or `null`, otherwise a list.
 	Names []string `json:"names,omitempty"`
@@ -441,21 +441,21 @@ type Reconcile struct {
 	// Engine that runs a reconcile. `auto` selects `direct` if it supports the definition, else `workflow`. See
 	// [engines](../explanation/engines.md).
 	// +default=auto
-	Engine string `json:"engine,omitempty" jsonschema:"enum=auto,enum=direct,enum=workflow,enum=steps"`
+	Engine string `json:"engine,omitempty"         jsonschema:"enum=auto,enum=direct,enum=workflow,enum=steps"`
 	// How the `direct` engine writes. `http` uses server-side apply and a token in a Secret. `k8s` needs no Secret, is
 	// limited to 2.5 writes a second and cannot write status.
 	// +default=http
-	Trigger string `json:"trigger,omitempty" jsonschema:"enum=http,enum=k8s"`
+	Trigger string `json:"trigger,omitempty"        jsonschema:"enum=http,enum=k8s"`
 	// Number of Sensors of the `direct` engine that share the custom resources, 1 to 16.
 	// +default=1
-	Shards *int32 `json:"shards,omitempty" jsonschema:"minimum=1,maximum=16"`
+	Shards *int32 `json:"shards,omitempty"         jsonschema:"minimum=1,maximum=16"`
 	// Interval at which the operator checks everything again: whole minutes that divide an hour, or whole hours that divide
 	// a day.
 	// +default=30m
 	Resync string `json:"resync,omitempty"`
 	// What a resync reconciles: `Changed` only what differs from its last reconcile, `Always` everything.
 	// +default=Changed
-	ResyncPolicy string `json:"resyncPolicy,omitempty" jsonschema:"enum=Changed,enum=Always"`
+	ResyncPolicy string `json:"resyncPolicy,omitempty"   jsonschema:"enum=Changed,enum=Always"`
 	// Time limit of one reconcile with all its retries, `10s` or more.
 	// +default=5m
 	Timeout string `json:"timeout,omitempty"`
@@ -566,7 +566,7 @@ type Monitoring struct {
 type EventBus struct {
 	// `existing` to use an EventBus of the namespace, `managed` to generate one.
 	// +default=existing
-	Mode string `json:"mode,omitempty" jsonschema:"enum=existing,enum=managed"`
+	Mode string `json:"mode,omitempty"         jsonschema:"enum=existing,enum=managed"`
 	// Name of the EventBus.
 	// +default=default
 	Name string `json:"name,omitempty"`
@@ -625,7 +625,7 @@ type Names struct {
 type Targets struct {
 	// Version of Argo Events.
 	// +default="1.9"
-	ArgoEvents string `json:"argoEvents,omitempty" jsonschema:"enum=1.9"`
+	ArgoEvents string `json:"argoEvents,omitempty"    jsonschema:"enum=1.9"`
 	// Version of Argo Workflows.
 	// +default="3.7"
 	ArgoWorkflows string `json:"argoWorkflows,omitempty" jsonschema:"enum=3.5,enum=3.6,enum=3.7,enum=4.0"`

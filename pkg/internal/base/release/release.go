@@ -93,7 +93,14 @@ func cut(text string, at byte) (before, after string) {
 
 // String formats the facts on one line.
 func (f Facts) String() string {
-	return fmt.Sprintf("argoperator %s (Argo Events %s, Argo Workflows %s, %s, %s)", f.Version, f.ArgoEvents, f.ArgoWorkflows, f.GoVersion, f.Platform)
+	return fmt.Sprintf(
+		"argoperator %s (Argo Events %s, Argo Workflows %s, %s, %s)",
+		f.Version,
+		f.ArgoEvents,
+		f.ArgoWorkflows,
+		f.GoVersion,
+		f.Platform,
+	)
 }
 
 func init() {

@@ -364,7 +364,13 @@ func (a *analyser) statement(t *gojq.Term, in value, names *env) result {
 
 // loop walks reduce and foreach. The state of the loop is not tracked: it counts as
 // used, and is unknown from then on.
-func (a *analyser) loop(source *gojq.Query, p *gojq.Pattern, first, next *gojq.Query, in value, names *env) (start, update result, inside *env) {
+func (a *analyser) loop(
+	source *gojq.Query,
+	p *gojq.Pattern,
+	first, next *gojq.Query,
+	in value,
+	names *env,
+) (start, update result, inside *env) {
 	items := a.query(source, in, names)
 	a.use(items.value)
 	start = a.query(first, in, names)

@@ -18,7 +18,9 @@ var (
 	parentheses = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\( *(\.?(?:spec|metadata|status)(?:\.\w+)+) *\)`) })
 
 	bracesOf = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\{\{-? *(\.(?:Values|Release|Chart|Files|Capabilities|spec|metadata|status)\b[.\w]*|(?:include|tpl) |(?:inputs|workflow|sensor)\.[.\w-]+|[A-Za-z]\w* *\}\})`)
+		return regexp.MustCompile(
+			`\{\{-? *(\.(?:Values|Release|Chart|Files|Capabilities|spec|metadata|status)\b[.\w]*|(?:include|tpl) |(?:inputs|workflow|sensor)\.[.\w-]+|[A-Za-z]\w* *\}\})`,
+		)
 	})
 	dotted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:\.\w+)+$`) })
 )
@@ -61,7 +63,12 @@ func (c *templates) braces(path []string, text string, parts []part, want schema
 		}
 		if wrong = ofType(want)&str == 0; wrong { // the string has a wrong type, too
 			problem.Warning, problem.Length = false, 0
-			problem.Message = fmt.Sprintf("%s is not expanded, and %s must be %s: argoperator expands ${ }", kind, c.field(path), ofType(want))
+			problem.Message = fmt.Sprintf(
+				"%s is not expanded, and %s must be %s: argoperator expands ${ }",
+				kind,
+				c.field(path),
+				ofType(want),
+			)
 			problem.Hint = "write ${ " + ours + " }"
 		}
 		c.problem(problem)

@@ -108,9 +108,11 @@ func (a *analyser) noVariable(node any, name string, names *env) {
 	case name == "$children":
 		message, hint = "$children cannot be used here", a.scope.NoChildren
 	case name == "$related":
-		message, hint = "$related cannot be used here", "list the objects under spec.related; templates, when, forEach and status can read them"
+		message, hint = "$related cannot be used here", "list the objects under spec.related; templates, when, forEach and status can "+
+			"read them"
 	case name == "$item" || name == "$index":
-		message, hint = name+" exists only in the template of a child with forEach", "write forEach: LIST in the child; $item is then an entry of the list"
+		message, hint = name+" exists only in the template of a child with forEach", "write forEach: LIST in the child; $item is then "+
+			"an entry of the list"
 	case name == "$ENV":
 		message = "$ENV cannot be used: " + impure["env"]
 	case best != "":
@@ -125,7 +127,11 @@ func (a *analyser) noVariable(node any, name string, names *env) {
 // arguments.
 func (a *analyser) unknownFunction(f *gojq.Func) {
 	if right := arities(f.Name); right != "" {
-		p := Problem{Code: BadExpression, Message: fmt.Sprintf("%s takes %s, not %s", f.Name, takes(f.Name), counted(len(f.Args))), Hint: "write " + right}
+		p := Problem{
+			Code:    BadExpression,
+			Message: fmt.Sprintf("%s takes %s, not %s", f.Name, takes(f.Name), counted(len(f.Args))),
+			Hint:    "write " + right,
+		}
 		if len(f.Args) == 1 && isFunction(f.Name, 0) {
 			p.Fix, p.Hint = "("+a.source(f.Args[0])+" | "+f.Name+")", ""
 		}
@@ -291,7 +297,11 @@ func (a *analyser) has(f *gojq.Func, in value, names *env) result {
 	a.use(key.value)
 	a.use(in)
 	if len(in.from) == 1 && len(in.from[0].path) == 0 && len(key.from) == 1 && len(key.from[0].path) > 0 {
-		a.failWith(f, fmt.Sprintf("has takes the name of a field, and %s is the value of a field", a.shown(f.Args[0])), a.source(f.Args[0])+" != null")
+		a.failWith(
+			f,
+			fmt.Sprintf("has takes the name of a field, and %s is the value of a field", a.shown(f.Args[0])),
+			a.source(f.Args[0])+" != null",
+		)
 	}
 	a.wants(f, in, array|object|null, "has takes")
 	if key.text != nil {
@@ -380,7 +390,12 @@ func (a *analyser) arguments(f *gojq.Func, b builtin, in value, names *env) resu
 
 func (a *analyser) format(t *gojq.Term, in value, names *env) result {
 	if !slices.Contains([]string{"@text", "@json", "@html", "@uri", "@urid", "@csv", "@tsv", "@sh", "@base64", "@base64d"}, t.Format) {
-		a.fail(t, BadExpression, fmt.Sprintf("unknown format %s", t.Format), "formats: @base64, @base64d, @csv, @html, @json, @sh, @text, @tsv, @uri, @urid")
+		a.fail(
+			t,
+			BadExpression,
+			fmt.Sprintf("unknown format %s", t.Format),
+			"formats: @base64, @base64d, @csv, @html, @json, @sh, @text, @tsv, @uri, @urid",
+		)
 		return one(unknown())
 	}
 	if t.Str != nil {

@@ -149,7 +149,8 @@ func (a *analyser) unknownField(v value, name string, node any) {
 	} else if 0 < len(fields) && len(fields) <= 14 {
 		hint = "fields: " + strings.Join(fields, ", ")
 	}
-	if a.readsChild() && len(v.from) == 1 && v.from[0].root == inputRoot && len(v.from[0].path) < 2 && !strings.HasPrefix(hint, "did you mean") {
+	if a.readsChild() && len(v.from) == 1 && v.from[0].root == inputRoot && len(v.from[0].path) < 2 &&
+		!strings.HasPrefix(hint, "did you mean") {
 		hint = ". is " + a.scope.Name + ", not the custom resource; " + hint
 	}
 	a.report(node, Problem{Code: UnknownField, Message: fmt.Sprintf("%s: no such field in %s", path, of), Hint: hint, spelling: spelling})

@@ -123,7 +123,8 @@ func optional(q *gojq.Query) bool {
 	case t.Type == gojq.TermTypeTry:
 		return true
 	case t.Type == gojq.TermTypeIf:
-		return nothing(t.If.Then) || nothing(t.If.Else) || slices.ContainsFunc(t.If.Elif, func(e *gojq.IfElif) bool { return nothing(e.Then) })
+		return nothing(t.If.Then) || nothing(t.If.Else) ||
+			slices.ContainsFunc(t.If.Elif, func(e *gojq.IfElif) bool { return nothing(e.Then) })
 	}
 	return false
 }

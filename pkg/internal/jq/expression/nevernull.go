@@ -15,7 +15,8 @@ func (a *analyser) neverNull(q *gojq.Query, left, right value) {
 	if left.kinds == null {
 		v, right = right, left
 	}
-	if q.Op != gojq.OpEq && q.Op != gojq.OpNe || right.kinds != null || len(right.from) > 0 || v.kinds&null != 0 || a.scope.Draft || a.readsChild() {
+	if q.Op != gojq.OpEq && q.Op != gojq.OpNe || right.kinds != null || len(right.from) > 0 || v.kinds&null != 0 || a.scope.Draft ||
+		a.readsChild() {
 		return
 	}
 	if len(v.from) != 1 || v.from[0].root != inputRoot || len(v.from[0].path) < 2 || v.from[0].path[0] != "spec" {
@@ -36,7 +37,10 @@ func (a *analyser) neverNull(q *gojq.Query, left, right value) {
 		hint = "remove the comparison, or the default in the schema"
 	}
 	result := map[gojq.Operator]string{gojq.OpNe: "true", gojq.OpEq: "false"}[q.Op]
-	a.report(q, Problem{Code: BadExpression, Warning: true, Message: fmt.Sprintf("%s is always %s: %s", a.shown(q), result, why), Hint: hint})
+	a.report(
+		q,
+		Problem{Code: BadExpression, Warning: true, Message: fmt.Sprintf("%s is always %s: %s", a.shown(q), result, why), Hint: hint},
+	)
 }
 
 // requires reports whether an object has a field that its author must set.

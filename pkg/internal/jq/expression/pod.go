@@ -91,7 +91,8 @@ func (c *podCompiler) scalar(path []string, text string) Node {
 }
 
 // PodExpressions describes for users what the pod evaluates.
-const PodExpressions = "a pod supports fields, [ ] and .[], //, comparisons, + - * / %, and, or, not, if, as, reduce, and the functions in docs/reference/expressions.md; for anything else, write logic"
+const PodExpressions = "a pod supports fields, [ ] and .[], //, comparisons, + - * / %, and, or, not, if, as, reduce, and the functions " +
+	"in docs/reference/expressions.md; for anything else, write logic"
 
 func (c *podCompiler) expr(path []string, source string) any {
 	query, err := parse(source)

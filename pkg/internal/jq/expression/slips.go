@@ -186,7 +186,8 @@ func (a *analyser) isDashedChild(d dash) bool {
 	for variable, types := range map[string]map[string]schema.Type{"$children": a.scope.Children, "$related": a.scope.Related} {
 		for name := range types {
 			rest, ok := strings.CutPrefix(d.key, name)
-			if ok && strings.ContainsAny(name, "-/") && (rest == "" || rest[0] == '.') && strings.HasSuffix(a.text[:d.At]+d.path, variable) {
+			if ok && strings.ContainsAny(name, "-/") && (rest == "" || rest[0] == '.') &&
+				strings.HasSuffix(a.text[:d.At]+d.path, variable) {
 				return true
 			}
 		}

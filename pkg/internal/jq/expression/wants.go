@@ -17,7 +17,14 @@ func (e *expr) mayBeNull() bool { return e.min == 0 || e.max > 1 || e.kinds&null
 // wantKind reports a mapping, a list or a string where the schema has another kind.
 func (c *templates) wantKind(path []string, got kinds, want schema.Type, hint string) {
 	if ofType(want)&got == 0 {
-		c.problem(Problem{Path: path, Code: WrongType, Message: fmt.Sprintf("%s must be %s, and this is %s", c.field(path), ofType(want), got), Hint: hint})
+		c.problem(
+			Problem{
+				Path:    path,
+				Code:    WrongType,
+				Message: fmt.Sprintf("%s must be %s, and this is %s", c.field(path), ofType(want), got),
+				Hint:    hint,
+			},
+		)
 	}
 }
 

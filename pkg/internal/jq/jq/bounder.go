@@ -30,10 +30,51 @@ func (b *bounder) bound(program *gojq.Query) *gojq.Query {
 // How functions of jq are guarded.
 var (
 	// The cost of measured functions depends on the size of their input as text.
-	measured = set("tojson", "tostring", "format", "add", "flatten", "contains", "inside", "index", "rindex", "indices", "sort", "sort_by", "group_by",
-		"unique", "unique_by", "min", "min_by", "max", "max_by", "bsearch", "error", "halt_error", "del", "delpaths", "map_values", "walk")
+	measured = set(
+		"tojson",
+		"tostring",
+		"format",
+		"add",
+		"flatten",
+		"contains",
+		"inside",
+		"index",
+		"rindex",
+		"indices",
+		"sort",
+		"sort_by",
+		"group_by",
+		"unique",
+		"unique_by",
+		"min",
+		"min_by",
+		"max",
+		"max_by",
+		"bsearch",
+		"error",
+		"halt_error",
+		"del",
+		"delpaths",
+		"map_values",
+		"walk",
+	)
 	// ... and of these on the size of their arguments.
-	measuredArguments = set("contains", "inside", "index", "rindex", "indices", "sort_by", "group_by", "unique_by", "min_by", "max_by", "bsearch", "error", "IN", "INDEX")
+	measuredArguments = set(
+		"contains",
+		"inside",
+		"index",
+		"rindex",
+		"indices",
+		"sort_by",
+		"group_by",
+		"unique_by",
+		"min_by",
+		"max_by",
+		"bsearch",
+		"error",
+		"IN",
+		"INDEX",
+	)
 	// searching functions match a regular expression: once, if they have at most this
 	// number of arguments.
 	searching = map[string]int{"test": 2, "match": 1, "capture": 1, "sub": 2, "scan": 0, "splits": 0, "split": 0, "gsub": 0}
@@ -56,7 +97,21 @@ func (b *bounder) query(q *gojq.Query) *gojq.Query {
 		return nil
 	}
 	before := b.changes
-	defs, t, left, right, patterns := each(b, q.FuncDefs, b.funcDef), b.term(q.Term), b.query(q.Left), b.query(q.Right), each(b, q.Patterns, b.pattern)
+	defs, t, left, right, patterns := each(
+		b,
+		q.FuncDefs,
+		b.funcDef,
+	), b.term(
+		q.Term,
+	), b.query(
+		q.Left,
+	), b.query(
+		q.Right,
+	), each(
+		b,
+		q.Patterns,
+		b.pattern,
+	)
 	b.deletes = b.deletes || q.Op == gojq.OpModify
 	if b.changes == before && !guardable(q) {
 		return q
@@ -74,7 +129,15 @@ func guardable(q *gojq.Query) bool {
 	switch q.Op {
 	case gojq.OpAdd, gojq.OpEq, gojq.OpNe, gojq.OpGt, gojq.OpLt, gojq.OpGe, gojq.OpLe:
 		return !literal(q.Left) && !literal(q.Right)
-	case gojq.OpMul, gojq.OpAssign, gojq.OpModify, gojq.OpUpdateAdd, gojq.OpUpdateSub, gojq.OpUpdateMul, gojq.OpUpdateDiv, gojq.OpUpdateMod, gojq.OpUpdateAlt:
+	case gojq.OpMul,
+		gojq.OpAssign,
+		gojq.OpModify,
+		gojq.OpUpdateAdd,
+		gojq.OpUpdateSub,
+		gojq.OpUpdateMul,
+		gojq.OpUpdateDiv,
+		gojq.OpUpdateMod,
+		gojq.OpUpdateAlt:
 		return true
 	}
 	return false
@@ -154,7 +217,8 @@ func farIndex(index *gojq.Index) bool {
 
 // shortNumber reports whether a query is a number with at most six digits, or a string.
 func shortNumber(q *gojq.Query) bool {
-	return literal(q) && (q.Term.Type != gojq.TermTypeNumber || len(q.Term.Number) < 7 && !slices.ContainsFunc([]byte(q.Term.Number), func(c byte) bool { return c < '0' || c > '9' }))
+	return literal(q) &&
+		(q.Term.Type != gojq.TermTypeNumber || len(q.Term.Number) < 7 && !slices.ContainsFunc([]byte(q.Term.Number), func(c byte) bool { return c < '0' || c > '9' }))
 }
 
 // literal reports whether a query is a string, a number, a boolean or null.

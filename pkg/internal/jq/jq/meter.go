@@ -62,7 +62,10 @@ func (m *meter) met() error {
 	}
 	switch {
 	case m.steps >= maxSteps, now.Sub(m.started) > maxTime:
-		return &LimitError{"does not end in time", "give the numbers and lists that it loops over a maximum in the schema, and loops an end"}
+		return &LimitError{
+			"does not end in time",
+			"give the numbers and lists that it loops over a maximum in the schema, and loops an end",
+		}
 	case now.Sub(m.watched) < interval:
 		return nil
 	}

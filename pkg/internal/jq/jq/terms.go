@@ -150,7 +150,12 @@ func (b *bounder) pattern(p *gojq.Pattern) *gojq.Pattern {
 	c := gojq.Pattern{Name: p.Name, Array: each(b, p.Array, b.pattern)}
 	c.Object = each(b, p.Object, func(o *gojq.PatternObject) *gojq.PatternObject {
 		inner := b.changes
-		return kept(b, inner, o, gojq.PatternObject{Key: o.Key, KeyString: b.text(o.KeyString, true), KeyQuery: b.query(o.KeyQuery), Val: b.pattern(o.Val)})
+		return kept(
+			b,
+			inner,
+			o,
+			gojq.PatternObject{Key: o.Key, KeyString: b.text(o.KeyString, true), KeyQuery: b.query(o.KeyQuery), Val: b.pattern(o.Val)},
+		)
 	})
 	return kept(b, before, p, c)
 }
@@ -160,7 +165,12 @@ func (b *bounder) index(i *gojq.Index) *gojq.Index {
 		return nil
 	}
 	before := b.changes
-	return kept(b, before, i, gojq.Index{Name: i.Name, Str: b.text(i.Str, true), Start: b.query(i.Start), End: b.query(i.End), IsSlice: i.IsSlice})
+	return kept(
+		b,
+		before,
+		i,
+		gojq.Index{Name: i.Name, Str: b.text(i.Str, true), Start: b.query(i.Start), End: b.query(i.End), IsSlice: i.IsSlice},
+	)
 }
 
 func (b *bounder) object(o *gojq.Object) *gojq.Object {
@@ -170,7 +180,12 @@ func (b *bounder) object(o *gojq.Object) *gojq.Object {
 	before := b.changes
 	return kept(b, before, o, gojq.Object{KeyVals: each(b, o.KeyVals, func(kv *gojq.ObjectKeyVal) *gojq.ObjectKeyVal {
 		inner := b.changes
-		return kept(b, inner, kv, gojq.ObjectKeyVal{Key: kv.Key, KeyString: b.text(kv.KeyString, true), KeyQuery: b.query(kv.KeyQuery), Val: b.query(kv.Val)})
+		return kept(
+			b,
+			inner,
+			kv,
+			gojq.ObjectKeyVal{Key: kv.Key, KeyString: b.text(kv.KeyString, true), KeyQuery: b.query(kv.KeyQuery), Val: b.query(kv.Val)},
+		)
 	})})
 }
 
@@ -214,7 +229,12 @@ func (b *bounder) reduce(r *gojq.Reduce) *gojq.Reduce {
 		return nil
 	}
 	before := b.changes
-	return kept(b, before, r, gojq.Reduce{Query: b.query(r.Query), Pattern: b.pattern(r.Pattern), Start: b.query(r.Start), Update: b.query(r.Update)})
+	return kept(
+		b,
+		before,
+		r,
+		gojq.Reduce{Query: b.query(r.Query), Pattern: b.pattern(r.Pattern), Start: b.query(r.Start), Update: b.query(r.Update)},
+	)
 }
 
 func (b *bounder) foreach(f *gojq.Foreach) *gojq.Foreach {
@@ -222,7 +242,18 @@ func (b *bounder) foreach(f *gojq.Foreach) *gojq.Foreach {
 		return nil
 	}
 	before := b.changes
-	return kept(b, before, f, gojq.Foreach{Query: b.query(f.Query), Pattern: b.pattern(f.Pattern), Start: b.query(f.Start), Update: b.query(f.Update), Extract: b.query(f.Extract)})
+	return kept(
+		b,
+		before,
+		f,
+		gojq.Foreach{
+			Query:   b.query(f.Query),
+			Pattern: b.pattern(f.Pattern),
+			Start:   b.query(f.Start),
+			Update:  b.query(f.Update),
+			Extract: b.query(f.Extract),
+		},
+	)
 }
 
 func (b *bounder) label(l *gojq.Label) *gojq.Label {

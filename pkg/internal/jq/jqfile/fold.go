@@ -126,7 +126,12 @@ func foldPipe(q *gojq.Query) *gojq.Query {
 		case negates(right) && is(left, gojq.TermTypeTrue), negates(right) && is(left, gojq.TermTypeFalse):
 			return boolean(left.Term.Type == gojq.TermTypeFalse)
 		case len(left.FuncDefs) > 0 || left.Term == nil && left.Op == gojq.OpPipe:
-			inner := &gojq.Query{Left: left.Left, Op: gojq.OpPipe, Patterns: left.Patterns, Right: fold(&gojq.Query{Left: left.Right, Op: gojq.OpPipe, Right: right})}
+			inner := &gojq.Query{
+				Left:     left.Left,
+				Op:       gojq.OpPipe,
+				Patterns: left.Patterns,
+				Right:    fold(&gojq.Query{Left: left.Right, Op: gojq.OpPipe, Right: right}),
+			}
 			if left.Op != gojq.OpPipe || left.Term != nil {
 				only := *left
 				only.FuncDefs = nil
@@ -137,7 +142,8 @@ func foldPipe(q *gojq.Query) *gojq.Query {
 		}
 		return q
 	}
-	if is(left, gojq.TermTypeObject) && len(left.Term.Object.KeyVals) == 0 && len(q.Patterns) == 1 && q.Patterns[0].Name != "" && !reads(right, q.Patterns[0].Name) {
+	if is(left, gojq.TermTypeObject) && len(left.Term.Object.KeyVals) == 0 && len(q.Patterns) == 1 && q.Patterns[0].Name != "" &&
+		!reads(right, q.Patterns[0].Name) {
 		return right // {} as $x, of a disabled option
 	}
 	return q
@@ -167,7 +173,9 @@ func foldSum(q *gojq.Query) *gojq.Query {
 	left, right := q.Left, q.Right
 	if chain := right; chain.Term == nil && chain.Op == gojq.OpAdd && len(chain.FuncDefs) == 0 { // a + ("b" + c)
 		if _, ok := constant(first(chain)); ok {
-			return foldSum(&gojq.Query{Left: foldSum(&gojq.Query{Left: left, Op: gojq.OpAdd, Right: chain.Left}), Op: gojq.OpAdd, Right: chain.Right})
+			return foldSum(
+				&gojq.Query{Left: foldSum(&gojq.Query{Left: left, Op: gojq.OpAdd, Right: chain.Left}), Op: gojq.OpAdd, Right: chain.Right},
+			)
 		}
 	}
 	if is(right, gojq.TermTypeObject) && len(right.Term.Object.KeyVals) == 0 && makesObject(left) {
@@ -217,7 +225,8 @@ func sumOf(a, b *gojq.Query) (*gojq.Query, bool) {
 	}
 	fields := slices.Clone(a.Term.Object.KeyVals)
 	for _, f := range b.Term.Object.KeyVals {
-		if keyOf(f) == "" || slices.ContainsFunc(fields, func(o *gojq.ObjectKeyVal) bool { return keyOf(o) == "" || keyOf(o) == keyOf(f) }) {
+		if keyOf(f) == "" ||
+			slices.ContainsFunc(fields, func(o *gojq.ObjectKeyVal) bool { return keyOf(o) == "" || keyOf(o) == keyOf(f) }) {
 			return nil, false
 		}
 		fields = append(fields, f)

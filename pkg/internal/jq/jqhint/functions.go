@@ -225,7 +225,10 @@ func (p *parser) itemOf(name string) *scope {
 }
 
 func (p *parser) elementwise(name string) bool {
-	return slices.Contains([]string{"map", "any", "all", "sort_by", "group_by", "min_by", "max_by", "unique_by", "with_entries", "map_values"}, name)
+	return slices.Contains(
+		[]string{"map", "any", "all", "sort_by", "group_by", "min_by", "max_by", "unique_by", "with_entries", "map_values"},
+		name,
+	)
 }
 
 // macros are the calls in which CEL and JavaScript bind a variable, with the function of
@@ -243,7 +246,8 @@ func (p *parser) macro(subject *node, name string) *node {
 		offset = 2
 	}
 	variable, after := p.peek(offset), p.peek(2*offset)
-	if !known || variable.kind != word || !slices.Contains([]string{",", ";", "=>"}, after.text) || after.text != "=>" && p.known(variable.text, 0) {
+	if !known || variable.kind != word || !slices.Contains([]string{",", ";", "=>"}, after.text) ||
+		after.text != "=>" && p.known(variable.text, 0) {
 		return nil
 	}
 	p.at += 2*offset + 1
@@ -266,7 +270,11 @@ func (p *parser) macro(subject *node, name string) *node {
 
 func (p *parser) comprehension(list *node, function string, body, result *node, item *scope) *node {
 	over := func(name string, body *node) *node {
-		return &node{op: opPipe, args: []*node{list, {op: opCall, text: name, args: []*node{body}, scope: item}}, scope: &scope{name: "value"}}
+		return &node{
+			op:    opPipe,
+			args:  []*node{list, {op: opCall, text: name, args: []*node{body}, scope: item}},
+			scope: &scope{name: "value"},
+		}
 	}
 	selected := &node{op: opCall, text: "select", args: []*node{body}, scope: item}
 	switch function {
@@ -321,7 +329,10 @@ func (p *parser) function(name string) *node {
 		return p.format1(args[0], args[1:])
 	case "max", "min", "math.greatest", "math.least", "Math.max", "Math.min":
 		if len(args) > 1 {
-			return pipe(&node{op: opList, args: args}, call(map[bool]string{true: "max", false: "min"}[strings.HasSuffix(name, "max") || strings.HasSuffix(name, "greatest")]))
+			return pipe(
+				&node{op: opList, args: args},
+				call(map[bool]string{true: "max", false: "min"}[strings.HasSuffix(name, "max") || strings.HasSuffix(name, "greatest")]),
+			)
 		}
 	}
 	if n := p.apply(name, args[0], args[1:]); n != nil {

@@ -174,7 +174,17 @@ var operators = map[string]int{
 }
 
 // inJQ are the operators that jq writes otherwise.
-var inJQ = map[string]string{"??": "//", "?:": "//", "||": "or", "OR": "or", "&&": "and", "AND": "and", "===": "==", "!==": "!=", "<>": "!="}
+var inJQ = map[string]string{
+	"??":  "//",
+	"?:":  "//",
+	"||":  "or",
+	"OR":  "or",
+	"&&":  "and",
+	"AND": "and",
+	"===": "==",
+	"!==": "!=",
+	"<>":  "!=",
+}
 
 // binary reads operators from a precedence on, after a left operand if there is one.
 func (p *parser) binary(left *node, least int) *node {
@@ -184,7 +194,8 @@ func (p *parser) binary(left *node, least int) *node {
 	for {
 		t := p.peek(0)
 		precedence := operators[t.text]
-		if t.kind != punct && t.kind != word || precedence < least || precedence == 0 || t.text == "not" && !slices.Contains([]string{"in", "exists"}, p.peek(1).text) {
+		if t.kind != punct && t.kind != word || precedence < least || precedence == 0 ||
+			t.text == "not" && !slices.Contains([]string{"in", "exists"}, p.peek(1).text) {
 			return left
 		}
 		p.at++

@@ -314,7 +314,8 @@ func (b syntaxError) spaced() string {
 
 // adjacent matches values beside each other, and the operators that join strings elsewhere.
 func (b syntaxError) adjacent() string {
-	if b.is(0, "~", "&") && !b.is(1, "=", "&") || 0 < b.bad && b.bad < len(b.tokens) && b.tokens[b.bad].Kind == jq.TokenString && b.tokens[b.bad-1].Kind == jq.TokenIndex {
+	if b.is(0, "~", "&") && !b.is(1, "=", "&") ||
+		0 < b.bad && b.bad < len(b.tokens) && b.tokens[b.bad].Kind == jq.TokenString && b.tokens[b.bad-1].Kind == jq.TokenIndex {
 		return "join strings with +"
 	}
 	return ""

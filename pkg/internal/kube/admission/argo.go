@@ -85,7 +85,12 @@ var validating sync.Mutex
 
 // ValidWorkflow runs Argo's validation of a Workflow or a kind with Workflow
 // templates. It may modify the object.
-func ValidWorkflow(object any, namespaced templateresolution.WorkflowTemplateNamespacedGetter, cluster templateresolution.ClusterWorkflowTemplateGetter, options validate.ValidateOpts) error {
+func ValidWorkflow(
+	object any,
+	namespaced templateresolution.WorkflowTemplateNamespacedGetter,
+	cluster templateresolution.ClusterWorkflowTemplateGetter,
+	options validate.ValidateOpts,
+) error {
 	validating.Lock()
 	defer validating.Unlock()
 	switch o := object.(type) {

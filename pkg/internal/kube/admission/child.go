@@ -87,7 +87,8 @@ func builtIn(r *problem.Report, u *unstructured.Unstructured, typed any) {
 		return
 	}
 	metadata(r, u)
-	if object, ok := typed.(runtime.Object); ok && scheme.Scheme.Recognizes(u.GroupVersionKind()) { // the API server does not validate the pods in Argo's kinds
+	if object, ok := typed.(runtime.Object); ok &&
+		scheme.Scheme.Recognizes(u.GroupVersionKind()) { // the API server does not validate the pods in Argo's kinds
 		verdict := builtin.Validate(object)
 		refused(r, verdict.Refusals)
 		warned(r, problem.CodeChild, verdict.Later)
@@ -125,7 +126,16 @@ func refused(r *problem.Report, errs field.ErrorList) {
 		if at == "<nil>" {
 			at = ""
 		}
-		r.Problems = append(r.Problems, problem.Problem{Object: problem.Reference(r.Object), Path: at, Code: problem.CodeChild, Message: errorText(err), Hint: remedy(err)})
+		r.Problems = append(
+			r.Problems,
+			problem.Problem{
+				Object:  problem.Reference(r.Object),
+				Path:    at,
+				Code:    problem.CodeChild,
+				Message: errorText(err),
+				Hint:    remedy(err),
+			},
+		)
 	}
 }
 

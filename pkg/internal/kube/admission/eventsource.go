@@ -57,7 +57,12 @@ func calendarEntry(r *problem.Report, s *eventsv1.EventSource, at *field.Path, n
 		r.Add(at.Child("interval"), problem.CodeEventSource, "a duration such as 15s", "%q is no interval of a second or more", e.Interval)
 	}
 	if e.Schedule != "" || e.Persistence != nil || e.Filter != nil {
-		r.Add(at, problem.CodeEventSource, "state an interval only", "nothing here can vouch for a schedule, persistence or a filter of a calendar")
+		r.Add(
+			at,
+			problem.CodeEventSource,
+			"state an interval only",
+			"nothing here can vouch for a schedule, persistence or a filter of a calendar",
+		)
 	}
 	if _, twice := s.Spec.Resource[name]; twice {
 		r.Add(at, problem.CodeEventSource, "rename one", "more than one event is called %q", name)
@@ -104,7 +109,13 @@ func resourceFilter(r *problem.Report, at *field.Path, f eventsv1.ResourceFilter
 			r.Add(at.Child("fields").Index(i).Child("key"), problem.CodeEventSource, "", "key can't be empty for selector")
 		}
 		if !slices.Contains([]string{"", "=", "==", "!="}, s.Operation) {
-			r.Add(at.Child("fields").Index(i).Child("operation"), problem.CodeEventSource, "=, == or !=", "unknown operation %q", s.Operation)
+			r.Add(
+				at.Child("fields").Index(i).Child("operation"),
+				problem.CodeEventSource,
+				"=, == or !=",
+				"unknown operation %q",
+				s.Operation,
+			)
 		}
 	}
 }

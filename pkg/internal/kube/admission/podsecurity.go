@@ -64,7 +64,13 @@ func unknownContainers(r *problem.Report, at *field.Path, spec *corev1.PodSpec) 
 	for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
 		for _, c := range list {
 			if c.Image == "" {
-				r.Add(at.Child("podSpecPatch"), problem.CodePodSecurity, "patch the containers that there are", "the pod has no container %q", c.Name)
+				r.Add(
+					at.Child("podSpecPatch"),
+					problem.CodePodSecurity,
+					"patch the containers that there are",
+					"the pod has no container %q",
+					c.Name,
+				)
 			}
 		}
 	}

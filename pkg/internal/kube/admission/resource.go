@@ -38,7 +38,11 @@ type API struct {
 // NewAPI returns the kind with its CustomResourceDefinition, if that is among the
 // emitted objects; otherwise the kind exists in the cluster.
 func NewAPI(emitted []manifest.Object, group, version, kind string, namespaced bool) *API {
-	a := &API{kind: schema.GroupVersionKind{Group: group, Version: version, Kind: kind}, namespaced: namespaced, schemas: map[string]*resource.Schema{}}
+	a := &API{
+		kind:       schema.GroupVersionKind{Group: group, Version: version, Kind: kind},
+		namespaced: namespaced,
+		schemas:    map[string]*resource.Schema{},
+	}
 	for _, o := range emitted {
 		if crd, ok := o.(*apiextensionsv1.CustomResourceDefinition); ok && crd.Spec.Group == group && crd.Spec.Names.Kind == kind {
 			a.crd = crd
@@ -76,7 +80,14 @@ func (a *API) Validate(object, old map[string]any) ([]problem.Problem, error) {
 	r := problem.About(u)
 	version := u.GetAPIVersion()
 	if served := a.Versions(); !slices.Contains(served, version) {
-		r.Add(field.NewPath("apiVersion"), diag.WrongAPIVersion, nearestHint(version, served, "served"), "%s is not served as %s", a.kind.Kind, version)
+		r.Add(
+			field.NewPath("apiVersion"),
+			diag.WrongAPIVersion,
+			nearestHint(version, served, "served"),
+			"%s is not served as %s",
+			a.kind.Kind,
+			version,
+		)
 		return r.Problems, nil
 	}
 	if a.crd == nil {
@@ -193,7 +204,9 @@ func validateCustom(r *problem.Report, s *resource.Schema, object, old map[strin
 	}
 	for _, err := range a.FailedRules {
 		r.Problems = append(r.Problems, problem.Problem{
-			Object: problem.Reference(r.Object), Path: pathOf(err), Code: diag.FailedValidationRule, Message: prefixPath(pathOf(err), err.Detail),
+			Object: problem.Reference(
+				r.Object,
+			), Path: pathOf(err), Code: diag.FailedValidationRule, Message: prefixPath(pathOf(err), err.Detail),
 		})
 	}
 }

@@ -44,7 +44,14 @@ func Sizes(o argo.Objects) []problem.Problem {
 			total += len(data)
 		}
 		if total > MaxConfigMap {
-			r.Add(field.NewPath("data"), problem.CodeSize, "move large files into the image", "%d bytes: the API server accepts at most %d", total, MaxConfigMap)
+			r.Add(
+				field.NewPath("data"),
+				problem.CodeSize,
+				"move large files into the image",
+				"%d bytes: the API server accepts at most %d",
+				total,
+				MaxConfigMap,
+			)
 		}
 	})...)
 	out = append(out, argo.Each(o, func(r *problem.Report, t *wfv1.WorkflowTemplate) { parameterSizes(r, t.Spec) })...)
@@ -55,7 +62,14 @@ func Sizes(o argo.Objects) []problem.Problem {
 			total += len(key) + len(value)
 		}
 		if total > MaxAnnotations {
-			r.Add(field.NewPath("metadata", "annotations"), problem.CodeSize, "", "%d bytes: the API server accepts at most %d", total, MaxAnnotations)
+			r.Add(
+				field.NewPath("metadata", "annotations"),
+				problem.CodeSize,
+				"",
+				"%d bytes: the API server accepts at most %d",
+				total,
+				MaxAnnotations,
+			)
 		}
 		out = append(out, r.Problems...)
 	}

@@ -45,7 +45,12 @@ func toProblem(r *problem.Report, err *field.Error, object map[string]any, s *re
 	case err.Type == field.ErrorTypeDuplicate:
 		p.Code, p.Message = diag.DuplicateValue, fmt.Sprintf("%s: duplicate value %s", path, formatValue(err.BadValue))
 	case want != nil && isJSONType(want[1]):
-		p.Code, p.Message = diag.WrongType, fmt.Sprintf("%s is %s, want %s", path, describeValue(value), oneOfTypes(strings.Split(want[1], ",")))
+		p.Code, p.Message = diag.WrongType, fmt.Sprintf(
+			"%s is %s, want %s",
+			path,
+			describeValue(value),
+			oneOfTypes(strings.Split(want[1], ",")),
+		)
 		p.Hint = typeHint(value, strings.Split(want[1], ","))
 	case want != nil:
 		p.Message = fmt.Sprintf("%s is %s, expected the format %s", path, formatValue(value), want[1])

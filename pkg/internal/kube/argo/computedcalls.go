@@ -17,12 +17,24 @@ import (
 func CallsOfComputed(r *problem.Report, o Objects, s *eventsv1.Sensor, t Trigger) []Call {
 	key := t.Key()
 	if key == "" {
-		r.Add(t.Path.Child("template"), problem.CodeUnknownRequest, "take method, path, type and body of a request from the event, or use a k8s or log trigger", "its API calls cannot be derived")
+		r.Add(
+			t.Path.Child("template"),
+			problem.CodeUnknownRequest,
+			"take method, path, type and body of a request from the event, or use a k8s or log trigger",
+			"its API calls cannot be derived",
+		)
 		return nil
 	}
 	var out []Call
 	if t.Asks() {
-		workflows := Call{Group: Group, Resource: "workflows", Namespace: s.Namespace, Why: "the Sensor's trigger " + t.Template.Name, In: s, Path: t.Path.Child("template")}
+		workflows := Call{
+			Group:     Group,
+			Resource:  "workflows",
+			Namespace: s.Namespace,
+			Why:       "the Sensor's trigger " + t.Template.Name,
+			In:        s,
+			Path:      t.Path.Child("template"),
+		}
 		out = workflows.each("create")
 	}
 	for i, d := range s.Spec.Dependencies {
@@ -32,12 +44,25 @@ func CallsOfComputed(r *problem.Report, o Objects, s *eventsv1.Sensor, t Trigger
 		at := field.NewPath("spec", "dependencies").Index(i).Child("transform", "jq")
 		program := o.ProgramOf(d)
 		if program == nil {
-			r.Add(at, problem.CodeUnknownRequest, "compute "+key+" in jq", "the calls of trigger %s cannot be derived without a program", t.Template.Name)
+			r.Add(
+				at,
+				problem.CodeUnknownRequest,
+				"compute "+key+" in jq",
+				"the calls of trigger %s cannot be derived without a program",
+				t.Template.Name,
+			)
 			continue
 		}
 		calls, why := computedCalls(o, s, t, d, program)
 		if why != "" {
-			r.Add(at, problem.CodeUnknownRequest, "write it as an object literal with method, path, type and body", "the calls of trigger %s cannot be derived: %s", t.Template.Name, why)
+			r.Add(
+				at,
+				problem.CodeUnknownRequest,
+				"write it as an object literal with method, path, type and body",
+				"the calls of trigger %s cannot be derived: %s",
+				t.Template.Name,
+				why,
+			)
 		}
 		out = append(out, calls...)
 	}

@@ -193,7 +193,9 @@ func quantityFrom(sign int) check {
 		if q == nil || q.Sign() >= sign {
 			return nil
 		}
-		return field.ErrorList{field.Invalid(at, q.String(), map[int]string{0: "must be greater than or equal to 0", 1: "must be positive"}[sign])}
+		return field.ErrorList{
+			field.Invalid(at, q.String(), map[int]string{0: "must be greater than or equal to 0", 1: "must be positive"}[sign]),
+		}
 	}
 }
 

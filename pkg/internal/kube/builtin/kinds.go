@@ -35,7 +35,10 @@ func service(o *corev1.ServiceSpec, at *field.Path) field.ErrorList {
 		errs = append(errs, externalName(o, at)...)
 	}
 	if headless && (o.Type == corev1.ServiceTypeLoadBalancer || o.Type == corev1.ServiceTypeNodePort) {
-		errs = append(errs, field.Invalid(at.Child("clusterIPs").Index(0), o.ClusterIP, fmt.Sprintf("may not be set to 'None' for %s services", o.Type)))
+		errs = append(
+			errs,
+			field.Invalid(at.Child("clusterIPs").Index(0), o.ClusterIP, fmt.Sprintf("may not be set to 'None' for %s services", o.Type)),
+		)
 	}
 	errs = append(errs, traffic(o, at)...)
 	return append(errs, servicePorts(o, at.Child("ports"))...)
@@ -75,15 +78,21 @@ func addresses(o *corev1.ServiceSpec, at *field.Path) field.ErrorList {
 		}
 		errs = append(errs, invalid(ip, address(ip), path.Index(i))...)
 		if i < len(o.IPFamilies) && len(address(ip)) == 0 && (o.IPFamilies[i] == corev1.IPv6Protocol) != netutils.IsIPv6String(ip) {
-			errs = append(errs, field.Invalid(path.Index(i), ip, fmt.Sprintf("expected an %s value as indicated by `ipFamilies[%d]`", o.IPFamilies[i], i)))
+			errs = append(
+				errs,
+				field.Invalid(path.Index(i), ip, fmt.Sprintf("expected an %s value as indicated by `ipFamilies[%d]`", o.IPFamilies[i], i)),
+			)
 		}
 	}
-	if len(ips) > 2 || len(ips) == 2 && ips[0] == corev1.ClusterIPNone || len(ips) == 2 && netutils.IsIPv6String(ips[0]) == netutils.IsIPv6String(ips[1]) {
+	if len(ips) > 2 || len(ips) == 2 && ips[0] == corev1.ClusterIPNone ||
+		len(ips) == 2 && netutils.IsIPv6String(ips[0]) == netutils.IsIPv6String(ips[1]) {
 		errs = append(errs, field.Invalid(path, ips, "may hold 'None', or one address of each family"))
 	}
 	errs = append(errs, every(among("IPv4", "IPv6"))(reflect.ValueOf(o.IPFamilies), at.Child("ipFamilies"))...)
 	errs = append(errs, differ(reflect.ValueOf(o.IPFamilies), at.Child("ipFamilies"))...)
-	return append(errs, among("PreferDualStack", "RequireDualStack", "SingleStack")(valueOf(o.IPFamilyPolicy), at.Child("ipFamilyPolicy"))...)
+	return append(
+		errs,
+		among("PreferDualStack", "RequireDualStack", "SingleStack")(valueOf(o.IPFamilyPolicy), at.Child("ipFamilyPolicy"))...)
 }
 
 // traffic validates the fields that belong to a type of Service.
@@ -99,18 +108,29 @@ func traffic(o *corev1.ServiceSpec, at *field.Path) field.ErrorList {
 		}
 	}
 	if o.LoadBalancerClass != nil && balanced {
-		errs = append(errs, invalid(*o.LoadBalancerClass, validation.IsQualifiedName(*o.LoadBalancerClass), at.Child("loadBalancerClass"))...)
+		errs = append(
+			errs,
+			invalid(*o.LoadBalancerClass, validation.IsQualifiedName(*o.LoadBalancerClass), at.Child("loadBalancerClass"))...)
 	}
 	path := at.Child("externalTrafficPolicy")
 	if reachable := balanced || o.Type == corev1.ServiceTypeNodePort || o.Type != corev1.ServiceTypeExternalName && len(o.ExternalIPs) > 0; reachable {
-		errs = append(errs, oneOf(o.ExternalTrafficPolicy, path, corev1.ServiceExternalTrafficPolicyCluster, corev1.ServiceExternalTrafficPolicyLocal)...)
+		errs = append(
+			errs,
+			oneOf(o.ExternalTrafficPolicy, path, corev1.ServiceExternalTrafficPolicyCluster, corev1.ServiceExternalTrafficPolicyLocal)...)
 	} else if o.ExternalTrafficPolicy != "" {
 		errs = append(errs, field.Invalid(path, o.ExternalTrafficPolicy, "may only be set for externally-accessible services"))
 	}
 	path = at.Child("healthCheckNodePort")
 	if !balanced || o.ExternalTrafficPolicy != corev1.ServiceExternalTrafficPolicyLocal {
 		if o.HealthCheckNodePort != 0 {
-			errs = append(errs, field.Invalid(path, o.HealthCheckNodePort, "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"))
+			errs = append(
+				errs,
+				field.Invalid(
+					path,
+					o.HealthCheckNodePort,
+					"may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'",
+				),
+			)
 		}
 	} else if o.HealthCheckNodePort != 0 {
 		errs = append(errs, invalid(o.HealthCheckNodePort, validation.IsValidPortNum(int(o.HealthCheckNodePort)), path)...)
@@ -235,7 +255,8 @@ func secret(o *corev1.Secret) field.ErrorList {
 	}
 	for _, key := range secretKeys[o.Type] {
 		path, text := field.NewPath("data").Key(key), cmp.Or(o.StringData[key], string(o.Data[key]))
-		if registries := map[string]any{}; has[key] && strings.HasPrefix(key, ".docker") && json.Unmarshal([]byte(text), &registries) != nil {
+		if registries := map[string]any{}; has[key] && strings.HasPrefix(key, ".docker") &&
+			json.Unmarshal([]byte(text), &registries) != nil {
 			errs = append(errs, field.Invalid(path, "<secret contents redacted>", "must be a JSON object"))
 		}
 		if !has[key] {
@@ -268,7 +289,8 @@ func dataSources(o *corev1.PersistentVolumeClaimSpec, at *field.Path) field.Erro
 	if s := o.DataSourceRef; s != nil && ptr.Deref(s.Namespace, "") == "" {
 		path := at.Child("dataSourceRef")
 		errs = append(errs, dataSource(s.APIGroup, s.Kind, s.Name, path)...)
-		if d := o.DataSource; d != nil && known(d) && (d.Name != s.Name || d.Kind != s.Kind || ptr.Deref(d.APIGroup, "") != ptr.Deref(s.APIGroup, "")) {
+		if d := o.DataSource; d != nil && known(d) &&
+			(d.Name != s.Name || d.Kind != s.Kind || ptr.Deref(d.APIGroup, "") != ptr.Deref(s.APIGroup, "")) {
 			errs = append(errs, field.Invalid(at, "dataSource", "must match dataSourceRef"))
 		}
 	}
@@ -285,7 +307,8 @@ func dataSource(group *string, kind, name string, at *field.Path) field.ErrorLis
 
 // known reports whether the API server does not drop a source of data.
 func known(s *corev1.TypedLocalObjectReference) bool {
-	return s.Kind == "PersistentVolumeClaim" && ptr.Deref(s.APIGroup, "") == "" || s.Kind == "VolumeSnapshot" && ptr.Deref(s.APIGroup, "") == "snapshot.storage.k8s.io"
+	return s.Kind == "PersistentVolumeClaim" && ptr.Deref(s.APIGroup, "") == "" ||
+		s.Kind == "VolumeSnapshot" && ptr.Deref(s.APIGroup, "") == "snapshot.storage.k8s.io"
 }
 
 func volume(o *corev1.PersistentVolumeSpec, at *field.Path) field.ErrorList {
@@ -333,7 +356,13 @@ func priorityClass(o *schedulingv1.PriorityClass) field.ErrorList {
 	var errs field.ErrorList
 	system := o.Name == "system-cluster-critical" && o.Value == 2000000000 || o.Name == "system-node-critical" && o.Value == 2000001000
 	if strings.HasPrefix(o.Name, "system-") && !system {
-		errs = append(errs, field.Forbidden(field.NewPath("metadata", "name"), "priority class names with 'system-' prefix are reserved for system use only"))
+		errs = append(
+			errs,
+			field.Forbidden(
+				field.NewPath("metadata", "name"),
+				"priority class names with 'system-' prefix are reserved for system use only",
+			),
+		)
 	}
 	if o.Value > 1000000000 && !system {
 		errs = append(errs, field.Forbidden(field.NewPath("value"), "maximum allowed value of a user defined priority is 1000000000"))
@@ -377,7 +406,8 @@ func quotaResource(s string) []string {
 	if messages := resourceName(s); len(messages) > 0 {
 		return messages
 	}
-	if !strings.Contains(s, "/") && !slices.Contains(standardQuotas, s) && !strings.HasPrefix(s, "hugepages-") && !strings.HasPrefix(s, "requests.hugepages-") {
+	if !strings.Contains(s, "/") && !slices.Contains(standardQuotas, s) && !strings.HasPrefix(s, "hugepages-") &&
+		!strings.HasPrefix(s, "requests.hugepages-") {
 		return []string{"must be a standard resource for quota"}
 	}
 	return nil
@@ -397,17 +427,28 @@ func applies(scope corev1.ResourceQuotaScope, name string) bool {
 
 func scopeExpression(e *corev1.ScopedResourceSelectorRequirement, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	if e.ScopeName != corev1.ResourceQuotaScopePriorityClass && slices.Contains(quotaScopes, string(e.ScopeName)) && e.Operator != corev1.ScopeSelectorOpExists {
+	if e.ScopeName != corev1.ResourceQuotaScopePriorityClass && slices.Contains(quotaScopes, string(e.ScopeName)) &&
+		e.Operator != corev1.ScopeSelectorOpExists {
 		errs = append(errs, field.Invalid(at.Child("operator"), e.Operator, fmt.Sprintf("must be 'Exists' when scope is %s", e.ScopeName)))
 	}
 	switch e.Operator {
 	case corev1.ScopeSelectorOpIn, corev1.ScopeSelectorOpNotIn:
 		if len(e.Values) == 0 {
-			errs = append(errs, field.Required(at.Child("values"), "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"))
+			errs = append(
+				errs,
+				field.Required(at.Child("values"), "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"),
+			)
 		}
 	case corev1.ScopeSelectorOpExists, corev1.ScopeSelectorOpDoesNotExist:
 		if len(e.Values) > 0 {
-			errs = append(errs, field.Invalid(at.Child("values"), e.Values, "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"))
+			errs = append(
+				errs,
+				field.Invalid(
+					at.Child("values"),
+					e.Values,
+					"must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector",
+				),
+			)
 		}
 	default:
 		errs = append(errs, field.Invalid(at.Child("operator"), e.Operator, "not a valid selector operator"))
@@ -436,13 +477,23 @@ func limits(o *corev1.LimitRangeItem, at *field.Path) field.ErrorList {
 	}
 	_, least := o.Min[corev1.ResourceStorage]
 	if _, most := o.Max[corev1.ResourceStorage]; o.Type == corev1.LimitTypePersistentVolumeClaim && !least && !most {
-		errs = append(errs, field.Required(at.Child("limits"), "either minimum or maximum storage value is required, but neither was provided"))
+		errs = append(
+			errs,
+			field.Required(at.Child("limits"), "either minimum or maximum storage value is required, but neither was provided"),
+		)
 	}
 	for i, low := range lists[:4] {
 		for _, high := range lists[i+1 : 4] {
 			for name, a := range low.items {
 				if b, ok := high.items[name]; ok && a.Cmp(b) > 0 {
-					errs = append(errs, field.Invalid(at.Child(low.name).Key(string(name)), a.String(), fmt.Sprintf("is greater than the %s value %s", high.name, b.String())))
+					errs = append(
+						errs,
+						field.Invalid(
+							at.Child(low.name).Key(string(name)),
+							a.String(),
+							fmt.Sprintf("is greater than the %s value %s", high.name, b.String()),
+						),
+					)
 				}
 			}
 		}
@@ -459,7 +510,10 @@ func ratios(o *corev1.LimitRangeItem, at *field.Path) field.ErrorList {
 		case value < 1:
 			errs = append(errs, field.Invalid(at.Key(string(name)), ratio.String(), fmt.Sprintf("ratio %s is less than 1", ratio.String())))
 		case hasLeast && hasMost && value > most.AsApproximateFloat64()/least.AsApproximateFloat64():
-			errs = append(errs, field.Invalid(at.Key(string(name)), ratio.String(), fmt.Sprintf("ratio %s is greater than max/min", ratio.String())))
+			errs = append(
+				errs,
+				field.Invalid(at.Key(string(name)), ratio.String(), fmt.Sprintf("ratio %s is greater than max/min", ratio.String())),
+			)
 		}
 	}
 	return errs
@@ -647,9 +701,16 @@ func metric(o *autoscalingv2.MetricSpec, at *field.Path) field.ErrorList {
 		needs("object", s.Target.Value != nil || s.Target.AverageValue != nil, "must set either a target value or averageValue")
 	}
 	if s := o.External; s != nil {
-		needs("external", s.Target.Value != nil || s.Target.AverageValue != nil, "must set either a target value for metric or a per-pod target")
+		needs(
+			"external",
+			s.Target.Value != nil || s.Target.AverageValue != nil,
+			"must set either a target value for metric or a per-pod target",
+		)
 		if s.Target.Value != nil && s.Target.AverageValue != nil {
-			errs = append(errs, field.Forbidden(at.Child("external", "target", "value"), "may not set both a target value for metric and a per-pod target"))
+			errs = append(
+				errs,
+				field.Forbidden(at.Child("external", "target", "value"), "may not set both a target value for metric and a per-pod target"),
+			)
 		}
 	}
 	if s := o.Pods; s != nil {
@@ -685,7 +746,14 @@ func namespacedRules(o *rbacv1.Role) field.ErrorList {
 	var errs field.ErrorList
 	for i, rule := range o.Rules {
 		if len(rule.NonResourceURLs) > 0 {
-			errs = append(errs, field.Invalid(field.NewPath("rules").Index(i).Child("nonResourceURLs"), rule.NonResourceURLs, "namespaced rules cannot apply to non-resource URLs"))
+			errs = append(
+				errs,
+				field.Invalid(
+					field.NewPath("rules").Index(i).Child("nonResourceURLs"),
+					rule.NonResourceURLs,
+					"namespaced rules cannot apply to non-resource URLs",
+				),
+			)
 		}
 	}
 	return errs
@@ -698,7 +766,14 @@ func policyRule(o *rbacv1.PolicyRule, at *field.Path) field.ErrorList {
 	}
 	if len(o.NonResourceURLs) > 0 {
 		if len(o.APIGroups)+len(o.Resources)+len(o.ResourceNames) > 0 {
-			errs = append(errs, field.Invalid(at.Child("nonResourceURLs"), o.NonResourceURLs, "rules cannot apply to both regular resources and non-resource URLs"))
+			errs = append(
+				errs,
+				field.Invalid(
+					at.Child("nonResourceURLs"),
+					o.NonResourceURLs,
+					"rules cannot apply to both regular resources and non-resource URLs",
+				),
+			)
 		}
 		return errs
 	}
@@ -730,7 +805,10 @@ func subjects(list []rbacv1.Subject, clusterWide bool) field.ErrorList {
 			}
 		case rbacv1.UserKind, rbacv1.GroupKind:
 		default:
-			errs = append(errs, field.NotSupported(path.Child("kind"), s.Kind, []string{rbacv1.ServiceAccountKind, rbacv1.UserKind, rbacv1.GroupKind}))
+			errs = append(
+				errs,
+				field.NotSupported(path.Child("kind"), s.Kind, []string{rbacv1.ServiceAccountKind, rbacv1.UserKind, rbacv1.GroupKind}),
+			)
 		}
 		if s.APIGroup != "" && s.APIGroup != group {
 			errs = append(errs, field.NotSupported(path.Child("apiGroup"), s.APIGroup, []string{group}))

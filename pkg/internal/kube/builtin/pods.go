@@ -35,7 +35,10 @@ func podRules(o *corev1.PodSpec, at *field.Path) field.ErrorList {
 	errs = append(errs, hostPorts(o, at)...)
 	errs = append(errs, tolerations(o.Tolerations, at.Child("tolerations"))...)
 	if o.DNSPolicy == corev1.DNSNone && (o.DNSConfig == nil || len(o.DNSConfig.Nameservers) == 0) {
-		errs = append(errs, field.Required(at.Child("dnsConfig", "nameservers"), "must provide at least one DNS nameserver when `dnsPolicy` is None"))
+		errs = append(
+			errs,
+			field.Required(at.Child("dnsConfig", "nameservers"), "must provide at least one DNS nameserver when `dnsPolicy` is None"),
+		)
 	}
 	if o.ServiceAccountName == "" {
 		errs = append(errs, ifNotEmpty(subdomain)(reflect.ValueOf(o.DeprecatedServiceAccount), at.Child("serviceAccount"))...)
@@ -48,7 +51,10 @@ func podRules(o *corev1.PodSpec, at *field.Path) field.ErrorList {
 func hostNamespaces(o *corev1.PodSpec, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if o.ShareProcessNamespace != nil && *o.ShareProcessNamespace && o.HostPID {
-		errs = append(errs, field.Invalid(at.Child("shareProcessNamespace"), true, "ShareProcessNamespace and HostPID cannot both be enabled"))
+		errs = append(
+			errs,
+			field.Invalid(at.Child("shareProcessNamespace"), true, "ShareProcessNamespace and HostPID cannot both be enabled"),
+		)
 	}
 	if o.HostUsers != nil && !*o.HostUsers && (o.HostNetwork || o.HostPID || o.HostIPC) {
 		errs = append(errs, field.Forbidden(at.Child("hostUsers"), "may not be false for a pod in a namespace of the host"))
@@ -60,7 +66,10 @@ func hostNamespaces(o *corev1.PodSpec, at *field.Path) field.ErrorList {
 		return c.SecurityContext != nil && hosted(c.SecurityContext.WindowsOptions)
 	})
 	if !o.HostNetwork && (inContainer || o.SecurityContext != nil && hosted(o.SecurityContext.WindowsOptions)) {
-		errs = append(errs, field.Invalid(at.Child("hostNetwork"), false, "hostNetwork must be true if pod contains any hostProcess containers"))
+		errs = append(
+			errs,
+			field.Invalid(at.Child("hostNetwork"), false, "hostNetwork must be true if pod contains any hostProcess containers"),
+		)
 	}
 	return errs
 }
@@ -109,11 +118,20 @@ func tolerations(list []corev1.Toleration, at *field.Path) field.ErrorList {
 		path := at.Index(i)
 		operator := path.Child("operator")
 		errs = append(errs, oneOf(t.Operator, operator, corev1.TolerationOpEqual, corev1.TolerationOpExists)...)
-		errs = append(errs, oneOf(t.Effect, path.Child("effect"), corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute)...)
+		errs = append(
+			errs,
+			oneOf(
+				t.Effect,
+				path.Child("effect"),
+				corev1.TaintEffectNoSchedule,
+				corev1.TaintEffectPreferNoSchedule,
+				corev1.TaintEffectNoExecute,
+			)...)
 		if t.Key != "" {
 			errs = append(errs, invalid(t.Key, labelKey(t.Key), path.Child("key"))...)
 		} else if t.Operator != corev1.TolerationOpExists {
-			errs = append(errs, field.Invalid(operator, t.Operator, "operator must be Exists when `key` is empty, which means \"match all values and all keys\""))
+			errs = append(errs, field.Invalid(operator, t.Operator, "operator must be Exists when `key` is empty, which means \"match "+
+				"all values and all keys\""))
 		}
 		if t.TolerationSeconds != nil && t.Effect != corev1.TaintEffectNoExecute {
 			errs = append(errs, field.Invalid(path.Child("effect"), t.Effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"))
@@ -198,7 +216,9 @@ func container(c *corev1.Container, names, volumes map[string]bool, at *field.Pa
 	errs = append(errs, resources(&c.Resources, at.Child("resources"))...)
 	errs = append(errs, privileges(c, at.Child("securityContext"))...)
 	for name, handler := range hooks(c) {
-		errs = append(errs, union(*handler, at.Child("lifecycle", name), "must specify a handler type", "may not specify more than 1 handler type")...)
+		errs = append(
+			errs,
+			union(*handler, at.Child("lifecycle", name), "must specify a handler type", "may not specify more than 1 handler type")...)
 	}
 	return errs
 }
@@ -224,7 +244,14 @@ func sleeps(c *corev1.Container, grace *int64, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for name, handler := range hooks(c) {
 		if handler.Sleep != nil && handler.Sleep.Seconds > limit {
-			errs = append(errs, field.Invalid(at.Child(name, "sleep"), handler.Sleep.Seconds, fmt.Sprintf("must be non-negative and less than terminationGracePeriodSeconds (%d)", limit)))
+			errs = append(
+				errs,
+				field.Invalid(
+					at.Child(name, "sleep"),
+					handler.Sleep.Seconds,
+					fmt.Sprintf("must be non-negative and less than terminationGracePeriodSeconds (%d)", limit),
+				),
+			)
 		}
 	}
 	return errs
@@ -240,8 +267,12 @@ func privileges(c *corev1.Container, at *field.Path) field.ErrorList {
 		if s.Privileged != nil && *s.Privileged {
 			errs = append(errs, field.Invalid(at, "privileged", "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"))
 		}
-		if s.Capabilities != nil && slices.ContainsFunc(s.Capabilities.Add, func(c corev1.Capability) bool { return c == "CAP_SYS_ADMIN" }) {
-			errs = append(errs, field.Invalid(at, "CAP_SYS_ADMIN", "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"))
+		if s.Capabilities != nil &&
+			slices.ContainsFunc(s.Capabilities.Add, func(c corev1.Capability) bool { return c == "CAP_SYS_ADMIN" }) {
+			errs = append(
+				errs,
+				field.Invalid(at, "CAP_SYS_ADMIN", "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"),
+			)
 		}
 	}
 	return errs
@@ -263,7 +294,14 @@ func probes(c *corev1.Container, at *field.Path) field.ErrorList {
 			errs = append(errs, field.Invalid(path.Child("successThreshold"), p.probe.SuccessThreshold, "must be 1"))
 		}
 		if readiness && p.probe.TerminationGracePeriodSeconds != nil {
-			errs = append(errs, field.Invalid(path.Child("terminationGracePeriodSeconds"), *p.probe.TerminationGracePeriodSeconds, "must not be set for readinessProbes"))
+			errs = append(
+				errs,
+				field.Invalid(
+					path.Child("terminationGracePeriodSeconds"),
+					*p.probe.TerminationGracePeriodSeconds,
+					"must not be set for readinessProbes",
+				),
+			)
 		}
 	}
 	return errs
@@ -297,7 +335,10 @@ func environment(c *corev1.Container, at *field.Path) field.ErrorList {
 		from := path.Child("valueFrom")
 		switch set := setFields(*e.ValueFrom); {
 		case set == 0:
-			errs = append(errs, field.Invalid(from, "", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`"))
+			errs = append(
+				errs,
+				field.Invalid(from, "", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`"),
+			)
 		case e.Value != "":
 			errs = append(errs, field.Invalid(from, "", "may not be specified when `value` is not empty"))
 		case set > 1:
@@ -320,7 +361,17 @@ func environment(c *corev1.Container, at *field.Path) field.ErrorList {
 
 // The fields of a pod that variables and files may read.
 var (
-	envFields  = []string{"metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName", "status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs"}
+	envFields = []string{
+		"metadata.name",
+		"metadata.namespace",
+		"metadata.uid",
+		"spec.nodeName",
+		"spec.serviceAccountName",
+		"status.hostIP",
+		"status.hostIPs",
+		"status.podIP",
+		"status.podIPs",
+	}
 	fileFields = []string{"metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid"}
 )
 
@@ -348,7 +399,14 @@ func podField(o *corev1.ObjectFieldSelector, fields []string, at *field.Path) fi
 	return nil
 }
 
-var resourceFields = []string{"limits.cpu", "limits.ephemeral-storage", "limits.memory", "requests.cpu", "requests.ephemeral-storage", "requests.memory"}
+var resourceFields = []string{
+	"limits.cpu",
+	"limits.ephemeral-storage",
+	"limits.memory",
+	"requests.cpu",
+	"requests.ephemeral-storage",
+	"requests.memory",
+}
 
 func resourceField(o *corev1.ResourceFieldSelector, file bool, at *field.Path) field.ErrorList {
 	switch {
@@ -368,7 +426,9 @@ func resourceField(o *corev1.ResourceFieldSelector, file bool, at *field.Path) f
 		divisors = []string{"0", "1m", "1"}
 	}
 	if !slices.Contains(divisors, o.Divisor.String()) {
-		return field.ErrorList{field.Invalid(at.Child("divisor"), o.Divisor.String(), "only "+strings.Join(divisors[1:], ", ")+" are supported with "+name)}
+		return field.ErrorList{
+			field.Invalid(at.Child("divisor"), o.Divisor.String(), "only "+strings.Join(divisors[1:], ", ")+" are supported with "+name),
+		}
 	}
 	return nil
 }
@@ -400,7 +460,13 @@ func volumeMounts(c *corev1.Container, volumes map[string]bool, at *field.Path) 
 			errs = append(errs, field.Invalid(path.Child("subPathExpr"), m.SubPathExpr, "subPathExpr and subPath are mutually exclusive"))
 		}
 		if m.MountPropagation != nil && *m.MountPropagation == corev1.MountPropagationBidirectional && !privileged {
-			errs = append(errs, field.Forbidden(path.Child("mountPropagation"), "Bidirectional mount propagation is available only to privileged containers"))
+			errs = append(
+				errs,
+				field.Forbidden(
+					path.Child("mountPropagation"),
+					"Bidirectional mount propagation is available only to privileged containers",
+				),
+			)
 		}
 		errs = append(errs, recursiveReadOnly(&m, path.Child("recursiveReadOnly"))...)
 	}
@@ -447,9 +513,19 @@ func resources(o *corev1.ResourceRequirements, at *field.Path) field.ErrorList {
 		case !ok && !overcommits(name):
 			errs = append(errs, field.Required(at.Child("limits"), "Limit must be set for non overcommitable resources"))
 		case ok && !overcommits(name) && request.Cmp(limit) != 0:
-			errs = append(errs, field.Invalid(at.Child("requests"), request.String(), fmt.Sprintf("must be equal to %s limit of %s", name, limit.String())))
+			errs = append(
+				errs,
+				field.Invalid(at.Child("requests"), request.String(), fmt.Sprintf("must be equal to %s limit of %s", name, limit.String())),
+			)
 		case ok && request.Cmp(limit) > 0:
-			errs = append(errs, field.Invalid(at.Child("requests"), request.String(), fmt.Sprintf("must be less than or equal to %s limit of %s", name, limit.String())))
+			errs = append(
+				errs,
+				field.Invalid(
+					at.Child("requests"),
+					request.String(),
+					fmt.Sprintf("must be less than or equal to %s limit of %s", name, limit.String()),
+				),
+			)
 		}
 	}
 	return append(errs, hugePages(o, at)...)
@@ -563,7 +639,10 @@ func requiredNodes(o *corev1.NodeSelector, at *field.Path) field.ErrorList {
 func spread(o *corev1.TopologySpreadConstraint, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if o.MinDomains != nil && o.WhenUnsatisfiable != corev1.DoNotSchedule {
-		errs = append(errs, field.Invalid(at.Child("minDomains"), *o.MinDomains, "can only use minDomains if whenUnsatisfiable=DoNotSchedule"))
+		errs = append(
+			errs,
+			field.Invalid(at.Child("minDomains"), *o.MinDomains, "can only use minDomains if whenUnsatisfiable=DoNotSchedule"),
+		)
 	}
 	return append(errs, matchKeys(o.MatchLabelKeys, o.LabelSelector, at.Child("matchLabelKeys"))...)
 }

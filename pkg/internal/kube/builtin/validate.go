@@ -31,7 +31,9 @@ func Validate(object runtime.Object) Verdict {
 		return v // any qualified name may be a finalizer of these
 	}
 	if meta, err := meta.Accessor(object); err == nil {
-		v.Refusals = append(v.Refusals, every(form(finalizer))(reflect.ValueOf(meta.GetFinalizers()), field.NewPath("metadata", "finalizers"))...)
+		v.Refusals = append(
+			v.Refusals,
+			every(form(finalizer))(reflect.ValueOf(meta.GetFinalizers()), field.NewPath("metadata", "finalizers"))...)
 	}
 	return v
 }

@@ -36,7 +36,9 @@ func matches(s labels.Selector, template *corev1.PodTemplateSpec, at *field.Path
 	if s.Matches(labels.Set(template.Labels)) {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(at.Child("template", "metadata", "labels"), template.Labels, "`selector` does not match template `labels`")}
+	return field.ErrorList{
+		field.Invalid(at.Child("template", "metadata", "labels"), template.Labels, "`selector` does not match template `labels`"),
+	}
 }
 
 // onlyAlways validates that the pods of a workload run forever.
@@ -91,7 +93,10 @@ func statefulSet(o *appsv1.StatefulSetSpec, at *field.Path) field.ErrorList {
 	errs := workload(o.Replicas, o.Selector, &o.Template, at)
 	errs = append(errs, innerMeta(&o.Template.ObjectMeta, at.Child("template"))...)
 	if o.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType && o.UpdateStrategy.RollingUpdate != nil {
-		errs = append(errs, field.Invalid(at.Child("updateStrategy", "rollingUpdate"), "", "only allowed for updateStrategy 'RollingUpdate'"))
+		errs = append(
+			errs,
+			field.Invalid(at.Child("updateStrategy", "rollingUpdate"), "", "only allowed for updateStrategy 'RollingUpdate'"),
+		)
 	}
 	declared := map[string]bool{}
 	for _, volume := range o.Template.Spec.Volumes {
@@ -194,10 +199,20 @@ func indexes(o *batchv1.JobSpec, at *field.Path) field.ErrorList {
 			errs = append(errs, field.Required(at.Child("completions"), "when completion mode is Indexed"))
 		}
 		if o.Parallelism != nil && *o.Parallelism > 100000 {
-			errs = append(errs, field.Invalid(at.Child("parallelism"), *o.Parallelism, "must be less than or equal to 100000 when completion mode is Indexed"))
+			errs = append(
+				errs,
+				field.Invalid(
+					at.Child("parallelism"),
+					*o.Parallelism,
+					"must be less than or equal to 100000 when completion mode is Indexed",
+				),
+			)
 		}
 		if o.Completions != nil && o.MaxFailedIndexes != nil && *o.MaxFailedIndexes > *o.Completions {
-			errs = append(errs, field.Invalid(at.Child("maxFailedIndexes"), *o.MaxFailedIndexes, "must be less than or equal to completions"))
+			errs = append(
+				errs,
+				field.Invalid(at.Child("maxFailedIndexes"), *o.MaxFailedIndexes, "must be less than or equal to completions"),
+			)
 		}
 		return errs
 	}
@@ -233,7 +248,14 @@ func failurePolicy(o *batchv1.JobSpec, at *field.Path) field.ErrorList {
 			continue
 		}
 		if codes.ContainerName != nil && !has(*codes.ContainerName) {
-			errs = append(errs, field.Invalid(path.Child("onExitCodes", "containerName"), *codes.ContainerName, "must be one of the container or initContainer names in the pod template"))
+			errs = append(
+				errs,
+				field.Invalid(
+					path.Child("onExitCodes", "containerName"),
+					*codes.ContainerName,
+					"must be one of the container or initContainer names in the pod template",
+				),
+			)
 		}
 		values := path.Child("onExitCodes", "values")
 		if !slices.IsSorted(codes.Values) {
@@ -276,7 +298,9 @@ func timeZone(name string, at *field.Path) field.ErrorList {
 	case name == "":
 		return field.ErrorList{field.Invalid(at, name, "timeZone must be nil or non-empty string")}
 	case strings.EqualFold(name, "local"):
-		return field.ErrorList{field.Invalid(at, name, "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones")}
+		return field.ErrorList{
+			field.Invalid(at, name, "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"),
+		}
 	}
 	if !zoneName(name) {
 		return field.ErrorList{field.Invalid(at, name, fmt.Sprintf("unknown time zone %s", name))}
@@ -298,7 +322,8 @@ func zonesKnown() bool {
 
 // zoneName reports whether a text has the form of the name of a time zone.
 func zoneName(name string) bool {
-	return !strings.HasPrefix(name, "/") && !strings.HasPrefix(name, "-") && !strings.HasSuffix(name, "/") && !strings.Contains(name, "//") &&
+	return !strings.HasPrefix(name, "/") && !strings.HasPrefix(name, "-") && !strings.HasSuffix(name, "/") &&
+		!strings.Contains(name, "//") &&
 		strings.IndexFunc(name, func(r rune) bool { return !strings.ContainsRune("+-/_", r) && !isAlphanumeric(r) }) < 0
 }
 

@@ -14,7 +14,12 @@ type owners struct {
 }
 
 func newOwners() *owners {
-	return &owners{alive: map[types.UID]bool{}, dependents: map[types.UID]map[Key]struct{}{}, foreground: map[Key]struct{}{}, orphans: map[Key]struct{}{}}
+	return &owners{
+		alive:      map[types.UID]bool{},
+		dependents: map[types.UID]map[Key]struct{}{},
+		foreground: map[Key]struct{}{},
+		orphans:    map[Key]struct{}{},
+	}
 }
 
 // record updates the index after a write; nil: the object was created, or deleted.

@@ -51,7 +51,10 @@ var policyEnvironment = sync.OnceValues(func() (*cel.Env, error) {
 })
 
 // NewPolicy returns a policy with its binding.
-func NewPolicy(p *admissionregistrationv1.ValidatingAdmissionPolicy, b *admissionregistrationv1.ValidatingAdmissionPolicyBinding) (Policy, error) {
+func NewPolicy(
+	p *admissionregistrationv1.ValidatingAdmissionPolicy,
+	b *admissionregistrationv1.ValidatingAdmissionPolicyBinding,
+) (Policy, error) {
 	out := Policy{name: p.Name, namespaces: labels.Everything()}
 	if p.Spec.MatchConstraints != nil {
 		out.rules = p.Spec.MatchConstraints.ResourceRules
@@ -105,7 +108,9 @@ func (c *Cluster) validate(req Request, old, o Object) error {
 			continue
 		}
 		input := map[string]any{"object": o.Object, "oldObject": nil, "request": map[string]any{
-			"operation": operationOf(old != nil), "namespace": req.Namespace, "name": req.Name, "userInfo": map[string]any{"username": req.user},
+			"operation": operationOf(
+				old != nil,
+			), "namespace": req.Namespace, "name": req.Name, "userInfo": map[string]any{"username": req.user},
 		}}
 		if old != nil {
 			input["oldObject"] = old.Object
@@ -115,7 +120,11 @@ func (c *Cluster) validate(req Request, old, o Object) error {
 			return err
 		}
 		if message != "" {
-			return apierrors.NewForbidden(req.Kind.Resource(), req.Name, fmt.Errorf("ValidatingAdmissionPolicy '%s' with binding '%s' denied request: %s", p.name, p.name, message))
+			return apierrors.NewForbidden(
+				req.Kind.Resource(),
+				req.Name,
+				fmt.Errorf("ValidatingAdmissionPolicy '%s' with binding '%s' denied request: %s", p.name, p.name, message),
+			)
 		}
 	}
 	return nil

@@ -54,7 +54,11 @@ func decodeObject(req Request) (Object, error) {
 	case req.Name != "" && o.GetName() != req.Name && o.GetName() != "":
 		wrong = fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", o.GetName(), req.Name)
 	case o.GetNamespace() != req.Namespace && o.GetNamespace() != "":
-		wrong = fmt.Sprintf("the namespace of the object (%s) does not match the namespace on the URL (%s)", o.GetNamespace(), req.Namespace)
+		wrong = fmt.Sprintf(
+			"the namespace of the object (%s) does not match the namespace on the URL (%s)",
+			o.GetNamespace(),
+			req.Namespace,
+		)
 	}
 	if wrong != "" {
 		return nil, apierrors.NewBadRequest(wrong)
@@ -150,7 +154,15 @@ func jsonPatched(req Request, old Object) (map[string]any, error) {
 	}
 	patched, err := patch.Apply(document)
 	if err != nil {
-		return nil, apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
+		return nil, apierrors.NewGenericServerResponse(
+			http.StatusUnprocessableEntity,
+			"",
+			schema.GroupResource{},
+			"",
+			err.Error(),
+			0,
+			false,
+		)
 	}
 	var fields map[string]any
 	if err := json.Unmarshal(patched, &fields); err != nil {
@@ -182,7 +194,9 @@ func Merge(value, patch any) any {
 // apply implements server-side apply.
 func (c *Cluster) apply(req Request) (int, any, error) {
 	if req.query.Get("fieldManager") == "" {
-		return 0, nil, apierrors.NewBadRequest("PatchOptions.meta.k8s.io is invalid: fieldManager: Required value: is required for apply patch")
+		return 0, nil, apierrors.NewBadRequest(
+			"PatchOptions.meta.k8s.io is invalid: fieldManager: Required value: is required for apply patch",
+		)
 	}
 	wanted, err := decodeObject(req)
 	if err != nil {
@@ -245,9 +259,17 @@ func preconditions(req Request, old, o Object) error {
 	uid, version := o.GetUID(), o.GetResourceVersion()
 	switch {
 	case old == nil && uid != "":
-		return apierrors.NewConflict(req.Kind.Resource(), req.Name, fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
+		return apierrors.NewConflict(
+			req.Kind.Resource(),
+			req.Name,
+			fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid),
+		)
 	case old != nil && uid != "" && uid != old.GetUID() && req.Subresource == "": // the API server ignores the uid in status updates
-		return apierrors.NewInvalid(req.Kind.GroupKind(), req.Name, field.ErrorList{field.Invalid(field.NewPath("metadata", "uid"), uid, "field is immutable")})
+		return apierrors.NewInvalid(
+			req.Kind.GroupKind(),
+			req.Name,
+			field.ErrorList{field.Invalid(field.NewPath("metadata", "uid"), uid, "field is immutable")},
+		)
 	case old != nil && version != "" && version != "0" && version != old.GetResourceVersion():
 		return apierrors.NewConflict(req.Kind.Resource(), req.Name, errModified)
 	}

@@ -27,7 +27,10 @@ import (
 // that are not allowed. It returns the sorted paths of the unknown fields.
 func (s *Schema) Prune(object map[string]any) []string {
 	track := schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}
-	meta, found, unknown, metaErr := objectmeta.GetObjectMetaWithOptions(object, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
+	meta, found, unknown, metaErr := objectmeta.GetObjectMetaWithOptions(
+		object,
+		objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true},
+	)
 	kept := keep(object, "apiVersion", "kind", "metadata")
 	unknown = append(unknown, pruning.PruneWithOptions(object, s.structural, true, track)...)
 	defaulting.PruneNonNullableNullsWithoutDefaults(object, s.structural)
@@ -183,7 +186,9 @@ func (s *Schema) validateNew(u *unstructured.Unstructured) (errs, broken field.E
 func (s *Schema) validateUpdate(u, old *unstructured.Unstructured) (errs, broken field.ErrorList) {
 	related := common.NewCorrelatedObject(u.Object, old.Object, &model.Structural{Structural: s.structural})
 	errs = SortErrors(metav.ValidateObjectMetaAccessorUpdate(u, old, field.NewPath("metadata")))
-	errs = append(errs, validation.ValidateCustomResourceUpdate(nil, u.Object, old.Object, s.validator, validation.WithRatcheting(related))...)
+	errs = append(
+		errs,
+		validation.ValidateCustomResourceUpdate(nil, u.Object, old.Object, s.validator, validation.WithRatcheting(related))...)
 	errs = append(errs, s.scale(u, errs)...)
 	errs = append(errs, objectmeta.Validate(nil, u.Object, s.structural, false)...)
 	if len(listtype.ValidateListSetsAndMaps(nil, s.structural, old.Object)) == 0 {
@@ -192,7 +197,15 @@ func (s *Schema) validateUpdate(u, old *unstructured.Unstructured) (errs, broken
 	if s.rules == nil || blocked(errs) {
 		return errs, nil
 	}
-	broken, _ = s.rules.Validate(context.Background(), nil, s.structural, u.Object, old.Object, celconfig.RuntimeCELCostBudget, cel.WithRatcheting(related))
+	broken, _ = s.rules.Validate(
+		context.Background(),
+		nil,
+		s.structural,
+		u.Object,
+		old.Object,
+		celconfig.RuntimeCELCostBudget,
+		cel.WithRatcheting(related),
+	)
 	return errs, broken
 }
 
@@ -201,7 +214,11 @@ func (s *Schema) validateUpdate(u, old *unstructured.Unstructured) (errs, broken
 func blocked(errs field.ErrorList) bool {
 	return slices.ContainsFunc(errs, func(err *field.Error) bool {
 		switch err.Type {
-		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
+		case field.ErrorTypeNotSupported,
+			field.ErrorTypeRequired,
+			field.ErrorTypeTooLong,
+			field.ErrorTypeTooMany,
+			field.ErrorTypeTypeInvalid:
 			return true
 		}
 		return false

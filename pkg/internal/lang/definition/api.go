@@ -66,7 +66,12 @@ func (c *checker) ownAPI() {
 	c.labels(api.Categories, p.To("categories"))
 	c.distinct(api, p)
 	if crd := api.Plural + "." + api.Group; len(crd) > maxSubdomain {
-		c.add(p.To("group"), diag.NameTooLong, fmt.Sprintf("the CustomResourceDefinition's name PLURAL.GROUP has %d characters, more than %d", len(crd), maxSubdomain), "")
+		c.add(
+			p.To("group"),
+			diag.NameTooLong,
+			fmt.Sprintf("the CustomResourceDefinition's name PLURAL.GROUP has %d characters, more than %d", len(crd), maxSubdomain),
+			"",
+		)
 	}
 }
 
@@ -93,7 +98,12 @@ func (c *checker) distinct(api *v1alpha1.API, p source.Path) {
 	}
 	for i, short := range api.ShortNames {
 		if short != "" && (short == api.Plural || short == api.Singular) {
-			c.add(p.To("shortNames", i), diag.DuplicateValue, fmt.Sprintf("the short name %q repeats the plural or the singular", short), "remove it")
+			c.add(
+				p.To("shortNames", i),
+				diag.DuplicateValue,
+				fmt.Sprintf("the short name %q repeats the plural or the singular", short),
+				"remove it",
+			)
 		}
 	}
 }

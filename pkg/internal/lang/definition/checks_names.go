@@ -52,7 +52,12 @@ func toLabel(s string) string {
 // subdomain reports a value that is not a DNS subdomain, and returns whether it is one.
 func (c *checker) subdomain(value string, p source.Path) bool {
 	if len(validation.IsDNS1123Subdomain(value)) > 0 {
-		c.add(p, diag.BadName, fmt.Sprintf("%s: %q is not a DNS name", p, value), "use lower-case letters, digits, '-' and '.', as in cache.example.com")
+		c.add(
+			p,
+			diag.BadName,
+			fmt.Sprintf("%s: %q is not a DNS name", p, value),
+			"use lower-case letters, digits, '-' and '.', as in cache.example.com",
+		)
 		return false
 	}
 	return true
@@ -62,7 +67,12 @@ func (c *checker) subdomain(value string, p source.Path) bool {
 func (c *checker) camelCase(value string, p source.Path) bool {
 	switch {
 	case !camelCase.MatchString(value):
-		c.add(p, diag.BadName, fmt.Sprintf("%s: %q is not a kind", p, value), "write "+toKind(value)+": a kind begins with a capital letter, and has letters and digits only")
+		c.add(
+			p,
+			diag.BadName,
+			fmt.Sprintf("%s: %q is not a kind", p, value),
+			"write "+toKind(value)+": a kind begins with a capital letter, and has letters and digits only",
+		)
 	case len(value) > maxLabel:
 		c.add(p, diag.NameTooLong, fmt.Sprintf("%s has %d characters, more than %d", p, len(value), maxLabel), "")
 	default:
@@ -91,7 +101,12 @@ func (c *checker) unique(values []string, at func(i int) source.Path) {
 	first := map[string]int{}
 	for i, v := range values {
 		if j, again := first[v]; again && v != "" {
-			c.reject(at(i), diag.DuplicateValue, fmt.Sprintf("%q is listed twice", v), fmt.Sprintf("the first is on line %d", c.At(at(j)).Line))
+			c.reject(
+				at(i),
+				diag.DuplicateValue,
+				fmt.Sprintf("%q is listed twice", v),
+				fmt.Sprintf("the first is on line %d", c.At(at(j)).Line),
+			)
 			continue
 		}
 		first[v] = i

@@ -78,7 +78,12 @@ func (c *checker) templateName(child v1alpha1.Child, p source.Path) {
 		c.missing(p[:len(p)-1], "metadata", "write metadata: {name: \"${ .metadata.name }\"}")
 		return
 	case n.Kind != yaml.MappingNode:
-		c.add(p, diag.WrongType, fmt.Sprintf("%s is %s, want a mapping", p, source.Describe(n)), "write a mapping: metadata: {name: \"${ .metadata.name }\"}")
+		c.add(
+			p,
+			diag.WrongType,
+			fmt.Sprintf("%s is %s, want a mapping", p, source.Describe(n)),
+			"write a mapping: metadata: {name: \"${ .metadata.name }\"}",
+		)
 		return
 	case !c.Written(at):
 		c.missing(p, "name", "write name: ${ .metadata.name }")
@@ -89,7 +94,12 @@ func (c *checker) templateName(child v1alpha1.Child, p source.Path) {
 	namespace, _ := metadata["namespace"].(string)
 	switch {
 	case !isText:
-		c.add(at, diag.WrongType, fmt.Sprintf("%s is %s, want a string", at, source.Describe(c.node(at...))), "write name: ${ .metadata.name }")
+		c.add(
+			at,
+			diag.WrongType,
+			fmt.Sprintf("%s is %s, want a string", at, source.Describe(c.node(at...))),
+			"write name: ${ .metadata.name }",
+		)
 	case !holdsExpression(name) && !holdsExpression(namespace):
 		message := fmt.Sprintf("every %s would use the same object", cmp.Or(c.kind(), "custom resource"))
 		if strings.Contains(name, "{{") {
@@ -135,7 +145,8 @@ func holdsExpression(text string) bool {
 func (c *checker) reservedKeys(p source.Path) {
 	const kubernetes = "Kubernetes sets it"
 	for _, key := range []struct{ path, why, hint string }{
-		{"metadata.ownerReferences", "argoperator sets it", "remove the key; to keep the child when its owner is deleted, write onDelete: Orphan"},
+		{"metadata.ownerReferences", "argoperator sets it", "remove the key; to keep the child when its owner is deleted, write " +
+			"onDelete: Orphan"},
 		{"metadata.generateName", "each reconcile would create another object", "write name: ${ .metadata.name }"},
 		{"metadata.managedFields", kubernetes, ""},
 		{"metadata.uid", kubernetes, ""},
@@ -148,7 +159,12 @@ func (c *checker) reservedKeys(p source.Path) {
 	} {
 		at := append(p.To(), strings.Split(key.path, ".")...)
 		if c.Written(at) {
-			c.addKey(at, diag.ReservedName, fmt.Sprintf("%s is not allowed in a template: %s", key.path, key.why), cmp.Or(key.hint, "remove the key"))
+			c.addKey(
+				at,
+				diag.ReservedName,
+				fmt.Sprintf("%s is not allowed in a template: %s", key.path, key.why),
+				cmp.Or(key.hint, "remove the key"),
+			)
 		}
 	}
 }

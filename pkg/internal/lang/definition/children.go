@@ -55,12 +55,24 @@ func (c *checker) childKind(child v1alpha1.Child, p source.Path) {
 		return
 	}
 	if builtin, moved := schema.FindBuiltinNamed(child.Kind); moved && !c.Written(p.To("plural")) && !c.Written(p.To("scope")) {
-		c.add(at.To("apiVersion"), diag.UnknownKind, fmt.Sprintf("%s has no built-in kind %s", child.APIVersion, child.Kind),
-			fmt.Sprintf("write apiVersion: %s; for another %s, add plural and scope, or crd: {file: crd.yaml}", builtin.APIVersion(), child.Kind))
+		c.add(
+			at.To("apiVersion"),
+			diag.UnknownKind,
+			fmt.Sprintf("%s has no built-in kind %s", child.APIVersion, child.Kind),
+			fmt.Sprintf(
+				"write apiVersion: %s; for another %s, add plural and scope, or crd: {file: crd.yaml}",
+				builtin.APIVersion(),
+				child.Kind,
+			),
+		)
 		return
 	}
-	hint := fmt.Sprintf("%s %s is not built into Kubernetes: write crd: {file: crd.yaml}, or plural and scope as kubectl api-resources shows them; "+
-		"or pass the definition of the kind with another -f", child.APIVersion, child.Kind)
+	hint := fmt.Sprintf(
+		"%s %s is not built into Kubernetes: write crd: {file: crd.yaml}, or plural and scope as kubectl api-resources shows them; "+
+			"or pass the definition of the kind with another -f",
+		child.APIVersion,
+		child.Kind,
+	)
 	c.missing(p, "plural", hint)
 	c.missing(p, "scope", hint)
 }
@@ -71,6 +83,11 @@ func (c *checker) apiVersion(group, version string, p source.Path) {
 		return
 	}
 	if !versionName.MatchString(version) {
-		c.add(p, diag.BadName, fmt.Sprintf("%q is not a version", version), "write GROUP/VERSION, such as apps/v1, or v1 for the core group")
+		c.add(
+			p,
+			diag.BadName,
+			fmt.Sprintf("%q is not a version", version),
+			"write GROUP/VERSION, such as apps/v1, or v1 for the core group",
+		)
 	}
 }

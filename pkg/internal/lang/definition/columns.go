@@ -110,7 +110,12 @@ func (c *checker) scalePath(v *v1alpha1.Version, text string, under []string, ki
 		return
 	}
 	if schema, ok := c.schemaAt(v, text, p); ok && schema != nil && schema.Type != kind {
-		c.add(p, diag.BadPath, fmt.Sprintf("%s is %s, want %s", text, shortschema.Article(shortschema.KindOf(schema)), shortschema.Article(kind)), "")
+		c.add(
+			p,
+			diag.BadPath,
+			fmt.Sprintf("%s is %s, want %s", text, shortschema.Article(shortschema.KindOf(schema)), shortschema.Article(kind)),
+			"",
+		)
 	}
 }
 
@@ -120,11 +125,21 @@ func (c *checker) selectable(v *v1alpha1.Version, text string, p source.Path) {
 	}
 	path, err := source.ParseJSONPath(text)
 	if err == nil && (!source.FieldsOnly(path) || path[0].Field == "metadata") {
-		c.add(p, diag.BadPath, fmt.Sprintf("%s cannot be a selectable field", text), "a selectable field is one of spec or status, outside of lists")
+		c.add(
+			p,
+			diag.BadPath,
+			fmt.Sprintf("%s cannot be a selectable field", text),
+			"a selectable field is one of spec or status, outside of lists",
+		)
 		return
 	}
 	schema, ok := c.schemaAt(v, text, p)
 	if ok && (schema == nil || !slices.Contains([]string{"string", "integer", "boolean"}, schema.Type)) {
-		c.add(p, diag.BadPath, fmt.Sprintf("%s cannot be a selectable field", text), "a selectable field is a string, an integer or a boolean")
+		c.add(
+			p,
+			diag.BadPath,
+			fmt.Sprintf("%s cannot be a selectable field", text),
+			"a selectable field is a string, an integer or a boolean",
+		)
 	}
 }

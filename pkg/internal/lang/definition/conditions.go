@@ -25,7 +25,12 @@ func conditions() props {
 		Properties: map[string]props{
 			"lastTransitionTime": {Type: "string", Format: "date-time", Description: "When the status last changed."},
 			"message":            {Type: "string", MaxLength: new(int64(32768)), Description: "What a person should know about it."},
-			"observedGeneration": {Type: "integer", Format: "int64", Minimum: new(0.0), Description: "The generation that the condition is about."},
+			"observedGeneration": {
+				Type:        "integer",
+				Format:      "int64",
+				Minimum:     new(0.0),
+				Description: "The generation that the condition is about.",
+			},
 			"reason": {
 				Type: "string", MinLength: new(int64(1)), MaxLength: new(int64(1024)),
 				Pattern: `^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`, Description: "The cause, in CamelCase.",

@@ -17,7 +17,12 @@ func (c *checker) engine() {
 	if r.Engine == "workflow" || r.Engine == "steps" {
 		for key, other := range map[string]bool{"trigger": r.Trigger != "http", "shards": *r.Shards != 1} {
 			if other {
-				c.addKey(p.To(key), diag.ConflictingKeys, fmt.Sprintf("%s needs the direct engine", key), "remove the key, or write engine: direct")
+				c.addKey(
+					p.To(key),
+					diag.ConflictingKeys,
+					fmt.Sprintf("%s needs the direct engine", key),
+					"remove the key, or write engine: direct",
+				)
 			}
 		}
 	}
@@ -33,7 +38,12 @@ func (c *checker) stepsEngine() {
 	}
 	for i := range c.op.Spec.Children {
 		if p := source.PathOf("spec", "children", i, "update"); c.op.Spec.Children[i].Update != "InPlace" {
-			c.addKey(p, diag.Unsupported, "the steps engine supports update: InPlace only", "remove the key, or write reconcile: {engine: workflow}")
+			c.addKey(
+				p,
+				diag.Unsupported,
+				"the steps engine supports update: InPlace only",
+				"remove the key, or write reconcile: {engine: workflow}",
+			)
 		}
 		key := "template"
 		p := source.PathOf("spec", "children", i)
@@ -41,10 +51,16 @@ func (c *checker) stepsEngine() {
 			key = "file"
 		}
 		if c.Written(p.To(key)) {
-			c.addKey(p.To(key), diag.Unsupported, "the steps engine does not support templates: logic makes its child", "remove the key, or write engine: auto")
+			c.addKey(
+				p.To(key),
+				diag.Unsupported,
+				"the steps engine does not support templates: logic makes its child",
+				"remove the key, or write engine: auto",
+			)
 		}
 	}
-	if p := source.PathOf("spec", "reconcile", "engine"); c.op.Spec.Logic == nil && c.anyTemplate() && !c.Written(source.PathOf("spec", "logic")) {
+	if p := source.PathOf("spec", "reconcile", "engine"); c.op.Spec.Logic == nil && c.anyTemplate() &&
+		!c.Written(source.PathOf("spec", "logic")) {
 		c.add(p, diag.Unsupported, "the steps engine needs logic", "write logic, or engine: auto")
 	}
 	for _, p := range []source.Path{
@@ -53,11 +69,21 @@ func (c *checker) stepsEngine() {
 		source.PathOf("spec", "api", "existing", "annotationSelector"), source.PathOf("spec", "api", "existing", "decorate"),
 	} {
 		if c.Written(p) {
-			c.addKey(p, diag.Unsupported, fmt.Sprintf("the steps engine does not support %s", p[len(p)-1]), "remove the key, or write reconcile: {engine: workflow}")
+			c.addKey(
+				p,
+				diag.Unsupported,
+				fmt.Sprintf("the steps engine does not support %s", p[len(p)-1]),
+				"remove the key, or write reconcile: {engine: workflow}",
+			)
 		}
 	}
 	if p := source.PathOf("spec", "finalizer"); c.op.Spec.Finalizer != nil {
-		c.addKey(p, diag.Unsupported, "the steps engine does not support a finalizer", "remove the key, or write reconcile: {engine: workflow}")
+		c.addKey(
+			p,
+			diag.Unsupported,
+			"the steps engine does not support a finalizer",
+			"remove the key, or write reconcile: {engine: workflow}",
+		)
 	}
 }
 
@@ -69,7 +95,12 @@ func (c *checker) finalizer() {
 	}
 	group, name, qualified := strings.Cut(f.Name, "/")
 	if !qualified || group == "" || name == "" || len(validation.IsQualifiedName(f.Name)) > 0 {
-		c.add(p, diag.BadName, fmt.Sprintf("%q is not the name of a finalizer", f.Name), "write DNS.NAME/NAME, such as cache.example.com/memcached-cleanup")
+		c.add(
+			p,
+			diag.BadName,
+			fmt.Sprintf("%q is not the name of a finalizer", f.Name),
+			"write DNS.NAME/NAME, such as cache.example.com/memcached-cleanup",
+		)
 	}
 }
 
@@ -80,7 +111,12 @@ func (c *checker) reconcile() {
 		c.resync(r.Resync, d, p.To("resync"))
 	}
 	if d, ok := c.duration(r.Timeout, p.To("timeout")); ok && d < 10*time.Second {
-		c.add(p.To("timeout"), diag.BadValue, fmt.Sprintf("timeout is %s, want 10s or more", r.Timeout), "a pod needs some seconds to start")
+		c.add(
+			p.To("timeout"),
+			diag.BadValue,
+			fmt.Sprintf("timeout is %s, want 10s or more", r.Timeout),
+			"a pod needs some seconds to start",
+		)
 	}
 	if n := r.Retries; n != nil && (*n < 0 || *n > 20) {
 		c.add(p.To("retries"), diag.BadValue, fmt.Sprintf("retries is %d, want 0 to 20", *n), "")

@@ -33,9 +33,19 @@ func (c *checker) variable(v v1alpha1.EnvVar, p source.Path) {
 	switch {
 	case !c.has(v.Name, p.To("name")):
 	case !identifier.MatchString(v.Name):
-		c.add(p.To("name"), diag.BadName, fmt.Sprintf("%q is not the name of a variable", v.Name), "use letters, digits and '_', and no digit at the start")
+		c.add(
+			p.To("name"),
+			diag.BadName,
+			fmt.Sprintf("%q is not the name of a variable", v.Name),
+			"use letters, digits and '_', and no digit at the start",
+		)
 	case strings.HasPrefix(v.Name, "ARGOPERATOR_"):
-		c.add(p.To("name"), diag.ReservedName, fmt.Sprintf("argoperator sets %s itself", v.Name), "choose a name that does not begin with ARGOPERATOR_")
+		c.add(
+			p.To("name"),
+			diag.ReservedName,
+			fmt.Sprintf("argoperator sets %s itself", v.Name),
+			"choose a name that does not begin with ARGOPERATOR_",
+		)
 	}
 	value, secret, key := c.Written(p.To("value")), c.Written(p.To("secret")), c.Written(p.To("key"))
 	switch {
@@ -65,13 +75,23 @@ func (c *checker) parameters() {
 		return
 	}
 	if c.op.Spec.Reconcile.Engine != "steps" {
-		c.addKey(p, diag.ConflictingKeys, "parameters need the steps engine", "write reconcile: {engine: steps}, or read the files in the logic")
+		c.addKey(
+			p,
+			diag.ConflictingKeys,
+			"parameters need the steps engine",
+			"write reconcile: {engine: steps}, or read the files in the logic",
+		)
 	}
 	var names []string
 	for i, param := range logic.Parameters {
 		names = append(names, param.Name)
 		if at := p.To(i, "name"); c.has(param.Name, at) && !flagName().MatchString(param.Name) {
-			c.add(at, diag.BadName, fmt.Sprintf("%q is not the name of a flag", param.Name), "begin with a letter; use letters, digits, '-' and '_', without leading dashes")
+			c.add(
+				at,
+				diag.BadName,
+				fmt.Sprintf("%q is not the name of a flag", param.Name),
+				"begin with a letter; use letters, digits, '-' and '_', without leading dashes",
+			)
 		}
 	}
 	c.unique(names, func(i int) source.Path { return p.To(i, "name") })
@@ -95,7 +115,12 @@ func (c *checker) requestsAndLimits(r *v1alpha1.Resources, p source.Path) {
 	for _, name := range source.SortedKeys(requests) {
 		request := requests[name]
 		if limit, ok := limits[name]; ok && request.Cmp(limit) > 0 {
-			c.add(p.To("requests", name), diag.BadValue, fmt.Sprintf("%s: the request %s exceeds the limit %s", name, r.Requests[name], r.Limits[name]), "")
+			c.add(
+				p.To("requests", name),
+				diag.BadValue,
+				fmt.Sprintf("%s: the request %s exceeds the limit %s", name, r.Requests[name], r.Limits[name]),
+				"",
+			)
 		}
 	}
 }

@@ -32,7 +32,12 @@ func (c *checker) readFiles() {
 	for i, name := range logic.Files {
 		clean := path.Clean(name)
 		if first, again := seen[clean]; again && name != "" {
-			c.add(p.To(i), diag.DuplicateValue, fmt.Sprintf("%s is listed twice", clean), fmt.Sprintf("remove one; the first is files[%d]", first))
+			c.add(
+				p.To(i),
+				diag.DuplicateValue,
+				fmt.Sprintf("%s is listed twice", clean),
+				fmt.Sprintf("remove one; the first is files[%d]", first),
+			)
 			continue
 		}
 		seen[clean] = i

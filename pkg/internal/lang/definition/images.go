@@ -124,7 +124,12 @@ func readImages(doc source.Document, locked map[string]string) diag.List {
 		image, name := doc.Text(p.To("image")...), doc.Text(p.To("annotations", writtenAs)...)
 		switch {
 		case !isReference(image) || !withDigest.MatchString(image):
-			found.Add(doc.At(p.To("image")), diag.BadValue, fmt.Sprintf("%q is not an image with a digest", image), "write an image with its digest, such as python:3.13-slim@sha256:…")
+			found.Add(
+				doc.At(p.To("image")),
+				diag.BadValue,
+				fmt.Sprintf("%q is not an image with a digest", image),
+				"write an image with its digest, such as python:3.13-slim@sha256:…",
+			)
 		case name == "":
 			found.Add(doc.At(p), diag.MissingKey, "missing annotation "+writtenAs, "write the image there as it is in the definition")
 		default:

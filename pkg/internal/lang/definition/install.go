@@ -26,7 +26,12 @@ func (c *checker) install() {
 	}
 	c.allowedNamespaces(in.AllowedNamespaces, p.To("allowedNamespaces"))
 	if n := in.Replicas; n != nil && *n != 1 && *n != 2 {
-		c.add(p.To("replicas"), diag.BadValue, fmt.Sprintf("replicas is %d, want 1 or 2", *n), "write 2 at most: only one of them is active at a time")
+		c.add(
+			p.To("replicas"),
+			diag.BadValue,
+			fmt.Sprintf("replicas is %d, want 1 or 2", *n),
+			"write 2 at most: only one of them is active at a time",
+		)
 	}
 	for i, given := range in.Permissions {
 		for key, list := range map[string][]string{"apiGroups": given.APIGroups, "resources": given.Resources, "verbs": given.Verbs} {
@@ -43,7 +48,12 @@ func (c *checker) install() {
 	if at := p.To("argoServerURL"); c.Written(at) && c.has(in.ArgoServerURL, at) {
 		u, err := url.Parse(in.ArgoServerURL)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			c.add(at, diag.BadValue, fmt.Sprintf("%q is not an http(s) URL", in.ArgoServerURL), "write a URL, such as https://argo.example.com")
+			c.add(
+				at,
+				diag.BadValue,
+				fmt.Sprintf("%q is not an http(s) URL", in.ArgoServerURL),
+				"write a URL, such as https://argo.example.com",
+			)
 		}
 	}
 }
@@ -58,7 +68,12 @@ func (c *checker) installGroup(name string, p source.Path) {
 	}
 	for _, n := range derivedNames(&c.op.Spec.Install) {
 		if at := source.PathOf("spec", "install", "names").To(n.key); c.Written(at) {
-			c.addKey(at, diag.ConflictingKeys, "this object is shared by the operators of install.group, which names it", "remove the key, or install.group")
+			c.addKey(
+				at,
+				diag.ConflictingKeys,
+				"this object is shared by the operators of install.group, which names it",
+				"remove the key, or install.group",
+			)
 		}
 	}
 	r := c.op.Spec.Reconcile
@@ -90,7 +105,12 @@ func (c *checker) tokenRotation(text string, p source.Path) {
 	case r.Trigger == "k8s":
 		c.addKey(p, diag.ConflictingKeys, "tokenRotation needs the http trigger", "remove the key, or write reconcile: {trigger: http}")
 	case c.op.Spec.Targets.ArgoWorkflows == "3.5":
-		c.addKey(p, diag.Unsupported, "tokenRotation needs Argo Workflows 3.6", "remove the key, or write targets: {argoWorkflows: \"3.6\"}")
+		c.addKey(
+			p,
+			diag.Unsupported,
+			"tokenRotation needs Argo Workflows 3.6",
+			"remove the key, or write targets: {argoWorkflows: \"3.6\"}",
+		)
 	}
 }
 
@@ -100,7 +120,12 @@ var namespacePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.Must
 func (c *checker) allowedNamespaces(patterns []string, p source.Path) {
 	for i, pattern := range patterns {
 		if !namespacePattern().MatchString(pattern) {
-			c.add(p.To(i), diag.BadName, fmt.Sprintf("%q is not a namespace or a pattern", pattern), "write a name in which * stands for any characters, such as tenant-*")
+			c.add(
+				p.To(i),
+				diag.BadName,
+				fmt.Sprintf("%q is not a namespace or a pattern", pattern),
+				"write a name in which * stands for any characters, such as tenant-*",
+			)
 		}
 	}
 	c.unique(patterns, func(i int) source.Path { return p.To(i) })
@@ -113,13 +138,23 @@ func (c *checker) eventBus() {
 	if bus.Mode == "existing" {
 		for _, key := range []string{"replicas", "version", "storageClass", "storage"} {
 			if c.Written(p.To(key)) {
-				c.addKey(p.To(key), diag.ConflictingKeys, fmt.Sprintf("%s needs a managed EventBus", key), "write mode: managed, or remove the key")
+				c.addKey(
+					p.To(key),
+					diag.ConflictingKeys,
+					fmt.Sprintf("%s needs a managed EventBus", key),
+					"write mode: managed, or remove the key",
+				)
 			}
 		}
 		return
 	}
 	if n := bus.Replicas; n != nil && *n != 1 && *n < 3 {
-		c.add(p.To("replicas"), diag.BadValue, fmt.Sprintf("replicas of the EventBus is %d, want 1, or 3 and more", *n), "write 1 or 3: two servers have no majority without each other")
+		c.add(
+			p.To("replicas"),
+			diag.BadValue,
+			fmt.Sprintf("replicas of the EventBus is %d, want 1, or 3 and more", *n),
+			"write 1 or 3: two servers have no majority without each other",
+		)
 	}
 	if bus.StorageClass != "" {
 		c.subdomain(bus.StorageClass, p.To("storageClass"))

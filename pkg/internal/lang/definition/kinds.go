@@ -25,10 +25,20 @@ func (c *checker) knownKind(ref kindRef, p, kind source.Path) (schema.BuiltinKin
 		return schema.BuiltinKind{}, false
 	}
 	if ref.plural != known.Plural {
-		c.add(p.To("plural"), diag.BadValue, fmt.Sprintf("the plural of %s is %s, not %q", ref.kind, known.Plural, ref.plural), "remove the key")
+		c.add(
+			p.To("plural"),
+			diag.BadValue,
+			fmt.Sprintf("the plural of %s is %s, not %q", ref.kind, known.Plural, ref.plural),
+			"remove the key",
+		)
 	}
 	if ref.scope != known.Scope() {
-		c.add(p.To("scope"), diag.BadValue, fmt.Sprintf("the scope of %s is %s, not %s", ref.kind, known.Scope(), ref.scope), "remove the key")
+		c.add(
+			p.To("scope"),
+			diag.BadValue,
+			fmt.Sprintf("the scope of %s is %s, not %s", ref.kind, known.Scope(), ref.scope),
+			"remove the key",
+		)
 	}
 	return known, true
 }

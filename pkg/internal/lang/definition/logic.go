@@ -65,12 +65,22 @@ func (c *checker) image(image string, p source.Path) {
 		return
 	}
 	if !isReference(image) {
-		c.add(p, diag.BadValue, fmt.Sprintf("%q is not an image", image), "write an image, such as python:3.13-slim or registry.example.com/team/image:1.2.3")
+		c.add(
+			p,
+			diag.BadValue,
+			fmt.Sprintf("%q is not an image", image),
+			"write an image, such as python:3.13-slim or registry.example.com/team/image:1.2.3",
+		)
 		return
 	}
 	_, tag, tagged := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")
 	if !strings.Contains(image, "@") && (!tagged || tag == "latest") {
-		c.warn(p, diag.UnpinnedImage, fmt.Sprintf("the image %s has no fixed version", image), "add a version, such as python:3.13-slim, so that the operator does not change unexpectedly")
+		c.warn(
+			p,
+			diag.UnpinnedImage,
+			fmt.Sprintf("the image %s has no fixed version", image),
+			"add a version, such as python:3.13-slim, so that the operator does not change unexpectedly",
+		)
 	}
 }
 

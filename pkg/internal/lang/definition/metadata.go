@@ -40,7 +40,14 @@ func (c *checker) objectLabels(labels map[string]string, p source.Path) {
 
 // metaKey checks the key of a label or annotation of emitted objects.
 func (c *checker) metaKey(key string, p source.Path) {
-	c.keyBeside(key, p, "app.kubernetes.io/name", "app.kubernetes.io/managed-by", "app.kubernetes.io/part-of", "app.kubernetes.io/component")
+	c.keyBeside(
+		key,
+		p,
+		"app.kubernetes.io/name",
+		"app.kubernetes.io/managed-by",
+		"app.kubernetes.io/part-of",
+		"app.kubernetes.io/component",
+	)
 }
 
 // keyBeside checks the key of a label or annotation that stands beside reserved ones.
@@ -49,7 +56,12 @@ func (c *checker) keyBeside(key string, p source.Path, reserved ...string) {
 	case slices.Contains(reserved, key), strings.HasPrefix(key, v1alpha1.Group+"/"):
 		c.addKey(p, diag.ReservedName, fmt.Sprintf("argoperator sets %s itself", key), "remove the key")
 	case len(validation.IsQualifiedName(strings.ToLower(key))) > 0:
-		c.addKey(p, diag.BadName, fmt.Sprintf("%q is not a label or annotation key", key), "write NAME or DNS.NAME/NAME; a name has letters, digits, '-', '_' and '.', at most 63 in total")
+		c.addKey(
+			p,
+			diag.BadName,
+			fmt.Sprintf("%q is not a label or annotation key", key),
+			"write NAME or DNS.NAME/NAME; a name has letters, digits, '-', '_' and '.', at most 63 in total",
+		)
 	}
 }
 
@@ -67,9 +79,23 @@ func (c *checker) checkNameLength(names []derivedName) {
 	if tightest == nil {
 		return
 	}
-	c.add(source.PathOf("metadata", "name"), diag.NameTooLong,
-		fmt.Sprintf("the %s would be named %s: %d characters, more than %d", tightest.kind, tightest.of(name), len(tightest.of(name)), tightest.limit),
-		fmt.Sprintf("metadata.name may have %d characters, it has %d; or set install.names.%s", tightest.maxOperatorName(), len(name), tightest.key))
+	c.add(
+		source.PathOf("metadata", "name"),
+		diag.NameTooLong,
+		fmt.Sprintf(
+			"the %s would be named %s: %d characters, more than %d",
+			tightest.kind,
+			tightest.of(name),
+			len(tightest.of(name)),
+			tightest.limit,
+		),
+		fmt.Sprintf(
+			"metadata.name may have %d characters, it has %d; or set install.names.%s",
+			tightest.maxOperatorName(),
+			len(name),
+			tightest.key,
+		),
+	)
 }
 
 // overrides checks the names that are set, and that no two objects of a kind have the
@@ -89,6 +115,11 @@ func (c *checker) overrides(names []derivedName) {
 		if !c.Written(p) {
 			p = source.PathOf("spec", "install", "names", first.key)
 		}
-		c.add(p, diag.DuplicateValue, fmt.Sprintf("%s and %s are both the %s %s", first.key, d.key, d.kind, *d.value), "give each its own name")
+		c.add(
+			p,
+			diag.DuplicateValue,
+			fmt.Sprintf("%s and %s are both the %s %s", first.key, d.key, d.kind, *d.value),
+			"give each its own name",
+		)
 	}
 }

@@ -34,14 +34,24 @@ func (c *checker) monitoring() {
 // unused reports a setting for an object that is not emitted.
 func (c *checker) unused(p source.Path, emitted bool, want string) {
 	if c.Written(p) && !emitted {
-		c.addKey(p, diag.ConflictingKeys, fmt.Sprintf("%s has no effect without %s", p, want), "write "+want+" beside it, or remove the key")
+		c.addKey(
+			p,
+			diag.ConflictingKeys,
+			fmt.Sprintf("%s has no effect without %s", p, want),
+			"write "+want+" beside it, or remove the key",
+		)
 	}
 }
 
 func (c *checker) interval(text string, p source.Path) {
 	d, ok := c.duration(text, p)
 	if ok && (d < time.Second || d%time.Second != 0) {
-		c.add(p, diag.BadValue, fmt.Sprintf("%s: %q is not a number of whole seconds", p, text), "write whole seconds, such as 15s, 30s or 1m")
+		c.add(
+			p,
+			diag.BadValue,
+			fmt.Sprintf("%s: %q is not a number of whole seconds", p, text),
+			"write whole seconds, such as 15s, 30s or 1m",
+		)
 	}
 }
 
@@ -54,7 +64,12 @@ func (c *checker) alertLabels(labels map[string]string, p source.Path) {
 		case slices.Contains(ownAlertLabels, key):
 			c.addKey(at, diag.ReservedName, fmt.Sprintf("every alert already has the label %s", key), "remove the key")
 		case !identifier.MatchString(key) || strings.HasPrefix(key, "__"):
-			c.addKey(at, diag.BadName, fmt.Sprintf("%q is not the name of a label in Prometheus", key), "use letters, digits and '_', with no digit and no '__' at the start")
+			c.addKey(
+				at,
+				diag.BadName,
+				fmt.Sprintf("%q is not the name of a label in Prometheus", key),
+				"use letters, digits and '_', with no digit and no '__' at the start",
+			)
 		case strings.Contains(labels[key], "{{"):
 			c.add(at, diag.ReservedName, fmt.Sprintf("%q contains {{, which Prometheus expands", labels[key]), "write plain text")
 		case labels[key] == "":

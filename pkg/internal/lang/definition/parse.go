@@ -26,7 +26,12 @@ func Parse(in source.Input) ([]*Definition, diag.List) {
 func ParseAmong(in source.Input, kinds Kinds) (defs, broken []*Definition, list diag.List) {
 	docs, list := source.Load(in.Name, in.Data, mayDefine(in))
 	if len(docs) == 0 && len(list) == 0 && !in.Lenient {
-		list.Add(startOf(in), diag.NoDefinition, "the file contains no definition", "begin a definition with apiVersion: argoperator.dev/v1alpha1 and kind: Operator")
+		list.Add(
+			startOf(in),
+			diag.NoDefinition,
+			"the file contains no definition",
+			"begin a definition with apiVersion: argoperator.dev/v1alpha1 and kind: Operator",
+		)
 	}
 	tests := 0
 	seen := map[string]diag.Position{}
@@ -41,8 +46,15 @@ func ParseAmong(in source.Input, kinds Kinds) (defs, broken []*Definition, list 
 		def, found := one(in, doc, kinds)
 		name := doc.Text("metadata", "name")
 		if first, again := seen[name]; again && name != "" {
-			found.Add(doc.At([]string{"metadata", "name"}), diag.DuplicateValue,
-				fmt.Sprintf("the file contains two definitions named %s", name), fmt.Sprintf("rename one; the first is on line %d", first.Line))
+			found.Add(
+				doc.At([]string{"metadata", "name"}),
+				diag.DuplicateValue,
+				fmt.Sprintf(
+					"the file contains two definitions named %s",
+					name,
+				),
+				fmt.Sprintf("rename one; the first is on line %d", first.Line),
+			)
 		} else {
 			seen[name] = doc.At([]string{"metadata", "name"})
 		}

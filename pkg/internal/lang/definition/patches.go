@@ -16,7 +16,16 @@ const maxPatchName = 38
 
 // PatchChild returns a patch as a child, whose fields have the same names.
 func PatchChild(p v1alpha1.Patch) v1alpha1.Child {
-	child := v1alpha1.Child{Name: p.Name, Template: p.Template, When: p.When, ForEach: p.ForEach, CRD: p.CRD, Plural: p.Plural, Scope: p.Scope, Update: "InPlace"}
+	child := v1alpha1.Child{
+		Name:     p.Name,
+		Template: p.Template,
+		When:     p.When,
+		ForEach:  p.ForEach,
+		CRD:      p.CRD,
+		Plural:   p.Plural,
+		Scope:    p.Scope,
+		Update:   "InPlace",
+	}
 	child.APIVersion, _ = p.Template["apiVersion"].(string)
 	child.Kind, _ = p.Template["kind"].(string)
 	return child
@@ -52,7 +61,12 @@ func (c *checker) patches() {
 		names = append(names, patch.Name)
 		c.label(patch.Name, at.To("name"))
 		if len(patch.Name) > maxPatchName {
-			c.add(at.To("name"), diag.BadName, fmt.Sprintf("the name has %d characters, want at most %d", len(patch.Name), maxPatchName), "")
+			c.add(
+				at.To("name"),
+				diag.BadName,
+				fmt.Sprintf("the name has %d characters, want at most %d", len(patch.Name), maxPatchName),
+				"",
+			)
 		}
 		child := PatchChild(patch)
 		c.childKind(child, at)

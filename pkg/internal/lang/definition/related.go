@@ -78,8 +78,12 @@ func (c *checker) selection(r v1alpha1.Related, p source.Path) {
 	}
 	for key := range r.LabelSelector {
 		if key != "matchLabels" && key != "matchExpressions" {
-			c.addKey(p.To("labelSelector", key), diag.UnknownKey, fmt.Sprintf("unknown key %q%s", key, source.Inside(p.To("labelSelector"))),
-				source.DidYouMean(key, []string{"matchExpressions", "matchLabels"}, "keys"))
+			c.addKey(
+				p.To("labelSelector", key),
+				diag.UnknownKey,
+				fmt.Sprintf("unknown key %q%s", key, source.Inside(p.To("labelSelector"))),
+				source.DidYouMean(key, []string{"matchExpressions", "matchLabels"}, "keys"),
+			)
 		}
 	}
 	if at := p.To("namespace"); c.Written(at) && c.has(r.Namespace, at) && r.Namespace != "*" && !holdsExpression(r.Namespace) {
@@ -143,7 +147,12 @@ func (c *checker) selector(s *v1alpha1.Selector, p source.Path, labels bool) {
 		return
 	}
 	if len(s.MatchLabels)+len(s.MatchExpressions) == 0 {
-		c.add(p, diag.BadValue, "the selector is empty and selects every object", "write matchLabels or matchExpressions, or remove the key")
+		c.add(
+			p,
+			diag.BadValue,
+			"the selector is empty and selects every object",
+			"write matchLabels or matchExpressions, or remove the key",
+		)
 		return
 	}
 	wrong := func(at source.Path, what string) { c.add(at, diag.BadValue, fmt.Sprintf("%s: %s", at, what), "") }

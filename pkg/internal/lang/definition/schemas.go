@@ -68,9 +68,25 @@ func (c *checker) contradictions() {
 			}
 			for _, found := range contradiction(c.def.Schemas[earlier.Name], c.def.Schemas[v.Name], nil) {
 				at := c.schemaField(versionPath(i), found.path)
-				c.add(at, diag.BadSchema, fmt.Sprintf("%s is %s in %s and %s in %s: objects are not converted between versions, so one with this field is invalid in one of them",
-					strings.ReplaceAll(found.path, ".[]", "[]"), shortschema.Article(found.before), earlier.Name, shortschema.Article(found.after), v.Name),
-					"give it one type in all versions that are served, use another name for the new field, or stop serving one version: served: false")
+				c.add(
+					at,
+					diag.BadSchema,
+					fmt.Sprintf(
+						"%s is %s in %s and %s in %s: objects are not converted between versions, so one with this field is invalid in "+
+							"one of them",
+						strings.ReplaceAll(
+							found.path,
+							".[]",
+							"[]",
+						),
+						shortschema.Article(found.before),
+						earlier.Name,
+						shortschema.Article(found.after),
+						v.Name,
+					),
+					"give it one type in all versions that are served, use another name for the new field, or stop serving one version: "+
+						"served: false",
+				)
 			}
 		}
 	}

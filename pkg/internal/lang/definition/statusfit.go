@@ -86,7 +86,12 @@ func (c *checker) statusFits() {
 	at := source.PathOf("spec", "status")
 	switch {
 	case c.def.CRD == nil:
-		c.addKey(source.PathOf("spec", "api"), diag.BadSchema, message, "remove conditions and required from schema.status: argoperator adds the conditions of Kubernetes")
+		c.addKey(
+			source.PathOf("spec", "api"),
+			diag.BadSchema,
+			message,
+			"remove conditions and required from schema.status: argoperator adds the conditions of Kubernetes",
+		)
 	case len(c.op.Spec.Status) > 0:
 		c.addKey(at, diag.BadSchema, message, "compute every required field, or remove the key: the operator then writes no status")
 	default:

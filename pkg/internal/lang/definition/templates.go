@@ -66,9 +66,19 @@ func (c *checker) templateFile(child *v1alpha1.Child, p source.Path) {
 	c.found = append(c.found, found...)
 	switch {
 	case len(docs) == 0 && len(found) == 0:
-		c.add(p.To("file"), diag.WrongKind, fmt.Sprintf("%s contains no template", child.File), "write an object with apiVersion, kind and metadata.name into it")
+		c.add(
+			p.To("file"),
+			diag.WrongKind,
+			fmt.Sprintf("%s contains no template", child.File),
+			"write an object with apiVersion, kind and metadata.name into it",
+		)
 	case len(docs) > 1:
-		c.add(p.To("file"), diag.WrongKind, fmt.Sprintf("%s contains %d documents, want one", child.File, len(docs)), "write one file and one child for each")
+		c.add(
+			p.To("file"),
+			diag.WrongKind,
+			fmt.Sprintf("%s contains %d documents, want one", child.File, len(docs)),
+			"write one file and one child for each",
+		)
 	case len(docs) == 1:
 		c.graftTemplate(child, p, docs[0])
 	}
@@ -93,12 +103,28 @@ func (c *checker) childCRD(child *v1alpha1.Child, crd *apiextensionsv1.CustomRes
 	group, version := source.SplitAPIVersion(child.APIVersion)
 	names := crd.Spec.Names
 	if _, known := schema.FindBuiltin(apiVersionOf(source.SplitAPIVersion(child.APIVersion)), child.Kind); known {
-		c.addKey(p.To("crd"), diag.ConflictingKeys, fmt.Sprintf("%s %s is built into Kubernetes", child.APIVersion, child.Kind), "remove crd")
+		c.addKey(
+			p.To("crd"),
+			diag.ConflictingKeys,
+			fmt.Sprintf("%s %s is built into Kubernetes", child.APIVersion, child.Kind),
+			"remove crd",
+		)
 		return
 	}
 	if child.Kind != "" && child.APIVersion != "" && (group != crd.Spec.Group || child.Kind != names.Kind) {
-		c.add(p.To("crd", "file"), diag.BadValue,
-			fmt.Sprintf("%s is for %s of %s, the child is %s of %s", child.CRD.File, names.Kind, crd.Spec.Group, child.Kind, cmp.Or(group, "the core group")), "")
+		c.add(
+			p.To("crd", "file"),
+			diag.BadValue,
+			fmt.Sprintf(
+				"%s is for %s of %s, the child is %s of %s",
+				child.CRD.File,
+				names.Kind,
+				crd.Spec.Group,
+				child.Kind,
+				cmp.Or(group, "the core group"),
+			),
+			"",
+		)
 		return
 	}
 	if served := servedVersions(crd); version != "" && !slices.Contains(served, version) {

@@ -69,8 +69,15 @@ func ParseTests(in source.Input, base string) ([]*Test, diag.List) {
 		}
 		test, found := oneTest(in, base, doc)
 		if first, again := seen[test.Metadata.Name]; again && test.Metadata.Name != "" {
-			found.Add(doc.At([]string{"metadata", "name"}), diag.DuplicateValue,
-				fmt.Sprintf("the file contains two tests named %s", test.Metadata.Name), fmt.Sprintf("rename one; the first is on line %d", first.Line))
+			found.Add(
+				doc.At([]string{"metadata", "name"}),
+				diag.DuplicateValue,
+				fmt.Sprintf(
+					"the file contains two tests named %s",
+					test.Metadata.Name,
+				),
+				fmt.Sprintf("rename one; the first is on line %d", first.Line),
+			)
 		}
 		seen[test.Metadata.Name] = doc.At([]string{"metadata", "name"})
 		list = append(list, found...)
@@ -121,7 +128,12 @@ var testName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 func (c *testChecker) testName() {
 	name, p := c.test.Metadata.Name, source.PathOf("metadata", "name")
 	if c.has(name, p) && !testName().MatchString(name) {
-		c.add(p, diag.BadName, fmt.Sprintf("%q is not a test name", name), "use lower-case letters, digits and '-', with a letter or digit at both ends")
+		c.add(
+			p,
+			diag.BadName,
+			fmt.Sprintf("%q is not a test name", name),
+			"use lower-case letters, digits and '-', with a letter or digit at both ends",
+		)
 	}
 	c.has(c.test.Spec.Operator, source.PathOf("spec", "operator"))
 	c.has(c.test.Spec.NotIdempotent, source.PathOf("spec", "notIdempotent"))
@@ -200,7 +212,12 @@ func (c *testChecker) beside(name string, p source.Path) ([]byte, bool) {
 	if joined := path.Join(c.base, name); !path.IsAbs(name) && !strings.HasPrefix(joined, "../") {
 		return c.readFile(p, joined)
 	}
-	c.add(p, diag.PathOutsideDirectory, name+" is outside of the directory of the definition", "write a path relative to the test, below that directory")
+	c.add(
+		p,
+		diag.PathOutsideDirectory,
+		name+" is outside of the directory of the definition",
+		"write a path relative to the test, below that directory",
+	)
 	return nil, false
 }
 

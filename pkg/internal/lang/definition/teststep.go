@@ -16,7 +16,21 @@ import (
 
 // Actions returns the keys of a step that act. A step has exactly one of them.
 func Actions() []string {
-	return []string{"create", "edit", "delete", "ready", "childStatus", "childEdit", "childDelete", "objectStatus", "apply", "remove", "resync", "timer", "replay"}
+	return []string{
+		"create",
+		"edit",
+		"delete",
+		"ready",
+		"childStatus",
+		"childEdit",
+		"childDelete",
+		"objectStatus",
+		"apply",
+		"remove",
+		"resync",
+		"timer",
+		"replay",
+	}
 }
 
 // Action returns the action of a step.
@@ -39,7 +53,12 @@ func (c *testChecker) steps() {
 		s, at := &c.test.Spec.Steps[i], p.To(i)
 		if c.has(s.Name, at.To("name")) {
 			if first, again := seen[s.Name]; again {
-				c.add(at.To("name"), diag.DuplicateValue, fmt.Sprintf("two steps are named %q", s.Name), fmt.Sprintf("rename one; the first is steps[%d]", first))
+				c.add(
+					at.To("name"),
+					diag.DuplicateValue,
+					fmt.Sprintf("two steps are named %q", s.Name),
+					fmt.Sprintf("rename one; the first is steps[%d]", first),
+				)
 			}
 			seen[s.Name] = i
 		}
@@ -116,7 +135,12 @@ func (c *testChecker) refusals(all []v1alpha1.Refuse, p source.Path) {
 	for i, r := range all {
 		c.has(r.Kind, p.To(i, "kind"))
 		if at := p.To(i, "code"); c.Written(at) && (r.Code < 400 || r.Code > 599) {
-			c.add(at, diag.BadValue, fmt.Sprintf("%s is %d, want an HTTP status from 400 to 599", at, r.Code), "write 403 for a quota or a webhook, 422 for a schema, 503 for an outage")
+			c.add(
+				at,
+				diag.BadValue,
+				fmt.Sprintf("%s is %d, want an HTTP status from 400 to 599", at, r.Code),
+				"write 403 for a quota or a webhook, 422 for a schema, 503 for an outage",
+			)
 		}
 		if at := p.To(i, "times"); r.Times != nil && *r.Times < 1 {
 			c.add(at, diag.BadValue, fmt.Sprintf("%s is %d, want 1 or more", at, *r.Times), "")
@@ -191,7 +215,12 @@ func (c *testChecker) partial(o map[string]any, p source.Path) {
 		return
 	}
 	if kind, _ := o["kind"].(string); kind == "" {
-		c.found.Add(c.At(p), diag.MissingKey, fmt.Sprintf("missing key \"kind\" in %s", p), "write kind, and metadata.name if there are several objects of the kind")
+		c.found.Add(
+			c.At(p),
+			diag.MissingKey,
+			fmt.Sprintf("missing key \"kind\" in %s", p),
+			"write kind, and metadata.name if there are several objects of the kind",
+		)
 	}
 	if metadata, written := o["metadata"]; written {
 		if _, ok := metadata.(map[string]any); !ok {

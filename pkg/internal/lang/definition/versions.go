@@ -48,10 +48,20 @@ func (c *checker) version(v v1alpha1.Version, p source.Path) {
 		c.add(p.To("name"), diag.BadName, fmt.Sprintf("%q is not a version", v.Name), versionHint)
 	}
 	if v.DeprecationWarning != "" && !v.Deprecated {
-		c.addKey(p.To("deprecationWarning"), diag.ConflictingKeys, "deprecationWarning needs deprecated: true", "write deprecated: true beside it")
+		c.addKey(
+			p.To("deprecationWarning"),
+			diag.ConflictingKeys,
+			"deprecationWarning needs deprecated: true",
+			"write deprecated: true beside it",
+		)
 	}
 	if len(v.DeprecationWarning) > 256 {
-		c.add(p.To("deprecationWarning"), diag.BadValue, fmt.Sprintf("the warning has %d bytes, more than 256", len(v.DeprecationWarning)), "")
+		c.add(
+			p.To("deprecationWarning"),
+			diag.BadValue,
+			fmt.Sprintf("the warning has %d bytes, more than 256", len(v.DeprecationWarning)),
+			"",
+		)
 	}
 	for i, rule := range v.Validations {
 		at := p.To("validations", i)

@@ -30,7 +30,15 @@ func ImmutableFields(group, kind string) []Immutable {
 	case "StatefulSet.apps":
 		return []Immutable{{
 			Path: []string{"spec"}, Forbidden: true,
-			Free: paths("replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy", "minReadySeconds"),
+			Free: paths(
+				"replicas",
+				"ordinals",
+				"template",
+				"updateStrategy",
+				"revisionHistoryLimit",
+				"persistentVolumeClaimRetentionPolicy",
+				"minReadySeconds",
+			),
 			Reason: "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', " +
 				"'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
 		}}
@@ -43,7 +51,10 @@ func ImmutableFields(group, kind string) []Immutable {
 	case "CSIDriver.storage.k8s.io":
 		return fixed("spec.attachRequired", "spec.volumeLifecycleModes")
 	case "PriorityClass.scheduling.k8s.io":
-		return append(fixed("preemptionPolicy"), Immutable{Path: []string{"value"}, Forbidden: true, Reason: "may not be changed in an update."})
+		return append(
+			fixed("preemptionPolicy"),
+			Immutable{Path: []string{"value"}, Forbidden: true, Reason: "may not be changed in an update."},
+		)
 	case "RoleBinding.rbac.authorization.k8s.io", "ClusterRoleBinding.rbac.authorization.k8s.io":
 		return []Immutable{{Path: []string{"roleRef"}, Reason: "cannot change roleRef"}}
 	case "IngressClass.networking.k8s.io":
@@ -68,7 +79,13 @@ func coreFields(kind string) []Immutable {
 	case "Pod":
 		return []Immutable{{
 			Path: []string{"spec"}, Forbidden: true,
-			Free: paths("containers.*.image", "initContainers.*.image", "activeDeadlineSeconds", "tolerations", "terminationGracePeriodSeconds"),
+			Free: paths(
+				"containers.*.image",
+				"initContainers.*.image",
+				"activeDeadlineSeconds",
+				"tolerations",
+				"terminationGracePeriodSeconds",
+			),
 			Reason: "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`," +
 				"`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations)," +
 				"`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)",
@@ -87,8 +104,17 @@ func coreFields(kind string) []Immutable {
 	case "PersistentVolume":
 		return append(fixed("spec.volumeMode"), Immutable{
 			Path: []string{"spec"}, Forbidden: true, Reason: "spec.persistentvolumesource is immutable after creation",
-			Free: paths("capacity", "accessModes", "persistentVolumeReclaimPolicy", "storageClassName", "mountOptions", "volumeMode", "nodeAffinity",
-				"claimRef", "volumeAttributesClassName"),
+			Free: paths(
+				"capacity",
+				"accessModes",
+				"persistentVolumeReclaimPolicy",
+				"storageClassName",
+				"mountOptions",
+				"volumeMode",
+				"nodeAffinity",
+				"claimRef",
+				"volumeAttributesClassName",
+			),
 		})
 	case "Service":
 		addressed := func(o map[string]any) bool { return text(o, "spec", "type") != "ExternalName" }
@@ -107,7 +133,14 @@ func coreFields(kind string) []Immutable {
 // are mutable.
 func jobFields() []Immutable {
 	suspended := func(o map[string]any) bool { return ValueAt(o, "spec", "suspend") == true }
-	out := fixed("spec.selector", "spec.completionMode", "spec.podFailurePolicy", "spec.successPolicy", "spec.backoffLimitPerIndex", "spec.managedBy")
+	out := fixed(
+		"spec.selector",
+		"spec.completionMode",
+		"spec.podFailurePolicy",
+		"spec.successPolicy",
+		"spec.backoffLimitPerIndex",
+		"spec.managedBy",
+	)
 	return append(out,
 		Immutable{
 			Path: path("spec.completions"), Reason: isImmutable,
@@ -119,7 +152,14 @@ func jobFields() []Immutable {
 		},
 		Immutable{
 			Path: path("spec.template"), Reason: isImmutable, While: suspended,
-			Free: paths("metadata.labels", "metadata.annotations", "spec.nodeSelector", "spec.tolerations", "spec.affinity.nodeAffinity", "spec.schedulingGates"),
+			Free: paths(
+				"metadata.labels",
+				"metadata.annotations",
+				"spec.nodeSelector",
+				"spec.tolerations",
+				"spec.affinity.nodeAffinity",
+				"spec.schedulingGates",
+			),
 		})
 }
 

@@ -27,9 +27,15 @@ func props(t Type, depth int) *apiextensionsv1.JSONSchemaProps {
 	case Boolean:
 		return &apiextensionsv1.JSONSchemaProps{Type: "boolean"}
 	case IntOrString:
-		return &apiextensionsv1.JSONSchemaProps{XIntOrString: true, AnyOf: []apiextensionsv1.JSONSchemaProps{{Type: "integer"}, {Type: "string"}}}
+		return &apiextensionsv1.JSONSchemaProps{
+			XIntOrString: true,
+			AnyOf:        []apiextensionsv1.JSONSchemaProps{{Type: "integer"}, {Type: "string"}},
+		}
 	case Array:
-		return &apiextensionsv1.JSONSchemaProps{Type: "array", Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: props(t.Item(), depth-1)}}
+		return &apiextensionsv1.JSONSchemaProps{
+			Type:  "array",
+			Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: props(t.Item(), depth-1)},
+		}
 	case Object:
 		return objectProps(t, depth)
 	}

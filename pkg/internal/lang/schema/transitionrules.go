@@ -38,12 +38,14 @@ func HasTransitionRule(s *apiextensionsv1.JSONSchemaProps, path []string) bool {
 		}
 	}
 	if len(path) == 0 {
-		return len(s.Properties) > 0 && !slices.ContainsFunc(slices.Collect(maps.Values(s.Properties)), func(p apiextensionsv1.JSONSchemaProps) bool {
-			return !HasTransitionRule(&p, nil)
-		})
+		return len(s.Properties) > 0 &&
+			!slices.ContainsFunc(slices.Collect(maps.Values(s.Properties)), func(p apiextensionsv1.JSONSchemaProps) bool {
+				return !HasTransitionRule(&p, nil)
+			})
 	}
 	if p, known := s.Properties[path[0]]; known {
 		return HasTransitionRule(&p, path[1:])
 	}
-	return s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil && HasTransitionRule(s.AdditionalProperties.Schema, path[1:])
+	return s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil &&
+		HasTransitionRule(s.AdditionalProperties.Schema, path[1:])
 }

@@ -43,11 +43,14 @@ func cronField(value string) string {
 
 // cronSchedule matches what the standard parser of github.com/robfig/cron/v3 accepts, except
 // that it also matches ranges whose end is before their start.
-var cronSchedule = `^(@(yearly|annually|monthly|weekly|daily|midnight|hourly|every (\d+(\.\d+)?([mnu]?s|[mh]))+)|(?i:` + strings.Join([]string{
-	cronField(`[0-5]?\d`), cronField(`[01]?\d|2[0-3]`), cronField(`0?[1-9]|[12]\d|3[01]`),
-	cronField(`0?[1-9]|1[0-2]|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec`),
-	cronField(`0?[0-6]|sun|mon|tue|wed|thu|fri|sat`),
-}, ` +`) + `))$`
+var cronSchedule = `^(@(yearly|annually|monthly|weekly|daily|midnight|hourly|every (\d+(\.\d+)?([mnu]?s|[mh]))+)|(?i:` + strings.Join(
+	[]string{
+		cronField(`[0-5]?\d`), cronField(`[01]?\d|2[0-3]`), cronField(`0?[1-9]|[12]\d|3[01]`),
+		cronField(`0?[1-9]|1[0-2]|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec`),
+		cronField(`0?[0-6]|sun|mon|tue|wed|thu|fri|sat`),
+	},
+	` +`,
+) + `))$`
 
 // Types returns the types of the short form, in the order of the documentation.
 func Types() []Type {
@@ -56,22 +59,73 @@ func Types() []Type {
 		{"integer", "An integer.", `3`, `1.5`, true, plain("integer")},
 		{"number", "A number, with or without a fraction.", `0.5`, `"half"`, true, plain("number")},
 		{"boolean", "true or false.", `true`, `"yes"`, true, plain("boolean")},
-		{"object", "An object with any fields.", `{"any": ["thing"]}`, `"text"`, true, func() *props { return &props{Type: "object", XPreserveUnknownFields: new(true)} }},
+		{
+			"object",
+			"An object with any fields.",
+			`{"any": ["thing"]}`,
+			`"text"`,
+			true,
+			func() *props { return &props{Type: "object", XPreserveUnknownFields: new(true)} },
+		},
 		{"any", "Any value.", `["thing"]`, "", true, Anything},
 		{"quantity", "A resource quantity, such as 500m or 64Mi.", `"64Mi"`, `"64 Mi"`, true, quantity},
 		{"int-or-string", "An integer or a string, such as a port or a percentage.", `"25%"`, `1.5`, true, intOrString},
-		{"name", "A name that is valid for an object of any kind: at most 63 lower-case letters, digits and '-', beginning with a letter.", `"web-1"`, `"1web"`, false, text(63, `^[a-z]([-a-z0-9]*[a-z0-9])?$`)},
-		{"namespace", "The name of a namespace: at most 63 lower-case letters, digits and '-'.", `"team-a"`, `"team.a"`, false, text(63, `^`+dnsLabel+`$`)},
-		{"label", "The value of a label: at most 63 letters, digits, '-', '_' and '.'.", `"Front_end.1"`, `"front/end"`, false, text(63, `^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$`)},
-		{"hostname", "A DNS name in lower case, at most 253 characters.", `"shop.example.com"`, `"shop_1.example.com"`, false, text(253, `^`+dnsLabel+`(\.`+dnsLabel+`)*$`)},
+		{
+			"name",
+			"A name that is valid for an object of any kind: at most 63 lower-case letters, digits and '-', beginning with a letter.",
+			`"web-1"`,
+			`"1web"`,
+			false,
+			text(63, `^[a-z]([-a-z0-9]*[a-z0-9])?$`),
+		},
+		{
+			"namespace",
+			"The name of a namespace: at most 63 lower-case letters, digits and '-'.",
+			`"team-a"`,
+			`"team.a"`,
+			false,
+			text(63, `^`+dnsLabel+`$`),
+		},
+		{
+			"label",
+			"The value of a label: at most 63 letters, digits, '-', '_' and '.'.",
+			`"Front_end.1"`,
+			`"front/end"`,
+			false,
+			text(63, `^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$`),
+		},
+		{
+			"hostname",
+			"A DNS name in lower case, at most 253 characters.",
+			`"shop.example.com"`,
+			`"shop_1.example.com"`,
+			false,
+			text(253, `^`+dnsLabel+`(\.`+dnsLabel+`)*$`),
+		},
 		{"port", "A port number, 1 to 65535.", `8080`, `70000`, false, func() *props {
 			return &props{Type: "integer", Format: "int32", Minimum: new(1.0), Maximum: new(65535.0)}
 		}},
 		{"duration", "A duration in h, m, s and ms.", `"1h30m"`, `"1d"`, false, text(63, `^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`)},
-		{"cron", "A schedule as in a CronJob: five fields, or a macro such as @daily or @every 1h.", `"*/5 8 * * 1-5"`, `"every day"`, false, text(100, cronSchedule)},
-		{"image", "A container image, optionally with registry, tag and digest.", `"ghcr.io/team/app:1.2"`, `"My App"`, false, text(512,
-			`^([a-z0-9]([-.a-z0-9]*[a-z0-9])?(:[0-9]{1,5})?/)?`+imageID+`(/`+imageID+`)*(:[A-Za-z0-9_][-.A-Za-z0-9_]{0,127})?(@sha256:[a-f0-9]{64})?$`)},
-		{"url", "An absolute URL.", `"https://example.com/path?x=1"`, `"example.com"`, false, text(2048, `^[a-z][-+.a-z0-9]*://[^\s/?#]+([/?#]\S*)?$`)},
+		{
+			"cron",
+			"A schedule as in a CronJob: five fields, or a macro such as @daily or @every 1h.",
+			`"*/5 8 * * 1-5"`,
+			`"every day"`,
+			false,
+			text(100, cronSchedule),
+		},
+		{"image", "A container image, optionally with registry, tag and digest.", `"ghcr.io/team/app:1.2"`, `"My App"`, false, text(
+			512,
+			`^([a-z0-9]([-.a-z0-9]*[a-z0-9])?(:[0-9]{1,5})?/)?`+imageID+`(/`+imageID+`)*(:[A-Za-z0-9_][-.A-Za-z0-9_]{0,127})?(@sha256:[a-f0-9]{64})?$`,
+		)},
+		{
+			"url",
+			"An absolute URL.",
+			`"https://example.com/path?x=1"`,
+			`"example.com"`,
+			false,
+			text(2048, `^[a-z][-+.a-z0-9]*://[^\s/?#]+([/?#]\S*)?$`),
+		},
 	}
 }
 
@@ -104,7 +158,8 @@ func foreignTypes() map[string]string {
 		"int": "integer", "int32": "integer", "int64": "integer", "long": "integer", "uint": "integer",
 		"float": "number", "float64": "number", "double": "number", "decimal": "number",
 		"bool": "boolean", "str": "string", "text": "string", "map": "map[string]string", "dict": "map[string]string",
-		"list": "[]string", "array": "[]string", "date": "string | format=date-time", "time": "string | format=date-time", "datetime": "string | format=date-time",
+		"list": "[]string", "array": "[]string", "date": "string | format=date-time", "time": "string | " +
+			"format=date-time", "datetime": "string | format=date-time",
 		"bytes": "string | format=byte", "secret": "string", "enum": "string | enum=a,b",
 		"intorstring": "int-or-string", "map[string]": "map[string]string",
 	}

@@ -65,8 +65,13 @@ var (
 // Object expands a mapping of fields.
 func (s *Form) Object(n *yaml.Node) *props {
 	if word := openAPIWord(n); word != nil {
-		s.add(word, 0, diag.BadSchema, fmt.Sprintf("this looks like an OpenAPI schema: the short form reads type and %s as names of fields", word.Value),
-			"write the fields alone, as in {size: integer | minimum=1}, or put the whole schema under openAPIV3Schema, in place of schema")
+		s.add(
+			word,
+			0,
+			diag.BadSchema,
+			fmt.Sprintf("this looks like an OpenAPI schema: the short form reads type and %s as names of fields", word.Value),
+			"write the fields alone, as in {size: integer | minimum=1}, or put the whole schema under openAPIV3Schema, in place of schema",
+		)
 		return doubtful()
 	}
 	out := &props{Type: "object", Properties: map[string]props{}}
@@ -120,7 +125,12 @@ func (s *Form) uncut(n *yaml.Node) []*yaml.Node {
 			}
 		}
 		if last > i && strings.Count(whole, `"`)%2 == 0 {
-			s.found.Add(s.positions.Of(value), diag.BadMarker, "between { and }, a comma ends a value", "quote the value: "+key.Value+": "+source.Scalar(whole, true, 0))
+			s.found.Add(
+				s.positions.Of(value),
+				diag.BadMarker,
+				"between { and }, a comma ends a value",
+				"quote the value: "+key.Value+": "+source.Scalar(whole, true, 0),
+			)
 			value = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: whole, Line: value.Line, Column: value.Column}
 			i = last
 		}
@@ -136,7 +146,13 @@ func openAPIWord(n *yaml.Node) *yaml.Node {
 	if is == nil || is.Kind != yaml.ScalarNode {
 		return nil
 	}
-	kinds := map[string]yaml.Kind{"required": yaml.SequenceNode, "enum": yaml.SequenceNode, "allOf": yaml.SequenceNode, "anyOf": yaml.SequenceNode, "oneOf": yaml.SequenceNode}
+	kinds := map[string]yaml.Kind{
+		"required": yaml.SequenceNode,
+		"enum":     yaml.SequenceNode,
+		"allOf":    yaml.SequenceNode,
+		"anyOf":    yaml.SequenceNode,
+		"oneOf":    yaml.SequenceNode,
+	}
 	switch is.Value {
 	case "object":
 		kinds["properties"], kinds["additionalProperties"] = yaml.MappingNode, yaml.MappingNode
@@ -149,7 +165,8 @@ func openAPIWord(n *yaml.Node) *yaml.Node {
 	for pair := range slices.Chunk(n.Content, 2) {
 		key, value := pair[0].Value, pair[1]
 		_, marker := markerRules()[key]
-		noType := value.Kind == yaml.ScalarNode && (value.ShortTag() != "!!str" || basicType(strings.TrimSpace(strings.Split(value.Value, "|")[0])) == nil)
+		noType := value.Kind == yaml.ScalarNode &&
+			(value.ShortTag() != "!!str" || basicType(strings.TrimSpace(strings.Split(value.Value, "|")[0])) == nil)
 		if kind, known := kinds[key]; known && value.Kind == kind || marker && noType || strings.HasPrefix(key, "x-kubernetes-") {
 			return pair[0]
 		}
@@ -200,7 +217,13 @@ const anyKey = "map[string]"
 func (s *Form) entry(n *yaml.Node) *props {
 	schema, required := s.field(n)
 	if required {
-		s.add(n, 0, diag.BadMarker, "an entry cannot be required", "write minItems=1 or minProperties=1 for the field, as in ports | minItems=1: [integer]")
+		s.add(
+			n,
+			0,
+			diag.BadMarker,
+			"an entry cannot be required",
+			"write minItems=1 or minProperties=1 for the field, as in ports | minItems=1: [integer]",
+		)
 	}
 	return schema
 }
@@ -236,7 +259,13 @@ func (s *Form) typeOf(n *yaml.Node, text string, offset int) *props {
 		}
 	}
 	if s.isOwn(text) {
-		s.add(n, offset, diag.BadSchema, fmt.Sprintf("type %s contains itself", text), "write any: a CustomResourceDefinition cannot be recursive")
+		s.add(
+			n,
+			offset,
+			diag.BadSchema,
+			fmt.Sprintf("type %s contains itself", text),
+			"write any: a CustomResourceDefinition cannot be recursive",
+		)
 		return doubtful()
 	}
 	message := fmt.Sprintf("unknown type %q", text)
@@ -248,7 +277,13 @@ func (s *Form) typeOf(n *yaml.Node, text string, offset int) *props {
 		hint = "write " + s.retyped(n, offset, len(text), t)
 	}
 	if first, rest, at := s.unbarred(text); at > 0 {
-		s.add(n, offset+at, diag.BadMarker, "want | between the type and its markers", "write "+s.retyped(n, offset, len(text), first+" | "+rest))
+		s.add(
+			n,
+			offset+at,
+			diag.BadMarker,
+			"want | between the type and its markers",
+			"write "+s.retyped(n, offset, len(text), first+" | "+rest),
+		)
 		return s.typeOf(n, first, offset)
 	}
 	s.add(n, offset, diag.UnknownType, message, hint)
@@ -302,7 +337,13 @@ func (s *Form) named(name string) *props {
 	}
 	s.known[name] = nil
 	if !typeName().MatchString(name) || basicType(name) != nil {
-		s.add(key, 0, diag.BadName, fmt.Sprintf("%q is not a type name", name), "use letters, digits and '_', and no name of a built-in type")
+		s.add(
+			key,
+			0,
+			diag.BadName,
+			fmt.Sprintf("%q is not a type name", name),
+			"use letters, digits and '_', and no name of a built-in type",
+		)
 	}
 	schema, required := s.field(n)
 	if required {

@@ -95,7 +95,13 @@ func withoutValue(text string, at, end, offset int) *slip {
 	case name == "":
 		s.message = fmt.Sprintf("want a marker such as minimum=0, not %q", firstWord(text[at:]))
 	case !known:
-		s.code, s.message, s.hint = diag.UnknownMarker, fmt.Sprintf("unknown marker %q", name), markerHint(name, source.SortedKeys(markerRules()))
+		s.code, s.message, s.hint = diag.UnknownMarker, fmt.Sprintf(
+			"unknown marker %q",
+			name,
+		), markerHint(
+			name,
+			source.SortedKeys(markerRules()),
+		)
 	case value != "":
 		s.message = fmt.Sprintf("marker %s: want = before the value", name)
 		s.fix, s.to = name+"="+strings.TrimLeft(value, ": \t\n"), end+len(value)

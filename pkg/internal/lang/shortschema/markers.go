@@ -48,26 +48,166 @@ func markerRules() map[string]markerRule {
 	numbers, texts := []string{"integer", "number"}, []string{"string"}
 	lists, maps := []string{"array"}, []string{"map", "object"}
 	return map[string]markerRule{
-		"required":         {nil, flag(func(*props) *bool { return new(bool) }), "The field must be set.", "string | required=true", `"a"`, ""},
-		"default":          {nil, applyDefault, "The value that the API server sets if the field is omitted.", "integer | default=3", `5`, ""},
-		"description":      {nil, func(s *props, m marker) error { s.Description = m.value; return nil }, "The text that `kubectl explain` shows for the field.", "string | description=\"The name of the team.\"", `"payments"`, ""},
-		"enum":             {[]string{"string", "integer", "number"}, applyEnum, "The allowed values.", "string | enum=small,large", `"small"`, `"medium"`},
-		"minimum":          {numbers, float(func(s *props) **float64 { return &s.Minimum }), "The smallest allowed value.", "integer | minimum=0", `0`, `-1`},
-		"maximum":          {numbers, float(func(s *props) **float64 { return &s.Maximum }), "The largest allowed value.", "integer | maximum=100", `100`, `101`},
-		"exclusiveMinimum": {numbers, flag(func(s *props) *bool { return &s.ExclusiveMinimum }), "The value must be greater than `minimum`, not equal.", "number | minimum=0 exclusiveMinimum=true", `0.1`, `0`},
-		"exclusiveMaximum": {numbers, flag(func(s *props) *bool { return &s.ExclusiveMaximum }), "The value must be less than `maximum`, not equal.", "number | maximum=1 exclusiveMaximum=true", `0.9`, `1`},
-		"multipleOf":       {numbers, float(func(s *props) **float64 { return &s.MultipleOf }), "The value must be a multiple of this number.", "integer | multipleOf=8", `16`, `12`},
-		"minLength":        {texts, count(func(s *props) **int64 { return &s.MinLength }), "The smallest allowed number of characters.", "string | minLength=1", `"a"`, `""`},
-		"maxLength":        {texts, count(func(s *props) **int64 { return &s.MaxLength }), "The largest allowed number of characters.", "string | maxLength=3", `"red"`, `"blue"`},
-		"pattern":          {texts, applyPattern, "A regular expression that the value must match. Without `^` and `$`, it may match a part of the value.", "string | pattern=\"^v[0-9]+$\"", `"v12"`, `"12"`},
-		"format":           {[]string{"string", "integer", "number"}, func(s *props, m marker) error { s.Format = m.value; return nil }, "A format that the API server checks, such as date-time, ipv4 or uuid.", "string | format=ipv4", `"192.0.2.1"`, `"192.0.2"`},
-		"minItems":         {lists, count(func(s *props) **int64 { return &s.MinItems }), "The smallest allowed number of items.", "[]string | minItems=1", `["a"]`, `[]`},
-		"maxItems":         {lists, count(func(s *props) **int64 { return &s.MaxItems }), "The largest allowed number of items.", "[]string | maxItems=2", `["a", "b"]`, `["a", "b", "c"]`},
-		"minProperties":    {maps, count(func(s *props) **int64 { return &s.MinProperties }), "The smallest allowed number of keys.", "map[string]string | minProperties=1", `{"a": "1"}`, `{}`},
-		"maxProperties":    {maps, count(func(s *props) **int64 { return &s.MaxProperties }), "The largest allowed number of keys.", "map[string]string | maxProperties=1", `{"a": "1"}`, `{"a": "1", "b": "2"}`},
-		"nullable":         {nil, flag(func(s *props) *bool { return &s.Nullable }), "The API server stores null. Without this marker it treats null as an omitted field.", "string | nullable=true", `null`, ""},
-		"immutable":        {nil, applyImmutable, "The value cannot change. Use it with `required=true` or a default: otherwise users can remove the field and set it again.", "string | required=true immutable=true", `"a"`, `"b"`},
-		"validation":       {nil, applyValidation, "A CEL rule that must be true; `self` is the value. A field can have several.", "integer | validation=\"self % 2 == 0\"", `4`, `3`},
+		"required": {
+			nil,
+			flag(func(*props) *bool { return new(bool) }),
+			"The field must be set.",
+			"string | required=true",
+			`"a"`,
+			"",
+		},
+		"default": {
+			nil,
+			applyDefault,
+			"The value that the API server sets if the field is omitted.",
+			"integer | default=3",
+			`5`,
+			"",
+		},
+		"description": {
+			nil,
+			func(s *props, m marker) error { s.Description = m.value; return nil },
+			"The text that `kubectl explain` shows for the field.",
+			"string | description=\"The name of the team.\"",
+			`"payments"`,
+			"",
+		},
+		"enum": {
+			[]string{"string", "integer", "number"},
+			applyEnum,
+			"The allowed values.",
+			"string | enum=small,large",
+			`"small"`,
+			`"medium"`,
+		},
+		"minimum": {
+			numbers,
+			float(func(s *props) **float64 { return &s.Minimum }),
+			"The smallest allowed value.",
+			"integer | minimum=0",
+			`0`,
+			`-1`,
+		},
+		"maximum": {
+			numbers,
+			float(func(s *props) **float64 { return &s.Maximum }),
+			"The largest allowed value.",
+			"integer | maximum=100",
+			`100`,
+			`101`,
+		},
+		"exclusiveMinimum": {
+			numbers,
+			flag(func(s *props) *bool { return &s.ExclusiveMinimum }),
+			"The value must be greater than `minimum`, not equal.",
+			"number | minimum=0 exclusiveMinimum=true",
+			`0.1`,
+			`0`,
+		},
+		"exclusiveMaximum": {
+			numbers,
+			flag(func(s *props) *bool { return &s.ExclusiveMaximum }),
+			"The value must be less than `maximum`, not equal.",
+			"number | maximum=1 exclusiveMaximum=true",
+			`0.9`,
+			`1`,
+		},
+		"multipleOf": {
+			numbers,
+			float(func(s *props) **float64 { return &s.MultipleOf }),
+			"The value must be a multiple of this number.",
+			"integer | multipleOf=8",
+			`16`,
+			`12`,
+		},
+		"minLength": {
+			texts,
+			count(func(s *props) **int64 { return &s.MinLength }),
+			"The smallest allowed number of characters.",
+			"string | minLength=1",
+			`"a"`,
+			`""`,
+		},
+		"maxLength": {
+			texts,
+			count(func(s *props) **int64 { return &s.MaxLength }),
+			"The largest allowed number of characters.",
+			"string | maxLength=3",
+			`"red"`,
+			`"blue"`,
+		},
+		"pattern": {
+			texts,
+			applyPattern,
+			"A regular expression that the value must match. Without `^` and `$`, it may match a part of the value.",
+			"string | pattern=\"^v[0-9]+$\"",
+			`"v12"`,
+			`"12"`,
+		},
+		"format": {
+			[]string{"string", "integer", "number"},
+			func(s *props, m marker) error { s.Format = m.value; return nil },
+			"A format that the API server checks, such as date-time, ipv4 or uuid.",
+			"string | format=ipv4",
+			`"192.0.2.1"`,
+			`"192.0.2"`,
+		},
+		"minItems": {
+			lists,
+			count(func(s *props) **int64 { return &s.MinItems }),
+			"The smallest allowed number of items.",
+			"[]string | minItems=1",
+			`["a"]`,
+			`[]`,
+		},
+		"maxItems": {
+			lists,
+			count(func(s *props) **int64 { return &s.MaxItems }),
+			"The largest allowed number of items.",
+			"[]string | maxItems=2",
+			`["a", "b"]`,
+			`["a", "b", "c"]`,
+		},
+		"minProperties": {
+			maps,
+			count(func(s *props) **int64 { return &s.MinProperties }),
+			"The smallest allowed number of keys.",
+			"map[string]string | minProperties=1",
+			`{"a": "1"}`,
+			`{}`,
+		},
+		"maxProperties": {
+			maps,
+			count(func(s *props) **int64 { return &s.MaxProperties }),
+			"The largest allowed number of keys.",
+			"map[string]string | maxProperties=1",
+			`{"a": "1"}`,
+			`{"a": "1", "b": "2"}`,
+		},
+		"nullable": {
+			nil,
+			flag(func(s *props) *bool { return &s.Nullable }),
+			"The API server stores null. Without this marker it treats null as an omitted field.",
+			"string | nullable=true",
+			`null`,
+			"",
+		},
+		"immutable": {
+			nil,
+			applyImmutable,
+			"The value cannot change. Use it with `required=true` or a default: otherwise users can remove the field and set it again.",
+			"string | required=true immutable=true",
+			`"a"`,
+			`"b"`,
+		},
+		"validation": {
+			nil,
+			applyValidation,
+			"A CEL rule that must be true; `self` is the value. A field can have several.",
+			"integer | validation=\"self % 2 == 0\"",
+			`4`,
+			`3`,
+		},
 	}
 }
 
@@ -112,13 +252,31 @@ func (s *Form) plainValue(n *yaml.Node, m marker, schema *props) bool {
 	switch {
 	case m.quoted:
 	case len(v) > 1 && v[0] == '\'' && v[len(v)-1] == '\'':
-		s.add(n, m.value0, diag.BadMarker, fmt.Sprintf("marker %s: the single quotes would be part of the value", m.name), fmt.Sprintf("write %s=%s", m.name, strconv.Quote(v[1:len(v)-1])))
+		s.add(
+			n,
+			m.value0,
+			diag.BadMarker,
+			fmt.Sprintf("marker %s: the single quotes would be part of the value", m.name),
+			fmt.Sprintf("write %s=%s", m.name, strconv.Quote(v[1:len(v)-1])),
+		)
 		return false
 	case m.name == "default" && KindOf(schema) == "string" && (v == "null" || v == "nil" || v == "None" || v == "~"):
-		s.add(n, m.value0, diag.BadMarker, fmt.Sprintf("marker default: %s would be a string", v), fmt.Sprintf("remove the marker for no default, or write default=%q for the string", v))
+		s.add(
+			n,
+			m.value0,
+			diag.BadMarker,
+			fmt.Sprintf("marker default: %s would be a string", v),
+			fmt.Sprintf("remove the marker for no default, or write default=%q for the string", v),
+		)
 		return false
 	case m.name == "pattern" && len(v) > 1 && v[0] == '/' && v[len(v)-1] == '/' && strings.HasPrefix(v[1:], "^"):
-		s.add(n, m.value0, diag.BadMarker, "marker pattern: the slashes would be part of the pattern", fmt.Sprintf("write pattern=%q", v[1:len(v)-1]))
+		s.add(
+			n,
+			m.value0,
+			diag.BadMarker,
+			"marker pattern: the slashes would be part of the pattern",
+			fmt.Sprintf("write pattern=%q", v[1:len(v)-1]),
+		)
 		return false
 	}
 	return true
@@ -134,7 +292,13 @@ func (s *Form) rule(n *yaml.Node, m marker, schema *props, unknown bool) (marker
 		return rule, false
 	}
 	if rule.fits != nil && !unknown && !slices.Contains(rule.fits, kind) {
-		s.add(n, m.at, diag.BadMarker, fmt.Sprintf("marker %s does not apply to type %s", m.name, kind), "remove it, or write a type it applies to: "+source.Either(rule.fits))
+		s.add(
+			n,
+			m.at,
+			diag.BadMarker,
+			fmt.Sprintf("marker %s does not apply to type %s", m.name, kind),
+			"remove it, or write a type it applies to: "+source.Either(rule.fits),
+		)
 		return rule, false
 	}
 	return rule, true

@@ -93,7 +93,12 @@ func (c *cleaner) pairs(content []*yaml.Node) []*yaml.Node {
 		first := seen[key.Value]
 		switch {
 		case key.Kind != yaml.ScalarNode:
-			c.doc.Found.Add(c.doc.Of(pair[0]), diag.WrongType, fmt.Sprintf("a key must be a string, this one is %s", Describe(key)), keyHint(key))
+			c.doc.Found.Add(
+				c.doc.Of(pair[0]),
+				diag.WrongType,
+				fmt.Sprintf("a key must be a string, this one is %s", Describe(key)),
+				keyHint(key),
+			)
 		case key.ShortTag() == "!!merge":
 			c.doc.Found.Add(c.doc.Of(key), diag.YAMLMergeKey, "the merge key << is not supported",
 				"repeat the keys, or alias a whole value with key: *anchor")

@@ -105,7 +105,8 @@ func (d *Decoder) object(n *yaml.Node, v reflect.Value, p Path) {
 		f, ok := fields[key.Value]
 		if !ok {
 			ours, alike := d.unknownKey(key, v.Type(), p)
-			if _, again := LookupNode(n, ours); ours == "" || again != nil || !alike || !fits(child, v.FieldByIndex(fields[ours].index).Type(), p.To(ours)) {
+			if _, again := LookupNode(n, ours); ours == "" || again != nil || !alike ||
+				!fits(child, v.FieldByIndex(fields[ours].index).Type(), p.To(ours)) {
 				meant[ours] = true
 				continue
 			}

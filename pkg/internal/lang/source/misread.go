@@ -70,8 +70,19 @@ func (c *cleaner) negation(n *yaml.Node, line string, at int) {
 		c.retell(n, line, at, diag.YAMLTag, "YAML reads ! as the beginning of a tag")
 		return
 	}
-	*n = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: negated().FindStringSubmatch(text)[1] + " | not", Line: n.Line, Column: n.Column}
-	c.doc.Found.Add(c.doc.Of(n), diag.YAMLTag, "YAML reads ! as the beginning of a tag", "jq has no !; write not after the value: "+before+` "`+n.Value+`"`)
+	*n = yaml.Node{
+		Kind:   yaml.ScalarNode,
+		Tag:    "!!str",
+		Value:  negated().FindStringSubmatch(text)[1] + " | not",
+		Line:   n.Line,
+		Column: n.Column,
+	}
+	c.doc.Found.Add(
+		c.doc.Of(n),
+		diag.YAMLTag,
+		"YAML reads ! as the beginning of a tag",
+		"jq has no !; write not after the value: "+before+` "`+n.Value+`"`,
+	)
 	c.doc.asWritten(n.Line, line)
 }
 
@@ -95,7 +106,12 @@ func (c *cleaner) commented(n *yaml.Node, line string, at int) {
 		c.retell(n, line, at, diag.YAMLSyntax, message)
 	case open >= 0 && closing(n.Value, open) < 0: // jq would read the brace as a part of the comment, too
 		n.Value += " }"
-		c.doc.Found.Add(c.doc.Of(n), diag.YAMLSyntax, message, "write the comment after the value: "+strings.TrimSpace(line[:at])+" "+Scalar(n.Value, false, 0))
+		c.doc.Found.Add(
+			c.doc.Of(n),
+			diag.YAMLSyntax,
+			message,
+			"write the comment after the value: "+strings.TrimSpace(line[:at])+" "+Scalar(n.Value, false, 0),
+		)
 	}
 }
 

@@ -78,7 +78,12 @@ func loadObjects(in Input, keep func([]byte) bool) ([]written, diag.List) {
 			continue
 		}
 		if n := len(out); n > 0 && out[n-1].text == text && out[n-1].Root.Line > chunks[i].line {
-			list.Add(doc.Of(doc.Root), diag.YAMLSyntax, "kubectl does not read what follows the end of a document, ...", "begin it with ---")
+			list.Add(
+				doc.Of(doc.Root),
+				diag.YAMLSyntax,
+				"kubectl does not read what follows the end of a document, ...",
+				"begin it with ---",
+			)
 			continue
 		}
 		doc.Found = slices.DeleteFunc(doc.Found, func(f diag.Finding) bool {

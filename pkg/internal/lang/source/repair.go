@@ -142,7 +142,14 @@ func quotedValue(lines []string, n int) []repair {
 	}
 	whole := line[at:]
 	if item, ok := strings.CutPrefix(whole, "- "); ok {
-		out = append(out, repair{line: line[:at] + "[" + Scalar(strings.TrimSpace(item), true, 0) + "]", at: at, advice: "write a list of one line in brackets"})
+		out = append(
+			out,
+			repair{
+				line:   line[:at] + "[" + Scalar(strings.TrimSpace(item), true, 0) + "]",
+				at:     at,
+				advice: "write a list of one line in brackets",
+			},
+		)
 	}
 	before, comment, commented := strings.Cut(whole, " #")
 	for _, text := range slices.Compact([]string{strings.TrimSpace(before), whole}) {
@@ -279,7 +286,8 @@ func separated(lines []string, n int) []repair {
 	} else if m := noColon().FindStringSubmatch(line); m != nil && !strings.Contains(line, ": ") {
 		out = append(out, repair{line: m[1] + ": " + m[2], at: len(m[1]), advice: "write a colon after the key"})
 	}
-	if m := inList().FindStringSubmatch(line); m != nil && n > 0 && indent(lines[n-1]) == len(m[1]) && !strings.HasPrefix(strings.TrimSpace(lines[n-1]), "- ") {
+	if m := inList().FindStringSubmatch(line); m != nil && n > 0 && indent(lines[n-1]) == len(m[1]) &&
+		!strings.HasPrefix(strings.TrimSpace(lines[n-1]), "- ") {
 		out = append(out, repair{line: m[1] + m[2], at: len(m[1]), advice: "this is a key, not an item of a list: remove the dash"})
 	}
 	return out
@@ -315,7 +323,11 @@ func aligned(lines []string, n int) []repair {
 }
 
 func indented(text string, spaces int, why string) repair {
-	return repair{line: strings.Repeat(" ", spaces) + text, advice: fmt.Sprintf("%sindent this line by %d spaces", why, spaces), indent: true}
+	return repair{
+		line:   strings.Repeat(" ", spaces) + text,
+		advice: fmt.Sprintf("%sindent this line by %d spaces", why, spaces),
+		indent: true,
+	}
 }
 
 func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }

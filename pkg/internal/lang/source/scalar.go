@@ -17,7 +17,13 @@ import (
 func (d *Decoder) scalar(n *yaml.Node, v reflect.Value, p Path) {
 	if n.Kind != yaml.ScalarNode {
 		if condition := joined(n, p); condition != "" && v.Kind() == reflect.String {
-			d.Reject(n, p, diag.WrongType, fmt.Sprintf("%s is a list, want a string", subject(p)), "write one condition, not a list; join several with and")
+			d.Reject(
+				n,
+				p,
+				diag.WrongType,
+				fmt.Sprintf("%s is a list, want a string", subject(p)),
+				"write one condition, not a list; join several with and",
+			)
 			v.SetString(condition) // for checks of the expression
 			return
 		}
@@ -155,7 +161,9 @@ func scalarHint(n *yaml.Node, want reflect.Kind, p Path) string {
 		return "write true"
 	case want == reflect.Bool && (word == "no" || word == "off" || word == "n"):
 		return "write false"
-	case n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 && n.Value != "" && strings.Trim(n.Value, "0123456789.-") == "", word == "true", word == "false":
+	case n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 && n.Value != "" && strings.Trim(n.Value, "0123456789.-") == "",
+		word == "true",
+		word == "false":
 		return "remove the quotes"
 	}
 	return ""

@@ -22,13 +22,32 @@ func directEvents(p *plan.Plan) []Event {
 	first = append(first, write(status, "status")...)
 	listed, finalized := p.ListedChildren()
 	rewritten := len(slices.DeleteFunc(slices.Clone(p.Children), func(c plan.Child) bool { return !p.ReappliedWhenCreated(c) }))
-	lists, again := write(listed, "list of children to apply stored"), write(rewritten, "children that read other children or fields outside the spec applied")
+	lists, again := write(
+		listed,
+		"list of children to apply stored",
+	), write(
+		rewritten,
+		"children that read other children or fields outside the spec applied",
+	)
 	forgotten := write(owned(p)-finalized, "observed state removed, fails because the custom resource is gone")
 	creation, deletion := event(added, lists, first, again), event(deletedForGood, forgotten)
 	if p.Reconcile.Finalizer != "" {
-		creation = event(added, lists, write(1+listed, "finalizer added, or conflict"), first, again).atMost("usually the first attempt adds the finalizer")
-		deletion = event(deletedForGood, write(finalized, "marked for deletion"), write(finalized, "deleted"), write(finalized, "observed state stored"),
-			write(finalized, "removed from the list"), write(1, "finalizer removed"), forgotten).atMost("")
+		creation = event(
+			added,
+			lists,
+			write(1+listed, "finalizer added, or conflict"),
+			first,
+			again,
+		).atMost("usually the first attempt adds the finalizer")
+		deletion = event(
+			deletedForGood,
+			write(finalized, "marked for deletion"),
+			write(finalized, "deleted"),
+			write(finalized, "observed state stored"),
+			write(finalized, "removed from the list"),
+			write(1, "finalizer removed"),
+			forgotten,
+		).atMost("")
 	}
 	dependent := write(dependents(p), "children that read it applied")
 	read := func(what string, fields ...string) []Part {

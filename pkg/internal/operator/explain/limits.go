@@ -106,7 +106,14 @@ func desired(p *plan.Plan) []Limit {
 			each = ", with one item per forEach"
 		}
 	}
-	l := limit("children passed to a pod", fmt.Sprintf("%d templates", len(p.Children)), size, plan.MaxDesired, "bytes", "for one custom resource"+each)
+	l := limit(
+		"children passed to a pod",
+		fmt.Sprintf("%d templates", len(p.Children)),
+		size,
+		plan.MaxDesired,
+		"bytes",
+		"for one custom resource"+each,
+	)
 	l.About = true
 	return []Limit{l}
 }
@@ -167,9 +174,13 @@ func rates(p *plan.Plan) []Limit {
 	const oneClient = "5 requests per second for all its k8s triggers"
 	switch {
 	case p.Reconcile.Execution.RunsPods:
-		return []Limit{{What: "Workflows created", Of: "Sensor " + p.Sensors[0].Name, Limit: 5, Unit: "per second", Note: oneClient + "; more wait"}}
+		return []Limit{
+			{What: "Workflows created", Of: "Sensor " + p.Sensors[0].Name, Limit: 5, Unit: "per second", Note: oneClient + "; more wait"},
+		}
 	case !p.Reconcile.Execution.HTTPTriggers:
-		return []Limit{{What: "writes", Of: "each Sensor", Limit: 2.5, Unit: "per second", Note: oneClient + "; each write reads the object first"}}
+		return []Limit{
+			{What: "writes", Of: "each Sensor", Limit: 2.5, Unit: "per second", Note: oneClient + "; each write reads the object first"},
+		}
 	}
 	return nil // http triggers share one connection without a rate limit
 }

@@ -100,9 +100,17 @@ func secrets(p *plan.Plan, objects []manifest.Object) []Secret {
 			why := "created with the operator"
 			switch {
 			case s.Type == corev1.SecretTypeServiceAccountToken:
-				why = fmt.Sprintf("the token of %s; it does not expire (an http trigger reads it only from a Secret)", s.Annotations[corev1.ServiceAccountNameKey])
+				why = fmt.Sprintf(
+					"the token of %s; it does not expire (an http trigger reads it only from a Secret)",
+					s.Annotations[corev1.ServiceAccountNameKey],
+				)
 			case p.RotatesToken():
-				why = fmt.Sprintf("the token of %s, which %s replaces every %dh", p.Names.SensorServiceAccount, p.TokenRotationName(), p.Install.TokenHours)
+				why = fmt.Sprintf(
+					"the token of %s, which %s replaces every %dh",
+					p.Names.SensorServiceAccount,
+					p.TokenRotationName(),
+					p.Install.TokenHours,
+				)
 			}
 			out = append(out, Secret{Name: s.Name, Made: true, Why: why})
 		}

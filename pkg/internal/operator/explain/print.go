@@ -50,9 +50,24 @@ func (p Printer) report(w io.Writer, r Report) {
 	if len(r.API.Watched) > 0 {
 		where = strings.Join(r.API.Watched, ", ")
 	}
-	terminal.Fprintf(w, "%s  %s, %s of %s; runs in %s, watches %s\n", terminal.Style(p.Colour, terminal.Bold, r.Operator), r.API.Kind, r.API.Version, r.API.Resource, r.Namespace, where)
+	terminal.Fprintf(
+		w,
+		"%s  %s, %s of %s; runs in %s, watches %s\n",
+		terminal.Style(p.Colour, terminal.Bold, r.Operator),
+		r.API.Kind,
+		r.API.Version,
+		r.API.Resource,
+		r.Namespace,
+		where,
+	)
 	if g := r.Group; g != nil {
-		terminal.Fprintf(w, "  group %s: %s share an EventSource, %d Sensors and the service accounts\n", g.Name, strings.Join(g.Operators, ", "), g.Sensors)
+		terminal.Fprintf(
+			w,
+			"  group %s: %s share an EventSource, %d Sensors and the service accounts\n",
+			g.Name,
+			strings.Join(g.Operators, ", "),
+			g.Sensors,
+		)
 	}
 	p.engine(w, r.Engine)
 	p.events(w, r.Events)
@@ -83,7 +98,13 @@ func (p Printer) engine(w io.Writer, e Engine) {
 	case len(e.Against) == 0:
 		terminal.Fprintf(w, "  set at %s; auto would choose the %s engine, the cheapest\n", e.Named, e.Auto)
 	default:
-		terminal.Fprintf(w, "  set at %s; auto would choose the %s engine, because the %s engine does not support:\n", e.Named, e.Auto, e.Cheapest)
+		terminal.Fprintf(
+			w,
+			"  set at %s; auto would choose the %s engine, because the %s engine does not support:\n",
+			e.Named,
+			e.Auto,
+			e.Cheapest,
+		)
 	}
 	var rows [][]string
 	for _, r := range e.Against {
@@ -120,7 +141,15 @@ func (p Printer) events(w io.Writer, events []Event) {
 		}
 		rows = append(rows, []string{e.Event, pods, calls, how(e.Parts, e.Note, events[:i])})
 		if e.Each != nil {
-			rows = append(rows, []string{"  + each " + e.Each.Which, strconv.Itoa(e.Each.Pods), strconv.Itoa(e.Each.Calls), how(e.Each.Parts, "", events[:i])})
+			rows = append(
+				rows,
+				[]string{
+					"  + each " + e.Each.Which,
+					strconv.Itoa(e.Each.Pods),
+					strconv.Itoa(e.Each.Calls),
+					how(e.Each.Parts, "", events[:i]),
+				},
+			)
 		}
 	}
 	p.table(w, rows, 1, 2)
@@ -159,7 +188,8 @@ func (p Printer) permissions(w io.Writer, r Report) {
 	for _, g := range byAccount(r.Permissions) {
 		name := strings.Join(append([]string{g.Resource}, g.Names...), " ")
 		i := slices.IndexFunc(shown, func(s Permission) bool {
-			return s.ServiceAccount == g.ServiceAccount && s.Why == g.Why && slices.Equal(s.Verbs, g.Verbs) && slices.Equal(s.Namespaces, g.Namespaces)
+			return s.ServiceAccount == g.ServiceAccount && s.Why == g.Why && slices.Equal(s.Verbs, g.Verbs) &&
+				slices.Equal(s.Namespaces, g.Namespaces)
 		})
 		if i < 0 {
 			i = len(shown)

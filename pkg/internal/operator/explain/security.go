@@ -34,7 +34,14 @@ func security(p *plan.Plan, d *definition.Definition) []TrustBoundary {
 		}
 	}
 	if allowed := d.Operator.Spec.Install.AllowedNamespaces; len(allowed) > 0 {
-		out = append(out, TrustBoundary{"allowed namespaces", strings.Join(allowed, ", "), "custom resources may choose these for children and related objects, in addition to their own"})
+		out = append(
+			out,
+			TrustBoundary{
+				"allowed namespaces",
+				strings.Join(allowed, ", "),
+				"custom resources may choose these for children and related objects, in addition to their own",
+			},
+		)
 	}
 	var seen []string
 	for _, e := range p.SecretEvents() {
@@ -72,7 +79,13 @@ func unboundedSpec(p *plan.Plan, d *definition.Definition) []TrustBoundary {
 	if more := len(fields) - fewFields; more > 0 {
 		of += fmt.Sprintf(" and %d more", more)
 	}
-	return []TrustBoundary{{"unbounded fields", of, "the schema allows custom resources of up to 1.5 MiB; if you do not trust the users, set maxLength, maxItems or maxProperties"}}
+	return []TrustBoundary{
+		{
+			"unbounded fields",
+			of,
+			"the schema allows custom resources of up to 1.5 MiB; if you do not trust the users, set maxLength, maxItems or maxProperties",
+		},
+	}
 }
 
 // unbounded returns the paths of a schema's fields without a size limit.

@@ -32,13 +32,19 @@ func workflowEvents(p *plan.Plan) []Event {
 		event(childDeleted, drift).atMost(""),
 	}
 	if p.EnqueuesRelated() {
-		list = append(list, event(relatedChanged, calls(1, "Workflow read"), pod(1+relatedLists(p)+max(1, namespaces(p, p.API.Kind)),
-			"Workflow created, lists (500 objects per request)")).atMost("one for all changes within "+strconv.Itoa(plan.EnqueueWindow)+" seconds").
+		list = append(list, event(relatedChanged, calls(1, "Workflow read"), pod(
+			1+relatedLists(p)+max(1, namespaces(p, p.API.Kind)),
+			"Workflow created, lists (500 objects per request)",
+		)).atMost("one for all changes within "+strconv.Itoa(plan.EnqueueWindow)+" seconds").
 			each("custom resource that refers to it", resubmitted(p), full))
 	}
-	return append(list,
+	return append(
+		list,
 		eventsResource(p),
-		event(resync, pod(1+kindLists(p)+relatedLists(p)+max(1, namespaces(p, p.API.Kind)), "liveness check read, lists (500 objects per request)")).each(due, resubmitted(p), full),
+		event(
+			resync,
+			pod(1+kindLists(p)+relatedLists(p)+max(1, namespaces(p, p.API.Kind)), "liveness check read, lists (500 objects per request)"),
+		).each(due, resubmitted(p), full),
 		heartbeat(p),
 		gone(p),
 	)

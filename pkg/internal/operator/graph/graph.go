@@ -149,7 +149,16 @@ func (b *builder) workflow() {
 	for _, r := range b.plan.Related {
 		if r.Delete {
 			id := "related_" + identifier(r.Name)
-			b.add(Node{ID: id, Role: Written, Title: r.Kind.Kind, Text: []string{r.Name, "related object"}, Kind: groupKind(r.Kind), Name: r.Name})
+			b.add(
+				Node{
+					ID:    id,
+					Role:  Written,
+					Title: r.Kind.Kind,
+					Text:  []string{r.Name, "related object"},
+					Kind:  groupKind(r.Kind),
+					Name:  r.Name,
+				},
+			)
 			b.arrow("reconcile", id, "delete")
 		}
 	}
@@ -211,7 +220,14 @@ func wrapped(names []string) []string {
 
 // resync adds the resync, which bypasses the event bus.
 func (b *builder) resync() {
-	b.add(Node{ID: "resync", Role: Resync, Title: "CronWorkflow", Text: []string{b.plan.Names.CronWorkflow, "at " + b.plan.Reconcile.Schedule}})
+	b.add(
+		Node{
+			ID:    "resync",
+			Role:  Resync,
+			Title: "CronWorkflow",
+			Text:  []string{b.plan.Names.CronWorkflow, "at " + b.plan.Reconcile.Schedule},
+		},
+	)
 	repair := func(to, label string) {
 		b.graph.Edges = append(b.graph.Edges, Edge{From: "resync", To: to, Label: label, Repair: true})
 	}

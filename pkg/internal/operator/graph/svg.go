@@ -26,7 +26,8 @@ const (
 
 // heads are the titles of the columns.
 var heads = map[Role]string{
-	Changes: "watched objects", Source: "receives events", Bus: "stores events", Sensor: "evaluates events", Workflow: "reconciles", Written: "written objects",
+	Changes: "watched objects", Source: "receives events", Bus: "stores events", Sensor: "evaluates " +
+		"events", Workflow: "reconciles", Written: "written objects",
 }
 
 // box is a node with its position.
@@ -108,8 +109,15 @@ func textWidth(text string) float64 { return letter * float64(utf8.RuneCountInSt
 func (g Graph) SVG(w io.Writer) error {
 	p := layout(g)
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" role="img" aria-label="%s">`+"\n",
-		p.width, p.height, p.width, p.height, escape(g.Title))
+	fmt.Fprintf(
+		&b,
+		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" role="img" aria-label="%s">`+"\n",
+		p.width,
+		p.height,
+		p.width,
+		p.height,
+		escape(g.Title),
+	)
 	b.WriteString(style())
 	fmt.Fprintf(&b, `<rect class="ground" width="%.0f" height="%.0f"/>`+"\n", p.width, p.height)
 	fmt.Fprintf(&b, `<text class="title" x="%d" y="%d">%s</text>`+"\n", margin, margin+8, escape(g.Title))
@@ -120,7 +128,13 @@ func (g Graph) SVG(w io.Writer) error {
 	for _, n := range p.order {
 		if head := heads[n.Role]; head != "" && !named[n.Role] {
 			named[n.Role] = true
-			fmt.Fprintf(&b, `<text class="head" x="%.1f" y="%d" text-anchor="middle">%s</text>`+"\n", n.x+n.w/2, titleSpace+margin/2, escape(head))
+			fmt.Fprintf(
+				&b,
+				`<text class="head" x="%.1f" y="%d" text-anchor="middle">%s</text>`+"\n",
+				n.x+n.w/2,
+				titleSpace+margin/2,
+				escape(head),
+			)
 		}
 		n.draw(&b)
 	}
@@ -130,11 +144,26 @@ func (g Graph) SVG(w io.Writer) error {
 }
 
 func (n *box) draw(b *strings.Builder) {
-	fmt.Fprintf(b, `<g data-node="%s"><rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="7"/>`+"\n", n.ID, n.Role, n.x, n.y, n.w, n.h)
+	fmt.Fprintf(
+		b,
+		`<g data-node="%s"><rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="7"/>`+"\n",
+		n.ID,
+		n.Role,
+		n.x,
+		n.y,
+		n.w,
+		n.h,
+	)
 	y := n.y + padding + lineHeight*0.75
 	fmt.Fprintf(b, `<text class="name" x="%.1f" y="%.1f" text-anchor="middle">%s</text>`+"\n", n.x+n.w/2, y, escape(n.Title))
 	for i, line := range n.Text {
-		fmt.Fprintf(b, `<text class="line" x="%.1f" y="%.1f" text-anchor="middle">%s</text>`+"\n", n.x+n.w/2, y+lineHeight*float64(i+1), escape(line))
+		fmt.Fprintf(
+			b,
+			`<text class="line" x="%.1f" y="%.1f" text-anchor="middle">%s</text>`+"\n",
+			n.x+n.w/2,
+			y+lineHeight*float64(i+1),
+			escape(line),
+		)
 	}
 	b.WriteString("</g>\n")
 }
@@ -193,25 +222,37 @@ func style() string {
 		"text { font-family: system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif; font-size: 13px; fill: #1a1a1a }\n" +
 		".ground { fill: #ffffff } .title { font-size: 16px; font-weight: 600 } .head { font-size: 11px; fill: #6b7280 }\n" +
 		".name { font-weight: 600 } .label { font-size: 11px; fill: #4b5563; paint-order: stroke; stroke: #ffffff; stroke-width: 4px }\n" +
-		".edge { fill: none; stroke: #6b7280; stroke-width: 1.4 } .repair { fill: none; stroke: #c5503f; stroke-width: 1.4; stroke-dasharray: 5 4 }\n")
+		".edge { fill: none; stroke: #6b7280; stroke-width: 1.4 } .repair { fill: none; stroke: #c5503f; stroke-width: 1.4; " +
+		"stroke-dasharray: 5 4 }\n")
 	for _, role := range append(columns, Resync) {
 		fmt.Fprintf(&b, "rect.%s { fill: %s; stroke: %s; stroke-width: 1.4 }\n", role, fills[role], strokes[role])
 	}
-	b.WriteString("@media (prefers-color-scheme: dark) { .ground { fill: #0d1117 } .title { fill: #e6edf3 } .head, .label { fill: #9aa4b2 } .label { stroke: #0d1117 } }\n" +
-		"</style>\n<defs>\n")
+	b.WriteString(
+		"@media (prefers-color-scheme: dark) { .ground { fill: #0d1117 } .title { fill: #e6edf3 } .head, .label { fill: #9aa4b2 } " +
+			".label { stroke: #0d1117 } }\n" +
+			"</style>\n<defs>\n",
+	)
 	b.WriteString(arrowHead("edge", "#6b7280") + arrowHead("repair", strokes[Resync]) + "</defs>\n")
 	return b.String()
 }
 
 func arrowHead(class, colour string) string {
-	return fmt.Sprintf(`<marker id="%s" viewBox="0 0 8 8" refX="1" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0,0 L8,4 L0,8 z" fill="%s"/></marker>`+"\n", class, colour)
+	return fmt.Sprintf(
+		`<marker id="%s" viewBox="0 0 8 8" refX="1" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0,0 L8,4 L0,8 z" fill="%s"/></marker>`+"\n",
+		class,
+		colour,
+	)
 }
 
 // HTML prints a page with all graphs.
 func HTML(w io.Writer, graphs []Graph) error {
 	var b strings.Builder
-	b.WriteString("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>argoperator graph</title>\n" +
-		"<style>body { margin: 2rem; font-family: system-ui, sans-serif } figure { margin: 0 0 3rem; overflow-x: auto }</style>\n</head>\n<body>\n")
+	b.WriteString(
+		"<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"color-scheme\" content=\"light " +
+			"dark\">\n<title>argoperator graph</title>\n" +
+			"<style>body { margin: 2rem; font-family: system-ui, sans-serif } figure { margin: 0 0 3rem; overflow-x: auto " +
+			"}</style>\n</head>\n<body>\n",
+	)
 	for _, g := range graphs {
 		fmt.Fprintf(&b, "<figure>\n<figcaption hidden>%s</figcaption>\n", escape(g.Title))
 		if err := g.SVG(&b); err != nil {

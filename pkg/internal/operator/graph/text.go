@@ -42,15 +42,27 @@ func mermaid(n Node) string {
 
 // mermaidText escapes Mermaid and HTML syntax.
 func mermaidText(text string) string {
-	return strings.NewReplacer("&", "#amp;", "<", "#lt;", ">", "#gt;", `"`, "#quot;", "#", "#35;", "|", "#124;", "`", "#96;").Replace(terminal.Escape(text))
+	return strings.NewReplacer("&", "#amp;", "<", "#lt;", ">", "#gt;", `"`, "#quot;", "#", "#35;", "|", "#124;", "`", "#96;").
+		Replace(terminal.Escape(text))
 }
 
 // Dot prints the graph for Graphviz.
 func (g Graph) Dot(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "digraph operator {\n  label=%s\n  rankdir=LR\n  node [shape=box style=\"rounded,filled\" fontname=\"Helvetica\"]\n  edge [fontname=\"Helvetica\" fontsize=10]\n", dot(g.Title))
+	fmt.Fprintf(
+		&b,
+		"digraph operator {\n  label=%s\n  rankdir=LR\n  node [shape=box style=\"rounded,filled\" fontname=\"Helvetica\"]\n  edge [fontname=\"Helvetica\" fontsize=10]\n",
+		dot(g.Title),
+	)
 	for _, n := range g.Nodes {
-		fmt.Fprintf(&b, "  %s [label=%s fillcolor=%q color=%q]\n", n.ID, dot(append([]string{n.Title}, n.Text...)...), fills[n.Role], strokes[n.Role])
+		fmt.Fprintf(
+			&b,
+			"  %s [label=%s fillcolor=%q color=%q]\n",
+			n.ID,
+			dot(append([]string{n.Title}, n.Text...)...),
+			fills[n.Role],
+			strokes[n.Role],
+		)
 	}
 	for _, role := range columns {
 		var same []string

@@ -247,9 +247,16 @@ func (c *chart) settings() []setting {
 		list = append(list, setting{v.Path, v.Description, v.Default, map[string]any{"type": "string", "pattern": v.Pattern}})
 	}
 	if c.api {
-		list = append(list,
+		list = append(
+			list,
 			setting{"crd.install", "Install the CustomResourceDefinition with the release.", true, map[string]any{"type": "boolean"}},
-			setting{"crd.keep", "Keep it when the release is uninstalled. Otherwise all custom resources are deleted too.", true, map[string]any{"type": "boolean"}})
+			setting{
+				"crd.keep",
+				"Keep it when the release is uninstalled. Otherwise all custom resources are deleted too.",
+				true,
+				map[string]any{"type": "boolean"},
+			},
+		)
 	}
 	return list
 }
@@ -287,7 +294,12 @@ func (c *chart) standard() map[string]any {
 // valuesFile writes each setting below its description.
 func (c *chart) valuesFile() ([]byte, error) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Values of the operator %s. To change the watched namespaces or what the\n# operator reconciles, change its definition and generate the chart again.\n", c.Name)
+	fmt.Fprintf(
+		&b,
+		"# Values of the operator %s. To change the watched namespaces or what the\n# operator reconciles, change its definition and "+
+			"generate the chart again.\n",
+		c.Name,
+	)
 	last := ""
 	for _, s := range c.settings() {
 		group, key, deeper := strings.Cut(s.path, ".")

@@ -81,7 +81,8 @@ func isTime(s string) bool {
 	if len(s) < 5 || s[4] != '-' || strings.Trim(s[:4], "0123456789") != "" {
 		return false
 	}
-	for _, layout := range []string{"2006-1-2T15:4:5.999999999Z07:00", "2006-1-2t15:4:5.999999999Z07:00", "2006-1-2 15:4:5.999999999", "2006-1-2"} {
+	for _, layout := range []string{"2006-1-2T15:4:5.999999999Z07:00", "2006-1-2t15:4:5.999999999Z07:00", "2006-1-2 " +
+		"15:4:5.999999999", "2006-1-2"} {
 		if _, err := time.Parse(layout, s); err == nil {
 			return true
 		}

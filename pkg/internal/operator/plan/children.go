@@ -106,7 +106,15 @@ func (c *compiler) children() []Child {
 	var out []Child
 	for i, declared := range c.d.Operator.Spec.Children {
 		at := []string{"spec", "children", strconv.Itoa(i)}
-		child, path := c.sound(at, func() Child { return c.child(declared, at...) }), append(slices.Clip(at), "template", "metadata", "name")
+		child, path := c.sound(
+			at,
+			func() Child { return c.child(declared, at...) },
+		), append(
+			slices.Clip(at),
+			"template",
+			"metadata",
+			"name",
+		)
 		for j, other := range out {
 			switch {
 			case !child.sameObject(other):
@@ -337,7 +345,8 @@ func (c *compiler) identity(out *Child, in v1alpha1.Child, scope expression.Scop
 	} else if !chosen && c.api.Kind.Namespaced && !(out.Kind.Namespaced && out.SameNamespace) && !distinctInCluster(out.ObjectName, out.Namespace) {
 		var shared diag.List
 		shared.Warn(c.d.Position(append(at, "name")...), diag.BadValue,
-			fmt.Sprintf("metadata.name does not contain the namespace of its %s: custom resources with the same name in two namespaces could share one child", c.scope.Name),
+			fmt.Sprintf("metadata.name does not contain the namespace of its %s: custom resources with the same name in two namespaces "+
+				"could share one child", c.scope.Name),
 			"add ${ .metadata.namespace } to the name")
 		c.shared[in.Name] = shared
 	}

@@ -109,7 +109,8 @@ type partition struct{ shard, worker int }
 
 // WritesStatus reports whether a trigger writes the status.
 func (p *Plan) WritesStatus() bool {
-	return p.API.Kind.StatusSubresource && p.Reconcile.Trigger != "k8s" && (p.API.HasConditions || p.API.HasObservedGeneration || len(p.Status.Fields) > 0)
+	return p.API.Kind.StatusSubresource && p.Reconcile.Trigger != "k8s" &&
+		(p.API.HasConditions || p.API.HasObservedGeneration || len(p.Status.Fields) > 0)
 }
 
 // part is a trigger with its dependencies.
@@ -227,7 +228,14 @@ func writePart(p *Plan, c Child, subset partition) part {
 	if absenceAllowed(p, c) {
 		allow = []int32{200, 201, 202, 404}
 	}
-	return newPart(p, label(c.Name), writeJQ(p, c, subset), subset, parentEvents(p), asking(p.diagnoses(c), allow, okRecordFailure)).writes(c)
+	return newPart(
+		p,
+		label(c.Name),
+		writeJQ(p, c, subset),
+		subset,
+		parentEvents(p),
+		asking(p.diagnoses(c), allow, okRecordFailure),
+	).writes(c)
 }
 
 // absenceAllowed reports whether it counts as a success that a child to write does not
@@ -245,7 +253,14 @@ func lastAttempt(p *Plan, c Child) int {
 
 // objectsPart writes the objects of a listed child.
 func objectsPart(p *Plan, c Child, subset partition) part {
-	return newPart(p, label(c.Name), objectsJQ(p, c, subset, listedWorkers(c)), subset, parentEvents(p), asking(p.diagnoses(c), okWrite(c), okRecordFailure)).writes(c)
+	return newPart(
+		p,
+		label(c.Name),
+		objectsJQ(p, c, subset, listedWorkers(c)),
+		subset,
+		parentEvents(p),
+		asking(p.diagnoses(c), okWrite(c), okRecordFailure),
+	).writes(c)
 }
 
 // okWrite returns the status codes of a write that succeeds. An object to replace that
@@ -264,7 +279,14 @@ func deletePart(p *Plan, missing bool, subset partition) part {
 	if missing {
 		name, allow = "delete-missing", okNotMissing
 	}
-	return newPart(p, name, deleteJQ(p, missing, subset), subset, parentEvents(p), asking(p.Reconcile.Diagnoses && !missing, allow, okRecordFailure))
+	return newPart(
+		p,
+		name,
+		deleteJQ(p, missing, subset),
+		subset,
+		parentEvents(p),
+		asking(p.Reconcile.Diagnoses && !missing, allow, okRecordFailure),
+	)
 }
 
 // canWait reports whether there are conditions under which a child is not written.
@@ -349,7 +371,14 @@ func fieldManager(p *Plan) (manager, operation string) {
 
 // statusPart computes the status from the observed state.
 func statusPart(p *Plan, subset partition) part {
-	return newPart(p, "status", statusJQ(p, subset), subset, parentEvents(p), asking(p.Reconcile.Diagnoses && p.API.HasConditions, okStatus, okRefusedStatus))
+	return newPart(
+		p,
+		"status",
+		statusJQ(p, subset),
+		subset,
+		parentEvents(p),
+		asking(p.Reconcile.Diagnoses && p.API.HasConditions, okStatus, okRefusedStatus),
+	)
 }
 
 // root returns the API path of a kind's group and version.

@@ -50,7 +50,14 @@ func draftKind(d *definition.Definition) Kind {
 		kind, _, _ := givenCRD(d)
 		return kind
 	}
-	return Kind{Group: a.Group, Version: d.WorkingVersion(), Kind: a.Kind, Plural: a.Plural, Namespaced: a.Scope != "Cluster", StatusSubresource: true}
+	return Kind{
+		Group:             a.Group,
+		Version:           d.WorkingVersion(),
+		Kind:              a.Kind,
+		Plural:            a.Plural,
+		Namespaced:        a.Scope != "Cluster",
+		StatusSubresource: true,
+	}
 }
 
 // sound compiles a child or a patch. In a draft, one with keys that are not understood has
@@ -73,7 +80,12 @@ func (c *compiler) sound(path []string, compile func() Child) Child {
 
 // guess compiles a template that has errors, with the fixes that are known, and without the
 // other values that have errors. It returns the paths of both.
-func (c *compiler) guess(template map[string]any, problems []expression.Problem, scope expression.Scope, want schema.Type) (*expression.Program, [][]string) {
+func (c *compiler) guess(
+	template map[string]any,
+	problems []expression.Problem,
+	scope expression.Scope,
+	want schema.Type,
+) (*expression.Program, [][]string) {
 	mended, _ := cloned(template).(map[string]any)
 	guessed := [][]string{}
 	for _, p := range slices.Backward(problems) { // the last of a value first, as a fix moves what follows

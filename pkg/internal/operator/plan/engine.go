@@ -49,9 +49,17 @@ func withoutEffect(d *definition.Definition, why Reason) diag.List {
 		{spec.Install.TokenRotation != "", []string{"spec", "install", "tokenRotation"}},
 	} {
 		if key.set {
-			findings.Warn(d.Position(key.path...), diag.Unsupported,
-				fmt.Sprintf("%s has no effect: it applies to the direct engine, which does not support this definition: %s (%s)", key.path[2], why.Message, strings.Join(why.Path, ".")),
-				"remove the key")
+			findings.Warn(
+				d.Position(key.path...),
+				diag.Unsupported,
+				fmt.Sprintf(
+					"%s has no effect: it applies to the direct engine, which does not support this definition: %s (%s)",
+					key.path[2],
+					why.Message,
+					strings.Join(why.Path, "."),
+				),
+				"remove the key",
+			)
 		}
 	}
 	return findings
@@ -77,10 +85,19 @@ func engineErrors(d *definition.Definition, reasons []Reason, e Engine, others [
 		Workflow: "use the direct engine: reconcile: {engine: direct}",
 	}[e]
 	if len(others) > 0 {
-		hint = fmt.Sprintf("the other engine does not support this definition: %s (%s)", others[0].Message, strings.Join(others[0].Path, "."))
+		hint = fmt.Sprintf(
+			"the other engine does not support this definition: %s (%s)",
+			others[0].Message,
+			strings.Join(others[0].Path, "."),
+		)
 	}
 	for _, r := range reasons {
-		findings.Add(d.Position(r.Path...), diag.Unsupported, fmt.Sprintf("the %s engine does not support this: %s", e, r.Message), join(hint, r.Hint))
+		findings.Add(
+			d.Position(r.Path...),
+			diag.Unsupported,
+			fmt.Sprintf("the %s engine does not support this: %s", e, r.Message),
+			join(hint, r.Hint),
+		)
 	}
 	return findings
 }
@@ -160,7 +177,12 @@ func listedReason(p *Plan, c Child) (why string, key []string, listed bool) {
 		return "the number of children differs between custom resources", []string{"forEach"}, true
 	}
 	if len(c.Alternatives) > 0 {
-		return fmt.Sprintf("it is the same object as %s, which must be deleted first", strings.Join(c.Alternatives, " and ")), []string{"when"}, true
+		return fmt.Sprintf(
+				"it is the same object as %s, which must be deleted first",
+				strings.Join(c.Alternatives, " and "),
+			), []string{
+				"when",
+			}, true
 	}
 	if field, unseen := fieldWithoutOwner(c); unseen {
 		return fmt.Sprintf("metadata of the child depends on %s, which is not part of the events of the child", field), name, true
@@ -173,7 +195,10 @@ func listedReason(p *Plan, c Child) (why string, key []string, listed bool) {
 		return "the custom resource cannot own a child in another namespace", namespace, true
 	case c.Kind.Namespaced && c.Namespace != nil:
 		if field, changes := mutableField(c.Namespace.Reads()); changes {
-			return fmt.Sprintf("metadata.namespace of the child depends on %s, which is not part of the events of the child", field), namespace, true
+			return fmt.Sprintf(
+				"metadata.namespace of the child depends on %s, which is not part of the events of the child",
+				field,
+			), namespace, true
 		}
 	case !c.Kind.Namespaced && p.API.Kind.Namespaced && !c.Orphan:
 		return "a namespaced custom resource cannot own a cluster-scoped child", []string{"template", "kind"}, true
@@ -266,10 +291,20 @@ func k8sTriggerReasons(p *Plan) []Reason {
 			if k == p.API.Kind && !p.API.Existing && p.API.CRD == nil {
 				hint = join("use that plural before you install the CRD: api: {plural: "+guess+"}", hint)
 			}
-			list = append(list, Reason{Path: at, Message: fmt.Sprintf("the k8s trigger calls the resource of %s %s, not %s", k.Kind, guess, k.Plural), Hint: hint})
+			list = append(
+				list,
+				Reason{
+					Path:    at,
+					Message: fmt.Sprintf("the k8s trigger calls the resource of %s %s, not %s", k.Kind, guess, k.Plural),
+					Hint:    hint,
+				},
+			)
 		}
 		if !k.Namespaced {
-			list = append(list, Reason{Path: at, Message: fmt.Sprintf("the k8s trigger cannot address the cluster-scoped %s", k.Kind), Hint: httpTrigger})
+			list = append(
+				list,
+				Reason{Path: at, Message: fmt.Sprintf("the k8s trigger cannot address the cluster-scoped %s", k.Kind), Hint: httpTrigger},
+			)
 		}
 	}
 	return list

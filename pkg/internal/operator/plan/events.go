@@ -301,8 +301,13 @@ func ownerKeyJQ(p *Plan, kind Kind) string {
 	if !p.API.Kind.Namespaced {
 		namespace = `""`
 	}
-	key := fmt.Sprintf(`first($new.metadata.ownerReferences[]? | select(.controller == true and .kind == %s and .uid == $new.metadata.labels[%s] and (.apiVersion | startswith(%s))) | %s + "." + .name)`,
-		quote(p.API.Kind.Kind), quote(OwnerUID), quote(groupPrefix(p.API.Kind)), namespace)
+	key := fmt.Sprintf(
+		`first($new.metadata.ownerReferences[]? | select(.controller == true and .kind == %s and .uid == $new.metadata.labels[%s] and (.apiVersion | startswith(%s))) | %s + "." + .name)`,
+		quote(p.API.Kind.Kind),
+		quote(OwnerUID),
+		quote(groupPrefix(p.API.Kind)),
+		namespace,
+	)
 	if slices.Contains(unownedKinds(p), kind) {
 		key += fmt.Sprintf(`, $new.metadata.annotations[%s]`, quote(ownerAnnotation))
 	}
@@ -375,7 +380,10 @@ func readinessOf(p *Plan, kind Kind) (byKind, met []string) {
 		}
 	}
 	if kind.Group != "apps" {
-		byKind = append(byKind, ".status.phase?, .status.succeeded?, .status.failed?, .status.loadBalancer?, [.status.conditions[]? | {type, status}]")
+		byKind = append(
+			byKind,
+			".status.phase?, .status.succeeded?, .status.failed?, .status.loadBalancer?, [.status.conditions[]? | {type, status}]",
+		)
 	}
 	return byKind, met
 }

@@ -36,7 +36,13 @@ func grants(p *Plan) []Grant {
 // submitGrant returns the permission to submit Workflows for events. Changes of related
 // objects within one window share a Workflow, so the trigger looks whether it exists.
 func submitGrant(p *Plan) Grant {
-	g := Grant{Account: SensorAccount, Group: ArgoGroup, Resource: "workflows", Verbs: []string{"create"}, Reason: "create one Workflow per reconcile"}
+	g := Grant{
+		Account:  SensorAccount,
+		Group:    ArgoGroup,
+		Resource: "workflows",
+		Verbs:    []string{"create"},
+		Reason:   "create one Workflow per reconcile",
+	}
 	if p.EnqueuesRelated() {
 		g.Verbs = append(g.Verbs, "get", "patch")
 		g.Reason += " and one per window of changes of related objects"
@@ -67,7 +73,14 @@ func leases(a Account) Grant {
 
 func reconcilerGrants(p *Plan) []Grant {
 	k := p.API.Kind
-	read := Grant{Account: ReconcileAccount, Group: k.Group, Resource: k.Plural, Verbs: []string{"get"}, InWatchedNamespaces: true, Reason: "read the custom resource at the start of each reconcile"}
+	read := Grant{
+		Account:             ReconcileAccount,
+		Group:               k.Group,
+		Resource:            k.Plural,
+		Verbs:               []string{"get"},
+		InWatchedNamespaces: true,
+		Reason:              "read the custom resource at the start of each reconcile",
+	}
 	if p.Reconcile.Finalizer != "" {
 		read.Verbs = append(read.Verbs, "patch")
 		read.Reason += "; add and remove the finalizer"
@@ -147,7 +160,8 @@ func resyncGrants(p *Plan, kinds []Kind) []Grant {
 		return list
 	}
 	return append(list, Grant{
-		Account: ResyncAccount, Group: ArgoGroup, Resource: "workflows", Verbs: []string{"create"}, Reason: "create one Workflow per outdated custom resource",
+		Account: ResyncAccount, Group: ArgoGroup, Resource: "workflows", Verbs: []string{"create"}, Reason: "create one Workflow per " +
+			"outdated custom resource",
 	})
 }
 

@@ -45,9 +45,16 @@ func ungrouped(p *Plan, d *definition.Definition) diag.List {
 	var findings diag.List
 	if p.Install.Group != "" && p.Reconcile.Engine != Direct {
 		why := p.Reconcile.EngineReasons[0]
-		findings.Add(d.Position("spec", "install", "group"), diag.Unsupported,
-			fmt.Sprintf("install.group applies to the direct engine, which does not support this definition: %s (%s)", why.Message, strings.Join(why.Path, ".")),
-			"remove the key")
+		findings.Add(
+			d.Position("spec", "install", "group"),
+			diag.Unsupported,
+			fmt.Sprintf(
+				"install.group applies to the direct engine, which does not support this definition: %s (%s)",
+				why.Message,
+				strings.Join(why.Path, "."),
+			),
+			"remove the key",
+		)
 	}
 	return findings
 }

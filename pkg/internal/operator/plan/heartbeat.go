@@ -65,11 +65,29 @@ func heartbeatJQ(p *Plan, sensor, digest string) string {
 	received := fmt.Sprintf(`annotations: {%s: (now / 60 | floor * 60 | todate)}`, quote(LastReceivedAnnotation(sensor)))
 	pod := fmt.Sprintf(`spec: {template: {metadata: {annotations: {%s: %s}}}}`, quote(SubscribedAnnotation(sensor)), quote(digest))
 	if !p.Reconcile.Execution.HTTPTriggers {
-		return fmt.Sprintf(`{go: true, call: {operation: "patch", manifest: {apiVersion: %s, kind: "EventSource", metadata: {name: %s, namespace: %s, %s}, %s}}}`,
-			quote(eventSourceKind.APIVersion()), quote(p.Names.EventSource), quote(p.Install.Namespace), received, pod)
+		return fmt.Sprintf(
+			`{go: true, call: {operation: "patch", manifest: {apiVersion: %s, kind: "EventSource", metadata: {name: %s, namespace: %s, %s}, %s}}}`,
+			quote(eventSourceKind.APIVersion()),
+			quote(p.Names.EventSource),
+			quote(p.Install.Namespace),
+			received,
+			pod,
+		)
 	}
-	path := fmt.Sprintf("%s/namespaces/%s/%s/%s?fieldManager=%s", root(eventSourceKind), p.Install.Namespace, eventSourceKind.Plural, p.Names.EventSource, p.Runtime.Operator)
-	return fmt.Sprintf(`{go: true, call: {method: "PATCH", path: %s, type: "application/merge-patch+json", body: ({metadata: {%s}, %s} | tojson)}}`, quote(path), received, pod)
+	path := fmt.Sprintf(
+		"%s/namespaces/%s/%s/%s?fieldManager=%s",
+		root(eventSourceKind),
+		p.Install.Namespace,
+		eventSourceKind.Plural,
+		p.Names.EventSource,
+		p.Runtime.Operator,
+	)
+	return fmt.Sprintf(
+		`{go: true, call: {method: "PATCH", path: %s, type: "application/merge-patch+json", body: ({metadata: {%s}, %s} | tojson)}}`,
+		quote(path),
+		received,
+		pod,
+	)
 }
 
 // eventSourceKind is the kind of the EventSource itself.

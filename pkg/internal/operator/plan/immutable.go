@@ -81,8 +81,12 @@ func (c *compiler) immutableHint(kind string, fields []string) string {
 	if len(fields) > 1 {
 		read = "[" + strings.Join(fields, ", ") + "]"
 	}
-	renamed := fmt.Sprintf("create a new %s for each value with a fingerprint in metadata.name: ${ .metadata.name }-${ %s | fingerprint }; "+
-		"or replace the %[1]s with update: Recreate", kind, read)
+	renamed := fmt.Sprintf(
+		"create a new %s for each value with a fingerprint in metadata.name: ${ .metadata.name }-${ %s | fingerprint }; "+
+			"or replace the %[1]s with update: Recreate",
+		kind,
+		read,
+	)
 	inSpec := !slices.ContainsFunc(fields, func(f string) bool { return !strings.HasPrefix(f, ".spec.") })
 	if c.api.Existing || c.api.CRD != nil || !inSpec {
 		return renamed

@@ -27,6 +27,9 @@ func placed(p *Plan, c Child, source string) string {
 	if p.Install.AllowedNamespaces == "" || !c.Kind.Namespaced || c.Namespace == nil || c.SameNamespace {
 		return source
 	}
-	return fmt.Sprintf(`(%s | .metadata.namespace as $namespace | if $namespace | test(%s) then . else error("namespace \($namespace) is not one of install.allowedNamespaces") end)`,
-		source, quote(p.Install.AllowedNamespaces))
+	return fmt.Sprintf(
+		`(%s | .metadata.namespace as $namespace | if $namespace | test(%s) then . else error("namespace \($namespace) is not one of install.allowedNamespaces") end)`,
+		source,
+		quote(p.Install.AllowedNamespaces),
+	)
 }

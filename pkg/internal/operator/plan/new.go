@@ -345,7 +345,9 @@ func runtime(p *Plan, o v1alpha1.Operator) Runtime {
 		kind.NotOwned = unowned(p, c)
 		kind.Identity, kind.IdentityForEach = c.podPrograms.identity, c.podPrograms.forEach
 		if templatesInPod(p) {
-			kind.Object, kind.When, kind.ForEach, kind.Needs = c.podPrograms.object, c.podPrograms.when, c.podPrograms.forEach, runtimeNeeds(c)
+			kind.Object, kind.When, kind.ForEach, kind.Needs = c.podPrograms.object, c.podPrograms.when, c.podPrograms.forEach, runtimeNeeds(
+				c,
+			)
 		} else {
 			r.SensorTemplates = r.SensorTemplates || kind.Template
 		}

@@ -24,7 +24,8 @@ func inexact(d *definition.Definition, k Kind, programs ...*expression.Program) 
 		}
 		for _, path := range program.Reads() {
 			counted := len(path) == 0 || path[0] != "metadata" && path[0] != "apiVersion" && path[0] != "kind"
-			if counted && schema.MayExceed(fields, path) && !slices.ContainsFunc(out, func(p []string) bool { return slices.Equal(p, path) }) {
+			if counted && schema.MayExceed(fields, path) &&
+				!slices.ContainsFunc(out, func(p []string) bool { return slices.Equal(p, path) }) {
 				out = append(out, path)
 			}
 		}
@@ -47,6 +48,10 @@ func exactly(paths [][]string) string {
 		}
 		fields = append(fields, field)
 	}
-	return fmt.Sprintf(`if any(%s | .. | numbers; (if . < 0 then -. else . end) as $n | $n >= %d and $n <= %d) then error("an integer beyond 2^53 would lose precision: use a string") else . end | `,
-		strings.Join(fields, ", "), int64(schema.MaxExact), uint64(1)<<63)
+	return fmt.Sprintf(
+		`if any(%s | .. | numbers; (if . < 0 then -. else . end) as $n | $n >= %d and $n <= %d) then error("an integer beyond 2^53 would lose precision: use a string") else . end | `,
+		strings.Join(fields, ", "),
+		int64(schema.MaxExact),
+		uint64(1)<<63,
+	)
 }

@@ -60,20 +60,28 @@ func childrenSchema() apiextensionsv1.JSONSchemaProps {
 		return apiextensionsv1.JSONSchemaProps{Type: "integer", Format: "int64", Description: description}
 	}
 	child := apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{
-		"ready":           {Type: "boolean", Description: "Whether the child is ready."},
-		"message":         text("Why the child is not ready."),
-		"generation":      number("The generation of this object that the child was created or updated for."),
-		"ownerUID":        text("The uid of the object that the child names as its owner. The observation counts only if it is the uid of this object."),
+		"ready":      {Type: "boolean", Description: "Whether the child is ready."},
+		"message":    text("Why the child is not ready."),
+		"generation": number("The generation of this object that the child was created or updated for."),
+		"ownerUID": text(
+			"The uid of the object that the child names as its owner. The observation counts only if it is the uid of this object.",
+		),
 		"uid":             text("The uid of the child."),
 		"deletedUID":      text("The uid of the object of the name of the child that was deleted last."),
 		"resourceVersion": text("The resource version at which the child was observed."),
 		"drift":           text("The resource version at which another field manager last changed a field that the operator manages."),
-		"failed": {Type: "object", Description: "The failed attempts to write the child.", Properties: map[string]apiextensionsv1.JSONSchemaProps{
-			"generation": number("The generation of this object that the attempts were for."),
-			"attempts":   number("The number of failed attempts."),
-			"uid":        text("The uid of the child at that time, if it was observed. The attempts count as long as the child has this uid."),
-			"message":    text("Why the attempts failed."),
-		}},
+		"failed": {
+			Type:        "object",
+			Description: "The failed attempts to write the child.",
+			Properties: map[string]apiextensionsv1.JSONSchemaProps{
+				"generation": number("The generation of this object that the attempts were for."),
+				"attempts":   number("The number of failed attempts."),
+				"uid": text(
+					"The uid of the child at that time, if it was observed. The attempts count as long as the child has this uid.",
+				),
+				"message": text("Why the attempts failed."),
+			},
+		},
 		"unwanted":  {Type: "boolean", Description: "Whether the operator deletes the child because it is no longer desired."},
 		"deleting":  {Type: "boolean", Description: "Whether the child is being deleted."},
 		"missing":   number("How often in a row the child was not found when it was to be deleted."),
@@ -81,13 +89,19 @@ func childrenSchema() apiextensionsv1.JSONSchemaProps {
 		"fixed":     text("A digest of the fields of the child whose change replaces it."),
 		"verify":    number("The position of the objects that are applied although they seem as they were written."),
 		"reclaimed": text("A value that differs each time that the operator reclaimed the child."),
-		"error": {Type: "object", Description: "Why the template of the child cannot be evaluated.", Properties: map[string]apiextensionsv1.JSONSchemaProps{
-			"generation": number("The generation of this object that the template was evaluated for."),
-			"message":    text("The error message of the template."),
-		}},
+		"error": {
+			Type:        "object",
+			Description: "Why the template of the child cannot be evaluated.",
+			Properties: map[string]apiextensionsv1.JSONSchemaProps{
+				"generation": number("The generation of this object that the template was evaluated for."),
+				"message":    text("The error message of the template."),
+			},
+		},
 		"fields": {
 			Type: "array", Description: "The fields of the child that expressions read.",
-			Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &open}},
+			Items: &apiextensionsv1.JSONSchemaPropsOrArray{
+				Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &open},
+			},
 		},
 	}}
 	atomic := "atomic" // managedFields, which is part of every event, would have each of its fields

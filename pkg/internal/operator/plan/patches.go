@@ -41,7 +41,12 @@ func (c *compiler) patch(declared v1alpha1.Patch, path ...string) Child {
 	c.report(problems, at("template")...)
 	metadata, _ := in.Template["metadata"].(map[string]any)
 	if _, written := metadata["name"].(string); !written {
-		c.findings.Add(c.d.Position(at("template")...), diag.MissingKey, "metadata.name is missing", "metadata: {name: \"${ .spec.target }\"}")
+		c.findings.Add(
+			c.d.Position(at("template")...),
+			diag.MissingKey,
+			"metadata.name is missing",
+			"metadata: {name: \"${ .spec.target }\"}",
+		)
 	} else {
 		out.ObjectName, _ = expression.Template(metadata["name"], scope, schema.Of(schema.String))
 	}
@@ -51,7 +56,8 @@ func (c *compiler) patch(declared v1alpha1.Patch, path ...string) Child {
 		out.Namespace, _ = expression.Template(namespace, scope, schema.Of(schema.String))
 	} else if out.Kind.Namespaced && !c.api.Kind.Namespaced {
 		c.findings.Add(c.d.Position(at("template", "metadata")...), diag.MissingKey,
-			fmt.Sprintf("metadata.namespace is missing: %s is cluster-scoped, so there is no default namespace", c.scope.Name), "metadata: {namespace: \"${ .spec.namespace }\"}")
+			fmt.Sprintf("metadata.namespace is missing: %s is cluster-scoped, so there is no default "+
+				"namespace", c.scope.Name), "metadata: {namespace: \"${ .spec.namespace }\"}")
 	}
 	out.needs = needsOf(out.ForEach, out.Object)
 	c.compileForPod(&out, in, path)

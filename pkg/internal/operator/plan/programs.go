@@ -43,7 +43,9 @@ func holesOf(p *Plan, subset partition) jqfile.Holes {
 		}
 	}
 	return jqfile.Holes{
-		"option::partitioned": jqfile.Bool(p.Reconcile.Shards > 1), "hole::partitions": jqfile.Number(p.Reconcile.Shards), "hole::partition": jqfile.Number(subset.shard),
+		"option::partitioned": jqfile.Bool(
+			p.Reconcile.Shards > 1,
+		), "hole::partitions": jqfile.Number(p.Reconcile.Shards), "hole::partition": jqfile.Number(subset.shard),
 		"option::childOfOwnKind": jqfile.Bool(hasChildOfOwnKind(p)),
 		"option::inStatus":       jqfile.Bool(p.Reconcile.StateLocation == InStatus),
 		"option::k8sTrigger":     jqfile.Bool(p.Reconcile.Trigger == "k8s"),
@@ -91,9 +93,13 @@ func childHoles(p *Plan, c Child) jqfile.Holes {
 	holes := jqfile.Holes{
 		"hole::child": jqfile.String(c.Name), "hole::childPrefix": jqfile.String(listPrefix(c)),
 		"option::listed": jqfile.Bool(p.listed(c)), "option::each": jqfile.Bool(c.ForEach != nil),
-		"option::marked":        jqfile.Bool(marked(p, c, inputsOf(p, c))),
-		"annotation::childSeen": jqfile.String(prefix + seenAnnotation + c.Name), "annotation::childDeleted": jqfile.String(prefix + deletedAnnotation + c.Name),
-		"annotation::childError": jqfile.String(prefix + errorAnnotation + c.Name), "annotation::childFailed": jqfile.String(prefix + failedAnnotation + c.Name),
+		"option::marked": jqfile.Bool(marked(p, c, inputsOf(p, c))),
+		"annotation::childSeen": jqfile.String(
+			prefix + seenAnnotation + c.Name,
+		), "annotation::childDeleted": jqfile.String(prefix + deletedAnnotation + c.Name),
+		"annotation::childError": jqfile.String(
+			prefix + errorAnnotation + c.Name,
+		), "annotation::childFailed": jqfile.String(prefix + failedAnnotation + c.Name),
 		"option::conditional": jqfile.Bool(c.When != nil), "option::diagnosed": jqfile.Bool(p.diagnoses(c)),
 		"option::never": jqfile.Bool(c.Update == Never), "option::recreated": jqfile.Bool(c.Replaced != nil),
 		"option::unowned": jqfile.Bool(unowned(p, c)), "option::adopt": jqfile.Bool(c.Adopt),
@@ -136,7 +142,13 @@ func writeJQ(p *Plan, c Child, subset partition) string {
 // direct/objects.jq.
 func objectsJQ(p *Plan, c Child, subset partition, workers int) string {
 	holes := writeHoles(p, c)
-	holes["option::workers"], holes["hole::workers"], holes["hole::worker"] = jqfile.Bool(workers > 1), jqfile.Number(workers), jqfile.Number(subset.worker)
+	holes["option::workers"], holes["hole::workers"], holes["hole::worker"] = jqfile.Bool(
+		workers > 1,
+	), jqfile.Number(
+		workers,
+	), jqfile.Number(
+		subset.worker,
+	)
 	holes["hole::place"] = placeOf(c)
 	holes["option::finalized"], holes["hole::finalizer"] = jqfile.Bool(p.needsFinalizer(c)), jqfile.String(p.Reconcile.Finalizer)
 	if c.ForEach != nil {
@@ -172,7 +184,9 @@ func deleteJQ(p *Plan, missing bool, subset partition) string {
 		}
 	}
 	return directPrograms().Program("delete", jqfile.Holes{
-		"hole::maxMissing": jqfile.Number(maxMissing), "hole::maxAttempts": jqfile.Number(MaxAttempts), "hole::lastAttempt": jqfile.Number(MaxAttempts - 1),
+		"hole::maxMissing": jqfile.Number(
+			maxMissing,
+		), "hole::maxAttempts": jqfile.Number(MaxAttempts), "hole::lastAttempt": jqfile.Number(MaxAttempts - 1),
 		"hole::deletion": deletion, "hole::isListed": hasPrefix(prefixes),
 	}, pointers, holesOf(p, subset), labelHoles())
 }
@@ -190,9 +204,15 @@ func writeHoles(p *Plan, c Child) jqfile.Holes {
 		"hole::template":    jqfile.Raw(refusingDamage(c, placed(p, c, c.Object.Source()))),
 		"option::hasInputs": jqfile.Bool(len(inputs) > 0), "hole::inputs": jqfile.RawList(strings.Join(inputs, ", ")),
 		"option::canBeHeld": jqfile.Bool(canWait(c)), "option::dependsOn": jqfile.Bool(canBeLate(c)),
-		"option::force": jqfile.Bool(p.Reconcile.ForceConflicts), "option::besideParent": jqfile.Bool(c.Kind.Namespaced && c.Namespace == nil),
-		"hole::maxAttempts": jqfile.Number(MaxAttempts), "hole::lastAttempt": jqfile.Number(lastAttempt(p, c)), "option::absenceAllowed": jqfile.Bool(absenceAllowed(p, c)), "hole::observeTimeout": jqfile.Number(observeTimeout), "hole::noVersion": jqfile.String(noVersion),
-		"hole::ownerPointer": jqfile.String(pointerToOwner), "hole::reclaimedPointer": jqfile.String(reclaimedPointer), "hole::createOperation": jqfile.String(operation(c)),
+		"option::force": jqfile.Bool(
+			p.Reconcile.ForceConflicts,
+		), "option::besideParent": jqfile.Bool(c.Kind.Namespaced && c.Namespace == nil),
+		"hole::maxAttempts": jqfile.Number(
+			MaxAttempts,
+		), "hole::lastAttempt": jqfile.Number(lastAttempt(p, c)), "option::absenceAllowed": jqfile.Bool(absenceAllowed(p, c)), "hole::observeTimeout": jqfile.Number(observeTimeout), "hole::noVersion": jqfile.String(noVersion),
+		"hole::ownerPointer": jqfile.String(
+			pointerToOwner,
+		), "hole::reclaimedPointer": jqfile.String(reclaimedPointer), "hole::createOperation": jqfile.String(operation(c)),
 	}
 	if c.When != nil {
 		holes["hole::when"] = jqfile.Raw("(" + c.When.Source() + ")")
@@ -237,7 +257,9 @@ func needHoles(p *Plan, c Child, holes jqfile.Holes) {
 
 func dependencyReady(p *Plan, other Child) jqfile.Value {
 	holes := jqfile.Holes{
-		"option::listed": jqfile.Bool(p.listed(other)), "hole::dependencyPrefix": jqfile.String(listPrefix(other)), "hole::wantedCount": wantedCount(p, other),
+		"option::listed": jqfile.Bool(
+			p.listed(other),
+		), "hole::dependencyPrefix": jqfile.String(listPrefix(other)), "hole::wantedCount": wantedCount(p, other),
 		"hole::dependency": jqfile.String(other.Name), "option::conditional": jqfile.Bool(other.When != nil),
 		"option::readsChildren": jqfile.Bool(other.When != nil && len(other.When.ReadsChildren()) > 0),
 	}
@@ -291,9 +313,15 @@ func statusJQ(p *Plan, subset partition) string {
 	for _, c := range p.Children {
 		inputs := inputsOf(p, c)
 		holes := jqfile.Holes{
-			"hole::child": jqfile.String(c.Name), "hole::childPrefix": jqfile.String(listPrefix(c)), "option::conditional": jqfile.Bool(c.When != nil), "option::never": jqfile.Bool(c.Update == Never),
-			"option::canBeHeld": jqfile.Bool(canWait(c)), "option::dependsOn": jqfile.Bool(canBeLate(c)), "hole::wantedCount": wantedCount(p, c),
-			"option::marked": jqfile.Bool(marked(p, c, inputs) && c.Update != Never), "hole::inputs": jqfile.RawList(strings.Join(inputs, ", ")),
+			"hole::child": jqfile.String(
+				c.Name,
+			), "hole::childPrefix": jqfile.String(listPrefix(c)), "option::conditional": jqfile.Bool(c.When != nil), "option::never": jqfile.Bool(c.Update == Never),
+			"option::canBeHeld": jqfile.Bool(
+				canWait(c),
+			), "option::dependsOn": jqfile.Bool(canBeLate(c)), "hole::wantedCount": wantedCount(p, c),
+			"option::marked": jqfile.Bool(
+				marked(p, c, inputs) && c.Update != Never,
+			), "hole::inputs": jqfile.RawList(strings.Join(inputs, ", ")),
 		}
 		if c.When != nil {
 			holes["hole::wanted"] = jqfile.Raw(whenJQ(c))
@@ -337,7 +365,9 @@ func statusJQ(p *Plan, subset partition) string {
 		"option::verified": jqfile.Bool(each != nil), "hole::eachChildren": jqfile.Raw("[" + strings.Join(each, ", ") + "]"),
 		"option::ownConditions": jqfile.Bool(own), "hole::ownConditions": conditions,
 		"option::many": jqfile.Bool(each != nil || len(p.Children) > maxNamed), "hole::maxNamed": jqfile.Number(maxNamed),
-		"option::events": jqfile.Bool(emitsEvents(p)), "hole::eventNamespace": jqfile.String(eventNamespace), "hole::reportingInstance": jqfile.String(p.Names.Sensor),
+		"option::events": jqfile.Bool(
+			emitsEvents(p),
+		), "hole::eventNamespace": jqfile.String(eventNamespace), "hole::reportingInstance": jqfile.String(p.Names.Sensor),
 		"option::observedGeneration": jqfile.Bool(p.API.HasObservedGeneration), "option::conditions": jqfile.Bool(p.API.HasConditions),
 		"hole::fields": jqfile.Object(fields...), "hole::computed": jqfile.Raw("{" + strings.Join(names, ", ") + "}"),
 	}, holesOf(p, subset), labelHoles())

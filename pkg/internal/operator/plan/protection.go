@@ -145,7 +145,10 @@ var annotationsOnly = strings.Join([]string{
 // onlyTemplate returns CEL that allows a Workflow of one WorkflowTemplate, with arguments
 // and nothing else.
 func onlyTemplate(name string) string {
-	return fmt.Sprintf("object.spec.all(k, k in ['arguments', 'workflowTemplateRef']) && object.spec.workflowTemplateRef == {'name': '%s'}", name)
+	return fmt.Sprintf(
+		"object.spec.all(k, k in ['arguments', 'workflowTemplateRef']) && object.spec.workflowTemplateRef == {'name': '%s'}",
+		name,
+	)
 }
 
 // sameField returns CEL that tells whether a field is equal in both objects, or absent
@@ -167,15 +170,22 @@ func sameExcept(a, b, key string) string {
 // setting them.
 func noNewAnnotations(prefix string) string {
 	return fmt.Sprintf("!has(object.metadata.annotations) || object.metadata.annotations.all(k, !k.startsWith('%s') || "+
-		"(has(oldObject.metadata.annotations) && k in oldObject.metadata.annotations && oldObject.metadata.annotations[k] == object.metadata.annotations[k]))", prefix)
+		"(has(oldObject.metadata.annotations) && k in oldObject.metadata.annotations && oldObject.metadata.annotations[k] == "+
+		"object.metadata.annotations[k]))", prefix)
 }
 
 // notLabelled returns CEL that keeps an object from becoming a child of the operator, and
 // a child from ceasing to be one or from naming another owner.
 func notLabelled(operator string) string {
 	child := func(of string) string {
-		return fmt.Sprintf("(has(%[1]s.metadata.labels) && '%[2]s' in %[1]s.metadata.labels && %[1]s.metadata.labels['%[2]s'] == '%[3]s' && '%[4]s' in %[1]s.metadata.labels)",
-			of, ManagedBy, operator, OwnerUID)
+		return fmt.Sprintf(
+			"(has(%[1]s.metadata.labels) && '%[2]s' in %[1]s.metadata.labels && %[1]s.metadata.labels['%[2]s'] == '%[3]s' && '%[4]s' in "+
+				"%[1]s.metadata.labels)",
+			of,
+			ManagedBy,
+			operator,
+			OwnerUID,
+		)
 	}
 	same := func(field, key string) string {
 		return fmt.Sprintf("object.metadata.?%[1]s[?'%[2]s'] == oldObject.metadata.?%[1]s[?'%[2]s']", field, key)
@@ -193,9 +203,16 @@ func unprotected(p *Plan, d *definition.Definition) diag.List {
 	}
 	at := d.Position("spec", "install", "admissionPolicies")
 	if p.Reconcile.StateLocation == InAnnotations {
-		findings.Warn(at, diag.NoAdmissionPolicy,
-			fmt.Sprintf("users who can edit a %s can change the annotations that identify its children, and so make the operator change or delete other objects", p.API.Kind.Kind),
-			"remove install.admissionPolicies, or write your own policy that protects annotations of "+annotationPrefix(p))
+		findings.Warn(
+			at,
+			diag.NoAdmissionPolicy,
+			fmt.Sprintf(
+				"users who can edit a %s can change the annotations that identify its children, and so make the operator change or "+
+					"delete other objects",
+				p.API.Kind.Kind,
+			),
+			"remove install.admissionPolicies, or write your own policy that protects annotations of "+annotationPrefix(p),
+		)
 	}
 	for _, k := range unownedKinds(p) {
 		findings.Warn(at, diag.NoAdmissionPolicy,

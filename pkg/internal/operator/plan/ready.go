@@ -15,7 +15,10 @@ func unreadyJQ(c Child) string {
 	if c.Ready != nil {
 		rule = fmt.Sprintf(`if (try %s catch false) == true then "" else "readyWhen is not met" end`, c.Ready.Source())
 	}
-	return fmt.Sprintf(`try (if .metadata.deletionTimestamp != null then "is being deleted" elif (.status.observedGeneration? // .metadata.generation // 0) < (.metadata.generation // 0) then "its latest change is not yet observed" else %s end) catch "its status cannot be read"`, rule)
+	return fmt.Sprintf(
+		`try (if .metadata.deletionTimestamp != null then "is being deleted" elif (.status.observedGeneration? // .metadata.generation // 0) < (.metadata.generation // 0) then "its latest change is not yet observed" else %s end) catch "its status cannot be read"`,
+		rule,
+	)
 }
 
 // unreadyInPod compiles unreadyJQ for the pod; nil if the pod cannot evaluate the

@@ -45,13 +45,24 @@ const RelatedDigest = "argoperator.dev/related-digest"
 // related compiles the related objects of the definition.
 func (c *compiler) related() []Related {
 	var out []Related
-	scope := expression.Scope{Input: c.scope.Input, Name: c.scope.Name, NoChildren: "related objects are selected by fields of the custom resource (.) only"}
+	scope := expression.Scope{
+		Input:      c.scope.Input,
+		Name:       c.scope.Name,
+		NoChildren: "related objects are selected by fields of the custom resource (.) only",
+	}
 	for i, r := range c.d.Operator.Spec.Related {
 		group, version := source.SplitAPIVersion(r.APIVersion)
 		one := Related{
 			Name: r.Name, Watch: *r.Watch, Delete: r.Delete, ByName: r.LabelSelector == nil,
 			Multiple: multiple(r),
-			Kind:     Kind{Group: group, Version: version, Kind: r.Kind, Plural: r.Plural, Namespaced: r.Scope != "Cluster", StatusSubresource: true},
+			Kind: Kind{
+				Group:             group,
+				Version:           version,
+				Kind:              r.Kind,
+				Plural:            r.Plural,
+				Namespaced:        r.Scope != "Cluster",
+				StatusSubresource: true,
+			},
 		}
 		at := []string{"spec", "related", strconv.Itoa(i)}
 		rule := map[string]any{}
@@ -166,7 +177,15 @@ func enqueueJQ(p *Plan) string {
 func relatedGrants(p *Plan) []Grant {
 	var list []Grant
 	add := func(r Related, a Account, why string, verbs ...string) {
-		g := Grant{Account: a, Group: r.Kind.Group, Resource: r.Kind.Plural, Verbs: verbs, InWatchedNamespaces: r.FixedNamespace == "", Namespace: r.FixedNamespace, Reason: why}
+		g := Grant{
+			Account:             a,
+			Group:               r.Kind.Group,
+			Resource:            r.Kind.Plural,
+			Verbs:               verbs,
+			InWatchedNamespaces: r.FixedNamespace == "",
+			Namespace:           r.FixedNamespace,
+			Reason:              why,
+		}
 		i := slices.IndexFunc(list, func(other Grant) bool {
 			return other.Account == g.Account && other.Group == g.Group && other.Resource == g.Resource && other.Namespace == g.Namespace
 		})

@@ -138,7 +138,9 @@ func needsToBind(in v1alpha1.Child) GrantNeeds {
 	}
 	if kind != "" && name != "" {
 		n.Needs = "may bind " + kind + " " + name
-		n.Rules = []v1alpha1.Permission{{APIGroups: []string{rbacGroup}, Resources: []string{n.Resource}, ResourceNames: []string{name}, Verbs: []string{n.Verb}}}
+		n.Rules = []v1alpha1.Permission{
+			{APIGroups: []string{rbacGroup}, Resources: []string{n.Resource}, ResourceNames: []string{name}, Verbs: []string{n.Verb}},
+		}
 	}
 	return n
 }

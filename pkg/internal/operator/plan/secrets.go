@@ -34,9 +34,16 @@ func exposedSecrets(p *Plan, d *definition.Definition) diag.List {
 	for i, r := range p.Related {
 		at := []string{"spec", "related", strconv.Itoa(i)}
 		if r.Kind.secret() && r.Watch && !d.Written(append(slices.Clone(at), "watch")...) {
-			findings.Warn(d.Position(append(at, "kind")...), diag.SecretExposed,
-				fmt.Sprintf("every Secret %s is published on event bus %s when it changes, and can be read by everyone who can read from the bus", relatedReader(p, r), p.Install.EventBus.Name),
-				"set watch: false, so that changes take effect at the next resync; or set watch: true to accept this")
+			findings.Warn(
+				d.Position(append(at, "kind")...),
+				diag.SecretExposed,
+				fmt.Sprintf(
+					"every Secret %s is published on event bus %s when it changes, and can be read by everyone who can read from the bus",
+					relatedReader(p, r),
+					p.Install.EventBus.Name,
+				),
+				"set watch: false, so that changes take effect at the next resync; or set watch: true to accept this",
+			)
 		}
 	}
 	i := slices.IndexFunc(p.Children, templatedSecret)
@@ -44,9 +51,17 @@ func exposedSecrets(p *Plan, d *definition.Definition) diag.List {
 		return findings
 	}
 	other := p.Children[slices.IndexFunc(p.Children, func(c Child) bool { return len(c.notInPod) > 0 })].notInPod[0]
-	findings.Warn(d.Position("spec", "children", strconv.Itoa(i), "template", "kind"), diag.SecretExposed,
-		fmt.Sprintf("this Secret becomes a parameter of the Workflow and can be read by everyone who can read Workflows, because only the Sensor can evaluate line %d: %s",
-			d.Position(other.Path...).Line, other.Message), other.Hint)
+	findings.Warn(
+		d.Position("spec", "children", strconv.Itoa(i), "template", "kind"),
+		diag.SecretExposed,
+		fmt.Sprintf(
+			"this Secret becomes a parameter of the Workflow and can be read by everyone who can read Workflows, because only the "+
+				"Sensor can evaluate line %d: %s",
+			d.Position(other.Path...).Line,
+			other.Message,
+		),
+		other.Hint,
+	)
 	return findings
 }
 

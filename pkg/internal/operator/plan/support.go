@@ -22,13 +22,27 @@ func unsupported(p *Plan, d *definition.Definition) diag.List {
 				"remove the child or install.watchNamespaces")
 		case d.Operator.Spec.Logic == nil || p.Reconcile.Finalizer != "" || c.Orphan || !unowned(p, c):
 		case c.Kind.Namespaced:
-			findings.Add(d.Position("spec", "children", strconv.Itoa(i), "template", "metadata", "namespace"), diag.Unsupported,
-				fmt.Sprintf("the %s is in another namespace than its %s and cannot have it as owner: the garbage collector would not delete it", c.Kind.Kind, p.API.Kind.Kind),
-				finalizerHint)
+			findings.Add(
+				d.Position("spec", "children", strconv.Itoa(i), "template", "metadata", "namespace"),
+				diag.Unsupported,
+				fmt.Sprintf(
+					"the %s is in another namespace than its %s and cannot have it as owner: the garbage collector would not delete it",
+					c.Kind.Kind,
+					p.API.Kind.Kind,
+				),
+				finalizerHint,
+			)
 		default:
-			findings.Add(at, diag.Unsupported,
-				fmt.Sprintf("%s is cluster-scoped and cannot have a namespaced %s as owner: the garbage collector would not delete it", c.Kind.Kind, p.API.Kind.Kind),
-				finalizerHint)
+			findings.Add(
+				at,
+				diag.Unsupported,
+				fmt.Sprintf(
+					"%s is cluster-scoped and cannot have a namespaced %s as owner: the garbage collector would not delete it",
+					c.Kind.Kind,
+					p.API.Kind.Kind,
+				),
+				finalizerHint,
+			)
 		}
 	}
 	return slices.Concat(findings, templateBraces(p, d), oversized(p, d), unprotected(p, d), exposedSecrets(p, d))

@@ -16,7 +16,8 @@ func watched(p *Plan) monitoring.Operator {
 	for _, s := range p.Sensors {
 		out.Sensors = append(out.Sensors, s.Name)
 		for _, t := range s.Triggers {
-			if name := workerSuffix.ReplaceAllString(t.Name, ""); t.Call != nil && t.Call.Fallback != nil && !slices.Contains(out.Fallbacks, name) {
+			if name := workerSuffix.ReplaceAllString(t.Name, ""); t.Call != nil && t.Call.Fallback != nil &&
+				!slices.Contains(out.Fallbacks, name) {
 				out.Fallbacks = append(out.Fallbacks, name)
 			}
 		}

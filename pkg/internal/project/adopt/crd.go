@@ -49,8 +49,12 @@ func ofCRD(o scaffold.Options, name string, data []byte) (scaffold.Project, diag
 	spec := d.CRD.Spec
 	known := d.Schema(d.WorkingVersion())
 	if known == nil {
-		findings.Add(diag.Position{File: name}, diag.MissingKey, fmt.Sprintf("version %q of the CustomResourceDefinition has no schema", d.WorkingVersion()),
-			"give each entry of spec.versions a schema.openAPIV3Schema")
+		findings.Add(
+			diag.Position{File: name},
+			diag.MissingKey,
+			fmt.Sprintf("version %q of the CustomResourceDefinition has no schema", d.WorkingVersion()),
+			"give each entry of spec.versions a schema.openAPIV3Schema",
+		)
 		return scaffold.Project{}, findings
 	}
 	_, hasSpec := known.Properties["spec"]
@@ -83,8 +87,12 @@ func choose(name string, data []byte, kind string) ([]byte, diag.List) {
 	slices.Sort(kinds)
 	switch {
 	case kind != "" && len(kinds) > 0:
-		findings.Add(diag.Position{File: name}, diag.WrongKind, fmt.Sprintf("%s contains no CustomResourceDefinition of the kind %s", name, kind),
-			"write --kind "+source.Either(kinds))
+		findings.Add(
+			diag.Position{File: name},
+			diag.WrongKind,
+			fmt.Sprintf("%s contains no CustomResourceDefinition of the kind %s", name, kind),
+			"write --kind "+source.Either(kinds),
+		)
 	case len(kinds) > 1:
 		findings.Add(diag.Position{File: name}, diag.WrongKind, fmt.Sprintf("%s contains %d CustomResourceDefinitions", name, len(kinds)),
 			"choose one: --kind "+source.Either(kinds))

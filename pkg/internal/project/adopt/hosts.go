@@ -85,7 +85,9 @@ func (m *Manifest) hosts(p *piece, key string, value any) any {
 		if service == nil {
 			continue
 		}
-		out.WriteString(escaped(text[written:i], true) + string(service.named()) + strings.Replace(behind, "NAMESPACE", string(m.ownNamespace(p)), 1))
+		out.WriteString(
+			escaped(text[written:i], true) + string(service.named()) + strings.Replace(behind, "NAMESPACE", string(m.ownNamespace(p)), 1),
+		)
 		i += length - 1
 		written = i + 1
 	}

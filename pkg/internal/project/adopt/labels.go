@@ -64,8 +64,10 @@ func (m *Manifest) selectors(p *piece, known []map[string]any) {
 		if selected(selector) {
 			m.setInstance(selector)
 		} else if len(selector) > 0 {
-			m.warn(p.Position("spec.selector"), diag.ChangedOnImport, fmt.Sprintf("%s selects pods that are not in the manifests", called(p.kind, p.name)),
-				"pass the object that creates the pods, too; otherwise the Services of all custom resources in a namespace select the same pods")
+			m.warn(p.Position("spec.selector"), diag.ChangedOnImport, fmt.Sprintf("%s selects pods that are not in the "+
+				"manifests", called(p.kind, p.name)),
+				"pass the object that creates the pods, too; otherwise the Services of all custom resources in a namespace select the "+
+					"same pods")
 		}
 	case PodTemplate(p.Fields) != nil && (structured || expressions):
 		m.setInstance(at(p.Fields, "spec", "selector", "matchLabels"))

@@ -63,7 +63,12 @@ func (m *Manifest) dropNodePorts(p *piece) {
 		port, _ := port.(map[string]any)
 		if _, there := port["nodePort"]; there {
 			delete(port, "nodePort")
-			m.warn(p.Position(fmt.Sprintf("spec.ports[%d].nodePort", i)), diag.NotImported, "nodePort is left out: a node port is unique in the cluster, and Kubernetes assigns one to each Service", "")
+			m.warn(
+				p.Position(fmt.Sprintf("spec.ports[%d].nodePort", i)),
+				diag.NotImported,
+				"nodePort is left out: a node port is unique in the cluster, and Kubernetes assigns one to each Service",
+				"",
+			)
 		}
 	}
 }
@@ -82,10 +87,26 @@ func removeServerMetadata(fields map[string]any) {
 	ForEachMap(fields, func(key string, m map[string]any) {
 		switch key {
 		case "annotations":
-			without(m, "kubectl.kubernetes.io/", "deployment.kubernetes.io/", "deprecated.daemonset.template.generation", "pv.kubernetes.io/",
-				"volume.beta.kubernetes.io/storage-provisioner", "volume.kubernetes.io/", "control-plane.alpha.kubernetes.io/", "batch.kubernetes.io/job-tracking")
+			without(
+				m,
+				"kubectl.kubernetes.io/",
+				"deployment.kubernetes.io/",
+				"deprecated.daemonset.template.generation",
+				"pv.kubernetes.io/",
+				"volume.beta.kubernetes.io/storage-provisioner",
+				"volume.kubernetes.io/",
+				"control-plane.alpha.kubernetes.io/",
+				"batch.kubernetes.io/job-tracking",
+			)
 		case "labels", "matchLabels":
-			without(m, "pod-template-hash", "controller-uid", "batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name", "controller-revision-hash")
+			without(
+				m,
+				"pod-template-hash",
+				"controller-uid",
+				"batch.kubernetes.io/controller-uid",
+				"batch.kubernetes.io/job-name",
+				"controller-revision-hash",
+			)
 		case "metadata":
 			delete(m, "creationTimestamp")
 		}

@@ -227,8 +227,20 @@ func (l *lifter) container(c map[string]any, group []string) {
 		if !quantities(good, limits[unit], requests[unit]) {
 			continue // both or none: one alone could exceed the other
 		}
-		request := l.set(requests, unit, in(group, unit+"Request"), text("maxLength=20", good), resourceNames[unit]+" request of the container "+name)
-		limit := l.set(limits, unit, in(group, unit+"Limit"), text("maxLength=20", good), resourceNames[unit]+" limit of the container "+name)
+		request := l.set(
+			requests,
+			unit,
+			in(group, unit+"Request"),
+			text("maxLength=20", good),
+			resourceNames[unit]+" request of the container "+name,
+		)
+		limit := l.set(
+			limits,
+			unit,
+			in(group, unit+"Limit"),
+			text("maxLength=20", good),
+			resourceNames[unit]+" limit of the container "+name,
+		)
 		if request != "" && limit != "" {
 			l.atMost(request, limit, "quantity(%s).compareTo(quantity(%s)) <= 0")
 		}
@@ -283,8 +295,12 @@ func (l *lifter) environment(p *piece, where string, c map[string]any, group []s
 		switch {
 		case !plain || value == "" || strings.Contains(value, "$("):
 		case secretive().MatchString(name):
-			l.warn(p.Position("kind"), diag.ChangedOnImport, fmt.Sprintf("%s: the template contains the value of %s in plain text", where, name),
-				"put it into a Secret, and write valueFrom: {secretKeyRef: {name: NAME, key: KEY}} in place of value")
+			l.warn(
+				p.Position("kind"),
+				diag.ChangedOnImport,
+				fmt.Sprintf("%s: the template contains the value of %s in plain text", where, name),
+				"put it into a Secret, and write valueFrom: {secretKeyRef: {name: NAME, key: KEY}} in place of value",
+			)
 		default:
 			l.variable(variable, value, in(group, "env", camel(name, "env")), "Environment variable "+name)
 		}
@@ -330,7 +346,10 @@ func (l *lifter) show(p *scaffold.Project, workloads []*piece) {
 	p.API.Columns = scaffold.ColumnsBehind(scaffold.Column{Name: "Ready replicas", Path: ".status.readyReplicas"})
 	if Mapping(workloads[0].Fields, "spec")["replicas"] == Expr("${ .spec.replicas }") {
 		workloads[0].scaled = true
-		p.API.Columns = scaffold.ColumnsBehind(scaffold.Column{Name: "Replicas", Path: ".spec.replicas"}, scaffold.Column{Name: "Ready replicas", Path: ".status.readyReplicas"})
+		p.API.Columns = scaffold.ColumnsBehind(
+			scaffold.Column{Name: "Replicas", Path: ".spec.replicas"},
+			scaffold.Column{Name: "Ready replicas", Path: ".status.readyReplicas"},
+		)
 		p.API.Scale = &scaffold.Scale{Spec: ".spec.replicas", Status: ".status.readyReplicas"}
 	}
 }

@@ -124,7 +124,13 @@ func (l *lifter) autoscaler(p *piece, spec map[string]any) {
 				"Target utilization of "+name+", in percent of the request")
 		}
 	}
-	l.set(spec, "targetCPUUtilizationPercentage", in(group, "cpuPercent"), whole("minimum=1 maximum=1000"), "Target utilization of cpu, in percent of the request")
+	l.set(
+		spec,
+		"targetCPUUtilizationPercentage",
+		in(group, "cpuPercent"),
+		whole("minimum=1 maximum=1000"),
+		"Target utilization of cpu, in percent of the request",
+	)
 }
 
 // config lifts the short entries of a ConfigMap; files stay in the template.

@@ -115,8 +115,12 @@ func (m *Manifest) take(o source.Object) {
 		return
 	}
 	if before := m.find(kind, name); before != nil {
-		m.warn(o.Position("metadata.name"), diag.NotImported, fmt.Sprintf("%s is left out: another one has the same name", called(kind, name)),
-			"all children are in the namespace of their custom resource")
+		m.warn(
+			o.Position("metadata.name"),
+			diag.NotImported,
+			fmt.Sprintf("%s is left out: another one has the same name", called(kind, name)),
+			"all children are in the namespace of their custom resource",
+		)
 		return
 	}
 	p := &piece{Object: o, kind: kind, name: name, namespace: o.Text("metadata", "namespace")}
@@ -124,8 +128,12 @@ func (m *Manifest) take(o source.Object) {
 	removeServerMetadata(p.Fields)
 	m.dropNodePorts(p)
 	if kind == "Job" || kind == "Pod" {
-		m.warn(o.Position("kind"), diag.ChangedOnImport, fmt.Sprintf("the API server rejects changes to the containers of %s", called(kind, name)),
-			"use a Deployment or a CronJob, or add immutable=true to the fields that its containers use")
+		m.warn(
+			o.Position("kind"),
+			diag.ChangedOnImport,
+			fmt.Sprintf("the API server rejects changes to the containers of %s", called(kind, name)),
+			"use a Deployment or a CronJob, or add immutable=true to the fields that its containers use",
+		)
 	}
 	m.Kept = append(m.Kept, p)
 }
@@ -177,7 +185,15 @@ func (m *Manifest) fill(p *scaffold.Project) {
 		}
 		child := unused(name, used)
 		file = "children/" + unused(file, files) + ".yaml"
-		c := scaffold.Child{Name: child, File: file, APIVersion: piece.Text("apiVersion"), Kind: piece.kind, Suffix: piece.suffix, Scaled: piece.scaled, Expect: m.expect(piece)}
+		c := scaffold.Child{
+			Name:       child,
+			File:       file,
+			APIVersion: piece.Text("apiVersion"),
+			Kind:       piece.kind,
+			Suffix:     piece.suffix,
+			Scaled:     piece.scaled,
+			Expect:     m.expect(piece),
+		}
 		m.customKind(p, piece, &c)
 		p.Children = append(p.Children, c)
 		p.Files = append(p.Files, scaffold.File{Path: file, Data: m.template(piece)})
@@ -198,7 +214,8 @@ func (m *Manifest) customKind(p *scaffold.Project, piece *piece, c *scaffold.Chi
 	}
 	for _, crd := range m.crds {
 		group, _ := source.SplitAPIVersion(c.APIVersion)
-		if crd.Text("spec", "names", "kind") != c.Kind || crd.Text("spec", "group") != group || crd.Text("apiVersion") != "apiextensions.k8s.io/v1" {
+		if crd.Text("spec", "names", "kind") != c.Kind || crd.Text("spec", "group") != group ||
+			crd.Text("apiVersion") != "apiextensions.k8s.io/v1" {
 			continue
 		}
 		c.CRD = "crds/" + strings.ToLower(c.Kind) + ".yaml"
@@ -208,8 +225,12 @@ func (m *Manifest) customKind(p *scaffold.Project, piece *piece, c *scaffold.Chi
 		return
 	}
 	c.Plural, c.Scope = definition.Plural(c.Kind), "Namespaced"
-	m.warn(piece.Position("kind"), diag.ChangedOnImport, fmt.Sprintf("the manifests have no CustomResourceDefinition of %s: its plural, %s, is a guess", c.Kind, c.Plural),
-		"pass its CustomResourceDefinition with the manifests; argoperator then checks the objects of this kind, too")
+	m.warn(
+		piece.Position("kind"),
+		diag.ChangedOnImport,
+		fmt.Sprintf("the manifests have no CustomResourceDefinition of %s: its plural, %s, is a guess", c.Kind, c.Plural),
+		"pass its CustomResourceDefinition with the manifests; argoperator then checks the objects of this kind, too",
+	)
 }
 
 // counted lists kinds with their numbers: a Deployment and two Services.

@@ -67,7 +67,8 @@ func blockStyle(out *yaml.Node) *yaml.Node {
 		out.Style = yaml.FlowStyle
 	}
 	for _, inner := range out.Content {
-		if inner.Kind != yaml.ScalarNode && inner.Style != yaml.FlowStyle || inner.Style == yaml.LiteralStyle || inner.Style == yaml.FoldedStyle {
+		if inner.Kind != yaml.ScalarNode && inner.Style != yaml.FlowStyle || inner.Style == yaml.LiteralStyle ||
+			inner.Style == yaml.FoldedStyle {
 			out.Style = 0
 		}
 	}

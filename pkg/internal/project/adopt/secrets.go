@@ -124,10 +124,16 @@ func (l *lifter) noteSecrets(p *scaffold.Project) {
 		}
 	}
 	if len(awaited) > 0 {
-		p.Notes = append(p.Notes, fmt.Sprintf("create these Secrets in %s; pods do not start without them: %s", l.place(), strings.Join(awaited, "; ")))
+		p.Notes = append(
+			p.Notes,
+			fmt.Sprintf("create these Secrets in %s; pods do not start without them: %s", l.place(), strings.Join(awaited, "; ")),
+		)
 	}
 	if len(others) > 0 {
-		p.Notes = append(p.Notes, fmt.Sprintf("create these Secrets in %s; the operator does not create them: %s", l.place(), strings.Join(others, "; ")))
+		p.Notes = append(
+			p.Notes,
+			fmt.Sprintf("create these Secrets in %s; the operator does not create them: %s", l.place(), strings.Join(others, "; ")),
+		)
 	}
 }
 

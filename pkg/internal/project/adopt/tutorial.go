@@ -100,7 +100,11 @@ func (t *tutorial) follow() bool {
 		}
 	}
 	if t.sensor.Fields == nil {
-		return t.fail(t.source.Position("kind"), fmt.Sprintf("no Sensor depends on the event %s of EventSource %s", event, t.source.name()), "")
+		return t.fail(
+			t.source.Position("kind"),
+			fmt.Sprintf("no Sensor depends on the event %s of EventSource %s", event, t.source.name()),
+			"",
+		)
 	}
 	t.use(t.sensor)
 	name := ""
@@ -118,8 +122,11 @@ func (t *tutorial) follow() bool {
 		}
 	}
 	if t.template.Fields == nil {
-		return t.fail(t.sensor.Position("spec.triggers"), fmt.Sprintf("no trigger of Sensor %s starts a Workflow of a WorkflowTemplate in these files", t.sensor.name()),
-			"pass the WorkflowTemplate; a trigger must create or submit a Workflow with workflowTemplateRef, or with templateRef in a step")
+		return t.fail(
+			t.sensor.Position("spec.triggers"),
+			fmt.Sprintf("no trigger of Sensor %s starts a Workflow of a WorkflowTemplate in these files", t.sensor.name()),
+			"pass the WorkflowTemplate; a trigger must create or submit a Workflow with workflowTemplateRef, or with templateRef in a step",
+		)
 	}
 	t.use(t.template)
 	return true
@@ -146,13 +153,24 @@ func (t *tutorial) watched() (event string, ok bool) {
 				t.found = append(t.found, found...)
 				t.project = p
 				if !strings.Contains(string(crd.file.Data), "subresources") {
-					t.project.Notes = append(t.project.Notes, fmt.Sprintf("%s has no status; to let the operator write one, add `subresources: {status: {}}` and status fields to crd.yaml", o.Kind))
+					t.project.Notes = append(
+						t.project.Notes,
+						fmt.Sprintf(
+							"%s has no status; to let the operator write one, add `subresources: {status: {}}` and status fields to "+
+								"crd.yaml",
+							o.Kind,
+						),
+					)
 				}
 				return name, !found.HasErrors()
 			}
 		}
 	}
-	return "", t.fail(t.anywhere(), "no EventSource watches a kind whose CustomResourceDefinition is in these files", "pass an EventSource with spec.resource, and the CustomResourceDefinition of its group and resource")
+	return "", t.fail(
+		t.anywhere(),
+		"no EventSource watches a kind whose CustomResourceDefinition is in these files",
+		"pass an EventSource with spec.resource, and the CustomResourceDefinition of its group and resource",
+	)
 }
 
 var output = sync.OnceValue(func() *regexp.Regexp {
@@ -180,7 +198,11 @@ func (t *tutorial) program() bool {
 	}
 	switch {
 	case at == "":
-		return t.fail(t.template.Position("spec.templates"), fmt.Sprintf("WorkflowTemplate %s has no resource template that applies a manifest", t.template.name()), "")
+		return t.fail(
+			t.template.Position("spec.templates"),
+			fmt.Sprintf("WorkflowTemplate %s has no resource template that applies a manifest", t.template.name()),
+			"",
+		)
 	case step == "":
 		return t.fail(t.template.Position(at), "the manifest is not the output of another step",
 			"for a manifest of fixed text, use argoperator init --from-manifest")
@@ -196,7 +218,11 @@ func (t *tutorial) program() bool {
 			return t.take(fmt.Sprintf("spec.templates[%d]", i), template, kind)
 		}
 	}
-	return t.fail(t.template.Position(at), fmt.Sprintf("the step %s runs a template %q, which WorkflowTemplate %s does not have", step, called, t.template.name()), "")
+	return t.fail(
+		t.template.Position(at),
+		fmt.Sprintf("the step %s runs a template %q, which WorkflowTemplate %s does not have", step, called, t.template.name()),
+		"",
+	)
 }
 
 // given returns the arguments of a template's calls.
@@ -225,18 +251,23 @@ func (t *tutorial) rest() {
 		why, hint := "the EventSource, Sensor and WorkflowTemplate do not use it", "apply it separately if you need it"
 		switch {
 		case slices.Contains([]string{"Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding", "ServiceAccount"}, kind):
-			why, hint = "argoperator derives the permissions from the definition", "run argoperator explain -f . to list them with their reasons"
+			why, hint = "argoperator derives the permissions from the definition", "run argoperator explain -f . to list them with "+
+				"their reasons"
 		case kind == "EventBus":
-			why, hint = "the operator uses the EventBus named default in its namespace", "write install: {eventBus: {mode: managed}} to install one with the operator"
+			why, hint = "the operator uses the EventBus named default in its namespace", "write install: {eventBus: {mode: managed}} to "+
+				"install one with the operator"
 		}
 		t.found.Warn(p.Position("kind"), diag.NotImported, fmt.Sprintf("%s is left out: %s", called(kind, p.name()), why), hint)
 	}
-	t.project.Notes = append(t.project.Notes,
-		"the new operator differs in these points; https://github.com/argoperator/argoperator/blob/main/docs/explanation/tutorial-differences.md has the reasons",
+	t.project.Notes = append(
+		t.project.Notes,
+		"the new operator differs in these points; "+
+			"https://github.com/argoperator/argoperator/blob/main/docs/explanation/tutorial-differences.md has the reasons",
 		"  the name of a child begins with that of its custom resource, which owns it: Kubernetes deletes them together",
 		"  the program gets the current custom resource, not that of the event, and no operation",
 		"  in the old namespace, it replaces the objects that have the same names; in another, delete the old operator, or both run",
-		"  the old roles and service accounts remain until you delete them")
+		"  the old roles and service accounts remain until you delete them",
+	)
 }
 
 // sample converts an existing custom resource.
@@ -252,7 +283,8 @@ func (t *tutorial) sample() {
 		t.project.API.SampleFile = encoded(write(fields, p.Node(), false))
 	}
 	for i := range t.project.Children {
-		if c := &t.project.Children[i]; t.project.API.Sample != "" && c.Called != "" && c.Called != t.project.API.Sample && !strings.HasPrefix(c.Called, t.project.API.Sample+"-") {
+		if c := &t.project.Children[i]; t.project.API.Sample != "" && c.Called != "" && c.Called != t.project.API.Sample &&
+			!strings.HasPrefix(c.Called, t.project.API.Sample+"-") {
 			c.Called = t.project.API.Sample + "-" + c.Called
 		}
 	}

@@ -23,7 +23,11 @@ func (t *tutorial) take(at string, template map[string]any, output string) bool 
 		container, at2 = Mapping(template, "script"), at+".script"
 	}
 	if container == nil {
-		return t.fail(t.template.Position(at), fmt.Sprintf("the template %v runs no program", template["name"]), "use a container or script template")
+		return t.fail(
+			t.template.Position(at),
+			fmt.Sprintf("the template %v runs no program", template["name"]),
+			"use a container or script template",
+		)
 	}
 	image, _ := container["image"].(string)
 	logic := &scaffold.Logic{Image: image}
@@ -41,7 +45,11 @@ func (t *tutorial) take(at string, template map[string]any, output string) bool 
 		kept = append(kept, file)
 	}
 	if len(logic.Files) == 0 {
-		return t.fail(t.template.Position(at2), "the container has no script to copy", "put the script into a ConfigMap that is mounted or passed to an interpreter, or into the source of a script template")
+		return t.fail(
+			t.template.Position(at2),
+			"the container has no script to copy",
+			"put the script into a ConfigMap that is mounted or passed to an interpreter, or into the source of a script template",
+		)
 	}
 	for i, word := range kept {
 		if quoted, err := scaffold.Flow(word); err == nil {
@@ -78,8 +86,12 @@ func (t *tutorial) contract(at string, template map[string]any, output string) {
 		}
 	}
 	if where != resultFile {
-		t.found.Warn(t.template.Position(at), diag.ChangedOnImport, fmt.Sprintf("argoperator reads the result from %s, not from %s", resultFile, cmp.Or(where, "standard output")),
-			"write to "+resultFile+" in "+t.project.Logic.Files[0])
+		t.found.Warn(
+			t.template.Position(at),
+			diag.ChangedOnImport,
+			fmt.Sprintf("argoperator reads the result from %s, not from %s", resultFile, cmp.Or(where, "standard output")),
+			"write to "+resultFile+" in "+t.project.Logic.Files[0],
+		)
 	}
 }
 
@@ -103,7 +115,12 @@ func (t *tutorial) words(at string, words []string, container map[string]any) []
 			t.parameter(at, strings.TrimPrefix(kept[len(kept)-1], "--"), parts[1])
 			kept = kept[:len(kept)-1]
 		case strings.Contains(word, "{{"):
-			t.found.Warn(t.template.Position(at), diag.NotImported, fmt.Sprintf("%q of the command is left out: Argo no longer replaces its braces", word), "")
+			t.found.Warn(
+				t.template.Position(at),
+				diag.NotImported,
+				fmt.Sprintf("%q of the command is left out: Argo no longer replaces its braces", word),
+				"",
+			)
 		default:
 			kept = append(kept, t.mounted(word, container))
 		}
@@ -120,7 +137,12 @@ func isCode(flag string) bool {
 func (t *tutorial) script(at, parameter string) []string {
 	key, text, ok := t.text(parameter)
 	if !ok {
-		t.found.Warn(t.template.Position(at), diag.NotImported, fmt.Sprintf("the parameter %s does not come from a ConfigMap in these files", parameter), "")
+		t.found.Warn(
+			t.template.Position(at),
+			diag.NotImported,
+			fmt.Sprintf("the parameter %s does not come from a ConfigMap in these files", parameter),
+			"",
+		)
 		return nil
 	}
 	t.file(key, text, at)
@@ -144,9 +166,19 @@ func (t *tutorial) parameter(at, flag, parameter string) {
 	case "body":
 		t.flag = flag
 	case "type":
-		t.found.Warn(t.template.Position(at), diag.ChangedOnImport, fmt.Sprintf("--%s, the operation, is no longer passed: every event means apply", flag), "remove it from the program; Kubernetes deletes the children with their custom resource")
+		t.found.Warn(
+			t.template.Position(at),
+			diag.ChangedOnImport,
+			fmt.Sprintf("--%s, the operation, is no longer passed: every event means apply", flag),
+			"remove it from the program; Kubernetes deletes the children with their custom resource",
+		)
 	default:
-		t.found.Warn(t.template.Position(at), diag.NotImported, fmt.Sprintf("--%s is left out: the origin of the parameter %s is unknown", flag, parameter), "")
+		t.found.Warn(
+			t.template.Position(at),
+			diag.NotImported,
+			fmt.Sprintf("--%s is left out: the origin of the parameter %s is unknown", flag, parameter),
+			"",
+		)
 	}
 }
 
@@ -224,7 +256,12 @@ func (t *tutorial) mounted(word string, container map[string]any) string {
 // file adds a file of the program.
 func (t *tutorial) file(name, text, at string) {
 	if braces := regexp.MustCompile(`\{\{ *(workflow|inputs|steps|tasks)\.`).FindString(text); braces != "" {
-		t.found.Warn(t.template.Position(at), diag.ChangedOnImport, fmt.Sprintf("the program contains %s…, which Argo no longer replaces", braces), "read the value from a flag")
+		t.found.Warn(
+			t.template.Position(at),
+			diag.ChangedOnImport,
+			fmt.Sprintf("the program contains %s…, which Argo no longer replaces", braces),
+			"read the value from a flag",
+		)
 	}
 	file := "logic/" + name
 	t.project.Logic.Files = append(t.project.Logic.Files, file)
@@ -254,7 +291,10 @@ func (t *tutorial) child(text string) {
 	kind, _ := object["kind"].(string)
 	version, _ := object["apiVersion"].(string)
 	called, _ := Mapping(object, "metadata")["name"].(string)
-	t.project.Children = append(t.project.Children, scaffold.Child{Name: strings.ToLower(kind), APIVersion: version, Kind: kind, Called: called})
+	t.project.Children = append(
+		t.project.Children,
+		scaffold.Child{Name: strings.ToLower(kind), APIVersion: version, Kind: kind, Called: called},
+	)
 }
 
 // children returns the kinds that the program renders.

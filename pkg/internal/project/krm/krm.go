@@ -194,7 +194,11 @@ func report(list *yaml.Node, definitions []definition, findings diag.List) error
 		}
 		if i := slices.IndexFunc(definitions, func(d definition) bool { return d.file == f.File }); i >= 0 {
 			d := definitions[i]
-			one.ResourceRef = &resourceRef{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.Kind, Name: text(field(d.node, "metadata"), "name")}
+			one.ResourceRef = &resourceRef{
+				APIVersion: v1alpha1.APIVersion,
+				Kind:       v1alpha1.Kind,
+				Name:       text(field(d.node, "metadata"), "name"),
+			}
 			if at := place(d.data, f.Line, f.Column); at != "" {
 				one.Field = &fieldRef{Path: at}
 			}

@@ -53,11 +53,23 @@ func head(ctx context.Context, ref name.Reference) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("looking for credentials: %w", err)
 	}
-	signed, err := transport.NewWithContext(ctx, repository.Registry, who, transport.NewRetry(http.DefaultTransport), []string{ref.Scope(transport.PullScope)})
+	signed, err := transport.NewWithContext(
+		ctx,
+		repository.Registry,
+		who,
+		transport.NewRetry(http.DefaultTransport),
+		[]string{ref.Scope(transport.PullScope)},
+	)
 	if err != nil {
 		return "", err
 	}
-	url := fmt.Sprintf("%s://%s/v2/%s/manifests/%s", repository.Scheme(), repository.RegistryStr(), repository.RepositoryStr(), ref.Identifier())
+	url := fmt.Sprintf(
+		"%s://%s/v2/%s/manifests/%s",
+		repository.Scheme(),
+		repository.RegistryStr(),
+		repository.RepositoryStr(),
+		ref.Identifier(),
+	)
 	request, err := http.NewRequestWithContext(ctx, http.MethodHead, url, nil)
 	if err != nil {
 		return "", err

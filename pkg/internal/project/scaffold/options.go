@@ -97,7 +97,10 @@ func (o Options) unknown() []Problem {
 		known         []string
 	}{{"Scope", o.Scope, Scopes()}, {"Child", o.Child, Children()}, {"Logic", o.Logic, Languages()}} {
 		if word.value != "" && !slices.Contains(word.known, word.value) {
-			out = append(out, Problem{Option: word.option, Message: fmt.Sprintf("%q is not one of %s", word.value, strings.Join(word.known, ", "))})
+			out = append(
+				out,
+				Problem{Option: word.option, Message: fmt.Sprintf("%q is not one of %s", word.value, strings.Join(word.known, ", "))},
+			)
 		}
 	}
 	return out
@@ -133,7 +136,10 @@ func ColumnsBehind(own ...Column) []Column {
 func (p *Project) describeDeployment() {
 	p.API.Spec = []Field{
 		{Name: "replicas", Value: `integer | default=1 minimum=0 maximum=100 description="Number of pods"`},
-		{Name: "image", Value: `string | default="docker.io/nginxinc/nginx-unprivileged:1.29-alpine" minLength=1 description="Image of the pods; it listens on port 8080"`},
+		{
+			Name:  "image",
+			Value: `string | default="docker.io/nginxinc/nginx-unprivileged:1.29-alpine" minLength=1 description="Image of the pods; it listens on port 8080"`,
+		},
 	}
 	p.API.Status = []Field{{Name: "readyReplicas", Value: "integer"}}
 	p.API.Columns = ColumnsBehind(Column{"Replicas", ".spec.replicas"}, Column{"Ready replicas", ".status.readyReplicas"})

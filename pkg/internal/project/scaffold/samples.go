@@ -51,7 +51,10 @@ func (p *page) learn(d *definition.Definition, findings diag.List) (notes []stri
 		}
 	}
 	if builtin, taken := schema.FindBuiltinNamed(p.API.Kind); taken {
-		notes = append(notes, fmt.Sprintf("every cluster also has a %s of %s; to kubectl, the new one is %s", p.API.Kind, builtin.APIVersion(), p.Resource))
+		notes = append(
+			notes,
+			fmt.Sprintf("every cluster also has a %s of %s; to kubectl, the new one is %s", p.API.Kind, builtin.APIVersion(), p.Resource),
+		)
 	}
 	return notes, nil
 }
@@ -186,6 +189,11 @@ func withDefaults(s *resource.Schema) (map[string]any, error) {
 
 // bare returns a custom resource to be filled in.
 func bare(api API, version, file string) Sample {
-	text := fmt.Sprintf("apiVersion: %s/%s\nkind: %s\nmetadata:\n  name: sample\n# fill in: argoperator found no valid example\n", api.Group, version, api.Kind)
+	text := fmt.Sprintf(
+		"apiVersion: %s/%s\nkind: %s\nmetadata:\n  name: sample\n# fill in: argoperator found no valid example\n",
+		api.Group,
+		version,
+		api.Kind,
+	)
 	return Sample{File: file, Name: "sample", data: []byte(text)}
 }

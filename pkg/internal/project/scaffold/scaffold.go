@@ -180,7 +180,9 @@ func Files(p Project) (Result, error) {
 		files = append(files, File{s.File, s.data})
 	}
 	return Result{
-		Files: inOrder(append(files, rest...)), Findings: findings, Notes: notes, Sample: facts.Sample.File, Apply: "kubectl apply" + facts.Apply,
+		Files: inOrder(
+			append(files, rest...),
+		), Findings: findings, Notes: notes, Sample: facts.Sample.File, Apply: "kubectl apply" + facts.Apply,
 	}, nil
 }
 

@@ -73,7 +73,9 @@ func (i *Installer) Prepare(ctx context.Context, objects []map[string]any, kinds
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(namespaces)) {
-		o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}}}
+		o := &unstructured.Unstructured{
+			Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}},
+		}
 		_, err := i.client.Resource(corev1.SchemeGroupVersion.WithResource("namespaces")).Create(ctx, o, metav1.CreateOptions{})
 		if err != nil && !apierrors.IsAlreadyExists(err) {
 			return fmt.Errorf("creating namespace %s: %w", name, err)
@@ -232,7 +234,11 @@ func (i *Installer) Write(ctx context.Context, fields map[string]any, dryRun boo
 	}
 	var after *unstructured.Unstructured
 	if o.GetResourceVersion() != "" {
-		after, err = in.Update(ctx, o, metav1.UpdateOptions{FieldManager: handManager, DryRun: dry, FieldValidation: metav1.FieldValidationStrict})
+		after, err = in.Update(
+			ctx,
+			o,
+			metav1.UpdateOptions{FieldManager: handManager, DryRun: dry, FieldValidation: metav1.FieldValidationStrict},
+		)
 	} else {
 		after, err = i.applyStrictly(ctx, in, o, dry)
 	}
@@ -243,7 +249,12 @@ func (i *Installer) Write(ctx context.Context, fields map[string]any, dryRun boo
 }
 
 // applyStrictly is server-side apply that rejects unknown fields.
-func (i *Installer) applyStrictly(ctx context.Context, in dynamic.ResourceInterface, o *unstructured.Unstructured, dry []string) (*unstructured.Unstructured, error) {
+func (i *Installer) applyStrictly(
+	ctx context.Context,
+	in dynamic.ResourceInterface,
+	o *unstructured.Unstructured,
+	dry []string,
+) (*unstructured.Unstructured, error) {
 	data, err := o.MarshalJSON()
 	if err != nil {
 		return nil, err
@@ -284,9 +295,11 @@ type Event struct {
 
 // Events returns the Events about an object, the newest last.
 func (i *Installer) Events(ctx context.Context, o *unstructured.Unstructured) ([]Event, error) {
-	list, err := i.client.Resource(corev1.SchemeGroupVersion.WithResource("events")).Namespace(o.GetNamespace()).List(ctx, metav1.ListOptions{
-		FieldSelector: "involvedObject.uid=" + string(o.GetUID()),
-	})
+	list, err := i.client.Resource(corev1.SchemeGroupVersion.WithResource("events")).
+		Namespace(o.GetNamespace()).
+		List(ctx, metav1.ListOptions{
+			FieldSelector: "involvedObject.uid=" + string(o.GetUID()),
+		})
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,9 @@ func argoKinds() []*apiextensionsv1.CustomResourceDefinition {
 	age := apiextensionsv1.CustomResourceColumnDefinition{Name: "Age", Type: "date", JSONPath: ".metadata.creationTimestamp"}
 	workflow := argoKind("Workflow", "workflows", "wf")
 	workflow.Spec.Versions[0].AdditionalPrinterColumns = []apiextensionsv1.CustomResourceColumnDefinition{phase, age}
-	workflow.Spec.Versions[0].Subresources = &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}}
+	workflow.Spec.Versions[0].Subresources = &apiextensionsv1.CustomResourceSubresources{
+		Status: &apiextensionsv1.CustomResourceSubresourceStatus{},
+	}
 	return []*apiextensionsv1.CustomResourceDefinition{
 		workflow,
 		argoKind("WorkflowTemplate", "workflowtemplates", "wftmpl"),
@@ -51,7 +53,10 @@ func merged(all []*apiextensionsv1.CustomResourceDefinition) []*apiextensionsv1.
 			continue
 		}
 		for _, v := range served(crd).Spec.Versions {
-			if !slices.ContainsFunc(out[i].Spec.Versions, func(o apiextensionsv1.CustomResourceDefinitionVersion) bool { return o.Name == v.Name }) {
+			if !slices.ContainsFunc(
+				out[i].Spec.Versions,
+				func(o apiextensionsv1.CustomResourceDefinitionVersion) bool { return o.Name == v.Name },
+			) {
 				v.Storage = false
 				out[i].Spec.Versions = append(out[i].Spec.Versions, v)
 			}
@@ -77,7 +82,9 @@ func served(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.Cust
 	for i := range out.Spec.Versions {
 		if v := &out.Spec.Versions[i]; v.Schema == nil {
 			anything := true
-			v.Schema = &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &anything}}
+			v.Schema = &apiextensionsv1.CustomResourceValidation{
+				OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &anything},
+			}
 		}
 	}
 	return out

@@ -98,6 +98,9 @@ func answerStatus(w http.ResponseWriter, code int, message string) {
 		reason = metav1.StatusReasonConflict
 	}
 	_ = json.NewEncoder(w).Encode(metav1.Status{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Message: message, Reason: reason, Code: int32(code),
+		TypeMeta: metav1.TypeMeta{
+			APIVersion: "v1",
+			Kind:       "Status",
+		}, Status: metav1.StatusFailure, Message: message, Reason: reason, Code: int32(code),
 	})
 }

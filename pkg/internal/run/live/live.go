@@ -54,7 +54,12 @@ func New(in Inputs) (*Live, error) {
 	}
 	l.records = newRecords(func(s Summary) { l.listens.tell(Message{Record: &s}) })
 	l.objects = newObjects(l.client, l.listens.tell)
-	l.recorder = &recorder{objects: l.objects, refuses: func() bool { return l.switches.get().Refuse }, pending: l.Pending, removed: map[string]bool{}}
+	l.recorder = &recorder{
+		objects: l.objects,
+		refuses: func() bool { return l.switches.get().Refuse },
+		pending: l.Pending,
+		removed: map[string]bool{},
+	}
 	l.objects.follow(l.recorder.follow)
 	l.api.requested = l.recorder.requested
 	return l, nil

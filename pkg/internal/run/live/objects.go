@@ -85,7 +85,11 @@ func newObjects(client dynamic.Interface, tell func(Message)) *objects {
 
 // workloads are kinds that controllers of Kubernetes create for children.
 var workloads = []schema.GroupVersionResource{
-	{Group: "apps", Version: "v1", Resource: "replicasets"}, {Version: "v1", Resource: "pods"}, {Group: "batch", Version: "v1", Resource: "jobs"},
+	{
+		Group:    "apps",
+		Version:  "v1",
+		Resource: "replicasets",
+	}, {Version: "v1", Resource: "pods"}, {Group: "batch", Version: "v1", Resource: "jobs"},
 }
 
 // load follows the objects of other operators.
@@ -107,7 +111,8 @@ func (s *objects) load(ctx context.Context, result argoperator.Result) {
 func columnsOf(o argoperator.Operator, kind schema.GroupVersionKind) map[string][]apiextensionsv1.CustomResourceColumnDefinition {
 	out := map[string][]apiextensionsv1.CustomResourceColumnDefinition{}
 	for _, object := range o.Objects {
-		if crd, ok := object.(*apiextensionsv1.CustomResourceDefinition); ok && crd.Spec.Group == kind.Group && crd.Spec.Names.Kind == kind.Kind {
+		if crd, ok := object.(*apiextensionsv1.CustomResourceDefinition); ok && crd.Spec.Group == kind.Group &&
+			crd.Spec.Names.Kind == kind.Kind {
 			for _, v := range crd.Spec.Versions {
 				out[v.Name] = v.AdditionalPrinterColumns
 			}
@@ -268,7 +273,9 @@ func (s *objects) states() []ObjectState {
 
 func (s *objects) state(o *unstructured.Unstructured) ObjectState {
 	out := ObjectState{
-		UID: string(o.GetUID()), APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName(), Owners: []string{},
+		UID: string(
+			o.GetUID(),
+		), APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName(), Owners: []string{},
 		Created: o.GetCreationTimestamp().Time, Deleting: o.GetDeletionTimestamp() != nil, Generation: o.GetGeneration(),
 		Conditions: conditionsOf(o), Columns: []Column{}, Managed: s.managed(o),
 	}
@@ -361,7 +368,9 @@ func readiness(o *unstructured.Unstructured, conditions []Condition) (ready, sum
 		return "False"
 	}
 	switch groupKindOf(o) {
-	case schema.GroupKind{Group: "apps", Kind: "Deployment"}, schema.GroupKind{Group: "apps", Kind: "StatefulSet"}, schema.GroupKind{Group: "apps", Kind: "ReplicaSet"}:
+	case schema.GroupKind{Group: "apps", Kind: "Deployment"},
+		schema.GroupKind{Group: "apps", Kind: "StatefulSet"},
+		schema.GroupKind{Group: "apps", Kind: "ReplicaSet"}:
 		want, have := number("spec", "replicas"), number("status", "readyReplicas")
 		return yes(have >= want && number("status", "observedGeneration") >= o.GetGeneration()), fmt.Sprintf("%d of %d ready", have, want)
 	case schema.GroupKind{Group: "apps", Kind: "DaemonSet"}:

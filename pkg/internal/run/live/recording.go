@@ -117,7 +117,8 @@ func (r *recorder) act(name, action string) {
 // add adds a step, and completes the one before with what is there now.
 func (r *recorder) add(s step) {
 	r.expect()
-	if n := len(r.steps); n > 0 && s.action == "ready" && r.steps[n-1].action == s.action && reflect.DeepEqual(r.steps[n-1].value, s.value) {
+	if n := len(r.steps); n > 0 && s.action == "ready" && r.steps[n-1].action == s.action &&
+		reflect.DeepEqual(r.steps[n-1].value, s.value) {
 		r.steps[n-1].expect = nil // it was ready for a moment
 		return
 	}
@@ -448,7 +449,13 @@ func (r *recorder) recording(name string) (Recording, error) {
 	}
 	r.expect()
 	var b strings.Builder
-	fmt.Fprintf(&b, "apiVersion: %s\nkind: %s\nmetadata: {name: %s}\nspec:\n  resource:\n    object:\n", v1alpha1.APIVersion, v1alpha1.TestKind, name)
+	fmt.Fprintf(
+		&b,
+		"apiVersion: %s\nkind: %s\nmetadata: {name: %s}\nspec:\n  resource:\n    object:\n",
+		v1alpha1.APIVersion,
+		v1alpha1.TestKind,
+		name,
+	)
 	if err := indented(&b, "      ", r.resource); err != nil {
 		return out, err
 	}

@@ -75,7 +75,8 @@ func (s *switches) refusal() (code int, message string) {
 	case now.Refuse:
 		return http.StatusServiceUnavailable, "the API server is switched off for operators"
 	case now.Conflict:
-		return http.StatusConflict, "the object has been modified; please apply your changes to the latest version and try again (switched on for operators)"
+		return http.StatusConflict, "the object has been modified; please apply your changes to the latest version and try again " +
+			"(switched on for operators)"
 	}
 	return 0, ""
 }

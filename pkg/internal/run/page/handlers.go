@@ -252,7 +252,12 @@ func decode(text string) ([]document, diag.List) {
 }
 
 func (d document) reference() reference {
-	return reference{d.Object.Text("apiVersion"), d.Object.Text("kind"), d.Object.Text("metadata", "namespace"), d.Object.Text("metadata", "name")}
+	return reference{
+		d.Object.Text("apiVersion"),
+		d.Object.Text("kind"),
+		d.Object.Text("metadata", "namespace"),
+		d.Object.Text("metadata", "name"),
+	}
 }
 
 // conflict is the code of a finding about an object that changed since it was read. Only

@@ -46,7 +46,13 @@ type watch struct {
 func watches(source *eventsv1.EventSource) ([]watch, error) {
 	var out []watch
 	for _, name := range slices.Sorted(maps.Keys(source.Spec.Resource)) {
-		w := watch{source: source.Name, name: name, account: sourceAccount(source), entry: source.Spec.Resource[name], selector: labels.Everything()}
+		w := watch{
+			source:   source.Name,
+			name:     name,
+			account:  sourceAccount(source),
+			entry:    source.Spec.Resource[name],
+			selector: labels.Everything(),
+		}
 		if f := w.entry.Filter; f != nil {
 			if f.AfterStart || len(f.Fields) > 0 || !f.CreatedBy.IsZero() {
 				return nil, fmt.Errorf("entry %s of EventSource %s: filters by time and by field are not simulated", name, source.Name)

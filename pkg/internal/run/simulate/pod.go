@@ -199,7 +199,10 @@ func (p *pod) containers(ctx context.Context) (failure string, err error) {
 	for _, c := range inOrder(p.template.ContainerSet.Containers) {
 		if i := slices.IndexFunc(c.Dependencies, func(name string) bool { return failed[name] }); i >= 0 {
 			failed[c.Name] = true
-			p.record.Containers = append(p.record.Containers, Container{Template: p.template.Name, Name: c.Name, Skipped: c.Dependencies[i] + " failed"})
+			p.record.Containers = append(
+				p.record.Containers,
+				Container{Template: p.template.Name, Name: c.Name, Skipped: c.Dependencies[i] + " failed"},
+			)
 			continue
 		}
 		why, err := p.container(ctx, c.Container)
@@ -253,7 +256,12 @@ func (p *pod) container(ctx context.Context, c corev1.Container) (failure string
 	program.Env, record.Missing = p.environment(c.Env)
 	if program.Own = hasToken(c); program.Own { // others may not call the API server
 		program.Mounts = append(program.Mounts, p.clockMount())
-		program.Env = append(program.Env, "ARGOPERATOR_API="+p.api.address, "PYTHONPATH="+clockDir, fmt.Sprintf("ARGOPERATOR_CLOCK_OFFSET=%g", p.s.later.Seconds()))
+		program.Env = append(
+			program.Env,
+			"ARGOPERATOR_API="+p.api.address,
+			"PYTHONPATH="+clockDir,
+			fmt.Sprintf("ARGOPERATOR_CLOCK_OFFSET=%g", p.s.later.Seconds()),
+		)
 	}
 	p.s.progress("Workflow %s, container %s", p.record.Name, cmp.Or(c.Name, "main"))
 	output, code, err := p.s.runner.Run(ctx, program)

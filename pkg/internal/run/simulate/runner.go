@@ -57,7 +57,9 @@ func (l Local) Run(ctx context.Context, p Program) ([]byte, int, error) {
 	e := p.execution(ctx)
 	cmd := exec.CommandContext(e.ctx, command[0], command[1:]...)
 	if errors.Is(cmd.Err, exec.ErrNotFound) {
-		return nil, 0, &missingError{fmt.Sprintf("%s is not on the PATH: install it, or run the program in its image %s with --runner docker", command[0], p.Image)}
+		return nil, 0, &missingError{
+			fmt.Sprintf("%s is not on the PATH: install it, or run the program in its image %s with --runner docker", command[0], p.Image),
+		}
 	}
 	if cmd.Dir = p.localPath(p.Dir); p.Dir == "" {
 		cmd.Dir = p.Scratch
@@ -72,7 +74,11 @@ func (l Local) Run(ctx context.Context, p Program) ([]byte, int, error) {
 	}
 	out, code, err := e.finish(cmd, nil)
 	if err == nil && code == notFound {
-		err = fmt.Errorf("a program is not on the PATH (%s): install it, or run it in its image %s with --runner docker", bytes.TrimSpace(out), p.Image)
+		err = fmt.Errorf(
+			"a program is not on the PATH (%s): install it, or run it in its image %s with --runner docker",
+			bytes.TrimSpace(out),
+			p.Image,
+		)
 	}
 	return out, code, err
 }
@@ -110,7 +116,14 @@ func (Docker) Isolated() bool { return true }
 // Run implements Runner.
 func (d Docker) Run(ctx context.Context, p Program) ([]byte, int, error) {
 	name := "argoperator-" + strings.ToLower(rand.Text())
-	args := []string{"run", "--rm", "--name=" + name, "--network=host", "--read-only", fmt.Sprintf("--user=%d:%d", os.Getuid(), os.Getgid())}
+	args := []string{
+		"run",
+		"--rm",
+		"--name=" + name,
+		"--network=host",
+		"--read-only",
+		fmt.Sprintf("--user=%d:%d", os.Getuid(), os.Getgid()),
+	}
 	for _, m := range p.Mounts {
 		mount := m.Source + ":" + m.Path
 		if m.ReadOnly {

@@ -96,7 +96,13 @@ type transformed struct {
 func newTransforms() *transforms { return &transforms{made: map[[2]string]transformed{}} }
 
 // of returns the result of a dependency's transform.
-func (t *transforms) of(ctx context.Context, p *Prepared, sensor *eventsv1.Sensor, d eventsv1.EventDependency, in *cloudevents.Event) transformed {
+func (t *transforms) of(
+	ctx context.Context,
+	p *Prepared,
+	sensor *eventsv1.Sensor,
+	d eventsv1.EventDependency,
+	in *cloudevents.Event,
+) transformed {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	id := [2]string{sensor.Namespace + "/" + sensor.Name, d.Name}
@@ -111,7 +117,14 @@ func (t *transforms) of(ctx context.Context, p *Prepared, sensor *eventsv1.Senso
 
 // pass runs the dependency's transform and filter. It returns the event for the
 // triggers, or nil and sets the reason on the delivery.
-func (t *transforms) pass(ctx context.Context, p *Prepared, sensor *eventsv1.Sensor, d eventsv1.EventDependency, in *cloudevents.Event, delivery *Delivery) *eventsv1.Event {
+func (t *transforms) pass(
+	ctx context.Context,
+	p *Prepared,
+	sensor *eventsv1.Sensor,
+	d eventsv1.EventDependency,
+	in *cloudevents.Event,
+	delivery *Delivery,
+) *eventsv1.Event {
 	done := t.of(ctx, p, sensor, d, in)
 	out, err := done.out, done.err
 	if err == nil {

@@ -200,8 +200,10 @@ func (h eventCounts) add(what string) error {
 	if total <= maxEvents {
 		return nil
 	}
-	return &NotConvergedError{fmt.Sprintf("the operator does not stop: after %d events it still reacts to its own writes, most often to %s (%d times)",
-		maxEvents, most, h[most])}
+	return &NotConvergedError{
+		fmt.Sprintf("the operator does not stop: after %d events it still reacts to its own writes, most often to %s (%d times)",
+			maxEvents, most, h[most]),
+	}
 }
 
 // progress reports what the simulation is doing.

@@ -52,7 +52,11 @@ const compareEvery = 100
 
 // transform applies a dependency's transform to an event. Argo's own code has no
 // limits, so it only runs programs that have ended within ours.
-func (p *Prepared) transform(ctx context.Context, in *cloudevents.Event, t *eventsv1.EventDependencyTransformer) (*cloudevents.Event, error) {
+func (p *Prepared) transform(
+	ctx context.Context,
+	in *cloudevents.Event,
+	t *eventsv1.EventDependencyTransformer,
+) (*cloudevents.Event, error) {
 	if t == nil || t.JQ == "" {
 		return dependencies.ApplyTransform(in, t)
 	}

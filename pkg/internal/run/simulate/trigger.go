@@ -158,7 +158,11 @@ type implementation interface {
 }
 
 // implementation returns nil for a type that does not act on the cluster.
-func (s *Simulation) implementation(sensor *eventsv1.Sensor, trigger *eventsv1.Trigger, recorder *cluster.Recorder) (implementation, error) {
+func (s *Simulation) implementation(
+	sensor *eventsv1.Sensor,
+	trigger *eventsv1.Trigger,
+	recorder *cluster.Recorder,
+) (implementation, error) {
 	silent := zap.NewNop().Sugar()
 	switch t := trigger.Template; {
 	case t.HTTP != nil:

@@ -99,7 +99,12 @@ func (s *Simulation) runOf(change cluster.Change) (*run, error) {
 		return nil, fmt.Errorf("no runner for the programs of Workflow %s", w.Name)
 	}
 	if path := fileMount(t.Spec); path != "" && !s.runner.Isolated() && !s.mentions(t, path) {
-		return nil, fmt.Errorf("a program of WorkflowTemplate %s writes %s, which would be that file of this machine: run it in its image with --runner docker", t.Name, path)
+		return nil, fmt.Errorf(
+			"a program of WorkflowTemplate %s writes %s, which would be that file of this machine: run it in its image with --runner "+
+				"docker",
+			t.Name,
+			path,
+		)
 	}
 	r := &run{s: s, spec: t.Spec, record: &Workflow{Namespace: w.Namespace, Name: w.Name, Template: t.Name}, values: arguments(&w, t)}
 	r.spec.Entrypoint = cmp.Or(w.Spec.Entrypoint, t.Spec.Entrypoint)

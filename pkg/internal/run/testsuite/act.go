@@ -45,7 +45,11 @@ func (s *stepRun) act() error {
 	case "timer":
 		ran, err := s.s.FireTimers(s.ctx)
 		if err == nil && ran == 0 {
-			return &stepError{[]string{"timer"}, "no timer is set", "the logic sets a timer with resyncAfterSeconds if logic.resyncAfter is true"}
+			return &stepError{
+				[]string{"timer"},
+				"no timer is set",
+				"the logic sets a timer with resyncAfterSeconds if logic.resyncAfter is true",
+			}
 		}
 		return err
 	case "replay":
@@ -98,7 +102,11 @@ func (s *stepRun) ready() error {
 			return err
 		}
 		if s.readyStatus(child) == nil {
-			return &stepError{[]string{"ready"}, "the ready status of a " + kindOf(child) + " is unknown", "set the status with childStatus"}
+			return &stepError{
+				[]string{"ready"},
+				"the ready status of a " + kindOf(child) + " is unknown",
+				"set the status with childStatus",
+			}
 		}
 		ready = []map[string]any{child}
 	}
@@ -123,7 +131,10 @@ func (s *stepRun) readyStatus(o map[string]any) map[string]any {
 	if status := readyStatus(o); status != nil {
 		return status
 	}
-	known := map[string]any{"conditions": []any{condition("Ready", "Reconciled")}, "observedGeneration": valueOf(o, "metadata", "generation")}
+	known := map[string]any{
+		"conditions":         []any{condition("Ready", "Reconciled")},
+		"observedGeneration": valueOf(o, "metadata", "generation"),
+	}
 	fields := s.s.StatusFields(o)
 	if len(fields) == 0 {
 		return nil

@@ -49,7 +49,12 @@ func checkOperator(suite Suite, t *definition.Test) diag.List {
 		names = append(names, o.Name)
 	}
 	if name := t.Spec.Operator; name != "" && !slices.Contains(names, name) {
-		findings.Add(t.Position("spec", "operator"), diag.BadValue, fmt.Sprintf("unknown operator %s", name), "there is "+strings.Join(names, ", "))
+		findings.Add(
+			t.Position("spec", "operator"),
+			diag.BadValue,
+			fmt.Sprintf("unknown operator %s", name),
+			"there is "+strings.Join(names, ", "),
+		)
 		return findings
 	}
 	tested := selected(suite.Operators, t.Spec.Operator)
@@ -72,7 +77,12 @@ func checkAbsent(suite Suite, t *definition.Test) diag.List {
 				continue
 			}
 			at := t.Position("spec", "steps", strconv.Itoa(i), "expect", "absent", strconv.Itoa(j), "kind")
-			findings.Add(at, diag.UnknownKind, fmt.Sprintf("unknown kind %s: not a kind of Kubernetes, the definition or this test", r.Kind), nearestKind(r.Kind, kinds))
+			findings.Add(
+				at,
+				diag.UnknownKind,
+				fmt.Sprintf("unknown kind %s: not a kind of Kubernetes, the definition or this test", r.Kind),
+				nearestKind(r.Kind, kinds),
+			)
 		}
 	}
 	return findings
@@ -128,7 +138,8 @@ func checkConditions(t *definition.Test, want any, at []string) diag.List {
 			break
 		}
 		if _, err := compiled(source); err != nil {
-			findings.Add(t.Position(at...), diag.BadExpression, err.Error(), "${ … } is a jq condition over the actual value; write $${ for a literal ${")
+			findings.Add(t.Position(at...), diag.BadExpression, err.Error(), "${ … } is a jq condition over the actual value; write $${ "+
+				"for a literal ${")
 		}
 	}
 	return findings

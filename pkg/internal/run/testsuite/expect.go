@@ -214,7 +214,8 @@ func (s *stepRun) expectEvents() {
 	}
 	for i, want := range wanted {
 		met := slices.ContainsFunc(s.events, func(e map[string]any) bool {
-			return (want.Type == "" || want.Type == textOf(e, "type")) && want.Reason == textOf(e, "reason") && strings.Contains(textOf(e, "message"), want.Message)
+			return (want.Type == "" || want.Type == textOf(e, "type")) && want.Reason == textOf(e, "reason") &&
+				strings.Contains(textOf(e, "message"), want.Message)
 		})
 		if !met {
 			name := strings.TrimSpace(want.Type + " " + want.Reason + " " + want.Message)

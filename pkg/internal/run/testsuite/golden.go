@@ -30,7 +30,11 @@ func (s *stepRun) expectGolden(children []map[string]any, cr map[string]any) {
 	case !there:
 		s.unmet(at, "missing file "+file, "write it with argoperator test --update")
 	default:
-		s.unmet(at, "the result differs from the file", diff(string(want), string(got))+"\nif the change is intended, run argoperator test --update")
+		s.unmet(
+			at,
+			"the result differs from the file",
+			diff(string(want), string(got))+"\nif the change is intended, run argoperator test --update",
+		)
 	}
 }
 

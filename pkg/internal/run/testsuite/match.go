@@ -32,7 +32,10 @@ func match(want, got any) []mismatch {
 type matcher struct{ found []mismatch }
 
 func (m *matcher) add(path []string, place, format string, args ...any) {
-	m.found = append(m.found, mismatch{path: slices.Clone(path), place: strings.TrimPrefix(place, "."), message: fmt.Sprintf(format, args...)})
+	m.found = append(
+		m.found,
+		mismatch{path: slices.Clone(path), place: strings.TrimPrefix(place, "."), message: fmt.Sprintf(format, args...)},
+	)
 }
 
 func (m *matcher) value(want, got any, there bool, path []string, place string) {

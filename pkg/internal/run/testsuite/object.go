@@ -109,7 +109,11 @@ func one(r v1alpha1.Reference, objects []map[string]any, what string) (found map
 	case len(matching) == 1:
 		return matching[0], ""
 	case len(matching) > 1:
-		return nil, fmt.Sprintf("%s matches several objects; add the name, and the namespace if it differs: %s", name, strings.TrimPrefix(placesOf(matching), "there is "))
+		return nil, fmt.Sprintf(
+			"%s matches several objects; add the name, and the namespace if it differs: %s",
+			name,
+			strings.TrimPrefix(placesOf(matching), "there is "),
+		)
 	case len(sameKind) > 0:
 		return nil, fmt.Sprintf("no %s %s; %s", what, name, placesOf(sameKind))
 	}

@@ -25,7 +25,8 @@ func (p Printer) Print(w io.Writer, r Result) error {
 	if r.State() == Failed {
 		word = terminal.Style(p.Findings.Colour, terminal.BoldRed, "FAIL")
 	}
-	if _, err := terminal.Fprintf(w, "%s  %s  %s  %s%s\n", word, r.Test.File, r.Test.Metadata.Name, steps(r), took(r.Duration)); err != nil {
+	if _, err := terminal.Fprintf(w, "%s  %s  %s  "+
+		"%s%s\n", word, r.Test.File, r.Test.Metadata.Name, steps(r), took(r.Duration)); err != nil {
 		return err
 	}
 	for i, s := range r.Steps {

@@ -47,7 +47,12 @@ func readyCore(o, spec map[string]any, generation any) map[string]any {
 	case "v1 Pod":
 		return map[string]any{
 			"phase": "Running", "podIP": "192.0.2.2",
-			"conditions": []any{condition("PodScheduled", ""), condition("Initialized", ""), condition("ContainersReady", ""), condition("Ready", "")},
+			"conditions": []any{
+				condition("PodScheduled", ""),
+				condition("Initialized", ""),
+				condition("ContainersReady", ""),
+				condition("Ready", ""),
+			},
 		}
 	case "v1 PersistentVolumeClaim":
 		return map[string]any{
@@ -68,7 +73,9 @@ func readyCore(o, spec map[string]any, generation any) map[string]any {
 			"conditions": []any{condition("DisruptionAllowed", "SufficientPods")},
 		}
 	case "apiextensions.k8s.io/v1 CustomResourceDefinition":
-		return map[string]any{"conditions": []any{condition("NamesAccepted", "NoConflicts"), condition("Established", "InitialNamesAccepted")}}
+		return map[string]any{
+			"conditions": []any{condition("NamesAccepted", "NoConflicts"), condition("Established", "InitialNamesAccepted")},
+		}
 	}
 	return nil
 }

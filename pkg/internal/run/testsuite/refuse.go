@@ -67,7 +67,8 @@ func (r *rejecting) refuse(req *http.Request) (v1alpha1.Refuse, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i, rule := range r.rules {
-		if rule.Kind != parts.Kind || rule.Name != "" && rule.Name != parts.Name || rule.Status != (parts.Subresource == "status") || r.left[i] == 0 {
+		if rule.Kind != parts.Kind || rule.Name != "" && rule.Name != parts.Name || rule.Status != (parts.Subresource == "status") ||
+			r.left[i] == 0 {
 			continue
 		}
 		if r.left[i] > 0 {

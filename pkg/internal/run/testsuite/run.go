@@ -55,7 +55,13 @@ func newTestRun(ctx context.Context, j job, o Options) (*testRun, diag.List, err
 		progress: o.Progress, position: "before the first step",
 	}
 	p.tested = selected(operators, j.test.Spec.Operator)
-	inputs := simulate.Inputs{Objects: p.tested.Objects(), Kinds: p.tested.Kinds(), Runner: o.Runner, Prepared: j.prepared, Progress: p.report}
+	inputs := simulate.Inputs{
+		Objects:  p.tested.Objects(),
+		Kinds:    p.tested.Kinds(),
+		Runner:   o.Runner,
+		Prepared: j.prepared,
+		Progress: p.report,
+	}
 	if o.Requests != nil {
 		inputs.Requests = func(call cluster.Call) { o.Requests(j.test, call) }
 	}
@@ -212,7 +218,12 @@ func (s *stepRun) checkIdempotent() error {
 		}
 		before = after
 	}
-	s.findings.Add(s.at("name"), diag.NotIdempotent, "every further delivery of the event makes the operator write its observed state again", "")
+	s.findings.Add(
+		s.at("name"),
+		diag.NotIdempotent,
+		"every further delivery of the event makes the operator write its observed state again",
+		"",
+	)
 	return nil
 }
 

@@ -67,7 +67,8 @@ func roleBindings(o argo.Objects) []problem.Problem {
 			r.Add(field.NewPath("subjects"), problem.CodeRoleBinding, "", "binds nobody")
 		}
 		for i, s := range subjects {
-			if _, ok := argo.Find[*corev1.ServiceAccount](o, s.Namespace, s.Name); !ok || s.Kind != rbacv1.ServiceAccountKind || s.APIGroup != "" {
+			if _, ok := argo.Find[*corev1.ServiceAccount](o, s.Namespace, s.Name); !ok || s.Kind != rbacv1.ServiceAccountKind ||
+				s.APIGroup != "" {
 				r.Add(field.NewPath("subjects").Index(i), problem.CodeRoleBinding, "", "no %s %s/%s", s.Kind, s.Namespace, s.Name)
 			}
 		}

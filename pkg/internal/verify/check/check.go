@@ -105,7 +105,12 @@ func run(all argo.Objects, checks []func(argo.Objects) []problem.Problem) []prob
 // sorted orders problems by object, and removes duplicates that two checks report.
 func sorted(problems []problem.Problem) []problem.Problem {
 	slices.SortStableFunc(problems, func(a, b problem.Problem) int {
-		return cmp.Or(cmp.Compare(a.Object, b.Object), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
+		return cmp.Or(
+			cmp.Compare(a.Object, b.Object),
+			cmp.Compare(a.Path, b.Path),
+			cmp.Compare(a.Code, b.Code),
+			cmp.Compare(a.Message, b.Message),
+		)
 	})
 	return slices.Compact(problems)
 }

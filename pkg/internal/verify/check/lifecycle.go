@@ -32,7 +32,12 @@ func lifecycle(o argo.Objects) []problem.Problem {
 	}
 	out = append(out, argo.Each(o, func(r *problem.Report, c *wfv1.CronWorkflow) {
 		if c.Spec.ConcurrencyPolicy != wfv1.ForbidConcurrent {
-			r.Add(field.NewPath("spec", "concurrencyPolicy"), problem.CodeResync, "set it to Forbid", "two resyncs at once submit everything twice")
+			r.Add(
+				field.NewPath("spec", "concurrencyPolicy"),
+				problem.CodeResync,
+				"set it to Forbid",
+				"two resyncs at once submit everything twice",
+			)
 		}
 		if c.Spec.Suspend {
 			r.Add(field.NewPath("spec", "suspend"), problem.CodeResync, "leave it out", "a suspended resync repairs nothing")
@@ -51,14 +56,24 @@ func deadlineAndCleanup(l argo.Launch) []problem.Problem {
 	in, path := l.TemplateOwner()
 	r := problem.About(in)
 	if spec.ActiveDeadlineSeconds == nil || *spec.ActiveDeadlineSeconds <= 0 {
-		r.Add(path.Child("activeDeadlineSeconds"), problem.CodeDeadline, "set it", "a Workflow that hangs holds its mutex until somebody stops it")
+		r.Add(
+			path.Child("activeDeadlineSeconds"),
+			problem.CodeDeadline,
+			"set it",
+			"a Workflow that hangs holds its mutex until somebody stops it",
+		)
 	}
 	if spec.PodGC == nil || spec.PodGC.Strategy == "" {
 		r.Add(path.Child("podGC"), problem.CodeGarbageCollection, "set strategy", "finished pods pile up")
 	}
 	ttl := spec.TTLStrategy
 	if ttl == nil || ttl.SecondsAfterCompletion == nil && (ttl.SecondsAfterSuccess == nil || ttl.SecondsAfterFailure == nil) {
-		r.Add(path.Child("ttlStrategy"), problem.CodeGarbageCollection, "set secondsAfterSuccess and secondsAfterFailure", "finished Workflows pile up")
+		r.Add(
+			path.Child("ttlStrategy"),
+			problem.CodeGarbageCollection,
+			"set secondsAfterSuccess and secondsAfterFailure",
+			"finished Workflows pile up",
+		)
 	}
 	return r.Problems
 }
@@ -71,7 +86,12 @@ func mutexes(l argo.Launch, o argo.Objects) []problem.Problem {
 	s := l.Spec().Synchronization
 	enqueues := onlyEnqueues(l, o)
 	if s == nil || len(s.Mutexes) == 0 && s.Mutex == nil {
-		r.Add(path.Child("synchronization"), problem.CodeMutex, "add a mutex", "two Workflows of one custom resource would work against each other")
+		r.Add(
+			path.Child("synchronization"),
+			problem.CodeMutex,
+			"add a mutex",
+			"two Workflows of one custom resource would work against each other",
+		)
 		return r.Problems
 	}
 	if s.Mutex != nil && len(s.Mutexes) > 0 {
@@ -79,7 +99,12 @@ func mutexes(l argo.Launch, o argo.Objects) []problem.Problem {
 	}
 	for i, m := range append(slices.Clone(s.Mutexes), s.Mutex) {
 		if m != nil && !enqueues && !strings.Contains(m.Name, "{{workflow.parameters.") {
-			r.Add(path.Child("synchronization", "mutexes").Index(i), problem.CodeMutex, "put the custom resource's key into its name", "one lock for all custom resources")
+			r.Add(
+				path.Child("synchronization", "mutexes").Index(i),
+				problem.CodeMutex,
+				"put the custom resource's key into its name",
+				"one lock for all custom resources",
+			)
 		}
 	}
 	return r.Problems
@@ -123,7 +148,8 @@ func restartsSource(p argo.Pod, s *eventsv1.Sensor) bool {
 		return false
 	}
 	var source eventsv1.EventSource
-	if err := yaml.Unmarshal([]byte(resource.Manifest), &source); err != nil || source.Kind != "EventSource" || source.Namespace != s.Namespace {
+	if err := yaml.Unmarshal([]byte(resource.Manifest), &source); err != nil || source.Kind != "EventSource" ||
+		source.Namespace != s.Namespace {
 		return false
 	}
 	pod := source.Spec.Template

@@ -40,7 +40,12 @@ func workflowMetrics(o argo.Objects) []problem.Problem {
 			}
 			for j, l := range m.Labels {
 				if strings.Contains(l.Value, "{{") && l.Value != "{{workflow.status}}" {
-					r.Add(at.Child("labels").Index(j), problem.CodeMetric, "leave it to the logs", "a label with as many values as there are Workflows: the controller keeps every one for good")
+					r.Add(
+						at.Child("labels").Index(j),
+						problem.CodeMetric,
+						"leave it to the logs",
+						"a label with as many values as there are Workflows: the controller keeps every one for good",
+					)
 				}
 			}
 		}
@@ -53,7 +58,13 @@ func podMonitors(o argo.Objects) []problem.Problem {
 	return argo.Each(o, func(r *problem.Report, m *monitoringv1.PodMonitor) {
 		for i, e := range m.Spec.PodMetricsEndpoints {
 			if e.Port != "metrics" {
-				r.Add(field.NewPath("spec", "podMetricsEndpoints").Index(i).Child("port"), problem.CodePodMonitor, "write metrics", "the pods of Argo Events have no port %q", e.Port)
+				r.Add(
+					field.NewPath("spec", "podMetricsEndpoints").Index(i).Child("port"),
+					problem.CodePodMonitor,
+					"write metrics",
+					"the pods of Argo Events have no port %q",
+					e.Port,
+				)
 			}
 		}
 		at := field.NewPath("spec", "selector")
@@ -77,9 +88,17 @@ func podMonitors(o argo.Objects) []problem.Problem {
 
 func checkSelector(r *problem.Report, m *monitoringv1.PodMonitor, selector labels.Selector, namespace, kind string, pod labels.Set) {
 	namespaces := m.Spec.NamespaceSelector
-	inNamespace := namespaces.Any || slices.Contains(namespaces.MatchNames, namespace) || len(namespaces.MatchNames) == 0 && m.Namespace == namespace
+	inNamespace := namespaces.Any || slices.Contains(namespaces.MatchNames, namespace) ||
+		len(namespaces.MatchNames) == 0 && m.Namespace == namespace
 	if !inNamespace || !selector.Matches(pod) {
-		r.Add(field.NewPath("spec", "selector"), problem.CodePodMonitor, "", "does not find the pods of the %s %s", kind, pod[eventsv1.LabelOwnerName])
+		r.Add(
+			field.NewPath("spec", "selector"),
+			problem.CodePodMonitor,
+			"",
+			"does not find the pods of the %s %s",
+			kind,
+			pod[eventsv1.LabelOwnerName],
+		)
 	}
 }
 
@@ -131,7 +150,8 @@ func alerts(o argo.Objects) []problem.Problem {
 		for i, g := range p.Spec.Groups {
 			for j, rule := range g.Rules {
 				at := field.NewPath("spec", "groups").Index(i).Child("rules").Index(j)
-				if rule.Alert == "" || rule.For == nil || rule.Labels["severity"] == "" || rule.Annotations["summary"] == "" || rule.Annotations["description"] == "" {
+				if rule.Alert == "" || rule.For == nil || rule.Labels["severity"] == "" || rule.Annotations["summary"] == "" ||
+					rule.Annotations["description"] == "" {
 					r.Add(at, problem.CodeAlert, "", "an alert needs a name, for, a severity, a summary and a description")
 				}
 				for _, message := range expressionErrors(o, known, rule.Expr.String()) {

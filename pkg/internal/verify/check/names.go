@@ -112,7 +112,13 @@ func duplicateDependencies(r *problem.Report, s *eventsv1.Sensor) {
 	for i, d := range s.Spec.Dependencies {
 		key := strings.ReplaceAll(d.Name, "-", "_")
 		if seen[key] {
-			r.Add(field.NewPath("spec", "dependencies").Index(i).Child("name"), problem.CodeDuplicate, "", "dependency %q is there twice", d.Name)
+			r.Add(
+				field.NewPath("spec", "dependencies").Index(i).Child("name"),
+				problem.CodeDuplicate,
+				"",
+				"dependency %q is there twice",
+				d.Name,
+			)
 		}
 		seen[key] = true
 	}

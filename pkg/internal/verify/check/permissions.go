@@ -55,7 +55,12 @@ func underivableCalls(o argo.Objects) []problem.Problem {
 				checkPlural(r, o, s, t)
 			case t.Template.Log != nil:
 			case k != nil:
-				r.Add(t.Path.Child("template", "k8s", "source"), problem.CodeUnknownRequest, "write the object under resource", "its API calls cannot be derived")
+				r.Add(
+					t.Path.Child("template", "k8s", "source"),
+					problem.CodeUnknownRequest,
+					"write the object under resource",
+					"its API calls cannot be derived",
+				)
 			default:
 				r.Add(t.Path.Child("template"), problem.CodeUnknownRequest, "use a k8s or log trigger", "its API calls cannot be derived")
 			}
@@ -68,7 +73,15 @@ func underivableCalls(o argo.Objects) []problem.Problem {
 			case !slices.Contains(argo.Commands, s.Command):
 				r.Add(p.Path, problem.CodeUnknownRequest, "", "%s has no command %q", argo.ScriptFile, s.Command)
 			case !s.Configured:
-				r.Add(p.Path, problem.CodeUnknownRequest, "mount the ConfigMap", "%s %s runs without a %s", argo.ScriptFile, s.Command, argo.ConfigFile)
+				r.Add(
+					p.Path,
+					problem.CodeUnknownRequest,
+					"mount the ConfigMap",
+					"%s %s runs without a %s",
+					argo.ScriptFile,
+					s.Command,
+					argo.ConfigFile,
+				)
 			}
 		}
 		out = append(out, r.Problems...)
@@ -84,7 +97,14 @@ func checkPlural(r *problem.Report, o argo.Objects, s *eventsv1.Sensor, t argo.T
 	for _, crd := range argo.All[*apiextensionsv1.CustomResourceDefinition](o) {
 		plural := argo.TriggerCall(s, t).Resource
 		if crd.Spec.Group == object.GroupVersionKind().Group && crd.Spec.Names.Kind == object.Kind && crd.Spec.Names.Plural != plural {
-			r.Add(t.ResourcePath(), problem.CodeUnknownRequest, "give the kind this plural", "Argo Events calls the resource %s, its definition %s", plural, crd.Spec.Names.Plural)
+			r.Add(
+				t.ResourcePath(),
+				problem.CodeUnknownRequest,
+				"give the kind this plural",
+				"Argo Events calls the resource %s, its definition %s",
+				plural,
+				crd.Spec.Names.Plural,
+			)
 		}
 	}
 }
@@ -100,9 +120,26 @@ func unusedPermissions(g argo.Grant, calls []argo.Call) []problem.Problem {
 		}
 		switch {
 		case !slices.ContainsFunc(calls, func(c argo.Call) bool { return single.Namespace == c.Namespace && single.Allows(c) }):
-			r.Add(g.Path, problem.CodeUnusedPermission, "remove it", "service account %s never needs to %s %s %s", g.Account, verb, resource, argo.Call{Namespace: g.Namespace}.Where())
+			r.Add(
+				g.Path,
+				problem.CodeUnusedPermission,
+				"remove it",
+				"service account %s never needs to %s %s %s",
+				g.Account,
+				verb,
+				resource,
+				argo.Call{Namespace: g.Namespace}.Where(),
+			)
 		case single.Named(calls):
-			r.Add(g.Path, problem.CodeUnusedPermission, "state resourceNames", "service account %s needs to %s %s of known names only", g.Account, verb, resource)
+			r.Add(
+				g.Path,
+				problem.CodeUnusedPermission,
+				"state resourceNames",
+				"service account %s needs to %s %s of known names only",
+				g.Account,
+				verb,
+				resource,
+			)
 		}
 	}
 	return r.Problems
@@ -118,7 +155,12 @@ func wildcards(o argo.Objects) []problem.Problem {
 		for i, rule := range rules {
 			for _, s := range slices.Concat(rule.APIGroups, rule.Resources, rule.Verbs) {
 				if strings.Contains(s, "*") {
-					r.Add(field.NewPath("rules").Index(i), problem.CodeWildcard, "name what is needed", "a wildcard grants what nobody has looked at")
+					r.Add(
+						field.NewPath("rules").Index(i),
+						problem.CodeWildcard,
+						"name what is needed",
+						"a wildcard grants what nobody has looked at",
+					)
 					break
 				}
 			}

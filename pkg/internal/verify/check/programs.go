@@ -33,7 +33,12 @@ func Programs(o argo.Objects) []problem.Problem {
 
 func checkTransform(r *problem.Report, o argo.Objects, at *field.Path, t *eventsv1.EventDependencyTransformer) {
 	if t.Script != "" {
-		r.Add(at.Child("script"), problem.CodeJQ, "use jq", "a Lua transform loses nulls and empty lists, and a Lua script in a Sensor can run programs")
+		r.Add(
+			at.Child("script"),
+			problem.CodeJQ,
+			"use jq",
+			"a Lua transform loses nulls and empty lists, and a Lua script in a Sensor can run programs",
+		)
 	}
 	if t.JQ == "" {
 		return
@@ -62,14 +67,29 @@ func checkFilter(r *problem.Report, at *field.Path, f *eventsv1.EventDependencyF
 		r.Add(at.Child("script"), problem.CodeJQ, "compute a boolean in jq", "a Lua script in a Sensor can run programs")
 	}
 	if len(f.Exprs) > 0 {
-		r.Add(at.Child("exprs"), problem.CodeJQ, "compute a boolean in jq", "the event is dropped if a field of an expression does not exist")
+		r.Add(
+			at.Child("exprs"),
+			problem.CodeJQ,
+			"compute a boolean in jq",
+			"the event is dropped if a field of an expression does not exist",
+		)
 	}
 	for i, d := range f.Data {
 		if d.Template != "" {
-			r.Add(at.Child("data").Index(i).Child("template"), problem.CodeGoTemplate, "compute it in jq", "a text template can read the pod's environment")
+			r.Add(
+				at.Child("data").Index(i).Child("template"),
+				problem.CodeGoTemplate,
+				"compute it in jq",
+				"a text template can read the pod's environment",
+			)
 		}
 		if d.Type == eventsv1.JSONTypeString {
-			r.Add(at.Child("data").Index(i), problem.CodeJQ, "compute a boolean in jq", "the value of a string filter is an unanchored regular expression")
+			r.Add(
+				at.Child("data").Index(i),
+				problem.CodeJQ,
+				"compute a boolean in jq",
+				"the value of a string filter is an unanchored regular expression",
+			)
 		}
 	}
 }

@@ -20,7 +20,14 @@ func workflowReferences(o argo.Objects) []problem.Problem {
 	for _, l := range o.Launches() {
 		r := problem.About(l.By)
 		if ref := l.CreatorSpec.WorkflowTemplateRef; ref != nil && l.Template == nil {
-			r.Add(l.Path.Child("workflowTemplateRef"), problem.CodeTemplateRef, "", "no WorkflowTemplate %q in namespace %q", ref.Name, l.Namespace)
+			r.Add(
+				l.Path.Child("workflowTemplateRef"),
+				problem.CodeTemplateRef,
+				"",
+				"no WorkflowTemplate %q in namespace %q",
+				ref.Name,
+				l.Namespace,
+			)
 		}
 		used[l.Template] = true
 		spec := l.Spec()
@@ -53,7 +60,14 @@ func volumeMounts(o argo.Objects) []problem.Problem {
 			for _, m := range c.VolumeMounts {
 				i := slices.IndexFunc(volumes, func(v corev1.Volume) bool { return v.Name == m.Name })
 				if i < 0 {
-					r.Add(p.Path, problem.CodeVolume, "state it in the template's own volumes", "container %s mounts volume %q, which Argo does not give to the pod", c.Name, m.Name)
+					r.Add(
+						p.Path,
+						problem.CodeVolume,
+						"state it in the template's own volumes",
+						"container %s mounts volume %q, which Argo does not give to the pod",
+						c.Name,
+						m.Name,
+					)
 				} else if source := volumes[i].ConfigMap; source != nil {
 					checkConfigMapVolume(r, o, p, source)
 				}
@@ -93,7 +107,14 @@ func workflowArguments(o argo.Objects) []problem.Problem {
 		at := l.Path.Child("arguments", "parameters")
 		for i, p := range given {
 			if !slices.ContainsFunc(declared, func(d wfv1.Parameter) bool { return d.Name == p.Name }) {
-				r.Add(at.Index(i), problem.CodeArgument, "declare it in the template", "WorkflowTemplate %s has no parameter %q", l.Template.Name, p.Name)
+				r.Add(
+					at.Index(i),
+					problem.CodeArgument,
+					"declare it in the template",
+					"WorkflowTemplate %s has no parameter %q",
+					l.Template.Name,
+					p.Name,
+				)
 			}
 		}
 		for _, d := range declared {

@@ -42,7 +42,15 @@ func checkRequestParts(r *problem.Report, t argo.Trigger, dependency, key string
 		case want == "":
 			r.Add(p.Path, problem.CodeRequest, "leave it out", "%s is no part of a request", p.Target())
 		case from != key || part != want:
-			r.Add(p.Path.Child("src"), problem.CodeRequest, "take "+key+"."+want, "%s is not taken from the %s of %s", p.Target(), want, key)
+			r.Add(
+				p.Path.Child("src"),
+				problem.CodeRequest,
+				"take "+key+"."+want,
+				"%s is not taken from the %s of %s",
+				p.Target(),
+				want,
+				key,
+			)
 		case p.Target() == "k8s.source.resource" && !p.Src.UseRawData:
 			r.Add(p.Path.Child("src", "useRawData"), problem.CodeRequest, "set it to true", "the object would become text")
 		default:
@@ -51,7 +59,14 @@ func checkRequestParts(r *problem.Report, t argo.Trigger, dependency, key string
 	}
 	for _, part := range slices.Sorted(maps.Values(parts)) {
 		if !taken[part] {
-			r.Add(t.Path.Child("template"), problem.CodeRequest, "take "+key+"."+part, "the trigger takes no %s from the request of dependency %q", part, dependency)
+			r.Add(
+				t.Path.Child("template"),
+				problem.CodeRequest,
+				"take "+key+"."+part,
+				"the trigger takes no %s from the request of dependency %q",
+				part,
+				dependency,
+			)
 		}
 	}
 	return len(taken) == len(parts)
@@ -64,12 +79,23 @@ func checkAuthorization(r *problem.Report, t argo.Trigger, dependency string) {
 	for _, p := range t.AllParameters() {
 		if p.Src != nil && p.Src.DependencyName == dependency && p.Target() == argo.Authorization {
 			if !p.IsSafeTemplate() {
-				r.Add(p.Path.Child("src"), problem.CodeToken, "take it from the environment: "+argo.BearerTemplate, "Authorization is not the token of the Sensor")
+				r.Add(
+					p.Path.Child("src"),
+					problem.CodeToken,
+					"take it from the environment: "+argo.BearerTemplate,
+					"Authorization is not the token of the Sensor",
+				)
 			}
 			return
 		}
 	}
-	r.Add(t.Path.Child("template", "http"), problem.CodeToken, "set the header Authorization to "+argo.BearerTemplate, "the API server would not know who calls on an event of dependency %q", dependency)
+	r.Add(
+		t.Path.Child("template", "http"),
+		problem.CodeToken,
+		"set the header Authorization to "+argo.BearerTemplate,
+		"the API server would not know who calls on an event of dependency %q",
+		dependency,
+	)
 }
 
 // checkFixedParts reports fields that would change the destination or content of
@@ -84,7 +110,12 @@ func checkFixedParts(r *problem.Report, t argo.Trigger) {
 		r.Add(at.Child("url"), problem.CodeRequest, "https://kubernetes.default.svc", "the token would travel in the open")
 	}
 	if len(h.Headers) > 0 || len(h.SecureHeaders) > 1 || h.BasicAuth != nil || h.Host != "" {
-		r.Add(at, problem.CodeRequest, "leave them out", "headers, basicAuth, host and more than one of secureHeaders are no parts of a request")
+		r.Add(
+			at,
+			problem.CodeRequest,
+			"leave them out",
+			"headers, basicAuth, host and more than one of secureHeaders are no parts of a request",
+		)
 	}
 	if len(t.DependencyNames()) > 1 && len(h.DynamicHeaders) > 0 {
 		r.Add(at.Child("dynamicHeaders"), problem.CodeRequest, "use parameters with dest headers.NAME",

@@ -41,7 +41,12 @@ func eventSources(o argo.Objects) []problem.Problem {
 					"drops what exists at the start, what is applied server-side, and every deletion of it")
 			}
 			if parents[e.Resource+"."+e.Group] && !watchedUnfiltered(s.Spec.Resource, e) {
-				r.Add(at, problem.CodeCustomResourceFilter, "filter in jq", "a filter on the custom resources themselves drops the deletions that a lost watch reports late")
+				r.Add(
+					at,
+					problem.CodeCustomResourceFilter,
+					"filter in jq",
+					"a filter on the custom resources themselves drops the deletions that a lost watch reports late",
+				)
 			}
 		}
 		LeaderElection(r, s.Spec.Replicas, s.Annotations)
@@ -97,7 +102,12 @@ func delivery(o argo.Objects) []problem.Problem {
 		LeaderElection(r, s.Spec.Replicas, s.Annotations)
 		for _, t := range o.Triggers(s) {
 			if !t.AtLeastOnce {
-				r.Add(t.Path.Child("atLeastOnce"), problem.CodeDelivery, "set it to true", "a failure loses the event, and retryStrategy has no effect")
+				r.Add(
+					t.Path.Child("atLeastOnce"),
+					problem.CodeDelivery,
+					"set it to true",
+					"a failure loses the event, and retryStrategy has no effect",
+				)
 			}
 			if !t.DeadLetter {
 				checkDeadLetter(r, t)
@@ -112,7 +122,12 @@ func checkDeadLetter(r *problem.Report, t argo.Trigger) {
 	checkRetries(r, t)
 	at := t.Path.Child("dlqTrigger")
 	if t.DlqTrigger == nil {
-		r.Add(at, problem.CodeDeadLetter, "add one, if only a log trigger", "when the retries are used up the event is acknowledged and gone")
+		r.Add(
+			at,
+			problem.CodeDeadLetter,
+			"add one, if only a log trigger",
+			"when the retries are used up the event is acknowledged and gone",
+		)
 		return
 	}
 	fallback := argo.NewTrigger(t.DlqTrigger, at, true)
@@ -138,7 +153,13 @@ func RetryAmounts(r *problem.Report, t argo.Trigger) {
 			continue
 		}
 		if _, err := strconv.ParseFloat(string(amount.Value), 64); err != nil {
-			r.Add(t.Path.Child("retryStrategy", name), problem.CodeRetry, "write it without quotes", "%s is not a number: every event would be dropped", amount.Value)
+			r.Add(
+				t.Path.Child("retryStrategy", name),
+				problem.CodeRetry,
+				"write it without quotes",
+				"%s is not a number: every event would be dropped",
+				amount.Value,
+			)
 		}
 	}
 }
@@ -155,24 +176,41 @@ func checkTrigger(r *problem.Report, o argo.Objects, s *eventsv1.Sensor, t argo.
 	if wf := t.Workflow(); wf != nil {
 		checkTriggeredWorkflow(r, t, wf)
 	}
-	if k := t.Template.K8s; k != nil && k.Operation == eventsv1.Create && t.Resource() != nil && !strings.Contains(string(t.Resource()), `"generateName"`) {
-		r.Add(t.ResourcePath().Child("metadata"), problem.CodeTriggerType, "use generateName", "the second event would find the object there and fail")
+	if k := t.Template.K8s; k != nil && k.Operation == eventsv1.Create && t.Resource() != nil &&
+		!strings.Contains(string(t.Resource()), `"generateName"`) {
+		r.Add(
+			t.ResourcePath().Child("metadata"),
+			problem.CodeTriggerType,
+			"use generateName",
+			"the second event would find the object there and fail",
+		)
 	}
 }
 
 // checkHTTPTrigger reports an http trigger that waits too long, or that accepts a
-// status which another attempt could change. A deletion may be left to the next event unless the object is missing, because that is recorded.
+// status which another attempt could change. A deletion may be left to the next event unless the
+// object is missing, because that is recorded.
 func checkHTTPTrigger(r *problem.Report, t argo.Trigger, requests []argo.Request) {
 	deletes := onlyDeletes(requests)
 	if h := t.Template.HTTP; h.Timeout <= 0 || h.Timeout > MaxHTTPTimeout {
-		r.Add(t.Path.Child("template", "http", "timeout"), problem.CodeTimeout, "set it to 10 or less", "each call keeps its connection until the timeout (default 60 s)")
+		r.Add(
+			t.Path.Child("template", "http", "timeout"),
+			problem.CodeTimeout,
+			"set it to 10 or less",
+			"each call keeps its connection until the timeout (default 60 s)",
+		)
 	}
 	if t.DeadLetter {
 		checkRetries(r, t)
 	}
 	at := t.Path.Child("policy", "status", "allow")
 	if t.Policy == nil || t.Policy.Status == nil || len(t.Policy.Status.Allow) == 0 {
-		r.Add(at, problem.CodeDelivery, "list the codes of success", "without it every answer is a success, and no failed call is tried again")
+		r.Add(
+			at,
+			problem.CodeDelivery,
+			"list the codes of success",
+			"without it every answer is a success, and no failed call is tried again",
+		)
 		return
 	}
 	if createsEvent(requests) && !slices.Contains(t.Policy.Status.Allow, 409) {

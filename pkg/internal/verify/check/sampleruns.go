@@ -112,7 +112,8 @@ func dataKeysOf(t argo.Trigger, tag string) []string {
 	var out []string
 	for i, a := range t.Workflow().Spec.Arguments.Parameters {
 		for _, p := range t.Template.K8s.Parameters {
-			if tag == "{{workflow.parameters."+a.Name+"}}" && p.Src != nil && p.Dest == "spec.arguments.parameters."+strconv.Itoa(i)+".value" {
+			if tag == "{{workflow.parameters."+a.Name+"}}" && p.Src != nil &&
+				p.Dest == "spec.arguments.parameters."+strconv.Itoa(i)+".value" {
 				out = append(out, p.Src.DataKey)
 			}
 		}
@@ -134,7 +135,13 @@ func checkFieldManager(r *problem.Report, at *field.Path, t argo.Trigger, progra
 	for _, q := range list {
 		query, err := url.ParseQuery(placeholderValues.Replace(q.Query))
 		if q.ContentType == argo.ApplyType && (err != nil || query.Get("fieldManager") == "" || query.Get("force") == "") {
-			r.Add(at, problem.CodeRequest, "add ?fieldManager=NAME&force=true to its path", "a server-side apply of %s says not who applies, or not whether by force", q.Kind.Resource)
+			r.Add(
+				at,
+				problem.CodeRequest,
+				"add ?fieldManager=NAME&force=true to its path",
+				"a server-side apply of %s says not who applies, or not whether by force",
+				q.Kind.Resource,
+			)
 		}
 	}
 }
@@ -147,7 +154,14 @@ func runSample(r *problem.Report, at *field.Path, consumers []consumer, code *jq
 		return
 	}
 	if err != nil {
-		r.Add(at, problem.CodeRequest, "let it yield {go: false} for what it does not know", "fails on %s, which would be lost: %v", s.name, err)
+		r.Add(
+			at,
+			problem.CodeRequest,
+			"let it yield {go: false} for what it does not know",
+			"fails on %s, which would be lost: %v",
+			s.name,
+			err,
+		)
 		return
 	}
 	result, ok := value.(map[string]any)
@@ -220,7 +234,10 @@ func validateRequest(of map[string]any) error {
 	case json.Unmarshal([]byte(body), &object) != nil || object == nil:
 		return fmt.Errorf("body %q is no JSON object: make it by tojson", body)
 	case contentType == argo.ApplyType && strings.ContainsFunc(body, needsEscape):
-		return errors.New("the body has characters that the API server's YAML takes for line ends, or not at all: escape U+007F to U+009F, U+2028, U+2029, U+FEFF, U+FFFE and U+FFFF")
+		return errors.New(
+			"the body has characters that the API server's YAML takes for line ends, or not at all: escape U+007F to U+009F, U+2028, " +
+				"U+2029, U+FEFF, U+FFFE and U+FFFF",
+		)
 	case contentType == argo.ApplyType && (object["apiVersion"] == nil || object["kind"] == nil):
 		return errors.New("an applied object needs apiVersion and kind")
 	case of["method"] == "POST":
@@ -268,7 +285,14 @@ func checkArguments(r *problem.Report, at *field.Path, t consumer, result map[st
 		case !ok:
 			continue // a gjson path, or a value that cannot contain a tag by itself
 		case strings.Contains(text, "{{"):
-			r.Add(at, problem.CodeInjection, "encode it by @base64", "on %s %s holds braces, which Argo takes for a template", s.name, p.Src.DataKey)
+			r.Add(
+				at,
+				problem.CodeInjection,
+				"encode it by @base64",
+				"on %s %s holds braces, which Argo takes for a template",
+				s.name,
+				p.Src.DataKey,
+			)
 		case slices.Contains(t.encodedKeys, p.Src.DataKey) && !isEncodedJSON(text):
 			r.Add(at, problem.CodeInjection, "encode it by tojson and @base64", "on %s %s is no JSON in base64", s.name, p.Src.DataKey)
 		}

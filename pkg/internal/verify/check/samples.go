@@ -94,7 +94,13 @@ func samples(k expectations, o argo.Objects, s *eventsv1.Sensor, d eventsv1.Even
 		{"ownerUID": "uid-sample", "uid": "uid", "generation": 2.0, "ready": true, "fields": []any{map[string]any{}}},
 		{"ready": false, "message": oddText, "failed": map[string]any{"generation": 2.0, "attempts": 1.0}},
 	} {
-		list = append(list, sample{"a change of what is remembered", resourceEvent("UPDATE", k.withObserved(s.Labels["app.kubernetes.io/name"], plain, observed), plain)})
+		list = append(
+			list,
+			sample{
+				"a change of what is remembered",
+				resourceEvent("UPDATE", k.withObserved(s.Labels["app.kubernetes.io/name"], plain, observed), plain),
+			},
+		)
 	}
 	for _, c := range []map[string]any{
 		{"type": "Ready", "status": "True", "reason": "Reconciled", "message": "all children are ready"},
@@ -105,8 +111,16 @@ func samples(k expectations, o argo.Objects, s *eventsv1.Sensor, d eventsv1.Even
 	}
 	for _, name := range k.children {
 		if e.Filter != nil {
-			child := withField(plain, "metadata", withField(plain["metadata"], "labels", withField(plain["metadata"].(map[string]any)["labels"], childLabel, name)))
-			list = append(list, sample{"a new child", resourceEvent("ADD", child, nil)}, sample{"a deleted child", resourceEvent("DELETE", child, nil)})
+			child := withField(
+				plain,
+				"metadata",
+				withField(plain["metadata"], "labels", withField(plain["metadata"].(map[string]any)["labels"], childLabel, name)),
+			)
+			list = append(
+				list,
+				sample{"a new child", resourceEvent("ADD", child, nil)},
+				sample{"a deleted child", resourceEvent("DELETE", child, nil)},
+			)
 		}
 	}
 	return list
@@ -136,7 +150,10 @@ func (k expectations) object(e eventsv1.ResourceEventSource, name, text string) 
 		}
 		var owners []any
 		for _, owner := range k.owners {
-			owners = append(owners, map[string]any{"apiVersion": owner[0], "kind": owner[1], "name": name, "uid": "owner", "controller": true})
+			owners = append(
+				owners,
+				map[string]any{"apiVersion": owner[0], "kind": owner[1], "name": name, "uid": "owner", "controller": true},
+			)
 		}
 		metadata["ownerReferences"] = owners
 	}

@@ -30,7 +30,13 @@ func dependencies(o argo.Objects) []problem.Problem {
 		}
 		for i, name := range names {
 			if !fired[name] {
-				r.Add(field.NewPath("spec", "dependencies").Index(i), problem.CodeConditions, "remove it", "no trigger fires on dependency %q", name)
+				r.Add(
+					field.NewPath("spec", "dependencies").Index(i),
+					problem.CodeConditions,
+					"remove it",
+					"no trigger fires on dependency %q",
+					name,
+				)
 			}
 		}
 	})
@@ -48,8 +54,15 @@ func checkDependency(r *problem.Report, o argo.Objects, s *eventsv1.Sensor, at *
 		r.Add(at.Child("eventName"), problem.CodeDependency, "", "EventSource %s has no event %q", d.EventSourceName, d.EventName)
 	}
 	if argo.BusName(source.Spec.EventBusName) != argo.BusName(s.Spec.EventBusName) {
-		r.Add(at.Child("eventSourceName"), problem.CodeDependency, "use one bus", "EventSource %s publishes on bus %q, the Sensor listens on %q",
-			source.Name, argo.BusName(source.Spec.EventBusName), argo.BusName(s.Spec.EventBusName))
+		r.Add(
+			at.Child("eventSourceName"),
+			problem.CodeDependency,
+			"use one bus",
+			"EventSource %s publishes on bus %q, the Sensor listens on %q",
+			source.Name,
+			argo.BusName(source.Spec.EventBusName),
+			argo.BusName(s.Spec.EventBusName),
+		)
 	}
 }
 
@@ -58,7 +71,14 @@ func checkDependency(r *problem.Report, o argo.Objects, s *eventsv1.Sensor, at *
 func checkEventBus(r *problem.Report, o argo.Objects, namespace, name string) {
 	emitted := slices.ContainsFunc(argo.All[*eventsv1.EventBus](o), func(b *eventsv1.EventBus) bool { return b.Namespace == namespace })
 	if _, ok := argo.Find[*eventsv1.EventBus](o, namespace, argo.BusName(name)); emitted && !ok {
-		r.Add(field.NewPath("spec", "eventBusName"), problem.CodeDependency, "", "no EventBus %q in namespace %q", argo.BusName(name), namespace)
+		r.Add(
+			field.NewPath("spec", "eventBusName"),
+			problem.CodeDependency,
+			"",
+			"no EventBus %q in namespace %q",
+			argo.BusName(name),
+			namespace,
+		)
 	}
 }
 
@@ -66,7 +86,12 @@ func checkConditions(r *problem.Report, t argo.Trigger, names []string) {
 	at := t.Path.Child("template", "conditions")
 	if t.Template.Conditions == "" {
 		if !t.DeadLetter {
-			r.Add(at, problem.CodeConditions, "name the dependencies, joined by ||", "without conditions the trigger waits for an event of every dependency")
+			r.Add(
+				at,
+				problem.CodeConditions,
+				"name the dependencies, joined by ||",
+				"without conditions the trigger waits for an event of every dependency",
+			)
 		}
 		return
 	}
@@ -123,7 +148,14 @@ func checkOtherDependencies(r *problem.Report, t argo.Trigger) {
 	for _, p := range t.AllParameters() {
 		for _, name := range fires {
 			if !slices.Contains(writes[p.Target()], name) {
-				r.Add(p.Path, problem.CodeParameterSource, "add a parameter for it", "an event of dependency %q leaves %s as it stands", name, p.Target())
+				r.Add(
+					p.Path,
+					problem.CodeParameterSource,
+					"add a parameter for it",
+					"an event of dependency %q leaves %s as it stands",
+					name,
+					p.Target(),
+				)
 			}
 		}
 	}

@@ -22,9 +22,13 @@ import (
 var (
 	tag      = regexp.MustCompile(`\{\{.*?(\}\}|$)`)
 	safeWhen = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^\{\{= cronworkflow\.succeeded == 0 \|\| \(now\(\) - cronworkflow\.lastScheduledTime\)\.Hours\(\) >= \d+ \}\}$`)
+		return regexp.MustCompile(
+			`^\{\{= cronworkflow\.succeeded == 0 \|\| \(now\(\) - cronworkflow\.lastScheduledTime\)\.Hours\(\) >= \d+ \}\}$`,
+		)
 	})
-	safeTag = regexp.MustCompile(`^\{\{\s*(workflow\.(name|status|duration|creationTimestamp\.s|parameters\.[\w-]+)|steps\.[\w-]+\.outputs\.parameters\.[\w-]+|inputs\.parameters\.[\w-]+)\s*\}\}$`)
+	safeTag = regexp.MustCompile(
+		`^\{\{\s*(workflow\.(name|status|duration|creationTimestamp\.s|parameters\.[\w-]+)|steps\.[\w-]+\.outputs\.parameters\.[\w-]+|inputs\.parameters\.[\w-]+)\s*\}\}$`,
+	)
 )
 
 // templateTags reports unsafe template tags. Argo substitutes tags repeatedly in
@@ -63,7 +67,13 @@ func unsafeTags(o argo.Objects, object manifest.Object) []problem.Problem {
 		}
 		for _, found := range tag.FindAllString(text, -1) {
 			if !safeTag.MatchString(found) {
-				r.Add(at, problem.CodeInjection, "pass names only, or compute the value in a step", "%s is not one of the tags that are safe to substitute", found)
+				r.Add(
+					at,
+					problem.CodeInjection,
+					"pass names only, or compute the value in a step",
+					"%s is not one of the tags that are safe to substitute",
+					found,
+				)
 			}
 		}
 	})
@@ -109,7 +119,12 @@ func tagsInCode(o argo.Objects) []problem.Problem {
 	for _, p := range o.Pods() {
 		r := problem.About(p.In)
 		if s := p.Template.Script; s != nil && strings.Contains(s.Source, "{{") {
-			r.Add(p.Path.Child("script", "source"), problem.CodeInjection, "pass it in an environment variable", "a tag inside a program: what it becomes is run")
+			r.Add(
+				p.Path.Child("script", "source"),
+				problem.CodeInjection,
+				"pass it in an environment variable",
+				"a tag inside a program: what it becomes is run",
+			)
 		}
 		for _, c := range p.Containers() {
 			words := slices.Concat(c.Command, c.Args)

@@ -51,14 +51,29 @@ func tokens(o argo.Objects) []problem.Problem {
 func checkEnvToken(r *problem.Report, o argo.Objects, s *eventsv1.Sensor) string {
 	at := field.NewPath("spec", "template", "container", "env")
 	found := envVars(s, tokenVariable)
-	if len(found) != 1 || found[0].ValueFrom == nil || found[0].ValueFrom.SecretKeyRef == nil || found[0].ValueFrom.SecretKeyRef.Key != corev1.ServiceAccountTokenKey {
-		r.Add(at, problem.CodeToken, "take it from the key token of a Secret", "%s is not there, or not the token of a Secret", tokenVariable)
+	if len(found) != 1 || found[0].ValueFrom == nil || found[0].ValueFrom.SecretKeyRef == nil ||
+		found[0].ValueFrom.SecretKeyRef.Key != corev1.ServiceAccountTokenKey {
+		r.Add(
+			at,
+			problem.CodeToken,
+			"take it from the key token of a Secret",
+			"%s is not there, or not the token of a Secret",
+			tokenVariable,
+		)
 		return ""
 	}
 	name := found[0].ValueFrom.SecretKeyRef.Name
 	secret, ok := argo.Find[*corev1.Secret](o, s.Namespace, name)
-	if account := argo.EventsAccount(s.Spec.Template); !ok || secret.Type != corev1.SecretTypeServiceAccountToken || secret.Annotations[corev1.ServiceAccountNameKey] != account {
-		r.Add(at, problem.CodeToken, "emit it, of the type "+string(corev1.SecretTypeServiceAccountToken), "Secret %q is not emitted as the token of service account %s", name, account)
+	if account := argo.EventsAccount(s.Spec.Template); !ok || secret.Type != corev1.SecretTypeServiceAccountToken ||
+		secret.Annotations[corev1.ServiceAccountNameKey] != account {
+		r.Add(
+			at,
+			problem.CodeToken,
+			"emit it, of the type "+string(corev1.SecretTypeServiceAccountToken),
+			"Secret %q is not emitted as the token of service account %s",
+			name,
+			account,
+		)
 	}
 	return name
 }
@@ -75,11 +90,25 @@ func checkRotatedToken(r *problem.Report, o argo.Objects, s *eventsv1.Sensor, t 
 	from, account := header.ValueFrom.SecretKeyRef, argo.EventsAccount(s.Spec.Template)
 	secret, ok := argo.Find[*corev1.Secret](o, s.Namespace, from.Name)
 	if !ok || secret.Type != corev1.SecretTypeOpaque || len(secret.Data)+len(secret.StringData) > 0 {
-		r.Add(at, problem.CodeToken, "emit it, of the type Opaque and without data", "no Secret %q is emitted for a token to be put into", from.Name)
+		r.Add(
+			at,
+			problem.CodeToken,
+			"emit it, of the type Opaque and without data",
+			"no Secret %q is emitted for a token to be put into",
+			from.Name,
+		)
 	}
 	want := argo.RuntimeToken{ServiceAccount: account, Secret: from.Name, Key: from.Key}
 	if !slices.ContainsFunc(o.Launches(), func(l argo.Launch) bool { return l.Rotates(o, want) }) {
-		r.Add(at, problem.CodeToken, "emit a CronWorkflow that does", "nothing puts a token of service account %s under the key %s of Secret %q", account, from.Key, from.Name)
+		r.Add(
+			at,
+			problem.CodeToken,
+			"emit a CronWorkflow that does",
+			"nothing puts a token of service account %s under the key %s of Secret %q",
+			account,
+			from.Key,
+			from.Name,
+		)
 	}
 	if !mountsKey(s.Spec.Template, from) {
 		r.Add(field.NewPath("spec", "template", "volumes"), problem.CodeToken, "mount the Secret with items: the pod waits for the key",
@@ -154,8 +183,13 @@ func checkTokenSecret(r *problem.Report, o argo.Objects, secret *corev1.Secret) 
 		return ok && sa.Name == name && sa.Namespace == secret.Namespace
 	})
 	if position := slices.Index(o.List, manifest.Object(secret)); owner < 0 || owner > position {
-		r.Add(field.NewPath("metadata", "annotations").Key(corev1.ServiceAccountNameKey), problem.CodeToken, "emit the ServiceAccount first",
-			"Kubernetes deletes the Secret: there is no ServiceAccount %q before it", name)
+		r.Add(
+			field.NewPath("metadata", "annotations").Key(corev1.ServiceAccountNameKey),
+			problem.CodeToken,
+			"emit the ServiceAccount first",
+			"Kubernetes deletes the Secret: there is no ServiceAccount %q before it",
+			name,
+		)
 	}
 	if len(secret.Data) > 0 || len(secret.StringData) > 0 {
 		r.Add(field.NewPath("data"), problem.CodeToken, "leave it to Kubernetes", "a token of a service account is not for us to write")

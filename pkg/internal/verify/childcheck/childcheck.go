@@ -113,7 +113,8 @@ type group struct {
 
 // similar reports whether two problems differ only in the values that they mention.
 func (p childProblem) similar(other childProblem) bool {
-	return p.key == other.key && p.Path == other.Path && p.Code == other.Code && p.exceedsLimit == other.exceedsLimit && slices.Equal(p.at, other.at)
+	return p.key == other.key && p.Path == other.Path && p.Code == other.Code && p.exceedsLimit == other.exceedsLimit &&
+		slices.Equal(p.at, other.at)
 }
 
 // findings checks the template with all samples.
@@ -138,7 +139,12 @@ func (t *run) findings(path ...string) diag.List {
 		case causes.always:
 			findings.Add(causes.position, found.Code, message+t.always(least), found.Hint)
 		default:
-			findings.Warn(causes.position, found.Code, message+", where the custom resource has "+specOf(least)+g.env.note, t.remedy(g, least, found))
+			findings.Warn(
+				causes.position,
+				found.Code,
+				message+", where the custom resource has "+specOf(least)+g.env.note,
+				t.remedy(g, least, found),
+			)
 		}
 	}
 	return findings
@@ -166,7 +172,9 @@ func (t *run) causes(path []string) []*cause {
 		always := every && t.likely && !t.dependsOnText(g)
 		i := slices.IndexFunc(out, func(c *cause) bool {
 			other := c.first().problem
-			return c.position == at && c.always == always && other.Code == g.problem.Code && diag.WithoutIndexes(other.Path) == diag.WithoutIndexes(g.problem.Path) && other.exceedsLimit == g.problem.exceedsLimit
+			return c.position == at && c.always == always && other.Code == g.problem.Code &&
+				diag.WithoutIndexes(other.Path) == diag.WithoutIndexes(g.problem.Path) &&
+				other.exceedsLimit == g.problem.exceedsLimit
 		})
 		if i < 0 {
 			out = append(out, &cause{position: at, always: always})

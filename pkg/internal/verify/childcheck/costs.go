@@ -43,7 +43,12 @@ func cost(d *definition.Definition, program *expression.Program, inputs []input,
 	for _, in := range inputs {
 		_, err := program.Run(in.value, expression.Vars{Children: in.children})
 		if limit := new(jq.LimitError); errors.As(err, &limit) {
-			findings.Add(d.Position(at...), diag.BadExpression, err.Error()+", where the custom resource has "+specOf(in.written), limit.Hint)
+			findings.Add(
+				d.Position(at...),
+				diag.BadExpression,
+				err.Error()+", where the custom resource has "+specOf(in.written),
+				limit.Hint,
+			)
 			break
 		}
 	}

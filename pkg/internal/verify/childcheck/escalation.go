@@ -16,7 +16,8 @@ func escalations(p *plan.Plan, d *definition.Definition) diag.List {
 	var findings diag.List
 	for i, c := range p.Children {
 		needs, grants := plan.NeedsToGrant(c.Kind, d.Operator.Spec.Children[i])
-		if !grants || needs.Met(d.Operator.Spec.Install.Permissions) || !c.Kind.Namespaced && len(p.Install.WatchNamespaces) > 0 { // the plan reports it
+		if !grants || needs.Met(d.Operator.Spec.Install.Permissions) ||
+			!c.Kind.Namespaced && len(p.Install.WatchNamespaces) > 0 { // the plan reports it
 			continue
 		}
 		at := []string{"spec", "children", strconv.Itoa(i)}
@@ -37,9 +38,14 @@ func permissionHint(n plan.GrantNeeds) string {
 	if resources == "" {
 		resources = "roles, clusterroles"
 	}
-	rule := fmt.Sprintf("install: {permissions: [{apiGroups: [rbac.authorization.k8s.io], resources: [%s], verbs: [%s]}]}", resources, n.Verb)
+	rule := fmt.Sprintf(
+		"install: {permissions: [{apiGroups: [rbac.authorization.k8s.io], resources: [%s], verbs: [%s]}]}",
+		resources,
+		n.Verb,
+	)
 	if n.Verb == "escalate" {
 		return "write the rules without expressions, or allow it to grant any permission: " + rule
 	}
-	return "write roleRef without expressions, with one child per role, or allow it to bind any role: " + rule + "; resourceNames restricts it"
+	return "write roleRef without expressions, with one child per role, or allow it to bind any role: " + rule + "; resourceNames " +
+		"restricts it"
 }

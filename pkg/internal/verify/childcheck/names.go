@@ -72,9 +72,22 @@ func (n *Names) Rejections(object map[string]any, namespace string) []Rejection 
 	var out []Rejection
 	for field, problems := range groups {
 		first := problems[0]
-		r := Rejection{Path: field, Message: fmt.Sprintf("the API server rejects child %s: %s: %s%s", first.child, first.Path, first.Message, diag.Places(len(problems)-1))}
+		r := Rejection{
+			Path: field,
+			Message: fmt.Sprintf(
+				"the API server rejects child %s: %s: %s%s",
+				first.child,
+				first.Path,
+				first.Message,
+				diag.Places(len(problems)-1),
+			),
+		}
 		if field == "metadata.name" {
-			r.Hint = nameHint(name, len(d.Operator.Spec.API.Versions) > 0, func(name string) bool { return len(named(name)) > len(harmless) })
+			r.Hint = nameHint(
+				name,
+				len(d.Operator.Spec.API.Versions) > 0,
+				func(name string) bool { return len(named(name)) > len(harmless) },
+			)
 		}
 		out = append(out, r)
 	}
@@ -98,11 +111,20 @@ func nameHint(name string, owned bool, rejected func(name string) bool) string {
 		if pattern == "" || !owned {
 			return hint
 		}
-		return fmt.Sprintf(`%s; validations: [{rule: "self.metadata.name.matches('%s')"}] in the version of the definition rejects other names`, hint, pattern)
+		return fmt.Sprintf(
+			`%s; validations: [{rule: "self.metadata.name.matches('%s')"}] in the version of the definition rejects other names`,
+			hint,
+			pattern,
+		)
 	case !owned:
 		return fmt.Sprintf("use a name of at most %d characters", longest)
 	}
-	return fmt.Sprintf("use a name of at most %d characters; validations: [{rule: self.metadata.name.size() <= %d}] in the version of the definition rejects longer ones", longest, longest)
+	return fmt.Sprintf(
+		"use a name of at most %d characters; validations: [{rule: self.metadata.name.size() <= %d}] in the version of the definition "+
+			"rejects longer ones",
+		longest,
+		longest,
+	)
 }
 
 // nameProblems returns the errors of the children of a custom resource at the place of the

@@ -30,26 +30,54 @@ func checkNamespaces(p *plan.Plan, d *definition.Definition) diag.List {
 		metadata, _ := w.template["metadata"].(map[string]any)
 		if c.Kind.Namespaced {
 			text, _ := metadata["namespace"].(string)
-			if field := chosenField(p, d, text, c.Namespace, c.ForEach); field != "" && p.Install.AllowedNamespaces == "" && !told[field] && !p.WaitsForNamespace(c) {
+			if field := chosenField(p, d, text, c.Namespace, c.ForEach); field != "" && p.Install.AllowedNamespaces == "" && !told[field] &&
+				!p.WaitsForNamespace(c) {
 				told[field] = true // once for all children
-				findings.Warn(d.Position(append(at, "namespace")...), diag.UnrestrictedTarget,
-					fmt.Sprintf("metadata.namespace depends on %s: %s can write to any namespace with the permissions of the operator", field, author), limit)
+				findings.Warn(
+					d.Position(append(at, "namespace")...),
+					diag.UnrestrictedTarget,
+					fmt.Sprintf(
+						"metadata.namespace depends on %s: %s can write to any namespace with the permissions of the operator",
+						field,
+						author,
+					),
+					limit,
+				)
 			}
 			findings = append(findings, disallowed(p, c.Namespace, d, append(at, "namespace"))...)
 			continue
 		}
 		text, _ := metadata["name"].(string)
 		if field := chosenField(p, d, text, c.ObjectName, c.ForEach); field != "" && field != ".metadata.name" && p.API.Kind.Namespaced {
-			findings.Warn(d.Position(append(at, "name")...), diag.UnrestrictedTarget,
-				fmt.Sprintf("metadata.name depends on %s: %s can %s a %s of any name with the permissions of the operator", field, author, w.verb, c.Kind.Kind),
-				"start the name with fixed text, or list the names in an enum of the schema")
+			findings.Warn(
+				d.Position(append(at, "name")...),
+				diag.UnrestrictedTarget,
+				fmt.Sprintf(
+					"metadata.name depends on %s: %s can %s a %s of any name with the permissions of the operator",
+					field,
+					author,
+					w.verb,
+					c.Kind.Kind,
+				),
+				"start the name with fixed text, or list the names in an enum of the schema",
+			)
 		}
 	}
 	for i, r := range p.Related {
 		at := []string{"spec", "related", strconv.Itoa(i), "namespace"}
-		if field := chosenField(p, d, d.Operator.Spec.Related[i].Namespace, r.Namespace, nil); field != "" && p.Install.AllowedNamespaces == "" {
-			findings.Warn(d.Position(at...), diag.UnrestrictedTarget,
-				fmt.Sprintf("metadata.namespace depends on %s: %s can read a %s of any namespace with the permissions of the operator", field, author, r.Kind.Kind), limit)
+		if field := chosenField(p, d, d.Operator.Spec.Related[i].Namespace, r.Namespace, nil); field != "" &&
+			p.Install.AllowedNamespaces == "" {
+			findings.Warn(
+				d.Position(at...),
+				diag.UnrestrictedTarget,
+				fmt.Sprintf(
+					"metadata.namespace depends on %s: %s can read a %s of any namespace with the permissions of the operator",
+					field,
+					author,
+					r.Kind.Kind,
+				),
+				limit,
+			)
 		}
 		if r.FixedNamespace != "" {
 			findings = append(findings, disallowed(p, r.Namespace, d, at)...)
@@ -70,10 +98,21 @@ type target struct {
 func written(p *plan.Plan, d *definition.Definition) []target {
 	var out []target
 	for i, c := range p.Children {
-		out = append(out, target{c, d.Operator.Spec.Children[i].Template, []string{"spec", "children", strconv.Itoa(i), "template", "metadata"}, "create"})
+		out = append(
+			out,
+			target{
+				c,
+				d.Operator.Spec.Children[i].Template,
+				[]string{"spec", "children", strconv.Itoa(i), "template", "metadata"},
+				"create",
+			},
+		)
 	}
 	for i, c := range p.Patches {
-		out = append(out, target{c, d.Operator.Spec.Patches[i].Template, []string{"spec", "patches", strconv.Itoa(i), "template", "metadata"}, "change"})
+		out = append(
+			out,
+			target{c, d.Operator.Spec.Patches[i].Template, []string{"spec", "patches", strconv.Itoa(i), "template", "metadata"}, "change"},
+		)
 	}
 	return out
 }
@@ -85,7 +124,12 @@ func disallowed(p *plan.Plan, namespace *expression.Program, d *definition.Defin
 		return nil
 	}
 	if fixed, _ := namespace.Const(); fixed != nil && !regexp.MustCompile(p.Install.AllowedNamespaces).MatchString(fmt.Sprint(fixed)) {
-		findings.Add(d.Position(at...), diag.BadValue, fmt.Sprintf("namespace %v is not one of install.allowedNamespaces", fixed), "add it there, or use another namespace")
+		findings.Add(
+			d.Position(at...),
+			diag.BadValue,
+			fmt.Sprintf("namespace %v is not one of install.allowedNamespaces", fixed),
+			"add it there, or use another namespace",
+		)
 	}
 	return findings
 }

@@ -110,7 +110,12 @@ func server(v *visit) Check {
 		} `json:"serverVersion"`
 	}
 	if said := v.get(&version, "version"); said != "" || version.ServerVersion.GitVersion == "" {
-		return Check{"API server", Error, strings.TrimSpace("does not respond: " + said), "check the kubeconfig and its context: kubectl cluster-info"}
+		return Check{
+			"API server",
+			Error,
+			strings.TrimSpace("does not respond: " + said),
+			"check the kubeconfig and its context: kubectl cluster-info",
+		}
 	}
 	return Check{"API server", OK, version.ServerVersion.GitVersion, ""}
 }
@@ -170,7 +175,13 @@ func kinds(v *visit) Check {
 			lacks = append(lacks, whose+" ("+strings.Join(names, ", ")+")")
 		}
 	}
-	return Check{"Argo's kinds", Error, "missing: " + strings.Join(lacks, "; "), "install them: https://argoproj.github.io/argo-events/installation and https://argo-workflows.readthedocs.io/en/latest/installation"}
+	return Check{
+		"Argo's kinds",
+		Error,
+		"missing: " + strings.Join(lacks, "; "),
+		"install them: https://argoproj.github.io/argo-events/installation and " +
+			"https://argo-workflows.readthedocs.io/en/latest/installation",
+	}
 }
 
 // release matches the version in the tag of an image.
@@ -195,16 +206,36 @@ func (v *visit) controller(name, image string, known []string) (Check, []string)
 			version := release().FindStringSubmatch(c.Image)
 			switch {
 			case item.Status.AvailableReplicas == 0:
-				return Check{name, Error, where + " is not available", "kubectl describe deployment -n " + item.Metadata.Namespace + " " + item.Metadata.Name}, c.Args
+				return Check{
+					name,
+					Error,
+					where + " is not available",
+					"kubectl describe deployment -n " + item.Metadata.Namespace + " " + item.Metadata.Name,
+				}, c.Args
 			case version == nil:
-				return Check{name, Warning, where + " runs an image without a version: " + c.Image, "use an image with a release version"}, c.Args
+				return Check{
+					name,
+					Warning,
+					where + " runs an image without a version: " + c.Image,
+					"use an image with a release version",
+				}, c.Args
 			case !slices.Contains(known, version[1]):
-				return Check{name, Warning, where + " is version " + version[1] + "; argoperator is tested with " + strings.Join(known, ", "), "try it on a test cluster first"}, c.Args
+				return Check{
+					name,
+					Warning,
+					where + " is version " + version[1] + "; argoperator is tested with " + strings.Join(known, ", "),
+					"try it on a test cluster first",
+				}, c.Args
 			}
 			return Check{name, OK, where + ", version " + version[1], ""}, c.Args
 		}
 	}
-	return Check{name, Warning, "no Deployment found; it may run in another way", "check that it runs: the operator does nothing without it"}, nil
+	return Check{
+		name,
+		Warning,
+		"no Deployment found; it may run in another way",
+		"check that it runs: the operator does nothing without it",
+	}, nil
 }
 
 func events(v *visit) Check {
@@ -223,10 +254,16 @@ func limited(c Check, arguments []string, namespace string) Check {
 	if c.State == Error || !slices.Contains(arguments, flag) {
 		return c
 	}
-	if i := slices.Index(arguments, which); i >= 0 && i+1 < len(arguments) && arguments[i+1] == namespace || slices.Contains(arguments, which+"="+namespace) {
+	if i := slices.Index(arguments, which); i >= 0 && i+1 < len(arguments) && arguments[i+1] == namespace ||
+		slices.Contains(arguments, which+"="+namespace) {
 		return c
 	}
-	return Check{c.Name, Error, c.Message + ", watches another namespace only", "install the operator there with -n, or start the controller without " + flag}
+	return Check{
+		c.Name,
+		Error,
+		c.Message + ", watches another namespace only",
+		"install the operator there with -n, or start the controller without " + flag,
+	}
 }
 
 // instance matches the setting that restricts a controller to labelled Workflows.
@@ -246,7 +283,12 @@ func configuration(v *visit) Check {
 			text += "\n" + key + ": " + value
 		}
 		if id := instance().FindStringSubmatch(text); id != nil {
-			return Check{name, Error, "runs Workflows of instanceID " + id[1] + " only", "run a controller without instanceID for this namespace"}
+			return Check{
+				name,
+				Error,
+				"runs Workflows of instanceID " + id[1] + " only",
+				"run a controller without instanceID for this namespace",
+			}
 		}
 		if strings.Contains(text, "templateReferencing") {
 			return Check{name, OK, "runs only Workflows of WorkflowTemplates, as those of the operator are", ""}
@@ -306,7 +348,12 @@ func bus(v *visit) Check {
 	said := v.get(&found, "get", "eventbus", "-n", v.needs.Namespace, v.needs.EventBus)
 	switch {
 	case strings.Contains(said, "NotFound"):
-		return Check{name, Error, "does not exist: the operator would receive no events", "create one, or set install: {eventBus: {mode: managed}} in the definition"}
+		return Check{
+			name,
+			Error,
+			"does not exist: the operator would receive no events",
+			"create one, or set install: {eventBus: {mode: managed}} in the definition",
+		}
 	case said != "":
 		return Check{name, Warning, "cannot be read: " + said, ""}
 	case found.Spec.NATS != nil:
@@ -314,7 +361,12 @@ func bus(v *visit) Check {
 	}
 	for _, c := range found.Status.Conditions {
 		if c.Status != "True" {
-			return Check{name, Error, fmt.Sprintf("%s is %s: %s", c.Type, c.Status, c.Message), "kubectl describe eventbus -n " + v.needs.Namespace + " " + v.needs.EventBus}
+			return Check{
+				name,
+				Error,
+				fmt.Sprintf("%s is %s: %s", c.Type, c.Status, c.Message),
+				"kubectl describe eventbus -n " + v.needs.Namespace + " " + v.needs.EventBus,
+			}
 		}
 	}
 	if len(found.Status.Conditions) == 0 {
@@ -324,12 +376,14 @@ func bus(v *visit) Check {
 	if exotic != nil && exotic.AccessSecret == nil || kafka != nil && kafka.SASL == nil && kafka.TLS == nil {
 		return Check{
 			name, Warning, "is ready, but without authentication: everyone who can connect to it can read and forge events",
-			"configure authentication (jetstreamExotic.accessSecret; kafka.sasl or kafka.tls), and allow connections only from the pods of Argo Events",
+			"configure authentication (jetstreamExotic.accessSecret; kafka.sasl or kafka.tls), and allow connections only from the pods " +
+				"of Argo Events",
 		}
 	}
 	if js := found.Spec.JetStream; js != nil && !roomy(js.MaxPayload) {
 		return Check{
-			name, Warning, "is ready, but accepts events of at most " + cmp.Or(js.MaxPayload, "1MB") + ": an update event contains the object twice, in base64, " +
+			name, Warning, "is ready, but accepts events of at most " + cmp.Or(js.MaxPayload, "1MB") + ": an update event contains the " +
+				"object twice, in base64, " +
 				"and one that is too large delays all events of its kind by seconds",
 			"set jetstream.maxPayload to 4MB, which is enough for every object",
 		}
@@ -394,7 +448,8 @@ func apply(v *visit) Check {
 	}
 	var lines []string
 	for line := range strings.Lines(said) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(strings.ToLower(line), "warning") && !slices.Contains(lines, line) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(strings.ToLower(line), "warning") &&
+			!slices.Contains(lines, line) {
 			lines = append(lines, line)
 		}
 	}

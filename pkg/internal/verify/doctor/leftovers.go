@@ -135,7 +135,10 @@ func labelled(ctx context.Context, ask Ask, kinds []string, selector string) ([]
 	var all []ownedObject
 	for _, item := range list.Items {
 		m := item.Metadata
-		one := ownedObject{Identity: Identity{schema.FromAPIVersionAndKind(item.APIVersion, item.Kind), m.Namespace, m.Name}, annotations: m.Annotations}
+		one := ownedObject{
+			Identity:    Identity{schema.FromAPIVersionAndKind(item.APIVersion, item.Kind), m.Namespace, m.Name},
+			annotations: m.Annotations,
+		}
 		for _, owner := range m.OwnerReferences {
 			one.owners = append(one.owners, schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind))
 		}
@@ -167,5 +170,10 @@ func leftovers(v *visit) Check {
 	if len(names) > most {
 		names = append(names[:most], fmt.Sprintf("%d more", len(names)-most))
 	}
-	return Check{name, Warning, "objects that an earlier version of the operator created and this one does not contain: " + strings.Join(names, ", "), strings.Join(commands, "; ")}
+	return Check{
+		name,
+		Warning,
+		"objects that an earlier version of the operator created and this one does not contain: " + strings.Join(names, ", "),
+		strings.Join(commands, "; "),
+	}
 }

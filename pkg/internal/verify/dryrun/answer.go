@@ -78,7 +78,10 @@ func unchecked(status metav1.Status) reason {
 	case status.Reason == metav1.StatusReasonForbidden && denied != nil:
 		return missingRight(denied[1], denied[2], denied[3], denied[4])
 	case mayNotGrant().MatchString(status.Message):
-		return reason{"you may not grant these permissions, so the server does not check whether the operator may", "use a kubeconfig of a user who has these permissions"}
+		return reason{
+			"you may not grant these permissions, so the server does not check whether the operator may",
+			"use a kubeconfig of a user who has these permissions",
+		}
 	case status.Reason == metav1.StatusReasonNotFound && details.Kind == "namespaces":
 		return reason{fmt.Sprintf("namespace %q does not exist", details.Name), "kubectl create namespace " + details.Name}
 	case apierrors.HasStatusCause(&apierrors.StatusError{ErrStatus: status}, "NamespaceTerminating"):
@@ -102,8 +105,18 @@ func missingRight(verb, resource, group, namespace string) reason {
 		where, flag = fmt.Sprintf(" in namespace %q", namespace), " -n "+namespace
 	}
 	return reason{
-		fmt.Sprintf("the user of the kubeconfig does not have permission to %s %s%s", verb, strings.TrimSuffix(resource+"."+group, "."), where),
-		fmt.Sprintf("a server-side apply needs the verbs patch and create, also as a dry run: kubectl auth can-i %s %s%s", verb, name, flag),
+		fmt.Sprintf(
+			"the user of the kubeconfig does not have permission to %s %s%s",
+			verb,
+			strings.TrimSuffix(resource+"."+group, "."),
+			where,
+		),
+		fmt.Sprintf(
+			"a server-side apply needs the verbs patch and create, also as a dry run: kubectl auth can-i %s %s%s",
+			verb,
+			name,
+			flag,
+		),
 	}
 }
 

@@ -148,7 +148,12 @@ func (c *Client) group(ctx context.Context, gv schema.GroupVersion) (group, erro
 	list := &metav1.APIResourceList{}
 	err := c.discovery.Get().AbsPath(path).Do(ctx).Into(list)
 	if err != nil && !apierrors.IsNotFound(err) {
-		return group{unknown: reason{"it does not list the resources of " + gv.String() + ": " + firstLine(err.Error()), ""}}, broken(ctx, err)
+		return group{
+				unknown: reason{"it does not list the resources of " + gv.String() + ": " + firstLine(err.Error()), ""},
+			}, broken(
+				ctx,
+				err,
+			)
 	}
 	return group{resources: list.APIResources}, nil
 }

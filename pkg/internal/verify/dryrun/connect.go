@@ -54,7 +54,10 @@ func Connect(ctx context.Context) (*Client, error) {
 	kubeconfig := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil)
 	config, err := kubeconfig.ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
-		return nil, &ConnectionError{"no cluster is configured in " + strings.Join(rules.GetLoadingPrecedence(), " or "), "set the environment variable KUBECONFIG to a kubeconfig"}
+		return nil, &ConnectionError{
+			"no cluster is configured in " + strings.Join(rules.GetLoadingPrecedence(), " or "),
+			"set the environment variable KUBECONFIG to a kubeconfig",
+		}
 	}
 	var namespace string
 	if err == nil {

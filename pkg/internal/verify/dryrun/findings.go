@@ -110,7 +110,8 @@ func (c *complaint) finding(all tally) diag.Finding {
 	if some {
 		f.Message += ", where the custom resource has " + c.first.Sample
 		if !c.warning && f.Hint == "" {
-			f.Hint = "restrict the field in the schema (required, default, pattern, maximum …), or guard against the value in the expression"
+			f.Hint = "restrict the field in the schema (required, default, pattern, maximum …), or guard against the value in the " +
+				"expression"
 		}
 		return f
 	}

@@ -25,7 +25,8 @@ func eventDrivenRules() []Rule {
 		{
 			Code:    "injection",
 			Summary: "Data of an event becomes part of a script or a shell command.",
-			Why: "A Sensor writes event data into a parameter, and Argo replaces the parameter's tag in the text of the program. Everyone " +
+			Why: "A Sensor writes event data into a parameter, and Argo replaces the parameter's tag in the text of the program. " +
+				"Everyone " +
 				"who can cause the event can run any command with the permissions of the Workflow.",
 			Fix:   "pass the value in an environment variable",
 			check: eachFlow(func(i *inspection, f flow) { i.code(f, true) }),
@@ -34,7 +35,8 @@ func eventDrivenRules() []Rule {
 			Code:    "template-settings-ignored",
 			Warning: true,
 			Summary: "A WorkflowTemplate has settings that have no effect.",
-			Why: "A templateRef uses only the templates of a WorkflowTemplate. ttlStrategy, podGC, deadline, mutex and exit handler are those " +
+			Why: "A templateRef uses only the templates of a WorkflowTemplate. ttlStrategy, podGC, deadline, mutex and exit handler are " +
+				"those " +
 				"of the calling Workflow.",
 			Fix:   "start it by workflowTemplateRef, or move the setting into the calling Workflow",
 			check: on(ignoredSettings),
@@ -50,9 +52,10 @@ func eventDrivenRules() []Rule {
 		{
 			Code:    "fixed-child-name",
 			Summary: "A Workflow creates an object of the same name for every watched object.",
-			Why:     "All watched objects share the created object: each overwrites it for the others, and deleting one can delete it for all.",
-			Fix:     "make its name or namespace from the name of the watched object",
-			check:   fixedChild,
+			Why: "All watched objects share the created object: each overwrites it for the others, and deleting one can delete it " +
+				"for all.",
+			Fix:   "make its name or namespace from the name of the watched object",
+			check: fixedChild,
 		},
 		{
 			Code:    "no-owner-reference",
@@ -67,7 +70,8 @@ func eventDrivenRules() []Rule {
 			Code:    "no-status-subresource",
 			Warning: true,
 			Summary: "A watched custom resource has no status subresource.",
-			Why: "Every write to its status then changes metadata.generation. A program that writes the status when the generation changes " +
+			Why: "Every write to its status then changes metadata.generation. A program that writes the status when the generation " +
+				"changes " +
 				"triggers itself.",
 			Fix:   "set subresources: {status: {}} in every version",
 			check: on(noStatus),
@@ -149,7 +153,8 @@ func noOwner(i *inspection, f flow) {
 			continue
 		}
 		var object metav1.PartialObjectMetadata
-		if yaml.Unmarshal([]byte(placeholder().ReplaceAllString(m.Manifest, "tag0")), &object) == nil && object.Kind != "" && len(object.OwnerReferences) == 0 {
+		if yaml.Unmarshal([]byte(placeholder().ReplaceAllString(m.Manifest, "tag0")), &object) == nil && object.Kind != "" &&
+			len(object.OwnerReferences) == 0 {
 			i.report(t.path.Child("resource", "manifest"), "%s has no ownerReferences", object.Kind)
 		}
 	}

@@ -136,7 +136,8 @@ func upperCase(lines []string, at place) []edit {
 // dropLine deletes a list entry that has its own line, unless it is the only entry.
 func dropLine(lines []string, at place) []edit {
 	line, from, to, ok := span(lines, at.value)
-	if !ok || at.parent == nil || len(at.parent.Content) < 2 || strings.TrimSpace(lines[line][:from]) != "-" || strings.TrimSpace(lines[line][to:]) != "" {
+	if !ok || at.parent == nil || len(at.parent.Content) < 2 || strings.TrimSpace(lines[line][:from]) != "-" ||
+		strings.TrimSpace(lines[line][to:]) != "" {
 		return nil
 	}
 	return []edit{{line, 0, len(lines[line]), ""}}

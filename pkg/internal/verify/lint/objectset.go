@@ -231,10 +231,13 @@ func (s *objectSet) changes(sensor *eventsv1.Sensor, t argo.Trigger) bool {
 		if len(names) > 0 && !slices.Contains(names, d.Name) && !slices.Contains(names, strings.ReplaceAll(d.Name, "-", "_")) {
 			return false
 		}
-		return slices.ContainsFunc(findAll[*eventsv1.EventSource](s.all, sensor.Namespace, d.EventSourceName), func(source *eventsv1.EventSource) bool {
-			_, watches := source.Spec.Resource[d.EventName]
-			return watches
-		})
+		return slices.ContainsFunc(
+			findAll[*eventsv1.EventSource](s.all, sensor.Namespace, d.EventSourceName),
+			func(source *eventsv1.EventSource) bool {
+				_, watches := source.Spec.Resource[d.EventName]
+				return watches
+			},
+		)
 	})
 }
 

@@ -35,15 +35,17 @@ func permissionRules() []Rule {
 			Code:    "broad-permission",
 			Warning: true,
 			Summary: "A role grants a permission that leads to the permissions of others.",
-			Why:     "An account that can exec into pods, create tokens, impersonate, bind or escalate can use the permissions of other accounts. Restrict bind and the creation of tokens with resourceNames.",
-			Fix:     "remove the permission",
-			check:   eachRule(powerful),
+			Why: "An account that can exec into pods, create tokens, impersonate, bind or escalate can use the permissions of other " +
+				"accounts. Restrict bind and the creation of tokens with resourceNames.",
+			Fix:   "remove the permission",
+			check: eachRule(powerful),
 		},
 		{
 			Code:    "shared-service-account",
 			Warning: true,
 			Summary: "EventSources, Sensors or Workflows share a service account.",
-			Why: "Each has the permissions of all: a program in a Workflow could start Workflows and read everything that the EventSource " +
+			Why: "Each has the permissions of all: a program in a Workflow could start Workflows and read everything that the " +
+				"EventSource " +
 				"watches.",
 			Fix:   "use a service account for each of them",
 			check: sharedAccount,
@@ -53,9 +55,10 @@ func permissionRules() []Rule {
 			Warning: true,
 			Argo:    Version{3, 4},
 			Summary: "The service account of a Workflow cannot report results.",
-			Why:     "Argo's executor in every pod writes a WorkflowTaskResult. Without the permission every Workflow fails since Argo Workflows 3.6.",
-			Fix:     "grant create and patch on workflowtaskresults.argoproj.io",
-			check:   eachFlow(noTaskResults),
+			Why: "Argo's executor in every pod writes a WorkflowTaskResult. Without the permission every Workflow fails since Argo " +
+				"Workflows 3.6.",
+			Fix:   "grant create and patch on workflowtaskresults.argoproj.io",
+			check: eachFlow(noTaskResults),
 		},
 		{
 			Code:    "missing-watch-permission",
@@ -123,7 +126,10 @@ func powerful(i *inspection, path *field.Path, rule rbacv1.PolicyRule) {
 		if resource == "serviceaccounts/token" && len(rule.ResourceNames) > 0 {
 			continue // restricted to named accounts
 		}
-		if slices.Contains([]string{"pods/exec", "pods/attach", "pods/ephemeralcontainers", "nodes/proxy", "serviceaccounts/token"}, resource) &&
+		if slices.Contains(
+			[]string{"pods/exec", "pods/attach", "pods/ephemeralcontainers", "nodes/proxy", "serviceaccounts/token"},
+			resource,
+		) &&
 			(argo.Has(rule.Verbs, "create") || argo.Has(rule.Verbs, "get")) {
 			i.report(path.Child("resources").Index(n), "%s gives access to the permissions of other accounts", resource)
 		}
@@ -209,19 +215,39 @@ func noTaskResults(i *inspection, f flow) {
 	if f.spec.ServiceAccountName == "" || f.inherits() && !f.driven {
 		return
 	}
-	c := argo.Call{Account: argo.Account{Namespace: i.Object.GetNamespace(), Name: p.Executor()}, Group: argo.Group, Resource: "workflowtaskresults"}
+	c := argo.Call{
+		Account:  argo.Account{Namespace: i.Object.GetNamespace(), Name: p.Executor()},
+		Group:    argo.Group,
+		Resource: "workflowtaskresults",
+	}
 	if lacks := i.set.missing(c, "create", "patch"); len(lacks) > 0 {
-		i.report(f.path.Child("serviceAccountName"), "service account %s cannot %s workflowtaskresults", c.Account.Name, strings.Join(lacks, " and "))
+		i.report(
+			f.path.Child("serviceAccountName"),
+			"service account %s cannot %s workflowtaskresults",
+			c.Account.Name,
+			strings.Join(lacks, " and "),
+		)
 	}
 }
 
 func noWatch(i *inspection, s *eventsv1.EventSource) {
 	for _, name := range slices.Sorted(maps.Keys(s.Spec.Resource)) {
 		e := s.Spec.Resource[name]
-		c := argo.Call{Account: argo.Account{Namespace: s.Namespace, Name: argo.EventsAccount(s.Spec.Template)}, Group: e.Group, Resource: e.Resource, Namespace: e.Namespace}
+		c := argo.Call{
+			Account:   argo.Account{Namespace: s.Namespace, Name: argo.EventsAccount(s.Spec.Template)},
+			Group:     e.Group,
+			Resource:  e.Resource,
+			Namespace: e.Namespace,
+		}
 		if lacks := i.set.missing(c, "list", "watch"); len(lacks) > 0 {
-			i.reportHint(field.NewPath("spec", "resource").Key(name), "grant "+strings.Join(lacks, " and ")+" on "+argo.Qualified(c.Group, c.Resource),
-				"service account %s cannot %s %s", c.Account.Name, strings.Join(lacks, " and "), argo.Qualified(c.Group, c.Resource))
+			i.reportHint(
+				field.NewPath("spec", "resource").Key(name),
+				"grant "+strings.Join(lacks, " and ")+" on "+argo.Qualified(c.Group, c.Resource),
+				"service account %s cannot %s %s",
+				c.Account.Name,
+				strings.Join(lacks, " and "),
+				argo.Qualified(c.Group, c.Resource),
+			)
 		}
 	}
 }
@@ -243,7 +269,13 @@ func noTriggerRight(i *inspection, s *eventsv1.Sensor, t argo.Trigger) {
 	}
 	c.Account, c.Namespace = by, ""
 	if lacks := i.set.missing(c, slices.Clone(verbs)...); len(lacks) > 0 {
-		i.reportHint(t.Path.Child("template"), fmt.Sprintf("grant %s on %s", strings.Join(lacks, " and "), argo.Qualified(c.Group, c.Resource)),
-			"service account %s cannot %s %s", by.Name, strings.Join(lacks, " and "), argo.Qualified(c.Group, c.Resource))
+		i.reportHint(
+			t.Path.Child("template"),
+			fmt.Sprintf("grant %s on %s", strings.Join(lacks, " and "), argo.Qualified(c.Group, c.Resource)),
+			"service account %s cannot %s %s",
+			by.Name,
+			strings.Join(lacks, " and "),
+			argo.Qualified(c.Group, c.Resource),
+		)
 	}
 }

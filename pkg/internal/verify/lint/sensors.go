@@ -69,7 +69,8 @@ func sensorRules() []Rule {
 			Code:    "lua-script",
 			Warning: true,
 			Summary: "A Lua script transforms or filters events.",
-			Why: "A Lua transform loses nulls and turns empty lists into objects. Lua in a Sensor can also open files and start programs, " +
+			Why: "A Lua transform loses nulls and turns empty lists into objects. Lua in a Sensor can also open files and start " +
+				"programs, " +
 				"so everyone who can edit the Sensor can run anything in its pod.",
 			Fix:   "use jq",
 			check: on(programProblems(".script")),
@@ -219,7 +220,11 @@ func unanchored(i *inspection, s *eventsv1.Sensor) {
 			}
 			for k, value := range f.Value {
 				if !anchored().MatchString(value) {
-					i.report(dependencyPath(n).Child("filters", "data").Index(m).Child("value").Index(k), "the regular expression %q also matches longer text", value)
+					i.report(
+						dependencyPath(n).Child("filters", "data").Index(m).Child("value").Index(k),
+						"the regular expression %q also matches longer text",
+						value,
+					)
 				}
 			}
 		}
@@ -257,5 +262,8 @@ func textual(i *inspection, s *eventsv1.Sensor) {
 // replacesDependency reports whether an event sets the dependency of another
 // parameter.
 func replacesDependency(t argo.Trigger) bool {
-	return slices.ContainsFunc(t.Parameters, func(p eventsv1.TriggerParameter) bool { return strings.HasSuffix(p.Dest, ".src.dependencyName") })
+	return slices.ContainsFunc(
+		t.Parameters,
+		func(p eventsv1.TriggerParameter) bool { return strings.HasSuffix(p.Dest, ".src.dependencyName") },
+	)
 }

@@ -37,7 +37,8 @@ func shapeRules() []Rule {
 		{
 			Code:    CodeUnknownManifestField,
 			Summary: "The kind has no such field.",
-			Why: "The CustomResourceDefinitions of Argo Events accept any field, and so do the default ones of Argo Workflows. kubectl applies " +
+			Why: "The CustomResourceDefinitions of Argo Events accept any field, and so do the default ones of Argo Workflows. kubectl " +
+				"applies " +
 				"a misspelled field without an error, and the field has no effect.",
 			Fix:   unknownFieldFix,
 			check: func(*inspection) {}, // reported by Decode

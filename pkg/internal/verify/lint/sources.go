@@ -22,7 +22,8 @@ func sourceRules() []Rule {
 			Code:    "after-start",
 			Warning: true,
 			Summary: "An EventSource ignores what happened before its pod started.",
-			Why: "afterStart drops the ADD of every object that is older than the pod, so objects created while the pod restarts are never " +
+			Why: "afterStart drops the ADD of every object that is older than the pod, so objects created while the pod restarts are " +
+				"never " +
 				"reported. It also drops updates of older objects by server-side apply, and the update that marks them for deletion.",
 			Fix:   "remove afterStart, and make what the events start idempotent",
 			check: on(skipsOnStart),
@@ -54,7 +55,8 @@ func sourceRules() []Rule {
 			Code:    "unsafe-leader-election",
 			Warning: true,
 			Summary: "The replicas of an EventSource or Sensor elect their leader over the EventBus.",
-			Why: "If one of two replicas fails, both stop. During a rollout an old and a new pod can both be the leader, so events arrive " +
+			Why: "If one of two replicas fails, both stop. During a rollout an old and a new pod can both be the leader, so events " +
+				"arrive " +
 				"twice or not at all.",
 			Fix:   "set the annotation events.argoproj.io/leader-election: k8s, and grant get, create and update on leases",
 			check: twoLeaders,
@@ -124,7 +126,10 @@ func losesDeletes(i *inspection, s *eventsv1.EventSource) {
 	for _, name := range slices.Sorted(maps.Keys(s.Spec.Resource)) {
 		e := s.Spec.Resource[name]
 		if f := e.Filter; f != nil && !f.AfterStart && slices.Contains(e.EventTypes, eventsv1.DELETE) && !watchesUnfiltered(s) {
-			i.report(field.NewPath("spec", "resource").Key(name).Child("filter"), "the filter drops deletions that happen while the watch is interrupted")
+			i.report(
+				field.NewPath("spec", "resource").Key(name).Child("filter"),
+				"the filter drops deletions that happen while the watch is interrupted",
+			)
 		}
 	}
 }
@@ -167,7 +172,8 @@ func defaultAccount(i *inspection) {
 	switch o := i.Object.(type) {
 	case *eventsv1.EventSource:
 		if len(o.Spec.Resource) > 0 && argo.EventsAccount(o.Spec.Template) == "default" {
-			i.report(field.NewPath("spec", "template", "serviceAccountName"), "the EventSource watches resources as service account \"default\"")
+			i.report(field.NewPath("spec", "template", "serviceAccountName"), "the EventSource watches resources as service account "+
+				"\"default\"")
 		}
 	case *eventsv1.Sensor:
 		creates := slices.ContainsFunc(argo.Triggers(o), func(t argo.Trigger) bool { return t.Template.K8s != nil || t.Template.ArgoWorkflow != nil })

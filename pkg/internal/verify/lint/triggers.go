@@ -39,9 +39,10 @@ func triggerRules() []Rule {
 			Code:    "no-retry",
 			Warning: true,
 			Summary: "A trigger with atLeastOnce has no retries.",
-			Why:     "The Sensor acknowledges the event after the last attempt, even if it failed. One restart of the API server loses the event.",
-			Fix:     "set retryStrategy.steps to 2 or more",
-			check:   eachTrigger(notRetried),
+			Why: "The Sensor acknowledges the event after the last attempt, even if it failed. One restart of the API server loses " +
+				"the event.",
+			Fix:   "set retryStrategy.steps to 2 or more",
+			check: eachTrigger(notRetried),
 		},
 		{
 			Code:    "invalid-retry-strategy",
@@ -62,7 +63,8 @@ func triggerRules() []Rule {
 			Code:    "argo-workflow-trigger",
 			Warning: true,
 			Summary: "An argoWorkflow trigger submits a Workflow.",
-			Why: "For each event it runs the argo command in the Sensor's pod, in the version of the Sensor's image, which rejects fields " +
+			Why: "For each event it runs the argo command in the Sensor's pod, in the version of the Sensor's image, which rejects " +
+				"fields " +
 				"that it does not know. It needs permission to list Workflows and to read templates as well.",
 			Fix:   "create the Workflow with a k8s trigger",
 			check: eachTrigger(submits),
@@ -84,7 +86,8 @@ func triggerRules() []Rule {
 		{
 			Code:    "irregular-plural",
 			Summary: "A k8s trigger guesses the wrong plural of a kind.",
-			Why: "Argo Events derives the plural of a kind from its name by English spelling. If the CustomResourceDefinition has another " +
+			Why: "Argo Events derives the plural of a kind from its name by English spelling. If the CustomResourceDefinition has " +
+				"another " +
 				"plural, every call fails with 404.",
 			Fix:   "change the plural of the kind, or call the API server with an http trigger",
 			check: eachTrigger(wrongPlural),
@@ -99,9 +102,10 @@ func triggerRules() []Rule {
 		{
 			Code:    "unsupported-patch-strategy",
 			Summary: "A k8s trigger cannot send this kind of patch.",
-			Why:     "A JSON patch is a list, but the trigger sends an object. A server-side apply needs a field manager, which the trigger does not send.",
-			Fix:     "remove patchStrategy, which then is a merge patch, or call the API server with an http trigger",
-			check:   eachTrigger(impossiblePatch),
+			Why: "A JSON patch is a list, but the trigger sends an object. A server-side apply needs a field manager, which the " +
+				"trigger does not send.",
+			Fix:   "remove patchStrategy, which then is a merge patch, or call the API server with an http trigger",
+			check: eachTrigger(impossiblePatch),
 		},
 		{
 			Code:    "patch-creates-object",
@@ -115,9 +119,10 @@ func triggerRules() []Rule {
 			Code:    "http-timeout",
 			Warning: true,
 			Summary: "The timeout of an http trigger is longer than ten seconds.",
-			Why:     "Argo Events does not close responses: each call keeps its connection open until the timeout, which is 60 s by default.",
-			Fix:     "set timeout to 10 or less, in seconds",
-			check:   eachTrigger(waitsLong),
+			Why: "Argo Events does not close responses: each call keeps its connection open until the timeout, which is 60 s by " +
+				"default.",
+			Fix:   "set timeout to 10 or less, in seconds",
+			check: eachTrigger(waitsLong),
 		},
 		{
 			Code:    "unchecked-http-status",
@@ -229,7 +234,13 @@ func wrongPlural(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	}
 	crd := i.definitionOf(object.GroupVersionKind().Group, object.Kind)
 	if guessed := schema.GuessedPlural(object.Kind); crd != nil && crd.Spec.Names.Plural != guessed {
-		i.report(t.ResourcePath().Child("kind"), "Argo Events calls %s, but the plural of %s is %s", guessed, object.Kind, crd.Spec.Names.Plural)
+		i.report(
+			t.ResourcePath().Child("kind"),
+			"Argo Events calls %s, but the plural of %s is %s",
+			guessed,
+			object.Kind,
+			crd.Spec.Names.Plural,
+		)
 	}
 }
 
@@ -265,7 +276,12 @@ func resurrects(i *inspection, s *eventsv1.Sensor, t argo.Trigger) {
 	c := argo.TriggerCall(s, t)
 	c.Verb, c.Account = "create", argo.Account{Namespace: s.Namespace, Name: argo.EventsAccount(s.Spec.Template)}
 	if i.set.granted(c) {
-		i.report(t.Path.Child("template", "k8s", "operation"), "a late event recreates a deleted %s, because service account %s can create it", object.Kind, c.Account.Name)
+		i.report(
+			t.Path.Child("template", "k8s", "operation"),
+			"a late event recreates a deleted %s, because service account %s can create it",
+			object.Kind,
+			c.Account.Name,
+		)
 	}
 }
 

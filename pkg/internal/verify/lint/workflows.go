@@ -24,8 +24,9 @@ func busRules() []Rule {
 			Code:    "nats-streaming-bus",
 			Warning: true,
 			Summary: "An EventBus uses NATS Streaming.",
-			Why:     "NATS Streaming has been unsupported since 2023, and Sensors on it ignore atLeastOnce: every failed call loses the event.",
-			Fix:     "use jetstream",
+			Why: "NATS Streaming has been unsupported since 2023, and Sensors on it ignore atLeastOnce: every failed call loses the " +
+				"event.",
+			Fix: "use jetstream",
 			check: on(func(i *inspection, b *eventsv1.EventBus) {
 				if b.Spec.NATS != nil {
 					i.report(field.NewPath("spec", "nats"), "NATS Streaming ignores atLeastOnce")
@@ -36,7 +37,8 @@ func busRules() []Rule {
 			Code:    "non-persistent-bus",
 			Warning: true,
 			Summary: "A JetStream EventBus has no persistent volumes.",
-			Why: "If all its pods restart together, for example in an upgrade of the cluster, the stream and the consumers of all Sensors " +
+			Why: "If all its pods restart together, for example in an upgrade of the cluster, the stream and the consumers of all " +
+				"Sensors " +
 				"are lost. EventSources then cannot publish until their pods restart too.",
 			Fix:   "set jetstream.persistence",
 			check: on(forgets),
@@ -44,9 +46,10 @@ func busRules() []Rule {
 		{
 			Code:    "work-queue-retention",
 			Summary: "The stream of an EventBus is a work queue.",
-			Why:     "A work queue delivers each message to one consumer, but every trigger of every Sensor is a consumer: Sensors fail to subscribe.",
-			Fix:     "remove retention from streamConfig",
-			check:   on(workQueue),
+			Why: "A work queue delivers each message to one consumer, but every trigger of every Sensor is a consumer: Sensors fail " +
+				"to subscribe.",
+			Fix:   "remove retention from streamConfig",
+			check: on(workQueue),
 		},
 	}
 }
@@ -75,7 +78,8 @@ func workflowRules() []Rule {
 			Code:    "template-tag-in-script",
 			Warning: true,
 			Summary: "A script or a shell command contains a template tag.",
-			Why: "Argo replaces the tag in the text of the program before it runs. A quote or a line break in the value breaks the program, " +
+			Why: "Argo replaces the tag in the text of the program before it runs. A quote or a line break in the value breaks the " +
+				"program, " +
 				"and everyone who can choose the value can run any command.",
 			Fix:   "pass the value in an environment variable",
 			check: eachFlow(func(i *inspection, f flow) { i.code(f, false) }),
@@ -85,16 +89,18 @@ func workflowRules() []Rule {
 			Warning: true,
 			Summary: "Finished Workflows are not deleted.",
 			Why:     "Each Workflow is an object in etcd, and thousands of them slow the workflow controller down.",
-			Fix:     "set ttlStrategy.secondsAfterCompletion, or set it for all Workflows in workflowDefaults of the controller's ConfigMap",
-			check:   eachFlow(noTTL),
+			Fix: "set ttlStrategy.secondsAfterCompletion, or set it for all Workflows in workflowDefaults of the controller's " +
+				"ConfigMap",
+			check: eachFlow(noTTL),
 		},
 		{
 			Code:    "no-pod-gc",
 			Warning: true,
 			Summary: "Pods of finished Workflows are not deleted.",
-			Why:     "Until the Workflow is deleted its finished pods remain objects in etcd, and the PersistentVolumeClaims that they use cannot be deleted.",
-			Fix:     "set podGC.strategy, or set it for all Workflows in workflowDefaults of the controller's ConfigMap",
-			check:   eachFlow(noPodGC),
+			Why: "Until the Workflow is deleted its finished pods remain objects in etcd, and the PersistentVolumeClaims that they " +
+				"use cannot be deleted.",
+			Fix:   "set podGC.strategy, or set it for all Workflows in workflowDefaults of the controller's ConfigMap",
+			check: eachFlow(noPodGC),
 		},
 		{
 			Code:    "no-deadline",
@@ -227,7 +233,10 @@ func manyDocuments(i *inspection, f flow) {
 		if t.Resource == nil {
 			continue
 		}
-		documents := slices.DeleteFunc(separator().Split(t.Resource.Manifest, -1), func(s string) bool { return strings.TrimSpace(s) == "" })
+		documents := slices.DeleteFunc(
+			separator().Split(t.Resource.Manifest, -1),
+			func(s string) bool { return strings.TrimSpace(s) == "" },
+		)
 		if len(documents) > 1 {
 			i.report(t.path.Child("resource", "manifest"), "the manifest contains %d documents", len(documents))
 		}
@@ -283,7 +292,11 @@ func unlabelled(i *inspection, f flow) {
 			}
 			cm, ok := i.set.configMap(i.Object.GetNamespace(), p.ValueFrom.ConfigMapKeyRef.Name)
 			if ok && cm.Labels["workflows.argoproj.io/configmap-type"] != "Parameter" {
-				i.report(at.Index(n).Child("valueFrom", "configMapKeyRef", "name"), "ConfigMap %s lacks the label workflows.argoproj.io/configmap-type: Parameter", cm.Name)
+				i.report(
+					at.Index(n).Child("valueFrom", "configMapKeyRef", "name"),
+					"ConfigMap %s lacks the label workflows.argoproj.io/configmap-type: Parameter",
+					cm.Name,
+				)
 			}
 		}
 	}

@@ -31,6 +31,9 @@ func natsBus(b *eventsv1.NATSBus) error {
 func jetStreamBus(b *eventsv1.JetStreamBus) error {
 	return cmp.Or(
 		require(b.Version != "", "invalid spec: a version for jetstream needs to be specified"),
-		require(b.Replicas == nil || *b.Replicas == 1 || *b.Replicas >= 3, "invalid spec: a jetstream eventbus requires 1 replica or >= 3 replicas"),
+		require(
+			b.Replicas == nil || *b.Replicas == 1 || *b.Replicas >= 3,
+			"invalid spec: a jetstream eventbus requires 1 replica or >= 3 replicas",
+		),
 	)
 }

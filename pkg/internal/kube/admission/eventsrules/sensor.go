@@ -36,7 +36,8 @@ func dependencies(list []eventsv1.EventDependency, stan bool) error {
 			require(d.Name != "", "event dependency must define a name"),
 			require(d.EventSourceName != "", "event dependency must define the EventSourceName"),
 			require(d.EventName != "", "event dependency must define the EventName"),
-			require(!stan || !seen[event], "event '%s' from EventSource '%s' is referenced for more than one dependency in this Sensor object", d.EventName, d.EventSourceName),
+			require(!stan || !seen[event], "event '%s' from EventSource '%s' is referenced for more than one dependency in this Sensor "+
+				"object", d.EventName, d.EventSourceName),
 			optional(d.Filters, filter),
 			logicalOperator(d.FiltersLogicalOperator),
 		); err != nil {
@@ -61,7 +62,13 @@ func filter(f *eventsv1.EventDependencyFilter) error {
 }
 
 func logicalOperator(o eventsv1.LogicalOperator) error {
-	return oneOf("logical operator %s not supported", o, eventsv1.AndLogicalOperator, eventsv1.OrLogicalOperator, eventsv1.EmptyLogicalOperator)
+	return oneOf(
+		"logical operator %s not supported",
+		o,
+		eventsv1.AndLogicalOperator,
+		eventsv1.OrLogicalOperator,
+		eventsv1.EmptyLogicalOperator,
+	)
 }
 
 func exprFilter(f eventsv1.ExprFilter) error {
@@ -76,7 +83,10 @@ func dataFilter(f eventsv1.DataFilter) error {
 	return cmp.Or(
 		oneOf("comparator %s not supported", f.Comparator, eventsv1.GreaterThanOrEqualTo, eventsv1.GreaterThan, eventsv1.EqualTo,
 			eventsv1.NotEqualTo, eventsv1.LessThan, eventsv1.LessThanOrEqualTo, eventsv1.EmptyComparator),
-		require(f.Path != "" && f.Type != "" && len(f.Value) > 0, "one of data filters is not valid (type, path and value must be not empty)"),
+		require(
+			f.Path != "" && f.Type != "" && len(f.Value) > 0,
+			"one of data filters is not valid (type, path and value must be not empty)",
+		),
 		require(!slices.Contains(f.Value, ""), "one of data filters is not valid (value must be not empty)"),
 	)
 }

@@ -123,7 +123,11 @@ func run(file string) error {
 		return err
 	}
 	embedded := true // labels and annotations of a template's metadata are not dropped
-	parser := &crd.Parser{Collector: &markers.Collector{Registry: registry}, Checker: &loader.TypeChecker{}, GenerateEmbeddedObjectMeta: embedded}
+	parser := &crd.Parser{
+		Collector:                  &markers.Collector{Registry: registry},
+		Checker:                    &loader.TypeChecker{},
+		GenerateEmbeddedObjectMeta: embedded,
+	}
 	crd.AddKnownTypes(parser)
 	schemas := map[string]any{}
 	for _, p := range loaded {

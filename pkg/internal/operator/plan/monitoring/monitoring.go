@@ -152,22 +152,30 @@ func eventSourceDown(o Operator) Alert {
 func sensorDown(o Operator) Alert {
 	var absent []string
 	for _, sensor := range o.Sensors {
-		absent = append(absent, fmt.Sprintf("absent(argo_events_action_triggered_total{namespace=%q, sensor_name=%q})", o.Namespace, sensor))
+		absent = append(
+			absent,
+			fmt.Sprintf("absent(argo_events_action_triggered_total{namespace=%q, sensor_name=%q})", o.Namespace, sensor),
+		)
 	}
 	return Alert{
 		Name: "ArgoperatorSensorDown", For: 10 * time.Minute, Severity: Critical,
-		Expr:        strings.Join(absent, "\nor\n"),
-		Summary:     "A Sensor of the operator is not running.",
-		Description: "No pod of the Sensor {{ $labels.sensor_name }} is subscribed. The event bus keeps events until the Sensor runs again or their retention ends.",
+		Expr:    strings.Join(absent, "\nor\n"),
+		Summary: "A Sensor of the operator is not running.",
+		Description: "No pod of the Sensor {{ $labels.sensor_name }} is subscribed. The event bus keeps events until the Sensor runs " +
+			"again or their retention ends.",
 	}
 }
 
 func eventsNotSent(o Operator) Alert {
 	return Alert{
 		Name: "ArgoperatorEventsNotSent", For: time.Minute, Severity: Warning,
-		Expr:        fmt.Sprintf("sum by (namespace, eventsource_name) (increase(argo_events_events_processing_failed_total%s[15m])) > 0", eventSourceSelector(o)),
-		Summary:     "The EventSource failed to publish events.",
-		Description: "The EventSource {{ $labels.eventsource_name }} failed to publish {{ $value | printf \"%.0f\" }} events in 15 minutes. They are lost; the next resync reconciles their objects.",
+		Expr: fmt.Sprintf(
+			"sum by (namespace, eventsource_name) (increase(argo_events_events_processing_failed_total%s[15m])) > 0",
+			eventSourceSelector(o),
+		),
+		Summary: "The EventSource failed to publish events.",
+		Description: "The EventSource {{ $labels.eventsource_name }} failed to publish {{ $value | printf \"%.0f\" }} events in 15 " +
+			"minutes. They are lost; the next resync reconciles their objects.",
 	}
 }
 
@@ -175,9 +183,13 @@ func eventsNotSent(o Operator) Alert {
 func deadLetter(o Operator) Alert {
 	return Alert{
 		Name: "ArgoperatorDeadLetter", For: time.Minute, Severity: Warning,
-		Expr:    fmt.Sprintf("sum by (namespace, sensor_name, trigger_name) (%s) > 0", increaseOf("argo_events_action_retries_failed_total"+sensorSelector(o, "!~"), "15m")),
+		Expr: fmt.Sprintf(
+			"sum by (namespace, sensor_name, trigger_name) (%s) > 0",
+			increaseOf("argo_events_action_retries_failed_total"+sensorSelector(o, "!~"), "15m"),
+		),
 		Summary: "A trigger of the operator failed after all retries.",
-		Description: "The trigger {{ $labels.trigger_name }} of the Sensor {{ $labels.sensor_name }} failed after all retries, and the event is not retried. " +
+		Description: "The trigger {{ $labels.trigger_name }} of the Sensor {{ $labels.sensor_name }} failed after all retries, and the " +
+			"event is not retried. " +
 			"The log of the Sensor contains the event. The next resync reconciles its object.",
 	}
 }
@@ -186,7 +198,10 @@ func deadLetter(o Operator) Alert {
 func writesRejected(o Operator) Alert {
 	return Alert{
 		Name: "ArgoperatorWritesRejected", For: 5 * time.Minute, Severity: Warning,
-		Expr:    fmt.Sprintf("sum by (namespace, sensor_name, trigger_name) (increase(argo_events_action_retries_failed_total%s[15m])) > 0", sensorSelector(o, "=~")),
+		Expr: fmt.Sprintf(
+			"sum by (namespace, sensor_name, trigger_name) (increase(argo_events_action_retries_failed_total%s[15m])) > 0",
+			sensorSelector(o, "=~"),
+		),
 		Summary: "The API server rejects writes of the operator.",
 		Description: "Writes of the trigger {{ $labels.trigger_name }} of the Sensor {{ $labels.sensor_name }} are rejected. " +
 			"The condition Ready of the affected custom resources has the reason Failed.",
@@ -196,9 +211,13 @@ func writesRejected(o Operator) Alert {
 func reconcilesFailing(o Operator) Alert {
 	return Alert{
 		Name: "ArgoperatorReconcilesFailing", For: 5 * time.Minute, Severity: Warning,
-		Expr:        fmt.Sprintf("sum by (operator, operator_namespace) (%s) > 0", increaseOf(MetricPrefix+reconcilesTotal+workflowSelector(o, `, result!="Succeeded"`), "30m")),
-		Summary:     "Reconcile Workflows of the operator fail.",
-		Description: "{{ $value | printf \"%.0f\" }} reconcile Workflows failed in 30 minutes, after all retries. The condition Ready of the affected custom resources names the Workflow.",
+		Expr: fmt.Sprintf(
+			"sum by (operator, operator_namespace) (%s) > 0",
+			increaseOf(MetricPrefix+reconcilesTotal+workflowSelector(o, `, result!="Succeeded"`), "30m"),
+		),
+		Summary: "Reconcile Workflows of the operator fail.",
+		Description: "{{ $value | printf \"%.0f\" }} reconcile Workflows failed in 30 minutes, after all retries. The condition Ready " +
+			"of the affected custom resources names the Workflow.",
 	}
 }
 
@@ -208,9 +227,15 @@ func resyncMissing(o Operator) Alert {
 	series := MetricPrefix + lastResync + workflowSelector(o, "")
 	return Alert{
 		Name: "ArgoperatorResyncMissing", For: o.Resync + 10*time.Minute, Severity: Warning,
-		Expr:    fmt.Sprintf("time() - max by (operator, operator_namespace) (%s) > %d\nor\nabsent(%s)", series, int64(o.Resync/time.Second), series),
+		Expr: fmt.Sprintf(
+			"time() - max by (operator, operator_namespace) (%s) > %d\nor\nabsent(%s)",
+			series,
+			int64(o.Resync/time.Second),
+			series,
+		),
 		Summary: "The resync of the operator is overdue.",
-		Description: "The last two resyncs of {{ $labels.operator }} did not succeed or never started, or Prometheus does not scrape the metrics of the workflow controller. " +
+		Description: "The last two resyncs of {{ $labels.operator }} did not succeed or never started, or Prometheus does not scrape " +
+			"the metrics of the workflow controller. " +
 			"Until one succeeds, the effects of lost events are not repaired.",
 	}
 }

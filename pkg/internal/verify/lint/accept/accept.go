@@ -91,9 +91,19 @@ func (c *comment) validate(out *diag.List, codes []string, complete bool) {
 	case c.reason == "":
 		out.Add(c.Position, diag.BadIgnore, "missing reason", "add it after the rule: # argoperator:ignore "+c.code+" because …")
 	case c.rejected:
-		out.Add(c.Position, diag.BadIgnore, fmt.Sprintf("%s is an error here, and only warnings can be accepted", c.code), "fix the error and remove the comment")
+		out.Add(
+			c.Position,
+			diag.BadIgnore,
+			fmt.Sprintf("%s is an error here, and only warnings can be accepted", c.code),
+			"fix the error and remove the comment",
+		)
 	case !c.used && complete:
-		out.Warn(c.Position, diag.UnusedIgnore, fmt.Sprintf("the comment suppresses nothing: there is no finding of %s here", c.code), "remove the comment")
+		out.Warn(
+			c.Position,
+			diag.UnusedIgnore,
+			fmt.Sprintf("the comment suppresses nothing: there is no finding of %s here", c.code),
+			"remove the comment",
+		)
 	}
 }
 
